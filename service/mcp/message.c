@@ -6,6 +6,7 @@
 
 #include "json/number.h"
 #include "json/reader.h"
+#include "json/writer.h"
 #include "mcp/member.h"
 #include "util/cleanup.h"
 
@@ -111,6 +112,7 @@ int mcp_message_read(struct mcp_message *message, const char *text, size_t size,
 	struct json_error reason;
 	int r = json_tape_read(&tape, text, size, depth_max, &reason);
 
+	buffer_deinit(&message->header_version);
 	*message = (struct mcp_message){.tape = tape};
 	if (r < 0)
 		return r;
@@ -279,6 +281,28 @@ static int refuse_meta(struct mcp_error *error, const char *text)
 	return mcp_refuse(error, MCP_INVALID_PARAMS, BAD_REQUEST, text);
 }
 
+static int refuse_version(struct mcp_error *error, struct text_view requested)
+{
+	mcp_refuse(error, MCP_UNSUPPORTED_VERSION, BAD_REQUEST, "Unsupported protocol version");
+	error->requested = requested;
+	return MCP_E_REFUSED;
+}
+
+/* Check @header, the version that the header of a modern request names, when its `_meta` has none. */
+static int check_header_version(
+	struct mcp_message *message, const struct buffer *header, struct mcp_error *error)
+{
+	struct buffer *json = &message->header_version;
+	size_t size = strlen(MCP_VERSION_MODERN);
+
+	if (header->size == size && memcmp(header->data, MCP_VERSION_MODERN, size) == 0)
+		return 0;
+	json_write_bytes_lossy(json, header->data ? header->data : "", header->size);
+	if (buffer_status(json) < 0)
+		return -ENOMEM;
+	return refuse_version(error, (struct text_view){json->data, json->size});
+}
+
 /* Check the version that the `_meta` of a modern request names. */
 static int check_version(
 	const struct mcp_message *message, uint32_t version, struct mcp_error *error)
@@ -287,9 +311,7 @@ static int check_version(
 		return refuse_meta(error, "params._meta has no " MCP_META_VERSION ".");
 	if (mcp_is_text(&message->tape, version, MCP_VERSION_MODERN))
 		return 0;
-	mcp_refuse(error, MCP_UNSUPPORTED_VERSION, BAD_REQUEST, "Unsupported protocol version");
-	error->requested = mcp_value_text(&message->tape, version);
-	return MCP_E_REFUSED;
+	return refuse_version(error, mcp_value_text(&message->tape, version));
 }
 
 static int check_modern(struct mcp_message *message, const struct mcp_fields *fields,
@@ -354,7 +376,9 @@ int mcp_message_check(
 		return message->era == MCP_LEGACY
 			       ? 0
 			       : refuse_request(ret_error, "A client sends no responses.");
-	if (message->era == MCP_MODERN)
+	if (message->era == MCP_MODERN && version == JSON_NONE && status == MCP_FIELD_FOUND)
+		r = check_header_version(message, &header, ret_error);
+	if (r == 0 && message->era == MCP_MODERN)
 		r = check_modern(message, fields, status, meta, version, ret_error);
 	return r == 0 ? check_request(message, meta, ret_error) : r;
 }
@@ -362,5 +386,6 @@ int mcp_message_check(
 void mcp_message_deinit(struct mcp_message *message)
 {
 	json_tape_deinit(&message->tape);
+	buffer_deinit(&message->header_version);
 	*message = (struct mcp_message){0};
 }

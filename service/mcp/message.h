@@ -55,6 +55,7 @@ struct mcp_message {
 	struct text_view id; /* as JSON; absent: none that can be used */
 
 	enum mcp_era era;
+	struct buffer header_version;    /* as JSON; empty, unless it is not supported */
 	struct text_view progress_token; /* as JSON; absent: none */
 	uint32_t name;                   /* tools/call: token of the tool's name */
 	uint32_t arguments;              /* tools/call: token of the object, or JSON_NONE */

@@ -292,7 +292,8 @@ def test_a_legacy_client_has_the_version_that_it_asks_for(port, version):
         for headers in ({}, {"MCP_Protocol_Version": version}, {"MCP_Protocol_Version": "2025-11-25"}):
             assert send("tools/list", {}, **session, **headers).json["result"]["tools"]
         wrong = send("tools/list", {}, **session, MCP_Protocol_Version="2031-01-01")
-        assert wrong.status == 400
+        assert wrong.status == 400 and wrong.json["error"]["code"] == -32022, wrong.json
+        assert wrong.json["error"]["data"]["requested"] == "2031-01-01"
         newest = send("initialize", {"protocolVersion": "2031-01-01", "capabilities": {}})
         assert newest.json["result"]["protocolVersion"] == "2025-11-25"
 

@@ -185,8 +185,23 @@ Test(mcp_message, takes_each_legacy_version_in_the_header_of_any_session)
 	for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++)
 		expect_accepted(LEGACY("1", "tools/list", ""), FIELDS(headers[i]), MCP_LEGACY,
 			MCP_TOOLS_LIST);
-	expect_refused(LEGACY("1", "tools/list", ""), FIELDS("MCP-Protocol-Version: 1999-01-01"),
+}
+
+Test(mcp_message, names_an_unsupported_version_of_the_header)
+{
+	struct mcp_message message = {0};
+	struct mcp_error error;
+
+	for (int i = 0; i < 2; i++) {
+		cr_expect_eq(judge(&message, LEGACY("1", "tools/list", ""),
+				     FIELDS("MCP-Protocol-Version: 1999-\"01"), &error),
+			MCP_UNSUPPORTED_VERSION);
+		cr_expect_eq(error.status, 400);
+		cr_expect_eq(error.requested.size, strlen("\"1999-\\\"01\""));
+	}
+	expect_refused(LEGACY("1", "tools/list", ""), FIELDS("MCP-Protocol-Version: 2026-07-28"),
 		MCP_HEADER_MISMATCH, 400);
+	mcp_message_deinit(&message);
 }
 
 Test(mcp_message, answers_an_unknown_method_of_the_legacy_era_with_200)
