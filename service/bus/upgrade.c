@@ -39,6 +39,9 @@ bool upgrade_check(const struct http_reader *request, struct http_refusal *ret_r
 {
 	const char *version = find_only(request, "Sec-WebSocket-Version");
 
+	if (request->is_old)
+		return refuse_upgrade(
+			ret_refusal, 505, "", "The version of the request must be HTTP/1.1.");
 	if (!http_field_has(request, "Upgrade", "websocket") ||
 		!http_field_has(request, "Connection", "upgrade"))
 		return refuse_upgrade(ret_refusal, 426,

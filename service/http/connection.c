@@ -393,7 +393,12 @@ void http_wait(struct http_connection *connection, const struct http_waiter *wai
 	connection->waiter = *waiter;
 }
 
-/* ── streams: chunks (RFC 9112 §7.1) ─────────────────────────────────────────────────────────── */
+/* ── streams: chunks (RFC 9112 §7.1), in HTTP/1.0 all bytes until the close ───────────────────── */
+
+static bool has_chunks(const struct http_connection *connection)
+{
+	return !connection->reader.is_old;
+}
 
 void http_stream_begin(struct http_connection *connection)
 {
@@ -402,8 +407,10 @@ void http_stream_begin(struct http_connection *connection)
 	check(connection->state == CONNECTION_WAITING);
 	begin_head(connection, &response, true);
 	/* A proxy that gathers the stream would keep its events back. */
-	buffer_append_string(&connection->outgoing.head,
-		"X-Accel-Buffering: no\r\nTransfer-Encoding: chunked\r\n\r\n");
+	buffer_append_string(&connection->outgoing.head, "X-Accel-Buffering: no\r\n");
+	if (has_chunks(connection))
+		buffer_append_string(&connection->outgoing.head, "Transfer-Encoding: chunked\r\n");
+	buffer_append_string(&connection->outgoing.head, "\r\n");
 	connection->state = CONNECTION_STREAMING;
 	if (!loop_timer_is_armed(&connection->connections->alive))
 		loop_timer_arm(&connection->connections->alive, STREAM_ALIVE_MS);
@@ -417,9 +424,11 @@ size_t http_stream_write(struct http_connection *connection, const char *text, s
 
 	if (connection->state != CONNECTION_STREAMING || connection->is_ended || size == 0)
 		return 0;
-	buffer_printf(queue, "%zx\r\n", size);
+	if (has_chunks(connection))
+		buffer_printf(queue, "%zx\r\n", size);
 	buffer_append(queue, text, size);
-	buffer_append_string(queue, "\r\n");
+	if (has_chunks(connection))
+		buffer_append_string(queue, "\r\n");
 	if (buffer_status(queue) < 0) {
 		doom(connection);
 		return 0;
@@ -443,7 +452,7 @@ void http_stream_end(struct http_connection *connection)
 	if (connection->state != CONNECTION_STREAMING || connection->is_ended)
 		return;
 	connection->is_ended = true;
-	if (!is_head(connection))
+	if (!is_head(connection) && has_chunks(connection))
 		buffer_append_string(&connection->outgoing.head, "0\r\n\r\n");
 	if (buffer_status(&connection->outgoing.head) < 0)
 		doom(connection);
@@ -520,14 +529,15 @@ static bool is_in_body(const struct http_reader *reader)
 	return reader->state == HTTP_SIZED || reader->state == HTTP_CHUNK_SIZE;
 }
 
-/* Answer `Expect: 100-continue` (RFC 9110 §10.1.1) once, before the body. Return false after a refusal. */
+/* Answer `Expect: 100-continue` (RFC 9110 §10.1.1) once, before the body; in HTTP/1.0 it is ignored. Return false
+ * after a refusal. */
 static bool heed_expectation(struct http_connection *connection)
 {
 	static const char line[] = "HTTP/1.1 100 Continue\r\n\r\n";
 	const struct http_reader *reader = &connection->reader;
 
-	if (connection->has_continued || !is_in_body(reader) || reader->body.size > 0 ||
-		!http_field(reader, "Expect", NULL))
+	if (connection->has_continued || reader->is_old || !is_in_body(reader) ||
+		reader->body.size > 0 || !http_field(reader, "Expect", NULL))
 		return true;
 	if (!http_field_has(reader, "Expect", "100-continue")) {
 		refuse_reading(
@@ -554,7 +564,8 @@ static void finish_request(struct http_connection *connection, bool has_more)
 	}
 	connection->state = CONNECTION_WAITING;
 	loop_timer_disarm(&connection->timer);
-	connection->is_kept = !has_more && !http_field_has(reader, "Connection", "close");
+	connection->is_kept =
+		!has_more && !reader->is_old && !http_field_has(reader, "Connection", "close");
 	connection->connections->handler.request(connection->connections->data, connection);
 }
 

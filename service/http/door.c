@@ -54,7 +54,10 @@ static bool refuse_page(const struct http_door *door, struct http_connection *co
 	unsigned int n_origins;
 	const char *origin = http_field(reader, "Origin", &n_origins);
 
-	if (!identity_host_is_allowed(http, http_host(reader))) {
+	/* No browser sends HTTP/1.0, which alone may lack Host. */
+	bool has_host = !reader->is_old || *http_host(reader);
+
+	if (has_host && !identity_host_is_allowed(http, http_host(reader))) {
 		http_respond_error(connection, 403,
 			"The Host of the request is none that is served here: use localhost, or "
 			"one "

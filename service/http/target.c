@@ -9,7 +9,8 @@
 struct target target_read(const char *text)
 {
 	size_t size = strcspn(text, "?");
-	struct target target = {.path = {text, size}};
+	bool has_slash = size > 1 && text[size - 1] == '/';
+	struct target target = {.path = {text, size - has_slash}};
 
 	if (text[size] == '?')
 		target.query = TEXT_VIEW(text + size + 1);

@@ -13,7 +13,7 @@
  *   /v1/tools/add?timeout_ms=500&dry_run=1
  *   └──── path ─┘ └─ key=value&key=value ─┘
  *
- * `%41` is the byte 0x41; in a query `+` is a blank.
+ * `%41` is the byte 0x41; in a query `+` is a blank. A slash at the end of the path is left out.
  */
 struct target {
 	struct text_view path;

@@ -101,3 +101,38 @@ bool field_list_has(const char *value, size_t size, const char *element)
 	}
 	return false;
 }
+
+/* Return whether the @size bytes of parameters at @at, each after a semicolon, have a weight of zero. */
+static bool has_no_weight(const char *at, size_t size)
+{
+	const char *end = at + size;
+
+	while (at < end) {
+		const char *semicolon = memchr(at, ';', (size_t)(end - at));
+		const char *stop = semicolon ? semicolon : end;
+
+		field_trim(&at, &stop);
+		if (stop - at > 2 && strncasecmp(at, "q=", 2) == 0)
+			return strspn(at + 2, "0.") >= (size_t)(stop - at - 2);
+		at = semicolon ? semicolon + 1 : end;
+	}
+	return false;
+}
+
+bool field_accepts(const char *value, const char *type)
+{
+	while (*value) {
+		size_t size = strcspn(value, ",");
+		size_t range = strcspn(value, ",;");
+		const char *stop = value + range;
+		const char *at = value;
+
+		field_trim(&at, &stop);
+		if ((size_t)(stop - at) == strlen(type) &&
+			strncasecmp(at, type, strlen(type)) == 0 &&
+			!has_no_weight(value + range, size - range))
+			return true;
+		value += size + (value[size] == ',');
+	}
+	return false;
+}

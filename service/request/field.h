@@ -33,3 +33,6 @@ void field_trim(const char **at, const char **end);
 /* Return whether the comma-separated list of @size bytes at @value has @element, in any case (RFC 9110
  * §5.6.1). */
 bool field_list_has(const char *value, size_t size, const char *element);
+
+/* Return whether the list of media ranges @value has @type, with a weight above zero (RFC 9110 §12.5.1). */
+bool field_accepts(const char *value, const char *type);

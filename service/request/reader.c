@@ -121,7 +121,8 @@ static void take_request_line(struct http_reader *reader, char *line)
 	*version++ = '\0';
 	reader->method = (size_t)(line - reader->head.data);
 	reader->target = (size_t)(target - reader->head.data);
-	if (strcmp(version, "HTTP/1.1") != 0)
+	reader->is_old = strcmp(version, "HTTP/1.0") == 0;
+	if (!reader->is_old && strcmp(version, "HTTP/1.1") != 0)
 		refuse_request(reader, 505, "The version of the request must be HTTP/1.1.");
 	else if (!field_is_token(line))
 		refuse_bad(reader, "The method of the request is malformed.");
@@ -209,12 +210,24 @@ bool http_field_has(const struct http_reader *reader, const char *name, const ch
 	return false;
 }
 
-/* RFC 9112 §3.2: exactly one Host, even beside an absolute target, whose authority replaces it. */
+bool http_accepts(const struct http_reader *reader, const char *type)
+{
+	for (unsigned int i = 0; i < reader->n_fields; i++)
+		if (is_named(reader, &reader->fields[i], "Accept") &&
+			field_accepts(reader->head.data + reader->fields[i].value, type))
+			return true;
+	return false;
+}
+
+/* RFC 9112 §3.2: exactly one Host, even beside an absolute target, whose authority replaces it. HTTP/1.0 has
+ * none (RFC 1945 §5). */
 static void check_host(struct http_reader *reader)
 {
 	unsigned int count;
 	const char *host = http_field(reader, "Host", &count);
 
+	if (count == 0 && reader->is_old)
+		return;
 	if (count != 1)
 		refuse_bad(reader, "The request must have exactly one Host.");
 	else if (!field_is_host(host))
@@ -256,7 +269,9 @@ static void begin_body(struct http_reader *reader)
 	check_host(reader);
 	if (reader->state == HTTP_REFUSED)
 		return;
-	if (coding)
+	if (coding && reader->is_old)
+		refuse_bad(reader, "A request of HTTP/1.0 has no Transfer-Encoding.");
+	else if (coding)
 		expect_chunks(reader, coding, n_codings);
 	else if (length)
 		expect_length(reader, length, n_lengths);

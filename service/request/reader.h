@@ -7,7 +7,7 @@
 #include "util/buffer.h"
 
 /*
- * The reader of one HTTP/1.1 request (RFC 9112), for bytes that anybody on the internet may send.
+ * The reader of one request of HTTP/1.1 or 1.0 (RFC 9112), for bytes that anybody on the internet may send.
  *
  *   REQUEST_LINE ─▶ FIELDS ─┬─ no body ────────────────────────────────▶ DONE
  *                           ├─ Content-Length ─▶ SIZED ────────────────▶ DONE
@@ -17,7 +17,8 @@
  * The outcome is a function of the bytes, and of the room that the caller has for a body: it does not depend on the
  * pieces that they come in. The reader refuses every request that two readers could understand differently: a line that does not
  * end in CR LF, a folded line, white space before a colon, a second Host or Content-Length, a
- * length beside a transfer coding, and a version other than HTTP/1.1.
+ * length beside a transfer coding, a transfer coding in HTTP/1.0, and a version other than HTTP/1.1 and 1.0. A request
+ * of HTTP/1.0 may lack Host.
  */
 
 struct http_limits {
@@ -54,10 +55,11 @@ struct http_reader {
 	size_t line;        /* start of the line that is read now */
 	bool has_cr;        /* the last byte was the CR that ends a line */
 	bool has_empty;     /* an empty line came before the request line */
+	bool is_old;        /* the version is HTTP/1.0 */
 	size_t used;        /* bytes that count towards limits.header_bytes */
 	size_t method;
 	size_t target; /* the path and query; of an absolute target without its authority */
-	size_t host;   /* the value of Host, or the authority of an absolute target */
+	size_t host;   /* the value of Host, or the authority of an absolute target; "": neither */
 	struct http_field fields[HTTP_FIELDS_MAX];
 	unsigned int n_fields;
 	size_t left; /* bytes of the body or chunk that are still to come */
@@ -106,3 +108,7 @@ const char *http_field(const struct http_reader *reader, const char *name, unsig
 /* Return whether a field @name lists @element (RFC 9110 §5.3: the lists of several fields are one
  * list). */
 bool http_field_has(const struct http_reader *reader, const char *name, const char *element);
+
+/* Return whether a field Accept lists the media type @type, whatever its parameters, with a weight above zero
+ * (RFC 9110 §12.5.1). Wildcards do not count. */
+bool http_accepts(const struct http_reader *reader, const char *type);

@@ -145,8 +145,8 @@ def test_the_query_has_the_fields_of_a_call(http):
 
 
 def test_paths_and_methods(http):
-    for path in ("/", "/v1", "/v1/tools/", "/v2/tools", "/.well-known/oauth-protected-resource",
-                 "/v1/tools/a/b", "/health/"):
+    for path in ("/", "/v1", "/v1/tools//", "/v2/tools", "/.well-known/oauth-protected-resource",
+                 "/v1/tools/a/b", "/health//"):
         answer = http.get(path)
         assert answer.status == 404 and answer.json["code"] == "not_found", path
     answer = http.ask("PUT", "/v1/tools/add")
@@ -310,7 +310,8 @@ MALFORMED = [
     (CALL + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
     (CALL + b"X: a\r\n b\r\nContent-Length: 2\r\n\r\n{}", 400),
     (b"GET /health HTTP/1.1\nHost: localhost\n\n", 400),
-    (b"GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n", 505),
+    (b"GET /health HTTP/1.2\r\nHost: localhost\r\n\r\n", 505),
+    (CALL.replace(b"/1.1", b"/1.0") + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
     (b"GET /health HTTP/1.1\r\n\r\n", 400),
     (b"GET /health HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", 400),
     (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400),
@@ -333,6 +334,43 @@ def test_a_malformed_request_is_refused_and_the_connection_closed(port, data, st
         answer = raw.read_all()
     assert statuses(answer) == [status]
     assert b"Connection: close" in answer and b'{"error":' in answer
+
+
+OLD = CALL.replace(b"/1.1", b"/1.0")
+
+
+@pytest.mark.parametrize("data,found", [
+    (b"GET /health HTTP/1.0\r\n" + HEAD + b"\r\n", b'{"status":"ok"}'),
+    (b"GET /health HTTP/1.0\r\n\r\n", b'{"status":"ok"}'),
+    (OLD + b'Expect: 100-continue\r\nConnection: keep-alive\r\nContent-Length: 13\r\n\r\n{"a":1,"b":2}', b'{"result":3}'),
+])
+def test_a_request_of_http_1_0_is_answered_and_the_connection_closed(port, data, found):
+    with Raw(port) as raw:
+        raw.send(data)
+        answer = raw.read_all()
+    assert statuses(answer) == [200] and b"Connection: close" in answer and found in answer
+
+
+def test_events_reach_a_client_of_http_1_0_without_chunks(port):
+    with Raw(port) as raw:
+        raw.send(OLD + b'Accept: text/event-stream;q=0.9\r\nContent-Length: 13\r\n\r\n{"a":1,"b":2}')
+        head, body = raw.read_all().split(b"\r\n\r\n", 1)
+    assert b"Transfer-Encoding" not in head and b"Connection: close" in head
+    assert body.startswith(b"event: result\ndata: ") and body.endswith(b"\n\n")
+
+
+def test_a_page_without_a_host_gets_nothing_by_http_1_0(port):
+    with Raw(port) as raw:
+        raw.send(b"GET /health HTTP/1.0\r\nOrigin: https://elsewhere.example\r\n\r\n")
+        assert statuses(raw.read_all()) == [403]
+
+
+def test_a_slash_at_the_end_of_a_path_makes_no_difference(http):
+    for path in ("/health", "/openapi.json", "/v1/tools", "/v1/tools/add", "/utcp"):
+        assert http.get(path + "/").bytes == http.get(path).bytes, path
+    assert http.post("/v1/tools/add/?dry_run=1", {"a": 1, "b": 2}).json["valid"] is True
+    assert http.get("/mcp/").status == http.get("/mcp").status == 405
+    assert http.get("//").status == http.get("/v1/tools//").status == 404
 
 
 def test_a_second_request_before_the_answer_is_dropped(port):

@@ -199,7 +199,7 @@ def test_ten_thousand_requests_at_once(port, beside):
 def test_a_flood_has_a_few_lines_in_the_log(started, port, beside):
     log = len(started.daemon.log())
     for _ in range(300):
-        for data in (b"GET /health HTTP/1.0\r\n\r\n", b"GET /" + b"a" * 20000):
+        for data in (b"GET /health HTTP/1.2\r\n\r\n", b"GET /" + b"a" * 20000):
             with attack(port) as raw:
                 raw.send(data)
                 read_all(raw)

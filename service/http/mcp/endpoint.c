@@ -268,7 +268,7 @@ static void serve_tools_call(
 		leave_rpc(rpc);
 		http_respond_error(request->connection, 503, "Out of memory.");
 	} else if (rpc->connection && message->progress_token.text &&
-		   http_field_has(reader, "Accept", "text/event-stream")) {
+		   http_accepts(reader, "text/event-stream")) {
 		rpc->is_stream = true;
 		http_stream_begin(request->connection);
 	}
@@ -447,7 +447,7 @@ static void serve_get_stream(struct mcp_endpoint *endpoint, const struct http_re
 	const struct http_reader *reader = http_connection_request(request->connection);
 	struct mcp_session *session;
 
-	if (is_modern(request) || !http_field_has(reader, "Accept", "text/event-stream")) {
+	if (is_modern(request) || !http_accepts(reader, "text/event-stream")) {
 		refuse_method(request);
 		return;
 	}

@@ -32,11 +32,13 @@ Test(target, matches_a_pattern_with_one_segment)
 		bool matches;
 	} cases[] = {
 		{"/health", "/health", NULL, true},
-		{"/health/", "/health", NULL, false},
+		{"/health/", "/health", NULL, true},
+		{"/health//", "/health", NULL, false},
 		{"/healt", "/health", NULL, false},
 		{"/v1/tools/add?x=1", "/v1/tools/{}", "add", true},
 		{"/v1/tools/", "/v1/tools/{}", NULL, false},
 		{"/v1/tools", "/v1/tools/{}", NULL, false},
+		{"/v1/tools/add/?x=1", "/v1/tools/{}", "add", true},
 		{"/v1/tools/a/b", "/v1/tools/{}", NULL, false},
 		{"/v1/tools/a%2Fb", "/v1/tools/{}", "a%2Fb", true},
 		{"/a/x/b", "/a/{}/b", "x", true},

@@ -117,6 +117,46 @@ Test(http_reader, reads_bodies_of_a_length_and_in_chunks)
 		"");
 }
 
+Test(http_reader, reads_a_request_of_version_1_0)
+{
+	struct http_reader reader = {0};
+	const char *text = "GET /health HTTP/1.0\r\n\r\n";
+
+	expect_done("GET / HTTP/1.0\r\nHost: a\r\n\r\n", "");
+	expect_done("POST / HTTP/1.0\r\nHost: a\r\nContent-Length: 2\r\n\r\nab", "ab");
+	expect_refused("POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", 400);
+	expect_refused("GET / HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n", 400);
+	feed(&reader, text, strlen(text), 7);
+	cr_assert_eq(reader.state, HTTP_DONE);
+	cr_assert(reader.is_old);
+	cr_assert_str_eq(http_host(&reader), "");
+	text = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n";
+	feed(&reader, text, strlen(text), 7);
+	cr_assert_not(reader.is_old);
+	http_reader_deinit(&reader);
+}
+
+Test(http_reader, finds_a_media_type_that_is_accepted)
+{
+	static const struct {
+		const char *accept;
+		bool is_accepted;
+	} cases[] = {{"a/b", true}, {"x/y , A/B;v=1.0.0;q=0.5", true}, {"a/b;q=1", true},
+		{"a/b ; q=0.001", true}, {"a/b;q=0", false}, {"a/b; Q=0.000", false},
+		{"a/bc", false}, {"*/*", false}, {"x/y;z=a/b", false}, {"", false}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct http_reader reader = {0};
+		char text[256];
+
+		snprintf(text, sizeof(text), "GET / HTTP/1.1\r\nHost: a\r\nAccept: %s\r\n\r\n",
+			cases[i].accept);
+		feed(&reader, text, strlen(text), 100);
+		cr_expect_eq(http_accepts(&reader, "a/b"), cases[i].is_accepted, "%s", text);
+		http_reader_deinit(&reader);
+	}
+}
+
 Test(http_reader, takes_the_host_of_an_absolute_target)
 {
 	static const char text[] =
@@ -146,7 +186,7 @@ Test(http_reader, refuses_a_first_line_that_is_none)
 		snprintf(text, sizeof(text), "%s\r\nHost: a\r\n\r\n", lines[i]);
 		expect_refused(text, 400);
 	}
-	expect_refused("GET / HTTP/1.0\r\n", 505);
+	expect_refused("GET / HTTP/0.9\r\n", 505);
 	expect_refused("GET / HTTP/1.2\r\n", 505);
 	expect_refused("PRI * HTTP/2.0\r\n", 505);
 }
