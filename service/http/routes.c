@@ -5,7 +5,6 @@
 
 #include "catalogue/definition.h"
 #include "core/listing/listing.h"
-#include "core/metrics/exposition.h"
 #include "http/events.h"
 #include "http/mcp/endpoint.h"
 #include "http/openapi.h"
@@ -194,7 +193,7 @@ static void serve_call(struct routes *routes, const struct http_request *request
 {
 	const struct http_reader *reader = http_connection_request(request->connection);
 	bool is_dry = has_flag(request, "dry_run");
-	bool wants_events = !is_dry && http_field_has(reader, "Accept", "text/event-stream");
+	bool wants_events = !is_dry && http_accepts(reader, "text/event-stream");
 	cleanup(buffer_deinit) struct buffer frame = {0};
 
 	(void)routes;
@@ -318,7 +317,12 @@ static bool sees_all(const struct http_request *request)
 
 static void serve_metrics(struct routes *routes, const struct http_request *request)
 {
-	const struct http_response response = {.status = 200, .type = EXPOSITION_TYPE};
+	enum exposition_format format = http_accepts(http_connection_request(request->connection),
+						"application/openmetrics-text")
+						? EXPOSITION_OPENMETRICS
+						: EXPOSITION_TEXT;
+	const struct http_response response = {.status = 200, .type = exposition_type(format)};
+	struct exposed *exposed = &routes->metrics[format];
 	struct buffer text = {0};
 	uint64_t now_ms = clock_now_ms();
 
@@ -328,14 +332,14 @@ static void serve_metrics(struct routes *routes, const struct http_request *requ
 			"Metrics are for callers that may use every tool.");
 		return;
 	}
-	if (!routes->metrics || now_ms - routes->metrics_ms >= METRICS_MS) {
-		http_bytes_unref(take_ptr(routes->metrics));
-		exposition_write(routes->service, &text);
-		routes->metrics = http_bytes_new(&text);
-		routes->metrics_ms = now_ms;
+	if (!exposed->bytes || now_ms - exposed->made_ms >= METRICS_MS) {
+		http_bytes_unref(take_ptr(exposed->bytes));
+		exposition_write(routes->service, format, &text);
+		exposed->bytes = http_bytes_new(&text);
+		exposed->made_ms = now_ms;
 	}
-	if (routes->metrics)
-		http_respond_bytes(request->connection, &response, routes->metrics);
+	if (exposed->bytes)
+		http_respond_bytes(request->connection, &response, exposed->bytes);
 	else
 		http_respond_error(request->connection, 503, "Out of memory.");
 }
@@ -414,7 +418,8 @@ void routes_init(struct routes *routes, struct service *service, struct mcp_endp
 void routes_deinit(struct routes *routes)
 {
 	documents_deinit(&routes->documents);
-	http_bytes_unref(routes->metrics);
+	for (int format = 0; format < EXPOSITION_FORMATS; format++)
+		http_bytes_unref(routes->metrics[format].bytes);
 }
 
 const struct route *routes_find(const char *method, struct http_request *request)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/metrics/exposition.h"
 #include "http/bytes.h"
 #include "http/documents.h"
 #include "http/exchange.h"
@@ -32,8 +33,10 @@ struct routes {
 	struct documents documents;
 	struct mcp_endpoint *mcp;     /* borrowed */
 	struct event_streams *events; /* borrowed */
-	struct http_bytes *metrics;   /* made at metrics_ms; or NULL */
-	uint64_t metrics_ms;
+	struct exposed {
+		struct http_bytes *bytes; /* or NULL */
+		uint64_t made_ms;
+	} metrics[EXPOSITION_FORMATS];
 };
 
 /* Make the routes of @service without any documents yet; @mcp and @events serve theirs. All are borrowed. */

@@ -8,13 +8,16 @@ import pytest
 from caller import Caller
 from http_peer import Http, port_of
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from prometheus_client.parser import text_string_to_metric_families as parse_text
 
 INVOKE = "ovos.tools.invoke"
+PROMETHEUS = ("application/openmetrics-text;version=1.0.0;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,"
+              "text/plain;version=0.0.4;q=0.3,*/*;q=0.2")
 
 
 def scrape(http, **headers):
     time.sleep(1.05)  # metrics are made once in a second
-    answer = http.get("/metrics", **headers)
+    answer = http.get("/metrics", Accept=PROMETHEUS, **headers)
     assert answer.status == 200
     assert answer.headers["Content-Type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8"
     return {(sample.name, *sorted(sample.labels.items())): sample.value
@@ -68,6 +71,22 @@ def test_what_happens_is_counted(launch, tmp_path):
         assert metrics[("toolboxd_reloads_total", ("outcome", "changed"))] == 2
         assert metrics[("toolboxd_reloads_total", ("outcome", "unchanged"))] >= 1
         assert calls(metrics, "math_tools", "add", "ok") == 4, "no reload forgets"
+
+
+def test_a_reader_that_does_not_ask_for_openmetrics_gets_the_text_format(launch):
+    service = launch(args=["--http", "127.0.0.1:0"])
+    with Caller(service.url) as caller, Http(port_of(service.daemon)) as http:
+        caller.call(INVOKE, {"name": "add", "args": {"a": 1, "b": 2}})
+        for headers in ({}, {"Accept": "*/*"}, {"Accept": "text/plain"}, {"Accept": "application/openmetrics-text;q=0"}):
+            answer = http.get("/metrics", **headers)
+            assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+            text = answer.bytes.decode()
+            families = {family.name: family.type for family in parse_text(text)}
+            assert families["toolboxd_calls"] == "counter" and families["toolboxd_tools"] == "gauge"
+            assert families["toolboxd_call_duration_seconds"] == "histogram"
+            # What a sample has as its name is what the lines about it name.
+            assert "# TYPE toolboxd_calls_total counter" in text and "# EOF" not in text and "# UNIT" not in text
+        assert http.get("/metrics", Accept=PROMETHEUS).bytes.endswith(b"# EOF\n")
 
 
 def test_metrics_need_an_admin_where_there_are_tokens(launch):

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/metrics/exposition.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "core/metrics/metrics.h"
 #include "core/state.h"
 #include "json/writer.h"
@@ -8,13 +11,22 @@
 #define US_PER_S 1e6
 
 /* Write the lines that describe the family @name of the type @type. */
-static void begin_family(
-	struct buffer *out, const char *name, const char *type, const char *unit, const char *help)
+static void begin_family(struct buffer *out, const char *name, const char *type, const char *help)
 {
 	buffer_printf(out, "# TYPE %s %s\n", name, type);
-	if (unit)
-		buffer_printf(out, "# UNIT %s %s\n", name, unit);
 	buffer_printf(out, "# HELP %s %s\n", name, help);
+}
+
+/* Write the lines that describe the counter @name, which ends in _total: in OpenMetrics its family has the name
+ * without that. */
+static void begin_counter(
+	struct buffer *out, enum exposition_format format, const char *name, const char *help)
+{
+	char family[64];
+	size_t size = strlen(name) - (format == EXPOSITION_OPENMETRICS ? strlen("_total") : 0);
+
+	snprintf(family, sizeof(family), "%.*s", (int)size, name);
+	begin_family(out, family, "counter", help);
 }
 
 static void write_label(struct buffer *out, const char *name, const char *value)
@@ -60,9 +72,10 @@ static void write_code(
 	write_count(out, count);
 }
 
-static void write_calls(const struct metrics *metrics, struct buffer *out)
+static void write_calls(
+	const struct metrics *metrics, enum exposition_format format, struct buffer *out)
 {
-	begin_family(out, "toolboxd_calls", "counter", NULL,
+	begin_counter(out, format, "toolboxd_calls_total",
 		"Calls that were answered, by code; ok for a result.");
 	for (const struct metrics_tool *tool = metrics->first_tool; tool; tool = tool->next) {
 		write_code(out, tool, "ok", tool->ok);
@@ -99,18 +112,23 @@ static bool has_durations(const struct metrics_tool *tool)
 	return false;
 }
 
-static void write_durations(const struct metrics *metrics, struct buffer *out)
+static void write_durations(
+	const struct metrics *metrics, enum exposition_format format, struct buffer *out)
 {
-	begin_family(out, "toolboxd_call_duration_seconds", "histogram", "seconds",
-		"From the request to the answer, of calls that ran.");
+	static const char name[] = "toolboxd_call_duration_seconds";
+
+	if (format == EXPOSITION_OPENMETRICS)
+		buffer_printf(out, "# UNIT %s seconds\n", name);
+	begin_family(out, name, "histogram", "From the request to the answer, of calls that ran.");
 	for (const struct metrics_tool *tool = metrics->first_tool; tool; tool = tool->next)
 		if (has_durations(tool))
 			write_duration(out, tool);
 }
 
-static void write_starts(const struct metrics *metrics, struct buffer *out)
+static void write_starts(
+	const struct metrics *metrics, enum exposition_format format, struct buffer *out)
 {
-	begin_family(out, "toolboxd_host_starts", "counter", NULL,
+	begin_counter(out, format, "toolboxd_host_starts_total",
 		"Host processes that were started, by reason.");
 	for (const struct metrics_package *package = metrics->packages; package;
 		package = package->next)
@@ -125,9 +143,10 @@ static void write_starts(const struct metrics *metrics, struct buffer *out)
 		}
 }
 
-static void write_reloads(const struct reload *reload, struct buffer *out)
+static void write_reloads(
+	const struct reload *reload, enum exposition_format format, struct buffer *out)
 {
-	begin_family(out, "toolboxd_reloads", "counter", NULL,
+	begin_counter(out, format, "toolboxd_reloads_total",
 		"Reloads that are over, the first load among them.");
 	for (int outcome = 0; outcome < RELOAD_OUTCOMES; outcome++) {
 		buffer_append_string(out, "toolboxd_reloads_total{");
@@ -138,7 +157,7 @@ static void write_reloads(const struct reload *reload, struct buffer *out)
 
 static void write_gauge(struct buffer *out, const char *name, const char *help, uint64_t value)
 {
-	begin_family(out, name, "gauge", NULL, help);
+	begin_family(out, name, "gauge", help);
 	buffer_append_string(out, name);
 	buffer_append_char(out, ' ');
 	json_write_u64(out, value);
@@ -180,12 +199,21 @@ static void write_state(const struct service *service, struct buffer *out)
 		bus_is_up(service->bus));
 }
 
-void exposition_write(const struct service *service, struct buffer *out)
+const char *exposition_type(enum exposition_format format)
 {
-	write_calls(&service->metrics, out);
-	write_durations(&service->metrics, out);
-	write_starts(&service->metrics, out);
-	write_reloads(&service->reload, out);
+	return format == EXPOSITION_OPENMETRICS
+		       ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+		       : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+void exposition_write(
+	const struct service *service, enum exposition_format format, struct buffer *out)
+{
+	write_calls(&service->metrics, format, out);
+	write_durations(&service->metrics, format, out);
+	write_starts(&service->metrics, format, out);
+	write_reloads(&service->reload, format, out);
 	write_state(service, out);
-	buffer_append_string(out, "# EOF\n");
+	if (format == EXPOSITION_OPENMETRICS)
+		buffer_append_string(out, "# EOF\n");
 }
