@@ -19,6 +19,29 @@ bool described_is_awaited(const struct toolbox *toolbox)
 	return facts->describes_tools && !facts->has_members && toolbox->n_tools == 0;
 }
 
+/* Return the digest of the list of a server, and of all else that its tools depend on: the same list is read otherwise
+ * with other pins. */
+static uint64_t digest_listed(const struct package *package)
+{
+	const struct toolbox *toolbox = package->toolboxes[0];
+	uint64_t digest = digest_word(package->mcp.list, package->mcp.is_legacy);
+
+	for (size_t i = 0; i < toolbox->n_tools; i++)
+		digest = digest_word(digest, (uint64_t)toolbox->tools[i].risk);
+	return digest_word(digest, package->left_out.n_items);
+}
+
+/* Take the list of a server, and compare it with the pins of its tools. */
+static int take_listed(struct manifest_reader *reader, struct package *package,
+	const struct json_tape *described, struct diagnostics *problems)
+{
+	cleanup(pins_deinit) struct pins pins = {0};
+	int r = pins_read(package, &pins);
+
+	r = r ? r : manifest_take_listed(reader, described, &pins.kept, package, problems);
+	return r ? r : pins_compare(&pins, package, described, problems);
+}
+
 static int take_tools(struct manifest_reader *reader, struct package *package,
 	const char *described, size_t size, struct diagnostics *problems)
 {
@@ -32,18 +55,14 @@ static int take_tools(struct manifest_reader *reader, struct package *package,
 		diagnostics_add(problems, DIAGNOSTIC_ERROR, 0, "", "its host describes no tools");
 		return MANIFEST_E_REFUSED;
 	}
-	if (r == 0 && package->kind == KIND_MCP) {
-		r = manifest_take_listed(reader, &tape, package, problems);
-		r = r ? r : pins_compare(package, &tape, problems);
-	} else if (r == 0) {
-		r = manifest_take_tools(reader, &tape, tools, package, problems);
-	}
+	if (r == 0)
+		r = package->kind == KIND_MCP
+			    ? take_listed(reader, package, &tape, problems)
+			    : manifest_take_tools(reader, &tape, tools, package, problems);
 	if (r)
 		return r;
 	if (package->kind == KIND_MCP)
-		package->fingerprint =
-			digest_word(digest_word(package->mcp.list, package->mcp.is_legacy),
-				package->left_out.n_items);
+		package->fingerprint = digest_listed(package);
 	checker_note(package, &tape);
 	package->is_checked = true;
 	return 0;

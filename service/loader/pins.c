@@ -21,26 +21,18 @@
 /* The names of changed tools in one line have about so many bytes. */
 #define NAMES_BYTES 300
 
-#define SERVER_BYTES ((size_t)2 * MCP_PIN_BYTES + 1)
-
-/* The place of the pins of a package. Zero it before use; free it with pins_file_deinit(). */
-struct pins_file {
-	char *folder;
-	char *path;
-	const char *name; /* in @folder */
-	char server[SERVER_BYTES];
-};
-
-static void pins_file_deinit(struct pins_file *file)
+void pins_deinit(struct pins *pins)
 {
-	free(file->folder);
-	free(file->path);
+	mcp_pins_deinit(&pins->kept);
+	buffer_deinit(&pins->text);
+	free(pins->folder);
+	free(pins->path);
 }
 
 /* ── the file ────────────────────────────────────────────────────────────────────────────────── */
 
 /* Write the digest of the command or the address of @package: its server. Return 0 or -ENOMEM. */
-static int write_server(const struct package *package, char ret_text[SERVER_BYTES])
+static int write_server(const struct package *package, char ret_text[2 * MCP_PIN_BYTES + 1])
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -58,25 +50,25 @@ static int write_server(const struct package *package, char ret_text[SERVER_BYTE
 	return 0;
 }
 
-/* Find the file of @package. Return 0; -ENOENT when there is no state folder, or -ENOMEM. */
-static int find_file(const struct package *package, struct pins_file *ret_file)
+/* Find the file of the pins of @package. Return 0; -ENOENT when there is no state folder, or -ENOMEM. */
+static int find_file(const struct package *package, struct pins *pins)
 {
 	cleanup_free char *state = paths_state();
 
 	if (!state)
 		return -ENOENT;
-	if (write_server(package, ret_file->server) < 0)
+	if (write_server(package, pins->server) < 0)
 		return -ENOMEM;
-	if (asprintf(&ret_file->folder, "%s/" PINS_FOLDER, state) < 0) {
-		ret_file->folder = NULL;
-		return -ENOMEM;
-	}
-	if (asprintf(&ret_file->path, "%s/%s.%.*s.json", ret_file->folder, package->id, PINS_DIGITS,
-		    ret_file->server) < 0) {
-		ret_file->path = NULL;
+	if (asprintf(&pins->folder, "%s/" PINS_FOLDER, state) < 0) {
+		pins->folder = NULL;
 		return -ENOMEM;
 	}
-	ret_file->name = ret_file->path + strlen(ret_file->folder) + 1;
+	if (asprintf(&pins->path, "%s/%s.%.*s.json", pins->folder, package->id, PINS_DIGITS,
+		    pins->server) < 0) {
+		pins->path = NULL;
+		return -ENOMEM;
+	}
+	pins->name = pins->path + strlen(pins->folder) + 1;
 	return 0;
 }
 
@@ -98,13 +90,13 @@ static int look(const char *path, struct stamp *ret_stamp)
 
 bool pins_hold(const struct package *package)
 {
-	cleanup(pins_file_deinit) struct pins_file file = {0};
+	cleanup(pins_deinit) struct pins pins = {0};
 	const struct stamp *before = &package->mcp.pins;
 	struct stamp now;
 
-	if (package->mcp.pin == MCP_PIN_OFF || find_file(package, &file) < 0)
+	if (package->mcp.pin == MCP_PIN_OFF || find_file(package, &pins) < 0)
 		return true;
-	look(file.path, &now);
+	look(pins.path, &now);
 	/* Each change makes a file of its own. */
 	return now.device == before->device && now.inode == before->inode &&
 	       now.noted_ns == before->noted_ns;
@@ -236,15 +228,15 @@ static int report_changes(
 }
 
 /* Keep what is new. Return 0 or a negative errno. */
-static int keep(struct mcp_pins *pins, struct package *package, const struct pins_file *file)
+static int keep(struct pins *pins, struct package *package)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
-	int r = pins->is_new ? mcp_pins_write(pins, file->server, &text) : 0;
+	int r = pins->kept.is_new ? mcp_pins_write(&pins->kept, pins->server, &text) : 0;
 
-	if (r < 0 || !pins->is_new)
+	if (r < 0 || !pins->kept.is_new)
 		return r;
-	r = file_replace(file->folder, file->name, text.data, text.size, 0600);
-	return r ? r : look(file->path, &package->mcp.pins);
+	r = file_replace(pins->folder, pins->name, text.data, text.size, 0600);
+	return r ? r : look(pins->path, &package->mcp.pins);
 }
 
 static const char *reason_of(int error)
@@ -256,41 +248,45 @@ static const char *reason_of(int error)
 	return strerror(-error);
 }
 
-/* Read the file. Return 0, MCP_PINS_E_WRONG, or a negative errno. */
-static int read_pins(const struct pins_file *file, struct package *package, struct buffer *text,
-	struct mcp_pins *ret_pins)
+int pins_read(struct package *package, struct pins *ret_pins)
 {
-	int r = look(file->path, &package->mcp.pins);
+	struct mcp_pins *kept = &ret_pins->kept;
+	struct buffer *text = &ret_pins->text;
+	int r;
 
-	r = r ? r : file_read(file->path, MCP_PINS_FILE_BYTES, text);
-	if (r == -ENOENT || r == -ENOTDIR)
-		r = 0;
-	return r ? r : mcp_pins_read(ret_pins, text->data, text->size, file->server);
+	if (package->mcp.pin == MCP_PIN_OFF)
+		return 0;
+	r = find_file(package, ret_pins);
+	if (r == 0) {
+		r = look(ret_pins->path, &package->mcp.pins);
+		r = r ? r : file_read(ret_pins->path, MCP_PINS_FILE_BYTES, text);
+		if (r == -ENOENT || r == -ENOTDIR)
+			r = 0;
+		r = r ? r : mcp_pins_read(kept, text->data, text->size, ret_pins->server);
+		kept->is_unknown = r != 0;
+	}
+	ret_pins->error = r;
+	return r == -ENOMEM ? r : 0;
 }
 
-int pins_compare(
-	struct package *package, const struct json_tape *described, struct diagnostics *problems)
+int pins_compare(struct pins *pins, struct package *package, const struct json_tape *described,
+	struct diagnostics *problems)
 {
-	cleanup(pins_file_deinit) struct pins_file file = {0};
-	cleanup(mcp_pins_deinit) struct mcp_pins pins = {0};
-	cleanup(buffer_deinit) struct buffer text = {0};
 	cleanup_free bool *is_changed = NULL;
 	int r;
 
 	if (package->mcp.pin == MCP_PIN_OFF)
 		return 0;
-	r = find_file(package, &file);
-	if (r < 0)
-		return r == -ENOMEM ? r : fail(package, NULL, "kept", strerror(-r), problems);
-	r = read_pins(&file, package, &text, &pins);
-	if (r)
-		return r == -ENOMEM ? r : fail(package, file.path, "read", reason_of(r), problems);
+	if (pins->error)
+		return fail(package, pins->path, pins->path ? "read" : "kept",
+			reason_of(pins->error), problems);
 	is_changed = calloc(package->toolboxes[0]->n_tools + 1, sizeof(*is_changed));
-	r = is_changed ? see_tools(&pins, package->toolboxes[0], described, is_changed) : -ENOMEM;
+	r = is_changed ? see_tools(&pins->kept, package->toolboxes[0], described, is_changed)
+		       : -ENOMEM;
 	if (r < 0)
 		return r;
-	r = keep(&pins, package, &file);
+	r = keep(pins, package);
 	if (r < 0)
-		return r == -ENOMEM ? r : fail(package, file.path, "kept", strerror(-r), problems);
+		return r == -ENOMEM ? r : fail(package, pins->path, "kept", strerror(-r), problems);
 	return report_changes(package, is_changed, problems);
 }

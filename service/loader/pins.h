@@ -3,13 +3,14 @@
 
 #include "catalogue/package.h"
 #include "manifest/diagnose.h"
+#include "mcp/client/pins.h"
 
 /*
  * A server of others may describe a tool otherwise once it is in use. So each of its tools is pinned when
  * it is seen first, and every list is compared with the pins (mcp/client/pins.h):
  *
  *   a list ─▶ STATE/.pins/ID.DIGEST.json ─▶ the same, or new: it is offered
- *                                        ─▶ changed: warn    it is offered, and that is logged
+ *                                        ─▶ changed: warn    it is offered, with no less risk, and that is logged
  *                                                    block   it is not offered
  *             toolboxctl trust ID accepts the change
  *
@@ -22,11 +23,26 @@
 
 #define PINS_FOLDER ".pins"
 
-/* Compare the tools of @package, of kind mcp, which were read from the list in @described, with their
- * pins, and keep those of new ones. With block, nothing is offered whose pins cannot be read or kept. 0,
- * or -ENOMEM. */
-int pins_compare(
-	struct package *package, const struct json_tape *described, struct diagnostics *problems);
+/* The pins of a package while its list is read. Zero it before use; free it with pins_deinit(). */
+struct pins {
+	struct mcp_pins kept;
+	struct buffer text; /* the file, of which kept.tape is */
+	char *folder;
+	char *path;       /* NULL: there is no place for them */
+	const char *name; /* in @folder */
+	char server[2 * MCP_PIN_BYTES + 1];
+	int error; /* for which they cannot be read: MCP_PINS_E_WRONG or a negative errno; 0: none */
+};
+
+/* Read the pins of @package, of kind mcp; none if they are off. 0 or -ENOMEM. */
+int pins_read(struct package *package, struct pins *ret_pins);
+
+/* Compare the tools of @package, which were read from the list in @described, with their @pins, and keep the pins of new
+ * ones. With block, nothing is offered whose pins cannot be read or kept. 0, or -ENOMEM. */
+int pins_compare(struct pins *pins, struct package *package, const struct json_tape *described,
+	struct diagnostics *problems);
+
+void pins_deinit(struct pins *pins);
 
 /* Return whether the pins of @package are those that it was compared with. */
 bool pins_hold(const struct package *package);

@@ -32,13 +32,16 @@ static int read_patterns(const struct json_tape *tape, const char *key, struct t
 
 /* Read the array @list of @described by the rules of @package. 0 or -ENOMEM. */
 static int read_list(const struct manifest_reader *reader, const struct json_tape *described,
-	uint32_t list, const struct package *package, struct mcp_server_tools *tools)
+	uint32_t list, const struct mcp_pins *pins, const struct package *package,
+	struct mcp_server_tools *tools)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(text_list_deinit) struct text_list include = {0};
 	cleanup(text_list_deinit) struct text_list exclude = {0};
-	struct mcp_tool_rules rules = {
-		.tape = &tape, .tools_max = reader->tools_max, .is_http = package->mcp.is_http};
+	struct mcp_tool_rules rules = {.tape = &tape,
+		.pins = pins,
+		.tools_max = reader->tools_max,
+		.is_http = package->mcp.is_http};
 	const char *text = package->mcp.rules;
 
 	if (json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL) != 0 ||
@@ -224,7 +227,7 @@ static int note_refusals(struct package *package, const struct json_tape *descri
 }
 
 int manifest_take_listed(struct manifest_reader *reader, const struct json_tape *described,
-	struct package *package, struct diagnostics *problems)
+	const struct mcp_pins *pins, struct package *package, struct diagnostics *problems)
 {
 	uint32_t list = json_find(described, 0, "list");
 	uint32_t legacy = json_find(described, 0, "legacy");
@@ -237,7 +240,7 @@ int manifest_take_listed(struct manifest_reader *reader, const struct json_tape 
 	}
 	package->mcp.is_legacy = legacy != JSON_NONE && json_is_true(described, legacy);
 	r = mcp_list_digest(described, list, &package->mcp.list);
-	r = r ? r : read_list(reader, described, list, package, &tools);
+	r = r ? r : read_list(reader, described, list, pins, package, &tools);
 	r = r ? r : note_refusals(package, described, &tools);
 	r = r ? r : take_tools(reader, package, &tools, problems);
 	if (r == 0 && package->toolboxes[0]->n_tools == 0 && package->left_out.n_items == 0)

@@ -3,6 +3,7 @@
 
 #include "catalogue/package.h"
 #include "manifest/manifest.h"
+#include "mcp/client/pins.h"
 
 /*
  * The tools of a server, as a toolbox of kind `mcp` offers them.
@@ -12,6 +13,6 @@
  */
 
 /* Give the toolbox of @package the tools of the member `list` of the object @described. One that is wrong is left out
- * (package->left_out). 0, MANIFEST_E_REFUSED with the problems, or -ENOMEM. */
+ * (package->left_out). @pins: by which no risk falls; NULL: none. 0, MANIFEST_E_REFUSED with the problems, or -ENOMEM. */
 int manifest_take_listed(struct manifest_reader *reader, const struct json_tape *described,
-	struct package *package, struct diagnostics *problems);
+	const struct mcp_pins *pins, struct package *package, struct diagnostics *problems);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pins: a server that changes a tool once it is in use, and what an operator does about it."""
+import hashlib
 import json
 import os
 
@@ -37,6 +38,14 @@ class Box(Servers):
         self.tools[0]["description"] = description
         self.write()
         return caller.call("ovos.tools.reload", seconds=START_SECONDS)
+
+    def admit(self, caller, name, **annotations):
+        """Let the server list the tool @name with other annotations. Return it as it is listed then."""
+        [tool] = [tool for tool in self.tools if tool["name"] == name]
+        tool["annotations"] = annotations
+        self.write()
+        caller.call("ovos.tools.reload", seconds=START_SECONDS)
+        return self.listed(caller, "box").get(name)
 
     def pins(self):
         return self.home / "state" / "toolboxd" / ".pins"
@@ -104,6 +113,84 @@ def test_a_changed_tool_is_blocked_until_it_is_trusted(box):
         assert box.trust().stdout == "no tool of 'box' has changed\n"
 
 
+def test_the_risk_of_a_tool_does_not_fall_by_the_word_of_its_server(box):
+    """As with each change, a person has to accept it; until then the tool asks as before."""
+    box.register(risk=None)
+    with Caller(box.start().url) as caller:
+        box.await_tools(caller)
+        assert caller.invoke("fail")["code"] == "denied"
+        assert box.admit(caller, "fail", readOnlyHint=True, destructiveHint=False)["risk"] == "execute"
+        assert "destructive" not in box.listed(caller, "box")["fail"]
+        assert caller.invoke("fail")["code"] == "denied"
+        assert box.not_offered(caller) == {
+            None: "its server has changed 1 tool: fail (`toolboxctl trust box --show` shows how)"}
+        shown = box.trust("--show").stdout.splitlines()
+        assert shown[:3] == ["fail", "  - risk: execute", "  + risk: read"]
+        assert shown[3:5] == ["  - annotations: null",
+                              '  + annotations: {"destructiveHint":false,"readOnlyHint":true}']
+        # A risk that rises counts at once; one that falls back to that of the pin is no change.
+        assert box.admit(caller, "add")["risk"] == "execute"
+        assert box.admit(caller, "add", readOnlyHint=True)["risk"] == "read"
+        assert box.trust().returncode == 0
+        assert box.listed(caller, "box")["fail"]["risk"] == "read"
+        assert caller.invoke("fail")["code"] == "tool_failed"
+
+
+def test_a_tool_whose_risk_has_fallen_is_blocked(box):
+    box.register(risk=None, pin="block")
+    with Caller(box.start().url) as caller:
+        box.await_tools(caller)
+        assert box.admit(caller, "fail", readOnlyHint=True) is None
+        assert box.not_offered(caller)["fail"].startswith(CHANGED)
+
+
+def test_the_risk_of_the_operator_counts_whatever_a_server_admits(box):
+    box.register(risk=None, tools={"fail": {"risk": "write"}})
+    with Caller(box.start().url) as caller:
+        box.await_tools(caller)
+        assert box.admit(caller, "fail", readOnlyHint=True)["risk"] == "write"
+
+
+def test_a_tool_of_another_name_does_not_take_the_place_of_one_that_is_pinned(box):
+    """Callers see one name for both."""
+    box.tools[0]["name"] = "get.note"
+    box.register(pin="block")
+    with Caller(box.start().url) as caller:
+        box.await_tools(caller)
+        box.tools.insert(0, {**box.tools[1], "name": "get_note", "description": BAD})
+        box.write()
+        caller.call("ovos.tools.reload", seconds=START_SECONDS)
+        assert list(box.listed(caller, "box")) == ["fail", "refuse"]
+        assert box.not_offered(caller)["get_note"].startswith(CHANGED)
+        assert box.trust().returncode == 0
+        assert list(box.listed(caller, "box")) == ["get_note", "fail", "refuse"]
+        assert box.trust().stdout == "no tool of 'box' has changed\n"
+
+
+def test_pins_of_an_earlier_version_hold_and_grow(box):
+    """They were of name, description and schemas alone: what the server admits today is the risk of a tool that has not
+    changed, and the worst is that of one that has."""
+    box.register(risk=None)
+    box.tools[1]["annotations"] = {"readOnlyHint": True}
+    service = box.start()
+    with Caller(service.url) as caller:
+        box.await_tools(caller)
+        file = json.loads(box.pin_file().read_text())
+        for name, pin in file["tools"].items():
+            definition = json.dumps(json.loads(pin["definition"])[:4], separators=(",", ":"))
+            file["tools"][name] = {"pin": hashlib.sha256(definition.encode()).hexdigest(), "definition": definition}
+        box.pin_file().write_text(json.dumps(file))
+        box.change(caller)
+        listed = box.listed(caller, "box")
+        assert {name: tool["risk"] for name, tool in listed.items()} == {
+            "add": "execute", "fail": "read", "refuse": "execute"}
+        assert [why.split(" (")[0] for why in box.not_offered(caller).values()] == ["its server has changed 1 tool: add"]
+        assert box.trust("--show").stdout.splitlines()[:3] == ["add", "  - risk: null", "  + risk: read"]
+        assert box.admit(caller, "refuse", readOnlyHint=True)["risk"] == "execute", "it is pinned with its risk now"
+        assert box.trust().stdout == "2 changed tools of 'box' accepted\n"
+        assert {tool["risk"] for tool in box.listed(caller, "box").values()} == {"read"}
+
+
 def test_the_configuration_has_the_last_word(box):
     box.register(pin="off")
     settings = {"toolboxes": {"box": {"pin": "block"}}}
@@ -145,6 +232,16 @@ def test_pins_that_cannot_be_read_block(box, harm):
         assert box.listed(caller, "box") == {}
         [why] = set(box.not_offered(caller).values())
         assert "cannot be read: " in why and str(path) in why
+
+
+def test_pins_that_cannot_be_read_leave_no_word_of_a_server(box):
+    box.register(risk=None)
+    with Caller(box.start().url) as caller:
+        assert box.await_tools(caller)["add"]["risk"] == "read"
+        box.pin_file().write_text("garbage")
+        assert box.admit(caller, "add", readOnlyHint=True)["risk"] == "execute"
+        box.pin_file().unlink()
+        assert box.admit(caller, "add", readOnlyHint=True)["risk"] == "read"
 
 
 def test_pins_that_cannot_be_kept_block(box):

@@ -37,8 +37,9 @@ class Servers:
         cwd = self.folder.parent / name
         cwd.mkdir(exist_ok=True)
         mcp = {"command": command(*args), "cwd": str(cwd), **more.pop("mcp", {})}
+        manifest = {"kind": "mcp", "risk": "write", "mcp": mcp, **more}
         (self.folder / f"{name}.json").write_text(json.dumps(
-            {"kind": "mcp", "risk": "write", "mcp": mcp, **more}))
+            {key: value for key, value in manifest.items() if value is not None}))
 
     def start(self, configuration=None, **options):
         self.service = self.launch({"idle_s": 600, **(configuration or {})}, [self.folder], **options)

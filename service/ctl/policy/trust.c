@@ -27,10 +27,6 @@
 /* A longer text of one member is cut. */
 #define SHOWN_BYTES 4000
 
-/* The members of a definition (mcp/client/pin.h). */
-static const char *const members[] = {"name", "description", "inputSchema", "outputSchema"};
-#define N_MEMBERS (sizeof(members) / sizeof(*members))
-
 /* ── showing ─────────────────────────────────────────────────────────────────────────────────── */
 
 /* Read the definition in the pin at @object. Return false when there is none. */
@@ -43,19 +39,47 @@ static bool read_definition(
 	*ret_text = token == JSON_NONE ? NULL : json_string_dup(tape, token, &size);
 	return *ret_text &&
 	       json_tape_read(ret_tape, *ret_text, size, JSON_DEPTH_DEFAULT, NULL) == 0 &&
-	       json_type_at(ret_tape, 0) == JSON_ARRAY && json_count(ret_tape, 0) == N_MEMBERS;
+	       json_type_at(ret_tape, 0) == JSON_ARRAY;
 }
 
+/* Print one side of a change. */
 static void print_side(char mark, const char *member, const struct json_tape *tape, uint32_t value)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 	cleanup(buffer_deinit) struct buffer line = {0};
 
-	terminal_append_value(&text, tape, value);
+	if (value == JSON_NONE)
+		buffer_append_string(&text, "null");
+	else
+		terminal_append_value(&text, tape, value);
 	buffer_printf(&line, "  %c %s: %.*s%s\n", mark, member,
 		text.size < SHOWN_BYTES ? (int)text.size : SHOWN_BYTES, text.data ? text.data : "",
 		text.size < SHOWN_BYTES ? "" : "…");
 	terminal_print(&line);
+}
+
+/* Print the two values of @member, each of which may be JSON_NONE, if they are written differently. */
+static void show_member(const char *member, const struct json_tape *before, uint32_t old,
+	const struct json_tape *after, uint32_t new)
+{
+	struct text_view left = old == JSON_NONE ? TEXT_VIEW("") : mcp_value_text(before, old);
+	struct text_view right = new == JSON_NONE ? TEXT_VIEW("") : mcp_value_text(after, new);
+
+	if (left.size == right.size && memcmp(left.text, right.text, left.size) == 0)
+		return;
+	print_side('-', member, before, old);
+	print_side('+', member, after, new);
+}
+
+/* Return the element @n of the array at the root, or JSON_NONE when it is null, or when a definition of an earlier
+ * version does not have it. */
+static uint32_t find_element(const struct json_tape *tape, size_t n)
+{
+	uint32_t at = json_first(tape, 0);
+
+	while (n-- > 0 && at < json_end(tape, 0))
+		at = json_next(tape, at);
+	return at < json_end(tape, 0) && json_type_at(tape, at) != JSON_NULL ? at : JSON_NONE;
 }
 
 /* Print the members of the tool @pinned that differ. */
@@ -72,24 +96,17 @@ static void show_tool(
 	terminal_append_value(&line, &pins->tape, pinned->entry - 1);
 	buffer_append_char(&line, '\n');
 	terminal_print(&line);
+	show_member("risk", &pins->tape, json_find(&pins->tape, pinned->entry, "risk"), &pins->tape,
+		json_find(&pins->tape, changed, "risk"));
 	is_known = read_definition(&pins->tape, pinned->entry, &before_text, &before);
 	is_known = read_definition(&pins->tape, changed, &after_text, &after) && is_known;
 	if (!is_known) {
 		puts("  only its pin was kept, since the texts of all tools are too long");
 		return;
 	}
-	for (uint32_t i = 0, old = json_first(&before, 0), new = json_first(&after, 0);
-		i < N_MEMBERS; i++, old = json_next(&before, old), new = json_next(&after, new)) {
-		size_t old_size;
-		size_t new_size;
-		const char *old_value = json_value_text(&before, old, &old_size);
-		const char *new_value = json_value_text(&after, new, &new_size);
-
-		if (old_size == new_size && memcmp(old_value, new_value, old_size) == 0)
-			continue;
-		print_side('-', members[i], &before, old);
-		print_side('+', members[i], &after, new);
-	}
+	for (size_t i = 0; i < MCP_PIN_MEMBERS; i++)
+		show_member(mcp_pin_members[i], &before, find_element(&before, i), &after,
+			find_element(&after, i));
 }
 
 /* Show the changes, and return how many there are. */

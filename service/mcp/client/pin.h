@@ -6,17 +6,28 @@
 #include "json/tape.h"
 #include "util/buffer.h"
 
-#define MCP_PIN_BYTES 32
+#define MCP_PIN_BYTES   32
+#define MCP_PIN_MEMBERS 7
+
+/* The names of the members that a pin is of. */
+extern const char *const mcp_pin_members[MCP_PIN_MEMBERS];
 
 /*
  * The pin of a tool, by which a change of it is found: the SHA-256 of
  *
- *   [name, description, inputSchema, outputSchema]
+ *   [name, description, inputSchema, outputSchema, title, annotations, execution]
  *
- * as canonical JSON (json/canonical.h), as the server sent them; a missing one is null. Write that of the
- * object @tool to @ret_pin. Return 0 or -ENOMEM.
+ * as canonical JSON (json/canonical.h), as the server sent them; a missing one is null. These are the members of which
+ * a policy, a model or a person is shown something, and no others are read. Write the pin of the object @tool to
+ * @ret_pin. Return 0 or -ENOMEM.
  */
 int mcp_pin(const struct json_tape *tape, uint32_t tool, unsigned char ret_pin[MCP_PIN_BYTES]);
+
+/* The same by the first MCP_PIN_EARLIER members: a pin as earlier versions of toolboxd have made it. */
+#define MCP_PIN_EARLIER 4
+
+int mcp_pin_earlier(
+	const struct json_tape *tape, uint32_t tool, unsigned char ret_pin[MCP_PIN_BYTES]);
 
 /* Write the digest of the array @list, whatever its order, to *ret_digest (not 0): of all from which tools are made.
  * Return 0 or -ENOMEM. */

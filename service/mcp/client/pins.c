@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "json/writer.h"
+#include "mcp/client/risk.h"
 #include "mcp/member.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -29,7 +30,9 @@ static int compare_names(const void *a, const void *b)
 	const struct mcp_pinned *left = a;
 	const struct mcp_pinned *right = b;
 
-	return strcmp(left->name, right->name);
+	int order = strcmp(left->shown, right->shown);
+
+	return order != 0 ? order : strcmp(left->name, right->name);
 }
 
 /* The pin in the object @object, whose text is its digits; JSON_NONE when there is none. */
@@ -43,16 +46,29 @@ static uint32_t find_pin(const struct json_tape *tape, uint32_t object)
 		       : JSON_NONE;
 }
 
+/* The risk in the object @object, or NULL: it has a pin of an earlier version. */
+static const char *find_risk(const struct json_tape *tape, uint32_t object)
+{
+	return mcp_risk_at(tape, json_find(tape, object, "risk"));
+}
+
+/* Whether the value @object has the members of a pin. */
+static bool is_pin(const struct json_tape *tape, uint32_t object)
+{
+	if (json_type_at(tape, object) != JSON_OBJECT || find_pin(tape, object) == JSON_NONE)
+		return false;
+	return json_find(tape, object, "risk") == JSON_NONE || find_risk(tape, object);
+}
+
 /* Whether the value @entry of a name has the shape of one. */
 static bool is_entry(const struct json_tape *tape, uint32_t entry)
 {
 	uint32_t changed;
 
-	if (json_type_at(tape, entry) != JSON_OBJECT || find_pin(tape, entry) == JSON_NONE)
+	if (!is_pin(tape, entry))
 		return false;
 	changed = json_find(tape, entry, "changed");
-	return changed == JSON_NONE ||
-	       (json_type_at(tape, changed) == JSON_OBJECT && find_pin(tape, changed) != JSON_NONE);
+	return changed == JSON_NONE || is_pin(tape, changed);
 }
 
 static int read_entries(struct mcp_pins *pins, uint32_t tools)
@@ -71,12 +87,15 @@ static int read_entries(struct mcp_pins *pins, uint32_t tools)
 
 		if (!is_entry(tape, key + 1))
 			return MCP_PINS_E_WRONG;
-		*item = (struct mcp_pinned){json_string_dup(tape, key, &size), key + 1, false};
+		*item = (struct mcp_pinned){
+			.name = json_string_dup(tape, key, &size), .entry = key + 1};
 		if (!item->name)
 			return -ENOMEM;
 		pins->n_items++;
 		if (strlen(item->name) != size)
 			return MCP_PINS_E_WRONG;
+		if (mcp_map_tool_name(item->name, size, item->shown) < 0)
+			return -ENOMEM;
 	}
 	qsort(pins->items, pins->n_items, sizeof(*pins->items), compare_names);
 	return 0;
@@ -117,23 +136,53 @@ static void begin_entry(struct mcp_pins *pins, const char *name)
 	buffer_append_string(&pins->tools, ":{");
 }
 
-/* Append the members of a pin, and of its definition where there is room for it. */
-static void write_pin(struct mcp_pins *pins, const char *hex, const struct buffer *definition)
+/* The pin of a tool that is listed. */
+struct listed {
+	char hex[HEX_BYTES + 1];
+	const char *risk;         /* that the server admits */
+	struct buffer definition; /* the text of the pin */
+};
+
+static void listed_deinit(struct listed *listed)
 {
-	buffer_printf(&pins->tools, "\"pin\":\"%s\"", hex);
-	if (pins->tools.size + definition->size > MCP_PINS_TEXT_BYTES)
+	buffer_deinit(&listed->definition);
+}
+
+/* Read the pin of the tool @tool into the zeroed @listed. Return 0 or -ENOMEM. */
+static int read_listed(const struct json_tape *tape, uint32_t tool, struct listed *listed)
+{
+	struct buffer *definition = &listed->definition;
+	unsigned char pin[MCP_PIN_BYTES];
+
+	mcp_pin_text(tape, tool, definition);
+	if (buffer_status(definition) < 0 ||
+		mcp_pin_digest(definition->data, definition->size, pin) < 0)
+		return -ENOMEM;
+	text_write_hex(pin, sizeof(pin), listed->hex);
+	listed->risk = mcp_admitted_risk(tape, tool);
+	return 0;
+}
+
+/* Append the members of a pin, and of its definition where there is room for it. */
+static void write_pin(struct mcp_pins *pins, const struct listed *listed)
+{
+	buffer_printf(&pins->tools, "\"pin\":\"%s\",\"risk\":\"%s\"", listed->hex, listed->risk);
+	if (pins->tools.size + listed->definition.size > MCP_PINS_TEXT_BYTES)
 		return;
 	buffer_append_string(&pins->tools, ",\"definition\":");
-	json_write_bytes_lossy(&pins->tools, definition->data, definition->size);
+	json_write_bytes_lossy(&pins->tools, listed->definition.data, listed->definition.size);
 }
 
 /* Append the members of the pin in the object @object, as they are. */
 static void copy_pin(struct mcp_pins *pins, const struct json_tape *tape, uint32_t object)
 {
 	uint32_t definition = mcp_find_typed(tape, object, "definition", JSON_STRING);
+	const char *risk = find_risk(tape, object);
 
 	buffer_append_string(&pins->tools, "\"pin\":");
 	json_write_compact(&pins->tools, tape, find_pin(tape, object));
+	if (risk)
+		json_write_member_text(&pins->tools, "risk", risk);
 	if (definition == JSON_NONE)
 		return;
 	buffer_append_string(&pins->tools, ",\"definition\":");
@@ -146,45 +195,113 @@ static bool has_pin(const struct json_tape *tape, uint32_t object, const char *h
 	       json_string_equals(tape, find_pin(tape, object), hex, HEX_BYTES);
 }
 
+/* Find the pin of the tool called @name: the one with this name, or else with another one that callers see as the same.
+ * *ret_item is NULL when there is none. Return 0 or -ENOMEM. */
+static int find_item(const struct mcp_pins *pins, const char *name, struct mcp_pinned **ret_item)
+{
+	char shown[MCP_TOOL_NAME_BYTES + 1];
+	size_t first = 0;
+	size_t end = pins->n_items;
+
+	*ret_item = NULL;
+	if (mcp_map_tool_name(name, strlen(name), shown) < 0)
+		return -ENOMEM;
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+
+		if (strcmp(pins->items[middle].shown, shown) < 0)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	for (size_t i = first; i < pins->n_items && strcmp(pins->items[i].shown, shown) == 0; i++)
+		if (i == first || strcmp(pins->items[i].name, name) == 0)
+			*ret_item = &pins->items[i];
+	return 0;
+}
+
+/* Return whether the tool @tool has the pin @item, which is one of an earlier version. 0 or -ENOMEM. */
+static int has_earlier_pin(const struct mcp_pins *pins, const struct mcp_pinned *item,
+	const struct json_tape *tape, uint32_t tool, bool *ret_has)
+{
+	unsigned char pin[MCP_PIN_BYTES];
+	char hex[HEX_BYTES + 1];
+
+	*ret_has = false;
+	if (find_risk(&pins->tape, item->entry))
+		return 0;
+	if (mcp_pin_earlier(tape, tool, pin) < 0)
+		return -ENOMEM;
+	text_write_hex(pin, sizeof(pin), hex);
+	*ret_has = has_pin(&pins->tape, item->entry, hex);
+	return 0;
+}
+
+/* Append the pin @item of a tool that is listed as @listed, beside it if that is a change. */
+static void write_seen(struct mcp_pins *pins, struct mcp_pinned *item, const struct listed *listed,
+	enum mcp_pin_verdict *ret_verdict)
+{
+	uint32_t changed = json_find(&pins->tape, item->entry, "changed");
+
+	copy_pin(pins, &pins->tape, item->entry);
+	if (has_pin(&pins->tape, item->entry, listed->hex)) {
+		*ret_verdict = MCP_PIN_SAME;
+		pins->is_new = pins->is_new || changed != JSON_NONE;
+		return;
+	}
+	*ret_verdict = MCP_PIN_CHANGED;
+	pins->is_new = pins->is_new || !has_pin(&pins->tape, changed, listed->hex);
+	buffer_append_string(&pins->tools, ",\"changed\":{");
+	write_pin(pins, listed);
+	buffer_append_char(&pins->tools, '}');
+}
+
 int mcp_pins_see(struct mcp_pins *pins, const struct json_tape *tape, uint32_t tool,
 	const char *name, enum mcp_pin_verdict *ret_verdict)
 {
-	struct mcp_pinned wanted = {.name = (char *)name};
-	struct mcp_pinned *item = pins->n_items > 0 ? bsearch(&wanted, pins->items, pins->n_items,
-							      sizeof(wanted), compare_names)
-						    : NULL;
-	cleanup(buffer_deinit) struct buffer definition = {0};
-	unsigned char pin[MCP_PIN_BYTES];
-	char hex[HEX_BYTES + 1];
-	uint32_t changed;
+	cleanup(listed_deinit) struct listed listed = {0};
+	struct mcp_pinned *item;
+	bool is_earlier = false;
+	int r = find_item(pins, name, &item);
 
-	mcp_pin_text(tape, tool, &definition);
-	if (buffer_status(&definition) < 0 ||
-		mcp_pin_digest(definition.data, definition.size, pin) < 0)
-		return -ENOMEM;
-	text_write_hex(pin, sizeof(pin), hex);
-	begin_entry(pins, name);
-	if (!item) {
-		write_pin(pins, hex, &definition);
-		pins->is_new = true;
-		*ret_verdict = MCP_PIN_NEW;
-	} else {
+	r = r ? r : read_listed(tape, tool, &listed);
+	r = r || !item ? r : has_earlier_pin(pins, item, tape, tool, &is_earlier);
+	if (r)
+		return r;
+	begin_entry(pins, item ? item->name : name);
+	if (item)
 		item->is_seen = true;
-		changed = json_find(&pins->tape, item->entry, "changed");
-		copy_pin(pins, &pins->tape, item->entry);
-		*ret_verdict =
-			has_pin(&pins->tape, item->entry, hex) ? MCP_PIN_SAME : MCP_PIN_CHANGED;
-		if (*ret_verdict == MCP_PIN_SAME) {
-			pins->is_new = pins->is_new || changed != JSON_NONE;
-		} else {
-			pins->is_new = pins->is_new || !has_pin(&pins->tape, changed, hex);
-			buffer_append_string(&pins->tools, ",\"changed\":{");
-			write_pin(pins, hex, &definition);
-			buffer_append_char(&pins->tools, '}');
-		}
+	if (!item || is_earlier) {
+		write_pin(pins, &listed);
+		pins->is_new = true;
+		*ret_verdict = item ? MCP_PIN_SAME : MCP_PIN_NEW;
+	} else {
+		write_seen(pins, item, &listed, ret_verdict);
 	}
 	buffer_append_char(&pins->tools, '}');
 	return buffer_status(&pins->tools);
+}
+
+int mcp_pins_risk(const struct mcp_pins *pins, const struct json_tape *tape, uint32_t tool,
+	const char *name, const char **ret_risk)
+{
+	const char *admitted = mcp_admitted_risk(tape, tool);
+	const char *pinned;
+	struct mcp_pinned *item;
+	bool is_earlier;
+	int r = find_item(pins, name, &item);
+
+	if (r == 0 && item)
+		r = has_earlier_pin(pins, item, tape, tool, &is_earlier);
+	if (r)
+		return r;
+	*ret_risk = pins->is_unknown ? "execute" : admitted;
+	if (!item || is_earlier)
+		return 0;
+	/* A tool has changed whose risk was not kept. */
+	pinned = find_risk(&pins->tape, item->entry);
+	*ret_risk = mcp_worse_risk(pinned ? pinned : "execute", *ret_risk);
+	return 0;
 }
 
 /* ── writing ─────────────────────────────────────────────────────────────────────────────────── */

@@ -7,20 +7,24 @@
 
 #include "json/tape.h"
 #include "mcp/client/pin.h"
+#include "mcp/client/tool_name.h"
 #include "util/buffer.h"
 
 /*
  * The pins of the tools of one server, as they were when each was seen first, and as a file keeps them:
  *
  *   {"server": DIGEST,
- *    "tools": {NAME: {"pin": HEX, "definition"?: TEXT,
- *                     "changed"?: {"pin": HEX, "definition"?: TEXT}}, …}}
+ *    "tools": {NAME: {"pin": HEX, "risk": RISK, "definition"?: TEXT,
+ *                     "changed"?: {"pin": HEX, "risk": RISK, "definition"?: TEXT}}, …}}
  *
  *   a list ─▶ each of its tools ─▶ the same │ new: it is pinned │ changed: beside its pin, until trusted
  *
- * A definition is the text that a pin is the digest of (pin.h), to show a change by. It is left out where
- * the file would grow over MCP_PINS_TEXT_BYTES. A tool that is gone keeps its pin, so that it cannot come
- * back as another. A file of another server is one without pins.
+ * RISK is the one that the server admitted (risk.h). A definition is the text that a pin is the digest of (pin.h), to
+ * show a change by. It is left out where the file would grow over MCP_PINS_TEXT_BYTES. A tool that is gone keeps its
+ * pin, so that it cannot come back as another. NAME is the server's; two names that callers see as one (tool_name.h)
+ * have one pin, so that neither takes the place of the other. A file of another server is one without pins.
+ *
+ * A pin without RISK is one of an earlier version (mcp_pin_earlier()). A tool that it is the pin of is pinned anew, as it is.
  */
 
 #define MCP_PINS_TEXT_BYTES ((size_t)8 << 20)
@@ -48,12 +52,14 @@ struct mcp_pins {
 	size_t n_items;
 	struct buffer tools; /* the members of "tools" that were written */
 	size_t n_written;
-	bool is_new; /* the text to write is not that of the file */
+	bool is_new;     /* the text to write is not that of the file */
+	bool is_unknown; /* the file cannot be read, so no risk is known */
 };
 
 struct mcp_pinned {
 	char *name;
-	uint32_t entry; /* its value */
+	char shown[MCP_TOOL_NAME_BYTES + 1]; /* the name that callers see */
+	uint32_t entry;                      /* its value */
 	bool is_seen;
 };
 
@@ -65,6 +71,11 @@ int mcp_pins_read(struct mcp_pins *pins, const char *text, size_t size, const ch
  * -ENOMEM. */
 int mcp_pins_see(struct mcp_pins *pins, const struct json_tape *tape, uint32_t tool,
 	const char *name, enum mcp_pin_verdict *ret_verdict);
+
+/* Return the risk of the tool @tool of @tape, called @name, unless the operator has named another: the one that its
+ * server admits, or that of its pin if that is worse. Return 0 or -ENOMEM. */
+int mcp_pins_risk(const struct mcp_pins *pins, const struct json_tape *tape, uint32_t tool,
+	const char *name, const char **ret_risk);
 
 /* Append the text of the file to @out, for @server. Return 0 or -ENOMEM. */
 int mcp_pins_write(struct mcp_pins *pins, const char *server, struct buffer *out);

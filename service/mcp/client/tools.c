@@ -8,6 +8,7 @@
 #include "json/writer.h"
 #include "mcp/client/headers.h"
 #include "mcp/client/hidden.h"
+#include "mcp/client/risk.h"
 #include "mcp/member.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -269,19 +270,6 @@ static const char *judge_schema(const struct json_tape *tape, uint32_t object, b
 	return is_http ? mcp_judge_param_headers(tape, schema) : NULL;
 }
 
-/* Return the risk that a server admits: its word for less than the worst is believed, because the operator
- * has chosen the server, and can overrule it. */
-static const char *read_risk(const struct json_tape *tape, uint32_t object)
-{
-	uint32_t annotations = mcp_find_typed(tape, object, "annotations", JSON_OBJECT);
-
-	if (mcp_find_typed(tape, annotations, "readOnlyHint", JSON_TRUE) != JSON_NONE)
-		return "read";
-	return mcp_find_typed(tape, annotations, "destructiveHint", JSON_FALSE) != JSON_NONE
-		       ? "write"
-		       : "execute";
-}
-
 /* ── tools ───────────────────────────────────────────────────────────────────────────────────── */
 
 /* Append the setting @key, or else @value (NULL: nothing). */
@@ -299,6 +287,16 @@ static void write_setting(struct buffer *out, const struct mcp_tool_rules *rules
 	}
 }
 
+/* Choose the risk of @tool, which is at @object, without a setting for it alone. Return 0 or -ENOMEM. */
+static int choose_risk(const struct json_tape *tape, uint32_t object,
+	const struct mcp_tool_rules *rules, const struct mcp_tool *tool, const char **ret_risk)
+{
+	*ret_risk = rules->risk ? rules->risk : mcp_admitted_risk(tape, object);
+	return rules->risk || !rules->pins
+		       ? 0
+		       : mcp_pins_risk(rules->pins, tape, object, tool->server_name, ret_risk);
+}
+
 /* Append the hints of the server about repetition and loss, for programs that show them to people. */
 static void write_hints(struct buffer *out, const struct json_tape *tape, uint32_t object)
 {
@@ -310,10 +308,10 @@ static void write_hints(struct buffer *out, const struct json_tape *tape, uint32
 		buffer_append_string(out, ",\"idempotent\":true");
 }
 
-/* Append the entry of the tool at @object. */
+/* Append the entry of the tool at @object. @risk: that of a tool without a setting. */
 static void write_entry(struct buffer *out, const struct json_tape *tape, uint32_t object,
-	const char *description, const struct mcp_tool_rules *rules, uint32_t settings,
-	struct mcp_tool *tool)
+	const char *description, const char *risk, const struct mcp_tool_rules *rules,
+	uint32_t settings, struct mcp_tool *tool)
 {
 	static const char *const others[] = {"cooldown_s", "parallel", "timeout_ms", "triggers"};
 	uint32_t output = mcp_find_typed(tape, object, "outputSchema", JSON_OBJECT);
@@ -327,9 +325,10 @@ static void write_entry(struct buffer *out, const struct json_tape *tape, uint32
 		"argument_schema", tool);
 	if (output != JSON_NONE)
 		write_schema(out, tape, output, "output_schema", tool);
-	write_setting(
-		out, rules, settings, "risk", rules->risk ? rules->risk : read_risk(tape, object));
-	write_hints(out, tape, object);
+	write_setting(out, rules, settings, "risk", risk);
+	/* Hints come with the annotations: a risk that is not believed has none. */
+	if (rules->risk || strcmp(risk, mcp_admitted_risk(tape, object)) == 0)
+		write_hints(out, tape, object);
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		write_setting(out, rules, settings, others[i], NULL);
 	buffer_append_char(out, '}');
@@ -349,8 +348,10 @@ static int read_tool(const struct json_tape *tape, struct element *element,
 	uint32_t object = element->token;
 	uint32_t description = mcp_find_typed(tape, object, "description", JSON_STRING);
 	uint32_t title = mcp_find_typed(tape, object, "title", JSON_STRING);
+	uint32_t settings = find_settings(element, rules);
 	cleanup_free char *text = NULL;
 	cleanup(buffer_deinit) struct buffer entry = {0};
+	const char *risk;
 
 	if (title == JSON_NONE)
 		title = mcp_find_typed(tape,
@@ -361,10 +362,11 @@ static int read_tool(const struct json_tape *tape, struct element *element,
 		return -ENOMEM;
 	if (title != JSON_NONE && !(tool->title = read_text(tape, title, tool)))
 		return -ENOMEM;
-	write_entry(
-		&entry, tape, object, text ? text : "", rules, find_settings(element, rules), tool);
-	tool->entry = buffer_take(&entry, NULL);
 	tool->server_name = take_ptr(element->server_name);
+	if (choose_risk(tape, object, rules, tool, &risk) < 0)
+		return -ENOMEM;
+	write_entry(&entry, tape, object, text ? text : "", risk, rules, settings, tool);
+	tool->entry = buffer_take(&entry, NULL);
 	return tool->entry ? mcp_pin(tape, object, tool->pin) : -ENOMEM;
 }
 

@@ -7,6 +7,7 @@
 
 #include "json/tape.h"
 #include "mcp/client/pin.h"
+#include "mcp/client/pins.h"
 #include "mcp/client/tool_name.h"
 #include "util/buffer.h"
 
@@ -45,6 +46,7 @@ struct mcp_tool_rules {
 	                    * JSON_NONE: none */
 	const char *
 		risk; /* the risk of each tool without a setting, whatever the server claims; or NULL */
+	const struct mcp_pins *pins; /* by which no risk falls; NULL: none */
 	size_t tools_max;
 	bool is_http; /* a tool whose headers cannot be sent is refused (headers.h) */
 };

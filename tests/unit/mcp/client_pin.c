@@ -36,6 +36,7 @@ Test(mcp_pin, digests_all_from_which_tools_are_made)
 		"[" ADD ",7]", "[" ADD ",{\"name\":\"fail\",\"inputSchema\":{},\"title\":\"x\"}]",
 		"[" ADD ",{\"name\":\"fail\",\"inputSchema\":{},\"annotations\":{}}]",
 		"[" ADD ",{\"name\":\"fail\",\"inputSchema\":{},\"outputSchema\":{}}]",
+		"[" ADD ",{\"name\":\"fail\",\"inputSchema\":{},\"execution\":{}}]",
 		"[" ADD ",{\"name\":\"fail\",\"inputSchema\":{},\"description\":\"x\"}]"};
 	uint64_t wanted = digest("[" ADD "," FAIL "]");
 

@@ -19,14 +19,23 @@ static int begin(const char *server)
 	return mcp_pins_read(&pins, file.data, file.size, server);
 }
 
+/* Read a list of @tool alone. */
+static void begin_list(const char *tool, struct buffer *list, struct json_tape *tape)
+{
+	buffer_printf(list, "[%s]", tool);
+	cr_assert_eq(json_tape_read(tape, list->data, list->size, JSON_DEPTH_DEFAULT, NULL), 0);
+}
+
 static enum mcp_pin_verdict see(const char *name, const char *tool)
 {
+	struct buffer list = {0};
 	struct json_tape tape = {0};
 	enum mcp_pin_verdict verdict;
 
-	cr_assert_eq(json_tape_read(&tape, tool, strlen(tool), JSON_DEPTH_DEFAULT, NULL), 0);
-	cr_assert_eq(mcp_pins_see(&pins, &tape, 0, name, &verdict), 0);
+	begin_list(tool, &list, &tape);
+	cr_assert_eq(mcp_pins_see(&pins, &tape, json_first(&tape, 0), name, &verdict), 0);
 	json_tape_deinit(&tape);
+	buffer_deinit(&list);
 	return verdict;
 }
 
@@ -60,7 +69,7 @@ Test(mcp_pins, a_tool_is_pinned_when_it_is_seen_first)
 	finish("s");
 	cr_assert_eq(begin("s"), 0);
 	/* However it is written. */
-	cr_expect_eq(see("f", "{ \"description\" : \"\\u0061\", \"name\":\"f\", \"title\":\"t\" }"),
+	cr_expect_eq(see("f", "{ \"description\" : \"\\u0061\", \"name\":\"f\", \"_meta\":{} }"),
 		MCP_PIN_SAME);
 	cr_expect_not(pins.is_new);
 }
@@ -83,6 +92,102 @@ Test(mcp_pins, a_change_stays_one_until_it_is_trusted)
 	cr_expect_eq(see("f", "{\"name\":\"f\",\"outputSchema\":{}}"), MCP_PIN_SAME);
 	/* It was not in the list of the changes. */
 	cr_expect_eq(see("g", "{\"name\":\"g\",\"description\":1}"), MCP_PIN_CHANGED);
+}
+
+/* All of a tool that a policy, a model or a person is shown something of. */
+Test(mcp_pins, a_change_of_any_member_is_a_change)
+{
+	static const char *const members[] = {"\"title\":\"x\"", "\"description\":\"x\"",
+		"\"inputSchema\":{\"x\":1}", "\"outputSchema\":{}",
+		"\"execution\":{\"taskSupport\":\"required\"}",
+		"\"annotations\":{\"readOnlyHint\":true}",
+		"\"annotations\":{\"destructiveHint\":false}",
+		"\"annotations\":{\"idempotentHint\":true}", "\"annotations\":{\"title\":\"x\"}"};
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		char tool[128];
+
+		buffer_reset(&written);
+		cr_assert_eq(begin("s"), 0);
+		see("f", "{\"name\":\"f\"}");
+		finish("s");
+		cr_assert_eq(begin("s"), 0);
+		snprintf(tool, sizeof(tool), "{\"name\":\"f\",%s}", members[i]);
+		cr_expect_eq(see("f", tool), MCP_PIN_CHANGED, "%s", members[i]);
+	}
+}
+
+/* Return the risk of @tool, called @name. */
+static const char *risk_of(const char *name, const char *tool)
+{
+	struct buffer list = {0};
+	struct json_tape tape = {0};
+	const char *risk = NULL;
+
+	begin_list(tool, &list, &tape);
+	cr_assert_eq(mcp_pins_risk(&pins, &tape, json_first(&tape, 0), name, &risk), 0);
+	json_tape_deinit(&tape);
+	buffer_deinit(&list);
+	return risk;
+}
+
+#define READS  "{\"name\":\"f\",\"annotations\":{\"readOnlyHint\":true}}"
+#define WRITES "{\"name\":\"f\",\"annotations\":{\"destructiveHint\":false}}"
+#define RUNS   "{\"name\":\"f\"}"
+
+Test(mcp_pins, a_risk_only_rises)
+{
+	cr_assert_eq(begin("s"), 0);
+	cr_expect_str_eq(risk_of("f", READS), "read", "it is seen first");
+	see("f", WRITES);
+	finish("s");
+	cr_assert_eq(begin("s"), 0);
+	cr_expect_str_eq(risk_of("f", READS), "write");
+	cr_expect_str_eq(risk_of("f", WRITES), "write");
+	cr_expect_str_eq(risk_of("f", RUNS), "execute");
+	see("f", READS);
+	finish("s");
+	cr_assert_eq(begin("s"), 0);
+	cr_expect_str_eq(risk_of("f", READS), "write", "it is reported, but not accepted");
+	cr_assert_eq(trust(), 1);
+	cr_assert_eq(begin("s"), 0);
+	cr_expect_str_eq(risk_of("f", READS), "read");
+	pins.is_unknown = true;
+	cr_expect_str_eq(risk_of("g", READS), "execute", "the file could not be read");
+}
+
+/* The digits are those of sha256sum for ["f",null,null,null]. */
+#define EARLIER     "{\"server\":\"s\",\"tools\":{\"f\":{\"pin\":\"" EARLIER_PIN "\"}}}"
+#define EARLIER_PIN "08c3804af7d83e98dbf4c326a52c889539496129bf22e5b59cc7e6fece860408"
+
+Test(mcp_pins, a_pin_of_an_earlier_version_grows)
+{
+	cr_assert_eq(read_text(EARLIER), 0);
+	cr_expect_str_eq(risk_of("f", READS), "read");
+	cr_expect_str_eq(risk_of("f", "{\"name\":\"f\",\"description\":\"x\"}"), "execute");
+	cr_expect_eq(see("f", READS), MCP_PIN_SAME);
+	cr_expect(pins.is_new);
+	finish("s");
+	cr_assert_eq(begin("s"), 0);
+	cr_expect_eq(see("f", READS), MCP_PIN_SAME);
+	cr_expect_not(pins.is_new);
+	cr_assert_eq(begin("s"), 0);
+	cr_expect_eq(see("f", RUNS), MCP_PIN_CHANGED);
+}
+
+Test(mcp_pins, names_that_callers_see_as_one_have_one_pin)
+{
+	cr_assert_eq(begin("s"), 0);
+	see("a.b", "{\"name\":\"a.b\"}");
+	finish("s");
+	cr_assert_eq(begin("s"), 0);
+	cr_expect_eq(see("a_b", "{\"name\":\"a_b\"}"), MCP_PIN_CHANGED);
+	finish("s");
+	cr_expect_eq(trust(), 1);
+	cr_assert_eq(begin("s"), 0);
+	cr_expect_eq(see("a_b", "{\"name\":\"a_b\"}"), MCP_PIN_SAME);
+	cr_assert_eq(begin("s"), 0);
+	cr_expect_eq(see("a.b", "{\"name\":\"a.b\"}"), MCP_PIN_CHANGED);
 }
 
 Test(mcp_pins, a_tool_that_is_back_as_it_was_has_not_changed)
@@ -132,7 +237,9 @@ Test(mcp_pins, what_is_no_such_file_is_refused)
 	static const char *const texts[] = {"[]", "{", "{}", "{\"server\":\"s\",\"tools\":[]}",
 		"{\"server\":7,\"tools\":{}}", "{\"server\":\"s\",\"tools\":{\"f\":{}}}",
 		"{\"server\":\"s\",\"tools\":{\"f\":{\"pin\":\"00\"}}}",
-		"{\"server\":\"s\",\"tools\":{\"f\":7}}"};
+		"{\"server\":\"s\",\"tools\":{\"f\":7}}",
+		"{\"server\":\"s\",\"tools\":{\"f\":{\"pin\":\"" EARLIER_PIN
+		"\",\"risk\":\"none\"}}}"};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		cr_expect_eq(read_text(texts[i]), MCP_PINS_E_WRONG, "%s", texts[i]);

@@ -304,20 +304,20 @@ static void expect_pin(const char *tool, const char *digits)
 Test(mcp_pin, is_that_of_the_tool_as_it_was_sent)
 {
 	static const char *const pin =
-		"19d6c61332145d742e5b4aa34b04ed4336df25daf673ec06c7364025d040ad2b";
+		"157b504a14e20c6997b33c56a0eb4f0ab78f55bbb4a60ab294906ec8075c878d";
 
 	expect_pin("{'name':'a','description':'d','inputSchema':{'b':1.0,'a':[]},"
 		   "'outputSchema':{}}",
 		pin);
-	expect_pin("{'outputSchema':{ },'title':'x','inputSchema':{'a':[ ],'\\u0062':1.0},"
+	expect_pin("{'outputSchema':{ },'_meta':'x','inputSchema':{'a':[ ],'\\u0062':1.0},"
 		   "'description':'\\u0064','name':'a'}",
 		pin);
 	expect_pin(
-		"{'name':'a'}", "961932c200e43228c39509fa97cd9cf1ea72cee1bb11909498e7a6739cfe61d0");
+		"{'name':'a'}", "1825fa73995d5b34f885e8b418704458a0a8d92479cab986f02899f6b89c33cf");
 	expect_pin("{'name':'a','description':null}",
-		"961932c200e43228c39509fa97cd9cf1ea72cee1bb11909498e7a6739cfe61d0");
+		"1825fa73995d5b34f885e8b418704458a0a8d92479cab986f02899f6b89c33cf");
 	expect_pin("{'name':'a\\u200b'}",
-		"03a9eb1ecd2e01c3f5eea459293c99fb3fa864aa561f97998482ccb0ec177ec5");
+		"bbfaa322f8a61409923fd908e61695a33ac936592343ea73d421de07a854a170");
 }
 
 /* ── memory ──────────────────────────────────────────────────────────────────────────────────── */

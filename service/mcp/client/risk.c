@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mcp/client/risk.h"
+
+#include <string.h>
+
+#include "mcp/member.h"
+
+static const char *const risks[] = {"read", "write", "execute"};
+#define N_RISKS (sizeof(risks) / sizeof(*risks))
+
+const char *mcp_admitted_risk(const struct json_tape *tape, uint32_t tool)
+{
+	uint32_t annotations = mcp_find_typed(tape, tool, "annotations", JSON_OBJECT);
+
+	if (mcp_find_typed(tape, annotations, "readOnlyHint", JSON_TRUE) != JSON_NONE)
+		return "read";
+	return mcp_find_typed(tape, annotations, "destructiveHint", JSON_FALSE) != JSON_NONE
+		       ? "write"
+		       : "execute";
+}
+
+const char *mcp_risk_at(const struct json_tape *tape, uint32_t token)
+{
+	for (size_t i = 0; i < N_RISKS; i++)
+		if (mcp_is_text(tape, token, risks[i]))
+			return risks[i];
+	return NULL;
+}
+
+static size_t find_rank(const char *risk)
+{
+	size_t rank = 0;
+
+	while (rank < N_RISKS && strcmp(risk, risks[rank]) != 0)
+		rank++;
+	return rank;
+}
+
+const char *mcp_worse_risk(const char *one, const char *other)
+{
+	return find_rank(one) < find_rank(other) ? other : one;
+}
