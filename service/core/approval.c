@@ -7,6 +7,7 @@
 #include "core/address.h"
 #include "core/errors.h"
 #include "core/shown.h"
+#include "json/document.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "policy/proof.h"
@@ -15,10 +16,12 @@
 #include "util/clock.h"
 #include "util/glob.h"
 #include "util/log.h"
+#include "util/stamp.h"
 #include "util/utf8.h"
 
 #define MS_PER_S  UINT64_C(1000)
 #define MS_PER_SF 1000.0
+#define NS_PER_MS 1000000
 
 /* The most code points of an answer's reason: everybody on the bus reads it. */
 #define REASON_POINTS 1000
@@ -90,24 +93,61 @@ const char *approval_decision_name(const struct approval_outcome *outcome)
 	return decision_names[outcome->is_changed ? APPROVAL_DENY : outcome->decision];
 }
 
-/* Broadcast the end of @question. */
-static void announce_end(const struct approval *approval, const struct pending_question *question,
+/* Write the digest of the message with the @members to @ret. Return 0 or a negative errno. */
+static int digest_members(const struct buffer *members, char ret[PROOF_CHARS + 1])
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer object = {0};
+	int r;
+
+	buffer_append_char(&object, '{');
+	buffer_append_buffer(&object, members);
+	buffer_append_char(&object, '}');
+	r = buffer_status(&object);
+	if (r == 0)
+		r = json_tape_read(&tape, object.data, object.size, JSON_DOCUMENT_DEPTH_MAX, NULL);
+	if (r == 0)
+		r = proof_digest(&tape, 0, ret);
+	return r > 0 ? -EINVAL : r;
+}
+
+/* Append the members of the end of @question. */
+static void write_end(struct buffer *out, const struct pending_question *question,
 	const struct approval_outcome *outcome)
 {
 	bool is_ours = outcome->is_changed || outcome->decision > APPROVAL_DENY;
+
+	json_write_key(out, "id");
+	json_write_text(out, question->id);
+	json_write_member_text(out, "decision", approval_decision_name(outcome));
+	buffer_append_string(out, ",\"by\":");
+	if (is_ours)
+		json_write_text(out, "toolboxd");
+	else
+		write_view(out, &outcome->by, SIZE_MAX);
+	buffer_append_string(out, ",\"reason\":");
+	if (outcome->is_changed)
+		json_write_text(out, "changed");
+	else
+		write_view(out, &outcome->reason, REASON_POINTS);
+}
+
+/* Broadcast the end of @question, with a seal if there is a key. */
+static void announce_end(const struct approval *approval, const struct pending_question *question,
+	const struct approval_outcome *outcome)
+{
+	const struct approval_key *key = &approval->config->approval_key;
+	cleanup(buffer_deinit) struct buffer members = {0};
+	char digest[PROOF_CHARS + 1];
+	char seal[PROOF_CHARS + 1];
 	struct answer event;
 
+	write_end(&members, question, outcome);
 	answer_begin_broadcast(&event, "ovos.tools.approval.resolved");
-	answer_member_text(&event, "id", question->id);
-	answer_member_text(&event, "decision", approval_decision_name(outcome));
-	if (is_ours)
-		answer_member_text(&event, "by", "toolboxd");
-	else
-		write_view(answer_member(&event, "by"), &outcome->by, SIZE_MAX);
-	if (outcome->is_changed)
-		answer_member_text(&event, "reason", "changed");
-	else
-		write_view(answer_member(&event, "reason"), &outcome->reason, REASON_POINTS);
+	buffer_append_buffer(&event.message, &members);
+	if (key->state == APPROVAL_KEY_READY && digest_members(&members, digest) == 0 &&
+		proof_of_end(key->bytes, question->id, digest, seal))
+		json_write_member_text(&event.message, "seal", seal);
 	answer_announce(&event, approval->audience);
 }
 
@@ -246,7 +286,7 @@ bool approval_check(struct approval *approval, const struct tool *tool, struct a
 	return true;
 }
 
-/* Append the members of the question but `expires_s`. */
+/* Append the members of the question but its end, the time that is left, and its seal. */
 static void write_question_members(
 	struct pending_question *question, const struct tool *tool, const struct shown *shown)
 {
@@ -297,15 +337,42 @@ static int write_texts(const struct approval *approval, struct pending_question 
 	return buffer_status(&question->members);
 }
 
-/* Append the members of @question, with the time that is left to answer it. */
-static void write_question(
-	const struct pending_question *question, uint64_t now_ms, struct buffer *out)
+/* Write the seal of @question by the key in force to @ret. Return false when there is none. */
+static bool write_seal(const struct approval *approval, const struct pending_question *question,
+	char ret[PROOF_CHARS + 1])
+{
+	const struct approval_key *key = &approval->config->approval_key;
+
+	return key->state == APPROVAL_KEY_READY &&
+	       proof_of_question(key->bytes, question->id, question->digest, ret);
+}
+
+/* Append the members of @question, with the time that is left to answer it, and its seal. */
+static void write_question(const struct approval *approval, const struct pending_question *question,
+	uint64_t now_ms, struct buffer *out)
 {
 	uint64_t left_ms = question->expires_ms > now_ms ? question->expires_ms - now_ms : 0;
+	char seal[PROOF_CHARS + 1];
 
 	buffer_append_buffer(out, &question->members);
 	buffer_append_string(out, ",\"expires_s\":");
 	json_write_f64(out, (double)left_ms / MS_PER_SF);
+	if (write_seal(approval, question, seal))
+		json_write_member_text(out, "seal", seal);
+}
+
+/* Append the end of @question to its members, and have its digest. Return 0 or a negative errno. */
+static int date_question(struct pending_question *question, uint64_t timeout_ms)
+{
+	cleanup(buffer_deinit) struct buffer end = {0};
+
+	stamp_write_time(&end, stamp_now_ns() + (int64_t)(timeout_ms * NS_PER_MS));
+	buffer_fail_with(&question->members, &end);
+	buffer_append_string(&question->members, ",\"expires\":");
+	json_write_string(&question->members, end.data ? end.data : "", end.size);
+	return buffer_status(&question->members) < 0
+		       ? buffer_status(&question->members)
+		       : digest_members(&question->members, question->digest);
 }
 
 struct pending_question *approval_prepare(struct approval *approval, struct call *call,
@@ -337,12 +404,18 @@ bool approval_ask(
 {
 	const struct call *call = question->call;
 	size_t max = approval->config->limits.frame_bytes;
+	uint64_t timeout_ms = approval->config->approval_timeout_ms;
 	uint64_t now_ms = clock_now_ms();
+	int r = date_question(question, timeout_ms);
 	struct answer event;
 
-	pending_ask(&approval->pending, question, now_ms + approval->config->approval_timeout_ms);
+	if (r < 0) {
+		errors_write_unavailable(answer, call->tool, strerror(-r));
+		return false;
+	}
+	pending_ask(&approval->pending, question, now_ms + timeout_ms);
 	answer_begin_broadcast(&event, "ovos.tools.approval.requested");
-	write_question(question, now_ms, &event.message);
+	write_question(approval, question, now_ms, &event.message);
 	if (!answer_fits(&event, max)) {
 		errors_write_too_large(answer, call->tool, "Too large a question about",
 			event.message.size, max, "bytes");
@@ -403,7 +476,8 @@ void approval_list(const struct approval *approval, struct answer *answer)
 	buffer_append_char(out, '[');
 	list_for_each(link, &approval->pending.list) {
 		buffer_append_string(out, is_first ? "{" : ",{");
-		write_question(container_of(link, struct pending_question, link), now_ms, out);
+		write_question(
+			approval, container_of(link, struct pending_question, link), now_ms, out);
 		buffer_append_char(out, '}');
 		is_first = false;
 	}
@@ -438,6 +512,7 @@ static const char *check_answer(const struct approval *approval,
 	const struct request *request = &scope->request;
 	const struct approval_key *key = &approval->config->approval_key;
 	char proof[PROOF_CHARS + 1];
+	char seal[PROOF_CHARS + 1];
 
 	if (!question)
 		return "ValueError: There is no such question: it was answered, or its time is "
@@ -448,9 +523,11 @@ static const char *check_answer(const struct approval *approval,
 	if (!request->proof.text)
 		return "PermissionError: A proof is missing: approval.key_file has the key for it";
 	/* The decision is one of three words, without U+0000. */
-	if (!proof_of_answer(key->bytes, question->id, &request->decision, proof) ||
+	if (!write_seal(approval, question, seal) ||
+		!proof_of_answer(key->bytes, question->id, &request->decision, seal, proof) ||
 		!proof_is(proof, request->proof.text, request->proof.size))
-		return "PermissionError: The proof is wrong";
+		return "PermissionError: The proof is wrong, or was for other words than those of "
+		       "the question";
 	return NULL;
 }
 

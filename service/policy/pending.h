@@ -7,6 +7,7 @@
 
 #include "policy/caller.h"
 #include "policy/hex.h"
+#include "policy/proof.h"
 #include "util/buffer.h"
 #include "util/list.h"
 
@@ -23,8 +24,11 @@ struct pending_question {
 	bool is_asked;             /* no draft any more */
 	char id[HEX_ID_CHARS + 1]; /* 128 random bits: never used again */
 	uint64_t expires_ms;
-	uint64_t report_ms;           /* when it is next reported to its caller; 0: never */
-	struct buffer members;        /* the question's members as JSON text, but for `expires_s` */
+	uint64_t report_ms;    /* when it is next reported to its caller; 0: never */
+	struct buffer members; /* the question's members as JSON text, but for `expires_s`
+				       * and `seal` */
+	char digest[PROOF_CHARS +
+		    1]; /* the digest of the question that its seal covers; "": it was not asked */
 	struct buffer arguments;      /* the arguments that its tool will get, as JSON text */
 	void *call;                   /* the call that waits: the owner's */
 	struct policy_caller *caller; /* its caller; owned, or NULL */

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policy/proof.h"
 
+#include <errno.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/sha.h>
+#include <string.h>
 
+#include "json/canonical.h"
+#include "json/document.h"
+#include "json/reader.h"
+#include "json/writer.h"
 #include "policy/hex.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
@@ -23,13 +29,78 @@ static bool prove(const unsigned char key[APPROVAL_KEY_BYTES], const struct buff
 	return true;
 }
 
-bool proof_of_answer(const unsigned char key[APPROVAL_KEY_BYTES], const char *id,
-	const struct text_view *decision, char ret[PROOF_CHARS + 1])
+/* Append the object without the members that no seal covers. */
+static void write_sealed(struct buffer *out, const struct json_tape *tape, uint32_t object)
+{
+	const char *separator = "";
+
+	buffer_append_char(out, '{');
+	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
+		key = json_next_key(tape, key)) {
+		if (json_string_equals(tape, key, "seal", strlen("seal")) ||
+			json_string_equals(tape, key, "expires_s", strlen("expires_s")))
+			continue;
+		buffer_append_string(out, separator);
+		separator = ",";
+		json_write_compact(out, tape, key);
+		buffer_append_char(out, ':');
+		json_write_compact(out, tape, key + 1);
+	}
+	buffer_append_char(out, '}');
+}
+
+int proof_digest(const struct json_tape *tape, uint32_t object, char ret[PROOF_CHARS + 1])
+{
+	cleanup(buffer_deinit) struct buffer sealed = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(json_tape_cleanup) struct json_tape copy = {0};
+	unsigned char digest[SHA256_DIGEST_LENGTH];
+	int r;
+
+	write_sealed(&sealed, tape, object);
+	r = buffer_status(&sealed);
+	if (r == 0)
+		r = json_tape_read(&copy, sealed.data, sealed.size, JSON_DOCUMENT_DEPTH_MAX, NULL);
+	if (r != 0)
+		return r < 0 ? r : -EINVAL;
+	json_write_canonical(&text, &copy, 0);
+	if (buffer_status(&text) < 0)
+		return buffer_status(&text);
+	if (!EVP_Digest(text.data, text.size, digest, NULL, EVP_sha256(), NULL))
+		return -EIO;
+	text_write_hex(digest, sizeof(digest), ret);
+	return 0;
+}
+
+static bool write_seal(const unsigned char key[APPROVAL_KEY_BYTES], const char *domain,
+	const char *id, const char *digest, char ret[PROOF_CHARS + 1])
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	buffer_printf(&text, "%s\n", id);
+	buffer_printf(&text, "%s\n%s\n%s", domain, id, digest);
+	return prove(key, &text, ret);
+}
+
+bool proof_of_question(const unsigned char key[APPROVAL_KEY_BYTES], const char *id,
+	const char *digest, char ret[PROOF_CHARS + 1])
+{
+	return write_seal(key, "question", id, digest, ret);
+}
+
+bool proof_of_end(const unsigned char key[APPROVAL_KEY_BYTES], const char *id, const char *digest,
+	char ret[PROOF_CHARS + 1])
+{
+	return write_seal(key, "resolved", id, digest, ret);
+}
+
+bool proof_of_answer(const unsigned char key[APPROVAL_KEY_BYTES], const char *id,
+	const struct text_view *decision, const char *seal, char ret[PROOF_CHARS + 1])
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	buffer_printf(&text, "answer\n%s\n", id);
 	buffer_append(&text, decision->text, decision->size);
+	buffer_printf(&text, "\n%s", seal);
 	return prove(key, &text, ret);
 }
 

@@ -6,14 +6,21 @@
 #include <stdint.h>
 
 #include "config/approval_key.h"
+#include "json/tape.h"
 #include "util/text_view.h"
 
 /*
- * The proof that an answer comes from who holds the key of `approval.key_file`: the HMAC-SHA256 of
- * what is answered, as lower-case hexadecimal digits.
+ * Proofs by the key of `approval.key_file`: the HMAC-SHA256 of a text, as lower-case hexadecimal digits.
+ * The first line of the text is its domain, so that a proof of one kind is never one of another kind.
  *
- *   an answer   ID \n DECISION
- *   an attach   attach \n SECONDS \n NONCE
+ *   by toolboxd, a seal    question \n ID \n DIGEST          the question that it asks
+ *                          resolved \n ID \n DIGEST          the end of that
+ *   by a person, a proof   answer \n ID \n DECISION \n SEAL   an answer to the question with that seal
+ *                          attach \n SECONDS \n NONCE
+ *
+ * DIGEST is the SHA-256 of the message as canonical JSON (json/canonical.h), without its `seal` and
+ * its `expires_s`, which changes with the time. So a person believes only toolboxd, and
+ * an answer counts only for the words that the person was shown.
  *
  * An id is never used again and is forgotten with its answer, a nonce with the attach that it
  * proved, so a proof is of no use to who reads it on the bus.
@@ -21,10 +28,21 @@
 
 #define PROOF_CHARS 64
 
-/* Write the proof of the @decision on the question @id, or of attaching for @seconds, to @ret. Return
- * false when libcrypto fails. */
+/* Write the digest of the message at @object of @tape to @ret. Return 0, -ENOMEM, or -EIO when libcrypto
+ * fails. */
+int proof_digest(const struct json_tape *tape, uint32_t object, char ret[PROOF_CHARS + 1]);
+
+/* Write the seal of the question @id with the @digest, or of its end, to @ret. Return false when libcrypto
+ * fails. */
+bool proof_of_question(const unsigned char key[APPROVAL_KEY_BYTES], const char *id,
+	const char *digest, char ret[PROOF_CHARS + 1]);
+bool proof_of_end(const unsigned char key[APPROVAL_KEY_BYTES], const char *id, const char *digest,
+	char ret[PROOF_CHARS + 1]);
+
+/* Write the proof of the @decision on the question @id with the @seal, or of attaching for @seconds, to
+ * @ret. Return false when libcrypto fails. */
 bool proof_of_answer(const unsigned char key[APPROVAL_KEY_BYTES], const char *id,
-	const struct text_view *decision, char ret[PROOF_CHARS + 1]);
+	const struct text_view *decision, const char *seal, char ret[PROOF_CHARS + 1]);
 bool proof_of_attach(const unsigned char key[APPROVAL_KEY_BYTES], uint64_t seconds,
 	const char *nonce, char ret[PROOF_CHARS + 1]);
 

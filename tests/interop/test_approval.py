@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import json
+import re
 import time
 
 import pytest
@@ -44,6 +45,18 @@ def shell(folder, **more):
     return path
 
 
+def canonical(value):
+    """Its canonical text, for values without numbers that Python writes otherwise."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def seal_of(key, kind, message):
+    """The seal of a question, or of its end (docs/contract.md, Approval)."""
+    members = {name: value for name, value in message.items() if name not in ("seal", "expires_s")}
+    digest = hashlib.sha256(canonical(members).encode()).hexdigest()
+    return hmac.new(key, f"{kind}\n{message['id']}\n{digest}".encode(), hashlib.sha256).hexdigest()
+
+
 class Person(Caller):
     """One who answers questions."""
 
@@ -51,6 +64,7 @@ class Person(Caller):
         super().__init__(url)
         self.context = {"source": source}
         self.key = key
+        self.seals = {}
 
     def proof(self, text):
         return hmac.new(self.key, text.encode(), hashlib.sha256).hexdigest()
@@ -64,7 +78,9 @@ class Person(Caller):
         return answer
 
     def question(self, seconds=15 * SLOWNESS):
-        return self.wait_for(lambda one: one.type == REQUESTED, seconds).data
+        question = self.wait_for(lambda one: one.type == REQUESTED, seconds).data
+        self.seals[question["id"]] = question.get("seal")
+        return question
 
     def resolved(self, id, seconds=15 * SLOWNESS):
         for one in self.seen:
@@ -73,9 +89,12 @@ class Person(Caller):
         return self.wait_for(lambda one: one.type == RESOLVED and one.data["id"] == id,
                              seconds).data
 
+    def proof_of(self, id, decision):
+        return self.proof(f"answer\n{id}\n{decision}\n{self.seals.get(id)}")
+
     def respond(self, id, decision="once", **fields):
         if self.key and "proof" not in fields:
-            fields["proof"] = self.proof(f"{id}\n{decision}")
+            fields["proof"] = self.proof_of(id, decision)
         return self.call("ovos.tools.approval.respond",
                          {"id": id, "decision": decision, **fields}, self.context)
 
@@ -315,12 +334,44 @@ def test_with_a_key_only_a_proof_counts(start, place, key_file):
         assert person.respond(id, proof=None)["accepted"] is False
         assert person.respond(id, proof="")["accepted"] is False
         assert forger.respond(id)["accepted"] is False
-        assert person.respond(id, proof=person.proof(f"{id}\nsession"))["accepted"] is False
-        assert person.respond(id, proof=person.proof(f"{id}\nonce").upper())["accepted"] is False
-        assert person.respond(id, proof=person.proof(f"{id}\nonce\n"))["accepted"] is False
+        seal = person.seals[id]
+        for text in (f"{id}\nonce", f"answer\n{id}\nonce", f"answer\n{id}\nsession\n{seal}",
+                     f"answer\n{id}\nonce\n{seal}\n", f"answer\n{id}\nonce\n{'0' * 64}",
+                     f"question\n{id}\nonce\n{seal}", f"attach\n{id}\nonce\n{seal}"):
+            assert person.respond(id, proof=person.proof(text))["accepted"] is False, text
+        assert person.respond(id, proof=person.proof_of(id, "once").upper())["accepted"] is False
         assert not place.exists() and len(person.pending()) == 1
         assert person.respond(id)["accepted"] is True
         assert caller.answer_to(INVOKE, mark).data["result"]
+
+
+def test_with_a_key_questions_and_their_ends_have_a_seal(start, place, key_file):
+    service = start({"key_file": str(key_file), "timeout_ms": 60000})
+    with Caller(service.url) as caller, Person(service.url, key=KEY) as person:
+        person.attach()
+        touch(caller, place, {"source": "\u00e4\u202e\n", "session": {"session_id": "s"}})
+        question = person.question()
+        assert question["seal"] == seal_of(KEY, "question", question)
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", question["expires"])
+        [listed] = person.pending()
+        assert {**listed, "expires_s": 0} == {**question, "expires_s": 0}
+        assert person.respond(question["id"], "deny", reason="no")["accepted"]
+        end = person.resolved(question["id"])
+        assert end["seal"] == seal_of(KEY, "resolved", end)
+
+
+def test_an_answer_to_other_words_does_not_count(start, place, key_file):
+    """A person who was shown another question under the id of a true one lets nothing run."""
+    service = start({"key_file": str(key_file)})
+    with Caller(service.url) as caller, Person(service.url, key=KEY) as person:
+        person.attach()
+        touch(caller, place)
+        question = person.question()
+        forged = {**question, "args": {"file": "/harmless"}}
+        for seal in (seal_of(bytes(32), "question", forged), seal_of(KEY, "resolved", question)):
+            person.seals[question["id"]] = seal
+            assert person.respond(question["id"])["accepted"] is False
+        assert not place.exists() and len(person.pending()) == 1
 
 
 def test_a_proof_is_of_no_use_a_second_time(start, place, key_file):
@@ -336,7 +387,7 @@ def test_a_proof_is_of_no_use_a_second_time(start, place, key_file):
         assert person.call(topic, {"seconds": 1})["nonce"] != nonce["nonce"]
         touch(caller, place)
         first = person.question()["id"]
-        used = person.proof(f"{first}\nonce")
+        used = person.proof_of(first, "once")
         assert person.respond(first, proof=used)["accepted"]
         touch(caller, place.with_suffix(".2"))
         second = person.question()["id"]

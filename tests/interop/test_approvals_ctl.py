@@ -15,7 +15,7 @@ import time
 import pytest
 from caller import Caller
 from processes import SLOWNESS, TOOLBOXCTL, TOOLBOXD, environment, toolboxctl, write_configuration
-from test_approval import INVOKE, KEY, Person, answer_of, shell, touch
+from test_approval import INVOKE, KEY, REQUESTED, RESOLVED, Person, answer_of, seal_of, shell, touch
 
 LEGIBLE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
 
@@ -217,6 +217,55 @@ def test_what_others_decide_is_taken_off(start, place, home):
         person.wait_for("fingerprint")
         text = person.text.replace("\r\n", "\n")
         assert "\\u001b]0;owned" in text and not LEGIBLE.search(text), repr(text)
+
+
+def test_a_forged_question_under_a_true_id_is_not_shown(with_key, place, home):
+    """A peer without the key lets the true question disappear, and asks about something harmless in its place."""
+    with watch(home, with_key) as person, Caller(with_key.url) as evil:
+        wait_until_attached(with_key)
+        evil.send(INVOKE, {"name": "touch", "args": {"file": str(place)}}, {"source": "evil"})
+        question = evil.wait_for(lambda one: one.type == REQUESTED).data
+        person.wait_for("q leave")
+        evil.send(RESOLVED, {"id": question["id"], "decision": "expired", "by": "toolboxd", "reason": None})
+        forged = {**question, "name": "echo", "args": {"text": "good morning"},
+                  "question": "May 'echo' of 'box' run? Echo a text. text: \"good morning\""}
+        for seal in (question["seal"], seal_of(bytes(32), "question", forged), None):
+            evil.send(REQUESTED, {**forged, "seal": seal})
+            evil.send(REQUESTED, {**forged, "id": "0" * 32, "seal": seal})
+        evil.send(REQUESTED, {**forged, "id": "attach\n300", "seal": "0" * 64})
+        person.wait_for("has no right seal")
+        person.press("?")
+        person.wait_for(f'"file": "{place}"')
+        person.press("n")
+        person.wait_for("deny by toolboxctl")
+        assert "good morning" not in person.text and "expired" not in person.text
+        assert person.text.count("has no right seal") == 1
+
+
+def test_lists_and_commands_take_no_forged_question(start, place, home, tmp_path):
+    """The key is the person's alone: the service has none, as every peer that takes its place."""
+    path = tmp_path / "approval.key"
+    path.write_text(KEY.hex())
+    path.chmod(0o600)
+    write_configuration(home, {"toolboxd": {"approval": {"key_file": str(path)}}})
+    service = start()
+    with Caller(service.url) as caller, Person(service.url) as other:
+        other.attach()
+        touch(caller, place)
+        id = other.question()["id"]
+        listed = toolboxctl("approvals", "--bus", service.url, home=home)
+        assert id not in listed.stdout and "has no right seal" in listed.stderr
+        shown = toolboxctl("approvals", "--json", "--bus", service.url, home=home)
+        assert json.loads(shown.stdout) == {"pending": []}
+        done = toolboxctl("approve", id, "--bus", service.url, home=home)
+        assert done.returncode == 1 and "has no right seal" in done.stderr
+        assert not place.exists()
+
+
+def test_an_id_that_is_none_is_not_answered(with_key, home):
+    for id in ("attach\n300", "0" * 31, "0" * 31 + "G", "A" * 32):
+        done = toolboxctl("approve", id, "--bus", with_key.url, home=home)
+        assert done.returncode == 2 and "32 hexadecimal digits" in done.stderr, done.stderr
 
 
 def test_a_terminal_that_leaves_takes_no_other_away(start, home):

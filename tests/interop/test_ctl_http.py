@@ -158,7 +158,7 @@ def test_a_token_opens_what_it_is_for(started, tmp_path):
     assert shown.returncode == DONE and shown.stdout.startswith("math_tools/add") and "From" not in shown.stdout
     done = run("list", "--toolbox", "left", token="kid")
     assert done.returncode == ERROR and done.stderr == "toolboxctl: no toolbox is called 'left'; see toolboxctl list\n"
-    for command in (["status"], ["reload"], ["calls"], ["cancel", "0"], ["approvals"], ["approve", "x"], ["list", "--why"]):
+    for command in (["status"], ["reload"], ["calls"], ["cancel", "0"], ["approvals"], ["approve", "0" * 32], ["list", "--why"]):
         done = run(*command, token="kid")
         assert done.returncode == ERROR and "operator" in done.stderr, command
 

@@ -49,7 +49,7 @@ struct waiting {
 	char call_id[HEX_ID_CHARS + 1];
 	struct progress progress;
 	const struct approval_key *key; /* with --yes, or NULL */
-	char *question;                 /* the id of the question about our call; NULL: none */
+	struct question_mark question;  /* the question about our call; its id is "": none */
 	bool has_timeout;
 	bool is_cancelled;
 	int signal;
@@ -64,6 +64,11 @@ static bool is_text(const struct json_tape *event, const char *key, const char *
 }
 
 /* ── a person who is asked ───────────────────────────────────────────────────────────────────── */
+
+static bool is_asked(const struct waiting *waiting)
+{
+	return waiting->question.id[0] != '\0';
+}
 
 /* Return whether the arguments in @event are ours: each that we sent, as it is or hidden. */
 static bool has_our_arguments(const struct waiting *waiting, const struct json_tape *event)
@@ -105,10 +110,10 @@ static void answer_own_question(struct waiting *waiting, const struct json_tape 
 	if (!has_our_arguments(waiting, event)) {
 		terminal_complain("--yes does not answer question %s, whose arguments are others "
 				  "than those of this command; see toolboxctl approvals",
-			waiting->question);
+			waiting->question.id);
 		return;
 	}
-	r = ctl_answers_write(waiting->key, waiting->question, "once", NULL, &data);
+	r = ctl_answers_write(waiting->key, &waiting->question, "once", NULL, &data);
 	if (r == 0)
 		ctl_session_send(waiting->session, RESPOND_TOPIC, &data);
 }
@@ -116,27 +121,29 @@ static void answer_own_question(struct waiting *waiting, const struct json_tape 
 /* Stop the clock for the question about our call. */
 static void take_question(struct waiting *waiting, const struct json_tape *event)
 {
-	uint32_t id = json_find(event, 0, "id");
+	static const struct approval_key none = {0};
 	uint32_t expires = json_find(event, 0, "expires_s");
+	struct question_mark mark;
 	double seconds = 0;
 
-	if (waiting->question || !is_text(event, "source", CTL_SOURCE) ||
-		!is_text(event, "call_id", waiting->call_id) || id == JSON_NONE ||
-		json_type_at(event, id) != JSON_STRING || expires == JSON_NONE ||
+	if (is_asked(waiting) || !is_text(event, "source", CTL_SOURCE) ||
+		!is_text(event, "call_id", waiting->call_id) || expires == JSON_NONE ||
 		json_type_at(event, expires) != JSON_NUMBER ||
 		json_number_f64(event, expires, &seconds) != 0 ||
 		!(seconds >= 0 && seconds <= DAY_S))
 		return;
-	waiting->question = json_string_dup(event, id, NULL);
-	if (!waiting->question)
+	if (!questions_read(waiting->key ? waiting->key : &none, event, 0, &mark)) {
+		questions_complain();
 		return;
+	}
+	waiting->question = mark;
 	ctl_session_pause(waiting->session, (uint64_t)(seconds * MS_PER_S) + RESOLVE_MS);
 	terminal_clear_line();
 	if (waiting->key)
 		answer_own_question(waiting, event);
 	else if (isatty(STDERR_FILENO))
 		terminal_complain("waiting for approval %s, up to %.0f s (Ctrl-C cancels)",
-			waiting->question, seconds);
+			waiting->question.id, seconds);
 }
 
 /* Report that our answer does not count. */
@@ -144,7 +151,7 @@ static void take_refusal(const struct waiting *waiting, const struct json_tape *
 {
 	cleanup(buffer_deinit) struct buffer error = {0};
 
-	if (!waiting->question || !is_text(event, "id", waiting->question))
+	if (!is_asked(waiting) || !is_text(event, "id", waiting->question.id))
 		return;
 	terminal_append_member(&error, event, 0, "error");
 	if (error.size > 0 && buffer_terminate(&error))
@@ -163,7 +170,7 @@ static void take_progress(struct waiting *waiting, const struct json_tape *event
 	progress_take(&waiting->progress, event);
 	if (is_http && is_text(event, "text", APPROVAL_REPORT_TEXT))
 		ctl_session_pause(waiting->session, SILENCE_MS);
-	else if (!waiting->has_timeout && !waiting->question)
+	else if (!waiting->has_timeout && !is_asked(waiting))
 		ctl_session_restart(waiting->session);
 }
 
@@ -179,9 +186,9 @@ static void take_event(void *data, const char *topic, const struct json_tape *ev
 		take_question(waiting, event);
 	} else if (strcmp(topic, RESOLVED_TOPIC) != 0) {
 		take_refusal(waiting, event);
-	} else if (waiting->question && is_text(event, "id", waiting->question)) {
+	} else if (is_asked(waiting) && is_text(event, "id", waiting->question.id)) {
 		waiting->progress.began_ms = clock_now_ms();
-		free(take_ptr(waiting->question));
+		waiting->question = (struct question_mark){0};
 		ctl_session_resume(waiting->session);
 	}
 }
@@ -205,7 +212,7 @@ static void tick(void *data)
 {
 	struct waiting *waiting = data;
 
-	if (!waiting->question && !waiting->is_cancelled)
+	if (!is_asked(waiting) && !waiting->is_cancelled)
 		progress_tick(&waiting->progress);
 }
 
@@ -302,7 +309,6 @@ int call_run(struct ctl_session *session, const struct ctl_options *options,
 	r = ask_service(&waiting, options, deadline_ms, ret_response);
 	*ret_signal = waiting.signal;
 	progress_deinit(&waiting.progress);
-	free(waiting.question);
 	if (options->yes && !waiting.signal)
 		ctl_answers_attach(session, &key, 0);
 	explicit_bzero(&key, sizeof(key));

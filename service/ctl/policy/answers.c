@@ -60,24 +60,36 @@ int ctl_answers_key(struct approval_key *ret_key)
 	return CTL_USAGE;
 }
 
+int ctl_answers_open(const struct ctl_options *options, struct ctl_session **ret_session,
+	struct approval_key *ret_key)
+{
+	int r = ctl_answers_key(ret_key);
+
+	if (r == 0)
+		r = ctl_session_open(options, ret_session);
+	if (r == 0 && ctl_session_is_http(*ret_session))
+		*ret_key = (struct approval_key){0};
+	return r;
+}
+
 static int complain_proof(void)
 {
 	terminal_complain("the proof cannot be made");
 	return CTL_ERROR;
 }
 
-int ctl_answers_write(const struct approval_key *key, const char *id, const char *decision,
-	const char *reason, struct buffer *data)
+int ctl_answers_write(const struct approval_key *key, const struct question_mark *question,
+	const char *decision, const char *reason, struct buffer *data)
 {
 	const struct text_view view = {decision, strlen(decision)};
 	char proof[PROOF_CHARS + 1];
 
 	ctl_request_begin(data);
-	ctl_request_member(data, "id", id);
+	ctl_request_member(data, "id", question->id);
 	ctl_request_member(data, "decision", decision);
 	ctl_request_member(data, "reason", reason);
 	if (key->state == APPROVAL_KEY_READY) {
-		if (!proof_of_answer(key->bytes, id, &view, proof))
+		if (!proof_of_answer(key->bytes, question->id, &view, question->seal, proof))
 			return complain_proof();
 		ctl_request_member(data, "proof", proof);
 	}
@@ -85,11 +97,12 @@ int ctl_answers_write(const struct approval_key *key, const char *id, const char
 	return 0;
 }
 
-int ctl_answers_send(struct ctl_session *session, const struct approval_key *key, const char *id,
-	const char *decision, const char *reason, struct ctl_response *ret_response)
+int ctl_answers_send(struct ctl_session *session, const struct approval_key *key,
+	const struct question_mark *question, const char *decision, const char *reason,
+	struct ctl_response *ret_response)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
-	int r = ctl_answers_write(key, id, decision, reason, &data);
+	int r = ctl_answers_write(key, question, decision, reason, &data);
 
 	if (r == 0)
 		r = ctl_session_ask(session, "ovos.tools.approval.respond", &data, ret_response);
@@ -113,11 +126,11 @@ static int ask_to_attach(struct ctl_session *session, unsigned int seconds, cons
 static int prove_attach(struct ctl_session *session, const struct approval_key *key,
 	unsigned int seconds, struct ctl_response *response)
 {
-	cleanup_free char *nonce = json_string_dup(
-		&response->tape, ctl_response_find(response, 0, "nonce", JSON_STRING), NULL);
+	char nonce[HEX_ID_CHARS + 1];
 	char proof[PROOF_CHARS + 1];
 
-	if (!nonce || !proof_of_attach(key->bytes, seconds, nonce, proof))
+	if (!questions_read_hex(&response->tape, 0, "nonce", nonce, HEX_ID_CHARS) ||
+		!proof_of_attach(key->bytes, seconds, nonce, proof))
 		return complain_proof();
 	return ask_to_attach(session, seconds, proof, response);
 }

@@ -9,7 +9,6 @@
 
 #include "ctl/policy/answers.h"
 #include "ctl/policy/approvals.h"
-#include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/terminal.h"
 #include "json/document.h"
@@ -52,7 +51,7 @@ static const char *const topics[] = {REQUESTED_TOPIC, RESOLVED_TOPIC, ATTACH_TOP
 
 struct watched {
 	struct list link;
-	char *id;
+	struct question_mark mark;
 	struct buffer text; /* the question, JSON */
 	struct json_tape tape;
 	uint64_t expires_ms;
@@ -142,7 +141,6 @@ static size_t count_questions(const struct watch *watch)
 static void drop_question(struct watched *question)
 {
 	list_remove(&question->link);
-	free(question->id);
 	json_tape_deinit(&question->tape);
 	buffer_deinit(&question->text);
 	free(question);
@@ -154,13 +152,12 @@ static void forget_questions(struct watch *watch)
 		drop_question(first_question(watch));
 }
 
-static struct watched *find_question(
-	const struct watch *watch, const struct json_tape *tape, uint32_t id)
+static struct watched *find_question(const struct watch *watch, const char *id)
 {
 	list_for_each(link, &watch->questions) {
 		struct watched *question = container_of(link, struct watched, link);
 
-		if (json_string_equals(tape, id, question->id, strlen(question->id)))
+		if (strcmp(question->mark.id, id) == 0)
 			return question;
 	}
 	return NULL;
@@ -179,22 +176,21 @@ static uint64_t expiry_of(const struct json_tape *tape)
 }
 
 /* Add the question at @object of @tape, unless it is there. */
-static void add_question(struct watch *watch, const struct json_tape *tape, uint32_t object)
+static void add_question(
+	void *data, const struct json_tape *tape, uint32_t object, const struct question_mark *mark)
 {
-	uint32_t id = json_type_at(tape, object) == JSON_OBJECT ? json_find(tape, object, "id")
-								: JSON_NONE;
+	struct watch *watch = data;
 	struct watched *question;
 
-	if (id == JSON_NONE || json_type_at(tape, id) != JSON_STRING ||
-		find_question(watch, tape, id))
+	if (find_question(watch, mark->id))
 		return;
 	question = calloc(1, sizeof(*question));
 	if (!question)
 		return;
 	list_init(&question->link);
-	question->id = json_string_dup(tape, id, NULL);
+	question->mark = *mark;
 	json_write_compact(&question->text, tape, object);
-	if (!question->id || buffer_status(&question->text) < 0 ||
+	if (buffer_status(&question->text) < 0 ||
 		json_tape_read(&question->tape, question->text.data, question->text.size,
 			JSON_DOCUMENT_DEPTH_MAX, NULL) != 0) {
 		drop_question(question);
@@ -267,12 +263,12 @@ static void take_resolved(struct watch *watch, const struct json_tape *event)
 {
 	cleanup(buffer_deinit) struct buffer reason = {0};
 	cleanup(buffer_deinit) struct buffer line = {0};
-	uint32_t id = json_find(event, 0, "id");
+	char id[HEX_ID_CHARS + 1];
 	struct watched *question = NULL;
 
-	if (id != JSON_NONE && json_type_at(event, id) == JSON_STRING)
-		question = find_question(watch, event, id);
-	if (!question)
+	if (questions_read_hex(event, 0, "id", id, HEX_ID_CHARS))
+		question = find_question(watch, id);
+	if (!question || !questions_is_end(&watch->key, event, 0, &question->mark))
 		return;
 	if (question->is_shown) {
 		buffer_append_string(&line, "  ");
@@ -303,12 +299,22 @@ static void take_attach(struct watch *watch, const struct json_tape *event)
 		watch->renew_ms = soon_ms;
 }
 
+static void take_requested(struct watch *watch, const struct json_tape *event)
+{
+	struct question_mark mark;
+
+	if (questions_read(&watch->key, event, 0, &mark))
+		add_question(watch, event, 0, &mark);
+	else
+		questions_complain();
+}
+
 static void take_event(void *data, const char *topic, const struct json_tape *event)
 {
 	struct watch *watch = data;
 
 	if (strcmp(topic, REQUESTED_TOPIC) == 0)
-		add_question(watch, event, 0);
+		take_requested(watch, event);
 	else if (strcmp(topic, ATTACH_TOPIC) == 0)
 		take_attach(watch, event);
 	else if (json_type_at(event, 0) == JSON_OBJECT)
@@ -333,32 +339,13 @@ static bool take_key(void *data)
 
 /* ── the service ─────────────────────────────────────────────────────────────────────────────── */
 
-/* Add the questions that were asked before. */
-static int ask_for_questions(struct watch *watch)
+static int answer_question(
+	struct watch *watch, const struct watched *question, const char *decision)
 {
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
-	cleanup(buffer_deinit) struct buffer data = {0};
-	uint32_t list;
-	int r;
-
-	ctl_request_begin(&data);
-	ctl_request_end(&data);
-	r = ctl_session_ask(watch->session, "ovos.tools.approval.list", &data, &response);
-	list = r == 0 ? ctl_response_find(&response, 0, "pending", JSON_ARRAY) : JSON_NONE;
-	if (list == JSON_NONE)
-		return r;
-	for (uint32_t i = json_first(&response.tape, list); i < json_end(&response.tape, list);
-		i = json_next(&response.tape, i))
-		add_question(watch, &response.tape, i);
-	return 0;
-}
-
-static int answer_question(struct watch *watch, struct watched *question, const char *decision)
-{
-	cleanup(ctl_response_deinit) struct ctl_response response = {0};
-	cleanup_free char *id = strdup(question->id);
-	int r = id ? ctl_answers_send(watch->session, &watch->key, id, decision, NULL, &response)
-		   : CTL_ERROR;
+	/* The question may be gone before the response. */
+	const struct question_mark mark = question->mark;
+	int r = ctl_answers_send(watch->session, &watch->key, &mark, decision, NULL, &response);
 
 	/* The question may be gone by now: it was resolved. */
 	if (r == CTL_ERROR && response.text.size > 0)
@@ -407,7 +394,7 @@ static int renew_attach(struct watch *watch, bool *is_new)
 	int r = ctl_answers_attach(watch->session, &watch->key, ATTACH_SECONDS);
 
 	if (r == 0 && *is_new)
-		r = ask_for_questions(watch);
+		r = questions_each(watch->session, &watch->key, add_question, watch);
 	watch->renew_ms = clock_now_ms() + (r == 0 ? RENEW_MS : AWAY_MS);
 	if (r == 0) {
 		if (*is_new)

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/policy/questions.h"
+
+#include <string.h>
+
+#include "ctl/request.h"
+#include "ctl/response.h"
+#include "ctl/terminal.h"
+#include "util/cleanup.h"
+
+static bool is_hex(const char *text, size_t size)
+{
+	return strspn(text, "0123456789abcdef") == size && text[size] == '\0';
+}
+
+bool questions_read_hex(
+	const struct json_tape *tape, uint32_t object, const char *key, char *ret, size_t size)
+{
+	uint32_t token = json_find(tape, object, key);
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (token == JSON_NONE || json_type_at(tape, token) != JSON_STRING)
+		return false;
+	json_string_decode(tape, token, &text);
+	if (!buffer_terminate(&text) || text.size != size || !is_hex(text.data, size))
+		return false;
+	memcpy(ret, text.data, size + 1);
+	return true;
+}
+
+bool questions_is_id(const char *id)
+{
+	return is_hex(id, HEX_ID_CHARS);
+}
+
+/* Return whether the member `seal` of the message at @object is the one that @prove makes. */
+static bool is_sealed(const struct approval_key *key, const struct json_tape *tape, uint32_t object,
+	const char *id,
+	bool (*prove)(const unsigned char *key, const char *id, const char *digest, char *ret),
+	char ret_seal[PROOF_CHARS + 1])
+{
+	char digest[PROOF_CHARS + 1];
+	char wanted[PROOF_CHARS + 1];
+
+	return questions_read_hex(tape, object, "seal", ret_seal, PROOF_CHARS) &&
+	       proof_digest(tape, object, digest) == 0 && prove(key->bytes, id, digest, wanted) &&
+	       proof_is(wanted, ret_seal, PROOF_CHARS);
+}
+
+bool questions_read(const struct approval_key *key, const struct json_tape *tape, uint32_t object,
+	struct question_mark *ret_mark)
+{
+	*ret_mark = (struct question_mark){0};
+	if (json_type_at(tape, object) != JSON_OBJECT ||
+		!questions_read_hex(tape, object, "id", ret_mark->id, HEX_ID_CHARS))
+		return false;
+	return key->state != APPROVAL_KEY_READY ||
+	       is_sealed(key, tape, object, ret_mark->id, proof_of_question, ret_mark->seal);
+}
+
+bool questions_is_end(const struct approval_key *key, const struct json_tape *tape, uint32_t object,
+	const struct question_mark *question)
+{
+	char id[HEX_ID_CHARS + 1];
+	char seal[PROOF_CHARS + 1];
+
+	return json_type_at(tape, object) == JSON_OBJECT &&
+	       questions_read_hex(tape, object, "id", id, HEX_ID_CHARS) &&
+	       strcmp(id, question->id) == 0 &&
+	       (key->state != APPROVAL_KEY_READY ||
+		       is_sealed(key, tape, object, id, proof_of_end, seal));
+}
+
+void questions_complain(void)
+{
+	static bool is_complained;
+
+	if (!is_complained)
+		terminal_complain(
+			"a question is not shown, because it has no right seal: it is not "
+			"from the service, or the service has another key, or has not "
+			"read its own (toolboxctl reload)");
+	is_complained = true;
+}
+
+int questions_each(struct ctl_session *session, const struct approval_key *key,
+	question_function take, void *data)
+{
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	cleanup(buffer_deinit) struct buffer request = {0};
+	struct question_mark mark;
+	uint32_t list;
+	int r;
+
+	ctl_request_begin(&request);
+	ctl_request_end(&request);
+	r = ctl_session_ask(session, "ovos.tools.approval.list", &request, &response);
+	if (r != 0)
+		return r;
+	list = ctl_response_find(&response, 0, "pending", JSON_ARRAY);
+	if (list == JSON_NONE) {
+		ctl_response_complain(&response);
+		r = ctl_response_status(&response);
+		return r != CTL_DONE ? r : CTL_ERROR;
+	}
+	for (uint32_t i = json_first(&response.tape, list); i < json_end(&response.tape, list);
+		i = json_next(&response.tape, i)) {
+		if (questions_read(key, &response.tape, i, &mark))
+			take(data, &response.tape, i, &mark);
+		else
+			questions_complain();
+	}
+	return 0;
+}
