@@ -89,8 +89,11 @@ static void write_retry_after(const char *text, size_t size, struct buffer *fiel
 		token = json_find(&tape, 0, "retry_after_s");
 	if (token == JSON_NONE || json_number_f64(&tape, token, &seconds) != 0)
 		seconds = RETRY_AFTER_MIN_S;
-	buffer_printf(fields, "Retry-After: %.0f\r\n",
-		fmin(fmax(ceil(seconds), RETRY_AFTER_MIN_S), RETRY_AFTER_MAX_S));
+	if (!(seconds >= RETRY_AFTER_MIN_S))
+		seconds = RETRY_AFTER_MIN_S;
+	if (seconds > RETRY_AFTER_MAX_S)
+		seconds = RETRY_AFTER_MAX_S;
+	buffer_printf(fields, "Retry-After: %.0f\r\n", ceil(seconds));
 }
 
 void exchange_write_event(struct buffer *out, const char *event, const char *text, size_t size)
