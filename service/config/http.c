@@ -230,6 +230,86 @@ void config_http_read_origins(struct config_reader *reader, uint32_t value)
 			&http->origins);
 }
 
+/* Return whether @text is an absolute URL of HTTP, and take its parts. */
+static bool take_public_url(char *text, struct config_http *http)
+{
+	bool is_tls = strncasecmp(text, "https://", 8) == 0;
+	const char *host = text + (is_tls ? 8 : 7);
+	char url[CONFIG_HTTP_URL_BYTES_MAX + sizeof("ws://")];
+	struct bus_address found;
+	size_t size = strlen(text);
+
+	if ((!is_tls && strncasecmp(text, "http://", 7) != 0) || size > CONFIG_HTTP_URL_BYTES_MAX ||
+		strpbrk(host, "?#@\\\"<> \t"))
+		return false;
+	http->origin_size = (size_t)(host - text) + strcspn(host, "/");
+	snprintf(url, sizeof(url), "ws://%.*s", (int)strcspn(host, "/"), host);
+	if (bus_address_parse(url, &found, NULL) < 0)
+		return false;
+	for (const char *at = text; *at; at++)
+		if (*at <= ' ' || *at >= 0x7f)
+			return false;
+	while (size > http->origin_size && text[size - 1] == '/')
+		text[--size] = '\0';
+	memcpy(http->public_host, found.host, sizeof(http->public_host));
+	return true;
+}
+
+void config_http_read_public_url(struct config_reader *reader, uint32_t value)
+{
+	struct config_http *http = &reader->config->http;
+	cleanup_free char *text =
+		value == JSON_NONE ? NULL : config_reader_text_or_closes(reader, value);
+
+	if (text && !take_public_url(text, http))
+		config_reader_close_wrong(reader, value,
+			"must be a URL of at most 1024 bytes, like https://home.example/tools, "
+			"without a query");
+	else
+		http->public_url = take_ptr(text);
+}
+
+static void read_proxy(struct config_reader *reader, uint32_t token)
+{
+	struct config_http *http = &reader->config->http;
+	cleanup_free char *text = config_reader_text_or_closes(reader, token);
+
+	if (text && !network_read(text, &http->proxies[http->n_proxies]))
+		config_reader_close_wrong(reader, token,
+			"must be an address or a network, like 127.0.0.1 or 10.0.0.0/8");
+	else if (text)
+		http->n_proxies++;
+}
+
+void config_http_read_proxies(struct config_reader *reader, uint32_t value)
+{
+	const struct json_tape *tape = &reader->tape;
+	struct config_http *http = &reader->config->http;
+
+	if (!is_list(reader, value) || json_count(tape, value) == 0)
+		return;
+	if (json_count(tape, value) > CONFIG_HTTP_PROXIES_MAX) {
+		config_reader_close_wrong(reader, value, "must have 64 networks at most");
+		return;
+	}
+	http->proxies = calloc(json_count(tape, value), sizeof(*http->proxies));
+	if (!http->proxies) {
+		reader->error = -ENOMEM;
+		return;
+	}
+	for (uint32_t token = json_first(tape, value); token < json_end(tape, value);
+		token = json_next(tape, token))
+		read_proxy(reader, token);
+}
+
+bool config_http_trusts(const struct config_http *http, const struct in6_addr *address)
+{
+	for (size_t i = 0; i < http->n_proxies; i++)
+		if (network_has(&http->proxies[i], address))
+			return true;
+	return false;
+}
+
 /* ── all of them ─────────────────────────────────────────────────────────────────────────────── */
 
 /* Return the first address that others reach, or NULL. */
@@ -242,26 +322,27 @@ static const struct config_http_address *find_exposed(const struct config_http *
 	return NULL;
 }
 
-/* Append the keys that @http lacks for an address that others reach, @has_tls or not. */
-static void write_missing(const struct config_http *http, bool has_tls, struct buffer *out)
+/* Append what @http lacks for an address that others reach: tokens, and @tls unless that is NULL. */
+static void write_missing(const struct config_http *http, const char *tls, struct buffer *out)
 {
 	buffer_append_string(out, http->needs_token ? "" : "http.tokens");
-	buffer_append_string(out, has_tls || http->needs_token ? "" : " and ");
-	buffer_append_string(out, has_tls ? "" : "http.tls");
+	buffer_append_string(out, !tls || http->needs_token ? "" : " and ");
+	buffer_append_string(out, tls ? tls : "");
 }
 
-static void check_exposed(struct config_reader *reader, uint32_t token)
+/* Report that other devices reach @url without a token or TLS, which takes @tls (NULL: it has TLS). @instead: what
+ * else would help. */
+static void check_reach(struct config_reader *reader, uint32_t token, const struct buffer *url,
+	const char *tls, const char *instead)
 {
 	const struct config_http *http = &reader->config->http;
-	const struct config_http_address *address = find_exposed(http);
-	bool has_tls = http->tls_cert != NULL;
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	if (!address || (http->needs_token && has_tls))
+	if (http->needs_token && !tls)
 		return;
-	config_http_address_write(http, address, &text);
+	buffer_append_buffer(&text, url);
 	buffer_append_string(&text, http->is_insecure ? " without " : ", which needs ");
-	write_missing(http, has_tls, &text);
+	write_missing(http, tls, &text);
 	if (!buffer_terminate(&text)) {
 		reader->error = -ENOMEM;
 	} else if (http->is_insecure) {
@@ -269,10 +350,28 @@ static void check_exposed(struct config_reader *reader, uint32_t token)
 			"other devices reach %s, since http.insecure is true", text.data);
 	} else {
 		config_reader_report(reader, DIAGNOSTIC_ERROR, token,
-			"other devices reach %s: set them, listen on 127.0.0.1 instead, or set "
-			"http.insecure",
-			text.data);
+			"other devices reach %s: set them, %s, or set http.insecure", text.data,
+			instead);
 		reader->is_refused = true;
+	}
+}
+
+static void check_exposed(struct config_reader *reader, uint32_t token)
+{
+	const struct config_http *http = &reader->config->http;
+	const struct config_http_address *address = find_exposed(http);
+	cleanup(buffer_deinit) struct buffer url = {0};
+
+	if (address) {
+		config_http_address_write(http, address, &url);
+		check_reach(reader, token, &url, http->tls_cert ? NULL : "http.tls",
+			"listen on 127.0.0.1 instead");
+	} else if (http->n_addresses > 0 && http->public_url &&
+		   !config_http_host_is_loopback(http->public_host)) {
+		buffer_append_string(&url, http->public_url);
+		check_reach(reader, token, &url,
+			strncasecmp(http->public_url, "https:", 6) == 0 ? NULL : "https",
+			"leave http.public_url out");
 	}
 }
 
@@ -288,7 +387,7 @@ bool config_http_may_replace(const struct config_http *http, const struct config
 		return true;
 	config_http_address_write(in_force, address, &text);
 	buffer_append_string(&text, ", which needs ");
-	write_missing(http, has_tls, &text);
+	write_missing(http, has_tls ? NULL : "http.tls", &text);
 	if (buffer_terminate(&text))
 		diagnostic_report(sink, DIAGNOSTIC_ERROR, NULL, 0, "",
 			"since the start other devices reach %s: set them, or start again",
@@ -347,6 +446,8 @@ void config_http_deinit(struct config_http *http)
 	free(http->profile);
 	free(http->tls_cert);
 	free(http->tls_key);
+	free(http->public_url);
+	free(http->proxies);
 	text_list_deinit(&http->hosts);
 	text_list_deinit(&http->origins);
 }

@@ -9,6 +9,7 @@
 #include "config/http_tokens.h"
 #include "util/diagnostic.h"
 #include "util/buffer.h"
+#include "util/network.h"
 #include "util/text_list.h"
 
 struct config_reader;
@@ -20,7 +21,11 @@ struct config_reader;
  *   tokens   {name, token_sha256 | token_file, profile, admin}, with those of tokens.json
  *   tls      {cert, key}: every address but Unix sockets speaks TLS
  *
- * An address beyond the loopback needs tokens and TLS, or `insecure`: else no service starts. A value
+ *   public_url       https://home.example/tools: the URL of `/` for clients of a proxy
+ *   trusted_proxies  127.0.0.1, 10.0.0.0/8: proxies whose X-Forwarded-… lines are believed (http/forwarded.h)
+ *
+ * An address beyond the loopback needs tokens and TLS, or `insecure`: else no service starts. A `public_url` beyond the
+ * loopback needs tokens and https in the same way. A value
  * of another shape closes the configuration. While it is closed, nothing listens.
  */
 
@@ -28,6 +33,12 @@ struct config_reader;
 
 /* Addresses of `listen`. */
 #define CONFIG_HTTP_LISTEN_MAX 16
+
+/* Networks of `trusted_proxies`. */
+#define CONFIG_HTTP_PROXIES_MAX 64
+
+/* The bytes of `public_url`. */
+#define CONFIG_HTTP_URL_BYTES_MAX 1024
 
 /* The bytes of a path that a Unix socket may have, with its NUL (unix(7)). */
 #define CONFIG_HTTP_PATH_BYTES 108
@@ -60,7 +71,12 @@ struct config_http {
 	bool has_origins;
 	struct text_list hosts;   /* names and addresses, IPv6 without brackets */
 	struct text_list origins; /* scheme://host[:port] */
-	char *tls_cert;           /* paths of PEM files: both, or none */
+	char *public_url;         /* without a slash at its end; or NULL */
+	size_t origin_size;       /* bytes of its scheme, host and port */
+	char public_host[BUS_HOST_BYTES];
+	struct network *proxies;
+	size_t n_proxies;
+	char *tls_cert; /* paths of PEM files: both, or none */
 	char *tls_key;
 	bool is_insecure;
 	struct config_http_limits limits;
@@ -83,6 +99,11 @@ void config_http_read_tokens(struct config_reader *reader, uint32_t value);
 void config_http_read_profile(struct config_reader *reader, uint32_t value);
 void config_http_read_hosts(struct config_reader *reader, uint32_t value);
 void config_http_read_origins(struct config_reader *reader, uint32_t value);
+void config_http_read_public_url(struct config_reader *reader, uint32_t value);
+void config_http_read_proxies(struct config_reader *reader, uint32_t value);
+
+/* Return whether @address is one of a trusted proxy. */
+bool config_http_trusts(const struct config_http *http, const struct in6_addr *address);
 
 /* Look at all of them together, after they were read. Reports are about the value at @token: the section `http`
  * or, without one, `toolboxd`. */

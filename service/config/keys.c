@@ -328,6 +328,22 @@ static void read_http_hosts(
 	config_http_read_hosts(reader, value);
 }
 
+static void read_http_public_url(
+	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
+{
+	(void)key;
+	(void)member;
+	config_http_read_public_url(reader, value);
+}
+
+static void read_http_proxies(
+	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
+{
+	(void)key;
+	(void)member;
+	config_http_read_proxies(reader, value);
+}
+
 static void read_http_origins(
 	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
 {
@@ -396,6 +412,8 @@ static const struct key keys[] = {
 	{"http.profile", read_http_profile, .closes = true},
 	{"http.allowed_hosts", read_http_hosts, .closes = true},
 	{"http.allowed_origins", read_http_origins, .closes = true},
+	{"http.public_url", read_http_public_url, .closes = true},
+	{"http.trusted_proxies", read_http_proxies, .closes = true},
 	{"http.tls.cert", read_path, MEMBER(http.tls_cert), .closes = true},
 	{"http.tls.key", read_path, MEMBER(http.tls_key), .closes = true},
 	{"http.insecure", read_flag, MEMBER(http.is_insecure), .closes = true},

@@ -319,3 +319,63 @@ Test(config_http, listens_nowhere_while_it_is_closed_and_anew_afterwards)
 	cr_assert_eq(read_all(), 0);
 	cr_expect_eq(config.start_digest, digest);
 }
+
+Test(config_http, reads_the_url_and_the_proxies_in_front_of_it)
+{
+	cr_assert_eq(read_http("{\"public_url\": \"https://Home.example:8443/tools/\","
+			       " \"trusted_proxies\": [\"127.0.0.1\", \"fd00::/8\"]}"),
+		0);
+	expect_silence();
+	cr_expect_str_eq(config.http.public_url, "https://Home.example:8443/tools");
+	cr_expect_eq(config.http.origin_size, strlen("https://Home.example:8443"));
+	cr_expect_str_eq(config.http.public_host, "Home.example");
+	cr_expect_eq(config.http.n_proxies, 2);
+	cr_assert_eq(read_http("{\"public_url\": \"http://[::1]//\", \"trusted_proxies\": []}"), 0);
+	cr_expect_str_eq(config.http.public_url, "http://[::1]");
+	cr_expect_str_eq(config.http.public_host, "::1");
+}
+
+Test(config_http, closes_for_a_wrong_url_or_proxy)
+{
+	static const char *const urls[] = {"home.example", "ws://home.example", "https://",
+		"https:///tools", "https://a@b/", "https://a?b", "https://a/#b", "https://a b",
+		"https://a:99999/", "https://a/\xc3\xb6", "https://a\\\\b"};
+	static const char *const proxies[] = {
+		"proxy.example", "10.0.0.0/33", "[::1]", "*", "unix:/a"};
+	char http[256];
+
+	for (size_t i = 0; i < sizeof(urls) / sizeof(*urls); i++) {
+		snprintf(http, sizeof(http), "{\"public_url\": \"%s\"}", urls[i]);
+		expect_closed_by(http, "/http/public_url: must be a URL of at most 1024 bytes");
+	}
+	for (size_t i = 0; i < sizeof(proxies) / sizeof(*proxies); i++) {
+		snprintf(http, sizeof(http), "{\"trusted_proxies\": [\"%s\"]}", proxies[i]);
+		expect_closed_by(http, "/http/trusted_proxies/0: must be an address or a network");
+	}
+}
+
+Test(config_http, needs_tokens_and_https_for_a_url_that_others_reach)
+{
+	cr_expect_eq(read_http("{\"listen\": [\"127.0.0.1:1\"], \"public_url\": \"http://a.lan\"}"),
+		CONFIG_E_REFUSED);
+	expect_told("other devices reach http://a.lan, which needs http.tokens and https");
+	cr_expect_eq(
+		read_http("{\"listen\": [\"127.0.0.1:1\"], \"public_url\": \"https://a.lan/x\"}"),
+		CONFIG_E_REFUSED);
+	expect_told("other devices reach https://a.lan/x, which needs http.tokens: set");
+	cr_expect_eq(read_http("{\"listen\": [\"127.0.0.1:1\"], " TOKENS ", \"public_url\":"
+			       " \"http://a.lan\"}"),
+		CONFIG_E_REFUSED);
+	expect_told("other devices reach http://a.lan, which needs https: set");
+	cr_expect_eq(read_http("{\"listen\": [\"127.0.0.1:1\"], " TOKENS ", \"public_url\":"
+			       " \"https://a.lan\"}"),
+		0);
+	expect_silence();
+	cr_expect_eq(
+		read_http(
+			"{\"listen\": [\"127.0.0.1:1\"], \"public_url\": \"http://localhost:9\"}"),
+		0);
+	expect_silence();
+	cr_expect_eq(read_http("{\"public_url\": \"http://a.lan\"}"), 0);
+	expect_silence();
+}

@@ -101,6 +101,11 @@ static const char *const cases[] = {
 	"n {\"toolboxd\": {\"http\": {\"tokens\": [{\"name\": \"a\", \"token_sha256\": \"00\"}]}}}",
 	"n {\"toolboxd\": {\"http\": {\"tokens\": [{\"name\": \"a\", \"token\": \"x\"}]}}}",
 	"n {\"toolboxd\": {\"http\": {\"tokens\": {}}}}",
+	"y {\"toolboxd\": {\"http\": {\"public_url\": \"https://a/b\", \"trusted_proxies\": []}}}",
+	"y {\"toolboxd\": {\"http\": {\"public_url\": null, \"trusted_proxies\": "
+	"[\"10.0.0.0/8\"]}}}",
+	"n {\"toolboxd\": {\"http\": {\"public_url\": 1}}}",
+	"n {\"toolboxd\": {\"http\": {\"trusted_proxies\": \"127.0.0.1\"}}}",
 	"n {\"toolboxd\": {\"approval\": {\"key_file\": 1}}}",
 	"n {\"toolboxd\": {\"audit\": {\"required\": \"yes\"}}}",
 	"y {\"toolboxd\": {\"toolboxes\": {\"a\": {\"tools\": {}}}}}",

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <netinet/in.h>
+#include <stdbool.h>
+
+/*
+ * Addresses of the internet, IPv4 and IPv6 alike: an IPv4 address is kept as ::ffff:a.b.c.d (RFC 4291 §2.5.5.2).
+ *
+ *   10.0.0.0/8   ::ffff:10.0.0.0 and 104 bits
+ *   fd00::/8     fd00:: and 8 bits
+ */
+struct network {
+	struct in6_addr address;
+	unsigned int bits; /* of 128 */
+};
+
+/* Room for the text of a network. */
+#define NETWORK_BYTES (INET6_ADDRSTRLEN + sizeof("/128"))
+
+/* Make the IPv4 address @v4 one of all. */
+void network_map_v4(const struct in_addr *v4, struct in6_addr *ret_address);
+
+/* Read @text, an address without brackets or a port. Return whether it is one. */
+bool network_read_address(const char *text, struct in6_addr *ret_address);
+
+/* Write @address: `127.0.0.1`, `::1`. */
+void network_write_address(const struct in6_addr *address, char ret_text[INET6_ADDRSTRLEN]);
+
+/* Read @text, ADDRESS or ADDRESS/BITS. Return whether it is a network. */
+bool network_read(const char *text, struct network *ret_network);
+
+/* Return whether @address is in @network. */
+bool network_has(const struct network *network, const struct in6_addr *address);
+
+/* Write the network of @address that one holder has, who can choose any address in it: 127.0.0.0/8 (also of ::1), the
+ * /64 of an IPv6 address, else @address itself. */
+void network_write_holder(const struct in6_addr *address, char ret_text[NETWORK_BYTES]);
