@@ -98,12 +98,13 @@ struct http_connection {
 		struct http_connection *connection); /* goes on when the timer is due; or NULL */
 	struct buffer fields;                        /* header lines for the next response */
 	struct http_outgoing outgoing;
-	size_t discarded;   /* bytes that were read while lingering */
-	bool is_kept;       /* kept alive after the response */
-	bool has_continued; /* 100 Continue was sent */
-	bool is_ended;      /* the stream has its end */
-	bool is_pending;    /* counted in n_pending */
-	struct http_peer peer;
+	size_t discarded;        /* bytes that were read while lingering */
+	bool is_kept;            /* kept alive after the response */
+	bool has_continued;      /* 100 Continue was sent */
+	bool is_ended;           /* the stream has its end */
+	bool is_pending;         /* counted in n_pending */
+	struct http_peer peer;   /* the other end */
+	struct http_peer client; /* the sender of the request */
 };
 
 static void watch(struct http_connection *connection, uint32_t events)
@@ -186,6 +187,7 @@ static void become_idle(struct http_connection *connection, uint64_t wait_ms)
 		limits.body_bytes = account_book_held_max(connection->account->book);
 	http_reader_begin(&connection->reader, &limits);
 	connection->state = CONNECTION_IDLE;
+	connection->client = connection->peer;
 	connection->is_kept = connection->has_continued = connection->is_ended = false;
 	http_places_rest(&connections->places, &connection->place);
 	watch(connection, EPOLLIN | EPOLLRDHUP);
@@ -504,7 +506,7 @@ static void refuse_reading(
 	struct http_connection *connection, unsigned int status, const char *reason)
 {
 	log_limited(&connection->connections->refusals[refusal_of(status)], LOG_LEVEL_WARNING,
-		"HTTP: refused a request from %s (%u): %s", connection->peer.address, status,
+		"HTTP: refused a request from %s (%u): %s", connection->client.address, status,
 		reason);
 	connection->state = CONNECTION_WAITING;
 	connection->is_kept = false;
@@ -645,7 +647,7 @@ static ssize_t receive_tls(struct http_connection *connection, char *bytes, size
 	if (n < 0 && error == EPROTO) {
 		tls_describe_failure(connection->tls, reason);
 		log_limited(&connection->connections->refusals[REFUSAL_TLS], LOG_LEVEL_WARNING,
-			"HTTP: TLS with %s failed: %s", connection->peer.address, reason);
+			"HTTP: TLS with %s failed: %s", connection->client.address, reason);
 	}
 	watch(connection, (tls_wants_write(connection->tls) ? EPOLLOUT : EPOLLIN) | EPOLLRDHUP);
 	errno = error;
@@ -792,6 +794,7 @@ void http_connections_accept(struct http_connections *connections, int fd, struc
 	connection->fd = fd;
 	connection->connections = connections;
 	http_peer_read(fd, &connection->peer);
+	connection->client = connection->peer;
 	connection->place.address = connection->peer.address;
 	has_place = http_places_make(&connections->places, connection->place.address,
 		bounds->connections, bounds->per_address);
@@ -809,7 +812,7 @@ void http_connections_accept(struct http_connections *connections, int fd, struc
 	if (tls) {
 		log_limited(&connections->refusals[REFUSAL_CROWDED], LOG_LEVEL_WARNING,
 			"HTTP: closed a connection from %s: there are too many",
-			connection->peer.address);
+			connection->client.address);
 		free_connection(connection);
 		return;
 	}
@@ -878,7 +881,12 @@ const struct http_reader *http_connection_request(const struct http_connection *
 
 const struct http_peer *http_connection_peer(const struct http_connection *connection)
 {
-	return &connection->peer;
+	return &connection->client;
+}
+
+void http_connection_set_client(struct http_connection *connection, const struct http_peer *client)
+{
+	connection->client = *client;
 }
 
 bool http_connection_is_tls(const struct http_connection *connection)

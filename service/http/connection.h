@@ -84,7 +84,11 @@ unsigned int http_connections_pending(const struct http_connections *connections
 /* Return the request, valid until the response is complete. */
 const struct http_reader *http_connection_request(const struct http_connection *connection);
 
+/* Return the client of the request: the other end, unless http_connection_set_client() named another one since. */
 const struct http_peer *http_connection_peer(const struct http_connection *connection);
+
+/* Name the client of the request that a proxy passes on, until the next request. */
+void http_connection_set_client(struct http_connection *connection, const struct http_peer *client);
 
 bool http_connection_is_tls(const struct http_connection *connection);
 

@@ -11,6 +11,7 @@
 #include "core/state.h"
 #include "http/connection.h"
 #include "http/events.h"
+#include "http/forwarded.h"
 #include "http/guesses.h"
 #include "http/identity.h"
 #include "http/mcp/endpoint.h"
@@ -47,8 +48,9 @@ struct http_door {
 
 /* Return whether a page of a site that is not ours may have sent the request; then the response is sent. A page
  * of ours may read the response (Fetch, CORS protocol). */
-static bool refuse_page(const struct http_door *door, struct http_connection *connection)
+static bool refuse_page(const struct http_door *door, const struct http_request *request)
 {
+	struct http_connection *connection = request->connection;
 	const struct http_reader *reader = http_connection_request(connection);
 	const struct config_http *http = &door->service->config.http;
 	unsigned int n_origins;
@@ -57,7 +59,9 @@ static bool refuse_page(const struct http_door *door, struct http_connection *co
 	/* No browser sends HTTP/1.0, which alone may lack Host. */
 	bool has_host = !reader->is_old || *http_host(reader);
 
-	if (has_host && !identity_host_is_allowed(http, http_host(reader))) {
+	if ((has_host && !identity_host_is_allowed(http, http_host(reader))) ||
+		(request->host != http_host(reader) &&
+			!identity_host_is_allowed(http, request->host))) {
 		http_respond_error(connection, 403,
 			"The Host of the request is none that is served here: use localhost, or "
 			"one "
@@ -173,6 +177,23 @@ static bool check_access(struct http_door *door, struct http_connection *connect
 	return true;
 }
 
+/* Find out for whom the other end of @request has sent it, and by which name it was reached. */
+static void find_client(const struct http_door *door, struct http_request *request)
+{
+	struct http_connection *connection = request->connection;
+	const struct config_http *http = &door->service->config.http;
+	const struct http_reader *reader = http_connection_request(connection);
+	const struct http_peer *peer = http_connection_peer(connection);
+	const char *host = forwarded_host(http, reader, peer);
+	struct http_peer client;
+
+	request->host = host ? host : http_host(reader);
+	request->is_tls =
+		http_connection_is_tls(connection) || forwarded_is_tls(http, reader, peer);
+	forwarded_read_client(http, reader, peer, &client);
+	http_connection_set_client(connection, &client);
+}
+
 static void take_request(void *data, struct http_connection *connection)
 {
 	struct http_door *door = data;
@@ -190,7 +211,8 @@ static void take_request(void *data, struct http_connection *connection)
 	const struct route *route;
 	bool is_granted;
 
-	if (refuse_page(door, connection))
+	find_client(door, &request);
+	if (refuse_page(door, &request))
 		return;
 	authorization = http_field(reader, "Authorization", &n_tokens);
 	is_granted = identity_read(http, n_tokens == 1 ? authorization : NULL,

@@ -215,6 +215,23 @@ static void give_up(void *data)
 
 /* ── the request ─────────────────────────────────────────────────────────────────────────────── */
 
+bool exchange_write_base(const struct http_request *request, struct buffer *out)
+{
+	const char *url = request->service->config.http.public_url;
+
+	if (url) {
+		buffer_append_string(out, url);
+		return true;
+	}
+	if (*request->host) {
+		buffer_printf(out, "%s://%s", request->is_tls ? "https" : "http", request->host);
+		return true;
+	}
+	http_respond_error(request->connection, 400,
+		"The request must have a Host, from which the URLs here are made.");
+	return false;
+}
+
 struct text_view exchange_session(const struct http_request *request)
 {
 	const char *session =

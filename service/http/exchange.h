@@ -28,6 +28,8 @@ struct http_request {
 	struct service *service;
 	struct http_connection *connection;
 	const struct http_identity *identity;
+	const char *host; /* the name by which the client has reached us, or the proxy before us */
+	bool is_tls;      /* by TLS */
 	struct target target;
 	struct text_view segment; /* the one in the place of `{}` in its route, still encoded */
 };
@@ -36,6 +38,10 @@ struct http_request {
  * @profile. Both may be absent. */
 const struct catalogue *exchange_view(const struct http_request *request,
 	const struct text_view *session, const struct text_view *profile);
+
+/* Append the URL of `/` for the client of @request, without a slash at its end: `http.public_url`, else that of the name
+ * by which it has reached us. Return false, with the response sent, when it gave no name. */
+bool exchange_write_base(const struct http_request *request, struct buffer *out);
 
 /* Return the session that the header Session-Id names; absent: none. */
 struct text_view exchange_session(const struct http_request *request);

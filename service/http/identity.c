@@ -60,6 +60,8 @@ bool identity_host_is_allowed(const struct config_http *http, const char *host)
 
 	if (!split_host(host, name))
 		return false;
+	if (*http->public_host && strcasecmp(http->public_host, name) == 0)
+		return true;
 	if (http->has_hosts) {
 		for (size_t i = 0; i < http->hosts.n_items; i++)
 			if (strcasecmp(http->hosts.items[i], name) == 0)
@@ -75,6 +77,9 @@ bool identity_host_is_allowed(const struct config_http *http, const char *host)
 bool identity_origin_is_allowed(
 	const struct config_http *http, const char *origin, const uint16_t *ports, size_t n_ports)
 {
+	if (http->public_url && strlen(origin) == http->origin_size &&
+		strncasecmp(http->public_url, origin, http->origin_size) == 0)
+		return true;
 	if (http->has_origins) {
 		for (size_t i = 0; i < http->origins.n_items; i++)
 			if (strcasecmp(http->origins.items[i], origin) == 0)

@@ -38,12 +38,12 @@ bool identity_host_is_local(const char *host);
 /* Return whether @origin is that of a page which this device serves itself on @port, in TLS or not. */
 bool identity_origin_is_ours(const char *origin, uint16_t port, bool is_tls);
 
-/* Return whether @host, the Host of a request, is allowed by @http: one of `allowed_hosts`; without these, one
- * of this device or of `listen`. */
+/* Return whether @host, the Host of a request, is allowed by @http: that of `public_url`, or one of `allowed_hosts`;
+ * without these, one of this device or of `listen`. */
 bool identity_host_is_allowed(const struct config_http *http, const char *host);
 
-/* Return whether @origin is allowed by @http: one of `allowed_origins`; without these, one of this device on
- * one of the @n_ports ports at @ports. */
+/* Return whether @origin is allowed by @http: that of `public_url`, or one of `allowed_origins`; without these, one of
+ * this device on one of the @n_ports ports at @ports. */
 bool identity_origin_is_allowed(
 	const struct config_http *http, const char *origin, const uint16_t *ports, size_t n_ports);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/openapi.h"
 
+#include <string.h>
+
 #include "http/tool_document.h"
 #include "json/writer.h"
 
@@ -33,13 +35,16 @@ static void write_operation(const struct tool *tool, const char *name, struct bu
 	buffer_append_string(out, "}}},\"default\":{\"$ref\":\"#/components/responses/Error\"}}}}");
 }
 
-void openapi_write(const struct catalogue *view, bool needs_token, struct buffer *out)
+void openapi_write(
+	const struct catalogue *view, const char *base, bool needs_token, struct buffer *out)
 {
 	char name[MODEL_NAME_BYTES];
 
 	buffer_append_string(out, "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"toolboxd\","
 				  "\"version\":\"" TOOLBOXD_VERSION "\"},"
-				  "\"servers\":[{\"url\":\"/\"}],\"paths\":{");
+				  "\"servers\":[{\"url\":");
+	json_write_bytes_lossy(out, base, strlen(base));
+	buffer_append_string(out, "}],\"paths\":{");
 	for (size_t i = 0; i < catalogue_n_tools(view); i++) {
 		buffer_append_string(out, i > 0 ? "," : "");
 		write_operation(catalogue_tool(view, i), catalogue_model_name(view, i, name), out);

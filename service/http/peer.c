@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/peer.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,6 +21,14 @@ static void read_user(int fd, struct http_peer *ret_peer)
 		ret_peer->is_operator =
 			(user.uid == 0 || user.uid == geteuid()) && ancestry_is_ours(user.pid) == 0;
 	snprintf(ret_peer->address, sizeof(ret_peer->address), "uid:%u", user.uid);
+	memcpy(ret_peer->holder, ret_peer->address, sizeof(ret_peer->address));
+}
+
+void http_peer_make(const struct in6_addr *address, struct http_peer *ret_peer)
+{
+	*ret_peer = (struct http_peer){.number = *address};
+	network_write_address(address, ret_peer->address);
+	network_write_holder(address, ret_peer->holder);
 }
 
 void http_peer_read(int fd, struct http_peer *ret_peer)
@@ -31,17 +39,17 @@ void http_peer_read(int fd, struct http_peer *ret_peer)
 		struct sockaddr_in6 v6;
 	} name = {.v6 = {0}};
 	socklen_t size = sizeof(name);
-	char *address = ret_peer->address;
+	struct in6_addr number;
 
-	*ret_peer = (struct http_peer){.address = "unknown"};
+	*ret_peer = (struct http_peer){.address = "unknown", .holder = "unknown"};
 	if (getpeername(fd, &name.any, &size) < 0)
 		return;
-	if (name.any.sa_family == AF_INET)
-		inet_ntop(AF_INET, &name.v4.sin_addr, address, INET6_ADDRSTRLEN);
-	else if (name.any.sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&name.v6.sin6_addr))
-		inet_ntop(AF_INET, &name.v6.sin6_addr.s6_addr[12], address, INET6_ADDRSTRLEN);
-	else if (name.any.sa_family == AF_INET6)
-		inet_ntop(AF_INET6, &name.v6.sin6_addr, address, INET6_ADDRSTRLEN);
-	else
+	if (name.any.sa_family == AF_INET6) {
+		http_peer_make(&name.v6.sin6_addr, ret_peer);
+	} else if (name.any.sa_family == AF_INET) {
+		network_map_v4(&name.v4.sin_addr, &number);
+		http_peer_make(&number, ret_peer);
+	} else {
 		read_user(fd, ret_peer);
+	}
 }

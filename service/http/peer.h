@@ -4,13 +4,20 @@
 #include <netinet/in.h>
 #include <stdbool.h>
 
-/* The other end of a connection. */
+#include "util/network.h"
+
+/* The other end of a connection; or the client of the proxy there, which is on no Unix socket. */
 struct http_peer {
 	char address
 		[INET6_ADDRSTRLEN]; /* without its port: `127.0.0.1`; of a Unix socket `uid:1000` */
+	char holder[NETWORK_BYTES]; /* its network by network_write_holder(), or `uid:1000` */
+	struct in6_addr number;     /* the address; zeros: there is none */
 	bool is_unix;
 	bool is_operator; /* root or the user of this process, on a Unix socket, and no tool of ours */
 };
 
 /* Read the other end of the connection @fd; its address is "unknown" if it is gone already. */
 void http_peer_read(int fd, struct http_peer *ret_peer);
+
+/* Make @ret_peer the client at @address. */
+void http_peer_make(const struct in6_addr *address, struct http_peer *ret_peer);

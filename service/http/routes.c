@@ -107,48 +107,61 @@ static void serve_list(struct routes *routes, const struct http_request *request
 		write_listing, &listing);
 }
 
+/* A document has whole URLs, below @base. */
+struct whole {
+	const char *base;
+	bool needs_token;
+};
+
 static void write_openapi(
 	const struct catalogue *view, const char *key, void *data, struct buffer *out)
 {
-	const bool *needs_token = data;
+	const struct whole *whole = data;
 
 	(void)key;
-	openapi_write(view, *needs_token, out);
-}
-
-static void serve_openapi(struct routes *routes, const struct http_request *request)
-{
-	struct text_view session = exchange_session(request);
-	bool needs_token = request->service->config.http.needs_token;
-
-	documents_respond(&routes->documents, request,
-		exchange_view(request, &session, &(struct text_view){0}),
-		needs_token ? "openapi token" : "openapi", NULL, write_openapi, &needs_token);
+	openapi_write(view, whole->base, whole->needs_token, out);
 }
 
 static void write_utcp(
 	const struct catalogue *view, const char *key, void *data, struct buffer *out)
 {
+	const struct whole *whole = data;
+
 	(void)key;
-	utcp_write(view, data, out);
+	utcp_write(view, whole->base, out);
 }
 
-/* The manual has whole URLs: those of the host by which the caller has reached us. */
-static void serve_utcp(struct routes *routes, const struct http_request *request)
+/* Respond with the document @name, which @write makes. */
+static void serve_whole(struct routes *routes, const struct http_request *request, const char *name,
+	document_function write)
 {
 	struct text_view session = exchange_session(request);
+	struct whole whole = {.needs_token = request->service->config.http.needs_token};
 	cleanup(buffer_deinit) struct buffer base = {0};
+	cleanup(buffer_deinit) struct buffer key = {0};
 
-	buffer_printf(&base, "%s://%s",
-		http_connection_is_tls(request->connection) ? "https" : "http",
-		http_host(http_connection_request(request->connection)));
-	if (!buffer_terminate(&base)) {
+	if (!exchange_write_base(request, &base))
+		return;
+	buffer_printf(&key, "%s %d ", name, whole.needs_token);
+	buffer_append_buffer(&key, &base);
+	if (!buffer_terminate(&base) || !buffer_terminate(&key)) {
 		http_respond_error(request->connection, 503, "Out of memory.");
 		return;
 	}
+	whole.base = base.data;
 	documents_respond(&routes->documents, request,
-		exchange_view(request, &session, &(struct text_view){0}), base.data, NULL,
-		write_utcp, base.data);
+		exchange_view(request, &session, &(struct text_view){0}), key.data, NULL, write,
+		&whole);
+}
+
+static void serve_openapi(struct routes *routes, const struct http_request *request)
+{
+	serve_whole(routes, request, "openapi", write_openapi);
+}
+
+static void serve_utcp(struct routes *routes, const struct http_request *request)
+{
+	serve_whole(routes, request, "utcp", write_utcp);
 }
 
 static bool has_flag(const struct http_request *request, const char *name)

@@ -198,6 +198,14 @@ const char *http_field(const struct http_reader *reader, const char *name, unsig
 	return value;
 }
 
+const char *http_field_before(const struct http_reader *reader, const char *name, unsigned int *at)
+{
+	while (*at > 0)
+		if (is_named(reader, &reader->fields[--*at], name))
+			return reader->head.data + reader->fields[*at].value;
+	return NULL;
+}
+
 bool http_field_has(const struct http_reader *reader, const char *name, const char *element)
 {
 	for (unsigned int i = 0; i < reader->n_fields; i++) {

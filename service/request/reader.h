@@ -105,6 +105,10 @@ static inline const char *http_host(const struct http_reader *reader)
  * fields have that name; the value is that of the first. */
 const char *http_field(const struct http_reader *reader, const char *name, unsigned int *ret_count);
 
+/* Return the value of the last field @name (in any case) before the field *@at, and set *@at to it; or NULL. Begin with
+ * *@at n_fields. */
+const char *http_field_before(const struct http_reader *reader, const char *name, unsigned int *at);
+
 /* Return whether a field @name lists @element (RFC 9110 §5.3: the lists of several fields are one
  * list). */
 bool http_field_has(const struct http_reader *reader, const char *name, const char *element);

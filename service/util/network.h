@@ -12,7 +12,7 @@
  */
 struct network {
 	struct in6_addr address;
-	unsigned int bits; /* of 128 */
+	unsigned int bits; /* 128 at most */
 };
 
 /* Room for the text of a network. */

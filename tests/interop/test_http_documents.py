@@ -37,7 +37,7 @@ def names_for_models(started):
         return [tool["name"] for tool in caller.call("ovos.tools.list", {"format": "compact"})["tools"]]
 
 
-def test_the_openapi_document_is_valid_and_whole(started, http):
+def test_the_openapi_document_is_valid_and_whole(started, http, base):
     from openapi_spec_validator import validate
     answer = http.get("/openapi.json")
     document = answer.json
@@ -45,7 +45,7 @@ def test_the_openapi_document_is_valid_and_whole(started, http):
     names = names_for_models(started)
     assert "plant" in names and list(document["paths"]) == [f"/v1/tools/{name}" for name in names]
     assert [path["post"]["operationId"] for path in document["paths"].values()] == names
-    assert document["openapi"].startswith("3.1") and document["servers"] == [{"url": "/"}]
+    assert document["openapi"].startswith("3.1") and document["servers"] == [{"url": base}]
     assert http.get("/openapi.json", If_None_Match=answer.headers["ETag"]).status == 304
     for path in document["paths"]:
         assert http.post(path + "?dry_run=1").status == 200

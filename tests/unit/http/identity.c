@@ -127,3 +127,25 @@ Test(identity, allows_the_names_of_the_configuration)
 	cr_expect(identity_origin_is_allowed(&http, "https://panel.lan", ports, 2));
 	cr_expect_not(identity_origin_is_allowed(&http, "https://panel.lan:8443", ports, 2));
 }
+
+Test(identity, allows_the_host_and_the_pages_of_the_public_url)
+{
+	static const uint16_t ports[] = {8090};
+	struct config_http http = {.public_url = (char[]){"https://Home.example:8443/tools"},
+		.origin_size = strlen("https://home.example:8443"),
+		.public_host = "Home.example"};
+
+	for (int has_lists = 0; has_lists < 2; has_lists++) {
+		http.has_hosts = http.has_origins = has_lists;
+		cr_expect(identity_host_is_allowed(&http, "home.example:8443"));
+		cr_expect(identity_host_is_allowed(&http, "home.example"));
+		cr_expect_not(identity_host_is_allowed(&http, "tools.home.example"));
+		cr_expect(identity_origin_is_allowed(&http, "https://home.example:8443", ports, 1));
+		cr_expect_not(identity_origin_is_allowed(&http, "https://home.example", ports, 1));
+		cr_expect_not(
+			identity_origin_is_allowed(&http, "http://home.example:8443", ports, 1));
+		cr_expect_not(identity_origin_is_allowed(
+			&http, "https://home.example:8443/tools", ports, 1));
+		cr_expect_eq(identity_host_is_allowed(&http, "localhost"), !has_lists);
+	}
+}
