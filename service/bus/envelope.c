@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bus/bus.h"
+#include "bus/members.h"
 #include "json/reader.h"
 #include "json/scan.h"
 #include "json/writer.h"
@@ -13,173 +14,8 @@
 #include "util/cleanup.h"
 #include "util/siphash.h"
 
-/* ── members ─────────────────────────────────────────────────────────────────────────────────── */
-
-/*
- * The members of the outermost object are found one after the other, without checking their values:
- *
- *   {  "type"  :  "x"  ,  "data"  :  {…}  }
- *    └────────────────┘└──────────────────┘
- *     one step          one step           END
- */
-
-/* The longest escape of one byte, \u0041. */
-#define ESCAPED_BYTE_SIZE 6
-
 /* Most responses have fewer bytes beside their context. */
 #define RESPONSE_BYTES 256
-
-enum member_kind {
-	MEMBER_TYPE,
-	MEMBER_DATA,
-	MEMBER_CONTEXT,
-	MEMBER_OTHER,
-};
-
-struct member {
-	enum member_kind kind;
-	const char *key; /* with its quotes, unchecked */
-	size_t key_size;
-	const char *value; /* without white space around it, unchecked, at least one byte */
-	size_t value_size;
-};
-
-struct members {
-	const char *text;
-	size_t size;
-	size_t at;
-	bool is_first;
-};
-
-enum members_status {
-	MEMBERS_END = 1,    /* the object is closed; members->at is after it */
-	MEMBERS_INCOMPLETE, /* the text ends inside the object or before it */
-	MEMBERS_BROKEN,     /* not an object */
-};
-
-static bool escaped_string_is(const char *quoted, size_t size, const char *text)
-{
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	size_t text_size = strlen(text);
-
-	if (size > 2 + text_size * ESCAPED_BYTE_SIZE)
-		return false;
-	if (json_tape_read(&tape, quoted, size, 1, NULL) != 0)
-		return false;
-	return json_string_equals(&tape, 0, text, text_size);
-}
-
-/* Return whether the JSON string at @quoted (@size bytes with its quotes, unchecked) decodes to
- * @text, whose length is counted by the compiler. An invalid string does not. */
-static inline bool string_is(const char *quoted, size_t size, const char *text)
-{
-	size_t text_size = strlen(text);
-
-	if (size == text_size + 2 && memcmp(quoted + 1, text, text_size) == 0)
-		return true;
-	return size > text_size + 2 && memchr(quoted, '\\', size) &&
-	       escaped_string_is(quoted, size, text);
-}
-
-static enum member_kind kind_of(const char *key, size_t size)
-{
-	if (string_is(key, size, "type"))
-		return MEMBER_TYPE;
-	if (string_is(key, size, "data"))
-		return MEMBER_DATA;
-	if (string_is(key, size, "context"))
-		return MEMBER_CONTEXT;
-	return MEMBER_OTHER;
-}
-
-/* Start on the @size bytes at @text. Return 0, MEMBERS_INCOMPLETE or MEMBERS_BROKEN. */
-static int begin_members(struct members *members, const char *text, size_t size)
-{
-	size_t at = json_scan_space(text, size, 0);
-
-	if (at == size)
-		return MEMBERS_INCOMPLETE;
-	if (text[at] != '{')
-		return MEMBERS_BROKEN;
-	*members = (struct members){.text = text, .size = size, .at = at + 1, .is_first = true};
-	return 0;
-}
-
-/* Step over white space to the byte that must come next. */
-static int expect_byte(struct members *members, char byte)
-{
-	members->at = json_scan_space(members->text, members->size, members->at);
-	if (members->at == members->size)
-		return MEMBERS_INCOMPLETE;
-	return members->text[members->at] == byte ? 0 : MEMBERS_BROKEN;
-}
-
-/* The comma before a member (the first has none), or the end. */
-static int separate_members(struct members *members)
-{
-	int r = expect_byte(members, '}');
-
-	if (r == 0) {
-		members->at++;
-		return MEMBERS_END;
-	}
-	if (r == MEMBERS_INCOMPLETE || members->is_first)
-		return r == MEMBERS_INCOMPLETE ? r : 0;
-	r = expect_byte(members, ',');
-	if (r == 0)
-		members->at++;
-	return r;
-}
-
-static int take_key(struct members *members, struct member *member)
-{
-	int r = expect_byte(members, '"');
-	size_t end;
-
-	if (r)
-		return r;
-	end = json_scan_string(members->text, members->size, members->at);
-	if (end == 0)
-		return MEMBERS_INCOMPLETE;
-	member->key = members->text + members->at;
-	member->key_size = end - members->at;
-	member->kind = kind_of(member->key, member->key_size);
-	members->at = end;
-	r = expect_byte(members, ':');
-	if (r == 0)
-		members->at++;
-	return r;
-}
-
-static int take_value(struct members *members, struct member *member)
-{
-	size_t at = json_scan_space(members->text, members->size, members->at);
-	size_t end = json_scan_value(members->text, members->size, at);
-
-	if (end == 0)
-		return MEMBERS_INCOMPLETE;
-	member->value = members->text + at;
-	member->value_size = end - at;
-	members->at = end;
-	return 0;
-}
-
-/* Read the next member. Return 0 or a members_status. */
-static int next_member(struct members *members, struct member *ret_member)
-{
-	struct member member;
-	int r = separate_members(members);
-
-	if (r == 0)
-		r = take_key(members, &member);
-	if (r == 0)
-		r = take_value(members, &member);
-	if (r)
-		return r;
-	members->is_first = false;
-	*ret_member = member;
-	return 0;
-}
 
 /* ── the topic of a frame ────────────────────────────────────────────────────────────────────── */
 
@@ -232,10 +68,10 @@ int bus_topic_scan(const char *text, size_t size, char ret_topic[BUS_TOPIC_BYTES
 {
 	struct members members;
 	struct member member;
-	int r = begin_members(&members, text, size);
+	int r = members_begin(&members, text, size);
 
 	while (r == 0)
-		if ((r = next_member(&members, &member)) == 0 && member.kind == MEMBER_TYPE)
+		if ((r = members_next(&members, &member)) == 0 && member.kind == MEMBER_TYPE)
 			break;
 	if (r)
 		return r == MEMBERS_INCOMPLETE ? BUS_E_INCOMPLETE : BUS_E_NO_TOPIC;
@@ -255,8 +91,12 @@ int bus_topic_scan(const char *text, size_t size, char ret_topic[BUS_TOPIC_BYTES
  *         topic[]                     data tape    context tape    scratch: must be JSON
  *
  * So a mistake counts against the member that has it. A duplicate key in `data` is reported to the
- * caller, in `context` it makes the message malformed (the response, which repeats the context,
- * would be too), and in any other member it is ignored.
+ * caller; in `context`, which goes back as it came, one is taken, unless it leaves open who the sender is; in any
+ * other member it is ignored.
+ *
+ * A part that cannot be read is replaced by the few of its members by which its sender is answered:
+ *
+ *   "data": {"name": "add", "call_id": "7", "args": {"a": 01}}     ─▶ {"name":"add","call_id":"7"}
  */
 
 /* A skimmed data, or context, has members among its first ones, and bytes, up to so many. */
@@ -266,10 +106,42 @@ int bus_topic_scan(const char *text, size_t size, char ret_topic[BUS_TOPIC_BYTES
 /* The most tokens of a tape whose memory is kept for the next message. */
 #define KEPT_TOKENS 65536
 
-/* Note why the message is malformed. */
-static int refuse_envelope(struct bus_envelope *envelope, const char *reason)
+/* Members by which the sender of a malformed message is answered; NULL ends each list. */
+static const char *const keys_of_data[] = {"name", "call_id", "toolbox_id", "profile", NULL};
+static const char *const keys_of_context[] = {"source", "destination", "session", NULL};
+
+/* The reader of a part: json_tape_read() or json_tape_read_lax(). */
+typedef int (*tape_function)(struct json_tape *tape, const char *text, size_t size,
+	uint32_t depth_max, struct json_error *ret_error);
+
+static int refuse_at(
+	struct bus_envelope *envelope, const char *part, const char *expected, const char *at)
 {
-	envelope->reason = reason;
+	if (!envelope->fault.part)
+		envelope->fault = (struct bus_fault){.part = part,
+			.expected = expected,
+			.offset = (size_t)(at - envelope->text)};
+	return BUS_E_MALFORMED;
+}
+
+/* Note why the message is malformed, unless something was wrong before. */
+static int refuse_member(struct bus_envelope *envelope, const struct member *member,
+	const char *part, const char *expected)
+{
+	return refuse_at(envelope, part, expected, member->whole);
+}
+
+/* As refuse_member(), with the reason and the place of the reader in @error. */
+static int refuse_text(struct bus_envelope *envelope, const struct member *member, const char *part,
+	const char *expected, const struct json_error *error)
+{
+	/* The place is one of the copy when the member was skimmed. */
+	size_t at = member->value == member->whole ? error->offset : 0;
+	bool is_first = !envelope->fault.part;
+
+	refuse_at(envelope, part, expected, member->whole + at);
+	if (is_first)
+		envelope->fault.reason = error->message;
 	return BUS_E_MALFORMED;
 }
 
@@ -299,18 +171,18 @@ static void count_values(struct bus_envelope *envelope, const struct json_tape *
 
 static int read_type(struct bus_envelope *envelope, const struct member *member)
 {
+	static const char expected[] = "a string of 1 to 255 bytes";
+	struct json_error error;
 	int r;
 
 	if (*member->value != '"')
-		return refuse_envelope(envelope, "'type' is not a string");
-	r = json_tape_read(&envelope->scratch, member->value, member->value_size, 1, NULL);
-	if (r == -ENOMEM)
-		return r;
-	if (r)
-		return refuse_envelope(envelope, "'type' is not a valid string");
+		return refuse_member(envelope, member, "type", expected);
+	r = json_tape_read(&envelope->scratch, member->value, member->value_size, 1, &error);
+	if (r != 0)
+		return r < 0 ? r : refuse_text(envelope, member, "type", expected, &error);
 	r = decode_topic(member->value, member->value_size, envelope->topic, &envelope->topic_size);
 	if (r)
-		return refuse_envelope(envelope, "'type' is empty or longer than 255 bytes");
+		return refuse_member(envelope, member, "type", expected);
 	envelope->topic[envelope->topic_size] = '\0';
 	return 0;
 }
@@ -321,6 +193,89 @@ static bool is_null(const struct member *member)
 	return member->value_size == 4 && memcmp(member->value, "null", 4) == 0;
 }
 
+/* ── parts that cannot be read ─────────────────────────────────────────────────────────────── */
+
+/* Append the member at @inner to the object in @out. */
+static void append_copy(const struct member *inner, struct buffer *out)
+{
+	if (out->size > 1)
+		buffer_append_char(out, ',');
+	buffer_append(out, inner->key, inner->key_size);
+	buffer_append_char(out, ':');
+	buffer_append(out, inner->value, inner->value_size);
+}
+
+/* Return the bit of the key of @inner in @keys, or 0. */
+static unsigned int key_bit(const struct member *inner, const char *const *keys)
+{
+	for (unsigned int i = 0; keys[i]; i++)
+		if (members_key_is(inner->key, inner->key_size, keys[i]))
+			return 1u << i;
+	return 0;
+}
+
+/* Return whether the value of @inner can be returned to its sender: it is short, @read takes it, and a session is
+ * one. */
+static bool is_usable(struct bus_envelope *envelope, const struct member *inner, tape_function read,
+	uint32_t depth_max)
+{
+	bool is_session = members_key_is(inner->key, inner->key_size, "session");
+
+	return inner->value_size <= SKIMMED_BYTES &&
+	       (!is_session || *inner->value == '{' || is_null(inner)) &&
+	       read(bound_tape(envelope, &envelope->scratch), inner->value, inner->value_size,
+		       depth_max, NULL) == 0;
+}
+
+/* Copy the first usable member of each of the @keys to @out, from the object at @member, which need not be JSON. */
+static void copy_usable_members(struct bus_envelope *envelope, const struct member *member,
+	const char *const *keys, tape_function read, uint32_t depth_max, struct buffer *out)
+{
+	struct members members;
+	struct member inner;
+	unsigned int left = ~0u;
+	int r = members_begin(&members, member->whole, member->whole_size);
+
+	buffer_reset(out);
+	buffer_append_char(out, '{');
+	while (r == 0 && (r = members_next(&members, &inner)) == 0) {
+		unsigned int bit = key_bit(&inner, keys) & left;
+
+		if (bit == 0 || !is_usable(envelope, &inner, read, depth_max))
+			continue;
+		left &= ~bit;
+		append_copy(&inner, out);
+	}
+	buffer_append_char(out, '}');
+}
+
+/* Let @tape, of a part that cannot be read, have the members @keys of it that can, in @text. Return 0 or
+ * -ENOMEM. */
+static int save_members(struct bus_envelope *envelope, const struct member *member,
+	const char *const *keys, tape_function read, uint32_t depth_max, struct json_tape *tape,
+	struct buffer *text)
+{
+	int r;
+
+	copy_usable_members(envelope, member, keys, read, depth_max - 1, text);
+	if (buffer_status(text) < 0)
+		return buffer_status(text);
+	r = read(bound_tape(envelope, tape), text->data, text->size, depth_max, NULL);
+	return r > 0 ? json_tape_set_empty(tape) : r;
+}
+
+/* ── data and context ──────────────────────────────────────────────────────────────────────── */
+
+/* Save what is usable of the data at @member, which was refused with @r. Return @r or -ENOMEM. */
+static int save_data(
+	struct bus_envelope *envelope, const struct member *member, uint32_t depth_max, int r)
+{
+	int saved = save_members(envelope, member, keys_of_data, json_tape_read, depth_max,
+		&envelope->data, &envelope->skimmed);
+
+	return saved < 0 ? saved : r;
+}
+
 static int read_data(struct bus_envelope *envelope, const struct member *member, uint32_t depth_max)
 {
 	int r;
@@ -328,118 +283,166 @@ static int read_data(struct bus_envelope *envelope, const struct member *member,
 	if (is_null(member))
 		return 0;
 	if (*member->value != '{')
-		return refuse_envelope(envelope, "'data' is not an object");
+		return refuse_member(envelope, member, "data", "an object");
 	r = json_tape_read(bound_tape(envelope, &envelope->data), member->value, member->value_size,
 		depth_max, &envelope->data_error);
 	count_values(envelope, &envelope->data, r);
 	if (r <= 0)
 		return r;
 	if (!is_tolerable(r))
-		return refuse_envelope(envelope, "'data' is not JSON");
+		return save_data(envelope, member, depth_max,
+			refuse_text(envelope, member, "data", "JSON", &envelope->data_error));
 	envelope->data_status = r;
-	return json_tape_set_empty(&envelope->data);
+	return save_data(envelope, member, depth_max, 0);
 }
 
-/* Copy the members of the object at @member that are short, and that come before many others, to @out. */
+/* Copy the members of the object at @member that are short, and that come before many others, to @out. Return 0,
+ * -ENOMEM or a members_status. */
 static int copy_short_members(const struct member *member, struct buffer *out)
 {
 	struct members members;
 	struct member inner;
-	int r = begin_members(&members, member->value, member->value_size);
+	int r = members_begin(&members, member->value, member->value_size);
 
 	buffer_reset(out);
 	buffer_append_char(out, '{');
 	for (unsigned int n = 0; r == 0 && n < SKIMMED_MEMBERS; n++) {
-		r = next_member(&members, &inner);
-		if (r != 0 || out->size + inner.key_size + inner.value_size > SKIMMED_BYTES)
-			continue;
-		if (out->size > 1)
-			buffer_append_char(out, ',');
-		buffer_append(out, inner.key, inner.key_size);
-		buffer_append_char(out, ':');
-		buffer_append(out, inner.value, inner.value_size);
+		r = members_next(&members, &inner);
+		if (r == 0 && out->size + inner.key_size + inner.value_size <= SKIMMED_BYTES)
+			append_copy(&inner, out);
 	}
 	buffer_append_char(out, '}');
 	if (buffer_status(out) < 0)
 		return buffer_status(out);
-	return r == MEMBERS_INCOMPLETE || r == MEMBERS_BROKEN ? JSON_E_SYNTAX : 0;
+	return r == MEMBERS_END ? 0 : r;
 }
 
-/* Let @member have only its short members, in @text. Return 0, -ENOMEM, or BUS_E_MALFORMED with @reason. */
-static int skim_member(struct bus_envelope *envelope, struct member *member, struct buffer *text,
-	const char *reason)
+/* Let @member have only its short members, in @text. Return 0 or -ENOMEM. One that is broken stays as it is, for
+ * the reader, which reports the place. */
+static int skim_member(struct member *member, struct buffer *text)
 {
 	int r = copy_short_members(member, text);
 
-	if (r != 0)
-		return r < 0 ? r : refuse_envelope(envelope, reason);
-	member->value = text->data;
-	member->value_size = text->size;
+	if (r == 0) {
+		member->value = text->data;
+		member->value_size = text->size;
+	}
+	return r < 0 ? r : 0;
+}
+
+/* Return whether the object at @object has the key @key twice. */
+static bool has_twice(const struct json_tape *tape, uint32_t object, const char *key)
+{
+	unsigned int n = 0;
+
+	for (uint32_t i = json_first(tape, object); i < json_end(tape, object);
+		i = json_next_key(tape, i))
+		n += json_string_equals(tape, i, key, strlen(key));
+	return n > 1;
+}
+
+/* Return whether it is open who has sent the message: one reader takes the first of two keys, another the last. */
+static bool is_sender_unclear(const struct bus_envelope *envelope)
+{
+	const struct json_tape *context = &envelope->context;
+
+	for (size_t i = 0; keys_of_context[i]; i++)
+		if (has_twice(context, 0, keys_of_context[i]))
+			return true;
+	if (envelope->session == JSON_NONE ||
+		json_type_at(context, envelope->session) != JSON_OBJECT)
+		return false;
+	return has_twice(context, envelope->session, "session_id") ||
+	       has_twice(context, envelope->session, "site_id");
+}
+
+static void find_sender(struct bus_envelope *envelope)
+{
+	envelope->source = json_find(&envelope->context, 0, "source");
+	envelope->destination = json_find(&envelope->context, 0, "destination");
+	envelope->session = json_find(&envelope->context, 0, "session");
+}
+
+/* Judge the context that was read: whether it has one sender, and a session that is usable or absent
+ * (OVOS-SESSION-1 §2.5). */
+static int judge_context(
+	struct bus_envelope *envelope, const struct member *member, bool has_repeated_keys)
+{
+	uint32_t session = envelope->session;
+	enum json_type type;
+
+	if (has_repeated_keys && is_sender_unclear(envelope))
+		return refuse_member(envelope, member, "context",
+			"an object with 'source', 'destination', 'session' and its ids once");
+	type = session == JSON_NONE ? JSON_NULL : json_type_at(&envelope->context, session);
+	if (type != JSON_OBJECT && type != JSON_NULL)
+		return refuse_member(envelope, member, "context.session", "an object");
 	return 0;
 }
 
-/* Find the session, and refuse one that is neither usable nor absent (OVOS-SESSION-1 §2.5). */
-static int find_session(struct bus_envelope *envelope)
+/* Return what the context should be, which the reader has refused with @r. */
+static const char *expected_context(int r)
 {
-	enum json_type type;
-
-	envelope->session = json_find(&envelope->context, 0, "session");
-	if (envelope->session == JSON_NONE)
-		return 0;
-	type = json_type_at(&envelope->context, envelope->session);
-	if (type != JSON_OBJECT && type != JSON_NULL)
-		return refuse_envelope(envelope, "'context.session' is not an object");
-	return 0;
+	if (r == JSON_E_TOKENS)
+		return "an object with fewer values";
+	return r == JSON_E_DEPTH ? "an object with fewer levels" : "JSON";
 }
 
 static int read_context(
 	struct bus_envelope *envelope, const struct member *member, uint32_t depth_max)
 {
+	struct json_error error;
 	int r;
 
 	if (is_null(member))
 		return 0;
 	if (*member->value != '{')
-		return refuse_envelope(envelope, "'context' is not an object");
-	r = json_tape_read_any_key(bound_tape(envelope, &envelope->context), member->value,
-		member->value_size, depth_max);
+		return refuse_member(envelope, member, "context", "an object");
+	r = json_tape_read_lax(bound_tape(envelope, &envelope->context), member->value,
+		member->value_size, depth_max, &error);
 	count_values(envelope, &envelope->context, r);
 	if (r < 0)
 		return r;
-	if (r == JSON_E_TOKENS)
-		return refuse_envelope(envelope, "'context' has too many values");
-	if (r == JSON_E_DEPTH)
-		return refuse_envelope(envelope, "'context' has too many levels");
-	if (r == JSON_E_DUPLICATE_KEY)
-		return refuse_envelope(envelope, "'context' has a key twice");
-	if (r)
-		return refuse_envelope(envelope, "'context' is not JSON");
-	envelope->source = json_find(&envelope->context, 0, "source");
-	envelope->destination = json_find(&envelope->context, 0, "destination");
-	return find_session(envelope);
+	if (r == 0) {
+		find_sender(envelope);
+		r = judge_context(envelope, member, error.status != 0);
+	} else {
+		r = refuse_text(envelope, member, "context", expected_context(r), &error);
+	}
+	if (r == 0)
+		return 0;
+	r = save_members(envelope, member, keys_of_context, json_tape_read_lax, depth_max,
+		&envelope->context, &envelope->skimmed_context);
+	find_sender(envelope);
+	return r < 0 ? r : BUS_E_MALFORMED;
 }
 
 /* Refuse a member that is not read, unless it is JSON. */
 static int read_other(
 	struct bus_envelope *envelope, const struct member *member, uint32_t depth_max)
 {
+	struct json_error error;
 	int r = json_tape_read(bound_tape(envelope, &envelope->scratch), member->value,
-		member->value_size, depth_max, NULL);
+		member->value_size, depth_max, &error);
 
 	count_values(envelope, &envelope->scratch, r);
 	if (r > 0 && !is_tolerable(r))
-		return refuse_envelope(envelope, "another member is not JSON");
+		return refuse_text(envelope, member, "message", "JSON", &error);
 	return r < 0 ? r : 0;
 }
 
 static int check_key(struct bus_envelope *envelope, const struct member *member)
 {
+	struct json_error error;
 	int r;
 
 	if (member->kind != MEMBER_OTHER)
 		return 0;
-	r = json_tape_read(&envelope->scratch, member->key, member->key_size, 1, NULL);
-	return r > 0 ? refuse_envelope(envelope, "a key is not a valid string") : r;
+	r = json_tape_read(&envelope->scratch, member->key, member->key_size, 1, &error);
+	if (r <= 0)
+		return r;
+	refuse_at(envelope, "message", "JSON", member->key + error.offset);
+	return BUS_E_MALFORMED;
 }
 
 static int read_envelope_member(
@@ -455,12 +458,11 @@ static int read_envelope_member(
 		return read_type(envelope, member);
 	case MEMBER_DATA:
 		if (is_skim)
-			r = skim_member(envelope, member, &envelope->skimmed, "'data' is not JSON");
+			r = skim_member(member, &envelope->skimmed);
 		return r ? r : read_data(envelope, member, depth_max);
 	case MEMBER_CONTEXT:
 		if (is_skim && member->value_size > SKIMMED_BYTES)
-			r = skim_member(envelope, member, &envelope->skimmed_context,
-				"'context' is not JSON");
+			r = skim_member(member, &envelope->skimmed_context);
 		return r ? r : read_context(envelope, member, depth_max);
 	case MEMBER_OTHER:
 		return envelope->is_skimmed ? 0 : read_other(envelope, member, depth_max);
@@ -468,25 +470,32 @@ static int read_envelope_member(
 	return 0;
 }
 
-/* Read the members up to the end of the object. */
+static const char *const part_names[] = {
+	[MEMBER_TYPE] = "type", [MEMBER_DATA] = "data", [MEMBER_CONTEXT] = "context"};
+
+/* Read the members up to the end of the object. After a mistake in one the others are read, too: by them its
+ * sender is answered. Return 0 or -ENOMEM. */
 static int read_members(struct bus_envelope *envelope, struct members *members, uint32_t depth_max)
 {
 	bool is_seen[MEMBER_OTHER + 1] = {false};
 	struct member member;
 	int r;
 
-	while ((r = next_member(members, &member)) == 0) {
-		if (is_seen[member.kind] && member.kind != MEMBER_OTHER)
-			return refuse_envelope(
-				envelope, "'type', 'data' or 'context' is given twice");
+	while ((r = members_next(members, &member)) == 0) {
+		if (is_seen[member.kind] && member.kind != MEMBER_OTHER) {
+			refuse_member(envelope, &member, part_names[member.kind], "given once");
+			continue;
+		}
 		is_seen[member.kind] = true;
 		r = read_envelope_member(envelope, &member, depth_max);
-		if (r)
+		if (r < 0)
 			return r;
 	}
 	if (r != MEMBERS_END)
-		return refuse_envelope(envelope, "the text is not a JSON object");
-	return is_seen[MEMBER_TYPE] ? 0 : refuse_envelope(envelope, "'type' is missing");
+		refuse_at(envelope, "message", "a JSON object", members->text + members->at);
+	else if (!is_seen[MEMBER_TYPE])
+		refuse_at(envelope, "type", "given", members->text + members->at);
+	return 0;
 }
 
 static int begin_envelope(struct bus_envelope *envelope)
@@ -499,7 +508,7 @@ static int begin_envelope(struct bus_envelope *envelope)
 	envelope->source = envelope->destination = envelope->session = JSON_NONE;
 	envelope->data_status = 0;
 	envelope->data_error = (struct json_error){0};
-	envelope->reason = NULL;
+	envelope->fault = (struct bus_fault){0};
 	return r ? r : json_tape_set_empty(&envelope->context);
 }
 
@@ -507,18 +516,21 @@ static int read_envelope(
 	struct bus_envelope *envelope, const char *text, size_t size, uint32_t depth_max)
 {
 	struct members members;
+	size_t end;
 	int r = begin_envelope(envelope);
 
 	if (r)
 		return r;
-	if (begin_members(&members, text, size) != 0)
-		return refuse_envelope(envelope, "the text is not a JSON object");
+	envelope->text = text;
+	if (members_begin(&members, text, size) != 0)
+		return refuse_at(envelope, "message", "a JSON object", text);
 	r = read_members(envelope, &members, depth_max);
 	if (r)
 		return r;
-	if (json_scan_space(text, size, members.at) != size)
-		return refuse_envelope(envelope, "something follows the JSON object");
-	return 0;
+	end = json_scan_space(text, size, members.at);
+	if (end != size && !envelope->fault.part)
+		return refuse_at(envelope, "message", "one JSON object, and no more", text + end);
+	return envelope->fault.part ? BUS_E_MALFORMED : 0;
 }
 
 int bus_envelope_read(
@@ -533,6 +545,15 @@ int bus_envelope_skim(
 {
 	envelope->is_skimmed = true;
 	return read_envelope(envelope, text, size, depth_max);
+}
+
+void bus_fault_write(const struct bus_fault *fault, struct buffer *out)
+{
+	buffer_printf(out, "'%s' must be %s", fault->part, fault->expected);
+	if (fault->reason)
+		buffer_printf(out, ": at byte %zu: %s", fault->offset, fault->reason);
+	else
+		buffer_printf(out, " (at byte %zu)", fault->offset);
 }
 
 void bus_envelope_recycle(struct bus_envelope *envelope)

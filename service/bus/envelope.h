@@ -24,7 +24,7 @@
 #define BUS_TOPIC_BYTES 256
 
 enum bus_envelope_status {
-	BUS_E_MALFORMED = 1, /* not a message: log it, drop it, never answer it */
+	BUS_E_MALFORMED = 1, /* not a message; its sender is answered when its topic is ours */
 	BUS_E_NO_TOPIC,      /* (scan) the bytes contain no usable `type` */
 	BUS_E_INCOMPLETE,    /* (scan) the bytes end before `type` is found */
 };
@@ -39,7 +39,21 @@ enum bus_envelope_status {
 int bus_topic_scan(
 	const char *text, size_t size, char ret_topic[BUS_TOPIC_BYTES], size_t *ret_size);
 
+/* A mistake in a message: "'data' must be JSON: at byte 57: expected …". */
+struct bus_fault {
+	const char
+		*part; /* "type", "data", "context", "context.session" or "message"; NULL: nothing
+			     is wrong */
+	const char *expected;
+	const char *reason; /* the message of the reader, or NULL */
+	size_t offset;      /* from the beginning of the text, in bytes */
+};
+
+/* Append the text of @fault, without a period. */
+void bus_fault_write(const struct bus_fault *fault, struct buffer *out);
+
 struct bus_envelope {
+	const char *text;            /* borrowed: the message */
 	char topic[BUS_TOPIC_BYTES]; /* decoded, NUL-terminated */
 	size_t topic_size;
 	struct json_tape data;    /* its root is always an object: an empty one for absent or
@@ -50,14 +64,14 @@ struct bus_envelope {
 	uint32_t destination;
 	uint32_t session; /* an object, or null */
 	int data_status;  /* 0, or JSON_E_DUPLICATE_KEY, JSON_E_NUL_IN_KEY, JSON_E_DEPTH or
-			    JSON_E_TOKENS: then data is the tape of an empty object */
+			    JSON_E_TOKENS: then data has only what answers the message */
 	struct json_error data_error;
-	const char *reason;  /* constant text for the log, after BUS_E_MALFORMED */
-	uint32_t values_max; /* the most values of all members together, with the keys inside of
+	struct bus_fault fault; /* after BUS_E_MALFORMED */
+	uint32_t values_max;    /* the most values of all members together, with the keys inside of
 				them; 0: any number. Set by the owner */
 	uint32_t values_left;
 	bool is_skimmed;       /* read by bus_envelope_skim() */
-	struct buffer skimmed; /* the text of a data that was skimmed */
+	struct buffer skimmed; /* the text of a data that was skimmed, or could not be read */
 	struct buffer skimmed_context;
 };
 
@@ -65,7 +79,9 @@ struct bus_envelope {
  * Read a whole frame. @envelope is zeroed but for values_max, or was used before: its memory is reused. The tapes
  * borrow @text. @depth_max counts from the roots of data and context. A context with too many values is
  * malformed; of a member that is not used, those that are too many are not looked at. Return 0,
- * BUS_E_MALFORMED or -ENOMEM.
+ * BUS_E_MALFORMED or -ENOMEM. After BUS_E_MALFORMED the topic is that of bus_topic_scan(), or has the size 0, and
+ * data and context are parts that can be returned to the sender: `name`, `call_id`, `toolbox_id` and `profile`, or the
+ * session and the routing pair, when the whole cannot be read.
  */
 int bus_envelope_read(
 	struct bus_envelope *envelope, const char *text, size_t size, uint32_t depth_max);

@@ -289,17 +289,29 @@ uint32_t request_find_args(const struct json_tape *data, unsigned int fields)
 	return fields & REQUEST_PERSONA ? find_field(data, "kwargs") : find_field(data, "args");
 }
 
+/* Read what an answer repeats of a request whose data cannot be used. Return false. */
+static bool read_echo(
+	struct request *request, const struct bus_envelope *envelope, unsigned int fields)
+{
+	if (fields & REQUEST_CALL)
+		read_call_id(request);
+	if (fields & REQUEST_TOOLBOX)
+		read_text(request, "toolbox_id", SLOT_TOOLBOX_ID, &request->toolbox_id);
+	if (fields & REQUEST_PROFILE)
+		read_text(request, "profile", SLOT_PROFILE, &request->profile);
+	return refuse_field(request, "data",
+		envelope->data_status == JSON_E_NUL_IN_KEY ? "an object without U+0000 in its keys"
+							   : "an object without duplicate keys");
+}
+
 bool request_read(struct request *request, const struct bus_envelope *envelope, unsigned int fields)
 {
 	bool is_good = true;
 
 	reset_request(request, &envelope->data);
-	if (envelope->data_status != 0)
-		return refuse_field(request, "data",
-			envelope->data_status == JSON_E_NUL_IN_KEY
-				? "an object without U+0000 in its keys"
-				: "an object without duplicate keys");
 	read_name(request);
+	if (envelope->data_status != 0 || envelope->fault.part)
+		return read_echo(request, envelope, fields);
 	if (fields & (REQUEST_CALL | REQUEST_PERSONA))
 		request->args = request_find_args(request->data, fields);
 	if (fields & REQUEST_FORMAT)
@@ -386,9 +398,24 @@ void request_read_caller(struct request *request, const struct bus_envelope *env
 	}
 }
 
+/* Write what is wrong with the message that was to be a request. */
+static void write_fault(const struct bus_fault *fault, struct answer *answer)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	buffer_append_string(&text, "ValueError: Bad request: ");
+	bus_fault_write(fault, &text);
+	answer_error(answer, ANSWER_BAD_REQUEST, text.data, text.size, UINT32_MAX);
+	answer_member_text(answer, "field", fault->part);
+}
+
 void request_write_refusal(const struct request *request, const struct bus_envelope *envelope,
 	const struct config_limits *limits, struct answer *answer)
 {
+	if (envelope->fault.part) {
+		write_fault(&envelope->fault, answer);
+		return;
+	}
 	if (envelope->data_status == JSON_E_DEPTH || envelope->data_status == JSON_E_TOKENS) {
 		bool is_deep = envelope->data_status == JSON_E_DEPTH;
 		uint32_t max = is_deep ? limits->depth : envelope->values_max;

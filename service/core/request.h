@@ -91,7 +91,7 @@ uint32_t request_find_args(const struct json_tape *data, unsigned int fields);
 void request_read_caller(struct request *request, const struct bus_envelope *envelope,
 	struct buffer decoded[REQUEST_CALLER_TEXTS], struct policy_caller *caller);
 
-/* Write the error of a request that request_read() has refused: bad_request, or too_large. */
+/* Write the error of a request that request_read() has refused, or that is malformed: bad_request, or too_large. */
 void request_write_refusal(const struct request *request, const struct bus_envelope *envelope,
 	const struct config_limits *limits, struct answer *answer);
 

@@ -276,14 +276,37 @@ static int read_frame(struct service *service, const char *text, size_t size, bo
 	return r;
 }
 
-/* Return whether @r, the result of reading the frame into the scope, is that of a message; else it is logged. */
+/* The most code points of a source in the log. */
+#define LOGGED_SOURCE_POINTS 128
+
+static void log_malformed(struct service *service)
+{
+	const struct bus_envelope *envelope = &service->scope.envelope;
+	struct text_view source = {"null", 4};
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (envelope->source != JSON_NONE)
+		source.text = json_value_text(&envelope->context, envelope->source, &source.size);
+	bus_fault_write(&envelope->fault, &text);
+	log_limited(&service->malformed, LOG_LEVEL_WARNING,
+		"A message is malformed, with the type '%s' and the source %.*s: %s",
+		envelope->topic,
+		(int)answer_cut_text(source.text, source.size, LOGGED_SOURCE_POINTS), source.text,
+		buffer_terminate(&text) ? text.data : envelope->fault.part);
+}
+
+static void serve_request(struct service *service);
+
+/* Return whether @r, the result of reading the frame into the scope, is that of a message. Else it is logged, and
+ * a malformed one with a topic of ours is answered. */
 static bool note_reading(struct service *service, int r)
 {
-	if (r == BUS_E_MALFORMED)
-		log_limited(&service->malformed, LOG_LEVEL_WARNING,
-			"Dropped a malformed message: %s", service->scope.envelope.reason);
-	else if (r < 0)
+	if (r == BUS_E_MALFORMED) {
+		log_malformed(service);
+		serve_request(service);
+	} else if (r < 0) {
 		log_error("Dropped a message: %s", strerror(-r));
+	}
 	return r == 0;
 }
 
@@ -407,8 +430,6 @@ static void take_caller(struct service *service, const struct topic *topic)
 	scope->view = caller->view = policy_view(service->offer.policy, caller);
 }
 
-static void serve_request(struct service *service);
-
 /* Read the whole request that was skimmed, and serve it. */
 static void serve_whole(struct service *service)
 {
@@ -460,6 +481,16 @@ static bool needs_data(const struct topic *topic)
 	return topic->fields != 0 && topic->reply != REPLY_OTHER;
 }
 
+/* Return whether the request of @topic has what its topic reads. A malformed one has what answers it. */
+static bool read_request(struct service *service, const struct topic *topic)
+{
+	const struct bus_envelope *envelope = &service->scope.envelope;
+	bool is_good = topic->fields == 0 ||
+		       request_read(&service->scope.request, envelope, topic->fields);
+
+	return is_good && !envelope->fault.part;
+}
+
 /* Serve the request that was read into service->scope.envelope. Every request gets exactly one
  * answer, now or from the handler that takes it over. The table marks the topics that answer
  * otherwise. */
@@ -475,14 +506,14 @@ static void serve_request(struct service *service)
 
 	if (!topic)
 		return;
-	is_good = topic->fields == 0 || request_read(request, envelope, topic->fields);
+	is_good = read_request(service, topic);
 	if (owner.size > 0)
 		request->toolbox_id = owner;
 	service->scope.fields = topic->fields;
 	take_caller(service, topic);
 	if (service->scope.reading_ns > 0)
 		checks_charge(service->bus, &service->scope, service->scope.reading_ns);
-	if (envelope->is_skimmed && !is_cancelled(&service->scope)) {
+	if (envelope->is_skimmed && !envelope->fault.part && !is_cancelled(&service->scope)) {
 		wait_ns = checks_wait_ns(service->bus, &service->scope);
 		if (wait_ns == 0)
 			wait_ns = read_ahead(service, topic, is_good);
@@ -658,17 +689,21 @@ static bool read_waited(struct service *service, const struct inbox_frame *frame
 		service, frame->text, frame->size, checks_is_long(frame->text, frame->size));
 }
 
-/* Answer a request that has waited. Without a catalogue by now there will be none for it. */
-static void answer_deferred(struct service *service, const struct inbox_frame *frame)
+/* Answer the request in the scope, which has waited. Without a catalogue by now there will be none for it. */
+static void answer_waited(struct service *service)
 {
-	if (!read_waited(service, frame))
-		return;
-	service->scope.address = frame->address;
 	if (service->reload.is_ready)
 		serve_request(service);
 	else
 		refuse_request(service, ANSWER_UNAVAILABLE,
 			"RuntimeError: The service is unavailable: it is stopping");
+}
+
+static void answer_deferred(struct service *service, const struct inbox_frame *frame)
+{
+	service->scope.address = frame->address;
+	if (read_waited(service, frame))
+		answer_waited(service);
 	service->scope.address = NULL;
 }
 

@@ -62,7 +62,7 @@ struct reader {
 	uint64_t seen;    /* Bloom filter of its keys */
 	uint32_t depth_left;
 	bool is_object; /* it is an object */
-	bool takes_nul; /* keys may have U+0000 */
+	bool is_lax;    /* see json_tape_read_lax() */
 	bool is_closed; /* the text ends in a bracket; a constant wherever it is asked */
 };
 
@@ -163,7 +163,8 @@ static JSON_ALWAYS_INLINE struct json_token *read_string(
 	uint32_t flags = 0;
 
 	if (__builtin_expect(stop == reader->end || *stop != '"', 0)) {
-		uint32_t rest_flags = 0; /* so that only this one has an address */
+		/* so that only this one has an address */
+		uint32_t rest_flags = reader->is_lax ? JSON_TAKE_HALVES : 0;
 
 		stop = json_string_rest(stop, reader->end, &rest_flags, fault);
 		if (!stop)
@@ -197,6 +198,15 @@ static NEVER_INLINE bool is_key_known(
 	return false;
 }
 
+/* Refuse the key at @key, which its object has twice; a lax reader only notes it. */
+static NEVER_INLINE int refuse_twice(bool is_lax, const char *key, struct json_fault *fault)
+{
+	int r = json_refuse(fault, JSON_E_DUPLICATE_KEY, key - 1,
+		"expected every key of an object once, found one again");
+
+	return is_lax ? 0 : r;
+}
+
 /* Take note of the key that was just read; 0 or the refusal. */
 static JSON_ALWAYS_INLINE int note_key(struct reader *reader, const struct json_token *key,
 	uint32_t flags, struct json_fault *fault)
@@ -207,7 +217,7 @@ static JSON_ALWAYS_INLINE int note_key(struct reader *reader, const struct json_
 	/* Raw bytes of an escaped key do not show its value: it, and all keys after it, are
 	 * compared. */
 	if (__builtin_expect((flags & (JSON_ESCAPED | JSON_SEEN_NUL)) != 0, 0)) {
-		if ((flags & JSON_SEEN_NUL) && !reader->takes_nul)
+		if ((flags & JSON_SEEN_NUL) && !reader->is_lax)
 			return json_refuse(fault, JSON_E_NUL_IN_KEY, start - 1,
 				"expected a key without U+0000, found one with it");
 		reader->seen = UINT64_MAX;
@@ -215,10 +225,28 @@ static JSON_ALWAYS_INLINE int note_key(struct reader *reader, const struct json_
 	if (__builtin_expect((reader->seen & bit) != 0, 0) &&
 		reader->members <= KEYS_COMPARED_MAX &&
 		is_key_known(reader->text, reader->tokens, reader->open, reader->count - 1))
-		return json_refuse(fault, JSON_E_DUPLICATE_KEY, start - 1,
-			"expected every key of an object once, found one again");
+		return refuse_twice(reader->is_lax, start, fault);
 	reader->seen |= bit;
 	return 0;
+}
+
+/* Read the word that is next, if it is @word. */
+static JSON_ALWAYS_INLINE bool read_word(
+	struct reader *reader, enum json_type type, const char *word, size_t size)
+{
+	if ((size_t)(reader->end - reader->at) < size || memcmp(reader->at, word, size) != 0)
+		return false;
+	put_token(reader, type, reader->at, reader->at + size, 0);
+	reader->at += size;
+	return true;
+}
+
+/* Read the number that is next and that JSON does not have, if the reader is lax. */
+static JSON_ALWAYS_INLINE bool read_no_number(struct reader *reader)
+{
+	return reader->is_lax && (read_word(reader, JSON_NULL, "NaN", 3) ||
+					 read_word(reader, JSON_NULL, "Infinity", 8) ||
+					 read_word(reader, JSON_NULL, "-Infinity", 9));
 }
 
 /* Read the number that is next, if it is one; 0 or the refusal. */
@@ -254,20 +282,11 @@ static JSON_ALWAYS_INLINE int scan_number(struct reader *reader, struct json_fau
 	reader->at = at;
 	return 0;
 refused:
+	if (read_no_number(reader))
+		return 0;
 	return json_refuse(fault, JSON_E_SYNTAX, at,
 		at == start ? json_refusal_value(reader->text, at, reader->end)
 			    : json_refusal_number(start, at, reader->end));
-}
-
-/* Read the word that is next, if it is @word. */
-static JSON_ALWAYS_INLINE bool read_word(
-	struct reader *reader, enum json_type type, const char *word, size_t size)
-{
-	if ((size_t)(reader->end - reader->at) < size || memcmp(reader->at, word, size) != 0)
-		return false;
-	put_token(reader, type, reader->at, reader->at + size, 0);
-	reader->at += size;
-	return true;
 }
 
 /* Read the scalar that starts with @c, the next byte; 0 or the refusal. */
@@ -286,7 +305,7 @@ static JSON_ALWAYS_INLINE int read_scalar(
 		return scan_number(reader, fault);
 	if ((c == 't' && read_word(reader, JSON_TRUE, "true", 4)) ||
 		(c == 'f' && read_word(reader, JSON_FALSE, "false", 5)) ||
-		(c == 'n' && read_word(reader, JSON_NULL, "null", 4)))
+		(c == 'n' && read_word(reader, JSON_NULL, "null", 4)) || read_no_number(reader))
 		return 0;
 	return json_refuse(fault, JSON_E_SYNTAX, reader->at,
 		json_refusal_value(reader->text, reader->at, reader->end));
@@ -350,16 +369,15 @@ static JSON_ALWAYS_INLINE void close_container(struct reader *reader)
 }
 
 /* Check the keys of the object at @object, the last value read; 0 or the refusal. */
-static NEVER_INLINE int check_keys(
-	struct json_tape *tape, uint32_t used, uint32_t object, struct json_fault *fault)
+static NEVER_INLINE int check_keys(struct json_tape *tape, uint32_t used, uint32_t object,
+	bool is_lax, struct json_fault *fault)
 {
 	uint32_t duplicate;
 	int r = json_keys_check(tape, used, object, &duplicate);
 
 	if (r != 0 || duplicate == JSON_NONE)
 		return r;
-	return json_refuse(fault, JSON_E_DUPLICATE_KEY, json_bytes(tape, duplicate) - 1,
-		"expected every key of an object once, found one again");
+	return refuse_twice(is_lax, json_bytes(tape, duplicate), fault);
 }
 
 static JSON_ALWAYS_INLINE int refuse_comma(const struct reader *reader, struct json_fault *fault)
@@ -380,7 +398,7 @@ static JSON_ALWAYS_INLINE int leave_container(
 
 	close_container(reader);
 	if (has_many_keys) {
-		r = check_keys(tape, reader->count, index, fault);
+		r = check_keys(tape, reader->count, index, reader->is_lax, fault);
 		reader->tokens = tape->tokens;
 		reader->capacity = usable_capacity(tape);
 	}
@@ -504,7 +522,7 @@ static NEVER_INLINE int read_other(
 }
 
 static int read_root(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
-	bool takes_nul, struct json_fault *fault)
+	bool is_lax, struct json_fault *fault)
 {
 	struct reader reader = {
 		.text = text,
@@ -514,7 +532,7 @@ static int read_root(struct json_tape *tape, const char *text, size_t size, uint
 		.capacity = usable_capacity(tape),
 		.open = NOWHERE,
 		.depth_left = depth_max,
-		.takes_nul = takes_nul,
+		.is_lax = is_lax,
 	};
 
 	if (size > JSON_SIZE_MAX)
@@ -527,7 +545,7 @@ static int read_root(struct json_tape *tape, const char *text, size_t size, uint
 }
 
 static int read_tape(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
-	bool takes_nul, struct json_error *ret_error)
+	bool is_lax, struct json_error *ret_error)
 {
 	struct json_fault fault = {.at = text};
 	int r;
@@ -535,17 +553,17 @@ static int read_tape(struct json_tape *tape, const char *text, size_t size, uint
 	tape->text = text;
 	tape->size = size;
 	tape->count = 0;
-	r = read_root(tape, text, size, depth_max, takes_nul, &fault);
+	r = read_root(tape, text, size, depth_max, is_lax, &fault);
+	if (r >= 0 && ret_error && (r > 0 || is_lax))
+		*ret_error = (struct json_error){
+			.status = fault.status,
+			.offset = (size_t)(fault.at - text),
+			.message = fault.message,
+		};
 	if (r == 0)
 		return 0;
 	tape->text = NULL;
 	tape->size = 0;
-	if (r > 0 && ret_error)
-		*ret_error = (struct json_error){
-			.status = r,
-			.offset = (size_t)(fault.at - text),
-			.message = fault.message,
-		};
 	return r;
 }
 
@@ -555,10 +573,10 @@ int json_tape_read(struct json_tape *tape, const char *text, size_t size, uint32
 	return read_tape(tape, text, size, depth_max, false, ret_error);
 }
 
-int json_tape_read_any_key(
-	struct json_tape *tape, const char *text, size_t size, uint32_t depth_max)
+int json_tape_read_lax(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
+	struct json_error *ret_error)
 {
-	return read_tape(tape, text, size, depth_max, true, NULL);
+	return read_tape(tape, text, size, depth_max, true, ret_error);
 }
 
 void json_locate(const char *text, size_t offset, unsigned int *ret_line, unsigned int *ret_column)

@@ -50,9 +50,13 @@ struct json_error {
 int json_tape_read(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
 	struct json_error *ret_error);
 
-/* As json_tape_read(), but keys may have U+0000: for a text that is passed on as it is. */
-int json_tape_read_any_key(
-	struct json_tape *tape, const char *text, size_t size, uint32_t depth_max);
+/*
+ * As json_tape_read(), for a text that is passed on as it is. It also takes what Python and JavaScript write:
+ * NaN, Infinity and -Infinity, whose tokens are JSON_NULL; half a surrogate pair, which is decoded as
+ * U+FFFD; a key twice; U+0000 in a key. After success ret_error->status is JSON_E_DUPLICATE_KEY or 0.
+ */
+int json_tape_read_lax(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
+	struct json_error *ret_error);
 
 /* Set the line and the column (both from 1; the column in bytes) of @offset in @text. */
 void json_locate(const char *text, size_t offset, unsigned int *ret_line, unsigned int *ret_column);

@@ -28,16 +28,31 @@ int json_hex4(const char *digits)
 	return value;
 }
 
+/* The replacement of half a surrogate pair */
+#define REPLACEMENT 0xFFFD
+
+/* Return the low surrogate whose escape is at @at, or -1. */
+static int low_surrogate(const char *at, const char *end)
+{
+	int code = end - at >= 6 && at[0] == '\\' && at[1] == 'u' ? json_hex4(at + 2) : -1;
+
+	return code >= 0xDC00 && code <= 0xDFFF ? code : -1;
+}
+
 /* The code point of the \u escape at @at, which the reader has checked; a surrogate pair is one. */
-static unsigned int unicode_escape(const char *at, size_t *ret_length)
+static unsigned int unicode_escape(const char *at, const char *end, size_t *ret_length)
 {
 	unsigned int code = (unsigned int)json_hex4(at + 2);
+	int low;
 
 	*ret_length = 6;
 	if (code < 0xD800 || code > 0xDFFF)
 		return code;
+	low = code < 0xDC00 ? low_surrogate(at + 6, end) : -1;
+	if (low < 0)
+		return REPLACEMENT;
 	*ret_length = 12;
-	return 0x10000 + ((code - 0xD800) << 10) + ((unsigned int)json_hex4(at + 8) - 0xDC00);
+	return 0x10000 + ((code - 0xD800) << 10) + ((unsigned int)low - 0xDC00);
 }
 
 static char short_escape(char c)
@@ -63,7 +78,8 @@ static void decode_escape(struct json_runs *runs)
 	size_t length = 2;
 
 	if (runs->at[1] == 'u') {
-		runs->size = utf8_encode(unicode_escape(runs->at, &length), runs->decoded);
+		runs->size =
+			utf8_encode(unicode_escape(runs->at, runs->end, &length), runs->decoded);
 	} else {
 		runs->decoded[0] = short_escape(runs->at[1]);
 		runs->size = 1;

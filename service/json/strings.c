@@ -47,6 +47,8 @@ static const char *read_escape(
 		if (low >= 0xDC00 && low <= 0xDFFF)
 			return at + 12;
 	}
+	if (*flags & JSON_TAKE_HALVES)
+		return at + 6;
 	json_refuse(fault, JSON_E_SURROGATE, at,
 		"expected a pair of surrogate escapes, found half of one");
 	return NULL;

@@ -13,6 +13,9 @@
 /* Beside the flags of a token: the string holds U+0000. */
 #define JSON_SEEN_NUL 0x100u
 
+/* A flag for json_string_rest(): take half a surrogate pair, too. */
+#define JSON_TAKE_HALVES 0x200u
+
 /* Return the closing quote of the string that @at is in, not inside an escape or a character; NULL
  * when it is refused, with @fault filled. Add JSON_ESCAPED, JSON_NON_ASCII and JSON_SEEN_NUL of the
  * bytes on the way to @flags. */

@@ -8,19 +8,28 @@
 
 #define DEPTH_MAX 128
 
+static void expect_fault(const struct bus_envelope *envelope, const char *text, const char *words)
+{
+	cleanup(buffer_deinit) struct buffer fault = {0};
+
+	bus_fault_write(&envelope->fault, &fault);
+	cr_assert_not_null(buffer_terminate(&fault));
+	cr_assert_not_null(strstr(fault.data, words), "%s: %s", text, fault.data);
+}
+
 static void expect_malformed(const char *text, const char *words)
 {
 	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
 
 	cr_assert_eq(bus_envelope_read(&envelope, text, strlen(text), DEPTH_MAX), BUS_E_MALFORMED,
 		"%s", text);
-	cr_assert_not_null(strstr(envelope.reason, words), "%s: %s", text, envelope.reason);
+	expect_fault(&envelope, text, words);
 }
 
 static void read_into(struct bus_envelope *envelope, const char *text)
 {
 	cr_assert_eq(bus_envelope_read(envelope, text, strlen(text), DEPTH_MAX), 0, "%s: %s", text,
-		envelope->reason);
+		envelope->fault.expected);
 }
 
 Test(bus_envelope, has_its_parts_read)
@@ -52,46 +61,50 @@ Test(bus_envelope, takes_absent_and_null_for_an_empty_object)
 
 Test(bus_envelope, is_malformed_when_it_is_no_object)
 {
-	expect_malformed("", "not a JSON object");
-	expect_malformed("42", "not a JSON object");
-	expect_malformed("[1]", "not a JSON object");
-	expect_malformed("{\"type\": \"t\"", "not a JSON object");
-	expect_malformed("{\"type\": \"t\",}", "not a JSON object");
-	expect_malformed("{\"type\" \"t\"}", "not a JSON object");
-	expect_malformed("{\"type\": \"t\"} {", "follows");
-	expect_malformed("{\"type\": \"t\"}}", "follows");
+	expect_malformed("", "'message' must be a JSON object");
+	expect_malformed("42", "a JSON object");
+	expect_malformed("[1]", "a JSON object");
+	expect_malformed("{\"type\": \"t\"", "'message' must be a JSON object");
+	expect_malformed("{\"type\": \"t\",}", "a JSON object (at byte 13)");
+	expect_malformed("{\"type\" \"t\"}", "a JSON object (at byte 8)");
+	expect_malformed("{\"type\": \"t\"} {", "no more (at byte 14)");
+	expect_malformed("{\"type\": \"t\"}}", "no more (at byte 13)");
 }
 
 Test(bus_envelope, is_malformed_without_a_usable_type)
 {
-	expect_malformed("{}", "missing");
-	expect_malformed("{\"msg_type\": \"connected\", \"data\": {}}", "missing");
-	expect_malformed("{\"type\": 5}", "not a string");
-	expect_malformed("{\"type\": null}", "not a string");
-	expect_malformed("{\"type\": \"\"}", "empty");
-	expect_malformed("{\"type\": \"\\ud800\"}", "valid string");
-	expect_malformed("{\"type\": \"\xFF\"}", "valid string");
-	expect_malformed("{\"type\": \"a\nb\"}", "valid string");
+	expect_malformed("{}", "'type' must be given");
+	expect_malformed("{\"msg_type\": \"connected\", \"data\": {}}", "'type' must be given");
+	expect_malformed("{\"type\": 5}", "a string");
+	expect_malformed("{\"type\": null}", "a string");
+	expect_malformed("{\"type\": \"\"}", "1 to 255 bytes");
+	expect_malformed("{\"type\": \"\\ud800\"}", "at byte 10: expected a pair");
+	expect_malformed("{\"type\": \"\xFF\"}", "UTF-8");
+	expect_malformed("{\"type\": \"a\nb\"}", "control character");
 }
 
 Test(bus_envelope, is_malformed_when_a_part_is_no_object)
 {
-	expect_malformed("{\"type\": \"t\", \"data\": 5}", "'data' is not an object");
-	expect_malformed("{\"type\": \"t\", \"data\": \"{}\"}", "'data' is not an object");
-	expect_malformed("{\"type\": \"t\", \"data\": nul}", "'data' is not an object");
-	expect_malformed("{\"type\": \"t\", \"data\": {]}", "'data' is not JSON");
-	expect_malformed("{\"type\": \"t\", \"data\": {a}}", "'data' is not JSON");
-	expect_malformed("{\"type\": \"t\", \"data\": {\"a\": \"\\udc00\"}}", "'data' is not JSON");
-	expect_malformed("{\"type\": \"t\", \"context\": []}", "'context' is not an object");
-	expect_malformed("{\"type\": \"t\", \"context\": {\"a\": 01}}", "'context' is not JSON");
-	expect_malformed("{\"type\": \"t\", \"context\": {\"a\": \"\\ud83d\"}}", "'context'");
+	expect_malformed("{\"type\": \"t\", \"data\": 5}", "'data' must be an object (at byte 22)");
+	expect_malformed("{\"type\": \"t\", \"data\": \"{}\"}", "'data' must be an object");
+	expect_malformed("{\"type\": \"t\", \"data\": nul}", "'data' must be an object");
+	expect_malformed("{\"type\": \"t\", \"data\": {]}",
+		"'data' must be JSON: at byte 23: expected a key");
+	expect_malformed("{\"type\": \"t\", \"data\": {a}}", "'data' must be JSON");
+	expect_malformed("{\"type\": \"t\", \"data\": {\"a\": \"\\udc00\"}}",
+		"'data' must be JSON: at byte 29: expected a pair of surrogate escapes");
+	expect_malformed("{\"type\": \"t\", \"context\": []}", "'context' must be an object");
+	expect_malformed("{\"type\": \"t\", \"context\": {\"a\": 01}}", "'context' must be JSON");
+	expect_malformed(
+		"{\"type\": \"t\", \"context\": {\"a\": \"\t\"}}", "'context' must be JSON");
 }
 
 Test(bus_envelope, is_malformed_when_one_of_the_three_is_given_twice)
 {
-	expect_malformed("{\"type\": \"t\", \"type\": \"t\"}", "twice");
-	expect_malformed("{\"type\": \"t\", \"data\": {}, \"data\": null}", "twice");
-	expect_malformed("{\"type\": \"t\", \"context\": {}, \"conte\\u0078t\": {}}", "twice");
+	expect_malformed("{\"type\": \"t\", \"type\": \"t\"}", "'type' must be given once");
+	expect_malformed(
+		"{\"type\": \"t\", \"data\": {}, \"data\": null}", "'data' must be given once");
+	expect_malformed("{\"type\": \"t\", \"context\": {}, \"conte\\u0078t\": {}}", "given once");
 }
 
 Test(bus_envelope, is_malformed_when_its_session_is_none)
@@ -105,12 +118,72 @@ Test(bus_envelope, is_malformed_when_its_session_is_none)
 	read_into(&envelope, "{\"type\": \"t\", \"data\": {\"session\": 5}}");
 }
 
-Test(bus_envelope, is_malformed_when_its_context_could_not_be_sent_back)
+Test(bus_envelope, is_malformed_when_its_sender_is_given_twice)
 {
-	expect_malformed("{\"type\": \"t\", \"context\": {\"a\": 1, \"\\u0061\": 2}}", "twice");
-	expect_malformed("{\"type\": \"t\", \"context\": {\"a\": {\"b\": 1, \"b\": 2}}}", "twice");
 	expect_malformed(
-		"{\"type\": \"t\", \"context\": {\"\\u0000\": 1, \"\\u0000\": 2}}", "twice");
+		"{\"type\": \"t\", \"context\": {\"source\": 1, \"s\\u006furce\": 2}}", "once");
+	expect_malformed("{\"type\": \"t\", \"context\": {\"session\": {\"session_id\": \"a\", "
+			 "\"session_id\": \"b\"}}}",
+		"'context' must be an object with 'source', 'destination', 'session' and its ids "
+		"once");
+}
+
+/* Such texts come from json.dumps() and JSON.stringify(). */
+Test(bus_envelope, takes_a_context_that_python_and_javascript_write)
+{
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
+	static const char context[] = "{\"a\": NaN, \"b\": [Infinity, -Infinity], \"c\": "
+				      "\"\\ud83d\", \"d\": \"\\udc00x\", "
+				      "\"e\": {\"f\": 1, \"f\": 2}, \"\\u0000\": 1, \"\\u0000\": "
+				      "2, \"source\": \"s\\ud800\"}";
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer derived = {0};
+	cleanup(buffer_deinit) struct buffer source = {0};
+
+	buffer_printf(&text, "{\"type\": \"t\", \"context\": %s}", context);
+	read_into(&envelope, buffer_terminate(&text));
+	bus_context_derive(&envelope, &derived);
+	cr_assert_not_null(buffer_terminate(&derived));
+	cr_expect_eq(memcmp(derived.data, context, strlen(context) - 1), 0, "%s", derived.data);
+	cr_expect_str_eq(derived.data + strlen(context) - 1, ", \"destination\": \"s\\ud800\"}");
+	json_string_decode(&envelope.context, envelope.source, &source);
+	cr_expect_str_eq(buffer_terminate(&source), "s\xEF\xBF\xBD");
+}
+
+static void expect_saved(const char *text, const char *data, const char *context)
+{
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
+	size_t size;
+	const char *found;
+
+	cr_assert_eq(bus_envelope_read(&envelope, text, strlen(text), DEPTH_MAX), BUS_E_MALFORMED);
+	cr_expect_str_eq(envelope.topic, "t");
+	found = json_value_text(&envelope.data, 0, &size);
+	cr_expect(size == strlen(data) && memcmp(found, data, size) == 0, "%s: %.*s", text,
+		(int)size, found);
+	found = json_value_text(&envelope.context, 0, &size);
+	cr_expect(size == strlen(context) && memcmp(found, context, size) == 0, "%s: %.*s", text,
+		(int)size, found);
+}
+
+Test(bus_envelope, that_is_malformed_has_what_answers_its_sender)
+{
+	expect_saved(
+		"{\"type\": \"t\", \"data\": {\"args\": {\"a\": \"\\ud83d\"}, \"call_id\": \"7\", "
+		"\"name\": \"\\u0061\", \"name\": \"b\"}, \"context\": {\"source\": \"s\", \"x\": "
+		"1}}",
+		"{\"call_id\":\"7\",\"name\":\"\\u0061\"}", "{\"source\": \"s\", \"x\": 1}");
+	expect_saved("{\"context\": {\"x\": 01, \"source\": \"s\", \"destination\": [\"d\"], "
+		     "\"session\": {\"session_id\": \"i\"}}, \"type\": \"t\", \"data\": {\"name\": "
+		     "\"n\"}}",
+		"{\"name\": \"n\"}",
+		"{\"source\":\"s\",\"destination\":[\"d\"],\"session\":{\"session_id\": \"i\"}}");
+	expect_saved("{\"type\": \"t\", \"context\": {\"source\": \"s\", \"session\": \"x\"}}",
+		"{}", "{\"source\":\"s\"}");
+	expect_saved(
+		"{\"type\": \"t\", \"data\": {name}, \"context\": {\"source\": 01}}", "{}", "{}");
+	expect_saved("{\"type\": \"t\", \"data\": {}, \"context\": {\"a\": 1}, \"type\": \"u\"",
+		"{}", "{\"a\": 1}");
 }
 
 Test(bus_envelope, leaves_mistakes_in_the_data_to_who_answers)
@@ -135,10 +208,10 @@ Test(bus_envelope, checks_that_other_members_are_json_and_no_more)
 
 	read_into(&envelope,
 		"{\"x\": {\"a\": 1, \"a\": 2}, \"x\": 1, \"type\": \"t\", \"\": [\"\\u0000\"]}");
-	expect_malformed("{\"x\": tru, \"type\": \"t\"}", "another member");
-	expect_malformed("{\"x\": 1.e, \"type\": \"t\"}", "another member");
-	expect_malformed("{\"x\\q\": 1, \"type\": \"t\"}", "a key");
-	expect_malformed("{\"\xC0\x80\": 1, \"type\": \"t\"}", "a key");
+	expect_malformed("{\"x\": tru, \"type\": \"t\"}", "'message' must be JSON: at byte 6");
+	expect_malformed("{\"x\": 1.e, \"type\": \"t\"}", "'message' must be JSON");
+	expect_malformed("{\"x\\q\": 1, \"type\": \"t\"}", "'message' must be JSON");
+	expect_malformed("{\"\xC0\x80\": 1, \"type\": \"t\"}", "'message' must be JSON");
 }
 
 /* Return {"type": "t", "PART": {"a": {"a": … }}} with @depth objects. */
@@ -210,7 +283,8 @@ Test(bus_envelope, has_no_more_values_than_it_may)
 	cr_expect_eq(envelope.data_status, JSON_E_TOKENS, "they are counted together");
 	cr_expect_eq(
 		bus_envelope_read(&envelope, context, strlen(context), DEPTH_MAX), BUS_E_MALFORMED);
-	cr_expect_not_null(strstr(envelope.reason, "too many values"));
+	expect_fault(
+		&envelope, "context", "'context' must be an object with fewer values: at byte ");
 	read_into(&envelope, other);
 	cr_expect_leq(envelope.scratch.capacity, 1000);
 	read_into(&envelope, most);
@@ -220,7 +294,7 @@ Test(bus_envelope, has_no_more_values_than_it_may)
 static void skim_into(struct bus_envelope *envelope, const char *text)
 {
 	cr_assert_eq(bus_envelope_skim(envelope, text, strlen(text), DEPTH_MAX), 0, "%s",
-		envelope->reason);
+		envelope->fault.expected);
 }
 
 Test(bus_envelope, is_skimmed_for_what_answers_it)
