@@ -293,6 +293,7 @@ static void write_question_members(
 	const struct call *call = question->call;
 	cleanup(buffer_deinit) struct buffer sentence = {0};
 	struct buffer *out = &question->members;
+	bool is_whole;
 
 	json_write_key(out, "id");
 	json_write_text(out, question->id);
@@ -309,10 +310,12 @@ static void write_question_members(
 		buffer_append_string(out, "null");
 	buffer_append_string(out, ",\"call_id\":");
 	call_write_id(call, out);
-	question_write(&sentence, tool, &shown->tape);
+	is_whole = question_write(&sentence, tool, &shown->tape);
 	buffer_fail_with(out, &sentence);
 	buffer_append_string(out, ",\"question\":");
 	json_write_string(out, sentence.data ? sentence.data : "", sentence.size);
+	if (!is_whole)
+		buffer_append_string(out, ",\"arguments_cut\":true");
 	if (shown->is_hidden)
 		buffer_append_string(out, ",\"arguments_hidden\":true");
 }

@@ -3,18 +3,27 @@
 
 #include <string.h>
 
-#include "json/writer.h"
+#include "json/canonical.h"
+#include "json/document.h"
+#include "json/reader.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 #include "util/utf8.h"
 #include "util/visible.h"
 
-/* The most code points of the first sentence of a description, and the least of an argument. */
+/* The most code points of the first sentence of a description, and the least of a value. */
 #define SENTENCE_POINTS 120
-#define ARGUMENT_POINTS 12
+#define VALUE_POINTS    8
 
-/* The text that ends a shortened one. */
-#define CUT        "\xE2\x80\xA6"
-#define CUT_POINTS 1
+/* The most arguments that are shown: `a: 1, ` is a short one. */
+#define SHOWN_MAX (QUESTION_POINTS / 6)
+
+/* The text that ends a shortened one. In a value it is an escape, so there it is nothing else. */
+#define CUT         "\xE2\x80\xA6"
+#define CUT_ESCAPED "\\u2026"
+#define CUT_POINTS  1
+
+#define SEPARATOR_POINTS 2
 
 static size_t points_of(const struct buffer *text)
 {
@@ -68,43 +77,210 @@ static size_t points_left(const struct buffer *out, size_t start)
 	return used < QUESTION_POINTS ? QUESTION_POINTS - used : 0;
 }
 
-static void write_argument(
-	struct buffer *out, const struct json_tape *tape, uint32_t key, size_t points)
-{
-	cleanup(buffer_deinit) struct buffer text = {0};
+/* ── arguments ───────────────────────────────────────────────────────────────────────────────── */
 
-	json_string_decode(tape, key, &text);
-	buffer_append_string(&text, ": ");
-	json_write_compact(&text, tape, key + 1);
-	buffer_fail_with(out, &text);
-	if (buffer_status(out) == 0)
-		append_cut(out, text.data, text.size, points);
+/* An argument that may be shown. */
+struct part {
+	uint32_t key;
+	struct buffer text; /* `name: value`, visible, of QUESTION_POINTS + 1 code points at most */
+	size_t points;      /* of the text */
+	size_t least_points; /* of the name with a bit of the value, or all when that is less */
+};
+
+/* The first arguments of a call in the order in which they are shown. */
+struct parts {
+	struct part items[SHOWN_MAX];
+	size_t n;
+	size_t n_declared; /* members of the schema, which come first */
+};
+
+static void deinit_parts(struct parts *parts)
+{
+	for (size_t i = 0; i < parts->n; i++)
+		buffer_deinit(&parts->items[i].text);
 }
 
-/* Write the members of the object, each in its share of what is left from @start on. */
-static void write_shown_arguments(struct buffer *out, const struct json_tape *tape, size_t start)
+/* Append the canonical text of the value at @index, visible. */
+static void append_visible(struct buffer *out, const struct json_tape *tape, uint32_t index)
 {
-	uint32_t n_left = json_count(tape, 0);
+	cleanup(buffer_deinit) struct buffer text = {0};
+	const char *from;
+	const char *end;
 
-	for (uint32_t key = json_first(tape, 0); key < json_end(tape, 0);
-		key = json_next_key(tape, key), n_left--) {
-		const char *before = key == json_first(tape, 0) ? " " : ", ";
-		size_t left = points_left(out, start);
-		size_t share = left / n_left;
+	json_write_canonical(&text, tape, index);
+	buffer_fail_with(out, &text);
+	if (buffer_status(&text) < 0)
+		return;
+	from = text.data;
+	end = text.data + text.size;
+	while (from < end && points_of(out) <= QUESTION_POINTS) {
+		char bytes[VISIBLE_BYTES];
+		size_t size;
 
-		/* Leave room to show that there is more. */
-		if (left < strlen(before) + ARGUMENT_POINTS + strlen(before) + CUT_POINTS) {
-			buffer_append_string(out, left > CUT_POINTS ? " " CUT : "");
-			return;
-		}
-		buffer_append_string(out, before);
-		share = share > ARGUMENT_POINTS + strlen(before) ? share - strlen(before)
-								 : ARGUMENT_POINTS;
-		write_argument(out, tape, key, share);
+		from += visible_next(from, (size_t)(end - from), bytes, &size);
+		if (size == strlen(CUT) && memcmp(bytes, CUT, size) == 0)
+			buffer_append_string(out, CUT_ESCAPED);
+		else
+			buffer_append(out, bytes, size);
 	}
 }
 
-void question_write(struct buffer *out, const struct tool *tool, const struct json_tape *arguments)
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/* Return whether the name at @key can be written without quotes: nothing in it looks like a value. */
+static bool is_plain(const struct json_tape *tape, uint32_t key)
+{
+	cleanup(buffer_deinit) struct buffer name = {0};
+
+	json_string_decode(tape, key, &name);
+	if (buffer_status(&name) < 0 || name.size == 0 || !is_letter(name.data[0]))
+		return false;
+	for (size_t i = 1; i < name.size; i++)
+		if (!is_letter(name.data[i]) && !text_is_digit(name.data[i]) && name.data[i] != '-')
+			return false;
+	return true;
+}
+
+/* Add the argument at @key, unless it is there. */
+static void add_part(struct parts *parts, const struct json_tape *tape, uint32_t key)
+{
+	struct part *part = &parts->items[parts->n];
+	size_t points;
+
+	for (size_t i = 0; i < parts->n; i++)
+		if (parts->items[i].key == key)
+			return;
+	*part = (struct part){.key = key};
+	if (is_plain(tape, key))
+		json_string_decode(tape, key, &part->text);
+	else
+		append_visible(&part->text, tape, key);
+	buffer_append_string(&part->text, ": ");
+	points = points_of(&part->text) + VALUE_POINTS;
+	append_visible(&part->text, tape, key + 1);
+	part->points = points_of(&part->text);
+	part->least_points = part->points < points ? part->points : points;
+	parts->n++;
+}
+
+/* Add the argument that has the name of the string at @token of the schema @schema, if there is one. */
+static void add_declared(struct parts *parts, const struct json_tape *tape,
+	const struct json_tape *schema, uint32_t token)
+{
+	cleanup(buffer_deinit) struct buffer name = {0};
+	uint32_t value;
+
+	if (parts->n == SHOWN_MAX || json_type_at(schema, token) != JSON_STRING)
+		return;
+	json_string_decode(schema, token, &name);
+	value = json_find_sized(tape, 0, name.data ? name.data : "", name.size);
+	if (value != JSON_NONE)
+		add_part(parts, tape, value - 1);
+}
+
+/* Add the arguments that the schema of @tool declares: the required ones, then the others in its order. */
+static void add_members(struct parts *parts, const struct tool *tool, const struct json_tape *tape)
+{
+	const char *text = tool->argument_schema ? tool->argument_schema : "true";
+	cleanup(json_tape_cleanup) struct json_tape schema = {0};
+	uint32_t required;
+	uint32_t properties;
+
+	if (json_tape_read(&schema, text, strlen(text), JSON_DOCUMENT_DEPTH_MAX, NULL) != 0 ||
+		json_type_at(&schema, 0) != JSON_OBJECT)
+		return;
+	required = json_find(&schema, 0, "required");
+	if (required != JSON_NONE && json_type_at(&schema, required) == JSON_ARRAY)
+		for (uint32_t i = json_first(&schema, required); i < json_end(&schema, required);
+			i = json_next(&schema, i))
+			add_declared(parts, tape, &schema, i);
+	properties = json_find(&schema, 0, "properties");
+	if (properties != JSON_NONE && json_type_at(&schema, properties) == JSON_OBJECT)
+		for (uint32_t key = json_first(&schema, properties);
+			key < json_end(&schema, properties); key = json_next_key(&schema, key))
+			add_declared(parts, tape, &schema, key);
+	parts->n_declared = parts->n;
+}
+
+static void take_parts(struct parts *parts, const struct tool *tool, const struct json_tape *tape)
+{
+	add_members(parts, tool, tape);
+	for (uint32_t key = json_first(tape, 0); key < json_end(tape, 0) && parts->n < SHOWN_MAX;
+		key = json_next_key(tape, key))
+		add_part(parts, tape, key);
+}
+
+/* Return the code points of @part when values are shortened to about @level. */
+static size_t points_at(const struct part *part, size_t level)
+{
+	size_t points = part->points < level ? part->points : level;
+
+	return points > part->least_points ? points : part->least_points;
+}
+
+/* Return the code points of the first @n of @items, with what separates them. */
+static size_t sum_points(const struct part *items, size_t n, size_t level)
+{
+	size_t sum = n * SEPARATOR_POINTS;
+
+	for (size_t i = 0; i < n; i++)
+		sum += points_at(&items[i], level);
+	return sum;
+}
+
+/* Append as many of the @n @items as fit in @room code points, each with @before and then ", " before it. Long
+ * ones are shortened so that shorter ones are whole. Return how many there are. */
+static size_t write_parts(
+	struct buffer *out, const struct part *items, size_t n, size_t room, const char *before)
+{
+	size_t level = 0;
+
+	while (n > 0 && sum_points(items, n, 0) > room)
+		n--;
+	while (level < QUESTION_POINTS && sum_points(items, n, level + 1) <= room)
+		level++;
+	for (size_t i = 0; i < n; i++) {
+		buffer_append_string(out, i == 0 ? before : ", ");
+		buffer_fail_with(out, &items[i].text);
+		append_cut(
+			out, items[i].text.data, items[i].text.size, points_at(&items[i], level));
+	}
+	return n;
+}
+
+/* Append the members of the object @tape, in what is left from @start on, and how many there are besides. Return
+ * whether all of them are there, and whole. */
+static bool write_shown_arguments(
+	struct buffer *out, const struct tool *tool, const struct json_tape *tape, size_t start)
+{
+	struct parts parts = {0};
+	uint32_t n_all = json_count(tape, 0);
+	size_t room = points_left(out, start);
+	cleanup(buffer_deinit) struct buffer rest = {0};
+	bool is_whole;
+	size_t n;
+
+	take_parts(&parts, tool, tape);
+	is_whole =
+		parts.n == n_all && sum_points(parts.items, parts.n, QUESTION_POINTS + 1) <= room;
+	buffer_printf(&rest, " and %u more", n_all);
+	room -= is_whole || room < rest.size ? 0 : rest.size;
+	n = write_parts(out, parts.items, is_whole ? parts.n : parts.n_declared, room, " ");
+	/* The others have the room that the declared ones leave. */
+	room = points_left(out, start);
+	if (!is_whole && n == parts.n_declared && room > rest.size)
+		n += write_parts(
+			out, &parts.items[n], parts.n - n, room - rest.size, n > 0 ? ", " : " ");
+	if (n < n_all)
+		buffer_printf(out, n > 0 ? " and %u more" : " %u arguments", n_all - (uint32_t)n);
+	deinit_parts(&parts);
+	return is_whole;
+}
+
+bool question_write(struct buffer *out, const struct tool *tool, const struct json_tape *arguments)
 {
 	size_t start = out->size;
 	size_t sentence = first_sentence(tool->description);
@@ -122,7 +298,7 @@ void question_write(struct buffer *out, const struct tool *tool, const struct js
 			left / 2 < SENTENCE_POINTS ? left / 2 : SENTENCE_POINTS);
 	}
 	if (json_type_at(arguments, 0) == JSON_OBJECT)
-		write_shown_arguments(out, arguments, start);
-	else
-		buffer_append_string(out, " Its arguments are hidden.");
+		return write_shown_arguments(out, tool, arguments, start);
+	buffer_append_string(out, " Its arguments are hidden.");
+	return true;
 }

@@ -203,6 +203,30 @@ def wait_until_asked(caller, n):
         time.sleep(0.05)
 
 
+def test_arguments_that_are_not_shown_are_looked_at_before_a_yes(start, place, home):
+    """The one that matters comes after a hundred others, and after one whose name looks like it."""
+    service = start()
+    with watch(home, service, columns=200) as person, Caller(service.url) as caller:
+        wait_until_attached(service)
+        args = {'file: "/harmless", note': "ok", **{f"p{i:03}": "ok" for i in range(100)}, "file": str(place)}
+        mark = caller.send(INVOKE, {"name": "touch", "args": args}, {"source": "alice"})
+        person.wait_for("? shows them, before a yes")
+        shown = re.sub(r"\s+", " ", person.text)
+        assert f'Touch a file. file: "{place}", "file: \\"/harmless\\", note": "ok", p000: "ok"' in shown, shown
+        assert re.search(r'"ok" and \d\d more', shown)
+        for key in "ys":
+            person.text = ""
+            person.press(key)
+            person.wait_for("? shows them, before a yes")
+        assert not place.exists()
+        person.press("?")
+        person.wait_for('"p099": "ok"')
+        person.wait_for("y once")
+        person.press("y")
+        person.wait_for("once by toolboxctl")
+        assert "result" in answer_of(caller, mark) and place.exists()
+
+
 def test_what_others_decide_is_taken_off(start, place, home):
     service = start()
     with watch(home, service) as person, Person(service.url) as other, \

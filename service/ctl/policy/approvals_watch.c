@@ -56,6 +56,7 @@ struct watched {
 	struct json_tape tape;
 	uint64_t expires_ms;
 	bool is_shown;
+	bool is_cut; /* its sentence does not have all arguments, and they were not shown */
 };
 
 struct watch {
@@ -197,6 +198,7 @@ static void add_question(
 		return;
 	}
 	question->expires_ms = expiry_of(&question->tape);
+	question->is_cut = json_find(&question->tape, 0, "arguments_cut") != JSON_NONE;
 	list_append(&watch->questions, &question->link);
 }
 
@@ -220,7 +222,11 @@ static void append_keys(struct buffer *out, const struct watch *watch)
 	cleanup(buffer_deinit) struct buffer line = {0};
 	size_t n_others = count_questions(watch) - 1;
 
-	buffer_append_string(&line, "y once, s for the session, n no, ? all arguments, q leave");
+	buffer_append_string(&line, first_question(watch)->is_cut
+					    ? "not all arguments are shown: ? shows them, before a "
+					      "yes; n no, q leave"
+					    : "y once, s for the session, n no, ? all arguments, "
+					      "q leave");
 	if (n_others > 0)
 		buffer_printf(&line, "; %zu more %s", n_others, n_others == 1 ? "waits" : "wait");
 	terminal_append_paragraph(out, &line, INDENT, INDENT);
@@ -245,17 +251,24 @@ static void show_question(const struct watch *watch, struct watched *question)
 	fflush(stdout);
 }
 
-/* Print the arguments of the first question, and its keys again: the arguments may be long. */
-static void show_arguments(const struct watch *watch, const struct watched *question)
+static void show_keys(const struct watch *watch)
 {
 	cleanup(buffer_deinit) struct buffer keys = {0};
+
+	append_keys(&keys, watch);
+	terminal_print(&keys);
+	fflush(stdout);
+}
+
+/* Print the arguments of the first question, and its keys again: the arguments may be long. */
+static void show_arguments(const struct watch *watch, struct watched *question)
+{
 	uint32_t arguments = json_find(&question->tape, 0, "args");
 
 	if (arguments != JSON_NONE)
 		terminal_print_json(&question->tape, arguments);
-	append_keys(&keys, watch);
-	terminal_print(&keys);
-	fflush(stdout);
+	question->is_cut = false;
+	show_keys(watch);
 }
 
 /* Print how the question was decided, and forget it. */
@@ -363,6 +376,10 @@ static int act(struct watch *watch, bool *ret_leaves)
 	*ret_leaves = key == 'q' || watch->is_over;
 	if (*ret_leaves || !question)
 		return 0;
+	if (question->is_cut && (key == 'y' || key == 's')) {
+		show_keys(watch);
+		return 0;
+	}
 	switch (key) {
 	case 'y':
 		return answer_question(watch, question, "once");

@@ -8,19 +8,23 @@
 #include "util/cleanup.h"
 #include "util/utf8.h"
 
+static const char *schema;
+static bool is_whole;
+
 static char *ask_about(const char *description, const char *arguments)
 {
 	struct toolbox toolbox = {.id = (char *)"shell"};
 	struct tool tool = {.toolbox = &toolbox,
 		.name = (char *)"exec_command",
-		.description = (char *)description};
+		.description = (char *)description,
+		.argument_schema = (char *)schema};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	struct buffer out = {0};
 	char *text;
 
 	cr_assert_eq(
 		json_tape_read(&tape, arguments, strlen(arguments), JSON_DEPTH_DEFAULT, NULL), 0);
-	question_write(&out, &tool, &tape);
+	is_whole = question_write(&out, &tool, &tape);
 	text = buffer_take(&out, NULL);
 	cr_assert_not_null(text);
 	cr_assert_leq(utf8_count(text, strlen(text)), QUESTION_POINTS, "%s", text);
@@ -60,6 +64,55 @@ Test(question, cannot_be_made_to_show_an_argument_that_is_none)
 		"May 'exec_command' of 'shell' run? a: \"1\\\", b: \\\"2\"");
 }
 
+Test(question, shows_a_name_that_could_be_a_value_as_a_string)
+{
+	expect_question("",
+		"{\"file: \\\"/tmp/harmless\\\", x\":1,\"file\":\"/etc/shadow\",\"\":2,\"1\":3}",
+		"May 'exec_command' of 'shell' run? \"file: \\\"/tmp/harmless\\\", x\": 1, "
+		"file: \"/etc/shadow\", \"\": 2, \"1\": 3");
+	cr_expect(is_whole);
+}
+
+Test(question, shows_required_arguments_then_declared_ones_then_others_however_they_come)
+{
+	schema = "{\"properties\":{\"a\":{},\"b\":{},\"c\":{}},\"required\":[\"c\",\"missing\"]}";
+	expect_question("", "{\"z\":1,\"b\":2,\"y\":3,\"a\":4,\"c\":{\"k\":5,\"j\":6}}",
+		"May 'exec_command' of 'shell' run? c: {\"j\":6,\"k\":5}, a: 4, b: 2, z: 1, y: 3");
+	cr_expect(is_whole);
+}
+
+Test(question, has_room_for_what_is_declared_before_anything_else)
+{
+	struct buffer arguments = {0};
+	cleanup_free char *text = NULL;
+
+	schema = "{\"properties\":{\"file\":{\"type\":\"string\"}},\"required\":[\"file\"]}";
+	buffer_append_string(&arguments, "{\"file: \\\"/tmp/harmless.txt\\\", note\":\"ok\"");
+	for (int i = 0; i < 100; i++)
+		buffer_printf(&arguments, ",\"p%03d\":\"ok\"", i);
+	buffer_append_string(
+		&arguments, ",\"file\":\"/etc/cron.d/a_path_of_some_length/that_matters\"}");
+	text = ask_about("Touch a file.", buffer_terminate(&arguments));
+	cr_expect(strstr(text, "run? Touch a file. file: "
+			       "\"/etc/cron.d/a_path_of_some_length/that_matters\", "),
+		"%s", text);
+	cr_expect(strstr(text, ", p000: \"ok\", p001: "), "%s", text);
+	cr_expect_not(is_whole);
+	buffer_deinit(&arguments);
+}
+
+Test(question, does_not_take_a_value_for_a_shortened_one)
+{
+	expect_question("", "{\"note\":\"ab\xE2\x80\xA6, file: 5\"}",
+		"May 'exec_command' of 'shell' run? note: \"ab\\u2026, file: 5\"");
+}
+
+Test(question, shows_a_value_as_it_is_read)
+{
+	expect_question("", "{\"cmd\":\"\\u0072\\u006d -rf\"}",
+		"May 'exec_command' of 'shell' run? cmd: \"rm -rf\"");
+}
+
 Test(question, shortens_a_long_argument_rather_than_the_next)
 {
 	static char arguments[2000];
@@ -71,7 +124,8 @@ Test(question, shortens_a_long_argument_rather_than_the_next)
 		long_text);
 	text = ask_about("Run a shell command.", arguments);
 	cr_expect(strstr(text, "cmd: \"rm -rf /\""), "%s", text);
-	cr_expect(strstr(text, "xxx\xE2\x80\xA6"), "%s", text);
+	cr_expect(strstr(text, "xxx\xE2\x80\xA6, cmd"), "%s", text);
+	cr_expect_not(is_whole);
 }
 
 Test(question, shows_that_there_are_more_arguments_than_fit)
@@ -85,6 +139,7 @@ Test(question, shows_that_there_are_more_arguments_than_fit)
 			&arguments, "%s\"argument_%d\":\"\xC3\xA9\xC3\xA9\"", i ? "," : "", i);
 	buffer_append_char(&arguments, '}');
 	text = ask_about("Do it.", buffer_terminate(&arguments));
-	cr_expect_eq(strcmp(text + strlen(text) - 3, "\xE2\x80\xA6"), 0, "%s", text);
+	cr_expect(strstr(text, "argument_12: \"\xC3\xA9\xC3\xA9\" and 87 more"), "%s", text);
+	cr_expect_not(is_whole);
 	buffer_deinit(&arguments);
 }
