@@ -83,8 +83,8 @@ static size_t points_left(const struct buffer *out, size_t start)
 struct part {
 	uint32_t key;
 	struct buffer text; /* `name: value`, visible, of QUESTION_POINTS + 1 code points at most */
-	size_t points;      /* of the text */
-	size_t least_points; /* of the name with a bit of the value, or all when that is less */
+	size_t points;      /* length of the text */
+	size_t least_points; /* the name with a bit of the value, or all when that is less */
 };
 
 /* The first arguments of a call in the order in which they are shown. */
