@@ -313,6 +313,14 @@ static int unchecked(int status)
 	return status < 0 ? status : ARGUMENTS_E_UNCHECKED;
 }
 
+/* Return whether the host of @tool decides about arguments that its schema refuses. Values that are
+ * `writeOnly` are found by the schema, so those of a tool that has some must satisfy it. */
+static bool is_judged_by_host(const struct tool *tool)
+{
+	return kind_facts(tool->toolbox->package->kind)->judges &&
+	       !schema_has_write_only(tool->schemas->arguments.compiled);
+}
+
 static int check_or_coerce(struct arguments *arguments, const struct tool *tool,
 	struct schema_context *context, struct place *place)
 {
@@ -321,6 +329,10 @@ static int check_or_coerce(struct arguments *arguments, const struct tool *tool,
 
 	if (r == SCHEMA_E_INVALID && tool->toolbox->package->coerces)
 		r = coerce_arguments(arguments, tool, context, place);
+	if (r > 0 && is_judged_by_host(tool)) {
+		forget_report(&arguments->changes);
+		return 0;
+	}
 	if (r == SCHEMA_E_INVALID) {
 		r = schema_explain(tool->schemas->arguments.compiled, context, place->tape,
 			place->token, &arguments->report);

@@ -26,6 +26,9 @@
  * When the manifest has `"coerce": true`, arguments that do not satisfy the schema are tried once
  * more with each string taken as the value that it holds: "25" as 25.
  *
+ * The host of a kind that `judges` (catalogue/kind.h) has the last word: arguments that do not satisfy the
+ * schema go to it as they came.
+ *
  * An object with no default to fill in is passed on as the bytes that arrived.
  */
 struct arguments {

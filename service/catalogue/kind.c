@@ -50,6 +50,7 @@ static const struct kind_facts facts[N_KINDS] = {
 			.has_bus = true,
 			.has_guard = true,
 			.asks_caller = true,
+			.judges = true,
 		},
 	[KIND_MCP] =
 		{

@@ -45,6 +45,7 @@ struct kind_facts {
 	bool has_bus;         /* its tools may speak and listen on the bus (core/proxy.h) */
 	bool carries_calls;   /* a host runs several calls at a time (wire/wire.h) */
 	bool asks_caller;     /* a call carries its caller (struct wire_invoke) */
+	bool judges; /* its hosts decide what arguments and results are good (catalogue/arguments.h) */
 };
 
 const struct kind_facts *kind_facts(enum toolbox_kind kind);

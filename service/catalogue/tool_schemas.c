@@ -71,6 +71,7 @@ static int compile(const char *text, struct tool_schema *schema)
 	const struct schema_options options = {
 		.assert_formats = schema->asserts_formats,
 		.ignores_mistakes = schema->ignores_mistakes,
+		.ignores_patterns = schema->ignores_patterns,
 		.is_trusted = true,
 	};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};

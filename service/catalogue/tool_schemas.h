@@ -27,6 +27,7 @@ struct tool_schema {
 	struct schema *compiled; /* NULL: at rest */
 	bool asserts_formats;    /* an option that it was compiled with */
 	bool ignores_mistakes;   /* likewise */
+	bool ignores_patterns;   /* likewise */
 	bool was_costly;         /* a check has taken more than DEBT_FREE_NS (util/debt.h) */
 };
 

@@ -54,7 +54,7 @@ struct tool {
 	enum tool_risk risk;          /* its own, else the package's */
 	bool is_parallel;             /* false: it runs alone in its package */
 	bool has_content;             /* its results are rich content (catalogue/content.h) */
-	bool validates;               /* kind plugin: it may refuse arguments by their meaning */
+	bool validates;               /* its host may refuse arguments by their meaning */
 	uint64_t timeout_ms;          /* 0: the package's */
 	double cooldown_s;
 	struct triggers triggers;

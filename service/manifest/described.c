@@ -5,6 +5,7 @@
 
 #include "json/number.h"
 #include "json/writer.h"
+#include "manifest/entry.h"
 #include "manifest/reader.h"
 #include "manifest/tool.h"
 #include "util/assert.h"
@@ -132,48 +133,79 @@ static char *dup_text(
 	return text && strlen(text) == size ? take_ptr(text) : NULL;
 }
 
-/* Write the entries of the array @tools that have the name of a tool, as an array. Report the
- * others in @skipped. */
-static int write_named(const struct json_tape *described, uint32_t tools,
-	struct skipped_list *skipped, struct buffer *out)
+/* Add the tool at @at to @toolbox, or report it in @skipped. 0 or a negative errno. */
+static int take_tool(struct manifest_reader *reader, const struct json_tape *described, uint32_t at,
+	struct toolbox *toolbox, struct skipped_list *skipped)
 {
-	size_t n_written = 0;
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
 	int r = 0;
+	cleanup_free char *name = dup_text(described, at, "name", &r);
 
-	buffer_append_char(out, '[');
-	for (uint32_t at = json_first(described, tools); r == 0 && at < json_end(described, tools);
-		at = json_next(described, at)) {
-		cleanup_free char *name = dup_text(described, at, "name", &r);
+	json_write_compact(&text, described, at);
+	r = r ? r : buffer_status(&text);
+	if (r == 0 && name && !manifest_is_tool_name(name, strlen(name)))
+		return skipped_list_add(skipped, name,
+			"its name must begin with a letter or '_' and hold at most 64 "
+			"letters, digits, '_' or '-'");
+	r = r ? r
+	      : manifest_add_entry(
+			reader, (struct text_view){text.data, text.size}, toolbox, &reason);
+	if (r == 0)
+		toolbox->tools[toolbox->n_tools - 1].validates = true;
+	return r == MANIFEST_E_REFUSED ? skipped_list_add(skipped, name, reason.data) : r;
+}
 
-		if (name && !manifest_is_tool_name(name, strlen(name))) {
-			r = skipped_list_add(skipped, name,
-				"its name must begin with a letter or '_' and hold at most 64 "
-				"letters, digits, '_' or '-'");
-			continue;
-		}
-		buffer_append_string(out, n_written++ > 0 ? "," : "");
-		json_write_compact(out, described, at);
-	}
-	buffer_append_char(out, ']');
-	if (r == 0 && n_written == 0)
-		r = skipped_list_add(skipped, NULL, "it has no tools");
+/* The tools whose names others have. */
+struct twins {
+	bool *is_dropped;
+	struct skipped_list *skipped;
+};
+
+/* Drop @twin. 0 or -ENOMEM. */
+static int drop_twin(void *data, const struct tool *twin, const struct tool *before)
+{
+	const struct twins *twins = data;
+
+	(void)before;
+	twins->is_dropped[twin->index] = true;
+	return skipped_list_add(twins->skipped, twin->name, "an earlier tool has its name");
+}
+
+static int drop_twins(struct toolbox *toolbox, struct skipped_list *skipped)
+{
+	cleanup_free bool *is_dropped = calloc(toolbox->n_tools + 1, sizeof(*is_dropped));
+	struct twins twins = {is_dropped, skipped};
+	int r = is_dropped ? manifest_each_twin(toolbox, drop_twin, &twins) : -ENOMEM;
+
+	if (r == 0)
+		toolbox_drop_tools(toolbox, is_dropped);
 	return r;
 }
 
-/* Read the entries of the array @tools into @toolbox. 0, MANIFEST_E_REFUSED with the problems of
- * @member, or -ENOMEM. */
+/* Read the entries of the array @tools into @toolbox; a mistake in one costs this tool. 0, MANIFEST_E_REFUSED with the
+ * problems of @member, or a negative errno. */
 static int read_member(struct manifest_reader *reader, const struct json_tape *described,
 	uint32_t tools, struct toolbox *toolbox, struct member_toolbox *member)
 {
-	cleanup(json_tape_cleanup) struct json_tape named = {0};
-	cleanup(buffer_deinit) struct buffer text = {0};
-	int r = write_named(described, tools, &member->skipped, &text);
+	uint64_t end_ns = 0;
+	int r = 0;
 
-	r = r ? r : buffer_status(&text);
-	r = r ? r : json_tape_read(&named, text.data, text.size, JSON_DEPTH_DEFAULT, NULL);
-	if (r < 0 || json_count(&named, 0) == 0)
-		return r;
-	return take_entries(reader, &named, 0, toolbox, &member->problems);
+	for (uint32_t at = json_first(described, tools); r == 0 && at < json_end(described, tools);
+		at = json_next(described, at)) {
+		r = take_tool(reader, described, at, toolbox, &member->skipped);
+		if (r || !manifest_entries_are_late(reader, &end_ns))
+			continue;
+		diagnostics_add(&member->problems, DIAGNOSTIC_ERROR, 0, "/tools",
+			"reading the tools takes longer than %llu ms: give some of them to "
+			"another toolbox",
+			(unsigned long long)reader->most_ms);
+		return MANIFEST_E_REFUSED;
+	}
+	r = r ? r : drop_twins(toolbox, &member->skipped);
+	if (r == 0 && toolbox->n_tools == 0)
+		r = skipped_list_add(&member->skipped, NULL, "it has no tools");
+	return r;
 }
 
 /* Add a toolbox that works, according to its host, to @package: without tools when it is left out. 0 or

@@ -6,15 +6,12 @@
 #include <string.h>
 
 #include "json/writer.h"
+#include "manifest/entry.h"
 #include "manifest/reader.h"
 #include "mcp/client/tools.h"
-#include "util/array.h"
-#include "util/clock.h"
 #include "util/text.h"
 #include "util/text_list.h"
 #include "util/text_view.h"
-
-#define NS_PER_MS UINT64_C(1000000)
 
 /* Read the array @key of patterns. 0 or -ENOMEM. */
 static int read_patterns(const struct json_tape *tape, const char *key, struct text_list *ret_list)
@@ -55,86 +52,11 @@ static int read_list(const struct manifest_reader *reader, const struct json_tap
 	return mcp_server_tools_read(described, list, &rules, tools);
 }
 
-/* Read the entry @entry as the only tool of a manifest, into @ret_toolbox. 0, MANIFEST_E_REFUSED with the problems, or
- * a negative errno. */
-static int read_entry(struct manifest_reader *reader, struct package *package,
-	struct text_view entry, struct toolbox **ret_toolbox, struct diagnostics *problems)
+/* Note of the last tool of @toolbox that it is the one that the server has as @tool. */
+static int note_server(const struct mcp_tool *tool, struct toolbox *toolbox)
 {
-	cleanup(toolbox_cleanup) struct toolbox *toolbox = toolbox_new(package, package->id, NULL);
-	struct buffer *bytes = &reader->bytes;
-	int r;
+	struct tool *moved = &toolbox->tools[toolbox->n_tools - 1];
 
-	buffer_reset(bytes);
-	buffer_append_string(bytes, "{\"kind\":\"plugin\",\"library\":\"-\",\"tools\":[");
-	buffer_append(bytes, entry.text, entry.size);
-	buffer_append_string(bytes, "]}");
-	r = toolbox ? buffer_status(bytes) : -ENOMEM;
-	r = r ? r
-	      : json_tape_read(&reader->tape, bytes->data, bytes->size, JSON_DEPTH_DEFAULT, NULL);
-	if (r > 0)
-		diagnostics_add(problems, DIAGNOSTIC_ERROR, 0, "/tools/0",
-			"is nested more than %d levels deep", JSON_DEPTH_DEFAULT - 2);
-	r = r ? r : manifest_check_shape(reader, problems);
-	r = r ? r
-	      : manifest_read_tools(reader, &reader->tape, json_find(&reader->tape, 0, "tools"),
-			toolbox, problems);
-	if (r < 0)
-		return r;
-	if (r > 0 || problems->n_errors > 0)
-		return MANIFEST_E_REFUSED;
-	*ret_toolbox = take_ptr(toolbox);
-	return 0;
-}
-
-/* Append the entry @text without its output schema. */
-static int drop_output(const char *text, struct buffer *out)
-{
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	int r = json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL);
-
-	if (r)
-		return r;
-	for (uint32_t key = json_first(&tape, 0); key < json_end(&tape, 0);
-		key = json_next_key(&tape, key)) {
-		if (json_string_equals(&tape, key, "output_schema", strlen("output_schema")))
-			continue;
-		buffer_append_char(out, out->size > 0 ? ',' : '{');
-		json_write_compact(out, &tape, key);
-		buffer_append_char(out, ':');
-		json_write_compact(out, &tape, key + 1);
-	}
-	buffer_append_char(out, '}');
-	return buffer_status(out);
-}
-
-/* Leave @tool out, for the first of @problems. */
-static int leave_out(
-	struct package *package, const struct mcp_tool *tool, const struct diagnostics *problems)
-{
-	cleanup(buffer_deinit) struct buffer reason = {0};
-	const char *pointer = problems->n_items > 0 ? problems->items[0].pointer : "";
-
-	if (strncmp(pointer, "/tools/0", strlen("/tools/0")) == 0)
-		pointer += strlen("/tools/0");
-	buffer_printf(&reason, "%s%s%s", pointer, *pointer ? ": " : "",
-		problems->n_items > 0 ? problems->items[0].text : "it is wrong");
-	if (!buffer_terminate(&reason))
-		return -ENOMEM;
-	return skipped_list_add(&package->left_out, tool->server_name, reason.data);
-}
-
-/* Move the tool of @from, which is as the server has @tool, to @toolbox. */
-static int move_tool(struct toolbox *from, const struct mcp_tool *tool, struct toolbox *toolbox)
-{
-	struct tool *moved;
-
-	if (array_grow(toolbox->tools, toolbox->n_tools) < 0)
-		return -ENOMEM;
-	moved = &toolbox->tools[toolbox->n_tools];
-	*moved = from->tools[0];
-	moved->toolbox = toolbox;
-	moved->index = (uint32_t)toolbox->n_tools++;
-	from->n_tools = 0;
 	moved->server_name = strdup(tool->server_name);
 	moved->pin = malloc(2 * MCP_PIN_BYTES + 1);
 	if (!moved->server_name || !moved->pin)
@@ -158,26 +80,17 @@ static void warn_of_texts(const struct mcp_tool *tool, struct diagnostics *probl
 			tool->server_name, MCP_DESCRIPTION_BYTES);
 }
 
-/* Add @tool to the toolbox of @package, without an output schema that is wrong, or leave it out. 0 or a negative
- * errno. */
+/* Add @tool to the toolbox of @package, or leave it out. 0 or a negative errno. */
 static int take_tool(
 	struct manifest_reader *reader, struct package *package, const struct mcp_tool *tool)
 {
-	cleanup(toolbox_cleanup) struct toolbox *read = NULL;
-	cleanup(diagnostics_deinit) struct diagnostics problems = {0};
-	cleanup(diagnostics_deinit) struct diagnostics others = {0};
-	cleanup(buffer_deinit) struct buffer entry = {0};
-	int r = read_entry(reader, package, TEXT_VIEW(tool->entry), &read, &problems);
+	struct toolbox *toolbox = package->toolboxes[0];
+	cleanup(buffer_deinit) struct buffer reason = {0};
+	int r = manifest_add_entry(reader, TEXT_VIEW(tool->entry), toolbox, &reason);
 
-	if (r == MANIFEST_E_REFUSED) {
-		r = drop_output(tool->entry, &entry);
-		r = r ? r
-		      : read_entry(reader, package, (struct text_view){entry.data, entry.size},
-				&read, &others);
-	}
-	if (r > 0)
-		return leave_out(package, tool, &problems);
-	return r ? r : move_tool(read, tool, package->toolboxes[0]);
+	if (r == MANIFEST_E_REFUSED)
+		return skipped_list_add(&package->left_out, tool->server_name, reason.data);
+	return r ? r : note_server(tool, toolbox);
 }
 
 /* Add all @tools. 0, MANIFEST_E_REFUSED, or a negative errno. */
@@ -190,12 +103,10 @@ static int take_tools(struct manifest_reader *reader, struct package *package,
 	for (size_t i = 0; r == 0 && i < tools->n_items; i++) {
 		warn_of_texts(&tools->items[i], problems);
 		r = take_tool(reader, package, &tools->items[i]);
-		if (r == 0 && reader->most_ms &&
-			clock_is_up(&end_ns, reader->most_ms * NS_PER_MS)) {
+		if (r == 0 && manifest_entries_are_late(reader, &end_ns)) {
 			diagnostics_add(problems, DIAGNOSTIC_ERROR, 0, "",
 				"reading the tools of its server takes longer than %llu ms: "
-				"include "
-				"fewer of them",
+				"include fewer of them",
 				(unsigned long long)reader->most_ms);
 			r = MANIFEST_E_REFUSED;
 		}

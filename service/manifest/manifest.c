@@ -386,27 +386,34 @@ static int compare_names(const void *a, const void *b)
 }
 
 /* Sorted by name, tools of one name are neighbours, however many there are. */
-static int refuse_twins(
-	const struct json_tape *tape, const struct toolbox *toolbox, struct diagnostics *problems)
+int manifest_each_twin(const struct toolbox *toolbox,
+	int (*found)(void *data, const struct tool *twin, const struct tool *before), void *data)
 {
-	cleanup_free const struct tool **tools = calloc(toolbox->n_tools, sizeof(*tools));
+	cleanup_free const struct tool **tools = calloc(toolbox->n_tools + 1, sizeof(*tools));
+	int r = 0;
 
 	if (!tools)
 		return -ENOMEM;
 	for (size_t i = 0; i < toolbox->n_tools; i++)
 		tools[i] = &toolbox->tools[i];
 	qsort(tools, toolbox->n_tools, sizeof(*tools), compare_names);
-	for (size_t i = 1; i < toolbox->n_tools; i++) {
-		char pointer[sizeof("/tools/4294967295/name")];
-		char text[128];
+	for (size_t i = 1; r == 0 && i < toolbox->n_tools; i++)
+		if (strcmp(tools[i - 1]->name, tools[i]->name) == 0)
+			r = found(data, tools[i], tools[i - 1]);
+	return r;
+}
 
-		if (strcmp(tools[i - 1]->name, tools[i]->name) != 0)
-			continue;
-		snprintf(pointer, sizeof(pointer), "/tools/%u/name", tools[i]->index);
-		snprintf(text, sizeof(text), "the name '%s' is taken by tool %u, counted from 0",
-			tools[i]->name, tools[i - 1]->index);
-		diagnose_at(problems, DIAGNOSTIC_ERROR, tape, pointer, text);
-	}
+/* Report in @data, the scope of the tools, that @twin has the name of @before. 0. */
+static int refuse_twin(void *data, const struct tool *twin, const struct tool *before)
+{
+	const struct manifest_scope *scope = data;
+	char pointer[sizeof("/tools/4294967295/name")];
+	char text[128];
+
+	snprintf(pointer, sizeof(pointer), "/tools/%u/name", twin->index);
+	snprintf(text, sizeof(text), "the name '%s' is taken by tool %u, counted from 0",
+		twin->name, before->index);
+	diagnose_at(scope->problems, DIAGNOSTIC_ERROR, scope->tape, pointer, text);
 	return 0;
 }
 
@@ -427,6 +434,7 @@ int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *
 						  package->kind != KIND_MCP,
 				.assert_formats = package->asserts_formats,
 				.ignores_mistakes = package->kind == KIND_MCP,
+				.ignores_patterns = kind_facts(package->kind)->judges,
 				.check_ms = reader->check_ms,
 				.is_over = is_over,
 				.data = reader,
@@ -460,7 +468,7 @@ int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *
 			return 0;
 		}
 	}
-	return problems->n_errors == 0 ? refuse_twins(tape, toolbox, problems) : 0;
+	return problems->n_errors == 0 ? manifest_each_twin(toolbox, refuse_twin, &scope) : 0;
 }
 
 /* Keep the JSON text of a value that is passed on unread. */

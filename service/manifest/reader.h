@@ -33,3 +33,8 @@ int manifest_check_shape(struct manifest_reader *reader, struct diagnostics *pro
  * has none. Mistakes are added to the problems. 0 or -ENOMEM. */
 int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *tape,
 	uint32_t tools, struct toolbox *toolbox, struct diagnostics *problems);
+
+/* Call @found with each tool of @toolbox that has the name of an earlier one, @before, until it returns an error.
+ * Return that, -ENOMEM, or 0. */
+int manifest_each_twin(const struct toolbox *toolbox,
+	int (*found)(void *data, const struct tool *twin, const struct tool *before), void *data);

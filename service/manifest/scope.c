@@ -32,6 +32,7 @@ int manifest_scope_compile(const struct manifest_scope *scope, uint32_t token,
 	}
 	ret_schema->asserts_formats = scope->schema_options.assert_formats;
 	ret_schema->ignores_mistakes = scope->schema_options.ignores_mistakes;
+	ret_schema->ignores_patterns = scope->schema_options.ignores_patterns;
 	json_write_compact(&text, scope->tape, token);
 	*ret_text = buffer_take(&text, NULL);
 	return *ret_text ? 0 : -ENOMEM;
@@ -46,6 +47,7 @@ static int compile_usual(const char *text, const struct schema_options *author,
 		.is_trusted = true,
 		.assert_formats = author->assert_formats,
 		.ignores_mistakes = author->ignores_mistakes,
+		.ignores_patterns = author->ignores_patterns,
 	};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(schema_error_deinit) struct schema_error error = {0};
@@ -56,6 +58,7 @@ static int compile_usual(const char *text, const struct schema_options *author,
 		return r;
 	ret_schema->asserts_formats = options.assert_formats;
 	ret_schema->ignores_mistakes = options.ignores_mistakes;
+	ret_schema->ignores_patterns = options.ignores_patterns;
 	*ret_text = strdup(text);
 	return *ret_text ? 0 : -ENOMEM;
 }

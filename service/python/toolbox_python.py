@@ -30,8 +30,9 @@ import sys
 import threading
 import time
 import traceback
+from functools import partial
 
-from toolbox_python_bus import (ERROR, INVOKE, INVOKE_HEAD, LOADED, MESSAGE, REFUSED, RESULT, Bus,
+from toolbox_python_bus import (CHECK, ERROR, INVOKE, INVOKE_HEAD, LOADED, MESSAGE, REFUSED, RESULT, Bus,
                                 Wire, keep_from_children, to_json)
 
 WIRE_FD, LOAD_FD = 3, 4
@@ -339,13 +340,22 @@ def result_json(result):
         raise ValueError(f"the result is no JSON ({error}): {text_of(result)}") from None
 
 
-def run(toolboxes, payload):
-    """Run a call: the kind of its answer, and its payload."""
+def validate(toolbox, name, arguments):
+    """Let pydantic look at the arguments of a call, and run nothing: null, or an error as of the call."""
+    try:
+        toolbox.validate_input(toolbox.get_tool(name), arguments)
+    except ValueError as error:
+        raise ValueError(f"Tool input validation failed for '{name}'") from error
+
+
+def run(toolboxes, kind, payload):
+    """Run a call, or only look at its arguments: the kind of the answer, and its payload."""
     index, _timeout_ms, output_max, _stderr_max, caller_size = INVOKE_HEAD.unpack_from(payload)
     arguments = json.loads(payload[INVOKE_HEAD.size + caller_size:])
     try:
         toolbox, name = toolboxes.find(index)
-        text = result_json(toolbox.call_tool(name, arguments))
+        call = toolbox.call_tool if kind == INVOKE else partial(validate, toolbox)
+        text = result_json(call(name, arguments))
         if len(text) > output_max:
             return ERROR, to_json({"code": "too_large", "actual": len(text), "max": output_max})
         return RESULT, text
@@ -371,7 +381,7 @@ def read_frames(wire, calls, bus):
         if frame[0] == MESSAGE:
             bus.take(frame[2])
             continue
-        if frame[0] == INVOKE:
+        if frame[0] in (INVOKE, CHECK):
             bus.emit_bytes_max = INVOKE_HEAD.unpack_from(frame[2])[2]
         calls.put(frame)
 
@@ -403,9 +413,9 @@ def main():
     toolboxes = Toolboxes(load, bus)
     wire.write_json(LOADED, 0, {"missing": sys.argv[1]})
     for kind, call_id, payload in iter(calls.get, None):
-        if kind != INVOKE:
+        if kind not in (INVOKE, CHECK):
             return 1
-        answer, text = run(toolboxes, payload)
+        answer, text = run(toolboxes, kind, payload)
         wire.write(answer, call_id, text)
     return 0
 

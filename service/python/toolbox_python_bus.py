@@ -13,6 +13,7 @@ import traceback
 HEADER = struct.Struct("=IIQ")       # size, kind, id
 INVOKE_HEAD = struct.Struct("=IIIII")  # tool, timeout_ms, output_max, stderr_max, caller_size
 LOAD, LOADED, REFUSED, INVOKE, RESULT, FAILED, ERROR, PROGRESS, EMIT, MESSAGE = range(1, 11)
+CHECK = 13
 
 OWN_TOPICS = "ovos.persona.tools."   # toolboxd answers these for every ToolBox
 DEPTH_MAX = 128                      # levels of JSON that the daemon reads

@@ -33,6 +33,11 @@ void schema_free(struct schema *schema)
 	free(schema);
 }
 
+bool schema_has_write_only(const struct schema *schema)
+{
+	return schema->has_write_only;
+}
+
 bool schema_has_defaults(const struct schema *schema)
 {
 	return schema->has_defaults;

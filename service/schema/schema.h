@@ -56,6 +56,9 @@ struct schema_options {
 	/* A `pattern` that is no regular expression, and a `default` that does not satisfy its own schema, are
 	 * annotations: such a default is not filled in. */
 	bool ignores_mistakes;
+	/* Every `pattern` is an annotation, and a name in `patternProperties` that is no regular
+	 * expression of ECMA-262 matches all names: another checker reads them in its own language. */
+	bool ignores_patterns;
 	uint32_t check_ms; /* the time to check one default; 0: SCHEMA_CHECK_MS */
 	/* Asked before each pattern is compiled, with @data: return true to refuse the schema, because
 	 * there is no time left. NULL: it is not asked. */
@@ -182,6 +185,9 @@ int schema_mask(const struct schema *schema, struct schema_context *context,
 
 /* Whether schema_fill could ever change an instance: no `default` anywhere means no. */
 bool schema_has_defaults(const struct schema *schema);
+
+/* Whether schema_mask could ever change an instance. */
+bool schema_has_write_only(const struct schema *schema);
 
 CLEANUP_DEFINE(schema, struct schema *, schema_free)
 CLEANUP_DEFINE(schema_context, struct schema_context *, schema_context_free)

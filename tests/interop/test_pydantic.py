@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What pydantic makes of types, through toolboxd and through the Python plugin: the same schemas, the
-same verdicts, the same results. Python checks again what toolboxd has let through, so that a rule no
-JSON Schema can say is told like the others. The few arguments that only one of them takes are listed."""
+same verdicts, the same results. Pydantic has the last word about arguments and results; the few arguments
+that only toolboxd takes are listed."""
 import json
 
 import pytest
@@ -9,9 +9,10 @@ from python_site import Site
 from side_by_side import SideBySide, without_ours
 
 TYPES = """
-import datetime, decimal, enum, uuid
+import base64, datetime, decimal, enum, ipaddress, math, pathlib, uuid
 from typing import *
-from pydantic import BaseModel, ConfigDict, field_validator, model_validator
+from pydantic import (AliasChoices, Base64Bytes, BaseModel, ByteSize, ConfigDict, Json, RootModel, SecretStr,
+                      computed_field, field_serializer, field_validator, model_validator)
 
 
 class Colour(enum.Enum):
@@ -88,6 +89,76 @@ class Strict(ToolArguments):
         return self
 
 
+class Languages(ToolArguments):
+    # Patterns that are none of ECMA-262, or mean something else there.
+    flags: str = Field("a", pattern=r"(?i)^[a-z]+$")
+    named: str = Field("1", pattern=r"(?P<y>\\d+)")
+    anchors: str = Field("a", pattern=r"^\\A[a-z]*\\z")
+    word: str = Field("a", pattern=r"^\\w+$")
+    digits: str = Field("1", pattern=r"^\\d+$")
+    posix: str = Field("a", pattern=r"^[[:alpha:]]+$")
+    keys: Dict[Annotated[str, Field(pattern=r"(?i)^a")], int] = {}
+    either: Union[Annotated[str, Field(pattern=r"^\\w+$")], int] = 0
+
+
+class Exact(ToolArguments):
+    model_config = ConfigDict(strict=True)
+    integer: int = 0
+    number: float = 0
+    flag: bool = False
+
+
+class Wide(ToolArguments):
+    model_config = ConfigDict(populate_by_name=True)
+    tenth: float = Field(0.1, multiple_of=0.1)
+    money: decimal.Decimal = Field(decimal.Decimal(1), max_digits=5, decimal_places=2)
+    letters: str = Field("ab", min_length=2, max_length=3)
+    stripped: Annotated[str, Field(max_length=2)] = "a"
+    several: FrozenSet[int] = frozenset()
+    listed: List[int] = Field([1], min_length=1, max_length=3)
+    pair: Tuple[int, ...] = ()
+    moment: datetime.time = datetime.time(1)
+    aware: Optional[datetime.datetime] = None
+    encoded: Base64Bytes = base64.b64encode(b"a")
+    inner: Json[List[int]] = "[1]"
+    size: ByteSize = 1
+    path: pathlib.Path = pathlib.Path("/tmp")
+    address: ipaddress.IPv4Address = ipaddress.IPv4Address("127.0.0.1")
+    chosen: int = Field(0, validation_alias=AliasChoices("first", "second"))
+    named: int = Field(0, alias="other")
+    words: List[str] = []
+    broken: Annotated[int, Field(json_schema_extra={"minimum": 100, "default": "x"})] = 5
+    level: Literal[1, 2] = 1
+
+    @field_validator("words", mode="before")
+    def split(cls, value):
+        return value.split(",") if isinstance(value, str) else value
+
+
+class Needed(ToolArguments):
+    given: int = Field(validation_alias=AliasChoices("first", "second"))
+
+
+class Secret(ToolArguments):
+    key: SecretStr
+    flag: bool = False
+
+
+class Unlike(ToolOutput):
+    # A result that is unlike the schema of its model.
+    model_config = ConfigDict(extra="forbid")
+    renamed: int = Field(1, alias="re-named")
+    span: int = 5
+
+    @field_serializer("span")
+    def write(self, value):
+        return f"{value} s"
+
+    @computed_field
+    def more(self) -> str:
+        return "more"
+
+
 class Tree(ToolArguments):
     value: int
     children: List["Tree"] = []
@@ -98,7 +169,8 @@ class Seen(ToolOutput):
 
 
 VALUES = {"big": 2**70, "negative": -0.0, "small": 5e-324, "large": 1e22, "whole": 1e16, "yes": True,
-          "text": "\\x00\\x1f\\u2028\\U0001f600", "null": None, "": [[]]}
+          "text": "\\x00\\x1f\\u2028\\U0001f600", "null": None, "": [[]],
+          "nan": math.nan, "infinity": math.inf}
 
 
 class Types(ToolBox):
@@ -114,6 +186,10 @@ class Types(ToolBox):
 
         return [tool("all", show, All, Seen), tool("strict", show, Strict, Seen),
                 tool("tree", show, Tree, Seen), tool("nothing", show, Nothing, Seen),
+                tool("languages", show, Languages, Seen), tool("exact", show, Exact, Seen),
+                tool("wide", show, Wide, Seen), tool("needed", show, Needed, Seen),
+                tool("secret", lambda args: {"seen": {}}, Secret, Seen),
+                tool("unlike", lambda args: Unlike(), Nothing, Unlike),
                 tool("values", lambda args: {"seen": VALUES}, Nothing, Seen),
                 tool("surplus", lambda args: {"seen": {}, "more": 1}, Nothing, Seen),
                 tool("missing", lambda args: {}, Nothing, Seen),
@@ -140,7 +216,31 @@ AGREE = [
         {"when": "2021-05-05T05:05:05Z"}, {"when": "yesterday"}, {"day": "2021-05-05"},
         {"day": "2021-02-30"}, {"span": "PT1H"}, {"span": "x"}, {"raw": "ü"},
         {"identity": "00000000-0000-0000-0000-000000000001"}, {"identity": "x"},
-        {"re-named": 5}, {"renamed": 5}, {"described": "x"}]),
+        {"re-named": 5}, {"renamed": 5}, {"described": "x"},
+        {"flag": "yes"}, {"flag": 1}, {"flag": "0"}, {"flag": 0.0}, {"flag": 2}, {"when": 0},
+        {"span": 3.5}, {"several": [1, 1]}, {"integer": True}, {"integer": "+6"}, {"integer": 3.5},
+        {"number": ".5"}, {"number": "1_0"}, {"number": True}, {"number": "nan"}, {"integer": None},
+        {"raw": 5}, {"text": 5}, {"text": "a\u0301bc"}, {"day": 0}, {"day": "2021-05-05T00:00:00"}]),
+    ("languages", [
+        {"flags": "ABC"}, {"flags": "1"}, {"named": "x1"}, {"named": "x"}, {"anchors": "b"},
+        {"anchors": "B"}, {"word": "Küche"}, {"word": "a b"}, {"digits": "٣"}, {"digits": "x"},
+        {"posix": "hello"}, {"posix": "1"}, {"keys": {"Ab": "1"}}, {"keys": {"b": 1}},
+        {"either": "Küche"}, {"either": "12"}, {"either": "a b"}]),
+    ("exact", [{}, {"integer": 3}, {"integer": 3.0}, {"integer": True}, {"number": 3},
+               {"number": True}, {"flag": 1}, {"flag": True}]),
+    ("wide", [
+        {"tenth": 0.3}, {"tenth": 0.7}, {"tenth": 0.25}, {"money": "123.45"}, {"money": "1.234"},
+        {"money": 123456}, {"money": 1.5}, {"letters": "äöü"}, {"letters": "👩‍🚀"}, {"letters": "a"},
+        {"several": [1, 1, "1"]}, {"listed": []}, {"listed": [1, 2, 3, 4]}, {"listed": [True]},
+        {"pair": [1, "2"]}, {"pair": {}}, {"moment": "10:00"}, {"moment": 3600}, {"moment": "25:00"},
+        {"aware": "2021-05-05 05:05"}, {"aware": 1e10}, {"aware": "2021-05-05"}, {"encoded": "YQ=="},
+        {"encoded": "%"}, {"inner": "[1, 2]"}, {"inner": "x"}, {"inner": [1]}, {"size": "1 KB"},
+        {"size": "x"}, {"path": 5}, {"address": "::1"}, {"address": 5}, {"first": 5}, {"second": 5},
+        {"second": "x"}, {"named": 5}, {"other": 5}, {"words": "a,b"}, {"words": 5}, {"broken": 5},
+        {"broken": "6"}, {"level": 1.0}, {"level": 2}, {"level": True}, {"unknown": 1}]),
+    ("needed", [{}, {"first": 5}, {"second": "5"}, {"given": 5}]),
+    ("secret", [{"key": "x"}, {}, {"key": "x", "flag": True}]),
+    ("unlike", [{}]),
     ("strict", [{}, {"even": 3}, {"even": "4"}, {"extra": 1}, {"word": "bad"},
                 {"even": 3, "word": 5}]),
     ("tree", [{"value": 1, "children": [{"value": 2, "children": [{"value": "3"}]}]},
@@ -148,12 +248,11 @@ AGREE = [
     *[(name, [{}]) for name in ("nothing", "values", "surplus", "missing", "wrong", "fail")],
 ]
 
-# What pydantic takes and a JSON Schema does not: words and numbers for booleans, numbers for times,
-# elements twice in a set.
-PYDANTIC_TAKES = [{"flag": "yes"}, {"flag": 1}, {"flag": "0"}, {"flag": 0.0}, {"when": 0},
-                  {"span": 3.5}, {"several": [1, 1]}]
 # What we take: the text of an object or a number where none is wanted as text.
-WE_TAKE = [{"point": '{"x": 1}'}, {"one": "1"}]
+WE_TAKE = [("all", {"point": '{"x": 1}'}), ("all", {"one": "1"}), ("exact", {"integer": "3"}),
+           ("wide", {"level": "1"})]
+# What pydantic takes: a tool with a secret must be given what its schema says.
+PYDANTIC_TAKES = [("secret", {"key": "x", "flag": "yes"})]
 
 
 @pytest.fixture(scope="module")
@@ -196,10 +295,18 @@ def test_a_tool_that_gives_no_output_of_its_own(both, name):
     assert ours["error"].endswith(python["error"])
 
 
-@pytest.mark.parametrize("args", PYDANTIC_TAKES + WE_TAKE)
-def test_what_only_one_of_them_takes(both, args):
-    ours, python = invoke(both, "all", args)
-    taken, refused = (python, ours) if args in PYDANTIC_TAKES else (ours, python)
+@pytest.mark.parametrize("name, args", [(name, args) for name, several in AGREE for args in several
+                                        if name not in ("missing", "wrong", "fail")])
+def test_a_validation_says_what_a_call_comes_to(both, name, args):
+    ours = both.callers[0].call("ovos.tools.validate", {"name": name, "args": args})
+    assert ours["valid"] == ("result" in both.ask_python(
+        "ovos.tools.invoke", {"name": name, "args": args}).data)
+
+
+@pytest.mark.parametrize("name, args", PYDANTIC_TAKES + WE_TAKE)
+def test_what_only_one_of_them_takes(both, name, args):
+    ours, python = invoke(both, name, args)
+    taken, refused = (python, ours) if (name, args) in PYDANTIC_TAKES else (ours, python)
     assert "result" in taken and "input validation failed" in refused["error"]
 
 

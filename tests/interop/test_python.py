@@ -108,6 +108,33 @@ def test_constructors_as_they_are_found_in_the_wild(serve, site):
         assert caller.invoke(f"of_{toolbox_id}")["result"] == {"reply": reply}
 
 
+MISTAKEN = box("mistaken", good=ECHO) + """
+
+class Mistaken(ToolArguments):
+    n: int = Field(0, json_schema_extra={"type": "whole"})
+
+
+class Result(ToolOutput):
+    reply: str = Field(json_schema_extra={"minLength": -1})
+
+
+class Several(Box):
+    def discover_tools(self):
+        return [*super().discover_tools(), tool("bad", lambda args: {"reply": "bad"}, Mistaken),
+                tool("odd", lambda args: {"reply": "odd"}, Text, Result)]
+"""
+
+
+def test_a_mistake_in_the_schema_of_a_tool_costs_that_tool(serve, site):
+    site.install("mistaken", MISTAKEN, {"mistaken": "Several"})
+    caller = serve()
+    assert names(caller) == ["mistaken/good", "mistaken/odd"]
+    assert caller.invoke("good")["result"] == {"reply": "hello"}
+    assert caller.invoke("odd")["result"] == {"reply": "odd"}
+    [told] = status(caller)["not_offered"]
+    assert told["name"] == "bad" and told["why"].startswith("/argument_schema/properties/n/type: ")
+
+
 BROKEN = """
     class Undiscovered(ToolBox):
         def __init__(self, config=None, bus=None):

@@ -155,10 +155,14 @@ int subschema_pattern(const struct subschema *subschema, uint32_t token, bool ca
 	if (options->is_over && options->is_over(options->data))
 		return subschema_refuse(
 			subschema, token, "there is no time left to compile this pattern");
+	if (can_ignore && options->ignores_patterns)
+		return 0;
 	json_string_decode(subschema->tape, token, &text);
 	if (!owned || buffer_status(&text) < 0)
 		return -ENOMEM;
 	r = pattern_new(text.data ? text.data : "", text.size, &owned->pattern, &reason);
+	if (r > 0 && options->ignores_patterns)
+		r = pattern_new("", 0, &owned->pattern, &reason);
 	if (r < 0)
 		return r;
 	if (r > 0 && can_ignore && options->ignores_mistakes)

@@ -168,21 +168,47 @@ Test(manifest_python, lets_a_part_outlive_everybody_else)
 Test(manifest_python, has_each_part_fail_alone)
 {
 	cr_assert_eq(take("{'toolboxes':[{'toolbox_id':'a','tools':[{'name':'f',"
-			  "'argument_schema':{'type':'nonsense'}}]},"
+			  "'argument_schema':{'type':'nonsense'}},{'name':'h'}]},"
 			  "{'toolbox_id':'b','tools':[{'name':'g'}]}],"
 			  "'failed':[{'toolbox_id':'ovos-c','error':'ImportError: no c'}]}"),
 		0);
 	cr_assert_eq(members.n_items, 3);
-	cr_expect_null(members.items[0].toolbox);
-	cr_expect_eq(members.items[0].problems.n_errors, 1);
-	cr_expect_str_eq(
-		members.items[0].problems.items[0].pointer, "/tools/0/argument_schema/type");
+	cr_expect_eq(members.items[0].toolbox->n_tools, 1);
+	cr_expect_str_eq(members.items[0].toolbox->tools[0].name, "h");
+	cr_expect_str_eq(members.items[0].skipped.items[0].name, "f");
+	cr_expect(strstr(members.items[0].skipped.items[0].reason, "/argument_schema/type: "));
 	cr_expect(members.items[1].toolbox);
 	cr_expect_null(members.items[2].toolbox);
 	cr_expect_str_eq(members.items[2].id, "ovos-c");
 	cr_expect_str_eq(members.items[2].problems.items[0].text, "ImportError: no c");
-	cr_expect_eq(package->n_tools, 1);
-	cr_expect_eq(package->n_toolboxes, 1);
+	cr_expect_eq(package->n_tools, 2);
+	cr_expect_eq(package->n_toolboxes, 2);
+}
+
+Test(manifest_python, leaves_out_a_second_tool_of_one_name)
+{
+	const struct toolbox *member;
+
+	cr_assert_eq(take("{'toolboxes':[{'toolbox_id':'a','tools':[{'name':'f',"
+			  "'description':'first'},{'name':'g'},{'name':'f'},{'name':'h'}]}],"
+			  "'failed':[]}"),
+		0);
+	member = members.items[0].toolbox;
+	cr_assert_eq(member->n_tools, 3);
+	cr_expect_str_eq(member->tools[0].description, "first");
+	cr_expect_str_eq(member->tools[2].name, "h");
+	cr_expect_eq(member->tools[2].index, 2);
+	cr_expect_str_eq(members.items[0].skipped.items[0].name, "f");
+	cr_expect_str_eq(members.items[0].skipped.items[0].reason, "an earlier tool has its name");
+}
+
+Test(manifest_python, takes_a_tool_without_an_output_schema_that_is_wrong)
+{
+	cr_assert_eq(take("{'toolboxes':[{'toolbox_id':'a','tools':[{'name':'f',"
+			  "'output_schema':{'type':'nonsense'}}]}],'failed':[]}"),
+		0);
+	cr_assert_eq(members.items[0].toolbox->n_tools, 1);
+	cr_expect_str_eq(members.items[0].toolbox->tools[0].output_schema, "{\"type\":\"object\"}");
 }
 
 Test(manifest_python, leaves_out_names_that_nothing_can_have)
@@ -238,14 +264,25 @@ Test(manifest_python, refuses_what_no_host_of_ours_would_tell)
 		cr_expect_gt(found.n_errors, 0);
 	}
 	cr_assert_eq(take("{'toolboxes':[7,{'toolbox_id':'a'},{'toolbox_id':7,'tools':[]},"
-			  "{'toolbox_id':'a\\u0000','tools':[]},{'toolbox_id':'a','tools':[7]},"
-			  "{'toolbox_id':'a','tools':[{'name':7}]}],'failed':[7,{}]}"),
+			  "{'toolbox_id':'a\\u0000','tools':[]}],'failed':[7,{}]}"),
 		0);
-	cr_expect_eq(members.n_items, 8);
+	cr_expect_eq(members.n_items, 6);
 	for (size_t i = 0; i < members.n_items; i++) {
 		cr_expect_null(members.items[i].toolbox, "%zu", i);
 		cr_expect_eq(members.items[i].problems.n_errors, 1, "%zu", i);
 	}
+}
+
+Test(manifest_python, leaves_out_what_is_no_tool)
+{
+	cr_assert_eq(
+		take("{'toolboxes':[{'toolbox_id':'a','tools':[7,{'name':7},{},{'name':'f'}]}],"
+		     "'failed':[]}"),
+		0);
+	cr_expect_eq(members.items[0].toolbox->n_tools, 1);
+	cr_assert_eq(members.items[0].skipped.n_items, 3);
+	for (size_t i = 0; i < 3; i++)
+		cr_expect_null(members.items[0].skipped.items[i].name);
 }
 
 #define PUBLISHED                                                                                  \

@@ -104,6 +104,18 @@ Test(schema_compile, refuses_what_is_no_regular_expression_of_ecma)
 	expect_refusal("{\"patternProperties\":{\"[\":true}}", "/patternProperties/[: ");
 }
 
+Test(schema_compile, leaves_patterns_to_another_checker_where_that_is_wanted)
+{
+	static const struct schema_options ignoring = {.ignores_patterns = true};
+
+	cr_expect(judge_with(&ignoring, "{\"pattern\":\"(?i)^a$\"}", "\"b\""));
+	cr_expect(judge_with(&ignoring, "{\"pattern\":\"^a$\"}", "\"b\""));
+	cr_expect(judge_with(&ignoring, "{\"patternProperties\":{\"^a\":false}}", "{\"b\":1}"));
+	cr_expect_not(judge_with(&ignoring, "{\"patternProperties\":{\"^a\":false}}", "{\"a\":1}"));
+	cr_expect_not(
+		judge_with(&ignoring, "{\"patternProperties\":{\"(?i)a\":false}}", "{\"b\":1}"));
+}
+
 Test(schema_compile, takes_a_pattern_that_is_none_as_an_annotation_where_that_is_wanted)
 {
 	static const struct schema_options ignoring = {.ignores_mistakes = true};
