@@ -7,11 +7,9 @@ import json
 import time
 
 import message_schemas
-from processes import SLOWNESS
+from processes import EVENT_SECONDS
 from websocket_peer import Peer
 
-ANSWER_SECONDS = 15 * SLOWNESS
-SETTLE_SECONDS = 5 * SLOWNESS
 # Requests of so many characters may be read beside the loop, and be answered later.
 LONG_CHARACTERS = 128 << 10
 STATUS = "ovos.tools.status"
@@ -65,14 +63,14 @@ class Caller:
         self.peer.send(json.dumps(message))
         return mark
 
-    def receive(self, seconds=ANSWER_SECONDS):
+    def receive(self, seconds=EVENT_SECONDS):
         message = Message(self.peer.receive(seconds))
         if message.context == OURS:
             check_answer(message)
         self.seen.append(message)
         return message
 
-    def wait_for(self, is_it, seconds=ANSWER_SECONDS):
+    def wait_for(self, is_it, seconds=EVENT_SECONDS):
         """The first message from now on that is it."""
         deadline = time.monotonic() + seconds
         while True:
@@ -83,17 +81,17 @@ class Caller:
             if is_it(message):
                 return message
 
-    def answer_to(self, topic, mark, seconds=ANSWER_SECONDS):
+    def answer_to(self, topic, mark, seconds=EVENT_SECONDS):
         answer = self.wait_for(lambda message: message.type == topic + ".response"
                                and message.context.get("mark") == mark, seconds)
         check_answer(answer)
         return answer
 
-    def call(self, topic, data=None, context=None, seconds=ANSWER_SECONDS):
+    def call(self, topic, data=None, context=None, seconds=EVENT_SECONDS):
         """Send a request; its answer's data."""
         return self.answer_to(topic, self.send(topic, data, context), seconds).data
 
-    def invoke(self, name, args=None, seconds=ANSWER_SECONDS, **fields):
+    def invoke(self, name, args=None, seconds=EVENT_SECONDS, **fields):
         data = {"name": name, **fields}
         if args is not None:
             data["args"] = args
@@ -110,7 +108,7 @@ class Caller:
     def settle(self):
         """Everything that came until the service has answered a question put now: it reads and
         answers in order, so what it had to say to earlier messages stands before; but see answers_of()."""
-        self.call(ALIVE, seconds=SETTLE_SECONDS)
+        self.call(ALIVE, seconds=EVENT_SECONDS)
         seen, self.seen = self.seen, []
         return [message for message in seen if message.type != ALIVE
                 and message.type != ALIVE + ".response"]

@@ -14,7 +14,7 @@ import manifests
 import pytest
 from caller import Caller
 from http_peer import Http, port_of
-from processes import PATIENCE, SLOWNESS, START_SECONDS, TOOLBOXD, Daemon, OvosBus, until
+from processes import DEADLINE_MS, EVENT_SECONDS, TOOLBOXD, Daemon, OvosBus, until
 from websocket_peer import Closed
 
 BUSES = ("ovos-messagebus", "embedded")
@@ -66,13 +66,6 @@ def times(request):
     return lambda short, long: long if is_long else short
 
 
-@pytest.fixture
-def judged(times):
-    """judged(limit): the limit of a time that was measured. In full it is the given one; else the
-    machine may be busy, and only what is PATIENCE times as late fails."""
-    return lambda limit: limit * times(PATIENCE, 1)
-
-
 class Service:
     """A daemon and the bus it sits on."""
 
@@ -94,7 +87,7 @@ class Service:
                 return False
 
         with Caller(self.url) as caller:
-            until(is_ready, START_SECONDS, "the service ready")
+            until(is_ready, EVENT_SECONDS, "the service ready")
 
     def forget_who_left(self):
         """When a client of ovos-messagebus closes, the next message may fail in the middle of the
@@ -141,8 +134,8 @@ def service(request, tmp_path_factory):
     manifests.answers(folder)
     manifests.twins(folder)
     started = Service(request.param, home, [manifests.SHIPPED, folder],
-                      configuration={"crash_limit": 0, "timeout_ms": int(2500 * SLOWNESS),
-                                     "start_timeout_ms": int(10000 * SLOWNESS)})
+                      configuration={"crash_limit": 0, "timeout_ms": DEADLINE_MS,
+                                     "start_timeout_ms": int(EVENT_SECONDS * 1000)})
     with started:
         yield started
 

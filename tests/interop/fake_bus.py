@@ -3,7 +3,7 @@
 For what real buses do rarely: other greetings, silence, not reading."""
 import socket
 
-from processes import START_SECONDS
+from processes import EVENT_SECONDS
 from websocket_peer import Peer
 
 
@@ -19,7 +19,7 @@ class FakeBus:
         self.url = f"ws://127.0.0.1:{self.port}/core"
         self.clients = []
 
-    def wait_for_connection(self, seconds=START_SECONDS):
+    def wait_for_connection(self, seconds=EVENT_SECONDS):
         """A TCP connection, with nothing said on it."""
         self.socket.settimeout(seconds)
         connection, _ = self.socket.accept()
@@ -27,7 +27,7 @@ class FakeBus:
         self.clients.append(connection)
         return connection
 
-    def wait_for_client(self, seconds=START_SECONDS):
+    def wait_for_client(self, seconds=EVENT_SECONDS):
         """A websocket client, greeted by nobody."""
         peer = Peer.accept(self.wait_for_connection(seconds))
         self.clients.append(peer)

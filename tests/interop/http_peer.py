@@ -5,9 +5,8 @@ import json
 import re
 import socket
 
-from processes import until
+from processes import EVENT_SECONDS, until
 
-SECONDS = 10
 LISTENING = re.compile(r"Listening on http://127\.0\.0\.1:(\d+)")
 
 
@@ -19,7 +18,7 @@ def port_of(daemon):
         found[:] = LISTENING.findall(daemon.log())
         return bool(found)
 
-    until(is_listening, SECONDS, "the door open")
+    until(is_listening, EVENT_SECONDS, "the door open")
     return int(found[-1])
 
 
@@ -49,7 +48,7 @@ class Http:
     """One connection that is kept alive, to a port or the path of a Unix socket. @address: the peer that the
     door sees."""
 
-    def __init__(self, port, seconds=SECONDS, address="127.0.0.1"):
+    def __init__(self, port, seconds=EVENT_SECONDS, address="127.0.0.1"):
         self.connection = http.client.HTTPConnection(
             "127.0.0.1", port, timeout=seconds, source_address=(address, 0)
         ) if isinstance(port, int) else OnUnixSocket(port, seconds)
@@ -80,7 +79,7 @@ class Http:
 class Raw:
     """A connection of plain bytes. @address: the peer that the door sees."""
 
-    def __init__(self, port, seconds=SECONDS, address="127.0.0.1"):
+    def __init__(self, port, seconds=EVENT_SECONDS, address="127.0.0.1"):
         self.socket = socket.create_connection(("127.0.0.1", port), seconds, source_address=(address, 0))
 
     def __enter__(self):

@@ -15,7 +15,7 @@ import textwrap
 import venv
 from pathlib import Path
 
-from processes import SLOWNESS, START_SECONDS, until
+from processes import EVENT_SECONDS, SLOWNESS, until
 
 GROUP = "opm.agents.toolbox"
 
@@ -72,7 +72,7 @@ def wait_until_told(caller):
         told = caller.call("ovos.tools.status")["not_offered"]
         return not any("is describing its tools" in one["why"] for one in told)
 
-    until(is_told, START_SECONDS, "every interpreter asked")
+    until(is_told, EVENT_SECONDS, "every interpreter asked")
 
 
 class Site:

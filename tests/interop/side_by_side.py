@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from caller import Caller
-from processes import (START_SECONDS, Daemon, OvosBus, Process, environment, until,
+from processes import (EVENT_SECONDS, Daemon, OvosBus, Process, environment, until,
                        write_configuration)
 from python_site import PATIENT, wait_until_told
 
@@ -51,9 +51,9 @@ class SideBySide:
 
     def __enter__(self):
         try:
-            until(lambda: "ready" in self.plugin.log().splitlines(), START_SECONDS, "the plugin")
+            until(lambda: "ready" in self.plugin.log().splitlines(), EVENT_SECONDS, "the plugin")
             self.callers = [Caller(bus.url) for bus in self.buses]
-            until(self._is_ready, START_SECONDS, "toolboxd on its bus")
+            until(self._is_ready, EVENT_SECONDS, "toolboxd on its bus")
             wait_until_told(self.callers[0])
         except BaseException:
             self._kill()

@@ -12,9 +12,8 @@ import tempfile
 from pathlib import Path
 
 from caller import Caller
-from processes import SLOWNESS, Daemon, until
+from processes import EVENT_SECONDS, Daemon, until
 
-SECONDS = 20 * SLOWNESS
 VALUES = {"string": "a text", "integer": 1, "number": 1, "boolean": True, "object": {}, "array": []}
 
 
@@ -53,9 +52,9 @@ def main():
     daemon = Daemon(home / "toolboxd", [folder])
     try:
         with Caller(daemon.url) as caller:
-            until(lambda: asked(caller), SECONDS, "the server asked")
+            until(lambda: asked(caller), EVENT_SECONDS, "the server asked")
             for name, args in calls(caller.call("ovos.tools.list")["tools"]):
-                print(name, args, caller.invoke(name, args, toolbox_id="suite", seconds=SECONDS))
+                print(name, args, caller.invoke(name, args, toolbox_id="suite", seconds=EVENT_SECONDS))
             print(caller.call("ovos.tools.status")["failed"])
     finally:
         daemon.end()

@@ -9,7 +9,7 @@ import time
 import pytest
 from caller import Caller
 from http_peer import Raw, port_of
-from processes import SLOWNESS, write_configuration
+from processes import EVENT_SECONDS, SLOWNESS, at_most, write_configuration
 
 REQUESTED = "ovos.tools.approval.requested"
 RESOLVED = "ovos.tools.approval.resolved"
@@ -77,12 +77,12 @@ class Person(Caller):
             answer = self.call(topic, {"seconds": seconds, "proof": proof}, self.context)
         return answer
 
-    def question(self, seconds=15 * SLOWNESS):
+    def question(self, seconds=EVENT_SECONDS):
         question = self.wait_for(lambda one: one.type == REQUESTED, seconds).data
         self.seals[question["id"]] = question.get("seal")
         return question
 
-    def resolved(self, id, seconds=15 * SLOWNESS):
+    def resolved(self, id, seconds=EVENT_SECONDS):
         for one in self.seen:
             if one.type == RESOLVED and one.data["id"] == id:
                 return one.data
@@ -180,7 +180,7 @@ def test_without_an_answerer_it_is_denied_at_once(start, place):
         for _ in range(2):
             began = time.monotonic()
             answer = caller.call(INVOKE, {"name": "touch", "args": {"file": str(place)}}, ALICE)
-            assert time.monotonic() - began < 0.1 * SLOWNESS
+            assert time.monotonic() - began < at_most(0.1)
             assert answer["code"] == "denied"
             assert "toolboxctl approvals --watch" in answer["error"]
             assert "`toolboxctl allow shell/touch`" in answer["error"]

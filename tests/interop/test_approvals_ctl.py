@@ -14,7 +14,8 @@ import time
 
 import pytest
 from caller import Caller
-from processes import SLOWNESS, TOOLBOXCTL, TOOLBOXD, environment, toolboxctl, write_configuration
+from processes import (EVENT_SECONDS, SLOWNESS, TOOLBOXCTL, TOOLBOXD, environment, toolboxctl,
+                       write_configuration)
 from test_approval import INVOKE, KEY, REQUESTED, RESOLVED, Person, answer_of, seal_of, shell, touch
 
 LEGIBLE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
@@ -54,14 +55,14 @@ class Terminal:
         self.text += chunk.decode(errors="replace")
         return bool(chunk)
 
-    def wait_for(self, text, seconds=15 * SLOWNESS):
+    def wait_for(self, text, seconds=EVENT_SECONDS):
         end = time.monotonic() + seconds
         while text not in self.text:
             assert time.monotonic() < end and (self.read(0.2) or self.process.poll() is None), \
                 self.text
         return self.text
 
-    def end(self, seconds=15 * SLOWNESS):
+    def end(self, seconds=EVENT_SECONDS):
         """Its exit status."""
         end = time.monotonic() + seconds
         while self.process.poll() is None:
@@ -106,7 +107,7 @@ def watch(home, service, **more):
 
 def wait_until_attached(service):
     with Caller(service.url) as caller:
-        end = time.monotonic() + 15 * SLOWNESS
+        end = time.monotonic() + EVENT_SECONDS
         while caller.call("ovos.tools.status")["approval"]["answerers"] == 0:
             assert time.monotonic() < end
             time.sleep(0.05)
@@ -197,7 +198,7 @@ def test_the_next_question_has_the_time_that_is_left_and_whole_words(start, plac
 
 
 def wait_until_asked(caller, n):
-    end = time.monotonic() + 15 * SLOWNESS
+    end = time.monotonic() + EVENT_SECONDS
     while caller.call("ovos.tools.status")["approval"]["pending"] < n:
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -351,13 +352,13 @@ def test_questions_are_listed_and_answered_by_commands(with_key, place, home):
 def test_without_the_key_no_one_can_watch(with_key, home):
     done = subprocess.run([str(TOOLBOXCTL), "approvals", "--watch", "--bus", with_key.url],
                           env=environment(home.parent / "stranger"), text=True,
-                          stdin=subprocess.PIPE, capture_output=True, timeout=30 * SLOWNESS)
+                          stdin=subprocess.PIPE, capture_output=True, timeout=EVENT_SECONDS)
     assert done.returncode == 2 and "approval.key_file" in done.stderr
 
 
 def test_no_file_has_keys(with_key, home):
     done = subprocess.run([str(TOOLBOXCTL), "approvals", "--watch", "--bus", with_key.url], env=environment(home), text=True,
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=30 * SLOWNESS)
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=EVENT_SECONDS)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "toolboxctl: approvals --watch is answered by keys: stdin has to be a terminal\n"
 

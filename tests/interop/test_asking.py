@@ -4,7 +4,7 @@ import json
 
 import manifests
 from http_peer import Raw, port_of
-from processes import SLOWNESS
+from processes import EVENT_SECONDS
 from test_approval import Person
 from test_mcp_http import Client
 
@@ -28,7 +28,7 @@ def test_a_client_hears_at_once_and_every_five_seconds_that_a_person_is_asked(la
     port = port_of(one.daemon)
     arguments = {"name": "risky", "arguments": {"value": -5}, "_meta": {"progressToken": "p"}}
     with Person(one.url) as person, Client(port, "legacy") as legacy, Client(port, "modern") as modern, \
-            Raw(port, 20 * SLOWNESS) as first, Raw(port, 20 * SLOWNESS) as second, Raw(port, 20 * SLOWNESS) as third:
+            Raw(port, EVENT_SECONDS) as first, Raw(port, EVENT_SECONDS) as second, Raw(port, EVENT_SECONDS) as third:
         person.attach()
         requests = {first: legacy.raw("tools/call", arguments), second: modern.raw("tools/call", arguments),
                     third: EVENTS}

@@ -11,7 +11,7 @@ import manifests
 import pytest
 from caller import Caller
 from http_peer import Http, port_of
-from processes import SLOWNESS, toolboxctl, until, write_configuration
+from processes import EVENT_SECONDS, toolboxctl, until, write_configuration
 
 MEMBERS = ["time", "call_id", "source", "session_id", "door", "tool", "toolbox_id", "risk", "profile",
            "decision", "by", "fingerprint", "duration_ms", "outcome", "prev"]
@@ -55,7 +55,7 @@ def call(caller, name, **args):
 
 def lines(file, n):
     """The first n lines, once they are there; no more are."""
-    until(lambda: file.exists() and file.read_bytes().count(b"\n") >= n, 10 * SLOWNESS,
+    until(lambda: file.exists() and file.read_bytes().count(b"\n") >= n, EVENT_SECONDS,
           f"{n} lines")
     texts = file.read_text().splitlines()
     assert len(texts) == n, texts
@@ -191,7 +191,7 @@ def test_a_file_that_was_moved_is_left_at_a_hangup(start):
     call(caller, "open", value=2)
     lines(moved, 2)
     service.daemon.reload_by_signal()
-    until(file.exists, 10 * SLOWNESS, "a new file")
+    until(file.exists, EVENT_SECONDS, "a new file")
     call(caller, "open", value=3)
     lines(file, 1)
     assert is_chain(moved.read_text().splitlines() + file.read_text().splitlines())

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 from fake_bus import FakeBus
-from processes import SLOWNESS, until
+from processes import EVENT_SECONDS, until
 from test_http_tls import certificate
 from test_reconnect import ask, daemon  # noqa: F401  (a fixture)
 from websocket_peer import Peer
@@ -25,7 +25,7 @@ class TlsBus(FakeBus):
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain(files["cert"], files["key"])
 
-    def wait_for_client(self, seconds=10 * SLOWNESS):
+    def wait_for_client(self, seconds=EVENT_SECONDS):
         encrypted = self.context.wrap_socket(self.wait_for_connection(seconds), server_side=True)
         peer = Peer.accept(encrypted)
         self.clients.append(peer)
@@ -53,7 +53,7 @@ def test_a_bus_that_does_not_read_is_read_on(bus):
                               "data": {"name": "add", "args": {"a": number, "b": 1}}}))
     seen = set()
     while len(seen) < COUNT:
-        message = json.loads(peer.receive(20 * SLOWNESS))
+        message = json.loads(peer.receive(EVENT_SECONDS))
         if message["type"] == VALIDATE + ".response":
             number = message["context"]["n"]
             assert number not in seen and message["context"]["padding"] == PADDING
@@ -147,6 +147,6 @@ def test_messages_of_several_records_arrive_whole(bus):
     for size in (1, 1 << 14, (1 << 14) + 1, 1 << 16, 3 << 20):
         peer.send(json.dumps({"type": VALIDATE, "context": {"padding": "y" * size},
                               "data": {"name": "add", "args": {"a": 1, "b": 1}}}))
-        while (message := json.loads(peer.receive(20 * SLOWNESS)))["type"] != VALIDATE + ".response":
+        while (message := json.loads(peer.receive(EVENT_SECONDS)))["type"] != VALIDATE + ".response":
             pass
         assert message["context"]["padding"] == "y" * size

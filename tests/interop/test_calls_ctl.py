@@ -9,7 +9,7 @@ import subprocess
 import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS, TOOLBOXCTL, environment, toolboxctl, until
+from processes import EVENT_SECONDS, TOOLBOXCTL, environment, toolboxctl, until
 from test_history import begin, crashy, invoke, running
 from test_plugins import plugged
 from test_toolboxctl import Watch
@@ -56,7 +56,7 @@ def test_calls_in_flight_and_their_progress(launch, tmp_path):
     service = launch({}, [plugged(tmp_path / "toolbox.d")])
     with Caller(service.url) as caller:
         begin(caller, "later", {"steps": 100000000})
-        until(lambda: any("progress" in one for one in running(caller)), 10 * SLOWNESS, "progress")
+        until(lambda: any("progress" in one for one in running(caller)), EVENT_SECONDS, "progress")
         done = toolboxctl("calls", "--running", bus=service.url, home=tmp_path)
         assert re.search(r"plugged/later  alice  .*  running  \[\d+ %\]  stepping\n$", done.stdout)
         one, = running(caller)
@@ -145,7 +145,7 @@ def test_calls_are_followed(own, tmp_path, is_json):
         del mark
     finally:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=10 * SLOWNESS)
+        process.communicate(timeout=EVENT_SECONDS)
 
 
 # ── cancel ─────────────────────────────────────────────────────────────────────────────────────
@@ -230,7 +230,7 @@ def test_watch_says_once_why_it_shows_no_arguments(own, tmp_path):
         assert watch.errors() == NO_ARGUMENTS
     with Watch(service.url, tmp_path / "watch", "--args", "--json", "--count", "1") as watch:
         until(lambda: invoke(caller, "absolute", {"value": 1}) and watch.process.poll() is not None,
-              10 * SLOWNESS, "the end of watch")
+              EVENT_SECONDS, "the end of watch")
         assert watch.process.returncode == 0 and watch.errors() == NO_ARGUMENTS
     with Watch(service.url, tmp_path / "watch") as watch:
         watch.wait_for("  done", lambda: invoke(caller, "absolute", {"value": 1}))
@@ -243,5 +243,5 @@ def test_watch_of_one_tool_ends_after_so_many_calls(own, tmp_path):
         watch.wait_for("  done", lambda: (invoke(caller, "absolute", {"value": 1}),
                                           invoke(caller, "echo", {"text": "a"})))
         until(lambda: invoke(caller, "echo", {"text": "a"}) and watch.process.poll() is not None,
-              10 * SLOWNESS, "the end of watch")
+              EVENT_SECONDS, "the end of watch")
         assert watch.process.returncode == 0

@@ -8,13 +8,12 @@ import subprocess
 import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS, TOOLBOXD, environment, toolboxctl, until
+from processes import EVENT_SECONDS, TOOLBOXD, environment, toolboxctl, until
 from test_systemd import Notices
 from websocket_peer import Closed, Peer
 
 BROKEN = '{"toolboxd": {\n "tools_enabled": ["add"],,\n}}'
 MENDED = '{"toolboxd": {"tools_enabled": ["add"]}}'
-SOON = 10 * SLOWNESS
 
 
 def home_of(tmp_path):
@@ -44,7 +43,7 @@ def launch_with(tmp_path, launch):
         path = write(home_of(tmp_path), text)
         options.setdefault("kind", "ovos-messagebus" if text == BROKEN else "embedded")
         service = launch(wait=False, **options)
-        until(lambda: "On the bus at" in service.daemon.log(), SOON, "it on the bus")
+        until(lambda: "On the bus at" in service.daemon.log(), EVENT_SECONDS, "it on the bus")
         return service, path
 
     return start
@@ -97,11 +96,11 @@ def test_nothing_is_offered_by_a_start_that_is_closed_until_it_is_mended(launch_
         service.forget_who_left()
 
         write(service.daemon.home, BROKEN.replace("{", "{\n", 1))
-        until(lambda: f"{path}:3" in caller.invoke("add", {"a": 1, "b": 2})["error"], SOON,
+        until(lambda: f"{path}:3" in caller.invoke("add", {"a": 1, "b": 2})["error"], EVENT_SECONDS,
               "the other mistake")
 
         write(service.daemon.home, MENDED)
-        until(lambda: is_ready(caller), SOON, "the mended configuration")
+        until(lambda: is_ready(caller), EVENT_SECONDS, "the mended configuration")
         assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
         assert caller.invoke("subtract", {"a": 1, "b": 2})["code"] == "unknown_tool"
         assert "configuration" not in caller.call("ovos.tools.status")
@@ -145,7 +144,7 @@ def test_no_client_is_let_in_while_it_is_unknown_whether_a_token_is_needed(
     assert check.returncode == 1 and "no client could connect" in check.stderr
 
     write(service.daemon.home, '{"toolboxd": {"embedded": {"token_file": "%s"}}}' % token_file)
-    until(lambda: "tools in" in service.daemon.log(), SOON, "the mended configuration")
+    until(lambda: "tools in" in service.daemon.log(), EVENT_SECONDS, "the mended configuration")
     with pytest.raises(Closed):
         Peer(service.url)
     with Caller(f"{service.url}?token={TOKEN}") as caller:
@@ -164,11 +163,11 @@ def test_a_closed_configuration_whose_token_is_known_asks_for_it(launch_with, to
 def test_what_only_a_start_reads_counts_once_it_is_mended(launch_with):
     service, _ = launch_with(BROKEN)
     write(service.daemon.home, json.dumps({"toolboxd": {"limits": {"args_bytes": 20}}}))
-    until(lambda: "starting again" in service.daemon.log(), SOON, "another start")
+    until(lambda: "starting again" in service.daemon.log(), EVENT_SECONDS, "another start")
     urls = until(lambda: [line.split()[-1] for line in service.daemon.log().splitlines()
-                          if "On the bus at" in line][1:], SOON, "its address")
+                          if "On the bus at" in line][1:], EVENT_SECONDS, "its address")
     with Caller(urls[-1]) as caller:
-        until(lambda: is_ready(caller), SOON, "it ready")
+        until(lambda: is_ready(caller), EVENT_SECONDS, "it ready")
         assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
         assert caller.invoke("add", {"a": 1, "b": 2222222222222222222})["code"] == "too_large"
 
@@ -182,15 +181,15 @@ def test_the_configuration_is_watched_where_it_may_come_to_be(launch):
 
         assert len(offered()) > 1
         write(service.daemon.home, MENDED)
-        until(lambda: offered() == {"add"}, SOON, "the new file")
+        until(lambda: offered() == {"add"}, EVENT_SECONDS, "the new file")
         write(service.daemon.home, MENDED.replace("add", "subtract"))
-        until(lambda: offered() == {"subtract"}, SOON, "the replaced file")
+        until(lambda: offered() == {"subtract"}, EVENT_SECONDS, "the replaced file")
         write(service.daemon.home, BROKEN)
-        until(lambda: "configuration" in caller.call("ovos.tools.status"), SOON, "the mistake")
+        until(lambda: "configuration" in caller.call("ovos.tools.status"), EVENT_SECONDS, "the mistake")
         assert offered() == {"subtract"} and is_ready(caller)
         (service.daemon.home / "system.conf").write_text('{"toolboxd": {"tools_enabled": []}}')
         (service.daemon.home / "config" / "mycroft" / "mycroft.conf").unlink()
-        until(lambda: len(offered()) > 1, SOON, "the removed file")
+        until(lambda: len(offered()) > 1, EVENT_SECONDS, "the removed file")
 
 
 def test_a_link_to_the_configuration_is_watched_at_its_end(launch, tmp_path):
@@ -204,7 +203,7 @@ def test_a_link_to_the_configuration_is_watched_at_its_end(launch, tmp_path):
     with Caller(service.url) as caller:
         assert len(caller.call("ovos.tools.list")["tools"]) == 1
         target.write_text('{"toolboxd": {"tools_enabled": ["add", "subtract"]}}')
-        until(lambda: len(caller.call("ovos.tools.list")["tools"]) == 2, SOON, "the changed file")
+        until(lambda: len(caller.call("ovos.tools.list")["tools"]) == 2, EVENT_SECONDS, "the changed file")
 
 
 def test_systemd_waits_for_a_start_that_is_closed(launch_with, tmp_path):
@@ -216,7 +215,7 @@ def test_systemd_waits_for_a_start_that_is_closed(launch_with, tmp_path):
     notices.socket.settimeout(0.2)
     with pytest.raises(TimeoutError):
         notices.wait_for("READY")
-    notices.socket.settimeout(SOON)
+    notices.socket.settimeout(EVENT_SECONDS)
     write(service.daemon.home, MENDED)
     assert notices.wait_for("READY")["READY"] == "1"
     notices.socket.close()

@@ -8,7 +8,7 @@ import time
 
 import pytest
 from caller import Caller
-from processes import SLOWNESS, toolboxctl, until
+from processes import EVENT_SECONDS, at_most, toolboxctl, until
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
 LIMIT = 100 << 10
@@ -67,7 +67,7 @@ def test_a_program_reports_its_progress(own):
     assert output(caller.invoke("report", {"text": "caf\u00e9"}, progress=True)) == "reported"
     reports = [message.data for message in caller.settle() if message.type == "ovos.tools.call.progress"]
     assert [(one["progress"], one["text"]) for one in reports] == [(n, "caf\u00e9") for n in (0, 0.5, 1)]
-    until(lambda: "progress: ignored a line" in service.daemon.log(), 5 * SLOWNESS, "it in the log")
+    until(lambda: "progress: ignored a line" in service.daemon.log(), EVENT_SECONDS, "it in the log")
     assert service.daemon.log().count("progress: ignored a line") == 1
 
 
@@ -132,7 +132,7 @@ def test_a_failure_is_told_with_its_facts(own):
 def test_what_a_program_says_on_stderr_goes_to_the_log(own):
     caller, _, service = own
     assert output(caller.invoke("chatty")) == "result"
-    until(lambda: "a note for the log" in service.daemon.log(), 5 * SLOWNESS, "it in the log")
+    until(lambda: "a note for the log" in service.daemon.log(), EVENT_SECONDS, "it in the log")
 
 
 def test_stderr_of_a_program_that_runs_can_be_followed(launch, tmp_path):
@@ -147,12 +147,12 @@ def test_stderr_of_a_program_that_runs_can_be_followed(launch, tmp_path):
     service = launch({}, [folder])
     with Caller(service.url) as caller:
         caller.send("ovos.tools.invoke", {"name": "long"}, {"mark": "long"})
-        until(lambda: re.search(r"\bfirst$", service.daemon.log(), re.M), 5 * SLOWNESS, "first")
+        until(lambda: re.search(r"\bfirst$", service.daemon.log(), re.M), EVENT_SECONDS, "first")
         gate.write_text("go\n")
         answer = caller.answer_to("ovos.tools.invoke", "long").data
         assert answer["code"] == "tool_failed" and answer["stderr"] == "first\nsecond"
         caller.invoke("short")
-        until(lambda: re.search(r"\bthird$", service.daemon.log(), re.M), 5 * SLOWNESS, "third")
+        until(lambda: re.search(r"\bthird$", service.daemon.log(), re.M), EVENT_SECONDS, "third")
     assert re.search(r"\bsecond$", service.daemon.log(), re.M), service.daemon.log()
 
 
@@ -176,16 +176,16 @@ def test_a_deadline_leaves_nothing_running(own, name, left):
     started = time.monotonic()
     answer = caller.invoke(name)
     assert answer["code"] == "timeout" and answer["timeout_ms"] == 500
-    assert time.monotonic() - started < 4 * SLOWNESS
-    until(lambda: not set(running(left)) - before, 4 * SLOWNESS, "everything of the call gone")
+    assert time.monotonic() - started < at_most(4)
+    until(lambda: not set(running(left)) - before, EVENT_SECONDS, "everything of the call gone")
     assert output(caller.invoke("say", {"text": "next"})) == "next"
 
 
 def test_much_output_is_capped_with_the_flag(own):
     caller, _, _ = own
-    result = caller.invoke("much", seconds=30 * SLOWNESS)["result"]
+    result = caller.invoke("much", seconds=EVENT_SECONDS)["result"]
     assert result["truncated"] is True and result["actual_chars"] == 5_000_000 + len('{"output":""}')
-    answer = caller.invoke("endless", seconds=30 * SLOWNESS)
+    answer = caller.invoke("endless", seconds=EVENT_SECONDS)
     assert answer["code"] == "too_large" and answer["actual"] > answer["max"] == 8 << 20
 
 
@@ -289,7 +289,7 @@ def test_a_program_that_appears_loses_its_run_bit_or_goes_is_seen(dropins):
     caller, folder = dropins
 
     def until_offered(*expected):
-        until(lambda: names(caller) == list(expected), 15 * SLOWNESS, f"{expected} offered")
+        until(lambda: names(caller) == list(expected), EVENT_SECONDS, f"{expected} offered")
 
     (folder / "home").mkdir()
     bell = program(folder / "home" / "bell.sh")

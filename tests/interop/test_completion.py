@@ -8,7 +8,7 @@ import subprocess
 import manifests
 import pytest
 from caller import Caller
-from processes import ROOT, SLOWNESS, TOOLBOXCTL, environment, free_port, toolboxctl, until
+from processes import EVENT_SECONDS, ROOT, TOOLBOXCTL, environment, free_port, toolboxctl, until
 
 SCRIPTS = ROOT / "completions"
 
@@ -67,7 +67,7 @@ def test_calls_in_flight_complete_a_cancel(complete, service):
         caller.call("ovos.tools.invoke", {"name": "absolute", "args": {"value": 1}})
         for _ in range(2):
             caller.send("ovos.tools.invoke", {"name": "sleep", "args": {"seconds": 30}})
-        until(lambda: len(complete("cancel", "")) == 2, 15 * SLOWNESS, "two calls in flight")
+        until(lambda: len(complete("cancel", "")) == 2, EVENT_SECONDS, "two calls in flight")
         first, second = complete("cancel", "")
         assert complete("cancel", first[:-1]) in ([first], [first, second])
         assert complete("cancel", first, "") == [second]
@@ -89,7 +89,7 @@ def test_it_ends_when_its_time_is_over(tmp_path):
         url = f"ws://127.0.0.1:{mute.getsockname()[1]}/core"
         done = subprocess.run([TOOLBOXCTL, "complete", "--", "get", ""], capture_output=True,
                               env=environment(tmp_path, TOOLBOXD_BUS=url),
-                              timeout=4.5 * SLOWNESS)
+                              timeout=EVENT_SECONDS)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 

@@ -15,7 +15,8 @@ import manifests
 import pytest
 from caller import Caller
 from http_peer import port_of
-from processes import FINDING, SLOWNESS, TOOLBOXCTL, environment, free_port, toolboxctl, until
+from processes import (EVENT_SECONDS, FINDING, TOOLBOXCTL, at_most, environment, free_port,
+                       toolboxctl, until)
 from test_approval import Person, shell
 from test_http_tls import certificate
 from test_invoke import plugged, see
@@ -328,7 +329,7 @@ def test_who_is_slow_is_waited_for_and_no_longer(tmp_path):
     with peer(silent) as (url, _):
         start = time.monotonic()
         done = toolboxctl("list", "--http", url, "--timeout", "0.5", home=tmp_path)
-        assert time.monotonic() - start < 10 * SLOWNESS
+        assert time.monotonic() - start < at_most(10)
     assert (done.returncode, done.stdout) == (NO_ANSWER, "")
     assert done.stderr == f"toolboxctl: no answer from {url} within 0.5 s (--timeout)\n"
     with peer(silent) as (url, requests):
@@ -361,7 +362,7 @@ def test_a_signal_cancels_the_call(started, tmp_path, number):
                                env=environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     until(lambda: has_call(started, "wait"), 15, "a call")
     process.send_signal(number)
-    out, err = process.communicate(timeout=15 * SLOWNESS)
+    out, err = process.communicate(timeout=EVENT_SECONDS)
     assert (process.returncode, out) == (128 + number, "") and "which cancels the call" in err
     until(lambda: not has_call(started, "wait"), 5, "the call cancelled")
 
@@ -374,7 +375,7 @@ def test_a_call_is_cancelled_by_another_hand(started, tmp_path):
     listed = json.loads(toolboxctl("calls", "--running", "--json", *flags, home=tmp_path).stdout)["calls"]
     done = toolboxctl("cancel", listed[0]["id"], *flags, home=tmp_path)
     assert (done.returncode, done.stdout) == (DONE, f"{listed[0]['id']} cancelled\n")
-    _, err = process.communicate(timeout=15 * SLOWNESS)
+    _, err = process.communicate(timeout=EVENT_SECONDS)
     assert process.returncode == ERROR and "was cancelled" in err
 
 
@@ -405,7 +406,7 @@ def test_a_person_is_waited_for(launch, tmp_path, request):
         time.sleep(18 if request.config.getoption("--long") else 0)
         assert not place.exists() and process.poll() is None
         assert toolboxctl("approve", id, "--session", *http, home=tmp_path / "ctl").returncode == DONE
-        out, _ = process.communicate(timeout=15 * SLOWNESS)
+        out, _ = process.communicate(timeout=EVENT_SECONDS)
         assert process.returncode == DONE and place.exists(), out
 
 
@@ -430,7 +431,7 @@ def test_a_call_of_which_nothing_comes_is_given_up(tmp_path, request, reports, l
     with peer(answer, n_connections=2) as (url, requests):
         start = time.monotonic()
         done = toolboxctl("invoke", "add", "--args", "{}", "--json", "--http", url, home=tmp_path, seconds=60)
-        assert least <= time.monotonic() - start < most * SLOWNESS
+        assert least <= time.monotonic() - start < at_most(most)
     assert done.returncode == NO_ANSWER and "the connection is closed, which cancels the call" in done.stderr
 
 
@@ -500,7 +501,7 @@ def add_until(service, watch, found):
         with Caller(service.url) as caller:
             caller.call("ovos.tools.invoke", {"name": "add", "args": {"a": 1, "b": 2}})
         return found(watch.lines())
-    until(call, 20 * SLOWNESS, "a line of watch")
+    until(call, EVENT_SECONDS, "a line of watch")
 
 
 @pytest.mark.parametrize("through", [1, 2])
@@ -518,7 +519,7 @@ def test_watch(started, tmp_path, through):
 def test_watch_is_for_an_operator(started, tmp_path):
     """Others learn that something has changed, and no more."""
     with Watch(tmp_path, "--http", started.http, "--token-file", started.home / "wrong") as watch:
-        assert watch.process.wait(20 * SLOWNESS) == ERROR
+        assert watch.process.wait(EVENT_SECONDS) == ERROR
         assert "no usable token" in watch.log.read_text()
     with Watch(tmp_path, "--json", "--http", started.http, "--token-file", started.home / "kid") as watch:
         def tell():
@@ -528,7 +529,7 @@ def test_watch_is_for_an_operator(started, tmp_path):
                 caller.call("ovos.tools.invoke", {"name": "add", "args": {"a": 1, "b": 2}})
                 caller.call("ovos.tools.reload")
             return watch.lines()
-        until(tell, 20 * SLOWNESS, "a change")
+        until(tell, EVENT_SECONDS, "a change")
         assert set(watch.lines()) == {'{"type":"ovos.tools.changed","data":{}}'}
 
 

@@ -9,8 +9,8 @@ import subprocess
 import manifests
 import pytest
 from caller import Caller
-from processes import (SLOWNESS, TOOLBOXCTL, children, environment, free_port, is_alive, toolboxctl, until,
-                       write_configuration)
+from processes import (EVENT_SECONDS, TOOLBOXCTL, children, environment, free_port, is_alive,
+                       toolboxctl, until, write_configuration)
 
 DONE, ERROR, USAGE = range(3)
 
@@ -41,7 +41,7 @@ class Dev:
         return self.out.read_text()
 
     def wait(self, words):
-        until(lambda: words in self.text(), 20 * SLOWNESS, f"{words!r} in {self.text()!r}")
+        until(lambda: words in self.text(), EVENT_SECONDS, f"{words!r} in {self.text()!r}")
 
     def url(self):
         return re.search(r"On the bus at (\S+)", self.text())[1]
@@ -146,14 +146,14 @@ def test_nothing_is_left(tmp_path, number):
     with Dev(tmp_path, manifest) as dev:
         call = subprocess.Popen([TOOLBOXCTL, "invoke", "sleep", "seconds=60"], env=dev.env,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        until(lambda: len(children(dev.process.pid)) >= 2, 20 * SLOWNESS, "the host to start")
+        until(lambda: len(children(dev.process.pid)) >= 2, EVENT_SECONDS, "the host to start")
         processes = children(dev.process.pid)
         if number == signal.SIGINT:
             os.killpg(dev.process.pid, number)
         else:
             dev.process.kill()
-        dev.process.wait(20 * SLOWNESS)
-        until(lambda: not any(is_alive(pid) for pid in processes), 20 * SLOWNESS, "all of it to end")
+        dev.process.wait(EVENT_SECONDS)
+        until(lambda: not any(is_alive(pid) for pid in processes), EVENT_SECONDS, "all of it to end")
         call.kill()
         call.wait()
 
@@ -161,7 +161,7 @@ def test_nothing_is_left(tmp_path, number):
 def test_a_service_that_is_killed_ends_it(tmp_path, manifest):
     with Dev(tmp_path, manifest) as dev:
         os.kill(children(dev.process.pid)[0], signal.SIGKILL)
-        assert dev.process.wait(20 * SLOWNESS) not in (DONE, -signal.SIGKILL)
+        assert dev.process.wait(EVENT_SECONDS) not in (DONE, -signal.SIGKILL)
 
 
 def test_a_file_that_is_not_there(tmp_path):

@@ -18,7 +18,7 @@ import manifests
 import pytest
 from caller import Caller
 from http_peer import Http, port_of
-from processes import SLOWNESS, START_SECONDS, until
+from processes import EVENT_SECONDS, SLOWNESS, until
 from python_site import ECHO, PATIENT, Site, box
 from test_mcp_http import Client
 from test_mcp_stdio import Server
@@ -26,7 +26,6 @@ from test_plugins import plugged
 
 VOLATILE = ("duration_ms", "retry_after_s")
 REFUSED = ("unknown_tool", "missing_name", "bad_request")  # an error of JSON-RPC, not of the call
-SECONDS = 30 * SLOWNESS
 STATUSES = {None: 200, "unknown_tool": 404, "ambiguous_tool": 409, "invalid_arguments": 422, "cooldown": 429, "denied": 403,
             "tool_failed": 500, "invalid_output": 500, "host_crashed": 502, "timeout": 504, "cancelled": 499,
             "too_large": 413}
@@ -74,7 +73,7 @@ def started(tmp_path_factory):
     one.home = home
     with one:
         with Caller(one.url) as caller:
-            until(lambda: "result" in caller.invoke("python_echo"), START_SECONDS, "the toolbox in Python")
+            until(lambda: "result" in caller.invoke("python_echo"), EVENT_SECONDS, "the toolbox in Python")
             assert "result" in caller.invoke("rare")
         yield one
 
@@ -87,7 +86,7 @@ class Bus:
 
     def call(self, name, arguments):
         with Caller(self.url) as caller:
-            return caller.invoke(name, arguments, seconds=SECONDS)
+            return caller.invoke(name, arguments, seconds=EVENT_SECONDS)
 
     def close(self):
         pass
@@ -96,7 +95,7 @@ class Bus:
 class OverHttp:
     def __init__(self, started):
         self.port = port_of(started.daemon)
-        self.http = Http(self.port, SECONDS)
+        self.http = Http(self.port, EVENT_SECONDS)
 
     def call(self, name, arguments):
         return self.check(name, self.http.post(f"/v1/tools/{name}", arguments))
@@ -142,7 +141,7 @@ class Utcp(OverHttp):
 class Mcp:
     def __init__(self, started, era):
         self.client = Client(port_of(started.daemon), era)
-        self.client.http.connection.timeout = SECONDS
+        self.client.http.connection.timeout = EVENT_SECONDS
 
     def send(self, name, arguments):
         params = {"name": name} if arguments is None else {"name": name, "arguments": arguments}
@@ -294,7 +293,7 @@ def test_every_door_has_the_code_of_a_call_that_was_ended(started, doors):
 
             thread = threading.Thread(target=call)
             thread.start()
-            [id] = until(running, SECONDS, "the call running")
+            [id] = until(running, EVENT_SECONDS, "the call running")
             assert admin.ask("DELETE", f"/v1/calls/{id}").status == 200
             thread.join()
             answers[door] = json.loads(re.sub(r"Call '\w+'", "Call 'ID'", json.dumps(answers[door])))

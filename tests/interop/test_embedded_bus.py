@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 import manifests
 import pytest
 from caller import Caller
-from processes import (SLOWNESS, START_SECONDS, TOOLBOXD, environment, toolboxctl, until,
-                       write_configuration)
+from processes import EVENT_SECONDS, TOOLBOXD, environment, toolboxctl, until, write_configuration
 from websocket_peer import Closed, Peer
 
 SEED = 7
@@ -87,7 +86,7 @@ def test_two_hundred_clients(bus):
     with Caller(bus.url) as caller:
         caller.send("to.everybody", {"n": 1})
         for peer in peers:
-            while json.loads(peer.receive(10 * SLOWNESS))["type"] != "to.everybody":
+            while json.loads(peer.receive(EVENT_SECONDS))["type"] != "to.everybody":
                 pass
     for peer in peers:
         peer.close()
@@ -182,7 +181,7 @@ def test_clients_that_come_and_go_leave_no_descriptor_behind(bus):
             peer.socket.sendall(b"\x81\xff")
         peer.close()
     still_works(bus)
-    until(lambda: descriptors() <= before + 2, 10 * SLOWNESS, "the descriptors closed")
+    until(lambda: descriptors() <= before + 2, EVENT_SECONDS, "the descriptors closed")
 
 
 def test_a_client_that_sends_a_byte_at_a_time(bus):
@@ -310,7 +309,7 @@ def test_a_page_that_is_allowed_is_a_client(launch):
 
 def test_a_list_of_origins_that_is_none_allows_nobody(launch):
     bus = launch({"embedded": {"origins": "https://panel.example"}}, wait=False)
-    until(lambda: "embedded/origins" in bus.daemon.log(), START_SECONDS, "a word about it")
+    until(lambda: "embedded/origins" in bus.daemon.log(), EVENT_SECONDS, "a word about it")
     assert " 403 " in handshake(bus, "Origin: https://panel.example")[0]
 
 
@@ -325,7 +324,7 @@ def guarded(launch, tmp_path):
     path.write_text(TOKEN + "\n")
     path.chmod(0o600)
     bus = launch({"embedded": {"token_file": str(path)}}, wait=False)
-    until(lambda: " offered" in bus.daemon.log(), START_SECONDS, "the first catalogue")
+    until(lambda: " offered" in bus.daemon.log(), EVENT_SECONDS, "the first catalogue")
     return bus
 
 
@@ -356,11 +355,11 @@ def test_a_new_token_counts_at_once_and_ends_the_connections_of_the_old_one(guar
     path, new = tmp_path / "token", TOKEN[::-1]
     with Caller(f"{guarded.url}?token={TOKEN}") as holder:
         path.write_text("short")  # no token: the one in force stays
-        until(lambda: "must name a file whose one line" in guarded.daemon.log(), START_SECONDS,
+        until(lambda: "must name a file whose one line" in guarded.daemon.log(), EVENT_SECONDS,
               "a word about it")
         assert is_in(TOKEN) and holder.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
         path.write_text(new)
-        until(lambda: is_in(new), START_SECONDS, "the new token in force")
+        until(lambda: is_in(new), EVENT_SECONDS, "the new token in force")
         assert not is_in(TOKEN)
         with pytest.raises(Closed):
             holder.invoke("add", {"a": 1, "b": 2})
@@ -375,7 +374,7 @@ def test_a_token_that_cannot_be_used_lets_nobody_in(launch, tmp_path, mode, text
         path.write_text(text)
         path.chmod(mode)
     bus = launch({"embedded": {"token_file": str(path)}}, wait=False)
-    until(lambda: "token_file" in bus.daemon.log(), START_SECONDS, "a word about it")
+    until(lambda: "token_file" in bus.daemon.log(), EVENT_SECONDS, "a word about it")
     assert ask(bus, *UPGRADE, "Sec-WebSocket-Version: 13")[0] == 401
     assert ask(bus, *UPGRADE, "Sec-WebSocket-Version: 13",
                f"Authorization: Bearer {text[:200] or 'x'}".replace("\n", ""))[0] == 401

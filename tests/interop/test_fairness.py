@@ -8,7 +8,7 @@ import time
 import manifests
 import pytest
 from caller import Caller
-from processes import IS_SANITIZED, SLOWNESS
+from processes import EVENT_SECONDS, IS_SANITIZED, SLOWNESS
 from test_pressure import frame, message
 from websocket_peer import TEXT, Peer
 
@@ -72,7 +72,7 @@ def ask_at_once(caller, topic, data, context):
     marks, answers = {caller.send(topic, data, context) for _ in range(AT_ONCE)}, []
     while len(answers) < AT_ONCE:
         answers.append(caller.wait_for(lambda one: one.type == topic + ".response"
-                                       and one.context.get("mark") in marks, 20 * SLOWNESS).data)
+                                       and one.context.get("mark") in marks, EVENT_SECONDS).data)
     return answers
 
 
@@ -99,15 +99,15 @@ def test_a_sender_pays_for_its_long_checks_with_time(bus, topic, data):
         assert busy > 0 and busy == sum("retry_after_s" in one for one in answers)
         assert 1 <= len(answers) - busy <= 2 + SECONDS / (8 * PRICE_S)
         with Caller(bus.url) as other:
-            answer = other.invoke("add", {"a": 1, "b": 2}, seconds=20 * SLOWNESS)
+            answer = other.invoke("add", {"a": 1, "b": 2}, seconds=EVENT_SECONDS)
             assert answer["result"] == {"result": 3}
         bus.forget_who_left()
         last = next(one for one in reversed(answers) if one.get("code") == "busy")
         assert last["error"].startswith("RuntimeError: Too many checks from 'me': ")
-        after = sender.call(topic, data, {"source": "me"}, 20 * SLOWNESS)
+        after = sender.call(topic, data, {"source": "me"}, EVENT_SECONDS)
         if "retry_after_s" in after:
             time.sleep(after["retry_after_s"])
-            after = sender.call(topic, data, {"source": "me"}, 20 * SLOWNESS)
+            after = sender.call(topic, data, {"source": "me"}, EVENT_SECONDS)
         assert after.get("code") != "busy"
 
 
@@ -119,7 +119,7 @@ def test_other_sources_of_a_connection_do_not_notice(bus):
             long = ask_at_once(caller, "ovos.tools.validate", {"name": "costly", "args": LONG}, {"source": "me"})
             refused += count(long, "busy")
             short = caller.call("ovos.tools.validate", {"name": "costly", "args": SHORT},
-                                {"source": "other"}, 20 * SLOWNESS)
+                                {"source": "other"}, EVENT_SECONDS)
             assert "code" not in short
         assert refused > 0
 
@@ -131,7 +131,7 @@ def test_a_sender_that_owes_may_call_other_tools(bus):
         assert count(answers, "busy") > 0
         for n in range(50):
             answer = caller.call("ovos.tools.invoke", {"name": "add", "args": {"a": n, "b": 1}},
-                                 {"source": "me"}, 20 * SLOWNESS)
+                                 {"source": "me"}, EVENT_SECONDS)
             assert answer["result"] == {"result": n + 1}
 
 
@@ -145,18 +145,18 @@ def test_a_toolbox_pays_for_its_long_results(bus):
         assert len(answers) - len(busy) <= 2 + SECONDS / (4 * PRICE_S)
         # Its other tools, whose results are short, and other toolboxes run.
         for name, args in (("honest", {}), ("add", {"a": 1, "b": 2})):
-            assert "result" in caller.invoke(name, args, seconds=20 * SLOWNESS)
+            assert "result" in caller.invoke(name, args, seconds=EVENT_SECONDS)
 
 
 def test_results_of_calls_that_ran_together_share_that_time(bus):
     """When they are submitted, nothing is owed yet."""
     with Caller(bus.url) as caller:
-        caller.invoke("liar", seconds=20 * SLOWNESS)
+        caller.invoke("liar", seconds=EVENT_SECONDS)
         time.sleep(2 * 4 * LONGEST_PRICE_S)  # twice: a check that a busy machine holds up costs more
         for n in range(60):
             caller.send("ovos.tools.invoke", {"name": "liar", "args": {}, "call_id": str(n)})
         answers = [caller.wait_for(lambda one: one.type == "ovos.tools.invoke.response",
-                                   60 * SLOWNESS).data for _ in range(60)]
+                                   EVENT_SECONDS).data for _ in range(60)]
         texts = [one["error"] for one in answers if one["code"] == "too_large"]
         assert any("the results of its toolbox take too long" in text for text in texts)
         assert any("cannot be checked: it takes too" in text for text in texts)
@@ -174,7 +174,7 @@ def test_large_frames_are_read_at_intervals(launch, folder, figure):
     def note_responses(peer):
         while len(taken) < FRAMES:
             # A pong would come in the middle of what is written.
-            opcode, _, payload = peer.receive_frame(time.monotonic() + 120 * SLOWNESS)
+            opcode, _, payload = peer.receive_frame(time.monotonic() + EVENT_SECONDS)
             if opcode == TEXT and f'"{topic}.response"'.encode() in payload[:60]:
                 taken.append(time.monotonic())
 
@@ -182,11 +182,11 @@ def test_large_frames_are_read_at_intervals(launch, folder, figure):
         reader = threading.Thread(target=note_responses, args=(sender,), daemon=True)
         reader.start()
         writing = sender.socket.dup()
-        writing.settimeout(120 * SLOWNESS)
+        writing.settimeout(EVENT_SECONDS)
         threading.Thread(target=writing.sendall, args=(frames,), daemon=True).start()
         n = 0
         while n < 20 or reader.is_alive():  # a client that stops to read would hold the sender up
-            answer = other.invoke("add", {"a": n, "b": 1}, seconds=20 * SLOWNESS)
+            answer = other.invoke("add", {"a": n, "b": 1}, seconds=EVENT_SECONDS)
             assert answer["result"] == {"result": n + 1}
             n += 1
     writing.close()
@@ -207,7 +207,7 @@ def test_a_message_of_many_values_is_not_read_while_its_sender_owes(launch):
 
     def answer_to(caller, number):
         return caller.wait_for(lambda one: one.type == "ovos.tools.invoke.response"
-                               and one.data.get("call_id") == str(number), 30 * SLOWNESS).data
+                               and one.data.get("call_id") == str(number), EVENT_SECONDS).data
 
     def ask(caller, number, source):
         send(caller, number, source)
@@ -233,7 +233,7 @@ def test_a_message_of_many_values_is_not_read_while_its_sender_owes(launch):
                 break
         assert codes[str(number + 1)] == "busy"
         # Short ones are read, and so are those of others.
-        assert sender.invoke("add", {"a": 1, "b": 2}, seconds=20 * SLOWNESS)["result"] == {"result": 3}
+        assert sender.invoke("add", {"a": 1, "b": 2}, seconds=EVENT_SECONDS)["result"] == {"result": 3}
         assert ask(other, 200, "you")["code"] == "invalid_arguments"
 
 

@@ -10,7 +10,7 @@ import threading
 import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS, asan_options, resident_kb, until
+from processes import EVENT_SECONDS, asan_options, at_most, resident_kb, until
 from test_approval import Person
 from test_audit import hang
 from test_plugins import plugged
@@ -62,7 +62,7 @@ def begin(caller, name, args, context=ALICE, **fields):
 def running(caller, n=1):
     """The calls in flight, as soon as there are so many."""
     return until(lambda: len(found := calls(caller, state="running")) >= n and found,
-                 10 * SLOWNESS, f"{n} calls in flight")
+                 EVENT_SECONDS, f"{n} calls in flight")
 
 
 # ── what is listed ─────────────────────────────────────────────────────────────────────────────
@@ -76,7 +76,7 @@ def test_a_call_is_listed_when_it_is_over(start):
     assert re.fullmatch("[0-9a-f]{6}", one["id"])
     assert one["duration_ms"] > 0
     started = datetime.datetime.fromisoformat(one["started"].replace("Z", "+00:00"))
-    assert abs((started - before).total_seconds()) < 5 * SLOWNESS
+    assert abs((started - before).total_seconds()) < at_most(5)
     del one["id"], one["duration_ms"], one["started"]
     assert one == {"call_id": "mine", "name": "absolute", "toolbox_id": "answers", "source": "alice",
                    "session_id": "s1", "door": "bus", "state": "done"}
@@ -140,7 +140,7 @@ def test_progress_is_listed(launch, tmp_path):
     with Caller(service.url) as caller:
         mark = begin(caller, "later", {"steps": 100000000})
         one = until(lambda: next((one for one in running(caller) if "progress" in one), None),
-                    10 * SLOWNESS, "progress")
+                    EVENT_SECONDS, "progress")
         assert 0 < one["progress"] < 1 and one["text"] == "stepping"
         caller.call(CANCEL, {"id": one["id"]})
         one, = calls(caller)
@@ -296,7 +296,7 @@ def test_a_request_that_waits_for_its_line_is_listed_and_cancelled(start, tmp_pa
     assert caller.answer_to(INVOKE, mark).data["code"] == "cancelled"
     over, = calls(caller)
     assert (over["id"], over["code"]) == (one["id"], "cancelled")
-    drain.join(10 * SLOWNESS)
+    drain.join(EVENT_SECONDS)
     os.close(fd)
 
 

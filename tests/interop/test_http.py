@@ -11,7 +11,7 @@ import manifests
 import pytest
 from caller import Caller
 from http_peer import SECONDS, Http, Raw, port_of, statuses
-from processes import BUILD, SLOWNESS, START_SECONDS, TOOLBOXD, environment, until
+from processes import BUILD, EVENT_SECONDS, SLOWNESS, TOOLBOXD, environment, until
 from test_mcp_http import Client
 from test_plugins import plugged
 
@@ -417,7 +417,7 @@ def test_a_body_for_which_there_is_no_memory_is_refused_unread(launch):
 
     body = b'{"a":1,"b":2' + b" " * 500_000
     refused(b"Content-Length: 1048577\r\n\r\n", 413, b"too_large")
-    with Raw(port, 30 * SLOWNESS) as large:
+    with Raw(port, EVENT_SECONDS) as large:
         large.send(CALL + b"Content-Length: %d\r\n\r\n" % (len(body) + 1) + body)
         # What was sent has to be read before it counts.
         until(lambda: statuses(asked(port, b"Content-Length: 1000000\r\n\r\n")) == [503], 10, "the memory taken")
@@ -428,7 +428,7 @@ def test_a_body_for_which_there_is_no_memory_is_refused_unread(launch):
             assert small.post("/v1/tools/add", {"a": 1, "b": 2}).status == 200
         large.send(b"}")
         assert statuses(large.read_until(b"}}")) == [200]
-    with Raw(port, 30 * SLOWNESS) as next:
+    with Raw(port, EVENT_SECONDS) as next:
         next.send(CALL + b"Content-Length: %d\r\n\r\n" % (len(body) + 1) + body + b"}")
         assert statuses(next.read_until(b"}}")) == [200]
 
@@ -556,11 +556,11 @@ def test_the_address_of_the_flag_alone(launch):
         return re.search(r"(Listening on http://|Cannot listen on http://|address )\S*127\.0\.0\.1:8090", one.daemon.log())
 
     one = launch(args=["--http"], wait=False, expect_start=False)
-    until(has_said, START_SECONDS, "the address in the log")
+    until(has_said, EVENT_SECONDS, "the address in the log")
     assert "Listening on http://" not in one.daemon.log().replace("http://127.0.0.1:8090", "")
     one.daemon.has_ended = True
     one.daemon.process.terminate()
-    one.daemon.process.wait(START_SECONDS)
+    one.daemon.process.wait(EVENT_SECONDS)
 
 
 def test_nothing_listens_unless_asked_for(launch):
@@ -628,7 +628,7 @@ def test_it_is_not_healthy_before_the_first_catalogue(launch):
     with Http(port_of(one.daemon)) as http:
         answer = http.get("/health")
         assert (answer.status, answer.json) == (503, {"status": "starting"})
-        until(lambda: http.get("/health").status == 200, START_SECONDS, "it healthy")
+        until(lambda: http.get("/health").status == 200, EVENT_SECONDS, "it healthy")
 
 
 def test_it_is_not_healthy_while_it_stops(launch, tmp_path):

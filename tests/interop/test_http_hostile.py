@@ -32,7 +32,7 @@ import manifests
 import pytest
 from caller import Caller
 from http_peer import Http, Raw, statuses
-from processes import IS_SANITIZED, SLOWNESS, resident_kb, until
+from processes import EVENT_SECONDS, IS_SANITIZED, SLOWNESS, resident_kb, until
 from test_mcp_http import Client
 from test_plugins import plugged
 from traffic import Traffic
@@ -72,7 +72,7 @@ class Bystander(threading.Thread):
     def run(self):
         while not self.ending.is_set():
             try:
-                with Http(self.port, 20 * SLOWNESS) as http:
+                with Http(self.port, EVENT_SECONDS) as http:
                     for _ in range(10):
                         answer = http.post("/v1/tools/add", {"a": self.calls, "b": 1})
                         assert answer.json["result"]["result"] == self.calls + 1, answer.bytes
@@ -167,7 +167,7 @@ def until_served(port):
             return http.get("/health").status == 200
         return False
 
-    until(is_served, 20 * SLOWNESS, "the address served again")
+    until(is_served, EVENT_SECONDS, "the address served again")
 
 
 def running(started):
@@ -180,13 +180,13 @@ def test_clients_that_close_their_half(started, port, beside):
     held = [attack(port) for _ in range(60)]
     for raw in held:
         raw.send(WAIT)
-    until(lambda: running(started), 10 * SLOWNESS, "a call running")
+    until(lambda: running(started), EVENT_SECONDS, "a call running")
     for raw in held:
         raw.socket.shutdown(socket.SHUT_WR)
     for raw in held:
         assert statuses(read_all(raw)) in ([], [499])
         raw.socket.close()
-    until(lambda: not running(started), 10 * SLOWNESS, "no call running")
+    until(lambda: not running(started), EVENT_SECONDS, "no call running")
 
 
 def test_ten_thousand_requests_at_once(port, beside):
@@ -326,7 +326,7 @@ def test_readers_that_stop(started, port, beside):
                  + body)
     with Caller(started.url) as caller:
         until(lambda: len([call for call in caller.call("ovos.tools.calls", {"name": "later"})["calls"]
-                           if call["state"] == "done" and call["door"] == "http"]) >= 5, 60 * SLOWNESS, "calls over")
+                           if call["state"] == "done" and call["door"] == "http"]) >= 5, EVENT_SECONDS, "calls over")
     assert IS_SANITIZED or resident_kb(started.daemon.pid) - before < GROWTH_KB_MAX
     for raw in held:
         raw.socket.close()

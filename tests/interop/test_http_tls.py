@@ -17,7 +17,7 @@ import manifests
 import pytest
 from caller import Caller
 from http_peer import Http, Raw
-from processes import SLOWNESS, TOOLBOXD, environment, until, write_configuration
+from processes import EVENT_SECONDS, TOOLBOXD, environment, until, write_configuration
 
 ADD = {"a": 1, "b": 2}
 TOKEN = "0123456789abcdef"
@@ -74,7 +74,7 @@ def connected(port, tls, **options):
 
 class Https(Http):
     def __init__(self, port, tls, **options):
-        self.connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=60 * SLOWNESS,
+        self.connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=EVENT_SECONDS,
                                                       context=client_context(tls, **options))
 
 

@@ -8,8 +8,8 @@ import time
 
 import manifests
 import pytest
-from processes import (SLOWNESS, TOOLBOXCTL, children, environment, is_alive, listening, toolboxctl,
-                       until, write_configuration)
+from processes import (EVENT_SECONDS, TOOLBOXCTL, children, environment, is_alive, listening,
+                       toolboxctl, until, write_configuration)
 from test_history import crashy
 from websocket_peer import Closed, Peer
 
@@ -63,7 +63,7 @@ def test_without_a_home_and_where_nothing_can_be_written(tmp_path):
     env = {key: value for key, value in environment(tmp_path / "home").items()
            if key == "PATH" or key.endswith("SAN_OPTIONS")}
     done = subprocess.run([TOOLBOXCTL, "invoke", "--file", manifest, "absolute", "value=-3"], env=env,
-                          cwd="/proc", text=True, capture_output=True, timeout=20 * SLOWNESS)
+                          cwd="/proc", text=True, capture_output=True, timeout=EVENT_SECONDS)
     assert done.returncode == DONE and '"result": 3' in done.stdout, done.stderr
 
 
@@ -74,7 +74,7 @@ def waiting(tmp_path):
     command = [str(TOOLBOXCTL), "invoke", "--file", str(manifest), "sleep", "seconds=60"]
     with subprocess.Popen(command, env=environment(tmp_path / "home"), start_new_session=True,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
-        until(lambda: len(children(running.pid)) >= 2, 20 * SLOWNESS, "the host to start")
+        until(lambda: len(children(running.pid)) >= 2, EVENT_SECONDS, "the host to start")
         yield running, children(running.pid)
         running.kill()
 
@@ -86,8 +86,8 @@ def test_nothing_is_left_of_a_call_that_hangs(waiting, number):
         os.killpg(running.pid, number)  # as a terminal does
     else:
         os.kill(running.pid, number)
-    running.wait(20 * SLOWNESS)
-    until(lambda: not any(is_alive(pid) for pid in processes), 20 * SLOWNESS, "all of it to end")
+    running.wait(EVENT_SECONDS)
+    until(lambda: not any(is_alive(pid) for pid in processes), EVENT_SECONDS, "all of it to end")
 
 
 def test_a_reload_lets_nobody_else_in(waiting, tmp_path):

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 from caller import Caller
-from processes import BUILD, END_SECONDS, SLOWNESS, is_alive, until
+from processes import BUILD, EVENT_SECONDS, is_alive, until
 from test_commands import tool, write
 
 MISBEHAVE = BUILD / "tests" / "toolboxes" / "toolbox.d"
 # In the command line of whatever a tool starts here.
 SLEEP = f"sleep 8642{os.getpid()}"
-SOON = 5 * SLOWNESS
 
 # The parent of the shell is the host, whose parent is the guard.
 GUARD = "guard=$(cut -d' ' -f4 /proc/$PPID/stat); "
@@ -69,8 +68,8 @@ def test_m4_nothing_is_left_of_a_call(hostile, name):
     caller, daemon = hostile
     answer = caller.invoke(name)
     assert answer["code"] in ("host_crashed", "timeout"), answer
-    until(lambda: not left(), SOON, "everything of the call gone")
-    until(lambda: children(daemon) == set(daemon.hosts()), SOON, "all of them reaped")
+    until(lambda: not left(), EVENT_SECONDS, "everything of the call gone")
+    until(lambda: children(daemon) == set(daemon.hosts()), EVENT_SECONDS, "all of them reaped")
 
 
 def test_m4_a_census_after_hostile_rounds_finds_nothing(hostile, times, figure):
@@ -80,11 +79,11 @@ def test_m4_a_census_after_hostile_rounds_finds_nothing(hostile, times, figure):
     for count in range(times(6, 200)):
         caller.invoke(list(WAYS)[count % len(WAYS)])
     ended = time.monotonic()
-    until(lambda: not left(), SOON, "everything of the calls gone")
+    until(lambda: not left(), EVENT_SECONDS, "everything of the calls gone")
     figure("gone_ms", (time.monotonic() - ended) * 1000)
     # A host that waits for its next call has a guard.
     until(lambda: len(children(daemon) - before) <= 4 and all(map(is_alive, children(daemon))),
-          SOON, "all of them reaped")
+          EVENT_SECONDS, "all of them reaped")
 
 
 def test_m4_a_process_of_class_none_is_reaped_and_not_killed(hostile):
@@ -93,29 +92,29 @@ def test_m4_a_process_of_class_none_is_reaped_and_not_killed(hostile):
     pid = answer["result"]["result"]
     try:
         caller.invoke("abort", toolbox_id="misbehave")
-        until(lambda: pid in children(daemon), SOON, "it adopted")
+        until(lambda: pid in children(daemon), EVENT_SECONDS, "it adopted")
         caller.invoke("kill")
-        until(lambda: not left(), SOON, "everything of the guarded call gone")
+        until(lambda: not left(), EVENT_SECONDS, "everything of the guarded call gone")
         assert is_alive(pid)
     finally:
         os.kill(pid, signal.SIGKILL)
-    until(lambda: not Path(f"/proc/{pid}").exists(), SOON, "it reaped")
+    until(lambda: not Path(f"/proc/{pid}").exists(), EVENT_SECONDS, "it reaped")
 
 
 def test_m4_nothing_is_left_when_toolboxd_ends(hostile):
     """Its guards live, whichever way it ends; with SIGTERM it ends what a killed guard has left, too."""
     caller, daemon = hostile
     caller.send("ovos.tools.invoke", {"name": "daemonise_and_kill", "args": {}})
-    until(lambda: left(), SOON, "something to leave")
+    until(lambda: left(), EVENT_SECONDS, "something to leave")
     daemon.process.terminate()
-    daemon.process.wait(END_SECONDS)
-    until(lambda: not left(), SOON, "everything of the call gone")
+    daemon.process.wait(EVENT_SECONDS)
+    until(lambda: not left(), EVENT_SECONDS, "everything of the call gone")
 
 
 def test_m4_nothing_is_left_when_toolboxd_is_killed(hostile):
     caller, daemon = hostile
     caller.send("ovos.tools.invoke", {"name": "daemonise", "args": {}})
-    until(lambda: left(), SOON, "something to leave")
+    until(lambda: left(), EVENT_SECONDS, "something to leave")
     daemon.kill()
     daemon.has_ended = True
-    until(lambda: not left(), SOON, "everything of the call gone")
+    until(lambda: not left(), EVENT_SECONDS, "everything of the call gone")

@@ -6,7 +6,7 @@ import re
 import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS, until
+from processes import EVENT_SECONDS, until
 from websocket_peer import Closed, Peer
 
 INVOKE = "ovos.tools.invoke"
@@ -207,7 +207,7 @@ def test_stderr_bytes(launch, tmp_path):
         text = "said by the tool\n" * 5000
         assert caller.invoke("write", {"text": text, "size": len(text)})["result"]["result"] > 0
         assert caller.invoke("write", {"text": "later\n", "size": 6})["result"] == {"result": 6}
-        until(lambda: "said by the tool" in service.daemon.log(), 5 * SLOWNESS, "its line")
+        until(lambda: "said by the tool" in service.daemon.log(), EVENT_SECONDS, "its line")
         caller.settle()
         # What the first call left in the pipe may count as the second one's.
         assert service.daemon.log().count("said by the tool") <= 2 * (1000 // 17 + 1)
@@ -226,11 +226,11 @@ def test_output_queue_bytes(tmp_path, launch):
         for number in range(60):
             peer.send(json.dumps({"type": INVOKE, "context": {"n": number},
                                   "data": {"name": "echo", "args": {"text": text}}}))
-        until(lambda: "queue" in service.daemon.log(), 20 * SLOWNESS, "a word of what is dropped")
+        until(lambda: "queue" in service.daemon.log(), EVENT_SECONDS, "a word of what is dropped")
         peer.send(json.dumps({"type": "mycroft.toolboxd.is_alive", "context": {"n": "last"}}))
         answered = 0
         while True:
-            message = json.loads(peer.receive(20 * SLOWNESS))
+            message = json.loads(peer.receive(EVENT_SECONDS))
             answered += message["type"] == INVOKE + ".response"
             if message["context"].get("n") == "last":
                 break
@@ -253,7 +253,7 @@ def test_a_client_that_does_not_read_is_dropped(launch):
             caller.settle()
         with pytest.raises((Closed, TimeoutError)):
             for _ in range(41):
-                mute.receive(5 * SLOWNESS)
+                mute.receive(EVENT_SECONDS)
         # What the kernel took for it may count as read in the first second.
         assert re.search("dropped a client: it (does not read|reads too slowly) what it is sent",
                          service.daemon.log())

@@ -12,8 +12,7 @@ import manifests
 import pytest
 from adder import adder
 from caller import Caller
-from processes import (SLOWNESS, START_SECONDS, TOOLBOXD, Process, environment, resident_kb,
-                       until)
+from processes import EVENT_SECONDS, SLOWNESS, TOOLBOXD, Process, environment, resident_kb, until
 from traffic import Load
 
 CALLERS = 8
@@ -45,7 +44,7 @@ def call_many(url, who, outcome, all_done):
                 peer.send(json.dumps({"type": INVOKE, "context": context, "data": {
                     "name": "add", "args": {"a": open_calls[sent], "b": sent}}}))
                 sent += 1
-            text = peer.receive(30 * SLOWNESS)
+            text = peer.receive(EVENT_SECONDS)
             # Seven in eight frames are for the others: parse only our own.
             if f'"who": {who}' not in text or ".response" not in text:
                 continue
@@ -62,7 +61,7 @@ def call_many(url, who, outcome, all_done):
         late = [one for one in caller.settle() if one.type == INVOKE + ".response"
                 and one.context.get("who") == who]
         wrong += [repr(one) for one in late]
-        all_done.wait(60 * SLOWNESS)
+        all_done.wait(EVENT_SECONDS)
     outcome[who] = wrong
 
 
@@ -114,7 +113,7 @@ def measure(url, home, calls, in_flight):
     figures = Load(url, calls, in_flight).figures()
     process = Process([Load.PROGRAM.parent / "bus-echo", url], environment(home), home / "echo.log")
     try:
-        until(lambda: is_answered(url, ECHO), START_SECONDS, "the echo")
+        until(lambda: is_answered(url, ECHO), EVENT_SECONDS, "the echo")
         plain = Load(url, ECHO_CALLS, in_flight, topic=ECHO).figures()
     finally:
         process.kill()

@@ -13,8 +13,8 @@ import processes
 import pytest
 import test_closed
 from caller import Caller
-from processes import (BUILD, END_SECONDS, START_SECONDS, TOOLBOXD, WRAPPER, environment, free_port,
-                       listens, until)
+from processes import (BUILD, EVENT_SECONDS, TOOLBOXD, WRAPPER, environment, free_port, listens,
+                       until)
 
 # More than waits in memory: 64 KiB.
 BROKEN = 190
@@ -64,7 +64,7 @@ def unread(tmp_path):
         stderr=into)
     os.close(into)
     try:
-        until(lambda: listens(port), START_SECONDS, "the bus, though nobody reads the log")
+        until(lambda: listens(port), EVENT_SECONDS, "the bus, though nobody reads the log")
         yield f"ws://127.0.0.1:{port}/core", process, out
     finally:
         process.kill()
@@ -81,12 +81,12 @@ def test_a_log_that_nobody_reads_holds_nobody_up(unread):
             assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
         reader = Reader(out)
         lost = until(lambda: re.search(r"(\d+) lines of the log were lost: stderr was not read in time",
-                                       reader.text()), START_SECONDS, "the count")
+                                       reader.text()), EVENT_SECONDS, "the count")
         assert int(lost[1]) > 0
         assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
         process.send_signal(signal.SIGTERM)
-        assert process.wait(END_SECONDS) == 0
-    reader.join(END_SECONDS)
+        assert process.wait(EVENT_SECONDS) == 0
+    reader.join(EVENT_SECONDS)
     assert "Stopping" in reader.text()
 
 
@@ -96,8 +96,8 @@ def test_a_log_that_nobody_reads_does_not_hold_up_the_end(unread):
         caller.call("ovos.tools.reload")
     begun = time.monotonic()
     process.send_signal(signal.SIGTERM)
-    assert process.wait(END_SECONDS) == 0
-    assert time.monotonic() - begun < END_SECONDS
+    assert process.wait(EVENT_SECONDS) == 0
+    assert time.monotonic() - begun < EVENT_SECONDS
 
 
 WITHOUT_JIT = BUILD / "tests" / "without_jit" / "without-jit"
@@ -114,7 +114,7 @@ def test_patterns_without_machine_code_are_reported_once(
     service = launch(wait=False)
     test_closed.write(service.daemon.home, '{"toolboxd": {"limits": {"args_bytes": 20}}}')
     urls = until(lambda: re.findall(r"On the bus at (\S+)", service.daemon.log())[1:],
-                 START_SECONDS, "another start")
+                 EVENT_SECONDS, "another start")
     with Caller(urls[0]) as caller:
         assert caller.call("ovos.tools.reload")["failed"] == []
         assert caller.call("ovos.tools.match", {"utterance": "what is 1 plus 2"})["name"] == "add"
@@ -143,7 +143,7 @@ def watched(launch, tmp_path):
 
 def changed_soon(service, before):
     """The lines of a reload that the watcher began."""
-    until(lambda: "Reloaded in" in service.daemon.log()[len(before):], 10 * processes.SLOWNESS,
+    until(lambda: "Reloaded in" in service.daemon.log()[len(before):], processes.EVENT_SECONDS,
           "the reload")
     return lines_since(service, before)
 
@@ -188,13 +188,13 @@ def test_a_reload_that_changes_nothing_says_so_only_to_who_asked(watched):
     generation = caller.call("ovos.tools.status")["generation"]
     (folder / "box1.json").touch()
     until(lambda: caller.call("ovos.tools.status")["generation"] > generation,
-          10 * processes.SLOWNESS, "the reload")
+          processes.EVENT_SECONDS, "the reload")
     assert lines_since(service, before) == []
     caller.call("ovos.tools.reload")
     line, = lines_since(service, before)
     assert re.fullmatch(r"INFO  Reloaded in \d+ ms: nothing changed, 5 still fail", line)
     service.daemon.reload_by_signal()
-    until(lambda: len(lines_since(service, before)) == 2, 10 * processes.SLOWNESS, "a line")
+    until(lambda: len(lines_since(service, before)) == 2, processes.EVENT_SECONDS, "a line")
 
 
 def test_the_level_debug_has_every_name(launch, tmp_path):

@@ -11,10 +11,9 @@ import subprocess
 import sys
 
 import pytest
-from processes import ROOT, SLOWNESS
+from processes import EVENT_SECONDS, ROOT
 from test_mcp_conformance import LEGACY, MODERN, SUITE
 
-SECONDS = 60 * SLOWNESS
 
 pytestmark = pytest.mark.skipif(not SUITE.exists(), reason=f"npm has not installed the suite: {SUITE}")
 
@@ -37,7 +36,7 @@ def test_scenario(tmp_path, version, scenario):
          "--spec-version", version, "-o", tmp_path / "out"],
         env=dict(os.environ, PATH=f"{SUITE.parent}:{os.environ['PATH']}", SUITE_CLIENT_HOME=str(tmp_path),
                  NODE_OPTIONS=f"--require={interop / 'on_loopback.cjs'}"),
-        capture_output=True, text=True, timeout=SECONDS, check=False)
+        capture_output=True, text=True, timeout=EVENT_SECONDS, check=False)
     [written] = (tmp_path / "out").glob("*/checks.json")
     checks = json.loads(written.read_text())
     bad = {check["id"]: check.get("errorMessage") for check in checks if check["status"] in ("FAILURE", "WARNING")}

@@ -9,12 +9,11 @@ import manifests
 import pytest
 from caller import Caller
 from http_peer import port_of
-from processes import ROOT, SLOWNESS, TOOLBOXCTL, environment, until
+from processes import EVENT_SECONDS, ROOT, TOOLBOXCTL, environment, until
 
 INTEROP = ROOT / "tests" / "interop"
 INSTALLED = ROOT / "build" / "node" / "node_modules"
 NODE = INSTALLED / ".bin" / "node"
-SECONDS = 60 * SLOWNESS
 DOORS = ("http", "stdio")
 NOTHING = {"type": "object", "additionalProperties": False}
 
@@ -53,7 +52,7 @@ def stdio(started):
 
 def await_nothing_running(started):
     with Caller(started.url) as caller:
-        until(lambda: not caller.call("ovos.tools.calls", {"state": "running"})["calls"], 15 * SLOWNESS,
+        until(lambda: not caller.call("ovos.tools.calls", {"state": "running"})["calls"], EVENT_SECONDS,
               "the call cancelled")
 
 
@@ -79,7 +78,7 @@ def test_the_sdk_for_typescript(started, door, kind, package):
     try:
         check(json.loads(client.stdout.readline() or "null"))
         await_nothing_running(started)
-        client.communicate("end\n", timeout=SECONDS)
+        client.communicate("end\n", timeout=EVENT_SECONDS)
         assert client.returncode == 0
     finally:
         client.kill()
@@ -103,7 +102,7 @@ async def use(client, call, progress_of):
         told.set()
 
     task = asyncio.create_task(call("peers__slow", {}, progress))
-    await asyncio.wait_for(told.wait(), SECONDS)
+    await asyncio.wait_for(told.wait(), EVENT_SECONDS)
     task.cancel()
     await asyncio.wait([task])
     seen["cancelled"] = task.cancelled()
@@ -157,7 +156,7 @@ def test_the_client_of_fastmcp(started, door):
 def test_the_client_of_utcp_for_typescript(started):
     done = subprocess.run([NODE, INTEROP / "utcp_peer_client.cjs", base(started) + "/utcp"],
                           env=environment(started.home / "client", NODE_PATH=str(INSTALLED)),
-                          capture_output=True, text=True, timeout=SECONDS, cwd=started.home)
+                          capture_output=True, text=True, timeout=EVENT_SECONDS, cwd=started.home)
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout.splitlines()[-1])  # after what the SDK logs
     assert not seen["errors"], seen
@@ -176,7 +175,7 @@ def test_the_inspector(started, door, era):
     env["PATH"] = f"{INSTALLED / '.bin'}:{env['PATH']}"
 
     def inspect(*words):
-        return subprocess.run([*command, *words], env=env, capture_output=True, text=True, timeout=SECONDS,
+        return subprocess.run([*command, *words], env=env, capture_output=True, text=True, timeout=EVENT_SECONDS,
                               stdin=subprocess.DEVNULL)
 
     listed = inspect("tools/list")

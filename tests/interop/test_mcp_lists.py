@@ -6,8 +6,8 @@ import sys
 import mcp_server
 import pytest
 from caller import Caller
-from processes import SLOWNESS, is_alive, toolboxctl, until
-from test_mcp_servers import SERVER, START_SECONDS, Servers
+from processes import EVENT_SECONDS, is_alive, toolboxctl, until
+from test_mcp_servers import SERVER, Servers
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ class Desk(Servers):
         return {tool["toolbox_id"] for tool in caller.call("ovos.tools.list")["tools"]}
 
     def await_ids(self, caller, *ids):
-        until(lambda: self.ids(caller) == set(ids), START_SECONDS, f"{ids} offered")
+        until(lambda: self.ids(caller) == set(ids), EVENT_SECONDS, f"{ids} offered")
 
     def failed(self, caller):
         return {one["toolbox_id"]: one["error"] for one in caller.call("ovos.tools.status")["failed"]}
@@ -76,7 +76,7 @@ def test_a_wrong_server_costs_only_itself(desk):
     desk.servers |= WRONG
     desk.write()
     with Caller(desk.start().url) as caller:
-        until(lambda: "good" in desk.ids(caller), START_SECONDS, "the good one offered")
+        until(lambda: "good" in desk.ids(caller), EVENT_SECONDS, "the good one offered")
         failed = desk.failed(caller)
         lines = desk.path.read_text().splitlines()
         for name, text in (("text", "is no object"), ("neither", "either a"), ("both", "either a"),
@@ -105,7 +105,7 @@ def test_a_change_of_one_leaves_the_others_alone(desk):
         desk.server("four")
         desk.write()
         desk.await_ids(caller, "two", "three", "four")
-        until(lambda: not is_alive(pids["one"]) and not is_alive(pids["two"]), 20 * SLOWNESS,
+        until(lambda: not is_alive(pids["one"]) and not is_alive(pids["two"]), EVENT_SECONDS,
               "the servers ended that are not meant any more")
         assert is_alive(pids["three"])
         caller.invoke("add", {"a": 1}, toolbox_id="three")
@@ -114,10 +114,10 @@ def test_a_change_of_one_leaves_the_others_alone(desk):
         good = desk.path.read_text()
         for bad in good[:-20], '{"mcpServers": []}':
             desk.path.write_text(bad)
-            until(lambda: "claude_desktop_config" in desk.failed(caller), 20 * SLOWNESS, "the mistake seen")
+            until(lambda: "claude_desktop_config" in desk.failed(caller), EVENT_SECONDS, "the mistake seen")
             assert desk.ids(caller) == {"two", "three", "four"} and is_alive(pids["three"])
         desk.path.write_text(good)
-        until(lambda: desk.failed(caller) == {}, 20 * SLOWNESS, "the mistake gone")
+        until(lambda: desk.failed(caller) == {}, EVENT_SECONDS, "the mistake gone")
         caller.invoke("add", {"a": 1}, toolbox_id="three")
         assert desk.starts("three")[-1] == pids["three"]
 
@@ -152,16 +152,16 @@ def test_many_servers(desk):
     desk.servers = {f"s{i}": {"command": "/nonexistent"} for i in range(1200)}
     desk.write()
     with Caller(desk.start().url) as caller:
-        until(lambda: "claude_desktop_config" in desk.failed(caller), START_SECONDS, "the bound told of")
+        until(lambda: "claude_desktop_config" in desk.failed(caller), EVENT_SECONDS, "the bound told of")
         assert "has more than 1000 servers; 200 are left out" in desk.failed(caller)["claude_desktop_config"]
-        until(lambda: "s999" in desk.failed(caller), 4 * START_SECONDS, "the last one tried")
+        until(lambda: "s999" in desk.failed(caller), 4 * EVENT_SECONDS, "the last one tried")
 
 
 def test_check_tells_of_each(desk, tmp_path):
     desk.server("one")
     desk.servers["two"] = {}
     desk.write()
-    done = toolboxctl("check", desk.path, home=tmp_path / "ctl", seconds=START_SECONDS)
+    done = toolboxctl("check", desk.path, home=tmp_path / "ctl", seconds=EVENT_SECONDS)
     assert done.returncode == 1
     assert f"one: mcp, {len(mcp_server.TOOLS)} tools" in done.stdout
     assert "/mcpServers/two: the server 'two' must have either" in done.stderr

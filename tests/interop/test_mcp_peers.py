@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 from caller import Caller
-from processes import ROOT, SLOWNESS, children, environment, free_port, is_alive, listens, until
+from processes import (EVENT_SECONDS, ROOT, children, environment, free_port, is_alive, listens,
+                       until)
 from test_mcp_clients import INSTALLED, NODE, needs
-from test_mcp_servers import START_SECONDS, begin, ends_of, text_of
+from test_mcp_servers import begin, ends_of, text_of
 from test_mcp_urls import Urls
 
 INTEROP = ROOT / "tests" / "interop"
@@ -83,7 +84,7 @@ class Running:
     def serve(self):
         with open(self.home / "peer.log", "ab") as log:
             self.process = subprocess.Popen(self.command, env=environment(self.home, **self.env), stdout=log, stderr=log)
-        until(lambda: listens(self.port), START_SECONDS, "the server")
+        until(lambda: listens(self.port), EVENT_SECONDS, "the server")
 
     def pid(self):
         """The process of the server; None: there is none now."""
@@ -100,13 +101,13 @@ class Running:
             self.process.wait()
             self.serve()
         else:
-            until(lambda: not is_alive(pid), 15 * SLOWNESS, "its end")
+            until(lambda: not is_alive(pid), EVENT_SECONDS, "its end")
 
     def filled(self, args):
         return {key: value.replace("HOME", str(self.home)) if isinstance(value, str) else value
                 for key, value in args.items()}
 
-    def calls(self, caller, seconds=START_SECONDS):
+    def calls(self, caller, seconds=EVENT_SECONDS):
         name, args, text = self.peer.call
         answer = caller.invoke(name, self.filled(args), seconds=seconds)
         return text in text_of(answer) if "result" in answer else None
@@ -139,47 +140,47 @@ def test_it_is_listed_called_and_fails_and_may_be_killed_between_calls(started):
     assert {peer.peer.call[0], peer.peer.fail[0]} <= names
     assert peer.calls(caller)
     name, args, text = peer.peer.fail
-    failed = caller.invoke(name, args, seconds=START_SECONDS)
+    failed = caller.invoke(name, args, seconds=EVENT_SECONDS)
     assert failed["code"] in ("tool_failed", "invalid_arguments") and text in failed["error"], failed
     peer.kill()
     # The first call over HTTP may be the one that finds the session or the connection gone.
-    assert until(lambda: peer.calls(caller), START_SECONDS, "it answers again")
+    assert until(lambda: peer.calls(caller), EVENT_SECONDS, "it answers again")
 
 
 @peers(lambda peer: peer.slow)
 def test_it_has_progress_is_cancelled_and_may_be_killed_in_a_call(started):
     peer, caller = started
     name, key = peer.peer.slow
-    assert "result" in caller.invoke(name, {key: 1}, progress=True, seconds=START_SECONDS)
+    assert "result" in caller.invoke(name, {key: 1}, progress=True, seconds=EVENT_SECONDS)
     told = [one.data["progress"] for one in caller.seen if one.type == "ovos.tools.call.progress"]
     assert told and told == sorted(told) and told[-1] <= 1, told
     for end in ("cancelled", "killed"):
         caller.seen.clear()
         marks = begin(caller, name, {key: 4}, call_id=end, progress=True, timeout_ms=600000)
-        caller.wait_for(lambda one: one.type == "ovos.tools.call.progress", START_SECONDS)
+        caller.wait_for(lambda one: one.type == "ovos.tools.call.progress", EVENT_SECONDS)
         if end == "cancelled":
             assert caller.call("ovos.tools.cancel", {"call_id": end}, {"source": "asker"})["cancelled"]
         else:
             peer.kill()
         codes = {one["code"] for one in ends_of(caller, marks).values()}
         assert codes <= {"cancelled"} if end == "cancelled" else codes <= {"host_crashed", "unavailable", "tool_failed"}, codes
-        assert until(lambda: peer.calls(caller), START_SECONDS, "it answers again")
+        assert until(lambda: peer.calls(caller), EVENT_SECONDS, "it answers again")
 
 
 @peers(lambda peer: peer.grows)
 def test_its_tools_change(started):
     peer, caller = started
     assert "grown" not in peer.urls.listed(caller, "box")
-    assert text_of(caller.invoke("grow", seconds=START_SECONDS)) == "more"
-    until(lambda: "grown" in peer.urls.listed(caller, "box"), START_SECONDS, "one tool more")
-    assert text_of(caller.invoke("grown", seconds=START_SECONDS)) == "grown"
+    assert text_of(caller.invoke("grow", seconds=EVENT_SECONDS)) == "more"
+    until(lambda: "grown" in peer.urls.listed(caller, "box"), EVENT_SECONDS, "one tool more")
+    assert text_of(caller.invoke("grown", seconds=EVENT_SECONDS)) == "grown"
 
 
 @peers(lambda peer: peer.resource)
 def test_its_resources_are_read(started):
     peer, caller = started
     uri, text = peer.peer.resource
-    found = caller.invoke("list_resources", seconds=START_SECONDS)["result"]["structured"]["resources"]
+    found = caller.invoke("list_resources", seconds=EVENT_SECONDS)["result"]["structured"]["resources"]
     assert uri in [one["uri"] for one in found], found
     assert text in caller.invoke("read_resource", {"uri": uri})["result"]["structured"]["contents"][0]["text"]
     assert caller.invoke("read_resource", {"uri": "demo://none"})["code"] == "tool_failed"

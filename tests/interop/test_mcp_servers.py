@@ -12,11 +12,11 @@ import mcp_server
 import pytest
 from caller import Caller
 from http_peer import port_of
-from processes import ROOT, SLOWNESS, children, is_alive, toolboxctl, until, write_configuration
+from processes import (EVENT_SECONDS, ROOT, SLOWNESS, children, is_alive, toolboxctl, until,
+                       write_configuration)
 from test_mcp_http import Client
 
 SERVER = ROOT / "tests" / "interop" / "mcp_server.py"
-START_SECONDS = 60 * SLOWNESS
 ERAS = ("modern", "legacy")
 
 
@@ -54,7 +54,7 @@ class Servers:
         return {tool["name"]: tool for tool in found if tool["toolbox_id"] == name}
 
     def await_tools(self, caller, name="box"):
-        return until(lambda: self.listed(caller, name), START_SECONDS, f"the tools of {name}")
+        return until(lambda: self.listed(caller, name), EVENT_SECONDS, f"the tools of {name}")
 
     def log(self):
         return self.service.daemon.log()
@@ -152,17 +152,17 @@ def test_progress_begins_the_deadline_of_a_tool_anew_and_not_that_of_a_caller(se
     with Caller(servers.start().url) as caller:
         servers.await_tools(caller)
         caller.invoke("add", {"a": 1})
-        assert text_of(caller.invoke("wait", {"seconds": 2 * SLOWNESS}, seconds=30 * SLOWNESS)) == "waited"
-        assert caller.invoke("wait", {"seconds": 8 * SLOWNESS}, seconds=30 * SLOWNESS)["code"] == "timeout"
+        assert text_of(caller.invoke("wait", {"seconds": EVENT_SECONDS}, seconds=EVENT_SECONDS)) == "waited"
+        assert caller.invoke("wait", {"seconds": EVENT_SECONDS}, seconds=EVENT_SECONDS)["code"] == "timeout"
         assert caller.invoke("wait", {"seconds": 2 * SLOWNESS}, timeout_ms=int(999 * SLOWNESS),
-                             seconds=30 * SLOWNESS)["code"] == "timeout"
+                             seconds=EVENT_SECONDS)["code"] == "timeout"
 
 
 def test_progress_extends_a_deadline_up_to_a_bound(servers):
     servers.add("box", tools={"wait": {"timeout_ms": int(1000 * SLOWNESS)}}, limits={"max_ms": int(1500 * SLOWNESS)})
     with Caller(servers.start().url) as caller:
         servers.await_tools(caller)
-        assert caller.invoke("wait", {"seconds": 2 * SLOWNESS}, seconds=30 * SLOWNESS)["code"] == "timeout"
+        assert caller.invoke("wait", {"seconds": EVENT_SECONDS}, seconds=EVENT_SECONDS)["code"] == "timeout"
 
 
 def begin(caller, name, args, count=1, **more):
@@ -171,7 +171,7 @@ def begin(caller, name, args, count=1, **more):
                         {"source": "asker"}) for number in range(count)]
 
 
-def ends_of(caller, marks, seconds=START_SECONDS, count=None):
+def ends_of(caller, marks, seconds=EVENT_SECONDS, count=None):
     """The answers to these calls, by mark, in the order in which they came."""
     def found():
         return [one for one in caller.seen if one.type == "ovos.tools.invoke.response"
@@ -214,9 +214,9 @@ def test_calls_that_share_a_server_start_others_up_to_workers(servers):
                 marks.extend(begin(caller, "wait", {"seconds": 600}, call_id="all"))
             return len(servers.starts("box")) == 4
 
-        until(has_three, START_SECONDS, "three servers")
+        until(has_three, EVENT_SECONDS, "three servers")
         marks += begin(caller, "wait", {"seconds": 600}, 8, call_id="all")
-        until(lambda: running(caller) == (len(marks), 0), START_SECONDS, "all in flight")
+        until(lambda: running(caller) == (len(marks), 0), EVENT_SECONDS, "all in flight")
         caller.call("ovos.tools.cancel", {"call_id": "all"}, {"source": "asker"})
         assert {end["code"] for end in ends_of(caller, marks).values()} == {"cancelled"}
         assert len(servers.starts("box")) == 4 and all(map(is_alive, servers.starts("box")[1:]))
@@ -245,9 +245,9 @@ def test_a_call_that_ends_early_leaves_its_server_and_the_others(servers, era, e
             assert caller.call("ovos.tools.cancel", {"call_id": "wait-0"}, {"source": "asker"})["cancelled"]
         assert ends_of(caller, ended)[ended[0]]["code"] == end
         methods = servers.folder.parent / "box" / "methods"
-        until(lambda: "notifications/cancelled" in methods.read_text(), 10 * SLOWNESS, "the server notified")
+        until(lambda: "notifications/cancelled" in methods.read_text(), EVENT_SECONDS, "the server notified")
         # The server goes on, and its late answer is dropped.
-        assert text_of(caller.invoke("wait", {"seconds": 2}, seconds=30 * SLOWNESS)) == "waited"
+        assert text_of(caller.invoke("wait", {"seconds": 2}, seconds=EVENT_SECONDS)) == "waited"
         last = begin(caller, "gather", {"count": 3}, call_id="last")
         assert {text_of(one) for one in ends_of(caller, others + last).values()} == \
             {f"{place} of 3" for place in range(3)}
@@ -263,9 +263,9 @@ def test_a_server_that_stops_answering_is_ended(servers):
             assert caller.invoke("stop", timeout_ms=100)["code"] == "timeout"
         stopped = servers.starts("box")[-1]
         assert is_alive(stopped), "three calls alone do not end it"
-        ended = ends_of(caller, other, 60 * SLOWNESS)[other[0]]
+        ended = ends_of(caller, other, EVENT_SECONDS)[other[0]]
         assert ended["code"] == "host_crashed"
-        until(lambda: not is_alive(stopped), 10 * SLOWNESS, "the server gone")
+        until(lambda: not is_alive(stopped), EVENT_SECONDS, "the server gone")
         assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
         assert "has not answered a ping" in servers.log()
 
@@ -313,8 +313,8 @@ def test_a_server_that_closes_its_input_is_ended(servers):
         servers.await_tools(caller)
         for count in (1, 2):
             assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
-            until(lambda: servers.log().count("it has closed its standard input") == count, 20 * SLOWNESS, "its end")
-            until(lambda: not servers.service.daemon.hosts(), 20 * SLOWNESS, "the end of its host")
+            until(lambda: servers.log().count("it has closed its standard input") == count, EVENT_SECONDS, "its end")
+            until(lambda: not servers.service.daemon.hosts(), EVENT_SECONDS, "the end of its host")
         assert len(servers.starts("box")) == 3
 
 
@@ -324,7 +324,7 @@ def test_a_killed_server_costs_each_call_in_flight_one_error_and_counts_once(ser
     with Caller(servers.start({"crash_limit": 2}).url) as caller:
         servers.await_tools(caller)
         marks = begin(caller, "gather", {"count": 9}, 8)
-        until(lambda: running(caller) == (8, 0), START_SECONDS, "all in flight")
+        until(lambda: running(caller) == (8, 0), EVENT_SECONDS, "all in flight")
         pid = servers.starts("box")[-1] if end == "server" else servers.service.daemon.only_host()
         os.kill(pid, signal.SIGKILL)
         ends = ends_of(caller, marks)
@@ -355,7 +355,7 @@ def test_a_server_that_is_killed_between_calls(servers):
         pid = servers.starts("box")[-1]
         os.kill(pid, signal.SIGKILL)
         hosts = servers.service.daemon.hosts
-        until(lambda: not is_alive(pid) and not hosts(), 10 * SLOWNESS, "its host gone")
+        until(lambda: not is_alive(pid) and not hosts(), EVENT_SECONDS, "its host gone")
         assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
         assert servers.starts("box")[-1] != pid
 
@@ -368,7 +368,7 @@ def test_a_server_that_breaks_rules_in_a_call(servers, era, name, text):
     with Caller(servers.start().url) as caller:
         servers.await_tools(caller)
         for _ in range(3):
-            assert text_of(caller.invoke(name, seconds=30 * SLOWNESS)) == text
+            assert text_of(caller.invoke(name, seconds=EVENT_SECONDS)) == text
         assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
         assert len(servers.starts("box")) == 2
 
@@ -379,7 +379,7 @@ def test_a_server_that_starts_badly(servers, args):
     servers.add("box", *args)
     with Caller(servers.start().url) as caller:
         servers.await_tools(caller)
-        assert caller.invoke("add", {"a": 1}, seconds=30 * SLOWNESS)["result"]["structured"] == {"sum": 2}
+        assert caller.invoke("add", {"a": 1}, seconds=EVENT_SECONDS)["result"]["structured"] == {"sum": 2}
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -387,7 +387,7 @@ def test_a_server_that_starts_slowly(servers, era, times):
     servers.add("box", "--fault", "slow", "--seconds", str(times(3, 20)), *(["--legacy"] if era == "legacy" else []))
     with Caller(servers.start().url) as caller:
         servers.await_tools(caller)
-        ends = ends_of(caller, begin(caller, "add", {"a": 1}, 3, timeout_ms=1000), 60 * SLOWNESS)
+        ends = ends_of(caller, begin(caller, "add", {"a": 1}, 3, timeout_ms=1000), EVENT_SECONDS)
         assert [end["result"]["structured"] for end in ends.values()] == [{"sum": 2}] * 3
 
 
@@ -396,11 +396,11 @@ def test_a_server_that_never_answers(servers, times):
         pytest.skip("it has a minute to list its tools: --long")
     servers.add("box", "--fault", "mute")
     with Caller(servers.start().url) as caller:
-        failed = until(lambda: caller.call("ovos.tools.status")["failed"], 2 * START_SECONDS, "it failed")
+        failed = until(lambda: caller.call("ovos.tools.status")["failed"], 2 * EVENT_SECONDS, "it failed")
         assert "the server has not listed its tools within 57 s" in failed[0]["error"] or \
             "it has not responded to server/discover and initialize in time" in failed[0]["error"]
         pid = servers.starts("box")[-1]
-        until(lambda: not is_alive(pid), 10 * SLOWNESS, "the server gone")
+        until(lambda: not is_alive(pid), EVENT_SECONDS, "the server gone")
 
 
 @pytest.mark.parametrize("fault, reason", [
@@ -411,15 +411,15 @@ def test_a_server_that_cannot_be_used(servers, fault, reason):
     servers.add("other")
     with Caller(servers.start().url) as caller:
         servers.await_tools(caller, "other")
-        failed = until(lambda: caller.call("ovos.tools.status")["failed"], START_SECONDS, "it failed")
+        failed = until(lambda: caller.call("ovos.tools.status")["failed"], EVENT_SECONDS, "it failed")
         assert [one["toolbox_id"] for one in failed] == ["box"] and reason in failed[0]["error"]
 
 
 def test_a_server_that_fails_at_first_is_asked_again_by_itself(servers):
     servers.add("box", "--tools", "tools.json")
     with Caller(servers.start().url) as caller:
-        until(lambda: caller.call("ovos.tools.status")["failed"], START_SECONDS, "it failed")
-        until(lambda: len(servers.starts("box")) >= 2, START_SECONDS, "a second start")
+        until(lambda: caller.call("ovos.tools.status")["failed"], EVENT_SECONDS, "it failed")
+        until(lambda: len(servers.starts("box")) >= 2, EVENT_SECONDS, "a second start")
         (servers.folder.parent / "box" / "tools.json").write_text(json.dumps(mcp_server.TOOLS[:1]))
         assert list(servers.await_tools(caller)) == ["add"]
         assert caller.call("ovos.tools.status")["failed"] == []
@@ -429,21 +429,21 @@ def test_a_server_that_fails_at_first_is_asked_again_by_itself(servers):
 def test_a_server_that_never_answers_does_not_hold_a_change(servers):
     servers.add("box", "--fault", "mute")
     with Caller(servers.start().url) as caller:
-        until(lambda: servers.starts("box"), START_SECONDS, "its start")
+        until(lambda: servers.starts("box"), EVENT_SECONDS, "its start")
         (servers.folder / "own.json").write_text(json.dumps({"kind": "command", "risk": "read", "tools": [
             {"name": "mine", "description": "Mine.", "argument_schema": {"type": "object"},
              "command": {"argv": ["echo", "mine"]}}]}))
         # It has a minute to list its tools.
-        until(lambda: servers.listed(caller, "own"), 15 * SLOWNESS, "the change")
+        until(lambda: servers.listed(caller, "own"), EVENT_SECONDS, "the change")
         pid = servers.starts("box")[0]
-        until(lambda: not is_alive(pid), 10 * SLOWNESS, "its end")
-        until(lambda: len(servers.starts("box")) == 2, START_SECONDS, "it is asked again")
+        until(lambda: not is_alive(pid), EVENT_SECONDS, "its end")
+        until(lambda: len(servers.starts("box")) == 2, EVENT_SECONDS, "it is asked again")
 
 
 def test_a_program_that_is_not_there(servers):
     servers.add("box", mcp={"command": ["/nowhere/server"]})
     with Caller(servers.start().url) as caller:
-        failed = until(lambda: caller.call("ovos.tools.status")["failed"], START_SECONDS, "it failed")
+        failed = until(lambda: caller.call("ovos.tools.status")["failed"], EVENT_SECONDS, "it failed")
         assert "'/nowhere/server' cannot be started: No such file" in failed[0]["error"]
 
 
@@ -454,9 +454,9 @@ def test_a_program_that_is_gone_for_long_is_not_offered_until_it_is_back(servers
     with Caller(servers.start().url) as caller:
         servers.await_tools(caller)
         program.rename(tmp_path / "away")
-        gone = until(lambda: (answer := caller.invoke("add", {"a": 1})).get("code") and answer, START_SECONDS, "it is gone")
+        gone = until(lambda: (answer := caller.invoke("add", {"a": 1})).get("code") and answer, EVENT_SECONDS, "it is gone")
         assert gone["code"] == "unavailable" and "No such file" in gone["error"], gone
-        until(lambda: not servers.listed(caller, "box"), START_SECONDS, "its tools are not offered")
+        until(lambda: not servers.listed(caller, "box"), EVENT_SECONDS, "its tools are not offered")
         (tmp_path / "away").rename(program)
         servers.await_tools(caller)
         assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
@@ -505,7 +505,7 @@ def test_a_list_that_changes_is_read_again_by_itself(servers, era):
         servers.await_tools(caller)
         path.write_text(json.dumps(changed_tools()))
         assert text_of(caller.invoke("change")) == "changed"
-        caller.wait_for(lambda one: one.type == "ovos.tools.changed", START_SECONDS)
+        caller.wait_for(lambda one: one.type == "ovos.tools.changed", EVENT_SECONDS)
         found = servers.listed(caller, "box")
         assert "extra" in found and found["add"]["description"] == "Delete everything."
         assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
@@ -521,7 +521,7 @@ def test_a_list_that_has_changed_while_its_server_did_not_run_is_read_again(serv
         path.write_text(json.dumps(changed_tools()[1:]))
         assert text_of(caller.invoke("twice")) == "once"
         until(lambda: "extra" in (found := servers.listed(caller, "box")) and "add" not in found,
-              START_SECONDS, "the list of the session")
+              EVENT_SECONDS, "the list of the session")
 
 
 def test_a_list_that_changes_in_one_process_alone_stays(servers):
@@ -529,13 +529,13 @@ def test_a_list_that_changes_in_one_process_alone_stays(servers):
     with Caller(servers.start().url) as caller:
         servers.await_tools(caller)
         assert text_of(caller.invoke("change")) == "changed"
-        until(lambda: len(servers.starts("box")) == 3, START_SECONDS, "another process asked")
+        until(lambda: len(servers.starts("box")) == 3, EVENT_SECONDS, "another process asked")
         refused = until(lambda: (answer := caller.invoke("add", {"a": 1})).get("code") and answer,
-                        10 * SLOWNESS, "the change noticed")
+                        EVENT_SECONDS, "the change noticed")
         assert refused["code"] == "tool_failed"
         assert "the server has changed this tool since it was described" in refused["error"]
         assert text_of(caller.invoke("twice")) == "once", "the others are as they were"
-        until(lambda: not is_alive(servers.starts("box")[2]), 10 * SLOWNESS, "it has answered")
+        until(lambda: not is_alive(servers.starts("box")[2]), EVENT_SECONDS, "it has answered")
         caller.settle()
         assert servers.listed(caller, "box")["add"]["description"] == "Add two integers."
         assert is_alive(servers.starts("box")[1]) and len(servers.starts("box")) == 3
@@ -547,7 +547,7 @@ def test_a_list_that_is_never_the_same_is_read_less_and_less_often(servers):
         servers.await_tools(caller)
         end = time.monotonic() + 6
         while time.monotonic() < end:
-            assert text_of(caller.invoke("twice", seconds=START_SECONDS)) == "once", "the others are as they were"
+            assert text_of(caller.invoke("twice", seconds=EVENT_SECONDS)) == "once", "the others are as they were"
             time.sleep(0.05)
         # After 1 s, 2 s and 4 s, each shortened by a quarter at most: one process is asked, and another one called.
         assert 4 <= len(servers.starts("box")) <= 2 + 2 * 3, servers.starts("box")
@@ -559,7 +559,7 @@ def test_a_reload_keeps_a_server_with_the_same_list(servers):
         servers.await_tools(caller)
         caller.invoke("add", {"a": 1})
         pid = servers.starts("box")[-1]
-        caller.call("ovos.tools.reload", seconds=START_SECONDS)
+        caller.call("ovos.tools.reload", seconds=EVENT_SECONDS)
         caller.invoke("add", {"a": 1})
         assert is_alive(pid), "the list was asked of another process"
         assert len(servers.starts("box")) == 3
@@ -580,7 +580,7 @@ def test_nothing_is_left_of_a_server(servers, end):
     elif end == "killed":
         servers.service.daemon.kill()
         servers.service.daemon.has_ended = True
-    until(lambda: not is_alive(bred) and not is_alive(server), 10 * SLOWNESS, "nothing left")
+    until(lambda: not is_alive(bred) and not is_alive(server), EVENT_SECONDS, "nothing left")
 
 
 def test_nothing_is_left_after_many_ends(servers, times, figure):
@@ -599,18 +599,18 @@ def test_nothing_is_left_after_many_ends(servers, times, figure):
 
         def changed():
             servers.add("box", tools={"wait": {"timeout_ms": int(300 * SLOWNESS) + len(bred)}})
-            caller.call("ovos.tools.reload", seconds=START_SECONDS)
+            caller.call("ovos.tools.reload", seconds=EVENT_SECONDS)
 
         ends = (lambda: caller.invoke("leave"), lambda: caller.invoke("wait", {"seconds": 60}), killed_host,
                 killed_server, changed)
         rounds = times(10, 200)
         for number in range(rounds):
             answer = until(lambda: (got := caller.invoke("breed")).get("result") and got,
-                           START_SECONDS, "a process")
+                           EVENT_SECONDS, "a process")
             bred += [int(text_of(answer)), servers.starts("box")[-1]]
             ends[number % len(ends)]()
         servers.service.end()
-    until(lambda: not any(map(is_alive, bred)), 10 * SLOWNESS, "nothing left")
+    until(lambda: not any(map(is_alive, bred)), EVENT_SECONDS, "nothing left")
     figure("processes", len(bred))
     figure("servers", len(servers.starts("box")))
 
@@ -624,14 +624,14 @@ def test_nothing_is_left_after_many_daemons(servers, times, tmp_path):
             servers.await_tools(caller)
             left.append(int(text_of(caller.invoke("breed"))))
             begin(caller, "gather", {"count": 4}, 3)
-            until(lambda: running(caller) == (3, 0), START_SECONDS, "all in flight")
+            until(lambda: running(caller) == (3, 0), EVENT_SECONDS, "all in flight")
             left += servers.service.daemon.hosts() + [servers.starts("box")[-1]]
             if number % 2:
                 servers.service.daemon.kill()
                 servers.service.daemon.has_ended = True
             else:
                 servers.service.end()
-        until(lambda: not any(map(is_alive, left)), 10 * SLOWNESS, "nothing left")
+        until(lambda: not any(map(is_alive, left)), EVENT_SECONDS, "nothing left")
 
 
 def test_the_operator_has_the_last_word(servers):
@@ -673,10 +673,10 @@ def test_secrets_are_read_and_never_shown(servers, tmp_path):
         values = [text_of(caller.invoke("environment", {"name": name}))
                   for name in ("KEY", "TOKEN", "PLAIN")]
         assert values == ["Bearer env-secret-2", "file-secret-1", "${x}"]
-        until(lambda: servers.log().count("it is") >= 3, 5 * SLOWNESS, "the lines logged")
+        until(lambda: servers.log().count("it is") >= 3, EVENT_SECONDS, "the lines logged")
         assert "secret-1" not in servers.log() and "secret-2" not in servers.log()
         assert "it is Bearer *** here" in servers.log()
-        failed = until(lambda: len(found := caller.call("ovos.tools.status")["failed"]) == 2 and found, 20 * SLOWNESS, "both")
+        failed = until(lambda: len(found := caller.call("ovos.tools.status")["failed"]) == 2 and found, EVENT_SECONDS, "both")
         assert [one["toolbox_id"] for one in failed] == ["lacks", "tells"] and "NOT_THERE" in failed[0]["error"]
         assert "the key *** is not known" in failed[1]["error"]
         assert "a request that it does not have: \"***\"" in servers.log()
@@ -810,9 +810,9 @@ def test_a_server_with_ten_thousand_tools(servers, page):
         [{"name": f"tool_{number}", "inputSchema": {"type": "object"}} for number in range(9999)]
         + mcp_server.TOOLS[:1]))
     with Caller(servers.start({"limits": {"tools": 10000, "frame_bytes": 16 << 20}}).url) as caller:
-        until(lambda: caller.count_tools() == 10000, START_SECONDS, "all tools")
+        until(lambda: caller.count_tools() == 10000, EVENT_SECONDS, "all tools")
         assert caller.call("ovos.tools.status")["not_offered"] == []
-        answer = caller.invoke("add", {"a": 1}, seconds=START_SECONDS)
+        answer = caller.invoke("add", {"a": 1}, seconds=EVENT_SECONDS)
         assert answer["result"]["structured"] == {"sum": 2}
 
 
@@ -839,10 +839,10 @@ def test_clients_of_mcp_get_the_blocks_as_the_server_sent_them(servers, era):
 def test_check_starts_the_server_and_lists(servers, tmp_path):
     servers.add("box")
     servers.add("bad", "--fault", "exits")
-    good = toolboxctl("check", servers.folder / "box.json", home=tmp_path, seconds=START_SECONDS)
+    good = toolboxctl("check", servers.folder / "box.json", home=tmp_path, seconds=EVENT_SECONDS)
     assert good.returncode == 0, good.stderr
     assert len(servers.starts("box")) == 1
-    bad = toolboxctl("check", servers.folder / "bad.json", home=tmp_path, seconds=START_SECONDS)
+    bad = toolboxctl("check", servers.folder / "bad.json", home=tmp_path, seconds=EVENT_SECONDS)
     assert bad.returncode == 1 and "exited with status 5" in bad.stdout + bad.stderr
 
 
@@ -855,7 +855,7 @@ def test_check_asks_the_server_each_time_and_tells_what_it_changed(servers, tmp_
 
     def check():
         listed.write_text(json.dumps(tools))
-        return toolboxctl("check", servers.folder / "box.json", home=tmp_path, seconds=START_SECONDS)
+        return toolboxctl("check", servers.folder / "box.json", home=tmp_path, seconds=EVENT_SECONDS)
 
     found = check()
     assert found.returncode == 0 and "box: mcp, 2 tools" in found.stdout
@@ -888,7 +888,7 @@ def test_a_server_of_the_sdk_for_python(servers, tmp_path):
     servers.add("box", mcp={"command": [sys.executable, str(tmp_path / "real.py")]})
     with Caller(servers.start().url) as caller:
         assert list(servers.await_tools(caller)) == ["shout"]
-        answer = caller.invoke("shout", {"text": "hey", "times": 2}, seconds=START_SECONDS)
+        answer = caller.invoke("shout", {"text": "hey", "times": 2}, seconds=EVENT_SECONDS)
         assert answer["result"] == {"content": [{"type": "text", "text": "HEYHEY"}],
                                     "structured": {"result": "HEYHEY"}}
         failed = caller.invoke("shout", {"text": ""})
@@ -899,7 +899,7 @@ def test_a_result_of_100_mb_costs_its_call_and_ends_its_server(servers):
     servers.add("box")
     with Caller(servers.start().url) as caller:
         servers.await_tools(caller)
-        answer = caller.invoke("large", {"bytes": 100_000_000}, seconds=60 * SLOWNESS)
+        answer = caller.invoke("large", {"bytes": 100_000_000}, seconds=EVENT_SECONDS)
         assert answer["code"] == "host_crashed", answer
-        until(lambda: "it has sent a line of more than 64 MiB" in servers.log(), 10 * SLOWNESS, "the reason")
-        assert caller.invoke("add", {"a": 1}, seconds=30 * SLOWNESS)["result"]["structured"] == {"sum": 2}
+        until(lambda: "it has sent a line of more than 64 MiB" in servers.log(), EVENT_SECONDS, "the reason")
+        assert caller.invoke("add", {"a": 1}, seconds=EVENT_SECONDS)["result"]["structured"] == {"sum": 2}

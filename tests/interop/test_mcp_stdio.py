@@ -12,7 +12,7 @@ import manifests
 import pytest
 from caller import Caller
 from conftest import Service
-from processes import (SLOWNESS, TOOLBOXCTL, children, environment, is_alive, until,
+from processes import (EVENT_SECONDS, TOOLBOXCTL, at_most, children, environment, is_alive, until,
                        write_configuration)
 from test_approval import Person
 from test_plugins import plugged
@@ -73,7 +73,7 @@ class Server:
         self.seen.append(message)
         return message
 
-    def wait(self, is_wanted, seconds=15 * SLOWNESS):
+    def wait(self, is_wanted, seconds=EVENT_SECONDS):
         end = time.monotonic() + seconds
         while True:
             message = self.read(end - time.monotonic())
@@ -107,7 +107,7 @@ class Server:
         """Close its input; the seconds until it has ended."""
         began = time.monotonic()
         self.process.stdin.close()
-        assert self.process.wait(10 * SLOWNESS) == 0, self.complaints()
+        assert self.process.wait(EVENT_SECONDS) == 0, self.complaints()
         return time.monotonic() - began
 
 
@@ -251,27 +251,27 @@ def test_a_line_without_an_end_takes_no_memory(server):
 def test_a_call_is_cancelled_at_once_and_has_no_response(server, daemon, extra):
     with Caller(daemon.url) as caller:
         id_ = server.begin("tools/call", {"name": "answers__wait", "arguments": {"seconds": 15}, **extra})
-        until(lambda: running(caller), 10 * SLOWNESS,
+        until(lambda: running(caller), EVENT_SECONDS,
               "the call running")
         began = time.monotonic()
         server.send({"method": "notifications/cancelled", "params": {"requestId": id_}})
-        until(lambda: not running(caller), 5 * SLOWNESS,
+        until(lambda: not running(caller), EVENT_SECONDS,
               "the call ended")
-        assert time.monotonic() - began < 10 * PROMPT * SLOWNESS
+        assert time.monotonic() - began < at_most(10 * PROMPT)
         [call] = caller.call("ovos.tools.calls", {"name": "wait"})["calls"]
         assert call["code"] == "cancelled"
     assert server.ask("ping", {} if not extra else None)
     assert not [message for message in server.seen if message.get("id") == id_]
 
 
-def test_the_end_of_the_input_cancels_what_runs_and_ends_the_server(server, daemon, judged):
+def test_the_end_of_the_input_cancels_what_runs_and_ends_the_server(server, daemon):
     with Caller(daemon.url) as caller:
         for _ in range(3):
             server.begin("tools/call", {"name": "answers__wait", "arguments": {"seconds": 15}})
         until(lambda: len(running(caller)) == 3,
-              10 * SLOWNESS, "the calls running")
-        assert server.leave() < judged(PROMPT) * SLOWNESS
-        until(lambda: not running(caller), 5 * SLOWNESS,
+              EVENT_SECONDS, "the calls running")
+        assert server.leave() < at_most(PROMPT)
+        until(lambda: not running(caller), EVENT_SECONDS,
               "the calls ended")
 
 
@@ -279,13 +279,13 @@ def test_a_signal_ends_the_server_and_its_calls(server, daemon):
     listen = server.begin("subscriptions/listen", {**MODERN, "notifications": {}})
     with Caller(daemon.url) as caller:
         server.begin("tools/call", {"name": "answers__wait", "arguments": {"seconds": 15}})
-        until(lambda: running(caller), 10 * SLOWNESS,
+        until(lambda: running(caller), EVENT_SECONDS,
               "the call running")
         server.process.send_signal(signal.SIGTERM)
         end = server.answer(listen)
         assert end["result"]["_meta"][SUBSCRIPTION] == listen
-        server.process.wait(10 * SLOWNESS)
-        until(lambda: not running(caller), 5 * SLOWNESS,
+        server.process.wait(EVENT_SECONDS)
+        until(lambda: not running(caller), EVENT_SECONDS,
               "the call ended")
 
 
@@ -402,7 +402,7 @@ def test_it_outlives_the_bus_and_fails_what_ran(launch, folder, tmp_path):
         server.ask("initialize", {"protocolVersion": "2025-11-25"})
         id_ = server.begin("tools/call", {"name": "wait", "arguments": {"seconds": 15}})
         with Caller(service.url) as caller:
-            until(lambda: running(caller), 10 * SLOWNESS,
+            until(lambda: running(caller), EVENT_SECONDS,
                   "the call running")
         service.daemon.kill()
         manifests.toolbox(folder, "later", [manifests.labs("new_tool")])
@@ -422,26 +422,26 @@ def test_a_call_ends_when_its_service_has_started_again_and_the_bus_stays(launch
             server.ask("initialize", {"protocolVersion": "2025-11-25"})
             lost = server.begin("tools/call", {"name": "wait", "arguments": {"seconds": 15}})
             with Caller(service.url) as caller:
-                until(lambda: running(caller), 10 * SLOWNESS,
+                until(lambda: running(caller), EVENT_SECONDS,
                       "the call running")
             service.daemon.kill()
             launch(toolbox_dirs=[folder], bus_url=service.url)
             answer = server.answer(lost)
             assert answer["result"]["isError"] is True and "was away" in text_of(answer)
-            until(lambda: not server.call("wait", {"seconds": 0})["result"]["isError"], 10 * SLOWNESS, "the service")
+            until(lambda: not server.call("wait", {"seconds": 0})["result"]["isError"], EVENT_SECONDS, "the service")
             assert server.call("wait", {"seconds": 6})["result"]["isError"] is False, "the service has this one"
     finally:
         service.bus.kill()
 
 
-def test_without_a_daemon_it_is_one_itself(tmp_path, folder, judged):
+def test_without_a_daemon_it_is_one_itself(tmp_path, folder):
     with Server(tmp_path, "--standalone", "--toolbox-dir", folder, "--toolbox", "numbers") as server:
         assert server.names(MODERN) == ["absolute", "only_here"]
         assert server.call("absolute", {"value": -2})["result"]["structuredContent"] == {"result": 2}
         below = children(server.process.pid)
         assert below
-        assert server.leave() < judged(PROMPT) * SLOWNESS
-        until(lambda: not any(map(is_alive, below)), 5 * SLOWNESS, "its processes ended")
+        assert server.leave() < at_most(PROMPT)
+        until(lambda: not any(map(is_alive, below)), EVENT_SECONDS, "its processes ended")
 
 
 def test_alone_it_asks_nobody_and_so_denies_what_needs_a_person(tmp_path, folder):
@@ -454,7 +454,7 @@ def test_alone_it_asks_nobody_and_so_denies_what_needs_a_person(tmp_path, folder
 
 def test_the_folder_needs_standalone(tmp_path):
     with Server(tmp_path, "--toolbox-dir", tmp_path) as server:
-        assert server.process.wait(15 * SLOWNESS) == 2
+        assert server.process.wait(EVENT_SECONDS) == 2
         assert "--standalone" in server.complaints()
 
 
@@ -469,7 +469,7 @@ def test_a_toolbox_that_is_not_there_is_complained_about(serve):
 # ── a file as stdin ────────────────────────────────────────────────────────────────────────────
 
 
-def serve_file(tmp_path, text, *arguments, bus=None, seconds=60 * SLOWNESS):
+def serve_file(tmp_path, text, *arguments, bus=None, seconds=EVENT_SECONDS):
     """What `toolboxctl mcp <FILE` prints: its status, its messages by their ids, the others, and its complaints."""
     path = tmp_path / "requests.jsonl"
     path.write_text(text)
@@ -512,7 +512,7 @@ def test_a_file_of_more_calls_than_may_be_in_flight_is_served(daemon, tmp_path):
 def test_an_empty_stdin_is_served_to_its_end(daemon, tmp_path):
     for arguments, bus in ([], daemon.url), (["--standalone"], None):
         done = subprocess.run([TOOLBOXCTL, "mcp", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              timeout=60 * SLOWNESS, env=environment(tmp_path, **({"TOOLBOXD_BUS": bus} if bus else {})))
+                              timeout=EVENT_SECONDS, env=environment(tmp_path, **({"TOOLBOXD_BUS": bus} if bus else {})))
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -524,7 +524,7 @@ def test_a_file_is_served_without_a_daemon(folder, tmp_path):
 
 def test_a_folder_as_stdin_is_refused(daemon, tmp_path):
     with open_folder(tmp_path) as fd:
-        done = subprocess.run([TOOLBOXCTL, "mcp"], stdin=fd, capture_output=True, text=True, timeout=60 * SLOWNESS,
+        done = subprocess.run([TOOLBOXCTL, "mcp"], stdin=fd, capture_output=True, text=True, timeout=EVENT_SECONDS,
                               env=environment(tmp_path, TOOLBOXD_BUS=daemon.url))
     assert (done.returncode, done.stdout, done.stderr) == (2, "", "toolboxctl: stdin cannot be read: Is a directory\n")
 

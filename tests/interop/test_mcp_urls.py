@@ -15,9 +15,9 @@ import pytest
 from caller import Caller
 from http_peer import port_of
 from mcp_endpoint import Endpoint
-from processes import SLOWNESS, children, free_port, listens, until
+from processes import EVENT_SECONDS, SLOWNESS, children, free_port, listens, until
 from test_http_tls import certificate
-from test_mcp_servers import START_SECONDS, Servers, begin, changed_tools, ends_of, read_all, text_of
+from test_mcp_servers import Servers, begin, changed_tools, ends_of, read_all, text_of
 
 FORMS = [(era, form) for era in ("modern", "legacy") for form in ("json", "events")]
 
@@ -43,7 +43,7 @@ class Urls(Servers):
         def failed():
             return [one["error"] for one in caller.call("ovos.tools.status")["failed"]
                     if one["toolbox_id"] == name]
-        return until(failed, START_SECONDS, f"{name} failed")[0]
+        return until(failed, EVENT_SECONDS, f"{name} failed")[0]
 
 
 @pytest.fixture
@@ -90,8 +90,8 @@ def test_a_call_over_its_time_closes_its_stream(urls):
     with Caller(urls.start().url) as caller:
         urls.await_tools(caller)
         assert caller.invoke("wait", {"seconds": 3})["code"] == "timeout"
-        until(lambda: endpoint.broken, 10 * SLOWNESS, "the stream closed")
-        assert caller.invoke("add", {"a": 1}, seconds=START_SECONDS)["result"]["structured"] == {"sum": 2}
+        until(lambda: endpoint.broken, EVENT_SECONDS, "the stream closed")
+        assert caller.invoke("add", {"a": 1}, seconds=EVENT_SECONDS)["result"]["structured"] == {"sum": 2}
 
 
 @pytest.mark.parametrize("era", ["modern", "legacy"])
@@ -101,11 +101,11 @@ def test_calls_are_in_flight_at_once_and_one_that_is_cancelled_closes_its_reques
         urls.await_tools(caller)
         others = begin(caller, "wait", {"seconds": 2}, 8, timeout_ms=60000)
         ended = begin(caller, "wait", {"seconds": 2}, call_id="one", timeout_ms=60000)
-        until(lambda: len(endpoint.headers_of("tools/call")) == 9, START_SECONDS, "nine requests")
+        until(lambda: len(endpoint.headers_of("tools/call")) == 9, EVENT_SECONDS, "nine requests")
         assert caller.call("ovos.tools.cancel", {"call_id": "one"}, {"source": "asker"})["cancelled"]
         assert ends_of(caller, ended)[ended[0]]["code"] == "cancelled"
         assert {text_of(one) for one in ends_of(caller, others).values()} == {"waited"}
-        until(lambda: endpoint.broken, 10 * SLOWNESS, "the stream closed")
+        until(lambda: endpoint.broken, EVENT_SECONDS, "the stream closed")
         methods = [one.get("method") for one, _ in endpoint.requests]
         assert methods.count("notifications/cancelled") == (1 if era == "legacy" else 0)
 
@@ -115,7 +115,7 @@ def test_a_forgotten_session_costs_the_calls_of_it_nothing(urls):
     with Caller(urls.start().url) as caller:
         urls.await_tools(caller)
         before = begin(caller, "wait", {"seconds": 2}, timeout_ms=60000)
-        until(lambda: endpoint.headers_of("tools/call"), START_SECONDS, "the first call")
+        until(lambda: endpoint.headers_of("tools/call"), EVENT_SECONDS, "the first call")
         endpoint.sessions.clear()
         endpoint.sessions.append("none of ours")
         after = begin(caller, "add", {"a": 2}, 5)
@@ -132,7 +132,7 @@ def test_a_server_that_breaks_rules_in_a_call(urls, era, form, name, text):
     with Caller(urls.start().url) as caller:
         urls.await_tools(caller)
         for _ in range(3):
-            assert text_of(caller.invoke(name, seconds=30 * SLOWNESS)) == text
+            assert text_of(caller.invoke(name, seconds=EVENT_SECONDS)) == text
         assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
 
 
@@ -142,7 +142,7 @@ def test_a_server_that_starts_slowly(urls, era, form, times):
     endpoint.mute = ("tools/list", times(0.5, 5))  # for each of four pages
     with Caller(urls.start().url) as caller:
         urls.await_tools(caller)
-        ends = ends_of(caller, begin(caller, "add", {"a": 1}, 3, timeout_ms=1000), 60 * SLOWNESS)
+        ends = ends_of(caller, begin(caller, "add", {"a": 1}, 3, timeout_ms=1000), EVENT_SECONDS)
         assert [end["result"]["structured"] for end in ends.values()] == [{"sum": 2}] * 3
 
 
@@ -175,7 +175,7 @@ def test_a_server_that_takes_no_notification_holds_few_connections(urls):
                     n += "socket" in os.readlink(one)
             return n
 
-        assert until(lambda: (n := sockets()) < 30 and n, 10 * SLOWNESS, "few connections")
+        assert until(lambda: (n := sockets()) < 30 and n, EVENT_SECONDS, "few connections")
 
 
 def test_a_server_that_never_answers(urls, times):
@@ -184,7 +184,7 @@ def test_a_server_that_never_answers(urls, times):
     endpoint = urls.endpoint()
     endpoint.mute = ("server/discover", 600)
     with Caller(urls.start().url) as caller:
-        failed = until(lambda: caller.call("ovos.tools.status")["failed"], 2 * START_SECONDS, "it failed")
+        failed = until(lambda: caller.call("ovos.tools.status")["failed"], 2 * EVENT_SECONDS, "it failed")
         assert "the server cannot be used" in failed[0]["error"]
 
 
@@ -195,9 +195,9 @@ def test_a_list_that_changes_is_read_again_by_itself(urls, era):
     with Caller(urls.start().url) as caller:
         urls.await_tools(caller)
         assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
-        until(lambda: endpoint.listeners, START_SECONDS, "it listens")
+        until(lambda: endpoint.listeners, EVENT_SECONDS, "it listens")
         endpoint.change(changed_tools())
-        caller.wait_for(lambda one: one.type == "ovos.tools.changed", START_SECONDS)
+        caller.wait_for(lambda one: one.type == "ovos.tools.changed", EVENT_SECONDS)
         found = urls.listed(caller, "box")
         assert "extra" in found and found["add"]["description"] == "Delete everything."
         assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
@@ -209,16 +209,16 @@ def test_a_stream_of_notifications_that_ends_is_opened_again(urls):
     with Caller(urls.start().url) as caller:
         urls.await_tools(caller)
         caller.invoke("add", {"a": 1})
-        until(lambda: endpoint.listeners, START_SECONDS, "it listens")
+        until(lambda: endpoint.listeners, EVENT_SECONDS, "it listens")
         endpoint.change(mcp_server.TOOLS)
-        until(lambda: len(endpoint.headers_of("tools/list")) == 12, START_SECONDS, "three lists of four pages")
+        until(lambda: len(endpoint.headers_of("tools/list")) == 12, EVENT_SECONDS, "three lists of four pages")
         endpoint.tools = changed_tools()  # without a notification, since the stream is closed
         endpoint.hang_up()
-        until(lambda: len(endpoint.streams_of_get) == 2, START_SECONDS, "the next stream")
+        until(lambda: len(endpoint.streams_of_get) == 2, EVENT_SECONDS, "the next stream")
         assert endpoint.streams_of_get[1]["Last-Event-ID"] == "1"
         assert endpoint.streams_of_get[1]["Mcp-Session-Id"] in endpoint.sessions
-        until(lambda: "extra" in urls.listed(caller, "box"), START_SECONDS, "the list")
-        assert caller.invoke("add", {"a": 1}, seconds=START_SECONDS)["result"]["structured"] == {"sum": 2}
+        until(lambda: "extra" in urls.listed(caller, "box"), EVENT_SECONDS, "the list")
+        assert caller.invoke("add", {"a": 1}, seconds=EVENT_SECONDS)["result"]["structured"] == {"sum": 2}
 
 
 def test_a_stream_of_notifications_that_never_lasts_is_opened_less_and_less_often(urls):
@@ -227,7 +227,7 @@ def test_a_stream_of_notifications_that_never_lasts_is_opened_less_and_less_ofte
     with Caller(urls.start().url) as caller:
         urls.await_tools(caller)
         caller.invoke("add", {"a": 1})
-        until(lambda: len(endpoint.times_of_get) == 3, START_SECONDS, "three streams")
+        until(lambda: len(endpoint.times_of_get) == 3, EVENT_SECONDS, "three streams")
         assert endpoint.times_of_get[2] - endpoint.times_of_get[1] > 1.9
 
 
@@ -356,7 +356,7 @@ def test_events_go_on_after_redirects(urls):
     with Caller(urls.start().url) as caller:
         urls.await_tools(caller)
         endpoint.polls = 5
-        assert caller.invoke("add", {"a": 1}, seconds=START_SECONDS)["result"]["structured"] == {"sum": 2}
+        assert caller.invoke("add", {"a": 1}, seconds=EVENT_SECONDS)["result"]["structured"] == {"sum": 2}
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -428,7 +428,7 @@ def test_a_server_that_comes_back(urls):
         again.http.socket = socket.create_server(("127.0.0.1", port))
         urls.endpoints.append(again)
         answer = until(lambda: (got := caller.invoke("add", {"a": 1})).get("result") and got,
-                       START_SECONDS, "it answers again")
+                       EVENT_SECONDS, "it answers again")
         assert answer["result"]["structured"] == {"sum": 2}
 
 
@@ -444,7 +444,7 @@ def test_a_server_that_is_away_for_long_is_not_offered_until_it_is_back(urls):
         began = time.monotonic()
         assert caller.invoke("add", {"a": 1}, toolbox_id="box")["code"] == "unavailable"
         assert urls.listed(caller, "box"), "it has a time of grace"
-        until(lambda: not urls.listed(caller, "box"), START_SECONDS, "its tools are not offered")
+        until(lambda: not urls.listed(caller, "box"), EVENT_SECONDS, "its tools are not offered")
         assert time.monotonic() - began >= grace_s
         assert caller.invoke("add", {"a": 1}, toolbox_id="box")["code"] == "unknown_tool"
         assert "it cannot be reached" in urls.why_failed(caller)
@@ -506,7 +506,7 @@ def test_a_server_that_forgets_each_session_at_once(urls, status):
         begun = len(endpoint.sessions)
         endpoint.status = ("tools/call", status)
         endpoint.forgets = True
-        refused = caller.invoke("add", {"a": 1}, seconds=START_SECONDS)
+        refused = caller.invoke("add", {"a": 1}, seconds=EVENT_SECONDS)
         assert refused["code"] == "unavailable" and f"the status {status}" in refused["error"], refused
         time.sleep(0.5)
         assert len(endpoint.sessions) - begun < 20, f"it is not asked without end: {len(endpoint.sessions)}"
@@ -519,8 +519,8 @@ def test_a_server_with_ten_thousand_tools(urls, page):
     endpoint.tools = [{"name": f"tool_{number}", "inputSchema": {"type": "object"}} for number in range(9999)]
     endpoint.tools += mcp_server.TOOLS[:1]
     with Caller(urls.start({"limits": {"tools": 10000, "frame_bytes": 16 << 20}}).url) as caller:
-        until(lambda: caller.count_tools() == 10000, START_SECONDS, "all tools")
-        answer = caller.invoke("add", {"a": 1}, seconds=START_SECONDS)
+        until(lambda: caller.count_tools() == 10000, EVENT_SECONDS, "all tools")
+        answer = caller.invoke("add", {"a": 1}, seconds=EVENT_SECONDS)
         assert answer["result"]["structured"] == {"sum": 2}
 
 
@@ -537,12 +537,12 @@ def test_a_result_of_100_mb_costs_its_call(urls, form):
     urls.endpoint(form=form)
     with Caller(urls.start().url) as caller:
         urls.await_tools(caller)
-        before = caller.invoke("add", {"a": 1}, seconds=START_SECONDS)
+        before = caller.invoke("add", {"a": 1}, seconds=EVENT_SECONDS)
         assert before["result"]["structured"] == {"sum": 2}
         pid = children(urls.service.daemon.only_host())[0]
-        answer = caller.invoke("large", {"bytes": 100_000_000}, seconds=60 * SLOWNESS)
+        answer = caller.invoke("large", {"bytes": 100_000_000}, seconds=EVENT_SECONDS)
         assert answer["code"] == "tool_failed" and "it has sent too much" in answer["error"], answer
-        assert caller.invoke("add", {"a": 1}, seconds=START_SECONDS)["result"]["structured"] == {"sum": 2}
+        assert caller.invoke("add", {"a": 1}, seconds=EVENT_SECONDS)["result"]["structured"] == {"sum": 2}
         assert children(urls.service.daemon.only_host())[0] == pid, "its host goes on"
 
 
@@ -555,10 +555,10 @@ def test_what_is_no_response_costs_its_call(urls, body, type):
     with Caller(urls.start().url) as caller:
         urls.await_tools(caller)
         endpoint.body = (body, type)
-        refused = caller.invoke("add", {"a": 1}, seconds=START_SECONDS)
+        refused = caller.invoke("add", {"a": 1}, seconds=EVENT_SECONDS)
         assert refused["code"] == "tool_failed" and "has not answered: it has ended its answer early" in refused["error"]
         endpoint.body = None
-        assert caller.invoke("add", {"a": 1}, seconds=START_SECONDS)["result"]["structured"] == {"sum": 2}
+        assert caller.invoke("add", {"a": 1}, seconds=EVENT_SECONDS)["result"]["structured"] == {"sum": 2}
 
 
 def test_events_that_end_early_go_on_until_the_response_or_the_deadline(urls):
@@ -566,7 +566,7 @@ def test_events_that_end_early_go_on_until_the_response_or_the_deadline(urls):
     with Caller(urls.start().url) as caller:
         urls.await_tools(caller)
         endpoint.polls = 3
-        assert caller.invoke("add", {"a": 1}, seconds=START_SECONDS)["result"]["structured"] == {"sum": 2}
+        assert caller.invoke("add", {"a": 1}, seconds=EVENT_SECONDS)["result"]["structured"] == {"sum": 2}
         assert endpoint.polls == 0 and len(endpoint.headers_of("tools/call")) == 1, "it is sent once"
         endpoint.polls = 1000000
         assert caller.invoke("add", {"a": 1}, timeout_ms=int(1000 * SLOWNESS))["code"] == "timeout"
@@ -576,7 +576,7 @@ def test_events_that_end_early_go_on_until_the_response_or_the_deadline(urls):
         time.sleep(0.5)
         assert endpoint.polls == left, "nobody asks after the end"
         endpoint.polls = 0
-        assert caller.invoke("add", {"a": 1}, seconds=START_SECONDS)["result"]["structured"] == {"sum": 2}
+        assert caller.invoke("add", {"a": 1}, seconds=EVENT_SECONDS)["result"]["structured"] == {"sum": 2}
 
 
 REAL = """
@@ -601,7 +601,7 @@ def test_a_server_of_the_sdk_for_python(urls, tmp_path):
         process = subprocess.Popen([sys.executable, str(tmp_path / "real.py"), str(port)],
                                    stdout=log, stderr=log)
     try:
-        until(lambda: listens(port), START_SECONDS, "the server of the SDK")
+        until(lambda: listens(port), EVENT_SECONDS, "the server of the SDK")
         urls.point("box", f"http://127.0.0.1:{port}/mcp")
         with Caller(urls.start().url) as caller:
             assert list(urls.await_tools(caller)) == ["shout"]

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from processes import BUILD, FINDING, ROOT, SLOWNESS, TOOLBOXD, environment, toolboxctl
+from processes import BUILD, EVENT_SECONDS, FINDING, ROOT, TOOLBOXD, environment, toolboxctl
 
 KINDS = sorted(path.name for path in (ROOT / "templates").iterdir())
 DONE, ERROR, USAGE = range(3)
@@ -28,7 +28,7 @@ def run(*command, home):
                       CMAKE_GENERATOR="Ninja")  # which we need anyhow; make may not be there
     done = subprocess.run([str(part) for part in command], env=env, cwd=home, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=120 * SLOWNESS)
+                          stderr=subprocess.STDOUT, timeout=EVENT_SECONDS)
     assert done.returncode == 0 and not FINDING.search(done.stdout), done.stdout
     return done.stdout
 
@@ -83,7 +83,7 @@ def test_a_python_without_wheel_fetches_what_builds_it(home, packages, is_isolat
         (home / "packages" / name / "__init__.py").write_text("")
     (home / "packages" / "pip" / "__main__.py").write_text("import sys; print(*sys.argv[1:])")
     done = subprocess.run([sys.executable, "-S", ID + "/tests/install.py", "made", "."], text=True,
-                          cwd=home, capture_output=True, timeout=120 * SLOWNESS,
+                          cwd=home, capture_output=True, timeout=EVENT_SECONDS,
                           env=environment(home, PYTHONPATH=str(home / "packages")))
     assert done.returncode == 0, done.stderr
     assert ("--no-build-isolation" in done.stdout) != is_isolated and "install" in done.stdout

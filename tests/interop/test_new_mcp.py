@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from caller import Caller
-from processes import ROOT, SLOWNESS, toolboxctl, until, write_configuration
+from processes import EVENT_SECONDS, ROOT, toolboxctl, until, write_configuration
 
 SERVER = ROOT / "tests" / "interop" / "mcp_server.py"
 DONE, ERROR, USAGE = range(3)
@@ -52,7 +52,7 @@ def test_it_has_the_risks_that_the_server_claims(new, launch, tmp_path):
     service = launch({}, [tmp_path / "toolbox.d"])
     with Caller(service.url) as caller:
         # The server is asked for its tools after the service is ready.
-        until(lambda: "code" not in caller.call("ovos.tools.get", {"name": "add"}), 30 * SLOWNESS, "the tool offered")
+        until(lambda: "code" not in caller.call("ovos.tools.get", {"name": "add"}), EVENT_SECONDS, "the tool offered")
         assert caller.invoke("add", {"a": 2, "b": 3})["result"]["structured"] == {"sum": 5}
 
 

@@ -8,10 +8,9 @@ import subprocess
 
 import manifests
 import pytest
-from processes import FINDING, TOOLBOXCTL, environment, toolboxctl, until
+from processes import EVENT_SECONDS, FINDING, TOOLBOXCTL, environment, toolboxctl, until
 
 DONE, ERROR, USAGE = range(3)
-SOON = 10
 
 
 def shell(name, line, examples=(), **more):
@@ -214,11 +213,11 @@ def test_nothing_is_left_when_it_is_ended_in_a_call(tmp_path, sent):
                               env=environment(tmp_path / "home", TEST_MARK=str(tmp_path)),
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        until(lambda: list(started.iterdir()), SOON, "the call")
+        until(lambda: list(started.iterdir()), EVENT_SECONDS, "the call")
         assert marked(mark)
         tester.send_signal(sent)
-        tester.wait(SOON)
-        until(lambda: not marked(mark), SOON, "the service and its hosts gone")
+        tester.wait(EVENT_SECONDS)
+        until(lambda: not marked(mark), EVENT_SECONDS, "the service and its hosts gone")
     finally:
         for pid in marked(mark):
             os.kill(pid, signal.SIGKILL)

@@ -5,10 +5,9 @@ import threading
 import pytest
 from ovos_bus_client import Message, MessageBusClient
 from ovos_bus_client.session import Session
-from processes import SLOWNESS
+from processes import EVENT_SECONDS
 from urllib.parse import urlsplit
 
-ANSWER_SECONDS = 10 * SLOWNESS
 
 
 @pytest.fixture(scope="module")
@@ -16,14 +15,14 @@ def skill(service):
     where = urlsplit(service.url)
     client = MessageBusClient(where.hostname, where.port, where.path, False)
     client.run_in_thread()
-    assert client.connected_event.wait(ANSWER_SECONDS)
+    assert client.connected_event.wait(EVENT_SECONDS)
     yield client
     client.close()
 
 
 def ask(skill, topic, data=None, context=None):
     message = Message(topic, data or {}, context or {})
-    answer = skill.wait_for_response(message, timeout=ANSWER_SECONDS)
+    answer = skill.wait_for_response(message, timeout=EVENT_SECONDS)
     assert answer is not None, f"no answer to {topic}"
     return answer
 
@@ -57,7 +56,7 @@ def test_every_answer_of_discover_is_collected(skill):
     skill.on("ovos.persona.tools.discover.response", collect)
     try:
         skill.emit(Message("ovos.persona.tools.discover"))
-        assert done.wait(ANSWER_SECONDS)
+        assert done.wait(EVENT_SECONDS)
     finally:
         skill.remove("ovos.persona.tools.discover.response", collect)
     assert sorted(seen) == ["answers", "left", "libm", "math_tools", "misbehave", "right"]
@@ -78,7 +77,7 @@ def test_concurrent_callers_over_clients_of_their_own(service):
         client = MessageBusClient(where.hostname, where.port, where.path, False)
         client.run_in_thread()
         try:
-            assert client.connected_event.wait(ANSWER_SECONDS)
+            assert client.connected_event.wait(EVENT_SECONDS)
             done, answers = threading.Event(), {}
 
             def collect(message):
@@ -92,7 +91,7 @@ def test_concurrent_callers_over_clients_of_their_own(service):
                 client.emit(Message("ovos.tools.invoke",
                                     {"name": "multiply", "args": {"a": who, "b": n}},
                                     {"who": who, "n": n, "source": f"skill-{who}"}))
-            if not done.wait(ANSWER_SECONDS):
+            if not done.wait(EVENT_SECONDS):
                 wrong.append(f"{who}: {len(answers)} of 20")
             wrong.extend((who, n, result) for n, result in answers.items()
                          if result != {"result": who * n})

@@ -16,7 +16,8 @@ import pytest
 from caller import Caller
 from http_peer import Http, port_of
 from mcp_endpoint import Endpoint
-from processes import ROOT, SLOWNESS, TOOLBOXCTL, TOOLBOXD, environment, until, write_configuration
+from processes import (EVENT_SECONDS, ROOT, TOOLBOXCTL, TOOLBOXD, environment, until,
+                       write_configuration)
 from test_mcp_clients import INSTALLED, NODE, needs
 from test_mcp_stdio import Server
 
@@ -41,21 +42,21 @@ def test_an_expected_output_may_leave_out_something(expected, printed, holds):
 
 def test_a_command_that_fails_is_seen(tmp_path):
     text = "<!-- tested: here -->\n```sh\ntrue\nfalse\ntoolboxctl nothing-like-it\n```\n<!-- end -->"
-    _, failed = pages.type_page(text, tmp_path, environment(tmp_path, PATH=PATH), 20 * SLOWNESS)
+    _, failed = pages.type_page(text, tmp_path, environment(tmp_path, PATH=PATH), EVENT_SECONDS)
     assert failed == "1: false\n2: command toolboxctl \"$@\"\n"
 
 
 def test_agents(launch, tmp_path):
     service = launch()
     env = environment(tmp_path / "agent", PATH=PATH, TOOLBOXD_BUS=service.url)
-    pages.expect_page(page("agents.md", service.url), tmp_path / "agent", env, 60 * SLOWNESS)
+    pages.expect_page(page("agents.md", service.url), tmp_path / "agent", env, EVENT_SECONDS)
 
 
 def test_http(launch, tmp_path):
     service = launch(args=["--http", "127.0.0.1:0"])
     text = (ROOT / "docs" / "http.md").read_text().replace("8090", str(port_of(service.daemon)))
     env = environment(tmp_path / "http", PATH=PATH)
-    pages.expect_page(text, tmp_path / "http", env, 60 * SLOWNESS)
+    pages.expect_page(text, tmp_path / "http", env, EVENT_SECONDS)
 
 
 def block(name, language, text):
@@ -66,7 +67,7 @@ def block(name, language, text):
 
 
 def type_block(text, env):
-    return subprocess.run(["bash", "-ec", text], env=env, capture_output=True, text=True, timeout=120 * SLOWNESS)
+    return subprocess.run(["bash", "-ec", text], env=env, capture_output=True, text=True, timeout=EVENT_SECONDS)
 
 
 def test_http_makes_tokens_and_certificates(launch):
@@ -80,10 +81,10 @@ def test_http_makes_tokens_and_certificates(launch):
     assert done.returncode == 0, done.stderr
     configuration = json.loads(block("http.md", "json", "allowed_hosts").replace("/etc/toolboxd", str(home)))
     write_configuration(home, configuration)
-    done = subprocess.run([TOOLBOXD, "--check"], env=env, capture_output=True, text=True, timeout=30 * SLOWNESS)
+    done = subprocess.run([TOOLBOXD, "--check"], env=env, capture_output=True, text=True, timeout=EVENT_SECONDS)
     assert done.returncode == 0 and "ERROR" not in done.stderr and "WARN" not in done.stderr, done.stderr
     (home / "key.pem").unlink()
-    done = subprocess.run([TOOLBOXD, "--check"], env=env, capture_output=True, text=True, timeout=30 * SLOWNESS)
+    done = subprocess.run([TOOLBOXD, "--check"], env=env, capture_output=True, text=True, timeout=EVENT_SECONDS)
     assert "key.pem" in done.stderr
 
 
@@ -184,7 +185,7 @@ def test_mcp(launch, tmp_path):
                                   (ROOT / "docs" / "mcp.md").read_text(), re.M)
         assert len(others) == 5
         with Caller(service.url) as caller:
-            until(lambda: len(caller.call("ovos.tools.status")["toolboxes"]) == 3, 60 * SLOWNESS, "the servers asked")
+            until(lambda: len(caller.call("ovos.tools.status")["toolboxes"]) == 3, EVENT_SECONDS, "the servers asked")
             risk = caller.call("ovos.tools.get", {"name": "read_file", "toolbox_id": "music"})["risk"]
             names = {tool["name"] for tool in caller.call("ovos.tools.list")["tools"]
                      if tool["toolbox_id"] == "music"}
@@ -245,7 +246,7 @@ def device(launch, tmp_path):
 
 def test_operating(device):
     service, home, env = device
-    pages.expect_page(page("operating.md", service.url), home, env, 120 * SLOWNESS)
+    pages.expect_page(page("operating.md", service.url), home, env, EVENT_SECONDS)
 
 
 def test_command_in_one_minute(launch, tmp_path):
@@ -267,7 +268,7 @@ def test_policy(launch, tmp_path):
         manifests.toolbox(tmp_path / "toolbox.d", toolbox, [manifests.labs(tool, risk="execute")])
     service = launch({}, [tmp_path / "toolbox.d"])
     env = environment(tmp_path / "person", PATH=PATH, TOOLBOXD_BUS=service.url)
-    pages.expect_page((ROOT / "docs" / "policy.md").read_text(), tmp_path / "person", env, 60 * SLOWNESS)
+    pages.expect_page((ROOT / "docs" / "policy.md").read_text(), tmp_path / "person", env, EVENT_SECONDS)
     with Caller(service.url) as caller:
         assert len(caller.call("ovos.tools.list")["tools"]) == 3
 
@@ -301,7 +302,7 @@ def test_policy_has_good_configurations(tmp_path, configuration):
     text = configuration.replace("/home/me/.config/toolboxd/approval.key", str(key))
     write_configuration(home, json.loads(text))
     done = subprocess.run([TOOLBOXD, "--check", "--toolbox-dir", manifests.SHIPPED], capture_output=True, text=True,
-                          env=environment(home, PATH=PATH), timeout=30 * SLOWNESS)
+                          env=environment(home, PATH=PATH), timeout=EVENT_SECONDS)
     assert done.returncode == 0 and "; 0 errors" in done.stderr, done.stderr
     key_of = next(iter(json.loads(text)["toolboxd"]))
     assert key_of in json.loads(done.stdout)["toolboxd"], "the key counts"

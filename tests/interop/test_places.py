@@ -5,7 +5,7 @@ import threading
 import time
 
 import pytest
-from processes import SLOWNESS
+from processes import EVENT_SECONDS, SLOWNESS
 from test_pressure import frame, message
 from websocket_peer import PING, Closed, Peer
 
@@ -56,7 +56,7 @@ def test_what_a_client_does_not_go_on_with_is_ended(launch, figure):
         assert "dropped an unfinished frame: nothing more of it came" in bus.daemon.log()
         # Its rest is no frame of its own, and the connection is kept.
         slow.socket.sendall(whole[-2:] + whole)
-        while '"ovos.tools.status.response"' not in slow.receive(20 * SLOWNESS)[:60]:
+        while '"ovos.tools.status.response"' not in slow.receive(EVENT_SECONDS)[:60]:
             pass
         for thread in threads:
             thread.join()

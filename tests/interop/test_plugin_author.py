@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 from caller import Caller
-from processes import BUILD, ROOT, SLOWNESS, environment, toolboxctl
+from processes import BUILD, EVENT_SECONDS, ROOT, environment, toolboxctl
 
 EXAMPLE = ROOT / "toolboxes" / "example_plugin"
 LIBRARY = "libexample_plugin.so"
@@ -17,7 +17,7 @@ def run(*command, home, **env):
     env.setdefault("CMAKE_GENERATOR", "Ninja")  # which we need anyhow; make may not be there
     done = subprocess.run([str(part) for part in command], env=environment(home, **env), cwd=home,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, timeout=120 * SLOWNESS)
+                          stderr=subprocess.STDOUT, text=True, timeout=EVENT_SECONDS)
     assert done.returncode == 0, done.stdout
     return done.stdout.strip()
 

@@ -8,10 +8,9 @@ import sys
 import pytest
 from caller import Caller
 from conftest import BUSES
-from processes import BUILD, SLOWNESS, START_SECONDS, Daemon, toolboxctl, until
+from processes import BUILD, EVENT_SECONDS, Daemon, toolboxctl, until
 from python_site import ECHO, PATIENT, Site, box, wait_until_told
 
-CHANGE_SECONDS = 30 * SLOWNESS
 
 
 @pytest.fixture
@@ -68,7 +67,7 @@ def why(told, toolbox_id, key="error"):
 
 def changed(caller):
     """What the next change consists of."""
-    return caller.wait_for(lambda one: one.type == "ovos.tools.changed", CHANGE_SECONDS).data
+    return caller.wait_for(lambda one: one.type == "ovos.tools.changed", EVENT_SECONDS).data
 
 
 # ── what is found ───────────────────────────────────────────────────────────────────────────────
@@ -244,7 +243,7 @@ def installed(tmp_path):
     """The manifest that is shipped, where an installation has it."""
     subprocess.run(["cmake", f"-DCMAKE_INSTALL_PREFIX={tmp_path}/prefix", "-P",
                     BUILD / "toolboxes" / "cmake_install.cmake"],
-                   check=True, stdout=subprocess.DEVNULL, timeout=60 * SLOWNESS)
+                   check=True, stdout=subprocess.DEVNULL, timeout=EVENT_SECONDS)
     alone = tmp_path / "shipped"
     alone.mkdir()
     where = tmp_path / "prefix" / "lib" / "toolboxd" / "toolbox.d" / "ovos_plugins.json"
@@ -443,7 +442,7 @@ def test_calls_run_side_by_side(serve, site):
         caller.send("ovos.tools.invoke", {"name": "meet", "args": {"text": f"{place}/"}})
     for _ in range(4):
         answer = caller.wait_for(lambda one: one.type == "ovos.tools.invoke.response",
-                                 START_SECONDS)
+                                 EVENT_SECONDS)
         assert answer.data["result"] == {"reply": "met"}
 
 
@@ -550,7 +549,7 @@ def start_at(tmp_path, folder):
         daemon = Daemon(tmp_path / "home", [folder], configuration={**PATIENT, **configuration})
         caller = Caller(daemon.url)
         open_ones.append((daemon, caller))
-        until(lambda: caller.call("mycroft.toolboxd.is_ready")["status"], START_SECONDS, "ready")
+        until(lambda: caller.call("mycroft.toolboxd.is_ready")["status"], EVENT_SECONDS, "ready")
         wait_until_told(caller)
         return daemon, caller
 
@@ -641,10 +640,10 @@ def test_a_running_daemon_leaves_one_out_and_takes_it_back(start_at, site, spied
     assert toolboxctl("disable", "spy/*", bus=daemon.url, home=home).returncode == 0
     assert names(caller) == ["fine/echo"]
     site.install("more", box("more", three=ECHO), {"more": "Box"})
-    until(lambda: "more/three" in names(caller), CHANGE_SECONDS, "the new plugin offered")
+    until(lambda: "more/three" in names(caller), EVENT_SECONDS, "the new plugin offered")
     assert caller.invoke("three")["result"] == {"reply": "hello"} and spied() == 0
     assert toolboxctl("enable", "spy/*", bus=daemon.url, home=home).returncode == 0
-    until(lambda: "spy/peek" in names(caller), CHANGE_SECONDS, "the plugin offered again")
+    until(lambda: "spy/peek" in names(caller), EVENT_SECONDS, "the plugin offered again")
     assert caller.invoke("peek")["result"] == {"reply": "hello"}
 
 

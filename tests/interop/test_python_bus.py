@@ -9,7 +9,7 @@ import manifests
 import pytest
 from caller import Caller
 from conftest import BUSES
-from processes import SLOWNESS, until
+from processes import EVENT_SECONDS, SLOWNESS, at_most, until
 from python_site import Site, wait_until_told
 from traffic import Load
 
@@ -19,7 +19,7 @@ INVOKE = "ovos.tools.invoke"
 BURST, RATE = 500, 100
 
 FLOOD_MS = int(3000 * SLOWNESS)
-OTHERS_P99_MS_MAX = 50 * SLOWNESS
+OTHERS_P99_MS_MAX = 50
 DAEMON_CPU_MAX = 0.2
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
@@ -95,7 +95,7 @@ def talkers(request, site, launch, tmp_path):
 
 
 def call(caller, toolbox_id, name, text=""):
-    answer = caller.invoke(name, {"text": text}, toolbox_id=toolbox_id, seconds=60 * SLOWNESS)
+    answer = caller.invoke(name, {"text": text}, toolbox_id=toolbox_id, seconds=EVENT_SECONDS)
     assert "result" in answer, answer
     return answer["result"]["reply"]
 
@@ -120,13 +120,13 @@ def test_tools_hear_each_other_and_themselves_once(talkers):
         call(caller, box, "say", text)
     caller.send("test.news", {"n": "3"})
     for box in "one", "two":
-        until(lambda: call(caller, box, "heard").endswith("3"), 20 * SLOWNESS, "the last news")
+        until(lambda: call(caller, box, "heard").endswith("3"), EVENT_SECONDS, "the last news")
         assert call(caller, box, "heard") == "1,2,3"
 
 
 def test_what_cannot_be_said_is_dropped_and_the_tool_goes_on(talkers):
     mark = talkers.caller.send(INVOKE, {"name": "shout", "toolbox_id": "one", "args": {}})
-    answer = talkers.caller.answer_to(INVOKE, mark, 60 * SLOWNESS)
+    answer = talkers.caller.answer_to(INVOKE, mark, EVENT_SECONDS)
     assert answer.data["result"] == {"reply": "said"}
     assert [one.type for one in talkers.caller.seen
             if one.type and one.type.startswith("test.")] == ["test.last"]
@@ -137,7 +137,7 @@ def test_what_cannot_be_said_is_dropped_and_the_tool_goes_on(talkers):
     assert "limits.frame_bytes" in log
 
 
-def test_a_tool_that_floods_the_bus_harms_nobody(talkers, figure, judged):
+def test_a_tool_that_floods_the_bus_harms_nobody(talkers, figure):
     caller = talkers.caller
     assert call(caller, "one", "heard") == ""
     began = time.monotonic()
@@ -145,7 +145,7 @@ def test_a_tool_that_floods_the_bus_harms_nobody(talkers, figure, judged):
     caller.wait_for(lambda one: one.type == "test.noise")
     others = Load(talkers.url, 500, 1, {"name": "absolute", "args": {"value": -1}}).figures()
     cpu, since = cpu_s(talkers.daemon.pid), time.monotonic()
-    answer = caller.answer_to(INVOKE, mark, 60 * SLOWNESS)
+    answer = caller.answer_to(INVOKE, mark, EVENT_SECONDS)
     spent = time.monotonic() - began
     cpu = (cpu_s(talkers.daemon.pid) - cpu) / (time.monotonic() - since)
     noise = sum(one.type == "test.noise" for one in caller.seen)
@@ -154,7 +154,7 @@ def test_a_tool_that_floods_the_bus_harms_nobody(talkers, figure, judged):
     figure("daemon_cpu", cpu)
     assert answer.data["code"] == "timeout"
     assert BURST < noise <= BURST + RATE * (spent + 0.2)
-    assert others["p99_us"] / 1000 < judged(OTHERS_P99_MS_MAX)
+    assert others["p99_us"] / 1000 < at_most(OTHERS_P99_MS_MAX)
     assert cpu < DAEMON_CPU_MAX
     assert "its host has to wait" in talkers.daemon.log()
     assert call(caller, "one", "ask") == "3"

@@ -7,7 +7,7 @@ import subprocess
 
 import pages
 import pytest
-from processes import FINDING, ROOT, SLOWNESS, TOOLBOXD, environment, free_port
+from processes import EVENT_SECONDS, FINDING, ROOT, TOOLBOXD, environment, free_port
 
 README = (ROOT / "README.md").read_text()
 
@@ -38,7 +38,7 @@ def typed(tmp_path_factory):
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, start_new_session=True)
     try:
-        out, _ = shell.communicate(timeout=60 * SLOWNESS)
+        out, _ = shell.communicate(timeout=EVENT_SECONDS)
     finally:
         if shell.poll() is None:
             shell.send_signal(signal.SIGKILL)

@@ -13,17 +13,15 @@ import manifests
 import pytest
 from caller import Caller
 from fake_bus import FakeBus
-from processes import (SLOWNESS, TOOLBOXD, Daemon, OvosBus, cpu_ns, descriptors, free_port, listens,
-                       resident_kb, until)
+from processes import (EVENT_SECONDS, SLOWNESS, TOOLBOXD, Daemon, OvosBus, at_most, cpu_ns,
+                       descriptors, free_port, listens, resident_kb, until)
 from traffic import INVOKE, PERSONA_CALL
 from websocket_peer import Closed
 
 IS_SANITIZED = b"__asan_init" in TOOLBOXD.read_bytes()
 # The first wait is 0.5 s, the second 1 s, both with jitter.
-BACK_SECONDS = 10 * SLOWNESS
-HOLD_SECONDS = 2 * SLOWNESS       # back so soon after an outage of less than a second
+HOLD_SECONDS = 2       # back so soon after an outage of less than a second
 BACKOFF_SECONDS = 30              # the longest wait between attempts
-ATTEMPT_SECONDS = 22 * SLOWNESS   # an attempt is given up after so long
 CALLS_KEPT = 1000                 # the calls of which a daemon has records
 GROWTH_KB_MAX = 1024              # what a daemon may have grown by
 ASK_SECONDS = 0.02                # how often a bus that is back is asked for the daemon
@@ -32,7 +30,7 @@ QUEUE_BYTES_LONG = 64 << 20       # the default
 SPARE_KB = 8 << 10                # what the daemon may take beside the queue
 CALLS_PER_S = 10000               # of a bus that does not read
 BATCH = 100
-STALL_SECONDS, STALLS_MAX = 2 * SLOWNESS, 4
+STALL_SECONDS, STALLS_MAX = EVENT_SECONDS, 4
 
 
 @pytest.fixture
@@ -62,7 +60,7 @@ def ask(peer, number=0):
     peer.send(json.dumps({"type": INVOKE, "context": {"n": number},
                           "data": {"name": "add", "args": {"a": number, "b": 1}}}))
     while True:
-        message = json.loads(peer.receive(BACK_SECONDS))
+        message = json.loads(peer.receive(EVENT_SECONDS))
         if message["type"] == INVOKE + ".response" and message["context"] == {"n": number}:
             return message["data"]["result"]["result"]
 
@@ -93,7 +91,7 @@ def test_what_is_sent_to_a_bus_has_three_keys(daemon, fake_bus):
     daemon(fake_bus.url)
     peer = fake_bus.wait_for_client()
     peer.send('{"type": "ovos.tools.list", "odd": 1}')
-    assert set(json.loads(peer.receive(BACK_SECONDS))) == {"type", "data", "context"}
+    assert set(json.loads(peer.receive(EVENT_SECONDS))) == {"type", "data", "context"}
 
 
 def test_a_message_in_many_fragments(daemon, fake_bus):
@@ -103,7 +101,7 @@ def test_a_message_in_many_fragments(daemon, fake_bus):
                        "type": INVOKE}).encode()
     for at in range(len(text)):
         peer.send_frame(0 if at else 1, text[at:at + 1], final=at == len(text) - 1)
-    answers = (json.loads(peer.receive(BACK_SECONDS)) for _ in range(2))
+    answers = (json.loads(peer.receive(EVENT_SECONDS)) for _ in range(2))
     assert next(one for one in answers if one["type"].endswith(".response"))["data"]["result"] == {
         "result": 3}
 
@@ -111,7 +109,7 @@ def test_a_message_in_many_fragments(daemon, fake_bus):
 def test_it_comes_back_however_the_bus_ends(daemon, fake_bus):
     daemon(fake_bus.url)
     for ending in ("close frame", "end of file", "reset", "junk"):
-        peer = fake_bus.wait_for_client(BACK_SECONDS)
+        peer = fake_bus.wait_for_client(EVENT_SECONDS)
         assert ask(peer, 1) == 2
         if ending == "close frame":
             peer.send_frame(8, b"\x03\xe8")
@@ -120,7 +118,7 @@ def test_it_comes_back_however_the_bus_ends(daemon, fake_bus):
         elif ending == "reset":
             peer.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         peer.close()
-    assert ask(fake_bus.wait_for_client(BACK_SECONDS), 2) == 3
+    assert ask(fake_bus.wait_for_client(EVENT_SECONDS), 2) == 3
 
 
 def abort(peer):
@@ -129,7 +127,7 @@ def abort(peer):
     peer.close()
 
 
-def answers_of(peer, seconds=2 * SLOWNESS):
+def answers_of(peer, seconds=EVENT_SECONDS):
     """The numbers of the calls that are answered until nothing comes."""
     found = []
     try:
@@ -152,7 +150,7 @@ def test_answers_that_wait_for_a_bus_that_aborts_are_sent_after_it(daemon, fake_
                               "data": {"name": "add", "args": {"a": 1, "b": 1}}}))
     time.sleep(SLOWNESS)
     abort(peer)
-    answered = answers_of(fake_bus.wait_for_client(BACK_SECONDS))
+    answered = answers_of(fake_bus.wait_for_client(EVENT_SECONDS))
     assert len(answered) > 10, "not all were taken by the system before"
     assert len(set(answered)) == len(answered)
 
@@ -166,12 +164,12 @@ def test_an_answer_that_is_ready_while_the_bus_is_away_is_sent_when_it_is_back(
         "argument_schema": {"type": "object", "properties": {"n": {"type": "integer"}}}}]}))
     service = daemon(fake_bus.url, toolbox_dirs=[folder])
     peer = fake_bus.wait_for_client()
-    until(lambda: " offered" in service.log(), BACK_SECONDS, "its tools")
+    until(lambda: " offered" in service.log(), EVENT_SECONDS, "its tools")
     peer.send(json.dumps({"type": INVOKE, "context": {"n": 7},
                           "data": {"name": "slow", "args": {"n": 7}}}))
     time.sleep(0.05)
     abort(peer)
-    assert answers_of(fake_bus.wait_for_client(BACK_SECONDS)) == [7]
+    assert answers_of(fake_bus.wait_for_client(EVENT_SECONDS)) == [7]
 
 
 def test_answers_to_a_bus_that_stays_away_are_given_up(daemon, fake_bus, request):
@@ -187,7 +185,7 @@ def test_answers_to_a_bus_that_stays_away_are_given_up(daemon, fake_bus, request
     time.sleep(11)
     bus = FakeBus(port)
     try:
-        assert answers_of(bus.wait_for_client(BACKOFF_SECONDS * SLOWNESS)) == []
+        assert answers_of(bus.wait_for_client()) == []
         assert "messages are dropped" in service.log()
     finally:
         bus.close()
@@ -238,7 +236,7 @@ def test_waits_between_attempts_grow(daemon, fake_bus):
     daemon(fake_bus.url)
     times = []
     for _ in range(4):
-        fake_bus.wait_for_connection(30 * SLOWNESS).close()
+        fake_bus.wait_for_connection(EVENT_SECONDS).close()
         times.append(time.monotonic())
     waits = [later - earlier for earlier, later in zip(times, times[1:])]
     assert waits[0] > 0.2 and waits[2] > waits[0], waits
@@ -249,7 +247,7 @@ def test_a_bus_that_comes_late(daemon):
     daemon(f"ws://127.0.0.1:{port}/core")
     bus = FakeBus(port)
     try:
-        assert ask(bus.wait_for_client(BACK_SECONDS)) == 1
+        assert ask(bus.wait_for_client(EVENT_SECONDS)) == 1
     finally:
         bus.close()
 
@@ -259,7 +257,7 @@ def call_until_lost(caller, count):
     for number in range(count):
         try:
             mark = caller.send(INVOKE, {"name": "add", "args": {"a": number, "b": 0}})
-            answer = caller.answer_to(INVOKE, mark, 2 * SLOWNESS)
+            answer = caller.answer_to(INVOKE, mark, EVENT_SECONDS)
         except (Closed, OSError):
             return number
         assert answer.data["result"] == {"result": number}
@@ -275,7 +273,7 @@ def wait_until_served(url):
                 return True
         except (Closed, OSError):
             return False
-    until(answered, BACK_SECONDS, "an answer over the bus that came back")
+    until(answered, EVENT_SECONDS, "an answer over the bus that came back")
 
 
 def test_the_real_bus_is_killed_and_restarted_under_load(daemon, tmp_path):
@@ -294,7 +292,7 @@ def test_the_real_bus_is_killed_and_restarted_under_load(daemon, tmp_path):
                 answered = []
                 try:
                     while True:
-                        message = caller.receive(2 * SLOWNESS)
+                        message = caller.receive(EVENT_SECONDS)
                         if message.type == INVOKE + ".response":
                             answered.append(message.context["mark"])
                 except (Closed, OSError):
@@ -323,13 +321,13 @@ class MortalBus:
 
     def start(self):
         self.process = Daemon(self.home, [self.home / "none"], port=self.port, expect_start=False)
-        until(lambda: listens(self.port), BACK_SECONDS, "the bus listening")
+        until(lambda: listens(self.port), EVENT_SECONDS, "the bus listening")
 
     def kill(self):
         self.process.kill()
 
 
-def seconds_until_back(url, limit=BACK_SECONDS):
+def seconds_until_back(url, limit=EVENT_SECONDS):
     """From now until a call is answered over this bus."""
     began = time.monotonic()
 
@@ -346,7 +344,7 @@ def seconds_until_back(url, limit=BACK_SECONDS):
 
 
 def test_a_bus_that_is_killed_and_comes_back_again_and_again(
-        daemon, tmp_path, times, figure, judged):
+        daemon, tmp_path, times, figure):
     """F6: back each time within two seconds, and nothing kept of the connections that were. (A bus
     that a busy machine took more than a second to start again is waited for longer.)"""
     bus = MortalBus(tmp_path / "bus")
@@ -370,7 +368,7 @@ def test_a_bus_that_is_killed_and_comes_back_again_and_again(
         figure("outages_over_1_s", len(back_late))
         figure("grown_kb", grown_kb)
         figure("descriptors", (before[1], descriptors(service.pid)))
-        assert max(back) <= judged(HOLD_SECONDS)
+        assert max(back) <= at_most(HOLD_SECONDS)
         assert descriptors(service.pid) <= before[1]
         assert IS_SANITIZED or grown_kb < GROWTH_KB_MAX
     finally:
@@ -419,7 +417,7 @@ def test_a_bus_that_accepts_and_says_nothing(daemon, fake_bus, figure):
     daemon(fake_bus.url)
     fake_bus.wait_for_connection()
     start = time.monotonic()
-    fake_bus.wait_for_connection(ATTEMPT_SECONDS)
+    fake_bus.wait_for_connection(EVENT_SECONDS)
     figure("left_s", time.monotonic() - start)
 
 
@@ -433,7 +431,7 @@ def test_a_bus_in_a_black_hole(daemon, figure):
     try:
         service = daemon(f"ws://127.0.0.1:{hole.getsockname()[1]}/core")
         start, cpu = time.monotonic(), cpu_ns(service.pid)
-        until(lambda: "cannot reach" in service.log(), ATTEMPT_SECONDS, "the attempt given up")
+        until(lambda: "cannot reach" in service.log(), EVENT_SECONDS, "the attempt given up")
         figure("left_s", time.monotonic() - start)
         figure("cpu_ms", (cpu_ns(service.pid) - cpu) / 1e6)
     finally:
@@ -482,7 +480,7 @@ def flooded(daemon, queue_bytes, seconds):
         for _ in range(CALLS_KEPT):
             assert ask(peer) == 1
         peer.close()
-        peer = bus.wait_for_client(BACK_SECONDS)
+        peer = bus.wait_for_client(EVENT_SECONDS)
         assert ask(peer) == 1
         before = resident_kb(service.pid)
         done = flood(peer, service, seconds)
@@ -501,7 +499,7 @@ def test_a_bus_that_stops_reading_under_load(daemon, times, figure):
         answered, start = set(), time.monotonic()
         while True:
             try:
-                message = json.loads(peer.receive(2 * SLOWNESS))
+                message = json.loads(peer.receive(EVENT_SECONDS))
             except TimeoutError:
                 break
             if message["type"] == INVOKE + ".response":

@@ -13,9 +13,8 @@ from pathlib import Path
 import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS, TOOLBOXCTL, toolboxctl, until, write_configuration
+from processes import EVENT_SECONDS, TOOLBOXCTL, toolboxctl, until, write_configuration
 
-SOON = 10 * SLOWNESS
 
 
 @pytest.fixture
@@ -44,9 +43,9 @@ def test_the_files_are_read_and_watched(launch, folder):
         (kept(service) / "allow.json").write_text('[{"name": "one/first"}]')
         (kept(service) / "disabled.json").write_text('[{"name": "second"}]')
         (kept(service) / "profiles.d" / "none.json").write_text('{"tool_names": []}')
-        until(lambda: names(caller) == ["first"], SOON, "the files read")
+        until(lambda: names(caller) == ["first"], EVENT_SECONDS, "the files read")
         assert caller.invoke("first", {"value": -1})["result"] == {"result": 1}
-        until(lambda: names(caller, profile="none") == [], SOON, "the profile read")
+        until(lambda: names(caller, profile="none") == [], EVENT_SECONDS, "the profile read")
         # A mistake keeps what is in force.
         (kept(service) / "disabled.json").write_text("[")
         answer = caller.call("ovos.tools.reload")
@@ -183,7 +182,7 @@ def test_disable_for_a_while(launch, folder):
         assert run(service, "enable", "one/first", "one/*").returncode == 0
         assert run(service, "disable", "first", "--for", "2s").returncode == 0
         assert "clockid: 0\n" in timers(service) and "settime flags: 01\n" in timers(service)
-        until(lambda: names(caller) == ["first", "second"], SOON, "enabled again")
+        until(lambda: names(caller) == ["first", "second"], EVENT_SECONDS, "enabled again")
         assert "one/first added" in service.daemon.log()
         done = run(service, "enable", "first")
         assert done.returncode == 1 and "first is not disabled here" in done.stderr

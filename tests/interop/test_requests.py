@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from processes import SLOWNESS
+from processes import DEADLINE_MS
 
 TOOLBOXES = ["answers", "left", "libm", "math_tools", "misbehave", "right"]
 
@@ -85,7 +85,7 @@ def test_get_is_the_entry_of_the_list_and_the_deadline_is_asked_for(caller):
         assert caller.call("ovos.tools.get", which) == entry
         with_deadline = caller.call("ovos.tools.get", {**which, "deadline": True})
         assert with_deadline.pop("timeout_ms") == {
-            "wait": 20000, "hang": 300}.get(name, int(2500 * SLOWNESS))
+            "wait": 20000, "hang": 300}.get(name, DEADLINE_MS)
         assert with_deadline == entry
 
 

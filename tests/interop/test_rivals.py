@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from caller import Caller
-from processes import (START_SECONDS, Daemon, OvosBus, Process, environment, toolboxctl, until,
+from processes import (EVENT_SECONDS, Daemon, OvosBus, Process, environment, toolboxctl, until,
                        write_configuration)
 
 NOTICED = 20  # seconds
@@ -32,7 +32,7 @@ def serve(tmp_path, bus):
 
     def start():
         started.append(Daemon(tmp_path / f"home-{len(started)}", [], bus.url, {}))
-        until(lambda: "On the bus" in started[-1].log(), START_SECONDS, "toolboxd on the bus")
+        until(lambda: "On the bus" in started[-1].log(), EVENT_SECONDS, "toolboxd on the bus")
         return started[-1]
 
     yield start
@@ -51,7 +51,7 @@ def plugin(tmp_path, bus):
         script = Path(__file__).with_name("plugin_service.py")
         started.append(Process([sys.executable, script, "127.0.0.1", bus.port], environment(home),
                                tmp_path / "plugin.log"))
-        until(lambda: "ready" in started[-1].log().splitlines(), START_SECONDS, "the plugin")
+        until(lambda: "ready" in started[-1].log().splitlines(), EVENT_SECONDS, "the plugin")
         return started[-1]
 
     yield start

@@ -15,7 +15,7 @@ import pytest
 from caller import Caller
 from conftest import Service
 from mcp_endpoint import Endpoint
-from processes import IS_SANITIZED, START_SECONDS, children, install_programs, until
+from processes import EVENT_SECONDS, IS_SANITIZED, children, install_programs, until
 
 PLAIN_USER = 65534
 
@@ -76,11 +76,11 @@ def test_the_environment_of_others_is_not_read(home, endpoint):
     with service:
         with Caller(service.url) as caller:
             assert caller.invoke("add", {"a": 1, "b": 2}, toolbox_id="math_tools")["result"] == {"result": 3}
-            until(lambda: caller.invoke("twice", toolbox_id="remote").get("result"), START_SECONDS, "the server")
+            until(lambda: caller.invoke("twice", toolbox_id="remote").get("result"), EVENT_SECONDS, "the server")
             looked = caller.invoke("look", {"pid": os.getpid()})
             assert "result" in looked, looked
             hosts = until(lambda: len(service.daemon.hosts()) >= 3 and service.daemon.hosts(),
-                          START_SECONDS, "all hosts")
+                          EVENT_SECONDS, "all hosts")
             below = [pid for host in hosts for pid in children(host)]
             assert len(below) == 2, "a host of the kind command, and that of the server"
             for pid in (service.daemon.pid, *hosts, *below):
@@ -103,7 +103,7 @@ def test_no_host_is_executed_with_a_secret(launch, tmp_path, endpoint):
         for name, value in own["env"].items():
             assert caller.invoke("environment", {"name": name}, toolbox_id="answers")["result"] == {"result": value}
         assert caller.invoke("show")["result"]["output"] == "of-another-Asia/Tokyo"
-        until(lambda: caller.invoke("twice", toolbox_id="remote").get("result"), START_SECONDS, "the server")
+        until(lambda: caller.invoke("twice", toolbox_id="remote").get("result"), EVENT_SECONDS, "the server")
         assert any(headers.get("Authorization") == "Bearer of-another" for _, headers in endpoint.requests)
         hosts = service.daemon.hosts()
         processes = [*hosts, *(pid for host in hosts for pid in children(host))]
@@ -124,7 +124,7 @@ def begin_stalled(program):
     process = subprocess.Popen([program], user=PLAIN_USER, group=PLAIN_USER, extra_groups=[], stdin=subprocess.DEVNULL,
                                stderr=writer, env={"LD_DEBUG": "files"})
     os.close(writer)
-    until(lambda: Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "S", START_SECONDS,
+    until(lambda: Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "S", EVENT_SECONDS,
           "a program that waits")
     return process, reader
 

@@ -6,7 +6,7 @@ import sys
 import manifests
 import pytest
 from caller import Caller
-from processes import BUILD, ROOT, SLOWNESS, until
+from processes import BUILD, EVENT_SECONDS, ROOT, SLOWNESS, until
 from python_site import ECHO, PATIENT, Site, box, wait_until_told
 
 LIMIT = 64
@@ -75,7 +75,7 @@ def of_every_kind(launch, tmp_path):
     with Caller(service.url) as caller:
         wait_until_told(caller)
         until(lambda: {"native", "command", "plugin", "python", "mcp"} <= {
-            one["toolbox_id"] for one in caller.call("ovos.tools.list")["tools"]}, 60 * SLOWNESS, "every toolbox")
+            one["toolbox_id"] for one in caller.call("ovos.tools.list")["tools"]}, EVENT_SECONDS, "every toolbox")
         yield caller
 
 

@@ -3,7 +3,7 @@
 import manifests
 import pytest
 from caller import Caller
-from processes import BUILD, END_SECONDS, SLOWNESS
+from processes import BUILD, EVENT_SECONDS, SLOWNESS
 from websocket_peer import Closed
 
 INVOKE = "ovos.tools.invoke"
@@ -18,7 +18,7 @@ def until_it_ends(service, caller):
     with pytest.raises(Closed):
         while True:
             caller.receive()
-    assert service.daemon.process.wait(END_SECONDS) == 0
+    assert service.daemon.process.wait(EVENT_SECONDS) == 0
     service.daemon.check_log()
     service.daemon.has_ended = True
     return caller.seen

@@ -8,7 +8,7 @@ import subprocess
 import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS, TOOLBOXD, environment, write_configuration
+from processes import EVENT_SECONDS, TOOLBOXD, environment, write_configuration
 
 
 class Notices:
@@ -17,7 +17,7 @@ class Notices:
     def __init__(self, address):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(address)
-        self.socket.settimeout(10 * SLOWNESS)
+        self.socket.settimeout(EVENT_SECONDS)
 
     def wait_for(self, field):
         """The first notice with the field, as a dict."""
@@ -72,17 +72,17 @@ def test_not_enabled_is_ready_and_over(tmp_path):
     env = environment(tmp_path / "home", NOTIFY_SOCKET=str(tmp_path / "notify"),
                       MYCROFT_SYSTEM_CONFIG=str(configuration))
     done = subprocess.run([TOOLBOXD], env=env, capture_output=True, text=True,
-                          timeout=30 * SLOWNESS, check=False)
+                          timeout=EVENT_SECONDS, check=False)
     assert done.returncode == 0 and "INFO  Not enabled: toolboxd.enabled is false" in done.stderr
     notice = notices.wait_for("READY")
     assert notice["READY"] == "1" and notice["STATUS"].startswith("Not enabled: toolboxd.enabled")
     done = subprocess.run([TOOLBOXD, "--check"], env=env, capture_output=True, text=True,
-                          timeout=30 * SLOWNESS, check=False)
+                          timeout=EVENT_SECONDS, check=False)
     assert done.returncode == 0 and "enabled: is false: the service would end" in done.stderr
 
 
 def test_a_reload_that_is_not_enabled_stops(launch, tmp_path):
     service = launch({"drain_ms": 100})
     write_configuration(service.daemon.home, {"toolboxd": {"enabled": False}})
-    assert service.daemon.process.wait(10 * SLOWNESS) == 0
+    assert service.daemon.process.wait(EVENT_SECONDS) == 0
     assert "Stopping (toolboxd.enabled is false)" in service.daemon.log()

@@ -16,7 +16,7 @@ from fcntl import ioctl
 import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS, TOOLBOXCTL, environment, toolboxctl, until
+from processes import EVENT_SECONDS, TOOLBOXCTL, environment, toolboxctl, until
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 NO_LIMIT = 1000
@@ -71,7 +71,7 @@ class Terminal:
 
     def wait(self):
         """All of it, when the command has ended; the lines that a terminal shows end in LF."""
-        until(lambda: (self.read(), self.process.poll())[1] is not None, 20 * SLOWNESS, "its end")
+        until(lambda: (self.read(), self.process.poll())[1] is not None, EVENT_SECONDS, "its end")
         self.read()
         return self.sent.replace("\r\n", "\n")
 
@@ -125,7 +125,7 @@ def fill(caller, folder, service):
     manifests.toolbox(folder, "kept", [manifests.tool("keep", "no_such_function")])
     caller.call("ovos.tools.reload")
     # A change of a folder ends a quarantine, and is noticed again a little later.
-    until(lambda: is_quarantined(caller), 20 * SLOWNESS, "a quarantine that stays")
+    until(lambda: is_quarantined(caller), EVENT_SECONDS, "a quarantine that stays")
     caller.send("ovos.tools.invoke", {"name": "run", "args": {"value": 1}})
     until(lambda: caller.call("ovos.tools.approval.list")["pending"], 10, "a question")
 
@@ -194,8 +194,8 @@ def test_a_line_that_comes_later_fits_its_terminal(busy, show, words, columns):
         shown = " ".join(terminal.read().split())
         return any(one in shown for one in told)
 
-    until(lambda: terminal.read() or words == ["watch"], 20 * SLOWNESS, "the table")
-    until(call, 20 * SLOWNESS, "the line")
+    until(lambda: terminal.read() or words == ["watch"], EVENT_SECONDS, "the table")
+    until(call, EVENT_SECONDS, "the line")
     lines = terminal.read().rsplit("\r\n", 1)[0].split("\r\n")
     assert max(map(len, lines)) <= columns and any(line.startswith("  ") for line in lines), lines
 
@@ -256,7 +256,7 @@ def test_a_command_ends_with_a_test_that_fails(launch, tmp_path):
     service = launch()
     with pytest.raises(AssertionError):
         with Terminal(["status", "--watch", "--bus", service.url], tmp_path, 80) as terminal:
-            until(lambda: ENTER in terminal.read(), 10 * SLOWNESS, "a table")
+            until(lambda: ENTER in terminal.read(), EVENT_SECONDS, "a table")
             raise AssertionError("as a test fails")
     assert terminal.process.returncode == -signal.SIGKILL
 
@@ -267,11 +267,11 @@ def test_watch_redraws_and_gives_the_terminal_back(launch, show, tmp_path):
     service = launch({}, [tmp_path / "toolbox.d"])
     terminal = show(["status", "--watch", "--bus", service.url], tmp_path, 80, rows=6)
     started = time.monotonic()
-    until(lambda: "left" in terminal.read(), 10 * SLOWNESS, "a table")
+    until(lambda: "left" in terminal.read(), EVENT_SECONDS, "a table")
     with Caller(service.url) as caller:
         caller.invoke("absolute_left", {"value": 1})
     until(lambda: re.search(r"left +\x1b\[32mready", terminal.read()) and
-          terminal.read().count("\x1b[H") >= 3, 20 * SLOWNESS, "it is drawn again")
+          terminal.read().count("\x1b[H") >= 3, EVENT_SECONDS, "it is drawn again")
     drawn = terminal.read().count("\x1b[H")
     assert drawn <= time.monotonic() - started + 2
     # No more lines than rows.
@@ -287,13 +287,13 @@ def test_watch_waits_for_a_service_that_is_away(launch, show, tmp_path):
     manifests.toolbox(tmp_path / "toolbox.d", "left", [manifests.labs()])
     service = launch({}, [tmp_path / "toolbox.d"])
     terminal = show(["status", "left", "--watch", "--bus", service.url], tmp_path, 80)
-    until(lambda: "left" in terminal.read(), 10 * SLOWNESS, "a table")
+    until(lambda: "left" in terminal.read(), EVENT_SECONDS, "a table")
     service.daemon.end()
-    until(lambda: "waiting for it" in terminal.read(), 20 * SLOWNESS, "that it is away")
+    until(lambda: "waiting for it" in terminal.read(), EVENT_SECONDS, "that it is away")
     seen = len(terminal.read())
     again = launch({}, [tmp_path / "toolbox.d"], port=int(service.url.split(":")[2].split("/")[0]))
     assert again.url == service.url
-    until(lambda: "\x1b[H" in terminal.read()[seen:], 30 * SLOWNESS, "it is drawn again")
+    until(lambda: "\x1b[H" in terminal.read()[seen:], EVENT_SECONDS, "it is drawn again")
     terminal.process.terminate()
     assert terminal.wait().endswith(LEAVE)
 

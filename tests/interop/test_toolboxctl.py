@@ -14,8 +14,8 @@ import manifests
 import pytest
 from caller import Caller
 from fake_bus import FakeBus
-from processes import (FINDING, ROOT, SLOWNESS, TOOLBOXCTL, OvosBus, environment, free_port, toolboxctl,
-                       until)
+from processes import (EVENT_SECONDS, FINDING, ROOT, TOOLBOXCTL, OvosBus, environment, free_port,
+                       toolboxctl, until)
 from websocket_peer import Closed, Peer
 
 DONE, ERROR, USAGE, NO_BUS, NO_ANSWER = range(5)
@@ -250,7 +250,7 @@ def test_a_reload_says_what_it_has_changed(launch, tmp_path):
 
     assert until(lambda: re.fullmatch(
         "3 tools of 1 toolbox: box\nadded    box/came\nchanged  box/turned\nremoved  box/went\n",
-        changes()), 30 * SLOWNESS, "a reload before the service has noticed")
+        changes()), EVENT_SECONDS, "a reload before the service has noticed")
     assert reload().startswith("1 tool of 1 toolbox: box\n")
 
 

@@ -9,7 +9,7 @@ import subprocess
 import manifests
 import pytest
 from caller import Caller
-from processes import (END_SECONDS, FINDING, SLOWNESS, TOOLBOXD, environment, is_alive, until,
+from processes import (EVENT_SECONDS, FINDING, TOOLBOXD, environment, is_alive, until,
                        write_configuration)
 
 
@@ -17,7 +17,7 @@ def toolboxd(home, *args, env=None):
     """Run it with arguments that let it end by itself."""
     done = subprocess.run([TOOLBOXD, *map(str, args)], env=environment(home, **(env or {})),
                           stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=20 * SLOWNESS, cwd=home)
+                          timeout=EVENT_SECONDS, cwd=home)
     assert not FINDING.search(done.stderr), f"a sanitizer spoke:\n{done.stderr}"
     return done
 
@@ -182,8 +182,8 @@ def test_a_signal_ends_it(launch, number):
         caller.invoke("add", {"a": 1, "b": 2})
         host = service.daemon.only_host()
         os.kill(service.daemon.daemon_pid(), number)
-        assert service.daemon.process.wait(END_SECONDS) == 0
-        until(lambda: not is_alive(host), 0.5 * SLOWNESS, "its host gone")
+        assert service.daemon.process.wait(EVENT_SECONDS) == 0
+        until(lambda: not is_alive(host), EVENT_SECONDS, "its host gone")
     service.daemon.check_log()
     service.daemon.has_ended = True
 

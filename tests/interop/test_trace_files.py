@@ -12,8 +12,7 @@ from pathlib import Path
 import manifests
 import pytest
 from caller import Caller
-from processes import (TOOLBOXCTL, children, environment, is_alive, listening, toolboxctl,
-                       until)
+from processes import TOOLBOXCTL, children, environment, is_alive, listening, toolboxctl, until
 from python_site import Site, box
 from websocket_peer import Closed, Peer
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The units, judged by systemd's own tools; nothing is started."""
+"""The units by systemd's own tools; nothing is started."""
 import shutil
 import subprocess
 

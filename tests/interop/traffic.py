@@ -11,13 +11,12 @@ import time
 from collections import Counter
 
 from caller import Caller, Message, check_answer
-from processes import BUILD, SLOWNESS
+from processes import BUILD, EVENT_SECONDS
 
 INVOKE = "ovos.tools.invoke"
 # Names a toolbox, and is answered only by who has it: several services may share a bus.
 PERSONA_CALL = "ovos.persona.tools.call"
 # So long without the answer to the last calls, and they are lost.
-PATIENCE_SECONDS = 15 * SLOWNESS
 # More are never out at a time: what was late on a busy machine does not come all at once.
 OPEN_MAX = 500
 # The least that a look for answers takes.
@@ -82,7 +81,7 @@ class Traffic(threading.Thread):
 
     def _wait_for_fewer_than(self, open_max):
         """Whether so many are out at last; the rest is lost."""
-        limit = time.monotonic() + PATIENCE_SECONDS
+        limit = time.monotonic() + EVENT_SECONDS
         while self.sent - self.answered >= open_max and time.monotonic() < limit:
             self._receive_until(limit)
         return self.sent - self.answered < open_max
