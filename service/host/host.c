@@ -49,7 +49,9 @@
  * received at once, the calls that follow them are gathered, and sent together.
  */
 
-#define HANG_UP_MS 100
+/* A process that dies closes its socket first. The rest of its end takes hundreds of milliseconds on
+ * a busy machine. */
+#define HANG_UP_MS 2000
 
 /* The reads after a process has ended: more than a socket holds. A child that it has left could go
  * on sending for ever. */
