@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bus/bus.h"
-#include "bus/members.h"
+#include "json/members.h"
 #include "json/reader.h"
 #include "json/scan.h"
 #include "json/writer.h"
@@ -16,6 +16,56 @@
 
 /* Most responses have fewer bytes beside their context. */
 #define RESPONSE_BYTES 256
+
+/* ── members ─────────────────────────────────────────────────────────────────────────────────── */
+
+enum member_kind {
+	MEMBER_TYPE,
+	MEMBER_DATA,
+	MEMBER_CONTEXT,
+	MEMBER_OTHER,
+};
+
+struct member {
+	enum member_kind kind;
+	const char *key; /* with its quotes, unchecked */
+	size_t key_size;
+	const char *value; /* unchecked, at least one byte */
+	size_t value_size;
+	const char *whole; /* the value as it came, where a part of it was skimmed */
+	size_t whole_size;
+};
+
+static enum member_kind kind_of(const char *key, size_t size)
+{
+	if (json_key_is(key, size, "type"))
+		return MEMBER_TYPE;
+	if (json_key_is(key, size, "data"))
+		return MEMBER_DATA;
+	if (json_key_is(key, size, "context"))
+		return MEMBER_CONTEXT;
+	return MEMBER_OTHER;
+}
+
+/* Read the next member. Return 0 or an enum json_members_status. */
+static int next_member(struct json_members *members, struct member *ret_member)
+{
+	struct json_member found;
+	int r = json_members_next(members, &found);
+
+	if (r)
+		return r;
+	*ret_member = (struct member){
+		.kind = kind_of(found.key, found.key_size),
+		.key = found.key,
+		.key_size = found.key_size,
+		.value = found.value,
+		.value_size = found.value_size,
+		.whole = found.value,
+		.whole_size = found.value_size,
+	};
+	return 0;
+}
 
 /* ── the topic of a frame ────────────────────────────────────────────────────────────────────── */
 
@@ -37,7 +87,7 @@ static int decode_escaped(
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(buffer_deinit) struct buffer topic = {.limit = BUS_TOPIC_BYTES - 1};
 
-	if (size > (size_t)BUS_TOPIC_BYTES * ESCAPED_BYTE_SIZE ||
+	if (size > (size_t)BUS_TOPIC_BYTES * JSON_ESCAPED_BYTE_SIZE ||
 		json_tape_read(&tape, quoted, size, 1, NULL) != 0)
 		return BUS_E_NO_TOPIC;
 	json_string_decode(&tape, 0, &topic);
@@ -66,15 +116,15 @@ static int decode_topic(
 
 int bus_topic_scan(const char *text, size_t size, char ret_topic[BUS_TOPIC_BYTES], size_t *ret_size)
 {
-	struct members members;
+	struct json_members members;
 	struct member member;
-	int r = members_begin(&members, text, size);
+	int r = json_members_begin(&members, text, size);
 
 	while (r == 0)
-		if ((r = members_next(&members, &member)) == 0 && member.kind == MEMBER_TYPE)
+		if ((r = next_member(&members, &member)) == 0 && member.kind == MEMBER_TYPE)
 			break;
 	if (r)
-		return r == MEMBERS_INCOMPLETE ? BUS_E_INCOMPLETE : BUS_E_NO_TOPIC;
+		return r == JSON_MEMBERS_INCOMPLETE ? BUS_E_INCOMPLETE : BUS_E_NO_TOPIC;
 	if (*member.value != '"')
 		return BUS_E_NO_TOPIC;
 	return decode_topic(member.value, member.value_size, ret_topic, ret_size);
@@ -209,7 +259,7 @@ static void append_copy(const struct member *inner, struct buffer *out)
 static unsigned int key_bit(const struct member *inner, const char *const *keys)
 {
 	for (unsigned int i = 0; keys[i]; i++)
-		if (members_key_is(inner->key, inner->key_size, keys[i]))
+		if (json_key_is(inner->key, inner->key_size, keys[i]))
 			return 1u << i;
 	return 0;
 }
@@ -219,7 +269,7 @@ static unsigned int key_bit(const struct member *inner, const char *const *keys)
 static bool is_usable(struct bus_envelope *envelope, const struct member *inner, tape_function read,
 	uint32_t depth_max)
 {
-	bool is_session = members_key_is(inner->key, inner->key_size, "session");
+	bool is_session = json_key_is(inner->key, inner->key_size, "session");
 
 	return inner->value_size <= SKIMMED_BYTES &&
 	       (!is_session || *inner->value == '{' || is_null(inner)) &&
@@ -231,14 +281,14 @@ static bool is_usable(struct bus_envelope *envelope, const struct member *inner,
 static void copy_usable_members(struct bus_envelope *envelope, const struct member *member,
 	const char *const *keys, tape_function read, uint32_t depth_max, struct buffer *out)
 {
-	struct members members;
+	struct json_members members;
 	struct member inner;
 	unsigned int left = ~0u;
-	int r = members_begin(&members, member->whole, member->whole_size);
+	int r = json_members_begin(&members, member->whole, member->whole_size);
 
 	buffer_reset(out);
 	buffer_append_char(out, '{');
-	while (r == 0 && (r = members_next(&members, &inner)) == 0) {
+	while (r == 0 && (r = next_member(&members, &inner)) == 0) {
 		unsigned int bit = key_bit(&inner, keys) & left;
 
 		if (bit == 0 || !is_usable(envelope, &inner, read, depth_max))
@@ -297,24 +347,24 @@ static int read_data(struct bus_envelope *envelope, const struct member *member,
 }
 
 /* Copy the members of the object at @member that are short, and that come before many others, to @out. Return 0,
- * -ENOMEM or a members_status. */
+ * -ENOMEM or an enum json_members_status. */
 static int copy_short_members(const struct member *member, struct buffer *out)
 {
-	struct members members;
+	struct json_members members;
 	struct member inner;
-	int r = members_begin(&members, member->value, member->value_size);
+	int r = json_members_begin(&members, member->value, member->value_size);
 
 	buffer_reset(out);
 	buffer_append_char(out, '{');
 	for (unsigned int n = 0; r == 0 && n < SKIMMED_MEMBERS; n++) {
-		r = members_next(&members, &inner);
+		r = next_member(&members, &inner);
 		if (r == 0 && out->size + inner.key_size + inner.value_size <= SKIMMED_BYTES)
 			append_copy(&inner, out);
 	}
 	buffer_append_char(out, '}');
 	if (buffer_status(out) < 0)
 		return buffer_status(out);
-	return r == MEMBERS_END ? 0 : r;
+	return r == JSON_MEMBERS_END ? 0 : r;
 }
 
 /* Let @member have only its short members, in @text. Return 0 or -ENOMEM. One that is broken stays as it is, for
@@ -475,13 +525,14 @@ static const char *const part_names[] = {
 
 /* Read the members up to the end of the object. After a mistake in one the others are read, too: by them its
  * sender is answered. Return 0 or -ENOMEM. */
-static int read_members(struct bus_envelope *envelope, struct members *members, uint32_t depth_max)
+static int read_members(
+	struct bus_envelope *envelope, struct json_members *members, uint32_t depth_max)
 {
 	bool is_seen[MEMBER_OTHER + 1] = {false};
 	struct member member;
 	int r;
 
-	while ((r = members_next(members, &member)) == 0) {
+	while ((r = next_member(members, &member)) == 0) {
 		if (is_seen[member.kind] && member.kind != MEMBER_OTHER) {
 			refuse_member(envelope, &member, part_names[member.kind], "given once");
 			continue;
@@ -491,7 +542,7 @@ static int read_members(struct bus_envelope *envelope, struct members *members, 
 		if (r < 0)
 			return r;
 	}
-	if (r != MEMBERS_END)
+	if (r != JSON_MEMBERS_END)
 		refuse_at(envelope, "message", "a JSON object", members->text + members->at);
 	else if (!is_seen[MEMBER_TYPE])
 		refuse_at(envelope, "type", "given", members->text + members->at);
@@ -515,14 +566,14 @@ static int begin_envelope(struct bus_envelope *envelope)
 static int read_envelope(
 	struct bus_envelope *envelope, const char *text, size_t size, uint32_t depth_max)
 {
-	struct members members;
+	struct json_members members;
 	size_t end;
 	int r = begin_envelope(envelope);
 
 	if (r)
 		return r;
 	envelope->text = text;
-	if (members_begin(&members, text, size) != 0)
+	if (json_members_begin(&members, text, size) != 0)
 		return refuse_at(envelope, "message", "a JSON object", text);
 	r = read_members(envelope, &members, depth_max);
 	if (r)

@@ -23,9 +23,8 @@ struct mcp_error {
 	struct text_view requested; /* with MCP_UNSUPPORTED_VERSION: the version as JSON */
 };
 
-/* Positive results of the functions that fill a struct mcp_error. */
-#define MCP_E_REFUSED  1 /* the request is refused */
-#define MCP_E_NOT_JSON 2 /* the message cannot be read */
+/* The positive result of the functions that fill a struct mcp_error: the request is refused. */
+#define MCP_E_REFUSED 1
 
 /* Fill @error, with a constant @message. Return MCP_E_REFUSED. */
 int mcp_refuse(

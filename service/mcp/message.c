@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "json/members.h"
 #include "json/number.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -105,6 +106,30 @@ static int read_members(struct mcp_message *message, struct mcp_error *error)
 	return 0;
 }
 
+/* Find the id in the @size bytes at @text, which the reader has refused: the client waits for its response. */
+static void save_id(struct mcp_message *message, const char *text, size_t size)
+{
+	struct json_members members;
+	struct json_member member;
+	int r = json_members_begin(&members, text, size);
+
+	while (r == 0 && (r = json_members_next(&members, &member)) == 0)
+		if (json_key_is(member.key, member.key_size, "id"))
+			break;
+	if (r == 0 &&
+		json_tape_read(&message->tape, member.value, member.value_size, 1, NULL) == 0 &&
+		is_id(&message->tape, 0))
+		message->id = (struct text_view){member.value, member.value_size};
+}
+
+/* Refuse the text for the @reason of the reader, @r. */
+static int refuse_text(struct mcp_error *error, int r, const struct json_error *reason)
+{
+	if (r == JSON_E_DUPLICATE_KEY || r == JSON_E_NUL_IN_KEY || r == JSON_E_DEPTH)
+		return refuse_request(error, reason->message);
+	return mcp_refuse(error, MCP_PARSE_ERROR, BAD_REQUEST, reason->message);
+}
+
 int mcp_message_read(struct mcp_message *message, const char *text, size_t size, uint32_t depth_max,
 	struct mcp_error *ret_error)
 {
@@ -116,11 +141,9 @@ int mcp_message_read(struct mcp_message *message, const char *text, size_t size,
 	*message = (struct mcp_message){.tape = tape};
 	if (r < 0)
 		return r;
-	if (r == JSON_E_DUPLICATE_KEY || r == JSON_E_NUL_IN_KEY || r == JSON_E_DEPTH)
-		return refuse_request(ret_error, reason.message);
-	if (r != 0) {
-		mcp_refuse(ret_error, MCP_PARSE_ERROR, BAD_REQUEST, reason.message);
-		return MCP_E_NOT_JSON;
+	if (r > 0) {
+		save_id(message, text, size);
+		return refuse_text(ret_error, r, &reason);
 	}
 	if (json_type_at(&message->tape, 0) == JSON_ARRAY)
 		return refuse_request(ret_error, "A batch is not supported: send one message.");

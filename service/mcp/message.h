@@ -67,8 +67,8 @@ struct mcp_message {
 
 /*
  * Read the @size bytes at @text, which stay where they are, with at most @depth_max levels. Return 0;
- * MCP_E_NOT_JSON or MCP_E_REFUSED with @ret_error filled (kind and id are filled as far as they were
- * read); or -ENOMEM.
+ * MCP_E_REFUSED with @ret_error filled (kind and id are filled as far as they could be read, the id also of a text
+ * that is not JSON); or -ENOMEM.
  */
 int mcp_message_read(struct mcp_message *message, const char *text, size_t size, uint32_t depth_max,
 	struct mcp_error *ret_error);

@@ -184,7 +184,10 @@ def test_the_modern_era_has_no_session(port):
 def test_what_is_no_message(port, client):
     post = client.http.ask
     headers = client.headers("ping", {})
-    assert post("POST", "/mcp", "{", **headers).json["code"] == "bad_request"
+    broken = post("POST", "/mcp", "{", **headers)
+    assert broken.status == 400 and broken.json["error"]["code"] == -32700 and "id" not in broken.json
+    broken = post("POST", "/mcp", '{"params":{"name":"\\ud83d"},"id":5,"method":"ping","jsonrpc":"2.0"}', **headers)
+    assert (broken.status, broken.json["id"], broken.json["error"]["code"]) == (400, 5, -32700)
     batch = post("POST", "/mcp", [client.message("ping")], **headers)
     assert batch.status == 400 and batch.json["error"]["code"] == -32600
     assert post("POST", "/mcp", "7", **headers).json["error"]["code"] == -32600

@@ -235,6 +235,15 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_served(server):
     assert not any("id" in message for message in server.seen[:-1])
 
 
+def test_the_client_learns_which_request_cannot_be_read(server):
+    """JSON.stringify() writes half a surrogate pair where a text was cut."""
+    server.send_bytes(b'{"jsonrpc":"2.0","method":"tools/call","params":{"name":"x","arguments":{"t":"\\ud83d"}},"id":"five"}\n')
+    assert server.ask("ping")["result"] == {}
+    error, = server.seen[:-1]
+    assert (error["id"], error["error"]["code"]) == ("five", -32700)
+    assert "surrogate" in error["error"]["message"]
+
+
 def test_a_line_without_an_end_takes_no_memory(server):
     piece = b"x" * 65536
     for _ in range(200):

@@ -521,11 +521,6 @@ static void serve_post(struct rpc *rpc, const struct http_request *request, cons
 	int r = mcp_message_read(&rpc->message, reader->body.data ? reader->body.data : "",
 		reader->body.size, MCP_DEPTH_MAX, &error);
 
-	if (r == MCP_E_NOT_JSON) {
-		http_respond_error(request->connection, 400, "%.*s", (int)error.message.size,
-			error.message.text);
-		return;
-	}
 	if (r == 0)
 		r = mcp_message_check(&rpc->message, &fields, &error);
 	if (r < 0)

@@ -58,10 +58,35 @@ Test(mcp_message, refuses_a_text_that_is_no_json)
 	struct mcp_message message = {0};
 	struct mcp_error error;
 
-	cr_expect_eq(mcp_message_read(&message, "{", 1, 16, &error), MCP_E_NOT_JSON);
+	cr_expect_eq(mcp_message_read(&message, "{", 1, 16, &error), MCP_E_REFUSED);
 	expect_refused("", NULL, MCP_PARSE_ERROR, 400);
 	expect_refused("{\"jsonrpc\":\"2.0\",\"id\":\"\xff\"}", NULL, MCP_PARSE_ERROR, 400);
 	mcp_message_deinit(&message);
+}
+
+static void expect_refused_id(const char *text, const char *id)
+{
+	struct mcp_message message = {0};
+	struct mcp_error error;
+
+	cr_expect_eq(mcp_message_read(&message, text, strlen(text), 16, &error), MCP_E_REFUSED);
+	cr_expect_eq(message.kind, MCP_REQUEST);
+	cr_assert_eq(message.id.size, strlen(id), "%s", text);
+	cr_expect(message.id.size == 0 || memcmp(message.id.text, id, strlen(id)) == 0, "%s", text);
+	mcp_message_deinit(&message);
+}
+
+/* Without it the client does not learn which of its requests was refused. */
+Test(mcp_message, keeps_the_id_of_a_text_that_it_refuses)
+{
+	expect_refused_id(
+		"{\"id\":5,\"method\":\"tools/call\",\"params\":{\"name\":\"\\ud83d\"}}", "5");
+	expect_refused_id(
+		"{\"params\":{\"id\":1,\"n\":NaN}, \"\\u0069d\" : \"a\", \"x\": 1}", "\"a\"");
+	expect_refused_id("{\"id\":7,\"id\":8,\"method\":\"ping\"}", "7");
+	expect_refused_id("{\"id\":[1],\"params\":01}", "");
+	expect_refused_id("{\"params\":{]", "");
+	expect_refused_id("{\"id\":3,\"params\":{", "3");
 }
 
 Test(mcp_message, refuses_a_json_that_is_no_message)
