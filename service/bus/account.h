@@ -5,10 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/debt.h"
+#include "util/siphash.h"
 
 /*
  * Accounts of the memory that peers make us hold. There is one book with one cap (limits.peer_bytes),
@@ -72,6 +74,8 @@ struct account {
 	size_t queued;
 	size_t held;
 	uint64_t n_refused; /* requests beyond a limit of their caller */
+	uint64_t holder;    /* hash of what the peer proves: address, user or token; 0: nothing */
+	bool is_closed;     /* the connection of the peer has ended */
 	struct debt debt;
 	struct account_source sources[ACCOUNT_SOURCES_MAX];
 };
@@ -99,6 +103,25 @@ static inline void account_unref(struct account *account)
 {
 	if (account && --account->references == 0)
 		free(account);
+}
+
+/* Note that the peer of @account proves to be @holder: `http:kitchen`, `uid:1000`, or the network of its address. */
+static inline void account_set_holder(struct account *account, const char *holder)
+{
+	struct siphash_key key = siphash_process_key();
+	struct siphash hash;
+
+	siphash_init(&hash, &key);
+	siphash_bytes(&hash, holder, strlen(holder));
+	account->holder = siphash_finish(&hash);
+}
+
+/* Drop the reference of the peer of @account, which may be NULL: its connection has ended. */
+static inline void account_close(struct account *account)
+{
+	if (account)
+		account->is_closed = true;
+	account_unref(account);
 }
 
 CLEANUP_DEFINE(account, struct account *, account_unref)

@@ -26,6 +26,7 @@
 #include "util/clock.h"
 #include "util/debt.h"
 #include "util/list.h"
+#include "util/network.h"
 #include "util/utf8.h"
 
 /*
@@ -185,7 +186,7 @@ static void remove_peer(struct embedded *embedded, struct peer *peer)
 	intake_reset(&peer->intake, &embedded->rules);
 	if (embedded->bus.handler.peer_gone && !embedded->is_closing)
 		embedded->bus.handler.peer_gone(embedded->bus.data, peer->account);
-	account_unref(take_ptr(peer->account));
+	account_close(take_ptr(peer->account));
 }
 
 static void hang_up_peer(struct embedded *embedded, struct peer *peer)
@@ -618,12 +619,25 @@ static int writable(struct embedded *embedded, struct peer *peer)
 	return 0;
 }
 
+/* Note the network of the address at the other end of @fd. The token of the bus is the same for all. */
+static void set_holder(struct account *account, int fd)
+{
+	struct in6_addr address;
+	char holder[NETWORK_BYTES];
+
+	if (!network_read_peer(fd, &address))
+		return;
+	network_write_holder(&address, holder);
+	account_set_holder(account, holder);
+}
+
 static int greet(struct embedded *embedded, struct peer *peer, struct lws *wsi)
 {
 	struct account *account = embedded->is_closing ? NULL : account_new(&embedded->bus.book);
 
 	if (!account)
 		return -1;
+	set_holder(account, lws_get_socket_fd(wsi));
 	bus_socket_setup(lws_get_socket_fd(wsi));
 	add_peer(embedded, peer, account, wsi);
 	queue_for(embedded, peer, embedded->greeting);

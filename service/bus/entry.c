@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bus/entry.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -12,6 +10,7 @@
 
 #include "util/cleanup.h"
 #include "util/list.h"
+#include "util/network.h"
 
 /* Bytes of one read. A usual request is smaller. */
 #define READ_BYTES 4096
@@ -126,27 +125,6 @@ static void on_entry_readable(void *data, uint32_t events)
 	read_on(data);
 }
 
-/* Return whether the peer of @fd is on this device. */
-static bool is_near(int fd)
-{
-	union {
-		struct sockaddr any;
-		struct sockaddr_in v4;
-		struct sockaddr_in6 v6;
-	} name = {.v6 = {0}};
-	socklen_t size = sizeof(name);
-
-	if (getpeername(fd, &name.any, &size) < 0)
-		return false;
-	if (name.any.sa_family == AF_INET)
-		return ntohl(name.v4.sin_addr.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
-	if (name.any.sa_family == AF_INET6)
-		return IN6_IS_ADDR_LOOPBACK(&name.v6.sin6_addr) ||
-		       (IN6_IS_ADDR_V4MAPPED(&name.v6.sin6_addr) &&
-			       name.v6.sin6_addr.s6_addr[12] == IN_LOOPBACKNET);
-	return name.any.sa_family == AF_UNIX;
-}
-
 /* Close the connection that waits longest; with @is_far, the first of a peer that is not on this
  * device. */
 static void close_longest(struct entries *entries, bool is_far)
@@ -184,7 +162,7 @@ static int begin_reading(struct entry *entry)
 void entries_accept(struct entries *entries, int fd)
 {
 	struct entry *entry;
-	bool is_peer_near = is_near(fd);
+	bool is_peer_near = network_peer_is_local(fd);
 
 	make_place(entries, is_peer_near);
 	entry = calloc(1, sizeof(*entry));

@@ -160,7 +160,7 @@ static void free_connection(struct http_connection *connection)
 	http_reader_deinit(&connection->reader);
 	buffer_deinit(&connection->fields);
 	http_outgoing_deinit(&connection->outgoing);
-	account_unref(connection->account);
+	account_close(connection->account);
 	tls_session_free(connection->tls);
 	close(connection->fd);
 	free(connection);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "bus/account.h"
 #include "bus/listener.h"
 #include "core/door.h"
 #include "core/state.h"
@@ -217,6 +218,7 @@ static void take_request(void *data, struct http_connection *connection)
 	authorization = http_field(reader, "Authorization", &n_tokens);
 	is_granted = identity_read(http, n_tokens == 1 ? authorization : NULL,
 		http_connection_peer(connection), &identity);
+	account_set_holder(http_connection_account(connection), identity.holder);
 	route = routes_find(http_method(reader), &request);
 	if (route && check_access(door, connection, route->access, &identity, is_granted) &&
 		check_body(connection))

@@ -123,6 +123,7 @@ bool identity_read(const struct config_http *http, const char *authorization,
 		.profile = token ? token->profile : http->profile,
 		.is_admin = token ? token->is_admin : peer->is_operator,
 		.token = token,
+		.holder = token ? ret_identity->source : peer->holder,
 	};
 	snprintf(ret_identity->source, sizeof(ret_identity->source), "%s%s",
 		peer->is_unix ? "" : "http:", token ? token->name : peer->address);

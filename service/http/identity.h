@@ -27,6 +27,7 @@
 /* The caller of a request, as the door knows it. */
 struct http_identity {
 	char source[HTTP_TOKEN_NAME_CHARS + sizeof("http:")];
+	const char *holder;  /* the source by a token, else the peer's; borrowed */
 	const char *profile; /* which narrows what it may use; NULL: none; of the configuration */
 	bool is_admin;
 	const struct http_token *token; /* in the configuration; NULL: none was needed */

@@ -33,23 +33,13 @@ void http_peer_make(const struct in6_addr *address, struct http_peer *ret_peer)
 
 void http_peer_read(int fd, struct http_peer *ret_peer)
 {
-	union {
-		struct sockaddr any;
-		struct sockaddr_in v4;
-		struct sockaddr_in6 v6;
-	} name = {.v6 = {0}};
+	struct sockaddr name = {0};
 	socklen_t size = sizeof(name);
-	struct in6_addr number;
+	struct in6_addr address;
 
 	*ret_peer = (struct http_peer){.address = "unknown", .holder = "unknown"};
-	if (getpeername(fd, &name.any, &size) < 0)
-		return;
-	if (name.any.sa_family == AF_INET6) {
-		http_peer_make(&name.v6.sin6_addr, ret_peer);
-	} else if (name.any.sa_family == AF_INET) {
-		network_map_v4(&name.v4.sin_addr, &number);
-		http_peer_make(&number, ret_peer);
-	} else {
+	if (network_read_peer(fd, &address))
+		http_peer_make(&address, ret_peer);
+	else if (getsockname(fd, &name, &size) == 0 && name.sa_family == AF_UNIX)
 		read_user(fd, ret_peer);
-	}
 }

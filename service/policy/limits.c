@@ -23,7 +23,8 @@
 struct bucket_key {
 	uint64_t hash;
 	uint32_t rule;
-	struct account *account;          /* the connection, or NULL */
+	uint64_t holder;                  /* the holder of the connection, or 0 */
+	struct account *account;          /* the connection, or NULL: all of its holder */
 	const struct text_view *views[3]; /* the members that the rule names, else NULL */
 	size_t size;
 };
@@ -34,9 +35,12 @@ struct bucket {
 	unsigned int references; /* the table's, each child's, and each hold's */
 	uint64_t hash;
 	uint32_t rule;
+	uint64_t holder;
 	struct account *account; /* counted reference, or NULL */
-	struct bucket *parent;   /* bucket of the connection: counted reference, or NULL */
-	uint32_t n_children;     /* in the table */
+	struct bucket *parent;   /* the bucket that it divides: counted reference, or NULL */
+	struct list sibling;     /* in the parent's children */
+	struct list children;    /* that are in the table */
+	uint32_t n_children;
 	uint32_t in_flight;
 	double tokens;
 	uint64_t filled_ns;
@@ -61,22 +65,33 @@ static void drop_bucket(struct limits *limits, struct bucket *bucket)
 {
 	list_remove(&bucket->link);
 	list_remove(&bucket->chain);
+	list_remove(&bucket->sibling);
 	limits->n_buckets--;
 	if (bucket->parent)
 		bucket->parent->n_children--;
 	unref_bucket(bucket);
 }
 
-/* Return how many sources share what @bucket's rule allows. */
+/* Return how many buckets share what the parent of @bucket may have. */
 static uint32_t sharers(const struct bucket *bucket)
 {
 	return bucket->parent && bucket->parent->n_children > 0 ? bucket->parent->n_children : 1;
 }
 
+/* Return by what the numbers of the rule are divided for @bucket. */
+static double divisor_of(const struct bucket *bucket)
+{
+	double divisor = 1;
+
+	for (; bucket; bucket = bucket->parent)
+		divisor *= sharers(bucket);
+	return divisor;
+}
+
 /* Return the most tokens of @bucket. */
 static double capacity_of(const struct bucket *bucket, const struct config_caller *rule)
 {
-	double capacity = (double)rule->burst / sharers(bucket);
+	double capacity = (double)rule->burst / divisor_of(bucket);
 
 	return capacity < 1 ? 1 : capacity;
 }
@@ -84,7 +99,7 @@ static double capacity_of(const struct bucket *bucket, const struct config_calle
 /* Return the tokens that @bucket gets in a second. */
 static double rate_of(const struct bucket *bucket, const struct config_caller *rule)
 {
-	return rule->per_minute / S_PER_MINUTE / sharers(bucket);
+	return rule->per_minute / S_PER_MINUTE / divisor_of(bucket);
 }
 
 static void fill_bucket(struct bucket *bucket, const struct config_caller *rule, uint64_t now_ns)
@@ -95,6 +110,29 @@ static void fill_bucket(struct bucket *bucket, const struct config_caller *rule,
 	if (bucket->tokens > capacity)
 		bucket->tokens = capacity;
 	bucket->filled_ns = now_ns;
+}
+
+/* Return whether @bucket is for a connection that has ended, and the bucket of its holder remembers its calls. */
+static bool is_gone(const struct bucket *bucket)
+{
+	return bucket->holder && bucket->account && bucket->account->is_closed;
+}
+
+/* Forget the shares of @bucket whose connections have ended. */
+static void drop_gone(struct limits *limits, struct bucket *bucket)
+{
+	struct list *next;
+
+	for (struct list *link = bucket->children.next; link != &bucket->children; link = next) {
+		struct bucket *child = container_of(link, struct bucket, sibling);
+
+		next = link->next;
+		if (!is_gone(child))
+			continue;
+		drop_gone(limits, child);
+		if (child->n_children == 0 && child->in_flight == 0)
+			drop_bucket(limits, child);
+	}
 }
 
 /* Forget those of the @n buckets used longest ago that are as good as new, and were not used for
@@ -109,7 +147,7 @@ static void sweep_buckets(struct limits *limits, unsigned int n, uint64_t idle_n
 			return;
 		fill_bucket(bucket, rule, now_ns);
 		if (bucket->in_flight == 0 && bucket->n_children == 0 &&
-			bucket->tokens >= capacity_of(bucket, rule))
+			(bucket->tokens >= capacity_of(bucket, rule) || is_gone(bucket)))
 			drop_bucket(limits, bucket);
 	}
 }
@@ -134,20 +172,26 @@ static void add_members(const struct limits *limits, struct bucket_key *key)
 	key->hash += siphash_finish(&hash);
 }
 
-/* Return the key of @caller's bucket for the rule at @index. @is_whole: leave the members out. */
-static struct bucket_key make_bucket_key(const struct limits *limits, uint32_t index,
-	const struct policy_caller *caller, struct account *account, bool is_whole)
+/* Return the key of the bucket for the rule at @index that all callers of @holder and @account share. */
+static struct bucket_key make_whole_key(uint32_t index, uint64_t holder, struct account *account)
+{
+	struct bucket_key key = {.rule = index, .holder = holder, .account = account};
+
+	/* Peers choose none of them. */
+	key.hash = (holder + (uint64_t)(uintptr_t)account / sizeof(*account) + index) * HASH_FACTOR;
+	return key;
+}
+
+/* Return the key of the bucket of @caller on @account for the rule at @index, by the members that the rule names. */
+static struct bucket_key make_member_key(const struct limits *limits, uint32_t index,
+	const struct policy_caller *caller, struct account *account)
 {
 	const struct config_match *match = &limits->config->callers[index].match;
-	struct bucket_key key = {.rule = index, .account = account};
+	struct bucket_key key = make_whole_key(index, account ? account->holder : 0, account);
 
-	if (!is_whole) {
-		key.views[0] = match->source ? &caller->source : NULL;
-		key.views[1] = match->session_id ? &caller->session_id : NULL;
-		key.views[2] = match->site_id ? &caller->site_id : NULL;
-	}
-	/* Peers choose neither. */
-	key.hash = ((uint64_t)(uintptr_t)account / sizeof(*account) + index) * HASH_FACTOR;
+	key.views[0] = match->source ? &caller->source : NULL;
+	key.views[1] = match->session_id ? &caller->session_id : NULL;
+	key.views[2] = match->site_id ? &caller->site_id : NULL;
 	if (key.views[0] || key.views[1] || key.views[2])
 		add_members(limits, &key);
 	return key;
@@ -174,7 +218,8 @@ static bool has_key(const struct bucket *bucket, const struct bucket_key *key)
 	const char *place = bucket->text;
 
 	if (bucket->hash != key->hash || bucket->rule != key->rule ||
-		bucket->account != key->account || bucket->size != key->size)
+		bucket->holder != key->holder || bucket->account != key->account ||
+		bucket->size != key->size)
 		return false;
 	for (size_t i = 0; i < 3; i++) {
 		const struct text_view *view = key->views[i];
@@ -224,6 +269,7 @@ static struct bucket *make_bucket(
 		.references = 1,
 		.hash = key->hash,
 		.rule = key->rule,
+		.holder = key->holder,
 		.account = account_ref(key->account),
 		.parent = parent,
 		.filled_ns = now_ns,
@@ -231,9 +277,12 @@ static struct bucket *make_bucket(
 		.size = key->size,
 	};
 	copy_key(key, bucket->text);
+	list_init(&bucket->children);
+	list_init(&bucket->sibling);
 	if (parent) {
 		parent->references++;
 		parent->n_children++;
+		list_append(&parent->children, &bucket->sibling);
 	}
 	bucket->tokens = capacity_of(bucket, &limits->config->callers[key->rule]);
 	list_append(&limits->buckets, &bucket->link);
@@ -250,6 +299,8 @@ static struct bucket *get_bucket(
 
 	if (bucket)
 		return bucket;
+	if (parent)
+		drop_gone(limits, parent);
 	if (parent && parent->n_children >= LIMITS_SHARES_MAX)
 		return NULL;
 	/* @parent was used last, so the sweep of a full table does not reach it. */
@@ -266,8 +317,7 @@ static struct bucket *get_bucket(
  * memory. */
 static struct bucket *get_shared(struct limits *limits, uint32_t index, uint64_t now_ns)
 {
-	static const struct policy_caller nobody = {0};
-	struct bucket_key key = make_bucket_key(limits, index, &nobody, NULL, true);
+	struct bucket_key key = make_whole_key(index, 0, NULL);
 	struct bucket *bucket = find_bucket(limits, &key, now_ns);
 
 	return bucket ? bucket : make_bucket(limits, &key, NULL, now_ns);
@@ -279,48 +329,64 @@ static bool has_members(const struct config_match *match)
 	return match->source || match->session_id || match->site_id;
 }
 
+/* Write the keys of the buckets of @caller by the rule at @index, each of which divides the one before. Return how
+ * many there are: none for a caller that rules cannot judge, whose connection is not known. */
+static size_t write_keys(const struct limits *limits, uint32_t index,
+	const struct policy_caller *caller, struct bucket_key ret_keys[3])
+{
+	const struct config_match *match = &limits->config->callers[index].match;
+	bool has_connection = limits->has_connections || caller->door != CALL_DOOR_BUS;
+	struct account *account = has_connection ? caller->account : NULL;
+	size_t n = 0;
+
+	if (account && account->holder)
+		ret_keys[n++] = make_whole_key(index, account->holder, NULL);
+	if (account)
+		ret_keys[n++] = make_whole_key(index, account->holder, account);
+	if (policy_caller_is_clear(caller) && (n == 0 || has_members(match)))
+		ret_keys[n++] = make_member_key(limits, index, caller, account);
+	return n;
+}
+
 /* Return the bucket of @caller by the rule at @index; NULL without memory. */
 static struct bucket *bucket_of(
 	struct limits *limits, uint32_t index, const struct policy_caller *caller, uint64_t now_ns)
 {
-	bool has_connection = limits->has_connections || caller->door != CALL_DOOR_BUS;
-	struct account *account = has_connection ? caller->account : NULL;
-	bool is_clear = policy_caller_is_clear(caller);
-	struct bucket *whole = NULL;
-	struct bucket *own;
-	struct bucket_key key;
+	struct bucket_key keys[3];
+	size_t n = write_keys(limits, index, caller, keys);
+	struct bucket *bucket = NULL;
 
-	/* A caller that rules cannot judge has no bucket of its own. */
-	if (!is_clear && !account)
-		return get_shared(limits, index, now_ns);
-	if (account) {
-		key = make_bucket_key(limits, index, caller, account, true);
-		whole = get_bucket(limits, &key, NULL, now_ns);
-		if (!whole || !is_clear)
-			return whole ? whole : get_shared(limits, index, now_ns);
+	for (size_t i = 0; i < n; i++) {
+		struct bucket *share;
+
+		/* A share that is not used any more is left to the others. */
+		if (bucket && bucket->n_children > 1)
+			sweep_buckets(limits, SWEEP_USUAL, LIMITS_IDLE_NS, now_ns);
+		share = get_bucket(limits, &keys[i], bucket, now_ns);
+		if (!share)
+			break;
+		bucket = share;
 	}
-	if (whole && !has_members(&limits->config->callers[index].match))
-		return whole;
-	key = make_bucket_key(limits, index, caller, account, false);
-	/* A source that is not used any more leaves its share to the others. */
-	if (whole && whole->n_children > 1)
-		sweep_buckets(limits, SWEEP_USUAL, LIMITS_IDLE_NS, now_ns);
-	own = get_bucket(limits, &key, whole, now_ns);
-	if (own)
-		return own;
-	return whole ? whole : get_shared(limits, index, now_ns);
+	return bucket ? bucket : get_shared(limits, index, now_ns);
 }
 
 /* ── calls ───────────────────────────────────────────────────────────────────────────────────── */
+
+/* Return how many calls of @bucket may be in flight: a share has at least one. */
+static uint32_t flights_of(const struct bucket *bucket, const struct config_caller *rule)
+{
+	uint32_t n = sharers(bucket);
+	uint32_t most = bucket->parent ? flights_of(bucket->parent, rule) : rule->in_flight;
+
+	return (most + n - 1) / n;
+}
 
 /* Return whether @bucket has room for a call; else write the reason. */
 static bool has_room(struct bucket *bucket, const struct config_caller *rule, uint64_t now_ns,
 	struct limit_refusal *ret_refusal)
 {
-	uint32_t n = sharers(bucket);
-
 	fill_bucket(bucket, rule, now_ns);
-	if (rule->in_flight && bucket->in_flight >= (rule->in_flight + n - 1) / n) {
+	if (rule->in_flight && bucket->in_flight >= flights_of(bucket, rule)) {
 		*ret_refusal = (struct limit_refusal){
 			.in_flight = bucket->in_flight, .retry_after_s = RETRY_IN_FLIGHT_S};
 		return false;

@@ -13,24 +13,25 @@
  * Limits per caller: how many calls may be in flight, and how many may be made (contract.md, Limits per
  * caller).
  *
- *   caller ──rule──▶ bucket of its connection ──▶ bucket of the members that the rule names
- *                    all that a rule allows       its share of that
+ *   caller ──rule──▶ bucket of the holder ──▶ bucket of its connection ──▶ bucket of the members that the rule names
+ *                    all that a rule allows     its share of that             its share of that
  *
- * A bucket fills with `per_minute` tokens a minute up to `burst`, and each call takes one. On a bus of
- * others there is no connection, and so only the bucket of the members. On the embedded bus the
- * connection's bucket is what counts: a client that makes up sources divides its own bucket, and gets
- * no more of them.
+ * A bucket fills with `per_minute` tokens a minute up to `burst`, and each call takes one of each. The holder of a
+ * connection is the address, the user or the token that it proves (bus/account.h): who opens more connections, or makes
+ * up sources, divides the bucket of the holder, and gets no more of it. On a bus of others there is no connection, and
+ * so only the bucket of the members.
  *
  * There are LIMITS_BUCKETS_MAX buckets. One is only forgotten when it is as good as new: nothing in
- * flight, and full. When no more can be made, all newcomers of a rule share one.
+ * flight, and full; or when its connection has ended, and the holder's remembers the calls. When no more can be made,
+ * all newcomers of a rule share one.
  */
 
 #define LIMITS_BUCKETS_MAX 4096
 
-/* The sources of one connection that have buckets of their own. */
+/* The connections of one holder, and the sources of one connection, that have buckets of their own. */
 #define LIMITS_SHARES_MAX 64
 
-/* A member that was not used for so long no longer divides its connection's bucket. */
+/* A share that was not used for so long no longer divides the bucket that it is of. */
 #define LIMITS_IDLE_NS UINT64_C(10000000000)
 
 struct bucket;

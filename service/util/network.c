@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "util/text.h"
 
@@ -11,7 +12,13 @@
 #define MAPPED_BITS 96 /* before the bits of an IPv4 address */
 #define HOLDER_BITS 64 /* the network of a customer, or of a link (RFC 4291 §2.5.4) */
 
-void network_map_v4(const struct in_addr *v4, struct in6_addr *ret_address)
+union name {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+static void map_v4(const struct in_addr *v4, struct in6_addr *ret_address)
 {
 	*ret_address = (struct in6_addr){.s6_addr = {[10] = 0xff, [11] = 0xff}};
 	memcpy(&ret_address->s6_addr[12], v4, sizeof(*v4));
@@ -23,8 +30,30 @@ bool network_read_address(const char *text, struct in6_addr *ret_address)
 
 	if (inet_pton(AF_INET, text, &v4) != 1)
 		return inet_pton(AF_INET6, text, ret_address) == 1;
-	network_map_v4(&v4, ret_address);
+	map_v4(&v4, ret_address);
 	return true;
+}
+
+/* Read the name of the other end of @fd; of the family AF_UNSPEC when it is gone. */
+static union name read_name(int fd)
+{
+	union name name = {.v6 = {0}};
+	socklen_t size = sizeof(name);
+
+	if (getpeername(fd, &name.any, &size) < 0)
+		name.any.sa_family = AF_UNSPEC;
+	return name;
+}
+
+bool network_read_peer(int fd, struct in6_addr *ret_address)
+{
+	union name name = read_name(fd);
+
+	if (name.any.sa_family == AF_INET)
+		map_v4(&name.v4.sin_addr, ret_address);
+	else if (name.any.sa_family == AF_INET6)
+		*ret_address = name.v6.sin6_addr;
+	return name.any.sa_family == AF_INET || name.any.sa_family == AF_INET6;
 }
 
 void network_write_address(const struct in6_addr *address, char ret_text[INET6_ADDRSTRLEN])
@@ -81,13 +110,27 @@ bool network_has(const struct network *network, const struct in6_addr *address)
 	       ((network->address.s6_addr[bytes] ^ address->s6_addr[bytes]) & mask) == 0;
 }
 
-void network_write_holder(const struct in6_addr *address, char ret_text[NETWORK_BYTES])
+bool network_is_local(const struct in6_addr *address)
 {
 	static const struct network local = {
 		{.s6_addr = {[10] = 0xff, [11] = 0xff, [12] = 127}}, MAPPED_BITS + 8};
+
+	return network_has(&local, address) || IN6_IS_ADDR_LOOPBACK(address);
+}
+
+bool network_peer_is_local(int fd)
+{
+	struct in6_addr address;
+
+	return network_read_peer(fd, &address) ? network_is_local(&address)
+					       : read_name(fd).any.sa_family == AF_UNIX;
+}
+
+void network_write_holder(const struct in6_addr *address, char ret_text[NETWORK_BYTES])
+{
 	struct in6_addr prefix = {0};
 
-	if (network_has(&local, address) || IN6_IS_ADDR_LOOPBACK(address)) {
+	if (network_is_local(address)) {
 		snprintf(ret_text, NETWORK_BYTES, "127.0.0.0/8");
 	} else if (IN6_IS_ADDR_V4MAPPED(address)) {
 		network_write_address(address, ret_text);

@@ -18,8 +18,9 @@ struct network {
 /* Room for the text of a network. */
 #define NETWORK_BYTES (INET6_ADDRSTRLEN + sizeof("/128"))
 
-/* Make the IPv4 address @v4 one of all. */
-void network_map_v4(const struct in_addr *v4, struct in6_addr *ret_address);
+/* Read the address of the other end of the connection @fd. Return false when there is none: it is a Unix socket, or
+ * the end is gone. */
+bool network_read_peer(int fd, struct in6_addr *ret_address);
 
 /* Read @text, an address without brackets or a port. Return whether it is one. */
 bool network_read_address(const char *text, struct in6_addr *ret_address);
@@ -32,6 +33,13 @@ bool network_read(const char *text, struct network *ret_network);
 
 /* Return whether @address is in @network. */
 bool network_has(const struct network *network, const struct in6_addr *address);
+
+/* Return whether @address is one of the loopback. */
+bool network_is_local(const struct in6_addr *address);
+
+/* Return whether the other end of the connection @fd is on this device: at an address of the loopback, or on a Unix
+ * socket. */
+bool network_peer_is_local(int fd);
 
 /* Write the network of @address that one holder has, who can choose any address in it: 127.0.0.0/8 (also of ::1), the
  * /64 of an IPv6 address, else @address itself. */

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Limits per caller: what counts, and whom a flood costs something."""
+import hashlib
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import manifests
 import pytest
@@ -17,9 +19,9 @@ def start(launch, tmp_path):
     """start(rule, …): a daemon with these limits, and a caller."""
     callers = []
 
-    def begin(*rules, kind="embedded", **more):
+    def begin(*rules, kind="embedded", http=None, **more):
         manifests.answers(tmp_path / "toolbox.d")
-        service = launch({"callers": list(rules)}, [tmp_path / "toolbox.d"], kind=kind, **more)
+        service = launch({"callers": list(rules), **({"http": http} if http else {})}, [tmp_path / "toolbox.d"], kind=kind, **more)
         callers.append(Caller(service.url))
         return service, callers[-1]
 
@@ -69,25 +71,61 @@ def test_so_many_in_flight(start):
     assert "result" in ask(caller, "kitchen")
 
 
-def test_a_connection_has_one_bucket_whatever_its_sources(start):
+def test_a_device_has_one_bucket_whatever_its_sources_and_connections(start):
     service, caller = start({"match": {"source": "*"}, "per_minute": 1, "burst": 3})
     codes = [ask(caller, f"source {n}").get("code") for n in range(9)]
     assert codes.count("busy") >= 6
+    for n in range(4):
+        with Caller(service.url) as other:
+            assert ask(other, f"source {n}")["code"] == "busy"
+
+
+def test_a_connection_divides_the_bucket_of_its_device(start):
+    service, caller = start({"match": {"source": "*"}, "per_minute": 1, "burst": 8})
     with Caller(service.url) as other:
-        assert "result" in ask(other, "source 0")
+        assert "result" in ask(other, "calm")
+        codes = [ask(caller, "flood").get("code") for n in range(9)]
+        assert codes.count("busy") == 9 - 4
+        assert all("result" in ask(other, "calm") for _ in range(3))
 
 
-def test_a_connection_of_http_has_one_bucket_whatever_it_calls_itself(start):
-    """There a client chooses the session, and others are not held for it."""
+TOKENS = {"tokens": [{"name": name, "token_sha256": hashlib.sha256((name + "0123456789").encode()).hexdigest()}
+                     for name in ("kitchen", "hallway")]}
+
+
+def call_over_http(port, seconds=None, **headers):
+    with Http(port) as http:
+        name, body = ("wait", {"seconds": seconds}) if seconds else ("absolute", {"value": -1})
+        return http.post(f"/v1/tools/{name}", body, **headers)
+
+
+def test_over_http_a_new_connection_is_no_new_bucket(start):
+    """Neither is another session, which a client chooses."""
     service, _ = start({"match": {"source": "http:*", "session_id": "*"}, "per_minute": 1, "burst": 3},
                        args=["--http", "127.0.0.1:0"])
     port = port_of(service.daemon)
-    with Http(port) as one, Http(port) as other:
-        statuses = [one.post("/v1/tools/absolute", {"value": -1}, Session_Id=f"s{n}").status for n in range(9)]
-        assert statuses.count(429) >= 6 and statuses[0] == 200
-        answer = one.post("/v1/tools/absolute", {"value": -1}, Session_Id="s0")
-        assert answer.json["code"] == "busy" and int(answer.headers["Retry-After"]) > 0
-        assert other.post("/v1/tools/absolute", {"value": -1}, Session_Id="s0").status == 200
+    answers = [call_over_http(port, Session_Id=f"s{n}") for n in range(9)]
+    assert [answer.status for answer in answers] == [200] * 3 + [429] * 6
+    assert answers[-1].json["code"] == "busy" and int(answers[-1].headers["Retry-After"]) > 0
+
+
+def test_over_http_each_token_has_a_bucket(start):
+    service, _ = start({"match": {"source": "http:*"}, "per_minute": 1, "burst": 2}, http=TOKENS,
+                       args=["--http", "127.0.0.1:0"])
+    port = port_of(service.daemon)
+    for name in ("kitchen", "hallway"):
+        statuses = [call_over_http(port, Authorization=f"Bearer {name}0123456789").status for _ in range(6)]
+        assert statuses == [200] * 2 + [429] * 4, name
+
+
+def test_over_http_so_many_of_a_token_are_in_flight(start):
+    service, _ = start({"match": {"source": "http:*"}, "in_flight": 2}, http=TOKENS, args=["--http", "127.0.0.1:0"])
+    port = port_of(service.daemon)
+    kitchen = {"Authorization": "Bearer kitchen0123456789"}
+    with ThreadPoolExecutor(12) as pool:
+        statuses = list(pool.map(lambda _: call_over_http(port, 2, **kitchen).status, range(12)))
+    assert statuses.count(200) == 2 and statuses.count(429) == 10
+    assert call_over_http(port, **kitchen).status == 200
 
 
 def test_a_question_is_in_flight(start):
@@ -124,7 +162,7 @@ def test_a_reload_leaves_buckets_as_they_are(start):
 
 def test_a_flood_beyond_its_limit_is_read_slowly(start, figure):
     """A thousand refused calls a second beyond the first hundred: the time of the others is not its to take."""
-    service, flood = start({"match": {}, "per_minute": 1, "burst": 1})
+    service, flood = start({"match": {"source": "flood"}, "per_minute": 1, "burst": 1})
     n = 1200
     began = time.monotonic()
     marks = [flood.send(INVOKE, {"name": "absolute", "args": {"value": 1}}, {"source": "flood"}) for _ in range(n)]
@@ -139,16 +177,13 @@ def test_a_flood_beyond_its_limit_is_read_slowly(start, figure):
     assert len(answers) >= n - 1
 
 
-def test_a_flood_of_one_connection_leaves_others_theirs(start):
-    """What the flood gets is bounded by its bucket, whatever it sends; others get all of theirs."""
-    service, flood = start({"match": {}, "per_minute": 60, "burst": 20})
+def test_a_flood_of_one_connection_leaves_others_their_share(start):
+    """What the flood gets is bounded by the share of its connection, whatever it sends."""
+    service, flood = start({"match": {}, "per_minute": 60, "burst": 40})
     with Caller(service.url) as other:
+        assert "result" in ask(other, "calm")
         marks = [flood.send(INVOKE, {"name": "absolute", "args": {"value": 1}}, {"source": str(n)})
                  for n in range(500)]
         assert all("result" in ask(other, "calm") for _ in range(15))
         for mark in marks[-1:]:
             flood.answer_to(INVOKE, mark)
-        answers = [one for one in flood.seen if one.type == INVOKE + ".response"
-                   and one.context.get("source") != "calm"]
-        assert sum("result" in one.data for one in answers) < 40
-        assert sum(one.data.get("code") == "busy" for one in answers) > 400

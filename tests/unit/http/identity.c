@@ -43,8 +43,8 @@ static void add_token(struct config_http *http, const char *name, const char *se
 	cr_assert_eq(http_token_digest(secret, strlen(secret), token->digest), 0);
 }
 
-static const struct http_peer ipv4 = {.address = "127.0.0.1"};
-static const struct http_peer ipv6 = {.address = "::1"};
+static const struct http_peer ipv4 = {.address = "127.0.0.1", .holder = "127.0.0.0/8"};
+static const struct http_peer ipv6 = {.address = "2001:db8::1", .holder = "2001:db8::/64"};
 
 Test(identity, is_that_of_the_token)
 {
@@ -63,6 +63,7 @@ Test(identity, is_that_of_the_token)
 	tokens[1].is_admin = true;
 	cr_expect(identity_read(&http, "Bearer 0123456789abcdef", &ipv4, &identity));
 	cr_expect_str_eq(identity.source, "http:a");
+	cr_expect_str_eq(identity.holder, "http:a");
 	cr_expect_str_eq(identity.profile, "kids");
 	cr_expect_not(identity.is_admin);
 	cr_expect(identity_read(&http, "bearer  fedcba9876543210", &ipv4, &identity));
@@ -77,7 +78,8 @@ Test(identity, is_that_of_the_token)
 	cr_expect_not(identity_read(&http, "Bearer 0123456789abcdef", &ipv6, &identity));
 	http.needs_token = false;
 	cr_expect(identity_read(&http, "Bearer 0123456789abcdef", &ipv6, &identity));
-	cr_expect_str_eq(identity.source, "http:::1");
+	cr_expect_str_eq(identity.source, "http:2001:db8::1");
+	cr_expect_str_eq(identity.holder, "2001:db8::/64");
 	cr_expect_str_eq(identity.profile, "default");
 }
 

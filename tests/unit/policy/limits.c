@@ -264,3 +264,87 @@ Test(limits, give_the_share_of_an_idle_source_back)
 		limits_release(&holds[i]);
 	account_unref(account);
 }
+
+/* Whoever opens a connection for each call gets no more calls by it. */
+Test(limits, are_those_of_the_holder_of_all_connections)
+{
+	struct limit_hold hold;
+
+	limits.has_connections = true;
+	limit_sources(0, 60, 4);
+	for (int i = 0; i < 12; i++) {
+		struct account *account = account_new(&book);
+
+		account_set_holder(account, "http:kitchen");
+		cr_expect_eq(take("http:kitchen", account, &hold), i < 4, "call %d", i);
+		limits_release(&hold);
+		account_close(account);
+	}
+	/* They are back when they would be for one connection. */
+	now_ns += 2 * SECOND;
+	for (int i = 0; i < 4; i++) {
+		struct account *account = account_new(&book);
+
+		account_set_holder(account, "http:kitchen");
+		cr_expect_eq(take("http:kitchen", account, &hold), i < 2, "call %d", i);
+		limits_release(&hold);
+		account_close(account);
+	}
+	cr_expect_leq(limits.n_buckets, 3u, "connections that have ended are forgotten");
+}
+
+Test(limits, bound_the_calls_in_flight_of_all_connections_of_a_holder)
+{
+	struct account *accounts[4];
+	struct limit_hold holds[4];
+
+	limits.has_connections = true;
+	limit_sources(2, 0, 0);
+	for (int i = 0; i < 4; i++) {
+		accounts[i] = account_new(&book);
+		account_set_holder(accounts[i], i < 3 ? "192.168.1.2" : "192.168.1.3");
+		cr_expect_eq(take("a", accounts[i], &holds[i]), i != 2, "%d", i);
+	}
+	for (int i = 0; i < 4; i++) {
+		limits_release(&holds[i]);
+		account_close(accounts[i]);
+	}
+}
+
+Test(limits, leave_each_connection_of_a_holder_its_share)
+{
+	struct account *greedy = account_new(&book);
+	struct account *modest = account_new(&book);
+	struct limit_hold hold;
+	unsigned int n_taken = 0;
+
+	account_set_holder(greedy, "127.0.0.0/8");
+	account_set_holder(modest, "127.0.0.0/8");
+	limits.has_connections = true;
+	limit_sources(0, 60, 10);
+	cr_expect(take("b", modest, &hold));
+	limits_release(&hold);
+	for (int i = 0; i < 10; i++) {
+		n_taken += take("a", greedy, &hold);
+		limits_release(&hold);
+	}
+	cr_expect_eq(n_taken, 5u);
+	for (int i = 0; i < 4; i++) {
+		cr_expect(take("b", modest, &hold));
+		limits_release(&hold);
+	}
+	/* The share of a connection that has ended is for the others. */
+	account_close(modest);
+	for (int i = 0; i < 4; i++) {
+		now_ns += 100 * SECOND;
+		cr_expect(take("a", greedy, &hold));
+		limits_release(&hold);
+	}
+	n_taken = 0;
+	for (int i = 0; i < 12; i++) {
+		n_taken += take("a", greedy, &hold);
+		limits_release(&hold);
+	}
+	cr_expect_eq(n_taken, 9u);
+	account_close(greedy);
+}
