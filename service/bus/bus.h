@@ -91,7 +91,7 @@ int bus_embed(struct loop *loop, const struct bus_address *address, const char *
 void bus_set_token(struct bus *bus, const char *token);
 
 /* The time that a bus of others may take to close the connection when we leave. */
-#define BUS_LEAVE_MS 500
+#define BUS_LEAVE_MS 2000
 
 /* Free @bus, which may be NULL. Queued frames are dropped. A client takes leave of its bus, which blocks for
  * BUS_LEAVE_MS at most. */
