@@ -386,7 +386,7 @@ def test_a_flood_of_failing_calls_fills_neither_memory_nor_log(start, times):
     for _ in range(200):
         flood(5)
     before, log_before = resident_kb(service.daemon.pid), len(service.daemon.log())
-    for _ in range(times(800, 2000)):
+    for _ in range(times(300, 2000)):
         flood(5)
     assert resident_kb(service.daemon.pid) - before < 4096
     found = calls(caller, limit=1000)
