@@ -29,6 +29,10 @@ struct address_operations {
 	/* Take the progress that the tool has reported (worker frames, contract.md). NULL: not wanted. */
 	void (*progress)(struct address *address, const struct json_tape *progress);
 
+	/* Return whether the configuration in force still gives the caller the rights that it came with. NULL: it
+	 * does. */
+	bool (*is_granted)(const struct address *address);
+
 	/* Free @address: the last reference was dropped. */
 	void (*free)(struct address *address);
 };
@@ -62,6 +66,13 @@ static inline void address_progress(struct address *address, const struct json_t
 {
 	if (address && !address->has_left && address->operations->progress)
 		address->operations->progress(address, progress);
+}
+
+/* Return whether the caller at @address, which may be NULL, still has the rights that it came with. */
+static inline bool address_is_granted(const struct address *address)
+{
+	return !address || !address->operations->is_granted ||
+	       address->operations->is_granted(address);
 }
 
 /* Note that the caller at @address is gone: neither the answer nor progress is passed on any more. */

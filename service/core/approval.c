@@ -205,6 +205,26 @@ static void report_question(struct pending_question *question, uint64_t now_ms)
 		address_progress(call->answer.address, &tape);
 }
 
+static bool has_other_rights(const struct pending_question *question, const void *data)
+{
+	const struct call *call = question->call;
+
+	(void)data;
+	return !address_is_granted(call->answer.address);
+}
+
+/* Return the outcome of @question, whose time is over. */
+static struct approval_outcome outcome_of_time(const struct pending_question *question)
+{
+	static const char reason[] = "the rights of its caller have changed";
+	struct approval_outcome outcome = {
+		.decision = question->is_withdrawn ? APPROVAL_WITHDRAWN : APPROVAL_EXPIRED};
+
+	if (question->is_withdrawn && has_other_rights(question, NULL))
+		outcome.reason = TEXT_VIEW(reason);
+	return outcome;
+}
+
 static void look_at_clock(void *data)
 {
 	struct approval *approval = data;
@@ -212,8 +232,7 @@ static void look_at_clock(void *data)
 	uint64_t now_ms = clock_now_ms();
 
 	while ((question = pending_expired(&approval->pending, clock_now_ms()))) {
-		struct approval_outcome outcome = {
-			.decision = question->is_withdrawn ? APPROVAL_WITHDRAWN : APPROVAL_EXPIRED};
+		struct approval_outcome outcome = outcome_of_time(question);
 
 		decide(approval, question, &outcome);
 	}
@@ -248,10 +267,21 @@ void approval_stop(struct approval *approval)
 	}
 }
 
+static bool is_of_account(const struct pending_question *question, const void *account)
+{
+	return question->caller && question->caller->account == account;
+}
+
 void approval_withdraw(struct approval *approval, const struct account *account)
 {
 	/* The bus may be in the middle of sending: the answers follow from the loop. */
-	if (pending_withdraw(&approval->pending, account))
+	if (pending_withdraw(&approval->pending, is_of_account, account))
+		set_timer(approval);
+}
+
+void approval_configure(struct approval *approval)
+{
+	if (pending_withdraw(&approval->pending, has_other_rights, NULL))
 		set_timer(approval);
 }
 
@@ -456,10 +486,13 @@ void approval_write_refusal(const struct approval *approval,
 		buffer_printf(&text, "not approved within %g s (approval.timeout_ms)",
 			(double)approval->config->approval_timeout_ms / MS_PER_SF);
 	else if (outcome->decision == APPROVAL_WITHDRAWN)
-		buffer_append_string(&text, "withdrawn: the connection of its caller was closed");
+		buffer_append_string(&text, outcome->reason.text
+						    ? "withdrawn"
+						    : "withdrawn: the connection of its caller "
+						      "was closed");
 	else
 		buffer_append_string(&text, "denied by a person");
-	if (outcome->decision == APPROVAL_DENY && outcome->reason.size > 0) {
+	if (!outcome->is_changed && outcome->reason.size > 0) {
 		buffer_append_string(&text, ": ");
 		buffer_append(&text, outcome->reason.text,
 			utf8_prefix(outcome->reason.text, outcome->reason.size, REASON_POINTS));

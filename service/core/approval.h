@@ -124,6 +124,9 @@ void approval_stop(struct approval *approval);
 /* Withdraw the questions of the peer with @account, which has gone; from the loop. */
 void approval_withdraw(struct approval *approval, const struct account *account);
 
+/* Follow the configuration: withdraw the questions of callers that have other rights now; from the loop. */
+void approval_configure(struct approval *approval);
+
 /* Serve ovos.tools.approval.list, .respond and .attach. */
 void approval_list(const struct approval *approval, struct answer *answer);
 void approval_respond(

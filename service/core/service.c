@@ -187,6 +187,7 @@ static void follow_configuration(void *data)
 		bus_set_token(service->bus, service->config.embedded_token);
 	recorder_configure(&service->recorder);
 	limits_configure(&service->limits);
+	approval_configure(&service->approval);
 	if (service->door)
 		service->door->operations->configured(service->door);
 	if (service->config.is_disabled && !service->config.closed && !service->calls.is_stopping)

@@ -692,7 +692,10 @@ static bool read_waited(struct service *service, const struct inbox_frame *frame
 /* Answer the request in the scope, which has waited. Without a catalogue by now there will be none for it. */
 static void answer_waited(struct service *service)
 {
-	if (service->reload.is_ready)
+	if (!address_is_granted(service->scope.address))
+		refuse_request(service, ANSWER_DENIED,
+			"PermissionError: The rights of the caller have changed since the request");
+	else if (service->reload.is_ready)
 		serve_request(service);
 	else
 		refuse_request(service, ANSWER_UNAVAILABLE,

@@ -21,7 +21,7 @@ static void free_stream(struct stream *base)
 	struct event_stream *stream = container_of(base, struct event_stream, stream);
 
 	list_remove(&stream->link);
-	if (base->is_admin && --stream->events->n_admins == 0)
+	if (base->rights.is_admin && --stream->events->n_admins == 0)
 		stream->events->service->audience.wants_calls = false;
 	free(stream);
 }
@@ -46,7 +46,7 @@ void event_streams_open(struct event_streams *events, const struct http_request 
 		return;
 	check(stream);
 	list_append(&events->list, &stream->link);
-	if (stream->stream.is_admin && events->n_admins++ == 0)
+	if (stream->stream.rights.is_admin && events->n_admins++ == 0)
 		events->service->audience.wants_calls = true;
 }
 
@@ -81,7 +81,7 @@ void event_streams_hear(
 	list_for_each(link, &events->list) {
 		struct event_stream *stream = container_of(link, struct event_stream, link);
 
-		if (stream->stream.is_admin)
+		if (stream->stream.rights.is_admin)
 			send_event(stream, event, text, size);
 		else if (strcmp(event, changed) == 0)
 			send_event(stream, event, "{}", 2);

@@ -31,6 +31,7 @@ struct exchange {
 	struct http_connection *connection; /* NULL: it is gone, or has its response */
 	bool is_stream;
 	struct pace pace; /* for events of progress */
+	struct http_rights rights;
 	char granted[];
 };
 
@@ -194,6 +195,13 @@ static void take_progress(struct address *address, const struct json_tape *progr
 	buffer_append_char(&out, '}');
 	if (buffer_status(&out) == 0)
 		send_event(exchange->connection, "progress", out.data, out.size);
+}
+
+static bool has_rights(const struct address *address)
+{
+	const struct exchange *exchange = container_of(address, const struct exchange, address);
+
+	return identity_rights_hold(&exchange->service->config.http, &exchange->rights);
 }
 
 static void free_exchange(struct address *address)
@@ -396,6 +404,7 @@ static struct exchange *make_exchange(const struct http_request *request)
 	static const struct address_operations operations = {
 		.answer = take_complete,
 		.progress = take_progress,
+		.is_granted = has_rights,
 		.free = free_exchange,
 	};
 	const char *profile = request->identity->profile;
@@ -411,6 +420,8 @@ static struct exchange *make_exchange(const struct http_request *request)
 	};
 	if (profile)
 		exchange->address.granted = memcpy(exchange->granted, profile, size);
+	exchange->rights =
+		identity_rights(request->identity, http_connection_peer(request->connection));
 	exchange->service = request->service;
 	exchange->connection = request->connection;
 	return exchange;

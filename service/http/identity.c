@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "util/digest.h"
+
 #define HOST_BYTES BUS_HOST_BYTES
 
 /* Split @text, `host`, `host:port` or `[address]:port`: copy the host, without brackets. Return the text of the
@@ -128,4 +130,40 @@ bool identity_read(const struct config_http *http, const char *authorization,
 	snprintf(ret_identity->source, sizeof(ret_identity->source), "%s%s",
 		peer->is_unix ? "" : "http:", token ? token->name : peer->address);
 	return token || !needs_token;
+}
+
+/* Return the digest of the name of a profile, which may be NULL. */
+static uint64_t digest_profile(const char *profile)
+{
+	return profile ? digest_bytes(DIGEST_SEED, profile, strlen(profile)) : 0;
+}
+
+struct http_rights identity_rights(
+	const struct http_identity *identity, const struct http_peer *peer)
+{
+	struct http_rights rights = {
+		.profile = digest_profile(identity->profile),
+		.has_token = identity->token != NULL,
+		.is_admin = identity->is_admin,
+		.is_unix = peer->is_unix,
+	};
+
+	if (identity->token)
+		memcpy(rights.token, identity->token->digest, sizeof(rights.token));
+	return rights;
+}
+
+bool identity_rights_hold(const struct config_http *http, const struct http_rights *rights)
+{
+	if (!rights->has_token)
+		return (rights->is_unix || !http->needs_token) &&
+		       digest_profile(http->profile) == rights->profile;
+	for (size_t i = 0; i < http->tokens.n_items; i++) {
+		const struct http_token *token = &http->tokens.items[i];
+
+		if (memcmp(token->digest, rights->token, sizeof(rights->token)) == 0)
+			return token->is_admin == rights->is_admin &&
+			       digest_profile(token->profile) == rights->profile;
+	}
+	return false;
 }

@@ -33,6 +33,15 @@ struct http_identity {
 	const struct http_token *token; /* in the configuration; NULL: none was needed */
 };
 
+/* The rights of a caller that was let in, to be looked at again later. */
+struct http_rights {
+	unsigned char token[HTTP_TOKEN_DIGEST_BYTES];
+	uint64_t profile; /* digest of its name; 0: none */
+	bool has_token;
+	bool is_admin;
+	bool is_unix;
+};
+
 /* Return whether @host, a name or address with or without a port, is one of this device. */
 bool identity_host_is_local(const char *host);
 
@@ -53,3 +62,10 @@ bool identity_origin_is_allowed(
  * right one. */
 bool identity_read(const struct config_http *http, const char *authorization,
 	const struct http_peer *peer, struct http_identity *ret_identity);
+
+/* Return the rights of the caller @identity at @peer. */
+struct http_rights identity_rights(
+	const struct http_identity *identity, const struct http_peer *peer);
+
+/* Return whether @http still gives a caller @rights: neither more nor less. */
+bool identity_rights_hold(const struct config_http *http, const struct http_rights *rights);

@@ -55,8 +55,6 @@ bool streams_have_room(const struct streams *streams, const struct http_request 
 bool streams_open(
 	struct streams *streams, struct stream *stream, const struct http_request *request)
 {
-	const struct http_identity *identity = request->identity;
-
 	if (!stream || !streams_have_room(streams, request)) {
 		if (stream)
 			stream->free(stream);
@@ -72,11 +70,8 @@ bool streams_open(
 	}
 	stream->streams = streams;
 	stream->connection = request->connection;
-	stream->is_unix = http_connection_peer(request->connection)->is_unix;
-	stream->is_admin = identity->is_admin;
-	stream->has_token = identity->token != NULL;
-	if (identity->token)
-		memcpy(stream->token, identity->token->digest, sizeof(stream->token));
+	stream->rights =
+		identity_rights(request->identity, http_connection_peer(request->connection));
 	list_init(&stream->link);
 	list_append(&streams->list, &stream->link);
 	streams->n++;
@@ -99,24 +94,13 @@ size_t stream_queued(const struct stream *stream)
 	return http_stream_queued(stream->connection);
 }
 
-/* Return whether @http would let the caller of @stream in, with the same rights. */
-static bool is_granted(const struct stream *stream, const struct config_http *http)
-{
-	if (!stream->has_token)
-		return stream->is_unix || !http->needs_token;
-	for (size_t i = 0; i < http->tokens.n_items; i++)
-		if (memcmp(http->tokens.items[i].digest, stream->token, sizeof(stream->token)) == 0)
-			return http->tokens.items[i].is_admin == stream->is_admin;
-	return false;
-}
-
 void streams_recheck(struct streams *streams, const struct config_http *http)
 {
 	struct list *next;
 
 	for (struct list *link = streams->list.next; link != &streams->list; link = next) {
 		next = link->next;
-		if (!is_granted(stream_of(link), http))
+		if (!identity_rights_hold(http, &stream_of(link)->rights))
 			stream_end(stream_of(link));
 	}
 }

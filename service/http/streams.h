@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "config/http_tokens.h"
 #include "http/exchange.h"
+#include "http/identity.h"
 #include "loop/loop.h"
 #include "util/list.h"
 
@@ -25,10 +25,7 @@ struct stream {
 	struct http_connection *connection;
 	void (*free)(struct stream *stream);
 	void (*finish)(struct stream *stream); /* sends the last event when we end it; or NULL */
-	bool is_unix;
-	bool is_admin;
-	bool has_token;
-	unsigned char token[HTTP_TOKEN_DIGEST_BYTES];
+	struct http_rights rights;
 };
 
 void streams_init(struct streams *streams);

@@ -62,7 +62,7 @@ struct pending_question *pending_find(const struct pending *pending, const char 
 		return NULL;
 	list_for_each(link, &pending->list)
 		if (memcmp(question_of(link)->id, id, size) == 0)
-			return question_of(link);
+			return question_of(link)->is_withdrawn ? NULL : question_of(link);
 	return NULL;
 }
 
@@ -90,14 +90,16 @@ struct pending_question *pending_reported(const struct pending *pending, uint64_
 	return NULL;
 }
 
-static bool withdraw(struct list *questions, const struct account *account)
+static bool withdraw(struct list *questions,
+	bool (*is_over)(const struct pending_question *question, const void *data),
+	const void *data)
 {
 	bool is_any = false;
 
 	list_for_each(link, questions) {
 		struct pending_question *question = question_of(link);
 
-		if (!question->caller || question->caller->account != account)
+		if (question->is_withdrawn || !is_over(question, data))
 			continue;
 		question->is_withdrawn = is_any = true;
 		question->expires_ms = 0;
@@ -105,10 +107,12 @@ static bool withdraw(struct list *questions, const struct account *account)
 	return is_any;
 }
 
-bool pending_withdraw(struct pending *pending, const struct account *account)
+bool pending_withdraw(struct pending *pending,
+	bool (*is_over)(const struct pending_question *question, const void *data),
+	const void *data)
 {
-	withdraw(&pending->drafts, account);
-	return withdraw(&pending->list, account);
+	withdraw(&pending->drafts, is_over, data);
+	return withdraw(&pending->list, is_over, data);
 }
 
 uint64_t pending_next_ms(const struct pending *pending)

@@ -32,7 +32,7 @@ struct pending_question {
 	struct buffer arguments;      /* the arguments that its tool will get, as JSON text */
 	void *call;                   /* the call that waits: the owner's */
 	struct policy_caller *caller; /* its caller; owned, or NULL */
-	bool is_withdrawn;            /* its caller has gone; it has expired, too */
+	bool is_withdrawn; /* its caller has gone, or other rights; it has expired, too */
 };
 
 struct pending {
@@ -52,7 +52,7 @@ struct pending_question *pending_new(struct pending *pending, void *call);
 /* Ask the draft @question until @expires_ms; if its caller has gone, it expires at once. */
 void pending_ask(struct pending *pending, struct pending_question *question, uint64_t expires_ms);
 
-/* Return the question that was asked with the id of @size bytes at @id, or NULL. */
+/* Return the question that was asked with the id of @size bytes at @id and not withdrawn, or NULL. */
 struct pending_question *pending_find(const struct pending *pending, const char *id, size_t size);
 
 /* Return the question about @call that was asked, or NULL. */
@@ -64,8 +64,11 @@ struct pending_question *pending_expired(const struct pending *pending, uint64_t
 /* Return a question that has to be reported to its caller at @now_ms, or NULL. */
 struct pending_question *pending_reported(const struct pending *pending, uint64_t now_ms);
 
-/* Let the questions of callers with @account expire at once, withdrawn. Return whether one was asked. */
-bool pending_withdraw(struct pending *pending, const struct account *account);
+/* Let the questions for which @is_over is true expire at once, withdrawn: they are not found any more. Return
+ * whether one was asked. */
+bool pending_withdraw(struct pending *pending,
+	bool (*is_over)(const struct pending_question *question, const void *data),
+	const void *data);
 
 /* Return when the next question expires, or is reported to its caller; UINT64_MAX without any. */
 uint64_t pending_next_ms(const struct pending *pending);

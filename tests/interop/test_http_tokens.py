@@ -209,6 +209,43 @@ def test_an_admin_decides_on_a_question(launch, tmp_path, decision, status, has_
     assert admin.post(path, {"decision": decision}, **bearer("boss")).json["accepted"] is False
 
 
+@pytest.mark.parametrize("after,runs", [
+    ([], False),
+    ([{"name": "kid", "token_sha256": digest("kitchen")}], False),
+    ([{"name": "kid", "token_sha256": digest("kid"), "profile": "kids"}], False),
+    ([{"name": "kid", "token_sha256": digest("kid"), "admin": True}], False),
+    ([{"name": "kid", "token_sha256": digest("kid")}, {"name": "new", "token_sha256": digest("boss")}], True),
+])
+def test_a_call_that_waits_for_a_person_does_not_outlive_its_token(launch, tmp_path, after, runs):
+    path = tokens_file(tmp_path)
+
+    def write(tokens):
+        path.write_text(json.dumps(tokens))
+        path.chmod(0o600)
+
+    write([{"name": "kid", "token_sha256": digest("kid")}])
+    one = launch({"approval": {"mode": "strict"}, "profiles": {"kids": {"tool_names": ["add"]}}},
+                 [folder_of(tmp_path)], args=["--http", "127.0.0.1:0"])
+    port, answers = port_of(one.daemon), []
+    thread = threading.Thread(target=lambda: answers.append(Http(port).post(
+        "/v1/tools/risky", {"value": -7}, **bearer("kid"))))
+    with Person(one.url) as person:
+        person.attach(60)
+        until(lambda: Http(port).get("/v1/tools").status == 401, 20, "a token is needed")
+        thread.start()
+        id = person.question()["id"]
+        write(after)
+        person.call("ovos.tools.reload")
+        answer = person.respond(id)
+        assert answer["accepted"] is runs, answer
+        end = person.resolved(id)
+        thread.join()
+    assert answers[0].status == (200 if runs else 403), answers[0].json
+    if not runs:
+        assert (end["decision"], end["by"]) == ("withdrawn", "toolboxd") and "rights" in end["reason"]
+        assert "the rights of its caller have changed" in answers[0].json["error"]
+
+
 def folder_of(tmp_path):
     manifests.answers(tmp_path / "toolbox.d")
     return tmp_path / "toolbox.d"

@@ -46,6 +46,7 @@ struct rpc {
 	struct mcp_message message;         /* its texts live as long as the connection */
 	struct mcp_progress progress;
 	struct pace pace; /* for reports of progress */
+	struct http_rights rights;
 	bool is_stream;
 	bool is_cancelled;
 	char session[HEX_ID_CHARS + 1]; /* the name of its session, legacy; "": none */
@@ -187,6 +188,13 @@ static void take_report(struct address *address, const struct json_tape *progres
 	if (mcp_write_progress(&out, &rpc->progress, rpc->message.progress_token, value,
 		    (struct text_view){decoded.data, decoded.size}))
 		mcp_stream_send(rpc->connection, &out);
+}
+
+static bool has_rights(const struct address *address)
+{
+	const struct rpc *rpc = container_of(address, const struct rpc, address);
+
+	return identity_rights_hold(&rpc->endpoint->service->config.http, &rpc->rights);
 }
 
 static void free_rpc(struct address *address)
@@ -481,6 +489,7 @@ static struct rpc *make_rpc(struct mcp_endpoint *endpoint, const struct http_req
 	static const struct address_operations operations = {
 		.answer = take_result,
 		.progress = take_report,
+		.is_granted = has_rights,
 		.free = free_rpc,
 	};
 	const char *profile = request->identity->profile;
@@ -493,6 +502,7 @@ static struct rpc *make_rpc(struct mcp_endpoint *endpoint, const struct http_req
 		(struct address){.operations = &operations, .references = 1, .door = CALL_DOOR_MCP};
 	if (profile)
 		rpc->address.granted = memcpy(rpc->granted, profile, size);
+	rpc->rights = identity_rights(request->identity, http_connection_peer(request->connection));
 	rpc->endpoint = endpoint;
 	rpc->connection = request->connection;
 	list_init(&rpc->link);
