@@ -6,10 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "util/cleanup.h"
+#include "util/clock.h"
 
 #define FILE_CHUNK_BYTES 65536
 
@@ -131,4 +134,37 @@ int file_replace(const char *folder, const char *name, const char *bytes, size_t
 	if (r < 0)
 		unlinkat(at, beside, 0);
 	return r == 0 && fsync(at) < 0 ? -errno : r;
+}
+
+/* ── one writer at a time ────────────────────────────────────────────────────────────────────── */
+
+#define LOCK_NAME     ".lock"
+#define LOCK_PAUSE_MS 5
+#define NS_PER_MS     1000000
+
+int file_lock(const char *folder, uint32_t wait_ms, int *ret_lock)
+{
+	static const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * NS_PER_MS};
+	cleanup_close int at = -1;
+	cleanup_close int lock = -1;
+	uint64_t end_ms = clock_now_ms() + wait_ms;
+	int r = make_folders(folder);
+
+	if (r < 0)
+		return r;
+	at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (at >= 0)
+		lock = openat(at, LOCK_NAME, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+			0600);
+	if (lock < 0)
+		return -errno;
+	while (flock(lock, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -errno;
+		if (clock_now_ms() >= end_ms)
+			return -EAGAIN;
+		nanosleep(&pause, NULL);
+	}
+	*ret_lock = take_fd(lock);
+	return 0;
 }

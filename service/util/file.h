@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "util/buffer.h"
@@ -27,6 +28,14 @@ int file_write_all(int fd, const char *bytes, size_t size);
  * or a negative errno; the old file is then as it was.
  */
 int file_replace(const char *folder, const char *name, const char *bytes, size_t size, mode_t mode);
+
+/*
+ * Let one writer at a time change the files of the folder @folder, which is made when it is absent: take the
+ * advisory lock of its file `.lock`. Wait for another writer for @wait_ms. Return 0 with *ret_lock, a
+ * descriptor by whose closing the lock is given up; -EAGAIN when another writer has it; or the negative
+ * errno of a system call. A link is not followed.
+ */
+int file_lock(const char *folder, uint32_t wait_ms, int *ret_lock);
 
 /* Return whether @error, a negative errno, means that memory or descriptors are short. It is then
  * no news about the file, and earlier knowledge of the file still holds. */

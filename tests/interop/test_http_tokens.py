@@ -2,6 +2,7 @@
 """Who may come in over HTTP: tokens, their profiles and admins, names that are served, pages."""
 import hashlib
 import json
+from concurrent.futures import ThreadPoolExecutor
 import os
 import threading
 import time
@@ -292,6 +293,25 @@ def test_toolboxctl_makes_and_revokes_tokens(launch, tmp_path):
     token("revoke", "boss")
     with Http(port) as http:  # the last one is gone, and the door is not open
         assert http.get("/v1/tools").status == 401
+
+
+def test_tokens_that_are_made_and_revoked_at_once_are_made_and_revoked(launch, tmp_path):
+    one = launch({}, args=["--http", "127.0.0.1:0"])
+
+    def at_once(*commands):
+        with ThreadPoolExecutor(len(commands)) as pool:
+            done = list(pool.map(lambda words: toolboxctl(
+                "token", *words, bus=one.url, home=tmp_path / "me", seconds=60), commands))
+        assert [one.returncode for one in done] == [0] * len(commands), [one.stderr for one in done]
+        return [one.stdout.strip() for one in done]
+
+    made = at_once(*(("new", f"t{i}") for i in range(10)))
+    with Http(port_of(one.daemon)) as http:
+        for secret in made:
+            assert http.get("/v1/tools", Authorization=f"Bearer {secret}").status == 200
+        at_once(*(("revoke", f"t{i}") for i in range(5)), *(("new", f"u{i}") for i in range(5)))
+        assert [http.get("/v1/tools", Authorization=f"Bearer {secret}").status
+                for secret in made] == [401] * 5 + [200] * 5
 
 
 @pytest.mark.parametrize("words", [("new",), ("new", "a b"), ("new", "a", "b"), ("list", "a"), ("steal", "a"),

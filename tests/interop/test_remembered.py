@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import manifests
@@ -66,6 +67,34 @@ def test_disabled_is_disabled_whatever_a_variable_enables(launch, folder, tmp_pa
             "second": "left out by TOOLBOXD_TOOLS_ENABLED"}
 
 
+def at_once(service, *commands):
+    """What commands that are typed at the same time come to."""
+    with ThreadPoolExecutor(len(commands)) as pool:
+        return [done.returncode for done in pool.map(
+            lambda words: run(service, *words, seconds=60), commands)]
+
+
+def test_no_word_is_lost_among_many_at_once(launch, folder):
+    service = launch({}, [folder])
+    words = [("allow", f"one/tool{i}") for i in range(16)]
+    assert at_once(service, *words) == [0] * 16
+    assert {one["name"] for one in entries(service, "allow.json")} == {name for _, name in words}
+    assert at_once(service, *(("disallow", name) for _, name in words[:8]),
+                   *(("disable", name) for _, name in words)) == [0] * 24
+    assert {one["name"] for one in entries(service, "allow.json")} == {
+        name for _, name in words[8:]}
+    assert len(entries(service, "disabled.json")) == 16
+
+
+def test_a_lock_that_is_a_link_is_not_followed(launch, folder):
+    service = launch({}, [folder])
+    kept(service).mkdir(parents=True, exist_ok=True)
+    (kept(service) / ".lock").symlink_to(folder / "elsewhere")
+    done = run(service, "allow", "one/first")
+    assert done.returncode == 1 and "allow.json cannot be written: " in done.stderr
+    assert not (folder / "elsewhere").exists()
+
+
 def timers(service):
     """What the kernel shows of the timers of the daemon."""
     infos = Path(f"/proc/{service.daemon.daemon_pid()}/fdinfo").iterdir()
@@ -115,7 +144,7 @@ def test_allow_and_disallow(launch, folder):
         assert caller.invoke("first", {"value": -1})["code"] == "denied"
         done = run(service, "disallow", "one/first")
         assert done.returncode == 1 and "one/first is not allowed here" in done.stderr
-    assert [path.name for path in kept(service).iterdir()] == ["allow.json"]
+    assert sorted(path.name for path in kept(service).iterdir()) == [".lock", "allow.json"]
 
 
 def test_every_allowance_is_listed(launch, folder):

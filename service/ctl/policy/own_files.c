@@ -19,6 +19,9 @@
 #define FILE_MODE   0644
 #define SECRET_MODE 0600
 
+/* How long another toolboxctl is waited for, each of which writes a small file. */
+#define LOCK_WAIT_MS 30000
+
 /* The name of every folder of these files. */
 #define FOLDER_NAME "/toolboxd"
 
@@ -233,11 +236,36 @@ static void complain(const struct ctl_options *options, const char *path, int er
 		buffer_append_string(&command, " --for");
 		append_word(&command, options->span);
 	}
-	if ((error == -EACCES || error == -EPERM) && geteuid() != 0 && buffer_terminate(&command))
+	if (error == -EAGAIN)
+		terminal_complain("%s cannot be written: another toolboxctl has been changing the "
+				  "files of its folder for %d s",
+			path, LOCK_WAIT_MS / 1000);
+	else if ((error == -EACCES || error == -EPERM) && geteuid() != 0 &&
+		 buffer_terminate(&command))
 		terminal_complain("%s cannot be written: %s; type: sudo toolboxctl%s", path,
 			strerror(-error), command.data);
 	else
 		terminal_complain("%s cannot be written: %s", path, strerror(-error));
+}
+
+int own_files_lock(const struct ctl_options *options, const struct text_list *folders,
+	const char *name, int *ret_lock)
+{
+	const char *folder = folders->items[folders->n_items - 1];
+	cleanup_free char *path = NULL;
+	bool is_other;
+	int r;
+
+	if (asprintf(&path, "%s/%s", folder, name) < 0)
+		return CTL_ERROR;
+	is_other = become_owner(folder);
+	r = file_lock(folder, LOCK_WAIT_MS, ret_lock);
+	if (is_other)
+		become_root();
+	if (r == 0)
+		return 0;
+	complain(options, path, r);
+	return CTL_ERROR;
 }
 
 int own_files_write(const struct ctl_options *options, const struct text_list *folders,
@@ -283,4 +311,13 @@ int own_files_reload(struct ctl_session *session, const struct ctl_options *opti
 	if (ctl_response_complain_mistakes(&response, options->json) > 0)
 		r = CTL_ERROR;
 	return r;
+}
+
+int own_files_complain_lost(const char *what)
+{
+	terminal_complain(
+		"%s: another program has changed that again since it was written; look at "
+		"the file, and type this once more",
+		what);
+	return CTL_ERROR;
 }

@@ -26,6 +26,12 @@ int own_files_ask_state(struct ctl_session *session, struct text_list *ret_folde
  * CTL_ERROR after a complaint: a file that cannot be read is not replaced. */
 int own_files_read(const char *folder, const char *file, struct config_remembered *entries);
 
+/* Let no other toolboxctl change the own files below the last of @folders until the descriptor *ret_lock is closed:
+ * what is read from then on is what is replaced. root locks as the user whose folder that is. Return 0, or CTL_ERROR
+ * after a complaint about @name, as of own_files_write(). */
+int own_files_lock(const struct ctl_options *options, const struct text_list *folders,
+	const char *name, int *ret_lock);
+
 /* Write @text as the file @name of the folder @below of the last of @folders ("": of that itself); NULL:
  * remove it. root writes as the user whose folder that is. Return 0, or CTL_ERROR after a complaint,
  * which has the command that another user would have to type. */
@@ -34,3 +40,6 @@ int own_files_write(const struct ctl_options *options, const struct text_list *f
 
 /* Have the service read them. Return an enum ctl_status after complaints about what it cannot use. */
 int own_files_reload(struct ctl_session *session, const struct ctl_options *options);
+
+/* Complain that another program has undone the change of @what since it was written. Return CTL_ERROR. */
+int own_files_complain_lost(const char *what);

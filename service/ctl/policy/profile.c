@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config/config.h"
 #include "config/profiles.h"
@@ -206,6 +207,41 @@ static int show_profile(struct ctl_session *session, const struct ctl_options *o
 
 /* ── set and remove ──────────────────────────────────────────────────────────────────────────── */
 
+/* Return whether the file @name of the profiles of @folder is @text (NULL: absent). */
+static bool is_written(const char *folder, const char *name, const struct buffer *text)
+{
+	cleanup(buffer_deinit) struct buffer bytes = {0};
+	cleanup_free char *path = NULL;
+	int r;
+
+	if (asprintf(&path, "%s/" REMEMBERED_PROFILES "/%s", folder, name) < 0)
+		return false;
+	r = file_read(path, REMEMBERED_BYTES_MAX, &bytes);
+	if (!text)
+		return r == -ENOENT;
+	return r == 0 && bytes.size == text->size &&
+	       memcmp(bytes.data, text->data, text->size) == 0;
+}
+
+/* Write @text as the file @name (NULL: remove it), have the service read it, and see that it is still so. Return an
+ * enum ctl_status. */
+static int put_in_force(struct ctl_session *session, const struct ctl_options *options,
+	const struct text_list *folders, const char *name, const struct buffer *text)
+{
+	cleanup_close int lock = -1;
+	int r = own_files_lock(options, folders, REMEMBERED_PROFILES, &lock);
+
+	if (r == 0)
+		r = own_files_write(options, folders, REMEMBERED_PROFILES, name, text);
+	if (lock >= 0)
+		close(take_fd(lock));
+	if (r == 0)
+		r = own_files_reload(session, options);
+	if (r == 0 && !is_written(folders->items[folders->n_items - 1], name, text))
+		r = own_files_complain_lost(name);
+	return r;
+}
+
 static int set_profile(struct ctl_session *session, const struct ctl_options *options,
 	const struct text_list *folders, const char *file)
 {
@@ -222,9 +258,7 @@ static int set_profile(struct ctl_session *session, const struct ctl_options *op
 	buffer_append_string(&text, "]\n}\n");
 	if (buffer_status(&text) < 0)
 		return CTL_ERROR;
-	r = own_files_write(options, folders, REMEMBERED_PROFILES, file, &text);
-	if (r == 0)
-		r = own_files_reload(session, options);
+	r = put_in_force(session, options, folders, file, &text);
 	if (r != 0 || options->json)
 		return r;
 	if (n_names == 1 && strcmp(names[0], "all") == 0)
@@ -235,9 +269,7 @@ static int set_profile(struct ctl_session *session, const struct ctl_options *op
 static int remove_profile(struct ctl_session *session, const struct ctl_options *options,
 	const struct text_list *folders, const char *file)
 {
-	int r = own_files_write(options, folders, REMEMBERED_PROFILES, file, NULL);
-
-	return r == 0 ? own_files_reload(session, options) : r;
+	return put_in_force(session, options, folders, file, NULL);
 }
 
 /* ── the command ─────────────────────────────────────────────────────────────────────────────── */

@@ -171,16 +171,20 @@ static int report(struct ctl_session *session, const struct ctl_options *options
 		strcmp(act->command, "enable") == 0);
 }
 
-static int change(struct ctl_session *session, const struct ctl_options *options,
-	const struct act *act, const struct end *end, const struct text_list *folders)
+/* Change the entries of all names in the file, with the lock held. Return 0, or CTL_ERROR after a
+ * complaint. */
+static int change_file(const struct ctl_options *options, const struct act *act,
+	const struct end *end, const struct text_list *folders)
 {
 	cleanup(remembered_deinit) struct config_remembered entries = {0};
 	cleanup(buffer_deinit) struct buffer text = {0};
-	const char *folder = folders->items[folders->n_items - 1];
+	cleanup_close int lock = -1;
 	bool has_changed = false;
 	bool is_good = true;
-	int r = own_files_read(folder, act->file, &entries);
+	int r = own_files_lock(options, folders, act->file, &lock);
 
+	if (r == 0)
+		r = own_files_read(folders->items[folders->n_items - 1], act->file, &entries);
 	for (size_t i = 1; r == 0 && i < options->n_positional; i++)
 		is_good &= change_entry(
 			act, end, folders, &entries, options->positional[i], &has_changed);
@@ -189,10 +193,31 @@ static int change(struct ctl_session *session, const struct ctl_options *options
 	write_entries(&entries, &text);
 	if (buffer_status(&text) < 0)
 		return CTL_ERROR;
-	if (has_changed)
-		r = own_files_write(options, folders, "", act->file, &text);
+	return has_changed ? own_files_write(options, folders, "", act->file, &text) : 0;
+}
+
+/* Hold the file, which the service has read, against what was wanted. Return 0, or CTL_ERROR after a complaint. */
+static int check_file(const struct ctl_options *options, const struct act *act, const char *folder)
+{
+	cleanup(remembered_deinit) struct config_remembered entries = {0};
+	int r = own_files_read(folder, act->file, &entries);
+
+	for (size_t i = 1; r == 0 && i < options->n_positional; i++)
+		if ((find_entry(&entries, options->positional[i]) >= 0) != act->adds)
+			r = own_files_complain_lost(options->positional[i]);
+	return r;
+}
+
+static int change(struct ctl_session *session, const struct ctl_options *options,
+	const struct act *act, const struct end *end, const struct text_list *folders)
+{
+	const char *folder = folders->items[folders->n_items - 1];
+	int r = change_file(options, act, end, folders);
+
 	if (r == 0)
 		r = own_files_reload(session, options);
+	if (r == 0)
+		r = check_file(options, act, folder);
 	return r == 0 ? report(session, options, act, end, folder) : r;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "config/http_tokens.h"
 #include "config/remembered.h"
@@ -30,12 +31,15 @@ struct kept_tokens {
 	struct text_list folders;
 	const char *folder; /* the one that is written to */
 	struct http_tokens tokens;
+	int lock; /* no other toolboxctl changes the file until it is closed; -1: none */
 };
 
 static void deinit_kept(struct kept_tokens *kept)
 {
 	text_list_deinit(&kept->folders);
 	http_tokens_deinit(&kept->tokens);
+	if (kept->lock >= 0)
+		close(kept->lock);
 }
 
 /* Read the tokens of the file. Return 0, or CTL_ERROR after a complaint: a file that cannot be read is not
@@ -106,13 +110,32 @@ static int write_kept(const struct ctl_options *options, const struct kept_token
 	return own_files_write(options, &kept->folders, "", REMEMBERED_TOKENS, &text);
 }
 
-/* Have the service read the file, without its response on stdout. */
-static int reload_quietly(struct ctl_session *session, const struct ctl_options *options)
+/* Return whether the file, which the service has read, has the token @name: of @digest, or none at all (NULL). */
+static bool holds(const struct kept_tokens *kept, const char *name, const unsigned char *digest)
+{
+	const struct http_token *token = http_tokens_find(&kept->tokens, name);
+
+	return digest ? token && memcmp(token->digest, digest, HTTP_TOKEN_DIGEST_BYTES) == 0
+		      : !token;
+}
+
+/* Let others change the file again, have the service read it, without its response on stdout, and see that it still
+ * has the token @name as @digest has it (NULL: not at all). Return an enum ctl_status. */
+static int put_in_force(struct ctl_session *session, const struct ctl_options *options,
+	struct kept_tokens *kept, const char *name, const unsigned char *digest)
 {
 	struct ctl_options quiet = *options;
+	struct kept_tokens now = {.folder = kept->folder};
+	int r;
 
+	close(take_fd(kept->lock));
 	quiet.json = false;
-	return own_files_reload(session, &quiet);
+	r = own_files_reload(session, &quiet);
+	r = r ? r : read_kept(&now);
+	if (r == 0 && !holds(&now, name, digest))
+		r = own_files_complain_lost(name);
+	http_tokens_deinit(&now.tokens);
+	return r;
 }
 
 /* ── new ─────────────────────────────────────────────────────────────────────────────────────── */
@@ -142,7 +165,7 @@ static int check_profile(struct ctl_session *session, const char *profile)
 }
 
 static int make_token(struct ctl_session *session, const struct ctl_options *options,
-	const struct kept_tokens *kept, char *name)
+	struct kept_tokens *kept, char *name)
 {
 	char since[sizeof("2000-01-01T00:00:00Z")];
 	char secret[2 * SECRET_BYTES + 1];
@@ -172,7 +195,7 @@ static int make_token(struct ctl_session *session, const struct ctl_options *opt
 	r = write_kept(options, kept, NULL, &token);
 	if (r == 0) {
 		print_secret(options, name, secret);
-		r = reload_quietly(session, options);
+		r = put_in_force(session, options, kept, name, token.digest);
 	}
 	if (r == 0 && profile)
 		r = check_profile(session, profile);
@@ -216,7 +239,7 @@ static int list_tokens(const struct ctl_options *options, const struct kept_toke
 }
 
 static int revoke_token(struct ctl_session *session, const struct ctl_options *options,
-	const struct kept_tokens *kept, const char *name)
+	struct kept_tokens *kept, const char *name)
 {
 	int r;
 
@@ -225,7 +248,7 @@ static int revoke_token(struct ctl_session *session, const struct ctl_options *o
 		return CTL_ERROR;
 	}
 	r = write_kept(options, kept, name, NULL);
-	return r == 0 ? reload_quietly(session, options) : r;
+	return r == 0 ? put_in_force(session, options, kept, name, NULL) : r;
 }
 
 /* ── the command ─────────────────────────────────────────────────────────────────────────────── */
@@ -258,8 +281,9 @@ static bool check_words(const struct ctl_options *options)
 int ctl_token(const struct ctl_options *options)
 {
 	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
-	cleanup(deinit_kept) struct kept_tokens kept = {0};
+	cleanup(deinit_kept) struct kept_tokens kept = {.lock = -1};
 	cleanup_free char *name = NULL;
+	bool is_list;
 	int r;
 
 	if (!check_words(options))
@@ -270,10 +294,13 @@ int ctl_token(const struct ctl_options *options)
 	if (r != 0)
 		return r;
 	kept.folder = kept.folders.items[kept.folders.n_items - 1];
-	r = read_kept(&kept);
+	is_list = strcmp(options->positional[1], "list") == 0;
+	if (!is_list)
+		r = own_files_lock(options, &kept.folders, REMEMBERED_TOKENS, &kept.lock);
+	r = r ? r : read_kept(&kept);
 	if (r != 0)
 		return r;
-	if (strcmp(options->positional[1], "list") == 0)
+	if (is_list)
 		return list_tokens(options, &kept);
 	name = strdup(options->positional[2]);
 	if (!name)

@@ -176,6 +176,7 @@ static bool is_of(const char *name, const char *id)
 static int look_at_files(struct trusting *trusting, const char *id)
 {
 	cleanup_free char *folder = NULL;
+	cleanup_close int lock = -1;
 	struct dirent *entry;
 	DIR *files;
 	int r = CTL_DONE;
@@ -187,6 +188,8 @@ static int look_at_files(struct trusting *trusting, const char *id)
 		terminal_complain("%s cannot be read: %s", folder, strerror(errno));
 		return CTL_ERROR;
 	}
+	if (files && !trusting->options->show)
+		r = own_files_lock(trusting->options, &trusting->state, PINS_FOLDER, &lock);
 	while (files && r == CTL_DONE && (entry = readdir(files)))
 		if (is_of(entry->d_name, id))
 			r = look_at_file(trusting, folder, entry->d_name);

@@ -70,3 +70,25 @@ Test(file_replace, leaves_the_old_file_when_it_fails)
 	cr_expect_eq(file_replace(scratch_path("file"), "x", "new", 3, 0644), -ENOTDIR);
 	expect_file("file", "old", 0600);
 }
+
+Test(file_replace, lets_one_writer_at_a_time_have_a_folder)
+{
+	int first = -1;
+	int second = -1;
+
+	cr_assert_eq(file_lock(scratch_path("new/folder"), 0, &first), 0);
+	cr_expect_eq(file_lock(scratch_path("new/folder"), 0, &second), -EAGAIN);
+	cr_expect_eq(second, -1);
+	close(first);
+	cr_assert_eq(file_lock(scratch_path("new/folder"), 0, &second), 0);
+	close(second);
+}
+
+Test(file_replace, follows_no_link_to_lock)
+{
+	int lock = -1;
+
+	cr_assert_eq(symlink(scratch_path("elsewhere"), scratch_path(".lock")), 0);
+	cr_expect_eq(file_lock(scratch_path(""), 0, &lock), -ELOOP);
+	cr_expect_neq(access(scratch_path("elsewhere"), F_OK), 0);
+}
