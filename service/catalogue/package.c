@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "json/writer.h"
 #include "util/array.h"
 #include "util/assert.h"
+#include "util/environment.h"
 
 struct package *package_new(void)
 {
@@ -29,6 +31,8 @@ static void package_free(struct package *package)
 	free(package->tools);
 	free(package->id);
 	free(package->file);
+	origins_deinit(&package->definition);
+	origins_deinit(&package->programs);
 	free(package->config);
 	free(package->environment);
 	toolbox_sandbox_deinit(&package->sandbox);
@@ -210,6 +214,42 @@ void package_write_load(struct package *const *packages, size_t n_packages, stru
 	buffer_append_string(out, TOOLS_END);
 }
 
+/* Digest what all tools of @package are run with: its sandbox, server, variables and configuration, not its limits. */
+static int digest_surroundings(
+	const struct package *package, unsigned char ret_digest[ORIGIN_DIGEST_BYTES])
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+	const char *const texts[] = {package->library.path, package->config, package->mcp.server,
+		package->python.interpreters};
+
+	for (const char *entry = package->environment; entry && *entry;
+		entry = environment_next(entry))
+		buffer_append(&out, entry, strlen(entry) + 1);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		json_write_text(&out, texts[i]);
+	toolbox_sandbox_write(&package->sandbox, &out);
+	if (buffer_status(&out) < 0)
+		return -ENOMEM;
+	return EVP_Digest(out.data, out.size, ret_digest, NULL, EVP_sha256(), NULL) ? 0 : -ENOMEM;
+}
+
+/* Digest how @tool, which the LOAD frame has as the @size bytes at @text, is run in the @surroundings. */
+static int digest_run(
+	struct tool *tool, const unsigned char *surroundings, const char *text, size_t size)
+{
+	const struct package *package = tool->toolbox->package;
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	buffer_append(&out, surroundings, ORIGIN_DIGEST_BYTES);
+	if (package->kind == KIND_COMMAND)
+		buffer_append(
+			&out, package->programs.items[tool->program].digest, ORIGIN_DIGEST_BYTES);
+	buffer_append(&out, text, size);
+	if (buffer_status(&out) < 0)
+		return -ENOMEM;
+	return EVP_Digest(out.data, out.size, tool->run, NULL, EVP_sha256(), NULL) ? 0 : -ENOMEM;
+}
+
 static int number_tools(struct package *package)
 {
 	size_t n_tools = 0;
@@ -234,17 +274,25 @@ static int number_tools(struct package *package)
 int package_prepare(struct package *package)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
+	unsigned char surroundings[ORIGIN_DIGEST_BYTES];
 	bool is_first = true;
 
-	if (number_tools(package) < 0)
+	if (number_tools(package) < 0 || digest_surroundings(package, surroundings) < 0)
 		return -ENOMEM;
-	free(package->load);
+	free(take_ptr(package->load));
 	write_head(package, &out);
 	package->load_head = out.size;
 	if (knows_tools(package)) {
 		for (size_t i = 0; i < package->n_tools; i++) {
+			size_t begin;
+
 			begin_element(&out, &is_first);
+			begin = out.size;
 			write_tool(package->tools[i], &out);
+			if (buffer_status(&out) < 0 ||
+				digest_run(package->tools[i], surroundings, out.data + begin,
+					out.size - begin) < 0)
+				return -ENOMEM;
 		}
 		buffer_append_string(&out, TOOLS_END);
 	}
@@ -263,6 +311,13 @@ int package_compare_loads(const struct package *left, const struct package *righ
 	if (order == 0 && left->kind == KIND_NATIVE)
 		order = strcmp(left->library.path, right->library.path);
 	return order != 0 ? order : toolbox_sandbox_compare(&left->sandbox, &right->sandbox);
+}
+
+void package_renew(struct package *package, const struct package *fresh)
+{
+	origins_renew(&package->definition, &fresh->definition);
+	if (origins_are_same(&package->programs, &fresh->programs))
+		origins_renew(&package->programs, &fresh->programs);
 }
 
 uint64_t package_start_ms(const struct package *package, uint64_t configured_ms)

@@ -8,6 +8,7 @@
 
 #include "call/toolbox_sandbox.h"
 #include "catalogue/kind.h"
+#include "catalogue/origin.h"
 #include "catalogue/skipped.h"
 #include "catalogue/toolbox.h"
 #include "catalogue/toolbox_library.h"
@@ -23,7 +24,7 @@
  *   toolboxes    each with its own id     clock  filesystem        math
  *
  * It is made once and never changed (but for the stamps and warnings of its files, when those are
- * looked at again, and mcp.is_stale), and shared by counting. A call holds the package that it began on, whatever a
+ * looked at again, looked_ms, and mcp.is_stale), and shared by counting. A call holds the package that it began on, whatever a
  * reload puts in its place.
  */
 
@@ -72,8 +73,13 @@ struct package {
 	/* the manifest */
 	char *file;
 	struct stamp stamp; /* stamp of that file */
-	int64_t loaded_ns;  /* when it was read (CLOCK_REALTIME) */
-	uint64_t digest;    /* digest of its bytes */
+	struct origins
+		definition; /* that file, and the overlay of a folder: what its tools are defined by */
+	struct origins programs; /* kind command: its programs, and the definitions beside them */
+	uint64_t
+		looked_ms; /* when the loop has found that the definition holds (tool_is_current()) */
+	int64_t loaded_ns; /* when it was read (CLOCK_REALTIME) */
+	uint64_t digest;   /* digest of its bytes */
 
 	uint64_t writable; /* digest of the warnings about writers of its files; 0: none */
 
@@ -164,8 +170,8 @@ static inline void package_unref(struct package *package)
  * with nothing changed. */
 int package_add(struct package *package, struct toolbox *toolbox);
 
-/* Number the tools of all toolboxes and write the LOAD frame: to be called when either has changed,
- * before the package is shared. 0 or -ENOMEM. */
+/* Number the tools of all toolboxes, write the LOAD frame, and digest how each tool is run: to be called when any of it
+ * has changed, before the package is shared. 0 or -ENOMEM. */
 int package_prepare(struct package *package);
 
 /*
@@ -177,6 +183,10 @@ void package_write_load(struct package *const *packages, size_t n_packages, stru
 /* Order packages so that those that may share a LOAD frame are equal: by library, then by sandbox.
  * Kinds other than native share with none. Returns as strcmp(). */
 int package_compare_loads(const struct package *left, const struct package *right);
+
+/* Let @package go on in the place of @fresh, which was read from the same files: they hold as they were then. Programs
+ * that are others hold no more. */
+void package_renew(struct package *package, const struct package *fresh);
 
 /* Return the time for a host of @package to start, where the configuration gives @configured_ms. */
 uint64_t package_start_ms(const struct package *package, uint64_t configured_ms);

@@ -7,6 +7,7 @@
 
 #include "call/command.h"
 #include "call/native.h"
+#include "catalogue/origin.h"
 #include "catalogue/triggers.h"
 #include "json/reader.h"
 #include "util/cleanup.h"
@@ -58,12 +59,18 @@ struct tool {
 	uint64_t timeout_ms;          /* 0: the package's */
 	double cooldown_s;
 	struct triggers triggers;
+	unsigned char
+		run[ORIGIN_DIGEST_BYTES]; /* the digest of how it is run (package_prepare()) */
 	union { /* how it is called, by the kind of its package; plugin and python: by its name */
 		struct {
 			struct native_function native;
 			bool may_lack; /* the schema does not require an argument that the function needs */
 		};
-		struct command command;
+		struct {
+			struct command command;
+			uint32_t program; /* among the programs of the package */
+			uint32_t beside;  /* likewise: the file that defines it, or ORIGIN_NONE */
+		};
 		struct {
 			char *server_name; /* kind mcp: its name at the server */
 			char *pin; /* the digest of its description there (mcp/client/pin.h) */
@@ -93,8 +100,16 @@ void toolbox_free(struct toolbox *toolbox);
 void toolbox_drop_tools(struct toolbox *toolbox, const bool *is_dropped);
 
 /* Return whether @after, of the same toolbox and name, is another tool than @before: its definition
- * (which has its risk) or its library differs. */
+ * (which has its risk), its program or library, or how it is run differs. */
 bool tool_differs(const struct tool *before, const struct tool *after);
+
+/* Return whether the definition of @tool, and the program that a call of it would start, are what they were when they
+ * were read. A tool that starts no program has a process that loaded the library, or began the server, that belongs to
+ * the definition: the files of such a tool are looked at once in a few milliseconds. For the loop only. */
+bool tool_is_current(const struct tool *tool);
+
+/* Return whether the program that a call of @tool would start is what it was; true if it would start none. */
+bool tool_program_is_current(const struct tool *tool);
 
 /* Return "read", "write", "execute" or "unrated". */
 const char *tool_risk_name(enum tool_risk risk);

@@ -612,7 +612,7 @@ bool invocation_is_changed(
 	const struct tool *tool =
 		offer_find_again(invoker->offer, question->caller, call->tool, NULL);
 
-	return tool && tool_differs(call->tool, tool);
+	return tool && (tool_differs(call->tool, tool) || !tool_program_is_current(tool));
 }
 
 /* Return whether the arguments that were approved are good for @tool, which is another object than
@@ -853,7 +853,7 @@ void invocation_note_refused(
 	note_refusal(invoker, scope, NULL, false, answer);
 }
 
-/* Find the tool. Returns false with the error in @answer, or, when the request waits for a change, with
+/* Find the tool, as it is now. Returns false with the error in @answer, or, when the request waits for a change, with
  * @answer given up. */
 static bool find_tool(const struct invoker *invoker, const struct request_scope *scope,
 	struct answer *answer, const struct tool **ret_tool)
@@ -865,10 +865,12 @@ static bool find_tool(const struct invoker *invoker, const struct request_scope 
 		errors_write_cancelled(answer, &waited->call_id, NULL);
 		return false;
 	}
-	if (offer_find(invoker->offer, scope->view, &scope->request, last_wins, answer, ret_tool))
-		return true;
-	late_hold(invoker->late, scope, answer);
-	return false;
+	if (!offer_find(
+		    invoker->offer, scope->view, &scope->request, last_wins, answer, ret_tool)) {
+		late_hold(invoker->late, scope, answer);
+		return false;
+	}
+	return late_admit(invoker->late, scope, *ret_tool, answer);
 }
 
 /* Hold the request until a line about its beginning is written. Returns false with the error in

@@ -140,6 +140,11 @@ static int keep_last_good(struct load_jobs *jobs)
 			sandbox_max_refuses(jobs->options.config, job->previous, &refusal))
 			continue;
 		job->is_kept = true;
+		/* It is offered although its definition is another one now. Its programs have to be the same. */
+		if (job->package)
+			package_renew(job->previous, job->package);
+		else
+			origins_accept(&job->previous->definition);
 		if (kind_facts(job->previous->kind)->has_members)
 			r = members_keep(job);
 		else if (job->previous->is_checked &&

@@ -101,6 +101,8 @@ bool load_jobs_have_id(const struct load_jobs *jobs, const char *id)
 
 void load_job_set_package(struct load_job *job, struct package *package)
 {
+	if (package && package == job->previous && job->package && job->package != package)
+		package_renew(package, job->package);
 	package_unref(job->package);
 	job->package = package;
 	job->toolbox = NULL;

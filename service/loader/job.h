@@ -72,7 +72,8 @@ int load_jobs_find_previous(struct load_jobs *jobs);
 /* Whether a job offers a toolbox called @id. */
 bool load_jobs_have_id(const struct load_jobs *jobs, const char *id);
 
-/* Make @package (may be NULL), whose reference it takes over, the package of @job in place of another.
+/* Make @package (may be NULL), whose reference it takes over, the package of @job in place of another. The previous one
+ * takes note of the files that the other one was read from.
  * If it is of a kind with one toolbox, the job offers that. */
 void load_job_set_package(struct load_job *job, struct package *package);
 

@@ -56,6 +56,15 @@ struct loader {
 	struct policy *policy;       /* likewise */
 };
 
+/* Whether the programs of @package are those that it was read with. */
+static bool has_same_programs(const struct package *package)
+{
+	for (size_t i = 0; i < package->n_tools; i++)
+		if (!tool_program_is_current(package->tools[i]))
+			return false;
+	return true;
+}
+
 static bool is_unchanged(struct loader *loader, struct package *package)
 {
 	const struct config_toolbox *settings =
@@ -64,7 +73,7 @@ static bool is_unchanged(struct loader *loader, struct package *package)
 	if (package->settings != (settings ? settings->digest : 0) ||
 		!tool_settings_hold_in(loader->jobs.options.config, package))
 		return false;
-	if (!manifest_is_unchanged(package))
+	if (!manifest_is_unchanged(package) || !has_same_programs(package))
 		return false;
 	if (!package->library.path)
 		return true;
@@ -151,6 +160,7 @@ static bool is_as_before(const struct load_job *job)
 
 	return previous && previous->is_checked && previous->digest == job->package->digest &&
 	       previous->settings == job->package->settings &&
+	       origins_are_same(&previous->programs, &job->package->programs) &&
 	       tool_settings_hold_in(job->jobs->options.config, previous);
 }
 
@@ -280,7 +290,8 @@ static int begin_package(struct load_job *job, struct package *package)
 }
 
 /* Take the server @entry of the file of @list, which is a job of its own. 0 or a negative errno. */
-static int begin_entry(struct load_job *list, const struct mcp_server_entry *entry)
+static int begin_entry(
+	struct load_job *list, const struct mcp_server_entry *entry, const struct origin *origin)
 {
 	struct load_job *job = load_jobs_add(list->jobs, list->path, false);
 	struct package *package;
@@ -289,11 +300,12 @@ static int begin_entry(struct load_job *list, const struct mcp_server_entry *ent
 	if (!job || !(job->id = strdup(entry->id)))
 		return -ENOMEM;
 	job->previous = is_away(list->jobs, job->id) ? NULL : server_list_find(job);
-	r = server_list_read(job, entry, &package);
+	r = server_list_read(job, entry, origin, &package);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	if (job->previous && !asks_server(job) && pins_hold(job->previous) &&
 		server_list_is_same(job, package)) {
+		package_renew(job->previous, package);
 		package_unref(package);
 		load_job_set_package(job, package_ref(job->previous));
 		check_sandbox(job);
@@ -306,10 +318,12 @@ static int begin_entry(struct load_job *list, const struct mcp_server_entry *ent
 static int begin_list(struct loader *loader, struct load_job *job)
 {
 	cleanup(mcp_server_entries_deinit) struct mcp_server_entries entries = {0};
+	cleanup(origins_deinit) struct origins origins = {0};
 	int r = manifest_read_servers(loader->jobs.reader, &entries, &job->problems);
 
+	r = r ? r : manifest_take_origin(loader->jobs.reader, job->path, &origins);
 	for (size_t i = 0; r == 0 && i < entries.n_items && !loader->is_abandoned; i++)
-		r = begin_entry(job, &entries.items[i]);
+		r = begin_entry(job, &entries.items[i], &origins.items[0]);
 	return r < 0 ? r : 0;
 }
 

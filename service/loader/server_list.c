@@ -41,8 +41,8 @@ static void report(struct load_job *job, enum diagnostic_severity severity, cons
 		place ? place : "", "%s", text);
 }
 
-int server_list_read(
-	struct load_job *job, const struct mcp_server_entry *entry, struct package **ret_package)
+int server_list_read(struct load_job *job, const struct mcp_server_entry *entry,
+	const struct origin *origin, struct package **ret_package)
 {
 	cleanup(diagnostics_deinit) struct diagnostics found = {0};
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -64,9 +64,10 @@ int server_list_read(
 	for (size_t i = 0; i < found.n_items; i++)
 		report(job, found.items[i].severity, entry->name, found.items[i].pointer,
 			found.items[i].text);
-	if (r == 0)
-		(*ret_package)->is_entry = true;
-	return r;
+	if (r != 0)
+		return r;
+	(*ret_package)->is_entry = true;
+	return origins_copy(&(*ret_package)->definition, origin);
 }
 
 bool server_list_is_same(const struct load_job *job, const struct package *package)
@@ -92,6 +93,7 @@ int server_list_keep(struct load_job *job)
 			load_jobs_have_id(job->jobs, package->id) ||
 			!tool_settings_hold_in(job->jobs->options.config, package))
 			continue;
+		origins_accept(&package->definition);
 		kept = load_jobs_add(job->jobs, job->path, false);
 		if (!kept || !(kept->id = strdup(package->id)))
 			return -ENOMEM;

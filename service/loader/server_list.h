@@ -17,10 +17,10 @@
 /* Return the package that the server of @job was in the previous catalogue, borrowed; or NULL. */
 struct package *server_list_find(const struct load_job *job);
 
-/* Read the manifest that @entry means, or note in @job why there is none. 0 with *ret_package (one
- * reference), MANIFEST_E_REFUSED, or a negative errno. */
-int server_list_read(
-	struct load_job *job, const struct mcp_server_entry *entry, struct package **ret_package);
+/* Read the manifest that @entry of the file @origin means, or note in @job why there is none. 0 with *ret_package
+ * (one reference), MANIFEST_E_REFUSED, or a negative errno. */
+int server_list_read(struct load_job *job, const struct mcp_server_entry *entry,
+	const struct origin *origin, struct package **ret_package);
 
 /* Return whether the previous package of @job was made of the same server and configuration as @package,
  * and worked. */

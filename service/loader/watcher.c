@@ -15,7 +15,7 @@
 
 #define INTERESTING                                                                                \
 	(IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB |        \
-		IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+		IN_DELETE_SELF | IN_MOVE_SELF)
 
 /* Room for the events of one read. */
 #define EVENT_BYTES 16384

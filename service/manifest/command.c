@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "catalogue/package.h"
 #include "util/environment.h"
 
 /* The output schema of a tool without one of its own (contract.md, Command). */
@@ -66,8 +67,9 @@ static const char *help_for(const char *program, int error)
 	return error == -ENOENT ? " (a relative path begins at the manifest's folder)" : "";
 }
 
-static int place_program(const struct manifest_scope *scope, uint32_t argv, struct command *command)
+static int place_program(const struct manifest_scope *scope, uint32_t argv, struct tool *tool)
 {
+	struct command *command = &tool->command;
 	char **program = &command->arguments.items[0];
 	char path[PATH_MAX];
 	int r;
@@ -75,6 +77,12 @@ static int place_program(const struct manifest_scope *scope, uint32_t argv, stru
 	if (strchr(*program, '/') && join(scope, program) < 0)
 		return -ENOMEM;
 	r = command_find_program(command, path);
+	/* One that is a path is looked at, whatever is wrong with it: it may become a program. */
+	if (r < 0)
+		snprintf(path, sizeof(path), "%s", strchr(*program, '/') ? *program : "");
+	if (origins_add(&scope->toolbox->package->programs, path, &tool->program) < 0)
+		return -ENOMEM;
+	tool->beside = ORIGIN_NONE;
 	if (r < 0)
 		diagnose(scope->problems, DIAGNOSTIC_WARNING, scope->tape,
 			argv ? json_first(scope->tape, argv) : argv,
@@ -223,7 +231,7 @@ int manifest_command_read(const struct manifest_scope *scope, uint32_t object, s
 	r = r ? r : merge_environment(scope, command);
 	if (r || scope->problems->n_errors > n_errors)
 		return r;
-	r = place_program(scope, json_find(scope->tape, given, "argv"), command);
+	r = place_program(scope, json_find(scope->tape, given, "argv"), tool);
 	tool->has_content = command->output == COMMAND_CONTENT;
 	return r ? r
 		 : manifest_scope_read_schemas(scope, object,

@@ -21,7 +21,7 @@
 
 /* ── the file beside it ──────────────────────────────────────────────────────────────────────── */
 
-static char *definition_path(const struct dropin *dropin)
+char *dropin_definition_path(const struct dropin *dropin)
 {
 	size_t size;
 	const char *stem = dropin_stem(dropin->path, &size);
@@ -440,7 +440,7 @@ int dropin_define(const struct dropin *dropin, struct buffer *entry, struct buff
 {
 	cleanup(buffer_deinit) struct buffer beginning = {0};
 	cleanup(buffer_deinit) struct buffer bytes = {0};
-	cleanup_free char *path = definition_path(dropin);
+	cleanup_free char *path = dropin_definition_path(dropin);
 	int r = path ? read_beginning(dropin->path, &beginning) : -ENOMEM;
 
 	if (r != 0)

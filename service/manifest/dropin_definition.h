@@ -23,6 +23,9 @@ enum dropin_status {
 	DROPIN_E_REFUSED = 1, /* its definition cannot be read */
 };
 
+/* Return the path of the file beside @dropin that would define it, which the caller frees; NULL without memory. */
+char *dropin_definition_path(const struct dropin *dropin);
+
 /* Append to @entry the tool entry of a manifest for @dropin, JSON text. 0, DROPIN_E_REFUSED with
  * the place and the reason in @reason, or -ENOMEM. */
 int dropin_define(const struct dropin *dropin, struct buffer *entry, struct buffer *reason);

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * The programs in a folder of drop-in programs (contract.md, Drop-in programs).
@@ -16,9 +17,11 @@
 struct dropin {
 	char *name; /* name of the tool */
 	char *path;
-	bool is_direct; /* not in a folder of its own service */
-	bool is_aside;  /* left out on purpose: by its name, or as a file that is no program */
-	char *reason;   /* the reason why it is not offered; NULL: it is */
+	bool is_direct;      /* not in a folder of its own service */
+	bool is_aside;       /* left out on purpose: by its name, or as a file that is no program */
+	char *reason;        /* the reason why it is not offered; NULL: it is */
+	uint32_t program;    /* among the files that were looked at before it was read … */
+	uint32_t definition; /* … likewise, that of the file beside it */
 };
 
 /* Sorted by name; zeroed before use. */

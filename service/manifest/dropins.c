@@ -27,6 +27,9 @@ struct folder {
 	struct buffer head; /* the manifest as far as its tools */
 	struct dropin_list list;
 	struct buffer *entries; /* the entry of each program in the list; empty: not offered */
+	struct origins
+		programs; /* the programs, and the files beside them, before they were read … */
+	struct origins overlay; /* … and the manifest that gives the frame */
 };
 
 static void folder_deinit(struct folder *folder)
@@ -35,6 +38,8 @@ static void folder_deinit(struct folder *folder)
 		buffer_deinit(&folder->entries[i]);
 	free(folder->entries);
 	free(folder->real);
+	origins_deinit(&folder->programs);
+	origins_deinit(&folder->overlay);
 	buffer_deinit(&folder->head);
 	dropin_list_deinit(&folder->list);
 }
@@ -143,10 +148,15 @@ static int define(struct folder *folder, size_t index)
 {
 	struct dropin *dropin = &folder->list.items[index];
 	cleanup(buffer_deinit) struct buffer reason = {0};
+	cleanup_free char *definition = NULL;
 	int r;
 
 	if (dropin->reason)
 		return 0;
+	definition = dropin_definition_path(dropin);
+	if (!definition || origins_add(&folder->programs, dropin->path, &dropin->program) < 0 ||
+		origins_add(&folder->programs, definition, &dropin->definition) < 0)
+		return -ENOMEM;
 	r = dropin_define(dropin, &folder->entries[index], &reason);
 	return r == DROPIN_E_REFUSED
 		       ? dropin_leave_out(dropin, "%.*s", (int)reason.size, reason.data)
@@ -197,6 +207,37 @@ static int read_all(
 		return -ENOMEM;
 	return tools.size > 0 ? read_with(folder, tools.data, tools.size, ret_package, problems)
 			      : 0;
+}
+
+/* Let the files of @package be those that were looked at before they were read, by their paths as they are
+ * registered: links on the way to the folder count. 0 or -ENOMEM. */
+static int place_origins(struct folder *folder, struct package *package)
+{
+	struct origins *programs = &folder->programs;
+	struct tool *tool = package->toolboxes[0]->tools;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < programs->n_items; i++) {
+		cleanup_free char *path = NULL;
+
+		if (asprintf(&path, "%s%s", folder->path,
+			    programs->items[i].path + strlen(folder->real)) < 0)
+			path = NULL;
+		r = path ? origin_move(&programs->items[i], path) : -ENOMEM;
+	}
+	for (size_t i = 0; r == 0 && i < folder->list.n_items; i++) {
+		if (folder->list.items[i].reason)
+			continue;
+		tool->program = folder->list.items[i].program;
+		tool->beside = folder->list.items[i].definition;
+		tool++;
+	}
+	origins_deinit(&package->programs);
+	package->programs = *programs;
+	*programs = (struct origins){0};
+	package->definition = folder->overlay;
+	folder->overlay = (struct origins){0};
+	return r;
 }
 
 /* Leave the program out if it cannot be read alone; the reason is the first problem. */
@@ -281,14 +322,19 @@ int dropins_read(struct manifest_reader *reader, const char *path, const char *o
 {
 	cleanup(folder_deinit) struct folder folder = {.reader = reader, .path = path};
 	cleanup(diagnostics_deinit) struct diagnostics first = {0};
+	uint32_t index;
 	int r = scan(&folder, problems);
 
+	if (r == 0 && overlay)
+		r = origins_add(&folder.overlay, overlay, &index);
 	r = r ? r : write_overlaid_head(&folder, overlay);
 	r = r ? r : define_all(&folder);
 	*ret_package = NULL;
 	r = r ? r : read_all(&folder, ret_package, &first);
 	if (r == MANIFEST_E_REFUSED && first.n_errors > 0)
 		r = read_rest(&folder, overlay, ret_package, problems);
+	if (r == 0 && *ret_package)
+		r = place_origins(&folder, *ret_package);
 	if (r < 0)
 		return r;
 	return report_skipped(&folder, skipped) < 0 ? -ENOMEM : r;

@@ -71,20 +71,26 @@ unsigned int manifest_line(const char *path, const char *pointer)
 	return line;
 }
 
-bool manifest_is_unchanged(struct package *package)
+static bool has_same_bytes(const struct package *package)
 {
 	cleanup(buffer_deinit) struct buffer bytes = {0};
+
+	return file_read(package->file, MANIFEST_BYTES_MAX, &bytes) == 0 &&
+	       digest_bytes(DIGEST_SEED, bytes.data, bytes.size) == package->digest;
+}
+
+bool manifest_is_unchanged(struct package *package)
+{
 	struct stamp now;
 	struct stat status;
 
 	if (stat(package->file, &status) < 0)
 		return false;
 	stamp_take(&status, &now);
-	if (stamp_proves_same(&package->stamp, &now))
-		return true;
-	if (file_read(package->file, MANIFEST_BYTES_MAX, &bytes) < 0 ||
-		digest_bytes(DIGEST_SEED, bytes.data, bytes.size) != package->digest)
+	if (!stamp_proves_same(&package->stamp, &now) && !has_same_bytes(package))
 		return false;
 	package->stamp = now;
+	if (package->definition.n_items > 0)
+		origin_renew(&package->definition.items[0], &now);
 	return true;
 }

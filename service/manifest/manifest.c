@@ -522,6 +522,17 @@ static int read_toolbox(
 	return manifest_read_tools(reader, tape, json_find(tape, 0, "tools"), added, problems);
 }
 
+/* Note the file at @path that was read, if it was one. */
+static int take_origin(
+	const struct manifest_reader *reader, const char *path, struct package *package)
+{
+	const struct buffer *bytes = &reader->bytes;
+
+	return reader->stamp.inode ? origins_take(&package->definition, path, &reader->stamp,
+					     bytes->data, bytes->size)
+				   : 0;
+}
+
 static int read_package(struct manifest_reader *reader, const char *path, struct package *package,
 	struct diagnostics *problems)
 {
@@ -531,7 +542,7 @@ static int read_package(struct manifest_reader *reader, const char *path, struct
 	package->stamp = reader->stamp;
 	package->digest = digest_bytes(DIGEST_SEED, reader->bytes.data, reader->bytes.size);
 	package->file = strdup(path);
-	if (!package->file)
+	if (!package->file || take_origin(reader, path, package) < 0)
 		return -ENOMEM;
 	package->kind = kind_of(tape);
 	refuse_keys_of_others(tape, package->kind, problems);
@@ -605,7 +616,7 @@ static int read_array(struct manifest_reader *reader, const char *path,
 		return r;
 	(*ret_package)->stamp = stamp;
 	(*ret_package)->digest = digest_bytes(DIGEST_SEED, bytes.data, bytes.size);
-	return 0;
+	return origins_take(&(*ret_package)->definition, path, &stamp, bytes.data, bytes.size);
 }
 
 int manifest_read(struct manifest_reader *reader, const char *path, struct package **ret_package,
@@ -620,6 +631,12 @@ int manifest_read(struct manifest_reader *reader, const char *path, struct packa
 	return json_type_at(&reader->tape, 0) == JSON_ARRAY
 		       ? read_array(reader, path, ret_package, problems)
 		       : read_manifest(reader, path, ret_package, problems);
+}
+
+int manifest_take_origin(
+	const struct manifest_reader *reader, const char *path, struct origins *origins)
+{
+	return origins_take(origins, path, &reader->stamp, reader->bytes.data, reader->bytes.size);
 }
 
 int manifest_read_servers(struct manifest_reader *reader, struct mcp_server_entries *ret_entries,

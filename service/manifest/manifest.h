@@ -70,6 +70,10 @@ int manifest_read(struct manifest_reader *reader, const char *path, struct packa
 int manifest_read_servers(struct manifest_reader *reader, struct mcp_server_entries *ret_entries,
 	struct diagnostics *problems);
 
+/* After MANIFEST_IS_LIST: append that file, @path, to @origins, as it was when it was read. 0 or -ENOMEM. */
+int manifest_take_origin(
+	const struct manifest_reader *reader, const char *path, struct origins *origins);
+
 /*
  * Read a manifest that is in no file: the @size bytes at @text. It is made of the file or folder
  * @path, and has its folder. The lines of the problems mean nothing. Results as of manifest_read().

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "catalogue/package.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
 
@@ -26,11 +27,14 @@ static void append_part(struct buffer *key, const char *text, size_t size)
 static int make_digest(const struct tool *tool, const char *session, size_t session_size,
 	const char *source, size_t source_size, unsigned char ret[SHA256_DIGEST_LENGTH])
 {
+	const uint64_t *library = &tool->toolbox->package->library.digest;
 	cleanup(buffer_deinit) struct buffer key = {0};
 
 	append_part(&key, tool->toolbox->id, strlen(tool->toolbox->id));
 	append_part(&key, tool->name, strlen(tool->name));
 	append_part(&key, tool->definition, tool->definition_size);
+	append_part(&key, (const char *)tool->run, sizeof(tool->run));
+	append_part(&key, (const char *)library, sizeof(*library));
 	append_part(&key, session, session_size);
 	append_part(&key, source, source_size);
 	if (buffer_status(&key) < 0)

@@ -408,6 +408,8 @@ static bool is_cooling(const struct runner *runner, const struct runner_call *ca
 static void run_waiting(struct runner *runner)
 {
 	static const struct call_result cooling = {.outcome = CALL_COOLING};
+	const struct call_result changed = unavailable(
+		"its program has changed while the call waited for its turn; call it again");
 	struct worker *worker;
 
 	while (runner->n_waiting > 0 && (worker = find_ready(runner))) {
@@ -419,6 +421,8 @@ static void run_waiting(struct runner *runner)
 		/* The call came before the run ended from which its tool now cools down. */
 		if (is_cooling(runner, call))
 			end_waiting_call(runner, call, &cooling);
+		else if (!tool_program_is_current(runner->package->tools[call->tool]))
+			end_waiting_call(runner, call, &changed);
 		else if (run_call(runner, worker, call, arguments->data, arguments->size) == 0)
 			remove_call(runner, call);
 	}

@@ -578,6 +578,66 @@ def test_a_tool_that_was_changed_meanwhile_is_denied(start, place, folder):
     assert given["accepted"] is False
 
 
+@pytest.mark.parametrize("command", [
+    {"argv": ["/bin/rm", "-f", "{file}"]},
+    {"argv": ["/usr/bin/touch", "{file}"], "env": {"LD_PRELOAD": "/tmp/other.so"}},
+    {"argv": ["/usr/bin/touch", "{file}"], "cwd": "/usr"},
+])
+@pytest.mark.parametrize("decision", ["once", "session"])
+def test_another_way_to_run_by_the_same_definition_needs_another_answer(
+        start, place, folder, command, decision):
+    """Whoever may write the manifest does not inherit the answers that were about it."""
+    service = start()
+    with Person(service.url) as person, Caller(service.url) as caller:
+        person.attach()
+        if decision == "session":
+            mark = touch(caller, place)
+            assert person.respond(person.question()["id"], "session")["accepted"] is True
+            assert answer_of(caller, mark)["result"]
+        mark = None if decision == "session" else touch(caller, place)
+        question = None if decision == "session" else person.question()
+        shell(folder, command=command)
+        reload(caller)
+        assert "shell/touch changed" in service.daemon.log() \
+            or "shell changed" in service.daemon.log()
+        if decision == "session":
+            touch(caller, place)
+            assert person.question()["name"] == "touch"
+        else:
+            assert person.respond(question["id"])["accepted"] is False
+            assert answer_of(caller, mark)["code"] == "denied" and not place.exists()
+
+
+def test_a_script_that_was_changed_meanwhile_is_not_run(start, place, folder):
+    """Before its change is loaded, too."""
+    script = folder / "box" / "tidy.sh"
+
+    def write(text):
+        fresh = folder / ".new"
+        fresh.write_text(f"#!/bin/sh\n# description: Tidy.\n# risk: execute\n{text}\n")
+        fresh.chmod(0o755)
+        fresh.rename(script)
+
+    script.parent.mkdir()
+    write("echo looks")
+    service = start()
+    with Person(service.url) as person, Caller(service.url) as caller:
+        person.attach()
+        mark = caller.send(INVOKE, {"name": "tidy", "args": {}}, ALICE)
+        question = person.question()
+        write(f"touch {place}")
+        assert person.respond(question["id"], "session")["accepted"] is False
+        answer = answer_of(caller, mark)
+        assert answer["code"] == "denied" and "changed" in answer["error"], answer
+        mark = caller.send(INVOKE, {"name": "tidy", "args": {}}, ALICE)
+        person.respond(person.question()["id"], "session")
+        assert answer_of(caller, mark)["result"] and place.exists()
+        place.unlink()
+        write(f"touch {place}; echo more")
+        caller.send(INVOKE, {"name": "tidy", "args": {}}, ALICE)
+        assert person.question()["name"] == "tidy" and not place.exists()
+
+
 def test_arguments_that_no_longer_fit_are_invalid(start, place, folder):
     service = start()
 

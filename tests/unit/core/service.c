@@ -249,6 +249,7 @@ Test(service, ends_calls_where_they_began)
 	start_with(NULL);
 	ask_for("ovos.tools.status", "{}");
 	send_request("ovos.tools.invoke", "{'name':'hang','timeout_ms':400}", "{}");
+	expect_part(ask_for("ovos.tools.status", "{}"), "'in_flight':1");
 	write_box("bad.json", LIBM);
 	expect_part(ask_for("ovos.tools.reload", "{}"), "'loaded':['bad','libm']");
 	cr_expect_eq(service->offer.n_retired, 1);

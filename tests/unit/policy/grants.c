@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "catalogue/package.h"
 #include "policy/grants.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
 
-static struct toolbox toolbox = {.id = (char *)"box"};
+static struct package package;
+static struct toolbox toolbox = {.package = &package, .id = (char *)"box"};
 static struct tool tool = {
 	.toolbox = &toolbox, .name = (char *)"t", .definition = (char *)"{}", .definition_size = 2};
 

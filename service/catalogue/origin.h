@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/stamp.h"
+
+/*
+ * The files that tools are made of: their programs and definitions, as they were when they were read.
+ *
+ *   stamp taken, then read ──▶ origin ── before a call: origins_hold()
+ *                                            │ the same stamp, of a file at rest: it is the same
+ *                                            │ the same bytes: the stamp is renewed
+ *                                            ▼ else: it must be read again
+ *
+ * A path is looked at through all links and mounts: the file that they lead to counts. An absent file has a stamp of
+ * zeros. A load that runs beside the loop renews stamps that the loop compares, so both take a lock.
+ */
+
+#define ORIGIN_DIGEST_BYTES 32
+
+/* In place of the index of a file: there is none. */
+#define ORIGIN_NONE UINT32_MAX
+
+/* The bytes of a larger file are not compared: another stamp means another file. */
+#define ORIGIN_BYTES_MAX (64u << 10)
+
+struct origin {
+	char *path;
+	struct stamp stamp;
+	unsigned char digest
+		[ORIGIN_DIGEST_BYTES]; /* SHA-256 of its bytes, or of the stamp of a larger file */
+	bool is_shared; /* it has other names, or is mounted there: its folder does not report changes */
+};
+
+struct origins {
+	struct origin *items;
+	size_t n_items;
+};
+
+/* Free the memory of @origins. */
+void origins_deinit(struct origins *origins);
+
+/* Take the stamp of the file at @path, through all links; zeros when there is none. */
+void origin_stamp(const char *path, struct stamp *ret_stamp);
+
+/* Have the file at @path in @origins, with its stamp and digest. Store its index. 0 or -ENOMEM. */
+int origins_add(struct origins *origins, const char *path, uint32_t *ret_index);
+
+/* Append the file at @path, which had @stamp before its @size bytes at @bytes were read. 0 or -ENOMEM. */
+int origins_take(struct origins *origins, const char *path, const struct stamp *stamp,
+	const char *bytes, size_t size);
+
+/* Append a copy of @origin. 0 or -ENOMEM. */
+int origins_copy(struct origins *origins, const struct origin *origin);
+
+/* Let @origin be found by @path from now on. 0 or -ENOMEM. */
+int origin_move(struct origin *origin, const char *path);
+
+/* Return whether the file of @origin is what it was when it was read. */
+bool origin_holds(struct origin *origin);
+
+/* Return whether the files of @origins all are what they were. */
+bool origins_hold(struct origins *origins);
+
+/* Let @stamp be the stamp of @origin, whose file was found to have the same bytes. */
+void origin_renew(struct origin *origin, const struct stamp *stamp);
+
+/* Let the files of @origins hold as they are now: it is known that they are others, and what they made goes on. */
+void origins_accept(struct origins *origins);
+
+/* Return whether both lists have the same paths with the same bytes. */
+bool origins_are_same(const struct origins *left, const struct origins *right);
+
+/* Give the files of @origins the stamps of @fresh, which is the same. */
+void origins_renew(struct origins *origins, const struct origins *fresh);

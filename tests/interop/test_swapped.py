@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a tool is made of is changed where its folder does not show it: behind links, in swapped folders, under another
+name or a mount. No call runs the new program by the old definition."""
+import json
+import os
+import subprocess
+
+import manifests
+import pytest
+from caller import Caller
+from processes import SLOWNESS, until, write_configuration
+
+SECONDS = 60 * SLOWNESS
+
+
+def script(path, risk="read", text="only looks", head=""):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.new")
+    fresh.write_text(f"#!/bin/sh\n# description: Tidy.\n# risk: {risk}\n{head}echo '{text}'\n")
+    fresh.chmod(0o755)
+    fresh.rename(path)
+
+
+def write_in_place(path, risk, text):
+    with open(path, "r+") as out:
+        out.truncate(0)
+        out.write(f"#!/bin/sh\n# description: Tidy.\n# risk: {risk}\necho '{text}'\n")
+
+
+def risk_of(caller, name="tidy"):
+    return caller.call("ovos.tools.get", {"name": name}).get("risk")
+
+
+def link(path, target):
+    """Make the link at @path lead to @target, at once."""
+    fresh = path.with_name(f".{path.name}.link")
+    fresh.symlink_to(target)
+    fresh.rename(path)
+
+
+def program_is_a_link(tmp_path):
+    script(tmp_path / "repo/tidy.sh")
+    (tmp_path / "box/home").mkdir(parents=True)
+    (tmp_path / "box/home/tidy.sh").symlink_to("../../repo/tidy.sh")
+    return lambda: script(tmp_path / "repo/tidy.sh", "execute", "deletes")
+
+
+def definition_is_a_link(tmp_path):
+    script(tmp_path / "box/home/tidy.sh")
+    definition = tmp_path / "repo/tidy.json"
+    definition.parent.mkdir()
+    definition.write_text('{"description": "d", "risk": "read"}')
+    (tmp_path / "box/home/tidy.json").symlink_to(definition)
+    return lambda: definition.write_text('{"description": "d", "risk": "execute"}')
+
+
+def registration_folder_is_a_link(tmp_path):
+    script(tmp_path / "g1/home/tidy.sh")
+    script(tmp_path / "g2/home/tidy.sh", "execute", "deletes")
+    (tmp_path / "box").symlink_to("g1")
+    return lambda: link(tmp_path / "box", "g2")
+
+
+def toolbox_folder_is_a_link_to_a_link(tmp_path):
+    script(tmp_path / "v1/tidy.sh")
+    script(tmp_path / "v2/tidy.sh", "execute", "deletes")
+    (tmp_path / "latest").symlink_to("v1")
+    (tmp_path / "box").mkdir()
+    (tmp_path / "box/home").symlink_to("../latest")
+    return lambda: link(tmp_path / "latest", "v2")
+
+
+def program_has_another_name(tmp_path):
+    script(tmp_path / "repo/tidy.sh")
+    (tmp_path / "box/home").mkdir(parents=True)
+    os.link(tmp_path / "repo/tidy.sh", tmp_path / "box/home/tidy.sh")
+    return lambda: write_in_place(tmp_path / "repo/tidy.sh", "execute", "deletes")
+
+
+def manifest_is_a_link_in_a_linked_folder(tmp_path):
+    for name, risk in (("g1", "read"), ("g2", "execute")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "real.json").write_text(json.dumps(
+            {"kind": "command", "risk": risk, "tools": [
+                {"name": "tidy", "command": {"argv": ["echo", "only looks"]}}]}))
+    (tmp_path / "latest").symlink_to("g1")
+    (tmp_path / "box").mkdir()
+    (tmp_path / "box/home.json").symlink_to("../latest/real.json")
+    return lambda: link(tmp_path / "latest", "g2")
+
+
+KINDS = [program_is_a_link, definition_is_a_link, registration_folder_is_a_link,
+         toolbox_folder_is_a_link_to_a_link, program_has_another_name,
+         manifest_is_a_link_in_a_linked_folder]
+
+
+@pytest.fixture
+def asks(launch, tmp_path):
+    """A daemon over the folder box that lets no tool of risk execute run."""
+    return lambda: launch({"approval": {"mode": "execute"}}, [tmp_path / "box"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_call_after_the_change_has_the_new_risk(asks, tmp_path, kind):
+    change = kind(tmp_path)
+    with Caller(asks().url) as caller:
+        assert caller.invoke("tidy")["result"] == {"output": "only looks"}
+        change()
+        assert caller.invoke("tidy")["code"] == "denied"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_change_is_seen_without_a_call(asks, tmp_path, kind):
+    change = kind(tmp_path)
+    with Caller(asks().url) as caller:
+        assert risk_of(caller) == "read"
+        change()
+        until(lambda: risk_of(caller) == "execute", SECONDS, "the new risk")
+
+
+def test_a_mounted_program_that_is_changed_where_it_comes_from(asks, tmp_path):
+    script(tmp_path / "host/tidy.sh")
+    script(tmp_path / "box/home/tidy.sh", text="covered")
+    mount = ["mount", "--bind", tmp_path / "host/tidy.sh", tmp_path / "box/home/tidy.sh"]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
+        pytest.skip("no right to mount")
+    try:
+        with Caller(asks().url) as caller:
+            assert caller.invoke("tidy")["result"] == {"output": "only looks"}
+            write_in_place(tmp_path / "host/tidy.sh", "execute", "deletes")
+            until(lambda: risk_of(caller) == "execute", SECONDS, "the new risk")
+            write_in_place(tmp_path / "host/tidy.sh", "read", "only looks")
+            assert caller.invoke("tidy")["result"] == {"output": "only looks"}
+    finally:
+        subprocess.run(["umount", "-l", tmp_path / "box/home/tidy.sh"], check=True)
+
+
+def test_a_new_parameter_counts_in_the_first_call(launch, tmp_path):
+    program_is_a_link(tmp_path)
+    with Caller(launch({}, [tmp_path / "box"]).url) as caller:
+        assert caller.invoke("tidy")["result"] == {"output": "only looks"}
+        script(tmp_path / "repo/tidy.sh", text="done", head="# param room string? Where\n")
+        assert caller.invoke("tidy", {"room": "hall"})["result"] == {"output": "done"}
+
+
+def test_a_call_that_waits_for_its_turn_does_not_run_a_new_program(launch, tmp_path):
+    """It came, and was let through, when the program was another one."""
+    slow, began = tmp_path / "box/home/tidy.sh", tmp_path / "began"
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    script(slow, text="only looks", head=f"touch {began}; read line < {gate}\n")
+    service = launch({"toolboxes": {"home": {"limits": {"workers": 1}}}}, [tmp_path / "box"])
+    with Caller(service.url) as caller:
+        first = caller.send("ovos.tools.invoke", {"name": "tidy", "args": {}})
+        until(began.exists, SECONDS, "the first call's program")
+        second = caller.send("ovos.tools.invoke", {"name": "tidy", "args": {}})
+        caller.settle()
+        script(slow, "execute", "deletes")
+        until(lambda: risk_of(caller) == "execute", SECONDS, "the new risk")
+        gate.write_text("go\n")
+        answers = {one.context["mark"]: one.data for one in caller.seen
+                   if one.context.get("mark") in (first, second)}
+        while len(answers) < 2:
+            one = caller.wait_for(lambda one: one.context.get("mark") in (first, second)
+                                  and one.type.endswith(".response"))
+            answers[one.context["mark"]] = one.data
+        assert answers[first]["result"] == {"output": "only looks"}
+        assert answers[second]["code"] == "unavailable", answers[second]
+        assert "changed" in answers[second]["error"]
+
+
+def test_a_touched_program_costs_its_calls_nothing(launch, tmp_path):
+    script(tmp_path / "box/home/tidy.sh")
+    service = launch({}, [tmp_path / "box"])
+    with Caller(service.url) as caller:
+        for _ in range(20):
+            (tmp_path / "box/home/tidy.sh").touch()
+            assert caller.invoke("tidy")["result"] == {"output": "only looks"}
+
+
+def test_a_program_that_comes_earlier_in_the_path(launch, tmp_path):
+    early, late = tmp_path / "early", tmp_path / "late"
+    early.mkdir()
+    script(late / "tidy", text="late")
+    manifest = {"kind": "command", "risk": "read", "env": {"PATH": f"{early}:{late}:/usr/bin:/bin"},
+                "tools": [{"name": "tidy", "command": {"argv": ["tidy"]}}]}
+    (tmp_path / "box").mkdir()
+    (tmp_path / "box/home.json").write_text(json.dumps(manifest))
+    service = launch({}, [tmp_path / "box"])
+    with Caller(service.url) as caller:
+        assert caller.invoke("tidy")["result"] == {"output": "late"}
+        script(early / "tidy", text="early")
+        caller.invoke("tidy")
+        until(lambda: "home/tidy changed" in service.daemon.log()
+              or "home changed" in service.daemon.log(), SECONDS, "the line about the change")
