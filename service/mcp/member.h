@@ -28,6 +28,14 @@ static inline uint32_t mcp_find_present(
 	return value != JSON_NONE && json_type_at(tape, value) == JSON_NULL ? JSON_NONE : value;
 }
 
+/* Return the member @key of the object at the root, where null counts as absent. */
+static inline uint32_t mcp_find_root(const struct json_tape *tape, const char *key)
+{
+	uint32_t value = json_find(tape, 0, key);
+
+	return value != JSON_NONE && json_type_at(tape, value) == JSON_NULL ? JSON_NONE : value;
+}
+
 /* Return the value at @index as it is in the text. */
 static inline struct text_view mcp_value_text(const struct json_tape *tape, uint32_t index)
 {

@@ -62,6 +62,15 @@ static const struct method *find_method(const struct mcp_message *message)
 	return &unknown_method;
 }
 
+static bool names_notification(const struct mcp_message *message)
+{
+	static const char prefix[] = "notifications/";
+	struct text_view method = mcp_value_text(&message->tape, message->method_name);
+
+	return method.size > sizeof(prefix) &&
+	       memcmp(method.text + 1, prefix, sizeof(prefix) - 1) == 0;
+}
+
 static int refuse_request(struct mcp_error *error, const char *text)
 {
 	return mcp_refuse(error, MCP_INVALID_REQUEST, BAD_REQUEST, text);
@@ -95,7 +104,11 @@ static int read_members(struct mcp_message *message, struct mcp_error *error)
 	}
 	if (json_type_at(tape, message->method_name) != JSON_STRING)
 		return refuse_request(error, "\"method\" must be a string.");
-	message->kind = id == JSON_NONE ? MCP_NOTIFICATION : MCP_REQUEST;
+	/* A null is one that a notification does not have. */
+	if (id == JSON_NONE || (json_type_at(tape, id) == JSON_NULL && names_notification(message)))
+		message->kind = MCP_NOTIFICATION;
+	else
+		message->kind = MCP_REQUEST;
 	if (message->kind == MCP_REQUEST && !message->id.text)
 		return refuse_request(
 			error, "\"id\" must be a string or an integer of at most 1024 bytes.");

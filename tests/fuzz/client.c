@@ -258,7 +258,7 @@ static void act_on_line(struct run *run, const char *line, size_t size)
 		pass(run, number);
 		break;
 	case '-':
-		expect(mcp_client_lose(run->client, number, size % 2, run->now_ms) == 0);
+		expect(mcp_client_lose(run->client, number, size % 2 ? 404 : 0, run->now_ms) == 0);
 		break;
 	case 'c':
 		call(run);

@@ -53,6 +53,9 @@ TOOLS = [
     {"name": "change", "description": "Change the description of add, and tell.", "inputSchema": NOTHING},
 ]
 
+# Not among TOOLS: it writes its text, with its id in the place of ID, as the answer.
+RAW = {"name": "raw", "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}
+
 RESOURCES = {"test://note": {"mimeType": "text/plain", "text": "a \"note\" é"},
              "test://é picture": {"mimeType": "image/png", "blob": "AAE=", "_meta": {"x": 1.10}}}
 
@@ -254,6 +257,11 @@ class Server:
 
     def tool_stop(self, _request, _args):
         os.kill(os.getpid(), signal.SIGSTOP)
+
+    def tool_raw(self, request, args):
+        with self.lock:
+            sys.stdout.buffer.write(args["text"].replace("ID", str(request["id"])).encode("latin-1") + b"\n")
+            sys.stdout.buffer.flush()
 
     def tool_change(self, request, _args):
         self.tools = [dict(tool) for tool in self.tools]

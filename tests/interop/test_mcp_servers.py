@@ -104,6 +104,56 @@ def test_a_server_is_listed_and_called(servers, era):
         assert len(servers.starts("box")) == 2, "one for the list, one for the calls"
 
 
+UNREADABLE = {
+    "NaN": '{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":{"v":NaN}}}',
+    "no UTF-8": '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"caf\xe9"}]}}',
+    "a control": '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"a\tb"}]}}',
+    "a key twice": '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"x","text":"y"}]}}',
+    "a comma": '{"jsonrpc":"2.0","result":{"content":[{"type":"text","text":"x"},]},"id":ID}',
+    "deep": '{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":' + '{"a":' * 200 + "1" + "}" * 202,
+    "after noise": 'DEBUG answering {"jsonrpc":"2.0","id":ID,"result":{"content":[]}}',
+    "no version": '{"id":ID,"result":{"content":[]}}',
+}
+
+
+@pytest.fixture
+def raw(servers):
+    """A server that answers with any text."""
+    (servers.folder.parent / "box").mkdir()
+    (servers.folder.parent / "box" / "tools.json").write_text(json.dumps([mcp_server.RAW, *mcp_server.TOOLS[:4]]))
+    servers.add("box", "--tools", "tools.json")
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        yield lambda text, **more: caller.invoke("raw", {"text": text}, **more)
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_an_answer_that_cannot_be_read_is_the_end_of_its_call(raw, servers, kind):
+    answer = raw(UNREADABLE[kind], timeout_ms=60000)
+    assert answer["code"] == "tool_failed", answer
+    assert "the server has sent an answer that cannot be read: " in answer["error"]
+    assert "it has sent what is no message: " in servers.log()
+
+
+def test_half_a_pair_of_surrogates_costs_no_call(raw):
+    answer = raw('{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"a\\ud83d"}]}}', timeout_ms=60000)
+    assert text_of(answer) == "a\ufffd"
+
+
+def test_an_error_without_an_id_is_that_of_the_only_call(raw):
+    answer = raw('{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"cannot serialise"}}', timeout_ms=60000)
+    assert answer["code"] == "tool_failed" and "cannot serialise" in answer["error"]
+
+
+def test_a_response_with_its_id_as_a_string_is_taken(raw):
+    assert text_of(raw('{"jsonrpc":"2.0","id":"ID","result":{"content":[{"type":"text","text":"x"}]}}', timeout_ms=60000)) == "x"
+
+
+def test_what_is_no_message_is_logged_with_its_beginning(raw, servers):
+    assert raw('Usage: server DIR\n{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}')["result"] == {"content": []}
+    until(lambda: "a character that starts none: Usage: server DIR" in servers.log(), START_SECONDS, "the log")
+
+
 def test_a_server_has_no_descriptor_of_ours(servers):
     servers.add("box")
     with Caller(servers.start().url) as caller:

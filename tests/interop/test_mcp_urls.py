@@ -2,11 +2,14 @@
 """Toolboxes of kind mcp with a url: servers of both eras over HTTP, with JSON and with events."""
 import base64
 import contextlib
+import gzip
+import http.server
 import json
 import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -253,14 +256,131 @@ def test_the_headers_have_the_secrets_and_nothing_else_has(urls, tmp_path):
     assert "secret-1" not in shown and "secret-2" not in shown
 
 
-@pytest.mark.parametrize("status, reason", [
-    (401, "it answers with the status 401"), (503, "it answers with the status 503"),
-    (307, "it redirects to http://127.0.0.1:9/other, which is not followed")])
-def test_a_server_that_cannot_be_used_says_why(urls, status, reason):
-    endpoint = urls.endpoint()
-    endpoint.status = ("server/discover", status)
+class Odd:
+    """A server of the legacy era that has one tool, and its own answers to some methods: (status, body, type, headers).
+    A body may be a function of the request."""
+
+    def __init__(self, **answers):
+        odd = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_args):
+                pass
+
+            def do_POST(self):
+                request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                found = answers.get("every") or answers.get(request["method"]) or odd.usual(request)
+                status, body, content, headers = (*found, *(None, {})[len(found) - 2:])
+                body = body(request) if callable(body) else body
+                self.send_response(status)
+                for name, value in {**({"Content-Type": content} if content else {}), **headers}.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/mcp"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    @staticmethod
+    def usual(request):
+        results = {"initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}},
+                   "tools/list": {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]},
+                   "tools/call": {"content": [{"type": "text", "text": "hi"}]}}
+        if "id" not in request:
+            return 202, b"", None
+        if request["method"] not in results:
+            return 400, message(error={"code": -32000, "message": "not initialized"}, id=None)(request), "application/json"
+        return 200, message(result=results[request["method"]])(request), "application/json"
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def message(**members):
+    """The body that is the response to a request."""
+    return lambda request: json.dumps({"jsonrpc": "2.0", "id": request["id"], **members}).encode()
+
+
+JSON, TEXT = "application/json", "text/plain"
+
+
+@pytest.mark.parametrize("answers, reason", [
+    ({"every": (401, b"", None, {"WWW-Authenticate": "Bearer"})},
+     "it answers with the status 401: it wants a token, such as in mcp.headers.Authorization; logins by OAuth are not"),
+    ({"every": (503, b"upstream down", TEXT)}, "it answers with the status 503: upstream down"),
+    ({"every": (405, b'{"error":"Method not allowed"}', JSON)},
+     "it answers with the status 405, so it takes no POST: it may be a server of the older transport HTTP+SSE"),
+    ({"every": (404, b"<html>", "text/html")},
+     "it answers with the status 404: if the path is right, it may be a server of the older transport HTTP+SSE"),
+    ({"every": (421, b"Invalid Host header", TEXT)}, "it answers with the status 421: Invalid Host header"),
+    ({"every": (403, b'{"detail":"no"}', JSON)}, 'it answers with the status 403: {"detail":"no"}'),
+    ({"every": (406, message(id=None, error={"code": -32600, "message": "Not Acceptable"}), JSON)},
+     "it has refused server/discover and initialize: Not Acceptable"),
+    ({"every": (200, b"<!DOCTYPE html>", "text/html")}, "it answers with text/html, not with application/json or text/event-stream"),
+    ({"every": (200, message(result={}), None)}, "it answers with no type, not with application/json"),
+    ({"every": (200, gzip.compress(b"{}"), JSON, {"Content-Encoding": "gzip"})},
+     "it answers with the encoding gzip, which is not asked for"),
+    ({"every": (200, b"", JSON)}, "its answer is empty"),
+    ({"tools/list": (200, message(result={"tools": "\ud800"}), JSON)}, "it has not listed its tools"),
+    ({"every": (307, b"", None, {"Location": "http://127.0.0.1:9/other"})},
+     "it redirects to http://127.0.0.1:9/other, which is not followed"),
+    ({"initialize": (400, b"bad", TEXT)}, "it has refused server/discover and initialize: it answers with the status 400: bad"),
+])
+def test_a_server_that_cannot_be_used_says_why(urls, answers, reason):
+    odd = Odd(**answers)
+    urls.endpoints.append(odd)
+    urls.point("box", odd.url)
     with Caller(urls.start().url) as caller:
         assert reason in urls.why_failed(caller)
+
+
+@pytest.mark.parametrize("status", [401, 404, 500])
+@pytest.mark.parametrize("body", [b"Internal Server Error", message(error={"code": -32603, "message": "what?"})])
+def test_a_legacy_server_that_trips_over_the_probe_is_used(urls, status, body):
+    odd = Odd(**{"server/discover": (status, body, TEXT if isinstance(body, bytes) else JSON)})
+    urls.endpoints.append(odd)
+    urls.point("box", odd.url)
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        assert text_of(caller.invoke("t")) == "hi"
+
+
+def nan(request):
+    return b'{"jsonrpc":"2.0","id":%d,"result":{"content":[],"structuredContent":NaN}}' % request["id"]
+
+
+def half(request):
+    return b'{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"a\\ud83d"}]}}' % request["id"]
+
+
+@pytest.mark.parametrize("answer, code, text", [
+    ((500, message(error={"code": -32603, "message": "db is down"}), JSON), "tool_failed", "db is down"),
+    ((400, message(id=None, error={"code": -32602, "message": "bad arg"}), JSON), "tool_failed", "bad arg"),
+    ((500, b"oops", TEXT), "unavailable", "the server has not answered: it answers with the status 500: oops"),
+    ((429, b'{"error":"slow down"}', JSON), "unavailable", 'it answers with the status 429: {"error":"slow down"}'),
+    ((200, nan, JSON), "tool_failed", "the server has sent an answer that cannot be read: at byte "),
+    ((200, lambda request: b"event: message\ndata: " + nan(request) + b"\n\n", "text/event-stream"), "tool_failed",
+     "the server has sent an answer that cannot be read: at byte "),
+    ((200, b"{]", JSON), "tool_failed", "the server has not answered: it has sent what is no message: at byte 1: "),
+    ((200, b"<html>", "text/html"), "tool_failed", "it answers with text/html, not with application/json"),
+    ((200, gzip.compress(b"{}"), JSON, {"Content-Encoding": "gzip"}), "tool_failed", "the encoding gzip"),
+    ((200, half, JSON), None, "a\ufffd"),
+    ((200, lambda request: b"data: " + half(request) + b"\n\n", "text/event-stream"), None, "a\ufffd"),
+    ((200, lambda request: message(id=str(request["id"]), result={"content": []})(request), JSON), None, ""),
+])
+def test_a_call_says_what_the_server_has_sent_instead_of_a_response(urls, answer, code, text):
+    odd = Odd(**{"tools/call": answer})
+    urls.endpoints.append(odd)
+    urls.point("box", odd.url)
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        found = caller.invoke("t")
+        assert found.get("code") == code and text in (found["error"] if code else text_of(found)), found
 
 
 def test_a_secret_of_the_url_is_not_shown_by_a_redirect(urls):
@@ -556,7 +676,7 @@ def test_what_is_no_response_costs_its_call(urls, body, type):
         urls.await_tools(caller)
         endpoint.body = (body, type)
         refused = caller.invoke("add", {"a": 1}, seconds=EVENT_SECONDS)
-        assert refused["code"] == "tool_failed" and "has not answered: it has ended its answer early" in refused["error"]
+        assert refused["code"] == "tool_failed" and "the server has not answered: it" in refused["error"]
         endpoint.body = None
         assert caller.invoke("add", {"a": 1}, seconds=EVENT_SECONDS)["result"]["structured"] == {"sum": 2}
 

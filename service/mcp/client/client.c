@@ -9,19 +9,18 @@
 #include "json/number.h"
 #include "json/reader.h"
 #include "mcp/client/discovery.h"
+#include "mcp/client/given_up.h"
 #include "mcp/client/pages.h"
+#include "mcp/client/progress.h"
 #include "mcp/client/request.h"
 #include "mcp/client/result.h"
+#include "mcp/client/salvage.h"
 #include "mcp/client/silence.h"
 #include "mcp/member.h"
 #include "mcp/message.h"
 #include "mcp/response.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
-#include "util/utf8.h"
-
-/* Ids of requests that were given up, whose late responses are no mistake of the server. */
-#define GIVEN_UP 64
 
 #define BACK_OFF_LEAST_MS 1000
 #define BACK_OFF_MOST_MS  60000
@@ -32,8 +31,8 @@
 #define KEPT_TOKENS 4096
 #define KEPT_BYTES  ((size_t)64 << 10)
 
-/* Longest part of a text of a server that a reason repeats. */
-#define QUOTED_CHARS 200
+/* A positive result: what was received is no message. */
+#define UNREADABLE 1
 
 enum state {
 	BEGUN,
@@ -88,8 +87,8 @@ struct mcp_client {
 	bool had_stream; /* earlier in this session */
 
 	struct call *calls;
-	uint64_t given_up[GIVEN_UP];
-	unsigned int n_given_up; /* ever */
+	struct mcp_given_up given_up;
+	uint64_t answered_id; /* the request with whose response a message came over HTTP; or 0 */
 	struct mcp_message message;
 	struct buffer out;
 	struct buffer text;
@@ -133,35 +132,13 @@ static struct mcp_request new_request(struct mcp_client *client)
 	return (struct mcp_request){++client->last_id, client->era, client->options.version};
 }
 
-/* ── requests that are given up ──────────────────────────────────────────────────────────────── */
-
-/* Give up the request *@id: a response to it is ignored. */
-static void give_up(struct mcp_client *client, uint64_t *id)
-{
-	if (*id == 0)
-		return;
-	client->given_up[client->n_given_up++ % GIVEN_UP] = *id;
-	*id = 0;
-}
-
-/* Return whether @id is that of a request which was given up; then forget it. */
-static bool take_given_up(struct mcp_client *client, uint64_t id)
-{
-	for (unsigned int i = 0; i < GIVEN_UP; i++)
-		if (client->given_up[i] == id) {
-			client->given_up[i] = 0;
-			return true;
-		}
-	return false;
-}
-
 /* Give up the request *@id, and notify the server. */
 static int cancel_request(struct mcp_client *client, uint64_t *id, const char *reason)
 {
 	uint64_t cancelled = *id;
 	int r = 0;
 
-	give_up(client, id);
+	mcp_give_up(&client->given_up, id);
 	if (!client->options.is_http || client->era == MCP_LEGACY) {
 		mcp_request_cancelled(begin_message(client), cancelled, reason);
 		r = send_message(client, "notifications/cancelled", 0);
@@ -180,7 +157,7 @@ static void end_calls(struct mcp_client *client)
 
 		if (call->id == 0)
 			continue;
-		give_up(client, &call->id);
+		mcp_give_up(&client->given_up, &call->id);
 		act(client, &(struct mcp_action){.kind = MCP_ACT_LOST, .call = call->name});
 	}
 }
@@ -266,26 +243,11 @@ static int end_list(struct mcp_client *client, uint64_t now_ms)
 	return 0;
 }
 
-/* Append `SUBJECT: MESSAGE`, the message being that of the error that was received. Return the text, or NULL
- * without memory. */
+/* Return `SUBJECT: MESSAGE`, the message being that of the error that was received; NULL without memory. */
 static const char *write_error_reason(struct mcp_client *client, const char *subject)
 {
-	const struct json_tape *tape = &client->message.tape;
-	uint32_t error = json_find(tape, 0, "error");
-	uint32_t message = JSON_NONE;
-	cleanup(buffer_deinit) struct buffer text = {0};
-
-	if (error != JSON_NONE && json_type_at(tape, error) == JSON_OBJECT)
-		message = mcp_find_typed(tape, error, "message", JSON_STRING);
 	buffer_recycle(&client->text, KEPT_BYTES);
-	buffer_append_string(&client->text, subject);
-	if (message != JSON_NONE) {
-		json_string_decode(tape, message, &text);
-		buffer_fail_with(&client->text, &text);
-		buffer_append_string(&client->text, ": ");
-		buffer_append(
-			&client->text, text.data, utf8_prefix(text.data, text.size, QUOTED_CHARS));
-	}
+	mcp_discovery_write_error(&client->message.tape, subject, &client->text);
 	return buffer_terminate(&client->text);
 }
 
@@ -293,10 +255,10 @@ static const char *write_error_reason(struct mcp_client *client, const char *sub
 static uint32_t find_result(const struct mcp_client *client)
 {
 	const struct json_tape *tape = &client->message.tape;
-	uint32_t result = json_find(tape, 0, "result");
+	uint32_t result = mcp_find_root(tape, "result");
 
 	return result != JSON_NONE && json_type_at(tape, result) == JSON_OBJECT &&
-			       json_find(tape, 0, "error") == JSON_NONE
+			       mcp_find_root(tape, "error") == JSON_NONE
 		       ? result
 		       : JSON_NONE;
 }
@@ -414,9 +376,9 @@ static int begin_session(
 	int r = 0;
 
 	client->state = READY;
-	give_up(client, &client->discover_id);
-	give_up(client, &client->first_discover_id);
-	give_up(client, &client->initialize_id);
+	mcp_give_up(&client->given_up, &client->discover_id);
+	mcp_give_up(&client->given_up, &client->first_discover_id);
+	mcp_give_up(&client->given_up, &client->initialize_id);
 	act(client, &(struct mcp_action){.kind = MCP_ACT_READY,
 			    .era = client->era,
 			    .version = version,
@@ -569,7 +531,7 @@ int mcp_client_cancel(struct mcp_client *client, uint64_t name, bool is_late, ui
 	if (r || !is_late || client->state != READY ||
 		!mcp_silence_note(&client->silence, n_messages))
 		return r;
-	give_up(client, &client->silence.ping_id);
+	mcp_give_up(&client->given_up, &client->silence.ping_id);
 	request = new_request(client);
 	mcp_silence_ping(&client->silence, request.id, now_ms);
 	return send_message(client, mcp_request_ping(begin_message(client), &request), request.id);
@@ -596,21 +558,6 @@ static int end_call(struct mcp_client *client, struct call *call)
 	return 0;
 }
 
-/* Return the progress at @params: its share of the total, or -1. */
-static double read_progress(const struct json_tape *tape, uint32_t params)
-{
-	uint32_t progress = mcp_find_typed(tape, params, "progress", JSON_NUMBER);
-	uint32_t total = mcp_find_typed(tape, params, "total", JSON_NUMBER);
-	double done;
-	double all;
-
-	if (progress == JSON_NONE || total == JSON_NONE ||
-		json_number_f64(tape, progress, &done) != 0 ||
-		json_number_f64(tape, total, &all) != 0 || all <= 0 || done < 0)
-		return -1;
-	return done < all ? done / all : 1;
-}
-
 static int take_progress(struct mcp_client *client)
 {
 	const struct json_tape *tape = &client->message.tape;
@@ -634,7 +581,7 @@ static int take_progress(struct mcp_client *client)
 	if (buffer_status(&client->text) < 0)
 		return buffer_status(&client->text);
 	action.call = call->name;
-	action.progress = read_progress(tape, params);
+	action.progress = mcp_progress_share(tape, params);
 	act(client, &action);
 	return 0;
 }
@@ -644,33 +591,44 @@ static int take_progress(struct mcp_client *client)
 /* Report a response to a request that is not in flight: its second one, or that of another program. */
 static int note_response(struct mcp_client *client)
 {
-	const struct text_view *id = &client->message.id;
-
 	buffer_recycle(&client->text, KEPT_BYTES);
-	buffer_append_string(
-		&client->text, "it has sent a response to a request that it does not have: ");
-	if (id->text)
-		buffer_append(
-			&client->text, id->text, utf8_prefix(id->text, id->size, QUOTED_CHARS));
-	else
-		buffer_append_string(&client->text, "without an id");
+	mcp_write_stranger(client->message.id, &client->text);
 	if (!buffer_terminate(&client->text))
 		return -ENOMEM;
 	report_note(client, client->text.data);
 	return 0;
 }
 
-/* Return the id of the response; 0: none of ours. */
+/* Return the id of the only request in flight that has to be answered; 0: there are several, or none. */
+static uint64_t only_request(const struct mcp_client *client)
+{
+	const uint64_t others[] = {client->discover_id, client->first_discover_id,
+		client->initialize_id, client->list_id, client->silence.ping_id};
+	uint64_t only = 0;
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (others[i] != 0) {
+			only = others[i];
+			n++;
+		}
+	for (unsigned int i = 0; i < client->options.workers; i++)
+		if (client->calls[i].id != 0) {
+			only = client->calls[i].id;
+			n++;
+		}
+	return n == 1 ? only : 0;
+}
+
+/* Return the id of the response; 0: none of ours. A server that cannot read a request reports an error without an id. */
 static uint64_t response_id(const struct mcp_client *client)
 {
 	const struct json_tape *tape = &client->message.tape;
-	uint32_t token = json_find(tape, 0, "id");
-	uint64_t id;
+	uint32_t token = mcp_find_root(tape, "id");
 
-	if (token == JSON_NONE || json_type_at(tape, token) != JSON_NUMBER ||
-		json_number_u64(tape, token, &id) != 0)
-		return 0;
-	return id;
+	if (token == JSON_NONE && mcp_find_root(tape, "error") != JSON_NONE)
+		return client->answered_id != 0 ? client->answered_id : only_request(client);
+	return mcp_id_number(tape, token);
 }
 
 static int take_response(struct mcp_client *client, size_t size, uint64_t now_ms)
@@ -698,7 +656,7 @@ static int take_response(struct mcp_client *client, size_t size, uint64_t now_ms
 		end_listen(client, find_result(client) == JSON_NONE, now_ms);
 		return 0;
 	}
-	return take_given_up(client, id) ? 0 : note_response(client);
+	return mcp_take_given_up(&client->given_up, id) ? 0 : note_response(client);
 }
 
 /* Respond to a request of the server: to ping, and to nothing else. */
@@ -738,23 +696,14 @@ static int take_notification(struct mcp_client *client, uint64_t now_ms)
 	return 0;
 }
 
-/* Act on one message of @size bytes. */
-static int take_one(struct mcp_client *client, const char *text, size_t size, uint64_t now_ms)
+/* Act on one message of @size bytes. Return 0, UNREADABLE with the reason in @ret_error, or -ENOMEM. */
+static int take_one(struct mcp_client *client, const char *text, size_t size, uint64_t now_ms,
+	struct mcp_error *ret_error)
 {
-	struct mcp_error error;
-	int r = mcp_message_read(&client->message, text, size, JSON_DEPTH_DEFAULT, &error);
+	int r = mcp_message_read(&client->message, text, size, JSON_DEPTH_DEFAULT, ret_error);
 
-	if (r < 0)
-		return r;
-	if (r > 0) {
-		buffer_recycle(&client->text, KEPT_BYTES);
-		buffer_append_string(&client->text, "it has sent what is no message: ");
-		buffer_append(&client->text, error.message.text, error.message.size);
-		if (!buffer_terminate(&client->text))
-			return -ENOMEM;
-		report_note(client, client->text.data);
-		return 0;
-	}
+	if (r)
+		return r < 0 ? r : UNREADABLE;
 	mcp_silence_end(&client->silence);
 	switch (client->message.kind) {
 	case MCP_RESPONSE:
@@ -767,27 +716,79 @@ static int take_one(struct mcp_client *client, const char *text, size_t size, ui
 	return 0;
 }
 
-int mcp_client_take(struct mcp_client *client, const char *text, size_t size, uint64_t now_ms)
+/* Note that @text is no message, because of @error, and fail the requests to which it responds. 0 or -ENOMEM. */
+static int fail_unreadable(struct mcp_client *client, const char *text, size_t size,
+	uint64_t now_ms, struct mcp_error *error)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer note = {0};
+	cleanup(buffer_deinit) struct buffer failures = {0};
+	int r;
+
+	mcp_write_fault(text, size, error->message, &note);
+	mcp_write_failures(text, size, error->message, &failures);
+	r = buffer_terminate(&note) ? buffer_status(&failures) : -ENOMEM;
+	if (r)
+		return r;
+	report_note(client, note.data);
+	r = json_tape_read(&tape, failures.data, failures.size, JSON_DEPTH_DEFAULT, NULL);
+	for (uint32_t at = json_first(&tape, 0); r == 0 && at < json_end(&tape, 0);
+		at = json_next(&tape, at)) {
+		struct text_view one = mcp_value_text(&tape, at);
+
+		r = take_one(client, one.text, one.size, now_ms, error);
+	}
+	return r;
+}
+
+/* Act on a message, or on each one of a batch, as servers of 2025-03-26 may send it. Results as of take_one(). */
+static int take_text(struct mcp_client *client, const char *text, size_t size, uint64_t now_ms,
+	struct mcp_error *ret_error)
 {
 	cleanup(json_tape_cleanup) struct json_tape batch = {0};
 	int r = 0;
 
-	if (client->state == OVER)
-		return 0;
-	/* Servers of 2025-03-26 may send a batch. */
-	if (size > 0 && text[0] == '[' &&
-		json_tape_read(&batch, text, size, JSON_DEPTH_DEFAULT, NULL) == 0) {
-		for (uint32_t at = json_first(&batch, 0);
-			r == 0 && client->state != OVER && at < json_end(&batch, 0);
-			at = json_next(&batch, at)) {
-			struct text_view one = mcp_value_text(&batch, at);
+	if (size == 0 || text[0] != '[' ||
+		json_tape_read(&batch, text, size, JSON_DEPTH_DEFAULT, NULL) != 0)
+		return take_one(client, text, size, now_ms, ret_error);
+	for (uint32_t at = json_first(&batch, 0);
+		r == 0 && client->state != OVER && at < json_end(&batch, 0);
+		at = json_next(&batch, at)) {
+		struct text_view one = mcp_value_text(&batch, at);
 
-			r = take_one(client, one.text, one.size, now_ms);
-		}
-	} else {
-		r = take_one(client, text, size, now_ms);
+		r = take_one(client, one.text, one.size, now_ms, ret_error);
+		if (r == UNREADABLE)
+			r = fail_unreadable(client, one.text, one.size, now_ms, ret_error);
 	}
+	return r;
+}
+
+int mcp_client_take(struct mcp_client *client, const char *text, size_t size, uint64_t now_ms)
+{
+	cleanup(buffer_deinit) struct buffer mended = {0};
+	struct mcp_error error;
+	int r = client->state == OVER ? 0 : take_text(client, text, size, now_ms, &error);
+
+	if (r == UNREADABLE && mcp_mend_surrogates(text, size, &mended)) {
+		text = mended.data;
+		size = mended.size;
+		r = buffer_status(&mended);
+		r = r ? r : take_text(client, text, size, now_ms, &error);
+	}
+	if (r == UNREADABLE)
+		r = fail_unreadable(client, text, size, now_ms, &error);
 	json_tape_recycle(&client->message.tape, KEPT_TOKENS);
+	return r;
+}
+
+int mcp_client_take_response(struct mcp_client *client, uint64_t request_id, const char *text,
+	size_t size, uint64_t now_ms)
+{
+	int r;
+
+	client->answered_id = request_id;
+	r = mcp_client_take(client, text, size, now_ms);
+	client->answered_id = 0;
 	return r;
 }
 
@@ -883,22 +884,28 @@ int mcp_client_tick(struct mcp_client *client, uint64_t now_ms)
 
 /* ── HTTP ────────────────────────────────────────────────────────────────────────────────────── */
 
-/* The response to a request of the handshake has not come. */
-static int lose_handshake(struct mcp_client *client, bool is_probe, bool is_refused)
+/* Return whether a server refuses a request by @status. By 401 and 403 it wants other credentials. */
+static bool is_refusal(long status)
 {
-	if (!is_refused) {
-		end_session(client, "it cannot be reached");
-		return 0;
-	}
-	if (is_probe && client->state == PROBING) {
+	return status >= 400 && status < 500 && status != 401 && status != 403;
+}
+
+/* The response to a request of the handshake has not come. */
+static int lose_handshake(struct mcp_client *client, bool is_probe, long status)
+{
+	/* Servers of the legacy era trip over what they do not know in all ways. */
+	if (is_probe && client->state == PROBING && status >= 400) {
 		client->discover_id = 0;
 		return request_initialize(client);
 	}
-	return take_refusal(client, "it has refused server/discover and initialize");
+	if (is_refusal(status))
+		return take_refusal(client, "it has refused server/discover and initialize");
+	end_session(client, status >= 300 ? "it does not answer server/discover and initialize"
+					  : "it cannot be reached");
+	return 0;
 }
 
-int mcp_client_lose(
-	struct mcp_client *client, uint64_t request_id, bool is_refused, uint64_t now_ms)
+int mcp_client_lose(struct mcp_client *client, uint64_t request_id, long status, uint64_t now_ms)
 {
 	struct call *call = find_request(client, request_id);
 
@@ -908,15 +915,15 @@ int mcp_client_lose(
 		call->id = 0;
 		act(client, &(struct mcp_action){.kind = MCP_ACT_LOST, .call = call->name});
 	} else if (request_id == client->discover_id || request_id == client->initialize_id) {
-		return lose_handshake(client, request_id == client->discover_id, is_refused);
+		return lose_handshake(client, request_id == client->discover_id, status);
 	} else if (request_id == client->list_id) {
 		client->list_id = 0;
 		fail_list(client, "the response with its list of tools has not come", now_ms);
 	} else if (request_id == client->listen_id) {
-		end_listen(client, is_refused, now_ms);
+		end_listen(client, is_refusal(status), now_ms);
 	} else if (request_id == client->silence.ping_id) {
 		client->silence.ping_id = 0;
-		if (is_refused)
+		if (is_refusal(status))
 			mcp_silence_end(&client->silence);
 	}
 	return 0;
@@ -926,7 +933,7 @@ int mcp_client_renew(struct mcp_client *client, uint64_t now_ms)
 {
 	if (client->state != READY)
 		return 0;
-	give_up(client, &client->list_id);
+	mcp_give_up(&client->given_up, &client->list_id);
 	client->list_at_ms = NEVER;
 	client->has_stream = false;
 	client->had_stream = false;

@@ -29,7 +29,8 @@
  *
  * A server that sends nothing any more is given up (mcp/client/silence.h), one that is slow is not.
  *
- * A server may send anything. A message that nothing expects is reported as a note, and ignored. The memory of a
+ * A server may send anything. A message that nothing expects, or that cannot be read, is reported as a note, and ignored; but
+ * the response to a request that is in flight fails it (mcp/client/salvage.h). The memory of a
  * client is bounded by the longest message, a list of MCP_LIST_BYTES_MAX and the calls in flight. Its caller
  * bounds the bytes that wait to be sent, since a server may ask more than it reads.
  */
@@ -101,6 +102,10 @@ int mcp_client_tick(struct mcp_client *client, uint64_t now_ms);
 /* Act on the @size bytes at @text, one message of the server. */
 int mcp_client_take(struct mcp_client *client, const char *text, size_t size, uint64_t now_ms);
 
+/* The same for a message that has come over HTTP in response to the request @request_id (0: to none). */
+int mcp_client_take_response(struct mcp_client *client, uint64_t request_id, const char *text,
+	size_t size, uint64_t now_ms);
+
 /* Positive results of mcp_client_call(). */
 #define MCP_E_BUSY    3 /* there are as many calls in flight as there may be */
 #define MCP_E_UNREADY 4 /* the session is not ready, or over */
@@ -118,10 +123,9 @@ int mcp_client_ask(
  * server. @is_late: its deadline has passed. Return 0 or -ENOMEM. */
 int mcp_client_cancel(struct mcp_client *client, uint64_t name, bool is_late, uint64_t now_ms);
 
-/* HTTP: the response to the request @request_id has not come, because its stream broke, or because of its
- * status. @is_refused: the status is 4xx but for 401 and 403. */
-int mcp_client_lose(
-	struct mcp_client *client, uint64_t request_id, bool is_refused, uint64_t now_ms);
+/* HTTP: the response to the request @request_id has not come, because its stream broke (@status is 0), or because of its
+ * @status. */
+int mcp_client_lose(struct mcp_client *client, uint64_t request_id, long status, uint64_t now_ms);
 
 /* HTTP: the server has forgotten the session of the legacy era (404). Begin another one. The calls in flight are
  * still those of the earlier session, until mcp_client_lose(). */

@@ -5,6 +5,11 @@
 #include "mcp/error.h"
 #include "mcp/member.h"
 #include "mcp/version.h"
+#include "util/cleanup.h"
+#include "util/utf8.h"
+
+/* The longest part of a text of a server that a reason repeats. */
+#define QUOTED_CHARS 200
 
 /* Return whether the array @versions (JSON_NONE: none) has the modern revision. */
 static bool list_has_modern(const struct json_tape *tape, uint32_t versions)
@@ -40,7 +45,7 @@ bool mcp_discovery_has_resources(const struct json_tape *tape, uint32_t result)
 
 int64_t mcp_discovery_error_code(const struct json_tape *tape)
 {
-	uint32_t error = json_find(tape, 0, "error");
+	uint32_t error = mcp_find_root(tape, "error");
 	uint32_t code = JSON_NONE;
 	int64_t number;
 
@@ -58,4 +63,22 @@ bool mcp_discovery_names_modern(const struct json_tape *tape)
 		return false;
 	data = mcp_find_typed(tape, json_find(tape, 0, "error"), "data", JSON_OBJECT);
 	return list_has_modern(tape, mcp_find_typed(tape, data, "supported", JSON_ARRAY));
+}
+
+void mcp_discovery_write_error(
+	const struct json_tape *tape, const char *subject, struct buffer *out)
+{
+	uint32_t error = mcp_find_root(tape, "error");
+	uint32_t message = JSON_NONE;
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (error != JSON_NONE && json_type_at(tape, error) == JSON_OBJECT)
+		message = mcp_find_typed(tape, error, "message", JSON_STRING);
+	buffer_append_string(out, subject);
+	if (message == JSON_NONE)
+		return;
+	json_string_decode(tape, message, &text);
+	buffer_fail_with(out, &text);
+	buffer_append_string(out, ": ");
+	buffer_append(out, text.data, utf8_prefix(text.data, text.size, QUOTED_CHARS));
 }

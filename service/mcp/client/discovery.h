@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "json/tape.h"
+#include "util/buffer.h"
 
 /*
  * The responses of a server to server/discover and initialize, as far as the client decides by them. @result: its object
@@ -25,3 +26,7 @@ int64_t mcp_discovery_error_code(const struct json_tape *tape);
 
 /* Return whether the response is an error by which a server names the modern revision as one that it supports. */
 bool mcp_discovery_names_modern(const struct json_tape *tape);
+
+/* Append `SUBJECT: MESSAGE`, with the message of the error at the root, if it has one. @out records -ENOMEM. */
+void mcp_discovery_write_error(
+	const struct json_tape *tape, const char *subject, struct buffer *out);

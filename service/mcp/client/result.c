@@ -15,7 +15,7 @@
 
 static uint32_t find_root(const struct json_tape *tape, const char *key, enum json_type type)
 {
-	uint32_t value = json_find(tape, 0, key);
+	uint32_t value = mcp_find_root(tape, key);
 
 	return value != JSON_NONE && json_type_at(tape, value) == type ? value : JSON_NONE;
 }

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json/number.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "worker/driver.h"
@@ -44,65 +43,13 @@ static int take_messages(struct http *http)
 		struct http_message *message = &http->messages[i];
 
 		if (r == 0)
-			r = mcp_session_take(&http->session, message->text, message->size);
+			r = mcp_session_take(
+				&http->session, message->request_id, message->text, message->size);
 		free(message->text);
 	}
 	http->n_messages = 0;
 	http->n_bytes = 0;
 	return r;
-}
-
-/* Return whether @code is the end of a connection in a request or its response. */
-static bool has_broken(CURLcode code)
-{
-	return code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_GOT_NOTHING ||
-	       code == CURLE_PARTIAL_FILE || code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM;
-}
-
-/* Append the reason @text of libcurl without the time that it took: the same failure has the same reason, which is
- * logged once. */
-static void write_reason(const char *text, struct buffer *out)
-{
-	static const char after[] = " after ";
-	static const char *const units[] = {" milliseconds", " ms"};
-	const char *time = strstr(text, after);
-	const char *unit =
-		time ? time + strlen(after) + strspn(time + strlen(after), "0123456789") : NULL;
-
-	for (size_t i = 0; unit && i < sizeof(units) / sizeof(*units); i++)
-		if (strncmp(unit, units[i], strlen(units[i])) == 0) {
-			buffer_append(out, text, (size_t)(time - text));
-			buffer_append_string(out, unit + strlen(units[i]));
-			return;
-		}
-	buffer_append_string(out, text);
-}
-
-/* Note why @request has no response. */
-static void note_problem(struct http *http, const struct http_request *request, CURLcode code)
-{
-	cleanup(buffer_deinit) struct buffer problem = {0};
-	char *target = NULL;
-
-	curl_easy_getinfo(request->easy, CURLINFO_REDIRECT_URL, &target);
-	http->is_gone =
-		code == CURLE_OK ? http_request_status(request) >= 300 : code != CURLE_WRITE_ERROR;
-	http->is_broken = code == CURLE_OK ? request->is_stream : has_broken(code);
-	if (code == CURLE_WRITE_ERROR)
-		buffer_append_string(&problem, "it has sent too much");
-	else if (code != CURLE_OK)
-		write_reason(*request->error ? request->error : curl_easy_strerror(code), &problem);
-	else if (target)
-		buffer_printf(&problem, "it redirects to %s, which is not followed", target);
-	else if (http_request_status(request) >= 300)
-		buffer_printf(
-			&problem, "it answers with the status %ld", http_request_status(request));
-	else
-		buffer_append_string(&problem, "it has ended its answer early");
-	/* A redirect may have the secrets of the URL. */
-	buffer_reset(&http->problem);
-	mcp_secrets_mask(
-		&http->session.configuration.secrets, problem.data, problem.size, &http->problem);
 }
 
 /* Return whether @request is that of a call which waits for its response. */
@@ -117,29 +64,13 @@ static bool is_awaited(const struct http_request *request)
 	return false;
 }
 
-/* Return whether the body of @request is the response to it. */
-static bool has_response(const struct http_request *request)
-{
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	uint32_t at;
-	uint64_t id;
-
-	if (json_tape_read(
-		    &tape, request->body.data, request->body.size, JSON_DEPTH_DEFAULT, NULL) != 0 ||
-		json_type_at(&tape, 0) != JSON_OBJECT)
-		return false;
-	at = json_find(&tape, 0, "id");
-	return at != JSON_NONE && json_type_at(&tape, at) == JSON_NUMBER &&
-	       json_number_u64(&tape, at, &id) == 0 && id == request->id;
-}
-
 /* Return whether the server has forgotten the session of @request. Instead of 404 some answer 400, with an error that
  * is no response to it. Only a call begins another session: one that is forgotten at once costs no more than that. */
 static bool has_lost_session(const struct http_request *request, long status)
 {
 	if (request->session == 0 || !is_awaited(request))
 		return false;
-	return status == 404 || (status == 400 && !has_response(request));
+	return status == 404 || (status == 400 && !http_request_has_response(request, false));
 }
 
 /* Return whether @request, which has ended, has events that can go on. */
@@ -167,15 +98,24 @@ static int resume_requests(struct http *http, uint64_t *due_ms)
 	return r;
 }
 
+/* Return whether the body of @request, which has ended, is a message for the client. An error is one whatever its status is,
+ * unless the server wants other credentials. */
+static bool has_answer(const struct http_request *request, long status)
+{
+	if (request->is_stream || request->body.size == 0 ||
+		!http_request_is_type(request, "application/json"))
+		return false;
+	return (status >= 200 && status < 300) ||
+	       (status >= 400 && status != 401 && status != 403 &&
+		       http_request_has_response(request, true));
+}
+
 /* Act on the end of @request, which is freed unless it goes on. 0 or a negative errno. */
 static int finish_request(struct http *http, struct http_request *request, CURLcode code)
 {
 	struct mcp_session *session = &http->session;
 	long status = code == CURLE_OK ? http_request_status(request) : 0;
-	bool is_refused = status >= 400 && status < 500 && status != 401 && status != 403;
-	bool has_message = !request->is_stream && request->body.size > 0 &&
-			   http_request_is_type(request, "application/json") &&
-			   ((status >= 200 && status < 300) || is_refused);
+	bool has_message = has_answer(request, status);
 	uint64_t id = request->id;
 	bool is_forgotten = has_lost_session(request, status);
 	int r = code == CURLE_OK ? http_request_follow(request) : 0;
@@ -190,7 +130,6 @@ static int finish_request(struct http *http, struct http_request *request, CURLc
 		http_request_rest(request);
 		return 0;
 	}
-	note_problem(http, request, code);
 	http_request_unlink(http, request);
 	/* Others may have found that before. */
 	if (is_forgotten && request->session == http->n_sessions) {
@@ -201,13 +140,14 @@ static int finish_request(struct http *http, struct http_request *request, CURLc
 		free(take_ptr(http->session_id));
 		r = mcp_client_renew(session->client, clock_now_ms());
 	} else if (has_message && !is_forgotten) {
-		r = mcp_session_take(session, request->body.data, request->body.size);
+		r = mcp_session_take(session, id, request->body.data, request->body.size);
 	}
+	http_problem_note(http, request, code);
 	http_request_free(request);
 	/* A response that has come ended the request. */
 	http->is_forgotten = is_forgotten;
 	if (r == 0 && id != 0)
-		r = mcp_client_lose(session->client, id, is_refused, clock_now_ms());
+		r = mcp_client_lose(session->client, id, status, clock_now_ms());
 	http->is_forgotten = false;
 	return r ? r : session->error;
 }

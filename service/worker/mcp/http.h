@@ -28,6 +28,8 @@
 #define HTTP_REDIRECTS_MAX 3
 
 struct http_message {
+	uint64_t
+		request_id; /* with whose events it came; 0: with those of no request of the client */
 	char *text;
 	size_t size;
 };
@@ -39,6 +41,7 @@ struct http_request {
 	CURL *easy;
 	struct curl_slist *headers;
 	bool is_initialize;
+	unsigned int n_notes; /* the count of the session when it was sent */
 	uint64_t session; /* the number of the session with whose id it was sent; 0: with none */
 	bool is_stream;
 	bool is_legacy;
@@ -94,6 +97,12 @@ long http_request_status(const struct http_request *request);
 
 /* Return whether the content of the response is of the type @wanted. */
 bool http_request_is_type(const struct http_request *request, const char *wanted);
+
+/* Return whether the body of @request is a response to it, or, with @may_lack_id, an error without an id. */
+bool http_request_has_response(const struct http_request *request, bool may_lack_id);
+
+/* Note in @http why @request, which has ended with @code, has no response (http_problem.c). */
+void http_problem_note(struct http *http, const struct http_request *request, CURLcode code);
 
 /* Take @request out of http->requests. */
 void http_request_unlink(struct http *http, const struct http_request *request);

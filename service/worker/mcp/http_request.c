@@ -68,10 +68,11 @@ void http_request_unlink(struct http *http, const struct http_request *request)
 	*link = request->next;
 }
 
-/* Queue a message. Return 0, -EMSGSIZE or -ENOMEM. */
-static int queue(struct http *http, const char *text, size_t size)
+/* Queue a message that came with the events of @request. Return 0, -EMSGSIZE or -ENOMEM. */
+static int queue(const struct http_request *request, const char *text, size_t size)
 {
-	struct http_message message = {.size = size};
+	struct http *http = request->http;
+	struct http_message message = {.request_id = request->id, .size = size};
 
 	if (http->n_bytes + size > HTTP_BYTES_MAX)
 		return -EMSGSIZE;
@@ -90,7 +91,7 @@ static int take_event(void *data, const char *text, size_t size)
 {
 	struct http_request *request = data;
 
-	return size > 0 ? queue(request->http, text, size) : 0;
+	return size > 0 ? queue(request, text, size) : 0;
 }
 
 bool http_request_is_type(const struct http_request *request, const char *wanted)
@@ -370,6 +371,7 @@ static struct http_request *new_request(struct http *http, uint64_t id)
 		return NULL;
 	request->http = http;
 	request->id = id;
+	request->n_notes = http->session.n_notes;
 	request->events.bytes_max = HTTP_BYTES_MAX;
 	return request;
 }

@@ -48,13 +48,10 @@ static void write_reason(const struct mcp_session *session, const char *reason, 
 
 static void note(struct mcp_session *session, const char *reason)
 {
-	cleanup(buffer_deinit) struct buffer text = {0};
-
-	if (++session->n_notes > NOTES_MAX)
-		return;
-	write_reason(session, reason, &text);
-	if (buffer_terminate(&text))
-		fprintf(stderr, "the server breaks a rule: %s\n", text.data);
+	buffer_reset(&session->last_note);
+	write_reason(session, reason, &session->last_note);
+	if (++session->n_notes <= NOTES_MAX && buffer_terminate(&session->last_note))
+		fprintf(stderr, "the server breaks a rule: %s\n", session->last_note.data);
 }
 
 static void fail_session(struct mcp_session *session, const char *reason)
@@ -319,6 +316,7 @@ void mcp_session_deinit(struct mcp_session *session)
 	buffer_deinit(&session->list);
 	buffer_deinit(&session->reason);
 	buffer_deinit(&session->failure);
+	buffer_deinit(&session->last_note);
 	for (size_t i = 0; i < WIRE_CALLS_MAX; i++)
 		buffer_deinit(&session->flights[i].arguments);
 	buffer_deinit(&session->frame);
@@ -359,9 +357,10 @@ int mcp_session_begin(struct mcp_session *session)
 	return mcp_session_tick(session);
 }
 
-int mcp_session_take(struct mcp_session *session, const char *text, size_t size)
+int mcp_session_take(
+	struct mcp_session *session, uint64_t request_id, const char *text, size_t size)
 {
-	int r = mcp_client_take(session->client, text, size, clock_now_ms());
+	int r = mcp_client_take_response(session->client, request_id, text, size, clock_now_ms());
 
 	return r ? r : session->error;
 }

@@ -81,7 +81,8 @@ struct mcp_session {
 	struct buffer reason;  /* why the list is not whole */
 	struct buffer failure; /* why the session is over, or has no list */
 	unsigned int n_notes;
-	int error; /* a negative errno: the session cannot go on */
+	struct buffer last_note; /* without the secrets */
+	int error;               /* a negative errno: the session cannot go on */
 
 	struct mcp_flight flights[WIRE_CALLS_MAX];
 	const struct mcp_flight *sending; /* the one whose request is being sent */
@@ -97,8 +98,10 @@ void mcp_session_deinit(struct mcp_session *session);
 /* Begin a handshake, in place of any other session. 0 or a negative errno. */
 int mcp_session_begin(struct mcp_session *session);
 
-/* Pass the message @text of the server to the client. 0 or a negative errno. */
-int mcp_session_take(struct mcp_session *session, const char *text, size_t size);
+/* Pass the message @text of the server to the client. @request_id: over HTTP, the request with whose response it came;
+ * else 0. 0 or a negative errno. */
+int mcp_session_take(
+	struct mcp_session *session, uint64_t request_id, const char *text, size_t size);
 
 /* Let the client act on the time. 0 or a negative errno. */
 int mcp_session_tick(struct mcp_session *session);

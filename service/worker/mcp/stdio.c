@@ -53,7 +53,7 @@ static int take_lines(struct stdio *stdio)
 		if (size > 0 && line[size - 1] == '\r')
 			size--;
 		if (size > 0)
-			r = mcp_session_take(&stdio->session, line, size);
+			r = mcp_session_take(&stdio->session, 0, line, size);
 	}
 	return r;
 }

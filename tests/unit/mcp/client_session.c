@@ -658,13 +658,13 @@ Test(mcp_client, over_http_takes_a_refused_ping_for_a_sign_of_life)
 	begin_ready((struct mcp_client_options){.workers = 8, .is_http = true});
 	for (uint64_t call = 1; call <= 3; call++)
 		call_late(call);
-	mcp_client_lose(session.client, 4, true, session.now_ms);
+	mcp_client_lose(session.client, 4, 404, session.now_ms);
 	pass(&session, MCP_PING_MS);
 	buffer_reset(&session.record);
 	for (uint64_t call = 4; call <= 6; call++)
 		call_late(call);
 	buffer_reset(&session.record);
-	mcp_client_lose(session.client, 8, false, session.now_ms);
+	mcp_client_lose(session.client, 8, 0, session.now_ms);
 	pass(&session, MCP_PING_MS);
 	expect_actions(&session, DEAD);
 }
@@ -727,7 +727,9 @@ Test(mcp_client, ignores_a_request_with_a_long_id)
 	take(&session, text);
 	expect_actions(&session,
 		SENT_DISCOVER("1") "note it has sent what is no message: \"id\" must be a "
-				   "string or an integer of at most 1024 bytes.\n");
+				   "string or an integer of at most 1024 bytes: "
+				   "{\"jsonrpc\":\"2.0\",\"method\":\"ping\",\"id\":\"000000000000"
+				   "00000000000000000000000000000\n");
 }
 
 Test(mcp_client, ignores_what_is_no_message)
@@ -743,6 +745,109 @@ Test(mcp_client, ignores_what_is_no_message)
 	for (const char *at = session.record.data; *at; at = strchr(at, '\n') + 1)
 		cr_expect_eq(strncmp(at, "note it has sent what is no message: ", 37), 0, "%s", at);
 	cr_expect(mcp_client_is_probing(session.client) == false, "a notification is a message");
+}
+
+/* Each text that is received, and the failure of the call with the request 3. */
+Test(mcp_client, fails_the_call_whose_answer_cannot_be_read)
+{
+	static const char *const texts[][2] = {
+		{"{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"v\":NaN}}", "at byte 38: "},
+		{"{\"id\":3,\"result\":{\"content\":[]}}", "\"jsonrpc\" must be"},
+		{"{\"jsonrpc\":\"2.0\",\"result\":{\"a\":\"\x80\",\"id\":9},\"id\":3}", "at byte "},
+		{"{\"jsonrpc\":\"2.0\",\"id\" : \"3\",\"result\":{\"a\":1,\"a\":2,}}", "at byte "},
+		{"DEBUG answering {\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}", "at byte 0: "},
+		{"{\"jsonrpc\":\"2.0\",\"method\":\"m\"}{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{}"
+		 "}",
+			"at byte "},
+		{"{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"a\":\"\n\"", "at byte "},
+		{"[{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"a\":1,}}]", "at byte "},
+	};
+	static const char wanted[] = "failed 7 the server has sent an answer that cannot be read: ";
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		const char *found;
+
+		begin_ready((struct mcp_client_options){0});
+		call_add(7, "{}", 0);
+		call_add(8, "{}", 0);
+		buffer_reset(&session.record);
+		take(&session, texts[i][0]);
+		cr_assert_not_null(buffer_terminate(&session.record));
+		cr_expect_eq(
+			strncmp(session.record.data, "note it has sent what is no message: ", 37),
+			0);
+		found = strchr(session.record.data, '\n') + 1;
+		cr_expect_eq(
+			strncmp(found, wanted, strlen(wanted)), 0, "%s: %s", texts[i][0], found);
+		cr_expect_not_null(strstr(found, texts[i][1]), "%s: %s", texts[i][0], found);
+		cr_expect_null(strstr(found, "failed 8"));
+		end(&session);
+	}
+	begin_stdio();
+}
+
+Test(mcp_client, leaves_calls_alone_that_a_text_only_mentions)
+{
+	static const char *const texts[] = {"{\"level\":\"info\",\"id\":3,\"msg\":\"x\"}",
+		"{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\",\"params\":{\"result\":NaN}}",
+		"{\"a\":{\"id\":3,\"result\":1},}", "id 3 has the result \"x\"",
+		"{\"id\":03,\"result\":1}", "{\"id\":3.5,\"result\":1}x"};
+
+	begin_ready((struct mcp_client_options){0});
+	call_add(7, "{}", 0);
+	call_add(8, "{}", 0);
+	buffer_reset(&session.record);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		take(&session, texts[i]);
+	cr_assert_not_null(buffer_terminate(&session.record));
+	cr_expect_null(strstr(session.record.data, "failed"), "%s", session.record.data);
+}
+
+/* As in the readers of all other clients. */
+Test(mcp_client, takes_half_a_pair_of_surrogates_for_a_replacement_character)
+{
+	begin_ready((struct mcp_client_options){0});
+	call_add(7, "{}", 0);
+	buffer_reset(&session.record);
+	take(&session,
+		ANSWER("3", "\"content\":[],\"structuredContent\":\"a\\ud83d \\uDE00\\\\ud83d "
+			    "\\ud83d\\ude00\\uD83D\\ud83d\\ude00\""));
+	expect_actions(&session,
+		"result 7 {\"content\":[],\"structured\":\"a\\ufffd \\ufffd\\\\ud83d "
+		"\\ud83d\\ude00\\ufffd\\ud83d\\ude00\"}\n");
+}
+
+Test(mcp_client, takes_an_error_without_an_id_for_that_of_the_only_request)
+{
+	static const char error[] = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,"
+				    "\"message\":\"Parse error\"}}";
+
+	begin_ready((struct mcp_client_options){0});
+	call_add(7, "{}", 0);
+	call_add(8, "{}", 0);
+	buffer_reset(&session.record);
+	take(&session, error);
+	expect_actions(&session, "note it has sent a response to a request that it does not have: "
+				 "without an id\n");
+	cr_expect_eq(
+		mcp_client_take_response(session.client, 4, error, strlen(error), session.now_ms),
+		0);
+	expect_actions(&session, "failed 8 Parse error\n");
+	take(&session, error);
+	expect_actions(&session, "failed 7 Parse error\n");
+}
+
+Test(mcp_client, does_not_wait_for_a_list_that_cannot_be_read)
+{
+	begin(&session, (struct mcp_client_options){.is_legacy = true});
+	take(&session, INITIALIZED("1"));
+	buffer_reset(&session.record);
+	take(&session, "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"tools\":[,]}}");
+	cr_assert_not_null(buffer_terminate(&session.record));
+	cr_expect_not_null(
+		strstr(session.record.data, "no tools (it has not listed its tools: the server has "
+					    "sent an answer that cannot be read: at byte "),
+		"%s", session.record.data);
 }
 
 Test(mcp_client, takes_a_batch)
@@ -765,13 +870,13 @@ Test(mcp_client, over_http_takes_a_status_for_a_refusal_and_silence_for_an_outag
 	begin(&session, (struct mcp_client_options){.is_http = true});
 	pass(&session, 10000);
 	expect_actions(&session, SENT_DISCOVER("1"));
-	cr_expect_eq(mcp_client_lose(session.client, 1, true, session.now_ms), 0);
+	cr_expect_eq(mcp_client_lose(session.client, 1, 404, session.now_ms), 0);
 	expect_actions(&session, SENT_INITIALIZE("2"));
-	cr_expect_eq(mcp_client_lose(session.client, 2, true, session.now_ms), 0);
+	cr_expect_eq(mcp_client_lose(session.client, 2, 404, session.now_ms), 0);
 	expect_actions(&session, "over it has refused server/discover and initialize\n");
 	end(&session);
 	begin(&session, (struct mcp_client_options){.is_http = true});
-	cr_expect_eq(mcp_client_lose(session.client, 1, false, session.now_ms), 0);
+	cr_expect_eq(mcp_client_lose(session.client, 1, 0, session.now_ms), 0);
 	expect_actions(&session, SENT_DISCOVER("1") "over it cannot be reached\n");
 }
 
@@ -779,12 +884,12 @@ Test(mcp_client, over_http_loses_single_requests)
 {
 	begin(&session, (struct mcp_client_options){.is_http = true});
 	take(&session, DISCOVERED_LISTEN("1"));
-	mcp_client_lose(session.client, 3, false, session.now_ms);
-	mcp_client_lose(session.client, 2, false, session.now_ms);
+	mcp_client_lose(session.client, 3, 0, session.now_ms);
+	mcp_client_lose(session.client, 2, 0, session.now_ms);
 	call_add(1, "{}", 0);
 	buffer_reset(&session.record);
-	mcp_client_lose(session.client, 4, false, session.now_ms);
-	mcp_client_lose(session.client, 4, false, session.now_ms);
+	mcp_client_lose(session.client, 4, 0, session.now_ms);
+	mcp_client_lose(session.client, 4, 0, session.now_ms);
 	expect_actions(&session, "lost 1\n");
 	pass(&session, 1000);
 	expect_actions(&session, MODERN_LIST("5") LISTEN("6"));
@@ -807,7 +912,7 @@ Test(mcp_client, over_http_begins_a_session_that_was_forgotten_again)
 	call_add(1, "{}", 0);
 	call_add(2, "{}", 0);
 	cr_expect_eq(mcp_client_renew(session.client, session.now_ms), 0);
-	cr_expect_eq(mcp_client_lose(session.client, 4, true, session.now_ms), 0);
+	cr_expect_eq(mcp_client_lose(session.client, 4, 404, session.now_ms), 0);
 	cr_expect_eq(mcp_client_renew(session.client, session.now_ms), 0);
 	expect_actions(
 		&session, CALLED("3", "{}") CALLED("4", "{}") SENT_INITIALIZE("5") "lost 2\n");
