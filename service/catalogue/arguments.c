@@ -344,7 +344,8 @@ static int check_or_coerce(struct arguments *arguments, const struct tool *tool,
 		tool, context, place->tape, place->token, &arguments->report);
 }
 
-/* Set the text that the tool gets from the value at @place, with defaults where its kind takes them.
+/* Set the text that the tool gets from the value at @place, with defaults, and integers as digits, where its
+ * kind takes them.
  * Returns what arguments_check() does. */
 static int fill_arguments(struct arguments *arguments, const struct tool *tool,
 	struct schema_context *context, const struct place *place,
@@ -353,7 +354,7 @@ static int fill_arguments(struct arguments *arguments, const struct tool *tool,
 	int r;
 
 	arguments->json = json_value_text(place->tape, place->token, &arguments->size);
-	if (!schema_has_defaults(tool->schemas->arguments.compiled) ||
+	if (!schema_fills(tool->schemas->arguments.compiled, context) ||
 		!kind_facts(tool->toolbox->package->kind)->fills_defaults)
 		return 0;
 	buffer_reset(&arguments->filled);

@@ -29,7 +29,7 @@
  * The host of a kind that `judges` (catalogue/kind.h) has the last word: arguments that do not satisfy the
  * schema go to it as they came.
  *
- * An object with no default to fill in is passed on as the bytes that arrived.
+ * An object with no default to fill in, and no integer like 2.0, is passed on as the bytes that arrived.
  */
 struct arguments {
 	struct json_tape tape; /* the parsed arguments, when they are a text or absent */

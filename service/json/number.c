@@ -37,6 +37,26 @@ bool json_number_is_integer(const struct json_tape *tape, uint32_t index)
 	return decimal_is_integer(&decimal);
 }
 
+bool json_number_write_digits(const struct json_tape *tape, uint32_t index, struct buffer *out)
+{
+	struct decimal decimal;
+	const char *at;
+	int64_t places;
+
+	parse_number(tape, index, &decimal);
+	places = decimal.n_digits > 0 ? decimal.point + decimal_exponent(&decimal) : 1;
+	if (!decimal_is_integer(&decimal) || places > JSON_DIGITS_MAX)
+		return false;
+	if (decimal.is_negative && decimal.n_digits > 0)
+		buffer_append_char(out, '-');
+	at = decimal.digits;
+	for (int64_t i = 0; i < places; i++)
+		buffer_append_char(out, i < (int64_t)decimal.n_digits
+						? (char)('0' + decimal_next_digit(&at))
+						: '0');
+	return true;
+}
+
 /* Set *ret to the number without its sign. As json_number_u64(). */
 static int read_magnitude(const struct decimal *decimal, uint64_t *ret)
 {

@@ -29,6 +29,11 @@ bool json_number_is_integer(const struct json_tape *tape, uint32_t index);
 int json_number_i64(const struct json_tape *tape, uint32_t index, int64_t *ret);
 int json_number_u64(const struct json_tape *tape, uint32_t index, uint64_t *ret);
 
+/* Append the whole number at @index to @out as digits, without a fraction or an exponent. Return false, with nothing
+ * appended, if it is not whole, or has more than JSON_DIGITS_MAX digits. */
+#define JSON_DIGITS_MAX 400
+bool json_number_write_digits(const struct json_tape *tape, uint32_t index, struct buffer *out);
+
 /* Set *ret to the double (float) nearest to the number at @index. 0, or JSON_E_RANGE if that is
  * infinite. */
 int json_number_f64(const struct json_tape *tape, uint32_t index, double *ret);

@@ -95,6 +95,7 @@ void context_begin(
 {
 	context->end_ns = 0;
 	context->stop = STOP_NONE;
+	context->has_spelled = false;
 	begin_pass(context, schema, tape);
 }
 

@@ -8,6 +8,8 @@
  * Fill in defaults: the absent properties that have a default are appended after the last member of
  * an object. Branches apply when they hold. When two schemas have a default for one property, the
  * first is used. A schema whose mistakes are ignored may have defaults that do not satisfy it: these are left out.
+ *
+ * Write integers as their digits: 2.0 and 1e1 are integers to a schema, and to few programs.
  */
 struct fill {
 	struct rewrite rewrite; /* first, so that one is the other */
@@ -104,12 +106,30 @@ static void write_defaults(struct rewrite *rewrite, uint32_t index, struct rewri
 	}
 }
 
+/* Write the number at @index as its digits if no schema in @set takes a fraction. */
+static bool write_integer(struct rewrite *rewrite, uint32_t index, struct rewrite_set set)
+{
+	const struct json_tape *tape = rewrite->context->tape;
+	unsigned int types = set.count > 0 ? NODE_ANY : NODE_FRACTION;
+
+	if (!(json_at(tape, index)->flags & JSON_FRACTION) ||
+		json_type_at(tape, index) != JSON_NUMBER)
+		return false;
+	for (uint32_t i = 0; i < set.count; i++)
+		types &= rewrite->nodes[set.first + i]->types;
+	if (types & NODE_FRACTION || !json_number_write_digits(tape, index, rewrite->out))
+		return false;
+	((struct fill *)rewrite)->is_changed = true;
+	return true;
+}
+
 int schema_fill(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, uint32_t value, struct buffer *out, bool *ret_is_changed)
 {
 	struct fill fill = {.rewrite = {.context = context,
 				    .out = out,
 				    .applies = applies,
+				    .replace = write_integer,
 				    .complete = write_defaults}};
 	size_t size;
 	const char *text = json_value_text(tape, value, &size);
@@ -117,7 +137,7 @@ int schema_fill(const struct schema *schema, struct schema_context *context,
 
 	if (ret_is_changed)
 		*ret_is_changed = false;
-	if (!schema->has_defaults) {
+	if (!schema_fills(schema, context)) {
 		buffer_append(out, text, size);
 		return buffer_status(out);
 	}

@@ -38,9 +38,9 @@ bool schema_has_write_only(const struct schema *schema)
 	return schema->has_write_only;
 }
 
-bool schema_has_defaults(const struct schema *schema)
+bool schema_fills(const struct schema *schema, const struct schema_context *context)
 {
-	return schema->has_defaults;
+	return schema->has_defaults || context->has_spelled;
 }
 
 /* Refuse @token of @source because of the report's first violation. */

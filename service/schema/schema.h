@@ -15,7 +15,7 @@
  *   tape of a schema ──schema_compile──▶ struct schema (immutable)
  *   tape of an instance ──schema_validate──▶ yes or no, nothing allocated, no paths built
  *                       ──schema_explain───▶ what is wrong, in words (only after a no)
- *                       ──schema_fill──────▶ the instance's text with its defaults in place
+ *                       ──schema_fill──────▶ the instance's text with its defaults in place, integers as digits
  *                       ──schema_coerce────▶ the same with "25" taken as 25 (only after a no)
  *                       ──schema_mask──────▶ the same without the values that are `writeOnly`
  *
@@ -160,8 +160,9 @@ void schema_report_write_text(const struct schema_report *report, struct buffer 
 void schema_report_write_json(const struct schema_report *report, struct buffer *out);
 
 /* Append the JSON text of the value at @value with every absent property that has a `default` in
- * the `properties` that apply to it filled in, at every depth; what was there stays byte for byte.
- * Call it on valid instances. Sets *ret_is_changed (may be NULL) when something was filled in. 0,
+ * the `properties` that apply to it filled in, at every depth, and with every whole number that the
+ * schema takes and whose fraction it would not as its digits: 2 for 2.0. What else was there stays byte
+ * for byte. Call it on valid instances, after their check in the same context. Sets *ret_is_changed (may be NULL) when something was filled in. 0,
  * -ENOMEM, or SCHEMA_E_UNCHECKED: do not use the text. */
 int schema_fill(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, uint32_t value, struct buffer *out, bool *ret_is_changed);
@@ -183,8 +184,8 @@ int schema_coerce(const struct schema *schema, struct schema_context *context,
 int schema_mask(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, uint32_t value, struct buffer *out, bool *ret_is_changed);
 
-/* Whether schema_fill could ever change an instance: no `default` anywhere means no. */
-bool schema_has_defaults(const struct schema *schema);
+/* Return whether schema_fill() could change the instance that @context has just found valid. */
+bool schema_fills(const struct schema *schema, const struct schema_context *context);
 
 /* Whether schema_mask could ever change an instance. */
 bool schema_has_write_only(const struct schema *schema);

@@ -47,6 +47,7 @@ OUT_OF_LINE static bool accepts_whole(
 {
 	if (!(node->types & NODE_INTEGER) || !json_number_is_integer(context->tape, index))
 		return false;
+	context->has_spelled = true;
 	if (!(node->deep & NODE_INTEGER))
 		return true;
 	return node->leaf & NODE_INTEGER ? check_leaf(context, node, index)

@@ -77,7 +77,15 @@ Test(arguments, are_passed_on_as_they_came)
 {
 	expect_passed(0, "'args':{ 'a': 9007199254740993, 'b':-0}",
 		"{ \"a\": 9007199254740993, \"b\":-0}");
-	expect_passed(1, "'args':{'\\u0061':1e2}", "{\"\\u0061\":1e2}");
+	expect_passed(1, "'args':{'\\u0061':12}", "{\"\\u0061\":12}");
+}
+
+Test(arguments, get_integers_as_their_digits)
+{
+	expect_passed(1, "'args':{ 'a' : 1e2 }", "{ \"a\" : 100 }");
+	expect_passed(1, "'args':'{\\\"a\\\":2.0}'", "{\"a\":2}");
+	expect_passed(0, "'args':{'a':-3.0}", "{\"a\":-3,\"b\":7}");
+	expect_passed(2, "'args':{'a':'2.0','f':2.0}", "{\"a\":\"2.0\",\"f\":2.0}");
 }
 
 Test(arguments, that_are_absent_are_an_empty_object)

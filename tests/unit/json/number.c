@@ -243,6 +243,29 @@ Test(json_number, rounds_a_float_once)
 	}
 }
 
+static void expect_digits(const char *text, const char *digits)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	cr_assert_eq(json_tape_read(&tape, text, strlen(text), 0, NULL), 0, "%s", text);
+	cr_assert_eq(json_number_write_digits(&tape, 0, &out), *digits != '\0', "%s", text);
+	cr_assert_str_eq(buffer_terminate(&out), digits, "%s", text);
+}
+
+Test(json_number, writes_the_digits_of_a_whole_number)
+{
+	expect_digits("0", "0");
+	expect_digits("-0.0", "0");
+	expect_digits("2.0", "2");
+	expect_digits("-1.50e3", "-1500");
+	expect_digits("1200e-2", "12");
+	expect_digits("12345678901234567890123.000", "12345678901234567890123");
+	expect_digits("0.5", "");
+	expect_digits("1e400", "");
+	expect_digits(HUGE_EXPONENT, "");
+}
+
 static bool is_whole(const char *text)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};

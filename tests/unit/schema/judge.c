@@ -106,6 +106,7 @@ char *judge_fill(const struct schema_options *options, const char *schema, const
 	struct buffer text = {0};
 
 	subject_init(&subject, options, schema, value);
+	schema_validate(subject.schema, subject.context, &subject.tape, 0);
 	cr_assert_eq(schema_fill(subject.schema, subject.context, &subject.tape, 0, &text,
 			     ret_is_changed),
 		0);

@@ -87,6 +87,19 @@ Test(schema_fill, leaves_a_default_out_that_does_not_satisfy_its_schema_where_mi
 	cr_assert_not(is_changed);
 }
 
+Test(schema_fill, writes_integers_as_digits_where_no_fraction_is_taken)
+{
+	expect_filled("{\"properties\":{\"i\":{\"type\":\"integer\"},\"n\":{\"type\":\"number\"},"
+		      "\"l\":{\"items\":{\"type\":[\"integer\",\"null\"]}}}}",
+		"{\"i\": 2.0, \"n\": 2.0,\"l\":[1e1, 2,null,-0.0], \"x\":3.0}",
+		"{\"i\": 2, \"n\": 2.0,\"l\":[10, 2,null,0], \"x\":3.0}");
+	expect_filled("{\"anyOf\":[{\"type\":\"integer\",\"minimum\":9},{\"type\":\"string\"}]}",
+		"1e1", "10");
+	expect_filled("{\"type\":\"integer\"}", "1e400", "1e400");
+	expect_filled("{\"properties\":{\"i\":{\"type\":\"integer\",\"default\":2.0}}}", "{}",
+		"{\"i\":2}");
+}
+
 Test(schema_fill, takes_the_first_of_two_defaults)
 {
 	expect_filled("{\"allOf\":[{\"properties\":{\"a\":{\"default\":1}}},"
