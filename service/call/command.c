@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "json/number.h"
 #include "json/writer.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
@@ -24,6 +25,7 @@
 static const char *const output_names[] = {
 	[COMMAND_TEXT] = "text",
 	[COMMAND_JSON] = "json",
+	[COMMAND_JSON_LINES] = "json_lines",
 	[COMMAND_CONTENT] = "content",
 };
 
@@ -71,6 +73,27 @@ static int read_argument(struct reading *reading, uint32_t token)
 	return r ? r : text_list_take(&reading->command->arguments, text);
 }
 
+/* Append the texts of the group at @group. */
+static int read_group(struct reading *reading, uint32_t group)
+{
+	const struct json_tape *tape = reading->tape;
+	struct command *command = reading->command;
+	size_t first = command->arguments.n_items;
+	int r = 0;
+
+	for (uint32_t at = json_first(tape, group); r == 0 && at < json_end(tape, group);
+		at = json_next(tape, at)) {
+		if (command->arguments.n_items == COMMAND_ARGUMENTS_MAX)
+			return refuse_command(reading, at,
+				"must not be here: argv has at most 256 elements, those of groups "
+				"counted");
+		if (command->arguments.n_items > first)
+			command_set_add(&command->joined, command->arguments.n_items);
+		r = read_argument(reading, at);
+	}
+	return r;
+}
+
 static int read_argv(struct reading *reading, uint32_t argv)
 {
 	const struct json_tape *tape = reading->tape;
@@ -81,8 +104,12 @@ static int read_argv(struct reading *reading, uint32_t argv)
 		return refuse_command(reading, argv,
 			"must be an array of 1 to 256 strings, the first of which is the program");
 	for (uint32_t at = json_first(tape, argv); r == 0 && at < json_end(tape, argv);
-		at = json_next(tape, at))
-		r = read_argument(reading, at);
+		at = json_next(tape, at)) {
+		bool is_first = at == json_first(tape, argv);
+
+		r = !is_first && json_type_at(tape, at) == JSON_ARRAY ? read_group(reading, at)
+								      : read_argument(reading, at);
+	}
 	if (r)
 		return r;
 	check(reading->command->arguments.items);
@@ -111,7 +138,26 @@ static int read_output(struct reading *reading, uint32_t token)
 			reading->command->output = (enum command_output)i;
 			return 0;
 		}
-	return refuse_command(reading, token, "must be \"text\", \"json\" or \"content\"");
+	return refuse_command(
+		reading, token, "must be \"text\", \"json\", \"json_lines\" or \"content\"");
+}
+
+static int read_success(struct reading *reading, uint32_t list)
+{
+	const struct json_tape *tape = reading->tape;
+	uint64_t status;
+
+	if (json_type_at(tape, list) != JSON_ARRAY || json_count(tape, list) == 0)
+		return refuse_command(reading, list, "must be an array of exit statuses");
+	for (uint32_t at = json_first(tape, list); at < json_end(tape, list);
+		at = json_next(tape, at)) {
+		if (json_type_at(tape, at) != JSON_NUMBER ||
+			json_number_u64(tape, at, &status) != 0 || status >= COMMAND_STATUSES)
+			return refuse_command(
+				reading, at, "must be an exit status, an integer from 0 to 255");
+		command_set_add(&reading->command->success, status);
+	}
+	return 0;
 }
 
 static bool is_variable_name(const char *name)
@@ -171,6 +217,7 @@ static int read_members(struct reading *reading, uint32_t object)
 	uint32_t argv = json_find(tape, object, "argv");
 	uint32_t shell = json_find(tape, object, "shell");
 	uint32_t output = json_find(tape, object, "output");
+	uint32_t success = json_find(tape, object, "success");
 	uint32_t cwd = json_find(tape, object, "cwd");
 	uint32_t env = json_find(tape, object, "env");
 	cleanup(buffer_deinit) struct buffer environment = {0};
@@ -183,6 +230,10 @@ static int read_members(struct reading *reading, uint32_t object)
 	r = argv ? read_argv(reading, argv) : read_shell(reading, shell);
 	if (r == 0 && output)
 		r = read_output(reading, output);
+	if (r == 0 && success)
+		r = read_success(reading, success);
+	else
+		command_set_add(&reading->command->success, 0);
 	if (r == 0 && cwd)
 		r = read_command_text(reading, cwd, &reading->command->cwd);
 	if (r == 0 && env)
@@ -244,9 +295,32 @@ static void write_argv(const struct command *command, struct buffer *out)
 {
 	buffer_append_string(out, ",\"argv\":[");
 	for (size_t i = 0; i < command->arguments.n_items; i++) {
-		if (i > 0)
-			buffer_append_char(out, ',');
+		bool is_joined = command_set_has(&command->joined, i);
+		size_t end = is_joined ? i : command_group_end(command, i);
+
+		buffer_append_string(out, i > 0 ? "," : "");
+		buffer_append_string(out, end > i + 1 ? "[" : "");
 		json_write_text(out, command->arguments.items[i]);
+		if (is_joined && command_group_end(command, i) == i + 1)
+			buffer_append_char(out, ']');
+	}
+	buffer_append_char(out, ']');
+}
+
+/* Write the exit statuses that are no failure, unless 0 alone is one. */
+static void write_success(const struct command_set *success, struct buffer *out)
+{
+	static const struct command_set usual = {{1}};
+	bool is_first = true;
+
+	if (memcmp(success, &usual, sizeof(usual)) == 0)
+		return;
+	buffer_append_string(out, ",\"success\":[");
+	for (unsigned int status = 0; status < COMMAND_STATUSES; status++) {
+		if (!command_set_has(success, status))
+			continue;
+		buffer_printf(out, "%s%u", is_first ? "" : ",", status);
+		is_first = false;
 	}
 	buffer_append_char(out, ']');
 }
@@ -263,6 +337,7 @@ void command_write(
 		write_argv(command, out);
 	}
 	buffer_printf(out, ",\"output\":\"%s\"", output_names[command->output]);
+	write_success(&command->success, out);
 	if (command->cwd) {
 		buffer_append_string(out, ",\"cwd\":");
 		json_write_text(out, command->cwd);
@@ -273,12 +348,27 @@ void command_write(
 
 /* ── templates ───────────────────────────────────────────────────────────────────────────────── */
 
-/* Bytes of the NAME in the "{NAME}" at @at; 0: there is none. */
-static size_t placeholder_size(const char *at)
+/* Read the placeholder that begins at @at. Return false if there is none. */
+static bool read_placeholder(const char *at, struct command_piece *ret_piece, size_t *ret_size)
 {
+	static const struct {
+		const char *end;
+		enum command_piece_kind kind;
+	} ends[] = {{"}", COMMAND_VALUE}, {"?}", COMMAND_CONDITION}, {"...}", COMMAND_ELEMENT}};
 	size_t size = strspn(at + 1, LETTERS DIGITS "-");
 
-	return size > 0 && !strchr(DIGITS "-", at[1]) && at[1 + size] == '}' ? size : 0;
+	if (size == 0 || strchr(DIGITS "-", at[1]))
+		return false;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		size_t end_size = strlen(ends[i].end);
+
+		if (strncmp(at + 1 + size, ends[i].end, end_size) != 0)
+			continue;
+		*ret_piece = (struct command_piece){at + 1, size, ends[i].kind};
+		*ret_size = 1 + size + end_size;
+		return true;
+	}
+	return false;
 }
 
 bool command_next_piece(const char **template, struct command_piece *ret_piece)
@@ -289,22 +379,33 @@ bool command_next_piece(const char **template, struct command_piece *ret_piece)
 	if (!*at)
 		return false;
 	if (at[0] == '{' && at[1] == '{') {
-		*ret_piece = (struct command_piece){at, 1, false};
+		*ret_piece = (struct command_piece){at, 1, COMMAND_LITERAL};
 		*template = at + 2;
 		return true;
 	}
-	size = *at == '{' ? placeholder_size(at) : 0;
-	if (size > 0) {
-		*ret_piece = (struct command_piece){at + 1, size, true};
-		*template = at + size + 2;
+	if (*at == '{' && read_placeholder(at, ret_piece, &size)) {
+		*template = at + size;
 		return true;
 	}
 	/* Literal text up to the next brace. The character at its start is literal even if it is a
 	 * brace. */
 	size = 1 + strcspn(at + 1, "{");
-	*ret_piece = (struct command_piece){at, size, false};
+	*ret_piece = (struct command_piece){at, size, COMMAND_LITERAL};
 	*template = at + size;
 	return true;
+}
+
+size_t command_group_end(const struct command *command, size_t first)
+{
+	do
+		first++;
+	while (first < command->arguments.n_items && command_set_has(&command->joined, first));
+	return first;
+}
+
+bool command_is_absent(const struct json_tape *tape, uint32_t value)
+{
+	return value == JSON_NONE || json_type_at(tape, value) == JSON_NULL;
 }
 
 const char *command_refusal(const struct json_tape *tape, uint32_t value)
@@ -328,8 +429,9 @@ const char *command_refusal(const struct json_tape *tape, uint32_t value)
 	return NULL;
 }
 
-/* Return whether a placeholder has the name in the string at @key. */
-static bool is_filled_in(const struct command *command, const struct json_tape *tape, uint32_t key)
+/* Return how the argument whose name is the string at @key is filled in; COMMAND_LITERAL: it is not. */
+static enum command_piece_kind find_use(
+	const struct command *command, const struct json_tape *tape, uint32_t key)
 {
 	struct command_piece piece;
 
@@ -337,19 +439,34 @@ static bool is_filled_in(const struct command *command, const struct json_tape *
 		const char *template = command->arguments.items[i];
 
 		while (command_next_piece(&template, &piece))
-			if (piece.is_placeholder &&
+			if ((piece.kind == COMMAND_VALUE || piece.kind == COMMAND_ELEMENT) &&
 				json_string_equals(tape, key, piece.text, piece.size))
-				return true;
+				return piece.kind;
 	}
-	return false;
+	return COMMAND_LITERAL;
+}
+
+/* Return the reason why the value at @value cannot be filled in for @use; NULL when it can. */
+static const char *refuse_use(
+	enum command_piece_kind use, const struct json_tape *tape, uint32_t value)
+{
+	const char *message = NULL;
+
+	if (use == COMMAND_LITERAL)
+		return NULL;
+	if (use != COMMAND_ELEMENT || json_type_at(tape, value) != JSON_ARRAY)
+		return command_refusal(tape, value);
+	for (uint32_t at = json_first(tape, value); !message && at < json_end(tape, value);
+		at = json_next(tape, at))
+		message = command_refusal(tape, at);
+	return message;
 }
 
 uint32_t command_next_refused(const struct command *command, const struct json_tape *tape,
 	uint32_t object, uint32_t key, const char **ret_message)
 {
 	for (; key < json_end(tape, object); key = json_next_key(tape, key)) {
-		const char *message =
-			is_filled_in(command, tape, key) ? command_refusal(tape, key + 1) : NULL;
+		const char *message = refuse_use(find_use(command, tape, key), tape, key + 1);
 
 		if (message) {
 			*ret_message = message;

@@ -13,31 +13,53 @@
 /*
  * How a program is run: the `command` object of a tool (contract.md, Command).
  *
- *   {"argv": ["/usr/bin/printf", "%s", "{text}"], "output": "text", "cwd": "/usr", "env": {"K":
- * "V"}}
+ *   {"argv": ["rg", "-i{ignore_case?}", ["-m", "{most}"], "--", "{pattern}", "{files...}"],
+ *    "success": [0, 1], "output": "text", "cwd": "/usr", "env": {"K": "V"}}
  *   {"shell": "df -h \"$TOOL_ARG_PATH\""}
  *
- * An element of `argv` after the first one is a template:
+ * An element of `argv` after the first one is a template, or a group of templates:
  *
- *   --name={name}    one placeholder, filled inside the element: never split, never seen by a shell
- *   {{name}          a brace that means itself
- *   { print $1 }     so does one that no NAME} follows
+ *   --name={name}        filled in inside the element: never split, never seen by a shell
+ *   ["-m", "{most}"]     a group is left out whole; so is an element, which is a group of one
+ *   -i{ignore_case?}     nothing, but the group is left out if the argument is false, too
+ *   ["-e", "{words...}"] the group is there once for each element of the array
+ *   {{name}              a brace that means itself
+ *   { print $1 }         so does one that no NAME} follows
  *
  * Both sides of the process boundary read this same object with this same code: the daemon to check
  * it and the arguments, the host to run it.
  */
 
 enum command_output {
-	COMMAND_TEXT,    /* stdout is the result's "output" */
-	COMMAND_JSON,    /* stdout is the result */
-	COMMAND_CONTENT, /* stdout is the result, which is rich content */
+	COMMAND_TEXT,       /* stdout is the result's "output" */
+	COMMAND_JSON,       /* stdout is the result */
+	COMMAND_JSON_LINES, /* stdout is the elements of the result's "output" */
+	COMMAND_CONTENT,    /* stdout is the result, which is rich content */
 };
 
 /* The longest value that is passed as text, and the longest element. Linux takes 128 KiB. */
 #define COMMAND_VALUE_BYTES_MAX (100u << 10)
 
-/* Elements of an argv. */
+/* Elements of an argv, those of groups counted. */
 #define COMMAND_ARGUMENTS_MAX 256
+
+/* Exit statuses are less. */
+#define COMMAND_STATUSES 256
+
+/* A set of numbers below 256. */
+struct command_set {
+	uint64_t bits[4];
+};
+
+static inline bool command_set_has(const struct command_set *set, size_t number)
+{
+	return set->bits[number / 64] >> (number % 64) & 1;
+}
+
+static inline void command_set_add(struct command_set *set, size_t number)
+{
+	set->bits[number / 64] |= UINT64_C(1) << (number % 64);
+}
 
 /* The variables of a program together. */
 #define COMMAND_ENVIRONMENT_BYTES_MAX (64u << 10)
@@ -46,6 +68,8 @@ struct command {
 	struct text_list arguments; /* the program, as it is; then templates, unless it is a
 				     * shell's */
 	bool is_shell;              /* sh -c LINE, nothing of which is a template */
+	struct command_set joined;  /* arguments that are in one group with the argument before */
+	struct command_set success; /* exit statuses that are no failure */
 	enum command_output output;
 	char *cwd;         /* its working folder */
 	char *environment; /* its own variables (util/environment.h); NULL: none */
@@ -78,15 +102,29 @@ int command_read_environment(const struct json_tape *tape, uint32_t object,
 void command_write(const struct command *command, const char *name, const char *overridden,
 	struct buffer *out);
 
+enum command_piece_kind {
+	COMMAND_LITERAL,
+	COMMAND_VALUE,     /* {name}: the value of the argument */
+	COMMAND_CONDITION, /* {name?}: nothing, unless the argument is false */
+	COMMAND_ELEMENT,   /* {name...}: one element of the argument at a time */
+};
+
 /* A stretch of a template: bytes that mean themselves, or the name of an argument. */
 struct command_piece {
 	const char *text; /* into the template */
 	size_t size;
-	bool is_placeholder;
+	enum command_piece_kind kind;
 };
 
 /* Take the next piece at *template, and move *template after it. Return false at the end. */
 bool command_next_piece(const char **template, struct command_piece *ret_piece);
+
+/* Return the index after the last argument of the group that begins at @first. */
+size_t command_group_end(const struct command *command, size_t first);
+
+/* Return whether an argument that has the value at @value, or none (JSON_NONE), is not given: null is what callers
+ * send whose schema requires a member that is optional. */
+bool command_is_absent(const struct json_tape *tape, uint32_t value);
 
 /* Whether the value at @value can be passed as text: without U+0000, and not too long. NULL when it
  * can, else a constant text: "must …". */

@@ -15,6 +15,19 @@ static const char text_output[] =
 	"{\"type\":\"object\",\"properties\":{\"output\":{\"type\":\"string\"}},"
 	"\"required\":[\"output\"]}";
 static const char json_output[] = "{\"type\":\"object\"}";
+static const char lines_output[] =
+	"{\"type\":\"object\",\"properties\":{\"output\":{\"type\":\"array\"}},"
+	"\"required\":[\"output\"]}";
+
+static const char *const usual_outputs[] = {
+	[COMMAND_TEXT] = text_output,
+	[COMMAND_JSON] = json_output,
+	[COMMAND_JSON_LINES] = lines_output,
+	[COMMAND_CONTENT] = json_output,
+};
+
+/* The characters of a variable's name. */
+#define CAPITALS "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 static int note(const struct manifest_scope *scope, int status, struct command_mistake mistake)
 {
@@ -152,16 +165,25 @@ static int refuse_unknown(const struct manifest_scope *scope, uint32_t place,
 	return 0;
 }
 
+/* The arguments that the elements of an argv may name. */
+struct template_check {
+	const struct manifest_scope *scope;
+	const struct command *command;
+	uint32_t properties;
+};
+
 /* Every placeholder of the template is a property of the arguments, and none chooses the program.
  */
-static int check_template(const struct manifest_scope *scope, uint32_t place, const char *template,
-	uint32_t properties, bool is_program)
+static int check_template(
+	const struct template_check *check, uint32_t place, const char *template, bool is_program)
 {
+	const struct manifest_scope *scope = check->scope;
+	uint32_t properties = check->properties;
 	struct command_piece piece;
 	int r = 0;
 
 	while (r == 0 && command_next_piece(&template, &piece)) {
-		if (!piece.is_placeholder)
+		if (piece.kind == COMMAND_LITERAL)
 			continue;
 		if (is_program)
 			diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, place,
@@ -175,19 +197,101 @@ static int check_template(const struct manifest_scope *scope, uint32_t place, co
 	return r;
 }
 
+/* A group is there for the elements of one array. */
+static void check_group(const struct template_check *check, uint32_t place, size_t first)
+{
+	const struct command *command = check->command;
+	struct command_piece known = {0};
+	struct command_piece piece;
+
+	for (size_t i = first; i < command_group_end(command, first); i++) {
+		const char *template = command->arguments.items[i];
+
+		while (command_next_piece(&template, &piece)) {
+			if (piece.kind != COMMAND_ELEMENT)
+				continue;
+			if (known.size > 0 && (known.size != piece.size ||
+						      memcmp(known.text, piece.text, piece.size)))
+				diagnose(check->scope->problems, DIAGNOSTIC_ERROR,
+					check->scope->tape, place,
+					"can be there for the elements of one array, not of '%.*s' "
+					"and '%.*s'",
+					(int)known.size, known.text, (int)piece.size, piece.text);
+			known = piece;
+		}
+	}
+}
+
+/* The variables of the arguments are no text of a template: no shell sees it, but for a line after -c. */
+static void warn_of_variable(const struct template_check *check, uint32_t place, size_t index)
+{
+	const char *at = strstr(check->command->arguments.items[index], "$TOOL_ARG_");
+
+	for (size_t i = 1; i < index; i++)
+		if (strcmp(check->command->arguments.items[i], "-c") == 0)
+			return;
+	if (at)
+		diagnose(check->scope->problems, DIAGNOSTIC_WARNING, check->scope->tape, place,
+			"'%.*s' is passed as it is, since no shell reads it: write {NAME}, with "
+			"the argument's name",
+			(int)(1 + strspn(at + 1, CAPITALS)), at);
+}
+
+static int check_argv(const struct template_check *check, uint32_t argv)
+{
+	const struct json_tape *tape = check->scope->tape;
+	const struct text_list *arguments = &check->command->arguments;
+	uint32_t place = json_first(tape, argv);
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < arguments->n_items; place = json_next(tape, place)) {
+		bool is_group = json_type_at(tape, place) == JSON_ARRAY;
+		size_t end = command_group_end(check->command, i);
+		uint32_t at = is_group ? json_first(tape, place) : place;
+
+		check_group(check, place, i);
+		for (; r == 0 && i < end; at = json_next(tape, at), i++) {
+			r = check_template(check, at, arguments->items[i], i == 0);
+			warn_of_variable(check, at, i);
+		}
+	}
+	return r;
+}
+
+/* Return whether the placeholder at @piece of the shell line @line is there for the shell: `${NAME}`, `HEAD@{NAME}`
+ * and the text in single quotes are. */
+static bool is_for_shell(const char *line, const struct command_piece *piece)
+{
+	const char *brace = piece->text - 1;
+	bool is_quoted = false;
+
+	for (const char *at = line; at < brace; at++)
+		is_quoted ^= *at == '\'';
+	return is_quoted || (brace > line && strchr("$@", brace[-1]));
+}
+
 /* Nothing is filled into a shell's line: who writes {name} there will want to know. */
 static void warn_of_line(
 	const struct manifest_scope *scope, uint32_t place, const char *line, uint32_t properties)
 {
+	const char *rest = line;
 	struct command_piece piece;
 
-	while (properties != JSON_NONE && command_next_piece(&line, &piece))
-		if (piece.is_placeholder &&
-			json_find_sized(scope->tape, properties, piece.text, piece.size))
+	while (command_next_piece(&rest, &piece)) {
+		if (piece.kind == COMMAND_LITERAL)
+			continue;
+		if (properties == JSON_NONE && !is_for_shell(line, &piece))
+			diagnose(scope->problems, DIAGNOSTIC_WARNING, scope->tape, place,
+				"'{%.*s}' is not replaced in a shell line, and this tool has no "
+				"arguments",
+				(int)piece.size, piece.text);
+		else if (properties != JSON_NONE &&
+			 json_find_sized(scope->tape, properties, piece.text, piece.size))
 			diagnose(scope->problems, DIAGNOSTIC_WARNING, scope->tape, place,
 				"'{%.*s}' is not replaced in a shell line: use "
 				"\"$TOOL_ARG_NAME\", with the argument's name in capitals",
 				(int)piece.size, piece.text);
+	}
 }
 
 static int check_placeholders(
@@ -195,25 +299,43 @@ static int check_placeholders(
 {
 	const struct json_tape *tape = scope->tape;
 	uint32_t object = json_find(tape, entry, "command");
-	uint32_t argv = json_find(tape, object, "argv");
 	uint32_t schema = json_find(tape, entry, "argument_schema");
 	uint32_t properties = schema ? json_find(tape, schema, "properties") : JSON_NONE;
-	uint32_t place = argv ? json_first(tape, argv) : JSON_NONE;
-	int r = 0;
+	struct template_check check = {scope, command, properties};
 
 	/* The schema's compiler refuses `properties` that is not an object. */
 	if (properties != JSON_NONE && json_type_at(tape, properties) != JSON_OBJECT)
 		return 0;
-	if (command->is_shell) {
-		warn_of_line(scope, json_find(tape, object, "shell"), command->arguments.items[2],
-			properties);
-		return 0;
+	if (!command->is_shell)
+		return check_argv(&check, json_find(tape, object, "argv"));
+	warn_of_line(
+		scope, json_find(tape, object, "shell"), command->arguments.items[2], properties);
+	return 0;
+}
+
+/* The values of variables are passed as they are. */
+static void warn_of_values(const struct manifest_scope *scope, uint32_t env)
+{
+	const struct json_tape *tape = scope->tape;
+
+	if (env == JSON_NONE || json_type_at(tape, env) != JSON_OBJECT)
+		return;
+	for (uint32_t key = json_first(tape, env); key < json_end(tape, env);
+		key = json_next_key(tape, key)) {
+		size_t size = json_type_at(tape, key + 1) == JSON_STRING
+				      ? json_at(tape, key + 1)->length
+				      : 0;
+		const char *value = json_bytes(tape, key + 1);
+		const char *at = memchr(value, '$', size);
+		size_t rest = at ? (size_t)(value + size - at) : 0;
+		size_t brace = rest > 1 && at[1] == '{';
+		size_t name = rest > 1 + brace ? strspn(at + 1 + brace, CAPITALS) : 0;
+
+		if (name > 1)
+			diagnose(scope->problems, DIAGNOSTIC_WARNING, tape, key + 1,
+				"'%.*s' is passed as it is: variables are not replaced in 'env'",
+				(int)(1 + brace + name + brace), at);
 	}
-	for (size_t i = 0; r == 0 && i < command->arguments.n_items; i++) {
-		r = check_template(scope, place, command->arguments.items[i], properties, i == 0);
-		place = json_next(tape, place);
-	}
-	return r;
 }
 
 int manifest_command_read(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
@@ -227,6 +349,8 @@ int manifest_command_read(const struct manifest_scope *scope, uint32_t object, s
 	if (r)
 		return note(scope, r, mistake);
 	r = check_placeholders(scope, object, command);
+	warn_of_values(scope, json_find(scope->tape, given, "env"));
+	warn_of_values(scope, json_find(scope->tape, 0, "env"));
 	r = r ? r : place_cwd(scope, given, command);
 	r = r ? r : merge_environment(scope, command);
 	if (r || scope->problems->n_errors > n_errors)
@@ -234,6 +358,5 @@ int manifest_command_read(const struct manifest_scope *scope, uint32_t object, s
 	r = place_program(scope, json_find(scope->tape, given, "argv"), tool);
 	tool->has_content = command->output == COMMAND_CONTENT;
 	return r ? r
-		 : manifest_scope_read_schemas(scope, object,
-			   command->output == COMMAND_TEXT ? text_output : json_output, tool);
+		 : manifest_scope_read_schemas(scope, object, usual_outputs[command->output], tool);
 }

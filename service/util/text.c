@@ -161,3 +161,14 @@ char *text_trim(char *text)
 	start[size] = '\0';
 	return start;
 }
+
+bool text_is_stack_frame(const char *line, size_t size)
+{
+	static const char at[] = "at ";
+	size_t indent = 0;
+
+	while (indent < size && (line[indent] == ' ' || line[indent] == '\t'))
+		indent++;
+	return indent > 0 && size - indent > strlen(at) &&
+	       memcmp(line + indent, at, strlen(at)) == 0;
+}

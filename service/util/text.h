@@ -27,6 +27,10 @@ bool text_is_nearer(const char *name, size_t name_size, const char *candidate,
 /* Cut the white space off both ends of @text. Return its new start. */
 char *text_trim(char *text);
 
+/* Return whether the line of @size bytes is a frame of a stack trace as Node, Java and Rust print it: blanks, then
+ * "at ". The reason of a failure is before the frames. */
+bool text_is_stack_frame(const char *line, size_t size);
+
 /* Return whether @c is a digit of ASCII. */
 static inline bool text_is_digit(char c)
 {

@@ -113,3 +113,16 @@ size_t utf8_encode(unsigned int code, char *ret)
 	ret[3] = (char)(0x80 | (code & 0x3F));
 	return 4;
 }
+
+void utf8_repair(const char *text, size_t size, struct buffer *out)
+{
+	for (size_t at = 0; at < size;) {
+		size_t length = utf8_sequence_length(text + at, size - at);
+
+		if (length > 0)
+			buffer_append(out, text + at, length);
+		else
+			buffer_append_string(out, "\xEF\xBF\xBD");
+		at += length > 0 ? length : 1;
+	}
+}

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "util/buffer.h"
+
 /* UTF-8 by RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. */
 
 /* Return the size (1 to 4 bytes) of the well-formed sequence at the start of @text, of which @size
@@ -23,3 +25,6 @@ size_t utf8_prefix(const char *text, size_t size, size_t points);
 /* Write the code point @code as UTF-8 to @ret, which has room for 4 bytes. Return the number of
  * bytes. */
 size_t utf8_encode(unsigned int code, char *ret);
+
+/* Append @text with U+FFFD in place of each byte that is not part of a well-formed sequence. */
+void utf8_repair(const char *text, size_t size, struct buffer *out);

@@ -47,6 +47,18 @@ def own(request, launch, tmp_path):
         tool("endless", {"shell": "yes"}, timeout_ms=20000),
         tool("where", {"shell": "pwd; echo $K"}, ),
         tool("gone", {"argv": ["./gone"]}),
+        tool("numbers", {"argv": ["sh", "-c", 'echo "$1 $2 $TOOL_ARG_N $TOOL_ARG_X"; cat', "sh", "{n}", "{x}"]},
+             argument_schema={"type": "object", "properties": {"n": {"type": "integer"}, "x": {"type": "number"}}}),
+        tool("calendar", {"argv": ["echo", "cal", "{month}", "{year}"]}, argument_schema={
+            "type": "object", "required": ["month", "year"],
+            "properties": {"month": {"type": ["integer", "null"]}, "year": {"type": ["integer", "null"]}}}),
+        tool("find", {"argv": ["printf", "<%s>", "rg", "-i{any_case?}", ["-m", "{most}"], "--", "{words...}"],
+                      "success": [0, 1]}, argument_schema={"type": "object", "properties": {
+                          "any_case": {"type": "boolean"}, "most": {"type": "integer"},
+                          "words": {"type": "array", "items": {"type": "string"}}}}),
+        tool("lines", {"shell": "echo 1; echo '{\"a\":2}'", "output": "json_lines"}),
+        tool("nothing", {"shell": ":", "output": "json"}),
+        tool("prose", {"shell": "echo no JSON", "output": "json"}),
         tool("chatty", {"shell": "echo result; echo a note for the log >&2"}),
         tool("report", {"shell": """for n in 0 0.5 1; do
             echo '{"progress": '$n', "text": "'"$TOOL_ARG_TEXT"'"}' >&$TOOL_PROGRESS_FD
@@ -110,6 +122,31 @@ def test_an_absent_argument_drops_its_element(own):
     assert output(caller.invoke("inside", {})) == ""
 
 
+def test_an_integer_reaches_a_program_as_its_digits(own):
+    caller, _, _ = own
+    assert output(caller.invoke("numbers", {"n": 2.0, "x": 10.0})) == '2 10.0 2 10.0\n{"n": 2, "x": 10.0}'
+
+
+def test_null_is_an_argument_that_is_not_given(own):
+    caller, _, _ = own
+    assert output(caller.invoke("calendar", {"month": None, "year": 2026})) == "cal 2026"
+
+
+def test_groups_flags_and_arrays_become_arguments(own):
+    caller, _, _ = own
+    assert output(caller.invoke("find", {"words": ["a b", "-c"], "any_case": True, "most": 2})) == (
+        "<rg><-i><-m><2><--><a b><-c>")
+    assert output(caller.invoke("find", {"words": [], "any_case": False})) == "<rg><-->"
+
+
+def test_the_values_of_json_lines_are_an_array_and_no_json_is_told_with_what_was_printed(own):
+    caller, _, _ = own
+    assert output(caller.invoke("lines")) == [1, {"a": 2}]
+    assert output(caller.invoke("nothing")) is None
+    answer = caller.invoke("prose")
+    assert answer["code"] == "tool_failed" and answer["output"] == "no JSON"
+
+
 def test_who_calls_is_in_the_environment(own):
     caller, _, _ = own
     answer = caller.call("ovos.tools.invoke", {"name": "callers", "call_id": "c-1"}, context={
@@ -122,7 +159,7 @@ def test_a_failure_is_told_with_its_facts(own):
     answer = caller.invoke("fail")
     assert answer["error"].endswith("the program exited with status 7: why")
     assert {key: answer[key] for key in ("code", "exit_code", "stderr", "output")} == {
-        "code": "tool_failed", "exit_code": 7, "stderr": "why\n", "output": "half\n"}
+        "code": "tool_failed", "exit_code": 7, "stderr": "why\n", "output": "half"}
     answer = caller.invoke("killed")
     assert answer["code"] == "tool_failed" and answer["signal"] == "SIGTERM"
     answer = caller.invoke("gone")

@@ -7,14 +7,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "json/scan.h"
 #include "json/writer.h"
+#include "util/text.h"
+#include "util/text_view.h"
+#include "util/utf8.h"
 
 /* The output of a failed program may take one part in this many of the answer, and its stderr as
  * much: JSON may need six bytes for one, as in \u001b. */
 #define FAILED_PART 16
 
-/* Most bytes of the last line of stderr in the message. */
-#define LINE_BYTES_MAX 512
+/* Most lines, and most bytes of them, that the message has of what the program printed. */
+#define LINES_MAX       32
+#define LINES_BYTES_MAX 500
 
 static void begin_error(const char *code, struct buffer *out)
 {
@@ -44,23 +49,64 @@ static int write_too_large(size_t actual, size_t max, struct buffer *out)
 
 /* ── failures ────────────────────────────────────────────────────────────────────────────────── */
 
-/* Return the last line of @text that is not blank. */
-static const char *find_last_line(const char *text, size_t size, size_t *ret_size)
+static size_t smaller(size_t a, size_t b)
 {
-	const char *newline;
-
-	while (size > 0 && strchr(" \t\r\n", text[size - 1]) && text[size - 1])
-		size--;
-	newline = size > 0 ? memrchr(text, '\n', size) : NULL;
-	*ret_size = newline ? (size_t)(text + size - newline - 1) : size;
-	return newline ? newline + 1 : text;
+	return a < b ? a : b;
 }
 
-/* Append a message such as "exited with status 2: ls: cannot access 'x'". */
+/* Return how many of the @size bytes at @text are left without the line ends at their end. */
+static size_t trim_line_ends(const char *text, size_t size)
+{
+	while (size > 0 && (text[size - 1] == '\n' || text[size - 1] == '\r'))
+		size--;
+	return size;
+}
+
+/* Take the last line of the @text of *size bytes, without what is blank at its end, off it. */
+static struct text_view take_last_line(const char *text, size_t *size)
+{
+	size_t end = *size;
+	const char *newline = memrchr(text, '\n', end);
+	size_t start = newline ? (size_t)(newline - text) + 1 : 0;
+
+	*size = newline ? start - 1 : 0;
+	while (end > start && strchr(" \t\r", text[end - 1]) && text[end - 1])
+		end--;
+	return (struct text_view){text + start, end - start};
+}
+
+/* Append the last lines of @text that fit, without blank ones and the frames of a stack trace, which would push its
+ * reason out. A last line that is too long is cut. Return whether there is one. */
+static bool append_last_lines(struct buffer *out, const char *text, size_t size)
+{
+	struct text_view lines[LINES_MAX];
+	size_t room = LINES_BYTES_MAX;
+	size_t n = 0;
+
+	while (size > 0 && n < LINES_MAX) {
+		struct text_view line = take_last_line(text, &size);
+
+		if (line.size == 0 || text_is_stack_frame(line.text, line.size))
+			continue;
+		if (n > 0 && line.size + 1 > room)
+			break;
+		line.size = smaller(line.size, room);
+		room -= smaller(line.size + 1, room);
+		lines[n++] = line;
+	}
+	for (size_t i = n; i > 0; i--) {
+		buffer_append_string(out, i == n ? ": " : "\n");
+		buffer_append(out, lines[i - 1].text, lines[i - 1].size);
+	}
+	return n > 0;
+}
+
+/* Append a message such as "exited with status 2: ls: cannot access 'x'", with what the program printed last. */
 static void write_message(const struct command_run *run, struct buffer *message)
 {
+	const struct buffer *output = &run->output;
 	size_t size;
-	const char *text = command_run_errors(run, &size);
+	const char *errors = command_run_errors(run, &size);
 
 	if (WIFSIGNALED(run->status))
 		buffer_printf(message, "the program was killed by SIG%s",
@@ -69,11 +115,9 @@ static void write_message(const struct command_run *run, struct buffer *message)
 	else
 		buffer_printf(
 			message, "the program exited with status %d", WEXITSTATUS(run->status));
-	text = find_last_line(text, size, &size);
-	if (size > 0) {
-		buffer_append_string(message, ": ");
-		buffer_append(message, text, size < LINE_BYTES_MAX ? size : LINE_BYTES_MAX);
-	}
+	if (!append_last_lines(message, errors, size) &&
+		!append_last_lines(message, output->data ? output->data : "", output->size))
+		buffer_append_string(message, " and printed nothing");
 }
 
 static void write_end(int status, struct buffer *out)
@@ -86,18 +130,22 @@ static void write_end(int status, struct buffer *out)
 		buffer_printf(out, ",\"signal\":\"SIG%d\"", WTERMSIG(status));
 }
 
-static size_t smaller(size_t a, size_t b)
+/* Append the beginning of what the program printed as a member. */
+static void write_output_member(const struct command_run *run, struct buffer *out)
 {
-	return a < b ? a : b;
+	const struct buffer *output = &run->output;
+
+	buffer_append_string(out, ",\"output\":");
+	json_write_bytes_lossy(out, output->data,
+		smaller(trim_line_ends(output->data, output->size), run->output_max / FAILED_PART));
 }
 
 static int write_failed(const struct command_run *run, struct buffer *out)
 {
 	cleanup(buffer_deinit) struct buffer message = {0};
-	size_t most = run->output_max / FAILED_PART;
 	size_t errors_size;
 	const char *errors = command_run_errors(run, &errors_size);
-	size_t kept = smaller(errors_size, most);
+	size_t kept = smaller(errors_size, run->output_max / FAILED_PART);
 
 	write_message(run, &message);
 	begin_error("tool_failed", out);
@@ -105,8 +153,7 @@ static int write_failed(const struct command_run *run, struct buffer *out)
 	write_end(run->status, out);
 	buffer_append_string(out, ",\"stderr\":");
 	json_write_bytes_lossy(out, errors + errors_size - kept, kept);
-	buffer_append_string(out, ",\"output\":");
-	json_write_bytes_lossy(out, run->output.data, smaller(run->output.size, most));
+	write_output_member(run, out);
 	buffer_append_char(out, '}');
 	return buffer_status(&message) ? -ENOMEM : DRIVER_E_ERROR;
 }
@@ -161,37 +208,119 @@ int command_answer_refused(
 
 /* ── results ─────────────────────────────────────────────────────────────────────────────────── */
 
-static void write_text_output(const struct buffer *output, struct buffer *out)
+/* Return what the program printed, without a byte order mark. */
+static struct text_view printed_text(const struct command_run *run)
 {
-	size_t size = output->size;
+	static const char mark[] = "\xEF\xBB\xBF";
+	const char *text = run->output.data ? run->output.data : "";
+	size_t size = run->output.size;
+	size_t skipped =
+		size >= strlen(mark) && memcmp(text, mark, strlen(mark)) == 0 ? strlen(mark) : 0;
 
-	while (size > 0 && output->data[size - 1] == '\n')
-		size--;
+	return (struct text_view){text + skipped, size - skipped};
+}
+
+static void write_text_output(struct text_view printed, struct buffer *out)
+{
 	buffer_append_string(out, "{\"output\":");
-	json_write_bytes_lossy(out, output->data, size);
+	json_write_bytes_lossy(out, printed.text, trim_line_ends(printed.text, printed.size));
 	buffer_append_char(out, '}');
 }
 
-/* Append the value on stdout as an object. It may have one level less than JSON from the bus,
- * because a value that is not an object gets one around it. */
-static int write_json_output(
-	const struct buffer *output, struct json_tape *tape, struct buffer *out)
+/* Append the value that @printed is as an object. It may have one level less than JSON from the bus, because a value
+ * that is not an object gets one around it. Return 0, -ENOMEM, or an enum json_status. */
+static int write_json_output(struct text_view printed, struct json_tape *tape, struct buffer *out,
+	struct json_error *ret_error)
 {
-	struct json_error error;
 	bool is_object;
-	int r = json_tape_read(tape, output->data ? output->data : "", output->size,
-		JSON_DEPTH_DEFAULT - 1, &error);
+	int r = json_tape_read(tape, printed.text, printed.size, JSON_DEPTH_DEFAULT - 1, ret_error);
 
-	if (r < 0)
+	if (r != 0)
 		return r;
-	if (r > 0)
-		return fail(out, "the program's stdout must be one JSON value: at byte %zu: %s",
-			error.offset, error.message);
 	is_object = json_type_at(tape, 0) == JSON_OBJECT;
 	buffer_append_string(out, is_object ? "" : "{\"output\":");
 	json_write_compact(out, tape, 0);
 	buffer_append_string(out, is_object ? "" : "}");
 	return 0;
+}
+
+/* Append the values that follow each other in @printed as an array. Returns as write_json_output(). */
+static int write_json_values(struct text_view printed, struct json_tape *tape, struct buffer *out,
+	struct json_error *ret_error)
+{
+	size_t at = json_scan_space(printed.text, printed.size, 0);
+
+	buffer_append_string(out, "{\"output\":[");
+	for (bool is_first = true; at < printed.size; is_first = false) {
+		size_t end = json_scan_value(printed.text, printed.size, at);
+		int r = json_tape_read(tape, printed.text + at, (end ? end : printed.size) - at,
+			JSON_DEPTH_DEFAULT - 2, ret_error);
+
+		if (r != 0) {
+			ret_error->offset += at;
+			return r;
+		}
+		buffer_append_string(out, is_first ? "" : ",");
+		json_write_compact(out, tape, 0);
+		at = json_scan_space(printed.text, printed.size, end ? end : printed.size);
+	}
+	buffer_append_string(out, "]}");
+	return 0;
+}
+
+/* Append what @printed comes to. Returns as write_json_output(). */
+static int write_parsed(const struct command *command, struct text_view printed,
+	struct json_tape *tape, struct buffer *out, struct json_error *ret_error)
+{
+	size_t start = out->size;
+	int r;
+
+	if (command->output == COMMAND_JSON_LINES) {
+		r = write_json_values(printed, tape, out, ret_error);
+		out->size = r == 0 ? out->size : start;
+		return r;
+	}
+	/* A program that found nothing prints nothing. */
+	if (command->output == COMMAND_JSON &&
+		json_scan_space(printed.text, printed.size, 0) == printed.size)
+		printed = TEXT_VIEW("null");
+	return write_json_output(printed, tape, out, ret_error);
+}
+
+static int refuse_output(const struct command *command, const struct command_run *run,
+	const struct json_error *error, struct buffer *out)
+{
+	cleanup(buffer_deinit) struct buffer message = {0};
+
+	buffer_printf(&message, "the program's stdout must be %s: at byte %zu: %s",
+		command->output == COMMAND_JSON_LINES
+			? "JSON values, one after the other"
+			: "one JSON value (\"json_lines\" takes several)",
+		error->offset, error->message);
+	begin_error("tool_failed", out);
+	json_write_bytes_lossy(out, message.data, message.size);
+	write_output_member(run, out);
+	buffer_append_char(out, '}');
+	return buffer_status(&message) ? -ENOMEM : DRIVER_E_ERROR;
+}
+
+/* Append the result that the program printed as JSON. As in a text, bytes that are not UTF-8 become U+FFFD. */
+static int write_values_output(const struct command *command, const struct command_run *run,
+	struct json_tape *tape, struct buffer *out)
+{
+	cleanup(buffer_deinit) struct buffer repaired = {0};
+	struct text_view printed = printed_text(run);
+	struct json_error error;
+	int r = write_parsed(command, printed, tape, out, &error);
+
+	if (r == JSON_E_UTF8) {
+		utf8_repair(printed.text, printed.size, &repaired);
+		if (buffer_status(&repaired))
+			return -ENOMEM;
+		printed = (struct text_view){repaired.data, repaired.size};
+		r = write_parsed(command, printed, tape, out, &error);
+	}
+	return r > 0 ? refuse_output(command, run, &error, out) : r;
 }
 
 int command_answer(const struct command *command, const struct command_run *run,
@@ -205,12 +334,13 @@ int command_answer(const struct command *command, const struct command_run *run,
 		return write_too_large(run->output.size, run->output_max, out);
 	if (buffer_status(&run->output) || buffer_status(&run->errors))
 		return -ENOMEM;
-	if (!WIFEXITED(run->status) || WEXITSTATUS(run->status) != 0)
+	if (!WIFEXITED(run->status) ||
+		!command_set_has(&command->success, (size_t)WEXITSTATUS(run->status)))
 		return write_failed(run, out);
 	if (command->output == COMMAND_TEXT)
-		write_text_output(&run->output, out);
+		write_text_output(printed_text(run), out);
 	else
-		r = write_json_output(&run->output, tape, out);
+		r = write_values_output(command, run, tape, out);
 	size = out->size - start;
 	if (r != 0 || buffer_status(out) || size <= run->output_max)
 		return r;

@@ -10,10 +10,11 @@
 /*
  * The answer that follows from the end of a program.
  *
- *   output_max exceeded       too_large
- *   a signal, or not exit 0   tool_failed, with exit_code or signal, stderr, output
- *   exit 0, output: text      {"output": "…"}, without the newlines at its end
- *   exit 0, output: json      stdout itself; a value that is not an object as {"output": …}
+ *   output_max exceeded        too_large
+ *   a signal, or no success    tool_failed, with exit_code or signal, stderr, output
+ *   success, text              {"output": "…"}, without the line ends at its end
+ *   success, json              stdout itself; a value that is not an object as {"output": …}
+ *   success, json_lines        {"output": [each value of stdout]}
  */
 
 /* Append the answer for @run, which has ended. @tape is scratch. Return 0, DRIVER_E_ERROR, or

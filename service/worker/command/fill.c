@@ -16,41 +16,112 @@
 
 /* ── argv ────────────────────────────────────────────────────────────────────────────────────── */
 
-/* Append the filled template as one element, or nothing if one of its arguments is absent. */
-static void fill_element(
-	struct buffer *out, const char *template, const struct json_tape *tape, uint32_t object)
+/* The arguments of a call, while groups are filled in. */
+struct filling {
+	const struct command *command;
+	const struct json_tape *tape;
+	uint32_t object;
+	struct buffer *out;
+};
+
+/* Return the value that @piece is filled in with, or JSON_NONE. @element is the element of the array for which the
+ * group is there, or JSON_NONE. */
+static uint32_t find_value(
+	const struct filling *filling, const struct command_piece *piece, uint32_t element)
 {
-	size_t start = out->size;
+	uint32_t value = json_find_sized(filling->tape, filling->object, piece->text, piece->size);
+
+	if (piece->kind == COMMAND_ELEMENT && value != JSON_NONE &&
+		json_type_at(filling->tape, value) == JSON_ARRAY)
+		return element;
+	return command_is_absent(filling->tape, value) ? JSON_NONE : value;
+}
+
+/* Append the filled template as one argument; nothing if it is only a condition. Return false if its group is left
+ * out. */
+static bool fill_template(const struct filling *filling, const char *template, uint32_t element)
+{
+	bool is_argument = !*template;
 	struct command_piece piece;
 
 	while (command_next_piece(&template, &piece)) {
 		uint32_t value;
 
-		if (!piece.is_placeholder) {
-			buffer_append(out, piece.text, piece.size);
+		is_argument |= piece.kind != COMMAND_CONDITION;
+		if (piece.kind == COMMAND_LITERAL) {
+			buffer_append(filling->out, piece.text, piece.size);
 			continue;
 		}
-		value = json_find_sized(tape, object, piece.text, piece.size);
-		if (value == JSON_NONE) {
-			out->size = start;
-			return;
-		}
-		command_write_value(tape, value, out);
+		value = find_value(filling, &piece, element);
+		if (value == JSON_NONE)
+			return false;
+		if (piece.kind != COMMAND_CONDITION)
+			command_write_value(filling->tape, value, filling->out);
+		else if (json_type_at(filling->tape, value) == JSON_FALSE)
+			return false;
 	}
-	buffer_append_char(out, '\0');
+	if (is_argument)
+		buffer_append_char(filling->out, '\0');
+	return true;
 }
 
-static void fill_arguments(struct command_fill *fill, const struct command *command,
-	const struct json_tape *tape, uint32_t object)
+/* Append the arguments from @first to before @end, or none of them. */
+static void fill_group(const struct filling *filling, size_t first, size_t end, uint32_t element)
 {
-	struct buffer *out = &fill->argument_text;
+	size_t start = filling->out->size;
 
-	for (size_t i = 0; i < command->arguments.n_items; i++)
-		if (i == 0 || command->is_shell)
-			buffer_append(out, command->arguments.items[i],
-				strlen(command->arguments.items[i]) + 1);
-		else
-			fill_element(out, command->arguments.items[i], tape, object);
+	for (size_t i = first; i < end; i++)
+		if (!fill_template(filling, filling->command->arguments.items[i], element)) {
+			filling->out->size = start;
+			return;
+		}
+}
+
+/* Return the array for whose elements the group from @first to before @end is there, or JSON_NONE. */
+static uint32_t find_elements(const struct filling *filling, size_t first, size_t end)
+{
+	struct command_piece piece;
+
+	for (size_t i = first; i < end; i++) {
+		const char *template = filling->command->arguments.items[i];
+
+		while (command_next_piece(&template, &piece)) {
+			uint32_t value = piece.kind == COMMAND_ELEMENT
+						 ? json_find_sized(filling->tape, filling->object,
+							   piece.text, piece.size)
+						 : JSON_NONE;
+
+			if (value != JSON_NONE && json_type_at(filling->tape, value) == JSON_ARRAY)
+				return value;
+		}
+	}
+	return JSON_NONE;
+}
+
+static void fill_arguments(const struct filling *filling)
+{
+	const struct json_tape *tape = filling->tape;
+	const struct text_list *arguments = &filling->command->arguments;
+	size_t end;
+
+	for (size_t i = 0; i < arguments->n_items; i = end) {
+		uint32_t array;
+
+		end = command_group_end(filling->command, i);
+		if (i == 0 || filling->command->is_shell) {
+			buffer_append(
+				filling->out, arguments->items[i], strlen(arguments->items[i]) + 1);
+			continue;
+		}
+		array = find_elements(filling, i, end);
+		if (array == JSON_NONE) {
+			fill_group(filling, i, end, JSON_NONE);
+			continue;
+		}
+		for (uint32_t at = json_first(tape, array); at < json_end(tape, array);
+			at = json_next(tape, at))
+			fill_group(filling, i, end, at);
+	}
 }
 
 /* ── environment ─────────────────────────────────────────────────────────────────────────────── */
@@ -111,7 +182,8 @@ static void append_variable(
 	struct buffer *entry = &fill->scratch;
 
 	buffer_reset(entry);
-	if (!append_name(entry, tape, key) || command_refusal(tape, key + 1))
+	if (command_is_absent(tape, key + 1) || !append_name(entry, tape, key) ||
+		command_refusal(tape, key + 1))
 		return;
 	buffer_append_char(entry, '=');
 	command_write_value(tape, key + 1, entry);
@@ -210,7 +282,7 @@ int command_fill(struct command_fill *fill, const struct command *command, const
 		    : 0;
 	if (r < 0)
 		return r;
-	fill_arguments(fill, command, tape, object);
+	fill_arguments(&(struct filling){command, tape, object, &fill->argument_text});
 	buffer_append(&fill->environment_text, fixed, environment_size(fixed) - 1);
 	append_caller(fill, fixed);
 	append_arguments(fill, fixed, tape, object);

@@ -11,8 +11,8 @@
  *   template   --name={name}      {"name": "O'Neill", "tags": ["a"]}      TOOL_ARG_NAME=O'Neill
  *                  └──────────────▶ --name=O'Neill            └─────────▶ TOOL_ARG_TAGS=["a"]
  *
- * An element of argv is left out if it has a placeholder without an argument. An argument that
- * cannot be a variable (it contains U+0000, is too long, or its name is unsuitable) is left out of
+ * A group of argv is left out if it has a placeholder without an argument; null counts as none. An argument that
+ * cannot be a variable (it is null, contains U+0000, is too long, or its name is unsuitable) is left out of
  * the environment. The JSON on stdin has all of them.
  */
 struct command_fill {

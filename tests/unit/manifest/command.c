@@ -19,6 +19,12 @@
 /* The pieces of @template, a placeholder in angle brackets, with '|' between them. */
 static void expect_pieces(const char *template, const char *expected)
 {
+	static const char *const ends[] = {
+		[COMMAND_LITERAL] = "",
+		[COMMAND_VALUE] = ">",
+		[COMMAND_CONDITION] = "?>",
+		[COMMAND_ELEMENT] = "...>",
+	};
 	const char *rest = template;
 	struct buffer pieces = {0};
 	struct command_piece piece;
@@ -26,8 +32,8 @@ static void expect_pieces(const char *template, const char *expected)
 	while (command_next_piece(&rest, &piece)) {
 		if (pieces.size > 0)
 			buffer_append_char(&pieces, '|');
-		buffer_printf(&pieces, piece.is_placeholder ? "<%.*s>" : "%.*s", (int)piece.size,
-			piece.text);
+		buffer_printf(&pieces, "%s%.*s%s", piece.kind == COMMAND_LITERAL ? "" : "<",
+			(int)piece.size, piece.text, ends[piece.kind]);
 	}
 	cr_expect_str_eq(buffer_terminate(&pieces), expected, "%s: %s", template, pieces.data);
 	buffer_deinit(&pieces);
@@ -40,6 +46,8 @@ Test(command, takes_a_template_apart)
 	expect_pieces("{text}", "<text>");
 	expect_pieces("--name={first-name}.txt", "--name=|<first-name>|.txt");
 	expect_pieces("{a}{_b9}", "<a>|<_b9>");
+	expect_pieces("-v{a?}", "-v|<a?>");
+	expect_pieces("{a...}{b}", "<a...>|<b>");
 }
 
 Test(command, takes_a_brace_without_a_name_as_itself)
@@ -53,6 +61,8 @@ Test(command, takes_a_brace_without_a_name_as_itself)
 	expect_pieces("{1}", "{1}");
 	expect_pieces("{-a}", "{-a}");
 	expect_pieces("{text", "{text");
+	expect_pieces("{text..}", "{text..}");
+	expect_pieces("{text??}", "{text??}");
 	expect_pieces("{a b}{a}", "{a b}|<a>");
 	expect_pieces("{\xc3\xa9}", "{\xc3\xa9}");
 }
@@ -164,6 +174,37 @@ Test(command_manifest, tells_a_host_what_to_run)
 	cr_expect(strstr(box->package->load, "\"guard\":true"));
 }
 
+Test(command_manifest, tells_a_host_of_groups_and_of_success)
+{
+	const struct toolbox *box;
+	char *tools;
+
+	unsetenv("XDG_RUNTIME_DIR");
+	box = read_good(RUN("{'argv':['ls',['-t','{n}','x'],['-q'],'{text...}'],'cwd':'/',"
+			    "'output':'json_lines','success':[1,0,255]}"));
+	tools = strstr(box->package->load, "\"tools\":");
+	cr_assert(tools);
+	cr_expect_str_eq(tools,
+		"\"tools\":[{\"name\":\"f\",\"argv\":[\"ls\",[\"-t\",\"{n}\",\"x\"],"
+		"\"-q\",\"{text...}\"],\"output\":\"json_lines\",\"success\":[0,1,255],"
+		"\"cwd\":\"/\",\"env\":{}}]}",
+		"%s", tools);
+	cr_expect_str_eq(box->tools[0].output_schema,
+		"{\"type\":\"object\",\"properties\":{\"output\":{\"type\":\"array\"}},"
+		"\"required\":[\"output\"]}");
+	cr_expect_eq(problems.n_items, 0);
+}
+
+Test(command_manifest, has_a_group_for_the_elements_of_one_array)
+{
+	expect_refused(RUN("{'argv':['ls',['{n...}','{n...}','{text...}']]}"), 2,
+		"/tools/0/command/argv/1",
+		"can be there for the elements of one array, not of 'n' and 'text'");
+	expect_refused(RUN("{'argv':['ls',['-x','{txt}']]}"), 2, "/tools/0/command/argv/1/1",
+		"'{txt}' is none of the arguments, which are 'text', 'n'; write '{{txt}' for the "
+		"text itself");
+}
+
 Test(command_manifest, refuses_an_unknown_placeholder)
 {
 	expect_refused(RUN("{'argv':['echo','{text}','x{txt}']}"), 2, "/tools/0/command/argv/2",
@@ -192,10 +233,16 @@ Test(command_manifest, tells_each_mistake_with_what_was_expected_and_what_came)
 		{"{'argv':['ls'],'shell':'ls'}", "",
 			EITHER "; came: the object {\"argv\":[\"ls\"],\"shell\":\"ls\"}"},
 		{"{'argv':'ls'}", "/argv",
-			"must be an array of 1 to 256 elements, each a string, not the string "
-			"\"ls\""},
+			"must be an array of 1 to 256 elements, each a string or an array of at "
+			"least 1 element, each a string, not the string \"ls\""},
 		{"{'argv':[]}", "/argv", "must have at least 1 element, has 0"},
-		{"{'argv':['ls',5]}", "/argv/1", "must be a string, not the number 5"},
+		{"{'argv':['ls',5]}", "/argv/1",
+			"must be a string or an array of at least 1 element, each a string, not "
+			"the "
+			"number 5"},
+		{"{'argv':['ls',['-x',5]]}", "/argv/1/1", "must be a string, not the number 5"},
+		{"{'argv':['ls',[]]}", "/argv/1", "must have at least 1 element, has 0"},
+		{"{'argv':[['ls']]}", "/argv/0", "must be a string; came: the array [\"ls\"]"},
 		{"{'argv':['']}", "/argv/0",
 			"must name the program: by its path, or as PATH finds it; came: the string "
 			"\"\""},
@@ -205,7 +252,10 @@ Test(command_manifest, tells_each_mistake_with_what_was_expected_and_what_came)
 		{"{'shell':''}", "/shell",
 			"must be a string of at least 1 character, not the string \"\""},
 		{"{'shell':'ls','output':'xml'}", "/output",
-			"must be one of \"text\", \"json\", \"content\", not the string \"xml\""},
+			"must be one of \"text\", \"json\", \"json_lines\", \"content\", not the "
+			"string \"xml\""},
+		{"{'shell':'ls','success':[256]}", "/success/0",
+			"must be an integer from 0 to 255, not the number 256"},
 		{"{'shell':'ls','cwd':5}", "/cwd",
 			"must be a string of 1 to 4095 characters, not the number 5"},
 		{"{'shell':'ls','cwd':'a\\u0000b'}", "/cwd",
@@ -327,4 +377,21 @@ Test(command_manifest, warns_of_a_placeholder_in_a_shell_line)
 	cr_expect_str_eq(problems.items[0].text,
 		"'{text}' is not replaced in a shell line: use \"$TOOL_ARG_NAME\", with the "
 		"argument's name in capitals");
+}
+
+Test(command_manifest, warns_of_what_no_shell_replaces)
+{
+	expect_warning("{'argv':['echo','$TOOL_ARG_TEXT x']}", "/tools/0/command/argv/1",
+		"'$TOOL_ARG_TEXT' is passed as it is, since no shell reads it: write {NAME}, with "
+		"the argument's name");
+	expect_warning("{'shell':'ls','env':{'A':'x:${HOME}/y'}}", "/tools/0/command/env/A",
+		"'${HOME}' is passed as it is: variables are not replaced in 'env'");
+	read_good(RUN("{'argv':['sh','-c','echo $TOOL_ARG_TEXT'],'env':{'A':'$5'}}"));
+	cr_expect_eq(problems.n_items, 0);
+	read_good("[{'name':'f','command':'echo {text} ${HOME} HEAD@{upstream}'}]");
+	cr_assert_eq(problems.n_items, 1);
+	cr_expect_str_eq(problems.items[0].text,
+		"'{text}' is not replaced in a shell line, and this tool has no arguments");
+	read_good("[{'name':'f','command':'awk \\u0027{print}\\u0027 x'}]");
+	cr_expect_eq(problems.n_items, 0);
 }

@@ -119,3 +119,13 @@ Test(text, may_be_asked_for_what_is_nearer_only)
 	cr_assert(text_is_nearer("get", 3, "get_the_weather", 15, 3, &d), "as a part of it");
 	cr_assert_not(text_is_nearer("get", 3, "get_the_weather", 15, 2, &d));
 }
+
+Test(text, knows_a_frame_of_a_stack_trace)
+{
+	cr_expect(text_is_stack_frame("    at f (x.js:3:1)", 19));
+	cr_expect(text_is_stack_frame("\tat a.B.c(B.java:1)", 19));
+	cr_expect_not(text_is_stack_frame("at f", 4));
+	cr_expect_not(text_is_stack_frame("  attempt failed", 16));
+	cr_expect_not(text_is_stack_frame("   at", 5));
+	cr_expect_not(text_is_stack_frame("", 0));
+}

@@ -46,6 +46,9 @@ Test(command_driver, gives_stdout_without_its_last_newlines, .timeout = LIMIT)
 {
 	expect_answer("'shell':'echo a; echo; echo b; echo'", "{}", "{\"output\":\"a\\n\\nb\"}");
 	expect_answer("'shell':':'", "{}", "{\"output\":\"\"}");
+	expect_answer("'argv':['printf','a\\\\r\\\\nb\\\\r\\\\n\\\\r\\\\n']", "{}",
+		"{\"output\":\"a\\r\\nb\"}");
+	expect_answer("'argv':['printf','\\\\357\\\\273\\\\277a']", "{}", "{\"output\":\"a\"}");
 }
 
 Test(command_driver, replaces_what_is_not_utf8, .timeout = LIMIT)
@@ -60,9 +63,36 @@ Test(command_driver, takes_json_as_it_is, .timeout = LIMIT)
 	expect_answer("'output':'json','shell':'cat'", "{\"a\" : 1.50}", "{\"a\":1.50}");
 	expect_answer("'output':'json','shell':'echo 7'", "{}", "{\"output\":7}");
 	expect_answer("'output':'json','shell':'echo 7 8'", "{}",
-		"{\"code\":\"tool_failed\",\"message\":\"the program's stdout must be "
-		"one JSON value: at byte 2: expected the end of the text after the value, found "
-		"more\"}");
+		"{\"code\":\"tool_failed\",\"message\":\"the program's stdout must be one JSON "
+		"value (\\\"json_lines\\\" takes several): at byte 2: expected the end of the text "
+		"after the value, found more\",\"output\":\"7 8\"}");
+}
+
+Test(command_driver, takes_no_json_at_all_as_null, .timeout = LIMIT)
+{
+	expect_answer("'output':'json','shell':':'", "{}", "{\"output\":null}");
+	expect_answer("'output':'json','shell':'echo; echo'", "{}", "{\"output\":null}");
+}
+
+Test(command_driver, takes_the_values_of_json_lines_as_an_array, .timeout = LIMIT)
+{
+	expect_answer("'output':'json_lines','shell':'cat; echo 1; echo [2 ]; printf null'",
+		"{\"a\":{\"b\": 1.50}}", "{\"output\":[{\"a\":{\"b\":1.50}},1,[2],null]}");
+	expect_answer("'output':'json_lines','shell':':'", "{}", "{\"output\":[]}");
+	expect_answer("'output':'json_lines','shell':'echo 1; echo x'", "{}",
+		"{\"code\":\"tool_failed\",\"message\":\"the program's stdout must be JSON values, "
+		"one after the other: at byte 2: expected a value, found a character that starts "
+		"none\",\"output\":\"1\\nx\"}");
+}
+
+Test(command_driver, replaces_what_is_not_utf8_in_json_too, .timeout = LIMIT)
+{
+	expect_answer("'output':'json','argv':['printf','[\\\\042a\\\\377\\\\042]']", "{}",
+		"{\"output\":[\"a\xEF\xBF\xBD\"]}");
+	expect_answer("'output':'json_lines','argv':['printf','\\\\042a\\\\377\\\\042 1']", "{}",
+		"{\"output\":[\"a\xEF\xBF\xBD\",1]}");
+	expect_answer("'output':'json','argv':['printf','\\\\357\\\\273\\\\277[1]']", "{}",
+		"{\"output\":[1]}");
 }
 
 Test(command_driver, fills_arguments_in_as_data, .timeout = LIMIT)
@@ -73,8 +103,39 @@ Test(command_driver, fills_arguments_in_as_data, .timeout = LIMIT)
 		"{\"output\":\"<--a=$(id) `id` ' ; \\n><$(id) `id` ' ; "
 		"\\n[1,\\\"x\\\"]><{a}><{ a }>\"}");
 	expect_answer(say, "{\"a\":\"-n\"}", "{\"output\":\"<--a=-n><{a}><{ a }>\"}");
-	expect_answer(
-		say, "{\"a\":null,\"b\":\"\"}", "{\"output\":\"<--a=null><null><{a}><{ a }>\"}");
+	expect_answer(say, "{\"a\":null,\"b\":\"\"}", "{\"output\":\"<{a}><{ a }>\"}");
+	expect_answer(say, "{\"a\":\"null\"}", "{\"output\":\"<--a=null><{a}><{ a }>\"}");
+}
+
+Test(command_driver, leaves_out_a_group_whole, .timeout = LIMIT)
+{
+	static const char cut[] = "'argv':['printf','<%s>','x',['-t','{seconds}'],'{to}']";
+
+	expect_answer(cut, "{\"seconds\":3,\"to\":\"y\"}", "{\"output\":\"<x><-t><3><y>\"}");
+	expect_answer(cut, "{\"to\":\"y\"}", "{\"output\":\"<x><y>\"}");
+	expect_answer(cut, "{\"seconds\":null,\"to\":\"y\"}", "{\"output\":\"<x><y>\"}");
+}
+
+Test(command_driver, repeats_a_group_for_each_element_of_an_array, .timeout = LIMIT)
+{
+	static const char find[] = "'argv':['printf','<%s>','x',['-e','{words...}'],'{files...}']";
+
+	expect_answer(find, "{\"words\":[\"a b\",2],\"files\":[\"f\",\"g\"]}",
+		"{\"output\":\"<x><-e><a b><-e><2><f><g>\"}");
+	expect_answer(find, "{\"words\":[],\"files\":\"f\"}", "{\"output\":\"<x><f>\"}");
+	expect_answer(find, "{\"files\":[\"a\",\"x\\u0000\"]}",
+		"{\"code\":\"invalid_arguments\",\"violations\":[{\"path\":\"/files\","
+		"\"message\":\"must not hold U+0000, which no argument of a program can\"}]}");
+}
+
+Test(command_driver, has_a_flag_for_a_boolean_that_is_true, .timeout = LIMIT)
+{
+	static const char list[] =
+		"'argv':['printf','<%s>','x','-a{all?}',['-s','t','{sort?}'],'']";
+
+	expect_answer(list, "{\"all\":true,\"sort\":true}", "{\"output\":\"<x><-a><-s><t><>\"}");
+	expect_answer(list, "{\"all\":false,\"sort\":null}", "{\"output\":\"<x><>\"}");
+	expect_answer(list, "{}", "{\"output\":\"<x><>\"}");
 }
 
 Test(command_driver, gives_arguments_as_variables_too, .timeout = LIMIT)
@@ -82,6 +143,7 @@ Test(command_driver, gives_arguments_as_variables_too, .timeout = LIMIT)
 	expect_answer("'shell':'echo $TOOL_NAME $TOOL_ARG_FROM_CITY $TOOL_ARG_N ${TOOL_ARG_B+set}'",
 		"{\"from-city\":\"Ulm\",\"n\":{\"x\": 1},\"b\":\"a\\u0000\",\"\\u00e9\":1}",
 		"{\"output\":\"f Ulm {\\\"x\\\":1}\"}");
+	expect_answer("'shell':'echo ${TOOL_ARG_A-none}'", "{\"a\":null}", "{\"output\":\"none\"}");
 	expect_answer("'shell':'echo $A $TOOL_NAME','env':{'A':'b','TOOL_NAME':'own'}", "{}",
 		"{\"output\":\"b own\"}");
 }
@@ -151,11 +213,71 @@ Test(command_driver, ignores_lines_that_are_no_progress, .timeout = LIMIT)
 Test(command_driver, tells_a_status_that_is_not_zero, .timeout = LIMIT)
 {
 	expect_answer("'shell':'echo out; echo first >&2; echo last >&2; exit 3'", "{}",
-		"{\"code\":\"tool_failed\",\"message\":\"the program exited with status 3: last\","
-		"\"exit_code\":3,\"stderr\":\"first\\nlast\\n\",\"output\":\"out\\n\"}");
+		"{\"code\":\"tool_failed\",\"message\":\"the program exited with status 3: "
+		"first\\nlast\",\"exit_code\":3,\"stderr\":\"first\\nlast\\n\",\"output\":"
+		"\"out\"}");
 	expect_answer("'shell':'kill -SEGV $$'", "{}",
-		"{\"code\":\"tool_failed\",\"message\":\"the program was killed by SIGSEGV\","
+		"{\"code\":\"tool_failed\",\"message\":\"the program was killed by SIGSEGV and "
+		"printed nothing\","
 		"\"signal\":\"SIGSEGV\",\"stderr\":\"\",\"output\":\"\"}");
+}
+
+/* Expect that the tool whose shell line is @line fails with the message @message and the rest @rest. */
+static void expect_message(const char *line, const char *message, const char *rest)
+{
+	struct buffer command = {0};
+	struct buffer answer = {0};
+
+	buffer_printf(&command, "'shell':'%s'", line);
+	buffer_printf(&answer, "{\"code\":\"tool_failed\",\"message\":\"%s\",%s}", message, rest);
+	expect_answer(buffer_terminate(&command), "{}", buffer_terminate(&answer));
+	buffer_deinit(&command);
+	buffer_deinit(&answer);
+}
+
+Test(command_driver, tells_the_reason_that_is_before_a_stack_trace, .timeout = LIMIT)
+{
+	expect_message("echo Error: no key >&2; echo >&2; echo \\\"    at f (x.js:3)\\\" >&2; "
+		       "printf \\\"\\tat g\\nNode v20\\n\\\" >&2; exit 1",
+		"the program exited with status 1: Error: no key\\nNode v20",
+		"\"exit_code\":1,\"stderr\":\"Error: no key\\n\\n    at f (x.js:3)\\n\\tat "
+		"g\\nNode "
+		"v20\\n\",\"output\":\"\"");
+}
+
+Test(command_driver, tells_what_stdout_has_when_stderr_has_nothing, .timeout = LIMIT)
+{
+	expect_message("echo one; echo two; echo >&2; exit 1",
+		"the program exited with status 1: one\\ntwo",
+		"\"exit_code\":1,\"stderr\":\"\\n\",\"output\":\"one\\ntwo\"");
+}
+
+Test(command_driver, tells_the_last_lines_of_stderr_that_fit, .timeout = LIMIT)
+{
+	static const char begin[] = "\"message\":\"the program exited with status 1: ";
+	struct guest guest = {0};
+	const char *message;
+
+	start(&guest,
+		"{'name':'f','shell':'seq 1000 >&2; exit 1'},"
+		"{'name':'g','shell':'printf %900s x | tr \\u0022 \\u0022 y >&2; exit 1'}",
+		NULL);
+	message = strstr(guest_call(&guest, "f", "{}"), begin);
+	cr_assert(message, "%s", guest.answer.data);
+	message += strlen(begin);
+	cr_expect_eq(strncmp(message, "969\\n970\\n", 10), 0, "%.20s", message);
+	message = strstr(guest_call(&guest, "g", "{}"), begin);
+	cr_assert(message, "%s", guest.answer.data);
+	cr_expect_eq(strcspn(message + strlen(begin), "\""), 500u, "%s", message);
+	guest_stop(&guest);
+}
+
+Test(command_driver, takes_a_status_of_success_for_no_failure, .timeout = LIMIT)
+{
+	expect_answer("'shell':'echo none; exit 1','success':[0,1]", "{}", "{\"output\":\"none\"}");
+	expect_answer("'shell':'exit 0','success':[1]", "{}",
+		"{\"code\":\"tool_failed\",\"message\":\"the program exited with status 0 and "
+		"printed nothing\",\"exit_code\":0,\"stderr\":\"\",\"output\":\"\"}");
 }
 
 Test(command_driver, tells_reason_a_program_cannot_be_started, .timeout = LIMIT)
@@ -236,7 +358,7 @@ Test(command_driver, keeps_the_end_of_stderr, .timeout = LIMIT)
 	start(&guest, "{'name':'f','shell':'seq 100000 >&2; exit 1'}", &options);
 	cr_expect_str_eq(guest_call(&guest, "f", "{}"),
 		"{\"code\":\"tool_failed\",\"message\":\"the program exited with status 1: "
-		"100000\","
+		"99\\n100000\","
 		"\"exit_code\":1,\"stderr\":\"99\\n100000\\n\",\"output\":\"\"}");
 	guest_stop(&guest);
 }
@@ -265,7 +387,7 @@ Test(command_driver, waits_for_a_program_that_has_closed_its_stdout, .timeout = 
 {
 	expect_answer("'shell':'echo a; exec >&-; echo b >&2; exec 2>&-; exit 4'", "{}",
 		"{\"code\":\"tool_failed\",\"message\":\"the program exited with status 4: b\","
-		"\"exit_code\":4,\"stderr\":\"b\\n\",\"output\":\"a\\n\"}");
+		"\"exit_code\":4,\"stderr\":\"b\\n\",\"output\":\"a\"}");
 	expect_answer("'shell':'sleep 50 >&- & echo a'", "{}", "{\"output\":\"a\"}");
 	/* Its end is all that there is to wait for: another process keeps stderr. */
 	expect_answer("'shell':'echo a; exec >&-; sleep 1000 &'", "{}", "{\"output\":\"a\"}");
