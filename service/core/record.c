@@ -168,6 +168,7 @@ void recorder_write_status(const struct recorder *recorder, struct buffer *out)
 	json_write_u64(out, figures.written);
 	write_line_member(out, "lost");
 	json_write_u64(out, figures.lost);
-	json_write_member_text(out, "error", figures.error < 0 ? strerror(-figures.error) : NULL);
+	json_write_member_text(
+		out, "error", figures.error < 0 ? audit_error_text(figures.error) : NULL);
 	buffer_append_char(out, '}');
 }

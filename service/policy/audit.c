@@ -49,6 +49,7 @@ struct audit_shared {
 	bool is_stopped;
 	struct audit_figures figures;
 	uint64_t torn_bytes;    /* bytes that were cut off, and are not logged yet */
+	bool is_replaced;       /* another file was begun, which is not logged yet */
 	int rotation_error;     /* result of the last rotation */
 	struct audit_file file; /* used by the thread alone */
 };
@@ -126,7 +127,7 @@ static int obey(struct audit_file *file, const struct order *order)
 
 	switch (order->kind) {
 	case ORDER_LINE:
-		r = audit_file_append(file, order->text, order->size);
+		r = audit_file_append(file, order->text, order->size, order->number > 0);
 		return r == 0 && order->number ? audit_file_sync(file) : r;
 	case ORDER_FILE:
 		path = order->size > 0 ? strdup(order->text) : NULL;
@@ -147,7 +148,7 @@ static void finish_order(struct audit_shared *shared, struct order *order, int s
 	const uint64_t one = 1;
 	struct audit_file *file = &shared->file;
 	bool is_news = status != shared->figures.error || file->torn_bytes || order->number ||
-		       file->rotation_error != shared->rotation_error;
+		       file->is_replaced || file->rotation_error != shared->rotation_error;
 
 	shared->queued_bytes -= order->size;
 	shared->figures.error = status;
@@ -157,6 +158,8 @@ static void finish_order(struct audit_shared *shared, struct order *order, int s
 		shared->figures.lost++;
 	shared->torn_bytes += file->torn_bytes;
 	file->torn_bytes = 0;
+	shared->is_replaced |= file->is_replaced;
+	file->is_replaced = false;
 	shared->rotation_error = file->rotation_error;
 	order->status = status;
 	if (order->number)
@@ -207,7 +210,7 @@ static void log_news(struct audit *audit, int error, int rotation_error, uint64_
 	audit->logged_rotation_error = rotation_error;
 	if (error < 0 && error != audit->logged_error)
 		log_error("The audit log %s cannot be written: %s", audit->path,
-			error == -EINVAL ? "it is no audit log" : strerror(-error));
+			audit_file_error_text(error));
 	else if (error == 0 && audit->logged_error < 0)
 		log_warning("The audit log %s is written again; lines are missing", audit->path);
 	audit->logged_error = error;
@@ -236,6 +239,7 @@ static void take_news(void *data, uint32_t events)
 	struct list *link;
 	uint64_t count;
 	uint64_t torn_bytes;
+	bool is_replaced;
 	int error;
 	int rotation_error;
 
@@ -248,9 +252,15 @@ static void take_news(void *data, uint32_t events)
 		list_append(&finished, link);
 	torn_bytes = shared->torn_bytes;
 	shared->torn_bytes = 0;
+	is_replaced = shared->is_replaced;
+	shared->is_replaced = false;
 	error = shared->figures.error;
 	rotation_error = shared->rotation_error;
 	pthread_mutex_unlock(&shared->lock);
+	if (audit->path && is_replaced)
+		log_limited(&audit->losses, LOG_LEVEL_ERROR,
+			"The audit log %s goes on in the file that is there now: %s", audit->path,
+			audit_file_error_text(-ESTALE));
 	if (audit->path)
 		log_news(audit, error, rotation_error, torn_bytes);
 	while ((link = list_take_first(&finished))) {
@@ -405,6 +415,11 @@ void audit_forget(struct audit_wait *wait)
 {
 	if (wait->link.next)
 		list_remove(&wait->link);
+}
+
+const char *audit_error_text(int error)
+{
+	return audit_file_error_text(error);
 }
 
 struct audit_figures audit_figures(const struct audit *audit)

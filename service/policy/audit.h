@@ -65,6 +65,9 @@ void audit_forget(struct audit_wait *wait);
 
 struct audit_figures audit_figures(const struct audit *audit);
 
+/* Return what the error of the figures means. */
+const char *audit_error_text(int error);
+
 /* Write the lines that wait, for at most AUDIT_FINISH_MS, and free @audit. The thread of a disk that
  * hangs is left to the end of the process. Takes NULL. */
 void audit_free(struct audit *audit);

@@ -148,12 +148,29 @@ static int append_line_text(struct audit_file *file, const struct buffer *text)
 	return 0;
 }
 
-int audit_file_append(struct audit_file *file, const char *line, size_t size)
+/* Return whether the open file is as it was left: a path still leads to it, and no other program has cut it or
+ * written to it. One that was renamed is. */
+static bool is_as_left(const struct audit_file *file)
+{
+	struct stat status;
+
+	return !file->is_regular || (fstat(file->fd, &status) == 0 && status.st_nlink > 0 &&
+					    (uint64_t)status.st_size == file->size);
+}
+
+int audit_file_append(struct audit_file *file, const char *line, size_t size, bool is_required)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 	struct audit_hash hash;
 	int r = audit_file_open(file);
 
+	if (r == 0 && is_required && !file->is_regular)
+		return -ENOTSUP;
+	if (r == 0 && !is_as_left(file)) {
+		audit_file_close(file);
+		file->is_replaced = !is_required;
+		r = is_required ? -ESTALE : audit_file_open(file);
+	}
 	if (r < 0)
 		return r;
 	buffer_append(&text, line, size);
@@ -173,6 +190,20 @@ int audit_file_sync(struct audit_file *file)
 	if (file->fd < 0 || !file->is_regular)
 		return 0;
 	return fdatasync(file->fd) < 0 ? -errno : 0;
+}
+
+const char *audit_file_error_text(int error)
+{
+	switch (error) {
+	case -EINVAL:
+		return "it is no audit log";
+	case -ENOTSUP:
+		return "it is no regular file, which audit.required needs";
+	case -ESTALE:
+		return "another program has removed it or changed its size";
+	default:
+		return strerror(-error);
+	}
 }
 
 void audit_file_close(struct audit_file *file)

@@ -27,6 +27,7 @@ struct audit_file {
 	struct audit_hash last; /* hash of the last line */
 	bool has_last;          /* it is known */
 	uint64_t torn_bytes;    /* cut off when it was opened last */
+	bool is_replaced;       /* its file was found removed or changed, and another is written */
 	int rotation_error;     /* why FILE could not become FILE.1, a negative errno; 0 */
 };
 
@@ -40,11 +41,17 @@ int audit_file_open(struct audit_file *file);
 
 /* Append a line: @line begins with AUDIT_LINE_START, and is a JSON object up to the comma before its
  * last member `"prev"`.
+ * When another program has removed the file, or changed its size, the line goes to the file that the path leads
+ * to now, and is_replaced is set. A line that @is_required fails then with -ESTALE, and with -ENOTSUP where the file
+ * is no regular one, which keeps nothing.
  * Return 0 or a negative errno, and then nothing of the line stays in the file. */
-int audit_file_append(struct audit_file *file, const char *line, size_t size);
+int audit_file_append(struct audit_file *file, const char *line, size_t size, bool is_required);
 
 /* Wait until what was appended is on the disk. Return 0 or a negative errno. */
 int audit_file_sync(struct audit_file *file);
+
+/* Return what the negative errno @error of a function above means. */
+const char *audit_file_error_text(int error);
 
 /* Close the file. The next line opens it again and goes on with the chain: in a new file, if the old
  * one was moved away. */

@@ -21,6 +21,7 @@
 struct bad_day {
 	volatile int64_t wall_clock_ahead_s; /* the wall clock was set, by so much */
 	volatile int64_t spawn_error;        /* an errno: no process can be started */
+	volatile int64_t disk_hangs;         /* no data reaches the disk until this is 0 again */
 	volatile int64_t wall_clock_timers;  /* reported: how often a timer was set by that clock */
 };
 
@@ -112,4 +113,14 @@ int posix_spawn(pid_t *restrict ret_pid, const char *restrict path,
 	if (today()->spawn_error)
 		return (int)today()->spawn_error;
 	return real(ret_pid, path, actions, attributes, arguments, environment);
+}
+
+int fdatasync(int fd)
+{
+	static const struct timespec pause = {.tv_nsec = 5000000};
+	int (*real)(int) = dlsym(RTLD_NEXT, "fdatasync");
+
+	while (today()->disk_hangs)
+		nanosleep(&pause, NULL);
+	return real(fd);
 }

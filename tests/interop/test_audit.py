@@ -12,6 +12,7 @@ import pytest
 from caller import Caller
 from http_peer import Http, port_of
 from processes import EVENT_SECONDS, toolboxctl, until, write_configuration
+from test_scarcity import BadDay
 
 MEMBERS = ["time", "call_id", "source", "session_id", "door", "tool", "toolbox_id", "risk", "profile",
            "decision", "by", "fingerprint", "duration_ms", "outcome", "prev"]
@@ -23,7 +24,7 @@ def start(launch, tmp_path):
     """start(**audit): a daemon with an audit log, a caller, and the log's path."""
     callers = []
 
-    def begin(mode="off", file=None, top=None, **audit):
+    def begin(mode="off", file=None, top=None, env=None, **audit):
         file = file or tmp_path / "audit.log"
         boxes = tmp_path / "toolbox.d"
         manifests.answers(boxes)
@@ -38,7 +39,7 @@ def start(launch, tmp_path):
                 "properties": {"pin": {"type": "string", "writeOnly": True}}})])
         service = launch({"approval": {"mode": mode}, "audit": {"file": str(file), **audit},
                           **(top or {})},
-                         [boxes])
+                         [boxes], env=env)
         caller = Caller(service.url)
         callers.append(caller)
         return service, caller, file
@@ -60,6 +61,10 @@ def lines(file, n):
     texts = file.read_text().splitlines()
     assert len(texts) == n, texts
     return [json.loads(one) for one in texts]
+
+
+def lines_of(file):
+    return [json.loads(one) for one in file.read_text().splitlines()]
 
 
 def is_chain(texts, before=""):
@@ -169,8 +174,9 @@ def test_the_file_is_its_owners(start):
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_large_file_becomes_the_old_one(start):
-    _, caller, file = start(max_bytes=4096)
+@pytest.mark.parametrize("more", [{}, {"arguments": True}])
+def test_a_large_file_becomes_the_old_one(start, more):
+    _, caller, file = start(max_bytes=4096, **more)
     for value in range(20):
         call(caller, "open", value=value)
     old = file.with_name("audit.log.1")
@@ -285,45 +291,38 @@ def test_a_required_line_that_cannot_be_written_refuses_its_call(start):
     assert call(caller, "open", value="x")["code"] == "invalid_arguments"
 
 
-def hang(fifo):
-    """Fill it, as a disk that hangs."""
-    os.mkfifo(fifo)
-    fd = os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
-    with pytest.raises(BlockingIOError):
-        while True:
-            os.write(fd, b"x" * 4096)
-    return fd
+@pytest.fixture
+def disk(tmp_path):
+    """A disk that hangs while disk["disk_hangs"] is 1."""
+    return BadDay(tmp_path)
 
 
-def test_a_call_that_waits_for_its_line_holds_no_other(start, tmp_path):
-    fd = hang(tmp_path / "fifo")
-    service, caller, _ = start(file=tmp_path / "fifo", required=True)
+def test_a_call_that_waits_for_its_line_holds_no_other(start, disk):
+    disk["disk_hangs"] = 1
+    _, caller, _ = start(required=True, env=disk.environment())
     mark = caller.send("ovos.tools.invoke", {"name": "open", "args": {"value": -1}}, WHO)
     for _ in range(5):
         assert call(caller, "absolute", value=-1)["result"] == {"result": 1}
     assert not any(one.context.get("mark") == mark and one.type.endswith(".response")
                    for one in caller.seen)
-    os.set_blocking(fd, True)
-    os.read(fd, 65536)
+    disk["disk_hangs"] = 0
     assert caller.answer_to("ovos.tools.invoke", mark).data["result"] == {"result": 1}
-    os.close(fd)
 
 
-def test_a_call_that_waits_for_its_line_can_be_cancelled(start, tmp_path):
-    fd = hang(tmp_path / "fifo")
-    service, caller, _ = start(file=tmp_path / "fifo", required=True)
+def test_a_call_that_waits_for_its_line_can_be_cancelled(start, disk):
+    disk["disk_hangs"] = 1
+    _, caller, _ = start(required=True, env=disk.environment())
     mark = caller.send("ovos.tools.invoke", {"name": "open", "args": {"value": -1},
                                              "call_id": "7"}, WHO)
     assert caller.call("ovos.tools.cancel", {"call_id": "7"}, {"source": "hall"})["cancelled"] is False
     assert caller.call("ovos.tools.cancel", {"call_id": "7"}, WHO)["cancelled"] is True
-    os.read(fd, 65536)
+    disk["disk_hangs"] = 0
     assert caller.answer_to("ovos.tools.invoke", mark).data["code"] == "cancelled"
-    os.close(fd)
 
 
-def test_a_wait_for_a_line_ends(start, tmp_path):
-    fd = hang(tmp_path / "fifo")
-    service, caller, _ = start(file=tmp_path / "fifo", required=True, top={"start_timeout_ms": 500})
+def test_a_wait_for_a_line_ends(start, disk):
+    disk["disk_hangs"] = 1
+    service, caller, _ = start(required=True, top={"start_timeout_ms": 500}, env=disk.environment())
     mark = caller.send("ovos.tools.invoke", {"name": "open", "args": {"value": -1}}, WHO)
     assert caller.answer_to("ovos.tools.invoke", mark).data["code"] == "unavailable"
     waiting = caller.send("ovos.tools.invoke", {"name": "open", "args": {"value": -1}}, WHO)
@@ -331,7 +330,51 @@ def test_a_wait_for_a_line_ends(start, tmp_path):
     os.kill(service.daemon.daemon_pid(), signal.SIGTERM)
     assert caller.answer_to("ovos.tools.invoke", waiting).data["code"] == "unavailable"
     service.daemon.end()
-    os.close(fd)
+
+
+@pytest.mark.parametrize("make", [lambda path: path.symlink_to("/dev/null"), os.mkfifo])
+def test_what_keeps_no_line_is_no_required_log(start, tmp_path, make):
+    make(tmp_path / "nothing")
+    service, caller, _ = start(file=tmp_path / "nothing", required=True)
+    assert call(caller, "open", value=-1)["code"] == "unavailable"
+    assert "is no regular file, which audit.required needs" in service.daemon.log()
+    assert call(caller, "absolute", value=-1)["result"] == {"result": 1}
+
+
+REPLACED = "another program has removed it or changed its size"
+
+
+@pytest.mark.parametrize("change", [lambda file: file.unlink(),
+                                    lambda file: file.with_name("other").rename(file),
+                                    lambda file: os.truncate(file, 10)])
+def test_a_log_that_another_program_replaces_refuses_one_call_where_it_is_required(start, change):
+    service, caller, file = start(required=True)
+    assert "result" in call(caller, "open", value=1)
+    lines(file, 2)
+    file.with_name("other").touch()
+    change(file)
+    answer = call(caller, "open", value=2)
+    assert answer["code"] == "unavailable" and "audit.required" in answer["error"]
+    assert f"cannot be written: {REPLACED}" in service.daemon.log()
+    assert "result" in call(caller, "open", value=3)
+    until(lambda: lines_of(file)[-1]["outcome"] == "ok", EVENT_SECONDS, "the last line")
+    assert len(lines_of(file)) == 3, "the refusal, and both lines of the call"
+    assert lines_of(file)[0]["prev"] != ""
+
+
+@pytest.mark.parametrize("change", [lambda file: file.unlink(), lambda file: os.truncate(file, 0)])
+def test_a_log_that_another_program_replaces_goes_on(start, audit, change):
+    service, caller, file = start()
+    call(caller, "open", value=1)
+    before = hashlib.sha256(file.read_bytes()[:-1]).hexdigest() if lines(file, 1) else None
+    change(file)
+    assert "result" in call(caller, "open", value=2)
+    [line] = lines(file, 1)
+    assert line["prev"] == before
+    until(lambda: f"goes on in the file that is there now: {REPLACED}" in service.daemon.log(),
+          EVENT_SECONDS, "a line of the daemon's log")
+    assert f"after the line with the hash {before}, which is not here" in audit(
+        "verify", str(file)).stdout
 
 
 def test_a_required_line_comes_before_the_question(start):
@@ -389,9 +432,21 @@ def test_verify(audit, tmp_path):
     last = write_log(old, {"n": 1}, {"n": 2})
     end = write_log(new, {"n": 3}, before=last)
     done = audit("verify", str(old), str(new))
-    assert done.returncode == 0 and end in done.stdout and "3 lines" in done.stdout
+    assert done.returncode == 0
+    assert done.stdout == f"3 lines, the chain is whole from the first line ever; last hash: {end}\n"
+    done = audit("verify", str(new))
+    assert done.stdout == (f"1 line, the chain is whole after the line with the hash {last}, which is "
+                           f"not here; last hash: {end}\n")
     done = audit("verify", str(new), "--json")
-    assert json.loads(done.stdout) == {"lines": 1, "last": end}
+    assert json.loads(done.stdout) == {"lines": 1, "after": last, "last": end}
+
+
+def test_verify_of_a_file_without_lines(audit, tmp_path):
+    (tmp_path / "log").touch()
+    done = audit("verify", str(tmp_path / "log"))
+    assert done.returncode == 0 and done.stdout == "no lines: there is nothing to verify\n"
+    done = audit("verify", str(tmp_path / "log"), "--json")
+    assert json.loads(done.stdout) == {"lines": 0, "after": "", "last": ""}
 
 
 @pytest.mark.parametrize("change, line", [

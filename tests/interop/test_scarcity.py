@@ -29,7 +29,7 @@ LATE_SECONDS = 0.1
 class BadDay:
     """bad_day.c, built and ready to be preloaded into a daemon."""
 
-    FIELDS = ("wall_clock_ahead_s", "spawn_error", "wall_clock_timers")
+    FIELDS = ("wall_clock_ahead_s", "spawn_error", "disk_hangs", "wall_clock_timers")
 
     def __init__(self, folder):
         self.library = folder / "bad_day.so"

@@ -13,16 +13,49 @@
  *
  *   FILE.1 ── last hash ──▶ first `prev` of FILE ── last hash ──▶ printed
  *
- * Files are given in their order. The first line of the first one may follow anything.
+ * Files are given in their order. The first line of the first one may follow anything, which is printed.
  */
 
 struct verification {
-	struct audit_hash last; /* hash of the line before */
-	bool has_last;          /* there is one */
-	unsigned long number;   /* the number of the line in its file */
+	struct audit_hash before; /* hash that the first line follows; "": it is the first ever */
+	struct audit_hash last;   /* hash of the line before */
+	bool has_last;            /* there is one */
+	unsigned long number;     /* the number of the line in its file */
 	unsigned long n_lines;
 	struct json_tape tape;
 };
+
+/* Keep the string at @prev, by which the first line goes on with lines of other files. Return whether it is one of
+ * AUDIT_HASH_CHARS or "". */
+static bool take_before(struct verification *verification, uint32_t prev)
+{
+	const struct json_tape *tape = &verification->tape;
+	size_t size = json_at(tape, prev)->length;
+
+	if (size > AUDIT_HASH_CHARS)
+		return false;
+	memcpy(verification->before.text, json_bytes(tape, prev), size);
+	verification->before.text[size] = '\0';
+	return (size == AUDIT_HASH_CHARS || size == 0) &&
+	       strspn(verification->before.text, "0123456789abcdef") == size;
+}
+
+/* Append what was verified, and from where on. */
+static void write_verdict(const struct verification *verification, struct buffer *out)
+{
+	if (!verification->has_last) {
+		buffer_append_string(out, "no lines: there is nothing to verify\n");
+		return;
+	}
+	buffer_printf(out, "%lu line%s, the chain is whole ", verification->n_lines,
+		verification->n_lines == 1 ? "" : "s");
+	if (*verification->before.text)
+		buffer_printf(out, "after the line with the hash %s, which is not here",
+			verification->before.text);
+	else
+		buffer_append_string(out, "from the first line ever");
+	buffer_printf(out, "; last hash: %s\n", verification->last.text);
+}
 
 /* Return the reason why @line breaks the chain, or NULL; then it is the line before. */
 static const char *find_break(struct verification *verification, const struct audit_line *line)
@@ -42,6 +75,8 @@ static const char *find_break(struct verification *verification, const struct au
 		return "its \"prev\" is not the hash of the line before: one of them was changed, "
 		       "or "
 		       "a line between them is missing";
+	if (!verification->has_last && !take_before(verification, prev))
+		return "its \"prev\" is no hash";
 	if (audit_hash_line(line->text, line->size, &verification->last) < 0)
 		return "its hash cannot be made";
 	verification->has_last = true;
@@ -86,12 +121,10 @@ int ctl_audit_verify(const struct ctl_options *options)
 	if (r != 0)
 		return r;
 	if (options->json)
-		buffer_printf(&out, "{\"lines\":%lu,\"last\":\"%s\"}\n", verification.n_lines,
-			verification.last.text);
+		buffer_printf(&out, "{\"lines\":%lu,\"after\":\"%s\",\"last\":\"%s\"}\n",
+			verification.n_lines, verification.before.text, verification.last.text);
 	else
-		buffer_printf(&out, "%lu line%s, the chain is whole; last hash: %s\n",
-			verification.n_lines, verification.n_lines == 1 ? "" : "s",
-			verification.has_last ? verification.last.text : "none");
+		write_verdict(&verification, &out);
 	terminal_print(&out);
 	return CTL_DONE;
 }

@@ -137,18 +137,19 @@ Test(audit, opens_a_file_again_that_was_moved_away)
 	cr_expect_eq(lines_of(scratch_path("log")), 1u);
 }
 
-Test(audit, reports_and_logs_a_full_disk_once)
+Test(audit, reports_and_logs_a_device_once_to_callers_that_wait)
 {
 	logged_begin();
 	use("/dev/full");
-	cr_expect_eq(append_and_wait(), -ENOSPC);
-	cr_expect_eq(append_and_wait(), -ENOSPC);
-	cr_expect_eq(audit_figures(audit).error, -ENOSPC);
+	cr_expect_eq(append_and_wait(), -ENOTSUP);
+	cr_expect_eq(append_and_wait(), -ENOTSUP);
+	cr_expect_eq(audit_figures(audit).error, -ENOTSUP);
 	cr_expect_eq(audit_figures(audit).lost, 2u);
 	use(scratch_path("log"));
 	cr_expect_eq(append_and_wait(), 0);
 	cr_expect_str_eq(logged_end(),
-		"ERROR The audit log /dev/full cannot be written: No space left on device\n");
+		"ERROR The audit log /dev/full cannot be written: it is no regular file, "
+		"which audit.required needs\n");
 	cr_expect_eq(audit_figures(audit).error, 0);
 }
 

@@ -29,7 +29,7 @@ static int append(const char *time)
 	char line[64];
 
 	snprintf(line, sizeof(line), AUDIT_LINE_START "%s\",", time);
-	return audit_file_append(&file, line, strlen(line));
+	return audit_file_append(&file, line, strlen(line), false);
 }
 
 /* The line of append(), after one with the text @before. */
@@ -245,4 +245,43 @@ Test(audit_file, that_cannot_be_opened_is_tried_again)
 	mkdir(scratch_path("none"), 0700);
 	cr_expect_eq(append("2"), 0);
 	expect_lines("none/" NAME, chained("2", NULL), "");
+}
+
+/* Append a line for which a caller waits. */
+static int append_required(const char *time)
+{
+	char line[64];
+
+	snprintf(line, sizeof(line), AUDIT_LINE_START "%s\",", time);
+	return audit_file_append(&file, line, strlen(line), true);
+}
+
+Test(audit_file, that_is_removed_is_begun_anew_and_goes_on_with_the_chain)
+{
+	const char *first = chained("1", NULL);
+
+	cr_assert_eq(append("1"), 0);
+	unlink(scratch_path(NAME));
+	cr_expect_eq(append("2"), 0);
+	cr_expect(file.is_replaced);
+	expect_lines(NAME, chained("2", first), "");
+}
+
+Test(audit_file, that_is_removed_or_changed_refuses_a_required_line)
+{
+	cr_assert_eq(append("1"), 0);
+	unlink(scratch_path(NAME));
+	cr_expect_eq(append_required("2"), -ESTALE);
+	cr_expect_eq(append_required("3"), 0);
+	cr_assert_eq(truncate(scratch_path(NAME), 5), 0);
+	cr_expect_eq(append_required("4"), -ESTALE);
+	cr_expect_eq(append_required("5"), 0);
+	cr_expect_not(file.is_replaced);
+}
+
+Test(audit_file, that_is_no_regular_file_refuses_a_required_line)
+{
+	audit_file_set(&file, strdup("/dev/null"), 10);
+	cr_expect_eq(append_required("1"), -ENOTSUP);
+	cr_expect_eq(append("1"), 0);
 }
