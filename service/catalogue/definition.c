@@ -129,48 +129,64 @@ static void write_anthropic(const struct tool *tool, const char *name, struct bu
 	buffer_append_char(out, '}');
 }
 
-/* Whether the root of the schema @text describes an object, and nothing else. */
-static bool is_object_schema(const char *text)
+static bool is_text(const struct json_tape *tape, uint32_t value, const char *text)
 {
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	uint32_t type = JSON_NONE;
-
-	if (json_tape_read(&tape, text, strlen(text), 2 * JSON_DEPTH_DEFAULT, NULL) == 0 &&
-		json_type_at(&tape, 0) == JSON_OBJECT)
-		type = json_find(&tape, 0, "type");
-	return type != JSON_NONE && json_type_at(&tape, type) == JSON_STRING &&
-	       json_string_equals(&tape, type, "object", strlen("object"));
+	return value != JSON_NONE && json_type_at(tape, value) == JSON_STRING &&
+	       json_string_equals(tape, value, text, strlen(text));
 }
 
-/* Write the schema @text with the root that MCP wants: "type": "object" (Tool.inputSchema). */
-static void write_object_schema(const char *text, struct buffer *out)
+/* Write the object at the root of @tape with the members that an inputSchema needs: "type" and "properties". */
+static void write_completed(const struct json_tape *tape, struct buffer *out)
 {
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-
-	if (is_object_schema(text)) {
-		buffer_append_string(out, text);
-		return;
-	}
 	buffer_append_string(out, "{\"type\":\"object\"");
-	if (json_tape_read(&tape, text, strlen(text), 2 * JSON_DEPTH_DEFAULT, NULL) != 0)
-		out->error = -ENOMEM;
-	else if (json_type_at(&tape, 0) == JSON_OBJECT)
-		for (uint32_t key = json_first(&tape, 0); key < json_end(&tape, 0);
-			key = json_next_key(&tape, key)) {
-			if (json_string_equals(&tape, key, "type", strlen("type")))
-				continue;
-			buffer_append_char(out, ',');
-			json_write_compact(out, &tape, key);
-			buffer_append_char(out, ':');
-			json_write_compact(out, &tape, key + 1);
-		}
+	if (json_find(tape, 0, "properties") == JSON_NONE)
+		buffer_append_string(out, ",\"properties\":{}");
+	for (uint32_t key = json_first(tape, 0); key < json_end(tape, 0);
+		key = json_next_key(tape, key)) {
+		if (json_string_equals(tape, key, "type", strlen("type")))
+			continue;
+		buffer_append_char(out, ',');
+		json_write_compact(out, tape, key);
+		buffer_append_char(out, ':');
+		json_write_compact(out, tape, key + 1);
+	}
 	buffer_append_char(out, '}');
 }
 
-/* Write the schema of `structuredContent`, if there is one, and its root is an object. */
+/* Return whether `$schema` at the root of @tape names draft 2020-12, which is the one of MCP. */
+static bool names_draft(const struct json_tape *tape)
+{
+	return json_type_at(tape, 0) == JSON_OBJECT &&
+	       is_text(tape, json_find(tape, 0, "$schema"),
+		       "https://json-schema.org/draft/2020-12/schema");
+}
+
+/* Write the schema @text of the arguments. Clients hand it on to interfaces of models, so one that those do not
+ * take has the form for a model; an author who names the draft knows the reader. */
+static void write_input_schema(const char *text, struct buffer *out)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer form = {0};
+
+	if (json_tape_read(&tape, text, strlen(text), 2 * JSON_DEPTH_DEFAULT, NULL) != 0)
+		out->error = -ENOMEM;
+	else if (names_draft(&tape))
+		write_completed(&tape, out);
+	else if (model_schema_write(text, &form))
+		buffer_append_string(out, text);
+	else
+		buffer_append_buffer(out, &form);
+	buffer_fail_with(out, &form);
+}
+
+/* Write the schema of `structuredContent`, if there is one, and its root is an object. Strict clients know one
+ * draft, and drop the tool or the whole list for another one. */
 static void write_output_schema(const struct tool *tool, struct buffer *out)
 {
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(buffer_deinit) struct buffer structured = {0};
+	cleanup(buffer_deinit) struct buffer form = {0};
+	cleanup(buffer_deinit) struct buffer definitions = {0};
 	const char *schema = tool->output_schema;
 
 	if (tool->has_content) {
@@ -178,10 +194,19 @@ static void write_output_schema(const struct tool *tool, struct buffer *out)
 		schema = buffer_terminate(&structured);
 		buffer_fail_with(out, &structured);
 	}
-	if (!schema || !*schema || !is_object_schema(schema))
+	if (!schema || !*schema ||
+		json_tape_read(&tape, schema, strlen(schema), 2 * JSON_DEPTH_DEFAULT, NULL) != 0 ||
+		json_type_at(&tape, 0) != JSON_OBJECT ||
+		!is_text(&tape, json_find(&tape, 0, "type"), "object"))
 		return;
 	buffer_append_string(out, ",\"outputSchema\":");
-	buffer_append_string(out, schema);
+	if (portable_write(schema, &portable_own_names, &form, &definitions) ||
+		names_draft(&tape)) {
+		buffer_append_string(out, schema);
+		return;
+	}
+	portable_add_definitions(&form, &definitions);
+	buffer_append_buffer(out, &form);
 }
 
 /* The hints of a risk (MCP, ToolAnnotations); an unrated tool has none. */
@@ -231,7 +256,7 @@ static void write_mcp(const struct tool *tool, const char *name, struct buffer *
 		json_write_compact(out, &definition, title);
 	}
 	buffer_append_string(out, ",\"inputSchema\":");
-	write_object_schema(tool->argument_schema, out);
+	write_input_schema(tool->argument_schema, out);
 	write_output_schema(tool, out);
 	write_annotations(tool, &definition, out);
 	buffer_append_char(out, '}');

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "schema/portable.h"
 #include "util/buffer.h"
 
 /*
@@ -10,13 +11,15 @@
  * check, and one schema that they refuse has the whole request refused:
  *
  *   root      "type": "object" with "properties"; no oneOf, anyOf, allOf, enum, not, $ref, if
- *   $ref      replaced by the schema that it means; one that contains itself stays in "$defs"
- *   array     "items": {} where it has none
- *   the rest  as it is
+ *   the rest  portable (schema/portable.h): draft 2020-12, with its references replaced
  *
- * Calls are checked with the schema of the tool, so nothing is lost by what is left out. A schema that
- * would grow too long by this, or whose references are not JSON Pointers, keeps its "$defs" and "$ref"
- * below the root.
+ * Parameters in the alternatives of a root become parameters of the root itself:
+ *
+ *   allOf, $ref            properties and required of all of them
+ *   oneOf, anyOf, then,    properties of all of them; required is a property that each requires. Constants
+ *   else                   become one enum, other schemas of one property an anyOf
+ *
+ * Calls are checked with the schema of the tool, so nothing is lost by what is left out.
  *
  * OpenAI: type 'object', no 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level (the text of
  * invalid_function_parameters); "object schema missing properties" and "array schema missing items"
@@ -26,14 +29,14 @@
  * invalid_request_error); https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools.
  */
 
-/* A longer schema keeps its references. */
-#define MODEL_SCHEMA_BYTES_MAX 131072
+/* Append the form of the schema @text, compact JSON, for a model. @out records -ENOMEM. Return whether programs
+ * that know draft 2020-12 may have @text itself: its root has what a root needs, and nothing else. */
+bool model_schema_write(const char *text, struct buffer *out);
 
-/* Inlining adds at most so many bytes to three times those of a schema. */
-#define MODEL_SCHEMA_BYTES_ADDED 16384
-
-/* Append the form of the schema @text, compact JSON, for a model. @out records -ENOMEM. */
-void model_schema_write(const char *text, struct buffer *out);
+/* Append the form without its definitions to @out, and these to @definitions, as portable_write() does. Return
+ * the same as model_schema_write(). */
+bool model_schema_write_apart(const char *text, const struct portable_names *names,
+	struct buffer *out, struct buffer *definitions);
 
 /* Return whether the schema @text, which model_schema_write() has written, keeps the rules of OpenAI's
  * strict mode: each object has no other than its "properties", which are all "required", and only

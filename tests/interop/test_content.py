@@ -140,7 +140,11 @@ def test_definitions_say_so(started, mcp):
     for name in "whole", "old", "plain":
         jsonschema.Draft202012Validator.check_schema(full[name]["output_schema"])
     listed = mcp.listed()
-    assert listed["maps__whole"]["outputSchema"] == SCHEMA and listed["maps__old"]["outputSchema"] == OLD
+    assert listed["maps__whole"]["outputSchema"] == SCHEMA
+    # Draft-07 is translated: strict clients know one draft.
+    assert listed["maps__old"]["outputSchema"] == {
+        "type": "object", "required": ["size"],
+        "properties": {"size": {"type": "object", "required": ["width"]}}}
     assert listed["blocks__draw"]["outputSchema"]["required"] == ["width"]
     assert "outputSchema" not in listed["maps__plain"]
 

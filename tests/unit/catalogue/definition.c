@@ -46,7 +46,8 @@ Test(definition, is_told_to_models_in_their_formats)
 		"\"input_examples\":[{\"a\":1},{}]}");
 	expect_written(DEFINITION_MCP, "add",
 		"{\"name\":\"add\",\"description\":\"What \\\"it\\\" does\","
-		"\"inputSchema\":{\"type\":\"object\"},\"annotations\":{\"readOnlyHint\":true}}");
+		"\"inputSchema\":{\"type\":\"object\",\"properties\":{}},\"annotations\":{"
+		"\"readOnlyHint\":true}}");
 	expect_written(DEFINITION_MARKDOWN, "add", "### add\n\nWhat \"it\" does\n\n");
 }
 
@@ -70,7 +71,7 @@ static void expect_hints(enum tool_risk risk, const char *extra, const char *end
 	package_unref(toolbox->package);
 }
 
-#define INPUT ",\"inputSchema\":{\"type\":\"object\"}"
+#define INPUT ",\"inputSchema\":{\"type\":\"object\",\"properties\":{}}"
 
 Test(definition, has_the_title_and_hints_of_the_manifest_for_mcp)
 {

@@ -1,0 +1,643 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/portable.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/writer.h"
+#include "schema/compile/library.h"
+#include "schema/compile/reference.h"
+
+/*
+ *   $ref ─▶ its target ─┬─ not under way ──▶ written in place
+ *                       └─ under way: it contains itself ──▶ gets a number; next pass:
+ *                                                           {"$ref": "#/$defs/rN"}, and a definition rN
+ *
+ * A pass that has found a new target which contains itself is written again; so there are as many passes as
+ * there are such targets at most, and PASSES_MAX. A schema that fails in this way has a number for every
+ * target: that takes one pass, and about the bytes of the schema.
+ */
+
+#define DEPTH_MAX      64   /* references in one another, and levels of a schema, when inlined */
+#define REFERENCES_MAX 1024 /* in one pass that inlines */
+#define RECURSIVE_MAX  32
+#define PASSES_MAX     8
+#define LEVELS_MAX     1024 /* levels of a schema in any case */
+
+const struct portable_names portable_own_names = {"#/$defs/", "r"};
+
+struct writer {
+	struct library *library;
+	struct source *source;
+	const struct json_tape *tape;
+	const struct portable_names *names;
+	struct buffer *out;
+	bool shares;        /* every target of a reference is a definition */
+	bool fails;         /* the written text is not used */
+	bool is_other;      /* a schema is no object, or of another draft */
+	bool is_incomplete; /* a new target that contains itself was found */
+	unsigned int n_references;
+	unsigned int depth;
+	struct place under_way[DEPTH_MAX]; /* the targets that are being written */
+	unsigned int n_under_way;
+	uint32_t *numbers;     /* by token: the number of its definition, from 1; 0: it is none */
+	struct place *defined; /* the definitions in the order of their numbers */
+	uint32_t n_defined;
+};
+
+static void write_schema(struct writer *writer, struct place place);
+
+static struct place child_of(const struct writer *writer, const struct place *place, uint32_t token)
+{
+	uint32_t resource = writer->source->resources[token];
+
+	return (struct place){
+		writer->source, token, resource != 0 ? resource - 1 : place->resource};
+}
+
+static const struct dialect *dialect_of(const struct writer *writer, const struct place *place)
+{
+	return &writer->library->resources[place->resource].dialect;
+}
+
+static void begin_member(struct writer *writer, const char *key, bool *is_first)
+{
+	buffer_append_string(writer->out, *is_first ? "\"" : ",\"");
+	buffer_append_string(writer->out, key);
+	buffer_append_string(writer->out, "\":");
+	*is_first = false;
+}
+
+static void begin_copied_member(struct writer *writer, uint32_t key, bool *is_first)
+{
+	buffer_append_string(writer->out, *is_first ? "" : ",");
+	json_write_compact(writer->out, writer->tape, key);
+	buffer_append_char(writer->out, ':');
+	*is_first = false;
+}
+
+/* ── references ──────────────────────────────────────────────────────────────────────────────── */
+
+/* Return the token of the text of the reference that the object at @schema is or has, or JSON_NONE. */
+static uint32_t find_reference(const struct writer *writer, const struct place *schema)
+{
+	uint32_t at = json_find(writer->tape, schema->token, "$ref");
+
+	if (at == JSON_NONE && dialect_of(writer, schema)->draft != DRAFT_07)
+		at = json_find(writer->tape, schema->token, "$dynamicRef");
+	return at != JSON_NONE && json_type_at(writer->tape, at) == JSON_STRING ? at : JSON_NONE;
+}
+
+/* Find the target of the reference at @reference in @schema. False: it is not in this schema. */
+static bool find_target(struct writer *writer, const struct place *schema, uint32_t reference,
+	struct place *ret_target)
+{
+	int r = reference_resolve(
+		writer->library, schema->resource, writer->source, reference, ret_target, NULL);
+
+	if (r == -ENOMEM)
+		writer->out->error = -ENOMEM;
+	if (++writer->n_references > REFERENCES_MAX && !writer->shares)
+		writer->fails = true;
+	return r == 0 && ret_target->source == writer->source;
+}
+
+static bool is_under_way(const struct writer *writer, uint32_t token)
+{
+	for (unsigned int i = 0; i < writer->n_under_way; i++)
+		if (writer->under_way[i].token == token)
+			return true;
+	return false;
+}
+
+/* Give @target a definition, unless it has one. */
+static void define(struct writer *writer, const struct place *target)
+{
+	struct place *defined;
+
+	if (writer->numbers[target->token] != 0)
+		return;
+	if (!writer->shares && writer->n_defined == RECURSIVE_MAX) {
+		writer->fails = true;
+		return;
+	}
+	defined = reallocarray(writer->defined, writer->n_defined + 1, sizeof(*defined));
+	if (!defined) {
+		writer->out->error = -ENOMEM;
+		return;
+	}
+	writer->defined = defined;
+	defined[writer->n_defined] = *target;
+	writer->numbers[target->token] = ++writer->n_defined;
+	writer->is_incomplete = true;
+}
+
+/* Write the schema at @target, noting that it is under way. */
+static void write_target(struct writer *writer, const struct place *target)
+{
+	if (writer->shares) {
+		write_schema(writer, *target);
+		return;
+	}
+	if (writer->n_under_way == DEPTH_MAX) {
+		writer->fails = true;
+		return;
+	}
+	writer->under_way[writer->n_under_way++] = *target;
+	write_schema(writer, *target);
+	writer->n_under_way--;
+}
+
+/* ── keywords ────────────────────────────────────────────────────────────────────────────────── */
+
+static bool is_key(const struct writer *writer, uint32_t key, const char *name)
+{
+	return json_string_equals(writer->tape, key, name, strlen(name));
+}
+
+static bool is_one_of(const struct writer *writer, uint32_t key, const char *const *names)
+{
+	for (; *names; names++)
+		if (is_key(writer, key, *names))
+			return true;
+	return false;
+}
+
+/* Return whether the key at @key, no keyword of @dialect, is not written. */
+static bool is_unknown_left_out(
+	const struct writer *writer, uint32_t key, const struct dialect *dialect)
+{
+	static const char *const annotations[] = {"default", "examples", "example", NULL};
+	const struct dialect other = {dialect->draft == DRAFT_07 ? DRAFT_2020_12 : DRAFT_07, 0};
+
+	if (is_one_of(writer, key, annotations))
+		return false;
+	return json_type_at(writer->tape, key + 1) >= JSON_ARRAY || is_key(writer, key, "id") ||
+	       (*json_bytes(writer->tape, key) == '$' && !is_key(writer, key, "$comment")) ||
+	       keyword_find(writer->tape, key, &other) != KEYWORD_NONE;
+}
+
+/* Return whether the @keyword only helps references, or is one. */
+static bool is_for_references(enum keyword keyword)
+{
+	return keyword == KEYWORD_REF || keyword == KEYWORD_DYNAMIC_REF || keyword == KEYWORD_ID ||
+	       keyword == KEYWORD_ANCHOR || keyword == KEYWORD_DYNAMIC_ANCHOR ||
+	       keyword == KEYWORD_SCHEMA || keyword == KEYWORD_VOCABULARY ||
+	       keyword == KEYWORD_DEFS || keyword == KEYWORD_DEFINITIONS;
+}
+
+/* Return whether a boolean is as common as a value of @keyword as a schema. */
+static bool may_be_boolean(enum keyword keyword)
+{
+	return keyword == KEYWORD_ADDITIONAL_PROPERTIES ||
+	       keyword == KEYWORD_UNEVALUATED_PROPERTIES || keyword == KEYWORD_UNEVALUATED_ITEMS;
+}
+
+/* Return whether the enum of the schema at @schema has no value. */
+static bool has_empty_enum(const struct writer *writer, uint32_t schema)
+{
+	uint32_t values = json_find(writer->tape, schema, "enum");
+
+	return values != JSON_NONE && json_type_at(writer->tape, values) == JSON_ARRAY &&
+	       json_count(writer->tape, values) == 0;
+}
+
+/* Return whether the schema at @schema names "array" as the type of its value. */
+static bool names_array(const struct json_tape *tape, uint32_t schema)
+{
+	uint32_t type = json_find(tape, schema, "type");
+
+	if (type == JSON_NONE)
+		return false;
+	if (json_type_at(tape, type) != JSON_ARRAY)
+		return json_string_equals(tape, type, "array", strlen("array"));
+	for (uint32_t i = json_first(tape, type); i < json_end(tape, type); i = json_next(tape, i))
+		if (json_string_equals(tape, i, "array", strlen("array")))
+			return true;
+	return false;
+}
+
+/* ── members ─────────────────────────────────────────────────────────────────────────────────── */
+
+static void write_list(struct writer *writer, const struct place *schema, uint32_t array)
+{
+	const struct json_tape *tape = writer->tape;
+
+	buffer_append_char(writer->out, '[');
+	for (uint32_t i = json_first(tape, array); i < json_end(tape, array);
+		i = json_next(tape, i)) {
+		buffer_append_string(writer->out, i == json_first(tape, array) ? "" : ",");
+		write_schema(writer, child_of(writer, schema, i));
+	}
+	buffer_append_char(writer->out, ']');
+}
+
+static void write_map(struct writer *writer, const struct place *schema, uint32_t object)
+{
+	const struct json_tape *tape = writer->tape;
+	bool is_first = true;
+
+	buffer_append_char(writer->out, '{');
+	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
+		key = json_next_key(tape, key)) {
+		begin_copied_member(writer, key, &is_first);
+		write_schema(writer, child_of(writer, schema, key + 1));
+	}
+	buffer_append_char(writer->out, '}');
+}
+
+/* Write the array at @items, the schemas of the first elements, and the one of the others. */
+static void write_prefix(
+	struct writer *writer, const struct place *schema, uint32_t items, bool *is_first)
+{
+	uint32_t others = json_find(writer->tape, schema->token, "additionalItems");
+
+	if (json_count(writer->tape, items) > 0) {
+		begin_member(writer, "prefixItems", is_first);
+		write_list(writer, schema, items);
+	}
+	begin_member(writer, "items", is_first);
+	if (others != JSON_NONE)
+		write_schema(writer, child_of(writer, schema, others));
+	else
+		buffer_append_string(writer->out, "{}");
+}
+
+/* Write the dependencies at @object whose values are arrays, or those that are schemas, as the member
+ * @name, unless the schema has one. */
+static void write_dependencies_of(struct writer *writer, const struct place *schema,
+	uint32_t object, bool are_arrays, bool *is_first)
+{
+	const struct json_tape *tape = writer->tape;
+	const char *name = are_arrays ? "dependentRequired" : "dependentSchemas";
+	bool is_begun = false;
+	bool is_first_inside = true;
+
+	if (dialect_of(writer, schema)->draft != DRAFT_07 &&
+		json_find(tape, schema->token, name) != JSON_NONE)
+		return;
+	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
+		key = json_next_key(tape, key)) {
+		if ((json_type_at(tape, key + 1) == JSON_ARRAY) != are_arrays)
+			continue;
+		if (!is_begun) {
+			begin_member(writer, name, is_first);
+			buffer_append_char(writer->out, '{');
+		}
+		is_begun = true;
+		begin_copied_member(writer, key, &is_first_inside);
+		if (are_arrays)
+			json_write_compact(writer->out, tape, key + 1);
+		else
+			write_schema(writer, child_of(writer, schema, key + 1));
+	}
+	buffer_append_string(writer->out, is_begun ? "}" : "");
+}
+
+/* Write the member of @keyword, whose value is or has schemas. */
+static void write_keyword(struct writer *writer, const struct place *schema, enum keyword keyword,
+	uint32_t key, bool *is_first)
+{
+	enum json_type type = json_type_at(writer->tape, key + 1);
+	enum keyword_shape shape = (enum keyword_shape)keyword_info(keyword)->shape;
+
+	if (keyword == KEYWORD_ITEMS && type == JSON_ARRAY) {
+		write_prefix(writer, schema, key + 1, is_first);
+		return;
+	}
+	if (keyword == KEYWORD_DEPENDENCIES) {
+		write_dependencies_of(writer, schema, key + 1, true, is_first);
+		write_dependencies_of(writer, schema, key + 1, false, is_first);
+		return;
+	}
+	begin_copied_member(writer, key, is_first);
+	if (shape == SHAPE_MAP && type == JSON_OBJECT)
+		write_map(writer, schema, key + 1);
+	else if (shape == SHAPE_LIST && type == JSON_ARRAY)
+		write_list(writer, schema, key + 1);
+	else if (shape != SHAPE_NONE && !(may_be_boolean(keyword) && type < JSON_ARRAY))
+		write_schema(writer, child_of(writer, schema, key + 1));
+	else
+		json_write_compact(writer->out, writer->tape, key + 1);
+}
+
+/* Write the member at @key of the object at @schema, if it is one that is written. */
+static void write_member(
+	struct writer *writer, const struct place *schema, uint32_t key, bool *is_first)
+{
+	const struct dialect *dialect = dialect_of(writer, schema);
+	enum keyword keyword = keyword_find(writer->tape, key, dialect);
+
+	if (keyword == KEYWORD_NONE) {
+		if (is_unknown_left_out(writer, key, dialect))
+			return;
+		begin_copied_member(writer, key, is_first);
+		json_write_compact(writer->out, writer->tape, key + 1);
+		return;
+	}
+	if (is_for_references(keyword) || keyword == KEYWORD_ADDITIONAL_ITEMS ||
+		(keyword == KEYWORD_NOT && has_empty_enum(writer, schema->token)))
+		return;
+	if (keyword == KEYWORD_ENUM && has_empty_enum(writer, schema->token)) {
+		begin_member(writer, "not", is_first);
+		buffer_append_string(writer->out, "{}");
+		return;
+	}
+	write_keyword(writer, schema, keyword, key, is_first);
+}
+
+/* Write the members of the object at @schema, but `allOf` if @has_all, and none that the object at
+ * @others (or JSON_NONE) has. */
+static void write_members(struct writer *writer, const struct place *schema, uint32_t others,
+	bool has_all, bool *is_first)
+{
+	const struct json_tape *tape = writer->tape;
+	bool has_items = json_find(tape, schema->token, "items") != JSON_NONE;
+
+	for (uint32_t key = json_first(tape, schema->token); key < json_end(tape, schema->token);
+		key = json_next_key(tape, key)) {
+		cleanup(buffer_deinit) struct buffer name = {0};
+
+		if (has_all && is_key(writer, key, "allOf"))
+			continue;
+		if (others != JSON_NONE) {
+			json_string_decode(tape, key, &name);
+			if (json_find_sized(tape, others, name.data ? name.data : "", name.size) !=
+				JSON_NONE)
+				continue;
+		}
+		write_member(writer, schema, key, is_first);
+	}
+	if (!has_items && names_array(tape, schema->token)) {
+		begin_member(writer, "items", is_first);
+		buffer_append_string(writer->out, "{}");
+	}
+}
+
+/* ── schemas ─────────────────────────────────────────────────────────────────────────────────── */
+
+/* The members beside a reference. */
+enum siblings {
+	SIBLINGS_NONE,        /* or they do not count, as in draft-07 */
+	SIBLINGS_ANNOTATIONS, /* they may replace those of the target */
+	SIBLINGS_ANY,
+};
+
+static enum siblings find_siblings(const struct writer *writer, const struct place *schema)
+{
+	static const char *const names[] = {"title", "description", "default", "examples",
+		"deprecated", "readOnly", "writeOnly", "$comment", NULL};
+	const struct json_tape *tape = writer->tape;
+	const struct dialect *dialect = dialect_of(writer, schema);
+	enum siblings found = SIBLINGS_NONE;
+
+	if (dialect->draft == DRAFT_07)
+		return SIBLINGS_NONE;
+	for (uint32_t key = json_first(tape, schema->token); key < json_end(tape, schema->token);
+		key = json_next_key(tape, key)) {
+		enum keyword keyword = keyword_find(tape, key, dialect);
+
+		if (is_one_of(writer, key, names))
+			found = found == SIBLINGS_ANY ? SIBLINGS_ANY : SIBLINGS_ANNOTATIONS;
+		else if (keyword == KEYWORD_NONE ? !is_unknown_left_out(writer, key, dialect)
+						 : !is_for_references(keyword))
+			found = SIBLINGS_ANY;
+	}
+	return found;
+}
+
+/* Write the members of @schema with @target, to which it refers, as one more schema of its `allOf`. */
+static void write_with_all(
+	struct writer *writer, const struct place *schema, const struct place *target)
+{
+	const struct json_tape *tape = writer->tape;
+	uint32_t all = json_find(tape, schema->token, "allOf");
+	bool is_first = true;
+
+	buffer_append_char(writer->out, '{');
+	write_members(writer, schema, JSON_NONE, true, &is_first);
+	begin_member(writer, "allOf", &is_first);
+	buffer_append_char(writer->out, '[');
+	for (uint32_t i = json_first(tape, all);
+		all != JSON_NONE && json_type_at(tape, all) == JSON_ARRAY &&
+		i < json_end(tape, all);
+		i = json_next(tape, i)) {
+		write_schema(writer, child_of(writer, schema, i));
+		buffer_append_char(writer->out, ',');
+	}
+	write_target(writer, target);
+	buffer_append_string(writer->out, "]}");
+}
+
+/* Write the members of @schema, annotations, and those of @target that they do not replace. */
+static void write_merged(
+	struct writer *writer, const struct place *schema, const struct place *target)
+{
+	bool is_first = true;
+
+	if (writer->n_under_way == DEPTH_MAX) {
+		writer->fails = true;
+		return;
+	}
+	buffer_append_char(writer->out, '{');
+	write_members(writer, schema, JSON_NONE, false, &is_first);
+	writer->under_way[writer->n_under_way++] = *target;
+	write_members(writer, target, schema->token, false, &is_first);
+	writer->n_under_way--;
+	buffer_append_char(writer->out, '}');
+}
+
+/* Write the object at @schema without its reference; with the one to the definition @number, unless that
+ * is 0. */
+static void write_object(struct writer *writer, const struct place *schema, uint32_t number)
+{
+	bool is_first = true;
+
+	buffer_append_char(writer->out, '{');
+	if (number != 0) {
+		begin_member(writer, "$ref", &is_first);
+		buffer_printf(writer->out, "\"%s%s%u\"", writer->names->base, writer->names->name,
+			number);
+	}
+	if (number == 0 || find_siblings(writer, schema) != SIBLINGS_NONE)
+		write_members(writer, schema, JSON_NONE, false, &is_first);
+	buffer_append_char(writer->out, '}');
+}
+
+/* Write the schema at @schema, which refers to another one by the text at @reference. */
+static void write_reference(struct writer *writer, const struct place *schema, uint32_t reference)
+{
+	enum siblings siblings = find_siblings(writer, schema);
+	struct place target;
+
+	if (!find_target(writer, schema, reference, &target)) {
+		if (siblings == SIBLINGS_NONE)
+			buffer_append_string(writer->out, "{}");
+		else
+			write_object(writer, schema, 0);
+		return;
+	}
+	if (writer->shares || is_under_way(writer, target.token))
+		define(writer, &target);
+	if (writer->numbers[target.token] != 0)
+		write_object(writer, schema, writer->numbers[target.token]);
+	else if (siblings == SIBLINGS_NONE)
+		write_target(writer, &target);
+	else if (siblings == SIBLINGS_ANNOTATIONS &&
+		 json_type_at(writer->tape, target.token) == JSON_OBJECT &&
+		 find_reference(writer, &target) == JSON_NONE)
+		write_merged(writer, schema, &target);
+	else
+		write_with_all(writer, schema, &target);
+}
+
+static void write_schema(struct writer *writer, struct place place)
+{
+	enum json_type type = json_type_at(writer->tape, place.token);
+	uint32_t reference;
+
+	if (type != JSON_OBJECT || dialect_of(writer, &place)->draft == DRAFT_07)
+		writer->is_other = true;
+	if (type != JSON_OBJECT) {
+		buffer_append_string(writer->out, type == JSON_FALSE ? "{\"not\":{}}" : "{}");
+		return;
+	}
+	if (writer->depth == (writer->shares ? LEVELS_MAX : DEPTH_MAX))
+		writer->fails = true;
+	if (writer->fails || buffer_status(writer->out) < 0) {
+		buffer_append_string(writer->out, "{}");
+		return;
+	}
+	writer->depth++;
+	reference = find_reference(writer, &place);
+	if (reference != JSON_NONE)
+		write_reference(writer, &place, reference);
+	else
+		write_object(writer, &place, 0);
+	writer->depth--;
+}
+
+/* ── the whole ───────────────────────────────────────────────────────────────────────────────── */
+
+/* Write the definitions; they may add to their number. */
+static void write_definitions(struct writer *writer)
+{
+	for (uint32_t i = 0; i < writer->n_defined && !writer->fails; i++) {
+		buffer_printf(
+			writer->out, "%s\"%s%u\":", i > 0 ? "," : "", writer->names->name, i + 1);
+		write_target(writer, &writer->defined[i]);
+	}
+}
+
+/* Write everything once. Return whether the text can be used. */
+static bool write_once(struct writer *writer, const struct place *root, struct buffer *out,
+	struct buffer *definitions)
+{
+	buffer_reset(out);
+	buffer_reset(definitions);
+	writer->is_incomplete = false;
+	writer->n_references = 0;
+	writer->out = out;
+	write_target(writer, root);
+	writer->out = definitions;
+	write_definitions(writer);
+	return !writer->fails && buffer_status(out) == 0 && buffer_status(definitions) == 0;
+}
+
+/* Write the schema with its references replaced. Return whether it can be used. */
+static bool write_inlined(struct writer *writer, const struct place *root, struct buffer *out,
+	struct buffer *definitions)
+{
+	size_t size = writer->tape->size;
+
+	if (size > PORTABLE_BYTES_MAX)
+		return false;
+	out->limit = definitions->limit = 3 * size + PORTABLE_BYTES_ADDED;
+	for (unsigned int pass = 0; pass < PASSES_MAX; pass++) {
+		if (!write_once(writer, root, out, definitions))
+			return false;
+		if (!writer->is_incomplete)
+			return true;
+	}
+	return false;
+}
+
+/* Write the schema with every target of a reference as a definition. */
+static void write_shared(struct writer *writer, const struct place *root, struct buffer *out,
+	struct buffer *definitions)
+{
+	memset(writer->numbers, 0, writer->tape->count * sizeof(*writer->numbers));
+	writer->n_defined = writer->depth = writer->n_under_way = 0;
+	writer->fails = false;
+	writer->shares = true;
+	out->limit = definitions->limit = 0;
+	write_once(writer, root, out, definitions);
+}
+
+/* Write the schema at @root. Return as portable_write(). */
+static bool write_whole(struct library *library, const struct place *root,
+	const struct portable_names *names, struct buffer *out, struct buffer *definitions)
+{
+	const struct json_tape *tape = &root->source->tape;
+	cleanup_free uint32_t *numbers = calloc(tape->count, sizeof(*numbers));
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer defined = {0};
+	struct writer writer = {.library = library,
+		.source = root->source,
+		.tape = tape,
+		.names = names,
+		.numbers = numbers};
+
+	if (!numbers) {
+		out->error = -ENOMEM;
+		return false;
+	}
+	if (!write_inlined(&writer, root, &text, &defined) && text.error != -ENOMEM &&
+		defined.error != -ENOMEM)
+		write_shared(&writer, root, &text, &defined);
+	free(writer.defined);
+	buffer_append_buffer(out, &text);
+	buffer_append_buffer(definitions, &defined);
+	return !writer.is_other;
+}
+
+bool portable_write(const char *text, const struct portable_names *names, struct buffer *out,
+	struct buffer *definitions)
+{
+	static const struct schema_options options;
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(schema_error_deinit) struct schema_error error = {0};
+	struct arena arena = {0};
+	struct library library = {.arena = &arena,
+		.options = &options,
+		.error = &error,
+		.dialect = {DRAFT_2020_12, VOCABULARY_ALL}};
+	struct place root;
+	bool is_plain = false;
+	int r = json_tape_read(&tape, text, strlen(text), 2 * JSON_DEPTH_DEFAULT, NULL);
+
+	r = r ? r : library_add(&library, "", &tape, 0, &root);
+	if (r == 0)
+		is_plain = write_whole(&library, &root, names, out, definitions);
+	else if (r == -ENOMEM)
+		out->error = -ENOMEM;
+	else
+		buffer_append_string(out, "{}");
+	library_deinit(&library);
+	arena_deinit(&arena);
+	return is_plain;
+}
+
+void portable_add_definitions(struct buffer *out, const struct buffer *definitions)
+{
+	buffer_fail_with(out, definitions);
+	if (definitions->size == 0 || buffer_status(out) < 0)
+		return;
+	out->size--; /* the brace of the object */
+	if (out->data[out->size - 1] != '{')
+		buffer_append_char(out, ',');
+	buffer_append_string(out, "\"$defs\":{");
+	buffer_append_buffer(out, definitions);
+	buffer_append_string(out, "}}");
+}
