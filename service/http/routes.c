@@ -128,7 +128,7 @@ static void write_utcp(
 	const struct whole *whole = data;
 
 	(void)key;
-	utcp_write(view, whole->base, out);
+	utcp_write(view, whole->base, whole->needs_token, out);
 }
 
 /* Respond with the document @name, which @write makes. */
