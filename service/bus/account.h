@@ -59,6 +59,7 @@ struct account_book {
 	size_t queued; /* sums over all accounts */
 	size_t held;
 	const size_t *gathered; /* borrowed: unfinished frames, or NULL */
+	uint64_t n_accounts;    /* made so far */
 	struct debt debt;
 };
 
@@ -71,6 +72,7 @@ struct account_source {
 struct account {
 	struct account_book *book; /* borrowed */
 	unsigned int references;
+	uint64_t number; /* that no other account of the book ever has; not 0 */
 	size_t queued;
 	size_t held;
 	uint64_t n_refused; /* requests beyond a limit of their caller */
@@ -86,7 +88,8 @@ static inline struct account *account_new(struct account_book *book)
 	struct account *account = calloc(1, sizeof(*account));
 
 	if (account)
-		*account = (struct account){.book = book, .references = 1};
+		*account = (struct account){
+			.book = book, .references = 1, .number = ++book->n_accounts};
 	return account;
 }
 

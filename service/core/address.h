@@ -43,6 +43,7 @@ struct address {
 	unsigned int references;
 	enum call_door door;
 	const char *granted; /* see struct policy_caller; lives as long as the address */
+	uint64_t token;      /* likewise */
 	bool has_left;       /* the caller is gone */
 };
 

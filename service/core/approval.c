@@ -168,8 +168,8 @@ static void grant_session(struct approval *approval, const struct pending_questi
 {
 	const struct policy_caller *caller = question->caller;
 	const struct call *call = question->call;
-	int r = grants_add(&approval->grants, call->tool, caller->session_id.text,
-		caller->session_id.size, caller->source.text, caller->source.size);
+	int r = grants_add(&approval->grants, call->tool, caller,
+		grantee_of(caller, approval->has_connections));
 
 	if (r < 0)
 		log_error("A session cannot be granted: %s", strerror(-r));
@@ -287,12 +287,21 @@ void approval_configure(struct approval *approval)
 
 /* ── questions ───────────────────────────────────────────────────────────────────────────────── */
 
+/* Return whether calls of the session of @caller can be found again. On a bus of others everybody can write its names:
+ * with a key, which keeps others from approving calls, they are not enough. */
+static bool has_session(const struct approval *approval, const struct policy_caller *caller)
+{
+	return caller->session_id.text && caller->source.text &&
+	       (grantee_of(caller, approval->has_connections) ||
+		       approval->config->approval_key.state == APPROVAL_KEY_NONE);
+}
+
 bool approval_is_granted(const struct approval *approval, const struct policy_caller *caller,
 	const struct tool *tool)
 {
-	return caller->session_id.text && caller->source.text &&
-	       grants_have(&approval->grants, tool, caller->session_id.text,
-		       caller->session_id.size, caller->source.text, caller->source.size);
+	return has_session(approval, caller) &&
+	       grants_have(&approval->grants, tool, caller,
+		       grantee_of(caller, approval->has_connections));
 }
 
 bool approval_check(struct approval *approval, const struct tool *tool, struct answer *answer)
@@ -578,14 +587,14 @@ static void write_accepted(
 
 /* Return the decision of @request about @question. One for a session that cannot be found again is
  * for once. */
-static enum approval_decision decision_of(
+static enum approval_decision decision_of(const struct approval *approval,
 	const struct request *request, const struct pending_question *question)
 {
 	const struct policy_caller *caller = question->caller;
 
 	if (request->decision.text[0] == 'd')
 		return APPROVAL_DENY;
-	if (request->decision.text[0] == 's' && caller->session_id.text && caller->source.text)
+	if (request->decision.text[0] == 's' && has_session(approval, caller))
 		return APPROVAL_SESSION;
 	return APPROVAL_ONCE;
 }
@@ -605,7 +614,7 @@ void approval_respond(
 		write_accepted(answer, request, obstacle);
 		return;
 	}
-	outcome.decision = decision_of(request, question);
+	outcome.decision = decision_of(approval, request, question);
 	decide(approval, question, &outcome);
 	if (outcome.is_changed) {
 		write_accepted(answer, request,

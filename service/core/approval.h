@@ -73,6 +73,7 @@ struct approval {
 	struct pending pending;
 	struct answerers answerers;
 	struct grants grants;
+	bool has_connections;         /* see grantee_of() */
 	struct loop_timer due;        /* when the next question expires, or is reported */
 	char nonce[HEX_ID_CHARS + 1]; /* for the next attach */
 };

@@ -358,6 +358,7 @@ static int open_bus(struct service *service, bool is_bus)
 	int r;
 
 	service->limits.has_connections = is_bus;
+	service->approval.has_connections = is_bus;
 	limits.frame_bytes = config->limits.frame_bytes;
 	limits.output_queue_bytes = config->limits.output_queue_bytes;
 	limits.peer_bytes = config->limits.peer_bytes;

@@ -423,6 +423,7 @@ static void take_caller(struct service *service, const struct topic *topic)
 	if (scope->address) {
 		caller->door = scope->address->door;
 		caller->granted = scope->address->granted;
+		caller->token = scope->address->token;
 	}
 	if (topic->fields & REQUEST_PROFILE)
 		caller->profile = scope->request.profile;

@@ -422,6 +422,7 @@ static struct exchange *make_exchange(const struct http_request *request)
 		exchange->address.granted = memcpy(exchange->granted, profile, size);
 	exchange->rights =
 		identity_rights(request->identity, http_connection_peer(request->connection));
+	exchange->address.token = identity_hash_token(&exchange->rights);
 	exchange->service = request->service;
 	exchange->connection = request->connection;
 	return exchange;

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "util/digest.h"
+#include "util/siphash.h"
 
 #define HOST_BYTES BUS_HOST_BYTES
 
@@ -151,6 +152,18 @@ struct http_rights identity_rights(
 	if (identity->token)
 		memcpy(rights.token, identity->token->digest, sizeof(rights.token));
 	return rights;
+}
+
+uint64_t identity_hash_token(const struct http_rights *rights)
+{
+	struct siphash_key key = siphash_process_key();
+	struct siphash hash;
+
+	if (!rights->has_token)
+		return 0;
+	siphash_init(&hash, &key);
+	siphash_bytes(&hash, (const char *)rights->token, sizeof(rights->token));
+	return siphash_finish(&hash);
 }
 
 bool identity_rights_hold(const struct config_http *http, const struct http_rights *rights)

@@ -67,5 +67,8 @@ bool identity_read(const struct config_http *http, const char *authorization,
 struct http_rights identity_rights(
 	const struct http_identity *identity, const struct http_peer *peer);
 
+/* Return a hash of the token of @rights, or 0. */
+uint64_t identity_hash_token(const struct http_rights *rights);
+
 /* Return whether @http still gives a caller @rights: neither more nor less. */
 bool identity_rights_hold(const struct config_http *http, const struct http_rights *rights);

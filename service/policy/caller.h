@@ -36,6 +36,7 @@ struct policy_caller {
 	const char *granted;          /* the profile of its door, which only narrows; NULL: none */
 	const struct catalogue *view; /* the result of policy_view() for this request; NULL: not
 	                               * asked yet, or a copy */
+	uint64_t token;               /* hash of the token that it has shown at its door; 0: none */
 	bool is_unclear;              /* a text is not whole: memory was short */
 	struct account *account;      /* the account of its connection, or NULL; borrowed */
 	enum call_door door;

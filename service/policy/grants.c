@@ -24,8 +24,8 @@ static void append_part(struct buffer *key, const char *text, size_t size)
 	buffer_append(key, text, size);
 }
 
-static int make_digest(const struct tool *tool, const char *session, size_t session_size,
-	const char *source, size_t source_size, unsigned char ret[SHA256_DIGEST_LENGTH])
+static int make_digest(const struct tool *tool, const struct policy_caller *caller,
+	uint64_t grantee, unsigned char ret[SHA256_DIGEST_LENGTH])
 {
 	const uint64_t *library = &tool->toolbox->package->library.digest;
 	cleanup(buffer_deinit) struct buffer key = {0};
@@ -35,8 +35,11 @@ static int make_digest(const struct tool *tool, const char *session, size_t sess
 	append_part(&key, tool->definition, tool->definition_size);
 	append_part(&key, (const char *)tool->run, sizeof(tool->run));
 	append_part(&key, (const char *)library, sizeof(*library));
-	append_part(&key, session, session_size);
-	append_part(&key, source, source_size);
+	append_part(&key, caller->session_id.text, caller->session_id.size);
+	append_part(&key, caller->source.text, caller->source.size);
+	buffer_append(&key, &caller->door, sizeof(caller->door));
+	buffer_append(&key, &caller->token, sizeof(caller->token));
+	buffer_append(&key, &grantee, sizeof(grantee));
 	if (buffer_status(&key) < 0)
 		return buffer_status(&key);
 	return EVP_Digest(key.data, key.size, ret, NULL, EVP_sha256(), NULL) ? 0 : -EIO;
@@ -71,15 +74,24 @@ void grants_deinit(struct grants *grants)
 		drop_oldest(grants);
 }
 
-int grants_add(struct grants *grants, const struct tool *tool, const char *session,
-	size_t session_size, const char *source, size_t source_size)
+uint64_t grantee_of(const struct policy_caller *caller, bool has_connections)
+{
+	if (caller->token)
+		return caller->token;
+	if (!caller->account || (caller->door == CALL_DOOR_BUS && !has_connections))
+		return 0;
+	return caller->account->number;
+}
+
+int grants_add(struct grants *grants, const struct tool *tool, const struct policy_caller *caller,
+	uint64_t grantee)
 {
 	cleanup_free struct grant *grant = malloc(sizeof(*grant));
 	int r;
 
 	if (!grant)
 		return -ENOMEM;
-	r = make_digest(tool, session, session_size, source, source_size, grant->digest);
+	r = make_digest(tool, caller, grantee, grant->digest);
 	if (r < 0 || has_grant(grants, grant->digest))
 		return r;
 	if (grants->n == GRANTS_MAX)
@@ -89,12 +101,11 @@ int grants_add(struct grants *grants, const struct tool *tool, const char *sessi
 	return 0;
 }
 
-bool grants_have(const struct grants *grants, const struct tool *tool, const char *session,
-	size_t session_size, const char *source, size_t source_size)
+bool grants_have(const struct grants *grants, const struct tool *tool,
+	const struct policy_caller *caller, uint64_t grantee)
 {
 	unsigned char digest[SHA256_DIGEST_LENGTH];
 
-	return grants->n > 0 &&
-	       make_digest(tool, session, session_size, source, source_size, digest) == 0 &&
+	return grants->n > 0 && make_digest(tool, caller, grantee, digest) == 0 &&
 	       has_grant(grants, digest);
 }

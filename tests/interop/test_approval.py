@@ -286,6 +286,36 @@ def test_a_session_is_approved_for_its_tool_and_source_only(start, place):
         assert person.respond(person.question()["id"], "deny")["accepted"], "another tool asks"
 
 
+def test_a_session_is_that_of_its_connection(start, place):
+    """Anyone can copy a source and a session_id, which are broadcast."""
+    service = start()
+    with Caller(service.url) as caller, Caller(service.url) as copies, Person(service.url) as person:
+        person.attach()
+        mark = touch(caller, place)
+        assert person.respond(person.question()["id"], "session")["decision"] == "session"
+        assert caller.answer_to(INVOKE, mark).data["result"]
+        mark = touch(copies, "/etc/shadow")
+        assert person.respond(person.question()["id"], "deny")["accepted"]
+        assert copies.answer_to(INVOKE, mark).data["code"] == "denied"
+        assert caller.answer_to(INVOKE, touch(caller, place)).data["result"], "not asked again"
+
+
+@pytest.mark.parametrize("has_key", [False, True])
+def test_on_a_bus_of_others_a_session_is_only_a_name(start, place, key_file, has_key):
+    """Everybody can have it: with a key, which says that not everybody may approve calls, it is approved once."""
+    service = start({"key_file": str(key_file)} if has_key else {}, kind="ovos-messagebus")
+    with Caller(service.url) as caller, Person(service.url, key=KEY if has_key else None) as person:
+        person.attach()
+        mark = touch(caller, place)
+        decision = person.respond(person.question()["id"], "session")["decision"]
+        assert decision == ("once" if has_key else "session")
+        assert caller.answer_to(INVOKE, mark).data["result"]
+        mark = touch(caller, place)
+        if has_key:
+            assert person.respond(person.question()["id"], "deny")["accepted"]
+        assert ("result" in caller.answer_to(INVOKE, mark).data) is not has_key
+
+
 @pytest.mark.parametrize("context", [{"source": "alice"}, {"session": {"session_id": "s1"}}, {}])
 def test_a_session_without_a_name_is_approved_once(start, place, context):
     service = start()

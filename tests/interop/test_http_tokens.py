@@ -247,6 +247,39 @@ def test_a_call_that_waits_for_a_person_does_not_outlive_its_token(launch, tmp_p
         assert "the rights of its caller have changed" in answers[0].json["error"]
 
 
+@pytest.mark.parametrize("has_token", [True, False])
+def test_a_session_is_that_of_its_token_or_else_of_its_connection(launch, tmp_path, has_token):
+    """Each program of the device has the address, and can send the Session-Id."""
+    tokens = [{"name": name, "token_sha256": digest(name)} for name in ("kitchen", "kid")]
+    one = launch({"approval": {"mode": "strict"}, "http": {"tokens": tokens if has_token else []}},
+                 [folder_of(tmp_path)], args=["--http", "127.0.0.1:0"])
+    port, answers = port_of(one.daemon), []
+
+    def call(http, token):
+        headers = {**(bearer(token) if has_token else {}), "Session-Id": "s"}
+        thread = threading.Thread(target=lambda: answers.append(http.post("/v1/tools/risky", {"value": -7}, **headers)))
+        thread.start()
+        return thread
+
+    with Person(one.url) as person, Http(port) as kept, Http(port) as other:
+        person.attach(60)
+        first = call(kept, "kitchen")
+        assert person.respond(person.question()["id"], "session")["decision"] == "session"
+        first.join()
+        call(kept, "kitchen").join()
+        assert [one.status for one in answers] == [200, 200]
+        second = call(other, "kitchen")
+        if not has_token:
+            assert person.respond(person.question()["id"], "deny")["accepted"]
+        second.join()
+        assert answers[-1].status == (200 if has_token else 403)
+        if has_token:
+            third = call(other, "kid")
+            assert person.respond(person.question()["id"], "deny")["accepted"]
+            third.join()
+            assert answers[-1].status == 403
+
+
 def folder_of(tmp_path):
     manifests.answers(tmp_path / "toolbox.d")
     return tmp_path / "toolbox.d"

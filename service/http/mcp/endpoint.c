@@ -503,6 +503,7 @@ static struct rpc *make_rpc(struct mcp_endpoint *endpoint, const struct http_req
 	if (profile)
 		rpc->address.granted = memcpy(rpc->granted, profile, size);
 	rpc->rights = identity_rights(request->identity, http_connection_peer(request->connection));
+	rpc->address.token = identity_hash_token(&rpc->rights);
 	rpc->endpoint = endpoint;
 	rpc->connection = request->connection;
 	list_init(&rpc->link);

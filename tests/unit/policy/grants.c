@@ -11,19 +11,53 @@ static struct toolbox toolbox = {.package = &package, .id = (char *)"box"};
 static struct tool tool = {
 	.toolbox = &toolbox, .name = (char *)"t", .definition = (char *)"{}", .definition_size = 2};
 
+static struct policy_caller name(const char *session, const char *source)
+{
+	return (struct policy_caller){
+		.session_id = {session, strlen(session)}, .source = {source, strlen(source)}};
+}
+
 static bool have(const struct grants *grants, const char *session, const char *source)
 {
-	return grants_have(grants, &tool, session, strlen(session), source, strlen(source));
+	const struct policy_caller caller = name(session, source);
+
+	return grants_have(grants, &tool, &caller, 1);
 }
 
 static void add(struct grants *grants, const char *session, const char *source)
 {
-	cr_assert_eq(
-		grants_add(grants, &tool, session, strlen(session), source, strlen(source)), 0);
+	const struct policy_caller caller = name(session, source);
+
+	cr_assert_eq(grants_add(grants, &tool, &caller, 1), 0);
 }
 
-Test(grants, are_for_one_tool_session_and_source)
+Test(grants, are_for_a_token_or_a_connection_not_for_names)
 {
+	struct account_book book = {0};
+	struct account *first = account_new(&book);
+	struct account *second = account_new(&book);
+	struct policy_caller caller = name("s", "a");
+
+	cr_assert(first && second);
+	caller.account = first;
+	cr_expect_eq(grantee_of(&caller, false), 0, "a bus of others");
+	cr_expect_neq(grantee_of(&caller, true), 0);
+	caller.account = second;
+	cr_expect_neq(grantee_of(&caller, true), first->number);
+	caller.door = CALL_DOOR_HTTP;
+	cr_expect_eq(grantee_of(&caller, false), second->number);
+	caller.token = 7;
+	cr_expect_eq(grantee_of(&caller, false), 7);
+	caller.account = NULL;
+	caller.token = 0;
+	cr_expect_eq(grantee_of(&caller, true), 0);
+	account_unref(first);
+	account_unref(second);
+}
+
+Test(grants, are_for_one_tool_session_source_and_grantee)
+{
+	struct policy_caller caller;
 	struct grants grants;
 
 	grants_init(&grants);
@@ -36,6 +70,10 @@ Test(grants, are_for_one_tool_session_and_source)
 	cr_expect_not(have(&grants, "z", "a"));
 	cr_expect_not(have(&grants, "", "sa"));
 	cr_expect_not(have(&grants, "sa", ""));
+	caller = name("s", "a");
+	cr_expect_not(grants_have(&grants, &tool, &caller, 2));
+	caller.token = 1;
+	cr_expect_not(grants_have(&grants, &tool, &caller, 1));
 	tool.name = (char *)"u";
 	cr_expect_not(have(&grants, "s", "a"));
 	grants_deinit(&grants);
