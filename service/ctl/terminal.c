@@ -11,6 +11,7 @@
 
 #include "json/writer.h"
 #include "util/cleanup.h"
+#include "util/environment.h"
 #include "util/visible.h"
 #include "util/wrap.h"
 
@@ -174,12 +175,8 @@ const char *terminal_plain(void)
 
 bool terminal_has_utf8(void)
 {
-	const char *locale = getenv("LC_ALL");
+	const char *locale = environment_locale();
 
-	if (!locale || !*locale)
-		locale = getenv("LC_CTYPE");
-	if (!locale || !*locale)
-		locale = getenv("LANG");
 	return locale && (strcasestr(locale, "utf-8") || strcasestr(locale, "utf8"));
 }
 

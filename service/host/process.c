@@ -15,13 +15,13 @@
 
 #include "host/host.h"
 #include "util/cleanup.h"
+#include "util/environment.h"
 #include "util/process/spawn.h"
 #include "wire/wire.h"
 
 static const char *const kept_variables[] = {
 	"PATH",
 	"HOME",
-	"LANG",
 	"USER",
 	"TZ",
 #ifdef TOOLBOXD_SANITIZED
@@ -35,9 +35,13 @@ static const char *const kept_variables[] = {
 /* "SIGSTKFLT" is the longest. */
 #define SIGNAL_NAME_BYTES 12
 
+/* LANG= and the longest locale. */
+#define LANG_BYTES 256
+
 #define NS_PER_S UINT64_C(1000000000)
 
-#define KEPT_COUNT (sizeof(kept_variables) / sizeof(*kept_variables))
+/* The variables that are kept, and LANG. */
+#define KEPT_COUNT (1 + sizeof(kept_variables) / sizeof(*kept_variables))
 
 /* Move *@fd above the low descriptors to which dup2 copies the ends of the child, so that none is
  * overwritten before it was copied. Returns 0 or a negative errno. */
@@ -63,17 +67,21 @@ static char *find_variable(const char *name)
 	return NULL;
 }
 
-/* Write the variables that are kept of ours to @ret_chosen. */
-static void choose_environment(char *ret_chosen[KEPT_COUNT + 1])
+/* Write the variables that are kept of ours to @ret_chosen. LANG, whose text is written to @ret_lang, has the locale
+ * that is in force, whatever variable gives it: containers set LC_ALL. */
+static void choose_environment(char *ret_chosen[KEPT_COUNT + 1], char ret_lang[LANG_BYTES])
 {
+	const char *locale = environment_locale();
 	size_t n = 0;
 
-	for (size_t i = 0; i < KEPT_COUNT; i++) {
+	for (size_t i = 0; i < KEPT_COUNT - 1; i++) {
 		char *entry = find_variable(kept_variables[i]);
 
 		if (entry)
 			ret_chosen[n++] = entry;
 	}
+	if (locale && snprintf(ret_lang, LANG_BYTES, "LANG=%s", locale) < LANG_BYTES)
+		ret_chosen[n++] = ret_lang;
 	ret_chosen[n] = NULL;
 }
 
@@ -119,11 +127,12 @@ const char *host_signal_name(int signal)
 int process_spawn(const char *program, const char *toolbox_id, struct process *ret_process)
 {
 	char *chosen[KEPT_COUNT + 1];
+	char lang[LANG_BYTES];
 	int sockets[2];
 	int pipes[2];
 	int r;
 
-	choose_environment(chosen);
+	choose_environment(chosen, lang);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
 		return -errno;
 	cleanup_close int wire = sockets[0];

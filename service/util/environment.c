@@ -59,3 +59,14 @@ int environment_copy(const char *environment, char **ret_copy)
 	*ret_copy = copy;
 	return 0;
 }
+
+const char *environment_locale(void)
+{
+	const char *locale = getenv("LC_ALL");
+
+	if (!locale || !*locale)
+		locale = getenv("LC_CTYPE");
+	if (!locale || !*locale)
+		locale = getenv("LANG");
+	return locale && *locale ? locale : NULL;
+}

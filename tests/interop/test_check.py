@@ -58,22 +58,30 @@ def test_a_registration_folder_is_many_toolboxes(check, tmp_path):
     ("# param: times integer", "# param NAME TYPE DESCRIPTION"),
     ("# descripton: Rings.", "# description: TEXT"),
     ("# summary: Rings.", "# description: TEXT"),
-    ("# risk execute", "# risk: read, write or execute"),
+    ("# rsik: execute", "# risk: read, write or execute"),
+    ("# risk level: execute", "# risk: read, write or execute"),
+    ("# parm times integer How often", "# param NAME TYPE DESCRIPTION"),
+    ("# prams times integer How often", "# param NAME TYPE DESCRIPTION"),
+    ("# Param times integer How often", "# param NAME TYPE DESCRIPTION"),
+    ("# Description: Rings.", "# description: TEXT"),
+    ("# description : Rings.", "# description: TEXT"),
+    ("// Timeout: 5", "# timeout: SECONDS"),
     ("# timeout 5", "# timeout: SECONDS"),
 ])
 def test_a_comment_that_defines_nothing_is_named(check, tmp_path, line, form):
     path = program(tmp_path / "bells", "ring.sh", *GOOD[:3], line, "echo")
     done = check(tmp_path / "bells")
     assert done.returncode == DONE
-    word = line.lstrip("# ").split()[0]
-    assert f"warning {path}:4: the comment '# " in done.stderr, done.stderr
-    assert word.rstrip(":") in done.stderr and f"is '{form}' meant?" in done.stderr
+    word = line.lstrip("#/ ").split()[0]
+    assert f": {path}:4: the comment '# {word}" in done.stderr, done.stderr
+    assert f"is '{form}' meant?" in done.stderr
     assert done.stdout.splitlines()[-1] == "1 file: 0 errors, 1 warning"
 
 
 @pytest.mark.parametrize("line", [
     "# arguments are in the environment", "# input comes from stdin", "# TODO: mend this",
     "# Copyright: me", "# risk is low", "# param times integer How often", "# an option",
+    "# parse the arguments: one", "# program to ring a bell", "# this: that", "# list of names: none",
     "# timeout: 5", "# SPDX-License-Identifier: Apache-2.0", "echo '# arg: x'"])
 def test_other_comments_are_just_text(check, tmp_path, line):
     program(tmp_path / "bells", "ring.sh", *GOOD[:3], line, "echo")

@@ -165,6 +165,25 @@ Test(process, is_given_little_of_our_environment, .timeout = LIMIT)
 	close(process.output);
 }
 
+Test(process, has_the_locale_that_is_in_force_as_its_lang, .timeout = LIMIT)
+{
+	static const char expected[] = "PATH=/bin\0LANG=C.UTF-8\0";
+	cleanup(buffer_deinit) struct buffer environment = {0};
+	struct process process;
+
+	clearenv();
+	setenv("PATH", "/bin", 1);
+	setenv("LANG", "C", 1);
+	setenv("LC_CTYPE", "de_DE", 1);
+	setenv("LC_ALL", "C.UTF-8", 1);
+	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", &process), 0);
+	load_over(process.wire);
+	read_environment(process.pid, &environment);
+	cr_expect_eq(environment_compare(environment.data, expected), 0);
+	close(process.wire);
+	close(process.output);
+}
+
 Test(process, ends_in_order_when_its_wire_is_closed, .timeout = LIMIT)
 {
 	struct process process;

@@ -237,8 +237,10 @@ Test(dropins, of_one_name_are_the_one_in_the_folder_itself_or_none)
 	cr_assert_eq(read_home(NULL), 0);
 	expect_tools("a_b d ");
 	cr_expect_eq(skipped.n_items, 3);
-	expect_left_out("a_b", ", directly in the toolbox's folder");
-	expect_left_out("c", "has this name, too");
+	expect_left_out("a_b", "/home/a/b.sh: /");
+	expect_left_out("a_b", "/home/a_b, directly in the toolbox's folder, has this name");
+	expect_left_out("c", "/home/c.sh: ");
+	expect_left_out("c", "/home/c.py has this name, too");
 }
 
 Test(dropins, say_what_they_are_in_comments)
@@ -293,6 +295,58 @@ Test(dropins, have_defaults_of_every_type)
 		"%s", toolbox->tools[0].argument_schema);
 }
 
+Test(dropins, say_what_they_are_in_comments_of_other_languages)
+{
+	write_program("home/bell.js", "#!/usr/bin/env node\n"
+				      "// description: Rings.\n"
+				      "// param times integer?=2\n"
+				      "-- param where string ? = hall In which room\n"
+				      ";; risk: execute\n"
+				      "; timeout: 5\n"
+				      "--param is no comment\n");
+	cr_assert_eq(read_home(NULL), 0);
+	expect_tools("bell ");
+	cr_expect_str_eq(toolbox->tools[0].description, "Rings.");
+	cr_expect_str_eq(toolbox->tools[0].argument_schema,
+		"{\"type\":\"object\",\"properties\":{\"times\":{\"type\":\"integer\",\"default\":"
+		"2},"
+		"\"where\":{\"type\":\"string\",\"default\":\"hall\",\"description\":\"In which "
+		"room\"}},"
+		"\"additionalProperties\":false}",
+		"%s", toolbox->tools[0].argument_schema);
+	cr_expect_eq(toolbox->tools[0].risk, TOOL_EXECUTE);
+	cr_expect_eq(toolbox->tools[0].timeout_ms, 5000);
+}
+
+Test(dropins, have_the_risk_that_their_comment_means)
+{
+	static const char *const risks[] = {
+		"# Risk: execute", "# risk : execute", "# risk execute", "#RISK:execute"};
+
+	for (size_t i = 0; i < sizeof(risks) / sizeof(*risks); i++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "#!/bin/sh\n%s\n", risks[i]);
+		write_program("home/bell", text);
+		cr_assert_eq(read_home(NULL), 0);
+		expect_tools("bell ");
+		cr_expect_eq(toolbox->tools[0].risk, TOOL_EXECUTE, "%s", risks[i]);
+	}
+}
+
+Test(dropins, warn_of_comments_that_define_nothing)
+{
+	write_program("home/bell", "#!/bin/sh\n# parm times integer How often\n# risk is low\n");
+	cr_assert_eq(read_home(NULL), 0);
+	expect_tools("bell ");
+	cr_assert_eq(problems.n_items, 1);
+	cr_expect_eq(problems.items[0].severity, DIAGNOSTIC_WARNING);
+	cr_expect(strstr(problems.items[0].text,
+			  "/home/bell:2: the comment '# parm times integer How often' defines "
+			  "nothing; is '# param NAME TYPE DESCRIPTION' meant?"),
+		"%s", problems.items[0].text);
+}
+
 Test(dropins, say_what_they_are_in_the_file_beside_them)
 {
 	write_program("home/bell.sh", "#!/bin/sh\n# description: not this\n");
@@ -320,10 +374,15 @@ Test(dropins, cost_their_own_tool_when_they_say_it_wrongly)
 	write_program("home/j", "");
 	scratch_write_json("home/j.json", "{'name':'other'}");
 	write_program("home/k l", "");
+	write_program("home/m", "# param x str\n");
+	write_program("home/n", "\xEF\xBB\xBF#!/bin/sh\n");
 	cr_assert_eq(read_home(NULL), 0);
 	expect_tools("good ");
 	expect_left_out("a", "home/a:1: '# param' must be followed by a name and a type");
 	expect_left_out("b", "home/b:2: ");
+	expect_left_out("b", "; did you mean 'integer'?");
+	expect_left_out("m", "; did you mean 'string'?");
+	expect_left_out("n", "begins with a byte order mark");
 	expect_left_out("c", "must be one JSON value");
 	expect_left_out("d", "home/d: /argument_schema/properties/x/default: ");
 	expect_left_out("e", "read, write or execute");
