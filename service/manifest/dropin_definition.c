@@ -9,6 +9,7 @@
 #include "json/number.h"
 #include "json/reader.h"
 #include "json/writer.h"
+#include "manifest/dropin_hint.h"
 #include "manifest/dropin_program.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -18,6 +19,9 @@
 #define DEFINITION_BYTES_MAX (1u << 20)
 
 #define DAY_S 86400
+
+/* The characters of a comment that a warning has. */
+#define HINT_POINTS 40
 
 /* ── the file beside it ──────────────────────────────────────────────────────────────────────── */
 
@@ -103,6 +107,7 @@ struct head {
 	struct buffer required;
 	struct buffer others; /* ,"key":value */
 	struct buffer *reason;
+	struct diagnostics *problems;
 };
 
 /* A stretch of the line that is read. */
@@ -156,6 +161,15 @@ static struct words take_word(struct words *words)
 	size_t size = 0;
 
 	while (size < words->size && !is_space(words->at[size]))
+		size++;
+	return take(words, size);
+}
+
+static struct words take_letters(struct words *words)
+{
+	size_t size = 0;
+
+	while (size < words->size && words->at[size] >= 'a' && words->at[size] <= 'z')
 		size++;
 	return take(words, size);
 }
@@ -240,6 +254,25 @@ static void write_required(struct head *head, struct words name)
 	json_write_string(&head->required, name.at, name.size);
 }
 
+/* Refuse a type that is none; many languages have other words for it. */
+static int refuse_type(struct head *head, struct words type)
+{
+	static const char *const others[][2] = {{"int", "integer"}, {"str", "string"},
+		{"text", "string"}, {"bool", "boolean"}, {"float", "number"}, {"double", "number"},
+		{"list", "array"}, {"dict", "object"}};
+	static const char expected[] =
+		"'# param' must be followed by a name and a type: string, integer, number, "
+		"boolean, array or object, with '?' when it may be absent";
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (is_word(type, others[i][0])) {
+			buffer_printf(head->reason, "%s:%u: %s; did you mean '%s'?", head->path,
+				head->line, expected, others[i][1]);
+			return DROPIN_E_REFUSED;
+		}
+	return refuse_line(head, expected);
+}
+
 /* times integer? = 2 How often */
 static int read_parameter(struct head *head, struct words line)
 {
@@ -249,13 +282,12 @@ static int read_parameter(struct head *head, struct words line)
 	int r = 0;
 
 	skip_spaces(&line);
-	type = take_word(&line);
-	is_optional = type.size > 0 && type.at[type.size - 1] == '?';
-	type.size -= is_optional;
-	if (name.size == 0 || !is_type(type))
-		return refuse_line(head,
-			"'# param' must be followed by a name and a type: string, integer, number, "
-			"boolean, array or object, with '?' when it may be absent");
+	type = take_letters(&line);
+	if (name.size == 0 || !is_type(type) ||
+		(line.size > 0 && !is_space(*line.at) && *line.at != '?' && *line.at != '='))
+		return refuse_type(head, type);
+	skip_spaces(&line);
+	is_optional = skip(&line, "?");
 	write_property(head, name, type);
 	skip_spaces(&line);
 	if (skip(&line, "=")) {
@@ -290,16 +322,36 @@ static int read_timeout(struct head *head, struct words line)
 	return 0;
 }
 
+/* Return whether @word is one of the risks. */
+static bool is_risk(struct words word)
+{
+	return is_word(word, "read") || is_word(word, "write") || is_word(word, "execute");
+}
+
 static int read_risk(struct head *head, struct words line)
 {
-	static const char *const risks[] = {"read", "write", "execute"};
+	if (!is_risk(line))
+		return refuse_line(head, "'# risk:' must be followed by read, write or execute");
+	buffer_printf(&head->others, ",\"risk\":\"%.*s\"", (int)line.size, line.at);
+	return 0;
+}
 
-	for (size_t i = 0; i < sizeof(risks) / sizeof(*risks); i++)
-		if (is_word(line, risks[i])) {
-			buffer_printf(&head->others, ",\"risk\":\"%s\"", risks[i]);
-			return 0;
-		}
-	return refuse_line(head, "'# risk:' must be followed by read, write or execute");
+/* Return whether the comment is a risk in another spelling, which is taken, for else the tool would run without being
+ * asked about: `Risk: execute`, `risk : execute`, `risk execute`. */
+static bool is_spelled_risk(struct words *line)
+{
+	struct words rest = *line;
+
+	if (rest.size < strlen("risk") || strncasecmp(rest.at, "risk", strlen("risk")) != 0)
+		return false;
+	take(&rest, strlen("risk"));
+	skip_spaces(&rest);
+	skip(&rest, ":");
+	skip_spaces(&rest);
+	if (!is_risk(rest))
+		return false;
+	*line = rest;
+	return true;
 }
 
 static void read_description(struct head *head, struct words line)
@@ -309,18 +361,47 @@ static void read_description(struct head *head, struct words line)
 	buffer_append(&head->description, line.at, line.size);
 }
 
+/* Skip the mark of a comment. */
+static bool skip_mark(struct words *line)
+{
+	static const char *const others[] = {"// ", "-- ", ";; ", "; "};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (skip(line, others[i]))
+			return true;
+	return skip(line, "#");
+}
+
+static bool is_parameter(struct words line)
+{
+	return skip(&line, "param") && (line.size == 0 || is_space(*line.at));
+}
+
+/* Warn of a comment that defines nothing, if it seems to be meant to. */
+static void hint_at(struct head *head, struct words line)
+{
+	const char *form = dropin_hint_find(line.at, line.size);
+
+	if (form)
+		diagnostics_add(head->problems, DIAGNOSTIC_WARNING, 0, "",
+			"%s:%u: the comment '# %.*s' defines nothing; is '%s' meant?", head->path,
+			head->line, (int)utf8_prefix(line.at, line.size, HINT_POINTS), line.at,
+			form);
+}
+
 /* Read one line. Most lines define nothing. */
 static int read_line(struct head *head, struct words line)
 {
 	while (line.size > 0 && is_space(line.at[line.size - 1]))
 		line.size--;
 	skip_spaces(&line);
-	if (!skip(&line, "#"))
+	if (!skip_mark(&line))
 		return 0;
 	skip_spaces(&line);
 	if (!utf8_is_valid(line.at, line.size))
 		return 0;
-	if (skip(&line, "param") && (line.size == 0 || is_space(*line.at))) {
+	if (is_parameter(line)) {
+		skip(&line, "param");
 		skip_spaces(&line);
 		return read_parameter(head, line);
 	}
@@ -329,14 +410,16 @@ static int read_line(struct head *head, struct words line)
 		read_description(head, line);
 		return 0;
 	}
-	if (skip(&line, "risk:")) {
+	if (is_spelled_risk(&line) || skip(&line, "risk:")) {
 		skip_spaces(&line);
 		return read_risk(head, line);
 	}
-	if (!skip(&line, "timeout:"))
-		return 0;
-	skip_spaces(&line);
-	return read_timeout(head, line);
+	if (skip(&line, "timeout:")) {
+		skip_spaces(&line);
+		return read_timeout(head, line);
+	}
+	hint_at(head, line);
+	return 0;
 }
 
 static int read_lines(struct head *head, const struct buffer *bytes)
@@ -390,10 +473,11 @@ static int read_beginning(const char *path, struct buffer *bytes)
 	return r < 0 && file_error_is_shortage(r) ? r : 0;
 }
 
-static int read_comments(
-	const char *path, const struct buffer *bytes, struct buffer *entry, struct buffer *reason)
+static int read_comments(const char *path, const struct buffer *bytes, struct buffer *entry,
+	struct buffer *reason, struct diagnostics *problems)
 {
-	cleanup(head_deinit) struct head head = {.path = path, .reason = reason};
+	cleanup(head_deinit) struct head head = {
+		.path = path, .reason = reason, .problems = problems};
 	int r = read_lines(&head, bytes);
 
 	if (r == 0)
@@ -436,7 +520,8 @@ static int refuse_program(
 	return buffer_status(reason) ? -ENOMEM : DROPIN_E_REFUSED;
 }
 
-int dropin_define(const struct dropin *dropin, struct buffer *entry, struct buffer *reason)
+int dropin_define(const struct dropin *dropin, struct buffer *entry, struct buffer *reason,
+	struct diagnostics *problems)
 {
 	cleanup(buffer_deinit) struct buffer beginning = {0};
 	cleanup(buffer_deinit) struct buffer bytes = {0};
@@ -450,7 +535,7 @@ int dropin_define(const struct dropin *dropin, struct buffer *entry, struct buff
 		return r;
 	begin_entry(dropin, entry);
 	if (r == -ENOENT) {
-		r = read_comments(dropin->path, &beginning, entry, reason);
+		r = read_comments(dropin->path, &beginning, entry, reason, problems);
 	} else if (r < 0) {
 		buffer_printf(reason, "%s: cannot be read: %s", path, strerror(-r));
 		r = DROPIN_E_REFUSED;

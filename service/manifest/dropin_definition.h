@@ -3,6 +3,7 @@
 
 #include "manifest/dropin_scan.h"
 #include "util/buffer.h"
+#include "util/diagnostic.h"
 
 /*
  * The definition of a drop-in program: a tool entry in the JSON file beside it, else comments at
@@ -13,6 +14,8 @@
  *   # param times integer? = 2 How often
  *   # risk: execute
  *   # timeout: 5
+ *
+ * In place of the # there may be the mark of a comment in another language: // or -- or ; with a blank after it.
  */
 
 /* The part of a program that is searched for comments. */
@@ -27,5 +30,7 @@ enum dropin_status {
 char *dropin_definition_path(const struct dropin *dropin);
 
 /* Append to @entry the tool entry of a manifest for @dropin, JSON text. 0, DROPIN_E_REFUSED with
- * the place and the reason in @reason, or -ENOMEM. */
-int dropin_define(const struct dropin *dropin, struct buffer *entry, struct buffer *reason);
+ * the place and the reason in @reason, or -ENOMEM. Comments that define nothing, and seem to be meant to, are added
+ * to @problems as warnings. */
+int dropin_define(const struct dropin *dropin, struct buffer *entry, struct buffer *reason,
+	struct diagnostics *problems);

@@ -113,12 +113,19 @@ static void check_interpreter(const char *line, size_t size, struct buffer *reas
 
 void dropin_program_check(const char *path, const struct buffer *head, struct buffer *reason)
 {
+	static const char mark[] = "\xEF\xBB\xBF";
 	const char *newline;
 
 	if (is_library_name(path) || is_shared_object(path, head)) {
 		buffer_append_string(reason,
 			"it is a shared library; a manifest of kind native makes its functions "
 			"tools");
+		return;
+	}
+	if (head->size > strlen(mark) && memcmp(head->data, mark, strlen(mark)) == 0) {
+		buffer_append_string(reason,
+			"it begins with a byte order mark, so that its interpreter is not found: "
+			"save it as UTF-8 without one");
 		return;
 	}
 	if (head->size < strlen("#!"))

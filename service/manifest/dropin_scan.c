@@ -230,11 +230,11 @@ static int choose(struct dropin *twins, size_t n)
 	for (size_t i = has_winner ? 1 : 0; r == 0 && i < n; i++)
 		if (has_winner)
 			r = dropin_leave_out(&twins[i],
-				"%s, directly in the toolbox's folder, has this name",
-				twins[0].path);
+				"%s: %s, directly in the toolbox's folder, has this name",
+				twins[i].path, twins[0].path);
 		else
-			r = dropin_leave_out(
-				&twins[i], "%s has this name, too", twins[i ? 0 : 1].path);
+			r = dropin_leave_out(&twins[i], "%s: %s has this name, too", twins[i].path,
+				twins[i ? 0 : 1].path);
 	return r;
 }
 

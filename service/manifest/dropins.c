@@ -144,7 +144,7 @@ static int write_overlaid_head(struct folder *folder, const char *overlay)
 
 /* ── the tools ───────────────────────────────────────────────────────────────────────────────── */
 
-static int define(struct folder *folder, size_t index)
+static int define(struct folder *folder, size_t index, struct diagnostics *problems)
 {
 	struct dropin *dropin = &folder->list.items[index];
 	cleanup(buffer_deinit) struct buffer reason = {0};
@@ -157,13 +157,13 @@ static int define(struct folder *folder, size_t index)
 	if (!definition || origins_add(&folder->programs, dropin->path, &dropin->program) < 0 ||
 		origins_add(&folder->programs, definition, &dropin->definition) < 0)
 		return -ENOMEM;
-	r = dropin_define(dropin, &folder->entries[index], &reason);
+	r = dropin_define(dropin, &folder->entries[index], &reason, problems);
 	return r == DROPIN_E_REFUSED
 		       ? dropin_leave_out(dropin, "%.*s", (int)reason.size, reason.data)
 		       : r;
 }
 
-static int define_all(struct folder *folder)
+static int define_all(struct folder *folder, struct diagnostics *problems)
 {
 	int r = 0;
 
@@ -171,7 +171,7 @@ static int define_all(struct folder *folder)
 	if (!folder->entries)
 		return -ENOMEM;
 	for (size_t i = 0; r == 0 && i < folder->list.n_items; i++)
-		r = define(folder, i);
+		r = define(folder, i, problems);
 	return r;
 }
 
@@ -328,7 +328,7 @@ int dropins_read(struct manifest_reader *reader, const char *path, const char *o
 	if (r == 0 && overlay)
 		r = origins_add(&folder.overlay, overlay, &index);
 	r = r ? r : write_overlaid_head(&folder, overlay);
-	r = r ? r : define_all(&folder);
+	r = r ? r : define_all(&folder, problems);
 	*ret_package = NULL;
 	r = r ? r : read_all(&folder, ret_package, &first);
 	if (r == MANIFEST_E_REFUSED && first.n_errors > 0)

@@ -95,13 +95,18 @@ static int put(struct candidates *candidates, struct candidate candidate)
  * its own. Most others are programs that a manifest beside them names. */
 static bool is_stray(const char *path)
 {
-	static const char comment[] = "\n# description:";
+	static const char *const comments[] = {
+		"\n# description:", "\n// description:", "\n-- description:"};
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char head[HEAD_BYTES];
 	ssize_t n = fd >= 0 ? read(fd, head, sizeof(head)) : -1;
 
-	return n > 2 && memcmp(head, "#!", 2) == 0 &&
-	       memmem(head, (size_t)n, comment, strlen(comment));
+	if (n <= 2 || memcmp(head, "#!", 2) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(comments) / sizeof(*comments); i++)
+		if (memmem(head, (size_t)n, comments[i], strlen(comments[i])))
+			return true;
+	return false;
 }
 
 /* Keep @path, which is taken over, if it is a stray. 0 or -ENOMEM. */

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ctl/check/heads.h"
 #include "json/pointer.h"
 #include "json/reader.h"
 #include "manifest/manifest.h"
@@ -112,8 +111,6 @@ static void advise_of_tool(const struct giving *giving, const struct tool *tool)
 			"the tool '%s' has no \"description\": a model cannot know when to call it",
 			tool->name);
 	advise_of_triggers(giving, tool, pointer);
-	if (giving->toolbox->package->kind == KIND_COMMAND)
-		heads_advise(tool, giving->sink);
 }
 
 static bool has_unrated(const struct package *package)
