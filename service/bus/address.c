@@ -134,11 +134,71 @@ int bus_address_parse(const char *url, struct bus_address *ret_address, const ch
 	return -EINVAL;
 }
 
+/* ── for people ──────────────────────────────────────────────────────────────────────────────── */
+
+#define MASK "***"
+
+/* A shorter secret is no secret, and may be a part of any word. */
+#define SECRET_BYTES_MIN 4
+
+/* Return the next value in the query of a path from @at on, or NULL. */
+static const char *next_value(const char *at, size_t *ret_size)
+{
+	const char *value = strchr(at, '=');
+
+	if (!value)
+		return NULL;
+	*ret_size = strcspn(value + 1, "&;");
+	return value + 1;
+}
+
+/* Write @path to @out with its values masked. */
+static void format_path(const char *path, char *out)
+{
+	const char *query = strchr(path, '?');
+	const char *value;
+	size_t size;
+
+	while (query && (value = next_value(query, &size))) {
+		memcpy(out, path, (size_t)(value - path));
+		out = stpcpy(out + (value - path), MASK);
+		path = query = value + size;
+	}
+	strcpy(out, path);
+}
+
 void bus_address_format(const struct bus_address *address, char ret_url[BUS_URL_BYTES])
 {
 	bool is_bracketed = strchr(address->host, ':') != NULL;
+	int length = snprintf(ret_url, BUS_URL_BYTES, "%s://%s%s%s:%u",
+		address->is_tls ? "wss" : "ws", is_bracketed ? "[" : "", address->host,
+		is_bracketed ? "]" : "", address->port);
 
-	snprintf(ret_url, BUS_URL_BYTES, "%s://%s%s%s:%u%s", address->is_tls ? "wss" : "ws",
-		is_bracketed ? "[" : "", address->host, is_bracketed ? "]" : "", address->port,
-		address->path);
+	format_path(address->path, ret_url + length);
+}
+
+/* Replace the @size bytes at @secret wherever they are in @text. */
+static void mask_secret(char *text, const char *secret, size_t size)
+{
+	char *found;
+
+	if (size < SECRET_BYTES_MIN)
+		return;
+	while ((found = memmem(text, strlen(text), secret, size))) {
+		memmove(found + strlen(MASK), found + size, strlen(found + size) + 1);
+		memcpy(found, MASK, strlen(MASK));
+		text = found + strlen(MASK);
+	}
+}
+
+void bus_address_mask(const struct bus_address *address, char *text)
+{
+	const char *at = strchr(address->path, '?');
+	size_t size;
+
+	mask_secret(text, address->token, strlen(address->token));
+	while (at && (at = next_value(at, &size))) {
+		mask_secret(text, at, size);
+		at += size;
+	}
 }

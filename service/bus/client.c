@@ -96,7 +96,8 @@ struct bus_client {
 	struct bus_addresses addresses;
 	unsigned int next_address;
 	uint32_t attempt;
-	char reason[TLS_REASON_BYTES]; /* why the first address that was reached failed, or "" */
+	char reason
+		[CLIENT_UPGRADE_REASON_BYTES]; /* why the first address that was reached failed, or "" */
 	struct bus_heartbeat heartbeat;
 	char key[CLIENT_UPGRADE_KEY_TEXT_BYTES]; /* the key of the upgrade */
 	struct buffer head;                      /* the response to it, as far as it has come */
@@ -253,6 +254,18 @@ static void report_unreachable(struct bus_client *client, const char *reason, ui
 
 static const char closed[] = "the connection was closed";
 
+/* Keep @reason, unless the server has begun to refuse the upgrade: it has a better one. */
+static void keep_reason(struct bus_client *client, const char *reason)
+{
+	size_t head_size;
+
+	if (client->state != CLIENT_CONNECTING || client->head.size == 0 ||
+		client_upgrade_read(client->head.data, client->head.size, true, client->key,
+			&head_size, client->reason) != CLIENT_UPGRADE_REFUSED)
+		snprintf(client->reason, sizeof(client->reason), "%s", reason);
+	bus_address_mask(&client->bus.address, client->reason);
+}
+
 /* End the attempt or the connection. */
 static void lost(struct bus_client *client, const char *reason)
 {
@@ -263,7 +276,7 @@ static void lost(struct bus_client *client, const char *reason)
 		return;
 	/* That another address of the same name refuses is no help to the reader of the log. */
 	if (client->link.state > LINK_CONNECTING && !*client->reason)
-		snprintf(client->reason, sizeof(client->reason), "%s", reason);
+		keep_reason(client, reason);
 	link_close(&client->link);
 	loop_timer_disarm(&client->mark_wait);
 	loop_task_cancel(&client->writing);
@@ -539,7 +552,8 @@ static bool read_frames(struct bus_client *client, const char *bytes, size_t siz
 static bool read_head(struct bus_client *client, const char *bytes, size_t size)
 {
 	cleanup(buffer_deinit) struct buffer head = {0};
-	const char *reason;
+	char reason[CLIENT_UPGRADE_REASON_BYTES];
+	enum client_upgrade_status status;
 	size_t head_size;
 
 	buffer_append(&client->head, bytes, size);
@@ -547,13 +561,14 @@ static bool read_head(struct bus_client *client, const char *bytes, size_t size)
 		lost(client, strerror(ENOMEM));
 		return false;
 	}
-	reason = client_upgrade_read(client->head.data, client->head.size, client->key, &head_size);
-	if (reason) {
+	status = client_upgrade_read(
+		client->head.data, client->head.size, false, client->key, &head_size, reason);
+	if (status == CLIENT_UPGRADE_MORE)
+		return true;
+	if (status == CLIENT_UPGRADE_REFUSED) {
 		lost(client, reason);
 		return false;
 	}
-	if (head_size == 0)
-		return true;
 	head = client->head;
 	client->head = (struct buffer){0};
 	opened(client);

@@ -2,14 +2,20 @@
 #include "bus/client_upgrade.h"
 
 #include <libwebsockets.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "json/reader.h"
 #include "request/field.h"
 #include "util/base64.h"
 #include "util/cleanup.h"
+#include "util/utf8.h"
 
 #define SHA1_BYTES 20
+
+/* The most code points of an error of the server: at most 400 bytes, which fit in a reason. */
+#define ERROR_POINTS 100
 
 static const char guid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
@@ -143,14 +149,9 @@ static bool has_accepted(const struct head *head, const char *key)
 	return value && *expected && size == strlen(expected) && memcmp(value, expected, size) == 0;
 }
 
-/* Return why @head does not grant the upgrade with @key, or NULL. */
+/* Return why @head, with the status 101, does not grant the upgrade with @key, or NULL. */
 static const char *judge_response(const struct head *head, const char *key)
 {
-	static const char status[] = "HTTP/1.1 101";
-
-	if (head->size < sizeof(status) || memcmp(head->text, status, sizeof(status) - 1) != 0 ||
-		(head->text[sizeof(status) - 1] != ' ' && head->text[sizeof(status) - 1] != '\r'))
-		return "the server is no websocket there (its response is not 101)";
 	if (!has_element(head, "Upgrade", "websocket") ||
 		!has_element(head, "Connection", "upgrade"))
 		return "the server does not upgrade to a websocket";
@@ -184,19 +185,96 @@ static size_t find_head(const char *bytes, size_t size, bool *ret_is_broken)
 	return 0;
 }
 
-const char *client_upgrade_read(const char *bytes, size_t size, const char *key, size_t *ret_size)
+/* Return the status in the first line of @head; 0: there is none. */
+static unsigned int status_of(const struct head *head)
+{
+	static const char version[] = "HTTP/1.1 ";
+	const char *at = head->text + strlen(version);
+	unsigned int status = 0;
+
+	if (head->size < strlen(version) + 5 || memcmp(head->text, version, strlen(version)) != 0)
+		return 0;
+	for (int i = 0; i < 3; i++, at++) {
+		if (*at < '0' || *at > '9')
+			return 0;
+		status = status * 10 + (unsigned int)(*at - '0');
+	}
+	return *at == ' ' || *at == '\r' ? status : 0;
+}
+
+/* Return the bytes of the body that follows @head, as far as they are read. */
+static size_t body_size(const struct head *head)
+{
+	size_t digits;
+	const char *value = find_single(head, "Content-Length", &digits);
+	size_t size = 0;
+
+	for (; value && digits > 0 && *value >= '0' && *value <= '9'; digits--, value++)
+		if ((size = size * 10 + (size_t)(*value - '0')) > CLIENT_UPGRADE_BODY_BYTES)
+			return CLIENT_UPGRADE_BODY_BYTES;
+	return size;
+}
+
+/* Append ": " and the `error` of the body, an object, if it has one. */
+static void append_error(const char *body, size_t size, char *reason)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	size_t length = strlen(reason);
+	uint32_t error;
+
+	if (json_tape_read(&tape, body, size, JSON_DEPTH_DEFAULT, NULL) != 0 ||
+		json_type_at(&tape, 0) != JSON_OBJECT)
+		return;
+	error = json_find(&tape, 0, "error");
+	if (error == JSON_NONE || json_type_at(&tape, error) != JSON_STRING)
+		return;
+	json_string_decode(&tape, error, &text);
+	if (buffer_terminate(&text))
+		snprintf(reason + length, CLIENT_UPGRADE_REASON_BYTES - length, ": %.*s",
+			(int)utf8_prefix(text.data, text.size, ERROR_POINTS), text.data);
+}
+
+static enum client_upgrade_status refuse_upgrade(const char *reason, char *ret_reason)
+{
+	snprintf(ret_reason, CLIENT_UPGRADE_REASON_BYTES, "%s", reason);
+	return CLIENT_UPGRADE_REFUSED;
+}
+
+/* Refuse a response with another status than 101, once the @size bytes at @body are all of its body. */
+static enum client_upgrade_status refuse_status(const struct head *head, unsigned int status,
+	const char *body, size_t size, bool is_over, char *ret_reason)
+{
+	size_t expected = body_size(head);
+
+	if (size < expected && !is_over)
+		return CLIENT_UPGRADE_MORE;
+	snprintf(ret_reason, CLIENT_UPGRADE_REASON_BYTES,
+		"the server answers with the status %u there, not with a websocket", status);
+	append_error(body, size < expected ? size : expected, ret_reason);
+	return CLIENT_UPGRADE_REFUSED;
+}
+
+enum client_upgrade_status client_upgrade_read(const char *bytes, size_t size, bool is_over,
+	const char *key, size_t *ret_size, char ret_reason[CLIENT_UPGRADE_REASON_BYTES])
 {
 	bool is_broken;
 	struct head head = {bytes, find_head(bytes, size, &is_broken)};
+	unsigned int status = head.size > 0 ? status_of(&head) : 0;
 	const char *reason;
 
 	*ret_size = 0;
-	if (is_broken || (head.size == 0 && size >= CLIENT_UPGRADE_HEAD_BYTES))
-		return "the server does not answer in HTTP/1.1";
+	if (is_broken || (head.size == 0 && size >= CLIENT_UPGRADE_HEAD_BYTES) ||
+		(head.size > 0 && status == 0))
+		return refuse_upgrade("the server does not answer in HTTP/1.1", ret_reason);
 	if (head.size == 0)
-		return NULL;
+		return CLIENT_UPGRADE_MORE;
+	if (status != 101)
+		return refuse_status(
+			&head, status, bytes + head.size, size - head.size, is_over, ret_reason);
 	reason = judge_response(&head, key);
-	if (!reason)
-		*ret_size = head.size;
-	return reason;
+	if (reason)
+		return refuse_upgrade(reason, ret_reason);
+	*ret_size = head.size;
+	return CLIENT_UPGRADE_GRANTED;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "util/buffer.h"
@@ -15,8 +16,18 @@
 #define CLIENT_UPGRADE_KEY_BYTES      16
 #define CLIENT_UPGRADE_KEY_TEXT_BYTES 25
 
-/* The longest head of a response. */
+/* The longest head of a response, and the longest body of a refusal that is read. */
 #define CLIENT_UPGRADE_HEAD_BYTES 16384
+#define CLIENT_UPGRADE_BODY_BYTES 4096
+
+/* The room for a reason, with its NUL. */
+#define CLIENT_UPGRADE_REASON_BYTES 512
+
+enum client_upgrade_status {
+	CLIENT_UPGRADE_MORE,    /* the response is not over */
+	CLIENT_UPGRADE_GRANTED, /* frames follow */
+	CLIENT_UPGRADE_REFUSED,
+};
 
 /* Write the text of the key @bytes to @ret_text. */
 void client_upgrade_encode_key(const unsigned char bytes[CLIENT_UPGRADE_KEY_BYTES],
@@ -27,8 +38,9 @@ void client_upgrade_write(
 	const char *path, const char *host, const char *key, const char *token, struct buffer *out);
 
 /*
- * Read the response to the request with @key from the @size bytes that have come so far. Return NULL while it is
- * not over (*ret_size is 0), and when it grants the upgrade (*ret_size is its size; frames follow). Else return
- * the reason why it does not, a constant text.
+ * Read the response to the request with @key from the @size bytes that have come so far; @is_over: no more come.
+ * *ret_size is the size of a head that grants the upgrade; @ret_reason says why one does not, with the `error` of its
+ * body.
  */
-const char *client_upgrade_read(const char *bytes, size_t size, const char *key, size_t *ret_size);
+enum client_upgrade_status client_upgrade_read(const char *bytes, size_t size, bool is_over,
+	const char *key, size_t *ret_size, char ret_reason[CLIENT_UPGRADE_REASON_BYTES]);

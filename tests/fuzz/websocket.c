@@ -87,13 +87,20 @@ static void check_response(const char *text, size_t size)
 {
 	char *copy = malloc(size);
 	size_t head_size = 0;
-	const char *reason;
+	char reason[CLIENT_UPGRADE_REASON_BYTES];
 
 	expect(copy != NULL);
 	memcpy(copy, text, size);
-	reason = client_upgrade_read(copy, size, KEY, &head_size);
-	expect(head_size <= size && (!reason || head_size == 0));
-	expect(size < CLIENT_UPGRADE_HEAD_BYTES || reason || head_size > 0);
+	for (int is_over = 0; is_over < 2; is_over++) {
+		enum client_upgrade_status status =
+			client_upgrade_read(copy, size, is_over != 0, KEY, &head_size, reason);
+
+		expect(head_size <= size);
+		expect((status == CLIENT_UPGRADE_GRANTED) == (head_size > 0));
+		expect(status != CLIENT_UPGRADE_REFUSED || strlen(reason) < sizeof(reason));
+		expect(status != CLIENT_UPGRADE_MORE ||
+			size < CLIENT_UPGRADE_HEAD_BYTES + CLIENT_UPGRADE_BODY_BYTES);
+	}
 	free(copy);
 }
 

@@ -348,6 +348,29 @@ def test_toolboxctl_shows_the_token_that_it_can_read(guarded, tmp_path):
     assert toolboxctl("status", bus=guarded.url, home=home).returncode == 3
 
 
+def test_a_bus_that_refuses_says_why(guarded, tmp_path):
+    home = tmp_path / "elsewhere"
+    home.mkdir()
+    done = toolboxctl("status", bus=guarded.url, home=home)
+    assert done.returncode == 3
+    assert "answers with the status 401 there" in done.stderr and "(embedded.token_file)" in done.stderr, done.stderr
+    done = toolboxctl("status", bus=f"{guarded.url}?token=not-the-token-of-it", home=home)
+    assert "the status 401" in done.stderr and "?token=***: " in done.stderr and "not-the" not in done.stderr, done.stderr
+
+
+def test_the_token_in_the_url_of_a_bus_is_shown_nowhere(guarded, launch):
+    client = launch(kind="client", bus_url=f"{guarded.url}?token={TOKEN}", wait=False)
+    until(lambda: "On the bus at" in client.daemon.log(), EVENT_SECONDS, "the client on the bus")
+    assert f"{guarded.url}?token=***" in client.daemon.log() and TOKEN not in client.daemon.log()
+    with Caller(f"{guarded.url}?token={TOKEN}") as caller:
+        urls = set()
+        caller.send("ovos.tools.status")
+        while len(urls) < 2:
+            message = caller.wait_for(lambda message: message.type == "ovos.tools.status.response")
+            urls.add(message.data["bus"])
+    assert urls == {guarded.url, f"{guarded.url}?token=***"}
+
+
 def test_a_new_token_counts_at_once_and_ends_the_connections_of_the_old_one(guarded, tmp_path):
     def is_in(token):
         return " 101 " in handshake(guarded, f"Authorization: Bearer {token}")[0]

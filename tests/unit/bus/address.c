@@ -31,9 +31,34 @@ static void expect_refusal(const char *url, const char *words)
 Test(bus_address, is_read_and_written)
 {
 	expect_url("ws://127.0.0.1:8181/core", "ws://127.0.0.1:8181/core");
-	expect_url("wss://bus.example.org:443/a/b?c=d", "wss://bus.example.org:443/a/b?c=d");
+	expect_url("wss://bus.example.org:443/a/b?c", "wss://bus.example.org:443/a/b?c");
 	expect_url("ws://[::1]:9/", "ws://[::1]:9/");
 	expect_url("WS://localhost:0/x", "ws://localhost:0/x");
+}
+
+/* Such a URL comes into logs, status and terminals. */
+Test(bus_address, is_written_without_the_values_of_its_query)
+{
+	char path[BUS_PATH_BYTES] = "/?";
+	struct bus_address address = bus_address_default;
+	char url[BUS_URL_BYTES];
+
+	expect_url("ws://h:1/core?token=secret", "ws://h:1/core?token=***");
+	expect_url("ws://h:1/a=b?x=y=z&t=&u;key=k", "ws://h:1/a=b?x=***&t=***&u;key=***");
+	for (size_t i = 2; i + 2 < sizeof(path); i += 2)
+		memcpy(path + i, "=&", 3);
+	memcpy(address.path, path, sizeof(path));
+	bus_address_format(&address, url);
+	cr_assert_eq(strlen(url), strlen("ws://127.0.0.1:8181") + 2 + 126 * 5);
+}
+
+Test(bus_address, masks_its_secrets_in_a_text_of_the_bus)
+{
+	struct bus_address address = {.path = "/core?token=secret1&a=b", .token = "secret22"};
+	char text[] = "b: no user has secret1, secret22 or secret1secret22";
+
+	bus_address_mask(&address, text);
+	cr_expect_str_eq(text, "b: no user has ***, *** or ******");
 }
 
 Test(bus_address, has_defaults_for_what_is_left_out)

@@ -18,23 +18,27 @@ static void expect_granted(const char *head)
 {
 	cleanup_free char *text = NULL;
 	size_t size = strlen(head);
+	char reason[CLIENT_UPGRADE_REASON_BYTES];
 	size_t head_size;
 
 	cr_assert_geq(asprintf(&text, "%s\x81\x01x", head), 0);
 	for (size_t n = 0; n < size; n++) {
-		cr_expect_null(client_upgrade_read(text, n, KEY, &head_size), "%zu", n);
+		cr_expect_eq(client_upgrade_read(text, n, false, KEY, &head_size, reason),
+			CLIENT_UPGRADE_MORE, "%zu", n);
 		cr_expect_eq(head_size, 0);
 	}
-	cr_expect_null(client_upgrade_read(text, size + 3, KEY, &head_size), "%s", head);
+	cr_expect_eq(client_upgrade_read(text, size + 3, false, KEY, &head_size, reason),
+		CLIENT_UPGRADE_GRANTED, "%s", head);
 	cr_expect_eq(head_size, size);
 }
 
 static void expect_refused(const char *head, const char *words)
 {
+	char reason[CLIENT_UPGRADE_REASON_BYTES];
 	size_t head_size;
-	const char *reason = client_upgrade_read(head, strlen(head), KEY, &head_size);
 
-	cr_assert_not_null(reason, "%s", head);
+	cr_assert_eq(client_upgrade_read(head, strlen(head), false, KEY, &head_size, reason),
+		CLIENT_UPGRADE_REFUSED, "%s", head);
 	cr_expect_not_null(strstr(reason, words), "%s: %s", head, reason);
 	cr_expect_eq(head_size, 0);
 }
@@ -71,13 +75,33 @@ Test(client_upgrade, takes_a_response_that_grants_the_upgrade)
 	expect_granted("HTTP/1.1 101 x\r\nConnection: x\r\n" FIELDS "\r\n");
 }
 
+#define UNAUTHORIZED "HTTP/1.1 401 x\r\nContent-Length: 28\r\n\r\n"
+
+Test(client_upgrade, says_what_the_server_says_that_refuses)
+{
+	char reason[CLIENT_UPGRADE_REASON_BYTES];
+	size_t head_size;
+	static const char part[] = UNAUTHORIZED "{\"error\":\"wrong";
+
+	expect_refused(UNAUTHORIZED "{\"error\":\"wrong\\u0020token\"}",
+		"the status 401 there, not with a websocket: wrong token");
+	expect_refused("HTTP/1.1 502 x\r\nContent-Length: 6\r\n\r\n<html>",
+		"the status 502 there, not with a websocket");
+	cr_expect_eq(client_upgrade_read(part, sizeof(part) - 1, false, KEY, &head_size, reason),
+		CLIENT_UPGRADE_MORE);
+	cr_expect_eq(client_upgrade_read(part, sizeof(part) - 1, true, KEY, &head_size, reason),
+		CLIENT_UPGRADE_REFUSED);
+	cr_expect_str_eq(
+		reason, "the server answers with the status 401 there, not with a websocket");
+}
+
 Test(client_upgrade, refuses_every_other_response)
 {
-	expect_refused("HTTP/1.1 200 OK\r\n" FIELDS "\r\n", "not 101");
-	expect_refused("HTTP/1.1 1010\r\n" FIELDS "\r\n", "not 101");
-	expect_refused("HTTP/1.1 301 x\r\nLocation: http://h/\r\n\r\n", "not 101");
-	expect_refused("HTTP/1.0 101 x\r\n" FIELDS "\r\n", "not 101");
-	expect_refused("\r\n", "not 101");
+	expect_refused("HTTP/1.1 200 OK\r\n" FIELDS "\r\n", "the status 200 there, not");
+	expect_refused("HTTP/1.1 1010\r\n" FIELDS "\r\n", "HTTP/1.1");
+	expect_refused("HTTP/1.1 301 x\r\nLocation: http://h/\r\n\r\n", "the status 301 there");
+	expect_refused("HTTP/1.0 101 x\r\n" FIELDS "\r\n", "HTTP/1.1");
+	expect_refused("\r\n", "HTTP/1.1");
 	expect_refused("HTTP/1.1 101 x\r\n\r\n", "does not upgrade");
 	expect_refused("HTTP/1.1 101 x\r\nUpgrade: websocket\r\nConnection: close\r\n\r\n",
 		"does not upgrade");
@@ -100,12 +124,18 @@ Test(client_upgrade, refuses_every_other_response)
 Test(client_upgrade, reads_no_head_without_an_end)
 {
 	cleanup_free char *text = malloc(CLIENT_UPGRADE_HEAD_BYTES);
+	char reason[CLIENT_UPGRADE_REASON_BYTES];
 	size_t size;
 
 	cr_assert_not_null(text);
 	memset(text, 'x', CLIENT_UPGRADE_HEAD_BYTES);
-	cr_expect_null(client_upgrade_read(text, CLIENT_UPGRADE_HEAD_BYTES - 1, KEY, &size));
-	cr_expect_not_null(client_upgrade_read(text, CLIENT_UPGRADE_HEAD_BYTES, KEY, &size));
+	cr_expect_eq(
+		client_upgrade_read(text, CLIENT_UPGRADE_HEAD_BYTES - 1, false, KEY, &size, reason),
+		CLIENT_UPGRADE_MORE);
+	cr_expect_eq(
+		client_upgrade_read(text, CLIENT_UPGRADE_HEAD_BYTES, false, KEY, &size, reason),
+		CLIENT_UPGRADE_REFUSED);
 	text[7] = '\0';
-	cr_expect_not_null(client_upgrade_read(text, 8, KEY, &size));
+	cr_expect_eq(
+		client_upgrade_read(text, 8, false, KEY, &size, reason), CLIENT_UPGRADE_REFUSED);
 }
