@@ -21,17 +21,38 @@ void errors_write_missing_name(struct answer *answer)
 	answer_error_format(answer, ANSWER_MISSING_NAME, "Missing required field: 'name'");
 }
 
+/* Return the failure of the toolbox @id, or NULL. */
+static const struct catalogue_failure *find_failure(
+	const struct catalogue *catalogue, const struct text_view *id)
+{
+	for (size_t i = 0; i < catalogue_n_failures(catalogue); i++) {
+		const struct catalogue_failure *failure = catalogue_failure(catalogue, i);
+
+		if (strlen(failure->toolbox_id) == id->size &&
+			memcmp(failure->toolbox_id, id->text, id->size) == 0)
+			return failure;
+	}
+	return NULL;
+}
+
 /* Append "; there is no toolbox 'wether', did you mean 'weather'?" when @catalogue does not have the
- * toolbox that @request names; with an empty name nothing. */
+ * toolbox that @request names, or why the toolbox failed; with an empty name nothing. */
 static void write_unknown_toolbox(
 	const struct catalogue *catalogue, const struct request *request, struct buffer *out)
 {
 	const struct text_view *id = &request->toolbox_id;
+	const struct catalogue_failure *failure;
 	const char *near;
 
 	if (!id->text || id->size == 0 ||
 		catalogue_find_toolbox(catalogue, id->text, id->size) >= 0)
 		return;
+	failure = find_failure(catalogue, id);
+	if (failure) {
+		buffer_printf(
+			out, "; the toolbox '%s' failed: %s", failure->toolbox_id, failure->error);
+		return;
+	}
 	near = catalogue_suggest_toolbox(catalogue, id->text, id->size);
 	buffer_printf(out, "; there is no toolbox '%.*s'", request_name_length(id), id->text);
 	if (near)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every error: its code, the first words of its text, the facts beside it."""
 import pytest
+from caller import Caller
 
 INVOKE = "ovos.tools.invoke"
 LONG_NAME = "x" * 1000
@@ -26,6 +27,14 @@ def test_an_unknown_tool_and_what_was_probably_meant(caller):
     assert caller.call("ovos.tools.get", {"name": "ad"})["suggestions"] == answer["suggestions"]
     assert caller.invoke("add", {}, toolbox_id="nobody")["code"] == "unknown_tool"
     assert caller.invoke("add", {}, toolbox_id="libm")["code"] == "unknown_tool"
+
+
+def test_an_unknown_tool_of_a_toolbox_that_failed(launch, tmp_path):
+    (tmp_path / "broken.json").write_text('{"kind": "command"}')
+    with Caller(launch({}, [tmp_path]).url) as caller:
+        answer = caller.invoke("any", toolbox_id="broken")
+    assert answer["code"] == "unknown_tool"
+    assert answer["error"].startswith("Unknown tool: 'any'; the toolbox 'broken' failed: ")
 
 
 @pytest.mark.parametrize("name, shown", [(42, "'42'"), (True, "'true'"), (["add"], "'[\"add\"]'"),
@@ -54,7 +63,6 @@ def test_a_name_in_two_toolboxes(caller):
 
 def test_the_last_of_two_wins_where_the_configuration_says_so(launch, tmp_path):
     import manifests
-    from caller import Caller
     manifests.twins(tmp_path / "toolbox.d")
     service = launch({"duplicate_names": "last"}, [tmp_path / "toolbox.d"])
     with Caller(service.url) as caller:
@@ -188,7 +196,6 @@ def test_a_risky_tool_with_nobody_to_ask(caller):
 ])
 def test_who_asks_is_configured(launch, tmp_path, approval, code):
     import manifests
-    from caller import Caller
     manifests.answers(tmp_path / "toolbox.d")
     service = launch({"approval": approval}, [tmp_path / "toolbox.d"])
     with Caller(service.url) as caller:
@@ -196,7 +203,6 @@ def test_who_asks_is_configured(launch, tmp_path, approval, code):
 
 
 def test_filters_hide_a_tool_everywhere(launch):
-    from caller import Caller
     service = launch(env={"TOOLBOXD_TOOLS_ENABLED": "add, math_tools/divide ,sqrt"})
     with Caller(service.url) as caller:
         names = [one["name"] for one in caller.call("ovos.tools.list")["tools"]]
