@@ -247,14 +247,18 @@ static int read_list(struct mcp_message *message, struct mcp_error *error)
 	return 0;
 }
 
+/* Models write the text of an object, too, which a call takes through every door. */
 static int read_call(struct mcp_message *message, struct mcp_error *error)
 {
+	enum json_type type = JSON_OBJECT;
+
 	message->name = mcp_find_typed(&message->tape, message->params, "name", JSON_STRING);
 	if (message->name == JSON_NONE)
 		return refuse_params(error, "params.name must be a string, the name of a tool.");
 	message->arguments = mcp_find_present(&message->tape, message->params, "arguments");
-	if (message->arguments != JSON_NONE &&
-		json_type_at(&message->tape, message->arguments) != JSON_OBJECT)
+	if (message->arguments != JSON_NONE)
+		type = json_type_at(&message->tape, message->arguments);
+	if (type != JSON_OBJECT && type != JSON_STRING)
 		return refuse_params(error, "params.arguments must be an object.");
 	return 0;
 }

@@ -58,11 +58,11 @@ struct mcp_message {
 	struct buffer header_version;    /* as JSON; empty, unless it is not supported */
 	struct text_view progress_token; /* as JSON; absent: none */
 	uint32_t name;                   /* tools/call: token of the tool's name */
-	uint32_t arguments;              /* tools/call: token of the object, or JSON_NONE */
-	uint32_t cursor;                 /* tools/list: token, or JSON_NONE */
-	uint32_t requested_version;      /* initialize: token */
-	struct text_view request_id;     /* cancelled: of the request, as JSON; absent: ignore it */
-	bool wants_tool_changes;         /* listen */
+	uint32_t arguments;          /* tools/call: token of an object or its text, or JSON_NONE */
+	uint32_t cursor;             /* tools/list: token, or JSON_NONE */
+	uint32_t requested_version;  /* initialize: token */
+	struct text_view request_id; /* cancelled: of the request, as JSON; absent: ignore it */
+	bool wants_tool_changes;     /* listen */
 };
 
 /*

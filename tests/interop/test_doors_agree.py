@@ -227,6 +227,7 @@ CALLS = {
     "a toolbox in Python": ("python_echo", {"text": "café"}, None),
     "coerced": ("coerced", {"n": "7", "list": "[1]"}, None),
     "null": ("environment", {"name": "NO_SUCH_VARIABLE"}, None),
+    "the text of an object": ("add", '{"a": 3, "b": 4}', None),
     "by toolbox and name": ("left__same", {"value": -3}, None),
     "one that is missing": ("add", {"a": 1}, "invalid_arguments"),
     "two of the wrong type": ("add", {"a": "x", "b": None}, "invalid_arguments"),
