@@ -6,7 +6,6 @@
 
 #include "core/address.h"
 #include "json/writer.h"
-#include "mcp/client/result.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/utf8.h"
@@ -301,13 +300,6 @@ bool answer_write_result(struct buffer *out, const char *result, size_t size, ui
 bool answer_write_arguments(struct buffer *out, const char *arguments, size_t size, uint32_t max)
 {
 	return write_cut(out, arguments, size, max, "The arguments have", "raise");
-}
-
-void answer_write_content(struct buffer *out, const struct json_tape *tape, const char *result,
-	size_t size, uint32_t max)
-{
-	if (size <= max || !mcp_cut_content(tape, max, out))
-		buffer_append(out, result, size);
 }
 
 size_t answer_cut_text(const char *text, size_t size, uint32_t max)

@@ -158,10 +158,5 @@ bool answer_write_result(struct buffer *out, const char *result, size_t size, ui
 /* As answer_write_result() for the JSON text @arguments, which an event repeats. */
 bool answer_write_arguments(struct buffer *out, const char *arguments, size_t size, uint32_t max);
 
-/* As answer_write_result() for the rich content @result with the tape @tape: only its text blocks count, and they
- * are cut in place. */
-void answer_write_content(struct buffer *out, const struct json_tape *tape, const char *result,
-	size_t size, uint32_t max);
-
 /* Return the most bytes of the UTF-8 @text that hold at most @max code points. */
 size_t answer_cut_text(const char *text, size_t size, uint32_t max);

@@ -6,6 +6,7 @@
 
 #include "catalogue/tool_schemas.h"
 #include "core/checks.h"
+#include "core/cut_content.h"
 #include "core/errors.h"
 #include "core/status/failure.h"
 #include "policy/approval.h"
@@ -175,7 +176,7 @@ static void write_guarded(
 	uint32_t max = call->invoker->config->result_max_chars;
 
 	if (call->tool->has_content)
-		answer_write_content(out, result->tape, result->text, result->size, max);
+		cut_content_write(out, result->tape, result->text, result->size, max);
 	else
 		answer_write_result(out, result->text, result->size, max);
 }

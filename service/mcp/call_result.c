@@ -76,13 +76,22 @@ static bool is_truncated(const struct json_tape *tape, uint32_t result)
 	       json_string_equals(tape, reason, "too_long", strlen("too_long"));
 }
 
-/* Append the content that is one block of @text. */
-static void write_text_content(struct buffer *out, struct buffer *text)
+/* Append a text block with @text, after a comma unless @is_first. */
+static void write_text_block(struct buffer *out, const struct buffer *text, bool is_first)
 {
 	buffer_fail_with(out, text);
-	buffer_append_string(out, "\"content\":[{\"type\":\"text\",\"text\":");
+	buffer_append_string(out, is_first ? "" : ",");
+	buffer_append_string(out, "{\"type\":\"text\",\"text\":");
 	json_write_string(out, text->data ? text->data : "", text->size);
-	buffer_append_string(out, "}]");
+	buffer_append_char(out, '}');
+}
+
+/* Append the content that is one block of @text. */
+static void write_text_content(struct buffer *out, const struct buffer *text)
+{
+	buffer_append_string(out, "\"content\":[");
+	write_text_block(out, text, true);
+	buffer_append_char(out, ']');
 }
 
 static void write_failure(struct buffer *out, struct buffer *text)
@@ -105,6 +114,56 @@ static uint32_t find_structured(
 					  : json_find(tape, result, "structured");
 }
 
+/* Append the words for the cut of the rich content at @result, which may be the tool's own. */
+static void append_hint(const struct json_tape *tape, uint32_t result, struct buffer *text)
+{
+	size_t start = text->size;
+
+	append_member(tape, result, "hint", text);
+	if (text->size == start)
+		buffer_append_string(text, "The tool has cut this result.");
+}
+
+/* Append the blocks at @content of the rich content at @result. A client that reads texts alone gets the
+ * structured value as one when there is no block, and in the last one that the result was cut. */
+static void write_blocks(struct buffer *out, const struct json_tape *tape, uint32_t result,
+	uint32_t content, struct buffer *text)
+{
+	uint32_t structured = json_find(tape, result, "structured");
+	uint32_t n_blocks = json_count(tape, content);
+
+	buffer_append_string(out, "\"content\":");
+	json_write_compact(out, tape, content);
+	out->size -= buffer_status(out) == 0; /* the bracket */
+	if (n_blocks == 0 && structured != JSON_NONE) {
+		if (is_truncated(tape, structured))
+			append_member(tape, structured, "head", text);
+		else
+			json_write_compact(text, tape, structured);
+		write_text_block(out, text, n_blocks++ == 0);
+		buffer_reset(text);
+	}
+	if (find_typed(tape, result, "truncated", JSON_TRUE) != JSON_NONE) {
+		append_hint(tape, result, text);
+		write_text_block(out, text, n_blocks == 0);
+	}
+	buffer_append_char(out, ']');
+}
+
+/* Append the members of the response to @message, a call with the rich content at @result. A value that was cut
+ * does not satisfy the schema of the tool, so the client must not read it. */
+static void write_content(struct buffer *out, const struct mcp_message *message,
+	const struct json_tape *tape, uint32_t result, uint32_t content, struct buffer *text)
+{
+	uint32_t structured = find_structured(message, tape, result);
+	bool is_cut = structured != JSON_NONE && is_truncated(tape, structured);
+
+	write_blocks(out, tape, result, content, text);
+	if (structured != JSON_NONE && !is_cut)
+		write_structured(out, tape, structured);
+	buffer_append_string(out, is_cut ? ",\"isError\":true" : ",\"isError\":false");
+}
+
 /* Append the members of the response to @message, a call that has the result at @result. */
 static void write_result(struct buffer *out, const struct mcp_message *message,
 	const struct json_tape *tape, uint32_t result, bool has_content, struct buffer *text)
@@ -122,18 +181,13 @@ static void write_result(struct buffer *out, const struct mcp_message *message,
 		return;
 	}
 	if (content != JSON_NONE) {
-		uint32_t structured = find_structured(message, tape, result);
-
-		buffer_append_string(out, "\"content\":");
-		json_write_compact(out, tape, content);
-		if (structured != JSON_NONE)
-			write_structured(out, tape, structured);
-	} else {
-		json_write_compact(text, tape, result);
-		write_text_content(out, text);
-		if (is_object)
-			write_structured(out, tape, result);
+		write_content(out, message, tape, result, content, text);
+		return;
 	}
+	json_write_compact(text, tape, result);
+	write_text_content(out, text);
+	if (is_object)
+		write_structured(out, tape, result);
 	buffer_append_string(out, ",\"isError\":false");
 }
 

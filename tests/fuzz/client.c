@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cut_content.h"
 #include "json/reader.h"
 #include "mcp/client/client.h"
 #include "mcp/client/events.h"
@@ -77,15 +78,8 @@ static void expect_result(struct text_view text)
 
 	expect_json(text, JSON_OBJECT);
 	expect(json_tape_read(&tape, text.text, text.size, DEPTH_MAX, NULL) == 0);
-	if (mcp_cut_content(&tape, 3, &cut)) {
-		struct json_tape again = {0};
-		struct buffer none = {0};
-
-		expect_json((struct text_view){cut.data, cut.size}, JSON_OBJECT);
-		expect(json_tape_read(&again, cut.data, cut.size, DEPTH_MAX, NULL) == 0);
-		expect(!mcp_cut_content(&again, 3, &none));
-		json_tape_deinit(&again);
-	}
+	cut_content_write(&cut, &tape, text.text, text.size, 3);
+	expect_json((struct text_view){cut.data, cut.size}, JSON_OBJECT);
 	buffer_deinit(&cut);
 	json_tape_deinit(&tape);
 }

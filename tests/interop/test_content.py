@@ -22,6 +22,7 @@ STRUCTURED = {"size": {"width": 3, "height": 4}}
 SCHEMA = {"type": "object", "required": ["size"], "properties": {"size": {"$ref": "#/$defs/size"}},
           "$defs": {"size": {"type": "object", "required": ["width"],
                              "properties": {"width": {"type": "integer", "maximum": 9}}}}}
+VALUE = json.dumps({"rows": ["row"] * 500}, separators=(",", ":"))
 OLD = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "required": ["size"],
        "properties": {"size": {"$ref": "#/definitions/size"}},
        "definitions": {"size": {"type": "object", "required": ["width"]}}}
@@ -64,6 +65,9 @@ def started(tmp_path_factory):
         tool("lacks", {"content": []}, output_schema=SCHEMA),
         tool("long", {"content": [{"type": "text", "text": "é" * 1500}, BLOCKS[1],
                                   {"type": "text", "text": "x" * 900}], "structured": STRUCTURED}),
+        tool("double", {"content": [{"type": "text", "text": VALUE}], "structured": json.loads(VALUE)},
+             output_schema={"type": "object", "required": ["rows"]}),
+        tool("note", {"content": [{"type": "resource", "resource": {"uri": "file:///n", "text": "n" * 3000}}]}),
         tool("heavy", {"content": [{"type": "image", "data": "A" * 60000, "mimeType": "image/png"}]}),
         *[tool(f"wrong_{number}", result) for number, result in enumerate(WRONG.values())],
         {**tool("json", {"content": BLOCKS}), "command": {"shell": "echo '{\"content\": []}'", "output": "json"}},
@@ -161,15 +165,47 @@ def test_blocks_are_checked(started):
     jsonschema.validate({"content": BLOCKS, "structured": STRUCTURED}, definition)
 
 
-def test_text_alone_is_cut(started, mcp):
-    with Caller(started.url) as caller:
+def marks(chars):
+    return {"truncated": True, "actual_chars": chars, "max_chars": 2000, "hint": hint(chars)}
+
+
+def hint(chars):
+    return f"The result has {chars} characters, 2000 are allowed: ask for less, or raise result_max_chars."
+
+
+def test_a_cut_text_says_so_at_every_door(started, mcp):
+    with Caller(started.url) as caller, Http(port_of(started.daemon)) as http:
         cut = caller.invoke("long", {})["result"]
         assert caller.invoke("heavy", {})["result"]["content"][0]["data"] == "A" * 60000
+        assert http.post("/v1/tools/long", {}).json["result"] == cut
     assert cut == {"content": [{"type": "text", "text": "é" * 1500}, BLOCKS[1],
                                {"type": "text", "text": "x" * 500}],
-                   "truncated": True, "structured": STRUCTURED}
+                   "structured": STRUCTURED, **marks(2400)}
     result = mcp.call("maps__long")
-    assert result["content"] == cut["content"] and result["isError"] is False
+    assert result["content"] == [*cut["content"], {"type": "text", "text": hint(2400)}]
+    assert (result["isError"], result["structuredContent"]) == (False, STRUCTURED)
+
+
+def test_a_structured_value_and_a_resource_are_cut_as_a_text_is(started, mcp):
+    """The text of a server is often the JSON of its value: neither is longer than the other may be."""
+    with Caller(started.url) as caller:
+        double = caller.invoke("double", {})["result"]
+        note = caller.invoke("note", {})["result"]
+    assert double["content"] == [{"type": "text", "text": VALUE[:2000]}]
+    assert double["structured"] == {"reason": "too_long", "head": VALUE[:2000], **marks(len(VALUE))}
+    assert note["content"] == [{"type": "resource", "resource": {"uri": "file:///n", "text": "n" * 2000}}]
+    result = mcp.call("maps__double")
+    assert result["content"] == [*double["content"], {"type": "text", "text": hint(len(VALUE))}]
+    assert result["isError"] is True and "structuredContent" not in result
+    result = mcp.call("maps__note")
+    assert result["content"] == [*note["content"], {"type": "text", "text": hint(3000)}]
+    assert result["isError"] is False
+
+
+def test_a_client_that_reads_texts_alone_has_a_value_without_blocks(mcp):
+    result = mcp.call("maps__old")
+    assert result["content"] == [{"type": "text", "text": json.dumps(STRUCTURED, separators=(",", ":"))}]
+    assert result["structuredContent"] == STRUCTURED
 
 
 def test_a_plugin_alone_says_so_at_the_top(tmp_path):

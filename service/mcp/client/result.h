@@ -30,10 +30,3 @@ enum mcp_end mcp_read_end(const struct json_tape *tape, struct buffer *out, bool
 
 /* The same for a request that is no tools/call: its result object is the text of one block, and `structured`. */
 enum mcp_end mcp_read_plain_end(const struct json_tape *tape, struct buffer *out);
-
-/*
- * Append the result object at the root of @tape, of the form above, with its text blocks cut to @chars_max
- * code points in all, and `"truncated": true` beside its content. Other blocks stay. Return false, and
- * append nothing, when they are not longer.
- */
-bool mcp_cut_content(const struct json_tape *tape, size_t chars_max, struct buffer *out);

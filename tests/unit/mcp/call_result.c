@@ -62,9 +62,12 @@ Test(mcp_call_result, passes_the_blocks_of_rich_content_on)
 		       "\"structuredContent\":{\"w\":1},\"isError\":false"));
 	expect_result(
 		"{\"result\":{\"content\":[]}}", true, RESULT("\"content\":[],\"isError\":false"));
-	/* The legacy era has objects alone there. */
+	/* The legacy era has objects alone there; a client that reads texts alone has the value, too. */
 	expect_result("{\"result\":{\"content\":[],\"structured\":[1]}}", true,
-		RESULT("\"content\":[],\"isError\":false"));
+		RESULT("\"content\":[{\"type\":\"text\",\"text\":\"[1]\"}],\"isError\":false"));
+	expect_result("{\"result\":{\"content\":[],\"structured\":{\"a\":1}}}", true,
+		RESULT("\"content\":[{\"type\":\"text\",\"text\":\"{\\\"a\\\":1}\"}],"
+		       "\"structuredContent\":{\"a\":1},\"isError\":false"));
 	expect_result("{\"result\":{\"content\":[]}}", false,
 		RESULT("\"content\":[{\"type\":\"text\",\"text\":\"{\\\"content\\\":[]}\"}],"
 		       "\"structuredContent\":{\"content\":[]},\"isError\":false"));
@@ -83,6 +86,26 @@ Test(mcp_call_result, is_an_error_when_the_result_was_cut)
 	expect_result("{\"result\":{\"truncated\":true}}", false,
 		RESULT("\"content\":[{\"type\":\"text\",\"text\":\"{\\\"truncated\\\":true}\"}],"
 		       "\"structuredContent\":{\"truncated\":true},\"isError\":false"));
+}
+
+Test(mcp_call_result, says_in_a_last_block_that_rich_content_was_cut)
+{
+	expect_result("{\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"a\"}],"
+		      "\"truncated\":true,\"actual_chars\":9,\"max_chars\":1,\"hint\":\"ask for "
+		      "less\",\"structured\":{\"b\":1}}}",
+		true,
+		RESULT("\"content\":[{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"text\","
+		       "\"text\":\"ask for less\"}],\"structuredContent\":{\"b\":1},"
+		       "\"isError\":false"));
+	expect_result("{\"result\":{\"content\":[],\"truncated\":true}}", true,
+		RESULT("\"content\":[{\"type\":\"text\",\"text\":\"The tool has cut this result."
+		       "\"}],\"isError\":false"));
+	/* A cut value does not satisfy the schema of the tool. */
+	expect_result("{\"result\":{\"content\":[],\"truncated\":true,\"hint\":\"ask for less\","
+		      "\"structured\":{" TRUNCATED "}}}",
+		true,
+		RESULT("\"content\":[{\"type\":\"text\",\"text\":\"{\\\"a\\\"\"},{\"type\":"
+		       "\"text\",\"text\":\"ask for less\"}],\"isError\":true"));
 }
 
 Test(mcp_call_result, has_each_violation_on_a_line_of_its_own)
