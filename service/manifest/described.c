@@ -150,7 +150,7 @@ static int take_tool(struct manifest_reader *reader, const struct json_tape *des
 			"letters, digits, '_' or '-'");
 	r = r ? r
 	      : manifest_add_entry(
-			reader, (struct text_view){text.data, text.size}, toolbox, &reason);
+			reader, (struct text_view){text.data, text.size}, toolbox, NULL, &reason);
 	if (r == 0)
 		toolbox->tools[toolbox->n_tools - 1].validates = true;
 	return r == MANIFEST_E_REFUSED ? skipped_list_add(skipped, name, reason.data) : r;

@@ -5,13 +5,18 @@
 #include <string.h>
 
 #include "catalogue/package.h"
-#include "json/writer.h"
+#include "manifest/mend.h"
 #include "manifest/reader.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 
 #define NS_PER_MS UINT64_C(1000000)
+
+/* An entry is read again for each of its mistakes, up to so many bytes in all. */
+#define MENDED_BYTES ((size_t)4 << 20)
+
+#define OUTPUT "/output_schema"
 
 bool manifest_entries_are_late(const struct manifest_reader *reader, uint64_t *end_ns)
 {
@@ -50,39 +55,48 @@ static int read_entry(struct manifest_reader *reader, const struct toolbox *tool
 	return 0;
 }
 
-/* Append the entry @text without its output schema. */
-static int drop_output(struct text_view text, struct buffer *out)
+/* Return the first of @problems, with its place in the entry. */
+static struct diagnostic first_problem(const struct diagnostics *problems)
 {
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	int r = json_tape_read(&tape, text.text, text.size, JSON_DEPTH_DEFAULT, NULL);
+	struct diagnostic problem = {.pointer = "", .text = "it is wrong"};
 
-	if (r)
-		return r;
-	if (json_type_at(&tape, 0) != JSON_OBJECT)
-		return MANIFEST_E_REFUSED;
-	for (uint32_t key = json_first(&tape, 0); key < json_end(&tape, 0);
-		key = json_next_key(&tape, key)) {
-		if (json_string_equals(&tape, key, "output_schema", strlen("output_schema")))
-			continue;
-		buffer_append_char(out, out->size > 0 ? ',' : '{');
-		json_write_compact(out, &tape, key);
-		buffer_append_char(out, ':');
-		json_write_compact(out, &tape, key + 1);
+	if (problems->n_items > 0) {
+		problem.pointer = problems->items[0].pointer;
+		problem.text = problems->items[0].text;
 	}
-	buffer_append_string(out, out->size > 0 ? "}" : "{}");
-	return buffer_status(out);
+	if (strncmp(problem.pointer, "/tools/0", strlen("/tools/0")) == 0)
+		problem.pointer += strlen("/tools/0");
+	return problem;
 }
 
-/* Write the first of @problems, from the entry on, as a string. 0 or -ENOMEM. */
+/* Write the first of @problems as a string. 0 or -ENOMEM. */
 static int write_reason(const struct diagnostics *problems, struct buffer *out)
 {
-	const char *pointer = problems->n_items > 0 ? problems->items[0].pointer : "";
+	struct diagnostic problem = first_problem(problems);
 
-	if (strncmp(pointer, "/tools/0", strlen("/tools/0")) == 0)
-		pointer += strlen("/tools/0");
-	buffer_printf(out, "%s%s%s", pointer, *pointer ? ": " : "",
-		problems->n_items > 0 ? problems->items[0].text : "it is wrong");
+	buffer_printf(out, "%s%s%s", problem.pointer, *problem.pointer ? ": " : "", problem.text);
 	return buffer_terminate(out) ? 0 : -ENOMEM;
+}
+
+/* Write @entry without the mistake that is the first of @problems to @ret_entry, and note that in @notes. With @notes NULL
+ * only an output schema is left out, as a whole. 0, MANIFEST_E_UNMENDABLE, or -ENOMEM. */
+static int mend(struct text_view entry, const struct diagnostics *problems,
+	struct diagnostics *notes, struct buffer *ret_entry)
+{
+	struct diagnostic problem = first_problem(problems);
+	cleanup_free char *pointer = strdup(problem.pointer);
+	int r;
+
+	if (!pointer)
+		return -ENOMEM;
+	if (!notes && strncmp(pointer, OUTPUT, strlen(OUTPUT)) != 0)
+		return MANIFEST_E_UNMENDABLE;
+	if (!notes)
+		pointer[strlen(OUTPUT)] = '\0';
+	r = manifest_mend(entry, pointer, ret_entry);
+	if (r == 0 && notes)
+		diagnostics_add(notes, DIAGNOSTIC_WARNING, 0, pointer, "%s", problem.text);
+	return r;
 }
 
 /* Move the only tool of @from to the end of @toolbox. 0 or -ENOMEM. */
@@ -101,23 +115,32 @@ static int move_tool(struct toolbox *from, struct toolbox *toolbox)
 }
 
 int manifest_add_entry(struct manifest_reader *reader, struct text_view entry,
-	struct toolbox *toolbox, struct buffer *ret_reason)
+	struct toolbox *toolbox, struct diagnostics *notes, struct buffer *ret_reason)
 {
 	cleanup(toolbox_cleanup) struct toolbox *read = NULL;
-	cleanup(diagnostics_deinit) struct diagnostics problems = {0};
-	cleanup(diagnostics_deinit) struct diagnostics others = {0};
-	cleanup(buffer_deinit) struct buffer rest = {0};
-	int r = read_entry(reader, toolbox, entry, &read, &problems);
+	cleanup(buffer_deinit) struct buffer mended = {0};
+	size_t left = MENDED_BYTES;
+	int r;
 
-	if (r == MANIFEST_E_REFUSED) {
-		r = drop_output(entry, &rest);
-		r = r ? r
-		      : read_entry(reader, toolbox, (struct text_view){rest.data, rest.size}, &read,
-				&others);
+	for (;;) {
+		cleanup(diagnostics_deinit) struct diagnostics problems = {0};
+		cleanup(buffer_deinit) struct buffer rest = {0};
+
+		r = read_entry(reader, toolbox, entry, &read, &problems);
+		if (r != MANIFEST_E_REFUSED)
+			return r ? r : move_tool(read, toolbox);
+		r = entry.size < left ? mend(entry, &problems, notes, &rest)
+				      : MANIFEST_E_UNMENDABLE;
+		if (r == MANIFEST_E_UNMENDABLE) {
+			r = write_reason(&problems, ret_reason);
+			return r ? r : MANIFEST_E_REFUSED;
+		}
+		if (r)
+			return r;
+		left -= entry.size;
+		buffer_deinit(&mended);
+		mended = rest;
+		rest = (struct buffer){0};
+		entry = (struct text_view){mended.data, mended.size};
 	}
-	if (r > 0) {
-		r = write_reason(&problems, ret_reason);
-		return r ? r : MANIFEST_E_REFUSED;
-	}
-	return r ? r : move_tool(read, toolbox);
 }

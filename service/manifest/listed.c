@@ -13,6 +13,9 @@
 #include "util/text_list.h"
 #include "util/text_view.h"
 
+/* The warnings of one tool; the later ones are counted. */
+#define MISTAKES_MAX 3
+
 /* Read the array @key of patterns. 0 or -ENOMEM. */
 static int read_patterns(const struct json_tape *tape, const char *key, struct text_list *ret_list)
 {
@@ -80,16 +83,32 @@ static void warn_of_texts(const struct mcp_tool *tool, struct diagnostics *probl
 			tool->server_name, MCP_DESCRIPTION_BYTES);
 }
 
+/* Warn of what is wrong in the schemas of @tool, and left out of them. */
+static void warn_of_mistakes(
+	const struct mcp_tool *tool, const struct diagnostics *notes, struct diagnostics *problems)
+{
+	for (size_t i = 0; i < notes->n_items && i < MISTAKES_MAX; i++)
+		diagnostics_add(problems, DIAGNOSTIC_WARNING, 0, "",
+			"the tool '%s': %s is left out of its schema: %s", tool->server_name,
+			notes->items[i].pointer, notes->items[i].text);
+	if (notes->n_items > MISTAKES_MAX)
+		diagnostics_add(problems, DIAGNOSTIC_WARNING, 0, "",
+			"the tool '%s': %zu further mistakes are left out of its schema",
+			tool->server_name, notes->n_items - MISTAKES_MAX);
+}
+
 /* Add @tool to the toolbox of @package, or leave it out. 0 or a negative errno. */
-static int take_tool(
-	struct manifest_reader *reader, struct package *package, const struct mcp_tool *tool)
+static int take_tool(struct manifest_reader *reader, struct package *package,
+	const struct mcp_tool *tool, struct diagnostics *problems)
 {
 	struct toolbox *toolbox = package->toolboxes[0];
 	cleanup(buffer_deinit) struct buffer reason = {0};
-	int r = manifest_add_entry(reader, TEXT_VIEW(tool->entry), toolbox, &reason);
+	cleanup(diagnostics_deinit) struct diagnostics notes = {0};
+	int r = manifest_add_entry(reader, TEXT_VIEW(tool->entry), toolbox, &notes, &reason);
 
 	if (r == MANIFEST_E_REFUSED)
 		return skipped_list_add(&package->left_out, tool->server_name, reason.data);
+	warn_of_mistakes(tool, &notes, problems);
 	return r ? r : note_server(tool, toolbox);
 }
 
@@ -102,7 +121,7 @@ static int take_tools(struct manifest_reader *reader, struct package *package,
 
 	for (size_t i = 0; r == 0 && i < tools->n_items; i++) {
 		warn_of_texts(&tools->items[i], problems);
-		r = take_tool(reader, package, &tools->items[i]);
+		r = take_tool(reader, package, &tools->items[i], problems);
 		if (r == 0 && manifest_entries_are_late(reader, &end_ns)) {
 			diagnostics_add(problems, DIAGNOSTIC_ERROR, 0, "",
 				"reading the tools of its server takes longer than %llu ms: "

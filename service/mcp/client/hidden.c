@@ -149,6 +149,13 @@ static size_t strip_member(struct buffer *out, const struct json_tape *tape, uin
 	return 0;
 }
 
+/* Return whether the member @key of a schema is a keyword without a value: a null that is no data. */
+static bool is_absent(const struct json_tape *tape, uint32_t key)
+{
+	return json_type_at(tape, key + 1) == JSON_NULL &&
+	       mcp_keyword_at(tape, key) != MCP_KEYWORD_DATA;
+}
+
 /* Append the object at @index. @is_map: its members are schemas by names. @omitted: the key of a member that
  * is left out, or JSON_NONE. */
 static size_t strip_object(struct buffer *out, const struct json_tape *tape, uint32_t index,
@@ -160,7 +167,7 @@ static size_t strip_object(struct buffer *out, const struct json_tape *tape, uin
 	buffer_append_char(out, '{');
 	for (uint32_t key = json_first(tape, index); key < json_end(tape, index);
 		key = json_next_key(tape, key)) {
-		if (key == omitted)
+		if (key == omitted || (!is_map && is_absent(tape, key)))
 			continue;
 		buffer_append_string(out, separator);
 		separator = ",";

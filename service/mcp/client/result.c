@@ -13,6 +13,9 @@
 /* Longest part of a text of a server that is repeated in a reason. */
 #define QUOTED_CHARS 200
 
+/* The longest data of an error that its reason repeats. */
+#define DATA_BYTES 500
+
 static uint32_t find_root(const struct json_tape *tape, const char *key, enum json_type type)
 {
 	uint32_t value = mcp_find_root(tape, key);
@@ -87,6 +90,19 @@ static bool is_unknown_tool(const struct buffer *text, size_t start)
 	return false;
 }
 
+/* Append the member `data` of an error, which may have the address to log in at, unless it is long. */
+static void write_data(const struct json_tape *tape, uint32_t data, struct buffer *out)
+{
+	if (data == JSON_NONE || mcp_value_text(tape, data).size > DATA_BYTES)
+		return;
+	buffer_append_string(out, " (");
+	if (json_type_at(tape, data) == JSON_STRING)
+		json_string_decode(tape, data, out);
+	else
+		json_write_compact(out, tape, data);
+	buffer_append_char(out, ')');
+}
+
 static enum mcp_end read_error(
 	const struct json_tape *tape, uint32_t error, struct buffer *out, bool *ret_is_unknown)
 {
@@ -101,7 +117,60 @@ static enum mcp_end read_error(
 		json_string_decode(tape, message, out);
 	if (out->size == start)
 		buffer_append_string(out, "The server has sent an error without a message.");
+	write_data(tape, mcp_find_present(tape, error, "data"), out);
 	return MCP_END_FAILED;
+}
+
+/* ── content ─────────────────────────────────────────────────────────────────────────────────── */
+
+static bool has_nulls(const struct json_tape *tape, uint32_t index)
+{
+	for (uint32_t at = index; at < json_next(tape, index); at++)
+		if (json_type_at(tape, at) == JSON_NULL)
+			return true;
+	return false;
+}
+
+/* Append the value at @index without the members that are null, which some servers write for absent ones. The members of
+ * `_meta` are data. */
+static void write_present(const struct json_tape *tape, uint32_t index, struct buffer *out)
+{
+	bool is_object = json_type_at(tape, index) == JSON_OBJECT;
+	const char *separator = "";
+	uint32_t next;
+
+	if (!is_object && json_type_at(tape, index) != JSON_ARRAY) {
+		json_write_compact(out, tape, index);
+		return;
+	}
+	buffer_append_char(out, is_object ? '{' : '[');
+	for (uint32_t at = json_first(tape, index); at < json_end(tape, index); at = next) {
+		next = is_object ? json_next_key(tape, at) : json_next(tape, at);
+		if (is_object && json_type_at(tape, at + 1) == JSON_NULL)
+			continue;
+		buffer_append_string(out, separator);
+		separator = ",";
+		if (is_object) {
+			json_write_compact(out, tape, at);
+			buffer_append_char(out, ':');
+		}
+		if (is_object && mcp_is_text(tape, at, "_meta"))
+			json_write_compact(out, tape, at + 1);
+		else
+			write_present(tape, is_object ? at + 1 : at, out);
+	}
+	buffer_append_char(out, is_object ? '}' : ']');
+}
+
+/* Append the array @content; JSON_NONE: it is absent. */
+static void write_content(const struct json_tape *tape, uint32_t content, struct buffer *out)
+{
+	if (content == JSON_NONE)
+		buffer_append_string(out, "[]");
+	else if (has_nulls(tape, content))
+		write_present(tape, content, out);
+	else
+		json_write_compact(out, tape, content);
 }
 
 /* ── results ─────────────────────────────────────────────────────────────────────────────────── */
@@ -111,8 +180,9 @@ enum mcp_end mcp_read_end(const struct json_tape *tape, struct buffer *out, bool
 	uint32_t error = find_root(tape, "error", JSON_OBJECT);
 	uint32_t result = find_root(tape, "result", JSON_OBJECT);
 	uint32_t type = mcp_find_present(tape, result, "resultType");
-	uint32_t content = mcp_find_typed(tape, result, "content", JSON_ARRAY);
+	uint32_t content = mcp_find_present(tape, result, "content");
 	uint32_t structured = mcp_find_present(tape, result, "structuredContent");
+	bool is_error = mcp_find_typed(tape, result, "isError", JSON_TRUE) != JSON_NONE;
 	size_t start = out->size;
 
 	*ret_is_unknown = false;
@@ -122,15 +192,18 @@ enum mcp_end mcp_read_end(const struct json_tape *tape, struct buffer *out, bool
 		return write_reason("The server has sent a result that is not an object.", out);
 	if (type != JSON_NONE && !mcp_is_text(tape, type, "complete"))
 		return write_type(tape, type, out);
-	if (content == JSON_NONE)
+	if (content == JSON_NONE && structured == JSON_NONE && !is_error)
 		return write_reason("The server has sent a result without content.", out);
-	if (mcp_find_typed(tape, result, "isError", JSON_TRUE) != JSON_NONE) {
+	if (content != JSON_NONE && json_type_at(tape, content) != JSON_ARRAY)
+		return write_reason(
+			"The server has sent a result whose content is not an array.", out);
+	if (is_error) {
 		write_failure(tape, content, out);
 		*ret_is_unknown = buffer_status(out) == 0 && is_unknown_tool(out, start);
 		return MCP_END_FAILED;
 	}
 	buffer_append_string(out, "{\"content\":");
-	json_write_compact(out, tape, content);
+	write_content(tape, content, out);
 	if (structured != JSON_NONE) {
 		buffer_append_string(out, ",\"structured\":");
 		json_write_compact(out, tape, structured);

@@ -35,6 +35,36 @@ Test(mcp_end, is_the_result_as_it_was_sent)
 		MCP_END_RESULT, "{\"content\":[]}", false);
 }
 
+Test(mcp_end, takes_a_null_for_a_member_that_is_absent)
+{
+	expect_end("\"error\":null,\"result\":{\"isError\":null,\"content\":[{\"type\":\"text\","
+		   "\"text\":\"ok\","
+		   "\"annotations\":null,\"_meta\":null},{\"type\":\"resource\",\"resource\":{"
+		   "\"uri\":\"a:b\","
+		   "\"mimeType\":null,\"text\":\"\",\"_meta\":{\"x\":null}},\"annotations\":{"
+		   "\"audience\":null}}],"
+		   "\"structuredContent\":{\"x\":null}}",
+		MCP_END_RESULT,
+		"{\"content\":[{\"type\":\"text\",\"text\":\"ok\"},{\"type\":\"resource\","
+		"\"resource\":{\"uri\":"
+		"\"a:b\",\"text\":\"\",\"_meta\":{\"x\":null}},\"annotations\":{}}],\"structured\":"
+		"{\"x\":null}}",
+		false);
+	expect_end("\"result\":{\"content\":null,\"structuredContent\":{}}", MCP_END_RESULT,
+		"{\"content\":[],\"structured\":{}}", false);
+	expect_end("\"result\":null,\"error\":{\"code\":-32603,\"message\":\"No.\",\"data\":null}",
+		MCP_END_FAILED, "No.", false);
+}
+
+Test(mcp_end, has_the_data_of_an_error)
+{
+	expect_end("\"error\":{\"code\":-32042,\"message\":\"Log in.\",\"data\":{\"url\": "
+		   "\"https://a.example\"}}",
+		MCP_END_FAILED, "Log in. ({\"url\":\"https://a.example\"})", false);
+	expect_end("\"error\":{\"code\":-32042,\"message\":\"No.\",\"data\":\"disk\"}",
+		MCP_END_FAILED, "No. (disk)", false);
+}
+
 Test(mcp_end, is_a_failure_with_the_texts_of_an_error)
 {
 	expect_end("\"result\":{\"isError\":true,\"content\":[" TEXT_BLOCK(
@@ -65,10 +95,10 @@ Test(mcp_end, finds_a_tool_to_be_unknown)
 
 Test(mcp_end, is_a_failure_when_the_result_is_none)
 {
-	expect_end("\"result\":{\"structuredContent\":{}}", MCP_END_FAILED,
+	expect_end("\"result\":{\"structuredContent\":null}", MCP_END_FAILED,
 		"The server has sent a result without content.", false);
 	expect_end("\"result\":{\"content\":\"x\"}", MCP_END_FAILED,
-		"The server has sent a result without content.", false);
+		"The server has sent a result whose content is not an array.", false);
 	expect_end("\"result\":[]", MCP_END_FAILED,
 		"The server has sent a result that is not an object.", false);
 	expect_end("\"error\":1", MCP_END_FAILED,

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "manifest/mend.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "json/pointer.h"
+#include "json/writer.h"
+
+/* A value that is left out, or written as {}. */
+struct mistake {
+	const struct json_tape *tape;
+	uint32_t token;
+	bool is_schema;
+};
+
+static bool begins_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* Return whether the value at @pointer may be left out. */
+static bool may_go(const char *pointer)
+{
+	return begins_with(pointer, "/argument_schema/") || begins_with(pointer, "/output_schema");
+}
+
+/* Return whether the members of the object at @pointer are schemas. A property with such a name has a schema, too, so its
+ * members are not what this takes them for; but an object among them is never wrong as a whole. */
+static bool has_schemas(const char *pointer)
+{
+	static const char *const names[] = {
+		"/properties", "/patternProperties", "/$defs", "/definitions", "/dependentSchemas"};
+	const char *last = strrchr(pointer, '/');
+
+	for (size_t i = 0; last && i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(last, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Find the member at @pointer, or the one around it. @pointer is cut to it. Return false if there is none that may go. */
+static bool find_mistake(char *pointer, struct mistake *mistake)
+{
+	while (may_go(pointer)) {
+		char *last = strrchr(pointer, '/');
+		uint32_t parent;
+		bool is_member;
+
+		*last = '\0';
+		is_member = json_pointer_find(mistake->tape, pointer, NULL, &parent) &&
+			    json_type_at(mistake->tape, parent) == JSON_OBJECT;
+		mistake->is_schema = has_schemas(pointer);
+		*last = '/';
+		if (is_member && json_pointer_find(mistake->tape, pointer, NULL, &mistake->token))
+			return true;
+		*last = '\0';
+	}
+	return false;
+}
+
+/* Append the value at @index without the mistake, which it has in it. */
+static void write_rest(const struct mistake *mistake, uint32_t index, struct buffer *out)
+{
+	const struct json_tape *tape = mistake->tape;
+	bool is_object = json_type_at(tape, index) == JSON_OBJECT;
+	bool is_first = true;
+	uint32_t next;
+
+	buffer_append_char(out, is_object ? '{' : '[');
+	for (uint32_t at = json_first(tape, index); at < json_end(tape, index); at = next) {
+		uint32_t value = is_object ? at + 1 : at;
+
+		next = is_object ? json_next_key(tape, at) : json_next(tape, at);
+		if (value == mistake->token && !mistake->is_schema)
+			continue;
+		buffer_append_string(out, is_first ? "" : ",");
+		is_first = false;
+		if (is_object) {
+			json_write_compact(out, tape, at);
+			buffer_append_char(out, ':');
+		}
+		if (value == mistake->token)
+			buffer_append_string(out, "{}");
+		else if (value < mistake->token && mistake->token < next)
+			write_rest(mistake, value, out);
+		else
+			json_write_compact(out, tape, value);
+	}
+	buffer_append_char(out, is_object ? '}' : ']');
+}
+
+int manifest_mend(struct text_view entry, char *pointer, struct buffer *out)
+{
+	struct json_tape tape = {0};
+	struct mistake mistake = {.tape = &tape};
+	enum json_type type;
+	int r = json_tape_read(&tape, entry.text, entry.size, JSON_DEPTH_DEFAULT, NULL);
+
+	if (r == 0 && find_mistake(pointer, &mistake)) {
+		type = json_type_at(&tape, mistake.token);
+		mistake.is_schema = mistake.is_schema && type != JSON_OBJECT;
+		write_rest(&mistake, 0, out);
+		r = buffer_status(out);
+	} else if (r >= 0) {
+		r = MANIFEST_E_UNMENDABLE;
+	}
+	json_tape_deinit(&tape);
+	return r;
+}
