@@ -5,11 +5,14 @@
 #include <string.h>
 
 #include "util/stamp.h"
+#include "util/text.h"
 
 void output_tail_add(struct output_tail *tail, const char *text, size_t size)
 {
 	struct output_tail_line *line;
 
+	if (text_is_stack_frame(text, size))
+		return;
 	if (!tail->lines)
 		tail->lines = calloc(OUTPUT_TAIL_LINES, sizeof(*tail->lines));
 	if (!tail->lines)

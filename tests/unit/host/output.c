@@ -130,6 +130,19 @@ Test(output, leaves_its_last_lines)
 	output_tail_deinit(&tail);
 }
 
+Test(output, keeps_the_reason_that_is_before_a_stack_trace)
+{
+	static const char *const lines[] = {
+		"Error: no key", "    at f (x.js:3:1)", "\tat g", "Node.js v20"};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+		output_tail_add(&tail, lines[i], strlen(lines[i]));
+	cr_expect_arr_eq(output_tail_line(&tail, 0)->text, "Error: no key", 13);
+	cr_expect_arr_eq(output_tail_line(&tail, 1)->text, "Node.js v20", 11);
+	cr_expect_null(output_tail_line(&tail, 2));
+	output_tail_deinit(&tail);
+}
+
 Test(output, of_many_lines_is_logged_at_a_limited_rate)
 {
 	begin(BYTES_MAX);
