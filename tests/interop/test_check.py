@@ -117,3 +117,43 @@ def test_a_type_that_is_near_to_none_has_all_of_them(check, tmp_path, written):
     for known in ("bool", "i8", "usize", "f64", "str", "bytes", "json", "array"):
         assert f'"{known}"' in done.stderr
     assert "in all" not in done.stderr
+
+
+def command(folder, argv, properties, **schema):
+    path = folder / "cut.json"
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"kind": "command", "risk": "read", "tools": [{
+        "name": "cut", "description": "Cuts.", "command": {"argv": argv},
+        "argument_schema": {"type": "object", "properties": properties, **schema}}]}))
+    return path
+
+
+ANY = {"seconds": {"type": "number"}, "to": {"type": "string"}}
+
+
+def test_an_option_apart_from_a_value_that_may_be_absent(check, tmp_path):
+    done = check(command(tmp_path, ["echo", "-y", "-t", "{seconds}", "{to}"], ANY))
+    assert done.returncode == DONE
+    assert ("cut.json:1 /tools/0/command/argv: the tool 'cut': without 'seconds' the option '-t' takes the word after "
+            "it: if '{seconds}' is its value, write the group [\"-t\", \"{seconds}\"]") in done.stderr, done.stderr
+    assert done.stdout.endswith("1 file: 0 errors, 1 warning\n")
+
+
+@pytest.mark.parametrize("argv, schema", [
+    (["echo", ["-t", "{seconds}"], "{to}"], {}),
+    (["echo", "-t", "{seconds}", "{to}"], {"required": ["seconds"]}),
+    (["echo", "--", "{to}"], {}), (["echo", "-", "{to}"], {}), (["echo", "--format=json", "{to}"], {}),
+    (["echo", "-t{seconds}", "{to}"], {}), (["echo", "-q{seconds?}", "{to}"], {}),
+])
+def test_options_that_are_right(check, tmp_path, argv, schema):
+    done = check(command(tmp_path, argv, ANY, **schema))
+    assert done.returncode == DONE and done.stderr == ""
+
+
+def test_arguments_that_no_variable_can_have(check, tmp_path):
+    done = check(command(tmp_path, ["cat"], {name: {} for name in ("gr\u00f6\u00dfe", "a.b", "a-b", "a_b", "c")}))
+    assert done.returncode == DONE
+    for words in ("the argument 'gr\u00f6\u00dfe' is on stdin only", "the argument 'a.b' is on stdin only",
+                  "the argument 'a_b' and one before it have the same variable, $TOOL_ARG_A_B"):
+        assert words in done.stderr, done.stderr
+    assert done.stdout.endswith("1 file: 0 errors, 3 warnings\n")

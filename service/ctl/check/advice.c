@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ctl/check/arguments.h"
 #include "json/pointer.h"
 #include "json/reader.h"
 #include "manifest/manifest.h"
@@ -99,6 +100,22 @@ static void advise_of_name(const struct giving *giving, const struct tool *tool)
 			tool->server_name, tool->name);
 }
 
+/* The tool entry that advice is about. */
+struct entry {
+	const struct giving *giving;
+	const struct tool *tool;
+	const char *pointer;
+};
+
+static void advise_in_entry(void *data, const char *pointer, const char *text)
+{
+	const struct entry *entry = data;
+	char place[2 * POINTER_BYTES];
+
+	snprintf(place, sizeof(place), "%s%s", entry->pointer, pointer);
+	advise(entry->giving, place, "the tool '%s': %s", entry->tool->name, text);
+}
+
 static void advise_of_tool(const struct giving *giving, const struct tool *tool)
 {
 	char pointer[POINTER_BYTES];
@@ -111,6 +128,8 @@ static void advise_of_tool(const struct giving *giving, const struct tool *tool)
 			"the tool '%s' has no \"description\": a model cannot know when to call it",
 			tool->name);
 	advise_of_triggers(giving, tool, pointer);
+	if (giving->toolbox->package->kind == KIND_COMMAND)
+		arguments_advise(tool, advise_in_entry, &(struct entry){giving, tool, pointer});
 }
 
 static bool has_unrated(const struct package *package)
