@@ -145,7 +145,8 @@ static int scan_folder(struct dropin_list *list, const char *folder, const char 
 /* Return whether @name is of no interest to anybody. */
 static bool is_hidden(const char *name)
 {
-	return name[0] == '.' || strcmp(name, "__pycache__") == 0;
+	return name[0] == '.' || strcmp(name, "__pycache__") == 0 ||
+	       strcmp(name, "CMakeLists.txt") == 0;
 }
 
 static int take_entry(

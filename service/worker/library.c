@@ -17,7 +17,8 @@ static const char *help_against(const char *reason, const char *library)
 	if (strstr(reason, strerrordesc_np(EACCES)))
 		return "name its folder in the toolbox's sandbox.read";
 	if (!strchr(library, '/'))
-		return "give its path, or a name that the dynamic linker finds: ldconfig -p";
+		return "build it beside its manifest, or give its path, or a name that the dynamic "
+		       "linker finds: ldconfig -p";
 	if (strncmp(reason, library, strlen(library)) != 0)
 		return "the library needs it: ldd(1) shows what is not found";
 	if (strstr(reason, "undefined symbol"))

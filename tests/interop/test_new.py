@@ -55,6 +55,16 @@ def test_it_builds_and_passes_its_own_tests(home, kind):
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "python"])
+def test_its_sources_are_checked_before_they_are_built(home, kind):
+    assert toolboxctl("new", ID, "--kind", kind, home=home).returncode == DONE
+    done = toolboxctl("check", ID, home=home)
+    if kind in ("native", "plugin"):
+        assert done.returncode == ERROR and "build it beside its manifest" in done.stderr, done.stderr
+    else:
+        assert done.returncode == DONE and done.stderr == ""
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "python"])
 def test_its_folder_is_a_toolbox_when_it_is_copied(home, kind):
     """A Python toolbox is a package, which pip installs."""
     assert toolboxctl("new", ID, "--kind", kind, home=home).returncode == DONE

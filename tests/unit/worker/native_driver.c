@@ -73,8 +73,8 @@ Test(native_driver, refuses_a_library_that_is_not_there, .timeout = LIMIT)
 	expect_refused("{\"kind\":\"native\",\"library\":\"libnowhere.so.7\",\"tools\":[]}",
 		"/library",
 		"cannot load the library: libnowhere.so.7: cannot open shared object file: No such "
-		"file or directory (give its path, or a name that the dynamic linker finds: "
-		"ldconfig -p)");
+		"file or directory (build it beside its manifest, or give its path, or a name "
+		"that the dynamic linker finds: ldconfig -p)");
 	expect_refused("{\"kind\":\"native\",\"library\":\"/nowhere/x.so\",\"tools\":[]}",
 		"/library",
 		"/nowhere/x.so: cannot open shared object file: No such file or directory (a "
