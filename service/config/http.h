@@ -52,13 +52,13 @@ struct config_http_address {
 
 struct config_http_limits {
 	uint32_t connections;
-	uint32_t per_address;  /* connections of one address */
+	uint32_t per_address;  /* connections of one token, user or address */
 	size_t header_bytes;   /* all fields of a request */
 	size_t body_bytes;     /* the body of a request */
 	uint64_t first_byte_s; /* wait for the first byte of a connection's first request */
 	uint64_t request_s;    /* for a whole request */
 	uint64_t idle_s;       /* between two requests */
-	uint32_t streams;      /* event streams of MCP that stay open */
+	uint32_t streams;      /* event streams that stay open */
 };
 
 struct config_http {

@@ -32,9 +32,6 @@
 /* The time without any progress after which a peer that does not read its response is given up. */
 #define STALL_MS 30000
 
-/* Connections over the limit that are kept until they have their 503. */
-#define REFUSED_MAX 64
-
 /* A stream that sends nothing has a comment in this time: proxies close one that is silent for longer. */
 #define STREAM_ALIVE_MS 15000
 
@@ -204,6 +201,7 @@ static void begin_lingering(struct http_connection *connection)
 	}
 	drop_exchange(connection);
 	connection->state = CONNECTION_LINGERING;
+	http_places_rest(&connection->connections->places, &connection->place);
 	watch(connection, EPOLLIN);
 	loop_timer_arm(&connection->timer, LINGER_MS);
 }
@@ -583,6 +581,7 @@ static void feed_request(struct http_connection *connection, const char *bytes, 
 		connection->state = CONNECTION_READING;
 		loop_timer_arm(&connection->timer, connection->connections->bounds.request_ms);
 	}
+	http_places_rest(&connection->connections->places, &connection->place);
 	charge_body(connection);
 	if (http_reader_is_over(reader))
 		finish_request(connection, used < size);
@@ -756,15 +755,34 @@ static void on_time(void *data)
 
 /* ── the set ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* Close the connection with @place if it is idle. */
+/* Return whether the next move is the peer's, or only a refusal is due that is delayed. */
+static bool is_quiet(const struct http_connection *connection)
+{
+	switch (connection->state) {
+	case CONNECTION_IDLE:
+	case CONNECTION_READING:
+	case CONNECTION_LINGERING:
+		return true;
+	default:
+		return connection->late != NULL;
+	}
+}
+
+/* Close the connection with @place if it is quiet. */
 static bool give_way(struct http_place *place)
 {
 	struct http_connection *connection = container_of(place, struct http_connection, place);
 
-	if (connection->state != CONNECTION_IDLE)
+	if (!is_quiet(connection))
 		return false;
 	free_connection(connection);
 	return true;
+}
+
+static void log_crowded(struct http_connections *connections, const char *address)
+{
+	log_limited(&connections->refusals[REFUSAL_CROWDED], LOG_LEVEL_WARNING,
+		"HTTP: refused a request from %s: there are too many connections", address);
 }
 
 static int begin_connection(struct http_connection *connection)
@@ -782,23 +800,22 @@ static int begin_connection(struct http_connection *connection)
 
 void http_connections_accept(struct http_connections *connections, int fd, struct tls_server *tls)
 {
-	const struct http_bounds *bounds = &connections->bounds;
 	struct http_connection *connection = calloc(1, sizeof(*connection));
-	bool has_place;
 
-	if (!connection || connections->places.count >= bounds->connections + REFUSED_MAX) {
-		free(connection);
+	if (!connection) {
 		close(fd);
 		return;
 	}
 	connection->fd = fd;
 	connection->connections = connections;
 	http_peer_read(fd, &connection->peer);
-	connection->client = connection->peer;
-	connection->place.address = connection->peer.address;
-	has_place = http_places_make(&connections->places, connection->place.address,
-		bounds->connections, bounds->per_address);
-	http_places_enter(&connections->places, &connection->place);
+	if (!http_places_enter(
+		    &connections->places, &connection->place, http_peer_place(&connection->peer))) {
+		log_crowded(connections, connection->peer.address);
+		free(connection);
+		close(fd);
+		return;
+	}
 	bus_socket_setup(fd);
 	if (tls)
 		connection->tls = tls_accept(tls, fd);
@@ -806,23 +823,37 @@ void http_connections_accept(struct http_connections *connections, int fd, struc
 		free_connection(connection);
 		return;
 	}
-	become_idle(connection, bounds->first_byte_ms);
-	if (has_place)
-		return;
-	if (tls) {
-		log_limited(&connections->refusals[REFUSAL_CROWDED], LOG_LEVEL_WARNING,
-			"HTTP: closed a connection from %s: there are too many",
-			connection->client.address);
-		free_connection(connection);
-		return;
-	}
-	refuse_reading(connection, 503, "There are too many connections: try again later.");
+	become_idle(connection, connections->bounds.first_byte_ms);
+	/* The request is often there already, and then the connection is no longer quiet. */
+	if (!tls)
+		read_on(connection);
+}
+
+bool http_connection_claim(struct http_connection *connection, const char *token, bool is_let_pass)
+{
+	const char *holder = token ? token : http_peer_place(&connection->client);
+	struct http_connections *connections = connection->connections;
+
+	if (http_places_claim(&connections->places, &connection->place, holder))
+		return true;
+	connection->is_kept = false;
+	if (is_let_pass && http_places_may_spare(&connections->places, holder))
+		return true;
+	log_crowded(connections, connection->client.address);
+	http_respond_error(connection, 503, "There are too many connections: try again later.");
+	return false;
 }
 
 void http_connections_stop(struct http_connections *connections)
 {
 	connections->is_stopping = true;
-	http_places_close_idle(&connections->places);
+	list_for_each(link, &connections->places.list) {
+		struct http_connection *connection =
+			container_of(link, struct http_connection, place.link);
+
+		if (connection->state == CONNECTION_IDLE)
+			free_connection(connection);
+	}
 }
 
 unsigned int http_connections_pending(const struct http_connections *connections)
@@ -834,6 +865,8 @@ void http_connections_set_bounds(
 	struct http_connections *connections, const struct http_bounds *bounds)
 {
 	connections->bounds = *bounds;
+	connections->places.max = bounds->connections;
+	connections->places.per_holder = bounds->per_holder;
 }
 
 int http_connections_new(struct loop *loop, struct bus *bus, const struct http_bounds *bounds,
@@ -848,11 +881,11 @@ int http_connections_new(struct loop *loop, struct bus *bus, const struct http_b
 	*connections = (struct http_connections){
 		.loop = loop,
 		.bus = bus,
-		.bounds = *bounds,
 		.handler = *handler,
 		.data = data,
 	};
 	http_places_init(&connections->places, give_way);
+	http_connections_set_bounds(connections, bounds);
 	r = loop_timer_init(&connections->alive, loop, keep_alive, connections);
 	if (r < 0)
 		free(connections);

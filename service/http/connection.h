@@ -24,8 +24,8 @@
  *                refused, `Connection: close`, or pipelined ───────────▶ LINGERING ──▶ closed
  *
  * A peer that closes, or only its half, ends the connection: a request that waits is given up
- * (http_waiter.gone). A connection that finds no place takes that of the one that is idle longest (http/places.h); when
- * none is idle, its answer is 503.
+ * (http_waiter.gone). A connection that finds no place takes that of one that is quiet (http/places.h); when none is, its
+ * request is read, and answered with 503 unless the door lets it pass.
  *
  * In TLS the handshake is a part of IDLE, and a refusal before it is a close. Handshakes together take a quarter of
  * the loop: further ones wait. A request in clear is refused in clear.
@@ -41,7 +41,7 @@ struct tls_server;
 struct http_bounds {
 	struct http_limits request;
 	unsigned int connections;
-	unsigned int per_address;
+	unsigned int per_holder;
 	uint64_t first_byte_ms;
 	uint64_t request_ms; /* a whole request, from its first byte */
 	uint64_t idle_ms;
@@ -91,6 +91,10 @@ const struct http_peer *http_connection_peer(const struct http_connection *conne
 void http_connection_set_client(struct http_connection *connection, const struct http_peer *client);
 
 bool http_connection_is_tls(const struct http_connection *connection);
+
+/* Note that the request shows the token of the source @token, unless that is NULL. Return whether it may be served:
+ * there is a place, or it @is_let_pass and there is a spare one; else the response is sent. */
+bool http_connection_claim(struct http_connection *connection, const char *token, bool is_let_pass);
 
 /* Return the account, which the connection owns. */
 struct account *http_connection_account(const struct http_connection *connection);

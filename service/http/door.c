@@ -178,6 +178,13 @@ static bool check_access(struct http_door *door, struct http_connection *connect
 	return true;
 }
 
+/* Return whether @request is served when all places are taken. */
+static bool is_let_pass(const struct route *route, const struct http_request *request)
+{
+	return route->access == ROUTE_OPEN || request->identity->is_admin ||
+	       http_connection_peer(request->connection)->is_unix;
+}
+
 /* Find out for whom the other end of @request has sent it, and by which name it was reached. */
 static void find_client(const struct http_door *door, struct http_request *request)
 {
@@ -221,6 +228,8 @@ static void take_request(void *data, struct http_connection *connection)
 	account_set_holder(http_connection_account(connection), identity.holder);
 	route = routes_find(http_method(reader), &request);
 	if (route && check_access(door, connection, route->access, &identity, is_granted) &&
+		http_connection_claim(connection, identity.token ? identity.source : NULL,
+			is_let_pass(route, &request)) &&
 		check_body(connection))
 		route->serve(&door->routes, &request);
 }
@@ -274,7 +283,7 @@ static struct http_bounds read_bounds(const struct config_http_limits *limits)
 				.body_bytes = limits->body_bytes,
 			},
 		.connections = limits->connections,
-		.per_address = limits->per_address,
+		.per_holder = limits->per_address,
 		.first_byte_ms = limits->first_byte_s * MS_PER_S,
 		.request_ms = limits->request_s * MS_PER_S,
 		.idle_ms = limits->idle_s * MS_PER_S,

@@ -31,6 +31,11 @@ void http_peer_make(const struct in6_addr *address, struct http_peer *ret_peer)
 	network_write_holder(address, ret_peer->holder);
 }
 
+const char *http_peer_place(const struct http_peer *peer)
+{
+	return !peer->is_unix && network_is_local(&peer->number) ? peer->address : peer->holder;
+}
+
 void http_peer_read(int fd, struct http_peer *ret_peer)
 {
 	struct sockaddr name = {0};

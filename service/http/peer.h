@@ -16,6 +16,10 @@ struct http_peer {
 	bool is_operator; /* root or the user of this process, on a Unix socket, and no tool of ours */
 };
 
+/* Return the network whose connections count together: the holder, but each address of the loopback by itself, since
+ * programs of this device differ only by tokens. */
+const char *http_peer_place(const struct http_peer *peer);
+
 /* Read the other end of the connection @fd; its address is "unknown" if it is gone already. */
 void http_peer_read(int fd, struct http_peer *ret_peer);
 

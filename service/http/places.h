@@ -3,47 +3,61 @@
 
 #include <stdbool.h>
 
+#include "config/http_tokens.h"
 #include "util/list.h"
 
 /*
- * The places for connections: so many in all, and so many of one address.
+ * The places for connections: so many in all, and so many of one holder. The holder is the peer (http_peer_place()),
+ * until a request shows a token.
  *
- *   idle longest ─ … ─ idle since now      the order of the list
+ *   quiet longest ─ … ─ quiet since now      the order of the list
  *
- * A newcomer without a place takes that of a connection which is idle: of its own address, if that has all that one
- * address may have, else of any.
+ * A connection is quiet while the next move is the peer's: it is idle, or in the middle of its request. A newcomer
+ * without a place takes that of the connection which is quiet longest: of its own holder, if that has all that one
+ * holder may have, else of any. When none is quiet, it gets one of the spare places, where it can only show who it is:
+ * PLACES_SPARE more connections are read, and those that the door lets pass are served. So a holder that fills the places
+ * shuts out no administrator, no user of the Unix socket and no check of health.
  */
+
+#define PLACES_SPARE 64
+
+/* The spare places that one holder may have while its requests are served. */
+#define PLACES_SPARE_SHARE 32
 
 /* The place of a connection, which embeds it. */
 struct http_place {
 	struct list link;
-	const char *address; /* borrowed */
+	char holder[HTTP_TOKEN_NAME_CHARS + sizeof("http:")];
+	bool is_spare;
 };
 
 struct http_places {
-	struct list list; /* the one that became idle longest ago comes first */
-	unsigned int count;
+	struct list list;   /* the one that has been quiet longest comes first */
+	unsigned int count; /* without spare ones */
+	unsigned int n_spare;
+	unsigned int max;
+	unsigned int per_holder;
 
-	/* Close the connection with @place, if it is idle: it leaves. Return whether it was. */
+	/* Close the connection with @place, if it is quiet: it leaves. Return whether it was. */
 	bool (*give_way)(struct http_place *place);
 };
 
 /* Make @places empty. */
 void http_places_init(struct http_places *places, bool (*give_way)(struct http_place *place));
 
-/* Return whether there is a place for a newcomer from @address, when there may be @max and @per_address; for
- * which an idle connection may give way. */
-bool http_places_make(struct http_places *places, const char *address, unsigned int max,
-	unsigned int per_address);
+/* Let the connection with @place, zeroed, of the peer @holder enter, for which a quiet one may give way.
+ * Return false, with nothing done, when there is no spare place either. */
+bool http_places_enter(struct http_places *places, struct http_place *place, const char *holder);
 
-/* Let the connection with @place, whose address is set, enter. */
-void http_places_enter(struct http_places *places, struct http_place *place);
+/* Note that the connection with @place, which is not quiet, is of @holder. Return whether it has a place that is not
+ * spare: it takes one that is free, or that a quiet connection gives up. */
+bool http_places_claim(struct http_places *places, struct http_place *place, const char *holder);
+
+/* Return whether @holder has no more than its share of the spare places. */
+bool http_places_may_spare(const struct http_places *places, const char *holder);
 
 /* Let it leave. */
 void http_places_leave(struct http_places *places, struct http_place *place);
 
-/* Move @place to the end: it is idle since now. */
+/* Move @place to the end: it is quiet since now. */
 void http_places_rest(struct http_places *places, struct http_place *place);
-
-/* Close every connection that is idle. */
-void http_places_close_idle(struct http_places *places);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/streams.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "http/share.h"
 #include "util/cleanup.h"
 
 static struct stream *stream_of(struct list *link)
@@ -47,9 +49,23 @@ void streams_end(struct streams *streams)
 		stream_end(stream_of(streams->list.next));
 }
 
+static size_t count_streams(const struct streams *streams, const char *holder)
+{
+	size_t count = 0;
+
+	list_for_each(link, &streams->list)
+		count += strcmp(stream_of(link)->holder, holder) == 0;
+	return count;
+}
+
 bool streams_have_room(const struct streams *streams, const struct http_request *request)
 {
-	return streams->n < request->service->config.http.limits.streams;
+	size_t max = request->service->config.http.limits.streams;
+	size_t own = count_streams(streams, request->identity->holder);
+
+	if (!request->identity->is_admin)
+		max -= max / STREAMS_ADMIN_SHARE;
+	return streams->n < max && own < share_of(max, streams->n - own);
 }
 
 bool streams_open(
@@ -72,6 +88,7 @@ bool streams_open(
 	stream->connection = request->connection;
 	stream->rights =
 		identity_rights(request->identity, http_connection_peer(request->connection));
+	snprintf(stream->holder, sizeof(stream->holder), "%s", request->identity->holder);
 	list_init(&stream->link);
 	list_append(&streams->list, &stream->link);
 	streams->n++;

@@ -11,8 +11,13 @@
 
 /*
  * Streams of server-sent events that stay open: those of /v1/events (http/events.h) and of MCP (http/mcp/streams.h),
- * `http.limits.streams` of them together. A token that is revoked ends its streams.
+ * `http.limits.streams` of them together. One holder (http_identity.holder) may have half of what the others leave, and
+ * some are left for administrators. A token that is revoked ends its streams.
  */
+
+/* The part of the streams that only administrators may have: an eighth. */
+#define STREAMS_ADMIN_SHARE 8
+
 struct streams {
 	struct list list;
 	size_t n;
@@ -26,6 +31,7 @@ struct stream {
 	void (*free)(struct stream *stream);
 	void (*finish)(struct stream *stream); /* sends the last event when we end it; or NULL */
 	struct http_rights rights;
+	char holder[HTTP_TOKEN_NAME_CHARS + sizeof("http:")];
 };
 
 void streams_init(struct streams *streams);

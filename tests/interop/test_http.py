@@ -10,7 +10,7 @@ from pathlib import Path
 import manifests
 import pytest
 from caller import Caller
-from http_peer import SECONDS, Http, Raw, port_of, statuses
+from http_peer import Http, Raw, port_of, statuses
 from processes import BUILD, EVENT_SECONDS, SLOWNESS, TOOLBOXD, environment, until
 from test_mcp_http import Client
 from test_plugins import plugged
@@ -444,53 +444,6 @@ def asked(port, fields):
             return b""
 
 
-def test_no_more_connections_than_allowed(started, port):
-    """64 of one address: one that is idle gives way, else the newcomer is refused."""
-    held = [Raw(port) for _ in range(64)]
-    try:
-        for raw in held:
-            raw.send(b"GET /health HTTP/1.1\r\n")
-        time.sleep(0.2)
-        with Raw(port) as late:
-            data = late.read_all()
-        assert statuses(data) == [503] and b"overloaded" in data
-        held[0].send(HEAD + b"\r\n")
-        assert statuses(held[0].read_until(b"}")) == [200]
-        with Raw(port) as newcomer:
-            newcomer.send(b"GET /health HTTP/1.1\r\n" + HEAD + b"\r\n")
-            assert statuses(newcomer.read_until(b"}")) == [200]
-        assert held[0].read_all() == b""
-    finally:
-        for raw in held:
-            raw.socket.close()
-    with Caller(started.url) as caller:
-        assert caller.call("ovos.tools.invoke", {"name": "add", "args": {"a": 1, "b": 1}})["result"]
-
-
-def test_no_more_connections_than_allowed_from_all_addresses(launch):
-    """An idle one gives way, whoever has it; without one the newcomer is refused."""
-    one = launch({"http": {"limits": {"connections": 3}}}, args=["--http", "127.0.0.1:0"])
-    port = port_of(one.daemon)
-    held = [Raw(port, address=f"127.0.0.{n}") for n in (2, 3)]
-    try:
-        for raw in held:
-            raw.send(b"GET /health HTTP/1.1\r\n")
-        with Http(port, address="127.0.0.4") as idle:
-            assert idle.get("/health").status == 200
-            last = Raw(port, address="127.0.0.5")
-            last.send(b"GET /health HTTP/1.1\r\n" + HEAD)
-            assert idle.connection.sock.recv(1) == b"", "the newcomer has its place"
-        held.append(last)
-        with Raw(port, address="127.0.0.6") as late:
-            data = late.read_all()
-        assert statuses(data) == [503] and b'"code":"overloaded"' in data
-        last.send(b"\r\n")
-        assert statuses(last.read_until(b"}")) == [200]
-    finally:
-        for raw in held:
-            raw.socket.close()
-
-
 def test_ten_thousand_connections_that_come_and_go(started, port):
     for _ in range(100):
         held = [Raw(port) for _ in range(100)]
@@ -545,7 +498,7 @@ def test_an_address_of_others_is_refused(tmp_path, address, status, word):
 
 def test_an_address_of_others_without_a_guard_is_warned_of(launch):
     one = launch({"http": {"insecure": True}}, args=["--http", "0.0.0.0:0"])
-    until(lambda: "Listening on http://0.0.0.0:" in one.daemon.log(), SECONDS, "the door open")
+    until(lambda: "Listening on http://0.0.0.0:" in one.daemon.log(), EVENT_SECONDS, "the door open")
     [warning] = [line for line in one.daemon.log().splitlines() if "http.insecure" in line]
     assert " WARN " in warning and "without http.tokens and http.tls" in warning, warning
 
@@ -599,7 +552,7 @@ def test_a_full_queue_is_tried_again_too(launch, tmp_path):
         assert http.post("/v1/tools/wait", {"seconds": 0}).status == 200  # its host has started
         for n, raw in enumerate((first, second), 1):
             raw.send(CALL.replace(b"add", b"wait") + WAIT)
-            until(lambda: len(running(one)) == n, SECONDS, "the call there")
+            until(lambda: len(running(one)) == n, EVENT_SECONDS, "the call there")
         answer = http.post("/v1/tools/wait", {"seconds": 9})
     assert (answer.status, answer.json["code"], answer.headers["Retry-After"]) == (429, "busy", "1")
 
@@ -637,9 +590,9 @@ def test_it_is_not_healthy_while_it_stops(launch, tmp_path):
     with Raw(port_of(one.daemon)) as late, Raw(port_of(one.daemon)) as calling:
         calling.send(CALL.replace(b"add", b"wait") + WAIT)
         late.send(b"GET /health HTTP/1.1\r\n")
-        until(lambda: running(one), SECONDS, "the call running")
+        until(lambda: running(one), EVENT_SECONDS, "the call running")
         one.daemon.process.terminate()
-        until(lambda: "Stopping" in one.daemon.log(), SECONDS, "it stopping")
+        until(lambda: "Stopping" in one.daemon.log(), EVENT_SECONDS, "it stopping")
         late.send(HEAD + b"\r\n")
         data = late.read_all()
     assert statuses(data) == [503] and data.endswith(b'{"status":"stopping"}')

@@ -381,7 +381,7 @@ def test_wrong_tokens_are_slowed_and_good_ones_never(launch):
 
 
 def test_streams_have_a_limit(launch):
-    one = launch({"http": {"limits": {"streams": 2}}}, args=["--http", "127.0.0.1:0"])
+    one = launch({"http": {"limits": {"streams": 4}}}, args=["--http", "127.0.0.1:0"])
     port = port_of(one.daemon)
     with Client(port, "modern") as client, Raw(port) as first, Raw(port) as second, Raw(port) as third:
         for raw in (first, second):

@@ -304,8 +304,8 @@ static void serve_tools_list(
 static void serve_initialize(struct rpc *rpc, const struct http_request *request)
 {
 	const struct mcp_server server = describe_server(rpc);
-	struct mcp_session *session = mcp_sessions_add(
-		&rpc->endpoint->sessions, request->identity->source, clock_now_ms());
+	struct mcp_session *session = mcp_sessions_add(&rpc->endpoint->sessions,
+		request->identity->source, request->identity->holder, clock_now_ms());
 	cleanup(buffer_deinit) struct buffer out = {0};
 
 	if (!session) {

@@ -7,6 +7,7 @@
 
 #include <openssl/crypto.h>
 
+#include "http/share.h"
 #include "util/cleanup.h"
 
 static struct mcp_session *first_session(const struct mcp_sessions *sessions)
@@ -48,16 +49,41 @@ static void drop_expired(struct mcp_sessions *sessions, uint64_t now_ms)
 	}
 }
 
-/* Return the session that gives way to another one. */
-static struct mcp_session *find_least(const struct mcp_sessions *sessions)
+/* Return whether @session is one of @holder, or that is NULL. */
+static bool is_of(const struct mcp_session *session, const char *holder)
 {
+	return !holder || strcmp(session->holder, holder) == 0;
+}
+
+/* Return the session of @holder (NULL: of any) that gives way to another one. */
+static struct mcp_session *find_least(const struct mcp_sessions *sessions, const char *holder)
+{
+	struct mcp_session *first = NULL;
+
 	list_for_each(link, &sessions->list) {
 		struct mcp_session *session = container_of(link, struct mcp_session, link);
 
+		if (!is_of(session, holder))
+			continue;
 		if (session->n_streams == 0)
 			return session;
+		first = first ? first : session;
 	}
-	return first_session(sessions);
+	return first;
+}
+
+/* Let a session give way to another one of @holder: of its own when it has its share, else of any when there are too
+ * many. */
+static void make_room(struct mcp_sessions *sessions, const char *holder)
+{
+	size_t own = 0;
+
+	list_for_each(link, &sessions->list)
+		own += is_of(container_of(link, struct mcp_session, link), holder);
+	if (own >= share_of(MCP_SESSIONS_MAX, sessions->n - own))
+		mcp_sessions_drop(sessions, find_least(sessions, holder));
+	else if (sessions->n == MCP_SESSIONS_MAX)
+		mcp_sessions_drop(sessions, find_least(sessions, NULL));
 }
 
 static void use_session(struct mcp_sessions *sessions, struct mcp_session *session, uint64_t now_ms)
@@ -68,16 +94,16 @@ static void use_session(struct mcp_sessions *sessions, struct mcp_session *sessi
 }
 
 struct mcp_session *mcp_sessions_add(
-	struct mcp_sessions *sessions, const char *source, uint64_t now_ms)
+	struct mcp_sessions *sessions, const char *source, const char *holder, uint64_t now_ms)
 {
 	cleanup_free struct mcp_session *session = calloc(1, sizeof(*session));
 
 	drop_expired(sessions, now_ms);
 	if (!session || hex_write_id(session->id) < 0 || hex_write_id(session->name) < 0)
 		return NULL;
-	if (sessions->n == MCP_SESSIONS_MAX)
-		mcp_sessions_drop(sessions, find_least(sessions));
 	snprintf(session->source, sizeof(session->source), "%s", source);
+	snprintf(session->holder, sizeof(session->holder), "%s", holder);
+	make_room(sessions, session->holder);
 	session->used_ms = now_ms;
 	list_init(&session->link);
 	list_append(&sessions->list, &session->link);

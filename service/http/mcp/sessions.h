@@ -11,9 +11,10 @@
  * The sessions of the legacy era of MCP (2025-11-25, Transports, Session Management): `initialize` makes one, and
  * every later request names it.
  *
- * One that is not used for an hour expires, unless it has a stream open: its client waits for notifications. When
- * there are MCP_SESSIONS_MAX, the one that was used longest ago gives way, one with a stream only if all have one: its
- * client gets 404, and makes another.
+ * One that is not used for an hour expires, unless it has a stream open: its client waits for notifications. One holder
+ * (http_identity.holder) may have half of what the others leave of MCP_SESSIONS_MAX. When it has more, or there are so
+ * many in all, the one that was used longest ago gives way, one with a stream only if all have one: its client gets 404,
+ * and makes another.
  */
 #define MCP_SESSIONS_MAX    256
 #define MCP_SESSION_IDLE_MS 3600000
@@ -26,6 +27,7 @@ struct mcp_session {
 	char id[HEX_ID_CHARS + 1]; /* random: it cannot be guessed, and only its client knows it */
 	char name[HEX_ID_CHARS + 1];   /* random; the session_id of its calls, which others see */
 	char source[MCP_SOURCE_BYTES]; /* the caller that began it */
+	char holder[MCP_SOURCE_BYTES];
 	uint64_t used_ms;
 	unsigned int n_streams; /* that are open */
 };
@@ -38,9 +40,9 @@ struct mcp_sessions {
 void mcp_sessions_init(struct mcp_sessions *sessions);
 void mcp_sessions_deinit(struct mcp_sessions *sessions);
 
-/* Make a session of @source at @now_ms; NULL without memory or random bytes. */
+/* Make a session of @source, which is @holder's, at @now_ms; NULL without memory or random bytes. */
 struct mcp_session *mcp_sessions_add(
-	struct mcp_sessions *sessions, const char *source, uint64_t now_ms);
+	struct mcp_sessions *sessions, const char *source, const char *holder, uint64_t now_ms);
 
 /* Return the session @id of @source, which is used at @now_ms; NULL: there is none. */
 struct mcp_session *mcp_sessions_find(

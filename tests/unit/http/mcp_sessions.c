@@ -2,6 +2,7 @@
 #include "http/mcp/sessions.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct mcp_sessions sessions;
@@ -20,7 +21,7 @@ TestSuite(mcp_sessions, .init = set_up, .fini = tear_down);
 
 Test(mcp_sessions, is_only_found_by_its_id_and_its_caller)
 {
-	struct mcp_session *session = mcp_sessions_add(&sessions, "http:a", 0);
+	struct mcp_session *session = mcp_sessions_add(&sessions, "http:a", "http:a", 0);
 	char other[HEX_ID_CHARS + 1];
 
 	cr_assert_not_null(session);
@@ -35,7 +36,7 @@ Test(mcp_sessions, is_only_found_by_its_id_and_its_caller)
 
 Test(mcp_sessions, ends_an_hour_after_its_last_use)
 {
-	struct mcp_session *session = mcp_sessions_add(&sessions, "a", 0);
+	struct mcp_session *session = mcp_sessions_add(&sessions, "a", "a", 0);
 	char id[HEX_ID_CHARS + 1];
 
 	strcpy(id, session->id);
@@ -47,8 +48,8 @@ Test(mcp_sessions, ends_an_hour_after_its_last_use)
 
 Test(mcp_sessions, stays_while_it_has_a_stream)
 {
-	struct mcp_session *session = mcp_sessions_add(&sessions, "a", 0);
-	struct mcp_session *other = mcp_sessions_add(&sessions, "a", 1);
+	struct mcp_session *session = mcp_sessions_add(&sessions, "a", "a", 0);
+	struct mcp_session *other = mcp_sessions_add(&sessions, "a", "a", 1);
 	char id[HEX_ID_CHARS + 1];
 	char gone[HEX_ID_CHARS + 1];
 	char name[HEX_ID_CHARS + 1];
@@ -67,18 +68,18 @@ Test(mcp_sessions, stays_while_it_has_a_stream)
 
 Test(mcp_sessions, gives_way_with_a_stream_only_to_its_like)
 {
-	struct mcp_session *session = mcp_sessions_add(&sessions, "a", 0);
+	struct mcp_session *session = mcp_sessions_add(&sessions, "a", "a", 0);
 	char id[HEX_ID_CHARS + 1];
 
 	strcpy(id, session->id);
 	mcp_sessions_open_stream(session);
-	for (unsigned int i = 0; i < MCP_SESSIONS_MAX; i++)
-		cr_assert_not_null(session = mcp_sessions_add(&sessions, "a", 2));
+	for (unsigned int i = 0; i < MCP_SESSIONS_MAX / 2; i++)
+		cr_assert_not_null(session = mcp_sessions_add(&sessions, "a", "a", 2));
 	cr_expect_not_null(mcp_sessions_find(&sessions, id, "a", 3));
 	list_for_each(link, &sessions.list)
 		mcp_sessions_open_stream(container_of(link, struct mcp_session, link));
-	cr_assert_not_null(mcp_sessions_add(&sessions, "a", 4));
-	cr_expect_eq(sessions.n, MCP_SESSIONS_MAX);
+	cr_assert_not_null(mcp_sessions_add(&sessions, "a", "a", 4));
+	cr_expect_eq(sessions.n, MCP_SESSIONS_MAX / 2);
 }
 
 Test(mcp_sessions, gives_way_when_there_are_too_many)
@@ -86,19 +87,36 @@ Test(mcp_sessions, gives_way_when_there_are_too_many)
 	char first[HEX_ID_CHARS + 1];
 	char second[HEX_ID_CHARS + 1];
 
-	strcpy(first, mcp_sessions_add(&sessions, "a", 0)->id);
-	strcpy(second, mcp_sessions_add(&sessions, "a", 0)->id);
+	strcpy(first, mcp_sessions_add(&sessions, "a", "a", 0)->id);
+	strcpy(second, mcp_sessions_add(&sessions, "a", "a", 0)->id);
 	cr_assert_not_null(mcp_sessions_find(&sessions, first, "a", 1));
-	for (unsigned int i = 1; i < MCP_SESSIONS_MAX; i++)
-		cr_assert_not_null(mcp_sessions_add(&sessions, "a", 2));
-	cr_expect_eq(sessions.n, MCP_SESSIONS_MAX);
+	for (unsigned int i = 1; i < MCP_SESSIONS_MAX / 2; i++)
+		cr_assert_not_null(mcp_sessions_add(&sessions, "a", "a", 2));
+	cr_expect_eq(sessions.n, MCP_SESSIONS_MAX / 2);
 	cr_expect_null(mcp_sessions_find(&sessions, second, "a", 3));
 	cr_expect_not_null(mcp_sessions_find(&sessions, first, "a", 3));
 }
 
+Test(mcp_sessions, gives_way_only_to_others_of_its_holder)
+{
+	char id[HEX_ID_CHARS + 1];
+	char holder[32];
+
+	strcpy(id, mcp_sessions_add(&sessions, "http:victim", "http:victim", 0)->id);
+	for (unsigned int i = 0; i < 2 * MCP_SESSIONS_MAX; i++)
+		cr_assert_not_null(mcp_sessions_add(&sessions, "http:flood", "http:flood", 1));
+	cr_expect_not_null(mcp_sessions_find(&sessions, id, "http:victim", 2));
+	cr_expect_eq(sessions.n, MCP_SESSIONS_MAX / 2);
+	for (unsigned int i = 0; i < 2 * MCP_SESSIONS_MAX; i++) {
+		snprintf(holder, sizeof(holder), "%u", i);
+		cr_assert_not_null(mcp_sessions_add(&sessions, holder, holder, 2));
+	}
+	cr_expect_eq(sessions.n, MCP_SESSIONS_MAX);
+}
+
 Test(mcp_sessions, ends_when_its_client_says_so)
 {
-	struct mcp_session *session = mcp_sessions_add(&sessions, "a", 0);
+	struct mcp_session *session = mcp_sessions_add(&sessions, "a", "a", 0);
 	char id[HEX_ID_CHARS + 1];
 
 	strcpy(id, session->id);
