@@ -39,7 +39,7 @@ void client_upgrade_write(
 
 /*
  * Read the response to the request with @key from the @size bytes that have come so far; @is_over: no more come.
- * *ret_size is the size of a head that grants the upgrade; @ret_reason says why one does not, with the `error` of its
+ * *ret_size is the size of a head that grants the upgrade; @ret_reason is the reason why one does not, with the `error` of its
  * body.
  */
 enum client_upgrade_status client_upgrade_read(const char *bytes, size_t size, bool is_over,
