@@ -90,7 +90,8 @@ static const struct ctl_command commands[] = {
 		CTL_FLAG_CALLS | CTL_FLAG_TOOL | CTL_FLAG_TOOLBOX | CTL_FLAG_PAST | DOOR_FLAGS, 0,
 		0, ctl_calls},
 	{"cancel", "CALL...", "end calls that run or wait",
-		"CALL is the id that `calls` shows, or the beginning of it.\n",
+		"CALL is the id that `calls` shows, or the caller's call_id, or the beginning of "
+		"either.\n",
 		"  toolboxctl cancel c4f1a2\n", DOOR_FLAGS, 1, CTL_MANY, ctl_cancel},
 	{"watch", "", "print calls as they happen",
 		"It runs until it is interrupted. With --json it prints one line of JSON per "

@@ -172,6 +172,15 @@ def test_calls_are_cancelled_by_the_beginnings_of_their_ids(own, ctl):
     assert caller.call(CALLS, {"state": "running"})["calls"] == []
 
 
+def test_a_call_is_cancelled_by_its_call_id(own, ctl):
+    """`calls --json` and `invoke --json` show it, too."""
+    _, caller = own
+    caller.send("ovos.tools.invoke", {"name": "wait", "args": {"seconds": 20}, "call_id": "my-own-1"})
+    one, = running(caller)
+    done = ctl("cancel", "my-own")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{one['id']} cancelled\n", "")
+
+
 def test_a_cancel_in_json_is_the_response(own, ctl):
     _, caller = own
     begin(caller, "wait", {"seconds": 20})

@@ -11,7 +11,7 @@
 #include "util/cleanup.h"
 
 /*
- * toolboxctl cancel: end calls by their ids, or by the beginnings of those.
+ * toolboxctl cancel: end calls by their ids or call_ids, or by the beginnings of those.
  *
  *   ID ──▶ ovos.tools.calls ──▶ the one call in flight that has it ──▶ ovos.tools.cancel
  *                         └──▶ several, one that is over, or none: a complaint
@@ -25,12 +25,12 @@ struct found {
 	struct buffer ids; /* their ids, as far as they are in flight */
 };
 
-/* Return whether the id of the call at @index begins with @id; *ret_is_whole is whether that is all of
+/* Return whether the string @key of the call at @index begins with @id; *ret_is_whole is whether that is all of
  * it. */
-static bool has_id(const struct ctl_response *response, uint32_t index, const char *id,
-	struct buffer *whole, bool *ret_is_whole)
+static bool begins_with(const struct ctl_response *response, uint32_t index, const char *key,
+	const char *id, struct buffer *whole, bool *ret_is_whole)
 {
-	uint32_t token = ctl_response_find(response, index, "id", JSON_STRING);
+	uint32_t token = ctl_response_find(response, index, key, JSON_STRING);
 	size_t size = strlen(id);
 
 	buffer_reset(whole);
@@ -39,6 +39,14 @@ static bool has_id(const struct ctl_response *response, uint32_t index, const ch
 	json_string_decode(&response->tape, token, whole);
 	*ret_is_whole = whole->size == size;
 	return whole->size >= size && memcmp(whole->data, id, size) == 0;
+}
+
+/* As begins_with(), for its id or its call_id. */
+static bool has_id(const struct ctl_response *response, uint32_t index, const char *id,
+	struct buffer *whole, bool *ret_is_whole)
+{
+	return begins_with(response, index, "id", id, whole, ret_is_whole) ||
+	       begins_with(response, index, "call_id", id, whole, ret_is_whole);
 }
 
 /* Find the calls that @id means. A call in flight counts before those that are over. */
