@@ -13,10 +13,12 @@
  *
  *   "25", "2.50"         ──▶ 25, 2.50      where a number is taken (an integer only if whole)
  *   "true", "false"      ──▶ true, false   where a boolean is
+ *   "True", "None"       ──▶ true, null   as Python writes them
  *   "{\"a\": 1}", "[1]"  ──▶ {"a": 1}, [1] where an object or an array is
+ *   null, "null"         ──▶ absent       where null is not taken, and the member is optional
  *
- * A string is replaced only when no schema that applies accepts one, and nothing else is: null
- * stays null, "yes" is not true, and no value becomes a string. A branch of anyOf and oneOf applies
+ * A value is replaced only when no schema that applies accepts its type, and no other values are: "yes" is not true,
+ * and no value becomes a string. A branch of anyOf and oneOf applies
  * if it is the only one that accepts the type of the value.
  */
 struct coercion {
@@ -52,16 +54,15 @@ static bool applies(struct rewrite *rewrite, const struct node_applicator *appli
 	}
 }
 
-/* Report the change at @index; its new text is in @out from @start on. */
-static void add_change(struct coercion *coercion, uint32_t index, size_t start)
+/* Report that the value at @index was taken as @what. */
+static void add_change(struct coercion *coercion, uint32_t index, const char *what)
 {
 	const struct json_tape *tape = coercion->rewrite.context->tape;
-	const struct buffer *out = coercion->rewrite.out;
 	cleanup(buffer_deinit) struct buffer path = {0};
 	cleanup(buffer_deinit) struct buffer message = {0};
 	size_t skipped;
 
-	if (coercion->is_inside || buffer_status(out) < 0)
+	if (coercion->is_inside || buffer_status(coercion->rewrite.out) < 0)
 		return;
 	/* Finding the path of a change costs as much as the way there. */
 	if (coercion->changes->n_violations == SCHEMA_VIOLATIONS_MAX) {
@@ -73,11 +74,7 @@ static void add_change(struct coercion *coercion, uint32_t index, size_t start)
 	buffer_reset(&path);
 	json_pointer_write(tape, index, &path);
 	describe_value(tape, index, &message);
-	buffer_printf(&message, " was taken as the %s it holds",
-		out->data[start] == '{'          ? "object"
-		: out->data[start] == '['        ? "array"
-		: strchr("tf", out->data[start]) ? "boolean"
-						 : "number");
+	buffer_printf(&message, " was taken as %s", what);
 	if (!buffer_terminate(&path) || !buffer_terminate(&message) ||
 		schema_report_add(coercion->changes, path.data + skipped, message.data) < 0)
 		coercion->rewrite.error = -ENOMEM;
@@ -98,36 +95,93 @@ static void write_inner(
 	context->tape = tape;
 }
 
+/* Read the JSON value that the string at @index holds, also one of Python's words, into @inner, with @text as its
+ * memory. Return whether there is one. */
+static bool read_held(
+	struct rewrite *rewrite, uint32_t index, struct buffer *text, struct json_tape *inner)
+{
+	static const char *const words[][2] = {
+		{"True", "true"}, {"False", "false"}, {"None", "null"}};
+	int r;
+
+	json_string_decode(rewrite->context->tape, index, text);
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (text->size == strlen(words[i][0]) &&
+			memcmp(text->data, words[i][0], text->size) == 0) {
+			buffer_reset(text);
+			buffer_append_string(text, words[i][1]);
+		}
+	r = buffer_status(text);
+	if (r == 0 && text->size > 0)
+		r = json_tape_read(inner, text->data, text->size, JSON_DEPTH_DEFAULT, NULL);
+	if (r < 0)
+		rewrite->error = r;
+	return r == 0 && text->size > 0;
+}
+
+/* Return whether the member that is replaced has a schema, and no schema of its object requires it. */
+static bool is_optional(struct rewrite *rewrite, struct rewrite_set set)
+{
+	if (rewrite->key == 0 || set.count == 0)
+		return false;
+	for (uint32_t i = 0; i < rewrite->parent.count; i++) {
+		const struct node_object *object =
+			rewrite->nodes[rewrite->parent.first + i]->object;
+		uint32_t place =
+			object ? context_find_key(rewrite->context, &object->names, rewrite->key, 0)
+			       : KEY_NONE;
+
+		if (place != KEY_NONE && object->properties[place].is_required)
+			return false;
+	}
+	return true;
+}
+
+/* Take a null that no schema accepts as absent. */
+static bool drop_null(struct rewrite *rewrite, uint32_t index, struct rewrite_set set)
+{
+	if (!is_optional(rewrite, set))
+		return false;
+	rewrite->is_dropped = true;
+	add_change((struct coercion *)rewrite, index, "absent");
+	return true;
+}
+
+static void write_held(struct coercion *coercion, const struct json_tape *inner, uint32_t index,
+	struct rewrite_set set)
+{
+	static const char *const names[] = {"null", "the boolean it holds", "the boolean it holds",
+		"the number it holds", "", "the array it holds", "the object it holds"};
+
+	if (json_type_at(inner, 0) >= JSON_ARRAY)
+		write_inner(coercion, inner, set);
+	else
+		buffer_append(
+			coercion->rewrite.out, json_bytes(inner, 0), json_at(inner, 0)->length);
+	add_change(coercion, index, names[json_type_at(inner, 0)]);
+}
+
 static bool replace(struct rewrite *rewrite, uint32_t index, struct rewrite_set set)
 {
-	struct coercion *coercion = (struct coercion *)rewrite;
 	cleanup(buffer_deinit) struct buffer text = {0};
 	cleanup(json_tape_cleanup) struct json_tape inner = {0};
-	size_t start = rewrite->out->size;
+	enum json_type type = json_type_at(rewrite->context->tape, index);
 	unsigned int types = set.count > 0 ? NODE_ANY : NODE_STRING;
-	int r;
 
 	for (uint32_t i = 0; i < set.count; i++)
 		types &= rewrite->nodes[set.first + i]->types;
-	if (json_type_at(rewrite->context->tape, index) != JSON_STRING || types & NODE_STRING)
+	if (type == JSON_NULL && !(types & NODE_NULL))
+		return drop_null(rewrite, index, set);
+	if (type != JSON_STRING || types & NODE_STRING)
 		return false;
-	if (!context_spend_bytes(rewrite->context, index))
+	if (!context_spend_bytes(rewrite->context, index) ||
+		!read_held(rewrite, index, &text, &inner))
 		return false;
-	json_string_decode(rewrite->context->tape, index, &text);
-	r = buffer_status(&text);
-	if (r == 0 && text.size > 0)
-		r = json_tape_read(&inner, text.data, text.size, JSON_DEPTH_DEFAULT, NULL);
-	if (r < 0)
-		rewrite->error = r;
-	if (r != 0 || text.size == 0)
+	if (json_type_at(&inner, 0) == JSON_NULL && !(types & NODE_NULL))
+		return drop_null(rewrite, index, set);
+	if (!(types & node_type_of(&inner, 0, types)))
 		return false;
-	if (json_type_at(&inner, 0) == JSON_NULL || !(types & node_type_of(&inner, 0, types)))
-		return false;
-	if (json_type_at(&inner, 0) >= JSON_ARRAY)
-		write_inner(coercion, &inner, set);
-	else
-		buffer_append(rewrite->out, json_bytes(&inner, 0), json_at(&inner, 0)->length);
-	add_change(coercion, index, start);
+	write_held((struct coercion *)rewrite, &inner, index, set);
 	return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "schema/validate.h"
 
@@ -156,6 +157,8 @@ static void write_child(
 			expand(rewrite, node->unevaluated_items, index);
 	}
 	child.count = rewrite->count - child.first;
+	rewrite->key = key;
+	rewrite->parent = set;
 	write_value(rewrite, index, child);
 	rewrite->count = child.first;
 	rewrite->context->scopes_used = scopes;
@@ -168,21 +171,31 @@ static void write_container(struct rewrite *rewrite, uint32_t index, struct rewr
 	struct schema_context *context = rewrite->context;
 	const struct json_tape *tape = context->tape;
 	bool is_object = json_type_at(tape, index) == JSON_OBJECT;
-	const char *written = text;
+	bool has_members = false;
+	const char *written = text + 1;
 	uint32_t i = json_first(tape, index);
+
+	buffer_append_char(rewrite->out, *text);
 
 	for (uint32_t at = 0; i < json_end(tape, index) && context->stop == STOP_NONE; at++) {
 		uint32_t value = is_object ? i + 1 : i;
 		size_t value_size;
 		const char *value_text = json_value_text(tape, value, &value_size);
+		size_t start = rewrite->out->size;
 
+		/* The members before this one were dropped, but not the comma after them. */
+		if (at > 0 && !has_members)
+			written = memchr(written, ',', (size_t)(value_text - written)) + 1;
 		buffer_append(rewrite->out, written, (size_t)(value_text - written));
 		write_child(rewrite, set, is_object ? i : 0, value, at);
 		written = value_text + value_size;
 		i = json_next(tape, value);
+		if (rewrite->is_dropped)
+			rewrite->out->size = start;
+		else
+			has_members = true;
+		rewrite->is_dropped = false;
 	}
-	if (written == text)
-		buffer_append_char(rewrite->out, *written++);
 	if (is_object && rewrite->complete)
 		rewrite->complete(rewrite, index, set);
 	buffer_append(rewrite->out, written, (size_t)(text + size - written));
@@ -215,6 +228,7 @@ void rewrite_value(struct rewrite *rewrite, const struct node *node, uint32_t in
 
 	expand(rewrite, node, index);
 	set.count = rewrite->count - set.first;
+	rewrite->key = 0;
 	write_value(rewrite, index, set);
 	rewrite->count = set.first;
 	rewrite->context->scopes_used = scopes;

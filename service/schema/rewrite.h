@@ -35,12 +35,15 @@ struct rewrite {
 	const struct node **nodes; /* the stack */
 	uint32_t count;
 	uint32_t capacity;
-	int error; /* 0, or the first failure */
+	int error;                 /* 0, or the first failure */
+	uint32_t key;              /* the key of the value that is replaced; 0: it is no member */
+	struct rewrite_set parent; /* the nodes of its object */
+	bool is_dropped;           /* replace() has left the member out */
 
 	/* Whether the branch @node of @applicator applies to the value at @index. */
 	bool (*applies)(struct rewrite *rewrite, const struct node_applicator *applicator,
 		const struct node *node, uint32_t index);
-	/* Write another value for the one at @index; false: copy it, or go into it. */
+	/* Write another value for the one at @index, or set is_dropped; false: copy it, or go into it. */
 	bool (*replace)(struct rewrite *rewrite, uint32_t index, struct rewrite_set set);
 	/* Add members to the object at @index. May be NULL. */
 	void (*complete)(struct rewrite *rewrite, uint32_t index, struct rewrite_set set);

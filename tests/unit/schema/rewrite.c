@@ -117,8 +117,28 @@ Test(schema_coerce, takes_strings_as_what_they_hold)
 	expect_coerced(schema, "{\"i\":\"25\",\"n\":\"2.50\",\"b\":\"true\",\"l\":\"[1]\"}",
 		"{\"i\":25,\"n\":2.50,\"b\":true,\"l\":[1]}", 4);
 	expect_coerced(schema, "{\"m\":\"3\"}", "{\"m\":3}", 1);
-	expect_coerced(schema, "{\"i\":\"2.5\",\"b\":\"yes\",\"m\":\"null\",\"n\":\"1e\"}",
-		"{\"i\":\"2.5\",\"b\":\"yes\",\"m\":\"null\",\"n\":\"1e\"}", 0);
+	expect_coerced(schema, "{\"i\":\"2.5\",\"b\":\"yes\",\"n\":\"1e\"}",
+		"{\"i\":\"2.5\",\"b\":\"yes\",\"n\":\"1e\"}", 0);
+	expect_coerced(schema, "{\"b\":\"True\",\"m\":\"null\"}", "{\"b\":true,\"m\":null}", 2);
+	expect_coerced(schema, "{\"b\":\"False\",\"m\":\"None\"}", "{\"b\":false,\"m\":null}", 2);
+}
+
+/* Models fill in every parameter that they know. */
+Test(schema_coerce, takes_null_for_an_optional_member_that_is_absent)
+{
+	static const char schema[] = "{\"properties\":{\"a\":{\"type\":\"integer\"},\"b\":{"
+				     "\"type\":\"string\"},\"c\":{\"type\":\"integer\"},"
+				     "\"o\":{\"type\":\"object\",\"properties\":{\"x\":{\"type\":"
+				     "\"boolean\"}}}},\"required\":[\"c\"]}";
+
+	expect_coerced(schema, "{ \"a\": null, \"c\": 1}", "{ \"c\": 1}", 1);
+	expect_coerced(schema, "{\"a\":null , \"b\" :null}", "{}", 2);
+	expect_coerced(schema, "{\"c\":1,\"a\":null,\"b\":\"x\"}", "{\"c\":1,\"b\":\"x\"}", 1);
+	expect_coerced(
+		schema, "{\"c\":1,\"o\":{\"x\":null},\"a\":\"None\" }", "{\"c\":1,\"o\":{} }", 2);
+	expect_coerced(schema, "{\"c\":null,\"d\":null,\"b\":\"null\"}",
+		"{\"c\":null,\"d\":null,\"b\":\"null\"}", 0);
+	expect_coerced("{\"items\":{\"type\":\"integer\"}}", "[null]", "[null]", 0);
 }
 
 Test(schema_coerce, reports_each_change_by_its_path_in_the_value)
