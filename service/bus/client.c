@@ -410,8 +410,8 @@ static void on_away_for_long(void *data)
 	client->bus.counters.frames_dropped += dropped;
 	client->reported_dropped += dropped;
 	if (dropped > 0)
-		bus_warn(&client->bus.rates.peers, "it is still away: %u messages are dropped",
-			dropped);
+		bus_warn(&client->bus.rates.peers, "it is still away: %u message%s dropped",
+			dropped, dropped == 1 ? " is" : "s are");
 }
 
 static void opened(struct bus_client *client)

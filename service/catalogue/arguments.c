@@ -272,7 +272,7 @@ void arguments_log_coercion(struct arguments *arguments, const struct tool *tool
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	schema_report_write_text(&arguments->changes, &text);
+	schema_report_write_text(&arguments->changes, "Parameters", &text);
 	if (buffer_terminate(&text))
 		log_limited(&arguments->coercions, LOG_LEVEL_INFO,
 			"Arguments of %s/%s were coerced: %s", tool->toolbox->id, tool->name,

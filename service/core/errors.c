@@ -127,7 +127,7 @@ void errors_write_invalid_arguments(struct answer *answer, const struct tool *to
 	buffer_printf(&text,
 		"ValueError: Tool input validation failed for '%s' in ToolBox '%s': ", tool->name,
 		tool->toolbox->id);
-	schema_report_write_text(report, &text);
+	schema_report_write_text(report, "Parameters", &text);
 	answer_error(answer, ANSWER_INVALID_ARGUMENTS, text.data, text.size, max);
 	schema_report_write_json(report, answer_member(answer, "violations"));
 }
@@ -160,16 +160,16 @@ void errors_write_denied(
 void errors_write_busy(struct answer *answer, const struct tool *tool, uint32_t n_waiting)
 {
 	answer_error_format(answer, ANSWER_BUSY,
-		"RuntimeError: Toolbox '%s' is busy: %u calls are waiting", tool->toolbox->id,
-		n_waiting);
+		"RuntimeError: Toolbox '%s' is busy: %u call%s waiting", tool->toolbox->id,
+		n_waiting, n_waiting == 1 ? " is" : "s are");
 }
 
 void errors_write_many_questions(struct answer *answer, const struct tool *tool, uint32_t n_pending)
 {
 	answer_error_format(answer, ANSWER_BUSY,
-		"RuntimeError: Toolbox '%s' is busy: %u calls are waiting for a person's approval "
+		"RuntimeError: Toolbox '%s' is busy: %u call%s waiting for a person's approval "
 		"(limits.pending_approvals)",
-		tool->toolbox->id, n_pending);
+		tool->toolbox->id, n_pending, n_pending == 1 ? " is" : "s are");
 }
 
 /* Write that there are too many of @what from @source, for @reason. */
@@ -392,7 +392,7 @@ void errors_write_invalid_output(struct answer *answer, const struct tool *tool,
 	buffer_printf(&text,
 		"RuntimeError: Tool output validation failed for '%s' in ToolBox '%s': ",
 		tool->name, tool->toolbox->id);
-	schema_report_write_text(report, &text);
+	schema_report_write_text(report, "Result", &text);
 	answer_error(answer, ANSWER_INVALID_OUTPUT, text.data, text.size, max);
 	schema_report_write_json(report, answer_member(answer, "violations"));
 }

@@ -137,7 +137,8 @@ static void drain_service(void *data)
 
 static void stop_service(struct service *service, const char *reason)
 {
-	log_info("Stopping (%s): %u calls are in flight", reason, service->calls.n_in_flight);
+	log_info("Stopping (%s): %u call%s in flight", reason, service->calls.n_in_flight,
+		service->calls.n_in_flight == 1 ? " is" : "s are");
 	notify_stopping();
 	service->calls.is_stopping = true;
 	if (service->door)

@@ -387,9 +387,11 @@ static void write_too_many(
 	char reason[64] = "memory is short";
 
 	if (refusal->in_flight)
-		snprintf(reason, sizeof(reason), "%u are in flight", refusal->in_flight);
+		snprintf(reason, sizeof(reason), "%u %s in flight", refusal->in_flight,
+			refusal->in_flight == 1 ? "is" : "are");
 	else if (refusal->per_minute)
-		snprintf(reason, sizeof(reason), "%u a minute are allowed", refusal->per_minute);
+		snprintf(reason, sizeof(reason), "%u a minute %s allowed", refusal->per_minute,
+			refusal->per_minute == 1 ? "is" : "are");
 	errors_write_too_many(answer, source, refusal->retry_after_s, reason);
 }
 

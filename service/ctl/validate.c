@@ -196,7 +196,7 @@ static void write_line(const struct validator *validator, const char *file,
 		buffer_printf(&text, "%s: ", file);
 	buffer_append_string(&text, is_valid ? "valid" : "invalid: ");
 	if (!is_valid)
-		schema_report_write_text(report, &text);
+		schema_report_write_text(report, "Parameters", &text);
 	if (buffer_status(&text) < 0)
 		out->error = buffer_status(&text);
 	else

@@ -47,7 +47,7 @@ static int check_schema(const struct manifest_scope *scope, const struct schema 
 	r = schema_explain(schema, scope->context, scope->tape, value, &report);
 	if (r < 0)
 		return r;
-	schema_report_write_text(&report, &text);
+	schema_report_write_text(&report, "Parameters", &text);
 	if (!buffer_terminate(&text))
 		return -ENOMEM;
 	diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, value,

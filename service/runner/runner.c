@@ -562,8 +562,9 @@ static bool count_crash(struct runner *runner, const struct host_exit *exit)
 static void quarantine(struct runner *runner)
 {
 	snprintf(runner->reason, sizeof(runner->reason),
-		"quarantined after %u crashes within %llu s; a reload lets it try again",
-		runner->options.crash_limit, (unsigned long long)runner->options.crash_window_s);
+		"quarantined after %u crash%s within %llu s; a reload lets it try again",
+		runner->options.crash_limit, runner->options.crash_limit == 1 ? "" : "es",
+		(unsigned long long)runner->options.crash_window_s);
 	log_error("Toolbox %s is %s", runner->package->id, runner->reason);
 	runner->is_quarantined = true;
 	loop_timer_disarm(&runner->restart);

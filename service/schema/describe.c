@@ -390,7 +390,7 @@ const struct node *describe_target(const struct node *node)
 	return node;
 }
 
-void describe_parameters(const struct node *node, struct buffer *out)
+void describe_members(const struct node *node, struct buffer *out)
 {
 	const struct node_object *object = describe_target(node)->object;
 	uint32_t count = object ? object->names.count : 0;
@@ -399,7 +399,7 @@ void describe_parameters(const struct node *node, struct buffer *out)
 		const struct node_property *property = &object->properties[i];
 		const struct key *key = &object->names.keys[i];
 
-		buffer_append_string(out, i > 0 ? "; " : "Parameters: ");
+		buffer_append_string(out, i > 0 ? "; " : "");
 		if (i == PARAMETERS_MAX) {
 			buffer_printf(out, "… (%u in all)", count);
 			return;

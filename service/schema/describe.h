@@ -53,7 +53,7 @@ void describe_values(const struct node *node, const struct node_values *values, 
 
 /* One line that lists the properties that the object @node describes takes; nothing where it is no
  * such object. */
-void describe_parameters(const struct node *node, struct buffer *out);
+void describe_members(const struct node *node, struct buffer *out);
 
 /* Return the node that a lone reference leads to, which has the sections. */
 const struct node *describe_target(const struct node *node);

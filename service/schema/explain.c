@@ -411,7 +411,7 @@ int schema_explain(const struct schema *schema, struct schema_context *context,
 
 	if (r != 0 || ret_report->n_violations == 0 || ret_report->summary)
 		return r;
-	describe_parameters(schema->root, &summary);
+	describe_members(schema->root, &summary);
 	if (summary.size == 0)
 		return buffer_status(&summary);
 	ret_report->summary = buffer_take(&summary, NULL);

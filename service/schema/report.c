@@ -52,7 +52,8 @@ static bool ends_with(const struct buffer *text, char character)
 	       text->data[text->size - 1] == character;
 }
 
-void schema_report_write_text(const struct schema_report *report, struct buffer *out)
+void schema_report_write_text(
+	const struct schema_report *report, const char *heading, struct buffer *out)
 {
 	for (size_t i = 0; i < report->n_violations; i++) {
 		const struct schema_violation *violation = &report->violations[i];
@@ -65,7 +66,8 @@ void schema_report_write_text(const struct schema_report *report, struct buffer 
 	if (report->is_cut)
 		buffer_append_string(out, "; and more");
 	if (report->summary)
-		buffer_printf(out, "%s %s", ends_with(out, '?') ? "" : ".", report->summary);
+		buffer_printf(
+			out, "%s %s: %s", ends_with(out, '?') ? "" : ".", heading, report->summary);
 }
 
 void schema_report_write_json(const struct schema_report *report, struct buffer *out)

@@ -138,7 +138,7 @@ struct schema_report {
 	struct schema_violation violations[SCHEMA_VIOLATIONS_MAX];
 	size_t n_violations;
 	bool is_cut;   /* there are more */
-	char *summary; /* one line that lists the parameters the root object takes, or NULL */
+	char *summary; /* one line that lists the members the root object takes, or NULL */
 };
 
 void schema_report_deinit(struct schema_report *report);
@@ -153,8 +153,10 @@ int schema_report_add(struct schema_report *report, const char *path, const char
 int schema_explain(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, uint32_t value, struct schema_report *ret_report);
 
-/* Append the report as one line for a person or a model: `/a: …; /b: …`, then the summary. */
-void schema_report_write_text(const struct schema_report *report, struct buffer *out);
+/* Append the report as one line for a person or a model: `/a: …; /b: …`, then the summary after
+ * @heading, such as "Parameters". */
+void schema_report_write_text(
+	const struct schema_report *report, const char *heading, struct buffer *out);
 
 /* Append `[{"path": …, "message": …}, …]`. */
 void schema_report_write_json(const struct schema_report *report, struct buffer *out);

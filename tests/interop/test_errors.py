@@ -181,6 +181,7 @@ def test_a_result_outside_its_schema(caller):
     assert answer["code"] == "invalid_output" and answer["violations"][0]["path"] == "/result"
     assert answer["error"].startswith("RuntimeError: Tool output validation failed for 'small' in "
                                       "ToolBox 'answers': ")
+    assert ". Result: result (" in answer["error"] and "Parameters" not in answer["error"], answer
 
 
 def test_a_risky_tool_with_nobody_to_ask(caller):

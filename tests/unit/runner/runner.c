@@ -354,6 +354,17 @@ Test(runner, counts_waiting_for_a_restart_to_the_deadline)
 	expect_state(RUNNER_RESTARTING);
 }
 
+Test(runner, is_quarantined_after_one_crash_if_that_is_too_many)
+{
+	calls.options.crash_limit = 1;
+	calls_start();
+	calls_submit("segfault", "{}", LONG_MS, NULL);
+	calls_wait(1);
+	expect_state(RUNNER_QUARANTINED);
+	cr_expect_str_eq(runner_reason(calls.runner),
+		"quarantined after 1 crash within 60 s; a reload lets it try again");
+}
+
 Test(runner, is_quarantined_after_too_many_crashes)
 {
 	struct call *waiting;

@@ -59,7 +59,7 @@ char *judge_report_with(const struct schema_options *options, const char *schema
 	cr_assert_geq(explained, 0);
 	cr_assert(explained == SCHEMA_E_UNCHECKED || (r == 0) == (report.n_violations == 0),
 		"%s: %s: the passes differ", schema, value);
-	schema_report_write_text(&report, &text);
+	schema_report_write_text(&report, "Parameters", &text);
 	buffer_terminate(&text);
 	cr_assert(!strchr(text.data, '\n'), "a report is one line: %s", text.data);
 	return buffer_take(&text, NULL);
