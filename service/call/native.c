@@ -116,7 +116,7 @@ size_t native_list_results(
 {
 	size_t count = 0;
 
-	if (function->returns.type != NATIVE_VOID)
+	if (native_has_returned(function))
 		ret_list[count++] = &function->returns;
 	for (size_t i = 0; i < function->n_parameters; i++)
 		if (native_is_result(&function->parameters[i]))

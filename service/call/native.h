@@ -117,6 +117,7 @@ struct native_function {
 	struct native_parameter returns; /* name "result" unless given */
 	char *free_symbol; /* transfer "full": frees what was returned; NULL: transfer "none" */
 	enum native_errors errors;
+	bool drops_returned; /* its value is no member of the result: `"name": null` */
 };
 
 /* Positive results. */
@@ -184,6 +185,12 @@ static inline bool native_is_argument(const struct native_parameter *parameter)
 
 /* Return whether callers get it back. */
 bool native_is_result(const struct native_parameter *parameter);
+
+/* Return whether callers get back what the function returns. */
+static inline bool native_has_returned(const struct native_function *function)
+{
+	return function->returns.type != NATIVE_VOID && !function->drops_returned;
+}
 
 /* List the parameters that callers pass, in order, or the results: the return value, then the
  * outputs. @ret_list has room for NATIVE_PARAMETERS_MAX (NATIVE_RESULTS_MAX). Return their

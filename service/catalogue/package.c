@@ -34,6 +34,7 @@ static void package_free(struct package *package)
 	origins_deinit(&package->definition);
 	origins_deinit(&package->programs);
 	free(package->config);
+	free(package->init);
 	free(package->environment);
 	toolbox_sandbox_deinit(&package->sandbox);
 	toolbox_library_deinit(&package->library);
@@ -97,6 +98,7 @@ int package_add(struct package *package, struct toolbox *toolbox)
 /* The text around the tools in a frame that has any. */
 #define TOOLS_BEGIN ",\"tools\":["
 #define TOOLS_END   "]}"
+#define INIT_BEGIN  "],\"init\":["
 
 static void begin_element(struct buffer *out, bool *is_first)
 {
@@ -195,6 +197,21 @@ static void write_head(const struct package *package, struct buffer *out)
 	buffer_append_string(out, knows_tools(package) ? TOOLS_BEGIN : "}");
 }
 
+/* Append the calls before the first one of all @packages, which a host that only looks does not make. */
+static void write_checked_init(
+	struct package *const *packages, size_t n_packages, struct buffer *out)
+{
+	bool is_first = true;
+
+	for (size_t i = 0; i < n_packages; i++) {
+		if (!packages[i]->init)
+			continue;
+		buffer_append_string(out, is_first ? "],\"is_check\":true,\"init\":[" : ",");
+		buffer_append_string(out, packages[i]->init);
+		is_first = false;
+	}
+}
+
 void package_write_load(struct package *const *packages, size_t n_packages, struct buffer *out)
 {
 	bool is_first = true;
@@ -209,8 +226,9 @@ void package_write_load(struct package *const *packages, size_t n_packages, stru
 			continue;
 		begin_element(out, &is_first);
 		buffer_append(out, package->load + package->load_head,
-			package->load_size - package->load_head - strlen(TOOLS_END));
+			package->load_size - package->load_head - package->load_tail);
 	}
+	write_checked_init(packages, n_packages, out);
 	buffer_append_string(out, TOOLS_END);
 }
 
@@ -219,8 +237,8 @@ static int digest_surroundings(
 	const struct package *package, unsigned char ret_digest[ORIGIN_DIGEST_BYTES])
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
-	const char *const texts[] = {package->library.path, package->config, package->mcp.server,
-		package->python.interpreters};
+	const char *const texts[] = {package->library.path, package->config, package->init,
+		package->mcp.server, package->python.interpreters};
 
 	for (const char *entry = package->environment; entry && *entry;
 		entry = environment_next(entry))
@@ -276,6 +294,7 @@ int package_prepare(struct package *package)
 	cleanup(buffer_deinit) struct buffer out = {0};
 	unsigned char surroundings[ORIGIN_DIGEST_BYTES];
 	bool is_first = true;
+	size_t begin;
 
 	if (number_tools(package) < 0 || digest_surroundings(package, surroundings) < 0)
 		return -ENOMEM;
@@ -284,8 +303,6 @@ int package_prepare(struct package *package)
 	package->load_head = out.size;
 	if (knows_tools(package)) {
 		for (size_t i = 0; i < package->n_tools; i++) {
-			size_t begin;
-
 			begin_element(&out, &is_first);
 			begin = out.size;
 			write_tool(package->tools[i], &out);
@@ -294,7 +311,13 @@ int package_prepare(struct package *package)
 					out.size - begin) < 0)
 				return -ENOMEM;
 		}
+		begin = out.size;
+		if (package->init) {
+			buffer_append_string(&out, INIT_BEGIN);
+			buffer_append_string(&out, package->init);
+		}
 		buffer_append_string(&out, TOOLS_END);
+		package->load_tail = out.size - begin;
 	}
 	package->load = buffer_take(&out, &package->load_size);
 	return package->load ? 0 : -ENOMEM;

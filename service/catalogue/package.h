@@ -89,8 +89,10 @@ struct package {
 	enum tool_risk risk;  /* the risk of a tool that declares none */
 	bool asserts_formats; /* `format` in schemas is checked */
 	bool has_content;     /* the results of its tools are rich content; of kind plugin */
-	bool coerces;      /* a string is taken as the value it holds, where a schema wants that */
-	char *config;      /* JSON text that is given to its hosts; NULL: none */
+	bool coerces; /* a string is taken as the value it holds, where a schema wants that */
+	char *config; /* JSON text that is given to its hosts; NULL: none */
+	char *init; /* kind native: the calls before the first one (manifest/native_init.h), as the elements of a JSON array;
+		     * NULL: none */
 	char *environment; /* variables of its hosts (util/environment.h); NULL: nothing is added */
 	struct toolbox_sandbox sandbox;
 	const char *trace_files;        /* as in config/config.h; borrowed, or NULL */
@@ -119,6 +121,7 @@ struct package {
 	char *load; /* payload of the hosts' LOAD frame (wire/wire.h) */
 	size_t load_size;
 	size_t load_head; /* bytes of it before the first tool */
+	size_t load_tail; /* bytes of it after the last one, if it has tools */
 };
 
 /* Return whether the tools of @package are guests: their server has chosen their names, so that these never take or

@@ -14,6 +14,7 @@
 #include "json/writer.h"
 #include "manifest/array_file.h"
 #include "manifest/mcp.h"
+#include "manifest/native_init.h"
 #include "manifest/native_type_alias.h"
 #include "manifest/reader.h"
 #include "manifest/published.h"
@@ -43,6 +44,7 @@ static const struct {
 	unsigned int kinds; /* a bit for each */
 } keys_of_kinds[] = {
 	{"library", OF(KIND_NATIVE) | OF(KIND_PLUGIN)},
+	{"init", OF(KIND_NATIVE)},
 	{"tools", OF(KIND_NATIVE) | OF(KIND_COMMAND) | OF(KIND_MCP)},
 	{"config", OF(KIND_PLUGIN) | OF(KIND_PYTHON)},
 	{"output", OF(KIND_PLUGIN)},
@@ -373,6 +375,8 @@ static int read_places(struct manifest_reader *reader, const char *path, struct 
 		r = manifest_python_read(&reader->tape, folder, package, problems);
 	if (r == 0 && package->kind == KIND_MCP)
 		r = manifest_mcp_read(&reader->tape, folder, package, problems);
+	if (r == 0 && package->kind == KIND_NATIVE)
+		r = manifest_native_init_read(&reader->tape, package, problems);
 	return r ? r : read_sandbox(&reader->tape, folder, package, problems);
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "json/writer.h"
+#include "worker/float_mode.h"
 
 /* Return advice for @reason, the error of the dynamic linker. */
 static const char *help_against(const char *reason, const char *library)
@@ -49,6 +50,7 @@ int library_open(
 	const struct driver_load *load, struct library *ret_library, struct diagnostics *problems)
 {
 	uint32_t token = json_find(load->tape, 0, "library");
+	struct float_mode mode = float_mode_get();
 	struct library library = {0};
 	struct link_map *map;
 
@@ -59,6 +61,8 @@ int library_open(
 		return driver_refuse(problems, load->tape, token,
 			"cannot load the library: %s is not a regular file", load->seal->name);
 	library.handle = seal_load(load->seal, &library.is_sealed);
+	/* A constructor of a library that was made for speed turns tiny numbers off. */
+	float_mode_restore(mode);
 	if (!library.handle)
 		return refuse_library(load, problems, token, dlerror());
 	if (dlinfo(library.handle, RTLD_DI_LINKMAP, &map) < 0)

@@ -258,7 +258,10 @@ static int read_returns(struct reading *reading, uint32_t object, struct native_
 	if (name != JSON_NONE && returns->type == NATIVE_VOID)
 		return reading_refuse(
 			reading, name, "a function that returns void has nothing to name");
-	if (name != JSON_NONE && (r = reading_name(reading, name, &returns->name)))
+	function->drops_returned =
+		name != JSON_NONE && json_type_at(reading->tape, name) == JSON_NULL;
+	if (name != JSON_NONE && !function->drops_returned &&
+		(r = reading_name(reading, name, &returns->name)))
 		return r;
 	if ((r = read_common(reading, object, returns)) ||
 		(r = read_transfer(reading, object, function)))

@@ -323,7 +323,7 @@ static int check_result_name(
 	const char *name = function->returns.name;
 	uint32_t token = returns ? json_find(reading->tape, returns, "name") : JSON_NONE;
 
-	if (function->returns.type == NATIVE_VOID)
+	if (!native_has_returned(function))
 		return 0;
 	for (size_t i = 0; i < function->n_parameters; i++)
 		if (native_is_result(&function->parameters[i]) &&

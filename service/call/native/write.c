@@ -65,7 +65,9 @@ static void write_returns(const struct native_function *function, struct buffer 
 
 	buffer_append_string(out, "{\"type\":");
 	json_write_text(out, native_type_name(returns->type));
-	if (returns->type != NATIVE_VOID)
+	if (function->drops_returned)
+		write_json_member(out, "name", "null");
+	else if (returns->type != NATIVE_VOID)
 		write_text_member(out, "name", returns->name);
 	write_text_member(out, "description", returns->description);
 	write_json_member(out, "nullable", returns->is_nullable ? "true" : NULL);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "worker/float_mode.h"
 #include "worker/native/result.h"
 
 /* Parse each `value` and `default` once. Their texts live as long as the function. */
@@ -70,6 +71,7 @@ void native_call_deinit(struct native_call *call)
 static int call_function(
 	struct native_call *call, struct native_scratch *scratch, struct buffer *out)
 {
+	struct float_mode mode = float_mode_get();
 	union native_returned returned = {0};
 	int saved_errno;
 	int r;
@@ -77,6 +79,7 @@ static int call_function(
 	errno = 0;
 	ffi_call(&call->cif, FFI_FN(call->address), &returned, scratch->addresses);
 	saved_errno = errno;
+	float_mode_restore(mode);
 	native_result_narrow(&returned, call->function.returns.type);
 	r = native_result_write(&call->function, scratch, &returned.slot, saved_errno, out);
 	if (call->free_result && returned.slot.buffer)

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,17 @@
 #include "worker/library.h"
 #include "worker/native/call.h"
 
+/* A call that is made once, before the first one of a caller. */
+struct once {
+	struct native_call begin;
+	struct native_call end; /* when the process ends in order; without an address: none */
+};
+
 struct native_driver {
 	struct library library;
+	struct once *init;
+	uint32_t n_init;
+	uint32_t n_begun; /* how many of them have begun */
 	struct native_call *calls;
 	uint32_t n_calls;
 	struct native_scratch scratch;
@@ -112,12 +122,79 @@ static int load_tools(struct loading *loading)
 	return 0;
 }
 
+/* Load the element at @object of `init`. */
+static int load_once(struct loading *loading, uint32_t object, struct once *once)
+{
+	uint32_t call = json_find(loading->tape, object, "call");
+	uint32_t finally = json_find(loading->tape, object, "finally");
+	int r = load_tool(loading, call, &once->begin);
+
+	return r || finally == JSON_NONE ? r : load_tool(loading, finally, &once->end);
+}
+
+/* Run @call, which has constants alone. Its words are in @out when it has failed. */
+static int run_once(struct native_driver *driver, struct native_call *call, struct buffer *out)
+{
+	static const char none[] = "{}";
+
+	return native_call_run(call, &driver->scratch, none, strlen(none), out);
+}
+
+/* Load all of `init`, and run it unless the host only looks at the library. */
+static int load_init(struct loading *loading)
+{
+	const struct json_tape *tape = loading->tape;
+	struct native_driver *driver = loading->driver;
+	uint32_t init = json_find(tape, 0, "init");
+	bool is_check = json_find(tape, 0, "is_check") != JSON_NONE;
+	int r = 0;
+
+	if (init == JSON_NONE || json_type_at(tape, init) != JSON_ARRAY)
+		return init == JSON_NONE ? 0 : refuse(loading, init, "'init' must be an array");
+	driver->init = calloc(json_count(tape, init) + 1u, sizeof(*driver->init));
+	if (!driver->init)
+		return -ENOMEM;
+	for (uint32_t at = json_first(tape, init); r == 0 && at < json_end(tape, init);
+		at = json_next(tape, at))
+		r = load_once(loading, at, &driver->init[driver->n_init++]);
+	for (uint32_t at = json_first(tape, init); r == 0 && !is_check && at < json_end(tape, init);
+		at = json_next(tape, at)) {
+		cleanup(buffer_deinit) struct buffer out = {0};
+
+		r = run_once(driver, &driver->init[driver->n_begun].begin, &out);
+		if (r > 0)
+			r = refuse(loading, at, "init has failed: %s",
+				buffer_terminate(&out) ? out.data : "out of memory");
+		driver->n_begun += r == 0;
+	}
+	return r;
+}
+
+/* Undo, in reverse order, what has been done before the first call. */
+static void undo_init(struct native_driver *driver)
+{
+	while (driver->n_begun > 0) {
+		struct native_call *end = &driver->init[--driver->n_begun].end;
+		cleanup(buffer_deinit) struct buffer out = {0};
+
+		if (end->address && run_once(driver, end, &out) != 0)
+			fprintf(stderr, "a finally of init has failed: %s\n",
+				buffer_terminate(&out) ? out.data : "out of memory");
+	}
+}
+
 static void unload_native(void *data)
 {
 	struct native_driver *driver = data;
 
 	if (!driver)
 		return;
+	undo_init(driver);
+	for (uint32_t i = 0; i < driver->n_init; i++) {
+		native_call_deinit(&driver->init[i].begin);
+		native_call_deinit(&driver->init[i].end);
+	}
+	free(driver->init);
 	for (uint32_t i = 0; i < driver->n_calls; i++)
 		native_call_deinit(&driver->calls[i]);
 	free(driver->calls);
@@ -125,8 +202,9 @@ static void unload_native(void *data)
 	free(driver);
 }
 
-/* LOAD frame: {"library": a path or a name, "tools": [native object, …]}. Constructors of the
- * library run here. If it lacks a symbol of any tool, nothing is loaded. */
+/* LOAD frame: {"library": a path or a name, "tools": [native object, …], "init": [{"call": native object, "finally":
+ * native object or absent}, …], "is_check": true or absent}. Constructors of the library run here, then `init`. If it
+ * lacks a symbol of any tool, nothing is loaded. */
 static int load_native(
 	const struct driver_load *load, void **ret_driver, struct diagnostics *problems)
 {
@@ -138,6 +216,7 @@ static int load_native(
 		return -ENOMEM;
 	r = library_open(load, &loading.driver->library, problems);
 	r = r ? r : load_tools(&loading);
+	r = r ? r : load_init(&loading);
 	if (r)
 		unload_native(loading.driver);
 	else

@@ -215,7 +215,7 @@ static int write_object(struct writing *writing)
 	int r = 0;
 
 	buffer_append_char(writing->out, '{');
-	if (function->returns.type != NATIVE_VOID) {
+	if (native_has_returned(function)) {
 		begin_member(writing, &function->returns);
 		r = write_returned(writing);
 	}
@@ -297,7 +297,9 @@ static void append_errno(struct buffer *out, int saved_errno)
 	if (saved_errno == 0)
 		return;
 	if (name)
-		buffer_printf(out, ": %s (%s)", name, strerrordesc_np(saved_errno));
+		buffer_printf(out, ": %s (%s%s)", name, strerrordesc_np(saved_errno),
+			saved_errno == ENOMEM ? "; limits.memory_mb of its manifest bounds it"
+					      : "");
 	else
 		buffer_printf(out, ": errno %d", saved_errno);
 }

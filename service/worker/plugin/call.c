@@ -12,6 +12,7 @@
 #include "util/clock.h"
 #include "util/pace.h"
 #include "wire/wire.h"
+#include "worker/float_mode.h"
 #include "worker/plugin/values.h"
 #include "worker/plugin/writer.h"
 #include "worker/progress.h"
@@ -592,17 +593,20 @@ static int close_check(struct buffer *out, uint32_t output_max)
 static int open_valid(const struct driver_call *call, const struct plugin_function *function,
 	struct toolbox_call *ret_given)
 {
+	struct float_mode mode = float_mode_get();
 	int r = open_call(call);
 
 	*ret_given = (struct toolbox_call){.host = &functions, .id = call->id};
 	if (r == 0 && function->validate)
 		function->validate(*ret_given, function->data);
+	float_mode_restore(mode);
 	return r;
 }
 
 int plugin_call_run(
 	const struct driver_call *call, const struct plugin_function *function, struct buffer *out)
 {
+	struct float_mode mode = float_mode_get();
 	struct toolbox_call given;
 	int r = open_valid(call, function, &given);
 
@@ -610,6 +614,7 @@ int plugin_call_run(
 		return r;
 	if (is_valid())
 		function->handler(given, function->data);
+	float_mode_restore(mode);
 	return close_call(out, call->output_max);
 }
 

@@ -8,6 +8,7 @@
 
 #include "json/writer.h"
 #include "util/cleanup.h"
+#include "worker/float_mode.h"
 
 /* Sizes up to the last members of version 1. */
 #define PLUGIN_SIZE_MIN (offsetof(struct toolbox_plugin, deinit) + sizeof(void (*)(void)))
@@ -102,6 +103,7 @@ static int initialise(struct reading *reading)
 	size_t size = strlen(config);
 	struct toolbox_call call;
 	const char *reason;
+	struct float_mode mode = float_mode_get();
 	int status = 0;
 	int r;
 
@@ -113,6 +115,7 @@ static int initialise(struct reading *reading)
 	if (reading->plugin.init)
 		status = reading->plugin.init(
 			call, &reading->plugin.tools, &reading->plugin.n_tools);
+	float_mode_restore(mode);
 	reason = plugin_call_configured();
 	if (status == 0 && !reason)
 		return 0;

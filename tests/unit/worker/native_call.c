@@ -193,7 +193,8 @@ Test(native_call, tells_a_failure_by_its_rule_and_errno, .timeout = LIMIT)
 		{"void_errno_fails", "{\"error\":1}",
 			"return_void failed: EPERM (Operation not permitted)"},
 		{"null_fails", "{\"error\":12}",
-			"return_str returned NULL: ENOMEM (Cannot allocate memory)"},
+			"return_str returned NULL: ENOMEM (Cannot allocate memory; "
+			"limits.memory_mb of its manifest bounds it)"},
 		{"null_is_wrong", "{}", "return_str returned NULL"},
 		{"text_errno_fails", "{\"text\":\"a\",\"error\":5}",
 			"return_str returned a text: EIO (Input/output error)"},

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "catalogue/package.h"
+#include "util/diagnostic.h"
+
+/*
+ * The functions of a native toolbox that run once in each process, before its first call.
+ *
+ *   "init": [{"call": "git_libgit2_init", "args": [], "returns": {"type": "i32", "errors": "negative"},
+ *             "finally": {"call": "git_libgit2_shutdown"}}]
+ *
+ * Each is a call as of a tool (call/native.h) whose parameters are constants, and so its host gets it.
+ */
+
+/* Read `init` of the manifest @tape, whose shape is right, into @package. Mistakes are added to @problems. 0 or
+ * -ENOMEM. */
+int manifest_native_init_read(
+	const struct json_tape *tape, struct package *package, struct diagnostics *problems);
