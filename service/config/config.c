@@ -175,6 +175,7 @@ static void read_all(struct config_reader *reader)
 		memcpy(reader->config->embedded_token, BUS_TOKEN_UNKNOWN,
 			sizeof(BUS_TOKEN_UNKNOWN));
 	config_remembered_read(reader);
+	config_profiles_settle(reader->config);
 	config_http_check(reader, find_http(reader, toolboxd));
 	find_filter_variable(reader);
 	if (reader->config->tools_enabled.n_items > 0 && reader->config->tools_disabled.n_items > 0)

@@ -121,6 +121,7 @@ struct config_profile {
 	char *name;
 	bool has_all;                /* every tool, whatever else it names */
 	struct text_list tool_names; /* names as in a filter */
+	size_t order;                /* the profiles that were read before it */
 };
 
 /* One of `access`, in this order. */

@@ -88,22 +88,53 @@ int config_profile_read(const struct json_tape *tape, uint32_t value,
 
 int config_profiles_put(struct config *config, struct config_profile *profile)
 {
-	struct config_profile *place = NULL;
-
-	for (size_t i = 0; i < config->n_profiles && !place; i++)
-		if (strcmp(config->profiles[i].name, profile->name) == 0)
-			place = &config->profiles[i];
-	if (place) {
-		config_profile_deinit(place);
-	} else if (array_grow(config->profiles, config->n_profiles) < 0) {
+	if (array_grow(config->profiles, config->n_profiles) < 0) {
 		config_profile_deinit(profile);
 		return -ENOMEM;
-	} else {
-		place = &config->profiles[config->n_profiles++];
 	}
-	*place = *profile;
+	profile->order = config->n_profiles;
+	config->profiles[config->n_profiles++] = *profile;
 	*profile = (struct config_profile){0};
 	return 0;
+}
+
+static int compare_profiles(const void *a, const void *b)
+{
+	const struct config_profile *left = a;
+	const struct config_profile *right = b;
+	int order = strcmp(left->name, right->name);
+
+	return order != 0 ? order : (left->order > right->order) - (left->order < right->order);
+}
+
+void config_profiles_settle(struct config *config)
+{
+	size_t n = 0;
+
+	if (config->n_profiles > 0)
+		qsort(config->profiles, config->n_profiles, sizeof(*config->profiles),
+			compare_profiles);
+	for (size_t i = 0; i < config->n_profiles; i++) {
+		struct config_profile *profile = &config->profiles[i];
+
+		if (i + 1 < config->n_profiles && strcmp(profile->name, profile[1].name) == 0)
+			config_profile_deinit(profile);
+		else
+			config->profiles[n++] = *profile;
+	}
+	config->n_profiles = n;
+}
+
+static int compare_name(const void *key, const void *element)
+{
+	return strcmp(key, ((const struct config_profile *)element)->name);
+}
+
+const struct config_profile *config_profile_find(const struct config *config, const char *name)
+{
+	return config->n_profiles == 0 ? NULL
+				       : bsearch(name, config->profiles, config->n_profiles,
+						 sizeof(*config->profiles), compare_name);
 }
 
 /* Read the profile whose name is the key at @key. */

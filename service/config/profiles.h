@@ -30,9 +30,15 @@ enum config_profile_status {
 int config_profile_read(const struct json_tape *tape, uint32_t value,
 	struct config_profile *ret_profile, struct config_profile_mistake *ret_mistake);
 
-/* Put @profile, with its name, in place of the one of that name in @config, or after the last. It is
- * taken over, even when this fails. Return 0 or -ENOMEM. */
+/* Put @profile, with its name, after the others of @config. It is taken over, even when this fails. Return 0 or
+ * -ENOMEM. */
 int config_profiles_put(struct config *config, struct config_profile *profile);
+
+/* Sort the profiles by name, when all are there; of those with one name the last one stays. */
+void config_profiles_settle(struct config *config);
+
+/* Return the profile called @name of @config, whose profiles are settled; or NULL. */
+const struct config_profile *config_profile_find(const struct config *config, const char *name);
 
 /* Read the object at @value (JSON_NONE: there is none) into reader->config. */
 void config_profiles_read(struct config_reader *reader, uint32_t value);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/profiles.h"
 #include "policy/access.h"
 #include "policy/names.h"
 #include "util/buffer.h"
@@ -85,10 +86,7 @@ static void check_list(
 
 static bool has_profile(const struct config *config, const char *name)
 {
-	for (size_t i = 0; i < config->n_profiles; i++)
-		if (strcmp(config->profiles[i].name, name) == 0)
-			return true;
-	return strcmp(name, ACCESS_DEFAULT) == 0;
+	return config_profile_find(config, name) || strcmp(name, ACCESS_DEFAULT) == 0;
 }
 
 /* The profiles that access rules give, and that do not exist. */

@@ -568,13 +568,13 @@ Test(config, reads_profiles_and_access_rules)
 	cr_assert_eq(read_all(), 0);
 	expect_silence();
 	cr_assert_eq(config.n_profiles, 4);
-	cr_expect_str_eq(config.profiles[0].name, "kids");
-	expect_list(&config.profiles[0].tool_names, "a,b/*");
-	cr_expect_not(config.profiles[0].has_all);
-	cr_expect_str_eq(config.profiles[1].name, "all");
-	cr_expect(config.profiles[1].has_all);
-	cr_expect_not(config.profiles[2].has_all || config.profiles[3].has_all);
-	cr_expect_eq(config.profiles[2].tool_names.n_items, 0);
+	cr_expect_str_eq(config.profiles[0].name, "all");
+	cr_expect(config.profiles[0].has_all);
+	cr_expect_str_eq(config.profiles[2].name, "kids");
+	expect_list(&config.profiles[2].tool_names, "a,b/*");
+	cr_expect_not(config.profiles[2].has_all);
+	cr_expect_not(config.profiles[1].has_all || config.profiles[3].has_all);
+	cr_expect_eq(config.profiles[1].tool_names.n_items, 0);
 	cr_assert_eq(config.n_access, 2);
 	cr_expect_str_eq(config.access[0].match.source, "k*");
 	cr_expect_null(config.access[0].match.session_id);
@@ -601,9 +601,27 @@ Test(config, puts_a_profile_in_place_of_the_one_of_its_name)
 		cr_assert_eq(config_profiles_put(&config, &profile), 0);
 		json_tape_deinit(&tape);
 	}
+	config_profiles_settle(&config);
 	cr_assert_eq(config.n_profiles, 2);
 	expect_list(&config.profiles[0].tool_names, "c");
 	cr_expect_str_eq(config.profiles[1].name, "d");
+	cr_expect_eq(config_profile_find(&config, "a"), &config.profiles[0]);
+	cr_expect_null(config_profile_find(&config, "b"));
+}
+
+/* A search among all for each would take minutes. */
+Test(config, takes_very_many_profiles, .timeout = 120)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	buffer_append_string(&text, "{\"toolboxd\": {\"profiles\": {");
+	for (int i = 0; i < 200000; i++)
+		buffer_printf(&text, "%s\"p%d\":{}", i > 0 ? "," : "", i);
+	buffer_append_string(&text, "}}}");
+	write_user_file(buffer_terminate(&text));
+	cr_assert_eq(read_all(), 0);
+	cr_assert_eq(config.n_profiles, 200000);
+	cr_expect_str_eq(config_profile_find(&config, "p199999")->name, "p199999");
 }
 
 static const char *const half[] = {

@@ -23,7 +23,7 @@ Test(names, of_no_tool_are_reported_once_for_each_key)
 	char *allowed[] = {(char *)"four", (char *)"b/one", (char *)"five", (char *)"four",
 		(char *)"o*", (char *)"six", (char *)"one"};
 	char *in_profile[] = {(char *)"z", (char *)"*/one", (char *)"b/*", (char *)"c/any"};
-	struct config_profile profiles[] = {{(char *)"kids", false, {in_profile, 4}}};
+	struct config_profile profiles[] = {{(char *)"kids", false, {in_profile, 4}, 0}};
 	struct config_access access[] = {
 		{.profile = (char *)"guests"},
 		{.profile = (char *)"kids"},

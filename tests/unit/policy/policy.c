@@ -89,6 +89,7 @@ static void define(const char *name, const char *names)
 			cr_assert_eq(text_list_add(&profile.tool_names, one), 0);
 	free(copy);
 	cr_assert_eq(config_profiles_put(&config, &profile), 0);
+	config_profiles_settle(&config);
 }
 
 /* Add an access rule; NULL: the member is not matched. */
