@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "catalogue/anthropic.h"
 #include "catalogue/content.h"
 #include "catalogue/markdown.h"
 #include "catalogue/model_schema.h"
@@ -92,10 +93,21 @@ static void write_openai(const struct tool *tool, const char *name, struct buffe
 	buffer_append_string(out, "}}");
 }
 
+/* Return whether an example may have the arguments at @arguments: the API holds it against the schema. */
+static bool takes_arguments(const struct json_tape *tape, uint32_t arguments)
+{
+	for (uint32_t key = json_first(tape, arguments); key < json_end(tape, arguments);
+		key = json_next_key(tape, key))
+		if (!anthropic_takes_name(tape, key))
+			return false;
+	return true;
+}
+
 /* Write the arguments of the examples in the definition of @tool. */
 static void write_examples(const struct tool *tool, struct buffer *out)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	bool is_first = true;
 	uint32_t examples;
 
 	if (json_tape_read(&tape, tool->definition, tool->definition_size, 2 * JSON_DEPTH_DEFAULT,
@@ -104,29 +116,52 @@ static void write_examples(const struct tool *tool, struct buffer *out)
 		return;
 	}
 	examples = json_find(&tape, 0, "examples");
-	if (examples == JSON_NONE || json_count(&tape, examples) == 0)
+	if (examples == JSON_NONE)
 		return;
-	buffer_append_string(out, ",\"input_examples\":[");
 	for (uint32_t i = json_first(&tape, examples); i < json_end(&tape, examples);
 		i = json_next(&tape, i)) {
 		uint32_t arguments = json_find(&tape, i, "args");
 
-		buffer_append_string(out, i == json_first(&tape, examples) ? "" : ",");
+		if (arguments != JSON_NONE && !takes_arguments(&tape, arguments))
+			continue;
+		buffer_append_string(out, is_first ? ",\"input_examples\":[" : ",");
+		is_first = false;
 		if (arguments != JSON_NONE)
 			json_write_compact(out, &tape, arguments);
 		else
 			buffer_append_string(out, "{}");
 	}
-	buffer_append_char(out, ']');
+	buffer_append_string(out, is_first ? "" : "]");
 }
 
-static void write_anthropic(const struct tool *tool, const char *name, struct buffer *out)
+static bool write_anthropic(const struct tool *tool, const char *name, struct buffer *out)
 {
+	cleanup(buffer_deinit) struct buffer schema = {0};
+	cleanup(buffer_deinit) struct buffer refused = {0};
+
+	if (!anthropic_write_schema(tool->argument_schema, &schema, &refused))
+		return false;
 	begin_for_model(tool, name, out);
 	buffer_append_string(out, ",\"input_schema\":");
-	model_schema_write(tool->argument_schema, out);
+	buffer_append_buffer(out, &schema);
 	write_examples(tool, out);
 	buffer_append_char(out, '}');
+	return true;
+}
+
+void definition_write_reason(
+	const struct tool *tool, enum definition_format format, struct buffer *out)
+{
+	cleanup(buffer_deinit) struct buffer schema = {0};
+	cleanup(buffer_deinit) struct buffer refused = {0};
+
+	if (format == DEFINITION_ANTHROPIC &&
+		!anthropic_write_schema(tool->argument_schema, &schema, &refused))
+		buffer_printf(out,
+			"it requires %.*s, and Anthropic's API takes names of at most 64 letters, "
+			"digits, '_', '.' and '-'",
+			(int)utf8_prefix(refused.data, refused.size, ANTHROPIC_REFUSED_CHARS),
+			refused.data);
 }
 
 static bool is_text(const struct json_tape *tape, uint32_t value, const char *text)
@@ -262,28 +297,28 @@ static void write_mcp(const struct tool *tool, const char *name, struct buffer *
 	buffer_append_char(out, '}');
 }
 
-void definition_write(const struct tool *tool, enum definition_format format, const char *name,
+bool definition_write(const struct tool *tool, enum definition_format format, const char *name,
 	struct buffer *out)
 {
 	switch (format) {
 	case DEFINITION_FULL:
 		buffer_append(out, tool->definition, tool->definition_size);
-		return;
+		return true;
 	case DEFINITION_COMPACT:
 		begin_for_model(tool, name, out);
 		buffer_printf(out, ",\"parameters\":%s}", tool->argument_schema);
-		return;
+		return true;
 	case DEFINITION_OPENAI:
 		write_openai(tool, name, out);
-		return;
+		return true;
 	case DEFINITION_ANTHROPIC:
-		write_anthropic(tool, name, out);
-		return;
+		return write_anthropic(tool, name, out);
 	case DEFINITION_MCP:
 		write_mcp(tool, name, out);
-		return;
+		return true;
 	case DEFINITION_MARKDOWN:
 		markdown_write_tool(tool, name, out);
-		return;
+		return true;
 	}
+	return false;
 }

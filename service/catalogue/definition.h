@@ -25,9 +25,13 @@ int definition_format_from_name(const char *name, size_t size);
 	"\"full\", \"compact\", \"openai\", \"anthropic\", \"mcp\" or \"markdown\""
 
 /* Append the definition of @tool. @name: its name in the formats for models, not read for the full one
- * (catalogue_model_name()). */
-void definition_write(const struct tool *tool, enum definition_format format, const char *name,
+ * (catalogue_model_name()). Return false, and append nothing, if the tool has no place in @format. */
+bool definition_write(const struct tool *tool, enum definition_format format, const char *name,
 	struct buffer *out);
+
+/* Append the reason why @tool has no place in @format. */
+void definition_write_reason(
+	const struct tool *tool, enum definition_format format, struct buffer *out);
 
 /* Append the full definition of a tool that is being made; @extra is the text of further members,
  * beginning with a comma, or "". */

@@ -4,6 +4,7 @@ tool. One catalogue has what authors and servers write; one daemon serves it to 
 import asyncio
 import hashlib
 import json
+import re
 import subprocess
 import sys
 
@@ -11,7 +12,7 @@ import manifests
 import pytest
 from http_peer import Http, port_of
 from jsonschema import Draft202012Validator
-from processes import ROOT, SLOWNESS, environment, until
+from processes import ROOT, SLOWNESS, environment, toolboxctl, until
 
 INTEROP = ROOT / "tests" / "interop"
 INSTALLED = ROOT / "build" / "node" / "node_modules"
@@ -61,9 +62,10 @@ WRITTEN = {
                  "additionalProperties": False},
     "odata": {"type": "object", "properties": {"$filter": {"type": "string"}, "user name": {"type": "string"},
                                                "@odata.type": {"type": "string"}, "": {"type": "string"},
-                                               "top": {"type": "integer"}}},
+                                               "odata.type": {"type": "string"}, "top": {"type": "integer"}}},
     "empty": {"type": "object", "properties": {"none": {"enum": []}, "some": {"type": "string", "enum": ["a"]}}},
     "nothing": {},
+    "strange": {"type": "object", "properties": {"user name": {"type": "string"}, "a": {}}, "required": ["user name"]},
 }
 RESULTS = {"tree": {"$ref": "#/$defs/node", "$defs": {"node": NODE_SCHEMA}},
            "booleans": {"type": "object", "properties": {"any": True, "none": False}},
@@ -74,7 +76,8 @@ NAMES = [*WRITTEN, "plain", "zod", "discriminated"]
 def written(name, schema):
     return {"name": name, "description": f"The {name}.\nAnd more.", "risk": "read", "argument_schema": schema,
             "command": {"argv": ["/bin/echo", "{}"], "output": "json"},
-            **({"output_schema": RESULTS[name]} if name in RESULTS else {})}
+            **({"output_schema": RESULTS[name]} if name in RESULTS else {}),
+            **({"examples": [{"args": {"top": 1}}, {"args": {"$filter": "a"}}]} if name == "odata" else {})}
 
 
 def start(home, configuration=None, **more):
@@ -159,7 +162,7 @@ def listed(http, format):
 @pytest.mark.parametrize("format,key", [("openai", "parameters"), ("anthropic", "input_schema"), ("mcp", "inputSchema")])
 def test_every_list_has_schemas_of_the_newest_draft_and_no_reference_that_leads_nowhere(http, format, key):
     tools = listed(http, format)
-    assert set(NAMES) <= set(tools)
+    assert set(NAMES) - ({"strange"} if format == "anthropic" else set()) <= set(tools)
     for name, tool in tools.items():
         expect_root(tool[key], name)
         Draft202012Validator.check_schema(tool[key])
@@ -186,6 +189,25 @@ def test_a_tool_with_alternatives_has_the_parameters_of_all_of_them(http, format
     assert set(tools["either"][key]["properties"]) == {"path", "url"} and "required" not in tools["either"][key]
     text = http.get("/v1/tools?format=markdown&toolbox_id=served").bytes.decode()
     assert '- `action` (any, one of "get", "set", required)' in text, text
+
+
+def test_the_list_for_anthropic_has_names_that_its_api_takes(http, tmp_path):
+    """Another one has the whole request refused, with all tools."""
+    answer = http.get("/v1/tools?format=anthropic").json
+    tools = {tool["name"]: tool for tool in answer["tools"]}
+    for tool in tools.values():
+        assert all(re.fullmatch("[a-zA-Z0-9_.-]{1,64}", name) for name in tool["input_schema"]["properties"]), tool
+    assert list(tools["odata"]["input_schema"]["properties"]) == ["odata.type", "top"]
+    assert tools["odata"]["input_examples"] == [{"top": 1}]
+    assert "strange" not in tools and answer["left_out"] == [{"toolbox_id": "authors", "name": "strange", "why":
+        "it requires 'user name', and Anthropic's API takes names of at most 64 letters, digits, '_', '.' and '-'"}]
+    assert "left_out" not in http.get("/v1/tools?format=openai").json
+    (tmp_path / "authors.json").write_text(json.dumps(
+        {"kind": "command", "tools": [written(name, WRITTEN[name]) for name in ("odata", "strange", "tree")]}))
+    done = toolboxctl("check", tmp_path / "authors.json", home=tmp_path)
+    assert done.returncode == 0 and done.stderr.count("Anthropic") == 2, done.stderr
+    assert "the tool 'odata' has the argument '$filter', 'user name', '@odata.type', '':" in done.stderr
+    assert "the tool 'strange' requires the argument 'user name':" in done.stderr
 
 
 # ── OpenAPI ─────────────────────────────────────────────────────────────────────────────────────

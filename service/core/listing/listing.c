@@ -41,23 +41,56 @@ static void reserve_definitions(
 	buffer_reserve(out, size);
 }
 
+/* Begin the next object of the array whose first element is at @start of @out. */
+static void begin_entry(struct buffer *out, size_t start, const char *toolbox_id)
+{
+	buffer_append_string(out, out->size > start ? ",{" : "{");
+	json_write_member_text(out, "toolbox_id", toolbox_id);
+}
+
+/* Append the entry of @tool, which has no place in @format, to @left_out. */
+static void leave_out(
+	const struct tool *tool, enum definition_format format, struct buffer *left_out)
+{
+	cleanup(buffer_deinit) struct buffer reason = {0};
+
+	definition_write_reason(tool, format, &reason);
+	begin_entry(left_out, 0, tool->toolbox->id);
+	json_write_member_text(left_out, "name", tool->name);
+	json_write_member_text(left_out, "why", buffer_terminate(&reason));
+	buffer_append_char(left_out, '}');
+}
+
 static void write_run(const struct catalogue *catalogue, struct run run,
 	enum definition_format format, struct buffer *out)
 {
+	cleanup(buffer_deinit) struct buffer left_out = {0};
 	char name[MODEL_NAME_BYTES];
+	const char *separator = "";
 
 	if (format == DEFINITION_FULL)
 		reserve_definitions(catalogue, run, out);
 	buffer_append_char(out, '[');
-	for (size_t i = 0; i < run.n_tools; i++) {
-		if (i > 0)
-			buffer_append_char(out, ',');
-		definition_write(catalogue_tool(catalogue, run.first + i), format,
-			format == DEFINITION_FULL
-				? NULL
-				: catalogue_model_name(catalogue, run.first + i, name),
-			out);
+	for (size_t i = run.first; i < run.first + run.n_tools; i++) {
+		const struct tool *tool = catalogue_tool(catalogue, i);
+		size_t start = out->size;
+
+		buffer_append_string(out, separator);
+		if (definition_write(tool, format,
+			    format == DEFINITION_FULL ? NULL
+						      : catalogue_model_name(catalogue, i, name),
+			    out)) {
+			separator = ",";
+			continue;
+		}
+		out->size = start;
+		leave_out(tool, format, &left_out);
 	}
+	buffer_append_char(out, ']');
+	if (left_out.size == 0)
+		return;
+	buffer_append_string(out, ",\"left_out\":[");
+	buffer_append_buffer(out, &left_out);
 	buffer_append_char(out, ']');
 }
 
@@ -109,13 +142,6 @@ static bool is_wanted(const struct text_view *wanted, const char *id)
 {
 	return !wanted->text ||
 	       (strlen(id) == wanted->size && memcmp(id, wanted->text, wanted->size) == 0);
-}
-
-/* Begin the next object of the array whose first element is at @start of @out. */
-static void begin_entry(struct buffer *out, size_t start, const char *toolbox_id)
-{
-	buffer_append_string(out, out->size > start ? ",{" : "{");
-	json_write_member_text(out, "toolbox_id", toolbox_id);
 }
 
 void listing_write_failed(

@@ -27,7 +27,8 @@ void listing_discover(const struct catalogue *catalogue, const struct bus_envelo
 	size_t frame_bytes, struct bus *bus);
 
 /* Append what the toolbox @toolbox_id of @size bytes (NULL: all of them; an unknown one: none) has in
- * @catalogue: the array of its definitions, or for DEFINITION_MARKDOWN a string. */
+ * @catalogue: the array of its definitions, or for DEFINITION_MARKDOWN a string. After it the member `left_out`,
+ * with its comma, if some tools have no place in @format. */
 void listing_write(const struct catalogue *catalogue, const char *toolbox_id, size_t size,
 	enum definition_format format, struct buffer *out);
 

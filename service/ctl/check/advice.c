@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "catalogue/anthropic.h"
 #include "ctl/check/arguments.h"
 #include "json/pointer.h"
 #include "json/reader.h"
@@ -13,6 +14,7 @@
 #include "util/buffer.h"
 #include "util/cleanup.h"
 #include "util/file.h"
+#include "util/utf8.h"
 
 #define POINTER_BYTES 64
 
@@ -91,6 +93,23 @@ static void advise_of_risk(
 			tool->name);
 }
 
+/* Arguments that one of the formats for models cannot have. */
+static void advise_of_arguments(
+	const struct giving *giving, const struct tool *tool, const char *pointer)
+{
+	cleanup(buffer_deinit) struct buffer schema = {0};
+	cleanup(buffer_deinit) struct buffer refused = {0};
+	bool is_listed = anthropic_write_schema(tool->argument_schema, &schema, &refused);
+
+	if (refused.size > 0)
+		advise(giving, pointer,
+			"the tool '%s' %s %.*s: Anthropic's API takes names of at most 64 letters, "
+			"digits, '_', '.' and '-', so the format \"anthropic\" leaves out %s",
+			tool->name, is_listed ? "has the argument" : "requires the argument",
+			(int)utf8_prefix(refused.data, refused.size, ANTHROPIC_REFUSED_CHARS),
+			refused.data, is_listed ? "such an argument" : "the tool");
+}
+
 /* A tool whose server calls it otherwise. */
 static void advise_of_name(const struct giving *giving, const struct tool *tool)
 {
@@ -123,6 +142,7 @@ static void advise_of_tool(const struct giving *giving, const struct tool *tool)
 	snprintf(pointer, sizeof(pointer), "%s/%u", is_list(giving) ? "" : "/tools", tool->index);
 	advise_of_risk(giving, tool, pointer);
 	advise_of_name(giving, tool);
+	advise_of_arguments(giving, tool, pointer);
 	if (!*tool->description)
 		advise(giving, pointer,
 			"the tool '%s' has no \"description\": a model cannot know when to call it",
