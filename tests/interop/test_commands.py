@@ -42,6 +42,7 @@ def own(request, launch, tmp_path):
         tool("fail", {"shell": "echo half; echo why >&2; exit 7"}),
         tool("killed", {"shell": "kill -TERM $$"}),
         tool("hang", {"shell": "sleep 5 & echo x"}, timeout_ms=500),
+        tool("held", {"shell": "echo a; sleep 66 &"}, timeout_ms=4000),
         tool("escape", {"shell": "setsid sleep 77 & sleep 77"}, timeout_ms=500),
         tool("much", {"shell": "head -c 5000000 /dev/zero | tr '\\0' x"}, timeout_ms=20000),
         tool("endless", {"shell": "yes"}, timeout_ms=20000),
@@ -216,6 +217,19 @@ def test_a_deadline_leaves_nothing_running(own, name, left):
     assert time.monotonic() - started < at_most(4)
     until(lambda: not set(running(left)) - before, EVENT_SECONDS, "everything of the call gone")
     assert output(caller.invoke("say", {"text": "next"})) == "next"
+
+
+def test_a_program_that_ends_while_another_holds_its_stdout_is_told_with_its_output(own):
+    caller, _, _ = own
+    for _ in range(5):  # on a busy machine the daemon may be first
+        answer = caller.invoke("held", seconds=EVENT_SECONDS)
+        assert answer["code"] == "timeout" and answer["timeout_ms"] == 4000
+        if "output" in answer:
+            break
+    assert answer["output"] == "a" and answer["error"].endswith(
+        "exceeded its deadline of 4000 ms: the program has ended, and a process that it started holds its stdout open; "
+        "start that with >/dev/null 2>&1")
+    until(lambda: not running([b"sleep", b"66"]), EVENT_SECONDS, "the other process gone")
 
 
 def test_much_output_is_capped_with_the_flag(own):

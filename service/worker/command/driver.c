@@ -23,6 +23,9 @@
 /* Memory that grew larger for one call is freed after it. */
 #define KEEP_TOKENS 16384
 
+/* The most time before the deadline when a host ends processes that hold the stdout of a program. */
+#define EARLIER_MS_MAX 250
+
 struct command_tool {
 	struct command command;
 	char *environment; /* common to all calls */
@@ -117,6 +120,12 @@ static void describe_nothing(const void *data, struct buffer *out)
 	(void)out;
 }
 
+/* Return how long before the deadline of a call its host acts by itself. */
+static uint32_t earlier(uint32_t timeout_ms)
+{
+	return timeout_ms / 8 < EARLIER_MS_MAX ? timeout_ms / 8 : EARLIER_MS_MAX;
+}
+
 static int run_program(struct command_driver *driver, const struct command_tool *tool,
 	const struct driver_call *call, struct buffer *out)
 {
@@ -134,6 +143,7 @@ static int run_program(struct command_driver *driver, const struct command_tool 
 		run->input_size = call->size;
 		run->output_max = call->output_max;
 		run->errors_max = call->stderr_max;
+		run->patience_ms = call->timeout_ms - earlier(call->timeout_ms);
 		command_progress_begin(&driver->progress, call->id);
 		r = command_run(run);
 	}

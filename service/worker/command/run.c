@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/file.h"
 #include "util/process/spawn.h"
 
@@ -46,6 +48,8 @@ struct running {
 	struct pollfd sources[N_SOURCES]; /* fd < 0: finished */
 	size_t n_passed;                  /* bytes of stderr that went to the log */
 	char last_passed;                 /* the last of them */
+	uint64_t until_ms;                /* when patience ends */
+	bool has_waited;                  /* it has ended */
 };
 
 static void close_sources(struct running *running)
@@ -230,6 +234,34 @@ static void take_last_progress(struct running *running)
 			return;
 }
 
+/* Kill the group of the program if that has ended: the number of a group is its own until it is reaped. */
+static void end_holders(struct running *running)
+{
+	siginfo_t info = {0};
+
+	if (waitid(P_PID, (id_t)running->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+		info.si_pid == 0)
+		return;
+	kill(-running->pid, SIGKILL);
+	running->run->is_held = true;
+}
+
+/* Wait for an event. Return whether there is one. Others than the program hold stdout only as long as the caller is
+ * patient. */
+static bool wait_for_event(struct running *running)
+{
+	uint64_t now_ms = running->has_waited ? 0 : clock_now_ms();
+	uint64_t left_ms = running->until_ms > now_ms ? running->until_ms - now_ms : 0;
+	int n = poll(running->sources, N_SOURCES,
+		running->has_waited ? -1 : (int)(left_ms < INT_MAX ? left_ms : INT_MAX));
+
+	if (n == 0) {
+		running->has_waited = true;
+		end_holders(running);
+	}
+	return n > 0;
+}
+
 /* Read until stdout is closed, or until the program ends. */
 static void attend(struct running *running)
 {
@@ -241,7 +273,7 @@ static void attend(struct running *running)
 		/* Without stdout, the end of the program must be detected in another way. */
 		if (sources[OUTPUT].fd < 0 && sources[EXIT].fd < 0)
 			sources[EXIT].fd = pidfd_open(running->pid, 0);
-		if (poll(sources, N_SOURCES, -1) < 0)
+		if (!wait_for_event(running))
 			continue;
 		if (sources[EXIT].revents) {
 			take_last_errors(running);
@@ -284,7 +316,8 @@ int command_run(struct command_run *run)
 
 	buffer_reset(&run->output);
 	buffer_reset(&run->errors);
-	run->is_too_large = false;
+	run->is_too_large = run->is_held = false;
+	running.until_ms = clock_now_ms() + run->patience_ms;
 	r = start(&running);
 	if (r == 0) {
 		attend(&running);

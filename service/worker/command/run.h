@@ -20,7 +20,8 @@
  *      └── output_max exceeded: the group is killed at once
  *
  * The whole input exists before the program starts, so the host never waits until it is read. A
- * process that holds stdout open keeps the call running. The daemon ends it at its deadline,
+ * process that holds stdout open keeps the call running. Shortly before its deadline the group of a program that has
+ * ended is killed, so that its output is not lost. The daemon ends any other call at its deadline,
  * together with this host and every process below it (worker/sandbox/guard.h).
  */
 struct command_run {
@@ -33,12 +34,14 @@ struct command_run {
 	size_t input_size;
 	size_t output_max;
 	size_t errors_max;
+	uint32_t patience_ms; /* until other processes that hold stdout are killed */
 	struct command_progress *progress;
 
 	/* Set by command_run(). */
 	struct buffer output;
 	struct buffer errors; /* only its last errors_max bytes are valid */
 	bool is_too_large;    /* output_max was exceeded */
+	bool is_held;         /* the program had ended when others that held stdout were killed */
 	int status;           /* as from wait() */
 };
 
