@@ -6,6 +6,7 @@
 
 #include "core/address.h"
 #include "core/errors.h"
+#include "core/events.h"
 #include "core/shown.h"
 #include "json/document.h"
 #include "json/reader.h"
@@ -468,6 +469,8 @@ bool approval_ask(
 	/* Its stream is begun when the request has been served: the first report comes from the loop. */
 	if (answer->address)
 		question->report_ms = now_ms;
+	else
+		events_call_waits(approval->audience, call, answer, APPROVAL_REPORT_TEXT);
 	set_timer(approval);
 	return true;
 }

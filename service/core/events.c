@@ -81,6 +81,30 @@ void events_call_started(
 	answer_announce(&event, events->audience);
 }
 
+/* Begin a report about @call, with the context of its response @answer if the caller @wants_own. */
+static void begin_report(
+	struct answer *event, const struct call *call, const struct answer *answer, bool wants_own)
+{
+	static const char topic[] = "ovos.tools.call.progress";
+
+	if (!wants_own || !answer_begin_aside(event, answer, topic))
+		answer_begin_broadcast(event, topic);
+	write_call_members(event, call);
+}
+
+void events_call_waits(const struct audience *audience, const struct call *call,
+	const struct answer *answer, const char *text)
+{
+	struct answer event;
+
+	begin_report(&event, call, answer, true);
+	answer_member_text(&event, "progress", NULL);
+	answer_member_text(&event, "text", text);
+	answer_member_text(&event, "state", "waiting");
+	write_caller_members(&event, call);
+	answer_announce(&event, audience);
+}
+
 void events_call_progress(
 	const struct events *events, const struct call *call, const struct json_tape *progress)
 {
@@ -89,10 +113,7 @@ void events_call_progress(
 	cleanup(buffer_deinit) struct buffer decoded = {0};
 	struct answer event;
 
-	if (!call->wants_progress ||
-		!answer_begin_aside(&event, &call->answer, "ovos.tools.call.progress"))
-		answer_begin_broadcast(&event, "ovos.tools.call.progress");
-	write_call_members(&event, call);
+	begin_report(&event, call, &call->answer, call->wants_progress);
 	if (number != JSON_NONE && json_type_at(progress, number) == JSON_NUMBER)
 		json_write_compact(answer_member(&event, "progress"), progress, number);
 	else

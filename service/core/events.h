@@ -46,6 +46,10 @@ void events_call_started(
 void events_call_progress(
 	const struct events *events, const struct call *call, const struct json_tape *progress);
 
+/* Report to the caller of @call on the bus that the call waits, by @text, with the context of its response @answer. */
+void events_call_waits(const struct audience *audience, const struct call *call,
+	const struct answer *answer, const char *text);
+
 /* Broadcast that @call ended after @duration_ms. @error: the text of the error as JSON, or NULL.
  * @result: the JSON text of the result, or NULL to leave it out. */
 void events_call_completed(const struct events *events, const struct call *call, double duration_ms,

@@ -6,6 +6,7 @@ import json
 import re
 import time
 
+import message_schemas
 import pytest
 from caller import Caller
 from http_peer import Raw, port_of
@@ -156,6 +157,22 @@ def test_a_call_runs_once_a_person_approves(start, place, kind):
         assert place.exists() and person.pending() == []
         assert person.resolved(question["id"]) == {
             "id": question["id"], "decision": "once", "by": "console", "reason": None}
+
+
+def test_the_caller_is_told_that_its_call_waits_for_a_person(start, place):
+    """Without that it would see nothing until its own timeout."""
+    service = start()
+    with Person(service.url) as person, Caller(service.url) as caller:
+        person.attach()
+        mark = caller.send(INVOKE, {"name": "touch", "args": {"file": str(place)}, "call_id": "c1"}, ALICE)
+        told = caller.wait_for(lambda message: message.type == "ovos.tools.call.progress")
+        assert told.context == {**ALICE, "mark": mark, "destination": "alice"}
+        assert (told.data["state"], told.data["call_id"], told.data["source"]) == ("waiting", "c1", "alice")
+        assert "person" in told.data["text"]
+        message_schemas.check(told.type, told.data)
+        question = person.question()
+        person.respond(question["id"], "deny")
+        assert caller.answer_to(INVOKE, mark).data["code"] == "denied"
 
 
 def test_a_denied_tool_has_no_effect(start, place):

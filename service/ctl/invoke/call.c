@@ -164,8 +164,9 @@ static void take_progress(struct waiting *waiting, const struct json_tape *event
 {
 	bool is_http = ctl_session_is_http(waiting->session);
 
-	/* Over HTTP there is no progress but that of the call. */
-	if (!is_http && !is_text(event, "call_id", waiting->call_id))
+	/* Over HTTP there is no progress but that of the call. On the bus a question is an event of its own. */
+	if (!is_http && (!is_text(event, "call_id", waiting->call_id) ||
+				is_text(event, "state", "waiting")))
 		return;
 	progress_take(&waiting->progress, event);
 	if (is_http && is_text(event, "text", APPROVAL_REPORT_TEXT))

@@ -522,7 +522,8 @@ static void take_progress(struct mcp_ctl *mcp, const struct json_tape *event)
 	uint32_t said = json_find(event, 0, "text");
 	double value = -1;
 
-	if (!place)
+	/* A question is reported again and again, see tell_asking(). */
+	if (!place || is_text(event, "state", "waiting"))
 		return;
 	if (progress != JSON_NONE && json_type_at(event, progress) == JSON_NUMBER &&
 		json_number_f64(event, progress, &value) != 0)
