@@ -70,14 +70,21 @@ static bool is_host_ours(const struct admission *admission, const char *value)
 						 strcasecmp(host, admission->name) == 0);
 }
 
-/* http://HOST or https://HOST, where @host is the request's own Host. */
+/* Return whether @origin is http://HOST, https://HOST, ws://HOST or wss://HOST, with or without a `/` at its end, where
+ * @host is the request's own Host: libraries of clients send such ones, and no page can have them. */
 static bool is_own_origin(const char *origin, const char *host)
 {
-	if (strncasecmp(origin, "http", 4) != 0)
+	size_t size = strlen(host);
+
+	if (strncasecmp(origin, "http", 4) == 0)
+		origin += 4;
+	else if (strncasecmp(origin, "ws", 2) == 0)
+		origin += 2;
+	else
 		return false;
-	origin += 4;
 	origin += *origin == 's' || *origin == 'S';
-	return strncmp(origin, "://", 3) == 0 && strcasecmp(origin + 3, host) == 0;
+	return strncmp(origin, "://", 3) == 0 && strncasecmp(origin + 3, host, size) == 0 &&
+	       (origin[3 + size] == '\0' || strcmp(origin + 3 + size, "/") == 0);
 }
 
 static bool is_origin_allowed(

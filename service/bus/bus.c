@@ -93,6 +93,11 @@ void bus_warn_refused(struct bus *bus, enum intake_result result)
 	}
 }
 
+void bus_warn_binary(struct bus *bus)
+{
+	bus_warn(&bus->rates.frames, "dropped a binary frame: a message is a text frame");
+}
+
 void bus_socket_setup(int fd)
 {
 	static const int on = 1;

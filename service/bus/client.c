@@ -463,8 +463,11 @@ static void take_piece(struct bus_client *client, const struct websocket_piece *
 
 	if (piece->is_last)
 		client->bus.counters.frames_received++;
-	if (!piece->is_text)
+	if (!piece->is_text) {
+		if (piece->is_last)
+			bus_warn_binary(&client->bus);
 		return;
+	}
 	result = intake_take(&client->intake, &client->rules, piece->bytes, piece->size,
 		piece->is_last, &text, &text_size);
 	if (result == INTAKE_WHOLE) {

@@ -576,8 +576,11 @@ static void received(struct embedded *embedded, struct peer *peer, const char *p
 	bus_heartbeat_receive(&peer->heartbeat);
 	if (is_last)
 		embedded->bus.counters.frames_received++;
-	if (lws_frame_is_binary(peer->wsi))
+	if (lws_frame_is_binary(peer->wsi)) {
+		if (is_last)
+			bus_warn_binary(&embedded->bus);
 		return;
+	}
 	result = intake_take(
 		&peer->intake, &embedded->rules, piece, size, is_last, &text, &text_size);
 	if (result == INTAKE_WHOLE)

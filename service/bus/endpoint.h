@@ -52,3 +52,6 @@ void bus_init(struct bus *bus, const struct bus_operations *operations, struct l
 
 /* Count and log a frame that was refused. Do nothing for the results that are not refusals. */
 void bus_warn_refused(struct bus *bus, enum intake_result result);
+
+/* Log that a binary frame was dropped. */
+void bus_warn_binary(struct bus *bus);

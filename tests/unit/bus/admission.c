@@ -91,6 +91,18 @@ Test(admission, takes_the_origin_of_who_takes_us_for_a_page)
 		ADMISSION_GRANTED);
 	cr_expect_eq(admission_check(&admission, "localhost:8181", "https://localhost:8181"),
 		ADMISSION_GRANTED);
+	cr_expect_eq(admission_check(&admission, "127.0.0.1:8181", "ws://127.0.0.1:8181"),
+		ADMISSION_GRANTED);
+	cr_expect_eq(admission_check(&admission, "localhost:8181", "WSS://localhost:8181/"),
+		ADMISSION_GRANTED);
+	cr_expect_eq(admission_check(&admission, "localhost:8181", "http://localhost:8181/"),
+		ADMISSION_GRANTED);
+	cr_expect_eq(admission_check(&admission, "127.0.0.1:8181", "ws://127.0.0.1:8181/x"),
+		ADMISSION_ORIGIN);
+	cr_expect_eq(admission_check(&admission, "127.0.0.1:8181", "ws://127.0.0.1:81812"),
+		ADMISSION_ORIGIN);
+	cr_expect_eq(admission_check(&admission, "127.0.0.1:8181", "s://127.0.0.1:8181"),
+		ADMISSION_ORIGIN);
 	cr_expect_eq(admission_check(&admission, "127.0.0.1:8181", "http://127.0.0.1:3000"),
 		ADMISSION_ORIGIN);
 	cr_expect_eq(admission_check(&admission, "127.0.0.1:8181", "http://127.0.0.1"),
