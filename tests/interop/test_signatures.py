@@ -29,6 +29,10 @@ PROGRAMS = [
     program("pick", required=["code"], properties={
         "code": {"type": "string", "pattern": "^[A-Z]{3}$"}}),
     program("idle", properties={}),
+    program("switch", oneOf=[
+        {"properties": {"action": {"const": "get"}, "id": {"type": "string"}}, "required": ["action", "id"]},
+        {"properties": {"action": {"const": "set"}, "id": {"type": "string"}, "value": {"type": "number"}},
+         "required": ["action", "id", "value"]}]),
     program("odd", required=["a b"], properties={"a b": {"type": "integer"}}),
 ]
 
@@ -54,6 +58,13 @@ def command_of(done):
     words = shlex.split(lines[-1])
     assert words[0] == TOOLBOXCTL.name
     return words[1:]
+
+
+def test_a_tool_with_alternatives_has_the_parameters_of_all(ctl):
+    signature = 'switch(action: "get"|"set", id: string, value?: number) → output: string'
+    assert signature in ctl("list", "--long", env={"LC_ALL": "C.UTF-8"}).stdout
+    done = ctl("invoke", "switch", "action=get", env={"LC_ALL": "C.UTF-8"})
+    assert done.returncode != 0 and signature in done.stderr, done.stderr
 
 
 def test_list_long_has_the_parameters_and_the_result_of_each_tool(ctl):

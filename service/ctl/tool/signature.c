@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "catalogue/model_schema.h"
 #include "ctl/command.h"
 #include "ctl/request.h"
 #include "ctl/terminal.h"
@@ -32,10 +33,36 @@ struct schema *tool_schema_compile(
 	return schema;
 }
 
+/* Return the schema of the arguments as a model gets it, with the parameters of all alternatives at its root, to be
+ * freed; NULL: it cannot be read. */
+static struct schema *compile_arguments(const struct json_tape *tape, uint32_t definition)
+{
+	cleanup(schema_error_deinit) struct schema_error error = {0};
+	cleanup(json_tape_cleanup) struct json_tape form_tape = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer form = {0};
+	struct schema *schema = NULL;
+	uint32_t token = json_type_at(tape, definition) == JSON_OBJECT
+				 ? json_find(tape, definition, "argument_schema")
+				 : JSON_NONE;
+
+	if (token == JSON_NONE)
+		return NULL;
+	json_write_compact(&text, tape, token);
+	if (!buffer_terminate(&text))
+		return NULL;
+	model_schema_write(text.data, &form);
+	if (buffer_status(&form) < 0 ||
+		json_tape_read(&form_tape, form.data, form.size, 8 * JSON_DEPTH_DEFAULT, NULL) !=
+			0 ||
+		schema_compile(&form_tape, 0, NULL, &schema, &error) != 0)
+		return NULL;
+	return schema;
+}
+
 void tool_signature_append(const struct json_tape *tape, uint32_t definition, struct buffer *out)
 {
-	cleanup(schema_cleanup) struct schema *arguments =
-		tool_schema_compile(tape, definition, "argument_schema");
+	cleanup(schema_cleanup) struct schema *arguments = compile_arguments(tape, definition);
 	cleanup(schema_cleanup) struct schema *result =
 		tool_schema_compile(tape, definition, "output_schema");
 	cleanup(buffer_deinit) struct buffer text = {0};
