@@ -91,6 +91,28 @@ static void complain_failed(const struct ctl_response *response, uint32_t failur
 		terminal_complain("%s", line.data);
 }
 
+/* Print the toolboxes whose servers have not answered yet. */
+static void print_asked(const struct ctl_response *response)
+{
+	const struct json_tape *tape = &response->tape;
+	cleanup(buffer_deinit) struct buffer line = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+	uint32_t asked = ctl_response_find(response, 0, "asked", JSON_ARRAY);
+
+	if (asked == JSON_NONE)
+		return;
+	for (uint32_t i = json_first(tape, asked); i < json_end(tape, asked);
+		i = json_next(tape, i)) {
+		buffer_append_string(&line,
+			i == json_first(tape, asked)
+				? "still asked for their tools, which are offered as they answer: "
+				: ", ");
+		terminal_append_value(&line, tape, i);
+	}
+	terminal_append_paragraph(&out, &line, 0, 2);
+	terminal_print(&out);
+}
+
 int ctl_reload(const struct ctl_options *options)
 {
 	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
@@ -105,6 +127,8 @@ int ctl_reload(const struct ctl_options *options)
 	if (r != 0)
 		return r;
 	r = ctl_response_report(&response, options->json, print_loaded);
+	if (r == 0 && !options->json)
+		print_asked(&response);
 	if (!options->json)
 		terminal_print(&changes);
 	if (ctl_response_complain_each(&response, "failed", complain_failed, options->json) > 0)

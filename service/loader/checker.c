@@ -15,6 +15,9 @@
 /* Hosts at the same time. */
 #define CHECKER_HOSTS_MAX 4
 
+/* The longest description of a server: of the largest list (mcp/client/pages.h), with what is added to each tool. */
+#define DESCRIPTION_BYTES_MAX (96u << 20)
+
 #define TEXT_BYTES    1024
 #define POINTER_BYTES 256
 
@@ -293,6 +296,16 @@ static void ignore_bus_message(
 	(void)data, (void)object, (void)text, (void)size;
 }
 
+/* Return how long a description of @package may be: results are bounded by the configuration, lists of servers by what
+ * their host takes of them. */
+static size_t output_max(const struct package *package, const struct config *config)
+{
+	size_t max = config->limits.host_output_bytes;
+
+	return package->kind == KIND_MCP && max < DESCRIPTION_BYTES_MAX ? DESCRIPTION_BYTES_MAX
+									: max;
+}
+
 static int spawn(struct check_host *check)
 {
 	static const struct host_handler handler = {
@@ -311,7 +324,7 @@ static int spawn(struct check_host *check)
 		.environment = package->environment,
 		.load = load.data,
 		.load_size = load.size,
-		.output_max = config->limits.host_output_bytes,
+		.output_max = output_max(package, config),
 		.stderr_max = config->limits.stderr_bytes,
 		.start_timeout_ms = package_start_ms(package, config->start_timeout_ms),
 		.has_guard = package_has_guard(package),

@@ -29,6 +29,7 @@ void load_jobs_deinit(struct load_jobs *jobs)
 	free(jobs->items);
 	manifest_reader_free(jobs->reader);
 	checker_free(jobs->checker);
+	text_list_deinit(&jobs->questioned);
 	*jobs = (struct load_jobs){0};
 }
 

@@ -41,6 +41,7 @@ struct load_job {
 	char key[DESCRIBE_CACHE_KEY_BYTES]; /* the key of its description; "": not known */
 	struct buffer described;            /* the text of its host */
 	bool is_described;
+	bool asks;        /* its server is to be asked for its tools */
 	int cache_error;  /* 0, or why the description could not be cached */
 	int64_t asked_ns; /* when its host was asked for a description (CLOCK_REALTIME) */
 };
@@ -52,6 +53,8 @@ struct load_jobs {
 	struct load_job **items;
 	size_t n_items;
 	size_t n_files; /* the first so many are files and folders, the others member toolboxes */
+	struct text_list
+		questioned; /* ids of packages whose servers are asked, or have answered, since earlier loads */
 	bool has_deferred; /* a host is to be asked for a description later */
 	bool has_unlisted; /* a server without a list of before could not be asked */
 };

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "loader/asking.h"
 #include "loader/assemble.h"
 #include "loader/described.h"
 #include "loader/dropin_folders.h"
@@ -49,6 +50,10 @@ struct loader {
 	struct folders_listing listing; /* the registered manifests; empty for given files */
 	struct load_jobs jobs;
 	const struct toolbox_library *seen; /* the last one that was found unchanged */
+	struct asking *asking;              /* the questions to servers */
+	bool has_own_asking;
+	bool is_checked; /* the libraries are */
+	struct loop_timer patience;
 	struct aside *aside;         /* the work that is under way beside the loop; or NULL */
 	atomic_bool is_abandoned;    /* it shall end soon: its result is not used */
 	int error;                   /* 0, or the negative errno that ended it */
@@ -100,6 +105,15 @@ static bool is_away(const struct load_jobs *jobs, const char *id)
 	return jobs->options.away && text_list_has(jobs->options.away, id);
 }
 
+/* Whether the server of @job is being asked, or has answered, since an earlier load. */
+static bool is_questioned(const struct load_job *job)
+{
+	const char *id = job->package ? job->package->id : job->id;
+
+	id = id || !job->previous ? id : job->previous->id;
+	return id && text_list_has(&job->jobs->questioned, id);
+}
+
 /* Whether the server of @job is asked for its tools, whatever was known of them. One that lists others is asked by a
  * load that may wait for it; until there is one, the previous list goes on. */
 static bool asks_server(struct load_job *job)
@@ -108,7 +122,8 @@ static bool asks_server(struct load_job *job)
 
 	if (is_stale(job) && options->defers_servers)
 		job->jobs->has_unlisted = true;
-	return options->asks_servers || (is_stale(job) && !options->defers_servers);
+	return options->asks_servers || (is_stale(job) && !options->defers_servers) ||
+	       is_questioned(job);
 }
 
 static void refuse_library(void *item, const char *pointer, const char *text)
@@ -232,6 +247,8 @@ static int begin_library(struct load_job *job)
 	return r == -ENOMEM ? r : 0;
 }
 
+static const char being_asked[] = "its server is being asked for its tools";
+
 /* Have a host ask the server of @job for its tools, unless its list is cached. 0 or -ENOMEM. */
 static int begin_server(struct load_job *job)
 {
@@ -247,15 +264,17 @@ static int begin_server(struct load_job *job)
 		drop_without_tools(job);
 	if (r != -ENOENT)
 		return r;
-	if (!jobs->options.defers && (!jobs->options.defers_servers || job->previous)) {
-		return checker_add(jobs->checker, job->package, job);
+	if (!jobs->options.defers &&
+		(!jobs->options.defers_servers || job->previous || is_questioned(job))) {
+		job->asks = true;
+		return 0;
 	}
 	jobs->has_deferred = true;
 	job->toolbox = NULL;
 	return skipped_list_add(&job->skipped, NULL,
 		has_left ? "its server could not be reached for too long, and is asked again by "
 			   "itself"
-			 : "its server is being asked for its tools");
+			 : being_asked);
 }
 
 /* Whether the previous package of @job can be offered again as it is. One whose toolboxes a host
@@ -457,9 +476,95 @@ static void finish(void *data)
 	done(owner, catalogue, policy, is_whole ? status : -ENOMEM);
 }
 
+/* Go on when everything that is waited for has come. */
+static void go_on(struct loader *loader)
+{
+	if (!loader->is_checked || asking_n_waiting(loader->asking) > 0 || loader->aside)
+		return;
+	loop_timer_disarm(&loader->patience);
+	asking_end(loader->asking);
+	go_aside(loader, make_catalogue, finish);
+}
+
 static void finish_checks(void *data)
 {
-	go_aside(data, make_catalogue, finish);
+	struct loader *loader = data;
+
+	loader->is_checked = true;
+	go_on(loader);
+}
+
+/* ── questions to servers ────────────────────────────────────────────────────────────────────── */
+
+/* Copy what a host has found about @from to @package, which is the same. */
+static int copy_facts(struct package *package, const struct package *from)
+{
+	if (package == from)
+		return 0;
+	package->is_sealed = from->is_sealed;
+	free(take_ptr(package->not_enforced));
+	free(take_ptr(package->refused));
+	package->not_enforced = from->not_enforced ? strdup(from->not_enforced) : NULL;
+	package->refused = from->refused ? strdup(from->refused) : NULL;
+	return (from->not_enforced && !package->not_enforced) ||
+			       (from->refused && !package->refused)
+		       ? -ENOMEM
+		       : 0;
+}
+
+static void take_answer(void *item, const struct asking_answer *answer)
+{
+	struct load_job *job = item;
+	struct loader *loader = container_of(job->jobs, struct loader, jobs);
+
+	if (answer->refusal)
+		refuse_library(job, answer->pointer, answer->refusal);
+	else if (copy_facts(job->package, answer->package) < 0)
+		refuse_library(job, "", strerror(ENOMEM));
+	else
+		keep_description(job, answer->described.data, answer->described.size);
+	go_on(loader);
+}
+
+/* Go on without the answer to the question of @item: with what it had before, if that is the same. */
+static void leave_job(void *item)
+{
+	struct load_job *job = item;
+
+	if (is_as_before(job)) {
+		load_job_set_package(job, package_ref(job->previous));
+		return;
+	}
+	job->toolbox = NULL;
+	if (skipped_list_add(&job->skipped, NULL, being_asked) < 0)
+		load_job_fail(job, "", strerror(ENOMEM));
+}
+
+static void patience_is_over(void *data)
+{
+	struct loader *loader = data;
+
+	asking_let_go(loader->asking, leave_job);
+	go_on(loader);
+}
+
+/* 0 or -ENOMEM. */
+static int ask_servers(struct loader *loader)
+{
+	const struct loader_options *options = &loader->jobs.options;
+	int r = 0;
+
+	asking_begin(loader->asking, take_answer);
+	for (size_t i = 0; r == 0 && i < loader->jobs.n_items; i++) {
+		struct load_job *job = loader->jobs.items[i];
+
+		if (job->asks)
+			r = asking_ask(loader->asking, job->package, job->key, job,
+				!options->takes_answers);
+	}
+	if (options->patience_ms > 0)
+		loop_timer_arm(&loader->patience, options->patience_ms);
+	return r;
 }
 
 /* Beside the loop: read what is registered. */
@@ -484,6 +589,8 @@ static void check_libraries(void *data)
 	struct loader *loader = data;
 
 	loader->aside = NULL;
+	if (loader->error == 0)
+		loader->error = ask_servers(loader);
 	if (loader->error < 0)
 		abandon(loader, loader->error);
 	else
@@ -514,6 +621,13 @@ static int new_loader(
 	manifest_reader_bound(loader->jobs.reader, &loader->is_abandoned, TOOLS_MS_MAX);
 	r = checker_new(loop, options->host_program, options->config, options->has_printed,
 		&loader->jobs.checker);
+	r = r ? r : loop_timer_init(&loader->patience, loop, patience_is_over, loader);
+	loader->asking = options->asking;
+	loader->has_own_asking = !options->asking;
+	if (r == 0 && loader->has_own_asking)
+		r = asking_new(loop, options->host_program, options->config, options->has_printed,
+			NULL, NULL, &loader->asking);
+	r = r ? r : asking_list(loader->asking, true, &loader->jobs.questioned);
 	if (r < 0)
 		return r;
 	*ret_loader = take_ptr(loader);
@@ -645,6 +759,11 @@ void loader_free(struct loader *loader)
 		return;
 	loader->is_abandoned = true;
 	aside_free(loader->aside);
+	if (loader->asking)
+		asking_let_go(loader->asking, NULL);
+	if (loader->has_own_asking)
+		asking_free(loader->asking);
+	loop_timer_deinit(&loader->patience);
 	policy_free(loader->policy);
 	catalogue_free(loader->catalogue);
 	load_jobs_deinit(&loader->jobs);

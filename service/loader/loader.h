@@ -29,6 +29,7 @@
  * toolbox that fails keeps its last good version.
  */
 struct loader;
+struct asking;
 
 /* Positive results. */
 enum loader_status {
@@ -59,6 +60,10 @@ struct loader_options {
 		*away;     /* ids whose servers could not be reached for too long, or NULL: their
 			      * tools are only offered once they have listed them */
 	bool asks_servers; /* ask servers for their tools, even if their last list is known */
+	struct asking *asking; /* the questions of earlier loads; NULL: it has its own */
+	uint64_t
+		patience_ms; /* the wait for servers, after which it goes on without the others; 0: for all */
+	bool takes_answers; /* it takes what has come, and asks no server again that has refused */
 	bool has_printed; /* errors have the last lines that servers have printed: there is no log */
 	loader_made_function made; /* called before done(); or NULL */
 };

@@ -302,6 +302,9 @@ class Server:
         fault = self.options.fault
         if fault == "exits":
             sys.exit(5)
+        if fault == "late":
+            while not os.path.exists("go"):
+                time.sleep(0.05)
         if fault == "mute":
             time.sleep(600)
         if fault == "closes":

@@ -527,6 +527,59 @@ def test_a_server_that_never_answers_does_not_hold_a_change(servers):
         until(lambda: len(servers.starts("box")) == 2, EVENT_SECONDS, "it is asked again")
 
 
+def test_a_slow_server_holds_no_other_up(servers):
+    """It has a minute; what has answered is offered meanwhile, at the start and at a reload, and the same process is
+    asked all the time."""
+    servers.add("slow", "--fault", "mute")
+    servers.add("fast")
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller, "fast")
+        status = caller.call("ovos.tools.status")
+        assert status["failed"] == [], "the slow one is still asked"
+        assert [one["why"] for one in status["not_offered"] if one["toolbox_id"] == "slow"] == \
+            ["its server is being asked for its tools"]
+        servers.add("third")
+        answer = caller.call("ovos.tools.reload", seconds=EVENT_SECONDS)
+        assert answer["failed"] == [] and answer["asked"] == ["slow"]
+        servers.await_tools(caller, "third")
+        assert caller.call("ovos.tools.reload", seconds=EVENT_SECONDS)["asked"] == ["slow"]
+        assert len(servers.starts("slow")) == 1 and is_alive(servers.starts("slow")[0])
+
+
+def test_a_server_that_answers_late_is_offered_then(servers):
+    servers.add("fast")
+    servers.add("late", "--tools", "tools.json", "--fault", "late")
+    (servers.folder.parent / "late" / "tools.json").write_text(json.dumps(mcp_server.TOOLS[:1]))
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller, "fast")
+        assert not servers.listed(caller, "late")
+        (servers.folder.parent / "late" / "go").touch()
+        assert list(servers.await_tools(caller, "late")) == ["add"]
+        assert caller.invoke("add", {"a": 1}, toolbox_id="late")["result"]["structured"] == {"sum": 2}
+
+
+def test_a_server_that_ends_at_once_is_started_once(servers, tmp_path):
+    """One that exits on what it does not know is begun again without the probe; this one has not read it."""
+    servers.add("box", mcp={"command": ["/bin/sh", "-c", "echo $$ >> starts; echo 'no key' >&2; exit 7"]})
+    path = str(servers.folder / "box.json")
+    done = toolboxctl("check", path, home=tmp_path)
+    assert "has exited with status 7" in done.stdout + done.stderr
+    assert len(servers.starts("box")) == 1
+
+
+def test_a_list_longer_than_any_result_may_be(servers):
+    """As ten thousand tools with ordinary descriptions are."""
+    servers.add("box", "--tools", "tools.json")
+    (servers.folder.parent / "box" / "tools.json").write_text(json.dumps(
+        [{"name": f"tool_{number}", "description": "What this tool does, in some words. " * 10,
+          "inputSchema": {"type": "object"}} for number in range(400)]))
+    with Caller(servers.start({"limits": {"host_output_bytes": 64 << 10}}).url) as caller:
+        until(lambda: servers.listed(caller, "box") or caller.call("ovos.tools.status")["failed"],
+              EVENT_SECONDS, "the tools")
+        assert caller.call("ovos.tools.status")["failed"] == []
+        assert len(servers.listed(caller, "box")) == 400
+
+
 def test_a_program_that_is_not_there(servers):
     servers.add("box", mcp={"command": ["/nowhere/server"]})
     with Caller(servers.start().url) as caller:

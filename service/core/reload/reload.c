@@ -14,6 +14,7 @@
 #include "core/listing/listing.h"
 #include "core/notify.h"
 #include "core/reload/summary.h"
+#include "loader/asking.h"
 #include "json/writer.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
@@ -32,6 +33,12 @@
 /* Without a change of a list for so long, the next one is read at once. */
 #define RELISTING_REST_MS 120000
 
+/* The wait for servers before what has answered is offered: of a load that somebody waits for, and of others. The answers
+ * that come later are gathered for a moment. */
+#define PATIENCE_ASKED_MS 2000
+#define PATIENCE_MS       1000
+#define ARRIVAL_MS        200
+
 /* Lines about reloads in LOG_RATE_INTERVAL_MS: anybody may ask for one. */
 #define RELOADS_LOGGED 20
 
@@ -45,6 +52,25 @@ struct reload_waiter {
 
 /* ── answers and events ──────────────────────────────────────────────────────────────────────── */
 
+/* Write the member `asked`, if there are servers that are still asked for their tools: their toolboxes. It is only for a
+ * caller that sees every tool. */
+static void write_asked(
+	const struct reload *reload, const struct catalogue *view, struct answer *answer)
+{
+	cleanup(text_list_deinit) struct text_list ids = {0};
+	struct buffer *out;
+
+	if (!offer_shows_all(reload->parts.offer, view) ||
+		asking_list(reload->asking, false, &ids) < 0 || ids.n_items == 0)
+		return;
+	out = answer_member(answer, "asked");
+	for (size_t i = 0; i < ids.n_items; i++) {
+		buffer_append_char(out, i == 0 ? '[' : ',');
+		json_write_text(out, ids.items[i]);
+	}
+	buffer_append_char(out, ']');
+}
+
 /* Send @answer, which it takes over, with what @caller may see. A list of tools that does not fit in a
  * frame is left out (contract.md, Size of results). */
 static void send_answer(
@@ -56,6 +82,7 @@ static void send_answer(
 	answer_member_number(answer, "total_tools", catalogue_n_tools(view));
 	listing_write_failed(view, &(struct text_view){0}, answer_member(answer, "failed"));
 	reload_write_mistakes(reload, view, answer);
+	write_asked(reload, view, answer);
 	answer_keep(answer);
 	listing_write(view, NULL, 0, DEFINITION_FULL, answer_member(answer, "tools"));
 	if (!answer_fits(answer, reload->parts.config->limits.frame_bytes) ||
@@ -242,10 +269,31 @@ static void arm_asking(struct loop_timer *timer, uint32_t n_before)
 /* Ask the servers that have not listed their tools again, each time later; or no more. */
 static void plan_retry(struct reload *reload, bool is_needed)
 {
-	if (is_needed)
-		arm_asking(&reload->retry, reload->n_retries++);
-	else
+	if (!is_needed)
 		reload->n_retries = 0;
+	else if (!loop_timer_is_armed(&reload->retry))
+		arm_asking(&reload->retry, reload->n_retries++);
+}
+
+/* Answers of servers have come that no load waits for: one will take them. */
+static void gather_answers(void *data)
+{
+	struct reload *reload = data;
+
+	if (!reload->loader && !loop_timer_is_armed(&reload->arrival))
+		loop_timer_arm(&reload->arrival, ARRIVAL_MS);
+}
+
+/* A timer. A load that is under way takes the answers, or is followed by one that does. */
+static void take_answers(void *data)
+{
+	struct reload *reload = data;
+
+	if (reload->loader)
+		return;
+	reload->takes_answers = true;
+	reload->is_background_next = true;
+	start_loader(reload);
 }
 
 void reload_list_again(struct reload *reload)
@@ -257,7 +305,10 @@ void reload_list_again(struct reload *reload)
 	if (now_ms - reload->relisted_ms > RELISTING_REST_MS)
 		reload->n_relistings = 0;
 	reload->relisted_ms = now_ms;
-	arm_asking(&reload->relisting, reload->n_relistings++);
+	if (reload->n_relistings++ == 0)
+		loop_timer_arm(&reload->relisting, ARRIVAL_MS);
+	else
+		arm_asking(&reload->relisting, reload->n_relistings - 2);
 }
 
 /* A timer: the load asks all servers whose lists are not known, or stale. */
@@ -313,6 +364,8 @@ static void finish_load(void *data, struct catalogue *catalogue, struct policy *
 		start_loader(reload);
 	} else {
 		plan_retry(reload, status == LOADER_UNLISTED);
+		if (asking_has_answers(reload->asking))
+			gather_answers(reload);
 	}
 }
 
@@ -344,7 +397,8 @@ static void start_loader(struct reload *reload)
 		list_append(&reload->waiting, link);
 	reload->is_background = reload->is_background_next && !reload->is_asked;
 	reload->is_background_next = false;
-	loop_timer_disarm(&reload->retry);
+	if (!reload->takes_answers)
+		loop_timer_disarm(&reload->retry);
 	if (reload->is_ready && !reload->is_background)
 		notify_reloading();
 	/* Before anything is read, so that no later change is missed. */
@@ -373,9 +427,15 @@ static void start_loader(struct reload *reload)
 		.asks_again = reload->asks_again,
 		.away = &reload->away,
 		.asks_servers = reload->is_asked,
+		.asking = reload->asking,
+		.patience_ms = reload->flags->n_files > 0 ? 0
+			       : reload->is_asked         ? PATIENCE_ASKED_MS
+							  : PATIENCE_MS,
+		.takes_answers = reload->takes_answers && reload->is_background,
 		.made = make_next,
 	};
 	reload->asks_again = false;
+	reload->takes_answers = false;
 	/* The configuration may name other folders now. */
 	reload_watch(reload);
 	text_list_deinit(&reload->away);
@@ -545,7 +605,10 @@ int reload_init(struct reload *reload, const struct reload_parts *parts,
 	if (r < 0)
 		return r;
 	expiry_set(&reload->expiry, remembered_next_end(&parts->config->disabled));
-	r = outages_init(&reload->outages, parts->loop, ask_servers, reload);
+	r = asking_new(parts->loop, paths->host_program, parts->config, false, gather_answers,
+		reload, &reload->asking);
+	r = r ? r : loop_timer_init(&reload->arrival, parts->loop, take_answers, reload);
+	r = r ? r : outages_init(&reload->outages, parts->loop, ask_servers, reload);
 	r = r ? r : loop_timer_init(&reload->relisting, parts->loop, ask_servers, reload);
 	return r ? r : loop_timer_init(&reload->retry, parts->loop, ask_servers, reload);
 }
@@ -561,6 +624,8 @@ static void forget_answer(
 void reload_deinit(struct reload *reload)
 {
 	loader_free(take_ptr(reload->loader));
+	asking_free(take_ptr(reload->asking));
+	loop_timer_deinit(&reload->arrival);
 	next_deinit(&reload->next);
 	watcher_free(take_ptr(reload->watcher));
 	expiry_deinit(&reload->expiry);

@@ -84,6 +84,9 @@ struct reload {
 	struct loop_timer relisting; /* asks those again that list other tools than before … */
 	uint32_t n_relistings;       /* … how often without a rest between … */
 	uint64_t relisted_ms;        /* … and when it was armed last */
+	struct asking *asking;       /* questions to servers, which outlive loads … */
+	struct loop_timer arrival;   /* … and the load that takes their answers … */
+	bool takes_answers;          /* … is the next one */
 	struct outages outages;      /* servers that cannot be reached … */
 	struct text_list away;       /* … and those for too long, for the load under way */
 	uint64_t refresh_after_ms;   /* when reload_refresh() may begin one again */

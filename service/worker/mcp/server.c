@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -129,6 +130,24 @@ static void trim_unsent(struct mcp_server *server)
 	}
 }
 
+bool mcp_server_has_read(const struct mcp_server *server)
+{
+	int fd = server->sources[SERVER_INPUT].fd;
+	int n_unread = 0;
+
+	if (fd < 0)
+		return !server->has_unread;
+	return server->unsent.size == server->n_sent && ioctl(fd, FIONREAD, &n_unread) == 0 &&
+	       n_unread == 0;
+}
+
+/* Close the pipe to the server, which reads no more. */
+static void close_input(struct mcp_server *server)
+{
+	server->has_unread = !mcp_server_has_read(server);
+	close_source(server, SERVER_INPUT);
+}
+
 /* Write what the pipe takes. */
 static void write_input(struct mcp_server *server)
 {
@@ -141,7 +160,7 @@ static void write_input(struct mcp_server *server)
 		if (n < 0 && errno == EAGAIN)
 			break;
 		if (n < 0 && errno != EINTR)
-			close_source(server, SERVER_INPUT);
+			close_input(server);
 		server->n_sent += n > 0 ? (size_t)n : 0;
 	}
 	trim_unsent(server);
@@ -297,7 +316,7 @@ bool mcp_server_attend(struct mcp_server *server)
 		write_input(server);
 	/* poll() reports it again and again, whether there is something to write or not. */
 	if (sources[SERVER_INPUT].revents & POLLERR)
-		close_source(server, SERVER_INPUT);
+		close_input(server);
 	if (sources[SERVER_OUTPUT].revents)
 		read_output(server);
 	if (sources[SERVER_ERRORS].revents)

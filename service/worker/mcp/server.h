@@ -42,6 +42,7 @@ struct mcp_server {
 	size_t n_taken;       /* bytes of output */
 	size_t n_searched;    /* bytes of output without the end of a line */
 	struct buffer errors; /* the begin of a line */
+	bool has_unread;      /* it has closed its input before it has read all */
 	const char *fault;    /* why it is to be killed; NULL: no reason */
 };
 
@@ -56,6 +57,9 @@ bool mcp_server_has_room(const struct mcp_server *server, size_t size);
 
 /* Send the message @text, as soon as the server reads it. */
 void mcp_server_send(struct mcp_server *server, const char *text, size_t size);
+
+/* Return whether the server has read all that was sent, up to now or until it closed its input. */
+bool mcp_server_has_read(const struct mcp_server *server);
 
 /* Act on the events that poll() has found in server->sources. Return false when it has ended, or is to be; its
  * last lines can be taken then. */

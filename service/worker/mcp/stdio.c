@@ -133,8 +133,8 @@ static int refuse_ended(
 		"the server was ended by signal %d before it has listed its tools", end.si_status);
 }
 
-/* Begin again without the probe, since some servers of the legacy era exit on what they do not know. 0,
- * DRIVER_E_REFUSED, or a negative errno. */
+/* Begin again without the probe, since some servers of the legacy era exit on what they do not know. A server that has
+ * ended without reading the probe would end again. 0, DRIVER_E_REFUSED, or a negative errno. */
 static int begin_legacy(
 	const struct driver_load *load, struct stdio *stdio, struct diagnostics *problems)
 {
@@ -142,7 +142,8 @@ static int begin_legacy(
 	int r;
 
 	if (stdio->server.fault || stdio->session.configuration.is_legacy ||
-		!mcp_client_is_probing(stdio->session.client))
+		!mcp_client_is_probing(stdio->session.client) ||
+		!mcp_server_has_read(&stdio->server))
 		return refuse_ended(load, stdio, problems);
 	mcp_server_end(&stdio->server, false, &end);
 	stdio->session.configuration.is_legacy = true;
