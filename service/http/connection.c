@@ -35,6 +35,10 @@
 /* A stream that sends nothing has a comment in this time: proxies close one that is silent for longer. */
 #define STREAM_ALIVE_MS 15000
 
+/* The head of a stream that answers a body waits for the first event, or so long: Caddy 2.6 drops a
+ * response whose head comes before Caddy has seen the end of the body. */
+#define STREAM_HEAD_MS 20
+
 /* The first byte of a connection that begins TLS: a handshake record (RFC 8446 §5.1). */
 #define TLS_HANDSHAKE 22
 
@@ -244,6 +248,7 @@ static bool write_on(struct http_connection *connection)
 /* Send what is there of a stream. */
 static void stream_on(struct http_connection *connection)
 {
+	connection->late = NULL;
 	if (!write_on(connection))
 		return;
 	charge_sent(connection);
@@ -414,7 +419,12 @@ void http_stream_begin(struct http_connection *connection)
 	connection->state = CONNECTION_STREAMING;
 	if (!loop_timer_is_armed(&connection->connections->alive))
 		loop_timer_arm(&connection->connections->alive, STREAM_ALIVE_MS);
-	stream_on(connection);
+	if (connection->reader.body.size > 0) {
+		connection->late = stream_on;
+		loop_timer_arm(&connection->timer, STREAM_HEAD_MS);
+	} else {
+		stream_on(connection);
+	}
 }
 
 size_t http_stream_write(struct http_connection *connection, const char *text, size_t size)
@@ -764,7 +774,7 @@ static bool is_quiet(const struct http_connection *connection)
 	case CONNECTION_LINGERING:
 		return true;
 	default:
-		return connection->late != NULL;
+		return connection->state == CONNECTION_WAITING && connection->late;
 	}
 }
 
