@@ -32,6 +32,8 @@ npm                command -v npm
 curl               command -v curl
 openssl            command -v openssl
 nghttp2-client     command -v h2load
+nginx-light        test -x /usr/sbin/nginx
+caddy              command -v caddy
 python3            test -x /usr/bin/python3
 python3-venv       /usr/bin/python3 -c "import ensurepip, venv"
 procps             command -v ps

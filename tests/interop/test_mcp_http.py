@@ -30,10 +30,11 @@ def started(tmp_path_factory):
 
 
 class Client:
-    """A client of one era on one connection."""
+    """A client of one era on one connection: a port, or an Http."""
 
     def __init__(self, port, era, path="/mcp"):
-        self.http, self.era, self.path, self.number, self.session = Http(port), era, path, 0, None
+        self.http = port if isinstance(port, Http) else Http(port)
+        self.era, self.path, self.number, self.session = era, path, 0, None
         if era == "legacy":
             answer = self.send("initialize", {"protocolVersion": "2025-11-25", "capabilities": {},
                                               "clientInfo": {"name": "test", "version": "1"}})
