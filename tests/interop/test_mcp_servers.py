@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Toolboxes of kind mcp: servers of both eras over stdio, and what hostile ones do."""
+import base64
 import contextlib
 import hashlib
 import json
@@ -7,6 +8,8 @@ import os
 import signal
 import sys
 import time
+import urllib.parse
+from pathlib import Path
 
 import mcp_server
 import pytest
@@ -138,6 +141,65 @@ def test_an_answer_that_cannot_be_read_is_the_end_of_its_call(raw, servers, kind
 def test_half_a_pair_of_surrogates_costs_no_call(raw):
     answer = raw('{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"a\\ud83d"}]}}', timeout_ms=60000)
     assert text_of(answer) == "a\ufffd"
+
+
+SECRET = 'Super/Secret"Key\\1234é'
+
+
+@pytest.fixture
+def keyed(servers, tmp_path):
+    """A server that is given a secret, and repeats it."""
+    (tmp_path / "secret").write_text(SECRET + "\n")
+    (servers.folder.parent / "box").mkdir()
+    (servers.folder.parent / "box" / "tools.json").write_text(json.dumps(
+        [mcp_server.RAW, {**mcp_server.TOOLS[3], "description": f"With {SECRET}."}]))
+    servers.add("box", "--tools", "tools.json", mcp={"env": {
+        "API_KEY": f"${{file:{tmp_path}/secret}}", "GITHUB_TOKEN": "ghp_in_the_clear", "WHERE": "${env:HOME}", "PIN": "${env:PIN}"}})
+    service = servers.start({"events": {"calls": True, "results": True}}, env={"PIN": "987654"})
+    with Caller(service.url) as caller:
+        servers.await_tools(caller)
+        yield caller
+
+
+def said(servers, caller):
+    """All that the daemon has told of the server."""
+    return servers.log() + json.dumps([one.data for one in caller.seen], ensure_ascii=False) + json.dumps(
+        caller.call("ovos.tools.status"), ensure_ascii=False) + json.dumps(servers.listed(caller, "box"), ensure_ascii=False)
+
+
+@pytest.mark.parametrize("form", ["result", "ascii", "slashes", "error", "failure", "basic", "progress", "clear", "url"])
+def test_a_secret_comes_back_nowhere_in_the_words_of_a_server(keyed, servers, form):
+    text = {"ascii": json.dumps(SECRET)[1:-1], "slashes": json.dumps(SECRET, ensure_ascii=False)[1:-1].replace("/", "\\/"),
+            "basic": base64.b64encode(b"user:" + SECRET.encode()).decode(), "clear": "ghp_in_the_clear",
+            "url": urllib.parse.quote(SECRET, safe="")}.get(form, json.dumps(SECRET, ensure_ascii=False)[1:-1])
+    outcome = {"error": f'"error":{{"code":-32000,"message":"bad key {text}"}}',
+               "failure": f'"result":{{"isError":true,"content":[{{"type":"text","text":"bad key {text}"}}]}}'}.get(
+        form, f'"result":{{"content":[{{"type":"text","text":"bad key {text}"}}],"structuredContent":{{"key":"{text}"}}}}')
+    before = (f'{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":ID,"progress":1,"total":2,'
+              f'"message":"at {text}"}}}}\nnoise {text}\n') if form == "progress" else ""
+    raw = before + f'{{"jsonrpc":"2.0","id":ID,{outcome}}}'
+    answer = keyed.invoke("raw", {"text": raw.encode().decode("latin-1")}, progress=True)
+    heard = json.dumps(answer, ensure_ascii=False)
+    assert "bad key " in heard and "***" in heard, answer
+    for shown in (heard, said(servers, keyed)):
+        for secret in (SECRET, json.dumps(SECRET)[1:-1], json.dumps(SECRET, ensure_ascii=False)[1:-1], text, "ghp_in"):
+            assert secret not in shown.replace(json.dumps(raw.encode().decode("latin-1"), ensure_ascii=False), ""), (form, secret)
+    if form == "progress":
+        assert "at ***" in json.dumps([one.data for one in keyed.seen])
+    assert servers.listed(keyed, "box")["wait"]["description"] == "With ***."
+
+
+def test_what_is_no_secret_or_no_text_is_not_masked(keyed):
+    home = os.environ.get("HOME", "/")
+    answer = keyed.invoke("raw", {"text": '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"' + home + ' 987654"}],'
+                                          '"structuredContent":{"n":987654}}}'})
+    assert answer["result"] == {"content": [{"type": "text", "text": home + " ***"}], "structured": {"n": 987654}}
+
+
+def test_a_result_whose_secrets_cannot_be_masked_is_not_shown(keyed):
+    answer = keyed.invoke("raw", {"text": '{"jsonrpc":"2.0","id":ID,"result":{"content":[],'
+                                          '"structuredContent":{"987654":1,"ghp_in_the_clear":2}}}'})
+    assert answer["code"] == "tool_failed" and "has a secret of this toolbox" in answer["error"]
 
 
 def test_a_null_of_a_result_counts_as_absent(raw):
@@ -812,7 +874,9 @@ def test_secrets_are_read_and_never_shown(servers, tmp_path):
         servers.await_tools(caller)
         values = [text_of(caller.invoke("environment", {"name": name}))
                   for name in ("KEY", "TOKEN", "PLAIN")]
-        assert values == ["Bearer env-secret-2", "file-secret-1", "${x}"]
+        assert values == ["Bearer ***", "***", "${x}"]
+        has = (Path("/proc") / str(servers.starts("box")[-1]) / "environ").read_bytes().split(b"\0")
+        assert {b"KEY=Bearer env-secret-2", b"TOKEN=file-secret-1", b"PLAIN=${x}"} <= set(has)
         until(lambda: servers.log().count("it is") >= 3, EVENT_SECONDS, "the lines logged")
         assert "secret-1" not in servers.log() and "secret-2" not in servers.log()
         assert "it is Bearer *** here" in servers.log()

@@ -5,12 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/reader.h"
+#include "mcp/client/secret_forms.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 
 _Static_assert(MCP_SECRET_BYTES >> 10 == 64, "as the reason has it");
 
 #define MASK "***"
+
+/* The most levels of a text whose strings are masked. */
+#define MASKED_DEPTH 1000
 
 /* ── the texts to mask ───────────────────────────────────────────────────────────────────────── */
 
@@ -23,9 +28,10 @@ static bool has_secret(const struct mcp_secrets *secrets, const char *text, size
 	return false;
 }
 
-/* Add one text, in its place by length. */
-static int add_secret(struct mcp_secrets *secrets, const char *text, size_t size)
+/* Add one text, in its place by length (mcp_secret_form_function). */
+static int add_secret(void *data, const char *text, size_t size)
 {
+	struct mcp_secrets *secrets = data;
 	struct mcp_secret secret = {.size = size};
 	size_t at;
 
@@ -40,19 +46,22 @@ static int add_secret(struct mcp_secrets *secrets, const char *text, size_t size
 	for (at = secrets->n_items++; at > 0 && secrets->items[at - 1].size < size; at--)
 		secrets->items[at] = secrets->items[at - 1];
 	secrets->items[at] = secret;
+	secrets->begins[(unsigned char)*text] = true;
 	return 0;
 }
 
-/* Add @text, and each of its lines, because a log has lines. */
-static int add_lines(struct mcp_secrets *secrets, const char *text, size_t size)
+int mcp_secrets_add(struct mcp_secrets *secrets, const char *text, size_t size)
 {
-	int r = 0;
+	int r = size < MCP_MASKED_BYTES ? 0 : mcp_secret_forms(text, size, add_secret, secrets);
 
+	/* A log has lines. */
 	for (size_t start = 0; r == 0 && start < size;) {
 		const char *end = memchr(text + start, '\n', size - start);
 		size_t length = end ? (size_t)(end - text) - start : size - start;
 
-		r = add_secret(secrets, text + start, length);
+		r = length == size || length < MCP_MASKED_BYTES
+			    ? 0
+			    : mcp_secret_forms(text + start, length, add_secret, secrets);
 		start += length + 1;
 	}
 	return r;
@@ -78,14 +87,31 @@ static bool begins_secret(const struct mcp_secrets *secrets, const char *text, s
 	return false;
 }
 
-size_t mcp_secrets_mask_part(
-	const struct mcp_secrets *secrets, const char *text, size_t size, struct buffer *out)
+/* Return the next place from @at on at which a secret may begin, or @size. */
+static size_t skip_others(
+	const struct mcp_secrets *secrets, const char *text, size_t at, size_t size)
+{
+	while (at < size && !secrets->begins[(unsigned char)text[at]])
+		at++;
+	return at;
+}
+
+/* Append @text with the secrets masked. @is_part: it goes on, so stop where the rest may be the beginning of a secret. Return
+ * how many bytes were taken. */
+static size_t mask(const struct mcp_secrets *secrets, const char *text, size_t size, bool is_part,
+	struct buffer *out)
 {
 	size_t at = 0;
 
-	while (at < size && !begins_secret(secrets, text + at, size - at)) {
-		const struct mcp_secret *secret = find_secret(secrets, text + at, size - at);
+	while (at < size) {
+		size_t next = skip_others(secrets, text, at, size);
+		const struct mcp_secret *secret;
 
+		buffer_append(out, text + at, next - at);
+		at = next;
+		if (at == size || (is_part && begins_secret(secrets, text + at, size - at)))
+			break;
+		secret = find_secret(secrets, text + at, size - at);
 		if (secret)
 			buffer_append_string(out, MASK);
 		else
@@ -93,6 +119,55 @@ size_t mcp_secrets_mask_part(
 		at += secret ? secret->size : 1;
 	}
 	return at;
+}
+
+bool mcp_secrets_are_in(const struct mcp_secrets *secrets, const char *text, size_t size)
+{
+	if (secrets->n_items == 0)
+		return false;
+	for (size_t at = 0; (at = skip_others(secrets, text, at, size)) < size; at++)
+		if (find_secret(secrets, text + at, size - at))
+			return true;
+	return false;
+}
+
+void mcp_secrets_mask_whole(
+	const struct mcp_secrets *secrets, const char *text, size_t size, struct buffer *out)
+{
+	mask(secrets, text, size, false, out);
+}
+
+int mcp_secrets_mask_json(
+	const struct mcp_secrets *secrets, const char *text, size_t size, struct buffer *out)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	size_t start = out->size;
+	bool is_string = false;
+	int r;
+
+	for (size_t at = 0; at < size; is_string = !is_string) {
+		size_t end = at;
+
+		while (end < size && text[end] != '"')
+			end += is_string && text[end] == '\\' ? 2 : 1;
+		end = end < size ? end : size;
+		if (is_string)
+			mask(secrets, text + at, end - at, false, out);
+		else
+			buffer_append(out, text + at, end - at);
+		if (end < size)
+			buffer_append_char(out, '"');
+		at = end + 1;
+	}
+	r = buffer_status(out);
+	r = r ? r : json_tape_read(&tape, out->data + start, out->size - start, MASKED_DEPTH, NULL);
+	return r > 0 ? -EBADMSG : r;
+}
+
+size_t mcp_secrets_mask_part(
+	const struct mcp_secrets *secrets, const char *text, size_t size, struct buffer *out)
+{
+	return mask(secrets, text, size, true, out);
 }
 
 void mcp_secrets_mask(
@@ -148,6 +223,18 @@ static const char *judge_value(const struct buffer *value, bool is_header)
 	return NULL;
 }
 
+/* Return whether the variable @name is one that all programs have, and no secret. */
+static bool is_common(const char *name)
+{
+	static const char *const names[] = {"HOME", "HOSTNAME", "LANG", "LOGNAME", "PATH", "PWD",
+		"SHELL", "TMPDIR", "TZ", "USER", "XDG_RUNTIME_DIR"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
 /* Append the value of the reference `${KIND:NAME}` of @size bytes, with @name after its colon. */
 static int expand_reference(struct mcp_secrets *secrets, const char *reference, size_t size,
 	bool is_file, bool is_header, mcp_secret_function read, void *data, struct buffer *out,
@@ -179,7 +266,7 @@ static int expand_reference(struct mcp_secrets *secrets, const char *reference, 
 	if (why)
 		return refuse(reason, reference, size, why);
 	buffer_append(out, value.data, value.size);
-	return add_lines(secrets, value.data, value.size);
+	return !is_file && is_common(name) ? 0 : mcp_secrets_add(secrets, value.data, value.size);
 }
 
 static bool begins_with(const char *text, const char *beginning)

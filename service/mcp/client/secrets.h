@@ -13,8 +13,8 @@
  *   ${env:API_KEY}                       a variable
  *   $${x}                                the text ${x}
  *
- * Any other text that begins with `${` is a mistake. A secret is shown nowhere: it is masked in what the
- * server writes to its log, and in the reasons for which it fails.
+ * Any other text that begins with `${` is a mistake. A secret is shown nowhere: it is masked in all words of the
+ * server, in each form in which it may repeat them (secret_forms.h). Variables that all programs have are none.
  */
 
 /* The longest secret. */
@@ -33,7 +33,23 @@ struct mcp_secrets {
 		size_t size;
 	} * items; /* the longest first */
 	size_t n_items;
+	bool begins[256]; /* the first bytes of all */
 };
+
+/* Mask @text, and each of its lines, in all forms (secret_forms.h), unless it is short. Return 0 or -ENOMEM. */
+int mcp_secrets_add(struct mcp_secrets *secrets, const char *text, size_t size);
+
+/* Return whether @text has a secret. */
+bool mcp_secrets_are_in(const struct mcp_secrets *secrets, const char *text, size_t size);
+
+/* Append @text, which is whole, with `***` in place of each secret. @out records -ENOMEM. */
+void mcp_secrets_mask_whole(
+	const struct mcp_secrets *secrets, const char *text, size_t size, struct buffer *out);
+
+/* The same with the strings of the JSON text @text. Return 0; -EBADMSG: two members of an object have the same name now; or
+ * -ENOMEM. */
+int mcp_secrets_mask_json(
+	const struct mcp_secrets *secrets, const char *text, size_t size, struct buffer *out);
 
 /* Append the file or the variable @name, of at most MCP_SECRET_BYTES, to @value. Return 0 or a negative
  * errno; -ENOMEM is passed on. */

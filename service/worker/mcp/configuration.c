@@ -4,13 +4,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "json/number.h"
 #include "util/array.h"
+#include "util/base64.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
 #include "util/file.h"
+
+/* A shorter value is no secret by its name alone. */
+#define NAMED_BYTES 8
 
 /* Append the file or the variable @name (mcp_secret_function). */
 static int read_secret(void *data, bool is_file, const char *name, struct buffer *value)
@@ -29,6 +34,55 @@ static int read_secret(void *data, bool is_file, const char *name, struct buffer
 	return buffer_status(value);
 }
 
+/* Return whether the variable or header @name, of @size bytes, has a secret by its name. */
+static bool names_secret(const char *name, size_t size)
+{
+	static const char *const parts[] = {
+		"auth", "cookie", "credential", "key", "passw", "secret", "token"};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		for (size_t at = 0; at + strlen(parts[i]) <= size; at++)
+			if (strncasecmp(name + at, parts[i], strlen(parts[i])) == 0)
+				return true;
+	return false;
+}
+
+/* Mask what @value, which is base64, has after a user and a colon. 0 or -ENOMEM. */
+static int add_password(struct mcp_secrets *secrets, const char *value)
+{
+	size_t size = base64_decoded_size(value, strlen(value));
+	cleanup_free char *text = malloc(size + 1);
+	const char *colon;
+
+	if (!text)
+		return -ENOMEM;
+	base64_decode(value, strlen(value), text);
+	colon = memchr(text, ':', size);
+	return colon ? mcp_secrets_add(secrets, colon + 1, (size_t)(text + size - colon) - 1) : 0;
+}
+
+/* Mask the value of @entry, `NAME=VALUE` or `NAME: VALUE`, if it is a secret by its name: the lists of other programs have
+ * secrets in clear. 0 or -ENOMEM. */
+static int add_named(struct mcp_secrets *secrets, const char *entry)
+{
+	static const char *const schemes[] = {"Bearer ", "Token ", "Basic "};
+	size_t name_size = strcspn(entry, "=:");
+	const char *value = entry + name_size + (entry[name_size] != '\0');
+	int r = 0;
+
+	if (!names_secret(entry, name_size))
+		return 0;
+	value += strspn(value, " ");
+	for (size_t i = 0; i < sizeof(schemes) / sizeof(*schemes); i++)
+		if (strncasecmp(value, schemes[i], strlen(schemes[i])) == 0)
+			value += strlen(schemes[i]);
+	if (strlen(value) < NAMED_BYTES)
+		return 0;
+	if (value > entry && value[-1] == ' ' && base64_is_valid(value, strlen(value)))
+		r = add_password(secrets, value);
+	return r ? r : mcp_secrets_add(secrets, value, strlen(value));
+}
+
 /* Write the variable @entry of the manifest with its secrets to *ret_entry. 0, -ENOMEM, or MCP_E_MISSING with the
  * @reason. */
 static int expand_variable(
@@ -43,7 +97,7 @@ static int expand_variable(
 	if (r)
 		return r;
 	*ret_entry = buffer_take(&out, NULL);
-	return *ret_entry ? 0 : -ENOMEM;
+	return *ret_entry ? add_named(secrets, *ret_entry) : -ENOMEM;
 }
 
 /* Add what this process has, and the manifest does not name. */
@@ -53,7 +107,8 @@ static int inherit_environment(struct mcp_configuration *configuration, size_t n
 		if (environment_names(configuration->command.environment, *entry))
 			continue;
 		configuration->environment[n_variables] = strdup(*entry);
-		if (!configuration->environment[n_variables++])
+		if (!configuration->environment[n_variables++] ||
+			add_named(&configuration->secrets, *entry) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -139,6 +194,7 @@ static int read_headers(const struct driver_load *load, uint32_t headers,
 		if (r == 0)
 			configuration->headers[n] = buffer_take(&line, NULL);
 		r = r || configuration->headers[n++] ? r : -ENOMEM;
+		r = r ? r : add_named(&configuration->secrets, configuration->headers[n - 1]);
 	}
 	return r;
 }

@@ -128,12 +128,24 @@ static int read_list(const struct mcp_session *session, struct text_view text,
 
 static int take_list(struct mcp_session *session, const struct mcp_action *action)
 {
+	const struct mcp_secrets *secrets = &session->configuration.secrets;
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer masked = {0};
 	cleanup(buffer_deinit) struct buffer whole = {0};
+	struct text_view text = action->text;
 	uint32_t n_left = 0;
 	uint64_t digest = 0;
-	int r = read_list(session, action->text, &tape, &whole, &n_left);
+	int r = 0;
 
+	if (mcp_secrets_are_in(secrets, text.text, text.size)) {
+		r = mcp_secrets_mask_json(secrets, text.text, text.size, &masked);
+		text = (struct text_view){masked.data, masked.size};
+	}
+	if (r == -EBADMSG) {
+		fail_session(session, "its list of tools has a secret that cannot be masked");
+		return 0;
+	}
+	r = r ? r : read_list(session, text, &tape, &whole, &n_left);
 	if (r)
 		return r;
 	for (uint32_t i = 0; i < session->configuration.n_tools; i++)
@@ -198,16 +210,45 @@ static int send_frame(
 static int report_progress(struct mcp_session *session, const struct mcp_action *action)
 {
 	struct mcp_flight *flight = find_flight(session, action->call);
-	size_t text_size =
-		action->text.size < PROGRESS_TEXT_BYTES ? action->text.size : PROGRESS_TEXT_BYTES;
+	const struct mcp_secrets *secrets = &session->configuration.secrets;
+	cleanup(buffer_deinit) struct buffer masked = {0};
+	struct text_view text = action->text;
 
+	if (mcp_secrets_are_in(secrets, text.text, text.size)) {
+		mcp_secrets_mask_whole(secrets, text.text, text.size, &masked);
+		text = (struct text_view){masked.data, masked.size};
+	}
+	if (buffer_status(&masked) < 0)
+		return buffer_status(&masked);
 	if (!flight || !pace_take(&flight->pace, clock_now_ms()))
 		return 0;
 	buffer_recycle(&session->frame, KEEP_BYTES);
-	progress_append(
-		&session->frame, flight->id, action->progress, action->text.text, text_size);
+	progress_append(&session->frame, flight->id, action->progress, text.text,
+		text.size < PROGRESS_TEXT_BYTES ? text.size : PROGRESS_TEXT_BYTES);
 	return buffer_status(&session->frame) ? buffer_status(&session->frame)
 					      : transmit(session->wire, &session->frame);
+}
+
+/* Return @text, which is JSON unless @kind is WIRE_FAILED, without the secrets: in @masked if it has any. With one that
+ * cannot be masked, *kind becomes WIRE_FAILED. */
+static struct text_view mask_answer(const struct mcp_session *session, struct text_view text,
+	enum wire_kind *kind, struct buffer *masked)
+{
+	const struct mcp_secrets *secrets = &session->configuration.secrets;
+	int r = 0;
+
+	if (!mcp_secrets_are_in(secrets, text.text, text.size))
+		return text;
+	if (*kind == WIRE_FAILED)
+		mcp_secrets_mask_whole(secrets, text.text, text.size, masked);
+	else
+		r = mcp_secrets_mask_json(secrets, text.text, text.size, masked);
+	if (r == 0)
+		r = buffer_status(masked);
+	if (r == 0)
+		return (struct text_view){masked->data, masked->size};
+	*kind = WIRE_FAILED;
+	return TEXT_VIEW("the result has a secret of this toolbox, which cannot be masked");
 }
 
 /* Send the answer @text of @flight, which is over. 0 or a negative errno. */
@@ -216,7 +257,10 @@ static int answer(struct mcp_session *session, struct mcp_flight *flight, enum w
 {
 	size_t start;
 	struct buffer *frame = begin_frame(session, &start);
+	cleanup(buffer_deinit) struct buffer masked = {0};
 	uint64_t id = flight->id;
+
+	text = mask_answer(session, text, &kind, &masked);
 
 	if (text.size > flight->output_max) {
 		kind = WIRE_ERROR;

@@ -109,6 +109,7 @@ Test(mcp_secrets, are_masked)
 {
 	cleanup(mcp_secrets_deinit) struct mcp_secrets secrets = {0};
 	cleanup(buffer_deinit) struct buffer out = {0};
+	size_t n_items;
 
 	expect_masked(&secrets, "s3cret", "s3cret");
 	cr_assert_eq(
@@ -119,7 +120,41 @@ Test(mcp_secrets, are_masked)
 	expect_masked(&secrets, "AAAAA ab -begin-", "***A ab ***");
 	expect_masked(&secrets, "s3s3crets3cret", "s3******");
 	expect_masked(&secrets, "", "");
-	cr_expect_eq(secrets.n_items, 4, "%zu", secrets.n_items);
+	n_items = secrets.n_items;
+	cr_assert_eq(expand(&secrets, "${env:KEY}", false, &out, NULL), 0);
+	cr_expect_eq(secrets.n_items, n_items);
+}
+
+Test(mcp_secrets, are_masked_in_each_form)
+{
+	cleanup(mcp_secrets_deinit) struct mcp_secrets secrets = {0};
+
+	cr_assert_eq(mcp_secrets_add(&secrets, "a/\"b\\\xC3\xA9z", 8), 0);
+	expect_masked(&secrets, "a/\"b\\\xC3\xA9z.", "***.");
+	expect_masked(&secrets, "a/\\\"b\\\\\xC3\xA9z.", "***.");
+	expect_masked(&secrets, "a\\/\\\"b\\\\\xC3\xA9z.", "***.");
+	expect_masked(&secrets, "a/\\\"b\\\\\\u00e9z.", "***.");
+	expect_masked(&secrets, "a%2F%22b%5C%C3%A9z.", "***.");
+	/* base64 of it after "", "u:" and "user:" */
+	expect_masked(&secrets, "YS8iYlzDqXo=", "***o=");
+	expect_masked(&secrets, "dTphLyJiXMOpeg==", "dTp***g==");
+	expect_masked(&secrets, "dXNlcjphLyJiXMOpeg==", "dXNlcjp***g==");
+}
+
+Test(mcp_secrets, are_masked_in_the_strings_of_json)
+{
+	cleanup(mcp_secrets_deinit) struct mcp_secrets secrets = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+	static const char text[] = "{\"1234\":[1234,\"a\\\"1234\",\"\\\\\"]}";
+	static const char twice[] = "{\"1234\":1,\"12341234\":2,\"***\":3}";
+
+	cr_assert_eq(mcp_secrets_add(&secrets, "1234", 4), 0);
+	cr_expect(mcp_secrets_are_in(&secrets, text, strlen(text)));
+	cr_expect_not(mcp_secrets_are_in(&secrets, "123 4", 5));
+	cr_expect_eq(mcp_secrets_mask_json(&secrets, text, strlen(text), &out), 0);
+	cr_assert_not_null(buffer_terminate(&out));
+	cr_expect_str_eq(out.data, "{\"***\":[1234,\"a\\\"***\",\"\\\\\"]}");
+	cr_expect_eq(mcp_secrets_mask_json(&secrets, twice, strlen(twice), &out), -EBADMSG);
 }
 
 Test(mcp_secrets, are_masked_in_texts_that_go_on)
