@@ -27,6 +27,9 @@
 /* The most code points of an answer's reason: everybody on the bus reads it. */
 #define REASON_POINTS 1000
 
+/* The bytes of questions in one response, or half a frame: one question may have more. */
+#define PAGE_BYTES ((size_t)1 << 20)
+
 static const char *const decision_names[] = {
 	[APPROVAL_ONCE] = "once",
 	[APPROVAL_SESSION] = "session",
@@ -278,6 +281,7 @@ void approval_withdraw(struct approval *approval, const struct account *account)
 	/* The bus may be in the middle of sending: the answers follow from the loop. */
 	if (pending_withdraw(&approval->pending, is_of_account, account))
 		set_timer(approval);
+	answerers_leave(&approval->answerers, account->number);
 }
 
 void approval_configure(struct approval *approval)
@@ -305,7 +309,8 @@ bool approval_is_granted(const struct approval *approval, const struct policy_ca
 		       grantee_of(caller, approval->has_connections));
 }
 
-bool approval_check(struct approval *approval, const struct tool *tool, struct answer *answer)
+bool approval_check(struct approval *approval, const struct tool *tool,
+	const struct policy_caller *caller, struct answer *answer)
 {
 	const struct config *config = approval->config;
 
@@ -319,8 +324,9 @@ bool approval_check(struct approval *approval, const struct tool *tool, struct a
 			"there is no one to ask; run `toolboxctl approvals --watch`");
 		return false;
 	}
-	if (approval->pending.n >= config->limits.pending_approvals) {
-		errors_write_many_questions(answer, tool, approval->pending.n);
+	if (!pending_has_room(&approval->pending, caller, config->limits.pending_approvals)) {
+		errors_write_many_questions(answer, tool, approval->pending.n,
+			approval->pending.n < config->limits.pending_approvals);
 		return false;
 	}
 	return true;
@@ -446,7 +452,9 @@ bool approval_ask(
 	struct approval *approval, struct pending_question *question, struct answer *answer)
 {
 	const struct call *call = question->call;
-	size_t max = approval->config->limits.frame_bytes;
+	/* The response that lists it has a context, too. */
+	size_t max =
+		approval->config->limits.frame_bytes - approval->config->limits.frame_bytes / 16;
 	uint64_t timeout_ms = approval->config->approval_timeout_ms;
 	uint64_t now_ms = clock_now_ms();
 	int r = date_question(question, timeout_ms);
@@ -515,19 +523,32 @@ void approval_write_refusal(const struct approval *approval,
 
 /* ── topics ──────────────────────────────────────────────────────────────────────────────────── */
 
-void approval_list(const struct approval *approval, struct answer *answer)
+void approval_list(
+	const struct approval *approval, const struct request_scope *scope, struct answer *answer)
 {
+	size_t most = approval->config->limits.frame_bytes / 2;
 	struct buffer *out = answer_member(answer, "pending");
+	size_t start = out->size;
 	uint64_t now_ms = clock_now_ms();
-	bool is_first = true;
+	uint64_t last = 0;
 
+	most = most < PAGE_BYTES ? most : PAGE_BYTES;
 	buffer_append_char(out, '[');
 	list_for_each(link, &approval->pending.list) {
-		buffer_append_string(out, is_first ? "{" : ",{");
-		write_question(
-			approval, container_of(link, struct pending_question, link), now_ms, out);
+		const struct pending_question *question =
+			container_of(link, struct pending_question, link);
+
+		if (question->number <= scope->request.after)
+			continue;
+		if (last && out->size - start + question->members.size > most) {
+			buffer_append_char(out, ']');
+			answer_member_number(answer, "next", last);
+			return;
+		}
+		buffer_append_string(out, last ? ",{" : "{");
+		write_question(approval, question, now_ms, out);
 		buffer_append_char(out, '}');
-		is_first = false;
+		last = question->number;
 	}
 	buffer_append_char(out, ']');
 }
@@ -651,12 +672,14 @@ static bool attach(struct approval *approval, const struct policy_caller *caller
 {
 	uint64_t now_ms = clock_now_ms();
 	const char *source = caller->source.text ? caller->source.text : "";
-	int r = answerers_attach(&approval->answerers, source, caller->source.size, now_ms,
+	int r = answerers_attach(&approval->answerers,
+		caller->account ? caller->account->number : 0, source, caller->source.size, now_ms,
 		now_ms + seconds * MS_PER_S);
 
 	if (r > 0)
 		answer_error_format(answer, ANSWER_BUSY,
-			"RuntimeError: %d sources are attached, which is the most", ANSWERERS_MAX);
+			"RuntimeError: Other clients have attached %d sources, which is the most",
+			ANSWERERS_MAX);
 	else if (r < 0)
 		answer_error_format(answer, ANSWER_UNAVAILABLE, "RuntimeError: %s", strerror(-r));
 	return r == 0;

@@ -90,8 +90,9 @@ void approval_deinit(struct approval *approval);
 bool approval_is_granted(const struct approval *approval, const struct policy_caller *caller,
 	const struct tool *tool);
 
-/* Return whether a person can be asked about a call of @tool; else the error is written to @answer. */
-bool approval_check(struct approval *approval, const struct tool *tool, struct answer *answer);
+/* Return whether a person can be asked about a call of @tool by @caller; else the error is written to @answer. */
+bool approval_check(struct approval *approval, const struct tool *tool,
+	const struct policy_caller *caller, struct answer *answer);
 
 /*
  * Prepare the question about @call by @scope's caller, with the arguments of @scope. Returns it, with
@@ -122,14 +123,15 @@ void approval_cancel(struct approval *approval, const struct call *call);
 /* Cancel all questions: the service ends. */
 void approval_stop(struct approval *approval);
 
-/* Withdraw the questions of the peer with @account, which has gone; from the loop. */
+/* Withdraw the questions of the peer with @account, which has gone, and detach its sources; from the loop. */
 void approval_withdraw(struct approval *approval, const struct account *account);
 
 /* Follow the configuration: withdraw the questions of callers that have other rights now; from the loop. */
 void approval_configure(struct approval *approval);
 
 /* Serve ovos.tools.approval.list, .respond and .attach. */
-void approval_list(const struct approval *approval, struct answer *answer);
+void approval_list(
+	const struct approval *approval, const struct request_scope *scope, struct answer *answer);
 void approval_respond(
 	struct approval *approval, const struct request_scope *scope, struct answer *answer);
 void approval_attach(

@@ -164,12 +164,14 @@ void errors_write_busy(struct answer *answer, const struct tool *tool, uint32_t 
 		n_waiting, n_waiting == 1 ? " is" : "s are");
 }
 
-void errors_write_many_questions(struct answer *answer, const struct tool *tool, uint32_t n_pending)
+void errors_write_many_questions(
+	struct answer *answer, const struct tool *tool, uint32_t n_pending, bool is_share)
 {
 	answer_error_format(answer, ANSWER_BUSY,
-		"RuntimeError: Toolbox '%s' is busy: %u call%s waiting for a person's approval "
+		"RuntimeError: Toolbox '%s' is busy: %u call%s waiting for a person's approval%s "
 		"(limits.pending_approvals)",
-		tool->toolbox->id, n_pending, n_pending == 1 ? " is" : "s are");
+		tool->toolbox->id, n_pending, n_pending == 1 ? " is" : "s are",
+		is_share ? ", and the rest is for other clients and sources" : "");
 }
 
 /* Write that there are too many of @what from @source, for @reason. */

@@ -36,9 +36,9 @@ void errors_write_cooldown(struct answer *answer, const struct tool *tool, doubl
 void errors_write_denied(struct answer *answer, const struct tool *tool, enum approval_mode mode,
 	const char *reason);
 
-/* @n_pending: the questions that wait already. */
+/* @n_pending: the questions that wait already. @is_share: there is room, but not for this client. */
 void errors_write_many_questions(
-	struct answer *answer, const struct tool *tool, uint32_t n_pending);
+	struct answer *answer, const struct tool *tool, uint32_t n_pending, bool is_share);
 
 /* @n_waiting: the calls that wait already. */
 void errors_write_busy(struct answer *answer, const struct tool *tool, uint32_t n_waiting);

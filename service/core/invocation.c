@@ -567,7 +567,7 @@ static bool ask_person(struct invoker *invoker, struct request_scope *scope,
 	struct pending_question *question = NULL;
 	struct call *call;
 
-	if (!approval_check(approval, tool, answer))
+	if (!approval_check(approval, tool, &scope->caller, answer))
 		return false;
 	call = make_call(invoker, scope, tool, answer);
 	if (!call)
@@ -766,7 +766,7 @@ static void ask_checked(struct call *call, const struct call_result *result)
 		write_outcome(call, result);
 	else if (invoker->calls->is_stopping)
 		errors_write_unavailable(&call->answer, call->tool, "the service is stopping");
-	else if (approval_check(invoker->approval, call->tool, &call->answer) &&
+	else if (approval_check(invoker->approval, call->tool, question->caller, &call->answer) &&
 		 approval_ask(invoker->approval, question, &call->answer))
 		return;
 	end_refused(invoker, call, question);

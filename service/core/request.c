@@ -158,6 +158,17 @@ static bool read_history(struct request *request)
 	       read_since_s(request) && read_limit(request);
 }
 
+/* Read where a page begins. */
+static bool read_after(struct request *request)
+{
+	uint32_t token = find_field(request->data, "after");
+
+	return token == JSON_NONE ||
+	       (json_type_at(request->data, token) == JSON_NUMBER &&
+		       json_number_u64(request->data, token, &request->after) == 0) ||
+	       refuse_field(request, "after", "the integer 'next' of an earlier response");
+}
+
 static bool read_timeout_ms(struct request *request)
 {
 	static const char expected[] = "a positive integer, in milliseconds";
@@ -328,6 +339,8 @@ bool request_read(struct request *request, const struct bus_envelope *envelope, 
 		is_good = read_answer(request);
 	if (fields & REQUEST_ATTACH)
 		is_good = read_attach(request);
+	if (fields & REQUEST_AFTER)
+		is_good = read_after(request);
 	if (fields & REQUEST_UTTERANCE)
 		is_good = read_utterance(request) && is_good;
 	if (fields & REQUEST_CALL)

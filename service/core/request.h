@@ -25,18 +25,19 @@ struct policy_caller;
 
 /* The optional fields that a topic reads; it ignores others. */
 #define REQUEST_OWNER     (REQUEST_TOOLBOX | REQUEST_PROFILE)
-#define REQUEST_PROFILE   0x1u   /* profile */
-#define REQUEST_CALL      0x2u   /* args, call_id, timeout_ms */
-#define REQUEST_FORMAT    0x4u   /* format */
-#define REQUEST_PERSONA   0x8u   /* kwargs */
-#define REQUEST_TOOLBOX   0x80u  /* toolbox_id */
-#define REQUEST_CALL_ID   0x10u  /* call_id or id, one of them */
-#define REQUEST_SECONDS   0x20u  /* seconds, required */
-#define REQUEST_UTTERANCE 0x40u  /* utterance, required */
-#define REQUEST_ANSWER    0x100u /* id and decision, required; reason, proof */
-#define REQUEST_ATTACH    0x200u /* seconds, required, may be 0; proof */
-#define REQUEST_HISTORY   0x400u /* name, source: strings; state, since_s, limit */
-#define REQUEST_DEADLINE  0x800u /* deadline */
+#define REQUEST_PROFILE   0x1u    /* profile */
+#define REQUEST_CALL      0x2u    /* args, call_id, timeout_ms */
+#define REQUEST_FORMAT    0x4u    /* format */
+#define REQUEST_PERSONA   0x8u    /* kwargs */
+#define REQUEST_TOOLBOX   0x80u   /* toolbox_id */
+#define REQUEST_CALL_ID   0x10u   /* call_id or id, one of them */
+#define REQUEST_SECONDS   0x20u   /* seconds, required */
+#define REQUEST_UTTERANCE 0x40u   /* utterance, required */
+#define REQUEST_ANSWER    0x100u  /* id and decision, required; reason, proof */
+#define REQUEST_ATTACH    0x200u  /* seconds, required, may be 0; proof */
+#define REQUEST_HISTORY   0x400u  /* name, source: strings; state, since_s, limit */
+#define REQUEST_DEADLINE  0x800u  /* deadline */
+#define REQUEST_AFTER     0x1000u /* after */
 
 #define REQUEST_LIMIT_DEFAULT 100
 #define REQUEST_LIMIT_MAX     1000
@@ -64,6 +65,7 @@ struct request {
 	bool has_since;
 	double since_s;
 	uint64_t limit;
+	uint64_t after; /* the number of a question; 0: before the first one */
 	bool wants_progress;
 	bool wants_deadline;
 	uint64_t seconds;      /* 1 (of REQUEST_ATTACH: 0) to REQUEST_SECONDS_MAX */

@@ -64,7 +64,7 @@ static void serve_calls(struct service *service, struct answer *answer)
 
 static void serve_approval_list(struct service *service, struct answer *answer)
 {
-	approval_list(&service->approval, answer);
+	approval_list(&service->approval, &service->scope, answer);
 }
 
 static void serve_approval_respond(struct service *service, struct answer *answer)
@@ -175,7 +175,8 @@ static const struct topic topics[] = {
 	{"ovos.pip.uninstall.complete", 0, REPLY_OTHER, NULL, serve_installed},
 	{"ovos.tools.approval.attach", REQUEST_ATTACH, REPLY_PLAIN, hint_context,
 		serve_approval_attach},
-	{"ovos.tools.approval.list", 0, REPLY_PLAIN, hint_approvals, serve_approval_list},
+	{"ovos.tools.approval.list", REQUEST_AFTER, REPLY_PLAIN, hint_approvals,
+		serve_approval_list},
 	{"ovos.tools.approval.respond", REQUEST_ANSWER, REPLY_PLAIN, hint_context,
 		serve_approval_respond},
 	{"ovos.tools.calls", REQUEST_HISTORY | REQUEST_OWNER, REPLY_PLAIN, hint_calls, serve_calls},

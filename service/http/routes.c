@@ -301,8 +301,12 @@ static void serve_cancel(struct routes *routes, const struct http_request *reque
 
 static void serve_questions(struct routes *routes, const struct http_request *request)
 {
+	cleanup(buffer_deinit) struct buffer frame = {0};
+
 	(void)routes;
-	serve_topic(request, "ovos.tools.approval.list");
+	exchange_begin(request, "ovos.tools.approval.list", &frame);
+	if (add_number(request, &frame, "after"))
+		exchange_serve(request, &frame, false, false);
 }
 
 static void serve_decision(struct routes *routes, const struct http_request *request)

@@ -17,6 +17,7 @@ void pending_init(struct pending *pending)
 	list_init(&pending->drafts);
 	list_init(&pending->list);
 	pending->n = 0;
+	pending->n_asked = 0;
 }
 
 static void drop_all(struct pending *pending, struct list *questions)
@@ -33,6 +34,48 @@ void pending_deinit(struct pending *pending)
 {
 	drop_all(pending, &pending->drafts);
 	drop_all(pending, &pending->list);
+}
+
+static bool has_source(const struct policy_caller *a, const struct policy_caller *b)
+{
+	return a->source.size == b->source.size &&
+	       (a->source.size == 0 || memcmp(a->source.text, b->source.text, a->source.size) == 0);
+}
+
+static bool is_client(const struct policy_caller *a, const struct policy_caller *b)
+{
+	bool is_bus = a->door == CALL_DOOR_BUS;
+
+	if (is_bus != (b->door == CALL_DOOR_BUS))
+		return false;
+	return is_bus ? a->account == b->account : has_source(a, b);
+}
+
+/* Return half of @n, rounded up. */
+static uint32_t half(uint32_t n)
+{
+	return n - n / 2;
+}
+
+bool pending_has_room(
+	const struct pending *pending, const struct policy_caller *caller, uint32_t most)
+{
+	uint32_t n_client = 0;
+	uint32_t n_source = 0;
+	uint32_t share;
+
+	list_for_each(link, &pending->list) {
+		const struct policy_caller *other = question_of(link)->caller;
+
+		if (!other || !is_client(caller, other))
+			continue;
+		n_client++;
+		n_source += has_source(caller, other);
+	}
+	if (pending->n >= most)
+		return false;
+	share = half(most - (pending->n - n_client));
+	return n_client < share && (caller->door != CALL_DOOR_BUS || n_source < half(share));
 }
 
 struct pending_question *pending_new(struct pending *pending, void *call)
@@ -53,6 +96,7 @@ void pending_ask(struct pending *pending, struct pending_question *question, uin
 	list_append(&pending->list, &question->link);
 	pending->n++;
 	question->is_asked = true;
+	question->number = ++pending->n_asked;
 	question->expires_ms = question->is_withdrawn ? 0 : expires_ms;
 }
 

@@ -22,6 +22,7 @@
 struct pending_question {
 	struct list link;
 	bool is_asked;             /* no draft any more */
+	uint64_t number;           /* in the order of asking, from 1 on */
 	char id[HEX_ID_CHARS + 1]; /* 128 random bits: never used again */
 	uint64_t expires_ms;
 	uint64_t report_ms;    /* when it is next reported to its caller; 0: never */
@@ -39,12 +40,21 @@ struct pending {
 	struct list drafts;
 	struct list list; /* were asked, the oldest first */
 	uint32_t n;       /* length of list */
+	uint64_t n_asked; /* so far */
 };
 
 void pending_init(struct pending *pending);
 
 /* Drop all questions. */
 void pending_deinit(struct pending *pending);
+
+/*
+ * Return whether @caller may have one more of @most questions. As with the memory of requests that wait
+ * (bus/account.h), one client may have half of what the others leave, and on the bus one source half of that. A
+ * client over HTTP is its source, which it does not choose, whatever connections it opens.
+ */
+bool pending_has_room(
+	const struct pending *pending, const struct policy_caller *caller, uint32_t most);
 
 /* Draft a question about @call with a new id and empty texts; NULL without memory or random bytes. */
 struct pending_question *pending_new(struct pending *pending, void *call);

@@ -100,7 +100,12 @@ class Person(Caller):
                          {"id": id, "decision": decision, **fields}, self.context)
 
     def pending(self):
-        return self.call("ovos.tools.approval.list")["pending"]
+        page = self.call("ovos.tools.approval.list")
+        pending = page["pending"]
+        while "next" in page:
+            page = self.call("ovos.tools.approval.list", {"after": page["next"]})
+            pending += page["pending"]
+        return pending
 
 
 @pytest.fixture
@@ -551,7 +556,7 @@ def test_a_caller_over_http_that_leaves_withdraws_its_question(start, place):
 
 
 def test_more_questions_than_allowed_are_refused(start, place):
-    service = start(configuration={"limits": {"pending_approvals": 2}})
+    service = start(configuration={"limits": {"pending_approvals": 8}})
     with Caller(service.url) as caller, Person(service.url) as person:
         person.attach()
         for _ in range(2):
@@ -562,6 +567,62 @@ def test_more_questions_than_allowed_are_refused(start, place):
         person.respond(id, "deny")
         touch(caller, place)
         assert person.question()
+
+
+def test_questions_of_one_client_leave_room_for_others(start, place):
+    """Whatever sources it makes up, and whatever it opens over HTTP."""
+    service = start(configuration={"limits": {"pending_approvals": 8}}, args=["--http", "127.0.0.1:0"])
+    with Caller(service.url) as evil, Caller(service.url) as caller, Person(service.url) as person:
+        person.attach()
+        marks = [touch(evil, place, {"source": f"evil-{i}", "session": {"session_id": "s"}}) for i in range(12)]
+        assert "(limits.pending_approvals)" in answer_of(evil, marks[-1])["error"]
+        assert len(person.pending()) == 4, "half of them"
+        mark = touch(caller, place)
+        id = person.wait_for(lambda one: one.type == REQUESTED and one.data["source"] == "alice").data["id"]
+        assert person.respond(id)["accepted"] and answer_of(caller, mark)["result"]
+        connections = [Raw(port_of(service.daemon)) for _ in range(5)]
+        for i, raw in enumerate(connections):
+            body = json.dumps({"file": str(place)}).encode()
+            raw.send(b"POST /v1/tools/touch HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                     b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+            if i < 2:
+                person.wait_for(lambda one: one.type == REQUESTED and one.data["source"] == "http:127.0.0.1")
+            else:
+                assert b" 429 " in raw.read_until(b"\r\n")
+        touch(caller, place)
+        assert person.wait_for(lambda one: one.type == REQUESTED and one.data["source"] == "alice")
+
+
+def test_questions_of_any_size_are_listed_page_by_page(start):
+    service = start(configuration={"limits": {"frame_bytes": 1 << 20, "args_bytes": 200000}})
+    with Caller(service.url) as caller, Caller(service.url) as other, Person(service.url) as person:
+        person.attach()
+        for i in range(6):
+            (caller, other)[i % 2].send(INVOKE, {"name": "touch", "args": {"file": f"{i}", "note": "x" * 190000}},
+                                        {"source": f"a{i}"})
+            person.question()
+        first = person.call("ovos.tools.approval.list")
+        assert 1 <= len(first["pending"]) < 6 and first["next"] > 0
+        assert [one["args"]["file"][0] for one in person.pending()] == list("012345")
+        assert person.respond(first["pending"][-1]["id"], "deny")["accepted"]
+        rest = person.call("ovos.tools.approval.list", {"after": first["next"]})
+        assert rest["pending"][0]["args"]["file"][0] == str(len(first["pending"]))
+        assert person.call("ovos.tools.approval.list", {"after": 1 << 40}) == {"pending": []}
+        for after in (-1, "1", 1.5, True):
+            assert person.call("ovos.tools.approval.list", {"after": after})["field"] == "after"
+
+
+def test_sources_that_one_client_attaches_leave_room_for_others(start):
+    service = start()
+    with Caller(service.url) as evil, Person(service.url) as person:
+        for i in range(70):
+            assert evil.call("ovos.tools.approval.attach", {"seconds": 60}, {"source": f"evil-{i}"})["seconds"] == 60
+        assert person.attach(60) == {"seconds": 60}
+        # Nor can it detach another one, by its source.
+        assert evil.call("ovos.tools.approval.attach", {"seconds": 0}, person.context) == {"seconds": 0}
+        assert evil.call("ovos.tools.status")["approval"]["answerers"] == 33
+    with Caller(service.url) as caller:
+        assert caller.call("ovos.tools.status")["approval"]["answerers"] == 0, "they left with their connections"
 
 
 # ── what happens meanwhile ───────────────────────────────────────────────────────────────────────

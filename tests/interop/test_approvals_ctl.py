@@ -204,6 +204,23 @@ def wait_until_asked(caller, n):
         time.sleep(0.05)
 
 
+def test_long_questions_are_all_listed_and_shown(launch, home, tmp_path):
+    shell(tmp_path / "toolbox.d")
+    service = launch({"limits": {"frame_bytes": 1 << 20, "args_bytes": 200000}}, [tmp_path / "toolbox.d"])
+    with Caller(service.url) as caller, Caller(service.url) as other, Person(service.url) as person:
+        person.attach()
+        for i in range(6):
+            (caller, other)[i % 2].send(INVOKE, {"name": "touch", "args": {"file": f"{i}", "note": "x" * 190000}},
+                                        {"source": f"a{i}"})
+            person.question()
+        listed = toolboxctl("approvals", "--bus", service.url, home=home)
+        assert [line.split()[3] for line in listed.stdout.splitlines()[1:]] == [f"a{i}" for i in range(6)], listed.stderr
+        listed = toolboxctl("approvals", "--json", "--bus", service.url, home=home)
+        assert len(json.loads(listed.stdout)["pending"]) == 6
+        with watch(home, service) as terminal:
+            terminal.wait_for("q leave; 5 more wait")
+
+
 def test_arguments_that_are_not_shown_are_looked_at_before_a_yes(start, place, home):
     """The one that matters comes after a hundred others, and after one whose name looks like it."""
     service = start()

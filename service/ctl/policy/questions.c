@@ -6,7 +6,12 @@
 #include "ctl/request.h"
 #include "ctl/response.h"
 #include "ctl/terminal.h"
+#include "json/number.h"
+#include "json/writer.h"
 #include "util/cleanup.h"
+
+/* The pages of a list: one has a megabyte, or one question. */
+#define PAGES_MAX 1024
 
 static bool is_hex(const char *text, size_t size)
 {
@@ -83,21 +88,27 @@ void questions_complain(void)
 	is_complained = true;
 }
 
-int questions_each(struct ctl_session *session, const struct approval_key *key,
-	question_function take, void *data)
+/* Ask for the questions after the one with the number @after, and call @take for each one of the service. Return 0
+ * with *ret_next, 0 at the end, or an enum ctl_status after a complaint. */
+static int take_page(struct ctl_session *session, const struct approval_key *key, uint64_t after,
+	question_function take, void *data, uint64_t *ret_next)
 {
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
 	cleanup(buffer_deinit) struct buffer request = {0};
 	struct question_mark mark;
 	uint32_t list;
+	uint32_t next;
 	int r;
 
 	ctl_request_begin(&request);
+	json_write_key(&request, "after");
+	json_write_u64(&request, after);
 	ctl_request_end(&request);
 	r = ctl_session_ask(session, "ovos.tools.approval.list", &request, &response);
 	if (r != 0)
 		return r;
 	list = ctl_response_find(&response, 0, "pending", JSON_ARRAY);
+	next = ctl_response_find(&response, 0, "next", JSON_NUMBER);
 	if (list == JSON_NONE) {
 		ctl_response_complain(&response);
 		r = ctl_response_status(&response);
@@ -109,6 +120,25 @@ int questions_each(struct ctl_session *session, const struct approval_key *key,
 			take(data, &response.tape, i, &mark);
 		else
 			questions_complain();
+	}
+	if (next == JSON_NONE || json_number_u64(&response.tape, next, ret_next) != 0)
+		*ret_next = 0;
+	return 0;
+}
+
+int questions_each(struct ctl_session *session, const struct approval_key *key,
+	question_function take, void *data)
+{
+	uint64_t after = 0;
+	uint64_t next = 0;
+	int r;
+
+	/* A peer that lies about the next page is not followed for ever. */
+	for (int i = 0; i < PAGES_MAX; i++) {
+		r = take_page(session, key, after, take, data, &next);
+		if (r != 0 || next <= after)
+			return r;
+		after = next;
 	}
 	return 0;
 }

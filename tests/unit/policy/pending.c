@@ -85,3 +85,73 @@ Test(pending, a_draft_neither_expires_nor_is_answered)
 	pending_deinit(&pending);
 	cr_expect_eq(pending.n, 0);
 }
+
+/* Ask a question of @source on @account, which came in by @door. */
+static void ask_as(
+	struct pending *pending, enum call_door door, struct account *account, const char *source)
+{
+	const struct policy_caller caller = {
+		.door = door, .account = account, .source = {source, strlen(source)}};
+	struct pending_question *question = pending_new(pending, NULL);
+
+	cr_assert_not_null(question);
+	question->caller = policy_caller_copy(&caller);
+	cr_assert_not_null(question->caller);
+	pending_ask(pending, question, 10);
+}
+
+static bool has_room(
+	struct pending *pending, enum call_door door, struct account *account, const char *source)
+{
+	const struct policy_caller caller = {
+		.door = door, .account = account, .source = {source, strlen(source)}};
+
+	return pending_has_room(pending, &caller, 16);
+}
+
+Test(pending, questions_of_a_client_are_half_of_what_the_others_leave)
+{
+	struct account_book book = {0};
+	struct account *first = account_new(&book);
+	struct account *second = account_new(&book);
+	struct pending pending;
+	char source[16];
+
+	cr_assert(first && second);
+	pending_init(&pending);
+	for (int i = 0; i < 4; i++) {
+		cr_expect(has_room(&pending, CALL_DOOR_BUS, first, "a"));
+		ask_as(&pending, CALL_DOOR_BUS, first, "a");
+	}
+	cr_expect_not(has_room(&pending, CALL_DOOR_BUS, first, "a"), "half of that for a source");
+	for (int i = 0; i < 4; i++) {
+		snprintf(source, sizeof(source), "b%d", i);
+		cr_expect(has_room(&pending, CALL_DOOR_BUS, first, source));
+		ask_as(&pending, CALL_DOOR_BUS, first, source);
+	}
+	cr_expect_not(has_room(&pending, CALL_DOOR_BUS, first, "c"));
+	cr_expect(has_room(&pending, CALL_DOOR_BUS, second, "a"));
+	for (int i = 0; i < 4; i++) {
+		cr_expect(has_room(&pending, CALL_DOOR_HTTP, i % 2 ? first : second, "http:x"));
+		ask_as(&pending, CALL_DOOR_HTTP, i % 2 ? first : second, "http:x");
+	}
+	cr_expect_not(
+		has_room(&pending, CALL_DOOR_MCP, second, "http:x"), "whatever its connection");
+	cr_expect(has_room(&pending, CALL_DOOR_MCP, second, "http:y"));
+	cr_expect(has_room(&pending, CALL_DOOR_BUS, second, "a"));
+	pending_deinit(&pending);
+	account_unref(first);
+	account_unref(second);
+}
+
+Test(pending, one_question_is_room_for_one)
+{
+	const struct policy_caller caller = {0};
+	struct pending pending;
+
+	pending_init(&pending);
+	cr_expect(pending_has_room(&pending, &caller, 1));
+	ask_as(&pending, CALL_DOOR_BUS, NULL, "a");
+	cr_expect_not(pending_has_room(&pending, &caller, 1));
+	pending_deinit(&pending);
+}
