@@ -3,10 +3,8 @@
 import json
 from functools import lru_cache
 
-import jsonschema
+import jsonschema_rs
 from processes import ROOT
-from referencing import Registry, Resource
-from referencing.jsonschema import DRAFT202012
 
 FOLDER = ROOT / "schemas" / "messages"
 
@@ -26,20 +24,16 @@ def read(path):
 def registry():
     """All the schemas, each under its `$id`: nothing is fetched."""
     schemas = [read(path) for path in sorted(FOLDER.parent.rglob("*.json"))]
-    return Registry().with_resources(
-        (schema["$id"], Resource.from_contents(schema, default_specification=DRAFT202012))
-        for schema in schemas)
+    return jsonschema_rs.Registry([(schema["$id"], schema) for schema in schemas])
 
 
 @lru_cache(maxsize=None)
 def validator(path):
-    schema = read(path)
-    jsonschema.Draft202012Validator.check_schema(schema)
-    return jsonschema.Draft202012Validator(schema, registry=registry())
+    return jsonschema_rs.Draft202012Validator(read(path), registry=registry())
 
 
 def check(topic, data):
     path = file_of(topic)
     assert path.exists(), f"no schema says what {topic} looks like: {path}"
-    errors = [f"{error.json_path}: {error.message}" for error in validator(path).iter_errors(data)]
+    errors = [f"{error.instance_path}: {error.message}" for error in validator(path).iter_errors(data)]
     assert not errors, f"{topic} does not satisfy {path.name}: {errors}\n{data}"
