@@ -3,17 +3,15 @@
 and cancelling by toolboxd's own id."""
 import datetime
 import json
-import os
 import re
-import threading
 
 import manifests
 import pytest
 from caller import Caller
 from processes import EVENT_SECONDS, asan_options, at_most, resident_kb, until
 from test_approval import Person
-from test_audit import hang
 from test_plugins import plugged
+from test_scarcity import BadDay
 
 CALLS, CANCEL, INVOKE = "ovos.tools.calls", "ovos.tools.cancel", "ovos.tools.invoke"
 ALICE = {"source": "alice", "session": {"session_id": "s1"}}
@@ -282,22 +280,19 @@ def test_a_call_without_a_call_id_is_cancelled_by_anyone_who_may_use_it(start):
 
 
 def test_a_request_that_waits_for_its_line_is_listed_and_cancelled(start, tmp_path):
-    fd = hang(tmp_path / "fifo")
-    _, caller = start({"audit": {"file": str(tmp_path / "fifo"), "required": True},
-                       "approval": {"mode": "off"}})
+    disk = BadDay(tmp_path)
+    disk["disk_hangs"] = 1
+    _, caller = start({"audit": {"file": str(tmp_path / "audit"), "required": True},
+                       "approval": {"mode": "off"}}, env=disk.environment())
     mark = begin(caller, "risky", {"value": 1})
     one, = calls(caller)
     assert (one["state"], one["name"]) == ("running", "risky")
     assert one["text"] == "waits for its line in the audit log"
     assert caller.call(CANCEL, {"id": one["id"]})["cancelled"] is True
-    os.set_blocking(fd, True)
-    drain = threading.Thread(target=lambda: os.read(fd, 1 << 20), daemon=True)
-    drain.start()
+    disk["disk_hangs"] = 0
     assert caller.answer_to(INVOKE, mark).data["code"] == "cancelled"
     over, = calls(caller)
     assert (over["id"], over["code"]) == (one["id"], "cancelled")
-    drain.join(EVENT_SECONDS)
-    os.close(fd)
 
 
 @pytest.mark.parametrize("data, field", [({}, "call_id"), ({"id": 5}, "id"),

@@ -37,7 +37,8 @@ def test_depth(launch, tmp_path):
         assert answer["code"] == "too_large" and answer["max"] == 10
         caller.settle()
         caller.send(INVOKE, {"name": "echo"}, {"deep": json.loads("[" * 11 + "]" * 11)})
-        assert [one for one in caller.settle() if one.type == INVOKE + ".response"] == []
+        refused, = [one.data for one in caller.settle() if one.type == INVOKE + ".response"]
+        assert (refused["code"], refused["field"]) == ("bad_request", "context")
 
 
 def test_values(launch, tmp_path):
@@ -54,7 +55,8 @@ def test_values(launch, tmp_path):
         assert answer["code"] == "too_large"
         assert answer["max"] == most and answer["actual"] == most + 1
         assert answer["error"] == f"RuntimeError: The request's data has more than {most} values"
-        assert zeros(1, ',"context":{"odd":[0%s]}' % (",0" * most)) == []
+        refused, = zeros(1, ',"context":{"odd":[0%s]}' % (",0" * most))
+        assert (refused.data["code"], refused.data["field"]) == ("bad_request", "context")
         # Those of a member that is ignored are, too.
         assert zeros(1, ',"odd":[0%s]' % (",0" * most))[0].data["code"] == "invalid_arguments"
 
