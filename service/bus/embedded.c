@@ -14,6 +14,7 @@
 #include "bus/account.h"
 #include "bus/admission.h"
 #include "bus/bus.h"
+#include "bus/crowd.h"
 #include "bus/entry.h"
 #include "bus/envelope.h"
 #include "bus/frame.h"
@@ -26,7 +27,6 @@
 #include "util/clock.h"
 #include "util/debt.h"
 #include "util/list.h"
-#include "util/network.h"
 #include "util/utf8.h"
 
 /*
@@ -117,6 +117,7 @@ struct embedded {
 	struct frame_queue echo; /* own messages that we want to receive */
 	struct frame *greeting;
 	struct list peers;        /* struct peer */
+	struct crowd crowd;       /* the same */
 	unsigned int connections; /* peers, and sockets that libwebsockets still closes */
 	bool is_closing;          /* freed by its owner: handler, listener and timer are gone */
 	struct intake_rules rules;
@@ -127,6 +128,7 @@ struct embedded {
 struct peer {
 	struct lws *wsi;
 	struct list link; /* in embedded->peers, while the peer is a member */
+	struct crowd_member member;
 	bool is_member;
 	bool is_paused; /* not read: too much of what it sent waits, or it owes */
 	bool is_ping_due;
@@ -180,6 +182,7 @@ static void remove_peer(struct embedded *embedded, struct peer *peer)
 		return;
 	peer->is_member = false;
 	list_remove(&peer->link);
+	crowd_leave(&peer->member);
 	embedded->bus.counters.clients--;
 	embedded->n_paused -= peer->is_paused;
 	frame_queue_clear(&peer->queue);
@@ -519,6 +522,7 @@ static void pass_on(struct embedded *embedded, struct peer *peer, const char *te
 		bus_warn_refused(&embedded->bus, INTAKE_CROWDED);
 		return;
 	}
+	peer->member.heard_ms = embedded->looked_ms;
 	frame_charge(frame, account, embedded->bus.counters.clients + 1u);
 	broadcast(embedded, frame);
 	/* The endpoint is last: its response comes after the frame. */
@@ -622,25 +626,13 @@ static int writable(struct embedded *embedded, struct peer *peer)
 	return 0;
 }
 
-/* Note the network of the address at the other end of @fd. The token of the bus is the same for all. */
-static void set_holder(struct account *account, int fd)
-{
-	struct in6_addr address;
-	char holder[NETWORK_BYTES];
-
-	if (!network_read_peer(fd, &address))
-		return;
-	network_write_holder(&address, holder);
-	account_set_holder(account, holder);
-}
-
 static int greet(struct embedded *embedded, struct peer *peer, struct lws *wsi)
 {
 	struct account *account = embedded->is_closing ? NULL : account_new(&embedded->bus.book);
 
 	if (!account)
 		return -1;
-	set_holder(account, lws_get_socket_fd(wsi));
+	crowd_enter(&embedded->crowd, &peer->member, account, lws_get_socket_fd(wsi));
 	bus_socket_setup(lws_get_socket_fd(wsi));
 	add_peer(embedded, peer, account, wsi);
 	queue_for(embedded, peer, embedded->greeting);
@@ -701,13 +693,20 @@ static bool check_token(struct embedded *embedded, const struct http_reader *req
 	return false;
 }
 
-static bool check_place(
-	const struct embedded *embedded, bool is_near, struct http_refusal *ret_refusal)
+/* Return whether there is a place; a client may give way, whose socket closes in the next turn of the loop. */
+static bool check_place(struct embedded *embedded, bool is_near, struct http_refusal *ret_refusal)
 {
 	unsigned int places = BUS_CLIENTS_MAX - (is_near ? 0 : BUS_CLIENTS_NEAR);
+	struct crowd_member *least;
 
-	if (embedded->connections < places)
+	if (embedded->bus.counters.clients < places)
 		return true;
+	least = embedded->connections < CROWD_MAX ? crowd_find_least(&embedded->crowd) : NULL;
+	if (least) {
+		drop_peer(embedded, container_of(least, struct peer, member),
+			"another client needs its place");
+		return true;
+	}
 	*ret_refusal = (struct http_refusal){503, "", "The bus has too many clients."};
 	return false;
 }
@@ -970,6 +969,7 @@ int bus_embed(struct loop *loop, const struct bus_address *address, const char *
 	if (!embedded)
 		return -ENOMEM;
 	list_init(&embedded->peers);
+	crowd_init(&embedded->crowd);
 	bus_init(&embedded->bus, &embedded_operations, loop, address, limits, handler, data);
 	embedded->rules = (struct intake_rules){
 		.frame_bytes = limits->frame_bytes,

@@ -5,6 +5,7 @@ import threading
 import time
 
 import pytest
+from caller import Caller
 from processes import EVENT_SECONDS, SLOWNESS
 from test_pressure import frame, message
 from websocket_peer import PING, Closed, Peer
@@ -78,30 +79,48 @@ def own_address():
         return probe.getsockname()[0]
 
 
-def fill(url, source=None):
-    """Connect clients until one is refused: the clients, and the refusal."""
-    peers = []
-    while True:
+def is_closed(peer):
+    """Whether the bus has closed it; what it has been sent is read."""
+    try:
+        while True:
+            peer.receive(0.1)
+    except (Closed, ConnectionError):
+        return True
+    except TimeoutError:
+        return False
+
+
+def test_idle_clients_do_not_shut_the_bus(launch):
+    """The ones that have sent nothing give way, and no client that has."""
+    bus = launch()
+    with Caller(bus.url) as early:
+        assert early.call("ovos.tools.status")
+        idle = [Peer(bus.url) for _ in range(PLACES + 20)]
         try:
-            peers.append(Peer(url, source))
-        except Closed as error:
-            return peers, str(error)
+            for _ in range(5):
+                with Caller(bus.url) as late:
+                    assert late.call("ovos.tools.status")
+            assert early.call("ovos.tools.status")
+            assert "another client needs its place" in bus.daemon.log()
+            assert is_closed(idle[0])
+        finally:
+            for peer in idle:
+                peer.close()
 
 
 def test_some_places_are_for_this_device(launch):
-    """Clients of the network fill the others; programs on the device still find one."""
+    """Clients of the network fill the others, and give way to one another; programs on the device find one."""
     address = own_address()
     if not address or address.startswith("127."):
         pytest.skip("this machine has no address but its loopback")
     bus = launch()
-    far, refusal = fill(bus.url, address)
-    assert "503" in refusal and len(far) == PLACES - PLACES_NEAR
-    near, refusal = fill(bus.url)
-    assert "503" in refusal and len(near) == PLACES_NEAR
-    near.pop().close()
-    far.pop().close()
-    time.sleep(0.5)
-    again, _ = fill(bus.url, address)
-    assert len(again) <= 1  # never one of the places of this device
-    for peer in far + near + again:
-        peer.close()
+    near = [Peer(bus.url) for _ in range(PLACES_NEAR)]
+    far = [Peer(bus.url, address) for _ in range(PLACES)]
+    try:
+        with Caller(bus.url) as late:
+            assert late.call("ovos.tools.status")
+        assert not any(is_closed(peer) for peer in near)
+        assert is_closed(far[0]) and is_closed(far[PLACES_NEAR - 1]) and not is_closed(far[-1])
+    finally:
+        for peer in near + far:
+            peer.close()
