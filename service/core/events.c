@@ -85,10 +85,8 @@ void events_call_started(
 static void begin_report(
 	struct answer *event, const struct call *call, const struct answer *answer, bool wants_own)
 {
-	static const char topic[] = "ovos.tools.call.progress";
-
-	if (!wants_own || !answer_begin_aside(event, answer, topic))
-		answer_begin_broadcast(event, topic);
+	if (!wants_own || !answer_begin_aside(event, answer, "ovos.tools.call.progress"))
+		answer_begin_broadcast(event, "ovos.tools.call.progress");
 	write_call_members(event, call);
 }
 
