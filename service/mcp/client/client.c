@@ -8,6 +8,7 @@
 
 #include "json/number.h"
 #include "json/reader.h"
+#include "json/surrogates.h"
 #include "mcp/client/discovery.h"
 #include "mcp/client/given_up.h"
 #include "mcp/client/pages.h"
@@ -769,7 +770,7 @@ int mcp_client_take(struct mcp_client *client, const char *text, size_t size, ui
 	struct mcp_error error;
 	int r = client->state == OVER ? 0 : take_text(client, text, size, now_ms, &error);
 
-	if (r == UNREADABLE && mcp_mend_surrogates(text, size, &mended)) {
+	if (r == UNREADABLE && json_mend_surrogates(text, size, &mended)) {
 		text = mended.data;
 		size = mended.size;
 		r = buffer_status(&mended);

@@ -12,7 +12,6 @@
 /*
  * A message of a server that cannot be read:
  *
- *   "a\ud83d"                        half a pair of surrogates: it is U+FFFD, as the readers of other clients have it
  *   {"id": 7, "result": {"v": NaN}}  the failed response to the request 7
  *   Listening on stdio               noise
  */
@@ -20,10 +19,6 @@
 /* Return the number of the id at @token, as requests of ours have it, or which some servers send back as a string; 0: it is
  * no such id, or absent (JSON_NONE). */
 uint64_t mcp_id_number(const struct json_tape *tape, uint32_t token);
-
-/* Append @text with the escape of U+FFFD for each escape that is half a pair of surrogates. Return whether there is one;
- * else nothing is appended. @out records -ENOMEM. */
-bool mcp_mend_surrogates(const char *text, size_t size, struct buffer *out);
 
 /* Append a clause for the log: @text is no message because of @reason, and begins like this. @out records -ENOMEM. */
 void mcp_write_fault(const char *text, size_t size, struct text_view reason, struct buffer *out);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "json/scan.h"
+#include "json/surrogates.h"
 #include "json/writer.h"
 #include "util/text.h"
 #include "util/text_view.h"
@@ -316,20 +317,30 @@ static int refuse_output(const struct command *command, const struct command_run
 	return buffer_status(&message) ? -ENOMEM : DRIVER_E_ERROR;
 }
 
-/* Append the result that the program printed as JSON. As in a text, bytes that are not UTF-8 become U+FFFD. */
+/* Append @printed with U+FFFD for each byte that is not UTF-8, and for each half of a surrogate pair. */
+static void mend(struct text_view printed, struct buffer *out)
+{
+	cleanup(buffer_deinit) struct buffer valid = {0};
+
+	utf8_repair(printed.text, printed.size, &valid);
+	if (buffer_status(&valid) || !json_mend_surrogates(valid.data, valid.size, out))
+		buffer_append_buffer(out, &valid);
+}
+
+/* Append the result that the program printed as JSON. */
 static int write_values_output(const struct command *command, const struct command_run *run,
 	struct json_tape *tape, struct buffer *out)
 {
-	cleanup(buffer_deinit) struct buffer repaired = {0};
+	cleanup(buffer_deinit) struct buffer mended = {0};
 	struct text_view printed = printed_text(run);
 	struct json_error error;
 	int r = write_parsed(command, printed, tape, out, &error);
 
-	if (r == JSON_E_UTF8) {
-		utf8_repair(printed.text, printed.size, &repaired);
-		if (buffer_status(&repaired))
+	if (r == JSON_E_UTF8 || r == JSON_E_SURROGATE) {
+		mend(printed, &mended);
+		if (buffer_status(&mended))
 			return -ENOMEM;
-		printed = (struct text_view){repaired.data, repaired.size};
+		printed = (struct text_view){mended.data, mended.size};
 		r = write_parsed(command, printed, tape, out, &error);
 	}
 	return r > 0 ? refuse_output(command, run, &error, out) : r;

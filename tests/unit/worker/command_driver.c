@@ -85,6 +85,14 @@ Test(command_driver, takes_the_values_of_json_lines_as_an_array, .timeout = LIMI
 		"none\",\"output\":\"1\\nx\"}");
 }
 
+Test(command_driver, replaces_half_a_surrogate_pair_in_json, .timeout = LIMIT)
+{
+	expect_answer("'output':'json','argv':['cat']", "{\"a\":\"b\"}", "{\"a\":\"b\"}");
+	expect_answer("'output':'json','argv':['printf','%s','["
+		      "\\u0022\\\\ud83d\\\\ud83d\\\\ude00x\\u0022]']",
+		"{}", "{\"output\":[\"\\ufffd\\ud83d\\ude00x\"]}");
+}
+
 Test(command_driver, replaces_what_is_not_utf8_in_json_too, .timeout = LIMIT)
 {
 	expect_answer("'output':'json','argv':['printf','[\\\\042a\\\\377\\\\042]']", "{}",
