@@ -270,6 +270,8 @@ void answer_announce(struct answer *message, const struct audience *audience)
 static bool write_cut(struct buffer *out, const char *json, size_t size, uint32_t max,
 	const char *subject, const char *advice)
 {
+	cleanup(buffer_deinit) struct buffer readable = {0};
+	struct text_view text;
 	size_t points;
 
 	/* No text has more code points than bytes: the usual result is not even counted. */
@@ -277,7 +279,13 @@ static bool write_cut(struct buffer *out, const char *json, size_t size, uint32_
 		buffer_append(out, json, size);
 		return false;
 	}
-	points = utf8_count(json, size);
+	/* The caller reads characters, and not their escapes. */
+	if (memchr(json, '\\', size))
+		json_write_readable(&readable, json, size);
+	buffer_fail_with(out, &readable);
+	text = readable.size > 0 ? (struct text_view){readable.data, readable.size}
+				 : (struct text_view){json, size};
+	points = utf8_count(text.text, text.size);
 	if (points <= max) {
 		buffer_append(out, json, size);
 		return false;
@@ -287,7 +295,7 @@ static bool write_cut(struct buffer *out, const char *json, size_t size, uint32_
 		"\"max_chars\":%u,\"hint\":\"%s %zu characters, %u are allowed: %s "
 		"result_max_chars.\",\"head\":",
 		points, max, subject, points, max, advice);
-	json_write_string(out, json, utf8_prefix(json, size, max));
+	json_write_string(out, text.text, utf8_prefix(text.text, text.size, max));
 	buffer_append_char(out, '}');
 	return true;
 }

@@ -124,6 +124,15 @@ static void append_hint(const struct json_tape *tape, uint32_t result, struct bu
 		buffer_append_string(text, "The tool has cut this result.");
 }
 
+/* Append the value at @value as the text that a model reads. */
+static void write_value_text(struct buffer *text, const struct json_tape *tape, uint32_t value)
+{
+	size_t size;
+	const char *json = json_value_text(tape, value, &size);
+
+	json_write_readable(text, json, size);
+}
+
 /* Append the blocks at @content of the rich content at @result. A client that reads texts alone gets the
  * structured value as one when there is no block, and in the last one that the result was cut. */
 static void write_blocks(struct buffer *out, const struct json_tape *tape, uint32_t result,
@@ -139,7 +148,7 @@ static void write_blocks(struct buffer *out, const struct json_tape *tape, uint3
 		if (is_truncated(tape, structured))
 			append_member(tape, structured, "head", text);
 		else
-			json_write_compact(text, tape, structured);
+			write_value_text(text, tape, structured);
 		write_text_block(out, text, n_blocks++ == 0);
 		buffer_reset(text);
 	}
@@ -184,7 +193,7 @@ static void write_result(struct buffer *out, const struct mcp_message *message,
 		write_content(out, message, tape, result, content, text);
 		return;
 	}
-	json_write_compact(text, tape, result);
+	write_value_text(text, tape, result);
 	write_text_content(out, text);
 	if (is_object)
 		write_structured(out, tape, result);

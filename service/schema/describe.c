@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "json/writer.h"
 #include "schema/format/format.h"
 #include "schema/source.h"
 #include "util/cleanup.h"
@@ -13,6 +14,9 @@
 
 /* A description that has grown to this many bytes gets no more parts. */
 #define BYTES_MAX 600
+
+/* A longer value is shown with its escapes. */
+#define READABLE_BYTES_MAX 4096
 
 /* Parameters that a summary lists. */
 #define PARAMETERS_MAX 40
@@ -52,10 +56,18 @@ void describe_name(const char *name, size_t size, struct buffer *out)
 
 void describe_text(const struct json_tape *tape, uint32_t index, struct buffer *out)
 {
+	cleanup(buffer_deinit) struct buffer readable = {0};
 	size_t size;
 	const char *text = json_value_text(tape, index, &size);
-	size_t kept = utf8_prefix(text, size, DESCRIBE_POINTS_MAX);
+	size_t kept;
 
+	if (size <= READABLE_BYTES_MAX && memchr(text, '\\', size)) {
+		json_write_readable(&readable, text, size);
+		buffer_fail_with(out, &readable);
+		text = readable.data ? readable.data : "";
+		size = readable.size;
+	}
+	kept = utf8_prefix(text, size, DESCRIBE_POINTS_MAX);
 	/* White space between tokens may be a line break; strings hold none. */
 	for (size_t i = 0; i < kept; i++) {
 		if ((unsigned char)text[i] < 0x20)

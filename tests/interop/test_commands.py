@@ -421,3 +421,21 @@ def test_a_script_in_no_folder_of_its_own_says_where_it_belongs(launch, tmp_path
     (folder / "bells").mkdir()
     script.rename(folder / "bells" / "ring.sh")
     assert toolboxctl("invoke", "ring", "--raw", bus=service.url, home=tmp_path / "ctl").stdout == "rang"
+
+
+def test_escapes_of_letters_are_read_and_counted_as_letters(launch, tmp_path):
+    """Python's json.dumps() writes six characters for each letter beyond ASCII."""
+    folder = tmp_path / "toolbox.d"
+    write(folder, "escaping", [
+        tool("room", {"argv": ["printf", "%s", r'{"raum":"K\u00fcche"}'], "output": "json"}),
+        tool("long", {"shell": r"""printf '{"text":"'; for i in $(seq 50); do printf '\134u53a8'; done; printf '"}'""",
+                      "output": "json"}),
+        {**tool("door", {"argv": ["true"]}),
+         "argument_schema": {"type": "object", "properties": {"to": {"enum": ["打开", "关闭"]}}, "required": ["to"]}},
+    ])
+    daemon = launch({"result_max_chars": 200}, [folder]).daemon
+    with Caller(daemon.url) as caller:
+        assert caller.invoke("long")["result"] == {"text": "厨" * 50}
+        assert 'one of "打开", "关闭"' in caller.invoke("door", {"to": "开"})["error"]
+    done = toolboxctl("invoke", "room", bus=daemon.url, home=tmp_path)
+    assert json.loads(done.stdout) == {"raum": "Küche"} and "Küche" in done.stdout, done.stdout

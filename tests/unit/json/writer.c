@@ -204,6 +204,23 @@ Test(json_writer, indents_for_people)
 	expect_text(&out, "\"x \\\" ]\"");
 }
 
+/* Python's json.dumps() and .NET escape every letter beyond ASCII. */
+Test(json_writer, decodes_the_escapes_of_characters_that_need_none)
+{
+	static const char text[] = "{ \"r\\u0061um\" : \"K\\u00fcche \\ud83d\\ude00 \\/\", "
+				   "\"b\":[\"\\u0022\\\\\\n\\u001b\\u0085\"]}";
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	json_write_readable(&out, text, strlen(text));
+	expect_text(&out, "{\"raum\":\"K\xC3\xBC"
+			  "che \xF0\x9F\x98\x80 /\",\"b\":[\"\\u0022\\\\\\n\\u001b\\u0085\"]}");
+	cr_assert_eq(json_tape_read(&tape, text, strlen(text), 9, NULL), 0);
+	json_write_indented(&out, &tape, json_find(&tape, 0, "raum"), 2);
+	expect_text(&out, "\"K\xC3\xBC"
+			  "che \xF0\x9F\x98\x80 /\"");
+}
+
 Test(json_writer, stops_indenting_at_the_limit_of_the_buffer, .timeout = 10)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
