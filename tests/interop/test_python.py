@@ -134,6 +134,40 @@ def test_a_mistake_in_the_schema_of_a_tool_costs_that_tool(serve, site):
     assert told["name"] == "bad" and told["why"].startswith("/argument_schema/properties/n/type: ")
 
 
+EVEN = box("even", good=ECHO) + """
+
+class Even(ToolArguments):
+    n: int
+
+    @field_validator("n")
+    def is_even(cls, value):
+        if value % 2:
+            raise ValueError("must be even")
+        return value
+
+
+class Evens(Box):
+    def discover_tools(self):
+        return [tool("halve", lambda args: {"reply": str(args.n // 2)}, Even)]
+"""
+
+
+def test_a_person_is_not_asked_about_what_pydantic_refuses(serve, site):
+    site.install("even", EVEN.replace("class Box", "from pydantic import field_validator\n\n\nclass Box", 1),
+                 {"even": "Evens"})
+    caller = serve({"approval": {"mode": "auto"}}, risk="write")
+    caller.call("ovos.tools.approval.attach", {"seconds": 60}, {"source": "person"})
+    answer = caller.invoke("halve", {"n": 3})
+    assert answer["code"] == "invalid_arguments"
+    assert answer["violations"] == [{"path": "/n", "message": "Value error, must be even"}]
+    assert not any(one.type == "ovos.tools.approval.requested" for one in caller.seen)
+    mark = caller.send("ovos.tools.invoke", {"name": "halve", "args": {"n": "4"}})
+    asked = caller.wait_for(lambda one: one.type == "ovos.tools.approval.requested").data
+    caller.call("ovos.tools.approval.respond", {"id": asked["id"], "decision": "once"},
+                {"source": "person"})
+    assert caller.answer_to("ovos.tools.invoke", mark).data["result"] == {"reply": "2"}
+
+
 BROKEN = """
     class Undiscovered(ToolBox):
         def __init__(self, config=None, bus=None):
