@@ -38,7 +38,7 @@ Test(mcp_call_result, has_the_object_and_its_json_as_text)
 {
 	expect_result("{\"name\":\"x\",\"result\": {\"sum\" : 1.10,\n\"t\":\"\\u00e9\"}}", false,
 		RESULT("\"content\":[{\"type\":\"text\",\"text\":"
-		       "\"{\\\"sum\\\":1.10,\\\"t\\\":\\\"\\\\u00e9\\\"}\"}],"
+		       "\"{\\\"sum\\\":1.10,\\\"t\\\":\\\"\xC3\xA9\\\"}\"}],"
 		       "\"structuredContent\":{\"sum\":1.10,\"t\":\"\\u00e9\"},\"isError\":false"));
 }
 
