@@ -149,6 +149,47 @@ static bool is_hidden(const char *name)
 	       strcmp(name, "CMakeLists.txt") == 0;
 }
 
+/* Return whether a file that can be run is in @folder. */
+static bool has_program(struct dropin_list *list, const char *folder)
+{
+	cleanup_folder DIR *entries = opendir(folder);
+	const struct dirent *entry;
+
+	while (entries && list->n_seen < DROPIN_ENTRIES_MAX && (entry = readdir(entries))) {
+		struct stat status;
+
+		list->n_seen++;
+		if (!dropin_is_left_out(entry->d_name) &&
+			fstatat(dirfd(entries), entry->d_name, &status, 0) == 0 &&
+			S_ISREG(status.st_mode) && (status.st_mode & S_IXUSR))
+			return true;
+	}
+	return false;
+}
+
+/* Name the folder at @path in the folder of @service among what is not offered, if it has a program. */
+static int take_deep(struct dropin_list *list, const char *path, const char *service)
+{
+	struct dropin dropin = {.is_aside = true};
+	size_t size;
+	const char *stem = dropin_stem(path, &size);
+
+	if (!has_program(list, path))
+		return 0;
+	if (asprintf(&dropin.name, "%s_%.*s", service, (int)size, stem) < 0)
+		return -ENOMEM;
+	dropin.path = strdup(path);
+	if (dropin.path &&
+		dropin_leave_out(&dropin,
+			"%s: a folder in the folder of a service is not looked at: move its "
+			"programs into a folder directly in that of the toolbox",
+			path) == 0)
+		return put(list, dropin);
+	free(dropin.name);
+	free(dropin.path);
+	return -ENOMEM;
+}
+
 static int take_entry(
 	struct dropin_list *list, const char *folder, const char *service, const char *name)
 {
@@ -173,7 +214,9 @@ static int take_entry(
 		aside = "its name is one of those that are left out: _*, types, helpers, *_helpers";
 	if (S_ISREG(status.st_mode) || aside)
 		return take_file(list, path, service, aside);
-	return S_ISDIR(status.st_mode) && !service ? scan_folder(list, path, name) : 0;
+	if (!S_ISDIR(status.st_mode))
+		return 0;
+	return service ? take_deep(list, path, service) : scan_folder(list, path, name);
 }
 
 static int scan_folder(struct dropin_list *list, const char *folder, const char *service)

@@ -98,7 +98,8 @@ Test(dropins, are_the_programs_of_a_folder_and_of_its_folders)
 	write_program("home/music/deep/er", "#!/bin/sh\n");
 	cr_assert_eq(read_home(NULL), 0);
 	expect_tools("lights music_next ");
-	cr_expect_eq(skipped.n_items, 0);
+	expect_left_out("music_deep", "/home/music/deep: a folder in the folder of a service");
+	cr_expect_eq(skipped.n_items, 1);
 	cr_expect_str_eq(toolbox->id, "home");
 	cr_expect_str_eq(
 		toolbox->tools[0].command.arguments.items[0], scratch_path("home/lights.sh"));
