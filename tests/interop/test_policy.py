@@ -9,7 +9,7 @@ import manifests
 import pytest
 from caller import Caller
 from conftest import BUSES
-from processes import BUILD, until, write_configuration
+from processes import BUILD, toolboxctl, until, write_configuration
 
 FORMATS = ("full", "compact", "openai", "anthropic")
 
@@ -408,3 +408,14 @@ def test_a_caller_cannot_tell_its_profile_from_a_service_with_only_its_tools(
                 data = {"toolbox_id": box, "name": "get", "kwargs": {"value": -3}}
                 assert (one.call("ovos.persona.tools.call", data, context)
                         == two.call("ovos.persona.tools.call", data, context))
+
+
+def test_list_why_names_what_a_profile_leaves_out(launch, folder, tmp_path):
+    """To whoever sees it all without the profile, which is a choice of his own."""
+    service = launch({"profiles": {"few": {"tool_names": ["one/first", "two/*"]}}}, [folder])
+    done = toolboxctl("list", "--why", "--profile", "few", bus=service.url, home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split(None, 1) for line in done.stdout.splitlines() if "profile" in line]
+    assert rows == [["one/shared", "left out by the profile 'few'"], ["three/third", "left out by the profile 'few'"]]
+    done = toolboxctl("list", "--why", bus=service.url, home=tmp_path)
+    assert "profile" not in done.stdout

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <string.h>
 
 #include "core/listing/listing.h"
@@ -13,6 +14,7 @@
 #include "ctl/terminal.h"
 #include "ctl/tool/signature.h"
 #include "ctl/tool_names.h"
+#include "json/writer.h"
 #include "loader/offline.h"
 #include "util/cleanup.h"
 #include "util/utf8.h"
@@ -316,6 +318,85 @@ static int print_stat(struct ctl_session *session, const struct ctl_options *opt
 	return r;
 }
 
+/* Return whether the tools at @left of @mine and at @right of @all are the same. */
+static bool is_same_tool(
+	const struct json_tape *mine, uint32_t left, const struct json_tape *all, uint32_t right)
+{
+	static const char *const keys[] = {"toolbox_id", "name"};
+	bool is_same = true;
+
+	for (size_t i = 0; is_same && i < sizeof(keys) / sizeof(*keys); i++) {
+		uint32_t first = json_find(mine, left, keys[i]);
+		uint32_t second = json_find(all, right, keys[i]);
+
+		is_same = first != JSON_NONE && second != JSON_NONE &&
+			  json_strings_equal(mine, first, all, second);
+	}
+	return is_same;
+}
+
+/* Append to @out the entries of `not_offered` for the tools of @all that @mine, a part of it in the same order, lacks. */
+static void write_hidden(const struct ctl_response *mine, const struct ctl_response *all,
+	const char *profile, struct buffer *out)
+{
+	uint32_t shown = ctl_response_find(mine, 0, "tools", JSON_ARRAY);
+	uint32_t tools = ctl_response_find(all, 0, "tools", JSON_ARRAY);
+	uint32_t next = shown == JSON_NONE ? 0 : json_first(&mine->tape, shown);
+	uint32_t end = shown == JSON_NONE ? 0 : json_end(&mine->tape, shown);
+	cleanup(buffer_deinit) struct buffer why = {0};
+
+	buffer_printf(&why, "left out by the profile '%s'", profile);
+	for (uint32_t at = tools == JSON_NONE ? 0 : json_first(&all->tape, tools);
+		tools != JSON_NONE && at < json_end(&all->tape, tools);
+		at = json_next(&all->tape, at)) {
+		if (next < end && is_same_tool(&mine->tape, next, &all->tape, at)) {
+			next = json_next(&mine->tape, next);
+			continue;
+		}
+		buffer_append_string(out, out->size > 0 ? ",{\"toolbox_id\":" : "{\"toolbox_id\":");
+		json_write_compact(out, &all->tape, json_find(&all->tape, at, "toolbox_id"));
+		buffer_append_string(out, ",\"name\":");
+		json_write_compact(out, &all->tape, json_find(&all->tape, at, "name"));
+		buffer_append_string(out, ",\"why\":");
+		json_write_string(out, why.data, why.size);
+		buffer_append_char(out, '}');
+	}
+	buffer_fail_with(out, &why);
+}
+
+/* Print the tools that the profile of @options leaves out. */
+static int print_hidden(struct ctl_session *session, const struct ctl_options *options)
+{
+	cleanup(ctl_response_deinit) struct ctl_response mine = {0};
+	cleanup(ctl_response_deinit) struct ctl_response all = {0};
+	cleanup(ctl_response_deinit) struct ctl_response hidden = {0};
+	cleanup(buffer_deinit) struct buffer entries = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+	struct ctl_options everything = *options;
+	int r = ask_list(session, options, options->toolbox_id, NULL, &mine);
+
+	everything.profile = NULL;
+	r = r ? r : ask_list(session, &everything, options->toolbox_id, NULL, &all);
+	if (r != 0)
+		return r;
+	write_hidden(&mine, &all, options->profile, &entries);
+	buffer_append_string(&hidden.text, "{\"not_offered\":[");
+	buffer_append_buffer(&hidden.text, &entries);
+	buffer_append_string(&hidden.text, "]}");
+	r = buffer_status(&hidden.text);
+	r = r ? r : buffer_status(&entries);
+	if (r == 0)
+		r = json_tape_read(&hidden.tape, hidden.text.data, hidden.text.size,
+			2 * JSON_DEPTH_DEFAULT, NULL);
+	if (r != 0) {
+		terminal_complain("%s", strerror(ENOMEM));
+		return CTL_ERROR;
+	}
+	reasons_append_not_offered(&hidden, &out);
+	terminal_print(&out);
+	return CTL_DONE;
+}
+
 static int list_online(const struct ctl_options *options)
 {
 	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
@@ -341,6 +422,8 @@ static int list_online(const struct ctl_options *options)
 	if (r != CTL_DONE && !options->json)
 		return r;
 	print_list(options, &response);
+	if (r == CTL_DONE && options->why && options->profile)
+		r = print_hidden(session, options);
 	return r == CTL_DONE && options->why ? reasons_ask(session, options->toolbox_id) : r;
 }
 
