@@ -244,6 +244,21 @@ static int add_failures(const struct load_jobs *jobs, struct catalogue *catalogu
 	return r;
 }
 
+/* Note that each tool of @toolbox is left out for @reason, and that it took its own code, or a cached description, to find
+ * them. 0 or -ENOMEM. */
+static int disable(struct catalogue *catalogue, const struct toolbox *toolbox, const char *reason)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	buffer_append_string(&text, reason);
+	if (kind_facts(toolbox->package->kind)->describes_tools)
+		buffer_append_string(&text,
+			"; it was described once, since a name without a toolbox may be one of its "
+			"tools: its id with /* leaves it out undescribed");
+	return buffer_terminate(&text) ? catalogue_disable(catalogue, toolbox->id, text.data)
+				       : -ENOMEM;
+}
+
 /* Add the tools of @toolbox that the configuration leaves out. 0 or -ENOMEM. */
 static int add_filtered_tools(
 	const struct config *config, const struct toolbox *toolbox, struct catalogue *catalogue)
@@ -264,7 +279,7 @@ static int add_filtered_tools(
 		r = catalogue_add_skipped(catalogue, toolbox->id, name, reason);
 	}
 	if (r == 0 && n_left_out > 0 && n_left_out == toolbox->n_tools)
-		r = catalogue_disable(catalogue, toolbox->id, of_all);
+		r = disable(catalogue, toolbox, of_all);
 	return r;
 }
 

@@ -87,6 +87,24 @@ def test_a_server_that_is_left_out_as_a_whole_never_starts(servers, configuratio
         assert len(servers.starts("box")) == 1
 
 
+def test_a_server_that_a_bare_name_may_mean_is_asked_once(servers, tmp_path):
+    """Its names are not known before; the state says so, and a cached list does as well."""
+    servers.add("box")
+    configuration = {"tools_enabled": ["nothing_of_its_own"]}
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+    def state(caller):
+        return next((one for one in caller.call("ovos.tools.status")["toolboxes"] if one["toolbox_id"] == "box"), None)
+
+    for _ in range(2):
+        with Caller(servers.start(configuration, env=cache).url) as caller:
+            box = until(lambda: state(caller), EVENT_SECONDS, "it is described")
+            assert box["state"] == "disabled" and "it was described once" in box["why"], box
+            caller.settle()
+        servers.service.end()
+    assert len(servers.starts("box")) == 1
+
+
 @pytest.mark.parametrize("era", ERAS)
 def test_a_server_is_listed_and_called(servers, era):
     servers.add("box", *(["--legacy"] if era == "legacy" else []))
