@@ -623,6 +623,21 @@ static int read_array(struct manifest_reader *reader, const char *path,
 	return origins_take(&(*ret_package)->definition, path, &stamp, bytes.data, bytes.size);
 }
 
+/* Refuse a list of servers as another program keeps it: what its members mean is not known. */
+static int refuse_list(const struct manifest_reader *reader, struct diagnostics *problems)
+{
+	const char *key = mcp_other_list_key(&reader->tape);
+	cleanup(buffer_deinit) struct buffer pointer = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	buffer_printf(&pointer, "/%s", key);
+	buffer_printf(&text, "a list of servers has the key mcpServers, not %s", key);
+	if (!buffer_terminate(&pointer) || !buffer_terminate(&text))
+		return -ENOMEM;
+	diagnose_at(problems, DIAGNOSTIC_ERROR, &reader->tape, pointer.data, text.data);
+	return MANIFEST_E_REFUSED;
+}
+
 int manifest_read(struct manifest_reader *reader, const char *path, struct package **ret_package,
 	struct diagnostics *problems)
 {
@@ -632,6 +647,8 @@ int manifest_read(struct manifest_reader *reader, const char *path, struct packa
 		return r;
 	if (mcp_is_server_list(&reader->tape))
 		return MANIFEST_IS_LIST;
+	if (mcp_other_list_key(&reader->tape))
+		return refuse_list(reader, problems);
 	return json_type_at(&reader->tape, 0) == JSON_ARRAY
 		       ? read_array(reader, path, ret_package, problems)
 		       : read_manifest(reader, path, ret_package, problems);

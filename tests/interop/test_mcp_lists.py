@@ -42,6 +42,14 @@ class Desk(Servers):
         return {one["toolbox_id"]: one["error"] for one in caller.call("ovos.tools.status")["failed"]}
 
 
+@pytest.mark.parametrize("key", ["servers", "context_servers"])
+def test_a_list_as_another_program_keeps_it_is_named(tmp_path, key):
+    path = tmp_path / "mcp.json"
+    path.write_text(json.dumps({key: {"one": {"command": "x"}}}))
+    done = toolboxctl("check", path, home=tmp_path)
+    assert done.returncode == 1 and f"a list of servers has the key mcpServers, not {key}" in done.stdout + done.stderr, done
+
+
 def test_each_server_of_a_list_is_a_toolbox(desk):
     desk.server("one", autoApprove=["add"], alwaysAllow=["*"], icon="one.png")
     desk.server("my server", "--legacy", disabled=False, type="stdio")

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "json/writer.h"
+#include "mcp/client/pin.h"
 #include "mcp/member.h"
 #include "util/array.h"
 #include "util/buffer.h"
@@ -47,6 +48,11 @@ static uint32_t find_part(
 		return value;
 	refuse_entry(entry, reason);
 	return JSON_NONE;
+}
+
+static bool has_member(const struct entry *entry, const char *key, enum json_type type)
+{
+	return mcp_find_typed(entry->tape, entry->object, key, type) != JSON_NONE;
 }
 
 /* Check that the string at @token is a text of C. */
@@ -155,14 +161,16 @@ static void write_manifest(struct buffer *out, struct entry *entry, const char *
 		find_part(entry, "command", JSON_STRING, "has a \"command\" that is no string");
 	uint32_t url = find_part(entry, "url", JSON_STRING, "has a \"url\" that is no string");
 	uint32_t type = find_part(entry, "type", JSON_STRING, "has a \"type\" that is no string");
-	uint32_t disabled = json_find(entry->tape, entry->object, "disabled");
 
-	if (disabled != JSON_NONE && json_is_true(entry->tape, disabled)) {
+	if (has_member(entry, "disabled", JSON_TRUE) || has_member(entry, "enabled", JSON_FALSE) ||
+		has_member(entry, "isActive", JSON_FALSE)) {
 		entry->is_disabled = true;
 		entry->reason = "is disabled";
 		return;
 	}
 	find_part(entry, "disabled", JSON_FALSE, "has \"disabled\" that is neither true nor false");
+	find_part(entry, "enabled", JSON_TRUE, "has \"enabled\" that is neither true nor false");
+	find_part(entry, "isActive", JSON_TRUE, "has \"isActive\" that is neither true nor false");
 	if ((command == JSON_NONE) == (url == JSON_NONE))
 		refuse_entry(entry, "must have either a \"command\" or a \"url\"");
 	check_transport(entry, type, url != JSON_NONE);
@@ -186,16 +194,32 @@ static bool is_id_byte(char c)
 	       c == '_';
 }
 
-/* Return the id for @name, owned by the caller; NULL without memory. */
+/* Append `_` and six digits of the SHA-256 of @name to @id, as names of tools have them. */
+static void write_digits(const char *name, struct buffer *id)
+{
+	unsigned char digest[MCP_PIN_BYTES];
+
+	if (mcp_pin_digest(name, strlen(name), digest) < 0)
+		id->error = -ENOMEM;
+	else
+		buffer_printf(id, "_%02x%02x%02x", digest[0], digest[1], digest[2]);
+}
+
+/* Return the id for @name, owned by the caller; NULL without memory. Names of other scripts would be the same if they
+ * have the same length. */
 static char *map_id(const char *name)
 {
 	cleanup(buffer_deinit) struct buffer id = {0};
 	size_t size = strlen(name);
+	bool is_foreign = true;
 
 	for (size_t at = 0; at < size;) {
 		buffer_append_char(&id, (char)(is_id_byte(name[at]) ? name[at] : '_'));
+		is_foreign = is_foreign && (unsigned char)name[at] >= 0x80;
 		at += utf8_sequence_length(name + at, size - at);
 	}
+	if (is_foreign && size > 0)
+		write_digits(name, &id);
 	return buffer_take(&id, NULL);
 }
 
@@ -266,6 +290,18 @@ static int add_server(const struct json_tape *tape, uint32_t key, const char *ho
 	}
 	entries->items[entries->n_items++] = entry;
 	return 0;
+}
+
+const char *mcp_other_list_key(const struct json_tape *tape)
+{
+	static const char *const keys[] = {"servers", "context_servers", "mcp_servers"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (json_type_at(tape, 0) == JSON_OBJECT &&
+			json_find(tape, 0, "kind") == JSON_NONE &&
+			json_find(tape, 0, keys[i]) != JSON_NONE)
+			return keys[i];
+	return NULL;
 }
 
 bool mcp_is_server_list(const struct json_tape *tape)

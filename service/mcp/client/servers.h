@@ -19,8 +19,8 @@
 #define MCP_SERVERS_MAX 1000
 
 struct mcp_server_entry {
-	char *name;       /* its key in the file */
-	char *id;         /* the toolbox_id: other characters of the name are `_` */
+	char *name; /* its key in the file */
+	char *id; /* the toolbox_id: other characters of the name are `_`; without ASCII it has a digest */
 	char *manifest;   /* JSON, of kind mcp; NULL: it is not offered */
 	char *reason;     /* a clause, when it is not offered */
 	bool is_disabled; /* it is not offered on purpose */
@@ -32,6 +32,9 @@ struct mcp_server_entries {
 	size_t n_items;
 	size_t n_more; /* servers after the first MCP_SERVERS_MAX */
 };
+
+/* Return the key by which the value at the root is such a list for another program, or NULL. */
+const char *mcp_other_list_key(const struct json_tape *tape);
 
 /* Return whether the value at the root is such a list, well-formed or not. */
 bool mcp_is_server_list(const struct json_tape *tape);

@@ -108,9 +108,12 @@ __attribute__((noreturn)) static void end_like_server(struct stdio *stdio)
 static int refuse_start(const struct driver_load *load, int error, const struct stdio *stdio,
 	struct diagnostics *problems)
 {
+	const char *program = stdio->session.configuration.command.arguments.items[0];
+	bool has_words = error == -ENOENT && strchr(program, ' ');
+
 	return driver_refuse(problems, load->tape, json_find(load->tape, 0, "mcp"),
-		"the server '%s' cannot be started: %s",
-		stdio->session.configuration.command.arguments.items[0], strerrordesc_np(-error));
+		"the server '%s' cannot be started: %s%s", program, strerrordesc_np(-error),
+		has_words ? " (write each word of a command as one of its own)" : "");
 }
 
 /* Refuse a server that has ended, or is to be. */

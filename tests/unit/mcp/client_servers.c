@@ -112,6 +112,10 @@ Test(mcp_servers, that_are_wrong_cost_only_themselves)
 		{"{'command':'x','type':7}", "has a \"type\" that is no string"},
 		{"{'command':'x','disabled':true}", "is disabled"},
 		{"{'command':7,'disabled':true}", "is disabled"},
+		{"{'command':'x','enabled':false}", "is disabled"},
+		{"{'command':'x','isActive':false}", "is disabled"},
+		{"{'command':'x','enabled':'no'}",
+			"has \"enabled\" that is neither true nor false"},
 		{"{'command':'x','disabled':'true'}",
 			"has \"disabled\" that is neither true nor false"},
 	};
@@ -139,6 +143,23 @@ Test(mcp_servers, have_ids_of_their_own)
 	for (size_t i = 2; i < 4; i++)
 		cr_expect_str_eq(entries.items[i].reason,
 			"has a name that is empty, or longer than 128 characters");
+}
+
+Test(mcp_servers, have_a_digest_in_an_id_for_a_name_of_another_script)
+{
+	cleanup(mcp_server_entries_deinit) struct mcp_server_entries entries = {0};
+
+	cr_assert_eq(
+		read_servers(
+			"'服务器':{'command':'x'},'文件夹':{'command':'y'},'Büro':{'command':'z'}",
+			&entries),
+		0);
+	cr_assert_eq(entries.n_items, 3);
+	cr_expect_str_eq(entries.items[0].id, "____2388cb");
+	cr_expect_str_eq(entries.items[1].id, "____7c7802");
+	cr_expect_str_eq(entries.items[2].id, "B_ro");
+	for (size_t i = 0; i < 3; i++)
+		cr_expect_not_null(entries.items[i].manifest);
 }
 
 Test(mcp_servers, are_at_most_1000)
