@@ -191,7 +191,7 @@ def test_a_token_file_is_a_secret(started, tmp_path, make, reason):
 
 @pytest.mark.parametrize("url", [
     "127.0.0.1:8090", "ws://127.0.0.1:1/core", "ftp://127.0.0.1", "http://", "http://127.0.0.1:99999", "http://a b",
-    "http://user@127.0.0.1:1", "http://127.0.0.1:1/v1", "http://127.0.0.1:1/?a", "http://127.0.0.1:1/#a", "unix:socket",
+    "http://user@127.0.0.1:1", "http://127.0.0.1:1/?a", "http://127.0.0.1:1/#a", "unix:socket",
     "unix:", "file:///etc/passwd", "http://" + "a" * 600, "https:127.0.0.1:1"])
 def test_a_url_names_a_service_and_no_more(tmp_path, url):
     done = toolboxctl("list", "--http", url, home=tmp_path)

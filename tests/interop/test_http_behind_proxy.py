@@ -11,7 +11,7 @@ import manifests
 import pytest
 from caller import Caller
 from http_peer import Http, port_of
-from processes import EVENT_SECONDS, ROOT, environment, free_port, until
+from processes import EVENT_SECONDS, ROOT, TOOLBOXCTL, environment, free_port, until
 from test_http_tls import certificate, client_context
 from test_mcp_http import Client
 
@@ -183,3 +183,13 @@ def test_mcp_comes_through_a_proxy(behind, era):
         assert "add" in [tool["name"] for tool in client.result("tools/list")["tools"]]
         result = client.result("tools/call", {"name": "add", "arguments": {"a": 3, "b": 4}})
         assert result["structuredContent"] == {"result": 7}
+
+
+def test_toolboxctl_comes_through_a_proxy(behind, tmp_path):
+    token = tmp_path / "token"
+    token.write_text(TOKEN + "\n")
+    token.chmod(0o600)
+    for url in (behind.url, behind.url + "/"):
+        done = subprocess.run([TOOLBOXCTL, "invoke", "add", "a=1", "b=2", "--raw", "--http", url, "--token-file", token],
+                              env=environment(tmp_path, SSL_CERT_FILE=behind.tls["cert"]), capture_output=True, text=True)
+        assert (done.returncode, done.stdout.strip()) == (0, "3"), done.stderr

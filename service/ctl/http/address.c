@@ -14,17 +14,9 @@
 /* The URL for a Unix socket: a name that every service takes in Host. */
 #define UNIX_URL "http://localhost"
 
-/* The parts of a URL: a service has its tools at no other. */
-static const struct {
-	CURLUPart part;
-	const char *value; /* the one that it may have */
-} others[] = {
-	{CURLUPART_PATH, "/"},
-	{CURLUPART_USER, NULL},
-	{CURLUPART_PASSWORD, NULL},
-	{CURLUPART_QUERY, NULL},
-	{CURLUPART_FRAGMENT, NULL},
-};
+/* The parts that no URL of a service has. */
+static const CURLUPart strange[] = {
+	CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_QUERY, CURLUPART_FRAGMENT};
 
 static bool has_part(const struct library *curl, CURLU *url, CURLUPart part, const char *value)
 {
@@ -36,24 +28,26 @@ static bool has_part(const struct library *curl, CURLU *url, CURLUPart part, con
 	return has;
 }
 
-/* Write the URL @text as libcurl has it. */
+/* Write the URL @text as libcurl has it; the path is the one at which a proxy has the service. */
 static bool normalise(
 	const struct library *curl, CURLU *url, const char *text, char ret_url[HTTP_URL_BYTES])
 {
 	char *whole = NULL;
+	size_t size;
 	bool is_good = curl->url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK &&
 		       (has_part(curl, url, CURLUPART_SCHEME, "http") ||
 			       has_part(curl, url, CURLUPART_SCHEME, "https"));
 
-	for (size_t i = 0; is_good && i < sizeof(others) / sizeof(*others); i++)
-		is_good = !has_part(curl, url, others[i].part, NULL) ||
-			  (others[i].value && has_part(curl, url, others[i].part, others[i].value));
+	for (size_t i = 0; is_good && i < sizeof(strange) / sizeof(*strange); i++)
+		is_good = !has_part(curl, url, strange[i], NULL);
 	is_good = is_good && curl->url_get(url, CURLUPART_URL, &whole, 0) == CURLUE_OK &&
 		  strlen(whole) < HTTP_URL_BYTES;
-	if (is_good)
-		snprintf(ret_url, HTTP_URL_BYTES, "%.*s",
-			(int)strcspn(whole + strlen("https://"), "/") + (int)strlen("https://"),
-			whole);
+	if (is_good) {
+		size = strlen(whole);
+		while (whole[size - 1] == '/')
+			size--;
+		snprintf(ret_url, HTTP_URL_BYTES, "%.*s", (int)size, whole);
+	}
 	curl->free(whole);
 	return is_good;
 }
@@ -78,7 +72,8 @@ static bool is_exposed(const struct library *curl, CURLU *url)
 /* Parse a URL. Return 0, or CTL_USAGE after a complaint. */
 static int parse_url(const char *name, const char *text, struct http_address *address)
 {
-	const char *reason = "must be http://HOST:PORT, https://HOST:PORT or unix:/PATH";
+	const char *reason = "must be http://HOST:PORT, https://HOST:PORT, with or without a path, "
+			     "or unix:/PATH";
 	const struct library *curl;
 	CURLU *url;
 	bool is_good;

@@ -7,7 +7,7 @@
 /*
  * The address of a service that is reached over HTTP, and the token for it.
  *
- *   http://HOST:PORT, https://HOST:PORT   without a port those of the schemes, 80 and 443
+ *   http://HOST:PORT, https://HOST:PORT   without a port those of the schemes, 80 and 443; with or without a path
  *   unix:/PATH                            a Unix socket
  */
 
