@@ -165,6 +165,24 @@ static uint32_t find_http(const struct config_reader *reader, uint32_t toolboxd)
 	return http == JSON_NONE ? toolboxd : http;
 }
 
+/* Warn of parts of events that are set while no events are sent, unless a client watches. */
+static void check_events(struct config_reader *reader, uint32_t toolboxd)
+{
+	const struct config *config = reader->config;
+	uint32_t events = config_reader_find(reader, toolboxd, "events");
+	const struct {
+		const char *key;
+		bool is_set;
+	} parts[] = {{"arguments", config->events_arguments}, {"results", config->events_results}};
+
+	for (size_t i = 0; i < 2 && !config->events_calls; i++)
+		if (parts[i].is_set)
+			config_reader_report(reader, DIAGNOSTIC_WARNING,
+				config_reader_find(reader, events, parts[i].key),
+				"counts only while a client watches, since events.calls is not "
+				"true");
+}
+
 static void read_all(struct config_reader *reader)
 {
 	uint32_t toolboxd = config_reader_find(reader, 0, "toolboxd"); /* an object, or nothing */
@@ -178,6 +196,7 @@ static void read_all(struct config_reader *reader)
 	config_profiles_settle(reader->config);
 	config_http_check(reader, find_http(reader, toolboxd));
 	find_filter_variable(reader);
+	check_events(reader, toolboxd);
 	if (reader->config->tools_enabled.n_items > 0 && reader->config->tools_disabled.n_items > 0)
 		config_reader_report(reader, DIAGNOSTIC_WARNING,
 			config_reader_find(reader, toolboxd, "tools_disabled"),

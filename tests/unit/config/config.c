@@ -200,6 +200,15 @@ Test(config, means_the_default_by_a_bad_result_max_chars_and_only_warns)
 	cr_expect_eq(config.result_max_chars, 20000);
 }
 
+Test(config, warns_of_parts_of_events_that_nobody_gets)
+{
+	write_user_file("{\"toolboxd\": {\"events\": {\"results\": true}}}");
+	cr_assert_eq(read_all(), 0);
+	expect_told("warning mycroft.conf:1 /toolboxd/events/results: counts only while a client "
+		    "watches, "
+		    "since events.calls is not true\n");
+}
+
 Test(config, warns_of_an_unknown_key_and_names_a_near_one)
 {
 	write_user_file("{\"toolboxd\": {\"timeuot_ms\": 1, \"limits\": {\"dept\": 1}, \"q\": 1}}");
