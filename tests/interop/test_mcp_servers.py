@@ -220,6 +220,18 @@ def test_a_result_whose_secrets_cannot_be_masked_is_not_shown(keyed):
     assert answer["code"] == "tool_failed" and "has a secret of this toolbox" in answer["error"]
 
 
+def test_an_answer_of_100_mb_is_too_large_and_costs_no_other_call(servers):
+    servers.add("box")
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        other = begin(caller, "gather", {"count": 2}, timeout_ms=600000)
+        answer = caller.invoke("large", {"bytes": 100_000_000}, timeout_ms=600000, seconds=EVENT_SECONDS)
+        assert answer["code"] == "too_large", answer
+        caller.invoke("gather", {"count": 2}, timeout_ms=600000, seconds=EVENT_SECONDS)
+        assert "result" in ends_of(caller, other)[other[0]]
+        assert len(servers.starts("box")) == 2, "its process goes on"
+
+
 def test_a_null_of_a_result_counts_as_absent(raw):
     answer = raw('{"jsonrpc":"2.0","id":ID,"error":null,"result":{"isError":null,"content":[{"type":"text","text":"ok",'
                  '"annotations":null,"_meta":null}]}}', timeout_ms=60000)

@@ -183,6 +183,18 @@ static bool walk_object(struct walk *walk)
 	return true;
 }
 
+uint64_t mcp_salvage_id(const char *text, size_t size)
+{
+	struct walk walk = {.at = text, .end = text + size};
+	uint64_t number = 0;
+
+	if (!walk_object(&walk) || !walk.id.text || !walk.has_outcome || walk.has_method)
+		return 0;
+	for (size_t i = 0; i < walk.id.size && number <= UINT64_MAX / 100; i++)
+		number = number * 10 + (uint64_t)(walk.id.text[i] - '0');
+	return number;
+}
+
 void mcp_write_failures(const char *text, size_t size, struct text_view reason, struct buffer *out)
 {
 	cleanup(buffer_deinit) struct buffer message = {0};

@@ -26,6 +26,9 @@ void mcp_write_fault(const char *text, size_t size, struct text_view reason, str
 /* Append a clause for the log: the response with @id, as JSON or absent, is to no request. @out records -ENOMEM. */
 void mcp_write_stranger(struct text_view id, struct buffer *out);
 
+/* Return the id of the response with which @text begins, which need not be whole; 0: it is none of ours. */
+uint64_t mcp_salvage_id(const char *text, size_t size);
+
 /*
  * Append an array with an error response, which has the @reason, for each response in the unreadable @text whose id can
  * be found: an integer, or a string with one. It may follow other text, or another message. @out records -ENOMEM.

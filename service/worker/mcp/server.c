@@ -220,25 +220,50 @@ static void trim_output(struct mcp_server *server)
 		buffer_recycle(output, KEEP_BYTES);
 }
 
-bool mcp_server_take_line(struct mcp_server *server, const char **ret_line, size_t *ret_size)
+/* Search for the end of the line. Return its place, or NULL. */
+static const char *find_end(struct mcp_server *server)
 {
 	const struct buffer *output = &server->output;
-	const char *line = output->data + server->n_taken;
 	const char *end = output->size > server->n_searched
 				  ? memchr(output->data + server->n_searched, '\n',
 					    output->size - server->n_searched)
 				  : NULL;
 
-	if (!end) {
-		server->n_searched = output->size;
-		if (output->size - server->n_taken > SERVER_LINE_BYTES)
-			server->fault = "it has sent a line of more than 64 MiB";
-		return false;
+	server->n_searched = end ? (size_t)(end + 1 - output->data) : output->size;
+	return end;
+}
+
+bool mcp_server_take_line(struct mcp_server *server, const char **ret_line, size_t *ret_size)
+{
+	const char *end = find_end(server);
+
+	if (server->is_skipping) {
+		server->n_taken = server->n_searched;
+		server->is_skipping = !end;
+		end = end ? find_end(server) : NULL;
 	}
-	*ret_line = line;
-	*ret_size = (size_t)(end - line);
-	server->n_taken = server->n_searched = (size_t)(end + 1 - output->data);
+	if (!end)
+		return false;
+	*ret_line = server->output.data + server->n_taken;
+	*ret_size = (size_t)(end - *ret_line);
+	server->n_taken = server->n_searched;
 	return true;
+}
+
+bool mcp_server_has_long_line(
+	const struct mcp_server *server, const char **ret_line, size_t *ret_size)
+{
+	if (server->output.size - server->n_taken <= SERVER_LINE_BYTES)
+		return false;
+	*ret_line = server->output.data + server->n_taken;
+	*ret_size = server->output.size - server->n_taken;
+	return true;
+}
+
+void mcp_server_skip_line(struct mcp_server *server)
+{
+	server->n_taken = server->n_searched = server->output.size;
+	server->is_skipping = true;
 }
 
 /* ── stderr ──────────────────────────────────────────────────────────────────────────────────── */
@@ -365,6 +390,7 @@ void mcp_server_end(struct mcp_server *server, bool is_gentle, siginfo_t *ret_en
 	buffer_reset(&server->output);
 	buffer_reset(&server->errors);
 	server->n_sent = server->n_taken = server->n_searched = 0;
+	server->is_skipping = false;
 	server->fault = NULL;
 }
 

@@ -41,6 +41,7 @@ struct mcp_server {
 	struct buffer output;
 	size_t n_taken;       /* bytes of output */
 	size_t n_searched;    /* bytes of output without the end of a line */
+	bool is_skipping;     /* the rest of a line that was too long is dropped */
 	struct buffer errors; /* the begin of a line */
 	bool has_unread;      /* it has closed its input before it has read all */
 	const char *fault;    /* why it is to be killed; NULL: no reason */
@@ -67,6 +68,13 @@ bool mcp_server_attend(struct mcp_server *server);
 
 /* Take the next line, without its end. It is valid until mcp_server_attend(). */
 bool mcp_server_take_line(struct mcp_server *server, const char **ret_line, size_t *ret_size);
+
+/* Return whether the line that has no end yet has more than SERVER_LINE_BYTES, and what has come of it. */
+bool mcp_server_has_long_line(
+	const struct mcp_server *server, const char **ret_line, size_t *ret_size);
+
+/* Drop this line up to its end. */
+void mcp_server_skip_line(struct mcp_server *server);
 
 /* End it, gently if it may take some time, reap it, and write how it has ended. */
 void mcp_server_end(struct mcp_server *server, bool is_gentle, siginfo_t *ret_end);

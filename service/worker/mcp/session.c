@@ -13,6 +13,7 @@
 #include "json/writer.h"
 #include "mcp/client/pin.h"
 #include "mcp/client/resources.h"
+#include "mcp/client/salvage.h"
 #include "mcp/member.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -27,6 +28,9 @@
 #define NOTES_MAX 20
 
 #define JITTER_PERCENT 25
+
+/* The beginning of a line that is too long, in which its id is looked for. */
+#define HEAD_BYTES ((size_t)64 << 10)
 
 /* The reasons of a call of a tool that callers see as it is not any more. */
 #define GONE    "the server does not list this tool any more"
@@ -407,6 +411,37 @@ int mcp_session_take(
 	int r = mcp_client_take_response(session->client, request_id, text, size, clock_now_ms());
 
 	return r ? r : session->error;
+}
+
+/* Return the call whose request has @id, or NULL. */
+static struct mcp_flight *find_request(struct mcp_session *session, uint64_t id)
+{
+	for (size_t i = 0; id != 0 && i < WIRE_CALLS_MAX; i++) {
+		struct mcp_flight *flight = &session->flights[i];
+
+		if (flight->id != 0 && mcp_client_request_id(session->client, flight->id) == id)
+			return flight;
+	}
+	return NULL;
+}
+
+int mcp_session_take_large(struct mcp_session *session, const char *text, size_t size)
+{
+	size_t head = size < HEAD_BYTES ? size : HEAD_BYTES;
+	struct mcp_flight *flight = find_request(session, mcp_salvage_id(text, head));
+	cleanup(buffer_deinit) struct buffer error = {0};
+	int r;
+
+	if (!flight)
+		return -EMSGSIZE;
+	note(session, "it has sent a line of more than 64 MiB");
+	r = mcp_client_cancel(session->client, flight->id, false, clock_now_ms());
+	buffer_printf(&error, "{\"code\":\"too_large\",\"actual\":%zu,\"max\":%" PRIu32 "}", size,
+		flight->output_max);
+	r = r ? r : session->error;
+	r = r ? r : buffer_status(&error);
+	return r ? r
+		 : answer(session, flight, WIRE_ERROR, (struct text_view){error.data, error.size});
 }
 
 int mcp_session_tick(struct mcp_session *session)

@@ -103,6 +103,10 @@ int mcp_session_begin(struct mcp_session *session);
 int mcp_session_take(
 	struct mcp_session *session, uint64_t request_id, const char *text, size_t size);
 
+/* End the call whose response begins with @text, of more than @size bytes, as one whose result is too large. 0; -EMSGSIZE when
+ * it is not the response of a call, or another negative errno. */
+int mcp_session_take_large(struct mcp_session *session, const char *text, size_t size);
+
 /* Let the client act on the time. 0 or a negative errno. */
 int mcp_session_tick(struct mcp_session *session);
 

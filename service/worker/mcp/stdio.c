@@ -55,7 +55,14 @@ static int take_lines(struct stdio *stdio)
 		if (size > 0)
 			r = mcp_session_take(&stdio->session, 0, line, size);
 	}
-	return r;
+	if (r || !mcp_server_has_long_line(&stdio->server, &line, &size))
+		return r;
+	r = mcp_session_take_large(&stdio->session, line, size);
+	if (r == -EMSGSIZE)
+		stdio->server.fault = "it has sent a line of more than 64 MiB";
+	else
+		mcp_server_skip_line(&stdio->server);
+	return r == -EMSGSIZE ? 0 : r;
 }
 
 static int pump(struct mcp_session *session, int wire, uint64_t due_ms)
