@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/documents.h"
 
+#include <endian.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "http/bytes.h"
-#include "util/siphash.h"
 
 /* `"16 digits"` (RFC 9110 §8.8.3). */
 #define ETAG_BYTES 19
@@ -79,14 +81,17 @@ static void make_room(struct documents *documents, uint64_t generation)
 		drop_document(documents, first_of(documents));
 }
 
-static void write_etag(const struct http_bytes *bytes, char ret_etag[ETAG_BYTES])
+/* Write the tag of @bytes, a part of their SHA-256: it is the same after a restart. Return 0 or -EIO. */
+static int write_etag(const struct http_bytes *bytes, char ret_etag[ETAG_BYTES])
 {
-	struct siphash_key key = siphash_process_key();
-	struct siphash hash;
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	uint64_t head;
 
-	siphash_init(&hash, &key);
-	siphash_bytes(&hash, bytes->bytes, bytes->size);
-	snprintf(ret_etag, ETAG_BYTES, "\"%016" PRIx64 "\"", siphash_finish(&hash));
+	if (!EVP_Digest(bytes->bytes, bytes->size, digest, NULL, EVP_sha256(), NULL))
+		return -EIO;
+	memcpy(&head, digest, sizeof(head));
+	snprintf(ret_etag, ETAG_BYTES, "\"%016" PRIx64 "\"", be64toh(head));
+	return 0;
 }
 
 /* Make the document and keep it; NULL without memory. */
@@ -101,14 +106,15 @@ static struct document *make_document(struct documents *documents, const struct 
 	if (document)
 		document->bytes = http_bytes_new(&text);
 	buffer_deinit(&text);
-	if (!document || !document->bytes) {
+	if (!document || !document->bytes || write_etag(document->bytes, document->etag) < 0) {
+		if (document)
+			http_bytes_unref(document->bytes);
 		free(document);
 		return NULL;
 	}
 	document->serial = catalogue_serial(view);
 	document->generation = catalogue_generation(view);
 	memcpy(document->key, key, size);
-	write_etag(document->bytes, document->etag);
 	list_init(&document->link);
 	list_append(&documents->list, &document->link);
 	documents->n++;

@@ -91,6 +91,17 @@ def test_what_came_over_http_is_told(started, http):
     assert (call["door"], call["source"], call["session_id"]) == ("http", "http:127.0.0.1", "kitchen")
 
 
+def test_the_same_list_has_its_etag_after_a_restart(launch):
+    """Else each client fetches the list again that it has."""
+    tags = set()
+    for _ in range(2):
+        one = launch(args=["--http", "127.0.0.1:0"])
+        with Http(port_of(one.daemon)) as http:
+            tags.add(http.get("/v1/tools").headers["ETag"])
+        one.end()
+    assert len(tags) == 1, tags
+
+
 def test_the_list_is_made_once_and_known_by_its_etag(started, http):
     with Caller(started.url) as caller:
         full = caller.call("ovos.tools.list")["tools"]
