@@ -230,6 +230,7 @@ def test_an_answer_of_100_mb_is_too_large_and_costs_no_other_call(servers):
         caller.invoke("gather", {"count": 2}, timeout_ms=600000, seconds=EVENT_SECONDS)
         assert "result" in ends_of(caller, other)[other[0]]
         assert len(servers.starts("box")) == 2, "its process goes on"
+        until(lambda: "it has sent a line of more than 64 MiB" in servers.log(), EVENT_SECONDS, "the reason")
 
 
 def test_a_null_of_a_result_counts_as_absent(raw):
@@ -1128,13 +1129,3 @@ def test_a_server_of_the_sdk_for_python(servers, tmp_path):
                                     "structured": {"result": "HEYHEY"}}
         failed = caller.invoke("shout", {"text": ""})
         assert failed["code"] == "tool_failed" and "Error executing tool shout" in failed["error"]
-
-
-def test_a_result_of_100_mb_costs_its_call_and_ends_its_server(servers):
-    servers.add("box")
-    with Caller(servers.start().url) as caller:
-        servers.await_tools(caller)
-        answer = caller.invoke("large", {"bytes": 100_000_000}, seconds=EVENT_SECONDS)
-        assert answer["code"] == "host_crashed", answer
-        until(lambda: "it has sent a line of more than 64 MiB" in servers.log(), EVENT_SECONDS, "the reason")
-        assert caller.invoke("add", {"a": 1}, seconds=EVENT_SECONDS)["result"]["structured"] == {"sum": 2}
