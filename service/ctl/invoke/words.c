@@ -8,6 +8,7 @@
 
 #include "bus/bus.h"
 #include "json/reader.h"
+#include "json/writer.h"
 #include "util/file.h"
 #include "util/utf8.h"
 
@@ -48,6 +49,17 @@ static int refuse_bytes(const struct word *word, struct buffer *reason)
 	return WORDS_E_USAGE;
 }
 
+/* Append how to write the text that looks like the file @name. */
+static void append_quoted(const char *name, const char *key, size_t key_size, struct buffer *reason)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	buffer_printf(&text, "@%s", name);
+	buffer_printf(reason, "; for the text itself: %.*s:='", (int)key_size, key);
+	json_write_bytes_lossy(reason, text.data ? text.data : "", text.size);
+	buffer_append_char(reason, '\'');
+}
+
 static int refuse_argument_file(
 	const char *name, const char *key, size_t key_size, int status, struct buffer *reason)
 {
@@ -58,6 +70,8 @@ static int refuse_argument_file(
 		buffer_printf(reason, "'%.*s' is given the file '%s', which cannot be read: %s",
 			(int)key_size, key, name,
 			status == -EINVAL ? "it is no regular file" : strerror(-status));
+	if (status == -ENOENT && !strchr(name, '\''))
+		append_quoted(name, key, key_size, reason);
 	return WORDS_E_USAGE;
 }
 

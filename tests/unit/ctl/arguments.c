@@ -201,6 +201,8 @@ Test(ctl_arguments, may_be_files)
 	expect_refused((const char *const[]){word}, 1, "which cannot be read: No such file");
 	expect_refused(
 		(const char *const[]){"text=@/"}, 1, "'text' is given the file '/', which cannot");
+	expect_refused(
+		(const char *const[]){"text=@alice"}, 1, "for the text itself: text:='\"@alice\"'");
 }
 
 Test(ctl_arguments, must_be_an_object_when_they_come_whole)
