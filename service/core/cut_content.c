@@ -111,6 +111,15 @@ static size_t count_chars(const struct json_tape *tape, uint32_t content)
 	return count;
 }
 
+/* Return the number of code points of the JSON text @json, as answer_write_result() counts them. */
+static size_t count_readable(const struct buffer *json)
+{
+	cleanup(buffer_deinit) struct buffer readable = {0};
+
+	json_write_readable(&readable, json->data, json->size);
+	return utf8_count(readable.data ? readable.data : "", readable.size);
+}
+
 void cut_content_write(struct buffer *out, const struct json_tape *tape, const char *result,
 	size_t size, uint32_t max)
 {
@@ -138,7 +147,7 @@ void cut_content_write(struct buffer *out, const struct json_tape *tape, const c
 	}
 	buffer_append_string(out, "{\"content\":");
 	write_blocks(tape, content, chars > max ? max : chars, out);
-	chars = chars > max ? chars : utf8_count(value.data, value.size);
+	chars = chars > max ? chars : count_readable(&value);
 	buffer_printf(out,
 		",\"truncated\":true,\"actual_chars\":%zu,\"max_chars\":%u,\"hint\":"
 		"\"The result has %zu characters, %u are allowed: ask for less, or raise "

@@ -74,6 +74,17 @@ Test(cut_content, replaces_a_structured_value_that_is_too_long)
 		"{'content':[" TEXT("abcdefg") "]," HINT(10, 7) ",'structured':{'a':1}}");
 }
 
+Test(cut_content, counts_the_characters_of_escapes)
+{
+	expect_cut("{'content':[],'structured':{'a':'\\u00e9\\u00e9'}}", 10, NULL);
+	expect_cut("{'content':[],'structured':{'a':'\\u00e9\\u00e9'}}", 9,
+		"{'content':[]," HINT(10, 9) ",'structured':{'truncated':true,'reason':'too_long',"
+					     "'actual_chars':10,'max_chars':9,'hint':'The result "
+					     "has 10 characters, 9 are "
+					     "allowed: ask for less, or raise "
+					     "result_max_chars.','head':'{\\'a\\':\\'éé\\''}}");
+}
+
 Test(cut_content, leaves_what_has_no_content)
 {
 	expect_cut("[]", 0, NULL);
