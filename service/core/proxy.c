@@ -7,6 +7,7 @@
 
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/share.h"
 
 #define MS_PER_S 1000
 
@@ -47,16 +48,40 @@ static void unsubscribe(
 		}
 }
 
-/* Subscribe @host to @topic, which is taken over. Returns NULL, or the reason it was refused. */
+static bool has_subscription(
+	const struct proxy *proxy, const struct host *host, const char *topic, size_t size)
+{
+	for (size_t i = 0; i < proxy->n_subscriptions; i++)
+		if (proxy->subscriptions[i].host == host &&
+			is_topic(&proxy->subscriptions[i], topic, size))
+			return true;
+	return false;
+}
+
+static size_t count_subscriptions(const struct proxy *proxy, const struct host *host)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < proxy->n_subscriptions; i++)
+		count += proxy->subscriptions[i].host == host;
+	return count;
+}
+
+/* Subscribe @host to @topic, which is taken over unless @host has it. Returns NULL, or the reason it was refused. */
 static const char *subscribe(struct proxy *proxy, struct host *host, char **topic, size_t size)
 {
 	struct proxy_subscription *grown;
+	size_t own;
 
 	if (size == 0 || size > PROXY_TOPIC_BYTES)
 		return "a topic to subscribe to must be 1 to 256 bytes long";
+	if (has_subscription(proxy, host, *topic, size))
+		return NULL;
 	if (proxy->n_subscriptions >= PROXY_SUBSCRIPTIONS_MAX)
 		return "there are 1024 subscriptions already";
-	unsubscribe(proxy, host, *topic, size);
+	own = count_subscriptions(proxy, host);
+	if (own >= share_of(PROXY_SUBSCRIPTIONS_MAX, proxy->n_subscriptions - own))
+		return "the toolbox has half of the subscriptions that others leave of 1024";
 	grown = reallocarray(
 		proxy->subscriptions, proxy->n_subscriptions + 1, sizeof(*proxy->subscriptions));
 	if (!grown)

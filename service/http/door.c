@@ -147,7 +147,8 @@ static void refuse_caller(struct http_door *door, struct http_connection *connec
 	if (http_field(http_connection_request(connection), "Authorization", NULL)) {
 		log_limited(&door->wrong_tokens, LOG_LEVEL_WARNING, "HTTP: a wrong token from %s",
 			address);
-		delay_ms = guesses_count(&door->guesses, address, clock_now_ms());
+		delay_ms = guesses_count(&door->guesses,
+			http_peer_place(http_connection_peer(connection)), clock_now_ms());
 	}
 	if (delay_ms > 0)
 		http_delay(connection, delay_ms, respond_unauthorized);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include <netinet/in.h>
 #include <stdint.h>
 
+#include "util/network.h"
+
 /*
- * Wrong tokens, counted by address: from the fifth in a minute on, the response is delayed by 250 ms, then by
+ * Wrong tokens, counted by address, or the /64 of an IPv6 address (http_peer_place()): from the fifth in a minute on, the response is delayed by 250 ms, then by
  * twice as much each time, up to 4 s. A request with a good token never waits.
  *
  * The last GUESSES_MAX addresses are known; the one that began longest ago is forgotten first.
@@ -19,7 +20,7 @@
 /* Zeroed before use. */
 struct guesses {
 	struct guess {
-		char address[INET6_ADDRSTRLEN];
+		char address[NETWORK_BYTES];
 		uint64_t since_ms;
 		unsigned int count; /* 0: free */
 	} items[GUESSES_MAX];

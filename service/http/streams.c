@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "http/share.h"
 #include "util/cleanup.h"
+#include "util/share.h"
 
 static struct stream *stream_of(struct list *link)
 {

@@ -7,8 +7,8 @@
 
 #include <openssl/crypto.h>
 
-#include "http/share.h"
 #include "util/cleanup.h"
+#include "util/share.h"
 
 static struct mcp_session *first_session(const struct mcp_sessions *sessions)
 {
