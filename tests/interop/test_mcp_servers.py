@@ -929,7 +929,12 @@ def test_a_wrong_tool_costs_only_itself(servers):
             "a": {"$ref": "http://127.0.0.1:1/schema"}}}},
         {"name": "wild", "inputSchema": {"type": "object", "properties": {"a": {"type": "nonsense"}}}},
         {"name": "output", "inputSchema": empty, "outputSchema": {"type": 7}},
-        {"name": "hidden", "description": "a\u202e\u200bb\U000e0041", "inputSchema": empty},
+        {"name": "hidden", "description": "a\u202e\u200bb\U000e0041\ufe01\u3164\u00ad", "inputSchema": empty},
+        {"name": "unseen_value", "inputSchema": {"type": "object", "properties": {
+            "a": {"enum": ["x", "y\U000e0041\U000e0042"]}}}},
+        {"name": "unseen_name", "inputSchema": {"type": "object", "properties": {"a\u200b": {}}}},
+        {"name": "unseen_output", "inputSchema": empty, "outputSchema": {
+            "type": "object", "properties": {"a": {"examples": ["\ufe01"]}}}},
         {"name": "default", "inputSchema": {"type": "object", "properties": {
             "a": {"type": "integer", "default": "x"}}}},
         {"name": "python", "inputSchema": {"type": "object", "properties": {
@@ -950,6 +955,8 @@ def test_a_wrong_tool_costs_only_itself(servers):
         assert "Unknown tool" in caller.invoke("python", {"a": "b"})["error"]
         left_out = {one["name"]: one["why"] for one in caller.call("ovos.tools.status")["not_offered"]}
         assert {"get weather", "none", "list"} <= set(left_out), left_out
+        for name in ("unseen_value", "unseen_name", "unseen_output"):
+            assert "characters that people do not see" in left_out[name]
 
 
 def test_a_right_default_is_filled_in(servers):

@@ -2,112 +2,29 @@
 #include "mcp/client/hidden.h"
 
 #include <stdbool.h>
-#include <string.h>
+#include <stdint.h>
 
 #include "json/writer.h"
 #include "mcp/client/keyword.h"
 #include "mcp/member.h"
 #include "util/cleanup.h"
-#include "util/utf8.h"
-
-#define ZWNJ 0x200Cu
-#define ZWJ  0x200Du
-
-struct range {
-	uint32_t first;
-	uint32_t last;
-};
-
-static const struct range hidden[] = {
-	{0x00, 0x08},
-	{0x0B, 0x1F},
-	{0x7F, 0x9F},
-	{0x200B, 0x200F},
-	{0x202A, 0x202E},
-	{0x2060, 0x2064},
-	{0x2066, 0x206F},
-	{0xFEFF, 0xFEFF},
-	{0xE0000, 0xE007F},
-};
-
-/* Characters that joiners do not join: those of ASCII that are no letters, spaces, punctuation, and such
- * without a form. All others count as letters or emoji, with the marks and selectors that belong to them. */
-static const struct range separate[] = {
-	{0x00, 0x40},
-	{0x5B, 0x60},
-	{0x7B, 0xA8},
-	{0xAB, 0xAD},
-	{0xAF, 0xB4},
-	{0xB6, 0xB9},
-	{0xBB, 0xBF},
-	{0xD7, 0xD7},
-	{0xF7, 0xF7},
-	{0x2000, 0x203B},
-	{0x203D, 0x2048},
-	{0x204A, 0x2121},
-	{0x3000, 0x3004},
-	{0x3008, 0x3020},
-	{0xE000, 0xF8FF},
-	{0xFE10, 0xFE6F},
-	{0xFEFF, 0xFF20},
-	{0xFFF0, 0xFFFF},
-	{0xE0000, 0x10FFFF},
-};
-
-static bool is_in(uint32_t code, const struct range *ranges, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (code >= ranges[i].first && code <= ranges[i].last)
-			return true;
-	return false;
-}
-
-static bool is_hidden(uint32_t code)
-{
-	return is_in(code, hidden, sizeof(hidden) / sizeof(*hidden));
-}
-
-static bool is_joined(uint32_t code)
-{
-	return !is_in(code, separate, sizeof(separate) / sizeof(*separate));
-}
-
-/* Return the code point of @length bytes of UTF-8. */
-static uint32_t decode_point(const char *text, size_t length)
-{
-	static const unsigned char masks[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
-	uint32_t code = (unsigned char)text[0] & masks[length];
-
-	for (size_t i = 1; i < length; i++)
-		code = code << 6 | ((unsigned char)text[i] & 0x3F);
-	return code;
-}
+#include "util/visible.h"
 
 size_t mcp_strip_hidden(struct buffer *out, const char *text, size_t size)
 {
-	uint32_t previous = 0;
 	size_t count = 0;
 	size_t length;
 
 	for (size_t at = 0; at < size; at += length) {
 		uint32_t code;
-		uint32_t next = 0;
-		size_t next_length;
 
-		length = utf8_sequence_length(text + at, size - at);
+		length = visible_take(text + at, size - at, &code);
 		if (length == 0)
 			return count;
-		code = decode_point(text + at, length);
-		if ((code == ZWNJ || code == ZWJ) && at + length < size) {
-			next_length = utf8_sequence_length(text + at + length, size - at - length);
-			next = decode_point(text + at + length, next_length);
-		}
-		if (is_hidden(code) && !(is_joined(previous) && is_joined(next))) {
+		if (code == VISIBLE || code == '\t' || code == '\n')
+			buffer_append(out, text + at, length);
+		else
 			count++;
-			continue;
-		}
-		buffer_append(out, text + at, length);
-		previous = code;
 	}
 	return count;
 }
@@ -141,7 +58,8 @@ static size_t strip_member(struct buffer *out, const struct json_tape *tape, uin
 	enum mcp_keyword keyword = mcp_keyword_at(tape, key);
 
 	if (json_type_at(tape, value) == JSON_STRING &&
-		(mcp_is_text(tape, key, "description") || mcp_is_text(tape, key, "title")))
+		(mcp_is_text(tape, key, "description") || mcp_is_text(tape, key, "title") ||
+			mcp_is_text(tape, key, "$comment")))
 		return strip_string(out, tape, value);
 	if (keyword != MCP_KEYWORD_DATA)
 		return strip_value(out, tape, value, keyword == MCP_KEYWORD_MAP);
@@ -206,4 +124,37 @@ size_t mcp_strip_schema(
 	struct buffer *out, const struct json_tape *tape, uint32_t index, uint32_t omitted)
 {
 	return strip_object(out, tape, index, false, omitted);
+}
+
+/* Count the hidden characters in the strings and names of the value at @index. Return 0 or -ENOMEM. */
+static int count_hidden(const struct json_tape *tape, uint32_t index, size_t *ret_count)
+{
+	size_t count = 0;
+
+	for (uint32_t at = index; at < json_end(tape, index); at++) {
+		cleanup(buffer_deinit) struct buffer text = {0};
+		cleanup(buffer_deinit) struct buffer stripped = {0};
+
+		if (json_type_at(tape, at) != JSON_STRING)
+			continue;
+		json_string_decode(tape, at, &text);
+		count += mcp_strip_hidden(&stripped, text.data, text.size);
+		buffer_fail_with(&stripped, &text);
+		if (buffer_status(&stripped) < 0)
+			return buffer_status(&stripped);
+	}
+	*ret_count = count;
+	return 0;
+}
+
+int mcp_find_hidden(const struct json_tape *tape, uint32_t index, bool *ret_has)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+	size_t count = 0;
+	int r = count_hidden(tape, index, &count);
+
+	if (r < 0)
+		return r;
+	*ret_has = count > 0 && count > mcp_strip_schema(&out, tape, index, JSON_NONE);
+	return buffer_status(&out);
 }

@@ -270,6 +270,25 @@ static const char *judge_schema(const struct json_tape *tape, uint32_t object, b
 	return is_http ? mcp_judge_param_headers(tape, schema) : NULL;
 }
 
+/* Refuse @element if its schemas have hidden characters where they cannot be removed. Return 0 or -ENOMEM. */
+static int judge_hidden(const struct json_tape *tape, struct element *element)
+{
+	static const char *const keys[] = {"inputSchema", "outputSchema"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		uint32_t schema = mcp_find_typed(tape, element->token, keys[i], JSON_OBJECT);
+		bool has_hidden = false;
+		int r = schema == JSON_NONE ? 0 : mcp_find_hidden(tape, schema, &has_hidden);
+
+		if (r < 0)
+			return r;
+		if (has_hidden)
+			element->refusal = "its schema has characters that people do not see, in a "
+					   "name, a value or a pattern";
+	}
+	return 0;
+}
+
 /* ── tools ───────────────────────────────────────────────────────────────────────────────────── */
 
 /* Append the setting @key, or else @value (NULL: nothing). */
@@ -399,6 +418,10 @@ static int add_tools(const struct json_tape *tape, struct elements *elements,
 
 		if (!element->refusal)
 			element->refusal = judge_schema(tape, element->token, rules->is_http);
+		if (!element->refusal)
+			r = judge_hidden(tape, element);
+		if (r < 0)
+			break;
 		if (element->refusal)
 			r = refuse_tool(tools, element->server_name, element->refusal);
 		else if (tools->n_items == rules->tools_max)

@@ -7,6 +7,7 @@
 #include "json/reader.h"
 #include "util/cleanup.h"
 #include "util/utf8.h"
+#include "util/visible.h"
 
 static void expect_stripped(const char *text, size_t size, const char *wanted, size_t count)
 {
@@ -17,34 +18,24 @@ static void expect_stripped(const char *text, size_t size, const char *wanted, s
 	cr_expect_str_eq(out.data, wanted, "%s: %s", text, out.data);
 }
 
-static bool is_removed(unsigned int code)
+Test(mcp_hidden, are_those_of_questions_but_tabs_and_newlines)
 {
-	static const unsigned int ranges[][2] = {{0x0, 0x8}, {0xB, 0x1F}, {0x7F, 0x9F},
-		{0x200B, 0x200F}, {0x202A, 0x202E}, {0x2060, 0x2064}, {0x2066, 0x206F},
-		{0xFEFF, 0xFEFF}, {0xE0000, 0xE007F}};
-
-	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
-		if (code >= ranges[i][0] && code <= ranges[i][1])
-			return true;
-	return false;
-}
-
-Test(mcp_hidden, are_exactly_these_characters)
-{
-	char text[8];
-	size_t length;
-
 	for (unsigned int code = 0; code <= 0x10FFFF; code++) {
 		cleanup(buffer_deinit) struct buffer out = {0};
+		uint32_t hidden;
+		char text[8];
+		size_t length;
+		bool is_removed;
 
 		if (code >= 0xD800 && code <= 0xDFFF)
 			continue;
 		text[0] = ' ';
 		length = 1 + utf8_encode(code, text + 1);
 		text[length] = ' ';
-		cr_assert_eq(
-			mcp_strip_hidden(&out, text, length + 1), is_removed(code), "U+%04X", code);
-		cr_assert_eq(out.size, is_removed(code) ? 2 : length + 1, "U+%04X", code);
+		visible_take(text + 1, length - 1, &hidden);
+		is_removed = hidden == code && code != '\t' && code != '\n';
+		cr_assert_eq(mcp_strip_hidden(&out, text, length + 1), is_removed, "U+%04X", code);
+		cr_assert_eq(out.size, is_removed ? 2 : length + 1, "U+%04X", code);
 	}
 }
 
@@ -58,9 +49,10 @@ Test(mcp_hidden, joiners_stay_between_letters_and_emoji)
 		"👩‍👩‍👧 ❤️‍🔥 🙂‍↔️", 0);
 	STRIPPED("a\u200d b \u200cc\u200d", "a b c", 3);
 	STRIPPED("\u200da", "a", 1);
-	STRIPPED("a\u200d\u200db", "a\u200db", 1);
+	STRIPPED("a\u200d\u200db sa\u200dfe", "ab safe", 3);
+	STRIPPED("soft\u00adhyphen \u3164\u115f x\ufe00\U000e0100\ufe0f", "softhyphen  x", 6);
 	STRIPPED("1\u200d2 .\u200c. a\u200d\ue000", "12 .. a\ue000", 3);
-	STRIPPED("a\u200d\u200b\u200db", "a\u200db", 2);
+	STRIPPED("\u0645\u200d\u200b\u200d\u0646", "\u0645\u0646", 3);
 	expect_stripped("", 0, "", 0);
 }
 
@@ -99,4 +91,33 @@ Test(mcp_hidden, stay_in_everything_else_of_a_schema)
 		"\"description\":\"\\u00e9\\/\",\"title\":[\"\\u200b\"]}";
 
 	expect_schema(text, text, 0);
+}
+
+static bool hides_values(const char *text)
+{
+	bool has_hidden = false;
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+
+	cr_assert_eq(json_tape_read(&tape, text, strlen(text), 64, NULL), 0, "%s", text);
+	cr_assert_eq(mcp_find_hidden(&tape, 0, &has_hidden), 0);
+	return has_hidden;
+}
+
+Test(mcp_hidden, are_found_wherever_they_are_not_removed)
+{
+	static const char *const texts[] = {
+		"{\"properties\":{\"a\\udb40\\udc41\":true}}",
+		"{\"enum\":[\"a\",\"b\\u200b\"]}",
+		"{\"default\":{\"description\":\"\\u2060\"}}",
+		"{\"anyOf\":[{\"examples\":[\"\\ufe01\"]}]}",
+		"{\"pattern\":\"[\\u200b]\"}",
+		"{\"required\":[\"\\u3164\"]}",
+		"{\"x-note\":\"a\\u00adb\"}",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		cr_expect(hides_values(texts[i]), "%s", texts[i]);
+	cr_expect_not(hides_values(
+		"{\"description\":\"\\u200b\",\"$comment\":\"\\u200b\","
+		"\"properties\":{\"a\":{\"title\":\"\\u200b\",\"enum\":[\"⚠\\ufe0f\"]}}}"));
 }

@@ -58,6 +58,13 @@ Test(question, shows_control_and_bidirectional_characters)
 		"a: \"\\u001b[31m\\u202ex\\u0007\"");
 }
 
+Test(question, shows_characters_that_nobody_sees)
+{
+	expect_question("Do\u200b it!", "{\"a\":\"/tmp/safe\\udb40\\udc41\ufe01\",\"b\u3164\":1}",
+		"May 'exec_command' of 'shell' run? Do\\u200b it! "
+		"a: \"/tmp/safe\\udb40\\udc41\\ufe01\", \"b\\u3164\": 1");
+}
+
 Test(question, cannot_be_made_to_show_an_argument_that_is_none)
 {
 	expect_question("", "{\"a\":\"1\\\", b: \\\"2\"}",
