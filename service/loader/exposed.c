@@ -48,3 +48,22 @@ void exposed_report_answers(const struct config *config, const struct catalogue 
 		n_asking, n_asking == 1 ? "" : "s");
 	report(data, &(struct diagnostic){.severity = DIAGNOSTIC_WARNING, .text = text});
 }
+
+void exposed_report_unrated(const struct config *config, const struct catalogue *catalogue,
+	diagnostic_function report, void *data)
+{
+	char text[256];
+	size_t n_unrated = 0;
+
+	if (approval_is_needed(config->approval_mode, TOOL_UNRATED))
+		return;
+	for (size_t i = 0; i < catalogue_n_tools(catalogue); i++)
+		n_unrated += catalogue_tool(catalogue, i)->risk == TOOL_UNRATED;
+	if (n_unrated == 0)
+		return;
+	snprintf(text, sizeof(text),
+		"%zu tool%s no risk, and will run without asking a person; give a risk, or set "
+		"approval.mode to \"auto\"",
+		n_unrated, n_unrated == 1 ? " has" : "s have");
+	report(data, &(struct diagnostic){.severity = DIAGNOSTIC_WARNING, .text = text});
+}

@@ -14,3 +14,7 @@ void exposed_report(const struct config *config, const struct catalogue *catalog
  * client of the bus can give them. */
 void exposed_report_answers(const struct config *config, const struct catalogue *catalogue,
 	diagnostic_function report, void *data);
+
+/* Warn of the number of tools of @catalogue without a risk, when the mode of @config lets them run without asking. */
+void exposed_report_unrated(const struct config *config, const struct catalogue *catalogue,
+	diagnostic_function report, void *data);

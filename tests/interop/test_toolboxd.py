@@ -204,3 +204,14 @@ def test_the_log_may_be_json(launch):
     lines = until(lambda: service.daemon.log().splitlines(), 5, "a line")
     for line in lines:
         assert set(json.loads(line)) >= {"time", "level", "message"}
+
+
+def test_a_load_counts_the_tools_without_a_risk_that_run_without_asking(launch, tmp_path):
+    tools = [{"name": f"t{i}", "description": "A test's.", "command": {"argv": ["true"]}, **more}
+             for i, more in enumerate([{}, {}, {"risk": "read"}])]
+    folder = tmp_path / "toolbox.d"
+    folder.mkdir()
+    (folder / "some.json").write_text(json.dumps({"kind": "command", "tools": tools}))
+    words = "2 tools have no risk, and will run without asking a person"
+    assert words in launch(None, [folder]).daemon.log()
+    assert words not in launch({"approval": {"mode": "auto"}}, [folder]).daemon.log()

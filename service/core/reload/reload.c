@@ -15,6 +15,7 @@
 #include "core/notify.h"
 #include "core/reload/summary.h"
 #include "loader/asking.h"
+#include "loader/exposed.h"
 #include "json/writer.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
@@ -209,6 +210,7 @@ static void report_changes(struct reload *reload, const struct catalogue *catalo
 		problems_log(&reload->problems, LOG_LEVEL_WARNING, next->shared.items[i]);
 	for (size_t i = 0; i < next->unknown.n_items; i++)
 		log_problem(reload, &next->unknown.items[i]);
+	exposed_report_unrated(reload->parts.config, catalogue, log_problem, reload);
 	problems_end_round(&reload->problems);
 	if (reload->is_ready && next->has_changes)
 		broadcast_changes(reload);
