@@ -421,11 +421,13 @@ void errors_write_invalid_output(struct answer *answer, const struct tool *tool,
 	schema_report_write_json(report, answer_member(answer, "violations"));
 }
 
-void errors_write_timeout(struct answer *answer, const struct tool *tool, uint64_t timeout_ms)
+void errors_write_timeout(
+	struct answer *answer, const struct tool *tool, uint64_t timeout_ms, const char *fault)
 {
 	answer_error_format(answer, ANSWER_TIMEOUT,
-		"TimeoutError: Tool '%s' in ToolBox '%s' exceeded its deadline of %llu ms",
-		tool->name, tool->toolbox->id, (unsigned long long)timeout_ms);
+		"TimeoutError: Tool '%s' in ToolBox '%s' exceeded its deadline of %llu ms%s%s%s",
+		tool->name, tool->toolbox->id, (unsigned long long)timeout_ms, fault ? " (" : "",
+		fault ? fault : "", fault ? ")" : "");
 	answer_member_number(answer, "timeout_ms", timeout_ms);
 }
 

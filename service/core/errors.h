@@ -91,7 +91,8 @@ int errors_write_reported(struct answer *answer, const struct tool *tool,
 void errors_write_invalid_output(struct answer *answer, const struct tool *tool,
 	const struct schema_report *report, uint32_t max);
 
-void errors_write_timeout(struct answer *answer, const struct tool *tool, uint64_t timeout_ms);
+void errors_write_timeout(
+	struct answer *answer, const struct tool *tool, uint64_t timeout_ms, const char *fault);
 
 /* @call_id: the caller's id of the call, a JSON string; when it is empty, @id is the daemon's, or NULL. */
 void errors_write_cancelled(struct answer *answer, const struct buffer *call_id, const char *id);

@@ -221,7 +221,7 @@ static int write_outcome(struct call *call, const struct call_result *result)
 		return errors_write_reported(
 			answer, tool, result->tape, call->timeout_ms, result->refused, max);
 	case CALL_TIMED_OUT:
-		errors_write_timeout(answer, tool, call->timeout_ms);
+		errors_write_timeout(answer, tool, call->timeout_ms, result->text);
 		return ANSWER_TIMEOUT;
 	case CALL_CANCELLED:
 		write_cancelled(answer, &call->call_id, call->process, call->runner_call.id);

@@ -103,7 +103,9 @@ struct host {
 	uint64_t refusals_ms;         /* when the window began in which n_refusals came */
 	uint32_t n_refusals;
 	char refused[REFUSAL_TEXT_BYTES]; /* the first one, or "" */
-	bool *freed;                      /* set by host_free, for a function that it returns to */
+	char note[HOST_NOTE_BYTES];       /* the last one */
+	uint64_t noted_ns;
+	bool *freed; /* set by host_free, for a function that it returns to */
 };
 
 /* Change the state: the only place where that is done. */
@@ -448,10 +450,26 @@ static bool is_stale(const struct host *host, const struct wire_frame *frame)
 	       frame->kind == WIRE_STALE;
 }
 
+static bool is_note(const struct host *host, const struct wire_frame *frame)
+{
+	return host->carries && host->state != HOST_STARTING && frame->id == 0 &&
+	       frame->kind == WIRE_NOTE;
+}
+
+static void take_note(struct host *host, const struct wire_frame *frame)
+{
+	size_t points = sizeof(host->note) / 4 - 1;
+	size_t size = utf8_prefix(frame->payload, frame->size, points);
+
+	memcpy(host->note, frame->payload, size);
+	host->note[size] = '\0';
+	host->noted_ns = clock_now_ns();
+}
+
 /* Return whether the frame may come in this state. */
 static bool is_expected(const struct host *host, const struct wire_frame *frame)
 {
-	if (is_bus_message(host, frame) || is_stale(host, frame))
+	if (is_bus_message(host, frame) || is_stale(host, frame) || is_note(host, frame))
 		return true;
 	if (host->state == HOST_STARTING)
 		return frame->id == 0 &&
@@ -465,7 +483,7 @@ static int check_payload(struct host *host, const struct wire_frame *frame)
 {
 	int r;
 
-	if (frame->kind == WIRE_FAILED)
+	if (frame->kind == WIRE_FAILED || frame->kind == WIRE_NOTE)
 		return utf8_is_valid(frame->payload, frame->size) ? 0 : JSON_E_UTF8;
 	r = read_payload(host, frame);
 	if (r == 0 && frame->kind != WIRE_RESULT && json_type_at(&host->tape, 0) != JSON_OBJECT)
@@ -523,6 +541,8 @@ static void take_frame(struct host *host, const struct wire_frame *frame)
 		take_refused(host);
 	else if (frame->kind == WIRE_STALE)
 		host->handler.stale(host->data);
+	else if (frame->kind == WIRE_NOTE)
+		take_note(host, frame);
 	else if (frame->kind != WIRE_PROGRESS)
 		take_answer(host, frame);
 	else if (host->handler.progressed)
@@ -726,6 +746,11 @@ int host_send_bus_message(struct host *host, const char *text, size_t size)
 		return -ENOBUFS;
 	return transmit(
 		host, WIRE_MESSAGE, 0, (struct iovec){NULL, 0}, (struct iovec){(void *)text, size});
+}
+
+const char *host_note(const struct host *host, uint64_t since_ns)
+{
+	return host->note[0] && host->noted_ns >= since_ns ? host->note : NULL;
 }
 
 const char *host_refused(const struct host *host)

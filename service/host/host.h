@@ -180,6 +180,12 @@ void host_hold(struct host *host, uint64_t hold_ms);
  * call that runs, or the last one, began; NULL: none. Valid until the next event. */
 const char *host_refused(const struct host *host);
 
+/* The most bytes of a note, with its NUL. */
+#define HOST_NOTE_BYTES 1024
+
+/* Return the last fault of the toolbox that the host has reported since @since_ns, or NULL. Valid until the next event. */
+const char *host_note(const struct host *host, uint64_t since_ns);
+
 /* A host may have so many system calls refused in such a time; then it waits. */
 #define HOST_REFUSALS_MAX      100
 #define HOST_REFUSAL_WINDOW_MS 100

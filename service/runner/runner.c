@@ -453,8 +453,18 @@ static void withdraw(struct runner_call *call, const struct call_result *result)
 
 static void clock_has_run_out(void *data)
 {
+	const struct runner_call *call = data;
 	struct call_result result = {.outcome = CALL_TIMED_OUT};
+	const char *note =
+		list_is_empty(&call->link) ? worker_note(call->worker, call->submitted_ns) : NULL;
+	char text[HOST_NOTE_BYTES];
 
+	/* The host may not outlive the call. */
+	if (note) {
+		snprintf(text, sizeof(text), "%s", note);
+		result.text = text;
+		result.size = strlen(text);
+	}
 	withdraw(data, &result);
 }
 

@@ -273,6 +273,11 @@ static void cancel_carried(struct worker *worker, struct runner_call *call, bool
 	host_cancel(worker->host, call->id, is_late);
 }
 
+const char *worker_note(const struct worker *worker, uint64_t since_ns)
+{
+	return worker->host ? host_note(worker->host, since_ns) : NULL;
+}
+
 void worker_cancel(struct worker *worker, struct runner_call *call, bool is_late)
 {
 	struct runner_call *lost;

@@ -130,6 +130,9 @@ void worker_free(struct worker *worker);
 
 enum worker_state worker_state(const struct worker *worker);
 
+/* Return the last fault that its host has reported since @since_ns, or NULL (host/host.h). */
+const char *worker_note(const struct worker *worker, uint64_t since_ns);
+
 /* Return the number of calls that the worker has. */
 unsigned int worker_n_calls(const struct worker *worker);
 

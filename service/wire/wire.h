@@ -30,6 +30,7 @@
  *     INVOKE  id, tool, arguments    ──▶        begun at once
  *     CANCEL  id, struct wire_cancel ──▶        ended; its one answer follows, and is dropped
  *                                    ◀── STALE {}   its toolbox is not as LOAD has it any more
+ *                                    ◀── NOTE  text a fault of its toolbox, which calls that time out report
  *
  * A host that has the bus also sends and receives at any time, during calls and between them:
  *
@@ -70,8 +71,9 @@ enum wire_kind {
 	WIRE_CHECK,
 	WIRE_STALE,
 	WIRE_ENVIRONMENT,
+	WIRE_NOTE,
 };
-#define WIRE_LAST WIRE_ENVIRONMENT
+#define WIRE_LAST WIRE_NOTE
 
 /* The calls that a host has at a time, if it carries several. */
 #define WIRE_CALLS_MAX 64

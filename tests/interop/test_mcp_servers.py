@@ -279,6 +279,11 @@ def test_a_response_with_its_id_as_a_string_is_taken(raw):
     assert text_of(raw('{"jsonrpc":"2.0","id":"ID","result":{"content":[{"type":"text","text":"x"}]}}', timeout_ms=60000)) == "x"
 
 
+def test_a_timeout_names_the_rule_that_the_server_has_broken(raw):
+    answer = raw('{"jsonrpc":"2.0","id":4711,"result":{}}\n{"jsonrpc":"2.0","result":NaN}', timeout_ms=int(2000 * SLOWNESS))
+    assert answer["code"] == "timeout" and "(the server breaks a rule: it has sent what is no message: at byte " in answer["error"], answer
+
+
 def test_what_is_no_message_is_logged_with_its_beginning(raw, servers):
     assert raw('Usage: server DIR\n{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}')["result"] == {"content": []}
     until(lambda: "a character that starts none: Usage: server DIR" in servers.log(), START_SECONDS, "the log")

@@ -18,6 +18,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/text.h"
+#include "util/utf8.h"
 #include "wire/wire.h"
 #include "worker/progress.h"
 
@@ -26,6 +27,9 @@
 
 /* Notes about a server that breaks rules; the later ones are not logged. */
 #define NOTES_MAX 20
+
+/* The longest part of a note that a call reports. */
+#define NOTE_CHARS 200
 
 #define JITTER_PERCENT 25
 
@@ -48,14 +52,6 @@
 static void write_reason(const struct mcp_session *session, const char *reason, struct buffer *out)
 {
 	mcp_secrets_mask(&session->configuration.secrets, reason, strlen(reason), out);
-}
-
-static void note(struct mcp_session *session, const char *reason)
-{
-	buffer_reset(&session->last_note);
-	write_reason(session, reason, &session->last_note);
-	if (++session->n_notes <= NOTES_MAX && buffer_terminate(&session->last_note))
-		fprintf(stderr, "the server breaks a rule: %s\n", session->last_note.data);
 }
 
 static void fail_session(struct mcp_session *session, const char *reason)
@@ -209,6 +205,33 @@ static int send_frame(
 	wire_finish(&session->frame, start, kind, call_id);
 	return buffer_status(&session->frame) ? buffer_status(&session->frame)
 					      : transmit(session->wire, &session->frame);
+}
+
+/* Send the last note to the daemon, if a call may time out because of it. */
+static void send_note(struct mcp_session *session)
+{
+	const struct buffer *text = &session->last_note;
+	struct buffer *frame;
+	size_t start;
+	int r;
+
+	if (!mcp_session_has_calls(session) || buffer_status(text) < 0 ||
+		!pace_take(&session->note_pace, clock_now_ms()))
+		return;
+	frame = begin_frame(session, &start);
+	buffer_append_string(frame, "the server breaks a rule: ");
+	buffer_append(frame, text->data, utf8_prefix(text->data, text->size, NOTE_CHARS));
+	r = send_frame(session, start, WIRE_NOTE, 0);
+	session->error = session->error ? session->error : r;
+}
+
+static void note(struct mcp_session *session, const char *reason)
+{
+	buffer_reset(&session->last_note);
+	write_reason(session, reason, &session->last_note);
+	if (++session->n_notes <= NOTES_MAX && buffer_terminate(&session->last_note))
+		fprintf(stderr, "the server breaks a rule: %s\n", session->last_note.data);
+	send_note(session);
 }
 
 static int report_progress(struct mcp_session *session, const struct mcp_action *action)

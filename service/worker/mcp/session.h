@@ -82,6 +82,7 @@ struct mcp_session {
 	struct buffer failure; /* why the session is over, or has no list */
 	unsigned int n_notes;
 	struct buffer last_note; /* without the secrets */
+	struct pace note_pace;   /* the pace of notes to the daemon */
 	int error;               /* a negative errno: the session cannot go on */
 
 	struct mcp_flight flights[WIRE_CALLS_MAX];
