@@ -35,7 +35,7 @@ static uint64_t digest_listed(const struct package *package)
 static int take_listed(struct manifest_reader *reader, struct package *package,
 	const struct json_tape *described, struct diagnostics *problems)
 {
-	cleanup(pins_deinit) struct pins pins = {0};
+	cleanup(pins_deinit) struct pins pins = {.lock = -1};
 	int r = pins_read(package, &pins);
 
 	r = r ? r : manifest_take_listed(reader, described, &pins.kept, package, problems);

@@ -193,8 +193,10 @@ static void keep_same_server(struct load_job *job)
 		return;
 	if (job->previous)
 		atomic_store(&job->previous->mcp.is_stale, false);
-	if (is_as_before(job) && job->previous->fingerprint == job->package->fingerprint)
+	if (is_as_before(job) && job->previous->fingerprint == job->package->fingerprint) {
+		job->previous->mcp.pins = job->package->mcp.pins;
 		load_job_set_package(job, package_ref(job->previous));
+	}
 	drop_without_tools(job);
 }
 

@@ -21,12 +21,18 @@
 /* The names of changed tools in one line have about so many bytes. */
 #define NAMES_BYTES 300
 
+/* A stamp of no file has this time. */
+#define NEVER_NS (-1)
+
 void pins_deinit(struct pins *pins)
 {
 	mcp_pins_deinit(&pins->kept);
 	buffer_deinit(&pins->text);
 	free(pins->folder);
 	free(pins->path);
+	if (pins->lock >= 0)
+		close(pins->lock);
+	pins->lock = -1;
 }
 
 /* ── the file ────────────────────────────────────────────────────────────────────────────────── */
@@ -50,8 +56,9 @@ static int write_server(const struct package *package, char ret_text[2 * MCP_PIN
 	return 0;
 }
 
-/* Find the file of the pins of @package. Return 0; -ENOENT when there is no state folder, or -ENOMEM. */
-static int find_file(const struct package *package, struct pins *pins)
+/* Find the file of the pins of @package, in the state folder *@ret_state. Return 0; -ENOENT when there is no state
+ * folder, or -ENOMEM. */
+static int find_file(const struct package *package, struct pins *pins, char **ret_state)
 {
 	cleanup_free char *state = paths_state();
 
@@ -69,6 +76,7 @@ static int find_file(const struct package *package, struct pins *pins)
 		return -ENOMEM;
 	}
 	pins->name = pins->path + strlen(pins->folder) + 1;
+	*ret_state = take_ptr(state);
 	return 0;
 }
 
@@ -90,11 +98,12 @@ static int look(const char *path, struct stamp *ret_stamp)
 
 bool pins_hold(const struct package *package)
 {
-	cleanup(pins_deinit) struct pins pins = {0};
+	cleanup(pins_deinit) struct pins pins = {.lock = -1};
+	cleanup_free char *state = NULL;
 	const struct stamp *before = &package->mcp.pins;
 	struct stamp now;
 
-	if (package->mcp.pin == MCP_PIN_OFF || find_file(package, &pins) < 0)
+	if (package->mcp.pin == MCP_PIN_OFF || find_file(package, &pins, &state) < 0)
 		return true;
 	look(pins.path, &now);
 	/* Each change makes a file of its own. */
@@ -227,22 +236,30 @@ static int report_changes(
 	return line ? drop_tools(package, is_changed, line) : -ENOMEM;
 }
 
-/* Keep what is new. Return 0 or a negative errno. */
+/* Keep what is new. Return 0 or a negative errno; the next load then compares @package anew. */
 static int keep(struct pins *pins, struct package *package)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
-	int r = pins->kept.is_new ? mcp_pins_write(&pins->kept, pins->server, &text) : 0;
+	int r = pins->lock < 0 ? pins->lock : 0;
 
-	if (r < 0 || !pins->kept.is_new)
-		return r;
-	r = file_replace(pins->folder, pins->name, text.data, text.size, 0600);
-	return r ? r : look(pins->path, &package->mcp.pins);
+	if (!pins->kept.is_new)
+		return 0;
+	r = r ? r : mcp_pins_write(&pins->kept, pins->server, &text);
+	r = r ? r : file_replace(pins->folder, pins->name, text.data, text.size, 0600);
+	r = r ? r : look(pins->path, &package->mcp.pins);
+	if (r < 0)
+		package->mcp.pins.noted_ns = NEVER_NS;
+	return r;
 }
 
 static const char *reason_of(int error)
 {
 	if (error == MCP_PINS_E_WRONG)
 		return "it is no such file; remove it to have all tools pinned anew";
+	if (error == -EAGAIN)
+		return "another program has the lock of the state folder (.lock); the next load "
+		       "tries "
+		       "again";
 	if (error == -EPERM)
 		return "it is no regular file of the service's own user that no other may write";
 	return strerror(-error);
@@ -250,14 +267,19 @@ static const char *reason_of(int error)
 
 int pins_read(struct package *package, struct pins *ret_pins)
 {
+	cleanup_free char *state = NULL;
 	struct mcp_pins *kept = &ret_pins->kept;
 	struct buffer *text = &ret_pins->text;
 	int r;
 
 	if (package->mcp.pin == MCP_PIN_OFF)
 		return 0;
-	r = find_file(package, ret_pins);
+	r = find_file(package, ret_pins, &state);
 	if (r == 0) {
+		int error = file_lock(state, PINS_LOCK_MS, &ret_pins->lock);
+
+		if (error < 0)
+			ret_pins->lock = error;
 		r = look(ret_pins->path, &package->mcp.pins);
 		r = r ? r : file_read(ret_pins->path, MCP_PINS_FILE_BYTES, text);
 		if (r == -ENOENT || r == -ENOTDIR)
@@ -287,6 +309,6 @@ int pins_compare(struct pins *pins, struct package *package, const struct json_t
 		return r;
 	r = keep(pins, package);
 	if (r < 0)
-		return r == -ENOMEM ? r : fail(package, pins->path, "kept", strerror(-r), problems);
+		return r == -ENOMEM ? r : fail(package, pins->path, "kept", reason_of(r), problems);
 	return report_changes(package, is_changed, problems);
 }

@@ -14,6 +14,10 @@
  *                                                    block   it is not offered
  *             toolboxctl trust ID accepts the change
  *
+ * A load has the lock of STATE (util/file.h) from reading the file until it has replaced it, as toolboxctl trust has:
+ * no change is lost. Without the lock in PINS_LOCK_MS no file is written, as if that had failed: with block nothing
+ * is offered, with warn that is logged, and the next load tries again.
+ *
  * DIGEST is of the command or the address: another server with the same id has pins of its own. No
  * toolbox has an id, nor a state folder, that begins with a '.'.
  */
@@ -23,7 +27,11 @@
 
 #define PINS_FOLDER ".pins"
 
-/* The pins of a package while its list is read. Zero it before use; free it with pins_deinit(). */
+/* The longest wait of a load for a program that changes files of the state folder. */
+#define PINS_LOCK_MS 1000
+
+/* The pins of a package while its list is read. Zero it before use, but for @lock, which is -1; free it with
+ * pins_deinit(). */
 struct pins {
 	struct mcp_pins kept;
 	struct buffer text; /* the file, of which kept.tape is */
@@ -32,9 +40,11 @@ struct pins {
 	const char *name; /* in @folder */
 	char server[2 * MCP_PIN_BYTES + 1];
 	int error; /* for which they cannot be read: MCP_PINS_E_WRONG or a negative errno; 0: none */
+	int lock; /* the descriptor of the lock; a negative errno: why this load does not have it */
 };
 
-/* Read the pins of @package, of kind mcp; none if they are off. 0 or -ENOMEM. */
+/* Read the pins of @package, of kind mcp, and keep others from changing them until pins_deinit(); none if they are off.
+ * 0 or -ENOMEM. */
 int pins_read(struct package *package, struct pins *ret_pins);
 
 /* Compare the tools of @package, which were read from the list in @described, with their @pins, and keep the pins of new
@@ -44,5 +54,5 @@ int pins_compare(struct pins *pins, struct package *package, const struct json_t
 
 void pins_deinit(struct pins *pins);
 
-/* Return whether the pins of @package are those that it was compared with. */
+/* Return whether the pins of @package are those that it was compared with, and are kept. */
 bool pins_hold(const struct package *package);

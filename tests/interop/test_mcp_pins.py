@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pins: a server that changes a tool once it is in use, and what an operator does about it."""
+import fcntl
 import hashlib
 import json
 import os
@@ -301,3 +302,21 @@ def test_ten_thousand_changed_tools(box):
         assert os.path.getsize(box.pin_file()) < 16 << 20
         assert box.trust().stdout == "2000 changed tools of 'box' accepted\n"
         until(lambda: len(box.listed(caller, "box")) == 2000, 4 * EVENT_SECONDS, "all tools again")
+
+
+def test_pins_wait_for_another_program_that_changes_them(box):
+    """The next load keeps what it could not keep while another program had the lock of their folder."""
+    box.register(pin="block")
+    state = box.pins().parent
+    state.mkdir(parents=True)
+    with open(state / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        service = box.start()
+        with Caller(service.url) as caller:
+            until(lambda: "add" in box.not_offered(caller), EVENT_SECONDS, "the pins missed")
+            assert box.listed(caller, "box") == {}
+            assert "the next load tries again" in box.not_offered(caller)["add"]
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            caller.call("ovos.tools.reload", seconds=EVENT_SECONDS)
+            assert list(box.listed(caller, "box")) == ["add", "fail", "refuse"]
+            assert box.not_offered(caller) == {} and box.pin_file().stat().st_mode & 0o777 == 0o600

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/pins.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../scratch.h"
+#include "json/reader.h"
+#include "util/file.h"
+
+/* The pins of a server with one tool, as a load and another program change them at the same time. */
+
+static const char listed[] =
+	"{\"list\":[{\"name\":\"add\",\"inputSchema\":{\"type\":\"object\"}}]}";
+
+static struct tool tools[1];
+static struct toolbox toolbox;
+static struct toolbox *toolboxes[1];
+static struct package package;
+static struct json_tape described;
+static struct diagnostics problems;
+
+static void set_up(void)
+{
+	scratch_set_up();
+	setenv("STATE_DIRECTORY", scratch_folder, 1);
+	tools[0] = (struct tool){.name = "add", .server_name = "add"};
+	toolbox = (struct toolbox){.id = "box", .tools = tools, .n_tools = 1};
+	toolboxes[0] = &toolbox;
+	package = (struct package){.id = "box", .kind = KIND_MCP, .toolboxes = toolboxes};
+	package.mcp.server = "{\"argv\":[\"serve\"]}";
+	cr_assert_eq(
+		json_tape_read(&described, listed, strlen(listed), JSON_DEPTH_DEFAULT, NULL), 0);
+}
+
+static void tear_down(void)
+{
+	json_tape_deinit(&described);
+	diagnostics_deinit(&problems);
+	scratch_tear_down();
+}
+
+TestSuite(pins, .init = set_up, .fini = tear_down);
+
+/* Lock the state folder as toolboxctl trust does. */
+static int lock_state(int *ret_lock)
+{
+	return file_lock(scratch_folder, 0, ret_lock);
+}
+
+/* Read the pins, compare them, and keep what is new. */
+static void load(void)
+{
+	struct pins pins = {.lock = -1};
+
+	cr_assert_eq(pins_read(&package, &pins), 0);
+	cr_assert_eq(pins_compare(&pins, &package, &described, &problems), 0);
+	pins_deinit(&pins);
+}
+
+Test(pins, change_for_nobody_else_between_reading_and_keeping)
+{
+	struct pins pins = {.lock = -1};
+	int lock;
+
+	cr_assert_eq(pins_read(&package, &pins), 0);
+	cr_expect_eq(lock_state(&lock), -EAGAIN, "another program could change them now");
+	cr_assert_eq(pins_compare(&pins, &package, &described, &problems), 0);
+	cr_expect(pins_hold(&package));
+	pins_deinit(&pins);
+	cr_assert_eq(lock_state(&lock), 0);
+	close(lock);
+}
+
+Test(pins, are_kept_by_the_next_load_when_another_program_has_the_lock)
+{
+	int lock;
+
+	cr_assert_eq(lock_state(&lock), 0);
+	load();
+	cr_expect_not(pins_hold(&package));
+	cr_assert_eq(problems.n_items, 1);
+	cr_expect(strstr(problems.items[0].text, "the next load tries again"), "%s",
+		problems.items[0].text);
+	close(lock);
+	load();
+	cr_expect(pins_hold(&package));
+	cr_expect_eq(problems.n_items, 1);
+}
+
+Test(pins, that_are_known_need_no_lock)
+{
+	int lock;
+
+	load();
+	cr_assert_eq(lock_state(&lock), 0);
+	load();
+	cr_expect(pins_hold(&package));
+	cr_expect_eq(problems.n_items, 0);
+	close(lock);
+}
