@@ -209,6 +209,20 @@ static int judge_names(struct elements *elements, const struct mcp_tool_rules *r
 
 /* ── texts and schemas ───────────────────────────────────────────────────────────────────────── */
 
+/* Cut the blanks and line ends off both ends of @text. */
+static void trim_blanks(struct buffer *text)
+{
+	size_t first = 0;
+
+	while (text->size > 0 && strchr(" \t\r\n", text->data[text->size - 1]))
+		text->size--;
+	while (first < text->size && strchr(" \t\r\n", text->data[first]))
+		first++;
+	if (first > 0)
+		memmove(text->data, text->data + first, text->size - first);
+	text->size -= first;
+}
+
 /* Return the description or title at @token without hidden characters, cut, and owned by the caller; NULL
  * without memory. */
 static char *read_text(const struct json_tape *tape, uint32_t token, struct mcp_tool *tool)
@@ -220,6 +234,7 @@ static char *read_text(const struct json_tape *tape, uint32_t token, struct mcp_
 	json_string_decode(tape, token, &text);
 	tool->n_hidden += mcp_strip_hidden(&stripped, text.data, text.size);
 	buffer_fail_with(&stripped, &text);
+	trim_blanks(&stripped);
 	if (stripped.size > MCP_DESCRIPTION_BYTES) {
 		size = MCP_DESCRIPTION_BYTES;
 		while (((unsigned char)stripped.data[size] & 0xC0) == 0x80)

@@ -284,6 +284,21 @@ Test(mcp_server_tools, after_the_first_100000_are_not_looked_at)
 	unlist(&listed);
 }
 
+Test(mcp_server_tools, have_descriptions_without_blanks_around_them)
+{
+	struct listed listed;
+
+	list(&listed,
+		"[{'name':'a','description':'\\n\\n   Read a file.\\n  Whole. "
+		"\\n','inputSchema':{}}]",
+		(struct mcp_tool_rules){0}, NULL);
+	cr_assert_eq(listed.tools.n_items, 1);
+	cr_expect_not_null(
+		strstr(listed.tools.items[0].entry, "\"description\":\"Read a file.\\n  Whole.\""),
+		"%s", listed.tools.items[0].entry);
+	unlist(&listed);
+}
+
 /* ── pins ────────────────────────────────────────────────────────────────────────────────────── */
 
 static void expect_pin(const char *tool, const char *digits)
