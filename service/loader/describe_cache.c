@@ -18,9 +18,9 @@
 #include "util/file.h"
 #include "util/log.h"
 
-#define PREFIX      "told-"
-#define HEAD_FORMAT "toolboxd-told 2 %016llx %016llx\n"
-#define HEAD_BYTES  (sizeof("toolboxd-told 2 0123456789abcdef 0123456789abcdef\n") - 1)
+#define PREFIX      "described-"
+#define HEAD_FORMAT "toolboxd-described 1 %016llx %016llx\n"
+#define HEAD_BYTES  (sizeof("toolboxd-described 1 0123456789abcdef 0123456789abcdef\n") - 1)
 
 /* ── the key ─────────────────────────────────────────────────────────────────────────────────── */
 

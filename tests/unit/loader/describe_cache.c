@@ -78,6 +78,24 @@ Test(describe_cache, gives_back_what_it_depends_on)
 	cr_expect_eq(depends, UINT64_C(0xfedcba9876543210));
 }
 
+Test(describe_cache, names_the_format_of_its_files)
+{
+	static const char head[] = "toolboxd-described 1 ";
+	char bytes[sizeof(head)] = "";
+	FILE *file;
+
+	describe_cache_write("key", "{}", 2, 0);
+	file = fopen(scratch_path("home/.cache/toolboxd/described-key"), "r+e");
+	cr_assert(file);
+	cr_assert_eq(fread(bytes, 1, sizeof(head) - 1, file), sizeof(head) - 1);
+	cr_expect_str_eq(bytes, head);
+	cr_assert(recall("key"));
+	cr_assert_eq(fseek(file, (long)strlen("toolboxd-described "), SEEK_SET), 0);
+	cr_assert_eq(fputc('2', file), '2');
+	fclose(file);
+	cr_expect_null(recall("key"), "it is of another format");
+}
+
 Test(describe_cache, is_where_systemd_or_xdg_say)
 {
 	setenv("XDG_CACHE_HOME", scratch_path("xdg"), 1);
@@ -99,7 +117,7 @@ Test(describe_cache, is_where_systemd_or_xdg_say)
 Test(describe_cache, believes_no_file_that_others_may_have_written)
 {
 	static const char folder[] = "home/.cache/toolboxd";
-	char *file = scratch_path("home/.cache/toolboxd/told-key");
+	char *file = scratch_path("home/.cache/toolboxd/described-key");
 
 	describe_cache_write("key", "{}", 2, 0);
 	cr_assert(recall("key"));
@@ -129,7 +147,7 @@ Test(describe_cache, believes_no_file_that_others_may_have_written)
 
 Test(describe_cache, believes_no_file_of_another_user)
 {
-	char *file = scratch_path("home/.cache/toolboxd/told-key");
+	char *file = scratch_path("home/.cache/toolboxd/described-key");
 
 	if (geteuid() != 0)
 		cr_skip_test("only root gives files away");
@@ -152,7 +170,7 @@ Test(describe_cache, keeps_what_was_used_last)
 
 		snprintf(key, sizeof(key), "%d", i);
 		describe_cache_write(key, "x", 1, 0);
-		snprintf(path, sizeof(path), "home/.cache/toolboxd/told-%d", i);
+		snprintf(path, sizeof(path), "home/.cache/toolboxd/described-%d", i);
 		cr_assert_eq(utimensat(AT_FDCWD, scratch_path(path), times, 0), 0);
 	}
 	cr_expect(recall("0"), "and so it was used just now");
