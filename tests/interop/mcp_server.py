@@ -30,7 +30,8 @@ TOOLS = [
     {"name": "fail", "description": "Fail with two texts.", "inputSchema": NOTHING},
     {"name": "refuse", "description": "Answer with an error.", "inputSchema": NOTHING},
     {"name": "wait", "description": "Answer after a time, with progress.",
-     "inputSchema": {"type": "object", "properties": {"seconds": {"type": "number"}}}},
+     "inputSchema": {"type": "object", "properties": {
+         "seconds": {"type": "number"}, "steps": {"type": "integer"}, "until": {"type": "string"}}}},
     {"name": "die", "description": "Die by a signal.", "inputSchema": NOTHING},
     {"name": "leave", "description": "Exit.", "inputSchema": NOTHING},
     {"name": "twice", "description": "Answer twice.", "inputSchema": NOTHING},
@@ -180,7 +181,9 @@ class Server:
 
     def tool_wait(self, request, args):
         token = request["params"].get("_meta", {}).get("progressToken")
-        steps = 4
+        steps = args.get("steps", 4)
+        while "until" in args and not os.path.exists(args["until"]):
+            time.sleep(0.01)
         for step in range(1, steps + 1):
             time.sleep(args.get("seconds", 0.4) / steps)
             if token is not None:

@@ -332,22 +332,31 @@ def test_progress_is_told(servers):
         assert told == [one for one in [(step / 4, f"step {step}") for step in range(1, 5)] if one in told]
 
 
+# The deadlines are long enough for a busy machine, and progress comes forty times in one.
+ANEW_MS = int(4000 * SLOWNESS)
+BUSY = {"seconds": 2 * ANEW_MS / 1000, "steps": 80}
+
+
 def test_progress_begins_the_deadline_of_a_tool_anew_and_not_that_of_a_caller(servers):
-    servers.add("box", tools={"wait": {"timeout_ms": int(1000 * SLOWNESS)}})
+    servers.add("box", tools={"wait": {"timeout_ms": ANEW_MS}})
     with Caller(servers.start().url) as caller:
         servers.await_tools(caller)
         caller.invoke("add", {"a": 1})
-        assert text_of(caller.invoke("wait", {"seconds": 2 * SLOWNESS}, seconds=EVENT_SECONDS)) == "waited"
-        assert caller.invoke("wait", {"seconds": EVENT_SECONDS}, seconds=EVENT_SECONDS)["code"] == "timeout"
-        assert caller.invoke("wait", {"seconds": 2 * SLOWNESS}, timeout_ms=int(999 * SLOWNESS),
-                             seconds=EVENT_SECONDS)["code"] == "timeout"
+        assert text_of(caller.invoke("wait", BUSY, seconds=EVENT_SECONDS)) == "waited"
+        assert caller.invoke("wait", BUSY, timeout_ms=ANEW_MS - 1, seconds=EVENT_SECONDS)["code"] == "timeout"
+        # Without progress: it never comes that far.
+        assert caller.invoke("wait", {"seconds": 3600}, seconds=EVENT_SECONDS)["code"] == "timeout"
 
 
 def test_progress_extends_a_deadline_up_to_a_bound(servers):
-    servers.add("box", tools={"wait": {"timeout_ms": int(1000 * SLOWNESS)}}, limits={"max_ms": int(1500 * SLOWNESS)})
+    servers.add("box", tools={"wait": {"timeout_ms": ANEW_MS}}, limits={"max_ms": ANEW_MS * 3 // 2})
     with Caller(servers.start().url) as caller:
         servers.await_tools(caller)
-        assert caller.invoke("wait", {"seconds": EVENT_SECONDS}, seconds=EVENT_SECONDS)["code"] == "timeout"
+        caller.invoke("add", {"a": 1})
+        begun = time.monotonic()
+        answer = caller.invoke("wait", {"seconds": 3600, "steps": 36000}, seconds=EVENT_SECONDS)
+        assert answer["code"] == "timeout"
+        assert time.monotonic() - begun > ANEW_MS * 1.49 / 1000, "it was extended"
 
 
 def begin(caller, name, args, count=1, **more):
@@ -407,14 +416,17 @@ def test_calls_that_share_a_server_start_others_up_to_workers(servers):
         assert len(servers.starts("box")) == 4 and all(map(is_alive, servers.starts("box")[1:]))
 
 
-def test_a_tool_that_is_not_parallel_runs_alone(servers):
+def test_a_tool_that_is_not_parallel_runs_alone(servers, tmp_path):
+    gate = tmp_path / "gate"
     servers.add("box", tools={"wait": {"parallel": False}})
     with Caller(servers.start().url) as caller:
         servers.await_tools(caller)
         caller.invoke("add", {"a": 1})
-        marks = begin(caller, "wait", {"seconds": 2}) + begin(caller, "add", {"a": 1}, 3)
-        assert running(caller) == (1, 3)
-        assert list(ends_of(caller, marks)) == marks
+        marks = begin(caller, "wait", {"until": str(gate)}, timeout_ms=600000)
+        marks += begin(caller, "add", {"a": 1}, 3, timeout_ms=600000)
+        until(lambda: running(caller) == (1, 3), EVENT_SECONDS, "three that wait for one")
+        gate.touch()
+        assert list(ends_of(caller, marks))[0] == marks[0]
 
 
 @pytest.mark.parametrize("era", ERAS)
