@@ -85,8 +85,7 @@ static const struct ctl_command commands[] = {
 		"and results\nare not kept.\n",
 		"  toolboxctl calls --running\n"
 		"  toolboxctl calls --failed --since 10m\n"
-		"  toolboxctl calls --tool math_tools/add --source skill-math\n"
-		"  toolboxctl calls --follow\n",
+		"  toolboxctl calls --tool math_tools/add --source skill-math\n",
 		CTL_FLAG_CALLS | CTL_FLAG_TOOL | CTL_FLAG_TOOLBOX | CTL_FLAG_PAST | DOOR_FLAGS, 0,
 		0, ctl_calls},
 	{"cancel", "CALL...", "end calls that run or wait",
@@ -99,8 +98,9 @@ static const struct ctl_command commands[] = {
 		"configuration has\n\"events\": {\"arguments\": true, \"results\": true}.\n",
 		"  toolboxctl watch\n"
 		"  toolboxctl watch --json\n"
+		"  toolboxctl watch --failed --source skill-math\n"
 		"  toolboxctl watch --tool add --args --count 1\n",
-		CTL_FLAG_TOOL | CTL_FLAG_EVENTS | DOOR_FLAGS, 0, 0, ctl_watch},
+		CTL_FLAG_TOOL | CTL_FLAG_TOOLBOX | CTL_FLAG_EVENTS | DOOR_FLAGS, 0, 0, ctl_watch},
 	{"match", "TEXT...", "find the tool that an utterance means",
 		"The first tool, in the order of `list`, with a trigger that matches. Several "
 		"words are\none utterance.\n",

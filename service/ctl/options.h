@@ -90,7 +90,7 @@ struct ctl_options {
 	bool show;
 	bool running;
 	bool failed;
-	bool follow;
+	bool ended;
 	bool shows_args; /* `--args` of watch */
 	bool help;
 	bool version;

@@ -116,12 +116,16 @@ static void append_progress(struct buffer *line, const struct json_tape *event)
 	append_event_member(line, event, "text", "  ");
 }
 
-static void append_completed(struct buffer *line, const struct json_tape *event)
+static bool has_failed(const struct json_tape *event)
 {
 	uint32_t is_good = json_find(event, 0, "ok");
 
-	buffer_append_string(
-		line, is_good != JSON_NONE && json_is_true(event, is_good) ? "  done" : "  failed");
+	return is_good == JSON_NONE || !json_is_true(event, is_good);
+}
+
+static void append_completed(struct buffer *line, const struct json_tape *event)
+{
+	buffer_append_string(line, has_failed(event) ? "  failed" : "  done");
 	append_event_member(line, event, "duration_ms", " after ");
 	buffer_append_string(line, " ms");
 	append_event_member(line, event, "error", ": ");
@@ -146,17 +150,30 @@ static bool member_is(
 	       json_string_equals(event, token, wanted, size);
 }
 
-/* Return whether @event is about the tool of --tool, TOOL or TOOLBOX/TOOL. */
-static bool is_watched(const struct ctl_options *options, const struct json_tape *event)
+/* Return whether @event has @wanted as its @key; @wanted NULL: any. */
+static bool member_matches(const struct json_tape *event, const char *key, const char *wanted)
+{
+	return !wanted || member_is(event, key, wanted, strlen(wanted));
+}
+
+/* Return whether @event of @topic is among those that the options name: by TOOL or TOOLBOX/TOOL, toolbox, source and
+ * outcome. */
+static bool is_watched(
+	const struct ctl_options *options, const char *topic, const struct json_tape *event)
 {
 	const char *tool = options->tool;
 	const char *slash = tool ? strchr(tool, '/') : NULL;
-	const char *name = slash ? slash + 1 : tool;
+	bool is_end = strcmp(topic, COMPLETED_TOPIC) == 0;
 
-	if (!tool)
-		return true;
-	return member_is(event, "name", name, strlen(name)) &&
-	       (!slash || member_is(event, "toolbox_id", tool, (size_t)(slash - tool)));
+	if ((options->ended || options->failed) && !is_end)
+		return false;
+	if (options->failed && !has_failed(event))
+		return false;
+	if (slash && !member_is(event, "toolbox_id", tool, (size_t)(slash - tool)))
+		return false;
+	return member_matches(event, "name", slash ? slash + 1 : tool) &&
+	       member_matches(event, "toolbox_id", options->toolbox_id) &&
+	       member_matches(event, "source", options->source);
 }
 
 /* Return whether the call of @event, which is over, was run and not refused. */
@@ -197,7 +214,7 @@ static void print_event(void *data, const char *topic, const struct json_tape *e
 	cleanup(buffer_deinit) struct buffer line = {0};
 	cleanup(buffer_deinit) struct buffer out = {0};
 
-	if (watch->is_over || !is_watched(options, event))
+	if (watch->is_over || !is_watched(options, topic, event))
 		return;
 	if (!watch->is_settled)
 		learn_of_arguments(watch, topic, event);
@@ -276,6 +293,11 @@ int watch_calls(struct ctl_session *session, const struct ctl_options *options, 
 		.options = options, .session = session, .is_settled = !options->shows_args};
 	int r = read_count(options->count, &watch.n_left);
 
+	if (r == 0 && options->shows_args && (options->ended || options->failed)) {
+		terminal_complain("--args is about the beginning of a call, which --ended and "
+				  "--failed leave out");
+		r = CTL_USAGE;
+	}
 	if (r != 0)
 		return r;
 	ctl_session_listen(session, topics, is_own ? N_TOPICS - 1 : N_TOPICS, print_event, &watch);

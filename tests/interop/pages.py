@@ -37,7 +37,7 @@ PROLOGUE = r"""
 trap 'printf "%s: %s\n" "$?" "$BASH_COMMAND" >>"$FAILED"' ERR
 toolboxctl() {
     case " $* " in
-    *" watch "*|*" --watch "*|*" --follow "*)
+    *" watch "*|*" --watch "*)
         script -qec "stty cols 80 rows 24; timeout --foreground -s INT 2 toolboxctl ${*@Q}" /dev/null
         [ $? = 124 ] ;;
     *) command toolboxctl "$@" ;;

@@ -3,13 +3,11 @@
 import datetime
 import json
 import re
-import signal
-import subprocess
 
 import manifests
 import pytest
 from caller import Caller
-from processes import EVENT_SECONDS, TOOLBOXCTL, environment, toolboxctl, until
+from processes import EVENT_SECONDS, toolboxctl, until
 from test_history import begin, crashy, invoke, running
 from test_plugins import plugged
 from test_toolboxctl import Watch
@@ -89,7 +87,9 @@ def test_calls_in_json_are_the_response(own, ctl):
 
 @pytest.mark.parametrize("args, words", [
     (["calls", "--running", "--failed"], "either --running or --failed"),
-    (["calls", "--running", "--follow"], "toolboxctl watch"),
+    (["calls", "--ended"], "calls takes no --ended"),
+    (["watch", "--running"], "watch takes no --running"),
+    (["watch", "--args", "--ended"], "--args is about the beginning of a call"),
     (["calls", "--since", "soon"], "--since must be like 10m"),
     (["calls", "--tool", "a/b", "--toolbox", "c"], "'a/b' is not in the toolbox"),
     (["calls", "--count", "1"], "calls takes no --count"),
@@ -111,41 +111,6 @@ def test_strangers_change_nothing_on_the_terminal(own, ctl):
     invoke(caller, "x\x1b[2J\ny", {}, {"source": "\u202eevil\x07"})
     _, _, row = rows(ctl("calls"))
     assert "x\\u001b[2J y" in row and "\\u202eevil\\u0007" in row
-
-
-def follower(service, home, *args):
-    """A running `toolboxctl calls --follow`, its lines as they come."""
-    return subprocess.Popen([TOOLBOXCTL, "calls", "--follow", "--bus", service.url, *args], text=True,
-                            stdout=subprocess.PIPE, env=environment(home), cwd=home)
-
-
-@pytest.mark.parametrize("is_json", [False, True])
-def test_calls_are_followed(own, tmp_path, is_json):
-    service, caller = own
-    process = follower(service, tmp_path, *(["--json"] if is_json else []))
-    try:
-        lines = iter(process.stdout.readline, "")
-        if not is_json:
-            assert next(lines).startswith("TIME")
-        assert "absolute" in next(lines)
-        mark = begin(caller, "wait", {"seconds": 1})
-        running(caller)
-        for _ in range(3):
-            invoke(caller, "echo", {"text": "a"})
-        found = [next(lines) for _ in range(4)]
-        assert [one.count("echo") + 2 * one.count("wait") for one in found] == [2, 1, 1, 1]
-        assert len(set(found)) == 4
-        if is_json:
-            assert [json.loads(one)["state"] for one in found] == ["done"] * 4
-        else:
-            assert re.fullmatch(r"\d\d:\d\d:\d\d  [0-9a-f]{6}  answers/echo {12}  alice +\d+\.\d m?s  ok\n",
-                                found[1])
-        invoke(caller, "quiet")
-        assert "host_crashed" in next(lines)
-        del mark
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=EVENT_SECONDS)
 
 
 # ── cancel ─────────────────────────────────────────────────────────────────────────────────────
@@ -254,3 +219,23 @@ def test_watch_of_one_tool_ends_after_so_many_calls(own, tmp_path):
         until(lambda: invoke(caller, "echo", {"text": "a"}) and watch.process.poll() is not None,
               EVENT_SECONDS, "the end of watch")
         assert watch.process.returncode == 0
+
+
+def test_watch_prints_only_the_calls_that_are_asked_for(own, tmp_path):
+    """Each watch ends after two lines, which are the ends of calls of echo by bob, or of calls that failed."""
+    service, caller = own
+
+    def call():
+        for source in ("alice", "bob"):
+            invoke(caller, "absolute", {"value": 1}, {"source": source})
+            invoke(caller, "echo", {"text": source}, {"source": source})
+            invoke(caller, "nope", {}, {"source": source})
+
+    for args, expected in (
+            (["--ended", "--toolbox", "answers", "--tool", "echo", "--source", "bob"], {"answers/echo for bob  done"}),
+            (["--failed", "--source", "alice"], {"nope for alice  failed"})):
+        with Watch(service.url, tmp_path / "watch", *args, "--count", "2") as watch:
+            until(lambda: call() or watch.process.poll() is not None, EVENT_SECONDS, "the end of watch")
+            assert watch.process.returncode == 0 and watch.errors() == ""
+        found = {re.search(r"  [0-9a-f]{6}  (.*?  (?:done|failed))", line).group(1) for line in watch.lines}
+        assert found == expected and len(watch.lines) == 2, watch.lines
