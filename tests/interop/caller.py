@@ -105,10 +105,10 @@ class Caller:
                                and message.context.get("mark") == mark)
         return len(answer.data["tools"])
 
-    def settle(self):
+    def settle(self, seconds=EVENT_SECONDS):
         """Everything that came until the service has answered a question put now: it reads and
         answers in order, so what it had to say to earlier messages stands before; but see answers_of()."""
-        self.call(ALIVE, seconds=EVENT_SECONDS)
+        self.call(ALIVE, seconds=seconds)
         seen, self.seen = self.seen, []
         return [message for message in seen if message.type != ALIVE
                 and message.type != ALIVE + ".response"]

@@ -14,9 +14,10 @@ import manifests
 import pytest
 from caller import Caller
 from http_peer import Http, port_of
-from processes import DEADLINE_MS, EVENT_SECONDS, TOOLBOXD, Daemon, OvosBus, until
+from processes import DEADLINE_MS, EVENT_SECONDS, SLOWNESS, TOOLBOXD, Daemon, OvosBus, until
 from websocket_peer import Closed
 
+LOST_SECONDS = 5 * SLOWNESS  # a request of which nothing came so long is taken for lost
 BUSES = ("ovos-messagebus", "embedded")
 
 # The files that take longest. They come first, so that no process works alone at the end of a run.
@@ -100,7 +101,7 @@ class Service:
         while answered < 2:
             try:
                 self.sponge = self.sponge or Caller(self.url)
-                self.sponge.settle()
+                self.sponge.settle(LOST_SECONDS)
                 answered += 1
             except TimeoutError:
                 answered = 0

@@ -286,7 +286,7 @@ def test_a_timeout_names_the_rule_that_the_server_has_broken(raw):
 
 def test_what_is_no_message_is_logged_with_its_beginning(raw, servers):
     assert raw('Usage: server DIR\n{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}')["result"] == {"content": []}
-    until(lambda: "a character that starts none: Usage: server DIR" in servers.log(), START_SECONDS, "the log")
+    until(lambda: "a character that starts none: Usage: server DIR" in servers.log(), EVENT_SECONDS, "the log")
 
 
 def test_a_server_has_no_descriptor_of_ours(servers):
