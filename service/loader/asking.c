@@ -35,7 +35,6 @@ struct asking {
 	struct loop *loop;
 	const char *host_program;
 	const struct config *config;
-	bool has_printed;
 	asking_arrived_function arrived;
 	void *data;
 	asking_answered_function answered;
@@ -121,8 +120,7 @@ static void host_has_ended(void *data)
 static int start(struct question *question)
 {
 	struct asking *asking = question->asking;
-	int r = checker_new(asking->loop, asking->host_program, asking->config, asking->has_printed,
-		&question->checker);
+	int r = checker_new(asking->loop, asking->host_program, asking->config, &question->checker);
 
 	r = r ? r : checker_add(question->checker, question->package, question);
 	question->begun_ms = clock_now_ms();
@@ -273,7 +271,7 @@ int asking_list(const struct asking *asking, bool has_answers, struct text_list 
 /* ── life ────────────────────────────────────────────────────────────────────────────────────── */
 
 int asking_new(struct loop *loop, const char *host_program, const struct config *config,
-	bool has_printed, asking_arrived_function arrived, void *data, struct asking **ret_asking)
+	asking_arrived_function arrived, void *data, struct asking **ret_asking)
 {
 	struct asking *asking = calloc(1, sizeof(*asking));
 
@@ -283,7 +281,6 @@ int asking_new(struct loop *loop, const char *host_program, const struct config 
 		.loop = loop,
 		.host_program = host_program,
 		.config = config,
-		.has_printed = has_printed,
 		.arrived = arrived,
 		.data = data,
 	};

@@ -41,7 +41,7 @@ typedef void (*asking_arrived_function)(void *data);
 
 /* Make an empty set of questions. @host_program and @config outlive it. @arrived may be NULL. 0 or -ENOMEM. */
 int asking_new(struct loop *loop, const char *host_program, const struct config *config,
-	bool has_printed, asking_arrived_function arrived, void *data, struct asking **ret_asking);
+	asking_arrived_function arrived, void *data, struct asking **ret_asking);
 
 /* Free all questions; their hosts are killed. Takes NULL. */
 void asking_free(struct asking *asking);

@@ -21,9 +21,9 @@
 #define TEXT_BYTES    1024
 #define POINTER_BYTES 256
 
-/* The bytes of the last lines of a server that the reason of its refusal has, and the text between two. */
-#define PRINTED_BYTES 400
-#define BETWEEN       " | "
+/* The bytes of the last lines of a server's log that the reason of its refusal has, and the text between two. */
+#define LOGGED_BYTES 400
+#define BETWEEN      " | "
 
 struct check_target {
 	struct package *package;
@@ -41,13 +41,12 @@ struct check_host {
 	struct checker *checker;
 	struct host *host; /* NULL: free for the next one */
 	struct check_batch batch;
-	struct output_tail output; /* for kind mcp, if has_printed: the last lines of the server */
+	struct output_tail output; /* for kind mcp: the last lines of its log */
 };
 
 struct checker {
 	const char *host_program;
 	const struct config *config;
-	bool has_printed; /* reasons have what servers have printed */
 	struct loop *loop;
 	struct check_target *targets;
 	size_t n_targets;
@@ -187,7 +186,7 @@ static void manifest_pointer(const char *pointer, char *ret, size_t size)
 
 /* Return the first of the @n lines of @output that the reason of a refusal has. A server that is started twice often
  * prints the same twice. */
-static size_t find_printed(const struct output_tail *output, size_t n)
+static size_t find_logged(const struct output_tail *output, size_t n)
 {
 	size_t first = n;
 	size_t size = 0;
@@ -197,17 +196,17 @@ static size_t find_printed(const struct output_tail *output, size_t n)
 		const struct output_tail_line *line = output_tail_line(output, first - 1);
 
 		size += line->size + strlen(BETWEEN);
-		if (size > PRINTED_BYTES ||
-			(line != last && line->size == last->size &&
-				memcmp(line->text, last->text, line->size) == 0))
+		if (size > LOGGED_BYTES || (line != last && line->size == last->size &&
+						   memcmp(line->text, last->text, line->size) == 0))
 			break;
 		first--;
 	}
 	return first;
 }
 
-/* Append the last lines of @output. They often explain what a program of others lacks. */
-static void append_printed(const struct output_tail *output, char *text, size_t room)
+/* Append the last lines of @output, which are of the server or of its host. They often explain what a program of others
+ * lacks. */
+static void append_logged(const struct output_tail *output, char *text, size_t room)
 {
 	const struct output_tail_line *line;
 	size_t n = 0;
@@ -215,13 +214,14 @@ static void append_printed(const struct output_tail *output, char *text, size_t 
 
 	while (output_tail_line(output, n))
 		n++;
-	first = find_printed(output, n);
+	first = find_logged(output, n);
 	for (size_t i = first; i < n; i++) {
 		size_t length = strlen(text);
 
 		line = output_tail_line(output, i);
 		snprintf(text + length, room - length, "%s%.*s",
-			i == first ? "; it has printed: " : BETWEEN, (int)line->size, line->text);
+			i == first ? "; its log ends with: " : BETWEEN, (int)line->size,
+			line->text);
 	}
 }
 
@@ -240,7 +240,7 @@ static void refuse_for(struct check_host *check, const struct host_exit *end)
 		if (end->refused && (size_t)length < sizeof(text))
 			snprintf(text + length, sizeof(text) - (size_t)length, HOST_REFUSED_FORMAT,
 				end->refused);
-		append_printed(&check->output, text, sizeof(text));
+		append_logged(&check->output, text, sizeof(text));
 	} else {
 		int length = snprintf(text, sizeof(text), "%s failed: ",
 			package->library.path ? "loading the library" : "describing its tools");
@@ -330,7 +330,7 @@ static int spawn(struct check_host *check)
 		.has_guard = package_has_guard(package),
 		.yields = true,
 		.has_bus = kind_facts(package->kind)->has_bus,
-		.tail = package->kind == KIND_MCP && checker->has_printed ? &check->output : NULL,
+		.tail = package->kind == KIND_MCP ? &check->output : NULL,
 	};
 
 	return r < 0 ? r : host_spawn(checker->loop, &options, &handler, check, &check->host);
@@ -370,7 +370,7 @@ static void work(void *data)
 /* ── for the owner ───────────────────────────────────────────────────────────────────────────── */
 
 int checker_new(struct loop *loop, const char *host_program, const struct config *config,
-	bool has_printed, struct checker **ret_checker)
+	struct checker **ret_checker)
 {
 	cleanup(checker_cleanup) struct checker *checker = calloc(1, sizeof(*checker));
 
@@ -379,7 +379,6 @@ int checker_new(struct loop *loop, const char *host_program, const struct config
 	checker->loop = loop;
 	checker->host_program = host_program;
 	checker->config = config;
-	checker->has_printed = has_printed;
 	for (size_t i = 0; i < CHECKER_HOSTS_MAX; i++)
 		checker->hosts[i].checker = checker;
 	if (loop_timer_init(&checker->work, loop, work, checker) < 0)

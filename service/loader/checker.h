@@ -26,8 +26,8 @@
  */
 struct checker;
 
-/* @item's toolbox cannot be offered: @text is the reason, for the place @pointer of its manifest.
- * Both are good during the call only. */
+/* @item's toolbox cannot be offered: @text is the reason, for the place @pointer of its manifest; of a server, with the
+ * last lines of its log. Both are good during the call only. */
 typedef void (*checker_refused_function)(void *item, const char *pointer, const char *text);
 
 /* @item's host has described its tools: @described is the payload of LOADED, good during the call
@@ -38,10 +38,9 @@ typedef void (*checker_described_function)(void *item, const char *described, si
  * may free the checker. */
 typedef void (*checker_done_function)(void *data);
 
-/* Make a checker. @host_program and @config must outlive it. @has_printed: the reason against a server has the last
- * lines that it has printed. 0 or -ENOMEM. */
+/* Make a checker. @host_program and @config must outlive it. 0 or -ENOMEM. */
 int checker_new(struct loop *loop, const char *host_program, const struct config *config,
-	bool has_printed, struct checker **ret_checker);
+	struct checker **ret_checker);
 
 /* Free the checker, which may be NULL. Its hosts end, and no handler is called. */
 void checker_free(struct checker *checker);

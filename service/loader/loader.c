@@ -621,14 +621,13 @@ static int new_loader(
 	manifest_reader_limit_checks(loader->jobs.reader, options->config->limits.check_ms);
 	manifest_reader_limit_tools(loader->jobs.reader, options->config->limits.tools);
 	manifest_reader_bound(loader->jobs.reader, &loader->is_abandoned, TOOLS_MS_MAX);
-	r = checker_new(loop, options->host_program, options->config, options->has_printed,
-		&loader->jobs.checker);
+	r = checker_new(loop, options->host_program, options->config, &loader->jobs.checker);
 	r = r ? r : loop_timer_init(&loader->patience, loop, patience_is_over, loader);
 	loader->asking = options->asking;
 	loader->has_own_asking = !options->asking;
 	if (r == 0 && loader->has_own_asking)
-		r = asking_new(loop, options->host_program, options->config, options->has_printed,
-			NULL, NULL, &loader->asking);
+		r = asking_new(
+			loop, options->host_program, options->config, NULL, NULL, &loader->asking);
 	r = r ? r : asking_list(loader->asking, true, &loader->jobs.questioned);
 	if (r < 0)
 		return r;

@@ -64,7 +64,6 @@ struct loader_options {
 	uint64_t
 		patience_ms; /* the wait for servers, after which it goes on without the others; 0: for all */
 	bool takes_answers; /* it takes what has come, and asks no server again that has refused */
-	bool has_printed; /* errors have the last lines that servers have printed: there is no log */
 	loader_made_function made; /* called before done(); or NULL */
 };
 

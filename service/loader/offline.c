@@ -67,7 +67,6 @@ int offline_load(const struct config *config, const char *const *files, size_t n
 		.host_program = paths.host_program,
 		.library_dir = paths.library_dir,
 		.asks_servers = asks_servers,
-		.has_printed = true,
 	};
 	int r = paths_find(&paths);
 

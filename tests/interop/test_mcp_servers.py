@@ -359,6 +359,35 @@ def test_progress_extends_a_deadline_up_to_a_bound(servers):
         assert time.monotonic() - begun > ANEW_MS * 1.49 / 1000, "it was extended"
 
 
+def test_the_last_words_of_a_server_are_in_the_reason_against_it(servers, tmp_path):
+    """As Node writes an uncaught error: its reason is above the frames of the stack. What was secret stays so."""
+    program = tmp_path / "program"
+    trace = "".join(f"    at f{number} (/app/index.js:{number}:1)\n" for number in range(12))
+    program.write_text("#!/bin/sh\nread line\necho \"Error: database /var/none.db not found for $API_KEY\" >&2\n"
+                       f"cat >&2 <<'END'\n{trace}\nNode.js v20.19.0\nEND\nexit 3\n")
+    program.chmod(0o755)
+    servers.add("box", mcp={"command": [str(program)], "env": {"API_KEY": "${env:TEST_KEY}"}})
+    service = servers.start(env={"TEST_KEY": "hush-hush"})
+    with Caller(service.url) as caller:
+        failed = until(lambda: caller.call("ovos.tools.status")["failed"], EVENT_SECONDS, "it failed")
+    words = ("the server has exited with status 3 before it has listed its tools; its log ends with: "
+             "Error: database /var/none.db not found for *** | Node.js v20.19.0")
+    assert failed[0]["error"].endswith(words), failed
+    done = toolboxctl("status", "box", "--bus", service.url, home=tmp_path)
+    assert "database /var/none.db not found for ***" in " ".join((done.stdout + done.stderr).split()), done
+
+
+def test_what_the_host_says_of_a_server_counts_as_no_word_of_it(servers, tmp_path):
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\nread line\necho 'Usage: server DIR'\nexit 2\n")
+    program.chmod(0o755)
+    servers.add("box", mcp={"command": [str(program)]})
+    with Caller(servers.start().url) as caller:
+        failed = until(lambda: caller.call("ovos.tools.status")["failed"], EVENT_SECONDS, "it failed")
+    assert "its log ends with: the server breaks a rule: " in failed[0]["error"]
+    assert "it has printed" not in failed[0]["error"]
+
+
 def begin(caller, name, args, count=1, **more):
     """Begin calls; their marks."""
     return [caller.send("ovos.tools.invoke", {"name": name, "args": args, "call_id": f"{name}-{number}", **more},

@@ -101,9 +101,9 @@ def test_tools_that_are_left_out_are_listed(new, tmp_path):
     (["--command", "npx -y foo"], "No such file or directory (write each word of a command as one of its own)"),
     (["--command", "false"], "the server has exited with status 1 before it has listed its tools"),
     (["--command", "sh", "-c", "for i in 1 2 3; do echo \"no key $i\" >&2; done; exit 3"],
-     "the server has exited with status 3 before it has listed its tools; it has printed: no key 1 | no key 2 | no key 3\n"),
-    (["--command", "sh", "-c", "printf '%0150d\\n' 1 2 3 4 5 >&2; exit 3"], f"; it has printed: {4:0150d} | {5:0150d}\n"),
-    (["--command", "sh", "-c", "printf '\\033]0;title\\007' >&2; exit 3"], "; it has printed: "),
+     "the server has exited with status 3 before it has listed its tools; its log ends with: no key 1 | no key 2 | no key 3\n"),
+    (["--command", "sh", "-c", "printf '%0150d\\n' 1 2 3 4 5 >&2; exit 3"], f"; its log ends with: {4:0150d} | {5:0150d}\n"),
+    (["--command", "sh", "-c", "printf '\\033]0;title\\007' >&2; exit 3"], "; its log ends with: "),
     # Without the time that it took: a reason that is the same is logged once.
     (["--url", "http://127.0.0.1:9/mcp"], "it cannot be reached: Failed to connect to 127.0.0.1 port 9: "),
 ])

@@ -607,8 +607,8 @@ int reload_init(struct reload *reload, const struct reload_parts *parts,
 	if (r < 0)
 		return r;
 	expiry_set(&reload->expiry, remembered_next_end(&parts->config->disabled));
-	r = asking_new(parts->loop, paths->host_program, parts->config, false, gather_answers,
-		reload, &reload->asking);
+	r = asking_new(parts->loop, paths->host_program, parts->config, gather_answers, reload,
+		&reload->asking);
 	r = r ? r : loop_timer_init(&reload->arrival, parts->loop, take_answers, reload);
 	r = r ? r : outages_init(&reload->outages, parts->loop, ask_servers, reload);
 	r = r ? r : loop_timer_init(&reload->relisting, parts->loop, ask_servers, reload);

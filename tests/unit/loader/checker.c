@@ -36,7 +36,7 @@ static void set_up(void)
 	reader = manifest_reader_new(NULL);
 	cr_assert(reader);
 	cr_assert_eq(loop_new(&loop), 0);
-	cr_assert_eq(checker_new(loop, TEST_HOST_PROGRAM, &config, false, &checker), 0);
+	cr_assert_eq(checker_new(loop, TEST_HOST_PROGRAM, &config, &checker), 0);
 }
 
 static void tear_down(void)
