@@ -99,7 +99,7 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl watch\n"
 		"  toolboxctl watch --json\n"
 		"  toolboxctl watch --failed --source skill-math\n"
-		"  toolboxctl watch --tool add --args --count 1\n",
+		"  toolboxctl watch --tool add --arguments --count 1\n",
 		CTL_FLAG_TOOL | CTL_FLAG_TOOLBOX | CTL_FLAG_EVENTS | DOOR_FLAGS, 0, 0, ctl_watch},
 	{"match", "TEXT...", "find the tool that an utterance means",
 		"The first tool, in the order of `list`, with a trigger that matches. Several "

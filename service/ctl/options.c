@@ -67,8 +67,8 @@ static const struct flag flags[] = {
 	{"--source", "TEXT", "only calls of this source", CTL_FLAG_PAST | CTL_FLAG_EVENTS,
 		MEMBER(source)},
 	{"--ended", NULL, "only the end of each call", CTL_FLAG_EVENTS, MEMBER(ended)},
-	{"--args", NULL, "the arguments of each call, too, if its event has them", CTL_FLAG_EVENTS,
-		MEMBER(shows_args)},
+	{"--arguments", NULL, "the arguments of each call, too, if its event has them",
+		CTL_FLAG_EVENTS, MEMBER(shows_arguments)},
 	{"--count", "N", "leave when so many calls have ended", CTL_FLAG_EVENTS, MEMBER(count)},
 	{"--show", NULL, "show the changes, and accept none", CTL_FLAG_SHOW, MEMBER(show)},
 	{"--allowed", NULL, "list the tools that never ask, and since when", CTL_FLAG_ALLOWED,
@@ -99,35 +99,17 @@ static const struct flag flags[] = {
 #define N_FLAGS (sizeof(flags) / sizeof(*flags))
 _Static_assert(N_FLAGS <= 64, "each flag has a bit of ctl_options.given");
 
-/* Return whether @flag is the one that @command (NULL: not known yet) means by its name: --args of watch is not that
- * of all others. */
-static bool is_meant(const struct flag *flag, const char *command)
-{
-	bool is_watch = command && strcmp(command, "watch") == 0;
-
-	return flag->offset == MEMBER(shows_args) ? is_watch
-	       : flag->offset == MEMBER(args)     ? !is_watch
-						  : true;
-}
-
-/* Return the flag called @name of @size bytes of @command (NULL: not known yet), or NULL. */
-static const struct flag *find_flag(const char *name, size_t size, const char *command)
+/* Return the flag called @name of @size bytes, or NULL. */
+static const struct flag *find_flag(const char *name, size_t size)
 {
 	if (size == 2 && memcmp(name, "-h", size) == 0)
 		name = "--help", size = strlen(name);
 	if (size == 2 && memcmp(name, "-V", size) == 0)
 		name = "--version", size = strlen(name);
 	for (size_t i = 0; i < N_FLAGS; i++)
-		if (strlen(flags[i].name) == size && memcmp(flags[i].name, name, size) == 0 &&
-			is_meant(&flags[i], command))
+		if (strlen(flags[i].name) == size && memcmp(flags[i].name, name, size) == 0)
 			return &flags[i];
 	return NULL;
-}
-
-/* Return the name of the command that was read so far, or NULL. */
-static const char *command_name(const struct ctl_options *options)
-{
-	return options->n_positional > 0 ? options->positional[0] : NULL;
 }
 
 static void refuse_unknown_flag(const char *name, size_t size, struct buffer *reason)
@@ -210,7 +192,7 @@ static int take_command(
 			"their own: --command PROGRAM ...");
 		return CTL_OPTIONS_E_USAGE;
 	}
-	mark_given(options, find_flag(command_flag, strlen(command_flag), NULL));
+	mark_given(options, find_flag(command_flag, strlen(command_flag)));
 	options->command = argv + *at + 1;
 	options->n_command = (size_t)(argc - *at - 1);
 	*at = argc;
@@ -223,7 +205,7 @@ static int take_flag(
 {
 	const char *word = argv[*at];
 	size_t size = strcspn(word, "=");
-	const struct flag *flag = find_flag(word, size, command_name(options));
+	const struct flag *flag = find_flag(word, size);
 	const char *value = word[size] ? word + size + 1 : NULL;
 
 	if (!flag) {
@@ -294,9 +276,9 @@ const char *ctl_options_flag(unsigned int groups, size_t index)
 	return NULL;
 }
 
-const char *ctl_options_value(const char *name, const char *command)
+const char *ctl_options_value(const char *name)
 {
-	const struct flag *flag = find_flag(name, strlen(name), command);
+	const struct flag *flag = find_flag(name, strlen(name));
 
 	return flag ? flag->value : NULL;
 }

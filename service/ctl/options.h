@@ -91,7 +91,7 @@ struct ctl_options {
 	bool running;
 	bool failed;
 	bool ended;
-	bool shows_args; /* `--args` of watch */
+	bool shows_arguments;
 	bool help;
 	bool version;
 	uint64_t given;          /* a bit for each flag that was given: see ctl_options_other() */
@@ -119,9 +119,8 @@ void ctl_options_write_help(unsigned int groups, size_t width, struct buffer *ou
 /* Return the name of the flag @index of those of @groups, or NULL after the last one. */
 const char *ctl_options_flag(unsigned int groups, size_t index);
 
-/* Return the word for the value of the flag @name of @command (NULL: not known yet) in help texts; NULL when
- * there is no such flag, or it takes none. */
-const char *ctl_options_value(const char *name, const char *command);
+/* Return the word for the value of the flag @name in help texts; NULL when there is no such flag, or it takes none. */
+const char *ctl_options_value(const char *name);
 
 /* Return the name of a flag that was given and is in none of @groups; NULL: there is none. */
 const char *ctl_options_other(const struct ctl_options *options, unsigned int groups);

@@ -49,7 +49,7 @@ struct watch {
 	struct ctl_session *session;
 	unsigned long n_left; /* calls that have to end before it is over; 0: it never is */
 	bool is_over;
-	bool is_settled;    /* whether events have arguments is known, or --args was not given */
+	bool is_settled; /* whether events have arguments is known, or --arguments was not given */
 	struct buffer bare; /* the id of the last call whose start had none */
 };
 
@@ -97,10 +97,10 @@ static void append_call(struct buffer *line, const struct json_tape *event)
 	append_event_member(line, event, "source", " for ");
 }
 
-static void append_started(struct buffer *line, const struct json_tape *event, bool shows_args)
+static void append_started(struct buffer *line, const struct json_tape *event, bool shows_arguments)
 {
 	buffer_append_string(line, "  started");
-	if (shows_args)
+	if (shows_arguments)
 		append_event_member(line, event, "args", ": ");
 }
 
@@ -235,7 +235,7 @@ static void print_event(void *data, const char *topic, const struct json_tape *e
 			else if (strcmp(topic, PROGRESS_TOPIC) == 0)
 				append_progress(&line, event);
 			else
-				append_started(&line, event, options->shows_args);
+				append_started(&line, event, options->shows_arguments);
 		}
 	}
 	if (options->json) {
@@ -290,11 +290,11 @@ static int ask_for_events(struct ctl_session *session, const struct ctl_options 
 int watch_calls(struct ctl_session *session, const struct ctl_options *options, bool is_own)
 {
 	struct watch watch = {
-		.options = options, .session = session, .is_settled = !options->shows_args};
+		.options = options, .session = session, .is_settled = !options->shows_arguments};
 	int r = read_count(options->count, &watch.n_left);
 
-	if (r == 0 && options->shows_args && (options->ended || options->failed)) {
-		terminal_complain("--args is about the beginning of a call, which --ended and "
+	if (r == 0 && options->shows_arguments && (options->ended || options->failed)) {
+		terminal_complain("--arguments is about the beginning of a call, which --ended and "
 				  "--failed leave out");
 		r = CTL_USAGE;
 	}

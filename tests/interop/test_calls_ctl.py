@@ -89,7 +89,7 @@ def test_calls_in_json_are_the_response(own, ctl):
     (["calls", "--running", "--failed"], "either --running or --failed"),
     (["calls", "--ended"], "calls takes no --ended"),
     (["watch", "--running"], "watch takes no --running"),
-    (["watch", "--args", "--ended"], "--args is about the beginning of a call"),
+    (["watch", "--arguments", "--ended"], "--arguments is about the beginning of a call"),
     (["calls", "--since", "soon"], "--since must be like 10m"),
     (["calls", "--tool", "a/b", "--toolbox", "c"], "'a/b' is not in the toolbox"),
     (["calls", "--count", "1"], "calls takes no --count"),
@@ -98,8 +98,9 @@ def test_calls_in_json_are_the_response(own, ctl):
     (["watch", "--count", "0"], "--count must be a number"),
     (["watch", "--count", "-1"], "--count must be a number"),
     (["watch", "--count", "x"], "--count must be a number"),
-    (["watch", "--args={}"], "--args takes no value"),
-    (["watch", "--args", "{}"], "watch takes no '{}'"),
+    (["watch", "--arguments={}"], "--arguments takes no value"),
+    (["watch", "--arguments", "{}"], "watch takes no '{}'"),
+    (["watch", "--args", "{}"], "watch takes no --args"),
     (["calls", "--args", "{}"], "calls takes no --args")])
 def test_what_cannot_be_asked(own, ctl, args, words):
     done = ctl(*args)
@@ -182,27 +183,27 @@ def test_watch_shows_arguments_that_events_have(launch, tmp_path, door):
             invoke(caller, "divide", {"a": 1, "b": "x"})
             invoke(caller, "add", {"a": 1, "b": [2]}) and invoke(caller, "add", {"a": 1, "b": 2})
 
-        with Watch(url, tmp_path / "watch", *more, "--args") as watch:
+        with Watch(url, tmp_path / "watch", *more, "--arguments") as watch:
             started = watch.wait_for("  started:", call)
             assert re.search(r'  math_tools/add for alice  started: \{"a":1,"b":2\}\n$', started)
             assert re.search("  nope for alice  started\n$", watch.wait_for("  nope"))
             assert watch.errors() == ""
         with Watch(url, tmp_path / "watch", *more) as watch:
             assert re.search("  math_tools/add for alice  started\n$", watch.wait_for("/add for alice  started", call))
-        with Watch(url, tmp_path / "watch", *more, "--json", "--args") as watch:
+        with Watch(url, tmp_path / "watch", *more, "--json", "--arguments") as watch:
             assert json.loads(watch.wait_for('"args":', call))["data"]["args"] == {"a": 1, "b": 2}
             assert watch.errors() == ""
 
 
 def test_watch_says_once_why_it_shows_no_arguments(own, tmp_path):
     service, caller = own
-    with Watch(service.url, tmp_path / "watch", "--args") as watch:
+    with Watch(service.url, tmp_path / "watch", "--arguments") as watch:
         watch.wait_for("  failed", lambda: invoke(caller, "nope"))
         assert watch.errors() == ""
         watch.wait_for("  done", lambda: invoke(caller, "absolute", {"value": 1}))
         watch.wait_for("quiet", lambda: invoke(caller, "quiet"))
         assert watch.errors() == NO_ARGUMENTS
-    with Watch(service.url, tmp_path / "watch", "--args", "--json", "--count", "1") as watch:
+    with Watch(service.url, tmp_path / "watch", "--arguments", "--json", "--count", "1") as watch:
         until(lambda: invoke(caller, "absolute", {"value": 1}) and watch.process.poll() is not None,
               EVENT_SECONDS, "the end of watch")
         assert watch.process.returncode == 0 and watch.errors() == NO_ARGUMENTS

@@ -279,7 +279,7 @@ int help_complete(
 		return CTL_DONE;
 	/* The word before may be a flag, whose value is completed. */
 	if (n_words > 1 && read_words(&line, words, n_words - 2))
-		value = ctl_options_value(before, command_word(&line));
+		value = ctl_options_value(before);
 	if (!value && !read_words(&line, words, n_words > 0 ? n_words - 1 : 0))
 		return CTL_DONE;
 	for (size_t i = 0; command_word(&line) && i < n_commands; i++)

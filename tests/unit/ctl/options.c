@@ -83,15 +83,14 @@ Test(ctl_options, take_arguments_of_a_call_and_none_to_watch_them)
 {
 	cr_assert_eq(read_line("invoke --args {} add"), 0);
 	cr_expect_str_eq(options.args, "{}");
-	cr_expect_not(options.shows_args);
-	cr_assert_eq(read_line("--json watch --args --count 1"), 0);
-	cr_expect(options.shows_args);
+	cr_expect_not(options.shows_arguments);
+	cr_assert_eq(read_line("--json watch --arguments --count 1"), 0);
+	cr_expect(options.shows_arguments);
 	cr_expect_null(options.args);
 	cr_expect_str_eq(options.count, "1");
 	cr_expect_null(ctl_options_other(&options, CTL_FLAG_COMMON | CTL_FLAG_EVENTS));
-	cr_expect_str_eq(ctl_options_value("--args", "invoke"), "JSON");
-	cr_expect_str_eq(ctl_options_value("--args", NULL), "JSON");
-	cr_expect_null(ctl_options_value("--args", "watch"));
+	cr_expect_str_eq(ctl_options_value("--args"), "JSON");
+	cr_expect_null(ctl_options_value("--arguments"));
 }
 
 static void expect_refused(const char *line, const char *words)
@@ -111,7 +110,7 @@ Test(ctl_options, refuse_a_value_too_few_or_too_many)
 {
 	expect_refused("list --bus", "--bus needs a value: --bus URL");
 	expect_refused("list --json=yes", "--json takes no value");
-	expect_refused("watch --args={}", "--args takes no value");
+	expect_refused("watch --arguments={}", "--arguments takes no value");
 	expect_refused("invoke --args", "--args needs a value: --args JSON");
 }
 
