@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "util/text.h"
+
 /*
  * URLs of a bus:  ws[s]://HOST[:PORT][/PATH]
  *
@@ -136,36 +138,8 @@ int bus_address_parse(const char *url, struct bus_address *ret_address, const ch
 
 /* ── for people ──────────────────────────────────────────────────────────────────────────────── */
 
-#define MASK "***"
-
 /* A shorter secret is no secret, and may be a part of any word. */
 #define SECRET_BYTES_MIN 4
-
-/* Return the next value in the query of a path from @at on, or NULL. */
-static const char *next_value(const char *at, size_t *ret_size)
-{
-	const char *value = strchr(at, '=');
-
-	if (!value)
-		return NULL;
-	*ret_size = strcspn(value + 1, "&;");
-	return value + 1;
-}
-
-/* Write @path to @out with its values masked. */
-static void format_path(const char *path, char *out)
-{
-	const char *query = strchr(path, '?');
-	const char *value;
-	size_t size;
-
-	while (query && (value = next_value(query, &size))) {
-		memcpy(out, path, (size_t)(value - path));
-		out = stpcpy(out + (value - path), MASK);
-		path = query = value + size;
-	}
-	strcpy(out, path);
-}
 
 void bus_address_format(const struct bus_address *address, char ret_url[BUS_URL_BYTES])
 {
@@ -174,7 +148,7 @@ void bus_address_format(const struct bus_address *address, char ret_url[BUS_URL_
 		address->is_tls ? "wss" : "ws", is_bracketed ? "[" : "", address->host,
 		is_bracketed ? "]" : "", address->port);
 
-	format_path(address->path, ret_url + length);
+	text_mask_url(address->path, ret_url + length);
 }
 
 /* Replace the @size bytes at @secret wherever they are in @text. */
@@ -185,9 +159,9 @@ static void mask_secret(char *text, const char *secret, size_t size)
 	if (size < SECRET_BYTES_MIN)
 		return;
 	while ((found = memmem(text, strlen(text), secret, size))) {
-		memmove(found + strlen(MASK), found + size, strlen(found + size) + 1);
-		memcpy(found, MASK, strlen(MASK));
-		text = found + strlen(MASK);
+		memmove(found + strlen(TEXT_MASK), found + size, strlen(found + size) + 1);
+		memcpy(found, TEXT_MASK, strlen(TEXT_MASK));
+		text = found + strlen(TEXT_MASK);
 	}
 }
 
@@ -197,7 +171,7 @@ void bus_address_mask(const struct bus_address *address, char *text)
 	size_t size;
 
 	mask_secret(text, address->token, strlen(address->token));
-	while (at && (at = next_value(at, &size))) {
+	while (at && (at = text_next_value(at, &size))) {
 		mask_secret(text, at, size);
 		at += size;
 	}

@@ -17,7 +17,9 @@
 #include "ctl/request.h"
 #include "ctl/terminal.h"
 #include "loop/loop.h"
+#include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/text.h"
 
 /* Descriptors of a client with one connection. */
 
@@ -271,12 +273,14 @@ static void on_frame(void *data, const char *text, size_t size)
 static int read_url(const char *name, const char *url, struct bus_address *ret_address)
 {
 	const char *reason = NULL;
+	cleanup_free char *shown = NULL;
 
 	if (bus_address_parse(url, ret_address, &reason) == 0)
 		return 0;
+	shown = text_mask_url_dup(url);
 	terminal_complain(
 		"%s must be the URL of a bus, like ws://127.0.0.1:8181/core, not '%s': %s", name,
-		url, reason);
+		shown ? shown : TEXT_MASK, reason);
 	return CTL_USAGE;
 }
 

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A text that contains the other one counts as this many typing mistakes. */
@@ -171,4 +172,49 @@ bool text_is_stack_frame(const char *line, size_t size)
 		indent++;
 	return indent > 0 && size - indent > strlen(at) &&
 	       memcmp(line + indent, at, strlen(at)) == 0;
+}
+
+/* ── secrets of a URL ────────────────────────────────────────────────────────────────────────── */
+
+const char *text_next_value(const char *at, size_t *ret_size)
+{
+	const char *value = strchr(at, '=');
+
+	if (!value)
+		return NULL;
+	*ret_size = strcspn(value + 1, "&;");
+	return value + 1;
+}
+
+void text_mask_url(const char *url, char *ret_masked)
+{
+	const char *scheme = strstr(url, "://");
+	const char *authority = scheme ? scheme + strlen("://") : url;
+	/* A password may have any character, so the last '@' ends it. */
+	const char *host = *url == '/' ? NULL : memrchr(authority, '@', strcspn(authority, "?"));
+	const char *query;
+	const char *value;
+	size_t size;
+
+	if (host) {
+		ret_masked = mempcpy(ret_masked, url, (size_t)(authority - url));
+		ret_masked = stpcpy(ret_masked, TEXT_MASK);
+		url = host;
+	}
+	query = strchr(url, '?');
+	while (query && (value = text_next_value(query, &size))) {
+		ret_masked = mempcpy(ret_masked, url, (size_t)(value - url));
+		ret_masked = stpcpy(ret_masked, TEXT_MASK);
+		url = query = value + size;
+	}
+	strcpy(ret_masked, url);
+}
+
+char *text_mask_url_dup(const char *url)
+{
+	char *masked = malloc(TEXT_MASKED_BYTES(strlen(url)));
+
+	if (masked)
+		text_mask_url(url, masked);
+	return masked;
 }

@@ -27,6 +27,20 @@ bool text_is_nearer(const char *name, size_t name_size, const char *candidate,
 /* Cut the white space off both ends of @text. Return its new start. */
 char *text_trim(char *text);
 
+/* Write @url, or a part of one from its path on, for people: with `***` in place of the name and the password
+ * before the host, and of each value in the query. */
+#define TEXT_MASKED_BYTES(size) (3 * (size) + 8) /* at most, with the NUL, of @size bytes */
+void text_mask_url(const char *url, char *ret_masked);
+
+/* As text_mask_url(), but return the text, which the caller frees. NULL when memory is short. */
+char *text_mask_url_dup(const char *url);
+
+/* The text in place of a secret. */
+#define TEXT_MASK "***"
+
+/* Return the next value in the query of a URL from @at on, and its size, or NULL. */
+const char *text_next_value(const char *at, size_t *ret_size);
+
 /* Return whether the line of @size bytes is a frame of a stack trace as Node, Java and Rust print it: blanks, then
  * "at ". The reason of a failure is before the frames. */
 bool text_is_stack_frame(const char *line, size_t size);

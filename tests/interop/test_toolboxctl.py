@@ -297,6 +297,17 @@ def test_usage(ctl_alone, args):
     assert done.returncode == USAGE and done.stderr and done.stdout == ""
 
 
+@pytest.mark.parametrize("name, url", [
+    ("--bus", "ws://127.0.0.1:99999/core?token={}"), ("--bus", "ws://me:{}@127.0.0.1/core"),
+    ("--http", "http://127.0.0.1:1/?token={}"), ("--http", "http://me:{}@127.0.0.1:1"),
+])
+def test_a_url_that_cannot_be_read_is_shown_without_its_secrets(ctl_alone, name, url):
+    done = ctl_alone("list", name, url.format("hunter22"))
+    assert done.returncode == USAGE and done.stdout == ""
+    assert name in done.stderr and "***" in done.stderr and "127.0.0.1" in done.stderr
+    assert "hunter22" not in done.stderr
+
+
 @pytest.mark.parametrize("word, command", [
     ("lst", "list"), ("call", "invoke"), ("run", "invoke"), ("describe", "get"), ("show", "get"),
     ("ls", "list"), ("refresh", "reload"), ("ps", "calls"), ("kill", "cancel"), ("install", "help manifest"),

@@ -8,6 +8,8 @@
 #include "ctl/command.h"
 #include "ctl/http/library.h"
 #include "ctl/terminal.h"
+#include "util/cleanup.h"
+#include "util/text.h"
 
 #define UNIX_SCHEME "unix:"
 
@@ -74,6 +76,7 @@ static int parse_url(const char *name, const char *text, struct http_address *ad
 {
 	const char *reason = "must be http://HOST:PORT, https://HOST:PORT, with or without a path, "
 			     "or unix:/PATH";
+	cleanup_free char *shown = NULL;
 	const struct library *curl;
 	CURLU *url;
 	bool is_good;
@@ -99,7 +102,8 @@ static int parse_url(const char *name, const char *text, struct http_address *ad
 	}
 	if (is_good)
 		return 0;
-	terminal_complain("%s %s, not '%s'", name, reason, text);
+	shown = text_mask_url_dup(text);
+	terminal_complain("%s %s, not '%s'", name, reason, shown ? shown : TEXT_MASK);
 	return CTL_USAGE;
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/cleanup.h"
 #include "util/text.h"
 
 static unsigned int distance(const char *a, const char *b, unsigned int most)
@@ -128,4 +129,22 @@ Test(text, knows_a_frame_of_a_stack_trace)
 	cr_expect_not(text_is_stack_frame("  attempt failed", 16));
 	cr_expect_not(text_is_stack_frame("   at", 5));
 	cr_expect_not(text_is_stack_frame("", 0));
+}
+
+static void expect_masked(const char *url, const char *expected)
+{
+	cleanup_free char *masked = text_mask_url_dup(url);
+
+	cr_expect_str_eq(masked, expected);
+	cr_expect_lt(strlen(masked), TEXT_MASKED_BYTES(strlen(url)));
+}
+
+Test(text, masks_the_secrets_of_a_url)
+{
+	expect_masked("ws://host:1/core?token=secret&a=;b", "ws://host:1/core?token=***&a=***;b");
+	expect_masked("http://me:p/w@d@host/x", "http://***@host/x");
+	expect_masked("me:pw@host?a=b", "***@host?a=***");
+	expect_masked("/core@home?=&=&=", "/core@home?=***&=***&=***");
+	expect_masked("host", "host");
+	expect_masked("", "");
 }
