@@ -93,8 +93,9 @@ static void warn_of_mistakes(
 			notes->items[i].pointer, notes->items[i].text);
 	if (notes->n_items > MISTAKES_MAX)
 		diagnostics_add(problems, DIAGNOSTIC_WARNING, 0, "",
-			"the tool '%s': %zu further mistakes are left out of its schema",
-			tool->server_name, notes->n_items - MISTAKES_MAX);
+			"the tool '%s': %zu further mistake%s left out of its schema",
+			tool->server_name, notes->n_items - MISTAKES_MAX,
+			notes->n_items - MISTAKES_MAX == 1 ? " is" : "s are");
 }
 
 /* Add @tool to the toolbox of @package, or leave it out. 0 or a negative errno. */
@@ -146,7 +147,8 @@ static int note_refusals(struct package *package, const struct json_tape *descri
 		r = skipped_list_add(
 			&package->left_out, tools->refusals[i].name, tools->refusals[i].reason);
 	if (r == 0 && tools->n_more > 0) {
-		buffer_printf(&more, "%zu further tools are left out", tools->n_more);
+		buffer_printf(&more, "%zu further tool%s left out", tools->n_more,
+			tools->n_more == 1 ? " is" : "s are");
 		r = buffer_terminate(&more) ? skipped_list_add(&package->left_out, NULL, more.data)
 					    : -ENOMEM;
 	}

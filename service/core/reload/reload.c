@@ -513,8 +513,8 @@ bool reload_is_pending(struct reload *reload)
 static void write_busy(const struct reload *reload, struct answer *answer)
 {
 	answer_error_format(answer, ANSWER_BUSY,
-		"RuntimeError: The service is busy: %u requests wait for a reload",
-		reload->n_waiting);
+		"RuntimeError: The service is busy: %u request%s for a reload", reload->n_waiting,
+		reload->n_waiting == 1 ? " waits" : "s wait");
 }
 
 void reload_request(

@@ -446,8 +446,8 @@ static int add_tools(const struct json_tape *tape, struct elements *elements,
 	}
 	if (r < 0 || n_over == 0)
 		return r;
-	buffer_printf(&reason, "%zu tools are more than the %zu that are allowed", n_over,
-		rules->tools_max);
+	buffer_printf(&reason, "%zu tool%s more than the %zu that are allowed", n_over,
+		n_over == 1 ? " is" : "s are", rules->tools_max);
 	return buffer_terminate(&reason) ? add_refusal(tools, NULL, reason.data) : -ENOMEM;
 }
 

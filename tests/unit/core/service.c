@@ -231,6 +231,18 @@ Test(service, lets_so_many_wait_for_a_reload)
 	expect_part(ask_for("ovos.tools.reload", "{}"), "'total_tools':4");
 }
 
+Test(service, counts_the_one_request_that_waits_for_a_reload)
+{
+	start_with("{\"toolboxd\":{\"limits\":{\"in_flight\":1}}}");
+	ask_for("ovos.tools.status", "{}");
+	for (int i = 0; i < 2; i++)
+		send_request("ovos.tools.reload", "{}", "{}");
+	expect_part(wait_for("ovos.tools.reload.response"),
+		"{'error':'RuntimeError: The service is busy: 1 request waits for a reload',"
+		"'code':'busy'}");
+	expect_part(wait_for("ovos.tools.reload.response"), "'loaded':['bad','libm']");
+}
+
 Test(service, tells_once_what_a_reload_has_changed)
 {
 	start_with(NULL);

@@ -263,7 +263,7 @@ Test(mcp_server_tools, that_are_refused_are_counted_from_the_hundredth_on)
 	cr_expect_eq(listed.tools.n_refusals, MCP_REFUSALS_MAX + 1);
 	cr_expect_eq(listed.tools.n_more, 5);
 	cr_expect_str_eq(listed.tools.refusals[MCP_REFUSALS_MAX].reason,
-		"1 tools are more than the 1 that are allowed");
+		"1 tool is more than the 1 that are allowed");
 	unlist(&listed);
 }
 
