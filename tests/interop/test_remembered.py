@@ -54,6 +54,26 @@ def test_the_files_are_read_and_watched(launch, folder):
         assert names(caller) == ["first"]
 
 
+@pytest.mark.parametrize("file, text, words", [
+    ("profiles.d/kids.json", "{", "column"),
+    ("profiles.d/kids.json", "[]", "object"),
+    ("profiles.d/ki ds.json", "{}", "the name of a profile"),
+    ("allow.json", "[1]", "must be an object"),
+])
+def test_a_reload_names_a_broken_file_and_keeps_what_is_in_force(launch, folder, file, text, words):
+    service = launch({}, [folder])
+    with Caller(service.url) as caller:
+        path = kept(service) / file
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+        first, *_ = caller.call("ovos.tools.reload")["configuration"]
+        assert first["file"] == str(path) and words in first["error"], first
+        done = toolboxctl("reload", bus=service.url, home=service.daemon.home)
+        assert done.returncode == 1 and str(path) in done.stderr, done
+        path.unlink()
+        assert "configuration" not in caller.call("ovos.tools.reload")
+
+
 def test_disabled_is_disabled_whatever_a_variable_enables(launch, folder, tmp_path):
     home = tmp_path / "home-0" / "toolboxd" / "config" / "toolboxd"
     home.mkdir(parents=True)
