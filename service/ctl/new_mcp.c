@@ -134,7 +134,7 @@ static void print_tools(const struct toolbox *toolbox)
 
 		table_add(&table, tool->name);
 		table_add(&table, tool_risk_name(tool->risk));
-		terminal_append_line(
+		terminal_append_words(
 			table_cell(&table), tool->description, first_line(tool->description));
 		table_next(&table);
 	}

@@ -257,6 +257,26 @@ void terminal_append_line(struct buffer *out, const char *text, size_t size)
 	}
 }
 
+void terminal_append_words(struct buffer *out, const char *text, size_t size)
+{
+	static const char blanks[] = " \t\r\n\v\f";
+	const char *end = text + size;
+	bool is_first = true;
+
+	while (text < end) {
+		const char *word = text;
+
+		while (text < end && (*text == '\0' || !strchr(blanks, *text)))
+			text++;
+		if (text > word) {
+			buffer_append_string(out, is_first ? "" : " ");
+			terminal_append_line(out, word, (size_t)(text - word));
+			is_first = false;
+		}
+		text += text < end;
+	}
+}
+
 void terminal_append_spaces(struct buffer *out, size_t count)
 {
 	while (count-- > 0)
@@ -321,14 +341,32 @@ void terminal_append_value(struct buffer *out, const struct json_tape *tape, uin
 		terminal_append_line(out, text.data ? text.data : "", text.size);
 }
 
+static uint32_t find_member(const struct json_tape *tape, uint32_t object, const char *key)
+{
+	return json_type_at(tape, object) == JSON_OBJECT ? json_find(tape, object, key) : JSON_NONE;
+}
+
 void terminal_append_member(
 	struct buffer *out, const struct json_tape *tape, uint32_t object, const char *key)
 {
-	uint32_t value = json_type_at(tape, object) == JSON_OBJECT ? json_find(tape, object, key)
-								   : JSON_NONE;
+	uint32_t value = find_member(tape, object, key);
 
 	if (value != JSON_NONE)
 		terminal_append_value(out, tape, value);
+}
+
+void terminal_append_member_words(
+	struct buffer *out, const struct json_tape *tape, uint32_t object, const char *key)
+{
+	uint32_t value = find_member(tape, object, key);
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (value == JSON_NONE || json_type_at(tape, value) != JSON_STRING)
+		return;
+	json_string_decode(tape, value, &text);
+	buffer_fail_with(out, &text);
+	if (text.size > 0)
+		terminal_append_words(out, text.data, text.size);
 }
 
 /* Append JSON for a terminal, which stays the same JSON. */

@@ -63,6 +63,10 @@ bool terminal_has_utf8(void);
  * become ASCII, and on a terminal all others become escapes: \u00e9. */
 void terminal_append_line(struct buffer *out, const char *text, size_t size);
 
+/* Append the words of @text as terminal_append_line() does, with one space between two: descriptions are indented, and
+ * have lines of their own, as in the program that they come from. */
+void terminal_append_words(struct buffer *out, const char *text, size_t size);
+
 void terminal_append_spaces(struct buffer *out, size_t count);
 
 /* Append the line @text, wrapped between words to lines of @columns columns (0: never); all lines but
@@ -90,6 +94,10 @@ void terminal_append_value(struct buffer *out, const struct json_tape *tape, uin
 /* Append the member @key of the object at @object as terminal_append_value() does; nothing when it is
  * absent. */
 void terminal_append_member(
+	struct buffer *out, const struct json_tape *tape, uint32_t object, const char *key);
+
+/* Append the words of the member @key, a text, of the object at @object; nothing when it is absent. */
+void terminal_append_member_words(
 	struct buffer *out, const struct json_tape *tape, uint32_t object, const char *key);
 
 /* Print @text to stdout. */

@@ -96,6 +96,25 @@ def test_tools_that_are_left_out_are_listed(new, tmp_path):
     assert list(manifest_of(new, "some")["tools"]) == ["good"]
 
 
+def test_people_read_descriptions_with_one_blank_between_words(new, launch, tmp_path):
+    """Models get them as they are, but for their ends."""
+    indented = "Read a  file.\n\n                         The path is\n                         absolute."
+    tools, folder = tmp_path / "tools.json", tmp_path / "toolbox.d"
+    tools.write_text(json.dumps([{"name": "look", "description": f"\n    {indented}\n   ", "inputSchema": {
+        "type": "object", "properties": {"path": {"type": "string", "description": "Where\n\n    it  is"}}}}]))
+    done = new("box", "--kind", "mcp", "--command", sys.executable, SERVER, "--tools", tools)
+    assert done.returncode == DONE and "Read a file.\n" in done.stdout, done
+    (new.home / "box").rename(folder)
+    service = launch({}, [folder])
+    with Caller(service.url) as caller:
+        until(lambda: "code" not in caller.call("ovos.tools.get", {"name": "look"}), EVENT_SECONDS, "the tool offered")
+        assert caller.call("ovos.tools.get", {"name": "look"})["description"] == indented
+    for words in (["list"], ["list", "--long"], ["get", "look"]):
+        shown = toolboxctl(*words, "--bus", service.url, home=new.home).stdout
+        assert "Read a file. The path is absolute.\n" in shown, shown
+    assert "Where it is\n" in shown
+
+
 @pytest.mark.parametrize("words, text", [
     (["--command", "no-such-program"], "the server 'no-such-program' cannot be started: No such file"),
     (["--command", "npx -y foo"], "No such file or directory (write each word of a command as one of its own)"),

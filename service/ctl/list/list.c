@@ -86,7 +86,8 @@ static void print_tools(const struct ctl_response *response, uint32_t tools)
 		add_toolbox_id(&table, response, i);
 		add_member_cell(&table, response, i, "name");
 		add_risk(&table, response, i);
-		add_member_cell(&table, response, i, "description");
+		terminal_append_member_words(table_cell(&table), tape, i, "description");
+		table_next(&table);
 	}
 	table_print(&table);
 }
@@ -114,7 +115,7 @@ static void print_long(const struct ctl_response *response, uint32_t tools)
 			last = id;
 		}
 		tool_signature_append(tape, i, &signature);
-		terminal_append_member(&description, tape, i, "description");
+		terminal_append_member_words(&description, tape, i, "description");
 		terminal_append_paragraph(&out, &signature, 2, 6);
 		terminal_append_paragraph(&out, &description, 6, 6);
 	}

@@ -79,7 +79,7 @@ static void add_property(struct table *table, const struct json_tape *tape, uint
 		append_default(tape, schema, key, table_cell(table));
 		table_next(table);
 	}
-	terminal_append_member(table_cell(table), tape, key + 1, "description");
+	terminal_append_member_words(table_cell(table), tape, key + 1, "description");
 	table_next(table);
 }
 
@@ -189,7 +189,7 @@ static void print_definition(const struct ctl_response *response, const struct c
 		append_definition_member(response, "risk", " (risk: ", ")", &title);
 	else
 		buffer_printf(&title, " (risk: %s)", tool_risk_name(TOOL_UNRATED));
-	append_definition_member(response, "description", "", "", &description);
+	terminal_append_member_words(&description, &response->tape, 0, "description");
 	buffer_append_string(&head, terminal_bold());
 	terminal_append_paragraph(&head, &title, 0, 0);
 	buffer_append_string(&head, terminal_plain());
