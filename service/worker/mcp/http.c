@@ -212,6 +212,8 @@ static int lose(struct mcp_session *session, struct mcp_flight *flight)
 		flight->is_sent = false;
 		return 0;
 	}
+	if (http->is_too_large)
+		return mcp_session_refuse_large(session, flight, HTTP_BYTES_MAX + 1);
 	buffer_append_string(&text, "the server has not answered: ");
 	buffer_append_buffer(&text, &http->problem);
 	if (buffer_status(&text) < 0)

@@ -44,6 +44,7 @@ struct http_request {
 	unsigned int n_notes; /* the count of the session when it was sent */
 	uint64_t session; /* the number of the session with whose id it was sent; 0: with none */
 	bool is_stream;
+	bool is_too_large; /* its response, or an event of it, is over HTTP_BYTES_MAX */
 	bool is_legacy;
 	unsigned int n_redirects;
 	uint64_t resume_at_ms; /* when its events go on; 0: it is being sent */
@@ -65,6 +66,7 @@ struct http {
 	bool is_forgotten;     /* since the server had forgotten its session */
 	bool is_gone;          /* since it has not reached the server, or was refused by it */
 	bool is_broken;        /* since it was sent, and its connection broke */
+	bool is_too_large;     /* since that was too large */
 
 	struct http_request
 		*changes;       /* the stream for notifications; NULL: none, which is opened … */

@@ -135,6 +135,7 @@ void http_problem_note(struct http *http, const struct http_request *request, CU
 
 	curl_easy_getinfo(request->easy, CURLINFO_REDIRECT_URL, &target);
 	http->is_gone = code == CURLE_OK ? status >= 300 : code != CURLE_WRITE_ERROR;
+	http->is_too_large = request->is_too_large;
 	http->is_broken = code == CURLE_OK ? request->is_stream : has_broken(code);
 	if (code == CURLE_WRITE_ERROR)
 		buffer_append_string(&problem, "it has sent too much");

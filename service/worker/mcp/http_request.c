@@ -124,6 +124,7 @@ static size_t count_held(const struct http *http)
 static size_t take_body(char *bytes, size_t one, size_t size, void *data)
 {
 	struct http_request *request = data;
+	int r;
 
 	(void)one;
 	if (count_held(request->http) + size > HELD_MAX)
@@ -131,14 +132,15 @@ static size_t take_body(char *bytes, size_t one, size_t size, void *data)
 	if (request->is_stream || (http_request_status(request) == 200 &&
 					  http_request_is_type(request, HTTP_EVENT_STREAM))) {
 		request->is_stream = true;
-		return mcp_events_take(&request->events, bytes, size, take_event, request) == 0
-			       ? size
-			       : CURL_WRITEFUNC_ERROR;
+		r = mcp_events_take(&request->events, bytes, size, take_event, request);
+	} else if (request->body.size + size > HTTP_BYTES_MAX) {
+		r = -EMSGSIZE;
+	} else {
+		buffer_append(&request->body, bytes, size);
+		r = buffer_status(&request->body);
 	}
-	if (request->body.size + size > HTTP_BYTES_MAX)
-		return CURL_WRITEFUNC_ERROR;
-	buffer_append(&request->body, bytes, size);
-	return buffer_status(&request->body) == 0 ? size : CURL_WRITEFUNC_ERROR;
+	request->is_too_large = r == -EMSGSIZE;
+	return r == 0 ? size : CURL_WRITEFUNC_ERROR;
 }
 
 /* Take a header (CURLOPT_HEADERFUNCTION): the id of the session that the server has begun; or the last one of a stream for

@@ -448,23 +448,29 @@ static struct mcp_flight *find_request(struct mcp_session *session, uint64_t id)
 	return NULL;
 }
 
+int mcp_session_refuse_large(struct mcp_session *session, struct mcp_flight *flight, size_t size)
+{
+	cleanup(buffer_deinit) struct buffer error = {0};
+
+	buffer_printf(&error, "{\"code\":\"too_large\",\"actual\":%zu,\"max\":%" PRIu32 "}", size,
+		flight->output_max);
+	if (buffer_status(&error) < 0)
+		return buffer_status(&error);
+	return answer(session, flight, WIRE_ERROR, (struct text_view){error.data, error.size});
+}
+
 int mcp_session_take_large(struct mcp_session *session, const char *text, size_t size)
 {
 	size_t head = size < HEAD_BYTES ? size : HEAD_BYTES;
 	struct mcp_flight *flight = find_request(session, mcp_salvage_id(text, head));
-	cleanup(buffer_deinit) struct buffer error = {0};
 	int r;
 
 	if (!flight)
 		return -EMSGSIZE;
 	note(session, "it has sent a line of more than 64 MiB");
 	r = mcp_client_cancel(session->client, flight->id, false, clock_now_ms());
-	buffer_printf(&error, "{\"code\":\"too_large\",\"actual\":%zu,\"max\":%" PRIu32 "}", size,
-		flight->output_max);
 	r = r ? r : session->error;
-	r = r ? r : buffer_status(&error);
-	return r ? r
-		 : answer(session, flight, WIRE_ERROR, (struct text_view){error.data, error.size});
+	return r ? r : mcp_session_refuse_large(session, flight, size);
 }
 
 int mcp_session_tick(struct mcp_session *session)

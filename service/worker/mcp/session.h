@@ -134,6 +134,9 @@ int mcp_session_cancel(struct mcp_session *session, uint64_t id, bool is_late);
 int mcp_session_refuse(
 	struct mcp_session *session, struct mcp_flight *flight, struct text_view text);
 
+/* Answer the call @flight, whose result has at least @size bytes, as one that is too large. 0 or a negative errno. */
+int mcp_session_refuse_large(struct mcp_session *session, struct mcp_flight *flight, size_t size);
+
 /* Answer the call @flight, for which there is no server because of @text. 0 or a negative errno. */
 int mcp_session_miss(struct mcp_session *session, struct mcp_flight *flight, struct text_view text);
 
