@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pins: a server that changes a tool once it is in use, and what an operator does about it."""
 import fcntl
-import hashlib
 import json
 import os
 
@@ -168,30 +167,6 @@ def test_a_tool_of_another_name_does_not_take_the_place_of_one_that_is_pinned(bo
         assert box.trust().stdout == "no tool of 'box' has changed\n"
 
 
-def test_pins_of_an_earlier_version_hold_and_grow(box):
-    """They were of name, description and schemas alone: what the server admits today is the risk of a tool that has not
-    changed, and the worst is that of one that has."""
-    box.register(risk=None)
-    box.tools[1]["annotations"] = {"readOnlyHint": True}
-    service = box.start()
-    with Caller(service.url) as caller:
-        box.await_tools(caller)
-        file = json.loads(box.pin_file().read_text())
-        for name, pin in file["tools"].items():
-            definition = json.dumps(json.loads(pin["definition"])[:4], separators=(",", ":"))
-            file["tools"][name] = {"pin": hashlib.sha256(definition.encode()).hexdigest(), "definition": definition}
-        box.pin_file().write_text(json.dumps(file))
-        box.change(caller)
-        listed = box.listed(caller, "box")
-        assert {name: tool["risk"] for name, tool in listed.items()} == {
-            "add": "execute", "fail": "read", "refuse": "execute"}
-        assert [why.split(" (")[0] for why in box.not_offered(caller).values()] == ["its server has changed 1 tool: add"]
-        assert box.trust("--show").stdout.splitlines()[:3] == ["add", "  - risk: null", "  + risk: read"]
-        assert box.admit(caller, "refuse", readOnlyHint=True)["risk"] == "execute", "it is pinned with its risk now"
-        assert box.trust().stdout == "2 changed tools of 'box' accepted\n"
-        assert {tool["risk"] for tool in box.listed(caller, "box").values()} == {"read"}
-
-
 def test_the_configuration_has_the_last_word(box):
     box.register(pin="off")
     settings = {"toolboxes": {"box": {"pin": "block"}}}
@@ -210,7 +185,7 @@ def test_without_pins_a_tool_may_change(box):
         assert box.not_offered(caller) == {} and not box.pins().exists()
 
 
-@pytest.mark.parametrize("harm", ["garbage", "shape", "link", "writable", "folder"])
+@pytest.mark.parametrize("harm", ["garbage", "shape", "risk", "link", "writable", "folder"])
 def test_pins_that_cannot_be_read_block(box, harm):
     box.register(pin="block")
     with Caller(box.start().url) as caller:
@@ -221,6 +196,8 @@ def test_pins_that_cannot_be_read_block(box, harm):
         elif harm == "shape":
             path.write_text(json.dumps({"server": json.loads(path.read_text())["server"],
                                         "tools": {"add": {"pin": 7}}}))
+        elif harm == "risk":
+            path.write_text(path.read_text().replace('"risk":', '"no":'))
         elif harm == "link":
             path.rename(path.with_suffix(".moved"))
             path.symlink_to(path.with_suffix(".moved"))

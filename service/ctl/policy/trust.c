@@ -71,8 +71,7 @@ static void show_member(const char *member, const struct json_tape *before, uint
 	print_side('+', member, after, new);
 }
 
-/* Return the element @n of the array at the root, or JSON_NONE when it is null, or when a definition of an earlier
- * version does not have it. */
+/* Return the element @n of the array at the root, or JSON_NONE when it is null, or when the array is shorter. */
 static uint32_t find_element(const struct json_tape *tape, size_t n)
 {
 	uint32_t at = json_first(tape, 0);

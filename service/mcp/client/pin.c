@@ -14,11 +14,9 @@ _Static_assert(MCP_PIN_BYTES == SHA256_DIGEST_LENGTH, "the size of a SHA-256");
 const char *const mcp_pin_members[MCP_PIN_MEMBERS] = {
 	"name", "description", "inputSchema", "outputSchema", "title", "annotations", "execution"};
 
-/* Append an array with the values of the first @n_members in the object @tool. */
-static void write_values(
-	const struct json_tape *tape, uint32_t tool, size_t n_members, struct buffer *out)
+void mcp_pin_text(const struct json_tape *tape, uint32_t tool, struct buffer *out)
 {
-	for (size_t i = 0; i < n_members; i++) {
+	for (size_t i = 0; i < MCP_PIN_MEMBERS; i++) {
 		uint32_t value = json_find(tape, tool, mcp_pin_members[i]);
 
 		buffer_append_char(out, i == 0 ? '[' : ',');
@@ -30,35 +28,17 @@ static void write_values(
 	buffer_append_char(out, ']');
 }
 
-void mcp_pin_text(const struct json_tape *tape, uint32_t tool, struct buffer *out)
-{
-	write_values(tape, tool, MCP_PIN_MEMBERS, out);
-}
-
 int mcp_pin_digest(const char *text, size_t size, unsigned char ret_pin[MCP_PIN_BYTES])
 {
 	return EVP_Digest(text, size, ret_pin, NULL, EVP_sha256(), NULL) ? 0 : -ENOMEM;
 }
 
-/* Write the pin of the first @n_members. Return 0 or -ENOMEM. */
-static int digest_members(const struct json_tape *tape, uint32_t tool, size_t n_members,
-	unsigned char ret_pin[MCP_PIN_BYTES])
+int mcp_pin(const struct json_tape *tape, uint32_t tool, unsigned char ret_pin[MCP_PIN_BYTES])
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	write_values(tape, tool, n_members, &text);
+	mcp_pin_text(tape, tool, &text);
 	return buffer_status(&text) < 0 ? -ENOMEM : mcp_pin_digest(text.data, text.size, ret_pin);
-}
-
-int mcp_pin(const struct json_tape *tape, uint32_t tool, unsigned char ret_pin[MCP_PIN_BYTES])
-{
-	return digest_members(tape, tool, MCP_PIN_MEMBERS, ret_pin);
-}
-
-int mcp_pin_earlier(
-	const struct json_tape *tape, uint32_t tool, unsigned char ret_pin[MCP_PIN_BYTES])
-{
-	return digest_members(tape, tool, MCP_PIN_EARLIER, ret_pin);
 }
 
 int mcp_list_digest(const struct json_tape *tape, uint32_t list, uint64_t *ret_digest)
@@ -70,7 +50,7 @@ int mcp_list_digest(const struct json_tape *tape, uint32_t list, uint64_t *ret_d
 		at = json_next(tape, at)) {
 		buffer_reset(&text);
 		if (json_type_at(tape, at) == JSON_OBJECT)
-			write_values(tape, at, MCP_PIN_MEMBERS, &text);
+			mcp_pin_text(tape, at, &text);
 		else
 			json_write_canonical(&text, tape, at);
 		if (buffer_status(&text) < 0)

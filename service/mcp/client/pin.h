@@ -23,12 +23,6 @@ extern const char *const mcp_pin_members[MCP_PIN_MEMBERS];
  */
 int mcp_pin(const struct json_tape *tape, uint32_t tool, unsigned char ret_pin[MCP_PIN_BYTES]);
 
-/* The same by the first MCP_PIN_EARLIER members: a pin as earlier versions of toolboxd have made it. */
-#define MCP_PIN_EARLIER 4
-
-int mcp_pin_earlier(
-	const struct json_tape *tape, uint32_t tool, unsigned char ret_pin[MCP_PIN_BYTES]);
-
 /* Write the digest of the array @list, whatever its order, to *ret_digest (not 0): of all from which tools are made.
  * Return 0 or -ENOMEM. */
 int mcp_list_digest(const struct json_tape *tape, uint32_t list, uint64_t *ret_digest);

@@ -46,7 +46,7 @@ static uint32_t find_pin(const struct json_tape *tape, uint32_t object)
 		       : JSON_NONE;
 }
 
-/* The risk in the object @object, or NULL: it has a pin of an earlier version. */
+/* The risk in the object @object, or NULL when there is none. */
 static const char *find_risk(const struct json_tape *tape, uint32_t object)
 {
 	return mcp_risk_at(tape, json_find(tape, object, "risk"));
@@ -55,9 +55,8 @@ static const char *find_risk(const struct json_tape *tape, uint32_t object)
 /* Whether the value @object has the members of a pin. */
 static bool is_pin(const struct json_tape *tape, uint32_t object)
 {
-	if (json_type_at(tape, object) != JSON_OBJECT || find_pin(tape, object) == JSON_NONE)
-		return false;
-	return json_find(tape, object, "risk") == JSON_NONE || find_risk(tape, object);
+	return json_type_at(tape, object) == JSON_OBJECT && find_pin(tape, object) != JSON_NONE &&
+	       find_risk(tape, object);
 }
 
 /* Whether the value @entry of a name has the shape of one. */
@@ -177,12 +176,10 @@ static void write_pin(struct mcp_pins *pins, const struct listed *listed)
 static void copy_pin(struct mcp_pins *pins, const struct json_tape *tape, uint32_t object)
 {
 	uint32_t definition = mcp_find_typed(tape, object, "definition", JSON_STRING);
-	const char *risk = find_risk(tape, object);
 
 	buffer_append_string(&pins->tools, "\"pin\":");
 	json_write_compact(&pins->tools, tape, find_pin(tape, object));
-	if (risk)
-		json_write_member_text(&pins->tools, "risk", risk);
+	json_write_member_text(&pins->tools, "risk", find_risk(tape, object));
 	if (definition == JSON_NONE)
 		return;
 	buffer_append_string(&pins->tools, ",\"definition\":");
@@ -220,23 +217,6 @@ static int find_item(const struct mcp_pins *pins, const char *name, struct mcp_p
 	return 0;
 }
 
-/* Return whether the tool @tool has the pin @item, which is one of an earlier version. 0 or -ENOMEM. */
-static int has_earlier_pin(const struct mcp_pins *pins, const struct mcp_pinned *item,
-	const struct json_tape *tape, uint32_t tool, bool *ret_has)
-{
-	unsigned char pin[MCP_PIN_BYTES];
-	char hex[HEX_BYTES + 1];
-
-	*ret_has = false;
-	if (find_risk(&pins->tape, item->entry))
-		return 0;
-	if (mcp_pin_earlier(tape, tool, pin) < 0)
-		return -ENOMEM;
-	text_write_hex(pin, sizeof(pin), hex);
-	*ret_has = has_pin(&pins->tape, item->entry, hex);
-	return 0;
-}
-
 /* Append the pin @item of a tool that is listed as @listed, beside it if that is a change. */
 static void write_seen(struct mcp_pins *pins, struct mcp_pinned *item, const struct listed *listed,
 	enum mcp_pin_verdict *ret_verdict)
@@ -261,22 +241,19 @@ int mcp_pins_see(struct mcp_pins *pins, const struct json_tape *tape, uint32_t t
 {
 	cleanup(listed_deinit) struct listed listed = {0};
 	struct mcp_pinned *item;
-	bool is_earlier = false;
 	int r = find_item(pins, name, &item);
 
 	r = r ? r : read_listed(tape, tool, &listed);
-	r = r || !item ? r : has_earlier_pin(pins, item, tape, tool, &is_earlier);
 	if (r)
 		return r;
 	begin_entry(pins, item ? item->name : name);
-	if (item)
+	if (item) {
 		item->is_seen = true;
-	if (!item || is_earlier) {
+		write_seen(pins, item, &listed, ret_verdict);
+	} else {
 		write_pin(pins, &listed);
 		pins->is_new = true;
-		*ret_verdict = item ? MCP_PIN_SAME : MCP_PIN_NEW;
-	} else {
-		write_seen(pins, item, &listed, ret_verdict);
+		*ret_verdict = MCP_PIN_NEW;
 	}
 	buffer_append_char(&pins->tools, '}');
 	return buffer_status(&pins->tools);
@@ -286,21 +263,14 @@ int mcp_pins_risk(const struct mcp_pins *pins, const struct json_tape *tape, uin
 	const char *name, const char **ret_risk)
 {
 	const char *admitted = mcp_admitted_risk(tape, tool);
-	const char *pinned;
 	struct mcp_pinned *item;
-	bool is_earlier;
 	int r = find_item(pins, name, &item);
 
-	if (r == 0 && item)
-		r = has_earlier_pin(pins, item, tape, tool, &is_earlier);
 	if (r)
 		return r;
 	*ret_risk = pins->is_unknown ? "execute" : admitted;
-	if (!item || is_earlier)
-		return 0;
-	/* A tool has changed whose risk was not kept. */
-	pinned = find_risk(&pins->tape, item->entry);
-	*ret_risk = mcp_worse_risk(pinned ? pinned : "execute", *ret_risk);
+	if (item)
+		*ret_risk = mcp_worse_risk(find_risk(&pins->tape, item->entry), *ret_risk);
 	return 0;
 }
 

@@ -23,8 +23,6 @@
  * show a change by. It is left out where the file would grow over MCP_PINS_TEXT_BYTES. A tool that is gone keeps its
  * pin, so that it cannot come back as another. NAME is the server's; two names that callers see as one (tool_name.h)
  * have one pin, so that neither takes the place of the other. A file of another server is one without pins.
- *
- * A pin without RISK is one of an earlier version (mcp_pin_earlier()). A tool that it is the pin of is pinned anew, as it is.
  */
 
 #define MCP_PINS_TEXT_BYTES ((size_t)8 << 20)

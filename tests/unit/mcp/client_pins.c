@@ -156,25 +156,6 @@ Test(mcp_pins, a_risk_only_rises)
 	cr_expect_str_eq(risk_of("g", READS), "execute", "the file could not be read");
 }
 
-/* The digits are those of sha256sum for ["f",null,null,null]. */
-#define EARLIER     "{\"server\":\"s\",\"tools\":{\"f\":{\"pin\":\"" EARLIER_PIN "\"}}}"
-#define EARLIER_PIN "08c3804af7d83e98dbf4c326a52c889539496129bf22e5b59cc7e6fece860408"
-
-Test(mcp_pins, a_pin_of_an_earlier_version_grows)
-{
-	cr_assert_eq(read_text(EARLIER), 0);
-	cr_expect_str_eq(risk_of("f", READS), "read");
-	cr_expect_str_eq(risk_of("f", "{\"name\":\"f\",\"description\":\"x\"}"), "execute");
-	cr_expect_eq(see("f", READS), MCP_PIN_SAME);
-	cr_expect(pins.is_new);
-	finish("s");
-	cr_assert_eq(begin("s"), 0);
-	cr_expect_eq(see("f", READS), MCP_PIN_SAME);
-	cr_expect_not(pins.is_new);
-	cr_assert_eq(begin("s"), 0);
-	cr_expect_eq(see("f", RUNS), MCP_PIN_CHANGED);
-}
-
 Test(mcp_pins, names_that_callers_see_as_one_have_one_pin)
 {
 	cr_assert_eq(begin("s"), 0);
@@ -232,14 +213,16 @@ Test(mcp_pins, long_definitions_are_left_out)
 	free(tool);
 }
 
+#define PIN "08c3804af7d83e98dbf4c326a52c889539496129bf22e5b59cc7e6fece860408"
+
 Test(mcp_pins, what_is_no_such_file_is_refused)
 {
 	static const char *const texts[] = {"[]", "{", "{}", "{\"server\":\"s\",\"tools\":[]}",
 		"{\"server\":7,\"tools\":{}}", "{\"server\":\"s\",\"tools\":{\"f\":{}}}",
 		"{\"server\":\"s\",\"tools\":{\"f\":{\"pin\":\"00\"}}}",
 		"{\"server\":\"s\",\"tools\":{\"f\":7}}",
-		"{\"server\":\"s\",\"tools\":{\"f\":{\"pin\":\"" EARLIER_PIN
-		"\",\"risk\":\"none\"}}}"};
+		"{\"server\":\"s\",\"tools\":{\"f\":{\"pin\":\"" PIN "\"}}}",
+		"{\"server\":\"s\",\"tools\":{\"f\":{\"pin\":\"" PIN "\",\"risk\":\"none\"}}}"};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		cr_expect_eq(read_text(texts[i]), MCP_PINS_E_WRONG, "%s", texts[i]);
