@@ -344,26 +344,8 @@ bool errors_read_refusal(const struct json_tape *reported, struct schema_report 
 	return true;
 }
 
-/* Write that the host has ended the call at its deadline, and the reason that it reports. */
-static void write_reported_timeout(struct answer *answer, const struct tool *tool,
-	const struct json_tape *reported, uint64_t timeout_ms, uint32_t max)
-{
-	cleanup(buffer_deinit) struct buffer reason = {0};
-	cleanup(buffer_deinit) struct buffer text = {0};
-
-	read_reported_text(reported, "message", &reason);
-	buffer_printf(&text,
-		"TimeoutError: Tool '%s' in ToolBox '%s' exceeded its deadline of %" PRIu64
-		" ms: %.*s",
-		tool->name, tool->toolbox->id, timeout_ms, (int)reason.size,
-		reason.data ? reason.data : "");
-	answer_error(answer, ANSWER_TIMEOUT, text.data, text.size, max);
-	answer_member_number(answer, "timeout_ms", timeout_ms);
-	write_reported_texts(answer, reported, max);
-}
-
 int errors_write_reported(struct answer *answer, const struct tool *tool,
-	const struct json_tape *reported, uint64_t timeout_ms, const char *refused, uint32_t max)
+	const struct json_tape *reported, const char *refused, uint32_t max)
 {
 	cleanup(schema_report_deinit) struct schema_report report = {0};
 	cleanup(buffer_deinit) struct buffer reason = {0};
@@ -385,10 +367,6 @@ int errors_write_reported(struct answer *answer, const struct tool *tool,
 		errors_write_unavailable(
 			answer, tool, buffer_terminate(&reason) ? reason.data : "");
 		return ANSWER_UNAVAILABLE;
-	}
-	if (has_code(reported, "timeout")) {
-		write_reported_timeout(answer, tool, reported, timeout_ms, max);
-		return ANSWER_TIMEOUT;
 	}
 	if (has_code(reported, "too_large") && read_error_number(reported, "actual", &actual) &&
 		read_error_number(reported, "max", &allowed)) {

@@ -80,13 +80,12 @@ bool errors_read_refusal(const struct json_tape *reported, struct schema_report 
  *   {"code": "tool_failed", "message", "exit_code"?, "signal"?, "stderr"?, "output"?}
  *   {"code": "invalid_arguments" or "invalid_output", "violations": [{"path", "message"}, …]}
  *   {"code": "too_large", "actual", "max"}
- *   {"code": "timeout", "message", "output"?}, of a call whose deadline is @timeout_ms
  *
  * Returns the enum answer_code; anything else is a tool_failed, which names @refused as
  * errors_write_failure() does.
  */
 int errors_write_reported(struct answer *answer, const struct tool *tool,
-	const struct json_tape *reported, uint64_t timeout_ms, const char *refused, uint32_t max);
+	const struct json_tape *reported, const char *refused, uint32_t max);
 
 void errors_write_invalid_output(struct answer *answer, const struct tool *tool,
 	const struct schema_report *report, uint32_t max);

@@ -218,8 +218,7 @@ static int write_outcome(struct call *call, const struct call_result *result)
 			answer, tool, result->text, result->size, result->refused, max);
 		return ANSWER_TOOL_FAILED;
 	case CALL_ERROR:
-		return errors_write_reported(
-			answer, tool, result->tape, call->timeout_ms, result->refused, max);
+		return errors_write_reported(answer, tool, result->tape, result->refused, max);
 	case CALL_TIMED_OUT:
 		errors_write_timeout(answer, tool, call->timeout_ms, result->text);
 		return ANSWER_TIMEOUT;

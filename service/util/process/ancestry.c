@@ -13,9 +13,9 @@
 /* Ancestors that are looked at: a longer line is cut by an error. */
 #define ANCESTORS_MAX 256
 
-/* Read the parent of @pid (proc_pid_stat(5)): the name may contain anything; after its
- * last bracket come the state and the parent. Return a negative errno if that fails. */
-static pid_t read_parent(pid_t pid)
+/* The line of proc_pid_stat(5): the name may contain anything; after its last bracket come the state
+ * and the parent. */
+pid_t ancestry_parent(pid_t pid)
 {
 	char path[32];
 	char text[512];
@@ -41,7 +41,7 @@ int ancestry_is_ours(pid_t pid)
 	for (unsigned int i = 0; i < ANCESTORS_MAX && pid > 0; i++) {
 		if (pid == self)
 			return 1;
-		pid = read_parent(pid);
+		pid = ancestry_parent(pid);
 	}
 	/* Every line ends at the process that has no parent. */
 	return pid > 0 ? -ELOOP : pid;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -13,9 +14,9 @@
 
 /* Read the list, of which the kernel gives about a page at once. Return its size or a negative
  * errno. */
-static ssize_t read_list(char *ret_text, size_t size_max)
+static ssize_t read_list(const char *path, char *ret_text, size_t size_max)
 {
-	cleanup_close int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
 	size_t size = 0;
 	ssize_t n = -1;
 
@@ -26,10 +27,10 @@ static ssize_t read_list(char *ret_text, size_t size_max)
 	return n < 0 ? -errno : (ssize_t)size;
 }
 
-int children_visit(void (*visit)(void *data, pid_t pid), void *data)
+static int visit_list(const char *path, void (*visit)(void *data, pid_t pid), void *data)
 {
 	char text[LIST_BYTES + 1];
-	ssize_t size = read_list(text, LIST_BYTES);
+	ssize_t size = read_list(path, text, LIST_BYTES);
 	char *end;
 
 	if (size < 0)
@@ -43,4 +44,17 @@ int children_visit(void (*visit)(void *data, pid_t pid), void *data)
 			return 0;
 		visit(data, (pid_t)pid);
 	}
+}
+
+int children_visit(void (*visit)(void *data, pid_t pid), void *data)
+{
+	return visit_list("/proc/thread-self/children", visit, data);
+}
+
+int children_visit_of(pid_t parent, void (*visit)(void *data, pid_t pid), void *data)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent, parent);
+	return visit_list(path, visit, data);
 }

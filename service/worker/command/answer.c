@@ -159,18 +159,6 @@ static int write_failed(const struct command_run *run, struct buffer *out)
 	return buffer_status(&message) ? -ENOMEM : DRIVER_E_ERROR;
 }
 
-/* Append that the program has ended, and that its call has not. */
-static int write_held(const struct command_run *run, struct buffer *out)
-{
-	begin_error("timeout", out);
-	json_write_text(out,
-		"the program has ended, and a process that it started holds its stdout open; start "
-		"that with >/dev/null 2>&1");
-	write_output_member(run, out);
-	buffer_append_char(out, '}');
-	return DRIVER_E_ERROR;
-}
-
 int command_answer_not_started(
 	const struct command *command, const char *program, int error, struct buffer *out)
 {
@@ -355,8 +343,6 @@ int command_answer(const struct command *command, const struct command_run *run,
 
 	if (run->is_too_large)
 		return write_too_large(run->output.size, run->output_max, out);
-	if (run->is_held)
-		return write_held(run, out);
 	if (buffer_status(&run->output) || buffer_status(&run->errors))
 		return -ENOMEM;
 	if (!WIFEXITED(run->status) ||

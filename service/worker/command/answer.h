@@ -11,7 +11,6 @@
  * The answer that follows from the end of a program.
  *
  *   output_max exceeded        too_large
- *   stdout held by others      timeout, with output
  *   a signal, or no success    tool_failed, with exit_code or signal, stderr, output
  *   success, text              {"output": "…"}, without the line ends at its end
  *   success, json              stdout itself; a value that is not an object as {"output": …}

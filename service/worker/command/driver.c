@@ -23,7 +23,7 @@
 /* Memory that grew larger for one call is freed after it. */
 #define KEEP_TOKENS 16384
 
-/* The most time before the deadline when a host ends processes that hold the stdout of a program. */
+/* The most time before the deadline when others have to have closed the stdout of a program that has ended. */
 #define EARLIER_MS_MAX 250
 
 struct command_tool {
@@ -120,7 +120,7 @@ static void describe_nothing(const void *data, struct buffer *out)
 	(void)out;
 }
 
-/* Return how long before the deadline of a call its host acts by itself. */
+/* Return how long before the deadline of a call its host takes what came as the output. */
 static uint32_t earlier(uint32_t timeout_ms)
 {
 	return timeout_ms / 8 < EARLIER_MS_MAX ? timeout_ms / 8 : EARLIER_MS_MAX;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -17,6 +16,7 @@
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/process/spawn.h"
+#include "worker/sandbox/guard.h"
 
 /* Size of one read; a pipe holds no more. */
 #define READ_BYTES 65536u
@@ -24,6 +24,11 @@
 /* Size of one read of progress, and what is still read of it when the program has ended. */
 #define PROGRESS_BYTES 4096u
 #define PROGRESS_READS 16
+
+/* A program that runs for longer is watched for its end, which may come before that of its stdout. */
+#define WATCH_MS 100
+
+#define NEVER UINT64_MAX
 
 /* A buffer that grew larger is freed after its call. */
 #define KEEP_BYTES (256u << 10)
@@ -48,8 +53,10 @@ struct running {
 	struct pollfd sources[N_SOURCES]; /* fd < 0: finished */
 	size_t n_passed;                  /* bytes of stderr that went to the log */
 	char last_passed;                 /* the last of them */
-	uint64_t until_ms;                /* when patience ends */
-	bool has_waited;                  /* it has ended */
+	uint64_t until_ms; /* when others have to have closed stdout, at the latest */
+	uint64_t next_ms;  /* when to watch for the end; then when `until` has come */
+	bool has_ended;    /* the program */
+	bool is_held;      /* others had stdout open for too long after the end */
 };
 
 static void close_sources(struct running *running)
@@ -199,14 +206,15 @@ static void take_errors(struct running *running)
 	errors->size = run->errors_max;
 }
 
-/* Read the stderr that is left when the program has ended, and do not wait for more: another
- * process may hold the pipe. */
-static void take_last_errors(struct running *running)
+/* Read once by @take what is left in the pipe of @source when the program has ended, and do not wait for
+ * more: another process may hold the pipe. */
+static void take_last(
+	struct running *running, enum source source, void (*take)(struct running *running))
 {
-	struct pollfd *source = &running->sources[ERRORS];
+	struct pollfd *pipe = &running->sources[source];
 
-	if (source->fd >= 0 && poll(source, 1, 0) > 0)
-		take_errors(running);
+	if (pipe->fd >= 0 && poll(pipe, 1, 0) > 0)
+		take(running);
 }
 
 /* Read once. Return false at the end of file. */
@@ -234,51 +242,73 @@ static void take_last_progress(struct running *running)
 			return;
 }
 
-/* Kill the group of the program if that has ended: the number of a group is its own until it is reaped. */
-static void end_holders(struct running *running)
+/* Return how long to wait for an event, for poll(). */
+static int left_ms(const struct running *running)
 {
-	siginfo_t info = {0};
+	uint64_t now_ms = running->next_ms == NEVER ? 0 : clock_now_ms();
 
-	if (waitid(P_PID, (id_t)running->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
-		info.si_pid == 0)
-		return;
-	kill(-running->pid, SIGKILL);
-	running->run->is_held = true;
+	if (running->next_ms == NEVER)
+		return -1;
+	return running->next_ms > now_ms ? (int)(running->next_ms - now_ms) : 0;
 }
 
-/* Wait for an event. Return whether there is one. Others than the program hold stdout only as long as the caller is
- * patient. */
-static bool wait_for_event(struct running *running)
+static void watch_end(struct running *running)
 {
-	uint64_t now_ms = running->has_waited ? 0 : clock_now_ms();
-	uint64_t left_ms = running->until_ms > now_ms ? running->until_ms - now_ms : 0;
-	int n = poll(running->sources, N_SOURCES,
-		running->has_waited ? -1 : (int)(left_ms < INT_MAX ? left_ms : INT_MAX));
-
-	if (n == 0) {
-		running->has_waited = true;
-		end_holders(running);
-	}
-	return n > 0;
+	if (running->sources[EXIT].fd < 0)
+		running->sources[EXIT].fd = pidfd_open(running->pid, 0);
+	running->next_ms = NEVER;
 }
 
-/* Read until stdout is closed, or until the program ends. */
+/* Note that the program has ended. Whoever else holds its stdout has some more time. */
+static void note_end(struct running *running)
+{
+	uint64_t held_ms = clock_now_ms() + COMMAND_HELD_MS;
+
+	end_source(running, EXIT);
+	running->has_ended = true;
+	running->next_ms = held_ms < running->until_ms ? held_ms : running->until_ms;
+}
+
+/* Act at the time next_ms. */
+static void act_in_time(struct running *running)
+{
+	if (running->has_ended)
+		running->is_held = true;
+	else
+		watch_end(running);
+}
+
+static bool is_over(const struct running *running)
+{
+	const struct pollfd *sources = running->sources;
+
+	if (running->run->is_too_large || running->is_held)
+		return true;
+	return sources[OUTPUT].fd < 0 &&
+	       (running->has_ended || (sources[ERRORS].fd < 0 && sources[PROGRESS].fd < 0));
+}
+
+/* Read until stdout is closed and the program has ended, or nothing is open, or others have held stdout for
+ * too long. */
 static void attend(struct running *running)
 {
 	struct pollfd *sources = running->sources;
 
-	while (!running->run->is_too_large) {
-		if (sources[OUTPUT].fd < 0 && sources[ERRORS].fd < 0 && sources[PROGRESS].fd < 0)
-			return;
+	while (!is_over(running)) {
+		int wait_ms;
+		int n;
+
 		/* Without stdout, the end of the program must be detected in another way. */
-		if (sources[OUTPUT].fd < 0 && sources[EXIT].fd < 0)
-			sources[EXIT].fd = pidfd_open(running->pid, 0);
-		if (!wait_for_event(running))
+		if (sources[OUTPUT].fd < 0)
+			watch_end(running);
+		wait_ms = left_ms(running);
+		n = poll(sources, N_SOURCES, wait_ms);
+		if (wait_ms == 0 || n == 0)
+			act_in_time(running);
+		if (n <= 0)
 			continue;
-		if (sources[EXIT].revents) {
-			take_last_errors(running);
-			return;
-		}
+		if (sources[EXIT].revents)
+			note_end(running);
 		if (sources[ERRORS].revents)
 			take_errors(running);
 		if (sources[OUTPUT].revents)
@@ -286,6 +316,9 @@ static void attend(struct running *running)
 		if (sources[PROGRESS].revents)
 			take_progress(running);
 	}
+	take_last(running, ERRORS, take_errors);
+	if (running->is_held)
+		take_last(running, OUTPUT, take_output);
 }
 
 /* Wait until the program ends, and kill its group. Its number means that group until it is
@@ -306,18 +339,32 @@ static void finish_program(struct running *running)
 		;
 }
 
+/* End the processes that held stdout and have left the group, and log that there were some. */
+static void end_holders(void)
+{
+	static const char line[] =
+		"the program has ended, and has left a process that held its stdout open, which "
+		"was "
+		"ended; start one that is to stay by another way, such as systemd-run --user\n";
+
+	guard_end_others();
+	file_write_all(STDERR_FILENO, line, sizeof(line) - 1);
+}
+
 int command_run(struct command_run *run)
 {
 	struct running running = {
 		.run = run,
 		.sources = {{-1, POLLIN, 0}, {-1, POLLIN, 0}, {-1, POLLIN, 0}, {-1, POLLIN, 0}},
 	};
+	uint64_t now_ms = clock_now_ms();
 	int r;
 
+	running.until_ms = now_ms + run->patience_ms;
+	running.next_ms = now_ms + WATCH_MS;
 	buffer_reset(&run->output);
 	buffer_reset(&run->errors);
-	run->is_too_large = run->is_held = false;
-	running.until_ms = clock_now_ms() + run->patience_ms;
+	run->is_too_large = false;
 	r = start(&running);
 	if (r == 0) {
 		attend(&running);
@@ -326,6 +373,8 @@ int command_run(struct command_run *run)
 		/* The next call's line is another one. */
 		if (running.n_passed > 0 && running.last_passed != '\n')
 			file_write_all(STDERR_FILENO, "\n", 1);
+		if (running.is_held)
+			end_holders();
 	}
 	close_sources(&running);
 	return r;

@@ -17,13 +17,18 @@
  *                                     a group of its own
  *
  *   started ──▶ stdout closed ──▶ exited ──▶ the rest of its group is killed
- *      └── output_max exceeded: the group is killed at once
+ *      ├──▶ exited, stdout held by others ── COMMAND_HELD_MS ──▶ these are killed, too
+ *      └──▶ output_max exceeded: the group is killed at once
  *
- * The whole input exists before the program starts, so the host never waits until it is read. A
- * process that holds stdout open keeps the call running. Shortly before its deadline the group of a program that has
- * ended is killed, so that its output is not lost. The daemon ends any other call at its deadline,
- * together with this host and every process below it (worker/sandbox/guard.h).
+ * The whole input exists before the program starts, so the host never waits until it is read. For a short
+ * time after the end of the program, its output is also what other processes write to its stdout. The
+ * daemon ends a call at its deadline, together with this host and every process below it
+ * (worker/sandbox/guard.h).
  */
+
+/* The time that other processes have to close stdout once the program has ended. */
+#define COMMAND_HELD_MS 1000
+
 struct command_run {
 	/* Set by the caller. */
 	const char *program;
@@ -34,14 +39,13 @@ struct command_run {
 	size_t input_size;
 	size_t output_max;
 	size_t errors_max;
-	uint32_t patience_ms; /* until other processes that hold stdout are killed */
+	uint32_t patience_ms; /* the time after the start when others have to have closed stdout */
 	struct command_progress *progress;
 
 	/* Set by command_run(). */
 	struct buffer output;
 	struct buffer errors; /* only its last errors_max bytes are valid */
 	bool is_too_large;    /* output_max was exceeded */
-	bool is_held;         /* the program had ended when others that held stdout were killed */
 	int status;           /* as from wait() */
 };
 

@@ -6,11 +6,14 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "util/cleanup.h"
+#include "util/process/ancestry.h"
 #include "util/process/children.h"
 #include "util/process/ending.h"
 #include "util/process/guarded.h"
@@ -18,6 +21,9 @@
 
 /* Pause between two looks: a killed process takes a moment to end. */
 #define LOOK_NS 1000000
+
+/* In the host: its guard. 0: there is none. */
+static pid_t own_guard;
 
 static void kill_child(void *data, pid_t pid)
 {
@@ -80,6 +86,7 @@ static int become_host(pid_t guard, const sigset_t *signals)
 		return -errno;
 	if (getppid() != guard)
 		return -ESRCH;
+	own_guard = guard;
 	if (sigprocmask(SIG_SETMASK, signals, NULL) < 0)
 		return -errno;
 	return guarded_mark();
@@ -110,4 +117,32 @@ int guard_split(int wire_fd, const char *folder)
 	setpgid(host, host);
 	close(wire_fd);
 	guard(host, &signals, folder);
+}
+
+/* Kill a child of the guard that is neither this host nor its tracer. The guard may have reaped it: another
+ * process that has its number by now is no child of the guard. */
+static void kill_other(void *data, pid_t pid)
+{
+	unsigned int *n_others = data;
+	cleanup_close int process = -1;
+
+	if (pid == getpid() || pid == getppid())
+		return;
+	(*n_others)++;
+	process = pidfd_open(pid, 0);
+	if (process >= 0 && ancestry_parent(pid) == own_guard)
+		pidfd_send_signal(process, SIGKILL, NULL, 0);
+}
+
+void guard_end_others(void)
+{
+	const struct timespec look = {.tv_nsec = LOOK_NS};
+
+	for (int i = 0; own_guard > 0 && i < GUARD_WAIT_MS; i++) {
+		unsigned int n_others = 0;
+
+		if (children_visit_of(own_guard, kill_other, &n_others) < 0 || n_others == 0)
+			return;
+		nanosleep(&look, NULL);
+	}
 }

@@ -22,3 +22,8 @@
  * (NULL: none). After an error return a negative errno; then there is no guard.
  */
 int guard_split(int wire_fd, const char *folder);
+
+/* In the host: kill the other children of its guard, which are what its calls have left, and wait for their
+ * end for at most GUARD_WAIT_MS. Do nothing if the host has no guard. */
+#define GUARD_WAIT_MS 250
+void guard_end_others(void);

@@ -391,6 +391,22 @@ Test(command_driver, ends_what_is_left_of_a_group_with_its_call, .timeout = LIMI
 	buffer_deinit(&pid);
 }
 
+Test(command_driver, ends_with_its_program_when_another_process_holds_stdout, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	expect_answer("'shell':'sleep 500 & echo a'", "{}", "{\"output\":\"a\"}");
+	expect_answer("'shell':'sleep 500 & echo a; exit 4'", "{}",
+		"{\"code\":\"tool_failed\",\"message\":\"the program exited with status 4: a\","
+		"\"exit_code\":4,\"stderr\":\"\",\"output\":\"a\"}");
+	expect_answer("'output':'json','shell':'sleep 500 & echo [1]'", "{}", "{\"output\":[1]}");
+	/* Also when that one writes on. */
+	start(&guest, "{'name':'f','shell':'while echo a; do sleep 0.1; done &'}", NULL);
+	cr_expect_eq(strncmp(guest_call(&guest, "f", "{}"), "{\"output\":\"a\\na\\n", 17), 0, "%s",
+		guest.answer.data);
+	guest_stop(&guest);
+}
+
 Test(command_driver, waits_for_a_program_that_has_closed_its_stdout, .timeout = LIMIT)
 {
 	expect_answer("'shell':'echo a; exec >&-; echo b >&2; exec 2>&-; exit 4'", "{}",
