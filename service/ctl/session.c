@@ -913,10 +913,14 @@ void ctl_session_restart(struct ctl_session *session)
 static void on_readable(void *data, uint32_t events)
 {
 	struct ctl_session *session = data;
+	struct loop_source *source = session->source;
 
 	(void)events;
-	if (!session->on_readable(session->readable_data))
-		loop_source_free(take_ptr(session->source));
+	if (session->on_readable(session->readable_data))
+		return;
+	if (session->source == source)
+		session->source = NULL;
+	loop_source_free(source);
 }
 
 int ctl_session_read(struct ctl_session *session, int fd, bool (*function)(void *data), void *data)
@@ -930,6 +934,16 @@ int ctl_session_read(struct ctl_session *session, int fd, bool (*function)(void 
 		return r;
 	terminal_complain("stdin cannot be read: %s", strerror(-r));
 	return CTL_USAGE;
+}
+
+void ctl_session_watch_readers(
+	struct ctl_session *session, int fd, bool (*function)(void *data), void *data)
+{
+	session->on_readable = function;
+	session->readable_data = data;
+	/* epoll reports errors and hang-ups without being asked. */
+	if (loop_add_fd(session->loop, fd, 0, on_readable, session, &session->source) < 0)
+		session->source = NULL;
 }
 
 int ctl_session_signal(const struct ctl_session *session)

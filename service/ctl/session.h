@@ -99,6 +99,11 @@ void ctl_session_restart(struct ctl_session *session);
  * always be read, and for which @function is not called; or an enum ctl_status after a complaint. */
 int ctl_session_read(struct ctl_session *session, int fd, bool (*function)(void *data), void *data);
 
+/* From now on, call @function when all readers of @fd, a pipe or a socket, have gone; in the place of what is read.
+ * Nothing happens for other descriptors. */
+void ctl_session_watch_readers(
+	struct ctl_session *session, int fd, bool (*function)(void *data), void *data);
+
 /* End the ctl_session_wait() that waits, if one does; from an event or a read function. */
 void ctl_session_wake(struct ctl_session *session);
 

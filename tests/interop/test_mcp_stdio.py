@@ -22,6 +22,7 @@ META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
 SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 CHANGED = "notifications/tools/list_changed"
 PROMPT = 0.1  # what the end of a call or of the input may take
+STOP = 1  # what calls have when their client has closed the input
 
 MODERN = {"_meta": META}
 ERAS = pytest.mark.parametrize("extra", [{}, MODERN], ids=["legacy", "modern"])
@@ -273,15 +274,53 @@ def test_a_call_is_cancelled_at_once_and_has_no_response(server, daemon, extra):
     assert not [message for message in server.seen if message.get("id") == id_]
 
 
-def test_the_end_of_the_input_cancels_what_runs_and_ends_the_server(server, daemon):
+@pytest.mark.parametrize("method, params", [
+    ("initialize", {"protocolVersion": "2025-06-18"}), ("server/discover", MODERN), ("tools/list", MODERN)])
+def test_a_client_that_closes_its_input_to_stop_is_not_kept_waiting(server, daemon, method, params):
+    assert "result" in server.ask(method, params)
     with Caller(daemon.url) as caller:
         for _ in range(3):
-            server.begin("tools/call", {"name": "answers__wait", "arguments": {"seconds": 15}})
+            server.begin("tools/call", {"name": "answers__wait", "arguments": {"seconds": 600}})
         until(lambda: len(running(caller)) == 3,
               EVENT_SECONDS, "the calls running")
-        assert server.leave() < at_most(PROMPT)
+        assert server.leave() < at_most(STOP + PROMPT)
         until(lambda: not running(caller), EVENT_SECONDS,
               "the calls ended")
+
+
+def test_without_calls_the_end_of_the_input_is_the_end(server):
+    server.ask("initialize", {"protocolVersion": "2025-06-18"})
+    assert server.ask("ping")["result"] == {}
+    assert server.leave() < at_most(PROMPT)
+
+
+def test_calls_end_when_nobody_reads_their_responses(server, daemon):
+    with Caller(daemon.url) as caller:
+        server.begin("tools/call", {"name": "answers__wait", "arguments": {"seconds": 600}})
+        until(lambda: running(caller), EVENT_SECONDS, "the call running")
+        server.process.stdin.close()
+        assert len(running(caller)) == 1, "it is the output of a program, which may be read"
+        server.process.stdout.close()
+        assert server.process.wait(EVENT_SECONDS) == 0
+        until(lambda: not running(caller), EVENT_SECONDS, "the call ended")
+
+
+GREETING = [{"id": "i", "method": "initialize", "params": {"protocolVersion": "2025-06-18"}},
+            {"method": "notifications/initialized"}]
+
+
+@pytest.mark.parametrize("greeting", [[], GREETING], ids=["calls", "handshake"])
+@pytest.mark.parametrize("end", ["\n", ""], ids=["line", "no-line"])
+def test_the_calls_of_a_pipe_are_answered_before_its_end(daemon, tmp_path, greeting, end):
+    """printf '...' | toolboxctl mcp, with and without the messages that clients begin with."""
+    text = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in greeting)
+    text += call(1, "answers__wait", seconds=3) + call(2, "only_here", value=-4).rstrip("\n") + end
+    done = subprocess.run([TOOLBOXCTL, "mcp"], input=text, capture_output=True, text=True, timeout=EVENT_SECONDS,
+                          env=environment(tmp_path, TOOLBOXD_BUS=daemon.url))
+    answers = {one["id"]: one["result"] for one in map(json.loads, done.stdout.splitlines())}
+    assert (done.returncode, done.stderr) == (0, "")
+    assert answers[1]["structuredContent"] == {"result": 0}
+    assert answers[2]["structuredContent"] == {"result": 4}
 
 
 def test_a_signal_ends_the_server_and_its_calls(server, daemon):

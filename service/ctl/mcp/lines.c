@@ -68,19 +68,7 @@ static ssize_t read_piece(struct lines *lines, int fd)
 	return n;
 }
 
-bool lines_read(struct lines *lines, int fd, lines_function function, void *data)
-{
-	ssize_t n = read_piece(lines, fd);
-
-	if (n <= 0)
-		return n == -EINTR || n == -EAGAIN;
-	while (take_line(lines, function, data))
-		continue;
-	drop_taken(lines, function, data);
-	return true;
-}
-
-/* Take what is left at the end of a file: a line without an end. Return whether there was one. */
+/* Take what is left at the end of the input: a line without an end. Return whether there was one. */
 static bool take_rest(struct lines *lines, lines_function function, void *data)
 {
 	bool is_line = lines->bytes.size > 0 && !lines->is_skipping;
@@ -89,6 +77,20 @@ static bool take_rest(struct lines *lines, lines_function function, void *data)
 		give_line(lines->bytes.data, lines->bytes.size, function, data);
 	buffer_recycle(&lines->bytes, 0);
 	return is_line;
+}
+
+bool lines_read(struct lines *lines, int fd, lines_function function, void *data)
+{
+	ssize_t n = read_piece(lines, fd);
+
+	if (n == 0)
+		take_rest(lines, function, data);
+	if (n <= 0)
+		return n == -EINTR || n == -EAGAIN;
+	while (take_line(lines, function, data))
+		continue;
+	drop_taken(lines, function, data);
+	return true;
 }
 
 int lines_next(struct lines *lines, int fd, lines_function function, void *data)

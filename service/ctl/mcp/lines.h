@@ -23,7 +23,7 @@ struct lines {
 typedef void (*lines_function)(void *data, const char *text, size_t size);
 
 /* Read from @fd once, and call @function for each line that is complete. Return false at the end of the
- * input, or when it cannot be read. */
+ * input, whose last line may have no end, or when it cannot be read. */
 bool lines_read(struct lines *lines, int fd, lines_function function, void *data);
 
 /* Read from the file @fd as far as its next line, and call @function for it, unless it is blank. The last one may

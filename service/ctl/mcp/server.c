@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,15 @@
  *
  * A request is in flight from its line to its response: a call, or a subscriptions/listen, which has one
  * only at the end.
+ *
+ * At the end of its input the calls in flight are answered, then it leaves. A client that stops its server closes the
+ * input, too, and waits for the end of the process:
+ *
+ *   initialize, discover or list, answered ─▶ the input is empty ─▶ a further message: a client, which reads
+ *     the end of its input ─▶ MCP_STOP_MS later the calls in flight are cancelled
+ *   all else is the output of a program, as of printf: its calls have until their deadlines
+ *
+ * When no reader of the responses is left, calls are cancelled at once.
  */
 
 #define INVOKE_TOPIC    "ovos.tools.invoke"
@@ -60,6 +70,10 @@
 
 /* The wait for something to happen, when nothing has to be done at a time. */
 #define LONG_MS 3600000
+
+/* The time that calls have when their client has closed the input to stop us; less than the two seconds after which
+ * clients send SIGTERM. */
+#define MCP_STOP_MS 1000
 
 /* The time in which the cancelling of calls goes out at the end. */
 #define LEAVE_MS 30
@@ -94,6 +108,11 @@ struct mcp_ctl {
 	char asked[HEX_ID_CHARS + 1]; /* the number of the last request for calls */
 	bool is_legacy;               /* the client has initialized */
 	bool is_file;                 /* stdin is: it has requests, and no client that closes it */
+	bool has_greeted;             /* a request by which clients begin was answered */
+	bool has_paused;              /* after that there was no further message for a while */
+	bool is_client;               /* after that there was one: it waits for responses */
+	bool has_ended;               /* the input: the calls in flight are the last */
+	uint64_t stop_ms;             /* when they are cancelled; 0: they have their deadlines */
 	bool is_over;
 	bool has_woken; /* the loop was stopped by one of our functions */
 	int status;     /* enum ctl_status */
@@ -182,6 +201,14 @@ static struct in_flight **find_place(struct mcp_ctl *mcp)
 		if (!mcp->in_flight[i])
 			return &mcp->in_flight[i];
 	return NULL;
+}
+
+/* Free the request at @place, which is over. The next line of a file may wait for its place, and the end for it. */
+static void drop_request(struct mcp_ctl *mcp, struct in_flight **place)
+{
+	in_flight_free(take_ptr(*place));
+	if (mcp->is_file || mcp->has_ended)
+		wake(mcp);
 }
 
 static void send_cancel(struct mcp_ctl *mcp, const struct in_flight *request)
@@ -424,7 +451,7 @@ static void lose_call(struct mcp_ctl *mcp, struct in_flight **place)
 	fail_call(mcp, &(*place)->message,
 		"{\"error\":\"RuntimeError: The service was away; the tool may have run.\","
 		"\"code\":\"unavailable\"}");
-	in_flight_free(take_ptr(*place));
+	drop_request(mcp, place);
 }
 
 /* Ask the service for its calls. When it has started again, and the bus has stayed, it does not have those of before. */
@@ -498,9 +525,7 @@ static void take_result(struct mcp_ctl *mcp, const struct json_tape *event)
 	if (!place)
 		return;
 	respond_call(mcp, &(*place)->message, (*place)->has_content, event);
-	in_flight_free(take_ptr(*place));
-	if (mcp->is_file)
-		wake(mcp);
+	drop_request(mcp, place);
 }
 
 static void tell_progress(
@@ -639,12 +664,15 @@ static void take_request(struct mcp_ctl *mcp, struct in_flight **request)
 	switch (message->method) {
 	case MCP_INITIALIZE:
 		mcp->is_legacy = true;
+		mcp->has_greeted = true;
 		write_response(mcp, message, mcp_write_initialize);
 		return;
 	case MCP_DISCOVER:
+		mcp->has_greeted = true;
 		write_response(mcp, message, mcp_write_discover);
 		return;
 	case MCP_TOOLS_LIST:
+		mcp->has_greeted = true;
 		list_tools(mcp, message);
 		return;
 	case MCP_TOOLS_CALL:
@@ -696,18 +724,46 @@ static void take_line(void *data, const char *text, size_t size)
 		take_cancelled(mcp, &request->message);
 }
 
-static bool read_input(void *data)
+/* Cancel the calls in flight: no reader of their responses is left. */
+static bool lose_readers(void *data)
 {
-	struct mcp_ctl *mcp = data;
-
-	if (lines_read(&mcp->lines, STDIN_FILENO, take_line, mcp))
-		return true;
-	leave(mcp, CTL_DONE);
+	leave(data, CTL_DONE);
 	return false;
 }
 
-/* Take lines of the file that stdin is, for as long as their requests have a place; after the last one, wait for
- * the calls. Return whether there are more lines to take at once. */
+static void end_input(struct mcp_ctl *mcp)
+{
+	mcp->has_ended = true;
+	if (mcp->is_client)
+		mcp->stop_ms = clock_now_ms() + MCP_STOP_MS;
+	ctl_session_watch_readers(mcp->session, STDOUT_FILENO, lose_readers, mcp);
+	wake(mcp);
+}
+
+/* Return whether nothing can be read now, nor has the input ended. */
+static bool is_input_empty(void)
+{
+	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+
+	return poll(&input, 1, 0) == 0;
+}
+
+static bool read_input(void *data)
+{
+	struct mcp_ctl *mcp = data;
+	bool had_paused = mcp->has_paused;
+
+	if (!lines_read(&mcp->lines, STDIN_FILENO, take_line, mcp)) {
+		end_input(mcp);
+		return false;
+	}
+	mcp->is_client = had_paused;
+	mcp->has_paused = had_paused || (mcp->has_greeted && is_input_empty());
+	return true;
+}
+
+/* Take lines of the file that stdin is, for as long as their requests have a place. Return whether there are more
+ * lines to take at once. */
 static bool take_file(struct mcp_ctl *mcp)
 {
 	int r = 1;
@@ -717,8 +773,8 @@ static bool take_file(struct mcp_ctl *mcp)
 	if (r < 0) {
 		terminal_complain("stdin cannot be read: %s", strerror(-r));
 		leave(mcp, CTL_USAGE);
-	} else if (r == 0 && !has_calls(mcp)) {
-		leave(mcp, CTL_DONE);
+	} else if (r == 0) {
+		end_input(mcp);
 	}
 	return r == 1 && find_place(mcp);
 }
@@ -803,6 +859,19 @@ static void check_toolboxes(const struct mcp_ctl *mcp)
 			status_expect_toolbox(mcp->session, options->toolboxes[i]);
 }
 
+/* Leave when the calls of before the end of the input are over, or their time is. Return the shorter of the time until
+ * then and @wait_ms. */
+static uint64_t await_end(struct mcp_ctl *mcp, uint64_t wait_ms)
+{
+	uint64_t now_ms = clock_now_ms();
+
+	if (!has_calls(mcp) || (mcp->stop_ms > 0 && now_ms >= mcp->stop_ms))
+		leave(mcp, CTL_DONE);
+	else if (mcp->stop_ms > 0 && mcp->stop_ms - now_ms < wait_ms)
+		wait_ms = mcp->stop_ms - now_ms;
+	return wait_ms;
+}
+
 static int serve(struct mcp_ctl *mcp)
 {
 	static const char *const topics[] = {INVOKE_RESPONSE, PROGRESS_TOPIC, LIST_RESPONSE,
@@ -826,8 +895,10 @@ static int serve(struct mcp_ctl *mcp)
 			tell_asking(mcp) || has_calls(mcp) ? APPROVAL_REPORT_MS : LONG_MS;
 
 		mcp->has_woken = false;
-		if (mcp->is_file && take_file(mcp))
+		if (mcp->is_file && !mcp->has_ended && take_file(mcp))
 			wait_ms = 0;
+		if (mcp->has_ended)
+			wait_ms = await_end(mcp, wait_ms);
 		if (mcp->is_over)
 			break;
 		r = ctl_session_wait(mcp->session, wait_ms);

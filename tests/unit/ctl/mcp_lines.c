@@ -48,11 +48,11 @@ Test(mcp_lines, are_taken_whole_however_they_come)
 	cr_assert_eq(pipe(ends), 0);
 	feed(ends[0], ends[1], "{\"a\"", 4);
 	feed(ends[0], ends[1], ":1}\n{}\n \r\n\n[", 12);
-	feed(ends[0], ends[1], "]\n", 2);
+	feed(ends[0], ends[1], "]\n{\"b\"}", 7);
 	close(ends[1]);
 	cr_expect_not(lines_read(&lines, ends[0], take_line, NULL));
 	close(ends[0]);
-	expect_seen("{\"a\":1}|{}|[]|");
+	expect_seen("{\"a\":1}|{}|[]|{\"b\"}|");
 }
 
 Test(mcp_lines, that_are_too_long_are_skipped_and_take_no_memory)
