@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bus/account.h"
+#include "http/connection_state.h"
 #include "http/outgoing.h"
 #include "http/places.h"
 #include "json/writer.h"
@@ -57,16 +58,6 @@ enum refusal_kind {
 	REFUSAL_KINDS,
 };
 
-enum connection_state {
-	CONNECTION_IDLE,
-	CONNECTION_READING,
-	CONNECTION_WAITING,
-	CONNECTION_WRITING,
-	CONNECTION_STREAMING,
-	CONNECTION_LINGERING,
-	CONNECTION_DOOMED, /* to be freed in the next turn of the loop */
-};
-
 struct http_connections {
 	struct loop *loop;
 	struct bus *bus;
@@ -107,6 +98,12 @@ struct http_connection {
 	struct http_peer peer;   /* the other end */
 	struct http_peer client; /* the sender of the request */
 };
+
+/* Change the state, the only place where that is done. */
+static void connection_move(struct http_connection *connection, enum connection_state to)
+{
+	connection->state = connection_state_move(connection->state, to);
+}
 
 static void watch(struct http_connection *connection, uint32_t events)
 {
@@ -170,14 +167,17 @@ static void free_connection(struct http_connection *connection)
 /* Free @connection in the next turn of the loop: its callers may look at it until then. */
 static void doom(struct http_connection *connection)
 {
-	connection->state = CONNECTION_DOOMED;
+	if (connection->state == CONNECTION_DOOMED)
+		return;
+	connection_move(connection, CONNECTION_DOOMED);
 	watch(connection, 0);
 	loop_timer_arm(&connection->timer, 0);
 }
 
 /* ── the next request ────────────────────────────────────────────────────────────────────────── */
 
-static void become_idle(struct http_connection *connection, uint64_t wait_ms)
+/* Wait for the first byte of a request, for @wait_ms. */
+static void await_request(struct http_connection *connection, uint64_t wait_ms)
 {
 	struct http_connections *connections = connection->connections;
 	struct http_limits limits;
@@ -187,12 +187,17 @@ static void become_idle(struct http_connection *connection, uint64_t wait_ms)
 	if (limits.body_bytes > account_book_held_max(connection->account->book))
 		limits.body_bytes = account_book_held_max(connection->account->book);
 	http_reader_begin(&connection->reader, &limits);
-	connection->state = CONNECTION_IDLE;
 	connection->client = connection->peer;
 	connection->is_kept = connection->has_continued = connection->is_ended = false;
 	http_places_rest(&connections->places, &connection->place);
 	watch(connection, EPOLLIN | EPOLLRDHUP);
 	loop_timer_arm(&connection->timer, wait_ms);
+}
+
+static void become_idle(struct http_connection *connection)
+{
+	connection_move(connection, CONNECTION_IDLE);
+	await_request(connection, connection->connections->bounds.idle_ms);
 }
 
 static void begin_lingering(struct http_connection *connection)
@@ -204,7 +209,7 @@ static void begin_lingering(struct http_connection *connection)
 		return;
 	}
 	drop_exchange(connection);
-	connection->state = CONNECTION_LINGERING;
+	connection_move(connection, CONNECTION_LINGERING);
 	http_places_rest(&connection->connections->places, &connection->place);
 	watch(connection, EPOLLIN);
 	loop_timer_arm(&connection->timer, LINGER_MS);
@@ -213,7 +218,7 @@ static void begin_lingering(struct http_connection *connection)
 static void end_response(struct http_connection *connection)
 {
 	if (connection->is_kept && !connection->connections->is_stopping)
-		become_idle(connection, connection->connections->bounds.idle_ms);
+		become_idle(connection);
 	else
 		begin_lingering(connection);
 }
@@ -328,7 +333,7 @@ static void send_response(struct http_connection *connection, const struct http_
 	}
 	if (!has_body || is_head(connection))
 		http_outgoing_omit_body(&connection->outgoing);
-	connection->state = CONNECTION_WRITING;
+	connection_move(connection, CONNECTION_WRITING);
 	set_pending(connection, true);
 	if (charged > 0)
 		charge_queued(connection, charged);
@@ -416,7 +421,7 @@ void http_stream_begin(struct http_connection *connection)
 	if (has_chunks(connection))
 		buffer_append_string(&connection->outgoing.head, "Transfer-Encoding: chunked\r\n");
 	buffer_append_string(&connection->outgoing.head, "\r\n");
-	connection->state = CONNECTION_STREAMING;
+	connection_move(connection, CONNECTION_STREAMING);
 	if (!loop_timer_is_armed(&connection->connections->alive))
 		loop_timer_arm(&connection->connections->alive, STREAM_ALIVE_MS);
 	if (connection->reader.body.size > 0) {
@@ -516,7 +521,7 @@ static void refuse_reading(
 	log_limited(&connection->connections->refusals[refusal_of(status)], LOG_LEVEL_WARNING,
 		"HTTP: refused a request from %s (%u): %s", connection->client.address, status,
 		reason);
-	connection->state = CONNECTION_WAITING;
+	connection_move(connection, CONNECTION_WAITING);
 	connection->is_kept = false;
 	http_respond_error(connection, status, "%s", reason);
 }
@@ -572,7 +577,7 @@ static void finish_request(struct http_connection *connection, bool has_more)
 		refuse_reading(connection, reader->status, reader->reason);
 		return;
 	}
-	connection->state = CONNECTION_WAITING;
+	connection_move(connection, CONNECTION_WAITING);
 	loop_timer_disarm(&connection->timer);
 	connection->is_kept =
 		!has_more && !reader->is_old && !http_field_has(reader, "Connection", "close");
@@ -588,7 +593,7 @@ static void feed_request(struct http_connection *connection, const char *bytes, 
 	used = http_reader_feed(reader, bytes, size);
 
 	if (connection->state == CONNECTION_IDLE) {
-		connection->state = CONNECTION_READING;
+		connection_move(connection, CONNECTION_READING);
 		loop_timer_arm(&connection->timer, connection->connections->bounds.request_ms);
 	}
 	http_places_rest(&connection->connections->places, &connection->place);
@@ -719,6 +724,9 @@ static void on_readable(struct http_connection *connection)
 		if (has_byte(connection))
 			take_pipelined(connection);
 		break;
+	case CONNECTION_WRITING:
+		/* An event that was fetched before the response began. The bytes are read after the response. */
+		break;
 	case CONNECTION_LINGERING:
 		linger_on(connection);
 		break;
@@ -833,7 +841,7 @@ void http_connections_accept(struct http_connections *connections, int fd, struc
 		free_connection(connection);
 		return;
 	}
-	become_idle(connection, connections->bounds.first_byte_ms);
+	await_request(connection, connections->bounds.first_byte_ms);
 	/* The request is often there already, and then the connection is no longer quiet. */
 	if (!tls)
 		read_on(connection);

@@ -23,6 +23,9 @@
  *                                                                           ▼
  *                refused, `Connection: close`, or pipelined ───────────▶ LINGERING ──▶ closed
  *
+ *   IDLE, READING ── refused ──▶ WAITING, for its response alone
+ *   each state ── the peer is gone, or too much waits for it ──▶ DOOMED, closed in the next turn
+ *
  * A peer that closes, or only its half, ends the connection: a request that waits is given up
  * (http_waiter.gone). A connection that finds no place takes that of one that is quiet (http/places.h); when none is, its
  * request is read, and answered with 503 unless the door lets it pass.
