@@ -9,6 +9,7 @@
 #include "json/number.h"
 #include "json/reader.h"
 #include "json/surrogates.h"
+#include "mcp/client/client_state.h"
 #include "mcp/client/discovery.h"
 #include "mcp/client/given_up.h"
 #include "mcp/client/pages.h"
@@ -23,6 +24,21 @@
 #include "util/assert.h"
 #include "util/cleanup.h"
 
+/*
+ * The states of a session. MCP_ACT_READY follows the move to READY; MCP_ACT_OVER precedes the move to OVER.
+ *
+ *   BEGUN ──▶ PROBING ── a result of server/discover ─────────────▶ READY
+ *     │         │  └─ refused, with a modern version named ──┐
+ *     │         │ an error, or silence                       ▼
+ *     │         ▼                                      PROBING_AGAIN ── a result ──▶ READY
+ *     └──▶ INITIALIZING                                      ▲
+ *           ▲   │  └─ refused, after such a silence ─────────┘
+ *           │   └─ a result of initialize, or a late one of server/discover ──▶ READY
+ *           └─ the server has forgotten the session ── READY
+ *
+ *   each state ── refused, the time is over, or mcp_client_end() ──▶ OVER
+ */
+
 #define BACK_OFF_LEAST_MS 1000
 #define BACK_OFF_MOST_MS  60000
 
@@ -35,15 +51,6 @@
 /* A positive result: what was received is no message. */
 #define UNREADABLE 1
 
-enum state {
-	BEGUN,
-	PROBING,       /* server/discover is sent */
-	INITIALIZING,  /* initialize is sent */
-	PROBING_AGAIN, /* server/discover is sent, after initialize was refused */
-	READY,
-	OVER,
-};
-
 struct call {
 	uint64_t id;         /* the id of its request; 0: this place is free */
 	uint64_t name;       /* the caller's */
@@ -53,7 +60,7 @@ struct call {
 
 struct mcp_client {
 	struct mcp_client_options options;
-	enum state state;
+	enum mcp_client_state state;
 	enum mcp_era era;
 	uint64_t last_id;
 	struct mcp_silence silence;
@@ -94,6 +101,12 @@ struct mcp_client {
 	struct buffer out;
 	struct buffer text;
 };
+
+/* Change the state, the only place where that is done. */
+static void client_move(struct mcp_client *client, enum mcp_client_state to)
+{
+	client->state = mcp_client_state_move(client->state, to);
+}
 
 /* ── actions ─────────────────────────────────────────────────────────────────────────────────── */
 
@@ -165,7 +178,9 @@ static void end_calls(struct mcp_client *client)
 
 void mcp_client_end(struct mcp_client *client)
 {
-	client->state = OVER;
+	if (client->state == MCP_CLIENT_OVER)
+		return;
+	client_move(client, MCP_CLIENT_OVER);
 	mcp_pages_reset(&client->pages);
 	end_calls(client);
 }
@@ -334,11 +349,11 @@ static void take_acknowledgement(struct mcp_client *client, uint64_t now_ms)
 
 /* ── the handshake ───────────────────────────────────────────────────────────────────────────── */
 
-static int request_discover(struct mcp_client *client, enum state state)
+static int request_discover(struct mcp_client *client, enum mcp_client_state state)
 {
 	struct mcp_request request = {++client->last_id, MCP_MODERN, client->options.version};
 
-	client->state = state;
+	client_move(client, state);
 	client->era = MCP_MODERN;
 	mcp_request_discover(begin_message(client), &request);
 	client->first_discover_id = client->discover_id;
@@ -350,7 +365,7 @@ static int request_initialize(struct mcp_client *client)
 {
 	struct mcp_request request = {++client->last_id, MCP_LEGACY, client->options.version};
 
-	client->state = INITIALIZING;
+	client_move(client, MCP_CLIENT_INITIALIZING);
 	client->era = MCP_LEGACY;
 	mcp_request_initialize(begin_message(client), &request);
 	client->initialize_id = request.id;
@@ -364,7 +379,7 @@ static int begin_handshake(struct mcp_client *client, uint64_t now_ms)
 	if (client->options.is_legacy)
 		return request_initialize(client);
 	client->probe_due_ms = client->options.is_http ? NEVER : now_ms + MCP_PROBE_MS;
-	return request_discover(client, PROBING);
+	return request_discover(client, MCP_CLIENT_PROBING);
 }
 
 /* The handshake is done: the server speaks @version, of the era of the client. */
@@ -376,7 +391,7 @@ static int begin_session(
 	bool has_changes = mcp_discovery_has_changes(tape, result);
 	int r = 0;
 
-	client->state = READY;
+	client_move(client, MCP_CLIENT_READY);
 	mcp_give_up(&client->given_up, &client->discover_id);
 	mcp_give_up(&client->given_up, &client->first_discover_id);
 	mcp_give_up(&client->given_up, &client->initialize_id);
@@ -401,7 +416,7 @@ static int take_refusal(struct mcp_client *client, const char *reason)
 	client->initialize_id = 0;
 	if (client->was_silent) {
 		client->was_silent = false;
-		return request_discover(client, PROBING_AGAIN);
+		return request_discover(client, MCP_CLIENT_PROBING_AGAIN);
 	}
 	if (!reason)
 		return -ENOMEM;
@@ -425,13 +440,14 @@ static int take_discover(struct mcp_client *client, uint64_t *id, uint64_t now_m
 		client->era = MCP_MODERN;
 		return begin_session(client, MCP_VERSION_MODERN, true, now_ms);
 	}
-	if (client->state == PROBING && mcp_discovery_names_modern(&client->message.tape))
-		return request_discover(client, PROBING_AGAIN);
-	if (client->state == PROBING)
+	if (client->state == MCP_CLIENT_PROBING &&
+		mcp_discovery_names_modern(&client->message.tape))
+		return request_discover(client, MCP_CLIENT_PROBING_AGAIN);
+	if (client->state == MCP_CLIENT_PROBING)
 		return request_initialize(client);
 	/* A late refusal: the request that was sent after it decides. */
 	client->was_silent = false;
-	return client->state == PROBING_AGAIN && !is_first
+	return client->state == MCP_CLIENT_PROBING_AGAIN && !is_first
 		       ? take_refusal(client, write_refusal(client))
 		       : 0;
 }
@@ -490,7 +506,7 @@ static int begin_call(struct mcp_client *client, uint64_t name, const char *meth
 	struct call *call = find_free(client);
 	struct mcp_request request;
 
-	if (client->state != READY)
+	if (client->state != MCP_CLIENT_READY)
 		return MCP_E_UNREADY;
 	if (!call)
 		return MCP_E_BUSY;
@@ -529,7 +545,7 @@ int mcp_client_cancel(struct mcp_client *client, uint64_t name, bool is_late, ui
 		return 0;
 	n_messages = call->n_messages;
 	r = cancel_request(client, &call->id, is_late ? "timeout" : "cancelled");
-	if (r || !is_late || client->state != READY ||
+	if (r || !is_late || client->state != MCP_CLIENT_READY ||
 		!mcp_silence_note(&client->silence, n_messages))
 		return r;
 	mcp_give_up(&client->given_up, &client->silence.ping_id);
@@ -685,7 +701,7 @@ static int take_notification(struct mcp_client *client, uint64_t now_ms)
 
 	if (mcp_is_text(tape, method, "notifications/progress"))
 		return take_progress(client);
-	if (client->state != READY)
+	if (client->state != MCP_CLIENT_READY)
 		return 0;
 	if (mcp_is_text(tape, method, "notifications/tools/list_changed"))
 		want_list(client);
@@ -733,7 +749,8 @@ static int fail_unreadable(struct mcp_client *client, const char *text, size_t s
 		return r;
 	report_note(client, note.data);
 	r = json_tape_read(&tape, failures.data, failures.size, JSON_DEPTH_DEFAULT, NULL);
-	for (uint32_t at = json_first(&tape, 0); r == 0 && at < json_end(&tape, 0);
+	for (uint32_t at = json_first(&tape, 0);
+		r == 0 && client->state != MCP_CLIENT_OVER && at < json_end(&tape, 0);
 		at = json_next(&tape, at)) {
 		struct text_view one = mcp_value_text(&tape, at);
 
@@ -753,7 +770,7 @@ static int take_text(struct mcp_client *client, const char *text, size_t size, u
 		json_tape_read(&batch, text, size, JSON_DEPTH_DEFAULT, NULL) != 0)
 		return take_one(client, text, size, now_ms, ret_error);
 	for (uint32_t at = json_first(&batch, 0);
-		r == 0 && client->state != OVER && at < json_end(&batch, 0);
+		r == 0 && client->state != MCP_CLIENT_OVER && at < json_end(&batch, 0);
 		at = json_next(&batch, at)) {
 		struct text_view one = mcp_value_text(&batch, at);
 
@@ -768,7 +785,8 @@ int mcp_client_take(struct mcp_client *client, const char *text, size_t size, ui
 {
 	cleanup(buffer_deinit) struct buffer mended = {0};
 	struct mcp_error error;
-	int r = client->state == OVER ? 0 : take_text(client, text, size, now_ms, &error);
+	int r = client->state == MCP_CLIENT_OVER ? 0
+						 : take_text(client, text, size, now_ms, &error);
 
 	if (r == UNREADABLE && json_mend_surrogates(text, size, &mended)) {
 		text = mended.data;
@@ -813,21 +831,21 @@ uint64_t mcp_client_due_ms(const struct mcp_client *client)
 	uint64_t dead_ms;
 
 	switch (client->state) {
-	case BEGUN:
+	case MCP_CLIENT_BEGUN:
 		return 0;
-	case PROBING:
-	case INITIALIZING:
-	case PROBING_AGAIN:
+	case MCP_CLIENT_PROBING:
+	case MCP_CLIENT_INITIALIZING:
+	case MCP_CLIENT_PROBING_AGAIN:
 		due_ms = client->handshake_due_ms;
-		if (client->state == PROBING && client->probe_due_ms < due_ms)
+		if (client->state == MCP_CLIENT_PROBING && client->probe_due_ms < due_ms)
 			due_ms = client->probe_due_ms;
 		return due_ms;
-	case READY:
+	case MCP_CLIENT_READY:
 		due_ms = client->list_id != 0 ? client->page_due_ms : list_due_ms(client);
 		due_ms = client->listen_at_ms < due_ms ? client->listen_at_ms : due_ms;
 		dead_ms = mcp_silence_due_ms(&client->silence);
 		return dead_ms < due_ms ? dead_ms : due_ms;
-	case OVER:
+	case MCP_CLIENT_OVER:
 		break;
 	}
 	return due_ms;
@@ -840,7 +858,7 @@ static int tick_handshake(struct mcp_client *client, uint64_t now_ms)
 			client, "it has not responded to server/discover and initialize in time");
 		return 0;
 	}
-	if (client->state != PROBING || now_ms < client->probe_due_ms)
+	if (client->state != MCP_CLIENT_PROBING || now_ms < client->probe_due_ms)
 		return 0;
 	client->was_silent = true;
 	return request_initialize(client);
@@ -869,15 +887,15 @@ static int tick_session(struct mcp_client *client, uint64_t now_ms)
 int mcp_client_tick(struct mcp_client *client, uint64_t now_ms)
 {
 	switch (client->state) {
-	case BEGUN:
+	case MCP_CLIENT_BEGUN:
 		return begin_handshake(client, now_ms);
-	case PROBING:
-	case INITIALIZING:
-	case PROBING_AGAIN:
+	case MCP_CLIENT_PROBING:
+	case MCP_CLIENT_INITIALIZING:
+	case MCP_CLIENT_PROBING_AGAIN:
 		return tick_handshake(client, now_ms);
-	case READY:
+	case MCP_CLIENT_READY:
 		return tick_session(client, now_ms);
-	case OVER:
+	case MCP_CLIENT_OVER:
 		break;
 	}
 	return 0;
@@ -895,7 +913,7 @@ static bool is_refusal(long status)
 static int lose_handshake(struct mcp_client *client, bool is_probe, long status)
 {
 	/* Servers of the legacy era trip over what they do not know in all ways. */
-	if (is_probe && client->state == PROBING && status >= 400) {
+	if (is_probe && client->state == MCP_CLIENT_PROBING && status >= 400) {
 		client->discover_id = 0;
 		return request_initialize(client);
 	}
@@ -910,7 +928,7 @@ int mcp_client_lose(struct mcp_client *client, uint64_t request_id, long status,
 {
 	struct call *call = find_request(client, request_id);
 
-	if (request_id == 0 || client->state == OVER)
+	if (request_id == 0 || client->state == MCP_CLIENT_OVER)
 		return 0;
 	if (call) {
 		call->id = 0;
@@ -932,7 +950,7 @@ int mcp_client_lose(struct mcp_client *client, uint64_t request_id, long status,
 
 int mcp_client_renew(struct mcp_client *client, uint64_t now_ms)
 {
-	if (client->state != READY)
+	if (client->state != MCP_CLIENT_READY)
 		return 0;
 	mcp_give_up(&client->given_up, &client->list_id);
 	client->list_at_ms = NEVER;
