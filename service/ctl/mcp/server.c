@@ -9,6 +9,7 @@
 #include "core/approval.h"
 #include "ctl/command.h"
 #include "ctl/mcp/lines.h"
+#include "ctl/mcp/listing_state.h"
 #include "ctl/mcp/tools.h"
 #include "ctl/offline/private.h"
 #include "ctl/request.h"
@@ -89,19 +90,13 @@ struct in_flight {
 	bool is_asked;    /* the service is asked whether it has the call */
 };
 
-enum listing {
-	LISTING_DONE,
-	LISTING_FULL, /* the response in the format full is waited for */
-	LISTING_MCP,
-};
-
 struct mcp_ctl {
 	const struct ctl_options *options;
 	struct ctl_session *session;
 	struct lines lines;
 	struct in_flight *in_flight[IN_FLIGHT_MAX];
 	struct mcp_tools tools;
-	enum listing listing;
+	enum listing_state listing;
 	struct ctl_response full;     /* while LISTING_MCP */
 	bool is_stale;                /* the tools have changed since the listing began */
 	unsigned int n_tries;         /* listings that did not fit together */
@@ -269,19 +264,25 @@ static void ask_list(struct mcp_ctl *mcp, const char *format)
 	ctl_session_send(mcp->session, LIST_TOPIC, &data);
 }
 
+/* Change the state of the listing, the only place where that is done. */
+static void listing_move(struct mcp_ctl *mcp, enum listing_state to)
+{
+	mcp->listing = listing_state_move(mcp->listing, to);
+}
+
 static void begin_listing(struct mcp_ctl *mcp)
 {
 	mcp->is_stale = mcp->listing != LISTING_DONE;
 	if (mcp->is_stale)
 		return;
-	mcp->listing = LISTING_FULL;
+	listing_move(mcp, LISTING_FULL);
 	ask_list(mcp, "full");
 }
 
 /* End a listing with the result @r, and begin another one if it is needed. */
 static void end_listing(struct mcp_ctl *mcp, int r)
 {
-	mcp->listing = LISTING_DONE;
+	listing_move(mcp, LISTING_DONE);
 	ctl_response_deinit(&mcp->full);
 	mcp->n_tries = r == 0 ? 0 : mcp->n_tries + 1;
 	if (mcp->is_stale || (r == -EAGAIN && mcp->n_tries < TRIES_MAX))
@@ -337,7 +338,7 @@ static void take_list(struct mcp_ctl *mcp, const struct json_tape *event)
 		end_listing(mcp, take_tools(mcp, &mcp->full.tape, event));
 		return;
 	}
-	mcp->listing = LISTING_MCP;
+	listing_move(mcp, LISTING_MCP);
 	r = ctl_response_copy(&mcp->full, event);
 	if (r == 0)
 		ask_list(mcp, "mcp");
@@ -787,7 +788,8 @@ static void begin_again(struct mcp_ctl *mcp)
 	for (size_t i = 0; i < IN_FLIGHT_MAX; i++)
 		if (mcp->in_flight[i] && !mcp->in_flight[i]->is_listen)
 			lose_call(mcp, &mcp->in_flight[i]);
-	mcp->listing = LISTING_DONE;
+	if (mcp->listing != LISTING_DONE)
+		listing_move(mcp, LISTING_DONE);
 	ctl_response_deinit(&mcp->full);
 	begin_listing(mcp);
 }
