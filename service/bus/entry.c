@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bus/entry_state.h"
 #include "util/cleanup.h"
 #include "util/list.h"
 #include "util/network.h"
@@ -38,13 +39,21 @@ struct entry {
 	struct loop_timer timer;
 	struct http_reader reader;
 	bool is_near;
-	bool is_refused;  /* the response was sent, and the peer should close */
-	size_t discarded; /* bytes read since */
+	enum entry_state state;
+	size_t discarded; /* bytes read since the refusal */
 };
+
+/* Change the state, the only place where that is done. */
+static void entry_move(struct entry *entry, enum entry_state to)
+{
+	entry->state = entry_state_move(entry->state, to);
+}
 
 /* Free @entry. Its descriptor is closed unless it was taken. */
 static void free_entry(struct entry *entry)
 {
+	check((entry->fd < 0) == (entry->state == ENTRY_TAKEN));
+	check(entry->entries->count > 0);
 	list_remove(&entry->link);
 	entry->entries->count--;
 	entry->entries->n_far -= !entry->is_near;
@@ -73,7 +82,7 @@ static void send_refusal(struct entry *entry, const struct http_refusal *refusal
 		free_entry(entry);
 		return;
 	}
-	entry->is_refused = true;
+	entry_move(entry, ENTRY_REFUSED);
 	loop_timer_arm(&entry->timer, LINGER_MS);
 }
 
@@ -90,6 +99,7 @@ static void finish_request(struct entry *entry, const char *rest, size_t size)
 			   entries->data, &entry->reader, entry->is_near, &refusal)) {
 		send_refusal(entry, &refusal);
 	} else {
+		entry_move(entry, ENTRY_TAKEN);
 		/* The new owner may watch the descriptor at once. */
 		loop_source_free(take_ptr(entry->source));
 		entries->handler.take(
@@ -106,13 +116,13 @@ static void read_on(struct entry *entry)
 
 	if (size < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (size > 0 && entry->is_refused)
+	if (size > 0 && entry->state == ENTRY_REFUSED)
 		entry->discarded += (size_t)size;
 	if (size <= 0 || entry->discarded > LINGER_BYTES) {
 		free_entry(entry);
 		return;
 	}
-	if (entry->is_refused)
+	if (entry->state == ENTRY_REFUSED)
 		return;
 	used = http_reader_feed(&entry->reader, bytes, (size_t)size);
 	if (http_reader_is_over(&entry->reader))

@@ -11,9 +11,9 @@
 /*
  * Half-made connections: accepted sockets whose request is still being read.
  *
- *   accept ─▶ reads its request ─┬─ judged good ─▶ taken over, with the bytes after its request
- *                 │              └─ refused ─▶ response ─▶ reads on until the peer closes, 1 s
- *                 └── 10 s, or the place is needed: closed
+ *   accept ─▶ READING ─┬─ judged good ─▶ TAKEN over, with the bytes after its request
+ *                │     └─ refused ─▶ response ─▶ REFUSED: reads on until the peer closes, 1 s
+ *                └── 10 s, or the place is needed: closed
  *
  * There are ENTRIES_MAX places. A connection that finds none takes the place of the one that waits
  * longest, so silent connections lock no peer out. Peers that are not on this device can have all
