@@ -38,13 +38,6 @@ void origin_stamp(const char *path, struct stamp *ret_stamp)
 		stamp_take(&status, ret_stamp);
 }
 
-static bool is_same_stamp(const struct stamp *left, const struct stamp *right)
-{
-	return left->size == right->size && left->device == right->device &&
-	       left->inode == right->inode && left->changed_ns == right->changed_ns &&
-	       left->noted_ns == right->noted_ns;
-}
-
 static void digest(const void *bytes, size_t size, unsigned char ret_digest[ORIGIN_DIGEST_BYTES])
 {
 	if (!EVP_Digest(bytes, size, ret_digest, NULL, EVP_sha256(), NULL))
@@ -164,7 +157,7 @@ bool origin_holds(struct origin *origin)
 	bool is_same;
 
 	origin_stamp(origin->path, &now);
-	is_same = is_same_stamp(&before, &now);
+	is_same = stamp_is_same(&before, &now);
 	if ((is_same && before.is_at_rest) || now.size == 0 || now.size > ORIGIN_BYTES_MAX)
 		return is_same;
 	digest_file(origin->path, &now, now_digest);

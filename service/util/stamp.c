@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util/stamp.h"
 
+#include <errno.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "util/digest.h"
 
 #define NS_PER_S  INT64_C(1000000000)
 #define NS_PER_MS INT64_C(1000000)
@@ -42,9 +46,51 @@ void stamp_take(const struct stat *status, struct stamp *ret_stamp)
 	ret_stamp->is_at_rest = stamp_now_ns() - ret_stamp->noted_ns > STAMP_REST_S * NS_PER_S;
 }
 
+bool stamp_is_same(const struct stamp *left, const struct stamp *right)
+{
+	return left->size == right->size && left->device == right->device &&
+	       left->inode == right->inode && left->changed_ns == right->changed_ns &&
+	       left->noted_ns == right->noted_ns;
+}
+
 bool stamp_proves_same(const struct stamp *before, const struct stamp *now)
 {
-	return before->is_at_rest && before->size == now->size && before->device == now->device &&
-	       before->inode == now->inode && before->changed_ns == now->changed_ns &&
-	       before->noted_ns == now->noted_ns;
+	return before->is_at_rest && stamp_is_same(before, now);
+}
+
+/* Return a digest in place of the digest of bytes that are not read. */
+static uint64_t digest_words(const struct stamp *stamp)
+{
+	uint64_t digest = digest_word(DIGEST_SEED, stamp->size);
+
+	digest = digest_word(digest, (uint64_t)stamp->changed_ns);
+	digest = digest_word(digest, stamp->device);
+	return digest_word(digest, stamp->inode);
+}
+
+int stamp_digest(const struct stamp *stamp, int fd, uint64_t *ret_digest)
+{
+	unsigned char bytes[32768];
+	uint64_t digest = DIGEST_SEED;
+
+	if (stamp->size > STAMP_DIGEST_MAX) {
+		*ret_digest = digest_words(stamp);
+		return 0;
+	}
+	for (uint64_t at = 0; at < stamp->size;) {
+		size_t left = (size_t)(stamp->size - at);
+		ssize_t got =
+			pread(fd, bytes, left < sizeof(bytes) ? left : sizeof(bytes), (off_t)at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			break;
+		digest = digest_bytes(digest, bytes, (size_t)got);
+		at += (uint64_t)got;
+	}
+	*ret_digest = digest;
+	return 0;
 }

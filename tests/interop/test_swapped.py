@@ -8,7 +8,7 @@ import subprocess
 import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS, until, write_configuration
+from processes import ROOT, SLOWNESS, until, write_configuration
 
 SECONDS = 60 * SLOWNESS
 
@@ -193,3 +193,60 @@ def test_a_program_that_comes_earlier_in_the_path(launch, tmp_path):
         caller.invoke("tidy")
         until(lambda: "home/tidy changed" in service.daemon.log()
               or "home changed" in service.daemon.log(), SECONDS, "the line about the change")
+
+
+PLUGIN = """
+#include <toolbox.h>
+static void tidy(struct toolbox_call call, void *data)
+{
+	(void)data;
+	toolbox_put_string(call, "output", "%s");
+	toolbox_reply(call);
+}
+static const struct toolbox_tool tools[] = {{.name = "tidy", .description = "Tidy.", .risk = TOOLBOX_%s,
+	.handler = tidy}};
+TOOLBOX_PLUGIN(tools, NULL, NULL);
+"""
+
+
+def library(path, risk, text):
+    """Put the library of a plugin in the place of the file at @path, at once."""
+    fresh = path.with_name(f".{path.name}.new")
+    subprocess.run(["cc", "-shared", "-fPIC", "-I", ROOT / "service/include", "-x", "c", "-", "-o", fresh],
+                   input=PLUGIN % (text, risk.upper()), text=True, check=True)
+    return lambda: fresh.rename(path)
+
+
+def plugin(tmp_path):
+    """A plugin beside its manifest, and how it is changed."""
+    (tmp_path / "box").mkdir()
+    (tmp_path / "box/home.json").write_text('{"kind": "plugin", "library": "libtidy.so"}')
+    library(tmp_path / "box/libtidy.so", "read", "only looks")()
+    return library(tmp_path / "box/libtidy.so", "execute", "deletes")
+
+
+def test_a_host_that_starts_after_a_library_was_replaced(asks, tmp_path):
+    change = plugin(tmp_path)
+    with Caller(asks().url) as caller:
+        assert risk_of(caller) == "read"
+        change()
+        assert caller.invoke("tidy")["code"] == "denied"
+
+
+def test_a_host_that_has_a_library_goes_on_when_it_is_replaced(asks, tmp_path):
+    change = plugin(tmp_path)
+    with Caller(asks().url) as caller:
+        assert caller.invoke("tidy")["result"] == {"output": "only looks"}
+        change()
+        answer = caller.invoke("tidy")
+        assert answer.get("result") == {"output": "only looks"} or answer["code"] == "denied"
+        until(lambda: risk_of(caller) == "execute", SECONDS, "the new risk")
+        assert caller.invoke("tidy")["code"] == "denied"
+
+
+def test_a_library_that_was_touched_costs_its_calls_nothing(asks, tmp_path):
+    plugin(tmp_path)
+    with Caller(asks().url) as caller:
+        assert risk_of(caller) == "read"
+        (tmp_path / "box/libtidy.so").touch()
+        assert caller.invoke("tidy")["result"] == {"output": "only looks"}
