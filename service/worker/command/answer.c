@@ -10,6 +10,7 @@
 #include "json/scan.h"
 #include "json/surrogates.h"
 #include "json/writer.h"
+#include "util/sequences.h"
 #include "util/text.h"
 #include "util/text_view.h"
 #include "util/utf8.h"
@@ -141,13 +142,22 @@ static void write_output_member(const struct command_run *run, struct buffer *ou
 		smaller(trim_line_ends(output->data, output->size), run->output_max / FAILED_PART));
 }
 
-static int write_failed(const struct command_run *run, struct buffer *out)
+/* Remove the escape sequences of terminals from @text. */
+static void make_plain(struct buffer *text)
+{
+	text->size = sequences_remove(text->data, text->size);
+}
+
+static int write_failed(struct command_run *run, struct buffer *out)
 {
 	cleanup(buffer_deinit) struct buffer message = {0};
-	size_t errors_size;
-	const char *errors = command_run_errors(run, &errors_size);
-	size_t kept = smaller(errors_size, run->output_max / FAILED_PART);
+	const char *errors;
+	size_t errors_size, kept;
 
+	make_plain(&run->output);
+	make_plain(&run->errors);
+	errors = command_run_errors(run, &errors_size);
+	kept = smaller(errors_size, run->output_max / FAILED_PART);
 	write_message(run, &message);
 	begin_error("tool_failed", out);
 	json_write_bytes_lossy(out, message.data, message.size);
@@ -334,8 +344,8 @@ static int write_values_output(const struct command *command, const struct comma
 	return r > 0 ? refuse_output(command, run, &error, out) : r;
 }
 
-int command_answer(const struct command *command, const struct command_run *run,
-	struct json_tape *tape, struct buffer *out)
+int command_answer(const struct command *command, struct command_run *run, struct json_tape *tape,
+	struct buffer *out)
 {
 	size_t start = out->size;
 	size_t size;
@@ -348,10 +358,12 @@ int command_answer(const struct command *command, const struct command_run *run,
 	if (!WIFEXITED(run->status) ||
 		!command_set_has(&command->success, (size_t)WEXITSTATUS(run->status)))
 		return write_failed(run, out);
-	if (command->output == COMMAND_TEXT)
+	if (command->output == COMMAND_TEXT) {
+		make_plain(&run->output);
 		write_text_output(printed_text(run), out);
-	else
+	} else {
 		r = write_values_output(command, run, tape, out);
+	}
 	size = out->size - start;
 	if (r != 0 || buffer_status(out) || size <= run->output_max)
 		return r;

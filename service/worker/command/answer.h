@@ -15,12 +15,14 @@
  *   success, text              {"output": "…"}, without the line ends at its end
  *   success, json              stdout itself; a value that is not an object as {"output": …}
  *   success, json_lines        {"output": [each value of stdout]}
+ *
+ * Text is without the escape sequences of terminals (util/sequences.h).
  */
 
-/* Append the answer for @run, which has ended. @tape is scratch. Return 0, DRIVER_E_ERROR, or
+/* Append the answer for @run, which has ended, and whose buffers may be changed. @tape is scratch. Return 0, DRIVER_E_ERROR, or
  * -ENOMEM. */
-int command_answer(const struct command *command, const struct command_run *run,
-	struct json_tape *tape, struct buffer *out);
+int command_answer(const struct command *command, struct command_run *run, struct json_tape *tape,
+	struct buffer *out);
 
 /* Append that the program could not be started, for @error, a negative errno. Return
  * DRIVER_E_ERROR. */

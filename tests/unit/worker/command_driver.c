@@ -51,6 +51,20 @@ Test(command_driver, gives_stdout_without_its_last_newlines, .timeout = LIMIT)
 	expect_answer("'argv':['printf','\\\\357\\\\273\\\\277a']", "{}", "{\"output\":\"a\"}");
 }
 
+Test(command_driver, takes_the_escape_sequences_of_terminals_out_of_text, .timeout = LIMIT)
+{
+	expect_answer(
+		"'argv':['printf','\\\\33[32mgreen\\\\33[0m \\\\33]0;title\\\\7x\\\\33[m\\\\n']",
+		"{}", "{\"output\":\"green x\"}");
+	expect_answer("'shell':'printf \\\"a\\\\\\\\33[1mb\\\"; printf "
+		      "\\\"\\\\\\\\33[31mno\\\\\\\\33[0m key\\\" >&2; exit 1'",
+		"{}",
+		"{\"code\":\"tool_failed\",\"message\":\"the program exited with status 1: no "
+		"key\",\"exit_code\":1,\"stderr\":\"no key\",\"output\":\"ab\"}");
+	expect_answer("'output':'json','argv':['cat']", "{\"a\":\"\\u001b[1mb\"}",
+		"{\"a\":\"\\u001b[1mb\"}");
+}
+
 Test(command_driver, replaces_what_is_not_utf8, .timeout = LIMIT)
 {
 	expect_answer("'argv':['printf','a\\\\377b\\\\0c']", "{}",
