@@ -107,6 +107,16 @@ def test_constructors_as_they_are_found_in_the_wild(serve, site):
         assert caller.invoke(f"of_{toolbox_id}")["result"] == {"reply": reply}
 
 
+def test_the_status_names_the_entry_point_of_a_toolbox(serve, site):
+    site.install("signatures", SIGNATURES, {"acme-clock": "ConfigAndBus"})
+    caller = serve()
+    [toolbox] = status(caller)["toolboxes"]
+    assert (toolbox["toolbox_id"], toolbox["entry_point"]) == ("config_and_bus", "acme-clock")
+    for command in ["status"], ["status", "config_and_bus"]:
+        done = toolboxctl(*command, bus=caller.service.url, home=caller.service.daemon.home)
+        assert done.returncode == 0 and "acme-clock" in done.stdout, done
+
+
 MISTAKEN = box("mistaken", good=ECHO) + """
 
 class Mistaken(ToolArguments):

@@ -134,6 +134,8 @@ static void write_toolbox(
 	buffer_append_char(out, '{');
 	json_write_member_text(out, "toolbox_id", toolbox->id);
 	json_write_member_text(out, "kind", kind_facts(toolbox->package->kind)->name);
+	if (toolbox->entry_point)
+		json_write_member_text(out, "entry_point", toolbox->entry_point);
 	json_write_member_text(out, "file", toolbox->package->file);
 	json_write_member_text(out, "sandbox", sandbox_class_name(toolbox->package->sandbox.class));
 	json_write_member_text(

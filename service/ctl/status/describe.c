@@ -95,13 +95,17 @@ static void append_serving(const struct json_tape *tape, uint32_t toolbox, struc
 	append_line(out, "serving", &text);
 }
 
-/* native, sandbox compute; 1 process, 1 call runs, 2 wait */
+/* python, entry point acme-clock, sandbox command; 1 process, 1 call runs, 2 wait */
 static void append_kind(const struct json_tape *tape, uint32_t toolbox, struct buffer *out)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 	double hosts = status_number(tape, toolbox, "hosts");
 
 	terminal_append_member(&text, tape, toolbox, "kind");
+	if (status_has(tape, toolbox, "entry_point")) {
+		buffer_append_string(&text, ", entry point ");
+		terminal_append_member(&text, tape, toolbox, "entry_point");
+	}
 	buffer_append_string(&text, ", sandbox ");
 	terminal_append_member(&text, tape, toolbox, "sandbox");
 	append_line(out, "kind", &text);

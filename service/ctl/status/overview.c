@@ -23,6 +23,7 @@ struct sums {
 	uint32_t quarantined;
 	uint32_t disabled;
 	double waiting; /* calls */
+	uint32_t entry_points;
 };
 
 static bool is_in_state(const struct json_tape *tape, uint32_t toolbox, const char *name)
@@ -48,6 +49,7 @@ static struct sums sum_up(const struct ctl_response *response, uint32_t rows)
 		sums.quarantined += is_in_state(tape, row, "quarantined");
 		sums.disabled += is_in_state(tape, row, "disabled");
 		sums.waiting += status_number(tape, row, "queue");
+		sums.entry_points += status_has(tape, row, "entry_point");
 	}
 	return sums;
 }
@@ -134,6 +136,7 @@ static void append_toolboxes(const struct json_tape *tape, uint32_t rows, const 
 		{"errors", {"FAILED", true}, SHAPE_PLAIN},
 		{"p50_ms", {"P50", true}, SHAPE_MS},
 		{"p99_ms", {"P99", true}, SHAPE_MS},
+		{"entry_point", {"ENTRY POINT", false}, SHAPE_PLAIN},
 		{"why", {"WHY", false}, SHAPE_PLAIN},
 	};
 	enum { N_MEMBERS = sizeof(members) / sizeof(*members) };
@@ -143,8 +146,12 @@ static void append_toolboxes(const struct json_tape *tape, uint32_t rows, const 
 	size_t n_shown = 0;
 
 	for (size_t i = 0; i < N_MEMBERS; i++) {
-		if ((strcmp(members[i].key, "queue") == 0 && sums->waiting == 0) ||
-			(strcmp(members[i].key, "why") == 0 && !is_wide))
+		const char *key = members[i].key;
+
+		if ((strcmp(key, "queue") == 0 && sums->waiting == 0) ||
+			(strcmp(key, "entry_point") == 0 &&
+				(sums->entry_points == 0 || !is_wide)) ||
+			(strcmp(key, "why") == 0 && !is_wide))
 			continue;
 		columns[n_shown] = members[i].column;
 		shown[n_shown++] = &members[i];
