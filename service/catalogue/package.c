@@ -96,6 +96,8 @@ int package_add(struct package *package, struct toolbox *toolbox)
 /* ── the LOAD frame ──────────────────────────────────────────────────────────────────────────── */
 
 /* The text around the tools in a frame that has any. */
+#define HEAD_END    "}"
+#define LEGACY      ",\"legacy\":true"
 #define TOOLS_BEGIN ",\"tools\":["
 #define TOOLS_END   "]}"
 #define INIT_BEGIN  "],\"init\":["
@@ -190,11 +192,11 @@ static void write_head(const struct package *package, struct buffer *out)
 		write_python(&package->python, out);
 	if (package->kind == KIND_MCP)
 		buffer_printf(out, ",\"mcp\":%s%s%s", package->mcp.server,
-			package->mcp.is_legacy ? ",\"legacy\":true" : "",
+			knows_tools(package) && package->mcp.is_legacy ? LEGACY : "",
 			package->mcp.has_resources ? ",\"resources\":true" : "");
 	if (package->mcp.list)
 		buffer_printf(out, ",\"digest\":%" PRIu64, package->mcp.list);
-	buffer_append_string(out, knows_tools(package) ? TOOLS_BEGIN : "}");
+	buffer_append_string(out, knows_tools(package) ? TOOLS_BEGIN : HEAD_END);
 }
 
 /* Append the calls before the first one of all @packages, which a host that only looks does not make. */
@@ -216,9 +218,13 @@ void package_write_load(struct package *const *packages, size_t n_packages, stru
 {
 	bool is_first = true;
 
-	buffer_append(out, packages[0]->load, packages[0]->load_head);
-	if (!knows_tools(packages[0]))
+	if (!knows_tools(packages[0])) {
+		/* The key of a cached description is a digest of the frame without the era, which is in the description. */
+		buffer_append(out, packages[0]->load, packages[0]->load_head - strlen(HEAD_END));
+		buffer_append_string(out, packages[0]->mcp.is_legacy ? LEGACY HEAD_END : HEAD_END);
 		return;
+	}
+	buffer_append(out, packages[0]->load, packages[0]->load_head);
 	for (size_t i = 0; i < n_packages; i++) {
 		const struct package *package = packages[i];
 

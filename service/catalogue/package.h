@@ -50,9 +50,9 @@ enum mcp_pin_mode {
 struct package_mcp {
 	char *server; /* JSON text {"argv", "cwd", "env"?} or {"url", "headers"?, "proxy"?, "ca"?} */
 	char *rules;  /* JSON text {"include"?, "exclude"?, "tools"?}: the operator's choice */
-	char *variables;      /* our variables that `env` names (util/environment.h); NULL: none */
-	bool is_http;         /* it has a url */
-	bool is_legacy;       /* as the server has decided (mcp/version.h) */
+	char *variables; /* our variables that `env` names (util/environment.h); NULL: none */
+	bool is_http;    /* it has a url */
+	bool is_legacy; /* as the server has decided (mcp/version.h), now or, before it is asked, earlier */
 	uint64_t grace_s;     /* how long its tools are offered while it cannot be reached */
 	uint64_t list;        /* digest of what the server lists (mcp/client/pin.h); 0: not known */
 	atomic_bool is_stale; /* a host has found another list since */

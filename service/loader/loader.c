@@ -258,10 +258,12 @@ static int begin_server(struct load_job *job)
 	bool has_left = is_away(jobs, job->package->id);
 	int r = -ENOENT;
 
-	if (has_left || asks_server(job))
+	if (has_left || asks_server(job)) {
 		describe_cache_key(job->package, job->key);
-	else
+		job->package->mcp.is_legacy = described_was_legacy(job->key);
+	} else {
 		r = described_load_cached(jobs->reader, job->package, job->key);
+	}
 	if (r == 0)
 		drop_without_tools(job);
 	if (r != -ENOENT)

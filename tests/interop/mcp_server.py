@@ -120,6 +120,11 @@ class Server:
         if self.options.fault == "tells":
             self.tell(request)
             return
+        if self.options.fault == "only-modern-exits":
+            sys.exit(4)
+        if self.options.fault == "only-modern":
+            self.error(request, -32601, "Method not found")
+            return
         self.legacy = True
         self.answer(request, {"protocolVersion": request["params"]["protocolVersion"],
                               "capabilities": self.capabilities(),

@@ -308,6 +308,29 @@ def test_a_server_of_the_legacy_era_is_not_probed_again(servers):
         assert methods.read_text().split()[0] == "initialize"
 
 
+@pytest.mark.parametrize("later, asked, era", [
+    ("--legacy", "initialize", "initialize"), ("", "initialize", "initialize"),
+    ("--fault=only-modern", "initialize server/discover", "server/discover"),
+    ("--fault=only-modern-exits", "initialize server/discover", "server/discover")])
+def test_a_server_is_asked_again_in_its_era_of_before(servers, tmp_path, later, asked, era):
+    """Some servers write a page of log for each request that they do not know. One that has changed is found, too."""
+    servers.add("box", mcp={"command": ["sh", "-c", f"exec {sys.executable} -u {SERVER} --journal methods $(cat mode)"]})
+    folder = servers.folder.parent / "box"
+    (folder / "mode").write_text("--legacy")
+    with Caller(servers.start(env={"XDG_CACHE_HOME": str(tmp_path / "cache")}).url) as caller:
+        servers.await_tools(caller)
+        assert (folder / "methods").read_text().split()[0] == "server/discover"
+        (folder / "methods").unlink()
+        (folder / "mode").write_text(later)
+        caller.call("ovos.tools.reload", seconds=EVENT_SECONDS)
+        until(lambda: (folder / "methods").exists() and "tools/list" in (folder / "methods").read_text(), EVENT_SECONDS,
+              "its list read again")
+        assert (folder / "methods").read_text().startswith("\n".join(asked.split()))
+        until(lambda: caller.invoke("add", {"a": 1}, seconds=EVENT_SECONDS).get("result"), EVENT_SECONDS, "a result")
+        words = (folder / "methods").read_text().split()
+        assert [one for one in words if one in ("initialize", "server/discover")][-1] == era, words
+
+
 def test_what_fails_says_why(servers):
     servers.add("box")
     with Caller(servers.start().url) as caller:

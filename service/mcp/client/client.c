@@ -1004,7 +1004,8 @@ void mcp_client_free(struct mcp_client *client)
 
 bool mcp_client_is_probing(const struct mcp_client *client)
 {
-	return client->discover_id != 0 && client->silence.n_messages == 0;
+	return (client->discover_id != 0 || client->initialize_id != 0) &&
+	       client->silence.n_messages == 0;
 }
 
 uint64_t mcp_client_request_id(const struct mcp_client *client, uint64_t name)

@@ -138,7 +138,7 @@ void mcp_client_set_stream(struct mcp_client *client, bool is_open);
 /* End the session: each call in flight is lost. */
 void mcp_client_end(struct mcp_client *client);
 
-/* Return whether server/discover was sent, and nothing has come: some servers exit on it. */
+/* Return whether server/discover or initialize was sent, and nothing has come: some servers exit on what they do not know. */
 bool mcp_client_is_probing(const struct mcp_client *client);
 
 /* Return the id of the request of the call @name, or 0: it is not in flight. */

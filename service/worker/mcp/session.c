@@ -336,6 +336,8 @@ static int act_on(struct mcp_session *session, const struct mcp_action *action)
 		session->has_resources = action->has_resources;
 		session->has_changes = action->era == MCP_LEGACY && action->has_changes;
 		session->was_legacy = action->era == MCP_LEGACY && action->is_verdict;
+		session->configuration.is_legacy =
+			session->configuration.is_legacy && action->era == MCP_LEGACY;
 		break;
 	case MCP_ACT_TOOLS:
 		return take_list(session, action);

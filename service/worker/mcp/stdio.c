@@ -29,6 +29,7 @@
 struct stdio {
 	struct mcp_session session;
 	struct mcp_server server;
+	bool has_switched; /* to the other era, since the server has ended */
 };
 
 /* ── the work ────────────────────────────────────────────────────────────────────────────────── */
@@ -143,20 +144,23 @@ static int refuse_ended(
 		"the server was ended by signal %d before it has listed its tools", end.si_status);
 }
 
-/* Begin again without the probe, since some servers of the legacy era exit on what they do not know. A server that has
- * ended without reading the probe would end again. 0, DRIVER_E_REFUSED, or a negative errno. */
-static int begin_legacy(
+/* Begin again with the request of the other era, since some servers exit on what they do not know. A server that has
+ * ended without reading the request would end again. 0, DRIVER_E_REFUSED, or a negative errno. */
+static int begin_other_era(
 	const struct driver_load *load, struct stdio *stdio, struct diagnostics *problems)
 {
 	siginfo_t end;
 	int r;
 
-	if (stdio->server.fault || stdio->session.configuration.is_legacy ||
+	if (stdio->server.fault || stdio->has_switched ||
+		(stdio->session.configuration.is_described &&
+			stdio->session.configuration.is_legacy) ||
 		!mcp_client_is_probing(stdio->session.client) ||
 		!mcp_server_has_read(&stdio->server))
 		return refuse_ended(load, stdio, problems);
 	mcp_server_end(&stdio->server, false, &end);
-	stdio->session.configuration.is_legacy = true;
+	stdio->has_switched = true;
+	stdio->session.configuration.is_legacy = !stdio->session.configuration.is_legacy;
 	r = mcp_server_start(&stdio->server);
 	return r ? refuse_start(load, r, stdio, problems) : mcp_session_begin(&stdio->session);
 }
@@ -180,7 +184,7 @@ static int await_list(
 				MCP_START_MS / 1000);
 		r = pump(session, -1, due_ms);
 		if (r == -EPIPE && !mcp_session_has_failed(session) && !session->has_list)
-			r = begin_legacy(load, stdio, problems);
+			r = begin_other_era(load, stdio, problems);
 		else if (r == -EPIPE)
 			r = 0;
 	}
