@@ -509,6 +509,19 @@ static const char *search_path(const char *environment)
 	return path && *path ? path : PATH_DEFAULT;
 }
 
+bool command_script_path(const struct command *command, size_t index, char ret_path[PATH_MAX])
+{
+	const char *name = command->arguments.items[index];
+	bool is_absolute = *name == '/';
+	int length;
+
+	if (command->is_shell || !*name || strchr(name, '{'))
+		return false;
+	length = snprintf(ret_path, PATH_MAX, "%s%s%s",
+		is_absolute || !command->cwd ? "" : command->cwd, is_absolute ? "" : "/", name);
+	return length < PATH_MAX;
+}
+
 int command_find_program(const struct command *command, char ret_path[PATH_MAX])
 {
 	const char *name = command->arguments.items[0];

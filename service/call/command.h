@@ -43,6 +43,9 @@ enum command_output {
 /* Elements of an argv, those of groups counted. */
 #define COMMAND_ARGUMENTS_MAX 256
 
+/* Arguments of an argv that belong to its program. */
+#define COMMAND_SCRIPTS_MAX 4
+
 /* Exit statuses are less. */
 #define COMMAND_STATUSES 256
 
@@ -69,6 +72,9 @@ struct command {
 				     * shell's */
 	bool is_shell;              /* sh -c LINE, nothing of which is a template */
 	struct command_set joined;  /* arguments that are in one group with the argument before */
+	struct command_set
+		scripts; /* arguments that are scripts: programs, too; set by the daemon, at most
+				     * COMMAND_SCRIPTS_MAX */
 	struct command_set success; /* exit statuses that are no failure */
 	enum command_output output;
 	char *cwd;         /* its working folder */
@@ -138,6 +144,10 @@ uint32_t command_next_refused(const struct command *command, const struct json_t
 
 /* Append what an argument is as text: a string itself, anything else its compact JSON. */
 void command_write_value(const struct json_tape *tape, uint32_t value, struct buffer *out);
+
+/* Write the path of the file that the argument @index names: absolute, or from the working folder. Return false when it
+ * has placeholders, or is too long. */
+bool command_script_path(const struct command *command, size_t index, char ret_path[PATH_MAX]);
 
 /* Find the program: by its path, or in the PATH of its environment or else of this process. 0 with
  * its path, or the negative errno of the best candidate (-ENOENT: there is none). */

@@ -268,6 +268,9 @@ static int digest_run(
 	if (package->kind == KIND_COMMAND)
 		buffer_append(
 			&out, package->programs.items[tool->program].digest, ORIGIN_DIGEST_BYTES);
+	for (uint32_t i = 0; package->kind == KIND_COMMAND && i < tool->n_scripts; i++)
+		buffer_append(&out, package->programs.items[tool->scripts[i]].digest,
+			ORIGIN_DIGEST_BYTES);
 	buffer_append(&out, text, size);
 	if (buffer_status(&out) < 0)
 		return -ENOMEM;

@@ -132,6 +132,17 @@ static bool is_found_at(const struct command *command, const char *path)
 	return strcmp(now, path) == 0;
 }
 
+/* Return whether the scripts among the arguments of @tool are what they were. */
+static bool has_same_scripts(const struct tool *tool)
+{
+	const struct origins *programs = &tool->toolbox->package->programs;
+
+	for (uint32_t i = 0; i < tool->n_scripts; i++)
+		if (!origin_holds(&programs->items[tool->scripts[i]]))
+			return false;
+	return true;
+}
+
 bool tool_program_is_current(const struct tool *tool)
 {
 	const struct package *package = tool->toolbox->package;
@@ -141,6 +152,7 @@ bool tool_program_is_current(const struct tool *tool)
 		return true;
 	program = &package->programs.items[tool->program];
 	return is_found_at(&tool->command, program->path) && origin_holds(program) &&
+	       has_same_scripts(tool) &&
 	       (tool->beside == ORIGIN_NONE ||
 		       origin_holds(&package->programs.items[tool->beside]));
 }

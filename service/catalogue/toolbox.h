@@ -70,6 +70,9 @@ struct tool {
 			struct command command;
 			uint32_t program; /* among the programs of the package */
 			uint32_t beside;  /* likewise: the file that defines it, or ORIGIN_NONE */
+			uint32_t n_scripts;
+			uint32_t
+				scripts[COMMAND_SCRIPTS_MAX]; /* likewise: those of its arguments */
 		};
 		struct {
 			char *server_name; /* kind mcp: its name at the server */

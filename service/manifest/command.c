@@ -104,6 +104,79 @@ static int place_program(const struct manifest_scope *scope, uint32_t argv, stru
 	return 0;
 }
 
+/* Programs that run the file which they are given. A version may follow the name. */
+static const char *const interpreters[] = {"sh", "ash", "bash", "dash", "fish", "ksh", "zsh",
+	"python", "pypy", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit",
+	"tclsh", "guile", "Rscript", "julia", "java"};
+
+static bool is_interpreter(const char *argument)
+{
+	const char *slash = strrchr(argument, '/');
+	const char *name = slash ? slash + 1 : argument;
+
+	for (size_t i = 0; i < sizeof(interpreters) / sizeof(*interpreters); i++) {
+		size_t size = strlen(interpreters[i]);
+
+		if (strncmp(name, interpreters[i], size) == 0 &&
+			!name[size + strspn(name + size, "0123456789.")])
+			return true;
+	}
+	return false;
+}
+
+/* Return whether @option gives the @interpreter its program as text: `-c`, `-lc`, or `-ne`, which is no text for a shell. A
+ * file that follows is data. */
+static bool takes_text(const char *interpreter, const char *option)
+{
+	size_t name_size = strlen(interpreter);
+	size_t size = strlen(option);
+	bool is_shell = name_size > 1 && strcmp(interpreter + name_size - 2, "sh") == 0;
+
+	if (size < 2 || option[0] != '-' || option[1] == '-')
+		return strcmp(option, "--eval") == 0;
+	return option[size - 1] == 'c' || (!is_shell && strchr("em", option[size - 1]));
+}
+
+/* Return whether the file at @path is there, and is run: because an interpreter @takes it, or by itself. Any other file
+ * is data, which may change at any time. */
+static bool is_script(const char *path, bool takes)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+	       (takes || (status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) != 0);
+}
+
+/* Have the scripts among the arguments belong to the program: the first file after an interpreter, and other programs. */
+static int place_scripts(const struct manifest_scope *scope, struct tool *tool)
+{
+	struct command *command = &tool->command;
+	const struct text_list *arguments = &command->arguments;
+	const char *interpreter = is_interpreter(arguments->items[0]) ? arguments->items[0] : NULL;
+	char path[PATH_MAX];
+
+	command->scripts = (struct command_set){0};
+	tool->n_scripts = 0;
+	for (size_t i = 1; i < arguments->n_items && tool->n_scripts < COMMAND_SCRIPTS_MAX; i++) {
+		const char *argument = arguments->items[i];
+		bool is_taken = command_script_path(command, i, path) &&
+				is_script(path, interpreter != NULL);
+
+		if (is_interpreter(argument))
+			interpreter = argument;
+		else if (is_taken || (interpreter && takes_text(interpreter, argument)))
+			interpreter = NULL;
+		if (!is_taken)
+			continue;
+		if (origins_add(&scope->toolbox->package->programs, path,
+			    &tool->scripts[tool->n_scripts]) < 0)
+			return -ENOMEM;
+		command_set_add(&command->scripts, i);
+		tool->n_scripts++;
+	}
+	return 0;
+}
+
 /* The tool's variables, then the toolbox's that it does not name, then the one of ours that hosts
  * are not given. */
 static int merge_environment(const struct manifest_scope *scope, struct command *command)
@@ -356,6 +429,7 @@ int manifest_command_read(const struct manifest_scope *scope, uint32_t object, s
 	if (r || scope->problems->n_errors > n_errors)
 		return r;
 	r = place_program(scope, json_find(scope->tape, given, "argv"), tool);
+	r = r ? r : place_scripts(scope, tool);
 	tool->has_content = command->output == COMMAND_CONTENT;
 	return r ? r
 		 : manifest_scope_read_schemas(scope, object, usual_outputs[command->output], tool);

@@ -250,3 +250,45 @@ def test_a_library_that_was_touched_costs_its_calls_nothing(asks, tmp_path):
         assert risk_of(caller) == "read"
         (tmp_path / "box/libtidy.so").touch()
         assert caller.invoke("tidy")["result"] == {"output": "only looks"}
+
+
+def commands(tmp_path, **tools):
+    """Tools of kind command in a folder with a script and with data."""
+    (tmp_path / "box").mkdir()
+    (tmp_path / "box/home.json").write_text(json.dumps({"kind": "command", "risk": "read", "tools": [
+        {"name": name, "command": {"argv": argv}} for name, argv in tools.items()]}))
+    put(tmp_path / "box/work.sh", "echo first")
+    put(tmp_path / "box/data.txt", "first")
+
+
+def put(path, text):
+    path.write_text(text + "\n")
+
+
+@pytest.mark.parametrize("argv", [["sh", "work.sh"], ["/bin/sh", "-e", "{box}/work.sh"],
+                                  ["timeout", "60", "sh", "work.sh", "more"], ["nice", "./work.sh"]])
+def test_a_script_that_is_an_argument_is_a_part_of_its_tool(launch, tmp_path, argv):
+    box = tmp_path / "box"
+    commands(tmp_path, tidy=[one.replace("{box}", str(box)) for one in argv])
+    put(box / "work.sh", "#!/bin/sh\necho first")
+    (box / "work.sh").chmod(0o755)
+    service = launch({}, [box])
+    with Caller(service.url) as caller:
+        assert caller.invoke("tidy")["result"] == {"output": "first"}
+        put(box / "work.sh", "#!/bin/sh\necho other")
+        assert caller.invoke("tidy")["result"] == {"output": "other"}
+        assert "home/tidy changed" in service.daemon.log() or "home changed" in service.daemon.log()
+
+
+def test_data_that_is_an_argument_is_no_part_of_its_tool(launch, tmp_path):
+    shows = {"show": ["cat", "data.txt"], "line": ["sh", "-c", 'cat "$1"', "_", "data.txt"],
+             "print": ["perl", "-ne", "print", "data.txt"], "nice": ["nice", "sh", "-c", "cat $0", "data.txt"]}
+    commands(tmp_path, tidy=["sh", "work.sh", "data.txt"], **shows)
+    service = launch({}, [tmp_path / "box"])
+    with Caller(service.url) as caller:
+        for number in range(10):
+            put(tmp_path / "box/data.txt", str(number))
+            for name in shows:
+                assert caller.invoke(name)["result"] == {"output": str(number)}
+            assert caller.invoke("tidy")["result"] == {"output": "first"}
+    assert "changed" not in service.daemon.log()
