@@ -231,7 +231,7 @@ def test_a_call_ends_with_its_program_whoever_holds_its_stdout(own, name, left):
     else:
         assert answer["result"] == {"output": "started"}
     until(lambda: not running([b"sleep", left.encode()]), EVENT_SECONDS, "the other process gone")
-    until(lambda: "has left a process that held its stdout open" in service.daemon.log(), EVENT_SECONDS, "it in the log")
+    until(lambda: "held its stdout open, and was ended" in service.daemon.log(), EVENT_SECONDS, "it in the log")
     assert output(caller.invoke("say", {"text": "next"})) == "next"
 
 

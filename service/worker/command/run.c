@@ -343,9 +343,8 @@ static void finish_program(struct running *running)
 static void end_holders(void)
 {
 	static const char line[] =
-		"the program has ended, and has left a process that held its stdout open, which "
-		"was "
-		"ended; start one that is to stay by another way, such as systemd-run --user\n";
+		"the program has ended, and a process that it has left held its stdout open, and "
+		"was ended; start one that is to stay by another way, such as systemd-run --user\n";
 
 	guard_end_others();
 	file_write_all(STDERR_FILENO, line, sizeof(line) - 1);
