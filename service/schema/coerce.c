@@ -119,9 +119,12 @@ static bool read_held(
 	return r == 0 && text->size > 0;
 }
 
-/* Return whether the member that is replaced has a schema, and no schema of its object requires it. */
+/* Return whether the member that is replaced is declared by its name, and no schema of its object requires it.
+ * The entry of a map is not: there null may be a value. */
 static bool is_optional(struct rewrite *rewrite, struct rewrite_set set)
 {
+	bool is_declared = false;
+
 	if (rewrite->key == 0 || set.count == 0)
 		return false;
 	for (uint32_t i = 0; i < rewrite->parent.count; i++) {
@@ -133,8 +136,9 @@ static bool is_optional(struct rewrite *rewrite, struct rewrite_set set)
 
 		if (place != KEY_NONE && object->properties[place].is_required)
 			return false;
+		is_declared |= place != KEY_NONE;
 	}
-	return true;
+	return is_declared;
 }
 
 /* Take a null that no schema accepts as absent. */

@@ -139,6 +139,8 @@ Test(schema_coerce, takes_null_for_an_optional_member_that_is_absent)
 	expect_coerced(schema, "{\"c\":null,\"d\":null,\"b\":\"null\"}",
 		"{\"c\":null,\"d\":null,\"b\":\"null\"}", 0);
 	expect_coerced("{\"items\":{\"type\":\"integer\"}}", "[null]", "[null]", 0);
+	expect_coerced("{\"additionalProperties\":{\"type\":\"integer\"}}", "{\"a\":null}",
+		"{\"a\":null}", 0);
 }
 
 Test(schema_coerce, reports_each_change_by_its_path_in_the_value)
