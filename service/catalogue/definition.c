@@ -8,6 +8,7 @@
 #include "catalogue/content.h"
 #include "catalogue/markdown.h"
 #include "catalogue/model_schema.h"
+#include "catalogue/package.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
@@ -34,6 +35,22 @@ int definition_format_from_name(const char *name, size_t size)
 	return -1;
 }
 
+/* Write where a tool of @toolbox comes from. */
+static void write_source(const struct toolbox *toolbox, struct buffer *out)
+{
+	const struct package *package = toolbox->package;
+
+	buffer_append_string(out, ",\"source\":{\"kind\":");
+	json_write_text(out, kind_facts(package->kind)->name);
+	buffer_append_string(out, ",\"toolbox\":");
+	json_write_text(out, toolbox->id);
+	if (package->mcp.origin) {
+		buffer_append_string(out, ",\"server\":");
+		json_write_text(out, package->mcp.origin);
+	}
+	buffer_append_char(out, '}');
+}
+
 void definition_write_full(const struct tool *tool, const char *extra, struct buffer *out)
 {
 	buffer_append_string(out, "{\"name\":");
@@ -46,6 +63,7 @@ void definition_write_full(const struct tool *tool, const char *extra, struct bu
 	buffer_append_string(out, tool->output_schema);
 	buffer_append_string(out, ",\"toolbox_id\":");
 	json_write_text(out, tool->toolbox->id);
+	write_source(tool->toolbox, out);
 	buffer_append_string(out, extra);
 	buffer_append_char(out, '}');
 }

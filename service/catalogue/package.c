@@ -42,6 +42,7 @@ static void package_free(struct package *package)
 	free(package->python.plugins);
 	free(package->python.left_out);
 	free(package->mcp.server);
+	free(package->mcp.origin);
 	free(package->mcp.rules);
 	free(package->mcp.variables);
 	skipped_list_deinit(&package->left_out);

@@ -49,7 +49,8 @@ enum mcp_pin_mode {
 /* The part of kind mcp. */
 struct package_mcp {
 	char *server; /* JSON text {"argv", "cwd", "env"?} or {"url", "headers"?, "proxy"?, "ca"?} */
-	char *rules;  /* JSON text {"include"?, "exclude"?, "tools"?}: the operator's choice */
+	char *origin; /* the server for people, without secrets: its program, or its URL without a path */
+	char *rules;     /* JSON text {"include"?, "exclude"?, "tools"?}: the operator's choice */
 	char *variables; /* our variables that `env` names (util/environment.h); NULL: none */
 	bool is_http;    /* it has a url */
 	bool is_legacy; /* as the server has decided (mcp/version.h), now or, before it is asked, earlier */

@@ -11,6 +11,7 @@
 #include "mcp/member.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
+#include "util/text.h"
 
 /* The default of mcp.grace_s. */
 #define GRACE_S 300
@@ -93,6 +94,38 @@ static char *write_address(const struct json_tape *tape, uint32_t object, const 
 	}
 	buffer_append_char(&out, '}');
 	return buffer_take(&out, NULL);
+}
+
+/* Return the name of the program @command. */
+static char *find_program(const char *command)
+{
+	const char *slash = strrchr(command, '/');
+
+	return strdup(slash ? slash + 1 : command);
+}
+
+/* Return @url without its path, which may have a secret, and with a mask for a name and a password. */
+static char *find_origin(const char *url)
+{
+	const char *scheme = strstr(url, "://");
+	const char *authority = scheme ? scheme + strlen("://") : url;
+	cleanup_free char *origin =
+		strndup(url, (size_t)(authority - url) + strcspn(authority, "/?#"));
+
+	return origin ? text_mask_url_dup(origin) : NULL;
+}
+
+/* Return the server at @object for people (struct package_mcp). NULL when memory is short. */
+static char *write_origin(const struct json_tape *tape, uint32_t object)
+{
+	uint32_t url = json_find(tape, object, "url");
+	uint32_t command = json_find(tape, object, "command");
+	cleanup_free char *text =
+		json_string_dup(tape, url != JSON_NONE ? url : json_first(tape, command), NULL);
+
+	if (!text)
+		return NULL;
+	return url != JSON_NONE ? find_origin(text) : find_program(text);
 }
 
 static char *write_rules(const struct json_tape *tape)
@@ -246,10 +279,11 @@ int manifest_mcp_read(const struct json_tape *tape, const char *folder, struct p
 		return -EINVAL;
 	package->mcp.server =
 		has_url ? write_address(tape, object, folder) : write_server(tape, object, folder);
+	package->mcp.origin = write_origin(tape, object);
 	package->mcp.rules = write_rules(tape);
 	package->mcp.has_resources = resources != JSON_NONE && json_is_true(tape, resources);
 	package->mcp.pin = manifest_pin_mode(tape, json_find(tape, 0, "pin"));
-	if (!package->mcp.server || !package->mcp.rules)
+	if (!package->mcp.server || !package->mcp.origin || !package->mcp.rules)
 		return -ENOMEM;
 	return has_url ? check_address(tape, object, package, problems)
 		       : check_server(tape, object, package, problems);

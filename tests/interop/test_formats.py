@@ -178,5 +178,6 @@ def test_an_unrated_tool_is_listed_as_unrated(service):
     done = toolboxctl("get", "bare", bus=service.url, home=service.daemon.home)
     assert done.stdout.startswith("shapes/bare (risk: unrated)\n")
     done = toolboxctl("list", "--toolbox", "shapes", bus=service.url, home=service.daemon.home)
-    assert [line.split()[1:3] for line in done.stdout.splitlines()[1:]] == [
-        ["tree", "unrated"], ["union", "unrated"], ["plain", "write"], ["bare", "unrated"]]
+    assert [line.split()[1:4] for line in done.stdout.splitlines()[1:]] == [
+        ["tree", "command", "unrated"], ["union", "command", "unrated"], ["plain", "command", "write"],
+        ["bare", "command", "unrated"]]

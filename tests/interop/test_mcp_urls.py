@@ -18,7 +18,7 @@ import pytest
 from caller import Caller
 from http_peer import port_of
 from mcp_endpoint import Endpoint
-from processes import EVENT_SECONDS, SLOWNESS, children, free_port, listens, until
+from processes import EVENT_SECONDS, SLOWNESS, children, free_port, listens, toolboxctl, until
 from test_http_tls import certificate
 from test_mcp_servers import Servers, begin, changed_tools, ends_of, read_all, text_of
 
@@ -55,6 +55,22 @@ def urls(launch, tmp_path):
     yield one
     for endpoint in one.endpoints:
         endpoint.close()
+
+
+def test_definitions_have_their_source_without_its_secrets(urls):
+    endpoint = urls.endpoint("near")
+    urls.point("far", endpoint.url.replace("://", "://me:hunter22@") + "?key=hunter22")
+    urls.add("own")
+    with Caller(urls.start().url) as caller:
+        sources = {name: next(iter(urls.await_tools(caller, name).values()))["source"] for name in ("near", "far", "own")}
+        done = toolboxctl("list", "--toolbox", "near", bus=urls.service.url, home=urls.service.daemon.home)
+    origin = endpoint.url[:endpoint.url.index("/", len("http://"))]
+    assert sources == {
+        "near": {"kind": "mcp", "toolbox": "near", "server": origin},
+        "far": {"kind": "mcp", "toolbox": "far", "server": origin.replace("://", "://***@")},
+        "own": {"kind": "mcp", "toolbox": "own", "server": Path(sys.executable).name}}
+    header, row, *_ = done.stdout.splitlines()
+    assert header.split() == ["TOOLBOX", "TOOL", "KIND", "RISK", "DESCRIPTION"] and row.split()[2] == "mcp"
 
 
 @pytest.mark.parametrize("era, form", FORMS)

@@ -47,7 +47,7 @@ def test_null_counts_as_absent_and_unknown_fields_are_ignored(caller, data):
 
 
 @pytest.mark.parametrize("format, keys", [
-    ("full", ["name", "description", "argument_schema", "output_schema", "toolbox_id"]),
+    ("full", ["name", "description", "argument_schema", "output_schema", "toolbox_id", "source"]),
     ("compact", ["name", "description", "parameters"]),
     ("openai", ["type", "function"]),
     ("anthropic", ["name", "description", "input_schema", "input_examples"]),

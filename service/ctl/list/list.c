@@ -43,6 +43,17 @@ static void add_risk(struct table *table, const struct ctl_response *response, u
 		table_add(table, tool_risk_name(TOOL_UNRATED));
 }
 
+/* Add the cell of the kind, from the source of a tool. */
+static void add_kind(struct table *table, const struct ctl_response *response, uint32_t tool)
+{
+	uint32_t source = ctl_response_find(response, tool, "source", JSON_OBJECT);
+
+	if (source != JSON_NONE)
+		add_member_cell(table, response, source, "kind");
+	else
+		table_next(table);
+}
+
 /* Return whether calls of the toolbox of @tool are refused until a reload. */
 static bool is_quarantined(const struct ctl_response *response, uint32_t tool)
 {
@@ -75,8 +86,8 @@ static void add_toolbox_id(struct table *table, const struct ctl_response *respo
 
 static void print_tools(const struct ctl_response *response, uint32_t tools)
 {
-	static const struct table_column columns[] = {
-		{"TOOLBOX", false}, {"TOOL", false}, {"RISK", false}, {"DESCRIPTION", false}};
+	static const struct table_column columns[] = {{"TOOLBOX", false}, {"TOOL", false},
+		{"KIND", false}, {"RISK", false}, {"DESCRIPTION", false}};
 	const struct json_tape *tape = &response->tape;
 	cleanup(table_deinit) struct table table = {0};
 
@@ -85,6 +96,7 @@ static void print_tools(const struct ctl_response *response, uint32_t tools)
 		i = json_next(tape, i)) {
 		add_toolbox_id(&table, response, i);
 		add_member_cell(&table, response, i, "name");
+		add_kind(&table, response, i);
 		add_risk(&table, response, i);
 		terminal_append_member_words(table_cell(&table), tape, i, "description");
 		table_next(&table);

@@ -27,7 +27,8 @@ Test(definition, is_told_in_full)
 	expect_written(DEFINITION_FULL, "box__add",
 		"{\"name\":\"add\",\"description\":\"What \\\"it\\\" does\","
 		"\"argument_schema\":{\"type\":\"object\"},\"output_schema\":{},"
-		"\"toolbox_id\":\"box\",\"risk\":\"read\","
+		"\"toolbox_id\":\"box\",\"source\":{\"kind\":\"native\",\"toolbox\":\"box\"},"
+		"\"risk\":\"read\","
 		"\"examples\":[{\"args\":{\"a\":1}},{}]}");
 }
 
@@ -101,7 +102,8 @@ Test(definition, of_a_shared_name_tells_models_whose_it_is)
 	expect_written(DEFINITION_FULL, "add",
 		"{\"name\":\"add\",\"description\":\"What \\\"it\\\" does\","
 		"\"argument_schema\":{\"type\":\"object\"},\"output_schema\":{},"
-		"\"toolbox_id\":\"box\",\"risk\":\"read\","
+		"\"toolbox_id\":\"box\",\"source\":{\"kind\":\"native\",\"toolbox\":\"box\"},"
+		"\"risk\":\"read\","
 		"\"examples\":[{\"args\":{\"a\":1}},{}]}");
 }
 

@@ -52,7 +52,9 @@ Test(manifest_described, reads_what_is_told_as_a_manifest)
 	cr_expect_str_eq(toolbox->tools[0].definition,
 		"{\"name\":\"b\",\"description\":\"\",\"argument_schema\":{\"type\":\"object\","
 		"\"properties\":{},\"additionalProperties\":false},\"output_schema\":{\"type\":"
-		"\"object\"},\"toolbox_id\":\"box\",\"risk\":\"write\"}");
+		"\"object\"},\"toolbox_id\":\"box\",\"source\":{\"kind\":\"plugin\",\"toolbox\":"
+		"\"box\"},"
+		"\"risk\":\"write\"}");
 	cr_expect_eq(toolbox->tools[1].risk, TOOL_READ);
 	cr_expect_eq(toolbox->tools[1].timeout_ms, 5);
 	cr_expect(strstr(toolbox->package->load, ",\"tools\":[\"b\",\"a\"]}"), "%s",

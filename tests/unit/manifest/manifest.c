@@ -102,7 +102,7 @@ Test(manifest, defines_a_tool_by_its_function)
 		"\"properties\":{\"x\":{\"type\":\"number\"}},\"required\":[\"x\"],"
 		"\"additionalProperties\":false},\"output_schema\":{\"type\":\"object\","
 		"\"properties\":{\"result\":{\"type\":\"number\"}},\"required\":[\"result\"]},"
-		"\"toolbox_id\":\"box\"}");
+		"\"toolbox_id\":\"box\",\"source\":{\"kind\":\"native\",\"toolbox\":\"box\"}}");
 }
 
 Test(manifest, defines_with_the_members_that_are_given_in_their_order)
@@ -116,7 +116,8 @@ Test(manifest, defines_with_the_members_that_are_given_in_their_order)
 		"{\"name\":\"f\",\"description\":\"\xc3\xa9 \\n\","
 		"\"argument_schema\":{\"properties\":{\"x\":{}}},"
 		"\"output_schema\":{\"properties\":{\"result\":{}}},\"toolbox_id\":\"box\","
-		"\"risk\":\"execute\",\"parallel\":true,\"triggers\":[\"a\",\"\\u00e9\"],"
+		"\"source\":{\"kind\":\"native\",\"toolbox\":\"box\"},\"risk\":\"execute\","
+		"\"parallel\":true,\"triggers\":[\"a\",\"\\u00e9\"],"
 		"\"examples\":[{\"args\":{\"x\":4.0},\"result\":{\"result\":2}}]}");
 }
 
@@ -141,7 +142,7 @@ Test(manifest, hides_a_fixed_value_from_the_schema)
 			       "'parameters':[{'name':'x','type':'i32','value':1}]}"),
 		"{\"name\":\"f\",\"description\":\"\",\"argument_schema\":{\"properties\":{}},"
 		"\"output_schema\":{\"type\":\"object\",\"properties\":{}},\"toolbox_id\":"
-		"\"box\"}");
+		"\"box\",\"source\":{\"kind\":\"native\",\"toolbox\":\"box\"}}");
 }
 
 Test(manifest, finds_a_library_beside_the_real_file)
