@@ -212,10 +212,12 @@ static const struct ctl_command commands[] = {
 		"tool;\npython: a package of ToolBox plugins. For mcp, a server of the Model "
 		"Context\nProtocol, it is a manifest alone: the server is started and asked for "
 		"its "
-		"tools.\n",
+		"tools.\nA secret of --env and --header is kept in a file that only you can "
+		"read.\n",
 		"  toolboxctl new words --kind native\n"
 		"  toolboxctl new music --kind mcp --command npx -y some-server /srv/music\n"
-		"  toolboxctl new lights --kind mcp --url https://lights.example/mcp\n",
+		"  toolboxctl new lights --kind mcp --url https://lights.example/mcp\n"
+		"  toolboxctl new notes --kind mcp --env API_KEY=... --command notes-server\n",
 		CTL_FLAG_KIND, 1, 1, ctl_new},
 	{"help", "[COMMAND | TOPIC]", "print help", "", "  toolboxctl help manifest\n", 0, 0, 1,
 		print_help},

@@ -85,8 +85,10 @@ static int check_options(const struct ctl_options *options)
 
 	if (!kind || !is_kind(kind))
 		return refuse_kind(kind);
-	if (strcmp(kind, MCP) != 0 && (options->url || options->n_command > 0)) {
-		terminal_complain("--url and --command are for --kind %s, not %s", MCP, kind);
+	if (strcmp(kind, MCP) != 0 && (options->url || options->n_command > 0 ||
+					      options->n_variables > 0 || options->n_headers > 0)) {
+		terminal_complain("--url, --command, --env and --header are for --kind %s, not %s",
+			MCP, kind);
 		return CTL_USAGE;
 	}
 	/* A '-' at the start would make the folder's name a flag of the next command. */

@@ -11,6 +11,7 @@
 
 #include "config/config.h"
 #include "ctl/command.h"
+#include "ctl/new_given.h"
 #include "ctl/table.h"
 #include "ctl/terminal.h"
 #include "json/writer.h"
@@ -85,8 +86,8 @@ static void write_risks(const struct toolbox *toolbox, struct buffer *out)
 }
 
 /* Write the manifest; @toolbox: NULL for the trial, before the server has answered. */
-static void write_manifest(
-	const struct ctl_options *options, const struct toolbox *toolbox, struct buffer *out)
+static void write_manifest(const char *id, const struct ctl_options *options,
+	const struct toolbox *toolbox, struct buffer *out)
 {
 	buffer_append_string(out, "{\n  \"kind\": \"mcp\",\n  \"mcp\": {");
 	if (options->url) {
@@ -95,6 +96,7 @@ static void write_manifest(
 	} else {
 		write_command(options, !toolbox, out);
 	}
+	new_given_write(id, options, !toolbox, out);
 	buffer_append_string(out, "\n  }");
 	if (toolbox)
 		write_risks(toolbox, out);
@@ -110,7 +112,7 @@ static int save_manifest(const char *folder, const char *id, const struct ctl_op
 	int r;
 
 	snprintf(name, sizeof(name), "%s.json", id);
-	write_manifest(options, toolbox, &text);
+	write_manifest(id, options, toolbox, &text);
 	r = buffer_status(&text);
 	return r ? r : file_replace(folder, name, text.data, text.size, 0644);
 }
@@ -158,12 +160,18 @@ static void append_skipped(const struct catalogue *catalogue, struct buffer *out
 	}
 }
 
-static void print_found(const char *id, const char *path, const struct catalogue *catalogue)
+/* @secrets: the folder of the files with secrets, or NULL. */
+static void print_found(
+	const char *id, const char *path, const char *secrets, const struct catalogue *catalogue)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
 
 	print_tools(catalogue_toolbox(catalogue, 0, NULL, NULL));
 	append_skipped(catalogue, &out);
+	if (secrets)
+		buffer_printf(&out,
+			"\nThe secrets are in %s, for this user alone;\n%s names their files.\n",
+			secrets, path);
 	buffer_printf(&out,
 		"\n%s has the risk of each tool as its server claims it. Change what you do not "
 		"believe;\ntools that execute ask a person (toolboxctl help policy).\n\n"
@@ -279,8 +287,12 @@ static int write_found(
 	const char *id, const struct ctl_options *options, const struct catalogue *catalogue)
 {
 	char path[2 * TOOLBOX_ID_BYTES + sizeof("/.json")];
+	cleanup_free char *secrets = NULL;
 	int r;
 
+	r = new_given_keep(id, options, &secrets);
+	if (r < 0)
+		return refuse_file(secrets ? secrets : "the folder of secrets", r);
 	if (mkdir(id, 0777) < 0)
 		return refuse_file(id, -errno);
 	r = save_manifest(id, id, options, catalogue_toolbox(catalogue, 0, NULL, NULL));
@@ -290,13 +302,14 @@ static int write_found(
 	if (options->json)
 		print_found_json(id, path, catalogue);
 	else
-		print_found(id, path, catalogue);
+		print_found(id, path, secrets, catalogue);
 	return CTL_DONE;
 }
 
 int new_mcp(const char *id, const struct ctl_options *options)
 {
 	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
+	int r;
 
 	if ((options->n_command > 0) == (options->url != NULL)) {
 		terminal_complain("--kind mcp needs one of --url URL and --command PROGRAM ...");
@@ -306,6 +319,11 @@ int new_mcp(const char *id, const struct ctl_options *options)
 		terminal_complain("'%s' is there already: choose another id", id);
 		return CTL_USAGE;
 	}
+	r = new_given_check(id, options);
+	if (r != CTL_DONE)
+		return r;
+	if (new_given_lend(options) < 0)
+		return refuse_file(id, -ENOMEM);
 	catalogue = try_server(id, options);
 	return catalogue ? write_found(id, options, catalogue) : CTL_ERROR;
 }

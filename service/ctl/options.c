@@ -41,6 +41,10 @@ static const struct flag flags[] = {
 		CTL_FLAG_MCP, MEMBER(standalone)},
 	{"--kind", "KIND", "the kind of the toolbox", CTL_FLAG_KIND, MEMBER(kind)},
 	{"--url", "URL", "mcp: where the server is", CTL_FLAG_KIND, MEMBER(url)},
+	{"--env", "NAME=VALUE", "mcp: a variable for the server; NAME alone: that of toolboxd",
+		CTL_FLAG_KIND, MEMBER(variable)},
+	{"--header", "LINE", "mcp: 'NAME: VALUE', a header of the requests to the server",
+		CTL_FLAG_KIND, MEMBER(header)},
 	{"--command", "WORDS", "mcp: how the server is started: all words that follow",
 		CTL_FLAG_KIND, MEMBER(command)},
 	{"--args", "JSON", "all arguments as one JSON object", CTL_FLAG_ARGS, MEMBER(args)},
@@ -177,6 +181,10 @@ static int keep_flag(struct ctl_options *options, const struct flag *flag, const
 		*(const char **)member = value;
 	if (flag->offset == MEMBER(toolbox_id))
 		options->toolboxes[options->n_toolboxes++] = value;
+	if (flag->offset == MEMBER(variable))
+		options->variables[options->n_variables++] = value;
+	if (flag->offset == MEMBER(header))
+		options->headers[options->n_headers++] = value;
 	return 0;
 }
 
@@ -228,7 +236,9 @@ int ctl_options_read(
 
 	options.positional = calloc((size_t)argc + 1, sizeof(*options.positional));
 	options.toolboxes = calloc((size_t)argc + 1, sizeof(*options.toolboxes));
-	if (!options.positional || !options.toolboxes) {
+	options.variables = calloc((size_t)argc + 1, sizeof(*options.variables));
+	options.headers = calloc((size_t)argc + 1, sizeof(*options.headers));
+	if (!options.positional || !options.toolboxes || !options.variables || !options.headers) {
 		ctl_options_deinit(&options);
 		return -ENOMEM;
 	}
@@ -295,5 +305,7 @@ void ctl_options_deinit(struct ctl_options *options)
 {
 	free(options->positional);
 	free(options->toolboxes);
+	free(options->variables);
+	free(options->headers);
 	*options = (struct ctl_options){0};
 }

@@ -57,6 +57,12 @@ struct ctl_options {
 	const char *args;
 	const char *kind;
 	const char *url;
+	const char *variable; /* the last --env and --header */
+	const char *header;
+	const char **variables; /* each --env, in order; owned */
+	size_t n_variables;
+	const char **headers; /* each --header, likewise */
+	size_t n_headers;
 	char **command; /* the words after --command; of argv */
 	size_t n_command;
 	const char *file;

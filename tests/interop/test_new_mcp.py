@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from caller import Caller
+from mcp_endpoint import Endpoint
 from processes import EVENT_SECONDS, ROOT, toolboxctl, until, write_configuration
 
 SERVER = ROOT / "tests" / "interop" / "mcp_server.py"
@@ -115,6 +116,48 @@ def test_people_read_descriptions_with_one_blank_between_words(new, launch, tmp_
     assert "Where it is\n" in shown
 
 
+def test_secrets_that_it_is_given_are_in_files_of_their_owner(new):
+    """What is none, and what names a secret, is in the manifest."""
+    done = new("keyed", "--kind", "mcp", "--env", "API_KEY=hush-hush", "--env", "LEVEL=debug", "--env", "DB=db://me:pw@host/",
+               "--env", "OTHER=${env:HOME}", "--env", "HOME", "--env=ODD=0123456789abcdef", "--env", "NONE=",
+               "--command", sys.executable, SERVER)
+    assert done.returncode == DONE, done.stderr
+    folder = new.home / "config" / "toolboxd" / "secrets"
+    assert manifest_of(new, "keyed")["mcp"]["env"] == {
+        "API_KEY": f"${{file:{folder}/keyed.API_KEY}}", "LEVEL": "debug", "DB": f"${{file:{folder}/keyed.DB}}",
+        "OTHER": "${env:HOME}", "HOME": "${env:HOME}", "ODD": f"${{file:{folder}/keyed.ODD}}", "NONE": ""}
+    assert (folder / "keyed.API_KEY").read_text() == "hush-hush"
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600} and folder.stat().st_mode & 0o777 == 0o700
+    assert str(folder) in done.stdout and "hush-hush" not in done.stdout + done.stderr
+    shown = toolboxctl("invoke", "--file", "keyed/keyed.json", "environment", "name=API_KEY", home=new.home)
+    assert shown.returncode == DONE and "***" in shown.stdout, shown
+    # Another value is not written over one that a toolbox uses.
+    shutil.rmtree(new.home / "keyed")
+    done = new("keyed", "--kind", "mcp", "--env", "API_KEY=other-one", "--command", sys.executable, SERVER)
+    assert done.returncode == ERROR and "is there already, with another value" in done.stderr
+    assert (folder / "keyed.API_KEY").read_text() == "hush-hush" and not (new.home / "keyed").exists()
+
+
+def test_headers_that_it_is_given_reach_the_server(new):
+    endpoint = Endpoint()
+    try:
+        done = new("site", "--kind", "mcp", "--url", endpoint.url, "--header", "Authorization: Bearer hush-hush",
+                   "--header", "X-Room: kitchen")
+        assert done.returncode == DONE, done.stderr
+        assert endpoint.headers_of("tools/list")[0]["Authorization"] == "Bearer hush-hush"
+    finally:
+        endpoint.close()
+    file = new.home / "config" / "toolboxd" / "secrets" / "site.Authorization"
+    assert manifest_of(new, "site")["mcp"]["headers"] == {"Authorization": f"${{file:{file}}}", "X-Room": "kitchen"}
+    assert file.read_text() == "Bearer hush-hush"
+
+
+def test_without_an_answer_no_secret_is_kept(new):
+    done = new("gone", "--kind", "mcp", "--env", "API_KEY=hush-hush", "--command", "sh", "-c", "echo $API_KEY >&2; exit 3")
+    assert done.returncode == ERROR and "hush-hush" not in done.stderr and "ends with: ***" in done.stderr
+    assert not (new.home / "config" / "toolboxd" / "secrets").exists() and not (new.home / "gone").exists()
+
+
 @pytest.mark.parametrize("words, text", [
     (["--command", "no-such-program"], "the server 'no-such-program' cannot be started: No such file"),
     (["--command", "npx -y foo"], "No such file or directory (write each word of a command as one of its own)"),
@@ -138,6 +181,10 @@ def test_without_an_answer_there_is_no_folder(new, words, text):
     (["--kind", "mcp", "--url", "http://127.0.0.1:9/", "--command", "x"], "needs one of"),
     (["--kind", "native", "--url", "http://127.0.0.1:9/"], "are for --kind mcp, not native"),
     (["--kind", "mcp", "--command"], "--command needs a program"),
+    (["--kind", "mcp", "--env", "A=1", "--url", "http://127.0.0.1:9/"], "--env is for --command, and --header for --url"),
+    (["--kind", "mcp", "--header", "Key hush-hush", "--url", "http://127.0.0.1:9/"], "must be 'NAME: VALUE'"),
+    (["--kind", "mcp", "--env", "=1", "--command", "x"], "must be NAME=VALUE, or NAME for a variable of toolboxd"),
+    (["--kind", "native", "--env", "A=1"], "are for --kind mcp, not native"),
     (["--kind", "mcp", "--command=x"], "--command needs a program"),
 ])
 def test_mistakes_of_its_command_line(new, words, text):

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "json/reader.h"
 #include "mcp/client/secret_forms.h"
@@ -48,6 +49,18 @@ static int add_secret(void *data, const char *text, size_t size)
 	secrets->items[at] = secret;
 	secrets->begins[(unsigned char)*text] = true;
 	return 0;
+}
+
+bool mcp_names_secret(const char *name, size_t size)
+{
+	static const char *const parts[] = {
+		"auth", "cookie", "credential", "key", "passw", "secret", "token"};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		for (size_t at = 0; at + strlen(parts[i]) <= size; at++)
+			if (strncasecmp(name + at, parts[i], strlen(parts[i])) == 0)
+				return true;
+	return false;
 }
 
 int mcp_secrets_add(struct mcp_secrets *secrets, const char *text, size_t size)

@@ -36,6 +36,9 @@ struct mcp_secrets {
 	bool begins[256]; /* the first bytes of all */
 };
 
+/* Return whether the variable or header @name, of @size bytes, has a secret by its name. */
+bool mcp_names_secret(const char *name, size_t size);
+
 /* Mask @text, and each of its lines, in all forms (secret_forms.h), unless it is short. Return 0 or -ENOMEM. */
 int mcp_secrets_add(struct mcp_secrets *secrets, const char *text, size_t size);
 

@@ -34,19 +34,6 @@ static int read_secret(void *data, bool is_file, const char *name, struct buffer
 	return buffer_status(value);
 }
 
-/* Return whether the variable or header @name, of @size bytes, has a secret by its name. */
-static bool names_secret(const char *name, size_t size)
-{
-	static const char *const parts[] = {
-		"auth", "cookie", "credential", "key", "passw", "secret", "token"};
-
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		for (size_t at = 0; at + strlen(parts[i]) <= size; at++)
-			if (strncasecmp(name + at, parts[i], strlen(parts[i])) == 0)
-				return true;
-	return false;
-}
-
 /* Mask what @value, which is base64, has after a user and a colon. 0 or -ENOMEM. */
 static int add_password(struct mcp_secrets *secrets, const char *value)
 {
@@ -70,7 +57,7 @@ static int add_named(struct mcp_secrets *secrets, const char *entry)
 	const char *value = entry + name_size + (entry[name_size] != '\0');
 	int r = 0;
 
-	if (!names_secret(entry, name_size))
+	if (!mcp_names_secret(entry, name_size))
 		return 0;
 	value += strspn(value, " ");
 	for (size_t i = 0; i < sizeof(schemes) / sizeof(*schemes); i++)
