@@ -160,6 +160,25 @@ static int read_success(struct reading *reading, uint32_t list)
 	return 0;
 }
 
+/* Read which arguments are scripts. Only the daemon writes that: a manifest has no such member. */
+static int read_scripts(struct reading *reading, uint32_t list)
+{
+	const struct json_tape *tape = reading->tape;
+	uint64_t index;
+
+	if (json_type_at(tape, list) != JSON_ARRAY)
+		return refuse_command(reading, list, "must be an array");
+	for (uint32_t at = json_first(tape, list); at < json_end(tape, list);
+		at = json_next(tape, at)) {
+		if (json_type_at(tape, at) != JSON_NUMBER ||
+			json_number_u64(tape, at, &index) != 0 ||
+			index >= reading->command->arguments.n_items)
+			return refuse_command(reading, at, "must be the index of an argument");
+		command_set_add(&reading->command->scripts, index);
+	}
+	return 0;
+}
+
 static bool is_variable_name(const char *name)
 {
 	return *name && !strchr(DIGITS, *name) && !name[strspn(name, LETTERS DIGITS)];
@@ -217,6 +236,7 @@ static int read_members(struct reading *reading, uint32_t object)
 	uint32_t argv = json_find(tape, object, "argv");
 	uint32_t shell = json_find(tape, object, "shell");
 	uint32_t output = json_find(tape, object, "output");
+	uint32_t scripts = json_find(tape, object, "scripts");
 	uint32_t success = json_find(tape, object, "success");
 	uint32_t cwd = json_find(tape, object, "cwd");
 	uint32_t env = json_find(tape, object, "env");
@@ -230,6 +250,8 @@ static int read_members(struct reading *reading, uint32_t object)
 	r = argv ? read_argv(reading, argv) : read_shell(reading, shell);
 	if (r == 0 && output)
 		r = read_output(reading, output);
+	if (r == 0 && scripts)
+		r = read_scripts(reading, scripts);
 	if (r == 0 && success)
 		r = read_success(reading, success);
 	else
@@ -325,6 +347,20 @@ static void write_success(const struct command_set *success, struct buffer *out)
 	buffer_append_char(out, ']');
 }
 
+/* Write which arguments are scripts, if there are any. */
+static void write_scripts(const struct command *command, struct buffer *out)
+{
+	bool is_first = true;
+
+	for (unsigned int i = 0; i < command->arguments.n_items; i++) {
+		if (!command_set_has(&command->scripts, i))
+			continue;
+		buffer_printf(out, "%s%u", is_first ? ",\"scripts\":[" : ",", i);
+		is_first = false;
+	}
+	buffer_append_string(out, is_first ? "" : "]");
+}
+
 void command_write(
 	const struct command *command, const char *name, const char *overridden, struct buffer *out)
 {
@@ -337,6 +373,7 @@ void command_write(
 		write_argv(command, out);
 	}
 	buffer_printf(out, ",\"output\":\"%s\"", output_names[command->output]);
+	write_scripts(command, out);
 	write_success(&command->success, out);
 	if (command->cwd) {
 		buffer_append_string(out, ",\"cwd\":");

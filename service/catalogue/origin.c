@@ -29,15 +29,6 @@ void origins_deinit(struct origins *origins)
 	*origins = (struct origins){0};
 }
 
-void origin_stamp(const char *path, struct stamp *ret_stamp)
-{
-	struct stat status;
-
-	*ret_stamp = (struct stamp){0};
-	if (stat(path, &status) == 0)
-		stamp_take(&status, ret_stamp);
-}
-
 static void digest(const void *bytes, size_t size, unsigned char ret_digest[ORIGIN_DIGEST_BYTES])
 {
 	if (!EVP_Digest(bytes, size, ret_digest, NULL, EVP_sha256(), NULL))
@@ -99,7 +90,7 @@ int origins_add(struct origins *origins, const char *path, uint32_t *ret_index)
 			*ret_index = (uint32_t)(i - 1);
 			return 0;
 		}
-	origin_stamp(path, &origin.stamp);
+	stamp_take_file(path, &origin.stamp);
 	digest_file(path, &origin.stamp, origin.digest);
 	*ret_index = (uint32_t)n_items;
 	return append(origins, origin);
@@ -138,8 +129,7 @@ void origin_renew(struct origin *origin, const struct stamp *stamp)
 	pthread_mutex_unlock(&stamps);
 }
 
-/* Copy the stamp of @origin. */
-static struct stamp stamp_of(const struct origin *origin)
+struct stamp origin_stamp(const struct origin *origin)
 {
 	struct stamp stamp;
 
@@ -151,12 +141,12 @@ static struct stamp stamp_of(const struct origin *origin)
 
 bool origin_holds(struct origin *origin)
 {
-	struct stamp before = stamp_of(origin);
+	struct stamp before = origin_stamp(origin);
 	unsigned char now_digest[ORIGIN_DIGEST_BYTES];
 	struct stamp now;
 	bool is_same;
 
-	origin_stamp(origin->path, &now);
+	stamp_take_file(origin->path, &now);
 	is_same = stamp_is_same(&before, &now);
 	if ((is_same && before.is_at_rest) || now.size == 0 || now.size > ORIGIN_BYTES_MAX)
 		return is_same;
@@ -197,7 +187,7 @@ void origins_accept(struct origins *origins)
 	for (size_t i = 0; i < origins->n_items; i++) {
 		struct stamp now;
 
-		origin_stamp(origins->items[i].path, &now);
+		stamp_take_file(origins->items[i].path, &now);
 		/* Its bytes are not compared. */
 		now.is_at_rest = true;
 		origin_renew(&origins->items[i], &now);

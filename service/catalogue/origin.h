@@ -43,9 +43,6 @@ struct origins {
 /* Free the memory of @origins. */
 void origins_deinit(struct origins *origins);
 
-/* Take the stamp of the file at @path, through all links; zeros when there is none. */
-void origin_stamp(const char *path, struct stamp *ret_stamp);
-
 /* Have the file at @path in @origins, with its stamp and digest. Store its index. 0 or -ENOMEM. */
 int origins_add(struct origins *origins, const char *path, uint32_t *ret_index);
 
@@ -64,6 +61,9 @@ bool origin_holds(struct origin *origin);
 
 /* Return whether the files of @origins all are what they were. */
 bool origins_hold(struct origins *origins);
+
+/* Return the stamp of the file of @origin, as it was last found to be what it was. */
+struct stamp origin_stamp(const struct origin *origin);
 
 /* Let @stamp be the stamp of @origin, whose file was found to have the same bytes. */
 void origin_renew(struct origin *origin, const struct stamp *stamp);

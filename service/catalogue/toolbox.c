@@ -7,6 +7,8 @@
 #include "catalogue/package.h"
 #include "catalogue/tool_schemas.h"
 #include "util/clock.h"
+#include "util/digest.h"
+#include "util/environment.h"
 
 /* Pause between two looks at the definition of a tool whose process has its program already. One look takes about a
  * microsecond, as does a part of such a call; with the pause, looks take less than 0.02 % of a processor. */
@@ -155,6 +157,24 @@ bool tool_program_is_current(const struct tool *tool)
 	       has_same_scripts(tool) &&
 	       (tool->beside == ORIGIN_NONE ||
 		       origin_holds(&package->programs.items[tool->beside]));
+}
+
+uint64_t tool_program_digest(const struct tool *tool)
+{
+	const struct package *package = tool->toolbox->package;
+	const struct origin *programs = package->programs.items;
+	struct stamp stamp;
+	uint64_t digest;
+
+	if (package->kind != KIND_COMMAND || environment_names(package->environment, "PATH="))
+		return 0;
+	stamp = origin_stamp(&programs[tool->program]);
+	digest = stamp_fold(DIGEST_SEED, &stamp);
+	for (uint32_t i = 0; i < tool->n_scripts; i++) {
+		stamp = origin_stamp(&programs[tool->scripts[i]]);
+		digest = stamp_fold(digest, &stamp);
+	}
+	return digest;
 }
 
 bool tool_is_current(const struct tool *tool)

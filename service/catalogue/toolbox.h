@@ -114,6 +114,10 @@ bool tool_is_current(const struct tool *tool);
 /* Return whether the program that a call of @tool would start is what it was; true if it would start none. */
 bool tool_program_is_current(const struct tool *tool);
 
+/* Return the digest of the files that a call of @tool would start, by which its host knows them (wire/wire.h). 0: it starts
+ * none, or its host finds programs in another PATH. */
+uint64_t tool_program_digest(const struct tool *tool);
+
 /* Return "read", "write", "execute" or "unrated". */
 const char *tool_risk_name(enum tool_risk risk);
 

@@ -690,6 +690,7 @@ static int fail_later(struct host *host)
 int host_invoke(struct host *host, uint64_t id, const struct host_call *call)
 {
 	struct wire_invoke invoke = {
+		.program = call->program,
 		.tool = call->tool,
 		.timeout_ms = call->timeout_ms,
 		.output_max = (uint32_t)host->reader.payload_max,

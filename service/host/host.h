@@ -145,7 +145,8 @@ struct host_call {
 	size_t caller_size;
 	const char *arguments; /* JSON text */
 	size_t size;
-	bool is_check; /* only ask whether the tool takes the arguments */
+	bool is_check;    /* only ask whether the tool takes the arguments */
+	uint64_t program; /* as in struct wire_invoke */
 };
 
 /* The calls that a host has at a time: it runs them one after the other, or carries them. */

@@ -230,7 +230,6 @@ static int place_origins(struct folder *folder, struct package *package)
 			continue;
 		tool->program = folder->list.items[i].program;
 		tool->beside = folder->list.items[i].definition;
-		tool->n_scripts = 0; /* its arguments are placeholders */
 		tool++;
 	}
 	origins_deinit(&package->programs);

@@ -215,6 +215,7 @@ static int send_call(
 {
 	uint64_t left_ms = runner_call_left_ms(call);
 	struct host_call invoke = {
+		.program = tool_program_digest(worker->package->tools[call->tool]),
 		.tool = call->tool,
 		.timeout_ms = left_ms < UINT32_MAX ? (uint32_t)left_ms : UINT32_MAX,
 		.caller = call->caller.data,

@@ -46,6 +46,24 @@ void stamp_take(const struct stat *status, struct stamp *ret_stamp)
 	ret_stamp->is_at_rest = stamp_now_ns() - ret_stamp->noted_ns > STAMP_REST_S * NS_PER_S;
 }
 
+void stamp_take_file(const char *path, struct stamp *ret_stamp)
+{
+	struct stat status;
+
+	*ret_stamp = (struct stamp){0};
+	if (stat(path, &status) == 0)
+		stamp_take(&status, ret_stamp);
+}
+
+uint64_t stamp_fold(uint64_t digest, const struct stamp *stamp)
+{
+	digest = digest_word(digest, stamp->size);
+	digest = digest_word(digest, stamp->device);
+	digest = digest_word(digest, stamp->inode);
+	digest = digest_word(digest, (uint64_t)stamp->changed_ns);
+	return digest_word(digest, (uint64_t)stamp->noted_ns);
+}
+
 bool stamp_is_same(const struct stamp *left, const struct stamp *right)
 {
 	return left->size == right->size && left->device == right->device &&

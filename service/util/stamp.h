@@ -39,6 +39,12 @@ void stamp_write_time(struct buffer *out, int64_t ns);
 /* Take the stamp of the file that @status describes, now. */
 void stamp_take(const struct stat *status, struct stamp *ret_stamp);
 
+/* Take the stamp of the file at @path, through all links, now; zeros when there is none. */
+void stamp_take_file(const char *path, struct stamp *ret_stamp);
+
+/* Return the digest of what @digest has and of @stamp. */
+uint64_t stamp_fold(uint64_t digest, const struct stamp *stamp);
+
 /* Return whether both stamps are of one file without a change of its inode in between. */
 bool stamp_is_same(const struct stamp *left, const struct stamp *right);
 

@@ -88,12 +88,13 @@ struct wire_header {
 
 /* The payload of INVOKE and CHECK: this, then the caller, then the arguments, both as JSON text. */
 struct wire_invoke {
+	uint64_t program;     /* kind command: stamp_fold() of the files that it starts; 0: any */
 	uint32_t tool;        /* index in the toolbox's list */
 	uint32_t timeout_ms;  /* left of its time */
 	uint32_t output_max;  /* bytes of the payload of an answer, at most */
 	uint32_t stderr_max;  /* bytes of stderr that are logged per call */
 	uint32_t caller_size; /* bytes of {"call_id", "session_id", "lang"}; 0: none */
-};
+} __attribute__((packed));
 
 /* The payload of CANCEL. */
 struct wire_cancel {

@@ -41,6 +41,7 @@ struct driver_load {
 
 struct driver_call {
 	uint64_t id;
+	uint64_t program;    /* as in struct wire_invoke */
 	uint32_t tool;       /* index in the toolbox's list */
 	uint32_t timeout_ms; /* remaining time */
 	uint32_t output_max; /* most bytes that the daemon accepts as an answer */

@@ -302,6 +302,7 @@ static int read_invoke(const struct wire_frame *frame, struct driver_call *ret_c
 		return -EPROTO;
 	*ret_call = (struct driver_call){
 		.id = frame->id,
+		.program = invoke.program,
 		.tool = invoke.tool,
 		.timeout_ms = invoke.timeout_ms,
 		.output_max = invoke.output_max,

@@ -169,6 +169,14 @@ static int write_failed(struct command_run *run, struct buffer *out)
 	return buffer_status(&message) ? -ENOMEM : DRIVER_E_ERROR;
 }
 
+int command_answer_changed(struct buffer *out)
+{
+	begin_error("unavailable", out);
+	json_write_text(out, "its program has changed since the call was accepted; call it again");
+	buffer_append_char(out, '}');
+	return DRIVER_E_ERROR;
+}
+
 int command_answer_not_started(
 	const struct command *command, const char *program, int error, struct buffer *out)
 {

@@ -29,6 +29,9 @@ int command_answer(const struct command *command, struct command_run *run, struc
 int command_answer_not_started(
 	const struct command *command, const char *program, int error, struct buffer *out);
 
+/* Append that the program is not the one that the daemon has looked at. Return DRIVER_E_ERROR. */
+int command_answer_changed(struct buffer *out);
+
 /* Append that the argument whose key is at @key cannot be passed. Return DRIVER_E_ERROR. */
 int command_answer_refused(
 	const struct json_tape *tape, uint32_t key, const char *message, struct buffer *out);

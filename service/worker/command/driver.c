@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
+#include "util/digest.h"
+#include "util/stamp.h"
 #include "worker/command/answer.h"
 #include "worker/command/fill.h"
 #include "worker/command/run.h"
@@ -126,6 +128,25 @@ static uint32_t earlier(uint32_t timeout_ms)
 	return timeout_ms / 8 < EARLIER_MS_MAX ? timeout_ms / 8 : EARLIER_MS_MAX;
 }
 
+/* Return the digest of @program and of the scripts of @command, as they are now (wire/wire.h). */
+static uint64_t digest_files(const struct command *command, const char *program)
+{
+	char path[PATH_MAX];
+	struct stamp stamp;
+	uint64_t digest;
+
+	stamp_take_file(program, &stamp);
+	digest = stamp_fold(DIGEST_SEED, &stamp);
+	for (size_t i = 0; i < command->arguments.n_items; i++) {
+		if (!command_set_has(&command->scripts, i) ||
+			!command_script_path(command, i, path))
+			continue;
+		stamp_take_file(path, &stamp);
+		digest = stamp_fold(digest, &stamp);
+	}
+	return digest;
+}
+
 static int run_program(struct command_driver *driver, const struct command_tool *tool,
 	const struct driver_call *call, struct buffer *out)
 {
@@ -134,6 +155,8 @@ static int run_program(struct command_driver *driver, const struct command_tool 
 	char program[PATH_MAX];
 	int r = command_find_program(command, program);
 
+	if (r == 0 && call->program && digest_files(command, program) != call->program)
+		return command_answer_changed(out);
 	if (r == 0) {
 		run->program = program;
 		run->arguments = driver->fill.arguments;

@@ -3,10 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../scratch.h"
 #include "guest.h"
 #include "json/writer.h"
 #include "quotes.h"
 #include "util/cleanup.h"
+#include "util/digest.h"
+#include "util/stamp.h"
 
 /* Small programs in a real host: for each call one line, and its result. */
 
@@ -429,4 +432,38 @@ Test(command_driver, waits_for_a_program_that_has_closed_its_stdout, .timeout = 
 	expect_answer("'shell':'sleep 50 >&- & echo a'", "{}", "{\"output\":\"a\"}");
 	/* Its end is all that there is to wait for: another process keeps stderr. */
 	expect_answer("'shell':'echo a; exec >&-; sleep 1000 &'", "{}", "{\"output\":\"a\"}");
+}
+
+/* Let @guest expect the files at @paths as they are now. */
+static void expect_files(struct guest *guest, const char *const *paths, size_t n_paths)
+{
+	guest->program = DIGEST_SEED;
+	for (size_t i = 0; i < n_paths; i++) {
+		struct stamp stamp;
+
+		stamp_take_file(paths[i], &stamp);
+		guest->program = stamp_fold(guest->program, &stamp);
+	}
+}
+
+Test(command_driver, starts_no_file_but_those_that_the_daemon_has_looked_at, .timeout = LIMIT,
+	.init = scratch_set_up, .fini = scratch_tear_down)
+{
+	const char *const paths[] = {"/bin/sh", scratch_path("x.sh")};
+	struct guest guest = {0};
+	struct buffer tools = {0};
+
+	scratch_write("x.sh", "echo first");
+	buffer_printf(&tools, "{'name':'f','cwd':'%.*s','argv':['/bin/sh','x.sh'],'scripts':[1]}",
+		(int)(strlen(paths[1]) - strlen("/x.sh")), paths[1]);
+	start(&guest, buffer_terminate(&tools), NULL);
+	expect_files(&guest, paths, 2);
+	cr_expect_str_eq(guest_call(&guest, "f", "{}"), "{\"output\":\"first\"}");
+	scratch_write("x.sh", "echo other");
+	cr_expect(strstr(guest_call(&guest, "f", "{}"), "{\"code\":\"unavailable\""), "%s",
+		guest.answer.data);
+	expect_files(&guest, paths, 2);
+	cr_expect_str_eq(guest_call(&guest, "f", "{}"), "{\"output\":\"other\"}");
+	guest_stop(&guest);
+	buffer_deinit(&tools);
 }
