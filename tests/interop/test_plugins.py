@@ -56,7 +56,7 @@ def test_what_a_table_tells_is_listed(caller):
         "name": "who", "description": "For tests.",
         "argument_schema": {"type": "object", "properties": {}, "additionalProperties": False},
         "output_schema": {"type": "object", "required": ["session"]},
-        "toolbox_id": "plugged", "risk": "read", "parallel": False,
+        "toolbox_id": "plugged", "source": {"kind": "plugin", "toolbox": "plugged"}, "risk": "read", "parallel": False,
         "triggers": ["^who (calls|am i)"]}
     assert tools[0]["output_schema"] == {"type": "object"}
     assert caller.call("ovos.tools.match", {"utterance": "Who calls?"}) == {
