@@ -22,6 +22,7 @@ ONLY_OURS = {
     "triggers": "declared by the manifest (contract.md, Definitions)",
     "examples": "declared by the manifest (contract.md, Definitions)",
     "parallel": "declared by the manifest (contract.md, Definitions)",
+    "source": "a definition says where its tool comes from (contract.md, Definitions)",
     "failed": "a reload lists the toolboxes that failed (contract.md, Requests)",
     "tools": "a reload lists the definitions, as OVOS-TOOLS-1 wants (contract.md, Requests)",
 }
