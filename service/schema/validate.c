@@ -16,14 +16,14 @@
  *      ▼                            └────▶ record: an object of which only names decide
  *   check ──▶ values ──▶ the section of the type that came ──▶ applicators
  *
- * Only records and check() count depth: a value that is decided before them has no children to
+ * Only records and check_node() count depth: a value that is decided before them has no children to
  * visit.
  */
 
 /* Inlining makes every call of the walk more expensive, so the rare paths are kept out of it. */
 #define OUT_OF_LINE __attribute__((noinline))
 
-static bool check(
+static bool check_node(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks);
 static bool check_leaf(struct schema_context *context, const struct node *node, uint32_t index);
 static bool check_record(
@@ -51,7 +51,7 @@ OUT_OF_LINE static bool accepts_whole(
 	if (!(node->deep & NODE_INTEGER))
 		return true;
 	return node->leaf & NODE_INTEGER ? check_leaf(context, node, index)
-					 : check(context, node, index, marks);
+					 : check_node(context, node, index, marks);
 }
 
 /* @token is the one at @index. */
@@ -68,7 +68,7 @@ static inline bool accepts_token(struct schema_context *context, const struct no
 		return type == NODE_FRACTION && accepts_whole(context, node, index, marks);
 	}
 	if (!(node->leaf & type) || (type == NODE_OBJECT && marks != MARKS_NONE))
-		return check(context, node, index, marks);
+		return check_node(context, node, index, marks);
 	return type == NODE_OBJECT ? check_record(context, node->object, index)
 				   : check_leaf(context, node, index);
 }
@@ -562,7 +562,7 @@ OUT_OF_LINE static bool check_scoped(
 
 /* ── the entries ─────────────────────────────────────────────────────────────────────────────── */
 
-static bool check(
+static bool check_node(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
 {
 	bool holds;
