@@ -47,6 +47,7 @@ static void finish_aside(void *data, uint32_t events)
 	void *done_data = aside->data;
 
 	(void)events;
+	check(aside->is_running);
 	aside_free(aside);
 	done(done_data);
 }
@@ -59,6 +60,7 @@ int aside_start(struct loop *loop, aside_function run, aside_function done, void
 	cleanup(aside_cleanup) struct aside *aside = calloc(1, sizeof(*aside));
 	int r;
 
+	check(run && done);
 	if (!aside)
 		return -ENOMEM;
 	*aside = (struct aside){.run = run, .done = done, .data = data};

@@ -11,6 +11,7 @@
 
 #include "loop/inside.h"
 #include "loop/loop.h"
+#include "util/assert.h"
 #include "util/process/children.h"
 #include "util/log.h"
 
@@ -236,6 +237,7 @@ int loop_adopt(struct loop *loop, bool (*is_leftover)(pid_t pid))
 	/* A parent that ignores SIGCHLD gets none. */
 	if (signal(SIGCHLD, SIG_DFL) == SIG_ERR || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		return -errno;
+	check(is_leftover && !loop->is_leftover);
 	loop->is_leftover = is_leftover;
 	loop->close_children = close_children;
 	return watch_signal(loop);

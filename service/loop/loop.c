@@ -57,6 +57,7 @@ int loop_add_fd(struct loop *loop, int fd, uint32_t events, loop_fd_function fun
 	cleanup_free struct loop_source *source = malloc(sizeof(*source));
 	int r;
 
+	check(function);
 	if (!source)
 		return -ENOMEM;
 	*source = (struct loop_source){.loop = loop, .fd = fd, .function = function, .data = data};
@@ -80,6 +81,7 @@ void loop_source_free(struct loop_source *source)
 	for (int i = 0; i < source->loop->batch_count; i++)
 		if (source->loop->batch[i].data.ptr == source)
 			source->loop->batch[i].data.ptr = NULL;
+	check(source->loop->n_sources > 0);
 	source->loop->n_sources--;
 	control(source, EPOLL_CTL_DEL, 0);
 	free(source);
@@ -300,6 +302,7 @@ void loop_timer_disarm(struct loop_timer *timer)
 void loop_task_init(
 	struct loop_task *task, struct loop *loop, loop_task_function function, void *data)
 {
+	check(function);
 	*task = (struct loop_task){.loop = loop, .function = function, .data = data};
 	list_init(&task->link);
 }

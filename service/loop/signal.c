@@ -6,6 +6,7 @@
 
 #include "loop/inside.h"
 #include "loop/loop.h"
+#include "util/assert.h"
 
 /*
  * Signals: the process blocks them and reads them from one signalfd. So a handler is an ordinary
@@ -53,6 +54,7 @@ int loop_add_signal(struct loop *loop, int signal, loop_signal_function function
 
 	if (signal <= 0 || signal >= NSIG)
 		return -EINVAL;
+	check(function);
 	if (loop->signals.entries[signal].function)
 		return -EEXIST;
 	sigaddset(&signals, signal);
