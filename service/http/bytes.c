@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "util/assert.h"
 #include "util/cleanup.h"
 
 struct http_bytes *http_bytes_new(struct buffer *text)
@@ -24,13 +25,17 @@ struct http_bytes *http_bytes_new(struct buffer *text)
 
 struct http_bytes *http_bytes_ref(struct http_bytes *bytes)
 {
+	check(bytes->references > 0);
 	bytes->references++;
 	return bytes;
 }
 
 void http_bytes_unref(struct http_bytes *bytes)
 {
-	if (!bytes || --bytes->references > 0)
+	if (!bytes)
+		return;
+	check(bytes->references > 0);
+	if (--bytes->references > 0)
 		return;
 	free(bytes->bytes);
 	free(bytes);

@@ -118,11 +118,13 @@ static void set_pending(struct http_connection *connection, bool is_pending)
 	if (connection->is_pending == is_pending)
 		return;
 	connection->is_pending = is_pending;
+	check(is_pending || connection->connections->n_pending > 0);
 	connection->connections->n_pending += is_pending ? 1 : -1u;
 }
 
 static void charge_held(struct http_connection *connection)
 {
+	check(connection->held == 0 || connection->account);
 	account_release(connection->account, connection->held);
 	connection->held = 0;
 }
@@ -393,6 +395,7 @@ void http_delay(struct http_connection *connection, uint64_t delay_ms,
 	void (*respond)(struct http_connection *connection))
 {
 	check(connection->state == CONNECTION_WAITING);
+	check(respond && !connection->late);
 	connection->late = respond;
 	loop_timer_arm(&connection->timer, delay_ms);
 }
@@ -400,6 +403,7 @@ void http_delay(struct http_connection *connection, uint64_t delay_ms,
 void http_wait(struct http_connection *connection, const struct http_waiter *waiter)
 {
 	check(connection->state == CONNECTION_WAITING);
+	check(!connection->waiter.gone);
 	connection->waiter = *waiter;
 }
 
@@ -894,6 +898,7 @@ int http_connections_new(struct loop *loop, struct bus *bus, const struct http_b
 	struct http_connections *connections = calloc(1, sizeof(*connections));
 	int r;
 
+	check(handler->request);
 	if (!connections)
 		return -ENOMEM;
 	*connections = (struct http_connections){

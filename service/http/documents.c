@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "http/bytes.h"
+#include "util/assert.h"
 
 /* `"16 digits"` (RFC 9110 §8.8.3). */
 #define ETAG_BYTES 19
@@ -26,6 +27,7 @@ struct document {
 static void drop_document(struct documents *documents, struct document *document)
 {
 	list_remove(&document->link);
+	check(documents->n > 0 && documents->bytes >= document->bytes->size);
 	documents->n--;
 	documents->bytes -= document->bytes->size;
 	http_bytes_unref(document->bytes);

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include "util/assert.h"
 #include "util/cleanup.h"
 
 /* The first bytes of the head that are kept for the next response. */
@@ -12,6 +13,8 @@
 
 void http_outgoing_take(struct http_outgoing *outgoing, struct buffer *body, size_t at)
 {
+	check(at <= body->size);
+	check(!outgoing->bytes && !outgoing->body.data);
 	outgoing->body = *body;
 	*body = (struct buffer){0};
 	outgoing->body_at = at;
@@ -20,6 +23,7 @@ void http_outgoing_take(struct http_outgoing *outgoing, struct buffer *body, siz
 
 void http_outgoing_share(struct http_outgoing *outgoing, struct http_bytes *bytes)
 {
+	check(!outgoing->bytes && !outgoing->body.data);
 	outgoing->bytes = http_bytes_ref(bytes);
 	outgoing->body_at = 0;
 	outgoing->body_end = bytes->size;
@@ -55,6 +59,7 @@ static void take_sent(struct http_outgoing *outgoing, size_t size)
 	head = size < head ? size : head;
 	outgoing->head_at += head;
 	outgoing->body_at += size - head;
+	check(outgoing->body_at <= outgoing->body_end);
 }
 
 ssize_t http_outgoing_send(struct http_outgoing *outgoing, int fd, struct tls_session *tls)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/places.h"
 
+#include "util/assert.h"
+
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 void http_places_init(struct http_places *places, bool (*give_way)(struct http_place *place))
 {
+	check(give_way);
 	*places = (struct http_places){.give_way = give_way};
 	list_init(&places->list);
 }
@@ -52,6 +55,7 @@ static bool make_room(struct http_places *places, const char *holder)
 
 static void count_place(struct http_places *places, const struct http_place *place, int n)
 {
+	check(n > 0 || (place->is_spare ? places->n_spare : places->count) > 0);
 	if (place->is_spare)
 		places->n_spare += (unsigned int)n;
 	else

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/share.h"
 
@@ -22,6 +23,7 @@ static void drop_stream(void *data)
 {
 	struct stream *stream = data;
 
+	check(stream->streams->n > 0);
 	list_remove(&stream->link);
 	stream->streams->n--;
 	stream->free(stream);
@@ -71,6 +73,7 @@ bool streams_have_room(const struct streams *streams, const struct http_request 
 bool streams_open(
 	struct streams *streams, struct stream *stream, const struct http_request *request)
 {
+	check(!stream || (stream->free && !stream->streams));
 	if (!stream || !streams_have_room(streams, request)) {
 		if (stream)
 			stream->free(stream);

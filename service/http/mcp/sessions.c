@@ -7,6 +7,7 @@
 
 #include <openssl/crypto.h>
 
+#include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/share.h"
 
@@ -29,6 +30,7 @@ void mcp_sessions_deinit(struct mcp_sessions *sessions)
 
 void mcp_sessions_drop(struct mcp_sessions *sessions, struct mcp_session *session)
 {
+	check(sessions->n > 0);
 	list_remove(&session->link);
 	sessions->n--;
 	free(session);
@@ -141,6 +143,7 @@ void mcp_sessions_end_stream(struct mcp_sessions *sessions, const char *name, ui
 
 		if (strcmp(session->name, name) != 0)
 			continue;
+		check(session->n_streams > 0);
 		session->n_streams--;
 		use_session(sessions, session, now_ms);
 		return;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "catalogue/definition.h"
+#include "util/assert.h"
 #include "util/cleanup.h"
 
 static void free_list(struct mcp_list *list)
@@ -23,6 +24,7 @@ CLEANUP_DEFINE(mcp_list, struct mcp_list *, free_list)
 
 static void drop_first(struct mcp_lists *lists)
 {
+	check(lists->n > 0);
 	free_list(container_of(list_take_first(&lists->list), struct mcp_list, link));
 	lists->n--;
 }
