@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "bus/endpoint.h"
+#include "util/assert.h"
 
 /* The common part of the two kinds of endpoint: its state, and the texts of the log. */
 
@@ -21,6 +22,7 @@ void bus_init(struct bus *bus, const struct bus_operations *operations, struct l
 	const struct bus_address *address, const struct bus_limits *limits,
 	const struct bus_handler *handler, void *data)
 {
+	check(operations->free && operations->queue && operations->queued_bytes);
 	*bus = (struct bus){
 		.operations = operations,
 		.loop = loop,

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "util/assert.h"
 #include "util/network.h"
 
 static struct crowd_member *member_of(struct list *link)
@@ -24,6 +25,7 @@ void crowd_enter(struct crowd *crowd, struct crowd_member *member, struct accoun
 		network_write_holder(&address, holder);
 		account_set_holder(account, holder);
 	}
+	check(!member->link.next);
 	member->holder = account->holder;
 	list_init(&member->link);
 	list_append(&crowd->list, &member->link);

@@ -23,6 +23,7 @@
 #include "bus/endpoint.h"
 #include "bus/pacing.h"
 #include "bus/upgrade.h"
+#include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/debt.h"
@@ -168,6 +169,7 @@ static void add_peer(
 		embedded->looked_ms = clock_now_ms();
 		loop_timer_arm(&embedded->tick_timer, tick_ms(embedded));
 	}
+	check(!peer->is_member && !peer->account->is_closed);
 	peer->is_member = true;
 	list_append(&embedded->peers, &peer->link);
 	embedded->bus.counters.clients++;
@@ -183,7 +185,9 @@ static void remove_peer(struct embedded *embedded, struct peer *peer)
 	peer->is_member = false;
 	list_remove(&peer->link);
 	crowd_leave(&peer->member);
+	check(embedded->bus.counters.clients > 0);
 	embedded->bus.counters.clients--;
+	check(embedded->n_paused >= peer->is_paused);
 	embedded->n_paused -= peer->is_paused;
 	frame_queue_clear(&peer->queue);
 	intake_reset(&peer->intake, &embedded->rules);

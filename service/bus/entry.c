@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bus/entry_state.h"
+#include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/list.h"
 #include "util/network.h"
@@ -56,6 +57,7 @@ static void free_entry(struct entry *entry)
 	check(entry->entries->count > 0);
 	list_remove(&entry->link);
 	entry->entries->count--;
+	check(entry->is_near || entry->entries->n_far > 0);
 	entry->entries->n_far -= !entry->is_near;
 	loop_source_free(entry->source);
 	loop_timer_deinit(&entry->timer);
@@ -204,6 +206,7 @@ int entries_new(struct loop *loop, const struct http_limits *limits,
 {
 	struct entries *entries = calloc(1, sizeof(*entries));
 
+	check(handler->judge && handler->take);
 	if (!entries)
 		return -ENOMEM;
 	*entries = (struct entries){

@@ -52,6 +52,7 @@ struct frame *frame_take(struct buffer *message)
 {
 	struct frame *frame = (struct frame *)(void *)take_ptr(message->data);
 
+	check(frame && message->size >= FRAME_ROOM_BYTES);
 	frame->references = 1;
 	frame->size = message->size - FRAME_ROOM_BYTES;
 	buffer_deinit(message);
@@ -70,6 +71,7 @@ const char *frame_text(const struct frame *frame)
 
 void frame_charge(struct frame *frame, struct account *account, size_t n_queues)
 {
+	check(!frame->account && frame->charged == 0);
 	frame->charged = frame->size + FRAME_OVERHEAD_BYTES + n_queues * sizeof(struct frame *);
 	frame->account = account_ref(account);
 	account_queue(account, frame->charged);
@@ -77,6 +79,7 @@ void frame_charge(struct frame *frame, struct account *account, size_t n_queues)
 
 struct frame *frame_ref(struct frame *frame)
 {
+	check(frame->references > 0);
 	frame->references++;
 	return frame;
 }
@@ -163,6 +166,7 @@ struct frame *frame_queue_take(struct frame_queue *queue)
 	frame = *slot(queue, 0);
 	queue->first = (queue->first + 1) & (queue->capacity - 1);
 	queue->count--;
+	check(queue->bytes >= frame->size + FRAME_OVERHEAD_BYTES);
 	queue->bytes -= frame->size + FRAME_OVERHEAD_BYTES;
 	if (queue->shares)
 		queue->shares[frame->share] -= frame->size + FRAME_OVERHEAD_BYTES;
