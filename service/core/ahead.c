@@ -8,6 +8,7 @@
 #include "catalogue/tool_schemas.h"
 #include "core/checks.h"
 #include "core/errors.h"
+#include "util/assert.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -56,6 +57,7 @@ static int begin_work(struct ahead *ahead, const struct held *held)
 
 	if (r < 0)
 		return r;
+	check(!work->frame && !ahead->aside);
 	work->frame = inbox_frame_ref(held->frame);
 	work->check = held->check;
 	work->limits = checks_limits(ahead->config);
@@ -100,6 +102,7 @@ static void finish_work(void *data)
 	struct ahead *ahead = container_of(data, struct ahead, work);
 	struct held *held = find_held(ahead);
 
+	check(ahead->work.frame && !ahead->work.is_done);
 	ahead->aside = NULL;
 	ahead->work.is_done = true;
 	if (held)

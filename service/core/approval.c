@@ -13,6 +13,7 @@
 #include "json/writer.h"
 #include "policy/proof.h"
 #include "policy/question.h"
+#include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/glob.h"
@@ -52,6 +53,7 @@ int approval_init(struct approval *approval, struct loop *loop, const struct con
 		.handler = *handler,
 		.data = data,
 	};
+	check(handler->decided && handler->is_changed);
 	pending_init(&approval->pending);
 	grants_init(&approval->grants);
 	if (hex_write_id(approval->nonce) < 0)

@@ -268,6 +268,7 @@ void calls_close(struct calls *calls, struct call *call)
 	check(call->state != CALL_SPARE);
 	check(!answer_is_open(&call->answer) && !call->question);
 	if (call->state == CALL_IN_FLIGHT) {
+		check(calls->n_in_flight > 0 && calls->held_bytes >= call->held_bytes);
 		calls->n_in_flight--;
 		calls->held_bytes -= call->held_bytes;
 		list_remove(&call->link);

@@ -7,6 +7,7 @@
 
 #include "catalogue/package.h"
 #include "core/calls.h"
+#include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 
@@ -26,6 +27,7 @@ static void take_held(struct held *held)
 {
 	audit_forget(&held->wait);
 	list_remove(&held->link);
+	check(held->requests->n > 0);
 	held->requests->n--;
 	set_timer(held->requests);
 }
@@ -70,6 +72,7 @@ static void look_at_clock(void *data)
 
 int held_init(struct held_requests *requests, struct loop *loop, held_function function, void *data)
 {
+	check(function);
 	*requests = (struct held_requests){.function = function, .data = data};
 	list_init(&requests->list);
 	return loop_timer_init(&requests->due, loop, look_at_clock, requests);

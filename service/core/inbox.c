@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/inbox.h"
 
+#include "util/assert.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,13 +64,17 @@ struct inbox_frame *inbox_take_first(struct inbox *inbox)
 
 	if (!link)
 		return NULL;
+	check(inbox->n_frames > 0);
 	inbox->n_frames--;
 	return container_of(link, struct inbox_frame, link);
 }
 
 void inbox_frame_unref(struct inbox_frame *frame)
 {
-	if (!frame || --frame->references > 0)
+	if (!frame)
+		return;
+	check(frame->references > 0);
+	if (--frame->references > 0)
 		return;
 	account_release(frame->account, frame->size);
 	account_unref(frame->account);

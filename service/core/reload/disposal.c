@@ -3,6 +3,7 @@
 
 #include <malloc.h>
 
+#include "util/assert.h"
 #include "util/cleanup.h"
 
 /* Beside the loop. Reading has left its memory free between blocks that stay: trim it, too. */
@@ -18,6 +19,7 @@ static void finish_disposal(void *data)
 {
 	struct disposal *disposal = data;
 
+	check(disposal->aside);
 	disposal->aside = NULL;
 	if (disposal->is_wanted || !package_bin_is_empty(&disposal->bin))
 		disposal_begin(disposal);

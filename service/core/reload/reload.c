@@ -106,6 +106,7 @@ static bool answer_waiter(struct reload *reload, struct list *waiting, send_func
 	if (!link)
 		return false;
 	waiter = container_of(link, struct reload_waiter, link);
+	check(reload->n_waiting > 0);
 	reload->n_waiting--;
 	before = bus_act_for(reload->parts.audience->bus, waiter->caller->account);
 	send(reload, waiter->caller, &waiter->answer);
