@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policy/answerers.h"
 
+#include "util/assert.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 static void drop_answerer(struct answerers *answerers, size_t index)
 {
+	check(index < answerers->n);
 	free(answerers->list[index].source);
 	answerers->list[index] = answerers->list[--answerers->n];
 }
@@ -70,6 +73,7 @@ int answerers_attach(struct answerers *answerers, uint64_t client, const char *s
 	}
 	if (size > 0)
 		memcpy(copy, source, size);
+	check(answerers->n < ANSWERERS_MAX);
 	answerers->list[answerers->n++] = (struct answerer){client, copy, size, until_ms};
 	return 0;
 }

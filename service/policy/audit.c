@@ -82,7 +82,10 @@ static void free_orders(struct list *list)
 /* Unlock @shared and drop one of its references. */
 static void unlock_and_unref(struct audit_shared *shared)
 {
-	bool is_last = --shared->references == 0;
+	bool is_last;
+
+	check(shared->references > 0);
+	is_last = --shared->references == 0;
 
 	pthread_mutex_unlock(&shared->lock);
 	if (!is_last)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "catalogue/package.h"
+#include "util/assert.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
 
@@ -58,6 +59,7 @@ static void drop_oldest(struct grants *grants)
 {
 	struct list *link = list_take_first(&grants->list);
 
+	check(link && grants->n > 0);
 	free(container_of(link, struct grant, link));
 	grants->n--;
 }

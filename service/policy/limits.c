@@ -66,7 +66,9 @@ static void drop_bucket(struct limits *limits, struct bucket *bucket)
 	list_remove(&bucket->link);
 	list_remove(&bucket->chain);
 	list_remove(&bucket->sibling);
+	check(limits->n_buckets > 0);
 	limits->n_buckets--;
+	check(!bucket->parent || bucket->parent->n_children > 0);
 	if (bucket->parent)
 		bucket->parent->n_children--;
 	unref_bucket(bucket);

@@ -177,6 +177,7 @@ uint64_t pending_next_ms(const struct pending *pending)
 void pending_take(struct pending *pending, struct pending_question *question)
 {
 	list_remove(&question->link);
+	check(!question->is_asked || pending->n > 0);
 	if (question->is_asked)
 		pending->n--;
 }
