@@ -378,6 +378,7 @@ static void drop_call(struct host *host, unsigned int at)
 /* Note that the call that runs is done, and that the next one, if there is any, has begun. */
 static void advance_calls(struct host *host)
 {
+	check(host->n_calls > 0);
 	host->n_calls--;
 	host->refused[0] = '\0';
 	memmove(host->calls, host->calls + 1, host->n_calls * sizeof(*host->calls));

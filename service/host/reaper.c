@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/reaper.h"
 
+#include "util/assert.h"
+
 #include <stdlib.h>
 
 struct dismissed {
@@ -29,6 +31,7 @@ static void host_has_ended(void *data, const struct host_exit *exit)
 void reaper_init(
 	struct reaper *reaper, void (*exited)(void *data, const struct host_exit *exit), void *data)
 {
+	check(exited);
 	*reaper = (struct reaper){.exited = exited, .data = data};
 	list_init(&reaper->hosts);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "util/assert.h"
 #include "util/clock.h"
 
 #define S_PER_NS 1e-9
@@ -27,6 +28,7 @@ void cooldowns_deinit(struct cooldowns *cooldowns)
 
 void cooldowns_note_end(struct cooldowns *cooldowns, uint32_t tool)
 {
+	check(cooldowns->ended_ns);
 	cooldowns->ended_ns[tool] = clock_now_ns();
 }
 

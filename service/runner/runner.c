@@ -9,6 +9,7 @@
 #include "catalogue/kind.h"
 #include "runner/cooldowns.h"
 #include "runner/crashes.h"
+#include "util/assert.h"
 #include "util/clock.h"
 #include "util/list.h"
 #include "util/log.h"
@@ -676,6 +677,7 @@ int runner_new(struct loop *loop, struct package *package, const struct runner_o
 
 	if (!runner)
 		return -ENOMEM;
+	check(handler->done);
 	runner->loop = loop;
 	runner->package = package_ref(package);
 	runner->capacity = worker_capacity(package);
