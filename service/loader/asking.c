@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "loader/checker.h"
+#include "util/assert.h"
 #include "util/clock.h"
 
 /* Questions that begin at the same time. One that takes longer than a moment mostly waits, and counts no more … */
@@ -70,6 +71,7 @@ static void give(struct question *question, void *item)
 		.package = question->package,
 	};
 
+	check(question->is_over && item);
 	question->item = NULL;
 	question->is_taken = true;
 	question->asking->answered(item, &answer);
@@ -80,6 +82,7 @@ static void end_question(struct question *question)
 {
 	struct asking *asking = question->asking;
 
+	check(!question->is_over);
 	question->is_over = true;
 	if (question->item)
 		give(question, question->item);
