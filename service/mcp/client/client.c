@@ -218,6 +218,7 @@ static int request_page(struct mcp_client *client, struct text_view cursor, uint
 	struct mcp_request request = new_request(client);
 
 	mcp_request_list(begin_message(client), &request, cursor);
+	check(client->state == MCP_CLIENT_READY && client->list_id == 0);
 	client->list_id = request.id;
 	client->page_due_ms = now_ms + MCP_LIST_MS;
 	return send_message(client, "tools/list", request.id);
@@ -317,6 +318,7 @@ static int begin_listen(struct mcp_client *client)
 {
 	struct mcp_request request = new_request(client);
 
+	check(client->state == MCP_CLIENT_READY && client->listen_id == 0);
 	mcp_request_listen(begin_message(client), &request);
 	client->listen_at_ms = NEVER;
 	client->listen_id = request.id;
@@ -983,6 +985,7 @@ struct mcp_client *mcp_client_new(const struct mcp_client_options *options)
 		free(calls);
 		return NULL;
 	}
+	check(options->act && options->version);
 	client->options = *options;
 	client->calls = calls;
 	client->list_at_ms = NEVER;

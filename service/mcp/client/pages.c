@@ -5,6 +5,7 @@
 #include "json/number.h"
 #include "json/writer.h"
 #include "mcp/member.h"
+#include "util/assert.h"
 #include "util/siphash.h"
 
 /* The memory that is kept for the next list. */
@@ -24,6 +25,7 @@ static bool is_new_cursor(struct mcp_pages *pages, const struct json_tape *tape,
 	for (unsigned int i = 0; i + 1 < pages->n_pages; i++)
 		if (pages->cursors[i] == hash)
 			return false;
+	check(pages->n_pages > 0 && pages->n_pages < MCP_PAGES_MAX);
 	pages->cursors[pages->n_pages - 1] = hash;
 	return true;
 }
