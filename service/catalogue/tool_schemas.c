@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "catalogue/tool_schemas.h"
 
+#include "util/assert.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -25,6 +27,7 @@ struct tool_schemas *tool_schemas_new(void)
 static void put_to_rest(struct tool_schemas *schemas)
 {
 	list_remove(&schemas->link);
+	check(awake_bytes >= schemas->bytes);
 	awake_bytes -= schemas->bytes;
 	schemas->bytes = 0;
 	schema_free(schemas->arguments.compiled);
@@ -108,6 +111,7 @@ void tool_schemas_pin(struct tool_schemas *schemas)
 {
 	pthread_mutex_lock(&awake_lock);
 	list_remove(&schemas->link);
+	check(awake_bytes >= schemas->bytes);
 	awake_bytes -= schemas->bytes;
 	pthread_mutex_unlock(&awake_lock);
 }
