@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "util/buffer.h"
 #include "util/cleanup.h"
 #include "util/file.h"
+#include "util/siphash.h"
 
 /* Tools in a row often have one program: among so many of the last ones a path is looked for. */
 #define NEAR 16
@@ -29,10 +29,20 @@ void origins_deinit(struct origins *origins)
 	*origins = (struct origins){0};
 }
 
-static void digest(const void *bytes, size_t size, unsigned char ret_digest[ORIGIN_DIGEST_BYTES])
+void origin_digest(const void *bytes, size_t size, unsigned char ret_digest[ORIGIN_DIGEST_BYTES])
 {
-	if (!EVP_Digest(bytes, size, ret_digest, NULL, EVP_sha256(), NULL))
-		memset(ret_digest, 0, ORIGIN_DIGEST_BYTES);
+	struct siphash_key key = siphash_process_key();
+
+	for (char half = 0; half < 2; half++) {
+		struct siphash hash;
+		uint64_t word;
+
+		siphash_init(&hash, &key);
+		siphash_bytes(&hash, &half, sizeof(half));
+		siphash_bytes(&hash, bytes, size);
+		word = siphash_finish(&hash);
+		memcpy(ret_digest + (size_t)half * sizeof(word), &word, sizeof(word));
+	}
 }
 
 /* Store the digest of the @size bytes at @bytes of a file with @stamp; of the stamp when they are too many. */
@@ -43,9 +53,9 @@ static void digest_read(const struct stamp *stamp, const char *bytes, size_t siz
 		(uint64_t)stamp->changed_ns, (uint64_t)stamp->noted_ns};
 
 	if (size > 0 && size <= ORIGIN_BYTES_MAX)
-		digest(bytes, size, ret_digest);
+		origin_digest(bytes, size, ret_digest);
 	else
-		digest(words, sizeof(words), ret_digest);
+		origin_digest(words, sizeof(words), ret_digest);
 }
 
 /* Store the digest of the file at @path, which has @stamp. One that cannot be read has that of the stamp. */

@@ -19,7 +19,9 @@
  * zeros. A load that runs beside the loop renews stamps that the loop compares, so both take a lock.
  */
 
-#define ORIGIN_DIGEST_BYTES 32
+/* Two SipHashes with the key of this process, which no writer of a file knows. A SHA-256 of OpenSSL would have
+ * 2 MB of its library resident in a daemon that uses no TLS. */
+#define ORIGIN_DIGEST_BYTES 16
 
 /* In place of the index of a file: there is none. */
 #define ORIGIN_NONE UINT32_MAX
@@ -31,7 +33,7 @@ struct origin {
 	char *path;
 	struct stamp stamp;
 	unsigned char digest
-		[ORIGIN_DIGEST_BYTES]; /* SHA-256 of its bytes, or of the stamp of a larger file */
+		[ORIGIN_DIGEST_BYTES]; /* digest of its bytes, or of the stamp of a larger file */
 	bool is_shared; /* it has other names, or is mounted there: its folder does not report changes */
 };
 
@@ -39,6 +41,9 @@ struct origins {
 	struct origin *items;
 	size_t n_items;
 };
+
+/* Store the digest of the @size bytes at @bytes. Only this process can make it again. */
+void origin_digest(const void *bytes, size_t size, unsigned char ret_digest[ORIGIN_DIGEST_BYTES]);
 
 /* Free the memory of @origins. */
 void origins_deinit(struct origins *origins);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -253,9 +252,9 @@ static int digest_surroundings(
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		json_write_text(&out, texts[i]);
 	toolbox_sandbox_write(&package->sandbox, &out);
-	if (buffer_status(&out) < 0)
-		return -ENOMEM;
-	return EVP_Digest(out.data, out.size, ret_digest, NULL, EVP_sha256(), NULL) ? 0 : -ENOMEM;
+	if (buffer_status(&out) == 0)
+		origin_digest(out.data, out.size, ret_digest);
+	return buffer_status(&out);
 }
 
 /* Digest how @tool, which the LOAD frame has as the @size bytes at @text, is run in the @surroundings. */
@@ -273,9 +272,9 @@ static int digest_run(
 		buffer_append(&out, package->programs.items[tool->scripts[i]].digest,
 			ORIGIN_DIGEST_BYTES);
 	buffer_append(&out, text, size);
-	if (buffer_status(&out) < 0)
-		return -ENOMEM;
-	return EVP_Digest(out.data, out.size, tool->run, NULL, EVP_sha256(), NULL) ? 0 : -ENOMEM;
+	if (buffer_status(&out) == 0)
+		origin_digest(out.data, out.size, tool->run);
+	return buffer_status(&out);
 }
 
 static int number_tools(struct package *package)
