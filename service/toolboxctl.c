@@ -10,6 +10,7 @@
 #include "ctl/help/complete.h"
 #include "ctl/help/help.h"
 #include "ctl/terminal.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 
@@ -226,7 +227,7 @@ static const struct ctl_command commands[] = {
 	{"complete", "-- WORD...", "", "", "  toolboxctl complete -- invoke math_tools/\n", 0, 0,
 		CTL_MANY, complete},
 };
-#define N_COMMANDS (sizeof(commands) / sizeof(*commands))
+#define N_COMMANDS ARRAY_SIZE(commands)
 
 static const struct ctl_command *find_command(const char *name)
 {

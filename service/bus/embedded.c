@@ -23,6 +23,7 @@
 #include "bus/endpoint.h"
 #include "bus/pacing.h"
 #include "bus/upgrade.h"
+#include "util/array.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -921,7 +922,7 @@ static struct lws_vhost *create_vhost(struct embedded *embedded)
 
 	if (!context)
 		return NULL;
-	embedded->vhost_name = names[n_vhosts++ % (sizeof(names) / sizeof(*names))];
+	embedded->vhost_name = names[n_vhosts++ % ARRAY_SIZE(names)];
 	info.vhost_name = embedded->vhost_name;
 	return lws_create_vhost(context, &info);
 }

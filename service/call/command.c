@@ -10,6 +10,7 @@
 
 #include "json/number.h"
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
@@ -131,7 +132,7 @@ static int read_shell(struct reading *reading, uint32_t shell)
 
 static int read_output(struct reading *reading, uint32_t token)
 {
-	for (size_t i = 0; i < sizeof(output_names) / sizeof(*output_names); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(output_names); i++)
 		if (json_type_at(reading->tape, token) == JSON_STRING &&
 			json_string_equals(
 				reading->tape, token, output_names[i], strlen(output_names[i]))) {
@@ -396,7 +397,7 @@ static bool read_placeholder(const char *at, struct command_piece *ret_piece, si
 
 	if (size == 0 || strchr(DIGITS "-", at[1]))
 		return false;
-	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
 		size_t end_size = strlen(ends[i].end);
 
 		if (strncmp(at + 1 + size, ends[i].end, end_size) != 0)

@@ -6,6 +6,7 @@
 
 #include "json/reader.h"
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 
 /* Embedded schemas/content.schema.json. */
@@ -87,7 +88,7 @@ void content_schema_write(const char *structured, struct buffer *out)
 		key = json_next_key(&tape, key)) {
 		bool is_named = false;
 
-		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 			is_named = is_named || is_key(&tape, key, names[i]);
 		if (is_named)
 			continue;

@@ -249,7 +249,7 @@ static int digest_surroundings(
 	for (const char *entry = package->environment; entry && *entry;
 		entry = environment_next(entry))
 		buffer_append(&out, entry, strlen(entry) + 1);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		json_write_text(&out, texts[i]);
 	toolbox_sandbox_write(&package->sandbox, &out);
 	if (buffer_status(&out) == 0)

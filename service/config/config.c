@@ -18,6 +18,7 @@
 #include "config/toolboxes.h"
 #include "config/websocket.h"
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/digest.h"
 #include "util/paths.h"
@@ -39,7 +40,7 @@ static int merge(struct config_reader *reader, const struct config_flags *flags,
 	cleanup(document_cleanup) struct document *merged = document_new();
 	int r = merged ? 0 : -ENOMEM;
 
-	for (size_t i = 0; r == 0 && i < sizeof(sections) / sizeof(*sections); i++)
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(sections); i++)
 		r = document_set(merged, sections[i], "{}", strlen("{}"));
 	if (r == 0)
 		r = config_stack_read(flags->config, &reader->closing, &reader->stack);
@@ -134,7 +135,7 @@ static void digest_start(struct config_reader *reader)
 		{"toolboxd", "http", "listen"}, {"toolboxd", "http", "limits"}};
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
 		uint32_t value = find_at(reader, paths[i]);
 
 		if (value != JSON_NONE)

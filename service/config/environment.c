@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -168,7 +169,7 @@ static const struct {
 	{"TOOLBOXD_TOOLS_DISABLED", DISABLED_PATH, ENABLED_PATH},
 	{"TOOLBOXD_TOOLS", ENABLED_PATH, DISABLED_PATH},
 };
-#define N_FILTERS (sizeof(filters) / sizeof(*filters))
+#define N_FILTERS ARRAY_SIZE(filters)
 
 /* Report, in one line, the variables of the filter that are set and do not count. */
 static void report_ignored(const struct overriding *overriding)
@@ -238,10 +239,10 @@ static const char *const deciding[] = {"TOOLBOXD_TOOLS_ENABLED", "TOOLBOXD_TOOLS
 /* Report @name, which is not that of a variable in deciding[], if it may be a misspelling of one. */
 static void check_variable(struct config_closing *closing, const char *name)
 {
-	for (size_t i = 0; i < sizeof(deciding) / sizeof(*deciding); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(deciding); i++)
 		if (strcmp(name, deciding[i]) == 0)
 			return;
-	for (size_t i = 0; i < sizeof(deciding) / sizeof(*deciding); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(deciding); i++) {
 		if (text_distance(name, strlen(name), deciding[i], strlen(deciding[i]),
 			    LETTERS_THAT_CLOSE) > LETTERS_THAT_CLOSE)
 			continue;
@@ -280,7 +281,7 @@ static int apply_environment(struct overriding *overriding)
 		r = apply_filter(overriding);
 	if (r == 0)
 		r = apply_log_level(overriding);
-	for (size_t i = 0; r == 0 && i < sizeof(variables) / sizeof(*variables); i++) {
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(variables); i++) {
 		const struct variable *variable = &variables[i];
 		const char *value = variable_value(variable->name);
 

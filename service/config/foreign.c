@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "util/array.h"
 #include "util/cleanup.h"
 
 /* The sections that we read: a mistake there may hide a restriction. */
@@ -83,7 +84,7 @@ static bool is_ours(const char *text, size_t size, size_t key)
 	/* A key that cannot be read is not taken for another program's. */
 	if (!read_string_at(text, size, key, &tape))
 		return true;
-	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
 		if (json_string_equals(&tape, 0, ours[i], strlen(ours[i])))
 			return true;
 	return false;
@@ -138,7 +139,7 @@ static bool drop_word(char *text, size_t size, size_t at)
 	/* A value begins there. */
 	if (at == 0 || (!is_json_space(text[at - 1]) && !strchr(",:[", text[at - 1])))
 		return false;
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		size_t length = strlen(words[i]);
 
 		if (length > size - at || memcmp(text + at, words[i], length) != 0)

@@ -12,6 +12,7 @@
 #include "config/profiles.h"
 #include "config/token.h"
 #include "config/toolboxes.h"
+#include "util/array.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -461,7 +462,7 @@ static const struct key keys[] = {
 	WORD("log.format", log_format, log_format_names, LOG_FORMAT_TEXT, false),
 	{"toolboxes", read_toolboxes, .closes = true},
 };
-#define N_KEYS (sizeof(keys) / sizeof(*keys))
+#define N_KEYS ARRAY_SIZE(keys)
 
 /* Room for the path of a section. */
 #define SECTION_BYTES 64
@@ -509,7 +510,7 @@ static bool section_closes(const char *section, size_t size)
 
 	if (strcspn(section, ".") < size)
 		size = strcspn(section, ".");
-	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
 		if (strlen(sections[i]) == size && strncmp(sections[i], section, size) == 0)
 			return true;
 	return false;

@@ -11,6 +11,7 @@
 #include "config/profiles.h"
 #include "config/secret_line.h"
 #include "json/pointer.h"
+#include "util/array.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/file.h"
@@ -135,7 +136,7 @@ static bool read_file(struct config_reader *reader, const char *path, mode_t for
 
 /* The members of an entry; only one of disabled.json has the last. */
 static const char *const keys[] = {"name", "since", "by", "until"};
-#define N_KEYS (sizeof(keys) / sizeof(*keys))
+#define N_KEYS ARRAY_SIZE(keys)
 
 static struct text_list *list_of(struct config_remembered *names, size_t key)
 {

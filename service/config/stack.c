@@ -386,7 +386,7 @@ static int merge_layer(const struct config_layer *layer, struct document *merged
 	cleanup(document_cleanup) struct document *own = document_new();
 	int r = own ? 0 : -ENOMEM;
 
-	for (size_t i = 0; r == 0 && i < sizeof(sections) / sizeof(*sections); i++) {
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(sections); i++) {
 		uint32_t value = find_section(&layer->tape, i);
 		const char *text;
 		size_t size;

@@ -7,6 +7,7 @@
 
 #include "config/tools.h"
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 #include "util/digest.h"
@@ -104,7 +105,7 @@ static void check_limit(struct config_reader *reader, uint32_t key)
 	unsigned int least = UINT32_MAX;
 	unsigned int distance;
 
-	for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++) {
+	for (size_t i = 0; name && i < ARRAY_SIZE(names); i++) {
 		if (strcmp(names[i], name) == 0)
 			return;
 		if (!text_is_near(name, strlen(name), names[i], strlen(names[i]), &distance) ||
@@ -234,10 +235,10 @@ static void read_rest(
 		key = json_next_key(tape, key)) {
 		size_t i = 0;
 
-		while (i < sizeof(ours) / sizeof(*ours) &&
+		while (i < ARRAY_SIZE(ours) &&
 			!json_string_equals(tape, key, ours[i], strlen(ours[i])))
 			i++;
-		if (i < sizeof(ours) / sizeof(*ours))
+		if (i < ARRAY_SIZE(ours))
 			continue;
 		buffer_append_char(&text, text.size > 0 ? ',' : '{');
 		json_write_compact(&text, tape, key);

@@ -8,6 +8,7 @@
 #include "catalogue/triggers.h"
 #include "json/number.h"
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/digest.h"
 
@@ -126,7 +127,7 @@ static const struct {
 	{read_description, "description"},
 	{read_triggers, "triggers"},
 };
-#define N_MEMBERS (sizeof(members) / sizeof(*members))
+#define N_MEMBERS ARRAY_SIZE(members)
 
 /* Add the member whose key is at @key to the digest, unless it is `enabled`: that is looked at when
  * tools are offered, and changes no tool. */

@@ -8,6 +8,7 @@
 
 #include "json/number.h"
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/utf8.h"
 
@@ -267,7 +268,7 @@ static void write_reported_texts(
 	static const char *const keys[] = {"signal", "stderr", "output"};
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		if (json_find(reported, 0, keys[i]) == JSON_NONE)
 			continue;
 		read_reported_text(reported, keys[i], &text);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/share.h"
@@ -126,7 +127,7 @@ static bool is_message(const struct json_tape *object)
 	uint32_t type = json_find(object, 0, "type");
 	uint32_t n_known = 0;
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		n_known += json_find(object, 0, keys[i]) != JSON_NONE;
 	return n_known == json_count(object, 0) && type != JSON_NONE &&
 	       json_type_at(object, type) == JSON_STRING && json_string_points(object, type) > 0 &&

@@ -9,6 +9,7 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "policy/caller.h"
+#include "util/array.h"
 #include "util/utf8.h"
 
 enum decoded_slot {
@@ -27,7 +28,7 @@ enum decoded_slot {
 
 void request_deinit(struct request *request)
 {
-	for (size_t i = 0; i < sizeof(request->decoded) / sizeof(*request->decoded); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(request->decoded); i++)
 		buffer_deinit(&request->decoded[i]);
 }
 

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "util/array.h"
+
 int request_scope_init(struct request_scope *scope, const struct config_limits *limits)
 {
 	scope->envelope.values_max = config_values_max(limits);
@@ -18,7 +20,7 @@ int request_scope_init(struct request_scope *scope, const struct config_limits *
 
 void request_scope_deinit(struct request_scope *scope)
 {
-	for (size_t i = 0; i < sizeof(scope->caller_texts) / sizeof(*scope->caller_texts); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(scope->caller_texts); i++)
 		buffer_deinit(&scope->caller_texts[i]);
 	bus_envelope_deinit(&scope->envelope);
 	request_deinit(&scope->request);

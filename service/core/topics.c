@@ -18,6 +18,7 @@
 #include "core/status/status.h"
 #include "json/scan.h"
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -232,8 +233,7 @@ static const struct topic *find_topic(const char *text, size_t size, struct text
 	*ret_owner = (struct text_view){0};
 	if (compare_topic(&key, &topic_of_call) == 0)
 		return &topic_of_call;
-	topic = bsearch(
-		&key, topics, sizeof(topics) / sizeof(*topics), sizeof(*topics), compare_topic);
+	topic = bsearch(&key, topics, ARRAY_SIZE(topics), sizeof(*topics), compare_topic);
 	if (topic)
 		return topic;
 	*ret_owner = owner_of(text, size);

@@ -16,6 +16,7 @@
 #include "ctl/terminal.h"
 #include "json/writer.h"
 #include "loader/offline.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/file.h"
 #include "util/utf8.h"
@@ -130,7 +131,7 @@ static void print_tools(const struct toolbox *toolbox)
 	static const struct table_column columns[] = {{"TOOL", 0}, {"RISK", 0}, {"DESCRIPTION", 0}};
 	struct table table;
 
-	table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	table_init(&table, columns, ARRAY_SIZE(columns));
 	for (size_t i = 0; i < toolbox->n_tools; i++) {
 		const struct tool *tool = &toolbox->tools[i];
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ctl/terminal.h"
+#include "util/array.h"
 #include "util/text.h"
 
 struct flag {
@@ -100,7 +101,7 @@ static const struct flag flags[] = {
 	{"--help", NULL, "print this and exit", CTL_FLAG_COMMON, MEMBER(help)},
 	{"--version", NULL, "print the version and exit", CTL_FLAG_COMMON, MEMBER(version)},
 };
-#define N_FLAGS (sizeof(flags) / sizeof(*flags))
+#define N_FLAGS ARRAY_SIZE(flags)
 _Static_assert(N_FLAGS <= 64, "each flag has a bit of ctl_options.given");
 
 /* Return the flag called @name of @size bytes, or NULL. */

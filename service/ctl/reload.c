@@ -7,6 +7,7 @@
 #include "ctl/session.h"
 #include "ctl/terminal.h"
 #include "json/number.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 
 /*
@@ -32,7 +33,7 @@ static void take_changes(void *data, const char *topic, const struct json_tape *
 	struct buffer *out = data;
 
 	(void)topic;
-	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
 		cleanup(buffer_deinit) struct buffer line = {0};
 		uint32_t names = json_type_at(event, 0) == JSON_OBJECT
 					 ? json_find(event, 0, ways[i])

@@ -6,6 +6,7 @@
 #include "ctl/command.h"
 #include "ctl/terminal.h"
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 
 void ctl_response_deinit(struct ctl_response *response)
@@ -84,7 +85,7 @@ static void complain_mistake(const struct ctl_response *response, uint32_t mista
 	cleanup(buffer_deinit) struct buffer line = {0};
 	uint32_t error = ctl_response_find(response, mistake, "error", JSON_STRING);
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		uint32_t value = json_find(tape, mistake, keys[i]);
 
 		if (value == JSON_NONE || json_type_at(tape, value) == JSON_NULL ||

@@ -10,6 +10,7 @@
 
 #include "ctl/command.h"
 #include "ctl/terminal.h"
+#include "util/array.h"
 
 #define MINUTE_S 60
 #define HOUR_S   3600
@@ -29,7 +30,7 @@ static bool parse_span(const char *text, time_t *ret_seconds)
 		return false;
 	errno = 0;
 	n = strtol(text, &end, 10);
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
 		if (*end != units[i].unit || end[1] != '\0' || errno != 0 || n > INT32_MAX)
 			continue;
 		*ret_seconds = n * units[i].seconds;
@@ -44,7 +45,7 @@ static bool parse_date(const char *text, time_t *ret_time)
 	static const char *const formats[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M",
 		"%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d"};
 
-	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		struct tm parts = {.tm_isdst = -1};
 		const char *end = strptime(text, formats[i], &parts);
 		struct tm zone = {0};

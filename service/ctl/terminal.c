@@ -10,6 +10,7 @@
 #include <wchar.h>
 
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
 #include "util/visible.h"
@@ -190,7 +191,7 @@ static const char *find_ascii(const char *text, size_t size, size_t *ret_size)
 	} pairs[] = {{"…", "..."}, {"–", "-"}, {"—", "-"}, {"→", "->"}, {"“", "\""}, {"”", "\""},
 		{"‘", "'"}, {"’", "'"}, {"█", "#"}, {"░", "."}};
 
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
 		*ret_size = strlen(pairs[i].character);
 		if (size >= *ret_size && memcmp(text, pairs[i].character, *ret_size) == 0)
 			return pairs[i].ascii;

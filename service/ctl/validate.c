@@ -10,6 +10,7 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "schema/schema.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/file.h"
 
@@ -46,7 +47,7 @@ static const struct shipped {
 	{"urn:toolboxd:toolbox-manifest", manifest_schema_json},
 };
 
-#define N_SHIPPED (sizeof(shipped) / sizeof(*shipped))
+#define N_SHIPPED ARRAY_SIZE(shipped)
 
 /* The schemas that a schema may refer to. */
 struct references {

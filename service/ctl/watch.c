@@ -12,6 +12,7 @@
 #include "ctl/terminal.h"
 #include "json/number.h"
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/text.h"
 
 /*
@@ -42,7 +43,7 @@ static const char *const topics[] = {
 	COMPLETED_TOPIC,
 	CHANGED_TOPIC,
 };
-#define N_TOPICS (sizeof(topics) / sizeof(*topics))
+#define N_TOPICS ARRAY_SIZE(topics)
 
 struct watch {
 	const struct ctl_options *options;

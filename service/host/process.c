@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "host/host.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
 #include "util/process/spawn.h"
@@ -41,7 +42,7 @@ static const char *const kept_variables[] = {
 #define NS_PER_S UINT64_C(1000000000)
 
 /* The variables that are kept, and LANG. */
-#define KEPT_COUNT (1 + sizeof(kept_variables) / sizeof(*kept_variables))
+#define KEPT_COUNT (1 + ARRAY_SIZE(kept_variables))
 
 /* Move *@fd above the low descriptors to which dup2 copies the ends of the child, so that none is
  * overwritten before it was copied. Returns 0 or a negative errno. */

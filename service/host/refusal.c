@@ -12,7 +12,9 @@
 
 #include "syscall_names.h"
 
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+#include "util/array.h"
+
+#define COUNT(array) (ARRAY_SIZE(array))
 
 /* The bits of a socket's type that are no flags. */
 #define SOCKET_TYPE 0xf

@@ -10,6 +10,7 @@
 #include "http/openapi.h"
 #include "http/utcp.h"
 #include "json/reader.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 
@@ -401,7 +402,7 @@ static const struct route routes_table[] = {
 	{"POST", "/v1/tools/{}", ROUTE_CALLER, serve_call},
 };
 
-#define N_ROUTES (sizeof(routes_table) / sizeof(*routes_table))
+#define N_ROUTES ARRAY_SIZE(routes_table)
 
 /* Return whether @route serves @method: HEAD is GET without the body (RFC 9110 §9.3.2). */
 static bool serves(const struct route *route, const char *method)

@@ -10,6 +10,7 @@
 #include "loader/described.h"
 #include "manifest/mcp.h"
 #include "policy/names.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/digest.h"
 #include "util/environment.h"
@@ -188,7 +189,7 @@ static int override_rules(const struct json_tape *tape, struct package *package)
 		    NULL) != 0)
 		return -ENOMEM;
 	buffer_append_char(&out, '{');
-	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
 		uint32_t value = json_find(tape, 0, lists[i].key);
 		cleanup(buffer_deinit) struct buffer list = {0};
 		const char *text =
@@ -326,7 +327,7 @@ static const char *filter_refusal(const struct config *config)
 	static const char *const texts[] = {"left out by TOOLBOXD_TOOLS_ENABLED",
 		"left out by TOOLBOXD_TOOLS_DISABLED", "left out by TOOLBOXD_TOOLS"};
 
-	for (size_t i = 0; config->filter_variable && i < sizeof(texts) / sizeof(*texts); i++)
+	for (size_t i = 0; config->filter_variable && i < ARRAY_SIZE(texts); i++)
 		if (strcmp(texts[i] + strlen("left out by "), config->filter_variable) == 0)
 			return texts[i];
 	return "left out by tools_enabled or tools_disabled";

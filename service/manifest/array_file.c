@@ -7,6 +7,7 @@
 
 #include "json/number.h"
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/clock.h"
 
 /* The defaults of an element that gives none, in seconds. */
@@ -118,7 +119,7 @@ void array_file_pointer(const char *pointer, char *ret, size_t size)
 	const char *rest = *element ? element + 1 + strcspn(element + 1, "/") : element;
 	const char *member = rest;
 
-	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++)
 		if (strcmp(rest, members[i][0]) == 0)
 			member = members[i][1];
 	snprintf(ret, size, "%.*s%s", (int)(rest - element), element, member);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "catalogue/package.h"
+#include "util/array.h"
 #include "util/environment.h"
 
 /* The output schema of a tool without one of its own (contract.md, Command). */
@@ -114,7 +115,7 @@ static bool is_interpreter(const char *argument)
 	const char *slash = strrchr(argument, '/');
 	const char *name = slash ? slash + 1 : argument;
 
-	for (size_t i = 0; i < sizeof(interpreters) / sizeof(*interpreters); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(interpreters); i++) {
 		size_t size = strlen(interpreters[i]);
 
 		if (strncmp(name, interpreters[i], size) == 0 &&

@@ -11,6 +11,7 @@
 #include "json/writer.h"
 #include "manifest/dropin_hint.h"
 #include "manifest/dropin_program.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/file.h"
@@ -60,7 +61,7 @@ static int copy_definition(
 		buffer_printf(reason, "%s: must be an object, a tool entry without 'name'", path);
 		return DROPIN_E_REFUSED;
 	}
-	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
 		if (json_find(tape, 0, own[i])) {
 			buffer_printf(reason,
 				"%s: '%s' follows from the program's file; leave it out", path,
@@ -210,7 +211,7 @@ static bool is_type(struct words word)
 	static const char *const types[] = {
 		"string", "integer", "number", "boolean", "array", "object"};
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
 		if (is_word(word, types[i]))
 			return true;
 	return false;
@@ -264,7 +265,7 @@ static int refuse_type(struct head *head, struct words type)
 		"'# param' must be followed by a name and a type: string, integer, number, "
 		"boolean, array or object, with '?' when it may be absent";
 
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (is_word(type, others[i][0])) {
 			buffer_printf(head->reason, "%s:%u: %s; did you mean '%s'?", head->path,
 				head->line, expected, others[i][1]);
@@ -366,7 +367,7 @@ static bool skip_mark(struct words *line)
 {
 	static const char *const others[] = {"// ", "-- ", ";; ", "; "};
 
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (skip(line, others[i]))
 			return true;
 	return skip(line, "#");

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "util/array.h"
 #include "util/text.h"
 #include "util/text_view.h"
 
@@ -68,7 +69,7 @@ static bool has_type(struct text_view rest)
 	for (int n = 0; n < PARAMETER_WORDS; n++) {
 		struct text_view word = take_word(&rest);
 
-		for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(types); i++)
 			if (word.size == strlen(types[i]) &&
 				strncasecmp(word.text, types[i], word.size) == 0)
 				return true;
@@ -79,7 +80,7 @@ static bool has_type(struct text_view rest)
 /* Return the form that @word is near to, or NULL. */
 static const char *find_form(struct text_view word)
 {
-	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
 		unsigned int most = heads[i].is_other ? 0 : WRONG_MAX;
 
 		if (word.size > WRONG_MAX && text_distance(word.text, word.size, heads[i].word,

@@ -43,7 +43,7 @@ static bool is_backup(const char *name)
 	static const char *const suffixes[] = {"?*~", "?*.bak", "?*.old", "?*.orig", "?*.rej",
 		"?*.swp", "?*.tmp", "?*.dpkg-*", "?*.ucf-*", "?*.rpm*"};
 
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++)
 		if (fnmatch(suffixes[i], name, 0) == 0)
 			return true;
 	return false;

@@ -10,6 +10,7 @@
 
 #include "json/writer.h"
 #include "manifest/dropin_definition.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/file.h"
 
@@ -95,7 +96,7 @@ bool dropins_is_overlay(const char *path)
 
 static bool is_folders_own(const struct json_tape *tape, uint32_t key)
 {
-	for (size_t i = 0; i < sizeof(folders_own) / sizeof(*folders_own); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(folders_own); i++)
 		if (json_string_equals(tape, key, folders_own[i], strlen(folders_own[i])))
 			return true;
 	return false;

@@ -103,7 +103,7 @@ static bool is_stray(const char *path)
 
 	if (n <= 2 || memcmp(head, "#!", 2) != 0)
 		return false;
-	for (size_t i = 0; i < sizeof(comments) / sizeof(*comments); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(comments); i++)
 		if (memmem(head, (size_t)n, comments[i], strlen(comments[i])))
 			return true;
 	return false;

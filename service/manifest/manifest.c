@@ -20,6 +20,7 @@
 #include "manifest/published.h"
 #include "manifest/python.h"
 #include "manifest/tool.h"
+#include "util/array.h"
 #include "util/paths.h"
 #include "util/clock.h"
 #include "util/digest.h"
@@ -58,8 +59,6 @@ static const struct {
 	{"pin", OF(KIND_MCP)},
 	{"resources", OF(KIND_MCP)},
 };
-
-#define N_OF(array) (sizeof(array) / sizeof(*(array)))
 
 static int compile_shape(struct schema **ret_shape)
 {
@@ -176,7 +175,7 @@ static bool refuse_what_is_to_come(const struct json_tape *tape, struct diagnost
 	uint32_t kind = json_find(tape, 0, "kind");
 	size_t before = problems->n_errors;
 
-	for (size_t i = 0; kind != JSON_NONE && i < N_OF(kinds_to_come); i++)
+	for (size_t i = 0; kind != JSON_NONE && i < ARRAY_SIZE(kinds_to_come); i++)
 		if (json_type_at(tape, kind) == JSON_STRING &&
 			json_string_equals(tape, kind, kinds_to_come[i], strlen(kinds_to_come[i])))
 			diagnose(problems, DIAGNOSTIC_ERROR, tape, kind,
@@ -248,7 +247,7 @@ static enum toolbox_kind kind_of(const struct json_tape *tape)
 static void refuse_keys_of_others(
 	const struct json_tape *tape, enum toolbox_kind kind, struct diagnostics *problems)
 {
-	for (size_t i = 0; i < N_OF(keys_of_kinds); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(keys_of_kinds); i++) {
 		uint32_t value = json_find(tape, 0, keys_of_kinds[i].key);
 
 		if (value != JSON_NONE && !(keys_of_kinds[i].kinds & OF(kind)))

@@ -9,6 +9,7 @@
 #include "json/writer.h"
 #include "manifest/diagnose.h"
 #include "mcp/member.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
 #include "util/text.h"
@@ -79,7 +80,7 @@ static char *write_address(const struct json_tape *tape, uint32_t object, const 
 
 	buffer_append_string(&out, "{\"url\":");
 	json_write_compact(&out, tape, json_find(tape, object, "url"));
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		uint32_t value = json_find(tape, object, keys[i]);
 
 		if (value == JSON_NONE)
@@ -134,7 +135,7 @@ static char *write_rules(const struct json_tape *tape)
 	cleanup(buffer_deinit) struct buffer out = {0};
 
 	buffer_append_char(&out, '{');
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		uint32_t value = json_find(tape, 0, keys[i]);
 
 		if (value == JSON_NONE)
@@ -260,7 +261,7 @@ static int check_address(const struct json_tape *tape, uint32_t object, struct p
 	if (problems->n_errors > 0)
 		return 0;
 	add_meant(texts.data, &variables);
-	for (size_t i = 0; i < sizeof(proxies) / sizeof(*proxies); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(proxies); i++)
 		add_variable(proxies[i], &variables);
 	return keep_variables(package, &variables);
 }

@@ -7,6 +7,7 @@
 
 #include "json/pointer.h"
 #include "json/writer.h"
+#include "util/array.h"
 
 /* A value that is left out, or written as {}. */
 struct mistake {
@@ -34,7 +35,7 @@ static bool has_schemas(const char *pointer)
 		"/properties", "/patternProperties", "/$defs", "/definitions", "/dependentSchemas"};
 	const char *last = strrchr(pointer, '/');
 
-	for (size_t i = 0; last && i < sizeof(names) / sizeof(*names); i++)
+	for (size_t i = 0; last && i < ARRAY_SIZE(names); i++)
 		if (strcmp(last, names[i]) == 0)
 			return true;
 	return false;

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "util/array.h"
+
 /* The types that authors of manifests write from habit. No similar name would lead from there to
  * ours. */
 static const struct {
@@ -52,7 +54,7 @@ const char *native_type_alias(const struct json_tape *tape, uint32_t token)
 {
 	if (json_type_at(tape, token) != JSON_STRING)
 		return NULL;
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
 		if (json_string_equals(tape, token, types[i].written, strlen(types[i].written)))
 			return types[i].meant;
 	return NULL;

@@ -14,6 +14,7 @@
 #include "manifest/native.h"
 #include "manifest/published.h"
 #include "manifest/trial.h"
+#include "util/array.h"
 #include "util/clock.h"
 
 bool manifest_is_tool_name(const char *name, size_t size)
@@ -100,7 +101,7 @@ static void write_extra(const struct manifest_scope *scope, uint32_t object,
 		buffer_printf(out, ",\"risk\":\"%s\"", tool_risk_name(tool->risk));
 	if (tool->has_content)
 		buffer_append_string(out, ",\"output\":\"content\"");
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		uint32_t token = json_find(scope->tape, object, keys[i]);
 
 		if (token == JSON_NONE)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "json/writer.h"
+#include "util/array.h"
 
 static uint32_t find_typed(
 	const struct json_tape *tape, uint32_t object, const char *key, enum json_type type)
@@ -30,7 +31,7 @@ static bool is_request_error(const struct json_tape *tape, uint32_t code)
 {
 	static const char *const codes[] = {"unknown_tool", "missing_name", "bad_request"};
 
-	for (size_t i = 0; code != JSON_NONE && i < sizeof(codes) / sizeof(*codes); i++)
+	for (size_t i = 0; code != JSON_NONE && i < ARRAY_SIZE(codes); i++)
 		if (json_string_equals(tape, code, codes[i], strlen(codes[i])))
 			return true;
 	return false;

@@ -9,6 +9,7 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "mcp/member.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 
 /* Statuses of HTTP. */
@@ -56,7 +57,7 @@ static bool is_id(const struct json_tape *tape, uint32_t index)
 
 static const struct method *find_method(const struct mcp_message *message)
 {
-	for (size_t i = 0; i < sizeof(methods) / sizeof(*methods); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(methods); i++)
 		if (mcp_is_text(&message->tape, message->method_name, methods[i].name))
 			return &methods[i];
 	return &unknown_method;

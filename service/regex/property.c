@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "util/array.h"
+
 /* The general categories that have long names, with the short ones that PCRE2 takes. */
 static const struct {
 	const char *name;
@@ -74,7 +76,7 @@ bool property_translate(char letter, const char *name, size_t size, struct buffe
 		if (!is_name_char(name[i]))
 			return false;
 	}
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
 		if (is_prefix(name, size, prefixes[i])) {
 			name += strlen(prefixes[i]);
 			size -= strlen(prefixes[i]);
@@ -85,7 +87,7 @@ bool property_translate(char letter, const char *name, size_t size, struct buffe
 		buffer_printf(out, "\\%c{Cn}", letter == 'p' ? 'P' : 'p');
 		return true;
 	}
-	for (size_t i = 0; i < sizeof(categories) / sizeof(categories[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(categories); i++) {
 		if (strlen(categories[i].name) == size &&
 			memcmp(categories[i].name, name, size) == 0) {
 			buffer_printf(out, "\\%c{%s}", letter, categories[i].category);

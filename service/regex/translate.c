@@ -5,6 +5,7 @@
 
 #include "regex/property.h"
 #include "regex/regex.h"
+#include "util/array.h"
 #include "util/text.h"
 
 /*
@@ -331,7 +332,7 @@ static bool translate_group(struct translation *t)
 		return refuse_pattern(t, "there is nothing that '*' could repeat");
 	if (peek(t, 0) != '?')
 		return true;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		size_t size = strlen(kinds[i]);
 
 		if (left >= size && memcmp(t->at, kinds[i], size) == 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "request/response.h"
 
+#include "util/array.h"
 #include "util/cleanup.h"
 
 /* RFC 9110 §15 and RFC 6585 §4 and §5; 499 is nginx's. The code is that of an error that HTTP itself has. The
@@ -41,7 +42,7 @@ static const struct status {
 
 static const struct status *find_status(unsigned int number)
 {
-	for (size_t i = 0; i < sizeof(statuses) / sizeof(*statuses); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++)
 		if (statuses[i].number == number)
 			return &statuses[i];
 	return &statuses[0];

@@ -6,6 +6,7 @@
 #include "schema/describe.h"
 #include "schema/rewrite.h"
 #include "schema/validate.h"
+#include "util/array.h"
 
 /*
  * Replace strings by the values that they hold: many callers quote every value, and a model cannot
@@ -105,7 +106,7 @@ static bool read_held(
 	int r;
 
 	json_string_decode(rewrite->context->tape, index, text);
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (text->size == strlen(words[i][0]) &&
 			memcmp(text->data, words[i][0], text->size) == 0) {
 			buffer_reset(text);

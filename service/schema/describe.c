@@ -6,6 +6,7 @@
 #include "json/writer.h"
 #include "schema/format/format.h"
 #include "schema/source.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/utf8.h"
 
@@ -336,7 +337,7 @@ static void describe_types(
 {
 	const char *before = "";
 
-	for (size_t i = 0; i < sizeof(type_names) / sizeof(type_names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(type_names); i++) {
 		unsigned int type = type_names[i].types;
 
 		if ((types & type) != type)

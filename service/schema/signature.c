@@ -6,6 +6,7 @@
 #include "schema/describe.h"
 #include "schema/node.h"
 #include "schema/source.h"
+#include "util/array.h"
 
 /* Types are written this deep: an array of arrays of something. */
 #define DEPTH_MAX 4
@@ -132,7 +133,7 @@ static void write_types(
 	};
 	const char *before = "";
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if ((types & names[i].types) != names[i].types)
 			continue;
 		types &= ~names[i].types;

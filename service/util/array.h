@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* The number of elements of @array, which is no pointer. */
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof(*(array)))
+
 /*
  * Arrays that grow by one element at a time: a pointer and a count, no capacity.
  *

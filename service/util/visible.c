@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "util/array.h"
 #include "util/utf8.h"
 
 #define REPLACEMENT "\xEF\xBF\xBD"
@@ -89,12 +90,12 @@ static bool is_in(uint32_t code, const struct range *ranges, size_t n)
 
 static bool is_hidden(uint32_t code)
 {
-	return is_in(code, hidden, sizeof(hidden) / sizeof(*hidden));
+	return is_in(code, hidden, ARRAY_SIZE(hidden));
 }
 
 static bool is_joined(uint32_t code)
 {
-	return !is_hidden(code) && !is_in(code, separate, sizeof(separate) / sizeof(*separate));
+	return !is_hidden(code) && !is_in(code, separate, ARRAY_SIZE(separate));
 }
 
 /* Return the code point at the start of @text, and its size; 0 without one. */
@@ -133,7 +134,7 @@ size_t visible_take(const char *text, size_t size, uint32_t *ret_hidden)
 		return length;
 	next = decode_point(text + length, size - length, &next_length);
 	if ((next == TEXT_STYLE || next == EMOJI_STYLE) &&
-		is_in(code, styled, sizeof(styled) / sizeof(*styled))) {
+		is_in(code, styled, ARRAY_SIZE(styled))) {
 		length += next_length;
 		next = decode_point(text + length, size - length, &next_length);
 	}

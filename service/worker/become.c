@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
 #include "util/file.h"
@@ -88,7 +89,7 @@ char *const *become_environment(void)
 		"ASAN_OPTIONS=", "LSAN_OPTIONS=", "UBSAN_OPTIONS=", "TSAN_OPTIONS="};
 	size_t n = 0;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		for (char **entry = environ; *entry; entry++)
 			if (strncmp(*entry, names[i], strlen(names[i])) == 0)
 				chosen[n++] = *entry;

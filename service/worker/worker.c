@@ -10,6 +10,7 @@
 
 #include "json/number.h"
 #include "json/writer.h"
+#include "util/array.h"
 #include "wire/pass.h"
 #include "wire/wire.h"
 #include "worker/become.h"
@@ -225,7 +226,7 @@ static const struct driver *find_driver(const struct json_tape *tape)
 {
 	uint32_t kind = json_find(tape, 0, "kind");
 
-	for (size_t i = 0; kind != JSON_NONE && i < sizeof(drivers) / sizeof(*drivers); i++)
+	for (size_t i = 0; kind != JSON_NONE && i < ARRAY_SIZE(drivers); i++)
 		if (json_string_equals(tape, kind, drivers[i]->kind, strlen(drivers[i]->kind)))
 			return drivers[i];
 	return NULL;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "json/number.h"
+#include "util/array.h"
 
 /*
  * The rules that join several keys: the keys that a direction or a type allows, the parameters that
@@ -37,7 +38,7 @@ static int check_schema(
 	static const char *const keys[] = {"description", "default"};
 	uint32_t schema = json_find(reading->tape, object, "schema");
 
-	for (size_t i = 0; parameter->schema_json && i < sizeof(keys) / sizeof(*keys); i++) {
+	for (size_t i = 0; parameter->schema_json && i < ARRAY_SIZE(keys); i++) {
 		uint32_t token = json_find(reading->tape, object, keys[i]);
 
 		if (token != JSON_NONE && json_find(reading->tape, schema, keys[i]) != JSON_NONE)
@@ -119,7 +120,7 @@ static int check_hidden(struct reading *reading, uint32_t object, const char *na
 {
 	static const char *const keys[] = {"default", "value", "nullable", "capacity"};
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		uint32_t token = json_find(reading->tape, object, keys[i]);
 
 		if (token != JSON_NONE)
@@ -418,7 +419,7 @@ int native_rules_apply(struct reading *reading, uint32_t parameters, uint32_t re
 {
 	int r = returns ? check_returns(reading, returns, function) : 0;
 
-	for (size_t i = 0; r == 0 && i < sizeof(rules) / sizeof(*rules); i++)
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(rules); i++)
 		r = apply(reading, rules[i], parameters, function);
 	if (r == 0)
 		r = link_returned_length(reading, returns, function);

@@ -3,6 +3,7 @@
 
 #include "call/native.h"
 #include "json/writer.h"
+#include "util/array.h"
 
 /*
  * The schemas that are made from a native function where a manifest gives none, and whether one
@@ -58,7 +59,7 @@ bool native_allows_word(const struct native_parameter *parameter, const char *wo
 
 	if (!own)
 		return true;
-	for (size_t i = 0; i < sizeof(allowed) / sizeof(*allowed); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(allowed); i++)
 		if (strlen(allowed[i]) == size && memcmp(allowed[i], word, size) == 0)
 			return true;
 	return false;
@@ -92,7 +93,7 @@ static void write_json_member(struct buffer *out, const char *key, const char *j
 
 static void write_bounds(struct buffer *out, enum native_type type)
 {
-	for (size_t i = 0; i < sizeof(bounds) / sizeof(*bounds); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(bounds); i++) {
 		if (bounds[i].type != type)
 			continue;
 		buffer_append_string(out, "\"minimum\":");

@@ -13,6 +13,7 @@
 #include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/terminal.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 
 /* A command line up to the cursor. */
@@ -190,9 +191,9 @@ static void offer_values(struct line *line, const char *flag, const char *value)
 		"native", "plugin", "command", "programs", "python", "mcp"};
 
 	if (strcmp(value, "FORMAT") == 0)
-		offer_each(line, formats, sizeof(formats) / sizeof(*formats));
+		offer_each(line, formats, ARRAY_SIZE(formats));
 	else if (strcmp(value, "KIND") == 0)
-		offer_each(line, kinds, sizeof(kinds) / sizeof(*kinds));
+		offer_each(line, kinds, ARRAY_SIZE(kinds));
 	else if (strcmp(flag, "--toolbox") == 0)
 		offer_tools(line, true);
 	else if (strcmp(flag, "--tool") == 0)

@@ -7,6 +7,7 @@
 
 #include "ctl/guess.h"
 #include "ctl/terminal.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 
 extern const char help_approval[];
@@ -36,7 +37,7 @@ static const struct {
 	{"sandbox", "what a toolbox may do", help_sandbox},
 	{"types", "types of native parameters", help_types},
 };
-#define N_TOPICS (sizeof(topics) / sizeof(*topics))
+#define N_TOPICS ARRAY_SIZE(topics)
 
 /* The words of other programs for our commands. */
 static const struct {
@@ -91,7 +92,7 @@ static const struct {
 /* Return our words for what other programs call @name, or NULL. */
 static const char *find_other_word(const char *name)
 {
-	for (size_t i = 0; i < sizeof(other_words) / sizeof(*other_words); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(other_words); i++)
 		if (strcmp(other_words[i].word, name) == 0)
 			return other_words[i].command;
 	return NULL;
@@ -100,7 +101,7 @@ static const char *find_other_word(const char *name)
 /* Return where what other programs call @name is done, or NULL. */
 static const char *find_other_place(const char *name)
 {
-	for (size_t i = 0; i < sizeof(other_places) / sizeof(*other_places); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(other_places); i++)
 		if (strcmp(other_places[i].word, name) == 0)
 			return other_places[i].advice;
 	return NULL;

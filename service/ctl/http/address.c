@@ -8,6 +8,7 @@
 #include "ctl/command.h"
 #include "ctl/http/library.h"
 #include "ctl/terminal.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -40,7 +41,7 @@ static bool normalise(
 		       (has_part(curl, url, CURLUPART_SCHEME, "http") ||
 			       has_part(curl, url, CURLUPART_SCHEME, "https"));
 
-	for (size_t i = 0; is_good && i < sizeof(strange) / sizeof(*strange); i++)
+	for (size_t i = 0; is_good && i < ARRAY_SIZE(strange); i++)
 		is_good = !has_part(curl, url, strange[i], NULL);
 	is_good = is_good && curl->url_get(url, CURLUPART_URL, &whole, 0) == CURLUE_OK &&
 		  strlen(whole) < HTTP_URL_BYTES;

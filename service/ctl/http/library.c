@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "util/array.h"
+
 #define NAME "libcurl.so.4"
 
 static const struct {
@@ -34,7 +36,7 @@ static const struct {
 	{"curl_url_set", offsetof(struct library, url_set)},
 };
 
-_Static_assert(sizeof(struct library) == sizeof(symbols) / sizeof(*symbols) * sizeof(void *),
+_Static_assert(sizeof(struct library) == ARRAY_SIZE(symbols) * sizeof(void *),
 	"each function has its symbol");
 
 static struct library curl;
@@ -44,7 +46,7 @@ static bool find_functions(void *handle)
 {
 	__typeof__(&curl_global_init) init = dlsym(handle, "curl_global_init");
 
-	for (size_t i = 0; i < sizeof(symbols) / sizeof(*symbols); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(symbols); i++) {
 		void *function = dlsym(handle, symbols[i].name);
 
 		if (!function)

@@ -7,6 +7,7 @@
 #include "ctl/response.h"
 #include "json/reader.h"
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 
 #define MEMBERS_MAX 8
@@ -169,7 +170,7 @@ int route_write(const char *topic, const struct buffer *data, struct route_reque
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	const struct route *route = NULL;
 
-	for (size_t i = 0; i < sizeof(routes) / sizeof(*routes); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(routes); i++)
 		if (strcmp(routes[i].topic, topic) == 0)
 			route = &routes[i];
 	if (!route)

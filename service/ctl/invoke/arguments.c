@@ -7,6 +7,7 @@
 
 #include "json/pointer.h"
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/base64.h"
 #include "util/cleanup.h"
 #include "util/text_view.h"
@@ -71,7 +72,7 @@ static uint32_t search(const struct reader *reader, uint32_t schema, int levels,
 	found = find(reader, schema, data);
 	if (found == JSON_NONE)
 		found = search(reader, follow(reader, schema), levels - 1, find, data);
-	for (size_t k = 0; found == JSON_NONE && k < sizeof(keys) / sizeof(*keys); k++) {
+	for (size_t k = 0; found == JSON_NONE && k < ARRAY_SIZE(keys); k++) {
 		uint32_t list = find_keyword(reader, schema, keys[k]);
 
 		if (list == JSON_NONE || json_type_at(reader->tape, list) != JSON_ARRAY)
@@ -148,7 +149,7 @@ static unsigned int types_of_name(const struct json_tape *tape, uint32_t name)
 
 	if (json_type_at(tape, name) != JSON_STRING)
 		return TYPES_ALL;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (json_string_equals(tape, name, names[i].name, strlen(names[i].name)))
 			return names[i].types;
 	return TYPES_ALL;

@@ -14,6 +14,7 @@
 #include "json/number.h"
 #include "json/writer.h"
 #include "policy/hex.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 
@@ -273,8 +274,7 @@ static int ask_service(struct waiting *waiting, const struct ctl_options *option
 		r = ctl_session_interrupts(waiting->session, interrupt, tick, waiting);
 	if (r != 0)
 		return r;
-	ctl_session_listen(
-		waiting->session, topics, sizeof(topics) / sizeof(*topics), take_event, waiting);
+	ctl_session_listen(waiting->session, topics, ARRAY_SIZE(topics), take_event, waiting);
 	ctl_session_set_timeout(waiting->session, wait_ms);
 	r = ctl_session_ask(waiting->session, "ovos.tools.invoke", &data, ret_response);
 	ctl_session_listen(waiting->session, NULL, 0, NULL, NULL);

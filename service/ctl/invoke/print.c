@@ -12,6 +12,7 @@
 #include "ctl/terminal.h"
 #include "ctl/tool/signature.h"
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/base64.h"
 #include "util/cleanup.h"
 #include "util/utf8.h"
@@ -122,7 +123,7 @@ static void print_failure(const struct ctl_response *response)
 		const char *title;
 	} ends[] = {{"exit_code", "exit status"}, {"signal", "signal"}};
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
 		cleanup(buffer_deinit) struct buffer value = {0};
 
 		terminal_append_member(&value, &response->tape, 0, ends[i].key);

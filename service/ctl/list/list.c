@@ -16,6 +16,7 @@
 #include "ctl/tool_names.h"
 #include "json/writer.h"
 #include "loader/offline.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/utf8.h"
 
@@ -91,7 +92,7 @@ static void print_tools(const struct ctl_response *response, uint32_t tools)
 	const struct json_tape *tape = &response->tape;
 	cleanup(table_deinit) struct table table = {0};
 
-	table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	table_init(&table, columns, ARRAY_SIZE(columns));
 	for (uint32_t i = json_first(tape, tools); i < json_end(tape, tools);
 		i = json_next(tape, i)) {
 		add_toolbox_id(&table, response, i);
@@ -306,7 +307,7 @@ static int print_stat(struct ctl_session *session, const struct ctl_options *opt
 	size_t n_all = 0;
 	int r = 0;
 
-	table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	table_init(&table, columns, ARRAY_SIZE(columns));
 	for (uint32_t i = json_first(tape, tools); r == 0 && i < json_end(tape, tools);) {
 		uint32_t id_token = ctl_response_find(response, i, "toolbox_id", JSON_STRING);
 		cleanup_free char *id =
@@ -338,7 +339,7 @@ static bool is_same_tool(
 	static const char *const keys[] = {"toolbox_id", "name"};
 	bool is_same = true;
 
-	for (size_t i = 0; is_same && i < sizeof(keys) / sizeof(*keys); i++) {
+	for (size_t i = 0; is_same && i < ARRAY_SIZE(keys); i++) {
 		uint32_t first = json_find(mine, left, keys[i]);
 		uint32_t second = json_find(all, right, keys[i]);
 

@@ -24,6 +24,7 @@
 #include "mcp/notification.h"
 #include "mcp/response.h"
 #include "policy/hex.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 
@@ -618,7 +619,7 @@ static void take_event(void *data, const char *topic, const struct json_tape *ev
 		return;
 	if (strcmp(topic, CHANGED_TOPIC) == 0)
 		begin_listing(mcp);
-	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
 		if (strcmp(topic, events[i].topic) == 0)
 			events[i].take(mcp, event);
 }
@@ -886,7 +887,7 @@ static int serve(struct mcp_ctl *mcp)
 		r = ctl_session_interrupts(mcp->session, NULL, NULL, NULL);
 	if (r != CTL_DONE)
 		return r;
-	ctl_session_listen(mcp->session, topics, sizeof(topics) / sizeof(*topics), take_event, mcp);
+	ctl_session_listen(mcp->session, topics, ARRAY_SIZE(topics), take_event, mcp);
 	ctl_session_stay(mcp->session);
 	r = ctl_session_read(mcp->session, STDIN_FILENO, read_input, mcp);
 	mcp->is_file = r == -EPERM;

@@ -7,6 +7,7 @@
 #include "ctl/table.h"
 #include "ctl/terminal.h"
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 
 /* toolboxctl approvals --allowed: list the tools that never ask: those of approval.allow in the configuration of the
@@ -31,7 +32,7 @@ static void print_table(const struct text_list *configured, const struct config_
 		{"TOOLS", false}, {"SINCE", false}, {"BY", false}};
 	cleanup(table_deinit) struct table table = {0};
 
-	table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	table_init(&table, columns, ARRAY_SIZE(columns));
 	for (size_t i = 0; i < configured->n_items; i++) {
 		table_add(&table, configured->items[i]);
 		table_add(&table, "");

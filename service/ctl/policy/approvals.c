@@ -10,6 +10,7 @@
 #include "ctl/terminal.h"
 #include "json/number.h"
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 
 /* toolboxctl approvals: list the questions that wait. */
@@ -38,7 +39,7 @@ static void add_row(
 
 	(void)mark;
 	listing->n++;
-	for (size_t k = 0; k < sizeof(keys) / sizeof(*keys); k++) {
+	for (size_t k = 0; k < ARRAY_SIZE(keys); k++) {
 		struct buffer *cell = table_cell(&listing->table);
 
 		if (keys[k] && strcmp(keys[k], "expires_s") == 0) {
@@ -88,7 +89,7 @@ static int list_table(struct ctl_session *session, const struct approval_key *ke
 	struct listing listing = {0};
 	int r;
 
-	table_init(&listing.table, columns, sizeof(columns) / sizeof(*columns));
+	table_init(&listing.table, columns, ARRAY_SIZE(columns));
 	r = questions_each(session, key, add_row, &listing);
 	if (r == 0 && listing.n > 0)
 		table_print(&listing.table);

@@ -15,6 +15,7 @@
 #include "json/number.h"
 #include "json/reader.h"
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/list.h"
@@ -472,7 +473,7 @@ int approvals_watch(const struct ctl_options *options)
 	if (r != 0)
 		return r;
 	watch.session = session;
-	ctl_session_listen(session, topics, sizeof(topics) / sizeof(*topics), take_event, &watch);
+	ctl_session_listen(session, topics, ARRAY_SIZE(topics), take_event, &watch);
 	r = ctl_session_read(session, STDIN_FILENO, take_key, &watch);
 	if (r == -EPERM) {
 		terminal_complain(

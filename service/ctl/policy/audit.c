@@ -13,6 +13,7 @@
 #include "ctl/since.h"
 #include "ctl/table.h"
 #include "ctl/terminal.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 
 /*
@@ -38,7 +39,7 @@ static const struct column {
 	{"duration_ms", {"MS", true}},
 	{"outcome", {"OUTCOME", false}},
 };
-#define N_COLUMNS (sizeof(columns) / sizeof(*columns))
+#define N_COLUMNS ARRAY_SIZE(columns)
 
 struct listing {
 	const struct ctl_options *options;

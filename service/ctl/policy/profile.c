@@ -15,6 +15,7 @@
 #include "ctl/terminal.h"
 #include "ctl/tool_names.h"
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/file.h"
 
@@ -94,7 +95,7 @@ static int list_profiles(const struct text_list *folders)
 		{"PROFILE", false}, {"NAMES", true}, {"FILE", false}};
 	cleanup(table_deinit) struct table table = {0};
 
-	table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	table_init(&table, columns, ARRAY_SIZE(columns));
 	for (size_t i = folders->n_items; i-- > 0;) {
 		cleanup_free char *path = NULL;
 		struct dirent **entries = NULL;

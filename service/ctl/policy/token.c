@@ -16,6 +16,7 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "policy/hex.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/file.h"
 
@@ -213,7 +214,7 @@ static int list_tokens(const struct ctl_options *options, const struct kept_toke
 	cleanup(table_deinit) struct table table = {0};
 	cleanup(buffer_deinit) struct buffer json = {0};
 
-	table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	table_init(&table, columns, ARRAY_SIZE(columns));
 	for (size_t i = 0; i < kept->tokens.n_items; i++) {
 		const struct http_token *token = &kept->tokens.items[i];
 

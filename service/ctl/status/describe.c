@@ -6,6 +6,7 @@
 #include "ctl/status/text.h"
 #include "ctl/table.h"
 #include "ctl/terminal.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 
 /* One toolbox: `NAME  TEXT` lines, then its tools and its output. */
@@ -141,7 +142,7 @@ static void append_tools(const struct ctl_response *response, struct buffer *out
 
 	if (tools == JSON_NONE || json_count(tape, tools) == 0)
 		return;
-	table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	table_init(&table, columns, ARRAY_SIZE(columns));
 	for (uint32_t i = json_first(tape, tools); i < json_end(tape, tools);
 		i = json_next(tape, i)) {
 		terminal_append_member(table_cell(&table), tape, i, "name");
@@ -172,7 +173,7 @@ static void append_output(const struct ctl_response *response, struct buffer *ou
 
 	if (lines == JSON_NONE || json_count(tape, lines) == 0)
 		return;
-	table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	table_init(&table, columns, ARRAY_SIZE(columns));
 	for (uint32_t i = json_first(tape, lines); i < json_end(tape, lines);
 		i = json_next(tape, i)) {
 		status_append_time(table_cell(&table), tape, json_find(tape, i, "time"));

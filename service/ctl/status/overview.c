@@ -6,6 +6,7 @@
 #include "ctl/status/text.h"
 #include "ctl/table.h"
 #include "ctl/terminal.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 
 #define MINUTE_S 60
@@ -139,7 +140,7 @@ static void append_toolboxes(const struct json_tape *tape, uint32_t rows, const 
 		{"entry_point", {"ENTRY POINT", false}, SHAPE_PLAIN},
 		{"why", {"WHY", false}, SHAPE_PLAIN},
 	};
-	enum { N_MEMBERS = sizeof(members) / sizeof(*members) };
+	enum { N_MEMBERS = ARRAY_SIZE(members) };
 	cleanup(table_deinit) struct table table = {0};
 	struct table_column columns[N_MEMBERS];
 	const struct member *shown[N_MEMBERS];

@@ -7,6 +7,7 @@
 #include "ctl/status/text.h"
 #include "ctl/table.h"
 #include "ctl/terminal.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 
 static void append_failed(const struct json_tape *tape, uint32_t failures, struct buffer *out)
@@ -14,7 +15,7 @@ static void append_failed(const struct json_tape *tape, uint32_t failures, struc
 	static const struct table_column columns[] = {{"FAILED", false}, {"ERROR", false}};
 	cleanup(table_deinit) struct table table = {0};
 
-	table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	table_init(&table, columns, ARRAY_SIZE(columns));
 	for (uint32_t i = json_first(tape, failures); i < json_end(tape, failures);
 		i = json_next(tape, i)) {
 		terminal_append_member(table_cell(&table), tape, i, "toolbox_id");
@@ -75,7 +76,7 @@ void reasons_append_not_offered(const struct ctl_response *response, struct buff
 
 	if (list == JSON_NONE || json_count(tape, list) == 0)
 		return;
-	table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	table_init(&table, columns, ARRAY_SIZE(columns));
 	for (uint32_t i = json_first(tape, list); i < json_end(tape, list);)
 		i = add_run(&table, tape, i, json_end(tape, list));
 	buffer_append_char(out, '\n');
@@ -100,7 +101,7 @@ void reasons_append_states(const struct ctl_response *response, struct buffer *o
 	uint32_t rows = ctl_response_find(response, 0, "toolboxes", JSON_ARRAY);
 	cleanup(table_deinit) struct table table = {0};
 
-	table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	table_init(&table, columns, ARRAY_SIZE(columns));
 	for (uint32_t row = rows == JSON_NONE ? 0 : json_first(tape, rows);
 		rows != JSON_NONE && row < json_end(tape, rows); row = json_next(tape, row)) {
 		if (!status_has(tape, row, "why"))

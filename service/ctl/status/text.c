@@ -7,6 +7,7 @@
 
 #include "ctl/terminal.h"
 #include "json/number.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 
 double status_number_at(const struct json_tape *tape, uint32_t token)
@@ -63,7 +64,7 @@ const char *status_style(const struct json_tape *tape, uint32_t toolbox)
 
 	if (state == JSON_NONE || json_type_at(tape, state) != JSON_STRING)
 		return NULL;
-	for (size_t i = 0; i < sizeof(styles) / sizeof(*styles); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(styles); i++) {
 		const char *name = styles[i].state;
 
 		if (json_string_equals(tape, state, name, strlen(name)))

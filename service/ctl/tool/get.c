@@ -11,6 +11,7 @@
 #include "json/number.h"
 #include "json/writer.h"
 #include "schema/signature.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 
 /* toolboxctl get: show how to call a tool. */
@@ -21,8 +22,8 @@ static const struct table_column argument_columns[] = {
 	{"ARGUMENT", false}, {"TYPE", false}, {"DEFAULT", false}, {"DESCRIPTION", false}};
 static const struct table_column result_columns[] = {
 	{"RESULT", false}, {"TYPE", false}, {"DESCRIPTION", false}};
-#define N_ARGUMENT_COLUMNS (sizeof(argument_columns) / sizeof(*argument_columns))
-#define N_RESULT_COLUMNS   (sizeof(result_columns) / sizeof(*result_columns))
+#define N_ARGUMENT_COLUMNS ARRAY_SIZE(argument_columns)
+#define N_RESULT_COLUMNS   ARRAY_SIZE(result_columns)
 
 static bool is_required(const struct json_tape *tape, uint32_t schema, uint32_t key)
 {

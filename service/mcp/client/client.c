@@ -21,6 +21,7 @@
 #include "mcp/member.h"
 #include "mcp/message.h"
 #include "mcp/response.h"
+#include "util/array.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
 
@@ -626,7 +627,7 @@ static uint64_t only_request(const struct mcp_client *client)
 	uint64_t only = 0;
 	unsigned int n = 0;
 
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (others[i] != 0) {
 			only = others[i];
 			n++;

@@ -2,6 +2,7 @@
 #include "mcp/client/keyword.h"
 
 #include "mcp/member.h"
+#include "util/array.h"
 
 static const struct {
 	const char *name;
@@ -22,7 +23,7 @@ static const struct {
 
 enum mcp_keyword mcp_keyword_at(const struct json_tape *tape, uint32_t key)
 {
-	for (size_t i = 0; i < sizeof(keywords) / sizeof(*keywords); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(keywords); i++)
 		if (mcp_is_text(tape, key, keywords[i].name))
 			return keywords[i].keyword;
 	return MCP_KEYWORD_OTHER;

@@ -5,6 +5,7 @@
 
 #include "json/writer.h"
 #include "mcp/member.h"
+#include "util/array.h"
 
 static const struct {
 	const char *name;
@@ -24,7 +25,7 @@ static const struct {
 		"\"additionalProperties\":false},\"annotations\":{\"readOnlyHint\":true}}"},
 };
 
-#define N_TOOLS (sizeof(tools) / sizeof(*tools))
+#define N_TOOLS ARRAY_SIZE(tools)
 
 /* Return whether the array @list has a tool called @name. */
 static bool has_tool(const struct json_tape *tape, uint32_t list, const char *name)

@@ -7,6 +7,7 @@
 #include "json/writer.h"
 #include "mcp/error.h"
 #include "mcp/member.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/utf8.h"
 
@@ -83,7 +84,7 @@ static bool is_unknown_tool(const struct buffer *text, size_t start)
 {
 	static const char *const openings[] = {"MCP error -32602: Tool ", "Unknown tool"};
 
-	for (size_t i = 0; i < sizeof(openings) / sizeof(*openings); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(openings); i++)
 		if (text->size - start >= strlen(openings[i]) &&
 			memcmp(text->data + start, openings[i], strlen(openings[i])) == 0)
 			return true;

@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "mcp/member.h"
+#include "util/array.h"
 
 static const char *const risks[] = {"read", "write", "execute"};
-#define N_RISKS (sizeof(risks) / sizeof(*risks))
+#define N_RISKS ARRAY_SIZE(risks)
 
 const char *mcp_admitted_risk(const struct json_tape *tape, uint32_t tool)
 {

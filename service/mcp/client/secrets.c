@@ -56,7 +56,7 @@ bool mcp_names_secret(const char *name, size_t size)
 	static const char *const parts[] = {
 		"auth", "cookie", "credential", "key", "passw", "secret", "token"};
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		for (size_t at = 0; at + strlen(parts[i]) <= size; at++)
 			if (strncasecmp(name + at, parts[i], strlen(parts[i])) == 0)
 				return true;
@@ -242,7 +242,7 @@ static bool is_common(const char *name)
 	static const char *const names[] = {"HOME", "HOSTNAME", "LANG", "LOGNAME", "PATH", "PWD",
 		"SHELL", "TMPDIR", "TZ", "USER", "XDG_RUNTIME_DIR"};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strcmp(name, names[i]) == 0)
 			return true;
 	return false;

@@ -146,7 +146,7 @@ static void check_transport(struct entry *entry, uint32_t type, bool has_url)
 	}
 	if (mcp_is_text(entry->tape, type, "stdio") && !has_url)
 		return;
-	for (size_t i = 0; i < sizeof(over_http) / sizeof(*over_http); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(over_http); i++)
 		if (mcp_is_text(entry->tape, type, over_http[i]) && has_url)
 			return;
 	refuse_entry(entry,
@@ -296,7 +296,7 @@ const char *mcp_other_list_key(const struct json_tape *tape)
 {
 	static const char *const keys[] = {"servers", "context_servers", "mcp_servers"};
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (json_type_at(tape, 0) == JSON_OBJECT &&
 			json_find(tape, 0, "kind") == JSON_NONE &&
 			json_find(tape, 0, keys[i]) != JSON_NONE)

@@ -254,7 +254,7 @@ static bool is_known_language(const struct json_tape *tape, uint32_t token)
 		"http://json-schema.org/draft-07/schema#",
 		"https://json-schema.org/draft-07/schema#"};
 
-	for (size_t i = 0; i < sizeof(languages) / sizeof(*languages); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(languages); i++)
 		if (mcp_is_text(tape, token, languages[i]))
 			return true;
 	return false;
@@ -290,7 +290,7 @@ static int judge_hidden(const struct json_tape *tape, struct element *element)
 {
 	static const char *const keys[] = {"inputSchema", "outputSchema"};
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		uint32_t schema = mcp_find_typed(tape, element->token, keys[i], JSON_OBJECT);
 		bool has_hidden = false;
 		int r = schema == JSON_NONE ? 0 : mcp_find_hidden(tape, schema, &has_hidden);
@@ -363,7 +363,7 @@ static void write_entry(struct buffer *out, const struct json_tape *tape, uint32
 	/* Hints come with the annotations: a risk that is not believed has none. */
 	if (rules->risk || strcmp(risk, mcp_admitted_risk(tape, object)) == 0)
 		write_hints(out, tape, object);
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		write_setting(out, rules, settings, others[i], NULL);
 	buffer_append_char(out, '}');
 }

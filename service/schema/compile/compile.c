@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "schema/compile/sections.h"
+#include "util/array.h"
 
 /* Note that the values of the subschema are not shown. */
 static void hide_values(struct subschema *subschema)
@@ -68,7 +69,7 @@ static int compile_sections(struct subschema *subschema)
 		compile_number, compile_string, compile_array, compile_object, compile_applicators};
 	struct node *node = subschema->node;
 
-	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
 		int r = sections[i](subschema);
 
 		if (r != 0)

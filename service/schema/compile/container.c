@@ -3,6 +3,7 @@
 
 #include "schema/compile/sections.h"
 #include "schema/compile/map.h"
+#include "util/array.h"
 
 /*
  * The sections of arrays and objects. `properties` and `required` become one table of names.
@@ -77,7 +78,7 @@ int compile_array(const struct subschema *subschema)
 	struct node_array *array;
 	int r = add_child(subschema, KEYWORD_UNEVALUATED_ITEMS, &node->unevaluated_items);
 
-	if (r != 0 || !has_any(subschema, keywords, sizeof(keywords) / sizeof(keywords[0])))
+	if (r != 0 || !has_any(subschema, keywords, ARRAY_SIZE(keywords)))
 		return r;
 	array = subschema_alloc(subschema, sizeof(*array));
 	if (!array)
@@ -269,7 +270,7 @@ static int add_dependency(
 
 static const enum keyword dependency_keywords[] = {
 	KEYWORD_DEPENDENT_REQUIRED, KEYWORD_DEPENDENT_SCHEMAS, KEYWORD_DEPENDENCIES};
-#define N_DEPENDENCY_KEYWORDS (sizeof(dependency_keywords) / sizeof(dependency_keywords[0]))
+#define N_DEPENDENCY_KEYWORDS ARRAY_SIZE(dependency_keywords)
 
 static int add_dependencies(const struct subschema *subschema, struct node_object *object)
 {
@@ -333,7 +334,7 @@ int compile_object(const struct subschema *subschema)
 	struct node_object *object;
 	int r = add_child(subschema, KEYWORD_UNEVALUATED_PROPERTIES, &node->unevaluated_properties);
 
-	if (r != 0 || !has_any(subschema, keywords, sizeof(keywords) / sizeof(keywords[0])))
+	if (r != 0 || !has_any(subschema, keywords, ARRAY_SIZE(keywords)))
 		return r;
 	object = subschema_alloc(subschema, sizeof(*object));
 	if (!object)

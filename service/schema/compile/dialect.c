@@ -5,6 +5,7 @@
 
 #include "schema/compile/refuse.h"
 #include "schema/compile/registry.h"
+#include "util/array.h"
 
 #define URI_2020_12  "https://json-schema.org/draft/2020-12/schema"
 #define URI_07       "http://json-schema.org/draft-07/schema"
@@ -43,7 +44,7 @@ static bool read_vocabularies(
 		key = json_next_key(tape, key)) {
 		unsigned int found = 0;
 
-		for (size_t i = 0; i < sizeof(vocabularies) / sizeof(vocabularies[0]); i++) {
+		for (size_t i = 0; i < ARRAY_SIZE(vocabularies); i++) {
 			const char *uri = vocabularies[i].uri;
 
 			if (json_string_equals(tape, key, uri, strlen(uri)))

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "schema/compile/uri.h"
+#include "util/array.h"
 
 /* The files of metaschemas/ (published by json-schema.org under the BSD and the Academic Free
  * licence; their $comments left out), made into arrays by CMakeLists.txt. */
@@ -51,7 +52,7 @@ const struct schema_resource *registry_find(
 
 const char *registry_metaschema(const char *uri, size_t size)
 {
-	for (size_t i = 0; i < sizeof(metaschemas) / sizeof(metaschemas[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(metaschemas); i++) {
 		if (strlen(metaschemas[i].uri) == size &&
 			memcmp(metaschemas[i].uri, uri, size) == 0)
 			return metaschemas[i].text;

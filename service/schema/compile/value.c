@@ -5,6 +5,7 @@
 #include "json/number.h"
 #include "schema/compile/sections.h"
 #include "schema/format/format.h"
+#include "util/array.h"
 
 /*
  * The sections that look at one value alone: type, enum and const, numbers, strings.
@@ -31,7 +32,7 @@ static int add_type(const struct subschema *subschema, uint32_t token, unsigned 
 {
 	const struct json_tape *tape = subschema->tape;
 
-	for (size_t i = 0; i < sizeof(type_names) / sizeof(type_names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(type_names); i++) {
 		const char *name = type_names[i].name;
 
 		if (json_type_at(tape, token) == JSON_STRING &&

@@ -6,6 +6,7 @@
 #include "json/reader.h"
 #include "regex/pattern.h"
 #include "schema/format/check.h"
+#include "util/array.h"
 
 static bool is_base64(const char *text, size_t size);
 static bool is_json(const char *text, size_t size);
@@ -31,7 +32,7 @@ static const struct format formats[] = {
 
 const struct format *format_find(enum format_kind kind, const char *name)
 {
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		if (formats[i].kind == kind && strcmp(formats[i].name, name) == 0)
 			return &formats[i];
 	}

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/array.h"
 #include "util/environment.h"
 #include "worker/command/progress.h"
 
@@ -222,7 +223,7 @@ static void append_caller(struct command_fill *fill, const char *fixed)
 	};
 	const struct json_tape *tape = &fill->caller;
 
-	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
 		uint32_t value = tape->count > 0 ? json_find(tape, 0, members[i][0]) : JSON_NONE;
 		struct buffer *out = &fill->environment_text;
 

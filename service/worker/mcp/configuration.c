@@ -60,7 +60,7 @@ static int add_named(struct mcp_secrets *secrets, const char *entry)
 	if (!mcp_names_secret(entry, name_size))
 		return 0;
 	value += strspn(value, " ");
-	for (size_t i = 0; i < sizeof(schemes) / sizeof(*schemes); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(schemes); i++)
 		if (strncasecmp(value, schemes[i], strlen(schemes[i])) == 0)
 			value += strlen(schemes[i]);
 	if (strlen(value) < NAMED_BYTES)

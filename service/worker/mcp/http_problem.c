@@ -4,6 +4,7 @@
 #include "mcp/client/discovery.h"
 #include "mcp/client/salvage.h"
 #include "mcp/member.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/visible.h"
 #include "worker/mcp/http.h"
@@ -58,7 +59,7 @@ static void write_reason(const char *text, struct buffer *out)
 	const char *unit =
 		time ? time + strlen(after) + strspn(time + strlen(after), "0123456789") : NULL;
 
-	for (size_t i = 0; unit && i < sizeof(units) / sizeof(*units); i++)
+	for (size_t i = 0; unit && i < ARRAY_SIZE(units); i++)
 		if (strncmp(unit, units[i], strlen(units[i])) == 0) {
 			buffer_append(out, text, (size_t)(time - text));
 			buffer_append_string(out, unit + strlen(units[i]));

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/pace.h"
@@ -155,7 +156,7 @@ static const char *caller(struct toolbox_call call, enum toolbox_caller what)
 	const char *text = "";
 	LOCKED;
 
-	if (is_open(call) && (size_t)what < sizeof(keys) / sizeof(*keys))
+	if (is_open(call) && (size_t)what < ARRAY_SIZE(keys))
 		plugin_values_get_string(&state.caller, keys[what], &text, NULL);
 	return text;
 }

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "util/array.h"
 #include "util/assert.h"
 #include "worker/sandbox/syscalls_inside.h"
 #include "syscalls_filters.h"
@@ -19,7 +20,7 @@
 
 #define FILTER(name)                                                                               \
 	{                                                                                          \
-		(name), sizeof(name) / sizeof(*(name))                                             \
+		(name), ARRAY_SIZE(name)                                                           \
 	}
 
 struct filter {

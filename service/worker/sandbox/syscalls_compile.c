@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "util/array.h"
 #include "worker/sandbox/syscalls_inside.h"
 
 /*
@@ -628,8 +629,8 @@ static void add_conditions(struct filter *filter, const struct condition *condit
 			filter->actions[filter->blocks[i].call] = BLOCK + (uint32_t)i;
 }
 
-#define SET(list, action) set_calls(filter, list, sizeof(list) / sizeof(*(list)), action)
-#define CONDITIONS(list)  add_conditions(filter, list, sizeof(list) / sizeof(*(list)))
+#define SET(list, action) set_calls(filter, list, ARRAY_SIZE(list), action)
+#define CONDITIONS(list)  add_conditions(filter, list, ARRAY_SIZE(list))
 
 static void decide(struct filter *filter, const struct variant *variant)
 {
@@ -744,7 +745,7 @@ static int write_filters(void)
 
 	printf("/* Written by syscalls_compile.c. */\n");
 	printf("static const uint32_t syscalls_architecture = 0x%08x;\n", seccomp_arch_native());
-	for (size_t i = 0; i < sizeof(variants) / sizeof(*variants); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(variants); i++) {
 		if (write_filter(&variants[i]))
 			continue;
 		fprintf(stderr, "syscalls_compile: cannot write '%s'\n", variants[i].name);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
 #include "util/file.h"
@@ -81,7 +82,7 @@ static void write_path(struct buffer *line, const char *key, const char *path, p
 	char self[PATH_MAX];
 	char prefix[32];
 
-	for (size_t i = 0; i < sizeof(pids) / sizeof(*pids); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
 		int size = snprintf(prefix, sizeof(prefix), "/proc/%d/", pids[i]);
 
 		if (strncmp(path, prefix, (size_t)size) != 0)

@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "worker/sandbox/landlock.h"
 
@@ -75,7 +76,7 @@ static const struct call calls[] = {
 #endif
 };
 
-#define N_CALLS (sizeof(calls) / sizeof(*calls))
+#define N_CALLS ARRAY_SIZE(calls)
 
 const int *trace_calls_numbers(size_t *ret_n)
 {
