@@ -79,8 +79,6 @@
 /* The bytes that are written to clients in a nanosecond: the kernel copies each at least once. */
 #define WRITTEN_PER_NS 4
 
-#define NS_PER_MS UINT64_C(1000000)
-
 /* The price of a request beyond a limit of its caller. With its credit, a client has a hundred at once, and a
  * thousand a second. */
 #define REFUSED_NS NS_PER_MS

@@ -14,6 +14,7 @@
 #include "util/array.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/file.h"
 #include "util/paths.h"
 #include "util/stamp.h"
@@ -132,7 +133,6 @@ static bool read_file(struct config_reader *reader, const char *path, mode_t for
 /* ── lists of names ──────────────────────────────────────────────────────────────────────────── */
 
 #define TIME_FORMAT "%Y-%m-%dT%H:%M:%SZ"
-#define NS_PER_S    INT64_C(1000000000)
 
 /* The members of an entry; only one of disabled.json has the last. */
 static const char *const keys[] = {"name", "since", "by", "until"};

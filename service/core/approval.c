@@ -21,10 +21,6 @@
 #include "util/stamp.h"
 #include "util/utf8.h"
 
-#define MS_PER_S  UINT64_C(1000)
-#define MS_PER_SF 1000.0
-#define NS_PER_MS 1000000
-
 /* The most code points of an answer's reason: everybody on the bus reads it. */
 #define REASON_POINTS 1000
 
@@ -407,7 +403,7 @@ static void write_question(const struct approval *approval, const struct pending
 
 	buffer_append_buffer(out, &question->members);
 	buffer_append_string(out, ",\"expires_s\":");
-	json_write_f64(out, (double)left_ms / MS_PER_SF);
+	json_write_f64(out, (double)left_ms / MS_PER_S);
 	if (write_seal(approval, question, seal))
 		json_write_member_text(out, "seal", seal);
 }
@@ -506,7 +502,7 @@ void approval_write_refusal(const struct approval *approval,
 					    "about; call it again");
 	else if (outcome->decision == APPROVAL_EXPIRED)
 		buffer_printf(&text, "not approved within %g s (approval.timeout_ms)",
-			(double)approval->config->approval_timeout_ms / MS_PER_SF);
+			(double)approval->config->approval_timeout_ms / MS_PER_S);
 	else if (outcome->decision == APPROVAL_WITHDRAWN)
 		buffer_append_string(&text, outcome->reason.text
 						    ? "withdrawn"

@@ -10,12 +10,11 @@
 #include "json/writer.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/utf8.h"
 
 /* The most code points of a source in a text. */
 #define SOURCE_POINTS 128
-
-#define NS_PER_S 1e9
 
 void errors_write_missing_name(struct answer *answer)
 {

@@ -6,9 +6,8 @@
 #include "core/shown.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/utf8.h"
-
-#define MS_PER_S UINT64_C(1000)
 
 /* Append the members that name @call. */
 static void write_call_members(struct answer *event, const struct call *call)

@@ -43,9 +43,6 @@
 
 static const char unrecorded[] = "its line in the audit log cannot be written (audit.required)";
 
-#define NS_PER_US UINT64_C(1000)
-#define US_PER_MS 1000.0
-
 /* The factor of debt_charge() for the results of a package: a quarter of the loop. */
 #define RESULTS_FACTOR 4
 

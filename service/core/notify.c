@@ -13,8 +13,6 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-#define US_PER_MS  1000
-#define NS_PER_US  1000
 #define ALIVE_PART 2 /* the divisor of the watchdog's time: one late turn does no harm */
 
 static struct sockaddr_un manager;

@@ -10,8 +10,6 @@
 #include "util/clock.h"
 #include "util/share.h"
 
-#define MS_PER_S 1000
-
 void proxy_deinit(struct proxy *proxy)
 {
 	for (size_t i = 0; i < proxy->n_subscriptions; i++)
@@ -158,7 +156,7 @@ static void log_held(struct proxy *proxy, const char *toolbox_id)
 	log_limited(&proxy->held, LOG_LEVEL_WARNING,
 		"Toolbox %s: a tool sends more than %d messages a second to the bus; its host has "
 		"to wait",
-		toolbox_id, MS_PER_S / PROXY_MESSAGE_MS);
+		toolbox_id, (int)(MS_PER_S / PROXY_MESSAGE_MS));
 }
 
 /* Let @host pay @price_ms for a message, and hold it while it is too far ahead. */

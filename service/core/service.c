@@ -21,8 +21,6 @@
  * end. */
 #define FLUSH_MS HOST_DISMISS_MS
 
-#define MS_PER_S 1000
-
 /* The time between two looks at whether everything is done. */
 #define DRAIN_STEP_MS 5
 

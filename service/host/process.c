@@ -16,6 +16,7 @@
 #include "host/host.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/environment.h"
 #include "util/process/spawn.h"
 #include "wire/wire.h"
@@ -38,8 +39,6 @@ static const char *const kept_variables[] = {
 
 /* LANG= and the longest locale. */
 #define LANG_BYTES 256
-
-#define NS_PER_S UINT64_C(1000000000)
 
 /* The variables that are kept, and LANG. */
 #define KEPT_COUNT (1 + ARRAY_SIZE(kept_variables))

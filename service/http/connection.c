@@ -46,8 +46,6 @@
 /* Handshakes of TLS have this part of the loop: a quarter. */
 #define HANDSHAKES_FACTOR 4
 
-#define NS_PER_MS UINT64_C(1000000)
-
 /* Kinds of refusals: a flood of one must not hide the lines about another. */
 enum refusal_kind {
 	REFUSAL_MALFORMED,

@@ -26,8 +26,6 @@
 /* The age for which a browser remembers the answer to a preflight, in seconds. */
 #define PREFLIGHT_AGE "600"
 
-#define MS_PER_S 1000
-
 struct http_door {
 	struct door door;
 	struct service *service;

@@ -125,9 +125,6 @@ static int serve_batch(struct loop *loop, int timeout_ms)
  * libwebsockets has timers too; in 4.1.6 each of them spins for the last fraction of a millisecond.
  */
 
-#define NS_PER_S  UINT64_C(1000000000)
-#define NS_PER_MS UINT64_C(1000000)
-
 /* A delay beyond this (about 73 years) is as good as never, and cannot overflow. */
 #define DELAY_MS_MAX (UINT64_C(1) << 41)
 

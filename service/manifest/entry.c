@@ -11,8 +11,6 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 
-#define NS_PER_MS UINT64_C(1000000)
-
 /* An entry is read again for each of its mistakes, up to so many bytes in all. */
 #define MENDED_BYTES ((size_t)4 << 20)
 

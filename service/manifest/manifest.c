@@ -33,8 +33,6 @@ extern const char manifest_schema_json[];
 /* Room for a JSON Pointer into an array file; a longer one is cut, and found by what is left. */
 #define ARRAY_POINTER_BYTES 512
 
-#define NS_PER_MS UINT64_C(1000000)
-
 /* Kinds of the contract that this version does not build: refused by name. */
 static const char *const kinds_to_come[] = {"bus"};
 

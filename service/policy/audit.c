@@ -12,12 +12,9 @@
 
 #include "policy/audit_file.h"
 #include "util/assert.h"
+#include "util/clock.h"
 #include "util/log.h"
 #include "util/thread.h"
-
-#define MS_PER_S  1000
-#define NS_PER_MS 1000000L
-#define NS_PER_S  1000000000L
 
 enum order_kind {
 	ORDER_LINE,   /* append the text */

@@ -6,11 +6,11 @@
 
 #include "util/assert.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 
 #define CHAINS       1024 /* a power of two */
 #define HASH_FACTOR  UINT64_C(0x9e3779b97f4a7c15)
 #define S_PER_MINUTE 60.0
-#define NS_PER_S     1e9
 
 /* Buckets that are looked at for one to forget: usually, and when there are too many. */
 #define SWEEP_USUAL 2

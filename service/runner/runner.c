@@ -25,9 +25,6 @@
  *                       └── clock, cancel, no worker ────┴──▶ end_call: done(), once
  */
 
-#define MS_PER_S  UINT64_C(1000)
-#define NS_PER_MS UINT64_C(1000000)
-
 #define REASON_BYTES 512
 
 /* So long after the runner logged that no host can be started, it logs that again. */

@@ -13,7 +13,6 @@
  */
 
 #define STACK_FIRST 64
-#define NS_PER_MS   UINT64_C(1000000)
 
 struct schema_context *schema_context_new(void)
 {

@@ -3,9 +3,6 @@
 
 #include <time.h>
 
-#define NS_PER_S  UINT64_C(1000000000)
-#define NS_PER_MS UINT64_C(1000000)
-
 static uint64_t read_ns(clockid_t clock)
 {
 	struct timespec now;

@@ -4,6 +4,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Units of time in larger ones. */
+#define NS_PER_US INT64_C(1000)
+#define NS_PER_MS INT64_C(1000000)
+#define NS_PER_S  INT64_C(1000000000)
+#define US_PER_MS INT64_C(1000)
+#define US_PER_S  INT64_C(1000000)
+#define MS_PER_S  INT64_C(1000)
+
 /* Return a time that never jumps (CLOCK_MONOTONIC), in nanoseconds or milliseconds since some
  * start. */
 uint64_t clock_now_ns(void);

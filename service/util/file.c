@@ -140,7 +140,6 @@ int file_replace(const char *folder, const char *name, const char *bytes, size_t
 
 #define LOCK_NAME     ".lock"
 #define LOCK_PAUSE_MS 5
-#define NS_PER_MS     1000000
 
 int file_lock(const char *folder, uint32_t wait_ms, int *ret_lock)
 {

@@ -5,10 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "util/digest.h"
-
-#define NS_PER_S  INT64_C(1000000000)
-#define NS_PER_MS INT64_C(1000000)
 
 static int64_t ns_of(const struct timespec *time)
 {

@@ -28,7 +28,6 @@
 
 #define SCHEMA_BYTES_MAX   (256u << 10)
 #define INSTANCE_BYTES_MAX (1u << 20)
-#define NS_PER_MS          UINT64_C(1000000)
 #define SHOWN_BYTES        200
 
 /* The margin beyond the budget: the work between two looks at the clock, and at the end of a check. */

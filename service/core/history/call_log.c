@@ -3,8 +3,7 @@
 
 #include "core/calls.h"
 #include "util/cleanup.h"
-
-#define US_PER_MS 1000.0
+#include "util/clock.h"
 
 /* Return the level of a line about a call that failed with @code. */
 static enum log_level level_of(enum answer_code code)

@@ -6,11 +6,9 @@
 #include "core/calls.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/stamp.h"
 #include "util/utf8.h"
-
-#define NS_PER_US UINT64_C(1000)
-#define US_PER_MS 1000.0
 
 #define ELLIPSIS       "…"
 #define ELLIPSIS_BYTES (sizeof(ELLIPSIS) - 1)

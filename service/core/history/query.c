@@ -13,10 +13,6 @@
  * may not see is passed over like one that it did not ask for, so no answer depends on it.
  */
 
-#define NS_PER_US UINT64_C(1000)
-#define NS_PER_MS UINT64_C(1000000)
-#define MS_PER_S  UINT64_C(1000)
-
 /* A clock that differs by more was set. */
 #define SET_NS 50000000
 

@@ -5,8 +5,6 @@
 #include "json/writer.h"
 #include "util/clock.h"
 
-#define NS_PER_MS UINT64_C(1000000)
-
 /* The number of short triggers between two looks at the clock. */
 #define TRIGGERS_PER_LOOK 16
 

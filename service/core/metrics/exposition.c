@@ -7,8 +7,7 @@
 #include "core/metrics/metrics.h"
 #include "core/state.h"
 #include "json/writer.h"
-
-#define US_PER_S 1e6
+#include "util/clock.h"
 
 /* Write the lines that describe the family @name of the type @type. */
 static void begin_family(struct buffer *out, const char *name, const char *type, const char *help)
@@ -93,7 +92,8 @@ static void write_duration(struct buffer *out, const struct metrics_tool *tool)
 		count += tool->durations.buckets[i];
 		begin_sample(out, "toolboxd_call_duration_seconds_bucket", tool);
 		if (i < METRICS_BOUNDS)
-			buffer_printf(out, ",le=\"%.10g\"", metrics_bounds_us[i] / US_PER_S);
+			buffer_printf(
+				out, ",le=\"%.10g\"", (double)metrics_bounds_us[i] / US_PER_S);
 		else
 			buffer_append_string(out, ",le=\"+Inf\"");
 		write_count(out, count);

@@ -8,8 +8,6 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-#define MS_PER_S UINT64_C(1000)
-
 static struct outage *find(const struct outages *outages, const char *id)
 {
 	for (size_t i = 0; i < outages->n_items; i++)

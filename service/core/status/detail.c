@@ -5,9 +5,8 @@
 
 #include "json/writer.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/stamp.h"
-
-#define US_PER_MS 1000.0
 
 static void write_quantile_ms(
 	struct buffer *out, const char *key, const struct statistics *statistics, double quantile)

@@ -10,8 +10,6 @@
 #include "util/clock.h"
 #include "util/paths.h"
 
-#define MS_PER_S 1000
-
 static void write_number(struct buffer *out, const char *key, uint64_t value)
 {
 	buffer_append_char(out, ',');

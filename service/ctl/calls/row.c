@@ -6,8 +6,8 @@
 
 #include "ctl/terminal.h"
 #include "json/number.h"
+#include "util/clock.h"
 
-#define MS_PER_S      1000.0
 #define S_PER_MINUTE  60.0
 #define PERCENT       100.0
 #define IN_MS_BELOW   1000.0

@@ -41,8 +41,7 @@
 /* The time for which --yes attaches. */
 #define ATTACH_SECONDS 60
 
-#define MS_PER_S 1000
-#define DAY_S    86400
+#define DAY_S 86400
 
 struct waiting {
 	struct ctl_session *session;

@@ -15,8 +15,7 @@
 #define COLUMNS     80 /* for a terminal without a size */
 #define BAR_CELLS   16
 #define SHORT_CELLS 8
-#define TEXT_LEAST  12 /* columns that a text gets before a bar does */
-#define MS_PER_S    1000.0
+#define TEXT_LEAST  12   /* columns that a text gets before a bar does */
 #define QUIET_MS    2000 /* before a call that reports nothing gets a line */
 
 static const char hint[] = "   (Ctrl-C cancels)";

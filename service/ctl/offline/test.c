@@ -42,8 +42,6 @@
 
 #define RESULT_DEPTH_MAX 1000
 
-#define NS_PER_MS 1e6
-
 struct test {
 	const struct ctl_options *options;
 	struct ctl_session *session;

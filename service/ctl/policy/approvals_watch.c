@@ -40,7 +40,6 @@
 /* The time between two attempts while the service is away. */
 #define AWAY_MS 1000
 
-#define MS_PER_S      1000
 #define EXPIRES_S_MAX 1e9
 #define INDENT        2
 

@@ -13,10 +13,9 @@
 #include "schema/signature.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 
 /* toolboxctl get: show how to call a tool. */
-
-#define MS_PER_S 1000
 
 static const struct table_column argument_columns[] = {
 	{"ARGUMENT", false}, {"TYPE", false}, {"DEFAULT", false}, {"DESCRIPTION", false}};

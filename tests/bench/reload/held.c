@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/clock.h"
+
 /*
  * held: loaded into the daemon with LD_PRELOAD, it measures how long the loop is held: the processor
  * time of the main thread from one poll() to the next. Everybody else waits for so long.
@@ -18,8 +20,6 @@
  * The longest such time is in the file that HELD_FILE names, in nanoseconds, as a 64-bit number. The
  * bench sets it to zero.
  */
-
-#define NS_PER_S UINT64_C(1000000000)
 
 static uint64_t *longest_ns; /* NULL: not measured, as in hosts */
 static uint64_t began_ns;

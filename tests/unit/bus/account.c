@@ -4,6 +4,8 @@
 #include <criterion/criterion.h>
 #include <stdint.h>
 
+#include "util/clock.h"
+
 #define MIB ((size_t)1 << 20)
 
 Test(account, may_hold_half_of_what_others_leave)
@@ -70,8 +72,6 @@ Test(account, leaves_room_to_those_who_come_later)
 		account_unref(accounts[i]);
 	}
 }
-
-#define NS_PER_MS UINT64_C(1000000)
 
 /* Charge the source @key with @n checks of 10 ms. */
 static void check_long(struct account *account, uint64_t key, int n)

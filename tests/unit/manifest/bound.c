@@ -16,8 +16,6 @@
 /* The patterns of the test take about 150 microseconds each: all of them over a second. */
 #define PATTERNS 8000
 
-#define NS_PER_MS UINT64_C(1000000)
-
 static struct manifest_reader *reader;
 static atomic_bool is_stopped;
 

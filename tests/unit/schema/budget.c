@@ -10,9 +10,8 @@
  * One check has one budget of time, whatever follows from it. The times are those of the thread, and
  * wide, for sanitizers.
  */
-#define NS_PER_MS UINT64_C(1000000)
-#define LIMIT_MS  50
-#define SLACK_MS  25
+#define LIMIT_MS 50
+#define SLACK_MS 25
 
 struct subject {
 	struct buffer schema_text;
