@@ -385,8 +385,7 @@ static bool has_twice(const struct json_tape *tape, uint32_t object, const char 
 {
 	unsigned int n = 0;
 
-	for (uint32_t i = json_first(tape, object); i < json_end(tape, object);
-		i = json_next_key(tape, i))
+	json_each_key(i, tape, object)
 		n += json_string_equals(tape, i, key, strlen(key));
 	return n > 1;
 }

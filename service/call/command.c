@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "json/member.h"
 #include "json/number.h"
 #include "json/writer.h"
 #include "util/array.h"
@@ -133,9 +134,7 @@ static int read_shell(struct reading *reading, uint32_t shell)
 static int read_output(struct reading *reading, uint32_t token)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(output_names); i++)
-		if (json_type_at(reading->tape, token) == JSON_STRING &&
-			json_string_equals(
-				reading->tape, token, output_names[i], strlen(output_names[i]))) {
+		if (json_is_text(reading->tape, token, output_names[i])) {
 			reading->command->output = (enum command_output)i;
 			return 0;
 		}
@@ -150,8 +149,7 @@ static int read_success(struct reading *reading, uint32_t list)
 
 	if (json_type_at(tape, list) != JSON_ARRAY || json_count(tape, list) == 0)
 		return refuse_command(reading, list, "must be an array of exit statuses");
-	for (uint32_t at = json_first(tape, list); at < json_end(tape, list);
-		at = json_next(tape, at)) {
+	json_each(at, tape, list) {
 		if (json_type_at(tape, at) != JSON_NUMBER ||
 			json_number_u64(tape, at, &status) != 0 || status >= COMMAND_STATUSES)
 			return refuse_command(
@@ -169,8 +167,7 @@ static int read_scripts(struct reading *reading, uint32_t list)
 
 	if (json_type_at(tape, list) != JSON_ARRAY)
 		return refuse_command(reading, list, "must be an array");
-	for (uint32_t at = json_first(tape, list); at < json_end(tape, list);
-		at = json_next(tape, at)) {
+	json_each(at, tape, list) {
 		if (json_type_at(tape, at) != JSON_NUMBER ||
 			json_number_u64(tape, at, &index) != 0 ||
 			index >= reading->command->arguments.n_items)

@@ -39,8 +39,7 @@ static void write_taken(
 	bool is_first = true;
 
 	buffer_append_char(out, '{');
-	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, object) {
 		if (!anthropic_takes_name(tape, key)) {
 			add_name(tape, key, refused);
 			continue;
@@ -61,8 +60,7 @@ static void find_required(const struct json_tape *tape, struct buffer *refused)
 
 	if (required == JSON_NONE)
 		return;
-	for (uint32_t i = json_first(tape, required); i < json_end(tape, required);
-		i = json_next(tape, i))
+	json_each(i, tape, required)
 		if (!anthropic_takes_name(tape, i))
 			add_name(tape, i, refused);
 }

@@ -50,8 +50,7 @@ static void write_author(const char *text, struct buffer *out)
 		return;
 	}
 	buffer_printf(out, "{\"$id\":\"%s\"", author_id);
-	for (uint32_t key = json_first(&tape, 0); key < json_end(&tape, 0);
-		key = json_next_key(&tape, key))
+	json_each_key(key, &tape, 0)
 		copy_member(&tape, key, false, out);
 	buffer_append_char(out, '}');
 }
@@ -84,8 +83,7 @@ void content_schema_write(const char *structured, struct buffer *out)
 	if (!read_schema(content_schema_json, &tape, out))
 		return;
 	buffer_append_char(out, '{');
-	for (uint32_t key = json_first(&tape, 0); key < json_end(&tape, 0);
-		key = json_next_key(&tape, key)) {
+	json_each_key(key, &tape, 0) {
 		bool is_named = false;
 
 		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -123,8 +121,7 @@ bool content_schema_read(const char *schema, struct buffer *out)
 		return true;
 	}
 	buffer_append_char(out, '{');
-	for (uint32_t key = json_first(&tape, author); key < json_end(&tape, author);
-		key = json_next_key(&tape, key)) {
+	json_each_key(key, &tape, author) {
 		if (is_key(&tape, key, "$id") && is_key(&tape, key + 1, author_id))
 			continue;
 		copy_member(&tape, key, is_first, out);

@@ -9,6 +9,7 @@
 #include "catalogue/markdown.h"
 #include "catalogue/model_schema.h"
 #include "catalogue/package.h"
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
@@ -114,8 +115,7 @@ static void write_openai(const struct tool *tool, const char *name, struct buffe
 /* Return whether an example may have the arguments at @arguments: the API holds it against the schema. */
 static bool takes_arguments(const struct json_tape *tape, uint32_t arguments)
 {
-	for (uint32_t key = json_first(tape, arguments); key < json_end(tape, arguments);
-		key = json_next_key(tape, key))
+	json_each_key(key, tape, arguments)
 		if (!anthropic_takes_name(tape, key))
 			return false;
 	return true;
@@ -136,8 +136,7 @@ static void write_examples(const struct tool *tool, struct buffer *out)
 	examples = json_find(&tape, 0, "examples");
 	if (examples == JSON_NONE)
 		return;
-	for (uint32_t i = json_first(&tape, examples); i < json_end(&tape, examples);
-		i = json_next(&tape, i)) {
+	json_each(i, &tape, examples) {
 		uint32_t arguments = json_find(&tape, i, "args");
 
 		if (arguments != JSON_NONE && !takes_arguments(&tape, arguments))
@@ -184,8 +183,7 @@ void definition_write_reason(
 
 static bool is_text(const struct json_tape *tape, uint32_t value, const char *text)
 {
-	return value != JSON_NONE && json_type_at(tape, value) == JSON_STRING &&
-	       json_string_equals(tape, value, text, strlen(text));
+	return value != JSON_NONE && json_is_text(tape, value, text);
 }
 
 /* Write the object at the root of @tape with the members that an inputSchema needs: "type" and "properties". */
@@ -194,8 +192,7 @@ static void write_completed(const struct json_tape *tape, struct buffer *out)
 	buffer_append_string(out, "{\"type\":\"object\"");
 	if (json_find(tape, 0, "properties") == JSON_NONE)
 		buffer_append_string(out, ",\"properties\":{}");
-	for (uint32_t key = json_first(tape, 0); key < json_end(tape, 0);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, 0) {
 		if (json_string_equals(tape, key, "type", strlen("type")))
 			continue;
 		buffer_append_char(out, ',');

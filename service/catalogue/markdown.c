@@ -43,8 +43,7 @@ static void write_types(const struct json_tape *tape, uint32_t schema, struct bu
 	if (type != JSON_NONE && json_type_at(tape, type) == JSON_STRING) {
 		write_string(tape, type, out);
 	} else if (type != JSON_NONE && json_type_at(tape, type) == JSON_ARRAY) {
-		for (uint32_t i = json_first(tape, type); i < json_end(tape, type);
-			i = json_next(tape, i)) {
+		json_each(i, tape, type) {
 			buffer_append_string(out, is_first ? "" : " or ");
 			is_first = false;
 			if (json_type_at(tape, i) == JSON_STRING)
@@ -62,8 +61,7 @@ static void write_values(const struct json_tape *tape, uint32_t schema, struct b
 
 	if (values == JSON_NONE || json_type_at(tape, values) != JSON_ARRAY)
 		return;
-	for (uint32_t i = json_first(tape, values); i < json_end(tape, values);
-		i = json_next(tape, i)) {
+	json_each(i, tape, values) {
 		buffer_append_string(out, i == json_first(tape, values) ? ", one of " : ", ");
 		json_write_compact(out, tape, i);
 	}
@@ -77,8 +75,7 @@ static bool is_required_name(const struct json_tape *tape, uint32_t required, ui
 	if (required == JSON_NONE || json_type_at(tape, required) != JSON_ARRAY)
 		return false;
 	json_string_decode(tape, key, &name);
-	for (uint32_t i = json_first(tape, required); i < json_end(tape, required);
-		i = json_next(tape, i))
+	json_each(i, tape, required)
 		if (json_type_at(tape, i) == JSON_STRING &&
 			json_string_equals(tape, i, name.data ? name.data : "", name.size))
 			return true;
@@ -131,8 +128,7 @@ static void write_argument_lines(const struct tool *tool, struct buffer *out)
 	if (properties == JSON_NONE || json_type_at(&tape, properties) != JSON_OBJECT ||
 		json_count(&tape, properties) == 0)
 		return;
-	for (uint32_t key = json_first(&tape, properties); key < json_end(&tape, properties);
-		key = json_next_key(&tape, key))
+	json_each_key(key, &tape, properties)
 		write_argument(&tape, required, key, out);
 	buffer_append_char(out, '\n');
 }

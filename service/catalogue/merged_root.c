@@ -190,8 +190,7 @@ static void collect_others(struct merged *merged, uint32_t schema)
 {
 	const struct json_tape *tape = merged->tape;
 
-	for (uint32_t key = json_first(tape, schema); key < json_end(tape, schema);
-		key = json_next_key(tape, key))
+	json_each_key(key, tape, schema)
 		if (!is_left_out(tape, key) && !is_key(tape, key, "properties") &&
 			!is_key(tape, key, "required"))
 			add_string(merged, &merged->others, &merged->n_others, key);
@@ -206,7 +205,7 @@ static bool takes_object(const struct json_tape *tape, uint32_t schema)
 		return json_find(tape, schema, "not") == JSON_NONE || json_count(tape, schema) > 1;
 	if (json_type_at(tape, type) == JSON_STRING)
 		return is_key(tape, type, "object");
-	for (uint32_t i = json_first(tape, type); i < json_end(tape, type); i = json_next(tape, i))
+	json_each(i, tape, type)
 		if (is_key(tape, i, "object"))
 			return true;
 	return false;
@@ -291,7 +290,7 @@ static void collect_alternatives(
 
 	if (list == JSON_NONE)
 		return;
-	for (uint32_t i = json_first(tape, list); i < json_end(tape, list); i = json_next(tape, i))
+	json_each(i, tape, list)
 		if (takes_object(tape, i))
 			add_alternative(&alternatives, i, depth);
 	join(merged, &alternatives);
@@ -404,8 +403,7 @@ static void write_enum(
 			append_token(merged, &values, &n, constant);
 			continue;
 		}
-		for (uint32_t k = json_first(tape, list); k < json_end(tape, list);
-			k = json_next(tape, k))
+		json_each(k, tape, list)
 			append_token(merged, &values, &n, k);
 	}
 	if (n <= NAMES_MAX)
@@ -556,8 +554,7 @@ static void write_merged(struct merged *merged, struct buffer *out)
 static void write_own(const struct json_tape *tape, uint32_t root, struct buffer *out)
 {
 	buffer_append_string(out, "{\"type\":\"object\"");
-	for (uint32_t key = json_first(tape, root); key < json_end(tape, root);
-		key = json_next_key(tape, key))
+	json_each_key(key, tape, root)
 		if (!is_left_out(tape, key))
 			write_other(tape, key, out);
 	if (json_find(tape, root, "properties") == JSON_NONE)
@@ -581,8 +578,7 @@ static bool is_object_with_properties(const struct json_tape *tape, uint32_t roo
 {
 	uint32_t type = find_typed(tape, root, "type", JSON_STRING);
 
-	for (uint32_t key = json_first(tape, root); key < json_end(tape, root);
-		key = json_next_key(tape, key))
+	json_each_key(key, tape, root)
 		if (is_left_out(tape, key) && !is_key(tape, key, "type") &&
 			!is_key(tape, key, "$comment"))
 			return false;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "json/member.h"
 #include "json/reader.h"
 #include "util/cleanup.h"
 
@@ -59,8 +60,7 @@ static bool is_required_key(const struct json_tape *tape, uint32_t required, uin
 	cleanup(buffer_deinit) struct buffer name = {0};
 
 	json_string_decode(tape, key, &name);
-	for (uint32_t i = json_first(tape, required); i < json_end(tape, required);
-		i = json_next(tape, i))
+	json_each(i, tape, required)
 		if (json_string_equals(tape, i, name.data ? name.data : "", name.size))
 			return true;
 	return false;
@@ -84,8 +84,7 @@ static bool is_strict_object(struct strict *strict, uint32_t schema, unsigned in
 		return false;
 	if (required == JSON_NONE ? n_properties > 0 : json_count(tape, required) != n_properties)
 		return false;
-	for (uint32_t key = json_first(tape, properties); key < json_end(tape, properties);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, properties) {
 		strict->names_bytes += json_at(tape, key)->length;
 		if (!is_required_key(tape, required, key) || !is_strict(strict, key + 1, level + 1))
 			return false;
@@ -101,8 +100,7 @@ static bool is_small_enum(struct strict *strict, uint32_t values)
 
 	if (json_type_at(tape, values) != JSON_ARRAY)
 		return false;
-	for (uint32_t i = json_first(tape, values); i < json_end(tape, values);
-		i = json_next(tape, i))
+	json_each(i, tape, values)
 		bytes += json_at(tape, i)->length;
 	strict->n_values += json_count(tape, values);
 	strict->names_bytes += bytes;
@@ -138,8 +136,7 @@ static bool is_object_type(const struct json_tape *tape, uint32_t type)
 
 static bool names_array(const struct json_tape *tape, uint32_t type)
 {
-	return json_type_at(tape, type) == JSON_STRING &&
-	       json_string_equals(tape, type, "array", strlen("array"));
+	return json_is_text(tape, type, "array");
 }
 
 /* Whether the schema at @schema, an object, gives the kind of its value: by a whole type, or by other
@@ -171,8 +168,7 @@ static bool is_strict(struct strict *strict, uint32_t schema, unsigned int level
 
 	if (json_type_at(tape, schema) != JSON_OBJECT || level > 2 * LEVELS_MAX)
 		return false;
-	for (uint32_t key = json_first(tape, schema); key < json_end(tape, schema);
-		key = json_next_key(tape, key))
+	json_each_key(key, tape, schema)
 		if (!is_allowed_key(tape, key))
 			return false;
 	values = json_find(tape, schema, "enum");

@@ -6,6 +6,7 @@
 
 #include "catalogue/package.h"
 #include "catalogue/tool_schemas.h"
+#include "json/member.h"
 #include "util/clock.h"
 #include "util/digest.h"
 #include "util/environment.h"
@@ -106,8 +107,7 @@ enum tool_risk tool_risk_at(const struct json_tape *tape, uint32_t token)
 	for (int risk = TOOL_READ; risk <= TOOL_EXECUTE; risk++) {
 		const char *name = tool_risk_name((enum tool_risk)risk);
 
-		if (json_type_at(tape, token) == JSON_STRING &&
-			json_string_equals(tape, token, name, strlen(name)))
+		if (json_is_text(tape, token, name))
 			return (enum tool_risk)risk;
 	}
 	return TOOL_UNRATED;

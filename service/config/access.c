@@ -11,8 +11,7 @@ static void check_access_keys(struct config_reader *reader, uint32_t rule)
 {
 	const struct json_tape *tape = &reader->tape;
 
-	for (uint32_t key = json_first(tape, rule); key < json_end(tape, rule);
-		key = json_next_key(tape, key))
+	json_each_key(key, tape, rule)
 		if (!json_string_equals(tape, key, "match", 5) &&
 			!json_string_equals(tape, key, "profile", 7))
 			config_reader_close(reader, key,
@@ -53,8 +52,7 @@ void config_access_read(struct config_reader *reader, uint32_t value)
 		reader->error = -ENOMEM;
 		return;
 	}
-	for (uint32_t rule = json_first(tape, value); rule < json_end(tape, value);
-		rule = json_next(tape, rule))
+	json_each(rule, tape, value)
 		read_rule(reader, rule);
 }
 

@@ -12,8 +12,7 @@ static void check_rule_keys(struct config_reader *reader, uint32_t rule)
 {
 	const struct json_tape *tape = &reader->tape;
 
-	for (uint32_t key = json_first(tape, rule); key < json_end(tape, rule);
-		key = json_next_key(tape, key))
+	json_each_key(key, tape, rule)
 		if (!json_string_equals(tape, key, "match", 5) &&
 			!json_string_equals(tape, key, "in_flight", 9) &&
 			!json_string_equals(tape, key, "per_minute", 10) &&
@@ -73,8 +72,7 @@ void config_callers_read(struct config_reader *reader, uint32_t value)
 	}
 	text = json_value_text(tape, value, &size);
 	reader->config->callers_digest = digest_bytes(DIGEST_SEED, text, size);
-	for (uint32_t rule = json_first(tape, value); rule < json_end(tape, value);
-		rule = json_next(tape, rule))
+	json_each(rule, tape, value)
 		read_rule(reader, rule);
 }
 

@@ -130,8 +130,7 @@ void config_http_read_listen(struct config_reader *reader, uint32_t value)
 		reader->error = -ENOMEM;
 		return;
 	}
-	for (uint32_t token = json_first(tape, value); token < json_end(tape, value);
-		token = json_next(tape, token))
+	json_each(token, tape, value)
 		read_address(reader, token);
 }
 
@@ -198,8 +197,7 @@ static void read_texts(struct config_reader *reader, uint32_t value, bool (*take
 {
 	const struct json_tape *tape = &reader->tape;
 
-	for (uint32_t token = json_first(tape, value); token < json_end(tape, value);
-		token = json_next(tape, token)) {
+	json_each(token, tape, value) {
 		cleanup_free char *text = config_reader_text_or_closes(reader, token);
 
 		if (text && !take(text))
@@ -297,8 +295,7 @@ void config_http_read_proxies(struct config_reader *reader, uint32_t value)
 		reader->error = -ENOMEM;
 		return;
 	}
-	for (uint32_t token = json_first(tape, value); token < json_end(tape, value);
-		token = json_next(tape, token))
+	json_each(token, tape, value)
 		read_proxy(reader, token);
 }
 

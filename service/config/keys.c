@@ -181,8 +181,7 @@ static void read_list(
 		reader->config->has_toolbox_dirs = true;
 	if (list == &reader->config->answer_sources)
 		reader->config->has_answer_sources = true;
-	for (uint32_t i = json_first(&reader->tape, value); i < json_end(&reader->tape, value);
-		i = json_next(&reader->tape, i))
+	json_each(i, &reader->tape, value)
 		read_item(reader, key, i, list);
 }
 
@@ -635,9 +634,7 @@ static void check_name(struct config_reader *reader, const char *section, uint32
 
 static void check_names(struct config_reader *reader, const char *section, uint32_t object)
 {
-	for (uint32_t token = json_first(&reader->tape, object);
-		token < json_end(&reader->tape, object);
-		token = json_next_key(&reader->tape, token))
+	json_each_key(token, &reader->tape, object)
 		check_name(reader, section, token);
 }
 

@@ -29,8 +29,7 @@ void config_match_read(
 	}
 	if (!config_reader_is_object_or_closes(reader, value))
 		return;
-	for (uint32_t key = json_first(tape, value); key < json_end(tape, value);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, value) {
 		char **member = find_member(reader, key, ret_match);
 
 		if (!member)

@@ -167,8 +167,7 @@ void config_profiles_read(struct config_reader *reader, uint32_t value)
 
 	if (!config_reader_is_object_or_closes(reader, value))
 		return;
-	for (uint32_t key = json_first(tape, value); key < json_end(tape, value);
-		key = json_next_key(tape, key))
+	json_each_key(key, tape, value)
 		take_profile(reader, key);
 }
 

@@ -232,8 +232,7 @@ static int read_entry(const struct json_tape *tape, uint32_t entry, size_t n_key
 
 	if (json_type_at(tape, entry) != JSON_OBJECT || json_find(tape, entry, "name") == JSON_NONE)
 		return refuse_file(mistake, entry, "must be an object with \"name\"");
-	for (uint32_t key = json_first(tape, entry); key < json_end(tape, entry);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, entry) {
 		size_t i = 0;
 
 		while (i < n_keys && !json_string_equals(tape, key, keys[i], strlen(keys[i])))

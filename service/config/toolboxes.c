@@ -144,8 +144,7 @@ static void read_limits(
 	limits->idle_s = read_limit(reader, object, "idle_s", &idle_s);
 	limits->has_idle_s = limits->idle_s != NOT_SET;
 	read_prestart(reader, object, settings);
-	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
-		key = json_next_key(tape, key))
+	json_each_key(key, tape, object)
 		check_limit(reader, key);
 }
 
@@ -209,8 +208,7 @@ static void read_environment(
 	if (!config_reader_is_object(reader, object, "it is not used"))
 		return;
 	settings->has_process = true;
-	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
-		key = json_next_key(tape, key))
+	json_each_key(key, tape, object)
 		read_variable(reader, key, &out);
 	/* buffer_take() appends the NUL that ends the list. */
 	if (out.size > 0)
@@ -231,8 +229,7 @@ static void read_rest(
 	const struct json_tape *tape = &reader->tape;
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	for (uint32_t key = json_first(tape, toolbox); key < json_end(tape, toolbox);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, toolbox) {
 		size_t i = 0;
 
 		while (i < ARRAY_SIZE(ours) &&
@@ -289,8 +286,7 @@ void config_toolboxes_read(struct config_reader *reader, uint32_t value)
 		reader->error = -ENOMEM;
 		return;
 	}
-	for (uint32_t key = json_first(tape, value); key < json_end(tape, value);
-		key = json_next_key(tape, key))
+	json_each_key(key, tape, value)
 		read_toolbox(reader, key);
 }
 

@@ -110,8 +110,7 @@ static void read_triggers(struct config_reader *reader, uint32_t value, struct c
 		config_reader_close_wrong(reader, value, "must be a list of regular expressions");
 		return;
 	}
-	for (uint32_t i = json_first(tape, value); i < json_end(tape, value);
-		i = json_next(tape, i))
+	json_each(i, tape, value)
 		read_trigger(reader, i, tool, &compiled);
 }
 
@@ -183,8 +182,7 @@ static void read_tool(struct config_reader *reader, uint32_t key, struct config_
 		return;
 	tool->is_enabled = true;
 	settings->n_tools++;
-	for (uint32_t member = json_first(tape, key + 1); member < json_end(tape, key + 1);
-		member = json_next_key(tape, member))
+	json_each_key(member, tape, key + 1)
 		read_tool_member(reader, member, tool, settings);
 }
 
@@ -205,8 +203,7 @@ void config_tools_read(
 		reader->error = -ENOMEM;
 		return;
 	}
-	for (uint32_t key = json_first(tape, value); key < json_end(tape, value);
-		key = json_next_key(tape, key))
+	json_each_key(key, tape, value)
 		read_tool(reader, key, settings);
 	qsort(settings->tools, settings->n_tools, sizeof(*settings->tools), compare_tools);
 }

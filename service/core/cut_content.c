@@ -59,8 +59,7 @@ static void write_cut_object(const struct json_tape *tape, uint32_t object, uint
 	size_t *left, struct buffer *out)
 {
 	buffer_append_char(out, '{');
-	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, object) {
 		if (key > json_first(tape, object))
 			buffer_append_char(out, ',');
 		json_write_compact(out, tape, key);
@@ -81,8 +80,7 @@ static void write_blocks(
 	bool is_first = true;
 
 	buffer_append_char(out, '[');
-	for (uint32_t block = json_first(tape, content); block < json_end(tape, content);
-		block = json_next(tape, block)) {
+	json_each(block, tape, content) {
 		uint32_t text = find_block_text(tape, block);
 
 		if (text != JSON_NONE && left == 0 && json_string_points(tape, text) > 0)
@@ -102,8 +100,7 @@ static size_t count_chars(const struct json_tape *tape, uint32_t content)
 {
 	size_t count = 0;
 
-	for (uint32_t block = json_first(tape, content); block < json_end(tape, content);
-		block = json_next(tape, block)) {
+	json_each(block, tape, content) {
 		uint32_t text = find_block_text(tape, block);
 
 		count += text == JSON_NONE ? 0 : json_string_points(tape, text);

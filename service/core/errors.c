@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "json/member.h"
 #include "json/number.h"
 #include "json/writer.h"
 #include "util/array.h"
@@ -315,8 +316,7 @@ static void read_violations(const struct json_tape *reported, struct schema_repo
 
 	if (list == JSON_NONE || json_type_at(reported, list) != JSON_ARRAY)
 		return;
-	for (uint32_t at = json_first(reported, list); at < json_end(reported, list);
-		at = json_next(reported, at))
+	json_each(at, reported, list)
 		copy_violation(ret_report, reported, at);
 }
 
@@ -332,8 +332,7 @@ static bool has_code(const struct json_tape *reported, const char *code)
 {
 	uint32_t token = json_find(reported, 0, "code");
 
-	return token != JSON_NONE && json_type_at(reported, token) == JSON_STRING &&
-	       json_string_equals(reported, token, code, strlen(code));
+	return token != JSON_NONE && json_is_text(reported, token, code);
 }
 
 bool errors_read_refusal(const struct json_tape *reported, struct schema_report *ret_report)

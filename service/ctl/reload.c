@@ -43,8 +43,7 @@ static void take_changes(void *data, const char *topic, const struct json_tape *
 			json_count(event, names) == 0)
 			continue;
 		buffer_printf(&line, "%-*s", HANGING, ways[i]);
-		for (uint32_t name = json_first(event, names); name < json_end(event, names);
-			name = json_next(event, name)) {
+		json_each(name, event, names) {
 			buffer_append_string(&line, name == json_first(event, names) ? "" : ", ");
 			terminal_append_value(&line, event, name);
 		}
@@ -67,8 +66,7 @@ static void print_loaded(const struct ctl_response *response)
 	buffer_printf(&line, " tool%s of %u toolbox%s",
 		json_number_u64(tape, total, &n_tools) == 0 && n_tools == 1 ? "" : "s",
 		json_count(tape, loaded), json_count(tape, loaded) == 1 ? "" : "es");
-	for (uint32_t i = json_first(tape, loaded); i < json_end(tape, loaded);
-		i = json_next(tape, i)) {
+	json_each(i, tape, loaded) {
 		buffer_append_string(&line, i == json_first(tape, loaded) ? ": " : ", ");
 		terminal_append_value(&line, tape, i);
 	}
@@ -102,8 +100,7 @@ static void print_asked(const struct ctl_response *response)
 
 	if (asked == JSON_NONE)
 		return;
-	for (uint32_t i = json_first(tape, asked); i < json_end(tape, asked);
-		i = json_next(tape, i)) {
+	json_each(i, tape, asked) {
 		buffer_append_string(&line,
 			i == json_first(tape, asked)
 				? "still asked for their tools, which are offered as they answer: "

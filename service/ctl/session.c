@@ -16,6 +16,7 @@
 #include "ctl/http/client.h"
 #include "ctl/request.h"
 #include "ctl/terminal.h"
+#include "json/member.h"
 #include "loop/loop.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -217,8 +218,7 @@ static bool has_in_context(const struct ctl_session *session, const char *name, 
 	const struct json_tape *context = &session->envelope.context;
 	uint32_t key = json_find(context, 0, name);
 
-	return key != JSON_NONE && json_type_at(context, key) == JSON_STRING &&
-	       json_string_equals(context, key, text, strlen(text));
+	return key != JSON_NONE && json_is_text(context, key, text);
 }
 
 /* Return whether the message is a response to our request. */

@@ -70,8 +70,7 @@ bool tool_names_mean_any(const struct ctl_response *response, const char *list, 
 
 	if (entries == JSON_NONE)
 		return false;
-	for (uint32_t i = json_first(tape, entries); i < json_end(tape, entries);
-		i = json_next(tape, i))
+	json_each(i, tape, entries)
 		if (tool_names_mean(response, i, name))
 			return true;
 	return false;

@@ -32,8 +32,7 @@ static void sort_members(const struct json_tape *tape, uint32_t index, struct bu
 	size_t n = 0;
 	size_t start = 0;
 
-	for (uint32_t key = json_first(tape, index); key < json_end(tape, index);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, index) {
 		members[n] =
 			(struct member){json_bytes(tape, key), json_at(tape, key)->length, key};
 		if (json_at(tape, key)->flags & JSON_ESCAPED) {
@@ -82,8 +81,7 @@ static void write_sorted_object(struct buffer *out, const struct json_tape *tape
 static void write_array(struct buffer *out, const struct json_tape *tape, uint32_t index)
 {
 	buffer_append_char(out, '[');
-	for (uint32_t i = json_first(tape, index); i < json_end(tape, index);
-		i = json_next(tape, i)) {
+	json_each(i, tape, index) {
 		if (i > json_first(tape, index))
 			buffer_append_char(out, ',');
 		json_write_canonical(out, tape, i);

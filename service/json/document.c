@@ -51,8 +51,7 @@ static cJSON *make_array(const struct json_tape *tape, uint32_t index, uint32_t 
 
 	if (!array)
 		return NULL;
-	for (uint32_t i = json_first(tape, index); i < json_end(tape, index);
-		i = json_next(tape, i)) {
+	json_each(i, tape, index) {
 		cJSON *element = make_value(tape, i, depth_left);
 
 		if (!element)
@@ -68,8 +67,7 @@ static cJSON *make_object(const struct json_tape *tape, uint32_t index, uint32_t
 
 	if (!object)
 		return NULL;
-	for (uint32_t i = json_first(tape, index); i < json_end(tape, index);
-		i = json_next_key(tape, i)) {
+	json_each_key(i, tape, index) {
 		cleanup_free char *key = json_string_dup(tape, i, NULL);
 		cleanup(cjson_cleanup) cJSON *value = NULL;
 

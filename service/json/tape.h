@@ -127,6 +127,17 @@ static inline uint32_t json_next_key(const struct json_tape *tape, uint32_t key)
 	return tape->tokens[key + 1].next;
 }
 
+/* Walk the elements of the array at @array: @i, which the macro declares, is the token of each. */
+#define json_each(i, tape, array)                                                                  \
+	for (uint32_t i = json_first(tape, array), end_of_##i = json_end(tape, array);             \
+		i < end_of_##i; i = json_next(tape, i))
+
+/* Walk the members of the object at @object: @key, which the macro declares, is the token of each key, and
+ * @key + 1 the token of its value. */
+#define json_each_key(key, tape, object)                                                           \
+	for (uint32_t key = json_first(tape, object), end_of_##key = json_end(tape, object);       \
+		key < end_of_##key; key = json_next_key(tape, key))
+
 /* Return the number of elements of the array, or of members of the object, at @index. */
 uint32_t json_count(const struct json_tape *tape, uint32_t index);
 

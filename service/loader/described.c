@@ -119,8 +119,7 @@ int described_accept(struct manifest_reader *reader, struct package *package, co
 static void each_path(const struct json_tape *tape, uint32_t list,
 	void (*found)(void *data, const char *path), void *data)
 {
-	for (uint32_t at = json_first(tape, list); at < json_end(tape, list);
-		at = json_next(tape, at)) {
+	json_each(at, tape, list) {
 		cleanup_free char *path = json_type_at(tape, at) == JSON_STRING
 						  ? json_string_dup(tape, at, NULL)
 						  : NULL;

@@ -10,7 +10,7 @@
 
 #include "json/canonical.h"
 #include "mcp/client/pins.h"
-#include "mcp/member.h"
+#include "json/member.h"
 #include "util/cleanup.h"
 #include "util/file.h"
 #include "util/paths.h"
@@ -150,7 +150,7 @@ static int see_tools(struct mcp_pins *pins, const struct toolbox *toolbox,
 	for (uint32_t at = json_first(described, list); r == 0 && at < json_end(described, list);
 		at = json_next(described, at)) {
 		uint32_t token = json_type_at(described, at) == JSON_OBJECT
-					 ? mcp_find_typed(described, at, "name", JSON_STRING)
+					 ? json_find_typed(described, at, "name", JSON_STRING)
 					 : JSON_NONE;
 		cleanup_free char *name =
 			token == JSON_NONE ? NULL : json_string_dup(described, token, NULL);

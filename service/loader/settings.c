@@ -139,8 +139,7 @@ static int gather_by_entry_points(const struct config *config, struct package *p
 	if (json_tape_read(&own, text, strlen(text), JSON_DEPTH_DEFAULT, NULL) != 0)
 		return -ENOMEM;
 	buffer_append_char(&out, '{');
-	for (uint32_t key = json_first(&own, 0); key < json_end(&own, 0);
-		key = json_next_key(&own, key))
+	json_each_key(key, &own, 0)
 		write_member(&out, &own, key);
 	write_toolboxes(config, &own, &out);
 	if (write_plugins(config, &own, &out) != 0)
@@ -201,8 +200,7 @@ static int override_rules(const struct json_tape *tape, struct package *package)
 			buffer_printf(
 				&out, "%s\"%s\":%s", out.size > 1 ? "," : "", lists[i].key, text);
 	}
-	for (uint32_t key = json_first(&own, 0); key < json_end(&own, 0);
-		key = json_next_key(&own, key)) {
+	json_each_key(key, &own, 0) {
 		cleanup_free char *name = json_string_dup(&own, key, NULL);
 
 		if (!name)

@@ -73,7 +73,7 @@ static void look_at_interpreters(struct buffer *lines, const struct package *pac
 
 	if (json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL) != 0)
 		return;
-	for (uint32_t i = json_first(&tape, 0); i < json_end(&tape, 0); i = json_next(&tape, i)) {
+	json_each(i, &tape, 0) {
 		cleanup_free char *path = json_string_dup(&tape, i, NULL);
 
 		if (path && *path == '/')

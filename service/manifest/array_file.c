@@ -98,7 +98,7 @@ int array_file_translate(
 	struct translation translation = {.tape = tape, .problems = problems, .out = out};
 
 	buffer_append_string(out, "{\"kind\":\"command\",\"tools\":[");
-	for (uint32_t at = json_first(tape, 0); at < json_end(tape, 0); at = json_next(tape, at)) {
+	json_each(at, tape, 0) {
 		if (at != json_first(tape, 0))
 			buffer_append_char(out, ',');
 		translation.element = at;

@@ -214,8 +214,7 @@ static void write_names(const struct manifest_scope *scope, uint32_t properties,
 {
 	const struct json_tape *tape = scope->tape;
 
-	for (uint32_t key = json_first(tape, properties); key < json_end(tape, properties);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, properties) {
 		buffer_append_string(out, out->size > 0 ? ", '" : "'");
 		json_string_decode(tape, key, out);
 		buffer_append_char(out, '\'');
@@ -394,8 +393,7 @@ static void warn_of_values(const struct manifest_scope *scope, uint32_t env)
 
 	if (env == JSON_NONE || json_type_at(tape, env) != JSON_OBJECT)
 		return;
-	for (uint32_t key = json_first(tape, env); key < json_end(tape, env);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, env) {
 		size_t size = json_type_at(tape, key + 1) == JSON_STRING
 				      ? json_at(tape, key + 1)->length
 				      : 0;

@@ -72,8 +72,7 @@ static int take_validating(const struct json_tape *described, uint32_t list,
 {
 	if (list == JSON_NONE)
 		return 0;
-	for (uint32_t at = json_first(described, list); at < json_end(described, list);
-		at = json_next(described, at)) {
+	json_each(at, described, list) {
 		uint64_t place = UINT64_MAX;
 
 		if (json_type_at(described, at) == JSON_NUMBER)

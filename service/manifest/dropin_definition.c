@@ -68,8 +68,7 @@ static int copy_definition(
 				own[i]);
 			return DROPIN_E_REFUSED;
 		}
-	for (uint32_t key = json_first(tape, 0); key < json_end(tape, 0);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, 0) {
 		buffer_append_char(entry, ',');
 		json_write_compact(entry, tape, key);
 		buffer_append_char(entry, ':');

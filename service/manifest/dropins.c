@@ -112,8 +112,7 @@ static int copy_overlay(const char *path, struct buffer *out, bool *ret_has_cwd)
 	if (r != 0)
 		return r < 0 ? r : -EINVAL;
 	*ret_has_cwd = json_find(&tape, 0, "cwd") != JSON_NONE;
-	for (uint32_t key = json_first(&tape, 0); key < json_end(&tape, 0);
-		key = json_next_key(&tape, key)) {
+	json_each_key(key, &tape, 0) {
 		if (is_folders_own(&tape, key))
 			continue;
 		buffer_append_char(out, ',');

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "json/member.h"
 #include "json/number.h"
 #include "json/pointer.h"
 #include "json/writer.h"
@@ -174,8 +175,7 @@ static bool refuse_what_is_to_come(const struct json_tape *tape, struct diagnost
 	size_t before = problems->n_errors;
 
 	for (size_t i = 0; kind != JSON_NONE && i < ARRAY_SIZE(kinds_to_come); i++)
-		if (json_type_at(tape, kind) == JSON_STRING &&
-			json_string_equals(tape, kind, kinds_to_come[i], strlen(kinds_to_come[i])))
+		if (json_is_text(tape, kind, kinds_to_come[i]))
 			diagnose(problems, DIAGNOSTIC_ERROR, tape, kind,
 				"the kind \"%s\" is not supported by this version; expected "
 				"\"native\", \"plugin\", \"command\", \"python\" or \"mcp\"",

@@ -8,7 +8,7 @@
 #include "json/number.h"
 #include "json/writer.h"
 #include "manifest/diagnose.h"
-#include "mcp/member.h"
+#include "json/member.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
@@ -150,9 +150,9 @@ static char *write_rules(const struct json_tape *tape)
 
 enum mcp_pin_mode manifest_pin_mode(const struct json_tape *tape, uint32_t value)
 {
-	if (value == JSON_NONE || mcp_is_text(tape, value, "warn"))
+	if (value == JSON_NONE || json_is_text(tape, value, "warn"))
 		return MCP_PIN_WARN;
-	return mcp_is_text(tape, value, "off") ? MCP_PIN_OFF : MCP_PIN_BLOCK;
+	return json_is_text(tape, value, "off") ? MCP_PIN_OFF : MCP_PIN_BLOCK;
 }
 
 /* Append the variable of this process that the text @name, up to its '}', names. */
@@ -253,8 +253,7 @@ static int check_address(const struct json_tape *tape, uint32_t object, struct p
 	if (proxy != JSON_NONE)
 		check_line(tape, proxy, problems, &texts);
 	if (headers != JSON_NONE)
-		for (uint32_t key = json_first(tape, headers); key < json_end(tape, headers);
-			key = json_next_key(tape, key))
+		json_each_key(key, tape, headers)
 			check_line(tape, key + 1, problems, &texts);
 	if (!buffer_terminate(&texts))
 		return -ENOMEM;

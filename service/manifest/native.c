@@ -116,8 +116,7 @@ static void compare_properties(
 				meant->what, meant->members[i]->name);
 	if (properties == JSON_NONE)
 		return;
-	for (uint32_t key = json_first(tape, properties); key < json_end(tape, properties);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, properties) {
 		const struct native_parameter *parameter = find_meant(scope, meant, key);
 
 		if (parameter)

@@ -152,8 +152,7 @@ static bool is_required(
 
 	if (required == JSON_NONE)
 		return false;
-	for (uint32_t i = json_first(tape, required); i < json_end(tape, required);
-		i = json_next(tape, i))
+	json_each(i, tape, required)
 		if (json_string_equals(tape, i, parameter->name, strlen(parameter->name)))
 			return true;
 	return false;

@@ -45,8 +45,7 @@ static void write_error_text(const struct json_tape *tape, struct buffer *text)
 	append_member(tape, 0, "error", text);
 	if (violations == JSON_NONE)
 		return;
-	for (uint32_t i = json_first(tape, violations); i < json_end(tape, violations);
-		i = json_next(tape, i)) {
+	json_each(i, tape, violations) {
 		size_t start;
 
 		if (json_type_at(tape, i) != JSON_OBJECT)

@@ -8,7 +8,7 @@
 #include "json/number.h"
 #include "json/reader.h"
 #include "json/writer.h"
-#include "mcp/member.h"
+#include "json/member.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 
@@ -52,13 +52,13 @@ static bool is_id(const struct json_tape *tape, uint32_t index)
 
 	return (type == JSON_STRING ||
 		       (type == JSON_NUMBER && json_number_is_integer(tape, index))) &&
-	       mcp_value_text(tape, index).size <= MCP_ID_BYTES_MAX;
+	       json_value_view(tape, index).size <= MCP_ID_BYTES_MAX;
 }
 
 static const struct method *find_method(const struct mcp_message *message)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(methods); i++)
-		if (mcp_is_text(&message->tape, message->method_name, methods[i].name))
+		if (json_is_text(&message->tape, message->method_name, methods[i].name))
 			return &methods[i];
 	return &unknown_method;
 }
@@ -66,7 +66,7 @@ static const struct method *find_method(const struct mcp_message *message)
 static bool names_notification(const struct mcp_message *message)
 {
 	static const char prefix[] = "notifications/";
-	struct text_view method = mcp_value_text(&message->tape, message->method_name);
+	struct text_view method = json_value_view(&message->tape, message->method_name);
 
 	return method.size > sizeof(prefix) &&
 	       memcmp(method.text + 1, prefix, sizeof(prefix) - 1) == 0;
@@ -85,7 +85,7 @@ static int read_members(struct mcp_message *message, struct mcp_error *error)
 	uint32_t version = json_find(tape, 0, "jsonrpc");
 
 	if (id != JSON_NONE && is_id(tape, id))
-		message->id = mcp_value_text(tape, id);
+		message->id = json_value_view(tape, id);
 	message->method_name = json_find(tape, 0, "method");
 	message->params = json_find(tape, 0, "params");
 	if (message->params != JSON_NONE && json_type_at(tape, message->params) == JSON_NULL)
@@ -94,7 +94,7 @@ static int read_members(struct mcp_message *message, struct mcp_error *error)
 		message->params != JSON_NONE && json_type_at(tape, message->params) != JSON_OBJECT;
 	if (message->has_wrong_params)
 		message->params = JSON_NONE;
-	if (version == JSON_NONE || !mcp_is_text(tape, version, "2.0"))
+	if (version == JSON_NONE || !json_is_text(tape, version, "2.0"))
 		return refuse_request(error, "\"jsonrpc\" must be \"2.0\".");
 	if (message->method_name == JSON_NONE) {
 		message->kind = MCP_RESPONSE;
@@ -115,7 +115,7 @@ static int read_members(struct mcp_message *message, struct mcp_error *error)
 			error, "\"id\" must be a string or an integer of at most 1024 bytes.");
 	if (message->kind == MCP_REQUEST)
 		message->method = find_method(message)->method;
-	else if (mcp_is_text(tape, message->method_name, "notifications/cancelled"))
+	else if (json_is_text(tape, message->method_name, "notifications/cancelled"))
 		message->method = MCP_CANCELLED;
 	return 0;
 }
@@ -205,8 +205,8 @@ static int check_headers(const struct mcp_message *message, const struct mcp_fie
 	enum mcp_field_status status, uint32_t version, struct mcp_error *error)
 {
 	const char *key = find_method(message)->named_by;
-	uint32_t name =
-		key ? mcp_find_typed(&message->tape, message->params, key, JSON_STRING) : JSON_NONE;
+	uint32_t name = key ? json_find_typed(&message->tape, message->params, key, JSON_STRING)
+			    : JSON_NONE;
 	int r = 0;
 
 	if (status != MCP_FIELD_FOUND)
@@ -233,7 +233,7 @@ static int refuse_params(struct mcp_error *error, const char *text)
 static int read_initialize(struct mcp_message *message, struct mcp_error *error)
 {
 	message->requested_version =
-		mcp_find_typed(&message->tape, message->params, "protocolVersion", JSON_STRING);
+		json_find_typed(&message->tape, message->params, "protocolVersion", JSON_STRING);
 	if (message->requested_version == JSON_NONE)
 		return refuse_params(error, "params.protocolVersion must be a string.");
 	return 0;
@@ -241,7 +241,7 @@ static int read_initialize(struct mcp_message *message, struct mcp_error *error)
 
 static int read_list(struct mcp_message *message, struct mcp_error *error)
 {
-	message->cursor = mcp_find_present(&message->tape, message->params, "cursor");
+	message->cursor = json_find_present(&message->tape, message->params, "cursor");
 	if (message->cursor != JSON_NONE &&
 		json_type_at(&message->tape, message->cursor) != JSON_STRING)
 		return refuse_params(error, "params.cursor must be a string.");
@@ -253,10 +253,10 @@ static int read_call(struct mcp_message *message, struct mcp_error *error)
 {
 	enum json_type type = JSON_OBJECT;
 
-	message->name = mcp_find_typed(&message->tape, message->params, "name", JSON_STRING);
+	message->name = json_find_typed(&message->tape, message->params, "name", JSON_STRING);
 	if (message->name == JSON_NONE)
 		return refuse_params(error, "params.name must be a string, the name of a tool.");
-	message->arguments = mcp_find_present(&message->tape, message->params, "arguments");
+	message->arguments = json_find_present(&message->tape, message->params, "arguments");
 	if (message->arguments != JSON_NONE)
 		type = json_type_at(&message->tape, message->arguments);
 	if (type != JSON_OBJECT && type != JSON_STRING)
@@ -267,12 +267,12 @@ static int read_call(struct mcp_message *message, struct mcp_error *error)
 static int read_listen(struct mcp_message *message, struct mcp_error *error)
 {
 	uint32_t filter =
-		mcp_find_typed(&message->tape, message->params, "notifications", JSON_OBJECT);
+		json_find_typed(&message->tape, message->params, "notifications", JSON_OBJECT);
 
 	if (filter == JSON_NONE)
 		return refuse_params(error, "params.notifications must be an object.");
 	message->wants_tool_changes =
-		mcp_find_typed(&message->tape, filter, "toolsListChanged", JSON_TRUE) != JSON_NONE;
+		json_find_typed(&message->tape, filter, "toolsListChanged", JSON_TRUE) != JSON_NONE;
 	return 0;
 }
 
@@ -295,24 +295,24 @@ static int read_params(struct mcp_message *message, struct mcp_error *error)
 /* Read the members of `_meta` that both eras have. */
 static int read_meta(struct mcp_message *message, uint32_t meta, struct mcp_error *error)
 {
-	uint32_t token = mcp_find_present(&message->tape, meta, "progressToken");
+	uint32_t token = json_find_present(&message->tape, meta, "progressToken");
 
 	if (token == JSON_NONE)
 		return 0;
 	if (!is_id(&message->tape, token))
 		return refuse_params(error, "params._meta.progressToken must be a string or an "
 					    "integer of at most 1024 bytes.");
-	message->progress_token = mcp_value_text(&message->tape, token);
+	message->progress_token = json_value_view(&message->tape, token);
 	return 0;
 }
 
 /* A malformed notification is ignored (2026-07-28, Cancellation, Error Handling). */
 static void read_cancelled(struct mcp_message *message)
 {
-	uint32_t id = mcp_find_present(&message->tape, message->params, "requestId");
+	uint32_t id = json_find_present(&message->tape, message->params, "requestId");
 
 	if (id != JSON_NONE && is_id(&message->tape, id))
-		message->request_id = mcp_value_text(&message->tape, id);
+		message->request_id = json_value_view(&message->tape, id);
 }
 
 /* ── the check ───────────────────────────────────────────────────────────────────────────────── */
@@ -350,9 +350,9 @@ static int check_version(
 {
 	if (version == JSON_NONE || json_type_at(&message->tape, version) != JSON_STRING)
 		return refuse_meta(error, "params._meta has no " MCP_META_VERSION ".");
-	if (mcp_is_text(&message->tape, version, MCP_VERSION_MODERN))
+	if (json_is_text(&message->tape, version, MCP_VERSION_MODERN))
 		return 0;
-	return refuse_version(error, mcp_value_text(&message->tape, version));
+	return refuse_version(error, json_value_view(&message->tape, version));
 }
 
 static int check_modern(struct mcp_message *message, const struct mcp_fields *fields,
@@ -363,7 +363,7 @@ static int check_modern(struct mcp_message *message, const struct mcp_fields *fi
 	if (r == 0)
 		r = check_version(message, version, error);
 	if (r == 0 &&
-		mcp_find_typed(&message->tape, meta, META_CAPABILITIES, JSON_OBJECT) == JSON_NONE)
+		json_find_typed(&message->tape, meta, META_CAPABILITIES, JSON_OBJECT) == JSON_NONE)
 		r = refuse_meta(error, "params._meta has no " META_CAPABILITIES ".");
 	return r;
 }
@@ -400,8 +400,8 @@ int mcp_message_check(
 	const struct json_tape *tape = &message->tape;
 	cleanup(buffer_deinit) struct buffer header = {0};
 	enum mcp_field_status status = MCP_FIELD_ABSENT;
-	uint32_t meta = mcp_find_typed(tape, message->params, "_meta", JSON_OBJECT);
-	uint32_t version = mcp_find_present(tape, meta, MCP_META_VERSION);
+	uint32_t meta = json_find_typed(tape, message->params, "_meta", JSON_OBJECT);
+	uint32_t version = json_find_present(tape, meta, MCP_META_VERSION);
 	int r = 0;
 
 	if (fields)

@@ -35,8 +35,7 @@ static void write_sealed(struct buffer *out, const struct json_tape *tape, uint3
 	const char *separator = "";
 
 	buffer_append_char(out, '{');
-	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, object) {
 		if (json_string_equals(tape, key, "seal", strlen("seal")) ||
 			json_string_equals(tape, key, "expires_s", strlen("expires_s")))
 			continue;

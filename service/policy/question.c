@@ -194,13 +194,11 @@ static void add_members(struct parts *parts, const struct tool *tool, const stru
 		return;
 	required = json_find(&schema, 0, "required");
 	if (required != JSON_NONE && json_type_at(&schema, required) == JSON_ARRAY)
-		for (uint32_t i = json_first(&schema, required); i < json_end(&schema, required);
-			i = json_next(&schema, i))
+		json_each(i, &schema, required)
 			add_declared(parts, tape, &schema, i);
 	properties = json_find(&schema, 0, "properties");
 	if (properties != JSON_NONE && json_type_at(&schema, properties) == JSON_OBJECT)
-		for (uint32_t key = json_first(&schema, properties);
-			key < json_end(&schema, properties); key = json_next_key(&schema, key))
+		json_each_key(key, &schema, properties)
 			add_declared(parts, tape, &schema, key);
 	parts->n_declared = parts->n;
 }

@@ -108,8 +108,7 @@ void describe_values(const struct node *node, const struct node_values *values, 
 	}
 	if (count != 1)
 		buffer_append_string(out, count == 0 ? "one of no values" : "one of ");
-	for (uint32_t i = json_first(tape, values->token); i < json_end(tape, values->token);
-		i = json_next(tape, i)) {
+	json_each(i, tape, values->token) {
 		if (n >= DESCRIBE_LIST_MAX && out->size - start > VALUES_BYTES) {
 			buffer_printf(out, ", … (%u in all)", count);
 			return;

@@ -56,8 +56,7 @@ static uint32_t find_key(const struct pair *pair, uint32_t a, uint32_t b, uint32
 		return guess;
 	if (!context_spend(pair->context, json_count(tape, b)))
 		return JSON_NONE;
-	for (uint32_t key = json_first(tape, b); key < json_end(tape, b);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, b) {
 		if (json_strings_equal(pair->a_tape, a, tape, key))
 			return key;
 	}
@@ -68,8 +67,7 @@ static bool equal_objects(const struct pair *pair, uint32_t a, uint32_t b)
 {
 	uint32_t guess = json_first(pair->b_tape, b);
 
-	for (uint32_t key = json_first(pair->a_tape, a); key < json_end(pair->a_tape, a);
-		key = json_next_key(pair->a_tape, key)) {
+	json_each_key(key, pair->a_tape, a) {
 		uint32_t other = find_key(pair, key, b, guess);
 
 		if (other == JSON_NONE || !equal(pair, key + 1, other + 1))

@@ -164,8 +164,7 @@ static void explain_contains(
 	cleanup(buffer_deinit) struct buffer message = {0};
 	uint32_t count = 0;
 
-	for (uint32_t i = json_first(tape, index); i < json_end(tape, index);
-		i = json_next(tape, i))
+	json_each(i, tape, index)
 		count += validate_accepts(explanation->context, array->contains, i, MARKS_NONE);
 	if (count >= array->contains_min && count <= array->contains_max)
 		return;

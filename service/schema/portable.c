@@ -212,7 +212,7 @@ static bool names_array(const struct json_tape *tape, uint32_t schema)
 		return false;
 	if (json_type_at(tape, type) != JSON_ARRAY)
 		return json_string_equals(tape, type, "array", strlen("array"));
-	for (uint32_t i = json_first(tape, type); i < json_end(tape, type); i = json_next(tape, i))
+	json_each(i, tape, type)
 		if (json_string_equals(tape, i, "array", strlen("array")))
 			return true;
 	return false;
@@ -225,8 +225,7 @@ static void write_list(struct writer *writer, const struct place *schema, uint32
 	const struct json_tape *tape = writer->tape;
 
 	buffer_append_char(writer->out, '[');
-	for (uint32_t i = json_first(tape, array); i < json_end(tape, array);
-		i = json_next(tape, i)) {
+	json_each(i, tape, array) {
 		buffer_append_string(writer->out, i == json_first(tape, array) ? "" : ",");
 		write_schema(writer, child_of(writer, schema, i));
 	}
@@ -239,8 +238,7 @@ static void write_map(struct writer *writer, const struct place *schema, uint32_
 	bool is_first = true;
 
 	buffer_append_char(writer->out, '{');
-	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, object) {
 		begin_copied_member(writer, key, &is_first);
 		write_schema(writer, child_of(writer, schema, key + 1));
 	}
@@ -277,8 +275,7 @@ static void write_dependencies_of(struct writer *writer, const struct place *sch
 	if (dialect_of(writer, schema)->draft != DRAFT_07 &&
 		json_find(tape, schema->token, name) != JSON_NONE)
 		return;
-	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, object) {
 		if ((json_type_at(tape, key + 1) == JSON_ARRAY) != are_arrays)
 			continue;
 		if (!is_begun) {
@@ -355,8 +352,7 @@ static void write_members(struct writer *writer, const struct place *schema, uin
 	const struct json_tape *tape = writer->tape;
 	bool has_items = json_find(tape, schema->token, "items") != JSON_NONE;
 
-	for (uint32_t key = json_first(tape, schema->token); key < json_end(tape, schema->token);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, schema->token) {
 		cleanup(buffer_deinit) struct buffer name = {0};
 
 		if (has_all && is_key(writer, key, "allOf"))
@@ -394,8 +390,7 @@ static enum siblings find_siblings(const struct writer *writer, const struct pla
 
 	if (dialect->draft == DRAFT_07)
 		return SIBLINGS_NONE;
-	for (uint32_t key = json_first(tape, schema->token); key < json_end(tape, schema->token);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, schema->token) {
 		enum keyword keyword = keyword_find(tape, key, dialect);
 
 		if (is_one_of(writer, key, names))

@@ -65,8 +65,7 @@ static void write_values(
 		describe_text(tape, values->token, out);
 		return;
 	}
-	for (uint32_t i = json_first(tape, values->token); i < json_end(tape, values->token);
-		i = json_next(tape, i)) {
+	json_each(i, tape, values->token) {
 		cleanup(buffer_deinit) struct buffer text = {0};
 
 		describe_text(tape, i, &text);

@@ -133,8 +133,7 @@ static bool find_pairwise(struct schema_context *context, uint32_t index, struct
 {
 	const struct json_tape *tape = context->tape;
 
-	for (uint32_t i = json_first(tape, index); i < json_end(tape, index);
-		i = json_next(tape, i)) {
+	json_each(i, tape, index) {
 		for (uint32_t k = json_next(tape, i); k < json_end(tape, index);
 			k = json_next(tape, k)) {
 			if (equal_values(context, tape, i, tape, k)) {

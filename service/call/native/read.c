@@ -170,8 +170,7 @@ static int read_parameters(
 	function->parameters = calloc(count, sizeof(*function->parameters));
 	if (!function->parameters)
 		return -ENOMEM;
-	for (uint32_t i = json_first(tape, array); i < json_end(tape, array);
-		i = json_next(tape, i)) {
+	json_each(i, tape, array) {
 		struct native_parameter *parameter =
 			&function->parameters[function->n_parameters++];
 		int r;

@@ -87,8 +87,7 @@ int reading_check_keys(
 
 	if (json_type_at(tape, object) != JSON_OBJECT)
 		return reading_refuse_value(reading, object, expected);
-	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
-		key = json_next_key(tape, key))
+	json_each_key(key, tape, object)
 		if (reading_word(reading, key, known) < 0)
 			return refuse_key(reading, key, known);
 	return 0;

@@ -20,7 +20,7 @@ static int read_calls(const struct ctl_response *response, struct call_list *ret
 		free(calls);
 		return CTL_ERROR;
 	}
-	for (uint32_t i = json_first(tape, list); i < json_end(tape, list); i = json_next(tape, i))
+	json_each(i, tape, list)
 		calls[--left] = i;
 	free(ret_list->calls);
 	*ret_list = (struct call_list){calls, n_calls};

@@ -47,8 +47,7 @@ static bool may_lack(const struct advising *advising, const char *name, size_t s
 		return false;
 	if (required == JSON_NONE || json_type_at(tape, required) != JSON_ARRAY)
 		return true;
-	for (uint32_t at = json_first(tape, required); at < json_end(tape, required);
-		at = json_next(tape, at))
+	json_each(at, tape, required)
 		if (json_string_equals(tape, at, name, size))
 			return false;
 	return true;
@@ -126,8 +125,7 @@ static void advise_of_names(const struct advising *advising)
 {
 	const struct json_tape *tape = &advising->schema;
 
-	for (uint32_t key = json_first(tape, advising->properties);
-		key < json_end(tape, advising->properties); key = json_next_key(tape, key)) {
+	json_each_key(key, tape, advising->properties) {
 		cleanup(buffer_deinit) struct buffer name = {0};
 		cleanup(buffer_deinit) struct buffer variable = {0};
 

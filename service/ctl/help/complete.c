@@ -72,8 +72,7 @@ static void offer_tools(struct line *line, bool are_toolboxes)
 	tools = ctl_response_find(&response, 0, "tools", JSON_ARRAY);
 	if (tools == JSON_NONE)
 		return;
-	for (uint32_t i = json_first(tape, tools); i < json_end(tape, tools);
-		i = json_next(tape, i)) {
+	json_each(i, tape, tools) {
 		cleanup(buffer_deinit) struct buffer word = {0};
 		uint32_t id = ctl_response_find(&response, i, "toolbox_id", JSON_STRING);
 		uint32_t name = ctl_response_find(&response, i, "name", JSON_STRING);
@@ -119,8 +118,7 @@ static void offer_arguments(struct line *line)
 		properties = ctl_response_find(&response, schema, "properties", JSON_OBJECT);
 	if (properties == JSON_NONE)
 		return;
-	for (uint32_t key = json_first(tape, properties); key < json_end(tape, properties);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, properties) {
 		cleanup(buffer_deinit) struct buffer word = {0};
 
 		json_string_decode(tape, key, &word);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/member.h"
 #include "json/pointer.h"
 #include "json/writer.h"
 #include "util/array.h"
@@ -113,8 +114,7 @@ static bool are_bytes(const struct reader *reader, uint32_t schema)
 	static const char base64[] = "base64";
 	uint32_t encoding = search(reader, schema, SCHEMA_LEVELS, find_here, "contentEncoding");
 
-	return encoding != JSON_NONE && json_type_at(reader->tape, encoding) == JSON_STRING &&
-	       json_string_equals(reader->tape, encoding, base64, strlen(base64));
+	return encoding != JSON_NONE && json_is_text(reader->tape, encoding, base64);
 }
 
 bool ctl_arguments_are_bytes(const struct json_tape *tape, uint32_t root, uint32_t schema)
@@ -162,7 +162,7 @@ static unsigned int types_of_type(const struct json_tape *tape, uint32_t type)
 
 	if (json_type_at(tape, type) != JSON_ARRAY)
 		return types_of_name(tape, type);
-	for (uint32_t i = json_first(tape, type); i < json_end(tape, type); i = json_next(tape, i))
+	json_each(i, tape, type)
 		types |= types_of_name(tape, i);
 	return types;
 }
@@ -173,7 +173,7 @@ static unsigned int types_of_values(const struct json_tape *tape, uint32_t list)
 
 	if (json_type_at(tape, list) != JSON_ARRAY)
 		return TYPES_ALL;
-	for (uint32_t i = json_first(tape, list); i < json_end(tape, list); i = json_next(tape, i))
+	json_each(i, tape, list)
 		types |= TYPE_BIT(json_type_at(tape, i));
 	return types;
 }
@@ -188,7 +188,7 @@ static unsigned int types_of_branches(const struct reader *reader, uint32_t list
 
 	if (json_type_at(tape, list) != JSON_ARRAY)
 		return TYPES_ALL;
-	for (uint32_t i = json_first(tape, list); i < json_end(tape, list); i = json_next(tape, i))
+	json_each(i, tape, list)
 		types |= types_allowed(reader, i, levels - 1);
 	return types;
 }
@@ -420,8 +420,7 @@ static int write_elements(struct writer *writer, const struct place *place, uint
 	if (r < 0)
 		return r;
 	if (r == 0 && json_type_at(&tape, 0) == JSON_ARRAY) {
-		for (uint32_t i = json_first(&tape, 0); i < json_end(&tape, 0);
-			i = json_next(&tape, i)) {
+		json_each(i, &tape, 0) {
 			begin_element(writer);
 			json_write_compact(writer->out, &tape, i);
 		}

@@ -11,6 +11,7 @@
 #include "ctl/policy/answers.h"
 #include "ctl/request.h"
 #include "ctl/terminal.h"
+#include "json/member.h"
 #include "json/number.h"
 #include "json/writer.h"
 #include "policy/hex.h"
@@ -59,8 +60,7 @@ static bool is_text(const struct json_tape *event, const char *key, const char *
 {
 	uint32_t token = json_find(event, 0, key);
 
-	return token != JSON_NONE && json_type_at(event, token) == JSON_STRING &&
-	       json_string_equals(event, token, text, strlen(text));
+	return token != JSON_NONE && json_is_text(event, token, text);
 }
 
 /* ── a person who is asked ───────────────────────────────────────────────────────────────────── */
@@ -80,8 +80,7 @@ static bool has_our_arguments(const struct waiting *waiting, const struct json_t
 		json_tape_read(&ours, waiting->args->data, waiting->args->size, JSON_DEPTH_DEFAULT,
 			NULL) != 0)
 		return false;
-	for (uint32_t key = json_first(&ours, 0); key < json_end(&ours, 0);
-		key = json_next_key(&ours, key)) {
+	json_each_key(key, &ours, 0) {
 		cleanup(buffer_deinit) struct buffer name = {0};
 		cleanup(buffer_deinit) struct buffer mine = {0};
 		cleanup(buffer_deinit) struct buffer other = {0};

@@ -40,8 +40,7 @@ static void print_verdict(const struct ctl_response *response)
 	}
 	if (violations == JSON_NONE)
 		return;
-	for (uint32_t i = json_first(tape, violations); i < json_end(tape, violations);
-		i = json_next(tape, i)) {
+	json_each(i, tape, violations) {
 		uint32_t path = ctl_response_find(response, i, "path", JSON_STRING);
 		uint32_t message = ctl_response_find(response, i, "message", JSON_STRING);
 
@@ -104,8 +103,7 @@ void print_output(const struct ctl_response *status)
 
 	if (lines == JSON_NONE)
 		return;
-	for (uint32_t i = json_first(tape, lines); i < json_end(tape, lines);
-		i = json_next(tape, i)) {
+	json_each(i, tape, lines) {
 		uint32_t line = ctl_response_find(status, i, "line", JSON_STRING);
 
 		if (line != JSON_NONE)

@@ -14,6 +14,7 @@
 #include "ctl/terminal.h"
 #include "ctl/tool/signature.h"
 #include "ctl/tool_names.h"
+#include "json/member.h"
 #include "json/writer.h"
 #include "loader/offline.h"
 #include "util/array.h"
@@ -68,8 +69,7 @@ static bool is_quarantined(const struct ctl_response *response, uint32_t tool)
 	id = json_string_dup(tape, token, NULL);
 	for (uint32_t i = json_first(tape, ids); id && i < json_end(tape, ids);
 		i = json_next(tape, i))
-		if (json_type_at(tape, i) == JSON_STRING &&
-			json_string_equals(tape, i, id, strlen(id)))
+		if (json_is_text(tape, i, id))
 			return true;
 	return false;
 }
@@ -93,8 +93,7 @@ static void print_tools(const struct ctl_response *response, uint32_t tools)
 	cleanup(table_deinit) struct table table = {0};
 
 	table_init(&table, columns, ARRAY_SIZE(columns));
-	for (uint32_t i = json_first(tape, tools); i < json_end(tape, tools);
-		i = json_next(tape, i)) {
+	json_each(i, tape, tools) {
 		add_toolbox_id(&table, response, i);
 		add_member_cell(&table, response, i, "name");
 		add_kind(&table, response, i);
@@ -112,8 +111,7 @@ static void print_long(const struct ctl_response *response, uint32_t tools)
 	cleanup(buffer_deinit) struct buffer out = {0};
 	uint32_t last = JSON_NONE; /* the toolbox of the tool before */
 
-	for (uint32_t i = json_first(tape, tools); i < json_end(tape, tools);
-		i = json_next(tape, i)) {
+	json_each(i, tape, tools) {
 		uint32_t id = ctl_response_find(response, i, "toolbox_id", JSON_STRING);
 		cleanup(buffer_deinit) struct buffer signature = {0};
 		cleanup(buffer_deinit) struct buffer description = {0};

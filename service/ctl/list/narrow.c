@@ -19,8 +19,7 @@ static void complain_name(const struct ctl_response *response, const char *name)
 	uint32_t tools = ctl_response_find(response, 0, "tools", JSON_ARRAY);
 	struct guess guess = {.wanted = name};
 
-	for (uint32_t i = json_first(tape, tools); i < json_end(tape, tools);
-		i = json_next(tape, i)) {
+	json_each(i, tape, tools) {
 		uint32_t token = ctl_response_find(response, i, "name", JSON_STRING);
 		cleanup_free char *candidate =
 			token != JSON_NONE ? json_string_dup(tape, token, NULL) : NULL;
@@ -49,8 +48,7 @@ static void append_near_tools(const struct ctl_response *response, uint32_t tool
 	bool is_first = true;
 
 	buffer_append_char(out, '[');
-	for (uint32_t i = json_first(tape, tools); i < json_end(tape, tools);
-		i = json_next(tape, i)) {
+	json_each(i, tape, tools) {
 		size_t size;
 		const char *text;
 
@@ -71,8 +69,7 @@ static void append_members(const struct ctl_response *response, uint32_t tools,
 	const struct json_tape *tape = &response->tape;
 
 	buffer_append_char(out, '{');
-	for (uint32_t key = json_first(tape, 0); key < json_end(tape, 0);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, 0) {
 		size_t size;
 		const char *text = json_value_text(tape, key, &size);
 

@@ -16,6 +16,7 @@
 #include "ctl/session.h"
 #include "ctl/status/ask.h"
 #include "ctl/terminal.h"
+#include "json/member.h"
 #include "json/number.h"
 #include "json/writer.h"
 #include "mcp/call_result.h"
@@ -145,8 +146,7 @@ static bool is_text(const struct json_tape *event, const char *key, const char *
 {
 	uint32_t token = json_find(event, 0, key);
 
-	return token != JSON_NONE && json_type_at(event, token) == JSON_STRING &&
-	       json_string_equals(event, token, text, strlen(text));
+	return token != JSON_NONE && json_is_text(event, token, text);
 }
 
 /* ── requests in flight ──────────────────────────────────────────────────────────────────────── */
@@ -477,8 +477,7 @@ static void ask_calls(struct mcp_ctl *mcp)
 static bool is_listed(
 	const struct json_tape *event, uint32_t calls, const struct in_flight *request)
 {
-	for (uint32_t at = json_first(event, calls); at < json_end(event, calls);
-		at = json_next(event, at)) {
+	json_each(at, event, calls) {
 		uint32_t id = json_type_at(event, at) == JSON_OBJECT
 				      ? json_find(event, at, "call_id")
 				      : JSON_NONE;

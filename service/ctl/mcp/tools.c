@@ -41,8 +41,7 @@ static char *write_tool(
 
 	buffer_append_string(&out, "{\"name\":");
 	json_write_text(&out, listed);
-	for (uint32_t key = json_first(tape, token); key < json_end(tape, token);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, token) {
 		if (json_string_equals(tape, key, "name", strlen("name")))
 			continue;
 		buffer_append_char(&out, ',');

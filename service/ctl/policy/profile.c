@@ -156,8 +156,7 @@ static void append_tools(const struct ctl_response *response, struct buffer *out
 		return;
 	buffer_printf(out, "gives %u tool%s now\n", json_count(tape, tools),
 		json_count(tape, tools) == 1 ? "" : "s");
-	for (uint32_t i = json_first(tape, tools); i < json_end(tape, tools);
-		i = json_next(tape, i)) {
+	json_each(i, tape, tools) {
 		buffer_append_string(out, "  ");
 		terminal_append_value(out, tape, json_find(tape, i, "toolbox_id"));
 		buffer_append_char(out, '/');

@@ -114,8 +114,7 @@ static int take_page(struct ctl_session *session, const struct approval_key *key
 		r = ctl_response_status(&response);
 		return r != CTL_DONE ? r : CTL_ERROR;
 	}
-	for (uint32_t i = json_first(&response.tape, list); i < json_end(&response.tape, list);
-		i = json_next(&response.tape, i)) {
+	json_each(i, &response.tape, list) {
 		if (questions_read(key, &response.tape, i, &mark))
 			take(data, &response.tape, i, &mark);
 		else

@@ -12,7 +12,7 @@
 #include "loader/pins.h"
 #include "manifest/manifest.h"
 #include "mcp/client/pins.h"
-#include "mcp/member.h"
+#include "json/member.h"
 #include "util/cleanup.h"
 #include "util/file.h"
 #include "util/paths.h"
@@ -33,7 +33,7 @@
 static bool read_definition(
 	const struct json_tape *tape, uint32_t object, char **ret_text, struct json_tape *ret_tape)
 {
-	uint32_t token = mcp_find_typed(tape, object, "definition", JSON_STRING);
+	uint32_t token = json_find_typed(tape, object, "definition", JSON_STRING);
 	size_t size;
 
 	*ret_text = token == JSON_NONE ? NULL : json_string_dup(tape, token, &size);
@@ -62,8 +62,8 @@ static void print_side(char mark, const char *member, const struct json_tape *ta
 static void show_member(const char *member, const struct json_tape *before, uint32_t old,
 	const struct json_tape *after, uint32_t new)
 {
-	struct text_view left = old == JSON_NONE ? TEXT_VIEW("") : mcp_value_text(before, old);
-	struct text_view right = new == JSON_NONE ? TEXT_VIEW("") : mcp_value_text(after, new);
+	struct text_view left = old == JSON_NONE ? TEXT_VIEW("") : json_value_view(before, old);
+	struct text_view right = new == JSON_NONE ? TEXT_VIEW("") : json_value_view(after, new);
 
 	if (left.size == right.size && memcmp(left.text, right.text, left.size) == 0)
 		return;

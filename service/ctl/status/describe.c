@@ -6,6 +6,7 @@
 #include "ctl/status/text.h"
 #include "ctl/table.h"
 #include "ctl/terminal.h"
+#include "json/member.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 
@@ -56,8 +57,7 @@ static bool is_state(const struct json_tape *tape, uint32_t toolbox, const char 
 {
 	uint32_t state = json_find(tape, toolbox, "state");
 
-	return state != JSON_NONE && json_type_at(tape, state) == JSON_STRING &&
-	       json_string_equals(tape, state, name, strlen(name));
+	return state != JSON_NONE && json_is_text(tape, state, name);
 }
 
 /* Append what the person can do about the state of the toolbox. */
@@ -143,8 +143,7 @@ static void append_tools(const struct ctl_response *response, struct buffer *out
 	if (tools == JSON_NONE || json_count(tape, tools) == 0)
 		return;
 	table_init(&table, columns, ARRAY_SIZE(columns));
-	for (uint32_t i = json_first(tape, tools); i < json_end(tape, tools);
-		i = json_next(tape, i)) {
+	json_each(i, tape, tools) {
 		terminal_append_member(table_cell(&table), tape, i, "name");
 		table_next(&table);
 		terminal_append_member(table_cell(&table), tape, i, "calls");
@@ -174,8 +173,7 @@ static void append_output(const struct ctl_response *response, struct buffer *ou
 	if (lines == JSON_NONE || json_count(tape, lines) == 0)
 		return;
 	table_init(&table, columns, ARRAY_SIZE(columns));
-	for (uint32_t i = json_first(tape, lines); i < json_end(tape, lines);
-		i = json_next(tape, i)) {
+	json_each(i, tape, lines) {
 		status_append_time(table_cell(&table), tape, json_find(tape, i, "time"));
 		table_next(&table);
 		terminal_append_member(table_cell(&table), tape, i, "line");
@@ -215,11 +213,9 @@ static void append_failed(const struct ctl_response *response, struct buffer *ou
 
 	if (entries == JSON_NONE)
 		return;
-	for (uint32_t i = json_first(tape, entries); i < json_end(tape, entries);
-		i = json_next(tape, i))
+	json_each(i, tape, entries)
 		append_member(out, "failed", tape, i, "error");
-	for (uint32_t i = json_first(tape, entries); i < json_end(tape, entries);
-		i = json_next(tape, i)) {
+	json_each(i, tape, entries) {
 		buffer_reset(&text);
 		buffer_append_string(&text, "toolboxctl check ");
 		terminal_append_member(&text, tape, i, "file");

@@ -6,6 +6,7 @@
 #include "ctl/status/text.h"
 #include "ctl/table.h"
 #include "ctl/terminal.h"
+#include "json/member.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 
@@ -31,8 +32,7 @@ static bool is_in_state(const struct json_tape *tape, uint32_t toolbox, const ch
 {
 	uint32_t state = json_find(tape, toolbox, "state");
 
-	return state != JSON_NONE && json_type_at(tape, state) == JSON_STRING &&
-	       json_string_equals(tape, state, name, strlen(name));
+	return state != JSON_NONE && json_is_text(tape, state, name);
 }
 
 static struct sums sum_up(const struct ctl_response *response, uint32_t rows)
@@ -41,8 +41,7 @@ static struct sums sum_up(const struct ctl_response *response, uint32_t rows)
 	uint32_t failed = ctl_response_find(response, 0, "failed", JSON_ARRAY);
 	struct sums sums = {.failed = failed != JSON_NONE ? json_count(tape, failed) : 0};
 
-	for (uint32_t row = json_first(tape, rows); row < json_end(tape, rows);
-		row = json_next(tape, row)) {
+	json_each(row, tape, rows) {
 		double n_tools = status_number(tape, row, "tools");
 
 		sums.tools += n_tools;
@@ -158,8 +157,7 @@ static void append_toolboxes(const struct json_tape *tape, uint32_t rows, const 
 		shown[n_shown++] = &members[i];
 	}
 	table_init(&table, columns, n_shown);
-	for (uint32_t row = json_first(tape, rows); row < json_end(tape, rows);
-		row = json_next(tape, row))
+	json_each(row, tape, rows)
 		for (size_t i = 0; i < n_shown; i++)
 			add_member(&table, tape, row, shown[i]);
 	buffer_append_char(out, '\n');

@@ -16,8 +16,7 @@ static void append_failed(const struct json_tape *tape, uint32_t failures, struc
 	cleanup(table_deinit) struct table table = {0};
 
 	table_init(&table, columns, ARRAY_SIZE(columns));
-	for (uint32_t i = json_first(tape, failures); i < json_end(tape, failures);
-		i = json_next(tape, i)) {
+	json_each(i, tape, failures) {
 		terminal_append_member(table_cell(&table), tape, i, "toolbox_id");
 		table_next_styled(&table, TERMINAL_RED);
 		terminal_append_member(table_cell(&table), tape, i, "error");

@@ -30,8 +30,7 @@ static bool is_required(const struct json_tape *tape, uint32_t schema, uint32_t 
 
 	if (required == JSON_NONE || json_type_at(tape, required) != JSON_ARRAY)
 		return false;
-	for (uint32_t i = json_first(tape, required); i < json_end(tape, required);
-		i = json_next(tape, i))
+	json_each(i, tape, required)
 		if (json_type_at(tape, i) == JSON_STRING && json_strings_equal(tape, i, tape, key))
 			return true;
 	return false;
@@ -110,8 +109,7 @@ static void print_schema(const struct json_tape *tape, const char *member,
 	buffer_append_char(&line, '\n');
 	terminal_print(&line);
 	table_init(&table, columns, n_columns);
-	for (uint32_t key = json_first(tape, properties); key < json_end(tape, properties);
-		key = json_next_key(tape, key))
+	json_each_key(key, tape, properties)
 		add_property(&table, tape, schema, compiled, key);
 	table_print(&table);
 }
@@ -149,8 +147,7 @@ static void append_origin(
 
 	if (id == JSON_NONE || toolboxes == JSON_NONE)
 		return;
-	for (uint32_t i = json_first(tape, toolboxes); i < json_end(tape, toolboxes);
-		i = json_next(tape, i)) {
+	json_each(i, tape, toolboxes) {
 		uint32_t other = ctl_response_find(status, i, "toolbox_id", JSON_STRING);
 
 		if (other == JSON_NONE || !json_strings_equal(tape, other, &response->tape, id))

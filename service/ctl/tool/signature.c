@@ -141,7 +141,7 @@ void tool_error_complain(const struct ctl_response *response, const struct ctl_o
 			ctl_response_complain(response);
 		return;
 	}
-	for (uint32_t i = json_first(tape, ids); i < json_end(tape, ids); i = json_next(tape, i)) {
+	json_each(i, tape, ids) {
 		buffer_append_string(&text, i == json_first(tape, ids) ? "" : " or ");
 		terminal_append_value(&text, tape, i);
 		buffer_printf(&text, "/%s", name);
@@ -225,8 +225,7 @@ static void append_argument(struct buffer *out, const struct json_tape *tape, ui
 /* Whether each key of the object is a plain name. */
 static bool has_plain_keys(const struct json_tape *tape, uint32_t object)
 {
-	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, object) {
 		cleanup_free char *name = json_string_dup(tape, key, NULL);
 
 		if (!name || !*name || *name == '-' || name[strspn(name, KEY_LETTERS)] != '\0')
@@ -240,8 +239,7 @@ static void append_arguments(struct buffer *out, const struct json_tape *tape, u
 	cleanup(buffer_deinit) struct buffer json = {0};
 
 	if (has_plain_keys(tape, object)) {
-		for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
-			key = json_next_key(tape, key))
+		json_each_key(key, tape, object)
 			append_argument(out, tape, key);
 		return;
 	}

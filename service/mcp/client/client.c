@@ -18,7 +18,7 @@
 #include "mcp/client/result.h"
 #include "mcp/client/salvage.h"
 #include "mcp/client/silence.h"
-#include "mcp/member.h"
+#include "json/member.h"
 #include "mcp/message.h"
 #include "mcp/response.h"
 #include "util/array.h"
@@ -273,10 +273,10 @@ static const char *write_error_reason(struct mcp_client *client, const char *sub
 static uint32_t find_result(const struct mcp_client *client)
 {
 	const struct json_tape *tape = &client->message.tape;
-	uint32_t result = mcp_find_root(tape, "result");
+	uint32_t result = json_find_root(tape, "result");
 
 	return result != JSON_NONE && json_type_at(tape, result) == JSON_OBJECT &&
-			       mcp_find_root(tape, "error") == JSON_NONE
+			       json_find_root(tape, "error") == JSON_NONE
 		       ? result
 		       : JSON_NONE;
 }
@@ -459,7 +459,7 @@ static int take_initialize(struct mcp_client *client, uint64_t now_ms)
 {
 	const struct json_tape *tape = &client->message.tape;
 	uint32_t version =
-		mcp_find_typed(tape, find_result(client), "protocolVersion", JSON_STRING);
+		json_find_typed(tape, find_result(client), "protocolVersion", JSON_STRING);
 	cleanup(buffer_deinit) struct buffer name = {0};
 	const char *known;
 
@@ -582,8 +582,8 @@ static int take_progress(struct mcp_client *client)
 {
 	const struct json_tape *tape = &client->message.tape;
 	uint32_t params = client->message.params;
-	uint32_t token = mcp_find_typed(tape, params, "progressToken", JSON_NUMBER);
-	uint32_t message = mcp_find_typed(tape, params, "message", JSON_STRING);
+	uint32_t token = json_find_typed(tape, params, "progressToken", JSON_NUMBER);
+	uint32_t message = json_find_typed(tape, params, "message", JSON_STRING);
 	uint64_t id = 0;
 	struct call *call;
 	struct mcp_action action = {.kind = MCP_ACT_PROGRESS};
@@ -644,9 +644,9 @@ static uint64_t only_request(const struct mcp_client *client)
 static uint64_t response_id(const struct mcp_client *client)
 {
 	const struct json_tape *tape = &client->message.tape;
-	uint32_t token = mcp_find_root(tape, "id");
+	uint32_t token = json_find_root(tape, "id");
 
-	if (token == JSON_NONE && mcp_find_root(tape, "error") != JSON_NONE)
+	if (token == JSON_NONE && json_find_root(tape, "error") != JSON_NONE)
 		return client->answered_id != 0 ? client->answered_id : only_request(client);
 	return mcp_id_number(tape, token);
 }
@@ -699,16 +699,16 @@ static int take_notification(struct mcp_client *client, uint64_t now_ms)
 {
 	const struct json_tape *tape = &client->message.tape;
 	uint32_t method = client->message.method_name;
-	uint32_t id = mcp_find_typed(tape, client->message.params, "requestId", JSON_NUMBER);
+	uint32_t id = json_find_typed(tape, client->message.params, "requestId", JSON_NUMBER);
 	uint64_t ended = 0;
 
-	if (mcp_is_text(tape, method, "notifications/progress"))
+	if (json_is_text(tape, method, "notifications/progress"))
 		return take_progress(client);
 	if (client->state != MCP_CLIENT_READY)
 		return 0;
-	if (mcp_is_text(tape, method, "notifications/tools/list_changed"))
+	if (json_is_text(tape, method, "notifications/tools/list_changed"))
 		want_list(client);
-	else if (mcp_is_text(tape, method, "notifications/subscriptions/acknowledged"))
+	else if (json_is_text(tape, method, "notifications/subscriptions/acknowledged"))
 		take_acknowledgement(client, now_ms);
 	else if (client->message.method == MCP_CANCELLED && id != JSON_NONE &&
 		 json_number_u64(tape, id, &ended) == 0 && ended == client->listen_id && ended != 0)
@@ -755,7 +755,7 @@ static int fail_unreadable(struct mcp_client *client, const char *text, size_t s
 	for (uint32_t at = json_first(&tape, 0);
 		r == 0 && client->state != MCP_CLIENT_OVER && at < json_end(&tape, 0);
 		at = json_next(&tape, at)) {
-		struct text_view one = mcp_value_text(&tape, at);
+		struct text_view one = json_value_view(&tape, at);
 
 		r = take_one(client, one.text, one.size, now_ms, error);
 	}
@@ -775,7 +775,7 @@ static int take_text(struct mcp_client *client, const char *text, size_t size, u
 	for (uint32_t at = json_first(&batch, 0);
 		r == 0 && client->state != MCP_CLIENT_OVER && at < json_end(&batch, 0);
 		at = json_next(&batch, at)) {
-		struct text_view one = mcp_value_text(&batch, at);
+		struct text_view one = json_value_view(&batch, at);
 
 		r = take_one(client, one.text, one.size, now_ms, ret_error);
 		if (r == UNREADABLE)

@@ -3,7 +3,7 @@
 
 #include "json/number.h"
 #include "mcp/error.h"
-#include "mcp/member.h"
+#include "json/member.h"
 #include "mcp/version.h"
 #include "util/cleanup.h"
 #include "util/utf8.h"
@@ -16,41 +16,41 @@ static bool list_has_modern(const struct json_tape *tape, uint32_t versions)
 {
 	if (versions == JSON_NONE)
 		return false;
-	for (uint32_t version = json_first(tape, versions); version < json_end(tape, versions);
-		version = json_next(tape, version))
-		if (mcp_is_text(tape, version, MCP_VERSION_MODERN))
+	json_each(version, tape, versions)
+		if (json_is_text(tape, version, MCP_VERSION_MODERN))
 			return true;
 	return false;
 }
 
 bool mcp_discovery_has_modern(const struct json_tape *tape, uint32_t result)
 {
-	return list_has_modern(tape, mcp_find_typed(tape, result, "supportedVersions", JSON_ARRAY));
+	return list_has_modern(
+		tape, json_find_typed(tape, result, "supportedVersions", JSON_ARRAY));
 }
 
 bool mcp_discovery_has_changes(const struct json_tape *tape, uint32_t result)
 {
-	uint32_t capabilities = mcp_find_typed(tape, result, "capabilities", JSON_OBJECT);
-	uint32_t tools = mcp_find_typed(tape, capabilities, "tools", JSON_OBJECT);
+	uint32_t capabilities = json_find_typed(tape, result, "capabilities", JSON_OBJECT);
+	uint32_t tools = json_find_typed(tape, capabilities, "tools", JSON_OBJECT);
 
-	return mcp_find_typed(tape, tools, "listChanged", JSON_TRUE) != JSON_NONE;
+	return json_find_typed(tape, tools, "listChanged", JSON_TRUE) != JSON_NONE;
 }
 
 bool mcp_discovery_has_resources(const struct json_tape *tape, uint32_t result)
 {
-	uint32_t capabilities = mcp_find_typed(tape, result, "capabilities", JSON_OBJECT);
+	uint32_t capabilities = json_find_typed(tape, result, "capabilities", JSON_OBJECT);
 
-	return mcp_find_typed(tape, capabilities, "resources", JSON_OBJECT) != JSON_NONE;
+	return json_find_typed(tape, capabilities, "resources", JSON_OBJECT) != JSON_NONE;
 }
 
 int64_t mcp_discovery_error_code(const struct json_tape *tape)
 {
-	uint32_t error = mcp_find_root(tape, "error");
+	uint32_t error = json_find_root(tape, "error");
 	uint32_t code = JSON_NONE;
 	int64_t number;
 
 	if (error != JSON_NONE && json_type_at(tape, error) == JSON_OBJECT)
-		code = mcp_find_typed(tape, error, "code", JSON_NUMBER);
+		code = json_find_typed(tape, error, "code", JSON_NUMBER);
 	return code != JSON_NONE && json_number_i64(tape, code, &number) == 0 ? number : 0;
 }
 
@@ -61,19 +61,19 @@ bool mcp_discovery_names_modern(const struct json_tape *tape)
 	/* With a code, the error is an object. */
 	if (mcp_discovery_error_code(tape) != MCP_UNSUPPORTED_VERSION)
 		return false;
-	data = mcp_find_typed(tape, json_find(tape, 0, "error"), "data", JSON_OBJECT);
-	return list_has_modern(tape, mcp_find_typed(tape, data, "supported", JSON_ARRAY));
+	data = json_find_typed(tape, json_find(tape, 0, "error"), "data", JSON_OBJECT);
+	return list_has_modern(tape, json_find_typed(tape, data, "supported", JSON_ARRAY));
 }
 
 void mcp_discovery_write_error(
 	const struct json_tape *tape, const char *subject, struct buffer *out)
 {
-	uint32_t error = mcp_find_root(tape, "error");
+	uint32_t error = json_find_root(tape, "error");
 	uint32_t message = JSON_NONE;
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	if (error != JSON_NONE && json_type_at(tape, error) == JSON_OBJECT)
-		message = mcp_find_typed(tape, error, "message", JSON_STRING);
+		message = json_find_typed(tape, error, "message", JSON_STRING);
 	buffer_append_string(out, subject);
 	if (message == JSON_NONE)
 		return;

@@ -5,7 +5,7 @@
 
 #include "mcp/client/keyword.h"
 #include "mcp/header_value.h"
-#include "mcp/member.h"
+#include "json/member.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -57,12 +57,11 @@ static void write_param(struct buffer *out, const struct json_tape *schema_tape,
 void mcp_write_param_headers(struct buffer *out, const struct json_tape *schema_tape,
 	uint32_t schema, const struct json_tape *tape, uint32_t arguments)
 {
-	uint32_t properties = mcp_find_typed(schema_tape, schema, "properties", JSON_OBJECT);
+	uint32_t properties = json_find_typed(schema_tape, schema, "properties", JSON_OBJECT);
 
 	if (properties == JSON_NONE || json_type_at(tape, arguments) != JSON_OBJECT)
 		return;
-	for (uint32_t key = json_first(schema_tape, properties);
-		key < json_end(schema_tape, properties); key = json_next_key(schema_tape, key)) {
+	json_each_key(key, schema_tape, properties) {
 		cleanup(buffer_deinit) struct buffer name = {0};
 		uint32_t value;
 		uint32_t annotation;
@@ -74,7 +73,7 @@ void mcp_write_param_headers(struct buffer *out, const struct json_tape *schema_
 		value = json_find_sized(tape, arguments, name.data ? name.data : "", name.size);
 		if (value == JSON_NONE || json_type_at(tape, value) == JSON_NULL)
 			continue;
-		annotation = mcp_find_typed(schema_tape, key + 1, ANNOTATION, JSON_STRING);
+		annotation = json_find_typed(schema_tape, key + 1, ANNOTATION, JSON_STRING);
 		if (annotation == JSON_NONE)
 			mcp_write_param_headers(out, schema_tape, key + 1, tape, value);
 		else if (json_type_at(tape, value) != JSON_OBJECT &&
@@ -138,9 +137,9 @@ static const char *judge_annotation(
 
 	if (!is_reachable)
 		return "an x-mcp-header is not at a parameter";
-	if (!mcp_is_text(check->tape, type, "string") &&
-		!mcp_is_text(check->tape, type, "integer") &&
-		!mcp_is_text(check->tape, type, "boolean"))
+	if (!json_is_text(check->tape, type, "string") &&
+		!json_is_text(check->tape, type, "integer") &&
+		!json_is_text(check->tape, type, "boolean"))
 		return "a parameter with an x-mcp-header is no string, integer or boolean";
 	return judge_name(check, annotation);
 }
@@ -152,8 +151,7 @@ static void check_value(struct check *check, uint32_t value, bool is_map, bool i
 	uint32_t annotation = JSON_NONE;
 
 	if (json_type_at(tape, value) == JSON_ARRAY)
-		for (uint32_t at = json_first(tape, value); at < json_end(tape, value);
-			at = json_next(tape, at))
+		json_each(at, tape, value)
 			check_value(check, at, false, false);
 	if (json_type_at(tape, value) != JSON_OBJECT)
 		return;
@@ -167,7 +165,7 @@ static void check_value(struct check *check, uint32_t value, bool is_map, bool i
 
 		if (keyword != MCP_KEYWORD_DATA)
 			check_value(check, key + 1, keyword == MCP_KEYWORD_MAP,
-				is_reachable && (is_map || mcp_is_text(tape, key, "properties")));
+				is_reachable && (is_map || json_is_text(tape, key, "properties")));
 	}
 }
 

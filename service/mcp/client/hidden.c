@@ -6,7 +6,7 @@
 
 #include "json/writer.h"
 #include "mcp/client/keyword.h"
-#include "mcp/member.h"
+#include "json/member.h"
 #include "util/cleanup.h"
 #include "util/visible.h"
 
@@ -58,8 +58,8 @@ static size_t strip_member(struct buffer *out, const struct json_tape *tape, uin
 	enum mcp_keyword keyword = mcp_keyword_at(tape, key);
 
 	if (json_type_at(tape, value) == JSON_STRING &&
-		(mcp_is_text(tape, key, "description") || mcp_is_text(tape, key, "title") ||
-			mcp_is_text(tape, key, "$comment")))
+		(json_is_text(tape, key, "description") || json_is_text(tape, key, "title") ||
+			json_is_text(tape, key, "$comment")))
 		return strip_string(out, tape, value);
 	if (keyword != MCP_KEYWORD_DATA)
 		return strip_value(out, tape, value, keyword == MCP_KEYWORD_MAP);
@@ -83,8 +83,7 @@ static size_t strip_object(struct buffer *out, const struct json_tape *tape, uin
 	size_t count = 0;
 
 	buffer_append_char(out, '{');
-	for (uint32_t key = json_first(tape, index); key < json_end(tape, index);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, index) {
 		if (key == omitted || (!is_map && is_absent(tape, key)))
 			continue;
 		buffer_append_string(out, separator);
@@ -110,8 +109,7 @@ static size_t strip_value(
 		return 0;
 	}
 	buffer_append_char(out, '[');
-	for (uint32_t at = json_first(tape, index); at < json_end(tape, index);
-		at = json_next(tape, at)) {
+	json_each(at, tape, index) {
 		if (at > json_first(tape, index))
 			buffer_append_char(out, ',');
 		count += strip_value(out, tape, at, false);

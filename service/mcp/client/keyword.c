@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mcp/client/keyword.h"
 
-#include "mcp/member.h"
+#include "json/member.h"
 #include "util/array.h"
 
 static const struct {
@@ -24,7 +24,7 @@ static const struct {
 enum mcp_keyword mcp_keyword_at(const struct json_tape *tape, uint32_t key)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(keywords); i++)
-		if (mcp_is_text(tape, key, keywords[i].name))
+		if (json_is_text(tape, key, keywords[i].name))
 			return keywords[i].keyword;
 	return MCP_KEYWORD_OTHER;
 }

@@ -4,7 +4,7 @@
 #include "json/keys.h"
 #include "json/number.h"
 #include "json/writer.h"
-#include "mcp/member.h"
+#include "json/member.h"
 #include "util/assert.h"
 #include "util/siphash.h"
 
@@ -33,8 +33,7 @@ static bool is_new_cursor(struct mcp_pages *pages, const struct json_tape *tape,
 /* Append the elements of the array @tools. */
 static void add_tools(struct mcp_pages *pages, const struct json_tape *tape, uint32_t tools)
 {
-	for (uint32_t tool = json_first(tape, tools); tool < json_end(tape, tools);
-		tool = json_next(tape, tool)) {
+	json_each(tool, tape, tools) {
 		buffer_append_char(&pages->tools, pages->tools.size > 0 ? ',' : '[');
 		json_write_compact(&pages->tools, tape, tool);
 	}
@@ -42,7 +41,7 @@ static void add_tools(struct mcp_pages *pages, const struct json_tape *tape, uin
 
 static uint64_t read_ttl(const struct json_tape *tape, uint32_t result)
 {
-	uint32_t token = mcp_find_typed(tape, result, "ttlMs", JSON_NUMBER);
+	uint32_t token = json_find_typed(tape, result, "ttlMs", JSON_NUMBER);
 	uint64_t ttl_ms;
 
 	if (token == JSON_NONE || json_number_u64(tape, token, &ttl_ms) != 0)
@@ -53,8 +52,8 @@ static uint64_t read_ttl(const struct json_tape *tape, uint32_t result)
 enum mcp_page_status mcp_pages_add(struct mcp_pages *pages, const struct json_tape *tape,
 	uint32_t result, size_t size, struct text_view *ret_cursor)
 {
-	uint32_t tools = mcp_find_typed(tape, result, "tools", JSON_ARRAY);
-	uint32_t cursor = mcp_find_present(tape, result, "nextCursor");
+	uint32_t tools = json_find_typed(tape, result, "tools", JSON_ARRAY);
+	uint32_t cursor = json_find_present(tape, result, "nextCursor");
 
 	if (tools == JSON_NONE ||
 		(cursor != JSON_NONE && json_type_at(tape, cursor) != JSON_STRING))
@@ -75,7 +74,7 @@ enum mcp_page_status mcp_pages_add(struct mcp_pages *pages, const struct json_ta
 		pages->reason = "its list of tools comes back to a page that it has had";
 	if (pages->reason)
 		return MCP_PAGE_LAST;
-	*ret_cursor = mcp_value_text(tape, cursor);
+	*ret_cursor = json_value_view(tape, cursor);
 	return MCP_PAGE_MORE;
 }
 

@@ -46,8 +46,7 @@ int mcp_list_digest(const struct json_tape *tape, uint32_t list, uint64_t *ret_d
 	cleanup(buffer_deinit) struct buffer text = {0};
 	uint64_t sum = 0;
 
-	for (uint32_t at = json_first(tape, list); at < json_end(tape, list);
-		at = json_next(tape, at)) {
+	json_each(at, tape, list) {
 		buffer_reset(&text);
 		if (json_type_at(tape, at) == JSON_OBJECT)
 			mcp_pin_text(tape, at, &text);

@@ -7,7 +7,7 @@
 
 #include "json/writer.h"
 #include "mcp/client/risk.h"
-#include "mcp/member.h"
+#include "json/member.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -38,7 +38,7 @@ static int compare_names(const void *a, const void *b)
 /* The pin in the object @object, whose text is its digits; JSON_NONE when there is none. */
 static uint32_t find_pin(const struct json_tape *tape, uint32_t object)
 {
-	uint32_t pin = mcp_find_typed(tape, object, "pin", JSON_STRING);
+	uint32_t pin = json_find_typed(tape, object, "pin", JSON_STRING);
 
 	return pin != JSON_NONE && tape->tokens[pin].length == HEX_BYTES &&
 			       !(tape->tokens[pin].flags & JSON_ESCAPED)
@@ -79,8 +79,7 @@ static int read_entries(struct mcp_pins *pins, uint32_t tools)
 	pins->items = calloc((size_t)json_count(tape, tools) + 1, sizeof(*pins->items));
 	if (!pins->items)
 		return -ENOMEM;
-	for (uint32_t key = json_first(tape, tools); key < json_end(tape, tools);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, tools) {
 		struct mcp_pinned *item = &pins->items[pins->n_items];
 		size_t size;
 
@@ -175,7 +174,7 @@ static void write_pin(struct mcp_pins *pins, const struct listed *listed)
 /* Append the members of the pin in the object @object, as they are. */
 static void copy_pin(struct mcp_pins *pins, const struct json_tape *tape, uint32_t object)
 {
-	uint32_t definition = mcp_find_typed(tape, object, "definition", JSON_STRING);
+	uint32_t definition = json_find_typed(tape, object, "definition", JSON_STRING);
 
 	buffer_append_string(&pins->tools, "\"pin\":");
 	json_write_compact(&pins->tools, tape, find_pin(tape, object));

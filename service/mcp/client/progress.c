@@ -2,12 +2,12 @@
 #include "mcp/client/progress.h"
 
 #include "json/number.h"
-#include "mcp/member.h"
+#include "json/member.h"
 
 double mcp_progress_share(const struct json_tape *tape, uint32_t params)
 {
-	uint32_t progress = mcp_find_typed(tape, params, "progress", JSON_NUMBER);
-	uint32_t total = mcp_find_typed(tape, params, "total", JSON_NUMBER);
+	uint32_t progress = json_find_typed(tape, params, "progress", JSON_NUMBER);
+	uint32_t total = json_find_typed(tape, params, "total", JSON_NUMBER);
 	double done;
 	double all;
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "json/writer.h"
-#include "mcp/member.h"
+#include "json/member.h"
 #include "util/array.h"
 
 static const struct {
@@ -30,10 +30,9 @@ static const struct {
 /* Return whether the array @list has a tool called @name. */
 static bool has_tool(const struct json_tape *tape, uint32_t list, const char *name)
 {
-	for (uint32_t at = json_first(tape, list); at < json_end(tape, list);
-		at = json_next(tape, at))
+	json_each(at, tape, list)
 		if (json_type_at(tape, at) == JSON_OBJECT &&
-			mcp_is_text(tape, json_find(tape, at, "name"), name))
+			json_is_text(tape, json_find(tape, at, "name"), name))
 			return true;
 	return false;
 }
@@ -41,8 +40,7 @@ static bool has_tool(const struct json_tape *tape, uint32_t list, const char *na
 void mcp_resources_add(struct buffer *out, const struct json_tape *tape, uint32_t list)
 {
 	buffer_append_char(out, '[');
-	for (uint32_t at = json_first(tape, list); at < json_end(tape, list);
-		at = json_next(tape, at)) {
+	json_each(at, tape, list) {
 		if (at > json_first(tape, list))
 			buffer_append_char(out, ',');
 		json_write_compact(out, tape, at);

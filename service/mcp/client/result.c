@@ -6,7 +6,7 @@
 #include "json/number.h"
 #include "json/writer.h"
 #include "mcp/error.h"
-#include "mcp/member.h"
+#include "json/member.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/utf8.h"
@@ -19,7 +19,7 @@
 
 static uint32_t find_root(const struct json_tape *tape, const char *key, enum json_type type)
 {
-	uint32_t value = mcp_find_root(tape, key);
+	uint32_t value = json_find_root(tape, key);
 
 	return value != JSON_NONE && json_type_at(tape, value) == type ? value : JSON_NONE;
 }
@@ -28,9 +28,9 @@ static uint32_t find_root(const struct json_tape *tape, const char *key, enum js
 static uint32_t find_block_text(const struct json_tape *tape, uint32_t block)
 {
 	if (json_type_at(tape, block) != JSON_OBJECT ||
-		!mcp_is_text(tape, json_find(tape, block, "type"), "text"))
+		!json_is_text(tape, json_find(tape, block, "type"), "text"))
 		return JSON_NONE;
-	return mcp_find_typed(tape, block, "text", JSON_STRING);
+	return json_find_typed(tape, block, "text", JSON_STRING);
 }
 
 /* ── failures ────────────────────────────────────────────────────────────────────────────────── */
@@ -40,8 +40,7 @@ static void write_failure(const struct json_tape *tape, uint32_t content, struct
 {
 	size_t start = out->size;
 
-	for (uint32_t block = json_first(tape, content); block < json_end(tape, content);
-		block = json_next(tape, block)) {
+	json_each(block, tape, content) {
 		uint32_t text = find_block_text(tape, block);
 
 		if (text == JSON_NONE)
@@ -67,7 +66,7 @@ static enum mcp_end write_type(const struct json_tape *tape, uint32_t type, stru
 
 	if (json_type_at(tape, type) != JSON_STRING)
 		return write_reason("The server has sent a resultType that is not a string.", out);
-	if (mcp_is_text(tape, type, "input_required"))
+	if (json_is_text(tape, type, "input_required"))
 		return write_reason("The tool asks for input, which toolboxd does not give.", out);
 	json_string_decode(tape, type, &name);
 	buffer_fail_with(out, &name);
@@ -94,7 +93,7 @@ static bool is_unknown_tool(const struct buffer *text, size_t start)
 /* Append the member `data` of an error, which may have the address to log in at, unless it is long. */
 static void write_data(const struct json_tape *tape, uint32_t data, struct buffer *out)
 {
-	if (data == JSON_NONE || mcp_value_text(tape, data).size > DATA_BYTES)
+	if (data == JSON_NONE || json_value_view(tape, data).size > DATA_BYTES)
 		return;
 	buffer_append_string(out, " (");
 	if (json_type_at(tape, data) == JSON_STRING)
@@ -107,8 +106,8 @@ static void write_data(const struct json_tape *tape, uint32_t data, struct buffe
 static enum mcp_end read_error(
 	const struct json_tape *tape, uint32_t error, struct buffer *out, bool *ret_is_unknown)
 {
-	uint32_t message = mcp_find_typed(tape, error, "message", JSON_STRING);
-	uint32_t code = mcp_find_typed(tape, error, "code", JSON_NUMBER);
+	uint32_t message = json_find_typed(tape, error, "message", JSON_STRING);
+	uint32_t code = json_find_typed(tape, error, "code", JSON_NUMBER);
 	size_t start = out->size;
 	int64_t number = 0;
 
@@ -118,7 +117,7 @@ static enum mcp_end read_error(
 		json_string_decode(tape, message, out);
 	if (out->size == start)
 		buffer_append_string(out, "The server has sent an error without a message.");
-	write_data(tape, mcp_find_present(tape, error, "data"), out);
+	write_data(tape, json_find_present(tape, error, "data"), out);
 	return MCP_END_FAILED;
 }
 
@@ -155,7 +154,7 @@ static void write_present(const struct json_tape *tape, uint32_t index, struct b
 			json_write_compact(out, tape, at);
 			buffer_append_char(out, ':');
 		}
-		if (is_object && mcp_is_text(tape, at, "_meta"))
+		if (is_object && json_is_text(tape, at, "_meta"))
 			json_write_compact(out, tape, at + 1);
 		else
 			write_present(tape, is_object ? at + 1 : at, out);
@@ -180,10 +179,10 @@ enum mcp_end mcp_read_end(const struct json_tape *tape, struct buffer *out, bool
 {
 	uint32_t error = find_root(tape, "error", JSON_OBJECT);
 	uint32_t result = find_root(tape, "result", JSON_OBJECT);
-	uint32_t type = mcp_find_present(tape, result, "resultType");
-	uint32_t content = mcp_find_present(tape, result, "content");
-	uint32_t structured = mcp_find_present(tape, result, "structuredContent");
-	bool is_error = mcp_find_typed(tape, result, "isError", JSON_TRUE) != JSON_NONE;
+	uint32_t type = json_find_present(tape, result, "resultType");
+	uint32_t content = json_find_present(tape, result, "content");
+	uint32_t structured = json_find_present(tape, result, "structuredContent");
+	bool is_error = json_find_typed(tape, result, "isError", JSON_TRUE) != JSON_NONE;
 	size_t start = out->size;
 
 	*ret_is_unknown = false;
@@ -191,7 +190,7 @@ enum mcp_end mcp_read_end(const struct json_tape *tape, struct buffer *out, bool
 		return read_error(tape, error, out, ret_is_unknown);
 	if (result == JSON_NONE)
 		return write_reason("The server has sent a result that is not an object.", out);
-	if (type != JSON_NONE && !mcp_is_text(tape, type, "complete"))
+	if (type != JSON_NONE && !json_is_text(tape, type, "complete"))
 		return write_type(tape, type, out);
 	if (content == JSON_NONE && structured == JSON_NONE && !is_error)
 		return write_reason("The server has sent a result without content.", out);
@@ -217,7 +216,7 @@ enum mcp_end mcp_read_plain_end(const struct json_tape *tape, struct buffer *out
 {
 	uint32_t error = find_root(tape, "error", JSON_OBJECT);
 	uint32_t result = find_root(tape, "result", JSON_OBJECT);
-	uint32_t type = mcp_find_present(tape, result, "resultType");
+	uint32_t type = json_find_present(tape, result, "resultType");
 	cleanup(buffer_deinit) struct buffer text = {0};
 	bool is_unknown;
 
@@ -225,7 +224,7 @@ enum mcp_end mcp_read_plain_end(const struct json_tape *tape, struct buffer *out
 		return read_error(tape, error, out, &is_unknown);
 	if (result == JSON_NONE)
 		return write_reason("The server has sent a result that is not an object.", out);
-	if (type != JSON_NONE && !mcp_is_text(tape, type, "complete"))
+	if (type != JSON_NONE && !json_is_text(tape, type, "complete"))
 		return write_type(tape, type, out);
 	json_write_compact(&text, tape, result);
 	buffer_fail_with(out, &text);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "mcp/member.h"
+#include "json/member.h"
 #include "util/array.h"
 
 static const char *const risks[] = {"read", "write", "execute"};
@@ -11,11 +11,11 @@ static const char *const risks[] = {"read", "write", "execute"};
 
 const char *mcp_admitted_risk(const struct json_tape *tape, uint32_t tool)
 {
-	uint32_t annotations = mcp_find_typed(tape, tool, "annotations", JSON_OBJECT);
+	uint32_t annotations = json_find_typed(tape, tool, "annotations", JSON_OBJECT);
 
-	if (mcp_find_typed(tape, annotations, "readOnlyHint", JSON_TRUE) != JSON_NONE)
+	if (json_find_typed(tape, annotations, "readOnlyHint", JSON_TRUE) != JSON_NONE)
 		return "read";
-	return mcp_find_typed(tape, annotations, "destructiveHint", JSON_FALSE) != JSON_NONE
+	return json_find_typed(tape, annotations, "destructiveHint", JSON_FALSE) != JSON_NONE
 		       ? "write"
 		       : "execute";
 }
@@ -23,7 +23,7 @@ const char *mcp_admitted_risk(const struct json_tape *tape, uint32_t tool)
 const char *mcp_risk_at(const struct json_tape *tape, uint32_t token)
 {
 	for (size_t i = 0; i < N_RISKS; i++)
-		if (mcp_is_text(tape, token, risks[i]))
+		if (json_is_text(tape, token, risks[i]))
 			return risks[i];
 	return NULL;
 }

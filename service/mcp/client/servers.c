@@ -7,7 +7,7 @@
 
 #include "json/writer.h"
 #include "mcp/client/pin.h"
-#include "mcp/member.h"
+#include "json/member.h"
 #include "util/array.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
@@ -52,7 +52,7 @@ static uint32_t find_part(
 
 static bool has_member(const struct entry *entry, const char *key, enum json_type type)
 {
-	return mcp_find_typed(entry->tape, entry->object, key, type) != JSON_NONE;
+	return json_find_typed(entry->tape, entry->object, key, type) != JSON_NONE;
 }
 
 /* Check that the string at @token is a text of C. */
@@ -76,8 +76,7 @@ static void check_values(struct entry *entry, uint32_t object, const char *reaso
 {
 	if (object == JSON_NONE)
 		return;
-	for (uint32_t key = json_first(entry->tape, object); key < json_end(entry->tape, object);
-		key = json_next_key(entry->tape, key))
+	json_each_key(key, entry->tape, object)
 		check_text(entry, key + 1, reason);
 }
 
@@ -139,15 +138,15 @@ static void check_transport(struct entry *entry, uint32_t type, bool has_url)
 
 	if (type == JSON_NONE)
 		return;
-	if (mcp_is_text(entry->tape, type, "sse")) {
+	if (json_is_text(entry->tape, type, "sse")) {
 		refuse_entry(entry, "has the type sse, which is not supported: use its URL for "
 				    "streamable HTTP");
 		return;
 	}
-	if (mcp_is_text(entry->tape, type, "stdio") && !has_url)
+	if (json_is_text(entry->tape, type, "stdio") && !has_url)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(over_http); i++)
-		if (mcp_is_text(entry->tape, type, over_http[i]) && has_url)
+		if (json_is_text(entry->tape, type, over_http[i]) && has_url)
 			return;
 	refuse_entry(entry,
 		"has a type that is not supported: stdio with a \"command\", or http with "

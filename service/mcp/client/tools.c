@@ -9,7 +9,7 @@
 #include "mcp/client/headers.h"
 #include "mcp/client/hidden.h"
 #include "mcp/client/risk.h"
-#include "mcp/member.h"
+#include "json/member.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/glob.h"
@@ -85,7 +85,7 @@ static int read_element(const struct json_tape *tape, uint32_t token, struct ele
 	int r;
 
 	if (json_type_at(tape, token) == JSON_OBJECT)
-		found = mcp_find_typed(tape, token, "name", JSON_STRING);
+		found = json_find_typed(tape, token, "name", JSON_STRING);
 	if (found == JSON_NONE || json_at(tape, found)->length == 0)
 		return refuse_tool(tools, NULL, "a tool has no name");
 	if (json_at(tape, found)->length > SERVER_NAME_BYTES)
@@ -255,7 +255,7 @@ static bool is_known_language(const struct json_tape *tape, uint32_t token)
 		"https://json-schema.org/draft-07/schema#"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(languages); i++)
-		if (mcp_is_text(tape, token, languages[i]))
+		if (json_is_text(tape, token, languages[i]))
 			return true;
 	return false;
 }
@@ -274,13 +274,13 @@ static void write_schema(struct buffer *out, const struct json_tape *tape, uint3
 /* Return the reason for which the input schema of the tool at @object cannot be used, or NULL. */
 static const char *judge_schema(const struct json_tape *tape, uint32_t object, bool is_http)
 {
-	uint32_t schema = mcp_find_typed(tape, object, "inputSchema", JSON_OBJECT);
+	uint32_t schema = json_find_typed(tape, object, "inputSchema", JSON_OBJECT);
 	uint32_t type;
 
 	if (schema == JSON_NONE)
 		return "it has no inputSchema that is an object";
-	type = mcp_find_typed(tape, schema, "type", JSON_STRING);
-	if (type != JSON_NONE && !mcp_is_text(tape, type, "object"))
+	type = json_find_typed(tape, schema, "type", JSON_STRING);
+	if (type != JSON_NONE && !json_is_text(tape, type, "object"))
 		return "its inputSchema is not that of an object";
 	return is_http ? mcp_judge_param_headers(tape, schema) : NULL;
 }
@@ -291,7 +291,7 @@ static int judge_hidden(const struct json_tape *tape, struct element *element)
 	static const char *const keys[] = {"inputSchema", "outputSchema"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		uint32_t schema = mcp_find_typed(tape, element->token, keys[i], JSON_OBJECT);
+		uint32_t schema = json_find_typed(tape, element->token, keys[i], JSON_OBJECT);
 		bool has_hidden = false;
 		int r = schema == JSON_NONE ? 0 : mcp_find_hidden(tape, schema, &has_hidden);
 
@@ -334,11 +334,11 @@ static int choose_risk(const struct json_tape *tape, uint32_t object,
 /* Append the hints of the server about repetition and loss, for programs that show them to people. */
 static void write_hints(struct buffer *out, const struct json_tape *tape, uint32_t object)
 {
-	uint32_t annotations = mcp_find_typed(tape, object, "annotations", JSON_OBJECT);
+	uint32_t annotations = json_find_typed(tape, object, "annotations", JSON_OBJECT);
 
-	if (mcp_find_typed(tape, annotations, "destructiveHint", JSON_FALSE) != JSON_NONE)
+	if (json_find_typed(tape, annotations, "destructiveHint", JSON_FALSE) != JSON_NONE)
 		buffer_append_string(out, ",\"destructive\":false");
-	if (mcp_find_typed(tape, annotations, "idempotentHint", JSON_TRUE) != JSON_NONE)
+	if (json_find_typed(tape, annotations, "idempotentHint", JSON_TRUE) != JSON_NONE)
 		buffer_append_string(out, ",\"idempotent\":true");
 }
 
@@ -348,14 +348,14 @@ static void write_entry(struct buffer *out, const struct json_tape *tape, uint32
 	uint32_t settings, struct mcp_tool *tool)
 {
 	static const char *const others[] = {"cooldown_s", "parallel", "timeout_ms", "triggers"};
-	uint32_t output = mcp_find_typed(tape, object, "outputSchema", JSON_OBJECT);
+	uint32_t output = json_find_typed(tape, object, "outputSchema", JSON_OBJECT);
 
 	buffer_append_char(out, '{');
 	json_write_member_text(out, "name", tool->name);
 	if (tool->title && *tool->title && strlen(tool->title) <= TITLE_BYTES)
 		json_write_member_text(out, "title", tool->title);
 	write_setting(out, rules, settings, "description", description);
-	write_schema(out, tape, mcp_find_typed(tape, object, "inputSchema", JSON_OBJECT),
+	write_schema(out, tape, json_find_typed(tape, object, "inputSchema", JSON_OBJECT),
 		"argument_schema", tool);
 	if (output != JSON_NONE)
 		write_schema(out, tape, output, "output_schema", tool);
@@ -380,16 +380,16 @@ static int read_tool(const struct json_tape *tape, struct element *element,
 	const struct mcp_tool_rules *rules, struct mcp_tool *tool)
 {
 	uint32_t object = element->token;
-	uint32_t description = mcp_find_typed(tape, object, "description", JSON_STRING);
-	uint32_t title = mcp_find_typed(tape, object, "title", JSON_STRING);
+	uint32_t description = json_find_typed(tape, object, "description", JSON_STRING);
+	uint32_t title = json_find_typed(tape, object, "title", JSON_STRING);
 	uint32_t settings = find_settings(element, rules);
 	cleanup_free char *text = NULL;
 	cleanup(buffer_deinit) struct buffer entry = {0};
 	const char *risk;
 
 	if (title == JSON_NONE)
-		title = mcp_find_typed(tape,
-			mcp_find_typed(tape, object, "annotations", JSON_OBJECT), "title",
+		title = json_find_typed(tape,
+			json_find_typed(tape, object, "annotations", JSON_OBJECT), "title",
 			JSON_STRING);
 	memcpy(tool->name, element->name, sizeof(tool->name));
 	if (description != JSON_NONE && !(text = read_text(tape, description, tool)))

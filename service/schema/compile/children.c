@@ -47,8 +47,7 @@ static int index_object(
 	index->members = calloc(capacity, sizeof(*index->members));
 	if (!index->members)
 		return -ENOMEM;
-	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, object) {
 		uint64_t hash = json_string_hash(tape, key, &secret);
 		uint32_t at = (uint32_t)hash & index->mask;
 
@@ -67,8 +66,7 @@ static int index_array(
 	index->elements = calloc(count, sizeof(*index->elements));
 	if (!index->elements)
 		return -ENOMEM;
-	for (uint32_t i = json_first(tape, array); i < json_end(tape, array);
-		i = json_next(tape, i))
+	json_each(i, tape, array)
 		index->elements[at++] = i;
 	return 0;
 }

@@ -21,8 +21,7 @@ static void find_keywords(struct subschema *subschema)
 	const struct json_tape *tape = subschema->tape;
 	uint32_t schema = subschema->node->token;
 
-	for (uint32_t key = json_first(tape, schema); key < json_end(tape, schema);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, schema) {
 		enum keyword keyword = keyword_find(tape, key, &subschema->dialect);
 
 		if (keyword == KEYWORD_NONE)

@@ -138,8 +138,7 @@ static int add_properties(const struct subschema *subschema, struct table *table
 	const struct json_tape *tape = subschema->tape;
 	uint32_t map = subschema->at[KEYWORD_PROPERTIES];
 
-	for (uint32_t key = json_first(tape, map); key < json_end(tape, map);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, map) {
 		struct node_property *property;
 		uint32_t at;
 		int r = add_name(subschema, key, table, &at);
@@ -163,8 +162,7 @@ static int add_required(const struct subschema *subschema, struct table *table)
 	const struct json_tape *tape = subschema->tape;
 	uint32_t list = subschema->at[KEYWORD_REQUIRED];
 
-	for (uint32_t i = json_first(tape, list); i < json_end(tape, list);
-		i = json_next(tape, i)) {
+	json_each(i, tape, list) {
 		uint32_t at;
 		int r;
 
@@ -218,8 +216,7 @@ static int add_patterns(const struct subschema *subschema, struct node_object *o
 		subschema_alloc(subschema, json_count(tape, map) * sizeof(*object->patterns));
 	if (!object->patterns)
 		return -ENOMEM;
-	for (uint32_t key = json_first(tape, map); key < json_end(tape, map);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, map) {
 		struct node_pattern_property *property = &object->patterns[object->n_patterns++];
 		int r = subschema_pattern(subschema, key, false, &property->pattern);
 
@@ -241,8 +238,7 @@ static int add_dependent_names(
 	if (!keys)
 		return -ENOMEM;
 	dependency->required = keys;
-	for (uint32_t i = json_first(tape, list); i < json_end(tape, list);
-		i = json_next(tape, i)) {
+	json_each(i, tape, list) {
 		int r;
 
 		if (json_type_at(tape, i) != JSON_STRING)

@@ -40,8 +40,7 @@ static bool read_vocabularies(
 	const struct json_tape *tape, uint32_t map, unsigned int *ret, uint32_t *ret_unknown)
 {
 	*ret = VOCABULARY_CORE;
-	for (uint32_t key = json_first(tape, map); key < json_end(tape, map);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, map) {
 		unsigned int found = 0;
 
 		for (size_t i = 0; i < ARRAY_SIZE(vocabularies); i++) {

@@ -130,8 +130,7 @@ int subschema_list(
 
 	if (!nodes)
 		return -ENOMEM;
-	for (uint32_t i = json_first(tape, token); i < json_end(tape, token);
-		i = json_next(tape, i)) {
+	json_each(i, tape, token) {
 		int r = subschema_child(subschema, i, &nodes[n++]);
 
 		if (r != 0)

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "json/member.h"
 #include "json/number.h"
 #include "schema/compile/sections.h"
 #include "schema/format/format.h"
@@ -35,8 +36,7 @@ static int add_type(const struct subschema *subschema, uint32_t token, unsigned 
 	for (size_t i = 0; i < ARRAY_SIZE(type_names); i++) {
 		const char *name = type_names[i].name;
 
-		if (json_type_at(tape, token) == JSON_STRING &&
-			json_string_equals(tape, token, name, strlen(name))) {
+		if (json_is_text(tape, token, name)) {
 			*types |= type_names[i].types;
 			return 0;
 		}

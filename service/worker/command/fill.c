@@ -119,8 +119,7 @@ static void fill_arguments(const struct filling *filling)
 			fill_group(filling, i, end, JSON_NONE);
 			continue;
 		}
-		for (uint32_t at = json_first(tape, array); at < json_end(tape, array);
-			at = json_next(tape, at))
+		json_each(at, tape, array)
 			fill_group(filling, i, end, at);
 	}
 }
@@ -199,8 +198,7 @@ static void append_arguments(
 {
 	size_t most = fill->environment_text.size + COMMAND_VARIABLES_BYTES_MAX;
 
-	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
-		key = json_next_key(tape, key)) {
+	json_each_key(key, tape, object) {
 		size_t before = fill->environment_text.size;
 
 		append_variable(fill, fixed, tape, key);

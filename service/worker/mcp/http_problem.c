@@ -3,7 +3,7 @@
 
 #include "mcp/client/discovery.h"
 #include "mcp/client/salvage.h"
-#include "mcp/member.h"
+#include "json/member.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/visible.h"
@@ -34,11 +34,11 @@ bool http_request_has_response(const struct http_request *request, bool may_lack
 
 	if (!read_body(request, &tape))
 		return false;
-	id = mcp_find_root(&tape, "id");
+	id = json_find_root(&tape, "id");
 	if (id == JSON_NONE || mcp_id_number(&tape, id) != request->id)
 		return may_lack_id && id == JSON_NONE &&
-		       mcp_find_root(&tape, "jsonrpc") != JSON_NONE &&
-		       mcp_find_root(&tape, "error") != JSON_NONE;
+		       json_find_root(&tape, "jsonrpc") != JSON_NONE &&
+		       json_find_root(&tape, "error") != JSON_NONE;
 	return true;
 }
 
@@ -75,7 +75,7 @@ static void write_body(const struct http_request *request, struct buffer *out)
 	const struct buffer *body = &request->body;
 	size_t size = body->size < QUOTED_BYTES ? body->size : QUOTED_BYTES;
 
-	if (read_body(request, &tape) && mcp_find_root(&tape, "jsonrpc") != JSON_NONE) {
+	if (read_body(request, &tape) && json_find_root(&tape, "jsonrpc") != JSON_NONE) {
 		mcp_discovery_write_error(&tape, "", out);
 		return;
 	}

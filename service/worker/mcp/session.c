@@ -14,7 +14,7 @@
 #include "mcp/client/pin.h"
 #include "mcp/client/resources.h"
 #include "mcp/client/salvage.h"
-#include "mcp/member.h"
+#include "json/member.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/text.h"
@@ -63,7 +63,7 @@ static void fail_session(struct mcp_session *session, const char *reason)
 /* Keep the input schema of the element @object if it sends arguments in headers. 0 or -ENOMEM. */
 static int keep_schema(const struct json_tape *tape, uint32_t object, struct listed_tool *tool)
 {
-	uint32_t schema = mcp_find_typed(tape, object, "inputSchema", JSON_OBJECT);
+	uint32_t schema = json_find_typed(tape, object, "inputSchema", JSON_OBJECT);
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	free(tool->schema);
@@ -85,7 +85,7 @@ static int compare_element(
 	struct mcp_session *session, const struct json_tape *tape, uint32_t object, bool is_ours)
 {
 	uint32_t at = json_type_at(tape, object) == JSON_OBJECT
-			      ? mcp_find_typed(tape, object, "name", JSON_STRING)
+			      ? json_find_typed(tape, object, "name", JSON_STRING)
 			      : JSON_NONE;
 	unsigned char pin[MCP_PIN_BYTES];
 	cleanup_free char *name = NULL;

@@ -162,8 +162,7 @@ static void decode_bytes(struct buffer *memory, const struct json_tape *tape, ui
 static void decode_array(
 	struct buffer *memory, enum native_type items, const struct json_tape *tape, uint32_t value)
 {
-	for (uint32_t i = json_first(tape, value); i < json_end(tape, value);
-		i = json_next(tape, i)) {
+	json_each(i, tape, value) {
 		native_slot_store(items, tape, i, memory->data + memory->size);
 		memory->size += native_type_bytes(items);
 	}

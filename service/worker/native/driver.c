@@ -112,8 +112,7 @@ static int load_tools(struct loading *loading)
 	driver->calls = calloc(json_count(tape, tools) + 1u, sizeof(*driver->calls));
 	if (!driver->calls)
 		return -ENOMEM;
-	for (uint32_t i = json_first(tape, tools); i < json_end(tape, tools);
-		i = json_next(tape, i)) {
+	json_each(i, tape, tools) {
 		int r = load_tool(loading, i, &driver->calls[driver->n_calls++]);
 
 		if (r)

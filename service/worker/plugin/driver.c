@@ -59,8 +59,7 @@ static int compare_function_names(const void *a, const void *b)
 static int map_list(struct plugin_driver *driver, const struct json_tape *tape, uint32_t list,
 	const struct plugin_function **sorted)
 {
-	for (uint32_t at = json_first(tape, list); at < json_end(tape, list);
-		at = json_next(tape, at)) {
+	json_each(at, tape, list) {
 		struct plugin_function wanted = {.name = json_string_dup(tape, at, NULL)};
 		const struct plugin_function *key = &wanted;
 		const struct plugin_function **found;

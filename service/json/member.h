@@ -7,11 +7,11 @@
 #include "json/tape.h"
 #include "util/text_view.h"
 
-/* Members of objects that a peer sends. An @object that is JSON_NONE has none, so these do not
+/* Members of objects, by their type. An @object that is JSON_NONE has none, so these functions do not
  * look into the root. */
 
 /* Return the member @key of @object if it has @type, else JSON_NONE. */
-static inline uint32_t mcp_find_typed(
+static inline uint32_t json_find_typed(
 	const struct json_tape *tape, uint32_t object, const char *key, enum json_type type)
 {
 	uint32_t value = object != JSON_NONE ? json_find(tape, object, key) : JSON_NONE;
@@ -20,7 +20,7 @@ static inline uint32_t mcp_find_typed(
 }
 
 /* Return the member @key of @object, where null counts as absent. */
-static inline uint32_t mcp_find_present(
+static inline uint32_t json_find_present(
 	const struct json_tape *tape, uint32_t object, const char *key)
 {
 	uint32_t value = object != JSON_NONE ? json_find(tape, object, key) : JSON_NONE;
@@ -29,7 +29,7 @@ static inline uint32_t mcp_find_present(
 }
 
 /* Return the member @key of the object at the root, where null counts as absent. */
-static inline uint32_t mcp_find_root(const struct json_tape *tape, const char *key)
+static inline uint32_t json_find_root(const struct json_tape *tape, const char *key)
 {
 	uint32_t value = json_find(tape, 0, key);
 
@@ -37,7 +37,7 @@ static inline uint32_t mcp_find_root(const struct json_tape *tape, const char *k
 }
 
 /* Return the value at @index as it is in the text. */
-static inline struct text_view mcp_value_text(const struct json_tape *tape, uint32_t index)
+static inline struct text_view json_value_view(const struct json_tape *tape, uint32_t index)
 {
 	struct text_view view;
 
@@ -46,7 +46,7 @@ static inline struct text_view mcp_value_text(const struct json_tape *tape, uint
 }
 
 /* Return whether the value at @index is the string @text. */
-static inline bool mcp_is_text(const struct json_tape *tape, uint32_t index, const char *text)
+static inline bool json_is_text(const struct json_tape *tape, uint32_t index, const char *text)
 {
 	return index != JSON_NONE && json_type_at(tape, index) == JSON_STRING &&
 	       json_string_equals(tape, index, text, strlen(text));
