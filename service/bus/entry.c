@@ -110,7 +110,7 @@ static void finish_request(struct entry *entry, const char *rest, size_t size)
 	}
 }
 
-static void read_on(struct entry *entry)
+static void read_entry_on(struct entry *entry)
 {
 	char bytes[READ_BYTES];
 	ssize_t size = recv(entry->fd, bytes, sizeof(bytes), 0);
@@ -134,7 +134,7 @@ static void read_on(struct entry *entry)
 static void on_entry_readable(void *data, uint32_t events)
 {
 	(void)events;
-	read_on(data);
+	read_entry_on(data);
 }
 
 /* Close the connection that waits longest; with @is_far, the first of a peer that is not on this
@@ -193,7 +193,7 @@ void entries_accept(struct entries *entries, int fd)
 	if (begin_reading(entry) < 0)
 		free_entry(entry);
 	else
-		read_on(entry); /* its request is often there already */
+		read_entry_on(entry); /* its request is often there already */
 }
 
 unsigned int entries_count(const struct entries *entries)

@@ -129,7 +129,7 @@ static int open_socket(struct bus_address *address, int *ret_fd)
 /* ── Unix sockets ────────────────────────────────────────────────────────────────────────────── */
 
 /* Return whether @name is the file of a socket without a listener. */
-static bool is_stale(const struct sockaddr_un *name)
+static bool is_stale_socket(const struct sockaddr_un *name)
 {
 	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	struct stat file;
@@ -147,7 +147,7 @@ static int bind_unix(int fd, const struct sockaddr_un *name)
 		return 0;
 	if (errno != EADDRINUSE)
 		return -errno;
-	if (!is_stale(name) || unlink(name->sun_path) < 0)
+	if (!is_stale_socket(name) || unlink(name->sun_path) < 0)
 		return -EADDRINUSE;
 	return bind(fd, any, sizeof(*name)) < 0 ? -errno : 0;
 }

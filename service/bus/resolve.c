@@ -64,7 +64,7 @@ bool bus_resolve_at_once(const char *host, struct bus_addresses *ret_addresses)
 	return ret_addresses->count > 0;
 }
 
-static void leave(struct bus_lookup *lookup)
+static void leave_lookup(struct bus_lookup *lookup)
 {
 	if (!atomic_exchange(&lookup->is_left, true))
 		return;
@@ -85,7 +85,7 @@ static void *look_up(void *data)
 	/* The first write to an eventfd always succeeds. */
 	if (write(lookup->done_fd, &one, sizeof(one)) < 0)
 		lookup->gai_error = EAI_SYSTEM;
-	leave(lookup);
+	leave_lookup(lookup);
 	return NULL;
 }
 
@@ -176,5 +176,5 @@ void bus_lookup_cancel(struct bus_lookup *lookup)
 	if (!lookup)
 		return;
 	loop_source_free(take_ptr(lookup->source));
-	leave(lookup);
+	leave_lookup(lookup);
 }

@@ -228,7 +228,7 @@ int command_read_environment(const struct json_tape *tape, uint32_t object,
 	return read_variables(&reading, object, environment);
 }
 
-static int read_members(struct reading *reading, uint32_t object)
+static int read_command_members(struct reading *reading, uint32_t object)
 {
 	const struct json_tape *tape = reading->tape;
 	uint32_t argv = json_find(tape, object, "argv");
@@ -270,7 +270,7 @@ int command_read(const struct json_tape *tape, uint32_t object, struct command *
 	struct command command = {0};
 	struct reading reading = {tape, &command, ret_mistake};
 	int r = object != JSON_NONE && json_type_at(tape, object) == JSON_OBJECT
-			? read_members(&reading, object)
+			? read_command_members(&reading, object)
 			: refuse_command(
 				  &reading, object, "must be an object with 'argv' or 'shell'");
 

@@ -22,7 +22,7 @@ const char *sandbox_class_name(enum sandbox_class class)
 	return sandbox_class_names[class];
 }
 
-static int refuse(struct sandbox_mistake *mistake, uint32_t token, const char *expected)
+static int refuse_sandbox(struct sandbox_mistake *mistake, uint32_t token, const char *expected)
 {
 	*mistake = (struct sandbox_mistake){.token = token, .expected = expected};
 	return SANDBOX_E_MALFORMED;
@@ -46,12 +46,12 @@ static int read_path(const struct json_tape *tape, uint32_t token, const char *f
 	size_t size;
 
 	if (json_type_at(tape, token) != JSON_STRING)
-		return refuse(ret_mistake, token, expected);
+		return refuse_sandbox(ret_mistake, token, expected);
 	text = json_string_dup(tape, token, &size);
 	if (!text)
 		return -ENOMEM;
 	if (size == 0 || strlen(text) != size || (text[0] != '/' && !folder))
-		return refuse(ret_mistake, token, expected);
+		return refuse_sandbox(ret_mistake, token, expected);
 	if (text[0] == '/')
 		*ret_path = take_ptr(text);
 	else if (asprintf(ret_path, "%s/%s", folder, text) < 0)
@@ -67,7 +67,7 @@ static int read_paths(const struct json_tape *tape, uint32_t token, const char *
 
 	paths_deinit(paths);
 	if (json_type_at(tape, token) != JSON_ARRAY || json_count(tape, token) > SANDBOX_PATHS_MAX)
-		return refuse(ret_mistake, token, "must be a list of at most 64 paths");
+		return refuse_sandbox(ret_mistake, token, "must be a list of at most 64 paths");
 	paths->is_given = true;
 	paths->items = calloc(json_count(tape, token) + 1u, sizeof(*paths->items));
 	if (!paths->items)
@@ -92,14 +92,15 @@ static int read_class(const struct json_tape *tape, uint32_t token, struct toolb
 		sandbox->has_class = true;
 		return 0;
 	}
-	return refuse(ret_mistake, token, "must be \"compute\", \"net\", \"command\" or \"none\"");
+	return refuse_sandbox(
+		ret_mistake, token, "must be \"compute\", \"net\", \"command\" or \"none\"");
 }
 
 static int read_unix(const struct json_tape *tape, uint32_t token, struct toolbox_sandbox *sandbox,
 	struct sandbox_mistake *ret_mistake)
 {
 	if (json_type_at(tape, token) != JSON_TRUE && json_type_at(tape, token) != JSON_FALSE)
-		return refuse(ret_mistake, token, "must be true or false");
+		return refuse_sandbox(ret_mistake, token, "must be true or false");
 	sandbox->has_unix = json_is_true(tape, token);
 	sandbox->has_unix_given = true;
 	return 0;
@@ -111,7 +112,7 @@ int toolbox_sandbox_read(const struct json_tape *tape, uint32_t token, const cha
 	int r = 0;
 
 	if (json_type_at(tape, token) != JSON_OBJECT)
-		return refuse(ret_mistake, token, "must be an object");
+		return refuse_sandbox(ret_mistake, token, "must be an object");
 	for (uint32_t key = json_first(tape, token); r == 0 && key < json_end(tape, token);
 		key = json_next_key(tape, key)) {
 		if (json_type_at(tape, key + 1) == JSON_NULL)
@@ -125,7 +126,7 @@ int toolbox_sandbox_read(const struct json_tape *tape, uint32_t token, const cha
 		else if (json_string_equals(tape, key, "unix", strlen("unix")))
 			r = read_unix(tape, key + 1, sandbox, ret_mistake);
 		else
-			r = refuse(ret_mistake, key + 1,
+			r = refuse_sandbox(ret_mistake, key + 1,
 				"is an unknown key; expected \"class\", \"read\", \"write\" or "
 				"\"unix\"");
 	}

@@ -25,7 +25,7 @@ bool anthropic_takes_name(const struct json_tape *tape, uint32_t key)
 	return true;
 }
 
-static void add_name(const struct json_tape *tape, uint32_t key, struct buffer *names)
+static void add_left_out_name(const struct json_tape *tape, uint32_t key, struct buffer *names)
 {
 	buffer_append_string(names, names->size > 0 ? ", '" : "'");
 	json_string_decode(tape, key, names);
@@ -41,7 +41,7 @@ static void write_taken(
 	buffer_append_char(out, '{');
 	json_each_key(key, tape, object) {
 		if (!anthropic_takes_name(tape, key)) {
-			add_name(tape, key, refused);
+			add_left_out_name(tape, key, refused);
 			continue;
 		}
 		buffer_append_string(out, is_first ? "" : ",");
@@ -62,7 +62,7 @@ static void find_required(const struct json_tape *tape, struct buffer *refused)
 		return;
 	json_each(i, tape, required)
 		if (!anthropic_takes_name(tape, i))
-			add_name(tape, i, refused);
+			add_left_out_name(tape, i, refused);
 }
 
 bool anthropic_write_schema(const char *text, struct buffer *out, struct buffer *ret_refused)

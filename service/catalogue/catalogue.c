@@ -259,7 +259,7 @@ static void offer_tools(struct catalogue *catalogue, catalogue_offers_function o
 	}
 }
 
-static int make_room(struct catalogue *catalogue, size_t n_owners, size_t n_tools)
+static int make_tool_room(struct catalogue *catalogue, size_t n_owners, size_t n_tools)
 {
 	catalogue->n_buckets = 16;
 	while (catalogue->n_buckets < 2 * n_tools)
@@ -284,7 +284,7 @@ struct catalogue *catalogue_new(struct toolbox *const *toolboxes, size_t n_toolb
 		return NULL;
 	for (size_t i = 0; i < n_toolboxes; i++)
 		n_tools += toolboxes[i]->n_tools;
-	if (make_room(catalogue, n_toolboxes, n_tools) < 0)
+	if (make_tool_room(catalogue, n_toolboxes, n_tools) < 0)
 		return NULL;
 	catalogue->generation = generation;
 	for (size_t i = 0; i < n_toolboxes; i++) {
@@ -346,8 +346,9 @@ struct catalogue *catalogue_narrow(
 	size_t n_tools = count_set(set);
 
 	/* At most one toolbox for each tool. */
-	if (!part || make_room(part, n_tools < catalogue->n_owners ? n_tools : catalogue->n_owners,
-			     n_tools) < 0)
+	if (!part ||
+		make_tool_room(part, n_tools < catalogue->n_owners ? n_tools : catalogue->n_owners,
+			n_tools) < 0)
 		return NULL;
 	part->generation = catalogue->generation;
 	for (size_t i = 0; i < set->n_words; i++)

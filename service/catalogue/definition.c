@@ -181,7 +181,7 @@ void definition_write_reason(
 			refused.data);
 }
 
-static bool is_text(const struct json_tape *tape, uint32_t value, const char *text)
+static bool is_definition_text(const struct json_tape *tape, uint32_t value, const char *text)
 {
 	return value != JSON_NONE && json_is_text(tape, value, text);
 }
@@ -207,7 +207,7 @@ static void write_completed(const struct json_tape *tape, struct buffer *out)
 static bool names_draft(const struct json_tape *tape)
 {
 	return json_type_at(tape, 0) == JSON_OBJECT &&
-	       is_text(tape, json_find(tape, 0, "$schema"),
+	       is_definition_text(tape, json_find(tape, 0, "$schema"),
 		       "https://json-schema.org/draft/2020-12/schema");
 }
 
@@ -247,7 +247,7 @@ static void write_output_schema(const struct tool *tool, struct buffer *out)
 	if (!schema || !*schema ||
 		json_tape_read(&tape, schema, strlen(schema), 2 * JSON_DEPTH_DEFAULT, NULL) != 0 ||
 		json_type_at(&tape, 0) != JSON_OBJECT ||
-		!is_text(&tape, json_find(&tape, 0, "type"), "object"))
+		!is_definition_text(&tape, json_find(&tape, 0, "type"), "object"))
 		return;
 	buffer_append_string(out, ",\"outputSchema\":");
 	if (portable_write(schema, &portable_own_names, &form, &definitions) ||

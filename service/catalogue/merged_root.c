@@ -62,7 +62,7 @@ static void merged_deinit(struct merged *merged)
 
 static void collect(struct merged *merged, uint32_t schema, unsigned int depth);
 
-static bool is_key(const struct json_tape *tape, uint32_t key, const char *name)
+static bool is_member_key(const struct json_tape *tape, uint32_t key, const char *name)
 {
 	return json_string_equals(tape, key, name, strlen(name));
 }
@@ -70,7 +70,7 @@ static bool is_key(const struct json_tape *tape, uint32_t key, const char *name)
 static bool is_left_out(const struct json_tape *tape, uint32_t key)
 {
 	for (const char *const *name = left_out; *name; name++)
-		if (is_key(tape, key, *name))
+		if (is_member_key(tape, key, *name))
 			return true;
 	return false;
 }
@@ -113,7 +113,7 @@ static void add_string(struct merged *merged, uint32_t **list, uint32_t *count, 
 }
 
 /* Return the property with the name at @key, NULL: there is none. */
-static struct property *find_property(const struct merged *merged, uint32_t key)
+static struct property *find_merged_property(const struct merged *merged, uint32_t key)
 {
 	for (uint32_t i = 0; i < merged->n_properties; i++)
 		if (json_strings_equal(merged->tape, merged->properties[i].key, merged->tape, key))
@@ -124,7 +124,7 @@ static struct property *find_property(const struct merged *merged, uint32_t key)
 /* Return the property with the name at @key, which is added if it is new. */
 static struct property *get_property(struct merged *merged, uint32_t key)
 {
-	struct property *property = find_property(merged, key);
+	struct property *property = find_merged_property(merged, key);
 	struct property *grown = merged->properties;
 	uint32_t n = merged->n_properties;
 
@@ -149,7 +149,7 @@ static struct property *get_property(struct merged *merged, uint32_t key)
 /* ── parts ───────────────────────────────────────────────────────────────────────────────────── */
 
 /* Return the member @key of the object at @schema if it is of @type, or JSON_NONE. */
-static uint32_t find_typed(
+static uint32_t find_root_member(
 	const struct json_tape *tape, uint32_t schema, const char *key, enum json_type type)
 {
 	uint32_t value = json_find(tape, schema, key);
@@ -191,8 +191,8 @@ static void collect_others(struct merged *merged, uint32_t schema)
 	const struct json_tape *tape = merged->tape;
 
 	json_each_key(key, tape, schema)
-		if (!is_left_out(tape, key) && !is_key(tape, key, "properties") &&
-			!is_key(tape, key, "required"))
+		if (!is_left_out(tape, key) && !is_member_key(tape, key, "properties") &&
+			!is_member_key(tape, key, "required"))
 			add_string(merged, &merged->others, &merged->n_others, key);
 }
 
@@ -204,9 +204,9 @@ static bool takes_object(const struct json_tape *tape, uint32_t schema)
 	if (type == JSON_NONE)
 		return json_find(tape, schema, "not") == JSON_NONE || json_count(tape, schema) > 1;
 	if (json_type_at(tape, type) == JSON_STRING)
-		return is_key(tape, type, "object");
+		return is_member_key(tape, type, "object");
 	json_each(i, tape, type)
-		if (is_key(tape, i, "object"))
+		if (is_member_key(tape, i, "object"))
 			return true;
 	return false;
 }
@@ -269,7 +269,7 @@ static void add_alternative(struct alternatives *alternatives, uint32_t schema, 
 }
 
 /* Join what the alternatives have to @merged. */
-static void join(struct merged *merged, const struct alternatives *alternatives)
+static void join_roots(struct merged *merged, const struct alternatives *alternatives)
 {
 	const struct merged *from = &alternatives->merged;
 
@@ -285,7 +285,7 @@ static void collect_alternatives(
 	struct merged *merged, uint32_t schema, const char *key, unsigned int depth)
 {
 	const struct json_tape *tape = merged->tape;
-	uint32_t list = find_typed(tape, schema, key, JSON_ARRAY);
+	uint32_t list = find_root_member(tape, schema, key, JSON_ARRAY);
 	struct alternatives alternatives = begin_alternatives(merged);
 
 	if (list == JSON_NONE)
@@ -293,7 +293,7 @@ static void collect_alternatives(
 	json_each(i, tape, list)
 		if (takes_object(tape, i))
 			add_alternative(&alternatives, i, depth);
-	join(merged, &alternatives);
+	join_roots(merged, &alternatives);
 	merged_deinit(&alternatives.merged);
 }
 
@@ -306,7 +306,7 @@ static void collect_conditional(struct merged *merged, uint32_t schema, unsigned
 		return;
 	add_alternative(&alternatives, json_find(tape, schema, "then"), depth);
 	add_alternative(&alternatives, json_find(tape, schema, "else"), depth);
-	join(merged, &alternatives);
+	join_roots(merged, &alternatives);
 	merged_deinit(&alternatives.merged);
 }
 
@@ -314,10 +314,10 @@ static void collect_conditional(struct merged *merged, uint32_t schema, unsigned
 static void collect(struct merged *merged, uint32_t schema, unsigned int depth)
 {
 	const struct json_tape *tape = merged->tape;
-	uint32_t reference = find_typed(tape, schema, "$ref", JSON_STRING);
-	uint32_t properties = find_typed(tape, schema, "properties", JSON_OBJECT);
-	uint32_t required = find_typed(tape, schema, "required", JSON_ARRAY);
-	uint32_t all = find_typed(tape, schema, "allOf", JSON_ARRAY);
+	uint32_t reference = find_root_member(tape, schema, "$ref", JSON_STRING);
+	uint32_t properties = find_root_member(tape, schema, "properties", JSON_OBJECT);
+	uint32_t required = find_root_member(tape, schema, "required", JSON_ARRAY);
+	uint32_t all = find_root_member(tape, schema, "allOf", JSON_ARRAY);
 	uint32_t target = reference == JSON_NONE ? JSON_NONE : find_definition(merged, reference);
 
 	if (++*merged->n_parts > PARTS_MAX)
@@ -330,8 +330,8 @@ static void collect(struct merged *merged, uint32_t schema, unsigned int depth)
 		required != JSON_NONE && i < json_end(tape, required); i = json_next(tape, i))
 		add_string(merged, &merged->required, &merged->n_required, i);
 	merged->is_closed |=
-		find_typed(tape, schema, "additionalProperties", JSON_FALSE) != JSON_NONE ||
-		find_typed(tape, schema, "unevaluatedProperties", JSON_FALSE) != JSON_NONE;
+		find_root_member(tape, schema, "additionalProperties", JSON_FALSE) != JSON_NONE ||
+		find_root_member(tape, schema, "unevaluatedProperties", JSON_FALSE) != JSON_NONE;
 	collect_others(merged, schema);
 	if (target != JSON_NONE)
 		collect(merged, target, depth + 1);
@@ -376,7 +376,7 @@ static uint32_t drop_equal(const struct json_tape *tape, uint32_t *list, uint32_
 static bool is_constant(const struct json_tape *tape, uint32_t schema)
 {
 	return json_find(tape, schema, "const") != JSON_NONE ||
-	       find_typed(tape, schema, "enum", JSON_ARRAY) != JSON_NONE;
+	       find_root_member(tape, schema, "enum", JSON_ARRAY) != JSON_NONE;
 }
 
 static bool are_constants(const struct json_tape *tape, const uint32_t *schemas, uint32_t count)
@@ -435,7 +435,7 @@ static void write_common_type(
 	buffer_append_char(out, ',');
 }
 
-static void write_values(struct merged *merged, const char *keyword, const uint32_t *schemas,
+static void write_merged_values(struct merged *merged, const char *keyword, const uint32_t *schemas,
 	uint32_t count, struct buffer *out)
 {
 	if (count == 1) {
@@ -461,7 +461,8 @@ static void write_narrowed(
 	buffer_append_char(out, '}');
 }
 
-static void write_property(struct merged *merged, struct property *property, struct buffer *out)
+static void write_merged_property(
+	struct merged *merged, struct property *property, struct buffer *out)
 {
 	const struct json_tape *tape = merged->tape;
 	bool is_constant_in_any;
@@ -475,16 +476,16 @@ static void write_property(struct merged *merged, struct property *property, str
 		write_narrowed(merged, property->all[0], property, out);
 	else if (property->n_all == 1 && json_count(tape, property->all[0]) == 0 &&
 		 property->n_any > 0)
-		write_values(merged, "anyOf", property->any, property->n_any, out);
+		write_merged_values(merged, "anyOf", property->any, property->n_any, out);
 	else if (property->n_all > 0)
-		write_values(merged, "allOf", property->all, property->n_all, out);
+		write_merged_values(merged, "allOf", property->all, property->n_all, out);
 	else if (is_constant_in_any && property->n_any > 1) {
 		buffer_append_char(out, '{');
 		write_common_type(tape, property->any, property->n_any, out);
 		write_enum(merged, property->any, property->n_any, out);
 		buffer_append_char(out, '}');
 	} else {
-		write_values(merged, "anyOf", property->any, property->n_any, out);
+		write_merged_values(merged, "anyOf", property->any, property->n_any, out);
 	}
 }
 
@@ -502,7 +503,7 @@ static void write_properties(struct merged *merged, bool has_own_alone, struct b
 		is_first = false;
 		json_write_compact(out, merged->tape, property->key);
 		buffer_append_char(out, ':');
-		write_property(merged, property, out);
+		write_merged_property(merged, property, out);
 	}
 	buffer_append_char(out, '}');
 }
@@ -531,8 +532,9 @@ static void write_other(const struct json_tape *tape, uint32_t key, struct buffe
 static void write_merged(struct merged *merged, struct buffer *out)
 {
 	const struct json_tape *tape = merged->tape;
-	bool has_own_alone = find_typed(tape, 1, "additionalProperties", JSON_FALSE) != JSON_NONE &&
-			     find_typed(tape, 1, "properties", JSON_OBJECT) != JSON_NONE;
+	bool has_own_alone =
+		find_root_member(tape, 1, "additionalProperties", JSON_FALSE) != JSON_NONE &&
+		find_root_member(tape, 1, "properties", JSON_OBJECT) != JSON_NONE;
 
 	buffer_append_string(out, "{\"type\":\"object\"");
 	write_properties(merged, has_own_alone, out);
@@ -542,8 +544,8 @@ static void write_merged(struct merged *merged, struct buffer *out)
 	for (uint32_t i = 0; i < merged->n_others; i++) {
 		uint32_t key = merged->others[i];
 
-		if (merged->is_closed && (is_key(tape, key, "additionalProperties") ||
-						 is_key(tape, key, "unevaluatedProperties")))
+		if (merged->is_closed && (is_member_key(tape, key, "additionalProperties") ||
+						 is_member_key(tape, key, "unevaluatedProperties")))
 			continue;
 		write_other(tape, key, out);
 	}
@@ -576,14 +578,14 @@ static bool has_parts(const struct json_tape *tape, uint32_t root)
 /* Return whether nothing is left out of the root, and nothing added to it. */
 static bool is_object_with_properties(const struct json_tape *tape, uint32_t root)
 {
-	uint32_t type = find_typed(tape, root, "type", JSON_STRING);
+	uint32_t type = find_root_member(tape, root, "type", JSON_STRING);
 
 	json_each_key(key, tape, root)
-		if (is_left_out(tape, key) && !is_key(tape, key, "type") &&
-			!is_key(tape, key, "$comment"))
+		if (is_left_out(tape, key) && !is_member_key(tape, key, "type") &&
+			!is_member_key(tape, key, "$comment"))
 			return false;
-	return type != JSON_NONE && is_key(tape, type, "object") &&
-	       find_typed(tape, root, "properties", JSON_OBJECT) != JSON_NONE;
+	return type != JSON_NONE && is_member_key(tape, type, "object") &&
+	       find_root_member(tape, root, "properties", JSON_OBJECT) != JSON_NONE;
 }
 
 bool merged_root_write(const struct json_tape *tape, const char *base, struct buffer *out)

@@ -118,7 +118,7 @@ static uint32_t find_at(const struct config_reader *reader, const char *const pa
 }
 
 /* Return the string `toolboxd.@section.@key`, which the caller frees, or NULL. */
-static char *read_path(struct config_reader *reader, const char *section, const char *key)
+static char *read_section_path(struct config_reader *reader, const char *section, const char *key)
 {
 	uint32_t at = find_at(reader, (const char *const[3]){"toolboxd", section, key});
 
@@ -189,7 +189,7 @@ static void read_all(struct config_reader *reader)
 	uint32_t toolboxd = config_reader_find(reader, 0, "toolboxd"); /* an object, or nothing */
 
 	config_keys_read(reader, toolboxd);
-	reader->config->embedded_token_file = read_path(reader, "embedded", "token_file");
+	reader->config->embedded_token_file = read_section_path(reader, "embedded", "token_file");
 	if (reader->is_token_hidden)
 		memcpy(reader->config->embedded_token, BUS_TOKEN_UNKNOWN,
 			sizeof(BUS_TOKEN_UNKNOWN));
@@ -366,7 +366,7 @@ static void read_client(struct config_reader *reader)
 	cleanup_free char *path = NULL;
 
 	read_bus(reader);
-	path = read_path(reader, "embedded", "token_file");
+	path = read_section_path(reader, "embedded", "token_file");
 	if (path && config_token_read(path, reader->config->bus.token) < 0)
 		reader->config->bus.token[0] = '\0';
 }
@@ -376,7 +376,7 @@ static void read_answerer(struct config_reader *reader)
 {
 	struct config *config = reader->config;
 
-	config->approval_key_file = read_path(reader, "approval", "key_file");
+	config->approval_key_file = read_section_path(reader, "approval", "key_file");
 	if (config->approval_key_file)
 		(void)approval_key_read(config->approval_key_file, &config->approval_key);
 }

@@ -39,7 +39,7 @@ static bool is_key(const char *text, size_t at, size_t end)
 }
 
 /* Find the place of @offset. Return false where it is outside of the root or too deep. */
-static bool find_place(const char *text, size_t size, size_t offset, struct place *ret_place)
+static bool locate_offset(const char *text, size_t size, size_t offset, struct place *ret_place)
 {
 	size_t open[JSON_DEPTH_DEFAULT];
 	struct place place = {.section = SIZE_MAX};
@@ -166,7 +166,7 @@ const char *foreign_mend(struct buffer *text, const struct json_error *error)
 	struct place place;
 	bool is_root_key;
 
-	if (at >= text->size || !find_place(text->data, text->size, at, &place))
+	if (at >= text->size || !locate_offset(text->data, text->size, at, &place))
 		return NULL;
 	is_root_key = place.depth == 1 && error->status == JSON_E_DUPLICATE_KEY;
 	if (!is_root_key && place.section == SIZE_MAX)

@@ -99,7 +99,7 @@ static bool is_list(struct config_reader *reader, uint32_t token)
 	return false;
 }
 
-static void read_address(struct config_reader *reader, uint32_t token)
+static void read_listen_address(struct config_reader *reader, uint32_t token)
 {
 	struct config_http *http = &reader->config->http;
 	cleanup_free char *text = config_reader_text_or_closes(reader, token);
@@ -131,7 +131,7 @@ void config_http_read_listen(struct config_reader *reader, uint32_t value)
 		return;
 	}
 	json_each(token, tape, value)
-		read_address(reader, token);
+		read_listen_address(reader, token);
 }
 
 void config_http_read_tokens(struct config_reader *reader, uint32_t value)
@@ -164,7 +164,7 @@ void config_http_read_profile(struct config_reader *reader, uint32_t value)
 }
 
 /* Cut the brackets of an IPv6 address off @text. Return false when it is no name and no address. */
-static bool take_host(char *text)
+static bool take_host_name(char *text)
 {
 	struct bus_address found;
 	char url[BUS_URL_BYTES];
@@ -213,8 +213,8 @@ void config_http_read_hosts(struct config_reader *reader, uint32_t value)
 
 	http->has_hosts = is_list(reader, value);
 	if (http->has_hosts)
-		read_texts(reader, value, take_host, "must be a name or an address, without a port",
-			&http->hosts);
+		read_texts(reader, value, take_host_name,
+			"must be a name or an address, without a port", &http->hosts);
 }
 
 void config_http_read_origins(struct config_reader *reader, uint32_t value)

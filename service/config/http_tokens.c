@@ -52,7 +52,7 @@ static void token_deinit(struct http_token *token)
 }
 
 /* Read the string at @value, which is not empty. */
-static int read_text(struct tokens_reader *reader, uint32_t value, char **ret_text)
+static int read_member_text(struct tokens_reader *reader, uint32_t value, char **ret_text)
 {
 	size_t size;
 
@@ -66,9 +66,9 @@ static int read_text(struct tokens_reader *reader, uint32_t value, char **ret_te
 	return refuse_token(reader, value, "must be a text that is not empty, without U+0000");
 }
 
-static int read_name(struct tokens_reader *reader, uint32_t value, struct http_token *token)
+static int read_token_name(struct tokens_reader *reader, uint32_t value, struct http_token *token)
 {
-	int r = read_text(reader, value, &token->name);
+	int r = read_member_text(reader, value, &token->name);
 
 	if (r == 0 && !http_tokens_is_name(token->name))
 		return refuse_token(
@@ -78,18 +78,18 @@ static int read_name(struct tokens_reader *reader, uint32_t value, struct http_t
 
 static int read_profile(struct tokens_reader *reader, uint32_t value, struct http_token *token)
 {
-	return read_text(reader, value, &token->profile);
+	return read_member_text(reader, value, &token->profile);
 }
 
-static int read_since(struct tokens_reader *reader, uint32_t value, struct http_token *token)
+static int read_token_since(struct tokens_reader *reader, uint32_t value, struct http_token *token)
 {
-	return read_text(reader, value, &token->since);
+	return read_member_text(reader, value, &token->since);
 }
 
 static int read_digest(struct tokens_reader *reader, uint32_t value, struct http_token *token)
 {
 	cleanup_free char *text = NULL;
-	int r = read_text(reader, value, &text);
+	int r = read_member_text(reader, value, &text);
 
 	if (r != 0 || text_read_hex(text, strlen(text), token->digest, sizeof(token->digest)))
 		return r;
@@ -101,7 +101,7 @@ static int read_digest(struct tokens_reader *reader, uint32_t value, struct http
 static int read_file(struct tokens_reader *reader, uint32_t value, struct http_token *token)
 {
 	char secret[BUS_TOKEN_BYTES];
-	int r = read_text(reader, value, &token->file);
+	int r = read_member_text(reader, value, &token->file);
 
 	if (r != 0)
 		return r;
@@ -129,16 +129,16 @@ static const struct {
 	const char *key;
 	int (*read)(struct tokens_reader *reader, uint32_t value, struct http_token *token);
 } member_readers[] = {
-	[NAME] = {"name", read_name},
+	[NAME] = {"name", read_token_name},
 	[DIGEST] = {"token_sha256", read_digest},
 	[TOKEN_FILE] = {"token_file", read_file},
 	[PROFILE] = {"profile", read_profile},
 	[ADMIN] = {"admin", read_admin},
-	[SINCE] = {"since", read_since},
+	[SINCE] = {"since", read_token_since},
 };
 
 /* Return the member of the key at @key; N_MEMBERS when there is none of that name in such a list. */
-static enum member find_member(const struct tokens_reader *reader, uint32_t key)
+static enum member find_token_member(const struct tokens_reader *reader, uint32_t key)
 {
 	enum member absent = reader->is_file ? TOKEN_FILE : SINCE;
 
@@ -150,15 +150,15 @@ static enum member find_member(const struct tokens_reader *reader, uint32_t key)
 }
 
 /* Read the members of the object at @entry. A null one is none. */
-static int read_members(struct tokens_reader *reader, uint32_t entry, struct http_token *token,
-	bool ret_has[N_MEMBERS])
+static int read_token_members(struct tokens_reader *reader, uint32_t entry,
+	struct http_token *token, bool ret_has[N_MEMBERS])
 {
 	const struct json_tape *tape = reader->tape;
 	int r = 0;
 
 	for (uint32_t key = json_first(tape, entry); r == 0 && key < json_end(tape, entry);
 		key = json_next_key(tape, key)) {
-		enum member member = find_member(reader, key);
+		enum member member = find_token_member(reader, key);
 
 		if (member == N_MEMBERS)
 			return refuse_token(reader, key,
@@ -191,7 +191,8 @@ static int check_others(struct tokens_reader *reader, uint32_t entry,
 	return 0;
 }
 
-static int read_entry(struct tokens_reader *reader, uint32_t entry, struct http_tokens *tokens)
+static int read_token_entry(
+	struct tokens_reader *reader, uint32_t entry, struct http_tokens *tokens)
 {
 	cleanup(token_deinit) struct http_token token = {0};
 	bool has[N_MEMBERS] = {false};
@@ -200,7 +201,7 @@ static int read_entry(struct tokens_reader *reader, uint32_t entry, struct http_
 	if (json_type_at(reader->tape, entry) != JSON_OBJECT)
 		return refuse_token(
 			reader, entry, "must be an object with \"name\" and \"token_sha256\"");
-	r = read_members(reader, entry, &token, has);
+	r = read_token_members(reader, entry, &token, has);
 	if (r != 0)
 		return r;
 	if (!has[NAME] || has[DIGEST] == has[TOKEN_FILE])
@@ -229,7 +230,7 @@ int http_tokens_read(const struct json_tape *tape, uint32_t list, bool is_file,
 		return refuse_token(&reader, list, "must be a list of tokens");
 	for (uint32_t entry = json_first(tape, list); r == 0 && entry < json_end(tape, list);
 		entry = json_next(tape, entry))
-		r = read_entry(&reader, entry, tokens);
+		r = read_token_entry(&reader, entry, tokens);
 	return r;
 }
 

@@ -166,7 +166,7 @@ static void read_item(
 }
 
 /* Read a list of strings. @member is a struct text_list. */
-static void read_list(
+static void read_text_list(
 	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
 {
 	struct text_list *list = member;
@@ -384,7 +384,7 @@ static const char *const duplicates_words[] = {
 	}
 #define LIST(path_, member, closes_)                                                               \
 	{                                                                                          \
-		path_, read_list, MEMBER(member), .closes = closes_                                \
+		path_, read_text_list, MEMBER(member), .closes = closes_                           \
 	}
 #define FEATURE(path_, empty)                                                                      \
 	{                                                                                          \

@@ -19,7 +19,7 @@
 #define SHOWN_BYTES 64
 
 /* Note that the key or value at @token is not used. */
-static void refuse(struct config_reader *reader, uint32_t token)
+static void mark_refused(struct config_reader *reader, uint32_t token)
 {
 	buffer_append(&reader->refused, &token, sizeof(token));
 	if (buffer_status(&reader->refused) < 0)
@@ -38,7 +38,7 @@ __attribute__((format(printf, 5, 0))) static void report_to(struct config_reader
 	unsigned int line = 0;
 
 	if (severity == DIAGNOSTIC_ERROR)
-		refuse(reader, token);
+		mark_refused(reader, token);
 	buffer_vprintf(&text, format, arguments);
 	json_pointer_write(&reader->tape, token, &pointer);
 	if (!buffer_terminate(&pointer) || !buffer_terminate(&text)) {
@@ -85,7 +85,7 @@ static bool is_flag(const struct config_reader *reader, uint32_t token)
 }
 
 /* Return the value at @token as compact JSON, cut to SHOWN_BYTES. */
-static const char *show(
+static const char *show_value(
 	const struct config_reader *reader, uint32_t token, char ret_text[SHOWN_BYTES])
 {
 	static const char more[] = "…";
@@ -109,9 +109,9 @@ void config_reader_report_wrong(struct config_reader *reader, enum diagnostic_se
 	uint32_t token, const char *expected, const char *consequence)
 {
 	char text[SHOWN_BYTES];
-	const char *shown = show(reader, token, text);
+	const char *shown = show_value(reader, token, text);
 
-	refuse(reader, token);
+	mark_refused(reader, token);
 	if (is_flag(reader, token)) {
 		config_reader_report(reader, severity, token, "%s, not %s", expected, shown);
 		reader->is_misused = true;
@@ -130,7 +130,7 @@ void config_reader_close_wrong(struct config_reader *reader, uint32_t token, con
 	else
 		config_reader_close(reader, token,
 			"%s, not %s; it decides which calls are allowed, so no default is used",
-			expected, show(reader, token, text));
+			expected, show_value(reader, token, text));
 }
 
 static bool is_in(const struct config_range *range, uint64_t number)

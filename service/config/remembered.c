@@ -331,7 +331,7 @@ bool remembered_is_profile_name(const char *name, size_t size)
 }
 
 /* Read the profile of @size bytes of @name from the file at @path. */
-static void read_profile(
+static void read_kept_profile(
 	struct config_reader *reader, const char *path, const char *name, size_t size)
 {
 	cleanup(buffer_deinit) struct buffer bytes = {0};
@@ -371,7 +371,7 @@ static void read_profile_entry(struct config_reader *reader, const char *folder,
 		diagnostic_report(&reader->closing.sink, DIAGNOSTIC_ERROR, path, 0, "",
 			"the name of a profile has letters, digits, '_' and '-' only");
 	else
-		read_profile(reader, path, entry, size - suffix);
+		read_kept_profile(reader, path, entry, size - suffix);
 }
 
 static void read_profiles(struct config_reader *reader, const char *path)

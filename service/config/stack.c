@@ -90,7 +90,7 @@ static void report_unreadable(
 
 /* Read the text of @layer, mended where other programs may write what we do not take. Return as
  * json_tape_read(). */
-static int read_text(
+static int read_layer_text(
 	struct stack_reader *reader, struct config_layer *layer, struct json_error *ret_error)
 {
 	struct buffer *text = &layer->text;
@@ -152,7 +152,7 @@ static int parse_layer(struct stack_reader *reader, struct config_layer *layer, 
 		buffer_append_string(&layer->text, "{}");
 	if (buffer_status(&layer->text) < 0)
 		return buffer_status(&layer->text);
-	r = read_text(reader, layer, &error);
+	r = read_layer_text(reader, layer, &error);
 	if (r < 0)
 		return r;
 	*ret_is_good = r == 0 && json_type_at(&layer->tape, 0) == JSON_OBJECT;

@@ -22,7 +22,7 @@
 /* The fallback of idle_s, which is no value of it; 0 is one. */
 #define NOT_SET UINT64_MAX
 
-static bool read_enabled(struct config_reader *reader, uint32_t toolbox)
+static bool read_toolbox_enabled(struct config_reader *reader, uint32_t toolbox)
 {
 	uint32_t value = config_reader_find(reader, toolbox, "enabled");
 	enum json_type type = value == JSON_NONE ? JSON_TRUE : json_type_at(&reader->tape, value);
@@ -266,7 +266,7 @@ static void read_toolbox(struct config_reader *reader, uint32_t key)
 		return;
 	settings = &config->toolboxes[config->n_toolboxes++];
 	settings->toolbox_id = toolbox_id;
-	settings->is_enabled = read_enabled(reader, key + 1);
+	settings->is_enabled = read_toolbox_enabled(reader, key + 1);
 	read_sandbox(reader, key + 1, settings);
 	read_limits(reader, key + 1, settings);
 	read_environment(reader, key + 1, settings);

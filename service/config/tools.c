@@ -23,7 +23,7 @@ static void read_risk(struct config_reader *reader, uint32_t value, struct confi
 			reader, value, "must be \"read\", \"write\" or \"execute\"");
 }
 
-static bool read_flag(struct config_reader *reader, uint32_t value)
+static bool read_tool_flag(struct config_reader *reader, uint32_t value)
 {
 	enum json_type type = json_type_at(&reader->tape, value);
 
@@ -34,12 +34,12 @@ static bool read_flag(struct config_reader *reader, uint32_t value)
 
 static void read_enabled(struct config_reader *reader, uint32_t value, struct config_tool *tool)
 {
-	tool->is_enabled = read_flag(reader, value);
+	tool->is_enabled = read_tool_flag(reader, value);
 }
 
 static void read_parallel(struct config_reader *reader, uint32_t value, struct config_tool *tool)
 {
-	tool->is_parallel = read_flag(reader, value);
+	tool->is_parallel = read_tool_flag(reader, value);
 	tool->has_parallel = true;
 }
 
@@ -169,7 +169,8 @@ static void read_tool_member(struct config_reader *reader, uint32_t key, struct 
 	digest_member(reader, tool, key, settings);
 }
 
-static void read_tool(struct config_reader *reader, uint32_t key, struct config_toolbox *settings)
+static void read_tool_settings(
+	struct config_reader *reader, uint32_t key, struct config_toolbox *settings)
 {
 	const struct json_tape *tape = &reader->tape;
 	struct config_tool *tool = &settings->tools[settings->n_tools];
@@ -204,7 +205,7 @@ void config_tools_read(
 		return;
 	}
 	json_each_key(key, tape, value)
-		read_tool(reader, key, settings);
+		read_tool_settings(reader, key, settings);
 	qsort(settings->tools, settings->n_tools, sizeof(*settings->tools), compare_tools);
 }
 

@@ -39,7 +39,7 @@ static uint32_t find_block_text(const struct json_tape *tape, uint32_t block)
 }
 
 /* Append the string at @token, cut to *@left code points, and take these off *@left. */
-static void write_string(
+static void write_cut_string(
 	const struct json_tape *tape, uint32_t token, size_t *left, struct buffer *out)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -65,7 +65,7 @@ static void write_cut_object(const struct json_tape *tape, uint32_t object, uint
 		json_write_compact(out, tape, key);
 		buffer_append_char(out, ':');
 		if (key + 1 == text)
-			write_string(tape, text, left, out);
+			write_cut_string(tape, text, left, out);
 		else if (key < text && text < json_next_key(tape, key))
 			write_cut_object(tape, key + 1, text, left, out);
 		else

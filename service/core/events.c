@@ -40,7 +40,8 @@ static void write_caller_members(struct answer *event, const struct call *call)
 }
 
 /* Append the members of the caller of @call, and send @event. */
-static void send_event(const struct events *events, struct answer *event, const struct call *call)
+static void send_call_event(
+	const struct events *events, struct answer *event, const struct call *call)
 {
 	write_caller_members(event, call);
 	answer_announce(event, events->audience);
@@ -122,7 +123,7 @@ void events_call_progress(
 			utf8_prefix(decoded.data, decoded.size, EVENTS_TEXT_POINTS));
 	else
 		answer_member_text(&event, "text", NULL);
-	send_event(events, &event, call);
+	send_call_event(events, &event, call);
 }
 
 void events_call_completed(const struct events *events, const struct call *call, double duration_ms,
@@ -138,7 +139,7 @@ void events_call_completed(const struct events *events, const struct call *call,
 		buffer_append(answer_member(&event, "error"), error, error_size);
 	if (result)
 		buffer_append(answer_member(&event, "result"), result, result_size);
-	send_event(events, &event, call);
+	send_call_event(events, &event, call);
 }
 
 void events_call_refused(const struct events *events, const struct call *call,

@@ -11,7 +11,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 
-static void set_timer(struct held_requests *requests)
+static void set_held_timer(struct held_requests *requests)
 {
 	const struct held *first = container_of(requests->list.next, struct held, link);
 	uint64_t now_ms = clock_now_ms();
@@ -29,7 +29,7 @@ static void take_held(struct held *held)
 	list_remove(&held->link);
 	check(held->requests->n > 0);
 	held->requests->n--;
-	set_timer(held->requests);
+	set_held_timer(held->requests);
 }
 
 static void free_held(struct held *held)
@@ -67,7 +67,7 @@ static void look_at_clock(void *data)
 			break;
 		held_serve(first, -ETIMEDOUT);
 	}
-	set_timer(requests);
+	set_held_timer(requests);
 }
 
 int held_init(struct held_requests *requests, struct loop *loop, held_function function, void *data)
@@ -97,7 +97,7 @@ struct held *held_add(struct held_requests *requests, uint32_t max, struct accou
 	held->due_ms = clock_now_ms() + wait_ms;
 	list_append(&requests->list, &held->link);
 	requests->n++;
-	set_timer(requests);
+	set_held_timer(requests);
 	return take_ptr(held);
 }
 
@@ -118,7 +118,7 @@ void held_cancel_one(struct held *held)
 	held->due_ms = 0;
 	list_remove(&held->link);
 	list_insert_before(held->requests->list.next, &held->link);
-	set_timer(held->requests);
+	set_held_timer(held->requests);
 }
 
 bool held_cancel(

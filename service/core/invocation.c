@@ -269,7 +269,7 @@ static void count_call(
 }
 
 /* Append why @call has failed with @code, which is in its answer, as a JSON string. */
-static void write_reason(const struct call *call, const struct call_result *result,
+static void write_call_reason(const struct call *call, const struct call_result *result,
 	enum answer_code code, struct buffer *out)
 {
 	cleanup(buffer_deinit) struct buffer crash = {0};
@@ -301,7 +301,7 @@ static void end_run(struct call *call, const struct call_result *result)
 	if (call->has_events)
 		announce_end(call, result, duration_us);
 	if (code >= 0)
-		write_reason(call, result, (enum answer_code)code, &reason);
+		write_call_reason(call, result, (enum answer_code)code, &reason);
 	answer_send(&call->answer, invoker->bus);
 	count_call(call, result, duration_us, code);
 	record_write(invoker->recorder, &call->record, (double)duration_us / US_PER_MS,

@@ -176,7 +176,7 @@ static bool is_new_key(struct rivals *rivals, const struct json_tape *context, u
 }
 
 /* Take the answer to our probe: only a toolboxd answers with a code. */
-static void take_answer(struct rivals *rivals, const struct bus_envelope *envelope)
+static void take_rival_answer(struct rivals *rivals, const struct bus_envelope *envelope)
 {
 	const struct json_tape *data = &envelope->data;
 
@@ -202,7 +202,7 @@ bool rivals_take_get(struct rivals *rivals, const struct bus_envelope *envelope)
 		want_probe(rivals, is_new_key(rivals, &envelope->context, key) ? RIVALS_RETURN_MS
 									       : RIVALS_PAUSE_MS);
 	} else if (is_answer && is_ours) {
-		take_answer(rivals, envelope);
+		take_rival_answer(rivals, envelope);
 	}
 	return is_probe && is_ours;
 }

@@ -450,7 +450,7 @@ static bool is_cancelled(const struct request_scope *scope)
 }
 
 /* Return the tool whose arguments the request of @topic has, as far as it was skimmed, or NULL. */
-static const struct tool *find_tool(const struct service *service, const struct topic *topic)
+static const struct tool *find_topic_tool(const struct service *service, const struct topic *topic)
 {
 	bool last_wins = service->config.duplicate_names == CONFIG_DUPLICATES_LAST;
 	const struct request_scope *scope = &service->scope;
@@ -474,7 +474,7 @@ static uint64_t read_ahead(struct service *service, const struct topic *topic, b
 		return 0;
 	}
 	return ahead_hold(&service->ahead, scope, topic->fields,
-		       is_good ? find_tool(service, topic) : NULL, false)
+		       is_good ? find_topic_tool(service, topic) : NULL, false)
 		       ? 0
 		       : AHEAD_FULL_NS;
 }

@@ -67,7 +67,7 @@ static bool has_user(const char *value)
 }
 
 /* Return whether @value is one word that looks like a key. */
-static bool is_key(const char *value)
+static bool is_given_key(const char *value)
 {
 	bool has_letter = false;
 	bool has_digit = false;
@@ -86,7 +86,7 @@ static bool is_secret(const struct given *given)
 	if (!given->value || !*given->value || strstr(given->value, "${"))
 		return false;
 	return mcp_names_secret(given->name, given->name_size) || ends_with(given, "pass") ||
-	       ends_with(given, "pwd") || has_user(given->value) || is_key(given->value);
+	       ends_with(given, "pwd") || has_user(given->value) || is_given_key(given->value);
 }
 
 /* Append the path of the file of a secret; without @given, the folder. */
@@ -101,7 +101,7 @@ static void append_path(const char *id, const struct given *given, struct buffer
 
 /* ── the command line ────────────────────────────────────────────────────────────────────────── */
 
-static int refuse(const char *flag, const char *expected, const struct given *given)
+static int refuse_given(const char *flag, const char *expected, const struct given *given)
 {
 	/* The value may be a secret. */
 	terminal_complain(
@@ -118,10 +118,10 @@ static int check_one(const struct given *given, bool is_header)
 		is_name = is_name && (isalnum((unsigned char)given->name[i]) ||
 					     given->name[i] == '_' || given->name[i] == '-');
 	if (is_header && (!is_name || !given->value))
-		return refuse(
+		return refuse_given(
 			flag, "'NAME: VALUE', with letters, digits, '_' and '-' in NAME", given);
 	if (!is_name)
-		return refuse(flag,
+		return refuse_given(flag,
 			"NAME=VALUE, or NAME for a variable of toolboxd, with letters, digits, "
 			"'_' and '-' in NAME",
 			given);
@@ -129,7 +129,7 @@ static int check_one(const struct given *given, bool is_header)
 }
 
 /* Return whether another value is kept in the file of @given. */
-static bool is_taken(const char *id, const struct given *given, struct buffer *path)
+static bool is_name_taken(const char *id, const struct given *given, struct buffer *path)
 {
 	cleanup(buffer_deinit) struct buffer kept = {0};
 	int r;
@@ -157,7 +157,7 @@ int new_given_check(const char *id, const struct ctl_options *options)
 
 		if (r != CTL_DONE)
 			return r;
-		if (!is_secret(&given) || !is_taken(id, &given, &path))
+		if (!is_secret(&given) || !is_name_taken(id, &given, &path))
 			continue;
 		terminal_complain("'%s' is there already, with another value: remove it, or "
 				  "choose another id",
@@ -183,7 +183,7 @@ int new_given_lend(const struct ctl_options *options)
 }
 
 /* Append what the manifest has for the value of @given, the one at @index. */
-static void append_value(
+static void append_given_value(
 	const char *id, const struct given *given, size_t index, bool is_trial, struct buffer *out)
 {
 	if (!given->value) {
@@ -209,7 +209,7 @@ void new_given_write(
 		struct given given = read_given(options, i);
 		cleanup(buffer_deinit) struct buffer value = {0};
 
-		append_value(id, &given, i, is_trial, &value);
+		append_given_value(id, &given, i, is_trial, &value);
 		buffer_fail_with(out, &value);
 		buffer_append_string(out, i > 0 ? ", " : "");
 		json_write_bytes_lossy(out, given.name, given.name_size);
@@ -220,7 +220,7 @@ void new_given_write(
 }
 
 /* Make the folder @path and those above it, for their owner alone. 0 or a negative errno. */
-static int make_folders(char *path)
+static int make_secret_folders(char *path)
 {
 	for (char *end = strchr(path + 1, '/'); end; end = strchr(end + 1, '/')) {
 		int r;
@@ -253,7 +253,7 @@ int new_given_keep(const char *id, const struct ctl_options *options, char **ret
 		if (snprintf(name, sizeof(name), "%s.%.*s", id, (int)given.name_size, given.name) >=
 			(int)sizeof(name))
 			return -ENAMETOOLONG;
-		r = is_any ? 0 : make_folders(folder.data);
+		r = is_any ? 0 : make_secret_folders(folder.data);
 		r = r ? r : file_replace(folder.data, name, given.value, strlen(given.value), 0600);
 		is_any = true;
 	}

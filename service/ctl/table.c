@@ -119,7 +119,7 @@ static void append_styled(const struct cell *cell, const struct look *look, stru
 }
 
 /* Cut the spaces at the end of the line, and end it. */
-static void end_line(struct buffer *out)
+static void end_row(struct buffer *out)
 {
 	while (out->size > 0 && out->data[out->size - 1] == ' ')
 		out->size--;
@@ -141,7 +141,7 @@ static void append_last(
 		terminal_append_wrapped(out, cell->text, cell->size, place->room, used);
 		return;
 	}
-	end_line(out);
+	end_row(out);
 	terminal_append_spaces(out, BELOW);
 	terminal_append_wrapped(out, cell->text, cell->size, place->width - BELOW, BELOW);
 }
@@ -250,7 +250,7 @@ void table_write(const struct table *table, size_t width, const char *bold, cons
 		buffer_append_string(out, bold);
 		append_row(table, cells, widths, &place, &look, out);
 		buffer_append_string(out, plain);
-		end_line(out);
+		end_row(out);
 	}
 	for (size_t i = 1; i < n_rows; i++) {
 		const struct cell *row = cells + i * table->n_columns;
@@ -259,7 +259,7 @@ void table_write(const struct table *table, size_t width, const char *bold, cons
 			append_row(table, row, widths, &place, &look, out);
 		else
 			append_paragraph(table, row, width, &look, out);
-		end_line(out);
+		end_row(out);
 	}
 }
 

@@ -342,7 +342,7 @@ void terminal_append_value(struct buffer *out, const struct json_tape *tape, uin
 		terminal_append_line(out, text.data ? text.data : "", text.size);
 }
 
-static uint32_t find_member(const struct json_tape *tape, uint32_t object, const char *key)
+static uint32_t find_shown_member(const struct json_tape *tape, uint32_t object, const char *key)
 {
 	return json_type_at(tape, object) == JSON_OBJECT ? json_find(tape, object, key) : JSON_NONE;
 }
@@ -350,7 +350,7 @@ static uint32_t find_member(const struct json_tape *tape, uint32_t object, const
 void terminal_append_member(
 	struct buffer *out, const struct json_tape *tape, uint32_t object, const char *key)
 {
-	uint32_t value = find_member(tape, object, key);
+	uint32_t value = find_shown_member(tape, object, key);
 
 	if (value != JSON_NONE)
 		terminal_append_value(out, tape, value);
@@ -359,7 +359,7 @@ void terminal_append_member(
 void terminal_append_member_words(
 	struct buffer *out, const struct json_tape *tape, uint32_t object, const char *key)
 {
-	uint32_t value = find_member(tape, object, key);
+	uint32_t value = find_shown_member(tape, object, key);
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	if (value == JSON_NONE || json_type_at(tape, value) != JSON_STRING)

@@ -188,7 +188,7 @@ static void write_verdict_json(
 }
 
 /* Print FILE: valid, or FILE: invalid: …; for a line, without its file. */
-static void write_line(const struct validator *validator, const char *file,
+static void write_verdict(const struct validator *validator, const char *file,
 	const struct schema_report *report, bool is_valid, struct buffer *out)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -206,7 +206,7 @@ static void write_line(const struct validator *validator, const char *file,
 }
 
 /* Print the verdict on one instance. Return 0, or CTL_USAGE with a message on stderr. */
-static int judge(struct validator *validator, const char *file, const char *text, size_t size)
+static int judge_text(struct validator *validator, const char *file, const char *text, size_t size)
 {
 	cleanup(schema_report_deinit) struct schema_report report = {0};
 	cleanup(buffer_deinit) struct buffer out = {0};
@@ -221,7 +221,7 @@ static int judge(struct validator *validator, const char *file, const char *text
 	if (validator->is_json)
 		write_verdict_json(&report, is_valid, &out);
 	else
-		write_line(validator, file, &report, is_valid, &out);
+		write_verdict(validator, file, &report, is_valid, &out);
 	if (buffer_status(&out) < 0)
 		return complain_memory();
 	if (validator->is_json)
@@ -238,7 +238,7 @@ static int judge_file(struct validator *validator, const char *file)
 
 	if (r != 0)
 		return r;
-	return judge(validator, file, text.data ? text.data : "", text.size);
+	return judge_text(validator, file, text.data ? text.data : "", text.size);
 }
 
 /* Judge each line as it arrives: the writer of a pipe may wait for each verdict. */
@@ -252,7 +252,7 @@ static int judge_stream(struct validator *validator, const char *file, FILE *str
 	while (r == 0 && (size = getline(&line, &capacity, stream)) >= 0) {
 		if (size > 0 && line[size - 1] == '\n')
 			size--;
-		r = judge(validator, file, line, (size_t)size);
+		r = judge_text(validator, file, line, (size_t)size);
 	}
 	if (r == 0 && ferror(stream)) {
 		terminal_complain("%s: cannot be read: %s", file, strerror(errno));

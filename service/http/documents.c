@@ -67,7 +67,7 @@ static struct document *find_document(
 }
 
 /* Drop what @generation has replaced, and what is too much. */
-static void make_room(struct documents *documents, uint64_t generation)
+static void make_document_room(struct documents *documents, uint64_t generation)
 {
 	struct list *link = documents->list.next;
 
@@ -121,7 +121,7 @@ static struct document *make_document(struct documents *documents, const struct 
 	list_append(&documents->list, &document->link);
 	documents->n++;
 	documents->bytes += document->bytes->size;
-	make_room(documents, document->generation);
+	make_document_room(documents, document->generation);
 	return document;
 }
 

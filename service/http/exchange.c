@@ -52,7 +52,7 @@ static struct http_connection *leave_connection(struct exchange *exchange)
 
 /* ── the response ────────────────────────────────────────────────────────────────────────────── */
 
-static unsigned int status_of(const struct answer *answer)
+static unsigned int status_of_answer(const struct answer *answer)
 {
 	static const unsigned int statuses[ANSWER_CODES] = {
 		[ANSWER_BAD_REQUEST] = 400,
@@ -128,7 +128,8 @@ static void send_event(
 static void respond(struct http_connection *connection, struct answer *answer)
 {
 	cleanup(buffer_deinit) struct buffer fields = {0};
-	const struct http_response response = {.status = status_of(answer), .fields = &fields};
+	const struct http_response response = {
+		.status = status_of_answer(answer), .fields = &fields};
 	size_t size;
 	const char *text = bus_message_text(&answer->message, &size);
 
@@ -167,7 +168,7 @@ static bool is_due(struct exchange *exchange, double number)
 	return http_stream_write(exchange->connection, "", 0) < PROGRESS_QUEUED_BYTES;
 }
 
-static void take_progress(struct address *address, const struct json_tape *progress)
+static void take_call_progress(struct address *address, const struct json_tape *progress)
 {
 	struct exchange *exchange = exchange_of(address);
 	cleanup(buffer_deinit) struct buffer out = {0};
@@ -403,7 +404,7 @@ static struct exchange *make_exchange(const struct http_request *request)
 {
 	static const struct address_operations operations = {
 		.answer = take_complete,
-		.progress = take_progress,
+		.progress = take_call_progress,
 		.is_granted = has_rights,
 		.free = free_exchange,
 	};

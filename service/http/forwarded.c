@@ -34,7 +34,8 @@ static bool read_element(const char *at, const char *end, struct in6_addr *ret_a
 }
 
 /* Go on with *@client, to the left of @value. Return whether more may follow. */
-static bool read_list(const struct config_http *http, const char *value, struct in6_addr *client)
+static bool read_forwarded_list(
+	const struct config_http *http, const char *value, struct in6_addr *client)
 {
 	const char *end = value + strlen(value);
 
@@ -69,7 +70,7 @@ void forwarded_read_client(const struct config_http *http, const struct http_rea
 	}
 	do
 		value = http_field_before(request, "X-Forwarded-For", &at);
-	while (value && read_list(http, value, &client));
+	while (value && read_forwarded_list(http, value, &client));
 	http_peer_make(&client, ret_client);
 }
 

@@ -29,7 +29,7 @@ static const char security[] =
 #define DEFINITION_BYTES (MODEL_NAME_BYTES + sizeof(".arguments.r"))
 
 /* Begin another definition. */
-static void separate(struct buffer *definitions, const struct buffer *more)
+static void separate_members(struct buffer *definitions, const struct buffer *more)
 {
 	if (more->size == 0)
 		return;
@@ -88,8 +88,8 @@ static void write_operation(
 	snprintf(text, sizeof(text), "%s.result.r", name);
 	tool_document_answer(tool, &names, out, &answer_definitions);
 	buffer_append_string(out, "}}},\"default\":{\"$ref\":\"#/components/responses/Error\"}}}}");
-	separate(definitions, &argument_definitions);
-	separate(definitions, &answer_definitions);
+	separate_members(definitions, &argument_definitions);
+	separate_members(definitions, &answer_definitions);
 }
 
 void openapi_write(

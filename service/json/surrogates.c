@@ -6,7 +6,7 @@
 #define ESCAPE_BYTES strlen("\\uXXXX")
 
 /* Return the code unit of the escape \uXXXX at @text, or -1: there is none. */
-static int read_escape(const char *text, size_t size)
+static int read_unit_escape(const char *text, size_t size)
 {
 	int unit = 0;
 
@@ -26,7 +26,7 @@ static int read_escape(const char *text, size_t size)
 /* Return how many bytes the escape at @text has; *ret_is_half: it is half a pair. */
 static size_t measure_escape(const char *text, size_t size, bool *ret_is_half)
 {
-	int unit = read_escape(text, size);
+	int unit = read_unit_escape(text, size);
 	int next;
 
 	*ret_is_half = false;
@@ -34,7 +34,7 @@ static size_t measure_escape(const char *text, size_t size, bool *ret_is_half)
 		return size < 2 ? size : 2;
 	if ((unit & 0xF800) != 0xD800)
 		return ESCAPE_BYTES;
-	next = read_escape(text + ESCAPE_BYTES, size - ESCAPE_BYTES);
+	next = read_unit_escape(text + ESCAPE_BYTES, size - ESCAPE_BYTES);
 	*ret_is_half = (unit & 0xFC00) != 0xD800 || next < 0 || (next & 0xFC00) != 0xDC00;
 	return *ret_is_half ? ESCAPE_BYTES : 2 * ESCAPE_BYTES;
 }

@@ -90,7 +90,7 @@ static void end_question(struct question *question)
 		asking->arrived(asking->data);
 }
 
-static void take_refusal(void *item, const char *pointer, const char *text)
+static void take_asked_refusal(void *item, const char *pointer, const char *text)
 {
 	struct question *question = item;
 
@@ -109,7 +109,7 @@ static void take_description(void *item, const char *described, size_t size)
 }
 
 /* The host has ended. The checker may be freed here. */
-static void host_has_ended(void *data)
+static void asked_host_has_ended(void *data)
 {
 	struct question *question = data;
 	struct asking *asking = question->asking;
@@ -120,7 +120,7 @@ static void host_has_ended(void *data)
 	loop_timer_arm(&asking->work, 0);
 }
 
-static int start(struct question *question)
+static int start_asking(struct question *question)
 {
 	struct asking *asking = question->asking;
 	int r = checker_new(asking->loop, asking->host_program, asking->config, &question->checker);
@@ -128,8 +128,8 @@ static int start(struct question *question)
 	r = r ? r : checker_add(question->checker, question->package, question);
 	question->begun_ms = clock_now_ms();
 	if (r == 0)
-		checker_start(question->checker, take_refusal, take_description, host_has_ended,
-			question);
+		checker_start(question->checker, take_asked_refusal, take_description,
+			asked_host_has_ended, question);
 	return r;
 }
 
@@ -157,8 +157,8 @@ static void work(void *data)
 			loop_timer_arm(&asking->work, YOUNG_MS / 4);
 			return;
 		}
-		if (start(question) < 0)
-			take_refusal(question, "", strerror(ENOMEM));
+		if (start_asking(question) < 0)
+			take_asked_refusal(question, "", strerror(ENOMEM));
 		n_hosts++;
 		n_young++;
 	}

@@ -313,7 +313,7 @@ static int begin_package(struct load_job *job, struct package *package)
 }
 
 /* Take the server @entry of the file of @list, which is a job of its own. 0 or a negative errno. */
-static int begin_entry(
+static int begin_server_entry(
 	struct load_job *list, const struct mcp_server_entry *entry, const struct origin *origin)
 {
 	struct load_job *job = load_jobs_add(list->jobs, list->path, false);
@@ -346,7 +346,7 @@ static int begin_list(struct loader *loader, struct load_job *job)
 
 	r = r ? r : manifest_take_origin(loader->jobs.reader, job->path, &origins);
 	for (size_t i = 0; r == 0 && i < entries.n_items && !loader->is_abandoned; i++)
-		r = begin_entry(job, &entries.items[i], &origins.items[0]);
+		r = begin_server_entry(job, &entries.items[i], &origins.items[0]);
 	return r < 0 ? r : 0;
 }
 

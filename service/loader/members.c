@@ -140,7 +140,7 @@ static int take_described(
 	return r;
 }
 
-static int take_text(struct load_job *job, const char *described, size_t size)
+static int take_described_text(struct load_job *job, const char *described, size_t size)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	int r = json_tape_read(&tape, described, size, JSON_DEPTH_DEFAULT, NULL);
@@ -238,7 +238,7 @@ static int recall(struct load_job *job, struct buffer *left_out)
 		r = look_at_members(
 			job, previous->described, previous->described_size, left_out, &is_whole);
 	if (r == 0 && is_whole && !asks_again && holds(job))
-		return take_text(job, previous->described, previous->described_size);
+		return take_described_text(job, previous->described, previous->described_size);
 	found = described_load_cached_text(job->package, job->key, &described);
 	if (r == 0 && described.size > 0)
 		r = look_at_members(job, described.data, described.size, left_out, &is_whole);
@@ -246,7 +246,7 @@ static int recall(struct load_job *job, struct buffer *left_out)
 		r = found;
 	if (r == 0 && (asks_again || !is_whole))
 		r = -ENOENT;
-	return r ? r : take_text(job, described.data, described.size);
+	return r ? r : take_described_text(job, described.data, described.size);
 }
 
 /* Append the pairs of the entry points that the configuration disables by their own names. */

@@ -190,8 +190,8 @@ static int drop_tools(struct package *package, const bool *is_dropped, const cha
 }
 
 /* The pins cannot be read or kept: @what, and the reason @error. 0 or -ENOMEM. */
-static int fail(struct package *package, const char *path, const char *what, const char *error,
-	struct diagnostics *problems)
+static int fail_package(struct package *package, const char *path, const char *what,
+	const char *error, struct diagnostics *problems)
 {
 	char text[512];
 
@@ -300,7 +300,7 @@ int pins_compare(struct pins *pins, struct package *package, const struct json_t
 	if (package->mcp.pin == MCP_PIN_OFF)
 		return 0;
 	if (pins->error)
-		return fail(package, pins->path, pins->path ? "read" : "kept",
+		return fail_package(package, pins->path, pins->path ? "read" : "kept",
 			reason_of(pins->error), problems);
 	is_changed = calloc(package->toolboxes[0]->n_tools + 1, sizeof(*is_changed));
 	r = is_changed ? see_tools(&pins->kept, package->toolboxes[0], described, is_changed)
@@ -309,6 +309,8 @@ int pins_compare(struct pins *pins, struct package *package, const struct json_t
 		return r;
 	r = keep(pins, package);
 	if (r < 0)
-		return r == -ENOMEM ? r : fail(package, pins->path, "kept", reason_of(r), problems);
+		return r == -ENOMEM
+			       ? r
+			       : fail_package(package, pins->path, "kept", reason_of(r), problems);
 	return report_changes(package, is_changed, problems);
 }

@@ -25,7 +25,7 @@ struct package *server_list_find(const struct load_job *job)
 }
 
 /* Report @text about the place @below, in the manifest, of the server called @name. */
-static void report(struct load_job *job, enum diagnostic_severity severity, const char *name,
+static void report_entry(struct load_job *job, enum diagnostic_severity severity, const char *name,
 	const char *below, const char *text)
 {
 	cleanup(buffer_deinit) struct buffer pointer = {0};
@@ -56,13 +56,13 @@ int server_list_read(struct load_job *job, const struct mcp_server_entry *entry,
 		buffer_printf(&text, "the server '%s' %s", entry->name, entry->reason);
 		if (!buffer_terminate(&text))
 			return -ENOMEM;
-		report(job, DIAGNOSTIC_ERROR, entry->name, "", text.data);
+		report_entry(job, DIAGNOSTIC_ERROR, entry->name, "", text.data);
 		return MANIFEST_E_REFUSED;
 	}
 	r = manifest_read_text(job->jobs->reader, job->path, entry->manifest,
 		strlen(entry->manifest), ret_package, &found);
 	for (size_t i = 0; i < found.n_items; i++)
-		report(job, found.items[i].severity, entry->name, found.items[i].pointer,
+		report_entry(job, found.items[i].severity, entry->name, found.items[i].pointer,
 			found.items[i].text);
 	if (r != 0)
 		return r;

@@ -13,7 +13,7 @@
  * callback of the loop and may do anything.
  */
 
-static void on_readable(void *data, uint32_t events)
+static void on_signal(void *data, uint32_t events)
 {
 	struct loop *loop = data;
 	struct signalfd_siginfo info;
@@ -44,7 +44,7 @@ static int watch_signals(struct loop *loop, const sigset_t *signals)
 	if (loop->signals.source)
 		return 0;
 	loop->close_signals = close_signals;
-	return loop_add_fd(loop, fd, EPOLLIN, on_readable, loop, &loop->signals.source);
+	return loop_add_fd(loop, fd, EPOLLIN, on_signal, loop, &loop->signals.source);
 }
 
 int loop_add_signal(struct loop *loop, int signal, loop_signal_function function, void *data)

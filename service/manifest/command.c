@@ -30,7 +30,8 @@ static const char *const usual_outputs[] = {
 /* The characters of a variable's name. */
 #define CAPITALS "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
-static int note(const struct manifest_scope *scope, int status, struct command_mistake mistake)
+static int note_mistake(
+	const struct manifest_scope *scope, int status, struct command_mistake mistake)
 {
 	if (status == COMMAND_E_MALFORMED)
 		diagnose_found(scope->problems, scope->tape, mistake.token, mistake.expected);
@@ -194,8 +195,8 @@ static int merge_environment(const struct manifest_scope *scope, struct command 
 	if (!buffer_terminate(&merged))
 		return -ENOMEM;
 	if (common)
-		r = note(scope, command_read_environment(scope->tape, common, &merged, &mistake),
-			mistake);
+		r = note_mistake(scope,
+			command_read_environment(scope->tape, common, &merged, &mistake), mistake);
 	if (runtime && !environment_names(merged.data, "XDG_RUNTIME_DIR=")) {
 		buffer_printf(&merged, "XDG_RUNTIME_DIR=%s", runtime);
 		buffer_append_char(&merged, '\0');
@@ -419,7 +420,7 @@ int manifest_command_read(const struct manifest_scope *scope, uint32_t object, s
 	int r = command_read(scope->tape, given, command, &mistake);
 
 	if (r)
-		return note(scope, r, mistake);
+		return note_mistake(scope, r, mistake);
 	r = check_placeholders(scope, object, command);
 	warn_of_values(scope, json_find(scope->tape, given, "env"));
 	warn_of_values(scope, json_find(scope->tape, 0, "env"));

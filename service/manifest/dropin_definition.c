@@ -38,7 +38,7 @@ char *dropin_definition_path(const struct dropin *dropin)
 		       : path;
 }
 
-static void begin_entry(const struct dropin *dropin, struct buffer *entry)
+static void begin_dropin_entry(const struct dropin *dropin, struct buffer *entry)
 {
 	buffer_append_string(entry, "{\"name\":");
 	json_write_bytes_lossy(entry, dropin->name, strlen(dropin->name));
@@ -533,7 +533,7 @@ int dropin_define(const struct dropin *dropin, struct buffer *entry, struct buff
 	r = file_read(path, DEFINITION_BYTES_MAX, &bytes);
 	if (r < 0 && file_error_is_shortage(r))
 		return r;
-	begin_entry(dropin, entry);
+	begin_dropin_entry(dropin, entry);
 	if (r == -ENOENT) {
 		r = read_comments(dropin->path, &beginning, entry, reason, problems);
 	} else if (r < 0) {

@@ -34,7 +34,7 @@ static const struct {
 static const char ends[] = " \t\r?:,()=";
 
 /* Take the next word off *text, without what separates it from others. */
-static struct text_view take_word(struct text_view *text)
+static struct text_view take_hint_word(struct text_view *text)
 {
 	struct text_view word;
 
@@ -67,7 +67,7 @@ static bool has_type(struct text_view rest)
 		"float", "boolean", "bool", "array", "list", "object"};
 
 	for (int n = 0; n < PARAMETER_WORDS; n++) {
-		struct text_view word = take_word(&rest);
+		struct text_view word = take_hint_word(&rest);
 
 		for (size_t i = 0; i < ARRAY_SIZE(types); i++)
 			if (word.size == strlen(types[i]) &&
@@ -93,25 +93,25 @@ static const char *find_form(struct text_view word)
 /* Return whether @rest is one number, as after `timeout`. */
 static bool is_number(struct text_view rest)
 {
-	struct text_view word = take_word(&rest);
+	struct text_view word = take_hint_word(&rest);
 	size_t n = 0;
 
 	while (n < word.size && (text_is_digit(word.text[n]) || word.text[n] == '.'))
 		n++;
-	return n > 0 && n == word.size && take_word(&rest).size == 0;
+	return n > 0 && n == word.size && take_hint_word(&rest).size == 0;
 }
 
 const char *dropin_hint_find(const char *text, size_t size)
 {
 	struct text_view rest = {text, size};
-	struct text_view word = take_word(&rest);
+	struct text_view word = take_hint_word(&rest);
 	const char *form = find_form(word);
 
 	if (form && (has_colon(rest) || (strcmp(form, PARAM) == 0 && has_type(rest)) ||
 			    (strcmp(form, TIMEOUT) == 0 && is_number(rest))))
 		return form;
 	/* `risk level: read`, `short description: Rings.` */
-	word = take_word(&rest);
+	word = take_hint_word(&rest);
 	if (!has_colon(rest))
 		return NULL;
 	return form ? form : find_form(word);

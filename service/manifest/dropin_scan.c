@@ -103,7 +103,7 @@ static bool is_definition(const char *path)
 }
 
 /* Return why the file at @path is left out, though it is meant to be a program; NULL: it is offered. */
-static const char *refuse_file(const char *path, bool can_run)
+static const char *find_refusal(const char *path, bool can_run)
 {
 	if (!can_run)
 		return "it is not executable (chmod +x)";
@@ -116,7 +116,7 @@ static int take_file(
 	struct dropin_list *list, const char *path, const char *service, const char *aside)
 {
 	bool can_run = access(path, X_OK) == 0;
-	const char *reason = aside ? aside : refuse_file(path, can_run);
+	const char *reason = aside ? aside : find_refusal(path, can_run);
 	struct dropin dropin = {
 		.is_direct = !service,
 		.is_aside = aside || (!can_run && !is_script(path)),
@@ -143,7 +143,7 @@ static int take_file(
 static int scan_folder(struct dropin_list *list, const char *folder, const char *service);
 
 /* Return whether @name is of no interest to anybody. */
-static bool is_hidden(const char *name)
+static bool is_hidden_name(const char *name)
 {
 	return name[0] == '.' || strcmp(name, "__pycache__") == 0 ||
 	       strcmp(name, "CMakeLists.txt") == 0;
@@ -197,7 +197,7 @@ static int take_entry(
 	cleanup_free char *path = NULL;
 	struct stat status;
 
-	if (is_hidden(name))
+	if (is_hidden_name(name))
 		return 0;
 	if (++list->n_seen > DROPIN_ENTRIES_MAX)
 		return -E2BIG;

@@ -72,7 +72,8 @@ static int read_overlay(const char *path, struct buffer *bytes, struct json_tape
 	return r == 0 && json_type_at(tape, 0) != JSON_OBJECT ? JSON_E_SYNTAX : r;
 }
 
-static bool is_text(const struct json_tape *tape, uint32_t token, const char *text, size_t size)
+static bool is_value_text(
+	const struct json_tape *tape, uint32_t token, const char *text, size_t size)
 {
 	return json_type_at(tape, token) == JSON_STRING &&
 	       json_string_equals(tape, token, text, size);
@@ -90,8 +91,8 @@ bool dropins_is_overlay(const char *path)
 		return false;
 	kind = json_find(&tape, 0, "kind");
 	id = json_find(&tape, 0, "toolbox_id");
-	return kind != JSON_NONE && is_text(&tape, kind, "command", strlen("command")) &&
-	       (id == JSON_NONE || is_text(&tape, id, name.data, name.size));
+	return kind != JSON_NONE && is_value_text(&tape, kind, "command", strlen("command")) &&
+	       (id == JSON_NONE || is_value_text(&tape, id, name.data, name.size));
 }
 
 static bool is_folders_own(const struct json_tape *tape, uint32_t key)

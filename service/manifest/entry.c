@@ -68,7 +68,7 @@ static struct diagnostic first_problem(const struct diagnostics *problems)
 }
 
 /* Write the first of @problems as a string. 0 or -ENOMEM. */
-static int write_reason(const struct diagnostics *problems, struct buffer *out)
+static int write_entry_reason(const struct diagnostics *problems, struct buffer *out)
 {
 	struct diagnostic problem = first_problem(problems);
 
@@ -130,7 +130,7 @@ int manifest_add_entry(struct manifest_reader *reader, struct text_view entry,
 		r = entry.size < left ? mend(entry, &problems, notes, &rest)
 				      : MANIFEST_E_UNMENDABLE;
 		if (r == MANIFEST_E_UNMENDABLE) {
-			r = write_reason(&problems, ret_reason);
+			r = write_entry_reason(&problems, ret_reason);
 			return r ? r : MANIFEST_E_REFUSED;
 		}
 		if (r)

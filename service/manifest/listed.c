@@ -31,7 +31,7 @@ static int read_patterns(const struct json_tape *tape, const char *key, struct t
 }
 
 /* Read the array @list of @described by the rules of @package. 0 or -ENOMEM. */
-static int read_list(const struct manifest_reader *reader, const struct json_tape *described,
+static int read_server_list(const struct manifest_reader *reader, const struct json_tape *described,
 	uint32_t list, const struct mcp_pins *pins, const struct package *package,
 	struct mcp_server_tools *tools)
 {
@@ -172,7 +172,7 @@ int manifest_take_listed(struct manifest_reader *reader, const struct json_tape 
 	}
 	package->mcp.is_legacy = legacy != JSON_NONE && json_is_true(described, legacy);
 	r = mcp_list_digest(described, list, &package->mcp.list);
-	r = r ? r : read_list(reader, described, list, pins, package, &tools);
+	r = r ? r : read_server_list(reader, described, list, pins, package, &tools);
 	r = r ? r : note_refusals(package, described, &tools);
 	r = r ? r : take_tools(reader, package, &tools, problems);
 	if (r == 0 && package->toolboxes[0]->n_tools == 0 && package->left_out.n_items == 0)

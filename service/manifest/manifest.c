@@ -377,7 +377,7 @@ static int read_places(struct manifest_reader *reader, const char *path, struct 
 	return r ? r : read_sandbox(&reader->tape, folder, package, problems);
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_tool_names(const void *a, const void *b)
 {
 	const struct tool *left = *(const struct tool *const *)a;
 	const struct tool *right = *(const struct tool *const *)b;
@@ -397,7 +397,7 @@ int manifest_each_twin(const struct toolbox *toolbox,
 		return -ENOMEM;
 	for (size_t i = 0; i < toolbox->n_tools; i++)
 		tools[i] = &toolbox->tools[i];
-	qsort(tools, toolbox->n_tools, sizeof(*tools), compare_names);
+	qsort(tools, toolbox->n_tools, sizeof(*tools), compare_tool_names);
 	for (size_t i = 1; r == 0 && i < toolbox->n_tools; i++)
 		if (strcmp(tools[i - 1]->name, tools[i]->name) == 0)
 			r = found(data, tools[i], tools[i - 1]);

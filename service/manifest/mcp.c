@@ -18,7 +18,7 @@
 #define GRACE_S 300
 
 /* Append the path at @token, which is relative to @folder, as a JSON string. */
-static void write_path(
+static void write_program_path(
 	const struct json_tape *tape, uint32_t token, const char *folder, struct buffer *out)
 {
 	cleanup(buffer_deinit) struct buffer path = {0};
@@ -40,7 +40,7 @@ static void write_argv(
 
 	buffer_append_string(out, "\"argv\":[");
 	if (memchr(json_bytes(tape, program), '/', json_at(tape, program)->length))
-		write_path(tape, program, folder, out);
+		write_program_path(tape, program, folder, out);
 	else
 		json_write_compact(out, tape, program);
 	for (uint32_t at = json_next(tape, program); at < json_end(tape, list);
@@ -61,7 +61,7 @@ static char *write_server(const struct json_tape *tape, uint32_t object, const c
 	write_argv(tape, json_find(tape, object, "command"), folder, &out);
 	buffer_append_string(&out, ",\"cwd\":");
 	if (cwd != JSON_NONE)
-		write_path(tape, cwd, folder, &out);
+		write_program_path(tape, cwd, folder, &out);
 	else
 		json_write_bytes_lossy(&out, folder, strlen(folder));
 	if (env != JSON_NONE) {
@@ -91,7 +91,7 @@ static char *write_address(const struct json_tape *tape, uint32_t object, const 
 	}
 	if (ca != JSON_NONE) {
 		buffer_append_string(&out, ",\"ca\":");
-		write_path(tape, ca, folder, &out);
+		write_program_path(tape, ca, folder, &out);
 	}
 	buffer_append_char(&out, '}');
 	return buffer_take(&out, NULL);

@@ -16,7 +16,7 @@ struct mistake {
 	bool is_schema;
 };
 
-static bool begins_with(const char *text, const char *prefix)
+static bool starts_with(const char *text, const char *prefix)
 {
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
@@ -24,7 +24,7 @@ static bool begins_with(const char *text, const char *prefix)
 /* Return whether the value at @pointer may be left out. */
 static bool may_go(const char *pointer)
 {
-	return begins_with(pointer, "/argument_schema/") || begins_with(pointer, "/output_schema");
+	return starts_with(pointer, "/argument_schema/") || starts_with(pointer, "/output_schema");
 }
 
 /* Return whether the members of the object at @pointer are schemas. A property with such a name has a schema, too, so its

@@ -48,7 +48,7 @@ static void write_call(const struct json_tape *tape, uint32_t token, struct buff
 
 /* Find the place in the manifest of a mistake at @pointer of the native object that was made of the step at
  * @token. */
-static uint32_t find_place(const struct json_tape *tape, uint32_t token, const char *pointer)
+static uint32_t find_step_place(const struct json_tape *tape, uint32_t token, const char *pointer)
 {
 	uint32_t args = json_find(tape, token, "args");
 	uint32_t returns = json_find(tape, token, "returns");
@@ -82,7 +82,8 @@ static int read_call(const struct json_tape *tape, uint32_t token, struct buffer
 	r = r ? r : native_function_read(&made, 0, &function, &found);
 	for (size_t i = 0; i < found.n_items; i++)
 		diagnose(problems, found.items[i].severity, tape,
-			find_place(tape, token, found.items[i].pointer), "%s", found.items[i].text);
+			find_step_place(tape, token, found.items[i].pointer), "%s",
+			found.items[i].text);
 	if (r == 0)
 		native_write(&function, out);
 	return r < 0 ? r : 0;

@@ -25,7 +25,7 @@ bool manifest_is_tool_name(const char *name, size_t size)
 	       size;
 }
 
-static int read_name(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
+static int read_tool_name(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
 {
 	uint32_t token = json_find(scope->tape, object, "name");
 	size_t size;
@@ -171,7 +171,7 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
 	if (!tool->description || !tool->schemas)
 		return -ENOMEM;
 	refuse_keys_of_others(scope, object);
-	r = read_name(scope, object, tool);
+	r = read_tool_name(scope, object, tool);
 	if (r == 0)
 		read_numbers(scope, object, tool);
 	if (r == 0)

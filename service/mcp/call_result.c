@@ -94,7 +94,7 @@ static void write_text_content(struct buffer *out, const struct buffer *text)
 	buffer_append_char(out, ']');
 }
 
-static void write_failure(struct buffer *out, struct buffer *text)
+static void write_failed_result(struct buffer *out, struct buffer *text)
 {
 	write_text_content(out, text);
 	buffer_append_string(out, ",\"isError\":true");
@@ -186,7 +186,7 @@ static void write_result(struct buffer *out, const struct mcp_message *message,
 		append_member(tape, result, "hint", text);
 		buffer_append_char(text, '\n');
 		append_member(tape, result, "head", text);
-		write_failure(out, text);
+		write_failed_result(out, text);
 		return;
 	}
 	if (content != JSON_NONE) {
@@ -217,7 +217,7 @@ int mcp_write_call_result(struct buffer *out, const struct mcp_message *message,
 	}
 	mcp_result_begin(out, message);
 	if (result == JSON_NONE)
-		write_failure(out, text);
+		write_failed_result(out, text);
 	else
 		write_result(out, message, data, result, has_content, text);
 	mcp_result_end(out, message, server);

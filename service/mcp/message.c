@@ -72,7 +72,7 @@ static bool names_notification(const struct mcp_message *message)
 	       memcmp(method.text + 1, prefix, sizeof(prefix) - 1) == 0;
 }
 
-static int refuse_request(struct mcp_error *error, const char *text)
+static int refuse_message(struct mcp_error *error, const char *text)
 {
 	return mcp_refuse(error, MCP_INVALID_REQUEST, BAD_REQUEST, text);
 }
@@ -95,23 +95,23 @@ static int read_members(struct mcp_message *message, struct mcp_error *error)
 	if (message->has_wrong_params)
 		message->params = JSON_NONE;
 	if (version == JSON_NONE || !json_is_text(tape, version, "2.0"))
-		return refuse_request(error, "\"jsonrpc\" must be \"2.0\".");
+		return refuse_message(error, "\"jsonrpc\" must be \"2.0\".");
 	if (message->method_name == JSON_NONE) {
 		message->kind = MCP_RESPONSE;
 		if (json_find(tape, 0, "result") == JSON_NONE &&
 			json_find(tape, 0, "error") == JSON_NONE)
-			return refuse_request(error, "There is no \"method\".");
+			return refuse_message(error, "There is no \"method\".");
 		return 0;
 	}
 	if (json_type_at(tape, message->method_name) != JSON_STRING)
-		return refuse_request(error, "\"method\" must be a string.");
+		return refuse_message(error, "\"method\" must be a string.");
 	/* A null is one that a notification does not have. */
 	if (id == JSON_NONE || (json_type_at(tape, id) == JSON_NULL && names_notification(message)))
 		message->kind = MCP_NOTIFICATION;
 	else
 		message->kind = MCP_REQUEST;
 	if (message->kind == MCP_REQUEST && !message->id.text)
-		return refuse_request(
+		return refuse_message(
 			error, "\"id\" must be a string or an integer of at most 1024 bytes.");
 	if (message->kind == MCP_REQUEST)
 		message->method = find_method(message)->method;
@@ -140,7 +140,7 @@ static void save_id(struct mcp_message *message, const char *text, size_t size)
 static int refuse_text(struct mcp_error *error, int r, const struct json_error *reason)
 {
 	if (r == JSON_E_DUPLICATE_KEY || r == JSON_E_NUL_IN_KEY || r == JSON_E_DEPTH)
-		return refuse_request(error, reason->message);
+		return refuse_message(error, reason->message);
 	return mcp_refuse(error, MCP_PARSE_ERROR, BAD_REQUEST, reason->message);
 }
 
@@ -160,9 +160,9 @@ int mcp_message_read(struct mcp_message *message, const char *text, size_t size,
 		return refuse_text(ret_error, r, &reason);
 	}
 	if (json_type_at(&message->tape, 0) == JSON_ARRAY)
-		return refuse_request(ret_error, "A batch is not supported: send one message.");
+		return refuse_message(ret_error, "A batch is not supported: send one message.");
 	if (json_type_at(&message->tape, 0) != JSON_OBJECT)
-		return refuse_request(ret_error, "A message is an object.");
+		return refuse_message(ret_error, "A message is an object.");
 	return read_members(message, ret_error);
 }
 
@@ -239,7 +239,7 @@ static int read_initialize(struct mcp_message *message, struct mcp_error *error)
 	return 0;
 }
 
-static int read_list(struct mcp_message *message, struct mcp_error *error)
+static int read_list_parameters(struct mcp_message *message, struct mcp_error *error)
 {
 	message->cursor = json_find_present(&message->tape, message->params, "cursor");
 	if (message->cursor != JSON_NONE &&
@@ -282,7 +282,7 @@ static int read_params(struct mcp_message *message, struct mcp_error *error)
 	case MCP_INITIALIZE:
 		return read_initialize(message, error);
 	case MCP_TOOLS_LIST:
-		return read_list(message, error);
+		return read_list_parameters(message, error);
 	case MCP_TOOLS_CALL:
 		return read_call(message, error);
 	case MCP_LISTEN:
@@ -416,7 +416,7 @@ int mcp_message_check(
 	if (message->kind == MCP_RESPONSE)
 		return message->era == MCP_LEGACY
 			       ? 0
-			       : refuse_request(ret_error, "A client sends no responses.");
+			       : refuse_message(ret_error, "A client sends no responses.");
 	if (message->era == MCP_MODERN && version == JSON_NONE && status == MCP_FIELD_FOUND)
 		r = check_header_version(message, &header, ret_error);
 	if (r == 0 && message->era == MCP_MODERN)

@@ -28,7 +28,7 @@ struct regex_scratch {
 };
 
 /* Returns 0 to let PCRE2 go on, or what it gives up with. */
-static int look(pcre2_callout_block *block, void *userdata)
+static int look_at_time(pcre2_callout_block *block, void *userdata)
 {
 	struct regex_scratch *scratch = userdata;
 	size_t work = 1 + block->subject_length / BYTES_PER_WORK;
@@ -97,7 +97,7 @@ struct regex_scratch *regex_scratch_new(void)
 	if (!scratch->match || !scratch->limits || !scratch->stack)
 		return NULL;
 	regex_scratch_limit(scratch, REGEX_STEPS_MAX);
-	pcre2_set_callout(scratch->limits, look, scratch);
+	pcre2_set_callout(scratch->limits, look_at_time, scratch);
 	pcre2_set_heap_limit(scratch->limits, REGEX_HEAP_KIB);
 	pcre2_jit_stack_assign(scratch->limits, NULL, scratch->stack);
 	return take_ptr(scratch);

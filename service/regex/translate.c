@@ -62,7 +62,7 @@ static char peek(const struct translation *t, size_t offset)
 	return '\0';
 }
 
-static bool is_letter(char c)
+static bool is_ascii_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -79,7 +79,7 @@ static size_t read_hex(
 
 		if (text_is_digit(c))
 			*ret = *ret * 16 + (unsigned int)(c - '0');
-		else if (is_letter(c) && (c | 0x20) <= 'f')
+		else if (is_ascii_letter(c) && (c | 0x20) <= 'f')
 			*ret = *ret * 16 + (unsigned int)((c | 0x20) - 'a' + 10);
 		else
 			break;
@@ -163,7 +163,7 @@ static bool translate_character_escape(struct translation *t, bool is_in_class, 
 		write_code(t, code, is_in_class);
 		return true;
 	case 'c':
-		if (!is_letter(peek(t, 2)))
+		if (!is_ascii_letter(peek(t, 2)))
 			return refuse_pattern(t, "\\c needs a letter");
 		write_code(t, (unsigned int)t->at[2] % 32, is_in_class);
 		t->at += 3;
@@ -205,7 +205,7 @@ static bool translate_identity(struct translation *t)
 
 	if (t->end - t->at < 2)
 		return refuse_pattern(t, "it ends in a backslash");
-	if (is_letter(c) || text_is_digit(c) || (c & 0x80))
+	if (is_ascii_letter(c) || text_is_digit(c) || (c & 0x80))
 		return refuse_pattern(
 			t, "a letter, digit or other character is escaped that has no escape");
 	buffer_append(t->out, t->at, 2);

@@ -326,7 +326,7 @@ static void take_trailer(struct http_reader *reader, char *line)
 /* ── lines ───────────────────────────────────────────────────────────────────────────────────── */
 
 /* Judge the whole line @text, which is NUL-terminated in the head. */
-static void take_line(struct http_reader *reader, char *text)
+static void take_head_line(struct http_reader *reader, char *text)
 {
 	bool is_empty = !*text;
 
@@ -375,7 +375,7 @@ static void end_head_line(struct http_reader *reader)
 		refuse_request(reader, 503, "Out of memory.");
 		return;
 	}
-	take_line(reader, reader->head.data + reader->line);
+	take_head_line(reader, reader->head.data + reader->line);
 	/* Only the lines of the head are needed afterwards. */
 	if (!is_kept)
 		reader->head.size = reader->line;

@@ -112,7 +112,7 @@ static void watch_weight(struct worker *worker)
 	loop_timer_arm(&worker->look, WEIGHT_LOOK_MS);
 }
 
-static void look(void *data)
+static void look_at_weight(void *data)
 {
 	struct worker *worker = data;
 	uint64_t used_ns;
@@ -509,7 +509,7 @@ int worker_new(struct loop *loop, const struct package *package,
 		.counts = counts,
 		.carries = carries,
 	};
-	if (loop_timer_init(&worker->look, loop, look, worker) < 0) {
+	if (loop_timer_init(&worker->look, loop, look_at_weight, worker) < 0) {
 		free(worker);
 		return -ENOMEM;
 	}

@@ -151,7 +151,7 @@ static void write_target(struct writer *writer, const struct place *target)
 
 /* ── keywords ────────────────────────────────────────────────────────────────────────────────── */
 
-static bool is_key(const struct writer *writer, uint32_t key, const char *name)
+static bool is_portable_key(const struct writer *writer, uint32_t key, const char *name)
 {
 	return json_string_equals(writer->tape, key, name, strlen(name));
 }
@@ -159,7 +159,7 @@ static bool is_key(const struct writer *writer, uint32_t key, const char *name)
 static bool is_one_of(const struct writer *writer, uint32_t key, const char *const *names)
 {
 	for (; *names; names++)
-		if (is_key(writer, key, *names))
+		if (is_portable_key(writer, key, *names))
 			return true;
 	return false;
 }
@@ -173,8 +173,10 @@ static bool is_unknown_left_out(
 
 	if (is_one_of(writer, key, annotations))
 		return false;
-	return json_type_at(writer->tape, key + 1) >= JSON_ARRAY || is_key(writer, key, "id") ||
-	       (*json_bytes(writer->tape, key) == '$' && !is_key(writer, key, "$comment")) ||
+	return json_type_at(writer->tape, key + 1) >= JSON_ARRAY ||
+	       is_portable_key(writer, key, "id") ||
+	       (*json_bytes(writer->tape, key) == '$' &&
+		       !is_portable_key(writer, key, "$comment")) ||
 	       keyword_find(writer->tape, key, &other) != KEYWORD_NONE;
 }
 
@@ -320,7 +322,7 @@ static void write_keyword(struct writer *writer, const struct place *schema, enu
 }
 
 /* Write the member at @key of the object at @schema, if it is one that is written. */
-static void write_member(
+static void write_portable_member(
 	struct writer *writer, const struct place *schema, uint32_t key, bool *is_first)
 {
 	const struct dialect *dialect = dialect_of(writer, schema);
@@ -355,7 +357,7 @@ static void write_members(struct writer *writer, const struct place *schema, uin
 	json_each_key(key, tape, schema->token) {
 		cleanup(buffer_deinit) struct buffer name = {0};
 
-		if (has_all && is_key(writer, key, "allOf"))
+		if (has_all && is_portable_key(writer, key, "allOf"))
 			continue;
 		if (others != JSON_NONE) {
 			json_string_decode(tape, key, &name);
@@ -363,7 +365,7 @@ static void write_members(struct writer *writer, const struct place *schema, uin
 				JSON_NONE)
 				continue;
 		}
-		write_member(writer, schema, key, is_first);
+		write_portable_member(writer, schema, key, is_first);
 	}
 	if (!has_items && names_array(tape, schema->token)) {
 		begin_member(writer, "items", is_first);
@@ -445,7 +447,8 @@ static void write_merged(
 
 /* Write the object at @schema without its reference; with the one to the definition @number, unless that
  * is 0. */
-static void write_object(struct writer *writer, const struct place *schema, uint32_t number)
+static void write_portable_object(
+	struct writer *writer, const struct place *schema, uint32_t number)
 {
 	bool is_first = true;
 
@@ -470,13 +473,13 @@ static void write_reference(struct writer *writer, const struct place *schema, u
 		if (siblings == SIBLINGS_NONE)
 			buffer_append_string(writer->out, "{}");
 		else
-			write_object(writer, schema, 0);
+			write_portable_object(writer, schema, 0);
 		return;
 	}
 	if (writer->shares || is_under_way(writer, target.token))
 		define(writer, &target);
 	if (writer->numbers[target.token] != 0)
-		write_object(writer, schema, writer->numbers[target.token]);
+		write_portable_object(writer, schema, writer->numbers[target.token]);
 	else if (siblings == SIBLINGS_NONE)
 		write_target(writer, &target);
 	else if (siblings == SIBLINGS_ANNOTATIONS &&
@@ -509,7 +512,7 @@ static void write_schema(struct writer *writer, struct place place)
 	if (reference != JSON_NONE)
 		write_reference(writer, &place, reference);
 	else
-		write_object(writer, &place, 0);
+		write_portable_object(writer, &place, 0);
 	writer->depth--;
 }
 
@@ -571,7 +574,7 @@ static void write_shared(struct writer *writer, const struct place *root, struct
 }
 
 /* Write the schema at @root. Return as portable_write(). */
-static bool write_whole(struct library *library, const struct place *root,
+static bool write_whole_schema(struct library *library, const struct place *root,
 	const struct portable_names *names, struct buffer *out, struct buffer *definitions)
 {
 	const struct json_tape *tape = &root->source->tape;
@@ -614,7 +617,7 @@ bool portable_write(const char *text, const struct portable_names *names, struct
 
 	r = r ? r : library_add(&library, "", &tape, 0, &root);
 	if (r == 0)
-		is_plain = write_whole(&library, &root, names, out, definitions);
+		is_plain = write_whole_schema(&library, &root, names, out, definitions);
 	else if (r == -ENOMEM)
 		out->error = -ENOMEM;
 	else

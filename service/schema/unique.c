@@ -57,7 +57,7 @@ static uint64_t reduce_power(const struct decimal *decimal, const struct siphash
 
 /* Equal numbers may be written in many ways, but they have the same sign, the same digits and the
  * same power of ten. */
-static void add_number(struct siphash *hash, const struct json_tape *tape, uint32_t index,
+static void hash_number(struct siphash *hash, const struct json_tape *tape, uint32_t index,
 	const struct siphash_key *secret)
 {
 	struct decimal decimal;
@@ -120,7 +120,7 @@ static uint64_t hash_value(
 	siphash_init(&hash, secret);
 	siphash_bytes(&hash, &first, 1);
 	if (type == JSON_NUMBER) {
-		add_number(&hash, context->tape, index, secret);
+		hash_number(&hash, context->tape, index, secret);
 	} else if (type == JSON_STRING) {
 		return json_string_hash(context->tape, index, secret);
 	} else if (type == JSON_ARRAY || type == JSON_OBJECT) {

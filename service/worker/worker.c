@@ -39,7 +39,7 @@ struct worker {
 };
 
 /* Let the driver, if there is one that has to, work until there is something on the wire. */
-static int attend(struct worker *worker)
+static int attend_daemon(struct worker *worker)
 {
 	if (!worker->driver || !worker->kind->attend)
 		return 0;
@@ -60,7 +60,7 @@ static int receive(struct worker *worker, struct wire_frame *ret_frame)
 		space = wire_reader_space(&worker->reader, &size);
 		if (!space)
 			return -ENOMEM;
-		r = attend(worker);
+		r = attend_daemon(worker);
 		if (r < 0)
 			return r;
 		n = recv(worker->wire, space, size, 0);
@@ -353,7 +353,7 @@ static int cancel_call(struct worker *worker, const struct wire_frame *frame)
 }
 
 /* Run calls unless @r is an error, until the daemon closes its end; then free the worker. */
-static int serve_calls(struct worker *worker, int r)
+static int run_calls(struct worker *worker, int r)
 {
 	struct wire_frame frame;
 
@@ -384,7 +384,7 @@ int worker_run(int wire_fd)
 		r = become_set_environment(frame.payload, frame.size);
 		r = r ? r : receive(&worker, &frame);
 	}
-	return serve_calls(&worker, r ? r : load_toolbox(&worker, &frame, true));
+	return run_calls(&worker, r ? r : load_toolbox(&worker, &frame, true));
 }
 
 int worker_go_on(int wire_fd, const char *missing, const struct driver *kind)
@@ -406,5 +406,5 @@ int worker_go_on(int wire_fd, const char *missing, const struct driver *kind)
 	buffer_append_string(&worker.missing, missing);
 	frame.payload = text.data;
 	frame.size = text.size;
-	return serve_calls(&worker, r ? r : load_toolbox(&worker, &frame, false));
+	return run_calls(&worker, r ? r : load_toolbox(&worker, &frame, false));
 }

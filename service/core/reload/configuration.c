@@ -19,7 +19,7 @@
  */
 
 /* Put @config (taken over) in force. */
-static void put_in_force(struct reload *reload, struct config *config)
+static void use_configuration(struct reload *reload, struct config *config)
 {
 	struct config *in_force = reload->parts.config;
 
@@ -61,7 +61,7 @@ void reload_configuration(struct reload *reload)
 		config_report_absent_folders(&config, DIAGNOSTIC_WARNING, &sink);
 	mistakes_end(&reload->mistakes);
 	if (may_replace)
-		put_in_force(reload, &config);
+		use_configuration(reload, &config);
 	else
 		config_deinit(&config);
 }

@@ -23,7 +23,7 @@ static int add_name(struct text_list *list, const char *toolbox_id, const char *
 	return text_list_take(list, text);
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_texts(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -31,14 +31,14 @@ static int compare_names(const void *a, const void *b)
 static void sort_names(struct text_list *list)
 {
 	if (list->n_items > 1)
-		qsort(list->items, list->n_items, sizeof(*list->items), compare_names);
+		qsort(list->items, list->n_items, sizeof(*list->items), compare_texts);
 }
 
 /* Return whether @list, which is sorted, has @name. */
 static bool has_name(const struct text_list *list, const char *name)
 {
 	return list->n_items > 0 &&
-	       bsearch(&name, list->items, list->n_items, sizeof(*list->items), compare_names);
+	       bsearch(&name, list->items, list->n_items, sizeof(*list->items), compare_texts);
 }
 
 /* ── what has changed ────────────────────────────────────────────────────────────────────────── */
@@ -99,7 +99,7 @@ static size_t count_run(const struct text_list *tools, size_t first, size_t id_s
 
 /* Append @tools of @there, sorted; a toolbox in place of its tools when it has no others, and none in
  * @elsewhere (NULL: when they are several). 0 or -ENOMEM. */
-static int add_tools(struct summary *summary, const struct text_list *tools,
+static int add_tool_changes(struct summary *summary, const struct text_list *tools,
 	const struct catalogue *there, const struct catalogue *elsewhere, const char *verb)
 {
 	cleanup(text_list_deinit) struct text_list names = {0};
@@ -140,7 +140,7 @@ static int list_failed(const struct catalogue *catalogue, bool is_all, struct te
 }
 
 /* Return whether the toolbox @id is left out as a whole: it may only be asked again what it has. */
-static bool is_left_out(const struct catalogue *catalogue, const char *id)
+static bool is_box_left_out(const struct catalogue *catalogue, const char *id)
 {
 	for (size_t i = 0; i < catalogue_n_skipped(catalogue); i++) {
 		const struct catalogue_skipped *skipped = catalogue_skipped(catalogue, i);
@@ -165,7 +165,7 @@ static int add_mended(struct summary *summary, const struct catalogue *before,
 		const char *id = before_failed.items[i];
 		size_t size = strlen(id);
 
-		if (has_name(failed, id) || is_left_out(after, id) ||
+		if (has_name(failed, id) || is_box_left_out(after, id) ||
 			(i > 0 && strcmp(id, before_failed.items[i - 1]) == 0))
 			continue;
 		if (catalogue_find_toolbox(after, id, size) < 0)
@@ -318,7 +318,7 @@ static int add_removed(struct summary *summary, const struct text_list *removed,
 						      sizeof(*left_out->items), compare_left_out))
 			r = text_list_add(&gone, removed->items[i]);
 	}
-	return r ? r : add_tools(summary, &gone, before, after, "removed");
+	return r ? r : add_tool_changes(summary, &gone, before, after, "removed");
 }
 
 int summary_write(const struct catalogue *before, const struct catalogue *after,
@@ -329,9 +329,9 @@ int summary_write(const struct catalogue *before, const struct catalogue *after,
 	int r = list_newly_left_out(before, after, &left_out);
 
 	if (r == 0)
-		r = add_tools(&summary, &changes->changed, after, NULL, "changed");
+		r = add_tool_changes(&summary, &changes->changed, after, NULL, "changed");
 	if (r == 0)
-		r = add_tools(&summary, &changes->added, after, before, "added");
+		r = add_tool_changes(&summary, &changes->added, after, before, "added");
 	if (r == 0)
 		r = add_removed(&summary, &changes->removed, &left_out, before, after);
 	if (r == 0)

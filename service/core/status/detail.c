@@ -32,7 +32,7 @@ void detail_write_time(struct buffer *out, const char *key, int64_t at_ns)
 	json_write_member_text(out, key, buffer_terminate(&time) ? time.data : NULL);
 }
 
-static void write_failure(
+static void write_last_failure(
 	const struct statistics_failure *failure, bool has_texts, struct buffer *out)
 {
 	const char *text = failure->text;
@@ -67,7 +67,7 @@ static void write_tool_detail(
 	json_write_u64(out, statistics->errors);
 	detail_write_quantiles(statistics, out);
 	buffer_append_string(out, ",\"last_failure\":");
-	write_failure(&statistics->last_failure, has_texts, out);
+	write_last_failure(&statistics->last_failure, has_texts, out);
 }
 
 void detail_write_tools(const struct catalogue *view, size_t first, size_t n_tools,

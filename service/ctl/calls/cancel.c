@@ -27,7 +27,7 @@ struct found {
 
 /* Return whether the string @key of the call at @index begins with @id; *ret_is_whole is whether that is all of
  * it. */
-static bool begins_with(const struct ctl_response *response, uint32_t index, const char *key,
+static bool has_prefix(const struct ctl_response *response, uint32_t index, const char *key,
 	const char *id, struct buffer *whole, bool *ret_is_whole)
 {
 	uint32_t token = ctl_response_find(response, index, key, JSON_STRING);
@@ -41,12 +41,12 @@ static bool begins_with(const struct ctl_response *response, uint32_t index, con
 	return whole->size >= size && memcmp(whole->data, id, size) == 0;
 }
 
-/* As begins_with(), for its id or its call_id. */
+/* As has_prefix(), for its id or its call_id. */
 static bool has_id(const struct ctl_response *response, uint32_t index, const char *id,
 	struct buffer *whole, bool *ret_is_whole)
 {
-	return begins_with(response, index, "id", id, whole, ret_is_whole) ||
-	       begins_with(response, index, "call_id", id, whole, ret_is_whole);
+	return has_prefix(response, index, "id", id, whole, ret_is_whole) ||
+	       has_prefix(response, index, "call_id", id, whole, ret_is_whole);
 }
 
 /* Find the calls that @id means. A call in flight counts before those that are over. */
@@ -101,7 +101,7 @@ static int complain_call(
 }
 
 /* Cancel the call at @call of @calls. */
-static int cancel_call(struct ctl_session *session, const struct ctl_options *options,
+static int cancel_one(struct ctl_session *session, const struct ctl_options *options,
 	const struct ctl_response *calls, uint32_t call)
 {
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
@@ -155,7 +155,7 @@ int ctl_cancel(const struct ctl_options *options)
 
 		find_calls(&calls, &list, options->positional[i], &found);
 		status = found.n_running == 1
-				 ? cancel_call(session, options, &calls, found.call)
+				 ? cancel_one(session, options, &calls, found.call)
 				 : complain_call(&calls, options->positional[i], &found);
 		buffer_deinit(&found.ids);
 		r = status > r ? status : r;

@@ -30,7 +30,7 @@ struct giving {
 };
 
 /* A file that was loaded can be read. */
-static void read_file(struct giving *giving)
+static void read_checked_file(struct giving *giving)
 {
 	if (file_read(giving->toolbox->package->file, MANIFEST_BYTES_MAX, &giving->bytes) < 0 ||
 		json_tape_read(&giving->tape, giving->bytes.data, giving->bytes.size,
@@ -197,7 +197,7 @@ int advice_give(const struct toolbox *toolbox, const struct diagnostic_sink *sin
 
 	if (!scratch)
 		return -ENOMEM;
-	read_file(&giving);
+	read_checked_file(&giving);
 	for (size_t i = 0; i < toolbox->n_tools; i++)
 		advise_of_tool(&giving, &toolbox->tools[i]);
 	advise_of_parts(&giving);

@@ -221,7 +221,7 @@ static void offer_positional(
 	}
 }
 
-static void leave(int number)
+static void leave_late(int number)
 {
 	(void)number;
 	_exit(CTL_DONE);
@@ -232,7 +232,7 @@ static void begin_time(void)
 {
 	const struct itimerval time = {.it_value = {.tv_usec = COMPLETE_MS * 1000L}};
 
-	signal(SIGALRM, leave);
+	signal(SIGALRM, leave_late);
 	setitimer(ITIMER_REAL, &time, NULL);
 }
 

@@ -92,7 +92,7 @@ static void end_transfer(struct http_transfer *transfer, CURLcode code)
 }
 
 /* Let libcurl act on @fd, and report the transfers that have ended. */
-static void act(struct http_client *client, curl_socket_t fd, int events)
+static void act_on_socket(struct http_client *client, curl_socket_t fd, int events)
 {
 	const struct library *curl = client->curl;
 	CURLMsg *message;
@@ -116,12 +116,12 @@ static void on_socket(void *data, uint32_t events)
 		      (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
 		      (events & EPOLLERR ? CURL_CSELECT_ERR : 0);
 
-	act(socket->client, socket->fd, actions);
+	act_on_socket(socket->client, socket->fd, actions);
 }
 
 static void on_timer(void *data)
 {
-	act(data, CURL_SOCKET_TIMEOUT, 0);
+	act_on_socket(data, CURL_SOCKET_TIMEOUT, 0);
 }
 
 static int forget_socket(struct http_client *client, curl_socket_t fd, struct http_socket *socket)
@@ -268,7 +268,7 @@ const char *http_client_url(const struct http_client *client)
 /* ── transfers ───────────────────────────────────────────────────────────────────────────────── */
 
 /* Look, at the end of the head, whether a stream begins (CURLOPT_HEADERFUNCTION). */
-static size_t take_line(char *bytes, size_t one, size_t size, void *data)
+static size_t take_header(char *bytes, size_t one, size_t size, void *data)
 {
 	static const char media_type[] = "text/event-stream";
 	struct http_transfer *transfer = data;
@@ -288,7 +288,7 @@ static size_t take_line(char *bytes, size_t one, size_t size, void *data)
 	return size;
 }
 
-static int take_event(void *data, const char *text, size_t size)
+static int take_stream_event(void *data, const char *text, size_t size)
 {
 	struct http_transfer *transfer = data;
 	const char *type = transfer->events.type;
@@ -309,7 +309,7 @@ static size_t take_bytes(char *bytes, size_t one, size_t size, void *data)
 
 	(void)one;
 	if (transfer->is_stream) {
-		r = mcp_events_take(&transfer->events, bytes, size, take_event, transfer);
+		r = mcp_events_take(&transfer->events, bytes, size, take_stream_event, transfer);
 	} else {
 		buffer_append(&transfer->body, bytes, size);
 		r = buffer_status(&transfer->body);
@@ -346,7 +346,7 @@ static bool set_options(struct http_transfer *transfer, const struct route_reque
 	curl->easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->reason);
 	curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_bytes);
 	curl->easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
-	curl->easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_line);
+	curl->easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
 	curl->easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
 	curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	/* Do not wait at the end for a name server that is slow. */

@@ -45,7 +45,7 @@ static bool is_from_stdin(const struct ctl_options *options)
 }
 
 /* Report why the arguments cannot be used, and return the status. */
-static int complain(int r, const struct buffer *reason)
+static int report_refusal(int r, const struct buffer *reason)
 {
 	if (r < 0)
 		terminal_complain("%s", strerror(-r));
@@ -101,7 +101,7 @@ static int read_given(const struct ctl_options *options, struct given *ret_given
 		r = read_object(options, &ret_given->object, &reason);
 	else
 		r = words_read(words, n_words, &ret_given->words, &reason);
-	return complain(r, &reason);
+	return report_refusal(r, &reason);
 }
 
 /* Get the definition of the tool. Return 0, also when there is none: the response to invoke reports that
@@ -134,7 +134,7 @@ static int write_words(struct given *given, const struct ctl_options *options,
 		tool_error_complain(definition, options);
 		return CTL_ERROR;
 	}
-	return complain(r, &reason);
+	return report_refusal(r, &reason);
 }
 
 /* Return the deadline of the tool, or 0. */

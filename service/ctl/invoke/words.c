@@ -31,7 +31,7 @@ static bool split(const char *text, struct word *ret_word)
 	return ret_word->key_size > 0;
 }
 
-static int refuse_text(const char *text, struct buffer *reason)
+static int refuse_word(const char *text, struct buffer *reason)
 {
 	buffer_printf(reason,
 		"'%s' is not an argument of a tool: write key=value, key:=JSON or key=@FILE", text);
@@ -109,7 +109,7 @@ static int read_argument_word(const char *text, struct word *word, struct buffer
 	int r;
 
 	if (!split(text, word))
-		return refuse_text(text, reason);
+		return refuse_word(text, reason);
 	if (!utf8_is_valid(word->key, word->key_size) ||
 		(!word->file && !utf8_is_valid(word->value, word->size)))
 		return refuse_bytes(word, reason);

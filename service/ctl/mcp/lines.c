@@ -18,7 +18,7 @@ static void give_line(const char *text, size_t size, lines_function function, vo
 }
 
 /* Take the next line of the buffer. Return whether there was a whole one. */
-static bool take_line(struct lines *lines, lines_function function, void *data)
+static bool take_first_line(struct lines *lines, lines_function function, void *data)
 {
 	const char *text = lines->bytes.data + lines->n_taken;
 	size_t left = lines->bytes.size - lines->n_taken;
@@ -87,7 +87,7 @@ bool lines_read(struct lines *lines, int fd, lines_function function, void *data
 		take_rest(lines, function, data);
 	if (n <= 0)
 		return n == -EINTR || n == -EAGAIN;
-	while (take_line(lines, function, data))
+	while (take_first_line(lines, function, data))
 		continue;
 	drop_taken(lines, function, data);
 	return true;
@@ -95,7 +95,7 @@ bool lines_read(struct lines *lines, int fd, lines_function function, void *data
 
 int lines_next(struct lines *lines, int fd, lines_function function, void *data)
 {
-	while (!take_line(lines, function, data)) {
+	while (!take_first_line(lines, function, data)) {
 		ssize_t n;
 
 		drop_taken(lines, function, data);

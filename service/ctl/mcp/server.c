@@ -142,7 +142,7 @@ static void put_line(struct mcp_ctl *mcp, struct buffer *line)
 	leave(mcp, r == -EPIPE ? CTL_DONE : CTL_ERROR);
 }
 
-static bool is_text(const struct json_tape *event, const char *key, const char *text)
+static bool has_event_text(const struct json_tape *event, const char *key, const char *text)
 {
 	uint32_t token = json_find(event, 0, key);
 
@@ -173,11 +173,11 @@ static struct in_flight **find_id(struct mcp_ctl *mcp, struct text_view id)
 }
 
 /* Find the call whose call_id the member of @event is. */
-static struct in_flight **find_call(struct mcp_ctl *mcp, const struct json_tape *event)
+static struct in_flight **find_in_flight(struct mcp_ctl *mcp, const struct json_tape *event)
 {
 	for (size_t i = 0; i < IN_FLIGHT_MAX; i++)
 		if (mcp->in_flight[i] && !mcp->in_flight[i]->is_listen &&
-			is_text(event, "call_id", mcp->in_flight[i]->call_id))
+			has_event_text(event, "call_id", mcp->in_flight[i]->call_id))
 			return &mcp->in_flight[i];
 	return NULL;
 }
@@ -221,7 +221,7 @@ static void send_cancel(struct mcp_ctl *mcp, const struct in_flight *request)
 
 /* ── responses ───────────────────────────────────────────────────────────────────────────────── */
 
-static void refuse(struct mcp_ctl *mcp, struct text_view id, const struct mcp_error *error)
+static void send_error(struct mcp_ctl *mcp, struct text_view id, const struct mcp_error *error)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
 
@@ -238,7 +238,7 @@ static void respond_call(struct mcp_ctl *mcp, const struct mcp_message *message,
 	struct mcp_error error;
 
 	if (mcp_write_call_result(&out, message, &identity, data, has_content, &text, &error) != 0)
-		refuse(mcp, message->id, &error);
+		send_error(mcp, message->id, &error);
 	else
 		put_line(mcp, &out);
 }
@@ -311,7 +311,7 @@ static void tell_changed(struct mcp_ctl *mcp)
 }
 
 /* Take the list over that @full and @mcp_list make. Return 0 or a negative errno. */
-static int take_tools(
+static int take_tool_list(
 	struct mcp_ctl *mcp, const struct json_tape *full, const struct json_tape *mcp_list)
 {
 	struct mcp_tools tools;
@@ -336,7 +336,7 @@ static void take_list(struct mcp_ctl *mcp, const struct json_tape *event)
 	if (mcp->listing == LISTING_DONE || !ctl_session_is_ours(mcp->session))
 		return;
 	if (mcp->listing == LISTING_MCP) {
-		end_listing(mcp, take_tools(mcp, &mcp->full.tape, event));
+		end_listing(mcp, take_tool_list(mcp, &mcp->full.tape, event));
 		return;
 	}
 	listing_move(mcp, LISTING_MCP);
@@ -399,12 +399,12 @@ static bool keep_request(struct mcp_ctl *mcp, struct in_flight **request)
 	if (find_id(mcp, (*request)->message.id)) {
 		mcp_refuse(
 			&error, MCP_INVALID_REQUEST, 400, "The id is that of a request in flight.");
-		refuse(mcp, (*request)->message.id, &error);
+		send_error(mcp, (*request)->message.id, &error);
 		return false;
 	}
 	if (!place && (*request)->is_listen) {
 		mcp_refuse(&error, MCP_INTERNAL_ERROR, 503, "Too many requests are in flight.");
-		refuse(mcp, (*request)->message.id, &error);
+		send_error(mcp, (*request)->message.id, &error);
 	} else if (!place) {
 		fail_call(mcp, &(*request)->message,
 			"{\"error\":\"RuntimeError: 64 requests are in flight: wait for one.\","
@@ -415,7 +415,7 @@ static bool keep_request(struct mcp_ctl *mcp, struct in_flight **request)
 	return place != NULL;
 }
 
-static void begin_call(struct mcp_ctl *mcp, struct in_flight **request)
+static void begin_tool_call(struct mcp_ctl *mcp, struct in_flight **request)
 {
 	const struct mcp_message *message = &(*request)->message;
 	const struct mcp_tool *tool = mcp_tools_find(&mcp->tools, &message->tape, message->name);
@@ -432,7 +432,7 @@ static void begin_call(struct mcp_ctl *mcp, struct in_flight **request)
 		mcp_refuse(&error, MCP_INVALID_PARAMS, 200, "Unknown tool");
 		if (buffer_status(&text) == 0)
 			error.message = (struct text_view){text.data, text.size};
-		refuse(mcp, message->id, &error);
+		send_error(mcp, message->id, &error);
 		return;
 	}
 	if (hex_write_id((*request)->call_id) < 0)
@@ -540,16 +540,16 @@ static void tell_progress(
 		put_line(mcp, &out);
 }
 
-static void take_progress(struct mcp_ctl *mcp, const struct json_tape *event)
+static void pass_progress(struct mcp_ctl *mcp, const struct json_tape *event)
 {
-	struct in_flight **place = find_call(mcp, event);
+	struct in_flight **place = find_in_flight(mcp, event);
 	cleanup(buffer_deinit) struct buffer text = {0};
 	uint32_t progress = json_find(event, 0, "progress");
 	uint32_t said = json_find(event, 0, "text");
 	double value = -1;
 
 	/* A question is reported again and again, see tell_asking(). */
-	if (!place || is_text(event, "state", "waiting"))
+	if (!place || has_event_text(event, "state", "waiting"))
 		return;
 	if (progress != JSON_NONE && json_type_at(event, progress) == JSON_NUMBER &&
 		json_number_f64(event, progress, &value) != 0)
@@ -579,7 +579,7 @@ static bool tell_asking(struct mcp_ctl *mcp)
 
 static void take_question(struct mcp_ctl *mcp, const struct json_tape *event)
 {
-	struct in_flight **place = find_call(mcp, event);
+	struct in_flight **place = find_in_flight(mcp, event);
 	uint32_t id = json_find(event, 0, "id");
 
 	if (!place || (*place)->question || id == JSON_NONE ||
@@ -594,12 +594,12 @@ static void take_resolution(struct mcp_ctl *mcp, const struct json_tape *event)
 	for (size_t i = 0; i < IN_FLIGHT_MAX; i++) {
 		struct in_flight *request = mcp->in_flight[i];
 
-		if (request && request->question && is_text(event, "id", request->question))
+		if (request && request->question && has_event_text(event, "id", request->question))
 			free(take_ptr(request->question));
 	}
 }
 
-static void take_event(void *data, const char *topic, const struct json_tape *event)
+static void take_call_event(void *data, const char *topic, const struct json_tape *event)
 {
 	struct mcp_ctl *mcp = data;
 	static const struct {
@@ -607,7 +607,7 @@ static void take_event(void *data, const char *topic, const struct json_tape *ev
 		void (*take)(struct mcp_ctl *mcp, const struct json_tape *event);
 	} events[] = {
 		{INVOKE_RESPONSE, take_result},
-		{PROGRESS_TOPIC, take_progress},
+		{PROGRESS_TOPIC, pass_progress},
 		{LIST_RESPONSE, take_list},
 		{CALLS_RESPONSE, take_calls},
 		{REQUESTED_TOPIC, take_question},
@@ -644,7 +644,7 @@ static void list_tools(struct mcp_ctl *mcp, const struct mcp_message *message)
 
 	if (mcp_write_tools(&out, message, &identity, mcp->tools.texts, mcp->tools.n_items,
 		    mcp->tools.digest, &error) != 0)
-		refuse(mcp, message->id, &error);
+		send_error(mcp, message->id, &error);
 	else
 		put_line(mcp, &out);
 }
@@ -658,7 +658,7 @@ static void write_response(struct mcp_ctl *mcp, const struct mcp_message *messag
 	put_line(mcp, &out);
 }
 
-static void take_request(struct mcp_ctl *mcp, struct in_flight **request)
+static void take_client_request(struct mcp_ctl *mcp, struct in_flight **request)
 {
 	const struct mcp_message *message = &(*request)->message;
 
@@ -677,7 +677,7 @@ static void take_request(struct mcp_ctl *mcp, struct in_flight **request)
 		list_tools(mcp, message);
 		return;
 	case MCP_TOOLS_CALL:
-		begin_call(mcp, request);
+		begin_tool_call(mcp, request);
 		return;
 	case MCP_LISTEN:
 		begin_listen(mcp, request);
@@ -699,7 +699,7 @@ static void take_cancelled(struct mcp_ctl *mcp, const struct mcp_message *messag
 	in_flight_free(take_ptr(*place));
 }
 
-static void take_line(void *data, const char *text, size_t size)
+static void take_client_line(void *data, const char *text, size_t size)
 {
 	struct mcp_ctl *mcp = data;
 	cleanup(in_flight_cleanup) struct in_flight *request = calloc(1, sizeof(*request));
@@ -718,9 +718,9 @@ static void take_line(void *data, const char *text, size_t size)
 	if (r < 0)
 		terminal_complain("a message was dropped: %s", strerror(-r));
 	else if (r > 0 && request->message.kind == MCP_REQUEST)
-		refuse(mcp, request->message.id, &error);
+		send_error(mcp, request->message.id, &error);
 	else if (r == 0 && request->message.kind == MCP_REQUEST)
-		take_request(mcp, &request);
+		take_client_request(mcp, &request);
 	else if (r == 0 && request->message.method == MCP_CANCELLED)
 		take_cancelled(mcp, &request->message);
 }
@@ -754,7 +754,7 @@ static bool read_input(void *data)
 	struct mcp_ctl *mcp = data;
 	bool had_paused = mcp->has_paused;
 
-	if (!lines_read(&mcp->lines, STDIN_FILENO, take_line, mcp)) {
+	if (!lines_read(&mcp->lines, STDIN_FILENO, take_client_line, mcp)) {
 		end_input(mcp);
 		return false;
 	}
@@ -770,7 +770,7 @@ static bool take_file(struct mcp_ctl *mcp)
 	int r = 1;
 
 	for (size_t i = 0; i < FILE_LINES && r == 1 && !mcp->is_over && find_place(mcp); i++)
-		r = lines_next(&mcp->lines, STDIN_FILENO, take_line, mcp);
+		r = lines_next(&mcp->lines, STDIN_FILENO, take_client_line, mcp);
 	if (r < 0) {
 		terminal_complain("stdin cannot be read: %s", strerror(-r));
 		leave(mcp, CTL_USAGE);
@@ -838,7 +838,7 @@ static int ask_first_list(struct mcp_ctl *mcp)
 	}
 	if (r != CTL_DONE)
 		return r;
-	if (take_tools(mcp, &full.tape, &listed.tape) == -EAGAIN)
+	if (take_tool_list(mcp, &full.tape, &listed.tape) == -EAGAIN)
 		begin_listing(mcp);
 	return CTL_DONE;
 }
@@ -874,7 +874,7 @@ static uint64_t await_end(struct mcp_ctl *mcp, uint64_t wait_ms)
 	return wait_ms;
 }
 
-static int serve(struct mcp_ctl *mcp)
+static int serve_client(struct mcp_ctl *mcp)
 {
 	static const char *const topics[] = {INVOKE_RESPONSE, PROGRESS_TOPIC, LIST_RESPONSE,
 		CALLS_RESPONSE, REQUESTED_TOPIC, RESOLVED_TOPIC, CHANGED_TOPIC};
@@ -886,7 +886,7 @@ static int serve(struct mcp_ctl *mcp)
 		r = ctl_session_interrupts(mcp->session, NULL, NULL, NULL);
 	if (r != CTL_DONE)
 		return r;
-	ctl_session_listen(mcp->session, topics, ARRAY_SIZE(topics), take_event, mcp);
+	ctl_session_listen(mcp->session, topics, ARRAY_SIZE(topics), take_call_event, mcp);
 	ctl_session_stay(mcp->session);
 	r = ctl_session_read(mcp->session, STDIN_FILENO, read_input, mcp);
 	mcp->is_file = r == -EPERM;
@@ -953,7 +953,7 @@ int ctl_mcp(const struct ctl_options *options)
 	int r = open_session(options, &service, &mcp);
 
 	if (r == CTL_DONE)
-		r = serve(&mcp);
+		r = serve_client(&mcp);
 	for (size_t i = 0; i < IN_FLIGHT_MAX; i++)
 		in_flight_free(mcp.in_flight[i]);
 	ctl_session_close(mcp.session);

@@ -18,12 +18,12 @@ static int compare_listed(const void *a, const void *b)
 		(*(struct mcp_tool *const *)a)->listed, (*(struct mcp_tool *const *)b)->listed);
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_mcp_names(const void *a, const void *b)
 {
 	return strcmp((*(struct mcp_tool *const *)a)->name, (*(struct mcp_tool *const *)b)->name);
 }
 
-static char *dup_member(const struct json_tape *tape, uint32_t object, const char *key)
+static char *dup_listed_member(const struct json_tape *tape, uint32_t object, const char *key)
 {
 	uint32_t value = json_type_at(tape, object) == JSON_OBJECT ? json_find(tape, object, key)
 								   : JSON_NONE;
@@ -34,7 +34,7 @@ static char *dup_member(const struct json_tape *tape, uint32_t object, const cha
 }
 
 /* Write the Tool at @token with the name @listed in place of its own. Return its text, or NULL. */
-static char *write_tool(
+static char *write_mcp_tool(
 	const struct json_tape *tape, uint32_t token, const char *listed, size_t *ret_size)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
@@ -69,7 +69,7 @@ static uint32_t find_list(const struct json_tape *tape)
 }
 
 /* Read the tools of both lists, with the text of each, under its name alone, in @tokens. */
-static int read_tools(const struct json_tape *full, const struct json_tape *mcp,
+static int read_listed_tools(const struct json_tape *full, const struct json_tape *mcp,
 	const char *const *ids, size_t n_ids, struct mcp_tools *tools, uint32_t *tokens)
 {
 	uint32_t i = json_first(full, find_list(full));
@@ -78,8 +78,8 @@ static int read_tools(const struct json_tape *full, const struct json_tape *mcp,
 	for (; i < json_end(full, find_list(full)); i = json_next(full, i), j = json_next(mcp, j)) {
 		struct mcp_tool *tool = &tools->items[tools->n_items];
 
-		*tool = (struct mcp_tool){dup_member(full, i, "toolbox_id"),
-			dup_member(full, i, "name"), NULL,
+		*tool = (struct mcp_tool){dup_listed_member(full, i, "toolbox_id"),
+			dup_listed_member(full, i, "name"), NULL,
 			json_type_at(full, i) == JSON_OBJECT &&
 				json_find(full, i, "output") != JSON_NONE};
 		if (!tool->toolbox_id || !tool->name || json_type_at(mcp, j) != JSON_OBJECT ||
@@ -129,14 +129,14 @@ static int write_texts(struct mcp_tools *tools, const struct json_tape *mcp, con
 	for (size_t i = 0; i < tools->n_items; i++) {
 		struct text_view *text = &tools->texts[i];
 
-		text->text = write_tool(mcp, tokens[i], tools->items[i].listed, &text->size);
+		text->text = write_mcp_tool(mcp, tokens[i], tools->items[i].listed, &text->size);
 		if (!text->text)
 			return -ENOMEM;
 		tools->digest = digest_bytes(tools->digest, text->text, text->size);
 		tools->by_listed[i] = tools->by_name[i] = &tools->items[i];
 	}
 	qsort(tools->by_listed, tools->n_items, sizeof(*tools->by_listed), compare_listed);
-	qsort(tools->by_name, tools->n_items, sizeof(*tools->by_name), compare_names);
+	qsort(tools->by_name, tools->n_items, sizeof(*tools->by_name), compare_mcp_names);
 	return 0;
 }
 
@@ -160,7 +160,7 @@ int mcp_tools_make(const struct json_tape *full, const struct json_tape *mcp,
 	tools.by_name = calloc(n + 1, sizeof(struct mcp_tool *));
 	if (!tokens || !tools.items || !tools.texts || !tools.by_listed || !tools.by_name)
 		r = -ENOMEM;
-	r = r ? r : read_tools(full, mcp, ids, n_ids, &tools, tokens);
+	r = r ? r : read_listed_tools(full, mcp, ids, n_ids, &tools, tokens);
 	r = r ? r : name_tools(&tools, n_ids == 1);
 	r = r ? r : write_texts(&tools, mcp, tokens);
 	if (r == 0)
@@ -171,7 +171,7 @@ int mcp_tools_make(const struct json_tape *full, const struct json_tape *mcp,
 }
 
 /* Return the only one of @sorted that @compare calls equal to @wanted, or NULL. */
-static const struct mcp_tool *find_only(struct mcp_tool *const *sorted, size_t n,
+static const struct mcp_tool *find_unique(struct mcp_tool *const *sorted, size_t n,
 	const struct mcp_tool *wanted, int (*compare)(const void *, const void *))
 {
 	struct mcp_tool *const *found =
@@ -193,8 +193,9 @@ const struct mcp_tool *mcp_tools_find(
 
 	if (!text || strlen(text) != size)
 		return NULL;
-	tool = find_only(tools->by_listed, tools->n_items, &wanted, compare_listed);
-	return tool ? tool : find_only(tools->by_name, tools->n_items, &wanted, compare_names);
+	tool = find_unique(tools->by_listed, tools->n_items, &wanted, compare_listed);
+	return tool ? tool
+		    : find_unique(tools->by_name, tools->n_items, &wanted, compare_mcp_names);
 }
 
 void mcp_tools_deinit(struct mcp_tools *tools)

@@ -31,7 +31,7 @@ struct listing {
 	size_t n;
 };
 
-static void add_row(
+static void add_question_row(
 	void *data, const struct json_tape *tape, uint32_t object, const struct question_mark *mark)
 {
 	static const char *const keys[] = {"id", NULL, "risk", "source", "expires_s", "question"};
@@ -90,7 +90,7 @@ static int list_table(struct ctl_session *session, const struct approval_key *ke
 	int r;
 
 	table_init(&listing.table, columns, ARRAY_SIZE(columns));
-	r = questions_each(session, key, add_row, &listing);
+	r = questions_each(session, key, add_question_row, &listing);
 	if (r == 0 && listing.n > 0)
 		table_print(&listing.table);
 	else if (r == 0)

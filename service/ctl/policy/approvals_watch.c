@@ -367,7 +367,7 @@ static int answer_question(
 }
 
 /* Act on the key that was pressed. *ret_leaves: it is the one to leave. */
-static int act(struct watch *watch, bool *ret_leaves)
+static int act_on_key(struct watch *watch, bool *ret_leaves)
 {
 	struct watched *question = first_question(watch);
 	char key = watch->pressed;
@@ -446,7 +446,7 @@ static int serve_person(struct watch *watch)
 			show_question(watch, question);
 		}
 		if (watch->pressed || watch->is_over)
-			r = act(watch, &leaves);
+			r = act_on_key(watch, &leaves);
 		else if (now_ms >= watch->renew_ms)
 			r = renew_attach(watch, &is_new);
 		else

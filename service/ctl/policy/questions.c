@@ -13,7 +13,7 @@
 /* The pages of a list: one has a megabyte, or one question. */
 #define PAGES_MAX 1024
 
-static bool is_hex(const char *text, size_t size)
+static bool is_hex_text(const char *text, size_t size)
 {
 	return strspn(text, "0123456789abcdef") == size && text[size] == '\0';
 }
@@ -27,7 +27,7 @@ bool questions_read_hex(
 	if (token == JSON_NONE || json_type_at(tape, token) != JSON_STRING)
 		return false;
 	json_string_decode(tape, token, &text);
-	if (!buffer_terminate(&text) || text.size != size || !is_hex(text.data, size))
+	if (!buffer_terminate(&text) || text.size != size || !is_hex_text(text.data, size))
 		return false;
 	memcpy(ret, text.data, size + 1);
 	return true;
@@ -35,7 +35,7 @@ bool questions_read_hex(
 
 bool questions_is_id(const char *id)
 {
-	return is_hex(id, HEX_ID_CHARS);
+	return is_hex_text(id, HEX_ID_CHARS);
 }
 
 /* Return whether the member `seal` of the message at @object is the one that @prove makes. */

@@ -149,7 +149,7 @@ static bool change_entry(const struct act *act, const struct end *end,
 }
 
 /* Print what has changed, and why that may not be all. */
-static int report(struct ctl_session *session, const struct ctl_options *options,
+static int report_end(struct ctl_session *session, const struct ctl_options *options,
 	const struct act *act, const struct end *end, const char *folder)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
@@ -218,7 +218,7 @@ static int change(struct ctl_session *session, const struct ctl_options *options
 		r = own_files_reload(session, options);
 	if (r == 0)
 		r = check_file(options, act, folder);
-	return r == 0 ? report(session, options, act, end, folder) : r;
+	return r == 0 ? report_end(session, options, act, end, folder) : r;
 }
 
 /* Read the value of --for (NULL: not given). Return 0, or CTL_USAGE after a complaint. */

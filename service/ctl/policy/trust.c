@@ -72,7 +72,7 @@ static void show_member(const char *member, const struct json_tape *before, uint
 }
 
 /* Return the element @n of the array at the root, or JSON_NONE when it is null, or when the array is shorter. */
-static uint32_t find_element(const struct json_tape *tape, size_t n)
+static uint32_t find_nth(const struct json_tape *tape, size_t n)
 {
 	uint32_t at = json_first(tape, 0);
 
@@ -104,8 +104,8 @@ static void show_tool(
 		return;
 	}
 	for (size_t i = 0; i < MCP_PIN_MEMBERS; i++)
-		show_member(mcp_pin_members[i], &before, find_element(&before, i), &after,
-			find_element(&after, i));
+		show_member(mcp_pin_members[i], &before, find_nth(&before, i), &after,
+			find_nth(&after, i));
 }
 
 /* Show the changes, and return how many there are. */
@@ -163,7 +163,7 @@ static int look_at_file(struct trusting *trusting, const char *folder, const cha
 }
 
 /* Whether @name is of a file of the toolbox @id: ID.DIGEST.json. */
-static bool is_of(const char *name, const char *id)
+static bool is_pin_of(const char *name, const char *id)
 {
 	size_t size = strlen(id);
 
@@ -190,7 +190,7 @@ static int look_at_files(struct trusting *trusting, const char *id)
 	if (files && !trusting->options->show)
 		r = own_files_lock(trusting->options, &trusting->state, PINS_FOLDER, &lock);
 	while (files && r == CTL_DONE && (entry = readdir(files)))
-		if (is_of(entry->d_name, id))
+		if (is_pin_of(entry->d_name, id))
 			r = look_at_file(trusting, folder, entry->d_name);
 	if (files)
 		closedir(files);

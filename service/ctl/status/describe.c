@@ -29,7 +29,7 @@ static void append_line(struct buffer *out, const char *name, const struct buffe
 }
 
 /* Append the line @name with the member @key. */
-static void append_member(struct buffer *out, const char *name, const struct json_tape *tape,
+static void append_labelled(struct buffer *out, const char *name, const struct json_tape *tape,
 	uint32_t object, const char *key)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -190,10 +190,10 @@ static void append_toolbox(
 
 	append_title(tape, toolbox, id, out);
 	if (!status_has(tape, toolbox, "last_good"))
-		append_member(out, "why", tape, toolbox, "why");
+		append_labelled(out, "why", tape, toolbox, "why");
 	append_serving(tape, toolbox, out);
 	append_advice(tape, toolbox, id, out);
-	append_member(out, "file", tape, toolbox, "file");
+	append_labelled(out, "file", tape, toolbox, "file");
 	append_kind(tape, toolbox, out);
 }
 
@@ -214,7 +214,7 @@ static void append_failed(const struct ctl_response *response, struct buffer *ou
 	if (entries == JSON_NONE)
 		return;
 	json_each(i, tape, entries)
-		append_member(out, "failed", tape, i, "error");
+		append_labelled(out, "failed", tape, i, "error");
 	json_each(i, tape, entries) {
 		buffer_reset(&text);
 		buffer_append_string(&text, "toolboxctl check ");

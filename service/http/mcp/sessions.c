@@ -76,7 +76,7 @@ static struct mcp_session *find_least(const struct mcp_sessions *sessions, const
 
 /* Let a session give way to another one of @holder: of its own when it has its share, else of any when there are too
  * many. */
-static void make_room(struct mcp_sessions *sessions, const char *holder)
+static void make_session_room(struct mcp_sessions *sessions, const char *holder)
 {
 	size_t own = 0;
 
@@ -105,7 +105,7 @@ struct mcp_session *mcp_sessions_add(
 		return NULL;
 	snprintf(session->source, sizeof(session->source), "%s", source);
 	snprintf(session->holder, sizeof(session->holder), "%s", holder);
-	make_room(sessions, session->holder);
+	make_session_room(sessions, session->holder);
 	session->used_ms = now_ms;
 	list_init(&session->link);
 	list_append(&sessions->list, &session->link);

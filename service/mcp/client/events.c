@@ -86,7 +86,7 @@ static int end_event(struct mcp_events *events, mcp_event_function receive, void
 	return r;
 }
 
-static int take_line(struct mcp_events *events, const char *line, size_t size,
+static int take_event_line(struct mcp_events *events, const char *line, size_t size,
 	mcp_event_function receive, void *context)
 {
 	const char *colon;
@@ -128,12 +128,13 @@ static int end_line(struct mcp_events *events, const char *bytes, size_t size,
 	int r;
 
 	if (events->line.size == 0)
-		return size > events->bytes_max ? -EMSGSIZE
-						: take_line(events, bytes, size, receive, context);
+		return size > events->bytes_max
+			       ? -EMSGSIZE
+			       : take_event_line(events, bytes, size, receive, context);
 	buffer_append(&events->line, bytes, size);
 	r = buffer_status(&events->line);
 	if (r == 0)
-		r = take_line(events, events->line.data, events->line.size, receive, context);
+		r = take_event_line(events, events->line.data, events->line.size, receive, context);
 	buffer_recycle(&events->line, KEPT_BYTES);
 	return r;
 }

@@ -60,7 +60,8 @@ static enum mcp_end write_reason(const char *reason, struct buffer *out)
 }
 
 /* Append that the result has the type at @type. */
-static enum mcp_end write_type(const struct json_tape *tape, uint32_t type, struct buffer *out)
+static enum mcp_end write_block_type(
+	const struct json_tape *tape, uint32_t type, struct buffer *out)
 {
 	cleanup(buffer_deinit) struct buffer name = {0};
 
@@ -191,7 +192,7 @@ enum mcp_end mcp_read_end(const struct json_tape *tape, struct buffer *out, bool
 	if (result == JSON_NONE)
 		return write_reason("The server has sent a result that is not an object.", out);
 	if (type != JSON_NONE && !json_is_text(tape, type, "complete"))
-		return write_type(tape, type, out);
+		return write_block_type(tape, type, out);
 	if (content == JSON_NONE && structured == JSON_NONE && !is_error)
 		return write_reason("The server has sent a result without content.", out);
 	if (content != JSON_NONE && json_type_at(tape, content) != JSON_ARRAY)
@@ -225,7 +226,7 @@ enum mcp_end mcp_read_plain_end(const struct json_tape *tape, struct buffer *out
 	if (result == JSON_NONE)
 		return write_reason("The server has sent a result that is not an object.", out);
 	if (type != JSON_NONE && !json_is_text(tape, type, "complete"))
-		return write_type(tape, type, out);
+		return write_block_type(tape, type, out);
 	json_write_compact(&text, tape, result);
 	buffer_fail_with(out, &text);
 	buffer_append_string(out, "{\"content\":[{\"type\":\"text\",\"text\":");

@@ -24,7 +24,8 @@
 /* ── faults ──────────────────────────────────────────────────────────────────────────────────── */
 
 /* Append @reason, and the byte at which @text is no JSON. */
-static void write_reason(const char *text, size_t size, struct text_view reason, struct buffer *out)
+static void write_salvage_reason(
+	const char *text, size_t size, struct text_view reason, struct buffer *out)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	struct json_error error;
@@ -46,7 +47,7 @@ void mcp_write_fault(const char *text, size_t size, struct text_view reason, str
 	while (shown < size && ((unsigned char)text[shown] & 0xC0) == 0x80)
 		shown--;
 	buffer_append_string(out, "it has sent what is no message: ");
-	write_reason(text, size, reason, out);
+	write_salvage_reason(text, size, reason, out);
 	buffer_append_string(out, ": ");
 	visible_append(out, text, shown);
 }
@@ -107,7 +108,7 @@ static void skip_space(struct walk *walk)
 }
 
 /* Skip the string that begins here. Return what is between its quotes. */
-static struct text_view skip_string(struct walk *walk)
+static struct text_view skip_salvaged_string(struct walk *walk)
 {
 	const char *start = ++walk->at;
 	const char *stop;
@@ -119,13 +120,13 @@ static struct text_view skip_string(struct walk *walk)
 	return (struct text_view){start, (size_t)(stop - start)};
 }
 
-static bool is_key(struct text_view key, const char *name)
+static bool is_salvaged_key(struct text_view key, const char *name)
 {
 	return key.size == strlen(name) && memcmp(key.text, name, key.size) == 0;
 }
 
 /* Read the id that begins here: an integer, or a string with one. The text is absent if it is neither. */
-static struct text_view read_id(struct walk *walk)
+static struct text_view read_salvaged_id(struct walk *walk)
 {
 	bool is_string = walk->at < walk->end && *walk->at == '"';
 	const char *start = walk->at + is_string;
@@ -143,19 +144,20 @@ static struct text_view read_id(struct walk *walk)
 }
 
 /* Read the string that begins here, which may be the key of a member of an outermost object. */
-static void read_string(struct walk *walk)
+static void read_salvaged_string(struct walk *walk)
 {
-	struct text_view key = skip_string(walk);
+	struct text_view key = skip_salvaged_string(walk);
 
 	skip_space(walk);
 	if (walk->level != 1 || walk->at == walk->end || *walk->at != ':')
 		return;
 	walk->at++;
 	skip_space(walk);
-	if (is_key(key, "id"))
-		walk->id = read_id(walk);
-	walk->has_method = walk->has_method || is_key(key, "method");
-	walk->has_outcome = walk->has_outcome || is_key(key, "result") || is_key(key, "error");
+	if (is_salvaged_key(key, "id"))
+		walk->id = read_salvaged_id(walk);
+	walk->has_method = walk->has_method || is_salvaged_key(key, "method");
+	walk->has_outcome = walk->has_outcome || is_salvaged_key(key, "result") ||
+			    is_salvaged_key(key, "error");
 }
 
 /* Walk to the end of the next outermost object. Return false when there is none. */
@@ -173,7 +175,7 @@ static bool walk_object(struct walk *walk)
 		char byte = *walk->at;
 
 		if (byte == '"') {
-			read_string(walk);
+			read_salvaged_string(walk);
 			continue;
 		}
 		walk->level += byte == '{' || byte == '[';
@@ -203,7 +205,7 @@ void mcp_write_failures(const char *text, size_t size, struct text_view reason, 
 	size_t count = 0;
 
 	buffer_append_string(&message, "the server has sent an answer that cannot be read: ");
-	write_reason(text, size, reason, &message);
+	write_salvage_reason(text, size, reason, &message);
 	buffer_fail_with(out, &message);
 	error.message = (struct text_view){message.data, message.size};
 	buffer_append_char(out, '[');

@@ -21,7 +21,7 @@ static int report_form(struct buffer *form, mcp_secret_form_function found, void
 }
 
 /* Append the code point of @length bytes of UTF-8 as JSON has it in ASCII. */
-static void write_escape(const char *text, size_t length, struct buffer *out)
+static void write_form_escape(const char *text, size_t length, struct buffer *out)
 {
 	static const unsigned char masks[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
 	unsigned int code = (unsigned char)text[0] & masks[length];
@@ -46,7 +46,7 @@ static void write_other(const struct buffer *json, bool has_slashes, struct buff
 		if (has_slashes && json->data[at] == '/')
 			buffer_append_string(out, "\\/");
 		else if (!has_slashes && length > 1)
-			write_escape(json->data + at, length, out);
+			write_form_escape(json->data + at, length, out);
 		else
 			buffer_append(out, json->data + at, length);
 	}

@@ -214,7 +214,8 @@ static void value_deinit(struct buffer *value)
 	buffer_deinit(value);
 }
 
-static int refuse(struct buffer *reason, const char *reference, size_t size, const char *why)
+static int refuse_reference(
+	struct buffer *reason, const char *reference, size_t size, const char *why)
 {
 	buffer_append(reason, reference, size);
 	buffer_append_char(reason, ' ');
@@ -267,7 +268,7 @@ static int expand_reference(struct mcp_secrets *secrets, const char *reference, 
 	if (r == -ENOMEM)
 		return r;
 	if (r == -EMSGSIZE || r == -EFBIG)
-		return refuse(reason, reference, size, "has more than 64 KiB");
+		return refuse_reference(reason, reference, size, "has more than 64 KiB");
 	if (r < 0) {
 		buffer_append(reason, reference, size);
 		buffer_printf(reason, " cannot be read: %s", strerror(-r));
@@ -277,7 +278,7 @@ static int expand_reference(struct mcp_secrets *secrets, const char *reference, 
 		value.size--;
 	why = judge_value(&value, is_header);
 	if (why)
-		return refuse(reason, reference, size, why);
+		return refuse_reference(reason, reference, size, why);
 	buffer_append(out, value.data, value.size);
 	return !is_file && is_common(name) ? 0 : mcp_secrets_add(secrets, value.data, value.size);
 }
@@ -309,7 +310,7 @@ int mcp_secrets_expand(struct mcp_secrets *secrets, const char *text, bool is_he
 		end = strchr(at, '}');
 		/* The text may be a secret that was written without regard to this, so it is not named. */
 		if (!end || (!is_file && !begins_with(at, "${env:")))
-			return refuse(reason, "${", strlen("${"),
+			return refuse_reference(reason, "${", strlen("${"),
 				"begins neither ${env:NAME} nor ${file:PATH}; for the text, write "
 				"$${");
 		r = expand_reference(secrets, at, (size_t)(end - at) + 1, is_file, is_header, read,

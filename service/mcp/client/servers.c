@@ -37,7 +37,7 @@ static void refuse_entry(struct entry *entry, const char *reason)
 }
 
 /* Return the member @key, where null counts as absent; refuse the server for @reason unless it has @type. */
-static uint32_t find_part(
+static uint32_t find_server_member(
 	struct entry *entry, const char *key, enum json_type type, const char *reason)
 {
 	uint32_t value = json_find(entry->tape, entry->object, key);
@@ -92,9 +92,12 @@ static void write_part(
 /* Append the command at @command with its arguments, and its surroundings. */
 static void write_command(struct buffer *out, struct entry *entry, uint32_t command)
 {
-	uint32_t args = find_part(entry, "args", JSON_ARRAY, "has \"args\" that are no array");
-	uint32_t env = find_part(entry, "env", JSON_OBJECT, "has an \"env\" that is no object");
-	uint32_t cwd = find_part(entry, "cwd", JSON_STRING, "has a \"cwd\" that is no string");
+	uint32_t args =
+		find_server_member(entry, "args", JSON_ARRAY, "has \"args\" that are no array");
+	uint32_t env =
+		find_server_member(entry, "env", JSON_OBJECT, "has an \"env\" that is no object");
+	uint32_t cwd =
+		find_server_member(entry, "cwd", JSON_STRING, "has a \"cwd\" that is no string");
 
 	check_text(entry, command, "");
 	if (json_at(entry->tape, command)->length == 0)
@@ -121,8 +124,8 @@ static void write_command(struct buffer *out, struct entry *entry, uint32_t comm
 
 static void write_url(struct buffer *out, struct entry *entry, uint32_t url)
 {
-	uint32_t headers =
-		find_part(entry, "headers", JSON_OBJECT, "has \"headers\" that are no object");
+	uint32_t headers = find_server_member(
+		entry, "headers", JSON_OBJECT, "has \"headers\" that are no object");
 
 	check_text(entry, url, "");
 	buffer_append_string(out, "\"url\":");
@@ -156,10 +159,12 @@ static void check_transport(struct entry *entry, uint32_t type, bool has_url)
 /* Append the manifest of the server, which may be refused then. */
 static void write_manifest(struct buffer *out, struct entry *entry, const char *id)
 {
-	uint32_t command =
-		find_part(entry, "command", JSON_STRING, "has a \"command\" that is no string");
-	uint32_t url = find_part(entry, "url", JSON_STRING, "has a \"url\" that is no string");
-	uint32_t type = find_part(entry, "type", JSON_STRING, "has a \"type\" that is no string");
+	uint32_t command = find_server_member(
+		entry, "command", JSON_STRING, "has a \"command\" that is no string");
+	uint32_t url =
+		find_server_member(entry, "url", JSON_STRING, "has a \"url\" that is no string");
+	uint32_t type =
+		find_server_member(entry, "type", JSON_STRING, "has a \"type\" that is no string");
 
 	if (has_member(entry, "disabled", JSON_TRUE) || has_member(entry, "enabled", JSON_FALSE) ||
 		has_member(entry, "isActive", JSON_FALSE)) {
@@ -167,9 +172,12 @@ static void write_manifest(struct buffer *out, struct entry *entry, const char *
 		entry->reason = "is disabled";
 		return;
 	}
-	find_part(entry, "disabled", JSON_FALSE, "has \"disabled\" that is neither true nor false");
-	find_part(entry, "enabled", JSON_TRUE, "has \"enabled\" that is neither true nor false");
-	find_part(entry, "isActive", JSON_TRUE, "has \"isActive\" that is neither true nor false");
+	find_server_member(
+		entry, "disabled", JSON_FALSE, "has \"disabled\" that is neither true nor false");
+	find_server_member(
+		entry, "enabled", JSON_TRUE, "has \"enabled\" that is neither true nor false");
+	find_server_member(
+		entry, "isActive", JSON_TRUE, "has \"isActive\" that is neither true nor false");
 	if ((command == JSON_NONE) == (url == JSON_NONE))
 		refuse_entry(entry, "must have either a \"command\" or a \"url\"");
 	check_transport(entry, type, url != JSON_NONE);

@@ -131,7 +131,7 @@ static int compare_elements(const void *a, const void *b)
 
 /* ── the operator's choice ───────────────────────────────────────────────────────────────────── */
 
-static bool has_name(const struct element *element, const char *name, size_t size)
+static bool is_element_named(const struct element *element, const char *name, size_t size)
 {
 	return glob_matches(name, size, element->server_name, element->size) ||
 	       (!element->is_taken &&
@@ -141,7 +141,7 @@ static bool has_name(const struct element *element, const char *name, size_t siz
 static bool is_among(const struct element *element, const struct mcp_patterns *patterns)
 {
 	for (size_t i = 0; i < patterns->n_items; i++)
-		if (has_name(element, patterns->items[i], strlen(patterns->items[i])))
+		if (is_element_named(element, patterns->items[i], strlen(patterns->items[i])))
 			return true;
 	return false;
 }
@@ -225,7 +225,7 @@ static void trim_blanks(struct buffer *text)
 
 /* Return the description or title at @token without hidden characters, cut, and owned by the caller; NULL
  * without memory. */
-static char *read_text(const struct json_tape *tape, uint32_t token, struct mcp_tool *tool)
+static char *read_tool_text(const struct json_tape *tape, uint32_t token, struct mcp_tool *tool)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 	cleanup(buffer_deinit) struct buffer stripped = {0};
@@ -392,9 +392,9 @@ static int read_tool(const struct json_tape *tape, struct element *element,
 			json_find_typed(tape, object, "annotations", JSON_OBJECT), "title",
 			JSON_STRING);
 	memcpy(tool->name, element->name, sizeof(tool->name));
-	if (description != JSON_NONE && !(text = read_text(tape, description, tool)))
+	if (description != JSON_NONE && !(text = read_tool_text(tape, description, tool)))
 		return -ENOMEM;
-	if (title != JSON_NONE && !(tool->title = read_text(tape, title, tool)))
+	if (title != JSON_NONE && !(tool->title = read_tool_text(tape, title, tool)))
 		return -ENOMEM;
 	tool->server_name = take_ptr(element->server_name);
 	if (choose_risk(tape, object, rules, tool, &risk) < 0)

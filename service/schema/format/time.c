@@ -21,7 +21,7 @@ static int read_digits(const char *text, size_t digits)
 	return value;
 }
 
-static bool is_in(int value, int low, int high)
+static bool is_between(int value, int low, int high)
 {
 	return value >= low && value <= high;
 }
@@ -44,8 +44,8 @@ bool format_is_date(const char *text, size_t size)
 		return false;
 	year = read_digits(text, 4);
 	month = read_digits(text + 5, 2);
-	return year >= 0 && is_in(month, 1, 12) &&
-	       is_in(read_digits(text + 8, 2), 1, days_in_month(year, month));
+	return year >= 0 && is_between(month, 1, 12) &&
+	       is_between(read_digits(text + 8, 2), 1, days_in_month(year, month));
 }
 
 /* "Z" or "+01:00"; @ret_minutes is what it is ahead of UTC. */
@@ -61,7 +61,7 @@ static bool read_offset(const char *text, size_t size, int *ret_minutes)
 		return false;
 	hours = read_digits(text + 1, 2);
 	minutes = read_digits(text + 4, 2);
-	if (!is_in(hours, 0, 23) || !is_in(minutes, 0, 59))
+	if (!is_between(hours, 0, 23) || !is_between(minutes, 0, 59))
 		return false;
 	*ret_minutes = (hours * 60 + minutes) * (*text == '-' ? -1 : 1);
 	return true;
@@ -80,7 +80,7 @@ bool format_is_time(const char *text, size_t size)
 	hour = read_digits(text, 2);
 	minute = read_digits(text + 3, 2);
 	second = read_digits(text + 6, 2);
-	if (!is_in(hour, 0, 23) || !is_in(minute, 0, 59) || !is_in(second, 0, 60))
+	if (!is_between(hour, 0, 23) || !is_between(minute, 0, 59) || !is_between(second, 0, 60))
 		return false;
 	if (text[at] == '.') {
 		at++;

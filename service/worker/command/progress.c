@@ -14,7 +14,7 @@
 #include "worker/progress.h"
 
 /* Log the first line of a call that is ignored. */
-static void complain(struct command_progress *progress)
+static void report_bad_line(struct command_progress *progress)
 {
 	static const char line[] =
 		"progress: ignored a line that is not {\"progress\": NUMBER, \"text\": STRING}\n";
@@ -26,7 +26,7 @@ static void complain(struct command_progress *progress)
 
 /* The worker writes nothing while a call is open, so this may use the wire. A daemon that is gone is noticed when
  * the answer is sent. */
-static void transmit(struct command_progress *progress)
+static void transmit_progress(struct command_progress *progress)
 {
 	const struct buffer *frame = &progress->frame;
 
@@ -40,14 +40,15 @@ static void transmit(struct command_progress *progress)
 	}
 }
 
-static void report(struct command_progress *progress, double value, const struct buffer *text)
+static void report_progress(
+	struct command_progress *progress, double value, const struct buffer *text)
 {
 	if (!pace_take(&progress->pace, clock_now_ms()))
 		return;
 	buffer_reset(&progress->frame);
 	progress_append(&progress->frame, progress->id, value, text->size > 0 ? text->data : NULL,
 		text->size);
-	transmit(progress);
+	transmit_progress(progress);
 }
 
 /* Return whether the value at @at, if there is one, is null or of @type. */
@@ -66,14 +67,14 @@ static void take_line(struct command_progress *progress, const char *line, size_
 
 	if (json_tape_read(&progress->tape, line, size, JSON_DEPTH_DEFAULT, NULL) != 0 ||
 		json_type_at(tape, 0) != JSON_OBJECT) {
-		complain(progress);
+		report_bad_line(progress);
 		return;
 	}
 	number = json_find(tape, 0, "progress");
 	text = json_find(tape, 0, "text");
 	if (!may_be(tape, number, JSON_NUMBER) || !may_be(tape, text, JSON_STRING) ||
 		(number == JSON_NONE && text == JSON_NONE)) {
-		complain(progress);
+		report_bad_line(progress);
 		return;
 	}
 	if (number != JSON_NONE && json_type_at(tape, number) == JSON_NUMBER &&
@@ -81,7 +82,7 @@ static void take_line(struct command_progress *progress, const char *line, size_
 		value = NAN;
 	if (text != JSON_NONE && json_type_at(tape, text) == JSON_STRING)
 		json_string_decode(tape, text, &decoded);
-	report(progress, value, &decoded);
+	report_progress(progress, value, &decoded);
 }
 
 /* Keep a part of a line, unless the line is too long. */
@@ -94,7 +95,7 @@ static void keep_part(struct command_progress *progress, const char *bytes, size
 		return;
 	}
 	progress->is_skipping = true;
-	complain(progress);
+	report_bad_line(progress);
 }
 
 void command_progress_take(struct command_progress *progress, const char *bytes, size_t size)

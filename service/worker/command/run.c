@@ -154,7 +154,7 @@ static int start(struct running *running)
 /* ── while it runs ───────────────────────────────────────────────────────────────────────────── */
 
 /* Read once into @buffer. Return false at the end of file. */
-static bool take_bytes(int fd, struct buffer *buffer)
+static bool read_source(int fd, struct buffer *buffer)
 {
 	char *place = buffer_reserve(buffer, READ_BYTES);
 	ssize_t n = place ? read(fd, place, READ_BYTES) : -1;
@@ -170,7 +170,7 @@ static void take_output(struct running *running)
 {
 	struct command_run *run = running->run;
 
-	if (!take_bytes(running->sources[OUTPUT].fd, &run->output))
+	if (!read_source(running->sources[OUTPUT].fd, &run->output))
 		end_source(running, OUTPUT);
 	else if (run->output.size > run->output_max)
 		run->is_too_large = true;
@@ -197,7 +197,7 @@ static void take_errors(struct running *running)
 	struct buffer *errors = &run->errors;
 	size_t before = errors->size;
 
-	if (!take_bytes(running->sources[ERRORS].fd, errors))
+	if (!read_source(running->sources[ERRORS].fd, errors))
 		end_source(running, ERRORS);
 	pass_on(running, errors->data + before, errors->size - before);
 	if (errors->size <= 2 * run->errors_max)
@@ -218,7 +218,7 @@ static void take_last(
 }
 
 /* Read once. Return false at the end of file. */
-static bool take_progress(struct running *running)
+static bool read_progress(struct running *running)
 {
 	char bytes[PROGRESS_BYTES];
 	ssize_t n = read(running->sources[PROGRESS].fd, bytes, sizeof(bytes));
@@ -238,7 +238,7 @@ static void take_last_progress(struct running *running)
 	struct pollfd *source = &running->sources[PROGRESS];
 
 	for (int i = 0; i < PROGRESS_READS && source->fd >= 0 && poll(source, 1, 0) > 0; i++)
-		if (!take_progress(running))
+		if (!read_progress(running))
 			return;
 }
 
@@ -290,7 +290,7 @@ static bool is_over(const struct running *running)
 
 /* Read until stdout is closed and the program has ended, or nothing is open, or others have held stdout for
  * too long. */
-static void attend(struct running *running)
+static void attend_program(struct running *running)
 {
 	struct pollfd *sources = running->sources;
 
@@ -314,7 +314,7 @@ static void attend(struct running *running)
 		if (sources[OUTPUT].revents)
 			take_output(running);
 		if (sources[PROGRESS].revents)
-			take_progress(running);
+			read_progress(running);
 	}
 	take_last(running, ERRORS, take_errors);
 	if (running->is_held)
@@ -366,7 +366,7 @@ int command_run(struct command_run *run)
 	run->is_too_large = false;
 	r = start(&running);
 	if (r == 0) {
-		attend(&running);
+		attend_program(&running);
 		finish_program(&running);
 		take_last_progress(&running);
 		/* The next call's line is another one. */

@@ -223,7 +223,7 @@ static int read_address(const struct driver_load *load, uint32_t object,
 /* ── tools ───────────────────────────────────────────────────────────────────────────────────── */
 
 /* Read {"name", "pin", "reads"?} at @object. */
-static int read_tool(const struct json_tape *tape, uint32_t object, struct listed_tool *tool)
+static int read_listed_tool(const struct json_tape *tape, uint32_t object, struct listed_tool *tool)
 {
 	uint32_t name = json_find(tape, object, "name");
 	uint32_t pin = json_find(tape, object, "pin");
@@ -236,7 +236,7 @@ static int read_tool(const struct json_tape *tape, uint32_t object, struct liste
 	return tool->name && tool->pin ? 0 : -ENOMEM;
 }
 
-static int compare_tools(const void *a, const void *b, void *tools)
+static int compare_listed_tools(const void *a, const void *b, void *tools)
 {
 	const struct listed_tool *const items = tools;
 
@@ -251,7 +251,8 @@ static int sort_tools(struct mcp_configuration *configuration)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < configuration->n_tools; i++)
 		order[i] = i;
-	qsort_r(order, configuration->n_tools, sizeof(*order), compare_tools, configuration->tools);
+	qsort_r(order, configuration->n_tools, sizeof(*order), compare_listed_tools,
+		configuration->tools);
 	for (uint32_t i = 0; i < configuration->n_tools; i++)
 		configuration->tools[i].by_name = order[i];
 	return 0;
@@ -270,7 +271,7 @@ static int read_tools(const struct json_tape *tape, struct mcp_configuration *co
 		return -ENOMEM;
 	for (uint32_t at = json_first(tape, tools); r == 0 && at < json_end(tape, tools);
 		at = json_next(tape, at))
-		r = read_tool(tape, at, &configuration->tools[configuration->n_tools++]);
+		r = read_listed_tool(tape, at, &configuration->tools[configuration->n_tools++]);
 	return r ? r : sort_tools(configuration);
 }
 

@@ -111,7 +111,7 @@ static bool has_answer(const struct http_request *request, long status)
 }
 
 /* Act on the end of @request, which is freed unless it goes on. 0 or a negative errno. */
-static int finish_request(struct http *http, struct http_request *request, CURLcode code)
+static int end_request(struct http *http, struct http_request *request, CURLcode code)
 {
 	struct mcp_session *session = &http->session;
 	long status = code == CURLE_OK ? http_request_status(request) : 0;
@@ -169,7 +169,7 @@ static int drain(struct http *http, bool *ret_is_any)
 			continue;
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&request);
 		*ret_is_any = true;
-		r = finish_request(http, request, code);
+		r = end_request(http, request, code);
 	}
 	http_changes_note(http);
 	return r;
@@ -244,7 +244,7 @@ static void write_failure(const struct http *http, struct buffer *out)
 }
 
 /* Begin a session in the place of one that has failed. 0 or a negative errno. */
-static int begin_session(struct http *http)
+static int begin_http_session(struct http *http)
 {
 	http_changes_stop(http);
 	while (http->requests)
@@ -260,7 +260,7 @@ static int begin_session(struct http *http)
 static int begin_first(struct http *http, uint64_t due_ms)
 {
 	struct mcp_session *session = &http->session;
-	int r = begin_session(http);
+	int r = begin_http_session(http);
 
 	while (r >= 0 && !session->has_list && !mcp_session_has_failed(session) &&
 		clock_now_ms() < due_ms)
@@ -341,7 +341,7 @@ static int refuse_waiting(struct http *http)
 static int begin(void *data, const struct driver_call *call)
 {
 	struct http *http = data;
-	int r = mcp_session_has_failed(&http->session) ? begin_session(http) : 0;
+	int r = mcp_session_has_failed(&http->session) ? begin_http_session(http) : 0;
 
 	return r ? r : mcp_session_invoke(&http->session, call);
 }

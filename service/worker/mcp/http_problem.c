@@ -51,7 +51,7 @@ static bool has_broken(CURLcode code)
 
 /* Append the reason @text of libcurl without the time that it took: the same failure has the same reason, which is
  * logged once. */
-static void write_reason(const char *text, struct buffer *out)
+static void write_problem_reason(const char *text, struct buffer *out)
 {
 	static const char after[] = " after ";
 	static const char *const units[] = {" milliseconds", " ms"};
@@ -69,7 +69,7 @@ static void write_reason(const char *text, struct buffer *out)
 }
 
 /* Append the beginning of the body of @request, if that is a text, or the message of an error of JSON-RPC. */
-static void write_body(const struct http_request *request, struct buffer *out)
+static void write_problem_body(const struct http_request *request, struct buffer *out)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	const struct buffer *body = &request->body;
@@ -101,7 +101,7 @@ static void write_status(const struct http_request *request, long status, struct
 	else if (status == 404 && !request->http->session.version)
 		buffer_append_string(out, ": if the path is right, " OLDER);
 	else
-		write_body(request, out);
+		write_problem_body(request, out);
 }
 
 /* Append what is wrong with a response to @request whose status is below 300. */
@@ -141,7 +141,8 @@ void http_problem_note(struct http *http, const struct http_request *request, CU
 	if (code == CURLE_WRITE_ERROR)
 		buffer_append_string(&problem, "it has sent too much");
 	else if (code != CURLE_OK)
-		write_reason(*request->error ? request->error : curl_easy_strerror(code), &problem);
+		write_problem_reason(
+			*request->error ? request->error : curl_easy_strerror(code), &problem);
 	else if (target)
 		buffer_printf(&problem, "it redirects to %s, which is not followed", target);
 	else if (status >= 300)

@@ -87,7 +87,7 @@ static int queue(const struct http_request *request, const char *text, size_t si
 	return 0;
 }
 
-static int take_event(void *data, const char *text, size_t size)
+static int take_server_event(void *data, const char *text, size_t size)
 {
 	struct http_request *request = data;
 
@@ -132,7 +132,7 @@ static size_t take_body(char *bytes, size_t one, size_t size, void *data)
 	if (request->is_stream || (http_request_status(request) == 200 &&
 					  http_request_is_type(request, HTTP_EVENT_STREAM))) {
 		request->is_stream = true;
-		r = mcp_events_take(&request->events, bytes, size, take_event, request);
+		r = mcp_events_take(&request->events, bytes, size, take_server_event, request);
 	} else if (request->body.size + size > HTTP_BYTES_MAX) {
 		r = -EMSGSIZE;
 	} else {

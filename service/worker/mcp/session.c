@@ -308,7 +308,7 @@ static int answer(struct mcp_session *session, struct mcp_flight *flight, enum w
 }
 
 /* End the call of @action. 0 or a negative errno. */
-static int end_call(
+static int end_flight(
 	struct mcp_session *session, const struct mcp_action *action, enum wire_kind kind)
 {
 	struct mcp_flight *flight = find_flight(session, action->call);
@@ -344,9 +344,9 @@ static int act_on(struct mcp_session *session, const struct mcp_action *action)
 	case MCP_ACT_PROGRESS:
 		return report_progress(session, action);
 	case MCP_ACT_RESULT:
-		return end_call(session, action, WIRE_RESULT);
+		return end_flight(session, action, WIRE_RESULT);
 	case MCP_ACT_FAILED:
-		return end_call(session, action, WIRE_FAILED);
+		return end_flight(session, action, WIRE_FAILED);
 	case MCP_ACT_NOTE:
 		note(session, action->reason);
 		break;
@@ -546,7 +546,7 @@ bool mcp_session_has_calls(const struct mcp_session *session)
 }
 
 /* Send the request of @flight, unless its tool is not any more as callers see it. 0 or a negative errno. */
-static int send_call(
+static int send_flight(
 	struct mcp_session *session, struct mcp_flight *flight, struct text_view arguments)
 {
 	int r;
@@ -593,7 +593,7 @@ int mcp_session_invoke(struct mcp_session *session, const struct driver_call *ca
 	}
 	if (session->transport->has_room && !session->transport->has_room(session, call->size))
 		return mcp_session_refuse(session, flight, TEXT_VIEW(UNREAD));
-	return is_ready(session) ? send_call(session, flight, arguments) : 0;
+	return is_ready(session) ? send_flight(session, flight, arguments) : 0;
 }
 
 int mcp_session_resume(struct mcp_session *session)
@@ -604,7 +604,7 @@ int mcp_session_resume(struct mcp_session *session)
 		struct mcp_flight *flight = &session->flights[i];
 
 		if (flight->id != 0 && !flight->is_sent)
-			r = send_call(session, flight,
+			r = send_flight(session, flight,
 				(struct text_view){flight->arguments.data, flight->arguments.size});
 	}
 	return r;

@@ -490,7 +490,7 @@ static bool is_valid(void)
 }
 
 /* Append {"code": "tool_failed", …} with @reason, which may hold any bytes. */
-static int write_failure(struct buffer *out, const char *reason, size_t size)
+static int write_plugin_failure(struct buffer *out, const char *reason, size_t size)
 {
 	buffer_append_string(out, "{\"code\":\"tool_failed\",\"message\":");
 	json_write_bytes_lossy(out, reason, size);
@@ -535,7 +535,7 @@ static int write_result(struct buffer *out, uint32_t output_max)
 	else
 		buffer_printf(&reason, "its result is not JSON: %s at byte %zu", error.message,
 			error.offset);
-	return write_failure(out, reason.data, reason.size);
+	return write_plugin_failure(out, reason.data, reason.size);
 }
 
 static int write_outcome(struct buffer *out, uint32_t output_max)
@@ -548,12 +548,12 @@ static int write_outcome(struct buffer *out, uint32_t output_max)
 	case OUTCOME_RESULT:
 		return write_result(out, output_max);
 	case OUTCOME_FAILED:
-		return write_failure(
+		return write_plugin_failure(
 			out, state.reason.size ? state.reason.data : "", state.reason.size);
 	case OUTCOME_REFUSED:
 		return write_refusal(out);
 	}
-	return write_failure(out, silent, strlen(silent));
+	return write_plugin_failure(out, silent, strlen(silent));
 }
 
 static void forget_call(void)

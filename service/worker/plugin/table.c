@@ -132,7 +132,7 @@ static void write_tool_text(struct buffer *out, const char *key, const char *tex
 
 /* Write a schema, if there is one. The daemon judges it, but it must be valid JSON here, as a part
  * of other JSON. */
-static int write_schema(struct reading *reading, const char *name, const char *key,
+static int write_plugin_schema(struct reading *reading, const char *name, const char *key,
 	const char *schema, struct buffer *out)
 {
 	struct json_error error;
@@ -177,9 +177,10 @@ static int write_tool(struct reading *reading, const struct toolbox_tool *tool, 
 	json_write_bytes_lossy(out, tool->name, strlen(tool->name));
 	if (tool->description)
 		write_tool_text(out, "description", tool->description);
-	r = write_schema(reading, tool->name, "argument_schema", tool->argument_schema, out);
+	r = write_plugin_schema(reading, tool->name, "argument_schema", tool->argument_schema, out);
 	if (r == 0)
-		r = write_schema(reading, tool->name, "output_schema", tool->output_schema, out);
+		r = write_plugin_schema(
+			reading, tool->name, "output_schema", tool->output_schema, out);
 	if (r)
 		return r;
 	if (tool->risk != TOOLBOX_UNRATED)

@@ -169,7 +169,8 @@ static int rebase(const struct seccomp_notif *call, const struct name *name, con
 
 /* Find the file at @path without opening it. Return 0 with its path without links, or a negative errno:
  * -ENOENT for a file that no path leads to, as one in memory. */
-static int find_file(const char *path, int flags, char ret_path[PATH_MAX], struct stat *ret_status)
+static int find_used_file(
+	const char *path, int flags, char ret_path[PATH_MAX], struct stat *ret_status)
 {
 	cleanup_close int fd = open(path, O_PATH | O_CLOEXEC | flags);
 	char link[sizeof("/proc/self/fd/2147483647")];
@@ -204,7 +205,7 @@ static int find_start_folder(const char *path, struct trace_use *use)
 	slash = strrchr(copy, '/');
 	last = path + (slash - copy) + 1;
 	slash[slash == copy] = '\0';
-	r = find_file(copy, O_DIRECTORY, use->place, &status);
+	r = find_used_file(copy, O_DIRECTORY, use->place, &status);
 	if (r)
 		return r;
 	return snprintf(use->path, sizeof(use->path), "%s/%.*s",
@@ -264,7 +265,7 @@ static int describe_open(const struct seccomp_notif *call, const struct name *na
 
 	if (r)
 		return r;
-	r = find_file(path, (int)(flags & (O_NOFOLLOW | O_DIRECTORY)), use->path, &status);
+	r = find_used_file(path, (int)(flags & (O_NOFOLLOW | O_DIRECTORY)), use->path, &status);
 	if (r == 0) {
 		use->rights = rights_of_flags(flags, status.st_mode);
 		if ((flags & O_CREAT) && (flags & O_EXCL))
@@ -312,7 +313,7 @@ static int describe(
 		return describe_open(call, name, path, use);
 	if (name->effect != TRUNCATED) {
 		describe_entry(name->effect, path, use);
-	} else if (find_file(path, 0, use->path, &status) == 0) {
+	} else if (find_used_file(path, 0, use->path, &status) == 0) {
 		use->rights = TRUNCATE;
 		memcpy(use->place, use->path, sizeof(use->place));
 	}
