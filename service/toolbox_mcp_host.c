@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * toolbox-mcp-host MISSING: what toolbox-host becomes for a toolbox of the kind mcp (worker/mcp/driver.c).
+ * toolbox-mcp-host MISSING: what toolbox-host becomes for a toolbox of the kind mcp
+ * (worker/mcp/driver.c).
  *
  *   toolboxd ──wire──▶ toolbox-host: sandbox ──exec──▶ this program ──pipes──▶ a server
  *

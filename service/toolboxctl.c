@@ -249,8 +249,8 @@ static int complete(const struct ctl_options *options)
 	return help_complete(commands, N_COMMANDS, options);
 }
 
-/* Print the help that `help` or `help WORD` asks for. A topic comes before the command of its name, which has
- * `toolboxctl WORD --help`. */
+/* Print the help that `help` or `help WORD` asks for. A topic comes before the command of its name,
+ * which has `toolboxctl WORD --help`. */
 static int print_help(const struct ctl_options *options)
 {
 	const char *word = options->n_positional > 1 ? options->positional[1] : NULL;

@@ -40,9 +40,9 @@
 
 #define INDENT 2 /* spaces per level of JSON */
 
-/* The size from which memory is returned to the system at once. A list of 3,000 tools has that size, and takes
- * half as long again in fresh memory (1.4 ms instead of 0.9); with twice this size, up to 16 MiB more stay of
- * what clients made us hold. */
+/* The size from which memory is returned to the system at once. A list of 3,000 tools has that
+ * size, and takes half as long again in fresh memory (1.4 ms instead of 0.9); with twice this size,
+ * up to 16 MiB more stay of what clients made us hold. */
 #define MMAP_BYTES (1 << 20)
 
 struct options {
@@ -219,7 +219,8 @@ static void check_toolboxes(const struct config *config, bool is_bus,
 	}
 }
 
-/* Print JSON on one line; on a terminal indented, with the characters escaped that it would obey. */
+/* Print JSON on one line; on a terminal indented, with the characters escaped that it would
+ * obey. */
 static void print_json(const struct buffer *json)
 {
 	cleanup(buffer_deinit) struct buffer indented = {0};
@@ -392,7 +393,8 @@ int main(int argc, char **argv)
 	 * system, up to 32 MiB: what hostile clients made us hold would stay. */
 	mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
 	hide_secrets();
-	/* A thread that a hung disk holds (policy/audit.c) may go on, and hash, while the process exits. */
+	/* A thread that a hung disk holds (policy/audit.c) may go on, and hash, while the process
+	 * exits. */
 	OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
 	notify_init();
 	if (options.is_check)

@@ -13,9 +13,9 @@
 #include "util/siphash.h"
 
 /*
- * Accounts of the memory that peers make us hold. There is one book with one cap (limits.peer_bytes),
- * and one account for each peer: a client of the embedded bus, or all clients of somebody else's
- * bus together.
+ * Accounts of the memory that peers make us hold. There is one book with one cap
+ * (limits.peer_bytes), and one account for each peer: a client of the embedded bus, or all clients
+ * of somebody else's bus together.
  *
  *   frame that a peer sent,   ──▶ queued   from the first queue that has it until the last one
  *   message that it caused                 has written it
@@ -33,11 +33,13 @@
  *
  * Every frame is charged more than once on its way, so the sums are kept by inline functions.
  *
- * An account also has a share in the time of the loop (util/debt.h): one source has at most an eighth
- * of it, one account a quarter, all accounts together half. Only work that takes long counts.
+ * An account also has a share in the time of the loop (util/debt.h): one source has at most an
+ * eighth of it, one account a quarter, all accounts together half. Only work that takes long
+ * counts.
  */
 
-/* Shares of the cap, as divisors: 32 MiB, 4 MiB and 64 KiB of the default; and of what is left of it. */
+/* Shares of the cap, as divisors: 32 MiB, 4 MiB and 64 KiB of the default; and of what is left of
+ * it. */
 #define ACCOUNT_HELD_SHARE 2
 #define ACCOUNT_MARK_SHARE 16
 #define ACCOUNT_LOW_SHARE  1024
@@ -108,7 +110,8 @@ static inline void account_unref(struct account *account)
 		free(account);
 }
 
-/* Note that the peer of @account proves to be @holder: `http:kitchen`, `uid:1000`, or the network of its address. */
+/* Note that the peer of @account proves to be @holder: `http:kitchen`, `uid:1000`, or the network
+ * of its address. */
 static inline void account_set_holder(struct account *account, const char *holder)
 {
 	struct siphash_key key = siphash_process_key();
@@ -154,8 +157,8 @@ static inline size_t account_book_mark(const struct account_book *book)
 	return mark > least ? mark : least;
 }
 
-/* Return the bytes that a client reads at least in its time, while more waits for it. @is_short: that time is
- * short. */
+/* Return the bytes that a client reads at least in its time, while more waits for it. @is_short:
+ * that time is short. */
 static inline size_t account_book_pace(const struct account_book *book, bool is_short)
 {
 	return book->bytes_max / (is_short ? ACCOUNT_LOW_SHARE : ACCOUNT_MARK_SHARE);
@@ -261,8 +264,8 @@ static inline struct account_source *account_find_source(struct account *account
 	return least;
 }
 
-/* Charge the source @key of @account with work until @now_ns. @price_ns: the time that it took, beside the loop, or
- * its debt_price(), in the loop. */
+/* Charge the source @key of @account with work until @now_ns. @price_ns: the time that it took,
+ * beside the loop, or its debt_price(), in the loop. */
 static inline void account_charge_time(
 	struct account *account, uint64_t key, uint64_t now_ns, uint64_t price_ns)
 {

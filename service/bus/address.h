@@ -11,7 +11,8 @@
 /* The longest token, with its NUL. */
 #define BUS_TOKEN_BYTES 257
 
-/* The token of an embedded bus that cannot be known: a control character, which no client can show. */
+/* The token of an embedded bus that cannot be known: a control character, which no client can
+ * show. */
 #define BUS_TOKEN_UNKNOWN "\x01"
 
 #define BUS_DEFAULT_HOST "127.0.0.1"
@@ -34,10 +35,11 @@ extern const struct bus_address bus_address_default;
  * or -EINVAL with *ret_reason (may be NULL) a constant text that names what was expected. */
 int bus_address_parse(const char *url, struct bus_address *ret_address, const char **ret_reason);
 
-/* Write the URL of @address to @ret_url, NUL-terminated, for people: without its token, and with `***` as the value of
- * each parameter of its query, which may be one. */
+/* Write the URL of @address to @ret_url, NUL-terminated, for people: without its token, and with
+ * `***` as the value of each parameter of its query, which may be one. */
 #define BUS_URL_BYTES (BUS_HOST_BYTES + 3 * BUS_PATH_BYTES + 16)
 void bus_address_format(const struct bus_address *address, char ret_url[BUS_URL_BYTES]);
 
-/* Put `***` in the place of the token of @address, and of the values in its query, in @text, which comes from the bus. */
+/* Put `***` in the place of the token of @address, and of the values in its query, in @text, which
+ * comes from the bus. */
 void bus_address_mask(const struct bus_address *address, char *text);

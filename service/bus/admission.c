@@ -70,8 +70,9 @@ static bool is_host_ours(const struct admission *admission, const char *value)
 						 strcasecmp(host, admission->name) == 0);
 }
 
-/* Return whether @origin is http://HOST, https://HOST, ws://HOST or wss://HOST, with or without a `/` at its end, where
- * @host is the request's own Host: libraries of clients send such ones, and no page can have them. */
+/* Return whether @origin is http://HOST, https://HOST, ws://HOST or wss://HOST, with or without a
+ * `/` at its end, where @host is the request's own Host: libraries of clients send such ones, and
+ * no page can have them. */
 static bool is_own_origin(const char *origin, const char *host)
 {
 	size_t size = strlen(host);

@@ -7,9 +7,10 @@
 /*
  * Admission of clients to the embedded bus.
  *
- * The bus of a device has no password unless it is given a token, and a browser lets any page open a websocket to any server
- * without asking that server. So a page that is open on the device, or in its network if the bus
- * listens there, could call every tool. A page cannot choose the value of two headers:
+ * The bus of a device has no password unless it is given a token, and a browser lets any page open
+ * a websocket to any server without asking that server. So a page that is open on the device, or in
+ * its network if the bus listens there, could call every tool. A page cannot choose the value of
+ * two headers:
  *
  *   Origin   the site that the page comes from (RFC 6455 §10.2). It must be in the list of allowed
  *            origins. A client that is not a browser sends no Origin, or the address that it

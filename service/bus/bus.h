@@ -40,8 +40,8 @@ struct bus_handler {
 	void (*up)(void *data);
 	void (*down)(void *data, const char *reason);
 
-	/* Embedded bus: the peer with @account has gone. The bus may be in the middle of sending: do
-	 * not send. NULL: it does not matter. */
+	/* Embedded bus: the peer with @account has gone. The bus may be in the middle of sending:
+	 * do not send. NULL: it does not matter. */
 	void (*peer_gone)(void *data, const struct account *account);
 
 	/* An attempt failed on every address of the bus, and the next one is scheduled. NULL: the
@@ -85,16 +85,16 @@ int bus_embed(struct loop *loop, const struct bus_address *address, const char *
 	size_t n_origins, const struct bus_limits *limits, const struct bus_handler *handler,
 	void *data, struct bus **ret_bus);
 
-/* Embedded bus: ask every client that connects for @token from now on; "": for none. When it is another
- * one than before, clients are disconnected, since they may have shown the one before. A client of a bus
- * of others ignores it. */
+/* Embedded bus: ask every client that connects for @token from now on; "": for none. When it is
+ * another one than before, clients are disconnected, since they may have shown the one before. A
+ * client of a bus of others ignores it. */
 void bus_set_token(struct bus *bus, const char *token);
 
 /* The time that a bus of others may take to close the connection when we leave. */
 #define BUS_LEAVE_MS 2000
 
-/* Free @bus, which may be NULL. Queued frames are dropped. A client takes leave of its bus, which blocks for
- * BUS_LEAVE_MS at most. */
+/* Free @bus, which may be NULL. Queued frames are dropped. A client takes leave of its bus, which
+ * blocks for BUS_LEAVE_MS at most. */
 void bus_free(struct bus *bus);
 
 /* Return the address in use, with the port that was taken. */
@@ -112,8 +112,8 @@ struct bus_counters {
 };
 const struct bus_counters *bus_counters(const struct bus *bus);
 
-/* Count @n messages that are about to be sent, which the bus returns, and return their number so far
- * (core/rivals.h compares). */
+/* Count @n messages that are about to be sent, which the bus returns, and return their number so
+ * far (core/rivals.h compares). */
 uint64_t bus_count_answers(struct bus *bus, unsigned int n);
 
 /*
@@ -127,9 +127,9 @@ const char *bus_message_text(const struct buffer *message, size_t *ret_size);
 
 /*
  * The queue to a bus of others is shared by the sources that are answered. They are spread over
- * BUS_SHARES shares by a hash, and one share has at most half of what the others leave. So a source that
- * asks for much cannot push out the answers to others. BUS_SHARE_OWN is for messages that answer no
- * request; it is not bounded.
+ * BUS_SHARES shares by a hash, and one share has at most half of what the others leave. So a source
+ * that asks for much cannot push out the answers to others. BUS_SHARE_OWN is for messages that
+ * answer no request; it is not bounded.
  */
 #define BUS_SHARES    1024
 #define BUS_SHARE_OWN 0
@@ -138,10 +138,10 @@ const char *bus_message_text(const struct buffer *message, size_t *ret_size);
 #define BUS_AWAY_MS 10000
 
 /*
- * Queue @message in @share and take its memory: the buffer is empty afterwards, even after an error.
- * Return 0; -ENOTCONN before the first connection, or when it was lost BUS_AWAY_MS ago; -ENOBUFS when the
- * share or the queue is full; -EMSGSIZE for more than frame_bytes; or the error that the buffer had
- * recorded. Errors are counted and logged here.
+ * Queue @message in @share and take its memory: the buffer is empty afterwards, even after an
+ * error. Return 0; -ENOTCONN before the first connection, or when it was lost BUS_AWAY_MS ago;
+ * -ENOBUFS when the share or the queue is full; -EMSGSIZE for more than frame_bytes; or the error
+ * that the buffer had recorded. Errors are counted and logged here.
  */
 int bus_send(struct bus *bus, struct buffer *message, unsigned int share);
 
@@ -153,7 +153,8 @@ struct account *bus_sender(const struct bus *bus);
  * caller restores. */
 struct account *bus_act_for(struct bus *bus, struct account *account);
 
-/* Create an account, with one reference, for a peer that does not come over the bus. NULL without memory. */
+/* Create an account, with one reference, for a peer that does not come over the bus. NULL without
+ * memory. */
 struct account *bus_account_new(struct bus *bus);
 
 /* Return the bytes that are queued and not yet handed to the kernel. */
@@ -161,10 +162,10 @@ size_t bus_queued_bytes(const struct bus *bus);
 
 CLEANUP_DEFINE(bus, struct bus *, bus_free)
 
-/* The most bytes that a socket takes beyond what is on its way to the peer: the kernel would hold megabytes for
- * each client that reads nothing, which no account has, and whose end takes time. */
+/* The most bytes that a socket takes beyond what is on its way to the peer: the kernel would hold
+ * megabytes for each client that reads nothing, which no account has, and whose end takes time. */
 #define BUS_UNSENT_BYTES (256 << 10)
 
-/* Send each small write at once, detect peers that vanish without closing the connection, and keep little in
- * the kernel. */
+/* Send each small write at once, detect peers that vanish without closing the connection, and keep
+ * little in the kernel. */
 void bus_socket_setup(int fd);

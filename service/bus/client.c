@@ -31,35 +31,38 @@
  *                                                                            silent │
  *                                                     lost() ───────────────────────┘
  *
- * What waits for the bus takes one of two lanes. So responses to one source, however many and large, do not keep
- * those to others waiting, and the order of each share (bus_send) is kept:
+ * What waits for the bus takes one of two lanes. So responses to one source, however many and
+ * large, do not keep those to others waiting, and the order of each share (bus_send) is kept:
  *
  *   share has little waiting ──▶ FIRST ──▶ socket
  *   it has much, or more of it ─▶ LATER ──▶ one frame between turns of FIRST, BUS_MARK_BYTES up to a mark
  *   is in LATER
  *
- * A bus reads a connection in order, and megabytes may lie in its socket, ahead of any other response. So a ping, the
- * mark, follows those bytes of the later lane, which goes on when the pong has come: the bus has read them.
+ * A bus reads a connection in order, and megabytes may lie in its socket, ahead of any other
+ * response. So a ping, the mark, follows those bytes of the later lane, which goes on when the pong
+ * has come: the bus has read them.
  *
- * Messages queued when the connection was lost, and those sent in the BUS_AWAY_MS after it, wait for
- * the next one. A frame of which a part was written is given up.
+ * Messages queued when the connection was lost, and those sent in the BUS_AWAY_MS after it, wait
+ * for the next one. A frame of which a part was written is given up.
  *
  * One timer serves all states: it ends a pause, is the watchdog of an attempt, and the heartbeat of
- * a connection. Another bounds the wait for a mark. Every attempt starts from it, never from an event of a connection.
+ * a connection. Another bounds the wait for a mark. Every attempt starts from it, never from an
+ * event of a connection.
  *
- * Frames that are queued in a turn of the loop are written at its end (loop_task), as far as the socket takes them;
- * the others when it has room again.
+ * Frames that are queued in a turn of the loop are written at its end (loop_task), as far as the
+ * socket takes them; the others when it has room again.
  */
 
-/* The bytes of a share that take the first lane, and the turns of that lane before it is the other's turn. */
+/* The bytes of a share that take the first lane, and the turns of that lane before it is the
+ * other's turn. */
 #define LANE_FIRST_BYTES (64u << 10)
 #define LANE_FIRST_TURNS 8
 
 /* The payload of the ping that is a mark; the ping of the heartbeat has none. */
 static const unsigned char mark_payload[] = {'>'};
 
-/* Bytes of one read; sizes from 4 kB to 256 kB differ by less than 15%. The stack protector touches each page of them,
- * so more would be resident at rest. */
+/* Bytes of one read; sizes from 4 kB to 256 kB differ by less than 15%. The stack protector touches
+ * each page of them, so more would be resident at rest. */
 #define READ_BYTES (16u << 10)
 
 /* "HOST:PORT", with brackets around an IPv6 address. */
@@ -97,7 +100,8 @@ struct bus_client {
 	unsigned int next_address;
 	uint32_t attempt;
 	char reason
-		[CLIENT_UPGRADE_REASON_BYTES]; /* why the first address that was reached failed, or "" */
+		/* why the first address that was reached failed, or "" */
+		[CLIENT_UPGRADE_REASON_BYTES];
 	struct bus_heartbeat heartbeat;
 	char key[CLIENT_UPGRADE_KEY_TEXT_BYTES]; /* the key of the upgrade */
 	struct buffer head;                      /* the response to it, as far as it has come */
@@ -150,8 +154,8 @@ static uint32_t clear_lanes(struct bus_client *client)
 	       frame_queue_clear(&client->lanes[LANE_LATER]);
 }
 
-/* Queue @frame. Return 0, -ENOMEM, or -ENOBUFS when there is no room, or its share would have more than half of
- * what the others leave; a share may have one frame in any case. */
+/* Queue @frame. Return 0, -ENOMEM, or -ENOBUFS when there is no room, or its share would have more
+ * than half of what the others leave; a share may have one frame in any case. */
 static int push_frame(struct bus_client *client, struct frame *frame)
 {
 	size_t most = client->bus.limits.output_queue_bytes;
@@ -170,7 +174,8 @@ static int push_frame(struct bus_client *client, struct frame *frame)
 		&client->lanes[is_first ? LANE_FIRST : LANE_LATER], frame, SIZE_MAX);
 }
 
-/* Return whether a frame of the later lane is to be written now. Its share must have nothing in the first. */
+/* Return whether a frame of the later lane is to be written now. Its share must have nothing in the
+ * first. */
 static bool is_turn_of_later(const struct bus_client *client)
 {
 	const struct frame_queue *first = &client->lanes[LANE_FIRST];
@@ -447,7 +452,8 @@ static void pass_mark(struct bus_client *client, enum client_mark mark)
 		want_writing(client);
 }
 
-/* The server takes long. One that has not answered yet may never do, though it has to (RFC 6455 §5.5.3). */
+/* The server takes long. One that has not answered yet may never do, though it has to (RFC 6455
+ * §5.5.3). */
 static void on_mark_wait(void *data)
 {
 	struct bus_client *client = data;
@@ -551,7 +557,8 @@ static bool read_frames(struct bus_client *client, const char *bytes, size_t siz
 	return true;
 }
 
-/* Read on in the response to the upgrade. Frames may follow it at once. Return whether the connection goes on. */
+/* Read on in the response to the upgrade. Frames may follow it at once. Return whether the
+ * connection goes on. */
 static bool read_head(struct bus_client *client, const char *bytes, size_t size)
 {
 	cleanup(buffer_deinit) struct buffer head = {0};
@@ -635,8 +642,8 @@ static void report_dropped(struct bus_client *client)
 		(unsigned long long)dropped);
 }
 
-/* Write what is due next: an answer to a ping, a ping, a mark, or frames. Return how many frames were completed, or a
- * negative number. */
+/* Write what is due next: an answer to a ping, a ping, a mark, or frames. Return how many frames
+ * were completed, or a negative number. */
 static int write_next(struct bus_client *client)
 {
 	if (client->is_pong_due)
@@ -720,8 +727,8 @@ static void on_link(void *data, uint32_t events)
 
 /* ── the endpoint ────────────────────────────────────────────────────────────────────────────── */
 
-/* Close the connection by the handshake (RFC 6455 §7.1.2), and read until the server has closed it. When a client
- * is gone without it, ovos-messagebus disconnects whoever sends next. */
+/* Close the connection by the handshake (RFC 6455 §7.1.2), and read until the server has closed it.
+ * When a client is gone without it, ovos-messagebus disconnects whoever sends next. */
 static void leave(struct bus_client *client)
 {
 	static const unsigned char normal[] = {1000 >> 8, 1000 & 0xFF};

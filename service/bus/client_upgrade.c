@@ -163,8 +163,8 @@ static const char *judge_response(const struct head *head, const char *key)
 	return NULL;
 }
 
-/* Return the size of the head whose lines all end in CR LF, the last one an empty line; 0: it is not over.
- * *ret_is_broken: a line ends otherwise. */
+/* Return the size of the head whose lines all end in CR LF, the last one an empty line; 0: it is
+ * not over. *ret_is_broken: a line ends otherwise. */
 static size_t find_head(const char *bytes, size_t size, bool *ret_is_broken)
 {
 	size_t line = 0;
@@ -241,7 +241,8 @@ static enum client_upgrade_status refuse_upgrade(const char *reason, char *ret_r
 	return CLIENT_UPGRADE_REFUSED;
 }
 
-/* Refuse a response with another status than 101, once the @size bytes at @body are all of its body. */
+/* Refuse a response with another status than 101, once the @size bytes at @body are all of its
+ * body. */
 static enum client_upgrade_status refuse_status(const struct head *head, unsigned int status,
 	const char *body, size_t size, bool is_over, char *ret_reason)
 {

@@ -7,7 +7,8 @@
 #include "util/buffer.h"
 
 /*
- * The opening handshake of a websocket, from the client's side (RFC 6455 §4.1), as functions of bytes:
+ * The opening handshake of a websocket, from the client's side (RFC 6455 §4.1), as functions of
+ * bytes:
  *
  *   key ─▶ client_upgrade_write ─▶ socket ─▶ client_upgrade_read ─▶ frames (bus/websocket.h)
  */
@@ -38,9 +39,9 @@ void client_upgrade_write(
 	const char *path, const char *host, const char *key, const char *token, struct buffer *out);
 
 /*
- * Read the response to the request with @key from the @size bytes that have come so far; @is_over: no more come.
- * *ret_size is the size of a head that grants the upgrade; @ret_reason is the reason why one does not, with the `error` of its
- * body.
+ * Read the response to the request with @key from the @size bytes that have come so far; @is_over:
+ * no more come. *ret_size is the size of a head that grants the upgrade; @ret_reason is the reason
+ * why one does not, with the `error` of its body.
  */
 enum client_upgrade_status client_upgrade_read(const char *bytes, size_t size, bool is_over,
 	const char *key, size_t *ret_size, char ret_reason[CLIENT_UPGRADE_REASON_BYTES]);

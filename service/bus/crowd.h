@@ -7,7 +7,8 @@
 #include "util/list.h"
 
 /*
- * The clients of the embedded bus, and the one that gives way to a newcomer when there are too many:
+ * The clients of the embedded bus, and the one that gives way to a newcomer when there are too
+ * many:
  *
  *   the holder (bus/account.h) that has most clients
  *     └─ its client that has sent nothing and is connected longest; when all have sent something, the one that has
@@ -31,8 +32,8 @@ struct crowd_member {
 
 void crowd_init(struct crowd *crowd);
 
-/* Let a client with @member, zeroed, enter. Its account @account gets the network of the address at the other end of
- * @fd as its holder: a token of the bus is the same for all. */
+/* Let a client with @member, zeroed, enter. Its account @account gets the network of the address at
+ * the other end of @fd as its holder: a token of the bus is the same for all. */
 void crowd_enter(struct crowd *crowd, struct crowd_member *member, struct account *account, int fd);
 
 void crowd_leave(struct crowd_member *member);

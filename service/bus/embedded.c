@@ -69,8 +69,8 @@
 /* The longest time between two looks at the clients. */
 #define TICK_MS 2500
 
-/* A client that reads nothing is disconnected after so long when half of limits.peer_bytes is used, or half of
- * what one sender may let wait: others are to be read on. */
+/* A client that reads nothing is disconnected after so long when half of limits.peer_bytes is used,
+ * or half of what one sender may let wait: others are to be read on. */
 #define BUS_STALL_SHORT_MS 1000
 
 /* The time that a frame of this size takes is measured. */
@@ -79,8 +79,8 @@
 /* The bytes that are written to clients in a nanosecond: the kernel copies each at least once. */
 #define WRITTEN_PER_NS 4
 
-/* The price of a request beyond a limit of its caller. With its credit, a client has a hundred at once, and a
- * thousand a second. */
+/* The price of a request beyond a limit of its caller. With its credit, a client has a hundred at
+ * once, and a thousand a second. */
 #define REFUSED_NS NS_PER_MS
 
 /* Own messages that are received in one turn of the loop; then it is the clients' turn. */
@@ -93,7 +93,8 @@
 static const struct http_limits request_limits = {
 	.line_bytes = 8192, .header_bytes = 16384, .body_bytes = 0};
 
-/* Bytes that libwebsockets reads of a client in one turn of the loop, and hands over at once; allocated per client. */
+/* Bytes that libwebsockets reads of a client in one turn of the loop, and hands over at once;
+ * allocated per client. */
 #define CLIENT_RX_BYTES (4u << 10)
 
 /* The greeting of the Python bus to a new client. */
@@ -230,9 +231,9 @@ static void queue_for(struct embedded *embedded, struct peer *peer, struct frame
  *   nothing was written to it for stall_ms (BUS_STALL_SHORT_MS when room is short), or
  *   less than account_book_pace() was, while more waited
  *
- * Nor is a sender read while it owes for the time that its large frames took (util/debt.h), with all
- * that was done for them, or for requests beyond its limits. Until it has read a frame, the loop can refuse
- * nothing of it.
+ * Nor is a sender read while it owes for the time that its large frames took (util/debt.h), with
+ * all that was done for them, or for requests beyond its limits. Until it has read a frame, the
+ * loop can refuse nothing of it.
  */
 
 static void resume_peers(struct embedded *embedded)
@@ -317,8 +318,8 @@ static void on_rest(void *data)
 	arm_rest(embedded);
 }
 
-/* Return the time that it takes at least to write to all clients what was queued for @account since it had
- * @before_bytes. */
+/* Return the time that it takes at least to write to all clients what was queued for @account since
+ * it had @before_bytes. */
 static uint64_t writing_ns(
 	const struct embedded *embedded, const struct account *account, size_t before_bytes)
 {
@@ -327,8 +328,8 @@ static uint64_t writing_ns(
 	return (account->queued - before_bytes) * embedded->bus.counters.clients / WRITTEN_PER_NS;
 }
 
-/* Charge @peer with a frame that took @spent_ns of the thread's time, with what it caused, and that was beyond
- * a limit of its sender if @is_refused. */
+/* Charge @peer with a frame that took @spent_ns of the thread's time, with what it caused, and that
+ * was beyond a limit of its sender if @is_refused. */
 static void charge_frame(
 	struct embedded *embedded, struct peer *peer, uint64_t spent_ns, bool is_refused)
 {
@@ -598,7 +599,8 @@ static void received(struct embedded *embedded, struct peer *peer, const char *p
 		peer->piece_ms = embedded->looked_ms;
 }
 
-/* Return 1 when a ping was written instead of a frame, 0 when none was due, or a negative number. */
+/* Return 1 when a ping was written instead of a frame, 0 when none was due, or a negative
+ * number. */
 static int write_ping(struct peer *peer)
 {
 	if (!peer->is_ping_due || peer->queue.written > 0)
@@ -696,7 +698,8 @@ static bool check_token(struct embedded *embedded, const struct http_reader *req
 	return false;
 }
 
-/* Return whether there is a place; a client may give way, whose socket closes in the next turn of the loop. */
+/* Return whether there is a place; a client may give way, whose socket closes in the next turn of
+ * the loop. */
 static bool check_place(struct embedded *embedded, bool is_near, struct http_refusal *ret_refusal)
 {
 	unsigned int places = BUS_CLIENTS_MAX - (is_near ? 0 : BUS_CLIENTS_NEAR);
@@ -903,8 +906,8 @@ static const struct bus_operations embedded_operations = {
 /* Use our own heartbeat: a timer of libwebsockets 4.1.6 spins until it expires. */
 static const lws_retry_bo_t no_retry = {0};
 
-/* libwebsockets finds the vhost by its name again, and a vhost may outlive its bus for some turns of
- * the loop. So one bus and the next have different names, which live for ever. */
+/* libwebsockets finds the vhost by its name again, and a vhost may outlive its bus for some turns
+ * of the loop. So one bus and the next have different names, which live for ever. */
 static struct lws_vhost *create_vhost(struct embedded *embedded)
 {
 	static const char *const names[] = {"bus-0", "bus-1", "bus-2", "bus-3"};

@@ -76,8 +76,8 @@ static int next_member(struct json_members *members, struct member *ret_member)
  *    ────┬────  ─┬─  ───┬──  ─┬─   ──┬──  ─────────────┬────────────
  *      other    skip  other  skip  found!    decode, and be done
  *
- * Values are skipped by bracket and quote, so a "type" inside of them is never met. Only the type is
- * checked: a frame that is wanted is read whole afterwards.
+ * Values are skipped by bracket and quote, so a "type" inside of them is never met. Only the type
+ * is checked: a frame that is wanted is read whole afterwards.
  */
 
 /* Check an escape before it is decoded. Topics are rarely written with one, so this may be slow. */
@@ -98,8 +98,8 @@ static int decode_escaped(
 	return 0;
 }
 
-/* Decode the JSON string at @quoted (@size bytes with its quotes, unchecked) as a topic. Returns 0, or
- * BUS_E_NO_TOPIC if it is empty, too long or has broken escapes. */
+/* Decode the JSON string at @quoted (@size bytes with its quotes, unchecked) as a topic. Returns 0,
+ * or BUS_E_NO_TOPIC if it is empty, too long or has broken escapes. */
 static int decode_topic(
 	const char *quoted, size_t size, char ret_topic[BUS_TOPIC_BYTES], size_t *ret_size)
 {
@@ -141,8 +141,8 @@ int bus_topic_scan(const char *text, size_t size, char ret_topic[BUS_TOPIC_BYTES
  *         topic[]                     data tape    context tape    scratch: must be JSON
  *
  * So a mistake counts against the member that has it. A duplicate key in `data` is reported to the
- * caller; in `context`, which goes back as it came, one is taken, unless it leaves open who the sender is; in any
- * other member it is ignored.
+ * caller; in `context`, which goes back as it came, one is taken, unless it leaves open who the
+ * sender is; in any other member it is ignored.
  *
  * A part that cannot be read is replaced by the few of its members by which its sender is answered:
  *
@@ -195,16 +195,16 @@ static int refuse_text(struct bus_envelope *envelope, const struct member *membe
 	return BUS_E_MALFORMED;
 }
 
-/* Return whether the status of the reader is not about the grammar: the text is JSON as far as it was
- * read, and the sender gets an answer. */
+/* Return whether the status of the reader is not about the grammar: the text is JSON as far as it
+ * was read, and the sender gets an answer. */
 static bool is_tolerable(int r)
 {
 	return r == JSON_E_DUPLICATE_KEY || r == JSON_E_NUL_IN_KEY || r == JSON_E_DEPTH ||
 	       r == JSON_E_TOKENS;
 }
 
-/* Set the bound of @tape to what the members before it have left of values_max. At least one token is left, so
- * that a bound is one. */
+/* Set the bound of @tape to what the members before it have left of values_max. At least one token
+ * is left, so that a bound is one. */
 static struct json_tape *bound_tape(struct bus_envelope *envelope, struct json_tape *tape)
 {
 	tape->tokens_max = envelope->values_max > 0 ? envelope->values_left : 0;
@@ -264,8 +264,8 @@ static unsigned int key_bit(const struct member *inner, const char *const *keys)
 	return 0;
 }
 
-/* Return whether the value of @inner can be returned to its sender: it is short, @read takes it, and a session is
- * one. */
+/* Return whether the value of @inner can be returned to its sender: it is short, @read takes it,
+ * and a session is one. */
 static bool is_usable(struct bus_envelope *envelope, const struct member *inner, tape_function read,
 	uint32_t depth_max)
 {
@@ -277,7 +277,8 @@ static bool is_usable(struct bus_envelope *envelope, const struct member *inner,
 		       depth_max, NULL) == 0;
 }
 
-/* Copy the first usable member of each of the @keys to @out, from the object at @member, which need not be JSON. */
+/* Copy the first usable member of each of the @keys to @out, from the object at @member, which need
+ * not be JSON. */
 static void copy_usable_members(struct bus_envelope *envelope, const struct member *member,
 	const char *const *keys, tape_function read, uint32_t depth_max, struct buffer *out)
 {
@@ -299,8 +300,8 @@ static void copy_usable_members(struct bus_envelope *envelope, const struct memb
 	buffer_append_char(out, '}');
 }
 
-/* Let @tape, of a part that cannot be read, have the members @keys of it that can, in @text. Return 0 or
- * -ENOMEM. */
+/* Let @tape, of a part that cannot be read, have the members @keys of it that can, in @text. Return
+ * 0 or -ENOMEM. */
 static int save_members(struct bus_envelope *envelope, const struct member *member,
 	const char *const *keys, tape_function read, uint32_t depth_max, struct json_tape *tape,
 	struct buffer *text)
@@ -346,8 +347,8 @@ static int read_data(struct bus_envelope *envelope, const struct member *member,
 	return save_data(envelope, member, depth_max, 0);
 }
 
-/* Copy the members of the object at @member that are short, and that come before many others, to @out. Return 0,
- * -ENOMEM or an enum json_members_status. */
+/* Copy the members of the object at @member that are short, and that come before many others, to
+ * @out. Return 0, -ENOMEM or an enum json_members_status. */
 static int copy_short_members(const struct member *member, struct buffer *out)
 {
 	struct json_members members;
@@ -367,8 +368,8 @@ static int copy_short_members(const struct member *member, struct buffer *out)
 	return r == JSON_MEMBERS_END ? 0 : r;
 }
 
-/* Let @member have only its short members, in @text. Return 0 or -ENOMEM. One that is broken stays as it is, for
- * the reader, which reports the place. */
+/* Let @member have only its short members, in @text. Return 0 or -ENOMEM. One that is broken stays
+ * as it is, for the reader, which reports the place. */
 static int skim_member(struct member *member, struct buffer *text)
 {
 	int r = copy_short_members(member, text);
@@ -390,7 +391,8 @@ static bool has_twice(const struct json_tape *tape, uint32_t object, const char 
 	return n > 1;
 }
 
-/* Return whether it is open who has sent the message: one reader takes the first of two keys, another the last. */
+/* Return whether it is open who has sent the message: one reader takes the first of two keys,
+ * another the last. */
 static bool is_sender_unclear(const struct bus_envelope *envelope)
 {
 	const struct json_tape *context = &envelope->context;
@@ -412,8 +414,8 @@ static void find_sender(struct bus_envelope *envelope)
 	envelope->session = json_find(&envelope->context, 0, "session");
 }
 
-/* Judge the context that was read: whether it has one sender, and a session that is usable or absent
- * (OVOS-SESSION-1 §2.5). */
+/* Judge the context that was read: whether it has one sender, and a session that is usable or
+ * absent (OVOS-SESSION-1 §2.5). */
 static int judge_context(
 	struct bus_envelope *envelope, const struct member *member, bool has_repeated_keys)
 {
@@ -522,8 +524,8 @@ static int read_envelope_member(
 static const char *const part_names[] = {
 	[MEMBER_TYPE] = "type", [MEMBER_DATA] = "data", [MEMBER_CONTEXT] = "context"};
 
-/* Read the members up to the end of the object. After a mistake in one the others are read, too: by them its
- * sender is answered. Return 0 or -ENOMEM. */
+/* Read the members up to the end of the object. After a mistake in one the others are read, too: by
+ * them its sender is answered. Return 0 or -ENOMEM. */
 static int read_members(
 	struct bus_envelope *envelope, struct json_members *members, uint32_t depth_max)
 {
@@ -684,7 +686,8 @@ static const char *members_end(const struct json_tape *context)
 	return end;
 }
 
-/* Give the member whose value is @present the text of the value @value; a new member begins with @before. */
+/* Give the member whose value is @present the text of the value @value; a new member begins with
+ * @before. */
 static void set_member(
 	struct context_edits *edits, uint32_t present, const char *before, uint32_t value)
 {

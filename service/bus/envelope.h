@@ -76,20 +76,22 @@ struct bus_envelope {
 };
 
 /*
- * Read a whole frame. @envelope is zeroed but for values_max, or was used before: its memory is reused. The tapes
- * borrow @text. @depth_max counts from the roots of data and context. A context with too many values is
- * malformed; of a member that is not used, those that are too many are not looked at. Return 0,
- * BUS_E_MALFORMED or -ENOMEM. After BUS_E_MALFORMED the topic is that of bus_topic_scan(), or has the size 0, and
- * data and context are parts that can be returned to the sender: `name`, `call_id`, `toolbox_id` and `profile`, or the
- * session and the routing pair, when the whole cannot be read.
+ * Read a whole frame. @envelope is zeroed but for values_max, or was used before: its memory is
+ * reused. The tapes borrow @text. @depth_max counts from the roots of data and context. A context
+ * with too many values is malformed; of a member that is not used, those that are too many are not
+ * looked at. Return 0, BUS_E_MALFORMED or -ENOMEM. After BUS_E_MALFORMED the topic is that of
+ * bus_topic_scan(), or has the size 0, and data and context are parts that can be returned to the
+ * sender: `name`, `call_id`, `toolbox_id` and `profile`, or the session and the routing pair, when
+ * the whole cannot be read.
  */
 int bus_envelope_read(
 	struct bus_envelope *envelope, const char *text, size_t size, uint32_t depth_max);
 
 /*
- * As bus_envelope_read(), for a message that is not worth the time that it takes to read: of its data, and of a
- * context that is long, all but the first members that are short, together up to some KiB, are neither kept nor
- * checked; members beside data and context are not checked. That is enough to answer it.
+ * As bus_envelope_read(), for a message that is not worth the time that it takes to read: of its
+ * data, and of a context that is long, all but the first members that are short, together up to
+ * some KiB, are neither kept nor checked; members beside data and context are not checked. That is
+ * enough to answer it.
  */
 int bus_envelope_skim(
 	struct bus_envelope *envelope, const char *text, size_t size, uint32_t depth_max);
@@ -127,8 +129,8 @@ unsigned int bus_response_share(const struct bus_envelope *envelope);
  * "default", without which clients of OVOS warn of it. */
 void bus_broadcast_begin(struct buffer *message, const char *topic, const char *source);
 
-/* Begin a message called @topic with the context of @response, whose first @response_head bytes are those that
- * bus_response_begin() has written. */
+/* Begin a message called @topic with the context of @response, whose first @response_head bytes are
+ * those that bus_response_begin() has written. */
 void bus_aside_begin(struct buffer *message, const char *topic, const struct buffer *response,
 	size_t response_head);
 

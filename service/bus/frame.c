@@ -289,7 +289,8 @@ int frame_queue_write(struct frame_queue *queue, struct lws *wsi, int frames_max
 	return done;
 }
 
-/* The peer returns the payload of a ping. libwebsockets 4.1.6 does not report a pong without one. */
+/* The peer returns the payload of a ping. libwebsockets 4.1.6 does not report a pong without
+ * one. */
 int frame_write_ping(struct lws *wsi)
 {
 	unsigned char ping[LWS_PRE + 1] = {[LWS_PRE] = '.'};

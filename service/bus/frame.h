@@ -66,14 +66,17 @@ struct frame_queue {
 	size_t bytes;      /* size of the queued frames, each with its overhead */
 	size_t written;    /* bytes of the first frame that were written already */
 	struct link *
-		link; /* borrowed: the way to a server, whose frames are masked; NULL: its peer is a client */
-	size_t *shares; /* borrowed: bytes of each share (bus_send), BUS_SHARES; NULL: not counted */
+		/* borrowed: the way to a server, whose frames are masked; NULL: its peer is a
+		 * client */
+		link;
+	/* borrowed: bytes of each share (bus_send), BUS_SHARES; NULL: not counted */
+	size_t *shares;
 };
 
 #define FRAME_FRAGMENT_BYTES (64u << 10)
 
-/* Append @frame and take a reference to it. Return 0, -ENOBUFS if the queue would exceed @bytes_max, or
- * -ENOMEM. */
+/* Append @frame and take a reference to it. Return 0, -ENOBUFS if the queue would exceed
+ * @bytes_max, or -ENOMEM. */
 int frame_queue_push(struct frame_queue *queue, struct frame *frame, size_t bytes_max);
 
 /* Return the first frame, which @queue keeps; NULL if the queue is empty. */
@@ -83,14 +86,14 @@ const struct frame *frame_queue_head(const struct frame_queue *queue);
  * empty. */
 struct frame *frame_queue_take(struct frame_queue *queue);
 
-/* The bytes after which frame_queue_write() leaves the turn to other connections. They are more than what is read of a
- * client in a turn causes, as a rule: else the frames of a sender that goes on and on would gather here, and the frames
- * of others would wait in line after them. */
+/* The bytes after which frame_queue_write() leaves the turn to other connections. They are more
+ * than what is read of a client in a turn causes, as a rule: else the frames of a sender that goes
+ * on and on would gather here, and the frames of others would wait in line after them. */
 #define FRAME_TURN_BYTES (2u << 20)
 
-/* Write as much to the link, or if there is none to @wsi, as its socket takes, perhaps nothing, and no more after
- * @frames_max whole frames, or @bytes_max. To be called from its writable callback. Return how many frames were
- * completed, or a negative number when the connection is lost. */
+/* Write as much to the link, or if there is none to @wsi, as its socket takes, perhaps nothing, and
+ * no more after @frames_max whole frames, or @bytes_max. To be called from its writable callback.
+ * Return how many frames were completed, or a negative number when the connection is lost. */
 int frame_queue_write(struct frame_queue *queue, struct lws *wsi, int frames_max, size_t bytes_max);
 
 /* Prepare for another connection: drop the first frame if a part of it was written. Return how many
@@ -103,5 +106,6 @@ uint32_t frame_queue_clear(struct frame_queue *queue);
 /* Have libwebsockets write a ping to @wsi. Return 0, or -1 when the connection is lost. */
 int frame_write_ping(struct lws *wsi);
 
-/* Fill @ret_bytes with bytes that no other program can foresee, for keys and masks. Called by the loop only. */
+/* Fill @ret_bytes with bytes that no other program can foresee, for keys and masks. Called by the
+ * loop only. */
 void frame_draw(unsigned char *ret_bytes, size_t size);

@@ -24,7 +24,8 @@ static void watch(struct link *link, uint32_t events)
 	loop_source_set_events(link->source, events);
 }
 
-/* Begin to connect to the numeric @address; no name service is asked. Return the socket or a negative errno. */
+/* Begin to connect to the numeric @address; no name service is asked. Return the socket or a
+ * negative errno. */
 static int dial(const char *address, uint16_t port)
 {
 	const struct addrinfo hints = {
@@ -129,8 +130,8 @@ int link_advance(struct link *link, struct tls_client *client, const char *host,
 
 /* ── bytes ───────────────────────────────────────────────────────────────────────────────────── */
 
-/* The kernel clears this option after a while, so every read sets it again. Without it, a server with
- * Nagle's algorithm holds its next frame until our delayed ACK: 40 ms a call. */
+/* The kernel clears this option after a while, so every read sets it again. Without it, a server
+ * with Nagle's algorithm holds its next frame until our delayed ACK: 40 ms a call. */
 static void acknowledge_at_once(const struct link *link)
 {
 	static const int on = 1;

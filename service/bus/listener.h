@@ -22,8 +22,9 @@ typedef void (*listener_function)(void *data, int fd);
 int listener_new(struct loop *loop, struct bus_address *address, listener_function function,
 	void *data, struct listener **ret_listener);
 
-/* Listen on the Unix socket @path, of mode 0660, for the user and the group of this process. A socket without a
- * listener is replaced; -EADDRINUSE when it has one. Return 0 or a negative errno. */
+/* Listen on the Unix socket @path, of mode 0660, for the user and the group of this process. A
+ * socket without a listener is replaced; -EADDRINUSE when it has one. Return 0 or a negative
+ * errno. */
 int listener_new_unix(struct loop *loop, const char *path, listener_function function, void *data,
 	struct listener **ret_listener);
 

@@ -20,8 +20,8 @@
 #define BUS_PING_INTERVAL_MS 20000
 #define BUS_PONG_WAIT_MS     10000
 
-/* The bytes for sources that much waits for, after which a client waits for the pong of a ping, and the longest such
- * wait. */
+/* The bytes for sources that much waits for, after which a client waits for the pong of a ping, and
+ * the longest such wait. */
 #define BUS_MARK_BYTES (256u << 10)
 #define BUS_MARK_MS    1000
 

@@ -10,8 +10,8 @@
 /*
  * Resolve the host of a URL to addresses without blocking the loop.
  *
- * The resolver of the C library blocks. An address and "localhost" need no name service. Any other name is looked up
- * by a thread of its own, which ends with the lookup.
+ * The resolver of the C library blocks. An address and "localhost" need no name service. Any other
+ * name is looked up by a thread of its own, which ends with the lookup.
  */
 
 #define BUS_ADDRESSES_MAX 8

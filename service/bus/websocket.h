@@ -7,18 +7,20 @@
 #include <string.h>
 
 /*
- * The frames of a websocket, from the client's side (RFC 6455 §5), as functions of bytes: they know no socket.
+ * The frames of a websocket, from the client's side (RFC 6455 §5), as functions of bytes: they know
+ * no socket.
  *
  *   bytes ─▶ HEADER ─┬─ text, binary, continuation ─▶ PAYLOAD ─▶ a piece for each chunk of bytes
  *              ▲     └─ ping, pong, close ──────────▶ CONTROL ─▶ the whole payload
  *              └──────────────────────────────────────────┘
  *
- * libwebsockets gives a client every byte on its own, which takes 10 ns each: a bus that sends 50 MB in a
- * second, whoever they are for, would take half of the loop. Everything that the bus sends passes here, so
- * the functions are inline.
+ * libwebsockets gives a client every byte on its own, which takes 10 ns each: a bus that sends 50
+ * MB in a second, whoever they are for, would take half of the loop. Everything that the bus sends
+ * passes here, so the functions are inline.
  */
 
-/* The longest header of a frame, with its mask, and the longest payload of a control frame (§5.2, §5.5). */
+/* The longest header of a frame, with its mask, and the longest payload of a control frame (§5.2,
+ * §5.5). */
 #define WEBSOCKET_HEADER_BYTES  14
 #define WEBSOCKET_CONTROL_BYTES 125
 #define WEBSOCKET_MASK_BYTES    4
@@ -194,9 +196,9 @@ static inline enum websocket_event websocket_take_piece(struct websocket_reader 
 }
 
 /*
- * Read on in the @size bytes at @bytes, up to the next event, and add the number of bytes that were used to
- * *used. A zeroed @reader is ready for the first frame. A piece is in *ret_piece; the opcode of a control
- * frame in *ret_opcode.
+ * Read on in the @size bytes at @bytes, up to the next event, and add the number of bytes that were
+ * used to *used. A zeroed @reader is ready for the first frame. A piece is in *ret_piece; the
+ * opcode of a control frame in *ret_opcode.
  */
 static inline enum websocket_event websocket_read(struct websocket_reader *reader,
 	const char *bytes, size_t size, size_t *used, struct websocket_piece *ret_piece,

@@ -464,7 +464,8 @@ const char *command_refusal(const struct json_tape *tape, uint32_t value)
 	return NULL;
 }
 
-/* Return how the argument whose name is the string at @key is filled in; COMMAND_LITERAL: it is not. */
+/* Return how the argument whose name is the string at @key is filled in; COMMAND_LITERAL: it is
+ * not. */
 static enum command_piece_kind find_use(
 	const struct command *command, const struct json_tape *tape, uint32_t key)
 {

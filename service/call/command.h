@@ -128,8 +128,8 @@ bool command_next_piece(const char **template, struct command_piece *ret_piece);
 /* Return the index after the last argument of the group that begins at @first. */
 size_t command_group_end(const struct command *command, size_t first);
 
-/* Return whether an argument that has the value at @value, or none (JSON_NONE), is not given: null is what callers
- * send whose schema requires a member that is optional. */
+/* Return whether an argument that has the value at @value, or none (JSON_NONE), is not given: null
+ * is what callers send whose schema requires a member that is optional. */
 bool command_is_absent(const struct json_tape *tape, uint32_t value);
 
 /* Whether the value at @value can be passed as text: without U+0000, and not too long. NULL when it
@@ -145,8 +145,8 @@ uint32_t command_next_refused(const struct command *command, const struct json_t
 /* Append what an argument is as text: a string itself, anything else its compact JSON. */
 void command_write_value(const struct json_tape *tape, uint32_t value, struct buffer *out);
 
-/* Write the path of the file that the argument @index names: absolute, or from the working folder. Return false when it
- * has placeholders, or is too long. */
+/* Write the path of the file that the argument @index names: absolute, or from the working folder.
+ * Return false when it has placeholders, or is too long. */
 bool command_script_path(const struct command *command, size_t index, char ret_path[PATH_MAX]);
 
 /* Find the program: by its path, or in the PATH of its environment or else of this process. 0 with

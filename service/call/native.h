@@ -126,7 +126,8 @@ enum native_status {
 };
 
 /* Read the object at @object of @tape. Everything is copied. 0 with *ret_function owned by the
- * caller (native_function_deinit), NATIVE_E_REFUSED with the mistake added to @problems, or -ENOMEM. */
+ * caller (native_function_deinit), NATIVE_E_REFUSED with the mistake added to @problems, or
+ * -ENOMEM. */
 int native_function_read(const struct json_tape *tape, uint32_t object,
 	struct native_function *ret_function, struct diagnostics *problems);
 

@@ -32,7 +32,8 @@ static void add_left_out_name(const struct json_tape *tape, uint32_t key, struct
 	buffer_append_char(names, '\'');
 }
 
-/* Append the members of the object at @object whose keys the API takes; the others are added to @refused. */
+/* Append the members of the object at @object whose keys the API takes; the others are added to
+ * @refused. */
 static void write_taken(
 	const struct json_tape *tape, uint32_t object, struct buffer *out, struct buffer *refused)
 {

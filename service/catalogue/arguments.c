@@ -113,7 +113,8 @@ static int find_place(struct arguments *arguments, const struct json_tape *tape,
 
 /* ── the types of C, the placeholders of a command ───────────────────────────────────────────── */
 
-/* Note that the member called @name cannot be passed, or of an array the element @element (NULL: all). */
+/* Note that the member called @name cannot be passed, or of an array the element @element (NULL:
+ * all). */
 static int add_violation(struct schema_report *report, const char *name, size_t size,
 	const uint32_t *element, const char *message)
 {
@@ -344,9 +345,8 @@ static int check_or_coerce(struct arguments *arguments, const struct tool *tool,
 		tool, context, place->tape, place->token, &arguments->report);
 }
 
-/* Set the text that the tool gets from the value at @place, with defaults, and integers as digits, where its
- * kind takes them.
- * Returns what arguments_check() does. */
+/* Set the text that the tool gets from the value at @place, with defaults, and integers as digits,
+ * where its kind takes them. Returns what arguments_check() does. */
 static int fill_arguments(struct arguments *arguments, const struct tool *tool,
 	struct schema_context *context, const struct place *place,
 	const struct arguments_limits *limits)

@@ -20,16 +20,17 @@
  *                                    └─ violations ◀─┘
  *
  * The marshal check is for the rules that JSON Schema cannot express: whether the values can be
- * passed as types of C (native_check_value), or in placeholders (command_next_refused). The examples
- * and defaults of a manifest are checked like calls.
+ * passed as types of C (native_check_value), or in placeholders (command_next_refused). The
+ * examples and defaults of a manifest are checked like calls.
  *
  * When the manifest has `"coerce": true`, arguments that do not satisfy the schema are tried once
  * more with each string taken as the value that it holds: "25" as 25.
  *
- * The host of a kind that `judges` (catalogue/kind.h) has the last word: arguments that do not satisfy the
- * schema go to it as they came.
+ * The host of a kind that `judges` (catalogue/kind.h) has the last word: arguments that do not
+ * satisfy the schema go to it as they came.
  *
- * An object with no default to fill in, and no integer like 2.0, is passed on as the bytes that arrived.
+ * An object with no default to fill in, and no integer like 2.0, is passed on as the bytes that
+ * arrived.
  */
 struct arguments {
 	struct json_tape tape; /* the parsed arguments, when they are a text or absent */
@@ -69,7 +70,8 @@ int arguments_check(struct arguments *arguments, const struct tool *tool,
 /* As arguments_log_changes(), when there are some. */
 void arguments_log_coercion(struct arguments *arguments, const struct tool *tool);
 
-/* Log the changes that coercion has made, for the author of the caller, and forget them. Only the loop logs. */
+/* Log the changes that coercion has made, for the author of the caller, and forget them. Only the
+ * loop logs. */
 static inline void arguments_log_changes(struct arguments *arguments, const struct tool *tool)
 {
 	if (arguments->changes.n_violations > 0)
@@ -93,11 +95,12 @@ void arguments_deinit(struct arguments *arguments);
 int arguments_marshal_check(const struct tool *tool, struct schema_context *context,
 	const struct json_tape *tape, uint32_t object, struct schema_report *report);
 
-/* Append the object at @object with the defaults of the schema, as it is passed, to @text, and read it
- * into @ret_tape, which refers to @text. 0, ARGUMENTS_E_UNCHECKED, or -ENOMEM. */
+/* Append the object at @object with the defaults of the schema, as it is passed, to @text, and read
+ * it into @ret_tape, which refers to @text. 0, ARGUMENTS_E_UNCHECKED, or -ENOMEM. */
 int arguments_fill(const struct tool *tool, struct schema_context *context,
 	const struct json_tape *tape, uint32_t object, struct buffer *text,
 	struct json_tape *ret_tape);
 
-/* Return whether the function cannot be called without a value for @parameter, passed or a default. */
+/* Return whether the function cannot be called without a value for @parameter, passed or a
+ * default. */
 bool arguments_need(const struct native_parameter *parameter);

@@ -28,15 +28,17 @@ struct owner {
 	size_t first_tool;
 	size_t n_tools;    /* offered */
 	char *disabled_by; /* why none of its tools is offered, or NULL */
-	size_t kept_for; /* 0, or from 1 the number of the failure that keeps its last good version */
+	/* 0, or from 1 the number of the failure that keeps its last good version */
+	size_t kept_for;
 };
 
 struct offered {
 	const struct tool *tool;
 	uint64_t hash; /* the hash of its name */
 	uint32_t
-		next_same; /* the next tool of the same name, or NO_TOOL: in list order, guests last */
-	bool is_shared;    /* it does not have its bare name alone */
+		/* the next tool of the same name, or NO_TOOL: in list order, guests last */
+		next_same;
+	bool is_shared;         /* it does not have its bare name alone */
 	const char *model_name; /* that of the third form (model_names.h), or NULL */
 };
 
@@ -111,7 +113,8 @@ static uint32_t next_equal(const struct catalogue *catalogue, uint32_t at)
 		       : NO_TOOL;
 }
 
-/* Put the guests, or all others, before the tools of their names: from the last to the first, however many. */
+/* Put the guests, or all others, before the tools of their names: from the last to the first,
+ * however many. */
 static void index_tools(struct catalogue *catalogue, bool are_guests)
 {
 	for (size_t i = catalogue->n_tools; i-- > 0;) {
@@ -145,8 +148,8 @@ static const struct tool *find_in(const struct catalogue *catalogue, const char 
 	return NULL;
 }
 
-/* @name as `toolbox__name`. Ids and names may hold "__" themselves, so every place is tried; a guest is only
- * meant where no other tool is. */
+/* @name as `toolbox__name`. Ids and names may hold "__" themselves, so every place is tried; a
+ * guest is only meant where no other tool is. */
 static const struct tool *find_qualified(const struct catalogue *catalogue, const char *name,
 	size_t name_size, const char *id, size_t id_size)
 {

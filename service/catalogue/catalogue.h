@@ -47,23 +47,23 @@ struct catalogue *catalogue_new(struct toolbox *const *toolboxes, size_t n_toolb
 /* Takes NULL. */
 void catalogue_free(struct catalogue *catalogue);
 
-/* Add an entry for status and reload. The texts are copied; @kept is the package that is offered in its
- * last good version instead, or NULL. Return 0 or -ENOMEM. */
+/* Add an entry for status and reload. The texts are copied; @kept is the package that is offered in
+ * its last good version instead, or NULL. Return 0 or -ENOMEM. */
 int catalogue_add_failure(struct catalogue *catalogue, const struct catalogue_failure *failure,
 	const struct package *kept);
 int catalogue_add_skipped(
 	struct catalogue *catalogue, const char *toolbox_id, const char *name, const char *reason);
 
-/* Hold @package, whose toolboxes a host describes, whether any of them is offered or not: its description
- * depends on files that are watched. 0 or -ENOMEM. */
+/* Hold @package, whose toolboxes a host describes, whether any of them is offered or not: its
+ * description depends on files that are watched. 0 or -ENOMEM. */
 int catalogue_hold(struct catalogue *catalogue, struct package *package);
 
 /* The packages that are held so. */
 size_t catalogue_n_held(const struct catalogue *catalogue);
 const struct package *catalogue_held(const struct catalogue *catalogue, size_t index);
 
-/* Note that @reason (copied) is why no tool of the toolbox @toolbox_id, which is in the catalogue, is
- * offered. 0 or -ENOMEM. */
+/* Note that @reason (copied) is why no tool of the toolbox @toolbox_id, which is in the catalogue,
+ * is offered. 0 or -ENOMEM. */
 int catalogue_disable(struct catalogue *catalogue, const char *toolbox_id, const char *reason);
 
 uint64_t catalogue_generation(const struct catalogue *catalogue);
@@ -83,24 +83,25 @@ long catalogue_find_toolbox(const struct catalogue *catalogue, const char *id, s
 size_t catalogue_n_tools(const struct catalogue *catalogue);
 const struct tool *catalogue_tool(const struct catalogue *catalogue, size_t index);
 
-/* Return the index of @tool, this very object, in list order, or CATALOGUE_NONE: it is not offered. */
+/* Return the index of @tool, this very object, in list order, or CATALOGUE_NONE: it is not
+ * offered. */
 #define CATALOGUE_NONE SIZE_MAX
 size_t catalogue_index(const struct catalogue *catalogue, const struct tool *tool);
 
-/* Walk the tools that have the bare name @name, by their indexes, in list order, those of kind mcp last;
- * CATALOGUE_NONE ends them. */
+/* Walk the tools that have the bare name @name, by their indexes, in list order, those of kind mcp
+ * last; CATALOGUE_NONE ends them. */
 size_t catalogue_first_named(const struct catalogue *catalogue, const char *name, size_t size);
 size_t catalogue_next_named(const struct catalogue *catalogue, size_t index);
 
 size_t catalogue_n_failures(const struct catalogue *catalogue);
 const struct catalogue_failure *catalogue_failure(const struct catalogue *catalogue, size_t index);
 
-/* Return why no tool of the toolbox at @index of catalogue_toolbox() is offered; NULL: one is, or it has
- * none. */
+/* Return why no tool of the toolbox at @index of catalogue_toolbox() is offered; NULL: one is, or
+ * it has none. */
 const char *catalogue_disabled_by(const struct catalogue *catalogue, size_t index);
 
-/* Return the failure because of which the toolbox at @index of catalogue_toolbox() is offered in its last
- * good version; NULL: it is the present one. */
+/* Return the failure because of which the toolbox at @index of catalogue_toolbox() is offered in
+ * its last good version; NULL: it is the present one. */
 const struct catalogue_failure *catalogue_kept_for(const struct catalogue *catalogue, size_t index);
 
 size_t catalogue_n_skipped(const struct catalogue *catalogue);
@@ -113,17 +114,17 @@ enum catalogue_status {
 };
 
 /*
- * The tool that a call means by @name (bare, `toolbox__name`, or as listings for models have it) and @toolbox_id (NULL: any).
- * A tool of kind mcp, which its server names, is only meant where no other tool is.
- * @last_wins: a bare name in several toolboxes is the last one's. 0, CATALOGUE_E_UNKNOWN, or
- * CATALOGUE_E_AMBIGUOUS; then catalogue_owner() names the toolboxes.
+ * The tool that a call means by @name (bare, `toolbox__name`, or as listings for models have it)
+ * and @toolbox_id (NULL: any). A tool of kind mcp, which its server names, is only meant where no
+ * other tool is. @last_wins: a bare name in several toolboxes is the last one's. 0,
+ * CATALOGUE_E_UNKNOWN, or CATALOGUE_E_AMBIGUOUS; then catalogue_owner() names the toolboxes.
  */
 int catalogue_find(const struct catalogue *catalogue, const char *name, size_t name_size,
 	const char *toolbox_id, size_t toolbox_id_size, bool last_wins,
 	const struct tool **ret_tool);
 
-/* Return the name of the tool at @index in the listings for models (model_names.h): its own, or a text
- * of the catalogue, or @ret_text. */
+/* Return the name of the tool at @index in the listings for models (model_names.h): its own, or a
+ * text of the catalogue, or @ret_text. */
 const char *catalogue_model_name(
 	const struct catalogue *catalogue, size_t index, char ret_text[MODEL_NAME_BYTES]);
 

@@ -23,7 +23,8 @@ static bool read_schema(const char *text, struct json_tape *tape, struct buffer 
 	return false;
 }
 
-/* Append `"key":value` of the member whose key is at @key, after a comma if @is_first is not set. */
+/* Append `"key":value` of the member whose key is at @key, after a comma if @is_first is not
+ * set. */
 static void copy_member(
 	const struct json_tape *tape, uint32_t key, bool is_first, struct buffer *out)
 {

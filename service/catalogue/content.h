@@ -11,13 +11,14 @@
  *   {"content": [block, …], "structured": {…}}
  *                                   └── the author's output schema is that of this object
  *
- * The output schema of such a tool is the one of the whole result (schemas/content.schema.json) around the
- * author's. References in the author's schema keep their meaning, because it has an `$id` there.
+ * The output schema of such a tool is the one of the whole result (schemas/content.schema.json)
+ * around the author's. References in the author's schema keep their meaning, because it has an
+ * `$id` there.
  */
 
 /* Append the schema of results around the author's schema @structured; NULL: there is none. */
 void content_schema_write(const char *structured, struct buffer *out);
 
-/* Append the author's schema in the output schema @schema, written by content_schema_write(). Return whether
- * there is one. */
+/* Append the author's schema in the output schema @schema, written by content_schema_write().
+ * Return whether there is one. */
 bool content_schema_read(const char *schema, struct buffer *out);

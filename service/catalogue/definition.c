@@ -76,8 +76,8 @@ static void begin_for_model(const struct tool *tool, const char *name, struct bu
 	json_write_text(out, tool->description);
 }
 
-/* Write the name and the description, at most as long as OpenAI takes it: one that is longer has the whole
- * request refused (string_above_max_length). */
+/* Write the name and the description, at most as long as OpenAI takes it: one that is longer has
+ * the whole request refused (string_above_max_length). */
 static void begin_for_openai(const struct tool *tool, const char *name, struct buffer *out)
 {
 	static const char ellipsis[] = "\u2026";
@@ -112,7 +112,8 @@ static void write_openai(const struct tool *tool, const char *name, struct buffe
 	buffer_append_string(out, "}}");
 }
 
-/* Return whether an example may have the arguments at @arguments: the API holds it against the schema. */
+/* Return whether an example may have the arguments at @arguments: the API holds it against the
+ * schema. */
 static bool takes_arguments(const struct json_tape *tape, uint32_t arguments)
 {
 	json_each_key(key, tape, arguments)
@@ -186,7 +187,8 @@ static bool is_definition_text(const struct json_tape *tape, uint32_t value, con
 	return value != JSON_NONE && json_is_text(tape, value, text);
 }
 
-/* Write the object at the root of @tape with the members that an inputSchema needs: "type" and "properties". */
+/* Write the object at the root of @tape with the members that an inputSchema needs: "type" and
+ * "properties". */
 static void write_completed(const struct json_tape *tape, struct buffer *out)
 {
 	buffer_append_string(out, "{\"type\":\"object\"");
@@ -211,8 +213,8 @@ static bool names_draft(const struct json_tape *tape)
 		       "https://json-schema.org/draft/2020-12/schema");
 }
 
-/* Write the schema @text of the arguments. Clients hand it on to interfaces of models, so one that those do not
- * take has the form for a model; an author who names the draft knows the reader. */
+/* Write the schema @text of the arguments. Clients hand it on to interfaces of models, so one that
+ * those do not take has the form for a model; an author who names the draft knows the reader. */
 static void write_input_schema(const char *text, struct buffer *out)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
@@ -229,8 +231,8 @@ static void write_input_schema(const char *text, struct buffer *out)
 	buffer_fail_with(out, &form);
 }
 
-/* Write the schema of `structuredContent`, if there is one, and its root is an object. Strict clients know one
- * draft, and drop the tool or the whole list for another one. */
+/* Write the schema of `structuredContent`, if there is one, and its root is an object. Strict
+ * clients know one draft, and drop the tool or the whole list for another one. */
 static void write_output_schema(const struct tool *tool, struct buffer *out)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};

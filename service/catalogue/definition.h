@@ -24,8 +24,9 @@ int definition_format_from_name(const char *name, size_t size);
 #define DEFINITION_FORMATS                                                                         \
 	"\"full\", \"compact\", \"openai\", \"anthropic\", \"mcp\" or \"markdown\""
 
-/* Append the definition of @tool. @name: its name in the formats for models, not read for the full one
- * (catalogue_model_name()). Return false, and append nothing, if the tool has no place in @format. */
+/* Append the definition of @tool. @name: its name in the formats for models, not read for the full
+ * one (catalogue_model_name()). Return false, and append nothing, if the tool has no place in
+ * @format. */
 bool definition_write(const struct tool *tool, enum definition_format format, const char *name,
 	struct buffer *out);
 

@@ -34,7 +34,8 @@ struct kind_facts {
 	uint64_t timeout_ms; /* deadline of a call */
 	uint64_t most_ms;    /* to which the progress of a call extends it; 0: it does not */
 	uint64_t
-		start_least_ms; /* its hosts may take so long to start, whatever the configuration has */
+		/* its hosts may take so long to start, whatever the configuration has */
+		start_least_ms;
 	bool coerces;
 	bool describes_tools; /* its hosts describe its tools */
 	bool has_members;     /* they describe several toolboxes, with ids of their own
@@ -45,7 +46,8 @@ struct kind_facts {
 	bool has_bus;         /* its tools may speak and listen on the bus (core/proxy.h) */
 	bool carries_calls;   /* a host runs several calls at a time (wire/wire.h) */
 	bool asks_caller;     /* a call carries its caller (struct wire_invoke) */
-	bool judges; /* its hosts decide what arguments and results are good (catalogue/arguments.h) */
+	/* its hosts decide what arguments and results are good (catalogue/arguments.h) */
+	bool judges;
 };
 
 const struct kind_facts *kind_facts(enum toolbox_kind kind);

@@ -29,8 +29,8 @@ bool model_names_may_clash(const char *name)
 	return strstr(name, "__") != NULL;
 }
 
-/* In the order in which a call finds them: tools of servers (kind mcp) last, a bare name first, then by the
- * place in the list. */
+/* In the order in which a call finds them: tools of servers (kind mcp) last, a bare name first,
+ * then by the place in the list. */
 static int compare_whole(const void *a, const void *b)
 {
 	const struct whole *left = a;

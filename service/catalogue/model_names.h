@@ -6,8 +6,8 @@
 #include "catalogue/toolbox.h"
 
 /*
- * The names of tools in the listings for models. A model knows a tool by one word, so that no two of a
- * listing may be the same, and at most 64 characters (OpenAI: function.name; Anthropic:
+ * The names of tools in the listings for models. A model knows a tool by one word, so that no two
+ * of a listing may be the same, and at most 64 characters (OpenAI: function.name; Anthropic:
  * ^[a-zA-Z0-9_-]{1,64}$):
  *
  *   name                     one toolbox has it
@@ -39,13 +39,13 @@ struct model_candidate {
  * `toolbox__name` of another one. */
 bool model_names_may_clash(const char *name);
 
-/* Find the names of the third form among the @n_candidates, in list order. 0 with @ret_names, which the
- * caller deinits, or -ENOMEM. */
+/* Find the names of the third form among the @n_candidates, in list order. 0 with @ret_names, which
+ * the caller deinits, or -ENOMEM. */
 int model_names_find(const struct model_candidate *candidates, size_t n_candidates,
 	struct model_names *ret_names);
 
-/* Write the names of the @n_tools to @ret_texts where each is called `toolbox__name`, or by the third form: no two
- * are the same. 0 or -ENOMEM. */
+/* Write the names of the @n_tools to @ret_texts where each is called `toolbox__name`, or by the
+ * third form: no two are the same. 0 or -ENOMEM. */
 int model_names_write_whole(
 	const struct tool *const *tools, size_t n_tools, char (*ret_texts)[MODEL_NAME_BYTES]);
 

@@ -7,8 +7,8 @@
 #include "json/reader.h"
 #include "util/cleanup.h"
 
-/* The rules of OpenAI's strict mode (Structured Outputs, Supported schemas). A schema that breaks one has
- * the whole request refused, so whatever is not on its lists does not count as strict. */
+/* The rules of OpenAI's strict mode (Structured Outputs, Supported schemas). A schema that breaks
+ * one has the whole request refused, so whatever is not on its lists does not count as strict. */
 
 #define PROPERTIES_MAX  5000
 #define LEVELS_MAX      10
@@ -139,8 +139,8 @@ static bool names_array(const struct json_tape *tape, uint32_t type)
 	return json_is_text(tape, type, "array");
 }
 
-/* Whether the schema at @schema, an object, gives the kind of its value: by a whole type, or by other
- * schemas. */
+/* Whether the schema at @schema, an object, gives the kind of its value: by a whole type, or by
+ * other schemas. */
 static bool has_kind(struct strict *strict, uint32_t schema, unsigned int level)
 {
 	const struct json_tape *tape = strict->tape;

@@ -45,7 +45,8 @@ void origin_digest(const void *bytes, size_t size, unsigned char ret_digest[ORIG
 	}
 }
 
-/* Store the digest of the @size bytes at @bytes of a file with @stamp; of the stamp when they are too many. */
+/* Store the digest of the @size bytes at @bytes of a file with @stamp; of the stamp when they are
+ * too many. */
 static void digest_read(const struct stamp *stamp, const char *bytes, size_t size,
 	unsigned char ret_digest[ORIGIN_DIGEST_BYTES])
 {
@@ -58,7 +59,8 @@ static void digest_read(const struct stamp *stamp, const char *bytes, size_t siz
 		origin_digest(words, sizeof(words), ret_digest);
 }
 
-/* Store the digest of the file at @path, which has @stamp. One that cannot be read has that of the stamp. */
+/* Store the digest of the file at @path, which has @stamp. One that cannot be read has that of the
+ * stamp. */
 static void digest_file(
 	const char *path, const struct stamp *stamp, unsigned char ret_digest[ORIGIN_DIGEST_BYTES])
 {

@@ -8,19 +8,21 @@
 #include "util/stamp.h"
 
 /*
- * The files that tools are made of: their programs and definitions, as they were when they were read.
+ * The files that tools are made of: their programs and definitions, as they were when they were
+ * read.
  *
  *   stamp taken, then read ──▶ origin ── before a call: origins_hold()
  *                                            │ the same stamp, of a file at rest: it is the same
  *                                            │ the same bytes: the stamp is renewed
  *                                            ▼ else: it must be read again
  *
- * A path is looked at through all links and mounts: the file that they lead to counts. An absent file has a stamp of
- * zeros. A load that runs beside the loop renews stamps that the loop compares, so both take a lock.
+ * A path is looked at through all links and mounts: the file that they lead to counts. An absent
+ * file has a stamp of zeros. A load that runs beside the loop renews stamps that the loop compares,
+ * so both take a lock.
  */
 
-/* Two SipHashes with the key of this process, which no writer of a file knows. A SHA-256 of OpenSSL would have
- * 2 MB of its library resident in a daemon that uses no TLS. */
+/* Two SipHashes with the key of this process, which no writer of a file knows. A SHA-256 of OpenSSL
+ * would have 2 MB of its library resident in a daemon that uses no TLS. */
 #define ORIGIN_DIGEST_BYTES 16
 
 /* In place of the index of a file: there is none. */
@@ -34,7 +36,8 @@ struct origin {
 	struct stamp stamp;
 	unsigned char digest
 		[ORIGIN_DIGEST_BYTES]; /* digest of its bytes, or of the stamp of a larger file */
-	bool is_shared; /* it has other names, or is mounted there: its folder does not report changes */
+	/* it has other names, or is mounted there: its folder does not report changes */
+	bool is_shared;
 };
 
 struct origins {
@@ -51,7 +54,8 @@ void origins_deinit(struct origins *origins);
 /* Have the file at @path in @origins, with its stamp and digest. Store its index. 0 or -ENOMEM. */
 int origins_add(struct origins *origins, const char *path, uint32_t *ret_index);
 
-/* Append the file at @path, which had @stamp before its @size bytes at @bytes were read. 0 or -ENOMEM. */
+/* Append the file at @path, which had @stamp before its @size bytes at @bytes were read. 0 or
+ * -ENOMEM. */
 int origins_take(struct origins *origins, const char *path, const struct stamp *stamp,
 	const char *bytes, size_t size);
 
@@ -73,7 +77,8 @@ struct stamp origin_stamp(const struct origin *origin);
 /* Let @stamp be the stamp of @origin, whose file was found to have the same bytes. */
 void origin_renew(struct origin *origin, const struct stamp *stamp);
 
-/* Let the files of @origins hold as they are now: it is known that they are others, and what they made goes on. */
+/* Let the files of @origins hold as they are now: it is known that they are others, and what they
+ * made goes on. */
 void origins_accept(struct origins *origins);
 
 /* Return whether both lists have the same paths with the same bytes. */

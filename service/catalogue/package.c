@@ -144,7 +144,8 @@ static void write_tool(const struct tool *tool, struct buffer *out)
 	}
 }
 
-/* Whether the tools of @package are written: a host that describes them gets them only when it has. */
+/* Whether the tools of @package are written: a host that describes them gets them only when it
+ * has. */
 static bool knows_tools(const struct package *package)
 {
 	const struct kind_facts *facts = kind_facts(package->kind);
@@ -199,7 +200,8 @@ static void write_head(const struct package *package, struct buffer *out)
 	buffer_append_string(out, knows_tools(package) ? TOOLS_BEGIN : HEAD_END);
 }
 
-/* Append the calls before the first one of all @packages, which a host that only looks does not make. */
+/* Append the calls before the first one of all @packages, which a host that only looks does not
+ * make. */
 static void write_checked_init(
 	struct package *const *packages, size_t n_packages, struct buffer *out)
 {
@@ -219,7 +221,8 @@ void package_write_load(struct package *const *packages, size_t n_packages, stru
 	bool is_first = true;
 
 	if (!knows_tools(packages[0])) {
-		/* The key of a cached description is a digest of the frame without the era, which is in the description. */
+		/* The key of a cached description is a digest of the frame without the era, which
+		 * is in the description. */
 		buffer_append(out, packages[0]->load, packages[0]->load_head - strlen(HEAD_END));
 		buffer_append_string(out, packages[0]->mcp.is_legacy ? LEGACY HEAD_END : HEAD_END);
 		return;
@@ -238,7 +241,8 @@ void package_write_load(struct package *const *packages, size_t n_packages, stru
 	buffer_append_string(out, TOOLS_END);
 }
 
-/* Digest what all tools of @package are run with: its sandbox, server, variables and configuration, not its limits. */
+/* Digest what all tools of @package are run with: its sandbox, server, variables and configuration,
+ * not its limits. */
 static int digest_surroundings(
 	const struct package *package, unsigned char ret_digest[ORIGIN_DIGEST_BYTES])
 {
@@ -257,7 +261,8 @@ static int digest_surroundings(
 	return buffer_status(&out);
 }
 
-/* Digest how @tool, which the LOAD frame has as the @size bytes at @text, is run in the @surroundings. */
+/* Digest how @tool, which the LOAD frame has as the @size bytes at @text, is run in the
+ * @surroundings. */
 static int digest_run(
 	struct tool *tool, const unsigned char *surroundings, const char *text, size_t size)
 {

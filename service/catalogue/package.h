@@ -24,8 +24,8 @@
  *   toolboxes    each with its own id     clock  filesystem        math
  *
  * It is made once and never changed (but for the stamps and warnings of its files, when those are
- * looked at again, looked_ms, and mcp.is_stale), and shared by counting. A call holds the package that it began on, whatever a
- * reload puts in its place.
+ * looked at again, looked_ms, and mcp.is_stale), and shared by counting. A call holds the package
+ * that it began on, whatever a reload puts in its place.
  */
 
 /* The part of kind python: the interpreter, and the entry points that are loaded (contract.md,
@@ -48,12 +48,15 @@ enum mcp_pin_mode {
 
 /* The part of kind mcp. */
 struct package_mcp {
-	char *server; /* JSON text {"argv", "cwd", "env"?} or {"url", "headers"?, "proxy"?, "ca"?} */
-	char *origin; /* the server for people, without secrets: its program, or its URL without a path */
+	/* JSON text {"argv", "cwd", "env"?} or {"url", "headers"?, "proxy"?, "ca"?} */
+	char *server;
+	/* the server for people, without secrets: its program, or its URL without a path */
+	char *origin;
 	char *rules;     /* JSON text {"include"?, "exclude"?, "tools"?}: the operator's choice */
 	char *variables; /* our variables that `env` names (util/environment.h); NULL: none */
 	bool is_http;    /* it has a url */
-	bool is_legacy; /* as the server has decided (mcp/version.h), now or, before it is asked, earlier */
+	/* as the server has decided (mcp/version.h), now or, before it is asked, earlier */
+	bool is_legacy;
 	uint64_t grace_s;     /* how long its tools are offered while it cannot be reached */
 	uint64_t list;        /* digest of what the server lists (mcp/client/pin.h); 0: not known */
 	atomic_bool is_stale; /* a host has found another list since */
@@ -75,10 +78,12 @@ struct package {
 	char *file;
 	struct stamp stamp; /* stamp of that file */
 	struct origins
-		definition; /* that file, and the overlay of a folder: what its tools are defined by */
+		/* that file, and the overlay of a folder: what its tools are defined by */
+		definition;
 	struct origins programs; /* kind command: its programs, and the definitions beside them */
 	uint64_t
-		looked_ms; /* when the loop has found that the definition holds (tool_is_current()) */
+		/* when the loop has found that the definition holds (tool_is_current()) */
+		looked_ms;
 	int64_t loaded_ns; /* when it was read (CLOCK_REALTIME) */
 	uint64_t digest;   /* digest of its bytes */
 
@@ -125,8 +130,8 @@ struct package {
 	size_t load_tail; /* bytes of it after the last one, if it has tools */
 };
 
-/* Return whether the tools of @package are guests: their server has chosen their names, so that these never take or
- * share those of tools that are installed. */
+/* Return whether the tools of @package are guests: their server has chosen their names, so that
+ * these never take or share those of tools that are installed. */
 static inline bool package_is_guest(const struct package *package)
 {
 	return package->kind == KIND_MCP;
@@ -170,12 +175,12 @@ static inline void package_unref(struct package *package)
 		package_discard(package);
 }
 
-/* Append a toolbox that toolbox_new() has made for @package, which owns it from now on. 0, or -ENOMEM
- * with nothing changed. */
+/* Append a toolbox that toolbox_new() has made for @package, which owns it from now on. 0, or
+ * -ENOMEM with nothing changed. */
 int package_add(struct package *package, struct toolbox *toolbox);
 
-/* Number the tools of all toolboxes, write the LOAD frame, and digest how each tool is run: to be called when any of it
- * has changed, before the package is shared. 0 or -ENOMEM. */
+/* Number the tools of all toolboxes, write the LOAD frame, and digest how each tool is run: to be
+ * called when any of it has changed, before the package is shared. 0 or -ENOMEM. */
 int package_prepare(struct package *package);
 
 /*
@@ -188,15 +193,15 @@ void package_write_load(struct package *const *packages, size_t n_packages, stru
  * Kinds other than native share with none. Returns as strcmp(). */
 int package_compare_loads(const struct package *left, const struct package *right);
 
-/* Let @package go on in the place of @fresh, which was read from the same files: they hold as they were then. Programs
- * that are others hold no more. */
+/* Let @package go on in the place of @fresh, which was read from the same files: they hold as they
+ * were then. Programs that are others hold no more. */
 void package_renew(struct package *package, const struct package *fresh);
 
 /* Return the time for a host of @package to start, where the configuration gives @configured_ms. */
 uint64_t package_start_ms(const struct package *package, uint64_t configured_ms);
 
-/* Return whether the library that a host of @package would load is the file that its tools were loaded from; true when it
- * has no library, or one that the dynamic linker finds by a name. */
+/* Return whether the library that a host of @package would load is the file that its tools were
+ * loaded from; true when it has no library, or one that the dynamic linker finds by a name. */
 bool package_library_is_current(struct package *package);
 
 /* Return whether its hosts run below a guard (worker/sandbox/guard.h). */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The schemas that were compiled after a rest, the oldest first, and the bytes of their texts. The loop
- * compiles them, but the thread that reads manifests frees its own, too. */
+/* The schemas that were compiled after a rest, the oldest first, and the bytes of their texts. The
+ * loop compiles them, but the thread that reads manifests frees its own, too. */
 static pthread_mutex_t awake_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct list awake = {&awake, &awake};
 static size_t awake_bytes;

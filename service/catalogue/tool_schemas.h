@@ -10,8 +10,8 @@
 #include "util/list.h"
 
 /*
- * The schemas of a tool. A compiled schema takes ten times the memory of its text, and most tools of
- * a large catalogue are never called:
+ * The schemas of a tool. A compiled schema takes ten times the memory of its text, and most tools
+ * of a large catalogue are never called:
  *
  *   manifest ─▶ compiled: its mistakes are found ─▶ at rest: only the text
  *                                                     │    ▲
@@ -20,8 +20,8 @@
  *                                                    compiled
  *
  * A schema that took long to compile never rests, so that no call waits for it. Only the loop
- * compiles; the thread that reads manifests puts new ones to rest, and may be the last to free one. A thread
- * may check with one that is pinned.
+ * compiles; the thread that reads manifests puts new ones to rest, and may be the last to free one.
+ * A thread may check with one that is pinned.
  */
 struct tool_schema {
 	struct schema *compiled; /* NULL: at rest */
@@ -42,8 +42,8 @@ struct tool_schemas {
 /* The text of all schemas that are awake after a rest. */
 #define TOOL_SCHEMAS_BYTES_MAX ((size_t)2 << 20)
 
-/* Schemas that took more of the thread's time to read do not rest: a call would hold the loop for so
- * long. */
+/* Schemas that took more of the thread's time to read do not rest: a call would hold the loop for
+ * so long. */
 #define TOOL_SCHEMAS_REST_NS_MAX (UINT64_C(5) * 1000 * 1000)
 
 /* NULL without memory. */
@@ -65,7 +65,8 @@ static inline int tool_schemas_wake(const struct tool *tool)
 	return tool->schemas->output.compiled ? 0 : tool_schemas_compile(tool);
 }
 
-/* Keep @schemas, which are awake, from resting until tool_schemas_unpin(). They are pinned once at a time. */
+/* Keep @schemas, which are awake, from resting until tool_schemas_unpin(). They are pinned once at
+ * a time. */
 void tool_schemas_pin(struct tool_schemas *schemas);
 
 /* Let @schemas, which were pinned, rest again. */

@@ -11,8 +11,9 @@
 #include "util/digest.h"
 #include "util/environment.h"
 
-/* Pause between two looks at the definition of a tool whose process has its program already. One look takes about a
- * microsecond, as does a part of such a call; with the pause, looks take less than 0.02 % of a processor. */
+/* Pause between two looks at the definition of a tool whose process has its program already. One
+ * look takes about a microsecond, as does a part of such a call; with the pause, looks take less
+ * than 0.02 % of a processor. */
 #define LOOK_AGAIN_MS 10
 
 static void tool_deinit(struct tool *tool)
@@ -122,7 +123,8 @@ bool tool_differs(const struct tool *before, const struct tool *after)
 	       before->toolbox->package->library.digest != after->toolbox->package->library.digest;
 }
 
-/* Return whether the program of @command, a name, is still found at @path, or still nowhere (""). */
+/* Return whether the program of @command, a name, is still found at @path, or still nowhere
+ * (""). */
 static bool is_found_at(const struct command *command, const char *path)
 {
 	char now[PATH_MAX];

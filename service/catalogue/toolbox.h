@@ -16,8 +16,8 @@ struct package;
 struct tool_schemas;
 
 /*
- * A toolbox and its tools, as callers see them. How they are run is the business of the package that
- * it belongs to (catalogue/package.h), and holding that holds the toolbox.
+ * A toolbox and its tools, as callers see them. How they are run is the business of the package
+ * that it belongs to (catalogue/package.h), and holding that holds the toolbox.
  */
 
 #define TOOLBOX_ID_BYTES 128 /* the longest id */
@@ -64,7 +64,8 @@ struct tool {
 	union { /* how it is called, by the kind of its package; plugin and python: by its name */
 		struct {
 			struct native_function native;
-			bool may_lack; /* the schema does not require an argument that the function needs */
+			/* the schema does not require an argument that the function needs */
+			bool may_lack;
 		};
 		struct {
 			struct command command;
@@ -92,37 +93,40 @@ struct toolbox {
 	uint64_t settings; /* digest of the operator's settings of its tools; 0: none */
 };
 
-/* Return a toolbox of @package, which does not own it before package_add(), called @id, and found by
- * its host by @entry_point (may be NULL); both texts are copied. NULL when memory is short. */
+/* Return a toolbox of @package, which does not own it before package_add(), called @id, and found
+ * by its host by @entry_point (may be NULL); both texts are copied. NULL when memory is short. */
 struct toolbox *toolbox_new(struct package *package, const char *id, const char *entry_point);
 
 /* Free a toolbox that no package owns. Takes NULL. */
 void toolbox_free(struct toolbox *toolbox);
 
-/* Free the tools of a toolbox that is being made, for whose indices @is_dropped is true; NULL: all. */
+/* Free the tools of a toolbox that is being made, for whose indices @is_dropped is true; NULL:
+ * all. */
 void toolbox_drop_tools(struct toolbox *toolbox, const bool *is_dropped);
 
 /* Return whether @after, of the same toolbox and name, is another tool than @before: its definition
  * (which has its risk), its program or library, or how it is run differs. */
 bool tool_differs(const struct tool *before, const struct tool *after);
 
-/* Return whether the definition of @tool, and the program that a call of it would start, are what they were when they
- * were read. A tool that starts no program has a process that loaded the library, or began the server, that belongs to
- * the definition: the files of such a tool are looked at once in a few milliseconds. For the loop only. */
+/* Return whether the definition of @tool, and the program that a call of it would start, are what
+ * they were when they were read. A tool that starts no program has a process that loaded the
+ * library, or began the server, that belongs to the definition: the files of such a tool are looked
+ * at once in a few milliseconds. For the loop only. */
 bool tool_is_current(const struct tool *tool);
 
-/* Return whether the program that a call of @tool would start is what it was; true if it would start none. */
+/* Return whether the program that a call of @tool would start is what it was; true if it would
+ * start none. */
 bool tool_program_is_current(const struct tool *tool);
 
-/* Return the digest of the files that a call of @tool would start, by which its host knows them (wire/wire.h). 0: it starts
- * none, or its host finds programs in another PATH. */
+/* Return the digest of the files that a call of @tool would start, by which its host knows them
+ * (wire/wire.h). 0: it starts none, or its host finds programs in another PATH. */
 uint64_t tool_program_digest(const struct tool *tool);
 
 /* Return "read", "write", "execute" or "unrated". */
 const char *tool_risk_name(enum tool_risk risk);
 
-/* Return the risk that the value at @token names; TOOL_UNRATED when it is neither "read" nor "write"
- * nor "execute". */
+/* Return the risk that the value at @token names; TOOL_UNRATED when it is neither "read" nor
+ * "write" nor "execute". */
 enum tool_risk tool_risk_at(const struct json_tape *tape, uint32_t token);
 
 CLEANUP_DEFINE(toolbox, struct toolbox *, toolbox_free)

@@ -38,12 +38,13 @@ int toolbox_library_look_like(struct toolbox_library *library, const struct tool
 bool toolbox_library_is_same(
 	const struct toolbox_library *library, const struct toolbox_library *other);
 
-/* Return the digest of the file that each host of its package has to load. 0: any, because the dynamic linker finds it
- * by a name. Such a library is of the system, which may be upgraded: a library that keeps its name keeps its functions. */
+/* Return the digest of the file that each host of its package has to load. 0: any, because the
+ * dynamic linker finds it by a name. Such a library is of the system, which may be upgraded: a
+ * library that keeps its name keeps its functions. */
 uint64_t toolbox_library_expected(const struct toolbox_library *library);
 
-/* Note that the host which was asked about the library has loaded a file with @digest: it may have been replaced
- * before it was looked at. */
+/* Note that the host which was asked about the library has loaded a file with @digest: it may have
+ * been replaced before it was looked at. */
 void toolbox_library_note(struct toolbox_library *library, uint64_t digest);
 
 /* Return whether the file is unchanged, by its bytes (which are read only when its stamp does not

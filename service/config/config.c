@@ -57,7 +57,8 @@ static int merge(struct config_reader *reader, const struct config_flags *flags,
 	return r;
 }
 
-/* Add $PREFIX/lib/toolboxd/toolbox.d, /etc/toolboxd/toolbox.d, $XDG_DATA_HOME/toolboxd/toolbox.d. */
+/* Add $PREFIX/lib/toolboxd/toolbox.d, /etc/toolboxd/toolbox.d,
+ * $XDG_DATA_HOME/toolboxd/toolbox.d. */
 static int add_default_folders(struct text_list *list)
 {
 	struct paths paths;
@@ -333,8 +334,8 @@ static void make_private(struct config *config, const struct config_flags *flags
 	snprintf(config->embedded_token, sizeof(config->embedded_token), "%s", flags->private);
 }
 
-/* Listen nowhere while it may be unknown which callers are allowed. The digest then differs from that of the mended
- * configuration, with which the service starts again. */
+/* Listen nowhere while it may be unknown which callers are allowed. The digest then differs from
+ * that of the mended configuration, with which the service starts again. */
 static void close_http(struct config *config)
 {
 	config->start_digest ^= config->http.n_addresses;

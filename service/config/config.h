@@ -61,8 +61,8 @@ struct config_limits {
 	uint32_t check_ms;
 };
 
-/* Return the most values, with keys, of a message or of a result. Arguments of args_bytes have at most half as many
- * values. */
+/* Return the most values, with keys, of a message or of a result. Arguments of args_bytes have at
+ * most half as many values. */
 static inline uint32_t config_values_max(const struct config_limits *limits)
 {
 	return (uint32_t)(limits->args_bytes / 2) + CONFIG_MORE_VALUES;
@@ -194,8 +194,9 @@ struct config {
 	struct config_http http;
 	uint64_t start_digest; /* digest of what only a start reads; the same for the same values */
 	const char *trace_files; /* that of the flags; borrowed */
-	bool is_second; /* that of the flags: its toolboxes are not those that the files are about */
-	char *closed;   /* the mistake that closes it, as "FILE:LINE POINTER: text"; or NULL */
+	/* that of the flags: its toolboxes are not those that the files are about */
+	bool is_second;
+	char *closed; /* the mistake that closes it, as "FILE:LINE POINTER: text"; or NULL */
 	struct buffer merged; /* the merged JSON text that was read */
 };
 
@@ -244,13 +245,13 @@ void config_each_file(
 /* Call @visit with @data for each folder of which config_read() reads every file. */
 void config_each_folder(void (*visit)(void *data, const char *path), void *data);
 
-/* As config_read(), but read only the address of the bus and, if this user can read it, its token: a
- * client needs nothing else. */
+/* As config_read(), but read only the address of the bus and, if this user can read it, its token:
+ * a client needs nothing else. */
 int config_read_bus(const struct config_flags *flags, diagnostic_function report, void *data,
 	struct bus_address *ret_address);
 
-/* As config_read_bus(), but read only where the key of those who may answer is (*ret_path: NULL when it
- * is not configured; the caller frees it) and, if this user can read it, the key. */
+/* As config_read_bus(), but read only where the key of those who may answer is (*ret_path: NULL
+ * when it is not configured; the caller frees it) and, if this user can read it, the key. */
 int config_read_approval_key(const struct config_flags *flags, diagnostic_function report,
 	void *data, char **ret_path, struct approval_key *ret_key);
 

@@ -32,9 +32,9 @@ struct config_environment {
 	struct bus_address bus;
 };
 
-/* Set in @merged the values of the environment, then those of @flags. A variable that is unknown, and
- * almost the name of one that decides which calls are allowed, is reported to @closing. Return 0 or
- * -ENOMEM. */
+/* Set in @merged the values of the environment, then those of @flags. A variable that is unknown,
+ * and almost the name of one that decides which calls are allowed, is reported to @closing. Return
+ * 0 or -ENOMEM. */
 int config_environment_apply(const struct config_flags *flags, struct config_closing *closing,
 	struct document *merged, struct config_environment *ret_environment);
 

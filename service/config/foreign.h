@@ -19,6 +19,7 @@
 /* The most places of one file that are mended: each costs another reading. */
 #define FOREIGN_MENDS_MAX 32
 
-/* Mend the place where the reader has refused @text with @error, if Python's json takes it and it is
- * in the section of another program. Return what is there, for a warning; NULL: it is not mended. */
+/* Mend the place where the reader has refused @text with @error, if Python's json takes it and it
+ * is in the section of another program. Return what is there, for a warning; NULL: it is not
+ * mended. */
 const char *foreign_mend(struct buffer *text, const struct json_error *error);

@@ -319,7 +319,8 @@ static const struct config_http_address *find_exposed(const struct config_http *
 	return NULL;
 }
 
-/* Append what @http lacks for an address that others reach: tokens, and @tls unless that is NULL. */
+/* Append what @http lacks for an address that others reach: tokens, and @tls unless that is
+ * NULL. */
 static void write_missing(const struct config_http *http, const char *tls, struct buffer *out)
 {
 	buffer_append_string(out, http->needs_token ? "" : "http.tokens");
@@ -327,8 +328,8 @@ static void write_missing(const struct config_http *http, const char *tls, struc
 	buffer_append_string(out, tls ? tls : "");
 }
 
-/* Report that other devices reach @url without a token or TLS, which takes @tls (NULL: it has TLS). @instead: what
- * else would help. */
+/* Report that other devices reach @url without a token or TLS, which takes @tls (NULL: it has TLS).
+ * @instead: what else would help. */
 static void check_reach(struct config_reader *reader, uint32_t token, const struct buffer *url,
 	const char *tls, const char *instead)
 {

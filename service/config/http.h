@@ -24,9 +24,9 @@ struct config_reader;
  *   public_url       https://home.example/tools: the URL of `/` for clients of a proxy
  *   trusted_proxies  127.0.0.1, 10.0.0.0/8: proxies whose X-Forwarded-… lines are believed (http/forwarded.h)
  *
- * An address beyond the loopback needs tokens and TLS, or `insecure`: else no service starts. A `public_url` beyond the
- * loopback needs tokens and https in the same way. A value
- * of another shape closes the configuration. While it is closed, nothing listens.
+ * An address beyond the loopback needs tokens and TLS, or `insecure`: else no service starts. A
+ * `public_url` beyond the loopback needs tokens and https in the same way. A value of another shape
+ * closes the configuration. While it is closed, nothing listens.
  */
 
 #define CONFIG_HTTP_DEFAULT "127.0.0.1:8090"
@@ -105,17 +105,18 @@ void config_http_read_proxies(struct config_reader *reader, uint32_t value);
 /* Return whether @address is one of a trusted proxy. */
 bool config_http_trusts(const struct config_http *http, const struct in6_addr *address);
 
-/* Look at all of them together, after they were read. Reports are about the value at @token: the section `http`
- * or, without one, `toolboxd`. */
+/* Look at all of them together, after they were read. Reports are about the value at @token: the
+ * section `http` or, without one, `toolboxd`. */
 void config_http_check(struct config_reader *reader, uint32_t token);
 
-/* Return whether @http, which was read again, may replace @in_force, whose addresses stay: when other devices reach
- * one, it needs tokens and TLS as at a start. Else report what is missing to @sink. */
+/* Return whether @http, which was read again, may replace @in_force, whose addresses stay: when
+ * other devices reach one, it needs tokens and TLS as at a start. Else report what is missing to
+ * @sink. */
 bool config_http_may_replace(const struct config_http *http, const struct config_http *in_force,
 	const struct diagnostic_sink *sink);
 
-/* Replace in @http the addresses and limits, which only a start reads, by those of @in_force; and the files of TLS,
- * when one of both has none: it is the addresses that speak TLS. */
+/* Replace in @http the addresses and limits, which only a start reads, by those of @in_force; and
+ * the files of TLS, when one of both has none: it is the addresses that speak TLS. */
 void config_http_keep(struct config_http *http, struct config_http *in_force);
 
 /* Forget the addresses: nothing listens while the configuration is closed. */

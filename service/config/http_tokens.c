@@ -137,7 +137,8 @@ static const struct {
 	[SINCE] = {"since", read_token_since},
 };
 
-/* Return the member of the key at @key; N_MEMBERS when there is none of that name in such a list. */
+/* Return the member of the key at @key; N_MEMBERS when there is none of that name in such a
+ * list. */
 static enum member find_token_member(const struct tokens_reader *reader, uint32_t key)
 {
 	enum member absent = reader->is_file ? TOKEN_FILE : SINCE;
@@ -176,8 +177,8 @@ static int read_token_members(struct tokens_reader *reader, uint32_t entry,
 	return r;
 }
 
-/* Refuse the entry at @entry when an earlier one has its name or its secret: what a token may do must not
- * depend on their order. */
+/* Refuse the entry at @entry when an earlier one has its name or its secret: what a token may do
+ * must not depend on their order. */
 static int check_others(struct tokens_reader *reader, uint32_t entry,
 	const struct http_tokens *tokens, const struct http_token *token)
 {

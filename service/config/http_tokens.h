@@ -52,9 +52,9 @@ enum http_tokens_status {
 /* Return whether @name can be that of a token: [A-Za-z0-9_-]{1,64}, which no address is. */
 bool http_tokens_is_name(const char *name);
 
-/* Add the entries of the array @list to @tokens. @is_file: the array is that of a tokens.json, which
- * has `since` and no `token_file`. Return 0; HTTP_TOKENS_E_WRONG with @ret_mistake, or -ENOMEM;
- * entries before a mistake are added. */
+/* Add the entries of the array @list to @tokens. @is_file: the array is that of a tokens.json,
+ * which has `since` and no `token_file`. Return 0; HTTP_TOKENS_E_WRONG with @ret_mistake, or
+ * -ENOMEM; entries before a mistake are added. */
 int http_tokens_read(const struct json_tape *tape, uint32_t list, bool is_file,
 	struct http_tokens *tokens, struct http_tokens_mistake *ret_mistake);
 

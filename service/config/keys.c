@@ -265,8 +265,8 @@ static void read_path(
 		report_wrong(reader, key, value, "must be the absolute path of a file", "");
 }
 
-/* Read the key of the file that @value names. Without it there are no answers, which closes more than
- * any other value would; the rest of the configuration is used. */
+/* Read the key of the file that @value names. Without it there are no answers, which closes more
+ * than any other value would; the rest of the configuration is used. */
 static void read_approval_key(
 	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
 {
@@ -487,8 +487,8 @@ static uint32_t find_value(
 
 /* ── unknown keys ────────────────────────────────────────────────────────────────────────────── */
 
-/* Return the name (*ret_size bytes) of @key in @section, a path ("": in `toolboxd`); a section in it is a
- * key, too, whose name ends at a '.'. NULL when @key is in another section. */
+/* Return the name (*ret_size bytes) of @key in @section, a path ("": in `toolboxd`); a section in
+ * it is a key, too, whose name ends at a '.'. NULL when @key is in another section. */
 static const char *name_in(const char *section, const struct key *key, size_t *ret_size)
 {
 	size_t size = strlen(section);
@@ -501,8 +501,8 @@ static const char *name_in(const char *section, const struct key *key, size_t *r
 	return name;
 }
 
-/* Return whether everything in @section, a path of @size bytes, decides who may call or what a process may
- * do: an unknown key or a wrong type may hide a restriction. */
+/* Return whether everything in @section, a path of @size bytes, decides who may call or what a
+ * process may do: an unknown key or a wrong type may hide a restriction. */
 static bool section_closes(const char *section, size_t size)
 {
 	static const char *const sections[] = {"approval", "audit", "embedded", "http"};
@@ -539,7 +539,8 @@ static bool unknown_closes(const char *section, const char *name)
 /* The section of the embedded bus. */
 static const char bus_section[] = "embedded";
 
-/* Return whether the unknown key @name of @section may be meant to name the token of the embedded bus. */
+/* Return whether the unknown key @name of @section may be meant to name the token of the embedded
+ * bus. */
 static bool may_hide_token(const char *section, const char *name)
 {
 	if (*section)

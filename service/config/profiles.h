@@ -30,8 +30,8 @@ enum config_profile_status {
 int config_profile_read(const struct json_tape *tape, uint32_t value,
 	struct config_profile *ret_profile, struct config_profile_mistake *ret_mistake);
 
-/* Put @profile, with its name, after the others of @config. It is taken over, even when this fails. Return 0 or
- * -ENOMEM. */
+/* Put @profile, with its name, after the others of @config. It is taken over, even when this fails.
+ * Return 0 or -ENOMEM. */
 int config_profiles_put(struct config *config, struct config_profile *profile);
 
 /* Sort the profiles by name, when all are there; of those with one name the last one stays. */

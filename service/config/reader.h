@@ -32,8 +32,8 @@ struct config_reader {
 void config_reader_report(struct config_reader *reader, enum diagnostic_severity severity,
 	uint32_t token, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* Report a wrong value: `EXPECTED, not VALUE; CONSEQUENCE`. The value of a flag sets is_misused, and has no consequence: a person who can correct
- * it is present, so no default is used. */
+/* Report a wrong value: `EXPECTED, not VALUE; CONSEQUENCE`. The value of a flag sets is_misused,
+ * and has no consequence: a person who can correct it is present, so no default is used. */
 void config_reader_report_wrong(struct config_reader *reader, enum diagnostic_severity severity,
 	uint32_t token, const char *expected, const char *consequence);
 
@@ -44,8 +44,8 @@ void config_reader_report_wrong(struct config_reader *reader, enum diagnostic_se
 void config_reader_close(struct config_reader *reader, uint32_t token, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Report a wrong value that decides who may call or what a process may do: `EXPECTED, not VALUE`. No
- * default replaces it: it closes the configuration. */
+/* Report a wrong value that decides who may call or what a process may do: `EXPECTED, not VALUE`.
+ * No default replaces it: it closes the configuration. */
 void config_reader_close_wrong(struct config_reader *reader, uint32_t token, const char *expected);
 
 struct config_range {
@@ -66,8 +66,8 @@ uint64_t config_reader_number_or_closes(
  * reported, or without memory, which sets @reader->error. */
 char *config_reader_string(struct config_reader *reader, uint32_t token);
 
-/* As config_reader_string(), but a value that is no string or holds U+0000 closes the configuration:
- * NULL is returned. */
+/* As config_reader_string(), but a value that is no string or holds U+0000 closes the
+ * configuration: NULL is returned. */
 char *config_reader_text_or_closes(struct config_reader *reader, uint32_t token);
 
 /* Return the member @key of the object at @object. Return JSON_NONE when there is none or it is

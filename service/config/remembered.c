@@ -90,8 +90,8 @@ static void close_at(struct config_reader *reader, const char *path, const struc
 			"%s", text);
 }
 
-/* Read and parse the file at @path, on which other users must not have the rights @forbidden. Return whether it is
- * there and is JSON; anything but an absent file is reported. */
+/* Read and parse the file at @path, on which other users must not have the rights @forbidden.
+ * Return whether it is there and is JSON; anything but an absent file is reported. */
 static bool read_file(struct config_reader *reader, const char *path, mode_t forbidden,
 	struct buffer *bytes, struct json_tape *tape)
 {
@@ -356,7 +356,8 @@ static void read_kept_profile(
 		reader->error = -ENOMEM;
 }
 
-/* Read the file @entry of the folder @folder. Hidden files and those without the suffix are no profiles. */
+/* Read the file @entry of the folder @folder. Hidden files and those without the suffix are no
+ * profiles. */
 static void read_profile_entry(struct config_reader *reader, const char *folder, const char *entry)
 {
 	cleanup_free char *path = join_path(folder, entry);
@@ -409,7 +410,8 @@ static void read_folder(struct config_reader *reader, const char *folder)
 		read_tokens_file(reader, tokens);
 }
 
-/* Write the reason of a tool that the entry @index of disabled.json means, with its end in local time. */
+/* Write the reason of a tool that the entry @index of disabled.json means, with its end in local
+ * time. */
 static int add_reason(struct config *config, size_t index)
 {
 	const char *name = config->disabled.names.items[index];

@@ -9,8 +9,8 @@
 #include "util/buffer.h"
 
 /*
- * The files in which toolboxctl remembers the word of an operator. mycroft.conf belongs to every program
- * of the device, these only to us:
+ * The files in which toolboxctl remembers the word of an operator. mycroft.conf belongs to every
+ * program of the device, these only to us:
  *
  *   FOLDER/allow.json        [{"name", "since", "by"}, …]   tools that never ask, with approval.allow
  *   FOLDER/disabled.json     the same, also with "until"    tools that are not offered, besides the filter
@@ -51,9 +51,9 @@ enum remembered_status {
 /* Write @time as an entry has it. Its year has four digits. */
 void remembered_write_time(time_t time, char text[REMEMBERED_TIME_BYTES]);
 
-/* Add the entries of the list that is the root of @tape to @names, but for those that have ended. @file: the
- * name of the file; only those of disabled.json may have an end. Return 0; REMEMBERED_E_WRONG with
- * @ret_mistake, or -ENOMEM; entries before a mistake are added. */
+/* Add the entries of the list that is the root of @tape to @names, but for those that have ended.
+ * @file: the name of the file; only those of disabled.json may have an end. Return 0;
+ * REMEMBERED_E_WRONG with @ret_mistake, or -ENOMEM; entries before a mistake are added. */
 int remembered_read_list(const struct json_tape *tape, const char *file,
 	struct config_remembered *names, struct remembered_mistake *ret_mistake);
 
@@ -72,7 +72,7 @@ bool remembered_is_profile_name(const char *name, size_t size);
 /* Read all files into reader->config, over what is there. */
 void config_remembered_read(struct config_reader *reader);
 
-/* Call @visit with @data for the path of each file that may be there, but for those of profiles; and
- * @visit_folder for the folders of these. */
+/* Call @visit with @data for the path of each file that may be there, but for those of profiles;
+ * and @visit_folder for the folders of these. */
 void config_remembered_each_path(void (*visit)(void *data, const char *path),
 	void (*visit_folder)(void *data, const char *path), void *data);

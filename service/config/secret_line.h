@@ -7,8 +7,8 @@
 #include "util/buffer.h"
 
 /*
- * A file with a secret: one line, that others may not read. The bytes that were read are overwritten
- * before their memory is free for other uses.
+ * A file with a secret: one line, that others may not read. The bytes that were read are
+ * overwritten before their memory is free for other uses.
  */
 
 /* Read the line of the regular file at @path, of at most @size_max bytes without its newline, into

@@ -121,8 +121,8 @@ static bool is_section(const struct json_tape *tape, uint32_t value)
 	return type == JSON_NULL || type == JSON_OBJECT;
 }
 
-/* Close the configuration if the section `toolboxd` of @layer is no object. A flag that sets a value in
- * it would hide that. */
+/* Close the configuration if the section `toolboxd` of @layer is no object. A flag that sets a
+ * value in it would hide that. */
 static void check_section(struct stack_reader *reader, const struct config_layer *layer)
 {
 	uint32_t value = json_find(&layer->tape, 0, "toolboxd");

@@ -52,8 +52,9 @@ struct config_stack {
 /*
  * Read every file that exists; @flag is the value of --config, or NULL. A file that cannot be read
  * or parsed is reported to @closing and skipped; one without any text is an empty object. The files
- * of the user are skipped when the system's `system.disable_user_config` is true. Return 0, -ENOMEM,
- * or the negative errno of a shortage of descriptors. The caller deinits @ret_stack in either case.
+ * of the user are skipped when the system's `system.disable_user_config` is true. Return 0,
+ * -ENOMEM, or the negative errno of a shortage of descriptors. The caller deinits @ret_stack in
+ * either case.
  */
 int config_stack_read(
 	const char *flag, struct config_closing *closing, struct config_stack *ret_stack);

@@ -5,8 +5,8 @@
 
 /*
  * The token of the embedded bus (`embedded.token_file`): the one line of a file that the daemon and
- * the clients that it trusts can read. It has CONFIG_TOKEN_BYTES_MIN to BUS_TOKEN_BYTES - 1 letters,
- * digits, '-', '.', '_' or '~', so it needs no escapes in a URL.
+ * the clients that it trusts can read. It has CONFIG_TOKEN_BYTES_MIN to BUS_TOKEN_BYTES - 1
+ * letters, digits, '-', '.', '_' or '~', so it needs no escapes in a URL.
  */
 #define CONFIG_TOKEN_BYTES_MIN 16
 

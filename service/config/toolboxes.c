@@ -158,8 +158,8 @@ static bool is_variable_name(const char *name)
 	return *name && !strchr(digits, *name) && name[strspn(name, all)] == '\0';
 }
 
-/* Return why there can be no variable @name, or NULL. The dynamic linker obeys names that begin with
- * LD_, and would load libraries into a host that has not entered its sandbox yet. */
+/* Return why there can be no variable @name, or NULL. The dynamic linker obeys names that begin
+ * with LD_, and would load libraries into a host that has not entered its sandbox yet. */
 static const char *find_fault(const char *name)
 {
 	if (!is_variable_name(name))

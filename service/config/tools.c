@@ -84,7 +84,8 @@ static void read_description(struct config_reader *reader, uint32_t value, struc
 	tool->description = read_tool_text(reader, value);
 }
 
-/* Add the trigger at @value to @tool. It is compiled to find its mistakes; @compiled is thrown away. */
+/* Add the trigger at @value to @tool. It is compiled to find its mistakes; @compiled is thrown
+ * away. */
 static void read_trigger(struct config_reader *reader, uint32_t value, struct config_tool *tool,
 	struct triggers *compiled)
 {

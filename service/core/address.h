@@ -16,21 +16,22 @@
  *     │                              └─ held, deferred: a reference      │
  *     └── its caller is gone: address_leave ───────────────▶ nothing is passed on any more
  *
- * The request has the shape of a message of the bus, and is served as one. Only its answer has another
- * shape: the data of the response, alone.
+ * The request has the shape of a message of the bus, and is served as one. Only its answer has
+ * another shape: the data of the response, alone.
  */
 struct address;
 
 struct address_operations {
-	/* Take @answer, which is complete: the text of its message (bus_message_text) is one JSON object. Its
-	 * message may be taken over. Called once. */
+	/* Take @answer, which is complete: the text of its message (bus_message_text) is one JSON
+	 * object. Its message may be taken over. Called once. */
 	void (*answer)(struct address *address, struct answer *answer);
 
-	/* Take the progress that the tool has reported (worker frames, contract.md). NULL: not wanted. */
+	/* Take the progress that the tool has reported (worker frames, contract.md). NULL: not
+	 * wanted. */
 	void (*progress)(struct address *address, const struct json_tape *progress);
 
-	/* Return whether the configuration in force still gives the caller the rights that it came with. NULL: it
-	 * does. */
+	/* Return whether the configuration in force still gives the caller the rights that it came
+	 * with. NULL: it does. */
 	bool (*is_granted)(const struct address *address);
 
 	/* Free @address: the last reference was dropped. */
@@ -69,14 +70,16 @@ static inline void address_progress(struct address *address, const struct json_t
 		address->operations->progress(address, progress);
 }
 
-/* Return whether the caller at @address, which may be NULL, still has the rights that it came with. */
+/* Return whether the caller at @address, which may be NULL, still has the rights that it came
+ * with. */
 static inline bool address_is_granted(const struct address *address)
 {
 	return !address || !address->operations->is_granted ||
 	       address->operations->is_granted(address);
 }
 
-/* Note that the caller at @address is gone: neither the answer nor progress is passed on any more. */
+/* Note that the caller at @address is gone: neither the answer nor progress is passed on any
+ * more. */
 static inline void address_leave(struct address *address)
 {
 	address->has_left = true;

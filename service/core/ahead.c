@@ -71,7 +71,8 @@ static int begin_work(struct ahead *ahead, const struct held *held)
 	return r;
 }
 
-/* Begin the work on the oldest request, unless there is some. One whose sender owes by now is served as it is. */
+/* Begin the work on the oldest request, unless there is some. One whose sender owes by now is
+ * served as it is. */
 static void begin_next(struct ahead *ahead)
 {
 	while (!ahead->work.frame && ahead->requests.n > 0) {

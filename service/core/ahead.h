@@ -21,9 +21,10 @@
  *   loop       served again, with what was found ◀───────┐          copy of its message
  *   thread                                               └── read ─ check ◀──┘
  *
- * A request is kept as the text that arrived, and everything else about it is looked at again. Its arguments
- * were checked for one tool: if its name means another one by then, or its time is over (AHEAD_MS), the loop
- * reads and checks it after all. Shorter requests that come later may be answered sooner.
+ * A request is kept as the text that arrived, and everything else about it is looked at again. Its
+ * arguments were checked for one tool: if its name means another one by then, or its time is over
+ * (AHEAD_MS), the loop reads and checks it after all. Shorter requests that come later may be
+ * answered sooner.
  */
 
 /* The longest wait of a request, and the most that wait. */
@@ -58,22 +59,22 @@ struct ahead {
 	struct aside *aside; /* it is running */
 };
 
-/* Make @ahead empty. @config has the limits; bus and hold are set later. @function is called with @data for each
- * request that has waited. 0 or -ENOMEM. */
+/* Make @ahead empty. @config has the limits; bus and hold are set later. @function is called with
+ * @data for each request that has waited. 0 or -ENOMEM. */
 int ahead_init(struct ahead *ahead, struct loop *loop, const struct config *config,
 	held_function function, void *data);
 
 /* Forget all requests, without an answer. Takes a zeroed struct. */
 void ahead_deinit(struct ahead *ahead);
 
-/* Hold the request in @scope, whose topic reads @fields, until it is read, and checked for @tool (NULL: only
- * read). @is_counted: it has passed the limits of its caller. Return false when there is no room for it: none waits
- * while more than half of limits.peer_bytes is used. */
+/* Hold the request in @scope, whose topic reads @fields, until it is read, and checked for @tool
+ * (NULL: only read). @is_counted: it has passed the limits of its caller. Return false when there
+ * is no room for it: none waits while more than half of limits.peer_bytes is used. */
 bool ahead_hold(struct ahead *ahead, const struct request_scope *scope, unsigned int fields,
 	const struct tool *tool, bool is_counted);
 
-/* Move what was found out about @held into @scope; *ret_reading is the result of bus_envelope_read(). Return
- * false when it is nothing. */
+/* Move what was found out about @held into @scope; *ret_reading is the result of
+ * bus_envelope_read(). Return false when it is nothing. */
 bool ahead_take(struct ahead *ahead, const struct held *held, struct request_scope *scope,
 	int *ret_reading);
 
@@ -81,8 +82,8 @@ bool ahead_take(struct ahead *ahead, const struct held *held, struct request_sco
 bool ahead_admit_costly(struct ahead *ahead, const struct tool *tool,
 	const struct request_scope *scope, struct answer *answer);
 
-/* Return whether the arguments in @scope may be checked for @tool now, or were. Else the error is in @answer, or
- * @answer is given up, and the request is held until they are checked. */
+/* Return whether the arguments in @scope may be checked for @tool now, or were. Else the error is
+ * in @answer, or @answer is given up, and the request is held until they are checked. */
 static inline bool ahead_admit(struct ahead *ahead, const struct tool *tool,
 	const struct request_scope *scope, struct answer *answer)
 {

@@ -266,7 +266,8 @@ void answer_announce(struct answer *message, const struct audience *audience)
 
 /* ── the size guard ──────────────────────────────────────────────────────────────────────────── */
 
-/* Append the JSON text @json, or how it begins and the hint for @subject: see answer_write_result(). */
+/* Append the JSON text @json, or how it begins and the hint for @subject: see
+ * answer_write_result(). */
 static bool write_cut(struct buffer *out, const char *json, size_t size, uint32_t max,
 	const char *subject, const char *advice)
 {

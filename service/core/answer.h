@@ -60,7 +60,8 @@ struct answer {
 /* All that get the messages that answer no request: the bus, and somebody beside it. */
 struct audience {
 	struct bus *bus;
-	/* Take the message called @topic with the data @text, a JSON object. NULL: the bus is all. */
+	/* Take the message called @topic with the data @text, a JSON object. NULL: the bus is
+	 * all. */
 	void (*heard)(void *data, const char *topic, const char *text, size_t size);
 	void *data;
 	bool wants_calls; /* whatever the configuration has about events of calls */
@@ -78,8 +79,9 @@ void answer_begin_at(struct answer *answer, struct address *address);
 void answer_begin_part(
 	struct answer *answer, const struct bus_envelope *request, enum bus_context_part part);
 
-/* Begin a message called @topic that goes where @response, which is open, will go: with its context. Return
- * false when that has over 4 KiB, since a call may cause many such messages, or without memory. */
+/* Begin a message called @topic that goes where @response, which is open, will go: with its
+ * context. Return false when that has over 4 KiB, since a call may cause many such messages, or
+ * without memory. */
 bool answer_begin_aside(struct answer *answer, const struct answer *response, const char *topic);
 
 /* Begin a message that answers no request. */

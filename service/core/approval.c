@@ -290,8 +290,8 @@ void approval_configure(struct approval *approval)
 
 /* ── questions ───────────────────────────────────────────────────────────────────────────────── */
 
-/* Return whether calls of the session of @caller can be found again. On a bus of others everybody can write its names:
- * with a key, which keeps others from approving calls, they are not enough. */
+/* Return whether calls of the session of @caller can be found again. On a bus of others everybody
+ * can write its names: with a key, which keeps others from approving calls, they are not enough. */
 static bool has_session(const struct approval *approval, const struct policy_caller *caller)
 {
 	return caller->session_id.text && caller->source.text &&
@@ -472,7 +472,8 @@ bool approval_ask(
 		return false;
 	}
 	answer_announce(&event, approval->audience);
-	/* Its stream is begun when the request has been served: the first report comes from the loop. */
+	/* Its stream is begun when the request has been served: the first report comes from the
+	 * loop. */
 	if (answer->address)
 		question->report_ms = now_ms;
 	else
@@ -705,7 +706,8 @@ void approval_attach(
 			: 0);
 }
 
-/* Append the names of approval.allow, which come first in the list: those of allow.json are in that file. */
+/* Append the names of approval.allow, which come first in the list: those of allow.json are in that
+ * file. */
 static void write_allowed(const struct config *config, struct buffer *out)
 {
 	const struct text_list *names = &config->approval_allow;

@@ -26,8 +26,8 @@
  * Each question is decided once: it is off the table before anything else happens.
  */
 
-/* The report to a caller that wants progress, while a person is asked: at once, and at this interval. Clients begin
- * their deadlines anew with it. */
+/* The report to a caller that wants progress, while a person is asked: at once, and at this
+ * interval. Clients begin their deadlines anew with it. */
 #define APPROVAL_REPORT_TEXT "Waiting for a person to approve the call"
 #define APPROVAL_REPORT_MS   5000
 
@@ -78,8 +78,8 @@ struct approval {
 	char nonce[HEX_ID_CHARS + 1]; /* for the next attach */
 };
 
-/* Make @approval ready, without questions. @fingerprint_key is kept, @handler is copied, @data passed to it. Returns 0,
- * -ENOMEM, or -EIO without random bytes. */
+/* Make @approval ready, without questions. @fingerprint_key is kept, @handler is copied, @data
+ * passed to it. Returns 0, -ENOMEM, or -EIO without random bytes. */
 int approval_init(struct approval *approval, struct loop *loop, const struct config *config,
 	const unsigned char *fingerprint_key, const struct approval_handler *handler, void *data);
 
@@ -90,13 +90,14 @@ void approval_deinit(struct approval *approval);
 bool approval_is_granted(const struct approval *approval, const struct policy_caller *caller,
 	const struct tool *tool);
 
-/* Return whether a person can be asked about a call of @tool by @caller; else the error is written to @answer. */
+/* Return whether a person can be asked about a call of @tool by @caller; else the error is written
+ * to @answer. */
 bool approval_check(struct approval *approval, const struct tool *tool,
 	const struct policy_caller *caller, struct answer *answer);
 
 /*
- * Prepare the question about @call by @scope's caller, with the arguments of @scope. Returns it, with
- * all of its texts, or NULL with the error written to @answer. Call approval_ask() or
+ * Prepare the question about @call by @scope's caller, with the arguments of @scope. Returns it,
+ * with all of its texts, or NULL with the error written to @answer. Call approval_ask() or
  * approval_forget().
  */
 struct pending_question *approval_prepare(struct approval *approval, struct call *call,
@@ -108,25 +109,27 @@ void approval_write_refusal(const struct approval *approval,
 	const struct pending_question *question, const struct approval_outcome *outcome,
 	struct answer *answer);
 
-/* Ask @question, by a broadcast. Return false, with the error written to @answer, when it does not fit in a
- * frame; then call approval_forget(). */
+/* Ask @question, by a broadcast. Return false, with the error written to @answer, when it does not
+ * fit in a frame; then call approval_forget(). */
 bool approval_ask(
 	struct approval *approval, struct pending_question *question, struct answer *answer);
 
 /* Forget and free @question, which was not broadcast. */
 void approval_forget(struct approval *approval, struct pending_question *question);
 
-/* Cancel the question about @call, which waits. When its caller at an address has left, the question is
- * withdrawn. */
+/* Cancel the question about @call, which waits. When its caller at an address has left, the
+ * question is withdrawn. */
 void approval_cancel(struct approval *approval, const struct call *call);
 
 /* Cancel all questions: the service ends. */
 void approval_stop(struct approval *approval);
 
-/* Withdraw the questions of the peer with @account, which has gone, and detach its sources; from the loop. */
+/* Withdraw the questions of the peer with @account, which has gone, and detach its sources; from
+ * the loop. */
 void approval_withdraw(struct approval *approval, const struct account *account);
 
-/* Follow the configuration: withdraw the questions of callers that have other rights now; from the loop. */
+/* Follow the configuration: withdraw the questions of callers that have other rights now; from the
+ * loop. */
 void approval_configure(struct approval *approval);
 
 /* Serve ovos.tools.approval.list, .respond and .attach. */
@@ -137,5 +140,6 @@ void approval_respond(
 void approval_attach(
 	struct approval *approval, const struct request_scope *scope, struct answer *answer);
 
-/* Write the state of approval for ovos.tools.status; @has_names: with the names of approval.allow. */
+/* Write the state of approval for ovos.tools.status; @has_names: with the names of
+ * approval.allow. */
 void approval_write_status(const struct approval *approval, bool has_names, struct buffer *out);

@@ -16,8 +16,8 @@
 /* A spare record keeps a buffer unless it has grown beyond this. */
 #define KEEP_BYTES 16384
 
-/* An id is the low digits of the call's number times an odd factor, which spreads neighbours and loses
- * none, after the other digits. */
+/* An id is the low digits of the call's number times an odd factor, which spreads neighbours and
+ * loses none, after the other digits. */
 #define ID_LOW    (UINT64_C(1) << 24)
 #define ID_FACTOR UINT64_C(0x9E3779B1)
 

@@ -106,22 +106,22 @@ void calls_deinit(struct calls *calls);
  * memory. Set its origin, then call calls_open() or calls_close(). */
 struct call *calls_new(struct calls *calls, const struct tool *tool);
 
-/* Write the daemon's id of the call with the number @number of the process @process, NUL-terminated:
- * six hexadecimal digits, of which the first ones differ from those of the calls around it, and more
- * after 2^24 calls. No two calls of a process have the same. */
+/* Write the daemon's id of the call with the number @number of the process @process,
+ * NUL-terminated: six hexadecimal digits, of which the first ones differ from those of the calls
+ * around it, and more after 2^24 calls. No two calls of a process have the same. */
 #define CALL_ID_BYTES 24
 void call_id_format(uint32_t process, uint64_t number, char ret_id[CALL_ID_BYTES]);
 
 /* Return whether that is @id. */
 bool call_has_id(uint32_t process, uint64_t number, const struct text_view *id);
 
-/* Append the id that events and the audit log give @call, as JSON text: its caller's call_id, or one of
- * ours. */
+/* Append the id that events and the audit log give @call, as JSON text: its caller's call_id, or
+ * one of ours. */
 void call_write_id(const struct call *call, struct buffer *out);
 
 /* Charge @account with the bytes that @call, whose origin is set, is going to hold: @n_arguments of
- * arguments, and those of @answer, which is still the caller's. One source may have half of what the
- * account may have. Return false when they exceed that. */
+ * arguments, and those of @answer, which is still the caller's. One source may have half of what
+ * the account may have. Return false when they exceed that. */
 bool calls_charge(struct calls *calls, struct call *call, struct account *account,
 	size_t n_arguments, const struct answer *answer);
 

@@ -15,8 +15,8 @@ static void cancel_call(const struct invoker *invoker, struct call *call)
 		approval_cancel(invoker->approval, call);
 }
 
-/* Cancel the call with the daemon's id that @scope's request has, if its caller sees it. Return whether
- * there was one. */
+/* Cancel the call with the daemon's id that @scope's request has, if its caller sees it. Return
+ * whether there was one. */
 static bool cancel_id(const struct invoker *invoker, const struct request_scope *scope)
 {
 	const struct text_view *id = &scope->request.id;
@@ -42,8 +42,8 @@ static bool cancel_id(const struct invoker *invoker, const struct request_scope 
 	return true;
 }
 
-/* Cancel the calls that @scope's request means by a call_id, and return whether there was one. Each search
- * begins anew, since the end of one call may end others. */
+/* Cancel the calls that @scope's request means by a call_id, and return whether there was one. Each
+ * search begins anew, since the end of one call may end others. */
 static bool cancel_calls(const struct invoker *invoker, const struct request_scope *scope)
 {
 	cleanup(buffer_deinit) struct buffer call_id = {0};

@@ -16,8 +16,8 @@
  * Each of them answers with `cancelled`, by the way that it would end anyway.
  */
 
-/* Serve ovos.tools.cancel: end the call in flight with the request's id, if its caller sees its tool;
- * or every one that has its call_id and came from the same context.source. */
+/* Serve ovos.tools.cancel: end the call in flight with the request's id, if its caller sees its
+ * tool; or every one that has its call_id and came from the same context.source. */
 void cancel_serve(
 	const struct invoker *invoker, const struct request_scope *scope, struct answer *answer);
 

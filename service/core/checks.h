@@ -20,9 +20,9 @@
  *
  * So a peer whose checks are short never waits, whatever others do that share its connection.
  *
- * Reading a message of many values takes as long as a check, and is charged like one. Such a message is skimmed
- * first (bus/envelope.h): if its sender owes, it is busy, and else the message is read beside the loop
- * (core/ahead.h).
+ * Reading a message of many values takes as long as a check, and is charged like one. Such a
+ * message is skimmed first (bus/envelope.h): if its sender owes, it is busy, and else the message
+ * is read beside the loop (core/ahead.h).
  */
 
 /* A message of so many bytes is measured; a shorter one has too few values to take long. */
@@ -46,16 +46,18 @@ static inline struct arguments_limits checks_limits(const struct config *config)
 	};
 }
 
-/* Return the key of the sender of the message in @scope among the sources of its account (bus/account.h). */
+/* Return the key of the sender of the message in @scope among the sources of its account
+ * (bus/account.h). */
 uint64_t checks_source_key(const struct request_scope *scope);
 
-/* Return the time until checks that can take long are made for the sender of the message in @scope; 0: now. */
+/* Return the time until checks that can take long are made for the sender of the message in @scope;
+ * 0: now. */
 uint64_t checks_wait_ns(const struct bus *bus, const struct request_scope *scope);
 
 /* Return whether the sender of the message in @scope may have a check that can take long; else the
  * error is written. */
 bool checks_admit(const struct bus *bus, const struct request_scope *scope, struct answer *answer);
 
-/* Charge that sender with a check, or reading, that took @spent_ns; its price is higher in the loop (util/debt.h).
- * Return whether it took long. */
+/* Charge that sender with a check, or reading, that took @spent_ns; its price is higher in the loop
+ * (util/debt.h). Return whether it took long. */
 bool checks_charge(const struct bus *bus, const struct request_scope *scope, uint64_t spent_ns);

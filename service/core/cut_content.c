@@ -25,7 +25,8 @@ static bool has_type(const struct json_tape *tape, uint32_t block, const char *n
 	return type != JSON_NONE && json_string_equals(tape, type, name, strlen(name));
 }
 
-/* Return the token of the text of the block at @block, or of its resource; JSON_NONE: it has none. */
+/* Return the token of the text of the block at @block, or of its resource; JSON_NONE: it has
+ * none. */
 static uint32_t find_block_text(const struct json_tape *tape, uint32_t block)
 {
 	uint32_t resource;

@@ -5,8 +5,9 @@
 #include <stddef.h>
 
 /*
- * A door: another way into the service, beside the bus. It makes requests (topics_take_request) and gets
- * their answers (core/address.h). The service reports its own events to it by these operations.
+ * A door: another way into the service, beside the bus. It makes requests (topics_take_request) and
+ * gets their answers (core/address.h). The service reports its own events to it by these
+ * operations.
  */
 struct door;
 
@@ -14,8 +15,8 @@ struct door_operations {
 	/* The configuration was read again. */
 	void (*configured)(struct door *door);
 
-	/* The service announces something (contract.md, Broadcasts): @topic is the topic on the bus, @text the data, a
-	 * JSON object. */
+	/* The service announces something (contract.md, Broadcasts): @topic is the topic on the
+	 * bus, @text the data, a JSON object. */
 	void (*heard)(struct door *door, const char *topic, const char *text, size_t size);
 
 	/* The service stops: take no further requests. */

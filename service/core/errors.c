@@ -36,8 +36,8 @@ static const struct catalogue_failure *find_failure(
 	return NULL;
 }
 
-/* Append "; there is no toolbox 'wether', did you mean 'weather'?" when @catalogue does not have the
- * toolbox that @request names, or why the toolbox failed; with an empty name nothing. */
+/* Append "; there is no toolbox 'wether', did you mean 'weather'?" when @catalogue does not have
+ * the toolbox that @request names, or why the toolbox failed; with an empty name nothing. */
 static void write_unknown_toolbox(
 	const struct catalogue *catalogue, const struct request *request, struct buffer *out)
 {

@@ -36,7 +36,8 @@ void errors_write_cooldown(struct answer *answer, const struct tool *tool, doubl
 void errors_write_denied(struct answer *answer, const struct tool *tool, enum approval_mode mode,
 	const char *reason);
 
-/* @n_pending: the questions that wait already. @is_share: there is room, but not for this client. */
+/* @n_pending: the questions that wait already. @is_share: there is room, but not for this
+ * client. */
 void errors_write_many_questions(
 	struct answer *answer, const struct tool *tool, uint32_t n_pending, bool is_share);
 
@@ -47,8 +48,8 @@ void errors_write_busy(struct answer *answer, const struct tool *tool, uint32_t 
 void errors_write_too_many(struct answer *answer, const struct text_view *source,
 	double retry_after_s, const char *reason);
 
-/* The checks for @source (absent: of no known one) took as much time as they may; the next one may come
- * after @wait_ns. */
+/* The checks for @source (absent: of no known one) took as much time as they may; the next one may
+ * come after @wait_ns. */
 void errors_write_checking(struct answer *answer, const struct text_view *source, uint64_t wait_ns);
 
 /* The results of the toolbox of @tool took as much time to check as they may. */
@@ -70,8 +71,8 @@ void errors_write_unchecked(
 void errors_write_failure(struct answer *answer, const struct tool *tool, const char *text,
 	size_t size, const char *refused, uint32_t max);
 
-/* Return whether @reported is the refusal of arguments by a tool, with the violations in @ret_report, which the
- * caller deinits. */
+/* Return whether @reported is the refusal of arguments by a tool, with the violations in
+ * @ret_report, which the caller deinits. */
 bool errors_read_refusal(const struct json_tape *reported, struct schema_report *ret_report);
 
 /*
@@ -93,11 +94,12 @@ void errors_write_invalid_output(struct answer *answer, const struct tool *tool,
 void errors_write_timeout(
 	struct answer *answer, const struct tool *tool, uint64_t timeout_ms, const char *fault);
 
-/* @call_id: the caller's id of the call, a JSON string; when it is empty, @id is the daemon's, or NULL. */
+/* @call_id: the caller's id of the call, a JSON string; when it is empty, @id is the daemon's, or
+ * NULL. */
 void errors_write_cancelled(struct answer *answer, const struct buffer *call_id, const char *id);
 
-/* Append, as a JSON string, the part of the error in @answer that is the reason: without the kind of
- * the error, and without @tool (NULL: there is none) if it names it first. */
+/* Append, as a JSON string, the part of the error in @answer that is the reason: without the kind
+ * of the error, and without @tool (NULL: there is none) if it names it first. */
 void errors_write_reason(const struct answer *answer, const struct tool *tool, struct buffer *out);
 
 void errors_write_crash(

@@ -47,8 +47,8 @@ static void send_call_event(
 	answer_announce(event, events->audience);
 }
 
-/* Append @arguments of @call, without the values that are writeOnly. Arguments that cannot be masked, and
- * those that make the event larger than a frame, are left out. */
+/* Append @arguments of @call, without the values that are writeOnly. Arguments that cannot be
+ * masked, and those that make the event larger than a frame, are left out. */
 static void write_arguments(const struct events *events, const struct call *call,
 	const struct text_view *arguments, struct answer *event)
 {

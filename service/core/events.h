@@ -35,18 +35,19 @@ static inline bool events_are_wanted(const struct events *events)
 	       clock_now_ms() < events->watched_until_ms;
 }
 
-/* Broadcast that @call was accepted. @arguments: JSON that satisfies the schema of its tool, for events that
- * have arguments (events.arguments); NULL: they are not good. */
+/* Broadcast that @call was accepted. @arguments: JSON that satisfies the schema of its tool, for
+ * events that have arguments (events.arguments); NULL: they are not good. */
 void events_call_started(
 	const struct events *events, const struct call *call, const struct text_view *arguments);
 
 /* Broadcast the members `progress` (a number) and `text` (a string, cut to EVENTS_TEXT_POINTS) of
- * the object @progress; a member of another type is null. For a caller that wants it, it has the context of
- * the response. */
+ * the object @progress; a member of another type is null. For a caller that wants it, it has the
+ * context of the response. */
 void events_call_progress(
 	const struct events *events, const struct call *call, const struct json_tape *progress);
 
-/* Report to the caller of @call on the bus that the call waits, by @text, with the context of its response @answer. */
+/* Report to the caller of @call on the bus that the call waits, by @text, with the context of its
+ * response @answer. */
 void events_call_waits(const struct audience *audience, const struct call *call,
 	const struct answer *answer, const char *text);
 
@@ -55,8 +56,8 @@ void events_call_waits(const struct audience *audience, const struct call *call,
 void events_call_completed(const struct events *events, const struct call *call, double duration_ms,
 	const char *error, size_t error_size, const char *result, size_t result_size);
 
-/* Broadcast the beginning and the end of @call, which is refused with the error in @answer. @arguments: as
- * events_call_started() takes them. */
+/* Broadcast the beginning and the end of @call, which is refused with the error in @answer.
+ * @arguments: as events_call_started() takes them. */
 void events_call_refused(const struct events *events, const struct call *call,
 	const struct text_view *arguments, const struct answer *answer);
 

@@ -13,16 +13,16 @@
 #include "util/list.h"
 
 /*
- * Requests that are held: until a line about their beginning is on the disk (audit.required), or, without
- * a line, until a change that is pending is done (core/reload/late.h), or until they are read and checked
- * beside the loop (core/ahead.h).
+ * Requests that are held: until a line about their beginning is on the disk (audit.required), or,
+ * without a line, until a change that is pending is done (core/reload/late.h), or until they are
+ * read and checked beside the loop (core/ahead.h).
  *
  *   request ─▶ held_add ─▶ record_write(…, &held->wait) ─┬─ written, or not ──┐
  *                                                        ├─ its time is over ─┼─▶ handler(): served again
  *                                                        └─ the service ends ─┘
  *
- * A request is kept as the text that arrived, and everything about it is looked at again. So no other
- * request waits for its line, and it sees no catalogue of an earlier time.
+ * A request is kept as the text that arrived, and everything about it is looked at again. So no
+ * other request waits for its line, and it sees no catalogue of an earlier time.
  */
 
 /* The work on a request beside the loop (core/ahead.h). */
@@ -47,7 +47,8 @@ struct held {
 	struct buffer source;
 	struct held_check check;
 	uint64_t due_ms;
-	int status; /* 0: the line is written, the change is done, the check too; else a negative errno */
+	/* 0: the line is written, the change is done, the check too; else a negative errno */
+	int status;
 	bool is_cancelled;
 };
 
@@ -69,9 +70,9 @@ int held_init(
 /* Drop all requests, without an answer. Takes a zeroed struct. */
 void held_deinit(struct held_requests *requests);
 
-/* Hold the request @text, charged to @account and with a reference to @address (NULL: the bus), for at most
- * @wait_ms. Set its origin and number, and pass its wait to record_write(). Return NULL when @max are held
- * already, or memory is short. */
+/* Hold the request @text, charged to @account and with a reference to @address (NULL: the bus), for
+ * at most @wait_ms. Set its origin and number, and pass its wait to record_write(). Return NULL
+ * when @max are held already, or memory is short. */
 struct held *held_add(struct held_requests *requests, uint32_t max, struct account *account,
 	struct address *address, const struct text_view *text, uint64_t wait_ms);
 
@@ -90,7 +91,8 @@ void held_drop(struct held *held);
 /* Forget the requests that are charged to @account, whose peer has gone. */
 void held_drop_account(struct held_requests *requests, const struct account *account);
 
-/* Let the requests of the bus with this origin be cancelled, and served soon. Return whether there was one. */
+/* Let the requests of the bus with this origin be cancelled, and served soon. Return whether there
+ * was one. */
 bool held_cancel(
 	struct held_requests *requests, const struct buffer *source, const struct buffer *call_id);
 

@@ -41,13 +41,14 @@ void inbox_init(struct inbox *inbox);
 /* Free the frames that still wait. */
 void inbox_deinit(struct inbox *inbox);
 
-/* Make a frame of a copy of the @size bytes at @text, charged to @account (NULL: none), with a reference to
- * @address (NULL: none). It has one reference. Returns 0, INBOX_E_FULL when @account has no room for it, or -ENOMEM. */
+/* Make a frame of a copy of the @size bytes at @text, charged to @account (NULL: none), with a
+ * reference to @address (NULL: none). It has one reference. Returns 0, INBOX_E_FULL when @account
+ * has no room for it, or -ENOMEM. */
 int inbox_frame_new(struct account *account, struct address *address, const char *text, size_t size,
 	struct inbox_frame **ret_frame);
 
-/* Append the frame that inbox_frame_new() makes of the others. Returns 0; INBOX_E_FULL when @max frames wait
- * already, or @account has no room for it; or -ENOMEM. */
+/* Append the frame that inbox_frame_new() makes of the others. Returns 0; INBOX_E_FULL when @max
+ * frames wait already, or @account has no room for it; or -ENOMEM. */
 int inbox_defer(struct inbox *inbox, uint32_t max, struct account *account, struct address *address,
 	const char *text, size_t size);
 
@@ -61,5 +62,6 @@ static inline struct inbox_frame *inbox_frame_ref(struct inbox_frame *frame)
 	return frame;
 }
 
-/* Drop a reference to @frame, which may be NULL; the last one frees it, and takes back its charge. */
+/* Drop a reference to @frame, which may be NULL; the last one frees it, and takes back its
+ * charge. */
 void inbox_frame_unref(struct inbox_frame *frame);

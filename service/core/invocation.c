@@ -27,8 +27,8 @@
  *                   │                                    └── failure, crash, timeout, …: its code
  *                   └──▶ close
  *
- * The checks are made in that order (contract.md, Order of checks). Three sides enter here, and all of them change
- * the record of the call (core/calls.h):
+ * The checks are made in that order (contract.md, Order of checks). Three sides enter here, and all
+ * of them change the record of the call (core/calls.h):
  *
  *   topics     invocation_begin ────┬─ run ──────────────────────────┐
  *                                   ├─ ask a person ──▶ approval     ├─▶ runner
@@ -36,9 +36,10 @@
  *   approval   invocation_decided ─── checks again ─ run, or refuse
  *   runner     invocation_done ────── answer, or ask a person now
  *
- * The ways of a call that runs at once, of one that a person approves and of a check by the tool share their
- * beginning and their end, so they are in one file. Other files have the parts that share neither: ovos.tools.cancel
- * (core/cancel.c), questions (core/approval.c), and held requests (core/held.c).
+ * The ways of a call that runs at once, of one that a person approves and of a check by the tool
+ * share their beginning and their end, so they are in one file. Other files have the parts that
+ * share neither: ovos.tools.cancel (core/cancel.c), questions (core/approval.c), and held requests
+ * (core/held.c).
  */
 
 static const char unrecorded[] = "its line in the audit log cannot be written (audit.required)";
@@ -48,7 +49,8 @@ static const char unrecorded[] = "its line in the audit log cannot be written (a
 
 /* ── the record ──────────────────────────────────────────────────────────────────────────────── */
 
-/* Write the error of a call that was cancelled: with its caller's id @call_id, or else with ours. */
+/* Write the error of a call that was cancelled: with its caller's id @call_id, or else with
+ * ours. */
 static void write_cancelled(
 	struct answer *answer, const struct buffer *call_id, uint32_t process, uint64_t number)
 {
@@ -126,7 +128,8 @@ static uint64_t results_wait_ns(const struct tool *tool, struct runner *runner)
 	return debt_wait_ns(runner_debt(runner), clock_now_ns(), DEBT_CREDIT_NS);
 }
 
-/* Write the error of a result for which schema_validate() has returned @status. Returns its code. */
+/* Write the error of a result for which schema_validate() has returned @status. Returns its
+ * code. */
 static int write_output_error(struct call *call, const struct call_result *result, int status)
 {
 	const struct invoker *invoker = call->invoker;
@@ -146,9 +149,9 @@ static int write_output_error(struct call *call, const struct call_result *resul
 	return ANSWER_INVALID_OUTPUT;
 }
 
-/* Check the result against the tool's output schema, unless its host has done that, and write the error if there
- * is one. Returns its code, or -1. The time, with that of reading it, is charged to the package of the tool, not to
- * the caller. */
+/* Check the result against the tool's output schema, unless its host has done that, and write the
+ * error if there is one. Returns its code, or -1. The time, with that of reading it, is charged to
+ * the package of the tool, not to the caller. */
 static int check_result(struct call *call, const struct call_result *result)
 {
 	struct schema_context *context = call->invoker->context;
@@ -370,8 +373,8 @@ static void write_validation(
 	schema_report_write_json(report, answer_member(answer, "violations"));
 }
 
-/* Read and check the arguments of the request, unless that was done beside the loop. Returns the result of
- * arguments_check(). */
+/* Read and check the arguments of the request, unless that was done beside the loop. Returns the
+ * result of arguments_check(). */
 static int read_arguments(
 	const struct invoker *invoker, const struct tool *tool, struct request_scope *scope)
 {
@@ -491,8 +494,8 @@ static void record_call(const struct invoker *invoker, struct call *call,
 				       : "approval.mode"));
 }
 
-/* Submit a call of @tool to @runner. @is_granted: it was approved for a session. Returns true with @answer taken
- * over; else the error is in @answer. */
+/* Submit a call of @tool to @runner. @is_granted: it was approved for a session. Returns true with
+ * @answer taken over; else the error is in @answer. */
 static bool submit_call(struct invoker *invoker, const struct request_scope *scope,
 	const struct tool *tool, struct runner *runner, bool is_granted, struct answer *answer)
 {
@@ -524,8 +527,8 @@ static bool submit_call(struct invoker *invoker, const struct request_scope *sco
 
 /* ── approval ────────────────────────────────────────────────────────────────────────────────── */
 
-/* Ask the tool of @call whether it takes the arguments, the JSON text @json. Returns false with the error
- * in @answer. */
+/* Ask the tool of @call whether it takes the arguments, the JSON text @json. Returns false with the
+ * error in @answer. */
 static bool submit_check(struct invoker *invoker, struct call *call, const char *json, size_t size,
 	struct answer *answer)
 {
@@ -586,8 +589,8 @@ static bool ask_person(struct invoker *invoker, struct request_scope *scope,
 	return false;
 }
 
-/* Run a call of @tool, or ask a person first, as policy has it. Returns true with @answer taken over;
- * else the error is in @answer. */
+/* Run a call of @tool, or ask a person first, as policy has it. Returns true with @answer taken
+ * over; else the error is in @answer. */
 static bool run_or_ask(struct invoker *invoker, struct request_scope *scope,
 	const struct tool *tool, struct runner *runner, struct answer *answer)
 {
@@ -650,8 +653,8 @@ static void move_call(struct call *call, const struct tool *tool)
 	call->runner_call.tool = tool->index;
 }
 
-/* Run @call, which was approved, with everything looked at again. Returns false with the error in its
- * answer. */
+/* Run @call, which was approved, with everything looked at again. Returns false with the error in
+ * its answer. */
 static bool run_approved(struct invoker *invoker, struct call *call,
 	const struct pending_question *question, const struct approval_outcome *outcome)
 {
@@ -682,8 +685,8 @@ static bool run_approved(struct invoker *invoker, struct call *call,
 	return r == 0;
 }
 
-/* Count @call, which was not run and ended with the error @code, among those of its tool, if that is
- * still offered. */
+/* Count @call, which was not run and ended with the error @code, among those of its tool, if that
+ * is still offered. */
 static void count_refused(
 	const struct invoker *invoker, const struct call *call, enum answer_code code)
 {
@@ -709,8 +712,8 @@ static void note_end(struct invoker *invoker, const struct call *call, uint64_t 
 	metrics_count_refused(invoker->metrics, call->tool, answer->code);
 }
 
-/* End @call, about which @question was or would have been asked, and which was not run, with the error in its
- * answer. */
+/* End @call, about which @question was or would have been asked, and which was not run, with the
+ * error in its answer. */
 static void end_refused(
 	struct invoker *invoker, struct call *call, const struct pending_question *question)
 {
@@ -813,8 +816,8 @@ void invocation_done(void *data, struct runner_call *runner_call, const struct c
 
 /* ── requests ────────────────────────────────────────────────────────────────────────────────── */
 
-/* Announce and record the request of @scope, which is refused with the error in @answer. @tool: NULL
- * when there is none. @has_arguments: its arguments are good. */
+/* Announce and record the request of @scope, which is refused with the error in @answer. @tool:
+ * NULL when there is none. @has_arguments: its arguments are good. */
 static void note_refusal(struct invoker *invoker, const struct request_scope *scope,
 	const struct tool *tool, bool has_arguments, const struct answer *answer)
 {
@@ -851,8 +854,8 @@ void invocation_note_refused(
 	note_refusal(invoker, scope, NULL, false, answer);
 }
 
-/* Find the tool, as it is now, and its runner. Returns false with the error in @answer, or, when the request waits for a change, with
- * @answer given up. */
+/* Find the tool, as it is now, and its runner. Returns false with the error in @answer, or, when
+ * the request waits for a change, with @answer given up. */
 static bool find_tool(const struct invoker *invoker, const struct request_scope *scope,
 	struct answer *answer, const struct tool **ret_tool, struct runner **ret_runner)
 {
@@ -917,8 +920,8 @@ static bool check_held(const struct held *held, const struct tool *tool, struct 
 	return !held->is_cancelled && held->status == 0;
 }
 
-/* Hold the request, run a call of @tool, or ask a person. Returns true with @answer taken over; else
- * the error is in @answer. */
+/* Hold the request, run a call of @tool, or ask a person. Returns true with @answer taken over;
+ * else the error is in @answer. */
 static bool hold_or_go_on(struct invoker *invoker, struct request_scope *scope,
 	const struct tool *tool, struct runner *runner, struct answer *answer)
 {
@@ -955,7 +958,8 @@ void invocation_begin(struct invoker *invoker, struct request_scope *scope, stru
 	runner_count_refused(runner, tool, answer_code_name(answer->code));
 }
 
-/* Ask @tool whether it takes the arguments of @scope: then @answer is taken over. Else the error is in it. */
+/* Ask @tool whether it takes the arguments of @scope: then @answer is taken over. Else the error is
+ * in it. */
 static void ask_tool(struct invoker *invoker, const struct request_scope *scope,
 	const struct tool *tool, struct answer *answer)
 {

@@ -54,13 +54,13 @@ struct invoker {
  * write the error of the first check that fails to @answer. */
 void invocation_begin(struct invoker *invoker, struct request_scope *scope, struct answer *answer);
 
-/* Note that the request of @scope, for a call, is refused with the error in @answer before its tool is
- * looked for. */
+/* Note that the request of @scope, for a call, is refused with the error in @answer before its tool
+ * is looked for. */
 void invocation_note_refused(
 	struct invoker *invoker, const struct request_scope *scope, const struct answer *answer);
 
-/* Serve ovos.tools.validate: every check of the request and its arguments, without a call. Its tool may be asked,
- * too: then @answer is taken over. */
+/* Serve ovos.tools.validate: every check of the request and its arguments, without a call. Its tool
+ * may be asked, too: then @answer is taken over. */
 void invocation_validate(
 	struct invoker *invoker, struct request_scope *scope, struct answer *answer);
 
@@ -68,7 +68,8 @@ void invocation_validate(
  */
 void invocation_done(void *data, struct runner_call *call, const struct call_result *result);
 
-/* Send how far a call is to those who want it, in its pace (struct runner_handler; @data is not used). */
+/* Send how far a call is to those who want it, in its pace (struct runner_handler; @data is not
+ * used). */
 void invocation_progressed(void *data, struct runner_call *call, const struct json_tape *progress);
 
 /* Return whether the tool of @call is another one now than the one that was asked about; and run

@@ -54,15 +54,15 @@ int offer_swap(struct offer *offer, struct catalogue *catalogue, struct policy *
 /* Start a host for each toolbox that has tools and asks for that (limits.prestart). */
 void offer_prestart(struct offer *offer);
 
-/* Find the tool that @request names in @view, what its caller sees. @last_wins: `duplicate_names` is "last". Returns
- * true with *ret_tool set; else false, with the error written to @answer: missing_name, unavailable (closed),
- * unknown_tool (with similar names) or ambiguous_tool. */
+/* Find the tool that @request names in @view, what its caller sees. @last_wins: `duplicate_names`
+ * is "last". Returns true with *ret_tool set; else false, with the error written to @answer:
+ * missing_name, unavailable (closed), unknown_tool (with similar names) or ambiguous_tool. */
 bool offer_find(const struct offer *offer, const struct catalogue *view,
 	const struct request *request, bool last_wins, struct answer *answer,
 	const struct tool **ret_tool);
 
-/* Return the tool that @caller sees now by the name of @tool, which may be of an earlier catalogue; NULL: none,
- * with the error written to @answer unless that is NULL. */
+/* Return the tool that @caller sees now by the name of @tool, which may be of an earlier catalogue;
+ * NULL: none, with the error written to @answer unless that is NULL. */
 const struct tool *offer_find_again(const struct offer *offer, const struct policy_caller *caller,
 	const struct tool *tool, struct answer *answer);
 
@@ -85,8 +85,8 @@ void offer_end_calls(struct offer *offer, const char *reason);
  * have. */
 bool offer_rest(struct offer *offer);
 
-/* Return the time that a call of @tool has (contract.md, Deadlines): @requested_ms (0: none) may only shorten
- * that of the tool, its toolbox, or the configuration. */
+/* Return the time that a call of @tool has (contract.md, Deadlines): @requested_ms (0: none) may
+ * only shorten that of the tool, its toolbox, or the configuration. */
 uint64_t offer_timeout_ms(
 	const struct config *config, const struct tool *tool, uint64_t requested_ms);
 

@@ -66,7 +66,8 @@ static size_t count_subscriptions(const struct proxy *proxy, const struct host *
 	return count;
 }
 
-/* Subscribe @host to @topic, which is taken over unless @host has it. Returns NULL, or the reason it was refused. */
+/* Subscribe @host to @topic, which is taken over unless @host has it. Returns NULL, or the reason
+ * it was refused. */
 static const char *subscribe(struct proxy *proxy, struct host *host, char **topic, size_t size)
 {
 	struct proxy_subscription *grown;

@@ -35,7 +35,8 @@ struct recorder {
 	unsigned char key[FINGERPRINT_KEY_BYTES]; /* random, of this process */
 };
 
-/* Make @recorder ready: its audit log is that of the configuration. Return 0 or a negative errno. */
+/* Make @recorder ready: its audit log is that of the configuration. Return 0 or a negative
+ * errno. */
 int recorder_init(struct recorder *recorder, struct loop *loop, const struct config *config);
 
 /* Free what @recorder, which may be zeroed, has made. */
@@ -67,8 +68,8 @@ void record_begin(const struct recorder *recorder, struct record *record,
 /* Set the @decision (constant text) and its maker, absent for none. */
 void record_decide(struct record *record, const char *decision, const struct text_view *by);
 
-/* Append a line about @record, which is not empty. @duration_ms: negative for none. @outcome: NULL for
- * none. With @wait, see audit_append(). Return its result. */
+/* Append a line about @record, which is not empty. @duration_ms: negative for none. @outcome: NULL
+ * for none. With @wait, see audit_append(). Return its result. */
 int record_write_line(const struct recorder *recorder, const struct record *record,
 	double duration_ms, const char *outcome, struct audit_wait *wait);
 

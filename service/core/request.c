@@ -354,7 +354,8 @@ bool request_read(struct request *request, const struct bus_envelope *envelope, 
 	return is_good;
 }
 
-/* Return whether the string at @token begins like an identity of HTTP: `http`, `http:…` or `uid:…`. */
+/* Return whether the string at @token begins like an identity of HTTP: `http`, `http:…` or
+ * `uid:…`. */
 static bool is_identity_of_http(const struct json_tape *tape, uint32_t token)
 {
 	static const char *const names[] = {"http:", "uid:"};

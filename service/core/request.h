@@ -83,17 +83,20 @@ struct request {
 bool request_read(
 	struct request *request, const struct bus_envelope *envelope, unsigned int fields);
 
-/* Return the token of the arguments in @data of a request whose topic reads @fields, or JSON_NONE. */
+/* Return the token of the arguments in @data of a request whose topic reads @fields, or
+ * JSON_NONE. */
 uint32_t request_find_args(const struct json_tape *data, unsigned int fields);
 
-/* Read the source, session_id and site_id of @envelope into @request and into @caller, whose door is set; those that
- * had escapes are decoded into @decoded, one buffer for each. Texts point into the frame, or there. A source that
- * begins like an identity of HTTP is none on the bus, where every client could claim it. */
+/* Read the source, session_id and site_id of @envelope into @request and into @caller, whose door
+ * is set; those that had escapes are decoded into @decoded, one buffer for each. Texts point into
+ * the frame, or there. A source that begins like an identity of HTTP is none on the bus, where
+ * every client could claim it. */
 #define REQUEST_CALLER_TEXTS 3
 void request_read_caller(struct request *request, const struct bus_envelope *envelope,
 	struct buffer decoded[REQUEST_CALLER_TEXTS], struct policy_caller *caller);
 
-/* Write the error of a request that request_read() has refused, or that is malformed: bad_request, or too_large. */
+/* Write the error of a request that request_read() has refused, or that is malformed: bad_request,
+ * or too_large. */
 void request_write_refusal(const struct request *request, const struct bus_envelope *envelope,
 	const struct config_limits *limits, struct answer *answer);
 

@@ -18,11 +18,12 @@
  *   an answer that is not ours ─▶ a probe, a request that ─┼─▶ one without: the plugin in Python
  *   another toolboxd's probe ──┘   we do not answer        └─▶ none: no rival
  *
- * A probe is `ovos.tools.get` with a key of ours in its context, by which its answers are known, and with
- * our process, by which another toolboxd names us. Between probes no answer is read. Messages about tools
- * that are no requests are counted as they are scanned: when there are more of them than we have sent,
- * another service answers. One probe is sent in RIVALS_PAUSE_MS; the first one of another toolboxd is
- * answered with one of ours after RIVALS_RETURN_MS. A finding is logged when it is new.
+ * A probe is `ovos.tools.get` with a key of ours in its context, by which its answers are known,
+ * and with our process, by which another toolboxd names us. Between probes no answer is read.
+ * Messages about tools that are no requests are counted as they are scanned: when there are more of
+ * them than we have sent, another service answers. One probe is sent in RIVALS_PAUSE_MS; the first
+ * one of another toolboxd is answered with one of ours after RIVALS_RETURN_MS. A finding is logged
+ * when it is new.
  */
 #define RIVALS_PAUSE_MS   15000
 #define RIVALS_RETURN_MS  500
@@ -43,8 +44,9 @@ struct rivals {
 	char key[RIVALS_KEY_BYTES];
 	struct rival_process self;
 	uint64_t
-		received; /* messages about tools that are no requests, since the bus is connected */
-	uint64_t sent;    /* the answers that we had sent by then */
+		/* messages about tools that are no requests, since the bus is connected */
+		received;
+	uint64_t sent;      /* the answers that we had sent by then */
 	uint64_t strange;   /* how many more were received than sent, so far */
 	uint64_t probed_ms; /* when the last probe was sent; 0: none was */
 	uint64_t next_ms;   /* when the next one is, if the timer is armed */

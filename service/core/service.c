@@ -65,7 +65,8 @@ static void take_bus_message(void *data, struct runner *runner, struct host *hos
 		object, text, size);
 }
 
-/* The server of @runner lists other tools, or its library is another one (struct runner_handler). */
+/* The server of @runner lists other tools, or its library is another one (struct
+ * runner_handler). */
 static void load_again(void *data, struct runner *runner)
 {
 	struct service *service = data;

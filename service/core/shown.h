@@ -10,8 +10,8 @@
 #include "util/buffer.h"
 
 /*
- * The arguments of a call as they are shown: to a person who approves it, in the audit log, and in events. The
- * values that the schema calls `writeOnly` are masked.
+ * The arguments of a call as they are shown: to a person who approves it, in the audit log, and in
+ * events. The values that the schema calls `writeOnly` are masked.
  */
 struct shown {
 	struct buffer text;                      /* JSON */
@@ -21,12 +21,13 @@ struct shown {
 };
 
 /* Read the arguments of a call of @tool, @size bytes of JSON that satisfy its schema, into @shown
- * (zeroed), without a fingerprint. Return 0, SCHEMA_E_UNCHECKED, or a negative errno; call shown_deinit()
- * in either case. */
+ * (zeroed), without a fingerprint. Return 0, SCHEMA_E_UNCHECKED, or a negative errno; call
+ * shown_deinit() in either case. */
 int shown_mask(struct shown *shown, const struct tool *tool, struct schema_context *context,
 	const char *arguments, size_t size);
 
-/* As shown_mask(), with a fingerprint. @key: FINGERPRINT_KEY_BYTES, mixed in where something is masked. */
+/* As shown_mask(), with a fingerprint. @key: FINGERPRINT_KEY_BYTES, mixed in where something is
+ * masked. */
 int shown_read(struct shown *shown, const struct tool *tool, struct schema_context *context,
 	const char *arguments, size_t size, const unsigned char *key);
 

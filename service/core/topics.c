@@ -298,8 +298,8 @@ static void log_malformed(struct service *service)
 
 static void serve_request(struct service *service);
 
-/* Return whether @r, the result of reading the frame into the scope, is that of a message. Else it is logged, and
- * a malformed one with a topic of ours is answered. */
+/* Return whether @r, the result of reading the frame into the scope, is that of a message. Else it
+ * is logged, and a malformed one with a topic of ours is answered. */
 static bool note_reading(struct service *service, int r)
 {
 	if (r == BUS_E_MALFORMED) {
@@ -355,7 +355,8 @@ static void begin_answer(
 	}
 }
 
-/* Note a request for a call that is refused with the error in @answer before its handler sees it. */
+/* Note a request for a call that is refused with the error in @answer before its handler sees
+ * it. */
 static void note_refused(
 	struct service *service, const struct topic *topic, const struct answer *answer)
 {
@@ -463,8 +464,9 @@ static const struct tool *find_topic_tool(const struct service *service, const s
 	return tool;
 }
 
-/* Have the whole request of @topic read, which was skimmed, and its arguments checked if the skimmed part
- * @is_good, before it is served. Return 0, or the time until there may be room for it. */
+/* Have the whole request of @topic read, which was skimmed, and its arguments checked if the
+ * skimmed part @is_good, before it is served. Return 0, or the time until there may be room for
+ * it. */
 static uint64_t read_ahead(struct service *service, const struct topic *topic, bool is_good)
 {
 	const struct request_scope *scope = &service->scope;
@@ -485,7 +487,8 @@ static bool needs_data(const struct topic *topic)
 	return topic->fields != 0 && topic->reply != REPLY_OTHER;
 }
 
-/* Return whether the request of @topic has what its topic reads. A malformed one has what answers it. */
+/* Return whether the request of @topic has what its topic reads. A malformed one has what answers
+ * it. */
 static bool read_request(struct service *service, const struct topic *topic)
 {
 	const struct bus_envelope *envelope = &service->scope.envelope;
@@ -646,8 +649,8 @@ void topics_take_frame(void *data, const char *text, size_t size)
 	serve_or_defer(service);
 }
 
-/* Return whether the value of `args` is @args, whole. Else @args has members of its own for the message around
- * it, or some are there twice. */
+/* Return whether the value of `args` is @args, whole. Else @args has members of its own for the
+ * message around it, or some are there twice. */
 static bool has_args(const struct bus_envelope *envelope, const struct text_view *args)
 {
 	uint32_t token = json_find(&envelope->data, 0, "args");
@@ -680,8 +683,8 @@ int topics_take_request(struct service *service, struct address *address,
 	return 0;
 }
 
-/* Read the message in @frame, or skim it, unless it was read beside the loop for the request in the scope. Returns
- * whether it is a message; else it is logged. */
+/* Read the message in @frame, or skim it, unless it was read beside the loop for the request in the
+ * scope. Returns whether it is a message; else it is logged. */
 static bool read_waited(struct service *service, const struct inbox_frame *frame)
 {
 	struct request_scope *scope = &service->scope;
@@ -693,7 +696,8 @@ static bool read_waited(struct service *service, const struct inbox_frame *frame
 		service, frame->text, frame->size, checks_is_long(frame->text, frame->size));
 }
 
-/* Answer the request in the scope, which has waited. Without a catalogue by now there will be none for it. */
+/* Answer the request in the scope, which has waited. Without a catalogue by now there will be none
+ * for it. */
 static void answer_waited(struct service *service)
 {
 	if (!address_is_granted(service->scope.address))

@@ -31,10 +31,10 @@ bool topics_wants(const char *topic, size_t size);
 bool topics_wants_frame(void *data, const char *topic, size_t size);
 void topics_take_frame(void *data, const char *text, size_t size);
 
-/* Take the request with the text @text, a message, whose answer goes to @address. @args, a part of @text that
- * came from outside, has to be the value of the data's `args`, whole; absent: there is none. Return 0;
- * BUS_E_MALFORMED when it is not, or @text is no message; or -ENOMEM. Unless it returns 0, there is no
- * answer. */
+/* Take the request with the text @text, a message, whose answer goes to @address. @args, a part of
+ * @text that came from outside, has to be the value of the data's `args`, whole; absent: there is
+ * none. Return 0; BUS_E_MALFORMED when it is not, or @text is no message; or -ENOMEM. Unless it
+ * returns 0, there is no answer. */
 int topics_take_request(struct service *service, struct address *address,
 	const struct text_view *text, const struct text_view *args);
 

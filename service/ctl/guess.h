@@ -13,7 +13,8 @@ struct guess {
 /* Take @candidate into account. */
 void guess_compare(struct guess *guess, const char *candidate);
 
-/* Complain that no @kind ("toolbox") is called so: with the name that is near, else with @advice. */
+/* Complain that no @kind ("toolbox") is called so: with the name that is near, else with
+ * @advice. */
 void guess_complain(const struct guess *guess, const char *kind, const char *advice);
 
 /* Free the name. */

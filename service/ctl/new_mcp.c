@@ -32,7 +32,8 @@ static bool is_relative_path(const char *word)
 	return word[0] != '/' && word[0] != '-' && access(word, F_OK) == 0;
 }
 
-/* Write the folder that relative paths of the command begin in. @is_trial: even if there are none. */
+/* Write the folder that relative paths of the command begin in. @is_trial: even if there are
+ * none. */
 static void write_folder(const struct ctl_options *options, bool is_trial, struct buffer *out)
 {
 	char folder[PATH_MAX];

@@ -4,7 +4,8 @@
 #include "ctl/options.h"
 
 /*
- * toolboxctl new --kind mcp: write the manifest of a server of the Model Context Protocol into the folder ID.
+ * toolboxctl new --kind mcp: write the manifest of a server of the Model Context Protocol into the
+ * folder ID.
  *
  *   --command, --url ─▶ manifest ─▶ the server is started, and asked for its tools ─▶ table
  *                          ▲                                                  │

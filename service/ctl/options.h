@@ -125,7 +125,8 @@ void ctl_options_write_help(unsigned int groups, size_t width, struct buffer *ou
 /* Return the name of the flag @index of those of @groups, or NULL after the last one. */
 const char *ctl_options_flag(unsigned int groups, size_t index);
 
-/* Return the word for the value of the flag @name in help texts; NULL when there is no such flag, or it takes none. */
+/* Return the word for the value of the flag @name in help texts; NULL when there is no such flag,
+ * or it takes none. */
 const char *ctl_options_value(const char *name);
 
 /* Return the name of a flag that was given and is in none of @groups; NULL: there is none. */

@@ -13,7 +13,8 @@
 /*
  * toolboxctl reload: have the service read the configuration and the registration folders again.
  *
- * The response has what there is, and ovos.tools.changed, which comes before it, what the reload has changed:
+ * The response has what there is, and ovos.tools.changed, which comes before it, what the reload
+ * has changed:
  *
  *   3 tools of 2 toolboxes: libm, math_tools
  *   changed  libm/cos, libm/sin
@@ -26,7 +27,8 @@
 
 static const char *const topics[] = {"ovos.tools.changed"};
 
-/* Append a line for each way in which tools have changed to @data, a buffer. A ctl_event_function. */
+/* Append a line for each way in which tools have changed to @data, a buffer. A
+ * ctl_event_function. */
 static void take_changes(void *data, const char *topic, const struct json_tape *event)
 {
 	static const char *const ways[] = {"added", "changed", "removed"};

@@ -52,5 +52,6 @@ typedef void (*ctl_complain_function)(const struct ctl_response *response, uint3
 uint32_t ctl_response_complain_each(const struct ctl_response *response, const char *key,
 	ctl_complain_function complain, bool is_silent);
 
-/* Complain about each mistake in the member `configuration`, unless @is_silent. Return their number. */
+/* Complain about each mistake in the member `configuration`, unless @is_silent. Return their
+ * number. */
 uint32_t ctl_response_complain_mistakes(const struct ctl_response *response, bool is_silent);

@@ -466,8 +466,8 @@ static void take_time(uint64_t *left_ms, uint64_t passed_ms)
 	*left_ms -= passed_ms < *left_ms ? passed_ms : *left_ms;
 }
 
-/* Serve for a part of the time that is left. Return the result of loop_run(), -ETIME only when all of it is
- * over. */
+/* Serve for a part of the time that is left. Return the result of loop_run(), -ETIME only when all
+ * of it is over. */
 static int run_part(struct ctl_session *session, uint64_t *left_ms)
 {
 	bool was_paused = session->is_paused;
@@ -491,8 +491,8 @@ static int run_part(struct ctl_session *session, uint64_t *left_ms)
 	return 0;
 }
 
-/* Let the caller take the signal or the end of the time. Return 0 to go on with a new time, -EINTR after a signal,
- * or -ETIME. */
+/* Let the caller take the signal or the end of the time. Return 0 to go on with a new time, -EINTR
+ * after a signal, or -ETIME. */
 static int take_interrupt(struct ctl_session *session, uint64_t *left_ms)
 {
 	int signal_number = session->signal;
@@ -508,8 +508,8 @@ static int take_interrupt(struct ctl_session *session, uint64_t *left_ms)
 	return signal_number ? -EINTR : -ETIME;
 }
 
-/* Serve until the loop is stopped or the time of the request is over, which does not pass while it is
- * paused. Return the result of loop_run(), or -EINTR after a signal. */
+/* Serve until the loop is stopped or the time of the request is over, which does not pass while it
+ * is paused. Return the result of loop_run(), or -EINTR after a signal. */
 static int run_clock(struct ctl_session *session)
 {
 	uint64_t left_ms = session->timeout_ms;
@@ -533,8 +533,8 @@ static bool is_alive(const struct ctl_session *session)
 	return session->http ? http_transfer_is_connected(session->transfer) : session->is_alive;
 }
 
-/* Wait for the response. The time of a service that is alive may be longer, and is that of the requests from then
- * on. Return the result of run_clock(). */
+/* Wait for the response. The time of a service that is alive may be longer, and is that of the
+ * requests from then on. Return the result of run_clock(). */
 static int await_response(struct ctl_session *session)
 {
 	uint64_t waited_ms = session->timeout_ms;
@@ -560,7 +560,8 @@ static void complain_no_service(struct ctl_session *session, const char *reason)
 			"no tool service at %s: %s", http_client_url(session->http), reason);
 }
 
-/* Keep the data of a response: an object, of an error when the status is one. Return whether it is that. */
+/* Keep the data of a response: an object, of an error when the status is one. Return whether it is
+ * that. */
 static bool keep_data(struct ctl_response *response, const struct http_outcome *outcome)
 {
 	buffer_reset(&response->text);

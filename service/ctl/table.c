@@ -165,8 +165,8 @@ static void append_row(const struct table *table, const struct cell *row, const 
 	append_last(&row[last], used, place, out);
 }
 
-/* Append the cell @cell of a paragraph of @width columns with its title @title. @at: the columns in use,
- * 0 before the first cell. Return those in use afterwards. */
+/* Append the cell @cell of a paragraph of @width columns with its title @title. @at: the columns in
+ * use, 0 before the first cell. Return those in use afterwards. */
 static size_t append_titled(const char *title, const struct cell *cell, size_t width, size_t at,
 	const struct look *look, struct buffer *out)
 {

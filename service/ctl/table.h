@@ -8,8 +8,9 @@
 
 /*
  * A table of text: every column is as wide as its widest cell (in terminal columns, not bytes). The
- * text of the last one is wrapped between words, below itself. When the others leave it less than half of the
- * terminal, a long one is wrapped below its row. When they leave it no room, each row is a paragraph:
+ * text of the last one is wrapped between words, below itself. When the others leave it less than
+ * half of the terminal, a long one is wrapped below its row. When they leave it no room, each row
+ * is a paragraph:
  *
  *   FAILED   ERROR                          80 columns
  *   weather  toolbox.d/weather.json:1:
@@ -56,21 +57,21 @@ struct buffer *table_cell(struct table *table);
 /* End the cell. The next one is to its right, or the first of the next row. */
 void table_next(struct table *table);
 
-/* As table_next(), in the style @style, constant text: an escape sequence for a terminal, or NULL. It is left
- * out where there are no colours. */
+/* As table_next(), in the style @style, constant text: an escape sequence for a terminal, or NULL.
+ * It is left out where there are no colours. */
 void table_next_styled(struct table *table, const char *style);
 
 /* Add a whole cell. */
 void table_add(struct table *table, const char *text);
 
-/* Add a cell with the time @text, 2000-01-01T00:00:00Z, as terminal_append_time() has it. Another text stays as it
- * is. */
+/* Add a cell with the time @text, 2000-01-01T00:00:00Z, as terminal_append_time() has it. Another
+ * text stays as it is. */
 void table_add_time(struct table *table, const char *text);
 
 size_t table_rows(const struct table *table);
 
-/* Append the table for a terminal of @width columns (0: lines of any length). @bold precedes titles, @plain
- * follows what has a style; "": there are no colours. */
+/* Append the table for a terminal of @width columns (0: lines of any length). @bold precedes
+ * titles, @plain follows what has a style; "": there are no colours. */
 void table_write(const struct table *table, size_t width, const char *bold, const char *plain,
 	struct buffer *out);
 

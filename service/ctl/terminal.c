@@ -181,8 +181,8 @@ bool terminal_has_utf8(void)
 	return locale && (strcasestr(locale, "utf-8") || strcasestr(locale, "utf8"));
 }
 
-/* Return the ASCII for the character at @text that texts of ours use, or NULL for any other; *ret_size is
- * the character's size. */
+/* Return the ASCII for the character at @text that texts of ours use, or NULL for any other;
+ * *ret_size is the character's size. */
 static const char *find_ascii(const char *text, size_t size, size_t *ret_size)
 {
 	static const struct {

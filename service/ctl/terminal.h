@@ -16,8 +16,8 @@
 /* Complain on stderr: `toolboxctl: …`. */
 void terminal_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Draw @line, which fits into one of the terminal that stderr is, in place of the one that was drawn. The next
- * complaint takes it away. */
+/* Draw @line, which fits into one of the terminal that stderr is, in place of the one that was
+ * drawn. The next complaint takes it away. */
 void terminal_draw_line(const struct buffer *line);
 
 /* Take the line away. */
@@ -38,11 +38,12 @@ size_t terminal_height(void);
 /* Count @finding, and print it on stderr as diagnostic_print() does, on a terminal with colours. */
 void terminal_print_finding(struct diagnostic_counts *counts, const struct diagnostic *finding);
 
-/* Append @line, which begins with its severity, wrapped and coloured for the terminal that stderr is; as it is
- * for anything else. A log_shape_function. */
+/* Append @line, which begins with its severity, wrapped and coloured for the terminal that stderr
+ * is; as it is for anything else. A log_shape_function. */
 void terminal_shape_finding(const char *line, size_t size, struct buffer *out);
 
-/* Return the columns for text in whole sentences: those of the terminal, from 20 to 100; 80 without one. */
+/* Return the columns for text in whole sentences: those of the terminal, from 20 to 100; 80 without
+ * one. */
 size_t terminal_text_width(void);
 
 /* Styles of cells (ctl/table.h). */
@@ -63,20 +64,20 @@ bool terminal_has_utf8(void);
  * become ASCII, and on a terminal all others become escapes: \u00e9. */
 void terminal_append_line(struct buffer *out, const char *text, size_t size);
 
-/* Append the words of @text as terminal_append_line() does, with one space between two: descriptions are indented, and
- * have lines of their own, as in the program that they come from. */
+/* Append the words of @text as terminal_append_line() does, with one space between two:
+ * descriptions are indented, and have lines of their own, as in the program that they come from. */
 void terminal_append_words(struct buffer *out, const char *text, size_t size);
 
 void terminal_append_spaces(struct buffer *out, size_t count);
 
-/* Append the line @text, wrapped between words to lines of @columns columns (0: never); all lines but
- * the first are indented by @indent. A word that is longer than a line is broken, after a slash if it has
- * one. */
+/* Append the line @text, wrapped between words to lines of @columns columns (0: never); all lines
+ * but the first are indented by @indent. A word that is longer than a line is broken, after a slash
+ * if it has one. */
 void terminal_append_wrapped(
 	struct buffer *out, const char *text, size_t size, size_t columns, size_t indent);
 
-/* Append the line @text and a newline, wrapped for the terminal: indented by @indent, all lines but the first
- * by @hanging. Append nothing when it is empty. */
+/* Append the line @text and a newline, wrapped for the terminal: indented by @indent, all lines but
+ * the first by @hanging. Append nothing when it is empty. */
 void terminal_append_paragraph(
 	struct buffer *out, const struct buffer *text, size_t indent, size_t hanging);
 
@@ -91,20 +92,21 @@ void terminal_append_time(struct buffer *out, time_t moment);
  * anything else as compact JSON. */
 void terminal_append_value(struct buffer *out, const struct json_tape *tape, uint32_t token);
 
-/* Append the member @key of the object at @object as terminal_append_value() does; nothing when it is
- * absent. */
+/* Append the member @key of the object at @object as terminal_append_value() does; nothing when it
+ * is absent. */
 void terminal_append_member(
 	struct buffer *out, const struct json_tape *tape, uint32_t object, const char *key);
 
-/* Append the words of the member @key, a text, of the object at @object; nothing when it is absent. */
+/* Append the words of the member @key, a text, of the object at @object; nothing when it is
+ * absent. */
 void terminal_append_member_words(
 	struct buffer *out, const struct json_tape *tape, uint32_t object, const char *key);
 
 /* Print @text to stdout. */
 void terminal_print(const struct buffer *text);
 
-/* Print JSON as it is; on a terminal, with the characters escaped that it would obey or that mislead
- * a reader. Both are the same JSON. */
+/* Print JSON as it is; on a terminal, with the characters escaped that it would obey or that
+ * mislead a reader. Both are the same JSON. */
 void terminal_print_json_text(const struct buffer *json);
 
 /* Print the value at @token indented, and a newline. */

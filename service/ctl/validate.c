@@ -107,8 +107,8 @@ static int read_references(struct references *references)
 	return r;
 }
 
-/* Compile @tape. Few schemas refer to those that are shipped, which are read for them alone: what compiles without
- * them has asked for none. Return as schema_compile() does. */
+/* Compile @tape. Few schemas refer to those that are shipped, which are read for them alone: what
+ * compiles without them has asked for none. Return as schema_compile() does. */
 static int compile_tape(
 	const struct json_tape *tape, struct schema **ret_schema, struct schema_error *ret_error)
 {

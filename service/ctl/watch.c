@@ -157,8 +157,8 @@ static bool member_matches(const struct json_tape *event, const char *key, const
 	return !wanted || member_is(event, key, wanted, strlen(wanted));
 }
 
-/* Return whether @event of @topic is among those that the options name: by TOOL or TOOLBOX/TOOL, toolbox, source and
- * outcome. */
+/* Return whether @event of @topic is among those that the options name: by TOOL or TOOLBOX/TOOL,
+ * toolbox, source and outcome. */
 static bool is_watched(
 	const struct ctl_options *options, const char *topic, const struct json_tape *event)
 {
@@ -187,8 +187,8 @@ static bool has_run(const struct json_tape *event)
 	       json_number_f64(event, token, &duration_ms) == 0 && duration_ms > 0;
 }
 
-/* Learn from @event whether events have arguments, and complain if they have none. Only a call that was run
- * shows that: one that is refused may have no good ones. */
+/* Learn from @event whether events have arguments, and complain if they have none. Only a call that
+ * was run shows that: one that is refused may have no good ones. */
 static void learn_of_arguments(
 	struct watch *watch, const char *topic, const struct json_tape *event)
 {

@@ -44,13 +44,13 @@
  * read for a while, and what was read is kept. Then the host itself waits, in its own send, and
  * nothing is lost.
  *
- * In the steady state a call is at most one sendmsg, at most one recv, and no allocation: the buffer of
- * the reader and the tape that checks a result are used again and again. When several answers were
- * received at once, the calls that follow them are gathered, and sent together.
+ * In the steady state a call is at most one sendmsg, at most one recv, and no allocation: the
+ * buffer of the reader and the tape that checks a result are used again and again. When several
+ * answers were received at once, the calls that follow them are gathered, and sent together.
  */
 
-/* A process that dies closes its socket first. The rest of its end takes hundreds of milliseconds on
- * a busy machine. */
+/* A process that dies closes its socket first. The rest of its end takes hundreds of milliseconds
+ * on a busy machine. */
 #define HANG_UP_MS 2000
 
 /* The reads after a process has ended: more than a socket holds. A child that it has left could go
@@ -140,7 +140,8 @@ int host_used_ns(const struct host *host, uint64_t *ret_ns)
 	return host->child ? process_used_ns(host->pid, ret_ns) : -ESRCH;
 }
 
-/* Kill the leader and its group: a leader may have left its group, and children may be left in it. */
+/* Kill the leader and its group: a leader may have left its group, and children may be left in
+ * it. */
 static void kill_all(struct host *host)
 {
 	if (!host->child)
@@ -248,7 +249,8 @@ static void set_blocked(struct host *host, bool is_blocked)
 	watch_wire(host);
 }
 
-/* Send the unsent bytes. If the socket takes none any more, drop them: the end of the host follows. */
+/* Send the unsent bytes. If the socket takes none any more, drop them: the end of the host
+ * follows. */
 static void flush_unsent(struct host *host)
 {
 	const char *from = host->unsent.data + host->sent;
@@ -272,7 +274,8 @@ static void flush_unsent(struct host *host)
 	host->handler.relieved(host->data);
 }
 
-/* ── received frames ───────────────────────────────────────────────────────────────────────────── */
+/* ── received frames
+ * ───────────────────────────────────────────────────────────────────────────── */
 
 /*
  * A frame is hostile until it was expected, checked and found to be the last of its kind.
@@ -580,8 +583,8 @@ static bool take_next(struct host *host)
 	}
 }
 
-/* Act on all whole frames that were received, until the host is held, and send what was gathered meanwhile.
- * Returns whether the host can still be used; the handler may have freed it. */
+/* Act on all whole frames that were received, until the host is held, and send what was gathered
+ * meanwhile. Returns whether the host can still be used; the handler may have freed it. */
 static bool take_received(struct host *host)
 {
 	bool *outer = host->freed;
@@ -648,8 +651,8 @@ static int keep_unsent(struct host *host, enum wire_kind kind, uint64_t id, stru
 	return watch_wire(host);
 }
 
-/* Send a frame whose payload is @head, then @body, without a copy if the socket takes it at once, and nothing is
- * gathered. Returns 0 or a negative errno. */
+/* Send a frame whose payload is @head, then @body, without a copy if the socket takes it at once,
+ * and nothing is gathered. Returns 0 or a negative errno. */
 static int transmit(
 	struct host *host, enum wire_kind kind, uint64_t id, struct iovec head, struct iovec body)
 {
@@ -783,8 +786,8 @@ static void bound_refusals(struct host *host)
 		close_listener(host);
 }
 
-/* Return whether the host may have sent an answer that was not taken yet: the call that is refused is
- * then one of a later call of a tool. */
+/* Return whether the host may have sent an answer that was not taken yet: the call that is refused
+ * is then one of a later call of a tool. */
 static bool has_unread(const struct host *host)
 {
 	int size = 0;
@@ -857,8 +860,8 @@ static int receive_first(struct host *host)
 	return 0;
 }
 
-/* Read once. Returns 0 when something came, -EAGAIN, -ENOMEM, -EBADMSG when a descriptor came that was
- * not expected, or -EPIPE at the end of file. */
+/* Read once. Returns 0 when something came, -EAGAIN, -ENOMEM, -EBADMSG when a descriptor came that
+ * was not expected, or -EPIPE at the end of file. */
 static int receive(struct host *host)
 {
 	size_t size;
@@ -881,8 +884,8 @@ static int receive(struct host *host)
 	return n > 0 ? 0 : -EPIPE;
 }
 
-/* Stop reading at the end of file. The end of the process should follow at once and give the reason;
- * if it does not, the host has only closed its socket. */
+/* Stop reading at the end of file. The end of the process should follow at once and give the
+ * reason; if it does not, the host has only closed its socket. */
 static void hang_up(struct host *host)
 {
 	loop_source_free(host->source);
@@ -904,7 +907,8 @@ static void on_hold(void *data)
 	take_received(data);
 }
 
-/* Act on @events. From a host that is held only EPOLLHUP and EPOLLERR come; the rest is read then. */
+/* Act on @events. From a host that is held only EPOLLHUP and EPOLLERR come; the rest is read
+ * then. */
 static void on_wire(void *data, uint32_t events)
 {
 	struct host *host = data;

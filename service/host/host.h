@@ -62,7 +62,8 @@ struct host_exit {
 /* The end of a text about a failure, for the text @refused of an exit or an answer. */
 #define HOST_REFUSED_FORMAT " (the sandbox refused: %s)"
 
-/* Describe @exit in @ret_text, NUL-terminated, as a part of a sentence: "its host died (SIGSEGV)". */
+/* Describe @exit in @ret_text, NUL-terminated, as a part of a sentence: "its host died
+ * (SIGSEGV)". */
 void host_describe_exit(const struct host_exit *exit, char *ret_text, size_t size);
 
 enum host_answer_kind {
@@ -82,25 +83,26 @@ struct host_answer {
 };
 
 /* The events of a host. Each of them but progressed() and bus_message() may call host_free, and
- * answered() and relieved() may invoke the next call. The texts belong to the host and are valid during the callback
- * only. */
+ * answered() and relieved() may invoke the next call. The texts belong to the host and are valid
+ * during the callback only. */
 struct host_handler {
-	/* The toolbox is loaded, so host_invoke may be called. @loaded is the JSON text of LOADED. */
+	/* The toolbox is loaded, so host_invoke may be called. @loaded is the JSON text of
+	 * LOADED. */
 	void (*loaded)(void *data, const char *loaded, size_t size);
 
 	/* The call @id has ended with @answer. */
 	void (*answered)(void *data, uint64_t id, const struct host_answer *answer);
 
-	/* The call @id, which runs, reports its progress: a JSON object that is not checked further.
-	 * May be NULL. */
+	/* The call @id, which runs, reports its progress: a JSON object that is not checked
+	 * further. May be NULL. */
 	void (*progressed)(void *data, uint64_t id, const struct json_tape *progress);
 
-	/* The host, which carries calls, has read everything that was sent, after it refused a call because it
-	 * had not. NULL if carries is not set. */
+	/* The host, which carries calls, has read everything that was sent, after it refused a call
+	 * because it had not. NULL if carries is not set. */
 	void (*relieved)(void *data);
 
-	/* The host, which carries calls, has found that its toolbox is not as LOAD has it any more. May not free the
-	 * host. NULL if carries is not set. */
+	/* The host, which carries calls, has found that its toolbox is not as LOAD has it any more.
+	 * May not free the host. NULL if carries is not set. */
 	void (*stale)(void *data);
 
 	/* The host sent a message to the bus (WIRE_EMIT): an object, and its JSON @text. @object is
@@ -123,7 +125,8 @@ struct host_options {
 	uint64_t library_digest; /* stamp_digest() of the library that it has to load; 0: any */
 	size_t output_max;       /* host_output_bytes: largest payload that it may send */
 	uint32_t
-		values_max; /* the most values of an answer, which is an error with more; 0: not bounded */
+		/* the most values of an answer, which is an error with more; 0: not bounded */
+		values_max;
 	size_t stderr_max;        /* stderr_bytes: bytes of its stderr that are logged per call */
 	struct output_tail *tail; /* borrowed; for the last lines of its stderr; NULL: not kept */
 	uint64_t start_timeout_ms;
@@ -157,14 +160,14 @@ struct host_call {
 #define HOST_FULL_BYTES ((size_t)1 << 20)
 
 /* Send @call, with the id @id (not 0), to run after those that were sent before. Returns 0, or a
- * negative errno; then the host does not know the call: -EBUSY while the host is loading, has as many
- * calls as it may, or has not read everything that was sent (HOST_FULL_BYTES of it, if it carries calls:
- * relieved() follows); -EPIPE when it is ending (ended() has been called, or follows), also because memory
- * is short, if it carries calls. */
+ * negative errno; then the host does not know the call: -EBUSY while the host is loading, has as
+ * many calls as it may, or has not read everything that was sent (HOST_FULL_BYTES of it, if it
+ * carries calls: relieved() follows); -EPIPE when it is ending (ended() has been called, or
+ * follows), also because memory is short, if it carries calls. */
 int host_invoke(struct host *host, uint64_t id, const struct host_call *call);
 
-/* End the call @id of a host that carries several: no event follows for it. @is_late: its deadline has
- * passed. A host that does not confirm that in HOST_CANCEL_MS is ended. */
+/* End the call @id of a host that carries several: no event follows for it. @is_late: its deadline
+ * has passed. A host that does not confirm that in HOST_CANCEL_MS is ended. */
 #define HOST_CANCEL_MS 5000
 void host_cancel(struct host *host, uint64_t id, bool is_late);
 
@@ -174,29 +177,30 @@ void host_cancel(struct host *host, uint64_t id, bool is_late);
 #define HOST_UNREAD_BYTES (1u << 20)
 int host_send_bus_message(struct host *host, const char *text, size_t size);
 
-/* Stop reading from the host for @hold_ms: frames wait in the socket, and once that is full, the host
- * waits too, as it does in a system call that is refused. Answers are delayed as well. If the process has ended, the
- * rest is read at once. */
+/* Stop reading from the host for @hold_ms: frames wait in the socket, and once that is full, the
+ * host waits too, as it does in a system call that is refused. Answers are delayed as well. If the
+ * process has ended, the rest is read at once. */
 void host_hold(struct host *host, uint64_t hold_ms);
 
-/* Return the first system call that the sandbox has refused since the host was started, or since the
- * call that runs, or the last one, began; NULL: none. Valid until the next event. */
+/* Return the first system call that the sandbox has refused since the host was started, or since
+ * the call that runs, or the last one, began; NULL: none. Valid until the next event. */
 const char *host_refused(const struct host *host);
 
 /* The most bytes of a note, with its NUL. */
 #define HOST_NOTE_BYTES 1024
 
-/* Return the last fault of the toolbox that the host has reported since @since_ns, or NULL. Valid until the next event. */
+/* Return the last fault of the toolbox that the host has reported since @since_ns, or NULL. Valid
+ * until the next event. */
 const char *host_note(const struct host *host, uint64_t since_ns);
 
 /* A host may have so many system calls refused in such a time; then it waits. */
 #define HOST_REFUSALS_MAX      100
 #define HOST_REFUSAL_WINDOW_MS 100
 
-/* End a host that has loaded its toolbox and is no longer needed; a call in it gets no answer. At the
- * end of file on its socket it ends the toolbox in order (`deinit` of a plugin) and exits. From now
- * on only @ended is called, once, with @data: HOST_EXITED and status 0 after an end in order. Until
- * then the output of the toolbox is logged. */
+/* End a host that has loaded its toolbox and is no longer needed; a call in it gets no answer. At
+ * the end of file on its socket it ends the toolbox in order (`deinit` of a plugin) and exits. From
+ * now on only @ended is called, once, with @data: HOST_EXITED and status 0 after an end in order.
+ * Until then the output of the toolbox is logged. */
 #define HOST_DISMISS_MS 500
 void host_dismiss(
 	struct host *host, void (*ended)(void *data, const struct host_exit *exit), void *data);
@@ -210,8 +214,8 @@ pid_t host_pid(const struct host *host);
 /* Let the host yield to the daemon for the rest of its life, as by options.yields. */
 void host_yield(struct host *host);
 
-/* Read the processor time that the host, without its children, has used. Return 0, or a negative errno: it is
- * ending. */
+/* Read the processor time that the host, without its children, has used. Return 0, or a negative
+ * errno: it is ending. */
 int host_used_ns(const struct host *host, uint64_t *ret_ns);
 
 /* Return the name of @signal, a constant: "SIGSEGV" for 11, "SIG64" for one without a name. */

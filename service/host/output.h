@@ -34,8 +34,8 @@ struct output {
 	char line[OUTPUT_LINE_BYTES];
 };
 
-/* Read the pipe @fd on @loop; takes it over, also on failure. @toolbox_id is copied, @tail borrowed or
- * NULL. Returns 0 or a negative errno. Call output_deinit in any case. */
+/* Read the pipe @fd on @loop; takes it over, also on failure. @toolbox_id is copied, @tail borrowed
+ * or NULL. Returns 0 or a negative errno. Call output_deinit in any case. */
 int output_init(struct output *output, struct loop *loop, int fd, const char *toolbox_id,
 	struct output_tail *tail, size_t bytes_max);
 

@@ -20,8 +20,8 @@ struct output_tail {
 	uint64_t n_lines;               /* all that were added */
 };
 
-/* Add the line @text of @size bytes. The frame of a stack trace is left out, since the reason of a failure is before
- * the frames, and any line without memory. */
+/* Add the line @text of @size bytes. The frame of a stack trace is left out, since the reason of a
+ * failure is before the frames, and any line without memory. */
 void output_tail_add(struct output_tail *tail, const char *text, size_t size);
 
 /* Return the line at @index, from 0, the oldest one first; NULL after the last. */

@@ -20,17 +20,19 @@ struct process {
 	int output; /* our end of the pipe; does not block */
 };
 
-/* Run @program with @toolbox_id as its only argument. Returns 0, with the descriptors and the child owned by the
- * caller, or a negative errno (-ENOENT: no such program). */
+/* Run @program with @toolbox_id as its only argument. Returns 0, with the descriptors and the child
+ * owned by the caller, or a negative errno (-ENOENT: no such program). */
 int process_spawn(const char *program, const char *toolbox_id, struct process *ret_process);
 
-/* The difference between the niceness of a process that yields and that of the daemon. With a difference of 5, four
- * tools that write without end hold a call up for five times as long. */
+/* The difference between the niceness of a process that yields and that of the daemon. With a
+ * difference of 5, four tools that write without end hold a call up for five times as long. */
 #define PROCESS_NICE 10
 
-/* Make the process group @pid nicer than the daemon, for the rest of its life: all threads of its processes, and those
- * that they start later. A service manager may refuse that to its unit: then the group runs on as it is. */
+/* Make the process group @pid nicer than the daemon, for the rest of its life: all threads of its
+ * processes, and those that they start later. A service manager may refuse that to its unit: then
+ * the group runs on as it is. */
 void process_yield(pid_t pid);
 
-/* Read the processor time that @pid, without its children, has used. Return 0 or a negative errno. */
+/* Read the processor time that @pid, without its children, has used. Return 0 or a negative
+ * errno. */
 int process_used_ns(pid_t pid, uint64_t *ret_ns);

@@ -4,9 +4,9 @@
 #include <sys/types.h>
 
 /*
- * Descriptors that a host sends over its wire (SCM_RIGHTS). One is expected, with the first frame; a
- * toolbox can send any others. The last close of some of them waits: of a TCP socket for as long as its
- * SO_LINGER asks for, of a file for its file system. So the loop never makes it:
+ * Descriptors that a host sends over its wire (SCM_RIGHTS). One is expected, with the first frame;
+ * a toolbox can send any others. The last close of some of them waits: of a TCP socket for as long
+ * as its SO_LINGER asks for, of a file for its file system. So the loop never makes it:
  *
  *   wire ──▶ stray_receive ─┬─▶ the one descriptor, for the caller
  *                           └─▶ others ──▶ a thread that closes them
@@ -15,8 +15,8 @@
  * Those that a receiver leaves in the kernel would be closed there, by the receiver.
  */
 
-/* As recv() of at most @size bytes, which does not wait. Write to *ret_fd the descriptor that came with
- * them, or -1. When several came, return -1 with EBADMSG. */
+/* As recv() of at most @size bytes, which does not wait. Write to *ret_fd the descriptor that came
+ * with them, or -1. When several came, return -1 with EBADMSG. */
 ssize_t stray_receive(int wire, void *bytes, size_t size, int *ret_fd);
 
 /* Close @fd, unless it is -1, beside the loop. */

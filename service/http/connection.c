@@ -25,15 +25,16 @@
 /* Bytes of one read. */
 #define READ_BYTES (64u << 10)
 
-/* After the last response: the time and the bytes that are still read. A socket that is closed with unread
- * bytes resets the connection, and the peer may lose the response (RFC 9112 §9.6). */
+/* After the last response: the time and the bytes that are still read. A socket that is closed with
+ * unread bytes resets the connection, and the peer may lose the response (RFC 9112 §9.6). */
 #define LINGER_MS    1000
 #define LINGER_BYTES (256u << 10)
 
 /* The time without any progress after which a peer that does not read its response is given up. */
 #define STALL_MS 30000
 
-/* A stream that sends nothing has a comment in this time: proxies close one that is silent for longer. */
+/* A stream that sends nothing has a comment in this time: proxies close one that is silent for
+ * longer. */
 #define STREAM_ALIVE_MS 15000
 
 /* The head of a stream that answers a body waits for the first event, or so long: Caddy 2.6 drops a
@@ -225,8 +226,8 @@ static void end_response(struct http_connection *connection)
 
 /* ── writing ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* Return whether all of the response that is there was sent; else more follows, or the connection is
- * doomed. */
+/* Return whether all of the response that is there was sent; else more follows, or the connection
+ * is doomed. */
 static bool write_on(struct http_connection *connection)
 {
 	while (http_outgoing_left(&connection->outgoing) > 0) {
@@ -273,8 +274,8 @@ static void send_on(struct http_connection *connection)
 		end_response(connection);
 }
 
-/* Charge @size more bytes to be sent. When peers hold too much, the one with most of it that does not read
- * is given up. */
+/* Charge @size more bytes to be sent. When peers hold too much, the one with most of it that does
+ * not read is given up. */
 static void charge_queued(struct http_connection *connection, size_t size)
 {
 	const struct account_book *book = connection->account->book;
@@ -405,7 +406,8 @@ void http_wait(struct http_connection *connection, const struct http_waiter *wai
 	connection->waiter = *waiter;
 }
 
-/* ── streams: chunks (RFC 9112 §7.1), in HTTP/1.0 all bytes until the close ───────────────────── */
+/* ── streams: chunks (RFC 9112 §7.1), in HTTP/1.0 all bytes until the close
+ * ───────────────────── */
 
 static bool has_chunks(const struct http_connection *connection)
 {
@@ -546,8 +548,8 @@ static bool is_in_body(const struct http_reader *reader)
 	return reader->state == HTTP_SIZED || reader->state == HTTP_CHUNK_SIZE;
 }
 
-/* Answer `Expect: 100-continue` (RFC 9110 §10.1.1) once, before the body; in HTTP/1.0 it is ignored. Return false
- * after a refusal. */
+/* Answer `Expect: 100-continue` (RFC 9110 §10.1.1) once, before the body; in HTTP/1.0 it is
+ * ignored. Return false after a refusal. */
 static bool heed_expectation(struct http_connection *connection)
 {
 	static const char line[] = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -606,7 +608,8 @@ static void feed_request(struct http_connection *connection, const char *bytes, 
 		heed_expectation(connection);
 }
 
-/* The peer has sent more than its request: it is not read, and the connection ends with the response. */
+/* The peer has sent more than its request: it is not read, and the connection ends with the
+ * response. */
 static void take_pipelined(struct http_connection *connection)
 {
 	connection->is_kept = false;
@@ -621,7 +624,8 @@ static void go_on_with_handshake(struct http_connection *connection)
 	loop_timer_arm(&connection->timer, connection->connections->bounds.first_byte_ms);
 }
 
-/* Return whether the handshake has to wait, since those before it took more than their part of the loop. */
+/* Return whether the handshake has to wait, since those before it took more than their part of the
+ * loop. */
 static bool delay_handshake(struct http_connection *connection)
 {
 	uint64_t wait_ns =
@@ -635,7 +639,8 @@ static bool delay_handshake(struct http_connection *connection)
 	return true;
 }
 
-/* Return whether the peer begins with something else than TLS; then it has its response, in clear. */
+/* Return whether the peer begins with something else than TLS; then it has its response, in
+ * clear. */
 static bool refuse_clear(struct http_connection *connection)
 {
 	unsigned char first;
@@ -670,8 +675,8 @@ static ssize_t receive_tls(struct http_connection *connection, char *bytes, size
 	return n;
 }
 
-/* Return whether there is a request's byte to read while the response is due. In TLS the event may be about
- * something else; a peer that has ended TLS is gone. */
+/* Return whether there is a request's byte to read while the response is due. In TLS the event may
+ * be about something else; a peer that has ended TLS is gone. */
 static bool has_byte(struct http_connection *connection)
 {
 	int r = connection->tls ? tls_peek(connection->tls) : 1;
@@ -727,7 +732,8 @@ static void on_readable(struct http_connection *connection)
 			take_pipelined(connection);
 		break;
 	case CONNECTION_WRITING:
-		/* An event that was fetched before the response began. The bytes are read after the response. */
+		/* An event that was fetched before the response began. The bytes are read after the
+		 * response. */
 		break;
 	case CONNECTION_LINGERING:
 		linger_on(connection);

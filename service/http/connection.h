@@ -27,14 +27,15 @@
  *   each state ── the peer is gone, or too much waits for it ──▶ DOOMED, closed in the next turn
  *
  * A peer that closes, or only its half, ends the connection: a request that waits is given up
- * (http_waiter.gone). A connection that finds no place takes that of one that is quiet (http/places.h); when none is, its
- * request is read, and answered with 503 unless the door lets it pass.
+ * (http_waiter.gone). A connection that finds no place takes that of one that is quiet
+ * (http/places.h); when none is, its request is read, and answered with 503 unless the door lets it
+ * pass.
  *
- * In TLS the handshake is a part of IDLE, and a refusal before it is a close. Handshakes together take a quarter of
- * the loop: further ones wait. A request in clear is refused in clear.
+ * In TLS the handshake is a part of IDLE, and a refusal before it is a close. Handshakes together
+ * take a quarter of the loop: further ones wait. A request in clear is refused in clear.
  *
- * The bytes of bodies and responses are charged to the account of the connection (bus/account.h). http/outgoing.h
- * has the bytes that are not sent yet.
+ * The bytes of bodies and responses are charged to the account of the connection (bus/account.h).
+ * http/outgoing.h has the bytes that are not sent yet.
  */
 struct http_connections;
 struct http_connection;
@@ -62,8 +63,8 @@ struct http_waiter {
 	void *data;
 };
 
-/* Create the set of connections, whose accounts are those of @bus; @handler is copied. Return 0 or a
- * negative errno. */
+/* Create the set of connections, whose accounts are those of @bus; @handler is copied. Return 0 or
+ * a negative errno. */
 int http_connections_new(struct loop *loop, struct bus *bus, const struct http_bounds *bounds,
 	const struct http_connection_handler *handler, void *data,
 	struct http_connections **ret_connections);
@@ -75,7 +76,8 @@ void http_connections_free(struct http_connections *connections);
 void http_connections_set_bounds(
 	struct http_connections *connections, const struct http_bounds *bounds);
 
-/* Take over the new connection @fd, which is non-blocking and close-on-exec; it speaks TLS unless @tls is NULL. */
+/* Take over the new connection @fd, which is non-blocking and close-on-exec; it speaks TLS unless
+ * @tls is NULL. */
 void http_connections_accept(struct http_connections *connections, int fd, struct tls_server *tls);
 
 /* End every connection after its response; close those that are idle. */
@@ -87,7 +89,8 @@ unsigned int http_connections_pending(const struct http_connections *connections
 /* Return the request, valid until the response is complete. */
 const struct http_reader *http_connection_request(const struct http_connection *connection);
 
-/* Return the client of the request: the other end, unless http_connection_set_client() named another one since. */
+/* Return the client of the request: the other end, unless http_connection_set_client() named
+ * another one since. */
 const struct http_peer *http_connection_peer(const struct http_connection *connection);
 
 /* Name the client of the request that a proxy passes on, until the next request. */
@@ -95,8 +98,9 @@ void http_connection_set_client(struct http_connection *connection, const struct
 
 bool http_connection_is_tls(const struct http_connection *connection);
 
-/* Note that the request shows the token of the source @token, unless that is NULL. Return whether it may be served:
- * there is a place, or it @is_let_pass and there is a spare one; else the response is sent. */
+/* Note that the request shows the token of the source @token, unless that is NULL. Return whether
+ * it may be served: there is a place, or it @is_let_pass and there is a spare one; else the
+ * response is sent. */
 bool http_connection_claim(struct http_connection *connection, const char *token, bool is_let_pass);
 
 /* Return the account, which the connection owns. */
@@ -112,8 +116,8 @@ void http_delay(struct http_connection *connection, uint64_t delay_ms,
 /* Wait for the answer: @waiter, which is copied, is called if the peer goes away before. */
 void http_wait(struct http_connection *connection, const struct http_waiter *waiter);
 
-/* Send @response with the bytes of @body from @at on, which is taken over. The body of an answer to HEAD is
- * not sent. The connection may be gone afterwards. */
+/* Send @response with the bytes of @body from @at on, which is taken over. The body of an answer to
+ * HEAD is not sent. The connection may be gone afterwards. */
 void http_respond(struct http_connection *connection, const struct http_response *response,
 	struct buffer *body, size_t at);
 
@@ -121,7 +125,8 @@ void http_respond(struct http_connection *connection, const struct http_response
 void http_respond_bytes(struct http_connection *connection, const struct http_response *response,
 	struct http_bytes *bytes);
 
-/* Send the error @status with the JSON object {"error": @text, "code": its code}. @text: a printf format. */
+/* Send the error @status with the JSON object {"error": @text, "code": its code}. @text: a printf
+ * format. */
 void http_respond_error(struct http_connection *connection, unsigned int status, const char *format,
 	...) __attribute__((format(printf, 3, 4)));
 

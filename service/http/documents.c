@@ -83,7 +83,8 @@ static void make_document_room(struct documents *documents, uint64_t generation)
 		drop_document(documents, first_of(documents));
 }
 
-/* Write the tag of @bytes, a part of their SHA-256: it is the same after a restart. Return 0 or -EIO. */
+/* Write the tag of @bytes, a part of their SHA-256: it is the same after a restart. Return 0 or
+ * -EIO. */
 static int write_etag(const struct http_bytes *bytes, char ret_etag[ETAG_BYTES])
 {
 	unsigned char digest[EVP_MAX_MD_SIZE];

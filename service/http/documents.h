@@ -8,13 +8,13 @@
 #include "util/list.h"
 
 /*
- * Documents that are made from a catalogue: listings of tools, manuals. Each is made once for a view and its
- * key, and sent as the same bytes from then on.
+ * Documents that are made from a catalogue: listings of tools, manuals. Each is made once for a
+ * view and its key, and sent as the same bytes from then on.
  *
  *   (catalogue_serial, key) ──▶ bytes, ETag ──▶ 200, or 304 for a caller that has them
  *
- * At most DOCUMENTS_MAX are kept, and DOCUMENTS_BYTES; the one that was used longest ago gives way. Documents of
- * another generation of the catalogue go first.
+ * At most DOCUMENTS_MAX are kept, and DOCUMENTS_BYTES; the one that was used longest ago gives way.
+ * Documents of another generation of the catalogue go first.
  */
 struct documents {
 	struct list list; /* the one that was used longest ago comes first */

@@ -45,8 +45,8 @@ struct http_door {
 
 /* ── one request ─────────────────────────────────────────────────────────────────────────────── */
 
-/* Return whether a page of a site that is not ours may have sent the request; then the response is sent. A page
- * of ours may read the response (Fetch, CORS protocol). */
+/* Return whether a page of a site that is not ours may have sent the request; then the response is
+ * sent. A page of ours may read the response (Fetch, CORS protocol). */
 static bool refuse_page(const struct http_door *door, const struct http_request *request)
 {
 	struct http_connection *connection = request->connection;
@@ -136,7 +136,8 @@ static void respond_unauthorized(struct http_connection *connection)
 		"The request has no usable token: send Authorization: Bearer TOKEN.");
 }
 
-/* Respond 401: at once to a request without a token, and to a wrong one as http/guesses.h has it. */
+/* Respond 401: at once to a request without a token, and to a wrong one as http/guesses.h has
+ * it. */
 static void refuse_caller(struct http_door *door, struct http_connection *connection)
 {
 	const char *address = http_connection_peer(connection)->address;
@@ -154,8 +155,8 @@ static void refuse_caller(struct http_door *door, struct http_connection *connec
 		respond_unauthorized(connection);
 }
 
-/* Return whether the caller may use a route with this @access; else the response is sent. @is_granted: it has a
- * token, or needs none. */
+/* Return whether the caller may use a route with this @access; else the response is sent.
+ * @is_granted: it has a token, or needs none. */
 static bool check_access(struct http_door *door, struct http_connection *connection,
 	enum route_access access, const struct http_identity *identity, bool is_granted)
 {

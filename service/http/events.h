@@ -13,8 +13,8 @@
  *   everybody          changed, with {} as its data: the names of tools may be hidden from them
  *   an administrator   changed, call.*, approval.*, with the data that the bus has
  *
- * A reader that lags EVENTS_LAG events loses the next ones; `lost` has their number when it has caught up. While an
- * administrator reads, events of calls are broadcast on the bus, too.
+ * A reader that lags EVENTS_LAG events loses the next ones; `lost` has their number when it has
+ * caught up. While an administrator reads, events of calls are broadcast on the bus, too.
  */
 #define EVENTS_LAG 256
 

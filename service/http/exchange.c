@@ -78,8 +78,8 @@ static unsigned int status_of_answer(const struct answer *answer)
 									: statuses[answer->code];
 }
 
-/* Append Retry-After (RFC 9110 §10.2.3) by the `retry_after_s` of the answer with the text @text. A call that found
- * a full queue has none. */
+/* Append Retry-After (RFC 9110 §10.2.3) by the `retry_after_s` of the answer with the text @text. A
+ * call that found a full queue has none. */
 static void write_retry_after(const char *text, size_t size, struct buffer *fields)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
@@ -307,7 +307,8 @@ void exchange_value(struct buffer *frame, const char *key, const struct text_vie
 	buffer_append(frame, json->text, json->size);
 }
 
-/* Append the member @key with @encoded decoded. Return false, with the response sent, when it is malformed. */
+/* Append the member @key with @encoded decoded. Return false, with the response sent, when it is
+ * malformed. */
 static bool add_decoded(const struct http_request *request, struct buffer *frame, const char *key,
 	const struct text_view *encoded, bool is_query)
 {

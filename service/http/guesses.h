@@ -6,8 +6,9 @@
 #include "util/network.h"
 
 /*
- * Wrong tokens, counted by address, or the /64 of an IPv6 address (http_peer_place()): from the fifth in a minute on, the response is delayed by 250 ms, then by
- * twice as much each time, up to 4 s. A request with a good token never waits.
+ * Wrong tokens, counted by address, or the /64 of an IPv6 address (http_peer_place()): from the
+ * fifth in a minute on, the response is delayed by 250 ms, then by twice as much each time, up to 4
+ * s. A request with a good token never waits.
  *
  * The last GUESSES_MAX addresses are known; the one that began longest ago is forgotten first.
  */

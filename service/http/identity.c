@@ -13,8 +13,8 @@
 
 #define HOST_BYTES BUS_HOST_BYTES
 
-/* Split @text, `host`, `host:port` or `[address]:port`: copy the host, without brackets. Return the text of the
- * port, "" for none, or NULL when @text has another form. */
+/* Split @text, `host`, `host:port` or `[address]:port`: copy the host, without brackets. Return the
+ * text of the port, "" for none, or NULL when @text has another form. */
 static const char *split_host(const char *text, char ret_host[HOST_BYTES])
 {
 	bool has_brackets = *text == '[';

@@ -17,11 +17,11 @@
  *   Host     the name by which the client reached us. A page whose own domain name was made to resolve to
  *            this device (DNS rebinding) sends that name.
  *
- * So both have to be allowed ones; without a configuration, names of this device: localhost, 127.0.0.0/8 or
- * [::1].
+ * So both have to be allowed ones; without a configuration, names of this device: localhost,
+ * 127.0.0.0/8 or [::1].
  *
- * The caller is that of its token, `http:NAME`, where tokens are needed; else `http:ADDRESS`. On a Unix socket it is
- * the user of the peer, `uid:1000`, as the kernel reports it.
+ * The caller is that of its token, `http:NAME`, where tokens are needed; else `http:ADDRESS`. On a
+ * Unix socket it is the user of the peer, `uid:1000`, as the kernel reports it.
  */
 
 /* The caller of a request, as the door knows it. */
@@ -45,21 +45,22 @@ struct http_rights {
 /* Return whether @host, a name or address with or without a port, is one of this device. */
 bool identity_host_is_local(const char *host);
 
-/* Return whether @origin is that of a page which this device serves itself on @port, in TLS or not. */
+/* Return whether @origin is that of a page which this device serves itself on @port, in TLS or
+ * not. */
 bool identity_origin_is_ours(const char *origin, uint16_t port, bool is_tls);
 
-/* Return whether @host, the Host of a request, is allowed by @http: that of `public_url`, or one of `allowed_hosts`;
- * without these, one of this device or of `listen`. */
+/* Return whether @host, the Host of a request, is allowed by @http: that of `public_url`, or one of
+ * `allowed_hosts`; without these, one of this device or of `listen`. */
 bool identity_host_is_allowed(const struct config_http *http, const char *host);
 
-/* Return whether @origin is allowed by @http: that of `public_url`, or one of `allowed_origins`; without these, one of
- * this device on one of the @n_ports ports at @ports. */
+/* Return whether @origin is allowed by @http: that of `public_url`, or one of `allowed_origins`;
+ * without these, one of this device on one of the @n_ports ports at @ports. */
 bool identity_origin_is_allowed(
 	const struct config_http *http, const char *origin, const uint16_t *ports, size_t n_ports);
 
-/* Find the caller of a request from @peer with the field @authorization (NULL: it has none). Return whether it
- * may have the tools: it shows a token of @http, or needs none. Every token is compared, whichever is the
- * right one. */
+/* Find the caller of a request from @peer with the field @authorization (NULL: it has none). Return
+ * whether it may have the tools: it shows a token of @http, or needs none. Every token is compared,
+ * whichever is the right one. */
 bool identity_read(const struct config_http *http, const char *authorization,
 	const struct http_peer *peer, struct http_identity *ret_identity);
 

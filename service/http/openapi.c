@@ -37,8 +37,8 @@ static void separate_members(struct buffer *definitions, const struct buffer *mo
 	buffer_append_buffer(definitions, more);
 }
 
-/* Append the body of a request, whose schema is @schema. A tool without parameters has none: some programs then
- * refuse to call it. */
+/* Append the body of a request, whose schema is @schema. A tool without parameters has none: some
+ * programs then refuse to call it. */
 static void write_body(const struct buffer *schema, struct buffer *out)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};

@@ -14,8 +14,8 @@
  *   head ─ sent ─┬─ left ─────┐ then  body ┬─ sent ─┬─ left ─────┐
  *             head_at     head.size        at    body_at      body_end
  *
- * The body is a text of its own, or one that it has in common with other responses. A stream has none: its chunks
- * are appended to the head.
+ * The body is a text of its own, or one that it has in common with other responses. A stream has
+ * none: its chunks are appended to the head.
  */
 struct http_outgoing {
 	struct buffer head; /* written by the connection */
@@ -41,7 +41,8 @@ void http_outgoing_share(struct http_outgoing *outgoing, struct http_bytes *byte
 /* Send the head alone. */
 void http_outgoing_omit_body(struct http_outgoing *outgoing);
 
-/* Send some of what is left, over @tls unless that is NULL. Return the number of bytes, or -1 with errno. */
+/* Send some of what is left, over @tls unless that is NULL. Return the number of bytes, or -1 with
+ * errno. */
 ssize_t http_outgoing_send(struct http_outgoing *outgoing, int fd, struct tls_session *tls);
 
 /* Forget the response, and keep some memory for the next one. */

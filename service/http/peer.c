@@ -8,7 +8,8 @@
 
 #include "util/process/ancestry.h"
 
-/* Read who connected to a Unix socket. A tool runs as the user of this process and is no operator. */
+/* Read who connected to a Unix socket. A tool runs as the user of this process and is no
+ * operator. */
 static void read_user(int fd, struct http_peer *ret_peer)
 {
 	struct ucred user = {.uid = (uid_t)-1};

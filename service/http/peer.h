@@ -13,11 +13,12 @@ struct http_peer {
 	char holder[NETWORK_BYTES]; /* its network by network_write_holder(), or `uid:1000` */
 	struct in6_addr number;     /* the address; zeros: there is none */
 	bool is_unix;
-	bool is_operator; /* root or the user of this process, on a Unix socket, and no tool of ours */
+	/* root or the user of this process, on a Unix socket, and no tool of ours */
+	bool is_operator;
 };
 
-/* Return the network whose connections count together: the holder, but each address of the loopback by itself, since
- * programs of this device differ only by tokens. */
+/* Return the network whose connections count together: the holder, but each address of the loopback
+ * by itself, since programs of this device differ only by tokens. */
 const char *http_peer_place(const struct http_peer *peer);
 
 /* Read the other end of the connection @fd; its address is "unknown" if it is gone already. */

@@ -31,7 +31,8 @@ static unsigned int count_holder(
 	return count;
 }
 
-/* Close the connection that has been quiet longest; of @holder, unless that is NULL. Return whether there was one. */
+/* Close the connection that has been quiet longest; of @holder, unless that is NULL. Return whether
+ * there was one. */
 static bool close_quiet(struct http_places *places, const char *holder, bool is_spare)
 {
 	list_for_each(link, &places->list) {
@@ -44,7 +45,8 @@ static bool close_quiet(struct http_places *places, const char *holder, bool is_
 	return false;
 }
 
-/* Return whether there is a place for one more connection of @holder, for which a quiet one may give way. */
+/* Return whether there is a place for one more connection of @holder, for which a quiet one may
+ * give way. */
 static bool make_room(struct http_places *places, const char *holder)
 {
 	if (count_holder(places, holder, false) >= places->per_holder &&

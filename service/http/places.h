@@ -7,16 +7,17 @@
 #include "util/list.h"
 
 /*
- * The places for connections: so many in all, and so many of one holder. The holder is the peer (http_peer_place()),
- * until a request shows a token.
+ * The places for connections: so many in all, and so many of one holder. The holder is the peer
+ * (http_peer_place()), until a request shows a token.
  *
  *   quiet longest ─ … ─ quiet since now      the order of the list
  *
- * A connection is quiet while the next move is the peer's: it is idle, or in the middle of its request. A newcomer
- * without a place takes that of the connection which is quiet longest: of its own holder, if that has all that one
- * holder may have, else of any. When none is quiet, it gets one of the spare places, where it can only show who it is:
- * PLACES_SPARE more connections are read, and those that the door lets pass are served. So a holder that fills the places
- * shuts out no administrator, no user of the Unix socket and no check of health.
+ * A connection is quiet while the next move is the peer's: it is idle, or in the middle of its
+ * request. A newcomer without a place takes that of the connection which is quiet longest: of its
+ * own holder, if that has all that one holder may have, else of any. When none is quiet, it gets
+ * one of the spare places, where it can only show who it is: PLACES_SPARE more connections are
+ * read, and those that the door lets pass are served. So a holder that fills the places shuts out
+ * no administrator, no user of the Unix socket and no check of health.
  */
 
 #define PLACES_SPARE 64
@@ -45,12 +46,12 @@ struct http_places {
 /* Make @places empty. */
 void http_places_init(struct http_places *places, bool (*give_way)(struct http_place *place));
 
-/* Let the connection with @place, zeroed, of the peer @holder enter, for which a quiet one may give way.
- * Return false, with nothing done, when there is no spare place either. */
+/* Let the connection with @place, zeroed, of the peer @holder enter, for which a quiet one may give
+ * way. Return false, with nothing done, when there is no spare place either. */
 bool http_places_enter(struct http_places *places, struct http_place *place, const char *holder);
 
-/* Note that the connection with @place, which is not quiet, is of @holder. Return whether it has a place that is not
- * spare: it takes one that is free, or that a quiet connection gives up. */
+/* Note that the connection with @place, which is not quiet, is of @holder. Return whether it has a
+ * place that is not spare: it takes one that is free, or that a quiet connection gives up. */
 bool http_places_claim(struct http_places *places, struct http_place *place, const char *holder);
 
 /* Return whether @holder has no more than its share of the spare places. */

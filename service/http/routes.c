@@ -38,8 +38,8 @@ static void write_listing(
 	buffer_append_char(out, '}');
 }
 
-/* Decode the value of @name in the query of @request into @out, which stays empty without memory being taken
- * when there is none. Return false after the response 400. */
+/* Decode the value of @name in the query of @request into @out, which stays empty without memory
+ * being taken when there is none. Return false after the response 400. */
 static bool decode_query(const struct http_request *request, const char *name, struct buffer *out)
 {
 	struct text_view value;
@@ -188,8 +188,8 @@ static void serve_get(struct routes *routes, const struct http_request *request)
 	}
 }
 
-/* Append the member @key of the query: a number if it is one, else a text, which is refused. Return false after
- * the response. */
+/* Append the member @key of the query: a number if it is one, else a text, which is refused. Return
+ * false after the response. */
 static bool add_number(const struct http_request *request, struct buffer *frame, const char *key)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};

@@ -39,7 +39,8 @@ struct routes {
 	} metrics[EXPOSITION_FORMATS];
 };
 
-/* Make the routes of @service without any documents yet; @mcp and @events serve theirs. All are borrowed. */
+/* Make the routes of @service without any documents yet; @mcp and @events serve theirs. All are
+ * borrowed. */
 void routes_init(struct routes *routes, struct service *service, struct mcp_endpoint *mcp,
 	struct event_streams *events);
 
@@ -52,6 +53,6 @@ struct route {
 	void (*serve)(struct routes *routes, const struct http_request *request);
 };
 
-/* Find the route of the method @method with @request's target, and set its segment. Return NULL after the response
- * 404, 405, or that to OPTIONS. */
+/* Find the route of the method @method with @request's target, and set its segment. Return NULL
+ * after the response 404, 405, or that to OPTIONS. */
 const struct route *routes_find(const char *method, struct http_request *request);

@@ -10,9 +10,10 @@
 #include "util/list.h"
 
 /*
- * Streams of server-sent events that stay open: those of /v1/events (http/events.h) and of MCP (http/mcp/streams.h),
- * `http.limits.streams` of them together. One holder (http_identity.holder) may have half of what the others leave, and
- * some are left for administrators. A token that is revoked ends its streams.
+ * Streams of server-sent events that stay open: those of /v1/events (http/events.h) and of MCP
+ * (http/mcp/streams.h), `http.limits.streams` of them together. One holder (http_identity.holder)
+ * may have half of what the others leave, and some are left for administrators. A token that is
+ * revoked ends its streams.
  */
 
 /* The part of the streams that only administrators may have: an eighth. */
@@ -42,8 +43,9 @@ void streams_deinit(struct streams *streams);
 /* Return whether @request may have another stream. */
 bool streams_have_room(const struct streams *streams, const struct http_request *request);
 
-/* Respond to @request with @stream, zeroed but for `free`, which is called at its end, and `finish`; or with 503 when
- * there are too many streams, or @stream is NULL. Return whether it is open; else @stream is freed. */
+/* Respond to @request with @stream, zeroed but for `free`, which is called at its end, and
+ * `finish`; or with 503 when there are too many streams, or @stream is NULL. Return whether it is
+ * open; else @stream is freed. */
 bool streams_open(
 	struct streams *streams, struct stream *stream, const struct http_request *request);
 

@@ -23,13 +23,13 @@ struct target {
 /* Split @text, NUL-terminated, which the target borrows. */
 struct target target_read(const char *text);
 
-/* If the path of @target has the form of @pattern, where `{}` is any one segment that is not empty, set
- * *@ret_segment to that (still encoded; absent: @pattern has none) and return true. */
+/* If the path of @target has the form of @pattern, where `{}` is any one segment that is not empty,
+ * set *@ret_segment to that (still encoded; absent: @pattern has none) and return true. */
 bool target_matches(
 	const struct target *target, const char *pattern, struct text_view *ret_segment);
 
-/* Append @text decoded to @out. @is_query: `+` is a blank. Return false when a `%` is not followed by two
- * hexadecimal digits, or the result is not UTF-8 or has U+0000. */
+/* Append @text decoded to @out. @is_query: `+` is a blank. Return false when a `%` is not followed
+ * by two hexadecimal digits, or the result is not UTF-8 or has U+0000. */
 bool target_decode(const struct text_view *text, bool is_query, struct buffer *out);
 
 /* Set *@ret_value to the first value of @key in the query, still encoded; absent: there is none. */

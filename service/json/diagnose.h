@@ -7,8 +7,8 @@
 #include "json/tape.h"
 #include "util/diagnostic.h"
 
-/* Diagnostics about a place in a JSON text, which is given by its token or its JSON Pointer. All are
- * added to @problems. */
+/* Diagnostics about a place in a JSON text, which is given by its token or its JSON Pointer. All
+ * are added to @problems. */
 
 /* Add one about the value at @token of @tape. */
 void diagnose(struct diagnostics *problems, enum diagnostic_severity severity,

@@ -174,7 +174,8 @@ int document_merge(struct document *document, const struct document *over)
 	return merge_objects(document->root, over->root);
 }
 
-/* Go from @object to the object that is its member @key, made if there is none. 0, -ENOTDIR or -ENOMEM. */
+/* Go from @object to the object that is its member @key, made if there is none. 0, -ENOTDIR or
+ * -ENOMEM. */
 static int descend(cJSON **object, const char *key)
 {
 	cJSON *member = cJSON_GetObjectItemCaseSensitive(*object, key);

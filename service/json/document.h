@@ -36,9 +36,9 @@ void document_free(struct document *document);
  * members are merged then). */
 int document_merge(struct document *document, const struct document *over);
 
-/* Set the member @path (keys joined by '.'; objects are made on the way, also in the place of null) of an object to
- * the JSON value @json, which is read by the reader. 0; -ENOTDIR: another value is in the way; -ENOMEM; or an enum
- * json_status. */
+/* Set the member @path (keys joined by '.'; objects are made on the way, also in the place of null)
+ * of an object to the JSON value @json, which is read by the reader. 0; -ENOTDIR: another value is
+ * in the way; -ENOMEM; or an enum json_status. */
 int document_set(struct document *document, const char *path, const char *json, size_t size);
 
 /* Append the document's compact JSON text to @out. */

@@ -10,8 +10,8 @@
 #include "util/cleanup.h"
 
 /*
- * The members of a JSON object, found one after the other, without checking their values: for a text of which only
- * a few members are wanted, or one that the reader has refused.
+ * The members of a JSON object, found one after the other, without checking their values: for a
+ * text of which only a few members are wanted, or one that the reader has refused.
  *
  *   {  "type"  :  "x"  ,  "data"  :  {…}  }
  *    └────────────────┘└──────────────────┘

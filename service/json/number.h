@@ -29,8 +29,8 @@ bool json_number_is_integer(const struct json_tape *tape, uint32_t index);
 int json_number_i64(const struct json_tape *tape, uint32_t index, int64_t *ret);
 int json_number_u64(const struct json_tape *tape, uint32_t index, uint64_t *ret);
 
-/* Append the whole number at @index to @out as digits, without a fraction or an exponent. Return false, with nothing
- * appended, if it is not whole, or has more than JSON_DIGITS_MAX digits. */
+/* Append the whole number at @index to @out as digits, without a fraction or an exponent. Return
+ * false, with nothing appended, if it is not whole, or has more than JSON_DIGITS_MAX digits. */
 #define JSON_DIGITS_MAX 400
 bool json_number_write_digits(const struct json_tape *tape, uint32_t index, struct buffer *out);
 

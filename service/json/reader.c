@@ -33,9 +33,9 @@
  * With the careful copy alone, messages and objects take 6 to 8 % more instructions.
  *
  * A Bloom filter of one word finds a key that occurs twice: a key whose bit is not set is new, and
- * the others are compared with all before them. Without it, messages take 42 % more instructions, and
- * objects of 30 keys 3.5 times as many. With more than KEYS_COMPARED_MAX keys that would be slow; such
- * an object is checked when it closes (see keys.c).
+ * the others are compared with all before them. Without it, messages take 42 % more instructions,
+ * and objects of 30 keys 3.5 times as many. With more than KEYS_COMPARED_MAX keys that would be
+ * slow; such an object is checked when it closes (see keys.c).
  */
 
 #define NEVER_INLINE __attribute__((noinline))

@@ -51,9 +51,10 @@ int json_tape_read(struct json_tape *tape, const char *text, size_t size, uint32
 	struct json_error *ret_error);
 
 /*
- * As json_tape_read(), for a text that is passed on as it is. It also takes what Python and JavaScript write:
- * NaN, Infinity and -Infinity, whose tokens are JSON_NULL; half a surrogate pair, which is decoded as
- * U+FFFD; a key twice; U+0000 in a key. After success ret_error->status is JSON_E_DUPLICATE_KEY or 0.
+ * As json_tape_read(), for a text that is passed on as it is. It also takes what Python and
+ * JavaScript write: NaN, Infinity and -Infinity, whose tokens are JSON_NULL; half a surrogate pair,
+ * which is decoded as U+FFFD; a key twice; U+0000 in a key. After success ret_error->status is
+ * JSON_E_DUPLICATE_KEY or 0.
  */
 int json_tape_read_lax(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
 	struct json_error *ret_error);

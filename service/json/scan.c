@@ -105,8 +105,8 @@ static unsigned int parity_up_to_each(unsigned int mask)
 	return mask & 0xFFFF;
 }
 
-/* Step over the block at @at, or up to the end of the container in it. Return the bytes that were stepped over; 0:
- * it is to be gone through byte by byte. */
+/* Step over the block at @at, or up to the end of the container in it. Return the bytes that were
+ * stepped over; 0: it is to be gone through byte by byte. */
 static size_t step_block(struct walk *walk, const char *at)
 {
 	__m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);

@@ -20,6 +20,6 @@ size_t json_scan_string(const char *text, size_t size, size_t at);
  * not end within @size bytes or none starts there. */
 size_t json_scan_value(const char *text, size_t size, size_t at);
 
-/* Return whether the text may have more than @values values: as many commas and opening brackets, inside of
- * strings too. Keys do not count. */
+/* Return whether the text may have more than @values values: as many commas and opening brackets,
+ * inside of strings too. Keys do not count. */
 bool json_scan_is_dense(const char *text, size_t size, size_t values);

@@ -75,8 +75,8 @@ int json_tape_reserve(struct json_tape *tape, uint32_t used, size_t more);
 /* Free the tokens. The text belongs to the caller. */
 void json_tape_deinit(struct json_tape *tape);
 
-/* Empty the tape, and free its memory if it has room for more than @kept_tokens: one large text must
- * not keep its memory for ever. */
+/* Empty the tape, and free its memory if it has room for more than @kept_tokens: one large text
+ * must not keep its memory for ever. */
 void json_tape_recycle(struct json_tape *tape, uint32_t kept_tokens);
 
 /* Let the tape be one of an object without members. 0 or -ENOMEM. */
@@ -132,8 +132,8 @@ static inline uint32_t json_next_key(const struct json_tape *tape, uint32_t key)
 	for (uint32_t i = json_first(tape, array), end_of_##i = json_end(tape, array);             \
 		i < end_of_##i; i = json_next(tape, i))
 
-/* Walk the members of the object at @object: @key, which the macro declares, is the token of each key, and
- * @key + 1 the token of its value. */
+/* Walk the members of the object at @object: @key, which the macro declares, is the token of each
+ * key, and @key + 1 the token of its value. */
 #define json_each_key(key, tape, object)                                                           \
 	for (uint32_t key = json_first(tape, object), end_of_##key = json_end(tape, object);       \
 		key < end_of_##key; key = json_next_key(tape, key))
@@ -141,12 +141,13 @@ static inline uint32_t json_next_key(const struct json_tape *tape, uint32_t key)
 /* Return the number of elements of the array, or of members of the object, at @index. */
 uint32_t json_count(const struct json_tape *tape, uint32_t index);
 
-/* Return the value of the member @key, of @size bytes (compared with the decoded key), of the object at @object, or
- * JSON_NONE; null has no members. */
+/* Return the value of the member @key, of @size bytes (compared with the decoded key), of the
+ * object at @object, or JSON_NONE; null has no members. */
 uint32_t json_find_sized(
 	const struct json_tape *tape, uint32_t object, const char *key, size_t size);
 
-/* As json_find_sized(), for a key that ends with a NUL. The length of a constant is counted by the compiler. */
+/* As json_find_sized(), for a key that ends with a NUL. The length of a constant is counted by the
+ * compiler. */
 static inline uint32_t json_find(const struct json_tape *tape, uint32_t object, const char *key)
 {
 	return json_find_sized(tape, object, key, strlen(key));

@@ -39,8 +39,8 @@ void json_write_key(struct buffer *out, const char *key);
 /* The value at @index without white space between its tokens, else byte for byte. */
 void json_write_compact(struct buffer *out, const struct json_tape *tape, uint32_t index);
 
-/* Append the JSON text of @size bytes at @json, which the reader has taken, without white space, for people and models:
- * an escape of a character that needs none is that character. */
+/* Append the JSON text of @size bytes at @json, which the reader has taken, without white space,
+ * for people and models: an escape of a character that needs none is that character. */
 void json_write_readable(struct buffer *out, const char *json, size_t size);
 
 /* The value at @index indented by @indent spaces a level, for people. */

@@ -9,7 +9,8 @@
 #include "util/assert.h"
 #include "util/clock.h"
 
-/* Questions that begin at the same time. One that takes longer than a moment mostly waits, and counts no more … */
+/* Questions that begin at the same time. One that takes longer than a moment mostly waits, and
+ * counts no more … */
 #define YOUNG_MAX 4
 #define YOUNG_MS  1000
 
@@ -27,7 +28,9 @@ struct question {
 	char *pointer; /* the place that the refusal is about */
 	char *refusal;
 	bool is_over; /* it has an answer */
-	bool is_taken; /* a load has taken the answer: a refusal stays, a description only until its host has ended */
+	/* a load has taken the answer: a refusal stays, a description only until its host has
+	 * ended */
+	bool is_taken;
 	bool is_asked; /* by the load under way, or the last one */
 	void *item;    /* that waits for the answer; NULL: none */
 };

@@ -14,8 +14,9 @@
 #include "util/text_list.h"
 
 /*
- * Questions to servers (kind mcp) for their tools. They outlive the load that asks, so that a slow server holds no other
- * one up: a load waits for a moment, goes on with those that have answered, and another one takes the other answers.
+ * Questions to servers (kind mcp) for their tools. They outlive the load that asks, so that a slow
+ * server holds no other one up: a load waits for a moment, goes on with those that have answered,
+ * and another one takes the other answers.
  *
  *   load ── asking_ask ──▶ question ── a host ──▶ answer ──┬─ the load still waits: it takes it
  *     │                        ▲                           └─ arrived(): a load that takes it
@@ -39,7 +40,8 @@ typedef void (*asking_answered_function)(void *item, const struct asking_answer 
 /* Answers have come that no load waits for. */
 typedef void (*asking_arrived_function)(void *data);
 
-/* Make an empty set of questions. @host_program and @config outlive it. @arrived may be NULL. 0 or -ENOMEM. */
+/* Make an empty set of questions. @host_program and @config outlive it. @arrived may be NULL. 0 or
+ * -ENOMEM. */
 int asking_new(struct loop *loop, const char *host_program, const struct config *config,
 	asking_arrived_function arrived, void *data, struct asking **ret_asking);
 
@@ -49,8 +51,8 @@ void asking_free(struct asking *asking);
 /* A load begins. @answered is called for what it asks. */
 void asking_begin(struct asking *asking, asking_answered_function answered);
 
-/* Ask the server of @package, whose description has the key @key, for @item. An answer that is there already, or a
- * refusal unless @may_ask_again, is taken, at once. 0 or -ENOMEM. */
+/* Ask the server of @package, whose description has the key @key, for @item. An answer that is
+ * there already, or a refusal unless @may_ask_again, is taken, at once. 0 or -ENOMEM. */
 int asking_ask(struct asking *asking, struct package *package, const char *key, void *item,
 	bool may_ask_again);
 
@@ -66,8 +68,8 @@ void asking_end(struct asking *asking);
 /* Return whether there is an answer that no load has taken. */
 bool asking_has_answers(const struct asking *asking);
 
-/* Add the ids of the packages that are asked to @ids, and, if @has_answers, of those whose answers no load has taken. 0
- * or -ENOMEM. */
+/* Add the ids of the packages that are asked to @ids, and, if @has_answers, of those whose answers
+ * no load has taken. 0 or -ENOMEM. */
 int asking_list(const struct asking *asking, bool has_answers, struct text_list *ids);
 
 CLEANUP_DEFINE(asking, struct asking *, asking_free)

@@ -41,8 +41,8 @@ static bool is_auto_discovered(const struct load_job *job)
 	return job->package->kind == KIND_PYTHON && !job->package->python.plugins;
 }
 
-/* Sort by id. Within one id: explicit manifests first, then files before folders, then by path. Failed
- * jobs come last. */
+/* Sort by id. Within one id: explicit manifests first, then files before folders, then by path.
+ * Failed jobs come last. */
 static int compare_ids(const void *a, const void *b)
 {
 	const struct load_job *left = *(struct load_job *const *)a;
@@ -59,8 +59,9 @@ static int compare_ids(const void *a, const void *b)
 	return order != 0 ? order : strcmp(left->path, right->path);
 }
 
-/* @owner already has the id of @job. An auto-discovered ToolBox gives way without an error, so that an
- * explicit manifest can override its risk, limits or sandbox; anything else fails. 0 or -ENOMEM. */
+/* @owner already has the id of @job. An auto-discovered ToolBox gives way without an error, so that
+ * an explicit manifest can override its risk, limits or sandbox; anything else fails. 0 or
+ * -ENOMEM. */
 static int yield_id(struct load_job *job, const struct load_job *owner)
 {
 	char text[512];
@@ -124,8 +125,8 @@ static void refuse_too_many(struct load_jobs *jobs)
 	}
 }
 
-/* Offer the last good version of each job that has failed, unless the configuration forbids it now, or
- * its tools have other settings than those in force. */
+/* Offer the last good version of each job that has failed, unless the configuration forbids it now,
+ * or its tools have other settings than those in force. */
 static int keep_last_good(struct load_jobs *jobs)
 {
 	int r = 0;
@@ -140,7 +141,8 @@ static int keep_last_good(struct load_jobs *jobs)
 			sandbox_max_refuses(jobs->options.config, job->previous, &refusal))
 			continue;
 		job->is_kept = true;
-		/* It is offered although its definition is another one now. Its programs have to be the same. */
+		/* It is offered although its definition is another one now. Its programs have to be
+		 * the same. */
 		if (job->package)
 			package_renew(job->previous, job->package);
 		else
@@ -244,8 +246,8 @@ static int add_failures(const struct load_jobs *jobs, struct catalogue *catalogu
 	return r;
 }
 
-/* Note that each tool of @toolbox is left out for @reason, and that it took its own code, or a cached description, to find
- * them. 0 or -ENOMEM. */
+/* Note that each tool of @toolbox is left out for @reason, and that it took its own code, or a
+ * cached description, to find them. 0 or -ENOMEM. */
 static int disable(struct catalogue *catalogue, const struct toolbox *toolbox, const char *reason)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};

@@ -16,13 +16,15 @@
 /* Hosts at the same time. */
 #define CHECKER_HOSTS_MAX 4
 
-/* The longest description of a server: of the largest list (mcp/client/pages.h), with what is added to each tool. */
+/* The longest description of a server: of the largest list (mcp/client/pages.h), with what is added
+ * to each tool. */
 #define DESCRIPTION_BYTES_MAX (96u << 20)
 
 #define TEXT_BYTES    1024
 #define POINTER_BYTES 256
 
-/* The bytes of the last lines of a server's log that the reason of its refusal has, and the text between two. */
+/* The bytes of the last lines of a server's log that the reason of its refusal has, and the text
+ * between two. */
 #define LOGGED_BYTES 400
 #define BETWEEN      " | "
 
@@ -102,8 +104,8 @@ static void host_has_left(void *data, const struct host_exit *end)
 	end_batch(data);
 }
 
-/* Look at the library of the batch, of which the host has loaded a file with @digest (0: it was found by a name). Copy
- * what is known of it from the first package to the others. */
+/* Look at the library of the batch, of which the host has loaded a file with @digest (0: it was
+ * found by a name). Copy what is known of it from the first package to the others. */
 static void share_library(struct checker *checker, struct check_batch batch, uint64_t digest)
 {
 	struct check_target *first = &checker->targets[batch.first];
@@ -193,8 +195,8 @@ static void manifest_pointer(const char *pointer, char *ret, size_t size)
 		snprintf(ret, size, "%s", pointer);
 }
 
-/* Return the first of the @n lines of @output that the reason of a refusal has. A server that is started twice often
- * prints the same twice. */
+/* Return the first of the @n lines of @output that the reason of a refusal has. A server that is
+ * started twice often prints the same twice. */
 static size_t find_logged(const struct output_tail *output, size_t n)
 {
 	size_t first = n;
@@ -213,8 +215,8 @@ static size_t find_logged(const struct output_tail *output, size_t n)
 	return first;
 }
 
-/* Append the last lines of @output, which are of the server or of its host. They often explain what a program of others
- * lacks. */
+/* Append the last lines of @output, which are of the server or of its host. They often explain what
+ * a program of others lacks. */
 static void append_logged(const struct output_tail *output, char *text, size_t room)
 {
 	const struct output_tail_line *line;
@@ -305,8 +307,8 @@ static void ignore_bus_message(
 	(void)data, (void)object, (void)text, (void)size;
 }
 
-/* Return how long a description of @package may be: results are bounded by the configuration, lists of servers by what
- * their host takes of them. */
+/* Return how long a description of @package may be: results are bounded by the configuration, lists
+ * of servers by what their host takes of them. */
 static size_t output_max(const struct package *package, const struct config *config)
 {
 	size_t max = config->limits.host_output_bytes;

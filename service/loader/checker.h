@@ -26,16 +26,16 @@
  */
 struct checker;
 
-/* @item's toolbox cannot be offered: @text is the reason, for the place @pointer of its manifest; of a server, with the
- * last lines of its log. Both are good during the call only. */
+/* @item's toolbox cannot be offered: @text is the reason, for the place @pointer of its manifest;
+ * of a server, with the last lines of its log. Both are good during the call only. */
 typedef void (*checker_refused_function)(void *item, const char *pointer, const char *text);
 
 /* @item's host has described its tools: @described is the payload of LOADED, good during the call
  * only. */
 typedef void (*checker_described_function)(void *item, const char *described, size_t size);
 
-/* Every package was checked; one that was not refused knows its library's file and stamp. The handler
- * may free the checker. */
+/* Every package was checked; one that was not refused knows its library's file and stamp. The
+ * handler may free the checker. */
 typedef void (*checker_done_function)(void *data);
 
 /* Make a checker. @host_program and @config must outlive it. 0 or -ENOMEM. */

@@ -99,8 +99,8 @@ static bool find_folder(char ret_path[PATH_MAX], int *ret_flags)
 	return length < PATH_MAX;
 }
 
-/* Return whether only the daemon's user may write what @fd is, a file or folder of his; else log the
- * reason about @name. */
+/* Return whether only the daemon's user may write what @fd is, a file or folder of his; else log
+ * the reason about @name. */
 static bool is_private(int fd, const char *name)
 {
 	static struct log_rate rate = {.burst = 2};

@@ -18,10 +18,10 @@
  * frame (with configuration and sandbox), the environment, the kernel, and our version.
  * Dependencies that only the description has (the packages of a Python) are in DEPENDS, a digest of
  * the files that it names. A file is written beside its place and moved there; one that cannot be
- * read, or is not whole, counts as absent. A cached description is checked like a new one, but it has
- * the risk of each tool, which decides who may call it. So folder and file are only believed when
- * they are the daemon's user's, no other user may write them, and neither is a link (but for the
- * folder of systemd, which is one). Else that is logged, and the host is asked again.
+ * read, or is not whole, counts as absent. A cached description is checked like a new one, but it
+ * has the risk of each tool, which decides who may call it. So folder and file are only believed
+ * when they are the daemon's user's, no other user may write them, and neither is a link (but for
+ * the folder of systemd, which is one). Else that is logged, and the host is asked again.
  */
 
 /* Most files; the one that was not used for the longest time is removed first. */

@@ -19,8 +19,8 @@ bool described_is_awaited(const struct toolbox *toolbox)
 	return facts->describes_tools && !facts->has_members && toolbox->n_tools == 0;
 }
 
-/* Return the digest of the list of a server, and of all else that its tools depend on: the same list is read otherwise
- * with other pins. */
+/* Return the digest of the list of a server, and of all else that its tools depend on: the same
+ * list is read otherwise with other pins. */
 static uint64_t digest_listed(const struct package *package)
 {
 	const struct toolbox *toolbox = package->toolboxes[0];
@@ -129,7 +129,8 @@ static void each_path(const struct json_tape *tape, uint32_t list,
 	}
 }
 
-/* Return the array `depends` of a description, or JSON_NONE when there is none or it is too long. */
+/* Return the array `depends` of a description, or JSON_NONE when there is none or it is too
+ * long. */
 static uint32_t find_depends(const struct json_tape *described)
 {
 	uint32_t list = json_type_at(described, 0) == JSON_OBJECT

@@ -30,7 +30,8 @@ bool described_is_awaited(const struct toolbox *toolbox);
 int described_load_cached(struct manifest_reader *reader, struct package *package,
 	char ret_key[DESCRIBE_CACHE_KEY_BYTES]);
 
-/* Return whether the server with the cached description @key was of the legacy era (mcp/version.h). */
+/* Return whether the server with the cached description @key was of the legacy era
+ * (mcp/version.h). */
 bool described_was_legacy(const char *key);
 
 /* Give @package the tools that its host has described: @described is the payload of LOADED, @size

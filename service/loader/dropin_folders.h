@@ -11,8 +11,8 @@
  *   home/        alone, or overlaid by a home.json of kind command without tools: a toolbox
  *   home.json    offers nothing by itself then; any other home.json wins, and the folder fails
  *
- * Without one beside it, a folder may have a manifest inside (manifest/folder_manifest.h): it is the
- * registration then, or overlays the programs of its folder.
+ * Without one beside it, a folder may have a manifest inside (manifest/folder_manifest.h): it is
+ * the registration then, or overlays the programs of its folder.
  */
 
 /* Find what belongs to the file or folder @path: the manifest of a folder, or the folder of a

@@ -5,16 +5,18 @@
 #include "config/config.h"
 #include "util/diagnostic.h"
 
-/* Warn of each toolbox of @catalogue whose class is net, unless @config has a token for the embedded
- * bus: its tools can open a connection to a bus that asks for none, and call any other tool. */
+/* Warn of each toolbox of @catalogue whose class is net, unless @config has a token for the
+ * embedded bus: its tools can open a connection to a bus that asks for none, and call any other
+ * tool. */
 void exposed_report(const struct config *config, const struct catalogue *catalogue,
 	diagnostic_function report, void *data);
 
-/* Warn when calls of tools of @catalogue ask a person, and no key of @config proves the answers: any
- * client of the bus can give them. */
+/* Warn when calls of tools of @catalogue ask a person, and no key of @config proves the answers:
+ * any client of the bus can give them. */
 void exposed_report_answers(const struct config *config, const struct catalogue *catalogue,
 	diagnostic_function report, void *data);
 
-/* Warn of the number of tools of @catalogue without a risk, when the mode of @config lets them run without asking. */
+/* Warn of the number of tools of @catalogue without a risk, when the mode of @config lets them run
+ * without asking. */
 void exposed_report_unrated(const struct config *config, const struct catalogue *catalogue,
 	diagnostic_function report, void *data);

@@ -14,8 +14,8 @@
 #include "manifest/diagnose.h"
 
 /*
- * The jobs of one load: one for each registered file or folder, in the order of their names, then one
- * for each member toolbox that a package describes.
+ * The jobs of one load: one for each registered file or folder, in the order of their names, then
+ * one for each member toolbox that a package describes.
  *
  *   path ── read, check ──▶ toolbox           it is offered
  *                       ├─▶ package           of kind python: its toolboxes are jobs of their own
@@ -26,8 +26,9 @@
 struct load_job {
 	struct load_jobs *jobs; /* which it belongs to */
 	char *path;
-	char *folder; /* the registered folder that the manifest is in; NULL: it is registered itself */
-	char *id;     /* the id of a member toolbox; else NULL */
+	/* the registered folder that the manifest is in; NULL: it is registered itself */
+	char *folder;
+	char *id; /* the id of a member toolbox; else NULL */
 	bool is_folder;
 	char *overlay;           /* the overlay inside a folder of programs; or NULL */
 	struct load_job *beside; /* the job of NAME.json for the folder NAME, and back; or NULL */
@@ -54,7 +55,8 @@ struct load_jobs {
 	size_t n_items;
 	size_t n_files; /* the first so many are files and folders, the others member toolboxes */
 	struct text_list
-		questioned; /* ids of packages whose servers are asked, or have answered, since earlier loads */
+		/* ids of packages whose servers are asked, or have answered, since earlier loads */
+		questioned;
 	bool has_deferred; /* a host is to be asked for a description later */
 	bool has_unlisted; /* a server without a list of before could not be asked */
 };
@@ -75,12 +77,12 @@ int load_jobs_find_previous(struct load_jobs *jobs);
 /* Whether a job offers a toolbox called @id. */
 bool load_jobs_have_id(const struct load_jobs *jobs, const char *id);
 
-/* Make @package (may be NULL), whose reference it takes over, the package of @job in place of another. The previous one
- * takes note of the files that the other one was read from.
- * If it is of a kind with one toolbox, the job offers that. */
+/* Make @package (may be NULL), whose reference it takes over, the package of @job in place of
+ * another. The previous one takes note of the files that the other one was read from. If it is of a
+ * kind with one toolbox, the job offers that. */
 void load_job_set_package(struct load_job *job, struct package *package);
 
-/* Add the error @text, about the place @pointer of its manifest, to @job, which offers nothing then.
- * That no interpreter can be asked is no error when the manifest names none ("auto"): the package is
- * skipped with @text as the reason. */
+/* Add the error @text, about the place @pointer of its manifest, to @job, which offers nothing
+ * then. That no interpreter can be asked is no error when the manifest names none ("auto"): the
+ * package is skipped with @text as the reason. */
 void load_job_fail(struct load_job *job, const char *pointer, const char *text);

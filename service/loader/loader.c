@@ -25,8 +25,8 @@
 #include "loop/aside.h"
 #include "util/log.h"
 
-/* The most time of its thread in which the tools of one toolbox are read. 10,000 tools with ordinary
- * schemas take about 1000 ms, so a machine five times slower reads them in half of it. */
+/* The most time of its thread in which the tools of one toolbox are read. 10,000 tools with
+ * ordinary schemas take about 1000 ms, so a machine five times slower reads them in half of it. */
 #define TOOLS_MS_MAX 10000
 
 /* The line about what is registered has paths of about so many bytes. */
@@ -93,7 +93,8 @@ static bool is_unchanged(struct loader *loader, struct package *package)
 
 /* ── one job ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* Whether a host has found that the server of @job lists other tools than the previous catalogue has. */
+/* Whether a host has found that the server of @job lists other tools than the previous catalogue
+ * has. */
 static bool is_stale(const struct load_job *job)
 {
 	return job->previous && atomic_load(&job->previous->mcp.is_stale);
@@ -114,8 +115,8 @@ static bool is_questioned(const struct load_job *job)
 	return id && text_list_has(&job->jobs->questioned, id);
 }
 
-/* Whether the server of @job is asked for its tools, whatever was known of them. One that lists others is asked by a
- * load that may wait for it; until there is one, the previous list goes on. */
+/* Whether the server of @job is asked for its tools, whatever was known of them. One that lists
+ * others is asked by a load that may wait for it; until there is one, the previous list goes on. */
 static bool asks_server(struct load_job *job)
 {
 	const struct loader_options *options = &job->jobs->options;
@@ -142,7 +143,8 @@ static bool is_too_narrow(const struct package *package)
 	       package->sandbox.class < SANDBOX_COMMAND;
 }
 
-/* Whether @job, which was read, may have the sandbox that it has. Else it fails, without a package. */
+/* Whether @job, which was read, may have the sandbox that it has. Else it fails, without a
+ * package. */
 static bool check_sandbox(struct load_job *job)
 {
 	struct sandbox_refusal refusal;
@@ -186,7 +188,8 @@ static void drop_without_tools(struct load_job *job)
 		job->toolbox = NULL;
 }
 
-/* Keep the previous package of @job, with its processes, if its server lists the same tools as before. */
+/* Keep the previous package of @job, with its processes, if its server lists the same tools as
+ * before. */
 static void keep_same_server(struct load_job *job)
 {
 	if (job->package->kind != KIND_MCP)
@@ -304,7 +307,8 @@ static int begin_package(struct load_job *job, struct package *package)
 		return r;
 	if (kind_facts(package->kind)->has_members)
 		return members_begin(job);
-	/* A library or server whose tools cannot be called is never loaded or started, not even to look at it. */
+	/* A library or server whose tools cannot be called is never loaded or started, not even to
+	 * look at it. */
 	if (!settings_offer_any(config, job->toolbox))
 		return 0;
 	if (package->kind == KIND_MCP)
@@ -337,7 +341,8 @@ static int begin_server_entry(
 	return begin_package(job, package);
 }
 
-/* Take the servers of the file of @job, which was just read as a list of them. 0 or a negative errno. */
+/* Take the servers of the file of @job, which was just read as a list of them. 0 or a negative
+ * errno. */
 static int begin_list(struct loader *loader, struct load_job *job)
 {
 	cleanup(mcp_server_entries_deinit) struct mcp_server_entries entries = {0};
@@ -530,7 +535,8 @@ static void take_answer(void *item, const struct asking_answer *answer)
 	go_on(loader);
 }
 
-/* Go on without the answer to the question of @item: with what it had before, if that is the same. */
+/* Go on without the answer to the question of @item: with what it had before, if that is the
+ * same. */
 static void leave_job(void *item)
 {
 	struct load_job *job = item;
@@ -683,8 +689,8 @@ static int add_once(struct loader *loader, const char *path)
 	return add_file(loader, path, stat(path, &status) == 0 && S_ISDIR(status.st_mode));
 }
 
-/* Set *ret_folder to the folder of the drop-in program @path, with its whole path; NULL when @path is none.
- * 0 or -ENOMEM. */
+/* Set *ret_folder to the folder of the drop-in program @path, with its whole path; NULL when @path
+ * is none. 0 or -ENOMEM. */
 static int find_folder(const char *path, char **ret_folder)
 {
 	cleanup_free char *copy = strdup(path);

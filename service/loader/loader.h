@@ -21,9 +21,9 @@
  *                                                                             ▼
  *                                                      catalogue: offered, failed, not offered
  *
- * The package of a manifest of kind python has several toolboxes, which an interpreter describes. That
- * takes seconds, so the description is cached, and is valid as long as the Python packages of that
- * interpreter do not change (loader/described.h).
+ * The package of a manifest of kind python has several toolboxes, which an interpreter describes.
+ * That takes seconds, so the description is cached, and is valid as long as the Python packages of
+ * that interpreter do not change (loader/described.h).
  *
  * A library is only ever loaded in a host: a constructor that crashes costs its own toolbox. A
  * toolbox that fails keeps its last good version.
@@ -38,13 +38,13 @@ enum loader_status {
 	LOADER_UNLISTED, /* a server has not listed its tools, and no list of before is in force */
 };
 
-/* The load is done: the callee owns @catalogue and its @policy, and @status is 0 or an enum loader_status; or
- * both are NULL and @status is a negative errno. The loader is freed by then. */
+/* The load is done: the callee owns @catalogue and its @policy, and @status is 0 or an enum
+ * loader_status; or both are NULL and @status is a negative errno. The loader is freed by then. */
 typedef void (*loader_done_function)(
 	void *data, struct catalogue *catalogue, struct policy *policy, int status);
 
-/* The load has made @catalogue. Called beside the loop, with the data of the loader: it may only use what
- * the loop leaves alone until done(). */
+/* The load has made @catalogue. Called beside the loop, with the data of the loader: it may only
+ * use what the loop leaves alone until done(). */
 typedef void (*loader_made_function)(void *data, const struct catalogue *catalogue);
 
 struct loader_options {
@@ -62,20 +62,21 @@ struct loader_options {
 	bool asks_servers; /* ask servers for their tools, even if their last list is known */
 	struct asking *asking; /* the questions of earlier loads; NULL: it has its own */
 	uint64_t
-		patience_ms; /* the wait for servers, after which it goes on without the others; 0: for all */
+		/* the wait for servers, after which it goes on without the others; 0: for all */
+		patience_ms;
 	bool takes_answers; /* it takes what has come, and asks no server again that has refused */
 	loader_made_function made; /* called before done(); or NULL */
 };
 
-/* Load everything that is registered in the configured folders. Everything in @options must live until
- * done() was called. 0 or a negative errno (then done() is not called). */
+/* Load everything that is registered in the configured folders. Everything in @options must live
+ * until done() was called. 0 or a negative errno (then done() is not called). */
 int loader_start(struct loop *loop, const struct loader_options *options,
 	diagnostic_function problem, loader_done_function done, void *data,
 	struct loader **ret_loader);
 
-/* Load just these manifests and folders, what these registration folders have, and the folders of these
- * programs, whatever the configured folders have
- * (toolboxctl check, invoke --file, test, dev). */
+/* Load just these manifests and folders, what these registration folders have, and the folders of
+ * these programs, whatever the configured folders have (toolboxctl check, invoke --file, test,
+ * dev). */
 int loader_start_files(struct loop *loop, const struct loader_options *options,
 	const char *const *files, size_t n_files, diagnostic_function problem,
 	loader_done_function done, void *data, struct loader **ret_loader);

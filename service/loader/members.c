@@ -23,7 +23,8 @@ static bool is_same_package(const struct load_job *job)
 	       previous->settings == job->package->settings;
 }
 
-/* ── members ───────────────────────────────────────────────────────────────────────────────────── */
+/* ── members
+ * ───────────────────────────────────────────────────────────────────────────────────── */
 
 /* Report the problems of a member with its name, since it is in no file. */
 static void move_problems(const struct member_toolbox *member, struct load_job *job)
@@ -37,8 +38,8 @@ static void move_problems(const struct member_toolbox *member, struct load_job *
 	}
 }
 
-/* Report settings for the processes of a member, which has none of its own. A member with a sandbox in
- * the configuration is refused, because that sandbox would not be enforced. */
+/* Report settings for the processes of a member, which has none of its own. A member with a sandbox
+ * in the configuration is refused, because that sandbox would not be enforced. */
 static void check_settings(struct load_job *job, const struct load_job *owner)
 {
 	const struct config_toolbox *settings =
@@ -148,7 +149,8 @@ static int take_described_text(struct load_job *job, const char *described, size
 	return r ? r : take_described(job, &tape, described, size);
 }
 
-/* ── which hosts to ask ───────────────────────────────────────────────────────────────────────── */
+/* ── which hosts to ask
+ * ───────────────────────────────────────────────────────────────────────── */
 
 /* Whether the description of the previous package is still valid. */
 static bool holds(const struct load_job *job)
@@ -174,8 +176,8 @@ static void write_pair(struct buffer *out, const char *entry_point, const char *
 	buffer_append_char(out, ']');
 }
 
-/* Look at the toolbox at @at of a description: append its pair to @left_out if it is left out, else clear
- * *is_whole if the description has no tools of it. 0 or -ENOMEM. */
+/* Look at the toolbox at @at of a description: append its pair to @left_out if it is left out, else
+ * clear *is_whole if the description has no tools of it. 0 or -ENOMEM. */
 static int look_at_member(const struct config *config, const struct json_tape *tape, uint32_t at,
 	struct buffer *left_out, bool *is_whole)
 {
@@ -199,8 +201,8 @@ static int look_at_member(const struct config *config, const struct json_tape *t
 	return 0;
 }
 
-/* Look at all toolboxes of the description of @size bytes at @text. *ret_is_whole: it has the tools of
- * each that is not left out. 0 or -ENOMEM. */
+/* Look at all toolboxes of the description of @size bytes at @text. *ret_is_whole: it has the tools
+ * of each that is not left out. 0 or -ENOMEM. */
 static int look_at_members(const struct load_job *job, const char *text, size_t size,
 	struct buffer *left_out, bool *ret_is_whole)
 {
@@ -222,9 +224,9 @@ static int look_at_members(const struct load_job *job, const char *text, size_t 
 	return r;
 }
 
-/* Make the members of a known description that is valid. 0, -ENOENT, or another negative errno. Append
- * to @left_out the pairs of what the known descriptions, valid or not, have and the configuration leaves
- * out. */
+/* Make the members of a known description that is valid. 0, -ENOENT, or another negative errno.
+ * Append to @left_out the pairs of what the known descriptions, valid or not, have and the
+ * configuration leaves out. */
 static int recall(struct load_job *job, struct buffer *left_out)
 {
 	const struct package *previous = job->previous;
@@ -258,7 +260,8 @@ static void write_disabled(const struct config *config, struct buffer *left_out)
 				config->toolboxes[i].toolbox_id);
 }
 
-/* Give the host of @package, which will describe its members, the pairs of @left_out. 0 or -ENOMEM. */
+/* Give the host of @package, which will describe its members, the pairs of @left_out. 0 or
+ * -ENOMEM. */
 static int set_left_out(struct package *package, const struct buffer *left_out)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};

@@ -7,8 +7,8 @@
 
 /*
  * Manifests whose hosts describe several toolboxes (kind python): the job of the file has the
- * package, each member toolbox is a job of its own, so that ids, filters and limits apply to it like
- * to any other.
+ * package, each member toolbox is a job of its own, so that ids, filters and limits apply to it
+ * like to any other.
  *
  *   described before, still valid ─┐
  *   cached by an earlier start ────┼─▶ members ── the same text as before? ──▶ the members of before

@@ -18,8 +18,8 @@ struct names_check {
 	void *data;
 };
 
-/* Return whether @skipped is a toolbox that is left out as a whole: its tools are not known. One of whose
- * files another one took the place has its tools from that. */
+/* Return whether @skipped is a toolbox that is left out as a whole: its tools are not known. One of
+ * whose files another one took the place has its tools from that. */
 static bool is_without_tools(
 	const struct catalogue *catalogue, const struct catalogue_skipped *skipped)
 {

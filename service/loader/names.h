@@ -10,12 +10,12 @@
  */
 
 /* Report, in one warning for each key that has any, sorted: the names in the filter, the profiles,
- * approval.allow and `toolboxes.<id>.tools` that mean no tool of @catalogue, offered or skipped; and the
- * profiles that access rules give and that do not exist. */
+ * approval.allow and `toolboxes.<id>.tools` that mean no tool of @catalogue, offered or skipped;
+ * and the profiles that access rules give and that do not exist. */
 void names_report_unknown(const struct config *config, const struct catalogue *catalogue,
 	diagnostic_function report, void *data);
 
-/* Report the toolboxes that have settings and that were not found, as above; of a catalogue that is complete:
- * one without the toolboxes that an interpreter has yet to describe lacks theirs. */
+/* Report the toolboxes that have settings and that were not found, as above; of a catalogue that is
+ * complete: one without the toolboxes that an interpreter has yet to describe lacks theirs. */
 void names_report_unknown_toolboxes(const struct config *config, const struct catalogue *catalogue,
 	diagnostic_function report, void *data);

@@ -56,8 +56,8 @@ static int write_server(const struct package *package, char ret_text[2 * MCP_PIN
 	return 0;
 }
 
-/* Find the file of the pins of @package, in the state folder *@ret_state. Return 0; -ENOENT when there is no state
- * folder, or -ENOMEM. */
+/* Find the file of the pins of @package, in the state folder *@ret_state. Return 0; -ENOENT when
+ * there is no state folder, or -ENOMEM. */
 static int find_file(const struct package *package, struct pins *pins, char **ret_state)
 {
 	cleanup_free char *state = paths_state();
@@ -80,8 +80,8 @@ static int find_file(const struct package *package, struct pins *pins, char **re
 	return 0;
 }
 
-/* Look at the file at @path. A file that others could have written is no record. Return 0, -ENOENT, or another
- * negative errno. */
+/* Look at the file at @path. A file that others could have written is no record. Return 0, -ENOENT,
+ * or another negative errno. */
 static int look(const char *path, struct stamp *ret_stamp)
 {
 	struct stat status;
@@ -138,7 +138,8 @@ static struct by_name *order_tools(const struct toolbox *toolbox)
 	return order;
 }
 
-/* Compare each tool of @toolbox with its pin. Note in @is_changed which have changed. 0 or -ENOMEM. */
+/* Compare each tool of @toolbox with its pin. Note in @is_changed which have changed. 0 or
+ * -ENOMEM. */
 static int see_tools(struct mcp_pins *pins, const struct toolbox *toolbox,
 	const struct json_tape *described, bool *is_changed)
 {

@@ -172,8 +172,8 @@ static const char *list_text(
 	return buffer_terminate(out);
 }
 
-/* Let the lists of the settings @tape replace those of the rules of @package. One that cannot be read offers
- * nothing. 0 or -ENOMEM. */
+/* Let the lists of the settings @tape replace those of the rules of @package. One that cannot be
+ * read offers nothing. 0 or -ENOMEM. */
 static int override_rules(const struct json_tape *tape, struct package *package)
 {
 	static const struct {
@@ -217,8 +217,8 @@ static int override_rules(const struct json_tape *tape, struct package *package)
 	return 0;
 }
 
-/* Let the choices of the settings @text, a JSON object, replace those of the manifest of a server. A risk
- * that is none is the highest. 0 or -ENOMEM. */
+/* Let the choices of the settings @text, a JSON object, replace those of the manifest of a server.
+ * A risk that is none is the highest. 0 or -ENOMEM. */
 static int override_choices(const char *text, struct package *package)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
@@ -331,8 +331,8 @@ static const char *filter_refusal(const struct config *config)
 	return "left out by tools_enabled or tools_disabled";
 }
 
-/* Return why disabled.json disables a tool, or a whole toolbox (@name NULL), by the entry that ends last; NULL:
- * it does not. */
+/* Return why disabled.json disables a tool, or a whole toolbox (@name NULL), by the entry that ends
+ * last; NULL: it does not. */
 static const char *why_disabled(
 	const struct config *config, const char *toolbox_id, const char *name)
 {

@@ -12,8 +12,9 @@
  *
  *   manifest, host ──▶ tools ── tool_settings_apply() ──▶ tools in force, with their definitions
  *
- * A package is shared with calls and with the next catalogue, so nothing is applied to it later: one
- * whose settings have changed is made anew, and an old one is offered only with the settings in force.
+ * A package is shared with calls and with the next catalogue, so nothing is applied to it later:
+ * one whose settings have changed is made anew, and an old one is offered only with the settings in
+ * force.
  */
 
 /* Apply the settings of @config to the tools of @toolbox, which this load has made, unless they are

@@ -34,9 +34,10 @@ int watcher_new(
 void watcher_free(struct watcher *watcher);
 
 /*
- * Watch these from now on, and nothing else: all files in @folders, of which one may be a file that is watched
- * itself, and @files (absolute paths; NULL entries are skipped). Both are copied. A path that cannot be watched is logged; the next
- * reload notices its changes. Return 0 or -ENOMEM; then less is watched.
+ * Watch these from now on, and nothing else: all files in @folders, of which one may be a file that
+ * is watched itself, and @files (absolute paths; NULL entries are skipped). Both are copied. A path
+ * that cannot be watched is logged; the next reload notices its changes. Return 0 or -ENOMEM; then
+ * less is watched.
  */
 int watcher_set(struct watcher *watcher, const char *const *folders, size_t n_folders,
 	const char *const *files, size_t n_files);

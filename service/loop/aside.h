@@ -16,8 +16,8 @@ struct aside;
 
 typedef void (*aside_function)(void *data);
 
-/* Call @run with @data in a thread, and then @done from the loop. *@ret_aside is freed by then. 0 or a
- * negative errno: neither is called. */
+/* Call @run with @data in a thread, and then @done from the loop. *@ret_aside is freed by then. 0
+ * or a negative errno: neither is called. */
 int aside_start(struct loop *loop, aside_function run, aside_function done, void *data,
 	struct aside **ret_aside);
 

@@ -15,8 +15,8 @@
 #include "util/log.h"
 
 /*
- * The loop itself: sources and timers in one epoll set. A context of libwebsockets, if there is one, serves it
- * as a raw file.
+ * The loop itself: sources and timers in one epoll set. A context of libwebsockets, if there is
+ * one, serves it as a raw file.
  *
  *                                         epoll_wait(…, -1) ─┬─▶ sources ─┬─ timerfd ─▶ timers
  *   poll() in lws_service ─▶ RAW_RX_FILE ─▶ epoll_wait(…, 0) ┘            └─ …
@@ -87,8 +87,8 @@ void loop_source_free(struct loop_source *source)
 	free(source);
 }
 
-/* Fetch one batch of events from the epoll set, which may take @timeout_ms (-1: any time), and call the functions
- * of their sources. 0 or a negative errno. */
+/* Fetch one batch of events from the epoll set, which may take @timeout_ms (-1: any time), and call
+ * the functions of their sources. 0 or a negative errno. */
 static int serve_batch(struct loop *loop, int timeout_ms)
 {
 	int count = epoll_wait(loop->epoll_fd, loop->batch, LOOP_BATCH_EVENTS, timeout_ms);

@@ -17,7 +17,8 @@
  *                        ├─ one signalfd              (loop_add_signal)
  *                        └─ pidfds                    (loop_child)
  *
- * A layer that serves websockets gives the loop a context of libwebsockets (loop_lws), in which it waits then:
+ * A layer that serves websockets gives the loop a context of libwebsockets (loop_lws), in which it
+ * waits then:
  *
  *        lws_service (poll)
  *          ├─ clients of the embedded bus               (service/bus)
@@ -53,8 +54,8 @@ void loop_stop(struct loop *loop);
  * log_defer). */
 void loop_serve_log(struct loop *loop);
 
-/* Return the libwebsockets context, which the loop creates the first time, and owns. NULL when memory is
- * short. */
+/* Return the libwebsockets context, which the loop creates the first time, and owns. NULL when
+ * memory is short. */
 struct lws_context *loop_lws(struct loop *loop);
 
 /* The http_proxy_address of every vhost: port 0 means no proxy. Without it libwebsockets would take
@@ -116,8 +117,8 @@ static inline bool loop_timer_is_armed(const struct loop_timer *timer)
 
 typedef void (*loop_task_function)(void *data);
 
-/* Work that is done once before the loop waits again, embedded in the struct that it serves: many causes in one
- * turn make one piece of work of it. Its fields belong to loop/loop.c. */
+/* Work that is done once before the loop waits again, embedded in the struct that it serves: many
+ * causes in one turn make one piece of work of it. Its fields belong to loop/loop.c. */
 struct loop_task {
 	struct list link;
 	struct loop *loop;
@@ -129,8 +130,8 @@ struct loop_task {
 void loop_task_init(
 	struct loop_task *task, struct loop *loop, loop_task_function function, void *data);
 
-/* Call the task's function once, when the callbacks that are due now are done. The function does not post its own
- * task. */
+/* Call the task's function once, when the callbacks that are due now are done. The function does
+ * not post its own task. */
 void loop_task_post(struct loop_task *task);
 
 /* Cancel the call. A task that is not posted, or zeroed, stays so. */
@@ -158,9 +159,9 @@ int loop_child_signal(struct loop_child *child, int signal);
 /* Do not call the child's function when it ends; the loop still reaps and frees it. Takes NULL. */
 void loop_child_forget(struct loop_child *child);
 
-/* Become the parent of every descendant whose parent ends (PR_SET_CHILD_SUBREAPER). The first thread
- * of the process calls this. From now on until loop_free() each child that is not watched is reaped
- * when it ends, and killed if @is_leftover returns true. loop_free() waits until the last
+/* Become the parent of every descendant whose parent ends (PR_SET_CHILD_SUBREAPER). The first
+ * thread of the process calls this. From now on until loop_free() each child that is not watched is
+ * reaped when it ends, and killed if @is_leftover returns true. loop_free() waits until the last
  * leftovers have ended, up to 100 ms. 0 or a negative errno. */
 int loop_adopt(struct loop *loop, bool (*is_leftover)(pid_t pid));
 

@@ -126,8 +126,8 @@ static bool is_interpreter(const char *argument)
 	return false;
 }
 
-/* Return whether @option gives the @interpreter its program as text: `-c`, `-lc`, or `-ne`, which is no text for a shell. A
- * file that follows is data. */
+/* Return whether @option gives the @interpreter its program as text: `-c`, `-lc`, or `-ne`, which
+ * is no text for a shell. A file that follows is data. */
 static bool takes_text(const char *interpreter, const char *option)
 {
 	size_t name_size = strlen(interpreter);
@@ -139,8 +139,8 @@ static bool takes_text(const char *interpreter, const char *option)
 	return option[size - 1] == 'c' || (!is_shell && strchr("em", option[size - 1]));
 }
 
-/* Return whether the file at @path is there, and is run: because an interpreter @takes it, or by itself. Any other file
- * is data, which may change at any time. */
+/* Return whether the file at @path is there, and is run: because an interpreter @takes it, or by
+ * itself. Any other file is data, which may change at any time. */
 static bool is_script(const char *path, bool takes)
 {
 	struct stat status;
@@ -149,7 +149,8 @@ static bool is_script(const char *path, bool takes)
 	       (takes || (status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) != 0);
 }
 
-/* Have the scripts among the arguments belong to the program: the first file after an interpreter, and other programs. */
+/* Have the scripts among the arguments belong to the program: the first file after an interpreter,
+ * and other programs. */
 static int place_scripts(const struct manifest_scope *scope, struct tool *tool)
 {
 	struct command *command = &tool->command;
@@ -296,7 +297,8 @@ static void check_group(const struct template_check *check, uint32_t place, size
 	}
 }
 
-/* The variables of the arguments are no text of a template: no shell sees it, but for a line after -c. */
+/* The variables of the arguments are no text of a template: no shell sees it, but for a line after
+ * -c. */
 static void warn_of_variable(const struct template_check *check, uint32_t place, size_t index)
 {
 	const char *at = strstr(check->command->arguments.items[index], "$TOOL_ARG_");
@@ -332,8 +334,8 @@ static int check_argv(const struct template_check *check, uint32_t argv)
 	return r;
 }
 
-/* Return whether the placeholder at @piece of the shell line @line is there for the shell: `${NAME}`, `HEAD@{NAME}`
- * and the text in single quotes are. */
+/* Return whether the placeholder at @piece of the shell line @line is there for the shell:
+ * `${NAME}`, `HEAD@{NAME}` and the text in single quotes are. */
 static bool is_for_shell(const char *line, const struct command_piece *piece)
 {
 	const char *brace = piece->text - 1;

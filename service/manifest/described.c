@@ -182,8 +182,8 @@ static int drop_twins(struct toolbox *toolbox, struct skipped_list *skipped)
 	return r;
 }
 
-/* Read the entries of the array @tools into @toolbox; a mistake in one costs this tool. 0, MANIFEST_E_REFUSED with the
- * problems of @member, or a negative errno. */
+/* Read the entries of the array @tools into @toolbox; a mistake in one costs this tool. 0,
+ * MANIFEST_E_REFUSED with the problems of @member, or a negative errno. */
 static int read_member(struct manifest_reader *reader, const struct json_tape *described,
 	uint32_t tools, struct toolbox *toolbox, struct member_toolbox *member)
 {
@@ -207,8 +207,8 @@ static int read_member(struct manifest_reader *reader, const struct json_tape *d
 	return r;
 }
 
-/* Add a toolbox that works, according to its host, to @package: without tools when it is left out. 0 or
- * -ENOMEM. */
+/* Add a toolbox that works, according to its host, to @package: without tools when it is left out.
+ * 0 or -ENOMEM. */
 static int take_member(struct manifest_reader *reader, const struct json_tape *described,
 	uint32_t at, struct package *package, const struct member_toolboxes *members,
 	struct member_toolbox *member)

@@ -336,8 +336,8 @@ static int read_risk(struct head *head, struct words line)
 	return 0;
 }
 
-/* Return whether the comment is a risk in another spelling, which is taken, for else the tool would run without being
- * asked about: `Risk: execute`, `risk : execute`, `risk execute`. */
+/* Return whether the comment is a risk in another spelling, which is taken, for else the tool would
+ * run without being asked about: `Risk: execute`, `risk : execute`, `risk execute`. */
 static bool is_spelled_risk(struct words *line)
 {
 	struct words rest = *line;

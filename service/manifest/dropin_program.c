@@ -34,8 +34,8 @@ static bool is_library_name(const char *path)
 	return *end == '\0';
 }
 
-/* Return whether the dynamic section, @size bytes at @offset of the file, is that of a program that is
- * linked statically. */
+/* Return whether the dynamic section, @size bytes at @offset of the file, is that of a program that
+ * is linked statically. */
 static bool is_static_program(const char *path, uint64_t offset, uint64_t size)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -49,8 +49,8 @@ static bool is_static_program(const char *path, uint64_t offset, uint64_t size)
 	return false;
 }
 
-/* Return whether the file is a shared object of this machine that is no program: it names no interpreter,
- * and is not linked statically. */
+/* Return whether the file is a shared object of this machine that is no program: it names no
+ * interpreter, and is not linked statically. */
 static bool is_shared_object(const char *path, const struct buffer *head)
 {
 	ElfW(Ehdr) header;

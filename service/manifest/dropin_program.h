@@ -15,6 +15,7 @@
  * A program that fails this check would fail with every call.
  */
 
-/* Append to @reason the reason why the file at @path, which begins with @head, cannot be run; nothing
- * when it can, or when it cannot be known: an empty @head is that of a file that cannot be read. */
+/* Append to @reason the reason why the file at @path, which begins with @head, cannot be run;
+ * nothing when it can, or when it cannot be known: an empty @head is that of a file that cannot be
+ * read. */
 void dropin_program_check(const char *path, const struct buffer *head, struct buffer *reason);

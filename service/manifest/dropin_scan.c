@@ -102,7 +102,8 @@ static bool is_definition(const char *path)
 	return dot && strcmp(dot, ".json") == 0;
 }
 
-/* Return why the file at @path is left out, though it is meant to be a program; NULL: it is offered. */
+/* Return why the file at @path is left out, though it is meant to be a program; NULL: it is
+ * offered. */
 static const char *find_refusal(const char *path, bool can_run)
 {
 	if (!can_run)
@@ -110,8 +111,9 @@ static const char *find_refusal(const char *path, bool can_run)
 	return utf8_is_valid(path, strlen(path)) ? NULL : "its path is not UTF-8";
 }
 
-/* Take the file at @path, of the service @service (NULL: none), if it is meant to be a program, or is named
- * among what is not. @aside is the reason why its name is left out; NULL: its name can be offered. */
+/* Take the file at @path, of the service @service (NULL: none), if it is meant to be a program, or
+ * is named among what is not. @aside is the reason why its name is left out; NULL: its name can be
+ * offered. */
 static int take_file(
 	struct dropin_list *list, const char *path, const char *service, const char *aside)
 {
@@ -167,7 +169,8 @@ static bool has_program(struct dropin_list *list, const char *folder)
 	return false;
 }
 
-/* Name the folder at @path in the folder of @service among what is not offered, if it has a program. */
+/* Name the folder at @path in the folder of @service among what is not offered, if it has a
+ * program. */
 static int take_deep(struct dropin_list *list, const char *path, const char *service)
 {
 	struct dropin dropin = {.is_aside = true};
@@ -234,8 +237,8 @@ static int scan_folder(struct dropin_list *list, const char *folder, const char 
 
 /* ── names ───────────────────────────────────────────────────────────────────────────────────── */
 
-/* Order by name. In one name, the programs that can be offered are first, and among them one that is
- * directly in the folder. */
+/* Order by name. In one name, the programs that can be offered are first, and among them one that
+ * is directly in the folder. */
 static int compare(const void *a, const void *b)
 {
 	const struct dropin *left = a;

@@ -210,8 +210,8 @@ static int read_all(
 			      : 0;
 }
 
-/* Let the files of @package be those that were looked at before they were read, by their paths as they are
- * registered: links on the way to the folder count. 0 or -ENOMEM. */
+/* Let the files of @package be those that were looked at before they were read, by their paths as
+ * they are registered: links on the way to the folder count. 0 or -ENOMEM. */
 static int place_origins(struct folder *folder, struct package *package)
 {
 	struct origins *programs = &folder->programs;

@@ -16,12 +16,12 @@
  *   home/music/next    │                   "tools": [{"name": "lights", …}, …]}
  *   home.json (limits) ┘
  *
- * A program with a wrong definition costs its own tool: when the whole is refused, each tool is read
- * alone, and a tool that is refused is skipped with the reason.
+ * A program with a wrong definition costs its own tool: when the whole is refused, each tool is
+ * read alone, and a tool that is refused is skipped with the reason.
  */
 
-/* Return whether the file at @path is a manifest of kind command without tools: it gives limits, risk
- * and the like to the folder of drop-in programs of its name. */
+/* Return whether the file at @path is a manifest of kind command without tools: it gives limits,
+ * risk and the like to the folder of drop-in programs of its name. */
 bool dropins_is_overlay(const char *path);
 
 /*

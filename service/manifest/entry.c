@@ -21,8 +21,8 @@ bool manifest_entries_are_late(const struct manifest_reader *reader, uint64_t *e
 	return reader->most_ms && clock_is_up(end_ns, reader->most_ms * NS_PER_MS);
 }
 
-/* Read @entry as the only tool of @ret_toolbox, which is like @toolbox. 0, MANIFEST_E_REFUSED with the problems, or a
- * negative errno. */
+/* Read @entry as the only tool of @ret_toolbox, which is like @toolbox. 0, MANIFEST_E_REFUSED with
+ * the problems, or a negative errno. */
 static int read_entry(struct manifest_reader *reader, const struct toolbox *toolbox,
 	struct text_view entry, struct toolbox **ret_toolbox, struct diagnostics *problems)
 {
@@ -76,8 +76,9 @@ static int write_entry_reason(const struct diagnostics *problems, struct buffer 
 	return buffer_terminate(out) ? 0 : -ENOMEM;
 }
 
-/* Write @entry without the mistake that is the first of @problems to @ret_entry, and note that in @notes. With @notes NULL
- * only an output schema is left out, as a whole. 0, MANIFEST_E_UNMENDABLE, or -ENOMEM. */
+/* Write @entry without the mistake that is the first of @problems to @ret_entry, and note that in
+ * @notes. With @notes NULL only an output schema is left out, as a whole. 0, MANIFEST_E_UNMENDABLE,
+ * or -ENOMEM. */
 static int mend(struct text_view entry, const struct diagnostics *problems,
 	struct diagnostics *notes, struct buffer *ret_entry)
 {

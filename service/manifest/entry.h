@@ -12,12 +12,13 @@
  * One tool that a host has described, read alone, so that a mistake in it costs only this tool.
  */
 
-/* Read the object @entry as the only tool of a manifest, and append it to the tools of @toolbox. Its schemas lose what is
- * wrong in them (mend.h), with a warning in @notes that has the place; with @notes NULL, an output schema that is wrong
- * is dropped. 0, MANIFEST_E_REFUSED with what is wrong as a string in @ret_reason, or a negative
- * errno. */
+/* Read the object @entry as the only tool of a manifest, and append it to the tools of @toolbox.
+ * Its schemas lose what is wrong in them (mend.h), with a warning in @notes that has the place;
+ * with @notes NULL, an output schema that is wrong is dropped. 0, MANIFEST_E_REFUSED with what is
+ * wrong as a string in @ret_reason, or a negative errno. */
 int manifest_add_entry(struct manifest_reader *reader, struct text_view entry,
 	struct toolbox *toolbox, struct diagnostics *notes, struct buffer *ret_reason);
 
-/* Return whether the tools of one toolbox take longer than the reader may take. *end_ns is 0 before the first. */
+/* Return whether the tools of one toolbox take longer than the reader may take. *end_ns is 0 before
+ * the first. */
 bool manifest_entries_are_late(const struct manifest_reader *reader, uint64_t *end_ns);

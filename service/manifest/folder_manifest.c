@@ -73,7 +73,8 @@ static bool is_program(const char *path)
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Return whether there is a program in @folder whose definition @json, a name of a file, would be. */
+/* Return whether there is a program in @folder whose definition @json, a name of a file, would
+ * be. */
 static bool defines_program(const char *folder, const struct entries *entries, const char *json)
 {
 	size_t json_size = strlen(json) - strlen(SUFFIX);
@@ -98,7 +99,8 @@ static bool has_member(const struct json_tape *tape, uint32_t object, const char
 	       json_find(tape, object, key) != JSON_NONE;
 }
 
-/* Return whether @tape is that of a manifest, or of an array file; not of a definition, or of data. */
+/* Return whether @tape is that of a manifest, or of an array file; not of a definition, or of
+ * data. */
 static bool is_manifest(const struct json_tape *tape)
 {
 	if (json_type_at(tape, 0) == JSON_ARRAY)

@@ -4,8 +4,8 @@
 #include "util/diagnostic.h"
 
 /*
- * The manifest in a registered folder (contract.md, Registration folders). A folder with one is not a
- * folder of programs:
+ * The manifest in a registered folder (contract.md, Registration folders). A folder with one is not
+ * a folder of programs:
  *
  *   words/words.json     with "kind", "library" or "tools", an array file, or no JSON at all, unless it
  *                        is there for a program words/words.sh
@@ -19,6 +19,6 @@ enum folder_manifest_status {
 };
 
 /* Find the manifest in @folder. 0 with *ret_path the caller's, or NULL when there is none;
- * FOLDER_MANIFEST_E_SEVERAL with the reason in @problems; or -ENOMEM. A folder that cannot be listed has
- * none. */
+ * FOLDER_MANIFEST_E_SEVERAL with the reason in @problems; or -ENOMEM. A folder that cannot be
+ * listed has none. */
 int folder_manifest_find(const char *folder, char **ret_path, struct diagnostics *problems);

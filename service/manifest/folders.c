@@ -91,8 +91,8 @@ static int put(struct candidates *candidates, struct candidate candidate)
 	return 0;
 }
 
-/* Return whether the file at @path is a script that describes itself as a tool, which it would be in a folder of
- * its own. Most others are programs that a manifest beside them names. */
+/* Return whether the file at @path is a script that describes itself as a tool, which it would be
+ * in a folder of its own. Most others are programs that a manifest beside them names. */
 static bool is_stray(const char *path)
 {
 	static const char *const comments[] = {

@@ -15,8 +15,8 @@ struct folders_entry {
 	bool is_folder;   /* drop-in programs */
 };
 
-/* A file or folder that the one of its name in a higher folder hides: a link to /dev/null, or one that is
- * registered in its place. */
+/* A file or folder that the one of its name in a higher folder hides: a link to /dev/null, or one
+ * that is registered in its place. */
 struct folders_mask {
 	char *path;
 	char *link;
@@ -28,7 +28,8 @@ struct folders_listing {
 	size_t n_entries;
 	struct folders_mask *masks; /* the hidden entries, in the highest folder that has them */
 	size_t n_masks;
-	char **strays; /* sorted: scripts that describe themselves as tools, and are in no folder of their own */
+	/* sorted: scripts that describe themselves as tools, and are in no folder of their own */
+	char **strays;
 	size_t n_strays;
 };
 
@@ -42,6 +43,6 @@ int folders_list(const char *const *folders, size_t n_folders, struct folders_li
 
 void folders_listing_deinit(struct folders_listing *listing);
 
-/* Return whether a person who names @path means a registration folder: a folder with a '.' in its name, which
- * no toolbox id has. */
+/* Return whether a person who names @path means a registration folder: a folder with a '.' in its
+ * name, which no toolbox id has. */
 bool folders_is_registration(const char *path);

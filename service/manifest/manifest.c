@@ -215,7 +215,8 @@ int manifest_check_shape(struct manifest_reader *reader, struct diagnostics *pro
 
 	if (json_type_at(tape, 0) == JSON_OBJECT && refuse_what_is_to_come(tape, problems))
 		return MANIFEST_E_REFUSED;
-	/* The schema of manifests looks at each value a few times: a long one just takes its time. */
+	/* The schema of manifests looks at each value a few times: a long one just takes its
+	 * time. */
 	schema_context_limit_time(reader->context, 0);
 	r = schema_validate(reader->shape, reader->context, tape, 0);
 	if (r <= 0)

@@ -20,7 +20,8 @@
  *
  * A list of shell lines is read as the manifest that it means (manifest/array_file.h).
  *
- * One mistake refuses the whole manifest; all mistakes that can be found at once are reported at once.
+ * One mistake refuses the whole manifest; all mistakes that can be found at once are reported at
+ * once.
  */
 
 /* Most bytes of a manifest. */
@@ -42,9 +43,9 @@ void manifest_reader_limit_checks(struct manifest_reader *reader, uint32_t ms);
 /* Set the most tools that are taken from the list of a server (limits.tools); without it, all. */
 void manifest_reader_limit_tools(struct manifest_reader *reader, size_t tools_max);
 
-/* Give up a toolbox whose tools take more than @most_ms of this thread's time to read: it is refused.
- * When *@is_stopped becomes true, reading ends with -ECANCELED. @is_stopped outlives the reader. Without
- * this, there is no bound. */
+/* Give up a toolbox whose tools take more than @most_ms of this thread's time to read: it is
+ * refused. When *@is_stopped becomes true, reading ends with -ECANCELED. @is_stopped outlives the
+ * reader. Without this, there is no bound. */
 void manifest_reader_bound(
 	struct manifest_reader *reader, const atomic_bool *is_stopped, uint64_t most_ms);
 
@@ -59,8 +60,8 @@ enum manifest_status {
 
 /*
  * Read the manifest at @path (its name ends in ".json"; the stem is the default id). Returns 0 with
- * *ret_package owned by the caller (one reference), MANIFEST_E_REFUSED, MANIFEST_IS_LIST, -ENOMEM, or
- * -ECANCELED (manifest_reader_bound). @problems may hold warnings in any case.
+ * *ret_package owned by the caller (one reference), MANIFEST_E_REFUSED, MANIFEST_IS_LIST, -ENOMEM,
+ * or -ECANCELED (manifest_reader_bound). @problems may hold warnings in any case.
  */
 int manifest_read(struct manifest_reader *reader, const char *path, struct package **ret_package,
 	struct diagnostics *problems);
@@ -70,7 +71,8 @@ int manifest_read(struct manifest_reader *reader, const char *path, struct packa
 int manifest_read_servers(struct manifest_reader *reader, struct mcp_server_entries *ret_entries,
 	struct diagnostics *problems);
 
-/* After MANIFEST_IS_LIST: append that file, @path, to @origins, as it was when it was read. 0 or -ENOMEM. */
+/* After MANIFEST_IS_LIST: append that file, @path, to @origins, as it was when it was read. 0 or
+ * -ENOMEM. */
 int manifest_take_origin(
 	const struct manifest_reader *reader, const char *path, struct origins *origins);
 
@@ -82,9 +84,9 @@ int manifest_read_text(struct manifest_reader *reader, const char *path, const c
 	size_t size, struct package **ret_package, struct diagnostics *problems);
 
 /*
- * Give the toolbox of @package the tools that its host has described: the array @tools of @described,
- * whose entries are checked as those of a manifest. 0, MANIFEST_E_REFUSED (then it has no tools; the
- * places of the problems are in the description), or -ENOMEM.
+ * Give the toolbox of @package the tools that its host has described: the array @tools of
+ * @described, whose entries are checked as those of a manifest. 0, MANIFEST_E_REFUSED (then it has
+ * no tools; the places of the problems are in the description), or -ENOMEM.
  */
 int manifest_take_tools(struct manifest_reader *reader, const struct json_tape *described,
 	uint32_t tools, struct package *package, struct diagnostics *problems);
@@ -101,8 +103,8 @@ struct member_toolboxes {
 	struct member_toolbox *items;
 	size_t n_items;
 
-	/* Return whether the toolbox @id, that of @entry_point, is left out as a whole: it has no tools then.
-	 * NULL: none is. */
+	/* Return whether the toolbox @id, that of @entry_point, is left out as a whole: it has no
+	 * tools then. NULL: none is. */
 	bool (*is_left_out)(const void *data, const char *id, const char *entry_point);
 	const void *data;
 };
@@ -110,10 +112,10 @@ struct member_toolboxes {
 void member_toolboxes_deinit(struct member_toolboxes *members);
 
 /*
- * Add the toolboxes that the host of @package has described (@described, an object) to @package, of a
- * kind with members, and all that it names to @members, which has no items yet. Each fails alone. The
- * LOAD frame of @package names their tools then. 0, MANIFEST_E_REFUSED when @described has another
- * shape, or -ENOMEM; the caller deinits @members in any case.
+ * Add the toolboxes that the host of @package has described (@described, an object) to @package, of
+ * a kind with members, and all that it names to @members, which has no items yet. Each fails alone.
+ * The LOAD frame of @package names their tools then. 0, MANIFEST_E_REFUSED when @described has
+ * another shape, or -ENOMEM; the caller deinits @members in any case.
  */
 int manifest_take_members(struct manifest_reader *reader, const struct json_tape *described,
 	struct package *package, struct member_toolboxes *members, struct diagnostics *problems);
@@ -128,12 +130,12 @@ const char *manifest_stem(const char *path, size_t *ret_size);
 /* Return whether @text can be a toolbox's id (contract.md, Names). */
 bool manifest_is_id(const char *text);
 
-/* Write the id of the file or folder @path, for a report that it cannot be loaded: its `toolbox_id` if
- * that can be read, else its stem. */
+/* Write the id of the file or folder @path, for a report that it cannot be loaded: its `toolbox_id`
+ * if that can be read, else its stem. */
 void manifest_id(const char *path, char ret_id[MANIFEST_ID_BYTES]);
 
-/* Return whether the file that @package was read from still has the same bytes. They are read only when
- * its stamp does not prove it; then the stamp is taken anew. */
+/* Return whether the file that @package was read from still has the same bytes. They are read only
+ * when its stamp does not prove it; then the stamp is taken anew. */
 bool manifest_is_unchanged(struct package *package);
 
 CLEANUP_DEFINE(manifest_reader, struct manifest_reader *, manifest_reader_free)

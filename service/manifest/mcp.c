@@ -105,7 +105,8 @@ static char *find_program(const char *command)
 	return strdup(slash ? slash + 1 : command);
 }
 
-/* Return @url without its path, which may have a secret, and with a mask for a name and a password. */
+/* Return @url without its path, which may have a secret, and with a mask for a name and a
+ * password. */
 static char *find_origin(const char *url)
 {
 	const char *scheme = strstr(url, "://");
@@ -174,8 +175,8 @@ static void add_variable(const char *name, struct buffer *out)
 		buffer_append(out, entry.data, entry.size + 1);
 }
 
-/* Add the variables that the texts @texts, of the form of an environment, mean by `${env:NAME}`: a host has only some
- * of ours. */
+/* Add the variables that the texts @texts, of the form of an environment, mean by `${env:NAME}`: a
+ * host has only some of ours. */
 static void add_meant(const char *texts, struct buffer *out)
 {
 	static const char begin[] = "${env:";

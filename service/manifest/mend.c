@@ -27,8 +27,9 @@ static bool may_go(const char *pointer)
 	return starts_with(pointer, "/argument_schema/") || starts_with(pointer, "/output_schema");
 }
 
-/* Return whether the members of the object at @pointer are schemas. A property with such a name has a schema, too, so its
- * members are not what this takes them for; but an object among them is never wrong as a whole. */
+/* Return whether the members of the object at @pointer are schemas. A property with such a name has
+ * a schema, too, so its members are not what this takes them for; but an object among them is never
+ * wrong as a whole. */
 static bool has_schemas(const char *pointer)
 {
 	static const char *const names[] = {
@@ -41,7 +42,8 @@ static bool has_schemas(const char *pointer)
 	return false;
 }
 
-/* Find the member at @pointer, or the one around it. @pointer is cut to it. Return false if there is none that may go. */
+/* Find the member at @pointer, or the one around it. @pointer is cut to it. Return false if there
+ * is none that may go. */
 static bool find_mistake(char *pointer, struct mistake *mistake)
 {
 	while (may_go(pointer)) {

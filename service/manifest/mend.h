@@ -14,6 +14,6 @@
 /* Positive result of manifest_mend(). */
 #define MANIFEST_E_UNMENDABLE 1 /* the mistake is not in a schema of the tool */
 
-/* Append the object @entry without the mistake at @pointer, a JSON Pointer in it, to @out. @pointer is cut to the member that
- * was left out. Return 0, MANIFEST_E_UNMENDABLE, or -ENOMEM. */
+/* Append the object @entry without the mistake at @pointer, a JSON Pointer in it, to @out. @pointer
+ * is cut to the member that was left out. Return 0, MANIFEST_E_UNMENDABLE, or -ENOMEM. */
 int manifest_mend(struct text_view entry, char *pointer, struct buffer *out);

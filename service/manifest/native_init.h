@@ -10,10 +10,11 @@
  *   "init": [{"call": "git_libgit2_init", "args": [], "returns": {"type": "i32", "errors": "negative"},
  *             "finally": {"call": "git_libgit2_shutdown"}}]
  *
- * Each is a call as of a tool (call/native.h) whose parameters are constants, and so its host gets it.
+ * Each is a call as of a tool (call/native.h) whose parameters are constants, and so its host gets
+ * it.
  */
 
-/* Read `init` of the manifest @tape, whose shape is right, into @package. Mistakes are added to @problems. 0 or
- * -ENOMEM. */
+/* Read `init` of the manifest @tape, whose shape is right, into @package. Mistakes are added to
+ * @problems. 0 or -ENOMEM. */
 int manifest_native_init_read(
 	const struct json_tape *tape, struct package *package, struct diagnostics *problems);

@@ -7,8 +7,8 @@
 #include "util/buffer.h"
 #include "util/stamp.h"
 
-/* The reader that manifest.c and described.c share: a manifest and a description from a host are read
- * in the same way. */
+/* The reader that manifest.c and described.c share: a manifest and a description from a host are
+ * read in the same way. */
 
 struct manifest_reader {
 	struct schema *shape;
@@ -34,7 +34,7 @@ int manifest_check_shape(struct manifest_reader *reader, struct diagnostics *pro
 int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *tape,
 	uint32_t tools, struct toolbox *toolbox, struct diagnostics *problems);
 
-/* Call @found with each tool of @toolbox that has the name of an earlier one, @before, until it returns an error.
- * Return that, -ENOMEM, or 0. */
+/* Call @found with each tool of @toolbox that has the name of an earlier one, @before, until it
+ * returns an error. Return that, -ENOMEM, or 0. */
 int manifest_each_twin(const struct toolbox *toolbox,
 	int (*found)(void *data, const struct tool *twin, const struct tool *before), void *data);

@@ -191,7 +191,8 @@ static int check_empty(const struct manifest_scope *scope, uint32_t given, struc
 	cleanup(buffer_deinit) struct buffer text = {0};
 	int r = json_tape_read(&tape, nothing, strlen(nothing), JSON_DEPTH_DEFAULT, NULL);
 
-	/* The defaults are a check of their own, and an empty object satisfies it or not at once. */
+	/* The defaults are a check of their own, and an empty object satisfies it or not at
+	 * once. */
 	if (r == 0)
 		r = schema_validate(tool->schemas->arguments.compiled, scope->context, &tape, 0);
 	if (r >= 0)

@@ -60,7 +60,8 @@ static void write_error_text(const struct json_tape *tape, struct buffer *text)
 
 /* ── results ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* Return whether the result at @result is the one that the size guard puts in the place of a long one. */
+/* Return whether the result at @result is the one that the size guard puts in the place of a long
+ * one. */
 static bool is_truncated(const struct json_tape *tape, uint32_t result)
 {
 	uint32_t reason;
@@ -106,7 +107,8 @@ static void write_structured(struct buffer *out, const struct json_tape *tape, u
 	json_write_compact(out, tape, value);
 }
 
-/* Return `structured` of the rich content at @result, or JSON_NONE. The legacy era has objects alone there. */
+/* Return `structured` of the rich content at @result, or JSON_NONE. The legacy era has objects
+ * alone there. */
 static uint32_t find_structured(
 	const struct mcp_message *message, const struct json_tape *tape, uint32_t result)
 {
@@ -133,8 +135,9 @@ static void write_value_text(struct buffer *text, const struct json_tape *tape, 
 	json_write_readable(text, json, size);
 }
 
-/* Append the blocks at @content of the rich content at @result. A client that reads texts alone gets the
- * structured value as one when there is no block, and in the last one that the result was cut. */
+/* Append the blocks at @content of the rich content at @result. A client that reads texts alone
+ * gets the structured value as one when there is no block, and in the last one that the result was
+ * cut. */
 static void write_blocks(struct buffer *out, const struct json_tape *tape, uint32_t result,
 	uint32_t content, struct buffer *text)
 {
@@ -159,8 +162,8 @@ static void write_blocks(struct buffer *out, const struct json_tape *tape, uint3
 	buffer_append_char(out, ']');
 }
 
-/* Append the members of the response to @message, a call with the rich content at @result. A value that was cut
- * does not satisfy the schema of the tool, so the client must not read it. */
+/* Append the members of the response to @message, a call with the rich content at @result. A value
+ * that was cut does not satisfy the schema of the tool, so the client must not read it. */
 static void write_content(struct buffer *out, const struct mcp_message *message,
 	const struct json_tape *tape, uint32_t result, uint32_t content, struct buffer *text)
 {

@@ -30,6 +30,6 @@ struct mcp_error {
 int mcp_refuse(
 	struct mcp_error *error, enum mcp_code code, unsigned int status, const char *message);
 
-/* Append the response with @error to the request whose id is the JSON text @id; without one it has no
- * id, as in MCP's schema (JSON-RPC has null). */
+/* Append the response with @error to the request whose id is the JSON text @id; without one it has
+ * no id, as in MCP's schema (JSON-RPC has null). */
 void mcp_write_error(struct buffer *out, struct text_view id, const struct mcp_error *error);

@@ -16,7 +16,8 @@
 
 /* The headers of a request. */
 struct mcp_fields {
-	/* Return the value of the field @name (in any case), or NULL. @ret_count: how many there are. */
+	/* Return the value of the field @name (in any case), or NULL. @ret_count: how many there
+	 * are. */
 	const char *(*find)(const void *request, const char *name, unsigned int *ret_count);
 	const void *request;
 };
@@ -33,6 +34,6 @@ enum mcp_field_status {
 enum mcp_field_status mcp_field_read(
 	const struct mcp_fields *fields, const char *name, bool is_encoded, struct buffer *out);
 
-/* Append @value of @size bytes as the value of a header: in base64 when it is no text of visible ASCII and
- * spaces, begins or ends with a space, or looks like base64. */
+/* Append @value of @size bytes as the value of a header: in base64 when it is no text of visible
+ * ASCII and spaces, begins or ends with a space, or looks like base64. */
 void mcp_field_write(const char *value, size_t size, struct buffer *out);

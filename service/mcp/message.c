@@ -120,7 +120,8 @@ static int read_members(struct mcp_message *message, struct mcp_error *error)
 	return 0;
 }
 
-/* Find the id in the @size bytes at @text, which the reader has refused: the client waits for its response. */
+/* Find the id in the @size bytes at @text, which the reader has refused: the client waits for its
+ * response. */
 static void save_id(struct mcp_message *message, const char *text, size_t size)
 {
 	struct json_members members;
@@ -329,7 +330,8 @@ static int refuse_version(struct mcp_error *error, struct text_view requested)
 	return MCP_E_REFUSED;
 }
 
-/* Check @header, the version that the header of a modern request names, when its `_meta` has none. */
+/* Check @header, the version that the header of a modern request names, when its `_meta` has
+ * none. */
 static int check_header_version(
 	struct mcp_message *message, const struct buffer *header, struct mcp_error *error)
 {
@@ -383,7 +385,8 @@ static int check_request(struct mcp_message *message, uint32_t meta, struct mcp_
 	return r == 0 ? read_params(message, error) : r;
 }
 
-/* Find the era of @message: a version in `_meta`, or a header that names no legacy version, is modern. */
+/* Find the era of @message: a version in `_meta`, or a header that names no legacy version, is
+ * modern. */
 static enum mcp_era find_era(
 	bool has_version, enum mcp_field_status status, const struct buffer *header)
 {

@@ -11,8 +11,8 @@
 #include "mcp/version.h"
 #include "util/text_view.h"
 
-/* The most bytes of the id of a request, or of a progress token, as JSON: they are kept with calls and streams,
- * and repeated in each of their messages. */
+/* The most bytes of the id of a request, or of a progress token, as JSON: they are kept with calls
+ * and streams, and repeated in each of their messages. */
 #define MCP_ID_BYTES_MAX 1024
 
 /* The levels of a message. The arguments are judged with the call (limits.depth). */
@@ -43,8 +43,8 @@ enum mcp_method {
 	MCP_CANCELLED,
 };
 
-/* A zeroed one, or one used before; free it with mcp_message_deinit(). Tokens are indices of the tape;
- * the texts point into the text that was read. */
+/* A zeroed one, or one used before; free it with mcp_message_deinit(). Tokens are indices of the
+ * tape; the texts point into the text that was read. */
 struct mcp_message {
 	struct json_tape tape;
 	enum mcp_kind kind;
@@ -66,17 +66,17 @@ struct mcp_message {
 };
 
 /*
- * Read the @size bytes at @text, which stay where they are, with at most @depth_max levels. Return 0;
- * MCP_E_REFUSED with @ret_error filled (kind and id are filled as far as they could be read, the id also of a text
- * that is not JSON); or -ENOMEM.
+ * Read the @size bytes at @text, which stay where they are, with at most @depth_max levels. Return
+ * 0; MCP_E_REFUSED with @ret_error filled (kind and id are filled as far as they could be read, the
+ * id also of a text that is not JSON); or -ENOMEM.
  */
 int mcp_message_read(struct mcp_message *message, const char *text, size_t size, uint32_t depth_max,
 	struct mcp_error *ret_error);
 
 /*
  * Check @message, which was read, against the headers @fields of its HTTP request (NULL: it did not
- * come by HTTP), and read its parameters. Return 0, MCP_E_REFUSED with @ret_error filled, or -ENOMEM. A
- * notification is never refused.
+ * come by HTTP), and read its parameters. Return 0, MCP_E_REFUSED with @ret_error filled, or
+ * -ENOMEM. A notification is never refused.
  */
 int mcp_message_check(
 	struct mcp_message *message, const struct mcp_fields *fields, struct mcp_error *ret_error);

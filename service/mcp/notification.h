@@ -8,7 +8,8 @@
 
 /* Notifications to a client. Each is one line of JSON. */
 
-/* The progress of one call, as it was sent. Its values increase strictly, whatever the tool reports. */
+/* The progress of one call, as it was sent. Its values increase strictly, whatever the tool
+ * reports. */
 struct mcp_progress {
 	double last;
 	bool has_last;
@@ -18,15 +19,15 @@ struct mcp_progress {
 #define MCP_PROGRESS_STEP 0x1p-20
 
 /*
- * Append notifications/progress for the progressToken @token (JSON): the tool has reported @value (from
- * 0 to 1; any other, and NAN: unknown) and @text (absent: none). Return false, with nothing appended, for a
- * report without news, and after 1.
+ * Append notifications/progress for the progressToken @token (JSON): the tool has reported @value
+ * (from 0 to 1; any other, and NAN: unknown) and @text (absent: none). Return false, with nothing
+ * appended, for a report without news, and after 1.
  */
 bool mcp_write_progress(struct buffer *out, struct mcp_progress *progress, struct text_view token,
 	double value, struct text_view text);
 
-/* Append notifications/tools/list_changed; @subscription: the id of the subscriptions/listen, as JSON, or
- * absent (legacy). */
+/* Append notifications/tools/list_changed; @subscription: the id of the subscriptions/listen, as
+ * JSON, or absent (legacy). */
 void mcp_write_list_changed(struct buffer *out, struct text_view subscription);
 
 /* Append the first message of the subscriptions/listen with the id @subscription. */

@@ -44,7 +44,8 @@ static bool is_value(const struct json_tape *tape, uint32_t value, const struct 
 	}
 }
 
-/* Check the header with the name at @annotation against the argument at @value, which may be absent. */
+/* Check the header with the name at @annotation against the argument at @value, which may be
+ * absent. */
 static int check_header(const struct check *check, uint32_t annotation, uint32_t value)
 {
 	const struct json_tape *tape = &check->message->tape;
@@ -68,8 +69,8 @@ static int check_header(const struct check *check, uint32_t annotation, uint32_t
 		"A header " PREFIX "... is missing, wrong, or not the argument that it repeats.");
 }
 
-/* Check the parameters of the schema of an object at @schema against the object at @value (JSON_NONE:
- * absent). Only `properties` lead to a parameter with a header. */
+/* Check the parameters of the schema of an object at @schema against the object at @value
+ * (JSON_NONE: absent). Only `properties` lead to a parameter with a header. */
 static int check_object(
 	const struct check *check, uint32_t schema, uint32_t value, unsigned int depth)
 {

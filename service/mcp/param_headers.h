@@ -4,8 +4,8 @@
 #include "mcp/message.h"
 
 /*
- * Headers that repeat arguments (2026-07-28, Custom Headers from Tool Parameters): a parameter whose
- * schema has `"x-mcp-header": "Region"` is sent as `Mcp-Param-Region`, too.
+ * Headers that repeat arguments (2026-07-28, Custom Headers from Tool Parameters): a parameter
+ * whose schema has `"x-mcp-header": "Region"` is sent as `Mcp-Param-Region`, too.
  */
 
 /* Check the headers of the tools/call @message, of the modern era, of a tool with the input schema

@@ -22,8 +22,8 @@ struct access {
 /* The profile of a caller that no rule matches. */
 #define ACCESS_DEFAULT "default"
 
-/* Make @access that of @config, of which nothing is kept. Return 0 or -ENOMEM; it is to be given back
- * in either case. */
+/* Make @access that of @config, of which nothing is kept. Return 0 or -ENOMEM; it is to be given
+ * back in either case. */
 int access_init(struct access *access, const struct config *config);
 
 /* Free the rules. */

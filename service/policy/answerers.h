@@ -13,8 +13,9 @@
  *   console       ├────────────────────┤
  *            now ─────▶
  *
- * A client may have half of those that the others leave. When it attaches more sources, the one that would end
- * first gives way: no client keeps others out, and the questions are asked as long as anyone is there.
+ * A client may have half of those that the others leave. When it attaches more sources, the one
+ * that would end first gives way: no client keeps others out, and the questions are asked as long
+ * as anyone is there.
  */
 
 /* The most that are attached at once. */
@@ -36,8 +37,9 @@ enum answerers_status {
 	ANSWERERS_E_FULL = 1, /* other clients have attached ANSWERERS_MAX */
 };
 
-/* Attach the source (the @size bytes at @source) of @client, the number of its account, until @until_ms, in place of
- * its end before; detach it when that is not after @now_ms. Return 0, ANSWERERS_E_FULL or -ENOMEM. */
+/* Attach the source (the @size bytes at @source) of @client, the number of its account, until
+ * @until_ms, in place of its end before; detach it when that is not after @now_ms. Return 0,
+ * ANSWERERS_E_FULL or -ENOMEM. */
 int answerers_attach(struct answerers *answerers, uint64_t client, const char *source, size_t size,
 	uint64_t now_ms, uint64_t until_ms);
 

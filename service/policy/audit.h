@@ -16,8 +16,8 @@
  *   loop     audit_append ──▶ queue ─────────────────────────┐        audit_wait.written()
  *   thread                      └──▶ policy/audit_file ──▶ finished ──▶ eventfd ──▲
  *
- * The queue is bounded: a line for which there is no room is lost. Lost lines are counted, logged at a
- * limited rate and shown in the status. So are lines that the disk does not take.
+ * The queue is bounded: a line for which there is no room is lost. Lost lines are counted, logged
+ * at a limited rate and shown in the status. So are lines that the disk does not take.
  */
 struct audit;
 
@@ -27,8 +27,8 @@ struct audit;
 /* The longest time that the end of the service waits until the lines are written. */
 #define AUDIT_FINISH_MS 1000
 
-/* A caller of audit_append() that waits until its line is on the disk. Embedded in the struct that it
- * serves. */
+/* A caller of audit_append() that waits until its line is on the disk. Embedded in the struct that
+ * it serves. */
 struct audit_wait {
 	struct list link;
 	uint64_t number;                         /* number of the line */
@@ -68,8 +68,8 @@ struct audit_figures audit_figures(const struct audit *audit);
 /* Return what the error of the figures means. */
 const char *audit_error_text(int error);
 
-/* Write the lines that wait, for at most AUDIT_FINISH_MS, and free @audit. The thread of a disk that
- * hangs is left to the end of the process. Takes NULL. */
+/* Write the lines that wait, for at most AUDIT_FINISH_MS, and free @audit. The thread of a disk
+ * that hangs is left to the end of the process. Takes NULL. */
 void audit_free(struct audit *audit);
 
 CLEANUP_DEFINE(audit, struct audit *, audit_free)

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * The chain of the audit log: each line ends with the hash of the line before, so that a line that was
- * changed, removed or put in shows (contract.md, Audit).
+ * The chain of the audit log: each line ends with the hash of the line before, so that a line that
+ * was changed, removed or put in shows (contract.md, Audit).
  *
  *   {"time":…,"prev":""}
  *   {"time":…,"prev":"SHA-256 of the line above, without its newline"}
@@ -27,7 +27,7 @@ struct audit_hash {
  * libcrypto fails. */
 int audit_hash_line(const char *line, size_t size, struct audit_hash *ret_hash);
 
-/* Find the last whole line of the file @fd, which has @size bytes, and write its hash to @ret_hash: ""
- * without one. *@ret_end: the bytes up to its newline, fewer than @size after a torn line. Return 0 or
- * a negative errno. */
+/* Find the last whole line of the file @fd, which has @size bytes, and write its hash to @ret_hash:
+ * "" without one. *@ret_end: the bytes up to its newline, fewer than @size after a torn line.
+ * Return 0 or a negative errno. */
 int audit_hash_last(int fd, uint64_t size, struct audit_hash *ret_hash, uint64_t *ret_end);

@@ -59,8 +59,8 @@ static int read_old_hash(const struct audit_file *file, struct audit_hash *ret_h
 	return audit_hash_last(fd, (uint64_t)status.st_size, ret_hash, &end);
 }
 
-/* Return 0 if the file begins like an audit log, or a torn line of one. A path that names another file
- * by mistake must not cost its end. */
+/* Return 0 if the file begins like an audit log, or a torn line of one. A path that names another
+ * file by mistake must not cost its end. */
 static int check_start(const struct audit_file *file)
 {
 	char start[sizeof(AUDIT_LINE_START) - 1];
@@ -130,8 +130,8 @@ static int rotate(struct audit_file *file)
 	return audit_file_open(file);
 }
 
-/* Append @text, whole lines. A failure closes the file: what it has of the text is cut off when it is
- * opened again. */
+/* Append @text, whole lines. A failure closes the file: what it has of the text is cut off when it
+ * is opened again. */
 static int append_line_text(struct audit_file *file, const struct buffer *text)
 {
 	int r = 0;
@@ -148,8 +148,8 @@ static int append_line_text(struct audit_file *file, const struct buffer *text)
 	return 0;
 }
 
-/* Return whether the open file is as it was left: a path still leads to it, and no other program has cut it or
- * written to it. One that was renamed is. */
+/* Return whether the open file is as it was left: a path still leads to it, and no other program
+ * has cut it or written to it. One that was renamed is. */
 static bool is_as_left(const struct audit_file *file)
 {
 	struct stat status;

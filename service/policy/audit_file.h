@@ -35,16 +35,15 @@ struct audit_file {
  * line. */
 void audit_file_set(struct audit_file *file, char *path, uint64_t max_bytes);
 
-/* Open the file, unless it is open. Return 0 or a negative errno: -EINVAL for a file that is no audit
- * log. */
+/* Open the file, unless it is open. Return 0 or a negative errno: -EINVAL for a file that is no
+ * audit log. */
 int audit_file_open(struct audit_file *file);
 
-/* Append a line: @line begins with AUDIT_LINE_START, and is a JSON object up to the comma before its
- * last member `"prev"`.
- * When another program has removed the file, or changed its size, the line goes to the file that the path leads
- * to now, and is_replaced is set. A line that @is_required fails then with -ESTALE, and with -ENOTSUP where the file
- * is no regular one, which keeps nothing.
- * Return 0 or a negative errno, and then nothing of the line stays in the file. */
+/* Append a line: @line begins with AUDIT_LINE_START, and is a JSON object up to the comma before
+ * its last member `"prev"`. When another program has removed the file, or changed its size, the
+ * line goes to the file that the path leads to now, and is_replaced is set. A line that
+ * @is_required fails then with -ESTALE, and with -ENOTSUP where the file is no regular one, which
+ * keeps nothing. Return 0 or a negative errno, and then nothing of the line stays in the file. */
 int audit_file_append(struct audit_file *file, const char *line, size_t size, bool is_required);
 
 /* Wait until what was appended is on the disk. Return 0 or a negative errno. */
@@ -53,8 +52,8 @@ int audit_file_sync(struct audit_file *file);
 /* Return what the negative errno @error of a function above means. */
 const char *audit_file_error_text(int error);
 
-/* Close the file. The next line opens it again and goes on with the chain: in a new file, if the old
- * one was moved away. */
+/* Close the file. The next line opens it again and goes on with the chain: in a new file, if the
+ * old one was moved away. */
 void audit_file_close(struct audit_file *file);
 
 /* Close the file and forget it. */

@@ -49,8 +49,8 @@ bool policy_caller_is_clear(const struct policy_caller *caller);
  * pattern, not even `*`. */
 bool policy_caller_matches(const struct policy_caller *caller, const struct config_match *match);
 
-/* Return a copy of @caller with texts of its own and a reference to the account, for a request whose
- * answer comes later; NULL without memory. */
+/* Return a copy of @caller with texts of its own and a reference to the account, for a request
+ * whose answer comes later; NULL without memory. */
 struct policy_caller *policy_caller_copy(const struct policy_caller *caller);
 
 /* Free a copy. Takes NULL. */

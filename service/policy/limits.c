@@ -114,7 +114,8 @@ static void fill_bucket(struct bucket *bucket, const struct config_caller *rule,
 	bucket->filled_ns = now_ns;
 }
 
-/* Return whether @bucket is for a connection that has ended, and the bucket of its holder remembers its calls. */
+/* Return whether @bucket is for a connection that has ended, and the bucket of its holder remembers
+ * its calls. */
 static bool is_gone(const struct bucket *bucket)
 {
 	return bucket->holder && bucket->account && bucket->account->is_closed;
@@ -174,7 +175,8 @@ static void add_members(const struct limits *limits, struct bucket_key *key)
 	key->hash += siphash_finish(&hash);
 }
 
-/* Return the key of the bucket for the rule at @index that all callers of @holder and @account share. */
+/* Return the key of the bucket for the rule at @index that all callers of @holder and @account
+ * share. */
 static struct bucket_key make_whole_key(uint32_t index, uint64_t holder, struct account *account)
 {
 	struct bucket_key key = {.rule = index, .holder = holder, .account = account};
@@ -184,7 +186,8 @@ static struct bucket_key make_whole_key(uint32_t index, uint64_t holder, struct 
 	return key;
 }
 
-/* Return the key of the bucket of @caller on @account for the rule at @index, by the members that the rule names. */
+/* Return the key of the bucket of @caller on @account for the rule at @index, by the members that
+ * the rule names. */
 static struct bucket_key make_member_key(const struct limits *limits, uint32_t index,
 	const struct policy_caller *caller, struct account *account)
 {
@@ -315,8 +318,8 @@ static struct bucket *get_bucket(
 	return make_bucket(limits, key, parent, now_ns);
 }
 
-/* Return the bucket that newcomers of the rule at @index share, which is made in any case; NULL without
- * memory. */
+/* Return the bucket that newcomers of the rule at @index share, which is made in any case; NULL
+ * without memory. */
 static struct bucket *get_shared(struct limits *limits, uint32_t index, uint64_t now_ns)
 {
 	struct bucket_key key = make_whole_key(index, 0, NULL);
@@ -331,8 +334,9 @@ static bool has_members(const struct config_match *match)
 	return match->source || match->session_id || match->site_id;
 }
 
-/* Write the keys of the buckets of @caller by the rule at @index, each of which divides the one before. Return how
- * many there are: none for a caller that rules cannot judge, whose connection is not known. */
+/* Write the keys of the buckets of @caller by the rule at @index, each of which divides the one
+ * before. Return how many there are: none for a caller that rules cannot judge, whose connection is
+ * not known. */
 static size_t write_keys(const struct limits *limits, uint32_t index,
 	const struct policy_caller *caller, struct bucket_key ret_keys[3])
 {
@@ -401,8 +405,8 @@ static bool has_room(struct bucket *bucket, const struct config_caller *rule, ui
 	return true;
 }
 
-/* Return the index of the first rule for @caller, or -1. The first one is for those that no rule can
- * judge: none gets around it. */
+/* Return the index of the first rule for @caller, or -1. The first one is for those that no rule
+ * can judge: none gets around it. */
 static long find_rule(const struct limits *limits, const struct policy_caller *caller)
 {
 	const struct config *config = limits->config;

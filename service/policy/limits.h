@@ -10,25 +10,26 @@
 #include "util/siphash.h"
 
 /*
- * Limits per caller: how many calls may be in flight, and how many may be made (contract.md, Limits per
- * caller).
+ * Limits per caller: how many calls may be in flight, and how many may be made (contract.md, Limits
+ * per caller).
  *
  *   caller ──rule──▶ bucket of the holder ──▶ bucket of its connection ──▶ bucket of the members that the rule names
  *                    all that a rule allows     its share of that             its share of that
  *
- * A bucket fills with `per_minute` tokens a minute up to `burst`, and each call takes one of each. The holder of a
- * connection is the address, the user or the token that it proves (bus/account.h): who opens more connections, or makes
- * up sources, divides the bucket of the holder, and gets no more of it. On a bus of others there is no connection, and
- * so only the bucket of the members.
+ * A bucket fills with `per_minute` tokens a minute up to `burst`, and each call takes one of each.
+ * The holder of a connection is the address, the user or the token that it proves (bus/account.h):
+ * who opens more connections, or makes up sources, divides the bucket of the holder, and gets no
+ * more of it. On a bus of others there is no connection, and so only the bucket of the members.
  *
  * There are LIMITS_BUCKETS_MAX buckets. One is only forgotten when it is as good as new: nothing in
- * flight, and full; or when its connection has ended, and the holder's remembers the calls. When no more can be made,
- * all newcomers of a rule share one.
+ * flight, and full; or when its connection has ended, and the holder's remembers the calls. When no
+ * more can be made, all newcomers of a rule share one.
  */
 
 #define LIMITS_BUCKETS_MAX 4096
 
-/* The connections of one holder, and the sources of one connection, that have buckets of their own. */
+/* The connections of one holder, and the sources of one connection, that have buckets of their
+ * own. */
 #define LIMITS_SHARES_MAX 64
 
 /* A share that was not used for so long no longer divides the bucket that it is of. */
@@ -68,9 +69,9 @@ void limits_deinit(struct limits *limits);
 /* Follow the configuration. When its rules differ, all buckets begin anew. */
 void limits_configure(struct limits *limits);
 
-/* Take a token for a call of @caller at @now_ns, and count it as in flight until limits_release() of
- * *@ret_hold, which is empty when no rule matches. Return false, with the reason in @ret_refusal and
- * nothing taken, when it is one too many. */
+/* Take a token for a call of @caller at @now_ns, and count it as in flight until limits_release()
+ * of *@ret_hold, which is empty when no rule matches. Return false, with the reason in @ret_refusal
+ * and nothing taken, when it is one too many. */
 bool limits_take(struct limits *limits, const struct policy_caller *caller, uint64_t now_ns,
 	struct limit_hold *ret_hold, struct limit_refusal *ret_refusal);
 

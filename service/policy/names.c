@@ -70,8 +70,9 @@ bool names_may_mean(const struct text_list *names, const char *toolbox_id)
 
 /* ── selection ───────────────────────────────────────────────────────────────────────────────── */
 
-/* Add the tools that a name without a star means: few have one name. A bare one means guests, which come last, only
- * when they have it alone: else a server would get the rights of a tool by its name. */
+/* Add the tools that a name without a star means: few have one name. A bare one means guests, which
+ * come last, only when they have it alone: else a server would get the rights of a tool by its
+ * name. */
 static bool select_exact(
 	const char *name, const struct catalogue *catalogue, struct catalogue_set *set)
 {

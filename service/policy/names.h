@@ -28,7 +28,8 @@ bool names_mean(const struct text_list *names, const char *toolbox_id, const cha
 /* Return whether one of @names means every tool that the toolbox @toolbox_id may ever have. */
 bool names_mean_toolbox(const struct text_list *names, const char *toolbox_id);
 
-/* Return whether one of @names may mean a tool of the toolbox @toolbox_id, whatever it is called. */
+/* Return whether one of @names may mean a tool of the toolbox @toolbox_id, whatever it is
+ * called. */
 bool names_may_mean(const struct text_list *names, const char *toolbox_id);
 
 /* Add to @set, which may be NULL, the tools of @catalogue that @name means. Return whether there is

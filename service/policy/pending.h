@@ -49,20 +49,23 @@ void pending_init(struct pending *pending);
 void pending_deinit(struct pending *pending);
 
 /*
- * Return whether @caller may have one more of @most questions. As with the memory of requests that wait
- * (bus/account.h), one client may have half of what the others leave, and on the bus one source half of that. A
- * client over HTTP is its source, which it does not choose, whatever connections it opens.
+ * Return whether @caller may have one more of @most questions. As with the memory of requests that
+ * wait (bus/account.h), one client may have half of what the others leave, and on the bus one
+ * source half of that. A client over HTTP is its source, which it does not choose, whatever
+ * connections it opens.
  */
 bool pending_has_room(
 	const struct pending *pending, const struct policy_caller *caller, uint32_t most);
 
-/* Draft a question about @call with a new id and empty texts; NULL without memory or random bytes. */
+/* Draft a question about @call with a new id and empty texts; NULL without memory or random
+ * bytes. */
 struct pending_question *pending_new(struct pending *pending, void *call);
 
 /* Ask the draft @question until @expires_ms; if its caller has gone, it expires at once. */
 void pending_ask(struct pending *pending, struct pending_question *question, uint64_t expires_ms);
 
-/* Return the question that was asked with the id of @size bytes at @id and not withdrawn, or NULL. */
+/* Return the question that was asked with the id of @size bytes at @id and not withdrawn, or
+ * NULL. */
 struct pending_question *pending_find(const struct pending *pending, const char *id, size_t size);
 
 /* Return the question about @call that was asked, or NULL. */
@@ -74,8 +77,8 @@ struct pending_question *pending_expired(const struct pending *pending, uint64_t
 /* Return a question that has to be reported to its caller at @now_ms, or NULL. */
 struct pending_question *pending_reported(const struct pending *pending, uint64_t now_ms);
 
-/* Let the questions for which @is_over is true expire at once, withdrawn: they are not found any more. Return
- * whether one was asked. */
+/* Let the questions for which @is_over is true expire at once, withdrawn: they are not found any
+ * more. Return whether one was asked. */
 bool pending_withdraw(struct pending *pending,
 	bool (*is_over)(const struct pending_question *question, const void *data),
 	const void *data);

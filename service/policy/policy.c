@@ -148,8 +148,8 @@ static bool is_same(const struct narrowing *a, const struct narrowing *b)
 	return a->n == b->n && memcmp(a->profiles, b->profiles, a->n * sizeof(*a->profiles)) == 0;
 }
 
-/* Return the place of the view that @narrowing leaves: the one with it, or that of the one used least
- * lately, emptied. */
+/* Return the place of the view that @narrowing leaves: the one with it, or that of the one used
+ * least lately, emptied. */
 static struct common *find_common(struct policy *policy, const struct narrowing *narrowing)
 {
 	struct common *oldest = &policy->common[0];
@@ -203,8 +203,8 @@ static bool narrow_by(
 	return true;
 }
 
-/* Find the profiles that narrow what @caller sees. Return false when it sees nothing: a profile of its is not
- * known. */
+/* Find the profiles that narrow what @caller sees. Return false when it sees nothing: a profile of
+ * its is not known. */
 static bool find_narrowing(const struct policy *policy, const struct policy_caller *caller,
 	struct narrowing *ret_narrowing)
 {

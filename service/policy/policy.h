@@ -27,12 +27,13 @@ struct policy *policy_new(const struct config *config, const struct catalogue *c
 /* Free @policy and its views. Takes NULL. */
 void policy_free(struct policy *policy);
 
-/* Return the catalogue of the tools that @caller may use: valid until the next call of a function of
- * @policy. */
+/* Return the catalogue of the tools that @caller may use: valid until the next call of a function
+ * of @policy. */
 const struct catalogue *policy_view(struct policy *policy, const struct policy_caller *caller);
 
-/* Append the name of the profile that decides what @caller sees: of several, all names, with `+` between them.
- * Profiles with every tool are named only when no other decides. Nothing: none is known. */
+/* Append the name of the profile that decides what @caller sees: of several, all names, with `+`
+ * between them. Profiles with every tool are named only when no other decides. Nothing: none is
+ * known. */
 void policy_write_profile(
 	const struct policy *policy, const struct policy_caller *caller, struct buffer *out);
 
@@ -47,7 +48,8 @@ struct policy_decision {
 	const char *reason; /* constant text */
 };
 
-/* Decide on a call of @tool by @caller. A tool that is not of the catalogue of @policy is hidden. */
+/* Decide on a call of @tool by @caller. A tool that is not of the catalogue of @policy is
+ * hidden. */
 struct policy_decision policy_decide(
 	struct policy *policy, const struct policy_caller *caller, const struct tool *tool);
 

@@ -5,8 +5,8 @@
 #include "config/config.h"
 
 /*
- * A profile as it is in one catalogue: the tools that its names mean there, and a catalogue of these
- * alone. Whatever is installed later is in the next catalogue, and so in the next profile.
+ * A profile as it is in one catalogue: the tools that its names mean there, and a catalogue of
+ * these alone. Whatever is installed later is in the next catalogue, and so in the next profile.
  */
 struct profile {
 	char *name;
@@ -15,15 +15,16 @@ struct profile {
 	struct catalogue *view;   /* the catalogue of these */
 };
 
-/* Make @profile the one that @config describes, in @catalogue. Return 0 or -ENOMEM; it is to be given
- * back in either case. */
+/* Make @profile the one that @config describes, in @catalogue. Return 0 or -ENOMEM; it is to be
+ * given back in either case. */
 int profile_init(struct profile *profile, const struct config_profile *config,
 	const struct catalogue *catalogue);
 
 /* Free the memory of @profile. */
 void profile_deinit(struct profile *profile);
 
-/* Return the catalogue of the tools of @catalogue that all of the @n @profiles have; NULL without memory.
- * None of them has all. The time is that of the smallest one, and of a look at each 64 tools. */
+/* Return the catalogue of the tools of @catalogue that all of the @n @profiles have; NULL without
+ * memory. None of them has all. The time is that of the smallest one, and of a look at each 64
+ * tools. */
 struct catalogue *profile_intersect(
 	const struct profile *const *profiles, size_t n, const struct catalogue *catalogue);

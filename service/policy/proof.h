@@ -10,8 +10,9 @@
 #include "util/text_view.h"
 
 /*
- * Proofs by the key of `approval.key_file`: the HMAC-SHA256 of a text, as lower-case hexadecimal digits.
- * The first line of the text is its domain, so that a proof of one kind is never one of another kind.
+ * Proofs by the key of `approval.key_file`: the HMAC-SHA256 of a text, as lower-case hexadecimal
+ * digits. The first line of the text is its domain, so that a proof of one kind is never one of
+ * another kind.
  *
  *   by toolboxd, a seal    question \n ID \n DIGEST          the question that it asks
  *                          resolved \n ID \n DIGEST          the end of that
@@ -28,23 +29,24 @@
 
 #define PROOF_CHARS 64
 
-/* Write the digest of the message at @object of @tape to @ret. Return 0, -ENOMEM, or -EIO when libcrypto
- * fails. */
+/* Write the digest of the message at @object of @tape to @ret. Return 0, -ENOMEM, or -EIO when
+ * libcrypto fails. */
 int proof_digest(const struct json_tape *tape, uint32_t object, char ret[PROOF_CHARS + 1]);
 
-/* Write the seal of the question @id with the @digest, or of its end, to @ret. Return false when libcrypto
- * fails. */
+/* Write the seal of the question @id with the @digest, or of its end, to @ret. Return false when
+ * libcrypto fails. */
 bool proof_of_question(const unsigned char key[APPROVAL_KEY_BYTES], const char *id,
 	const char *digest, char ret[PROOF_CHARS + 1]);
 bool proof_of_end(const unsigned char key[APPROVAL_KEY_BYTES], const char *id, const char *digest,
 	char ret[PROOF_CHARS + 1]);
 
-/* Write the proof of the @decision on the question @id with the @seal, or of attaching for @seconds, to
- * @ret. Return false when libcrypto fails. */
+/* Write the proof of the @decision on the question @id with the @seal, or of attaching for
+ * @seconds, to @ret. Return false when libcrypto fails. */
 bool proof_of_answer(const unsigned char key[APPROVAL_KEY_BYTES], const char *id,
 	const struct text_view *decision, const char *seal, char ret[PROOF_CHARS + 1]);
 bool proof_of_attach(const unsigned char key[APPROVAL_KEY_BYTES], uint64_t seconds,
 	const char *nonce, char ret[PROOF_CHARS + 1]);
 
-/* Return whether the @size bytes at @text are @proof. The time does not depend on where they differ. */
+/* Return whether the @size bytes at @text are @proof. The time does not depend on where they
+ * differ. */
 bool proof_is(const char proof[PROOF_CHARS + 1], const char *text, size_t size);

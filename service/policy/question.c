@@ -130,7 +130,8 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Return whether the name at @key can be written without quotes: nothing in it looks like a value. */
+/* Return whether the name at @key can be written without quotes: nothing in it looks like a
+ * value. */
 static bool is_plain(const struct json_tape *tape, uint32_t key)
 {
 	cleanup(buffer_deinit) struct buffer name = {0};
@@ -166,7 +167,8 @@ static void add_part(struct parts *parts, const struct json_tape *tape, uint32_t
 	parts->n++;
 }
 
-/* Add the argument that has the name of the string at @token of the schema @schema, if there is one. */
+/* Add the argument that has the name of the string at @token of the schema @schema, if there is
+ * one. */
 static void add_declared(struct parts *parts, const struct json_tape *tape,
 	const struct json_tape *schema, uint32_t token)
 {
@@ -181,7 +183,8 @@ static void add_declared(struct parts *parts, const struct json_tape *tape,
 		add_part(parts, tape, value - 1);
 }
 
-/* Add the arguments that the schema of @tool declares: the required ones, then the others in its order. */
+/* Add the arguments that the schema of @tool declares: the required ones, then the others in its
+ * order. */
 static void add_members(struct parts *parts, const struct tool *tool, const struct json_tape *tape)
 {
 	const char *text = tool->argument_schema ? tool->argument_schema : "true";
@@ -229,8 +232,8 @@ static size_t sum_points(const struct part *items, size_t n, size_t level)
 	return sum;
 }
 
-/* Append as many of the @n @items as fit in @room code points, each with @before and then ", " before it. Long
- * ones are shortened so that shorter ones are whole. Return how many there are. */
+/* Append as many of the @n @items as fit in @room code points, each with @before and then ", "
+ * before it. Long ones are shortened so that shorter ones are whole. Return how many there are. */
 static size_t write_parts(
 	struct buffer *out, const struct part *items, size_t n, size_t room, const char *before)
 {
@@ -249,8 +252,8 @@ static size_t write_parts(
 	return n;
 }
 
-/* Append the members of the object @tape, in what is left from @start on, and how many there are besides. Return
- * whether all of them are there, and whole. */
+/* Append the members of the object @tape, in what is left from @start on, and how many there are
+ * besides. Return whether all of them are there, and whole. */
 static bool write_shown_arguments(
 	struct buffer *out, const struct tool *tool, const struct json_tape *tape, size_t start)
 {

@@ -66,8 +66,8 @@ int regex_compile(const char *text, size_t size, uint32_t options, struct regex 
 /* Translate it to machine code, which is worth it for what is matched often. */
 void regex_make_fast(struct regex *regex);
 
-/* Return whether this process can have machine code for expressions: PCRE2 can make it here, and the
- * system allows memory that is written and executed. */
+/* Return whether this process can have machine code for expressions: PCRE2 can make it here, and
+ * the system allows memory that is written and executed. */
 bool regex_can_be_fast(void);
 
 /* Takes a zeroed one. */

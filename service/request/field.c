@@ -102,7 +102,8 @@ bool field_list_has(const char *value, size_t size, const char *element)
 	return false;
 }
 
-/* Return whether the @size bytes of parameters at @at, each after a semicolon, have a weight of zero. */
+/* Return whether the @size bytes of parameters at @at, each after a semicolon, have a weight of
+ * zero. */
 static bool has_no_weight(const char *at, size_t size)
 {
 	const char *end = at + size;

@@ -26,13 +26,14 @@ bool field_is_host(const char *text);
  * refused here). A number beyond SIZE_MAX becomes SIZE_MAX. Return whether it was a number. */
 bool field_read_length(const char *text, size_t *ret_length);
 
-/* Move *at and *end together past the spaces and tabs at both ends of the text between them (RFC 9110
- * §5.6.3). */
+/* Move *at and *end together past the spaces and tabs at both ends of the text between them (RFC
+ * 9110 §5.6.3). */
 void field_trim(const char **at, const char **end);
 
-/* Return whether the comma-separated list of @size bytes at @value has @element, in any case (RFC 9110
- * §5.6.1). */
+/* Return whether the comma-separated list of @size bytes at @value has @element, in any case (RFC
+ * 9110 §5.6.1). */
 bool field_list_has(const char *value, size_t size, const char *element);
 
-/* Return whether the list of media ranges @value has @type, with a weight above zero (RFC 9110 §12.5.1). */
+/* Return whether the list of media ranges @value has @type, with a weight above zero (RFC 9110
+ * §12.5.1). */
 bool field_accepts(const char *value, const char *type);

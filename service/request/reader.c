@@ -227,8 +227,8 @@ bool http_accepts(const struct http_reader *reader, const char *type)
 	return false;
 }
 
-/* RFC 9112 §3.2: exactly one Host, even beside an absolute target, whose authority replaces it. HTTP/1.0 has
- * none (RFC 1945 §5). */
+/* RFC 9112 §3.2: exactly one Host, even beside an absolute target, whose authority replaces it.
+ * HTTP/1.0 has none (RFC 1945 §5). */
 static void check_host(struct http_reader *reader)
 {
 	unsigned int count;
@@ -289,7 +289,8 @@ static void begin_body(struct http_reader *reader)
 
 /* ── chunks (RFC 9112 §7.1) ──────────────────────────────────────────────────────────────────── */
 
-/* Read `size [;extension]`. An extension is skipped; white space before its semicolon is refused. */
+/* Read `size [;extension]`. An extension is skipped; white space before its semicolon is
+ * refused. */
 static void take_chunk_size(struct http_reader *reader, const char *line)
 {
 	size_t room = reader->limits.body_bytes - reader->body.size;
@@ -306,7 +307,8 @@ static void take_chunk_size(struct http_reader *reader, const char *line)
 		refuse_request(reader, 413, "The body of the request is too large.");
 		return;
 	}
-	/* Extensions and leading zeros count as headers; plain sizes are bounded by their chunks. */
+	/* Extensions and leading zeros count as headers; plain sizes are bounded by their
+	 * chunks. */
 	reader->used += strlen(at) + (size_t)(at - line > CHUNK_DIGITS ? at - line : 0);
 	if (reader->used > reader->limits.header_bytes)
 		refuse_request(reader, 431, "The headers of the request are too large.");

@@ -7,18 +7,20 @@
 #include "util/buffer.h"
 
 /*
- * The reader of one request of HTTP/1.1 or 1.0 (RFC 9112), for bytes that anybody on the internet may send.
+ * The reader of one request of HTTP/1.1 or 1.0 (RFC 9112), for bytes that anybody on the internet
+ * may send.
  *
  *   REQUEST_LINE ─▶ FIELDS ─┬─ no body ────────────────────────────────▶ DONE
  *                           ├─ Content-Length ─▶ SIZED ────────────────▶ DONE
  *                           └─ chunked ─▶ CHUNK_SIZE ⇄ CHUNK ─▶ TRAILERS ─▶ DONE
  *        any rule broken ─▶ REFUSED, with the status and the reason for a response
  *
- * The outcome is a function of the bytes, and of the room that the caller has for a body: it does not depend on the
- * pieces that they come in. The reader refuses every request that two readers could understand differently: a line that does not
- * end in CR LF, a folded line, white space before a colon, a second Host or Content-Length, a
- * length beside a transfer coding, a transfer coding in HTTP/1.0, and a version other than HTTP/1.1 and 1.0. A request
- * of HTTP/1.0 may lack Host.
+ * The outcome is a function of the bytes, and of the room that the caller has for a body: it does
+ * not depend on the pieces that they come in. The reader refuses every request that two readers
+ * could understand differently: a line that does not end in CR LF, a folded line, white space
+ * before a colon, a second Host or Content-Length, a length beside a transfer coding, a transfer
+ * coding in HTTP/1.0, and a version other than HTTP/1.1 and 1.0. A request of HTTP/1.0 may lack
+ * Host.
  */
 
 struct http_limits {
@@ -63,7 +65,9 @@ struct http_reader {
 	struct http_field fields[HTTP_FIELDS_MAX];
 	unsigned int n_fields;
 	size_t left; /* bytes of the body or chunk that are still to come */
-	size_t room; /* the bytes that the body may have now; the caller may set it before each http_reader_feed() */
+	/* the bytes that the body may have now; the caller may set it before each
+	 * http_reader_feed() */
+	size_t room;
 	struct buffer body;
 	unsigned int status; /* after a refusal: the status code of the response */
 	const char *reason;  /* after a refusal: a sentence, a constant text */
@@ -75,8 +79,9 @@ void http_reader_begin(struct http_reader *reader, const struct http_limits *lim
 /* Free the memory of @reader, which may be zeroed. */
 void http_reader_deinit(struct http_reader *reader);
 
-/* Read on. A body that is announced to be larger than the room, or is, is refused with 503 before it is kept. Return
- * how many of the @size bytes belong to the request: all, until the state is HTTP_DONE or HTTP_REFUSED. */
+/* Read on. A body that is announced to be larger than the room, or is, is refused with 503 before
+ * it is kept. Return how many of the @size bytes belong to the request: all, until the state is
+ * HTTP_DONE or HTTP_REFUSED. */
 size_t http_reader_feed(struct http_reader *reader, const char *bytes, size_t size);
 
 /* Return whether the request is complete or refused. */
@@ -105,14 +110,14 @@ static inline const char *http_host(const struct http_reader *reader)
  * fields have that name; the value is that of the first. */
 const char *http_field(const struct http_reader *reader, const char *name, unsigned int *ret_count);
 
-/* Return the value of the last field @name (in any case) before the field *@at, and set *@at to it; or NULL. Begin with
- * *@at n_fields. */
+/* Return the value of the last field @name (in any case) before the field *@at, and set *@at to it;
+ * or NULL. Begin with *@at n_fields. */
 const char *http_field_before(const struct http_reader *reader, const char *name, unsigned int *at);
 
 /* Return whether a field @name lists @element (RFC 9110 §5.3: the lists of several fields are one
  * list). */
 bool http_field_has(const struct http_reader *reader, const char *name, const char *element);
 
-/* Return whether a field Accept lists the media type @type, whatever its parameters, with a weight above zero
- * (RFC 9110 §12.5.1). Wildcards do not count. */
+/* Return whether a field Accept lists the media type @type, whatever its parameters, with a weight
+ * above zero (RFC 9110 §12.5.1). Wildcards do not count. */
 bool http_accepts(const struct http_reader *reader, const char *type);

@@ -45,7 +45,9 @@ enum call_outcome {
 	CALL_RESULT, /* text and tape: the JSON result */
 	CALL_FAILED, /* text: the message of the tool, UTF-8 */
 	CALL_ERROR,  /* text and tape: the failure with its facts, as WIRE_ERROR has them */
-	CALL_TIMED_OUT, /* the deadline passed, waiting or running; text: a fault of the toolbox meanwhile, or NULL */
+	/* the deadline passed, waiting or running; text: a fault of the toolbox meanwhile, or
+	 * NULL */
+	CALL_TIMED_OUT,
 	CALL_CANCELLED,   /* by runner_cancel() */
 	CALL_CRASHED,     /* exit: how the worker ended */
 	CALL_TOO_LARGE,   /* exit: the size of the answer, and the limit */

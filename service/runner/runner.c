@@ -279,7 +279,8 @@ static void start_worker(struct runner *runner, struct worker *worker, enum runn
 }
 
 /* Let a call that an idle worker has not taken wait. A worker that died unnoticed costs no call an
- * error: ended() follows and starts the next one. One that carries calls may take it later: ready() follows. */
+ * error: ended() follows and starts the next one. One that carries calls may take it later: ready()
+ * follows. */
 static void note_run_failed(struct runner *runner, int error)
 {
 	log_debug("%s: the host takes no call: %s", runner->package->id, strerror(-error));
@@ -291,9 +292,9 @@ static void note_run_failed(struct runner *runner, int error)
 
 /*
  * Calls are sent ahead of their turn because that makes 3.9 times as many calls per second with 64
- * in flight (0.95 instead of 0.27 of an echo's), 1.6 times with 4 in flight: when a host is done with
- * a call, the next one is in its socket, and the daemon takes several answers in one turn. Measured
- * by bus-load and bus-echo of tests/bench/call on two cores, `add`, medians of 5 rounds.
+ * in flight (0.95 instead of 0.27 of an echo's), 1.6 times with 4 in flight: when a host is done
+ * with a call, the next one is in its socket, and the daemon takes several answers in one turn.
+ * Measured by bus-load and bus-echo of tests/bench/call on two cores, `add`, medians of 5 rounds.
  *
  *   queue    4   5   6   7   8 …      all of these wait: their clocks run, they can be cancelled
  *            └───┴───┘
@@ -304,8 +305,8 @@ static void note_run_failed(struct runner *runner, int error)
  * it begins the call, and the next worker gets the calls after it. By then the host may have run
  * some of them, and runs them again. That does no harm to tools that only read, so no others are
  * sent ahead. Nor is any call where several workers share the queue: another worker may be free
- * first. Only calls of native tools are sent ahead: hosts of the other kinds receive the time that is
- * left, which counts from the turn of the call.
+ * first. Only calls of native tools are sent ahead: hosts of the other kinds receive the time that
+ * is left, which counts from the turn of the call.
  */
 static bool may_go_ahead(const struct runner *runner, const struct runner_call *call)
 {
@@ -557,8 +558,8 @@ static bool will_not_load(const struct host_exit *exit)
 	return exit->reason == HOST_REFUSED || exit->reason == HOST_TOO_SLOW;
 }
 
-/* Count the end of a worker if it is a crash, not a kill of ours (contract.md, Processes). Returns whether there
- * were too many. */
+/* Count the end of a worker if it is a crash, not a kill of ours (contract.md, Processes). Returns
+ * whether there were too many. */
 static bool count_crash(struct runner *runner, const struct host_exit *exit)
 {
 	if (exit->reason == HOST_TOO_LARGE || will_not_load(exit))

@@ -29,8 +29,8 @@
  *
  *   a call:   waiting ──▶ running ──▶ done     exactly once, whatever happens
  *
- * There are up to `workers` workers (runner/worker.h), each with a host process that runs one call, or
- * carries several. The runner starts another one when all others are busy. A tool with
+ * There are up to `workers` workers (runner/worker.h), each with a host process that runs one call,
+ * or carries several. The runner starts another one when all others are busy. A tool with
  * `"parallel": false` waits until no other call runs, and runs alone; calls never overtake each
  * other. A single worker is sent some of the waiting calls ahead of their turn if that does no harm
  * (see runner.c); everywhere else they count as waiting.
@@ -38,11 +38,11 @@
  * A worker that is no longer needed (idle_s over, the runner retired, the daemon stops) ends its
  * toolbox in order while everything else goes on (host/reaper.h); one that runs a call is killed.
  *
- * The clock of a call counts waiting and running, except while the first worker starts. Each report of
- * progress of a call with most_ms begins its deadline anew, up to that time in all. The runner
+ * The clock of a call counts waiting and running, except while the first worker starts. Each report
+ * of progress of a call with most_ms begins its deadline anew, up to that time in all. The runner
  * kills the host of a call that runs over its deadline or is cancelled: there is no other way to
- * stop a C function. Only a host that carries calls ends one and goes on. After a crash it starts a worker again at once, then after 50 ms doubling to
- * 5 s (runner/crashes.h).
+ * stop a C function. Only a host that carries calls ends one and goes on. After a crash it starts a
+ * worker again at once, then after 50 ms doubling to 5 s (runner/crashes.h).
  */
 struct runner;
 
@@ -80,8 +80,8 @@ struct runner_handler {
 	/* @call, which runs, reports its progress: a JSON object that is not checked further. */
 	void (*progressed)(void *data, struct runner_call *call, const struct json_tape *progress);
 
-	/* The package of @runner, which is not retired, is not as its hosts were given it any more: its server lists other
-	 * tools, or a call waits for a host whose library is another one. */
+	/* The package of @runner, which is not retired, is not as its hosts were given it any more:
+	 * its server lists other tools, or a call waits for a host whose library is another one. */
 	void (*stale)(void *data, struct runner *runner);
 
 	/* @host, of a kind that has the bus, sent something to it (host/host.h); @host is gone. */
@@ -92,7 +92,8 @@ struct runner_handler {
 	/* A host process starts. */
 	void (*started)(void *data, struct runner *runner, enum runner_start reason);
 
-	/* After runner_retire(): the runner has no calls and no hosts, and may be freed from here. */
+	/* After runner_retire(): the runner has no calls and no hosts, and may be freed from
+	 * here. */
 	void (*drained)(void *data, struct runner *runner);
 };
 
@@ -101,7 +102,8 @@ struct runner_handler {
 int runner_new(struct loop *loop, struct package *package, const struct runner_options *options,
 	const struct runner_handler *handler, void *data, struct runner **ret_runner);
 
-/* Kill the workers and free the runner. Calls in it are not reported: end them first. Takes NULL. */
+/* Kill the workers and free the runner. Calls in it are not reported: end them first. Takes
+ * NULL. */
 void runner_free(struct runner *runner);
 
 /* Change the limits, after the configuration was read again. */
@@ -118,9 +120,10 @@ enum runner_status {
 };
 
 /*
- * Take @call, whose id and tool are set, to run it with the JSON text @arguments within @timeout_ms.
- * Returns 0; done() is then called once, after this function has returned. Else a runner_status or
- * -ENOMEM, and done() is never called. The runner must not be retired, and the call in no runner.
+ * Take @call, whose id and tool are set, to run it with the JSON text @arguments within
+ * @timeout_ms. Returns 0; done() is then called once, after this function has returned. Else a
+ * runner_status or -ENOMEM, and done() is never called. The runner must not be retired, and the
+ * call in no runner.
  */
 int runner_submit(struct runner *runner, struct runner_call *call, const char *arguments,
 	size_t size, uint64_t timeout_ms);
@@ -167,8 +170,8 @@ uint32_t runner_n_calls(const struct runner *runner);
 /* Return the seconds until @tool may run again after its last run; 0: it may run now. */
 double runner_cooldown_s(const struct runner *runner, const struct tool *tool);
 
-/* Return the debt for the time that the checks of the package's results take. The owner of the runner
- * charges it. */
+/* Return the debt for the time that the checks of the package's results take. The owner of the
+ * runner charges it. */
 struct debt *runner_debt(struct runner *runner);
 
 /* Return the last lines that its hosts have printed. */
@@ -177,9 +180,9 @@ const struct output_tail *runner_output(const struct runner *runner);
 /* Return since when the runner is in its state: a time of stamp_now_ns(). */
 int64_t runner_state_since_ns(const struct runner *runner);
 
-/* Count a call of @tool, which is one of the runner's package, when it is answered: one that was refused
- * with the error @code before it could run; one that took @duration_us. Its owner does that.
- * @code: constant text, or NULL when there was no error; @text of @size bytes explains it. */
+/* Count a call of @tool, which is one of the runner's package, when it is answered: one that was
+ * refused with the error @code before it could run; one that took @duration_us. Its owner does
+ * that. @code: constant text, or NULL when there was no error; @text of @size bytes explains it. */
 void runner_count_refused(struct runner *runner, const struct tool *tool, const char *code);
 void runner_count(struct runner *runner, const struct tool *tool, uint64_t duration_us,
 	const char *code, const char *text, size_t size);

@@ -7,8 +7,8 @@
 #include "util/histogram.h"
 
 /*
- * The figures of the tools of a package. A tool's are made with its first call, since most tools of a
- * large catalogue are never called.
+ * The figures of the tools of a package. A tool's are made with its first call, since most tools of
+ * a large catalogue are never called.
  *
  *   tools of the package    add   divide   get   set …
  *   by_tool                  ●      ○       ○     ●        ○ NULL: never called
@@ -45,8 +45,8 @@ void tool_statistics_deinit(struct tool_statistics *statistics);
 /* Make the figures of the tool with the index @tool, which has none. NULL without memory. */
 struct statistics *tool_statistics_make(struct tool_statistics *statistics, uint32_t tool);
 
-/* Return the figures of the tool with the index @tool, to be counted in. NULL without memory: the call
- * is not counted. */
+/* Return the figures of the tool with the index @tool, to be counted in. NULL without memory: the
+ * call is not counted. */
 static inline struct statistics *tool_statistics_take(
 	struct tool_statistics *statistics, uint32_t tool)
 {
@@ -62,7 +62,8 @@ static inline const struct statistics *tool_statistics_find(
 	return statistics->by_tool[tool];
 }
 
-/* Count a failure with the constant text @code now. @text of @size bytes explains it, and is cut. */
+/* Count a failure with the constant text @code now. @text of @size bytes explains it, and is
+ * cut. */
 void statistics_note_failure(
 	struct statistics *statistics, const char *code, const char *text, size_t size);
 

@@ -11,10 +11,11 @@
  *   used ────┼───────────────┼───────────────┼───────────────┼────▶
  *             answer answer    a call runs …   runs …          100 ms used, 2 answers: heavy
  *
- * Where processors are short, a heavy host takes them from the daemon, which serves everybody, so it is made nicer.
- * A light one is not: the daemon, woken by each of its answers, would interrupt it, which halves the calls per
- * second. A look costs two system calls, and comes every WEIGHT_LOOK_MS at most, so that a short call costs none. A host
- * that waits for a processor, or for anything else, uses none, and stays light.
+ * Where processors are short, a heavy host takes them from the daemon, which serves everybody, so
+ * it is made nicer. A light one is not: the daemon, woken by each of its answers, would interrupt
+ * it, which halves the calls per second. A look costs two system calls, and comes every
+ * WEIGHT_LOOK_MS at most, so that a short call costs none. A host that waits for a processor, or
+ * for anything else, uses none, and stays light.
  */
 
 /* The time between two looks at a host. */
@@ -53,8 +54,8 @@ static inline void weight_note_answer(struct weight *weight)
 	weight->n_answers++;
 }
 
-/* Look at a host that has used @used_ns by now. Return whether it is heavy; counting begins anew with each
- * judgement. */
+/* Look at a host that has used @used_ns by now. Return whether it is heavy; counting begins anew
+ * with each judgement. */
 bool weight_look(struct weight *weight, uint64_t used_ns);
 
 /* Return whether the host has used more before the last look than a host at rest does. */

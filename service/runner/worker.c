@@ -18,8 +18,8 @@
  *   calls[0]   runs
  *   calls[1…]  are in the socket, in the order in which they will run; NULL: cancelled since
  *
- * Nothing can be taken out of the socket. When the host begins a call that was cancelled, the worker
- * is gone.
+ * Nothing can be taken out of the socket. When the host begins a call that was cancelled, the
+ * worker is gone.
  *
  * A host that carries calls runs all of calls[], and ends one on request.
  */
@@ -94,10 +94,10 @@ static void note_carried(struct worker *worker)
 /* ── the weight of its host ──────────────────────────────────────────────────────────────────── */
 
 /*
- * A host that may start programs yields from its start on: a call of it takes milliseconds, and its clock lacks the
- * time of programs. Any other begins with the priority of the daemon, and yields when it is heavy. Once a host was
- * heavy, or was not ended in order, all that start later yield: else those that are started again and again would
- * take the processors.
+ * A host that may start programs yields from its start on: a call of it takes milliseconds, and its
+ * clock lacks the time of programs. Any other begins with the priority of the daemon, and yields
+ * when it is heavy. Once a host was heavy, or was not ended in order, all that start later yield:
+ * else those that are started again and again would take the processors.
  */
 
 /* Begin to look at the host, unless that goes on. */
@@ -348,7 +348,8 @@ static void host_has_answered(void *data, uint64_t id, const struct host_answer 
 }
 
 /* A tenth of that is more than a person can read; a host that reports more has to wait, so that it
- * costs the daemon next to nothing. One that carries calls may report at the pace of each (util/pace.h). */
+ * costs the daemon next to nothing. One that carries calls may report at the pace of each
+ * (util/pace.h). */
 static void bound_progress(struct worker *worker)
 {
 	uint64_t now_ms = clock_now_ms();

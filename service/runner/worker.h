@@ -13,8 +13,8 @@
 #include "util/cleanup.h"
 
 /*
- * A worker runs calls for a package. This is the seam between the schedule of a runner, which is the
- * same for every kind of package, and the one that does the work.
+ * A worker runs calls for a package. This is the seam between the schedule of a runner, which is
+ * the same for every kind of package, and the one that does the work.
  *
  *   runner.c   start, run, send ahead, cancel, dismiss, drop   worker.c        a host process
  *              ──────────────────────────────────────────────▶         ──────▶ (host/host.h)
@@ -30,16 +30,16 @@
  *       │                 ▼             ▼           ▼           ▼
  *       └──────────────── ended, or dropped; from IDLE also dismissed
  *
- * A worker that carries several calls is SHARED while it runs some and has room for more, and RUNNING when
- * it has no room. Other workers are never SHARED.
+ * A worker that carries several calls is SHARED while it runs some and has room for more, and
+ * RUNNING when it has no room. Other workers are never SHARED.
  *
  * The runner owns the queue, deadlines, cooldowns, crash counts, back-off and statistics. It passes
  * every call to a worker together with the time that is left of it, and ends it there by
  * worker_cancel(). All functions name the call that they are about, so a worker may have several.
  *
- * Three things belong to the host process, the only implementation so far: struct worker_options; the
- * struct host that bus_message() and host_gone() pass on; and the reasons in struct host_exit. A host
- * that runs one call at a time can only be cancelled by killing the process.
+ * Three things belong to the host process, the only implementation so far: struct worker_options;
+ * the struct host that bus_message() and host_gone() pass on; and the reasons in struct host_exit.
+ * A host that runs one call at a time can only be cancelled by killing the process.
  */
 
 enum worker_state {
@@ -90,13 +90,13 @@ struct worker_options {
 
 /* The events of a worker. */
 struct worker_handler {
-	/* A start has succeeded: the worker is idle. Or it has room for a call again, which it had not because
-	 * its host has not read what was sent. */
+	/* A start has succeeded: the worker is idle. Or it has room for a call again, which it had
+	 * not because its host has not read what was sent. */
 	void (*ready)(void *data);
 
 	/* @call is over: it has a result, failed or reported an error, and no longer belongs to
-	 * @worker, which can take another. It is gone instead if it now runs a call that was sent ahead and
-	 * cancelled since. */
+	 * @worker, which can take another. It is gone instead if it now runs a call that was sent
+	 * ahead and cancelled since. */
 	void (*done)(void *data, struct worker *worker, struct runner_call *call,
 		const struct call_result *result);
 
@@ -106,7 +106,8 @@ struct worker_handler {
 	/* The package is not as its host was given it any more (see host/host.h). */
 	void (*stale)(void *data);
 
-	/* @host, of a kind that has the bus, sent something to it (see host/host.h); @host is gone. */
+	/* @host, of a kind that has the bus, sent something to it (see host/host.h); @host is
+	 * gone. */
 	void (*bus_message)(void *data, struct host *host, const struct json_tape *object,
 		const char *text, size_t size);
 	void (*host_gone)(void *data, const struct host *host);
@@ -143,10 +144,10 @@ unsigned int worker_capacity(const struct package *package);
  * is still free and no event follows. */
 int worker_start(struct worker *worker);
 
-/* Let a worker that can take a call run @call with the JSON text @arguments: done() or ended() follows.
- * @arguments is not used if the call was sent ahead. Returns 0, or a negative errno; then the call has not
- * begun and still is the caller's: after -EPIPE the worker is gone; after -EBUSY one that carries calls
- * takes no more, until ready(); after any other error it is free. */
+/* Let a worker that can take a call run @call with the JSON text @arguments: done() or ended()
+ * follows. @arguments is not used if the call was sent ahead. Returns 0, or a negative errno; then
+ * the call has not begun and still is the caller's: after -EPIPE the worker is gone; after -EBUSY
+ * one that carries calls takes no more, until ready(); after any other error it is free. */
 int worker_run(struct worker *worker, struct runner_call *call, const char *arguments, size_t size);
 
 /* Send @call, which waits, to a running worker before its turn: once its turn comes, worker_run()

@@ -18,9 +18,9 @@
  *   "{\"a\": 1}", "[1]"  ──▶ {"a": 1}, [1] where an object or an array is
  *   null, "null"         ──▶ absent       where null is not taken, and the member is optional
  *
- * A value is replaced only when no schema that applies accepts its type, and no other values are: "yes" is not true,
- * and no value becomes a string. A branch of anyOf and oneOf applies
- * if it is the only one that accepts the type of the value.
+ * A value is replaced only when no schema that applies accepts its type, and no other values are:
+ * "yes" is not true, and no value becomes a string. A branch of anyOf and oneOf applies if it is
+ * the only one that accepts the type of the value.
  */
 struct coercion {
 	struct rewrite rewrite; /* first, so that one is the other */
@@ -96,8 +96,8 @@ static void write_inner(
 	context->tape = tape;
 }
 
-/* Read the JSON value that the string at @index holds, also one of Python's words, into @inner, with @text as its
- * memory. Return whether there is one. */
+/* Read the JSON value that the string at @index holds, also one of Python's words, into @inner,
+ * with @text as its memory. Return whether there is one. */
 static bool read_held(
 	struct rewrite *rewrite, uint32_t index, struct buffer *text, struct json_tape *inner)
 {
@@ -120,8 +120,8 @@ static bool read_held(
 	return r == 0 && text->size > 0;
 }
 
-/* Return whether the member that is replaced is declared by its name, and no schema of its object requires it.
- * The entry of a map is not: there null may be a value. */
+/* Return whether the member that is replaced is declared by its name, and no schema of its object
+ * requires it. The entry of a map is not: there null may be a value. */
 static bool is_optional(struct rewrite *rewrite, struct rewrite_set set)
 {
 	bool is_declared = false;

@@ -77,8 +77,9 @@ struct schema_context {
 	uint64_t end_ns;       /* the thread's time; 0: the clock was not read yet */
 	uint64_t most_ns;      /* from the first look to the end */
 	uint64_t limit_ns;     /* the same, before what reading the instance costs is added */
-	bool has_spelled; /* a whole number has a fraction or an exponent where an integer is meant */
-	bool is_linear;   /* the schema costs no more than the instance is long: no bounds */
+	/* a whole number has a fraction or an exponent where an integer is meant */
+	bool has_spelled;
+	bool is_linear; /* the schema costs no more than the instance is long: no bounds */
 	uint32_t depth;
 	enum context_stop stop;
 	struct buffer text; /* a decoded string */

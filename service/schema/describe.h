@@ -33,7 +33,8 @@ void describe_node(const struct node *node, struct buffer *out);
 /* Describe the values that satisfy one of the branches of @applicator. */
 void describe_alternatives(const struct node_applicator *applicator, struct buffer *out);
 
-/* Append @before and the `contentEncoding` of strings of @node, if it has one; return whether it has. */
+/* Append @before and the `contentEncoding` of strings of @node, if it has one; return whether it
+ * has. */
 bool describe_encoding(const struct node *node, const char *before, struct buffer *out);
 
 /* The types that @node describes without naming them: {"minimum": 1} wants a number of that. */

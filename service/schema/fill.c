@@ -7,7 +7,8 @@
 /*
  * Fill in defaults: the absent properties that have a default are appended after the last member of
  * an object. Branches apply when they hold. When two schemas have a default for one property, the
- * first is used. A schema whose mistakes are ignored may have defaults that do not satisfy it: these are left out.
+ * first is used. A schema whose mistakes are ignored may have defaults that do not satisfy it:
+ * these are left out.
  *
  * Write integers as their digits: 2.0 and 1e1 are integers to a schema, and to few programs.
  */

@@ -170,8 +170,8 @@ struct node_applicator {
 	enum node_applicator_kind kind;
 	uint32_t n_nodes;
 	struct node **nodes;
-	/* NODE_DYNAMIC_REF: the candidates, in the order of their resources, shared by all that name
-	 * the same anchor; while compiling, the index of its name in the library */
+	/* NODE_DYNAMIC_REF: the candidates, in the order of their resources, shared by all that
+	 * name the same anchor; while compiling, the index of its name in the library */
 	uint32_t n_candidates;
 	const struct node_candidate *candidates;
 	uint32_t name;

@@ -14,9 +14,9 @@
  *                       └─ under way: it contains itself ──▶ gets a number; next pass:
  *                                                           {"$ref": "#/$defs/rN"}, and a definition rN
  *
- * A pass that has found a new target which contains itself is written again; so there are as many passes as
- * there are such targets at most, and PASSES_MAX. A schema that fails in this way has a number for every
- * target: that takes one pass, and about the bytes of the schema.
+ * A pass that has found a new target which contains itself is written again; so there are as many
+ * passes as there are such targets at most, and PASSES_MAX. A schema that fails in this way has a
+ * number for every target: that takes one pass, and about the bytes of the schema.
  */
 
 #define DEPTH_MAX      64   /* references in one another, and levels of a schema, when inlined */
@@ -79,7 +79,8 @@ static void begin_copied_member(struct writer *writer, uint32_t key, bool *is_fi
 
 /* ── references ──────────────────────────────────────────────────────────────────────────────── */
 
-/* Return the token of the text of the reference that the object at @schema is or has, or JSON_NONE. */
+/* Return the token of the text of the reference that the object at @schema is or has, or
+ * JSON_NONE. */
 static uint32_t find_reference(const struct writer *writer, const struct place *schema)
 {
 	uint32_t at = json_find(writer->tape, schema->token, "$ref");
@@ -264,8 +265,8 @@ static void write_prefix(
 		buffer_append_string(writer->out, "{}");
 }
 
-/* Write the dependencies at @object whose values are arrays, or those that are schemas, as the member
- * @name, unless the schema has one. */
+/* Write the dependencies at @object whose values are arrays, or those that are schemas, as the
+ * member @name, unless the schema has one. */
 static void write_dependencies_of(struct writer *writer, const struct place *schema,
 	uint32_t object, bool are_arrays, bool *is_first)
 {
@@ -404,7 +405,8 @@ static enum siblings find_siblings(const struct writer *writer, const struct pla
 	return found;
 }
 
-/* Write the members of @schema with @target, to which it refers, as one more schema of its `allOf`. */
+/* Write the members of @schema with @target, to which it refers, as one more schema of its
+ * `allOf`. */
 static void write_with_all(
 	struct writer *writer, const struct place *schema, const struct place *target)
 {
@@ -445,8 +447,8 @@ static void write_merged(
 	buffer_append_char(writer->out, '}');
 }
 
-/* Write the object at @schema without its reference; with the one to the definition @number, unless that
- * is 0. */
+/* Write the object at @schema without its reference; with the one to the definition @number, unless
+ * that is 0. */
 static void write_portable_object(
 	struct writer *writer, const struct place *schema, uint32_t number)
 {

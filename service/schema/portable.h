@@ -6,9 +6,9 @@
 #include "util/buffer.h"
 
 /*
- * A schema for documents that other programs read. They know less of JSON Schema than we check: most read one
- * draft, follow only references into the document itself, and expect an object where a schema is. So a
- * portable schema is of draft 2020-12, and means the same wherever it is put:
+ * A schema for documents that other programs read. They know less of JSON Schema than we check:
+ * most read one draft, follow only references into the document itself, and expect an object where
+ * a schema is. So a portable schema is of draft 2020-12, and means the same wherever it is put:
  *
  *   $ref, $dynamicRef    replaced by the schema that they mean; one that contains itself becomes a definition
  *   $schema, $id, anchors, $defs, discriminator    left out: no reference needs them any more
@@ -20,8 +20,8 @@
  *   unknown keywords     left out where the value is an object or array, or the other draft knows it
  *   the rest             as it is
  *
- * A schema that would grow too long by this has each target of a reference as a definition. A reference that
- * leads out of the schema, as to a metaschema, counts as {}.
+ * A schema that would grow too long by this has each target of a reference as a definition. A
+ * reference that leads out of the schema, as to a metaschema, counts as {}.
  */
 
 /* The name of the definitions: the references to them are BASE NAME 1, BASE NAME 2, … */
@@ -45,5 +45,6 @@ extern const struct portable_names portable_own_names;
 bool portable_write(const char *text, const struct portable_names *names, struct buffer *out,
 	struct buffer *definitions);
 
-/* Append @definitions, as portable_write() wrote them, as `$defs` of the object that @out ends with. */
+/* Append @definitions, as portable_write() wrote them, as `$defs` of the object that @out ends
+ * with. */
 void portable_add_definitions(struct buffer *out, const struct buffer *definitions);

@@ -43,7 +43,8 @@ struct rewrite {
 	/* Whether the branch @node of @applicator applies to the value at @index. */
 	bool (*applies)(struct rewrite *rewrite, const struct node_applicator *applicator,
 		const struct node *node, uint32_t index);
-	/* Write another value for the one at @index, or set is_dropped; false: copy it, or go into it. */
+	/* Write another value for the one at @index, or set is_dropped; false: copy it, or go into
+	 * it. */
 	bool (*replace)(struct rewrite *rewrite, uint32_t index, struct rewrite_set set);
 	/* Add members to the object at @index. May be NULL. */
 	void (*complete)(struct rewrite *rewrite, uint32_t index, struct rewrite_set set);

@@ -53,15 +53,16 @@ struct schema_options {
 	bool assert_formats; /* `format` is asserted, not only an annotation */
 	bool check_defaults; /* refuse a `default` that does not satisfy its own schema */
 	bool is_trusted;     /* do not hold the schema against its metaschema */
-	/* A `pattern` that is no regular expression, and a `default` that does not satisfy its own schema, are
-	 * annotations: such a default is not filled in. */
+	/* A `pattern` that is no regular expression, and a `default` that does not satisfy its own
+	 * schema, are annotations: such a default is not filled in. */
 	bool ignores_mistakes;
 	/* Every `pattern` is an annotation, and a name in `patternProperties` that is no regular
-	 * expression of ECMA-262 matches all names: another checker reads them in its own language. */
+	 * expression of ECMA-262 matches all names: another checker reads them in its own
+	 * language. */
 	bool ignores_patterns;
 	uint32_t check_ms; /* the time to check one default; 0: SCHEMA_CHECK_MS */
-	/* Asked before each pattern is compiled, with @data: return true to refuse the schema, because
-	 * there is no time left. NULL: it is not asked. */
+	/* Asked before each pattern is compiled, with @data: return true to refuse the schema,
+	 * because there is no time left. NULL: it is not asked. */
 	bool (*is_over)(void *data);
 	void *data;
 	enum schema_dialect dialect;
@@ -163,9 +164,10 @@ void schema_report_write_json(const struct schema_report *report, struct buffer 
 
 /* Append the JSON text of the value at @value with every absent property that has a `default` in
  * the `properties` that apply to it filled in, at every depth, and with every whole number that the
- * schema takes and whose fraction it would not as its digits: 2 for 2.0. What else was there stays byte
- * for byte. Call it on valid instances, after their check in the same context. Sets *ret_is_changed (may be NULL) when something was filled in. 0,
- * -ENOMEM, or SCHEMA_E_UNCHECKED: do not use the text. */
+ * schema takes and whose fraction it would not as its digits: 2 for 2.0. What else was there stays
+ * byte for byte. Call it on valid instances, after their check in the same context. Sets
+ * *ret_is_changed (may be NULL) when something was filled in. 0, -ENOMEM, or SCHEMA_E_UNCHECKED: do
+ * not use the text. */
 int schema_fill(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, uint32_t value, struct buffer *out, bool *ret_is_changed);
 
@@ -178,10 +180,10 @@ int schema_coerce(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, uint32_t value, struct buffer *out,
 	struct schema_report *ret_changes);
 
-/* Append the JSON text of the value at @value with SCHEMA_MASK in place of every value that a schema
- * which applies to it calls `writeOnly`; what else was there stays byte for byte. Call it on valid
- * instances. It is a check of its own. Sets *ret_is_changed when something was replaced. 0, -ENOMEM,
- * or SCHEMA_E_UNCHECKED: do not use the text. */
+/* Append the JSON text of the value at @value with SCHEMA_MASK in place of every value that a
+ * schema which applies to it calls `writeOnly`; what else was there stays byte for byte. Call it on
+ * valid instances. It is a check of its own. Sets *ret_is_changed when something was replaced. 0,
+ * -ENOMEM, or SCHEMA_E_UNCHECKED: do not use the text. */
 #define SCHEMA_MASK "\"***\""
 int schema_mask(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, uint32_t value, struct buffer *out, bool *ret_is_changed);

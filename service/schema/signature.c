@@ -35,8 +35,8 @@ static bool has_alternative(const char *types, size_t size, const struct buffer 
 	return false;
 }
 
-/* Append an alternative, unless the type that begins at @start has it. Return whether there is room for
- * another one. */
+/* Append an alternative, unless the type that begins at @start has it. Return whether there is room
+ * for another one. */
 static bool write_alternative(
 	const struct buffer *text, size_t start, uint32_t *n_written, struct buffer *out)
 {
@@ -74,7 +74,8 @@ static void write_values(
 	}
 }
 
-/* Append the types of the branches, or of what a reference leads to. Return whether there are any. */
+/* Append the types of the branches, or of what a reference leads to. Return whether there are
+ * any. */
 static bool write_branches(const struct node *node, unsigned int depth, struct buffer *out)
 {
 	size_t start = out->size;

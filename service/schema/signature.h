@@ -10,8 +10,8 @@
  *   add(a: integer, b: integer) → result: integer
  *   find(text: string, days: array of integer, unit: "c"|"f" = "c", until?: string|null) → any
  *
- * `= VALUE` is the default of an optional parameter, `?` marks one without a default. The text is one
- * line of bounded length. It may hold control characters of the schema's author.
+ * `= VALUE` is the default of an optional parameter, `?` marks one without a default. The text is
+ * one line of bounded length. It may hold control characters of the schema's author.
  */
 
 /* Append the parameters that an object of @schema has: `a: integer, b: integer`. */

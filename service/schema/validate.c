@@ -491,7 +491,8 @@ static inline bool check_sections(
 	return !node->applicators || check_applicators(context, node, index, marks);
 }
 
-/* ── what was evaluated, and the dynamic scope: the slow entry ───────────────────────────────────── */
+/* ── what was evaluated, and the dynamic scope: the slow entry
+ * ───────────────────────────────────── */
 
 /* Let @node have what is not marked in @row, and mark it. */
 static bool check_rest(

@@ -44,8 +44,8 @@ static bool is_address(const char *host)
 	return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1;
 }
 
-/* Let @ssl ask for @host, and take no certificate that is not valid for it. An address is not asked for (RFC 6066
- * §3). */
+/* Let @ssl ask for @host, and take no certificate that is not valid for it. An address is not asked
+ * for (RFC 6066 §3). */
 static bool expect_host(SSL *ssl, const char *host)
 {
 	X509_VERIFY_PARAM *expected = SSL_get0_param(ssl);

@@ -17,5 +17,6 @@ SSL_CTX *tls_context_new(const SSL_METHOD *method);
 /* Begin a session on the socket @fd, which stays the caller's; NULL without memory. */
 struct tls_session *tls_session_new(SSL_CTX *context, int fd);
 
-/* Return the reason of the first failure that OpenSSL reports for this thread: a constant text in English. */
+/* Return the reason of the first failure that OpenSSL reports for this thread: a constant text in
+ * English. */
 const char *tls_last_reason(void);

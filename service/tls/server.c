@@ -41,7 +41,8 @@ static int give_no_passphrase(char *bytes, int size, int is_writing, void *data)
 	return 0;
 }
 
-/* Refuse anything but a regular file, which could block, and a mode with one of the bits @forbidden. */
+/* Refuse anything but a regular file, which could block, and a mode with one of the bits
+ * @forbidden. */
 static int check_file(const char *path, mode_t forbidden, char ret_reason[TLS_REASON_BYTES])
 {
 	struct stat file;

@@ -17,7 +17,8 @@ SSL_CTX *tls_context_new(const SSL_METHOD *method)
 	if (!context)
 		return NULL;
 	SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
-	/* The end of a message shows in HTTP and in a websocket: many peers end TLS without a word. */
+	/* The end of a message shows in HTTP and in a websocket: many peers end TLS without a
+	 * word. */
 	SSL_CTX_set_options(context,
 		SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF);
 	SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE |

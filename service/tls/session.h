@@ -12,17 +12,17 @@
  *                             ├─▶ struct tls_session ─▶ bytes
  *   tls/client ─ tls_connect ─┘
  *
- * A session reads and writes like the socket below it: an operation that cannot go on now fails with EAGAIN. The
- * handshake is part of the first operations. The only protocol in TLS is `http/1.1` (ALPN, RFC 7301). Renegotiation
- * is off. The process ignores SIGPIPE.
+ * A session reads and writes like the socket below it: an operation that cannot go on now fails
+ * with EAGAIN. The handshake is part of the first operations. The only protocol in TLS is
+ * `http/1.1` (ALPN, RFC 7301). Renegotiation is off. The process ignores SIGPIPE.
  */
 struct tls_session;
 
 /* The bytes of a reason, with its NUL. */
 #define TLS_REASON_BYTES 512
 
-/* The most bytes of one record (RFC 8446 §5.1). A read into so much room leaves nothing in the session for which
- * the socket would not be readable. */
+/* The most bytes of one record (RFC 8446 §5.1). A read into so much room leaves nothing in the
+ * session for which the socket would not be readable. */
 #define TLS_RECORD_BYTES (16u << 10)
 
 /* End the session, without a word to the peer. Takes NULL. */
@@ -32,15 +32,15 @@ void tls_session_free(struct tls_session *session);
  * tls_describe_failure(). */
 int tls_handshake(struct tls_session *session);
 
-/* Read up to @size bytes. Return their number, 0 at the end, or -1 with errno: EAGAIN, or EPROTO with
- * tls_describe_failure(). */
+/* Read up to @size bytes. Return their number, 0 at the end, or -1 with errno: EAGAIN, or EPROTO
+ * with tls_describe_failure(). */
 ssize_t tls_read(struct tls_session *session, void *bytes, size_t size);
 
 /* Look whether there is something to read: 1, or as tls_read(). */
 int tls_peek(struct tls_session *session);
 
-/* Write up to @size bytes, which may be less. Return their number, or -1 with errno. After EAGAIN the next bytes
- * have to begin with the same ones. */
+/* Write up to @size bytes, which may be less. Return their number, or -1 with errno. After EAGAIN
+ * the next bytes have to begin with the same ones. */
 ssize_t tls_write(struct tls_session *session, const void *bytes, size_t size);
 
 /* Return whether anything was read. */

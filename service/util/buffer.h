@@ -28,8 +28,8 @@ void buffer_deinit(struct buffer *buffer);
 /* Drop the contents and the error, but keep the memory for the next use. */
 void buffer_reset(struct buffer *buffer);
 
-/* Reset the buffer, and free its memory if that exceeds @kept_bytes: one large use must not keep its
- * memory for ever. */
+/* Reset the buffer, and free its memory if that exceeds @kept_bytes: one large use must not keep
+ * its memory for ever. */
 void buffer_recycle(struct buffer *buffer, size_t kept_bytes);
 
 /* Return 0 if every append succeeded, else -ENOMEM or -EMSGSIZE. */

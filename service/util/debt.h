@@ -6,15 +6,15 @@
 
 /*
  * The share that one party has in the time of the loop. Work of up to DEBT_FREE_NS is free. Longer
- * work is paid with time: its party owes a multiple of it, and gets no more of it while it owes more
- * than its credit.
+ * work is paid with time: its party owes a multiple of it, and gets no more of it while it owes
+ * more than its credit.
  *
  *          work          owed                      nothing owed
  *   ──────█████───────────────────────────────────────────────▶ time
  *         price × factor ◀──────────────────────────▶│ paid_ns
  *
- * With a factor of 4, a party has at most a quarter of the loop. Work beyond DEBT_LONG_NS at once has
- * a higher price: others notice it as a delay.
+ * With a factor of 4, a party has at most a quarter of the loop. Work beyond DEBT_LONG_NS at once
+ * has a higher price: others notice it as a delay.
  */
 struct debt {
 	uint64_t paid_ns; /* when everything is paid, by clock_now_ns() */

@@ -39,7 +39,8 @@ static struct held_line {
 static size_t n_held;
 static bool is_holding;
 
-/* Return whether stderr is the journal, by the variable that systemd sets (systemd.exec(5), $JOURNAL_STREAM). */
+/* Return whether stderr is the journal, by the variable that systemd sets (systemd.exec(5),
+ * $JOURNAL_STREAM). */
 static bool is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");

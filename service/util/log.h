@@ -15,8 +15,8 @@
  *   plain  info listening on ws://127.0.0.1:8181/core
  *
  * Library code returns errors and the edges log them: one failure, one line. Lines may quote what
- * peers send, so they are made visible (util/visible.h). When stderr is the journal, each line begins
- * with its priority, such as `<3>` (sd-daemon(3)).
+ * peers send, so they are made visible (util/visible.h). When stderr is the journal, each line
+ * begins with its priority, such as `<3>` (sd-daemon(3)).
  */
 
 enum log_level {
@@ -29,7 +29,8 @@ enum log_level {
 enum log_format {
 	LOG_FORMAT_TEXT,
 	LOG_FORMAT_JSON,
-	LOG_FORMAT_PLAIN, /* for a command that shows lines of a service as its own; it has no name */
+	/* for a command that shows lines of a service as its own; it has no name */
+	LOG_FORMAT_PLAIN,
 };
 
 /* Hold lines back until log_setup(): a program that reads level and format from files has lines to

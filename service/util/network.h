@@ -5,7 +5,8 @@
 #include <stdbool.h>
 
 /*
- * Addresses of the internet, IPv4 and IPv6 alike: an IPv4 address is kept as ::ffff:a.b.c.d (RFC 4291 §2.5.5.2).
+ * Addresses of the internet, IPv4 and IPv6 alike: an IPv4 address is kept as ::ffff:a.b.c.d (RFC
+ * 4291 §2.5.5.2).
  *
  *   10.0.0.0/8   ::ffff:10.0.0.0 and 104 bits
  *   fd00::/8     fd00:: and 8 bits
@@ -18,8 +19,8 @@ struct network {
 /* Room for the text of a network. */
 #define NETWORK_BYTES (INET6_ADDRSTRLEN + sizeof("/128"))
 
-/* Read the address of the other end of the connection @fd. Return false when there is none: it is a Unix socket, or
- * the end is gone. */
+/* Read the address of the other end of the connection @fd. Return false when there is none: it is a
+ * Unix socket, or the end is gone. */
 bool network_read_peer(int fd, struct in6_addr *ret_address);
 
 /* Read @text, an address without brackets or a port. Return whether it is one. */
@@ -37,10 +38,10 @@ bool network_has(const struct network *network, const struct in6_addr *address);
 /* Return whether @address is one of the loopback. */
 bool network_is_local(const struct in6_addr *address);
 
-/* Return whether the other end of the connection @fd is on this device: at an address of the loopback, or on a Unix
- * socket. */
+/* Return whether the other end of the connection @fd is on this device: at an address of the
+ * loopback, or on a Unix socket. */
 bool network_peer_is_local(int fd);
 
-/* Write the network of @address that one holder has, who can choose any address in it: 127.0.0.0/8 (also of ::1), the
- * /64 of an IPv6 address, else @address itself. */
+/* Write the network of @address that one holder has, who can choose any address in it: 127.0.0.0/8
+ * (also of ::1), the /64 of an IPv6 address, else @address itself. */
 void network_write_holder(const struct in6_addr *address, char ret_text[NETWORK_BYTES]);

@@ -20,18 +20,20 @@ struct paths {
 	char library_dir[PATH_MAX];  /* $PREFIX/lib/toolboxd */
 };
 
-/* Return 0, or -ENOENT when there is no toolbox-host: @ret_paths->host_program is then the last path
- * that was tried. */
+/* Return 0, or -ENOENT when there is no toolbox-host: @ret_paths->host_program is then the last
+ * path that was tried. */
 int paths_find(struct paths *ret_paths);
 
-/* Return the user's home folder; the caller frees it. Return NULL when there is none, or without memory. */
+/* Return the user's home folder; the caller frees it. Return NULL when there is none, or without
+ * memory. */
 char *paths_home(void);
 
 /* Return the folder that the XDG variable @variable names, else @fallback in the home folder; the
- * caller frees it. Return NULL when there is neither, or without memory. A path that is not absolute
- * is ignored. */
+ * caller frees it. Return NULL when there is neither, or without memory. A path that is not
+ * absolute is ignored. */
 char *paths_xdg_home(const char *variable, const char *fallback);
 
-/* Return our state folder: the first of $STATE_DIRECTORY (systemd), else toolboxd in $XDG_STATE_HOME or
- * ~/.local/state; the caller frees it. Return NULL when there is none, or without memory. */
+/* Return our state folder: the first of $STATE_DIRECTORY (systemd), else toolboxd in
+ * $XDG_STATE_HOME or ~/.local/state; the caller frees it. Return NULL when there is none, or
+ * without memory. */
 char *paths_state(void);

@@ -20,8 +20,8 @@ static const char *skip_final(const char *at, const char *end, char first)
 	return at < end && *at >= first && *at <= '~' ? at + 1 : at;
 }
 
-/* Return the end of the string whose content begins at @at, or @at if it has none in its line. The next
- * escape sequence ends the search, so that all searches together read a text once. */
+/* Return the end of the string whose content begins at @at, or @at if it has none in its line. The
+ * next escape sequence ends the search, so that all searches together read a text once. */
 static const char *skip_string(const char *at, const char *end)
 {
 	for (const char *c = at; c < end && *c != '\n'; c++) {

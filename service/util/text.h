@@ -27,8 +27,8 @@ bool text_is_nearer(const char *name, size_t name_size, const char *candidate,
 /* Cut the white space off both ends of @text. Return its new start. */
 char *text_trim(char *text);
 
-/* Write @url, or a part of one from its path on, for people: with `***` in place of the name and the password
- * before the host, and of each value in the query. */
+/* Write @url, or a part of one from its path on, for people: with `***` in place of the name and
+ * the password before the host, and of each value in the query. */
 #define TEXT_MASKED_BYTES(size) (3 * (size) + 8) /* at most, with the NUL, of @size bytes */
 void text_mask_url(const char *url, char *ret_masked);
 
@@ -41,8 +41,8 @@ char *text_mask_url_dup(const char *url);
 /* Return the next value in the query of a URL from @at on, and its size, or NULL. */
 const char *text_next_value(const char *at, size_t *ret_size);
 
-/* Return whether the line of @size bytes is a frame of a stack trace as Node, Java and Rust print it: blanks, then
- * "at ". The reason of a failure is before the frames. */
+/* Return whether the line of @size bytes is a frame of a stack trace as Node, Java and Rust print
+ * it: blanks, then "at ". The reason of a failure is before the frames. */
 bool text_is_stack_frame(const char *line, size_t size);
 
 /* Return whether @c is a digit of ASCII. */
@@ -61,8 +61,8 @@ static inline int text_hex_value(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Read the @size bytes that the @text_size bytes at @text are the hexadecimal digits of. Return false for
- * other text. */
+/* Read the @size bytes that the @text_size bytes at @text are the hexadecimal digits of. Return
+ * false for other text. */
 static inline bool text_read_hex(
 	const char *text, size_t text_size, unsigned char *ret_bytes, size_t size)
 {

@@ -23,8 +23,8 @@ struct range {
 	uint32_t last;
 };
 
-/* Default_Ignorable_Code_Point of Unicode 16 (DerivedCoreProperties.txt), with the controls, the separators of lines
- * and paragraphs, and the marks of annotations. */
+/* Default_Ignorable_Code_Point of Unicode 16 (DerivedCoreProperties.txt), with the controls, the
+ * separators of lines and paragraphs, and the marks of annotations. */
 static const struct range hidden[] = {
 	{0x00, 0x1F},
 	{0x7F, 0x9F},
@@ -47,8 +47,9 @@ static const struct range hidden[] = {
 	{0xE0000, 0xE0FFF},
 };
 
-/* Characters that joiners do not join: those of scripts that have no joiners, spaces, punctuation, and such without a
- * form. All others count as letters or emoji, with the marks that belong to them. */
+/* Characters that joiners do not join: those of scripts that have no joiners, spaces, punctuation,
+ * and such without a form. All others count as letters or emoji, with the marks that belong to
+ * them. */
 static const struct range separate[] = {
 	{0x00, 0x058F},
 	{0x1E00, 0x203B},
@@ -62,7 +63,8 @@ static const struct range separate[] = {
 	{0xF0000, 0x10FFFF},
 };
 
-/* Characters that have two styles, as text and as emoji (emoji-variation-sequences.txt), and their neighbours. */
+/* Characters that have two styles, as text and as emoji (emoji-variation-sequences.txt), and their
+ * neighbours. */
 static const struct range styled[] = {
 	{'#', '#'},
 	{'*', '*'},

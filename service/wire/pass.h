@@ -3,11 +3,11 @@
 
 #include <stddef.h>
 
-/* Send @size bytes at @bytes through the socket @socket, with the descriptor @fd beside them (-1: with
- * none), which stays open here (SCM_RIGHTS, unix(7)). Return 0, -EPROTO when not all of them were taken,
- * or the negative errno of sendmsg(). */
+/* Send @size bytes at @bytes through the socket @socket, with the descriptor @fd beside them (-1:
+ * with none), which stays open here (SCM_RIGHTS, unix(7)). Return 0, -EPROTO when not all of them
+ * were taken, or the negative errno of sendmsg(). */
 int pass_send(int socket, const void *bytes, size_t size, int fd);
 
-/* Receive a descriptor that was sent through @socket with one byte. The caller closes *ret_fd, which closes on exec.
- * Return 0, -EPROTO when none came, or the negative errno of recvmsg(). */
+/* Receive a descriptor that was sent through @socket with one byte. The caller closes *ret_fd,
+ * which closes on exec. Return 0, -EPROTO when none came, or the negative errno of recvmsg(). */
 int pass_receive(int socket, int *ret_fd);

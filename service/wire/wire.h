@@ -25,7 +25,8 @@
  *                                    ◀── RESULT id, JSON | FAILED id, text | ERROR id, object
  *     (end of file)                  ──▶        the toolbox ends in order, and the host exits
  *
- * A host that carries several calls runs up to WIRE_CALLS_MAX at a time, and answers them in any order:
+ * A host that carries several calls runs up to WIRE_CALLS_MAX at a time, and answers them in any
+ * order:
  *
  *     INVOKE  id, tool, arguments    ──▶        begun at once
  *     CANCEL  id, struct wire_cancel ──▶        ended; its one answer follows, and is dropped
@@ -37,21 +38,22 @@
  *     MESSAGE  the frame of a topic that it has subscribed to  ──▶
  *                                    ◀── EMIT  a message for the bus | {"subscribe", "wanted"}
  *
- * LOAD may have the member "library_digest". A host whose library has another digest refuses it with "is_changed": true.
+ * LOAD may have the member "library_digest". A host whose library has another digest refuses it
+ * with "is_changed": true.
  *
- * ENVIRONMENT has the configured variables. They may be secrets, and what a process is executed with can be read by
- * others of the user until it is not dumpable (worker/confine).
+ * ENVIRONMENT has the configured variables. They may be secrets, and what a process is executed
+ * with can be read by others of the user until it is not dumpable (worker/confine).
  *
  * ERROR reports a failure with its facts: {"code": "tool_failed", "message": text} and the other
  * members that contract.md, Errors, names for that code (core/errors.h lists them).
  *
- * LISTENER has no payload. With it comes the descriptor from which the daemon reads the system calls
- * that the sandbox refuses (host/refusal.h), if there is one. The daemon takes no other descriptor: it
- * could be one that blocks when it is read or closed. No LISTENER comes before a REFUSED whose sandbox
- * could not be entered.
+ * LISTENER has no payload. With it comes the descriptor from which the daemon reads the system
+ * calls that the sandbox refuses (host/refusal.h), if there is one. The daemon takes no other
+ * descriptor: it could be one that blocks when it is read or closed. No LISTENER comes before a
+ * REFUSED whose sandbox could not be entered.
  *
- * Frames of a host are hostile: a size over the limit, an unknown kind, an id that is not in flight,
- * a second answer, or bytes after an answer end the host.
+ * Frames of a host are hostile: a size over the limit, an unknown kind, an id that is not in
+ * flight, a second answer, or bytes after an answer end the host.
  */
 
 /* The descriptor of the socket in a host. */
@@ -125,8 +127,9 @@ struct wire_reader {
 /* Free the bytes; payload_max stays. */
 void wire_reader_deinit(struct wire_reader *reader);
 
-/* Return where up to *ret_size received bytes (at least one page) may be written, or NULL when memory
- * is short. Memory grows with the bytes that arrive, never with the size that a header promises. */
+/* Return where up to *ret_size received bytes (at least one page) may be written, or NULL when
+ * memory is short. Memory grows with the bytes that arrive, never with the size that a header
+ * promises. */
 char *wire_reader_space(struct wire_reader *reader, size_t *ret_size);
 
 /* Count @size bytes as received, which were written to wire_reader_space(). */
@@ -142,12 +145,12 @@ static inline bool wire_reader_has_more(const struct wire_reader *reader)
 	return reader->used < reader->bytes.size;
 }
 
-/* Append a frame to @out. Its payload comes in two parts, either of which may be empty. A payload that
- * is too large for a header leaves -EMSGSIZE in the status of @out. */
+/* Append a frame to @out. Its payload comes in two parts, either of which may be empty. A payload
+ * that is too large for a header leaves -EMSGSIZE in the status of @out. */
 void wire_write(struct buffer *out, enum wire_kind kind, uint64_t id, const void *head,
 	size_t head_size, const void *body, size_t body_size);
 
-/* Begin a frame whose payload the caller appends to @out, and finish it. wire_begin returns where the
- * frame starts, for wire_finish. */
+/* Begin a frame whose payload the caller appends to @out, and finish it. wire_begin returns where
+ * the frame starts, for wire_finish. */
 size_t wire_begin(struct buffer *out);
 void wire_finish(struct buffer *out, size_t start, enum wire_kind kind, uint64_t id);

@@ -27,7 +27,8 @@ static int leave_open(int *fd)
 	return fcntl(LOAD_FD, F_SETFD, 0) < 0 || fcntl(WIRE_FD, F_SETFD, 0) < 0 ? -errno : 0;
 }
 
-/* Return a file in memory with the text @head, then that of the LOAD frame, at its start; or a negative errno. */
+/* Return a file in memory with the text @head, then that of the LOAD frame, at its start; or a
+ * negative errno. */
 static int make_file(const struct buffer *head, const struct driver_load *load)
 {
 	cleanup_close int fd = memfd_create("load", MFD_CLOEXEC);
@@ -53,7 +54,8 @@ static void append_environment(struct buffer *out)
 	buffer_append_char(out, '\0');
 }
 
-/* Send a file with the environment and the text of the LOAD frame through @socket. 0 or a negative errno. */
+/* Send a file with the environment and the text of the LOAD frame through @socket. 0 or a negative
+ * errno. */
 static int send_file(int socket, const struct driver_load *load)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};

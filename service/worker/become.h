@@ -7,8 +7,8 @@
 #include "worker/driver.h"
 
 /*
- * Drivers whose host becomes another program (exec). The restrictions of the sandbox remain, and the wire
- * stays open. The LOAD frame, which was read already, is passed in a descriptor.
+ * Drivers whose host becomes another program (exec). The restrictions of the sandbox remain, and
+ * the wire stays open. The LOAD frame, which was read already, is passed in a descriptor.
  *
  *   become_prepare   an interpreter, which has the environment of the host
  *   become_hide      a program of ours, which hides itself again (worker/confine). Others of the user can read its
@@ -20,24 +20,25 @@
 /* The descriptor of the LOAD frame in the other program. */
 #define LOAD_FD 4
 
-/* Put the text of the LOAD frame into LOAD_FD, at its start, and keep the wire open. 0 or a negative errno. */
+/* Put the text of the LOAD frame into LOAD_FD, at its start, and keep the wire open. 0 or a
+ * negative errno. */
 int become_prepare(const struct driver_load *load);
 
-/* Put the environment and the text of the LOAD frame on their way through LOAD_FD, and keep the wire open. The program
- * is to be executed with become_environment(). 0 or a negative errno. */
+/* Put the environment and the text of the LOAD frame on their way through LOAD_FD, and keep the
+ * wire open. The program is to be executed with become_environment(). 0 or a negative errno. */
 int become_hide(const struct driver_load *load);
 
 /* Return the variables that are no secrets and that a program of ours needs from its start on. */
 char *const *become_environment(void);
 
-/* In the other program: take what become_hide() has sent, set the environment, and read the text of the LOAD frame to
- * @load. LOAD_FD is closed. 0 or a negative errno. */
+/* In the other program: take what become_hide() has sent, set the environment, and read the text of
+ * the LOAD frame to @load. LOAD_FD is closed. 0 or a negative errno. */
 int become_receive(struct buffer *load);
 
-/* Set the variables at @text, of @size bytes, over those of the process. Return 0, or -EPROTO when @text is no
- * environment (util/environment.h), or -ENOMEM. */
+/* Set the variables at @text, of @size bytes, over those of the process. Return 0, or -EPROTO when
+ * @text is no environment (util/environment.h), or -ENOMEM. */
 int become_set_environment(const char *text, size_t size);
 
-/* Find the file @name that is installed beside this program, and that this process may use as @mode has it, as for
- * access(). 0 or a negative errno. */
+/* Find the file @name that is installed beside this program, and that this process may use as @mode
+ * has it, as for access(). 0 or a negative errno. */
 int become_find(const char *name, int mode, char ret_path[PATH_MAX]);

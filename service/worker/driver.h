@@ -26,7 +26,8 @@ enum driver_status {
 				 reason */
 	DRIVER_E_FAILED,      /* invoke(): the output is text, the tool's own message */
 	DRIVER_E_ERROR,       /* invoke(): the output is the object of a WIRE_ERROR */
-	DRIVER_E_CHANGED, /* load(): as DRIVER_E_REFUSED; the library is not the one that was described */
+	/* load(): as DRIVER_E_REFUSED; the library is not the one that was described */
+	DRIVER_E_CHANGED,
 };
 
 /* The input of load(). */
@@ -55,8 +56,8 @@ struct driver_call {
 struct driver {
 	const char *kind; /* the kind that it drives, as in LOAD frames */
 
-	/* Load the toolbox that the frame describes. Return 0, DRIVER_E_REFUSED, DRIVER_E_CHANGED, or a
-	 * negative errno. */
+	/* Load the toolbox that the frame describes. Return 0, DRIVER_E_REFUSED, DRIVER_E_CHANGED,
+	 * or a negative errno. */
 	int (*load)(
 		const struct driver_load *load, void **ret_driver, struct diagnostics *problems);
 
@@ -68,22 +69,23 @@ struct driver {
 	 * appended. */
 	int (*invoke)(void *driver, const struct driver_call *call, struct buffer *out);
 
-	/* Ask whether the tool takes the arguments of a call, and append null if it does. Returns as invoke() does.
-	 * NULL: it takes all that satisfy their schema. */
+	/* Ask whether the tool takes the arguments of a call, and append null if it does. Returns
+	 * as invoke() does. NULL: it takes all that satisfy their schema. */
 	int (*check)(void *driver, const struct driver_call *call, struct buffer *out);
 
-	/* In the place of invoke(), for kinds that carry several calls (catalogue/kind.h). Begin a call, of which
-	 * only the id is used after this. The driver sends the one answer of each call to the wire, here, in
-	 * attend() or in cancel(). Return 0; -EINVAL: there is no such tool; or another negative errno, with
-	 * which the host ends. */
+	/* In the place of invoke(), for kinds that carry several calls (catalogue/kind.h). Begin a
+	 * call, of which only the id is used after this. The driver sends the one answer of each
+	 * call to the wire, here, in attend() or in cancel(). Return 0; -EINVAL: there is no such
+	 * tool; or another negative errno, with which the host ends. */
 	int (*begin)(void *driver, const struct driver_call *call);
 
-	/* End the call @id, and answer that it was cancelled; do nothing when it was answered. @is_late: its
-	 * deadline has passed. Return 0, or a negative errno, with which the host ends. */
+	/* End the call @id, and answer that it was cancelled; do nothing when it was answered.
+	 * @is_late: its deadline has passed. Return 0, or a negative errno, with which the host
+	 * ends. */
 	int (*cancel)(void *driver, uint64_t id, bool is_late);
 
-	/* Work until there is something to read on @wire. 0, or a negative errno, with which the host
-	 * ends. NULL: there is nothing to do between calls. */
+	/* Work until there is something to read on @wire. 0, or a negative errno, with which the
+	 * host ends. NULL: there is nothing to do between calls. */
 	int (*attend)(void *driver, int wire);
 
 	/* Shut the toolbox down and free the driver, which may be NULL. Libraries stay loaded:
@@ -91,8 +93,9 @@ struct driver {
 	void (*free)(void *driver);
 };
 
-/* Add an error about the value at @token of the LOAD frame, for the author of the manifest. Its text
- * may hold bytes that are not UTF-8: the words of the linker, paths. Returns DRIVER_E_REFUSED. */
+/* Add an error about the value at @token of the LOAD frame, for the author of the manifest. Its
+ * text may hold bytes that are not UTF-8: the words of the linker, paths. Returns
+ * DRIVER_E_REFUSED. */
 int driver_refuse(struct diagnostics *problems, const struct json_tape *tape, uint32_t token,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
 int driver_refuse_with(struct diagnostics *problems, const struct json_tape *tape, uint32_t token,

@@ -9,11 +9,13 @@
 #endif
 
 /*
- * How this thread rounds numbers, which exceptions trap, and whether tiny numbers become zero. A function of a library
- * may leave that changed, and each number that is read or written later would differ. So it is put back after each call.
+ * How this thread rounds numbers, which exceptions trap, and whether tiny numbers become zero. A
+ * function of a library may leave that changed, and each number that is read or written later would
+ * differ. So it is put back after each call.
  *
- * fegetenv() takes 150 ns and more, which a call has not: it also saves the status of old instructions. Here only the
- * control registers are read, in 2 ns, and they are written only if they differ.
+ * fegetenv() takes 150 ns and more, which a call has not: it also saves the status of old
+ * instructions. Here only the control registers are read, in 2 ns, and they are written only if
+ * they differ.
  */
 struct float_mode {
 #ifdef __x86_64__

@@ -11,7 +11,8 @@ int worker_run(int wire_fd);
 struct driver;
 
 /*
- * As worker_run(), in a program that a host has become (worker/become.h), with the driver @kind: the sandbox is
- * entered, and lacks @missing ("" for nothing). The environment and the LOAD frame come through LOAD_FD.
+ * As worker_run(), in a program that a host has become (worker/become.h), with the driver @kind:
+ * the sandbox is entered, and lacks @missing ("" for nothing). The environment and the LOAD frame
+ * come through LOAD_FD.
  */
 int worker_go_on(int wire_fd, const char *missing, const struct driver *kind);

@@ -12,16 +12,16 @@
 
 /*
  * The budget of a check: (schema, instance, time). The first byte of the input chooses the time and
- * the options; then come the texts of a schema and an instance, split at the first line break, short
- * for long ones (budget_expand.h).
+ * the options; then come the texts of a schema and an instance, split at the first line break,
+ * short for long ones (budget_expand.h).
  *
  *   compile ─▶ validate ─┬─ valid ──────────────────────▶ fill
  *                        └─ invalid ─▶ coerce ─▶ again ─┬▶ fill
  *                                                       └▶ explain
  *
- * All from validate on must end within the time that the first byte chose, what reading the instance
- * costs, and a margin, in processor time of this thread. A schema compiles in time, too. At its end the
- * program prints the slowest inputs it has seen.
+ * All from validate on must end within the time that the first byte chose, what reading the
+ * instance costs, and a margin, in processor time of this thread. A schema compiles in time, too.
+ * At its end the program prints the slowest inputs it has seen.
  *
  * libFuzzer keeps an input that is slower than the others: see `slowness`.
  */
@@ -30,7 +30,8 @@
 #define INSTANCE_BYTES_MAX (1u << 20)
 #define SHOWN_BYTES        200
 
-/* The margin beyond the budget: the work between two looks at the clock, and at the end of a check. */
+/* The margin beyond the budget: the work between two looks at the clock, and at the end of a
+ * check. */
 #define MARGIN_MS  60
 #define COMPILE_MS 100
 #ifdef TOOLBOXD_SANITIZED
@@ -114,7 +115,8 @@ static void explain(const struct input *input, const struct schema *schema, cons
 	schema_explain(schema, input->context, &text->tape, 0, &report);
 }
 
-/* As a call does it: coerced arguments count when they are valid; else those that came are explained. */
+/* As a call does it: coerced arguments count when they are valid; else those that came are
+ * explained. */
 static int coerce(const struct input *input, const struct schema *schema, struct text *ret_coerced)
 {
 	cleanup(schema_report_deinit) struct schema_report changes = {0};

@@ -7,8 +7,8 @@
 #include "util/buffer.h"
 
 /*
- * Long texts from short ones, so that a few bytes of a corpus are a costly case. Control characters,
- * which no JSON text has, are commands:
+ * Long texts from short ones, so that a few bytes of a corpus are a costly case. Control
+ * characters, which no JSON text has, are commands:
  *
  *   \x01 DIGIT text \x02   the text, 4^DIGIT times; may be nested
  *   \x03                   the number of the innermost repetition, from 0 on

@@ -15,15 +15,15 @@
 #include "util/buffer.h"
 
 /*
- * Any bytes as a session with a server of MCP. The first byte has the options; each line after it is one
- * of these, or a message of the server:
+ * Any bytes as a session with a server of MCP. The first byte has the options; each line after it
+ * is one of these, or a message of the server:
  *
  *   +N   let N ms pass          c   call a tool          x   cancel the oldest call, which is late
  *   -N   lose the response to   r   renew the session    s   toggle the stream of GET
  *        request N
  *
- * The whole is read as a stream of events, too. Each message that is sent must be one line of JSON, each call must end once, and the time until the next
- * action must pass.
+ * The whole is read as a stream of events, too. Each message that is sent must be one line of JSON,
+ * each call must end once, and the time until the next action must pass.
  */
 
 #define DEPTH_MAX 200

@@ -10,8 +10,9 @@
 #include "util/buffer.h"
 
 /*
- * Any bytes of a server, as its response to an upgrade and as frames. The first byte of the input chooses how the
- * others are cut; the whole, the cut and the single bytes must have the same outcome:
+ * Any bytes of a server, as its response to an upgrade and as frames. The first byte of the input
+ * chooses how the others are cut; the whole, the cut and the single bytes must have the same
+ * outcome:
  *
  *   all at once ──────────┐
  *   in pieces of n bytes ─┼─▶ the same messages, control frames and end
@@ -37,7 +38,8 @@ static void note_control(
 	buffer_append(out, (const char *)reader->control, reader->control_size);
 }
 
-/* Read a copy of the piece at @text, so that the sanitizer sees its end. Return false when the protocol is broken. */
+/* Read a copy of the piece at @text, so that the sanitizer sees its end. Return false when the
+ * protocol is broken. */
 static bool read_piece(
 	struct websocket_reader *reader, const char *text, size_t size, struct buffer *out)
 {

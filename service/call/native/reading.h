@@ -32,7 +32,8 @@ int reading_check_keys(
 	struct reading *reading, uint32_t object, const char *expected, const char *const *known);
 
 /* Copy the string that is the member @key of the object at @object to *ret_text, which the caller
- * owns; it stays as it is when there is no such member. @expected is reported when it is no string. */
+ * owns; it stays as it is when there is no such member. @expected is reported when it is no
+ * string. */
 int reading_member_text(struct reading *reading, uint32_t object, const char *key,
 	const char *expected, char **ret_text);
 

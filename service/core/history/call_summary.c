@@ -124,7 +124,8 @@ bool call_summary_has(
 
 /* ── one call ────────────────────────────────────────────────────────────────────────────────── */
 
-/* Return why @call does not run yet, NULL if it does. One that is not in flight is held (core/held.h). */
+/* Return why @call does not run yet, NULL if it does. One that is not in flight is held
+ * (core/held.h). */
 static const char *find_wait(const struct call *call)
 {
 	if (call->state != CALL_IN_FLIGHT)

@@ -76,8 +76,8 @@ void call_summary_describe(const struct call *call, struct call_summary *ret_sum
 /* Add to @summary that @call goes on: its last progress, or what it waits for. */
 void call_summary_go_on(struct call_summary *summary, const struct call *call);
 
-/* Add the end of its call to @summary: it took @duration_us, and failed with @code for @reason (a JSON
- * string; empty: none) unless @code is negative. */
+/* Add the end of its call to @summary: it took @duration_us, and failed with @code for @reason (a
+ * JSON string; empty: none) unless @code is negative. */
 void call_summary_end(
 	struct call_summary *summary, uint64_t duration_us, int code, const struct buffer *reason);
 
@@ -91,7 +91,7 @@ bool call_summary_has(
 /* Return how long the call of @summary has run at @now_ns, or did. */
 uint64_t call_summary_duration_us(const struct call_summary *summary, uint64_t now_ns);
 
-/* Append @summary as a JSON object (contract.md, ovos.tools.calls). @now_ns: clock_now_ns(). @real_ns:
- * what CLOCK_REALTIME is ahead of that. */
+/* Append @summary as a JSON object (contract.md, ovos.tools.calls). @now_ns: clock_now_ns().
+ * @real_ns: what CLOCK_REALTIME is ahead of that. */
 void call_summary_write(
 	const struct call_summary *summary, uint64_t now_ns, int64_t real_ns, struct buffer *out);

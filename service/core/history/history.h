@@ -12,13 +12,14 @@
 #include "util/log.h"
 
 /*
- * The history: the calls that are over, the last HISTORY_CALLS of them, each as a summary in a ring.
+ * The history: the calls that are over, the last HISTORY_CALLS of them, each as a summary in a
+ * ring.
  *
  *   a call ends, or is refused ─▶ history_add ─┬─▶ ring ──▶ ovos.tools.calls, with the calls in flight
  *                                              └─▶ a line of the log, if it failed
  *
- * The memory is allocated once and never grows: HISTORY_CALLS summaries. Nothing is formatted before
- * it is asked for.
+ * The memory is allocated once and never grows: HISTORY_CALLS summaries. Nothing is formatted
+ * before it is asked for.
  */
 
 #define HISTORY_CALLS 1000
@@ -26,7 +27,8 @@
 /* The lines about failed calls with one code that are logged in LOG_RATE_INTERVAL_MS. */
 #define HISTORY_LINES 20
 
-/* The same with the codes busy and unavailable: the service lacks something, which has its own line. */
+/* The same with the codes busy and unavailable: the service lacks something, which has its own
+ * line. */
 #define HISTORY_SHORTAGE_LINES 2
 
 struct history {
@@ -58,13 +60,14 @@ static inline void history_add(struct history *history, const struct call *call,
  * was none. */
 const struct call_summary *history_at(const struct history *history, size_t index);
 
-/* Return whether the caller of @scope sees the call of @summary: one of a tool that it may use; or one
- * of no tool, which came from its own source. @sees_all: it may use every tool, and sees all calls. */
+/* Return whether the caller of @scope sees the call of @summary: one of a tool that it may use; or
+ * one of no tool, which came from its own source. @sees_all: it may use every tool, and sees all
+ * calls. */
 bool history_shows(
 	const struct request_scope *scope, bool sees_all, const struct call_summary *summary);
 
-/* Serve ovos.tools.calls: list the calls that @scope's caller sees and its request asks for. Times are
- * shown by the clock of now: one that was set since counts for earlier calls, too. */
+/* Serve ovos.tools.calls: list the calls that @scope's caller sees and its request asks for. Times
+ * are shown by the clock of now: one that was set since counts for earlier calls, too. */
 void history_query(struct history *history, const struct calls *calls,
 	const struct held_requests *held, const struct request_scope *scope, bool sees_all,
 	struct answer *answer);

@@ -9,8 +9,8 @@
 #include "util/stamp.h"
 
 /*
- * ovos.tools.calls: the newest first, and the calls in flight before the others. A call that the caller
- * may not see is passed over like one that it did not ask for, so no answer depends on it.
+ * ovos.tools.calls: the newest first, and the calls in flight before the others. A call that the
+ * caller may not see is passed over like one that it did not ask for, so no answer depends on it.
  */
 
 /* A clock that differs by more was set. */
@@ -37,7 +37,8 @@ static struct text_view plain_part(const struct call_summary *summary, enum summ
 	return (struct text_view){json.text + 1, json.size - 2};
 }
 
-/* Return whether the tool of @summary is one of @view. Names of tools and toolboxes have no escapes. */
+/* Return whether the tool of @summary is one of @view. Names of tools and toolboxes have no
+ * escapes. */
 static bool is_in_view(const struct catalogue *view, const struct call_summary *summary)
 {
 	struct text_view name = plain_part(summary, SUMMARY_NAME);
@@ -88,7 +89,8 @@ static bool take_summary(struct query *query, const struct call_summary *summary
 	return --query->n_left > 0;
 }
 
-/* Write the calls in flight and the requests that are held. Return whether the answer may get more. */
+/* Write the calls in flight and the requests that are held. Return whether the answer may get
+ * more. */
 static bool take_open(
 	struct query *query, const struct calls *calls, const struct held_requests *held)
 {
@@ -129,8 +131,8 @@ static uint64_t since_ns(const struct request *request, uint64_t now_ns)
 	return request->has_since && since < (double)now_ns ? now_ns - (uint64_t)since : 0;
 }
 
-/* Return what CLOCK_REALTIME is ahead of @now_ns. It stays the same unless the clock is set: a call has
- * one time of beginning in all answers. */
+/* Return what CLOCK_REALTIME is ahead of @now_ns. It stays the same unless the clock is set: a call
+ * has one time of beginning in all answers. */
 static int64_t real_offset(struct history *history, uint64_t now_ns)
 {
 	int64_t real_ns = stamp_now_ns() - (int64_t)now_ns;

@@ -239,8 +239,8 @@ void listing_get(const struct offer *offer, const struct config *config,
 
 /*
  * Return the part of the context that the responses to one discover return. All of these together
- * have at most twice the bytes of the request and a MiB, and with all definitions at most a frame more than
- * twice the request: a request of one frame must not make us send one for each toolbox.
+ * have at most twice the bytes of the request and a MiB, and with all definitions at most a frame
+ * more than twice the request: a request of one frame must not make us send one for each toolbox.
  */
 static enum bus_context_part find_part(
 	const struct catalogue *catalogue, const struct bus_envelope *envelope, size_t frame_bytes)

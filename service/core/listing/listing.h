@@ -26,9 +26,9 @@ void listing_get(const struct offer *offer, const struct config *config,
 void listing_discover(const struct catalogue *catalogue, const struct bus_envelope *envelope,
 	size_t frame_bytes, struct bus *bus);
 
-/* Append what the toolbox @toolbox_id of @size bytes (NULL: all of them; an unknown one: none) has in
- * @catalogue: the array of its definitions, or for DEFINITION_MARKDOWN a string. After it the member `left_out`,
- * with its comma, if some tools have no place in @format. */
+/* Append what the toolbox @toolbox_id of @size bytes (NULL: all of them; an unknown one: none) has
+ * in @catalogue: the array of its definitions, or for DEFINITION_MARKDOWN a string. After it the
+ * member `left_out`, with its comma, if some tools have no place in @format. */
 void listing_write(const struct catalogue *catalogue, const char *toolbox_id, size_t size,
 	enum definition_format format, struct buffer *out);
 
@@ -39,11 +39,12 @@ void listing_write_markdown(
 /* Return the name of the member of a response that has that: "tools" or "text". */
 const char *listing_member(enum definition_format format);
 
-/* Append `failed`: [{"toolbox_id": …, "error": …}, …], of the toolbox @toolbox_id (absent: of all). */
+/* Append `failed`: [{"toolbox_id": …, "error": …}, …], of the toolbox @toolbox_id (absent: of
+ * all). */
 void listing_write_failed(
 	const struct catalogue *catalogue, const struct text_view *toolbox_id, struct buffer *out);
 
-/* Append `not_offered`: [{"toolbox_id": …, "name": …, "why": …}, …], of the toolbox @toolbox_id (absent:
- * of all); a null name means the whole toolbox. */
+/* Append `not_offered`: [{"toolbox_id": …, "name": …, "why": …}, …], of the toolbox @toolbox_id
+ * (absent: of all); a null name means the whole toolbox. */
 void listing_write_not_offered(
 	const struct catalogue *catalogue, const struct text_view *toolbox_id, struct buffer *out);

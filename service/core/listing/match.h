@@ -42,7 +42,7 @@ enum match_status {
 int match_find(const struct catalogue *catalogue, struct regex_scratch *scratch, const char *text,
 	size_t size, uint64_t most_ns, struct match *ret_match);
 
-/* Serve ovos.tools.match. A trigger that takes too many steps is logged, held to @costly. Return the
- * thread's time that it took; 0: too little to be measured. */
+/* Serve ovos.tools.match. A trigger that takes too many steps is logged, held to @costly. Return
+ * the thread's time that it took; 0: too little to be measured. */
 uint64_t match_answer(const struct request_scope *scope, const struct config_limits *limits,
 	struct log_rate *costly, struct answer *answer);

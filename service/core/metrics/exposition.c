@@ -16,8 +16,8 @@ static void begin_family(struct buffer *out, const char *name, const char *type,
 	buffer_printf(out, "# HELP %s %s\n", name, help);
 }
 
-/* Write the lines that describe the counter @name, which ends in _total: in OpenMetrics its family has the name
- * without that. */
+/* Write the lines that describe the counter @name, which ends in _total: in OpenMetrics its family
+ * has the name without that. */
 static void begin_counter(
 	struct buffer *out, enum exposition_format format, const char *name, const char *help)
 {
@@ -164,7 +164,8 @@ static void write_gauge(struct buffer *out, const char *name, const char *help, 
 	buffer_append_char(out, '\n');
 }
 
-/* Return whether the runner of the toolbox at @index was met before: the toolboxes of a package share it. */
+/* Return whether the runner of the toolbox at @index was met before: the toolboxes of a package
+ * share it. */
 static bool is_repeated(const struct offer *offer, size_t index)
 {
 	const struct package *package = runner_package(offer->runners[index]);

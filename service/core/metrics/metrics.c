@@ -7,7 +7,8 @@
 
 #include "util/digest.h"
 
-/* The series of a tool that was called: its buckets, their sum and their count. Its codes come later. */
+/* The series of a tool that was called: its buckets, their sum and their count. Its codes come
+ * later. */
 #define TOOL_SERIES (METRICS_BOUNDS + 3)
 
 /* The series that are always there: gauges, reloads, and everything of `other`. */

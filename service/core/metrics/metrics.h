@@ -9,13 +9,14 @@
 #include "runner/runner.h"
 
 /*
- * Counters since the service started, by the names of toolboxes and tools. A reload may replace every tool, but no
- * counter ever falls.
+ * Counters since the service started, by the names of toolboxes and tools. A reload may replace
+ * every tool, but no counter ever falls.
  *
  *   a call ends, or is refused ─▶ metrics_count_call ──┐
  *   a host starts ──────────────▶ metrics_count_start ─┴─▶ struct metrics ─▶ exposition.h ─▶ GET /metrics
  *
- * At most METRICS_SERIES_MAX series: what would begin another one is counted as toolbox and tool `other`.
+ * At most METRICS_SERIES_MAX series: what would begin another one is counted as toolbox and tool
+ * `other`.
  */
 
 #define METRICS_SERIES_MAX 10000
@@ -65,11 +66,12 @@ int metrics_init(struct metrics *metrics);
 
 void metrics_deinit(struct metrics *metrics);
 
-/* Count a call of @tool (NULL: of none that is known) that was refused with @code before it could run. */
+/* Count a call of @tool (NULL: of none that is known) that was refused with @code before it could
+ * run. */
 void metrics_count_refused(struct metrics *metrics, const struct tool *tool, enum answer_code code);
 
-/* Count a call of @tool that ran, and was answered after @duration_us with the enum answer_code @code, or -1 for a
- * result. */
+/* Count a call of @tool that ran, and was answered after @duration_us with the enum answer_code
+ * @code, or -1 for a result. */
 void metrics_count_call(
 	struct metrics *metrics, const struct tool *tool, uint64_t duration_us, int code);
 

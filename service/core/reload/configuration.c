@@ -13,9 +13,9 @@
  *                  └─ closed ─┬─ another one is in force ─▶ that one stays
  *                             └─ a closed one is, since the start ─▶ still nothing is offered
  *
- * Only a start reads the keys with a ¹ in contract.md, Configuration. When they differ after a start
- * that was closed, the service starts again. Mistakes go to the log and, as `configuration`, into
- * the answers to reload and status requests.
+ * Only a start reads the keys with a ¹ in contract.md, Configuration. When they differ after a
+ * start that was closed, the service starts again. Mistakes go to the log and, as `configuration`,
+ * into the answers to reload and status requests.
  */
 
 /* Put @config (taken over) in force. */

@@ -15,8 +15,8 @@ void late_deinit(struct late *late)
 	held_deinit(&late->requests);
 }
 
-/* Hold the request in @scope for at most @wait_ms since it came. Return false when it has waited as long, or cannot
- * be held. */
+/* Hold the request in @scope for at most @wait_ms since it came. Return false when it has waited as
+ * long, or cannot be held. */
 static bool hold(struct late *late, const struct request_scope *scope, uint64_t wait_ms,
 	struct answer *answer)
 {
@@ -53,12 +53,14 @@ bool late_admit(struct late *late, const struct request_scope *scope, const stru
 
 	if (has_library && tool_is_current(tool))
 		return true;
-	/* A reload that has read the file already is followed by another, when the request is served again. */
+	/* A reload that has read the file already is followed by another, when the request is
+	 * served again. */
 	if (!reload_is_pending(late->reload))
 		reload_soon(late->reload);
 	if (hold(late, scope, LATE_CHANGED_MS, answer))
 		return false;
-	/* The process of any other tool has the program that belongs to the definition, or will refuse another one. */
+	/* The process of any other tool has the program that belongs to the definition, or will
+	 * refuse another one. */
 	if (has_library && tool->toolbox->package->kind != KIND_COMMAND)
 		return true;
 	errors_write_unavailable(answer, tool,

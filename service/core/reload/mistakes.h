@@ -8,8 +8,8 @@
 #include "util/buffer.h"
 
 /*
- * The mistakes of the configuration, as it was read last: in the log once, and in the answers to status
- * and reload requests as long as they are there.
+ * The mistakes of the configuration, as it was read last: in the log once, and in the answers to
+ * status and reload requests as long as they are there.
  */
 struct mistakes {
 	struct problems problems; /* errors and warnings, for the log */
@@ -27,8 +27,8 @@ void mistakes_take(void *data, const struct diagnostic *diagnostic);
 /* The configuration was read. */
 void mistakes_end(struct mistakes *mistakes);
 
-/* Write the member `configuration` of an answer, if there are errors:
- * [{"file": …, "line": …, "path": …, "error": …}, …], file and line null for one outside of the files. */
+/* Write the member `configuration` of an answer, if there are errors: [{"file": …, "line": …,
+ * "path": …, "error": …}, …], file and line null for one outside of the files. */
 void mistakes_write(const struct mistakes *mistakes, struct answer *answer);
 
 /* Free the memory of @mistakes. */

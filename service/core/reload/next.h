@@ -11,8 +11,8 @@
 #include "util/text_list.h"
 
 /*
- * The parts that come with the next catalogue. Each takes time in proportion to the catalogue, so it is
- * made beside the loop, before the catalogue is put in place:
+ * The parts that come with the next catalogue. Each takes time in proportion to the catalogue, so
+ * it is made beside the loop, before the catalogue is put in place:
  *
  *   members                of ovos.tools.changed
  *   unknown, shared        names to warn of
@@ -29,8 +29,8 @@ struct next {
 	int status; /* 0 or -ENOMEM: the catalogue cannot be put in place */
 };
 
-/* Make the parts that come with @catalogue, in place of @previous (NULL: of none), by @config. @next is
- * zeroed, but for is_detailed. Reads nothing that changes. */
+/* Make the parts that come with @catalogue, in place of @previous (NULL: of none), by @config.
+ * @next is zeroed, but for is_detailed. Reads nothing that changes. */
 void next_make(struct next *next, const struct config *config, const struct catalogue *previous,
 	const struct catalogue *catalogue);
 

@@ -23,7 +23,8 @@ struct problems {
 	size_t n_found;
 };
 
-/* Anybody may ask for a reload, but every mistake in a whole folder of toolboxes should be logged. */
+/* Anybody may ask for a reload, but every mistake in a whole folder of toolboxes should be
+ * logged. */
 #define PROBLEMS_LOGGED 200
 
 /* Log the line @text, unless the round before had it. */

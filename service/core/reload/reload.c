@@ -34,8 +34,8 @@
 /* Without a change of a list for so long, the next one is read at once. */
 #define RELISTING_REST_MS 120000
 
-/* The wait for servers before what has answered is offered: of a load that somebody waits for, and of others. The answers
- * that come later are gathered for a moment. */
+/* The wait for servers before what has answered is offered: of a load that somebody waits for, and
+ * of others. The answers that come later are gathered for a moment. */
 #define PATIENCE_ASKED_MS 2000
 #define PATIENCE_MS       1000
 #define ARRIVAL_MS        200
@@ -53,8 +53,8 @@ struct reload_waiter {
 
 /* ── answers and events ──────────────────────────────────────────────────────────────────────── */
 
-/* Write the member `asked`, if there are servers that are still asked for their tools: their toolboxes. It is only for a
- * caller that sees every tool. */
+/* Write the member `asked`, if there are servers that are still asked for their tools: their
+ * toolboxes. It is only for a caller that sees every tool. */
 static void write_asked(
 	const struct reload *reload, const struct catalogue *view, struct answer *answer)
 {
@@ -72,8 +72,8 @@ static void write_asked(
 	buffer_append_char(out, ']');
 }
 
-/* Send @answer, which it takes over, with what @caller may see. A list of tools that does not fit in a
- * frame is left out (contract.md, Size of results). */
+/* Send @answer, which it takes over, with what @caller may see. A list of tools that does not fit
+ * in a frame is left out (contract.md, Size of results). */
 static void send_answer(
 	struct reload *reload, const struct policy_caller *caller, struct answer *answer)
 {
@@ -95,8 +95,8 @@ static void send_answer(
 typedef void (*send_function)(
 	struct reload *reload, const struct policy_caller *caller, struct answer *answer);
 
-/* Take the first waiter off @waiting, and call @send for its answer, charged to its account. Returns
- * false when there is none. */
+/* Take the first waiter off @waiting, and call @send for its answer, charged to its account.
+ * Returns false when there is none. */
 static bool answer_waiter(struct reload *reload, struct list *waiting, send_function send)
 {
 	struct list *link = list_take_first(waiting);
@@ -228,7 +228,8 @@ const char *reload_outcome_name(enum reload_outcome outcome)
 	return names[outcome];
 }
 
-/* Put @catalogue and its @policy (both taken over) in place, and announce what has changed. Return the outcome. */
+/* Put @catalogue and its @policy (both taken over) in place, and announce what has changed. Return
+ * the outcome. */
 static enum reload_outcome swap_catalogue(
 	struct reload *reload, struct catalogue *catalogue, struct policy *policy)
 {
@@ -327,7 +328,8 @@ static void ask_servers(void *data)
 	start_loader(reload);
 }
 
-/* End a load that only waits for servers: the one that follows need not, and asks them again afterwards. */
+/* End a load that only waits for servers: the one that follows need not, and asks them again
+ * afterwards. */
 static void give_way(struct reload *reload)
 {
 	if (!reload->loader || !reload->is_background || !loader_is_asking(reload->loader))

@@ -105,8 +105,8 @@ struct reload {
 };
 
 /* Make @reload ready, with toolboxes and the configuration watched where the system can. @paths and
- * @flags outlive it; @handler is copied, @data passed to it. @mistakes, those of the configuration in
- * force, is taken over. 0 or a negative errno. */
+ * @flags outlive it; @handler is copied, @data passed to it. @mistakes, those of the configuration
+ * in force, is taken over. 0 or a negative errno. */
 int reload_init(struct reload *reload, const struct reload_parts *parts,
 	const struct config_flags *flags, const struct paths *paths, struct mistakes *mistakes,
 	const struct reload_handler *handler, void *data);
@@ -120,16 +120,16 @@ const char *reload_outcome_name(enum reload_outcome outcome);
 /* Begin a reload, or have another one follow the one under way. */
 void reload_begin(struct reload *reload);
 
-/* Begin a reload that somebody asks for: interpreters are asked again what their tools are, whatever is
- * cached, and the log has a line, whatever has changed. */
+/* Begin a reload that somebody asks for: interpreters are asked again what their tools are,
+ * whatever is cached, and the log has a line, whatever has changed. */
 void reload_ask_again(struct reload *reload);
 
 /* Begin such a reload in the background if there are toolboxes of an interpreter, at most once in a
  * few seconds. */
 void reload_refresh(struct reload *reload);
 
-/* Begin a reload in the background, which asks servers whose tools are stale, after a moment that is longer each time
- * when servers change all the time. */
+/* Begin a reload in the background, which asks servers whose tools are stale, after a moment that
+ * is longer each time when servers change all the time. */
 void reload_list_again(struct reload *reload);
 
 /* Begin a reload once no further news has arrived for a moment: something was installed. */
@@ -139,8 +139,8 @@ void reload_soon(struct reload *reload);
 bool reload_is_pending(struct reload *reload);
 
 /* Serve ovos.tools.reload: take @answer over, to be sent when the next reload that begins is done,
- * with what @caller (copied) may see then. When too many wait already, or memory is short, write the
- * error. */
+ * with what @caller (copied) may see then. When too many wait already, or memory is short, write
+ * the error. */
 void reload_request(
 	struct reload *reload, const struct policy_caller *caller, struct answer *answer);
 
@@ -151,12 +151,11 @@ void reload_give_up(struct reload *reload);
  * (core/reload/configuration.c) */
 void reload_configuration(struct reload *reload);
 
-/* Write the member `configuration` of an answer (core/reload/mistakes.h). It may name any tool, so only a
- * caller whose @view has all of them receives it. */
+/* Write the member `configuration` of an answer (core/reload/mistakes.h). It may name any tool, so
+ * only a caller whose @view has all of them receives it. */
 void reload_write_mistakes(
 	const struct reload *reload, const struct catalogue *view, struct answer *answer);
 
-/* Watch the registration folders, the files that toolboxes are made of, as they are now, and those of
- * the configuration.
- * (core/reload/watch.c) */
+/* Watch the registration folders, the files that toolboxes are made of, as they are now, and those
+ * of the configuration. (core/reload/watch.c) */
 void reload_watch(struct reload *reload);

@@ -55,8 +55,8 @@ static void add_separator(struct buffer *out)
 		buffer_append_string(out, ", ");
 }
 
-/* Append "NAME VERB" for each of @names, or a number for those without room. @verbs is the verb of more
- * than one. Without a verb the names are whole phrases. */
+/* Append "NAME VERB" for each of @names, or a number for those without room. @verbs is the verb of
+ * more than one. Without a verb the names are whole phrases. */
 static void add_names(
 	struct summary *summary, const struct text_list *names, const char *verb, const char *verbs)
 {
@@ -97,8 +97,8 @@ static size_t count_run(const struct text_list *tools, size_t first, size_t id_s
 	return n;
 }
 
-/* Append @tools of @there, sorted; a toolbox in place of its tools when it has no others, and none in
- * @elsewhere (NULL: when they are several). 0 or -ENOMEM. */
+/* Append @tools of @there, sorted; a toolbox in place of its tools when it has no others, and none
+ * in @elsewhere (NULL: when they are several). 0 or -ENOMEM. */
 static int add_tool_changes(struct summary *summary, const struct text_list *tools,
 	const struct catalogue *there, const struct catalogue *elsewhere, const char *verb)
 {
@@ -151,8 +151,9 @@ static bool is_box_left_out(const struct catalogue *catalogue, const char *id)
 	return false;
 }
 
-/* Append the toolboxes that failed in @before and do not fail now: those that serve their present version
- * again, and those that are not there any more. One that is new among the offered is `added` already. */
+/* Append the toolboxes that failed in @before and do not fail now: those that serve their present
+ * version again, and those that are not there any more. One that is new among the offered is
+ * `added` already. */
 static int add_mended(struct summary *summary, const struct catalogue *before,
 	const struct catalogue *after, const struct text_list *failed)
 {
@@ -274,8 +275,8 @@ static size_t count_alike(const struct left_outs *list, size_t first)
 	return n;
 }
 
-/* Append the tools of @list with their reasons; a toolbox in place of its tools when it offers no others in
- * @after, and they have one reason. 0 or -ENOMEM. */
+/* Append the tools of @list with their reasons; a toolbox in place of its tools when it offers no
+ * others in @after, and they have one reason. 0 or -ENOMEM. */
 static int add_left_out(
 	struct summary *summary, const struct left_outs *list, const struct catalogue *after)
 {

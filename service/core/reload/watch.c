@@ -23,9 +23,9 @@
  *   toolbox.d/home ─▶ ../latest ─▶ v1/   tidy.sh ─▶ /repo/tidy.sh    each link by its name, in the folder that it is in,
  *                                                                     and what the last one leads to
  *
- * A file with several names, or one that is mounted, is watched itself. inotify is silent about a new mount, about other
- * machines that write to a network file system, and about a parent that is renamed: the next call looks at the files
- * (catalogue/origin.h).
+ * A file with several names, or one that is mounted, is watched itself. inotify is silent about a
+ * new mount, about other machines that write to a network file system, and about a parent that is
+ * renamed: the next call looks at the files (catalogue/origin.h).
  */
 
 /* The most links on the way to a file, as in the kernel. */
@@ -64,7 +64,8 @@ static void go_up(char *real)
 		*slash = '\0';
 }
 
-/* Append the first part of the path *rest to @real, and move *rest after it. False when it does not fit. */
+/* Append the first part of the path *rest to @real, and move *rest after it. False when it does not
+ * fit. */
 static bool go_down(char real[PATH_MAX], const char **rest)
 {
 	size_t size = strcspn(*rest, "/");
@@ -176,7 +177,8 @@ static void watch_named(void *data, const char *path)
 	watch_target(watched, path);
 }
 
-/* Watch the files and folders that are served instead of registered ones, and what is beside a file. */
+/* Watch the files and folders that are served instead of registered ones, and what is beside a
+ * file. */
 static void watch_given(const struct config_flags *flags, struct watched *watched)
 {
 	for (size_t i = 0; i < flags->n_files; i++) {

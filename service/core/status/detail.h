@@ -8,11 +8,11 @@
 #include "runner/runner.h"
 #include "util/buffer.h"
 
-/* The details of one toolbox in ovos.tools.status (contract.md, Requests). Texts of its hosts may have
- * the arguments of any call, so only callers that see every tool receive them. */
+/* The details of one toolbox in ovos.tools.status (contract.md, Requests). Texts of its hosts may
+ * have the arguments of any call, so only callers that see every tool receive them. */
 
-/* Write the figures of the @n_tools tools of @view from @first on, which @runner runs. @has_texts: with
- * the texts of failures. */
+/* Write the figures of the @n_tools tools of @view from @first on, which @runner runs. @has_texts:
+ * with the texts of failures. */
 void detail_write_tools(const struct catalogue *view, size_t first, size_t n_tools,
 	const struct runner *runner, bool has_texts, struct buffer *out);
 
@@ -22,6 +22,6 @@ void detail_write_output(const struct runner *runner, struct buffer *out);
 /* Write `,"p50_ms":…,"p99_ms":…` of @statistics. */
 void detail_write_quantiles(const struct statistics *statistics, struct buffer *out);
 
-/* Write the member @key: the time @at_ns of stamp_now_ns(), after a comma unless it is the first of its
- * object. */
+/* Write the member @key: the time @at_ns of stamp_now_ns(), after a comma unless it is the first of
+ * its object. */
 void detail_write_time(struct buffer *out, const char *key, int64_t at_ns);

@@ -20,7 +20,8 @@
 
 /* ── the request ─────────────────────────────────────────────────────────────────────────────── */
 
-/* Write the request for the calls that the options mean, since @since_s ago unless it is negative. */
+/* Write the request for the calls that the options mean, since @since_s ago unless it is
+ * negative. */
 static int write_request(const struct ctl_options *options, double since_s, struct buffer *data)
 {
 	const char *slash = options->tool ? strchr(options->tool, '/') : NULL;

@@ -25,8 +25,8 @@ struct found {
 	struct buffer ids; /* their ids, as far as they are in flight */
 };
 
-/* Return whether the string @key of the call at @index begins with @id; *ret_is_whole is whether that is all of
- * it. */
+/* Return whether the string @key of the call at @index begins with @id; *ret_is_whole is whether
+ * that is all of it. */
 static bool has_prefix(const struct ctl_response *response, uint32_t index, const char *key,
 	const char *id, struct buffer *whole, bool *ret_is_whole)
 {

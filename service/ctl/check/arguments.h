@@ -12,6 +12,7 @@
  *   a-b, a_b              names of one variable
  */
 
-/* Call @advise with the place, a JSON Pointer below the tool's entry, and a text for each of them. */
+/* Call @advise with the place, a JSON Pointer below the tool's entry, and a text for each of
+ * them. */
 void arguments_advise(const struct tool *tool,
 	void (*advise)(void *data, const char *pointer, const char *text), void *data);

@@ -196,7 +196,8 @@ static int check_folder(struct check *check, const char *folder, size_t *n_files
 	return r == 0 ? load_and_describe(check, &config, NULL, 0) : r;
 }
 
-/* Check each registration folder among @paths by itself, and all other manifests and folders together. */
+/* Check each registration folder among @paths by itself, and all other manifests and folders
+ * together. */
 static int check_paths(struct check *check, const struct config *config, const char *const *paths,
 	size_t n_paths, size_t *ret_n_files)
 {

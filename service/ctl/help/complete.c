@@ -40,8 +40,8 @@ static void offer_each(struct line *line, const char *const *words, size_t n_wor
 
 /* ── words of the service ────────────────────────────────────────────────────────────────────── */
 
-/* Ask for the list of tools, or for the definition of the tool that the line names. Return whether there is
- * a response. */
+/* Ask for the list of tools, or for the definition of the tool that the line names. Return whether
+ * there is a response. */
 static bool ask_service(const struct line *line, const char *topic, const char *name,
 	struct ctl_response *ret_response)
 {

@@ -21,10 +21,11 @@ struct http_address {
 	bool is_exposed;                   /* others can read the requests on their way */
 };
 
-/* Parse the value @text of the flag or variable @name, and read the token in the file @token_file, which may be
- * NULL. Return 0 with @ret_address, or CTL_USAGE after a complaint. */
+/* Parse the value @text of the flag or variable @name, and read the token in the file @token_file,
+ * which may be NULL. Return 0 with @ret_address, or CTL_USAGE after a complaint. */
 int http_address_read(const char *name, const char *text, const char *token_file,
 	struct http_address *ret_address);
 
-/* Return the URL for a person: `unix:/PATH` for a Unix socket. The result is valid as long as @address. */
+/* Return the URL for a person: `unix:/PATH` for a Unix socket. The result is valid as long as
+ * @address. */
 const char *http_address_text(const struct http_address *address, char ret_text[HTTP_URL_BYTES]);

@@ -15,8 +15,8 @@
  *                          │
  *                          └─ http_transfer_free: the connection closes, which cancels a call
  *
- * Connections are kept for the next request. No proxy is used, no redirection followed, and certificates are
- * checked: by those of the system, or of SSL_CERT_FILE and SSL_CERT_DIR.
+ * Connections are kept for the next request. No proxy is used, no redirection followed, and
+ * certificates are checked: by those of the system, or of SSL_CERT_FILE and SSL_CERT_DIR.
  */
 struct http_client;
 struct http_transfer;
@@ -34,13 +34,13 @@ struct http_handler {
 	/* Take the end, once. The transfer may be freed then, and its outcome with it. */
 	void (*outcome)(void *data, const struct http_outcome *outcome);
 
-	/* Take an event of a stream, of the type @type; NULL: the stream begins. NULL: no stream is wanted. The events
-	 * `result` and `error` are the body of the outcome instead. */
+	/* Take an event of a stream, of the type @type; NULL: the stream begins. NULL: no stream is
+	 * wanted. The events `result` and `error` are the body of the outcome instead. */
 	void (*event)(void *data, const char *type, const char *text, size_t size);
 };
 
-/* Create a client of the service at @address, which is copied. Return 0, or CTL_USAGE or CTL_NO_BUS after a
- * complaint. */
+/* Create a client of the service at @address, which is copied. Return 0, or CTL_USAGE or CTL_NO_BUS
+ * after a complaint. */
 int http_client_new(
 	struct loop *loop, const struct http_address *address, struct http_client **ret_client);
 
@@ -50,7 +50,8 @@ void http_client_free(struct http_client *client);
 /* Return the URL of the service for a person. */
 const char *http_client_url(const struct http_client *client);
 
-/* Send @request, whose body lives as long as the transfer; @handler gets @data. Return NULL without memory. */
+/* Send @request, whose body lives as long as the transfer; @handler gets @data. Return NULL without
+ * memory. */
 struct http_transfer *http_client_send(struct http_client *client,
 	const struct route_request *request, const struct http_handler *handler, void *data);
 

@@ -4,8 +4,8 @@
 #include <curl/curl.h>
 
 /*
- * libcurl, which is loaded when a command uses HTTP: linked, it and the twenty libraries that it needs
- * would slow each start.
+ * libcurl, which is loaded when a command uses HTTP: linked, it and the twenty libraries that it
+ * needs would slow each start.
  */
 struct library {
 	__typeof__(&curl_easy_cleanup) easy_cleanup;
@@ -30,5 +30,6 @@ struct library {
 	__typeof__(&curl_url_set) url_set;
 };
 
-/* Return libcurl, loaded once; NULL with *ret_reason a text for a person, valid until the next dlopen(3). */
+/* Return libcurl, loaded once; NULL with *ret_reason a text for a person, valid until the next
+ * dlopen(3). */
 const struct library *library_load(const char **ret_reason);

@@ -83,7 +83,8 @@ void route_request_deinit(struct route_request *request)
 	buffer_deinit(&request->body);
 }
 
-/* Append @text with every byte encoded that a segment or a value of a query cannot have (RFC 3986 §2.3). */
+/* Append @text with every byte encoded that a segment or a value of a query cannot have (RFC 3986
+ * §2.3). */
 static void append_encoded(struct buffer *out, const char *text, size_t size)
 {
 	static const char plain[] =

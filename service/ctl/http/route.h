@@ -26,10 +26,11 @@ struct route_request {
 
 void route_request_deinit(struct route_request *request);
 
-/* Write the request for @topic with the data @data, the text of an object, into @ret_request, which is zeroed. Return
- * 0, -ENOENT when there is no route for it, -ENOMEM, or -EINVAL when @data is no object. */
+/* Write the request for @topic with the data @data, the text of an object, into @ret_request, which
+ * is zeroed. Return 0, -ENOENT when there is no route for it, -ENOMEM, or -EINVAL when @data is no
+ * object. */
 int route_write(const char *topic, const struct buffer *data, struct route_request *ret_request);
 
-/* Append the data of the response with the media type @type (may be NULL) and the body @body: a list that is text
- * becomes its member `text`. */
+/* Append the data of the response with the media type @type (may be NULL) and the body @body: a
+ * list that is text becomes its member `text`. */
 void route_read(const char *type, const struct text_view *body, struct buffer *out);

@@ -225,7 +225,8 @@ static unsigned int types_allowed(const struct reader *reader, uint32_t schema, 
 
 /* ── keys ────────────────────────────────────────────────────────────────────────────────────── */
 
-/* The place of one word: the members on the way to its value, and the schema of that (or JSON_NONE). */
+/* The place of one word: the members on the way to its value, and the schema of that (or
+ * JSON_NONE). */
 struct place {
 	const struct word *word;
 	struct text_view members[KEY_LEVELS];
@@ -260,8 +261,8 @@ static int add_argument(struct writer *writer, struct place *place, const char *
 	return 0;
 }
 
-/* Return the size of the first part of @key that is a property which may be an object, with its schema; 0:
- * there is none. */
+/* Return the size of the first part of @key that is a property which may be an object, with its
+ * schema; 0: there is none. */
 static size_t find_head(const struct writer *writer, uint32_t schema, const char *key, size_t size,
 	uint32_t *ret_schema)
 {
@@ -306,8 +307,8 @@ static int add_brackets(
 	return 0;
 }
 
-/* Find the members that the key of @place's word means: the whole key, where that is a property or nothing in
- * it is one. */
+/* Find the members that the key of @place's word means: the whole key, where that is a property or
+ * nothing in it is one. */
 static int read_key(struct writer *writer, struct place *place)
 {
 	const char *key = place->word->key;
@@ -375,9 +376,9 @@ static int write_argument_text(struct writer *writer, const struct place *place,
 }
 
 /*
- * Append a value that was not written as JSON. When a string is allowed, JSON of a type that is not allowed is
- * read as text. When no string is allowed, text that is not JSON is sent as a string, and the service reports
- * the expected type.
+ * Append a value that was not written as JSON. When a string is allowed, JSON of a type that is not
+ * allowed is read as text. When no string is allowed, text that is not JSON is sent as a string,
+ * and the service reports the expected type.
  */
 static int write_typed(struct writer *writer, const struct place *place, uint32_t schema,
 	const char *text, size_t size)
@@ -496,7 +497,8 @@ static int write_value(struct writer *writer, const struct place *place, size_t 
 	return write_leaf(writer, place, n);
 }
 
-/* Append the object that the first @level members of @place mean. It is recursive, to KEY_LEVELS. */
+/* Append the object that the first @level members of @place mean. It is recursive, to
+ * KEY_LEVELS. */
 static int write_arguments(struct writer *writer, const struct place *place, size_t level)
 {
 	bool is_first = true;

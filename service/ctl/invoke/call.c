@@ -24,13 +24,15 @@
 #define RESPOND_TOPIC   "ovos.tools.approval.respond"
 #define PROGRESS_TOPIC  "ovos.tools.call.progress"
 
-/* The time after a report that a person is asked, of which there is one every 5 s, without another one. */
+/* The time after a report that a person is asked, of which there is one every 5 s, without another
+ * one. */
 #define SILENCE_MS (UINT64_C(3) * APPROVAL_REPORT_MS)
 
 /* The time that messages on their way may take after the end of a question. */
 #define RESOLVE_MS 2000
 
-/* The time that a call may take beyond its deadline, whose clock does not run while a process starts. */
+/* The time that a call may take beyond its deadline, whose clock does not run while a process
+ * starts. */
 #define START_MS 15000
 
 /* The time that the response of the service to the end of a --timeout may take. */
@@ -157,13 +159,14 @@ static void take_refusal(const struct waiting *waiting, const struct json_tape *
 		terminal_complain("--yes is not enough: %s", error.data);
 }
 
-/* Take a report of our call. The time of the call begins anew with it, and while a person is asked no time passes:
- * over HTTP there are no other events of that. */
+/* Take a report of our call. The time of the call begins anew with it, and while a person is asked
+ * no time passes: over HTTP there are no other events of that. */
 static void take_progress(struct waiting *waiting, const struct json_tape *event)
 {
 	bool is_http = ctl_session_is_http(waiting->session);
 
-	/* Over HTTP there is no progress but that of the call. On the bus a question is an event of its own. */
+	/* Over HTTP there is no progress but that of the call. On the bus a question is an event of
+	 * its own. */
 	if (!is_http && (!is_text(event, "call_id", waiting->call_id) ||
 				is_text(event, "state", "waiting")))
 		return;
@@ -216,7 +219,8 @@ static void tick(void *data)
 		progress_tick(&waiting->progress);
 }
 
-/* Report how a call that was cancelled has ended, and return the status. @r: that of its request. */
+/* Report how a call that was cancelled has ended, and return the status. @r: that of its
+ * request. */
 static int report_end(
 	const struct waiting *waiting, const struct ctl_options *options, int r, double seconds)
 {

@@ -84,8 +84,8 @@ static void given_deinit(struct given *given)
 	words_deinit(&given->words);
 }
 
-/* Read the arguments as far as no schema is needed: these mistakes in the command line are reported before the
- * service is asked. */
+/* Read the arguments as far as no schema is needed: these mistakes in the command line are reported
+ * before the service is asked. */
 static int read_given(const struct ctl_options *options, struct given *ret_given)
 {
 	cleanup(buffer_deinit) struct buffer reason = {0};
@@ -104,8 +104,8 @@ static int read_given(const struct ctl_options *options, struct given *ret_given
 	return report_refusal(r, &reason);
 }
 
-/* Get the definition of the tool. Return 0, also when there is none: the response to invoke reports that
- * best. */
+/* Get the definition of the tool. Return 0, also when there is none: the response to invoke reports
+ * that best. */
 static int get_definition(struct ctl_session *session, const struct ctl_options *options,
 	struct ctl_response *ret_response)
 {
@@ -119,7 +119,8 @@ static int get_definition(struct ctl_session *session, const struct ctl_options 
 	return r == 0 ? ctl_session_ask(session, "ovos.tools.get", &data, ret_response) : r;
 }
 
-/* Make the words of the command line an object, by the schema of the tool. Without one, the reason is the mistake. */
+/* Make the words of the command line an object, by the schema of the tool. Without one, the reason
+ * is the mistake. */
 static int write_words(struct given *given, const struct ctl_options *options,
 	const struct ctl_response *definition)
 {
@@ -164,8 +165,8 @@ static int ask_for_verdict(struct ctl_session *session, const struct ctl_options
 	return r == 0 ? ctl_session_ask(session, "ovos.tools.validate", &data, ret_response) : r;
 }
 
-/* Print what the processes of the tool's toolbox, one of which died in the call, have printed. A daemon's
- * have calls of others, too: print where it is shown. */
+/* Print what the processes of the tool's toolbox, one of which died in the call, have printed. A
+ * daemon's have calls of others, too: print where it is shown. */
 static void print_crash(struct ctl_session *session, const struct ctl_options *options,
 	const struct ctl_response *definition)
 {

@@ -140,7 +140,8 @@ struct found {
 	uint32_t schema;
 };
 
-/* Return the member or element of the value at @value that is called @key of @size bytes, or JSON_NONE. */
+/* Return the member or element of the value at @value that is called @key of @size bytes, or
+ * JSON_NONE. */
 static uint32_t find_part(
 	const struct json_tape *tape, uint32_t value, const char *key, size_t size)
 {
@@ -161,8 +162,8 @@ static uint32_t find_part(
 	return value;
 }
 
-/* Find the value at the dotted @path below @from. Return it, or JSON_NONE with the value that lacks the next part,
- * and where that part ends. */
+/* Find the value at the dotted @path below @from. Return it, or JSON_NONE with the value that lacks
+ * the next part, and where that part ends. */
 static uint32_t find_dotted(const struct json_tape *tape, uint32_t from, const char *path,
 	uint32_t *ret_last, const char **ret_end)
 {
@@ -195,7 +196,8 @@ static void append_names(struct buffer *text, const struct json_tape *tape, uint
 		buffer_append_string(text, ", ...");
 }
 
-/* Complain that @last has no part of @path that ends at @end, with what was meant or what it has. */
+/* Complain that @last has no part of @path that ends at @end, with what was meant or what it
+ * has. */
 static void complain_path(
 	const struct ctl_response *response, const char *path, uint32_t last, const char *end)
 {
@@ -235,7 +237,8 @@ static int find_result_path(
 	return CTL_ERROR;
 }
 
-/* Find the one text or other single value of the result. Return 0 or CTL_ERROR after a complaint. */
+/* Find the one text or other single value of the result. Return 0 or CTL_ERROR after a
+ * complaint. */
 static int find_single(const struct ctl_response *response, const struct ctl_response *definition,
 	struct found *ret_found)
 {

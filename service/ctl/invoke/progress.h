@@ -10,8 +10,8 @@
 #include "util/cleanup.h"
 
 /*
- * How far a call is, on one line of the terminal that stderr is, which is drawn anew. Anything else gets
- * nothing. terminal_clear_line() takes it away.
+ * How far a call is, on one line of the terminal that stderr is, which is drawn anew. Anything else
+ * gets nothing. terminal_clear_line() takes it away.
  *
  *   adding ███████████░░░░░ 66 %  2.1 s   (Ctrl-C cancels)
  */

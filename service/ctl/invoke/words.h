@@ -35,14 +35,14 @@ enum words_status {
 	WORDS_E_USAGE = 1, /* @ret_reason describes the mistake, NUL-terminated */
 };
 
-/* Read the @n texts of a command line, and the files. Return 0 with @ret_words, which the caller deinits in
- * any case; WORDS_E_USAGE; or -ENOMEM. */
+/* Read the @n texts of a command line, and the files. Return 0 with @ret_words, which the caller
+ * deinits in any case; WORDS_E_USAGE; or -ENOMEM. */
 int words_read(
 	const char *const *texts, size_t n, struct words *ret_words, struct buffer *ret_reason);
 
 void words_deinit(struct words *words);
 
-/* Read the file @name (`-`: stdin) into @contents, for the argument @key of @key_size bytes. Return 0,
- * WORDS_E_USAGE or -ENOMEM. */
+/* Read the file @name (`-`: stdin) into @contents, for the argument @key of @key_size bytes. Return
+ * 0, WORDS_E_USAGE or -ENOMEM. */
 int words_read_file(const char *name, const char *key, size_t key_size, struct buffer *contents,
 	struct buffer *ret_reason);

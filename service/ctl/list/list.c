@@ -202,7 +202,8 @@ static int check_options(const struct ctl_options *options)
 	return CTL_USAGE;
 }
 
-/* Leave only the tools that the command line names. Return 0, or an enum ctl_status after a complaint. */
+/* Leave only the tools that the command line names. Return 0, or an enum ctl_status after a
+ * complaint. */
 static int narrow(const struct ctl_options *options, struct ctl_response *response)
 {
 	return narrow_to_names(
@@ -222,8 +223,8 @@ static bool is_empty(const struct ctl_response *response)
 
 /* ── with a daemon ───────────────────────────────────────────────────────────────────────────── */
 
-/* Ask for the list of the toolbox @toolbox_id in @format; both may be NULL. Return 0, or an enum ctl_status
- * after a complaint. */
+/* Ask for the list of the toolbox @toolbox_id in @format; both may be NULL. Return 0, or an enum
+ * ctl_status after a complaint. */
 static int ask_list(struct ctl_session *session, const struct ctl_options *options,
 	const char *toolbox_id, const char *format, struct ctl_response *ret_response)
 {
@@ -270,8 +271,8 @@ static size_t count_characters(const struct ctl_response *response)
 	return utf8_count(list, size);
 }
 
-/* Add the row of the toolbox whose tools begin at @tool of the full list, and its figures to *sum. Return
- * 0, or an enum ctl_status after a complaint. */
+/* Add the row of the toolbox whose tools begin at @tool of the full list, and its figures to *sum.
+ * Return 0, or an enum ctl_status after a complaint. */
 static int add_toolbox(struct ctl_session *session, const struct ctl_options *options,
 	const char *id, size_t n_tools, struct table *table, size_t *sum)
 {
@@ -347,7 +348,8 @@ static bool is_same_tool(
 	return is_same;
 }
 
-/* Append to @out the entries of `not_offered` for the tools of @all that @mine, a part of it in the same order, lacks. */
+/* Append to @out the entries of `not_offered` for the tools of @all that @mine, a part of it in the
+ * same order, lacks. */
 static void write_hidden(const struct ctl_response *mine, const struct ctl_response *all,
 	const char *profile, struct buffer *out)
 {

@@ -68,7 +68,8 @@ static ssize_t read_piece(struct lines *lines, int fd)
 	return n;
 }
 
-/* Take what is left at the end of the input: a line without an end. Return whether there was one. */
+/* Take what is left at the end of the input: a line without an end. Return whether there was
+ * one. */
 static bool take_rest(struct lines *lines, lines_function function, void *data)
 {
 	bool is_line = lines->bytes.size > 0 && !lines->is_skipping;

@@ -6,8 +6,8 @@
 
 #include "util/buffer.h"
 
-/* Lines of messages: those of stdin, which are bounded, and those of stdout. A stdin that epoll watches is read
- * by lines_read(), a file by lines_next(). */
+/* Lines of messages: those of stdin, which are bounded, and those of stdout. A stdin that epoll
+ * watches is read by lines_read(), a file by lines_next(). */
 
 /* The longest message in bytes: a request with its arguments fits in a frame. */
 #define LINES_BYTES_MAX (((size_t)10 << 20) - 65536)
@@ -22,12 +22,12 @@ struct lines {
 /* Take a whole line, without its end; NULL: one that was too long. */
 typedef void (*lines_function)(void *data, const char *text, size_t size);
 
-/* Read from @fd once, and call @function for each line that is complete. Return false at the end of the
- * input, whose last line may have no end, or when it cannot be read. */
+/* Read from @fd once, and call @function for each line that is complete. Return false at the end of
+ * the input, whose last line may have no end, or when it cannot be read. */
 bool lines_read(struct lines *lines, int fd, lines_function function, void *data);
 
-/* Read from the file @fd as far as its next line, and call @function for it, unless it is blank. The last one may
- * have no end. Return 1, 0 when there is no further line, or a negative errno. */
+/* Read from the file @fd as far as its next line, and call @function for it, unless it is blank.
+ * The last one may have no end. Return 1, 0 when there is no further line, or a negative errno. */
 int lines_next(struct lines *lines, int fd, lines_function function, void *data);
 
 /* Write @line and its end to @fd, and empty it. Return 0 or a negative errno. */

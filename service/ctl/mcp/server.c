@@ -37,11 +37,11 @@
  *                                             the bus            ─▶ its progress ───▶
  *   ovos.tools.changed ─▶ ovos.tools.list, twice ─▶ another list? ─▶ list_changed ──▶
  *
- * A request is in flight from its line to its response: a call, or a subscriptions/listen, which has one
- * only at the end.
+ * A request is in flight from its line to its response: a call, or a subscriptions/listen, which
+ * has one only at the end.
  *
- * At the end of its input the calls in flight are answered, then it leaves. A client that stops its server closes the
- * input, too, and waits for the end of the process:
+ * At the end of its input the calls in flight are answered, then it leaves. A client that stops its
+ * server closes the input, too, and waits for the end of the process:
  *
  *   initialize, discover or list, answered ─▶ the input is empty ─▶ a further message: a client, which reads
  *     the end of its input ─▶ MCP_STOP_MS later the calls in flight are cancelled
@@ -74,8 +74,8 @@
 /* The wait for something to happen, when nothing has to be done at a time. */
 #define LONG_MS 3600000
 
-/* The time that calls have when their client has closed the input to stop us; less than the two seconds after which
- * clients send SIGTERM. */
+/* The time that calls have when their client has closed the input to stop us; less than the two
+ * seconds after which clients send SIGTERM. */
 #define MCP_STOP_MS 1000
 
 /* The time in which the cancelling of calls goes out at the end. */
@@ -199,7 +199,8 @@ static struct in_flight **find_place(struct mcp_ctl *mcp)
 	return NULL;
 }
 
-/* Free the request at @place, which is over. The next line of a file may wait for its place, and the end for it. */
+/* Free the request at @place, which is over. The next line of a file may wait for its place, and
+ * the end for it. */
 static void drop_request(struct mcp_ctl *mcp, struct in_flight **place)
 {
 	in_flight_free(take_ptr(*place));
@@ -363,8 +364,8 @@ static void append_value(
 	buffer_append(data, text, size);
 }
 
-/* Send the request for the call, which is in flight. Without a @tool of that name in the list the service
- * judges the name. */
+/* Send the request for the call, which is in flight. Without a @tool of that name in the list the
+ * service judges the name. */
 static void send_call(
 	struct mcp_ctl *mcp, const struct in_flight *request, const struct mcp_tool *tool)
 {
@@ -456,7 +457,8 @@ static void lose_call(struct mcp_ctl *mcp, struct in_flight **place)
 	drop_request(mcp, place);
 }
 
-/* Ask the service for its calls. When it has started again, and the bus has stayed, it does not have those of before. */
+/* Ask the service for its calls. When it has started again, and the bus has stayed, it does not
+ * have those of before. */
 static void ask_calls(struct mcp_ctl *mcp)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
@@ -508,8 +510,8 @@ static void take_calls(struct mcp_ctl *mcp, const struct json_tape *event)
 
 /* ── calls that end ──────────────────────────────────────────────────────────────────────────── */
 
-/* Find the call that the message is the response to. Its data has no call_id when the request could not be
- * read. */
+/* Find the call that the message is the response to. Its data has no call_id when the request could
+ * not be read. */
 static struct in_flight **find_responded(struct mcp_ctl *mcp)
 {
 	for (size_t i = 0; i < IN_FLIGHT_MAX; i++)
@@ -763,8 +765,8 @@ static bool read_input(void *data)
 	return true;
 }
 
-/* Take lines of the file that stdin is, for as long as their requests have a place. Return whether there are more
- * lines to take at once. */
+/* Take lines of the file that stdin is, for as long as their requests have a place. Return whether
+ * there are more lines to take at once. */
 static bool take_file(struct mcp_ctl *mcp)
 {
 	int r = 1;
@@ -861,8 +863,8 @@ static void check_toolboxes(const struct mcp_ctl *mcp)
 			status_expect_toolbox(mcp->session, options->toolboxes[i]);
 }
 
-/* Leave when the calls of before the end of the input are over, or their time is. Return the shorter of the time until
- * then and @wait_ms. */
+/* Leave when the calls of before the end of the input are over, or their time is. Return the
+ * shorter of the time until then and @wait_ms. */
 static uint64_t await_end(struct mcp_ctl *mcp, uint64_t wait_ms)
 {
 	uint64_t now_ms = clock_now_ms();

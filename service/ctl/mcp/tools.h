@@ -30,9 +30,10 @@ struct mcp_tools {
 };
 
 /*
- * Make the list from the lists `tools` of two responses to ovos.tools.list, in the formats full (@full) and
- * mcp (@mcp), which have the same tools in the same order. Only the @n_ids toolboxes @ids are taken; 0: all.
- * Return 0 with @ret_tools, which the caller deinits; -ENOMEM; or -EAGAIN when the lists do not fit together.
+ * Make the list from the lists `tools` of two responses to ovos.tools.list, in the formats full
+ * (@full) and mcp (@mcp), which have the same tools in the same order. Only the @n_ids toolboxes
+ * @ids are taken; 0: all. Return 0 with @ret_tools, which the caller deinits; -ENOMEM; or -EAGAIN
+ * when the lists do not fit together.
  */
 int mcp_tools_make(const struct json_tape *full, const struct json_tape *mcp,
 	const char *const *ids, size_t n_ids, struct mcp_tools *ret_tools);

@@ -51,8 +51,8 @@ static bool unescape(char from, char *ret)
 	}
 }
 
-/* Copy the text between the quotes at *@from to *@to, which is not after it, and move both to what follows.
- * Return what is wrong with it, or NULL. */
+/* Copy the text between the quotes at *@from to *@to, which is not after it, and move both to what
+ * follows. Return what is wrong with it, or NULL. */
 static const char *unquote(char **from, char **to)
 {
 	char quote = *(*from)++;
@@ -129,8 +129,8 @@ static bool is_json(const char *text)
 	return json_tape_read(&tape, text, strlen(text), DEPTH_MAX, &error) == 0;
 }
 
-/* Take the JSON object at *@at. Its end is the first arrow that leaves an object before it: strings may
- * have arrows, too. */
+/* Take the JSON object at *@at. Its end is the first arrow that leaves an object before it: strings
+ * may have arrows, too. */
 static int take_object(struct parsing *parsing, char **at)
 {
 	cleanup(buffer_deinit) struct buffer reason = {0};

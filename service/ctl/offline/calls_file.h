@@ -13,8 +13,8 @@
  *   greet name=Ada                                             gives any result
  *   # a comment, and empty lines
  *
- * The arguments are words as for `invoke`, or one JSON object. '…' keeps what is between the quotes as
- * it is; in "…" a backslash makes \n, \t, \" and \\.
+ * The arguments are words as for `invoke`, or one JSON object. '…' keeps what is between the quotes
+ * as it is; in "…" a backslash makes \n, \t, \" and \\.
  */
 
 /* The most bytes of a file, and words of a line. */
@@ -37,9 +37,10 @@ struct calls_line {
 	const char *expected; /* NULL for CALLS_ANY */
 };
 
-/* Take a line, which is valid until the return. Return 0, or an enum ctl_status that ends the reading. */
+/* Take a line, which is valid until the return. Return 0, or an enum ctl_status that ends the
+ * reading. */
 typedef int (*calls_function)(void *data, const struct calls_line *line);
 
-/* Call @take for each call in the file at @path. Return 0, what @take returned, or CTL_USAGE after a
- * complaint about the file or one of its lines. */
+/* Call @take for each call in the file at @path. Return 0, what @take returned, or CTL_USAGE after
+ * a complaint about the file or one of its lines. */
 int calls_file_read(const char *path, calls_function take, void *data);

@@ -39,8 +39,8 @@
 
 /* ── the service ─────────────────────────────────────────────────────────────────────────────── */
 
-/* Serve with @flags until a signal ends it, after the address of the bus was written to @out. Return 0 or a
- * negative errno; -EADDRINUSE: its port is taken. */
+/* Serve with @flags until a signal ends it, after the address of the bus was written to @out.
+ * Return 0 or a negative errno; -EADDRINUSE: its port is taken. */
 static int serve_privately(const struct config_flags *flags, const struct paths *paths, int out)
 {
 	cleanup(config_deinit) struct config config = {0};

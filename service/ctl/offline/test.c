@@ -27,8 +27,8 @@
  *   FILE ──▶ private service ──▶ examples of its definitions ──┐
  *   tests/NAME.calls beside it, or those that are named ───────┴─▶ invoke ─▶ ok, FAILED ─▶ N of M passed
  *
- * An example is a part of the documentation: those of tools that write or execute are called by --all
- * only. A file of calls is there to be called.
+ * An example is a part of the documentation: those of tools that write or execute are called by
+ * --all only. A file of calls is there to be called.
  */
 
 #define CALLS_SUFFIX ".calls"
@@ -65,7 +65,8 @@ struct trial {
 
 /* ── what came ───────────────────────────────────────────────────────────────────────────────── */
 
-/* Return whether the value at @token of @tape equals the JSON text @expected, as JSON Schema has it. */
+/* Return whether the value at @token of @tape equals the JSON text @expected, as JSON Schema has
+ * it. */
 static bool equals(
 	struct test *test, const struct json_tape *tape, uint32_t token, const char *expected)
 {
@@ -316,8 +317,8 @@ static int try_examples(struct test *test)
 
 /* ── files of calls ──────────────────────────────────────────────────────────────────────────── */
 
-/* Return the schema of the arguments of @tool, by which their words are read; JSON_NONE when there is
- * no such tool, which its call will report. */
+/* Return the schema of the arguments of @tool, by which their words are read; JSON_NONE when there
+ * is no such tool, which its call will report. */
 static uint32_t find_schema(const struct test *test, const char *tool)
 {
 	const struct json_tape *tape = &test->list.tape;
@@ -394,7 +395,8 @@ static int is_calls_entry(const struct dirent *entry)
 	return entry->d_name[0] != '.' && is_calls_file(entry->d_name);
 }
 
-/* Try the files of calls in the folder `tests`, which is in the folder @path or beside the file @path. */
+/* Try the files of calls in the folder `tests`, which is in the folder @path or beside the file
+ * @path. */
 static int try_folder(struct test *test, const char *path)
 {
 	char copy[PATH_MAX];

@@ -48,7 +48,8 @@ int trace_open(char ret_path[TRACE_PATH_BYTES])
 
 /* ── one line of the report ──────────────────────────────────────────────────────────────────── */
 
-/* Return whether the path @path is that of an argument, or of a file below the folder that one names. */
+/* Return whether the path @path is that of an argument, or of a file below the folder that one
+ * names. */
 static bool is_below(const char *path, const char *argument, size_t size)
 {
 	while (size > 1 && argument[size - 1] == '/')

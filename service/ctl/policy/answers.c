@@ -27,7 +27,8 @@ static void ignore_report(void *data, const struct diagnostic *diagnostic)
 	(void)diagnostic;
 }
 
-/* Return the path of the copy of the key that this user has, which the caller frees; NULL: there is none. */
+/* Return the path of the copy of the key that this user has, which the caller frees; NULL: there is
+ * none. */
 static char *find_copy(void)
 {
 	cleanup_free char *folder = paths_xdg_home("XDG_CONFIG_HOME", ".config");

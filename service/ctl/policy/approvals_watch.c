@@ -31,8 +31,8 @@
  * Only the main loop sends requests: events and keys leave something for it to do, and wake it.
  */
 
-/* The time of one attach. Another terminal that leaves detaches this one, too, which has the same source: it
- * attaches again soon. */
+/* The time of one attach. Another terminal that leaves detaches this one, too, which has the same
+ * source: it attaches again soon. */
 #define ATTACH_SECONDS 20
 #define RENEW_MS       10000
 #define DETACHED_MS    100

@@ -26,8 +26,8 @@ static void compare_question(
 	sought->is_found = true;
 }
 
-/* Find the question @id, with its seal if there is a key: the person has seen its words in `approvals`, where
- * they had the same seal. Return 0, or an enum ctl_status after a complaint. */
+/* Find the question @id, with its seal if there is a key: the person has seen its words in
+ * `approvals`, where they had the same seal. Return 0, or an enum ctl_status after a complaint. */
 static int find_question(struct ctl_session *session, const struct approval_key *key,
 	const char *id, struct question_mark *ret_mark)
 {

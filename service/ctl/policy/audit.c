@@ -86,7 +86,8 @@ static bool is_tool(const struct json_tape *tape, const char *wanted)
 	       (!slash || member_is(tape, "toolbox_id", wanted, (size_t)(slash - wanted)));
 }
 
-/* Return whether the line is as late as --since. Times of one form have the order of their texts. */
+/* Return whether the line is as late as --since. Times of one form have the order of their
+ * texts. */
 static bool is_late(const struct listing *listing)
 {
 	const struct json_tape *tape = &listing->tape;

@@ -19,7 +19,8 @@ struct audit_line {
 /* Read the whole file. Return 0, or CTL_USAGE with a message on stderr. */
 int ctl_audit_read(const char *file, struct buffer *ret_text);
 
-/* Return the line of @text that begins at *@at, which is moved to the next one; false at the end. */
+/* Return the line of @text that begins at *@at, which is moved to the next one; false at the
+ * end. */
 bool ctl_audit_next(const struct buffer *text, size_t *at, struct audit_line *ret_line);
 
 /* Read @line into @tape (zeroed, or used before). Return whether it is a JSON object. */

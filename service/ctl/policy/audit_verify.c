@@ -13,7 +13,8 @@
  *
  *   FILE.1 ── last hash ──▶ first `prev` of FILE ── last hash ──▶ printed
  *
- * Files are given in their order. The first line of the first one may follow anything, which is printed.
+ * Files are given in their order. The first line of the first one may follow anything, which is
+ * printed.
  */
 
 struct verification {
@@ -25,8 +26,8 @@ struct verification {
 	struct json_tape tape;
 };
 
-/* Keep the string at @prev, by which the first line goes on with lines of other files. Return whether it is one of
- * AUDIT_HASH_CHARS or "". */
+/* Keep the string at @prev, by which the first line goes on with lines of other files. Return
+ * whether it is one of AUDIT_HASH_CHARS or "". */
 static bool take_before(struct verification *verification, uint32_t prev)
 {
 	const struct json_tape *tape = &verification->tape;

@@ -27,8 +27,8 @@
 
 /* ── the folders ─────────────────────────────────────────────────────────────────────────────── */
 
-/* Whether @path can be such a folder. Any client of the bus may answer in the place of the service, and
- * root may be about to write there. */
+/* Whether @path can be such a folder. Any client of the bus may answer in the place of the service,
+ * and root may be about to write there. */
 static bool is_folder_of_ours(const char *path)
 {
 	size_t size = strlen(path);
@@ -187,8 +187,8 @@ static bool find_owner(const char *path, struct stat *ret_status)
 	return false;
 }
 
-/* As root, become the owner of @folder: its files stay the user's own, and a link in it leads root to
- * nothing that this user could not write to. Return whether this has happened. */
+/* As root, become the owner of @folder: its files stay the user's own, and a link in it leads root
+ * to nothing that this user could not write to. Return whether this has happened. */
 static bool become_owner(const char *folder)
 {
 	struct stat status;

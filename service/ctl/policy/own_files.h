@@ -7,39 +7,42 @@
 #include "util/text_list.h"
 
 /*
- * The files in which decisions are remembered (config/remembered.h): those of the service, which may run
- * as another user, so it is asked for their folders.
+ * The files in which decisions are remembered (config/remembered.h): those of the service, which
+ * may run as another user, so it is asked for their folders.
  */
 
-/* Ask for the folders, low to high; the last one is written to. Return 0 with @ret_folders, which the
- * caller deinits, or an enum ctl_status after a complaint. */
+/* Ask for the folders, low to high; the last one is written to. Return 0 with @ret_folders, which
+ * the caller deinits, or an enum ctl_status after a complaint. */
 int own_files_ask(struct ctl_session *session, struct text_list *ret_folders);
 
-/* The same with the names of approval.allow in the configuration of the service, which the caller deinits. */
+/* The same with the names of approval.allow in the configuration of the service, which the caller
+ * deinits. */
 int own_files_ask_allowed(struct ctl_session *session, struct text_list *ret_folders,
 	struct text_list *ret_configured);
 
 /* Ask for the state folder, likewise: a list of one. */
 int own_files_ask_state(struct ctl_session *session, struct text_list *ret_folders);
 
-/* Read the entries of the file @file of @folder into @entries. An absent file has none. Return 0, or
- * CTL_ERROR after a complaint: a file that cannot be read is not replaced. */
+/* Read the entries of the file @file of @folder into @entries. An absent file has none. Return 0,
+ * or CTL_ERROR after a complaint: a file that cannot be read is not replaced. */
 int own_files_read(const char *folder, const char *file, struct config_remembered *entries);
 
-/* Let no other toolboxctl change the own files below the last of @folders until the descriptor *ret_lock is closed:
- * what is read from then on is what is replaced. root locks as the user whose folder that is. Return 0, or CTL_ERROR
- * after a complaint about @name, as of own_files_write(). */
+/* Let no other toolboxctl change the own files below the last of @folders until the descriptor
+ * *ret_lock is closed: what is read from then on is what is replaced. root locks as the user whose
+ * folder that is. Return 0, or CTL_ERROR after a complaint about @name, as of own_files_write(). */
 int own_files_lock(const struct ctl_options *options, const struct text_list *folders,
 	const char *name, int *ret_lock);
 
-/* Write @text as the file @name of the folder @below of the last of @folders ("": of that itself); NULL:
- * remove it. root writes as the user whose folder that is. Return 0, or CTL_ERROR after a complaint,
- * which has the command that another user would have to type. */
+/* Write @text as the file @name of the folder @below of the last of @folders ("": of that itself);
+ * NULL: remove it. root writes as the user whose folder that is. Return 0, or CTL_ERROR after a
+ * complaint, which has the command that another user would have to type. */
 int own_files_write(const struct ctl_options *options, const struct text_list *folders,
 	const char *below, const char *name, const struct buffer *text);
 
-/* Have the service read them. Return an enum ctl_status after complaints about what it cannot use. */
+/* Have the service read them. Return an enum ctl_status after complaints about what it cannot
+ * use. */
 int own_files_reload(struct ctl_session *session, const struct ctl_options *options);
 
-/* Complain that another program has undone the change of @what since it was written. Return CTL_ERROR. */
+/* Complain that another program has undone the change of @what since it was written. Return
+ * CTL_ERROR. */
 int own_files_complain_lost(const char *what);

@@ -19,13 +19,15 @@
 #include "util/cleanup.h"
 #include "util/file.h"
 
-/* toolboxctl profile: list, show, set and remove the profiles that are files (config/remembered.h). */
+/* toolboxctl profile: list, show, set and remove the profiles that are files
+ * (config/remembered.h). */
 
 #define SUFFIX ".json"
 
 /* ── files ───────────────────────────────────────────────────────────────────────────────────── */
 
-/* Read the profile at @path. Return 0, CONFIG_PROFILE_E_WRONG after a complaint, or a negative errno. */
+/* Read the profile at @path. Return 0, CONFIG_PROFILE_E_WRONG after a complaint, or a negative
+ * errno. */
 static int read_profile(const char *path, struct config_profile *ret_profile)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
@@ -118,8 +120,8 @@ static int list_profiles(const struct text_list *folders)
 
 /* ── show ────────────────────────────────────────────────────────────────────────────────────── */
 
-/* Find the file of the profile @name that counts. Return 0 with @ret_path NULL when there is none, or
- * CTL_ERROR after a complaint. */
+/* Find the file of the profile @name that counts. Return 0 with @ret_path NULL when there is none,
+ * or CTL_ERROR after a complaint. */
 static int find_profile(const struct text_list *folders, const char *name, char **ret_path,
 	struct config_profile *ret_profile)
 {
@@ -223,8 +225,8 @@ static bool is_written(const char *folder, const char *name, const struct buffer
 	       memcmp(bytes.data, text->data, text->size) == 0;
 }
 
-/* Write @text as the file @name (NULL: remove it), have the service read it, and see that it is still so. Return an
- * enum ctl_status. */
+/* Write @text as the file @name (NULL: remove it), have the service read it, and see that it is
+ * still so. Return an enum ctl_status. */
 static int put_in_force(struct ctl_session *session, const struct ctl_options *options,
 	const struct text_list *folders, const char *name, const struct buffer *text)
 {

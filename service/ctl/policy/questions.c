@@ -88,8 +88,8 @@ void questions_complain(void)
 	is_complained = true;
 }
 
-/* Ask for the questions after the one with the number @after, and call @take for each one of the service. Return 0
- * with *ret_next, 0 at the end, or an enum ctl_status after a complaint. */
+/* Ask for the questions after the one with the number @after, and call @take for each one of the
+ * service. Return 0 with *ret_next, 0 at the end, or an enum ctl_status after a complaint. */
 static int take_page(struct ctl_session *session, const struct approval_key *key, uint64_t after,
 	question_function take, void *data, uint64_t *ret_next)
 {

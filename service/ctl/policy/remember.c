@@ -19,7 +19,8 @@
 #include "policy/names.h"
 #include "util/cleanup.h"
 
-/* toolboxctl allow, disallow, disable, enable: remember a word on tools, for good or until a time. */
+/* toolboxctl allow, disallow, disable, enable: remember a word on tools, for good or until a
+ * time. */
 
 struct act {
 	const char *command;
@@ -62,7 +63,8 @@ static long find_entry(const struct config_remembered *entries, const char *name
 	return -1;
 }
 
-/* Return the name of the user who types the command. For root that may be the user who typed sudo. */
+/* Return the name of the user who types the command. For root that may be the user who typed
+ * sudo. */
 static const char *user_name(void)
 {
 	const char *sudo = geteuid() == 0 ? getenv("SUDO_USER") : NULL;
@@ -129,7 +131,8 @@ static void complain_absent(const struct act *act, const struct text_list *folde
 	terminal_complain("%s is %s here", name, act->lacks);
 }
 
-/* Change the entry of @name. Return whether it is as wanted now; *ret_changed is set when it was not. */
+/* Change the entry of @name. Return whether it is as wanted now; *ret_changed is set when it was
+ * not. */
 static bool change_entry(const struct act *act, const struct end *end,
 	const struct text_list *folders, struct config_remembered *entries, const char *name,
 	bool *ret_changed)
@@ -196,7 +199,8 @@ static int change_file(const struct ctl_options *options, const struct act *act,
 	return has_changed ? own_files_write(options, folders, "", act->file, &text) : 0;
 }
 
-/* Hold the file, which the service has read, against what was wanted. Return 0, or CTL_ERROR after a complaint. */
+/* Hold the file, which the service has read, against what was wanted. Return 0, or CTL_ERROR after
+ * a complaint. */
 static int check_file(const struct ctl_options *options, const struct act *act, const char *folder)
 {
 	cleanup(remembered_deinit) struct config_remembered entries = {0};

@@ -21,8 +21,9 @@
 #include "util/file.h"
 
 /*
- * toolboxctl token: make, list and revoke the tokens by which clients of HTTP come in. A token is printed
- * once, when it is made; its SHA-256 is kept in tokens.json of the service (config/http_tokens.h).
+ * toolboxctl token: make, list and revoke the tokens by which clients of HTTP come in. A token is
+ * printed once, when it is made; its SHA-256 is kept in tokens.json of the service
+ * (config/http_tokens.h).
  */
 
 #define SECRET_BYTES 32
@@ -43,8 +44,8 @@ static void deinit_kept(struct kept_tokens *kept)
 		close(kept->lock);
 }
 
-/* Read the tokens of the file. Return 0, or CTL_ERROR after a complaint: a file that cannot be read is not
- * replaced. */
+/* Read the tokens of the file. Return 0, or CTL_ERROR after a complaint: a file that cannot be read
+ * is not replaced. */
 static int read_kept(struct kept_tokens *kept)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
@@ -86,8 +87,8 @@ static void write_token(const struct http_token *token, struct buffer *out)
 	buffer_append_char(out, '}');
 }
 
-/* Write all tokens but the one called @without (NULL: none), and @added, which may be NULL. Return 0 or an enum
- * ctl_status after a complaint. */
+/* Write all tokens but the one called @without (NULL: none), and @added, which may be NULL. Return
+ * 0 or an enum ctl_status after a complaint. */
 static int write_kept(const struct ctl_options *options, const struct kept_tokens *kept,
 	const char *without, const struct http_token *added)
 {
@@ -111,7 +112,8 @@ static int write_kept(const struct ctl_options *options, const struct kept_token
 	return own_files_write(options, &kept->folders, "", REMEMBERED_TOKENS, &text);
 }
 
-/* Return whether the file, which the service has read, has the token @name: of @digest, or none at all (NULL). */
+/* Return whether the file, which the service has read, has the token @name: of @digest, or none at
+ * all (NULL). */
 static bool holds(const struct kept_tokens *kept, const char *name, const unsigned char *digest)
 {
 	const struct http_token *token = http_tokens_find(&kept->tokens, name);
@@ -120,8 +122,9 @@ static bool holds(const struct kept_tokens *kept, const char *name, const unsign
 		      : !token;
 }
 
-/* Let others change the file again, have the service read it, without its response on stdout, and see that it still
- * has the token @name as @digest has it (NULL: not at all). Return an enum ctl_status. */
+/* Let others change the file again, have the service read it, without its response on stdout, and
+ * see that it still has the token @name as @digest has it (NULL: not at all). Return an enum
+ * ctl_status. */
 static int put_in_force(struct ctl_session *session, const struct ctl_options *options,
 	struct kept_tokens *kept, const char *name, const unsigned char *digest)
 {

@@ -58,7 +58,8 @@ static void print_side(char mark, const char *member, const struct json_tape *ta
 	terminal_print(&line);
 }
 
-/* Print the two values of @member, each of which may be JSON_NONE, if they are written differently. */
+/* Print the two values of @member, each of which may be JSON_NONE, if they are written
+ * differently. */
 static void show_member(const char *member, const struct json_tape *before, uint32_t old,
 	const struct json_tape *after, uint32_t new)
 {
@@ -71,7 +72,8 @@ static void show_member(const char *member, const struct json_tape *before, uint
 	print_side('+', member, after, new);
 }
 
-/* Return the element @n of the array at the root, or JSON_NONE when it is null, or when the array is shorter. */
+/* Return the element @n of the array at the root, or JSON_NONE when it is null, or when the array
+ * is shorter. */
 static uint32_t find_nth(const struct json_tape *tape, size_t n)
 {
 	uint32_t at = json_first(tape, 0);

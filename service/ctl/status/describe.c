@@ -204,7 +204,8 @@ static bool has_entries(const struct ctl_response *response, const char *list)
 	return entries != JSON_NONE && json_count(&response->tape, entries) > 0;
 }
 
-/* Append a line for each reason why the files of the toolbox cannot be loaded, and what shows all of them. */
+/* Append a line for each reason why the files of the toolbox cannot be loaded, and what shows all
+ * of them. */
 static void append_failed(const struct ctl_response *response, struct buffer *out)
 {
 	const struct json_tape *tape = &response->tape;

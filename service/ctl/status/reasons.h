@@ -3,7 +3,8 @@
 
 #include "ctl/session.h"
 
-/* The toolboxes and tools that are not offered, and why. @toolbox_id: only of this one, NULL: of all. */
+/* The toolboxes and tools that are not offered, and why. @toolbox_id: only of this one, NULL: of
+ * all. */
 
 /* Append the tables of what has failed, and of what is not offered, each after an empty line. */
 void reasons_append_skipped(const struct ctl_response *response, struct buffer *out);

@@ -11,15 +11,16 @@
  *   --watch          again each second, in place of what was there
  */
 
-/* Append what `status` with these @options shows. Return false, with nothing appended, when it names a
- * toolbox that @response does not have. */
+/* Append what `status` with these @options shows. Return false, with nothing appended, when it
+ * names a toolbox that @response does not have. */
 bool status_append(
 	const struct ctl_options *options, const struct ctl_response *response, struct buffer *out);
 
 /* Append the state of the service and all its toolboxes. */
 void overview_append(const struct ctl_response *response, struct buffer *out);
 
-/* Append the state of the toolbox @id, of which @response is the status, as status_append() does. */
+/* Append the state of the toolbox @id, of which @response is the status, as status_append()
+ * does. */
 bool describe_append(const struct ctl_response *response, const char *id, struct buffer *out);
 
 /* Show the status again and again until the person leaves. Return an enum ctl_status. */

@@ -20,7 +20,8 @@ bool status_has(const struct json_tape *tape, uint32_t object, const char *key);
 /* Append @ms: "5.12 ms", "-" for none. */
 void status_append_duration(struct buffer *out, double ms);
 
-/* Append a time, in UTC as messages have it, as local time: 10:02:28 today, else 2026-11-22 10:02. */
+/* Append a time, in UTC as messages have it, as local time: 10:02:28 today, else 2026-11-22
+ * 10:02. */
 void status_append_time(struct buffer *out, const struct json_tape *tape, uint32_t token);
 
 /* Return the style of the text of a toolbox's state (table_next_styled()); NULL for none. */

@@ -10,8 +10,8 @@
 #include "util/cleanup.h"
 
 /*
- * toolboxctl status --watch: the status again each second, on the other screen of the terminal, which has
- * no lines but ours and gives the first one back at the end.
+ * toolboxctl status --watch: the status again each second, on the other screen of the terminal,
+ * which has no lines but ours and gives the first one back at the end.
  *
  *   ask ─▶ draw, as many lines as there are rows ─▶ wait a second ─▶ ask …
  *     └─ the bus or the service is away: wait for it
@@ -77,7 +77,8 @@ static void draw(const struct buffer *text)
 	fflush(stdout);
 }
 
-/* Show @response. Return 0, or an enum ctl_status that is complained about after the screen was left. */
+/* Show @response. Return 0, or an enum ctl_status that is complained about after the screen was
+ * left. */
 static int show(struct ctl_session *session, const struct ctl_options *options,
 	const struct ctl_response *response)
 {

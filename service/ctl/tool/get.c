@@ -82,8 +82,8 @@ static void add_property(struct table *table, const struct json_tape *tape, uint
 	table_next(table);
 }
 
-/* Print a table of the properties of the schema in the member @member, or the schema itself when it is not
- * a plain object. */
+/* Print a table of the properties of the schema in the member @member, or the schema itself when it
+ * is not a plain object. */
 static void print_schema(const struct json_tape *tape, const char *member,
 	const struct table_column *columns, size_t n_columns)
 {
@@ -136,7 +136,8 @@ static void append_deadline(const struct ctl_response *response, struct buffer *
 		buffer_printf(out, "Deadline %g s.\n", ms / MS_PER_S);
 }
 
-/* Append where the tool comes from: `From FILE, kind native.` @status: the response of ovos.tools.status. */
+/* Append where the tool comes from: `From FILE, kind native.` @status: the response of
+ * ovos.tools.status. */
 static void append_origin(
 	const struct ctl_response *response, const struct ctl_response *status, struct buffer *out)
 {

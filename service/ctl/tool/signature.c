@@ -33,8 +33,8 @@ struct schema *tool_schema_compile(
 	return schema;
 }
 
-/* Return the schema of the arguments as a model gets it, with the parameters of all alternatives at its root, to be
- * freed; NULL: it cannot be read. */
+/* Return the schema of the arguments as a model gets it, with the parameters of all alternatives at
+ * its root, to be freed; NULL: it cannot be read. */
 static struct schema *compile_arguments(const struct json_tape *tape, uint32_t definition)
 {
 	cleanup(schema_error_deinit) struct schema_error error = {0};
@@ -113,8 +113,8 @@ void tool_signature_complain(struct ctl_session *session, const struct ctl_optio
 		terminal_complain("%s", line.data);
 }
 
-/* Complain that there is no such tool, when the error has no near name, which would end with '?'. Return false
- * when it is another error. */
+/* Complain that there is no such tool, when the error has no near name, which would end with '?'.
+ * Return false when it is another error. */
 static bool complain_unknown(const struct ctl_response *response, const struct ctl_options *options)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -173,8 +173,8 @@ static void append_word(struct buffer *out, const char *text, size_t size)
 	buffer_append_char(out, '\'');
 }
 
-/* Append the JSON text of a value as a word; characters that a terminal would obey are escaped, which is
- * the same JSON. */
+/* Append the JSON text of a value as a word; characters that a terminal would obey are escaped,
+ * which is the same JSON. */
 static void append_json(struct buffer *out, const char *text, size_t size)
 {
 	cleanup(buffer_deinit) struct buffer shown = {0};
@@ -185,8 +185,8 @@ static void append_json(struct buffer *out, const char *text, size_t size)
 		append_word(out, shown.data, shown.size);
 }
 
-/* Whether the text of a string means just that as KEY=VALUE: it is no JSON, names no file, and a terminal
- * shows it as it is. */
+/* Whether the text of a string means just that as KEY=VALUE: it is no JSON, names no file, and a
+ * terminal shows it as it is. */
 static bool is_plain_text(const struct buffer *text)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};

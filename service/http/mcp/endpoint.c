@@ -320,7 +320,8 @@ static void serve_initialize(struct rpc *rpc, const struct http_request *request
 	respond_text(rpc->connection, 200, &out);
 }
 
-/* Return a request of the session called @session, with the id @id (absent: any), that was not cancelled. */
+/* Return a request of the session called @session, with the id @id (absent: any), that was not
+ * cancelled. */
 static struct rpc *find_rpc(
 	const struct mcp_endpoint *endpoint, const char *session, struct text_view id)
 {
@@ -335,8 +336,8 @@ static struct rpc *find_rpc(
 	return NULL;
 }
 
-/* Cancel the requests of the session called @session, with the id @id (absent: all). The end of one call may end
- * others, so that each is looked for anew. */
+/* Cancel the requests of the session called @session, with the id @id (absent: all). The end of one
+ * call may end others, so that each is looked for anew. */
 static void cancel_requests(struct mcp_endpoint *endpoint, const char *session, struct text_view id)
 {
 	struct rpc *rpc;
@@ -410,7 +411,8 @@ static void serve_message(
 
 /* ── sessions ────────────────────────────────────────────────────────────────────────────────── */
 
-/* Return the session that @request names, with NULL after a response of JSON-RPC to the request @id. */
+/* Return the session that @request names, with NULL after a response of JSON-RPC to the request
+ * @id. */
 static struct mcp_session *find_session(
 	struct mcp_endpoint *endpoint, const struct http_request *request, struct text_view id)
 {
@@ -435,7 +437,8 @@ static struct mcp_session *find_session(
 	return NULL;
 }
 
-/* Return whether the header of @request names the modern revision, which has neither GET nor DELETE. */
+/* Return whether the header of @request names the modern revision, which has neither GET nor
+ * DELETE. */
 static bool is_modern(const struct http_request *request)
 {
 	const char *version = http_field(
@@ -542,8 +545,8 @@ static void serve_post(struct rpc *rpc, const struct http_request *request, cons
 		serve_message(rpc, request, toolbox_id);
 }
 
-/* Decode the segment of the path into @out. Return whether its toolbox is there, if there is a segment; else the
- * response is sent. */
+/* Decode the segment of the path into @out. Return whether its toolbox is there, if there is a
+ * segment; else the response is sent. */
 static bool find_segment_toolbox(const struct http_request *request, struct buffer *out)
 {
 	const struct catalogue *view =

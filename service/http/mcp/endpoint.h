@@ -5,7 +5,8 @@
 #include "http/streams.h"
 
 /*
- * The endpoint of MCP over HTTP (contract.md, MCP), of both eras (mcp/version.h), chosen for each request:
+ * The endpoint of MCP over HTTP (contract.md, MCP), of both eras (mcp/version.h), chosen for each
+ * request:
  *
  *   body ─▶ mcp/message ─▶ legacy? its session ─┬─ initialize, ping, tools/list, … ─▶ response
  *                                               ├─ tools/call ─▶ service ─▶ answer ─▶ JSON, or a
@@ -13,8 +14,8 @@
  *                                               │                 └─ progress ──────▶ its progress first
  *                                               └─ subscriptions/listen, GET ─▶ a stream that stays
  *
- * The end of its connection cancels a call of the modern era. In the legacy era it goes on, until it is over or
- * cancelled by a notification.
+ * The end of its connection cancels a call of the modern era. In the legacy era it goes on, until
+ * it is over or cancelled by a notification.
  */
 struct mcp_endpoint;
 

@@ -8,13 +8,13 @@
 #include "util/list.h"
 
 /*
- * The sessions of the legacy era of MCP (2025-11-25, Transports, Session Management): `initialize` makes one, and
- * every later request names it.
+ * The sessions of the legacy era of MCP (2025-11-25, Transports, Session Management): `initialize`
+ * makes one, and every later request names it.
  *
- * One that is not used for an hour expires, unless it has a stream open: its client waits for notifications. One holder
- * (http_identity.holder) may have half of what the others leave of MCP_SESSIONS_MAX. When it has more, or there are so
- * many in all, the one that was used longest ago gives way, one with a stream only if all have one: its client gets 404,
- * and makes another.
+ * One that is not used for an hour expires, unless it has a stream open: its client waits for
+ * notifications. One holder (http_identity.holder) may have half of what the others leave of
+ * MCP_SESSIONS_MAX. When it has more, or there are so many in all, the one that was used longest
+ * ago gives way, one with a stream only if all have one: its client gets 404, and makes another.
  */
 #define MCP_SESSIONS_MAX    256
 #define MCP_SESSION_IDLE_MS 3600000
@@ -40,7 +40,8 @@ struct mcp_sessions {
 void mcp_sessions_init(struct mcp_sessions *sessions);
 void mcp_sessions_deinit(struct mcp_sessions *sessions);
 
-/* Make a session of @source, which is @holder's, at @now_ms; NULL without memory or random bytes. */
+/* Make a session of @source, which is @holder's, at @now_ms; NULL without memory or random
+ * bytes. */
 struct mcp_session *mcp_sessions_add(
 	struct mcp_sessions *sessions, const char *source, const char *holder, uint64_t now_ms);
 
@@ -48,8 +49,8 @@ struct mcp_session *mcp_sessions_add(
 struct mcp_session *mcp_sessions_find(
 	struct mcp_sessions *sessions, const char *id, const char *source, uint64_t now_ms);
 
-/* Note that a stream of @session opens; and that one of the session called @name ends at @now_ms, if there still is that
- * session. */
+/* Note that a stream of @session opens; and that one of the session called @name ends at @now_ms,
+ * if there still is that session. */
 void mcp_sessions_open_stream(struct mcp_session *session);
 void mcp_sessions_end_stream(struct mcp_sessions *sessions, const char *name, uint64_t now_ms);
 

@@ -10,7 +10,8 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 
-/* Bytes that wait for a reader, from which on it gets no further notification: it has an unread one. */
+/* Bytes that wait for a reader, from which on it gets no further notification: it has an unread
+ * one. */
 #define QUEUED_BYTES 4096
 
 struct mcp_stream {

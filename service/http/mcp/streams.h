@@ -8,8 +8,8 @@
 #include "util/list.h"
 #include "util/text_view.h"
 
-/* Streams by which a client of MCP is notified of changes: GET of the legacy era, and subscriptions/listen of the
- * modern one. */
+/* Streams by which a client of MCP is notified of changes: GET of the legacy era, and
+ * subscriptions/listen of the modern one. */
 struct mcp_streams {
 	struct streams *streams;       /* borrowed */
 	struct mcp_sessions *sessions; /* borrowed */
@@ -23,8 +23,8 @@ void mcp_streams_init(
 void mcp_streams_open(
 	struct mcp_streams *mcp, const struct http_request *request, struct mcp_session *session);
 
-/* Respond to @request with the stream of a subscriptions/listen with the id @subscription, as JSON. @wants_changes: it
- * gets the notifications of other tools. */
+/* Respond to @request with the stream of a subscriptions/listen with the id @subscription, as JSON.
+ * @wants_changes: it gets the notifications of other tools. */
 void mcp_streams_listen(struct mcp_streams *mcp, const struct http_request *request,
 	const struct text_view *subscription, bool wants_changes);
 

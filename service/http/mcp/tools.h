@@ -16,8 +16,8 @@
  *   /mcp               toolbox__name, or a shorter one with digits of its SHA-256
  *   /mcp/{toolbox_id}  name
  *
- * A name leads back to its tool by this table: it is never split. A list is made once for a view, and some are
- * kept.
+ * A name leads back to its tool by this table: it is never split. A list is made once for a view,
+ * and some are kept.
  */
 
 #define MCP_LISTS_MAX 8
@@ -46,8 +46,8 @@ struct mcp_lists {
 void mcp_lists_init(struct mcp_lists *lists);
 void mcp_lists_deinit(struct mcp_lists *lists);
 
-/* Return the list of the toolbox @toolbox_id (NULL: of all) in @view, valid until the next call; NULL without
- * memory. */
+/* Return the list of the toolbox @toolbox_id (NULL: of all) in @view, valid until the next call;
+ * NULL without memory. */
 const struct mcp_list *mcp_lists_find(
 	struct mcp_lists *lists, const struct catalogue *view, const char *toolbox_id);
 

@@ -26,7 +26,8 @@
 #include "util/cleanup.h"
 
 /*
- * The states of a session. MCP_ACT_READY follows the move to READY; MCP_ACT_OVER precedes the move to OVER.
+ * The states of a session. MCP_ACT_READY follows the move to READY; MCP_ACT_OVER precedes the move
+ * to OVER.
  *
  *   BEGUN ──▶ PROBING ── a result of server/discover ─────────────▶ READY
  *     │         │  └─ refused, with a modern version named ──┐
@@ -261,7 +262,8 @@ static int end_list(struct mcp_client *client, uint64_t now_ms)
 	return 0;
 }
 
-/* Return `SUBJECT: MESSAGE`, the message being that of the error that was received; NULL without memory. */
+/* Return `SUBJECT: MESSAGE`, the message being that of the error that was received; NULL without
+ * memory. */
 static const char *write_error_reason(struct mcp_client *client, const char *subject)
 {
 	buffer_recycle(&client->text, KEPT_BYTES);
@@ -289,7 +291,8 @@ static int take_page(struct mcp_client *client, size_t size, uint64_t now_ms)
 	const char *reason;
 
 	client->list_id = 0;
-	/* A cursor that is refused is one of an earlier list: the tools have changed since its first page. */
+	/* A cursor that is refused is one of an earlier list: the tools have changed since its
+	 * first page. */
 	if (result == JSON_NONE && client->pages.n_pages > 0 && !client->is_again &&
 		mcp_discovery_error_code(&client->message.tape) == MCP_INVALID_PARAMS) {
 		client->is_again = true;
@@ -338,7 +341,8 @@ static void end_listen(struct mcp_client *client, bool is_refused, uint64_t now_
 		client->listen_at_ms = back_off(client, &client->listen_wait_ms, now_ms);
 }
 
-/* Changes between two subscriptions were not notified, so the list is read after the later one begins. */
+/* Changes between two subscriptions were not notified, so the list is read after the later one
+ * begins. */
 static void take_acknowledgement(struct mcp_client *client, uint64_t now_ms)
 {
 	if (client->listen_id == 0 || client->is_listening)
@@ -413,7 +417,8 @@ static int begin_session(
 	return r == 0 ? begin_list(client, now_ms) : r;
 }
 
-/* initialize was refused; so was server/discover, or it is sent once more. @reason: NULL without memory. */
+/* initialize was refused; so was server/discover, or it is sent once more. @reason: NULL without
+ * memory. */
 static int take_refusal(struct mcp_client *client, const char *reason)
 {
 	client->initialize_id = 0;
@@ -608,7 +613,8 @@ static int take_progress(struct mcp_client *client)
 
 /* ── messages of the server ──────────────────────────────────────────────────────────────────── */
 
-/* Report a response to a request that is not in flight: its second one, or that of another program. */
+/* Report a response to a request that is not in flight: its second one, or that of another
+ * program. */
 static int note_response(struct mcp_client *client)
 {
 	buffer_recycle(&client->text, KEPT_BYTES);
@@ -619,7 +625,8 @@ static int note_response(struct mcp_client *client)
 	return 0;
 }
 
-/* Return the id of the only request in flight that has to be answered; 0: there are several, or none. */
+/* Return the id of the only request in flight that has to be answered; 0: there are several, or
+ * none. */
 static uint64_t only_request(const struct mcp_client *client)
 {
 	const uint64_t others[] = {client->discover_id, client->first_discover_id,
@@ -640,7 +647,8 @@ static uint64_t only_request(const struct mcp_client *client)
 	return n == 1 ? only : 0;
 }
 
-/* Return the id of the response; 0: none of ours. A server that cannot read a request reports an error without an id. */
+/* Return the id of the response; 0: none of ours. A server that cannot read a request reports an
+ * error without an id. */
 static uint64_t response_id(const struct mcp_client *client)
 {
 	const struct json_tape *tape = &client->message.tape;
@@ -716,7 +724,8 @@ static int take_notification(struct mcp_client *client, uint64_t now_ms)
 	return 0;
 }
 
-/* Act on one message of @size bytes. Return 0, UNREADABLE with the reason in @ret_error, or -ENOMEM. */
+/* Act on one message of @size bytes. Return 0, UNREADABLE with the reason in @ret_error, or
+ * -ENOMEM. */
 static int take_one(struct mcp_client *client, const char *text, size_t size, uint64_t now_ms,
 	struct mcp_error *ret_error)
 {
@@ -736,7 +745,8 @@ static int take_one(struct mcp_client *client, const char *text, size_t size, ui
 	return 0;
 }
 
-/* Note that @text is no message, because of @error, and fail the requests to which it responds. 0 or -ENOMEM. */
+/* Note that @text is no message, because of @error, and fail the requests to which it responds. 0
+ * or -ENOMEM. */
 static int fail_unreadable(struct mcp_client *client, const char *text, size_t size,
 	uint64_t now_ms, struct mcp_error *error)
 {
@@ -762,7 +772,8 @@ static int fail_unreadable(struct mcp_client *client, const char *text, size_t s
 	return r;
 }
 
-/* Act on a message, or on each one of a batch, as servers of 2025-03-26 may send it. Results as of take_one(). */
+/* Act on a message, or on each one of a batch, as servers of 2025-03-26 may send it. Results as of
+ * take_one(). */
 static int take_text(struct mcp_client *client, const char *text, size_t size, uint64_t now_ms,
 	struct mcp_error *ret_error)
 {
@@ -906,7 +917,8 @@ int mcp_client_tick(struct mcp_client *client, uint64_t now_ms)
 
 /* ── HTTP ────────────────────────────────────────────────────────────────────────────────────── */
 
-/* Return whether a server refuses a request by @status. By 401 and 403 it wants other credentials. */
+/* Return whether a server refuses a request by @status. By 401 and 403 it wants other
+ * credentials. */
 static bool is_refusal(long status)
 {
 	return status >= 400 && status < 500 && status != 401 && status != 403;

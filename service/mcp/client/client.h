@@ -9,7 +9,8 @@
 #include "util/text_view.h"
 
 /*
- * One session with one server, without input and output: its caller moves the bytes, and brings the time.
+ * One session with one server, without input and output: its caller moves the bytes, and brings the
+ * time.
  *
  *   a message of the server ─▶ mcp_client_take() ──┐
  *   the time ────────────────▶ mcp_client_tick() ──┼─▶ actions: a message to send, the era, a list,
@@ -23,16 +24,18 @@
  *             ▼                                                 ▼
  *           modern ◀─── a late result of server/discover      legacy
  *
- * Then it lists the tools, in pages, and again when the server notifies it of a change (modern: for which it
- * subscribes), when the list expires, and when a call finds a tool to be unknown; at most once a second. A
- * list that fails is read again after 1 s, then after twice as long each time, up to 60 s.
+ * Then it lists the tools, in pages, and again when the server notifies it of a change (modern: for
+ * which it subscribes), when the list expires, and when a call finds a tool to be unknown; at most
+ * once a second. A list that fails is read again after 1 s, then after twice as long each time, up
+ * to 60 s.
  *
  * A server that sends nothing any more is given up (mcp/client/silence.h), one that is slow is not.
  *
- * A server may send anything. A message that nothing expects, or that cannot be read, is reported as a note, and ignored; but
- * the response to a request that is in flight fails it (mcp/client/salvage.h). The memory of a
- * client is bounded by the longest message, a list of MCP_LIST_BYTES_MAX and the calls in flight. Its caller
- * bounds the bytes that wait to be sent, since a server may ask more than it reads.
+ * A server may send anything. A message that nothing expects, or that cannot be read, is reported
+ * as a note, and ignored; but the response to a request that is in flight fails it
+ * (mcp/client/salvage.h). The memory of a client is bounded by the longest message, a list of
+ * MCP_LIST_BYTES_MAX and the calls in flight. Its caller bounds the bytes that wait to be sent,
+ * since a server may ask more than it reads.
  */
 struct mcp_client;
 
@@ -45,10 +48,15 @@ struct mcp_client;
 #define MCP_TTL_LEAST_MS  60000
 
 enum mcp_action_kind {
-	MCP_ACT_SEND, /* text: one message, without a line feed; request_id: 0 if it expects no response */
-	MCP_ACT_CLOSE, /* HTTP: close the stream of the response to request_id, which cancels it (modern) */
-	MCP_ACT_READY, /* era, version, has_changes, has_resources; is_verdict: the server has decided it, and not a silence */
-	MCP_ACT_TOOLS, /* text: the array of all tools; reason: the bound that has ended it, or NULL */
+	/* text: one message, without a line feed; request_id: 0 if it expects no response */
+	MCP_ACT_SEND,
+	/* HTTP: close the stream of the response to request_id, which cancels it (modern) */
+	MCP_ACT_CLOSE,
+	/* era, version, has_changes, has_resources; is_verdict: the server has decided it, and not
+	 * a silence */
+	MCP_ACT_READY,
+	/* text: the array of all tools; reason: the bound that has ended it, or NULL */
+	MCP_ACT_TOOLS,
 	MCP_ACT_NO_TOOLS, /* reason: the list could not be read. It will be tried again */
 	MCP_ACT_PROGRESS, /* call, progress, text: the message; absent: none */
 	MCP_ACT_RESULT,   /* call, text: {"content", "structured"?} */
@@ -82,9 +90,10 @@ struct mcp_client_options {
 	unsigned int workers; /* the most calls in flight, 1 to MCP_CALLS_MAX */
 	uint64_t start_ms;    /* the time for the handshake */
 	unsigned int
-		jitter_percent; /* by which waits are longer, random for each session; at most 100 */
-	bool is_http;           /* else stdio */
-	bool is_legacy;         /* the verdict of an earlier session */
+		/* by which waits are longer, random for each session; at most 100 */
+		jitter_percent;
+	bool is_http;   /* else stdio */
+	bool is_legacy; /* the verdict of an earlier session */
 };
 
 /* Return a client of which mcp_client_tick() begins the handshake; NULL without memory. */
@@ -102,7 +111,8 @@ int mcp_client_tick(struct mcp_client *client, uint64_t now_ms);
 /* Act on the @size bytes at @text, one message of the server. */
 int mcp_client_take(struct mcp_client *client, const char *text, size_t size, uint64_t now_ms);
 
-/* The same for a message that has come over HTTP in response to the request @request_id (0: to none). */
+/* The same for a message that has come over HTTP in response to the request @request_id (0: to
+ * none). */
 int mcp_client_take_response(struct mcp_client *client, uint64_t request_id, const char *text,
 	size_t size, uint64_t now_ms);
 
@@ -110,35 +120,38 @@ int mcp_client_take_response(struct mcp_client *client, uint64_t request_id, con
 #define MCP_E_BUSY    3 /* there are as many calls in flight as there may be */
 #define MCP_E_UNREADY 4 /* the session is not ready, or over */
 
-/* Call @tool, by its name on the server, with @arguments, an object as JSON that was checked. @name: the
- * caller's name for this call, unique among those in flight. Return 0, one of the above, or -ENOMEM. */
+/* Call @tool, by its name on the server, with @arguments, an object as JSON that was checked.
+ * @name: the caller's name for this call, unique among those in flight. Return 0, one of the above,
+ * or -ENOMEM. */
 int mcp_client_call(struct mcp_client *client, uint64_t name, struct text_view tool,
 	struct text_view arguments);
 
-/* The same with a request of @method, a constant, with the object @params: its result object becomes rich content. */
+/* The same with a request of @method, a constant, with the object @params: its result object
+ * becomes rich content. */
 int mcp_client_ask(
 	struct mcp_client *client, uint64_t name, const char *method, struct text_view params);
 
-/* End the call @name, without a further action for it; nothing is done when it is not in flight. Notify the
- * server. @is_late: its deadline has passed. Return 0 or -ENOMEM. */
+/* End the call @name, without a further action for it; nothing is done when it is not in flight.
+ * Notify the server. @is_late: its deadline has passed. Return 0 or -ENOMEM. */
 int mcp_client_cancel(struct mcp_client *client, uint64_t name, bool is_late, uint64_t now_ms);
 
-/* HTTP: the response to the request @request_id has not come, because its stream broke (@status is 0), or because of its
- * @status. */
+/* HTTP: the response to the request @request_id has not come, because its stream broke (@status is
+ * 0), or because of its @status. */
 int mcp_client_lose(struct mcp_client *client, uint64_t request_id, long status, uint64_t now_ms);
 
-/* HTTP: the server has forgotten the session of the legacy era (404). Begin another one. The calls in flight are
- * still those of the earlier session, until mcp_client_lose(). */
+/* HTTP: the server has forgotten the session of the legacy era (404). Begin another one. The calls
+ * in flight are still those of the earlier session, until mcp_client_lose(). */
 int mcp_client_renew(struct mcp_client *client, uint64_t now_ms);
 
-/* HTTP: a stream of GET for notifications is open, so that lists do not expire. Notifications between two such streams
- * have not come, so the list is read after the later one opens. */
+/* HTTP: a stream of GET for notifications is open, so that lists do not expire. Notifications
+ * between two such streams have not come, so the list is read after the later one opens. */
 void mcp_client_set_stream(struct mcp_client *client, bool is_open);
 
 /* End the session: each call in flight is lost. */
 void mcp_client_end(struct mcp_client *client);
 
-/* Return whether server/discover or initialize was sent, and nothing has come: some servers exit on what they do not know. */
+/* Return whether server/discover or initialize was sent, and nothing has come: some servers exit on
+ * what they do not know. */
 bool mcp_client_is_probing(const struct mcp_client *client);
 
 /* Return the id of the request of the call @name, or 0: it is not in flight. */

@@ -5,7 +5,8 @@
 
 #include "util/assert.h"
 
-/* The states of a session with a server (drawn in mcp/client/client.c), and the moves between them. */
+/* The states of a session with a server (drawn in mcp/client/client.c), and the moves between
+ * them. */
 
 enum mcp_client_state {
 	MCP_CLIENT_BEGUN,

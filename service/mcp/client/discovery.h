@@ -8,8 +8,8 @@
 #include "util/buffer.h"
 
 /*
- * The responses of a server to server/discover and initialize, as far as the client decides by them. @result: its object
- * `result`, or JSON_NONE.
+ * The responses of a server to server/discover and initialize, as far as the client decides by
+ * them. @result: its object `result`, or JSON_NONE.
  */
 
 /* Return whether the server supports the modern revision. */
@@ -24,9 +24,11 @@ bool mcp_discovery_has_resources(const struct json_tape *tape, uint32_t result);
 /* Return the code of the error in the response; 0: it has none. */
 int64_t mcp_discovery_error_code(const struct json_tape *tape);
 
-/* Return whether the response is an error by which a server names the modern revision as one that it supports. */
+/* Return whether the response is an error by which a server names the modern revision as one that
+ * it supports. */
 bool mcp_discovery_names_modern(const struct json_tape *tape);
 
-/* Append `SUBJECT: MESSAGE`, with the message of the error at the root, if it has one. @out records -ENOMEM. */
+/* Append `SUBJECT: MESSAGE`, with the message of the error at the root, if it has one. @out records
+ * -ENOMEM. */
 void mcp_discovery_write_error(
 	const struct json_tape *tape, const char *subject, struct buffer *out);

@@ -8,7 +8,8 @@
 #include "util/buffer.h"
 
 /*
- * Server-sent events (HTML, 9.2.6, Interpreting an event stream), by which a server answers over HTTP:
+ * Server-sent events (HTML, 9.2.6, Interpreting an event stream), by which a server answers over
+ * HTTP:
  *
  *   : keep-alive          a comment
  *   id: 7                 where to resume
@@ -17,8 +18,9 @@
  *   data: {"jsonrpc": …   each further line of data is a line of the message
  *                         an empty line ends the event
  *
- * Lines end with LF, CR or CRLF, and bytes may be cut anywhere. An event without data is not received, nor, unless
- * takes_all, one of another type than message. The one that the end of the stream cuts off is dropped.
+ * Lines end with LF, CR or CRLF, and bytes may be cut anywhere. An event without data is not
+ * received, nor, unless takes_all, one of another type than message. The one that the end of the
+ * stream cuts off is dropped.
  */
 
 /* The longest id; a longer one is ignored. */
@@ -45,12 +47,12 @@ struct mcp_events {
 	uint64_t retry_ms; /* 0: the server has not asked for a wait */
 };
 
-/* Receive the data of one event. It is valid until the function returns. Return 0 or an error, which ends the
- * stream. */
+/* Receive the data of one event. It is valid until the function returns. Return 0 or an error,
+ * which ends the stream. */
 typedef int (*mcp_event_function)(void *context, const char *data, size_t size);
 
-/* Take @size bytes of the stream, and pass the data of each event that ends in them to @receive. Return 0;
- * -EMSGSIZE: a line or an event is too long; -ENOMEM; or the error of @receive. */
+/* Take @size bytes of the stream, and pass the data of each event that ends in them to @receive.
+ * Return 0; -EMSGSIZE: a line or an event is too long; -ENOMEM; or the error of @receive. */
 int mcp_events_take(struct mcp_events *events, const char *bytes, size_t size,
 	mcp_event_function receive, void *context);
 

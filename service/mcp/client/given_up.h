@@ -4,7 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The last ids of requests that were given up, whose late responses are no mistake of the server. Zeroed it has none. */
+/* The last ids of requests that were given up, whose late responses are no mistake of the server.
+ * Zeroed it has none. */
 #define MCP_GIVEN_UP 64
 
 struct mcp_given_up {

@@ -6,8 +6,8 @@
 #include "util/text_view.h"
 
 /*
- * The headers of a request over HTTP, which repeat parts of its body (2026-07-28, Streamable HTTP), a line
- * `NAME: VALUE` for each:
+ * The headers of a request over HTTP, which repeat parts of its body (2026-07-28, Streamable HTTP),
+ * a line `NAME: VALUE` for each:
  *
  *   MCP-Protocol-Version: 2026-07-28      both eras, but not with initialize
  *   Mcp-Method: tools/call                modern
@@ -29,6 +29,6 @@ void mcp_write_headers(
 void mcp_write_param_headers(struct buffer *out, const struct json_tape *schema_tape,
 	uint32_t schema, const struct json_tape *tape, uint32_t arguments);
 
-/* Return the reason for which a tool with the input schema @schema must not be offered over HTTP, a clause, or
- * NULL. */
+/* Return the reason for which a tool with the input schema @schema must not be offered over HTTP, a
+ * clause, or NULL. */
 const char *mcp_judge_param_headers(const struct json_tape *tape, uint32_t schema);

@@ -67,15 +67,16 @@ static size_t strip_member(struct buffer *out, const struct json_tape *tape, uin
 	return 0;
 }
 
-/* Return whether the member @key of a schema is a keyword without a value: a null that is no data. */
+/* Return whether the member @key of a schema is a keyword without a value: a null that is no
+ * data. */
 static bool is_absent(const struct json_tape *tape, uint32_t key)
 {
 	return json_type_at(tape, key + 1) == JSON_NULL &&
 	       mcp_keyword_at(tape, key) != MCP_KEYWORD_DATA;
 }
 
-/* Append the object at @index. @is_map: its members are schemas by names. @omitted: the key of a member that
- * is left out, or JSON_NONE. */
+/* Append the object at @index. @is_map: its members are schemas by names. @omitted: the key of a
+ * member that is left out, or JSON_NONE. */
 static size_t strip_object(struct buffer *out, const struct json_tape *tape, uint32_t index,
 	bool is_map, uint32_t omitted)
 {
@@ -124,7 +125,8 @@ size_t mcp_strip_schema(
 	return strip_object(out, tape, index, false, omitted);
 }
 
-/* Count the hidden characters in the strings and names of the value at @index. Return 0 or -ENOMEM. */
+/* Count the hidden characters in the strings and names of the value at @index. Return 0 or
+ * -ENOMEM. */
 static int count_hidden(const struct json_tape *tape, uint32_t index, size_t *ret_count)
 {
 	size_t count = 0;

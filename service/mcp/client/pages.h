@@ -10,8 +10,8 @@
 #include "util/text_view.h"
 
 /*
- * A list of tools that arrives in pages. A server may page for ever, so the list ends at a bound, or at a
- * cursor that it has sent before; the tools up to there are kept.
+ * A list of tools that arrives in pages. A server may page for ever, so the list ends at a bound,
+ * or at a cursor that it has sent before; the tools up to there are kept.
  */
 #define MCP_PAGES_MAX      1000
 #define MCP_LIST_BYTES_MAX ((size_t)64 << 20)

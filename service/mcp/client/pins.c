@@ -191,8 +191,8 @@ static bool has_pin(const struct json_tape *tape, uint32_t object, const char *h
 	       json_string_equals(tape, find_pin(tape, object), hex, HEX_BYTES);
 }
 
-/* Find the pin of the tool called @name: the one with this name, or else with another one that callers see as the same.
- * *ret_item is NULL when there is none. Return 0 or -ENOMEM. */
+/* Find the pin of the tool called @name: the one with this name, or else with another one that
+ * callers see as the same. *ret_item is NULL when there is none. Return 0 or -ENOMEM. */
 static int find_item(const struct mcp_pins *pins, const char *name, struct mcp_pinned **ret_item)
 {
 	char shown[MCP_TOOL_NAME_BYTES + 1];

@@ -31,19 +31,20 @@ void mcp_request_initialized(struct buffer *out);
 void mcp_request_list(
 	struct buffer *out, const struct mcp_request *request, struct text_view cursor);
 
-/* Send what every server answers at once: `ping`, or server/discover, as the modern era has no `ping`. Return its
- * method. */
+/* Send what every server answers at once: `ping`, or server/discover, as the modern era has no
+ * `ping`. Return its method. */
 const char *mcp_request_ping(struct buffer *out, const struct mcp_request *request);
 
 /* Subscribe to changes of the list of tools. */
 void mcp_request_listen(struct buffer *out, const struct mcp_request *request);
 
-/* Call the tool @name with @arguments, an object as JSON that was checked. The id is the progressToken,
- * too. */
+/* Call the tool @name with @arguments, an object as JSON that was checked. The id is the
+ * progressToken, too. */
 void mcp_request_call(struct buffer *out, const struct mcp_request *request, struct text_view name,
 	struct text_view arguments);
 
-/* Send a request with the members of @params, an object as JSON that was checked, and with the id as progressToken. */
+/* Send a request with the members of @params, an object as JSON that was checked, and with the id
+ * as progressToken. */
 void mcp_request_ask(struct buffer *out, const struct mcp_request *request, const char *method,
 	struct text_view params);
 

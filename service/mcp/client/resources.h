@@ -11,7 +11,8 @@
  *   read_resource  {uri}      ─▶ resources/read
  */
 
-/* Append the array @list with those of the two tools that it has no tool with the name of. @out records -ENOMEM. */
+/* Append the array @list with those of the two tools that it has no tool with the name of. @out
+ * records -ENOMEM. */
 void mcp_resources_add(struct buffer *out, const struct json_tape *tape, uint32_t list);
 
 /* Return the method for the tool @name of these two, a constant; NULL: it is none of them. */

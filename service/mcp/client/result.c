@@ -78,8 +78,8 @@ static enum mcp_end write_block_type(
 	return MCP_END_FAILED;
 }
 
-/* Return whether the text of a failure is that of a server which reports an unknown tool in a result:
- * the SDKs of TypeScript and Python do. */
+/* Return whether the text of a failure is that of a server which reports an unknown tool in a
+ * result: the SDKs of TypeScript and Python do. */
 static bool is_unknown_tool(const struct buffer *text, size_t start)
 {
 	static const char *const openings[] = {"MCP error -32602: Tool ", "Unknown tool"};
@@ -91,7 +91,8 @@ static bool is_unknown_tool(const struct buffer *text, size_t start)
 	return false;
 }
 
-/* Append the member `data` of an error, which may have the address to log in at, unless it is long. */
+/* Append the member `data` of an error, which may have the address to log in at, unless it is
+ * long. */
 static void write_data(const struct json_tape *tape, uint32_t data, struct buffer *out)
 {
 	if (data == JSON_NONE || json_value_view(tape, data).size > DATA_BYTES)
@@ -132,8 +133,8 @@ static bool has_nulls(const struct json_tape *tape, uint32_t index)
 	return false;
 }
 
-/* Append the value at @index without the members that are null, which some servers write for absent ones. The members of
- * `_meta` are data. */
+/* Append the value at @index without the members that are null, which some servers write for absent
+ * ones. The members of `_meta` are data. */
 static void write_present(const struct json_tape *tape, uint32_t index, struct buffer *out)
 {
 	bool is_object = json_type_at(tape, index) == JSON_OBJECT;

@@ -7,8 +7,9 @@
 
 /* The risks that a server can admit, as words: "read", "write", "execute", the worst last. */
 
-/* Return the risk that a server admits for the tool @tool by its annotations. Its word for less than the worst is
- * believed when the tool is seen first, because the operator has chosen the server, and can overrule it. */
+/* Return the risk that a server admits for the tool @tool by its annotations. Its word for less
+ * than the worst is believed when the tool is seen first, because the operator has chosen the
+ * server, and can overrule it. */
 const char *mcp_admitted_risk(const struct json_tape *tape, uint32_t tool);
 
 /* Return the risk that the value at @token names, or NULL. @token may be JSON_NONE. */

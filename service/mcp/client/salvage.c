@@ -86,8 +86,8 @@ uint64_t mcp_id_number(const struct json_tape *tape, uint32_t token)
 /* ── responses ───────────────────────────────────────────────────────────────────────────────── */
 
 /*
- * A walk through a text that need not be JSON. It counts containers and skips strings, so it sees which members the
- * outermost objects have, whatever is wrong in their values:
+ * A walk through a text that need not be JSON. It counts containers and skips strings, so it sees
+ * which members the outermost objects have, whatever is wrong in their values:
  *
  *   DEBUG {"jsonrpc": "2.0", "id": 7, "result": {"v": NaN,}}
  *         └ level 1 ────────────────────────────┘└ level 2
@@ -125,7 +125,8 @@ static bool is_salvaged_key(struct text_view key, const char *name)
 	return key.size == strlen(name) && memcmp(key.text, name, key.size) == 0;
 }
 
-/* Read the id that begins here: an integer, or a string with one. The text is absent if it is neither. */
+/* Read the id that begins here: an integer, or a string with one. The text is absent if it is
+ * neither. */
 static struct text_view read_salvaged_id(struct walk *walk)
 {
 	bool is_string = walk->at < walk->end && *walk->at == '"';

@@ -86,7 +86,8 @@ static int report_url(const char *text, size_t size, mcp_secret_form_function fo
 	return report_form(&url, found, data);
 }
 
-/* Report the characters of base64 that @text alone decides, when @before bytes come before it in its group of three. */
+/* Report the characters of base64 that @text alone decides, when @before bytes come before it in
+ * its group of three. */
 static int report_base64(
 	const char *text, size_t size, size_t before, mcp_secret_form_function found, void *data)
 {

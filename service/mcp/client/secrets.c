@@ -109,8 +109,8 @@ static size_t skip_others(
 	return at;
 }
 
-/* Append @text with the secrets masked. @is_part: it goes on, so stop where the rest may be the beginning of a secret. Return
- * how many bytes were taken. */
+/* Append @text with the secrets masked. @is_part: it goes on, so stop where the rest may be the
+ * beginning of a secret. Return how many bytes were taken. */
 static size_t mask(const struct mcp_secrets *secrets, const char *text, size_t size, bool is_part,
 	struct buffer *out)
 {
@@ -308,7 +308,8 @@ int mcp_secrets_expand(struct mcp_secrets *secrets, const char *text, bool is_he
 			continue;
 		}
 		end = strchr(at, '}');
-		/* The text may be a secret that was written without regard to this, so it is not named. */
+		/* The text may be a secret that was written without regard to this, so it is not
+		 * named. */
 		if (!end || (!is_file && !begins_with(at, "${env:")))
 			return refuse_reference(reason, "${", strlen("${"),
 				"begins neither ${env:NAME} nor ${file:PATH}; for the text, write "

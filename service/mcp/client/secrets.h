@@ -13,8 +13,9 @@
  *   ${env:API_KEY}                       a variable
  *   $${x}                                the text ${x}
  *
- * Any other text that begins with `${` is a mistake. A secret is shown nowhere: it is masked in all words of the
- * server, in each form in which it may repeat them (secret_forms.h). Variables that all programs have are none.
+ * Any other text that begins with `${` is a mistake. A secret is shown nowhere: it is masked in all
+ * words of the server, in each form in which it may repeat them (secret_forms.h). Variables that
+ * all programs have are none.
  */
 
 /* The longest secret. */
@@ -39,7 +40,8 @@ struct mcp_secrets {
 /* Return whether the variable or header @name, of @size bytes, has a secret by its name. */
 bool mcp_names_secret(const char *name, size_t size);
 
-/* Mask @text, and each of its lines, in all forms (secret_forms.h), unless it is short. Return 0 or -ENOMEM. */
+/* Mask @text, and each of its lines, in all forms (secret_forms.h), unless it is short. Return 0 or
+ * -ENOMEM. */
 int mcp_secrets_add(struct mcp_secrets *secrets, const char *text, size_t size);
 
 /* Return whether @text has a secret. */
@@ -49,30 +51,31 @@ bool mcp_secrets_are_in(const struct mcp_secrets *secrets, const char *text, siz
 void mcp_secrets_mask_whole(
 	const struct mcp_secrets *secrets, const char *text, size_t size, struct buffer *out);
 
-/* The same with the strings of the JSON text @text. Return 0; -EBADMSG: two members of an object have the same name now; or
- * -ENOMEM. */
+/* The same with the strings of the JSON text @text. Return 0; -EBADMSG: two members of an object
+ * have the same name now; or -ENOMEM. */
 int mcp_secrets_mask_json(
 	const struct mcp_secrets *secrets, const char *text, size_t size, struct buffer *out);
 
-/* Append the file or the variable @name, of at most MCP_SECRET_BYTES, to @value. Return 0 or a negative
- * errno; -ENOMEM is passed on. */
+/* Append the file or the variable @name, of at most MCP_SECRET_BYTES, to @value. Return 0 or a
+ * negative errno; -ENOMEM is passed on. */
 typedef int (*mcp_secret_function)(
 	void *data, bool is_file, const char *name, struct buffer *value);
 
 /*
- * Append @text with the values in place of the names to @out, and add them to @secrets. @is_header: the text is
- * one line of ASCII or UTF-8, without control characters. Return 0; MCP_E_MISSING with a clause appended to
- * @reason that has no secret in it; or -ENOMEM.
+ * Append @text with the values in place of the names to @out, and add them to @secrets. @is_header:
+ * the text is one line of ASCII or UTF-8, without control characters. Return 0; MCP_E_MISSING with
+ * a clause appended to @reason that has no secret in it; or -ENOMEM.
  */
 int mcp_secrets_expand(struct mcp_secrets *secrets, const char *text, bool is_header,
 	mcp_secret_function read, void *data, struct buffer *out, struct buffer *reason);
 
-/* Append @text, a line or the beginning of one, with `***` in place of each secret, also of one that is cut off at the
- * end. */
+/* Append @text, a line or the beginning of one, with `***` in place of each secret, also of one
+ * that is cut off at the end. */
 void mcp_secrets_mask(
 	const struct mcp_secrets *secrets, const char *text, size_t size, struct buffer *out);
 
-/* The same with a text that goes on. Return how many bytes were taken: the others may be the beginning of a secret. */
+/* The same with a text that goes on. Return how many bytes were taken: the others may be the
+ * beginning of a secret. */
 size_t mcp_secrets_mask_part(
 	const struct mcp_secrets *secrets, const char *text, size_t size, struct buffer *out);
 

@@ -36,7 +36,8 @@ static void refuse_entry(struct entry *entry, const char *reason)
 		entry->reason = reason;
 }
 
-/* Return the member @key, where null counts as absent; refuse the server for @reason unless it has @type. */
+/* Return the member @key, where null counts as absent; refuse the server for @reason unless it has
+ * @type. */
 static uint32_t find_server_member(
 	struct entry *entry, const char *key, enum json_type type, const char *reason)
 {
@@ -212,8 +213,8 @@ static void write_digits(const char *name, struct buffer *id)
 		buffer_printf(id, "_%02x%02x%02x", digest[0], digest[1], digest[2]);
 }
 
-/* Return the id for @name, owned by the caller; NULL without memory. Names of other scripts would be the same if they
- * have the same length. */
+/* Return the id for @name, owned by the caller; NULL without memory. Names of other scripts would
+ * be the same if they have the same length. */
 static char *map_id(const char *name)
 {
 	cleanup(buffer_deinit) struct buffer id = {0};

@@ -11,8 +11,8 @@
  *
  *   {"mcpServers": {NAME: {"command", "args", "env", "cwd"} | {"url", "headers"}, …}}
  *
- * Other keys are ignored: one of them by which another program lets tools run without asking gives no right
- * here. A server that is wrong costs only itself.
+ * Other keys are ignored: one of them by which another program lets tools run without asking gives
+ * no right here. A server that is wrong costs only itself.
  */
 
 /* The most servers of a file. */
@@ -20,7 +20,8 @@
 
 struct mcp_server_entry {
 	char *name; /* its key in the file */
-	char *id; /* the toolbox_id: other characters of the name are `_`; without ASCII it has a digest */
+	/* the toolbox_id: other characters of the name are `_`; without ASCII it has a digest */
+	char *id;
 	char *manifest;   /* JSON, of kind mcp; NULL: it is not offered */
 	char *reason;     /* a clause, when it is not offered */
 	bool is_disabled; /* it is not offered on purpose */
@@ -39,8 +40,8 @@ const char *mcp_other_list_key(const struct json_tape *tape);
 /* Return whether the value at the root is such a list, well-formed or not. */
 bool mcp_is_server_list(const struct json_tape *tape);
 
-/* Read the list at the root. @home: the folder of a server that names none. Return 0; -ENOMEM; or -EINVAL:
- * `mcpServers` is no object. */
+/* Read the list at the root. @home: the folder of a server that names none. Return 0; -ENOMEM; or
+ * -EINVAL: `mcpServers` is no object. */
 int mcp_server_entries_read(
 	const struct json_tape *tape, const char *home, struct mcp_server_entries *ret_entries);
 

@@ -5,9 +5,10 @@
 #include <stdint.h>
 
 /*
- * Whether a server is still alive, when calls reach their deadlines. A slow server is not a dead one: it counts as
- * dead when MCP_SILENT_CALLS calls in a row have reached their deadlines without any message of it, and a ping, which
- * is sent at the first of these deadlines, had no response for MCP_PING_MS.
+ * Whether a server is still alive, when calls reach their deadlines. A slow server is not a dead
+ * one: it counts as dead when MCP_SILENT_CALLS calls in a row have reached their deadlines without
+ * any message of it, and a ping, which is sent at the first of these deadlines, had no response for
+ * MCP_PING_MS.
  */
 #define MCP_SILENT_CALLS 3
 #define MCP_PING_MS      10000
@@ -28,7 +29,8 @@ static inline void mcp_silence_end(struct mcp_silence *silence)
 	silence->has_pinged = false;
 }
 
-/* Note a call that was late, and that began when the server had sent @n_messages. Return whether to send a ping. */
+/* Note a call that was late, and that began when the server had sent @n_messages. Return whether to
+ * send a ping. */
 static inline bool mcp_silence_note(struct mcp_silence *silence, uint64_t n_messages)
 {
 	if (n_messages != silence->n_messages)
@@ -45,7 +47,8 @@ static inline void mcp_silence_ping(struct mcp_silence *silence, uint64_t id, ui
 	silence->has_pinged = true;
 }
 
-/* Return the moment at which the server counts as dead, unless it sends something; UINT64_MAX: it does not. */
+/* Return the moment at which the server counts as dead, unless it sends something; UINT64_MAX: it
+ * does not. */
 static inline uint64_t mcp_silence_due_ms(const struct mcp_silence *silence)
 {
 	return silence->has_pinged && silence->n_calls >= MCP_SILENT_CALLS ? silence->ping_due_ms

@@ -6,7 +6,8 @@
 #define MCP_TOOL_NAME_BYTES 64
 
 /*
- * Write our name of the tool that its server calls @name, of UTF-8, to @ret_name (contract.md, Names):
+ * Write our name of the tool that its server calls @name, of UTF-8, to @ret_name (contract.md,
+ * Names):
  *
  *   get.weather   get_weather    each other character becomes `_`
  *   2d-plot       _2d-plot       before one that may not come first, there is a `_`

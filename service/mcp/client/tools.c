@@ -223,8 +223,8 @@ static void trim_blanks(struct buffer *text)
 	text->size -= first;
 }
 
-/* Return the description or title at @token without hidden characters, cut, and owned by the caller; NULL
- * without memory. */
+/* Return the description or title at @token without hidden characters, cut, and owned by the
+ * caller; NULL without memory. */
 static char *read_tool_text(const struct json_tape *tape, uint32_t token, struct mcp_tool *tool)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -285,7 +285,8 @@ static const char *judge_schema(const struct json_tape *tape, uint32_t object, b
 	return is_http ? mcp_judge_param_headers(tape, schema) : NULL;
 }
 
-/* Refuse @element if its schemas have hidden characters where they cannot be removed. Return 0 or -ENOMEM. */
+/* Refuse @element if its schemas have hidden characters where they cannot be removed. Return 0 or
+ * -ENOMEM. */
 static int judge_hidden(const struct json_tape *tape, struct element *element)
 {
 	static const char *const keys[] = {"inputSchema", "outputSchema"};
@@ -321,7 +322,8 @@ static void write_setting(struct buffer *out, const struct mcp_tool_rules *rules
 	}
 }
 
-/* Choose the risk of @tool, which is at @object, without a setting for it alone. Return 0 or -ENOMEM. */
+/* Choose the risk of @tool, which is at @object, without a setting for it alone. Return 0 or
+ * -ENOMEM. */
 static int choose_risk(const struct json_tape *tape, uint32_t object,
 	const struct mcp_tool_rules *rules, const struct mcp_tool *tool, const char **ret_risk)
 {
@@ -331,7 +333,8 @@ static int choose_risk(const struct json_tape *tape, uint32_t object,
 		       : mcp_pins_risk(rules->pins, tape, object, tool->server_name, ret_risk);
 }
 
-/* Append the hints of the server about repetition and loss, for programs that show them to people. */
+/* Append the hints of the server about repetition and loss, for programs that show them to
+ * people. */
 static void write_hints(struct buffer *out, const struct json_tape *tape, uint32_t object)
 {
 	uint32_t annotations = json_find_typed(tape, object, "annotations", JSON_OBJECT);

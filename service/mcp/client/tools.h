@@ -12,21 +12,24 @@
 #include "util/buffer.h"
 
 /*
- * The tools of a server, as it lists them, become tools that are offered, or are refused with a reason:
+ * The tools of a server, as it lists them, become tools that are offered, or are refused with a
+ * reason:
  *
  *   elements ─▶ names ─▶ include, exclude ─▶ clashes ─▶ the most tools ─▶ texts, schemas, risk ─▶ tools
  *                                                                │
  *   one that is wrong costs only itself ──────────────────────────┴──────▶ refusals
  *
- * The operator names a tool as its server does; or as we do, unless the server gives that name to another
- * one. Schemas are checked as far as that needs no engine: an `inputSchema` must be one of an object, an
- * `outputSchema` that is no schema is dropped, and a `$schema` that names an unknown language is removed.
+ * The operator names a tool as its server does; or as we do, unless the server gives that name to
+ * another one. Schemas are checked as far as that needs no engine: an `inputSchema` must be one of
+ * an object, an `outputSchema` that is no schema is dropped, and a `$schema` that names an unknown
+ * language is removed.
  */
 
 /* The longest description and title; a longer one is cut. */
 #define MCP_DESCRIPTION_BYTES 8192
 
-/* The most elements of a list that are looked at, and the most refusals of single tools with a reason. */
+/* The most elements of a list that are looked at, and the most refusals of single tools with a
+ * reason. */
 #define MCP_ELEMENTS_MAX 100000
 #define MCP_REFUSALS_MAX 100
 
@@ -45,7 +48,8 @@ struct mcp_tool_rules {
 		settings; /* an object with one for each name: the members replace those of the tool;
 	                    * JSON_NONE: none */
 	const char *
-		risk; /* the risk of each tool without a setting, whatever the server claims; or NULL */
+		/* the risk of each tool without a setting, whatever the server claims; or NULL */
+		risk;
 	const struct mcp_pins *pins; /* by which no risk falls; NULL: none */
 	size_t tools_max;
 	bool is_http; /* a tool whose headers cannot be sent is refused (headers.h) */

@@ -26,7 +26,8 @@ static void find_keywords(struct subschema *subschema)
 
 		if (keyword == KEYWORD_NONE)
 			continue;
-		/* A secret is hidden whatever the vocabularies are, and beside a $ref of draft-07. */
+		/* A secret is hidden whatever the vocabularies are, and beside a $ref of
+		 * draft-07. */
 		if (keyword == KEYWORD_WRITE_ONLY && json_is_true(tape, key + 1))
 			hide_values(subschema);
 		if (!(keyword_info(keyword)->vocabulary & subschema->dialect.vocabularies))

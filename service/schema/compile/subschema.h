@@ -56,8 +56,8 @@ int subschema_size(const struct subschema *subschema, enum keyword keyword, uint
 /* Set *ret to the string at @token as a key, decoded; the schema owns its bytes. 0 or -ENOMEM. */
 int subschema_key(const struct subschema *subschema, uint32_t token, struct key *ret);
 
-/* Compile the pattern that is the string (or key) at @token; the schema owns it. @can_ignore: with an option for that,
- * leave *ret as it is. 0, SCHEMA_E_REFUSED, -ENOMEM. */
+/* Compile the pattern that is the string (or key) at @token; the schema owns it. @can_ignore: with
+ * an option for that, leave *ret as it is. 0, SCHEMA_E_REFUSED, -ENOMEM. */
 int subschema_pattern(const struct subschema *subschema, uint32_t token, bool can_ignore,
 	const struct pattern **ret);
 

@@ -13,8 +13,8 @@
 /* Ancestors that are looked at: a longer line is cut by an error. */
 #define ANCESTORS_MAX 256
 
-/* The line of proc_pid_stat(5): the name may contain anything; after its last bracket come the state
- * and the parent. */
+/* The line of proc_pid_stat(5): the name may contain anything; after its last bracket come the
+ * state and the parent. */
 pid_t ancestry_parent(pid_t pid)
 {
 	char path[32];

@@ -77,8 +77,9 @@ static struct text_view take_last_line(const char *text, size_t *size)
 	return (struct text_view){text + start, end - start};
 }
 
-/* Append the last lines of @text that fit, without blank ones and the frames of a stack trace, which would push its
- * reason out. A last line that is too long is cut. Return whether there is one. */
+/* Append the last lines of @text that fit, without blank ones and the frames of a stack trace,
+ * which would push its reason out. A last line that is too long is cut. Return whether there is
+ * one. */
 static bool append_last_lines(struct buffer *out, const char *text, size_t size)
 {
 	struct text_view lines[LINES_MAX];
@@ -103,7 +104,8 @@ static bool append_last_lines(struct buffer *out, const char *text, size_t size)
 	return n > 0;
 }
 
-/* Append a message such as "exited with status 2: ls: cannot access 'x'", with what the program printed last. */
+/* Append a message such as "exited with status 2: ls: cannot access 'x'", with what the program
+ * printed last. */
 static void write_message(const struct command_run *run, struct buffer *message)
 {
 	const struct buffer *output = &run->output;
@@ -246,8 +248,9 @@ static void write_text_output(struct text_view printed, struct buffer *out)
 	buffer_append_char(out, '}');
 }
 
-/* Append the value that @printed is as an object. It may have one level less than JSON from the bus, because a value
- * that is not an object gets one around it. Return 0, -ENOMEM, or an enum json_status. */
+/* Append the value that @printed is as an object. It may have one level less than JSON from the
+ * bus, because a value that is not an object gets one around it. Return 0, -ENOMEM, or an enum
+ * json_status. */
 static int write_json_output(struct text_view printed, struct json_tape *tape, struct buffer *out,
 	struct json_error *ret_error)
 {
@@ -263,7 +266,8 @@ static int write_json_output(struct text_view printed, struct json_tape *tape, s
 	return 0;
 }
 
-/* Append the values that follow each other in @printed as an array. Returns as write_json_output(). */
+/* Append the values that follow each other in @printed as an array. Returns as
+ * write_json_output(). */
 static int write_json_values(struct text_view printed, struct json_tape *tape, struct buffer *out,
 	struct json_error *ret_error)
 {
@@ -323,7 +327,8 @@ static int refuse_output(const struct command *command, const struct command_run
 	return buffer_status(&message) ? -ENOMEM : DRIVER_E_ERROR;
 }
 
-/* Append @printed with U+FFFD for each byte that is not UTF-8, and for each half of a surrogate pair. */
+/* Append @printed with U+FFFD for each byte that is not UTF-8, and for each half of a surrogate
+ * pair. */
 static void mend(struct text_view printed, struct buffer *out)
 {
 	cleanup(buffer_deinit) struct buffer valid = {0};

@@ -19,8 +19,8 @@
  * Text is without the escape sequences of terminals (util/sequences.h).
  */
 
-/* Append the answer for @run, which has ended, and whose buffers may be changed. @tape is scratch. Return 0, DRIVER_E_ERROR, or
- * -ENOMEM. */
+/* Append the answer for @run, which has ended, and whose buffers may be changed. @tape is scratch.
+ * Return 0, DRIVER_E_ERROR, or -ENOMEM. */
 int command_answer(const struct command *command, struct command_run *run, struct json_tape *tape,
 	struct buffer *out);
 

@@ -25,7 +25,8 @@
 /* Memory that grew larger for one call is freed after it. */
 #define KEEP_TOKENS 16384
 
-/* The most time before the deadline when others have to have closed the stdout of a program that has ended. */
+/* The most time before the deadline when others have to have closed the stdout of a program that
+ * has ended. */
 #define EARLIER_MS_MAX 250
 
 struct command_tool {

@@ -25,8 +25,8 @@ struct filling {
 	struct buffer *out;
 };
 
-/* Return the value that @piece is filled in with, or JSON_NONE. @element is the element of the array for which the
- * group is there, or JSON_NONE. */
+/* Return the value that @piece is filled in with, or JSON_NONE. @element is the element of the
+ * array for which the group is there, or JSON_NONE. */
 static uint32_t find_value(
 	const struct filling *filling, const struct command_piece *piece, uint32_t element)
 {
@@ -38,8 +38,8 @@ static uint32_t find_value(
 	return command_is_absent(filling->tape, value) ? JSON_NONE : value;
 }
 
-/* Append the filled template as one argument; nothing if it is only a condition. Return false if its group is left
- * out. */
+/* Append the filled template as one argument; nothing if it is only a condition. Return false if
+ * its group is left out. */
 static bool fill_template(const struct filling *filling, const char *template, uint32_t element)
 {
 	bool is_argument = !*template;
@@ -78,7 +78,8 @@ static void fill_group(const struct filling *filling, size_t first, size_t end, 
 		}
 }
 
-/* Return the array for whose elements the group from @first to before @end is there, or JSON_NONE. */
+/* Return the array for whose elements the group from @first to before @end is there, or
+ * JSON_NONE. */
 static uint32_t find_elements(const struct filling *filling, size_t first, size_t end)
 {
 	struct command_piece piece;

@@ -11,9 +11,9 @@
  *   template   --name={name}      {"name": "O'Neill", "tags": ["a"]}      TOOL_ARG_NAME=O'Neill
  *                  └──────────────▶ --name=O'Neill            └─────────▶ TOOL_ARG_TAGS=["a"]
  *
- * A group of argv is left out if it has a placeholder without an argument; null counts as none. An argument that
- * cannot be a variable (it is null, contains U+0000, is too long, or its name is unsuitable) is left out of
- * the environment. The JSON on stdin has all of them.
+ * A group of argv is left out if it has a placeholder without an argument; null counts as none. An
+ * argument that cannot be a variable (it is null, contains U+0000, is too long, or its name is
+ * unsuitable) is left out of the environment. The JSON on stdin has all of them.
  */
 struct command_fill {
 	char **arguments; /* NULL-terminated, pointing into the texts */
@@ -35,7 +35,8 @@ int command_fill(struct command_fill *fill, const struct command *command, const
 	const char *caller, size_t caller_size, const struct json_tape *tape, uint32_t object);
 
 /* Return the environment that every call of the tool @name has: the command's own variables, then
- * those of this process, then TOOL_NAME and TOOL_PROGRESS_FD. The caller frees it; NULL when memory is short. */
+ * those of this process, then TOOL_NAME and TOOL_PROGRESS_FD. The caller frees it; NULL when memory
+ * is short. */
 char *command_fill_fixed(const struct command *command, const char *name);
 
 /* Free buffers that grew large. */

@@ -24,8 +24,8 @@ static void report_bad_line(struct command_progress *progress)
 	progress->has_complained = true;
 }
 
-/* The worker writes nothing while a call is open, so this may use the wire. A daemon that is gone is noticed when
- * the answer is sent. */
+/* The worker writes nothing while a call is open, so this may use the wire. A daemon that is gone
+ * is noticed when the answer is sent. */
 static void transmit_progress(struct command_progress *progress)
 {
 	const struct buffer *frame = &progress->frame;

@@ -25,7 +25,8 @@
 #define PROGRESS_BYTES 4096u
 #define PROGRESS_READS 16
 
-/* A program that runs for longer is watched for its end, which may come before that of its stdout. */
+/* A program that runs for longer is watched for its end, which may come before that of its
+ * stdout. */
 #define WATCH_MS 100
 
 #define NEVER UINT64_MAX
@@ -206,8 +207,8 @@ static void take_errors(struct running *running)
 	errors->size = run->errors_max;
 }
 
-/* Read once by @take what is left in the pipe of @source when the program has ended, and do not wait for
- * more: another process may hold the pipe. */
+/* Read once by @take what is left in the pipe of @source when the program has ended, and do not
+ * wait for more: another process may hold the pipe. */
 static void take_last(
 	struct running *running, enum source source, void (*take)(struct running *running))
 {
@@ -288,8 +289,8 @@ static bool is_over(const struct running *running)
 	       (running->has_ended || (sources[ERRORS].fd < 0 && sources[PROGRESS].fd < 0));
 }
 
-/* Read until stdout is closed and the program has ended, or nothing is open, or others have held stdout for
- * too long. */
+/* Read until stdout is closed and the program has ended, or nothing is open, or others have held
+ * stdout for too long. */
 static void attend_program(struct running *running)
 {
 	struct pollfd *sources = running->sources;

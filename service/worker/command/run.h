@@ -20,10 +20,10 @@
  *      ├──▶ exited, stdout held by others ── COMMAND_HELD_MS ──▶ these are killed, too
  *      └──▶ output_max exceeded: the group is killed at once
  *
- * The whole input exists before the program starts, so the host never waits until it is read. For a short
- * time after the end of the program, its output is also what other processes write to its stdout. The
- * daemon ends a call at its deadline, together with this host and every process below it
- * (worker/sandbox/guard.h).
+ * The whole input exists before the program starts, so the host never waits until it is read. For a
+ * short time after the end of the program, its output is also what other processes write to its
+ * stdout. The daemon ends a call at its deadline, together with this host and every process below
+ * it (worker/sandbox/guard.h).
  */
 
 /* The time that other processes have to close stdout once the program has ended. */

@@ -48,8 +48,8 @@ static int add_password(struct mcp_secrets *secrets, const char *value)
 	return colon ? mcp_secrets_add(secrets, colon + 1, (size_t)(text + size - colon) - 1) : 0;
 }
 
-/* Mask the value of @entry, `NAME=VALUE` or `NAME: VALUE`, if it is a secret by its name: the lists of other programs have
- * secrets in clear. 0 or -ENOMEM. */
+/* Mask the value of @entry, `NAME=VALUE` or `NAME: VALUE`, if it is a secret by its name: the lists
+ * of other programs have secrets in clear. 0 or -ENOMEM. */
 static int add_named(struct mcp_secrets *secrets, const char *entry)
 {
 	static const char *const schemes[] = {"Bearer ", "Token ", "Basic "};
@@ -70,8 +70,8 @@ static int add_named(struct mcp_secrets *secrets, const char *entry)
 	return r ? r : mcp_secrets_add(secrets, value, strlen(value));
 }
 
-/* Write the variable @entry of the manifest with its secrets to *ret_entry. 0, -ENOMEM, or MCP_E_MISSING with the
- * @reason. */
+/* Write the variable @entry of the manifest with its secrets to *ret_entry. 0, -ENOMEM, or
+ * MCP_E_MISSING with the @reason. */
 static int expand_variable(
 	struct mcp_secrets *secrets, const char *entry, char **ret_entry, struct buffer *reason)
 {
@@ -312,7 +312,8 @@ static int read_command(const struct driver_load *load, uint32_t object,
 	return r ? r : make_environment(load, object, configuration, problems);
 }
 
-/* LOAD frame: {"mcp": the server, "legacy"?: true, "resources"?: true, "digest"?: of the list, "tools"?: [{"name", "pin", "reads"?}, …]} */
+/* LOAD frame: {"mcp": the server, "legacy"?: true, "resources"?: true, "digest"?: of the list,
+ * "tools"?: [{"name", "pin", "reads"?}, …]} */
 int mcp_configuration_read(const struct driver_load *load,
 	struct mcp_configuration *ret_configuration, struct diagnostics *problems)
 {

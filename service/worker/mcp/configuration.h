@@ -24,7 +24,9 @@ struct listed_tool {
 	bool only_reads;  /* its risk is `read` */
 	const char *method; /* instead of tools/call (mcp/client/resources.h); or NULL */
 	enum listed_state state;
-	char *schema; /* over HTTP: [inputSchema], if arguments go into headers (mcp/client/headers.h); else NULL */
+	/* over HTTP: [inputSchema], if arguments go into headers (mcp/client/headers.h); else
+	 * NULL */
+	char *schema;
 };
 
 struct mcp_configuration {
@@ -44,7 +46,8 @@ struct mcp_configuration {
 	uint32_t n_tools;
 };
 
-/* Zero @ret_configuration before; deinit it in any case. 0, DRIVER_E_REFUSED, or a negative errno. */
+/* Zero @ret_configuration before; deinit it in any case. 0, DRIVER_E_REFUSED, or a negative
+ * errno. */
 int mcp_configuration_read(const struct driver_load *load,
 	struct mcp_configuration *ret_configuration, struct diagnostics *problems);
 

@@ -7,8 +7,8 @@
 #include "worker/driver.h"
 
 /*
- * Kind `mcp`: the host becomes a client of the Model Context Protocol, over stdio or HTTP. Other hosts need not load
- * the libraries of that.
+ * Kind `mcp`: the host becomes a client of the Model Context Protocol, over stdio or HTTP. Other
+ * hosts need not load the libraries of that.
  */
 
 #define STDIO_PROGRAM "toolbox-mcp-host"

@@ -3,11 +3,12 @@
 /*
  * The driver of toolbox-mcp-http-host: a server over HTTP (Streamable HTTP), by libcurl.
  *
- * A session that is lost is begun again by the next call, and by one whose request has found it to be forgotten.
- * Messages that arrive are queued until libcurl has returned, since they make the client send others.
+ * A session that is lost is begun again by the next call, and by one whose request has found it to
+ * be forgotten. Messages that arrive are queued until libcurl has returned, since they make the
+ * client send others.
  *
- * A server of the legacy era may end the events of a call early; with an id among them they go on, after the wait
- * that the server has asked for, as the answer to a GET.
+ * A server of the legacy era may end the events of a call early; with an id among them they go on,
+ * after the wait that the server has asked for, as the answer to a GET.
  */
 
 #include <errno.h>
@@ -32,7 +33,8 @@ static int carry(struct mcp_session *session, const struct mcp_action *action)
 	return 0;
 }
 
-/* ── the ends of requests ───────────────────────────────────────────────────────────────────────────────── */
+/* ── the ends of requests
+ * ───────────────────────────────────────────────────────────────────────────────── */
 
 /* Pass what is queued to the client. 0 or a negative errno. */
 static int take_messages(struct http *http)
@@ -64,8 +66,9 @@ static bool is_awaited(const struct http_request *request)
 	return false;
 }
 
-/* Return whether the server has forgotten the session of @request. Instead of 404 some answer 400, with an error that
- * is no response to it. Only a call begins another session: one that is forgotten at once costs no more than that. */
+/* Return whether the server has forgotten the session of @request. Instead of 404 some answer 400,
+ * with an error that is no response to it. Only a call begins another session: one that is
+ * forgotten at once costs no more than that. */
 static bool has_lost_session(const struct http_request *request, long status)
 {
 	if (request->session == 0 || !is_awaited(request))
@@ -80,7 +83,8 @@ static bool can_resume(const struct http_request *request, CURLcode code)
 	       code != CURLE_WRITE_ERROR && request->id != 0 && is_awaited(request);
 }
 
-/* Resume the requests whose wait is over. *due_ms: lowered to the moment of the next one. 0 or -ENOMEM. */
+/* Resume the requests whose wait is over. *due_ms: lowered to the moment of the next one. 0 or
+ * -ENOMEM. */
 static int resume_requests(struct http *http, uint64_t *due_ms)
 {
 	uint64_t now_ms = clock_now_ms();
@@ -98,8 +102,8 @@ static int resume_requests(struct http *http, uint64_t *due_ms)
 	return r;
 }
 
-/* Return whether the body of @request, which has ended, is a message for the client. An error is one whatever its status is,
- * unless the server wants other credentials. */
+/* Return whether the body of @request, which has ended, is a message for the client. An error is
+ * one whatever its status is, unless the server wants other credentials. */
 static bool has_answer(const struct http_request *request, long status)
 {
 	if (request->is_stream || request->body.size == 0 ||
@@ -199,8 +203,8 @@ static int pump(struct mcp_session *session, int wire, uint64_t due_ms)
 	return r ? r : source.revents != 0;
 }
 
-/* Answer a call without a response; or send it once more if that does no harm: the server had forgotten the session, or
- * the connection broke in a call that only reads. */
+/* Answer a call without a response; or send it once more if that does no harm: the server had
+ * forgotten the session, or the connection broke in a call that only reads. */
 static int lose(struct mcp_session *session, struct mcp_flight *flight)
 {
 	struct http *http = (struct http *)session;
@@ -255,8 +259,8 @@ static int begin_http_session(struct http *http)
 	return mcp_session_begin(&http->session);
 }
 
-/* Begin the first session, and work until its tools are listed, until it fails, or until @due_ms. 0 or a negative
- * errno. */
+/* Begin the first session, and work until its tools are listed, until it fails, or until @due_ms. 0
+ * or a negative errno. */
 static int begin_first(struct http *http, uint64_t due_ms)
 {
 	struct mcp_session *session = &http->session;

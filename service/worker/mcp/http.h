@@ -29,7 +29,8 @@
 
 struct http_message {
 	uint64_t
-		request_id; /* with whose events it came; 0: with those of no request of the client */
+		/* with whose events it came; 0: with those of no request of the client */
+		request_id;
 	char *text;
 	size_t size;
 };
@@ -88,11 +89,13 @@ int http_request_changes(struct http *http, struct buffer *last_id);
 /* End the session at a server of the legacy era, and wait for that for a moment. */
 void http_request_delete(struct http *http);
 
-/* Let the events of @request, which have ended early, go on after a wait; and go on. 0 or -ENOMEM. */
+/* Let the events of @request, which have ended early, go on after a wait; and go on. 0 or
+ * -ENOMEM. */
 void http_request_rest(struct http_request *request);
 int http_request_resume(struct http_request *request);
 
-/* Follow the redirect that is the response to @request, if it may be. 1 if the request goes on; 0, or -ENOMEM. */
+/* Follow the redirect that is the response to @request, if it may be. 1 if the request goes on; 0,
+ * or -ENOMEM. */
 int http_request_follow(struct http_request *request);
 
 long http_request_status(const struct http_request *request);
@@ -100,7 +103,8 @@ long http_request_status(const struct http_request *request);
 /* Return whether the content of the response is of the type @wanted. */
 bool http_request_is_type(const struct http_request *request, const char *wanted);
 
-/* Return whether the body of @request is a response to it, or, with @may_lack_id, an error without an id. */
+/* Return whether the body of @request is a response to it, or, with @may_lack_id, an error without
+ * an id. */
 bool http_request_has_response(const struct http_request *request, bool may_lack_id);
 
 /* Note in @http why @request, which has ended with @code, has no response (http_problem.c). */

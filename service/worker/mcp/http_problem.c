@@ -10,7 +10,8 @@
 #include "worker/mcp/http.h"
 
 /*
- * The reason for which a request has no response: a failure of the connection, or what the server has sent instead of one.
+ * The reason for which a request has no response: a failure of the connection, or what the server
+ * has sent instead of one.
  */
 
 /* The longest part of a body that a reason repeats. */
@@ -49,8 +50,8 @@ static bool has_broken(CURLcode code)
 	       code == CURLE_PARTIAL_FILE || code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM;
 }
 
-/* Append the reason @text of libcurl without the time that it took: the same failure has the same reason, which is
- * logged once. */
+/* Append the reason @text of libcurl without the time that it took: the same failure has the same
+ * reason, which is logged once. */
 static void write_problem_reason(const char *text, struct buffer *out)
 {
 	static const char after[] = " after ";
@@ -68,7 +69,8 @@ static void write_problem_reason(const char *text, struct buffer *out)
 	buffer_append_string(out, text);
 }
 
-/* Append the beginning of the body of @request, if that is a text, or the message of an error of JSON-RPC. */
+/* Append the beginning of the body of @request, if that is a text, or the message of an error of
+ * JSON-RPC. */
 static void write_problem_body(const struct http_request *request, struct buffer *out)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};

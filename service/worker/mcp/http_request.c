@@ -31,7 +31,8 @@
 /* The time for a request of the session: longer than the client waits for its response. */
 #define REQUEST_MS 60000L
 
-/* The time for the end of a session of the legacy era; a host that is dismissed has HOST_DISMISS_MS. */
+/* The time for the end of a session of the legacy era; a host that is dismissed has
+ * HOST_DISMISS_MS. */
 #define DELETE_MS 300L
 
 /* The wait before events go on: unless the server asks for another one, and the least. */
@@ -143,8 +144,8 @@ static size_t take_body(char *bytes, size_t one, size_t size, void *data)
 	return r == 0 ? size : CURL_WRITEFUNC_ERROR;
 }
 
-/* Take a header (CURLOPT_HEADERFUNCTION): the id of the session that the server has begun; or the last one of a stream for
- * notifications. */
+/* Take a header (CURLOPT_HEADERFUNCTION): the id of the session that the server has begun; or the
+ * last one of a stream for notifications. */
 static size_t take_header(char *bytes, size_t one, size_t size, void *data)
 {
 	static const char name[] = "mcp-session-id:";
@@ -347,7 +348,8 @@ static int send_request(struct http_request *request, const struct mcp_action *a
 	return start_request(request);
 }
 
-/* Close the oldest notification if there are as many as there may be: a server may leave them open. */
+/* Close the oldest notification if there are as many as there may be: a server may leave them
+ * open. */
 static void bound_notifications(struct http *http)
 {
 	struct http_request *oldest = NULL;
@@ -416,7 +418,8 @@ void http_request_close(struct http *http, uint64_t id)
 
 /* ── events by GET ───────────────────────────────────────────────────────────────────────────── */
 
-/* Ask for the events of @request after the one with the id @last_id (empty: for those from now on). 0 or -ENOMEM. */
+/* Ask for the events of @request after the one with the id @last_id (empty: for those from now on).
+ * 0 or -ENOMEM. */
 static int get_events(struct http_request *request, struct buffer *last_id)
 {
 	static const struct mcp_action get = {.era = MCP_LEGACY};

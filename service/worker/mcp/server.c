@@ -30,13 +30,13 @@
 /* Reads of stderr once it has ended: a pipe holds no more. */
 #define LAST_READS 16
 
-/* The time for a server to end when its stdin is closed, then after SIGTERM. A host that is dismissed has
- * HOST_DISMISS_MS. */
+/* The time for a server to end when its stdin is closed, then after SIGTERM. A host that is
+ * dismissed has HOST_DISMISS_MS. */
 #define CLOSED_MS     250
 #define TERMINATED_MS 100
 
-/* The time for a server to end that has closed a descriptor: the kernel closes those of a process that is
- * killed first, and on a busy machine its end follows later. */
+/* The time for a server to end that has closed a descriptor: the kernel closes those of a process
+ * that is killed first, and on a busy machine its end follows later. */
 #define ENDING_MS 2000
 
 void mcp_server_init(struct mcp_server *server, const struct mcp_configuration *configuration)
@@ -268,8 +268,8 @@ void mcp_server_skip_line(struct mcp_server *server)
 
 /* ── stderr ──────────────────────────────────────────────────────────────────────────────────── */
 
-/* Pass @size bytes of stderr on, without the secrets. @is_line: the line ends after them. Return how many were
- * passed on: the others may be the beginning of a secret. */
+/* Pass @size bytes of stderr on, without the secrets. @is_line: the line ends after them. Return
+ * how many were passed on: the others may be the beginning of a secret. */
 static size_t pass_errors(struct mcp_server *server, const char *text, size_t size, bool is_line)
 {
 	const struct mcp_secrets *secrets = &server->configuration->secrets;

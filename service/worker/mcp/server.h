@@ -53,7 +53,8 @@ void mcp_server_init(struct mcp_server *server, const struct mcp_configuration *
 /* Start it. 0 or a negative errno. */
 int mcp_server_start(struct mcp_server *server);
 
-/* Return whether a call with arguments of @size bytes may be sent. Some room is left for other messages. */
+/* Return whether a call with arguments of @size bytes may be sent. Some room is left for other
+ * messages. */
 bool mcp_server_has_room(const struct mcp_server *server, size_t size);
 
 /* Send the message @text, as soon as the server reads it. */
@@ -62,14 +63,15 @@ void mcp_server_send(struct mcp_server *server, const char *text, size_t size);
 /* Return whether the server has read all that was sent, up to now or until it closed its input. */
 bool mcp_server_has_read(const struct mcp_server *server);
 
-/* Act on the events that poll() has found in server->sources. Return false when it has ended, or is to be; its
- * last lines can be taken then. */
+/* Act on the events that poll() has found in server->sources. Return false when it has ended, or is
+ * to be; its last lines can be taken then. */
 bool mcp_server_attend(struct mcp_server *server);
 
 /* Take the next line, without its end. It is valid until mcp_server_attend(). */
 bool mcp_server_take_line(struct mcp_server *server, const char **ret_line, size_t *ret_size);
 
-/* Return whether the line that has no end yet has more than SERVER_LINE_BYTES, and what has come of it. */
+/* Return whether the line that has no end yet has more than SERVER_LINE_BYTES, and what has come of
+ * it. */
 bool mcp_server_has_long_line(
 	const struct mcp_server *server, const char **ret_line, size_t *ret_size);
 

@@ -80,7 +80,8 @@ static int keep_schema(const struct json_tape *tape, uint32_t object, struct lis
 	return 0;
 }
 
-/* Note whether the element @object of a list is the tool that callers see. @is_ours: we have added it. */
+/* Note whether the element @object of a list is the tool that callers see. @is_ours: we have added
+ * it. */
 static int compare_element(
 	struct mcp_session *session, const struct json_tape *tape, uint32_t object, bool is_ours)
 {
@@ -108,8 +109,8 @@ static int compare_element(
 	return session->transport->is_http ? keep_schema(tape, object, tool) : 0;
 }
 
-/* Read the array @text into @tape, with the tools for resources if they are wanted. *ret_n: those that are the server's.
- * @whole has the bytes that are read. 0 or a negative errno. */
+/* Read the array @text into @tape, with the tools for resources if they are wanted. *ret_n: those
+ * that are the server's. @whole has the bytes that are read. 0 or a negative errno. */
 static int read_list(const struct mcp_session *session, struct text_view text,
 	struct json_tape *tape, struct buffer *whole, uint32_t *ret_n)
 {
@@ -256,8 +257,8 @@ static int report_progress(struct mcp_session *session, const struct mcp_action 
 					      : transmit(session->wire, &session->frame);
 }
 
-/* Return @text, which is JSON unless @kind is WIRE_FAILED, without the secrets: in @masked if it has any. With one that
- * cannot be masked, *kind becomes WIRE_FAILED. */
+/* Return @text, which is JSON unless @kind is WIRE_FAILED, without the secrets: in @masked if it
+ * has any. With one that cannot be masked, *kind becomes WIRE_FAILED. */
 static struct text_view mask_answer(const struct mcp_session *session, struct text_view text,
 	enum wire_kind *kind, struct buffer *masked)
 {
@@ -395,7 +396,8 @@ void mcp_session_deinit(struct mcp_session *session)
 	buffer_deinit(&session->frame);
 }
 
-/* Return by how many percent the waits of a session are longer, so that those of many hosts do not end at once. */
+/* Return by how many percent the waits of a session are longer, so that those of many hosts do not
+ * end at once. */
 static unsigned int choose_jitter(void)
 {
 	unsigned int chance = 0;
@@ -545,7 +547,8 @@ bool mcp_session_has_calls(const struct mcp_session *session)
 	return false;
 }
 
-/* Send the request of @flight, unless its tool is not any more as callers see it. 0 or a negative errno. */
+/* Send the request of @flight, unless its tool is not any more as callers see it. 0 or a negative
+ * errno. */
 static int send_flight(
 	struct mcp_session *session, struct mcp_flight *flight, struct text_view arguments)
 {

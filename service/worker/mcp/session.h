@@ -25,12 +25,12 @@
  *               └───────┘ once: lost with a session that the server has forgotten, or, if the tool only
  *                         reads, with its connection
  *
- * Callers see the list of an earlier session. So a tool is only called when the server still describes it as it
- * did then (mcp/client/pin.h).
+ * Callers see the list of an earlier session. So a tool is only called when the server still
+ * describes it as it did then (mcp/client/pin.h).
  */
 
-/* The time for the start, up to the list: less than the daemon gives (catalogue/kind.h), so that the reason
- * reaches it. */
+/* The time for the start, up to the list: less than the daemon gives (catalogue/kind.h), so that
+ * the reason reaches it. */
 #define MCP_START_MS 57000
 
 struct mcp_session;
@@ -40,17 +40,21 @@ struct mcp_flight;
 struct mcp_transport {
 	bool is_http;
 
-	/* Return whether a message of @size bytes may be sent: the server reads those before it. NULL: it may. */
+	/* Return whether a message of @size bytes may be sent: the server reads those before it.
+	 * NULL: it may. */
 	bool (*has_room)(const struct mcp_session *session, size_t size);
 
-	/* Act on a call whose response does not come any more. NULL: its host ends. 0 or a negative errno. */
+	/* Act on a call whose response does not come any more. NULL: its host ends. 0 or a negative
+	 * errno. */
 	int (*lose)(struct mcp_session *session, struct mcp_flight *flight);
 
-	/* Carry out MCP_ACT_SEND or MCP_ACT_CLOSE. 0 or a negative errno, which ends the session. */
+	/* Carry out MCP_ACT_SEND or MCP_ACT_CLOSE. 0 or a negative errno, which ends the
+	 * session. */
 	int (*carry)(struct mcp_session *session, const struct mcp_action *action);
 
-	/* Wait for the server until @due_ms, or until something can be read on @wire (-1: none), and act on it. Return
-	 * 0, 1 for the wire, or a negative errno: -EPIPE when the server has ended or is to be. */
+	/* Wait for the server until @due_ms, or until something can be read on @wire (-1: none),
+	 * and act on it. Return 0, 1 for the wire, or a negative errno: -EPIPE when the server has
+	 * ended or is to be. */
 	int (*pump)(struct mcp_session *session, int wire, uint64_t due_ms);
 };
 
@@ -99,13 +103,13 @@ void mcp_session_deinit(struct mcp_session *session);
 /* Begin a handshake, in place of any other session. 0 or a negative errno. */
 int mcp_session_begin(struct mcp_session *session);
 
-/* Pass the message @text of the server to the client. @request_id: over HTTP, the request with whose response it came;
- * else 0. 0 or a negative errno. */
+/* Pass the message @text of the server to the client. @request_id: over HTTP, the request with
+ * whose response it came; else 0. 0 or a negative errno. */
 int mcp_session_take(
 	struct mcp_session *session, uint64_t request_id, const char *text, size_t size);
 
-/* End the call whose response begins with @text, of more than @size bytes, as one whose result is too large. 0; -EMSGSIZE when
- * it is not the response of a call, or another negative errno. */
+/* End the call whose response begins with @text, of more than @size bytes, as one whose result is
+ * too large. 0; -EMSGSIZE when it is not the response of a call, or another negative errno. */
 int mcp_session_take_large(struct mcp_session *session, const char *text, size_t size);
 
 /* Let the client act on the time. 0 or a negative errno. */
@@ -123,8 +127,8 @@ int mcp_session_invoke(struct mcp_session *session, const struct driver_call *ca
 /* Send the calls that wait, if the session is ready. 0 or a negative errno. */
 int mcp_session_resume(struct mcp_session *session);
 
-/* Report to the daemon that the server lists other tools than callers see, once for each such list. 0 or a negative
- * errno. */
+/* Report to the daemon that the server lists other tools than callers see, once for each such list.
+ * 0 or a negative errno. */
 int mcp_session_report(struct mcp_session *session);
 
 /* The cancel() of a driver. */
@@ -134,7 +138,8 @@ int mcp_session_cancel(struct mcp_session *session, uint64_t id, bool is_late);
 int mcp_session_refuse(
 	struct mcp_session *session, struct mcp_flight *flight, struct text_view text);
 
-/* Answer the call @flight, whose result has at least @size bytes, as one that is too large. 0 or a negative errno. */
+/* Answer the call @flight, whose result has at least @size bytes, as one that is too large. 0 or a
+ * negative errno. */
 int mcp_session_refuse_large(struct mcp_session *session, struct mcp_flight *flight, size_t size);
 
 /* Answer the call @flight, for which there is no server because of @text. 0 or a negative errno. */

@@ -6,9 +6,9 @@
  *   LOAD ─▶ start the server, find its era, list its tools ─▶ LOADED, with the list if that is what was asked for
  *   INVOKE ─▶ tools/call ─▶ its response      meanwhile: other calls, its pings, changes of its list, its end
  *
- * Callers see the list of an earlier session. So a tool is only called when the server still describes it as it
- * did then (mcp/client/pin.h). When the server ends, this host ends in the same way, and the daemon treats it as
- * the crash of any host.
+ * Callers see the list of an earlier session. So a tool is only called when the server still
+ * describes it as it did then (mcp/client/pin.h). When the server ends, this host ends in the same
+ * way, and the daemon treats it as the crash of any host.
  */
 
 #include <errno.h>
@@ -144,8 +144,9 @@ static int refuse_ended(
 		"the server was ended by signal %d before it has listed its tools", end.si_status);
 }
 
-/* Begin again with the request of the other era, since some servers exit on what they do not know. A server that has
- * ended without reading the request would end again. 0, DRIVER_E_REFUSED, or a negative errno. */
+/* Begin again with the request of the other era, since some servers exit on what they do not know.
+ * A server that has ended without reading the request would end again. 0, DRIVER_E_REFUSED, or a
+ * negative errno. */
 static int begin_other_era(
 	const struct driver_load *load, struct stdio *stdio, struct diagnostics *problems)
 {

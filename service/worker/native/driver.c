@@ -201,9 +201,9 @@ static void unload_native(void *data)
 	free(driver);
 }
 
-/* LOAD frame: {"library": a path or a name, "tools": [native object, …], "init": [{"call": native object, "finally":
- * native object or absent}, …], "is_check": true or absent}. Constructors of the library run here, then `init`. If it
- * lacks a symbol of any tool, nothing is loaded. */
+/* LOAD frame: {"library": a path or a name, "tools": [native object, …], "init": [{"call": native
+ * object, "finally": native object or absent}, …], "is_check": true or absent}. Constructors of the
+ * library run here, then `init`. If it lacks a symbol of any tool, nothing is loaded. */
 static int load_native(
 	const struct driver_load *load, void **ret_driver, struct diagnostics *problems)
 {

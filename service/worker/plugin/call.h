@@ -48,6 +48,7 @@ const char *plugin_call_configured(void);
 int plugin_call_run(
 	const struct driver_call *call, const struct plugin_function *function, struct buffer *out);
 
-/* Ask the validate function of @function about the arguments of @call, as a driver's check() does. */
+/* Ask the validate function of @function about the arguments of @call, as a driver's check()
+ * does. */
 int plugin_call_check(
 	const struct driver_call *call, const struct plugin_function *function, struct buffer *out);

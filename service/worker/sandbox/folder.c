@@ -27,8 +27,8 @@
 /* Most folders that one end of a host removes beside its own. */
 #define REMOVED_MAX 16
 
-/* Lock the folder @name of @parent, if it is ours and no other process has it locked. Return the descriptor
- * that holds the lock, or a negative errno. */
+/* Lock the folder @name of @parent, if it is ours and no other process has it locked. Return the
+ * descriptor that holds the lock, or a negative errno. */
 static int lock_folder(int parent, const char *name)
 {
 	cleanup_close int fd =

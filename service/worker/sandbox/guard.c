@@ -119,8 +119,8 @@ int guard_split(int wire_fd, const char *folder)
 	guard(host, &signals, folder);
 }
 
-/* Kill a child of the guard that is neither this host nor its tracer. The guard may have reaped it: another
- * process that has its number by now is no child of the guard. */
+/* Kill a child of the guard that is neither this host nor its tracer. The guard may have reaped it:
+ * another process that has its number by now is no child of the guard. */
 static void kill_other(void *data, pid_t pid)
 {
 	unsigned int *n_others = data;

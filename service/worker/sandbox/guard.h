@@ -12,8 +12,8 @@
  *
  * Every descendant whose parent ends becomes a child of the guard (PR_SET_CHILD_SUBREAPER), so
  * neither setsid() nor a second fork() escapes it. The guard kills its children until it has none.
- * It loads nothing and runs no tool. A program may kill the guard: then toolboxd adopts what it leaves,
- * knows it by its mark (util/process/guarded.h), and kills it (loop_adopt).
+ * It loads nothing and runs no tool. A program may kill the guard: then toolboxd adopts what it
+ * leaves, knows it by its mark (util/process/guarded.h), and kills it (loop_adopt).
  */
 
 /*
@@ -23,7 +23,7 @@
  */
 int guard_split(int wire_fd, const char *folder);
 
-/* In the host: kill the other children of its guard, which are what its calls have left, and wait for their
- * end for at most GUARD_WAIT_MS. Do nothing if the host has no guard. */
+/* In the host: kill the other children of its guard, which are what its calls have left, and wait
+ * for their end for at most GUARD_WAIT_MS. Do nothing if the host has no guard. */
 #define GUARD_WAIT_MS 250
 void guard_end_others(void);

@@ -65,8 +65,8 @@ struct landlock_rules {
 	} items[LANDLOCK_RULES_MAX];
 };
 
-/* Return the rights of @rights that @rules deny at @path, which is absolute and without links. As the
- * kernel does, look for the rules of the path and of each folder above it. */
+/* Return the rights of @rights that @rules deny at @path, which is absolute and without links. As
+ * the kernel does, look for the rules of the path and of each folder above it. */
 uint64_t landlock_denied(const struct landlock_rules *rules, const char *path, uint64_t rights);
 
 /*

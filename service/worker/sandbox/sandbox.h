@@ -29,9 +29,9 @@ enum sandbox_entered {
 /*
  * Enter the sandbox that @sandbox describes, in which @seal will be loaded (its name NULL: no
  * library), and in which @folder may be written (NULL: no folder). Open files stay open. @tracer is
- * that of worker/sandbox/trace.h (-1: none). @ret_missing gets a sentence about restrictions that the
- * kernel lacks, or nothing; @ret_listener the descriptor of worker/sandbox/syscalls.h, if there is one.
- * Return 0, SANDBOX_E_PATH, or a negative errno; after an error nothing may be loaded.
+ * that of worker/sandbox/trace.h (-1: none). @ret_missing gets a sentence about restrictions that
+ * the kernel lacks, or nothing; @ret_listener the descriptor of worker/sandbox/syscalls.h, if there
+ * is one. Return 0, SANDBOX_E_PATH, or a negative errno; after an error nothing may be loaded.
  */
 int sandbox_enter(const struct toolbox_sandbox *sandbox, const struct seal *seal,
 	const char *folder, int tracer, struct buffer *ret_missing, int *ret_listener,

@@ -15,8 +15,8 @@
 #include "syscalls_filters.h"
 
 /* worker/sandbox/syscalls_compile.c made the filters from its lists of allowed calls. This writes
- * the number of the process into one, because a process may signal itself, and lets refused calls wait
- * for a listener, if there is to be one. */
+ * the number of the process into one, because a process may signal itself, and lets refused calls
+ * wait for a listener, if there is to be one. */
 
 #define FILTER(name)                                                                               \
 	{                                                                                          \
@@ -53,8 +53,8 @@ static const struct filter *find_filter(const struct toolbox_sandbox *sandbox, b
 	return sandbox->has_unix ? &of_net_unix[changes] : &of_net[changes];
 }
 
-/* Install @filter for this process. With @has_listener the calls that it refuses wait for the answer
- * of a listener: return its descriptor. Else return 0, or a negative errno. */
+/* Install @filter for this process. With @has_listener the calls that it refuses wait for the
+ * answer of a listener: return its descriptor. Else return 0, or a negative errno. */
 static int install(const struct filter *filter, bool has_listener)
 {
 	unsigned int flags = has_listener ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;

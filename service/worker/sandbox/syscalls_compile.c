@@ -29,8 +29,8 @@
  *
  *   lists of calls ──▶ one action for each number ──▶ BPF ──▶ syscalls_filters.h ──▶ syscalls.c
  *
- * A filter is a binary search over ranges of numbers with the same action, followed by one block for
- * each call whose arguments decide:
+ * A filter is a binary search over ranges of numbers with the same action, followed by one block
+ * for each call whose arguments decide:
  *
  *   another architecture, x32              ─▶ EPERM
  *   clone3(), and numbers above the newest ─▶ ENOSYS: libc then uses an older call
@@ -355,8 +355,8 @@ enum word {
 	HIGH,
 };
 
-/* An argument and its values, in 32 bits after @mask (0: all bits). A call is allowed if each of its
- * conditions holds, or from the first `enough` one that holds. */
+/* An argument and its values, in 32 bits after @mask (0: all bits). A call is allowed if each of
+ * its conditions holds, or from the first `enough` one that holds. */
 struct condition {
 	int call;
 	unsigned int argument;

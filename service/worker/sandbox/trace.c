@@ -29,8 +29,8 @@
 
 #define REASON_BYTES 96
 
-/* The packet with which a trace begins; the listener comes with it. It is the only one, and no code of the
- * toolbox has run before it. */
+/* The packet with which a trace begins; the listener comes with it. It is the only one, and no code
+ * of the toolbox has run before it. */
 struct beginning {
 	char reason[REASON_BYTES]; /* that nothing is traced, or "" */
 	struct landlock_rules rules;
@@ -212,8 +212,8 @@ __attribute__((noreturn)) static void trace(struct tracer *tracer)
 
 /* ── the host ────────────────────────────────────────────────────────────────────────────────── */
 
-/* Set up the host, in the new process. The tracer must still be its parent. It may read the memory of the
- * host: other processes of the user may, too. */
+/* Set up the host, in the new process. The tracer must still be its parent. It may read the memory
+ * of the host: other processes of the user may, too. */
 static int become_host(pid_t tracer)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 1) < 0)

@@ -6,9 +6,9 @@
 #include "worker/sandbox/landlock.h"
 
 /*
- * The tracer of a host reports the paths that the host tried and that no rule of its sandbox allows.
- * Landlock itself reports nothing. The host runs in its whole sandbox, which alone decides: the tracer
- * lets every call go on.
+ * The tracer of a host reports the paths that the host tried and that no rule of its sandbox
+ * allows. Landlock itself reports nothing. The host runs in its whole sandbox, which alone decides:
+ * the tracer lets every call go on.
  *
  *   toolboxd ──▶ (guard ──▶) tracer ──▶ host ──▶ programs
  *                              ▲ │        │ openat() waits
@@ -23,20 +23,20 @@
  *   {"unreadable": "Operation not permitted"}                 a call whose path cannot be read
  *   {"more": true}                                            paths that are left out
  *
- * `name` is the path that a rule has to name, for a new file its folder. With "permissions": false, the
- * user may not do that without a sandbox either. The tracer ends as the host does; the host dies with it,
- * and so does a call.
+ * `name` is the path that a rule has to name, for a new file its folder. With "permissions": false,
+ * the user may not do that without a sandbox either. The tracer ends as the host does; the host
+ * dies with it, and so does a call.
  */
 
 #define TRACE_LINES_MAX 256
 
-/* Split the process, and write to the file @report. Return 0 in the host, a new process, with *ret_tracer
- * for trace_begin(); the tracer alone does not keep @wire_fd, and does not return. After an error return a
- * negative errno; then there is no tracer. */
+/* Split the process, and write to the file @report. Return 0 in the host, a new process, with
+ * *ret_tracer for trace_begin(); the tracer alone does not keep @wire_fd, and does not return.
+ * After an error return a negative errno; then there is no tracer. */
 int trace_split(const char *report, int wire_fd, int *ret_tracer);
 
-/* From now on, let this process and its children be traced; @rules are those that are in force. No code of
- * a toolbox may have run. Return 0, or a negative errno after which nothing is traced. */
+/* From now on, let this process and its children be traced; @rules are those that are in force. No
+ * code of a toolbox may have run. Return 0, or a negative errno after which nothing is traced. */
 int trace_begin(int tracer, const struct landlock_rules *rules);
 
 /* Report that nothing is traced, for @reason. */

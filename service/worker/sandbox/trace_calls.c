@@ -141,8 +141,8 @@ static pid_t process_of(pid_t pid)
 	return process;
 }
 
-/* Write @path as this process finds it: from the folder of the other one, and with the other one's number
- * for /proc/self. */
+/* Write @path as this process finds it: from the folder of the other one, and with the other one's
+ * number for /proc/self. */
 static int rebase(const struct seccomp_notif *call, const struct name *name, const char *path,
 	char ret_path[PATH_MAX])
 {
@@ -167,8 +167,8 @@ static int rebase(const struct seccomp_notif *call, const struct name *name, con
 	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-/* Find the file at @path without opening it. Return 0 with its path without links, or a negative errno:
- * -ENOENT for a file that no path leads to, as one in memory. */
+/* Find the file at @path without opening it. Return 0 with its path without links, or a negative
+ * errno: -ENOENT for a file that no path leads to, as one in memory. */
 static int find_used_file(
 	const char *path, int flags, char ret_path[PATH_MAX], struct stat *ret_status)
 {

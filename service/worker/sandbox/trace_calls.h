@@ -8,13 +8,13 @@
 #include <stdint.h>
 
 /*
- * The system calls that open, make, move or remove files by their paths, read from the memory of the
- * process that waits in one:
+ * The system calls that open, make, move or remove files by their paths, read from the memory of
+ * the process that waits in one:
  *
  *   openat(5, "../log", O_WRONLY | O_CREAT) ─▶ /srv/box/log   needs MAKE_REG in /srv/box
  *
- * Calls that only look (stat(), access(), readlink()) and execve() need no right of landlock. A call on
- * an open file has no path.
+ * Calls that only look (stat(), access(), readlink()) and execve() need no right of landlock. A
+ * call on an open file has no path.
  */
 
 /* One path that a call uses. */
@@ -31,8 +31,8 @@ struct trace_use {
 /* Return the numbers of these calls, *ret_n of them. */
 const int *trace_calls_numbers(size_t *ret_n);
 
-/* Read the uses of @call, which waits. The rest of the process may change its memory meanwhile: what is
- * read is for a description, never for a decision. A file that is not there needs nothing. Return 0, or a
- * negative errno when the memory or the folder of the process cannot be read. */
+/* Read the uses of @call, which waits. The rest of the process may change its memory meanwhile:
+ * what is read is for a description, never for a decision. A file that is not there needs nothing.
+ * Return 0, or a negative errno when the memory or the folder of the process cannot be read. */
 int trace_calls_read(
 	const struct seccomp_notif *call, struct trace_use ret_uses[TRACE_USES_MAX], size_t *ret_n);

@@ -10,8 +10,9 @@
 
 /*
  * bus-echo URL: the least service. Answers every bench.echo with its own data, at once, in a loop
- * that does nothing else: what a call over the bus takes when the service takes nothing. When the bus closes the
- * connection, it comes back, and prints from when to when it was away: "away FROM TO", in ms since 1970.
+ * that does nothing else: what a call over the bus takes when the service takes nothing. When the
+ * bus closes the connection, it comes back, and prints from when to when it was away: "away FROM
+ * TO", in ms since 1970.
  */
 
 #define DEPTH_MAX 128

@@ -12,7 +12,8 @@
 #include "websocket.h"
 
 /*
- * bus-load URL TOPIC DATA CALLS IN_FLIGHT [INTERVAL_US]: a caller that never waits longer than it must.
+ * bus-load URL TOPIC DATA CALLS IN_FLIGHT [INTERVAL_US]: a caller that never waits longer than it
+ * must.
  *
  * Sends CALLS messages with TOPIC and DATA (the text of an object), IN_FLIGHT of them at a time,
  * and checks every response: each call has an id of its own in its context, twice, so a response
@@ -25,18 +26,20 @@
  *   {"calls": …, "in_flight": …, "answered": …, "refused": …, "lost": …, "duplicate": …, "wrong_context": …,
  *    "p50_us": …, "p99_us": …, "max_us": …, "calls_per_s": …, "closed": …, "each": […]}
  *
- * Refused are the answered calls whose response is an error, lost are the calls that were not answered. With an
- * interval, the caller comes back when the bus closes the connection, as often as it is "closed". So that others can
- * judge what a closed connection took, "each" has [SENT, TOOK, CONNECTION] for every call: ms since 1970, µs or 0
- * when it was not answered, and the number of the connection from 1, or 0 when the call was due while the caller was
- * away, and was not sent.
+ * Refused are the answered calls whose response is an error, lost are the calls that were not
+ * answered. With an interval, the caller comes back when the bus closes the connection, as often as
+ * it is "closed". So that others can judge what a closed connection took, "each" has [SENT, TOOK,
+ * CONNECTION] for every call: ms since 1970, µs or 0 when it was not answered, and the number of
+ * the connection from 1, or 0 when the call was due while the caller was away, and was not sent.
  */
 
-/* No response to a call of ours for so long: what is still out is lost, since calls are answered in order. */
+/* No response to a call of ours for so long: what is still out is lost, since calls are answered in
+ * order. */
 #define SILENCE_MS 5000
 #define SILENCE_NS ((uint64_t)SILENCE_MS * 1000000)
 
-/* The last call is sent again after so long, as either end may have been away; and no more after GIVE_UP_NS. */
+/* The last call is sent again after so long, as either end may have been away; and no more after
+ * GIVE_UP_NS. */
 #define ASK_NS     ((uint64_t)1000 * 1000000)
 #define GIVE_UP_NS ((uint64_t)30000 * 1000000)
 
@@ -258,8 +261,8 @@ static bool is_settled(const struct load *load, uint64_t silent_ns)
 	return load->taken_ns[load->calls] != 0 && (load->out == 0 || silent_ns >= SILENCE_NS);
 }
 
-/* Ask one question more, and take what comes before its answer; what is still out then has a while left. 0 or -1,
- * as above. */
+/* Ask one question more, and take what comes before its answer; what is still out then has a while
+ * left. 0 or -1, as above. */
 static int settle(struct load *load)
 {
 	uint64_t now_ns = clock_now_ns();

@@ -233,8 +233,8 @@ static int wait_for_input(struct websocket *websocket, int timeout_ms)
 	return poll(&entry, 1, timeout_ms);
 }
 
-/* Read until the bus has closed the connection, and drop what comes. Unread bytes would make the end
- * a reset, by which the bus loses the close frame. */
+/* Read until the bus has closed the connection, and drop what comes. Unread bytes would make the
+ * end a reset, by which the bus loses the close frame. */
 static void await_end(struct websocket *websocket)
 {
 	uint64_t end_ms = clock_now_ms() + LEAVE_MS;

@@ -22,7 +22,8 @@ struct websocket {
 /* Connect to the bus at @url. 0, or -1 after a line on stderr. */
 int websocket_open(struct websocket *websocket, const char *url);
 
-/* Close, and connect again after a pause, for some seconds as often as it fails. 0 or -1, as above. */
+/* Close, and connect again after a pause, for some seconds as often as it fails. 0 or -1, as
+ * above. */
 int websocket_reopen(struct websocket *websocket, const char *url);
 
 /* Leave by the closing handshake: the bus has some seconds to close the connection. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * plain-http: libwebsockets alone, on a port of 127.0.0.1 that it prints. It answers each request with one fixed
- * body, so what a client measures is the transport.
+ * plain-http: libwebsockets alone, on a port of 127.0.0.1 that it prints. It answers each request
+ * with one fixed body, so what a client measures is the transport.
  *
  *   plain-http          ──▶ request ─▶ response
  *   plain-http --hop    ──▶ request ─▶ the body goes to another process and comes back ─▶ response

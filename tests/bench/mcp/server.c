@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The least server of the Model Context Protocol over stdio: one tool, `add`, of the modern era, whose result is always
- * the same. It reads the messages of toolboxd, which have their members in one order, and no others.
+ * The least server of the Model Context Protocol over stdio: one tool, `add`, of the modern era,
+ * whose result is always the same. It reads the messages of toolboxd, which have their members in
+ * one order, and no others.
  */
 
 #include <inttypes.h>

@@ -11,14 +11,14 @@
 #include "util/clock.h"
 
 /*
- * held: loaded into the daemon with LD_PRELOAD, it measures how long the loop is held: the processor
- * time of the main thread from one poll() to the next. Everybody else waits for so long.
+ * held: loaded into the daemon with LD_PRELOAD, it measures how long the loop is held: the
+ * processor time of the main thread from one poll() to the next. Everybody else waits for so long.
  *
  *   poll() returns ──▶ the loop serves what is ready ──▶ poll()
  *                  ╰────────── thread's time ─────────╯
  *
- * The longest such time is in the file that HELD_FILE names, in nanoseconds, as a 64-bit number. The
- * bench sets it to zero.
+ * The longest such time is in the file that HELD_FILE names, in nanoseconds, as a 64-bit number.
+ * The bench sets it to zero.
  */
 
 static uint64_t *longest_ns; /* NULL: not measured, as in hosts */

@@ -233,7 +233,8 @@ Test(bus_client, gives_a_silent_name_service_up)
 	loop_timer_deinit(&timer);
 }
 
-/* Read what the client writes as it is freed, up to the end of the connection, and return the size of it. */
+/* Read what the client writes as it is freed, up to the end of the connection, and return the size
+ * of it. */
 static size_t read_leave(int fd, unsigned char *ret_bytes, size_t capacity)
 {
 	size_t size = 0;

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * The places of half-made connections. Near is a peer at the other end of a pair of unix sockets; far is
- * a socket of another family, which has no peer on this device, and nothing to read.
+ * The places of half-made connections. Near is a peer at the other end of a pair of unix sockets;
+ * far is a socket of another family, which has no peer on this device, and nothing to read.
  */
 #define N_FAR_MAX (ENTRIES_MAX - ENTRIES_NEAR)
 #define N_MAX     (ENTRIES_MAX + 8)
@@ -68,8 +68,8 @@ static void tear_down(void)
 
 TestSuite(entry, .init = set_up, .fini = tear_down, .timeout = 60);
 
-/* Return the descriptor that the entries have. Its number is not used again by the next one, which is
- * made before a place is. */
+/* Return the descriptor that the entries have. Its number is not used again by the next one, which
+ * is made before a place is. */
 static int accept_near(void)
 {
 	int pair[2];

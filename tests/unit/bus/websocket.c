@@ -8,9 +8,9 @@
 #include "util/buffer.h"
 #include "util/cleanup.h"
 
-/* Append what is read from the @size bytes at @bytes, at most @step at a time: the bytes of each message, with
- * `|` after a text and `#` after other messages; of a control frame `<`, its opcode and its payload and `>`; `!`
- * and nothing more when the protocol is broken. */
+/* Append what is read from the @size bytes at @bytes, at most @step at a time: the bytes of each
+ * message, with `|` after a text and `#` after other messages; of a control frame `<`, its opcode
+ * and its payload and `>`; `!` and nothing more when the protocol is broken. */
 static void read_in_pieces(const char *bytes, size_t size, size_t step, struct buffer *out)
 {
 	struct websocket_reader reader = {0};

@@ -325,7 +325,8 @@ Test(catalogue, holds_a_thousand_toolboxes_of_ten_tools, .timeout = 60)
 
 /* ── tools that a server names ───────────────────────────────────────────────────────────────── */
 
-/* Make a catalogue of the toolbox `m`, which is installed, and of @first and @second, which become of kind mcp. */
+/* Make a catalogue of the toolbox `m`, which is installed, and of @first and @second, which become
+ * of kind mcp. */
 static struct catalogue *make_with_guests(struct toolbox *first, struct toolbox *second)
 {
 	struct toolbox *toolboxes[] = {make_toolbox("m", "add", "get", "set", NULL), first, second};

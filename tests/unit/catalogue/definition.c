@@ -52,7 +52,8 @@ Test(definition, is_told_to_models_in_their_formats)
 	expect_written(DEFINITION_MARKDOWN, "add", "### add\n\nWhat \"it\" does\n\n");
 }
 
-/* Expect the MCP definition of a tool of @risk whose definition has the members @extra to end with @end. */
+/* Expect the MCP definition of a tool of @risk whose definition has the members @extra to end with
+ * @end. */
 static void expect_hints(enum tool_risk risk, const char *extra, const char *end)
 {
 	struct toolbox *toolbox = make_toolbox("box", "add", NULL);

@@ -6,7 +6,8 @@
 
 #define LONG "a234567890123456789012345678901234567890123456789012345678901234567890"
 
-/* Two toolboxes of long names with a tool of the same name: toolbox__name has over 64 characters. */
+/* Two toolboxes of long names with a tool of the same name: toolbox__name has over 64
+ * characters. */
 static struct catalogue *make_two(const char *first, const char *tool, const char *second)
 {
 	struct toolbox *toolboxes[] = {

@@ -13,8 +13,8 @@
 #include "util/clock.h"
 
 /*
- * Requests that are read and checked beside the loop, in a whole service. Reading MANY_VALUES takes longer than a
- * step of the loop, so that the request is seen while it waits.
+ * Requests that are read and checked beside the loop, in a whole service. Reading MANY_VALUES takes
+ * longer than a step of the loop, so that the request is seen while it waits.
  */
 
 #define MANY_VALUES 1000000
@@ -60,8 +60,8 @@ static void send_long(const char *topic, const char *members, const char *contex
 	free(data);
 }
 
-/* Serve until a request waits. It does for longer than a step, whatever the machine does meanwhile: the loop has
- * to look again to see that it was read. */
+/* Serve until a request waits. It does for longer than a step, whatever the machine does meanwhile:
+ * the loop has to look again to see that it was read. */
 static void wait_for_waiting(void)
 {
 	for (int n = 0; service->ahead.requests.n == 0; n++) {

@@ -12,7 +12,8 @@
 
 TestSuite(ctl_calls_file, .timeout = 20);
 
-/* A calls_function: appends "NUMBER TOOL [WORD][WORD] {OBJECT} => EXPECTED\n" to the buffer @data. */
+/* A calls_function: appends "NUMBER TOOL [WORD][WORD] {OBJECT} => EXPECTED\n" to the buffer
+ * @data. */
 static int write_line(void *data, const struct calls_line *line)
 {
 	static const char *const names[] = {"any", "result", "error"};

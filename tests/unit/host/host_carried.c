@@ -5,8 +5,8 @@
 
 #include "guest.h"
 
-/* A host that carries several calls: its answers have no order, and one for each call. The native host of
- * these tests runs them one after the other, and ends at a CANCEL. */
+/* A host that carries several calls: its answers have no order, and one for each call. The native
+ * host of these tests runs them one after the other, and ends at a CANCEL. */
 
 #define LIMIT 300
 

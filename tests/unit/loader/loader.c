@@ -696,7 +696,8 @@ Test(loader, refuses_a_class_that_is_wider_than_the_widest)
 	expect_offered("box/a ");
 }
 
-/* Load a manifest at @name, with the members @sandbox, that is refused with @words (NULL: offered). */
+/* Load a manifest at @name, with the members @sandbox, that is refused with @words (NULL:
+ * offered). */
 static void expect_bounded(const char *name, const char *sandbox, const char *words)
 {
 	char text[1024];

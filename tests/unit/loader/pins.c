@@ -12,7 +12,8 @@
 #include "json/reader.h"
 #include "util/file.h"
 
-/* The pins of a server with one tool, as a load and another program change them at the same time. */
+/* The pins of a server with one tool, as a load and another program change them at the same
+ * time. */
 
 static const char listed[] =
 	"{\"list\":[{\"name\":\"add\",\"inputSchema\":{\"type\":\"object\"}}]}";

@@ -24,8 +24,8 @@ static struct loop *new_loop(void)
 	return loop;
 }
 
-/* A child that ends with @status, or waits to be killed when that is negative. It ends with its test,
- * which may have failed. */
+/* A child that ends with @status, or waits to be killed when that is negative. It ends with its
+ * test, which may have failed. */
 static pid_t spawn(int status)
 {
 	pid_t test = getpid();
@@ -196,8 +196,8 @@ Test(loop_signal, has_one_taker)
 /* An orphan that no test has ended ends after so many seconds. */
 #define ORPHAN_S 60
 
-/* Start a child that ends with status 7 and leaves an orphan, which leaves the session and has a child
- * of its own. *ret_orphans: both. */
+/* Start a child that ends with status 7 and leaves an orphan, which leaves the session and has a
+ * child of its own. *ret_orphans: both. */
 static pid_t leave_orphans(pid_t ret_orphans[2])
 {
 	int ends[2];

@@ -62,7 +62,8 @@ Test(mcp_call_result, passes_the_blocks_of_rich_content_on)
 		       "\"structuredContent\":{\"w\":1},\"isError\":false"));
 	expect_result(
 		"{\"result\":{\"content\":[]}}", true, RESULT("\"content\":[],\"isError\":false"));
-	/* The legacy era has objects alone there; a client that reads texts alone has the value, too. */
+	/* The legacy era has objects alone there; a client that reads texts alone has the value,
+	 * too. */
 	expect_result("{\"result\":{\"content\":[],\"structured\":[1]}}", true,
 		RESULT("\"content\":[{\"type\":\"text\",\"text\":\"[1]\"}],\"isError\":false"));
 	expect_result("{\"result\":{\"content\":[],\"structured\":{\"a\":1}}}", true,

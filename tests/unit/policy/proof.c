@@ -9,7 +9,8 @@
 
 static const struct text_view once = {"once", 4};
 
-/* The bytes 0 to 31. Python: hmac.new(bytes(range(32)), b"answer\nab\nonce\nff", "sha256").hexdigest() */
+/* The bytes 0 to 31. Python: hmac.new(bytes(range(32)), b"answer\nab\nonce\nff",
+ * "sha256").hexdigest() */
 static void make_key(unsigned char key[APPROVAL_KEY_BYTES])
 {
 	for (size_t i = 0; i < APPROVAL_KEY_BYTES; i++)

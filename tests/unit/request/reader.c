@@ -226,7 +226,8 @@ Test(http_reader, refuses_codings_that_it_does_not_know)
 	expect_refused("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding:\r\n\r\n", 501);
 }
 
-/* Feed @text with @room for its body. Return the status of the refusal, or 0, and check that no more was kept. */
+/* Feed @text with @room for its body. Return the status of the refusal, or 0, and check that no
+ * more was kept. */
 static unsigned int status_in_room(const char *text, size_t room)
 {
 	struct http_reader reader = {0};

@@ -3,7 +3,8 @@
 
 #include <criterion/criterion.h>
 
-/* The judgement of a host by its processor time and its answers; runner_weight.c has what follows. */
+/* The judgement of a host by its processor time and its answers; runner_weight.c has what
+ * follows. */
 
 #define MS UINT64_C(1000000)
 

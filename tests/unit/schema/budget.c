@@ -7,8 +7,8 @@
 #include "util/clock.h"
 
 /*
- * One check has one budget of time, whatever follows from it. The times are those of the thread, and
- * wide, for sanitizers.
+ * One check has one budget of time, whatever follows from it. The times are those of the thread,
+ * and wide, for sanitizers.
  */
 #define LIMIT_MS 50
 #define SLACK_MS 25
@@ -148,7 +148,8 @@ static void append_names(struct buffer *out, size_t size)
 	buffer_append_char(out, '"');
 }
 
-/* Check @n_texts regular expressions of @size bytes each. Return the result; @ret_ms is its time. */
+/* Check @n_texts regular expressions of @size bytes each. Return the result; @ret_ms is its
+ * time. */
 static int check_expressions(int n_texts, size_t size, uint64_t *ret_ms)
 {
 	cleanup(subject_deinit) struct subject subject = {.options = {.assert_formats = true}};
@@ -174,8 +175,8 @@ static int check_expressions(int n_texts, size_t size, uint64_t *ret_ms)
 	return r;
 }
 
-/* One text has a bound of its own, and many have that of the check: its time, or on a fast machine its
- * steps ("too long", "too many steps"). */
+/* One text has a bound of its own, and many have that of the check: its time, or on a fast machine
+ * its steps ("too long", "too many steps"). */
 Test(schema_budget, bounds_formats_too, .timeout = 60)
 {
 	uint64_t ms;
@@ -232,7 +233,8 @@ Test(schema_budget, fills_in_no_more_than_it_may_cost, .timeout = 60)
 	cr_expect_lt(filled.size, 100u << 20);
 }
 
-/* A pattern for each of many names, and many members: after a stop they are not all gone through. */
+/* A pattern for each of many names, and many members: after a stop they are not all gone
+ * through. */
 Test(schema_budget, ends_loops_over_members_with_the_check, .timeout = 60)
 {
 	cleanup(buffer_deinit) struct buffer filled = {0};

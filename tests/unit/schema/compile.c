@@ -56,7 +56,8 @@ Test(schema_compile, resolves_references_from_what_is_registered)
 		"{\"$id\":\"http://x/a.json\",\"$ref\":\"./c/../b.json#/$defs/n\"}", "1"));
 }
 
-/* Whether the reference @to from http://x/a/b/c leads to http://x@path, which takes integers alone. */
+/* Whether the reference @to from http://x/a/b/c leads to http://x@path, which takes integers
+ * alone. */
 static bool leads(const char *to, const char *path)
 {
 	cleanup(buffer_deinit) struct buffer schema = {0};

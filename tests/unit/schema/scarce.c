@@ -95,7 +95,8 @@ Test(schema_scarce, compiles_all_of_a_schema_or_reports_that_memory_is_short)
 	"there\":null,\"d\":[]}"
 #define VALID "{\"a\":3,\"b\":\"2026-11-22t10:00:00z\",\"c\":[{\"k\":[1,\"x\"]},1]}"
 
-/* Ask one question about the value of @tape, and append the answer to @out. Returns 0 or -ENOMEM. */
+/* Ask one question about the value of @tape, and append the answer to @out. Returns 0 or
+ * -ENOMEM. */
 typedef int (*asking_function)(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, struct buffer *out);
 

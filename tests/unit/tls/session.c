@@ -53,7 +53,8 @@ static void save(const struct made *made, const char *name)
 	fclose(out);
 }
 
-/* Make a certificate that is valid until @end_s from now, signed by @issuer; NULL: by itself, for signing. */
+/* Make a certificate that is valid until @end_s from now, signed by @issuer; NULL: by itself, for
+ * signing. */
 static struct made make(const char *name, long end_s, const struct made *issuer)
 {
 	struct made made = {EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256"), X509_new()};
@@ -268,7 +269,8 @@ Test(tls_session, reads_what_came_before_the_end)
 	end(&pair);
 }
 
-/* A read into the room of a record takes all of it: the socket is readable again, or there is nothing. */
+/* A read into the room of a record takes all of it: the socket is readable again, or there is
+ * nothing. */
 Test(tls_session, keeps_nothing_that_the_socket_does_not_report)
 {
 	static char text[3 * TLS_RECORD_BYTES];

@@ -55,6 +55,7 @@ Test(visible, escapes_nothing_else)
 		else
 			cr_expect_arr_eq(bytes, text, size);
 	}
-	/* C0; DEL and C1; U+2028 and U+2029; U+FFF9 to U+FFFB; Default_Ignorable_Code_Point of Unicode 16. */
+	/* C0; DEL and C1; U+2028 and U+2029; U+FFF9 to U+FFFB; Default_Ignorable_Code_Point of
+	 * Unicode 16. */
 	cr_expect_eq(n_escaped, 32 + 33 + 2 + 3 + 4174);
 }

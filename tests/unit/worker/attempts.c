@@ -36,9 +36,9 @@
 #include "worker/sandbox/syscalls.h"
 
 /*
- * The attempts to leave the classes compute and net, one row each (docs/sandbox.md): by a child that
- * has entered the sandbox, as root and as a plain user, with the landlock of this kernel, with that of
- * Linux 5.19 (Debian 12), and without. No attempt may succeed, and none may end the child.
+ * The attempts to leave the classes compute and net, one row each (docs/sandbox.md): by a child
+ * that has entered the sandbox, as root and as a plain user, with the landlock of this kernel, with
+ * that of Linux 5.19 (Debian 12), and without. No attempt may succeed, and none may end the child.
  */
 
 #define LIMIT 300

@@ -173,8 +173,8 @@ Test(command_driver, gives_arguments_as_variables_too, .timeout = LIMIT)
 		"{\"output\":\"b own\"}");
 }
 
-/* Run the shell line @line, without apostrophes, in a host. Return how many reports of progress came; the last has
- * the text @last. */
+/* Run the shell line @line, without apostrophes, in a host. Return how many reports of progress
+ * came; the last has the text @last. */
 static unsigned int count_progress(const char *line, const char *last)
 {
 	struct guest guest = {0};
@@ -247,7 +247,8 @@ Test(command_driver, tells_a_status_that_is_not_zero, .timeout = LIMIT)
 		"\"signal\":\"SIGSEGV\",\"stderr\":\"\",\"output\":\"\"}");
 }
 
-/* Expect that the tool whose shell line is @line fails with the message @message and the rest @rest. */
+/* Expect that the tool whose shell line is @line fails with the message @message and the rest
+ * @rest. */
 static void expect_message(const char *line, const char *message, const char *rest)
 {
 	struct buffer command = {0};

@@ -14,8 +14,8 @@
 #include "host/refusal.h"
 #include "util/clock.h"
 
-/* A host whose sandbox refuses a system call is named that call with the end of its call. Sanitizers
- * leave seccomp out; then nothing is refused. */
+/* A host whose sandbox refuses a system call is named that call with the end of its call.
+ * Sanitizers leave seccomp out; then nothing is refused. */
 
 #define LIMIT 60
 

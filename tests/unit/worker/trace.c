@@ -15,7 +15,8 @@
 #include "util/file.h"
 #include "worker/sandbox/landlock.h"
 
-/* The report of a host's tracer has the paths that no rule allows, and the sandbox holds all the same. */
+/* The report of a host's tracer has the paths that no rule allows, and the sandbox holds all the
+ * same. */
 
 #define LIMIT 60
 
