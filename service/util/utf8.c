@@ -114,6 +114,18 @@ size_t utf8_encode(unsigned int code, char *ret)
 	return 4;
 }
 
+size_t utf8_cut(const char *text, size_t size, size_t size_max)
+{
+	size_t cut = size_max;
+
+	if (size <= size_max)
+		return size;
+	/* A character has at most three bytes after its first. */
+	while (cut > 0 && cut + 3 > size_max && is_continuation((unsigned char)text[cut]))
+		cut--;
+	return is_continuation((unsigned char)text[cut]) ? size_max : cut;
+}
+
 void utf8_repair(const char *text, size_t size, struct buffer *out)
 {
 	for (size_t at = 0; at < size;) {

@@ -42,14 +42,10 @@ static void write_salvage_reason(
 
 void mcp_write_fault(const char *text, size_t size, struct text_view reason, struct buffer *out)
 {
-	size_t shown = size < SHOWN_BYTES ? size : SHOWN_BYTES;
-
-	while (shown < size && ((unsigned char)text[shown] & 0xC0) == 0x80)
-		shown--;
 	buffer_append_string(out, "it has sent what is no message: ");
 	write_salvage_reason(text, size, reason, out);
 	buffer_append_string(out, ": ");
-	visible_append(out, text, shown);
+	visible_append(out, text, utf8_cut(text, size, SHOWN_BYTES));
 }
 
 void mcp_write_stranger(struct text_view id, struct buffer *out)

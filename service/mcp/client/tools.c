@@ -229,17 +229,13 @@ static char *read_tool_text(const struct json_tape *tape, uint32_t token, struct
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 	cleanup(buffer_deinit) struct buffer stripped = {0};
-	size_t size;
 
 	json_string_decode(tape, token, &text);
 	tool->n_hidden += mcp_strip_hidden(&stripped, text.data, text.size);
 	buffer_fail_with(&stripped, &text);
 	trim_blanks(&stripped);
 	if (stripped.size > MCP_DESCRIPTION_BYTES) {
-		size = MCP_DESCRIPTION_BYTES;
-		while (((unsigned char)stripped.data[size] & 0xC0) == 0x80)
-			size--;
-		stripped.size = size;
+		stripped.size = utf8_cut(stripped.data, stripped.size, MCP_DESCRIPTION_BYTES);
 		tool->is_cut = true;
 	}
 	return buffer_take(&stripped, NULL);

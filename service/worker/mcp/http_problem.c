@@ -6,6 +6,7 @@
 #include "json/member.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/utf8.h"
 #include "util/visible.h"
 #include "worker/mcp/http.h"
 
@@ -75,19 +76,16 @@ static void write_problem_body(const struct http_request *request, struct buffer
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	const struct buffer *body = &request->body;
-	size_t size = body->size < QUOTED_BYTES ? body->size : QUOTED_BYTES;
 
 	if (read_body(request, &tape) && json_find_root(&tape, "jsonrpc") != JSON_NONE) {
 		mcp_discovery_write_error(&tape, "", out);
 		return;
 	}
-	if (size == 0 || !(http_request_is_type(request, "application/json") ||
-				 http_request_is_type(request, "text/plain")))
+	if (body->size == 0 || !(http_request_is_type(request, "application/json") ||
+				       http_request_is_type(request, "text/plain")))
 		return;
-	while (size < body->size && ((unsigned char)body->data[size] & 0xC0) == 0x80)
-		size--;
 	buffer_append_string(out, ": ");
-	visible_append(out, body->data, size);
+	visible_append(out, body->data, utf8_cut(body->data, body->size, QUOTED_BYTES));
 }
 
 /* Append why a status of 400 and above was the response to @request. */

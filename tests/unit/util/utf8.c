@@ -78,6 +78,17 @@ Test(utf8, cuts_between_code_points)
 	cr_assert_eq(utf8_prefix(text, 10, 99), 10);
 }
 
+Test(utf8, is_cut_between_characters_whatever_its_bytes_are)
+{
+	cr_expect_eq(utf8_cut("abc", 3, 3), 3);
+	cr_expect_eq(utf8_cut("abcd", 4, 3), 3);
+	cr_expect_eq(utf8_cut("a\xC3\xBC", 3, 2), 1);
+	cr_expect_eq(utf8_cut("\xF0\x9F\x98\x80", 4, 3), 0);
+	cr_expect_eq(utf8_cut("\x80\x80\x80\x80\x80\x80", 6, 2), 2, "no character begins there");
+	cr_expect_eq(utf8_cut("\x80\x80\x80\x80\x80\x80", 6, 5), 5);
+	cr_expect_eq(utf8_cut("\x80\x80", 2, 0), 0);
+}
+
 Test(utf8, encodes_what_it_decodes)
 {
 	static const struct {
