@@ -269,3 +269,8 @@ uint32_t context_find_key(
 	key = key_make(text, (uint32_t)size, end);
 	return key_set_find(set, &key, guess);
 }
+
+bool schema_fills(const struct schema *schema, const struct schema_context *context)
+{
+	return schema->has_defaults || context->has_spelled;
+}

@@ -38,11 +38,6 @@ bool schema_has_write_only(const struct schema *schema)
 	return schema->has_write_only;
 }
 
-bool schema_fills(const struct schema *schema, const struct schema_context *context)
-{
-	return schema->has_defaults || context->has_spelled;
-}
-
 /* Refuse @token of @source because of the report's first violation. */
 static int refuse_report(struct compiler *compiler, const struct source *source, uint32_t token,
 	const char *what, const struct schema_report *report)
