@@ -26,8 +26,8 @@ size_t utf8_prefix(const char *text, size_t size, size_t points);
  * bytes. */
 size_t utf8_encode(unsigned int code, char *ret);
 
-/* Return the size of the longest beginning of @text, of at most @size_max bytes, that cuts no character.
- * Bytes that are no UTF-8 may be cut anywhere. */
+/* Return the size of the longest beginning of @text, of at most @size_max bytes, that cuts no
+ * character. Bytes that are no UTF-8 may be cut anywhere. */
 size_t utf8_cut(const char *text, size_t size, size_t size_max);
 
 /* Append @text with U+FFFD in place of each byte that is not part of a well-formed sequence. */
