@@ -350,7 +350,7 @@ def validate(toolbox, name, arguments):
 
 def run(toolboxes, kind, payload):
     """Run a call, or only look at its arguments: the kind of the answer, and its payload."""
-    index, _timeout_ms, output_max, _stderr_max, caller_size = INVOKE_HEAD.unpack_from(payload)
+    _program, index, _timeout_ms, output_max, _stderr_max, caller_size = INVOKE_HEAD.unpack_from(payload)
     arguments = json.loads(payload[INVOKE_HEAD.size + caller_size:])
     try:
         toolbox, name = toolboxes.find(index)
@@ -382,7 +382,7 @@ def read_frames(wire, calls, bus):
             bus.take(frame[2])
             continue
         if frame[0] in (INVOKE, CHECK):
-            bus.emit_bytes_max = INVOKE_HEAD.unpack_from(frame[2])[2]
+            bus.emit_bytes_max = INVOKE_HEAD.unpack_from(frame[2])[3]
         calls.put(frame)
 
 

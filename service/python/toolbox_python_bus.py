@@ -11,7 +11,7 @@ import threading
 import traceback
 
 HEADER = struct.Struct("=IIQ")       # size, kind, id
-INVOKE_HEAD = struct.Struct("=IIIII")  # tool, timeout_ms, output_max, stderr_max, caller_size
+INVOKE_HEAD = struct.Struct("=QIIIII")  # program, tool, timeout_ms, output_max, stderr_max, caller_size
 LOAD, LOADED, REFUSED, INVOKE, RESULT, FAILED, ERROR, PROGRESS, EMIT, MESSAGE = range(1, 11)
 CHECK = 13
 

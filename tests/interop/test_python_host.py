@@ -15,7 +15,7 @@ from python_site import Site, box
 
 PROGRAM = ROOT / "service" / "python" / "toolbox_python.py"
 HEADER = struct.Struct("=IIQ")
-INVOKE_HEAD = struct.Struct("=IIIII")
+INVOKE_HEAD = struct.Struct("=QIIIII")
 OUTPUT_MAX = 1 << 20
 LOADED, REFUSED, INVOKE, RESULT, FAILED, ERROR, _PROGRESS, EMIT, MESSAGE = range(2, 11)
 SECONDS = 60
@@ -229,7 +229,7 @@ class Host:
     def send(self, tool, arguments, toolbox_id="a-box"):
         self.calls += 1
         index = self.tools.index(triple(toolbox_id, tool))
-        head = INVOKE_HEAD.pack(index, 2500, OUTPUT_MAX, 8192, 2)
+        head = INVOKE_HEAD.pack(0, index, 2500, OUTPUT_MAX, 8192, 2)
         self.write(INVOKE, self.calls, head + b"{}" + json.dumps(arguments).encode())
 
     def call(self, tool, arguments=None, toolbox_id="a-box"):
@@ -241,9 +241,9 @@ class Host:
 
 def test_the_head_of_a_call_is_that_of_the_daemon():
     header = (ROOT / "service" / "wire" / "wire.h").read_text()
-    fields = re.findall(r"uint32_t (\w+);", header.split("struct wire_invoke {")[1].split("};")[0])
-    head = ", ".join(fields)
-    assert f'struct.Struct("={"I" * len(fields)}")  # {head}' in (PROGRAM.parent / "toolbox_python_bus.py").read_text()
+    fields = re.findall(r"uint(32|64)_t (\w+);", re.split("struct wire_invoke {|} __attribute__", header)[1])
+    letters, head = "".join("QI"[bits == "32"] for bits, _ in fields), ", ".join(name for _, name in fields)
+    assert f'struct.Struct("={letters}")  # {head}' in (PROGRAM.parent / "toolbox_python_bus.py").read_text()
 
 
 def test_every_constructor_is_understood_and_what_is_broken_is_named(site):
