@@ -364,12 +364,6 @@ uint64_t package_start_ms(const struct package *package, uint64_t configured_ms)
 	return configured_ms > least_ms ? configured_ms : least_ms;
 }
 
-bool package_library_is_current(struct package *package)
-{
-	return !toolbox_library_expected(&package->library) ||
-	       toolbox_library_is_unchanged(&package->library);
-}
-
 bool package_has_guard(const struct package *package)
 {
 	return package->sandbox.class == SANDBOX_COMMAND || kind_facts(package->kind)->has_guard;

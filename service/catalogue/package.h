@@ -200,10 +200,6 @@ void package_renew(struct package *package, const struct package *fresh);
 /* Return the time for a host of @package to start, where the configuration gives @configured_ms. */
 uint64_t package_start_ms(const struct package *package, uint64_t configured_ms);
 
-/* Return whether the library that a host of @package would load is the file that its tools were
- * loaded from; true when it has no library, or one that the dynamic linker finds by a name. */
-bool package_library_is_current(struct package *package);
-
 /* Return whether its hosts run below a guard (worker/sandbox/guard.h). */
 bool package_has_guard(const struct package *package);
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +10,7 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
-
-/* Held while a stamp is written, and while the loop or a load reads one. */
-static pthread_mutex_t stamps = PTHREAD_MUTEX_INITIALIZER;
+#include "util/digest.h"
 
 static char *join(const char *folder, const char *name)
 {
@@ -88,6 +85,39 @@ int toolbox_library_set_file(struct toolbox_library *library, const char *file)
 	return 0;
 }
 
+/* The digest of the file's bytes; of no more than there were when it was looked at, for it may grow
+ * faster than it is read. */
+static int digest_file(int fd, uint64_t size, uint64_t *ret_digest)
+{
+	unsigned char bytes[32768];
+	uint64_t digest = DIGEST_SEED;
+
+	while (size > 0) {
+		ssize_t got = read(fd, bytes, size < sizeof(bytes) ? size : sizeof(bytes));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			break;
+		digest = digest_bytes(digest, bytes, (size_t)got);
+		size -= (size_t)got;
+	}
+	*ret_digest = digest;
+	return 0;
+}
+
+/* In place of the digest of bytes that are not read. */
+static uint64_t digest_stamp(const struct stamp *stamp)
+{
+	uint64_t digest = digest_word(DIGEST_SEED, stamp->size);
+
+	digest = digest_word(digest, (uint64_t)stamp->changed_ns);
+	digest = digest_word(digest, stamp->device);
+	return digest_word(digest, stamp->inode);
+}
+
 static int look(const char *path, struct stamp *ret_stamp, uint64_t *ret_digest)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -98,7 +128,11 @@ static int look(const char *path, struct stamp *ret_stamp, uint64_t *ret_digest)
 	if (!S_ISREG(status.st_mode))
 		return -EINVAL;
 	stamp_take(&status, ret_stamp);
-	return stamp_digest(ret_stamp, fd, ret_digest);
+	if (ret_stamp->size > TOOLBOX_LIBRARY_DIGEST_MAX) {
+		*ret_digest = digest_stamp(ret_stamp);
+		return 0;
+	}
+	return digest_file(fd, ret_stamp->size, ret_digest);
 }
 
 int toolbox_library_look(struct toolbox_library *library)
@@ -122,38 +156,19 @@ bool toolbox_library_is_same(
 	       strcmp(library->file, other->file) == 0;
 }
 
-uint64_t toolbox_library_expected(const struct toolbox_library *library)
-{
-	return library->path && strchr(library->path, '/') ? library->digest : 0;
-}
-
-void toolbox_library_note(struct toolbox_library *library, uint64_t digest)
-{
-	if (digest == library->digest)
-		return;
-	library->digest = digest;
-	library->stamp = (struct stamp){0};
-}
-
 bool toolbox_library_is_unchanged(struct toolbox_library *library)
 {
-	struct stamp before;
-	struct stamp now;
 	struct stat status;
+	struct stamp now;
 	uint64_t digest = 0;
 
 	if (!library->file || stat(library->file, &status) < 0)
 		return false;
-	pthread_mutex_lock(&stamps);
-	before = library->stamp;
-	pthread_mutex_unlock(&stamps);
 	stamp_take(&status, &now);
-	if (stamp_proves_same(&before, &now))
+	if (stamp_proves_same(&library->stamp, &now))
 		return true;
 	if (look(library->file, &now, &digest) < 0 || digest != library->digest)
 		return false;
-	pthread_mutex_lock(&stamps);
 	library->stamp = now;
-	pthread_mutex_unlock(&stamps);
 	return true;
 }

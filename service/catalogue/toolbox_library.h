@@ -12,8 +12,12 @@ struct toolbox_library {
 	char *path;         /* as it is loaded: absolute, or a name for the dynamic linker */
 	char *file;         /* its path; NULL: not known yet (a linker name, unchecked) */
 	struct stamp stamp; /* stamp of its file */
-	uint64_t digest;    /* stamp_digest() of it */
+	uint64_t digest;    /* digest of its bytes, or of the stamp when they are too many */
 };
+
+/* The bytes of a larger file are not read, since that would hold the loop: another time or place of
+ * the file then counts as a change. */
+#define TOOLBOX_LIBRARY_DIGEST_MAX (32u << 20)
 
 /*
  * Find what @name means to the manifest in @folder (its real folder): with a '/' a path, absolute
@@ -38,16 +42,7 @@ int toolbox_library_look_like(struct toolbox_library *library, const struct tool
 bool toolbox_library_is_same(
 	const struct toolbox_library *library, const struct toolbox_library *other);
 
-/* Return the digest of the file that each host of its package has to load. 0: any, because the
- * dynamic linker finds it by a name. Such a library is of the system, which may be upgraded: a
- * library that keeps its name keeps its functions. */
-uint64_t toolbox_library_expected(const struct toolbox_library *library);
-
-/* Note that the host which was asked about the library has loaded a file with @digest: it may have
- * been replaced before it was looked at. */
-void toolbox_library_note(struct toolbox_library *library, uint64_t digest);
-
 /* Return whether the file is unchanged, by its bytes (which are read only when its stamp does not
  * prove it; then the stamp is taken anew). Return false for a library that is known only by a
- * linker name. From any thread. */
+ * linker name. */
 bool toolbox_library_is_unchanged(struct toolbox_library *library);

@@ -854,10 +854,10 @@ void invocation_note_refused(
 	note_refusal(invoker, scope, NULL, false, answer);
 }
 
-/* Find the tool, as it is now, and its runner. Returns false with the error in @answer, or, when
- * the request waits for a change, with @answer given up. */
+/* Find the tool, as it is now. Returns false with the error in @answer, or, when the request waits
+ * for a change, with @answer given up. */
 static bool find_tool(const struct invoker *invoker, const struct request_scope *scope,
-	struct answer *answer, const struct tool **ret_tool, struct runner **ret_runner)
+	struct answer *answer, const struct tool **ret_tool)
 {
 	bool last_wins = invoker->config->duplicate_names == CONFIG_DUPLICATES_LAST;
 	const struct held *waited = scope->late ? scope->late : scope->ahead;
@@ -871,9 +871,7 @@ static bool find_tool(const struct invoker *invoker, const struct request_scope 
 		late_hold(invoker->late, scope, answer);
 		return false;
 	}
-	*ret_runner = offer_runner(invoker->offer, (*ret_tool)->toolbox);
-	return late_admit(
-		invoker->late, scope, *ret_tool, runner_n_hosts(*ret_runner) == 0, answer);
+	return late_admit(invoker->late, scope, *ret_tool, answer);
 }
 
 /* Hold the request until a line about its beginning is written. Returns false with the error in
@@ -938,12 +936,13 @@ void invocation_begin(struct invoker *invoker, struct request_scope *scope, stru
 	const struct tool *tool;
 	struct runner *runner;
 
-	if (!find_tool(invoker, scope, answer, &tool, &runner)) {
+	if (!find_tool(invoker, scope, answer, &tool)) {
 		if (!answer_is_open(answer))
 			return;
 		note_refusal(invoker, scope, NULL, false, answer);
 		return;
 	}
+	runner = offer_runner(invoker->offer, tool->toolbox);
 	if (invoker->calls->is_stopping)
 		errors_write_unavailable(answer, tool, "the service is stopping");
 	else
@@ -987,10 +986,9 @@ void invocation_validate(
 {
 	struct arguments *arguments = &scope->arguments;
 	const struct tool *tool;
-	struct runner *runner;
 	int r;
 
-	if (!find_tool(invoker, scope, answer, &tool, &runner) ||
+	if (!find_tool(invoker, scope, answer, &tool) ||
 		!ahead_admit(invoker->ahead, tool, scope, answer))
 		return;
 	r = read_arguments(invoker, tool, scope);

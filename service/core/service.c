@@ -65,16 +65,11 @@ static void take_bus_message(void *data, struct runner *runner, struct host *hos
 		object, text, size);
 }
 
-/* The server of @runner lists other tools, or its library is another one (struct
- * runner_handler). */
-static void load_again(void *data, struct runner *runner)
+/* The server of @runner lists other tools (struct runner_handler). */
+static void list_again(void *data, struct runner *runner)
 {
 	struct service *service = data;
 
-	if (runner_package(runner)->kind != KIND_MCP) {
-		reload_soon(&service->reload);
-		return;
-	}
 	atomic_store(&runner_package(runner)->mcp.is_stale, true);
 	reload_list_again(&service->reload);
 }
@@ -259,7 +254,7 @@ static int make_parts(struct service *service, const struct service_options *opt
 	static const struct runner_handler handler = {
 		.done = invocation_done,
 		.progressed = invocation_progressed,
-		.stale = load_again,
+		.stale = list_again,
 		.bus_message = take_bus_message,
 		.host_gone = forget_host,
 		.started = count_start,

@@ -344,18 +344,13 @@ static void take_refused(struct host *host)
 {
 	cleanup_free char *pointer = dup_member(&host->tape, "pointer");
 	cleanup_free char *message = dup_member(&host->tape, "message");
-	uint32_t changed = json_find(&host->tape, 0, "is_changed");
 
 	if (!pointer || !message)
 		end_malformed(host, "refused its toolbox without a place and a reason");
 	else
-		end_host(host, &(struct host_exit){
-				       .reason = HOST_REFUSED,
-				       .pointer = pointer,
-				       .message = message,
-				       .is_changed = changed != JSON_NONE &&
-						     json_is_true(&host->tape, changed),
-			       });
+		end_host(host,
+			&(struct host_exit){
+				.reason = HOST_REFUSED, .pointer = pointer, .message = message});
 }
 
 /* Return the place of the call @id, or n_calls. */
@@ -1025,27 +1020,11 @@ static int transmit_environment(struct host *host, const char *environment)
 	return transmit(host, WIRE_ENVIRONMENT, 0, (struct iovec){NULL, 0}, text);
 }
 
-/* Send LOAD, with the digest of the library in front of its members. */
-static int transmit_load(struct host *host, const struct host_options *options)
-{
-	struct iovec load = {(void *)options->load, options->load_size};
-	struct iovec head = {NULL, 0};
-	char text[64];
-
-	if (options->library_digest && options->load_size > 0) {
-		head.iov_base = text;
-		head.iov_len = (size_t)snprintf(text, sizeof(text),
-			"{\"library_digest\":%" PRIu64 ",", options->library_digest);
-		load.iov_base = (char *)load.iov_base + 1;
-		load.iov_len--;
-	}
-	return transmit(host, WIRE_LOAD, 0, head, load);
-}
-
 int host_spawn(struct loop *loop, const struct host_options *options,
 	const struct host_handler *handler, void *data, struct host **ret_host)
 {
 	cleanup(host_cleanup) struct host *host = calloc(1, sizeof(*host));
+	struct iovec load = {(void *)options->load, options->load_size};
 	int r;
 
 	if (!host)
@@ -1066,7 +1045,7 @@ int host_spawn(struct loop *loop, const struct host_options *options,
 	if (r)
 		return r;
 	r = transmit_environment(host, options->environment);
-	r = r ? r : transmit_load(host, options);
+	r = r ? r : transmit(host, WIRE_LOAD, 0, (struct iovec){NULL, 0}, load);
 	if (r && r != -EPIPE)
 		return r;
 	check(handler->ended && (!options->has_bus || handler->bus_message));

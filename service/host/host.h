@@ -54,7 +54,6 @@ struct host_exit {
 	const char *pointer; /* HOST_REFUSED: JSON Pointer into the LOAD frame, NUL-terminated */
 	const char *message; /* HOST_REFUSED: from the host, NUL-terminated, UTF-8; HOST_MALFORMED:
 				how it broke the protocol, for the log */
-	bool is_changed;     /* HOST_REFUSED: its library is not the one that was expected */
 	size_t actual;       /* HOST_TOO_LARGE: bytes of the answer, as its frame declares */
 	size_t max;          /* HOST_TOO_LARGE: output_max */
 };
@@ -122,8 +121,7 @@ struct host_options {
 	const char *environment; /* in addition to that of every host (host/process.h), or NULL */
 	const char *load;        /* payload of the LOAD frame; copied */
 	size_t load_size;
-	uint64_t library_digest; /* stamp_digest() of the library that it has to load; 0: any */
-	size_t output_max;       /* host_output_bytes: largest payload that it may send */
+	size_t output_max; /* host_output_bytes: largest payload that it may send */
 	uint32_t
 		/* the most values of an answer, which is an error with more; 0: not bounded */
 		values_max;

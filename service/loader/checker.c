@@ -8,7 +8,6 @@
 
 #include "host/host.h"
 #include "host/output_tail.h"
-#include "json/number.h"
 #include "json/reader.h"
 #include "util/array.h"
 #include "util/environment.h"
@@ -104,15 +103,12 @@ static void host_has_left(void *data, const struct host_exit *end)
 	end_batch(data);
 }
 
-/* Look at the library of the batch, of which the host has loaded a file with @digest (0: it was
- * found by a name). Copy what is known of it from the first package to the others. */
-static void share_library(struct checker *checker, struct check_batch batch, uint64_t digest)
+/* Copy what is known of the library from the first package of the batch to the others. */
+static void share_library(struct checker *checker, struct check_batch batch)
 {
 	struct check_target *first = &checker->targets[batch.first];
 
 	toolbox_library_look(&first->package->library);
-	if (digest)
-		toolbox_library_note(&first->package->library, digest);
 	for (size_t i = 1; i < batch.n; i++)
 		if (toolbox_library_look_like(
 			    &first[i].package->library, &first->package->library) < 0)
@@ -154,14 +150,9 @@ static void batch_is_good(void *data, const char *loaded, size_t size)
 	struct toolbox_library *library = &checker->targets[check->batch.first].package->library;
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup_free char *file = NULL;
-	uint64_t digest = 0;
 
 	if (json_tape_read(&tape, loaded, size, JSON_DEPTH_DEFAULT, NULL) == 0) {
-		uint32_t token = json_find(&tape, 0, "digest");
-
 		file = dup_member(&tape, "library");
-		if (token != JSON_NONE && json_number_u64(&tape, token, &digest) != 0)
-			digest = 0;
 		for (size_t i = 0; i < check->batch.n; i++)
 			checker_note(checker->targets[check->batch.first + i].package, &tape);
 	}
@@ -171,7 +162,7 @@ static void batch_is_good(void *data, const char *loaded, size_t size)
 	if (file && !library->file)
 		toolbox_library_set_file(library, file);
 	if (library->path)
-		share_library(checker, check->batch, digest);
+		share_library(checker, check->batch);
 	if (!kind_facts(checker->targets[check->batch.first].package->kind)->describes_tools) {
 		end_batch(check);
 		return;

@@ -599,8 +599,6 @@ static void worker_has_ended(void *data, struct worker *worker, const struct hos
 		note_run_end(runner, call);
 		end_call(runner, call, &result);
 	}
-	if (exit->is_changed && runner->n_waiting > 0)
-		package_is_stale(runner);
 	/* The owner of a call reports its end. */
 	if (!has_cost_call)
 		log_trouble(runner, runner->reason);

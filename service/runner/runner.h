@@ -80,8 +80,7 @@ struct runner_handler {
 	/* @call, which runs, reports its progress: a JSON object that is not checked further. */
 	void (*progressed)(void *data, struct runner_call *call, const struct json_tape *progress);
 
-	/* The package of @runner, which is not retired, is not as its hosts were given it any more:
-	 * its server lists other tools, or a call waits for a host whose library is another one. */
+	/* The package of @runner, which is not retired, is not as its hosts were given it any more. */
 	void (*stale)(void *data, struct runner *runner);
 
 	/* @host, of a kind that has the bus, sent something to it (host/host.h); @host is gone. */

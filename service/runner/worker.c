@@ -427,7 +427,6 @@ int worker_start(struct worker *worker)
 		.environment = worker->package->environment,
 		.load = worker->package->load,
 		.load_size = worker->package->load_size,
-		.library_digest = toolbox_library_expected(&worker->package->library),
 		.output_max = worker->options->output_max,
 		.values_max = worker->options->values_max,
 		.stderr_max = worker->options->stderr_max,

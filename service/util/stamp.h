@@ -27,9 +27,6 @@ struct stamp {
 /* A file is at rest when its inode has not changed for this long. */
 #define STAMP_REST_S 2
 
-/* The bytes of a larger file are not read for its digest. */
-#define STAMP_DIGEST_MAX (32u << 20)
-
 /* Return the time by the clock of file stamps (CLOCK_REALTIME), in nanoseconds. */
 int64_t stamp_now_ns(void);
 
@@ -47,11 +44,6 @@ uint64_t stamp_fold(uint64_t digest, const struct stamp *stamp);
 
 /* Return whether both stamps are of one file without a change of its inode in between. */
 bool stamp_is_same(const struct stamp *left, const struct stamp *right);
-
-/* Digest the bytes at @fd, the file with @stamp or a copy of it: as many as the stamp has, since
- * the file may grow faster than it is read. If there are more than STAMP_DIGEST_MAX, digest the
- * stamp. Return 0 or a negative errno. */
-int stamp_digest(const struct stamp *stamp, int fd, uint64_t *ret_digest);
 
 /* Return whether a file that had the stamp @before and has the stamp @now must have kept its
  * bytes. */

@@ -18,7 +18,7 @@
  *     ENVIRONMENT  util/environment.h ──▶       at most once, first
  *     LOAD    {"kind": "native", …}  ──▶        once, then
  *                                    ◀── LISTENER    before anything of the toolbox runs
- *                                    ◀── LOADED  {…} | REFUSED {"pointer", "message", "is_changed"?}
+ *                                    ◀── LOADED  {…} | REFUSED {"pointer", "message"}
  *     INVOKE  id, tool, arguments    ──▶        run one after the other
  *     CHECK   as INVOKE              ──▶        asks only whether the tool takes the arguments
  *                                    ◀── PROGRESS id, {"progress", "text"}      any number
@@ -37,9 +37,6 @@
  *
  *     MESSAGE  the frame of a topic that it has subscribed to  ──▶
  *                                    ◀── EMIT  a message for the bus | {"subscribe", "wanted"}
- *
- * LOAD may have the member "library_digest". A host whose library has another digest refuses it
- * with "is_changed": true.
  *
  * ENVIRONMENT has the configured variables. They may be secrets, and what a process is executed
  * with can be read by others of the user until it is not dumpable (worker/confine).

@@ -26,8 +26,6 @@ enum driver_status {
 				 reason */
 	DRIVER_E_FAILED,      /* invoke(): the output is text, the tool's own message */
 	DRIVER_E_ERROR,       /* invoke(): the output is the object of a WIRE_ERROR */
-	/* load(): as DRIVER_E_REFUSED; the library is not the one that was described */
-	DRIVER_E_CHANGED,
 };
 
 /* The input of load(). */
@@ -56,8 +54,8 @@ struct driver_call {
 struct driver {
 	const char *kind; /* the kind that it drives, as in LOAD frames */
 
-	/* Load the toolbox that the frame describes. Return 0, DRIVER_E_REFUSED, DRIVER_E_CHANGED,
-	 * or a negative errno. */
+	/* Load the toolbox that the frame describes. Return 0, DRIVER_E_REFUSED, or a negative
+	 * errno. */
 	int (*load)(
 		const struct driver_load *load, void **ret_driver, struct diagnostics *problems);
 

@@ -4,13 +4,11 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <link.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "json/number.h"
 #include "json/writer.h"
 #include "worker/float_mode.h"
 
@@ -48,26 +46,6 @@ static bool is_no_file(const char *name)
 	return strchr(name, '/') && stat(name, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-/* Refuse a file that the daemon does not know. */
-static int refuse_changed(
-	const struct driver_load *load, struct diagnostics *problems, uint32_t token)
-{
-	driver_refuse(problems, load->tape, token,
-		"the library %s is another file than the one that its tools were loaded from",
-		load->seal->name);
-	return DRIVER_E_CHANGED;
-}
-
-/* Return whether the daemon knows the library by another digest. */
-static bool is_other(const struct driver_load *load)
-{
-	uint32_t token = json_find(load->tape, 0, "library_digest");
-	uint64_t digest;
-
-	return token != JSON_NONE &&
-	       (json_number_u64(load->tape, token, &digest) != 0 || digest != load->seal->digest);
-}
-
 int library_open(
 	const struct driver_load *load, struct library *ret_library, struct diagnostics *problems)
 {
@@ -82,19 +60,14 @@ int library_open(
 	if (is_no_file(load->seal->name))
 		return driver_refuse(problems, load->tape, token,
 			"cannot load the library: %s is not a regular file", load->seal->name);
-	if (is_other(load))
-		return refuse_changed(load, problems, token);
 	library.handle = seal_load(load->seal, &library.is_sealed);
 	/* A constructor of a library that was made for speed turns tiny numbers off. */
 	float_mode_restore(mode);
 	if (!library.handle)
 		return refuse_library(load, problems, token, dlerror());
-	if (!library.is_sealed && !seal_holds(load->seal))
-		return refuse_changed(load, problems, token);
 	if (dlinfo(library.handle, RTLD_DI_LINKMAP, &map) < 0)
 		return driver_refuse(problems, load->tape, token,
 			"cannot find the library's file: %s", dlerror());
-	library.digest = load->seal->digest;
 	library.file = library.is_sealed ? load->seal->name : map->l_name;
 	*ret_library = library;
 	return 0;
@@ -116,7 +89,6 @@ bool library_is_data(void *address, size_t *ret_size)
 
 void library_describe(const struct library *library, struct buffer *out)
 {
-	buffer_printf(out, ",\"sealed\":%s,\"digest\":%" PRIu64 ",\"library\":",
-		library->is_sealed ? "true" : "false", library->digest);
+	buffer_printf(out, ",\"sealed\":%s,\"library\":", library->is_sealed ? "true" : "false");
 	json_write_bytes_lossy(out, library->file, strlen(library->file));
 }

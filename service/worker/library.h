@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "util/buffer.h"
 #include "worker/driver.h"
@@ -14,12 +13,10 @@ struct library {
 	void *handle;     /* from dlopen() */
 	const char *file; /* path, owned by the dynamic linker or the seal */
 	bool is_sealed;
-	uint64_t digest; /* digest of that file; 0: the dynamic linker has found it by a name */
 };
 
-/* Load the library that the LOAD frame names, and run its constructors; not if its digest is
- * another one than `library_digest` of the frame. Return 0, DRIVER_E_REFUSED, DRIVER_E_CHANGED, or
- * -ENOMEM. */
+/* Load the library that the LOAD frame names, and run its constructors. Return 0, DRIVER_E_REFUSED,
+ * or -ENOMEM. */
 int library_open(
 	const struct driver_load *load, struct library *ret_library, struct diagnostics *problems);
 
@@ -27,6 +24,6 @@ int library_open(
  * that a resolver picked may have no symbol at all. */
 bool library_is_data(void *address, size_t *ret_size);
 
-/* Append the library's members of the LOADED frame: the file, its digest, and whether a sealed copy
- * was loaded. */
+/* Append the library's members of the LOADED frame: the file, and whether a sealed copy was
+ * loaded. */
 void library_describe(const struct library *library, struct buffer *out);

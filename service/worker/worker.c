@@ -111,8 +111,8 @@ static int send_loaded(struct worker *worker)
 	return transmit_frame(worker);
 }
 
-/* Send the first of @problems. @is_changed: DRIVER_E_CHANGED. */
-static int send_refused(struct worker *worker, const struct diagnostics *problems, bool is_changed)
+/* Send the first of @problems. */
+static int send_refused(struct worker *worker, const struct diagnostics *problems)
 {
 	const struct diagnostic *first = &problems->items[0];
 	size_t start;
@@ -124,7 +124,7 @@ static int send_refused(struct worker *worker, const struct diagnostics *problem
 	write_member(worker, "pointer", first->pointer, strlen(first->pointer));
 	buffer_append_char(&worker->out, ',');
 	write_member(worker, "message", first->text, strlen(first->text));
-	buffer_append_string(&worker->out, is_changed ? ",\"is_changed\":true}" : "}");
+	buffer_append_char(&worker->out, '}');
 	wire_finish(&worker->out, start, WIRE_REFUSED, 0);
 	return transmit_frame(worker);
 }
@@ -266,8 +266,8 @@ static int load_toolbox(struct worker *worker, const struct wire_frame *frame, b
 		r = load_driver(worker, frame, &tape, &problems);
 	if (r == 0)
 		r = send_loaded(worker);
-	else if (r == DRIVER_E_REFUSED || r == DRIVER_E_CHANGED)
-		r = send_refused(worker, &problems, r == DRIVER_E_CHANGED);
+	else if (r == DRIVER_E_REFUSED)
+		r = send_refused(worker, &problems);
 	return r;
 }
 

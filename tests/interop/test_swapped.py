@@ -225,14 +225,6 @@ def plugin(tmp_path):
     return library(tmp_path / "box/libtidy.so", "execute", "deletes")
 
 
-def test_a_host_that_starts_after_a_library_was_replaced(asks, tmp_path):
-    change = plugin(tmp_path)
-    with Caller(asks().url) as caller:
-        assert risk_of(caller) == "read"
-        change()
-        assert caller.invoke("tidy")["code"] == "denied"
-
-
 def test_a_host_that_has_a_library_goes_on_when_it_is_replaced(asks, tmp_path):
     change = plugin(tmp_path)
     with Caller(asks().url) as caller:

@@ -47,11 +47,9 @@ bool late_hold(struct late *late, const struct request_scope *scope, struct answ
 }
 
 bool late_admit(struct late *late, const struct request_scope *scope, const struct tool *tool,
-	bool starts, struct answer *answer)
+	struct answer *answer)
 {
-	bool has_library = !starts || package_library_is_current(tool->toolbox->package);
-
-	if (has_library && tool_is_current(tool))
+	if (tool_is_current(tool))
 		return true;
 	/* A reload that has read the file already is followed by another, when the request is
 	 * served again. */
@@ -59,14 +57,11 @@ bool late_admit(struct late *late, const struct request_scope *scope, const stru
 		reload_soon(late->reload);
 	if (hold(late, scope, LATE_CHANGED_MS, answer))
 		return false;
-	/* The process of any other tool has the program that belongs to the definition, or will
-	 * refuse another one. */
-	if (has_library && tool->toolbox->package->kind != KIND_COMMAND)
+	/* The process of any other tool has the program that belongs to the definition. */
+	if (tool->toolbox->package->kind != KIND_COMMAND)
 		return true;
 	errors_write_unavailable(answer, tool,
-		has_library
-			? "its program or its definition has changed, and could not be loaded yet"
-			: "its library has changed, and could not be loaded yet");
+		"its program or its definition has changed, and could not be loaded yet");
 	return false;
 }
 

@@ -51,12 +51,11 @@ int late_init(struct late *late, struct loop *loop, held_function function, void
  * has changed. */
 bool late_hold(struct late *late, const struct request_scope *scope, struct answer *answer);
 
-/* Return whether @tool, which @scope asks for, is what it was when it was loaded; with its library,
- * if a host of it @starts. Else begin a reload unless a change is pending, and hold the request,
- * with @answer given up. When it cannot wait any longer, the error is in @answer; or true, if no
- * new program would run. */
+/* Return whether @tool, which @scope asks for, is what it was when it was loaded. Else begin a
+ * reload unless a change is pending, and hold the request, with @answer given up. When it cannot
+ * wait any longer, the error is in @answer; or true, if no new program would run. */
 bool late_admit(struct late *late, const struct request_scope *scope, const struct tool *tool,
-	bool starts, struct answer *answer);
+	struct answer *answer);
 
 /* Serve all requests again: a reload is done, or the service ends. */
 void late_serve(struct late *late);

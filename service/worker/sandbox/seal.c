@@ -64,35 +64,25 @@ static bool depends_on_place(int fd, size_t size)
 	return depends;
 }
 
-/* Return a sealed copy of the @size bytes of @file, which is at @path; or -1. */
-static int copy_sealed(int file, const char *path, uint64_t size)
+/* Return a sealed copy of the file, or -1. */
+static int seal_file(const char *path)
 {
-	cleanup_close int memory = -1;
-
-	if (size == 0 || size > SEAL_BYTES_MAX)
-		return -1;
-	memory = make_memfd(path);
-	if (memory < 0 || !copy(file, memory, (size_t)size) ||
-		fcntl(memory, F_ADD_SEALS, all_seals) < 0)
-		return -1;
-	return take_fd(memory);
-}
-
-/* Digest the file of @seal, and copy it if it may be loaded from a copy. */
-static void seal_file(struct seal *seal)
-{
-	cleanup_close int file = open(seal->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	cleanup_close int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	cleanup_close int memory = -1;
 	struct stat status;
+	size_t size;
 
 	if (file < 0 || fstat(file, &status) < 0 || !S_ISREG(status.st_mode))
-		return;
-	stamp_take(&status, &seal->stamp);
-	memory = copy_sealed(file, seal->name, seal->stamp.size);
-	if (stamp_digest(&seal->stamp, memory >= 0 ? memory : file, &seal->digest) < 0 ||
-		memory < 0 || depends_on_place(memory, (size_t)seal->stamp.size))
-		return;
-	seal->fd = take_fd(memory);
+		return -1;
+	if (status.st_size <= 0 || status.st_size > SEAL_BYTES_MAX)
+		return -1;
+	size = (size_t)status.st_size;
+	memory = make_memfd(path);
+	if (memory < 0 || !copy(file, memory, size) || fcntl(memory, F_ADD_SEALS, all_seals) < 0)
+		return -1;
+	if (depends_on_place(memory, size))
+		return -1;
+	return take_fd(memory);
 }
 
 int seal_make(const char *name, struct seal *ret_seal)
@@ -101,23 +91,9 @@ int seal_make(const char *name, struct seal *ret_seal)
 
 	if (!copy_of_name)
 		return -ENOMEM;
-	*ret_seal = (struct seal){.name = copy_of_name, .fd = -1};
-	if (strchr(name, '/'))
-		seal_file(ret_seal);
+	*ret_seal =
+		(struct seal){.name = copy_of_name, .fd = strchr(name, '/') ? seal_file(name) : -1};
 	return 0;
-}
-
-bool seal_holds(const struct seal *seal)
-{
-	struct stat status;
-	struct stamp now;
-
-	if (!strchr(seal->name, '/'))
-		return true;
-	if (stat(seal->name, &status) < 0)
-		return false;
-	stamp_take(&status, &now);
-	return stamp_is_same(&seal->stamp, &now);
 }
 
 void *seal_load(struct seal *seal, bool *ret_is_sealed)

@@ -2,9 +2,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
-
-#include "util/stamp.h"
 
 /*
  * A library that was found by path is loaded from a sealed copy, which no program can change.
@@ -25,9 +22,6 @@
 struct seal {
 	char *name; /* `library` of the manifest: a path, or a name for the dynamic linker */
 	int fd;     /* the sealed copy, or -1 */
-	struct stamp stamp; /* stamp of the file; zeros: a name, or there is none */
-	uint64_t
-		digest; /* stamp_digest() of the copy, or of the file when there is no copy; or 0 */
 };
 
 /*
@@ -35,9 +29,6 @@ struct seal {
  * failure (no such file, no memfd) there is no copy, and seal_load() reports the cause.
  */
 int seal_make(const char *name, struct seal *ret_seal);
-
-/* Return whether the file, which is loaded by its path, is still the one that was digested. */
-bool seal_holds(const struct seal *seal);
 
 /*
  * Load the library, with every symbol bound, and close the copy's descriptor. Constructors of the

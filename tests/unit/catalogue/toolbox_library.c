@@ -95,11 +95,11 @@ Test(toolbox_library, is_unchanged_as_long_as_its_bytes_are)
 Test(toolbox_library, too_large_to_read_has_changed_when_its_file_has)
 {
 	scratch_write("x.so", "code");
-	cr_assert_eq(truncate(scratch_path("x.so"), STAMP_DIGEST_MAX + 1), 0);
+	cr_assert_eq(truncate(scratch_path("x.so"), TOOLBOX_LIBRARY_DIGEST_MAX + 1), 0);
 	look_at("x.so");
 	cr_expect(toolbox_library_is_unchanged(&library));
 	scratch_write("new", "code");
-	cr_assert_eq(truncate(scratch_path("new"), STAMP_DIGEST_MAX + 1), 0);
+	cr_assert_eq(truncate(scratch_path("new"), TOOLBOX_LIBRARY_DIGEST_MAX + 1), 0);
 	cr_assert_eq(rename(scratch_path("new"), scratch_path("x.so")), 0);
 	cr_expect_not(toolbox_library_is_unchanged(&library));
 }

@@ -454,21 +454,6 @@ Test(runner, reports_that_its_library_is_gone)
 	cr_expect_eq(calls_run("behave", "{\"value\":1}")->outcome, CALL_UNAVAILABLE);
 }
 
-Test(runner, asks_for_a_reload_when_its_library_is_another_file)
-{
-	const struct call *call;
-
-	cr_assert_eq(toolbox_library_look(&calls.package->library), 0);
-	calls_start();
-	cr_expect_eq(calls_run("behave", "{\"value\":1}")->outcome, CALL_RESULT);
-	runner_dismiss_idle(calls.runner);
-	calls.package->library.digest++;
-	call = calls_run("behave", "{\"value\":1}");
-	cr_expect_eq(call->outcome, CALL_UNAVAILABLE);
-	cr_expect(strstr(call->text, "another file"), "%s", call->text);
-	cr_expect_eq(calls.n_stale, 1);
-}
-
 static void set_up_stuck(void)
 {
 	scratch_set_up();
