@@ -59,9 +59,9 @@ static void digest_read(const struct stamp *stamp, const char *bytes, size_t siz
 		origin_digest(words, sizeof(words), ret_digest);
 }
 
-/* Store the digest of the file at @path, which has @stamp. One that cannot be read has that of the
- * stamp. */
-static void digest_file(
+/* Store the digest of the file at @path, which has @stamp. A file that cannot be read has the
+ * digest of the stamp. Return whether it was read. */
+static bool digest_file(
 	const char *path, const struct stamp *stamp, unsigned char ret_digest[ORIGIN_DIGEST_BYTES])
 {
 	cleanup(buffer_deinit) struct buffer bytes = {0};
@@ -69,6 +69,7 @@ static void digest_file(
 		stamp->size <= ORIGIN_BYTES_MAX && file_read(path, ORIGIN_BYTES_MAX, &bytes) == 0;
 
 	digest_read(stamp, bytes.data, is_read ? bytes.size : 0, ret_digest);
+	return is_read;
 }
 
 /* Return whether the folder of @path does not report each change of the file. */
@@ -162,7 +163,9 @@ bool origin_holds(struct origin *origin)
 	is_same = stamp_is_same(&before, &now);
 	if ((is_same && before.is_at_rest) || now.size == 0 || now.size > ORIGIN_BYTES_MAX)
 		return is_same;
-	digest_file(origin->path, &now, now_digest);
+	/* When descriptors are short, the stamp alone decides. */
+	if (!digest_file(origin->path, &now, now_digest))
+		return is_same;
 	if (memcmp(now_digest, origin->digest, ORIGIN_DIGEST_BYTES) != 0)
 		return false;
 	origin_renew(origin, &now);

@@ -378,6 +378,7 @@ pwd
     assert caller.call("ovos.tools.reload")["failed"] == []
     assert caller.call("ovos.tools.list")["tools"] == [{
         "name": "bell", "description": "Rings the bell.", "toolbox_id": "home", "risk": "read",
+        "source": {"kind": "command", "toolbox": "home"},
         "argument_schema": {"type": "object", "properties": {"times": {
             "type": "integer", "default": 2, "description": "How often"}},
             "additionalProperties": False},
