@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The comments of C sources, and which of them break the rule of docs/style.md.
 
-    comments(text)   (line, text) of each comment, without its marks
-    breaks(text)     why a comment breaks the rule, or None
+    comments(text)     (line, text) of each comment, without its marks
+    breaks(text)       why a comment breaks the rule, or None
+    sentences(text)    (line, sentence) of each sentence of a comment, and of each line of a list
+    points(sentence)   the words that point at a noun instead of naming it, or None
 """
 import re
 
@@ -45,3 +47,39 @@ def breaks(comment):
         return f"a sentence begins with `{opening['first'] or opening['next']}`"
     word = WORD.search(prose)
     return f"`{word['word']}`" if word else None
+
+
+# Words that refer to a noun of another clause. `of` after a pronoun asks the reader for the noun, but
+# `one of the files` has it. `There is one` follows its noun, and a number is no pronoun: `is one byte`.
+POINTERS = re.compile(
+    r"\b(?:(?:that|those|ones|others?) of"
+    r"|(?:the|that|this|an?|another|other) (?:one|none) of"
+    r"|(?:one|none) of (?:it|them|those|which|whom|whose)"
+    r"|of before|(?<!there )is none"
+    r"|(?<!there )is one(?= ?(?:[,.;:)]|$|(?:of|that|which|who|with|without|in|for|to|from|by|at|if|and|or|too)\b))"
+    r")\b", re.I)
+PRONOUNS = frozenset(("it", "its", "one", "those", "that"))
+# More pronouns than this, among as many words, need a second reading.
+PRONOUNS_MAX = 2
+PRONOUNS_WORDS = 10
+
+
+def sentences(comment):
+    line = 0
+    for part in re.split(r"((?<=[.!?])\s+(?=[A-Z@`(])|\n\s*\n|\n\s*- )", comment):
+        if part.strip() not in ("", "-"):
+            yield line, " ".join(part.split())
+        line += part.count("\n")
+
+
+def points(sentence):
+    prose = QUOTED.sub("_", sentence)
+    found = POINTERS.search(prose)
+    if found:
+        return f"`{found[0]}`"
+    words = re.findall(r"[\w']+", prose.lower())
+    for first in range(max(1, len(words) - PRONOUNS_WORDS + 1)):
+        few = [word for word in words[first:first + PRONOUNS_WORDS] if word in PRONOUNS]
+        if len(few) > PRONOUNS_MAX:
+            return f"{len(few)} pronouns in {PRONOUNS_WORDS} words"
+    return None
