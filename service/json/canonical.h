@@ -7,9 +7,9 @@
 #include "util/buffer.h"
 
 /*
- * One text for one value, however its sender wrote it: no white space, keys sorted by their UTF-8
- * bytes at every level, strings with the fewest escapes (RFC 8785 §3.2.2.2). Unlike there, numbers
- * stay as they came: 1.0 and 1 may mean different things to a tool.
+ * The one text of a value, however the sender wrote the value: no white space, keys sorted by their
+ * UTF-8 bytes at every level, strings with the fewest escapes (RFC 8785 §3.2.2.2). Unlike there,
+ * numbers keep their text: 1.0 and 1 may mean different things to a tool.
  */
 
 /* Append the canonical text of the value at @index of @tape to @out, which records -ENOMEM. */

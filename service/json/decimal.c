@@ -6,8 +6,8 @@
 
 #include "util/text.h"
 
-/* A difference of exponents that no shift of the points can balance, and still far from the limits
- * of the type. */
+/* A difference of exponents beyond any shift of the points, and still far from the limits of the
+ * type. */
 #define DIFFERENCE_MAX (INT64_C(1) << 50)
 
 static void parse_exponent(struct decimal *decimal, const char *at, const char *end)
@@ -81,7 +81,7 @@ static int64_t exponent_digit(const struct decimal *decimal, size_t place)
 }
 
 /* From the highest place down, the difference so far can change its sign only while it is -1, 0 or
- * 1; so one that is beyond the bound may stop there. */
+ * 1; so a difference beyond the bound may stop there. */
 int64_t decimal_exponent_difference(const struct decimal *a, const struct decimal *b)
 {
 	size_t place = a->exponent_size > b->exponent_size ? a->exponent_size : b->exponent_size;

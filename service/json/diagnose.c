@@ -13,8 +13,8 @@ static unsigned int line_of(const struct json_tape *tape, uint32_t token)
 	return line;
 }
 
-/* A list without room only counts, so the place is not looked up: that would walk through the whole
- * file for each of thousands of mistakes. */
+/* A list without room only counts, so the place is not looked up: a lookup walks through the whole
+ * file, for each of thousands of mistakes. */
 void diagnose_with(struct diagnostics *problems, enum diagnostic_severity severity,
 	const struct json_tape *tape, uint32_t token, const char *format, va_list arguments)
 {

@@ -7,11 +7,11 @@
 #include <string.h>
 
 /*
- * A cJSON tree, made only from text that the reader has checked.
+ * A cJSON tree, made only from text checked by the reader.
  *
- * cJSON's numbers are doubles and its strings end at a NUL, so numbers, and strings that hold
- * U+0000, are kept as cJSON_Raw: their own text, printed unchanged. Its functions recurse, as ours
- * do here, so no document is deeper than JSON_DOCUMENT_DEPTH_MAX.
+ * cJSON's numbers are doubles and its strings end at a NUL, so numbers, and strings with U+0000,
+ * are kept as cJSON_Raw: their own text, printed unchanged. Its functions recurse, as ours do here,
+ * so no document is deeper than JSON_DOCUMENT_DEPTH_MAX.
  */
 
 struct document {
@@ -102,7 +102,7 @@ static cJSON *make_value(const struct json_tape *tape, uint32_t index, uint32_t 
 	return NULL;
 }
 
-/* A document that owns @root, also on failure. */
+/* A document, the owner of @root, also on failure. */
 static struct document *make_document(cJSON *root)
 {
 	struct document *document = root ? malloc(sizeof(*document)) : NULL;
@@ -133,7 +133,7 @@ void document_free(struct document *document)
 	free(document);
 }
 
-/* Make @value, which is taken, the member @key of @object, in its place if there is one. */
+/* Make @value, which is taken, the member @key of @object, in the place of an earlier value. */
 static int put_member(cJSON *object, const char *key, cJSON *value)
 {
 	bool is_put;
@@ -174,7 +174,7 @@ int document_merge(struct document *document, const struct document *over)
 	return merge_objects(document->root, over->root);
 }
 
-/* Go from @object to the object that is its member @key, made if there is none. 0, -ENOTDIR or
+/* Go from @object to the object in its member @key; make a missing object. 0, -ENOTDIR or
  * -ENOMEM. */
 static int descend(cJSON **object, const char *key)
 {

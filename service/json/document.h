@@ -10,11 +10,11 @@
 #include "util/cleanup.h"
 
 /*
- * JSON documents that are built or edited: the one place where cJSON is met.
+ * JSON documents for building and editing: the only place for cJSON.
  *
- * A document is made from a tape, after the reader's checks, and keeps what cJSON would lose:
+ * A document is made from a tape, after the reader's checks, and keeps all that cJSON would lose:
  * numbers stay their own text, strings with U+0000 stay their own escapes, keys are compared with
- * their case. Whatever was read is printed back with the same values.
+ * their case. A document is printed with the values that were read.
  */
 struct document;
 
@@ -37,8 +37,8 @@ void document_free(struct document *document);
 int document_merge(struct document *document, const struct document *over);
 
 /* Set the member @path (keys joined by '.'; objects are made on the way, also in the place of null)
- * of an object to the JSON value @json, which is read by the reader. 0; -ENOTDIR: another value is
- * in the way; -ENOMEM; or an enum json_status. */
+ * of an object to the JSON value @json, read by the reader. 0; -ENOTDIR: another value is in the
+ * way; -ENOMEM; or an enum json_status. */
 int document_set(struct document *document, const char *path, const char *json, size_t size);
 
 /* Append the document's compact JSON text to @out. */

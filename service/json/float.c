@@ -11,18 +11,18 @@
 /*
  * The shortest decimal that reads back as the same float.
  *
- * A decimal of DBL_DIG (15) digits survives the way to a double and back, so one that short is
- * found at once, with its zeros cut off; else 16 and 17 digits are tried: 0.8 us for 1/3 where all
- * lengths from 1 on take 6.2 us. Below the normal range fewer digits are enough, and all lengths
- * are tried. At a power of two, where the spacing of doubles changes, the decimal that is nearest
- * may be outside on the narrow side while the next one above still reads back; so that one is
- * tried, too. It is the shorter one for 42 of the 2,046 normal powers of two.
+ * A decimal of DBL_DIG (15) digits survives the way to a double and back, so such a short decimal
+ * is found at once, with its zeros cut off; else 16 and 17 digits are tried: 0.8 us for 1/3 where
+ * all lengths from 1 on take 6.2 us. Below the normal range fewer digits are enough, and all
+ * lengths are tried. At a power of two, where the spacing of doubles changes, the nearest decimal
+ * may be outside on the narrow side while the next decimal above still reads back; so the next
+ * decimal is tried, too. It is the shorter one for 42 of the 2,046 normal powers of two.
  *
  * printf is asked only for digits and exponent; how they are laid out is ours, as Python's repr has
  * it: 1e-05, 0.0001, 3.0, 1234567890123456.0, 1e+16.
  */
 
-/* The exponents for which all digits are written out. */
+/* The exponents of numbers with all digits written out. */
 #define POSITIONAL_MIN (-4)
 #define POSITIONAL_MAX 15
 

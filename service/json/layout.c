@@ -30,8 +30,8 @@ static size_t piece_length(const char *text, size_t size, size_t at)
 	return word_length(text, size, at);
 }
 
-/* Return whether the decoded escape of @runs is one that a string may have as it is, and that a
- * reader sees: no quote, backslash, control character, or replacement of half a surrogate pair. */
+/* Return whether a string may have the decoded escape of @runs as it is, and a reader sees it: no
+ * quote, backslash, control character, or replacement of half a surrogate pair. */
 static bool is_readable(const struct json_runs *runs)
 {
 	unsigned char first = (unsigned char)runs->run[0];
@@ -42,8 +42,8 @@ static bool is_readable(const struct json_runs *runs)
 	       !(runs->size == 3 && memcmp(runs->run, "\xEF\xBF\xBD", 3) == 0);
 }
 
-/* Append the string of @size bytes at @text, with its quotes. Decode each escape that is_readable()
- * takes. */
+/* Append the string of @size bytes at @text, with its quotes. Decode each escape taken by
+ * is_readable(). */
 static void append_readable(struct buffer *out, const char *text, size_t size)
 {
 	struct json_runs runs = {.at = text, .end = text + size};

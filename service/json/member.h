@@ -7,8 +7,8 @@
 #include "json/tape.h"
 #include "util/text_view.h"
 
-/* Members of objects, by their type. An @object that is JSON_NONE has none, so these functions do
- * not look into the root. */
+/* Members of objects, by their type. The @object JSON_NONE has no members: these functions do not
+ * look into the root then. */
 
 /* Return the member @key of @object if it has @type, else JSON_NONE. */
 static inline uint32_t json_find_typed(

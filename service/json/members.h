@@ -11,7 +11,7 @@
 
 /*
  * The members of a JSON object, found one after the other, without checking their values: for a
- * text of which only a few members are wanted, or one that the reader has refused.
+ * text with only a few wanted members, or a text refused by the reader.
  *
  *   {  "type"  :  "x"  ,  "data"  :  {…}  }
  *    └────────────────┘└──────────────────┘
@@ -54,7 +54,7 @@ static inline bool json_escaped_key_is(const char *quoted, size_t size, const ch
 }
 
 /* Return whether the JSON string at @quoted (@size bytes with its quotes, unchecked) decodes to
- * @text, whose length is counted by the compiler. An invalid string does not. */
+ * @text, whose length is counted by the compiler; an invalid string never does. */
 static inline bool json_key_is(const char *quoted, size_t size, const char *text)
 {
 	size_t text_size = strlen(text);
@@ -79,7 +79,7 @@ static inline int json_members_begin(struct json_members *members, const char *t
 	return 0;
 }
 
-/* Step over white space to the byte that must come next. */
+/* Step over white space to the required next byte. */
 static inline int json_members_expect_byte(struct json_members *members, char byte)
 {
 	members->at = json_scan_space(members->text, members->size, members->at);
@@ -88,7 +88,7 @@ static inline int json_members_expect_byte(struct json_members *members, char by
 	return members->text[members->at] == byte ? 0 : JSON_MEMBERS_BROKEN;
 }
 
-/* The comma before a member (the first has none), or the end. */
+/* The comma before a member (but the first), or the end. */
 static inline int json_members_separate(struct json_members *members)
 {
 	int r = json_members_expect_byte(members, '}');

@@ -20,7 +20,7 @@
  *
  * Divisors of up to 18 digits are divided by in a machine word; longer ones in limbs of nine
  * digits: the remainder so far moves one limb to the left, takes in the next one, and the quotient
- * of the leading limbs is the number of times that the divisor is subtracted.
+ * of the leading limbs is the number of subtractions of the divisor.
  */
 
 #define LIMB_DIGITS         9
@@ -29,7 +29,7 @@
 #define WORD_DIGITS         18
 #define ZEROS_PER_DIGIT_MAX 4
 
-/* A number that is not negative: limbs[0] is the lowest, and one more than needed is always 0. */
+/* A non-negative number: limbs[0] is the lowest, and one more than needed is always 0. */
 struct limbs {
 	uint32_t limbs[LIMBS_MAX + 1];
 	size_t count;
@@ -52,7 +52,7 @@ static unsigned int digits_next(struct digits *digits)
 	return 0;
 }
 
-/* The next @n digits, of which so many are there, as a number. */
+/* The next @n digits as a number; so many are there. */
 static uint64_t digits_take(struct digits *digits, size_t n)
 {
 	uint64_t value = 0;
@@ -67,7 +67,7 @@ static bool is_multiple_of_word(struct digits value, struct digits divisor)
 	uint64_t word = digits_take(&divisor, divisor.left);
 	uint64_t remainder = 0;
 
-	/* Below 10^18, so that ten times it and nine fits. */
+	/* Below 10^18: ten times the value and nine fits. */
 	while (value.left + value.zeros > 0)
 		remainder = (remainder * 10 + digits_next(&value)) % word;
 	return remainder == 0;
@@ -123,7 +123,7 @@ static void take_limb(struct limbs *remainder, const struct limbs *divisor, uint
 	unsigned __int128 high;
 	uint64_t quotient;
 
-	/* Not memmove(): valgrind takes its fortified form for a memcpy() that overlaps. */
+	/* Not memmove(): valgrind takes its fortified form for an overlapping memcpy(). */
 	for (size_t i = n; i > 0; i--)
 		remainder->limbs[i] = remainder->limbs[i - 1];
 	remainder->limbs[0] = limb;

@@ -9,7 +9,7 @@
 /* Digits of the longest uint64_t; more of them never fit. */
 #define U64_DIGITS 20
 
-/* 10^22 is the last power of ten that a double holds exactly, 10^10 the last for a float. */
+/* 10^22 is the last power of ten exact in a double, 10^10 the last in a float. */
 #define F64_POWER_MAX    22
 #define F64_MANTISSA_MAX (UINT64_C(1) << DBL_MANT_DIG)
 #define F32_POWER_MAX    10
@@ -18,8 +18,8 @@
 /* Powers of ten beyond which a double is infinite, or 0, whatever the digits. */
 #define F64_POINT_MAX 400
 
-/* The digits that a double halfway between two others can have; of any more, only whether one is
- * not 0 matters. */
+/* The most digits of a double halfway between two others; of any more, only whether a digit is not
+ * 0 matters. */
 #define F64_DIGITS_MAX 768
 
 static void parse_number(const struct json_tape *tape, uint32_t index, struct decimal *decimal)
@@ -115,7 +115,7 @@ int json_number_u64(const struct json_tape *tape, uint32_t index, uint64_t *ret)
 /*
  * The digits as a whole number and the power of ten it is multiplied by, when the number is at most
  * @mantissa_max and the power at most @power_max away from 0. Both are then exact in the type with
- * these bounds, so that one multiplication or division rounds once (Clinger, 1990).
+ * these bounds, so one multiplication or division rounds once (Clinger, 1990).
  */
 static bool is_short(const struct decimal *decimal, uint64_t mantissa_max, int64_t power_max,
 	uint64_t *ret_mantissa, int64_t *ret_power)

@@ -13,13 +13,13 @@
  * JSON numbers have no size: 1e400 differs from 1e401, 9007199254740993 from 9007199254740992, and
  * 0.1 + 0.2 is 0.3. So they are compared and divided as decimal text, never as doubles, and become
  * a number of the machine only if a caller asks for one: integers exactly, floats correctly
- * rounded. Every @index is a number's, and every @text a JSON number that the reader has checked.
+ * rounded. Every @index is a number's, and every @text a JSON number checked by the reader.
  */
 
 /* Why a number is not given. */
 enum json_number_status {
 	JSON_E_RANGE = 1,   /* it does not fit the type, or has too many digits */
-	JSON_E_NOT_INTEGER, /* it has a fraction that is not zero */
+	JSON_E_NOT_INTEGER, /* it has a fraction other than zero */
 };
 
 /* Return whether the number at @index is whole (3, 3.0, 1e2, of any size). */
@@ -34,19 +34,19 @@ int json_number_u64(const struct json_tape *tape, uint32_t index, uint64_t *ret)
 #define JSON_DIGITS_MAX 400
 bool json_number_write_digits(const struct json_tape *tape, uint32_t index, struct buffer *out);
 
-/* Set *ret to the double (float) nearest to the number at @index. 0, or JSON_E_RANGE if that is
- * infinite. */
+/* Set *ret to the double (float) nearest to the number at @index. 0, or JSON_E_RANGE for an
+ * infinite one. */
 int json_number_f64(const struct json_tape *tape, uint32_t index, double *ret);
 int json_number_f32(const struct json_tape *tape, uint32_t index, float *ret);
 
 /* Return -1, 0, 1 as a is less than, equal to or greater than b. */
 int json_number_compare(const char *a, size_t a_size, const char *b, size_t b_size);
 
-/* The most digits of a number that json_number_is_multiple() divides. */
+/* The most digits of a number for json_number_is_multiple(). */
 #define JSON_MULTIPLE_DIGITS_MAX 65536
 
-/* Set *ret_is_multiple to whether @value is a whole multiple of @divisor, which is greater than 0.
- * Exact for any exponents. 0, or JSON_E_RANGE if either number has more than
- * JSON_MULTIPLE_DIGITS_MAX digits (zeros at their ends not counted). (In multiple.c.) */
+/* Set *ret_is_multiple to whether @value is a whole multiple of @divisor, a number above 0. Exact
+ * for any exponents. 0, or JSON_E_RANGE if either number has more than JSON_MULTIPLE_DIGITS_MAX
+ * digits (zeros at their ends not counted). (In multiple.c.) */
 int json_number_is_multiple(const char *value, size_t value_size, const char *divisor,
 	size_t divisor_size, bool *ret_is_multiple);

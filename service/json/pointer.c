@@ -71,7 +71,7 @@ static bool read_index(const struct buffer *token, uint32_t *ret_index)
 	return index <= UINT32_MAX;
 }
 
-/* The element that @token names, from where @cursor (or NULL) has left the same array. */
+/* The element named by @token, from where @cursor (or NULL) has left the same array. */
 static uint32_t find_element(const struct json_tape *tape, uint32_t array,
 	const struct buffer *token, struct json_cursor *cursor)
 {

@@ -7,19 +7,19 @@
 #include "json/reader.h"
 #include "util/buffer.h"
 
-/* Append the JSON Pointer (RFC 6901) of token @index of @tape, from the root. A key has that of its
- * value. Nothing is appended for the root. */
+/* Append the JSON Pointer (RFC 6901) of token @index of @tape, from the root. A key has the pointer
+ * of its value. Nothing is appended for the root. */
 void json_pointer_write(const struct json_tape *tape, uint32_t index, struct buffer *out);
 
 /*
- * Return the token that the NUL-terminated @pointer names. When there is none, return the deepest
+ * Return the token named by the NUL-terminated @pointer. Without such a token, return the deepest
  * token on its way: the line of a missing value is reported there.
  */
 uint32_t json_pointer_nearest(const struct json_tape *tape, const char *pointer);
 
-/* The latest positions in the arrays on the way of a pointer, so that lookups of one element after
- * the other ("/rows/0/cells/0", "/rows/0/cells/1", …) do not count from the first one each time.
- * One for each of the outermost arrays. Zeroed for a new tape. */
+/* The latest positions in the arrays on the way of a pointer, so lookups of one element after the
+ * other ("/rows/0/cells/0", "/rows/0/cells/1", …) do not count from the first one each time. One
+ * for each of the outermost arrays. Zeroed for a new tape. */
 #define JSON_CURSORS 4
 struct json_cursors {
 	struct json_cursor {
@@ -29,7 +29,7 @@ struct json_cursors {
 	} at[JSON_CURSORS];
 };
 
-/* The token that the NUL-terminated @pointer names, which is the root for "". Whether there is one.
- * @cursors of this tape, or NULL. */
+/* The token named by the NUL-terminated @pointer, the root for "". Whether there is one. @cursors
+ * of this tape, or NULL. */
 bool json_pointer_find(const struct json_tape *tape, const char *pointer,
 	struct json_cursors *cursors, uint32_t *ret_index);

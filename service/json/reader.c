@@ -22,20 +22,20 @@
  * Close leads to the place after the container, in the container around it, or, at the root, to the
  * end.
  *
- * The stack is in the tape: `next` of a container that is still open holds the index of the one
- * around it. When another container opens inside it, the loop saves its own variables in fields
- * that have no meaning yet: the number of members in `count`, the keys seen in `length` and in
- * `next` of the key before the inner container.
+ * The stack is in the tape: `next` of a still open container holds the index of the one around it.
+ * When another container opens inside it, the loop saves its variables in fields without a meaning
+ * so far: the number of members in `count`, the keys seen in `length` and in `next` of the key
+ * before the inner container.
  *
- * A text ends in the bracket that closes its root, if that is an object or an array. This byte
- * stops all runs but those of strings and words, so before it the loop need not ask whether the
- * text is over. It is compiled twice, once with that trust and once for all other texts (see peek).
- * With the careful copy alone, messages and objects take 6 to 8 % more instructions.
+ * A text ends in the closing bracket of its root, if the root is an object or an array. This byte
+ * stops all runs but strings and words, so before it the loop need not ask whether the text is
+ * over. It is compiled twice, once with this trust and once for all other texts (see peek). With
+ * the careful copy alone, messages and objects take 6 to 8 % more instructions.
  *
- * A Bloom filter of one word finds a key that occurs twice: a key whose bit is not set is new, and
- * the others are compared with all before them. Without it, messages take 42 % more instructions,
- * and objects of 30 keys 3.5 times as many. With more than KEYS_COMPARED_MAX keys that would be
- * slow; such an object is checked when it closes (see keys.c).
+ * A Bloom filter of one word finds a repeated key: a key whose bit is not set is new, and the
+ * others are compared with all before them. Without it, messages take 42 % more instructions, and
+ * objects of 30 keys 3.5 times as many. With more than KEYS_COMPARED_MAX keys that would be slow;
+ * such an object is checked when it closes (see keys.c).
  */
 
 #define NEVER_INLINE __attribute__((noinline))
@@ -48,12 +48,12 @@
 /* 2^32 divided by the golden ratio: neighbours end up far apart (Knuth, TAOCP 3, 6.4). */
 #define KEY_SPREAD UINT32_C(0x9E3779B1)
 
-/* The state of the loop. Its address goes only to functions that are inlined, so that it lives in
+/* The state of the loop. Its address goes only to inlined functions, so the state lives in
  * registers. */
 struct reader {
 	const char *text;
 	const char *at;
-	const char *end; /* after the last byte that is not white space */
+	const char *end; /* after the last byte other than white space */
 	struct json_token *tokens;
 	uint32_t count;
 	uint32_t capacity;
@@ -66,7 +66,7 @@ struct reader {
 	bool is_closed; /* the text ends in a bracket; a constant wherever it is asked */
 };
 
-/* Return the number of tokens that @tape may have in the memory that it has. */
+/* Return the number of tokens for the present memory of @tape. */
 static JSON_ALWAYS_INLINE uint32_t usable_capacity(const struct json_tape *tape)
 {
 	bool is_bound = tape->tokens_max > 0 && tape->tokens_max < tape->capacity;
@@ -74,7 +74,7 @@ static JSON_ALWAYS_INLINE uint32_t usable_capacity(const struct json_tape *tape)
 	return is_bound ? tape->tokens_max : tape->capacity;
 }
 
-/* Make room for the token at @at, the first for which there is none; 0 or the refusal. */
+/* Make room for the token at @at, the first without room; 0 or the refusal. */
 static NEVER_INLINE int grow_tape(
 	struct json_tape *tape, uint32_t count, const char *at, struct json_fault *fault)
 {
@@ -123,7 +123,7 @@ static JSON_ALWAYS_INLINE char peek_token(struct reader *reader)
 	return peek(reader, reader->at);
 }
 
-/* Step over the comma that is next, if one is. */
+/* Step over a comma, if there is one. */
 static JSON_ALWAYS_INLINE bool is_comma_next(struct reader *reader)
 {
 	if (peek_token(reader) != ',')
@@ -153,7 +153,7 @@ static JSON_ALWAYS_INLINE struct json_token *put_token(struct reader *reader, en
 	return token;
 }
 
-/* Read the string whose opening quote is next; its token, or NULL. @ret_flags as of a token, and
+/* Read the string at its opening quote; its token, or NULL. @ret_flags as of a token, and
  * JSON_SEEN_NUL. */
 static JSON_ALWAYS_INLINE struct json_token *read_string(
 	struct reader *reader, uint32_t *ret_flags, struct json_fault *fault)
@@ -163,7 +163,7 @@ static JSON_ALWAYS_INLINE struct json_token *read_string(
 	uint32_t flags = 0;
 
 	if (__builtin_expect(stop == reader->end || *stop != '"', 0)) {
-		/* so that only this one has an address */
+		/* so only this copy has an address */
 		uint32_t rest_flags = reader->is_lax ? JSON_TAKE_HALVES : 0;
 
 		stop = json_string_rest(stop, reader->end, &rest_flags, fault);
@@ -198,7 +198,7 @@ static NEVER_INLINE bool is_key_known(
 	return false;
 }
 
-/* Refuse the key at @key, which its object has twice; a lax reader only notes it. */
+/* Refuse the key at @key as the second of its object; a lax reader only notes it. */
 static NEVER_INLINE int refuse_twice(bool is_lax, const char *key, struct json_fault *fault)
 {
 	int r = json_refuse(fault, JSON_E_DUPLICATE_KEY, key - 1,
@@ -207,14 +207,14 @@ static NEVER_INLINE int refuse_twice(bool is_lax, const char *key, struct json_f
 	return is_lax ? 0 : r;
 }
 
-/* Take note of the key that was just read; 0 or the refusal. */
+/* Take note of the key just read; 0 or the refusal. */
 static JSON_ALWAYS_INLINE int note_key(struct reader *reader, const struct json_token *key,
 	uint32_t flags, struct json_fault *fault)
 {
 	const char *start = reader->text + key->offset;
 	uint64_t bit = key_bit(start, key->length);
 
-	/* Raw bytes of an escaped key do not show its value: it, and all keys after it, are
+	/* Raw bytes of an escaped key do not show its value: this key, and all keys after it, are
 	 * compared. */
 	if (__builtin_expect((flags & (JSON_ESCAPED | JSON_SEEN_NUL)) != 0, 0)) {
 		if ((flags & JSON_SEEN_NUL) && !reader->is_lax)
@@ -230,7 +230,7 @@ static JSON_ALWAYS_INLINE int note_key(struct reader *reader, const struct json_
 	return 0;
 }
 
-/* Read the word that is next, if it is @word. */
+/* Read the next word, if it is @word. */
 static JSON_ALWAYS_INLINE bool read_word(
 	struct reader *reader, enum json_type type, const char *word, size_t size)
 {
@@ -241,7 +241,7 @@ static JSON_ALWAYS_INLINE bool read_word(
 	return true;
 }
 
-/* Read the number that is next and that JSON does not have, if the reader is lax. */
+/* Read a number outside of JSON, if the reader is lax. */
 static JSON_ALWAYS_INLINE bool read_no_number(struct reader *reader)
 {
 	return reader->is_lax && (read_word(reader, JSON_NULL, "NaN", 3) ||
@@ -249,7 +249,7 @@ static JSON_ALWAYS_INLINE bool read_no_number(struct reader *reader)
 					 read_word(reader, JSON_NULL, "-Infinity", 9));
 }
 
-/* Read the number that is next, if it is one; 0 or the refusal. */
+/* Read the number, if there is one; 0 or the refusal. */
 static JSON_ALWAYS_INLINE int scan_number(struct reader *reader, struct json_fault *fault)
 {
 	const char *start = reader->at;
@@ -316,7 +316,7 @@ static uint32_t clip_count(uint32_t members)
 	return members < JSON_COUNT_MAX ? members : JSON_COUNT_MAX;
 }
 
-/* Step into the container whose bracket is next; 0 or the refusal. */
+/* Step into the container at its bracket; 0 or the refusal. */
 static JSON_ALWAYS_INLINE int open_container(
 	struct reader *reader, struct json_tape *tape, bool is_object, struct json_fault *fault)
 {
@@ -345,7 +345,7 @@ static JSON_ALWAYS_INLINE int open_container(
 	return 0;
 }
 
-/* Step out of the container whose closing bracket is next. */
+/* Step out of the container at its closing bracket. */
 static JSON_ALWAYS_INLINE void close_container(struct reader *reader)
 {
 	uint32_t index = reader->open;
@@ -388,7 +388,7 @@ static JSON_ALWAYS_INLINE int refuse_comma(const struct reader *reader, struct j
 		json_refusal_comma(container, reader->at, reader->end));
 }
 
-/* Close the container whose bracket is next, and check it as a whole; 0 or the refusal. */
+/* Close the container at its bracket, and check it as a whole; 0 or the refusal. */
 static JSON_ALWAYS_INLINE int leave_container(
 	struct reader *reader, struct json_tape *tape, struct json_fault *fault)
 {
@@ -402,7 +402,7 @@ static JSON_ALWAYS_INLINE int leave_container(
 		reader->tokens = tape->tokens;
 		reader->capacity = usable_capacity(tape);
 	}
-	/* The only place where a text that ends in a bracket can end too early. */
+	/* The only place where a text with a bracket at its end can end too early. */
 	if (r == 0 && reader->at == reader->end && reader->open != NOWHERE)
 		r = refuse_comma(reader, fault);
 	return r;

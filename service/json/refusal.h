@@ -3,7 +3,7 @@
 
 #include "json/reader.h"
 
-/* A refusal while a text is read: a json_error that points into the text. */
+/* A refusal while a text is read: a json_error with a pointer into the text. */
 struct json_fault {
 	int status;
 	const char *at;
@@ -15,8 +15,8 @@ int json_refuse(
 	struct json_fault *fault, enum json_status status, const char *at, const char *message);
 
 /*
- * Describe a byte that the grammar does not allow: the usual mistakes by name (comments, single
- * quotes, a comma too many, Python's None), every other by the expected token.
+ * Describe a byte not allowed by the grammar: the usual mistakes by name (comments, single quotes,
+ * a comma too many, Python's None), every other by the expected token.
  *
  * @at is the byte, or @end when the text is over. All return a constant message.
  */

@@ -31,7 +31,7 @@ int json_hex4(const char *digits)
 /* The replacement of half a surrogate pair */
 #define REPLACEMENT 0xFFFD
 
-/* Return the low surrogate whose escape is at @at, or -1. */
+/* Return the low surrogate escaped at @at, or -1. */
 static int low_surrogate(const char *at, const char *end)
 {
 	int code = end - at >= 6 && at[0] == '\\' && at[1] == 'u' ? json_hex4(at + 2) : -1;
@@ -39,7 +39,8 @@ static int low_surrogate(const char *at, const char *end)
 	return code >= 0xDC00 && code <= 0xDFFF ? code : -1;
 }
 
-/* The code point of the \u escape at @at, which the reader has checked; a surrogate pair is one. */
+/* The code point of the \u escape at @at, checked by the reader; a surrogate pair is a single code
+ * point. */
 static unsigned int unicode_escape(const char *at, const char *end, size_t *ret_length)
 {
 	unsigned int code = (unsigned int)json_hex4(at + 2);

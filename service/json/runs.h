@@ -7,8 +7,8 @@
 #include "json/reader.h"
 
 /*
- * A string's value as a sequence of runs of bytes, so that nothing has to be decoded into a buffer
- * to be compared, counted or hashed.
+ * A string's value as a sequence of runs of bytes, for comparing, counting and hashing without a
+ * decoded copy.
  *
  *   raw     caf\u00e9 at\t5
  *   runs    "caf"  "é"  " at"  "\t"  "5"     a run is a stretch of the text itself, or one escape

@@ -49,7 +49,7 @@ size_t json_scan_string(const char *text, size_t size, size_t at)
  *   block      , " a { " : [ 1 ] , " b
  *   quotes     . 1 . . 1 . . . . . 1 .
  *   in string  . 1 1 1 . . . . . . 1 1     a bit is the parity of the quotes up to it
- *   opens      . . . . . . 1 . . . . .     brackets that are not in a string
+ *   opens      . . . . . . 1 . . . . .     brackets outside of strings
  *   closes     . . . . . . . . 1 . . .
  *
  * The brackets are counted in their order. A block with a backslash is gone through byte by byte.
@@ -105,8 +105,8 @@ static unsigned int parity_up_to_each(unsigned int mask)
 	return mask & 0xFFFF;
 }
 
-/* Step over the block at @at, or up to the end of the container in it. Return the bytes that were
- * stepped over; 0: it is to be gone through byte by byte. */
+/* Step over the block at @at, or up to the end of the container in it. Return the number of bytes
+ * stepped over; 0: go through the block byte by byte. */
 static size_t step_block(struct walk *walk, const char *at)
 {
 	__m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
@@ -170,7 +170,7 @@ bool json_scan_is_dense(const char *text, size_t size, size_t values)
 	return marks > values;
 }
 
-/* Return the byte after the bracket that closes the one at @at, or NULL. */
+/* Return the byte after the closing partner of the bracket at @at, or NULL. */
 static const char *container_end(const char *at, const char *end)
 {
 	struct walk walk = {0};

@@ -10,14 +10,14 @@
  * reads it with the reader.
  */
 
-/* Return the offset after the white space that starts at @at; at most @size. */
+/* Return the offset after the white space at @at; at most @size. */
 size_t json_scan_space(const char *text, size_t size, size_t at);
 
 /* Return the offset after the string with its opening quote at @at; 0 when it does not end. */
 size_t json_scan_string(const char *text, size_t size, size_t at);
 
-/* Return the offset after the value that starts at @at (no white space before it); 0 when it does
- * not end within @size bytes or none starts there. */
+/* Return the offset after the value at @at (without white space before it); 0 when it does not end
+ * within @size bytes or none starts there. */
 size_t json_scan_value(const char *text, size_t size, size_t at);
 
 /* Return whether the text may have more than @values values: as many commas and opening brackets,

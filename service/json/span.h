@@ -13,8 +13,8 @@
 
 /*
  * How far a run of uninteresting bytes goes. Most of a JSON text is the inside of strings and the
- * space between tokens; these functions cross it a block at a time and return the first byte that
- * matters, or @end. Nothing outside [at, end) is read.
+ * space between tokens; these functions cross it a block at a time and return the first relevant
+ * byte, or @end. Nothing outside [at, end) is read.
  *
  *   at ──16──▶──16──▶──16──▶─1─1─1▶ end        the last, partial block goes byte by byte
  *
@@ -161,20 +161,20 @@ static JSON_ALWAYS_INLINE const char *json_span_plain(const char *at, const char
 	return json_span(at, end, json_plain_stops, json_is_plain_stop);
 }
 
-/* Find the first quote or backslash inside a string that is not checked. */
+/* Find the first quote or backslash inside an unchecked string. */
 static JSON_ALWAYS_INLINE const char *json_span_quote(const char *at, const char *end)
 {
 	return json_span(at, end, json_quote_stops, json_is_quote_stop);
 }
 
-/* Between tokens: the first byte that is no white space (RFC 8259 §2). */
+/* Between tokens: the first byte other than white space (RFC 8259 §2). */
 static JSON_ALWAYS_INLINE const char *json_span_space(const char *at, const char *end)
 {
 	return json_span(at, end, json_space_stops, json_is_space_stop);
 }
 
-/* The first byte that is no decimal digit. Numbers are short, and a loop that is foreseen costs
- * less here than one that computes where the next token starts. */
+/* The first byte other than a decimal digit. Numbers are short, and a predicted loop costs less
+ * here than a computed start of the next token. */
 static JSON_ALWAYS_INLINE const char *json_span_digits(const char *at, const char *end)
 {
 	while (at < end && (unsigned char)(*at - '0') <= 9)

@@ -54,7 +54,7 @@ static const char *read_escape(
 	return NULL;
 }
 
-/* Return the byte after the characters above U+007F that start at @at, or NULL. */
+/* Return the byte after the characters above U+007F at @at, or NULL. */
 static const char *read_non_ascii(const char *at, const char *end, struct json_fault *fault)
 {
 	while (at < end && (unsigned char)*at > 0x7F) {

@@ -5,7 +5,7 @@
 
 #define ESCAPE_BYTES strlen("\\uXXXX")
 
-/* Return the code unit of the escape \uXXXX at @text, or -1: there is none. */
+/* Return the code unit of the escape \uXXXX at @text, or -1 without one. */
 static int read_unit_escape(const char *text, size_t size)
 {
 	int unit = 0;

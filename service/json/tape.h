@@ -10,7 +10,7 @@
 #include "util/cleanup.h"
 
 /*
- * A tape: the flat list of the tokens of one JSON text, which the reader (json/reader.h) makes.
+ * A tape: the flat list of the tokens of one JSON text, made by the reader (json/reader.h).
  *
  *   text   {"a": [1, "x"], "b": null}
  *
@@ -43,7 +43,7 @@ enum json_type {
 #define JSON_NON_ASCII 0x2u /* string: holds bytes above 0x7F (escapes not counted) */
 #define JSON_FRACTION  0x4u /* number: has a '.' or an exponent */
 
-/* The largest `count` of a token; a container with so many children has that many or more. */
+/* The largest `count` of a token; a container with this count has at least as many children. */
 #define JSON_COUNT_MAX 0xFFFFFFu
 
 struct json_token {
@@ -65,10 +65,10 @@ struct json_tape {
 	uint32_t tokens_max; /* a text with more is refused by the reader; 0: there is no bound */
 };
 
-/* The index of no token, which a lookup returns that finds nothing: the root is never a member. */
+/* The index of no token, returned by lookups without a find: the root is never a member. */
 #define JSON_NONE UINT32_C(0)
 
-/* Make room for @more tokens after the first @used ones, which are kept; tape->tokens may move. 0
+/* Make room for @more tokens after the first @used tokens, which are kept; tape->tokens may move. 0
  * or -ENOMEM. */
 int json_tape_reserve(struct json_tape *tape, uint32_t used, size_t more);
 
@@ -79,7 +79,7 @@ void json_tape_deinit(struct json_tape *tape);
  * must not keep its memory for ever. */
 void json_tape_recycle(struct json_tape *tape, uint32_t kept_tokens);
 
-/* Let the tape be one of an object without members. 0 or -ENOMEM. */
+/* Let the tape hold an object without members. 0 or -ENOMEM. */
 int json_tape_set_empty(struct json_tape *tape);
 
 /* Return the token at @index. */
@@ -93,7 +93,7 @@ static inline enum json_type json_type_at(const struct json_tape *tape, uint32_t
 	return (enum json_type)tape->tokens[index].type;
 }
 
-/* Return the bytes of the token as they are in the text: of a string, those between the quotes. */
+/* Return the raw bytes of the token in the text: of a string, the bytes between the quotes. */
 static inline const char *json_bytes(const struct json_tape *tape, uint32_t index)
 {
 	return tape->text + tape->tokens[index].offset;
@@ -146,7 +146,7 @@ uint32_t json_count(const struct json_tape *tape, uint32_t index);
 uint32_t json_find_sized(
 	const struct json_tape *tape, uint32_t object, const char *key, size_t size);
 
-/* As json_find_sized(), for a key that ends with a NUL. The length of a constant is counted by the
+/* As json_find_sized(), for a NUL-terminated key. The length of a constant is counted by the
  * compiler. */
 static inline uint32_t json_find(const struct json_tape *tape, uint32_t object, const char *key)
 {
@@ -161,11 +161,11 @@ bool json_string_equals(
 bool json_strings_equal(
 	const struct json_tape *a_tape, uint32_t a, const struct json_tape *b_tape, uint32_t b);
 
-/* Append the decoded string at @index, which may contain U+0000, to @out (see buffer_status). */
+/* Append the decoded string at @index, perhaps with U+0000, to @out (see buffer_status). */
 void json_string_decode(const struct json_tape *tape, uint32_t index, struct buffer *out);
 
-/* Return the decoded string as a new NUL-terminated text that the caller frees; NULL without
- * memory. @ret_size (may be NULL) gets its length, which is the only way to see a U+0000 inside. */
+/* Return the decoded string as a new NUL-terminated text, which the caller frees; NULL without
+ * memory. @ret_size (may be NULL) gets its length, the only way to see a U+0000 inside. */
 char *json_string_dup(const struct json_tape *tape, uint32_t index, size_t *ret_size);
 
 /* Return the number of code points of the decoded string at @index. */

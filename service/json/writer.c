@@ -35,7 +35,7 @@ static void write_escape(struct buffer *out, unsigned char c)
 	}
 }
 
-/* The inside of a string: runs that need nothing are copied whole. */
+/* The inside of a string: runs without characters to escape are copied whole. */
 static void write_characters(struct buffer *out, const char *text, size_t size)
 {
 	const char *end = text + size;

@@ -8,8 +8,8 @@
 #include "util/buffer.h"
 
 /*
- * JSON text by appending to a buffer: for messages whose shape the code knows. Commas and brackets
- * are the caller's (plain buffer_append_string); these functions write values that need care.
+ * JSON text by appending to a buffer: for messages of a known shape. Commas and brackets are the
+ * caller's (plain buffer_append_string); these functions write values in need of care.
  */
 
 /* Longest text of a double: "-2.2250738585072014e-308". */
@@ -22,25 +22,25 @@ void json_write_string(struct buffer *out, const char *text, size_t size);
 /* As json_write_string, for a NUL-terminated @text; NULL gives null. */
 void json_write_text(struct buffer *out, const char *text);
 
-/* As json_write_string, for bytes that may not be UTF-8: what is not becomes U+FFFD. */
+/* As json_write_string, for bytes of any kind: bytes other than UTF-8 become U+FFFD. */
 void json_write_bytes_lossy(struct buffer *out, const char *bytes, size_t size);
 
 void json_write_i64(struct buffer *out, int64_t value);
 void json_write_u64(struct buffer *out, uint64_t value);
 
-/* The shortest text that reads back the same, with ".0" where whole ("3.0", "1e+300"); locale does
- * not matter. @value must be finite. The float at its own precision. */
+/* The shortest text with the same value, with ".0" where whole ("3.0", "1e+300"); locale does not
+ * matter. @value must be finite. The float at its own precision. */
 void json_write_f64(struct buffer *out, double value);
 void json_write_f32(struct buffer *out, float value);
 
-/* `"key":` — a key that needs no escaping, and the colon. */
+/* `"key":` — a key without a need for escapes, and the colon. */
 void json_write_key(struct buffer *out, const char *key);
 
 /* The value at @index without white space between its tokens, else byte for byte. */
 void json_write_compact(struct buffer *out, const struct json_tape *tape, uint32_t index);
 
-/* Append the JSON text of @size bytes at @json, which the reader has taken, without white space,
- * for people and models: an escape of a character that needs none is that character. */
+/* Append the JSON text of @size bytes at @json, taken by the reader, without white space, for
+ * people and models: an unneeded escape becomes its character. */
 void json_write_readable(struct buffer *out, const char *json, size_t size);
 
 /* The value at @index indented by @indent spaces a level, for people. */
@@ -51,6 +51,6 @@ void json_write_indented(
 void json_pointer_append(struct buffer *pointer, const char *token, size_t size);
 void json_pointer_append_index(struct buffer *pointer, uint32_t index);
 
-/* Append `"key":` and the text (NULL gives null; bytes that are not UTF-8 become U+FFFD), after a
+/* Append `"key":` and the text (NULL gives null; bytes other than UTF-8 become U+FFFD), after a
  * comma unless it is the first member of its object. */
 void json_write_member_text(struct buffer *out, const char *key, const char *text);

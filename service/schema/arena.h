@@ -6,8 +6,8 @@
 #include "util/cleanup.h"
 
 /*
- * Memory that is taken in small pieces and given back all at once: a compiled schema is hundreds of
- * little structs with one owner and one lifetime. A zeroed struct is an empty arena.
+ * Memory taken in small pieces and given back all at once: a compiled schema is hundreds of little
+ * structs with one owner and one lifetime. A zeroed struct is an empty arena.
  */
 struct arena {
 	struct arena_chunk *chunks; /* the newest first */

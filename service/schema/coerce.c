@@ -9,7 +9,7 @@
 #include "util/array.h"
 
 /*
- * Replace strings by the values that they hold: many callers quote every value, and a model cannot
+ * Replace strings by the values they hold: many callers quote every value, and a model cannot
  * correct its serializer.
  *
  *   "25", "2.50"         ──▶ 25, 2.50      where a number is taken (an integer only if whole)
@@ -18,14 +18,14 @@
  *   "{\"a\": 1}", "[1]"  ──▶ {"a": 1}, [1] where an object or an array is
  *   null, "null"         ──▶ absent       where null is not taken, and the member is optional
  *
- * A value is replaced only when no schema that applies accepts its type, and no other values are:
- * "yes" is not true, and no value becomes a string. A branch of anyOf and oneOf applies if it is
- * the only one that accepts the type of the value.
+ * A value is replaced only when no applicable schema accepts its type, and no other values are:
+ * "yes" is not true, and no value becomes a string. A branch of anyOf and oneOf applies if no other
+ * branch accepts the type of the value.
  */
 struct coercion {
-	struct rewrite rewrite; /* first, so that one is the other */
+	struct rewrite rewrite; /* first, so the other two follow */
 	uint32_t root;
-	bool is_inside; /* a string that held JSON: its own changes are not reported */
+	bool is_inside; /* a string of JSON: the changes inside are not reported */
 	struct schema_report *changes;
 };
 
@@ -55,7 +55,7 @@ static bool applies(struct rewrite *rewrite, const struct node_applicator *appli
 	}
 }
 
-/* Report that the value at @index was taken as @what. */
+/* Report the value at @index as taken for @what. */
 static void add_change(struct coercion *coercion, uint32_t index, const char *what)
 {
 	const struct json_tape *tape = coercion->rewrite.context->tape;
@@ -81,7 +81,7 @@ static void add_change(struct coercion *coercion, uint32_t index, const char *wh
 		coercion->rewrite.error = -ENOMEM;
 }
 
-/* Write the container that the text at @inner holds, itself coerced. */
+/* Coerce and write the container in the text at @inner. */
 static void write_inner(
 	struct coercion *coercion, const struct json_tape *inner, struct rewrite_set set)
 {
@@ -96,8 +96,8 @@ static void write_inner(
 	context->tape = tape;
 }
 
-/* Read the JSON value that the string at @index holds, also one of Python's words, into @inner,
- * with @text as its memory. Return whether there is one. */
+/* Read the string at @index as a JSON value, or a word of Python, into @inner, with @text as
+ * memory. Return whether the string is a value. */
 static bool read_held(
 	struct rewrite *rewrite, uint32_t index, struct buffer *text, struct json_tape *inner)
 {
@@ -120,8 +120,8 @@ static bool read_held(
 	return r == 0 && text->size > 0;
 }
 
-/* Return whether the member that is replaced is declared by its name, and no schema of its object
- * requires it. The entry of a map is not: there null may be a value. */
+/* Return whether a schema declares the replaced member by its name, and no schema of the object
+ * requires it. A map declares no names: there null may be a value. */
 static bool is_optional(struct rewrite *rewrite, struct rewrite_set set)
 {
 	bool is_declared = false;
@@ -142,7 +142,7 @@ static bool is_optional(struct rewrite *rewrite, struct rewrite_set set)
 	return is_declared;
 }
 
-/* Take a null that no schema accepts as absent. */
+/* Take a null as absent where no schema accepts null. */
 static bool drop_null(struct rewrite *rewrite, uint32_t index, struct rewrite_set set)
 {
 	if (!is_optional(rewrite, set))

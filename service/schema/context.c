@@ -8,8 +8,8 @@
 #include "util/clock.h"
 
 /*
- * The state of a check: everything that it may need grows here and stays for the next one, so that
- * after the first few checks nothing is allocated any more.
+ * The state of a check: all of its memory grows here and stays for the next check, so after the
+ * first few checks nothing is allocated any more.
  */
 
 #define STACK_FIRST 64

@@ -9,13 +9,13 @@
 #include "util/buffer.h"
 
 /*
- * One check of one instance: the state that the walk carries, and its entry for the second pass.
+ * One check of one instance: the state of the walk, and its entry for the second pass.
  *
  * Marks. `unevaluatedProperties` and `unevaluatedItems` ask which members and elements the schemas
- * beside them have looked at. Only below a node that asks, a row of bits is carried, one per member
- * or element of the instance; keywords set bits in it. A branch that may fail without failing the
- * whole (anyOf, oneOf, if, dependent schemas are such, not is) gets a row of its own, which is
- * added to the one around it if the branch holds and forgotten if not:
+ * beside them have looked at. Only below a node that asks, a row of bits is carried, a bit per
+ * member or element of the instance; keywords set bits in it. A branch that may fail without
+ * failing the whole (in anyOf, oneOf, if, not, dependent schemas) gets a row of its own, added to
+ * the row around it if the branch holds, forgotten if not:
  *
  *   node with unevaluatedProperties        row A ◀─────────┐
  *     ├── properties, allOf, $ref            sets in A     │ if it holds: A |= B
@@ -23,9 +23,8 @@
  *
  * Everywhere else there is no row (MARKS_NONE), and nothing is marked.
  *
- * Stops. A check that costs too much ends at once and fails, also inside `not`: every function
- * returns false after a stop is noted, because no steps are left then, and the verdict reads the
- * stop last.
+ * Stops. A too costly check ends at once and fails, also inside `not`: every function returns false
+ * after a stop is noted, because no steps are left then, and the verdict reads the stop last.
  *
  * Steps. Work is paid for before it is done, in steps of about twenty nanoseconds: one per
  * subschema entered, member or element visited, name compared; more for reading long text. Steps
@@ -36,9 +35,9 @@
  *
  * So a check ends after the same number of steps everywhere, and by time when steps are slow.
  *
- * Time. A check and all that follows from it (coercion, explanation, defaults) have one budget: the
- * limit, and as long again as this machine takes to read the instance (schema/pace.h). A flat
- * instance costs about as much to check as to read, so that it passes on a slow machine, too.
+ * Time. A check and its consequences (coercion, explanation, defaults) have one budget: the limit,
+ * and as long again as this machine takes to read the instance (schema/pace.h). A flat instance
+ * costs about as much to check as to read, so it passes on a slow machine, too.
  */
 enum context_stop {
 	STOP_NONE,
@@ -51,7 +50,7 @@ enum context_stop {
 	STOP_MEMORY,
 };
 
-/* Steps that a check may take: so many, and some more for each token, up to a maximum. */
+/* The steps of a check: so many, and some more for each token, up to a maximum. */
 #define STEPS_BASE      1000000
 #define STEPS_PER_TOKEN 100
 #define STEPS_MAX       8000000
@@ -59,7 +58,7 @@ enum context_stop {
 /* The steps between two reads of the clock: less than a millisecond. */
 #define STEPS_PER_LOOK 32768
 
-/* Bytes of text that cost a step to read, and words of marks to clear or add. */
+/* Bytes of text read, and words of marks cleared or added, for one step. */
 #define BYTES_PER_STEP 16
 #define WORDS_PER_STEP 8
 
@@ -98,15 +97,15 @@ struct schema_context {
 void context_begin(
 	struct schema_context *context, const struct schema *schema, const struct json_tape *tape);
 
-/* The same for what follows from a check, in the rest of its time; a check that was stopped stays
- * so. */
+/* The same for the consequences of a check, in the rest of its time; a stopped check stays
+ * stopped. */
 void context_follow(
 	struct schema_context *context, const struct schema *schema, const struct json_tape *tape);
 
-/* Note that the check ends here. Returns false. */
+/* Stop the check. Returns false. */
 bool context_stop(struct schema_context *context, enum context_stop stop);
 
-/* Look at the clock; then as context_spend, which calls it when a slice is used up. */
+/* Look at the clock; then as context_spend, its caller when a slice is used up. */
 bool context_look(struct schema_context *context, uint64_t steps);
 
 /* Take @steps from what is left; false (a stop is noted) when there are not as many, or no time. */
@@ -118,7 +117,7 @@ static inline bool context_spend(struct schema_context *context, uint64_t steps)
 	return true;
 }
 
-/* Take the steps that it costs to read the number or string at @index. */
+/* Take the steps for reading the number or string at @index. */
 static inline bool context_spend_bytes(struct schema_context *context, uint32_t index)
 {
 	const struct json_token *token = json_at(context->tape, index);
@@ -138,7 +137,7 @@ static inline bool context_is_marked(
 	return context->marks[marks + at / 64] >> (at % 64) & 1;
 }
 
-/* Set the bit @at of the row @marks, if it is one. */
+/* Set the bit @at of the row @marks, unless that is MARKS_NONE. */
 static inline void context_mark(struct schema_context *context, uint32_t marks, uint32_t at)
 {
 	if (marks != MARKS_NONE)
@@ -149,8 +148,8 @@ static inline void context_mark(struct schema_context *context, uint32_t marks, 
 bool context_enter_scope(struct schema_context *context, const struct node *node);
 void context_leave_scope(struct schema_context *context);
 
-/* The node that a NODE_DYNAMIC_REF means in the scope as it is. A step is spent for each resource
- * entered; after a stop it is any. */
+/* The target of a NODE_DYNAMIC_REF in the present scope. A step is spent for each resource entered;
+ * after a stop any node is returned. */
 const struct node *context_find_dynamic(
 	struct schema_context *context, const struct node_applicator *applicator);
 

@@ -13,7 +13,7 @@
 /* Schemas are described this deep: an array of arrays of something. */
 #define DEPTH_MAX 4
 
-/* A description that has grown to this many bytes gets no more parts. */
+/* A description of at least this many bytes gets no more parts. */
 #define BYTES_MAX 600
 
 /* A longer value is shown with its escapes. */
@@ -22,10 +22,10 @@
 /* Parameters that a summary lists. */
 #define PARAMETERS_MAX 40
 
-/* The most names that describe an object. */
+/* The most names in the description of an object. */
 #define REQUIRED_MAX 4
 
-/* The most alternatives of a union that are described. */
+/* The most alternatives in the description of a union. */
 #define ALTERNATIVES_MAX 6
 
 /* A list names more values than DESCRIBE_LIST_MAX as long as they take no more bytes. */
@@ -235,7 +235,7 @@ static void describe_array(const struct node_array *array, unsigned int depth, s
 	}
 }
 
-/* Describe an object by its constants, which distinguish it from others, and its required names. */
+/* Describe an object by its distinguishing constants and its required names. */
 static void describe_object(
 	const struct node_object *object, unsigned int depth, struct buffer *out)
 {
@@ -284,8 +284,7 @@ static void describe_branches(const struct node_applicator *applicator, const ch
 	}
 }
 
-/* Describe the applicators of @node that state an expected value, and return whether there are
- * any. */
+/* Describe the applicators of @node with an expected value, and return whether there are any. */
 static bool describe_applicators(const struct node *node, unsigned int depth, struct buffer *out)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};

@@ -10,7 +10,7 @@
 #include "util/buffer.h"
 
 /*
- * Describe an expected or actual value in words that fit into a sentence: "an integer from 1 to
+ * Describe an expected or actual value in words for the middle of a sentence: "an integer from 1 to
  * 365", "one of "low", "high"", "the string "chair"". The text is one line of bounded length
  * without control characters, and does not show how the schema is written.
  */
@@ -27,17 +27,17 @@ static inline bool describe_takes_all(const struct node *node)
 	return node->types == NODE_ANY && node->deep == 0;
 }
 
-/* Describe the values that satisfy @node, with an article. */
+/* Describe the values allowed by @node, with an article. */
 void describe_node(const struct node *node, struct buffer *out);
 
-/* Describe the values that satisfy one of the branches of @applicator. */
+/* Describe the values allowed by a branch of @applicator. */
 void describe_alternatives(const struct node_applicator *applicator, struct buffer *out);
 
-/* Append @before and the `contentEncoding` of strings of @node, if it has one; return whether it
- * has. */
+/* Append @before and the `contentEncoding` of strings of @node, if there is one; return whether
+ * there is. */
 bool describe_encoding(const struct node *node, const char *before, struct buffer *out);
 
-/* The types that @node describes without naming them: {"minimum": 1} wants a number of that. */
+/* The types implied by the keywords of @node: {"minimum": 1} means a number. */
 unsigned int describe_implied_types(const struct node *node);
 
 /* The value at @index of @tape with the name of its type. */
@@ -52,9 +52,9 @@ void describe_name(const char *name, size_t size, struct buffer *out);
 /* `one of "a", "b"` or, of one value, the value: all values of @values, which belong to @node. */
 void describe_values(const struct node *node, const struct node_values *values, struct buffer *out);
 
-/* One line that lists the properties that the object @node describes takes; nothing where it is no
- * such object. */
+/* List the properties of the object described by @node in one line; append nothing for other
+ * nodes. */
 void describe_members(const struct node *node, struct buffer *out);
 
-/* Return the node that a lone reference leads to, which has the sections. */
+/* Return the target of a lone reference, the node with the sections. */
 const struct node *describe_target(const struct node *node);

@@ -47,7 +47,7 @@ static bool equal_arrays(const struct pair *pair, uint32_t a, uint32_t b)
 	return true;
 }
 
-/* The key of the object @b that equals the key @a of the other tape; @guess is tried first. */
+/* The key of the object @b equal to the key @a of the other tape; @guess is tried first. */
 static uint32_t find_key(const struct pair *pair, uint32_t a, uint32_t b, uint32_t guess)
 {
 	const struct json_tape *tape = pair->b_tape;
@@ -77,8 +77,8 @@ static bool equal_objects(const struct pair *pair, uint32_t a, uint32_t b)
 	return true;
 }
 
-/* Return the cost of comparing two scalars, when they are long: at most that of reading the shorter
- * one. */
+/* Return the cost of comparing two scalars, when they are long: at most the cost of reading the
+ * shorter scalar. */
 static uint64_t text_steps(const struct pair *pair, uint32_t a, uint32_t b)
 {
 	uint32_t a_size = json_at(pair->a_tape, a)->length;

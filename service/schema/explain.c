@@ -9,16 +9,16 @@
 #include "util/text.h"
 
 /*
- * The second pass: describe the violations of a rejected instance, for a person or a model that has
- * to correct it.
+ * The second pass: describe the violations of a rejected instance, for a person or a model to
+ * correct.
  *
- * It walks the nodes as the first pass does, asks that pass what holds, and goes on only where
- * something does not. So it finds every independent violation and none that follows from another: a
+ * It walks the nodes as the first pass does, asks the first pass which nodes hold, and goes on only
+ * below the others. So it finds every independent violation and no consequence of another one: a
  * value of the wrong type has no further violations, leftovers of unevaluated* are reported only
- * when all else holds, and a union has only those of the branch that was meant (union.c).
+ * when all else holds, and a union has only the violations of the intended branch (union.c).
  */
 
-/* The longest string that is read for a hint. */
+/* The longest string read for a hint. */
 #define HINT_BYTES_MAX 4096
 
 /* Append to a message where the string at @index holds what would be right without its quotes. */
@@ -51,7 +51,7 @@ static void hint_at_quotes(
 	buffer_append_string(out, ", without quotes");
 }
 
-/* The one of the strings of @node's enum that the string at @index is nearest to. */
+/* The string of @node's enum nearest to the string at @index. */
 static void hint_at_value(
 	struct schema_context *context, const struct node *node, uint32_t index, struct buffer *out)
 {
@@ -214,7 +214,7 @@ static void explain_not(struct explanation *explanation, const struct node *node
 	findings_add(&explanation->findings, index, &message);
 }
 
-/* A value that satisfies more than one branch, or else none. */
+/* A value for more than one branch, or else for none. */
 static void explain_one_of(struct explanation *explanation, const struct node *node,
 	const struct node_applicator *applicator, uint32_t index)
 {
@@ -290,7 +290,7 @@ static void explain_applicator(struct explanation *explanation, const struct nod
 	}
 }
 
-/* Explain the members that the other keywords of @node have left over; they all hold. */
+/* Explain the members left over by the other keywords of @node, all of which hold. */
 static void explain_unevaluated(
 	struct explanation *explanation, const struct node *node, uint32_t index)
 {
@@ -322,7 +322,7 @@ static void explain_unevaluated(
 	context->marks_used = row;
 }
 
-/* The section of the type that came. */
+/* The section of the actual type. */
 static void explain_sections(
 	struct explanation *explanation, const struct node *node, uint32_t index)
 {

@@ -8,11 +8,11 @@
 #include "schema/validate.h"
 
 /*
- * The second pass: describe the violations of an instance that the first pass has rejected.
+ * The second pass: describe the violations of an instance rejected by the first pass.
  *
- * It is a walk over a tree that calls itself, and its three files call each other: explain_node
- * (explain.c) explains an object by its members (explain_object.c) and an anyOf or oneOf by its
- * branches (union.c), and both explain nodes again.
+ * It is a recursive walk over a tree, and its three files call each other: explain_node (explain.c)
+ * explains an object by its members (explain_object.c) and an anyOf or oneOf by its branches
+ * (union.c), and both explain nodes again.
  */
 
 /* At no token null would have done as well. */
@@ -46,8 +46,7 @@ void explain_add(struct explanation *explanation, uint32_t index, const char *fo
 void explain_wanted(struct explanation *explanation, const struct node *node,
 	const struct buffer *wanted, uint32_t index);
 
-/* Find why the value at @index satisfies none of the branches of @applicator of @node. (In
- * union.c.) */
+/* Find why the value at @index satisfies no branch of @applicator of @node. (In union.c.) */
 void explain_union(struct explanation *explanation, const struct node *node,
 	const struct node_applicator *applicator, uint32_t index);
 
@@ -55,8 +54,8 @@ void explain_union(struct explanation *explanation, const struct node *node,
 void explain_object(
 	struct explanation *explanation, const struct node_object *object, uint32_t index);
 
-/* Add that nothing takes the member at @key of the object at @index. @object (may be NULL) is where
- * a name that was meant is looked for. */
+/* Add a violation: nothing takes the member at @key of the object at @index. @object (may be NULL)
+ * is searched for the intended name. */
 void explain_unexpected(struct explanation *explanation, const struct node_object *object,
 	uint32_t index, uint32_t key);
 

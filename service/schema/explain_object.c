@@ -6,11 +6,11 @@
 #include "util/text.h"
 
 /*
- * Objects in the second pass: missing names as one list; unknown names, each with the one that was
- * probably meant; and the members, in their order.
+ * Objects in the second pass: missing names as one list; unknown names, each with the name probably
+ * meant; and the members, in their order.
  */
 
-/* One finding that lists all required names that are not there. */
+/* One finding with all missing required names. */
 static void explain_missing(
 	struct explanation *explanation, const struct node_object *object, uint32_t index)
 {
@@ -47,7 +47,7 @@ static void explain_missing(
 	findings_add(&explanation->findings, index, &message);
 }
 
-/* The name in @names that the key at @key was probably meant to be, if it is not there as well. */
+/* The name in @names probably meant by the key at @key, unless the object has it as well. */
 static const struct key *find_near_name(
 	struct schema_context *context, uint32_t object, const struct key_set *names, uint32_t key)
 {
@@ -129,7 +129,7 @@ static void explain_unnamed(struct explanation *explanation, const struct node_o
 		explain_node(explanation, object->additional, key + 1);
 }
 
-/* The names of members that propertyNames does not take. */
+/* The names of members refused by propertyNames. */
 static void explain_name(
 	struct explanation *explanation, const struct node *node, uint32_t index, uint32_t key)
 {

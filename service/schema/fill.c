@@ -5,15 +5,14 @@
 #include "schema/validate.h"
 
 /*
- * Fill in defaults: the absent properties that have a default are appended after the last member of
- * an object. Branches apply when they hold. When two schemas have a default for one property, the
- * first is used. A schema whose mistakes are ignored may have defaults that do not satisfy it:
- * these are left out.
+ * Fill in defaults: the absent properties with a default are appended after the last member of an
+ * object. Branches apply when they hold. When two schemas have a default for one property, the
+ * first is used. A schema whose mistakes are ignored may have wrong defaults: these are left out.
  *
  * Write integers as their digits: 2.0 and 1e1 are integers to a schema, and to few programs.
  */
 struct fill {
-	struct rewrite rewrite; /* first, so that one is the other */
+	struct rewrite rewrite; /* first, so the other two follow */
 	bool is_changed;
 };
 
@@ -24,7 +23,7 @@ static bool applies(struct rewrite *rewrite, const struct node_applicator *appli
 	return validate_accepts(rewrite->context, node, index, MARKS_NONE);
 }
 
-/* Return whether the property at @place of @owner has a default that may be filled in. */
+/* Return whether the property at @place of @owner has a default to fill in. */
 static bool is_usable(const struct rewrite *rewrite, const struct node *owner, uint32_t place)
 {
 	struct schema_context *context = rewrite->context;

@@ -10,7 +10,7 @@
 
 /*
  * The findings of the second pass, in the order in which it makes them; the report has them in the
- * order of the instance. More are kept than are reported, because the last one may belong first.
+ * order of the instance. More are kept than reported, because the last finding may belong first.
  */
 #define FINDINGS_MAX 64
 
@@ -26,7 +26,7 @@ struct findings {
 	int error;    /* 0, or the first failure: -ENOMEM */
 };
 
-/* Add a finding at @token. @message is emptied; a finding that is there already is not added. */
+/* Add a finding at @token. @message is emptied; a second copy of a finding is not added. */
 void findings_add(struct findings *findings, uint32_t token, struct buffer *message);
 
 /* Forget all findings but the first @count. */

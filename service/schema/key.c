@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
-/* The bytes of a key that its two words do not hold are hashed, too: authors of schemas and senders
- * of instances could choose keys that differ in nothing else. */
+/* The bytes of a key beyond its two words are hashed, too: authors of schemas and senders of
+ * instances could choose keys with no other difference. */
 static uint32_t hash(const struct key *key, const struct siphash_key *secret)
 {
 	const uint64_t words[] = {key->head, key->tail, key->length};

@@ -10,14 +10,13 @@
 #include "util/siphash.h"
 
 /*
- * Sets of strings that instances are looked up in: the names of `properties`, the texts of an
- * `enum`.
+ * Sets of strings for lookups by instances: the names of `properties`, the texts of an `enum`.
  *
- * A key carries its first and its last eight bytes as words, so that comparisons are of integers
- * and names of up to sixteen bytes never touch memory again: compared byte by byte, a check of the
+ * A key carries its first and its last eight bytes as words, so comparisons are of integers, and
+ * names of up to sixteen bytes never touch memory again: compared byte by byte, a check of the
  * bench takes up to 27 % longer. The caller of many lookups in a row gives the place where it
  * expects the next key (after the last hit): objects mostly have the order of their schema, and
- * without that place a check takes 1.3 to 2.2 times as long. A set of more than KEY_LINEAR_MAX has
+ * without this guess a check takes 1.3 to 2.2 times as long. A set of more than KEY_LINEAR_MAX has
  * a hash table for other keys.
  */
 struct key {
@@ -41,10 +40,10 @@ struct key_set {
 /* No such key in the set. */
 #define KEY_NONE UINT32_MAX
 
-/* A length that no key of an instance has. */
+/* A length of no key of an instance. */
 #define KEY_NEVER UINT32_MAX
 
-/* Fill in the slots of @set, whose keys are there and differ. 0 or -ENOMEM. */
+/* Fill in the slots of @set, whose keys are set and differ. 0 or -ENOMEM. */
 int key_set_index(struct key_set *set, struct arena *arena);
 
 /* The place of @key in @set, or KEY_NONE, without a guess where it is. */

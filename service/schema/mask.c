@@ -3,11 +3,11 @@
 #include "schema/validate.h"
 
 /*
- * Hide the values that are `writeOnly` (JSON Schema validation, section 9.4): passwords and keys,
- * which a tool needs and no one may read. Branches apply when they hold, as for any annotation.
+ * Hide the `writeOnly` values (JSON Schema validation, section 9.4): passwords and keys, which a
+ * tool needs and no one may read. Branches apply when they hold, as for any annotation.
  */
 struct mask {
-	struct rewrite rewrite; /* first, so that one is the other */
+	struct rewrite rewrite; /* first, so the other two follow */
 	bool is_changed;
 };
 

@@ -17,7 +17,7 @@
  * a value has one type and needs no checks of the others:
  *
  *            ┌────────────── types: the types that may match (type, const, enum, in one mask)
- *            │   ┌────────── deep: the types that need more checks
+ *            │   ┌────────── deep: the types with more checks
  *   node ──┬─┴───┴─
  *          ├── values ···························· enum and const        ┐
  *          ├── number: bounds, multipleOf                                │ only the section of the
@@ -29,13 +29,13 @@
  *
  * So `{"type": "integer"}`, `true` and `false` are decided by two bit tests where they are used,
  * without a call. A subschema that is only a `$ref` is an alias: pointers to it point to its target
- * after linking. A subschema that is only an `anyOf` or `oneOf`, with a single branch that the type
- * does not decide (`anyOf: [X, null]`), runs only that branch.
+ * after linking. A subschema that is only an `anyOf` or `oneOf`, with a single branch not decided
+ * by the type (`anyOf: [X, null]`), runs only that branch.
  *
  * The property table holds the names of `properties` and `required` together. One walk over the
- * members of the instance finds each in the table (guessing that it follows the one before), counts
- * the required ones and checks the value. Keys of an instance are known to differ, so as many
- * required hits as there are required names means that all are there.
+ * members of the instance finds each in the table (guessing the entry after the last), counts the
+ * required members and checks the value. Keys of an instance are known to differ, so with as many
+ * required hits as required names, all are there.
  */
 
 /* Types of instances, one bit each. Whole numbers are a type of their own. */
@@ -43,7 +43,7 @@ enum node_type {
 	NODE_NULL = 1u << JSON_NULL,
 	NODE_FALSE = 1u << JSON_FALSE,
 	NODE_TRUE = 1u << JSON_TRUE,
-	NODE_FRACTION = 1u << JSON_NUMBER, /* a number that is not whole */
+	NODE_FRACTION = 1u << JSON_NUMBER, /* a fractional number */
 	NODE_STRING = 1u << JSON_STRING,
 	NODE_ARRAY = 1u << JSON_ARRAY,
 	NODE_OBJECT = 1u << JSON_OBJECT,
@@ -53,12 +53,12 @@ enum node_type {
 	NODE_ANY = 0xFF,
 };
 
-/* A size that no keyword bounds. */
+/* A size without a bound. */
 #define NODE_UNBOUNDED UINT32_MAX
 
 /* `enum` or `const`: the instance equals one of the values. */
 struct node_values {
-	struct key_set strings; /* the values that are strings */
+	struct key_set strings; /* the strings among the values */
 	const uint32_t *others; /* tokens in the node's source: numbers, arrays, objects */
 	uint32_t n_others;
 	uint32_t types;                 /* types of all values: decides null, false and true */
@@ -91,7 +91,7 @@ struct node_number {
 	bool is_short;
 	int64_t low, high;
 	int64_t floor_low, floor_high;
-	int64_t multiple; /* 0: no multipleOf, or one that is not a short whole number */
+	int64_t multiple; /* 0: no multipleOf, or not a short whole number */
 	struct node_bound bounds[NODE_BOUNDS];
 };
 
@@ -106,7 +106,7 @@ struct node_string {
 struct node_array {
 	uint32_t items_min, items_max;
 	bool is_unique;
-	bool contains_marks; /* 2020-12: items that `contains` matched are evaluated */
+	bool contains_marks; /* 2020-12: items matched by `contains` are evaluated */
 	uint32_t n_prefix;
 	struct node **prefix;
 	struct node *items; /* the schema of elements after the prefix, or NULL */
@@ -141,7 +141,7 @@ struct node_object {
 	uint32_t n_required;
 	uint32_t names_steps;             /* the cost of comparing all names, when they are long */
 	struct key_set names;             /* parallel to properties */
-	struct node_property *properties; /* and one more, which is equal to no key */
+	struct node_property *properties; /* and one more, equal to no key */
 	struct node *additional;          /* or NULL */
 	uint32_t n_patterns;
 	struct node_pattern_property *patterns;
@@ -160,7 +160,7 @@ enum node_applicator_kind {
 	NODE_IF,  /* nodes: if, then, else; the last two may be NULL */
 };
 
-/* A place that a `$dynamicRef` may mean. */
+/* A possible target of a `$dynamicRef`. */
 struct node_candidate {
 	uint32_t resource;
 	struct node *node;
@@ -170,8 +170,8 @@ struct node_applicator {
 	enum node_applicator_kind kind;
 	uint32_t n_nodes;
 	struct node **nodes;
-	/* NODE_DYNAMIC_REF: the candidates, in the order of their resources, shared by all that
-	 * name the same anchor; while compiling, the index of its name in the library */
+	/* NODE_DYNAMIC_REF: the candidates, in the order of their resources, shared by all
+	 * references to one anchor; while compiling, the index of its name in the library */
 	uint32_t n_candidates;
 	const struct node_candidate *candidates;
 	uint32_t name;
@@ -179,13 +179,13 @@ struct node_applicator {
 };
 
 struct node {
-	uint8_t types;     /* enum node_type: the types that may match */
-	uint8_t deep;      /* types that need more checks */
+	uint8_t types;     /* enum node_type: the possible types */
+	uint8_t deep;      /* types with more checks */
 	uint8_t leaf;      /* types whose checks are in one section: scalars, records */
 	uint8_t declared;  /* the types of `type` alone */
 	bool is_scoped;    /* needs the slow entry: unevaluated*, or the dynamic scope is watched */
 	bool is_alias;     /* is nothing but its one $ref */
-	uint16_t aliases;  /* that lead here one after the other, when it was first referred to */
+	uint16_t aliases;  /* leading here one after the other, at the first reference */
 	uint32_t resource; /* index of its schema resource */
 	bool is_write_only; /* `writeOnly`: its values are not shown */
 	const struct node_values *values;
@@ -194,7 +194,7 @@ struct node {
 	struct node_array *array;
 	struct node_object *object;
 	struct node_applicator *applicators;
-	const struct node *only; /* anyOf or oneOf of one branch, for all types that are deep */
+	const struct node *only; /* anyOf or oneOf of one branch, for all deep types */
 	struct node *unevaluated_items;
 	struct node *unevaluated_properties;
 	const struct source *source; /* its place in the source */
@@ -202,7 +202,7 @@ struct node {
 	struct node *next; /* all nodes of a schema, in the order of compiling */
 };
 
-/* A list of the patterns that a schema owns. */
+/* A list of the patterns of a schema. */
 struct owned_pattern {
 	struct pattern *pattern;
 	struct owned_pattern *next;
@@ -223,13 +223,13 @@ struct schema {
 /* Bounds on what a schema may be. */
 #define SCHEMA_DEPTH_MAX      256    /* subschemas inside each other */
 #define SCHEMA_SUBSCHEMAS_MAX 131072 /* nodes */
-#define SCHEMA_ALIASES_MAX    256    /* subschemas that are nothing but a `$ref`, in a row */
+#define SCHEMA_ALIASES_MAX    256    /* subschemas of nothing but a `$ref`, in a row */
 #define SCHEMA_DYNAMIC_MAX    1024   /* dynamic anchors */
 #define SCHEMA_RESOURCES_MAX  4096   /* schemas with a URI of their own */
 #define SCHEMA_URI_BYTES_MAX  2048   /* the length of one */
 
 /* Return the type bit of the value at @index, for a node that accepts @types. The digits after the
- * point are read only when whole numbers are distinguished from others. */
+ * point are read only for a node with different rules for whole numbers. */
 static inline unsigned int node_type_of(
 	const struct json_tape *tape, uint32_t index, unsigned int types)
 {

@@ -10,8 +10,8 @@
 /* Texts up to this many bytes fit a 64-bit integer whatever their digits are. */
 #define SHORT_BYTES 18
 
-/* The number at @index as its floor and whether something is above it; false where the text is too
- * long for that, or has an exponent. */
+/* The number at @index as its floor, and whether there is a fraction; false if the text is too
+ * long, or has an exponent. */
 static inline bool read_short(
 	const struct json_tape *tape, uint32_t index, int64_t *ret_floor, bool *ret_has_fraction)
 {

@@ -12,9 +12,9 @@
  * counts. tests/bench/worst prints what plain instances cost beside it.
  */
 
-/* Tokens of the text that is read, and of the smallest instance for which that matters. */
+/* Tokens of the text to read, and of the smallest instance for which the pace matters. */
 #define PACE_TOKENS 32768
 #define PACE_ROUNDS 3
 
-/* Return the thread's time, in nanoseconds, that reading a text of @n_tokens takes here. */
+/* Return the thread's time, in nanoseconds, for reading a text of @n_tokens here. */
 uint64_t pace_reading_ns(uint32_t n_tokens);

@@ -14,13 +14,13 @@
  *                       └─ under way: it contains itself ──▶ gets a number; next pass:
  *                                                           {"$ref": "#/$defs/rN"}, and a definition rN
  *
- * A pass that has found a new target which contains itself is written again; so there are as many
- * passes as there are such targets at most, and PASSES_MAX. A schema that fails in this way has a
- * number for every target: that takes one pass, and about the bytes of the schema.
+ * A pass with a new target which contains itself is written again; so there are as many passes as
+ * there are such targets at most, and PASSES_MAX. Such a schema has a number for every target: this
+ * takes one pass, and about the bytes of the schema.
  */
 
 #define DEPTH_MAX      64   /* references in one another, and levels of a schema, when inlined */
-#define REFERENCES_MAX 1024 /* in one pass that inlines */
+#define REFERENCES_MAX 1024 /* in one inlining pass */
 #define RECURSIVE_MAX  32
 #define PASSES_MAX     8
 #define LEVELS_MAX     1024 /* levels of a schema in any case */
@@ -36,12 +36,13 @@ struct writer {
 	bool shares;        /* every target of a reference is a definition */
 	bool fails;         /* the written text is not used */
 	bool is_other;      /* a schema is no object, or of another draft */
-	bool is_incomplete; /* a new target that contains itself was found */
+	bool is_incomplete; /* a new recursive target was found */
 	unsigned int n_references;
 	unsigned int depth;
-	struct place under_way[DEPTH_MAX]; /* the targets that are being written */
+	struct place under_way[DEPTH_MAX]; /* the targets under way */
 	unsigned int n_under_way;
-	uint32_t *numbers;     /* by token: the number of its definition, from 1; 0: it is none */
+	uint32_t *numbers;     /* by token: the number of its definition, from 1; 0: no
+	                        * definition */
 	struct place *defined; /* the definitions in the order of their numbers */
 	uint32_t n_defined;
 };
@@ -79,8 +80,7 @@ static void begin_copied_member(struct writer *writer, uint32_t key, bool *is_fi
 
 /* ── references ──────────────────────────────────────────────────────────────────────────────── */
 
-/* Return the token of the text of the reference that the object at @schema is or has, or
- * JSON_NONE. */
+/* Return the token of the reference's text in the object at @schema, or JSON_NONE. */
 static uint32_t find_reference(const struct writer *writer, const struct place *schema)
 {
 	uint32_t at = json_find(writer->tape, schema->token, "$ref");
@@ -134,7 +134,7 @@ static void define(struct writer *writer, const struct place *target)
 	writer->is_incomplete = true;
 }
 
-/* Write the schema at @target, noting that it is under way. */
+/* Write the schema at @target, marked as under way meanwhile. */
 static void write_target(struct writer *writer, const struct place *target)
 {
 	if (writer->shares) {
@@ -181,7 +181,7 @@ static bool is_unknown_left_out(
 	       keyword_find(writer->tape, key, &other) != KEYWORD_NONE;
 }
 
-/* Return whether the @keyword only helps references, or is one. */
+/* Return whether the @keyword is a reference, or only helps references. */
 static bool is_for_references(enum keyword keyword)
 {
 	return keyword == KEYWORD_REF || keyword == KEYWORD_DYNAMIC_REF || keyword == KEYWORD_ID ||
@@ -248,7 +248,8 @@ static void write_map(struct writer *writer, const struct place *schema, uint32_
 	buffer_append_char(writer->out, '}');
 }
 
-/* Write the array at @items, the schemas of the first elements, and the one of the others. */
+/* Write the array at @items, the schemas of the first elements, and the schema of all further
+ * elements. */
 static void write_prefix(
 	struct writer *writer, const struct place *schema, uint32_t items, bool *is_first)
 {
@@ -265,8 +266,8 @@ static void write_prefix(
 		buffer_append_string(writer->out, "{}");
 }
 
-/* Write the dependencies at @object whose values are arrays, or those that are schemas, as the
- * member @name, unless the schema has one. */
+/* Write the dependencies at @object with arrays, or with schemas, as the member @name, unless the
+ * schema has such a member. */
 static void write_dependencies_of(struct writer *writer, const struct place *schema,
 	uint32_t object, bool are_arrays, bool *is_first)
 {
@@ -322,7 +323,7 @@ static void write_keyword(struct writer *writer, const struct place *schema, enu
 		json_write_compact(writer->out, writer->tape, key + 1);
 }
 
-/* Write the member at @key of the object at @schema, if it is one that is written. */
+/* Write the member at @key of the object at @schema, unless the portable form leaves it out. */
 static void write_portable_member(
 	struct writer *writer, const struct place *schema, uint32_t key, bool *is_first)
 {
@@ -347,8 +348,8 @@ static void write_portable_member(
 	write_keyword(writer, schema, keyword, key, is_first);
 }
 
-/* Write the members of the object at @schema, but `allOf` if @has_all, and none that the object at
- * @others (or JSON_NONE) has. */
+/* Write the members of the object at @schema, but `allOf` if @has_all, and no member with a key of
+ * the object at @others (or JSON_NONE). */
 static void write_members(struct writer *writer, const struct place *schema, uint32_t others,
 	bool has_all, bool *is_first)
 {
@@ -379,7 +380,7 @@ static void write_members(struct writer *writer, const struct place *schema, uin
 /* The members beside a reference. */
 enum siblings {
 	SIBLINGS_NONE,        /* or they do not count, as in draft-07 */
-	SIBLINGS_ANNOTATIONS, /* they may replace those of the target */
+	SIBLINGS_ANNOTATIONS, /* they may replace annotations of the target */
 	SIBLINGS_ANY,
 };
 
@@ -405,8 +406,7 @@ static enum siblings find_siblings(const struct writer *writer, const struct pla
 	return found;
 }
 
-/* Write the members of @schema with @target, to which it refers, as one more schema of its
- * `allOf`. */
+/* Write the members of @schema with its target @target as an additional schema of `allOf`. */
 static void write_with_all(
 	struct writer *writer, const struct place *schema, const struct place *target)
 {
@@ -429,7 +429,7 @@ static void write_with_all(
 	buffer_append_string(writer->out, "]}");
 }
 
-/* Write the members of @schema, annotations, and those of @target that they do not replace. */
+/* Write the members of @schema, annotations, and the members of @target not replaced by them. */
 static void write_merged(
 	struct writer *writer, const struct place *schema, const struct place *target)
 {
@@ -447,8 +447,8 @@ static void write_merged(
 	buffer_append_char(writer->out, '}');
 }
 
-/* Write the object at @schema without its reference; with the one to the definition @number, unless
- * that is 0. */
+/* Write the object at @schema without its reference; with a reference to the definition @number,
+ * unless @number is 0. */
 static void write_portable_object(
 	struct writer *writer, const struct place *schema, uint32_t number)
 {

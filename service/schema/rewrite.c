@@ -28,7 +28,7 @@ static void push(struct rewrite *rewrite, const struct node *node)
 	rewrite->nodes[rewrite->count++] = node;
 }
 
-/* Expand the branches of @applicator that apply to the value at @index. */
+/* Expand the applicable branches of @applicator for the value at @index. */
 static void expand_branches(
 	struct rewrite *rewrite, const struct node_applicator *applicator, uint32_t index)
 {
@@ -69,7 +69,7 @@ static void expand_applicator(
 	}
 }
 
-/* Push @node and everything that it applies to the same value. */
+/* Push @node and every schema applied by it to the same value. */
 static void expand(struct rewrite *rewrite, const struct node *node, uint32_t index)
 {
 	struct schema_context *context = rewrite->context;
@@ -239,7 +239,7 @@ int rewrite_end(struct rewrite *rewrite)
 	free(rewrite->nodes);
 	if (rewrite->context->stop == STOP_MEMORY || rewrite->error < 0)
 		return -ENOMEM;
-	/* A value that was skipped may lack a default, or be a string still. */
+	/* A skipped value may lack a default, or be a string still. */
 	return rewrite->context->stop != STOP_NONE ? SCHEMA_E_UNCHECKED
 						   : buffer_status(rewrite->out);
 }

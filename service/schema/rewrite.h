@@ -8,8 +8,8 @@
 #include "util/buffer.h"
 
 /*
- * Copy an instance with changes that its schema asks for: the common part of filling in
- * defaults, coercing and masking.
+ * Copy an instance with changes asked for by its schema: the common part of filling in defaults,
+ * coercing and masking.
  *
  * The text is copied unchanged; a rewriter may replace a value, and add to an object after its last
  * member:
@@ -18,9 +18,9 @@
  *    ────────────▲  ▲         ▲
  *                1  ,"e":2    ,"d":"…"
  *
- * The schemas that apply to a value are not one node but a set: those of its parent's set that
- * describe it, each with its references, all of allOf, and the branches of anyOf, oneOf and if that
- * the rewriter finds to apply. The sets of the values on the way from the root are on one stack.
+ * The schemas of a value are not one node but a set: the ones in its parent's set for this value,
+ * each with its references, all of allOf, and the branches of anyOf, oneOf and if found applicable
+ * by the rewriter. The sets of the values on the way from the root are on one stack.
  */
 
 /* The nodes of one value: a part of the stack. */
@@ -36,7 +36,7 @@ struct rewrite {
 	uint32_t count;
 	uint32_t capacity;
 	int error;                 /* 0, or the first failure */
-	uint32_t key;              /* the key of the value that is replaced; 0: it is no member */
+	uint32_t key;              /* the key of the replaced value; 0: it is no member */
 	struct rewrite_set parent; /* the nodes of its object */
 	bool is_dropped;           /* replace() has left the member out */
 

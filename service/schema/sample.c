@@ -15,7 +15,7 @@
 /* Values are made this deep. */
 #define DEPTH_MAX 8
 
-/* A sample that has grown to this many bytes gets no more parts. */
+/* A sample of at least this many bytes gets no more parts. */
 #define BYTES_MAX 4096
 
 /* The most elements of an array. */
@@ -26,7 +26,7 @@ static const char text[] = "text ";
 
 static void make_value(const struct node *node, unsigned int depth, struct buffer *out);
 
-/* Append the value that the schema of @node itself gives. Return whether it gives one. */
+/* Append the value given by the schema of @node itself. Return whether there is a value. */
 static bool make_given(const struct node *node, struct buffer *out)
 {
 	const struct json_tape *tape = &node->source->tape;
@@ -166,7 +166,7 @@ static void make_object(const struct node_object *object, unsigned int depth, st
 	buffer_append_char(out, '}');
 }
 
-/* Append a value of the first of the types in @types that a person would give. */
+/* Append a value of the first type in @types, in the order of a person's preference. */
 static void make_typed(
 	const struct node *node, unsigned int types, unsigned int depth, struct buffer *out)
 {
@@ -184,7 +184,7 @@ static void make_typed(
 		buffer_append_string(out, types & NODE_FALSE ? "false" : "null");
 }
 
-/* Return the branch of the applicators of @node that a value has to follow, or NULL. */
+/* Return the branch of the applicators of @node for a value to follow, or NULL. */
 static const struct node *find_branch(const struct node *node)
 {
 	for (const struct node_applicator *a = node->applicators; a; a = a->next) {

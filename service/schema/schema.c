@@ -133,7 +133,7 @@ static int check_default(struct compiler *compiler, struct schema_context *conte
 		"the default does not satisfy its schema: ", &report);
 }
 
-/* Refuse the schema when it has taken too long to check its defaults up to that of @node. */
+/* Refuse the schema if the check of its defaults, up to the default of @node, took too long. */
 static int check_time(struct compiler *compiler, const struct node *node, uint64_t *end_ns)
 {
 	if (!clock_is_up(end_ns, DEFAULTS_NS_MAX))

@@ -14,12 +14,12 @@
 /* The most alternatives of a type. */
 #define ALTERNATIVES_MAX 6
 
-/* Parameters and alternatives that begin after so many bytes are left out. */
+/* Parameters and alternatives beyond so many bytes are left out. */
 #define BYTES_MAX 600
 
 static void write_type(const struct node *node, unsigned int depth, struct buffer *out);
 
-/* Return whether @types, alternatives that `|` separates, has the alternative @text. */
+/* Return whether @types, alternatives separated by `|`, has the alternative @text. */
 static bool has_alternative(const char *types, size_t size, const struct buffer *text)
 {
 	const char *end = types + size;
@@ -35,8 +35,8 @@ static bool has_alternative(const char *types, size_t size, const struct buffer 
 	return false;
 }
 
-/* Append an alternative, unless the type that begins at @start has it. Return whether there is room
- * for another one. */
+/* Append an alternative, unless the type at @start has it. Return whether there is room for one
+ * more. */
 static bool write_alternative(
 	const struct buffer *text, size_t start, uint32_t *n_written, struct buffer *out)
 {
@@ -113,7 +113,7 @@ static void write_array_type(const struct node *node, unsigned int depth, struct
 	buffer_append_string(out, is_union ? ")" : "");
 }
 
-/* Append the types of @types. Strings that hold bytes are called by their encoding. */
+/* Append the types of @types. Strings of encoded bytes are called by their encoding. */
 static void write_types(
 	const struct node *node, unsigned int types, unsigned int depth, struct buffer *out)
 {
@@ -167,7 +167,7 @@ static void write_type(const struct node *node, unsigned int depth, struct buffe
 	write_types(node, types, depth, out);
 }
 
-/* Append the members of an object of @node. @has_defaults: mark those that may be absent. */
+/* Append the members of an object of @node. @has_defaults: mark the optional members. */
 static void write_members(const struct node *node, bool has_defaults, struct buffer *out)
 {
 	const struct node_object *object = node->object;

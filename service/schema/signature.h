@@ -14,7 +14,7 @@
  * one line of bounded length. It may hold control characters of the schema's author.
  */
 
-/* Append the parameters that an object of @schema has: `a: integer, b: integer`. */
+/* Append the parameters of an object of @schema: `a: integer, b: integer`. */
 void signature_write_parameters(const struct schema *schema, struct buffer *out);
 
 /* Append what a result of @schema is: its members like parameters, or its type. */

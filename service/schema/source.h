@@ -11,13 +11,13 @@ struct child_index;
 struct node;
 
 /*
- * A document with schemas, copied so that it lives as long as the schemas that are compiled from
- * it: messages quote its text, defaults are taken from it, constants are compared with its tokens.
+ * A document with schemas, copied to live as long as the schemas compiled from it: messages quote
+ * the text, defaults are copied from it, constants are compared with tokens.
  */
 struct source {
 	const char *uri;       /* under which it was registered; "" for the schema itself */
 	struct json_tape tape; /* tape of the copy: the root is token 0; memory of the arena */
-	size_t offset;         /* offset of the root's text in the tape that it was copied from */
+	size_t offset;         /* offset of the root's text in the copied tape */
 	struct node **nodes;   /* by token: the node compiled from there, or NULL */
 	uint32_t *resources;   /* by token: index + 1 of the resource with this root */
 	struct child_index **indexes; /* by token, or NULL (schema/children) */

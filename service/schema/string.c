@@ -53,7 +53,7 @@ bool validate_matches(struct schema_context *context, const struct pattern *patt
 	return context_stop(context, STOP_PATTERN);
 }
 
-/* Take the steps that it costs to check a text of @size bytes by @format. */
+/* Take the steps for checking a text of @size bytes by @format. */
 static bool spend_format(struct schema_context *context, const struct format *format, size_t size)
 {
 	unsigned int price = format->price > 0 ? format->price : 1;

@@ -5,15 +5,15 @@
 #include "schema/explain.h"
 
 /*
- * Explain anyOf and oneOf when no branch holds: find the branch that was meant.
+ * Explain anyOf and oneOf when no branch holds: find the intended branch.
  *
- *   no branch takes the type that came        all alternatives are listed
- *   one does                                  that one is explained ("or null" is added where
- *                                             null would have done)
- *   several objects with different tags       the one whose tag came; if none, the tags
+ *   no branch takes the actual type           all alternatives are listed
+ *   one does                                  this branch is explained ("or null" is added
+ *                                             where null would have done)
+ *   several objects with different tags       the object with the actual tag; else the tags
  *   several otherwise                         all alternatives are listed
  *
- * A tag is a property that is a constant (or an enum) in every one of the branches.
+ * A tag is a property that is a constant (or an enum) in every branch.
  */
 
 static const struct node *find_property(const struct node *node, const struct key *name)
@@ -27,7 +27,7 @@ static const struct node *find_property(const struct node *node, const struct ke
 	return place == KEY_NONE ? NULL : node->object->properties[place].node;
 }
 
-/* The branches that take the type of the value at @index. */
+/* The branches for the type of the value at @index. */
 struct branches {
 	const struct node *nodes[DESCRIBE_LIST_MAX];
 	uint32_t count;
@@ -54,7 +54,7 @@ static struct branches find_branches(
 	return branches;
 }
 
-/* A property that every branch fixes to values, or NULL. */
+/* A property with fixed values in every branch, or NULL. */
 static const struct key *find_tag(const struct branches *branches)
 {
 	const struct node *first = describe_target(branches->nodes[0]);
@@ -74,8 +74,8 @@ static const struct key *find_tag(const struct branches *branches)
 	return NULL;
 }
 
-/* "must be one of …": the tags of all branches. @index is the tag that came, or the object without
- * one. */
+/* "must be one of …": the tags of all branches. @index is the actual tag, or the object without a
+ * tag. */
 static void explain_tag(struct explanation *explanation, const struct branches *branches,
 	const struct key *tag, uint32_t index, bool is_missing)
 {
@@ -101,7 +101,7 @@ static void explain_tag(struct explanation *explanation, const struct branches *
 	findings_add(&explanation->findings, index, &message);
 }
 
-/* Explain objects that a tag distinguishes. Return false when there is no tag. */
+/* Explain objects with a distinguishing tag. Return false without a tag. */
 static bool explain_tagged(
 	struct explanation *explanation, const struct branches *branches, uint32_t index)
 {

@@ -9,9 +9,9 @@
 #include "util/siphash.h"
 
 /*
- * uniqueItems in linear time: every element gets a hash that equal values share and no sender can
- * predict (util/siphash), and is entered into a table; only elements of one hash are compared. Few
- * elements are compared each with each, which is faster.
+ * uniqueItems in linear time: every element gets a hash, shared by equal values and predictable for
+ * no sender (util/siphash), and is entered into a table; only elements of one hash are compared.
+ * Few elements are compared each with each, which is faster.
  *
  *   element ─▶ hash ─▶ slot ─┬─ free ─────────────▶ entered there
  *                            ├─ another hash ─────▶ the next slot
@@ -20,13 +20,13 @@
 
 #define UNIQUE_PAIRWISE_MAX 12
 
-/* An entry of the table, which has a power of two of them and is at most half full. */
+/* An entry of the table, which has a power of two entries and is at most half full. */
 struct unique_entry {
-	uint32_t tag;     /* the half of the hash that does not place the entry */
+	uint32_t tag;     /* the half of the hash not used to place the entry */
 	uint32_t element; /* its token; 0 (no element is the root) where the entry is free */
 };
 
-/* Entries: of the smallest table, and of the largest that is kept for the next check. */
+/* Entries: of the smallest table, and of the largest table kept for the next check. */
 #define UNIQUE_FIRST 64
 #define UNIQUE_KEPT  16384
 
@@ -42,7 +42,7 @@ static void add_word(struct siphash *hash, uint64_t word)
  * secret number. */
 static uint64_t reduce_power(const struct decimal *decimal, const struct siphash_key *secret)
 {
-	/* Sixty bits, so that ten times a remainder fits. */
+	/* Sixty bits: ten times a remainder fits. */
 	uint64_t modulus = (secret->words[0] >> 5) | UINT64_C(1) << 59;
 	uint64_t point = (uint64_t)(decimal->point < 0 ? -decimal->point : decimal->point);
 	uint64_t power = 0;

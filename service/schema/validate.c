@@ -14,10 +14,9 @@
  *      │ ───── type not in node->deep ───▶ yes, without a call
  *      │ ───── type in node->leaf ──┬────▶ its section: values, bounds, lengths, pattern
  *      ▼                            └────▶ record: an object of which only names decide
- *   check ──▶ values ──▶ the section of the type that came ──▶ applicators
+ *   check ──▶ values ──▶ the section of the actual type ──▶ applicators
  *
- * Only records and check_node() count depth: a value that is decided before them has no children to
- * visit.
+ * Only records and check_node() count depth: a value decided before them has no children to visit.
  */
 
 /* Inlining makes every call of the walk more expensive, so the rare paths are kept out of it. */
@@ -40,8 +39,7 @@ static const uint8_t type_bits[16] = {
 	[JSON_OBJECT] = NODE_OBJECT,
 };
 
-/* The number at @index, written with a fraction or an exponent, for a node that does not take what
- * is not whole. */
+/* The number at @index, written with a fraction or an exponent, for a node without fractions. */
 OUT_OF_LINE static bool accepts_whole(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
 {
@@ -85,7 +83,7 @@ static void mark_from(struct schema_context *context, uint32_t marks, uint32_t f
 		context_mark(context, marks, at);
 }
 
-/* accepts() with marks of its own, which are kept only if it holds. */
+/* accepts() with marks of its own, kept only if the schema holds. */
 OUT_OF_LINE static bool accepts_branch(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
 {
@@ -194,7 +192,8 @@ static bool check_unnamed(struct schema_context *context, const struct node_obje
 	return accepts(context, object->additional, key + 1, MARKS_NONE);
 }
 
-/* Take @steps into a value; false (a stop is noted) when that is too many or too deep. */
+/* Take @steps into a value; false (a stop is noted) if there are too many, or the value is too
+ * deep. */
 static inline bool enter(struct schema_context *context, uint64_t steps)
 {
 	if (!context_spend(context, steps))
@@ -205,7 +204,7 @@ static inline bool enter(struct schema_context *context, uint64_t steps)
 	return true;
 }
 
-/* The property that the key at @key names, or NULL. */
+/* The property named by the key at @key, or NULL. */
 OUT_OF_LINE static const struct node_property *find_property(
 	struct schema_context *context, const struct node_object *object, uint32_t key)
 {
@@ -214,8 +213,8 @@ OUT_OF_LINE static const struct node_property *find_property(
 	return at != KEY_NONE ? &object->properties[at] : NULL;
 }
 
-/* Whether the object at @index lacks the first required property from @expected up to @came, which
- * came in its stead. *@is_ordered: nothing that was skipped came elsewhere. */
+/* Whether the object at @index lacks the first required property from @expected up to @came, found
+ * in its stead. *@is_ordered: no skipped name came elsewhere. */
 OUT_OF_LINE static bool lacks_skipped(const struct json_tape *tape, uint32_t index,
 	const struct node_property *expected, const struct node_property *came, bool *is_ordered)
 {
@@ -232,8 +231,8 @@ OUT_OF_LINE static bool lacks_skipped(const struct json_tape *tape, uint32_t ind
 
 /* The walk over the members where names alone decide: `properties`, `required` and
  * `additionalProperties`, nothing marked. Members mostly come in the order of the table, so a
- * required one that is skipped is most likely missing: it is searched for before any later value is
- * checked. This search is made once; an object in another order is then walked as it is. */
+ * skipped required member is most likely missing: it is searched for before any later value is
+ * checked. This search is made once; an object in another order is then walked in its own order. */
 static bool check_named(
 	struct schema_context *context, const struct node_object *object, uint32_t index)
 {
@@ -285,7 +284,7 @@ static bool check_record(
 	return holds;
 }
 
-/* The walk over the members with all that there is. */
+/* The walk over the members with all keywords. */
 OUT_OF_LINE static bool check_members(struct schema_context *context,
 	const struct node_object *object, uint32_t index, uint32_t marks)
 {
@@ -514,7 +513,7 @@ static bool check_rest(
 	return true;
 }
 
-/* The node that has what is left over of the value at @index, or NULL. */
+/* The node for the rest of the value at @index, or NULL. */
 static const struct node *unevaluated_node(
 	const struct schema_context *context, const struct node *node, uint32_t index)
 {
@@ -528,7 +527,7 @@ static const struct node *unevaluated_node(
 	}
 }
 
-/* A node that asks what was evaluated: with a row of its own, added to @marks if it holds. */
+/* A node with unevaluated*: with a row of its own, added to @marks if the node holds. */
 static bool check_evaluated(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
 {
@@ -597,7 +596,7 @@ bool validate_accepts_alone(struct schema_context *context, const struct node *n
 	return check_leaf(context, node, index);
 }
 
-/* Return what a pass that has begun comes to. */
+/* Return the outcome of the pass under way. */
 static int finish_pass(struct schema_context *context, const struct schema *schema, uint32_t value)
 {
 	bool holds =

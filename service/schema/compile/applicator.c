@@ -9,10 +9,10 @@
 /*
  * Keywords that apply other schemas to the same instance: references, combinations, conditions.
  *
- * `$dynamicRef` (core section 8.2.3.2) means one place of many: it names a dynamic anchor, and the
- * outermost resource on the way to it that has an anchor of that name is meant. The resources that
- * can be on the way are those that something was compiled from; with one candidate it is an
- * ordinary `$ref`, and only with several the validator has to watch the way.
+ * `$dynamicRef` (core section 8.2.3.2) means one place of many: it names a dynamic anchor, and
+ * means the outermost resource on the way with an anchor of this name. Only resources from which
+ * something was compiled can be on the way; with one candidate it is an ordinary `$ref`, and only
+ * with several the validator has to watch the way.
  */
 
 static struct node_applicator *add_applicator(

@@ -14,7 +14,7 @@
 /* A member the members of an object in its table, which has a power of two of entries, at most half
  * of them in use. */
 struct member {
-	uint32_t tag; /* the half of the name's hash that does not place the entry */
+	uint32_t tag; /* the half of the name's hash not used to place the entry */
 	uint32_t key; /* token of the name; 0 where the entry is free */
 };
 

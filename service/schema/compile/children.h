@@ -7,13 +7,13 @@
 #include "schema/source.h"
 
 /*
- * The members and elements of a source by name and by number, for JSON Pointers. A container of few
- * is searched; one of many gets an index when it is asked for the first time, so that a thousand
- * references into one `$defs` cost a thousand times one reference, not a million.
+ * The members and elements of a source by name and by number, for JSON Pointers. A small container
+ * is searched; a large one gets an index at the first lookup, so a thousand references into one
+ * `$defs` cost a thousand times one reference, not a million.
  */
 
-/* The child of @container that the @size bytes at @token, one reference token of a JSON Pointer
- * (RFC 6901 section 4) with its escapes decoded, name; JSON_NONE: there is none. 0 or -ENOMEM. */
+/* The child of @container named by the @size bytes at @token, one reference token of a JSON Pointer
+ * (RFC 6901 section 4) with its escapes decoded; JSON_NONE without such a child. 0 or -ENOMEM. */
 int children_find(struct source *source, uint32_t container, const char *token, size_t size,
 	uint32_t *ret_child);
 

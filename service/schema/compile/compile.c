@@ -8,14 +8,14 @@
 #include "schema/compile/sections.h"
 #include "util/array.h"
 
-/* Note that the values of the subschema are not shown. */
+/* Mark the values of the subschema as hidden. */
 static void hide_values(struct subschema *subschema)
 {
 	subschema->node->is_write_only = true;
 	subschema->compiler->schema->has_write_only = true;
 }
 
-/* Note the place of each keyword that has an effect here. */
+/* Note the place of each keyword with an effect here. */
 static void find_keywords(struct subschema *subschema)
 {
 	const struct json_tape *tape = subschema->tape;
@@ -43,7 +43,7 @@ static void find_keywords(struct subschema *subschema)
 	}
 }
 
-/* The types for which the mask alone is not the whole answer. */
+/* The types whose answer needs more than the mask. */
 static unsigned int deep_types(const struct node *node)
 {
 	unsigned int deep = 0;
@@ -104,7 +104,7 @@ static int compile_node(struct compiler *compiler, struct node *node)
 	return compile_sections(&subschema);
 }
 
-/* Let every pointer to a schema that is only a `$ref` lead to its target. An alias stays when the
+/* Let every pointer to a schema of nothing but a `$ref` lead to its target. An alias stays when the
  * dynamic scope is watched, because entering it may matter. */
 static void link_aliases(struct compiler *compiler)
 {
@@ -120,8 +120,8 @@ static void link_aliases(struct compiler *compiler)
 	}
 }
 
-/* Return the types that @applicator allows, and those for which it has to be run. A node that it
- * names may not be folded yet; its mask is then only wider than necessary. */
+/* Return the types allowed by @applicator, and the types for which it has to be run. A node named
+ * there may not be folded yet; then its mask is only wider than necessary. */
 static void fold_applicator(
 	const struct node_applicator *applicator, unsigned int *types, unsigned int *deep)
 {
@@ -170,8 +170,8 @@ static bool is_record(const struct node *node)
 	       object->names_steps == 0 && !object->names_node && object->n_dependencies == 0;
 }
 
-/* The branch that alone takes the types in @deep, where @node is nothing but a choice of branches;
- * or NULL. Masks only get narrower: what has no type in common now never will. */
+/* The only branch that takes the types in @deep, if @node is nothing but a choice of branches; or
+ * NULL. Masks only get narrower: branches without a common type now never have one later. */
 static const struct node *only_branch(const struct node *node, unsigned int deep)
 {
 	const struct node_applicator *choice = node->applicators;

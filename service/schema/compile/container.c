@@ -18,13 +18,13 @@ static bool has_any(const struct subschema *subschema, const enum keyword *keywo
 	return false;
 }
 
-/* subschema_size for a keyword that may be absent. */
+/* subschema_size for an optional keyword. */
 static int add_size(const struct subschema *subschema, enum keyword keyword, uint32_t *ret)
 {
 	return subschema->at[keyword] != 0 ? subschema_size(subschema, keyword, ret) : 0;
 }
 
-/* subschema_child for a keyword that may be absent. */
+/* subschema_child for an optional keyword. */
 static int add_child(const struct subschema *subschema, enum keyword keyword, struct node **where)
 {
 	uint32_t token = subschema->at[keyword];
@@ -228,7 +228,7 @@ static int add_patterns(const struct subschema *subschema, struct node_object *o
 	return 0;
 }
 
-/* The names at @list that @dependency asks for. */
+/* The names at @list, required by @dependency. */
 static int add_dependent_names(
 	const struct subschema *subschema, uint32_t list, struct node_dependency *dependency)
 {
@@ -300,7 +300,7 @@ static int add_dependencies(const struct subschema *subschema, struct node_objec
 	return 0;
 }
 
-/* The parts that are maps and lists, each of the JSON type that it must have. */
+/* The parts made of maps and lists, each with its required JSON type. */
 static int add_parts(const struct subschema *subschema, struct node_object *object)
 {
 	const uint32_t *at = subschema->at;

@@ -35,7 +35,7 @@ static bool is_uri(const struct buffer *uri, const char *wanted)
 }
 
 /* The vocabularies that the object at @map of @tape, a `$vocabulary`, switches on. Returns false,
- * with *ret_unknown the key, when it requires one that we do not know. */
+ * with *ret_unknown the key, when it requires an unknown vocabulary. */
 static bool read_vocabularies(
 	const struct json_tape *tape, uint32_t map, unsigned int *ret, uint32_t *ret_unknown)
 {
@@ -58,7 +58,7 @@ static bool read_vocabularies(
 	return true;
 }
 
-/* Return the string at @token without the empty fragment that many append. */
+/* Return the string at @token without the empty fragment, which many authors append. */
 static int read_uri(const struct json_tape *tape, uint32_t token, struct buffer *ret)
 {
 	buffer_reset(ret);

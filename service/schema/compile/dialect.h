@@ -16,7 +16,7 @@
  * Everything else is refused by name.
  */
 
-/* The dialect that the string at @token of @source, a `$schema`, names. 0, SCHEMA_E_REFUSED with
- * the error filled, or -ENOMEM. */
+/* The dialect named by the string at @token of @source, a `$schema`. 0, SCHEMA_E_REFUSED with the
+ * error filled, or -ENOMEM. */
 int dialect_find(struct library *library, const struct source *source, uint32_t token,
 	struct dialect *ret_dialect);

@@ -10,8 +10,8 @@
 #define VALIDATION  VOCABULARY_VALIDATION
 #define ANNOTATION  VOCABULARY_ANNOTATION
 
-/* Sorted by name, as enum keyword is. `definitions` and `dependencies` are older words that the
- * metaschema of 2020-12 still describes; schemas in the wild use them. */
+/* Sorted by name, as enum keyword is. `definitions` and `dependencies` are older words, still
+ * described by the metaschema of 2020-12; schemas in the wild use them. */
 static const struct keyword_info keywords[KEYWORD_COUNT] = {
 	[KEYWORD_ADDITIONAL_ITEMS] = {"additionalItems", DRAFT_07, APPLICATOR, SHAPE_SCHEMA},
 	[KEYWORD_ADDITIONAL_PROPERTIES] = {"additionalProperties", DRAFT_BOTH, APPLICATOR,

@@ -18,8 +18,8 @@ enum keyword_draft {
 	DRAFT_BOTH = DRAFT_07 | DRAFT_2020_12,
 };
 
-/* Vocabularies of 2020-12 that assert something, as a mask (core section 8.1.2). Draft-07 has all
- * that it knows switched on, but for `format`, which is asserted only where that is asked for. */
+/* The asserting vocabularies of 2020-12, as a mask (core section 8.1.2). Draft-07 has all of its
+ * own switched on, but for `format`, asserted only on demand. */
 enum keyword_vocabulary {
 	VOCABULARY_CORE = 1,
 	VOCABULARY_APPLICATOR = 2,
@@ -37,7 +37,7 @@ enum keyword_shape {
 	SHAPE_LIST,         /* its elements */
 	SHAPE_MAP,          /* its members */
 	SHAPE_EITHER,       /* the value, or the elements of a list (draft-07 `items`) */
-	SHAPE_DEPENDENCIES, /* the members that are no lists */
+	SHAPE_DEPENDENCIES, /* the members other than lists */
 };
 
 enum keyword {
@@ -119,7 +119,7 @@ enum keyword keyword_find(
 	const struct json_tape *tape, uint32_t key, const struct dialect *dialect);
 
 /* Call @visit for every subschema directly in the value at @value of @keyword, in order, until it
- * returns other than 0; return that. */
+ * returns other than 0; return its last result. */
 typedef int (*keyword_visit)(void *userdata, uint32_t schema);
 int keyword_visit_subschemas(const struct json_tape *tape, enum keyword keyword, uint32_t value,
 	keyword_visit visit, void *userdata);

@@ -52,7 +52,7 @@ static int name_resource(struct library *library, const char *uri, uint32_t inde
 	return r == -EEXIST ? 0 : r;
 }
 
-/* Find the index of the @name of dynamic anchors, which is added if it is new. 0 or -ENOMEM. */
+/* Find the index of the @name of dynamic anchors; add a new name. 0 or -ENOMEM. */
 static int find_name(struct library *library, const char *name, uint32_t *ret_index)
 {
 	struct dynamic_name *names;
@@ -73,7 +73,7 @@ static int find_name(struct library *library, const char *name, uint32_t *ret_in
 	return 0;
 }
 
-/* Note that the newest anchor is a dynamic one. */
+/* Mark the newest anchor as dynamic. */
 static int add_dynamic(const struct walk *walk, uint32_t schema)
 {
 	struct library *library = walk->library;
@@ -195,8 +195,8 @@ static int enter_resource(struct walk *walk, uint32_t schema, const struct buffe
 	return name_resource(library, resource.uri, walk->resource);
 }
 
-/* Apply `$id` at @schema. In draft-07 one that is only a fragment is an anchor, and one beside
- * `$ref` is ignored, like every other keyword there. */
+/* Apply `$id` at @schema. In draft-07 an `$id` of only a fragment is an anchor, and an `$id` beside
+ * `$ref` is ignored, like every keyword there. */
 static int read_id(struct walk *walk, uint32_t schema)
 {
 	cleanup(buffer_deinit) struct buffer id = {0};

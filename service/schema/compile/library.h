@@ -12,15 +12,15 @@
 #include "util/cleanup.h"
 
 /*
- * Everything that a `$ref` may refer to while a schema is compiled.
+ * The possible targets of a `$ref` while a schema is compiled.
  *
  *   source     a document: the schema itself, one registered beside it, a built-in metaschema
  *   resource   a part of a source with a URI of its own: its root, and every subschema with `$id`
  *   anchor     a name for a place in a resource; a dynamic one shares its name with others
  *
  * A source is walked once when it is added, and what it defines is remembered. Registered documents
- * and metaschemas are added when something refers to them, not before. Nothing is ever fetched: a
- * URI that is not registered is an error.
+ * and metaschemas are added when something refers to them, not before. Nothing is ever fetched: an
+ * unregistered URI is an error.
  */
 struct resource {
 	const char *uri;
@@ -55,7 +55,7 @@ struct dynamic_anchor {
 struct dynamic_name {
 	bool is_wanted; /* a `$dynamicRef` has it */
 	uint32_t n_candidates;
-	struct node_candidate *candidates; /* all that may be meant, once everything is compiled */
+	struct node_candidate *candidates; /* all possible targets, once everything is compiled */
 };
 
 struct library {
@@ -77,8 +77,8 @@ struct library {
 	struct map by_name; /* to indexes of names */
 };
 
-/* Copy the schema at @root of @tape and learn what it defines. @uri ("" for none) is borrowed.
- * 0, SCHEMA_E_REFUSED with the error filled, or -ENOMEM. */
+/* Copy the schema at @root of @tape and collect its definitions. @uri ("" for none) is borrowed. 0,
+ * SCHEMA_E_REFUSED with the error filled, or -ENOMEM. */
 int library_add(struct library *library, const char *uri, const struct json_tape *tape,
 	uint32_t root, struct place *ret_place);
 

@@ -26,7 +26,7 @@ static uint64_t hash_bytes(const char *bytes, size_t size)
 	return siphash_finish(&hash);
 }
 
-/* The entry that holds these bytes, or the free one where they belong. */
+/* The entry of these bytes, or the free entry at their place. */
 static struct map_entry *find_entry(
 	const struct map *map, const char *bytes, size_t size, uint64_t hash)
 {

@@ -14,8 +14,8 @@
  *
  *   "item.json#/$defs/a"   taken from a resource called http://x/y/z
  *      │         └──────── fragment: "" the root, "/…" a JSON Pointer, else an anchor
- *      └── http://x/y/item.json: a resource that is known by now, or a registered document, or a
- *          built-in metaschema, which is added then
+ *      └── http://x/y/item.json: a resource known by now, or a registered document, or a
+ *          built-in metaschema, added then
  */
 
 /* Add the document called @uri from what was registered or is built in. */

@@ -6,12 +6,12 @@
 #include "schema/schema.h"
 
 /*
- * The documents that a schema may refer to without containing them: those that the caller of
- * schema_compile() registered, and the metaschemas that are built in.
+ * The documents outside a schema to which it may refer: the ones registered by the caller of
+ * schema_compile(), and the built-in metaschemas.
  */
 
-/* Return the document that is registered in @options as the @size bytes at @uri (without a
- * fragment), or NULL. */
+/* Return the document registered in @options under the @size bytes at @uri (without a fragment), or
+ * NULL. */
 const struct schema_resource *registry_find(
 	const struct schema_options *options, const char *uri, size_t size);
 

@@ -21,9 +21,8 @@ int compile_object(const struct subschema *subschema);
 /* Other schemas that apply to the same instance. (In applicator.c.) */
 int compile_applicators(const struct subschema *subschema);
 
-/* Place the nodes of all dynamic anchors that a `$dynamicRef` of the schema may mean, in the
- * resources that are used by now. New nodes may be queued. 0, SCHEMA_E_REFUSED, -ENOMEM. (In
- * applicator.c.) */
+/* Place the nodes of all possible targets of a `$dynamicRef` of the schema, in the resources used
+ * by now. New nodes may be queued. 0, SCHEMA_E_REFUSED, -ENOMEM. (In applicator.c.) */
 int compile_dynamic_anchors(struct compiler *compiler);
 
 /* Give each `$dynamicRef` its candidates, once all nodes are compiled. 0 or -ENOMEM. (In

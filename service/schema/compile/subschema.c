@@ -65,7 +65,7 @@ int subschema_key(const struct subschema *subschema, uint32_t token, struct key 
 	return 0;
 }
 
-/* Remember that *where points to a node, so that linking can change it. */
+/* Remember *where as a pointer to a node, so linking can change it. */
 static int add_place(struct compiler *compiler, struct node **where)
 {
 	uint32_t n = compiler->n_places;

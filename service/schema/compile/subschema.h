@@ -16,7 +16,7 @@
  *
  * A child or the target of a reference becomes a node at once, and the pointer to it is good at
  * once; its own keywords are read later, when compile.c takes it from the queue. The queue is the
- * list of all nodes of the schema, in the order in which they were made.
+ * list of all nodes of the schema, in the order of their making.
  */
 
 /* One run of the compiler. */
@@ -25,11 +25,11 @@ struct compiler {
 	struct schema *schema;
 	struct node *last; /* the newest of all nodes */
 	uint32_t n_nodes;
-	struct node ***places; /* the pointers to nodes, which linking may change */
+	struct node ***places; /* the pointers to nodes, for linking to change */
 	uint32_t n_places;
 };
 
-/* The subschema that is being compiled: an object. */
+/* The subschema under way: an object. */
 struct subschema {
 	struct compiler *compiler;
 	struct node *node;
@@ -43,21 +43,22 @@ struct subschema {
 	schema_refuse((subschema)->compiler->library.error, (subschema)->node->source, token,      \
 		__VA_ARGS__)
 
-/* Allocate @size zeroed bytes that live as long as the schema; NULL without memory. */
+/* Allocate @size zeroed bytes for the lifetime of the schema; NULL without memory. */
 void *subschema_alloc(const struct subschema *subschema, size_t size);
 
 /* Refuse the schema unless the value of @keyword is of @type. 0, SCHEMA_E_REFUSED, -ENOMEM. */
 int subschema_expect(const struct subschema *subschema, enum keyword keyword, enum json_type type);
 
-/* Set *ret to the non-negative whole number that is the value of @keyword, at most NODE_UNBOUNDED.
- * 0, SCHEMA_E_REFUSED, -ENOMEM. */
+/* Set *ret to the value of @keyword, a non-negative whole number, at most NODE_UNBOUNDED. 0,
+ * SCHEMA_E_REFUSED, -ENOMEM. */
 int subschema_size(const struct subschema *subschema, enum keyword keyword, uint32_t *ret);
 
 /* Set *ret to the string at @token as a key, decoded; the schema owns its bytes. 0 or -ENOMEM. */
 int subschema_key(const struct subschema *subschema, uint32_t token, struct key *ret);
 
-/* Compile the pattern that is the string (or key) at @token; the schema owns it. @can_ignore: with
- * an option for that, leave *ret as it is. 0, SCHEMA_E_REFUSED, -ENOMEM. */
+/* Compile the string (or key) at @token as a pattern; the schema owns it. @can_ignore: if the
+ * options allow it, ignore a refused pattern and leave *ret unchanged. 0, SCHEMA_E_REFUSED,
+ * -ENOMEM. */
 int subschema_pattern(const struct subschema *subschema, uint32_t token, bool can_ignore,
 	const struct pattern **ret);
 

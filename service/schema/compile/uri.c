@@ -7,7 +7,7 @@
 #include "util/cleanup.h"
 #include "util/text.h"
 
-/* A run of bytes; @bytes NULL means that the part is absent, which is not the same as empty. */
+/* A run of bytes; @bytes NULL means an absent part, which differs from an empty part. */
 struct part {
 	const char *bytes;
 	size_t size;
@@ -43,7 +43,7 @@ size_t uri_fragment(const char *uri, size_t size)
 	return hash ? (size_t)(hash - uri) : size;
 }
 
-/* Split @text, whose fragment is cut off. */
+/* Split @text, a URI without its fragment. */
 static struct uri split(const char *text, size_t size)
 {
 	struct uri uri = {0};

@@ -6,9 +6,9 @@
 #include "util/buffer.h"
 
 /*
- * Append to @out the URI that @reference means where @base is the base: RFC 3986 section 5.2.2,
- * without its fragment. A base may be empty or relative (a schema without `$id`); what cannot be
- * resolved against it stays as it is.
+ * Append to @out the URI meant by @reference where @base is the base: RFC 3986 section 5.2.2,
+ * without its fragment. A base may be empty or relative (a schema without `$id`); an unresolvable
+ * reference stays unchanged.
  */
 void uri_resolve(struct buffer *out, const char *base, size_t base_size, const char *reference,
 	size_t reference_size);
@@ -16,5 +16,5 @@ void uri_resolve(struct buffer *out, const char *base, size_t base_size, const c
 /* The offset of the '#' in @uri, or @size where it has no fragment. */
 size_t uri_fragment(const char *uri, size_t size);
 
-/* Append @text with its %XX escapes decoded; one that is malformed stays. */
+/* Append @text with its %XX escapes decoded; a malformed escape stays. */
 void uri_decode(struct buffer *out, const char *text, size_t size);

@@ -8,9 +8,7 @@
 #include "schema/format/format.h"
 #include "util/array.h"
 
-/*
- * The sections that look at one value alone: type, enum and const, numbers, strings.
- */
+/* The sections about one value alone: type, enum and const, numbers, strings. */
 
 /* Numbers of at most this many bytes fit an int64_t, also with one more or less. */
 #define SHORT_BYTES 18
@@ -143,7 +141,7 @@ static int64_t lower(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Narrow the integers that node_number compares short numbers with by the short bound @value. */
+/* Narrow node_number's integers for comparing short numbers by the short bound @value. */
 static void narrow(struct node_number *number, enum node_bound_kind kind, int64_t value)
 {
 	switch (kind) {
@@ -213,7 +211,7 @@ int compile_number(const struct subschema *subschema)
 	return 0;
 }
 
-/* The format that the string value of @keyword names, where it is to be asserted. */
+/* The format named by the string value of @keyword, if the format is asserted. */
 static int find_format(const struct subschema *subschema, enum keyword keyword,
 	enum format_kind kind, const struct format **ret)
 {
@@ -243,7 +241,7 @@ static int add_formats(const struct subschema *subschema, struct node_string *st
 		r = find_format(subschema, KEYWORD_FORMAT, FORMAT_TEXT, &string->format);
 	if (r != 0 || subschema->dialect.draft != DRAFT_07)
 		return r;
-	/* Draft-07 section 8.2: an implementation that knows them validates them. */
+	/* Draft-07 section 8.2: an implementation validates the formats known to it. */
 	r = find_format(subschema, KEYWORD_CONTENT_ENCODING, FORMAT_ENCODING, &string->encoding);
 	if (r == 0)
 		r = find_format(

@@ -20,7 +20,7 @@ bool format_is_uuid(const char *text, size_t size);
 bool format_is_ipv4(const char *text, size_t size);
 bool format_is_ipv6(const char *text, size_t size);
 
-/* RFC 1123 section 2.1; labels that start with xn-- also RFC 5891 section 4.4. */
+/* RFC 1123 section 2.1; labels with xn-- at their start also RFC 5891 section 4.4. */
 bool format_is_hostname(const char *text, size_t size);
 
 /* The @size bytes after "xn--" as an A-label: RFC 3492, RFC 5892. */

@@ -7,7 +7,7 @@
 
 /*
  * `format`, where it is asserted, and the two content keywords of draft-07: checks of the text of a
- * string by the outside rule that the format names.
+ * string by the outside rule of the format.
  */
 enum format_kind {
 	FORMAT_TEXT,     /* `format` */
@@ -24,15 +24,15 @@ struct format {
 	uint32_t price;     /* steps for each FORMAT_BYTES_PER_PRICE bytes of text; 0: one */
 };
 
-/* Bytes of text that the checks of most formats read in the time of one step. */
+/* Bytes of text read by the checks of most formats in the time of one step. */
 #define FORMAT_BYTES_PER_PRICE 4
 
-/* The longest text that is checked as a regular expression. PCRE2 compares each name in it with all
- * names before it: 16 KiB take 4 ms, 64 KiB 40 ms. */
+/* The longest text checked as a regular expression. PCRE2 compares each name in it with all names
+ * before it: 16 KiB take 4 ms, 64 KiB 40 ms. */
 #define FORMAT_REGEX_BYTES_MAX 16384
 #define FORMAT_REGEX_PRICE     16
 
-/* The format called @name, or NULL for one that is not known and so asserts nothing. */
+/* The format called @name, or NULL for an unknown format, which asserts nothing. */
 const struct format *format_find(enum format_kind kind, const char *name);
 
 /* Return whether @text is in @encoding (NULL: none), and its content is of the type @media (NULL:

@@ -13,8 +13,8 @@
  * checks the result by the rules for registration (RFC 5891 section 4, RFC 5892, RFC 5893) with its
  * own tables of Unicode, and encodes it again.
  *
- * libidn2 and the libunistring that it needs are loaded with the first label: linked, they cost
- * each start 0.2 MB and 0.2 ms, and few schemas ask for them. Without them no such label is valid.
+ * libidn2 and its libunistring are loaded with the first label: linked, they cost each start 0.2 MB
+ * and 0.2 ms, and few schemas ask for them. Without them no such label is valid.
  */
 
 #define LIBRARY "libidn2.so.0"

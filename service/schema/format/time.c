@@ -102,7 +102,7 @@ bool format_is_date_time(const char *text, size_t size)
 }
 
 /* Skip a run of "digits unit", the units in the order of @units and without a gap between them.
- * Returns the end, or NULL where there is none. */
+ * Returns the end, or NULL without a run. */
 static const char *skip_components(const char *text, const char *end, const char *units)
 {
 	const char *expected = NULL;
