@@ -14,7 +14,7 @@
 struct pattern {
 	struct regex regex;
 	bool has_shape;
-	struct shape shape[]; /* one if has_shape, else none: a shape is large */
+	struct shape shape[]; /* one shape if has_shape, else no memory: a shape is large */
 };
 
 /* Compile the result of regex_translate(). As regex_compile(). */

@@ -23,8 +23,8 @@ int pattern_new(
 /* Free the pattern. Takes NULL. */
 void pattern_free(struct pattern *pattern);
 
-/* Return whether the @size bytes of UTF-8 at @text are a pattern. That includes patterns that PCRE2
- * cannot run and pattern_new() refuses: a `(?<=` of variable length. */
+/* Return whether the @size bytes of UTF-8 at @text are a pattern. This includes patterns beyond
+ * PCRE2, refused by pattern_new(): a `(?<=` of variable length. */
 bool pattern_is_valid(const char *text, size_t size);
 
 /* Search the @size bytes of UTF-8 at @text for a match, with the bounds of regex_match(). */

@@ -5,7 +5,7 @@
 
 #include "util/array.h"
 
-/* The general categories that have long names, with the short ones that PCRE2 takes. */
+/* The general categories with long names, and PCRE2's short names for them. */
 static const struct {
 	const char *name;
 	const char *category;

@@ -11,8 +11,8 @@
 #define REGEX_JIT_STACK_FIRST ((size_t)32 * 1024)
 #define REGEX_JIT_STACK_MAX   ((size_t)4 * 1024 * 1024)
 
-/* Work between two looks at the clock: one for a callout, and one for so many bytes of the text,
- * all of which may have been read since the callout before. */
+/* Work between two looks at the clock: one unit for a callout, and one for so many bytes of the
+ * text, all perhaps read since the last callout. */
 #define WORK_PER_LOOK  4096
 #define BYTES_PER_WORK 512
 

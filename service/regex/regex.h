@@ -11,28 +11,28 @@
 #include "util/cleanup.h"
 
 /*
- * Regular expressions, run by PCRE2 with a bound on the work that one search may cost.
+ * Regular expressions, run by PCRE2 with a bound on the work of one search.
  *
  *   text ──regex_compile──▶ struct regex ──┐
  *                                          ├─regex_match─▶ matches, differs, too costly
  *   struct regex_scratch, one for many ────┘
  *
- * They are machine code when the system allows that. It has a small stack of its own: a match that
- * needs more is repeated by the interpreter, which uses the heap.
+ * They are machine code when the system allows machine code. It has a small stack of its own: a
+ * match in need of more is repeated by the interpreter, which uses the heap.
  *
  * PCRE2's own limit counts steps, anew at every place where a match could begin, and one step can
  * read the whole text: it bounds neither time nor the search. So expressions have callouts, points
  * where PCRE2 calls us, and the thread's clock is read there, more often for a longer text. Between
- * two callouts no work may be repeated: there is one where a search begins at the next place, and
- * one after everything that can be backtracked into, which is a group or a quantifier.
+ * two callouts no work may be repeated: there is a callout where a search begins at the next place,
+ * and a callout after everything with a way back into it: a group or a quantifier.
  *
  *   (?C1)  \w+ (?C1)  \s  ( a | b ) (?C1)  \1
  *
  * The compiling caller inserts them (as regex/translate does), or lets PCRE2 insert one before
  * every item (PCRE2_AUTO_CALLOUT).
  *
- * The meaning of an expression is its owner's: regex/pattern has those of JSON Schema, translated
- * from ECMA-262; catalogue/triggers has PCRE2's own.
+ * The owner of an expression gives the meaning: regex/pattern has the expressions of JSON Schema,
+ * translated from ECMA-262; catalogue/triggers has PCRE2's own.
  */
 struct regex {
 	pcre2_code *code;
@@ -63,11 +63,11 @@ enum regex_status {
 int regex_compile(const char *text, size_t size, uint32_t options, struct regex *ret_regex,
 	struct regex_error *ret_error);
 
-/* Translate it to machine code, which is worth it for what is matched often. */
+/* Translate it to machine code, which pays for expressions matched often. */
 void regex_make_fast(struct regex *regex);
 
 /* Return whether this process can have machine code for expressions: PCRE2 can make it here, and
- * the system allows memory that is written and executed. */
+ * the system allows writable and executable memory. */
 bool regex_can_be_fast(void);
 
 /* Takes a zeroed one. */
@@ -98,13 +98,13 @@ void regex_scratch_share(struct regex_scratch *scratch, uint64_t *end_ns, const 
 /* Takes NULL. */
 void regex_scratch_free(struct regex_scratch *scratch);
 
-/* Whether the @size bytes of UTF-8 (which is not checked again) at @text hold a match; too costly
- * is what takes more steps than the limit or more time than REGEX_NS_MAX. */
+/* Whether the @size bytes of UTF-8 (which is not checked again) at @text hold a match; a search of
+ * more steps than the limit, or of more time than REGEX_NS_MAX, is too costly. */
 enum regex_result regex_match(
 	const struct regex *regex, struct regex_scratch *scratch, const char *text, size_t size);
 
-/* Whether the searches since this was asked last took so much work that the clock was looked at: a
- * caller with a bound on all of its searches should do that, too. */
+/* Whether the searches since the last call of this function took enough work for a look at the
+ * clock: a caller with a bound on all of its searches should look, too. */
 bool regex_scratch_was_long(struct regex_scratch *scratch);
 
 CLEANUP_DEFINE(regex_scratch, struct regex_scratch *, regex_scratch_free)

@@ -57,7 +57,7 @@ static bool add_class_escape(struct shape_item *item, char c)
 	return true;
 }
 
-/* An escape at the backslash: a class, or a character that means itself, in @ret_char then. */
+/* An escape at the backslash: a class, or a character as itself, then in @ret_char. */
 static bool read_escape(struct reader *reader, struct shape_item *item, int *ret_char)
 {
 	char c = '\0';

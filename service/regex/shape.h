@@ -6,15 +6,15 @@
 #include <stdint.h>
 
 /*
- * Patterns that need no engine: from the start to the end of the text a sequence of characters and
- * classes, each so many times. That is what most patterns of tools are: ^[0-9]{5}$,
+ * Patterns without a need for an engine: from the start to the end of the text a sequence of
+ * characters and classes, each so many times. Most patterns of tools have this shape: ^[0-9]{5}$,
  * ^[a-z][a-z0-9_-]*$, ^v\d+\.\d+$, ^[^@\s]+@[^@\s]+\.[a-z]{2,}$.
  *
  *   ^ [a-z] [a-z0-9-]* $     a set a set of ASCII characters, at least, at most
  *
- * A greedy walk decides where no set that repeats shares a character with what may follow it.
+ * A greedy walk decides where no repeated set shares a character with a possible next set.
  * Otherwise the walk gives characters back, one at a time, and goes on from there, a few times;
- * what takes more than that is left to the engine and its bound on steps, as is text beyond ASCII.
+ * a longer walk is left to the engine and its bound on steps, as is text beyond ASCII.
  *
  * Without it, the check of a value with some patterns takes 22 % more instructions, although PCRE2
  * compiles to machine code.
@@ -41,7 +41,7 @@ enum shape_result {
 	SHAPE_UNKNOWN, /* ask the engine */
 };
 
-/* Whether the ECMA-262 pattern @text, which is valid, is such a one; @ret is written only then. */
+/* Whether the valid ECMA-262 pattern @text has such a shape; @ret is written only then. */
 bool shape_read(const char *text, size_t size, struct shape *ret);
 
 enum shape_result shape_match(const struct shape *shape, const char *text, size_t size);

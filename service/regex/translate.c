@@ -15,14 +15,14 @@
  *   .                                  a class: PCRE2 knows one line terminator, ECMA-262 four
  *   \s \S                              classes: the white space of Unicode and U+FEFF
  *   \d \w \b $ ^ and their opposites   the same
- *   \v \cX \xHH \uHHHH \u{H} \0        \x{H}; two \u that make a surrogate pair become one
+ *   \v \cX \xHH \uHHHH \u{H} \0        \x{H}; two \u of a surrogate pair become one
  *   \1 \k<name>                        \g{1} \k<name>
  *   \p{Letter} \p{gc=Lu}               \p{L} \p{Lu}
  *   [[:x] [\w-.] { } ] as themselves   escaped, where PCRE2 sees more in them
  *
  * Callouts (regex/regex) are added at the start, after groups and after quantifiers.
  *
- * PCRE2 would silently take syntax that ECMA-262 has not: (?i), \A, a++, [[:alpha:]], (*F). It is
+ * PCRE2 would silently take syntax outside of ECMA-262: (?i), \A, a++, [[:alpha:]], (*F). It is
  * refused here.
  */
 
@@ -45,7 +45,7 @@ struct translation {
 	const char *end;
 	struct buffer *out;
 	const char *reason; /* the first refusal */
-	unsigned int depth; /* groups that are open */
+	unsigned int depth; /* open groups */
 };
 
 static bool refuse_pattern(struct translation *t, const char *reason)
@@ -145,8 +145,8 @@ static bool translate_property(struct translation *t)
 	return true;
 }
 
-/* Translate an escape of one character, which is the same in and outside of classes. The place is
- * at the backslash. Set *ret_is_done to whether it was one. */
+/* Translate an escape of one character, the same in and outside of classes. The place is at the
+ * backslash. Set *ret_is_done to whether it was such an escape. */
 static bool translate_character_escape(struct translation *t, bool is_in_class, bool *ret_is_done)
 {
 	char c = peek(t, 1);
@@ -198,7 +198,7 @@ static bool translate_character_escape(struct translation *t, bool is_in_class, 
 	}
 }
 
-/* An escaped character that means itself. */
+/* An escaped character as itself. */
 static bool translate_identity(struct translation *t)
 {
 	char c = peek(t, 1);
@@ -281,7 +281,7 @@ static bool translate_class_escape(struct translation *t)
 	return translate_identity(t);
 }
 
-/* A hyphen that makes a range stays one; beside a set, or at an end, it is itself. */
+/* A hyphen of a range stays; beside a set, or at an end, the hyphen is itself. */
 static void translate_hyphen(struct translation *t, bool is_first, bool is_behind_set)
 {
 	bool is_range = !is_first && !is_behind_set && peek(t, 1) != ']' && !is_set_at(t, 1);
@@ -366,8 +366,8 @@ static size_t brace_length(const struct translation *t)
 	return peek(t, n) == '}' ? n + 1 : 0;
 }
 
-/* Whether nothing but an end is left to match: going back from there into one item, or one of some
- * branches, reads the text at most once more and needs no callout. */
+/* Whether nothing but an end is left to match: going back from there into an item, or into a
+ * branch, reads the text at most once more and needs no callout. */
 static bool is_last(const struct translation *t)
 {
 	return t->at == t->end || (*t->at == '$' && t->at + 1 == t->end);

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The number of elements of @array, which is no pointer. */
+/* The number of elements of @array, not a pointer. */
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof(*(array)))
 
 /*
@@ -19,7 +19,7 @@
  *     names[n_names++] = take_ptr(name);
  */
 
-/* Make room for one more element in @items, an array of @n elements that only this macro has grown.
+/* Make room for one more element in @items, an array of @n elements, grown by this macro alone.
  * Return 0, or -ENOMEM with @items unchanged. The owner of @items frees it with free(). */
 #define array_grow(items, n)                                                                       \
 	({                                                                                         \

@@ -8,8 +8,8 @@
  * the file and the line, and the process aborts before the mistake spreads. The service manager
  * restarts a daemon, and the processes of its toolboxes end with it.
  *
- * Never check bytes that come from outside (the bus, a host, a manifest, a schema): those are
- * bounded, parsed and refused with an error.
+ * Never check bytes that come from outside (the bus, a host, a manifest, a schema): bound, parse
+ * and refuse them with an error.
  */
 
 /* Abort unless @condition holds. @condition is evaluated once and has no side effects. */

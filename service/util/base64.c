@@ -8,7 +8,7 @@
 #define GROUP_BYTES 3
 #define GROUP_CHARS 4
 
-/* The character of each value of six bits, and after them the one that pads. */
+/* The character of each value of six bits, and after them the padding. */
 static const char characters[] =
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
 #define PADDING 64
@@ -63,7 +63,7 @@ bool base64_is_valid(const char *text, size_t size)
 	for (size_t i = 0; i < size - padding; i++)
 		if ((last = value_of(text[i])) < 0)
 			return false;
-	/* The bits of the last character that fall into the padding are zero. */
+	/* The bits of the last character in the padding are zero. */
 	return (last & ((1 << 2 * padding) - 1)) == 0;
 }
 

@@ -9,7 +9,7 @@
 /*
  * base64 by RFC 4648 §4: the alphabet with `+` and `/`, padded to whole groups of four, without
  * line breaks. Reading is strict (§3.3, §3.5): no white space, no other alphabet, and the unused
- * bits of the last character are zero, so that every sequence of bytes has exactly one text.
+ * bits of the last character are zero, so every sequence of bytes has exactly one text.
  */
 
 /* Append the text of the @size bytes at @bytes to @out (see buffer_status). */

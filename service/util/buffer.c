@@ -72,7 +72,7 @@ char *buffer_reserve(struct buffer *buffer, size_t size)
 
 void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments)
 {
-	/* Most text fits into the room that is there: it is formatted once. */
+	/* Most text fits into the present room: then it is formatted once. */
 	size_t room = buffer->data ? buffer->capacity - buffer->size : 0;
 	char *place = room > 0 ? buffer->data + buffer->size : NULL;
 	va_list again;
@@ -87,7 +87,7 @@ void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments
 	}
 	if (!buffer_reserve(buffer, (size_t)length))
 		return;
-	/* vsnprintf writes a NUL after the text, which is not part of it and not limited. */
+	/* vsnprintf writes a NUL after the text, neither a part of the text nor limited. */
 	if ((size_t)length >= room) {
 		place = reserve(buffer, (size_t)length + 1);
 		if (!place)

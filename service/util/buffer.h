@@ -28,8 +28,8 @@ void buffer_deinit(struct buffer *buffer);
 /* Drop the contents and the error, but keep the memory for the next use. */
 void buffer_reset(struct buffer *buffer);
 
-/* Reset the buffer, and free its memory if that exceeds @kept_bytes: one large use must not keep
- * its memory for ever. */
+/* Reset the buffer, and free its memory above @kept_bytes: one large use must not keep memory for
+ * ever. */
 void buffer_recycle(struct buffer *buffer, size_t kept_bytes);
 
 /* Return 0 if every append succeeded, else -ENOMEM or -EMSGSIZE. */
@@ -65,14 +65,14 @@ static inline void buffer_append_string(struct buffer *buffer, const char *text)
 	buffer_append(buffer, text, strlen(text));
 }
 
-/* Let @buffer have failed if @part, of which it is made, has. */
+/* Let @buffer, made of @part, fail with it. */
 static inline void buffer_fail_with(struct buffer *buffer, const struct buffer *part)
 {
 	if (buffer->error == 0)
 		buffer->error = part->error;
 }
 
-/* Append what @part holds; a part that has failed fails the whole. */
+/* Append the contents of @part; a failed part fails the whole. */
 static inline void buffer_append_buffer(struct buffer *buffer, const struct buffer *part)
 {
 	buffer_fail_with(buffer, part);
@@ -85,8 +85,8 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments)
 	__attribute__((format(printf, 2, 0)));
 
-/* Append a NUL that does not count in size, so that data is a string. Return the text, or NULL with
- * the error recorded. */
+/* Append a NUL not counted in size: data is a string. Return the text, or NULL with the error
+ * recorded. */
 char *buffer_terminate(struct buffer *buffer);
 
 /* Hand over the contents as a NUL-terminated string that the caller frees; the buffer is empty

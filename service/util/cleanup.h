@@ -9,8 +9,8 @@
 /*
  * Ownership of local variables.
  *
- * A local that owns something carries one of these attributes from its first line, so that every
- * early return frees it. take_ptr() and take_fd() hand it over.
+ * An owning local carries such an attribute from its first line, so every early return frees its
+ * object. take_ptr() and take_fd() hand it over.
  */
 
 /* Run @function(&variable) when the variable goes out of scope. */

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 /*
- * The share that one party has in the time of the loop. Work of up to DEBT_FREE_NS is free. Longer
- * work is paid with time: its party owes a multiple of it, and gets no more of it while it owes
- * more than its credit.
+ * The share of one party in the time of the loop. Work of up to DEBT_FREE_NS is free. Longer work
+ * is paid with time: its party owes a multiple of the time, and gets no more time while the debt
+ * exceeds the credit.
  *
  *          work          owed                      nothing owed
  *   ──────█████───────────────────────────────────────────────▶ time
@@ -25,13 +25,13 @@ struct debt {
 #define DEBT_LONG_PRICE 8
 #define DEBT_CREDIT_NS  (UINT64_C(100) * 1000 * 1000) /* for one party alone */
 
-/* Return whether work that took @spent_ns has a price. */
+/* Return whether work of @spent_ns has a price. */
 static inline bool debt_is_due(uint64_t spent_ns)
 {
 	return spent_ns > DEBT_FREE_NS;
 }
 
-/* Return the price of work that took @spent_ns. */
+/* Return the price of work of @spent_ns. */
 static inline uint64_t debt_price(uint64_t spent_ns)
 {
 	if (!debt_is_due(spent_ns))
@@ -50,7 +50,7 @@ static inline void debt_charge_plain(
 	debt->paid_ns = from_ns + spent_ns * factor;
 }
 
-/* Charge @debt with work that took @spent_ns until @now_ns. */
+/* Charge @debt with work of @spent_ns until @now_ns. */
 static inline void debt_charge(
 	struct debt *debt, uint64_t now_ns, uint64_t spent_ns, unsigned int factor)
 {

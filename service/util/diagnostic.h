@@ -10,9 +10,9 @@
 /*
  * A diagnostic: something is wrong in a file, a variable or a flag, and a person can mend it.
  *
- * Every module that reads what people write reports in this form, so that the log, the standard
- * error stream and the answers on the bus show one format. An engine may keep a cheaper form inside
- * (a token, a pointer into a text) and make the diagnostic at its edge.
+ * Every reader of texts by people reports in this form, so the log, the standard error stream and
+ * the answers on the bus show one format. An engine may keep a cheaper form inside (a token, a
+ * pointer into a text) and make the diagnostic at its edge.
  */
 
 enum diagnostic_severity {
@@ -46,7 +46,7 @@ void diagnostic_report(const struct diagnostic_sink *sink, enum diagnostic_sever
 /* Return "warning" or "error". */
 const char *diagnostic_severity_name(enum diagnostic_severity severity);
 
-/* Append `FILE:LINE POINTER: text`, without the parts that are unknown. */
+/* Append `FILE:LINE POINTER: text`, without the unknown parts. */
 void diagnostic_write(const struct diagnostic *diagnostic, struct buffer *out);
 
 /* How many diagnostics of each severity there were. */
@@ -64,8 +64,8 @@ void diagnostic_counts_write(const struct diagnostic_counts *counts, struct buff
  * terminal broken between words (util/wrap.h). @data is a struct diagnostic_counts. */
 void diagnostic_print(void *data, const struct diagnostic *diagnostic);
 
-/* A bounded list of the diagnostics about one file, which are owned. Zeroed it is empty. An error
- * takes the place of the last warning when there is no room. */
+/* A bounded list of the diagnostics about one file, their owner. Zeroed it is empty. Without room,
+ * an error takes the place of the last warning. */
 #define DIAGNOSTICS_MAX 32
 struct diagnostics {
 	struct diagnostic items[DIAGNOSTICS_MAX]; /* their file is NULL */

@@ -6,9 +6,9 @@
 #include <string.h>
 
 /*
- * A 64-bit digest in the manner of FNV-1a that takes eight bytes at a time. It detects changed
- * files (libraries have megabytes) and hashes names that we chose ourselves. It does not resist an
- * attacker who chooses the input.
+ * A 64-bit digest in the manner of FNV-1a, by eight bytes at a time. It detects changed files
+ * (libraries have megabytes) and hashes names of our own choice. It does not resist an attacker
+ * with a choice of the input.
  */
 #define DIGEST_SEED  UINT64_C(0xcbf29ce484222325)
 #define DIGEST_PRIME UINT64_C(0x100000001b3)

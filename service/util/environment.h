@@ -26,8 +26,8 @@ int environment_compare(const char *left, const char *right);
 /* Copy @environment; the caller frees the copy, which is NULL for NULL. Return 0 or -ENOMEM. */
 int environment_copy(const char *environment, char **ret_copy);
 
-/* Return the locale for characters that the environment of this process asks for: LC_ALL, else
- * LC_CTYPE, else LANG; NULL when none is given. */
+/* Return the locale for characters by the environment of this process: LC_ALL, else LC_CTYPE, else
+ * LANG; NULL when none is given. */
 const char *environment_locale(void);
 
 /* Return the variable after @entry; after the last one, an empty one. */

@@ -59,7 +59,7 @@ int file_read(const char *path, size_t size_max, struct buffer *contents)
 		return -EINVAL;
 	if ((unsigned long long)status.st_size > size_max)
 		return -EFBIG;
-	/* One more byte, so that the end of the file is noticed. */
+	/* One more byte, to notice the end of the file. */
 	if (!buffer_reserve(contents, (size_t)status.st_size + 1))
 		return buffer_status(contents);
 	return file_read_fd(fd, size_max, contents);
@@ -85,7 +85,7 @@ bool file_error_is_shortage(int error)
 
 /* ── replacing ───────────────────────────────────────────────────────────────────────────────── */
 
-/* Make the folder @path and those above it. */
+/* Make the folder @path and its parents. */
 static int make_folders(const char *path)
 {
 	cleanup_free char *copy = strdup(path);
@@ -126,7 +126,7 @@ int file_replace(const char *folder, const char *name, const char *bytes, size_t
 	at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (at < 0)
 		return -errno;
-	/* A file of this name is left by a process that was killed. */
+	/* A file of this name is left by a killed process. */
 	unlinkat(at, beside, 0);
 	r = write_new_file(at, beside, bytes, size, mode);
 	if (r == 0 && renameat(at, beside, at, name) < 0)

@@ -23,20 +23,20 @@ int file_read_fd(int fd, size_t size_max, struct buffer *contents);
 int file_write_all(int fd, const char *bytes, size_t size);
 
 /*
- * Replace the file @name of the folder @folder, which is made when it is absent, by @size bytes at
- * @bytes, with @mode. Whoever opens it has the old file or the new one, also after a power cut.
- * Return 0 or a negative errno; the old file is then as it was.
+ * Replace the file @name of the folder @folder (made if absent) by @size bytes at @bytes, with
+ * @mode. Every reader has the old file or the new one, also after a power cut. Return 0 or a
+ * negative errno; the old file then stays unchanged.
  */
 int file_replace(const char *folder, const char *name, const char *bytes, size_t size, mode_t mode);
 
 /*
- * Let one writer at a time change the files of the folder @folder, which is made when it is absent:
- * take the advisory lock of its file `.lock`. Wait for another writer for @wait_ms. Return 0 with
- * *ret_lock, a descriptor by whose closing the lock is given up; -EAGAIN when another writer has
- * it; or the negative errno of a system call. A link is not followed.
+ * Let one writer at a time change the files of the folder @folder (made if absent): take the
+ * advisory lock of its file `.lock`. Wait for another writer for @wait_ms. Return 0 with *ret_lock,
+ * a descriptor whose closing gives the lock up; -EAGAIN while another writer has the lock; or the
+ * negative errno of a system call. A link is not followed.
  */
 int file_lock(const char *folder, uint32_t wait_ms, int *ret_lock);
 
-/* Return whether @error, a negative errno, means that memory or descriptors are short. It is then
- * no news about the file, and earlier knowledge of the file still holds. */
+/* Return whether @error, a negative errno, means a shortage of memory or descriptors. Such an error
+ * is no news about the file, and earlier knowledge of the file still holds. */
 bool file_error_is_shortage(int error);

@@ -19,7 +19,7 @@ static unsigned int bucket_of_value(uint64_t value)
 	return bucket < HISTOGRAM_BUCKETS ? bucket : HISTOGRAM_BUCKETS - 1;
 }
 
-/* Return the largest number that falls into @bucket. */
+/* Return the largest number in @bucket. */
 static uint64_t end_of(unsigned int bucket)
 {
 	unsigned int shift;

@@ -18,9 +18,8 @@ struct histogram {
 /* Count @value. */
 void histogram_add(struct histogram *histogram, uint64_t value);
 
-/* Add the values that @other has counted. */
+/* Add the values counted by @other. */
 void histogram_merge(struct histogram *histogram, const struct histogram *other);
 
-/* Return the number that the share @quantile (0 to 1) of the values did not exceed; 0 when there
- * are none. */
+/* Return the least upper bound of the share @quantile (0 to 1) of the values; 0 without values. */
 uint64_t histogram_quantile(const struct histogram *histogram, double quantile);

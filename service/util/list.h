@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /*
- * Intrusive lists: an element holds its link, so that adding and removing it takes no memory and
+ * Intrusive lists: an element holds its link, so adding and removing an element takes no memory and
  * constant time.
  *
  *        ┌──────────────────────────────────────────────┐
@@ -24,7 +24,7 @@ struct list {
 #define container_of(pointer, type, member)                                                        \
 	((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
-/* Make @list an empty head, or a link that is in no list. */
+/* Make @list an empty head, or a link in no list. */
 static inline void list_init(struct list *list)
 {
 	list->previous = list;
@@ -52,7 +52,7 @@ static inline void list_append(struct list *head, struct list *link)
 	list_insert_before(head, link);
 }
 
-/* Remove @link from the list that it is in. */
+/* Remove @link from its list. */
 static inline void list_remove(struct list *link)
 {
 	link->previous->next = link->next;

@@ -39,7 +39,7 @@ static struct held_line {
 static size_t n_held;
 static bool is_holding;
 
-/* Return whether stderr is the journal, by the variable that systemd sets (systemd.exec(5),
+/* Return whether stderr is the journal, by systemd's variable (systemd.exec(5),
  * $JOURNAL_STREAM). */
 static bool is_journal(void)
 {
@@ -66,8 +66,8 @@ static size_t append_bytes(char *line, size_t used, const char *text, size_t siz
 	return used + size;
 }
 
-/* Copy @text into @line so that it stays on one line of valid UTF-8; JSON escapes serve both
- * formats, quotes and backslashes are escaped only in JSON. */
+/* Copy @text into @line as one line of valid UTF-8; JSON escapes serve both formats, quotes and
+ * backslashes are escaped only in JSON. */
 static size_t append_escaped(char *line, size_t used, const char *text, bool json)
 {
 	const char *end = text + strlen(text);
@@ -135,7 +135,7 @@ static void write_message(enum log_level level, const char *message)
 	log_sink_put(line, used);
 }
 
-/* Write the lines that were held back, as far as the level asks for them. */
+/* Write the lines held back, as far as the level asks for them. */
 static void release(void)
 {
 	is_holding = false;

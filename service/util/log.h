@@ -29,22 +29,23 @@ enum log_level {
 enum log_format {
 	LOG_FORMAT_TEXT,
 	LOG_FORMAT_JSON,
-	/* for a command that shows lines of a service as its own; it has no name */
+	/* for a command with lines of a service as its own; without a name */
 	LOG_FORMAT_PLAIN,
 };
 
-/* Hold lines back until log_setup(): a program that reads level and format from files has lines to
- * write about those files. At most LOG_HELD_MAX; with one more all are written as they are. */
+/* Hold lines back until log_setup(): a program with level and format in files has lines to write
+ * about these files. At most LOG_HELD_MAX; one more line ends the wait, and all are written by the
+ * settings so far. */
 void log_hold(void);
 #define LOG_HELD_MAX 256
 
-/* Append the line @line, which has no newline at its end, as it is to be shown. */
+/* Append the line @line, without a newline at its end, for display. */
 typedef void (*log_shape_function)(const char *line, size_t size, struct buffer *out);
 
 /* Let @shape write the lines of LOG_FORMAT_PLAIN: a terminal may want them to be broken. */
 void log_shape(log_shape_function shape);
 
-/* Set the lowest level that is written, and the format. The default is info and text. */
+/* Set the lowest level to write, and the format. The default is info and text. */
 void log_setup(enum log_level level, enum log_format format);
 
 /* The names of levels and of formats, by value; NULL ends each list. */
@@ -62,9 +63,9 @@ void log_write(enum log_level level, const char *format, ...) __attribute__((for
 #define log_error(...)   log_write(LOG_LEVEL_ERROR, __VA_ARGS__)
 
 /*
- * A rate limit for lines that a peer can provoke: at most `burst` lines in every
- * LOG_RATE_INTERVAL_MS, the rest is counted. A zeroed struct is ready for use. Each source of noise
- * has a limit of its own, so that it does not hide the lines of others.
+ * A rate limit for lines provoked by peers: at most `burst` lines in every LOG_RATE_INTERVAL_MS,
+ * the rest is counted. A zeroed struct is ready for use. Each source of noise has a limit of its
+ * own, and so hides no lines of others.
  */
 struct log_rate {
 	unsigned int burst; /* 0: LOG_RATE_BURST */
@@ -76,16 +77,14 @@ struct log_rate {
 #define LOG_RATE_BURST       5
 #define LOG_RATE_INTERVAL_MS 10000
 
-/* Log a line unless @rate is exhausted. The last line of an interval announces that more are
- * only counted, and the first line after suppressed ones gives their number: "… (and 7 more like
- * it)". */
+/* Log a line unless @rate is exhausted. The last line of an interval announces the suppression, and
+ * the first line after suppressed lines gives their number: "… (and 7 more like it)". */
 void log_limited(struct log_rate *rate, enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Blocking. A new process waits for stderr with every line. A daemon that serves others must not:
- * after log_defer(), bytes that stderr does not take are queued, up to LOG_QUEUE_BYTES, and lines
- * that do not fit there are counted:
+ * Blocking. A new process waits for stderr with every line. A daemon must not: after log_defer(),
+ * bytes not taken by stderr are queued, up to LOG_QUEUE_BYTES, and lines beyond this are counted:
  *
  *   log_write ──▶ stderr, without waiting
  *        └──full──▶ queue ──log_flush──▶ stderr … "N lines of the log were lost: …"
@@ -96,10 +95,10 @@ void log_limited(struct log_rate *rate, enum log_level level, const char *format
 /* Lines are queued: call log_flush() as soon as log_fd() is writable. Must not log. */
 typedef void (*log_wake_function)(void *data);
 
-/* Never block on stderr from now on; @wake reports that lines are queued. */
+/* Never block on stderr from now on; @wake reports queued lines. */
 void log_defer(log_wake_function wake, void *data);
 
-/* Return the descriptor that lines are written to. */
+/* Return the descriptor for lines. */
 int log_fd(void);
 
 /* Write queued lines without waiting. Return whether the queue is empty. */

@@ -13,7 +13,7 @@
 #include "util/log.h"
 
 /*
- * The destination of log lines. O_NONBLOCK belongs to the open file, which stderr shares with other
+ * The destination of log lines. O_NONBLOCK belongs to the open file, shared by stderr with other
  * processes: a shell, the program at the other end of a terminal. So it is not set there; writes
  * that may block are made without it:
  *
@@ -105,7 +105,7 @@ void log_sink_put(const char *line, size_t size)
 {
 	size_t written = sink.used > 0 ? 0 : put_now(line, size);
 
-	/* Without log_defer(), a line that cannot be written is dropped: there is no other log. */
+	/* Without log_defer(), an unwritable line is dropped: there is no other log. */
 	if (sink.wake && written < size)
 		keep_line(line + written, size - written);
 }

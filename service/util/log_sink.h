@@ -6,8 +6,8 @@
 
 /*
  * The lower half of the log: util/log.c forms lines, this writes them to stderr. After log_defer()
- * it never blocks, but queues the bytes that stderr does not take, and counts the lines that do not
- * fit into the queue.
+ * it never blocks, but queues the bytes not taken by stderr, and counts the lines beyond the
+ * queue's room.
  */
 
 /* Write the line of @size bytes at @line, its line feed included, or queue it. */

@@ -19,11 +19,11 @@ struct network {
 /* Room for the text of a network. */
 #define NETWORK_BYTES (INET6_ADDRSTRLEN + sizeof("/128"))
 
-/* Read the address of the other end of the connection @fd. Return false when there is none: it is a
- * Unix socket, or the end is gone. */
+/* Read the address of the other end of the connection @fd. Return false without an address: the
+ * connection is a Unix socket, or the end is gone. */
 bool network_read_peer(int fd, struct in6_addr *ret_address);
 
-/* Read @text, an address without brackets or a port. Return whether it is one. */
+/* Read @text, an address without brackets or a port. Return whether @text is an address. */
 bool network_read_address(const char *text, struct in6_addr *ret_address);
 
 /* Write @address: `127.0.0.1`, `::1`. */
@@ -35,13 +35,13 @@ bool network_read(const char *text, struct network *ret_network);
 /* Return whether @address is in @network. */
 bool network_has(const struct network *network, const struct in6_addr *address);
 
-/* Return whether @address is one of the loopback. */
+/* Return whether @address is a loopback address. */
 bool network_is_local(const struct in6_addr *address);
 
 /* Return whether the other end of the connection @fd is on this device: at an address of the
  * loopback, or on a Unix socket. */
 bool network_peer_is_local(int fd);
 
-/* Write the network of @address that one holder has, who can choose any address in it: 127.0.0.0/8
- * (also of ::1), the /64 of an IPv6 address, else @address itself. */
+/* Write the network of one holder around @address, the addresses of the holder's choice:
+ * 127.0.0.0/8 (also of ::1), the /64 of an IPv6 address, else @address itself. */
 void network_write_holder(const struct in6_addr *address, char ret_text[NETWORK_BYTES]);

@@ -7,8 +7,7 @@
 /*
  * The pace of the reports of one call: PACE_BURST of them at once, and then one in PACE_MS. So no
  * few reports are lost because they came closer together than they were sent. (It is the virtual
- * scheduling of the generic cell rate algorithm, ITU-T I.371.) A zeroed struct is one without a
- * report.
+ * scheduling of the generic cell rate algorithm, ITU-T I.371.) A zeroed struct has no report yet.
  *
  *   due_ms    when the pace would be kept without a burst
  */

@@ -6,8 +6,8 @@
 /*
  * The places of our own files.
  *
- * The installed ones are found from the program that runs, so that an installation can be moved and
- * a build tree needs none:
+ * Installed files are found from the running program, so an installation can be moved and a build
+ * tree needs no installation:
  *
  *   beside the program        a build tree, with toolbox-host
  *   PREFIX/bin/toolboxd       PREFIX/libexec/toolbox-host, PREFIX/lib/toolboxd
@@ -21,19 +21,18 @@ struct paths {
 };
 
 /* Return 0, or -ENOENT when there is no toolbox-host: @ret_paths->host_program is then the last
- * path that was tried. */
+ * path tried. */
 int paths_find(struct paths *ret_paths);
 
-/* Return the user's home folder; the caller frees it. Return NULL when there is none, or without
+/* Return the user's home folder; the caller frees it. Return NULL without a home folder or
  * memory. */
 char *paths_home(void);
 
-/* Return the folder that the XDG variable @variable names, else @fallback in the home folder; the
- * caller frees it. Return NULL when there is neither, or without memory. A path that is not
- * absolute is ignored. */
+/* Return the folder in the XDG variable @variable, else @fallback in the home folder; the caller
+ * frees it. Return NULL when there is neither, or without memory. A relative path is ignored. */
 char *paths_xdg_home(const char *variable, const char *fallback);
 
 /* Return our state folder: the first of $STATE_DIRECTORY (systemd), else toolboxd in
- * $XDG_STATE_HOME or ~/.local/state; the caller frees it. Return NULL when there is none, or
- * without memory. */
+ * $XDG_STATE_HOME or ~/.local/state; the caller frees it. Return NULL without a state folder or
+ * memory. */
 char *paths_state(void);

@@ -6,7 +6,7 @@
 #define ESCAPE '\x1b'
 #define BELL   '\a'
 
-/* Return the end of the bytes from @first to @last that begin at @at. */
+/* Return the end of the run of bytes from @first to @last at @at. */
 static const char *skip(const char *at, const char *end, char first, char last)
 {
 	while (at < end && *at >= first && *at <= last)
@@ -14,14 +14,14 @@ static const char *skip(const char *at, const char *end, char first, char last)
 	return at;
 }
 
-/* Return the end of the final byte at @at, which is from @first to '~'; @at if there is none. */
+/* Return the end of the final byte at @at, from @first to '~'; @at without such a byte. */
 static const char *skip_final(const char *at, const char *end, char first)
 {
 	return at < end && *at >= first && *at <= '~' ? at + 1 : at;
 }
 
-/* Return the end of the string whose content begins at @at, or @at if it has none in its line. The
- * next escape sequence ends the search, so that all searches together read a text once. */
+/* Return the end of the string whose content begins at @at, or @at without an end in this line. The
+ * next escape sequence ends the search, so all searches together read a text once. */
 static const char *skip_string(const char *at, const char *end)
 {
 	for (const char *c = at; c < end && *c != '\n'; c++) {
@@ -33,7 +33,7 @@ static const char *skip_string(const char *at, const char *end)
 	return at;
 }
 
-/* Return the end of the sequence that begins with the ESC at @at. */
+/* Return the end of the sequence with the ESC at @at. */
 static const char *skip_sequence(const char *at, const char *end)
 {
 	at++;

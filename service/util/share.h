@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-/* Return how many of @max things one holder may have while others have @others of them: half of
- * what they leave, so that a newcomer finds some, but at least one. */
+/* Return how many of @max things one holder may have while others have @others of them: half of the
+ * rest, but at least one: a newcomer finds some. */
 static inline size_t share_of(size_t max, size_t others)
 {
 	size_t half = others < max ? (max - others) / 2 : 0;

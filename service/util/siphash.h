@@ -6,8 +6,8 @@
 
 /*
  * SipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012), for hash tables of
- * text that peers send. Without the key, which never leaves the process, a peer cannot choose texts
- * that collide.
+ * text from peers. Without the key, which never leaves the process, a peer cannot choose colliding
+ * texts.
  *
  *   siphash_process_key ─▶ siphash_init ─▶ siphash_bytes… ─▶ siphash_finish
  *
@@ -21,13 +21,12 @@ struct siphash_key {
 
 struct siphash {
 	uint64_t v0, v1, v2, v3;
-	uint64_t word;     /* bytes that wait for a whole word */
+	uint64_t word;     /* bytes short of a whole word */
 	unsigned int bits; /* how many bits of it are used */
 	uint64_t total;    /* bytes hashed */
 };
 
-/* Return the key of this process: the random bytes that the kernel passed it (getauxval(3),
- * AT_RANDOM). */
+/* Return the key of this process: random bytes of the kernel (getauxval(3), AT_RANDOM). */
 struct siphash_key siphash_process_key(void);
 
 void siphash_init(struct siphash *hash, const struct siphash_key *key);

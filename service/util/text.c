@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A text that contains the other one counts as this many typing mistakes. */
+/* A text with the other one inside counts as this many typing mistakes. */
 #define CONTAINED_DISTANCE 2
 #define CONTAINED_BYTES    3
 

@@ -14,13 +14,13 @@ unsigned int text_distance(
 	const char *a, size_t a_size, const char *b, size_t b_size, unsigned int most);
 
 /* Return whether @candidate is near enough to @name to be suggested instead of it. A third of the
- * longer name may differ; a name that contains the other (at least 3 bytes) is near, too.
+ * longer name may differ; a name with the other one inside (at least 3 bytes) is near, too.
  * @ret_distance is the distance, for sorting (0 is nearest), and is written only if it is near. */
 bool text_is_near(const char *name, size_t name_size, const char *candidate, size_t candidate_size,
 	unsigned int *ret_distance);
 
 /* As text_is_near(), but return true only if @candidate is nearer than the distance @than. The
- * nearer that is, the less the comparison costs. */
+ * smaller @than, the cheaper the comparison. */
 bool text_is_nearer(const char *name, size_t name_size, const char *candidate,
 	size_t candidate_size, unsigned int than, unsigned int *ret_distance);
 
@@ -61,8 +61,8 @@ static inline int text_hex_value(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Read the @size bytes that the @text_size bytes at @text are the hexadecimal digits of. Return
- * false for other text. */
+/* Read the @size bytes whose hexadecimal digits are the @text_size bytes at @text. Return false for
+ * other text. */
 static inline bool text_read_hex(
 	const char *text, size_t text_size, unsigned char *ret_bytes, size_t size)
 {

@@ -6,7 +6,7 @@
 
 #include "util/buffer.h"
 
-/* A list of texts that it owns. A zeroed struct is an empty list. */
+/* A list, the owner of its texts. A zeroed struct is an empty list. */
 struct text_list {
 	char **items;
 	size_t n_items;
@@ -15,8 +15,8 @@ struct text_list {
 /* Append a copy of @text. Return 0 or -ENOMEM. */
 int text_list_add(struct text_list *list, const char *text);
 
-/* Append @text, which the list takes over, even when it fails. NULL is a text for which
- * there was no memory. Return 0 or -ENOMEM. */
+/* Append @text, taken over by the list, also on failure. NULL is a text lost to a shortage of
+ * memory. Return 0 or -ENOMEM. */
 int text_list_take(struct text_list *list, char *text);
 
 /* Free the text @index and remove it. */

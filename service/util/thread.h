@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <signal.h>
 
-/* Start a thread that runs @function with @data and blocks all signals: they are for the loop.
- * Return 0 or a negative errno. */
+/* Start a thread for @function with @data. It blocks all signals: they are for the loop. Return 0
+ * or a negative errno. */
 static inline int thread_start(pthread_t *ret_thread, void *(*function)(void *data), void *data)
 {
 	sigset_t all;

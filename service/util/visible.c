@@ -47,9 +47,8 @@ static const struct range hidden[] = {
 	{0xE0000, 0xE0FFF},
 };
 
-/* Characters that joiners do not join: those of scripts that have no joiners, spaces, punctuation,
- * and such without a form. All others count as letters or emoji, with the marks that belong to
- * them. */
+/* Characters not joined by joiners: of scripts without joiners, spaces, punctuation, and formless
+ * ones. All others count as letters or emoji, with their marks. */
 static const struct range separate[] = {
 	{0x00, 0x058F},
 	{0x1E00, 0x203B},
@@ -63,7 +62,7 @@ static const struct range separate[] = {
 	{0xF0000, 0x10FFFF},
 };
 
-/* Characters that have two styles, as text and as emoji (emoji-variation-sequences.txt), and their
+/* Characters with two styles, as text and as emoji (emoji-variation-sequences.txt), and their
  * neighbours. */
 static const struct range styled[] = {
 	{'#', '#'},

@@ -10,7 +10,7 @@
 
 #include "util/cleanup.h"
 
-/* Ancestors that are looked at: a longer line is cut by an error. */
+/* Ancestors to look at: a longer line is cut by an error. */
 #define ANCESTORS_MAX 256
 
 /* The line of proc_pid_stat(5): the name may contain anything; after its last bracket come the
@@ -43,6 +43,6 @@ int ancestry_is_ours(pid_t pid)
 			return 1;
 		pid = ancestry_parent(pid);
 	}
-	/* Every line ends at the process that has no parent. */
+	/* Every line ends at the process without a parent. */
 	return pid > 0 ? -ELOOP : pid;
 }

@@ -3,12 +3,13 @@
 
 #include <sys/types.h>
 
-/* Whether a process comes from this one, by /proc. It may end meanwhile, and its number may then be
- * another's: an answer is as good as the number. */
+/* Whether a process comes from this one, by /proc. The process may end meanwhile, and its number
+ * may then belong to another process: an answer is as good as the number. */
 
-/* Return 1 if @pid is this process or a descendant of it, 0 if not, or a negative errno when that
- * cannot be read, such as -ENOENT for a process that has ended. */
+/* Return 1 if @pid is this process or a descendant of it, 0 if not, or a negative errno for an
+ * unreadable process, such as -ENOENT for an ended process. */
 int ancestry_is_ours(pid_t pid);
 
-/* Return the parent of @pid, 0 if it has none, or a negative errno when that cannot be read. */
+/* Return the parent of @pid, 0 without a parent, or a negative errno if the process cannot be
+ * read. */
 pid_t ancestry_parent(pid_t pid);

@@ -9,10 +9,10 @@
 
 #include "util/cleanup.h"
 
-/* Bytes of the list that are read: it bounds the time of a visit. */
+/* Bytes of the list to read: it bounds the time of a visit. */
 #define LIST_BYTES (32 << 10)
 
-/* Read the list, of which the kernel gives about a page at once. Return its size or a negative
+/* Read the list; the kernel gives about a page of it at once. Return its size or a negative
  * errno. */
 static ssize_t read_list(const char *path, char *ret_text, size_t size_max)
 {

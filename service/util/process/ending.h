@@ -3,8 +3,8 @@
 
 #include <signal.h>
 
-/* The end of a process in the place of another one, whose parent it is: the parent of both learns
- * how the other one ended. */
+/* The end of a process in the manner of its child: the parent of the process learns how the child
+ * ended. */
 
 /* End with the exit status of @end, or by its signal (waitid()). Does not return. */
 __attribute__((noreturn)) void ending_end_like(const siginfo_t *end);
