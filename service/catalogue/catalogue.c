@@ -208,7 +208,7 @@ static size_t collect_candidates(
 
 		if (offered->is_shared || model_names_may_clash(offered->tool->name))
 			candidates[n_candidates++] =
-				(struct model_candidate){offered->tool, i, offered->is_shared};
+				model_names_candidate(offered->tool, i, offered->is_shared);
 	}
 	return n_candidates;
 }

@@ -36,12 +36,13 @@ int definition_format_from_name(const char *name, size_t size)
 	return -1;
 }
 
-/* Write where a tool of @toolbox comes from. */
-static void write_source(const struct toolbox *toolbox, struct buffer *out)
+/* Write where a tool of @toolbox comes from, in the member @key. */
+static void write_source(const char *key, const struct toolbox *toolbox, struct buffer *out)
 {
 	const struct package *package = toolbox->package;
 
-	buffer_append_string(out, ",\"source\":{\"kind\":");
+	json_write_key(out, key);
+	buffer_append_string(out, "{\"kind\":");
 	json_write_text(out, kind_facts(package->kind)->name);
 	buffer_append_string(out, ",\"toolbox\":");
 	json_write_text(out, toolbox->id);
@@ -64,7 +65,8 @@ void definition_write_full(const struct tool *tool, const char *extra, struct bu
 	buffer_append_string(out, tool->output_schema);
 	buffer_append_string(out, ",\"toolbox_id\":");
 	json_write_text(out, tool->toolbox->id);
-	write_source(tool->toolbox, out);
+	buffer_append_char(out, ',');
+	write_source("source", tool->toolbox, out);
 	buffer_append_string(out, extra);
 	buffer_append_char(out, '}');
 }
@@ -291,6 +293,17 @@ static void write_annotations(
 	buffer_append_char(out, '}');
 }
 
+/* Write the members by which a call finds @tool, under keys that MCP leaves to servers. */
+static void write_meta(const struct tool *tool, struct buffer *out)
+{
+	buffer_append_string(out, ",\"_meta\":{");
+	write_source("toolboxd/source", tool->toolbox, out);
+	json_write_member_text(out, "toolboxd/name", tool->name);
+	if (tool->has_content)
+		json_write_member_text(out, "toolboxd/output", "content");
+	buffer_append_char(out, '}');
+}
+
 static void write_mcp(const struct tool *tool, const char *name, struct buffer *out)
 {
 	cleanup(json_tape_cleanup) struct json_tape definition = {0};
@@ -311,6 +324,7 @@ static void write_mcp(const struct tool *tool, const char *name, struct buffer *
 	write_input_schema(tool->argument_schema, out);
 	write_output_schema(tool, out);
 	write_annotations(tool, &definition, out);
+	write_meta(tool, out);
 	buffer_append_char(out, '}');
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "catalogue/package.h"
+#include "util/assert.h"
 #include "util/cleanup.h"
 
 #define KEPT_BYTES 57 /* bytes of a name in the third form */
@@ -38,8 +39,7 @@ static int compare_whole(const void *a, const void *b)
 	int order = strcmp(left->text, right->text);
 
 	if (order == 0)
-		order = package_is_guest(left->candidate->tool->toolbox->package) -
-			package_is_guest(right->candidate->tool->toolbox->package);
+		order = left->candidate->is_guest - right->candidate->is_guest;
 	if (order == 0)
 		order = left->candidate->is_shared - right->candidate->is_shared;
 	if (order == 0)
@@ -70,12 +70,10 @@ static int write_form(const char *whole, const char *digested, char ret_text[MOD
 
 static void write_whole(const struct model_candidate *candidate, char ret_text[WHOLE_BYTES])
 {
-	const struct tool *tool = candidate->tool;
-
 	if (candidate->is_shared)
-		snprintf(ret_text, WHOLE_BYTES, "%s__%s", tool->toolbox->id, tool->name);
+		snprintf(ret_text, WHOLE_BYTES, "%s__%s", candidate->toolbox_id, candidate->name);
 	else
-		snprintf(ret_text, WHOLE_BYTES, "%s", tool->name);
+		snprintf(ret_text, WHOLE_BYTES, "%s", candidate->name);
 }
 
 /* Write the name of @candidate anew, whose last one is taken; its identity is digested. */
@@ -86,8 +84,7 @@ static int write_again(const struct model_candidate *candidate, unsigned int rou
 	char identity[WHOLE_BYTES + 16];
 
 	write_whole(candidate, whole);
-	snprintf(identity, sizeof(identity), "%s/%s", candidate->tool->toolbox->id,
-		candidate->tool->name);
+	snprintf(identity, sizeof(identity), "%s/%s", candidate->toolbox_id, candidate->name);
 	if (round > 1)
 		snprintf(identity + strlen(identity), 16, " %u", round);
 	return write_form(whole, identity, ret_text);
@@ -193,25 +190,34 @@ int model_names_find(const struct model_candidate *candidates, size_t n_candidat
 }
 
 int model_names_write_whole(
-	const struct tool *const *tools, size_t n_tools, char (*ret_texts)[MODEL_NAME_BYTES])
+	const struct model_candidate *tools, size_t n_tools, char (*ret_texts)[MODEL_NAME_BYTES])
 {
-	cleanup_free struct model_candidate *candidates = calloc(n_tools + 1, sizeof(*candidates));
-	struct model_names names = {0};
-	int r = candidates ? 0 : -ENOMEM;
+	struct model_names names;
+	int r = model_names_find(tools, n_tools, &names);
 
 	for (size_t i = 0; r == 0 && i < n_tools; i++) {
 		char whole[WHOLE_BYTES];
 
-		candidates[i] = (struct model_candidate){tools[i], i, true};
-		write_whole(&candidates[i], whole);
+		check(tools[i].is_shared && tools[i].index == i);
+		write_whole(&tools[i], whole);
 		/* One that is cut here has the third form. */
 		snprintf(ret_texts[i], MODEL_NAME_BYTES, "%.*s", MODEL_NAME_BYTES_MAX, whole);
 	}
-	r = r ? r : model_names_find(candidates, n_tools, &names);
 	for (size_t i = 0; r == 0 && i < names.n_items; i++)
 		memcpy(ret_texts[names.items[i].index], names.items[i].text, MODEL_NAME_BYTES);
 	model_names_deinit(&names);
 	return r;
+}
+
+struct model_candidate model_names_candidate(const struct tool *tool, size_t index, bool is_shared)
+{
+	return (struct model_candidate){
+		.toolbox_id = tool->toolbox->id,
+		.name = tool->name,
+		.is_guest = package_is_guest(tool->toolbox->package),
+		.is_shared = is_shared,
+		.index = index,
+	};
 }
 
 long model_names_lookup(const struct model_names *names, const char *text, size_t size)

@@ -28,11 +28,14 @@ struct model_names {
 	size_t n_items;
 };
 
-/* A tool whose name may be another's, or too long: `toolbox__name` for a shared one. */
+/* A tool whose name may be another's, or too long: `toolbox__name` for a shared one. The texts are
+ * borrowed. */
 struct model_candidate {
-	const struct tool *tool;
-	size_t index;
+	const char *toolbox_id;
+	const char *name;
+	bool is_guest; /* package_is_guest() */
 	bool is_shared;
+	size_t index; /* its place, in list order */
 };
 
 /* Return whether a tool called @name has to be among the candidates: its bare name may be the
@@ -44,10 +47,13 @@ bool model_names_may_clash(const char *name);
 int model_names_find(const struct model_candidate *candidates, size_t n_candidates,
 	struct model_names *ret_names);
 
-/* Write the names of the @n_tools to @ret_texts where each is called `toolbox__name`, or by the
- * third form: no two are the same. 0 or -ENOMEM. */
+/* Write the names of the @n_tools @tools, of which each is shared, to @ret_texts: `toolbox__name`,
+ * or the third form. No two are the same. 0 or -ENOMEM. */
 int model_names_write_whole(
-	const struct tool *const *tools, size_t n_tools, char (*ret_texts)[MODEL_NAME_BYTES]);
+	const struct model_candidate *tools, size_t n_tools, char (*ret_texts)[MODEL_NAME_BYTES]);
+
+/* Return the candidate that @tool, at @index of the list, is. */
+struct model_candidate model_names_candidate(const struct tool *tool, size_t index, bool is_shared);
 
 /* Return the index of the tool that is called @text of @size bytes, or -1. */
 long model_names_lookup(const struct model_names *names, const char *text, size_t size);

@@ -147,6 +147,9 @@ class Mcp:
         params = {"name": name} if arguments is None else {"name": name, "arguments": arguments}
         return self.client.send("tools/call", params).json
 
+    def tools(self):
+        return self.client.result("tools/list")["tools"]
+
     def call(self, name, arguments):
         return outcome_of(self.send(name, arguments))
 
@@ -164,13 +167,19 @@ class Modern(Mcp):
         super().__init__(started, "modern")
 
 
-class Stdio(Mcp):
+class Stdio:
     def __init__(self, started):
         self.server = Server(started.home, bus=started.url)
 
     def send(self, name, arguments):
         params = {"name": name} if arguments is None else {"name": name, "arguments": arguments}
         return self.server.ask("tools/call", params)
+
+    def tools(self):
+        return self.server.ask("tools/list")["result"]["tools"]
+
+    def call(self, name, arguments):
+        return outcome_of(self.send(name, arguments))
 
     def close(self):
         self.server.__exit__()
@@ -280,6 +289,18 @@ def test_every_door_says_the_same(doors, what):
     answers = {door: opened.call(name, arguments) for door, opened in doors.items()}
     assert answers["bus"].get("code") == code, answers["bus"]
     agree(answers)
+
+
+def test_the_doors_of_mcp_list_the_same_tools_and_the_way_back(started, doors):
+    tools = doors["stdio"].tools()
+    assert tools and tools == doors["legacy"].tools() == doors["modern"].tools()
+    with Caller(started.url) as caller:
+        for tool in tools:
+            found = caller.call("ovos.tools.get", {"toolbox_id": tool["_meta"]["toolboxd/source"]["toolbox"],
+                                                   "name": tool["_meta"]["toolboxd/name"]})
+            assert found["source"] == tool["_meta"]["toolboxd/source"]
+            assert f"{found['toolbox_id']}__{found['name']}" == tool["name"]
+            assert found.get("output") == tool["_meta"].get("toolboxd/output")
 
 
 def test_every_door_has_the_code_of_a_call_that_was_ended(started, doors):

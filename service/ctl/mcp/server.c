@@ -9,7 +9,6 @@
 #include "core/approval.h"
 #include "ctl/command.h"
 #include "ctl/mcp/lines.h"
-#include "ctl/mcp/listing_state.h"
 #include "ctl/mcp/tools.h"
 #include "ctl/offline/private.h"
 #include "ctl/request.h"
@@ -35,7 +34,7 @@
  *   stdin ─lines─▶ message ─┬─ initialize, ping, discover, list ────────────────────▶ stdout
  *                           └─ tools/call ─▶ ovos.tools.invoke ─▶ its response ─────▶ stdout
  *                                             the bus            ─▶ its progress ───▶
- *   ovos.tools.changed ─▶ ovos.tools.list, twice ─▶ another list? ─▶ list_changed ──▶
+ *   ovos.tools.changed ─▶ ovos.tools.list ─▶ another list? ─▶ list_changed ──▶
  *
  * A request is in flight from its line to its response: a call, or a subscriptions/listen, which
  * has one only at the end.
@@ -68,9 +67,6 @@
 /* The lines of a file that are taken before others have their turn. */
 #define FILE_LINES 64
 
-/* The listings that are tried in a row, when two responses are of different catalogues. */
-#define TRIES_MAX 3
-
 /* The wait for something to happen, when nothing has to be done at a time. */
 #define LONG_MS 3600000
 
@@ -98,10 +94,8 @@ struct mcp_ctl {
 	struct lines lines;
 	struct in_flight *in_flight[IN_FLIGHT_MAX];
 	struct mcp_tools tools;
-	enum listing_state listing;
-	struct ctl_response full;     /* while LISTING_MCP */
-	bool is_stale;                /* the tools have changed since the listing began */
-	unsigned int n_tries;         /* listings that did not fit together */
+	bool is_listing;              /* a list was asked for */
+	bool is_stale;                /* the tools have changed since then */
 	char asked[HEX_ID_CHARS + 1]; /* the number of the last request for calls */
 	bool is_legacy;               /* the client has initialized */
 	bool is_file;                 /* stdin is: it has requests, and no client that closes it */
@@ -255,42 +249,25 @@ static void fail_call(struct mcp_ctl *mcp, const struct mcp_message *message, co
 
 /* ── the list of tools ───────────────────────────────────────────────────────────────────────── */
 
-static void ask_list(struct mcp_ctl *mcp, const char *format)
+static void write_list_request(const struct mcp_ctl *mcp, struct buffer *data)
+{
+	ctl_request_begin(data);
+	ctl_request_member(data, "format", "mcp");
+	ctl_request_member(data, "profile", mcp->options->profile);
+	ctl_request_end(data);
+}
+
+/* Ask for the list again; while a response is waited for, after that. */
+static void begin_listing(struct mcp_ctl *mcp)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
 
-	ctl_request_begin(&data);
-	ctl_request_member(&data, "format", format);
-	ctl_request_member(&data, "profile", mcp->options->profile);
-	ctl_request_end(&data);
-	ctl_session_send(mcp->session, LIST_TOPIC, &data);
-}
-
-/* Change the state of the listing, the only place where that is done. */
-static void listing_move(struct mcp_ctl *mcp, enum listing_state to)
-{
-	mcp->listing = listing_state_move(mcp->listing, to);
-}
-
-static void begin_listing(struct mcp_ctl *mcp)
-{
-	mcp->is_stale = mcp->listing != LISTING_DONE;
+	mcp->is_stale = mcp->is_listing;
 	if (mcp->is_stale)
 		return;
-	listing_move(mcp, LISTING_FULL);
-	ask_list(mcp, "full");
-}
-
-/* End a listing with the result @r, and begin another one if it is needed. */
-static void end_listing(struct mcp_ctl *mcp, int r)
-{
-	listing_move(mcp, LISTING_DONE);
-	ctl_response_deinit(&mcp->full);
-	mcp->n_tries = r == 0 ? 0 : mcp->n_tries + 1;
-	if (mcp->is_stale || (r == -EAGAIN && mcp->n_tries < TRIES_MAX))
-		begin_listing(mcp);
-	else if (r < 0)
-		terminal_complain("the list of tools cannot be read: %s", strerror(-r));
+	mcp->is_listing = true;
+	write_list_request(mcp, &data);
+	ctl_session_send(mcp->session, LIST_TOPIC, &data);
 }
 
 static void tell_changed(struct mcp_ctl *mcp)
@@ -311,41 +288,32 @@ static void tell_changed(struct mcp_ctl *mcp)
 	}
 }
 
-/* Take the list over that @full and @mcp_list make. Return 0 or a negative errno. */
-static int take_tool_list(
-	struct mcp_ctl *mcp, const struct json_tape *full, const struct json_tape *mcp_list)
+/* Take the list of @tape over, or complain. */
+static void take_tool_list(struct mcp_ctl *mcp, const struct json_tape *tape)
 {
 	struct mcp_tools tools;
 	uint64_t digest = mcp->tools.digest;
-	int r = mcp_tools_make(
-		full, mcp_list, mcp->options->toolboxes, mcp->options->n_toolboxes, &tools);
+	int r = mcp_tools_make(tape, mcp->options->toolboxes, mcp->options->n_toolboxes, &tools);
 
-	if (r < 0)
-		return r;
+	if (r < 0) {
+		terminal_complain("the list of tools cannot be read: %s", strerror(-r));
+		return;
+	}
 	mcp_tools_deinit(&mcp->tools);
 	mcp->tools = tools;
 	if (digest != 0 && digest != tools.digest)
 		tell_changed(mcp);
-	return 0;
 }
 
-/* Take a response to one of our two requests for a list; anything else is not ours. */
+/* Take the response to our request for the list; any other is not ours. */
 static void take_list(struct mcp_ctl *mcp, const struct json_tape *event)
 {
-	int r;
-
-	if (mcp->listing == LISTING_DONE || !ctl_session_is_ours(mcp->session))
+	if (!mcp->is_listing || !ctl_session_is_ours(mcp->session))
 		return;
-	if (mcp->listing == LISTING_MCP) {
-		end_listing(mcp, take_tool_list(mcp, &mcp->full.tape, event));
-		return;
-	}
-	listing_move(mcp, LISTING_MCP);
-	r = ctl_response_copy(&mcp->full, event);
-	if (r == 0)
-		ask_list(mcp, "mcp");
-	else
-		end_listing(mcp, r);
+	mcp->is_listing = false;
+	take_tool_list(mcp, event);
+	if (mcp->is_stale)
+		begin_listing(mcp);
 }
 
 /* ── calls ───────────────────────────────────────────────────────────────────────────────────── */
@@ -790,9 +758,7 @@ static void begin_again(struct mcp_ctl *mcp)
 	for (size_t i = 0; i < IN_FLIGHT_MAX; i++)
 		if (mcp->in_flight[i] && !mcp->in_flight[i]->is_listen)
 			lose_call(mcp, &mcp->in_flight[i]);
-	if (mcp->listing != LISTING_DONE)
-		listing_move(mcp, LISTING_DONE);
-	ctl_response_deinit(&mcp->full);
+	mcp->is_listing = false;
 	begin_listing(mcp);
 }
 
@@ -819,30 +785,19 @@ static void end_all(struct mcp_ctl *mcp)
 /* Get the first list: without a service there is nothing to serve. */
 static int ask_first_list(struct mcp_ctl *mcp)
 {
-	cleanup(ctl_response_deinit) struct ctl_response full = {0};
 	cleanup(ctl_response_deinit) struct ctl_response listed = {0};
-	static const char *const formats[] = {"full", "mcp"};
-	struct ctl_response *responses[] = {&full, &listed};
-	int r = CTL_DONE;
+	cleanup(buffer_deinit) struct buffer data = {0};
+	int r;
 
-	for (size_t i = 0; r == CTL_DONE && i < 2; i++) {
-		cleanup(buffer_deinit) struct buffer data = {0};
-
-		ctl_request_begin(&data);
-		ctl_request_member(&data, "format", formats[i]);
-		ctl_request_member(&data, "profile", mcp->options->profile);
-		ctl_request_end(&data);
-		r = ctl_session_ask(mcp->session, LIST_TOPIC, &data, responses[i]);
-		if (r == CTL_DONE && ctl_response_status(responses[i]) != CTL_DONE) {
-			ctl_response_complain(responses[i]);
-			r = CTL_ERROR;
-		}
+	write_list_request(mcp, &data);
+	r = ctl_session_ask(mcp->session, LIST_TOPIC, &data, &listed);
+	if (r == CTL_DONE && ctl_response_status(&listed) != CTL_DONE) {
+		ctl_response_complain(&listed);
+		r = CTL_ERROR;
 	}
-	if (r != CTL_DONE)
-		return r;
-	if (take_tool_list(mcp, &full.tape, &listed.tape) == -EAGAIN)
-		begin_listing(mcp);
-	return CTL_DONE;
+	if (r == CTL_DONE)
+		take_tool_list(mcp, &listed.tape);
+	return r;
 }
 
 static bool has_tools_of(const struct mcp_tools *tools, const char *toolbox_id)
@@ -959,7 +914,6 @@ int ctl_mcp(const struct ctl_options *options)
 	for (size_t i = 0; i < IN_FLIGHT_MAX; i++)
 		in_flight_free(mcp.in_flight[i]);
 	ctl_session_close(mcp.session);
-	ctl_response_deinit(&mcp.full);
 	mcp_tools_deinit(&mcp.tools);
 	buffer_deinit(&mcp.lines.bytes);
 	return r;

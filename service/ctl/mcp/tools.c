@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "catalogue/model_names.h"
-#include "catalogue/package.h"
+#include "json/member.h"
 #include "json/writer.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
@@ -21,16 +21,6 @@ static int compare_listed(const void *a, const void *b)
 static int compare_mcp_names(const void *a, const void *b)
 {
 	return strcmp((*(struct mcp_tool *const *)a)->name, (*(struct mcp_tool *const *)b)->name);
-}
-
-static char *dup_listed_member(const struct json_tape *tape, uint32_t object, const char *key)
-{
-	uint32_t value = json_type_at(tape, object) == JSON_OBJECT ? json_find(tape, object, key)
-								   : JSON_NONE;
-
-	return value != JSON_NONE && json_type_at(tape, value) == JSON_STRING
-		       ? json_string_dup(tape, value, NULL)
-		       : NULL;
 }
 
 /* Write the Tool at @token with the name @listed in place of its own. Return its text, or NULL. */
@@ -61,59 +51,57 @@ static bool is_taken(const char *id, const char *const *ids, size_t n_ids)
 	return n_ids == 0;
 }
 
-static uint32_t find_list(const struct json_tape *tape)
+/* Return the text of the member @key of @object, which the caller frees, or NULL. */
+static char *dup_listed_member(const struct json_tape *tape, uint32_t object, const char *key)
 {
-	uint32_t list = json_find(tape, 0, "tools");
+	uint32_t value = json_find_typed(tape, object, key, JSON_STRING);
 
-	return list != JSON_NONE && json_type_at(tape, list) == JSON_ARRAY ? list : JSON_NONE;
+	return value != JSON_NONE ? json_string_dup(tape, value, NULL) : NULL;
 }
 
-/* Read the tools of both lists, with the text of each, under its name alone, in @tokens. */
-static int read_listed_tools(const struct json_tape *full, const struct json_tape *mcp,
-	const char *const *ids, size_t n_ids, struct mcp_tools *tools, uint32_t *tokens)
+/* Read the tools of the list at @list, each under its name alone, with the text of each at @tokens,
+ * and its parts for its name in the list at @candidates. */
+static void read_listed_tools(const struct json_tape *tape, uint32_t list, const char *const *ids,
+	size_t n_ids, struct mcp_tools *tools, uint32_t *tokens, struct model_candidate *candidates)
 {
-	uint32_t i = json_first(full, find_list(full));
-	uint32_t j = json_first(mcp, find_list(mcp));
-
-	for (; i < json_end(full, find_list(full)); i = json_next(full, i), j = json_next(mcp, j)) {
+	json_each(i, tape, list) {
 		struct mcp_tool *tool = &tools->items[tools->n_items];
+		uint32_t meta = json_find_typed(tape, i, "_meta", JSON_OBJECT);
+		uint32_t source = json_find_typed(tape, meta, "toolboxd/source", JSON_OBJECT);
+		uint32_t kind = json_find_typed(tape, source, "kind", JSON_STRING);
 
-		*tool = (struct mcp_tool){dup_listed_member(full, i, "toolbox_id"),
-			dup_listed_member(full, i, "name"), NULL,
-			json_type_at(full, i) == JSON_OBJECT &&
-				json_find(full, i, "output") != JSON_NONE};
-		if (!tool->toolbox_id || !tool->name || json_type_at(mcp, j) != JSON_OBJECT ||
-			!is_taken(tool->toolbox_id, ids, n_ids)) {
+		*tool = (struct mcp_tool){
+			.toolbox_id = dup_listed_member(tape, source, "toolbox"),
+			.name = dup_listed_member(tape, meta, "toolboxd/name"),
+			.has_content =
+				json_find_present(tape, meta, "toolboxd/output") != JSON_NONE,
+		};
+		if (!tool->toolbox_id || !tool->name || !is_taken(tool->toolbox_id, ids, n_ids)) {
 			free(tool->toolbox_id);
 			free(tool->name);
 			continue;
 		}
-		tokens[tools->n_items++] = j;
+		candidates[tools->n_items] = (struct model_candidate){
+			.toolbox_id = tool->toolbox_id,
+			.name = tool->name,
+			.is_guest = kind != JSON_NONE && json_is_text(tape, kind, "mcp"),
+			.is_shared = true,
+			.index = tools->n_items,
+		};
+		tokens[tools->n_items++] = i;
 	}
-	return 0;
 }
 
-/* Listings do not have the kind of a toolbox. */
-static struct package package_of_all = {.kind = KIND_NATIVE};
-
 /* Give each tool its name in the list: `toolbox__name`, or its own when @is_bare. 0 or -ENOMEM. */
-static int name_tools(struct mcp_tools *tools, bool is_bare)
+static int name_tools(
+	struct mcp_tools *tools, const struct model_candidate *candidates, bool is_bare)
 {
 	size_t n = tools->n_items;
-	cleanup_free struct tool *copies = calloc(n + 1, sizeof(*copies));
-	cleanup_free struct toolbox *boxes = calloc(n + 1, sizeof(*boxes));
-	cleanup_free const struct tool **pointers = calloc(n + 1, sizeof(*pointers));
 	cleanup_free char(*names)[MODEL_NAME_BYTES] = calloc(n + 1, sizeof(*names));
-	int r = copies && boxes && pointers && names ? 0 : -ENOMEM;
+	int r = names ? 0 : -ENOMEM;
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		boxes[i].id = tools->items[i].toolbox_id;
-		boxes[i].package = &package_of_all;
-		copies[i] = (struct tool){.toolbox = &boxes[i], .name = tools->items[i].name};
-		pointers[i] = &copies[i];
-	}
 	if (r == 0 && !is_bare)
-		r = model_names_write_whole(pointers, n, names);
+		r = model_names_write_whole(candidates, n, names);
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		struct mcp_tool *tool = &tools->items[i];
 
@@ -123,13 +111,14 @@ static int name_tools(struct mcp_tools *tools, bool is_bare)
 	return r;
 }
 
-static int write_texts(struct mcp_tools *tools, const struct json_tape *mcp, const uint32_t *tokens)
+static int write_texts(
+	struct mcp_tools *tools, const struct json_tape *tape, const uint32_t *tokens)
 {
 	tools->digest = DIGEST_SEED;
 	for (size_t i = 0; i < tools->n_items; i++) {
 		struct text_view *text = &tools->texts[i];
 
-		text->text = write_mcp_tool(mcp, tokens[i], tools->items[i].listed, &text->size);
+		text->text = write_mcp_tool(tape, tokens[i], tools->items[i].listed, &text->size);
 		if (!text->text)
 			return -ENOMEM;
 		tools->digest = digest_bytes(tools->digest, text->text, text->size);
@@ -140,29 +129,32 @@ static int write_texts(struct mcp_tools *tools, const struct json_tape *mcp, con
 	return 0;
 }
 
-int mcp_tools_make(const struct json_tape *full, const struct json_tape *mcp,
-	const char *const *ids, size_t n_ids, struct mcp_tools *ret_tools)
+int mcp_tools_make(const struct json_tape *tape, const char *const *ids, size_t n_ids,
+	struct mcp_tools *ret_tools)
 {
 	struct mcp_tools tools = {0};
+	cleanup_free struct model_candidate *candidates = NULL;
 	cleanup_free uint32_t *tokens = NULL;
+	uint32_t list = json_find_root(tape, "tools");
 	size_t n;
-	int r = 0;
+	int r;
 
-	if (find_list(full) == JSON_NONE || find_list(mcp) == JSON_NONE)
-		return -EAGAIN;
-	n = json_count(full, find_list(full));
-	if (json_count(mcp, find_list(mcp)) != n)
-		return -EAGAIN;
+	if (list == JSON_NONE || json_type_at(tape, list) != JSON_ARRAY)
+		return -EPROTO;
+	n = json_count(tape, list);
+	candidates = calloc(n + 1, sizeof(*candidates));
 	tokens = calloc(n + 1, sizeof(*tokens));
 	tools.items = calloc(n + 1, sizeof(*tools.items));
 	tools.texts = calloc(n + 1, sizeof(*tools.texts));
 	tools.by_listed = calloc(n + 1, sizeof(struct mcp_tool *));
 	tools.by_name = calloc(n + 1, sizeof(struct mcp_tool *));
-	if (!tokens || !tools.items || !tools.texts || !tools.by_listed || !tools.by_name)
-		r = -ENOMEM;
-	r = r ? r : read_listed_tools(full, mcp, ids, n_ids, &tools, tokens);
-	r = r ? r : name_tools(&tools, n_ids == 1);
-	r = r ? r : write_texts(&tools, mcp, tokens);
+	r = candidates && tokens && tools.items && tools.texts && tools.by_listed && tools.by_name
+		    ? 0
+		    : -ENOMEM;
+	if (r == 0)
+		read_listed_tools(tape, list, ids, n_ids, &tools, tokens, candidates);
+	r = r ? r : name_tools(&tools, candidates, n_ids == 1);
+	r = r ? r : write_texts(&tools, tape, tokens);
 	if (r == 0)
 		*ret_tools = tools;
 	else

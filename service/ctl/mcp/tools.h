@@ -30,13 +30,12 @@ struct mcp_tools {
 };
 
 /*
- * Make the list from the lists `tools` of two responses to ovos.tools.list, in the formats full
- * (@full) and mcp (@mcp), which have the same tools in the same order. Only the @n_ids toolboxes
- * @ids are taken; 0: all. Return 0 with @ret_tools, which the caller deinits; -ENOMEM; or -EAGAIN
- * when the lists do not fit together.
+ * Make the list from @tape, a response to ovos.tools.list in the format mcp. Only the @n_ids
+ * toolboxes @ids are taken; 0: all. Return 0 with @ret_tools, which the caller deinits; -ENOMEM; or
+ * -EPROTO when it has no list.
  */
-int mcp_tools_make(const struct json_tape *full, const struct json_tape *mcp,
-	const char *const *ids, size_t n_ids, struct mcp_tools *ret_tools);
+int mcp_tools_make(const struct json_tape *tape, const char *const *ids, size_t n_ids,
+	struct mcp_tools *ret_tools);
 
 /* Return the tool that the string at @name of @tape means, or NULL. */
 const struct mcp_tool *mcp_tools_find(

@@ -76,10 +76,11 @@ static struct mcp_list *make_list(const struct catalogue *view, const char *tool
 	cleanup(mcp_list_cleanup) struct mcp_list *list = calloc(1, sizeof(*list));
 	size_t n_tools = catalogue_n_tools(view);
 	cleanup_free const struct tool **tools = calloc(n_tools + 1, sizeof(*tools));
+	cleanup_free struct model_candidate *candidates = calloc(n_tools + 1, sizeof(*candidates));
 	cleanup_free char(*names)[MODEL_NAME_BYTES] = calloc(n_tools + 1, sizeof(*names));
 	size_t n = 0;
 
-	if (!list || !tools || !names)
+	if (!list || !tools || !candidates || !names)
 		return NULL;
 	list_init(&list->link);
 	list->serial = catalogue_serial(view);
@@ -91,10 +92,12 @@ static struct mcp_list *make_list(const struct catalogue *view, const char *tool
 	for (size_t i = 0; i < n_tools; i++) {
 		const struct tool *tool = catalogue_tool(view, i);
 
-		if (!toolbox_id || strcmp(tool->toolbox->id, toolbox_id) == 0)
-			tools[n++] = tool;
+		if (toolbox_id && strcmp(tool->toolbox->id, toolbox_id) != 0)
+			continue;
+		candidates[n] = model_names_candidate(tool, n, true);
+		tools[n++] = tool;
 	}
-	if (!toolbox_id && model_names_write_whole(tools, n, names) < 0)
+	if (!toolbox_id && model_names_write_whole(candidates, n, names) < 0)
 		return NULL;
 	for (size_t i = 0; i < n; i++)
 		add_tool(list, tools[i], toolbox_id ? tools[i]->name : names[i]);

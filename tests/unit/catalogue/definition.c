@@ -5,6 +5,11 @@
 #include "catalogue_fixture.h"
 #include "catalogue/definition.h"
 
+/* The way back from the name, in the format mcp. */
+#define META                                                                                       \
+	"\"_meta\":{\"toolboxd/source\":{\"kind\":\"native\",\"toolbox\":\"box\"},"                \
+	"\"toolboxd/name\":\"add\"}"
+
 static void expect_written(enum definition_format format, const char *name, const char *expected)
 {
 	struct toolbox *toolbox = make_toolbox("box", "add", NULL);
@@ -48,7 +53,7 @@ Test(definition, is_told_to_models_in_their_formats)
 	expect_written(DEFINITION_MCP, "add",
 		"{\"name\":\"add\",\"description\":\"What \\\"it\\\" does\","
 		"\"inputSchema\":{\"type\":\"object\",\"properties\":{}},\"annotations\":{"
-		"\"readOnlyHint\":true}}");
+		"\"readOnlyHint\":true}," META "}");
 	expect_written(DEFINITION_MARKDOWN, "add", "### add\n\nWhat \"it\" does\n\n");
 }
 
@@ -67,7 +72,7 @@ static void expect_hints(enum tool_risk risk, const char *extra, const char *end
 	tool->definition = buffer_take(&full, &tool->definition_size);
 	definition_write(tool, DEFINITION_MCP, "add", &text);
 	snprintf(expected, sizeof(expected),
-		"{\"name\":\"add\",\"description\":\"What \\\"it\\\" does\"%s}", end);
+		"{\"name\":\"add\",\"description\":\"What \\\"it\\\" does\"%s," META "}", end);
 	cr_expect_str_eq(buffer_terminate(&text), expected, "%s", text.data);
 	buffer_deinit(&text);
 	package_unref(toolbox->package);
@@ -93,6 +98,24 @@ Test(definition, has_the_title_and_hints_of_the_manifest_for_mcp)
 	expect_hints(TOOL_EXECUTE, both,
 		INPUT ",\"annotations\":{\"readOnlyHint\":false,\"destructiveHint\":true,"
 		      "\"openWorldHint\":true,\"idempotentHint\":true}");
+}
+
+Test(definition, for_mcp_says_that_results_are_rich_content)
+{
+	struct toolbox *toolbox = make_toolbox("box", "add", NULL);
+	struct tool *tool = &toolbox->tools[0];
+	struct buffer full = {0};
+	struct buffer text = {0};
+
+	tool->has_content = true;
+	definition_write_full(tool, "", &full);
+	tool->definition = buffer_take(&full, &tool->definition_size);
+	definition_write(tool, DEFINITION_MCP, "box__add", &text);
+	cr_expect(strstr(buffer_terminate(&text),
+			  "\"toolboxd/name\":\"add\",\"toolboxd/output\":\"content\"}}"),
+		"%s", text.data);
+	buffer_deinit(&text);
+	package_unref(toolbox->package);
 }
 
 Test(definition, of_a_shared_name_tells_models_whose_it_is)

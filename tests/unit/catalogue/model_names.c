@@ -99,3 +99,16 @@ Test(model_names, are_found_for_tools_after_one_whose_name_nobody_shares)
 	expect_called(catalogue, 3, "c__get");
 	catalogue_free(catalogue);
 }
+
+Test(model_names, of_servers_give_way_to_those_of_installed_tools)
+{
+	static const struct model_candidate tools[] = {
+		{"a", "b__c", .is_guest = true, .is_shared = true, .index = 0},
+		{"a__b", "c", .is_shared = true, .index = 1},
+	};
+	char names[2][MODEL_NAME_BYTES];
+
+	cr_assert_eq(model_names_write_whole(tools, 2, names), 0);
+	cr_expect_str_eq(names[1], "a__b__c");
+	cr_expect_eq(strncmp(names[0], "a__b__c_", 8), 0, "%s", names[0]);
+}
