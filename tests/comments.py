@@ -3,7 +3,7 @@
 
     comments(text)     (line, text) of each comment, without its marks
     breaks(text)       why a comment breaks the rule, or None
-    sentences(text)    (line, sentence) of each sentence of a comment, and of each line of a list
+    sentences(text)    (line, sentence) of each sentence of a comment, without drawings and tables
     points(sentence)   the words that point at a noun instead of naming it, or None
 """
 import re
@@ -63,9 +63,13 @@ PRONOUNS = frozenset(("it", "its", "one", "those", "that"))
 PRONOUNS_MAX = 2
 PRONOUNS_WORDS = 10
 
+# A line of a drawing or of a table.
+DRAWN = re.compile(r"[─│┌└├┐┘┤┬┴┼▶◀▲▼→←]|\S {3,}\S")
+
 
 def sentences(comment):
     line = 0
+    comment = "\n".join("" if DRAWN.search(text) else text for text in comment.split("\n"))
     for part in re.split(r"((?<=[.!?])\s+(?=[A-Z@`(])|\n\s*\n|\n\s*- )", comment):
         if part.strip() not in ("", "-"):
             yield line, " ".join(part.split())

@@ -32,8 +32,7 @@ static void add_left_out_name(const struct json_tape *tape, uint32_t key, struct
 	buffer_append_char(names, '\'');
 }
 
-/* Append the members of the object at @object whose keys the API takes; the others are added to
- * @refused. */
+/* Append the members of the object at @object with acceptable keys; add the others to @refused. */
 static void write_taken(
 	const struct json_tape *tape, uint32_t object, struct buffer *out, struct buffer *refused)
 {
@@ -54,7 +53,7 @@ static void write_taken(
 	buffer_append_char(out, '}');
 }
 
-/* Add the required names that the API refuses to @refused. */
+/* Add the required names refused by the API to @refused. */
 static void find_required(const struct json_tape *tape, struct buffer *refused)
 {
 	uint32_t required = json_find(tape, 0, "required");

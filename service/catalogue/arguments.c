@@ -10,7 +10,7 @@
 #include "util/cleanup.h"
 #include "util/log.h"
 
-/* The most memory that is kept for the next check. */
+/* The most memory kept for the next check. */
 #define KEPT_TOKENS 65536
 #define KEPT_BYTES  (64u << 10)
 
@@ -39,7 +39,7 @@ static int refuse_size(struct arguments *arguments, size_t actual, size_t max, c
 	return ARGUMENTS_E_TOO_LARGE;
 }
 
-/* Read arguments that are the text of an object: models and shells often send that. */
+/* Read arguments given as the text of an object: models and shells often send texts. */
 static int take_text(struct arguments *arguments, const struct json_tape *tape, uint32_t token,
 	const struct arguments_limits *limits)
 {
@@ -69,7 +69,7 @@ static int take_text(struct arguments *arguments, const struct json_tape *tape, 
 	return r;
 }
 
-/* Read arguments that are not there as an empty object. */
+/* Read absent arguments as an empty object. */
 static int take_none(
 	struct arguments *arguments, const struct arguments_limits *limits, struct place *ret_place)
 {
@@ -113,7 +113,7 @@ static int find_place(struct arguments *arguments, const struct json_tape *tape,
 
 /* ── the types of C, the placeholders of a command ───────────────────────────────────────────── */
 
-/* Note that the member called @name cannot be passed, or of an array the element @element (NULL:
+/* Note that the member called @name cannot be passed, or the element @element of an array (NULL:
  * all). */
 static int add_violation(struct schema_report *report, const char *name, size_t size,
 	const uint32_t *element, const char *message)
@@ -185,7 +185,7 @@ int arguments_fill(const struct tool *tool, struct schema_context *context,
 	return r ? -ENOMEM : 0;
 }
 
-/* Report required arguments that the schema's defaults do not fill in. */
+/* Report required arguments without a default in the schema. */
 static int check_missing(const struct tool *tool, struct schema_context *context,
 	const struct json_tape *tape, uint32_t object, struct schema_report *report)
 {
@@ -281,8 +281,8 @@ void arguments_log_coercion(struct arguments *arguments, const struct tool *tool
 	forget_report(&arguments->changes);
 }
 
-/* Try the arguments with each string taken as the value that it holds. Returns 0 with @place moved
- * to the copy, a schema_status, or -ENOMEM. */
+/* Try the arguments with each string taken as the value inside. Returns 0 with @place moved to the
+ * copy, a schema_status, or -ENOMEM. */
 static int coerce_arguments(struct arguments *arguments, const struct tool *tool,
 	struct schema_context *context, struct place *place)
 {
@@ -308,14 +308,15 @@ static int coerce_arguments(struct arguments *arguments, const struct tool *tool
 	return 0;
 }
 
-/* Return what a call comes to after @status of the schema, which is not that it is invalid. */
+/* Return the verdict on a call after @status of the schema, any but "invalid". */
 static int unchecked(int status)
 {
 	return status < 0 ? status : ARGUMENTS_E_UNCHECKED;
 }
 
-/* Return whether the host of @tool decides about arguments that its schema refuses. Values that are
- * `writeOnly` are found by the schema, so those of a tool that has some must satisfy it. */
+/* Return whether the host of @tool decides about arguments refused by its schema. `writeOnly`
+ * values are found by the schema, so the arguments of a tool with such values must satisfy the
+ * schema. */
 static bool is_judged_by_host(const struct tool *tool)
 {
 	return kind_facts(tool->toolbox->package->kind)->judges &&
@@ -345,8 +346,8 @@ static int check_or_coerce(struct arguments *arguments, const struct tool *tool,
 		tool, context, place->tape, place->token, &arguments->report);
 }
 
-/* Set the text that the tool gets from the value at @place, with defaults, and integers as digits,
- * where its kind takes them. Returns what arguments_check() does. */
+/* Set the text for the tool from the value at @place, with defaults, and integers as digits, if its
+ * kind takes them. Returns as arguments_check(). */
 static int fill_arguments(struct arguments *arguments, const struct tool *tool,
 	struct schema_context *context, const struct place *place,
 	const struct arguments_limits *limits)

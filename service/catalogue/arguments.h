@@ -19,28 +19,28 @@
  *   text of an object ────┘          │               │
  *                                    └─ violations ◀─┘
  *
- * The marshal check is for the rules that JSON Schema cannot express: whether the values can be
- * passed as types of C (native_check_value), or in placeholders (command_next_refused). The
- * examples and defaults of a manifest are checked like calls.
+ * The marshal check is for rules beyond JSON Schema: whether the values can be passed as types of C
+ * (native_check_value), or in placeholders (command_next_refused). The examples and defaults of a
+ * manifest are checked like calls.
  *
- * When the manifest has `"coerce": true`, arguments that do not satisfy the schema are tried once
- * more with each string taken as the value that it holds: "25" as 25.
+ * When the manifest has `"coerce": true`, arguments against the schema are tried once more with
+ * each string taken as the value inside: "25" as 25.
  *
- * The host of a kind that `judges` (catalogue/kind.h) has the last word: arguments that do not
- * satisfy the schema go to it as they came.
+ * The host of a kind that `judges` (catalogue/kind.h) has the last word: arguments against the
+ * schema go to the host unchanged.
  *
- * An object with no default to fill in, and no integer like 2.0, is passed on as the bytes that
- * arrived.
+ * An object with no default to fill in, and no integer like 2.0, is passed on as the received
+ * bytes.
  */
 struct arguments {
 	struct json_tape tape; /* the parsed arguments, when they are a text or absent */
 	struct buffer text;    /* decoded, when they are a string */
 	struct json_tape coerced_tape;
-	struct buffer coerced; /* with strings taken as the values that they hold */
+	struct buffer coerced; /* with strings taken as the values inside */
 	struct buffer filled;  /* with defaults */
 	const char *json;      /* passed to the tool; points into the frame or one of the above */
 	size_t size;
-	struct schema_report changes; /* the strings that were taken as other values */
+	struct schema_report changes; /* the strings taken as other values */
 	struct log_rate coercions;    /* lines about them */
 	struct schema_report report;  /* after ARGUMENTS_E_INVALID */
 	size_t actual;                /* after ARGUMENTS_E_TOO_LARGE */
@@ -70,15 +70,15 @@ int arguments_check(struct arguments *arguments, const struct tool *tool,
 /* As arguments_log_changes(), when there are some. */
 void arguments_log_coercion(struct arguments *arguments, const struct tool *tool);
 
-/* Log the changes that coercion has made, for the author of the caller, and forget them. Only the
- * loop logs. */
+/* Log the changes made by coercion, for the author of the caller, and forget them. Only the loop
+ * logs. */
 static inline void arguments_log_changes(struct arguments *arguments, const struct tool *tool)
 {
 	if (arguments->changes.n_violations > 0)
 		arguments_log_coercion(arguments, tool);
 }
 
-/* Free memory of @arguments that a large value took, before the next check. Its json and report are
+/* Free the memory of a large value in @arguments, before the next check. Its json and report are
  * gone then. */
 void arguments_recycle(struct arguments *arguments);
 
@@ -90,13 +90,13 @@ void arguments_deinit(struct arguments *arguments);
  */
 
 /* Make the marshal check of the object at @object of @tape, which satisfies the schema. 0,
- * ARGUMENTS_E_INVALID with a violation added to @report for each member that cannot be passed
- * ("/name", "must be …") or is missing ("", "missing …"), ARGUMENTS_E_UNCHECKED, or -ENOMEM. */
+ * ARGUMENTS_E_INVALID with a violation added to @report for each impossible ("/name", "must be …")
+ * or missing ("", "missing …") member, ARGUMENTS_E_UNCHECKED, or -ENOMEM. */
 int arguments_marshal_check(const struct tool *tool, struct schema_context *context,
 	const struct json_tape *tape, uint32_t object, struct schema_report *report);
 
-/* Append the object at @object with the defaults of the schema, as it is passed, to @text, and read
- * it into @ret_tape, which refers to @text. 0, ARGUMENTS_E_UNCHECKED, or -ENOMEM. */
+/* Append the object at @object with the defaults of the schema, as for the tool, to @text, and read
+ * the result into @ret_tape, which refers to @text. 0, ARGUMENTS_E_UNCHECKED, or -ENOMEM. */
 int arguments_fill(const struct tool *tool, struct schema_context *context,
 	const struct json_tape *tape, uint32_t object, struct buffer *text,
 	struct json_tape *ret_tape);

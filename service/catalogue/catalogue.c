@@ -18,7 +18,7 @@
 
 #define NO_TOOL UINT32_MAX
 
-/* `toolbox__name`: the form that distinguishes a shared name if only one word is allowed. */
+/* `toolbox__name`: the form of a shared name if only one word is allowed. */
 #define OWNER_SEPARATOR       "__"
 #define OWNER_SEPARATOR_BYTES 2
 #define QUALIFIED_NAME_BYTES  (TOOLBOX_ID_BYTES + OWNER_SEPARATOR_BYTES + TOOL_NAME_BYTES)
@@ -28,7 +28,7 @@ struct owner {
 	size_t first_tool;
 	size_t n_tools;    /* offered */
 	char *disabled_by; /* why none of its tools is offered, or NULL */
-	/* 0, or from 1 the number of the failure that keeps its last good version */
+	/* 0, or from 1 the number of the failure keeping its last good version */
 	size_t kept_for;
 };
 
@@ -39,10 +39,10 @@ struct offered {
 		/* the next tool of the same name, or NO_TOOL: in list order, guests last */
 		next_same;
 	bool is_shared;         /* it does not have its bare name alone */
-	const char *model_name; /* that of the third form (model_names.h), or NULL */
+	const char *model_name; /* the third form of its name (model_names.h), or NULL */
 };
 
-/* Catalogues that were made: some beside the loop. */
+/* Catalogues made so far: some beside the loop. */
 static atomic_uint_fast64_t n_catalogues;
 
 struct catalogue {
@@ -73,14 +73,14 @@ static bool has_name(const struct offered *offered, uint64_t hash, const char *n
 {
 	const char *own;
 
-	/* Names lie all over the memory: only one of the same hash is worth a look. */
+	/* Names lie all over the memory: only a name of the same hash is worth a look. */
 	if (offered->hash != hash)
 		return false;
 	own = offered->tool->name;
 	return strlen(own) == size && memcmp(own, name, size) == 0;
 }
 
-/* Return the bucket of @name: that of its first tool, or the free one that it would take. */
+/* Return the bucket of @name: of its first tool, or the free bucket at its place. */
 static uint32_t *bucket_of_hash(
 	const struct catalogue *catalogue, uint64_t hash, const char *name, size_t size)
 {
@@ -102,7 +102,7 @@ static bool is_guest(const struct tool *tool)
 	return package_is_guest(tool->toolbox->package);
 }
 
-/* Return the tool after @at that has the bare name with as much right, or NO_TOOL. */
+/* Return the tool after @at with the same bare name and as much right to it, or NO_TOOL. */
 static uint32_t next_equal(const struct catalogue *catalogue, uint32_t at)
 {
 	uint32_t next = catalogue->tools[at].next_same;
@@ -185,7 +185,7 @@ static const struct tool *find_covered(
 	return tool && !is_guest(tool) ? tool : NULL;
 }
 
-/* A guest whose bare name is the qualified form of an installed tool does not have it. */
+/* A guest loses a bare name equal to the qualified form of an installed tool. */
 static void share_covered(struct catalogue *catalogue)
 {
 	for (size_t i = 0; i < catalogue->n_tools; i++) {
@@ -213,7 +213,7 @@ static size_t collect_candidates(
 	return n_candidates;
 }
 
-/* Find the names for models that are not simply those of the tools. 0 or -ENOMEM. */
+/* Find the names for models other than the tools' own. 0 or -ENOMEM. */
 static int name_tools(struct catalogue *catalogue)
 {
 	cleanup_free struct model_candidate *candidates = NULL;
@@ -324,8 +324,8 @@ static size_t count_set(const struct catalogue_set *set)
 	return n_tools;
 }
 
-/* Add the tool at @index of @whole to @part, which has all that come before it; its toolbox, too,
- * unless it is there. */
+/* Add the tool at @index of @whole to @part, which has all earlier ones; add its toolbox, too, if
+ * it is new. */
 static void add_offered(const struct catalogue *whole, size_t index, struct catalogue *part)
 {
 	const struct offered *offered = &whole->tools[index];
@@ -611,7 +611,7 @@ const struct catalogue_skipped *catalogue_skipped(const struct catalogue *catalo
 	return &catalogue->skipped[index];
 }
 
-/* The tool that @name names in the listings for models, by its third form (model_names.h). */
+/* The tool named @name in the listings for models, by the third form (model_names.h). */
 static const struct tool *find_model_name(const struct catalogue *catalogue, const char *name,
 	size_t name_size, const char *id, size_t id_size)
 {

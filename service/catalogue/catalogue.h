@@ -11,7 +11,7 @@
 #include "util/cleanup.h"
 
 /*
- * The catalogue: every tool that is offered, made whole beside the old one and swapped in; never
+ * The catalogue: every offered tool, made whole beside the old catalogue and swapped in; never
  * changed. All lookups of requests go through it.
  *
  *   toolboxes, by id (bytes)     ┌─ math_tools ─┐ ┌─ volume ─┐
@@ -20,7 +20,7 @@
  */
 struct catalogue;
 
-/* A toolbox that is not offered, or only in its last good version. */
+/* A toolbox not offered, or offered only in its last good version. */
 struct catalogue_failure {
 	char *toolbox_id;
 	char *file; /* path of the manifest, or of the folder of programs */
@@ -29,7 +29,7 @@ struct catalogue_failure {
 	bool is_new;      /* this load has */
 };
 
-/* A tool (or a whole toolbox: name NULL) that was found and is not offered, on purpose. */
+/* A tool (or a whole toolbox: name NULL) found, but not offered, on purpose. */
 struct catalogue_skipped {
 	char *toolbox_id;
 	char *name;
@@ -40,39 +40,39 @@ struct catalogue_skipped {
 typedef bool (*catalogue_offers_function)(void *data, const char *toolbox_id, const char *name);
 
 /* A new catalogue of @toolboxes (it holds their packages; they may come in any order, ids are
- * unique) without the tools that @offers refuses (NULL: none). NULL without memory. */
+ * unique) without the tools refused by @offers (NULL: none). NULL without memory. */
 struct catalogue *catalogue_new(struct toolbox *const *toolboxes, size_t n_toolboxes,
 	catalogue_offers_function offers, void *data, uint64_t generation);
 
 /* Takes NULL. */
 void catalogue_free(struct catalogue *catalogue);
 
-/* Add an entry for status and reload. The texts are copied; @kept is the package that is offered in
- * its last good version instead, or NULL. Return 0 or -ENOMEM. */
+/* Add an entry for status and reload. The texts are copied; @kept is the package offered in its
+ * last good version instead, or NULL. Return 0 or -ENOMEM. */
 int catalogue_add_failure(struct catalogue *catalogue, const struct catalogue_failure *failure,
 	const struct package *kept);
 int catalogue_add_skipped(
 	struct catalogue *catalogue, const char *toolbox_id, const char *name, const char *reason);
 
 /* Hold @package, whose toolboxes a host describes, whether any of them is offered or not: its
- * description depends on files that are watched. 0 or -ENOMEM. */
+ * description depends on watched files. 0 or -ENOMEM. */
 int catalogue_hold(struct catalogue *catalogue, struct package *package);
 
-/* The packages that are held so. */
+/* The packages held so. */
 size_t catalogue_n_held(const struct catalogue *catalogue);
 const struct package *catalogue_held(const struct catalogue *catalogue, size_t index);
 
-/* Note that @reason (copied) is why no tool of the toolbox @toolbox_id, which is in the catalogue,
- * is offered. 0 or -ENOMEM. */
+/* Note @reason (copied) for offering no tool of the toolbox @toolbox_id, which is in the catalogue.
+ * 0 or -ENOMEM. */
 int catalogue_disable(struct catalogue *catalogue, const char *toolbox_id, const char *reason);
 
 uint64_t catalogue_generation(const struct catalogue *catalogue);
 
-/* Return the number of @catalogue, which no other one of this process has had. */
+/* Return the number of @catalogue, unique in this process. */
 uint64_t catalogue_serial(const struct catalogue *catalogue);
 
-/* Toolboxes by id; of each, the tools that are offered are a run of catalogue_tool(). A toolbox
- * without any offered tool is in the list too, with an empty run. */
+/* Toolboxes by id; of each, the offered tools are a run of catalogue_tool(). A toolbox without any
+ * offered tool is in the list too, with an empty run. */
 size_t catalogue_n_toolboxes(const struct catalogue *catalogue);
 struct toolbox *catalogue_toolbox(const struct catalogue *catalogue, size_t index,
 	size_t *ret_first_tool, size_t *ret_n_tools);
@@ -88,20 +88,20 @@ const struct tool *catalogue_tool(const struct catalogue *catalogue, size_t inde
 #define CATALOGUE_NONE SIZE_MAX
 size_t catalogue_index(const struct catalogue *catalogue, const struct tool *tool);
 
-/* Walk the tools that have the bare name @name, by their indexes, in list order, those of kind mcp
- * last; CATALOGUE_NONE ends them. */
+/* Walk the tools with the bare name @name, by their indexes, in list order, tools of kind mcp last;
+ * CATALOGUE_NONE ends them. */
 size_t catalogue_first_named(const struct catalogue *catalogue, const char *name, size_t size);
 size_t catalogue_next_named(const struct catalogue *catalogue, size_t index);
 
 size_t catalogue_n_failures(const struct catalogue *catalogue);
 const struct catalogue_failure *catalogue_failure(const struct catalogue *catalogue, size_t index);
 
-/* Return why no tool of the toolbox at @index of catalogue_toolbox() is offered; NULL: one is, or
- * it has none. */
+/* Return why no tool of the toolbox at @index of catalogue_toolbox() is offered; NULL: a tool is
+ * offered, or the toolbox has none. */
 const char *catalogue_disabled_by(const struct catalogue *catalogue, size_t index);
 
 /* Return the failure because of which the toolbox at @index of catalogue_toolbox() is offered in
- * its last good version; NULL: it is the present one. */
+ * its last good version; NULL for the present version. */
 const struct catalogue_failure *catalogue_kept_for(const struct catalogue *catalogue, size_t index);
 
 size_t catalogue_n_skipped(const struct catalogue *catalogue);
@@ -114,9 +114,9 @@ enum catalogue_status {
 };
 
 /*
- * The tool that a call means by @name (bare, `toolbox__name`, or as listings for models have it)
- * and @toolbox_id (NULL: any). A tool of kind mcp, which its server names, is only meant where no
- * other tool is. @last_wins: a bare name in several toolboxes is the last one's. 0,
+ * The tool meant by a call with @name (bare, `toolbox__name`, or as in listings for models) and
+ * @toolbox_id (NULL: any). A tool of kind mcp, which its server names, is only meant where no other
+ * tool is. @last_wins: a bare name in several toolboxes means the tool of the last toolbox. 0,
  * CATALOGUE_E_UNKNOWN, or CATALOGUE_E_AMBIGUOUS; then catalogue_owner() names the toolboxes.
  */
 int catalogue_find(const struct catalogue *catalogue, const char *name, size_t name_size,
@@ -131,7 +131,7 @@ const char *catalogue_model_name(
 /* Return whether more than one toolbox has the bare name. */
 bool catalogue_is_shared_name(const struct catalogue *catalogue, const char *name);
 
-/* Return the id of the toolbox at @position (from 0, in list order) among those that have @name;
+/* Return the id of the toolbox at @position (from 0, in list order) among the toolboxes with @name;
  * NULL after the last. */
 const char *catalogue_owner(
 	const struct catalogue *catalogue, const char *name, size_t name_size, size_t position);
@@ -164,9 +164,9 @@ static inline bool catalogue_set_has(const struct catalogue_set *set, size_t ind
 }
 
 /*
- * Return the catalogue that has of @catalogue only the tools in @set, and only the toolboxes of
- * these; nothing in it failed or was skipped. It does not need @catalogue. NULL without memory. The
- * time is that of its tools, and of a look at each 64 others.
+ * Return a catalogue of only the tools of @catalogue in @set, and only their toolboxes; nothing in
+ * the new catalogue failed or was skipped. It does not need @catalogue. NULL without memory. The
+ * time is the number of its tools, and a look at each 64 others.
  */
 struct catalogue *catalogue_narrow(
 	const struct catalogue *catalogue, const struct catalogue_set *set);
@@ -178,7 +178,7 @@ size_t catalogue_suggest(const struct catalogue *catalogue, const char *name, si
 	const char *toolbox_id, size_t toolbox_id_size,
 	const char *ret_names[CATALOGUE_SUGGESTIONS_MAX]);
 
-/* Return the id of the toolbox with an offered tool that is nearest to @id, or NULL. */
+/* Return the id nearest to @id among the toolboxes with an offered tool, or NULL. */
 const char *catalogue_suggest_toolbox(
 	const struct catalogue *catalogue, const char *id, size_t id_size);
 

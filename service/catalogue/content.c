@@ -39,7 +39,7 @@ static bool is_key(const struct json_tape *tape, uint32_t key, const char *name)
 	return json_string_equals(tape, key, name, strlen(name));
 }
 
-/* Append the author's schema @text with an `$id`, so that its references do not leave it. */
+/* Append the author's schema @text with an `$id`, so no reference leaves the schema. */
 static void write_author(const char *text, struct buffer *out)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};

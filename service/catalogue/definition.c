@@ -15,7 +15,7 @@
 #include "util/cleanup.h"
 #include "util/utf8.h"
 
-/* The most characters of a description that OpenAI takes. */
+/* The most characters of a description for OpenAI. */
 #define OPENAI_DESCRIPTION_POINTS 1024
 
 static const char *const format_names[] = {
@@ -78,7 +78,7 @@ static void begin_for_model(const struct tool *tool, const char *name, struct bu
 	json_write_text(out, tool->description);
 }
 
-/* Write the name and the description, at most as long as OpenAI takes it: one that is longer has
+/* Write the name and the description, at most as long as OpenAI takes it: a longer description has
  * the whole request refused (string_above_max_length). */
 static void begin_for_openai(const struct tool *tool, const char *name, struct buffer *out)
 {
@@ -189,7 +189,7 @@ static bool is_definition_text(const struct json_tape *tape, uint32_t value, con
 	return value != JSON_NONE && json_is_text(tape, value, text);
 }
 
-/* Write the object at the root of @tape with the members that an inputSchema needs: "type" and
+/* Write the object at the root of @tape with the members needed by an inputSchema: "type" and
  * "properties". */
 static void write_completed(const struct json_tape *tape, struct buffer *out)
 {
@@ -207,7 +207,7 @@ static void write_completed(const struct json_tape *tape, struct buffer *out)
 	buffer_append_char(out, '}');
 }
 
-/* Return whether `$schema` at the root of @tape names draft 2020-12, which is the one of MCP. */
+/* Return whether `$schema` at the root of @tape names draft 2020-12, the draft of MCP. */
 static bool names_draft(const struct json_tape *tape)
 {
 	return json_type_at(tape, 0) == JSON_OBJECT &&
@@ -215,8 +215,9 @@ static bool names_draft(const struct json_tape *tape)
 		       "https://json-schema.org/draft/2020-12/schema");
 }
 
-/* Write the schema @text of the arguments. Clients hand it on to interfaces of models, so one that
- * those do not take has the form for a model; an author who names the draft knows the reader. */
+/* Write the schema @text of the arguments. Clients pass the schema on to interfaces of models, so a
+ * schema that these do not take has the form for a model; an author who names the draft knows the
+ * reader. */
 static void write_input_schema(const char *text, struct buffer *out)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
@@ -233,8 +234,8 @@ static void write_input_schema(const char *text, struct buffer *out)
 	buffer_fail_with(out, &form);
 }
 
-/* Write the schema of `structuredContent`, if there is one, and its root is an object. Strict
- * clients know one draft, and drop the tool or the whole list for another one. */
+/* Write the schema of `structuredContent`, if there is one with an object as its root. Strict
+ * clients know one draft, and drop the tool or the whole list for any other. */
 static void write_output_schema(const struct tool *tool, struct buffer *out)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
@@ -263,7 +264,7 @@ static void write_output_schema(const struct tool *tool, struct buffer *out)
 	buffer_append_buffer(out, &form);
 }
 
-/* The hints of a risk (MCP, ToolAnnotations); an unrated tool has none. */
+/* The hints of a risk (MCP, ToolAnnotations); an unrated tool has no hints. */
 static const char *const risk_hints[] = {
 	[TOOL_UNRATED] = "",
 	[TOOL_READ] = ",\"readOnlyHint\":true",
@@ -271,7 +272,7 @@ static const char *const risk_hints[] = {
 	[TOOL_EXECUTE] = ",\"readOnlyHint\":false,\"destructiveHint\":true,\"openWorldHint\":true",
 };
 
-/* Write the annotations of @tool, whose definition @definition has. */
+/* Write the annotations of @tool, defined by @definition. */
 static void write_annotations(
 	const struct tool *tool, const struct json_tape *definition, struct buffer *out)
 {

@@ -34,6 +34,6 @@ bool definition_write(const struct tool *tool, enum definition_format format, co
 void definition_write_reason(
 	const struct tool *tool, enum definition_format format, struct buffer *out);
 
-/* Append the full definition of a tool that is being made; @extra is the text of further members,
+/* Append the full definition of a tool in the making; @extra is the text of further members,
  * beginning with a comma, or "". */
 void definition_write_full(const struct tool *tool, const char *extra, struct buffer *out);

@@ -32,7 +32,8 @@ struct kind_facts {
 	uint32_t workers;
 	uint32_t memory_mb;  /* limit of the address space; 0: none */
 	uint64_t timeout_ms; /* deadline of a call */
-	uint64_t most_ms;    /* to which the progress of a call extends it; 0: it does not */
+	uint64_t most_ms;    /* limit of a call extended by progress; 0: progress does not extend
+	                      * it */
 	uint64_t
 		/* its hosts may take so long to start, whatever the configuration has */
 		start_least_ms;
@@ -40,7 +41,7 @@ struct kind_facts {
 	bool describes_tools; /* its hosts describe its tools */
 	bool has_members;     /* they describe several toolboxes, with ids of their own
 	                       * (package.h) */
-	bool fills_defaults;  /* an argument that is absent is its schema's default; else the tool's
+	bool fills_defaults;  /* an absent argument has its schema's default; else the tool's
 			      */
 	bool has_guard;       /* with any sandbox: its calls may leave processes */
 	bool has_bus;         /* its tools may speak and listen on the bus (core/proxy.h) */

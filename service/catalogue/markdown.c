@@ -33,7 +33,7 @@ static void write_string(const struct json_tape *tape, uint32_t token, struct bu
 	write_line(text.data ? text.data : "", text.size, out);
 }
 
-/* Write the types that the schema at @schema names, or "any". */
+/* Write the types named by the schema at @schema, or "any". */
 static void write_types(const struct json_tape *tape, uint32_t schema, struct buffer *out)
 {
 	uint32_t type = json_type_at(tape, schema) == JSON_OBJECT ? json_find(tape, schema, "type")
@@ -82,7 +82,7 @@ static bool is_required_name(const struct json_tape *tape, uint32_t required, ui
 	return false;
 }
 
-/* Write the argument whose name is at @key. */
+/* Write the argument with the name at @key. */
 static void write_argument(
 	const struct json_tape *tape, uint32_t required, uint32_t key, struct buffer *out)
 {

@@ -15,11 +15,11 @@
  *
  *   - `a` (integer, required): First operand
  *
- * Line ends inside a description are spaces, so that no description can begin a heading.
+ * Line ends inside a description become spaces, so no description can begin a heading.
  */
 
 /* Append the heading of @toolbox. */
 void markdown_write_toolbox(const struct toolbox *toolbox, struct buffer *out);
 
-/* Append @tool, which a model calls by @name. */
+/* Append @tool; models call it by @name. */
 void markdown_write_tool(const struct tool *tool, const char *name, struct buffer *out);

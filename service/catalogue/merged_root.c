@@ -18,18 +18,17 @@
 #define DEPTH_MAX 16 /* alternatives in one another */
 #define NAMES_MAX                                                                                  \
 	1024 /* properties of a root with alternatives; a longer one keeps its own alone */
-#define VALUES_MAX 256 /* schemas of one property; the property of more takes any value */
-#define PARTS_MAX                                                                                  \
-	1024 /* schemas that are collected; a root with more keeps its own properties alone */
+#define VALUES_MAX 256  /* schemas of one property; the property of more takes any value */
+#define PARTS_MAX  1024 /* schemas to collect; a root with more keeps its own properties alone */
 
-/* Members of a root that its properties replace, or that no interface takes there. */
+/* Members of a root replaced by its properties, or taken there by no interface. */
 static const char *const left_out[] = {"type", "oneOf", "anyOf", "allOf", "enum", "const", "not",
 	"$ref", "if", "then", "else", "$comment", NULL};
 
-/* A property: a schema of each part that has it. */
+/* A property: a schema from each part with this property. */
 struct property {
 	uint32_t key;
-	uint32_t *all; /* schemas that hold together */
+	uint32_t *all; /* schemas of a value at once */
 	uint32_t n_all;
 	uint32_t *any; /* schemas of alternatives */
 	uint32_t n_any;
@@ -121,7 +120,7 @@ static struct property *find_merged_property(const struct merged *merged, uint32
 	return NULL;
 }
 
-/* Return the property with the name at @key, which is added if it is new. */
+/* Return the property with the name at @key; add a new one. */
 static struct property *get_property(struct merged *merged, uint32_t key)
 {
 	struct property *property = find_merged_property(merged, key);
@@ -157,7 +156,7 @@ static uint32_t find_root_member(
 	return value != JSON_NONE && json_type_at(tape, value) == type ? value : JSON_NONE;
 }
 
-/* Return the definition that the text at @reference names, or JSON_NONE. */
+/* Return the definition named by the text at @reference, or JSON_NONE. */
 static uint32_t find_definition(const struct merged *merged, uint32_t reference)
 {
 	const struct json_tape *tape = merged->tape;
@@ -236,7 +235,7 @@ static void intersect_required(struct merged *merged, const struct merged *more)
 	merged->n_required = n;
 }
 
-/* Add the schemas of @from, a property of an alternative, to those of alternatives of @merged. */
+/* Add the schemas of @from, a property of an alternative, to the alternatives of @merged. */
 static void unite_property(struct merged *merged, const struct property *from)
 {
 	struct property *to = get_property(merged, from->key);
@@ -356,7 +355,7 @@ static bool equals(const struct json_tape *tape, uint32_t a, uint32_t b)
 	return a_size == b_size && memcmp(a_text, b_text, a_size) == 0;
 }
 
-/* Drop the values of @list that are there twice. Return how many are left. */
+/* Drop repeated values of @list. Return the number left. */
 static uint32_t drop_equal(const struct json_tape *tape, uint32_t *list, uint32_t count)
 {
 	uint32_t n = 0;
@@ -450,7 +449,7 @@ static void write_merged_values(struct merged *merged, const char *keyword, cons
 	buffer_append_string(out, "]}");
 }
 
-/* Append the schema at @schema with the values of the constants of @property, which it lacks. */
+/* Append the schema at @schema with the values of the constants of @property, missing there. */
 static void write_narrowed(
 	struct merged *merged, uint32_t schema, const struct property *property, struct buffer *out)
 {

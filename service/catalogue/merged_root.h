@@ -7,11 +7,11 @@
 #include "util/buffer.h"
 
 /*
- * The root of a portable schema as one object with properties: what its alternatives have, it has
- * itself (catalogue/model_schema.h). An alternative that takes no object does not count.
+ * The root of a portable schema as one object with properties, among them all properties of the
+ * alternatives (catalogue/model_schema.h). An alternative that takes no object does not count.
  */
 
-/* Append the root of the schema that is the first element of @tape, an array; the second one is an
+/* Append the root of the schema in the first element of @tape, an array; the second element is an
  * object with its definitions, to which references are @base and a name. The definitions are not
- * appended. @out records -ENOMEM. Return whether that root is such an object already. */
+ * appended. @out records -ENOMEM. Return whether the root is such an object already. */
 bool merged_root_write(const struct json_tape *tape, const char *base, struct buffer *out);

@@ -30,8 +30,8 @@ bool model_names_may_clash(const char *name)
 	return strstr(name, "__") != NULL;
 }
 
-/* In the order in which a call finds them: tools of servers (kind mcp) last, a bare name first,
- * then by the place in the list. */
+/* In the order of a call's lookup: tools of servers (kind mcp) last, a bare name first, then by the
+ * place in the list. */
 static int compare_whole(const void *a, const void *b)
 {
 	const struct whole *left = a;
@@ -76,7 +76,7 @@ static void write_whole(const struct model_candidate *candidate, char ret_text[W
 		snprintf(ret_text, WHOLE_BYTES, "%s", candidate->name);
 }
 
-/* Write the name of @candidate anew, whose last one is taken; its identity is digested. */
+/* Write a new name of @candidate, whose last name is taken; its identity is digested. */
 static int write_again(const struct model_candidate *candidate, unsigned int round,
 	char ret_text[MODEL_NAME_BYTES])
 {
@@ -127,7 +127,7 @@ static const struct model_candidate *find_candidate(
 	return &candidates[low];
 }
 
-/* Give another name to each that is taken. 0 or -ENOMEM. */
+/* Replace each taken name. 0 or -ENOMEM. */
 static int make_unique(const struct model_candidate *candidates, const struct whole *wholes,
 	size_t n_candidates, struct model_names *names)
 {

@@ -6,9 +6,9 @@
 #include "catalogue/toolbox.h"
 
 /*
- * The names of tools in the listings for models. A model knows a tool by one word, so that no two
- * of a listing may be the same, and at most 64 characters (OpenAI: function.name; Anthropic:
- * ^[a-zA-Z0-9_-]{1,64}$):
+ * The names of tools in the listings for models. A model knows a tool by one word, so no two names
+ * of a listing may be the same, and a name has at most 64 characters (OpenAI: function.name;
+ * Anthropic: ^[a-zA-Z0-9_-]{1,64}$):
  *
  *   name                     one toolbox has it
  *   toolbox__name            several have
@@ -19,7 +19,7 @@
 #define MODEL_NAME_BYTES_MAX 64 /* the longest name */
 #define MODEL_NAME_BYTES     (MODEL_NAME_BYTES_MAX + 1)
 
-/* The tools whose names have the third form. */
+/* The tools with names of the third form. */
 struct model_names {
 	struct model_name {
 		char text[MODEL_NAME_BYTES];
@@ -55,7 +55,7 @@ int model_names_write_whole(
 /* Return the candidate that @tool, at @index of the list, is. */
 struct model_candidate model_names_candidate(const struct tool *tool, size_t index, bool is_shared);
 
-/* Return the index of the tool that is called @text of @size bytes, or -1. */
+/* Return the index of the tool called @text of @size bytes, or -1. */
 long model_names_lookup(const struct model_names *names, const char *text, size_t size);
 
 void model_names_deinit(struct model_names *names);

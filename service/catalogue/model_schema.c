@@ -9,8 +9,8 @@
 #include "json/writer.h"
 #include "util/cleanup.h"
 
-/* Write the root of the portable schema @schema with its @definitions. Return whether it is one
- * already. */
+/* Write the root of the portable schema @schema with its @definitions. Return whether @schema was
+ * such a root already. */
 static bool write_root(const struct buffer *schema, const struct buffer *definitions,
 	const struct portable_names *names, struct buffer *out)
 {

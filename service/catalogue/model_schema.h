@@ -8,7 +8,7 @@
 
 /*
  * An argument schema as the interfaces of language models take it. They take less of JSON Schema
- * than we check, and one schema that they refuse has the whole request refused:
+ * than we check, and one refused schema has the whole request refused:
  *
  *   root      "type": "object" with "properties"; no oneOf, anyOf, allOf, enum, not, $ref, if
  *   the rest  portable (schema/portable.h): draft 2020-12, with its references replaced
@@ -16,10 +16,10 @@
  * Parameters in the alternatives of a root become parameters of the root itself:
  *
  *   allOf, $ref            properties and required of all of them
- *   oneOf, anyOf, then,    properties of all of them; required is a property that each requires. Constants
+ *   oneOf, anyOf, then,    properties of all of them; required in each, required here. Constants
  *   else                   become one enum, other schemas of one property an anyOf
  *
- * Calls are checked with the schema of the tool, so nothing is lost by what is left out.
+ * Calls are checked with the schema of the tool, so no rule is lost by leaving it out here.
  *
  * OpenAI: type 'object', no 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level (the text of
  * invalid_function_parameters); "object schema missing properties" and "array schema missing items"
@@ -30,8 +30,8 @@
  */
 
 /* Append the form of the schema @text, compact JSON, for a model. @out records -ENOMEM. Return
- * whether programs that know draft 2020-12 may have @text itself: its root has what a root needs,
- * and nothing else. */
+ * whether programs with draft 2020-12 may have @text itself: its root has every needed member, and
+ * nothing else. */
 bool model_schema_write(const char *text, struct buffer *out);
 
 /* Append the form without its definitions to @out, and these to @definitions, as portable_write()
@@ -39,7 +39,7 @@ bool model_schema_write(const char *text, struct buffer *out);
 bool model_schema_write_apart(const char *text, const struct portable_names *names,
 	struct buffer *out, struct buffer *definitions);
 
-/* Return whether the schema @text, which model_schema_write() has written, keeps the rules of
- * OpenAI's strict mode: each object has no other than its "properties", which are all "required",
- * and only keywords that this mode has occur, within its limits. */
+/* Return whether the schema @text, written by model_schema_write(), keeps the rules of OpenAI's
+ * strict mode: each object has only its "properties", all of them "required", and only keywords of
+ * this mode occur, within its limits. */
 bool model_schema_is_strict(const char *text, size_t size);

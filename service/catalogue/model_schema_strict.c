@@ -7,8 +7,9 @@
 #include "json/reader.h"
 #include "util/cleanup.h"
 
-/* The rules of OpenAI's strict mode (Structured Outputs, Supported schemas). A schema that breaks
- * one has the whole request refused, so whatever is not on its lists does not count as strict. */
+/* The rules of OpenAI's strict mode (Structured Outputs, Supported schemas). A schema against a
+ * rule has the whole request refused, so a schema with anything outside of the mode's lists does
+ * not count as strict. */
 
 #define PROPERTIES_MAX  5000
 #define LEVELS_MAX      10
@@ -66,7 +67,7 @@ static bool is_required_key(const struct json_tape *tape, uint32_t required, uin
 	return false;
 }
 
-/* Whether the object that the schema describes has only its properties, all of them required. */
+/* Whether the object described by the schema has only its properties, all of them required. */
 static bool is_strict_object(struct strict *strict, uint32_t schema, unsigned int level)
 {
 	const struct json_tape *tape = strict->tape;

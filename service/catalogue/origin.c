@@ -59,8 +59,8 @@ static void digest_read(const struct stamp *stamp, const char *bytes, size_t siz
 		origin_digest(words, sizeof(words), ret_digest);
 }
 
-/* Store the digest of the file at @path, which has @stamp. A file that cannot be read has the
- * digest of the stamp. Return whether it was read. */
+/* Store the digest of the file at @path, which has @stamp. An unreadable file has the digest of the
+ * stamp. Return whether it was read. */
 static bool digest_file(
 	const char *path, const struct stamp *stamp, unsigned char ret_digest[ORIGIN_DIGEST_BYTES])
 {
@@ -81,7 +81,7 @@ static bool is_shared(const char *path)
 	       (status.stx_nlink > 1 || (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0);
 }
 
-/* Append @origin, whose path is copied. */
+/* Append @origin; its path is copied. */
 static int append(struct origins *origins, struct origin origin)
 {
 	if (array_grow(origins->items, origins->n_items) < 0)

@@ -8,7 +8,7 @@
 #include "util/stamp.h"
 
 /*
- * The files that tools are made of: their programs and definitions, as they were when they were
+ * The files from which tools are made: their programs and definitions, as they were when they were
  * read.
  *
  *   stamp taken, then read ──▶ origin ── before a call: origins_hold()
@@ -16,16 +16,15 @@
  *                                            │ the same bytes: the stamp is renewed
  *                                            ▼ else: it must be read again
  *
- * A path is looked at through all links and mounts: the file that they lead to counts. An absent
- * file has a stamp of zeros. A load that runs beside the loop renews stamps that the loop compares,
- * so both take a lock.
+ * A path is looked at through all links and mounts: the target file counts. An absent file has a
+ * stamp of zeros. A load beside the loop renews stamps compared by the loop, so both take a lock.
  */
 
-/* Two SipHashes with the key of this process, which no writer of a file knows. A SHA-256 of OpenSSL
- * would have 2 MB of its library resident in a daemon that uses no TLS. */
+/* Two SipHashes with the key of this process, unknown to every writer of a file. A SHA-256 of
+ * OpenSSL would have 2 MB of its library resident in a daemon without TLS. */
 #define ORIGIN_DIGEST_BYTES 16
 
-/* In place of the index of a file: there is none. */
+/* In place of the index of a file: no file. */
 #define ORIGIN_NONE UINT32_MAX
 
 /* The bytes of a larger file are not compared: another stamp means another file. */
@@ -36,7 +35,7 @@ struct origin {
 	struct stamp stamp;
 	unsigned char digest
 		[ORIGIN_DIGEST_BYTES]; /* digest of its bytes, or of the stamp of a larger file */
-	/* it has other names, or is mounted there: its folder does not report changes */
+	/* the file has other names, or is a mount: its folder does not report changes */
 	bool is_shared;
 };
 
@@ -74,15 +73,15 @@ bool origins_hold(struct origins *origins);
 /* Return the stamp of the file of @origin, as it was last found to be what it was. */
 struct stamp origin_stamp(const struct origin *origin);
 
-/* Let @stamp be the stamp of @origin, whose file was found to have the same bytes. */
+/* Let @stamp be the stamp of @origin, whose file has the same bytes as before. */
 void origin_renew(struct origin *origin, const struct stamp *stamp);
 
-/* Let the files of @origins hold as they are now: it is known that they are others, and what they
- * made goes on. */
+/* Accept the files of @origins as they are now: their change is known, and the tools made from them
+ * go on. */
 void origins_accept(struct origins *origins);
 
 /* Return whether both lists have the same paths with the same bytes. */
 bool origins_are_same(const struct origins *left, const struct origins *right);
 
-/* Give the files of @origins the stamps of @fresh, which is the same. */
+/* Give the files of @origins the stamps of @fresh, an equal list. */
 void origins_renew(struct origins *origins, const struct origins *fresh);

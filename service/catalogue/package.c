@@ -95,7 +95,7 @@ int package_add(struct package *package, struct toolbox *toolbox)
 
 /* ── the LOAD frame ──────────────────────────────────────────────────────────────────────────── */
 
-/* The text around the tools in a frame that has any. */
+/* The text around the tools in a frame with tools. */
 #define HEAD_END    "}"
 #define LEGACY      ",\"legacy\":true"
 #define TOOLS_BEGIN ",\"tools\":["
@@ -144,8 +144,8 @@ static void write_tool(const struct tool *tool, struct buffer *out)
 	}
 }
 
-/* Whether the tools of @package are written: a host that describes them gets them only when it
- * has. */
+/* Whether the tools of @package are written: a host that describes tools gets them only
+ * afterwards. */
 static bool knows_tools(const struct package *package)
 {
 	const struct kind_facts *facts = kind_facts(package->kind);
@@ -200,8 +200,7 @@ static void write_head(const struct package *package, struct buffer *out)
 	buffer_append_string(out, knows_tools(package) ? TOOLS_BEGIN : HEAD_END);
 }
 
-/* Append the calls before the first one of all @packages, which a host that only looks does not
- * make. */
+/* Append the initial calls of all @packages, left out by a host that only looks. */
 static void write_checked_init(
 	struct package *const *packages, size_t n_packages, struct buffer *out)
 {
@@ -221,8 +220,8 @@ void package_write_load(struct package *const *packages, size_t n_packages, stru
 	bool is_first = true;
 
 	if (!knows_tools(packages[0])) {
-		/* The key of a cached description is a digest of the frame without the era, which
-		 * is in the description. */
+		/* The key of a cached description is a digest of the frame without the era, a part
+		 * of the description. */
 		buffer_append(out, packages[0]->load, packages[0]->load_head - strlen(HEAD_END));
 		buffer_append_string(out, packages[0]->mcp.is_legacy ? LEGACY HEAD_END : HEAD_END);
 		return;
@@ -261,7 +260,7 @@ static int digest_surroundings(
 	return buffer_status(&out);
 }
 
-/* Digest how @tool, which the LOAD frame has as the @size bytes at @text, is run in the
+/* Digest how @tool, described in the LOAD frame by the @size bytes at @text, is run in the
  * @surroundings. */
 static int digest_run(
 	struct tool *tool, const unsigned char *surroundings, const char *text, size_t size)

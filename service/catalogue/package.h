@@ -17,31 +17,30 @@
 #include "util/stamp.h"
 
 /*
- * A package: one manifest, and so one set of processes. It owns the toolboxes that run there: one,
- * or, of kind python, as many as its interpreter describes.
+ * A package: one manifest, and so one set of processes. It owns its toolboxes: a single one, or, of
+ * kind python, as many as the interpreter describes.
  *
  *   package      one file, one runner   [ now │ read write find │ add ]   tools, by their index
  *   toolboxes    each with its own id     clock  filesystem        math
  *
- * It is made once and never changed (but for the stamps and warnings of its files, when those are
- * looked at again, looked_ms, and mcp.is_stale), and shared by counting. A call holds the package
- * that it began on, whatever a reload puts in its place.
+ * It is made once and never changed (but for the stamps and warnings of its files after another
+ * look, looked_ms, and mcp.is_stale), and shared by counting. A call holds its package from
+ * beginning to end, whatever a reload puts in its place.
  */
 
-/* The part of kind python: the interpreter, and the entry points that are loaded (contract.md,
- * Python). */
+/* The part of kind python: the interpreter, and the entry points to load (contract.md, Python). */
 struct package_python {
-	char *interpreters; /* JSON text of an array: those that are tried, in this order */
+	char *interpreters; /* JSON text of an array: the interpreters to try, in this order */
 	char *plugins;      /* the same, of entry points; NULL: all */
-	char *left_out; /* the toolbox ids of entry points that are not loaded to be described, an
-	                 * object of JSON; NULL: none */
+	char *left_out; /* the toolbox ids of entry points not loaded for a description, an object
+	                 * of JSON; NULL: none */
 	uint64_t start_timeout_ms; /* for a host to describe its toolboxes */
-	bool is_auto; /* the manifest names no interpreter: it is no mistake if none will do */
+	bool is_auto; /* the manifest names no interpreter: it is no mistake if none serves */
 };
 
-/* How a tool that its server has changed since it was seen first is treated. */
+/* The treatment of a tool changed by its server since its first sight. */
 enum mcp_pin_mode {
-	MCP_PIN_WARN,  /* it is offered, and that is logged */
+	MCP_PIN_WARN,  /* offered, and logged */
 	MCP_PIN_BLOCK, /* it is not offered until an operator accepts the change */
 	MCP_PIN_OFF,   /* like any other */
 };
@@ -53,7 +52,7 @@ struct package_mcp {
 	/* the server for people, without secrets: its program, or its URL without a path */
 	char *origin;
 	char *rules;     /* JSON text {"include"?, "exclude"?, "tools"?}: the operator's choice */
-	char *variables; /* our variables that `env` names (util/environment.h); NULL: none */
+	char *variables; /* our variables named by `env` (util/environment.h); NULL: none */
 	bool is_http;    /* it has a url */
 	/* as the server has decided (mcp/version.h), now or, before it is asked, earlier */
 	bool is_legacy;
@@ -71,34 +70,35 @@ struct package {
 		*bin;         /* borrowed; where it goes without references; NULL: freed at once */
 	struct package *next; /* in the bin */
 	char *id;             /* id of its processes and of its settings in the configuration */
-	bool is_entry;        /* it is one of those of its file, a list of servers */
+	bool is_entry;        /* its manifest is a list of servers */
 	enum toolbox_kind kind;
 
 	/* the manifest */
 	char *file;
 	struct stamp stamp; /* stamp of that file */
 	struct origins
-		/* that file, and the overlay of a folder: what its tools are defined by */
+		/* that file, and the overlay of a folder: the files with the definitions of its
+		 * tools */
 		definition;
 	struct origins programs; /* kind command: its programs, and the definitions beside them */
 	uint64_t
-		/* when the loop has found that the definition holds (tool_is_current()) */
+		/* when the loop last found the definition current (tool_is_current()) */
 		looked_ms;
 	int64_t loaded_ns; /* when it was read (CLOCK_REALTIME) */
 	uint64_t digest;   /* digest of its bytes */
 
-	uint64_t writable; /* digest of the warnings about writers of its files; 0: none */
+	uint64_t writable; /* digest of the warnings about its files' writers; 0: none */
 
 	/* as the manifest and the configuration have it */
 	uint64_t settings; /* digest of its settings in the configuration; 0: none */
 	struct toolbox_limits limits;
-	enum tool_risk risk;  /* the risk of a tool that declares none */
+	enum tool_risk risk;  /* the risk of a tool without a declared risk */
 	bool asserts_formats; /* `format` in schemas is checked */
 	bool has_content;     /* the results of its tools are rich content; of kind plugin */
-	bool coerces; /* a string is taken as the value it holds, where a schema wants that */
-	char *config; /* JSON text that is given to its hosts; NULL: none */
-	char *init; /* kind native: the calls before the first one (manifest/native_init.h), as the elements of a JSON array;
-		     * NULL: none */
+	bool coerces; /* a string is taken as the value inside, where a schema wants the value */
+	char *config; /* JSON text for its hosts; NULL: none */
+	char *init; /* kind native: the initial calls (manifest/native_init.h), as the elements of a
+		     * JSON array; NULL: none */
 	char *environment; /* variables of its hosts (util/environment.h); NULL: nothing is added */
 	struct toolbox_sandbox sandbox;
 	const char *trace_files;        /* as in config/config.h; borrowed, or NULL */
@@ -109,14 +109,14 @@ struct package {
 	/* as a host has found it */
 	bool is_checked;    /* the library loads and has every symbol */
 	bool is_sealed;     /* the library was loaded from a sealed copy */
-	char *not_enforced; /* the part of the sandbox that is not possible here; NULL: none */
-	char *refused;      /* the first system call that was refused while loading; NULL: none */
+	char *not_enforced; /* the part of the sandbox not possible here; NULL: none */
+	char *refused;      /* the first system call refused while loading; NULL: none */
 	char *described;    /* for kind python: the description of its toolboxes, JSON text */
 	size_t described_size;
-	uint64_t fingerprint; /* digest of the files that the description depends on; 0: it is not
-	                       * valid. Kind mcp: digest of the description itself */
+	uint64_t fingerprint; /* digest of the files under the description; 0: not valid. Kind mcp:
+	                       * digest of the description itself */
 
-	struct skipped_list left_out; /* for kind mcp: tools of the server that are not offered */
+	struct skipped_list left_out; /* for kind mcp: tools of the server not offered */
 
 	struct toolbox **toolboxes; /* owned */
 	size_t n_toolboxes;
@@ -127,22 +127,21 @@ struct package {
 	char *load; /* payload of the hosts' LOAD frame (wire/wire.h) */
 	size_t load_size;
 	size_t load_head; /* bytes of it before the first tool */
-	size_t load_tail; /* bytes of it after the last one, if it has tools */
+	size_t load_tail; /* bytes of the text after the last tool, if there is a tool */
 };
 
-/* Return whether the tools of @package are guests: their server has chosen their names, so that
- * these never take or share those of tools that are installed. */
+/* Return whether the tools of @package are guests: their server has chosen their names, so these
+ * never take or share names of installed tools. */
 static inline bool package_is_guest(const struct package *package)
 {
 	return package->kind == KIND_MCP;
 }
 
-/* Packages without references, which are freed later: that takes time in proportion to their tools.
- * Zeroed, it is empty. */
+/* Packages without references, freed later: freeing takes time in proportion to their tools. A
+ * zeroed bin is empty. */
 struct package_bin {
 	_Atomic(struct package *) first;
-	void (*filled)(
-		void *data); /* called for a package that is put into an empty bin; or NULL */
+	void (*filled)(void *data); /* called for a package put into an empty bin; or NULL */
 	void *data;
 };
 
@@ -157,7 +156,7 @@ static inline bool package_bin_is_empty(struct package_bin *bin)
 /* Return a package with one reference and nothing in it, or NULL when memory is short. */
 struct package *package_new(void);
 
-/* Put @package, which has no reference left, into its bin, or free it with its toolboxes:
+/* Put @package, without a reference left, into its bin, or free the package with its toolboxes:
  * package_unref() calls this. */
 void package_discard(struct package *package);
 
@@ -175,8 +174,8 @@ static inline void package_unref(struct package *package)
 		package_discard(package);
 }
 
-/* Append a toolbox that toolbox_new() has made for @package, which owns it from now on. 0, or
- * -ENOMEM with nothing changed. */
+/* Append a toolbox made by toolbox_new() for @package, the owner from now on. 0, or -ENOMEM with
+ * nothing changed. */
 int package_add(struct package *package, struct toolbox *toolbox);
 
 /* Number the tools of all toolboxes, write the LOAD frame, and digest how each tool is run: to be
@@ -185,16 +184,16 @@ int package_prepare(struct package *package);
 
 /*
  * Append the payload of a host's LOAD frame with the tools of all @packages, one after the other.
- * They are prepared, and of one kind, one library and one sandbox; the first one gives its id.
+ * The packages are prepared, and of the same kind, library and sandbox; the first gives its id.
  */
 void package_write_load(struct package *const *packages, size_t n_packages, struct buffer *out);
 
-/* Order packages so that those that may share a LOAD frame are equal: by library, then by sandbox.
- * Kinds other than native share with none. Returns as strcmp(). */
+/* Order packages: packages allowed to share a LOAD frame are equal, by library, then by sandbox.
+ * Kinds other than native never share. Returns as strcmp(). */
 int package_compare_loads(const struct package *left, const struct package *right);
 
-/* Let @package go on in the place of @fresh, which was read from the same files: they hold as they
- * were then. Programs that are others hold no more. */
+/* Let @package go on in the place of @fresh, which was read from the same files: they are accepted
+ * as they were then. Changed programs are accepted no more. */
 void package_renew(struct package *package, const struct package *fresh);
 
 /* Return the time for a host of @package to start, where the configuration gives @configured_ms. */
@@ -203,7 +202,7 @@ uint64_t package_start_ms(const struct package *package, uint64_t configured_ms)
 /* Return whether its hosts run below a guard (worker/sandbox/guard.h). */
 bool package_has_guard(const struct package *package);
 
-/* Return whether its hosts may start programs, whose processor time is not the host's. */
+/* Return whether its hosts may start programs, with processor time apart from the host's. */
 bool package_starts_programs(const struct package *package);
 
 CLEANUP_DEFINE(package, struct package *, package_unref)

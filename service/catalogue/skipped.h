@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-/* A drop-in program, or a tool that a host describes, that was found and is not offered, on purpose
- * or because of a mistake. It is listed for the owner of the device. */
+/* A drop-in program, or a tool described by a host, found but not offered, on purpose or because of
+ * a mistake. It is listed for the owner of the device. */
 struct skipped {
 	char *name; /* the tool's; NULL: the whole toolbox */
 	char *reason;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The schemas that were compiled after a rest, the oldest first, and the bytes of their texts. The
- * loop compiles them, but the thread that reads manifests frees its own, too. */
+/* The schemas compiled after a rest, the oldest first, and the bytes of their texts. The loop
+ * compiles them, but the thread for manifests frees its own, too. */
 static pthread_mutex_t awake_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct list awake = {&awake, &awake};
 static size_t awake_bytes;
@@ -50,7 +50,7 @@ void tool_schemas_free(struct tool_schemas *schemas)
 	free(schemas);
 }
 
-/* Let the oldest rest until @bytes more may be awake; each that was used gets another turn. */
+/* Let the oldest rest until @bytes more may be awake; each used one gets another turn. */
 static void rest_others(size_t bytes)
 {
 	pthread_mutex_lock(&awake_lock);
@@ -68,7 +68,7 @@ static void rest_others(size_t bytes)
 	pthread_mutex_unlock(&awake_lock);
 }
 
-/* A schema that was accepted once fails only for want of memory. */
+/* A schema accepted once fails only for want of memory. */
 static int compile(const char *text, struct tool_schema *schema)
 {
 	const struct schema_options options = {
@@ -120,7 +120,7 @@ void tool_schemas_unpin(struct tool_schemas *schemas)
 {
 	pthread_mutex_lock(&awake_lock);
 	awake_bytes += schemas->bytes;
-	/* Schemas that never rest are not in the list. */
+	/* The list lacks schemas without rest. */
 	if (schemas->bytes > 0)
 		list_append(&awake, &schemas->link);
 	pthread_mutex_unlock(&awake_lock);

@@ -19,13 +19,13 @@
  *                                                     ▼    │ TOOL_SCHEMAS_BYTES_MAX are awake
  *                                                    compiled
  *
- * A schema that took long to compile never rests, so that no call waits for it. Only the loop
- * compiles; the thread that reads manifests puts new ones to rest, and may be the last to free one.
- * A thread may check with one that is pinned.
+ * A schema slow to compile never rests, so no call waits for it. Only the loop compiles; the thread
+ * for manifests puts new schemas to rest, and may be the last to free one. A thread may check with
+ * a pinned schema.
  */
 struct tool_schema {
 	struct schema *compiled; /* NULL: at rest */
-	bool asserts_formats;    /* an option that it was compiled with */
+	bool asserts_formats;    /* an option of its compilation */
 	bool ignores_mistakes;   /* likewise */
 	bool ignores_patterns;   /* likewise */
 	bool was_costly;         /* a check has taken more than DEBT_FREE_NS (util/debt.h) */
@@ -39,11 +39,11 @@ struct tool_schemas {
 	struct list link; /* in that list */
 };
 
-/* The text of all schemas that are awake after a rest. */
+/* The text of all schemas awake after a rest. */
 #define TOOL_SCHEMAS_BYTES_MAX ((size_t)2 << 20)
 
-/* Schemas that took more of the thread's time to read do not rest: a call would hold the loop for
- * so long. */
+/* Schemas that took more of the thread's time do not rest: a call would hold the loop for as
+ * long. */
 #define TOOL_SCHEMAS_REST_NS_MAX (UINT64_C(5) * 1000 * 1000)
 
 /* NULL without memory. */
@@ -55,7 +55,7 @@ void tool_schemas_free(struct tool_schemas *schemas);
 /* Free what is compiled, until tool_schemas_wake(). */
 void tool_schemas_rest(struct tool_schemas *schemas);
 
-/* Compile the schemas of @tool, which rest. 0 or -ENOMEM. */
+/* Compile the resting schemas of @tool. 0 or -ENOMEM. */
 int tool_schemas_compile(const struct tool *tool);
 
 /* Have the schemas of @tool compiled until another tool's are asked for. 0 or -ENOMEM. */
@@ -65,9 +65,9 @@ static inline int tool_schemas_wake(const struct tool *tool)
 	return tool->schemas->output.compiled ? 0 : tool_schemas_compile(tool);
 }
 
-/* Keep @schemas, which are awake, from resting until tool_schemas_unpin(). They are pinned once at
- * a time. */
+/* Keep the awake @schemas from resting until tool_schemas_unpin(). They are pinned once at a
+ * time. */
 void tool_schemas_pin(struct tool_schemas *schemas);
 
-/* Let @schemas, which were pinned, rest again. */
+/* Let the pinned @schemas rest again. */
 void tool_schemas_unpin(struct tool_schemas *schemas);

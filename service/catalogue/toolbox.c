@@ -11,9 +11,9 @@
 #include "util/digest.h"
 #include "util/environment.h"
 
-/* Pause between two looks at the definition of a tool whose process has its program already. One
- * look takes about a microsecond, as does a part of such a call; with the pause, looks take less
- * than 0.02 % of a processor. */
+/* Pause between two looks at the definition of a tool whose process has its program already. A look
+ * takes about a microsecond, no small part of such a call; with the pause, looks take less than
+ * 0.02 % of a processor. */
 #define LOOK_AGAIN_MS 10
 
 static void tool_deinit(struct tool *tool)

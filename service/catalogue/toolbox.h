@@ -16,8 +16,8 @@ struct package;
 struct tool_schemas;
 
 /*
- * A toolbox and its tools, as callers see them. How they are run is the business of the package
- * that it belongs to (catalogue/package.h), and holding that holds the toolbox.
+ * A toolbox and its tools, as callers see them. Running them is the business of its package
+ * (catalogue/package.h), and holding the package holds the toolbox.
  */
 
 #define TOOLBOX_ID_BYTES 128 /* the longest id */
@@ -30,10 +30,10 @@ enum tool_risk {
 	TOOL_EXECUTE,
 };
 
-/* The limits of the toolboxes of one manifest, which they share. */
+/* The shared limits of the toolboxes of one manifest. */
 struct toolbox_limits {
 	uint64_t timeout_ms; /* deadline of a call; 0: the configuration's */
-	uint64_t max_ms;     /* to which progress extends it; 0: most_ms of the kind */
+	uint64_t max_ms;     /* limit of its extension by progress; 0: most_ms of the kind */
 	uint32_t workers;
 	uint32_t queue; /* 0: the configuration's */
 	uint32_t memory_mb;
@@ -43,7 +43,7 @@ struct toolbox_limits {
 };
 
 struct tool {
-	struct toolbox *toolbox; /* which it belongs to */
+	struct toolbox *toolbox; /* its package */
 	uint32_t index;          /* among the tools of its package, and so in its processes */
 	char *name;
 	char *description;     /* "" when the manifest gives none */
@@ -64,7 +64,7 @@ struct tool {
 	union { /* how it is called, by the kind of its package; plugin and python: by its name */
 		struct {
 			struct native_function native;
-			/* the schema does not require an argument that the function needs */
+			/* the schema does not require an argument needed by the function */
 			bool may_lack;
 		};
 		struct {
@@ -72,8 +72,8 @@ struct tool {
 			uint32_t program; /* among the programs of the package */
 			uint32_t beside;  /* likewise: the file that defines it, or ORIGIN_NONE */
 			uint32_t n_scripts;
-			uint32_t
-				scripts[COMMAND_SCRIPTS_MAX]; /* likewise: those of its arguments */
+			uint32_t scripts[COMMAND_SCRIPTS_MAX]; /* likewise: the files of its
+				                               * arguments */
 		};
 		struct {
 			char *server_name; /* kind mcp: its name at the server */
@@ -83,50 +83,48 @@ struct tool {
 };
 
 struct toolbox {
-	struct package *package; /* which owns it */
+	struct package *package; /* the owner */
 	uint32_t index;          /* among the toolboxes of its package */
 	char *id;
 	char *description;  /* NULL: none */
-	char *entry_point;  /* for kind python: the name by which its host finds it; else NULL */
+	char *entry_point;  /* for kind python: its name in the host; else NULL */
 	struct tool *tools; /* owned */
 	size_t n_tools;
 	uint64_t settings; /* digest of the operator's settings of its tools; 0: none */
 };
 
-/* Return a toolbox of @package, which does not own it before package_add(), called @id, and found
- * by its host by @entry_point (may be NULL); both texts are copied. NULL when memory is short. */
+/* Return a toolbox of @package, its owner from package_add() on, called @id, and called
+ * @entry_point (may be NULL) in its host; both texts are copied. NULL when memory is short. */
 struct toolbox *toolbox_new(struct package *package, const char *id, const char *entry_point);
 
-/* Free a toolbox that no package owns. Takes NULL. */
+/* Free a toolbox without an owner. Takes NULL. */
 void toolbox_free(struct toolbox *toolbox);
 
-/* Free the tools of a toolbox that is being made, for whose indices @is_dropped is true; NULL:
- * all. */
+/* Free the tools of a toolbox in the making, if @is_dropped is true at their index; NULL: all. */
 void toolbox_drop_tools(struct toolbox *toolbox, const bool *is_dropped);
 
-/* Return whether @after, of the same toolbox and name, is another tool than @before: its definition
- * (which has its risk), its program or library, or how it is run differs. */
+/* Return whether @after, of the same toolbox and name, is another tool than @before: by definition
+ * (with the risk), program or library, or the way of running. */
 bool tool_differs(const struct tool *before, const struct tool *after);
 
-/* Return whether the definition of @tool, and the program that a call of it would start, are what
- * they were when they were read. A tool that starts no program has a process that loaded the
- * library, or began the server, that belongs to the definition: the files of such a tool are looked
- * at once in a few milliseconds. For the loop only. */
+/* Return whether the definition of @tool, and the program started by a call, are unchanged since
+ * they were read. A tool without a program to start has a process with the library, or the server,
+ * of the definition: the files of such a tool are looked at once in a few milliseconds. For the
+ * loop only. */
 bool tool_is_current(const struct tool *tool);
 
-/* Return whether the program that a call of @tool would start is what it was; true if it would
- * start none. */
+/* Return whether the program started by a call of @tool is unchanged; true without a program. */
 bool tool_program_is_current(const struct tool *tool);
 
-/* Return the digest of the files that a call of @tool would start, by which its host knows them
- * (wire/wire.h). 0: it starts none, or its host finds programs in another PATH. */
+/* Return the digest of the files started by a call of @tool, for its host (wire/wire.h). 0: a call
+ * starts none, or the host finds programs in another PATH. */
 uint64_t tool_program_digest(const struct tool *tool);
 
 /* Return "read", "write", "execute" or "unrated". */
 const char *tool_risk_name(enum tool_risk risk);
 
-/* Return the risk that the value at @token names; TOOL_UNRATED when it is neither "read" nor
- * "write" nor "execute". */
+/* Return the risk named by the value at @token; TOOL_UNRATED for a value other than "read",
+ * "write", "execute". */
 enum tool_risk tool_risk_at(const struct json_tape *tape, uint32_t token);
 
 CLEANUP_DEFINE(toolbox, struct toolbox *, toolbox_free)

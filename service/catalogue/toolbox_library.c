@@ -108,7 +108,7 @@ static int digest_file(int fd, uint64_t size, uint64_t *ret_digest)
 	return 0;
 }
 
-/* In place of the digest of bytes that are not read. */
+/* In place of the digest of unread bytes. */
 static uint64_t digest_stamp(const struct stamp *stamp)
 {
 	uint64_t digest = digest_word(DIGEST_SEED, stamp->size);

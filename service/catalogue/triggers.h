@@ -7,15 +7,15 @@
 #include "util/buffer.h"
 
 /*
- * Triggers of a tool: regular expressions of utterances that mean it (contract.md, Manifest).
+ * Triggers of a tool: regular expressions of utterances meaning it (contract.md, Manifest).
  *
  * They are PCRE2's own, searched for anywhere in the utterance, upper and lower case being the
- * same. Letters are those of Unicode, for `\w` and `\b` as well: "größer" is one word.
+ * same. Letters are Unicode's, for `\w` and `\b` as well: "größer" is one word.
  *
- * An utterance is held against every trigger once, so that nothing stays in the processor's caches:
- * they are left to PCRE2's interpreter. For 10,000 triggers machine code takes two to seven times
- * as long as that, eight times its memory and ten times as long to load; for a hundred it would
- * save ten microseconds.
+ * An utterance is held against every trigger once, so nothing stays in the processor's caches: they
+ * are left to PCRE2's interpreter. For 10,000 triggers machine code takes two to seven times as
+ * long, eight times its memory and ten times as long to load; for a hundred it would save ten
+ * microseconds.
  */
 struct triggers {
 	struct regex *items; /* in the manifest's order */

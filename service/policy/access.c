@@ -7,7 +7,7 @@
 
 #include "config/match.h"
 
-/* Copy @text, which may be NULL, to *@ret. Return whether there was memory. */
+/* Copy @text, which may be NULL, to *@ret. Return false without memory. */
 static bool copy_text(const char *text, char **ret)
 {
 	*ret = text ? strdup(text) : NULL;

@@ -10,7 +10,7 @@
 /*
  * The access rules: which profile a caller has been given.
  *
- *   source kitchen*             ─▶ kids      the first rule that the caller matches counts;
+ *   source kitchen*             ─▶ kids      the first rule matched by the caller counts;
  *   site_id guest_room          ─▶ guests    without one, the profile is `default`
  *   (nothing)                   ─▶ household
  */
@@ -19,11 +19,11 @@ struct access {
 	size_t n_rules;
 };
 
-/* The profile of a caller that no rule matches. */
+/* The profile of a caller without a matching rule. */
 #define ACCESS_DEFAULT "default"
 
-/* Make @access that of @config, of which nothing is kept. Return 0 or -ENOMEM; it is to be given
- * back in either case. */
+/* Make @access from @config, which is not kept. Return 0 or -ENOMEM; free @access in either
+ * case. */
 int access_init(struct access *access, const struct config *config);
 
 /* Free the rules. */
@@ -32,8 +32,8 @@ void access_deinit(struct access *access);
 /* As access_find(), when there are rules. */
 const char *access_match(const struct access *access, const struct policy_caller *caller);
 
-/* Return the name of the profile that @caller has been given, which may not exist. NULL: it cannot
- * be found out, since a text of the caller is too long or not whole, so it has none. */
+/* Return the name of the profile given to @caller; a profile of this name need not exist. NULL: a
+ * text of the caller is too long or not whole, so the caller has no profile. */
 static inline const char *access_find(
 	const struct access *access, const struct policy_caller *caller)
 {

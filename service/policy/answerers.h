@@ -13,12 +13,12 @@
  *   console       ├────────────────────┤
  *            now ─────▶
  *
- * A client may have half of those that the others leave. When it attaches more sources, the one
- * that would end first gives way: no client keeps others out, and the questions are asked as long
- * as anyone is there.
+ * A client may have half of the places left by the others. When it attaches more sources, its first
+ * source to end gives way: no client keeps others out, and the questions are asked as long as
+ * anyone is there.
  */
 
-/* The most that are attached at once. */
+/* The most attached sources at once. */
 #define ANSWERERS_MAX 64
 
 struct answerer {
@@ -38,7 +38,7 @@ enum answerers_status {
 };
 
 /* Attach the source (the @size bytes at @source) of @client, the number of its account, until
- * @until_ms, in place of its end before; detach it when that is not after @now_ms. Return 0,
+ * @until_ms, in place of its end before; detach it when @until_ms is not after @now_ms. Return 0,
  * ANSWERERS_E_FULL or -ENOMEM. */
 int answerers_attach(struct answerers *answerers, uint64_t client, const char *source, size_t size,
 	uint64_t now_ms, uint64_t until_ms);

@@ -26,14 +26,14 @@ enum order_kind {
 struct order {
 	struct list link;
 	enum order_kind kind;
-	uint64_t number;    /* number of a line that a caller waits for; 0: none does */
+	uint64_t number;    /* number of a line with a waiting caller; 0: no caller waits */
 	uint64_t max_bytes; /* the size of a file */
 	int status;         /* result of a line */
 	size_t size;
 	char text[]; /* @size bytes and a NUL */
 };
 
-/* The part that the loop and the thread share, under the lock. The last of both frees it. */
+/* The part shared by the loop and the thread, under the lock. The last owner frees it. */
 struct audit_shared {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -41,12 +41,12 @@ struct audit_shared {
 	int finished_fd;      /* eventfd: there is news for the loop */
 	struct list queue;    /* orders */
 	size_t queued_bytes;  /* bytes in the queue and the order under way */
-	struct list finished; /* lines that callers wait for */
+	struct list finished; /* lines with waiting callers */
 	bool is_stopping;     /* the thread ends after the queue */
 	bool is_stopped;
 	struct audit_figures figures;
-	uint64_t torn_bytes;    /* bytes that were cut off, and are not logged yet */
-	bool is_replaced;       /* another file was begun, which is not logged yet */
+	uint64_t torn_bytes;    /* bytes cut off and not logged yet */
+	bool is_replaced;       /* another file was begun; not logged yet */
 	int rotation_error;     /* result of the last rotation */
 	struct audit_file file; /* used by the thread alone */
 };
@@ -60,7 +60,7 @@ struct audit {
 	uint64_t max_bytes;
 	struct list waits; /* audit_wait.link, in the order of their numbers */
 	uint64_t last_number;
-	uint64_t lost;          /* lines for which there was no room */
+	uint64_t lost;          /* lines lost without room */
 	struct log_rate losses; /* lines of the log about them */
 	int logged_error;
 	int logged_rotation_error;
@@ -166,7 +166,7 @@ static void finish_order(struct audit_shared *shared, struct order *order, int s
 		list_append(&shared->finished, &order->link);
 	else
 		free(order);
-	/* A counter that is full has reported it, too. */
+	/* A full counter has reported it, too. */
 	if (is_news)
 		check(write(shared->finished_fd, &one, sizeof(one)) > 0 || errno == EAGAIN);
 }
@@ -216,7 +216,7 @@ static void log_news(struct audit *audit, int error, int rotation_error, uint64_
 	audit->logged_error = error;
 }
 
-/* Report @order, which is done, to the caller that waits for it, unless that was forgotten. */
+/* Report @order as done to its waiting caller, unless the wait was forgotten. */
 static void report(struct audit *audit, const struct order *order)
 {
 	list_for_each(link, &audit->waits) {

@@ -10,25 +10,25 @@
 #include "util/list.h"
 
 /*
- * The audit log, written by a thread of its own: a disk that is slow or hangs holds no call, except
- * one that waits for its line (audit.required).
+ * The audit log, written by a thread of its own: a slow or hanging disk holds no call, except a
+ * call in wait for its line (audit.required).
  *
  *   loop     audit_append ──▶ queue ─────────────────────────┐        audit_wait.written()
  *   thread                      └──▶ policy/audit_file ──▶ finished ──▶ eventfd ──▲
  *
- * The queue is bounded: a line for which there is no room is lost. Lost lines are counted, logged
- * at a limited rate and shown in the status. So are lines that the disk does not take.
+ * The queue is bounded: a line without room is lost. Lost lines are counted, logged at a limited
+ * rate and shown in the status. So are lines refused by the disk.
  */
 struct audit;
 
-/* The bytes of lines that may wait. One line always may, however long it is. */
+/* The bytes of waiting lines. A single line may always wait, however long. */
 #define AUDIT_QUEUE_BYTES (4u << 20)
 
-/* The longest time that the end of the service waits until the lines are written. */
+/* The longest wait of the end of the service for the lines to be written. */
 #define AUDIT_FINISH_MS 1000
 
-/* A caller of audit_append() that waits until its line is on the disk. Embedded in the struct that
- * it serves. */
+/* A caller of audit_append() in wait for its line to be on the disk. Embedded in the struct of the
+ * caller. */
 struct audit_wait {
 	struct list link;
 	uint64_t number;                         /* number of the line */
@@ -60,7 +60,7 @@ void audit_reopen(struct audit *audit);
  * -ENOBUFS when the queue is full, or -ENOMEM: then written() does not follow. */
 int audit_append(struct audit *audit, struct buffer *line, struct audit_wait *wait);
 
-/* Do not call written() of @wait, which may be zeroed, or done. */
+/* Do not call written() of @wait, which may be zeroed or done. */
 void audit_forget(struct audit_wait *wait);
 
 struct audit_figures audit_figures(const struct audit *audit);
@@ -68,8 +68,8 @@ struct audit_figures audit_figures(const struct audit *audit);
 /* Return what the error of the figures means. */
 const char *audit_error_text(int error);
 
-/* Write the lines that wait, for at most AUDIT_FINISH_MS, and free @audit. The thread of a disk
- * that hangs is left to the end of the process. Takes NULL. */
+/* Write the waiting lines, for at most AUDIT_FINISH_MS, and free @audit. The thread of a disk that
+ * hangs is left to the end of the process. Takes NULL. */
 void audit_free(struct audit *audit);
 
 CLEANUP_DEFINE(audit, struct audit *, audit_free)

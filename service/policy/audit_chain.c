@@ -10,7 +10,7 @@
 #include "policy/hex.h"
 #include "util/cleanup.h"
 
-/* Bytes that are read at once. */
+/* Bytes of one read. */
 #define CHUNK_BYTES 65536
 
 int audit_hash_line(const char *line, size_t size, struct audit_hash *ret_hash)

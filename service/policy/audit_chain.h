@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * The chain of the audit log: each line ends with the hash of the line before, so that a line that
- * was changed, removed or put in shows (contract.md, Audit).
+ * The chain of the audit log: each line ends with the hash of the line before, so a changed,
+ * removed or added line shows (contract.md, Audit).
  *
  *   {"time":…,"prev":""}
  *   {"time":…,"prev":"SHA-256 of the line above, without its newline"}

@@ -37,8 +37,8 @@ static char *make_old_path(const struct audit_file *file)
 	return buffer_take(&path, NULL);
 }
 
-/* Read the hash of the last line of the old file: a daemon that ended between two files has only
- * that one. Without an old file, this is the first line ever. */
+/* Read the hash of the last line of the old file: a daemon that ended between two files left only
+ * the old file. Without an old file, this is the first line ever. */
 static int read_old_hash(const struct audit_file *file, struct audit_hash *ret_hash)
 {
 	cleanup_free char *path = make_old_path(file);
@@ -59,8 +59,8 @@ static int read_old_hash(const struct audit_file *file, struct audit_hash *ret_h
 	return audit_hash_last(fd, (uint64_t)status.st_size, ret_hash, &end);
 }
 
-/* Return 0 if the file begins like an audit log, or a torn line of one. A path that names another
- * file by mistake must not cost its end. */
+/* Return 0 if the file begins like an audit log, or a torn line of one. A path of another file by
+ * mistake must not cost the end of that file. */
 static int check_start(const struct audit_file *file)
 {
 	char start[sizeof(AUDIT_LINE_START) - 1];
@@ -148,8 +148,8 @@ static int append_line_text(struct audit_file *file, const struct buffer *text)
 	return 0;
 }
 
-/* Return whether the open file is as it was left: a path still leads to it, and no other program
- * has cut it or written to it. One that was renamed is. */
+/* Return whether the open file is unchanged: some path, also a new one, leads to it, and no other
+ * program has cut or written it. */
 static bool is_as_left(const struct audit_file *file)
 {
 	struct stat status;

@@ -15,8 +15,8 @@
  *   FILE     the line that is appended ends with the hash of the one before
  *   FILE.1   what FILE was before it grew over max_bytes
  *
- * A new file begins with the hash of the last line of the old one. A line that was written in part,
- * because the daemon or the machine ended or the disk was full, is cut off before the next one.
+ * A new file begins with the hash of the last line of the old file. A line written in part, because
+ * the daemon or the machine ended or the disk was full, is cut off before the next line.
  */
 struct audit_file {
 	char *path;         /* NULL: none */
@@ -35,15 +35,15 @@ struct audit_file {
  * line. */
 void audit_file_set(struct audit_file *file, char *path, uint64_t max_bytes);
 
-/* Open the file, unless it is open. Return 0 or a negative errno: -EINVAL for a file that is no
+/* Open the file, unless it is open. Return 0 or a negative errno: -EINVAL for a file other than an
  * audit log. */
 int audit_file_open(struct audit_file *file);
 
 /* Append a line: @line begins with AUDIT_LINE_START, and is a JSON object up to the comma before
  * its last member `"prev"`. When another program has removed the file, or changed its size, the
- * line goes to the file that the path leads to now, and is_replaced is set. A line that
- * @is_required fails then with -ESTALE, and with -ENOTSUP where the file is no regular one, which
- * keeps nothing. Return 0 or a negative errno, and then nothing of the line stays in the file. */
+ * line goes to the file now at the path, and is_replaced is set. With @is_required, the line fails
+ * then with -ESTALE, and with -ENOTSUP if the file is not a regular file, which would keep nothing.
+ * Return 0 or a negative errno, and then nothing of the line stays in the file. */
 int audit_file_append(struct audit_file *file, const char *line, size_t size, bool is_required);
 
 /* Wait until what was appended is on the disk. Return 0 or a negative errno. */

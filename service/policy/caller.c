@@ -70,7 +70,7 @@ static bool member_matches(const char *pattern, const struct text_view *view)
 
 bool policy_caller_matches(const struct policy_caller *caller, const struct config_match *match)
 {
-	/* A member that the rule leaves out may be anything, also nothing. */
+	/* A member left out by the rule may be anything, also absent. */
 	return (!match->source || member_matches(match->source, &caller->source)) &&
 	       (!match->session_id || member_matches(match->session_id, &caller->session_id)) &&
 	       (!match->site_id || member_matches(match->site_id, &caller->site_id));

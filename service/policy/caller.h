@@ -14,7 +14,7 @@
  * request: what a client of an open bus writes there is not proved.
  */
 
-/* The longest source, session_id and site_id that rules are matched with. */
+/* The longest source, session_id and site_id for matching with rules. */
 #define CALLER_TEXT_BYTES 1024
 
 /* The ways into the service. */
@@ -27,7 +27,7 @@ enum call_door {
 /* Return the name of @door: a constant text. */
 const char *call_door_name(enum call_door door);
 
-/* The texts are absent when the request has none, or a value that is no string. */
+/* The texts are absent when the request has no such member, or a value other than a string. */
 struct policy_caller {
 	struct text_view source;      /* context.source */
 	struct text_view session_id;  /* context.session.session_id */
@@ -36,7 +36,7 @@ struct policy_caller {
 	const char *granted;          /* the profile of its door, which only narrows; NULL: none */
 	const struct catalogue *view; /* the result of policy_view() for this request; NULL: not
 	                               * asked yet, or a copy */
-	uint64_t token;               /* hash of the token that it has shown at its door; 0: none */
+	uint64_t token;               /* hash of the token shown at its door; 0: none */
 	bool is_unclear;              /* a text is not whole: memory was short */
 	struct account *account;      /* the account of its connection, or NULL; borrowed */
 	enum call_door door;
@@ -45,8 +45,8 @@ struct policy_caller {
 /* Return whether rules can judge @caller: its texts are whole, and of CALLER_TEXT_BYTES at most. */
 bool policy_caller_is_clear(const struct policy_caller *caller);
 
-/* Return whether @caller, which is clear, is one that @match is for. An absent text matches no
- * pattern, not even `*`. */
+/* Return whether @match is for @caller, which is clear. An absent text matches no pattern, not even
+ * `*`. */
 bool policy_caller_matches(const struct policy_caller *caller, const struct config_match *match);
 
 /* Return a copy of @caller with texts of its own and a reference to the account, for a request

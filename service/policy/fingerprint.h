@@ -6,13 +6,13 @@
 #include "json/tape.h"
 
 /*
- * The fingerprint of a call: what a person approves, in sixteen characters. It is the same for the
- * same tool and arguments, however they were written (json/canonical.h):
+ * The fingerprint of a call: what a person approves, in sixteen characters. The same tool and
+ * arguments, however written (json/canonical.h), have the same fingerprint:
  *
  *   SHA-256("NAME:" + canonical arguments), the first 16 hexadecimal digits
  *
  * Where arguments are hidden, the masked ones are used, with a key of the process mixed in
- * (HMAC-SHA256), so that no one can try short secrets until the fingerprint is the same.
+ * (HMAC-SHA256), so short secrets cannot be tried until the fingerprint is the same.
  */
 
 #define FINGERPRINT_CHARS     16

@@ -12,7 +12,7 @@
 #include "util/buffer.h"
 #include "util/cleanup.h"
 
-/* A grant is the digest of all that it is about. */
+/* A grant is the digest of all its terms. */
 struct grant {
 	struct list link;
 	unsigned char digest[SHA256_DIGEST_LENGTH];

@@ -14,9 +14,9 @@
  *
  *   (toolbox_id, name, definition, session_id, source, grantee) ─▶ its calls ask no more
  *
- * Every client can write any session_id and source. The grantee is a thing that a caller cannot
- * write: its token, or else its connection, whose end is then the end of the grant. On a bus of
- * others nothing is known of a caller.
+ * Every client can write any session_id and source. The grantee is beyond a caller's writing: its
+ * token, or else its connection, whose end is then the end of the grant. On a bus of others nothing
+ * is known of a caller.
  *
  * They last until the daemon ends. A tool whose definition changes is another tool: it asks again.
  * At most GRANTS_MAX are kept; the oldest gives way, and its calls ask again.
@@ -32,8 +32,8 @@ struct grants {
 void grants_init(struct grants *grants);
 void grants_deinit(struct grants *grants);
 
-/* Return the grantee of @caller; 0: nothing is known of it. @has_connections: on the bus its
- * account is that of its connection. */
+/* Return the grantee of @caller; 0 for an unknown caller. @has_connections: on the bus a caller's
+ * account is the account of its connection. */
 uint64_t grantee_of(const struct policy_caller *caller, bool has_connections);
 
 /* Note that @tool is approved for the session of @caller, which has a session_id and a source, as

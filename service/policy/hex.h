@@ -8,7 +8,7 @@
 
 /* Bytes as lower-case hexadecimal digits. */
 
-/* Fill in @size random bytes. Return 0, or -1 when the kernel has none. */
+/* Fill in @size random bytes. Return 0, or -1 without randomness from the kernel. */
 static inline int hex_random(unsigned char *bytes, size_t size)
 {
 	return getrandom(bytes, size, 0) == (ssize_t)size ? 0 : -1;

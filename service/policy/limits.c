@@ -12,7 +12,7 @@
 #define HASH_FACTOR  UINT64_C(0x9e3779b97f4a7c15)
 #define S_PER_MINUTE 60.0
 
-/* Buckets that are looked at for one to forget: usually, and when there are too many. */
+/* Buckets examined to find one to forget: usually, and when there are too many. */
 #define SWEEP_USUAL 2
 #define SWEEP_FULL  64
 
@@ -25,7 +25,7 @@ struct bucket_key {
 	uint32_t rule;
 	uint64_t holder;                  /* the holder of the connection, or 0 */
 	struct account *account;          /* the connection, or NULL: all of its holder */
-	const struct text_view *views[3]; /* the members that the rule names, else NULL */
+	const struct text_view *views[3]; /* the members named by the rule, else NULL */
 	size_t size;
 };
 
@@ -37,9 +37,9 @@ struct bucket {
 	uint32_t rule;
 	uint64_t holder;
 	struct account *account; /* counted reference, or NULL */
-	struct bucket *parent;   /* the bucket that it divides: counted reference, or NULL */
+	struct bucket *parent;   /* the bucket divided by it: counted reference, or NULL */
 	struct list sibling;     /* in the parent's children */
-	struct list children;    /* that are in the table */
+	struct list children;    /* buckets in the table */
 	uint32_t n_children;
 	uint32_t in_flight;
 	double tokens;
@@ -98,7 +98,7 @@ static double capacity_of(const struct bucket *bucket, const struct config_calle
 	return capacity < 1 ? 1 : capacity;
 }
 
-/* Return the tokens that @bucket gets in a second. */
+/* Return the tokens for @bucket in a second. */
 static double rate_of(const struct bucket *bucket, const struct config_caller *rule)
 {
 	return rule->per_minute / S_PER_MINUTE / divisor_of(bucket);
@@ -114,8 +114,8 @@ static void fill_bucket(struct bucket *bucket, const struct config_caller *rule,
 	bucket->filled_ns = now_ns;
 }
 
-/* Return whether @bucket is for a connection that has ended, and the bucket of its holder remembers
- * its calls. */
+/* Return whether @bucket is for an ended connection, and the bucket of its holder remembers its
+ * calls. */
 static bool is_gone(const struct bucket *bucket)
 {
 	return bucket->holder && bucket->account && bucket->account->is_closed;
@@ -138,8 +138,7 @@ static void drop_gone(struct limits *limits, struct bucket *bucket)
 	}
 }
 
-/* Forget those of the @n buckets used longest ago that are as good as new, and were not used for
- * @idle_ns. */
+/* Forget each of the @n buckets used longest ago if it is as good as new, and unused for @idle_ns. */
 static void sweep_buckets(struct limits *limits, unsigned int n, uint64_t idle_ns, uint64_t now_ns)
 {
 	list_for_each(link, &limits->buckets) {
@@ -175,19 +174,19 @@ static void add_members(const struct limits *limits, struct bucket_key *key)
 	key->hash += siphash_finish(&hash);
 }
 
-/* Return the key of the bucket for the rule at @index that all callers of @holder and @account
- * share. */
+/* Return the key of the bucket shared by all callers of @holder and @account for the rule at
+ * @index. */
 static struct bucket_key make_whole_key(uint32_t index, uint64_t holder, struct account *account)
 {
 	struct bucket_key key = {.rule = index, .holder = holder, .account = account};
 
-	/* Peers choose none of them. */
+	/* No peer chooses them. */
 	key.hash = (holder + (uint64_t)(uintptr_t)account / sizeof(*account) + index) * HASH_FACTOR;
 	return key;
 }
 
-/* Return the key of the bucket of @caller on @account for the rule at @index, by the members that
- * the rule names. */
+/* Return the key of the bucket of @caller on @account for the rule at @index, by the members named
+ * by the rule. */
 static struct bucket_key make_member_key(const struct limits *limits, uint32_t index,
 	const struct policy_caller *caller, struct account *account)
 {
@@ -217,7 +216,7 @@ static void copy_key(const struct bucket_key *key, char *place)
 	}
 }
 
-/* Return whether @bucket is the one of @key. */
+/* Return whether @bucket has the key @key. */
 static bool has_key(const struct bucket *bucket, const struct bucket_key *key)
 {
 	const char *place = bucket->text;
@@ -318,8 +317,8 @@ static struct bucket *get_bucket(
 	return make_bucket(limits, key, parent, now_ns);
 }
 
-/* Return the bucket that newcomers of the rule at @index share, which is made in any case; NULL
- * without memory. */
+/* Return the bucket shared by newcomers of the rule at @index, made in any case; NULL without
+ * memory. */
 static struct bucket *get_shared(struct limits *limits, uint32_t index, uint64_t now_ns)
 {
 	struct bucket_key key = make_whole_key(index, 0, NULL);
@@ -334,9 +333,8 @@ static bool has_members(const struct config_match *match)
 	return match->source || match->session_id || match->site_id;
 }
 
-/* Write the keys of the buckets of @caller by the rule at @index, each of which divides the one
- * before. Return how many there are: none for a caller that rules cannot judge, whose connection is
- * not known. */
+/* Write the keys of the buckets of @caller by the rule at @index, each a divisor of the bucket
+ * before. Return their number: 0 for a caller beyond the rules, with an unknown connection. */
 static size_t write_keys(const struct limits *limits, uint32_t index,
 	const struct policy_caller *caller, struct bucket_key ret_keys[3])
 {
@@ -365,7 +363,7 @@ static struct bucket *bucket_of(
 	for (size_t i = 0; i < n; i++) {
 		struct bucket *share;
 
-		/* A share that is not used any more is left to the others. */
+		/* An unused share is left to the others. */
 		if (bucket && bucket->n_children > 1)
 			sweep_buckets(limits, SWEEP_USUAL, LIMITS_IDLE_NS, now_ns);
 		share = get_bucket(limits, &keys[i], bucket, now_ns);
@@ -405,8 +403,8 @@ static bool has_room(struct bucket *bucket, const struct config_caller *rule, ui
 	return true;
 }
 
-/* Return the index of the first rule for @caller, or -1. The first one is for those that no rule
- * can judge: none gets around it. */
+/* Return the index of the first rule for @caller, or -1. The first rule is for callers that no rule
+ * can judge: so no such caller gets around the rules. */
 static long find_rule(const struct limits *limits, const struct policy_caller *caller)
 {
 	const struct config *config = limits->config;

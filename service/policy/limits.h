@@ -13,49 +13,48 @@
  * Limits per caller: how many calls may be in flight, and how many may be made (contract.md, Limits
  * per caller).
  *
- *   caller ──rule──▶ bucket of the holder ──▶ bucket of its connection ──▶ bucket of the members that the rule names
- *                    all that a rule allows     its share of that             its share of that
+ *   caller ──rule──▶ bucket of the holder ──▶ bucket of its connection ──▶ bucket of the members named by the rule
+ *                    all allowed by a rule      a share of these tokens       a share of these tokens
  *
- * A bucket fills with `per_minute` tokens a minute up to `burst`, and each call takes one of each.
- * The holder of a connection is the address, the user or the token that it proves (bus/account.h):
- * who opens more connections, or makes up sources, divides the bucket of the holder, and gets no
- * more of it. On a bus of others there is no connection, and so only the bucket of the members.
+ * A bucket fills with `per_minute` tokens a minute up to `burst`, and each call takes one token of
+ * each. The holder of a connection is the address, the user or the token proved by it
+ * (bus/account.h): more connections, or made-up sources, divide the bucket of the holder, and give
+ * no more of it. On a bus of others there is no connection, and so only the bucket of the members.
  *
  * There are LIMITS_BUCKETS_MAX buckets. One is only forgotten when it is as good as new: nothing in
- * flight, and full; or when its connection has ended, and the holder's remembers the calls. When no
- * more can be made, all newcomers of a rule share one.
+ * flight, and full; or when its connection has ended, and the holder's bucket remembers the calls. When
+ * no more can be made, all newcomers of a rule share one.
  */
 
 #define LIMITS_BUCKETS_MAX 4096
 
-/* The connections of one holder, and the sources of one connection, that have buckets of their
- * own. */
+/* The connections of one holder, and the sources of one connection, with buckets of their own. */
 #define LIMITS_SHARES_MAX 64
 
-/* A share that was not used for so long no longer divides the bucket that it is of. */
+/* A share unused for so long no longer divides its bucket. */
 #define LIMITS_IDLE_NS UINT64_C(10000000000)
 
 struct bucket;
 
 struct limits {
 	const struct config *config; /* borrowed */
-	bool has_connections; /* on the bus the account of a caller is that of its connection;
-				      * at other doors it always is */
+	bool has_connections; /* whether a caller on the bus has the account of its connection; at
+	                       * other doors it always has */
 	uint64_t digest;      /* digest of the rules that the buckets are for */
-	struct list buckets;  /* the one that was used longest ago comes first */
+	struct list buckets;  /* the bucket used longest ago comes first */
 	uint32_t n_buckets;
 	struct list *chains; /* buckets by hash; NULL until the first one */
 	struct siphash_key hash_key;
 };
 
-/* A call that counts as in flight. Zeroed: none. */
+/* A call in flight, by count. Zeroed: none. */
 struct limit_hold {
 	struct bucket *bucket;
 };
 
 /* Why a call is refused. */
 struct limit_refusal {
-	uint32_t in_flight;  /* this many are in flight; 0: that is not the reason */
+	uint32_t in_flight;  /* so many are in flight; 0: another reason */
 	uint32_t per_minute; /* this many may be made in a minute */
 	double retry_after_s;
 };
@@ -70,8 +69,8 @@ void limits_deinit(struct limits *limits);
 void limits_configure(struct limits *limits);
 
 /* Take a token for a call of @caller at @now_ns, and count it as in flight until limits_release()
- * of *@ret_hold, which is empty when no rule matches. Return false, with the reason in @ret_refusal
- * and nothing taken, when it is one too many. */
+ * of *@ret_hold, which is empty without a matching rule. Return false, with the reason in
+ * @ret_refusal and nothing taken, for one call too many. */
 bool limits_take(struct limits *limits, const struct policy_caller *caller, uint64_t now_ns,
 	struct limit_hold *ret_hold, struct limit_refusal *ret_refusal);
 

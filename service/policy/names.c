@@ -12,7 +12,7 @@ static bool part_means(const char *part, size_t size, const char *text)
 	return glob_matches(part, size, text, strlen(text));
 }
 
-/* Return the part of @name for the tool, and the one for its toolbox: NULL when there is none. */
+/* Return the part of @name for the tool, and the part for its toolbox: NULL without such a part. */
 static const char *split_name(const char *name, const char **ret_toolbox, size_t *ret_size)
 {
 	const char *slash = strchr(name, '/');
@@ -70,9 +70,9 @@ bool names_may_mean(const struct text_list *names, const char *toolbox_id)
 
 /* ── selection ───────────────────────────────────────────────────────────────────────────────── */
 
-/* Add the tools that a name without a star means: few have one name. A bare one means guests, which
- * come last, only when they have it alone: else a server would get the rights of a tool by its
- * name. */
+/* Add the tools of a name without a star: few share a name. A bare name means guests, which come
+ * last, only when no other tool has the name: else a server would get the rights of a tool by using
+ * its name. */
 static bool select_exact(
 	const char *name, const struct catalogue *catalogue, struct catalogue_set *set)
 {

@@ -11,8 +11,8 @@
 /*
  * The names by which an operator means tools: in the filter, in profiles, and in approval.allow.
  *
- *   get_time          the tools of this name, in every toolbox; in profiles and approval.allow not those of kind
- *                     mcp, if another has it
+ *   get_time          the tools of this name, in every toolbox; in profiles and approval.allow
+ *                     without tools of kind mcp, if another tool has it
  *   clock/get_time    this one
  *   clock/get_*       `*` is any run of characters, none among them, on either side of the slash
  *
@@ -25,15 +25,15 @@ bool name_means(const char *name, const char *toolbox_id, const char *tool);
 /* Return whether one of @names means that tool. */
 bool names_mean(const struct text_list *names, const char *toolbox_id, const char *tool);
 
-/* Return whether one of @names means every tool that the toolbox @toolbox_id may ever have. */
+/* Return whether one of @names means every present and future tool of the toolbox @toolbox_id. */
 bool names_mean_toolbox(const struct text_list *names, const char *toolbox_id);
 
 /* Return whether one of @names may mean a tool of the toolbox @toolbox_id, whatever it is
  * called. */
 bool names_may_mean(const struct text_list *names, const char *toolbox_id);
 
-/* Add to @set, which may be NULL, the tools of @catalogue that @name means. Return whether there is
- * one. Without a star the time is that of a lookup. */
+/* Add to @set, which may be NULL, the tools of @catalogue meant by @name. Return whether there is
+ * one. Without a star the time is one lookup. */
 bool name_select(const char *name, const struct catalogue *catalogue, struct catalogue_set *set);
 
 /*

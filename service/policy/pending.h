@@ -12,7 +12,7 @@
 #include "util/list.h"
 
 /*
- * The questions that wait for an answer.
+ * The questions in wait for an answer.
  *
  *   pending_new ──▶ draft ── pending_ask ──▶ waits ── pending_find, by the id of an answer ──┬──▶ pending_take
  *                     └──────────────┐            └── pending_expired, when its time is over ┤
@@ -29,9 +29,9 @@ struct pending_question {
 	struct buffer members; /* the question's members as JSON text, but for `expires_s`
 				       * and `seal` */
 	char digest[PROOF_CHARS +
-		    1]; /* the digest of the question that its seal covers; "": it was not asked */
-	struct buffer arguments;      /* the arguments that its tool will get, as JSON text */
-	void *call;                   /* the call that waits: the owner's */
+		    1]; /* the digest of the question, covered by its seal; "": not asked yet */
+	struct buffer arguments;      /* the arguments for its tool, as JSON text */
+	void *call;                   /* the waiting call: the owner's */
 	struct policy_caller *caller; /* its caller; owned, or NULL */
 	bool is_withdrawn; /* its caller has gone, or other rights; it has expired, too */
 };
@@ -49,9 +49,9 @@ void pending_init(struct pending *pending);
 void pending_deinit(struct pending *pending);
 
 /*
- * Return whether @caller may have one more of @most questions. As with the memory of requests that
- * wait (bus/account.h), one client may have half of what the others leave, and on the bus one
- * source half of that. A client over HTTP is its source, which it does not choose, whatever
+ * Return whether @caller may have one more of @most questions. As with the memory of waiting
+ * requests (bus/account.h), one client may have half of the rest, and on the bus one source half of
+ * the client's. A client over HTTP is a source by itself, not of its own choice, whatever
  * connections it opens.
  */
 bool pending_has_room(
@@ -64,21 +64,20 @@ struct pending_question *pending_new(struct pending *pending, void *call);
 /* Ask the draft @question until @expires_ms; if its caller has gone, it expires at once. */
 void pending_ask(struct pending *pending, struct pending_question *question, uint64_t expires_ms);
 
-/* Return the question that was asked with the id of @size bytes at @id and not withdrawn, or
- * NULL. */
+/* Return the question asked with the id of @size bytes at @id and not withdrawn, or NULL. */
 struct pending_question *pending_find(const struct pending *pending, const char *id, size_t size);
 
-/* Return the question about @call that was asked, or NULL. */
+/* Return the question asked about @call, or NULL. */
 struct pending_question *pending_find_call(const struct pending *pending, const void *call);
 
-/* Return a question whose time is over at @now_ms, or NULL. */
+/* Return a question with its time over at @now_ms, or NULL. */
 struct pending_question *pending_expired(const struct pending *pending, uint64_t now_ms);
 
-/* Return a question that has to be reported to its caller at @now_ms, or NULL. */
+/* Return a question due for a report to its caller at @now_ms, or NULL. */
 struct pending_question *pending_reported(const struct pending *pending, uint64_t now_ms);
 
-/* Let the questions for which @is_over is true expire at once, withdrawn: they are not found any
- * more. Return whether one was asked. */
+/* Let the questions for which @is_over is true expire at once, withdrawn and not found any more.
+ * Return whether one had been asked. */
 bool pending_withdraw(struct pending *pending,
 	bool (*is_over)(const struct pending_question *question, const void *data),
 	const void *data);

@@ -11,28 +11,28 @@
 #include "policy/profile.h"
 
 /*
- *   caller ──access rules──▶ profile that it was given ──┐
+ *   caller ──access rules──▶ profile given to it      ──┐
  *      ├──door─────────────▶ profile of its token      ──┼──▶ all have all: the catalogue itself
- *      └──request──────────▶ profile that it asks for  ──┘    one has less: its view
- *                                                             else: what they have in common
+ *      └──request──────────▶ profile asked for by it  ──┘    one has less: its view
+ *                                                             else: their common tools
  *
- * A name that no profile has grants nothing, wherever it comes from. Only `default` means
- * everything when it is not defined.
+ * A name without a profile grants nothing, wherever it comes from. Only `default` means everything
+ * when undefined.
  */
 
-/* The most profiles that narrow what one caller sees. */
+/* The most profiles narrowing the view of one caller. */
 #define NARROWING_MAX 3
 
-/* The views of several profiles that are kept: a request that asks for a profile takes one. */
+/* The kept views of several profiles: a request with a profile takes one view. */
 #define COMMON_MAX 16
 
-/* Profiles that do not have all, each once. */
+/* Profiles without all tools, each once. */
 struct narrowing {
 	const struct profile *profiles[NARROWING_MAX];
 	size_t n;
 };
 
-/* The view of what several profiles have in common. */
+/* The view of the tools common to several profiles. */
 struct common {
 	struct narrowing of; /* n is 0: free */
 	struct catalogue *view;
@@ -56,7 +56,7 @@ static int compare_profiles(const void *a, const void *b)
 	return strcmp(((const struct profile *)a)->name, ((const struct profile *)b)->name);
 }
 
-/* Add the profile that @config describes. Return 0 or -ENOMEM. */
+/* Add the profile described by @config. Return 0 or -ENOMEM. */
 static int add_profile(struct policy *policy, const struct config_profile *config)
 {
 	return profile_init(&policy->profiles[policy->n_profiles++], config, policy->catalogue);
@@ -125,7 +125,7 @@ void policy_free(struct policy *policy)
 
 /* ── what a caller sees ──────────────────────────────────────────────────────────────────────── */
 
-/* As strcmp, for the name of @profile and one with a length, which may hold U+0000. */
+/* As strcmp, for the name of @profile and a name with a length, perhaps with U+0000. */
 static int compare_name(const void *key, const void *profile)
 {
 	const struct text_view *wanted = key;
@@ -148,8 +148,8 @@ static bool is_same(const struct narrowing *a, const struct narrowing *b)
 	return a->n == b->n && memcmp(a->profiles, b->profiles, a->n * sizeof(*a->profiles)) == 0;
 }
 
-/* Return the place of the view that @narrowing leaves: the one with it, or that of the one used
- * least lately, emptied. */
+/* Return the place of the view left by @narrowing: its present place, or the emptied place of the
+ * view used least lately. */
 static struct common *find_common(struct policy *policy, const struct narrowing *narrowing)
 {
 	struct common *oldest = &policy->common[0];
@@ -167,7 +167,7 @@ static struct common *find_common(struct policy *policy, const struct narrowing 
 	return oldest;
 }
 
-/* Return the catalogue of the tools that @narrowing leaves. Without memory it is empty. */
+/* Return the catalogue of the tools left by @narrowing. Without memory it is empty. */
 static const struct catalogue *view_common(struct policy *policy, const struct narrowing *narrowing)
 {
 	struct common *common;
@@ -187,7 +187,7 @@ static const struct catalogue *view_common(struct policy *policy, const struct n
 	return common->view ? common->view : policy->nothing;
 }
 
-/* Narrow by the profile called @name. Return false when there is none. */
+/* Narrow by the profile called @name. Return false without such a profile. */
 static bool narrow_by(
 	const struct policy *policy, struct text_view name, struct narrowing *narrowing)
 {
@@ -203,8 +203,8 @@ static bool narrow_by(
 	return true;
 }
 
-/* Find the profiles that narrow what @caller sees. Return false when it sees nothing: a profile of
- * its is not known. */
+/* Find the profiles narrowing the view of @caller. Return false when the caller sees nothing: one
+ * of its profiles is not known. */
 static bool find_narrowing(const struct policy *policy, const struct policy_caller *caller,
 	struct narrowing *ret_narrowing)
 {

@@ -9,12 +9,12 @@
 /*
  * Policy: which tools a caller sees, and which of its calls a person is asked about.
  *
- *   caller ──▶ view: a catalogue that has only the tools that it may use
+ *   caller ──▶ view: a catalogue of only the tools it may use
  *                │
- *                └─▶ every answer is made from that: lists, lookups, suggestions, counts, errors
+ *                └─▶ every answer comes from it: lists, lookups, suggestions, counts, errors
  *
- * No request looks at the whole catalogue, so no answer depends on a tool that its caller may not
- * use. A caller that may use everything has the catalogue itself as its view.
+ * No request looks at the whole catalogue, so no answer depends on a tool forbidden to its caller.
+ * A caller with every permission has the catalogue itself as its view.
  *
  * A policy is made whole from one configuration and one catalogue, and replaced with them.
  */
@@ -31,9 +31,9 @@ void policy_free(struct policy *policy);
  * of @policy. */
 const struct catalogue *policy_view(struct policy *policy, const struct policy_caller *caller);
 
-/* Append the name of the profile that decides what @caller sees: of several, all names, with `+`
- * between them. Profiles with every tool are named only when no other decides. Nothing: none is
- * known. */
+/* Append the name of the profile deciding the view of @caller: of several, all names, with `+`
+ * between them. Profiles with every tool are named only when no other decides. Nothing is appended
+ * when no profile is known. */
 void policy_write_profile(
 	const struct policy *policy, const struct policy_caller *caller, struct buffer *out);
 
@@ -48,8 +48,7 @@ struct policy_decision {
 	const char *reason; /* constant text */
 };
 
-/* Decide on a call of @tool by @caller. A tool that is not of the catalogue of @policy is
- * hidden. */
+/* Decide on a call of @tool by @caller. A tool outside of the catalogue of @policy is hidden. */
 struct policy_decision policy_decide(
 	struct policy *policy, const struct policy_caller *caller, const struct tool *tool);
 

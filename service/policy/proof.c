@@ -29,7 +29,7 @@ static bool prove(const unsigned char key[APPROVAL_KEY_BYTES], const struct buff
 	return true;
 }
 
-/* Append the object without the members that no seal covers. */
+/* Append the object without the unsealed members. */
 static void write_sealed(struct buffer *out, const struct json_tape *tape, uint32_t object)
 {
 	const char *separator = "";

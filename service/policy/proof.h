@@ -11,20 +11,20 @@
 
 /*
  * Proofs by the key of `approval.key_file`: the HMAC-SHA256 of a text, as lower-case hexadecimal
- * digits. The first line of the text is its domain, so that a proof of one kind is never one of
+ * digits. The first line of the text is its domain, so a proof of one kind is never a proof of
  * another kind.
  *
- *   by toolboxd, a seal    question \n ID \n DIGEST          the question that it asks
+ *   by toolboxd, a seal    question \n ID \n DIGEST          the question asked by it
  *                          resolved \n ID \n DIGEST          the end of that
  *   by a person, a proof   answer \n ID \n DECISION \n SEAL   an answer to the question with that seal
  *                          attach \n SECONDS \n NONCE
  *
  * DIGEST is the SHA-256 of the message as canonical JSON (json/canonical.h), without its `seal` and
  * its `expires_s`, which changes with the time. So a person believes only toolboxd, and
- * an answer counts only for the words that the person was shown.
+ * an answer counts only for the words shown to the person.
  *
- * An id is never used again and is forgotten with its answer, a nonce with the attach that it
- * proved, so a proof is of no use to who reads it on the bus.
+ * An id is never used again and is forgotten with its answer, a nonce with the attach proved by it,
+ * so a proof is of no use to its readers on the bus.
  */
 
 #define PROOF_CHARS 64

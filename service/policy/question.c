@@ -15,10 +15,10 @@
 #define SENTENCE_POINTS 120
 #define VALUE_POINTS    8
 
-/* The most arguments that are shown: `a: 1, ` is a short one. */
+/* The most arguments to show: `a: 1, ` is a short one. */
 #define SHOWN_MAX (QUESTION_POINTS / 6)
 
-/* The text that ends a shortened one. In a value it is an escape, so there it is nothing else. */
+/* The end of a shortened text. In a value it is an escape, and cannot be anything else. */
 #define CUT         "\xE2\x80\xA6"
 #define CUT_ESCAPED "\\u2026"
 #define CUT_POINTS  1
@@ -79,12 +79,12 @@ static size_t points_left(const struct buffer *out, size_t start)
 
 /* ── arguments ───────────────────────────────────────────────────────────────────────────────── */
 
-/* An argument that may be shown. */
+/* An argument to show, if there is room. */
 struct part {
 	uint32_t key;
 	struct buffer text; /* `name: value`, visible, of QUESTION_POINTS + 1 code points at most */
 	size_t points;      /* length of the text */
-	size_t least_points; /* the name with a bit of the value, or all when that is less */
+	size_t least_points; /* the name with a bit of the value, or the whole if shorter */
 };
 
 /* The first arguments of a call in the order in which they are shown. */
@@ -167,8 +167,7 @@ static void add_part(struct parts *parts, const struct json_tape *tape, uint32_t
 	parts->n++;
 }
 
-/* Add the argument that has the name of the string at @token of the schema @schema, if there is
- * one. */
+/* Add the argument named by the string at @token of the schema @schema, if there is one. */
 static void add_declared(struct parts *parts, const struct json_tape *tape,
 	const struct json_tape *schema, uint32_t token)
 {
@@ -183,7 +182,7 @@ static void add_declared(struct parts *parts, const struct json_tape *tape,
 		add_part(parts, tape, value - 1);
 }
 
-/* Add the arguments that the schema of @tool declares: the required ones, then the others in its
+/* Add the arguments declared by the schema of @tool: the required ones, then the others in its
  * order. */
 static void add_members(struct parts *parts, const struct tool *tool, const struct json_tape *tape)
 {
@@ -233,7 +232,7 @@ static size_t sum_points(const struct part *items, size_t n, size_t level)
 }
 
 /* Append as many of the @n @items as fit in @room code points, each with @before and then ", "
- * before it. Long ones are shortened so that shorter ones are whole. Return how many there are. */
+ * before it. Long items are shortened, so shorter ones are whole. Return their number. */
 static size_t write_parts(
 	struct buffer *out, const struct part *items, size_t n, size_t room, const char *before)
 {
@@ -270,7 +269,7 @@ static bool write_shown_arguments(
 	buffer_printf(&rest, " and %u more", n_all);
 	room -= is_whole || room < rest.size ? 0 : rest.size;
 	n = write_parts(out, parts.items, is_whole ? parts.n : parts.n_declared, room, " ");
-	/* The others have the room that the declared ones leave. */
+	/* The others have the room left by the declared arguments. */
 	room = points_left(out, start);
 	if (!is_whole && n == parts.n_declared && room > rest.size)
 		n += write_parts(
