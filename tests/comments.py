@@ -56,7 +56,7 @@ POINTERS = re.compile(
     r"|(?:the|that|this|an?|another|other) (?:one|none) of"
     r"|(?:one|none) of (?:it|them|those|which|whom|whose)"
     r"|of before|(?<!there )is none"
-    r"|(?<!there )is one(?= ?(?:[,.;:)]|$|(?:of|that|which|who|with|without|in|for|to|from|by|at|if|and|or|too)\b))"
+    r"|(?<!there )is one(?= ?(?:[,.;:)]|$|(?:that|which|who|with|without|in|for|to|from|by|at|if|and|or|too)\b))"
     r")\b", re.I)
 PRONOUNS = frozenset(("it", "its", "one", "those", "that"))
 # More pronouns than this, among as many words, need a second reading.

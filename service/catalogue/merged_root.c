@@ -28,7 +28,7 @@ static const char *const left_out[] = {"type", "oneOf", "anyOf", "allOf", "enum"
 /* A property: a schema from each part with this property. */
 struct property {
 	uint32_t key;
-	uint32_t *all; /* schemas of a value at once */
+	uint32_t *all; /* schemas that all apply */
 	uint32_t n_all;
 	uint32_t *any; /* schemas of alternatives */
 	uint32_t n_any;

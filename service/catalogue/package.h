@@ -17,7 +17,7 @@
 #include "util/stamp.h"
 
 /*
- * A package: one manifest, and so one set of processes. It owns its toolboxes: a single one, or, of
+ * A package: one manifest, and so one set of processes. It owns the toolboxes: a single one, or, of
  * kind python, as many as the interpreter describes.
  *
  *   package      one file, one runner   [ now │ read write find │ add ]   tools, by their index

@@ -9,8 +9,8 @@
 #include "util/assert.h"
 #include "util/clock.h"
 
-/* Questions that begin at the same time. One that takes longer than a moment mostly waits, and
- * counts no more … */
+/* Questions that begin at the same time. A question of more than a moment mostly waits, and counts
+ * no more … */
 #define YOUNG_MAX 4
 #define YOUNG_MS  1000
 
@@ -25,14 +25,14 @@ struct question {
 	struct checker *checker; /* NULL: it has not begun, or has ended */
 	uint64_t begun_ms;       /* 0: it has not begun */
 	struct buffer described;
-	char *pointer; /* the place that the refusal is about */
+	char *pointer; /* the place of the refusal */
 	char *refusal;
 	bool is_over; /* it has an answer */
 	/* a load has taken the answer: a refusal stays, a description only until its host has
 	 * ended */
 	bool is_taken;
 	bool is_asked; /* by the load under way, or the last one */
-	void *item;    /* that waits for the answer; NULL: none */
+	void *item;    /* item in wait for the answer; NULL: none */
 };
 
 struct asking {
@@ -136,7 +136,7 @@ static int start_asking(struct question *question)
 	return r;
 }
 
-/* Begin the questions that may begin. */
+/* Begin as many questions as may begin. */
 static void work(void *data)
 {
 	struct asking *asking = data;
@@ -244,7 +244,7 @@ void asking_end(struct asking *asking)
 		struct question *question = question_of(link);
 
 		link = link->next;
-		/* A host that has answered ends in order. */
+		/* After its answer, a host ends in order. */
 		if (!question->is_asked && !(question->is_taken && question->checker))
 			question_free(question);
 	}

@@ -14,30 +14,30 @@
 #include "util/text_list.h"
 
 /*
- * Questions to servers (kind mcp) for their tools. They outlive the load that asks, so that a slow
- * server holds no other one up: a load waits for a moment, goes on with those that have answered,
- * and another one takes the other answers.
+ * Questions to servers (kind mcp) for their tools. Questions outlive their load, so a slow server
+ * holds no other up: a load waits for a moment, goes on with the answers so far, and another load
+ * takes the rest.
  *
  *   load ── asking_ask ──▶ question ── a host ──▶ answer ──┬─ the load still waits: it takes it
- *     │                        ▲                           └─ arrived(): a load that takes it
+ *     │                        ▲                           └─ arrived(): a load takes it
  *     └── asking_let_go ───────┘ goes on
  *
  * The same server is not asked twice at a time. A refusal is kept until a load may ask again.
  */
 struct asking;
 
-/* An answer: the payload of LOADED of a host, or why there is none. Exactly one of them is set. */
+/* An answer: the payload of LOADED of a host, or a refusal. Exactly one of the two is set. */
 struct asking_answer {
 	struct buffer described;
-	const char *pointer;           /* the place in the manifest that the refusal is about */
+	const char *pointer;           /* the place of the refusal in the manifest */
 	const char *refusal;           /* NULL: there is a description */
 	const struct package *package; /* with the facts of its host */
 };
 
-/* @item, which asked, has @answer, good during the call only. */
+/* @item has its @answer, good during the call only. */
 typedef void (*asking_answered_function)(void *item, const struct asking_answer *answer);
 
-/* Answers have come that no load waits for. */
+/* Answers have come without a waiting load. */
 typedef void (*asking_arrived_function)(void *data);
 
 /* Make an empty set of questions. @host_program and @config outlive it. @arrived may be NULL. 0 or
@@ -51,25 +51,25 @@ void asking_free(struct asking *asking);
 /* A load begins. @answered is called for what it asks. */
 void asking_begin(struct asking *asking, asking_answered_function answered);
 
-/* Ask the server of @package, whose description has the key @key, for @item. An answer that is
- * there already, or a refusal unless @may_ask_again, is taken, at once. 0 or -ENOMEM. */
+/* Ask the server of @package, whose description has the key @key, for @item. A present answer, or a
+ * refusal unless @may_ask_again, is taken, at once. 0 or -ENOMEM. */
 int asking_ask(struct asking *asking, struct package *package, const char *key, void *item,
 	bool may_ask_again);
 
-/* Return the number of items that wait. */
+/* Return the number of waiting items. */
 size_t asking_n_waiting(const struct asking *asking);
 
-/* Call @left for each item that waits; they wait no more, and their questions go on. */
+/* Call @left for each waiting item; they wait no more, and their questions go on. */
 void asking_let_go(struct asking *asking, void (*left)(void *item));
 
-/* The load is over: drop the questions that it has not asked. */
+/* The load is over: drop its unasked questions. */
 void asking_end(struct asking *asking);
 
-/* Return whether there is an answer that no load has taken. */
+/* Return whether there is an untaken answer. */
 bool asking_has_answers(const struct asking *asking);
 
-/* Add the ids of the packages that are asked to @ids, and, if @has_answers, of those whose answers
- * no load has taken. 0 or -ENOMEM. */
+/* Add the ids of the packages under question to @ids, and, if @has_answers, of packages with
+ * untaken answers. 0 or -ENOMEM. */
 int asking_list(const struct asking *asking, bool has_answers, struct text_list *ids);
 
 CLEANUP_DEFINE(asking, struct asking *, asking_free)

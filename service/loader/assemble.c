@@ -20,8 +20,8 @@
 /*
  * The last steps, when all jobs are done:
  *
- *   one id twice? ─▶ failed: the last good version? ─▶ too many? ─▶ catalogue ─▶ its reports on
- *                                                                  toolboxes that are not in it
+ *   one id twice? ─▶ failed: the last good version? ─▶ too many? ─▶ catalogue ─▶ reports on
+ *                                                                     toolboxes left out
  */
 
 /* A package whose check has not failed is good. */
@@ -35,7 +35,7 @@ static void note_checked(struct load_jobs *jobs)
 	}
 }
 
-/* Whether the manifest of @job takes everything that an interpreter has. */
+/* Whether the manifest of @job takes everything from an interpreter. */
 static bool is_auto_discovered(const struct load_job *job)
 {
 	return job->package->kind == KIND_PYTHON && !job->package->python.plugins;
@@ -126,7 +126,7 @@ static void refuse_too_many(struct load_jobs *jobs)
 }
 
 /* Offer the last good version of each job that has failed, unless the configuration forbids it now,
- * or its tools have other settings than those in force. */
+ * or the settings in force differ from its tools' settings. */
 static int keep_last_good(struct load_jobs *jobs)
 {
 	int r = 0;
@@ -141,8 +141,8 @@ static int keep_last_good(struct load_jobs *jobs)
 			sandbox_max_refuses(jobs->options.config, job->previous, &refusal))
 			continue;
 		job->is_kept = true;
-		/* It is offered although its definition is another one now. Its programs have to be
-		 * the same. */
+		/* The version is offered although its definition differs now. Its programs have to
+		 * be the same. */
 		if (job->package)
 			package_renew(job->previous, job->package);
 		else
@@ -157,7 +157,7 @@ static int keep_last_good(struct load_jobs *jobs)
 	return r;
 }
 
-/* Write the id by which a job that offers nothing is reported. */
+/* Write the id for reports about a job without offers. */
 static void job_id(const struct load_job *job, char ret_id[MANIFEST_ID_BYTES])
 {
 	const char *id = job->toolbox ? job->toolbox->id : job->id;
@@ -185,7 +185,7 @@ static int compare_failures(const void *a, const void *b)
 	return order != 0 ? order : strcmp(left->error, right->error);
 }
 
-/* The failures of the previous catalogue, sorted: an error that was there keeps its time. */
+/* The failures of the previous catalogue, sorted: a repeated error keeps its time. */
 struct known_failures {
 	const struct catalogue_failure **items;
 	size_t n_items;
@@ -211,7 +211,7 @@ static int find_known(const struct catalogue *previous, struct known_failures *r
 	return 0;
 }
 
-/* Give @failure its time: that of the same error in the previous catalogue, or now. */
+/* Give @failure the time of the same error in the previous catalogue, or now. */
 static void date_failure(const struct known_failures *known, struct catalogue_failure *failure)
 {
 	const struct catalogue_failure **found = bsearch(
@@ -246,8 +246,8 @@ static int add_failures(const struct load_jobs *jobs, struct catalogue *catalogu
 	return r;
 }
 
-/* Note that each tool of @toolbox is left out for @reason, and that it took its own code, or a
- * cached description, to find them. 0 or -ENOMEM. */
+/* Note each tool of @toolbox as left out for @reason, and as found by its own code, or a cached
+ * description. 0 or -ENOMEM. */
 static int disable(struct catalogue *catalogue, const struct toolbox *toolbox, const char *reason)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -261,7 +261,7 @@ static int disable(struct catalogue *catalogue, const struct toolbox *toolbox, c
 				       : -ENOMEM;
 }
 
-/* Add the tools of @toolbox that the configuration leaves out. 0 or -ENOMEM. */
+/* Add the tools of @toolbox left out by the configuration. 0 or -ENOMEM. */
 static int add_filtered_tools(
 	const struct config *config, const struct toolbox *toolbox, struct catalogue *catalogue)
 {
@@ -285,7 +285,7 @@ static int add_filtered_tools(
 	return r;
 }
 
-/* Add all that the configuration leaves out. 0 or -ENOMEM. */
+/* Add all tools left out by the configuration. 0 or -ENOMEM. */
 static int add_filtered(const struct load_jobs *jobs, struct catalogue *catalogue)
 {
 	const struct config *config = jobs->options.config;
@@ -322,7 +322,7 @@ static int add_skipped(
 	return r;
 }
 
-/* The programs of a folder, and the toolboxes and tools of a host, that are skipped. */
+/* The skipped programs of a folder, and the skipped toolboxes and tools of a host. */
 static int add_left_out(const struct load_jobs *jobs, struct catalogue *catalogue)
 {
 	int r = 0;
@@ -362,7 +362,7 @@ static int add_masked(const struct folders_listing *listing, struct catalogue *c
 	return r;
 }
 
-/* The scripts that are in no folder of their own. */
+/* The scripts without a folder of their own. */
 static int add_strays(const struct folders_listing *listing, struct catalogue *catalogue)
 {
 	int r = 0;
@@ -384,7 +384,7 @@ static int add_strays(const struct folders_listing *listing, struct catalogue *c
 	return r;
 }
 
-/* Hold the packages with a description, or with one of before. 0 or -ENOMEM. */
+/* Hold the packages with a description, new or previous. 0 or -ENOMEM. */
 static int hold_described(const struct load_jobs *jobs, struct catalogue *catalogue)
 {
 	int r = 0;
@@ -399,7 +399,7 @@ static int hold_described(const struct load_jobs *jobs, struct catalogue *catalo
 	return r;
 }
 
-/* Add everything that failed or is skipped. */
+/* Add all failures and skipped tools. */
 static int add_notes(const struct load_jobs *jobs, const struct folders_listing *listing,
 	struct catalogue *catalogue)
 {
@@ -430,7 +430,7 @@ struct catalogue *assemble_catalogue(struct load_jobs *jobs, const struct folder
 	note_checked(jobs);
 	if (refuse_duplicates(jobs) < 0 || keep_last_good(jobs) < 0)
 		return NULL;
-	/* There is a job for each that is kept. */
+	/* There is a job for each kept package. */
 	toolboxes = calloc(jobs->n_items + 1, sizeof(*toolboxes));
 	if (!toolboxes)
 		return NULL;

@@ -27,7 +27,7 @@ static int add_change(struct text_list *list, const struct tool *tool)
 	return text_list_take(list, name);
 }
 
-/* The tools of one toolbox that are offered. */
+/* The offered tools of one toolbox. */
 struct run {
 	const struct catalogue *catalogue;
 	size_t first;
@@ -68,8 +68,8 @@ static const struct tool **sort_run(const struct run *run)
 	return tools;
 }
 
-/* Compare one toolbox; an empty run is one that was or is not there. Walk the tools of both by
- * name, side by side: a search for each would take the square of their number. */
+/* Compare one toolbox; an empty run means an absent toolbox. Walk the tools of both by name, side
+ * by side: a search for each would take the square of their number. */
 static int compare_runs(const struct run *before, const struct run *after, struct changes *changes)
 {
 	cleanup_free const struct tool **old = NULL;

@@ -21,5 +21,5 @@ int changes_find(
 
 void changes_deinit(struct changes *changes);
 
-/* Return whether there are none. */
+/* Return whether there are no changes. */
 bool changes_are_empty(const struct changes *changes);

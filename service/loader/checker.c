@@ -22,8 +22,8 @@
 #define TEXT_BYTES    1024
 #define POINTER_BYTES 256
 
-/* The bytes of the last lines of a server's log that the reason of its refusal has, and the text
- * between two. */
+/* The bytes of the last lines of a server's log in the reason of its refusal, and the text between
+ * two. */
 #define LOGGED_BYTES 400
 #define BETWEEN      " | "
 
@@ -32,13 +32,13 @@ struct check_target {
 	void *item;
 };
 
-/* Targets that are looked at together: a run of checker->targets. */
+/* Targets checked together: a run of checker->targets. */
 struct check_batch {
 	size_t first;
 	size_t n;
 };
 
-/* A host that looks at a batch. */
+/* A host for the check of a batch. */
 struct check_host {
 	struct checker *checker;
 	struct host *host; /* NULL: free for the next one */
@@ -53,7 +53,7 @@ struct checker {
 	struct check_target *targets;
 	size_t n_targets;
 	struct check_batch
-		*batches; /* that wait; they never overlap, so there is room for n_targets */
+		*batches; /* waiting batches; they never overlap, so there is room for n_targets */
 	size_t n_batches;
 	struct check_host hosts[CHECKER_HOSTS_MAX];
 	struct loop_timer work;
@@ -168,7 +168,7 @@ static void batch_is_good(void *data, const char *loaded, size_t size)
 		return;
 	}
 	checker->described(checker->targets[check->batch.first].item, loaded, size);
-	/* Let deinit() end the work that init() has begun. */
+	/* Let deinit() end the work begun by init(). */
 	host_dismiss(check->host, host_has_left, check);
 }
 
@@ -186,8 +186,8 @@ static void manifest_pointer(const char *pointer, char *ret, size_t size)
 		snprintf(ret, size, "%s", pointer);
 }
 
-/* Return the first of the @n lines of @output that the reason of a refusal has. A server that is
- * started twice often prints the same twice. */
+/* Return the first of the @n lines of @output in the reason of a refusal. A server started twice
+ * often prints the same twice. */
 static size_t find_logged(const struct output_tail *output, size_t n)
 {
 	size_t first = n;
@@ -206,8 +206,8 @@ static size_t find_logged(const struct output_tail *output, size_t n)
 	return first;
 }
 
-/* Append the last lines of @output, which are of the server or of its host. They often explain what
- * a program of others lacks. */
+/* Append the last lines of @output, written by the server or its host. They often explain what a
+ * foreign program lacks. */
 static void append_logged(const struct output_tail *output, char *text, size_t room)
 {
 	const struct output_tail_line *line;
@@ -291,7 +291,7 @@ static int write_load(const struct checker *checker, struct check_batch batch, s
 	return buffer_status(load);
 }
 
-/* A host that is only asked for its tools may not use the bus. */
+/* A host asked only for its tools may not use the bus. */
 static void ignore_bus_message(
 	void *data, const struct json_tape *object, const char *text, size_t size)
 {

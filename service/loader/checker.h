@@ -11,7 +11,7 @@
 
 /*
  * The checker loads libraries in short-lived hosts, to see that they can be loaded and have every
- * symbol that their toolboxes name: a constructor that crashes, hangs or floods does it there.
+ * symbol named by their toolboxes: a constructor that crashes, hangs or floods does it there.
  *
  * Toolboxes over one library and with one sandbox are looked at together, in one host. When it
  * fails, the batch is halved until the culprit is alone:
@@ -21,8 +21,8 @@
  *      a b ✓ │ c d
  *            c ✗ │ d ✓
  *
- * A library that cannot be loaded at all or takes too long for it, or a sandbox with a path that
- * does not exist, fails the whole batch at once.
+ * A library not loadable, or too slow to load, or a sandbox with a missing path, fails the whole
+ * batch at once.
  */
 struct checker;
 
@@ -34,8 +34,8 @@ typedef void (*checker_refused_function)(void *item, const char *pointer, const 
  * only. */
 typedef void (*checker_described_function)(void *item, const char *described, size_t size);
 
-/* Every package was checked; one that was not refused knows its library's file and stamp. The
- * handler may free the checker. */
+/* Every package was checked; a package not refused knows its library's file and stamp. The handler
+ * may free the checker. */
 typedef void (*checker_done_function)(void *data);
 
 /* Make a checker. @host_program and @config must outlive it. 0 or -ENOMEM. */
@@ -45,7 +45,7 @@ int checker_new(struct loop *loop, const char *host_program, const struct config
 /* Free the checker, which may be NULL. Its hosts end, and no handler is called. */
 void checker_free(struct checker *checker);
 
-/* Add @package (borrowed) to those that are checked; the handlers receive @item. 0 or -ENOMEM. */
+/* Add @package (borrowed) for a check; the handlers receive @item. 0 or -ENOMEM. */
 int checker_add(struct checker *checker, struct package *package, void *item);
 
 /* Begin: from the loop, call @described and @refused for some packages, then @done once. */

@@ -29,13 +29,13 @@ static uint64_t digest_text(uint64_t digest, const char *text)
 	return digest_bytes(digest, text ? text : "", text ? strlen(text) + 1 : 0);
 }
 
-/* Add everything that a description depends on. */
+/* Add everything under a description. */
 static uint64_t digest_package(uint64_t digest, const struct package *package)
 {
 	struct utsname kernel = {0};
 	const char *entry = package->environment;
 
-	/* A description names the missing parts of the sandbox, which depend on the kernel. */
+	/* A description names the parts of the sandbox missing in this kernel. */
 	uname(&kernel);
 	digest = digest_text(digest, TOOLBOXD_VERSION);
 	digest = digest_text(digest, kernel.release);
@@ -59,7 +59,7 @@ void describe_cache_key(const struct package *package, char ret_key[DESCRIBE_CAC
 
 /* ── the folder ──────────────────────────────────────────────────────────────────────────────── */
 
-/* Make the folder, and its parent, which is all that may be missing of a user's cache. */
+/* Make the folder, and its parent: no more can be missing of a user's cache. */
 static bool make_folder(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -75,8 +75,8 @@ static bool make_folder(char *path)
 	return mkdir(path, 0700) == 0;
 }
 
-/* Find the path of our folder; *ret_flags is O_NOFOLLOW unless it may be a link. False: there is
- * none. */
+/* Find the path of our folder; *ret_flags is O_NOFOLLOW unless it may be a link. False: we have no
+ * folder. */
 static bool find_folder(char ret_path[PATH_MAX], int *ret_flags)
 {
 	const char *given = getenv("CACHE_DIRECTORY");
@@ -187,7 +187,7 @@ static bool is_older(const struct timespec *time, const struct timespec *than)
 					    : time->tv_nsec < than->tv_nsec;
 }
 
-/* Remove the file that was not used for the longest time when there are as many as may be. */
+/* Remove the file unused for the longest time when the number of files is at its limit. */
 static void drop_oldest(int folder)
 {
 	cleanup_folder DIR *entries = NULL;

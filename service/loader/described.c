@@ -19,8 +19,8 @@ bool described_is_awaited(const struct toolbox *toolbox)
 	return facts->describes_tools && !facts->has_members && toolbox->n_tools == 0;
 }
 
-/* Return the digest of the list of a server, and of all else that its tools depend on: the same
- * list is read otherwise with other pins. */
+/* Return the digest of the list of a server, and of everything else under its tools: the same list
+ * is read otherwise with other pins. */
 static uint64_t digest_listed(const struct package *package)
 {
 	const struct toolbox *toolbox = package->toolboxes[0];
@@ -129,8 +129,7 @@ static void each_path(const struct json_tape *tape, uint32_t list,
 	}
 }
 
-/* Return the array `depends` of a description, or JSON_NONE when there is none or it is too
- * long. */
+/* Return the array `depends` of a description, or JSON_NONE if it is missing or too long. */
 static uint32_t find_depends(const struct json_tape *described)
 {
 	uint32_t list = json_type_at(described, 0) == JSON_OBJECT
@@ -160,7 +159,7 @@ void described_each_dependency(
 struct inodes {
 	uint64_t digest;
 	int64_t since_ns;
-	bool is_younger; /* one of them was changed since */
+	bool is_younger; /* a file was changed since */
 };
 
 /* A missing file is part of the fingerprint, because creating it later changes the result. */

@@ -74,8 +74,8 @@ void dropin_folders_pair(struct load_jobs *jobs)
 		}
 }
 
-/* Make @job the job of the manifest in its folder, unless that only overlays the programs of the
- * folder. 0 or -ENOMEM. */
+/* Make @job the job of the manifest in its folder, unless the manifest only overlays the programs
+ * of the folder. 0 or -ENOMEM. */
 static int enter_folder(struct load_job *job)
 {
 	cleanup_free char *path = NULL;

@@ -6,7 +6,7 @@
 #include "loader/job.h"
 
 /*
- * Folders of drop-in programs, and the manifest that may lie beside one:
+ * Folders of drop-in programs, and the optional manifest beside a folder:
  *
  *   home/        alone, or overlaid by a home.json of kind command without tools: a toolbox
  *   home.json    offers nothing by itself then; any other home.json wins, and the folder fails
@@ -15,20 +15,20 @@
  * the registration then, or overlays the programs of its folder.
  */
 
-/* Find what belongs to the file or folder @path: the manifest of a folder, or the folder of a
- * manifest that only overlays one. *ret_given is @path without '/' at its end; *ret_other is NULL
- * when there is nothing. The caller owns both. 0 or -ENOMEM. */
+/* Find the partner of the file or folder @path: the manifest of a folder, or the folder of an
+ * overlay. *ret_given is @path without '/' at its end; *ret_other is NULL without a partner. The
+ * caller owns both. 0 or -ENOMEM. */
 int dropin_folders_find_other(const char *path, char **ret_given, char **ret_other);
 
-/* Set load_job.beside of each folder and of the file that has its name. */
+/* Set load_job.beside of each folder and of the file with its name. */
 void dropin_folders_pair(struct load_jobs *jobs);
 
 /* Find the manifests inside the folders, which are paired. 0 or -ENOMEM. */
 int dropin_folders_enter(struct load_jobs *jobs);
 
-/* Whether @job is a manifest that only overlays the folder of its name. */
+/* Whether @job is an overlay of the folder of its name. */
 bool dropin_folders_is_overlay(const struct load_job *job);
 
-/* Read the folder at @job: its toolbox (none when there are no programs), the skipped programs, or
- * its problems. 0, or a negative errno when memory or descriptors are short. */
+/* Read the folder at @job: its toolbox (unless there are no programs), the skipped programs, or its
+ * problems. 0, or a negative errno when memory or descriptors are short. */
 int dropin_folders_read(struct load_job *job);

@@ -6,7 +6,7 @@
 #include "util/diagnostic.h"
 
 /* Warn of each toolbox of @catalogue whose class is net, unless @config has a token for the
- * embedded bus: its tools can open a connection to a bus that asks for none, and call any other
+ * embedded bus: its tools can open a connection to a bus without tokens, and call any other
  * tool. */
 void exposed_report(const struct config *config, const struct catalogue *catalogue,
 	diagnostic_function report, void *data);

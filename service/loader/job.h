@@ -15,7 +15,7 @@
 
 /*
  * The jobs of one load: one for each registered file or folder, in the order of their names, then
- * one for each member toolbox that a package describes.
+ * one for each member toolbox described by a package.
  *
  *   path ── read, check ──▶ toolbox           it is offered
  *                       ├─▶ package           of kind python: its toolboxes are jobs of their own
@@ -24,9 +24,9 @@
  */
 
 struct load_job {
-	struct load_jobs *jobs; /* which it belongs to */
+	struct load_jobs *jobs; /* its package */
 	char *path;
-	/* the registered folder that the manifest is in; NULL: it is registered itself */
+	/* the registered folder around the manifest; NULL: the manifest is registered itself */
 	char *folder;
 	char *id; /* the id of a member toolbox; else NULL */
 	bool is_folder;
@@ -36,7 +36,8 @@ struct load_job {
 		*previous; /* this file's package in the previous catalogue, borrowed; or NULL */
 	bool is_kept;      /* it has failed, and what the previous package has is offered instead */
 	struct package *package; /* held; NULL: it could not be read */
-	struct toolbox *toolbox; /* the package's; NULL: the job has failed or offers none itself */
+	struct toolbox *toolbox; /* the package's; NULL: the job has failed, or offers no toolbox
+	                          * itself */
 	struct diagnostics problems;
 	struct skipped_list skipped;
 	char key[DESCRIBE_CACHE_KEY_BYTES]; /* the key of its description; "": not known */
@@ -55,10 +56,10 @@ struct load_jobs {
 	size_t n_items;
 	size_t n_files; /* the first so many are files and folders, the others member toolboxes */
 	struct text_list
-		/* ids of packages whose servers are asked, or have answered, since earlier loads */
+		/* ids of packages with servers asked, or answered, since earlier loads */
 		questioned;
 	bool has_deferred; /* a host is to be asked for a description later */
-	bool has_unlisted; /* a server without a list of before could not be asked */
+	bool has_unlisted; /* a server without a previous list could not be asked */
 };
 
 /* Free the jobs and what they share. */
@@ -70,19 +71,19 @@ void load_jobs_drop(struct load_jobs *jobs);
 /* Append a job for the file or folder at @path (copied). NULL without memory. */
 struct load_job *load_jobs_add(struct load_jobs *jobs, const char *path, bool is_folder);
 
-/* Set job->previous of each job to the package of its file, unless that is one of several, in the
- * previous catalogue. 0 or -ENOMEM. */
+/* Set job->previous of each job to the package of its file in the previous catalogue, unless there
+ * were several. 0 or -ENOMEM. */
 int load_jobs_find_previous(struct load_jobs *jobs);
 
 /* Whether a job offers a toolbox called @id. */
 bool load_jobs_have_id(const struct load_jobs *jobs, const char *id);
 
-/* Make @package (may be NULL), whose reference it takes over, the package of @job in place of
- * another. The previous one takes note of the files that the other one was read from. If it is of a
- * kind with one toolbox, the job offers that. */
+/* Make @package (may be NULL), by taking its reference over, the package of @job in place of
+ * another. The previous package takes note of the files of the replaced package. If @package is of
+ * a kind with one toolbox, the job offers the toolbox. */
 void load_job_set_package(struct load_job *job, struct package *package);
 
 /* Add the error @text, about the place @pointer of its manifest, to @job, which offers nothing
- * then. That no interpreter can be asked is no error when the manifest names none ("auto"): the
- * package is skipped with @text as the reason. */
+ * then. A lack of interpreters is no error if the manifest names none ("auto"): the package is
+ * skipped with @text as the reason. */
 void load_job_fail(struct load_job *job, const char *pointer, const char *text);

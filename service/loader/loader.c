@@ -25,16 +25,16 @@
 #include "loop/aside.h"
 #include "util/log.h"
 
-/* The most time of its thread in which the tools of one toolbox are read. 10,000 tools with
- * ordinary schemas take about 1000 ms, so a machine five times slower reads them in half of it. */
+/* The most time of its thread for reading the tools of one toolbox. 10,000 tools with ordinary
+ * schemas take about 1000 ms, so a machine five times slower reads them in half of this time. */
 #define TOOLS_MS_MAX 10000
 
 /* The line about what is registered has paths of about so many bytes. */
 #define FOUND_BYTES 1500
 
 /*
- * The loop only starts hosts and reads their answers. All that takes time in proportion to what is
- * registered is done beside it (loop/aside.h):
+ * The loop only starts hosts and reads their answers. All work in proportion to the registrations
+ * is done beside it (loop/aside.h):
  *
  *   beside   read files, compile ─┐                 ┌─ take descriptions, compile, index ─┐
  *   loop                          └─ hosts (checker)┘                                     └─ done()
@@ -49,19 +49,19 @@ struct loader {
 	void *data;
 	struct folders_listing listing; /* the registered manifests; empty for given files */
 	struct load_jobs jobs;
-	const struct toolbox_library *seen; /* the last one that was found unchanged */
+	const struct toolbox_library *seen; /* the last job found unchanged */
 	struct asking *asking;              /* the questions to servers */
 	bool has_own_asking;
 	bool is_checked; /* the libraries are */
 	struct loop_timer patience;
-	struct aside *aside;         /* the work that is under way beside the loop; or NULL */
+	struct aside *aside;         /* the work under way beside the loop; or NULL */
 	atomic_bool is_abandoned;    /* it shall end soon: its result is not used */
-	int error;                   /* 0, or the negative errno that ended it */
+	int error;                   /* 0, or the negative errno at its end */
 	struct catalogue *catalogue; /* its result */
 	struct policy *policy;       /* likewise */
 };
 
-/* Whether the programs of @package are those that it was read with. */
+/* Whether the programs of @package are the same as at its reading. */
 static bool has_same_programs(const struct package *package)
 {
 	for (size_t i = 0; i < package->n_tools; i++)
@@ -93,8 +93,7 @@ static bool is_unchanged(struct loader *loader, struct package *package)
 
 /* ── one job ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* Whether a host has found that the server of @job lists other tools than the previous catalogue
- * has. */
+/* Whether the server of @job lists other tools than the previous catalogue, according to a host. */
 static bool is_stale(const struct load_job *job)
 {
 	return job->previous && atomic_load(&job->previous->mcp.is_stale);
@@ -115,8 +114,8 @@ static bool is_questioned(const struct load_job *job)
 	return id && text_list_has(&job->jobs->questioned, id);
 }
 
-/* Whether the server of @job is asked for its tools, whatever was known of them. One that lists
- * others is asked by a load that may wait for it; until there is one, the previous list goes on. */
+/* Whether the server of @job is asked for its tools, whatever was known of them. A server with a
+ * changed list is asked by a load with time to wait; until then the previous list goes on. */
 static bool asks_server(struct load_job *job)
 {
 	const struct loader_options *options = &job->jobs->options;
@@ -136,15 +135,14 @@ static void refuse_library(void *item, const char *pointer, const char *text)
 	load_job_fail(job, pointer, text);
 }
 
-/* Whether the configuration gives a sandbox that is narrower than what the kind can work in. */
+/* Whether the configuration gives a sandbox too narrow for the kind to work in. */
 static bool is_too_narrow(const struct package *package)
 {
 	return kind_facts(package->kind)->sandbox == SANDBOX_COMMAND &&
 	       package->sandbox.class < SANDBOX_COMMAND;
 }
 
-/* Whether @job, which was read, may have the sandbox that it has. Else it fails, without a
- * package. */
+/* Whether @job, read before, may have its sandbox. Else the job fails, without a package. */
 static bool check_sandbox(struct load_job *job)
 {
 	struct sandbox_refusal refusal;
@@ -161,7 +159,7 @@ static bool check_sandbox(struct load_job *job)
 	return false;
 }
 
-/* Keep the description that the host of @item's package has sent. */
+/* Keep the description sent by the host of @item's package. */
 static void keep_description(void *item, const char *described, size_t size)
 {
 	struct load_job *job = item;
@@ -203,7 +201,7 @@ static void keep_same_server(struct load_job *job)
 	drop_without_tools(job);
 }
 
-/* Take the description that the host of @job's package has sent. */
+/* Take the description sent by the host of @job's package. */
 static void accept_description(struct load_job *job)
 {
 	const char *described = job->described.data ? job->described.data : "";
@@ -284,8 +282,8 @@ static int begin_server(struct load_job *job)
 			 : being_asked);
 }
 
-/* Whether the previous package of @job can be offered again as it is. One whose toolboxes a host
- * describes depends on more than its files, see members.h. */
+/* Whether the previous package of @job can be offered again unchanged. A package with toolboxes
+ * described by a host depends on more than its files, see members.h. */
 static bool can_keep(struct loader *loader, struct load_job *job)
 {
 	return job->previous && job->previous->is_checked &&
@@ -295,7 +293,7 @@ static bool can_keep(struct loader *loader, struct load_job *job)
 	       is_unchanged(loader, job->previous);
 }
 
-/* Go on with @package, which was read for @job. 0 or a negative errno. */
+/* Go on with @package, read for @job. 0 or a negative errno. */
 static int begin_package(struct load_job *job, struct package *package)
 {
 	const struct config *config = job->jobs->options.config;
@@ -307,8 +305,8 @@ static int begin_package(struct load_job *job, struct package *package)
 		return r;
 	if (kind_facts(package->kind)->has_members)
 		return members_begin(job);
-	/* A library or server whose tools cannot be called is never loaded or started, not even to
-	 * look at it. */
+	/* A library or server without callable tools is never loaded or started, not even for a
+	 * check. */
 	if (!settings_offer_any(config, job->toolbox))
 		return 0;
 	if (package->kind == KIND_MCP)
@@ -316,7 +314,7 @@ static int begin_package(struct load_job *job, struct package *package)
 	return package->library.path ? begin_library(job) : 0;
 }
 
-/* Take the server @entry of the file of @list, which is a job of its own. 0 or a negative errno. */
+/* Take the server @entry of the file of @list, as a job of its own. 0 or a negative errno. */
 static int begin_server_entry(
 	struct load_job *list, const struct mcp_server_entry *entry, const struct origin *origin)
 {
@@ -341,8 +339,7 @@ static int begin_server_entry(
 	return begin_package(job, package);
 }
 
-/* Take the servers of the file of @job, which was just read as a list of them. 0 or a negative
- * errno. */
+/* Take the servers of the file of @job, just read as a list of servers. 0 or a negative errno. */
 static int begin_list(struct loader *loader, struct load_job *job)
 {
 	cleanup(mcp_server_entries_deinit) struct mcp_server_entries entries = {0};
@@ -362,7 +359,7 @@ static int begin_file(struct loader *loader, struct load_job *job)
 
 	if (dropin_folders_is_overlay(job))
 		return 0;
-	/* The list of before is not offered. */
+	/* The previous list is not offered. */
 	if (job->previous && is_away(job->jobs, job->previous->id))
 		job->previous = NULL;
 	if (can_keep(loader, job)) {
@@ -485,7 +482,7 @@ static void finish(void *data)
 	done(owner, catalogue, policy, is_whole ? status : -ENOMEM);
 }
 
-/* Go on when everything that is waited for has come. */
+/* Go on when every awaited answer has come. */
 static void go_on(struct loader *loader)
 {
 	if (!loader->is_checked || asking_n_waiting(loader->asking) > 0 || loader->aside)
@@ -505,7 +502,7 @@ static void finish_checks(void *data)
 
 /* ── questions to servers ────────────────────────────────────────────────────────────────────── */
 
-/* Copy what a host has found about @from to @package, which is the same. */
+/* Copy a host's findings about @from to @package, which is the same. */
 static int copy_facts(struct package *package, const struct package *from)
 {
 	if (package == from)
@@ -535,8 +532,8 @@ static void take_answer(void *item, const struct asking_answer *answer)
 	go_on(loader);
 }
 
-/* Go on without the answer to the question of @item: with what it had before, if that is the
- * same. */
+/* Go on without the answer to the question of @item: with its previous tools, if nothing else
+ * changed. */
 static void leave_job(void *item)
 {
 	struct load_job *job = item;
@@ -689,8 +686,8 @@ static int add_once(struct loader *loader, const char *path)
 	return add_file(loader, path, stat(path, &status) == 0 && S_ISDIR(status.st_mode));
 }
 
-/* Set *ret_folder to the folder of the drop-in program @path, with its whole path; NULL when @path
- * is none. 0 or -ENOMEM. */
+/* Set *ret_folder to the folder of the drop-in program @path, with its whole path; NULL for other
+ * paths. 0 or -ENOMEM. */
 static int find_folder(const char *path, char **ret_folder)
 {
 	cleanup_free char *copy = strdup(path);
@@ -707,7 +704,7 @@ static int find_folder(const char *path, char **ret_folder)
 	return 0;
 }
 
-/* A file or folder that is named, and what belongs to it. A program is a tool of its folder. */
+/* A named file or folder, and its partner. A program is a tool of its folder. */
 static int add_given(struct loader *loader, const char *path)
 {
 	cleanup_free char *folder = NULL;

@@ -21,12 +21,12 @@
  *                                                                             ▼
  *                                                      catalogue: offered, failed, not offered
  *
- * The package of a manifest of kind python has several toolboxes, which an interpreter describes.
- * That takes seconds, so the description is cached, and is valid as long as the Python packages of
- * that interpreter do not change (loader/described.h).
+ * The package of a manifest of kind python has several toolboxes, described by an interpreter. This
+ * takes seconds, so the description is cached, and is valid as long as the Python packages of the
+ * interpreter do not change (loader/described.h).
  *
  * A library is only ever loaded in a host: a constructor that crashes costs its own toolbox. A
- * toolbox that fails keeps its last good version.
+ * failed toolbox keeps its last good version.
  */
 struct loader;
 struct asking;
@@ -35,7 +35,7 @@ struct asking;
 enum loader_status {
 	LOADER_DEFERRED =
 		1, /* some tools are not described yet (loader_options.defers, .defers_servers) */
-	LOADER_UNLISTED, /* a server has not listed its tools, and no list of before is in force */
+	LOADER_UNLISTED, /* a server has not listed its tools, and no previous list is in force */
 };
 
 /* The load is done: the callee owns @catalogue and its @policy, and @status is 0 or an enum
@@ -51,25 +51,25 @@ struct loader_options {
 	const struct config *config;
 	const char *host_program;         /* path of toolbox-host */
 	const char *library_dir;          /* $PREFIX/lib/toolboxd */
-	const struct catalogue *previous; /* the catalogue that is offered now, or NULL */
+	const struct catalogue *previous; /* the catalogue offered now, or NULL */
 	uint64_t generation;
-	bool defers;         /* do not wait for hosts that must describe several toolboxes */
-	bool defers_servers; /* do not wait for servers that are new */
+	bool defers;         /* do not wait for hosts with several toolboxes to describe */
+	bool defers_servers; /* do not wait for new servers */
 	bool asks_again;     /* ask them, even if their last description is valid */
-	const struct text_list
-		*away;     /* ids whose servers could not be reached for too long, or NULL: their
-			      * tools are only offered once they have listed them */
-	bool asks_servers; /* ask servers for their tools, even if their last list is known */
+	/* ids of servers out of reach for too long, or NULL: their tools are only offered after a
+	 * new list */
+	const struct text_list *away;
+	bool asks_servers;     /* ask servers for their tools, even if their last list is known */
 	struct asking *asking; /* the questions of earlier loads; NULL: it has its own */
-	uint64_t
-		/* the wait for servers, after which it goes on without the others; 0: for all */
-		patience_ms;
-	bool takes_answers; /* it takes what has come, and asks no server again that has refused */
+	/* the wait for servers, after which the load goes on without the others; 0: for all */
+	uint64_t patience_ms;
+	bool takes_answers;        /* the load takes the answers so far, and asks no refusing server
+	                     * again */
 	loader_made_function made; /* called before done(); or NULL */
 };
 
-/* Load everything that is registered in the configured folders. Everything in @options must live
- * until done() was called. 0 or a negative errno (then done() is not called). */
+/* Load everything registered in the configured folders. Everything in @options must live until
+ * done() was called. 0 or a negative errno (then done() is not called). */
 int loader_start(struct loop *loop, const struct loader_options *options,
 	diagnostic_function problem, loader_done_function done, void *data,
 	struct loader **ret_loader);

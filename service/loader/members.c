@@ -38,8 +38,8 @@ static void move_problems(const struct member_toolbox *member, struct load_job *
 	}
 }
 
-/* Report settings for the processes of a member, which has none of its own. A member with a sandbox
- * in the configuration is refused, because that sandbox would not be enforced. */
+/* Report settings for the processes of a member, a toolbox without processes of its own. A member
+ * with a sandbox in the configuration is refused, because the sandbox would not be enforced. */
 static void check_settings(struct load_job *job, const struct load_job *owner)
 {
 	const struct config_toolbox *settings =
@@ -80,7 +80,7 @@ static bool is_left_out(const void *data, const char *id, const char *entry_poin
 	return settings_leave_out(data, id, entry_point);
 }
 
-/* Whether the same toolboxes have tools in both packages, whose descriptions are the same text. */
+/* Whether the same toolboxes have tools in both packages, with equal texts as descriptions. */
 static bool have_same_tools(const struct package *left, const struct package *right)
 {
 	bool is_same = left->n_toolboxes == right->n_toolboxes;
@@ -90,8 +90,8 @@ static bool have_same_tools(const struct package *left, const struct package *ri
 	return is_same;
 }
 
-/* Make the previous package, with its processes, that of @job, and its toolboxes those of @members:
- * both were made of the same text. */
+/* Make the previous package, with its processes, the package of @job, and its toolboxes the
+ * toolboxes of @members: both were made from the same text. */
 static void reuse_previous(struct load_job *job, struct member_toolboxes *members)
 {
 	struct package *previous = job->previous;
@@ -104,7 +104,7 @@ static void reuse_previous(struct load_job *job, struct member_toolboxes *member
 	load_job_set_package(job, package_ref(previous));
 }
 
-/* Keep the text that the members are made of. */
+/* Keep the text of the members. */
 static int keep_described(struct package *package, const char *described, size_t size)
 {
 	package->described = malloc(size + 1);
@@ -166,7 +166,7 @@ static bool holds(const struct load_job *job)
 	return job->package->fingerprint == previous->fingerprint;
 }
 
-/* Append the pair of an entry point, which is not to be loaded, and its toolbox id. */
+/* Append the pair of an entry point not to load, and its toolbox id. */
 static void write_pair(struct buffer *out, const char *entry_point, const char *id)
 {
 	buffer_append_string(out, out->size > 0 ? ",[" : "[");
@@ -201,8 +201,8 @@ static int look_at_member(const struct config *config, const struct json_tape *t
 	return 0;
 }
 
-/* Look at all toolboxes of the description of @size bytes at @text. *ret_is_whole: it has the tools
- * of each that is not left out. 0 or -ENOMEM. */
+/* Look at all toolboxes of the description of @size bytes at @text. *ret_is_whole: the description
+ * has the tools of each, except for toolboxes left out. 0 or -ENOMEM. */
 static int look_at_members(const struct load_job *job, const char *text, size_t size,
 	struct buffer *left_out, bool *ret_is_whole)
 {
@@ -224,9 +224,8 @@ static int look_at_members(const struct load_job *job, const char *text, size_t 
 	return r;
 }
 
-/* Make the members of a known description that is valid. 0, -ENOENT, or another negative errno.
- * Append to @left_out the pairs of what the known descriptions, valid or not, have and the
- * configuration leaves out. */
+/* Make the members of a known and valid description. 0, -ENOENT, or another negative errno. Append
+ * to @left_out the pairs of the known descriptions, valid or not, left out by the configuration. */
 static int recall(struct load_job *job, struct buffer *left_out)
 {
 	const struct package *previous = job->previous;
@@ -251,7 +250,7 @@ static int recall(struct load_job *job, struct buffer *left_out)
 	return r ? r : take_described_text(job, described.data, described.size);
 }
 
-/* Append the pairs of the entry points that the configuration disables by their own names. */
+/* Append the pairs of the entry points disabled by their own names in the configuration. */
 static void write_disabled(const struct config *config, struct buffer *left_out)
 {
 	for (size_t i = 0; i < config->n_toolboxes; i++)
@@ -260,7 +259,7 @@ static void write_disabled(const struct config *config, struct buffer *left_out)
 				config->toolboxes[i].toolbox_id);
 }
 
-/* Give the host of @package, which will describe its members, the pairs of @left_out. 0 or
+/* Give the host of @package, before it describes its members, the pairs of @left_out. 0 or
  * -ENOMEM. */
 static int set_left_out(struct package *package, const struct buffer *left_out)
 {

@@ -18,8 +18,8 @@ struct names_check {
 	void *data;
 };
 
-/* Return whether @skipped is a toolbox that is left out as a whole: its tools are not known. One of
- * whose files another one took the place has its tools from that. */
+/* Return whether @skipped is a toolbox left out as a whole: its tools are not known. If a file was
+ * replaced by one in a higher folder, the tools come from the replacement. */
 static bool is_without_tools(
 	const struct catalogue *catalogue, const struct catalogue_skipped *skipped)
 {
@@ -30,8 +30,8 @@ static bool is_without_tools(
 	       (index < 0 || catalogue_toolbox(catalogue, (size_t)index, NULL, NULL)->n_tools == 0);
 }
 
-/* Return whether @name means any tool that was found. The tools of a toolbox that is left out as a
- * whole are not known: any name with its id may mean one. */
+/* Return whether @name means any found tool. The tools of a toolbox left out as a whole are not
+ * known: any name with the toolbox's id may mean a tool. */
 static bool is_known(const struct catalogue *catalogue, char *name)
 {
 	const struct text_list list = {&name, 1};
@@ -89,7 +89,7 @@ static bool has_profile(const struct config *config, const char *name)
 	return config_profile_find(config, name) || strcmp(name, ACCESS_DEFAULT) == 0;
 }
 
-/* The profiles that access rules give, and that do not exist. */
+/* The profiles given by access rules, but not defined. */
 static void check_access(const struct names_check *check)
 {
 	const struct config *config = check->config;
@@ -102,7 +102,7 @@ static void check_access(const struct names_check *check)
 	warn(check, "access", "these profiles do not exist, and grant nothing: ", unknown, n);
 }
 
-/* Return whether a toolbox called @id was found, all of whose tools are known. */
+/* Return whether a toolbox called @id was found, with all of its tools known. */
 static bool has_known_tools(const struct catalogue *catalogue, const char *id)
 {
 	for (size_t i = 0; i < catalogue_n_failures(catalogue); i++)
@@ -133,7 +133,7 @@ static bool has_tool(const struct catalogue *catalogue, const char *id, const ch
 	return false;
 }
 
-/* The names in `toolboxes.<id>.tools` of @toolbox that no tool of it has. */
+/* The names in `toolboxes.<id>.tools` of @toolbox without a tool in it. */
 static void check_tools(const struct names_check *check, const struct config_toolbox *toolbox)
 {
 	cleanup_free const char **unknown = calloc(toolbox->n_tools + 1, sizeof(*unknown));
@@ -186,7 +186,7 @@ void names_report_unknown(const struct config *config, const struct catalogue *c
 			check_list(&check, key.data, &config->profiles[i].tool_names);
 	}
 	check_access(&check);
-	/* The names of allow.json are the last ones of approval_allow, too. */
+	/* The names of allow.json are at the end of approval_allow, too. */
 	own.n_items -= config->allowed.names.n_items;
 	check_list(&check, "approval.allow", &own);
 	check_list(&check, "allow.json", &config->allowed.names);

@@ -5,17 +5,17 @@
 #include "config/config.h"
 
 /*
- * Names in the configuration that no tool has: a filter with a typing mistake hides or shows more
- * than its author thinks, so it is reported (contract.md, Filter).
+ * Names in the configuration without a tool: a filter with a typing mistake hides or shows more
+ * than its author thinks, so the name is reported (contract.md, Filter).
  */
 
-/* Report, in one warning for each key that has any, sorted: the names in the filter, the profiles,
- * approval.allow and `toolboxes.<id>.tools` that mean no tool of @catalogue, offered or skipped;
- * and the profiles that access rules give and that do not exist. */
+/* Report, sorted, in one warning for each key: the names in the filter, the profiles,
+ * approval.allow and `toolboxes.<id>.tools` without a tool of @catalogue, offered or skipped; and
+ * the profiles given by access rules, but not defined. */
 void names_report_unknown(const struct config *config, const struct catalogue *catalogue,
 	diagnostic_function report, void *data);
 
-/* Report the toolboxes that have settings and that were not found, as above; of a catalogue that is
- * complete: one without the toolboxes that an interpreter has yet to describe lacks theirs. */
+/* Report the toolboxes with settings that were not found, as above. For complete catalogues only:
+ * until an interpreter has described its toolboxes, they are missing. */
 void names_report_unknown_toolboxes(const struct config *config, const struct catalogue *catalogue,
 	diagnostic_function report, void *data);

@@ -8,7 +8,7 @@
 #include "loop/loop.h"
 #include "util/cleanup.h"
 
-/* Descriptors of the loop beside those of hosts. */
+/* Descriptors of the loop, without hosts. */
 
 struct load {
 	struct loop *loop;

@@ -17,10 +17,10 @@
 #define OFFLINE_WHY_BYTES (PATH_MAX + 128)
 
 /*
- * Load the @n_files manifests @files, or, when @files is NULL, everything that is registered in the
- * folders that @config names. @asks_servers: ask servers (kind mcp) for their tools, even if their
- * last list is known. Call @problem for each problem, with @data. 0 with *ret_catalogue owned by
- * the caller; a negative errno, with the reason in @ret_reason.
+ * Load the @n_files manifests @files, or, when @files is NULL, everything registered in the folders
+ * of @config. @asks_servers: ask servers (kind mcp) for their tools, even if their last list is
+ * known. Call @problem for each problem, with @data. 0 with *ret_catalogue owned by the caller; a
+ * negative errno, with the reason in @ret_reason.
  */
 int offline_load(const struct config *config, const char *const *files, size_t n_files,
 	diagnostic_function problem, void *data, struct catalogue **ret_catalogue,

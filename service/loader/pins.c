@@ -80,8 +80,8 @@ static int find_file(const struct package *package, struct pins *pins, char **re
 	return 0;
 }
 
-/* Look at the file at @path. A file that others could have written is no record. Return 0, -ENOENT,
- * or another negative errno. */
+/* Look at the file at @path. A file open to other writers is no record. Return 0, -ENOENT, or
+ * another negative errno. */
 static int look(const char *path, struct stamp *ret_stamp)
 {
 	struct stat status;
@@ -138,8 +138,7 @@ static struct by_name *order_tools(const struct toolbox *toolbox)
 	return order;
 }
 
-/* Compare each tool of @toolbox with its pin. Note in @is_changed which have changed. 0 or
- * -ENOMEM. */
+/* Compare each tool of @toolbox with its pin. Mark changed tools in @is_changed. 0 or -ENOMEM. */
 static int see_tools(struct mcp_pins *pins, const struct toolbox *toolbox,
 	const struct json_tape *described, bool *is_changed)
 {
@@ -174,7 +173,7 @@ static int see_tools(struct mcp_pins *pins, const struct toolbox *toolbox,
 
 /* ── what follows ────────────────────────────────────────────────────────────────────────────── */
 
-/* Leave out the tools that @is_dropped marks (NULL: all), with the reason @text. 0 or -ENOMEM. */
+/* Leave out the tools marked in @is_dropped (NULL: all), with the reason @text. 0 or -ENOMEM. */
 static int drop_tools(struct package *package, const bool *is_dropped, const char *text)
 {
 	struct toolbox *toolbox = package->toolboxes[0];
@@ -203,7 +202,7 @@ static int fail_package(struct package *package, const char *path, const char *w
 	return package->mcp.pin == MCP_PIN_BLOCK ? drop_tools(package, NULL, text) : 0;
 }
 
-/* Report the tools that have changed, and leave them out with block. 0 or -ENOMEM. */
+/* Report the changed tools, and leave them out with block. 0 or -ENOMEM. */
 static int report_changes(
 	struct package *package, const bool *is_changed, struct diagnostics *problems)
 {

@@ -11,11 +11,11 @@
 #include "util/cleanup.h"
 #include "util/paths.h"
 
-/* The folders of one toolbox, with all links resolved; NULL: it has none. */
+/* The folders of one toolbox, with all links resolved; NULL: no such folder. */
 struct own_folders {
 	char *manifest;
 	char *state;
-	bool is_shared; /* the one of the manifest is a registration folder */
+	bool is_shared; /* the manifest's folder is a registration folder */
 };
 
 static void own_folders_deinit(struct own_folders *own)

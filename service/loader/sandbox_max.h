@@ -8,12 +8,12 @@
 #include "config/config.h"
 
 /*
- * The widest sandbox that the configuration allows (toolboxd.sandbox_max).
+ * The widest sandbox allowed by the configuration (toolboxd.sandbox_max).
  *
  *   class   none wider; unix sockets are wider than "net"
  *   paths   unless it is "none", "compute" and "net" read and write only in
- *             the toolbox's own folder: the real one of its manifest, or of its drop-in programs;
- *               a manifest in a registration folder, which others share, only reads there
+ *             the toolbox's own folder: the real folder of the manifest, or of drop-in programs;
+ *               a manifest in a registration folder, shared with others, only reads there
  *             its state folder: $STATE_DIRECTORY/ID, else $XDG_STATE_HOME/toolboxd/ID
  *
  * Paths are compared with all links resolved. One inside of a path in `write` is refused, because
@@ -26,7 +26,7 @@ struct sandbox_refusal {
 	char text[PATH_MAX + 256];
 };
 
-/* Return whether the sandbox of @package is wider than it allows, with the reason in
+/* Return whether the sandbox of @package is wider than allowed, with the reason in
  * @ret_refusal. */
 bool sandbox_max_refuses(const struct config *config, const struct package *package,
 	struct sandbox_refusal *ret_refusal);

@@ -7,18 +7,18 @@
 #include "mcp/client/servers.h"
 
 /*
- * A file that is a list of servers, as desktop programs keep it, makes a toolbox of each of them.
- * The job of the file has no package; each server is a job of its own, with a package of its own,
- * so that one that is wrong, or changes, or is not there any more, concerns no other one.
+ * A list of servers in one file, as desktop programs keep it, makes a toolbox of each server. The
+ * job of the file has no package; each server is a job of its own, with a package of its own, so a
+ * wrong, changed or removed server concerns no other.
  *
  *   FILE ─▶ {"mcpServers": {NAME: …}} ─▶ the manifest that NAME means ─▶ a job called NAME
  */
 
-/* Return the package that the server of @job was in the previous catalogue, borrowed; or NULL. */
+/* Return the package of @job's server in the previous catalogue, borrowed; or NULL. */
 struct package *server_list_find(const struct load_job *job);
 
-/* Read the manifest that @entry of the file @origin means, or note in @job why there is none. 0
- * with *ret_package (one reference), MANIFEST_E_REFUSED, or a negative errno. */
+/* Read the manifest meant by @entry of the file @origin, or note the mistakes in @job. 0 with
+ * *ret_package (one reference), MANIFEST_E_REFUSED, or a negative errno. */
 int server_list_read(struct load_job *job, const struct mcp_server_entry *entry,
 	const struct origin *origin, struct package **ret_package);
 
@@ -26,6 +26,5 @@ int server_list_read(struct load_job *job, const struct mcp_server_entry *entry,
  * @package, and worked. */
 bool server_list_is_same(const struct load_job *job, const struct package *package);
 
-/* Offer what the file of @job, which cannot be read now, had in the previous catalogue. 0 or
- * -ENOMEM. */
+/* Offer the packages of the now unreadable file of @job in the previous catalogue. 0 or -ENOMEM. */
 int server_list_keep(struct load_job *job);

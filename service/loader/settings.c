@@ -39,7 +39,7 @@ static void override_limits(struct package *package, const struct config_toolbox
 	}
 }
 
-/* The document of an object that was checked when it was read. NULL without memory. */
+/* The document of an object checked at its reading. NULL without memory. */
 static struct document *read_document(const char *json)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
@@ -79,7 +79,7 @@ static void write_member(struct buffer *out, const struct json_tape *tape, uint3
 	json_write_compact(out, tape, key + 1);
 }
 
-/* Write the configuration's settings of entry points that are not in @own, the manifest's. */
+/* Write the configuration's settings of entry points missing in @own, the manifest's. */
 static void write_toolboxes(
 	const struct config *config, const struct json_tape *own, struct buffer *out)
 {
@@ -107,7 +107,7 @@ static bool is_in_toolboxes(const struct config *config, const struct json_tape 
 	return false;
 }
 
-/* Write the remaining settings of the Python plugin that this service replaces. */
+/* Write the remaining settings of the Python plugin replaced by this service. */
 static int write_plugins(
 	const struct config *config, const struct json_tape *own, struct buffer *out)
 {
@@ -157,7 +157,7 @@ static int gather_by_entry_points(const struct config *config, struct package *p
 
 /* ── all of it ───────────────────────────────────────────────────────────────────────────────── */
 
-/* Return the value of a list of names: that at @value if it is one, else @closed. */
+/* Return the value of a list of names: @value if it is a list of names, else @closed. */
 static const char *list_text(
 	const struct json_tape *tape, uint32_t value, const char *closed, struct buffer *out)
 {
@@ -172,8 +172,8 @@ static const char *list_text(
 	return buffer_terminate(out);
 }
 
-/* Let the lists of the settings @tape replace those of the rules of @package. One that cannot be
- * read offers nothing. 0 or -ENOMEM. */
+/* Let the lists of the settings @tape replace the lists of the rules of @package. An unreadable
+ * list offers nothing. 0 or -ENOMEM. */
 static int override_rules(const struct json_tape *tape, struct package *package)
 {
 	static const struct {
@@ -217,8 +217,8 @@ static int override_rules(const struct json_tape *tape, struct package *package)
 	return 0;
 }
 
-/* Let the choices of the settings @text, a JSON object, replace those of the manifest of a server.
- * A risk that is none is the highest. 0 or -ENOMEM. */
+/* Let the choices of the settings @text, a JSON object, replace the choices of the manifest of a
+ * server. An unknown risk counts as the highest. 0 or -ENOMEM. */
 static int override_choices(const char *text, struct package *package)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
@@ -260,7 +260,7 @@ static int apply(const struct config_toolbox *settings, struct package *package)
 	return r;
 }
 
-/* Add the variables that the environment of its server means by their names. 0 or -ENOMEM. */
+/* Add the variables named by the environment of its server. 0 or -ENOMEM. */
 static int add_variables(struct package *package)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
@@ -319,7 +319,7 @@ bool settings_offer(const struct config *config, const char *toolbox_id, const c
 	       filter_offers(&filter, toolbox_id, name);
 }
 
-/* Return the text about a tool that the filter leaves out. */
+/* Return the text about a tool left out by the filter. */
 static const char *filter_refusal(const struct config *config)
 {
 	static const char *const texts[] = {"left out by TOOLBOXD_TOOLS_ENABLED",
@@ -331,8 +331,8 @@ static const char *filter_refusal(const struct config *config)
 	return "left out by tools_enabled or tools_disabled";
 }
 
-/* Return why disabled.json disables a tool, or a whole toolbox (@name NULL), by the entry that ends
- * last; NULL: it does not. */
+/* Return why disabled.json disables a tool, or a whole toolbox (@name NULL), by the entry with the
+ * last end; NULL: not disabled. */
 static const char *why_disabled(
 	const struct config *config, const char *toolbox_id, const char *name)
 {

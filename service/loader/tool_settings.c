@@ -22,7 +22,7 @@ static void write_triggers(const struct text_list *triggers, struct buffer *out)
 	buffer_append_char(out, ']');
 }
 
-/* Write the member @key of the definition that was read into @tape, if it has one. */
+/* Write the member @key of the definition in @tape, if there is one. */
 static void write_kept(const struct json_tape *tape, const char *key, struct buffer *out)
 {
 	uint32_t value = json_find(tape, 0, key);
@@ -33,7 +33,7 @@ static void write_kept(const struct json_tape *tape, const char *key, struct buf
 	json_write_compact(out, tape, value);
 }
 
-/* Write the members that not every definition has. */
+/* Write the optional members of a definition. */
 static void write_extra(const struct json_tape *tape, const struct config_tool *settings,
 	const struct tool *tool, struct buffer *out)
 {

@@ -8,17 +8,17 @@
 
 /*
  * The operator's settings of single tools (contract.md, Configuration: `toolboxes.<id>.tools`), in
- * place of those of the manifest or the description, for every kind.
+ * place of the manifest's or the description's, for every kind.
  *
  *   manifest, host ──▶ tools ── tool_settings_apply() ──▶ tools in force, with their definitions
  *
  * A package is shared with calls and with the next catalogue, so nothing is applied to it later:
- * one whose settings have changed is made anew, and an old one is offered only with the settings in
- * force.
+ * a toolbox with changed settings is made anew, and an old toolbox is offered only with the
+ * settings in force.
  */
 
-/* Apply the settings of @config to the tools of @toolbox, which this load has made, unless they are
- * applied already. 0 or -ENOMEM. */
+/* Apply the settings of @config to the tools of @toolbox, made by this load, unless done already. 0
+ * or -ENOMEM. */
 int tool_settings_apply(const struct config *config, struct toolbox *toolbox);
 
 /* Return whether the tools of @toolbox have the settings of @config. */

@@ -20,7 +20,7 @@
 /* Room for the events of one read. */
 #define EVENT_BYTES 16384
 
-/* One reason to watch a folder: a name in it, or all that is in it. */
+/* One reason to watch a folder: a name in it, or everything in it. */
 struct interest {
 	int watch;  /* inotify's number of the folder */
 	char *name; /* NULL: everything */
@@ -136,8 +136,8 @@ void watcher_free(struct watcher *watcher)
 	free(watcher);
 }
 
-/* Add an interest in @name (NULL: everything) of the folder @path, of which less may be there: then
- * in the first part that is missing. */
+/* Add an interest in @name (NULL: everything) of the folder @path; for a missing folder, an
+ * interest in the first missing part. */
 static int add_interest(
 	struct watcher *watcher, const char *path, const char *name, struct interest *ret_interest)
 {
@@ -194,7 +194,7 @@ static void note_file(struct watcher *watcher, struct interests *interests, cons
 	note(watcher, interests, folder, slash + 1);
 }
 
-/* End the watches of folders in which nothing is of interest any more. */
+/* End the watches of folders without interests. */
 static void drop_unwanted(struct watcher *watcher, const struct interests *wanted)
 {
 	for (size_t i = 0; i < watcher->n_interests; i++) {

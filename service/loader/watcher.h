@@ -8,16 +8,16 @@
 #include "util/cleanup.h"
 
 /*
- * Notice that something was installed, changed or removed: inotify over the registration folders
- * and the folders of libraries.
+ * Notice installations, changes and removals: inotify over the registration folders and the folders
+ * of libraries.
  *
  *   event of interest ─▶ 200 ms without another ─▶ changed()
  *                     └▶ 2 s of events after events ─▶ changed(): a folder that always changes
  *                        (a log is written to it) does not hide the others
  *
  * It only reports *that* something may have changed; the loader finds the changes by comparing
- * contents. So a lost event, an overflow or a touch does no harm. For a folder that does not exist,
- * its nearest parent is watched until it does.
+ * contents. So a lost event, an overflow or a touch does no harm. For a missing folder, the nearest
+ * parent is watched until the folder exists.
  */
 struct watcher;
 
@@ -34,18 +34,17 @@ int watcher_new(
 void watcher_free(struct watcher *watcher);
 
 /*
- * Watch these from now on, and nothing else: all files in @folders, of which one may be a file that
- * is watched itself, and @files (absolute paths; NULL entries are skipped). Both are copied. A path
- * that cannot be watched is logged; the next reload notices its changes. Return 0 or -ENOMEM; then
- * less is watched.
+ * Watch these from now on, and nothing else: all files in @folders (or the files themselves), and
+ * @files (absolute paths; NULL entries are skipped). Both are copied. An unwatchable path is
+ * logged; the next reload notices its changes. Return 0 or -ENOMEM; then less is watched.
  */
 int watcher_set(struct watcher *watcher, const char *const *folders, size_t n_folders,
 	const char *const *files, size_t n_files);
 
-/* Return whether changed() will be called, for an event that has been read or one that waits. */
+/* Return whether changed() will be called, for an event read or waiting. */
 bool watcher_is_pending(struct watcher *watcher);
 
-/* Call changed() after the quiet time, because of a change that inotify does not report. */
+/* Call changed() after the quiet time, because of a change not reported by inotify. */
 void watcher_poke(struct watcher *watcher);
 
 CLEANUP_DEFINE(watcher, struct watcher *, watcher_free)

@@ -29,7 +29,7 @@ static void look_at_file(struct buffer *lines, const char *path)
 	buffer_append_char(lines, '\0');
 }
 
-/* Look at the file @path, and at the folder that it is in. */
+/* Look at the file @path, and at its folder. */
 static void look_with_folder(struct buffer *lines, const char *path)
 {
 	cleanup_free char *copy = strdup(path);

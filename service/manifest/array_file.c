@@ -10,13 +10,13 @@
 #include "util/array.h"
 #include "util/clock.h"
 
-/* The defaults of an element that gives none, in seconds. */
+/* The defaults of an element without these members, in seconds. */
 #define TIMEOUT_S  5
 #define COOLDOWN_S 30
 
 #define DAY_S 86400
 
-/* One element that is translated. */
+/* One element under translation. */
 struct translation {
 	const struct json_tape *tape;
 	uint32_t element;
@@ -24,7 +24,7 @@ struct translation {
 	struct buffer *out;
 };
 
-/* The member @key; one that is null counts as absent. */
+/* The member @key; null counts as absent. */
 static uint32_t find_given(const struct translation *translation, const char *key)
 {
 	uint32_t value = json_find(translation->tape, translation->element, key);

@@ -72,7 +72,7 @@ static int place_cwd(const struct manifest_scope *scope, uint32_t given, struct 
 	return 0;
 }
 
-/* Return advice for a program that cannot be run, for the reason @error (a negative errno). */
+/* Return advice for a program not runnable for the reason @error (a negative errno). */
 static const char *help_for(const char *program, int error)
 {
 	if (error == -EACCES)
@@ -92,7 +92,7 @@ static int place_program(const struct manifest_scope *scope, uint32_t argv, stru
 	if (strchr(*program, '/') && join(scope, program) < 0)
 		return -ENOMEM;
 	r = command_find_program(command, path);
-	/* One that is a path is looked at, whatever is wrong with it: it may become a program. */
+	/* A path is watched, whatever is wrong with it: the file may become a program. */
 	if (r < 0)
 		snprintf(path, sizeof(path), "%s", strchr(*program, '/') ? *program : "");
 	if (origins_add(&scope->toolbox->package->programs, path, &tool->program) < 0)
@@ -106,7 +106,7 @@ static int place_program(const struct manifest_scope *scope, uint32_t argv, stru
 	return 0;
 }
 
-/* Programs that run the file which they are given. A version may follow the name. */
+/* Programs that run a given file. A version may follow the name. */
 static const char *const interpreters[] = {"sh", "ash", "bash", "dash", "fish", "ksh", "zsh",
 	"python", "pypy", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit",
 	"tclsh", "guile", "Rscript", "julia", "java"};
@@ -126,8 +126,8 @@ static bool is_interpreter(const char *argument)
 	return false;
 }
 
-/* Return whether @option gives the @interpreter its program as text: `-c`, `-lc`, or `-ne`, which
- * is no text for a shell. A file that follows is data. */
+/* Return whether @option gives the @interpreter its program as text: `-c`, `-lc`, or `-ne` (no text
+ * for a shell). A following file is data. */
 static bool takes_text(const char *interpreter, const char *option)
 {
 	size_t name_size = strlen(interpreter);
@@ -139,7 +139,7 @@ static bool takes_text(const char *interpreter, const char *option)
 	return option[size - 1] == 'c' || (!is_shell && strchr("em", option[size - 1]));
 }
 
-/* Return whether the file at @path is there, and is run: because an interpreter @takes it, or by
+/* Return whether the file at @path exists, and is run: because an interpreter @takes it, or by
  * itself. Any other file is data, which may change at any time. */
 static bool is_script(const char *path, bool takes)
 {
@@ -180,8 +180,7 @@ static int place_scripts(const struct manifest_scope *scope, struct tool *tool)
 	return 0;
 }
 
-/* The tool's variables, then the toolbox's that it does not name, then the one of ours that hosts
- * are not given. */
+/* Merge the tool's variables, then the toolbox's, then XDG_RUNTIME_DIR, which hosts do not get. */
 static int merge_environment(const struct manifest_scope *scope, struct command *command)
 {
 	uint32_t common = json_find(scope->tape, 0, "env");
@@ -240,7 +239,7 @@ static int refuse_unknown(const struct manifest_scope *scope, uint32_t place,
 	return 0;
 }
 
-/* The arguments that the elements of an argv may name. */
+/* The arguments for the elements of an argv to name. */
 struct template_check {
 	const struct manifest_scope *scope;
 	const struct command *command;
@@ -346,7 +345,7 @@ static bool is_for_shell(const char *line, const struct command_piece *piece)
 	return is_quoted || (brace > line && strchr("$@", brace[-1]));
 }
 
-/* Nothing is filled into a shell's line: who writes {name} there will want to know. */
+/* Nothing is filled into a shell's line: an author who writes {name} there will want to know. */
 static void warn_of_line(
 	const struct manifest_scope *scope, uint32_t place, const char *line, uint32_t properties)
 {
@@ -379,7 +378,7 @@ static int check_placeholders(
 	uint32_t properties = schema ? json_find(tape, schema, "properties") : JSON_NONE;
 	struct template_check check = {scope, command, properties};
 
-	/* The schema's compiler refuses `properties` that is not an object. */
+	/* The schema's compiler refuses `properties` other than an object. */
 	if (properties != JSON_NONE && json_type_at(tape, properties) != JSON_OBJECT)
 		return 0;
 	if (!command->is_shell)

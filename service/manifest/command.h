@@ -3,7 +3,7 @@
 
 #include "manifest/scope.h"
 
-/* Read the program that the tool entry at @object runs, and its schemas: those that are given, or
- * an object without members for the arguments, and what its output makes for the result. Mistakes
- * are added to the problems, and a warning for a program that is not there. 0 or -ENOMEM. */
+/* Read the program of the tool entry at @object, and its schemas: the given ones, or an object
+ * without members for the arguments, and a schema by the kind of output for the result. Mistakes
+ * are added to the problems, and a warning for a missing program. 0 or -ENOMEM. */
 int manifest_command_read(const struct manifest_scope *scope, uint32_t object, struct tool *tool);

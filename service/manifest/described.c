@@ -11,8 +11,8 @@
 #include "util/assert.h"
 
 /*
- * Reads the tools that hosts describe as the manifests that would describe them. The description of
- * a host is checked like the text of an author.
+ * Reads the tools described by hosts as manifests of these tools. The description of a host is
+ * checked like the text of an author.
  *
  *   plugin   {"tools": […], "validating": [0, …]}                  the toolbox's own tools, and
  *                                                                  which of them have a validate
@@ -24,7 +24,7 @@
 /* The most toolboxes of one manifest. */
 #define MEMBERS_MAX 1000
 
-/* Read a description as the manifest that would contain it, into the tape and bytes of the reader.
+/* Read a description as a manifest around it, into the tape and bytes of the reader.
  */
 static int read_described(struct manifest_reader *reader, const struct json_tape *described,
 	uint32_t tools, struct toolbox *toolbox, struct diagnostics *problems)
@@ -59,14 +59,14 @@ static int take_entries(struct manifest_reader *reader, const struct json_tape *
 	if (r == 0 && found.n_errors == 0)
 		return 0;
 	toolbox_drop_tools(toolbox, NULL);
-	/* Their lines are those of no file. */
+	/* Their lines belong to no file. */
 	for (size_t i = 0; i < found.n_items; i++)
 		diagnostics_add(problems, found.items[i].severity, 0, found.items[i].pointer,
 			"in its description: %s", found.items[i].text);
 	return r < 0 ? r : MANIFEST_E_REFUSED;
 }
 
-/* Note which tools the array at @list names, by their places. Returns 0, or MANIFEST_E_REFUSED. */
+/* Note the tools named by the array at @list, by their places. Returns 0, or MANIFEST_E_REFUSED. */
 static int take_validating(const struct json_tape *described, uint32_t list,
 	struct toolbox *toolbox, struct diagnostics *problems)
 {
@@ -113,8 +113,8 @@ void member_toolboxes_deinit(struct member_toolboxes *members)
 	*members = (struct member_toolboxes){0};
 }
 
-/* The member @key of the entry at @object, which the caller frees; NULL when it is no string that C
- * can hold, or (*ret_error) without memory. */
+/* The member @key of the entry at @object, which the caller frees; NULL for a value other than a
+ * string without U+0000, or (*ret_error) without memory. */
 static char *dup_text(
 	const struct json_tape *described, uint32_t object, const char *key, int *ret_error)
 {
@@ -155,7 +155,7 @@ static int take_tool(struct manifest_reader *reader, const struct json_tape *des
 	return r == MANIFEST_E_REFUSED ? skipped_list_add(skipped, name, reason.data) : r;
 }
 
-/* The tools whose names others have. */
+/* The tools with names of other tools. */
 struct twins {
 	bool *is_dropped;
 	struct skipped_list *skipped;
@@ -207,8 +207,8 @@ static int read_member(struct manifest_reader *reader, const struct json_tape *d
 	return r;
 }
 
-/* Add a toolbox that works, according to its host, to @package: without tools when it is left out.
- * 0 or -ENOMEM. */
+/* Add a working toolbox (according to its host) to @package: without tools when it is left out. 0
+ * or -ENOMEM. */
 static int take_member(struct manifest_reader *reader, const struct json_tape *described,
 	uint32_t at, struct package *package, const struct member_toolboxes *members,
 	struct member_toolbox *member)
@@ -249,7 +249,7 @@ static int take_member(struct manifest_reader *reader, const struct json_tape *d
 	return 0;
 }
 
-/* Record a toolbox that has failed, according to its host. 0 or -ENOMEM. */
+/* Record a failed toolbox (according to its host). 0 or -ENOMEM. */
 static int take_failed(
 	const struct json_tape *described, uint32_t at, struct member_toolbox *member)
 {
@@ -263,7 +263,7 @@ static int take_failed(
 	return r;
 }
 
-/* The array @key of what was described; JSON_NONE, and it is a problem, when there is none. */
+/* The array @key of the description; JSON_NONE, and a problem, without such an array. */
 static uint32_t find_list(
 	const struct json_tape *described, const char *key, struct diagnostics *problems)
 {

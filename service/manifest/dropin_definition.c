@@ -21,7 +21,7 @@
 
 #define DAY_S 86400
 
-/* The characters of a comment that a warning has. */
+/* The characters of a comment in a warning. */
 #define HINT_POINTS 40
 
 /* ── the file beside it ──────────────────────────────────────────────────────────────────────── */
@@ -101,7 +101,7 @@ static int read_definition(
 /* The top of a program while it is read: the members of its entry. */
 struct head {
 	const char *path;
-	unsigned int line; /* the one that is read */
+	unsigned int line; /* the line under reading */
 	struct buffer description;
 	struct buffer properties;
 	struct buffer required;
@@ -110,7 +110,7 @@ struct head {
 	struct diagnostics *problems;
 };
 
-/* A stretch of the line that is read. */
+/* A stretch of the line under reading. */
 struct words {
 	const char *at;
 	size_t size;
@@ -254,7 +254,7 @@ static void write_required(struct head *head, struct words name)
 	json_write_string(&head->required, name.at, name.size);
 }
 
-/* Refuse a type that is none; many languages have other words for it. */
+/* Refuse an unknown type; many languages have other words for types. */
 static int refuse_type(struct head *head, struct words type)
 {
 	static const char *const others[][2] = {{"int", "integer"}, {"str", "string"},
@@ -336,8 +336,8 @@ static int read_risk(struct head *head, struct words line)
 	return 0;
 }
 
-/* Return whether the comment is a risk in another spelling, which is taken, for else the tool would
- * run without being asked about: `Risk: execute`, `risk : execute`, `risk execute`. */
+/* Return whether the comment is a risk in another spelling. Such a risk is taken, for else the tool
+ * would run without a question: `Risk: execute`, `risk : execute`, `risk execute`. */
 static bool is_spelled_risk(struct words *line)
 {
 	struct words rest = *line;
@@ -377,7 +377,7 @@ static bool is_parameter(struct words line)
 	return skip(&line, "param") && (line.size == 0 || is_space(*line.at));
 }
 
-/* Warn of a comment that defines nothing, if it seems to be meant to. */
+/* Warn of a comment without effect, if it seems meant as a definition. */
 static void hint_at(struct head *head, struct words line)
 {
 	const char *form = dropin_hint_find(line.at, line.size);
@@ -464,7 +464,7 @@ static void head_deinit(struct head *head)
 	buffer_deinit(&head->others);
 }
 
-/* Read the beginning of a program. One that can be run but not read has none. */
+/* Read the beginning of a program. A runnable but unreadable program has no beginning. */
 static int read_beginning(const char *path, struct buffer *bytes)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -488,7 +488,7 @@ static int read_comments(const char *path, const struct buffer *bytes, struct bu
 	return r;
 }
 
-/* Refuse two comments that define the same thing. They make an object that has a key twice. */
+/* Refuse two comments with the same definition. They make an object with a repeated key. */
 static int refuse_repetition(
 	const struct dropin *dropin, const struct buffer *entry, struct buffer *reason)
 {

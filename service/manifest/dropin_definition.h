@@ -19,7 +19,7 @@
  * blank after it.
  */
 
-/* The part of a program that is searched for comments. */
+/* The part of a program searched for comments. */
 #define DROPIN_LINES_MAX      64
 #define DROPIN_HEAD_BYTES_MAX 65536u
 
@@ -27,12 +27,12 @@ enum dropin_status {
 	DROPIN_E_REFUSED = 1, /* its definition cannot be read */
 };
 
-/* Return the path of the file beside @dropin that would define it, which the caller frees; NULL
- * without memory. */
+/* Return the path of the file beside @dropin for its definition; the caller frees it. NULL without
+ * memory. */
 char *dropin_definition_path(const struct dropin *dropin);
 
 /* Append to @entry the tool entry of a manifest for @dropin, JSON text. 0, DROPIN_E_REFUSED with
- * the place and the reason in @reason, or -ENOMEM. Comments that define nothing, and seem to be
- * meant to, are added to @problems as warnings. */
+ * the place and the reason in @reason, or -ENOMEM. Comments without effect that seem meant as
+ * definitions are added to @problems as warnings. */
 int dropin_define(const struct dropin *dropin, struct buffer *entry, struct buffer *reason,
 	struct diagnostics *problems);

@@ -8,10 +8,10 @@
 #include "util/text.h"
 #include "util/text_view.h"
 
-/* The most letters of a known word that a comment may have wrong. */
+/* The most wrong letters of a known word in a comment. */
 #define WRONG_MAX 2
 
-/* The words that follow the first one and may be the name and the type of a parameter. */
+/* The words after the first, perhaps the name and the type of a parameter. */
 #define PARAMETER_WORDS 2
 
 #define PARAM       "# param NAME TYPE DESCRIPTION"
@@ -19,7 +19,7 @@
 #define RISK        "# risk: read, write or execute"
 #define TIMEOUT     "# timeout: SECONDS"
 
-/* The words that define something, then other words for them. */
+/* The defining words, then other words for them. */
 static const struct {
 	const char *word;
 	const char *form;
@@ -60,7 +60,7 @@ static bool has_colon(struct text_view rest)
 	return rest.size > 0 && *rest.text == ':';
 }
 
-/* Return whether one of the first words of @rest is the name of a type. */
+/* Return whether the first words of @rest have the name of a type. */
 static bool has_type(struct text_view rest)
 {
 	static const char *const types[] = {"string", "str", "text", "integer", "int", "number",
@@ -77,7 +77,7 @@ static bool has_type(struct text_view rest)
 	return false;
 }
 
-/* Return the form that @word is near to, or NULL. */
+/* Return the form near to @word, or NULL. */
 static const char *find_form(struct text_view word)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {

@@ -12,10 +12,10 @@
 #include "util/cleanup.h"
 #include "util/text.h"
 
-/* A file that is no text has a control character in as many bytes. */
+/* A binary file has a control character in as many bytes. */
 #define TEXT_BYTES 512
 
-/* The most entries of a dynamic section that are looked at. */
+/* The most entries examined in a dynamic section. */
 #define DYNAMIC_MAX 256
 
 static const char space[] = " \t";
@@ -34,8 +34,8 @@ static bool is_library_name(const char *path)
 	return *end == '\0';
 }
 
-/* Return whether the dynamic section, @size bytes at @offset of the file, is that of a program that
- * is linked statically. */
+/* Return whether the dynamic section, @size bytes at @offset of the file, belongs to a statically
+ * linked program. */
 static bool is_static_program(const char *path, uint64_t offset, uint64_t size)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -49,7 +49,7 @@ static bool is_static_program(const char *path, uint64_t offset, uint64_t size)
 	return false;
 }
 
-/* Return whether the file is a shared object of this machine that is no program: it names no
+/* Return whether the file is a shared object of this machine, not a program: it names no
  * interpreter, and is not linked statically. */
 static bool is_shared_object(const char *path, const struct buffer *head)
 {
@@ -76,7 +76,7 @@ static bool is_shared_object(const char *path, const struct buffer *head)
 	return true;
 }
 
-/* Return whether @head has none of the control characters that only binary files have. */
+/* Return whether @head has no control characters typical of binary files. */
 static bool is_plain_text(const struct buffer *head)
 {
 	size_t size = head->size < TEXT_BYTES ? head->size : TEXT_BYTES;

@@ -12,10 +12,9 @@
  *   other bytes      a program of some other format, which the kernel may know
  *   other text       nothing that the kernel can run
  *
- * A program that fails this check would fail with every call.
+ * A program against this check would fail with every call.
  */
 
 /* Append to @reason the reason why the file at @path, which begins with @head, cannot be run;
- * nothing when it can, or when it cannot be known: an empty @head is that of a file that cannot be
- * read. */
+ * nothing when it can, or when nothing is known: an unreadable file has an empty @head. */
 void dropin_program_check(const char *path, const struct buffer *head, struct buffer *reason);

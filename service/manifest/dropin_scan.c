@@ -37,7 +37,7 @@ const char *dropin_stem(const char *path, size_t *ret_size)
 	return name;
 }
 
-/* Return whether @name is that of a copy which an editor, a merge or a package manager leaves. */
+/* Return whether @name belongs to a copy left by an editor, a merge or a package manager. */
 static bool is_backup(const char *name)
 {
 	static const char *const suffixes[] = {"?*~", "?*.bak", "?*.old", "?*.orig", "?*.rej",
@@ -66,7 +66,7 @@ bool dropin_is_left_out(const char *name)
 
 /* ── one folder ──────────────────────────────────────────────────────────────────────────────── */
 
-/* Takes @dropin's texts over. Only so many names that are left out on purpose are kept. */
+/* Takes @dropin's texts over. Only so many names left out on purpose are kept. */
 static int put(struct dropin_list *list, struct dropin dropin)
 {
 	cleanup_free char *name = dropin.name;
@@ -112,7 +112,7 @@ static const char *find_refusal(const char *path, bool can_run)
 }
 
 /* Take the file at @path, of the service @service (NULL: none), if it is meant to be a program, or
- * is named among what is not. @aside is the reason why its name is left out; NULL: its name can be
+ * if it is listed as left out. @aside is the reason for leaving its name out; NULL: its name can be
  * offered. */
 static int take_file(
 	struct dropin_list *list, const char *path, const char *service, const char *aside)
@@ -151,7 +151,7 @@ static bool is_hidden_name(const char *name)
 	       strcmp(name, "CMakeLists.txt") == 0;
 }
 
-/* Return whether a file that can be run is in @folder. */
+/* Return whether a runnable file is in @folder. */
 static bool has_program(struct dropin_list *list, const char *folder)
 {
 	cleanup_folder DIR *entries = opendir(folder);
@@ -237,8 +237,8 @@ static int scan_folder(struct dropin_list *list, const char *folder, const char 
 
 /* ── names ───────────────────────────────────────────────────────────────────────────────────── */
 
-/* Order by name. In one name, the programs that can be offered are first, and among them one that
- * is directly in the folder. */
+/* Order by name. Within a name, the offerable programs are first, and among them the program
+ * directly in the folder. */
 static int compare(const void *a, const void *b)
 {
 	const struct dropin *left = a;
@@ -268,7 +268,8 @@ int dropin_leave_out(struct dropin *dropin, const char *format, ...)
 	return -ENOMEM;
 }
 
-/* Offer one of @n > 1 programs of one name: the only one directly in the folder, else none. */
+/* Offer one of @n > 1 programs of one name: the single program directly in the folder, else no
+ * program. */
 static int choose(struct dropin *twins, size_t n)
 {
 	bool has_winner = twins[0].is_direct && !twins[1].is_direct;

@@ -18,10 +18,11 @@ struct dropin {
 	char *name; /* name of the tool */
 	char *path;
 	bool is_direct;      /* not in a folder of its own service */
-	bool is_aside;       /* left out on purpose: by its name, or as a file that is no program */
+	bool is_aside;       /* left out on purpose: by its name, or as a file other than a
+	                      * program */
 	char *reason;        /* the reason why it is not offered; NULL: it is */
-	uint32_t program;    /* among the files that were looked at before it was read … */
-	uint32_t definition; /* … likewise, that of the file beside it */
+	uint32_t program;    /* among the files examined before it was read … */
+	uint32_t definition; /* … likewise, the file beside it */
 };
 
 /* Sorted by name; zeroed before use. */
@@ -36,11 +37,11 @@ struct dropin_list {
 #define DROPINS_MAX        1000
 #define DROPIN_ENTRIES_MAX 10000
 
-/* The most names that are left out on purpose and listed. */
+/* The most listed names of files left out on purpose. */
 #define DROPIN_ASIDE_MAX 100
 
-/* List the programs in @folder. 0, -E2BIG (more than the above), or the negative errno with which a
- * folder cannot be listed; the list is the caller's to deinit in any case. */
+/* List the programs in @folder. 0, -E2BIG (more than the above), or the negative errno of an
+ * unlistable folder; the list is the caller's to deinit in any case. */
 int dropin_scan(const char *folder, struct dropin_list *list);
 
 /* Leave @dropin out, with the reason. Return 0 or -ENOMEM. */

@@ -14,13 +14,13 @@
 #include "util/cleanup.h"
 #include "util/file.h"
 
-/* The keys that a frame may not change, since its folder determines them. */
+/* The keys forbidden to an overlay, since its folder determines them. */
 static const char *const folders_own[] = {"toolbox_id", "kind", "tools"};
 
-/* A tool that nothing is wrong with, to see what is wrong with a frame. */
+/* A correct tool, to find mistakes of an overlay. */
 static const char harmless[] = "{\"name\":\"x\",\"command\":{\"shell\":\":\"}}";
 
-/* One folder that is read. */
+/* One folder under reading. */
 struct folder {
 	struct manifest_reader *reader;
 	const char *path;   /* as it is registered */
@@ -30,7 +30,7 @@ struct folder {
 	struct buffer *entries; /* the entry of each program in the list; empty: not offered */
 	struct origins
 		programs; /* the programs, and the files beside them, before they were read … */
-	struct origins overlay; /* … and the manifest that gives the frame */
+	struct origins overlay; /* … and the overlay */
 };
 
 static void folder_deinit(struct folder *folder)
@@ -103,7 +103,7 @@ static bool is_folders_own(const struct json_tape *tape, uint32_t key)
 	return false;
 }
 
-/* Copy the members of the frame. When it cannot be read, it has changed since it was checked. */
+/* Copy the members of the overlay. An unreadable overlay has changed since its check. */
 static int copy_overlay(const char *path, struct buffer *out, bool *ret_has_cwd)
 {
 	cleanup(buffer_deinit) struct buffer bytes = {0};
@@ -191,7 +191,7 @@ static int read_with(struct folder *folder, const char *tools, size_t size,
 		folder->reader, folder->path, text.data, text.size, ret_package, problems);
 }
 
-/* Read all that are offered; *ret_package stays NULL when none is. */
+/* Read all offered programs; *ret_package stays NULL without any. */
 static int read_all(
 	struct folder *folder, struct package **ret_package, struct diagnostics *problems)
 {
@@ -210,8 +210,8 @@ static int read_all(
 			      : 0;
 }
 
-/* Let the files of @package be those that were looked at before they were read, by their paths as
- * they are registered: links on the way to the folder count. 0 or -ENOMEM. */
+/* Let the files of @package be the files examined before they were read, by their registered paths:
+ * links on the way to the folder count. 0 or -ENOMEM. */
 static int place_origins(struct folder *folder, struct package *package)
 {
 	struct origins *programs = &folder->programs;
@@ -289,7 +289,7 @@ static int report_skipped(const struct folder *folder, struct skipped_list *skip
 	for (size_t i = 0; r == 0 && i < folder->list.n_items; i++) {
 		const struct dropin *dropin = &folder->list.items[i];
 
-		/* A file beside the program of its name is a part of that. */
+		/* A file beside the program of its name is a part of the program. */
 		if (dropin->is_aside && i > 0 &&
 			strcmp(folder->list.items[i - 1].name, dropin->name) == 0)
 			continue;
@@ -299,7 +299,7 @@ static int report_skipped(const struct folder *folder, struct skipped_list *skip
 	return r;
 }
 
-/* A folder that cannot be listed, or has too much, is a problem; a shortage is not. */
+/* An unlistable or too large folder is a problem; a shortage of memory is not. */
 static int scan(struct folder *folder, struct diagnostics *problems)
 {
 	int r;

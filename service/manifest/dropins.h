@@ -8,8 +8,8 @@
 #include "manifest/manifest.h"
 
 /*
- * A folder of drop-in programs as a toolbox (contract.md, Drop-in programs): the manifest that it
- * means is written, and read like any other.
+ * A folder of drop-in programs as a toolbox (contract.md, Drop-in programs): the equivalent
+ * manifest is written, and read like any other.
  *
  *   home/lights.sh     ┐                {"toolbox_id": "home", "kind": "command",
  *   home/lights.json   ├─ scan, define ─▶  "limits": …, "cwd": "…/home",
@@ -17,7 +17,7 @@
  *   home.json (limits) ┘
  *
  * A program with a wrong definition costs its own tool: when the whole is refused, each tool is
- * read alone, and a tool that is refused is skipped with the reason.
+ * read alone, and a refused tool is skipped with the reason.
  */
 
 /* Return whether the file at @path is a manifest of kind command without tools: it gives limits,

@@ -76,9 +76,9 @@ static int write_entry_reason(const struct diagnostics *problems, struct buffer 
 	return buffer_terminate(out) ? 0 : -ENOMEM;
 }
 
-/* Write @entry without the mistake that is the first of @problems to @ret_entry, and note that in
- * @notes. With @notes NULL only an output schema is left out, as a whole. 0, MANIFEST_E_UNMENDABLE,
- * or -ENOMEM. */
+/* Write @entry without its first mistake in @problems to @ret_entry, with a note in @notes. With
+ * @notes NULL only an output schema is left out, as a whole. 0, MANIFEST_E_UNMENDABLE, or
+ * -ENOMEM. */
 static int mend(struct text_view entry, const struct diagnostics *problems,
 	struct diagnostics *notes, struct buffer *ret_entry)
 {

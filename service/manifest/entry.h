@@ -8,14 +8,12 @@
 #include "util/buffer.h"
 #include "util/text_view.h"
 
-/*
- * One tool that a host has described, read alone, so that a mistake in it costs only this tool.
- */
+/* One tool described by a host, read alone, so a mistake costs only this tool. */
 
 /* Read the object @entry as the only tool of a manifest, and append it to the tools of @toolbox.
- * Its schemas lose what is wrong in them (mend.h), with a warning in @notes that has the place;
- * with @notes NULL, an output schema that is wrong is dropped. 0, MANIFEST_E_REFUSED with what is
- * wrong as a string in @ret_reason, or a negative errno. */
+ * Its schemas lose their mistakes (mend.h), with a warning in @notes about each place; with @notes
+ * NULL, a wrong output schema is dropped. 0, MANIFEST_E_REFUSED with the reason as a string in
+ * @ret_reason, or a negative errno. */
 int manifest_add_entry(struct manifest_reader *reader, struct text_view entry,
 	struct toolbox *toolbox, struct diagnostics *notes, struct buffer *ret_reason);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The facts of a manifest that its file gives without being read as one: the id that it claims, the
- * line of a place in it, whether it is unchanged.
+ * The facts of a manifest known without reading its file as a manifest: the claimed id, the line of
+ * a place, whether the file is unchanged.
  */
 
 #include <stdio.h>

@@ -19,7 +19,7 @@
 
 #define SUFFIX ".json"
 
-/* The names in a folder: those that end in ".json", and the others. */
+/* The names in a folder: those with ".json" at the end, and the others. */
 struct entries {
 	struct text_list json;
 	struct text_list others;
@@ -65,7 +65,7 @@ static char *join_path(const char *folder, const char *name)
 	return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
 }
 
-/* Return whether the file at @path is one that can be run. */
+/* Return whether the file at @path can be run. */
 static bool is_program(const char *path)
 {
 	struct stat status;
@@ -73,8 +73,7 @@ static bool is_program(const char *path)
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Return whether there is a program in @folder whose definition @json, a name of a file, would
- * be. */
+/* Return whether there is a program in @folder with the file name @json as its definition. */
 static bool defines_program(const char *folder, const struct entries *entries, const char *json)
 {
 	size_t json_size = strlen(json) - strlen(SUFFIX);
@@ -99,8 +98,7 @@ static bool has_member(const struct json_tape *tape, uint32_t object, const char
 	       json_find(tape, object, key) != JSON_NONE;
 }
 
-/* Return whether @tape is that of a manifest, or of an array file; not of a definition, or of
- * data. */
+/* Return whether @tape holds a manifest, or an array file; not a definition, or data. */
 static bool is_manifest(const struct json_tape *tape)
 {
 	if (json_type_at(tape, 0) == JSON_ARRAY)
@@ -130,7 +128,7 @@ static enum look look_at(const char *path)
 	return is_manifest(&tape) ? LOOK_MANIFEST : LOOK_OTHER;
 }
 
-/* Find the manifest that has the name of its folder. 0 or -ENOMEM. */
+/* Find the manifest with the name of its folder. 0 or -ENOMEM. */
 static int find_named(const char *folder, const struct entries *entries, char **ret_path)
 {
 	const char *slash = strrchr(folder, '/');
@@ -155,7 +153,7 @@ static int find_named(const char *folder, const struct entries *entries, char **
 	return 0;
 }
 
-/* Find the only other file that is a manifest. */
+/* Find the only other manifest. */
 static int find_only(const char *folder, const struct entries *entries, char **ret_path,
 	struct diagnostics *problems)
 {

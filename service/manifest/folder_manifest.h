@@ -8,9 +8,9 @@
  * a folder of programs:
  *
  *   words/words.json     with "kind", "library" or "tools", an array file, or no JSON at all, unless it
- *                        is there for a program words/words.sh
+ *                        belongs to a program words/words.sh
  *   words/libwords.so    relative paths are relative to words/
- *   words/other.json     the manifest if it is the only one that looks like one, and words.json does not
+ *   words/other.json     the manifest if no other file looks like a manifest, nor words.json
  */
 
 /* Positive results. */
@@ -18,7 +18,7 @@ enum folder_manifest_status {
 	FOLDER_MANIFEST_E_SEVERAL = 1, /* several files are manifests */
 };
 
-/* Find the manifest in @folder. 0 with *ret_path the caller's, or NULL when there is none;
- * FOLDER_MANIFEST_E_SEVERAL with the reason in @problems; or -ENOMEM. A folder that cannot be
- * listed has none. */
+/* Find the manifest in @folder. 0 with *ret_path the caller's, or NULL without a manifest;
+ * FOLDER_MANIFEST_E_SEVERAL with the reason in @problems; or -ENOMEM. An unlistable folder has no
+ * manifest. */
 int folder_manifest_find(const char *folder, char **ret_path, struct diagnostics *problems);

@@ -18,7 +18,7 @@
 
 #define MANIFEST_SUFFIX ".json"
 
-/* The bytes of a script among which its description is looked for. */
+/* The bytes of a script searched for its description. */
 #define HEAD_BYTES 4096
 
 void folders_listing_deinit(struct folders_listing *listing)
@@ -55,7 +55,7 @@ static bool is_mask(const char *path)
 	       memcmp(target, "/dev/null", (size_t)length) == 0;
 }
 
-/* A name as one folder has it; of equal names the one of the highest rank counts. */
+/* A name in one folder; of equal names the highest rank counts. */
 struct candidate {
 	struct folders_entry entry;
 	size_t rank; /* the rank of its folder */
@@ -91,8 +91,8 @@ static int put(struct candidates *candidates, struct candidate candidate)
 	return 0;
 }
 
-/* Return whether the file at @path is a script that describes itself as a tool, which it would be
- * in a folder of its own. Most others are programs that a manifest beside them names. */
+/* Return whether the file at @path is a script that describes itself as a tool; in a folder of its
+ * own it would be a tool. Most others are programs named by a manifest beside them. */
 static bool is_stray(const char *path)
 {
 	static const char *const comments[] = {
@@ -109,7 +109,7 @@ static bool is_stray(const char *path)
 	return false;
 }
 
-/* Keep @path, which is taken over, if it is a stray. 0 or -ENOMEM. */
+/* Take @path over, and keep it if it is a stray. 0 or -ENOMEM. */
 static int take_stray(struct candidates *candidates, char *path)
 {
 	cleanup_free char *stray = path;
@@ -196,8 +196,8 @@ static int add_mask(struct folders_listing *listing, const struct candidate *abo
 	return -ENOMEM;
 }
 
-/* Move the candidate that counts for each name to @listing, which has room for all. A mask counts,
- * too. The candidate right below is reported. 0 or -ENOMEM. */
+/* Move the highest candidate of each name, perhaps a mask, to @listing, which has room for all. The
+ * candidate right below is reported. 0 or -ENOMEM. */
 static int choose(struct candidates *candidates, struct folders_listing *listing)
 {
 	const char *last = "";
@@ -220,7 +220,7 @@ static int choose(struct candidates *candidates, struct folders_listing *listing
 	return r;
 }
 
-/* The listing owns the paths that were chosen: leave the others to be freed. */
+/* The listing owns the chosen paths: leave the others to be freed. */
 static void disown(struct candidates *candidates, const struct folders_listing *listing)
 {
 	size_t chosen = 0;

@@ -55,7 +55,7 @@ static int read_server_list(const struct manifest_reader *reader, const struct j
 	return mcp_server_tools_read(described, list, &rules, tools);
 }
 
-/* Note of the last tool of @toolbox that it is the one that the server has as @tool. */
+/* Give the last tool of @toolbox the server's name and the pin of @tool. */
 static int note_server(const struct mcp_tool *tool, struct toolbox *toolbox)
 {
 	struct tool *moved = &toolbox->tools[toolbox->n_tools - 1];
@@ -68,7 +68,7 @@ static int note_server(const struct mcp_tool *tool, struct toolbox *toolbox)
 	return 0;
 }
 
-/* Warn of the texts of @tool that were changed: a model reads what a person would not see. */
+/* Warn of the changed texts of @tool: a model reads characters hidden from a person. */
 static void warn_of_texts(const struct mcp_tool *tool, struct diagnostics *problems)
 {
 	if (tool->n_hidden > 0)

@@ -12,8 +12,8 @@
  *                                      the operator's choice ──┘
  */
 
-/* Give the toolbox of @package the tools of the member `list` of the object @described. One that is
- * wrong is left out (package->left_out). @pins: by which no risk falls; NULL: none. 0,
+/* Give the toolbox of @package the tools of the member `list` of the object @described. A wrong
+ * tool is left out (package->left_out). @pins keep each risk from falling; NULL: none. 0,
  * MANIFEST_E_REFUSED with the problems, or -ENOMEM. */
 int manifest_take_listed(struct manifest_reader *reader, const struct json_tape *described,
 	const struct mcp_pins *pins, struct package *package, struct diagnostics *problems);

@@ -34,10 +34,10 @@ extern const char manifest_schema_json[];
 /* Room for a JSON Pointer into an array file; a longer one is cut, and found by what is left. */
 #define ARRAY_POINTER_BYTES 512
 
-/* Kinds of the contract that this version does not build: refused by name. */
+/* Kinds of the contract not built by this version: refused by name. */
 static const char *const kinds_to_come[] = {"bus"};
 
-/* Keys at the top that belong to some kinds only. */
+/* Keys at the top for some kinds only. */
 #define OF(kind) (1u << (kind))
 static const struct {
 	const char *key;
@@ -111,7 +111,7 @@ static bool is_stopped(const struct manifest_reader *reader)
 	return reader->is_stopped && *reader->is_stopped;
 }
 
-/* Return whether there is no time left for the tools that @data, the reader, reads. */
+/* Return whether no time is left for the tools under reading by @data, the reader. */
 static bool is_over(void *data)
 {
 	struct manifest_reader *reader = data;
@@ -142,7 +142,7 @@ static int read_tape(struct manifest_reader *reader, const char *path, struct di
 	unsigned int column;
 	int r;
 
-	/* A file that has no status cannot be read either, and reading it reports why. */
+	/* A file without a status cannot be read either, and reading reports why. */
 	reader->stamp = (struct stamp){0};
 	if (stat(path, &status) == 0)
 		stamp_take(&status, &reader->stamp);
@@ -190,7 +190,7 @@ static bool ends_in(const char *text, const char *end)
 	return size >= strlen(end) && strcmp(text + size - strlen(end), end) == 0;
 }
 
-/* A violation of the shape, and what is meant where that is known. */
+/* A violation of the shape, and the intended value, if known. */
 static void add_violation(const struct json_tape *tape, const struct schema_violation *violation,
 	struct diagnostics *problems)
 {
@@ -242,7 +242,7 @@ static enum toolbox_kind kind_of(const struct json_tape *tape)
 	return (enum toolbox_kind)kind;
 }
 
-/* Keys that mean nothing to a toolbox of its kind would be ignored: a mistake. */
+/* Keys without a meaning for the kind would be ignored: a mistake. */
 static void refuse_keys_of_others(
 	const struct json_tape *tape, enum toolbox_kind kind, struct diagnostics *problems)
 {
@@ -405,7 +405,7 @@ int manifest_each_twin(const struct toolbox *toolbox,
 	return r;
 }
 
-/* Report in @data, the scope of the tools, that @twin has the name of @before. 0. */
+/* Report in @data, the scope of the tools, the name of @before as taken again by @twin. 0. */
 static int refuse_twin(void *data, const struct tool *twin, const struct tool *before)
 {
 	const struct manifest_scope *scope = data;
@@ -473,7 +473,7 @@ int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *
 	return problems->n_errors == 0 ? manifest_each_twin(toolbox, refuse_twin, &scope) : 0;
 }
 
-/* Keep the JSON text of a value that is passed on unread. */
+/* Keep the JSON text of a value passed on unread. */
 static int read_config(const struct json_tape *tape, struct package *package)
 {
 	uint32_t token = json_find(tape, 0, "config");
@@ -486,7 +486,7 @@ static int read_config(const struct json_tape *tape, struct package *package)
 	return package->config ? 0 : -ENOMEM;
 }
 
-/* Read the members that have no place of their own; the shape was checked. */
+/* Read the remaining members; the shape was checked. */
 static void read_flags(const struct json_tape *tape, struct package *package)
 {
 	uint32_t assert_formats = json_find(tape, 0, "assert_formats");
@@ -502,7 +502,7 @@ static void read_flags(const struct json_tape *tape, struct package *package)
 		assert_formats != JSON_NONE && json_is_true(tape, assert_formats);
 }
 
-/* Add the toolbox of a package that has one, with the tools that the manifest lists. */
+/* Add the toolbox of a package with one, with the tools listed by the manifest. */
 static int read_toolbox(
 	struct manifest_reader *reader, struct package *package, struct diagnostics *problems)
 {
@@ -524,7 +524,7 @@ static int read_toolbox(
 	return manifest_read_tools(reader, tape, json_find(tape, 0, "tools"), added, problems);
 }
 
-/* Note the file at @path that was read, if it was one. */
+/* Note the file read at @path, if there was a file. */
 static int take_origin(
 	const struct manifest_reader *reader, const char *path, struct package *package)
 {
@@ -562,7 +562,7 @@ static int read_package(struct manifest_reader *reader, const char *path, struct
 	return r;
 }
 
-/* Make the package of the manifest that is in reader->tape. */
+/* Make the package of the manifest in reader->tape. */
 static int read_manifest(struct manifest_reader *reader, const char *path,
 	struct package **ret_package, struct diagnostics *problems)
 {
@@ -583,7 +583,7 @@ static int read_manifest(struct manifest_reader *reader, const char *path,
 	return 0;
 }
 
-/* Report the problems of the manifest that is made from an array as problems of the array. */
+/* Report the problems of the manifest made from an array as problems of the array. */
 static void move_problems(
 	const struct json_tape *array, const struct diagnostics *from, struct diagnostics *problems)
 {
@@ -595,7 +595,7 @@ static void move_problems(
 	}
 }
 
-/* Read the array that is in reader->tape. The package is known by the file's own bytes. */
+/* Read the array in reader->tape. The package is known by the file's own bytes. */
 static int read_array(struct manifest_reader *reader, const char *path,
 	struct package **ret_package, struct diagnostics *problems)
 {

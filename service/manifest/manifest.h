@@ -18,10 +18,9 @@
  *
  *   bytes ─reader▶ tape ─manifest schema▶ shape ─names, functions, schemas, examples▶ package
  *
- * A list of shell lines is read as the manifest that it means (manifest/array_file.h).
+ * A list of shell lines is read as the equivalent manifest (manifest/array_file.h).
  *
- * One mistake refuses the whole manifest; all mistakes that can be found at once are reported at
- * once.
+ * One mistake refuses the whole manifest; all mistakes found together are reported together.
  */
 
 /* Most bytes of a manifest. */
@@ -33,14 +32,14 @@
 /* The schema, memory and paths for reading manifests: made once for many of them. */
 struct manifest_reader;
 
-/* Make a reader that looks for libraries in @library_dir, too ($PREFIX/lib/toolboxd; may be NULL;
- * copied). NULL when memory is short. */
+/* Make a reader, with libraries also from @library_dir ($PREFIX/lib/toolboxd; may be NULL; copied).
+ * NULL when memory is short. */
 struct manifest_reader *manifest_reader_new(const char *library_dir);
 
 /* Set the time to check one example or default (limits.check_ms); without it, SCHEMA_CHECK_MS. */
 void manifest_reader_limit_checks(struct manifest_reader *reader, uint32_t ms);
 
-/* Set the most tools that are taken from the list of a server (limits.tools); without it, all. */
+/* Set the most tools taken from the list of a server (limits.tools); without it, all. */
 void manifest_reader_limit_tools(struct manifest_reader *reader, size_t tools_max);
 
 /* Give up a toolbox whose tools take more than @most_ms of this thread's time to read: it is
@@ -66,34 +65,35 @@ enum manifest_status {
 int manifest_read(struct manifest_reader *reader, const char *path, struct package **ret_package,
 	struct diagnostics *problems);
 
-/* After MANIFEST_IS_LIST: read the servers of that file, whose texts of manifests are for
+/* After MANIFEST_IS_LIST: read the servers of the file, with texts of manifests for
  * manifest_read_text(), into the zeroed @ret_entries. 0, MANIFEST_E_REFUSED, or -ENOMEM. */
 int manifest_read_servers(struct manifest_reader *reader, struct mcp_server_entries *ret_entries,
 	struct diagnostics *problems);
 
-/* After MANIFEST_IS_LIST: append that file, @path, to @origins, as it was when it was read. 0 or
+/* After MANIFEST_IS_LIST: append the file, @path, in its state at the reading, to @origins. 0 or
  * -ENOMEM. */
 int manifest_take_origin(
 	const struct manifest_reader *reader, const char *path, struct origins *origins);
 
 /*
- * Read a manifest that is in no file: the @size bytes at @text. It is made of the file or folder
- * @path, and has its folder. The lines of the problems mean nothing. Results as of manifest_read().
+ * Read a manifest without a file of its own: the @size bytes at @text. It is made from the file or
+ * folder @path, in the same folder. The lines of the problems mean nothing. Results as of
+ * manifest_read().
  */
 int manifest_read_text(struct manifest_reader *reader, const char *path, const char *text,
 	size_t size, struct package **ret_package, struct diagnostics *problems);
 
 /*
- * Give the toolbox of @package the tools that its host has described: the array @tools of
- * @described, whose entries are checked as those of a manifest. 0, MANIFEST_E_REFUSED (then it has
- * no tools; the places of the problems are in the description), or -ENOMEM.
+ * Give the toolbox of @package the tools described by its host: the array @tools of @described,
+ * whose entries are checked like entries of a manifest. 0, MANIFEST_E_REFUSED (then it has no
+ * tools; the places of the problems are in the description), or -ENOMEM.
  */
 int manifest_take_tools(struct manifest_reader *reader, const struct json_tape *described,
 	uint32_t tools, struct package *package, struct diagnostics *problems);
 
-/* One of the toolboxes that a host describes, or the reasons why it cannot be one. */
+/* One toolbox described by a host, or the reasons against it. */
 struct member_toolbox {
-	char *id;                /* its own, else the name that its host gives it */
+	char *id;                /* its own, else the host's name for it */
 	struct toolbox *toolbox; /* the package's; NULL: it is not offered */
 	struct diagnostics problems;
 	struct skipped_list skipped;
@@ -103,8 +103,8 @@ struct member_toolboxes {
 	struct member_toolbox *items;
 	size_t n_items;
 
-	/* Return whether the toolbox @id, that of @entry_point, is left out as a whole: it has no
-	 * tools then. NULL: none is. */
+	/* Return whether the toolbox @id of @entry_point is left out as a whole: then it has no
+	 * tools. NULL: no toolbox is left out. */
 	bool (*is_left_out)(const void *data, const char *id, const char *entry_point);
 	const void *data;
 };
@@ -112,8 +112,8 @@ struct member_toolboxes {
 void member_toolboxes_deinit(struct member_toolboxes *members);
 
 /*
- * Add the toolboxes that the host of @package has described (@described, an object) to @package, of
- * a kind with members, and all that it names to @members, which has no items yet. Each fails alone.
+ * Add the toolboxes described by the host of @package (@described, an object) to @package, of a
+ * kind with members, and all named toolboxes to @members, which has no items yet. Each fails alone.
  * The LOAD frame of @package names their tools then. 0, MANIFEST_E_REFUSED when @described has
  * another shape, or -ENOMEM; the caller deinits @members in any case.
  */
@@ -130,12 +130,12 @@ const char *manifest_stem(const char *path, size_t *ret_size);
 /* Return whether @text can be a toolbox's id (contract.md, Names). */
 bool manifest_is_id(const char *text);
 
-/* Write the id of the file or folder @path, for a report that it cannot be loaded: its `toolbox_id`
- * if that can be read, else its stem. */
+/* Write the id of the file or folder @path, for a report of a failure: `toolbox_id` if readable,
+ * else the stem. */
 void manifest_id(const char *path, char ret_id[MANIFEST_ID_BYTES]);
 
-/* Return whether the file that @package was read from still has the same bytes. They are read only
- * when its stamp does not prove it; then the stamp is taken anew. */
+/* Return whether the file of @package still has the same bytes. They are read only if the stamp
+ * proves nothing; then the stamp is taken anew. */
 bool manifest_is_unchanged(struct package *package);
 
 CLEANUP_DEFINE(manifest_reader, struct manifest_reader *, manifest_reader_free)

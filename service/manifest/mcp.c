@@ -17,7 +17,7 @@
 /* The default of mcp.grace_s. */
 #define GRACE_S 300
 
-/* Append the path at @token, which is relative to @folder, as a JSON string. */
+/* Append the path at @token, relative to @folder, as a JSON string. */
 static void write_program_path(
 	const struct json_tape *tape, uint32_t token, const char *folder, struct buffer *out)
 {
@@ -105,8 +105,7 @@ static char *find_program(const char *command)
 	return strdup(slash ? slash + 1 : command);
 }
 
-/* Return @url without its path, which may have a secret, and with a mask for a name and a
- * password. */
+/* Return @url without its path, perhaps a secret, and with a mask for a name and a password. */
 static char *find_origin(const char *url)
 {
 	const char *scheme = strstr(url, "://");
@@ -156,7 +155,7 @@ enum mcp_pin_mode manifest_pin_mode(const struct json_tape *tape, uint32_t value
 	return json_is_text(tape, value, "off") ? MCP_PIN_OFF : MCP_PIN_BLOCK;
 }
 
-/* Append the variable of this process that the text @name, up to its '}', names. */
+/* Append the variable of this process named by the text @name, up to its '}'. */
 static void add_variable(const char *name, struct buffer *out)
 {
 	size_t size = strcspn(name, "}");
@@ -175,7 +174,7 @@ static void add_variable(const char *name, struct buffer *out)
 		buffer_append(out, entry.data, entry.size + 1);
 }
 
-/* Add the variables that the texts @texts, of the form of an environment, mean by `${env:NAME}`: a
+/* Add the variables named by `${env:NAME}` in the texts @texts, of the form of an environment: a
  * host has only some of ours. */
 static void add_meant(const char *texts, struct buffer *out)
 {
@@ -222,7 +221,7 @@ static int check_server(const struct json_tape *tape, uint32_t object, struct pa
 	return r < 0 ? r : 0;
 }
 
-/* Check what the text of @token is for: that it is one line. Append it, and a NUL, to @texts. */
+/* Check the text of @token by its purpose: a single line. Append it, and a NUL, to @texts. */
 static void check_line(const struct json_tape *tape, uint32_t token, struct diagnostics *problems,
 	struct buffer *texts)
 {
@@ -238,7 +237,7 @@ static void check_line(const struct json_tape *tape, uint32_t token, struct diag
 	buffer_append_char(texts, '\0');
 }
 
-/* Check the address of a server over HTTP, and find the variables that it means. 0 or -ENOMEM. */
+/* Check the address of a server over HTTP, and find the variables named there. 0 or -ENOMEM. */
 static int check_address(const struct json_tape *tape, uint32_t object, struct package *package,
 	struct diagnostics *problems)
 {

@@ -12,6 +12,6 @@
 int manifest_mcp_read(const struct json_tape *tape, const char *folder, struct package *package,
 	struct diagnostics *problems);
 
-/* Return the mode that the value @value of `pin` (JSON_NONE: none) names; any other value is
+/* Return the mode named by the value @value of `pin` (JSON_NONE: none); any other value is
  * block. */
 enum mcp_pin_mode manifest_pin_mode(const struct json_tape *tape, uint32_t value);

@@ -9,7 +9,7 @@
 #include "json/writer.h"
 #include "util/array.h"
 
-/* A value that is left out, or written as {}. */
+/* A value left out, or written as {}. */
 struct mistake {
 	const struct json_tape *tape;
 	uint32_t token;
@@ -42,8 +42,8 @@ static bool has_schemas(const char *pointer)
 	return false;
 }
 
-/* Find the member at @pointer, or the one around it. @pointer is cut to it. Return false if there
- * is none that may go. */
+/* Find the member at @pointer, or the member around it, and cut @pointer to its place. Return false
+ * if no such member may go. */
 static bool find_mistake(char *pointer, struct mistake *mistake)
 {
 	while (may_go(pointer)) {
@@ -63,7 +63,7 @@ static bool find_mistake(char *pointer, struct mistake *mistake)
 	return false;
 }
 
-/* Append the value at @index without the mistake, which it has in it. */
+/* Append the value at @index without the mistake inside. */
 static void write_rest(const struct mistake *mistake, uint32_t index, struct buffer *out)
 {
 	const struct json_tape *tape = mistake->tape;

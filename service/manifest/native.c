@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* A schema that follows from the function's types: what can be wrong with it is a default. */
+/* A schema by the function's types: only a default can be wrong. */
 static int compile_derived(const struct manifest_scope *scope, uint32_t place, struct buffer *text,
 	struct tool_schema *ret_schema, char **ret_text)
 {
@@ -35,7 +35,7 @@ static int compile_derived(const struct manifest_scope *scope, uint32_t place, s
 	return *ret_text ? 0 : -ENOMEM;
 }
 
-/* The parameters that a given schema is compared with. An author who writes a schema beside the
+/* The parameters for comparison with a given schema. An author who writes a schema beside the
  * function must mean the same parameters. */
 struct meant {
 	const struct native_parameter *const *members;
@@ -85,7 +85,7 @@ static void compare_type(const struct manifest_scope *scope, uint32_t schema,
 		(int)(size < 64 ? size : 64), found);
 }
 
-/* The property at @key is none of those that are meant. */
+/* Report the property at @key: the function has no such part. */
 static void refuse_property(
 	const struct manifest_scope *scope, uint32_t key, const struct meant *meant)
 {
@@ -100,7 +100,7 @@ static void refuse_property(
 		buffer_terminate(&names) ? names.data : "others");
 }
 
-/* Hold the properties of the given schema, which is one, against what is meant, both ways. */
+/* Compare the properties of the given schema with the function's parameters, both ways. */
 static void compare_properties(
 	const struct manifest_scope *scope, uint32_t given, const struct meant *meant)
 {
@@ -169,7 +169,7 @@ static int read_output_schema(
 		&tool->schemas->output, &tool->output_schema);
 }
 
-/* Compile the schema of a json at @token, which is used as a part of another. Its mistakes are
+/* Compile the schema of a json at @token, used as a part of another schema. Its mistakes are
  * reported at its own place. */
 static int check_part(const struct manifest_scope *scope, uint32_t token)
 {

@@ -3,7 +3,7 @@
 
 #include "manifest/scope.h"
 
-/* Read the function that the tool entry at @object calls, and its schemas: those that are given,
- * which must mean the same parameters, or what follows from the types. Mistakes are added to the
- * problems. 0 or -ENOMEM. */
+/* Read the function called by the tool entry at @object, and its schemas: the given ones, which
+ * must mean the same parameters, or schemas by the types. Mistakes are added to the problems. 0 or
+ * -ENOMEM. */
 int manifest_native_read(const struct manifest_scope *scope, uint32_t object, struct tool *tool);

@@ -46,8 +46,8 @@ static void write_call(const struct json_tape *tape, uint32_t token, struct buff
 	buffer_append_char(out, '}');
 }
 
-/* Find the place in the manifest of a mistake at @pointer of the native object that was made of the
- * step at @token. */
+/* Find the place in the manifest of a mistake at @pointer of the native object made from the step
+ * at @token. */
 static uint32_t find_step_place(const struct json_tape *tape, uint32_t token, const char *pointer)
 {
 	uint32_t args = json_find(tape, token, "args");

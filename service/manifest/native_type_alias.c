@@ -6,7 +6,7 @@
 
 #include "util/array.h"
 
-/* The types that authors of manifests write from habit. No similar name would lead from there to
+/* The types written by authors of manifests from habit. No similarity of names leads from them to
  * ours. */
 static const struct {
 	const char *written;

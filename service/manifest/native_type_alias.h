@@ -5,6 +5,6 @@
 
 #include "json/reader.h"
 
-/* The type of a parameter (contract.md, Native) that is meant by the string at @token of @tape,
- * when that is a type as C or JSON Schema call it: "f64" for "double". NULL when there is none. */
+/* The type of a parameter (contract.md, Native) meant by the string at @token of @tape, a type's
+ * name in C or JSON Schema: "f64" for "double". NULL for other strings. */
 const char *native_type_alias(const struct json_tape *tape, uint32_t token);

@@ -9,8 +9,8 @@
 #include "json/writer.h"
 #include "util/cleanup.h"
 
-/* Append the interpreter of the environment in @below of the folder that @variable names; none when
- * it names nothing that holds everywhere. */
+/* Append the interpreter of the environment in @below of the folder in @variable; nothing unless
+ * the variable has an absolute path. */
 static void write_candidate(struct buffer *out, const char *variable, const char *below)
 {
 	const char *folder = getenv(variable);
@@ -34,7 +34,7 @@ static void write_candidates(struct buffer *out)
 	buffer_append_string(out, "\"python3\"]");
 }
 
-/* Append the one that the manifest names at @token, as an array. */
+/* Append the interpreter named by the manifest at @token, as an array. */
 static int write_given(const struct json_tape *tape, uint32_t token, const char *folder,
 	struct diagnostics *problems, struct buffer *out)
 {

@@ -7,15 +7,15 @@
 #include "util/buffer.h"
 #include "util/stamp.h"
 
-/* The reader that manifest.c and described.c share: a manifest and a description from a host are
- * read in the same way. */
+/* The reader of manifest.c and described.c: a manifest and a description from a host are read in
+ * the same way. */
 
 struct manifest_reader {
 	struct schema *shape;
 	struct schema_context *context;
 	uint32_t check_ms;             /* the time to check one example or default */
 	const atomic_bool *is_stopped; /* or NULL */
-	size_t tools_max;              /* tools that are taken from the list of a server */
+	size_t tools_max;              /* tools taken from the list of a server */
 	uint64_t most_ms;              /* the time to read the tools of a toolbox; 0: no bound */
 	uint64_t end_ns; /* the end of it, on the clock of this thread; 0: not begun */
 	struct json_tape tape;
@@ -25,8 +25,8 @@ struct manifest_reader {
 	char *library_dir;
 };
 
-/* Check the shape of the manifest that is in reader->tape. 0, MANIFEST_E_REFUSED with its
- * problems, or -ENOMEM. */
+/* Check the shape of the manifest in reader->tape. 0, MANIFEST_E_REFUSED with its problems, or
+ * -ENOMEM. */
 int manifest_check_shape(struct manifest_reader *reader, struct diagnostics *problems);
 
 /* Read the tool entries of the array @tools of @tape, whose shape is right, into @toolbox, which
@@ -34,7 +34,7 @@ int manifest_check_shape(struct manifest_reader *reader, struct diagnostics *pro
 int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *tape,
 	uint32_t tools, struct toolbox *toolbox, struct diagnostics *problems);
 
-/* Call @found with each tool of @toolbox that has the name of an earlier one, @before, until it
- * returns an error. Return that, -ENOMEM, or 0. */
+/* Call @found with each tool of @toolbox with the name of an earlier tool, @before, until @found
+ * returns an error. Return this error, -ENOMEM, or 0. */
 int manifest_each_twin(const struct toolbox *toolbox,
 	int (*found)(void *data, const struct tool *twin, const struct tool *before), void *data);

@@ -38,8 +38,8 @@ int manifest_scope_compile(const struct manifest_scope *scope, uint32_t token,
 	return *ret_text ? 0 : -ENOMEM;
 }
 
-/* Compile a schema of ours, which has parts of the author's in the way of @author's. Return 0,
- * -ENOMEM, or a positive status. */
+/* Compile a schema of ours, with parts of the author's, in the way of @author's. Return 0, -ENOMEM,
+ * or a positive status. */
 static int compile_usual(const char *text, const struct schema_options *author,
 	struct tool_schema *ret_schema, char **ret_text)
 {
@@ -63,7 +63,7 @@ static int compile_usual(const char *text, const struct schema_options *author,
 	return *ret_text ? 0 : -ENOMEM;
 }
 
-/* Read the output schema at @author (JSON_NONE: none), which is that of a part of the results. */
+/* Read the output schema at @author (JSON_NONE: none), a schema for a part of the results. */
 static int read_content_schema(
 	const struct manifest_scope *scope, uint32_t author, struct tool *tool)
 {

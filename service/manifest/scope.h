@@ -7,8 +7,8 @@
 #include "manifest/diagnose.h"
 #include "schema/schema.h"
 
-/* The state that the tool entries of one manifest share while they are read, and the part that
- * every kind of tool reads with it: schemas. */
+/* The shared state of the tool entries of one manifest under reading, and the part of reading
+ * common to all kinds of tools: schemas. */
 
 struct manifest_scope {
 	const struct json_tape *tape;
@@ -20,13 +20,13 @@ struct manifest_scope {
 	struct diagnostics *problems;
 };
 
-/* Compile the schema at @token in place, so that problems with it have their line, and store its
- * compact text in *ret_text; the caller owns both. A schema that cannot be compiled is a problem,
- * and both stay NULL. 0 or -ENOMEM. */
+/* Compile the schema at @token in place, so its problems have their lines, and store its compact
+ * text in *ret_text; the caller owns both. A wrong schema is a problem, and both stay NULL. 0 or
+ * -ENOMEM. */
 int manifest_scope_compile(const struct manifest_scope *scope, uint32_t token,
 	struct tool_schema *ret_schema, char **ret_text);
 
-/* Read the schemas of the tool entry at @object into @tool. One that is not given is replaced: the
+/* Read the schemas of the tool entry at @object into @tool. A missing schema is replaced: the
  * argument schema by an object without members, the output schema by @usual_output (JSON text of
  * ours). Mistakes are added to the problems. 0 or -ENOMEM. */
 int manifest_scope_read_schemas(const struct manifest_scope *scope, uint32_t object,

@@ -41,8 +41,7 @@ static int read_tool_name(const struct manifest_scope *scope, uint32_t object, s
 	return 0;
 }
 
-/* Read the limits of a call, and its risk. Cooldown and time are numbers that the shape has
- * bounded. */
+/* Read the limits of a call, and its risk. Cooldown and time are numbers bounded by the shape. */
 static void read_numbers(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
 {
 	const struct json_tape *tape = scope->tape;
@@ -90,7 +89,7 @@ static int read_triggers(const struct manifest_scope *scope, uint32_t object, st
 	return r;
 }
 
-/* Write the members that a definition has only when the manifest gives them. */
+/* Write the optional members of a definition, if given by the manifest. */
 static void write_extra(const struct manifest_scope *scope, uint32_t object,
 	const struct tool *tool, struct buffer *out)
 {
@@ -124,7 +123,7 @@ static int write_definition(const struct manifest_scope *scope, uint32_t object,
 	return tool->definition ? 0 : -ENOMEM;
 }
 
-/* One key describes how a tool is called: that of its toolbox's kind. */
+/* One key describes how a tool is called: the key of its toolbox's kind. */
 static void refuse_keys_of_others(const struct manifest_scope *scope, uint32_t object)
 {
 	const char *kind = kind_facts(scope->toolbox->package->kind)->name;
@@ -140,7 +139,7 @@ static void refuse_keys_of_others(const struct manifest_scope *scope, uint32_t o
 	}
 }
 
-/* Read the part that runs the tool, and the schemas of the tool, as its kind has them. */
+/* Read the part for running the tool, and its schemas, by its kind. */
 static int read_runner(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
 {
 	switch (scope->toolbox->package->kind) {

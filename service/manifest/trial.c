@@ -11,7 +11,7 @@
 #include "schema/describe.h"
 #include "util/cleanup.h"
 
-/* Report that @value of @tape, which is at @pointer of the manifest, cannot be passed. */
+/* Report that @value of @tape, at @pointer of the manifest, cannot be passed. */
 static int refuse_value(const struct manifest_scope *scope, const char *pointer, const char *what,
 	const char *expected, const struct json_tape *tape, uint32_t value)
 {
@@ -25,7 +25,7 @@ static int refuse_value(const struct manifest_scope *scope, const char *pointer,
 	return 0;
 }
 
-/* Report that the check of @what at @token could not be finished. 0. */
+/* Report the check of @what at @token as unfinished. 0. */
 static int refuse_check(const struct manifest_scope *scope, uint32_t token, const char *what)
 {
 	diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, token, "the %s %s", what,
@@ -55,7 +55,7 @@ static int check_schema(const struct manifest_scope *scope, const struct schema 
 	return 0;
 }
 
-/* The arguments at @arguments, which satisfy the schema. */
+/* Check whether the arguments at @arguments, which satisfy the schema, can be passed. */
 static int check_passing(
 	const struct manifest_scope *scope, uint32_t arguments, const struct tool *tool)
 {
@@ -182,7 +182,7 @@ static void warn_of_left_out(const struct manifest_scope *scope, uint32_t given,
 	}
 }
 
-/* Hold a given schema against a call without arguments, in which its defaults are passed. */
+/* Try a given schema with a call without arguments, so its defaults are passed. */
 static int check_empty(const struct manifest_scope *scope, uint32_t given, struct tool *tool)
 {
 	static const char nothing[] = "{}";
