@@ -70,8 +70,8 @@ DRAWN = re.compile(r"[─│┌└├┐┘┤┬┴┼▶◀▲▼→←]|\S {3
 def sentences(comment):
     line = 0
     comment = "\n".join("" if DRAWN.search(text) else text for text in comment.split("\n"))
-    for part in re.split(r"((?<=[.!?])\s+(?=[A-Z@`(])|\n\s*\n|\n\s*- )", comment):
-        if part.strip() not in ("", "-"):
+    for part in re.split(r"((?<=[.!?])\s+(?=[A-Z@`(])|\n\s*\n|\n\s*(?:- |\d+\. ))", comment):
+        if re.search(r"\w\w", part):
             yield line, " ".join(part.split())
         line += part.count("\n")
 

@@ -18,7 +18,7 @@
 
 #define SHELL "/bin/sh"
 
-/* The folders that are searched for programs when no environment has a PATH. */
+/* The folders searched for programs when no environment has a PATH. */
 #define PATH_DEFAULT "/usr/local/bin:/usr/bin:/bin"
 
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
@@ -46,7 +46,7 @@ static int refuse_command(struct reading *reading, uint32_t token, const char *e
 
 /* ── reading ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* The string at @token as a text that can be passed to a program. */
+/* The string at @token as a text for a program. */
 static int read_command_text(struct reading *reading, uint32_t token, char **ret_text)
 {
 	cleanup_free char *text = NULL;
@@ -159,7 +159,7 @@ static int read_success(struct reading *reading, uint32_t list)
 	return 0;
 }
 
-/* Read which arguments are scripts. Only the daemon writes that: a manifest has no such member. */
+/* Read which arguments are scripts. Only the daemon writes this member: a manifest has none. */
 static int read_scripts(struct reading *reading, uint32_t list)
 {
 	const struct json_tape *tape = reading->tape;
@@ -327,7 +327,7 @@ static void write_argv(const struct command *command, struct buffer *out)
 	buffer_append_char(out, ']');
 }
 
-/* Write the exit statuses that are no failure, unless 0 alone is one. */
+/* Write the exit statuses of success, unless only 0 means success. */
 static void write_success(const struct command_set *success, struct buffer *out)
 {
 	static const struct command_set usual = {{1}};
@@ -383,7 +383,7 @@ void command_write(
 
 /* ── templates ───────────────────────────────────────────────────────────────────────────────── */
 
-/* Read the placeholder that begins at @at. Return false if there is none. */
+/* Read the placeholder at @at. Return false without one. */
 static bool read_placeholder(const char *at, struct command_piece *ret_piece, size_t *ret_size)
 {
 	static const struct {
@@ -464,8 +464,7 @@ const char *command_refusal(const struct json_tape *tape, uint32_t value)
 	return NULL;
 }
 
-/* Return how the argument whose name is the string at @key is filled in; COMMAND_LITERAL: it is
- * not. */
+/* Return how the argument named by the string at @key is filled in; COMMAND_LITERAL: not at all. */
 static enum command_piece_kind find_use(
 	const struct command *command, const struct json_tape *tape, uint32_t key)
 {
@@ -534,7 +533,7 @@ static int try_program(const char *path)
 	return access(path, X_OK) < 0 ? -errno : 0;
 }
 
-/* The PATH that counts for the program. */
+/* The PATH for the program. */
 static const char *search_path(const char *environment)
 {
 	const char *path = getenv("PATH");

@@ -34,16 +34,16 @@ enum command_output {
 	COMMAND_TEXT,       /* stdout is the result's "output" */
 	COMMAND_JSON,       /* stdout is the result */
 	COMMAND_JSON_LINES, /* stdout is the elements of the result's "output" */
-	COMMAND_CONTENT,    /* stdout is the result, which is rich content */
+	COMMAND_CONTENT,    /* stdout is the result, rich content */
 };
 
-/* The longest value that is passed as text, and the longest element. Linux takes 128 KiB. */
+/* The longest value passed as text, and the longest element. Linux takes 128 KiB. */
 #define COMMAND_VALUE_BYTES_MAX (100u << 10)
 
-/* Elements of an argv, those of groups counted. */
+/* Elements of an argv, with the elements of groups. */
 #define COMMAND_ARGUMENTS_MAX 256
 
-/* Arguments of an argv that belong to its program. */
+/* Arguments of an argv as parts of its program. */
 #define COMMAND_SCRIPTS_MAX 4
 
 /* Exit statuses are less. */
@@ -75,7 +75,7 @@ struct command {
 	struct command_set
 		scripts; /* arguments that are scripts: programs, too; set by the daemon, at most
 				     * COMMAND_SCRIPTS_MAX */
-	struct command_set success; /* exit statuses that are no failure */
+	struct command_set success; /* exit statuses of success */
 	enum command_output output;
 	char *cwd;         /* its working folder */
 	char *environment; /* its own variables (util/environment.h); NULL: none */
@@ -98,13 +98,13 @@ int command_read(const struct json_tape *tape, uint32_t object, struct command *
 
 void command_deinit(struct command *command);
 
-/* Append to @environment (kept NUL-ended) the members of the object at @object that it does not
- * name yet. 0, COMMAND_E_MALFORMED with @ret_mistake filled, or -ENOMEM. */
+/* Append to @environment (kept NUL-ended) the members of the object at @object with new names. 0,
+ * COMMAND_E_MALFORMED with @ret_mistake filled, or -ENOMEM. */
 int command_read_environment(const struct json_tape *tape, uint32_t object,
 	struct buffer *environment, struct command_mistake *ret_mistake);
 
-/* Append the object that command_read() takes, with @name (its tool's) as a further member and
- * without the variables that @overridden (may be NULL) names, too. */
+/* Append the object for command_read(), with @name (its tool's) as a further member and without the
+ * variables named in @overridden (may be NULL), too. */
 void command_write(const struct command *command, const char *name, const char *overridden,
 	struct buffer *out);
 
@@ -115,7 +115,7 @@ enum command_piece_kind {
 	COMMAND_ELEMENT,   /* {name...}: one element of the argument at a time */
 };
 
-/* A stretch of a template: bytes that mean themselves, or the name of an argument. */
+/* A stretch of a template: literal bytes, or the name of an argument. */
 struct command_piece {
 	const char *text; /* into the template */
 	size_t size;
@@ -125,30 +125,30 @@ struct command_piece {
 /* Take the next piece at *template, and move *template after it. Return false at the end. */
 bool command_next_piece(const char **template, struct command_piece *ret_piece);
 
-/* Return the index after the last argument of the group that begins at @first. */
+/* Return the index after the last argument of the group at @first. */
 size_t command_group_end(const struct command *command, size_t first);
 
-/* Return whether an argument that has the value at @value, or none (JSON_NONE), is not given: null
- * is what callers send whose schema requires a member that is optional. */
+/* Return whether an argument with the value at @value, or without one (JSON_NONE), counts as
+ * absent: callers whose schema requires an optional member send null. */
 bool command_is_absent(const struct json_tape *tape, uint32_t value);
 
 /* Whether the value at @value can be passed as text: without U+0000, and not too long. NULL when it
  * can, else a constant text: "must …". */
 const char *command_refusal(const struct json_tape *tape, uint32_t value);
 
-/* Among the members of the object at @object, from the key @key on, find the first one that a
- * placeholder would fill in and that cannot be passed. Return its key, with the reason in
- * *ret_message; the end of the object when there is none. */
+/* Among the members of the object at @object, from the key @key on, find the first one with a
+ * placeholder and a value that cannot be passed. Return its key, with the reason in *ret_message;
+ * the end of the object without such a member. */
 uint32_t command_next_refused(const struct command *command, const struct json_tape *tape,
 	uint32_t object, uint32_t key, const char **ret_message);
 
 /* Append what an argument is as text: a string itself, anything else its compact JSON. */
 void command_write_value(const struct json_tape *tape, uint32_t value, struct buffer *out);
 
-/* Write the path of the file that the argument @index names: absolute, or from the working folder.
- * Return false when it has placeholders, or is too long. */
+/* Write the path of the file named by the argument @index: absolute, or from the working folder.
+ * Return false for a path with placeholders, or too long. */
 bool command_script_path(const struct command *command, size_t index, char ret_path[PATH_MAX]);
 
 /* Find the program: by its path, or in the PATH of its environment or else of this process. 0 with
- * its path, or the negative errno of the best candidate (-ENOENT: there is none). */
+ * its path, or the negative errno of the best candidate (-ENOENT: no candidate). */
 int command_find_program(const struct command *command, char ret_path[PATH_MAX]);

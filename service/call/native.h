@@ -72,11 +72,11 @@ enum native_errors {
 #define NATIVE_PARAMETERS_MAX 64
 #define NATIVE_RESULTS_MAX    (NATIVE_PARAMETERS_MAX + 1)
 
-/* The most bytes of a buffer that a manifest, or a caller by a parameter, can ask for. */
+/* The most bytes of a buffer on request of a manifest, or of a caller by a parameter. */
 #define NATIVE_CAPACITY_BYTES_MAX (64u << 20)
 #define NATIVE_ASKED_BYTES_MAX    (8u << 20)
 
-/* Values of an index of a parameter that mean none, and the return value. */
+/* Indexes in the place of a parameter's: none, and the return value. */
 #define NATIVE_NONE    (-1)
 #define NATIVE_RETURNS (-2)
 
@@ -84,8 +84,8 @@ enum native_errors {
 #define NATIVE_UNBOUNDED UINT64_MAX
 
 /*
- * A parameter; or what the function returns, which has no more than a name, a description, a type,
- * a schema, `nullable` and `length_of`.
+ * A parameter; or the return value, with no more than a name, a description, a type, a schema,
+ * `nullable` and `length_of`.
  *
  * A *buffer* is a str, bytes, json or array. Its length and capacity are counted in elements:
  * bytes, or numbers of an array; the NUL of a text counts to its capacity, not to its length.
@@ -103,11 +103,11 @@ struct native_parameter {
 	int length_of;     /* the buffer whose length this integer holds; or NATIVE_NONE */
 	int used_from;     /* the parameter that has the used length of a buffer; or
 	                    * NATIVE_NONE */
-	int capacity_from; /* the integer that has the capacity of a buffer; or NATIVE_NONE */
+	int capacity_from; /* the integer with the capacity of a buffer; or NATIVE_NONE */
 	uint64_t capacity; /* capacity of a buffer, unless an argument has another; 0: the size of
 	                    * the input */
-	uint64_t most;     /* the most elements that the lengths of a buffer can have */
-	uint64_t least_asked, most_asked; /* bounds of an integer that has capacities */
+	uint64_t most;     /* the most elements within the range of a buffer's lengths */
+	uint64_t least_asked, most_asked; /* bounds of an integer with capacities */
 };
 
 struct native_function {
@@ -115,7 +115,7 @@ struct native_function {
 	struct native_parameter *parameters;
 	size_t n_parameters;
 	struct native_parameter returns; /* name "result" unless given */
-	char *free_symbol; /* transfer "full": frees what was returned; NULL: transfer "none" */
+	char *free_symbol; /* transfer "full": frees the returned pointer; NULL: transfer "none" */
 	enum native_errors errors;
 	bool drops_returned; /* its value is no member of the result: `"name": null` */
 };
@@ -138,14 +138,14 @@ void native_write_argument_schema(const struct native_function *function, struct
 void native_write_output_schema(const struct native_function *function, struct buffer *out);
 
 /* Return whether a schema with the `type` @word ("integer") allows some value of the parameter, and
- * the type that it should have ("integer"; NULL: any). */
+ * the right type ("integer"; NULL: any). */
 bool native_allows_word(const struct native_parameter *parameter, const char *word, size_t size);
 const char *native_schema_word(const struct native_parameter *parameter);
 
-/* Append the function as the JSON object that native_function_read() takes. */
+/* Append the function as the JSON object for native_function_read(). */
 void native_write(const struct native_function *function, struct buffer *out);
 
-/* The arguments of a call: an object. A tape of NULL: none, only what is constant counts. */
+/* The arguments of a call: an object. A tape of NULL: no arguments, only constants count. */
 struct native_arguments {
 	const struct json_tape *tape;
 	uint32_t object;
@@ -153,22 +153,22 @@ struct native_arguments {
 
 /*
  * Whether the value at @value of @tape can be passed as parameter @at: of its type, an integer in
- * range (a schema leaves that open above 32 bits), a float that is finite at its width, text
- * without U+0000, base64, null only where nullable, no more than there is room for. 0;
- * NATIVE_E_REFUSED with words appended: "must be …"; or -ENOMEM.
+ * range (a schema leaves that open above 32 bits), a float finite at its width, text without
+ * U+0000, base64, null only where nullable, no more than there is room for. 0; NATIVE_E_REFUSED
+ * with words appended: "must be …"; or -ENOMEM.
  */
 int native_check_value(const struct native_function *function, size_t at,
 	const struct native_arguments *arguments, const struct json_tape *tape, uint32_t value,
 	struct buffer *words);
 
-/* An element of an array that cannot be passed. */
+/* An unpassable element of an array. */
 struct native_element {
 	uint32_t index;
 	const char *refusal; /* constant text: "must be …" */
 };
 
 /* Find the first element of the array at @value of @tape that cannot be passed as an element of
- * @parameter, which is an array. Return false when each of them can. */
+ * @parameter, an array. Return false when all elements can. */
 bool native_find_refused(const struct native_parameter *parameter, const struct json_tape *tape,
 	uint32_t value, struct native_element *ret_element);
 
@@ -193,7 +193,7 @@ static inline bool native_has_returned(const struct native_function *function)
 	return function->returns.type != NATIVE_VOID && !function->drops_returned;
 }
 
-/* List the parameters that callers pass, in order, or the results: the return value, then the
+/* List the parameters passed by callers, in order, or the results: the return value, then the
  * outputs. @ret_list has room for NATIVE_PARAMETERS_MAX (NATIVE_RESULTS_MAX). Return their
  * number. */
 size_t native_list_arguments(
@@ -211,7 +211,7 @@ bool native_is_text(enum native_type type);
 size_t native_type_bytes(enum native_type type);
 size_t native_element_bytes(const struct native_parameter *buffer);
 
-/* The largest number that an integer type holds. */
+/* The largest number of an integer type. */
 uint64_t native_integer_most(enum native_type type);
 
 /* "i64"; "inout"; "negative". */

@@ -15,7 +15,7 @@
  *   {"class": "net", "read": ["/srv/data"], "write": [], "unix": false}
  */
 
-/* From narrow to wide: a class allows all that the ones before it allow. */
+/* From narrow to wide: a class allows everything allowed by the classes before. */
 enum sandbox_class {
 	SANDBOX_COMPUTE,
 	SANDBOX_NET,
@@ -33,9 +33,8 @@ struct sandbox_paths {
 
 struct toolbox_sandbox {
 	enum sandbox_class class;
-	bool has_class; /* given, not the default */
-	struct sandbox_paths
-		read; /* files and folders that may be read, beside those of the class */
+	bool has_class;             /* given, not the default */
+	struct sandbox_paths read;  /* readable files and folders, beside the class's */
 	struct sandbox_paths write; /* the same, for writing and reading */
 	bool has_unix;              /* class net: unix sockets, too */
 	bool has_unix_given;
@@ -43,7 +42,7 @@ struct toolbox_sandbox {
 	                             * object */
 };
 
-/* The address space of hosts that load a library, unless `limits.memory_mb` has another. */
+/* The address space of hosts with a library, unless `limits.memory_mb` has another. */
 #define SANDBOX_MEMORY_MB 256
 
 /* Most paths in one list: each costs a descriptor and a rule at every start of a host. */
@@ -66,22 +65,21 @@ extern const char *const sandbox_class_names[];
 const char *sandbox_class_name(enum sandbox_class class);
 
 /*
- * Read the object at @token: its members replace those of @sandbox, except the ones that are null.
- * Paths are made absolute, a relative one from @folder (NULL: none may be relative). 0,
- * SANDBOX_E_MALFORMED with @ret_mistake filled, or -ENOMEM; @sandbox is the caller's to deinit in
- * any case.
+ * Read the object at @token: its members, unless null, replace the members of @sandbox. Paths are
+ * made absolute, a relative one from @folder (NULL: none may be relative). 0, SANDBOX_E_MALFORMED
+ * with @ret_mistake filled, or -ENOMEM; @sandbox is the caller's to deinit in any case.
  */
 int toolbox_sandbox_read(const struct json_tape *tape, uint32_t token, const char *folder,
 	struct toolbox_sandbox *sandbox, struct sandbox_mistake *ret_mistake);
 
-/* Replace the members of @sandbox by those that @by has (has_class, is_given, has_unix_given).
- * Return 0 or -ENOMEM. */
+/* Replace the members of @sandbox by the given members of @by (has_class, is_given,
+ * has_unix_given). Return 0 or -ENOMEM. */
 int toolbox_sandbox_override(struct toolbox_sandbox *sandbox, const struct toolbox_sandbox *by);
 
 /* Write the object. */
 void toolbox_sandbox_write(const struct toolbox_sandbox *sandbox, struct buffer *out);
 
-/* An order of sandboxes: 0 for two that allow the same. */
+/* An order of sandboxes: 0 for two of equal permissions. */
 int toolbox_sandbox_compare(
 	const struct toolbox_sandbox *left, const struct toolbox_sandbox *right);
 

@@ -32,8 +32,7 @@ static void *run_thread(void *data)
 	const struct aside *aside = data;
 	const uint64_t one = 1;
 
-	/* In Linux, the niceness is that of the thread. Without it the work is done all the
-	 * same. */
+	/* In Linux, the niceness is the thread's. Without it the work is done all the same. */
 	setpriority(PRIO_PROCESS, 0, ASIDE_NICE);
 	aside->run(aside->data);
 	/* The first write to an eventfd always succeeds. */

@@ -22,18 +22,18 @@
  *                         │
  *                loop_child_forget ──▶ forgotten ──ends──▶ reaped, freed
  *
- * Where the kernel (or valgrind 3.19) has no pidfd_open, SIGCHLD reports that some child has ended,
- * and on_sigchld() asks each of them. Signals of one kind merge, so one never means one certain
+ * Where the kernel (or valgrind 3.19) has no pidfd_open, SIGCHLD reports the end of some child, and
+ * on_sigchld() asks each child. Signals of one kind merge, so a signal never means one certain
  * child.
  *
- * Orphans, which loop_adopt() lets become children, are not watched: SIGCHLD makes the loop look at
- * the list of all children.
+ * Orphans, made children by loop_adopt(), are not watched: SIGCHLD makes the loop look at the list
+ * of all children.
  *
- *   a child ends ──SIGCHLD──▶ each child that is not watched ──┬─ has ended  ─▶ reaped
- *                                                              └─ a leftover ─▶ killed
+ *   a child ends ──SIGCHLD──▶ each unwatched child ──┬─ has ended  ─▶ reaped
+ *                                                    └─ a leftover ─▶ killed
  *
- * The kernel moves the children of a process that ends to us before it sends its SIGCHLD. So each
- * leftover that is killed shows those that it leaves.
+ * The kernel moves the children of an ending process to us before it sends the SIGCHLD. So each
+ * killed leftover shows its own leftovers.
  */
 
 /* Looks at the leftovers when the loop is freed, one each millisecond. */
@@ -59,7 +59,7 @@ static void unlink_child(struct loop_child *child)
 		*link = child->next;
 }
 
-/* Free a child that is on no list. */
+/* Free a child on no list. */
 static void free_child(struct loop_child *child)
 {
 	loop_source_free(child->source);
@@ -105,8 +105,7 @@ struct judgement {
 	int n_leftovers;
 };
 
-/* Kill the child if it is a leftover, and reap it if it has ended. Until then no other process can
- * have its pid. */
+/* Kill a leftover, and reap an ended child. Until then no other process can have its pid. */
 static void judge_child(void *data, pid_t pid)
 {
 	struct judgement *judgement = data;
@@ -120,7 +119,7 @@ static void judge_child(void *data, pid_t pid)
 	waitpid(pid, NULL, WNOHANG);
 }
 
-/* Judge the children that are not watched. Return the number of leftovers. */
+/* Judge the unwatched children. Return the number of leftovers. */
 static int judge_children(const struct loop *loop)
 {
 	struct judgement judgement = {.loop = loop};
@@ -169,7 +168,7 @@ static int watch_child(struct loop_child *child)
 	return errno == ENOSYS ? watch_signal(child->loop) : -errno;
 }
 
-/* Kill the leftovers that are there, and those that they leave. */
+/* Kill the present leftovers, and their leftovers. */
 static void end_leftovers(struct loop *loop)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
@@ -234,7 +233,7 @@ void loop_child_forget(struct loop_child *child)
 
 int loop_adopt(struct loop *loop, bool (*is_leftover)(pid_t pid))
 {
-	/* A parent that ignores SIGCHLD gets none. */
+	/* A parent ignoring SIGCHLD gets none. */
 	if (signal(SIGCHLD, SIG_DFL) == SIG_ERR || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		return -errno;
 	check(is_leftover && !loop->is_leftover);

@@ -9,8 +9,8 @@
 
 #include "loop/loop.h"
 
-/* The struct that the files of this folder share. Outside of it, only tests that let time pass
- * include this header. */
+/* The struct shared by the files of this folder. Outside of it, only tests with a clock of their
+ * own include this header. */
 
 /* Events taken from the kernel at once. */
 #define LOOP_BATCH_EVENTS 64
@@ -22,11 +22,11 @@ struct loop_source {
 	void *data;
 };
 
-/* A binary heap by due time, in a 1-based array with room for every timer that was initialised. */
+/* A binary heap by due time, in a 1-based array with room for every initialised timer. */
 struct timer_heap {
 	struct loop_timer **slots;
 	uint32_t count;    /* armed timers: slots[1] to slots[count] */
-	uint32_t reserved; /* timers that were initialised */
+	uint32_t reserved; /* initialised timers */
 	uint32_t capacity; /* slots allocated, the unused slots[0] included */
 	int fd;            /* timerfd */
 	uint64_t alarm_ns; /* when it fires; 0: never */
@@ -50,12 +50,11 @@ struct loop {
 	bool is_timed_out;
 	struct epoll_event batch[LOOP_BATCH_EVENTS];
 	uint32_t n_sources;
-	int batch_count; /* events of the batch that is being served; freeing a source clears its
-	                  * own */
+	int batch_count; /* events of the batch under way; freeing a source clears its own */
 	struct timer_heap timers;
 	struct signal_table signals;
 	struct list tasks;              /* to be done before the loop waits */
-	struct loop_child *children;    /* the children that have not been reaped */
+	struct loop_child *children;    /* the unreaped children */
 	bool (*is_leftover)(pid_t pid); /* argument of loop_adopt(), or NULL */
 	/* Free the signals and children with the loop; NULL until there was one. */
 	void (*close_signals)(struct loop *loop);

@@ -16,7 +16,7 @@
 
 /*
  * The loop itself: sources and timers in one epoll set. A context of libwebsockets, if there is
- * one, serves it as a raw file.
+ * one, serves the set as a raw file.
  *
  *                                         epoll_wait(…, -1) ─┬─▶ sources ─┬─ timerfd ─▶ timers
  *   poll() in lws_service ─▶ RAW_RX_FILE ─▶ epoll_wait(…, 0) ┘            └─ …
@@ -34,12 +34,12 @@
  *                          ▼ yes
  *                        function(data, events)
  *
- * A callback may free a source that has an event later in the same batch. The set forgets the
+ * A callback may free a source with an event later in the same batch. The set forgets the
  * descriptor at once, but the batch was already fetched: loop_source_free() therefore looks through
  * the batch and clears the event.
  *
- * An event that does not fit in the batch is not lost: all sources are level-triggered, so the set
- * stays readable and the next poll() returns at once.
+ * An event beyond the batch is not lost: all sources are level-triggered, so the set stays readable
+ * and the next poll() returns at once.
  */
 
 static int control(struct loop_source *source, int operation, uint32_t events)
@@ -87,8 +87,8 @@ void loop_source_free(struct loop_source *source)
 	free(source);
 }
 
-/* Fetch one batch of events from the epoll set, which may take @timeout_ms (-1: any time), and call
- * the functions of their sources. 0 or a negative errno. */
+/* Fetch one batch of events from the epoll set, within @timeout_ms (-1: any time), and call the
+ * functions of their sources. 0 or a negative errno. */
 static int serve_batch(struct loop *loop, int timeout_ms)
 {
 	int count = epoll_wait(loop->epoll_fd, loop->batch, LOOP_BATCH_EVENTS, timeout_ms);
@@ -110,7 +110,7 @@ static int serve_batch(struct loop *loop, int timeout_ms)
 /* ── timers ──────────────────────────────────────────────────────────────────────────────────── */
 
 /*
- * Timers: a binary heap, and one timerfd that is set for its top.
+ * Timers: a binary heap, and one timerfd set for its top.
  *
  *             1  ← due first; the timerfd is set for it, or for something earlier
  *           ╱   ╲
@@ -118,9 +118,9 @@ static int serve_batch(struct loop *loop, int timeout_ms)
  *         ╱ ╲   ╱ ╲
  *        4   5 6   7        each timer knows its position, so disarming needs no search
  *
- * Most timers are deadlines that are disarmed long before they are due. So disarming leaves the
- * timerfd alone: it may fire once with nothing due, and is then set for the new top. A daemon that
- * answers thousands of calls makes no system call for their deadlines.
+ * Most timers are deadlines disarmed long before they are due. So disarming leaves the timerfd
+ * alone: it may fire once with nothing due, and is then set for the new top. A daemon that answers
+ * thousands of calls makes no system call for their deadlines.
  *
  * libwebsockets has timers too; in 4.1.6 each of them spins for the last fraction of a millisecond.
  */
@@ -205,8 +205,8 @@ static void extract_timer(struct timer_heap *heap, struct loop_timer *timer)
 		sift_down(heap, last, position);
 }
 
-/* Call the timers that are due. A timer that arms itself with no delay during this walk is called
- * after the descriptors, in the next one. */
+/* Call the due timers. A timer that arms itself without delay during this walk is called after the
+ * descriptors, in the next walk. */
 static void on_alarm(void *data, uint32_t events)
 {
 	struct timer_heap *heap = data;
@@ -332,14 +332,14 @@ static void run_tasks(struct loop *loop)
 /* Bytes of one read for libwebsockets; sizes from 4 kB to 256 kB differ by less than 15%. */
 #define LOOP_SERVICE_BUFFER_BYTES (64u << 10)
 
-/* The most descriptors that it serves. */
+/* The most descriptors it serves. */
 #define LOOP_LWS_FDS_MAX 4096
 
 #define LWS_LOG_LEVELS (LLL_ERR | LLL_WARN)
 
 static struct log_rate lws_log_rate;
 
-/* A line of libwebsockets' own log, which ends in a line feed. Peers can provoke such lines, so
+/* A line of libwebsockets' own log, with a line feed at its end. Peers can provoke such lines, so
  * their rate is limited. */
 static void log_lws_line(int level, const char *line)
 {
@@ -365,7 +365,7 @@ static const struct lws_protocols loop_protocols[] = {
 	{0},
 };
 
-/* The context has no vhost of its own: each layer adds the one that it needs. */
+/* The context has no vhost of its own: each layer adds the vhost it needs. */
 static struct lws_context *create_context(struct loop *loop)
 {
 	struct lws_context_creation_info info = {
@@ -380,7 +380,7 @@ static struct lws_context *create_context(struct loop *loop)
 	return lws_create_context(&info);
 }
 
-/* Let libwebsockets serve the epoll set, as a file that it only reads (a raw file loses write
+/* Let libwebsockets serve the epoll set, as a file for reading only (a raw file loses write
  * requests in 4.1.6). */
 static int adopt_epoll(struct loop *loop, struct lws_context *context)
 {
@@ -512,7 +512,7 @@ static int serve(struct loop *loop)
 	return loop->is_stopped ? 0 : -ETIME;
 }
 
-/* libwebsockets 4.1.6 logs each socket that comes with bytes as an error ("calling service"). */
+/* libwebsockets 4.1.6 logs each socket with bytes read before as an error ("calling service"). */
 void loop_adopt_socket(struct lws_vhost *vhost, int fd, const char *bytes, size_t size)
 {
 	lws_set_log_level(0, log_lws_line);

@@ -17,16 +17,16 @@
  *                        ├─ one signalfd              (loop_add_signal)
  *                        └─ pidfds                    (loop_child)
  *
- * A layer that serves websockets gives the loop a context of libwebsockets (loop_lws), in which it
- * waits then:
+ * A layer for websockets gives the loop a context of libwebsockets (loop_lws), in which it waits
+ * then:
  *
  *        lws_service (poll)
  *          ├─ clients of the embedded bus               (service/bus)
  *          └─ the epoll set, adopted as a raw file
  *
  * libwebsockets sees a single read-only descriptor of ours; everything else has plain epoll
- * semantics. That avoids its busy-waiting timers and its lost write requests (both fixed only
- * after 4.1.6), and is the fastest layout measured.
+ * semantics. This layout avoids busy-waiting timers and lost write requests of libwebsockets (both
+ * fixed only after 4.1.6), and is the fastest measured.
  *
  * Callbacks run on the loop, one at a time, and may free any source, timer or child, their own too.
  */
@@ -39,22 +39,22 @@ struct lws_context;
 int loop_new(struct loop **ret_loop);
 
 /* Free the loop and close the connections of its context. The caller has freed all sources and
- * timers before. Children that still run are not watched any more. Takes NULL. */
+ * timers before. Running children are not watched any more. Takes NULL. */
 void loop_free(struct loop *loop);
 
-/* Serve until loop_stop() or, unless @timeout_ms is negative, until that time has passed. 0 when
- * stopped, -ETIME when the time ran out, another negative errno when the loop itself failed. */
+/* Serve until loop_stop() or, unless @timeout_ms is negative, for so long. 0 when stopped, -ETIME
+ * when the time ran out, another negative errno when the loop itself failed. */
 int loop_run(struct loop *loop, int timeout_ms);
 
-/* Make loop_run() return 0 after the callbacks that are due now. */
+/* Make loop_run() return 0 after the callbacks due now. */
 void loop_stop(struct loop *loop);
 
-/* From now on until loop_free(), do not block on stderr: lines of the log that it does not take
- * wait in memory. When too many wait, the log drops lines and reports that (util/log,
+/* From now on until loop_free(), do not block on stderr: log lines not taken by stderr wait in
+ * memory. When too many wait, the log drops lines and reports their number (util/log,
  * log_defer). */
 void loop_serve_log(struct loop *loop);
 
-/* Return the libwebsockets context, which the loop creates the first time, and owns. NULL when
+/* Return the libwebsockets context, created by the loop the first time, and owned by it. NULL when
  * memory is short. */
 struct lws_context *loop_lws(struct loop *loop);
 
@@ -64,12 +64,11 @@ struct lws_context *loop_lws(struct loop *loop);
 
 struct lws_vhost;
 
-/* Let @vhost serve the socket @fd, as if it had read the @size bytes at @bytes from it already.
- * libwebsockets handles those bytes before this returns, and closes a socket that it does not
- * take. */
+/* Let @vhost serve the socket @fd, as if the @size bytes at @bytes had been read there already.
+ * libwebsockets handles the bytes before this returns, and closes a refused socket. */
 void loop_adopt_socket(struct lws_vhost *vhost, int fd, const char *bytes, size_t size);
 
-/* A callback of a descriptor. @events: the events that epoll reported (EPOLLIN, EPOLLHUP, …). */
+/* A callback of a descriptor. @events: the events reported by epoll (EPOLLIN, EPOLLHUP, …). */
 typedef void (*loop_fd_function)(void *data, uint32_t events);
 
 /* Watch @fd for @events (level-triggered) and create a source, which the caller frees with
@@ -85,7 +84,7 @@ void loop_source_free(struct loop_source *source);
 
 typedef void (*loop_timer_function)(void *data);
 
-/* A one-shot timer, embedded in the struct that it serves. Its fields belong to loop/loop.c. */
+/* A one-shot timer, embedded in its owner. Its fields belong to loop/loop.c. */
 struct loop_timer {
 	struct loop *loop;
 	loop_timer_function function;
@@ -94,19 +93,19 @@ struct loop_timer {
 	uint32_t position; /* in the heap, from 1; 0: not armed */
 };
 
-/* Prepare a timer that calls @function with @data, and reserve its room in the heap, so that arming
- * cannot fail. 0 or -ENOMEM. */
+/* Prepare a timer to call @function with @data, and reserve its room in the heap, so arming cannot
+ * fail. 0 or -ENOMEM. */
 int loop_timer_init(
 	struct loop_timer *timer, struct loop *loop, loop_timer_function function, void *data);
 
 /* Disarm the timer and release its room. Takes a zeroed timer. */
 void loop_timer_deinit(struct loop_timer *timer);
 
-/* Call the timer's function once, not earlier than @delay_ms from now (0: after the descriptors
- * that are ready). This replaces an earlier call of loop_timer_arm(). */
+/* Call the timer's function once, not earlier than @delay_ms from now (0: after the ready
+ * descriptors). This replaces an earlier call of loop_timer_arm(). */
 void loop_timer_arm(struct loop_timer *timer, uint64_t delay_ms);
 
-/* Cancel the call. A timer that is not armed stays so. */
+/* Cancel the call. A disarmed timer stays so. */
 void loop_timer_disarm(struct loop_timer *timer);
 
 /* Return whether a call is pending. */
@@ -117,8 +116,8 @@ static inline bool loop_timer_is_armed(const struct loop_timer *timer)
 
 typedef void (*loop_task_function)(void *data);
 
-/* Work that is done once before the loop waits again, embedded in the struct that it serves: many
- * causes in one turn make one piece of work of it. Its fields belong to loop/loop.c. */
+/* Work done once before the loop waits again, embedded in its owner: many causes in one turn make a
+ * single piece of work. Its fields belong to loop/loop.c. */
 struct loop_task {
 	struct list link;
 	struct loop *loop;
@@ -126,25 +125,25 @@ struct loop_task {
 	void *data;
 };
 
-/* Prepare a task that calls @function with @data. */
+/* Prepare a task to call @function with @data. */
 void loop_task_init(
 	struct loop_task *task, struct loop *loop, loop_task_function function, void *data);
 
-/* Call the task's function once, when the callbacks that are due now are done. The function does
- * not post its own task. */
+/* Call the task's function once, after the callbacks due now. The function does not post its own
+ * task. */
 void loop_task_post(struct loop_task *task);
 
-/* Cancel the call. A task that is not posted, or zeroed, stays so. */
+/* Cancel the call. An unposted or zeroed task stays so. */
 void loop_task_cancel(struct loop_task *task);
 
 typedef void (*loop_signal_function)(void *data, int signal);
 
-/* Block @signal for the process and call @function for each one that arrives. The code that spawns
- * a child has to unblock it there. 0, -EEXIST for a signal that was taken before, -EINVAL for a
- * number that is no signal, or another negative errno. */
+/* Block @signal for the process and call @function for each arrival. Code that spawns a child has
+ * to unblock the signal there. 0, -EEXIST for a signal taken before, -EINVAL for another number, or
+ * another negative errno. */
 int loop_add_signal(struct loop *loop, int signal, loop_signal_function function, void *data);
 
-/* A callback of a child that ended, with the @status of waitpid(2). The child is reaped and its
+/* A callback of an ended child, with the @status of waitpid(2). The child is reaped and its
  * loop_child freed before the call. */
 typedef void (*loop_child_function)(void *data, int status);
 
@@ -153,16 +152,16 @@ typedef void (*loop_child_function)(void *data, int status);
 int loop_add_child(struct loop *loop, pid_t pid, loop_child_function function, void *data,
 	struct loop_child **ret_child);
 
-/* Send @signal to the child, never to a process that got its pid later. 0 or a negative errno. */
+/* Send @signal to the child, never to a later process with its pid. 0 or a negative errno. */
 int loop_child_signal(struct loop_child *child, int signal);
 
 /* Do not call the child's function when it ends; the loop still reaps and frees it. Takes NULL. */
 void loop_child_forget(struct loop_child *child);
 
 /* Become the parent of every descendant whose parent ends (PR_SET_CHILD_SUBREAPER). The first
- * thread of the process calls this. From now on until loop_free() each child that is not watched is
- * reaped when it ends, and killed if @is_leftover returns true. loop_free() waits until the last
- * leftovers have ended, up to 100 ms. 0 or a negative errno. */
+ * thread of the process calls this. From now on until loop_free() each unwatched child is reaped at
+ * its end, and killed if @is_leftover returns true. loop_free() waits until the last leftovers have
+ * ended, up to 100 ms. 0 or a negative errno. */
 int loop_adopt(struct loop *loop, bool (*is_leftover)(pid_t pid));
 
 CLEANUP_DEFINE(loop, struct loop *, loop_free)

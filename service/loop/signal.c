@@ -26,8 +26,7 @@ static void on_signal(void *data, uint32_t events)
 	}
 }
 
-/* The signals that were taken stay blocked: a late SIGTERM must not end a process that cleans
- * up. */
+/* The taken signals stay blocked: a late SIGTERM must not end a process in its cleanup. */
 static void close_signals(struct loop *loop)
 {
 	loop_source_free(loop->signals.source);

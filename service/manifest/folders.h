@@ -5,9 +5,8 @@
 #include <stddef.h>
 
 /*
- * The registration folders (toolbox.d), low to high: a file in a higher folder replaces a file of
- * the same name in a lower folder; a link to /dev/null masks it (contract.md, Registration
- * folders).
+ * The registration folders (toolbox.d), low to high: a file in a higher folder replaces its
+ * namesake in a lower folder; a link to /dev/null masks it (contract.md, Registration folders).
  */
 
 struct folders_entry {

@@ -23,7 +23,7 @@ bool field_is_token(const char *text);
 bool field_is_host(const char *text);
 
 /* Read the digits of @text, which must be its only bytes (RFC 9110 §8.6: a list of equal lengths is
- * refused here). A number beyond SIZE_MAX becomes SIZE_MAX. Return whether it was a number. */
+ * refused here). A number beyond SIZE_MAX becomes SIZE_MAX. Return whether @text was a number. */
 bool field_read_length(const char *text, size_t *ret_length);
 
 /* Move *at and *end together past the spaces and tabs at both ends of the text between them (RFC

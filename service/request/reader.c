@@ -8,10 +8,10 @@
 #include "request/field.h"
 #include "util/text.h"
 
-/* The first bytes of head that are kept for the next request on a connection. */
+/* The first bytes of head, kept for the next request on a connection. */
 #define HEAD_KEPT_BYTES 4096
 
-/* The most digits of the size of a chunk that do not count as a header. */
+/* The most digits of the size of a chunk not counted as a header. */
 #define CHUNK_DIGITS 8
 
 /* No field was found. Offset 0 of the head is an empty text. */
@@ -327,7 +327,7 @@ static void take_trailer(struct http_reader *reader, char *line)
 
 /* ── lines ───────────────────────────────────────────────────────────────────────────────────── */
 
-/* Judge the whole line @text, which is NUL-terminated in the head. */
+/* Judge the whole line @text, NUL-terminated in the head. */
 static void take_head_line(struct http_reader *reader, char *text)
 {
 	bool is_empty = !*text;
@@ -415,7 +415,7 @@ static size_t take_run(struct http_reader *reader, const char *bytes, size_t siz
 	return taken;
 }
 
-/* Refuse a byte of a line for which there is no room. */
+/* Refuse a byte of a line without room. */
 static void refuse_byte(struct http_reader *reader)
 {
 	bool is_first = reader->state == HTTP_REQUEST_LINE;
@@ -430,7 +430,7 @@ static void refuse_byte(struct http_reader *reader)
 		refuse_request(reader, 431, "The headers of the request are too large.");
 }
 
-/* Take a byte that take_run() has left. */
+/* Take a byte left by take_run(). */
 static void take_line_byte(struct http_reader *reader, char c)
 {
 	if (reader->has_cr && c != '\n')

@@ -7,20 +7,18 @@
 #include "util/buffer.h"
 
 /*
- * The reader of one request of HTTP/1.1 or 1.0 (RFC 9112), for bytes that anybody on the internet
- * may send.
+ * The reader of one request of HTTP/1.1 or 1.0 (RFC 9112), for bytes from anybody on the internet.
  *
  *   REQUEST_LINE ─▶ FIELDS ─┬─ no body ────────────────────────────────▶ DONE
  *                           ├─ Content-Length ─▶ SIZED ────────────────▶ DONE
  *                           └─ chunked ─▶ CHUNK_SIZE ⇄ CHUNK ─▶ TRAILERS ─▶ DONE
  *        any rule broken ─▶ REFUSED, with the status and the reason for a response
  *
- * The outcome is a function of the bytes, and of the room that the caller has for a body: it does
- * not depend on the pieces that they come in. The reader refuses every request that two readers
- * could understand differently: a line that does not end in CR LF, a folded line, white space
- * before a colon, a second Host or Content-Length, a length beside a transfer coding, a transfer
- * coding in HTTP/1.0, and a version other than HTTP/1.1 and 1.0. A request of HTTP/1.0 may lack
- * Host.
+ * The outcome is a function of the bytes, and of the caller's room for a body: it does not depend
+ * on the pieces of their arrival. The reader refuses every request with two possible readings: a
+ * line without CR LF at its end, a folded line, white space before a colon, a second Host or
+ * Content-Length, a length beside a transfer coding, a transfer coding in HTTP/1.0, and a version
+ * other than HTTP/1.1 and 1.0. A request of HTTP/1.0 may lack Host.
  */
 
 struct http_limits {
@@ -54,8 +52,8 @@ struct http_reader {
 	struct http_limits limits;
 	enum http_state state;
 	struct buffer head; /* the lines so far, each NUL-terminated */
-	size_t line;        /* start of the line that is read now */
-	bool has_cr;        /* the last byte was the CR that ends a line */
+	size_t line;        /* start of the present line */
+	bool has_cr;        /* the last byte was the CR at the end of a line */
 	bool has_empty;     /* an empty line came before the request line */
 	bool is_old;        /* the version is HTTP/1.0 */
 	size_t used;        /* bytes that count towards limits.header_bytes */
@@ -64,9 +62,8 @@ struct http_reader {
 	size_t host;   /* the value of Host, or the authority of an absolute target; "": neither */
 	struct http_field fields[HTTP_FIELDS_MAX];
 	unsigned int n_fields;
-	size_t left; /* bytes of the body or chunk that are still to come */
-	/* the bytes that the body may have now; the caller may set it before each
-	 * http_reader_feed() */
+	size_t left; /* missing bytes of the body or chunk */
+	/* the room for the body now; the caller may set it before each http_reader_feed() */
 	size_t room;
 	struct buffer body;
 	unsigned int status; /* after a refusal: the status code of the response */
@@ -79,9 +76,9 @@ void http_reader_begin(struct http_reader *reader, const struct http_limits *lim
 /* Free the memory of @reader, which may be zeroed. */
 void http_reader_deinit(struct http_reader *reader);
 
-/* Read on. A body that is announced to be larger than the room, or is, is refused with 503 before
- * it is kept. Return how many of the @size bytes belong to the request: all, until the state is
- * HTTP_DONE or HTTP_REFUSED. */
+/* Read on. A body larger than the room, announced or real, is refused with 503 before it is kept.
+ * Return how many of the @size bytes belong to the request: all, until the state is HTTP_DONE or
+ * HTTP_REFUSED. */
 size_t http_reader_feed(struct http_reader *reader, const char *bytes, size_t size);
 
 /* Return whether the request is complete or refused. */
@@ -90,7 +87,7 @@ static inline bool http_reader_is_over(const struct http_reader *reader)
 	return reader->state == HTTP_DONE || reader->state == HTTP_REFUSED;
 }
 
-/* The parts of a request that is done. The texts live as long as the reader. */
+/* The parts of a complete request. The texts live as long as the reader. */
 static inline const char *http_method(const struct http_reader *reader)
 {
 	return reader->head.data + reader->method;
@@ -106,8 +103,8 @@ static inline const char *http_host(const struct http_reader *reader)
 	return reader->head.data + reader->host;
 }
 
-/* Return the value of the field @name (in any case), or NULL. @ret_count (may be NULL): how many
- * fields have that name; the value is that of the first. */
+/* Return the value of the field @name (in any case), or NULL. @ret_count (may be NULL): the number
+ * of fields with this name; the value is the first field's. */
 const char *http_field(const struct http_reader *reader, const char *name, unsigned int *ret_count);
 
 /* Return the value of the last field @name (in any case) before the field *@at, and set *@at to it;

@@ -4,8 +4,8 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 
-/* RFC 9110 §15 and RFC 6585 §4 and §5; 499 is nginx's. The code is that of an error that HTTP
- * itself has. The first one is used for a number that is not here. */
+/* RFC 9110 §15 and RFC 6585 §4 and §5; 499 is nginx's. The code names an error of HTTP itself. The
+ * first entry is used for a number missing here. */
 static const struct status {
 	unsigned int number;
 	const char *phrase;

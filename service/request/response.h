@@ -4,8 +4,8 @@
 #include "util/buffer.h"
 
 /*
- * The response to an HTTP request that is refused: a small JSON object, after which the connection
- * is closed.
+ * The response to a refused HTTP request: a small JSON object, after which the connection is
+ * closed.
  *
  *   {"error":"The request has no usable token.","code":"unauthorized"}
  */
@@ -19,7 +19,7 @@ struct http_refusal {
 /* Return the reason phrase of @status (RFC 9110 §15). */
 const char *http_status_phrase(unsigned int status);
 
-/* Return the code of an error that HTTP itself has: that of a status from 400 on, or NULL. */
+/* Return the code of an error of HTTP itself: the code for a status from 400 on, or NULL. */
 const char *http_status_code(unsigned int status);
 
 /* Append the response for @refusal to @out. */

@@ -21,11 +21,11 @@
 struct runner;
 struct worker;
 
-/* One call; embedded in the record that its owner keeps of it. */
+/* One call; embedded in its owner's record. */
 struct runner_call {
 	struct list link;      /* in the queue, while the call waits */
 	struct runner *runner; /* set by runner_submit() */
-	struct worker *worker; /* the one that has the call, or NULL */
+	struct worker *worker; /* the worker with the call, or NULL */
 	bool is_taken;         /* from runner_submit() to the owner's done() */
 	bool is_ahead;         /* the call waits, and the worker has it already */
 	uint64_t id;           /* chosen by the owner, not 0, unique while the call is in flight */
@@ -34,10 +34,11 @@ struct runner_call {
 	uint64_t left_ms;    /* the rest of its time, while the clock does not run */
 	uint64_t most_ms;    /* its progress begins the deadline anew, up to this time since it was
 				  submitted; 0: it does not. Set by the owner */
-	uint64_t timeout_ms; /* the deadline that begins anew */
+	uint64_t timeout_ms; /* the deadline, begun anew by progress */
 	struct loop_timer clock; /* the deadline, while the clock runs */
 	struct buffer arguments; /* JSON text, while the call waits */
-	struct buffer caller;    /* JSON text, of kinds that ask who calls; set by the owner */
+	struct buffer caller;    /* JSON text, for kinds that ask for the caller; set by the
+	                          * owner */
 	uint64_t submitted_ns;
 };
 

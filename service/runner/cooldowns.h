@@ -15,8 +15,8 @@ struct cooldowns {
 int cooldowns_init(struct cooldowns *cooldowns, const struct package *package);
 void cooldowns_deinit(struct cooldowns *cooldowns);
 
-/* Note that a run of the tool with the index @tool, which has a cooldown, has ended now. */
+/* Note the end of a run of the tool with the index @tool, which has a cooldown. */
 void cooldowns_note_end(struct cooldowns *cooldowns, uint32_t tool);
 
-/* Return the seconds until @tool, which has a cooldown, may run again; 0: it may run now. */
+/* Return the seconds until @tool, a tool with a cooldown, may run again; 0: now. */
 double cooldowns_left_s(const struct cooldowns *cooldowns, const struct tool *tool);

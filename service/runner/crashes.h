@@ -9,7 +9,7 @@
  * whether there were too many (contract.md, Processes). The caller passes the time, in ms.
  */
 
-/* The most crashes that crash_limit may count. */
+/* The most crashes counted by crash_limit. */
 #define CRASHES_MAX 100
 
 #define CRASHES_BACKOFF_FIRST_MS 50

@@ -27,11 +27,11 @@
 
 #define REASON_BYTES 512
 
-/* So long after the runner logged that no host can be started, it logs that again. */
+/* The time between two log lines of the runner about hosts that cannot be started. */
 #define NO_START_AGAIN_MS UINT64_C(60000)
 
-/* The arguments of a call that is sent ahead. Larger ones gain nothing, and could be more than a
- * socket takes. */
+/* The most arguments of a call sent ahead. Larger ones gain nothing, and might not fit into a
+ * socket. */
 #define AHEAD_BYTES_MAX 4096
 
 struct runner {
@@ -43,23 +43,23 @@ struct runner {
 	struct worker **workers;
 	uint32_t n_workers;
 	struct worker_counts counts;
-	uint32_t capacity;   /* the calls that one of them runs at a time */
-	uint32_t n_running;  /* the calls that run */
+	uint32_t capacity;   /* the calls of one worker at a time */
+	uint32_t n_running;  /* the running calls */
 	struct list waiting; /* calls, first come first served */
 	uint32_t n_waiting;
-	bool clocks_are_stopped; /* the clocks of the calls that wait do not run */
-	bool runs_alone;         /* the call that runs is not parallel */
+	bool clocks_are_stopped; /* the clocks of the waiting calls do not run */
+	bool runs_alone;         /* the running call is not parallel */
 	bool is_quarantined;
 	bool is_retired;
 	struct loop_timer restart; /* armed: no worker is started before */
 	struct loop_timer rest;    /* no calls: when to dismiss the workers, or to be drained */
 	struct crashes crashes;
-	uint32_t n_lost; /* workers that crashed, and in whose place none has started yet */
+	uint32_t n_lost; /* crashed workers without a replacement so far */
 	struct cooldowns cooldowns;
 	struct debt debt;
 	char reason[REASON_BYTES]; /* the text of runner_reason() */
 	struct log_rate troubles;  /* limits the log: a caller can provoke them */
-	uint64_t no_start_ms;      /* when it was last logged that no host can be started */
+	uint64_t no_start_ms;      /* last log line about hosts that cannot be started */
 	struct tool_statistics statistics;
 	struct output_tail output;     /* the last lines of its hosts */
 	enum runner_state noted_state; /* the state of runner_state() when it was noted last */
@@ -90,7 +90,7 @@ static struct worker *find_worker(const struct runner *runner, enum worker_state
 	return NULL;
 }
 
-/* Return a worker that can take a call, the one with the fewest, or NULL. */
+/* Return a worker with room for a call, and the fewest calls, or NULL. */
 static struct worker *find_ready(const struct runner *runner)
 {
 	struct worker *least = find_worker(runner, WORKER_IDLE);
@@ -142,7 +142,7 @@ static void set_clock(struct runner_call *call, bool runs)
 	loop_timer_disarm(&call->clock);
 }
 
-/* Append @call, which has left_ms to go. */
+/* Append @call, with left_ms to go. */
 static void push_call(struct runner *runner, struct runner_call *call)
 {
 	list_append(&runner->waiting, &call->link);
@@ -160,7 +160,7 @@ static void remove_call(struct runner *runner, struct runner_call *call)
 		set_clock(call, true);
 }
 
-/* Stop the clocks of the calls that wait as long as they only wait for the first worker. */
+/* Stop the clocks of the waiting calls as long as they only wait for the first worker. */
 static void set_clocks(struct runner *runner)
 {
 	bool stopped = count_loaded(runner) == 0 && count_starting(runner) > 0;
@@ -174,7 +174,7 @@ static void set_clocks(struct runner *runner)
 
 /* ── ends ────────────────────────────────────────────────────────────────────────────────────── */
 
-/* Report the end of @call, which is neither in the queue nor in a worker any more. */
+/* Report the end of @call, now in neither the queue nor a worker. */
 static void end_call(
 	struct runner *runner, struct runner_call *call, const struct call_result *result)
 {
@@ -184,7 +184,7 @@ static void end_call(
 	runner->handler.done(runner->data, call, result);
 }
 
-/* Note that the run of @call is over: its tool cools down, and others may run. */
+/* Note the end of the run of @call: its tool cools down, and other calls may run. */
 static void note_run_end(struct runner *runner, const struct runner_call *call)
 {
 	check(runner->n_running > 0);
@@ -194,7 +194,7 @@ static void note_run_end(struct runner *runner, const struct runner_call *call)
 		cooldowns_note_end(&runner->cooldowns, call->tool);
 }
 
-/* End @call, which waits. */
+/* End the waiting @call. */
 static void end_waiting_call(
 	struct runner *runner, struct runner_call *call, const struct call_result *result)
 {
@@ -204,7 +204,7 @@ static void end_waiting_call(
 	end_call(runner, call, result);
 }
 
-/* End @call, which runs. */
+/* End the running @call. */
 static void end_running_call(
 	struct runner *runner, struct runner_call *call, const struct call_result *result)
 {
@@ -219,7 +219,7 @@ static struct call_result unavailable(const char *reason)
 		.outcome = CALL_UNAVAILABLE, .text = reason, .size = strlen(reason)};
 }
 
-/* End all calls that wait, as unavailable for @reason. */
+/* End all waiting calls, as unavailable for @reason. */
 static void end_waiting(struct runner *runner, const char *reason)
 {
 	struct call_result result = unavailable(reason);
@@ -249,7 +249,7 @@ static void log_trouble(struct runner *runner, const char *text)
 		&runner->troubles, LOG_LEVEL_WARNING, "Toolbox %s: %s", runner->package->id, text);
 }
 
-/* Log that no host can be started; again every minute as long as the reason stays the same. */
+/* Log a failure to start hosts; again every minute as long as the reason stays the same. */
 static void log_no_start(struct runner *runner, int error)
 {
 	uint64_t now_ms = clock_now_ms();
@@ -278,9 +278,9 @@ static void start_worker(struct runner *runner, struct worker *worker, enum runn
 		end_waiting(runner, runner->reason);
 }
 
-/* Let a call that an idle worker has not taken wait. A worker that died unnoticed costs no call an
- * error: ended() follows and starts the next one. One that carries calls may take it later: ready()
- * follows. */
+/* Let a call not taken by an idle worker wait. A worker that died unnoticed costs no call an error:
+ * ended() follows and starts the next worker. A worker that carries calls may take the call later:
+ * ready() follows. */
 static void note_run_failed(struct runner *runner, int error)
 {
 	log_debug("%s: the host takes no call: %s", runner->package->id, strerror(-error));
@@ -301,12 +301,12 @@ static void note_run_failed(struct runner *runner, int error)
  *            is_ahead                 the worker has these already
  *   worker   3 runs
  *
- * A call that was sent cannot be taken back. If it is cancelled after that, the worker is gone when
- * it begins the call, and the next worker gets the calls after it. By then the host may have run
- * some of them, and runs them again. That does no harm to tools that only read, so no others are
- * sent ahead. Nor is any call where several workers share the queue: another worker may be free
- * first. Only calls of native tools are sent ahead: hosts of the other kinds receive the time that
- * is left, which counts from the turn of the call.
+ * A sent call cannot be taken back. If it is cancelled afterwards, the worker is gone when it
+ * begins the call, and the next worker gets the calls after it. By then the host may have run some
+ * of them, and runs them again. This does no harm to tools that only read, so only they are sent
+ * ahead. Nor is any call where several workers share the queue: another worker may be free first.
+ * Only calls of native tools are sent ahead: hosts of the other kinds receive the remaining time,
+ * counted from the turn of the call.
  */
 static bool may_go_ahead(const struct runner *runner, const struct runner_call *call)
 {
@@ -346,7 +346,7 @@ static enum runner_start next_start(struct runner *runner)
 								 : RUNNER_START_CALL;
 }
 
-/* Return how many workers should be starting for the calls that wait, or that share a worker. */
+/* Return how many workers should be starting for calls in wait, or sharing a worker. */
 static uint32_t count_wanted(const struct runner *runner)
 {
 	uint32_t n_wanted = (runner->n_waiting + runner->capacity - 1) / runner->capacity;
@@ -374,7 +374,7 @@ static void start_workers(struct runner *runner)
 	}
 }
 
-/* Return whether a call of @tool may run beside those that run now. */
+/* Return whether a call of @tool may run beside the calls running now. */
 static bool may_run(const struct runner *runner, uint32_t tool)
 {
 	if (runner->n_running == 0)
@@ -403,7 +403,7 @@ static bool is_cooling(const struct runner *runner, const struct runner_call *ca
 	return !call->is_check && runner_cooldown_s(runner, runner->package->tools[call->tool]) > 0;
 }
 
-/* Run the calls that may run now, first come first served, and have workers for the others. */
+/* Run the calls allowed to run now, first come first served, and have workers for the others. */
 static void run_waiting(struct runner *runner)
 {
 	static const struct call_result cooling = {.outcome = CALL_COOLING};
@@ -417,7 +417,7 @@ static void run_waiting(struct runner *runner)
 
 		if (!may_run(runner, call->tool))
 			break;
-		/* The call came before the run ended from which its tool now cools down. */
+		/* The call came before the end of the run from which its tool now cools down. */
 		if (is_cooling(runner, call))
 			end_waiting_call(runner, call, &cooling);
 		else if (!tool_program_is_current(runner->package->tools[call->tool]))
@@ -494,7 +494,7 @@ static void call_is_done(void *data, struct worker *worker, struct runner_call *
 	const struct call_result *result)
 {
 	struct runner *runner = data;
-	/* One that carries other calls ends by itself. */
+	/* A worker with other calls ends by itself. */
 	bool is_gone = worker_state(worker) == WORKER_GONE && runner->capacity == 1;
 
 	note_run_end(runner, call);
@@ -509,7 +509,7 @@ static void call_is_done(void *data, struct worker *worker, struct runner_call *
 	}
 }
 
-/* Begin the deadline of @call, which runs, anew. */
+/* Begin the deadline of the running @call anew. */
 static void renew_clock(struct runner_call *call)
 {
 	uint64_t passed_ms = (clock_now_ns() - call->submitted_ns) / NS_PER_MS;
@@ -605,7 +605,7 @@ static void worker_has_ended(void *data, struct worker *worker, const struct hos
 	if (is_too_often) {
 		quarantine(runner);
 	} else {
-		/* A toolbox that cannot be loaded will not load later; one that crashed may. */
+		/* A toolbox that cannot be loaded will not load later; a crashed toolbox may. */
 		if (will_not_load(exit) && count_loaded(runner) == 0)
 			end_waiting(runner, runner->reason);
 		loop_timer_arm(&runner->restart, crashes_next_delay_ms(&runner->crashes));
@@ -726,7 +726,7 @@ void runner_call_deinit(struct runner_call *call)
 	buffer_deinit(&call->caller);
 }
 
-/* Start a worker from the loop, so that done() never comes before runner_submit() returns. */
+/* Start a worker from the loop: done() never comes before runner_submit() returns. */
 static void start_soon(struct runner *runner)
 {
 	if (!loop_timer_is_armed(&runner->restart) && count_starting(runner) == 0 &&

@@ -17,7 +17,7 @@
 #include "util/debt.h"
 
 /*
- * The runner of one package, with all its toolboxes: its queue, deadlines and workers.
+ * The runner of one package with all its toolboxes: queue, deadlines and workers.
  *
  *                 call                  ready                  idle_s over
  *      IDLE ─────────────▶ STARTING ──────────▶ READY ─────────────────────▶ IDLE
@@ -29,20 +29,20 @@
  *
  *   a call:   waiting ──▶ running ──▶ done     exactly once, whatever happens
  *
- * There are up to `workers` workers (runner/worker.h), each with a host process that runs one call,
- * or carries several. The runner starts another one when all others are busy. A tool with
- * `"parallel": false` waits until no other call runs, and runs alone; calls never overtake each
- * other. A single worker is sent some of the waiting calls ahead of their turn if that does no harm
- * (see runner.c); everywhere else they count as waiting.
+ * There are up to `workers` workers (runner/worker.h), each with a host process for one call, or
+ * several. The runner starts another one when all others are busy. A tool with `"parallel": false`
+ * waits until no other call runs, and runs alone; calls never overtake each other. A single worker
+ * is sent some of the waiting calls ahead of their turn if this does no harm (see runner.c);
+ * everywhere else they count as waiting.
  *
- * A worker that is no longer needed (idle_s over, the runner retired, the daemon stops) ends its
- * toolbox in order while everything else goes on (host/reaper.h); one that runs a call is killed.
+ * A worker no longer needed (idle_s over, the runner retired, the daemon stops) ends its toolbox in
+ * order while everything else goes on (host/reaper.h); with a running call, it is killed.
  *
  * The clock of a call counts waiting and running, except while the first worker starts. Each report
- * of progress of a call with most_ms begins its deadline anew, up to that time in all. The runner
- * kills the host of a call that runs over its deadline or is cancelled: there is no other way to
- * stop a C function. Only a host that carries calls ends one and goes on. After a crash it starts a
- * worker again at once, then after 50 ms doubling to 5 s (runner/crashes.h).
+ * of progress of a call with most_ms begins its deadline anew, up to most_ms in all. The runner
+ * kills the host of a call over its deadline, or cancelled: there is no other way to stop a C
+ * function. Only a host that carries calls ends a single call and goes on. After a crash it starts
+ * a worker again at once, then after 50 ms doubling to 5 s (runner/crashes.h).
  */
 struct runner;
 
@@ -65,25 +65,26 @@ struct runner_options {
 
 /* The reason for a host to start. */
 enum runner_start {
-	RUNNER_START_CALL,     /* there is none, and a call waits */
+	RUNNER_START_CALL,     /* there is no worker, and a call waits */
 	RUNNER_START_LOAD,     /* all are busy, and a call waits */
-	RUNNER_START_CRASH,    /* in the place of one that crashed */
+	RUNNER_START_CRASH,    /* in the place of a crashed worker */
 	RUNNER_START_PRESTART, /* before the first call */
 	RUNNER_STARTS,
 };
 
 /* The events of a runner. They may not free it, except drained(). */
 struct runner_handler {
-	/* @call is over and its owner's again. Called once for each call that was taken. */
+	/* @call is over and its owner's again. Called once for each taken call. */
 	void (*done)(void *data, struct runner_call *call, const struct call_result *result);
 
-	/* @call, which runs, reports its progress: a JSON object that is not checked further. */
+	/* The running @call reports its progress: a JSON object, not checked further. */
 	void (*progressed)(void *data, struct runner_call *call, const struct json_tape *progress);
 
-	/* The package of @runner, which is not retired, is not as its hosts were given it any more. */
+	/* The package of @runner, which is not retired, differs by now from the state given to its
+	 * hosts. */
 	void (*stale)(void *data, struct runner *runner);
 
-	/* @host, of a kind that has the bus, sent something to it (host/host.h); @host is gone. */
+	/* @host, of a kind with the bus, sent something to the bus (host/host.h); @host is gone. */
 	void (*bus_message)(void *data, struct runner *runner, struct host *host,
 		const struct json_tape *object, const char *text, size_t size);
 	void (*host_gone)(void *data, const struct host *host);
@@ -96,7 +97,7 @@ struct runner_handler {
 	void (*drained)(void *data, struct runner *runner);
 };
 
-/* Make a runner for @package, of which it takes a reference. @handler is copied. Returns 0 or
+/* Make a runner for @package, with a reference of its own. @handler is copied. Returns 0 or
  * -ENOMEM. */
 int runner_new(struct loop *loop, struct package *package, const struct runner_options *options,
 	const struct runner_handler *handler, void *data, struct runner **ret_runner);
@@ -133,12 +134,11 @@ void runner_cancel(struct runner *runner, struct runner_call *call);
 /* End all calls that are in the runner, as unavailable for @reason. */
 void runner_end_all(struct runner *runner, const char *reason);
 
-/* Announce that no further calls are submitted: drained() follows once the runner is empty and its
- * hosts have ended. Called at most once. */
+/* Announce the end of submissions: drained() follows once the runner is empty and its hosts have
+ * ended. Called at most once. */
 void runner_retire(struct runner *runner);
 
-/* Dismiss the workers that have nothing to do; and return whether all that were dismissed have
- * ended. */
+/* Dismiss the workers without a call; and return whether all dismissed workers have ended. */
 void runner_dismiss_idle(struct runner *runner);
 bool runner_has_reaped_all(const struct runner *runner);
 
@@ -161,7 +161,7 @@ const char *runner_reason(const struct runner *runner);
 /* Return the number of host processes now. */
 unsigned int runner_n_hosts(const struct runner *runner);
 
-/* Return the number of calls that wait, that run, and of all that are in the runner. */
+/* Return the number of calls waiting, running, and in the runner. */
 uint32_t runner_n_waiting(const struct runner *runner);
 uint32_t runner_n_running(const struct runner *runner);
 uint32_t runner_n_calls(const struct runner *runner);
@@ -173,15 +173,15 @@ double runner_cooldown_s(const struct runner *runner, const struct tool *tool);
  * runner charges it. */
 struct debt *runner_debt(struct runner *runner);
 
-/* Return the last lines that its hosts have printed. */
+/* Return the last lines printed by its hosts. */
 const struct output_tail *runner_output(const struct runner *runner);
 
 /* Return since when the runner is in its state: a time of stamp_now_ns(). */
 int64_t runner_state_since_ns(const struct runner *runner);
 
-/* Count a call of @tool, which is one of the runner's package, when it is answered: one that was
- * refused with the error @code before it could run; one that took @duration_us. Its owner does
- * that. @code: constant text, or NULL when there was no error; @text of @size bytes explains it. */
+/* Count a call of @tool, a tool of the runner's package, at its answer: a call refused with the
+ * error @code before its run; a call of @duration_us. The owner of the call does so. @code:
+ * constant text, or NULL without an error; @text of @size bytes explains it. */
 void runner_count_refused(struct runner *runner, const struct tool *tool, const char *code);
 void runner_count(struct runner *runner, const struct tool *tool, uint64_t duration_us,
 	const char *code, const char *text, size_t size);

@@ -19,7 +19,7 @@
 
 /* A failure, as statistics keep it. */
 struct statistics_failure {
-	const char *code;                    /* constant text; NULL: there was none */
+	const char *code;                    /* constant text; NULL: no error */
 	int64_t at_ns;                       /* stamp_now_ns() */
 	char text[STATISTICS_FAILURE_BYTES]; /* UTF-8; "" for none */
 };
@@ -27,7 +27,7 @@ struct statistics_failure {
 /* Figures of one tool, or the sum of several. */
 struct statistics {
 	uint64_t calls;  /* answered, including refused ones */
-	uint64_t errors; /* calls that ended with an error */
+	uint64_t errors; /* failed calls */
 	struct histogram durations_us;
 	struct statistics_failure last_failure;
 };
@@ -42,7 +42,8 @@ struct tool_statistics {
 int tool_statistics_init(struct tool_statistics *statistics, const struct package *package);
 void tool_statistics_deinit(struct tool_statistics *statistics);
 
-/* Make the figures of the tool with the index @tool, which has none. NULL without memory. */
+/* Make the figures of the tool with the index @tool, a tool without figures. NULL without
+ * memory. */
 struct statistics *tool_statistics_make(struct tool_statistics *statistics, uint32_t tool);
 
 /* Return the figures of the tool with the index @tool, to be counted in. NULL without memory: the

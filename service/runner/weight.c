@@ -12,7 +12,7 @@ bool weight_look(struct weight *weight, uint64_t used_ns)
 	weight->recent_ns = recent_ns;
 	if (counted_ns < judged_ns)
 		return false;
-	/* One more: the call that runs may be about to end. */
+	/* One more: the running call may be about to end. */
 	is_heavy = weight->is_loading || counted_ns / (weight->n_answers + 1u) >= WEIGHT_ANSWER_NS;
 	weight->begin_ns = used_ns;
 	weight->n_answers = 0;

@@ -12,11 +12,11 @@
 #include "util/log.h"
 
 /*
- * A worker that is a host process: it runs one call at a time and reads those that were sent ahead
- * from its socket as soon as the first one is done.
+ * A worker with a host process: it runs one call at a time and reads the calls sent ahead from its
+ * socket as soon as the first call is done.
  *
  *   calls[0]   runs
- *   calls[1…]  are in the socket, in the order in which they will run; NULL: cancelled since
+ *   calls[1…]  are in the socket, in the order of their runs; NULL: cancelled since
  *
  * Nothing can be taken out of the socket. When the host begins a call that was cancelled, the
  * worker is gone.
@@ -46,7 +46,7 @@ struct worker {
 	unsigned int n_calls;
 	uint64_t progress_ms; /* when the window began in which n_progress events came */
 	uint32_t n_progress;
-	struct reaper reaper;        /* hosts that were dismissed */
+	struct reaper reaper;        /* dismissed hosts */
 	struct runner_call *calls[]; /* HOST_CALLS_MAX or HOST_CARRIED_MAX */
 };
 
@@ -62,7 +62,7 @@ enum worker_state worker_state(const struct worker *worker)
 	return worker->state;
 }
 
-/* Change the state, the only place where that is done, and the counts with it. */
+/* Change the state, only here, and the counts with it. */
 static void worker_move(struct worker *worker, enum worker_state to)
 {
 	uint32_t *n = worker->counts->n;
@@ -78,7 +78,7 @@ static void worker_move(struct worker *worker, enum worker_state to)
 	check(to != WORKER_SHARED || (worker->carries && worker->n_calls > 0));
 }
 
-/* Move to the state for the calls that the worker carries. */
+/* Move to the state for the number of carried calls. */
 static void note_carried(struct worker *worker)
 {
 	enum worker_state state = WORKER_SHARED;
@@ -94,13 +94,13 @@ static void note_carried(struct worker *worker)
 /* ── the weight of its host ──────────────────────────────────────────────────────────────────── */
 
 /*
- * A host that may start programs yields from its start on: a call of it takes milliseconds, and its
+ * A host that may start programs yields from its start on: calls take milliseconds, and the host's
  * clock lacks the time of programs. Any other begins with the priority of the daemon, and yields
- * when it is heavy. Once a host was heavy, or was not ended in order, all that start later yield:
- * else those that are started again and again would take the processors.
+ * when heavy. Once a host was heavy, or not ended in order, all later hosts yield: else hosts
+ * started again and again would take the processors.
  */
 
-/* Begin to look at the host, unless that goes on. */
+/* Begin to look at the host, unless begun before. */
 static void watch_weight(struct worker *worker)
 {
 	uint64_t used_ns;
@@ -125,7 +125,7 @@ static void look_at_weight(void *data)
 				  "yields from now on",
 				worker->package->id);
 		worker->counts->yield = true;
-		/* Each time: a thread that begins just now is not seen. */
+		/* Each time: a thread begun just now is not seen. */
 		host_yield(worker->host);
 	}
 	if (worker->n_calls > 0 || worker->state == WORKER_STARTING ||
@@ -152,7 +152,7 @@ unsigned int worker_capacity(const struct package *package)
 	return kind_facts(package->kind)->carries_calls ? HOST_CARRIED_MAX : 1;
 }
 
-/* Take the first call off the worker; those that were sent ahead move up. */
+/* Take the first call off the worker; the calls sent ahead move up. */
 static struct runner_call *shift_call(struct worker *worker)
 {
 	struct runner_call *call = worker->calls[0];
@@ -163,7 +163,7 @@ static struct runner_call *shift_call(struct worker *worker)
 	return call;
 }
 
-/* Return the place of the call @id, which a worker that carries several runs. */
+/* Return the place of the call @id among several carried calls. */
 static unsigned int find_carried(const struct worker *worker, uint64_t id)
 {
 	unsigned int at = 0;
@@ -182,7 +182,7 @@ static struct runner_call *take_carried(struct worker *worker, uint64_t id)
 
 	worker->calls[at] = worker->calls[--worker->n_calls];
 	call->worker = NULL;
-	/* The host of one that is gone ends. */
+	/* When a worker is gone, its host ends. */
 	if (worker->state != WORKER_GONE)
 		note_carried(worker);
 	return call;
@@ -194,7 +194,7 @@ struct runner_call *worker_take_lost(struct worker *worker)
 	return worker->n_calls > 0 ? shift_call(worker) : NULL;
 }
 
-/* Forget what was sent ahead: those calls wait like the others. */
+/* Forget the calls sent ahead: they wait like the others. */
 static void forget_ahead(struct worker *worker)
 {
 	unsigned int n_running = worker->state == WORKER_RUNNING ? 1 : 0;
@@ -209,7 +209,7 @@ static void forget_ahead(struct worker *worker)
 	}
 }
 
-/* Append @call to those that the host has. */
+/* Append @call to the host's calls. */
 static int send_call(
 	struct worker *worker, struct runner_call *call, const char *arguments, size_t size)
 {
@@ -267,7 +267,7 @@ int worker_send_ahead(struct worker *worker, struct runner_call *call)
 	return r;
 }
 
-/* Take @call off the host, which carries several. */
+/* Take @call off the host, one of several calls. */
 static void cancel_carried(struct worker *worker, struct runner_call *call, bool is_late)
 {
 	take_carried(worker, call->id);
@@ -334,7 +334,7 @@ static void host_has_answered(void *data, uint64_t id, const struct host_answer 
 		.refused = answer->refused,
 	};
 
-	/* service/host has checked that the answer is one of the call that it runs. */
+	/* service/host has checked that the answer belongs to the running call. */
 	if (worker->carries) {
 		call = take_carried(worker, id);
 	} else {
@@ -347,8 +347,8 @@ static void host_has_answered(void *data, uint64_t id, const struct host_answer 
 	worker->handler.done(worker->data, worker, call, &result);
 }
 
-/* A tenth of that is more than a person can read; a host that reports more has to wait, so that it
- * costs the daemon next to nothing. One that carries calls may report at the pace of each
+/* A tenth of this is more than a person can read; a host with more reports has to wait, and so
+ * costs the daemon next to nothing. A host that carries calls may report at the pace of each
  * (util/pace.h). */
 static void bound_progress(struct worker *worker)
 {
@@ -449,7 +449,7 @@ int worker_start(struct worker *worker)
 	return 0;
 }
 
-/* Take the host, if there is one, off the worker, which is free then. */
+/* Take the host, if there is one, off the worker; then the worker is free. */
 static struct host *take_host(struct worker *worker)
 {
 	struct host *host = take_ptr(worker->host);

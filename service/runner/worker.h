@@ -13,8 +13,8 @@
 #include "util/cleanup.h"
 
 /*
- * A worker runs calls for a package. This is the seam between the schedule of a runner, which is
- * the same for every kind of package, and the one that does the work.
+ * A worker runs calls for a package. This is the seam between the schedule of a runner, the same
+ * for every kind of package, and the host at work.
  *
  *   runner.c   start, run, send ahead, cancel, dismiss, drop   worker.c        a host process
  *              ──────────────────────────────────────────────▶         ──────▶ (host/host.h)
@@ -30,23 +30,23 @@
  *       │                 ▼             ▼           ▼           ▼
  *       └──────────────── ended, or dropped; from IDLE also dismissed
  *
- * A worker that carries several calls is SHARED while it runs some and has room for more, and
- * RUNNING when it has no room. Other workers are never SHARED.
+ * A worker for several calls is SHARED while it runs some and has room for more, and RUNNING
+ * without room. Other workers are never SHARED.
  *
- * The runner owns the queue, deadlines, cooldowns, crash counts, back-off and statistics. It passes
- * every call to a worker together with the time that is left of it, and ends it there by
- * worker_cancel(). All functions name the call that they are about, so a worker may have several.
+ * The runner owns the queue, deadlines, cooldowns, crash counts, back-off and statistics. The
+ * runner passes every call to a worker together with its remaining time, and ends the call there by
+ * worker_cancel(). All functions name their call, so a worker may have several.
  *
  * Three things belong to the host process, the only implementation so far: struct worker_options;
  * the struct host that bus_message() and host_gone() pass on; and the reasons in struct host_exit.
- * A host that runs one call at a time can only be cancelled by killing the process.
+ * A call in a host for one call at a time can only be cancelled by killing the process.
  */
 
 enum worker_state {
-	WORKER_FREE,     /* nothing is there that could run a call */
+	WORKER_FREE,     /* there is no process for a call */
 	WORKER_STARTING, /* it loads its package */
 	WORKER_IDLE,     /* it can take a call */
-	WORKER_RUNNING,  /* it runs a call, or takes no more than those that it carries */
+	WORKER_RUNNING,  /* it runs a call, or is full */
 	WORKER_SHARED,   /* it runs calls, and can take another */
 	WORKER_GONE,     /* it takes no more calls; ended() follows, or the runner drops it */
 };
@@ -74,8 +74,8 @@ static inline enum worker_state worker_state_move(enum worker_state from, enum w
 /* The workers of one runner, counted by state. */
 struct worker_counts {
 	uint32_t n[WORKER_N_STATES];
-	bool yield; /* a host was heavy (runner/weight.h), or was not ended in order: those that start from now on
-		       yield to the daemon */
+	bool yield; /* a host was heavy (runner/weight.h), or was not ended in order: all later
+	             * hosts yield to the daemon */
 };
 
 /* How to start a host process. */
@@ -83,30 +83,30 @@ struct worker_options {
 	const char *host_program; /* path of toolbox-host; borrowed, as long as the worker lives */
 	size_t output_max;        /* bytes of an answer */
 	uint32_t values_max;      /* values of an answer; 0: not bounded */
-	size_t stderr_max;        /* bytes of stderr that are logged per call */
+	size_t stderr_max;        /* logged bytes of stderr per call */
 	struct output_tail *tail; /* borrowed; for the last lines of stderr */
 	uint64_t start_timeout_ms;
 };
 
 /* The events of a worker. */
 struct worker_handler {
-	/* A start has succeeded: the worker is idle. Or it has room for a call again, which it had
-	 * not because its host has not read what was sent. */
+	/* A start has succeeded: the worker is idle. Or the worker has room for a call again, after
+	 * its host has read the sent bytes. */
 	void (*ready)(void *data);
 
-	/* @call is over: it has a result, failed or reported an error, and no longer belongs to
-	 * @worker, which can take another. It is gone instead if it now runs a call that was sent
+	/* @call is over: the call has a result, failed or reported an error, and no longer belongs
+	 * to @worker, which can take another. The worker is gone instead if its next call was sent
 	 * ahead and cancelled since. */
 	void (*done)(void *data, struct worker *worker, struct runner_call *call,
 		const struct call_result *result);
 
-	/* @call, which runs, reports its progress: a JSON object that is not checked further. */
+	/* The running @call reports its progress: a JSON object, not checked further. */
 	void (*progressed)(void *data, struct runner_call *call, const struct json_tape *progress);
 
 	/* The package is not as its host was given it any more (see host/host.h). */
 	void (*stale)(void *data);
 
-	/* @host, of a kind that has the bus, sent something to it (see host/host.h); @host is
+	/* @host, of a kind with the bus, sent something to the bus (see host/host.h); @host is
 	 * gone. */
 	void (*bus_message)(void *data, struct host *host, const struct json_tape *object,
 		const char *text, size_t size);
@@ -116,7 +116,7 @@ struct worker_handler {
 	 * off it by worker_take_lost(). */
 	void (*ended)(void *data, struct worker *worker, const struct host_exit *exit);
 
-	/* A host that was dismissed has ended. */
+	/* A dismissed host has ended. */
 	void (*reaped)(void *data, const struct host_exit *exit);
 };
 
@@ -131,39 +131,40 @@ void worker_free(struct worker *worker);
 
 enum worker_state worker_state(const struct worker *worker);
 
-/* Return the last fault that its host has reported since @since_ns, or NULL (host/host.h). */
+/* Return the last fault reported by its host since @since_ns, or NULL (host/host.h). */
 const char *worker_note(const struct worker *worker, uint64_t since_ns);
 
-/* Return the number of calls that the worker has. */
+/* Return the number of calls of the worker. */
 unsigned int worker_n_calls(const struct worker *worker);
 
-/* Return the number of calls that a worker of @package runs at a time. */
+/* Return the number of calls of a worker of @package at a time. */
 unsigned int worker_capacity(const struct package *package);
 
 /* Start a free worker: ready() or ended() follows. Returns 0, or a negative errno; then the worker
  * is still free and no event follows. */
 int worker_start(struct worker *worker);
 
-/* Let a worker that can take a call run @call with the JSON text @arguments: done() or ended()
+/* Let a worker with room for a call run @call with the JSON text @arguments: done() or ended()
  * follows. @arguments is not used if the call was sent ahead. Returns 0, or a negative errno; then
- * the call has not begun and still is the caller's: after -EPIPE the worker is gone; after -EBUSY
- * one that carries calls takes no more, until ready(); after any other error it is free. */
+ * the call has not begun and still is the caller's: after -EPIPE the worker is gone; after -EBUSY a
+ * worker that carries calls takes no more, until ready(); after any other error the worker is
+ * free. */
 int worker_run(struct worker *worker, struct runner_call *call, const char *arguments, size_t size);
 
-/* Send @call, which waits, to a running worker before its turn: once its turn comes, worker_run()
- * sends nothing more. Calls that are sent ahead must be run in that order. Returns 0, or a negative
- * errno; then nothing was sent. */
+/* Send the waiting @call to a running worker before its turn: once the turn comes, worker_run()
+ * sends nothing more. Calls sent ahead must be run in this order. Returns 0, or a negative errno;
+ * then nothing was sent. */
 int worker_send_ahead(struct worker *worker, struct runner_call *call);
 
 /* Take @call, which runs or was sent ahead, off the worker: no event follows for it. Cancelling a
- * call that runs drops the worker, unless it carries several. @is_late: the deadline has passed. */
+ * running call drops the worker, unless it carries several. @is_late: the deadline has passed. */
 void worker_cancel(struct worker *worker, struct runner_call *call, bool is_late);
 
-/* Return a call that the worker runs, or NULL. */
+/* Return a running call of the worker, or NULL. */
 struct runner_call *worker_running(const struct worker *worker);
 
-/* Take a call off the worker, which has ended while it ran the call. Returns NULL if there is none.
- * Only for the handler's ended(). */
+/* Take a call off the worker, which has ended while it ran the call. Returns NULL without one. Only
+ * for the handler's ended(). */
 struct runner_call *worker_take_lost(struct worker *worker);
 
 /* Kill what runs in the worker, in any state: it is free afterwards. */
@@ -172,7 +173,7 @@ void worker_drop(struct worker *worker);
 /* Let an idle worker end its toolbox in order: it is free at once, reaped() follows. */
 void worker_dismiss(struct worker *worker);
 
-/* Return whether everything that was dismissed has ended. */
+/* Return whether all dismissed hosts have ended. */
 bool worker_has_reaped_all(const struct worker *worker);
 
 CLEANUP_DEFINE(worker, struct worker *, worker_free)

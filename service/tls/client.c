@@ -44,7 +44,7 @@ static bool is_address(const char *host)
 	return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1;
 }
 
-/* Let @ssl ask for @host, and take no certificate that is not valid for it. An address is not asked
+/* Let @ssl ask for @host, and take only certificates valid for this name. An address is not asked
  * for (RFC 6066 §3). */
 static bool expect_host(SSL *ssl, const char *host)
 {

@@ -5,9 +5,9 @@
 #include "util/cleanup.h"
 
 /*
- * The side of TLS that connects. The certificate of the server must be valid for the name that was
- * asked for, and signed, directly or not, by one of the system's certificates. OpenSSL finds these;
- * SSL_CERT_FILE and SSL_CERT_DIR of the environment name others.
+ * The connecting side of TLS. The certificate of the server must be valid for the requested name,
+ * and signed, directly or not, by one of the system's certificates. OpenSSL finds the system's
+ * certificates; SSL_CERT_FILE and SSL_CERT_DIR of the environment name others.
  */
 struct tls_client;
 
@@ -19,6 +19,6 @@ void tls_client_free(struct tls_client *client);
 
 CLEANUP_DEFINE(tls_client, struct tls_client *, tls_client_free)
 
-/* Begin a session with the server @host, a name or an address without brackets, on the socket @fd,
- * which is connected and stays the caller's; NULL without memory. */
+/* Begin a session with the server @host, a name or an address without brackets, on the connected
+ * socket @fd, which stays the caller's; NULL without memory. */
 struct tls_session *tls_connect(struct tls_client *client, int fd, const char *host);

@@ -72,7 +72,7 @@ static int refuse_pem(const char *path, const char *expected, char ret_reason[TL
 	return -EINVAL;
 }
 
-/* Return whether @error is that of a key which belongs to another certificate. */
+/* Return whether @error means a key of another certificate. */
 static bool is_mismatch(unsigned long error)
 {
 	int reason = ERR_GET_REASON(error);

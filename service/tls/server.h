@@ -7,15 +7,15 @@
 #include "util/cleanup.h"
 
 /*
- * The side of TLS that accepts, with a certificate and its key, of `http.tls`. They are replaced
- * when the files are read again; a session keeps the certificate that it began with. A client that
- * offers other protocols alone than `http/1.1` is refused.
+ * The accepting side of TLS, with a certificate and its key, of `http.tls`. They are replaced when
+ * the files are read again; a session keeps its first certificate. A client that offers other
+ * protocols alone than `http/1.1` is refused.
  */
 struct tls_server;
 
-/* Read the certificate, with those that signed it, and its key: PEM files at the absolute paths
- * @cert and @key. A key that every user may read is refused. Return 0, or a negative errno with
- * @ret_reason a text for a person. */
+/* Read the certificate, with its chain of signing certificates, and its key: PEM files at the
+ * absolute paths @cert and @key. A key readable for every user is refused. Return 0, or a negative
+ * errno with @ret_reason a text for a person. */
 int tls_server_new(const char *cert, const char *key, struct tls_server **ret_server,
 	char ret_reason[TLS_REASON_BYTES]);
 

@@ -56,7 +56,7 @@ static void begin_operation(void)
 	errno = 0;
 }
 
-/* Return @result, the one of an operation, as a socket would. */
+/* Return @result of an operation as a socket would. */
 static ssize_t result_of(struct tls_session *session, int result)
 {
 	if (result > 0)

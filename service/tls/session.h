@@ -22,7 +22,7 @@ struct tls_session;
 #define TLS_REASON_BYTES 512
 
 /* The most bytes of one record (RFC 8446 §5.1). A read into so much room leaves nothing in the
- * session for which the socket would not be readable. */
+ * session unannounced by a readable socket. */
 #define TLS_RECORD_BYTES (16u << 10)
 
 /* End the session, without a word to the peer. Takes NULL. */
@@ -40,7 +40,7 @@ ssize_t tls_read(struct tls_session *session, void *bytes, size_t size);
 int tls_peek(struct tls_session *session);
 
 /* Write up to @size bytes, which may be less. Return their number, or -1 with errno. After EAGAIN
- * the next bytes have to begin with the same ones. */
+ * the next bytes have to begin with the same bytes. */
 ssize_t tls_write(struct tls_session *session, const void *bytes, size_t size);
 
 /* Return whether anything was read. */
@@ -52,7 +52,7 @@ bool tls_is_ready(const struct tls_session *session);
 /* Return whether the last operation waits until it can write. */
 bool tls_wants_write(const struct tls_session *session);
 
-/* Announce to the peer that no more bytes follow. */
+/* Announce the end of the bytes to the peer. */
 void tls_finish(struct tls_session *session);
 
 /* Write the reason of the last EPROTO of @session, a text in English. To be called at once. */

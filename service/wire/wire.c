@@ -9,7 +9,7 @@
 /* The least room for a read. */
 #define READ_BYTES 4096
 
-/* A buffer that grew larger than this is freed after the frame. */
+/* A buffer larger than this is freed after the frame. */
 #define KEEP_BYTES (256u << 10)
 
 void wire_reader_deinit(struct wire_reader *reader)
@@ -18,7 +18,7 @@ void wire_reader_deinit(struct wire_reader *reader)
 	reader->used = 0;
 }
 
-/* Move the bytes that were not taken yet to the front. */
+/* Move the untaken bytes to the front. */
 static void compact_bytes(struct wire_reader *reader)
 {
 	struct buffer *bytes = &reader->bytes;

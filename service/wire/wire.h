@@ -25,28 +25,27 @@
  *                                    ◀── RESULT id, JSON | FAILED id, text | ERROR id, object
  *     (end of file)                  ──▶        the toolbox ends in order, and the host exits
  *
- * A host that carries several calls runs up to WIRE_CALLS_MAX at a time, and answers them in any
- * order:
+ * A host for several calls runs up to WIRE_CALLS_MAX at a time, and answers them in any order:
  *
  *     INVOKE  id, tool, arguments    ──▶        begun at once
  *     CANCEL  id, struct wire_cancel ──▶        ended; its one answer follows, and is dropped
  *                                    ◀── STALE {}   its toolbox is not as LOAD has it any more
  *                                    ◀── NOTE  text a fault of its toolbox, which calls that time out report
  *
- * A host that has the bus also sends and receives at any time, during calls and between them:
+ * A host with the bus also sends and receives at any time, during calls and between them:
  *
  *     MESSAGE  the frame of a topic that it has subscribed to  ──▶
  *                                    ◀── EMIT  a message for the bus | {"subscribe", "wanted"}
  *
- * ENVIRONMENT has the configured variables. They may be secrets, and what a process is executed
- * with can be read by others of the user until it is not dumpable (worker/confine).
+ * ENVIRONMENT has the configured variables. They may be secrets, and other processes of the user
+ * can read the initial environment of a process until it is not dumpable (worker/confine).
  *
  * ERROR reports a failure with its facts: {"code": "tool_failed", "message": text} and the other
  * members that contract.md, Errors, names for that code (core/errors.h lists them).
  *
  * LISTENER has no payload. With it comes the descriptor from which the daemon reads the system
  * calls that the sandbox refuses (host/refusal.h), if there is one. The daemon takes no other
- * descriptor: it could be one that blocks when it is read or closed. No LISTENER comes before a
+ * descriptor: a foreign descriptor could block at a read or close. No LISTENER comes before a
  * REFUSED whose sandbox could not be entered.
  *
  * Frames of a host are hostile: a size over the limit, an unknown kind, an id that is not in
@@ -76,7 +75,7 @@ enum wire_kind {
 };
 #define WIRE_LAST WIRE_NOTE
 
-/* The calls that a host has at a time, if it carries several. */
+/* The calls of a host at a time, if it carries several. */
 #define WIRE_CALLS_MAX 64
 
 struct wire_header {
@@ -87,11 +86,11 @@ struct wire_header {
 
 /* The payload of INVOKE and CHECK: this, then the caller, then the arguments, both as JSON text. */
 struct wire_invoke {
-	uint64_t program;     /* kind command: stamp_fold() of the files that it starts; 0: any */
+	uint64_t program;     /* kind command: stamp_fold() of the files to start; 0: any */
 	uint32_t tool;        /* index in the toolbox's list */
 	uint32_t timeout_ms;  /* left of its time */
 	uint32_t output_max;  /* bytes of the payload of an answer, at most */
-	uint32_t stderr_max;  /* bytes of stderr that are logged per call */
+	uint32_t stderr_max;  /* logged bytes of stderr per call */
 	uint32_t caller_size; /* bytes of {"call_id", "session_id", "lang"}; 0: none */
 } __attribute__((packed));
 
@@ -117,7 +116,7 @@ enum wire_status {
 /* A reader of frames from a stream. Zeroed, with payload_max set, it is ready. */
 struct wire_reader {
 	struct buffer bytes;
-	size_t used; /* bytes at the front that were given out */
+	size_t used; /* bytes given out at the front */
 	size_t payload_max;
 };
 
@@ -125,25 +124,25 @@ struct wire_reader {
 void wire_reader_deinit(struct wire_reader *reader);
 
 /* Return where up to *ret_size received bytes (at least one page) may be written, or NULL when
- * memory is short. Memory grows with the bytes that arrive, never with the size that a header
- * promises. */
+ * memory is short. Memory grows with the received bytes, never with the size promised by a
+ * header. */
 char *wire_reader_space(struct wire_reader *reader, size_t *ret_size);
 
-/* Count @size bytes as received, which were written to wire_reader_space(). */
+/* Count @size bytes, written to wire_reader_space(), as received. */
 void wire_reader_received(struct wire_reader *reader, size_t size);
 
 /* Take the next frame. Returns 0, WIRE_E_MORE, WIRE_E_MALFORMED or WIRE_E_TOO_LARGE. After the last
  * two the stream cannot be read any further. */
 int wire_reader_next(struct wire_reader *reader, struct wire_frame *ret_frame);
 
-/* Return whether there are bytes after the frames that were taken. */
+/* Return whether there are bytes after the taken frames. */
 static inline bool wire_reader_has_more(const struct wire_reader *reader)
 {
 	return reader->used < reader->bytes.size;
 }
 
 /* Append a frame to @out. Its payload comes in two parts, either of which may be empty. A payload
- * that is too large for a header leaves -EMSGSIZE in the status of @out. */
+ * too large for a header leaves -EMSGSIZE in the status of @out. */
 void wire_write(struct buffer *out, enum wire_kind kind, uint64_t id, const void *head,
 	size_t head_size, const void *body, size_t body_size);
 

@@ -27,7 +27,7 @@ static int leave_open(int *fd)
 	return fcntl(LOAD_FD, F_SETFD, 0) < 0 || fcntl(WIRE_FD, F_SETFD, 0) < 0 ? -errno : 0;
 }
 
-/* Return a file in memory with the text @head, then that of the LOAD frame, at its start; or a
+/* Return a file in memory with the text @head, then the text of the LOAD frame, at its start; or a
  * negative errno. */
 static int make_file(const struct buffer *head, const struct driver_load *load)
 {
@@ -118,7 +118,7 @@ int become_set_environment(const char *text, size_t size)
 	return 0;
 }
 
-/* Return the size of the environment that @text begins with, or 0. */
+/* Return the size of the environment at the beginning of @text, or 0. */
 static size_t find_environment_end(const struct buffer *text)
 {
 	const char *at = text->data;

@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A socket pair records the process that made it, here the daemon. If the daemon ended before step
- * 1 took effect, this host has another parent by now. */
+/* A socket pair records its maker, here the daemon. If the daemon ended before step 1 took effect,
+ * this host has another parent by now. */
 static int die_with_parent(int wire_fd)
 {
 	struct ucred maker;
@@ -24,8 +24,8 @@ static int die_with_parent(int wire_fd)
 	return maker.pid == getppid() ? 0 : -ESRCH;
 }
 
-/* The daemon's descriptors all close on exec. This closes those that the daemon itself
- * inherited. */
+/* The daemon's descriptors all close on exec. This closes the descriptors inherited by the daemon
+ * itself. */
 static int close_others(int wire_fd)
 {
 	if (close_range((unsigned int)wire_fd + 1, ~0u, 0) < 0 && errno != ENOSYS)
@@ -41,7 +41,7 @@ static int leave_no_core(void)
 }
 
 /* Other processes of the user cannot read the memory and the environment of this one, nor trace it.
- * A program that it starts is readable again. LeakSanitizer traces its own process. */
+ * A program started by this process is readable again. LeakSanitizer traces its own process. */
 int confine_again(void)
 {
 #ifndef TOOLBOXD_SANITIZED
@@ -51,7 +51,7 @@ int confine_again(void)
 	return 0;
 }
 
-/* setlocale() does not change a locale that a thread has set for itself. */
+/* setlocale() does not change a thread's own locale. */
 static int pin_locale(void)
 {
 	locale_t locale = newlocale(LC_ALL_MASK, "C.UTF-8", NULL);

@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * Restrict this process, which is about to host a toolbox. Every host does this first, in this
- * order; the sandbox of its toolbox follows later (worker/sandbox/sandbox.h):
+ * Restrict this process before it hosts a toolbox. Every host does this first, in this order; the
+ * sandbox of its toolbox follows later (worker/sandbox/sandbox.h):
  *
- *   1. it dies with its parent, which must still be the process that made the socket @wire_fd
+ *   1. it dies with its parent, which must still be the maker of the socket @wire_fd
  *   2. it keeps only the descriptors 0, 1, 2 and the wire, and passes the wire to no program
  *   3. it leaves no core dump
  *   4. no other process of its user reads its memory or environment
@@ -15,5 +15,5 @@
  */
 int confine(int wire_fd);
 
-/* Do step 4 again, in a program that a host has become. 0 or a negative errno. */
+/* Do step 4 again, in the program after the exec of a host. 0 or a negative errno. */
 int confine_again(void);

@@ -12,7 +12,7 @@
 #include "worker/sandbox/seal.h"
 
 /*
- * A driver runs the calls of a toolbox inside its host. There is one for each kind
+ * A driver runs the calls of a toolbox inside its host. There is a driver for each kind
  * (catalogue/kind.h).
  *
  *   worker.c          the wire, the sandbox      knows no kind
@@ -35,7 +35,7 @@ struct driver_load {
 	int wire;          /* the host's end of the socket */
 	const char *text;  /* the frame's payload */
 	size_t text_size;
-	const char *missing; /* restrictions that the sandbox lacks; "" for none */
+	const char *missing; /* restrictions missing from the sandbox; "" for none */
 };
 
 struct driver_call {
@@ -43,8 +43,8 @@ struct driver_call {
 	uint64_t program;    /* as in struct wire_invoke */
 	uint32_t tool;       /* index in the toolbox's list */
 	uint32_t timeout_ms; /* remaining time */
-	uint32_t output_max; /* most bytes that the daemon accepts as an answer */
-	uint32_t stderr_max; /* most bytes of stderr that the daemon keeps for a call */
+	uint32_t output_max; /* most bytes of an answer for the daemon */
+	uint32_t stderr_max; /* most bytes of stderr kept by the daemon for a call */
 	const char *caller;  /* JSON text {"call_id", "session_id", "lang"}; size 0: unknown */
 	size_t caller_size;
 	const char *arguments; /* JSON text of an object, checked by the daemon */
@@ -52,9 +52,9 @@ struct driver_call {
 };
 
 struct driver {
-	const char *kind; /* the kind that it drives, as in LOAD frames */
+	const char *kind; /* its kind, as in LOAD frames */
 
-	/* Load the toolbox that the frame describes. Return 0, DRIVER_E_REFUSED, or a negative
+	/* Load the toolbox described by the frame. Return 0, DRIVER_E_REFUSED, or a negative
 	 * errno. */
 	int (*load)(
 		const struct driver_load *load, void **ret_driver, struct diagnostics *problems);
@@ -68,22 +68,21 @@ struct driver {
 	int (*invoke)(void *driver, const struct driver_call *call, struct buffer *out);
 
 	/* Ask whether the tool takes the arguments of a call, and append null if it does. Returns
-	 * as invoke() does. NULL: it takes all that satisfy their schema. */
+	 * as invoke() does. NULL: the tool takes all arguments that satisfy the schema. */
 	int (*check)(void *driver, const struct driver_call *call, struct buffer *out);
 
 	/* In the place of invoke(), for kinds that carry several calls (catalogue/kind.h). Begin a
-	 * call, of which only the id is used after this. The driver sends the one answer of each
-	 * call to the wire, here, in attend() or in cancel(). Return 0; -EINVAL: there is no such
-	 * tool; or another negative errno, with which the host ends. */
+	 * call; later only its id is used. The driver sends the one answer of each call to the
+	 * wire, here, in attend() or in cancel(). Return 0; -EINVAL for an unknown tool; or another
+	 * negative errno, with which the host ends. */
 	int (*begin)(void *driver, const struct driver_call *call);
 
-	/* End the call @id, and answer that it was cancelled; do nothing when it was answered.
-	 * @is_late: its deadline has passed. Return 0, or a negative errno, with which the host
-	 * ends. */
+	/* End the call @id, and answer it as cancelled; do nothing for an answered call. @is_late:
+	 * its deadline has passed. Return 0, or a negative errno, with which the host ends. */
 	int (*cancel)(void *driver, uint64_t id, bool is_late);
 
 	/* Work until there is something to read on @wire. 0, or a negative errno, with which the
-	 * host ends. NULL: there is nothing to do between calls. */
+	 * host ends. NULL: no work between calls. */
 	int (*attend)(void *driver, int wire);
 
 	/* Shut the toolbox down and free the driver, which may be NULL. Libraries stay loaded:
@@ -92,8 +91,7 @@ struct driver {
 };
 
 /* Add an error about the value at @token of the LOAD frame, for the author of the manifest. Its
- * text may hold bytes that are not UTF-8: the words of the linker, paths. Returns
- * DRIVER_E_REFUSED. */
+ * text may hold any bytes: the words of the linker, paths. Returns DRIVER_E_REFUSED. */
 int driver_refuse(struct diagnostics *problems, const struct json_tape *tape, uint32_t token,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
 int driver_refuse_with(struct diagnostics *problems, const struct json_tape *tape, uint32_t token,

@@ -10,10 +10,10 @@
 
 /*
  * How this thread rounds numbers, which exceptions trap, and whether tiny numbers become zero. A
- * function of a library may leave that changed, and each number that is read or written later would
+ * function of a library may leave the mode changed, and each number read or written later would
  * differ. So it is put back after each call.
  *
- * fegetenv() takes 150 ns and more, which a call has not: it also saves the status of old
+ * fegetenv() takes 150 ns and more, too long for a call: it also saves the status of old
  * instructions. Here only the control registers are read, in 2 ns, and they are written only if
  * they differ.
  */
@@ -29,7 +29,7 @@ struct float_mode {
 };
 
 #ifdef __x86_64__
-/* Bits of MXCSR that are flags of what has happened. */
+/* Bits of MXCSR for past events. */
 #define FLOAT_MODE_FLAGS 0x3fu
 #endif
 
@@ -54,7 +54,7 @@ static inline void float_mode_restore(struct float_mode mode)
 	struct float_mode now = float_mode_get();
 
 #ifdef __x86_64__
-	/* Flags that are set would trap where their exceptions do: they are cleared. */
+	/* Set flags would trap if their exceptions do: they are cleared. */
 	if (now.sse != mode.sse)
 		_mm_setcsr(mode.sse);
 	if (now.x87 != mode.x87)

@@ -61,7 +61,7 @@ int library_open(
 		return driver_refuse(problems, load->tape, token,
 			"cannot load the library: %s is not a regular file", load->seal->name);
 	library.handle = seal_load(load->seal, &library.is_sealed);
-	/* A constructor of a library that was made for speed turns tiny numbers off. */
+	/* A constructor of a library made for speed turns tiny numbers off. */
 	float_mode_restore(mode);
 	if (!library.handle)
 		return refuse_library(load, problems, token, dlerror());

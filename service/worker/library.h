@@ -15,13 +15,13 @@ struct library {
 	bool is_sealed;
 };
 
-/* Load the library that the LOAD frame names, and run its constructors. Return 0, DRIVER_E_REFUSED,
+/* Load the library named by the LOAD frame, and run its constructors. Return 0, DRIVER_E_REFUSED,
  * or -ENOMEM. */
 int library_open(
 	const struct driver_load *load, struct library *ret_library, struct diagnostics *problems);
 
-/* Return whether @address is that of a variable; @ret_size (may be NULL) is its size. A function
- * that a resolver picked may have no symbol at all. */
+/* Return whether @address belongs to a variable; @ret_size (may be NULL) is its size. A function
+ * picked by a resolver may have no symbol at all. */
 bool library_is_data(void *address, size_t *ret_size);
 
 /* Append the library's members of the LOADED frame: the file, and whether a sealed copy was

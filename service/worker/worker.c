@@ -31,14 +31,14 @@ struct worker {
 	int wire;
 	struct wire_reader reader;
 	struct buffer out;     /* the answer, as a whole frame */
-	struct seal seal;      /* the library that is loaded */
+	struct seal seal;      /* the loaded library */
 	char *folder;          /* for temporary files of its own, or NULL */
-	struct buffer missing; /* restrictions that the sandbox could not apply */
+	struct buffer missing; /* restrictions missing from the sandbox */
 	const struct driver *kind;
 	void *driver; /* state of kind */
 };
 
-/* Let the driver, if there is one that has to, work until there is something on the wire. */
+/* Let the driver work until there is something on the wire, if it has work. */
 static int attend_daemon(struct worker *worker)
 {
 	if (!worker->driver || !worker->kind->attend)
@@ -64,7 +64,7 @@ static int receive(struct worker *worker, struct wire_frame *ret_frame)
 		if (r < 0)
 			return r;
 		n = recv(worker->wire, space, size, 0);
-		/* ECONNRESET: the daemon closed its end before it read all that we sent */
+		/* ECONNRESET: the daemon closed its end before it read all of our bytes */
 		if (n == 0 || (n < 0 && errno == ECONNRESET))
 			return -EPIPE;
 		if (n < 0 && errno != EINTR)
@@ -91,7 +91,7 @@ static int transmit_frame(struct worker *worker)
 	return r;
 }
 
-/* Append `"key":` and @text, which may be empty or hold any bytes. */
+/* Append `"key":` and @text, perhaps empty or of any bytes. */
 static void write_member(struct worker *worker, const char *key, const char *text, size_t size)
 {
 	json_write_key(&worker->out, key);
@@ -164,7 +164,7 @@ static int refuse_path(struct diagnostics *problems, const struct landlock_failu
 	return DRIVER_E_REFUSED;
 }
 
-/* Pass @listener (-1: there is none) to the daemon, and keep it nowhere else. */
+/* Pass @listener (-1: none) to the daemon, and keep it nowhere else. */
 static int send_listener(struct worker *worker, int listener)
 {
 	struct wire_header header = {.kind = WIRE_LISTENER};
@@ -221,7 +221,7 @@ static int enter(struct worker *worker, const struct json_tape *tape, struct dia
 	return r == SANDBOX_E_PATH ? refuse_path(problems, &failure) : r;
 }
 
-/* Return the driver for the kind that the LOAD frame names, or NULL. */
+/* Return the driver for the kind in the LOAD frame, or NULL. */
 static const struct driver *find_driver(const struct json_tape *tape)
 {
 	uint32_t kind = json_find(tape, 0, "kind");
@@ -271,7 +271,7 @@ static int load_toolbox(struct worker *worker, const struct wire_frame *frame, b
 	return r;
 }
 
-/* Report that the result cannot be built or sent (no memory, over 4 GiB). */
+/* Report an unbuildable or unsendable result (no memory, over 4 GiB). */
 static int send_unable(struct worker *worker, uint64_t id, int error)
 {
 	size_t start;
@@ -399,7 +399,7 @@ int worker_go_on(int wire_fd, const char *missing, const struct driver *kind)
 	struct wire_frame frame = {.kind = WIRE_LOAD};
 	int r = become_receive(&text);
 
-	/* No program that this one starts may have the wire. */
+	/* No program started by this one may have the wire. */
 	if (r == 0 && fcntl(wire_fd, F_SETFD, FD_CLOEXEC) < 0)
 		r = -errno;
 

@@ -4,15 +4,15 @@
 /*
  * Run the host's side of the wire: load a toolbox, then run one call after the other until the
  * daemon closes its end. Blocks in recv() and in the tools. Return 0 at the end of file, or a
- * negative errno (-EPROTO: the daemon sent a frame that it must not send).
+ * negative errno (-EPROTO: the daemon sent a forbidden frame).
  */
 int worker_run(int wire_fd);
 
 struct driver;
 
 /*
- * As worker_run(), in a program that a host has become (worker/become.h), with the driver @kind:
- * the sandbox is entered, and lacks @missing ("" for nothing). The environment and the LOAD frame
- * come through LOAD_FD.
+ * As worker_run(), in the program after the exec of a host (worker/become.h), with the driver
+ * @kind: the sandbox is entered, and lacks @missing ("" for nothing). The environment and the LOAD
+ * frame come through LOAD_FD.
  */
 int worker_go_on(int wire_fd, const char *missing, const struct driver *kind);

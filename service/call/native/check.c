@@ -214,7 +214,7 @@ static int check_type(const struct native_parameter *parameter, const struct jso
 	}
 }
 
-/* Check an integer that sets the capacity of buffers: it must be one that they can have. */
+/* Check an integer that sets the capacity of buffers: it must be a capacity they can have. */
 static int check_asked(const struct native_parameter *parameter, const struct json_tape *tape,
 	uint32_t value, struct buffer *words)
 {
@@ -253,7 +253,7 @@ static int count_elements(const struct native_parameter *buffer, const struct js
 	return buffer_status(&decoded);
 }
 
-/* Check that the input fits into its buffer, and that its length fits into its type. */
+/* Check that the input fits into its buffer, and the length into its type. */
 static int check_room(const struct native_function *function, const struct native_parameter *buffer,
 	const struct native_arguments *arguments, const struct json_tape *tape, uint32_t value,
 	struct buffer *words)

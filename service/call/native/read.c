@@ -7,8 +7,8 @@
 #include "call/native/rules.h"
 
 /*
- * Reading the `native` object, key by key. Nothing in it is ignored: a key is known and has its
- * shape, or is a mistake that is reported by name. The rules that join several keys are in
+ * Reading the `native` object, key by key. Nothing there is ignored: a key is known and has its
+ * shape, or is a mistake reported by name. The rules for several keys together are in
  * native/rules.c.
  */
 
@@ -24,7 +24,7 @@ static const char *const parameter_keys[] = {"name", "type", "description", "def
 static const char *const return_keys[] = {"type", "name", "description", "nullable", "transfer",
 	"free", "errors", "length_of", "schema", NULL};
 
-/* The type that the string at @token names; -1: none. */
+/* The type named by the string at @token; -1: none. */
 static int find_type(const struct reading *reading, uint32_t token)
 {
 	const char *words[NATIVE_N_TYPES + 1] = {NULL};
@@ -111,7 +111,7 @@ static int read_constant(struct reading *reading, uint32_t object, const char *k
 	return token == JSON_NONE ? 0 : reading_json(reading, token, ret_json);
 }
 
-/* Read the members that a parameter and a return value share. */
+/* Read the members common to parameters and return values. */
 static int read_common(struct reading *reading, uint32_t object, struct native_parameter *parameter)
 {
 	int r = reading_member_text(
@@ -203,7 +203,7 @@ static int read_return_type(
 	return 0;
 }
 
-/* The symbol that frees what was returned, when ownership is transferred. */
+/* The symbol of the function to free a returned pointer, when ownership is transferred. */
 static int read_transfer(struct reading *reading, uint32_t object, struct native_function *function)
 {
 	static const char *const transfers[] = {"none", "full", NULL};

@@ -12,7 +12,7 @@
 #include "util/text.h"
 #include "util/utf8.h"
 
-/* The longest part of a found value that a message quotes, in code points. */
+/* The longest quoted part of a found value in a message, in code points. */
 #define FOUND_POINTS_MAX 40
 
 int reading_refuse(struct reading *reading, uint32_t token, const char *format, ...)

@@ -31,8 +31,8 @@ int reading_refuse_value(struct reading *reading, uint32_t token, const char *ex
 int reading_check_keys(
 	struct reading *reading, uint32_t object, const char *expected, const char *const *known);
 
-/* Copy the string that is the member @key of the object at @object to *ret_text, which the caller
- * owns; it stays as it is when there is no such member. @expected is reported when it is no
+/* Copy the string in the member @key of the object at @object to *ret_text, which the caller owns;
+ * without such a member it stays unchanged. @expected is reported for a member other than a
  * string. */
 int reading_member_text(struct reading *reading, uint32_t object, const char *key,
 	const char *expected, char **ret_text);
@@ -47,10 +47,9 @@ int reading_name(struct reading *reading, uint32_t token, char **ret_name);
 /* The member @key, true or false. */
 int reading_bool(struct reading *reading, uint32_t object, const char *key, bool *ret_is_true);
 
-/* Return the number of the word in @words (NULL after the last) that the string at @token is; -1:
- * none. */
+/* Return the number of the string at @token in @words (NULL after the last); -1: no such word. */
 int reading_word(const struct reading *reading, uint32_t token, const char *const *words);
 
-/* Return the one of @names (NULL after the last) that is probably meant by the string at @token, or
+/* Return the name in @names (NULL after the last) probably meant by the string at @token, or
  * NULL. */
 const char *reading_near(const struct reading *reading, uint32_t token, const char *const *names);

@@ -8,15 +8,15 @@
 #include "util/array.h"
 
 /*
- * The rules that join several keys: the keys that a direction or a type allows, the parameters that
- * hold the length or the capacity of a buffer, and whether constants fit.
+ * The rules for several keys together: the keys allowed by a direction or a type, the parameters
+ * with the length or the capacity of a buffer, and the fit of constants.
  *
  *   {"name": "out",  "type": "bytes", "dir": "out", "capacity": "room"}   ◀─┐
  *   {"name": "room", "type": "u32"}                    holds the capacity ──┤
  *   {"name": "used", "type": "usize", "dir": "out", "length_of": "out"}  ───┘ holds the used length
  *
- * Names become indices here, once, and bounds that several parameters make together are kept where
- * they are checked.
+ * Names become indices here, once, and common bounds of several parameters are kept where they are
+ * checked.
  */
 
 static int check_unique(
@@ -48,7 +48,7 @@ static int check_schema(
 	return 0;
 }
 
-/* Refuse the keys that an `in`, an `out` or a hidden parameter cannot have. */
+/* Refuse the keys impossible for an `in`, an `out` or a hidden parameter. */
 static int check_direction(
 	struct reading *reading, uint32_t object, const struct native_parameter *parameter)
 {
@@ -82,7 +82,7 @@ static int check_direction(
 	return 0;
 }
 
-/* The index of the parameter that the string at @token names. */
+/* The index of the parameter named by the string at @token. */
 static int find_parameter(struct reading *reading, const struct native_function *function,
 	uint32_t token, const char *expected, int *ret_index)
 {
@@ -102,7 +102,7 @@ static int find_parameter(struct reading *reading, const struct native_function 
 		     : reading_refuse(reading, token, "there is no parameter of this name");
 }
 
-/* Record that @counter reports the used part of the buffer, after the call has returned. */
+/* Record @counter as the report of the buffer's used part after the call. */
 static int set_counter(struct reading *reading, uint32_t token,
 	const struct native_function *function, struct native_parameter *buffer, int counter)
 {
@@ -115,7 +115,7 @@ static int set_counter(struct reading *reading, uint32_t token,
 						    : function->parameters[buffer->used_from].name);
 }
 
-/* Refuse other keys of a parameter that is filled in as a length. */
+/* Refuse other keys of a parameter filled in as a length. */
 static int check_hidden(struct reading *reading, uint32_t object, const char *name)
 {
 	static const char *const keys[] = {"default", "value", "nullable", "capacity"};
@@ -131,7 +131,7 @@ static int check_hidden(struct reading *reading, uint32_t object, const char *na
 	return 0;
 }
 
-/* That @holder can hold a length, and the parameter that it names has one. */
+/* Check that @holder can hold a length, and that the parameter named there has one. */
 static int find_measured(struct reading *reading, struct native_function *function, uint32_t token,
 	struct native_parameter *holder)
 {
@@ -206,7 +206,7 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Return the most elements of @buffer that fit in @bytes and that its lengths can hold. A text has
+/* Return the most elements of @buffer within @bytes and within the range of its lengths. A text has
  * its NUL, too. */
 static uint64_t most_elements(const struct native_parameter *buffer, uint64_t bytes)
 {
@@ -298,7 +298,7 @@ static int check_constant(
 					: -ENOMEM;
 }
 
-/* Record the constant of a parameter that may hold a capacity. It counts when a call gives no other
+/* Record the constant of a parameter for a capacity. It counts when a call gives no other
  * capacity. */
 static int set_usual_capacity(
 	struct reading *reading, uint32_t object, struct native_function *function, size_t at)
@@ -336,7 +336,7 @@ static int check_result_name(
 	return 0;
 }
 
-/* Return whether the returned type can show the error: the sign needs a number that has one. */
+/* Return whether the returned type can show the error: the sign needs a signed number. */
 static bool rule_fits(enum native_errors errors, enum native_type type)
 {
 	switch (errors) {

@@ -5,7 +5,7 @@
 
 /*
  * Check how the keys of a `native` object depend on each other. @parameters is the token of the
- * array that @function was read from, @returns that of the object (JSON_NONE: there is none).
+ * array of parameters, @returns the token of the object (JSON_NONE: no object).
  *
  * Fill in which parameter has the length and the capacity of which buffer, and the capacities. 0,
  * NATIVE_E_REFUSED with the mistake noted, or -ENOMEM.

@@ -6,12 +6,12 @@
 #include "util/array.h"
 
 /*
- * The schemas that are made from a native function where a manifest gives none, and whether one
- * that it gives can be meant for the same function.
+ * The schemas made from a native function where a manifest gives none, and whether a given schema
+ * can be meant for the same function.
  */
 
-/* The bounds that a schema contains: of integers up to 32 bits. Wider ones are checked by
- * native_check_value() alone, since many readers of schemas round numbers beyond 2^53. */
+/* The bounds in a schema: of integers up to 32 bits. Wider ones are checked by native_check_value()
+ * alone, since many readers of schemas round numbers beyond 2^53. */
 static const struct {
 	enum native_type type;
 	int64_t least;

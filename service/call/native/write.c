@@ -2,7 +2,7 @@
 #include "call/native.h"
 #include "json/writer.h"
 
-/* A native function as the object that it was read from, for the host to read again. */
+/* A native function as an object like its source, for the host to read again. */
 
 static void write_text_member(struct buffer *out, const char *key, const char *text)
 {

@@ -19,7 +19,7 @@
  * much: JSON may need six bytes for one, as in \u001b. */
 #define FAILED_PART 16
 
-/* Most lines, and most bytes of them, that the message has of what the program printed. */
+/* Most lines of the program's output in the message, and their most bytes. */
 #define LINES_MAX       32
 #define LINES_BYTES_MAX 500
 
@@ -28,7 +28,7 @@ static void begin_error(const char *code, struct buffer *out)
 	buffer_printf(out, "{\"code\":\"%s\",\"message\":", code);
 }
 
-/* Append an error that consists of its message, which may hold bytes that are not UTF-8. */
+/* Append an error made of its message, of any bytes. */
 __attribute__((format(printf, 2, 3))) static int fail(struct buffer *out, const char *format, ...)
 {
 	cleanup(buffer_deinit) struct buffer message = {0};
@@ -77,9 +77,9 @@ static struct text_view take_last_line(const char *text, size_t *size)
 	return (struct text_view){text + start, end - start};
 }
 
-/* Append the last lines of @text that fit, without blank ones and the frames of a stack trace,
- * which would push its reason out. A last line that is too long is cut. Return whether there is
- * one. */
+/* Append as many of the last lines of @text as fit, without blank lines and the frames of a stack
+ * trace, which would push its reason out. A last line too long is cut. Return whether there is a
+ * line. */
 static bool append_last_lines(struct buffer *out, const char *text, size_t size)
 {
 	struct text_view lines[LINES_MAX];
@@ -248,9 +248,8 @@ static void write_text_output(struct text_view printed, struct buffer *out)
 	buffer_append_char(out, '}');
 }
 
-/* Append the value that @printed is as an object. It may have one level less than JSON from the
- * bus, because a value that is not an object gets one around it. Return 0, -ENOMEM, or an enum
- * json_status. */
+/* Append the value in @printed as an object. It may have one level less than JSON from the bus,
+ * because other values get an object around them. Return 0, -ENOMEM, or an enum json_status. */
 static int write_json_output(struct text_view printed, struct json_tape *tape, struct buffer *out,
 	struct json_error *ret_error)
 {
@@ -266,8 +265,7 @@ static int write_json_output(struct text_view printed, struct json_tape *tape, s
 	return 0;
 }
 
-/* Append the values that follow each other in @printed as an array. Returns as
- * write_json_output(). */
+/* Append the sequence of values in @printed as an array. Returns as write_json_output(). */
 static int write_json_values(struct text_view printed, struct json_tape *tape, struct buffer *out,
 	struct json_error *ret_error)
 {
@@ -303,7 +301,7 @@ static int write_parsed(const struct command *command, struct text_view printed,
 		out->size = r == 0 ? out->size : start;
 		return r;
 	}
-	/* A program that found nothing prints nothing. */
+	/* A program without a find prints nothing. */
 	if (command->output == COMMAND_JSON &&
 		json_scan_space(printed.text, printed.size, 0) == printed.size)
 		printed = TEXT_VIEW("null");
@@ -327,7 +325,7 @@ static int refuse_output(const struct command *command, const struct command_run
 	return buffer_status(&message) ? -ENOMEM : DRIVER_E_ERROR;
 }
 
-/* Append @printed with U+FFFD for each byte that is not UTF-8, and for each half of a surrogate
+/* Append @printed with U+FFFD for each byte other than UTF-8, and for each half of a surrogate
  * pair. */
 static void mend(struct text_view printed, struct buffer *out)
 {
@@ -338,7 +336,7 @@ static void mend(struct text_view printed, struct buffer *out)
 		buffer_append_buffer(out, &valid);
 }
 
-/* Append the result that the program printed as JSON. */
+/* Append the result printed by the program as JSON. */
 static int write_values_output(const struct command *command, const struct command_run *run,
 	struct json_tape *tape, struct buffer *out)
 {

@@ -8,7 +8,7 @@
 #include "worker/driver.h"
 
 /*
- * The answer that follows from the end of a program.
+ * The answer to the end of a program.
  *
  *   output_max exceeded        too_large
  *   a signal, or no success    tool_failed, with exit_code or signal, stderr, output
@@ -19,19 +19,19 @@
  * Text is without the escape sequences of terminals (util/sequences.h).
  */
 
-/* Append the answer for @run, which has ended, and whose buffers may be changed. @tape is scratch.
- * Return 0, DRIVER_E_ERROR, or -ENOMEM. */
+/* Append the answer for the ended @run, whose buffers may be changed. @tape is scratch. Return 0,
+ * DRIVER_E_ERROR, or -ENOMEM. */
 int command_answer(const struct command *command, struct command_run *run, struct json_tape *tape,
 	struct buffer *out);
 
-/* Append that the program could not be started, for @error, a negative errno. Return
- * DRIVER_E_ERROR. */
+/* Append a failed start of the program, for @error, a negative errno. Return DRIVER_E_ERROR. */
 int command_answer_not_started(
 	const struct command *command, const char *program, int error, struct buffer *out);
 
-/* Append that the program is not the one that the daemon has looked at. Return DRIVER_E_ERROR. */
+/* Append the refusal of a program other than the daemon's at its last look. Return
+ * DRIVER_E_ERROR. */
 int command_answer_changed(struct buffer *out);
 
-/* Append that the argument whose key is at @key cannot be passed. Return DRIVER_E_ERROR. */
+/* Append the refusal of the argument with the key at @key. Return DRIVER_E_ERROR. */
 int command_answer_refused(
 	const struct json_tape *tape, uint32_t key, const char *message, struct buffer *out);

@@ -22,11 +22,10 @@
 #include "worker/command/run.h"
 #include "worker/driver.h"
 
-/* Memory that grew larger for one call is freed after it. */
+/* Memory grown larger for one call is freed after it. */
 #define KEEP_TOKENS 16384
 
-/* The most time before the deadline when others have to have closed the stdout of a program that
- * has ended. */
+/* The most time before the deadline for others to close the stdout of an ended program. */
 #define EARLIER_MS_MAX 250
 
 struct command_tool {

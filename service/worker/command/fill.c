@@ -10,7 +10,7 @@
 #include "util/environment.h"
 #include "worker/command/progress.h"
 
-/* Memory that grew larger for one call is freed after it. */
+/* Memory grown larger for one call is freed after it. */
 #define KEEP_BYTES (256u << 10)
 
 #define VARIABLE_PREFIX "TOOL_ARG_"
@@ -25,8 +25,8 @@ struct filling {
 	struct buffer *out;
 };
 
-/* Return the value that @piece is filled in with, or JSON_NONE. @element is the element of the
- * array for which the group is there, or JSON_NONE. */
+/* Return the value to fill in at @piece, or JSON_NONE. @element is the element of the group's
+ * array, or JSON_NONE. */
 static uint32_t find_value(
 	const struct filling *filling, const struct command_piece *piece, uint32_t element)
 {
@@ -66,7 +66,7 @@ static bool fill_template(const struct filling *filling, const char *template, u
 	return true;
 }
 
-/* Append the arguments from @first to before @end, or none of them. */
+/* Append the arguments from @first to before @end, or nothing. */
 static void fill_group(const struct filling *filling, size_t first, size_t end, uint32_t element)
 {
 	size_t start = filling->out->size;
@@ -78,8 +78,7 @@ static void fill_group(const struct filling *filling, size_t first, size_t end, 
 		}
 }
 
-/* Return the array for whose elements the group from @first to before @end is there, or
- * JSON_NONE. */
+/* Return the array of the group from @first to before @end, or JSON_NONE. */
 static uint32_t find_elements(const struct filling *filling, size_t first, size_t end)
 {
 	struct command_piece piece;
@@ -127,7 +126,7 @@ static void fill_arguments(const struct filling *filling)
 
 /* ── environment ─────────────────────────────────────────────────────────────────────────────── */
 
-/* Append @entry to @out, unless that has such a variable. */
+/* Append @entry to @out, unless @out has such a variable. */
 static void append_new(struct buffer *out, const char *entry)
 {
 	if (buffer_terminate(out) && !environment_names(out->data, entry))

@@ -11,8 +11,8 @@
  *   template   --name={name}      {"name": "O'Neill", "tags": ["a"]}      TOOL_ARG_NAME=O'Neill
  *                  └──────────────▶ --name=O'Neill            └─────────▶ TOOL_ARG_TAGS=["a"]
  *
- * A group of argv is left out if it has a placeholder without an argument; null counts as none. An
- * argument that cannot be a variable (it is null, contains U+0000, is too long, or its name is
+ * A group of argv is left out if it has a placeholder without an argument; null counts as absent.
+ * An argument that cannot be a variable (it is null, contains U+0000, is too long, or its name is
  * unsuitable) is left out of the environment. The JSON on stdin has all of them.
  */
 struct command_fill {
@@ -25,18 +25,18 @@ struct command_fill {
 	struct buffer scratch;
 };
 
-/* Most bytes of all TOOL_ARG_ variables together; the ones after that are left out. Linux accepts 2
- * MiB, argv included, at the usual size of the stack. */
+/* Most bytes of all TOOL_ARG_ variables together; the others are left out. Linux accepts 2 MiB,
+ * argv included, at the usual size of the stack. */
 #define COMMAND_VARIABLES_BYTES_MAX (512u << 10)
 
-/* Fill in the arguments at the object @object. @fixed is the environment that every call of the
- * tool has; @caller is as in struct driver_call. Return 0 or -ENOMEM. */
+/* Fill in the arguments at the object @object. @fixed is the environment of every call of the tool;
+ * @caller is as in struct driver_call. Return 0 or -ENOMEM. */
 int command_fill(struct command_fill *fill, const struct command *command, const char *fixed,
 	const char *caller, size_t caller_size, const struct json_tape *tape, uint32_t object);
 
-/* Return the environment that every call of the tool @name has: the command's own variables, then
- * those of this process, then TOOL_NAME and TOOL_PROGRESS_FD. The caller frees it; NULL when memory
- * is short. */
+/* Return the environment of every call of the tool @name: the command's own variables, then this
+ * process's, then TOOL_NAME and TOOL_PROGRESS_FD. The caller frees it; NULL when memory is
+ * short. */
 char *command_fill_fixed(const struct command *command, const char *name);
 
 /* Free buffers that grew large. */

@@ -13,7 +13,7 @@
 #include "util/file.h"
 #include "worker/progress.h"
 
-/* Log the first line of a call that is ignored. */
+/* Log the first ignored line of a call. */
 static void report_bad_line(struct command_progress *progress)
 {
 	static const char line[] =
@@ -24,7 +24,7 @@ static void report_bad_line(struct command_progress *progress)
 	progress->has_complained = true;
 }
 
-/* The worker writes nothing while a call is open, so this may use the wire. A daemon that is gone
+/* The worker writes nothing while a call is open, so this may use the wire. The loss of the daemon
  * is noticed when the answer is sent. */
 static void transmit_progress(struct command_progress *progress)
 {

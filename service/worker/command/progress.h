@@ -10,13 +10,13 @@
 #include "util/pace.h"
 
 /*
- * The progress that a program reports, as lines of JSON on one of its descriptors.
+ * The progress reports of a program, as lines of JSON on one of its descriptors.
  *
  *   {"progress": 0.5, "text": "half"}\n ──▶ a PROGRESS frame     in the pace of a call
- *   another line                        ──▶ stderr, once a call: it is ignored
+ *   another line                        ──▶ stderr, once a call: ignored
  */
 
-/* The program's descriptor for it, and the variable that has its number. */
+/* The program's descriptor for progress, and the variable with its number. */
 #define COMMAND_PROGRESS_FD       3
 #define COMMAND_PROGRESS_VARIABLE "TOOL_PROGRESS_FD=3"
 
@@ -28,8 +28,8 @@ struct command_progress {
 	int wire;
 	uint64_t id; /* the number of the call */
 	struct pace pace;
-	struct buffer line; /* that has no end yet */
-	bool is_skipping;   /* the rest of a line that is too long */
+	struct buffer line; /* without an end so far */
+	bool is_skipping;   /* the rest of a line too long */
 	bool has_complained;
 	struct buffer frame;
 	struct json_tape tape;
@@ -38,7 +38,7 @@ struct command_progress {
 /* Begin the call @id. */
 void command_progress_begin(struct command_progress *progress, uint64_t id);
 
-/* Take the next @size bytes that the program wrote. */
+/* Take the next @size bytes written by the program. */
 void command_progress_take(struct command_progress *progress, const char *bytes, size_t size);
 
 void command_progress_deinit(struct command_progress *progress);

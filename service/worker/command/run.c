@@ -25,13 +25,12 @@
 #define PROGRESS_BYTES 4096u
 #define PROGRESS_READS 16
 
-/* A program that runs for longer is watched for its end, which may come before that of its
- * stdout. */
+/* A program with a longer run is watched for its end, perhaps before the end of its stdout. */
 #define WATCH_MS 100
 
 #define NEVER UINT64_MAX
 
-/* A buffer that grew larger is freed after its call. */
+/* A larger buffer is freed after its call. */
 #define KEEP_BYTES (256u << 10)
 
 /* Linux 6.3; older kernels refuse unknown flags. */
@@ -39,7 +38,7 @@
 #define MFD_NOEXEC_SEAL 0x8u
 #endif
 
-/* The events that the host polls for. */
+/* The events polled for by the host. */
 enum source {
 	OUTPUT,
 	ERRORS,
@@ -52,7 +51,7 @@ struct running {
 	struct command_run *run;
 	pid_t pid;
 	struct pollfd sources[N_SOURCES]; /* fd < 0: finished */
-	size_t n_passed;                  /* bytes of stderr that went to the log */
+	size_t n_passed;                  /* bytes of stderr written to the log */
 	char last_passed;                 /* the last of them */
 	uint64_t until_ms; /* when others have to have closed stdout, at the latest */
 	uint64_t next_ms;  /* when to watch for the end; then when `until` has come */
@@ -75,7 +74,7 @@ static void end_source(struct running *running, enum source source)
 
 /* ── starting ────────────────────────────────────────────────────────────────────────────────── */
 
-/* Make a file in memory that holds the input, at its start. */
+/* Make a file in memory with the input, at its start. */
 static int make_input(const struct command_run *run, int *ret_fd)
 {
 	cleanup_close int fd = memfd_create("arguments", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
@@ -124,7 +123,7 @@ static int spawn(const struct command_run *run, int input, const int outputs[3],
 	return -r;
 }
 
-/* Open the pipes. The ends of the program are -1 from the first on that cannot be opened. */
+/* Open the pipes. The ends of the program are -1 from the first failure on. */
 static int open_pipes(struct running *running, int outputs[3])
 {
 	for (size_t i = 0; i < 3; i++) {
@@ -177,7 +176,7 @@ static void take_output(struct running *running)
 		run->is_too_large = true;
 }
 
-/* Pass @size bytes of stderr on to ours, which the daemon logs, as long as the call may. */
+/* Pass @size bytes of stderr on to ours, logged by the daemon, as long as the call may. */
 static void pass_on(struct running *running, const char *bytes, size_t size)
 {
 	size_t room = running->run->errors_max - running->n_passed;
@@ -190,7 +189,7 @@ static void pass_on(struct running *running, const char *bytes, size_t size)
 	running->last_passed = bytes[size - 1];
 }
 
-/* Read stderr, pass it on, and keep its end: at twice the size that counts, the older half is
+/* Read stderr, pass it on, and keep its end: at twice the needed size, the older half is
  * dropped. */
 static void take_errors(struct running *running)
 {
@@ -260,7 +259,7 @@ static void watch_end(struct running *running)
 	running->next_ms = NEVER;
 }
 
-/* Note that the program has ended. Whoever else holds its stdout has some more time. */
+/* Note the end of the program. Other holders of its stdout have some more time. */
 static void note_end(struct running *running)
 {
 	uint64_t held_ms = clock_now_ms() + COMMAND_HELD_MS;
@@ -322,7 +321,7 @@ static void attend_program(struct running *running)
 		take_last(running, OUTPUT, take_output);
 }
 
-/* Wait until the program ends, and kill its group. Its number means that group until it is
+/* Wait until the program ends, and kill its group. Its number means this group until the program is
  * reaped. */
 static void finish_program(struct running *running)
 {
@@ -340,7 +339,7 @@ static void finish_program(struct running *running)
 		;
 }
 
-/* End the processes that held stdout and have left the group, and log that there were some. */
+/* End the processes outside of the group with the stdout, and log their existence. */
 static void end_holders(void)
 {
 	static const char line[] =

@@ -21,12 +21,12 @@
  *      └──▶ output_max exceeded: the group is killed at once
  *
  * The whole input exists before the program starts, so the host never waits until it is read. For a
- * short time after the end of the program, its output is also what other processes write to its
+ * short time after the end of the program, its output includes writes of other processes to its
  * stdout. The daemon ends a call at its deadline, together with this host and every process below
  * it (worker/sandbox/guard.h).
  */
 
-/* The time that other processes have to close stdout once the program has ended. */
+/* The time for other processes to close stdout after the end of the program. */
 #define COMMAND_HELD_MS 1000
 
 struct command_run {
@@ -50,13 +50,13 @@ struct command_run {
 };
 
 /* Run the program. The buffers are emptied first; the caller frees them. Return 0, or the negative
- * errno of a program that could not be started. */
+ * errno of a failed start. */
 int command_run(struct command_run *run);
 
 /* Return the valid part of errors. */
 const char *command_run_errors(const struct command_run *run, size_t *ret_size);
 
-/* Free buffers that grew large. */
+/* Free large buffers. */
 void command_run_trim(struct command_run *run);
 
 void command_run_deinit(struct command_run *run);

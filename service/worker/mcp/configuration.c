@@ -34,7 +34,7 @@ static int read_secret(void *data, bool is_file, const char *name, struct buffer
 	return buffer_status(value);
 }
 
-/* Mask what @value, which is base64, has after a user and a colon. 0 or -ENOMEM. */
+/* Mask the text after a user and a colon in @value, which is base64. 0 or -ENOMEM. */
 static int add_password(struct mcp_secrets *secrets, const char *value)
 {
 	size_t size = base64_decoded_size(value, strlen(value));

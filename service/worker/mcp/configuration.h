@@ -9,7 +9,7 @@
 #include "util/diagnostic.h"
 #include "worker/driver.h"
 
-/* The server that a LOAD frame describes, and its tools, as far as its host needs them. */
+/* The server described by a LOAD frame, and its tools, as far as the host needs them. */
 
 enum listed_state {
 	LISTED_GONE, /* the server does not list it now */
@@ -19,7 +19,7 @@ enum listed_state {
 
 struct listed_tool {
 	char *name;       /* as the server calls it */
-	char *pin;        /* mcp_pin() of the description that callers see, as hexadecimal digits */
+	char *pin;        /* mcp_pin() of the description seen by callers, as hexadecimal digits */
 	uint32_t by_name; /* the index of the tool at this place when they are sorted by name */
 	bool only_reads;  /* its risk is `read` */
 	const char *method; /* instead of tools/call (mcp/client/resources.h); or NULL */

@@ -8,7 +8,7 @@
 
 /*
  * Kind `mcp`: the host becomes a client of the Model Context Protocol, over stdio or HTTP. Other
- * hosts need not load the libraries of that.
+ * hosts need not load the client's libraries.
  */
 
 #define STDIO_PROGRAM "toolbox-mcp-host"

@@ -3,12 +3,12 @@
 /*
  * The driver of toolbox-mcp-http-host: a server over HTTP (Streamable HTTP), by libcurl.
  *
- * A session that is lost is begun again by the next call, and by one whose request has found it to
- * be forgotten. Messages that arrive are queued until libcurl has returned, since they make the
- * client send others.
+ * A lost session is begun again by the next call, and by a call whose request has found the session
+ * forgotten. Received messages are queued until libcurl has returned, since they make the client
+ * send others.
  *
  * A server of the legacy era may end the events of a call early; with an id among them they go on,
- * after the wait that the server has asked for, as the answer to a GET.
+ * after the wait asked for by the server, as the answer to a GET.
  */
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include "worker/driver.h"
 #include "worker/mcp/http.h"
 
-/* Connections without a request that stay open. */
+/* Open connections without a request. */
 #define IDLE_CONNECTIONS 4L
 
 static int carry(struct mcp_session *session, const struct mcp_action *action)
@@ -54,7 +54,7 @@ static int take_messages(struct http *http)
 	return r;
 }
 
-/* Return whether @request is that of a call which waits for its response. */
+/* Return whether @request belongs to a call in wait for its response. */
 static bool is_awaited(const struct http_request *request)
 {
 	const struct mcp_session *session = &request->http->session;
@@ -67,8 +67,8 @@ static bool is_awaited(const struct http_request *request)
 }
 
 /* Return whether the server has forgotten the session of @request. Instead of 404 some answer 400,
- * with an error that is no response to it. Only a call begins another session: one that is
- * forgotten at once costs no more than that. */
+ * with an error that is no response to the request. Only a call begins another session: a session
+ * forgotten at once costs no more than one request. */
 static bool has_lost_session(const struct http_request *request, long status)
 {
 	if (request->session == 0 || !is_awaited(request))
@@ -76,14 +76,14 @@ static bool has_lost_session(const struct http_request *request, long status)
 	return status == 404 || (status == 400 && !http_request_has_response(request, false));
 }
 
-/* Return whether @request, which has ended, has events that can go on. */
+/* Return whether the ended @request has events to go on. */
 static bool can_resume(const struct http_request *request, CURLcode code)
 {
 	return request->is_legacy && request->is_stream && request->events.id.size > 0 &&
 	       code != CURLE_WRITE_ERROR && request->id != 0 && is_awaited(request);
 }
 
-/* Resume the requests whose wait is over. *due_ms: lowered to the moment of the next one. 0 or
+/* Resume the requests whose wait is over. *due_ms: lowered to the moment of the next request. 0 or
  * -ENOMEM. */
 static int resume_requests(struct http *http, uint64_t *due_ms)
 {
@@ -102,8 +102,8 @@ static int resume_requests(struct http *http, uint64_t *due_ms)
 	return r;
 }
 
-/* Return whether the body of @request, which has ended, is a message for the client. An error is
- * one whatever its status is, unless the server wants other credentials. */
+/* Return whether the body of the ended @request is a message for the client. An error is a message
+ * whatever its status, unless the server wants other credentials. */
 static bool has_answer(const struct http_request *request, long status)
 {
 	if (request->is_stream || request->body.size == 0 ||
@@ -114,7 +114,7 @@ static bool has_answer(const struct http_request *request, long status)
 		       http_request_has_response(request, true));
 }
 
-/* Act on the end of @request, which is freed unless it goes on. 0 or a negative errno. */
+/* Act on the end of @request, and free it unless its events go on. 0 or a negative errno. */
 static int end_request(struct http *http, struct http_request *request, CURLcode code)
 {
 	struct mcp_session *session = &http->session;
@@ -135,7 +135,7 @@ static int end_request(struct http *http, struct http_request *request, CURLcode
 		return 0;
 	}
 	http_request_unlink(http, request);
-	/* Others may have found that before. */
+	/* Another request may have found the loss before. */
 	if (is_forgotten && request->session == http->n_sessions) {
 		http->n_sessions++;
 		session->version = NULL;
@@ -148,7 +148,7 @@ static int end_request(struct http *http, struct http_request *request, CURLcode
 	}
 	http_problem_note(http, request, code);
 	http_request_free(request);
-	/* A response that has come ended the request. */
+	/* The received response has ended the request. */
 	http->is_forgotten = is_forgotten;
 	if (r == 0 && id != 0)
 		r = mcp_client_lose(session->client, id, status, clock_now_ms());
@@ -156,7 +156,7 @@ static int end_request(struct http *http, struct http_request *request, CURLcode
 	return r ? r : session->error;
 }
 
-/* Act on all that has arrived. *ret_is_any: there was something. 0 or a negative errno. */
+/* Act on all received messages. *ret_is_any: there was one. 0 or a negative errno. */
 static int drain(struct http *http, bool *ret_is_any)
 {
 	CURLMsg *message;
@@ -203,8 +203,8 @@ static int pump(struct mcp_session *session, int wire, uint64_t due_ms)
 	return r ? r : source.revents != 0;
 }
 
-/* Answer a call without a response; or send it once more if that does no harm: the server had
- * forgotten the session, or the connection broke in a call that only reads. */
+/* Answer a call without a response; or send it once more if a repetition does no harm: the server
+ * had forgotten the session, or the connection broke in a call that only reads. */
 static int lose(struct mcp_session *session, struct mcp_flight *flight)
 {
 	struct http *http = (struct http *)session;
@@ -247,7 +247,7 @@ static void write_failure(const struct http *http, struct buffer *out)
 	}
 }
 
-/* Begin a session in the place of one that has failed. 0 or a negative errno. */
+/* Begin a session in the place of a failed session. 0 or a negative errno. */
 static int begin_http_session(struct http *http)
 {
 	http_changes_stop(http);
@@ -304,7 +304,7 @@ static int load_http(
 	r = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? 0 : -ENOMEM;
 	http->multi = r ? NULL : curl_multi_init();
 	r = http->multi ? 0 : -ENOMEM;
-	/* Calls leave connections that no other call uses. */
+	/* Calls leave connections unused by other calls. */
 	if (r == 0)
 		curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS);
 	r = r ? r : mcp_session_init(&http->session, &transport, load, problems);
@@ -325,7 +325,7 @@ static int load_http(
 
 /* ── calls ───────────────────────────────────────────────────────────────────────────────────── */
 
-/* Answer the calls that wait for a session which has failed. 0 or a negative errno. */
+/* Answer the calls in wait for a failed session. 0 or a negative errno. */
 static int refuse_waiting(struct http *http)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};

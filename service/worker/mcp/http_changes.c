@@ -20,7 +20,7 @@ int http_changes_attend(struct http *http, uint64_t *due_ms)
 {
 	const struct mcp_session *session = &http->session;
 
-	/* A list that is only asked for is never out of date. */
+	/* A list always asked for is never out of date. */
 	if (http->changes || !session->has_changes || !session->version ||
 		!session->configuration.is_described)
 		return 0;
@@ -43,7 +43,7 @@ void http_changes_note(struct http *http)
 /* Return the wait before the stream is opened again. */
 static uint64_t next_wait_ms(struct http *http)
 {
-	/* One that lasts is not what a server ends at once, and again and again. */
+	/* A lasting stream is not a stream ended at once, again and again. */
 	bool has_lasted = http->changes_began_ms > 0 &&
 			  clock_now_ms() - http->changes_began_ms >= http->changes_wait_ms;
 	uint64_t wait_ms =

@@ -11,11 +11,10 @@
 #include "worker/mcp/http.h"
 
 /*
- * The reason for which a request has no response: a failure of the connection, or what the server
- * has sent instead of one.
+ * The reason for a missing response: a failure of the connection, or other bytes from the server.
  */
 
-/* The longest part of a body that a reason repeats. */
+/* The longest part of a body in a reason. */
 #define QUOTED_BYTES 200
 
 #define OLDER "it may be a server of the older transport HTTP+SSE, which is not supported"
@@ -51,8 +50,8 @@ static bool has_broken(CURLcode code)
 	       code == CURLE_PARTIAL_FILE || code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM;
 }
 
-/* Append the reason @text of libcurl without the time that it took: the same failure has the same
- * reason, which is logged once. */
+/* Append the reason @text of libcurl without the time: the same failure has the same reason, logged
+ * once. */
 static void write_problem_reason(const char *text, struct buffer *out)
 {
 	static const char after[] = " after ";
@@ -70,8 +69,8 @@ static void write_problem_reason(const char *text, struct buffer *out)
 	buffer_append_string(out, text);
 }
 
-/* Append the beginning of the body of @request, if that is a text, or the message of an error of
- * JSON-RPC. */
+/* Append the beginning of the body of @request, if the body is a text, or the message of an error
+ * of JSON-RPC. */
 static void write_problem_body(const struct http_request *request, struct buffer *out)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
@@ -104,7 +103,7 @@ static void write_status(const struct http_request *request, long status, struct
 		write_problem_body(request, out);
 }
 
-/* Append what is wrong with a response to @request whose status is below 300. */
+/* Append the mistake in a response to @request with a status below 300. */
 static void write_fault(const struct http_request *request, struct buffer *out)
 {
 	const struct mcp_session *session = &request->http->session;

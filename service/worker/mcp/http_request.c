@@ -17,22 +17,21 @@
  *   POST ─▶ application/json    one message ─▶ body
  *       └─▶ text/event-stream   any number  ─▶ http->messages
  *       └─▶ a redirect          the same to another path of the server
- *   GET  ─▶ text/event-stream   the events of a call after those that came, or notifications
+ *   GET  ─▶ text/event-stream   the events of a call after the received ones, or notifications
  */
 
-/* The most bytes of all responses together that have not ended. */
+/* The most bytes of all unfinished responses together. */
 #define HELD_MAX (2 * HTTP_BYTES_MAX)
 
 #define CONNECT_MS 10000L
 
-/* Messages without a response that are being sent. */
+/* Messages without a response on their way out. */
 #define NOTIFICATIONS_MAX 16
 
 /* The time for a request of the session: longer than the client waits for its response. */
 #define REQUEST_MS 60000L
 
-/* The time for the end of a session of the legacy era; a host that is dismissed has
- * HOST_DISMISS_MS. */
+/* The time for the end of a session of the legacy era; a dismissed host has HOST_DISMISS_MS. */
 #define DELETE_MS 300L
 
 /* The wait before events go on: unless the server asks for another one, and the least. */
@@ -69,7 +68,7 @@ void http_request_unlink(struct http *http, const struct http_request *request)
 	*link = request->next;
 }
 
-/* Queue a message that came with the events of @request. Return 0, -EMSGSIZE or -ENOMEM. */
+/* Queue a message from the events of @request. Return 0, -EMSGSIZE or -ENOMEM. */
 static int queue(const struct http_request *request, const char *text, size_t size)
 {
 	struct http *http = request->http;
@@ -111,7 +110,7 @@ long http_request_status(const struct http_request *request)
 	return status;
 }
 
-/* Return the bytes of all responses that have not ended. */
+/* Return the bytes of all unfinished responses. */
 static size_t count_held(const struct http *http)
 {
 	size_t n = http->n_bytes;
@@ -144,8 +143,8 @@ static size_t take_body(char *bytes, size_t one, size_t size, void *data)
 	return r == 0 ? size : CURL_WRITEFUNC_ERROR;
 }
 
-/* Take a header (CURLOPT_HEADERFUNCTION): the id of the session that the server has begun; or the
- * last one of a stream for notifications. */
+/* Take a header (CURLOPT_HEADERFUNCTION): the id of the session begun by the server; or the last
+ * header of a stream for notifications. */
 static size_t take_header(char *bytes, size_t one, size_t size, void *data)
 {
 	static const char name[] = "mcp-session-id:";
@@ -235,7 +234,7 @@ static int write_params(const struct mcp_session *session, struct buffer *lines)
 	return 0;
 }
 
-/* Append the argument `uri` of @flight, which its schema requires. 0 or -ENOMEM. */
+/* Append the argument `uri` of @flight, required by its schema. 0 or -ENOMEM. */
 static int read_uri(const struct mcp_flight *flight, struct buffer *out)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
@@ -339,7 +338,7 @@ static int send_request(struct http_request *request, const struct mcp_action *a
 	curl_easy_setopt(request->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)action->text.size);
 	if (curl_easy_setopt(request->easy, CURLOPT_COPYPOSTFIELDS, action->text.text) != CURLE_OK)
 		return -ENOMEM;
-	/* On a connection that the server has closed, libcurl would send a request once more. */
+	/* On a connection closed by the server, libcurl would send a request once more. */
 	if (http->session.sending)
 		curl_easy_setopt(request->easy, CURLOPT_FRESH_CONNECT, 1L);
 	/* The daemon bounds calls; a subscription lasts. */
@@ -418,8 +417,8 @@ void http_request_close(struct http *http, uint64_t id)
 
 /* ── events by GET ───────────────────────────────────────────────────────────────────────────── */
 
-/* Ask for the events of @request after the one with the id @last_id (empty: for those from now on).
- * 0 or -ENOMEM. */
+/* Ask for the events of @request after the event with the id @last_id (empty: for events from now
+ * on). 0 or -ENOMEM. */
 static int get_events(struct http_request *request, struct buffer *last_id)
 {
 	static const struct mcp_action get = {.era = MCP_LEGACY};

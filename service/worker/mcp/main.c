@@ -23,7 +23,7 @@ int mcp_main(int argc, char **argv, const struct driver *kind)
 			"starts it; it is not a command for users.\n");
 		return EXIT_USAGE;
 	}
-	/* A server that has ended is noticed by the error of a write. */
+	/* The end of a server is noticed by the error of a write. */
 	signal(SIGPIPE, SIG_IGN);
 	r = confine_again();
 	r = r ? r : worker_go_on(WIRE_FD, argv[1], kind);

@@ -3,5 +3,6 @@
 
 #include "worker/driver.h"
 
-/* The main() of a program that a host becomes, with the driver @kind. Return its exit status. */
+/* The main() of the program after the exec of a host, with the driver @kind. Return its exit
+ * status. */
 int mcp_main(int argc, char **argv, const struct driver *kind);

@@ -18,10 +18,10 @@
 /* Size of one read. */
 #define READ_BYTES ((size_t)64 << 10)
 
-/* Buffers that grew larger are freed when they are empty. */
+/* Larger buffers are freed when empty. */
 #define KEEP_BYTES ((size_t)256 << 10)
 
-/* The room for messages that are no calls, and for the frame of one. */
+/* The room for messages other than calls, and for the frame of a call. */
 #define SERVER_ROOM_BYTES ((size_t)1 << 20)
 
 /* A longer line of stderr is passed on in pieces. */
@@ -30,13 +30,13 @@
 /* Reads of stderr once it has ended: a pipe holds no more. */
 #define LAST_READS 16
 
-/* The time for a server to end when its stdin is closed, then after SIGTERM. A host that is
- * dismissed has HOST_DISMISS_MS. */
+/* The time for a server to end when its stdin is closed, then after SIGTERM. A dismissed host has
+ * HOST_DISMISS_MS. */
 #define CLOSED_MS     250
 #define TERMINATED_MS 100
 
-/* The time for a server to end that has closed a descriptor: the kernel closes those of a process
- * that is killed first, and on a busy machine its end follows later. */
+/* The time for the end of a server that has closed a descriptor: the kernel first closes the
+ * descriptors of a killed process, and on a busy machine its end follows later. */
 #define ENDING_MS 2000
 
 void mcp_server_init(struct mcp_server *server, const struct mcp_configuration *configuration)
@@ -57,7 +57,7 @@ static void close_source(struct mcp_server *server, enum server_source source)
 
 /* ── starting ────────────────────────────────────────────────────────────────────────────────── */
 
-/* Make a pipe of which this process keeps one end, that does not block, as @source. */
+/* Make a pipe whose non-blocking end this process keeps as @source. */
 static int open_pipe(struct mcp_server *server, enum server_source source, int *ret_other)
 {
 	bool writes = source == SERVER_INPUT;
@@ -70,7 +70,7 @@ static int open_pipe(struct mcp_server *server, enum server_source source, int *
 	return fcntl(ends[writes], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
 }
 
-/* Descriptors 0 to 2 of this process are open, so no other end is one of them. */
+/* Descriptors 0 to 2 of this process are open, so no other end has such a number. */
 static int spawn_with(
 	struct mcp_server *server, const char *program, int input, int output, int errors)
 {
@@ -114,7 +114,7 @@ int mcp_server_start(struct mcp_server *server)
 
 /* ── messages ────────────────────────────────────────────────────────────────────────────────── */
 
-/* Forget the bytes that were sent, once no others are left, or fewer than those. */
+/* Forget the sent bytes, once no others are left, or fewer than the sent ones. */
 static void trim_unsent(struct mcp_server *server)
 {
 	struct buffer *unsent = &server->unsent;
@@ -141,7 +141,7 @@ bool mcp_server_has_read(const struct mcp_server *server)
 	       n_unread == 0;
 }
 
-/* Close the pipe to the server, which reads no more. */
+/* Close the pipe to the server, which has stopped reading. */
 static void close_input(struct mcp_server *server)
 {
 	server->has_unread = !mcp_server_has_read(server);
@@ -205,7 +205,7 @@ static bool read_output(struct mcp_server *server)
 	return n > 0;
 }
 
-/* Forget the lines that were taken. */
+/* Forget the taken lines. */
 static void trim_output(struct mcp_server *server)
 {
 	struct buffer *output = &server->output;
@@ -322,7 +322,7 @@ static bool ends_within(const struct mcp_server *server, int most_ms)
 	return poll(&exit, 1, most_ms) > 0;
 }
 
-/* Return the fault of a server that has closed one of its ends, or NULL. */
+/* Return the fault of a server with a closed end, or NULL. */
 static const char *judge_closed(const struct mcp_server *server)
 {
 	if (server->sources[SERVER_OUTPUT].fd < 0)
@@ -370,7 +370,7 @@ void mcp_server_end(struct mcp_server *server, bool is_gentle, siginfo_t *ret_en
 			kill(-server->pid, SIGTERM);
 			ends_within(server, TERMINATED_MS);
 		}
-		/* Its number means its group until it is reaped. */
+		/* Its number means its group until the process is reaped. */
 		if (!ends_within(server, 0))
 			kill(server->pid, SIGKILL);
 		while (waitid(P_PID, (id_t)server->pid, ret_end, WEXITED | WNOWAIT) < 0 &&

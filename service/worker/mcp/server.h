@@ -20,7 +20,7 @@
  * What it starts, and leaves, is ended by the guard of this host (worker/sandbox/guard.h).
  */
 
-/* The longest line that is read, and the most bytes that wait because the server does not read. */
+/* The longest line to read, and the most bytes in wait for a server that does not read. */
 #define SERVER_LINE_BYTES   ((size_t)64 << 20)
 #define SERVER_UNSENT_BYTES ((size_t)64 << 20)
 
@@ -41,13 +41,13 @@ struct mcp_server {
 	struct buffer output;
 	size_t n_taken;       /* bytes of output */
 	size_t n_searched;    /* bytes of output without the end of a line */
-	bool is_skipping;     /* the rest of a line that was too long is dropped */
+	bool is_skipping;     /* the rest of a line too long is dropped */
 	struct buffer errors; /* the begin of a line */
-	bool has_unread;      /* it has closed its input before it has read all */
+	bool has_unread;      /* the server has closed its input before reading all */
 	const char *fault;    /* why it is to be killed; NULL: no reason */
 };
 
-/* Make @server one that does not run. */
+/* Make @server a stopped server. */
 void mcp_server_init(struct mcp_server *server, const struct mcp_configuration *configuration);
 
 /* Start it. 0 or a negative errno. */
@@ -60,25 +60,24 @@ bool mcp_server_has_room(const struct mcp_server *server, size_t size);
 /* Send the message @text, as soon as the server reads it. */
 void mcp_server_send(struct mcp_server *server, const char *text, size_t size);
 
-/* Return whether the server has read all that was sent, up to now or until it closed its input. */
+/* Return whether the server has read all sent bytes, up to now or until it closed its input. */
 bool mcp_server_has_read(const struct mcp_server *server);
 
-/* Act on the events that poll() has found in server->sources. Return false when it has ended, or is
- * to be; its last lines can be taken then. */
+/* Act on the events found by poll() in server->sources. Return false when the server has ended, or
+ * has to; its last lines can be taken then. */
 bool mcp_server_attend(struct mcp_server *server);
 
 /* Take the next line, without its end. It is valid until mcp_server_attend(). */
 bool mcp_server_take_line(struct mcp_server *server, const char **ret_line, size_t *ret_size);
 
-/* Return whether the line that has no end yet has more than SERVER_LINE_BYTES, and what has come of
- * it. */
+/* Return whether the unfinished line has more than SERVER_LINE_BYTES, and its bytes so far. */
 bool mcp_server_has_long_line(
 	const struct mcp_server *server, const char **ret_line, size_t *ret_size);
 
 /* Drop this line up to its end. */
 void mcp_server_skip_line(struct mcp_server *server);
 
-/* End it, gently if it may take some time, reap it, and write how it has ended. */
+/* End the server, gently if there is some time, reap it, and write the way of its end. */
 void mcp_server_end(struct mcp_server *server, bool is_gentle, siginfo_t *ret_end);
 
 void mcp_server_deinit(struct mcp_server *server);

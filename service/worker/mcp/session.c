@@ -22,33 +22,33 @@
 #include "wire/wire.h"
 #include "worker/progress.h"
 
-/* The longest text of progress that is passed on. */
+/* The longest text of progress passed on. */
 #define PROGRESS_TEXT_BYTES 1024
 
-/* Notes about a server that breaks rules; the later ones are not logged. */
+/* Notes about broken rules of a server; later notes are not logged. */
 #define NOTES_MAX 20
 
-/* The longest part of a note that a call reports. */
+/* The longest part of a note in a call's report. */
 #define NOTE_CHARS 200
 
 #define JITTER_PERCENT 25
 
-/* The beginning of a line that is too long, in which its id is looked for. */
+/* The beginning of a line too long, searched for its id. */
 #define HEAD_BYTES ((size_t)64 << 10)
 
-/* The reasons of a call of a tool that callers see as it is not any more. */
+/* The reasons of a call of a tool changed since callers saw it. */
 #define GONE    "the server does not list this tool any more"
 #define CHANGED "the server has changed this tool since it was described; its list is read again"
 
-/* The reason of a call that a server cannot be sent. */
+/* The reason of an unsendable call. */
 #define UNREAD "the server cannot be sent so much now, since it does not read it"
 
-/* A frame that grew larger is freed when it was sent. */
+/* A larger frame is freed after it is sent. */
 #define KEEP_BYTES ((size_t)64 << 10)
 
 /* ── what the client asks for ────────────────────────────────────────────────────────────────── */
 
-/* Append @reason, which may repeat texts of the server, without the secrets. */
+/* Append @reason, perhaps with texts of the server, without the secrets. */
 static void write_reason(const struct mcp_session *session, const char *reason, struct buffer *out)
 {
 	mcp_secrets_mask(&session->configuration.secrets, reason, strlen(reason), out);
@@ -80,8 +80,7 @@ static int keep_schema(const struct json_tape *tape, uint32_t object, struct lis
 	return 0;
 }
 
-/* Note whether the element @object of a list is the tool that callers see. @is_ours: we have added
- * it. */
+/* Note whether the element @object of a list is the tool seen by callers. @is_ours: added by us. */
 static int compare_element(
 	struct mcp_session *session, const struct json_tape *tape, uint32_t object, bool is_ours)
 {
@@ -109,8 +108,8 @@ static int compare_element(
 	return session->transport->is_http ? keep_schema(tape, object, tool) : 0;
 }
 
-/* Read the array @text into @tape, with the tools for resources if they are wanted. *ret_n: those
- * that are the server's. @whole has the bytes that are read. 0 or a negative errno. */
+/* Read the array @text into @tape, with the tools for resources if they are wanted. *ret_n: the
+ * server's own tools. @whole has the bytes to read. 0 or a negative errno. */
 static int read_list(const struct mcp_session *session, struct text_view text,
 	struct json_tape *tape, struct buffer *whole, uint32_t *ret_n)
 {
@@ -257,8 +256,8 @@ static int report_progress(struct mcp_session *session, const struct mcp_action 
 					      : transmit(session->wire, &session->frame);
 }
 
-/* Return @text, which is JSON unless @kind is WIRE_FAILED, without the secrets: in @masked if it
- * has any. With one that cannot be masked, *kind becomes WIRE_FAILED. */
+/* Return @text, which is JSON unless @kind is WIRE_FAILED, without the secrets: in @masked if there
+ * are any. With an unmaskable secret, *kind becomes WIRE_FAILED. */
 static struct text_view mask_answer(const struct mcp_session *session, struct text_view text,
 	enum wire_kind *kind, struct buffer *masked)
 {
@@ -279,7 +278,7 @@ static struct text_view mask_answer(const struct mcp_session *session, struct te
 	return TEXT_VIEW("the result has a secret of this toolbox, which cannot be masked");
 }
 
-/* Send the answer @text of @flight, which is over. 0 or a negative errno. */
+/* Send the answer @text of the ended @flight. 0 or a negative errno. */
 static int answer(struct mcp_session *session, struct mcp_flight *flight, enum wire_kind kind,
 	struct text_view text)
 {
@@ -396,7 +395,7 @@ void mcp_session_deinit(struct mcp_session *session)
 	buffer_deinit(&session->frame);
 }
 
-/* Return by how many percent the waits of a session are longer, so that those of many hosts do not
+/* Return by how many percent the waits of a session are longer, so the waits of many hosts do not
  * end at once. */
 static unsigned int choose_jitter(void)
 {

@@ -29,14 +29,15 @@
  * describes it as it did then (mcp/client/pin.h).
  */
 
-/* The time for the start, up to the list: less than the daemon gives (catalogue/kind.h), so that
- * the reason reaches it. */
+/* The time for the start, up to the list: less than the daemon gives (catalogue/kind.h), so the
+ * reason reaches the daemon. */
 #define MCP_START_MS 57000
 
 struct mcp_session;
 struct mcp_flight;
 
-/* The part of a session that moves messages. Each embeds the session as its first member. */
+/* The part of a session for moving messages. Each transport embeds the session as its first
+ * member. */
 struct mcp_transport {
 	bool is_http;
 
@@ -44,21 +45,20 @@ struct mcp_transport {
 	 * NULL: it may. */
 	bool (*has_room)(const struct mcp_session *session, size_t size);
 
-	/* Act on a call whose response does not come any more. NULL: its host ends. 0 or a negative
-	 * errno. */
+	/* Act on a call without hope for a response. NULL: its host ends. 0 or a negative errno. */
 	int (*lose)(struct mcp_session *session, struct mcp_flight *flight);
 
 	/* Carry out MCP_ACT_SEND or MCP_ACT_CLOSE. 0 or a negative errno, which ends the
 	 * session. */
 	int (*carry)(struct mcp_session *session, const struct mcp_action *action);
 
-	/* Wait for the server until @due_ms, or until something can be read on @wire (-1: none),
-	 * and act on it. Return 0, 1 for the wire, or a negative errno: -EPIPE when the server has
-	 * ended or is to be. */
+	/* Wait for the server until @due_ms, or until @wire (-1: none) is readable, and act on
+	 * messages. Return 0, 1 for the wire, or a negative errno: -EPIPE when the server has ended
+	 * or has to. */
 	int (*pump)(struct mcp_session *session, int wire, uint64_t due_ms);
 };
 
-/* A call that has no answer yet. */
+/* A call without an answer so far. */
 struct mcp_flight {
 	uint64_t id; /* 0: this place is free */
 	const struct listed_tool *tool;
@@ -80,8 +80,8 @@ struct mcp_session {
 	bool has_changes;      /* legacy: the server notifies of changes of its list */
 	bool was_legacy;       /* the server has decided for the legacy era */
 	bool has_list;         /* the tools of this session are known */
-	bool is_stale;         /* they are not those that callers see, which is not reported yet */
-	struct buffer list;    /* the array, if that is what was asked for */
+	bool is_stale;         /* they differ from the tools seen by callers; not reported yet */
+	struct buffer list;    /* the array, if a list was asked for */
 	struct buffer reason;  /* why the list is not whole */
 	struct buffer failure; /* why the session is over, or has no list */
 	unsigned int n_notes;
@@ -90,7 +90,7 @@ struct mcp_session {
 	int error;               /* a negative errno: the session cannot go on */
 
 	struct mcp_flight flights[WIRE_CALLS_MAX];
-	const struct mcp_flight *sending; /* the one whose request is being sent */
+	const struct mcp_flight *sending; /* the flight whose request is on its way out */
 	struct buffer frame;
 };
 
@@ -103,13 +103,13 @@ void mcp_session_deinit(struct mcp_session *session);
 /* Begin a handshake, in place of any other session. 0 or a negative errno. */
 int mcp_session_begin(struct mcp_session *session);
 
-/* Pass the message @text of the server to the client. @request_id: over HTTP, the request with
- * whose response it came; else 0. 0 or a negative errno. */
+/* Pass the message @text of the server to the client. @request_id: over HTTP, the request whose
+ * response had the message; else 0. 0 or a negative errno. */
 int mcp_session_take(
 	struct mcp_session *session, uint64_t request_id, const char *text, size_t size);
 
-/* End the call whose response begins with @text, of more than @size bytes, as one whose result is
- * too large. 0; -EMSGSIZE when it is not the response of a call, or another negative errno. */
+/* End the call whose response begins with @text, of more than @size bytes, for its too large
+ * result. 0; -EMSGSIZE when @text is not the response of a call, or another negative errno. */
 int mcp_session_take_large(struct mcp_session *session, const char *text, size_t size);
 
 /* Let the client act on the time. 0 or a negative errno. */
@@ -124,25 +124,25 @@ bool mcp_session_has_failed(const struct mcp_session *session);
 /* The begin() of a driver: send the call, or let it wait for mcp_session_resume(). */
 int mcp_session_invoke(struct mcp_session *session, const struct driver_call *call);
 
-/* Send the calls that wait, if the session is ready. 0 or a negative errno. */
+/* Send the waiting calls, if the session is ready. 0 or a negative errno. */
 int mcp_session_resume(struct mcp_session *session);
 
-/* Report to the daemon that the server lists other tools than callers see, once for each such list.
- * 0 or a negative errno. */
+/* Report a list of the server with other tools than callers see to the daemon, once for each such
+ * list. 0 or a negative errno. */
 int mcp_session_report(struct mcp_session *session);
 
 /* The cancel() of a driver. */
 int mcp_session_cancel(struct mcp_session *session, uint64_t id, bool is_late);
 
-/* Answer the call @flight, which fails because of @text. 0 or a negative errno. */
+/* Answer the call @flight as failed because of @text. 0 or a negative errno. */
 int mcp_session_refuse(
 	struct mcp_session *session, struct mcp_flight *flight, struct text_view text);
 
-/* Answer the call @flight, whose result has at least @size bytes, as one that is too large. 0 or a
- * negative errno. */
+/* Answer the call @flight, whose result has at least @size bytes, as too large. 0 or a negative
+ * errno. */
 int mcp_session_refuse_large(struct mcp_session *session, struct mcp_flight *flight, size_t size);
 
-/* Answer the call @flight, for which there is no server because of @text. 0 or a negative errno. */
+/* Answer the call @flight as without a server because of @text. 0 or a negative errno. */
 int mcp_session_miss(struct mcp_session *session, struct mcp_flight *flight, struct text_view text);
 
 /* Return whether it has calls without an answer. */

@@ -3,7 +3,7 @@
 /*
  * The driver of toolbox-mcp-host: a server over stdio.
  *
- *   LOAD ─▶ start the server, find its era, list its tools ─▶ LOADED, with the list if that is what was asked for
+ *   LOAD ─▶ start the server, find its era, list its tools ─▶ LOADED, with the list if asked for
  *   INVOKE ─▶ tools/call ─▶ its response      meanwhile: other calls, its pings, changes of its list, its end
  *
  * Callers see the list of an earlier session. So a tool is only called when the server still
@@ -95,7 +95,7 @@ static bool has_room(const struct mcp_session *session, size_t size)
 
 static const struct mcp_transport transport = {.carry = carry, .pump = pump, .has_room = has_room};
 
-/* End this process as the server has ended. It is the crash of this host, whose calls are lost. */
+/* End this process as the server has ended. It is the crash of this host, with its calls lost. */
 __attribute__((noreturn)) static void end_like_server(struct stdio *stdio)
 {
 	const char *fault = stdio->server.fault;
@@ -124,7 +124,7 @@ static int refuse_start(const struct driver_load *load, int error, const struct 
 		has_words ? " (write each word of a command as one of its own)" : "");
 }
 
-/* Refuse a server that has ended, or is to be. */
+/* Refuse a server that has ended, or has to. */
 static int refuse_ended(
 	const struct driver_load *load, struct stdio *stdio, struct diagnostics *problems)
 {
@@ -144,8 +144,8 @@ static int refuse_ended(
 		"the server was ended by signal %d before it has listed its tools", end.si_status);
 }
 
-/* Begin again with the request of the other era, since some servers exit on what they do not know.
- * A server that has ended without reading the request would end again. 0, DRIVER_E_REFUSED, or a
+/* Begin again with the request of the other era, since some servers exit on unknown requests. A
+ * server that has ended without reading the request would end again. 0, DRIVER_E_REFUSED, or a
  * negative errno. */
 static int begin_other_era(
 	const struct driver_load *load, struct stdio *stdio, struct diagnostics *problems)
@@ -227,7 +227,7 @@ static int load_stdio(
 
 /* ── calls ───────────────────────────────────────────────────────────────────────────────────── */
 
-/* A session that is over is noticed by attend(), as the end of a server is. */
+/* The end of a session is noticed by attend(), as the end of a server. */
 static int begin(void *data, const struct driver_call *call)
 {
 	struct stdio *stdio = data;

@@ -32,7 +32,7 @@ static int read_constants(struct native_call *call)
 	return 0;
 }
 
-/* Return the type that libffi passes: a pointer for output parameters. */
+/* Return the type passed by libffi: a pointer for output parameters. */
 static ffi_type *passed_type(const struct native_parameter *parameter)
 {
 	return parameter->direction == NATIVE_IN ? native_slot_ffi_type(parameter->type)

@@ -12,8 +12,8 @@
  *
  *   arguments ─tape─▶ memory ──libffi──▶ function ──▶ value, errno, memory ──▶ JSON or a failure
  *
- * Everything that does not depend on the arguments is prepared once. A call that needs no larger
- * buffers than earlier calls allocates nothing.
+ * Everything independent of the arguments is prepared once. A call without larger buffers than
+ * earlier calls allocates nothing.
  */
 struct native_call {
 	struct native_function function;

@@ -6,7 +6,7 @@
 
 #include "util/base64.h"
 
-/* Memory that grew larger for one call is freed after it. */
+/* Memory grown larger for one call is freed after it. */
 #define KEEP_MEMORY_BYTES (256u << 10)
 #define KEEP_TOKENS       16384
 
@@ -53,7 +53,7 @@ static uint32_t find_argument(const struct json_tape *tape, const char *name, ui
 	return value;
 }
 
-/* Find the input of parameter @at: an argument, which is checked; its constant; or none. */
+/* Find the input of parameter @at: a checked argument; its constant; or none. */
 static int find_input(const struct native_signature *signature, struct native_scratch *scratch,
 	size_t at, uint32_t *key, struct buffer *failure)
 {
@@ -141,7 +141,7 @@ static int reserve_buffers(const struct native_signature *signature, struct nati
 	return NATIVE_CALL_MEMORY_E_FAILED;
 }
 
-/* Append the bytes that the base64 at @value decodes to. */
+/* Append the decoded bytes of the base64 at @value. */
 static void decode_bytes(struct buffer *memory, const struct json_tape *tape, uint32_t value)
 {
 	const char *text = json_bytes(tape, value);
@@ -199,7 +199,7 @@ static void pad(struct buffer *memory, int byte, size_t count)
 	memory->size += count;
 }
 
-/* Append a buffer to @memory: its input, zeroes up to its capacity, its guard. */
+/* Append a buffer to @memory: the input, zeroes up to the capacity, the guard. */
 static void lay(
 	struct buffer *memory, const struct native_parameter *buffer, struct native_cell *cell)
 {

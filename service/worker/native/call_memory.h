@@ -14,21 +14,21 @@
  *   addresses[i] ──▶ slot.buffer ──▶ memory     a str, bytes, json or array, in either direction
  *
  * All buffers of a call are in one block of memory. It is as large as they need before the first of
- * them is written, so it never moves. Guard bytes follow each buffer that the function writes; they
- * reveal that it wrote more than the manifest allows.
+ * them is written, so it never moves. Guard bytes follow each buffer written by the function; they
+ * reveal writes beyond the manifest.
  */
 
 /* One parameter. */
 struct native_cell {
 	union native_slot slot;
 	void *pointer;                /* to the slot; NULL is passed when there is no input */
-	const struct json_tape *tape; /* tape of the input; NULL: there is none */
+	const struct json_tape *tape; /* tape of the input; NULL: no input */
 	uint32_t value;
 	size_t count;    /* buffers: elements of the input, without the NUL of a text */
-	size_t capacity; /* buffers: elements that fit */
+	size_t capacity; /* buffers: elements with room */
 };
 
-/* Memory that is reused from call to call. A zeroed struct is ready. */
+/* Memory reused from call to call. A zeroed struct is ready. */
 struct native_scratch {
 	struct json_tape tape; /* the arguments; afterwards a json that came out */
 	struct buffer memory;
@@ -57,7 +57,7 @@ int native_call_memory_fill(const struct native_signature *signature,
 bool native_call_memory_is_intact(
 	const struct native_parameter *parameter, const struct native_cell *cell);
 
-/* Free memory that grew large for one call. */
+/* Free memory grown large for one call. */
 void native_scratch_trim(struct native_scratch *scratch);
 
 void native_scratch_deinit(struct native_scratch *scratch);

@@ -11,10 +11,11 @@
 #include "worker/library.h"
 #include "worker/native/call.h"
 
-/* A call that is made once, before the first one of a caller. */
+/* A call made once, before a caller's first. */
 struct once {
 	struct native_call begin;
-	struct native_call end; /* when the process ends in order; without an address: none */
+	struct native_call end; /* called when the process ends in order; without an address: no
+	                         * call */
 };
 
 struct native_driver {
@@ -47,7 +48,7 @@ __attribute__((format(printf, 3, 4))) static int refuse(
 	return r;
 }
 
-/* Find the function @symbol, which the member @key of the native object at @object names. */
+/* Find the function @symbol, named in the member @key of the native object at @object. */
 static int find_symbol(struct loading *loading, uint32_t object, const char *key,
 	const char *symbol, void **ret_address)
 {
@@ -65,8 +66,8 @@ static int find_symbol(struct loading *loading, uint32_t object, const char *key
 	return 0;
 }
 
-/* Find the function that frees results. "free" means libc's. A library's own calls of malloc()
- * and free() are bound to the first ones in the process, which may be neither the library's nor
+/* Find the function for freeing results. "free" means libc's. A library's own calls of malloc() and
+ * free() are bound to the first definitions in the process, perhaps neither the library's nor
  * libc's. */
 static int find_free(struct loading *loading, uint32_t object,
 	const struct native_function *function, void (**ret_free)(void *))
@@ -131,7 +132,7 @@ static int load_once(struct loading *loading, uint32_t object, struct once *once
 	return r || finally == JSON_NONE ? r : load_tool(loading, finally, &once->end);
 }
 
-/* Run @call, which has constants alone. Its words are in @out when it has failed. */
+/* Run @call, of constants alone. The reason is in @out after a failure. */
 static int run_once(struct native_driver *driver, struct native_call *call, struct buffer *out)
 {
 	static const char none[] = "{}";

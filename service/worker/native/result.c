@@ -20,7 +20,7 @@
 /* The value is inside the object of the result. */
 #define RESULT_DEPTH (JSON_DEPTH_DEFAULT - 1)
 
-/* The result that is being written. */
+/* The result under writing. */
 struct writing {
 	const struct native_function *function;
 	struct native_scratch *scratch;
@@ -67,7 +67,7 @@ static int write_json_value(struct writing *writing, const struct native_paramet
 	return r;
 }
 
-/* Write the text of @size bytes that @parameter has. */
+/* Write the text of @size bytes of @parameter. */
 static int write_text_value(struct writing *writing, const struct native_parameter *parameter,
 	const char *text, size_t size)
 {
@@ -108,8 +108,8 @@ static int write_returned(struct writing *writing)
 	return 0;
 }
 
-/* Set *used to the number of elements of the buffer that the function used: by the value that holds
- * its length, or its capacity if there is none. */
+/* Set *used to the number of elements of the buffer used by the function: the value of its length,
+ * or its capacity without such a value. */
 static int find_used(struct writing *writing, const struct native_parameter *buffer,
 	size_t capacity, size_t *used)
 {
@@ -127,8 +127,7 @@ static int find_used(struct writing *writing, const struct native_parameter *buf
 	number = native_slot_number(counter->type, place);
 	if (native_slot_sign(counter->type, place) < 0)
 		return fail(writing, NULL, "reported a length below 0 for '%s'", buffer->name);
-	/* snprintf() returns the length that the whole text would have. The text that was written
-	 * ends at its NUL. */
+	/* snprintf() returns the length of the whole text. The written text ends at its NUL. */
 	if (number > capacity && native_is_text(buffer->type))
 		return 0;
 	if (number > capacity)
@@ -139,7 +138,7 @@ static int find_used(struct writing *writing, const struct native_parameter *buf
 	return 0;
 }
 
-/* Write an output text, which ends at its NUL or at its length. */
+/* Write an output text up to its NUL or its length. */
 static int write_text_out(struct writing *writing, const struct native_parameter *buffer,
 	const struct native_cell *cell, size_t used)
 {
@@ -252,7 +251,7 @@ static bool is_error(
 	return false;
 }
 
-/* Write the failure for the error rule that applies. */
+/* Write the failure by the applicable error rule. */
 static int fail_by_rule(struct writing *writing)
 {
 	const struct native_parameter *returns = &writing->function->returns;
@@ -272,7 +271,7 @@ static int fail_by_rule(struct writing *writing)
 	return NATIVE_RESULT_E_FAILED;
 }
 
-/* After a function wrote past a buffer, none of its results is valid. */
+/* After a write past a buffer, no result of the function is valid. */
 static int check_guards(struct writing *writing)
 {
 	const struct native_function *function = writing->function;

@@ -11,15 +11,15 @@
  * The result of a C function, as JSON or as the text of a failure.
  */
 
-/* The return value. libffi widens an integer that is smaller than a register to a whole ffi_arg and
- * writes all of it, whatever the type. So integers are received in `word` and narrowed afterwards.
- * Floats are not widened. */
+/* The return value. libffi widens an integer smaller than a register to a whole ffi_arg and writes
+ * the whole, whatever the type. So integers are received in `word` and narrowed afterwards. Floats
+ * are not widened. */
 union native_returned {
 	ffi_arg word;
 	union native_slot slot;
 };
 
-/* Cut the word that libffi wrote to the width of @type, in the slot. */
+/* Cut the word written by libffi to the width of @type, in the slot. */
 void native_result_narrow(union native_returned *returned, enum native_type type);
 
 enum native_result_status {

@@ -7,7 +7,7 @@
 #include "json/number.h"
 #include "json/writer.h"
 
-/* Conversion between JSON and the C types that are numbers. */
+/* Conversion between JSON and the numeric C types. */
 
 ffi_type *native_slot_ffi_type(enum native_type type)
 {

@@ -31,16 +31,16 @@ union native_slot {
 /* Return how libffi passes and returns the type. */
 ffi_type *native_slot_ffi_type(enum native_type type);
 
-/* Write the JSON value at @value, which native_check_value() accepts as the scalar @type, to
- * @place. It takes as many bytes as the type has; @place need not be aligned. */
+/* Write the JSON value at @value, accepted by native_check_value() as the scalar @type, to @place,
+ * in the size of the type; @place need not be aligned. */
 void native_slot_store(
 	enum native_type type, const struct json_tape *tape, uint32_t value, void *place);
 
 /* Write @number, which fits, to @place as the integer @type. */
 void native_slot_store_number(enum native_type type, uint64_t number, void *place);
 
-/* Return the integer that libffi left in a register, cut to its type. libffi widens a smaller
- * integer to a whole ffi_arg, whatever the type; it does not widen floats. */
+/* Return the integer left by libffi in a register, cut to its type. libffi widens a smaller integer
+ * to a whole ffi_arg, whatever the type; it does not widen floats. */
 union native_slot native_slot_narrow(enum native_type type, ffi_arg word);
 
 /* Return -1 or 0 if the scalar at @place is negative or zero, else 1 (NaN, too). */
@@ -49,8 +49,7 @@ int native_slot_sign(enum native_type type, const void *place);
 /* Return the integer at @place, which is not negative. */
 uint64_t native_slot_number(enum native_type type, const void *place);
 
-/* Return the name of a value for which JSON has no number ("NaN", "infinity", "-infinity"), or
- * NULL. */
+/* Return the name of a value without a number in JSON ("NaN", "infinity", "-infinity"), or NULL. */
 const char *native_slot_odd_name(enum native_type type, const void *place);
 
 /* Append the scalar at @place as JSON. */

@@ -66,7 +66,7 @@ static bool is_open(struct toolbox_call call)
 	return call.id != 0 && call.id == state.id && state.outcome == OUTCOME_NONE;
 }
 
-/* Return the status for a call that cannot be answered. */
+/* Return the status for an unanswerable call. */
 static int gone_status(struct toolbox_call call)
 {
 	return call.id == 0 ? TOOLBOX_E_MISUSE : TOOLBOX_E_GONE;
@@ -76,7 +76,7 @@ static int gone_status(struct toolbox_call call)
  * ── input ───────────────────────────────────────────────────────────────────────────────────────
  */
 
-/* Return the values that the getters of @call read, or NULL. */
+/* Return the values for the getters of @call, or NULL. */
 static struct plugin_values *values_of(struct toolbox_call call)
 {
 	if (call.id == 0)
@@ -222,7 +222,7 @@ static struct buffer *begin_value(struct toolbox_call call, const char *key)
 	return is_open(call) ? plugin_writer_begin(&state.writer, key) : NULL;
 }
 
-/* Return the status of the put that was just made. */
+/* Return the status of the last put. */
 static int put_status(struct toolbox_call call)
 {
 	if (!is_open(call))
@@ -232,7 +232,7 @@ static int put_status(struct toolbox_call call)
 	return buffer_status(&state.writer.out) ? TOOLBOX_E_MEMORY : TOOLBOX_OK;
 }
 
-/* Put a value whose JSON text is known. */
+/* Put a value by its JSON text. */
 static int put_text(struct toolbox_call call, const char *key, const char *json, size_t size)
 {
 	LOCKED;
@@ -480,7 +480,7 @@ static int open_call(const struct driver_call *call)
 	return 0;
 }
 
-/* Return whether the call goes on to the handler, which may keep it. */
+/* Return whether the call goes on to the handler, where it may be kept. */
 static bool is_valid(void)
 {
 	LOCKED;
@@ -489,7 +489,7 @@ static bool is_valid(void)
 	return state.outcome == OUTCOME_NONE;
 }
 
-/* Append {"code": "tool_failed", …} with @reason, which may hold any bytes. */
+/* Append {"code": "tool_failed", …} with @reason, of any bytes. */
 static int write_plugin_failure(struct buffer *out, const char *reason, size_t size)
 {
 	buffer_append_string(out, "{\"code\":\"tool_failed\",\"message\":");
@@ -563,7 +563,7 @@ static void forget_call(void)
 	plugin_values_reset(&state.caller);
 }
 
-/* Wait for the answer of a call that is kept, and close the call. */
+/* Wait for the answer of a kept call, and close the call. */
 static int close_call(struct buffer *out, uint32_t output_max)
 {
 	LOCKED;
@@ -576,7 +576,7 @@ static int close_call(struct buffer *out, uint32_t output_max)
 	return r;
 }
 
-/* Close a call that was only checked. */
+/* Close a call after a mere check. */
 static int close_check(struct buffer *out, uint32_t output_max)
 {
 	LOCKED;

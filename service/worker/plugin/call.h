@@ -9,8 +9,8 @@
 #include "worker/driver.h"
 
 /*
- * The host's side of toolbox.h: the one call that a plugin has at a time. Any of its threads may
- * read and answer it.
+ * The host's side of toolbox.h: the only call of a plugin at a time. Any of its threads may read
+ * and answer it.
  *
  *   worker's thread   run() ─ validate ─ handler ─────── waits while it is kept ─▶ the answer
  *                               │           │                  ▲
@@ -20,8 +20,8 @@
  * match the current one, and the function returns TOOLBOX_E_GONE. The number 0 is the
  * initialisation: its arguments are the configuration, and they stay readable.
  *
- * A process hosts one toolbox, so this state exists once. One lock guards it, and it is never
- * freed, because a thread of the plugin may use it until the process ends.
+ * A process hosts one toolbox, so this state exists once. A lock guards it, and it is never freed,
+ * because a thread of the plugin may use it until the process ends.
  */
 
 /* Texts of a tool are cut to this. */
@@ -40,8 +40,8 @@ struct plugin_function {
  * -ENOMEM. */
 int plugin_call_configure(int wire, const char *config, size_t size, struct toolbox_call *ret_call);
 
-/* End the initialisation. Return the reason that the plugin passed to toolbox_fail, or NULL; the
- * text stays valid. */
+/* End the initialisation. Return the reason passed by the plugin to toolbox_fail, or NULL; the text
+ * stays valid. */
 const char *plugin_call_configured(void);
 
 /* Run @call by @function, and append its outcome as a driver's invoke() does. */

@@ -12,13 +12,13 @@
 #include "worker/plugin/table.h"
 
 /*
- * A library that was written for toolboxd (toolbox.h).
+ * A library written for toolboxd (toolbox.h).
  *
  *   LOAD without `tools`          LOADED describes them: the daemon reads the table
- *   LOAD with `tools`: [name, …]  a call names a tool by its index in that list
+ *   LOAD with `tools`: [name, …]  a call names a tool by its index in the list
  *
- * If the library has other tools by now than when the daemon read the table, those that kept their
- * name are served. A call never reaches another tool than the one that was checked.
+ * If the library has other tools by now than when the daemon read the table, the tools with an
+ * unchanged name are served. A call never reaches another tool than the checked one.
  */
 struct plugin_driver {
 	struct library library;
@@ -28,7 +28,7 @@ struct plugin_driver {
 	uint32_t n_calls;
 };
 
-/* Find the struct that the library exports. */
+/* Find the struct exported by the library. */
 static int find_symbol(const struct driver_load *load, const struct library *library,
 	void **ret_symbol, size_t *ret_size, struct diagnostics *problems)
 {
@@ -54,8 +54,7 @@ static int compare_function_names(const void *a, const void *b)
 	return strcmp(left->name, right->name);
 }
 
-/* Map the tools of @list, which were described earlier, in its order. A tool that is gone becomes
- * NULL. */
+/* Map the tools of @list, described earlier, in its order. A missing tool becomes NULL. */
 static int map_list(struct plugin_driver *driver, const struct json_tape *tape, uint32_t list,
 	const struct plugin_function **sorted)
 {
@@ -149,7 +148,7 @@ static int load_plugin(
 	return r;
 }
 
-/* Write which tools refuse arguments by their meaning: their places in the list of tools. */
+/* Write the places, in the list of tools, of tools that refuse arguments by their meaning. */
 static void describe_validating(const struct plugin_table *table, struct buffer *out)
 {
 	bool is_first = true;

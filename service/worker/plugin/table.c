@@ -40,7 +40,7 @@ __attribute__((format(printf, 2, 3))) static int refuse_plugin(
 	return r;
 }
 
-/* Copy a struct of @given bytes to one of ours. Return whether nothing is lost. */
+/* Copy a struct of @given bytes to one of ours. Return whether the copy is complete. */
 static bool copy_struct(void *ours, size_t size, const void *theirs, size_t given)
 {
 	const unsigned char *bytes = theirs;
@@ -196,7 +196,7 @@ static int write_tool(struct reading *reading, const struct toolbox_tool *tool, 
 	return buffer_status(out);
 }
 
-/* Copy the tool at @theirs, and check everything that could be wrong in C. */
+/* Copy the tool at @theirs, and check for every possible mistake in C. */
 static int copy_tool(const struct reading *reading, const void *theirs, uint32_t index,
 	struct toolbox_tool *tool)
 {

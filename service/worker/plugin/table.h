@@ -11,8 +11,8 @@
 #include "worker/plugin/call.h"
 
 /*
- * The table of tools that a plugin exports. Its structs may be shorter than ours if it was built
- * for an earlier version (the rest is zero), or longer (the rest must be zero).
+ * The table of tools exported by a plugin. Its structs may be shorter than ours if it was built for
+ * an earlier version (the rest is zero), or longer (the rest must be zero).
  *
  *   struct toolbox_plugin ─ version, sizes ─▶ init() ─▶ struct toolbox_tool, … ─▶ functions, JSON
  */
@@ -27,9 +27,9 @@ struct plugin_table {
 	void (*deinit)(void);
 };
 
-/* Read the struct at @symbol, of which @size bytes may be read, and initialise the plugin with the
- * member `config` of the LOAD frame. Return 0, DRIVER_E_REFUSED, or a negative errno; the caller
- * calls plugin_table_deinit() in all cases. */
+/* Read the struct at @symbol, with @size readable bytes, and initialise the plugin with the member
+ * `config` of the LOAD frame. Return 0, DRIVER_E_REFUSED, or a negative errno; the caller calls
+ * plugin_table_deinit() in all cases. */
 int plugin_table_read(const struct driver_load *load, const void *symbol, size_t size,
 	struct plugin_table *ret_table, struct diagnostics *problems);
 

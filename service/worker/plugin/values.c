@@ -7,7 +7,7 @@
 #include "json/number.h"
 #include "util/buffer.h"
 
-/* A text that was returned to the plugin. */
+/* A text returned to the plugin. */
 struct plugin_text {
 	struct plugin_text *next;
 	size_t size;
@@ -140,7 +140,7 @@ int plugin_values_get_count(struct plugin_values *values, const char *key, uint3
 	return TOOLBOX_OK;
 }
 
-/* Return a copy of the value's own text (@is_json), or of the string that it is. */
+/* Return a copy of the value's own text (@is_json), or of the string in it. */
 static char *copy_text(const struct json_tape *tape, uint32_t token, bool is_json, size_t *ret_size)
 {
 	struct buffer copy = {0};
@@ -167,7 +167,7 @@ static struct plugin_text *new_text(const struct json_tape *tape, uint32_t token
 	return NULL;
 }
 
-/* Return the text of the token, which is copied when it is first requested; NULL without memory. */
+/* Return the text of the token, copied at its first request; NULL without memory. */
 static const struct plugin_text *text_of(struct plugin_values *values, uint32_t token, bool is_json)
 {
 	struct plugin_text **place;

@@ -11,17 +11,18 @@
 #include "json/reader.h"
 
 /*
- * JSON that a plugin reads by key: the arguments of a call, its configuration, its caller.
+ * JSON read by a plugin by key: the arguments of a call, its configuration, its caller.
  *
  * A key is the name of a member, a JSON Pointer if it begins with '/', or "" for the whole value.
  * All getters return an enum toolbox_status and write their result only with TOOLBOX_OK. A text is
- * copied when it is first requested, and stays valid until the values are reset.
+ * copied at its first request, and stays valid until the values are reset.
  */
 struct plugin_values {
 	struct json_tape tape;         /* no tokens: nothing was read */
 	struct json_cursors cursors;   /* into it */
-	struct plugin_text *texts;     /* that were returned to the plugin */
-	struct plugin_text **by_token; /* the same, two entries for each token; NULL: none yet */
+	struct plugin_text *texts;     /* texts returned to the plugin */
+	struct plugin_text **by_token; /* the same, two entries for each token; NULL: not made
+	                                * yet */
 };
 
 /* Read the @size bytes at @json, which must stay. Return 0, -ENOMEM, or an enum json_status. */

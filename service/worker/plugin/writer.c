@@ -5,7 +5,7 @@
 
 #include "json/writer.h"
 
-/* Memory that one large result needed is freed. */
+/* Memory of a large result is freed. */
 #define KEEP_BYTES (256u << 10)
 
 void plugin_writer_fail(struct plugin_writer *writer, const char *mistake)

@@ -7,13 +7,13 @@
 #include "util/buffer.h"
 
 /*
- * The JSON text that a plugin builds: an object, unless something else is opened first.
+ * The JSON text built by a plugin: an object, unless something else is opened first.
  *
  * The writer adds commas, brackets and escapes. It records the first mistake of the caller and
  * ignores everything after it; the host asks once, at the end. A zeroed struct is ready.
  */
 
-/* Most levels that may be open at once, as many as the daemon reads. */
+/* Most open levels at once, as many as the daemon reads. */
 #define PLUGIN_DEPTH_MAX 128
 
 struct plugin_writer {
@@ -28,15 +28,14 @@ struct plugin_writer {
  * or NULL after a mistake or without memory. */
 struct buffer *plugin_writer_begin(struct plugin_writer *writer, const char *key);
 
-/* Open an object or an array; close the last one that was opened. Return whether that was
- * possible. */
+/* Open an object or an array; close the last opened one. Return whether that was possible. */
 bool plugin_writer_open(struct plugin_writer *writer, const char *key, bool is_array);
 bool plugin_writer_close(struct plugin_writer *writer);
 
 /* Record @mistake, a constant text, unless one is recorded. */
 void plugin_writer_fail(struct plugin_writer *writer, const char *mistake);
 
-/* Close everything that is open. Without any value, write {}. */
+/* Close everything open. Without any value, write {}. */
 void plugin_writer_finish(struct plugin_writer *writer);
 
 /* Start over. */

@@ -15,7 +15,7 @@
 
 #define PROGRAM "toolbox_python.py"
 
-/* Most interpreters that are tried. */
+/* Most interpreters to try. */
 #define INTERPRETERS_MAX 8
 
 /* The program, the missing restrictions of the sandbox, then the other interpreters. */
@@ -29,8 +29,7 @@ static int refuse_interpreters(
 		strerrordesc_np(-error));
 }
 
-/* Read the member `python`: paths, and names that are searched in PATH. They are freed with the
- * process. */
+/* Read the member `python`: paths, and names to search in PATH. They are freed with the process. */
 static int read_interpreters(
 	const struct json_tape *tape, char *ret_interpreters[INTERPRETERS_MAX + 1])
 {
@@ -51,7 +50,7 @@ static int read_interpreters(
 	return n > 0 ? 0 : -EPROTO;
 }
 
-/* Execute the first interpreter that starts. Returns only if none does. */
+/* Execute the first interpreter that starts. Returns only if none starts. */
 static int become(char *const *interpreters, const char *program, const char *missing)
 {
 	int r = -ENOENT;

@@ -19,16 +19,16 @@
 #define NAME_PREFIX "toolboxd-host-"
 #define NAME_SUFFIX "XXXXXX"
 
-/* Most folders that are open at once; nftw() opens those of a deeper tree again. */
+/* Most open folders at once; nftw() opens the folders of a deeper tree again. */
 #define OPEN_MAX_AT_ONCE 16
 
 #define TRIES_MAX 16
 
-/* Most folders that one end of a host removes beside its own. */
+/* Most foreign folders removed at the end of a host. */
 #define REMOVED_MAX 16
 
 /* Lock the folder @name of @parent, if it is ours and no other process has it locked. Return the
- * descriptor that holds the lock, or a negative errno. */
+ * descriptor of the lock, or a negative errno. */
 static int lock_folder(int parent, const char *name)
 {
 	cleanup_close int fd =
@@ -53,7 +53,7 @@ static int make_locked(const char *parent, char **ret_path)
 	if (!mkdtemp(path))
 		return -errno;
 	lock = lock_folder(AT_FDCWD, path);
-	/* Another host has taken it for one that was left, because it was not locked yet. */
+	/* Another host has taken the folder for a leftover, because it was not locked yet. */
 	if (lock == -EWOULDBLOCK || lock == -ENOENT)
 		return -EAGAIN;
 	if (lock >= 0)
@@ -103,7 +103,7 @@ static bool is_name(const char *name)
 	       strlen(name) == strlen(NAME_PREFIX NAME_SUFFIX);
 }
 
-/* Remove the folders in @parent that no host uses any more. */
+/* Remove the folders in @parent without a host. */
 static void remove_left(const char *parent)
 {
 	DIR *folder = opendir(parent);

@@ -22,7 +22,7 @@
 /* Pause between two looks: a killed process takes a moment to end. */
 #define LOOK_NS 1000000
 
-/* In the host: its guard. 0: there is none. */
+/* In the host: its guard. 0: no guard. */
 static pid_t own_guard;
 
 static void kill_child(void *data, pid_t pid)
@@ -32,7 +32,7 @@ static void kill_child(void *data, pid_t pid)
 }
 
 /* Kill children until none is left: the children of a killed process become ours. The group is
- * killed as a whole, so that no member can fork and escape. */
+ * killed as a whole, so no member can fork and escape. */
 static void sweep(pid_t host)
 {
 	const struct timespec look = {.tv_nsec = LOOK_NS};
@@ -49,8 +49,8 @@ static void sweep(pid_t host)
 	}
 }
 
-/* Reap orphans that have ended. Return whether the host has ended; it is not reaped, so that its
- * number still means its group. */
+/* Reap ended orphans. Return whether the host has ended; the host is not reaped, so its number
+ * still means its group. */
 static bool has_ended(pid_t host, siginfo_t *ret_end)
 {
 	for (;;) {
@@ -120,7 +120,7 @@ int guard_split(int wire_fd, const char *folder)
 }
 
 /* Kill a child of the guard that is neither this host nor its tracer. The guard may have reaped it:
- * another process that has its number by now is no child of the guard. */
+ * another process with this number by now is no child of the guard. */
 static void kill_other(void *data, pid_t pid)
 {
 	unsigned int *n_others = data;

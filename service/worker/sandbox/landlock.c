@@ -14,7 +14,7 @@
 
 #include "util/cleanup.h"
 
-/* The headers are those of the build system; the kernel may be newer. */
+/* The headers come from the build system; the kernel may be newer. */
 #ifndef LANDLOCK_ACCESS_NET_BIND_TCP
 #define LANDLOCK_ACCESS_NET_BIND_TCP    (1ULL << 0)
 #define LANDLOCK_ACCESS_NET_CONNECT_TCP (1ULL << 1)
@@ -24,8 +24,8 @@
 #define LANDLOCK_SCOPE_SIGNAL               (1ULL << 1)
 #endif
 
-/* struct landlock_ruleset_attr as of ABI 6. Older kernels accept it if the members that they do not
- * know are zero. */
+/* struct landlock_ruleset_attr as of ABI 6. Older kernels accept it if their unknown members are
+ * zero. */
 struct ruleset {
 	uint64_t files;
 	uint64_t net;
@@ -43,12 +43,12 @@ struct ruleset {
 /* These are never allowed. */
 #define NEVER                                                                                      \
 	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK)
-/* The rights that apply to files other than folders; the kernel refuses the others there. */
+/* The rights for files other than folders; the kernel refuses the others there. */
 #define OF_FILES                                                                                   \
 	(LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |                            \
 		LANDLOCK_ACCESS_FS_TRUNCATE | LANDLOCK_ACCESS_FS_IOCTL_DEV)
 
-/* Most libraries that are allowed beside one that is loaded from its own folder. */
+/* Most libraries allowed beside one loaded from its own folder. */
 #define NEIGHBOURS_MAX 256
 
 struct place {
@@ -56,7 +56,7 @@ struct place {
 	uint64_t access;
 };
 
-/* Files that libc and libraries in general read: libraries, locale, time zone and ICU data. */
+/* Files read by libc and libraries in general: libraries, locale, time zone and ICU data. */
 static const struct place of_compute[] = {
 	{"/lib", READ},
 	{"/lib64", READ},
@@ -99,7 +99,7 @@ static const struct place of_net[] = {
 	{NULL, 0},
 };
 
-/* The folders of the system, and devices that anybody may write to: class command. */
+/* The folders of the system, and devices writable for everybody: class command. */
 static const struct place of_command[] = {
 	{"/bin", READ},
 	{"/sbin", READ},
@@ -120,10 +120,10 @@ static const struct place of_command[] = {
 	{NULL, 0},
 };
 
-/* A ruleset that is being built. */
+/* A ruleset under construction. */
 struct ruleset_build {
 	int fd;
-	uint64_t known;               /* rights that are restricted */
+	uint64_t known;               /* restricted rights */
 	struct landlock_rules *rules; /* NULL: not wanted */
 };
 
@@ -134,7 +134,7 @@ int landlock_abi(void)
 	return abi > 0 ? (int)abi : 0;
 }
 
-/* Return the rights that a kernel with this ABI knows. */
+/* Return the rights known to a kernel with this ABI. */
 static uint64_t known_rights(int abi)
 {
 	uint64_t known = READ | WRITE | NEVER;
@@ -176,7 +176,7 @@ static int allow(const struct ruleset_build *list, const char *path, uint64_t ac
 	return 0;
 }
 
-/* Allow @places. A place that a system does not have needs no rule. */
+/* Allow @places. A missing place needs no rule. */
 static int allow_places(const struct ruleset_build *list, const struct place *places)
 {
 	for (; places->path; places++) {
@@ -260,7 +260,7 @@ static int allow_all(const struct ruleset_build *list, const struct toolbox_sand
 {
 	int r = allow_class(list, sandbox);
 
-	/* The dynamic linker reports a library that is missing. */
+	/* The dynamic linker reports a missing library. */
 	if (r == 0 && places->library)
 		allow(list, places->library, READ);
 	if (r == 0 && places->library && places->has_neighbours)
@@ -271,7 +271,7 @@ static int allow_all(const struct ruleset_build *list, const struct toolbox_sand
 	return r ? r : allow_given(list, "write", &sandbox->write, READ | WRITE, failure);
 }
 
-/* Return the rights that are restricted; the others stay as they are. */
+/* Return the restricted rights; the others stay unchanged. */
 static uint64_t restricted_rights(const struct toolbox_sandbox *sandbox)
 {
 	if (sandbox->class < SANDBOX_COMMAND)

@@ -10,7 +10,7 @@
 #include "call/toolbox_sandbox.h"
 #include "util/buffer.h"
 
-/* The headers are those of the build system; the kernel may be newer. */
+/* The headers come from the build system; the kernel may be newer. */
 #ifndef LANDLOCK_ACCESS_FS_TRUNCATE
 #define LANDLOCK_ACCESS_FS_TRUNCATE (1ULL << 14)
 #endif
@@ -27,14 +27,13 @@
  *   2       5.19    moving between folders                  5  6.10   ioctl of devices
  *   3       6.2     truncating                              6  6.12   signals, abstract sockets
  *
- * No version restricts UDP, unix sockets that have a path, or what can be learned about a file
- * without opening it.
+ * No version restricts UDP, unix sockets with a path, or questions about a file without opening it.
  */
 
 /* Return the version of the kernel, 0 for none. */
 int landlock_abi(void);
 
-/* The path of the toolbox that could not be opened. */
+/* The unopenable path of the toolbox. */
 struct landlock_failure {
 	const char *list; /* "read" or "write" */
 	size_t index;
@@ -46,17 +45,17 @@ enum landlock_status {
 	LANDLOCK_E_PATH = 1, /* nothing was restricted; the failure names the path */
 };
 
-/* Places that the host needs, beside those of the class and of the toolbox. */
+/* Places needed by the host, beside the class's and the toolbox's. */
 struct landlock_places {
-	const char *library; /* a file that may be read; NULL: none */
+	const char *library; /* a readable file; NULL: none */
 	bool has_neighbours; /* the libraries in its folder, too */
-	const char *folder;  /* a folder that may be written; NULL: none */
+	const char *folder;  /* a writable folder; NULL: none */
 };
 
-/* The rules that were made, for a description of what they deny. More are not kept. */
+/* The rules in force, for a description of their denials. More are not kept. */
 #define LANDLOCK_RULES_MAX 512
 struct landlock_rules {
-	uint64_t restricted; /* LANDLOCK_ACCESS_FS_… without which nothing of the kind is allowed */
+	uint64_t restricted; /* LANDLOCK_ACCESS_FS_… required for anything of the kind */
 	uint32_t n;
 	struct {
 		dev_t device;
@@ -65,7 +64,7 @@ struct landlock_rules {
 	} items[LANDLOCK_RULES_MAX];
 };
 
-/* Return the rights of @rights that @rules deny at @path, which is absolute and without links. As
+/* Return the rights of @rights denied by @rules at @path, which is absolute and without links. As
  * the kernel does, look for the rules of the path and of each folder above it. */
 uint64_t landlock_denied(const struct landlock_rules *rules, const char *path, uint64_t rights);
 

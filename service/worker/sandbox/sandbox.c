@@ -45,8 +45,8 @@ static bool has_files(const struct toolbox_sandbox *sandbox)
 		       (sandbox->read.is_given || sandbox->write.is_given));
 }
 
-/* Let the host be traced, if that is asked for. The filter comes before the one of the class, which
- * refuses the installation of others. */
+/* Let the host be traced, if asked for. The filter comes before the class's, which refuses the
+ * installation of others. */
 static int begin_trace(int tracer, const struct landlock_rules *rules)
 {
 	int r = tracer < 0 ? 0 : trace_begin(tracer, rules);

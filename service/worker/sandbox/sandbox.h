@@ -10,7 +10,7 @@
 #include "worker/sandbox/seal.h"
 
 /*
- * The rights that a host gives up before the code of its toolbox runs (docs/sandbox.md):
+ * The rights given up by a host before the code of its toolbox runs (docs/sandbox.md):
  *
  *                 address space   privileges   files, devices   system calls
  *                 (setrlimit)     (no_new_…)   (landlock)       (seccomp)
@@ -18,8 +18,8 @@
  *   command            ×              ×              ×, if `read` or `write` is given
  *   none               ×
  *
- * The limit of address space applies in every class, if there is one. A restriction that the kernel
- * does not have is skipped and reported; the tools work all the same.
+ * The limit of address space applies in every class, if set. A restriction unknown to the kernel is
+ * skipped and reported; the tools work all the same.
  */
 
 enum sandbox_entered {
@@ -27,11 +27,12 @@ enum sandbox_entered {
 };
 
 /*
- * Enter the sandbox that @sandbox describes, in which @seal will be loaded (its name NULL: no
- * library), and in which @folder may be written (NULL: no folder). Open files stay open. @tracer is
- * that of worker/sandbox/trace.h (-1: none). @ret_missing gets a sentence about restrictions that
- * the kernel lacks, or nothing; @ret_listener the descriptor of worker/sandbox/syscalls.h, if there
- * is one. Return 0, SANDBOX_E_PATH, or a negative errno; after an error nothing may be loaded.
+ * Enter the sandbox described by @sandbox, in which @seal will be loaded (its name NULL: no
+ * library), and @folder may be written (NULL: no folder). Open files stay open. @tracer is the
+ * socket of worker/sandbox/trace.h (-1: none). @ret_missing gets a sentence about restrictions
+ * missing in the kernel, or nothing; @ret_listener the descriptor of worker/sandbox/syscalls.h, if
+ * there is one. Return 0, SANDBOX_E_PATH, or a negative errno; after an error nothing may be
+ * loaded.
  */
 int sandbox_enter(const struct toolbox_sandbox *sandbox, const struct seal *seal,
 	const char *folder, int tracer, struct buffer *ret_missing, int *ret_listener,

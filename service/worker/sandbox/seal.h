@@ -4,16 +4,16 @@
 #include <stdbool.h>
 
 /*
- * A library that was found by path is loaded from a sealed copy, which no program can change.
+ * A library found by path is loaded from a sealed copy, which no program can change.
  *
  *   file ──copied──▶ memfd ──sealed──▶ dlopen("/proc/self/fd/N")
  *     │                                     │ loading fails
  *     └─────────────────────────────────────┴──▶ dlopen(path): not sealed
  *
- * Writing over a loaded library changes the code that runs and ends in SIGSEGV; the copy prevents
- * that. The copy is not in the folder of the file, so a library that finds its dependencies by
- * "$ORIGIN" is loaded from its path. So is one larger than SEAL_BYTES_MAX. A name for the dynamic
- * linker is loaded by that name: a second copy of libc would have an errno of its own.
+ * Writing over a loaded library changes running code and ends in SIGSEGV; the copy prevents this.
+ * The copy is not in the folder of the file, so a library with dependencies by "$ORIGIN" is loaded
+ * from its path. So is a library larger than SEAL_BYTES_MAX. A name for the dynamic linker is
+ * loaded by this name: a second copy of libc would have an errno of its own.
  */
 
 /* The copy is memory of the host, so larger libraries are not copied. */

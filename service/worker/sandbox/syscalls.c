@@ -28,9 +28,9 @@ struct filter {
 	size_t n;
 };
 
-/* The changes to files that a filter allows. */
+/* The changes to files allowed by a filter. */
 enum changes {
-	WITHOUT_WRITE,    /* none but writing to what is open for it */
+	WITHOUT_WRITE,    /* only writing to files open for it */
 	WITHOUT_TRUNCATE, /* all but truncating by path */
 	ALL,
 };
@@ -53,8 +53,8 @@ static const struct filter *find_filter(const struct toolbox_sandbox *sandbox, b
 	return sandbox->has_unix ? &of_net_unix[changes] : &of_net[changes];
 }
 
-/* Install @filter for this process. With @has_listener the calls that it refuses wait for the
- * answer of a listener: return its descriptor. Else return 0, or a negative errno. */
+/* Install @filter for this process. With @has_listener the refused calls wait for the answer of a
+ * listener: return its descriptor. Else return 0, or a negative errno. */
 static int install(const struct filter *filter, bool has_listener)
 {
 	unsigned int flags = has_listener ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;

@@ -20,17 +20,16 @@
  * @has_truncate: landlock restricts truncating (otherwise truncate() by path is refused here). The
  * class of @sandbox is compute or net; no_new_privs is set.
  *
- * @ret_listener gets a descriptor that the caller owns: calls that are refused with EPERM wait
- * there until its reader answers them (host/refusal.h), and fail with ENOSYS once it is closed. It
- * stays as it is where the kernel has no listener to spare; then, and without @ret_listener, calls
- * fail at once.
+ * @ret_listener gets a descriptor that the caller owns: calls refused with EPERM wait there until
+ * its reader answers them (host/refusal.h), and fail with ENOSYS after its close. It stays as it is
+ * where the kernel has no listener to spare; then, and without @ret_listener, calls fail at once.
  *
  * Return 0 or a negative errno (-ENOSYS, -EINVAL: the kernel has no seccomp filters).
  */
 int syscalls_restrict(const struct toolbox_sandbox *sandbox, bool has_truncate, int *ret_listener);
 
-/* Let the @n system calls with these numbers wait for a listener, which *ret_listener gets; the
- * caller owns it. No call is allowed by this that another filter refuses. No_new_privs is set, and
+/* Let the @n system calls with these numbers wait for a listener, *ret_listener, owned by the
+ * caller. A call refused by another filter stays refused. No_new_privs is set, and
  * syscalls_restrict() comes later: then it has no listener to spare. Return 0 or a negative errno
  * (-EBUSY: there is a listener already). */
 int syscalls_trace(const int *numbers, size_t n, int *ret_listener);

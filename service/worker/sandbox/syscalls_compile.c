@@ -24,7 +24,7 @@
 #include "worker/sandbox/syscalls_inside.h"
 
 /*
- * A program of the build that writes the filters of worker/sandbox/syscalls.h as C, and with the
+ * A program of the build to write the filters of worker/sandbox/syscalls.h as C, and with the
  * argument `names` the names of all calls, for host/refusal.c.
  *
  *   lists of calls ──▶ one action for each number ──▶ BPF ──▶ syscalls_filters.h ──▶ syscalls.c
@@ -45,13 +45,13 @@
  * architectures. */
 #define NEWEST 469
 
-/* Numbers from here on are calls of x32, which have another meaning. */
+/* Numbers from here on are calls of x32, with another meaning. */
 #define X32_BIT 0x40000000u
 
 #define REFUSE SYSCALLS_REFUSE
 #define ABSENT (SECCOMP_RET_ERRNO | ENOSYS)
 
-/* Most instructions that a conditional jump can skip. */
+/* Most instructions in one conditional jump. */
 #define JUMP_MAX 255
 
 #define VALUES_MAX 48
@@ -199,7 +199,7 @@ static const int of_compute[] = {
 	SCMP_SYS(uname),
 	SCMP_SYS(sysinfo),
 	SCMP_SYS(getrandom),
-	/* files, which landlock restricts when they are opened, made or removed */
+	/* files, restricted by landlock when they are opened, made or removed */
 	SCMP_SYS(open),
 	SCMP_SYS(openat),
 	SCMP_SYS(openat2),
@@ -218,7 +218,7 @@ static const int of_compute[] = {
 	SCMP_SYS(linkat),
 	SCMP_SYS(symlink),
 	SCMP_SYS(symlinkat),
-	/* files by their path, which landlock does not restrict: looking */
+	/* files by their path, not restricted by landlock: looking */
 	SCMP_SYS(stat),
 	SCMP_SYS(stat64),
 	SCMP_SYS(lstat),
@@ -329,7 +329,7 @@ static const int of_net[] = {
 	SCMP_SYS(recvmmsg_time64),
 };
 
-/* Changes that need no file open for writing: landlock does not restrict them. */
+/* Changes without a file open for writing: landlock does not restrict them. */
 static const int of_write[] = {
 	SCMP_SYS(fchmod),
 	SCMP_SYS(fchown),
@@ -351,12 +351,12 @@ static const int of_absent[] = {
 /* ── calls whose arguments decide ────────────────────────────────────────────────────────────── */
 
 enum word {
-	LOW, /* all that the kernel sees of an int */
+	LOW, /* all of an int in the kernel */
 	HIGH,
 };
 
 /* An argument and its values, in 32 bits after @mask (0: all bits). A call is allowed if each of
- * its conditions holds, or from the first `enough` one that holds. */
+ * its conditions holds, or a condition marked `enough` holds after the others before it. */
 struct condition {
 	int call;
 	unsigned int argument;
@@ -399,14 +399,14 @@ struct condition {
 
 #define SOCKET_TYPE 0xfu
 
-/* The group of an ioctl's number, and the groups of devices that a toolbox may be given. */
+/* The group of an ioctl's number, and the groups of devices for a toolbox. */
 #define IOCTL_GROUP 0xff00u
 #define SOUND       0x4100u, 0x5500u, 0x5700u
 #define VIDEO       0x5600u, 0x6400u
 #define INPUT       0x4500u, 0x4800u
 #define BUSES       0x0700u, 0x6b00u, 0xb400u /* I²C, SPI, GPIO */
 
-/* Options that newer headers have. */
+/* Options of newer headers. */
 #define SET_VMA  0x53564d41u
 #define SET_MDWE 65u
 #define GET_MDWE 66u
@@ -430,7 +430,8 @@ static const struct condition of_all[] = {
 	MUST_MASKED(setpriority, 2, SIGN, 0),
 	/* asking */
 	MUST(personality, 0, 0xffffffffu),
-	/* not the signal that ends a host with its daemon, and not who may look into it */
+	/* not the signal for the end of a host with its daemon, and not the permission to look into
+	 * the host */
 	MUST(prctl, 0, PR_SET_NAME, PR_GET_NAME, PR_GET_PDEATHSIG, PR_GET_DUMPABLE, PR_GET_KEEPCAPS,
 		PR_GET_SECCOMP, PR_CAPBSET_READ, PR_GET_SECUREBITS, PR_SET_TIMERSLACK,
 		PR_GET_TIMERSLACK, PR_SET_NO_NEW_PRIVS, PR_GET_NO_NEW_PRIVS, PR_GET_TID_ADDRESS,
@@ -446,8 +447,8 @@ static const struct condition of_all[] = {
 		F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_GETOWN, F_GETSIG,
 		F_SETPIPE_SZ, F_GETPIPE_SZ, F_ADD_SEALS, F_GET_SEALS, F_GET_RW_HINT, F_SET_RW_HINT,
 		F_GET_FILE_RW_HINT, F_SET_FILE_RW_HINT),
-	/* the requests of any file, of serial ports, and those that read a network interface; no
-	 * typing into a terminal, freezing of a file system, or change of an interface */
+	/* the requests of any file, of serial ports, and of reading a network interface; no typing
+	 * into a terminal, freezing of a file system, or change of an interface */
 	MAY(ioctl, 1, FIONREAD, FIONBIO, FIOASYNC, FIOCLEX, FIONCLEX, FIOQSIZE, TCGETS, TCGETS2,
 		TCSETS, TCSETSW, TCSETSF, TCSETS2, TCSETSW2, TCSETSF2, TCSBRK, TCSBRKP, TCXONC,
 		TCFLSH, TIOCEXCL, TIOCNXCL, TIOCOUTQ, TIOCGWINSZ, TIOCMGET, TIOCMBIS, TIOCMBIC,
@@ -490,7 +491,7 @@ static const struct condition with_unix[] = {
 
 /* ── the program ─────────────────────────────────────────────────────────────────────────────── */
 
-/* The code that is being written, and the code for each number. */
+/* The code under writing, and the code for each number. */
 struct filter {
 	struct sock_filter code[BPF_MAXINSNS];
 	size_t n;

@@ -29,10 +29,10 @@
 
 #define REASON_BYTES 96
 
-/* The packet with which a trace begins; the listener comes with it. It is the only one, and no code
- * of the toolbox has run before it. */
+/* The packet at the beginning of a trace, with the listener. There is no other, and no code of the
+ * toolbox has run before. */
 struct beginning {
-	char reason[REASON_BYTES]; /* that nothing is traced, or "" */
+	char reason[REASON_BYTES]; /* reason for tracing nothing, or "" */
 	struct landlock_rules rules;
 };
 
@@ -42,7 +42,7 @@ struct tracer {
 	int listener; /* -1: nothing waits */
 	int report;
 	struct beginning beginning;
-	char *told[TRACE_LINES_MAX]; /* the lines that were written */
+	char *told[TRACE_LINES_MAX]; /* the written lines */
 	size_t n_told;
 	bool is_full;
 };
@@ -75,7 +75,7 @@ static void report(struct tracer *tracer, struct buffer *line)
 		free(text);
 }
 
-/* Append @path, which may begin with a number that only means this process or that one. */
+/* Append @path, with `self` for the number of @process or of this process in /proc. */
 static void write_path(struct buffer *line, const char *key, const char *path, pid_t process)
 {
 	const pid_t pids[] = {process, getpid()};
@@ -135,7 +135,7 @@ static void report_beginning(struct tracer *tracer, const char *reason)
 
 /* ── the tracer ──────────────────────────────────────────────────────────────────────────────── */
 
-/* Take one call that waits, and let it go on. */
+/* Take a waiting call, and let it go on. */
 static void take_call(struct tracer *tracer)
 {
 	static struct trace_use uses[TRACE_USES_MAX];
@@ -144,7 +144,7 @@ static void take_call(struct tracer *tracer)
 	size_t n;
 	int r;
 
-	/* This does not wait: a call that is killed meanwhile leaves its place in the count. */
+	/* This does not wait: a call killed meanwhile leaves its place in the count. */
 	if (ioctl(tracer->listener, SECCOMP_IOCTL_NOTIF_RECV, &call) < 0)
 		return;
 	r = trace_calls_read(&call, uses, &n);
@@ -159,7 +159,7 @@ static void take_call(struct tracer *tracer)
 	ioctl(tracer->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
 }
 
-/* Receive the beginning, or the end of a host that never began. */
+/* Receive the beginning, or the end of a host that never got there. */
 static void take_beginning(struct tracer *tracer)
 {
 	struct iovec part = {&tracer->beginning, sizeof(tracer->beginning)};

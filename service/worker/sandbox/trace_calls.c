@@ -30,7 +30,7 @@ enum effect {
 	REPLACED, /* made, and removed if it is there */
 };
 
-/* The argument that holds a folder, for a call that has none. */
+/* The argument of the folder, for a call without one. */
 #define NO_FOLDER (-1)
 
 /* The places of the arguments: a folder's descriptor, then a path, then flags. */
@@ -124,7 +124,7 @@ static int read_traced_path(pid_t pid, uint64_t from, char ret_path[PATH_MAX])
 
 /* ── where the path leads ────────────────────────────────────────────────────────────────────── */
 
-/* Return the process that the thread @pid belongs to. */
+/* Return the process of the thread @pid. */
 static pid_t process_of(pid_t pid)
 {
 	char path[64];
@@ -141,7 +141,7 @@ static pid_t process_of(pid_t pid)
 	return process;
 }
 
-/* Write @path as this process finds it: from the folder of the other one, and with the other one's
+/* Write @path as this process finds it: from the folder of the other process, and with the other's
  * number for /proc/self. */
 static int rebase(const struct seccomp_notif *call, const struct name *name, const char *path,
 	char ret_path[PATH_MAX])
@@ -168,7 +168,7 @@ static int rebase(const struct seccomp_notif *call, const struct name *name, con
 }
 
 /* Find the file at @path without opening it. Return 0 with its path without links, or a negative
- * errno: -ENOENT for a file that no path leads to, as one in memory. */
+ * errno: -ENOENT for a file without a path, such as a file in memory. */
 static int find_used_file(
 	const char *path, int flags, char ret_path[PATH_MAX], struct stat *ret_status)
 {
@@ -238,7 +238,7 @@ static uint64_t rights_of_flags(uint64_t flags, mode_t mode)
 	return flags & O_TRUNC ? rights | TRUNCATE : rights;
 }
 
-/* Read the flags that a file is opened with. */
+/* Read the flags of an open. */
 static int read_flags(
 	const struct seccomp_notif *call, const struct name *name, uint64_t *ret_flags)
 {
@@ -277,7 +277,7 @@ static int describe_open(const struct seccomp_notif *call, const struct name *na
 	return 0;
 }
 
-/* Describe a file that is made, moved or removed. */
+/* Describe a made, moved or removed file. */
 static void describe_entry(enum effect effect, const char *path, struct trace_use *use)
 {
 	struct stat status;
