@@ -13,29 +13,28 @@
 #include "util/siphash.h"
 
 /*
- * Accounts of the memory that peers make us hold. There is one book with one cap
- * (limits.peer_bytes), and one account for each peer: a client of the embedded bus, or all clients
- * of somebody else's bus together.
+ * Accounts of the memory held for peers. There is a book with a cap (limits.peer_bytes), and an
+ * account for each peer: a client of the embedded bus, or all clients of somebody else's bus
+ * together.
  *
- *   frame that a peer sent,   ──▶ queued   from the first queue that has it until the last one
- *   message that it caused                 has written it
- *   request that waits: call, ──▶ held     from its acceptance until its response
+ *   frame from a peer,        ──▶ queued   from its first queue until the last queue
+ *   message caused by it                   has written it
+ *   waiting request: call,    ──▶ held     from its acceptance until its response
  *   reload, first catalogue
  *
  * The parts of the cap are shares of it:
  *
  *   held      half of the cap for all accounts together. One account may have half of what the
  *             others leave of it, so a newcomer always finds room.
- *   queued    a peer that has more than a mark queued is not read; the mark falls with what is left of
- *             the cap, so those who fill it wait before those who send little. Over the cap the client
- *             that reads least is disconnected (bus/embedded).
+ *   queued    a peer with more than a mark queued is not read; the mark falls with the rest of the
+ *             cap, so the busiest senders wait first. Over the cap the client that reads least is
+ *             disconnected (bus/embedded).
  *   gathered  unfinished frames: three eighths of the cap (bus/intake)
  *
  * Every frame is charged more than once on its way, so the sums are kept by inline functions.
  *
- * An account also has a share in the time of the loop (util/debt.h): one source has at most an
- * eighth of it, one account a quarter, all accounts together half. Only work that takes long
- * counts.
+ * An account also has a share in the time of the loop (util/debt.h): a source has at most an
+ * eighth, an account a quarter, and all accounts together half of this time. Only long work counts.
  */
 
 /* Shares of the cap, as divisors: 32 MiB, 4 MiB and 64 KiB of the default; and of what is left of
@@ -53,7 +52,7 @@
 /* The credit of an account and of all: one source alone does not use it up. */
 #define ACCOUNT_CREDIT_NS (UINT64_C(1000) * 1000 * 1000)
 
-/* Sources of an account that can owe at a time. Further ones share the debt of the account. */
+/* Sources of an account with a debt at a time. Further sources share the debt of the account. */
 #define ACCOUNT_SOURCES_MAX 8
 
 struct account_book {
@@ -74,7 +73,7 @@ struct account_source {
 struct account {
 	struct account_book *book; /* borrowed */
 	unsigned int references;
-	uint64_t number; /* that no other account of the book ever has; not 0 */
+	uint64_t number; /* unique in the book for ever; not 0 */
 	size_t queued;
 	size_t held;
 	uint64_t n_refused; /* requests beyond a limit of their caller */
@@ -110,8 +109,8 @@ static inline void account_unref(struct account *account)
 		free(account);
 }
 
-/* Note that the peer of @account proves to be @holder: `http:kitchen`, `uid:1000`, or the network
- * of its address. */
+/* Note @holder as proved by the peer of @account: `http:kitchen`, `uid:1000`, or the network of its
+ * address. */
 static inline void account_set_holder(struct account *account, const char *holder)
 {
 	struct siphash_key key = siphash_process_key();
@@ -132,7 +131,7 @@ static inline void account_close(struct account *account)
 
 CLEANUP_DEFINE(account, struct account *, account_unref)
 
-/* Return the bytes of @book that are used. */
+/* Return the used bytes of @book. */
 static inline size_t account_book_used(const struct account_book *book)
 {
 	return book->queued + book->held + (book->gathered ? *book->gathered : 0);
@@ -144,7 +143,7 @@ static inline bool account_book_is_short(const struct account_book *book)
 	return account_book_used(book) > book->bytes_max / 2;
 }
 
-/* Return the bytes that may be queued before a peer is not read. */
+/* Return the number of queued bytes above which a peer is not read. */
 static inline size_t account_book_mark(const struct account_book *book)
 {
 	size_t used = account_book_used(book);
@@ -157,14 +156,14 @@ static inline size_t account_book_mark(const struct account_book *book)
 	return mark > least ? mark : least;
 }
 
-/* Return the bytes that a client reads at least in its time, while more waits for it. @is_short:
- * that time is short. */
+/* Return the least number of bytes for a client to read in its time while more waits. @is_short:
+ * the time is short. */
 static inline size_t account_book_pace(const struct account_book *book, bool is_short)
 {
 	return book->bytes_max / (is_short ? ACCOUNT_LOW_SHARE : ACCOUNT_MARK_SHARE);
 }
 
-/* Return the share of @account in the bytes of requests that wait. */
+/* Return the share of @account in the bytes of waiting requests. */
 static inline size_t account_held_max(const struct account *account)
 {
 	size_t share = account->book->bytes_max / ACCOUNT_HELD_SHARE;
@@ -173,7 +172,7 @@ static inline size_t account_held_max(const struct account *account)
 	return others < share ? (share - others) / 2 : 0;
 }
 
-/* Return how many more bytes of requests that wait @account may be charged with. */
+/* Return how many more bytes of waiting requests @account may be charged with. */
 static inline size_t account_room(const struct account *account)
 {
 	size_t most = account_held_max(account);
@@ -181,13 +180,13 @@ static inline size_t account_room(const struct account *account)
 	return account->held < most ? most - account->held : 0;
 }
 
-/* Return the most bytes of one request that waits, when there are no others. */
+/* Return the most bytes of a single waiting request. */
 static inline size_t account_book_held_max(const struct account_book *book)
 {
 	return book->bytes_max / ACCOUNT_HELD_SHARE / 2;
 }
 
-/* Charge @account, which may be NULL, with @bytes of a request that waits. Return false, and charge
+/* Charge @account, which may be NULL, with @bytes of a waiting request. Return false, and charge
  * nothing, when they exceed its share. */
 static inline bool account_hold(struct account *account, size_t bytes)
 {
@@ -229,26 +228,26 @@ static inline void account_unqueue(struct account *account, size_t bytes)
 	account->book->queued -= bytes;
 }
 
-/* Return whether so much of @account is queued that its peer must not be read. */
+/* Return whether too much of @account is queued for its peer to be read. */
 static inline bool account_is_full(const struct account *account)
 {
 	return account->queued > account_book_mark(account->book);
 }
 
-/* Return whether a peer that was not read may be read again. */
+/* Return whether an unread peer may be read again. */
 static inline bool account_is_eased(const struct account *account)
 {
 	return account->queued <= account_book_mark(account->book) / 2;
 }
 
-/* Note that a request of @account, which may be NULL, was beyond a limit of its caller. */
+/* Note a request of @account, which may be NULL, beyond a limit of its caller. */
 static inline void account_note_refused(struct account *account)
 {
 	if (account)
 		account->n_refused++;
 }
 
-/* Return the source @key of @account; else the one that owes least, or nothing. */
+/* Return the source @key of @account; else the source that owes least, if anything. */
 static inline struct account_source *account_find_source(struct account *account, uint64_t key)
 {
 	struct account_source *least = &account->sources[0];
@@ -264,8 +263,8 @@ static inline struct account_source *account_find_source(struct account *account
 	return least;
 }
 
-/* Charge the source @key of @account with work until @now_ns. @price_ns: the time that it took,
- * beside the loop, or its debt_price(), in the loop. */
+/* Charge the source @key of @account with work until @now_ns. @price_ns: the time of the work
+ * beside the loop, or its debt_price() in the loop. */
 static inline void account_charge_time(
 	struct account *account, uint64_t key, uint64_t now_ns, uint64_t price_ns)
 {

@@ -12,8 +12,8 @@
 /*
  * URLs of a bus:  ws[s]://HOST[:PORT][/PATH]
  *
- * Only characters that are allowed in the first lines of an HTTP request pass: the host and the
- * path are sent to the bus unchanged.
+ * Only characters allowed in the first lines of an HTTP request pass: the host and the path are
+ * sent to the bus unchanged.
  */
 
 const struct bus_address bus_address_default = {

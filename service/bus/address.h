@@ -11,8 +11,7 @@
 /* The longest token, with its NUL. */
 #define BUS_TOKEN_BYTES 257
 
-/* The token of an embedded bus that cannot be known: a control character, which no client can
- * show. */
+/* The unknowable token of an embedded bus: a control character, which no client can show. */
 #define BUS_TOKEN_UNKNOWN "\x01"
 
 #define BUS_DEFAULT_HOST "127.0.0.1"
@@ -31,12 +30,12 @@ struct bus_address {
 /* ws://127.0.0.1:8181/core */
 extern const struct bus_address bus_address_default;
 
-/* Parse @url. The port and the path that it leaves out are those of bus_address_default. Return 0,
- * or -EINVAL with *ret_reason (may be NULL) a constant text that names what was expected. */
+/* Parse @url. Take a missing port or path from bus_address_default. Return 0, or -EINVAL with
+ * *ret_reason (may be NULL) a constant text with the expected form. */
 int bus_address_parse(const char *url, struct bus_address *ret_address, const char **ret_reason);
 
 /* Write the URL of @address to @ret_url, NUL-terminated, for people: without its token, and with
- * `***` as the value of each parameter of its query, which may be one. */
+ * `***` as the value of each parameter of its query, perhaps a token. */
 #define BUS_URL_BYTES (BUS_HOST_BYTES + 3 * BUS_PATH_BYTES + 16)
 void bus_address_format(const struct bus_address *address, char ret_url[BUS_URL_BYTES]);
 

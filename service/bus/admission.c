@@ -119,7 +119,7 @@ static bool is_token(const struct admission *admission, const char *text, size_t
 	return difference == 0;
 }
 
-/* Find the value of `token=` in the query of @target. Return NULL when there is none. */
+/* Find the value of `token=` in the query of @target. Return NULL without one. */
 static const char *find_token(const char *target, size_t *ret_size)
 {
 	static const char key[] = "token=";

@@ -15,14 +15,14 @@
  *
  * There are two kinds, with one interface:
  *
- *   bus_connect   a websocket client of another program's bus, which reconnects when it is lost
+ *   bus_connect   a websocket client of another program's bus, which reconnects after a loss
  *   bus_embed     a bus of our own: a websocket server that sends every text frame to every client,
  *                 the sender included, with our endpoint inside the process (no socket, no copy)
  *
  * The bus delivers every message to every client, our own messages included. They arrive
  * later, from the loop, never from within bus_send(). Because most frames are for others, the
- * handler is first asked by topic, which a scan finds without building anything (bus/envelope.h). A
- * frame that is not wanted is not even kept in memory.
+ * handler is first asked by topic, found by a scan without building anything (bus/envelope.h). An
+ * unwanted frame is not even kept in memory.
  */
 struct bus;
 struct account;
@@ -52,11 +52,10 @@ struct bus_handler {
 struct bus_limits {
 	size_t frame_bytes;        /* a larger frame is discarded while it arrives; the
 				      connection is kept */
-	size_t output_queue_bytes; /* queue to the bus: a new frame that does not fit is
-				      refused */
-	size_t peer_bytes;         /* all that peers make us hold (bus/account.h) */
-	uint64_t stall_ms;         /* embedded bus: a client for which something waits and that
-				      reads nothing for so long is disconnected */
+	size_t output_queue_bytes; /* queue to the bus: a new frame without room is refused */
+	size_t peer_bytes;         /* all memory held for peers (bus/account.h) */
+	uint64_t stall_ms;         /* embedded bus: a client with waiting bytes that reads
+				      nothing for so long is disconnected */
 };
 
 /* contract.md, Limits. */
@@ -85,19 +84,19 @@ int bus_embed(struct loop *loop, const struct bus_address *address, const char *
 	size_t n_origins, const struct bus_limits *limits, const struct bus_handler *handler,
 	void *data, struct bus **ret_bus);
 
-/* Embedded bus: ask every client that connects for @token from now on; "": for none. When it is
- * another one than before, clients are disconnected, since they may have shown the one before. A
- * client of a bus of others ignores it. */
+/* Embedded bus: ask every new client for @token from now on; "": for no token. When the token
+ * changes, clients are disconnected, since they may have shown the previous token. A client of a
+ * bus of others ignores the token. */
 void bus_set_token(struct bus *bus, const char *token);
 
-/* The time that a bus of others may take to close the connection when we leave. */
+/* The time for a bus of others to close the connection when we leave. */
 #define BUS_LEAVE_MS 2000
 
 /* Free @bus, which may be NULL. Queued frames are dropped. A client takes leave of its bus, which
  * blocks for BUS_LEAVE_MS at most. */
 void bus_free(struct bus *bus);
 
-/* Return the address in use, with the port that was taken. */
+/* Return the address in use, with the actual port. */
 const struct bus_address *bus_address(const struct bus *bus);
 
 bool bus_is_up(const struct bus *bus);
@@ -112,8 +111,8 @@ struct bus_counters {
 };
 const struct bus_counters *bus_counters(const struct bus *bus);
 
-/* Count @n messages that are about to be sent, which the bus returns, and return their number so
- * far (core/rivals.h compares). */
+/* Count @n messages about to be sent, which the bus will return, and return their number so far
+ * (core/rivals.h compares). */
 uint64_t bus_count_answers(struct bus *bus, unsigned int n);
 
 /*
@@ -122,50 +121,49 @@ uint64_t bus_count_answers(struct bus *bus, unsigned int n);
  */
 void bus_message_begin(struct buffer *message);
 
-/* Return the text that @message holds so far, and its size. */
+/* Return the text of @message so far, and its size. */
 const char *bus_message_text(const struct buffer *message, size_t *ret_size);
 
 /*
- * The queue to a bus of others is shared by the sources that are answered. They are spread over
- * BUS_SHARES shares by a hash, and one share has at most half of what the others leave. So a source
- * that asks for much cannot push out the answers to others. BUS_SHARE_OWN is for messages that
- * answer no request; it is not bounded.
+ * The queue to a bus of others is shared by the answered sources. They are spread over BUS_SHARES
+ * shares by a hash, and one share has at most half of the room left by the others. So a source with
+ * many requests cannot push out the answers to others. BUS_SHARE_OWN, for messages that answer no
+ * request, is not bounded.
  */
 #define BUS_SHARES    1024
 #define BUS_SHARE_OWN 0
 
-/* The time for which messages wait for a bus that was lost; then they are dropped. */
+/* The time for messages to wait for a lost bus; then they are dropped. */
 #define BUS_AWAY_MS 10000
 
 /*
  * Queue @message in @share and take its memory: the buffer is empty afterwards, even after an
  * error. Return 0; -ENOTCONN before the first connection, or when it was lost BUS_AWAY_MS ago;
  * -ENOBUFS when the share or the queue is full; -EMSGSIZE for more than frame_bytes; or the error
- * that the buffer had recorded. Errors are counted and logged here.
+ * recorded by the buffer. Errors are counted and logged here.
  */
 int bus_send(struct bus *bus, struct buffer *message, unsigned int share);
 
-/* Return the account that messages are charged to now: that of the peer whose frame is handled, or
- * one of our own. */
+/* Return the account to charge messages to now: the account of the peer whose frame is handled, or
+ * our own. */
 struct account *bus_sender(const struct bus *bus);
 
-/* From now on charge messages to @account; NULL: to our own. Return the account before, which the
- * caller restores. */
+/* From now on charge messages to @account; NULL: to our own. Return the account before, for the
+ * caller to restore. */
 struct account *bus_act_for(struct bus *bus, struct account *account);
 
-/* Create an account, with one reference, for a peer that does not come over the bus. NULL without
- * memory. */
+/* Create an account, with one reference, for a peer outside of the bus. NULL without memory. */
 struct account *bus_account_new(struct bus *bus);
 
-/* Return the bytes that are queued and not yet handed to the kernel. */
+/* Return the bytes queued and not yet passed to the kernel. */
 size_t bus_queued_bytes(const struct bus *bus);
 
 CLEANUP_DEFINE(bus, struct bus *, bus_free)
 
-/* The most bytes that a socket takes beyond what is on its way to the peer: the kernel would hold
- * megabytes for each client that reads nothing, which no account has, and whose end takes time. */
+/* The most bytes in a socket beyond the bytes on their way to the peer: else the kernel would hold
+ * megabytes for each client that reads nothing, in no account, and slow to free. */
 #define BUS_UNSENT_BYTES (256 << 10)
 
-/* Send each small write at once, detect peers that vanish without closing the connection, and keep
- * little in the kernel. */
+/* Send each small write at once, detect peers gone without closing the connection, and keep little
+ * in the kernel. */
 void bus_socket_setup(int fd);

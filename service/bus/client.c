@@ -31,8 +31,8 @@
  *                                                                            silent │
  *                                                     lost() ───────────────────────┘
  *
- * What waits for the bus takes one of two lanes. So responses to one source, however many and
- * large, do not keep those to others waiting, and the order of each share (bus_send) is kept:
+ * Frames for the bus take one of two lanes. So responses to one source, however many and large, do
+ * not keep responses to others waiting, and the order of each share (bus_send) is kept:
  *
  *   share has little waiting ──▶ FIRST ──▶ socket
  *   it has much, or more of it ─▶ LATER ──▶ one frame between turns of FIRST, BUS_MARK_BYTES up to a mark
@@ -42,23 +42,22 @@
  * response. So a ping, the mark, follows those bytes of the later lane, which goes on when the pong
  * has come: the bus has read them.
  *
- * Messages queued when the connection was lost, and those sent in the BUS_AWAY_MS after it, wait
- * for the next one. A frame of which a part was written is given up.
+ * Messages queued when the connection was lost, and messages sent in the BUS_AWAY_MS after the
+ * loss, wait for the next connection. A partly written frame is given up.
  *
  * One timer serves all states: it ends a pause, is the watchdog of an attempt, and the heartbeat of
  * a connection. Another bounds the wait for a mark. Every attempt starts from it, never from an
  * event of a connection.
  *
- * Frames that are queued in a turn of the loop are written at its end (loop_task), as far as the
- * socket takes them; the others when it has room again.
+ * Frames queued in a turn of the loop are written at its end (loop_task), as far as the socket
+ * takes them; the others when it has room again.
  */
 
-/* The bytes of a share that take the first lane, and the turns of that lane before it is the
- * other's turn. */
+/* The bytes of a share in the first lane, and the turns of this lane before the other's. */
 #define LANE_FIRST_BYTES (64u << 10)
 #define LANE_FIRST_TURNS 8
 
-/* The payload of the ping that is a mark; the ping of the heartbeat has none. */
+/* The payload of a mark's ping; the ping of the heartbeat has no payload. */
 static const unsigned char mark_payload[] = {'>'};
 
 /* Bytes of one read; sizes from 4 kB to 256 kB differ by less than 15%. The stack protector touches
@@ -85,7 +84,7 @@ enum client_mark {
 	MARK_NONE,
 	MARK_DUE,     /* to be written */
 	MARK_AWAITED, /* its pong is to come */
-	MARK_OFF,     /* the server does not answer them: the lane waits for none */
+	MARK_OFF,     /* the server does not answer pings: the lane waits for no pong */
 };
 
 struct bus_client {
@@ -100,7 +99,7 @@ struct bus_client {
 	unsigned int next_address;
 	uint32_t attempt;
 	char reason
-		/* why the first address that was reached failed, or "" */
+		/* why the first reached address failed, or "" */
 		[CLIENT_UPGRADE_REASON_BYTES];
 	struct bus_heartbeat heartbeat;
 	char key[CLIENT_UPGRADE_KEY_TEXT_BYTES]; /* the key of the upgrade */
@@ -108,7 +107,7 @@ struct bus_client {
 	struct websocket_reader reader;
 	bool is_ping_due;
 	bool is_pong_due;
-	struct buffer ping; /* the payload of the ping that is answered */
+	struct buffer ping; /* the payload of the ping to answer */
 	struct intake_rules rules;
 	struct intake intake;
 	struct frame_queue lanes[N_LANES];
@@ -118,8 +117,8 @@ struct bus_client {
 	enum client_mark mark;
 	bool has_marked; /* the server has answered one on this connection */
 	struct loop_timer mark_wait;
-	struct loop_timer away;    /* armed while messages wait for a bus that was lost */
-	uint64_t reported_dropped; /* the part of counters.frames_dropped that was logged */
+	struct loop_timer away;    /* armed while messages wait for a lost bus */
+	uint64_t reported_dropped; /* the logged part of counters.frames_dropped */
 };
 
 /* ── the lanes ───────────────────────────────────────────────────────────────────────────────── */
@@ -134,7 +133,7 @@ static bool is_any_waiting(const struct bus_client *client)
 	return client->lanes[LANE_FIRST].count > 0 || client->lanes[LANE_LATER].count > 0;
 }
 
-/* Return whether the later lane waits for a pong. A frame that was begun is written on. */
+/* Return whether the later lane waits for a pong. A begun frame is written on. */
 static bool is_later_held(const struct bus_client *client)
 {
 	return (client->mark == MARK_DUE || client->mark == MARK_AWAITED) &&
@@ -213,7 +212,7 @@ static int write_frames(struct bus_client *client)
 	struct frame_queue *first = &client->lanes[LANE_FIRST];
 	struct frame_queue *later = &client->lanes[LANE_LATER];
 
-	/* A frame that was begun has to be completed. */
+	/* A begun frame has to be completed. */
 	if (first->written > 0 || (later->written == 0 && !is_turn_of_later(client))) {
 		client->first_turns++;
 		return frame_queue_write(first, NULL, INT_MAX, FRAME_TURN_BYTES);
@@ -279,7 +278,7 @@ static void lost(struct bus_client *client, const char *reason)
 
 	if (client->state == CLIENT_WAITING)
 		return;
-	/* That another address of the same name refuses is no help to the reader of the log. */
+	/* A refusal by another address of the same name is no help to the reader of the log. */
 	if (client->link.state > LINK_CONNECTING && !*client->reason)
 		keep_reason(client, reason);
 	link_close(&client->link);
@@ -405,7 +404,7 @@ static void on_client_timer(void *data)
 	}
 }
 
-/* Few of those that were asked for would still be waited for. */
+/* By then few requesters would still wait for the answers. */
 static void on_away_for_long(void *data)
 {
 	struct bus_client *client = data;
@@ -452,7 +451,7 @@ static void pass_mark(struct bus_client *client, enum client_mark mark)
 		want_writing(client);
 }
 
-/* The server takes long. One that has not answered yet may never do, though it has to (RFC 6455
+/* The server takes long. Without an answer so far it may never answer, though it has to (RFC 6455
  * §5.5.3). */
 static void on_mark_wait(void *data)
 {
@@ -630,7 +629,7 @@ static int ask_for_upgrade(struct bus_client *client)
 	return link_write(&client->link, request.data, request.size);
 }
 
-/* The queue is empty: log the number of messages that were dropped meanwhile. */
+/* The queue is empty: log the number of messages dropped meanwhile. */
 static void report_dropped(struct bus_client *client)
 {
 	uint64_t dropped = client->bus.counters.frames_dropped - client->reported_dropped;

@@ -19,7 +19,7 @@
 
 static const char guid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/* Write the base64 text of @bytes, which is shorter than @capacity, to @ret_text. */
+/* Write the base64 text of @bytes, shorter than @capacity, to @ret_text. */
 static void encode(const unsigned char *bytes, size_t size, char *ret_text, size_t capacity)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -48,7 +48,7 @@ void client_upgrade_write(
 	buffer_append_string(out, "\r\n");
 }
 
-/* The lines of a head that is over. */
+/* The lines of a complete head. */
 struct head {
 	const char *text;
 	size_t size; /* with the empty line at its end */
@@ -163,8 +163,8 @@ static const char *judge_response(const struct head *head, const char *key)
 	return NULL;
 }
 
-/* Return the size of the head whose lines all end in CR LF, the last one an empty line; 0: it is
- * not over. *ret_is_broken: a line ends otherwise. */
+/* Return the size of the head whose lines all end in CR LF, the last one an empty line; 0 for an
+ * incomplete head. *ret_is_broken: a line ends otherwise. */
 static size_t find_head(const char *bytes, size_t size, bool *ret_is_broken)
 {
 	size_t line = 0;
@@ -185,7 +185,7 @@ static size_t find_head(const char *bytes, size_t size, bool *ret_is_broken)
 	return 0;
 }
 
-/* Return the status in the first line of @head; 0: there is none. */
+/* Return the status in the first line of @head; 0 without one. */
 static unsigned int status_of(const struct head *head)
 {
 	static const char version[] = "HTTP/1.1 ";
@@ -202,7 +202,7 @@ static unsigned int status_of(const struct head *head)
 	return *at == ' ' || *at == '\r' ? status : 0;
 }
 
-/* Return the bytes of the body that follows @head, as far as they are read. */
+/* Return the bytes of the body after @head, as far as they are read. */
 static size_t body_size(const struct head *head)
 {
 	size_t digits;

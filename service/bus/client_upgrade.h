@@ -17,7 +17,7 @@
 #define CLIENT_UPGRADE_KEY_BYTES      16
 #define CLIENT_UPGRADE_KEY_TEXT_BYTES 25
 
-/* The longest head of a response, and the longest body of a refusal that is read. */
+/* The longest head of a response, and the longest body read of a refusal. */
 #define CLIENT_UPGRADE_HEAD_BYTES 16384
 #define CLIENT_UPGRADE_BODY_BYTES 4096
 
@@ -34,14 +34,14 @@ enum client_upgrade_status {
 void client_upgrade_encode_key(const unsigned char bytes[CLIENT_UPGRADE_KEY_BYTES],
 	char ret_text[CLIENT_UPGRADE_KEY_TEXT_BYTES]);
 
-/* Append the request of an upgrade to @out. @token is that of the bus, or "". */
+/* Append the request of an upgrade to @out. @token is the bus's token, or "". */
 void client_upgrade_write(
 	const char *path, const char *host, const char *key, const char *token, struct buffer *out);
 
 /*
- * Read the response to the request with @key from the @size bytes that have come so far; @is_over:
- * no more come. *ret_size is the size of a head that grants the upgrade; @ret_reason is the reason
- * why one does not, with the `error` of its body.
+ * Read the response to the request with @key from the @size bytes received so far; @is_over: no
+ * more come. *ret_size is the size of a granting head; @ret_reason is the reason of a refusal, with
+ * the `error` of its body.
  */
 enum client_upgrade_status client_upgrade_read(const char *bytes, size_t size, bool is_over,
 	const char *key, size_t *ret_size, char ret_reason[CLIENT_UPGRADE_REASON_BYTES]);

@@ -61,7 +61,7 @@ static uint64_t find_most(const uint64_t *holders, size_t n)
 	return most;
 }
 
-/* Return the holder that has most clients. */
+/* Return the holder with the most clients. */
 static uint64_t find_largest(const struct crowd *crowd)
 {
 	uint64_t holders[CROWD_MAX];

@@ -7,27 +7,27 @@
 #include "util/list.h"
 
 /*
- * The clients of the embedded bus, and the one that gives way to a newcomer when there are too
- * many:
+ * The clients of the embedded bus, and the choice of a client to give way to a newcomer when there
+ * are too many:
  *
  *   the holder (bus/account.h) that has most clients
  *     └─ its client that has sent nothing and is connected longest; when all have sent something, the one that has
  *        been silent longest
  *
- * So connections that only take places shut no client out.
+ * So idle connections shut no client out.
  */
 struct crowd {
-	struct list list; /* the one that is connected longest comes first */
+	struct list list; /* the longest connected comes first */
 };
 
 /* The member of each client. */
 struct crowd_member {
 	struct list link;
 	uint64_t holder;
-	uint64_t heard_ms; /* time of its last message; 0: it has sent none */
+	uint64_t heard_ms; /* time of its last message; 0: no message so far */
 };
 
-/* The clients that are compared: more than there may be. */
+/* The compared clients: more than there may be. */
 #define CROWD_MAX 1024
 
 void crowd_init(struct crowd *crowd);
@@ -38,5 +38,5 @@ void crowd_enter(struct crowd *crowd, struct crowd_member *member, struct accoun
 
 void crowd_leave(struct crowd_member *member);
 
-/* Return the member that gives way; NULL when there is none. */
+/* Return the member to give way; NULL when there is none. */
 struct crowd_member *crowd_find_least(const struct crowd *crowd);

@@ -41,12 +41,12 @@
  *                                       ▲                         │
  *                                       └── from the loop ◀── wants? echo
  *
- * The endpoint sends in the middle of its work, so it receives its own messages later, as if over a
+ * The endpoint sends in the middle of its work, so its own messages come back later, as if over a
  * socket.
  *
  * Like the buses of OVOS it accepts any path and any text, and treats all clients alike. The memory
- * that clients can take is bounded: an unfinished frame, all unfinished frames together, the unread
- * frames of a client (which is then dropped), and the number of clients.
+ * of clients is bounded: an unfinished frame, all unfinished frames together, the unread frames of
+ * a client (which is then dropped), and the number of clients.
  *
  * A connection is half-made until its request was read (bus/entry) and granted: no web page
  * (bus/admission), a websocket (bus/upgrade), the token where one is needed, a free place.
@@ -60,7 +60,7 @@
  * case. */
 #define GATHER_SHARE(peer_bytes_) ((peer_bytes_) / 8 * 3)
 
-/* The share for our own messages that wait to be received by us. */
+/* The share for our own messages on their way back to us. */
 #define ECHO_SHARE(peer_bytes_) ((peer_bytes_) / 4)
 
 /* An unfinished frame without a further piece for so long is dropped. */
@@ -70,31 +70,31 @@
 #define TICK_MS 2500
 
 /* A client that reads nothing is disconnected after so long when half of limits.peer_bytes is used,
- * or half of what one sender may let wait: others are to be read on. */
+ * or half of one sender's bound: others are to be read on. */
 #define BUS_STALL_SHORT_MS 1000
 
-/* The time that a frame of this size takes is measured. */
+/* The time of a frame of this size is measured. */
 #define FRAME_LONG_BYTES (64u << 10)
 
-/* The bytes that are written to clients in a nanosecond: the kernel copies each at least once. */
+/* The bytes written to clients in a nanosecond: the kernel copies each at least once. */
 #define WRITTEN_PER_NS 4
 
 /* The price of a request beyond a limit of its caller. With its credit, a client has a hundred at
  * once, and a thousand a second. */
 #define REFUSED_NS NS_PER_MS
 
-/* Own messages that are received in one turn of the loop; then it is the clients' turn. */
+/* Own messages received in one turn of the loop; then comes the clients' turn. */
 #define ECHOES_PER_TURN 32
 
-/* The places that only peers on this device can have. */
+/* The places reserved for peers on this device. */
 #define BUS_CLIENTS_NEAR 16
 
 /* An upgrade has no body. */
 static const struct http_limits request_limits = {
 	.line_bytes = 8192, .header_bytes = 16384, .body_bytes = 0};
 
-/* Bytes that libwebsockets reads of a client in one turn of the loop, and hands over at once;
- * allocated per client. */
+/* Bytes read by libwebsockets of a client in one turn of the loop, and passed on at once; allocated
+ * per client. */
 #define CLIENT_RX_BYTES (4u << 10)
 
 /* The greeting of the Python bus to a new client. */
@@ -115,17 +115,17 @@ struct embedded {
 	uint64_t looked_ms;           /* time of the last look at the clients: it is good enough for
 				       * them, and reading the clock for each frame is not free */
 	unsigned int n_paused;
-	struct frame_queue echo; /* own messages that we want to receive */
+	struct frame_queue echo; /* own messages for us to receive */
 	struct frame *greeting;
 	struct list peers;        /* struct peer */
 	struct crowd crowd;       /* the same */
-	unsigned int connections; /* peers, and sockets that libwebsockets still closes */
+	unsigned int connections; /* peers, and sockets still being closed by libwebsockets */
 	bool is_closing;          /* freed by its owner: handler, listener and timer are gone */
 	struct intake_rules rules;
 	struct admission admission;
 };
 
-/* The memory of a connection that libwebsockets keeps for us, zeroed. */
+/* The memory of a connection, kept for us by libwebsockets, zeroed. */
 struct peer {
 	struct lws *wsi;
 	struct list link; /* in embedded->peers, while the peer is a member */
@@ -144,7 +144,7 @@ struct peer {
 	uint64_t written;  /* … and bytes written since */
 };
 
-/* Return the time after which a client that reads nothing is disconnected. */
+/* Return the time until a client is disconnected for reading nothing. */
 static uint64_t stall_ms(const struct embedded *embedded)
 {
 	uint64_t ms = embedded->bus.limits.stall_ms;
@@ -225,15 +225,15 @@ static void queue_for(struct embedded *embedded, struct peer *peer, struct frame
 
 /*
  * A sender is not read while too much of what it sent, or caused, waits for any client. So a burst
- * costs its sender time, and a client that does not read holds up those that send much, until it is
+ * costs its sender time, and a client that does not read holds up the busiest senders, until it is
  * disconnected:
  *
  *   nothing was written to it for stall_ms (BUS_STALL_SHORT_MS when room is short), or
  *   less than account_book_pace() was, while more waited
  *
- * Nor is a sender read while it owes for the time that its large frames took (util/debt.h), with
- * all that was done for them, or for requests beyond its limits. Until it has read a frame, the
- * loop can refuse nothing of it.
+ * Nor is a sender read while it owes for the time of its large frames (util/debt.h), with all work
+ * for them, or for requests beyond its limits. Until it has read a frame, the loop can refuse
+ * nothing of it.
  */
 
 static void resume_peers(struct embedded *embedded)
@@ -293,7 +293,7 @@ static void pause_if_full(struct embedded *embedded, struct peer *peer)
 		pause_peer(embedded, peer);
 }
 
-/* Arm the timer for the first peer that has paid. */
+/* Arm the timer for the moment when the first peer has paid. */
 static void arm_rest(struct embedded *embedded)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -318,18 +318,18 @@ static void on_rest(void *data)
 	arm_rest(embedded);
 }
 
-/* Return the time that it takes at least to write to all clients what was queued for @account since
- * it had @before_bytes. */
+/* Return the least time for writing to all clients the bytes queued for @account beyond
+ * @before_bytes. */
 static uint64_t writing_ns(
 	const struct embedded *embedded, const struct account *account, size_t before_bytes)
 {
-	if (account->queued <= before_bytes) /* clients that were disconnected had more waiting */
+	if (account->queued <= before_bytes) /* disconnected clients had more waiting */
 		return 0;
 	return (account->queued - before_bytes) * embedded->bus.counters.clients / WRITTEN_PER_NS;
 }
 
-/* Charge @peer with a frame that took @spent_ns of the thread's time, with what it caused, and that
- * was beyond a limit of its sender if @is_refused. */
+/* Charge @peer with a frame and its consequences, of @spent_ns of the thread's time; @is_refused:
+ * beyond a limit of its sender. */
 static void charge_frame(
 	struct embedded *embedded, struct peer *peer, uint64_t spent_ns, bool is_refused)
 {
@@ -347,8 +347,8 @@ static void charge_frame(
 	arm_rest(embedded);
 }
 
-/* Disconnect the client for which most waits. Return false when so little waits for each that this
- * would not help. */
+/* Disconnect the client with the most waiting bytes. Return false when too little waits for each to
+ * help. */
 static bool drop_fullest(struct embedded *embedded)
 {
 	struct peer *fullest = NULL;
@@ -405,7 +405,7 @@ static uint64_t latest(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Return the reason to disconnect a client that does not read what waits for it, or NULL. */
+/* Return the reason to disconnect a client for not reading its waiting bytes, or NULL. */
 static const char *find_stall(const struct embedded *embedded, struct peer *peer, uint64_t now_ms)
 {
 	size_t pace = account_book_pace(&embedded->bus.book, embedded->short_ms > 0);
@@ -413,7 +413,7 @@ static const char *find_stall(const struct embedded *embedded, struct peer *peer
 
 	if (peer->queue.count == 0)
 		return NULL;
-	/* A time that was noted may be one look old. */
+	/* A noted time may be one look old. */
 	if (now_ms - latest(peer->write_ms, embedded->short_ms) >=
 		stall_ms(embedded) + tick_ms(embedded))
 		return "it does not read what it is sent (embedded.stall_s)";
@@ -454,7 +454,7 @@ static void look_after(struct embedded *embedded, struct peer *peer, uint64_t no
 		bus_warn(&embedded->bus.rates.frames,
 			"dropped an unfinished frame: nothing more of it came");
 	}
-	/* A client that is not read may have answered. */
+	/* An unread client may have answered. */
 	if (peer->is_paused)
 		bus_heartbeat_receive(&peer->heartbeat);
 	if (!stall && !beat(peer, now_ms))
@@ -646,7 +646,7 @@ static int greet(struct embedded *embedded, struct peer *peer, struct lws *wsi)
 
 /* ── new connections ─────────────────────────────────────────────────────────────────────────── */
 
-/* Log a client that is most likely a web page that tries to reach the device that shows it. */
+/* Log a client that is most likely a web page trying to reach the device that shows it. */
 static void log_stranger(struct embedded *embedded, enum admission_result result, const char *host,
 	const char *origin)
 {
@@ -661,7 +661,7 @@ static void log_stranger(struct embedded *embedded, enum admission_result result
 			host, embedded->admission.name);
 }
 
-/* Return whether the headers that pages cannot choose are those of a client. */
+/* Return whether the headers beyond a page's choice are a client's. */
 static bool check_stranger(struct embedded *embedded, const struct http_reader *request,
 	struct http_refusal *ret_refusal)
 {
@@ -727,8 +727,8 @@ static bool judge_request(void *data, const struct http_reader *request, bool is
 	       check_place(embedded, is_near, ret_refusal);
 }
 
-/* Hand the socket to libwebsockets, with a request that we have written and what came after that of
- * the peer. It upgrades before it returns. */
+/* Pass the socket to libwebsockets, with a request written by us and the bytes after the peer's. It
+ * upgrades before it returns. */
 static void adopt_socket(
 	void *data, int fd, const struct http_reader *request, const char *rest, size_t size)
 {
@@ -739,7 +739,7 @@ static void adopt_socket(
 	buffer_append(&bytes, rest, size);
 	if (buffer_status(&bytes) < 0)
 		close(fd);
-	else /* it closes a descriptor that it does not take */
+	else /* it closes a refused descriptor */
 		loop_adopt_socket(embedded->vhost, fd, bytes.data, bytes.size);
 }
 
@@ -762,7 +762,7 @@ static void disconnected(struct embedded *embedded)
 		release(embedded);
 }
 
-/* Return the bus of a connection. Its vhost knows it; a connection that closes may have lost its
+/* Return the bus of a connection. The vhost knows the bus; a closing connection may have lost its
  * vhost. */
 static struct embedded *find_embedded(struct lws *wsi)
 {
@@ -822,8 +822,8 @@ static const struct lws_protocols embedded_protocols[] = {
 		.callback = on_peer_event,
 		.per_session_data_size = sizeof(struct peer),
 		.rx_buffer_size = CLIENT_RX_BYTES,
-		/* Else it is the other: what is more than that of a write would be copied, and
-		 * wait for a turn of the loop each time. */
+		/* Else rx_buffer_size bounds a write: the rest of each larger write would be
+		 * copied, and wait for a turn of the loop. */
 		.tx_packet_size = FRAME_FRAGMENT_BYTES,
 	},
 	{0},
@@ -907,7 +907,7 @@ static const struct bus_operations embedded_operations = {
 static const lws_retry_bo_t no_retry = {0};
 
 /* libwebsockets finds the vhost by its name again, and a vhost may outlive its bus for some turns
- * of the loop. So one bus and the next have different names, which live for ever. */
+ * of the loop. So successive buses have different names, which live for ever. */
 static struct lws_vhost *create_vhost(struct embedded *embedded)
 {
 	static const char *const names[] = {"bus-0", "bus-1", "bus-2", "bus-3"};

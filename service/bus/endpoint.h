@@ -35,11 +35,11 @@ struct bus {
 	bool is_up;
 	bool is_kept; /* it was lost a moment ago, and messages wait for it */
 	struct {
-		struct log_rate frames;   /* incoming frames that are refused */
-		struct log_rate messages; /* messages of ours that cannot be sent */
-		struct log_rate peers;    /* peers that are dropped or cannot be reached */
-	} rates; /* limits of log lines that others can provoke: a flood of one kind must not hide
-		    another */
+		struct log_rate frames;   /* refused incoming frames */
+		struct log_rate messages; /* unsendable messages of ours */
+		struct log_rate peers;    /* dropped or unreachable peers */
+	} rates; /* limits of log lines provoked by others: a flood of one kind must not hide
+	          * another */
 };
 
 /* Fill the common part of a zeroed endpoint. */
@@ -50,8 +50,8 @@ void bus_init(struct bus *bus, const struct bus_operations *operations, struct l
 /* Log a warning at a limited rate. */
 #define bus_warn(rate, ...) log_limited(rate, LOG_LEVEL_WARNING, "bus: " __VA_ARGS__)
 
-/* Count and log a frame that was refused. Do nothing for the results that are not refusals. */
+/* Count and log a refused frame. Do nothing for other results. */
 void bus_warn_refused(struct bus *bus, enum intake_result result);
 
-/* Log that a binary frame was dropped. */
+/* Log a dropped binary frame. */
 void bus_warn_binary(struct bus *bus);

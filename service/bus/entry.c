@@ -17,7 +17,7 @@
 /* Bytes of one read. A usual request is smaller. */
 #define READ_BYTES 4096
 
-/* After a refusal: the time and the bytes that are still read. A socket that is closed with unread
+/* After a refusal: the time and the bytes of further reading. A socket that is closed with unread
  * bytes resets the connection, and the peer may lose the response (RFC 9112 §9.6). */
 #define LINGER_MS    1000
 #define LINGER_BYTES (64u << 10)
@@ -29,7 +29,7 @@ struct entries {
 	void *data;
 	struct list waiting; /* struct entry, the longest wait first */
 	unsigned int count;
-	unsigned int n_far; /* entries whose peer is not on this device */
+	unsigned int n_far; /* entries with peers on other devices */
 };
 
 struct entry {
@@ -44,7 +44,7 @@ struct entry {
 	size_t discarded; /* bytes read since the refusal */
 };
 
-/* Change the state, the only place where that is done. */
+/* Change the state, only here. */
 static void entry_move(struct entry *entry, enum entry_state to)
 {
 	entry->state = entry_state_move(entry->state, to);
@@ -72,7 +72,7 @@ static void on_late(void *data)
 	free_entry(data);
 }
 
-/* The response fits into the empty buffer of a new socket. If it does not, the peer gets none. */
+/* The response fits into the empty buffer of a new socket. If not, the peer gets no response. */
 static void send_refusal(struct entry *entry, const struct http_refusal *refusal)
 {
 	cleanup(buffer_deinit) struct buffer response = {0};
@@ -137,7 +137,7 @@ static void on_entry_readable(void *data, uint32_t events)
 	read_entry_on(data);
 }
 
-/* Close the connection that waits longest; with @is_far, the first of a peer that is not on this
+/* Close the connection with the longest wait; with @is_far, the first of a peer on another
  * device. */
 static void close_longest(struct entries *entries, bool is_far)
 {

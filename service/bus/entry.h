@@ -15,9 +15,9 @@
  *                │     └─ refused ─▶ response ─▶ REFUSED: reads on until the peer closes, 1 s
  *                └── 10 s, or the place is needed: closed
  *
- * There are ENTRIES_MAX places. A connection that finds none takes the place of the one that waits
- * longest, so silent connections lock no peer out. Peers that are not on this device can have all
- * places but ENTRIES_NEAR of them.
+ * There are ENTRIES_MAX places. A connection without a free place takes the place of the longest
+ * waiting one, so silent connections lock no peer out. Peers on other devices can have all places
+ * but ENTRIES_NEAR.
  */
 struct entries;
 
@@ -33,8 +33,8 @@ struct entry_handler {
 	bool (*judge)(void *data, const struct http_reader *request, bool is_near,
 		struct http_refusal *ret_refusal);
 
-	/* Take over the socket of a request that was granted. @fd is non-blocking and
-	 * close-on-exec; the @size bytes at @rest came after the request. */
+	/* Take over the socket of a granted request. @fd is non-blocking and close-on-exec; the
+	 * @size bytes at @rest came after the request. */
 	void (*take)(void *data, int fd, const struct http_reader *request, const char *rest,
 		size_t size);
 };

@@ -77,7 +77,7 @@ static int next_member(struct json_members *members, struct member *ret_member)
  *      other    skip  other  skip  found!    decode, and be done
  *
  * Values are skipped by bracket and quote, so a "type" inside of them is never met. Only the type
- * is checked: a frame that is wanted is read whole afterwards.
+ * is checked: a wanted frame is read whole afterwards.
  */
 
 /* Check an escape before it is decoded. Topics are rarely written with one, so this may be slow. */
@@ -140,11 +140,11 @@ int bus_topic_scan(const char *text, size_t size, char ret_topic[BUS_TOPIC_BYTES
  *             ▼                           ▼             ▼             ▼
  *         topic[]                     data tape    context tape    scratch: must be JSON
  *
- * So a mistake counts against the member that has it. A duplicate key in `data` is reported to the
- * caller; in `context`, which goes back as it came, one is taken, unless it leaves open who the
- * sender is; in any other member it is ignored.
+ * So a mistake counts against its own member. A duplicate key in `data` is reported to the caller;
+ * in `context`, which goes back unchanged, it is taken, unless it leaves open who the sender is; in
+ * any other member it is ignored.
  *
- * A part that cannot be read is replaced by the few of its members by which its sender is answered:
+ * An unreadable part is replaced by its few members needed to answer the sender:
  *
  *   "data": {"name": "add", "call_id": "7", "args": {"a": 01}}     ─▶ {"name":"add","call_id":"7"}
  */
@@ -153,10 +153,10 @@ int bus_topic_scan(const char *text, size_t size, char ret_topic[BUS_TOPIC_BYTES
 #define SKIMMED_MEMBERS 1000
 #define SKIMMED_BYTES   16384
 
-/* The most tokens of a tape whose memory is kept for the next message. */
+/* The most tokens of a tape with memory kept for the next message. */
 #define KEPT_TOKENS 65536
 
-/* Members by which the sender of a malformed message is answered; NULL ends each list. */
+/* Members needed to answer the sender of a malformed message; NULL ends each list. */
 static const char *const keys_of_data[] = {"name", "call_id", "toolbox_id", "profile", NULL};
 static const char *const keys_of_context[] = {"source", "destination", "session", NULL};
 
@@ -185,7 +185,7 @@ static int refuse_member(struct bus_envelope *envelope, const struct member *mem
 static int refuse_text(struct bus_envelope *envelope, const struct member *member, const char *part,
 	const char *expected, const struct json_error *error)
 {
-	/* The place is one of the copy when the member was skimmed. */
+	/* The place is in the copy of a skimmed member. */
 	size_t at = member->value == member->whole ? error->offset : 0;
 	bool is_first = !envelope->fault.part;
 
@@ -203,15 +203,15 @@ static bool is_tolerable(int r)
 	       r == JSON_E_TOKENS;
 }
 
-/* Set the bound of @tape to what the members before it have left of values_max. At least one token
- * is left, so that a bound is one. */
+/* Set the bound of @tape to the rest of values_max after the members before. Keep at least 1: 0
+ * would mean "no bound". */
 static struct json_tape *bound_tape(struct bus_envelope *envelope, struct json_tape *tape)
 {
 	tape->tokens_max = envelope->values_max > 0 ? envelope->values_left : 0;
 	return tape;
 }
 
-/* Note that the member in @tape was read, with the result @r. */
+/* Note the result @r of reading the member in @tape. */
 static void count_values(struct bus_envelope *envelope, const struct json_tape *tape, int r)
 {
 	uint32_t used = r == JSON_E_TOKENS ? envelope->values_left : tape->count;
@@ -237,7 +237,7 @@ static int read_type(struct bus_envelope *envelope, const struct member *member)
 	return 0;
 }
 
-/* Return whether the member is null, which counts as absent. */
+/* Return whether the member is null, so counts as absent. */
 static bool is_null(const struct member *member)
 {
 	return member->value_size == 4 && memcmp(member->value, "null", 4) == 0;
@@ -264,8 +264,8 @@ static unsigned int key_bit(const struct member *inner, const char *const *keys)
 	return 0;
 }
 
-/* Return whether the value of @inner can be returned to its sender: it is short, @read takes it,
- * and a session is one. */
+/* Return whether the value of @inner can be returned to its sender: the value is short, @read takes
+ * it, and a session is valid. */
 static bool is_usable(struct bus_envelope *envelope, const struct member *inner, tape_function read,
 	uint32_t depth_max)
 {
@@ -277,8 +277,8 @@ static bool is_usable(struct bus_envelope *envelope, const struct member *inner,
 		       depth_max, NULL) == 0;
 }
 
-/* Copy the first usable member of each of the @keys to @out, from the object at @member, which need
- * not be JSON. */
+/* Copy the first usable member of each of the @keys to @out, from the object at @member, perhaps no
+ * JSON. */
 static void copy_usable_members(struct bus_envelope *envelope, const struct member *member,
 	const char *const *keys, tape_function read, uint32_t depth_max, struct buffer *out)
 {
@@ -300,8 +300,8 @@ static void copy_usable_members(struct bus_envelope *envelope, const struct memb
 	buffer_append_char(out, '}');
 }
 
-/* Let @tape, of a part that cannot be read, have the members @keys of it that can, in @text. Return
- * 0 or -ENOMEM. */
+/* Let @tape, of an unreadable part, have its readable members among @keys, in @text. Return 0 or
+ * -ENOMEM. */
 static int save_members(struct bus_envelope *envelope, const struct member *member,
 	const char *const *keys, tape_function read, uint32_t depth_max, struct json_tape *tape,
 	struct buffer *text)
@@ -317,7 +317,7 @@ static int save_members(struct bus_envelope *envelope, const struct member *memb
 
 /* ── data and context ──────────────────────────────────────────────────────────────────────── */
 
-/* Save what is usable of the data at @member, which was refused with @r. Return @r or -ENOMEM. */
+/* Save the usable part of the data at @member, refused with @r. Return @r or -ENOMEM. */
 static int save_data(
 	struct bus_envelope *envelope, const struct member *member, uint32_t depth_max, int r)
 {
@@ -347,8 +347,8 @@ static int read_data(struct bus_envelope *envelope, const struct member *member,
 	return save_data(envelope, member, depth_max, 0);
 }
 
-/* Copy the members of the object at @member that are short, and that come before many others, to
- * @out. Return 0, -ENOMEM or an enum json_members_status. */
+/* Copy the short members of the object at @member, if among the first ones, to @out. Return 0,
+ * -ENOMEM or an enum json_members_status. */
 static int copy_short_members(const struct member *member, struct buffer *out)
 {
 	struct json_members members;
@@ -368,8 +368,8 @@ static int copy_short_members(const struct member *member, struct buffer *out)
 	return r == JSON_MEMBERS_END ? 0 : r;
 }
 
-/* Let @member have only its short members, in @text. Return 0 or -ENOMEM. One that is broken stays
- * as it is, for the reader, which reports the place. */
+/* Let @member have only its short members, in @text. Return 0 or -ENOMEM. A broken member stays
+ * unchanged, for the reader to report the place. */
 static int skim_member(struct member *member, struct buffer *text)
 {
 	int r = copy_short_members(member, text);
@@ -391,7 +391,7 @@ static bool has_twice(const struct json_tape *tape, uint32_t object, const char 
 	return n > 1;
 }
 
-/* Return whether it is open who has sent the message: one reader takes the first of two keys,
+/* Return whether the sender of the message is ambiguous: one reader takes the first of two keys,
  * another the last. */
 static bool is_sender_unclear(const struct bus_envelope *envelope)
 {
@@ -414,8 +414,8 @@ static void find_sender(struct bus_envelope *envelope)
 	envelope->session = json_find(&envelope->context, 0, "session");
 }
 
-/* Judge the context that was read: whether it has one sender, and a session that is usable or
- * absent (OVOS-SESSION-1 §2.5). */
+/* Judge the context: whether it has one sender, and a usable or absent session (OVOS-SESSION-1
+ * §2.5). */
 static int judge_context(
 	struct bus_envelope *envelope, const struct member *member, bool has_repeated_keys)
 {
@@ -431,7 +431,7 @@ static int judge_context(
 	return 0;
 }
 
-/* Return what the context should be, which the reader has refused with @r. */
+/* Return the expected form of a context refused by the reader with @r. */
 static const char *expected_context(int r)
 {
 	if (r == JSON_E_TOKENS)
@@ -468,7 +468,7 @@ static int read_context(
 	return r < 0 ? r : BUS_E_MALFORMED;
 }
 
-/* Refuse a member that is not read, unless it is JSON. */
+/* Refuse an unread member, unless it is JSON. */
 static int read_other(
 	struct bus_envelope *envelope, const struct member *member, uint32_t depth_max)
 {
@@ -674,7 +674,7 @@ static uint32_t if_present(const struct json_tape *context, uint32_t value)
 	return value;
 }
 
-/* Return the end of the last member of the context, which has one. */
+/* Return the end of the last member of the context, which is not empty. */
 static const char *members_end(const struct json_tape *context)
 {
 	size_t size;
@@ -783,7 +783,7 @@ static void append_member(
 	buffer_append(out, text, size);
 }
 
-/* The pair of bus_context_derive(): where one of the two is absent, the other stays. */
+/* The pair of bus_context_derive(): where either is absent, the other stays. */
 static void derive_short(const struct bus_envelope *envelope, struct buffer *out)
 {
 	const struct json_tape *context = &envelope->context;

@@ -71,34 +71,33 @@ struct bus_envelope {
 				them; 0: any number. Set by the owner */
 	uint32_t values_left;
 	bool is_skimmed;       /* read by bus_envelope_skim() */
-	struct buffer skimmed; /* the text of a data that was skimmed, or could not be read */
+	struct buffer skimmed; /* the text of skimmed or unreadable data */
 	struct buffer skimmed_context;
 };
 
 /*
  * Read a whole frame. @envelope is zeroed but for values_max, or was used before: its memory is
  * reused. The tapes borrow @text. @depth_max counts from the roots of data and context. A context
- * with too many values is malformed; of a member that is not used, those that are too many are not
- * looked at. Return 0, BUS_E_MALFORMED or -ENOMEM. After BUS_E_MALFORMED the topic is that of
- * bus_topic_scan(), or has the size 0, and data and context are parts that can be returned to the
- * sender: `name`, `call_id`, `toolbox_id` and `profile`, or the session and the routing pair, when
- * the whole cannot be read.
+ * with too many values is malformed; of an unused member, the excess values are not looked at.
+ * Return 0, BUS_E_MALFORMED or -ENOMEM. After BUS_E_MALFORMED the topic comes from
+ * bus_topic_scan(), or has the size 0, and data and context are parts fit for return to the sender:
+ * `name`, `call_id`, `toolbox_id` and `profile`, or the session and the routing pair, when the
+ * whole cannot be read.
  */
 int bus_envelope_read(
 	struct bus_envelope *envelope, const char *text, size_t size, uint32_t depth_max);
 
 /*
- * As bus_envelope_read(), for a message that is not worth the time that it takes to read: of its
- * data, and of a context that is long, all but the first members that are short, together up to
- * some KiB, are neither kept nor checked; members beside data and context are not checked. That is
- * enough to answer it.
+ * As bus_envelope_read(), for a message not worth the time of a full read: of its data, and of a
+ * long context, all but the first short members, together up to some KiB, are neither kept nor
+ * checked; members beside data and context are not checked. These parts suffice for an answer.
  */
 int bus_envelope_skim(
 	struct bus_envelope *envelope, const char *text, size_t size, uint32_t depth_max);
 
 void bus_envelope_deinit(struct bus_envelope *envelope);
 
-/* Free the memory of tapes that were large. @envelope must be read again before use. */
+/* Free the memory of large tapes. @envelope must be read again before use. */
 void bus_envelope_recycle(struct bus_envelope *envelope);
 
 /* Append the context of a response to this message (MSG-1 §5). */
@@ -108,7 +107,7 @@ void bus_context_derive(const struct bus_envelope *envelope, struct buffer *out)
  * appends the data object and calls bus_message_end(). */
 void bus_response_begin(struct buffer *message, const struct bus_envelope *envelope);
 
-/* The parts of the context that a response returns. */
+/* The parts of the context returned by a response. */
 enum bus_context_part {
 	BUS_CONTEXT_WHOLE,
 	BUS_CONTEXT_SHORT, /* only `session` and the routing pair */
@@ -125,12 +124,12 @@ void bus_response_begin_part(
 /* Return the share of the queue (bus_send) for responses to the source of @envelope. */
 unsigned int bus_response_share(const struct bus_envelope *envelope);
 
-/* Begin a message that answers no request, up to its data. Its context has @source and the session
+/* Begin a message without a request, up to its data. Its context has @source and the session
  * "default", without which clients of OVOS warn of it. */
 void bus_broadcast_begin(struct buffer *message, const char *topic, const char *source);
 
-/* Begin a message called @topic with the context of @response, whose first @response_head bytes are
- * those that bus_response_begin() has written. */
+/* Begin a message called @topic with the context of @response, whose first @response_head bytes
+ * were written by bus_response_begin(). */
 void bus_aside_begin(struct buffer *message, const char *topic, const struct buffer *response,
 	size_t response_head);
 

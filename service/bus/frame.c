@@ -25,7 +25,7 @@ _Static_assert(LWS_PRE >= WEBSOCKET_HEADER_BYTES, "a header has room ahead of th
 
 #define QUEUE_FIRST_CAPACITY 4
 
-/* The most entries whose room is kept after use. */
+/* The most entries with room kept after use. */
 #define QUEUE_KEPT_CAPACITY 1024
 
 void bus_message_begin(struct buffer *message)
@@ -179,7 +179,7 @@ static void pop(struct frame_queue *queue)
 	frame_unref(frame_queue_take(queue));
 }
 
-/* Shrink an empty queue that was long because its peer did not read, and return the memory of its
+/* Shrink an empty queue, once long because its peer did not read, and return the memory of its
  * frames to the system. */
 static void give_back(struct frame_queue *queue)
 {
@@ -192,10 +192,9 @@ static void give_back(struct frame_queue *queue)
 }
 
 /*
- * The header is written into the LWS_PRE bytes ahead of a fragment: for a later
- * fragment these are the end of the one before, and others may still have to get that. So those
- * bytes are saved and restored. (A client's payload is masked in place too, but a client's frame
- * has one receiver.)
+ * The header is written into the LWS_PRE bytes ahead of a fragment: for a later fragment these are
+ * the end of the fragment before, perhaps still unsent to others. So the bytes are saved and
+ * restored. (A client's payload is masked in place too, but a client's frame has one receiver.)
  */
 static bool write_by_lws(struct lws *wsi, char *text, size_t size, bool is_first, bool is_last)
 {
@@ -332,7 +331,7 @@ static const char *describe_failure(int r)
 	}
 }
 
-/* Return the errno for a message that cannot be sent, or 0. */
+/* Return the errno for an unsendable message, or 0. */
 static int check_message(const struct bus *bus, const struct buffer *message)
 {
 	size_t size;

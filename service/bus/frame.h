@@ -20,7 +20,7 @@ struct lws;
  *                references     room for   the bytes of a buffer of bus_message_begin()
  *                               a header
  *
- * A message is built after that room from the start, so turning it into a frame copies nothing:
+ * A message is built after this room from the start, so turning it into a frame copies nothing:
  *
  *   bus_message_begin ─▶ buffer ─ bus_send ─▶ frame ─▶ queue of each peer ─▶ socket
  */
@@ -52,11 +52,10 @@ struct frame *frame_ref(struct frame *frame);
 void frame_unref(struct frame *frame);
 
 /*
- * The frames that one peer has yet to receive: a first-in, first-out ring. A zeroed struct is an
- * empty queue.
+ * The unreceived frames of one peer: a first-in, first-out ring. A zeroed struct is an empty queue.
  *
- * A large frame is written in fragments of FRAME_FRAGMENT_BYTES. libwebsockets copies the part of a
- * write that the socket does not take, so small fragments keep that copy small.
+ * A large frame is written in fragments of FRAME_FRAGMENT_BYTES. libwebsockets copies the unsent
+ * part of a write, so small fragments keep the copy small.
  */
 struct frame_queue {
 	struct frame **frames;
@@ -64,7 +63,7 @@ struct frame_queue {
 	uint32_t count;
 	uint32_t capacity; /* a power of two, or 0 */
 	size_t bytes;      /* size of the queued frames, each with its overhead */
-	size_t written;    /* bytes of the first frame that were written already */
+	size_t written;    /* written bytes of the first frame */
 	struct link *
 		/* borrowed: the way to a server, whose frames are masked; NULL: its peer is a
 		 * client */
@@ -79,19 +78,19 @@ struct frame_queue {
  * @bytes_max, or -ENOMEM. */
 int frame_queue_push(struct frame_queue *queue, struct frame *frame, size_t bytes_max);
 
-/* Return the first frame, which @queue keeps; NULL if the queue is empty. */
+/* Return the first frame, kept by @queue; NULL if the queue is empty. */
 const struct frame *frame_queue_head(const struct frame_queue *queue);
 
 /* Remove the first frame and hand over the queue's reference to it. Return NULL if the queue is
  * empty. */
 struct frame *frame_queue_take(struct frame_queue *queue);
 
-/* The bytes after which frame_queue_write() leaves the turn to other connections. They are more
- * than what is read of a client in a turn causes, as a rule: else the frames of a sender that goes
- * on and on would gather here, and the frames of others would wait in line after them. */
+/* The bytes after which frame_queue_write() leaves the turn to other connections. They exceed, as a
+ * rule, the output caused by a client's input in a turn: else the frames of a persistent sender
+ * would gather here, and the frames of others would wait in line after them. */
 #define FRAME_TURN_BYTES (2u << 20)
 
-/* Write as much to the link, or if there is none to @wsi, as its socket takes, perhaps nothing, and
+/* Write as much to the link, or without a link to @wsi, as its socket takes, perhaps nothing, and
  * no more after @frames_max whole frames, or @bytes_max. To be called from its writable callback.
  * Return how many frames were completed, or a negative number when the connection is lost. */
 int frame_queue_write(struct frame_queue *queue, struct lws *wsi, int frames_max, size_t bytes_max);
@@ -106,6 +105,6 @@ uint32_t frame_queue_clear(struct frame_queue *queue);
 /* Have libwebsockets write a ping to @wsi. Return 0, or -1 when the connection is lost. */
 int frame_write_ping(struct lws *wsi);
 
-/* Fill @ret_bytes with bytes that no other program can foresee, for keys and masks. Called by the
+/* Fill @ret_bytes with bytes unpredictable for other programs, for keys and masks. Called by the
  * loop only. */
 void frame_draw(unsigned char *ret_bytes, size_t size);

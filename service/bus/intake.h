@@ -8,7 +8,7 @@
 #include "util/buffer.h"
 
 /*
- * Incoming frames. A frame arrives in pieces; one that is not wanted, or is too large, is not kept.
+ * Incoming frames. A frame arrives in pieces; an unwanted or too large frame is not kept.
  *
  *              ┌── the only piece ─────────────────────────────▶ delivered where it lies, no copy
  *   piece ──▶ NEW
@@ -27,9 +27,9 @@ struct intake_rules {
 	 * scanned. */
 	bool (*wants)(void *data, const char *topic, size_t size);
 	void *data;
-	size_t frame_bytes;  /* the largest frame that is accepted */
+	size_t frame_bytes;  /* the largest accepted frame */
 	size_t gather_bytes; /* budget for all unfinished frames together */
-	size_t gathered;     /* used part of that budget */
+	size_t gathered;     /* used part of the budget */
 
 	/* Make room for @size more bytes of @intake: drop larger unfinished frames of others. NULL:
 	 * there are none. */
@@ -47,14 +47,14 @@ enum intake_state {
 struct intake {
 	enum intake_state state;
 	bool is_wanted;        /* the topic was found */
-	size_t next_look;      /* size at which the topic is scanned for again */
+	size_t next_look;      /* size for the next scan for the topic */
 	size_t charged;        /* share of rules->gathered */
 	struct buffer message; /* gathered text, after the room of frame_begin() */
 };
 
 enum intake_result {
 	INTAKE_MORE,      /* nothing to do yet */
-	INTAKE_WHOLE,     /* a frame that is wanted is complete */
+	INTAKE_WHOLE,     /* a wanted frame is complete */
 	INTAKE_FOREIGN,   /* the frame is not wanted */
 	INTAKE_NO_TOPIC,  /* the frame has no topic */
 	INTAKE_OVERSIZED, /* the frame exceeds frame_bytes */
@@ -64,14 +64,13 @@ enum intake_result {
 /*
  * Take the next @size bytes of a frame; @is_last marks its end. The results from INTAKE_FOREIGN on
  * are returned once per frame, as early as possible. After INTAKE_WHOLE, @ret_text and @ret_size
- * describe the frame, which lies in @piece or in the intake until intake_reset(). The caller must
- * call that.
+ * describe the frame, in @piece or in the intake until intake_reset(), which the caller must call.
  */
 enum intake_result intake_take(struct intake *intake, struct intake_rules *rules, const char *piece,
 	size_t size, bool is_last, const char **ret_text, size_t *ret_size);
 
-/* After INTAKE_WHOLE: return the frame in a form that can be sent. A gathered frame is not copied.
- * Return NULL when memory is short. */
+/* After INTAKE_WHOLE: return the frame in a sendable form. A gathered frame is not copied. Return
+ * NULL when memory is short. */
 struct frame *intake_frame(struct intake *intake, const char *text, size_t size);
 
 /* Drop the gathered bytes. The next piece begins a frame. */

@@ -14,13 +14,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Connections that are accepted per turn of the loop. */
+/* Connections accepted per turn of the loop. */
 #define ACCEPT_BATCH 16
 
 /* The pause when descriptors or memory have run out. */
 #define EXHAUSTED_PAUSE_MS 500
 
-/* Connections that wait to be accepted on a Unix socket, and its mode. */
+/* The backlog of a Unix socket, and its mode. */
 #define UNIX_BACKLOG 128
 #define UNIX_MODE    0660
 
@@ -41,8 +41,7 @@ static void on_pause_over(void *data)
 	loop_source_set_events(listener->source, EPOLLIN);
 }
 
-/* Return whether accepting can continue after @error: a connection that is already gone is no
- * failure. */
+/* Return whether accepting can continue after @error: a connection already gone is no failure. */
 static bool is_passing(int error)
 {
 	return error == EINTR || error == ECONNABORTED || error == EPROTO;

@@ -8,17 +8,16 @@
 /*
  * A listening TCP or Unix socket on the loop.
  *
- * This module accepts connections itself, not libwebsockets. So a port that cannot be
- * used is reported as an errno, and a shortage of descriptors pauses accepting instead of spinning
- * the loop.
+ * This module accepts connections itself, not libwebsockets. So an unusable port is reported as an
+ * errno, and a shortage of descriptors pauses accepting instead of spinning the loop.
  */
 struct listener;
 
 /* Take a new connection. @fd is non-blocking and close-on-exec; the callee owns it. */
 typedef void (*listener_function)(void *data, int fd);
 
-/* Listen at @address. If its port is 0, the port that was taken is stored there. Return 0 or a
- * negative errno. */
+/* Listen at @address. If its port is 0, the actual port is stored there. Return 0 or a negative
+ * errno. */
 int listener_new(struct loop *loop, struct bus_address *address, listener_function function,
 	void *data, struct listener **ret_listener);
 

@@ -5,10 +5,10 @@
 #include <stdint.h>
 
 /*
- * The schedule of a bus client, as functions of a time that the caller passes.
+ * The schedule of a bus client, as functions of a time from the caller.
  *
- *   Back-off    0.5 s, 1, 2, 4, 8, 16, 30, 30, … each shortened at random by up to a quarter, so
- *               that the clients of a restarted bus do not all return at the same moment
+ *   Back-off    0.5 s, 1, 2, 4, 8, 16, 30, 30, … each shortened at random by up to a quarter: the
+ *               clients of a restarted bus do not all return at the same moment
  *
  *   Heartbeat   ├── 20 s ──┤ ping ├─ 10 s ─┤ answered? ─┬─ yes ─▶ next ping 20 s after the last one
  *                                                       └─ no ──▶ hang up
@@ -20,8 +20,8 @@
 #define BUS_PING_INTERVAL_MS 20000
 #define BUS_PONG_WAIT_MS     10000
 
-/* The bytes for sources that much waits for, after which a client waits for the pong of a ping, and
- * the longest such wait. */
+/* The bytes for busy sources before a client waits for the pong of a ping, and the longest such
+ * wait. */
 #define BUS_MARK_BYTES (256u << 10)
 #define BUS_MARK_MS    1000
 
@@ -44,15 +44,15 @@ enum bus_heartbeat_action {
 	BUS_HEARTBEAT_HANG_UP,
 };
 
-/* Start the heartbeat of a connection that opened at @now_ms. */
+/* Start the heartbeat of a connection opened at @now_ms. */
 void bus_heartbeat_begin(struct bus_heartbeat *heartbeat, uint64_t now_ms);
 
-/* Note that a pong or data arrived. */
+/* Note the arrival of a pong or data. */
 static inline void bus_heartbeat_receive(struct bus_heartbeat *heartbeat)
 {
 	heartbeat->has_received = true;
 }
 
-/* Return the action that is due at @now_ms. *ret_wait_ms is the time until the next call. */
+/* Return the due action at @now_ms. *ret_wait_ms is the time until the next call. */
 enum bus_heartbeat_action bus_heartbeat_step(
 	struct bus_heartbeat *heartbeat, uint64_t now_ms, uint64_t *ret_wait_ms);

@@ -18,8 +18,8 @@
 #include "bus/address.h"
 
 /*
- * A lookup has two owners: the thread that waits for the name service, which cannot be interrupted,
- * and the loop, which may cancel it. The second one to leave frees it.
+ * A lookup has two owners: the thread in wait for the name service, which cannot be interrupted,
+ * and the loop, which may cancel the lookup. The second owner to leave frees it.
  *
  *   thread   getaddrinfo ───────▶ writes to the eventfd ──▶ leaves
  *   loop     watches the eventfd ──▶ reads the result, leaves     (or is cancelled, leaves)
@@ -163,7 +163,7 @@ int bus_lookup_begin(struct loop *loop, const char *host, bus_lookup_function fu
 	lookup->data = data;
 	r = begin_lookup(loop, lookup);
 	if (r) {
-		lookup->is_left = true; /* there is no thread that has to leave first */
+		lookup->is_left = true; /* there is no thread to leave first */
 		bus_lookup_cancel(lookup);
 		return r;
 	}

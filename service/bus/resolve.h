@@ -26,7 +26,7 @@ bool bus_resolve_at_once(const char *host, struct bus_addresses *ret_addresses);
 
 struct bus_lookup;
 
-/* Take the result of a lookup, which is freed already. @addresses is NULL if there are none;
+/* Take the result of a lookup, which is freed already. @addresses is NULL without addresses;
  * @reason is the cause. */
 typedef void (*bus_lookup_function)(
 	void *data, const struct bus_addresses *addresses, const char *reason);

@@ -18,7 +18,7 @@ static bool refuse_upgrade(struct http_refusal *ret_refusal, unsigned int status
 	return false;
 }
 
-/* Return the value of a field that must be there once, or NULL. */
+/* Return the value of a field required once, or NULL. */
 static const char *find_only(const struct http_reader *request, const char *name)
 {
 	unsigned int count;

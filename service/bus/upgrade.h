@@ -12,13 +12,13 @@
  *
  *   request ─▶ upgrade_check ─▶ upgrade_write ─▶ libwebsockets, which answers and upgrades
  *
- * libwebsockets reads a request that we have written: nothing of the peer's but its key.
+ * libwebsockets reads a request written by us: nothing of the peer's but its key.
  */
 
 /* Return whether @request asks for a websocket of version 13; else fill @ret_refusal. Extensions
  * and subprotocols are not granted. */
 bool upgrade_check(const struct http_reader *request, struct http_refusal *ret_refusal);
 
-/* Append the request of a handshake with the key of @request, which upgrade_check() has granted, to
- * the host @host. */
+/* Append the request of a handshake with the key of @request, granted by upgrade_check(), to the
+ * host @host. */
 void upgrade_write(const struct http_reader *request, const char *host, struct buffer *out);

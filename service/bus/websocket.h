@@ -14,9 +14,9 @@
  *              ▲     └─ ping, pong, close ──────────▶ CONTROL ─▶ the whole payload
  *              └──────────────────────────────────────────┘
  *
- * libwebsockets gives a client every byte on its own, which takes 10 ns each: a bus that sends 50
- * MB in a second, whoever they are for, would take half of the loop. Everything that the bus sends
- * passes here, so the functions are inline.
+ * libwebsockets gives a client every byte on its own, which takes 10 ns each: a bus with 50 MB in a
+ * second, for whatever receivers, would take half of the loop. Everything from the bus passes here,
+ * so the functions are inline.
  */
 
 /* The longest header of a frame, with its mask, and the longest payload of a control frame (§5.2,
@@ -37,10 +37,10 @@ enum websocket_opcode {
 struct websocket_reader {
 	unsigned char header[WEBSOCKET_HEADER_BYTES];
 	size_t header_size;
-	uint64_t left;      /* bytes of the payload that are still to come */
+	uint64_t left;      /* missing bytes of the payload */
 	bool is_in_payload; /* the header is read */
-	bool is_in_message; /* a fragment that is not the last one has come */
-	bool is_text;       /* the message is one of text */
+	bool is_in_message; /* a fragment other than the last has come */
+	bool is_text;       /* the message is text */
 	unsigned char control[WEBSOCKET_CONTROL_BYTES];
 	size_t control_size;
 };
@@ -53,7 +53,7 @@ enum websocket_event {
 };
 
 struct websocket_piece {
-	const char *bytes; /* in the bytes that were read */
+	const char *bytes; /* in the received bytes */
 	size_t size;       /* may be 0 */
 	bool is_last;      /* the end of its message */
 	bool is_text;
@@ -107,7 +107,7 @@ static inline uint64_t websocket_payload_size(const struct websocket_reader *rea
 	return size;
 }
 
-/* Return whether a server may send the header that was read, now. */
+/* Return whether a server may send the present header now. */
 static inline bool websocket_is_header_good(const struct websocket_reader *reader)
 {
 	enum websocket_opcode opcode = websocket_opcode_of(reader);
@@ -196,9 +196,9 @@ static inline enum websocket_event websocket_take_piece(struct websocket_reader 
 }
 
 /*
- * Read on in the @size bytes at @bytes, up to the next event, and add the number of bytes that were
- * used to *used. A zeroed @reader is ready for the first frame. A piece is in *ret_piece; the
- * opcode of a control frame in *ret_opcode.
+ * Read on in the @size bytes at @bytes, up to the next event, and add the number of used bytes to
+ * *used. A zeroed @reader is ready for the first frame. A piece is in *ret_piece; the opcode of a
+ * control frame in *ret_opcode.
  */
 static inline enum websocket_event websocket_read(struct websocket_reader *reader,
 	const char *bytes, size_t size, size_t *used, struct websocket_piece *ret_piece,
@@ -223,7 +223,7 @@ static inline enum websocket_event websocket_read(struct websocket_reader *reade
 	return websocket_take_piece(reader, start, taken, ret_piece);
 }
 
-/* Write the header of a frame with @size bytes of payload that @mask masks. Return its size. */
+/* Write the header of a frame with @size bytes of payload, masked by @mask. Return its size. */
 static inline size_t websocket_write_header(enum websocket_opcode opcode, bool is_last, size_t size,
 	const unsigned char mask[WEBSOCKET_MASK_BYTES],
 	unsigned char ret_header[WEBSOCKET_HEADER_BYTES])
