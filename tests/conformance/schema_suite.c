@@ -28,7 +28,7 @@
 struct file {
 	struct buffer text;
 	struct json_tape tape;
-	char *uri; /* NULL: that of no resource */
+	char *uri; /* NULL: of no resource */
 };
 
 struct suite {
@@ -180,7 +180,7 @@ static bool run_file(struct suite *suite, const char *path)
 	return true;
 }
 
-/* Take the option at @argv; returns how many arguments it has, or 0 when it is none. */
+/* Take the option at @argv; returns how many arguments it has, or 0 for no option. */
 static int take_option(struct suite *suite, char *const *argv)
 {
 	if (strcmp(argv[0], "--formats") == 0) {

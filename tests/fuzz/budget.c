@@ -46,7 +46,7 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Counters that libFuzzer reads like those of branches: one for each time that an input took, in
+/* Counters read by libFuzzer like counters of branches: one for each time taken by an input, in
  * steps of a half. */
 #define SLOWNESS_COUNTERS 64
 __attribute__((

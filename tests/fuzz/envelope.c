@@ -219,7 +219,7 @@ static void check_kept(const struct json_tape *kept, const struct json_tape *who
 	}
 }
 
-/* A message that is one, skimmed. */
+/* A valid message, skimmed. */
 static void check_skimmed(const struct bus_envelope *whole, const char *text, size_t size)
 {
 	static struct bus_envelope skimmed;
@@ -239,7 +239,7 @@ static void check_skimmed(const struct bus_envelope *whole, const char *text, si
 	check_kept(&skimmed.data, &whole->data);
 }
 
-/* A message that is one, with a bound of values: it is refused, or its tapes are within it. */
+/* A valid message, with a bound of values: it is refused, or its tapes keep the bound. */
 static void check_bound(const struct bus_envelope *whole, const char *text, size_t size)
 {
 	static struct bus_envelope bound = {.values_max = 24};

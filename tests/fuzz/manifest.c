@@ -10,8 +10,8 @@
 #include "manifest/manifest.h"
 
 /*
- * Any bytes as a manifest. Either they make a toolbox, and everything that is described and sent of
- * it is JSON that reads back, or a mistake is reported with a place that is in the file.
+ * Any bytes as a manifest. Either they make a toolbox, and its descriptions and frames are JSON
+ * that reads back, or a mistake is reported with a place in the file.
  */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

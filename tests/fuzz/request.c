@@ -66,7 +66,7 @@ static void check_bounds(const struct http_reader *reader)
 	expect((reader->state == HTTP_REFUSED) == (reader->status >= 400));
 }
 
-/* A request that is done must be one that its parts can be written from, to the same parts. */
+/* A complete request must survive being written from its parts and read again. */
 static void check_done(const struct http_reader *reader)
 {
 	struct http_reader again = {0};

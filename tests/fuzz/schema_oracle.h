@@ -8,8 +8,8 @@
 /*
  * JSON Schema as its specification reads: a walker over the tape of the schema itself, keyword by
  * keyword, with nothing compiled, folded, guessed or skipped. It is slow and knows less than
- * service/schema (patterns only from a list, references only within one document), and that is the
- * point: the two share no idea of how it is done, so where they differ one of them is wrong.
+ * service/schema (patterns only from a list, references only within one document), on purpose: the
+ * two share no idea of how it is done, so where they differ, either is wrong.
  */
 enum oracle_verdict {
 	ORACLE_INVALID,

@@ -16,7 +16,7 @@ static bool only_ab(const char *text, size_t size)
 	return true;
 }
 
-/* One character or more of "ab", perhaps one that is not "a", and "b". */
+/* One character or more of "ab", perhaps a character other than "a", and "b". */
 static bool ends_in_b(const char *text, size_t size)
 {
 	size_t last = size - 1;

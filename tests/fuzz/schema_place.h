@@ -5,7 +5,7 @@
 
 #include "json/reader.h"
 
-/* Places in one schema document that its references mean, found by looking at all of it each time.
+/* Targets of references in one schema document, found by looking at the whole document each time.
  * For the oracle only. @is_old: draft-07. */
 
 /* Return the resource root of @schema: the innermost object around it with an `$id`. */
@@ -16,6 +16,6 @@ bool place_find_anchor(const struct json_tape *tape, bool is_old, uint32_t root,
 	const char *name, uint32_t *ret);
 
 /* Find what the text of a reference in @from means: "#", "#/KEY/NAME", "#ANCHOR", "ID", "ID#…".
- * False when that is none of these, or not there. */
+ * False for another or a missing place. */
 bool place_resolve(
 	const struct json_tape *tape, bool is_old, uint32_t from, const char *text, uint32_t *ret);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A library that takes whoever loads it down: its constructor aborts. */
+/* A library that takes its process down: the constructor aborts. */
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A library that does to its process everything that a library can. Each function is one betrayal,
- * and is named for it. Run it in a host only.
+ * A library that does everything possible to its process. Each function is one betrayal, and is
+ * named for it. Run it in a host only.
  */
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 
 /*
  * A library that tries actions that a sandbox may forbid. Each function is one attempt, and returns
- * 0 or the errno that it failed with. It releases everything that it has made or opened.
+ * 0 or the errno of its failure. It releases everything it has made or opened.
  */
 
 #include <arpa/inet.h>
@@ -192,7 +192,7 @@ EXPORT(int32_t, fork_child, void)
 	return waitpid(pid, NULL, 0) < 0 ? errno : 0;
 }
 
-/* A child that has left its group, its session and its parent: its pid, or the errno below 0. */
+/* A child outside of its first group, session and parent: its pid, or the errno below 0. */
 EXPORT(int32_t, leave_descendant, void)
 {
 	int32_t pid = 0;

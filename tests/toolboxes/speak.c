@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A library that uses its host's socket like the hosts that have the bus: it sends the messages
- * that it is given, and receives the messages that the daemon passes on. In a call the host itself
- * does not read.
+ * A library that uses its host's socket like the hosts with the bus: it sends the messages given to
+ * it, and receives the messages passed on by the daemon. In a call the host itself does not read.
  */
 
 #include <stdint.h>

@@ -8,7 +8,7 @@
  *
  * Criterion runs each test in a process of its own (which has BXFI_MAP in its environment). The
  * library writes over `main` there, in a constructor: that would be denied, were without-jit to
- * start the whole program. The constructors of a program run after those of its libraries.
+ * start the whole program. The constructors of a program run after its libraries' constructors.
  */
 __attribute__((constructor)) static void deny_in_box(void)
 {

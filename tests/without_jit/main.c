@@ -7,7 +7,7 @@
 
 #include "deny.h"
 
-/* without-jit COMMAND…: become the command, without machine code but that of files. */
+/* without-jit COMMAND…: become the command, without machine code but from files. */
 
 #define EXIT_USAGE 2
 

@@ -20,8 +20,8 @@
  * with the context of another call is seen. One more call is sent last: calls are answered in
  * order, so a second response to an earlier call arrives before the response to the last one.
  * Messages of others, in any number, change nothing. With an interval, IN_FLIGHT does not
- * count: each call is sent so long after the one before it, answered or not, so that a service that
- * stops for a second delays all the calls of that second. Prints one line of JSON:
+ * count: each call is sent so long after the last, answered or not, so a service that stops for a
+ * second delays all calls of this second. Prints one line of JSON:
  *
  *   {"calls": …, "in_flight": …, "answered": …, "refused": …, "lost": …, "duplicate": …, "wrong_context": …,
  *    "p50_us": …, "p99_us": …, "max_us": …, "calls_per_s": …, "closed": …, "each": […]}
@@ -104,7 +104,7 @@ static bool is_response(const struct load *load, const char *text, size_t size)
 	       memcmp(topic + topic_size, suffix, sizeof(suffix) - 1) == 0;
 }
 
-/* The call that the string at @index names; false when it is none of this run. */
+/* The call named by the string at @index; false for a call of another run. */
 static bool read_id(const struct load *load, uint32_t index, uint32_t *ret_call)
 {
 	const struct json_tape *context = &load->envelope.context;

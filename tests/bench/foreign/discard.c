@@ -61,7 +61,7 @@ static struct lws_context *connect_to(int port)
 		.protocols = protocols,
 		.pt_serv_buf_size = RX_BYTES,
 		.fd_limit_per_thread = 64,
-		/* None: left out, it would be that of $http_proxy. */
+		/* None: if left out, $http_proxy would count. */
 		.http_proxy_address = ":0",
 		.gid = -1,
 		.uid = -1,

@@ -16,8 +16,8 @@
  *                            for the names small, medium, large
  *
  * One line per figure, "CASE INSTANCE WHAT NS": validate (of a tape), parse+validate, compile, and
- * explain for what is invalid. COPIES copies of the instance are gone through in turn, so that not
- * one hot one is measured. tests/bench/schema/run puts others beside it.
+ * explain for what is invalid. COPIES copies of the instance are gone through in turn, so not a
+ * single hot copy is measured. tests/bench/schema/run puts others beside it.
  */
 
 #define BATCHES        61

@@ -14,8 +14,7 @@
 #include "util/cleanup.h"
 #include "util/log.h"
 
-/* The embedded bus, its clients, and peers that are not clients, on one loop and over real
- * sockets. */
+/* The embedded bus, its clients, and other peers, on one loop and over real sockets. */
 
 #define PATIENCE_MS 60000
 

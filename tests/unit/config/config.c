@@ -593,7 +593,7 @@ Test(config, reads_profiles_and_access_rules)
 	cr_expect_str_eq(config.access[1].profile, "gone");
 }
 
-/* A file of its own may hold a profile, over the one of that name in the configuration. */
+/* A file of its own may hold a profile, over a profile of its name in the configuration. */
 Test(config, puts_a_profile_in_place_of_the_one_of_its_name)
 {
 	static const char text[] = "{\"tool_names\": [\"c\"]}";

@@ -256,7 +256,7 @@ Test(config_http, adds_the_tokens_of_a_file)
 	cr_expect_str_eq(config.http.tokens.items[1].name, "b");
 	cr_expect_str_eq(config.http.tokens.items[1].since, "2026-01-01T00:00:00Z");
 	cr_expect(config.http.tokens.items[1].is_admin);
-	/* An empty list is one: no caller gets in, rather than every one. */
+	/* An empty list counts: no caller gets in, rather than every caller. */
 	write_file(TOKENS_FILE, "[]");
 	cr_assert_eq(read_http("{\"listen\": [\"127.0.0.1:1\"]}"), 0);
 	cr_expect(config.http.needs_token);

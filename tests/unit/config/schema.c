@@ -10,7 +10,7 @@
 #include "util/cleanup.h"
 #include "util/file.h"
 
-/* The published schema and the code that reads a configuration agree: a text that one of them takes
+/* The published schema and the code that reads a configuration agree: a text taken by either
  * without a message is taken by the other. */
 TestSuite(config_schema, .init = config_set_up, .fini = config_tear_down, .timeout = 20);
 

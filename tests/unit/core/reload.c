@@ -68,7 +68,7 @@ static void tear_down(void)
 
 TestSuite(reload, .init = set_up, .fini = tear_down, .timeout = 300);
 
-/* The first load leaves out the tools that no cache describes, so that another one follows. */
+/* The first load leaves out the tools without a cached description, so another load follows. */
 Test(reload, follows_the_first_load_once_when_it_is_also_asked_for)
 {
 	reload_begin(&reload);

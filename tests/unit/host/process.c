@@ -17,7 +17,7 @@
 #include "util/environment.h"
 #include "util/file.h"
 
-/* The process of a host: its inheritance, its privileges, its end. */
+/* The process of a host: inheritance, privileges, end. */
 
 #define LIMIT            300
 #define STATUS_BYTES_MAX 65536

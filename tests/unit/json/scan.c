@@ -72,7 +72,7 @@ Test(json_scan, goes_a_million_levels_deep)
 	cr_assert_eq(json_scan_value(text, sizeof(text), 1), sizeof(text) - 1);
 }
 
-/* Return the end that a walk over the bytes one by one finds. */
+/* Return the end found by a walk over the bytes one by one. */
 static size_t container_end(const char *text, size_t size)
 {
 	bool is_in_string = false;

@@ -704,7 +704,7 @@ static void expect_bounded(const char *name, const char *sandbox, const char *wo
 
 	snprintf(text, sizeof(text), SANDBOX("{%s}"), sandbox);
 	scratch_write_json(name, text);
-	/* No good version of before is kept. */
+	/* No previous good version is kept. */
 	catalogue_free(catalogue);
 	catalogue = NULL;
 	load();

@@ -15,7 +15,7 @@ static struct config_tool tools[2];
 static struct config_toolbox said = {.toolbox_id = (char *)"a", .is_enabled = true, .tools = tools};
 static struct config config = {.toolboxes = &said, .n_toolboxes = 1};
 
-/* Let the settings be those of @n_tools of tools[], which differ from all others by @digest. */
+/* Set the settings of @n_tools of tools[], which differ from all others by @digest. */
 static void say(size_t n_tools, uint64_t digest)
 {
 	said.n_tools = n_tools;

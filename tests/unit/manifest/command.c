@@ -225,7 +225,7 @@ Test(command_manifest, tells_each_mistake_with_what_was_expected_and_what_came)
 {
 	static const struct {
 		const char *command;
-		const char *pointer; /* after that of the command */
+		const char *pointer; /* after the command's */
 		const char *message;
 	} rows[] = {
 		{"5", "", "must be an object, not the number 5"},

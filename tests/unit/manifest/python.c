@@ -246,7 +246,7 @@ Test(manifest_python, has_room_for_a_thousand_parts)
 
 Test(manifest_python, takes_a_default_that_its_schema_refuses)
 {
-	/* Pydantic's `count: int = None`: the tool fills it in, and no one checks it. */
+	/* Pydantic's `count: int = None`: the tool fills the default in, and no check sees it. */
 	cr_assert_eq(take("{'toolboxes':[{'toolbox_id':'a','tools':[{'name':'f',"
 			  "'argument_schema':{'type':'object','properties':{'count':"
 			  "{'type':'integer','default':null}}}}]}],'failed':[]}"),

@@ -48,7 +48,7 @@ static inline int judge(struct mcp_message *message, const char *text,
 	"\"io.modelcontextprotocol/clientCapabilities\":{}}"
 #define META META_OF("2026-07-28")
 
-/* A request with the method and the parameters (after those of META). */
+/* A request with the method and the parameters (after META's). */
 #define MODERN(id, method, params)                                                                 \
 	"{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"" method "\",\"params\":{" META params "}}"
 #define LEGACY(id, method, params)                                                                 \

@@ -30,7 +30,7 @@ Test(mcp_tool_name, puts_a_line_before_a_digit_and_a_hyphen)
 	expect_name("_2", "_2");
 }
 
-/* The digests are those of `printf %s NAME | sha256sum`. */
+/* The digests come from `printf %s NAME | sha256sum`. */
 Test(mcp_tool_name, cuts_a_long_name)
 {
 	expect_name("a" TEN TEN TEN TEN TEN TEN "123", "a" TEN TEN TEN TEN TEN TEN "123");

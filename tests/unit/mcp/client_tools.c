@@ -315,7 +315,7 @@ static void expect_pin(const char *tool, const char *digits)
 	cr_expect_str_eq(found, digits, "%s: %s", tool, found);
 }
 
-/* The digests are those of sha256sum for the canonical texts. */
+/* The digests come from sha256sum of the canonical texts. */
 Test(mcp_pin, is_that_of_the_tool_as_it_was_sent)
 {
 	static const char *const pin =

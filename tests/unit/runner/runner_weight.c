@@ -11,7 +11,7 @@
 #include "runner/weight.h"
 #include "util/clock.h"
 
-/* The priority of hosts: that of the daemon for light ones. */
+/* The priority of hosts: the daemon's for light hosts. */
 
 #define WAIT_MS 60000
 #define STEP_MS 5

@@ -376,8 +376,8 @@ static uint32_t fnv(uint32_t state, const char *block)
 	return state & ((1u << FNV_BITS) - 1);
 }
 
-/* Find two blocks of three letters that lead FNV-1a from @state to one state, in its low bits, and
- * return that. */
+/* Find two blocks of three letters that lead FNV-1a from @state to one state, in the low bits, and
+ * return this state. */
 static uint32_t find_pair(uint32_t state, char pair[2][4])
 {
 	char *seen = calloc(1 << FNV_BITS, 4);

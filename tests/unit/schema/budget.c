@@ -7,8 +7,8 @@
 #include "util/clock.h"
 
 /*
- * One check has one budget of time, whatever follows from it. The times are those of the thread,
- * and wide, for sanitizers.
+ * One check has one budget of time, whatever follows from it. The times are the thread's, and wide,
+ * for sanitizers.
  */
 #define LIMIT_MS 50
 #define SLACK_MS 25
@@ -175,8 +175,8 @@ static int check_expressions(int n_texts, size_t size, uint64_t *ret_ms)
 	return r;
 }
 
-/* One text has a bound of its own, and many have that of the check: its time, or on a fast machine
- * its steps ("too long", "too many steps"). */
+/* One text has a bound of its own, and many share the bound of the check: its time, or on a fast
+ * machine its steps ("too long", "too many steps"). */
 Test(schema_budget, bounds_formats_too, .timeout = 60)
 {
 	uint64_t ms;

@@ -20,7 +20,7 @@ char *judge_report(const char *schema, const char *value);
 char *judge_report_with(
 	const struct schema_options *options, const char *schema, const char *value);
 
-/* "POINTER: message" for a schema that does not compile, NULL for one that does. */
+/* "POINTER: message" for a schema that does not compile, else NULL. */
 char *judge_refusal(const struct schema_options *options, const char *schema);
 
 /* Return the value with its defaults in place, masked, or coerced; @ret_is_changed as the functions

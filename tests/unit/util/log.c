@@ -233,7 +233,7 @@ static void wake(void *data)
 	n_woken++;
 }
 
-/* Fill the pipe, which blocks, like that of a daemon whose log is not read. */
+/* Fill the pipe, which blocks, like the stderr of a daemon whose log is not read. */
 static void fill(void)
 {
 	static const char bytes[4096];

@@ -38,7 +38,8 @@
 /*
  * The attempts to leave the classes compute and net, one row each (docs/sandbox.md): by a child
  * that has entered the sandbox, as root and as a plain user, with the landlock of this kernel, with
- * that of Linux 5.19 (Debian 12), and without. No attempt may succeed, and none may end the child.
+ * the one in Linux 5.19 (Debian 12), and without. No attempt may succeed, and none may end the
+ * child.
  */
 
 #define LIMIT 300
@@ -508,7 +509,7 @@ static const struct attempt attempts[] = {
 	CALL(setgroups, 0, 0),
 	CALL(capset, 0, 0),
 	CALL(personality, 0),
-	/* memory that no limit binds, and that of others */
+	/* memory without a limit, and memory of others */
 	CALL(memfd_create, (long)"x", 0),
 	NUMBERED("memfd_secret", 447, 0),
 	CALL(userfaultfd, 0),

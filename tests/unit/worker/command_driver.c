@@ -202,7 +202,7 @@ Test(command_driver, passes_on_the_progress_of_a_program, .timeout = LIMIT)
 {
 	cr_expect_eq(count_progress("echo done", ""), 0);
 	cr_expect_eq(count_progress(REPORT("0.5", "half") "echo done", "half"), 1);
-	/* Also that of a program without stdout and stderr, and what it wrote last. */
+	/* Also for a program without stdout and stderr, with its last line. */
 	cr_expect_eq(count_progress("echo done; exec >&- 2>&-; " REPORT(
 					    "0", "a") "sleep 0.2; " REPORT("1", "b"),
 			     "b"),

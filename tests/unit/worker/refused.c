@@ -93,7 +93,7 @@ Test(refused, is_named_with_a_crash)
 	guest_stop(&guest);
 }
 
-/* A host may have several calls: each has its own refusal, none that of another. */
+/* A host may have several calls: each has its own refusal, never another call's. */
 Test(refused, is_named_once_for_each_call)
 {
 	struct guest guest = {0};

@@ -157,7 +157,7 @@ Test(trace, follows_links_and_the_rules_of_the_toolbox)
 	guest_stop(&guest);
 }
 
-/* The host of a class that has a guard, and the programs that it runs. */
+/* The host of a class with a guard, and its programs. */
 Test(trace, follows_programs_and_their_working_folder)
 {
 	struct guest guest = {0};
