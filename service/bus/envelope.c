@@ -558,6 +558,7 @@ static int begin_envelope(struct bus_envelope *envelope)
 	envelope->topic_size = 0;
 	envelope->topic[0] = '\0';
 	envelope->source = envelope->destination = envelope->session = JSON_NONE;
+	envelope->has_args = false;
 	envelope->data_status = 0;
 	envelope->data_error = (struct json_error){0};
 	envelope->fault = (struct bus_fault){0};
@@ -599,6 +600,54 @@ int bus_envelope_skim(
 	return read_envelope(envelope, text, size, depth_max);
 }
 
+/* ── a request without a message ───────────────────────────────────────────────────────────── */
+
+/* Read @args, the value that the data of the request has as `args`. */
+static int read_args(
+	struct bus_envelope *envelope, const struct text_view *args, uint32_t depth_max)
+{
+	struct json_error *error = &envelope->data_error;
+	int r = json_tape_read(
+		bound_tape(envelope, &envelope->args), args->text, args->size, depth_max, error);
+
+	count_values(envelope, &envelope->args, r);
+	envelope->has_args = r == 0;
+	if (r <= 0)
+		return r;
+	if (is_tolerable(r) && json_scan_value(args->text, args->size, 0) == args->size) {
+		envelope->data_status = r;
+		return 0;
+	}
+	envelope->fault = (struct bus_fault){.part = "args",
+		.expected = "JSON",
+		.reason = error->message,
+		.offset = error->offset};
+	return BUS_E_MALFORMED;
+}
+
+int bus_envelope_fill(struct bus_envelope *envelope, const char *topic,
+	const struct text_view *data, const struct text_view *args, bool is_skim,
+	uint32_t depth_max)
+{
+	const struct member member = {.kind = MEMBER_DATA,
+		.value = data->text,
+		.value_size = data->size,
+		.whole = data->text,
+		.whole_size = data->size};
+	int r = begin_envelope(envelope);
+
+	envelope->text = data->text;
+	envelope->is_skimmed = is_skim;
+	envelope->topic_size = strlen(topic);
+	check(envelope->topic_size < BUS_TOPIC_BYTES);
+	memcpy(envelope->topic, topic, envelope->topic_size + 1);
+	if (r == 0)
+		r = read_data(envelope, &member, depth_max);
+	if (r == 0 && args->text && !is_skim)
+		r = read_args(envelope, args, depth_max - 1);
+	return r;
+}
+
 void bus_fault_write(const struct bus_fault *fault, struct buffer *out)
 {
 	buffer_printf(out, "'%s' must be %s", fault->part, fault->expected);
@@ -612,6 +661,7 @@ void bus_envelope_recycle(struct bus_envelope *envelope)
 {
 	json_tape_recycle(&envelope->data, KEPT_TOKENS);
 	json_tape_recycle(&envelope->context, KEPT_TOKENS);
+	json_tape_recycle(&envelope->args, KEPT_TOKENS);
 	json_tape_recycle(&envelope->scratch, KEPT_TOKENS);
 }
 
@@ -619,6 +669,7 @@ void bus_envelope_deinit(struct bus_envelope *envelope)
 {
 	json_tape_deinit(&envelope->data);
 	json_tape_deinit(&envelope->context);
+	json_tape_deinit(&envelope->args);
 	json_tape_deinit(&envelope->scratch);
 	buffer_deinit(&envelope->skimmed);
 	buffer_deinit(&envelope->skimmed_context);

@@ -7,6 +7,7 @@
 
 #include "json/reader.h"
 #include "util/buffer.h"
+#include "util/text_view.h"
 
 /*
  * The envelope of a message (OVOS-MSG-1): `{"type": …, "data": …, "context": …}`.
@@ -59,6 +60,8 @@ struct bus_envelope {
 	struct json_tape data;    /* its root is always an object: an empty one for absent or
 				     null */
 	struct json_tape context; /* as data */
+	struct json_tape args;    /* after bus_envelope_fill(): the value of `args`, … */
+	bool has_args;            /* … if there is one */
 	struct json_tape scratch;
 	uint32_t source; /* tokens of members of the context, JSON_NONE: absent */
 	uint32_t destination;
@@ -70,8 +73,13 @@ struct bus_envelope {
 	uint32_t values_max;    /* the most values of all members together, with the keys inside of
 				them; 0: any number. Set by the owner */
 	uint32_t values_left;
+<<<<<<< HEAD
 	bool is_skimmed;       /* read by bus_envelope_skim() */
 	struct buffer skimmed; /* the text of skimmed or unreadable data */
+=======
+	bool is_skimmed;       /* not all of it was read */
+	struct buffer skimmed; /* the text of a data that was skimmed, or could not be read */
+>>>>>>> 4dc94c53 (core, http: fill the scope with a request's parts)
 	struct buffer skimmed_context;
 };
 
@@ -94,6 +102,16 @@ int bus_envelope_read(
  */
 int bus_envelope_skim(
 	struct bus_envelope *envelope, const char *text, size_t size, uint32_t depth_max);
+
+/*
+ * Fill @envelope with a request for @topic that came by another door, without a context. @data is
+ * the text of an object without its member `args`, and @args is the text of the value of `args`
+ * (NULL: absent). @is_skim: @args is not read. Else as bus_envelope_read(); the offset of a fault
+ * in @args counts from the beginning of @args.
+ */
+int bus_envelope_fill(struct bus_envelope *envelope, const char *topic,
+	const struct text_view *data, const struct text_view *args, bool is_skim,
+	uint32_t depth_max);
 
 void bus_envelope_deinit(struct bus_envelope *envelope);
 

@@ -89,7 +89,7 @@ static int find_place(struct arguments *arguments, const struct json_tape *tape,
 {
 	int r;
 
-	if (token == JSON_NONE || is_empty_text(tape, token))
+	if (!tape || is_empty_text(tape, token))
 		return take_none(arguments, limits, ret_place);
 	*ret_place = (struct place){tape, token};
 	if (json_type_at(tape, token) == JSON_STRING) {

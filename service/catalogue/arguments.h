@@ -61,7 +61,7 @@ struct arguments_limits {
 	uint32_t depth;
 };
 
-/* Check the value at @token of @tape (JSON_NONE: absent) as arguments of @tool, into @arguments
+/* Check the value at @token of @tape (NULL: absent) as arguments of @tool, into @arguments
  * (zeroed, or used before). Returns 0 with json and size set, an arguments_status, or -ENOMEM. */
 int arguments_check(struct arguments *arguments, const struct tool *tool,
 	const struct json_tape *tape, uint32_t token, struct schema_context *context,

@@ -6,6 +6,7 @@
 #include "core/answer.h"
 #include "json/tape.h"
 #include "policy/caller.h"
+#include "util/text_view.h"
 
 /*
  * The address of a request that did not come over the bus: where its answer goes.
@@ -16,8 +17,8 @@
  *     │                              └─ held, deferred: a reference      │
  *     └── its caller is gone: address_leave ───────────────▶ nothing is passed on any more
  *
- * The request has the shape of a message of the bus, and is served as one. Only its answer has
- * another shape: the data of the response, alone.
+ * The request is served as one of the bus (core/request_text.h). Only its answer has another shape:
+ * the data of the response, alone.
  */
 struct address;
 
@@ -43,9 +44,13 @@ struct address {
 	const struct address_operations *operations;
 	unsigned int references;
 	enum call_door door;
-	const char *granted; /* see struct policy_caller; lives as long as the address */
-	uint64_t token;      /* likewise */
-	bool has_left;       /* the caller is gone */
+	/* The caller, as its door knows it (struct policy_caller); they live as long as the
+	 * address. */
+	struct text_view source;
+	struct text_view session_id;
+	const char *granted;
+	uint64_t token;
+	bool has_left; /* the caller is gone */
 };
 
 /* Take a reference. @address may be NULL. */

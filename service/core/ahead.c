@@ -20,15 +20,17 @@ static void do_work(void *data)
 	struct ahead_work *work = data;
 	struct bus_envelope *envelope = &work->envelope;
 	uint64_t start_ns = clock_thread_ns();
+	const struct json_tape *args;
+	uint32_t token;
 
-	work->reading = bus_envelope_read(
-		envelope, work->frame->text, work->frame->size, work->limits.depth);
+	work->reading = request_text_read(&work->frame->text, envelope, false, work->limits.depth);
 	work->reading_ns = clock_thread_ns() - start_ns;
 	work->is_checked = work->check.tool && work->reading == 0 && envelope->data_status == 0;
-	if (work->is_checked)
-		work->checking = arguments_check(&work->arguments, work->check.tool,
-			&envelope->data, request_find_args(&envelope->data, work->check.fields),
-			work->context, &work->limits);
+	if (!work->is_checked)
+		return;
+	args = request_find_args(envelope, work->check.fields, &token);
+	work->checking = arguments_check(
+		&work->arguments, work->check.tool, args, token, work->context, &work->limits);
 }
 
 /* ── work ────────────────────────────────────────────────────────────────────────────────────── */
@@ -151,11 +153,11 @@ bool ahead_hold(struct ahead *ahead, const struct request_scope *scope, unsigned
 	bool is_crowded = ahead->work.frame && account_book_is_short(account->book);
 	struct held *held = is_crowded ? NULL
 				       : held_add(&ahead->requests, AHEAD_MAX, account,
-						 scope->address, &scope->frame, AHEAD_MS);
+						 scope->address, &scope->text, AHEAD_MS);
 
 	if (!held)
 		return false;
-	request_keep_origin(&scope->request, &scope->envelope, &held->call_id, &held->source);
+	request_scope_keep_origin(scope, &held->call_id, &held->source);
 	held->check = (struct held_check){
 		.tool = tool,
 		.package = tool ? package_ref(tool->toolbox->package) : NULL,
@@ -188,7 +190,7 @@ bool ahead_take(
 	work->arguments = arguments;
 	scope->is_beside = true;
 	*ret_reading = work->reading;
-	scope->frame = (struct text_view){work->frame->text, work->frame->size};
+	scope->text = work->frame->text;
 	scope->reading_ns = work->reading_ns;
 	scope->checked = work->is_checked ? work->check.tool : NULL;
 	scope->checking = work->checking;

@@ -43,7 +43,7 @@ struct ahead_work {
 	struct schema_context *context;
 	struct arguments_limits limits;
 	uint64_t reading_ns; /* the thread's time */
-	int reading;         /* result of bus_envelope_read() */
+	int reading;         /* result of request_text_read() */
 	int checking;        /* result of arguments_check() */
 	bool is_checked;
 	bool is_done;
@@ -74,7 +74,7 @@ bool ahead_hold(struct ahead *ahead, const struct request_scope *scope, unsigned
 	const struct tool *tool, bool is_counted);
 
 /* Move what was found out about @held into @scope; *ret_reading is the result of
- * bus_envelope_read(). Return false when it is nothing. */
+ * request_text_read(). Return false when it is nothing. */
 bool ahead_take(struct ahead *ahead, const struct held *held, struct request_scope *scope,
 	int *ret_reading);
 

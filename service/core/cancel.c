@@ -51,7 +51,7 @@ static bool cancel_calls(const struct invoker *invoker, const struct request_sco
 	struct call *call;
 	bool is_any = false;
 
-	request_keep_origin(&scope->request, &scope->envelope, &call_id, &source);
+	request_scope_keep_origin(scope, &call_id, &source);
 	while ((call = calls_find(invoker->calls, CALL_DOOR_BUS, &source, &call_id))) {
 		cancel_call(invoker, call);
 		is_any = true;

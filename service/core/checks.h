@@ -7,7 +7,6 @@
 #include "bus/bus.h"
 #include "core/answer.h"
 #include "core/request_scope.h"
-#include "json/scan.h"
 
 /*
  * The time of the loop that peers take with their requests: checks of arguments, and matching.
@@ -21,21 +20,9 @@
  * So a peer whose checks are short never waits, whatever others do that share its connection.
  *
  * Reading a message of many values takes as long as a check, and is charged like one. Such a
- * message is skimmed first (bus/envelope.h): if its sender owes, it is busy, and else the message
- * is read beside the loop (core/ahead.h).
+ * message is skimmed first (core/request_text.h): if its sender owes, it is busy, and else the
+ * message is read beside the loop (core/ahead.h).
  */
-
-/* A message of so many bytes is measured; a shorter one has too few values to take long. */
-#define CHECKS_LONG_BYTES (128u << 10)
-
-/* A message with so many values can take DEBT_FREE_NS to read. */
-#define CHECKS_LONG_VALUES 65536
-
-/* Return whether reading the message @text can take long. */
-static inline bool checks_is_long(const char *text, size_t size)
-{
-	return size >= CHECKS_LONG_BYTES && json_scan_is_dense(text, size, CHECKS_LONG_VALUES);
-}
 
 /* Return what arguments may have. */
 static inline struct arguments_limits checks_limits(const struct config *config)

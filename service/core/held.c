@@ -86,11 +86,11 @@ void held_deinit(struct held_requests *requests)
 }
 
 struct held *held_add(struct held_requests *requests, uint32_t max, struct account *account,
-	struct address *address, const struct text_view *text, uint64_t wait_ms)
+	struct address *address, const struct request_text *text, uint64_t wait_ms)
 {
 	cleanup_free struct held *held = requests->n < max ? calloc(1, sizeof(*held)) : NULL;
 
-	if (!held || inbox_frame_new(account, address, text->text, text->size, &held->frame) != 0)
+	if (!held || inbox_frame_new(account, address, text, &held->frame) != 0)
 		return NULL;
 	held->requests = requests;
 	held->wait = (struct audit_wait){.written = take_status, .data = held};

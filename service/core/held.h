@@ -74,7 +74,7 @@ void held_deinit(struct held_requests *requests);
  * at most @wait_ms. Set its origin and number, and pass its wait to record_write(). Return NULL
  * when @max are held already, or memory is short. */
 struct held *held_add(struct held_requests *requests, uint32_t max, struct account *account,
-	struct address *address, const struct text_view *text, uint64_t wait_ms);
+	struct address *address, const struct request_text *text, uint64_t wait_ms);
 
 /* Return the oldest request, of one or more. */
 static inline struct held *held_first(const struct held_requests *requests)

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 void inbox_init(struct inbox *inbox)
 {
@@ -21,9 +20,10 @@ void inbox_deinit(struct inbox *inbox)
 		inbox_frame_unref(frame);
 }
 
-int inbox_frame_new(struct account *account, struct address *address, const char *text, size_t size,
-	struct inbox_frame **ret_frame)
+int inbox_frame_new(struct account *account, struct address *address,
+	const struct request_text *text, struct inbox_frame **ret_frame)
 {
+	size_t size = request_text_size(text);
 	struct inbox_frame *frame = malloc(sizeof(*frame) + size);
 
 	if (!frame)
@@ -36,21 +36,20 @@ int inbox_frame_new(struct account *account, struct address *address, const char
 	frame->account = account_ref(account);
 	frame->address = address_ref(address);
 	list_init(&frame->link);
-	frame->size = size;
-	memcpy(frame->text, text, size);
+	frame->text = request_text_copy(text, frame->bytes);
 	*ret_frame = frame;
 	return 0;
 }
 
 int inbox_defer(struct inbox *inbox, uint32_t max, struct account *account, struct address *address,
-	const char *text, size_t size)
+	const struct request_text *text)
 {
 	struct inbox_frame *frame;
 	int r;
 
 	if (inbox->n_frames >= max)
 		return INBOX_E_FULL;
-	r = inbox_frame_new(account, address, text, size, &frame);
+	r = inbox_frame_new(account, address, text, &frame);
 	if (r != 0)
 		return r;
 	list_append(&inbox->frames, &frame->link);
@@ -76,7 +75,7 @@ void inbox_frame_unref(struct inbox_frame *frame)
 	check(frame->references > 0);
 	if (--frame->references > 0)
 		return;
-	account_release(frame->account, frame->size);
+	account_release(frame->account, request_text_size(&frame->text));
 	account_unref(frame->account);
 	address_unref(frame->address);
 	free(frame);

@@ -6,6 +6,7 @@
 
 #include "bus/account.h"
 #include "core/address.h"
+#include "core/request_text.h"
 #include "util/list.h"
 
 /*
@@ -13,21 +14,21 @@
  *
  *   frame ─▶ inbox_defer ─▶ oldest ⇄ … ⇄ newest ─▶ inbox_take_first, once they can be answered
  *
- * A frame is kept as the text that arrived, and is read again when its turn comes.
+ * A request is kept as the text that arrived, and is read again when its turn comes.
  */
 struct inbox {
 	struct list frames;
 	uint32_t n_frames;
 };
 
-/* A frame that waits. */
+/* A request that waits. */
 struct inbox_frame {
 	struct list link;
 	unsigned int references;
 	struct account *account; /* charged with the frame: counted reference, or NULL */
 	struct address *address; /* counted reference; NULL: its answer goes to the bus */
-	size_t size;
-	char text[];
+	struct request_text text;
+	char bytes[]; /* to which the text points */
 };
 
 /* Positive results. */
@@ -38,19 +39,19 @@ enum inbox_status {
 /* Make @inbox empty. */
 void inbox_init(struct inbox *inbox);
 
-/* Free the frames that still wait. */
+/* Free the requests that still wait. */
 void inbox_deinit(struct inbox *inbox);
 
-/* Make a frame of a copy of the @size bytes at @text, charged to @account (NULL: none), with a
- * reference to @address (NULL: none). It has one reference. Returns 0, INBOX_E_FULL when @account
- * has no room for it, or -ENOMEM. */
-int inbox_frame_new(struct account *account, struct address *address, const char *text, size_t size,
-	struct inbox_frame **ret_frame);
+/* Make a frame with a copy of @text, charged to @account (NULL: none), with a reference to @address
+ * (NULL: none). It has one reference. Returns 0, INBOX_E_FULL when @account has no room for it, or
+ * -ENOMEM. */
+int inbox_frame_new(struct account *account, struct address *address,
+	const struct request_text *text, struct inbox_frame **ret_frame);
 
 /* Append the frame that inbox_frame_new() makes of the others. Returns 0; INBOX_E_FULL when @max
  * frames wait already, or @account has no room for it; or -ENOMEM. */
 int inbox_defer(struct inbox *inbox, uint32_t max, struct account *account, struct address *address,
-	const char *text, size_t size);
+	const struct request_text *text);
 
 /* Remove the oldest frame and hand over its reference; NULL when none waits. */
 struct inbox_frame *inbox_take_first(struct inbox *inbox);

@@ -60,14 +60,30 @@ static void write_cancelled(
 	errors_write_cancelled(answer, call_id, id);
 }
 
-static void write_or_null(
-	struct buffer *out, const char *key, const struct json_tape *tape, uint32_t token)
+/* Write the member @key with the JSON text of @size bytes at @json; null when it is empty. */
+static void write_or_null(struct buffer *out, const char *key, const char *json, size_t size)
 {
 	json_write_key(out, key);
-	if (token == JSON_NONE)
-		buffer_append_string(out, "null");
+	if (size > 0)
+		buffer_append(out, json, size);
 	else
-		json_write_compact(out, tape, token);
+		buffer_append_string(out, "null");
+}
+
+/* Return the language of the session, else of the context, as JSON; empty when it is no string. */
+static struct text_view find_lang(const struct bus_envelope *envelope)
+{
+	const struct json_tape *context = &envelope->context;
+	struct text_view json = {0};
+	uint32_t lang = JSON_NONE;
+
+	if (envelope->session != JSON_NONE)
+		lang = json_find(context, envelope->session, "lang");
+	if (lang == JSON_NONE)
+		lang = json_find(context, 0, "lang");
+	if (lang != JSON_NONE && json_type_at(context, lang) == JSON_STRING)
+		json.text = json_value_text(context, lang, &json.size);
+	return json;
 }
 
 /*
@@ -75,33 +91,24 @@ static void write_or_null(
  * into the object that its host gets:
  *
  *   {"call_id", "session_id", "lang"}      strings, or null
- *
- * `lang` is the session's, else that of the context.
  */
 static void write_caller(struct call *call, const struct request_scope *scope)
 {
-	const struct request *request = &scope->request;
-	const struct json_tape *context = &scope->envelope.context;
-	uint32_t lang = JSON_NONE;
 	struct buffer *out = &call->runner_call.caller;
+	struct text_view lang = find_lang(&scope->envelope);
 
 	call->door = scope->caller.door;
-	request_keep_origin(request, &scope->envelope, &call->call_id, &call->source);
-	request_keep_value(context, request->session_id, &call->session);
+	request_scope_keep_origin(scope, &call->call_id, &call->source);
+	request_keep_text(&scope->caller.session_id, &call->session);
 	buffer_reset(out);
 	if (!call->package || !kind_facts(call->package->kind)->asks_caller)
 		return;
-	if (scope->envelope.session != JSON_NONE)
-		lang = json_find(context, scope->envelope.session, "lang");
-	if (lang == JSON_NONE)
-		lang = json_find(context, 0, "lang");
 	buffer_append_char(out, '{');
-	write_or_null(out, "call_id", request->data, request->call_id);
+	write_or_null(out, "call_id", call->call_id.data, call->call_id.size);
 	buffer_append_char(out, ',');
-	write_or_null(out, "session_id", context, request->session_id);
+	write_or_null(out, "session_id", call->session.data, call->session.size);
 	buffer_append_char(out, ',');
-	write_or_null(out, "lang", context,
-		lang != JSON_NONE && json_type_at(context, lang) == JSON_STRING ? lang : JSON_NONE);
+	write_or_null(out, "lang", lang.text, lang.size);
 	buffer_append_char(out, '}');
 }
 
@@ -382,7 +389,7 @@ static int read_arguments(
 	int r = scope->checking;
 
 	if (scope->checked != tool)
-		r = arguments_check(&scope->arguments, tool, scope->request.data,
+		r = arguments_check(&scope->arguments, tool, scope->request.args_tape,
 			scope->request.args, scope->context, &limits);
 	arguments_log_changes(&scope->arguments, tool);
 	if (checks_charge(invoker->bus, scope, scope->arguments.spent_ns))
@@ -624,21 +631,12 @@ static bool check_again(const struct invoker *invoker, const struct tool *tool,
 	const struct arguments_limits limits = checks_limits(invoker->config);
 	cleanup(arguments_deinit) struct arguments arguments = {0};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	cleanup(buffer_deinit) struct buffer list = {0};
-	int r;
+	int r = json_tape_read(&tape, json->data, json->size, JSON_DOCUMENT_DEPTH_MAX, NULL);
 
-	/* A root is never the value of a field: it would be JSON_NONE. */
-	buffer_append_char(&list, '[');
-	buffer_append_buffer(&list, json);
-	buffer_append_char(&list, ']');
-	r = buffer_status(&list);
-	if (r == 0)
-		r = json_tape_read(&tape, list.data, list.size, JSON_DOCUMENT_DEPTH_MAX, NULL);
 	if (r > 0)
 		r = -EINVAL;
 	if (r == 0)
-		r = arguments_check(
-			&arguments, tool, &tape, json_first(&tape, 0), invoker->context, &limits);
+		r = arguments_check(&arguments, tool, &tape, 0, invoker->context, &limits);
 	if (r != 0)
 		write_arguments_error(invoker, tool, &arguments, r, answer);
 	return r == 0;
@@ -881,7 +879,7 @@ static bool hold_request(struct invoker *invoker, const struct request_scope *sc
 {
 	const struct config *config = invoker->config;
 	struct held *held = held_add(invoker->held, config->limits.in_flight,
-		bus_sender(invoker->bus), scope->address, &scope->frame, config->start_timeout_ms);
+		bus_sender(invoker->bus), scope->address, &scope->text, config->start_timeout_ms);
 	struct call *call = held ? calls_new(invoker->calls, tool) : NULL;
 	int r = -ENOMEM;
 

@@ -275,7 +275,8 @@ static void read_name(struct request *request)
 static void reset_request(struct request *request, const struct json_tape *data)
 {
 	request->data = data;
-	request->name = request->args = request->call_id = JSON_NONE;
+	request->name = request->call_id = request->origin = JSON_NONE;
+	request->args_tape = NULL;
 	request->name_text = request->toolbox_id = request->profile = (struct text_view){0};
 	request->utterance = request->id = request->decision = (struct text_view){0};
 	request->reason = request->proof = request->source = (struct text_view){0};
@@ -296,9 +297,19 @@ static bool read_call_fields(struct request *request)
 	return read_timeout_ms(request) && is_good;
 }
 
-uint32_t request_find_args(const struct json_tape *data, unsigned int fields)
+const struct json_tape *request_find_args(
+	const struct bus_envelope *envelope, unsigned int fields, uint32_t *ret_token)
 {
-	return fields & REQUEST_PERSONA ? find_field(data, "kwargs") : find_field(data, "args");
+	const struct json_tape *data = &envelope->data;
+	const struct json_tape *apart = &envelope->args;
+
+	if (envelope->has_args) {
+		*ret_token = 0;
+		return json_type_at(apart, 0) == JSON_NULL ? NULL : apart;
+	}
+	*ret_token =
+		fields & REQUEST_PERSONA ? find_field(data, "kwargs") : find_field(data, "args");
+	return *ret_token == JSON_NONE ? NULL : data;
 }
 
 /* Read what an answer repeats of a request whose data cannot be used. Return false. */
@@ -325,7 +336,7 @@ bool request_read(struct request *request, const struct bus_envelope *envelope, 
 	if (envelope->data_status != 0 || envelope->fault.part)
 		return read_echo(request, envelope, fields);
 	if (fields & (REQUEST_CALL | REQUEST_PERSONA))
-		request->args = request_find_args(request->data, fields);
+		request->args_tape = request_find_args(envelope, fields, &request->args);
 	if (fields & REQUEST_FORMAT)
 		is_good = read_format(request);
 	if (fields & REQUEST_DEADLINE)
@@ -404,7 +415,6 @@ void request_read_caller(struct request *request, const struct bus_envelope *env
 		tokens[1] = if_string(context, json_find(context, envelope->session, "session_id"));
 		tokens[2] = if_string(context, json_find(context, envelope->session, "site_id"));
 	}
-	request->session_id = tokens[1];
 	for (size_t i = 0; i < REQUEST_CALLER_TEXTS; i++) {
 		buffer_reset(&decoded[i]);
 		if (tokens[i] != JSON_NONE)
@@ -484,9 +494,9 @@ void request_keep_value(const struct json_tape *tape, uint32_t token, struct buf
 	buffer_append(out, text, size);
 }
 
-void request_keep_origin(const struct request *request, const struct bus_envelope *envelope,
-	struct buffer *call_id, struct buffer *source)
+void request_keep_text(const struct text_view *text, struct buffer *out)
 {
-	request_keep_value(request->data, request->call_id, call_id);
-	request_keep_value(&envelope->context, request->origin, source);
+	buffer_reset(out);
+	if (text->text)
+		json_write_string(out, text->text, text->size);
 }

@@ -44,11 +44,12 @@ struct policy_caller;
 
 struct request {
 	const struct json_tape *data;
-	uint32_t origin; /* token of the source in the context, after request_read_caller() … */
-	uint32_t session_id;        /* … and of the session_id, a string; JSON_NONE: absent */
-	uint32_t name;              /* token, JSON_NONE: absent */
-	uint32_t args;              /* token of `args` or `kwargs`, JSON_NONE: absent */
-	uint32_t call_id;           /* token of a string, JSON_NONE: absent */
+	const struct json_tape *args_tape; /* that has `args` or `kwargs`; NULL: absent */
+	uint32_t args;                     /* its token there */
+	uint32_t origin;  /* token of the source in the context, after request_read_caller(); or
+			    JSON_NONE */
+	uint32_t name;    /* token, JSON_NONE: absent */
+	uint32_t call_id; /* token of a string, JSON_NONE: absent */
 	struct text_view name_text; /* the value of a name that is a string, else its JSON text */
 	struct text_view toolbox_id;
 	struct text_view profile;
@@ -83,9 +84,10 @@ struct request {
 bool request_read(
 	struct request *request, const struct bus_envelope *envelope, unsigned int fields);
 
-/* Return the token of the arguments in @data of a request whose topic reads @fields, or
- * JSON_NONE. */
-uint32_t request_find_args(const struct json_tape *data, unsigned int fields);
+/* Return the tape that has the arguments of @envelope, whose topic reads @fields, with their token;
+ * NULL when they are absent. */
+const struct json_tape *request_find_args(
+	const struct bus_envelope *envelope, unsigned int fields, uint32_t *ret_token);
 
 /* Read the source, session_id and site_id of @envelope into @request and into @caller, whose door
  * is set; those that had escapes are decoded into @decoded, one buffer for each. Texts point into
@@ -108,9 +110,8 @@ void request_write_echo(const struct request *request, struct answer *answer);
  * One string gets one text, however its sender escapes it: clients differ in that. */
 void request_keep_value(const struct json_tape *tape, uint32_t token, struct buffer *out);
 
-/* Keep the values by which a request is cancelled: those of its call_id and of its source. */
-void request_keep_origin(const struct request *request, const struct bus_envelope *envelope,
-	struct buffer *call_id, struct buffer *source);
+/* Put @text as JSON in place of what is in @out; nothing when it is absent. */
+void request_keep_text(const struct text_view *text, struct buffer *out);
 
 /* Free the memory of @request. */
 void request_deinit(struct request *request);

@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "core/held.h"
 #include "core/request.h"
+#include "core/request_text.h"
 #include "policy/policy.h"
 #include "regex/regex.h"
 #include "schema/schema.h"
@@ -13,17 +14,19 @@
 /*
  * The scope of one request: the message that is served now, and the memory for serving it.
  *
- *   frame ─▶ envelope ─▶ request ─▶ arguments
- *            all of it   its fields  of a call, checked with context
+ *   text ─▶ envelope ─▶ request ─▶ arguments
+ *           all of it   its fields  of a call, checked with context
+ *
+ *   address, else the context of the message ─▶ caller
  *
  * Requests are served one at a time, so the service has one scope, and every request uses the
- * memory of the one before it again. The texts in it point into the frame: a handler that keeps
- * anything beyond its return copies it.
+ * memory of the request before. The requests of all doors fill the scope alike. Its texts point
+ * into the text of the door: a handler that keeps anything beyond its return makes a copy.
  */
 struct request_scope {
 	struct bus_envelope envelope;
-	struct text_view frame; /* its text */
-	uint64_t reading_ns;    /* the thread's time that reading it took, if it was long; else 0 */
+	struct request_text text; /* borrowed */
+	uint64_t reading_ns; /* the thread's time that reading it took, if it was long; else 0 */
 	struct address *address;     /* borrowed; NULL: its answer goes to the bus */
 	const struct held *held;     /* it was held until its line was written; NULL: it was not */
 	const struct held *late;     /* it has waited for a change (core/reload/late.h); or NULL */
@@ -44,6 +47,11 @@ struct request_scope {
 /* Make @scope (zeroed) ready; patterns and checks take at most what @limits allow. Returns 0 or
  * -ENOMEM; request_scope_deinit() frees what was made in either case. */
 int request_scope_init(struct request_scope *scope, const struct config_limits *limits);
+
+/* Write the values by which the request is cancelled to @call_id and @source, as JSON; nothing for
+ * an absent value. */
+void request_scope_keep_origin(
+	const struct request_scope *scope, struct buffer *call_id, struct buffer *source);
 
 /* Free the memory of @scope. */
 void request_scope_deinit(struct request_scope *scope);

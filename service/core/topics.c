@@ -16,7 +16,6 @@
 #include "core/proxy.h"
 #include "core/reload/reload.h"
 #include "core/status/status.h"
-#include "json/scan.h"
 #include "json/writer.h"
 #include "util/array.h"
 #include "util/clock.h"
@@ -261,18 +260,16 @@ static bool is_about_life(const char *topic)
 
 /* ── reading ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* Read the frame into the scope, or skim it. Returns the result of bus_envelope_read(). */
-static int read_frame(struct service *service, const char *text, size_t size, bool is_skim)
+/* Read @text into the scope, or skim it. Returns the result of request_text_read(). */
+static int read_into_scope(struct service *service, const struct request_text *text, bool is_skim)
 {
 	struct request_scope *scope = &service->scope;
-	uint32_t depth = service->config.limits.depth;
-	bool is_long = size >= CHECKS_LONG_BYTES;
+	bool is_long = request_text_size(text) >= REQUEST_TEXT_LONG_BYTES;
 	uint64_t start_ns = is_long ? clock_thread_ns() : 0;
 	int r;
 
-	scope->frame = (struct text_view){text, size};
-	r = is_skim ? bus_envelope_skim(&scope->envelope, text, size, depth)
-		    : bus_envelope_read(&scope->envelope, text, size, depth);
+	scope->text = *text;
+	r = request_text_read(text, &scope->envelope, is_skim, service->config.limits.depth);
 	scope->reading_ns = is_long ? clock_thread_ns() - start_ns : 0;
 	return r;
 }
@@ -298,8 +295,8 @@ static void log_malformed(struct service *service)
 
 static void serve_request(struct service *service);
 
-/* Return whether @r, the result of reading the frame into the scope, is that of a message. Else it
- * is logged, and a malformed one with a topic of ours is answered. */
+/* Return whether @r, the result of reading a text into the scope, means that the text is good. Else
+ * @r is logged, and a malformed text with a topic of ours is answered. */
 static bool note_reading(struct service *service, int r)
 {
 	if (r == BUS_E_MALFORMED) {
@@ -311,10 +308,10 @@ static bool note_reading(struct service *service, int r)
 	return r == 0;
 }
 
-/* Read the frame into the scope, or skim it. Returns whether it is a message; else it is logged. */
-static bool read_message(struct service *service, const char *text, size_t size, bool is_skim)
+/* Read @text into the scope, or skim it. Returns whether it is a message; else it is logged. */
+static bool read_message(struct service *service, const struct request_text *text, bool is_skim)
 {
-	return note_reading(service, read_frame(service, text, size, is_skim));
+	return note_reading(service, read_into_scope(service, text, is_skim));
 }
 
 /* ── one request, one answer ─────────────────────────────────────────────────────────────────── */
@@ -426,21 +423,24 @@ static void take_caller(struct service *service, const struct topic *topic)
 	*caller = (struct policy_caller){.account = bus_sender(service->bus)};
 	if (scope->address) {
 		caller->door = scope->address->door;
+		caller->source = scope->address->source;
+		caller->session_id = scope->address->session_id;
 		caller->granted = scope->address->granted;
 		caller->token = scope->address->token;
+	} else {
+		request_read_caller(&scope->request, &scope->envelope, scope->caller_texts, caller);
 	}
 	if (topic->fields & REQUEST_PROFILE)
 		caller->profile = scope->request.profile;
-	request_read_caller(&scope->request, &scope->envelope, scope->caller_texts, caller);
 	scope->view = caller->view = policy_view(service->offer.policy, caller);
 }
 
 /* Read the whole request that was skimmed, and serve it. */
 static void serve_whole(struct service *service)
 {
-	const struct text_view frame = service->scope.frame;
+	const struct request_text text = service->scope.text;
 
-	if (read_message(service, frame.text, frame.size, false))
+	if (read_message(service, &text, false))
 		serve_request(service);
 }
 
@@ -559,6 +559,7 @@ static void refuse_request(struct service *service, enum answer_code code, const
 	/* For the echo only: the request may be a bad one. */
 	if (topic->fields != 0)
 		request_read(&service->scope.request, envelope, topic->fields);
+	take_caller(service, topic);
 	begin_answer(service, topic, &answer);
 	answer_error(&answer, code, error, strlen(error), UINT32_MAX);
 	note_refused(service, topic, &answer);
@@ -577,12 +578,12 @@ bool topics_wants_frame(void *data, const char *topic, size_t size)
 	       proxy_wants(&service->proxy, topic, size);
 }
 
-/* Keep the frame that was read into the scope until it can be served. */
-static void defer_frame(struct service *service)
+/* Keep the request that was read into the scope until it can be served. */
+static void defer_request(struct service *service)
 {
-	const struct text_view *frame = &service->scope.frame;
+	const struct request_scope *scope = &service->scope;
 	int r = inbox_defer(&service->inbox, service->config.limits.in_flight,
-		bus_sender(service->bus), service->scope.address, frame->text, frame->size);
+		bus_sender(service->bus), scope->address, &scope->text);
 
 	if (r == INBOX_E_FULL)
 		refuse_request(service, ANSWER_BUSY,
@@ -629,19 +630,19 @@ static void serve_or_defer(struct service *service)
 		is_about_life(service->scope.envelope.topic))
 		serve_request(service);
 	else
-		defer_frame(service);
+		defer_request(service);
 	recycle(&service->scope);
 }
 
 void topics_take_frame(void *data, const char *text, size_t size)
 {
+	const struct request_text frame = {.message = {text, size}};
+	bool must_skim = request_text_is_long(&frame);
 	struct service *service = data;
 
-	bool must_skim = checks_is_long(text, size);
-
-	if (!read_message(service, text, size, must_skim))
+	if (!read_message(service, &frame, must_skim))
 		return;
-	if (must_skim && !is_ours_alone(service) && !read_message(service, text, size, false))
+	if (must_skim && !is_ours_alone(service) && !read_message(service, &frame, false))
 		return;
 	if (rivals_take(&service->rivals, &service->scope.envelope) ||
 		!is_request(service, text, size))
@@ -649,32 +650,11 @@ void topics_take_frame(void *data, const char *text, size_t size)
 	serve_or_defer(service);
 }
 
-/* Return whether the value of `args` is @args, whole. Else @args has members of its own for the
- * message around it, or some are there twice. */
-static bool has_args(const struct bus_envelope *envelope, const struct text_view *args)
+int topics_take_request(
+	struct service *service, struct address *address, const struct request_text *text)
 {
-	uint32_t token = json_find(&envelope->data, 0, "args");
-	const char *text;
-	size_t size;
+	int r = read_into_scope(service, text, request_text_is_long(text));
 
-	if (!args->text)
-		return true;
-	/* Such data is refused, and the tape has nothing of it. */
-	if (envelope->data_status != 0)
-		return json_scan_value(args->text, args->size, 0) == args->size;
-	if (token == JSON_NONE)
-		return false;
-	text = json_value_text(&envelope->data, token, &size);
-	return text == args->text && size == args->size;
-}
-
-int topics_take_request(struct service *service, struct address *address,
-	const struct text_view *text, const struct text_view *args)
-{
-	int r = read_frame(service, text->text, text->size, false);
-
-	if (r == 0 && !has_args(&service->scope.envelope, args))
-		r = BUS_E_MALFORMED;
 	if (r != 0)
 		return r;
 	service->scope.address = address;
@@ -683,7 +663,7 @@ int topics_take_request(struct service *service, struct address *address,
 	return 0;
 }
 
-/* Read the message in @frame, or skim it, unless it was read beside the loop for the request in the
+/* Read the text in @frame, or skim it, unless it was read beside the loop for the request in the
  * scope. Returns whether it is a message; else it is logged. */
 static bool read_waited(struct service *service, const struct inbox_frame *frame)
 {
@@ -692,8 +672,7 @@ static bool read_waited(struct service *service, const struct inbox_frame *frame
 
 	if (scope->ahead && ahead_take(&service->ahead, scope->ahead, scope, &r))
 		return note_reading(service, r);
-	return read_message(
-		service, frame->text, frame->size, checks_is_long(frame->text, frame->size));
+	return read_message(service, &frame->text, request_text_is_long(&frame->text));
 }
 
 /* Answer the request in the scope, which has waited. Without a catalogue by now there will be none

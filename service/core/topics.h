@@ -11,10 +11,11 @@
  * The way of a frame to the handler of its topic. All topics that the service answers are one table
  * (contract.md, Requests), and a request gets its answer in one place.
  *
- *   frame ─▶ envelope ─┬─▶ hosts that have subscribed to the topic
- *                      └─▶ nothing is loaded yet? ─▶ inbox ─▶ later
- *                               │
- *   ┌───────────────────────────┘
+ *   frame of the bus ─▶ envelope ─▶ hosts that have subscribed to the topic
+ *                                     │
+ *   text of another door ─▶ envelope ─┴─▶ nothing is loaded yet? ─▶ inbox ─▶ later
+ *                                           │
+ *   ┌───────────────────────────────────────┘
  *   ▼
  *   topic ─▶ table of exact topics ─┐
  *     │                             ├─▶ read fields ─ begin answer ─ handler ─ fit ─ send
@@ -31,12 +32,11 @@ bool topics_wants(const char *topic, size_t size);
 bool topics_wants_frame(void *data, const char *topic, size_t size);
 void topics_take_frame(void *data, const char *text, size_t size);
 
-/* Take the request with the text @text, a message, whose answer goes to @address. @args, a part of
- * @text that came from outside, has to be the value of the data's `args`, whole; absent: there is
- * none. Return 0; BUS_E_MALFORMED when it is not, or @text is no message; or -ENOMEM. Unless it
- * returns 0, there is no answer. */
-int topics_take_request(struct service *service, struct address *address,
-	const struct text_view *text, const struct text_view *args);
+/* Take the request @text, which has a topic, of the caller at @address, where its answer goes.
+ * Return 0; BUS_E_MALFORMED when its arguments are not JSON (service->scope.envelope has the
+ * fault); or -ENOMEM. Unless it returns 0, there is no answer. */
+int topics_take_request(
+	struct service *service, struct address *address, const struct request_text *text);
 
 /* Answer the requests in the inbox of @data, the service: the first load is done, or the service
  * stops before that. */

@@ -428,7 +428,7 @@ void http_stream_begin(struct http_connection *connection)
 	connection_move(connection, CONNECTION_STREAMING);
 	if (!loop_timer_is_armed(&connection->connections->alive))
 		loop_timer_arm(&connection->connections->alive, STREAM_ALIVE_MS);
-	if (connection->reader.body.size > 0) {
+	if (connection->held > 0) {
 		connection->late = stream_on;
 		loop_timer_arm(&connection->timer, STREAM_HEAD_MS);
 	} else {
@@ -937,6 +937,12 @@ void http_connections_free(struct http_connections *connections)
 const struct http_reader *http_connection_request(const struct http_connection *connection)
 {
 	return &connection->reader;
+}
+
+void http_connection_take_body(struct http_connection *connection, struct buffer *out)
+{
+	*out = connection->reader.body;
+	connection->reader.body = (struct buffer){0};
 }
 
 const struct http_peer *http_connection_peer(const struct http_connection *connection)

@@ -89,6 +89,9 @@ unsigned int http_connections_pending(const struct http_connections *connections
 /* Return the request, valid until the response is complete. */
 const struct http_reader *http_connection_request(const struct http_connection *connection);
 
+/* Move the body of the request to @out, which is empty; it is charged until the response. */
+void http_connection_take_body(struct http_connection *connection, struct buffer *out);
+
 /* Return the client of the request: the other end, unless http_connection_set_client() named
  * another one since. */
 const struct http_peer *http_connection_peer(const struct http_connection *connection);

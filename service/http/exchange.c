@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/address.h"
 #include "core/cancel.h"
 #include "core/topics.h"
 #include "json/number.h"
@@ -17,6 +16,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/pace.h"
+#include "util/utf8.h"
 
 /* Bytes of events that wait for a reader, beyond which progress is left out. */
 #define PROGRESS_QUEUED_BYTES (64u << 10)
@@ -31,8 +31,7 @@ struct exchange {
 	struct http_connection *connection; /* NULL: it is gone, or has its response */
 	bool is_stream;
 	struct pace pace; /* for events of progress */
-	struct http_rights rights;
-	char granted[];
+	struct http_caller caller;
 };
 
 static struct exchange *exchange_of(struct address *address)
@@ -202,12 +201,15 @@ static bool has_rights(const struct address *address)
 {
 	const struct exchange *exchange = container_of(address, const struct exchange, address);
 
-	return identity_rights_hold(&exchange->service->config.http, &exchange->rights);
+	return exchange_caller_is_granted(exchange->service, &exchange->caller);
 }
 
 static void free_exchange(struct address *address)
 {
-	free(exchange_of(address));
+	struct exchange *exchange = exchange_of(address);
+
+	buffer_deinit(&exchange->caller.texts);
+	free(exchange);
 }
 
 /* The peer is gone. */
@@ -263,53 +265,66 @@ const struct catalogue *exchange_view(const struct http_request *request,
 	return policy_view(request->service->offer.policy, &caller);
 }
 
-void exchange_begin_in(const struct http_request *request, const struct text_view *session,
-	const char *topic, struct buffer *frame)
+int exchange_name_caller(const struct http_request *request, const struct text_view *session,
+	struct http_caller *caller, struct address *address)
 {
-	buffer_append_string(frame, "{\"type\":\"");
-	buffer_append_string(frame, topic);
-	buffer_append_string(frame, "\",\"context\":{\"source\":");
-	json_write_text(frame, request->identity->source);
-	if (session->text) {
-		buffer_append_string(frame, ",\"session\":{\"session_id\":");
-		json_write_bytes_lossy(frame, session->text, session->size);
-		buffer_append_char(frame, '}');
-	}
-	buffer_append_string(frame, "},\"data\":{");
+	const struct http_identity *identity = request->identity;
+	const char *profile = identity->profile ? identity->profile : "";
+	struct buffer *texts = &caller->texts;
+	size_t source = strlen(profile) + 1;
+	size_t source_end = source + strlen(identity->source);
+
+	buffer_append(texts, profile, source);
+	buffer_append_string(texts, identity->source);
+	if (session->text)
+		utf8_repair(session->text, session->size, texts);
+	if (buffer_status(texts) < 0)
+		return buffer_status(texts);
+	caller->rights = identity_rights(identity, http_connection_peer(request->connection));
+	address->granted = identity->profile ? texts->data : NULL;
+	address->source = (struct text_view){texts->data + source, source_end - source};
+	if (session->text)
+		address->session_id =
+			(struct text_view){texts->data + source_end, texts->size - source_end};
+	address->token = identity_hash_token(&caller->rights);
+	return 0;
 }
 
-void exchange_begin(const struct http_request *request, const char *topic, struct buffer *frame)
+bool exchange_caller_is_granted(const struct service *service, const struct http_caller *caller)
 {
-	struct text_view session = exchange_session(request);
-
-	exchange_begin_in(request, &session, topic, frame);
+	return identity_rights_hold(&service->config.http, &caller->rights);
 }
 
 /* Append the key of the next member. */
-static void begin_data_member(struct buffer *frame, const char *key)
+static void begin_data_member(struct buffer *data, const char *key)
 {
-	if (frame->size > 0 && frame->data[frame->size - 1] != '{')
-		buffer_append_char(frame, ',');
-	json_write_key(frame, key);
+	buffer_append_char(data, data->size > 0 ? ',' : '{');
+	json_write_key(data, key);
 }
 
-void exchange_member(struct buffer *frame, const char *key, const struct text_view *text)
+void exchange_member(struct buffer *data, const char *key, const struct text_view *text)
 {
 	if (!text->text)
 		return;
-	begin_data_member(frame, key);
-	json_write_string(frame, text->text, text->size);
+	begin_data_member(data, key);
+	json_write_string(data, text->text, text->size);
 }
 
-void exchange_value(struct buffer *frame, const char *key, const struct text_view *json)
+void exchange_value(struct buffer *data, const char *key, const struct text_view *json)
 {
-	begin_data_member(frame, key);
-	buffer_append(frame, json->text, json->size);
+	begin_data_member(data, key);
+	buffer_append(data, json->text, json->size);
+}
+
+struct text_view exchange_close(struct buffer *data)
+{
+	buffer_append_string(data, data->size > 0 ? "}" : "{}");
+	return (struct text_view){data->data, data->size};
 }
 
 /* Append the member @key with @encoded decoded. Return false, with the response sent, when it is
  * malformed. */
-static bool add_decoded(const struct http_request *request, struct buffer *frame, const char *key,
+static bool add_decoded(const struct http_request *request, struct buffer *data, const char *key,
 	const struct text_view *encoded, bool is_query)
 {
 	cleanup(buffer_deinit) struct buffer decoded = {0};
@@ -324,28 +339,28 @@ static bool add_decoded(const struct http_request *request, struct buffer *frame
 			key);
 		return false;
 	}
-	exchange_member(frame, key, &(struct text_view){decoded.data, decoded.size});
+	exchange_member(data, key, &(struct text_view){decoded.data, decoded.size});
 	return true;
 }
 
 bool exchange_query(
-	const struct http_request *request, struct buffer *frame, const char *key, const char *name)
+	const struct http_request *request, struct buffer *data, const char *key, const char *name)
 {
 	struct text_view value;
 
 	target_find(&request->target, name, &value);
-	return add_decoded(request, frame, key, &value, true);
+	return add_decoded(request, data, key, &value, true);
 }
 
-bool exchange_segment(const struct http_request *request, struct buffer *frame, const char *key)
+bool exchange_segment(const struct http_request *request, struct buffer *data, const char *key)
 {
-	return add_decoded(request, frame, key, &request->segment, false);
+	return add_decoded(request, data, key, &request->segment, false);
 }
 
-static struct text_view trim_body(const struct http_reader *reader)
+static struct text_view trim_body(const struct buffer *body)
 {
-	const char *text = reader->body.data;
-	size_t size = reader->body.size;
+	const char *text = body->data;
+	size_t size = body->size;
 
 	while (size > 0 && json_is_space((unsigned char)text[size - 1]))
 		size--;
@@ -356,37 +371,36 @@ static struct text_view trim_body(const struct http_reader *reader)
 	return (struct text_view){text, size};
 }
 
-/* Respond to a body that is no JSON object, with the reason. */
-static void refuse_body(const struct http_request *request, const struct text_view *body)
+/* Respond to a body that is no JSON object. @reason: the message of the reader about the byte at
+ * @offset; NULL: it is another value. */
+static void refuse_body(const struct http_request *request, const struct text_view *body,
+	const char *reason, size_t offset)
 {
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	struct json_error error = {0};
 	unsigned int line;
 	unsigned int column;
-	int r = json_tape_read(
-		&tape, body->text, body->size, request->service->config.limits.depth, &error);
 
-	if (r <= 0) {
+	if (!reason) {
 		http_respond_error(request->connection, 400,
 			"ValueError: Bad request: the body must be a JSON object");
 		return;
 	}
-	json_locate(body->text, error.offset, &line, &column);
+	json_locate(body->text, offset, &line, &column);
 	http_respond_error(request->connection, 400,
 		"ValueError: Bad request: the body must be a JSON object: line %u, column %u: %s",
-		line, column, error.message);
+		line, column, reason);
 }
 
 bool exchange_body_members(
-	const struct http_request *request, struct buffer *frame, const char *const *keys)
+	const struct http_request *request, struct buffer *data, const char *const *keys)
 {
-	struct text_view body = trim_body(http_connection_request(request->connection));
+	struct text_view body = trim_body(&http_connection_request(request->connection)->body);
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	struct json_error error = {0};
 
 	if (json_tape_read(&tape, body.text ? body.text : "", body.size,
-		    request->service->config.limits.depth, NULL) != 0 ||
+		    request->service->config.limits.depth, &error) != 0 ||
 		json_type_at(&tape, 0) != JSON_OBJECT) {
-		refuse_body(request, &body);
+		refuse_body(request, &body, error.message, error.offset);
 		return false;
 	}
 	for (; *keys; keys++) {
@@ -396,7 +410,7 @@ bool exchange_body_members(
 		if (token == JSON_NONE)
 			continue;
 		value.text = json_value_text(&tape, token, &value.size);
-		exchange_value(frame, *keys, &value);
+		exchange_value(data, *keys, &value);
 	}
 	return true;
 }
@@ -409,9 +423,8 @@ static struct exchange *make_exchange(const struct http_request *request)
 		.is_granted = has_rights,
 		.free = free_exchange,
 	};
-	const char *profile = request->identity->profile;
-	size_t size = profile ? strlen(profile) + 1 : 0;
-	struct exchange *exchange = calloc(1, sizeof(*exchange) + size);
+	struct text_view session = exchange_session(request);
+	struct exchange *exchange = calloc(1, sizeof(*exchange));
 
 	if (!exchange)
 		return NULL;
@@ -420,61 +433,69 @@ static struct exchange *make_exchange(const struct http_request *request)
 		.references = 2, /* the caller's, and that of the connection */
 		.door = CALL_DOOR_HTTP,
 	};
-	if (profile)
-		exchange->address.granted = memcpy(exchange->granted, profile, size);
-	exchange->rights =
-		identity_rights(request->identity, http_connection_peer(request->connection));
-	exchange->address.token = identity_hash_token(&exchange->rights);
 	exchange->service = request->service;
 	exchange->connection = request->connection;
-	return exchange;
+	if (exchange_name_caller(request, &session, &exchange->caller, &exchange->address) == 0)
+		return exchange;
+	free_exchange(&exchange->address);
+	return NULL;
 }
 
 int exchange_submit(const struct http_request *request, struct address *address,
-	const struct buffer *frame, const struct text_view *args)
+	const struct request_text *text)
 {
 	struct bus *bus = request->service->bus;
 	struct account *before = bus_act_for(bus, http_connection_account(request->connection));
-	int r = topics_take_request(
-		request->service, address, &(struct text_view){frame->data, frame->size}, args);
+	int r = topics_take_request(request->service, address, text);
 
 	bus_act_for(bus, before);
 	return r;
 }
 
-void exchange_serve(
-	const struct http_request *request, struct buffer *frame, bool has_args, bool wants_events)
+/* Serve @request as one for @topic with @data, which is closed, and @args. */
+static void serve_parts(const struct http_request *request, const char *topic, struct buffer *data,
+	const struct text_view *args, bool wants_events)
 {
+	const struct bus_fault *fault = &request->service->scope.envelope.fault;
+	const struct request_text text = {topic, exchange_close(data), *args};
 	struct http_connection *connection = request->connection;
-	struct text_view body = trim_body(http_connection_request(connection));
-	struct text_view args = {0};
-	struct exchange *exchange = make_exchange(request);
+	struct exchange *exchange = buffer_status(data) < 0 ? NULL : make_exchange(request);
 	int r;
 
-	if (has_args && body.size > 0) {
-		begin_data_member(frame, "args");
-		args.size = frame->size;
-		buffer_append(frame, body.text, body.size);
-	}
-	buffer_append_string(frame, "}}");
-	if (!exchange || buffer_status(frame) < 0) {
-		free(exchange);
+	if (!exchange) {
 		http_respond_error(connection, 503, "Out of memory.");
 		return;
 	}
-	if (args.size > 0)
-		args = (struct text_view){frame->data + args.size, body.size};
 	http_wait(connection, &(struct http_waiter){give_up, exchange});
-	r = exchange_submit(request, &exchange->address, frame, &args);
+	r = exchange_submit(request, &exchange->address, &text);
 	if (r != 0) {
 		leave_connection(exchange);
 		if (r < 0)
 			http_respond_error(connection, 503, "Out of memory.");
 		else
-			refuse_body(request, &body);
+			refuse_body(request, args, fault->reason, fault->offset);
 	} else if (wants_events && exchange->connection) {
 		exchange->is_stream = true;
 		http_stream_begin(connection);
 	}
 	address_unref(&exchange->address);
+}
+
+void exchange_serve(const struct http_request *request, const char *topic, struct buffer *data)
+{
+	serve_parts(request, topic, data, &(struct text_view){0}, false);
+}
+
+void exchange_call(const struct http_request *request, const char *topic, struct buffer *data,
+	bool wants_events)
+{
+	/* The response may be sent, and the connection go on, before the service returns. */
+	cleanup(buffer_deinit) struct buffer body = {0};
+	struct text_view args;
+
+	http_connection_take_body(request->connection, &body);
+	args = trim_body(&body);
+	if (args.size == 0)
+		args.text = NULL;
+	serve_parts(request, topic, data, &args, wants_events);
 }

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/address.h"
+#include "core/request_text.h"
 #include "core/state.h"
 #include "http/connection.h"
 #include "http/identity.h"
@@ -12,15 +14,15 @@
 #include "util/text_view.h"
 
 /*
- * An exchange: a request that the service serves as one of the bus, from its frame to the response.
+ * An exchange: a request that the service serves as one of the bus, from its parts to the response.
  *
- *   exchange_begin    {"type": …, "context": {"source": …, "session": …}, "data": {
- *   members …         "name": "add", "args": the body, as it came
- *   exchange_serve    }} ──▶ topics ──▶ … ──▶ answer ──▶ 200 or the status of its code, its data as the body
- *                                        │
- *                                        └─ progress ──▶ events of a stream, if the caller wants those
+ *   route ─▶ topic ──────────────────┐
+ *   path, query ─▶ {"name": "add"} ──┼─▶ request_text ─┬─▶ topics ─▶ … ─▶ answer ─▶ response
+ *   body, as it came ────────────────┘                 │           │
+ *   token or peer, Session-Id ─▶ address ──────────────┘           └─ progress ─▶ events
  *
- * The peer goes away: its call is cancelled.
+ * The response is 200, or the status of the answer's code, with its data as the body; or a stream
+ * of events, if the caller wants those. When the peer goes away, its call is cancelled.
  */
 
 /* A request of HTTP on its way through the routes. */
@@ -47,43 +49,57 @@ bool exchange_write_base(const struct http_request *request, struct buffer *out)
 /* Return the session that the header Session-Id names; absent: none. */
 struct text_view exchange_session(const struct http_request *request);
 
-/* Begin the frame of a request for @topic by the caller of @request in @session, which may be
- * absent. */
-void exchange_begin_in(const struct http_request *request, const struct text_view *session,
-	const char *topic, struct buffer *frame);
+/* The caller of a request, from here to its answer. */
+struct http_caller {
+	struct http_rights rights;
+	struct buffer texts; /* to which its address points */
+};
 
-/* As exchange_begin_in(), in the session of exchange_session(). */
-void exchange_begin(const struct http_request *request, const char *topic, struct buffer *frame);
+/* Name the caller of @request in @session, which may be absent, in @address. @caller is zeroed, and
+ * lives as long. Return 0 or -ENOMEM. */
+int exchange_name_caller(const struct http_request *request, const struct text_view *session,
+	struct http_caller *caller, struct address *address);
 
-/* Submit @frame, which is complete, for @request; the answer goes to @address. @args: see
- * topics_take_request(), whose result is returned. */
+/* Return whether the configuration in force still gives @caller its rights. */
+bool exchange_caller_is_granted(const struct service *service, const struct http_caller *caller);
+
+/* Submit @text for @request; the answer goes to @address. Return the result of
+ * topics_take_request(). */
 int exchange_submit(const struct http_request *request, struct address *address,
-	const struct buffer *frame, const struct text_view *args);
+	const struct request_text *text);
+
+/* The data of a request, an object without its last brace: @data is empty at first. */
 
 /* Append a member with a text, which is UTF-8; none when it is absent. */
-void exchange_member(struct buffer *frame, const char *key, const struct text_view *text);
+void exchange_member(struct buffer *data, const char *key, const struct text_view *text);
 
 /* Append the member @key with the JSON text @json. */
-void exchange_value(struct buffer *frame, const char *key, const struct text_view *json);
+void exchange_value(struct buffer *data, const char *key, const struct text_view *json);
+
+/* Close @data, and return its text. */
+struct text_view exchange_close(struct buffer *data);
 
 /* Append the member @key with the value of @name in the query, as a text; none when it is absent.
  * Return false, with the response sent, when that is malformed. */
-bool exchange_query(const struct http_request *request, struct buffer *frame, const char *key,
-	const char *name);
+bool exchange_query(
+	const struct http_request *request, struct buffer *data, const char *key, const char *name);
 
 /* Append the member @key with the segment of the path; as exchange_query(). */
-bool exchange_segment(const struct http_request *request, struct buffer *frame, const char *key);
+bool exchange_segment(const struct http_request *request, struct buffer *data, const char *key);
 
 /* Append the members @keys (NULL-terminated) of the body of @request, which is an object; none that
  * is absent. Return false, with the response sent, when it is no object. */
 bool exchange_body_members(
-	const struct http_request *request, struct buffer *frame, const char *const *keys);
+	const struct http_request *request, struct buffer *data, const char *const *keys);
 
-/* Close @frame, and serve it: the response to @request follows. @has_args: the body of the request,
- * unless it is empty, is the value of `args`. @wants_events: the response is a stream of events, if
- * the request is not refused at once. */
-void exchange_serve(
-	const struct http_request *request, struct buffer *frame, bool has_args, bool wants_events);
+/* Close @data, and serve @request as one for @topic: the response follows. */
+void exchange_serve(const struct http_request *request, const char *topic, struct buffer *data);
+
+/* As exchange_serve(), for a call: the body of @request, unless it is empty, is the value of
+ * `args`. @wants_events: the response is a stream of events, if the request is not refused at
+ * once. */
+void exchange_call(const struct http_request *request, const char *topic, struct buffer *data,
+	bool wants_events);
 
 /* Append one event of a stream (HTML, Server-sent events, 9.2.6): @event is its name, @text its
  * data. */

@@ -60,11 +60,10 @@ static bool decode_query(const struct http_request *request, const char *name, s
 /* Respond to a format that there is not as on the bus. */
 static void refuse_format(const struct http_request *request)
 {
-	cleanup(buffer_deinit) struct buffer frame = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
 
-	exchange_begin(request, "ovos.tools.list", &frame);
-	if (exchange_query(request, &frame, "format", "format"))
-		exchange_serve(request, &frame, false, false);
+	if (exchange_query(request, &data, "format", "format"))
+		exchange_serve(request, "ovos.tools.list", &data);
 }
 
 static void serve_list(struct routes *routes, const struct http_request *request)
@@ -175,22 +174,21 @@ static bool has_flag(const struct http_request *request, const char *name)
 
 static void serve_get(struct routes *routes, const struct http_request *request)
 {
-	cleanup(buffer_deinit) struct buffer frame = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
 
 	(void)routes;
-	exchange_begin(request, "ovos.tools.get", &frame);
-	if (exchange_segment(request, &frame, "name") &&
-		exchange_query(request, &frame, "toolbox_id", "toolbox_id") &&
-		exchange_query(request, &frame, "profile", "profile")) {
+	if (exchange_segment(request, &data, "name") &&
+		exchange_query(request, &data, "toolbox_id", "toolbox_id") &&
+		exchange_query(request, &data, "profile", "profile")) {
 		if (has_flag(request, "deadline"))
-			exchange_value(&frame, "deadline", &TEXT_VIEW("true"));
-		exchange_serve(request, &frame, false, false);
+			exchange_value(&data, "deadline", &TEXT_VIEW("true"));
+		exchange_serve(request, "ovos.tools.get", &data);
 	}
 }
 
 /* Append the member @key of the query: a number if it is one, else a text, which is refused. Return
  * false after the response. */
-static bool add_number(const struct http_request *request, struct buffer *frame, const char *key)
+static bool add_number(const struct http_request *request, struct buffer *data, const char *key)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	struct text_view value;
@@ -198,8 +196,8 @@ static bool add_number(const struct http_request *request, struct buffer *frame,
 	target_find(&request->target, key, &value);
 	if (value.size == 0 || json_tape_read(&tape, value.text, value.size, 1, NULL) != 0 ||
 		json_type_at(&tape, 0) != JSON_NUMBER)
-		return exchange_query(request, frame, key, key);
-	exchange_value(frame, key, &value);
+		return exchange_query(request, data, key, key);
+	exchange_value(data, key, &value);
 	return true;
 }
 
@@ -208,28 +206,27 @@ static void serve_call(struct routes *routes, const struct http_request *request
 	const struct http_reader *reader = http_connection_request(request->connection);
 	bool is_dry = has_flag(request, "dry_run");
 	bool wants_events = !is_dry && http_accepts(reader, "text/event-stream");
-	cleanup(buffer_deinit) struct buffer frame = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
 
 	(void)routes;
-	exchange_begin(request, is_dry ? "ovos.tools.validate" : "ovos.tools.invoke", &frame);
-	if (!exchange_segment(request, &frame, "name") ||
-		!exchange_query(request, &frame, "toolbox_id", "toolbox_id") ||
-		!exchange_query(request, &frame, "profile", "profile") ||
-		!exchange_query(request, &frame, "call_id", "call_id") ||
-		!add_number(request, &frame, "timeout_ms"))
+	if (!exchange_segment(request, &data, "name") ||
+		!exchange_query(request, &data, "toolbox_id", "toolbox_id") ||
+		!exchange_query(request, &data, "profile", "profile") ||
+		!exchange_query(request, &data, "call_id", "call_id") ||
+		!add_number(request, &data, "timeout_ms"))
 		return;
-	exchange_serve(request, &frame, true, wants_events);
+	exchange_call(
+		request, is_dry ? "ovos.tools.validate" : "ovos.tools.invoke", &data, wants_events);
 }
 
 static void serve_match(struct routes *routes, const struct http_request *request)
 {
-	cleanup(buffer_deinit) struct buffer frame = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
 
 	(void)routes;
-	exchange_begin(request, "ovos.tools.match", &frame);
-	if (exchange_query(request, &frame, "utterance", "utterance") &&
-		exchange_query(request, &frame, "profile", "profile"))
-		exchange_serve(request, &frame, false, false);
+	if (exchange_query(request, &data, "utterance", "utterance") &&
+		exchange_query(request, &data, "profile", "profile"))
+		exchange_serve(request, "ovos.tools.match", &data);
 }
 
 /* ── operating ───────────────────────────────────────────────────────────────────────────────── */
@@ -253,20 +250,18 @@ static void serve_health(struct routes *routes, const struct http_request *reque
 /* Serve a request for @topic without any data. */
 static void serve_topic(const struct http_request *request, const char *topic)
 {
-	cleanup(buffer_deinit) struct buffer frame = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
 
-	exchange_begin(request, topic, &frame);
-	exchange_serve(request, &frame, false, false);
+	exchange_serve(request, topic, &data);
 }
 
 static void serve_status(struct routes *routes, const struct http_request *request)
 {
-	cleanup(buffer_deinit) struct buffer frame = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
 
 	(void)routes;
-	exchange_begin(request, "ovos.tools.status", &frame);
-	if (exchange_query(request, &frame, "toolbox_id", "toolbox_id"))
-		exchange_serve(request, &frame, false, false);
+	if (exchange_query(request, &data, "toolbox_id", "toolbox_id"))
+		exchange_serve(request, "ovos.tools.status", &data);
 }
 
 static void serve_reload(struct routes *routes, const struct http_request *request)
@@ -279,46 +274,42 @@ static void serve_calls(struct routes *routes, const struct http_request *reques
 {
 	static const char *const texts[] = {
 		"state", "name", "toolbox_id", "source", "profile", NULL};
-	cleanup(buffer_deinit) struct buffer frame = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
 	const char *const *key = texts;
 
 	(void)routes;
-	exchange_begin(request, "ovos.tools.calls", &frame);
-	while (*key && exchange_query(request, &frame, *key, *key))
+	while (*key && exchange_query(request, &data, *key, *key))
 		key++;
-	if (!*key && add_number(request, &frame, "since_s") && add_number(request, &frame, "limit"))
-		exchange_serve(request, &frame, false, false);
+	if (!*key && add_number(request, &data, "since_s") && add_number(request, &data, "limit"))
+		exchange_serve(request, "ovos.tools.calls", &data);
 }
 
 static void serve_cancel(struct routes *routes, const struct http_request *request)
 {
-	cleanup(buffer_deinit) struct buffer frame = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
 
 	(void)routes;
-	exchange_begin(request, "ovos.tools.cancel", &frame);
-	if (exchange_segment(request, &frame, "id"))
-		exchange_serve(request, &frame, false, false);
+	if (exchange_segment(request, &data, "id"))
+		exchange_serve(request, "ovos.tools.cancel", &data);
 }
 
 static void serve_questions(struct routes *routes, const struct http_request *request)
 {
-	cleanup(buffer_deinit) struct buffer frame = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
 
 	(void)routes;
-	exchange_begin(request, "ovos.tools.approval.list", &frame);
-	if (add_number(request, &frame, "after"))
-		exchange_serve(request, &frame, false, false);
+	if (add_number(request, &data, "after"))
+		exchange_serve(request, "ovos.tools.approval.list", &data);
 }
 
 static void serve_decision(struct routes *routes, const struct http_request *request)
 {
 	static const char *const keys[] = {"decision", "reason", NULL};
-	cleanup(buffer_deinit) struct buffer frame = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
 
 	(void)routes;
-	exchange_begin(request, "ovos.tools.approval.respond", &frame);
-	if (exchange_segment(request, &frame, "id") && exchange_body_members(request, &frame, keys))
-		exchange_serve(request, &frame, false, false);
+	if (exchange_segment(request, &data, "id") && exchange_body_members(request, &data, keys))
+		exchange_serve(request, "ovos.tools.approval.respond", &data);
 }
 
 /* Metrics are made once in this time: ten thousand series take several milliseconds. */

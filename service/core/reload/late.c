@@ -27,10 +27,10 @@ static bool hold(struct late *late, const struct request_scope *scope, uint64_t 
 	if (now_ms >= due_ms)
 		return false;
 	held = held_add(&late->requests, LATE_MAX, bus_sender(late->bus), scope->address,
-		&scope->frame, due_ms - now_ms);
+		&scope->text, due_ms - now_ms);
 	if (!held)
 		return false;
-	request_keep_origin(&scope->request, &scope->envelope, &held->call_id, &held->source);
+	request_scope_keep_origin(scope, &held->call_id, &held->source);
 	if (held->call_id.error || held->source.error) {
 		held_drop(held);
 		return false;

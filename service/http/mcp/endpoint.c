@@ -43,15 +43,15 @@ struct rpc {
 	struct list link;
 	struct mcp_endpoint *endpoint;
 	struct http_connection *connection; /* NULL: it is gone, or has its response */
-	struct mcp_message message;         /* its texts live as long as the connection */
+	struct buffer body;
+	struct mcp_message message; /* points into the body */
 	struct mcp_progress progress;
 	struct pace pace; /* for reports of progress */
-	struct http_rights rights;
+	struct http_caller caller;
 	bool is_stream;
 	bool is_cancelled;
 	char session[HEX_ID_CHARS + 1]; /* the name of its session, legacy; "": none */
 	struct buffer id;               /* as JSON, for its cancellation */
-	char granted[];
 };
 
 /* Describe this server to the client of @rpc. */
@@ -194,7 +194,7 @@ static bool has_rights(const struct address *address)
 {
 	const struct rpc *rpc = container_of(address, const struct rpc, address);
 
-	return identity_rights_hold(&rpc->endpoint->service->config.http, &rpc->rights);
+	return exchange_caller_is_granted(rpc->endpoint->service, &rpc->caller);
 }
 
 static void free_rpc(struct address *address)
@@ -203,7 +203,9 @@ static void free_rpc(struct address *address)
 
 	list_remove(&rpc->link);
 	mcp_message_deinit(&rpc->message);
+	buffer_deinit(&rpc->body);
 	buffer_deinit(&rpc->id);
+	buffer_deinit(&rpc->caller.texts);
 	free(rpc);
 }
 
@@ -214,6 +216,7 @@ static void give_up_rpc(void *data)
 
 	address_ref(&rpc->address);
 	leave_rpc(rpc);
+	buffer_deinit(&rpc->body);
 	address_leave(&rpc->address);
 	if (rpc->message.era == MCP_MODERN)
 		cancel_address(&rpc->endpoint->service->invoker, &rpc->address);
@@ -232,11 +235,10 @@ static void serve_tools_call(
 	const struct catalogue *view = exchange_view(request, &session, &(struct text_view){0});
 	const struct mcp_list *list = mcp_lists_find(&rpc->endpoint->lists, view, toolbox_id);
 	cleanup(buffer_deinit) struct buffer name = {0};
-	cleanup(buffer_deinit) struct buffer frame = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
+	struct request_text text = {.topic = "ovos.tools.invoke"};
 	const struct tool *tool = NULL;
 	struct mcp_error error;
-	const char *text;
-	size_t size;
 	int r = 0;
 
 	json_string_decode(&message->tape, message->name, &name);
@@ -250,28 +252,27 @@ static void serve_tools_call(
 		refuse_rpc(rpc, &error);
 		return;
 	}
-	exchange_begin_in(request, &session, "ovos.tools.invoke", &frame);
 	if (tool) {
-		exchange_member(&frame, "name", &TEXT_VIEW(tool->name));
-		exchange_member(&frame, "toolbox_id", &TEXT_VIEW(tool->toolbox->id));
+		exchange_member(&data, "name", &TEXT_VIEW(tool->name));
+		exchange_member(&data, "toolbox_id", &TEXT_VIEW(tool->toolbox->id));
 	} else {
-		exchange_member(&frame, "name", &(struct text_view){name.data, name.size});
+		exchange_member(&data, "name", &(struct text_view){name.data, name.size});
 		if (toolbox_id)
-			exchange_member(&frame, "toolbox_id", &TEXT_VIEW(toolbox_id));
+			exchange_member(&data, "toolbox_id", &TEXT_VIEW(toolbox_id));
 	}
-	if (message->arguments != JSON_NONE) {
-		text = json_value_text(&message->tape, message->arguments, &size);
-		buffer_append_string(&frame, ",\"args\":");
-		buffer_append(&frame, text, size);
-	}
-	buffer_append_string(&frame, "}}");
+	text.message = exchange_close(&data);
+	if (message->arguments != JSON_NONE)
+		text.args.text =
+			json_value_text(&message->tape, message->arguments, &text.args.size);
 	buffer_append(&rpc->id, message->id.text, message->id.size);
-	buffer_fail_with(&frame, &rpc->id);
-	r = buffer_status(&frame);
+	buffer_fail_with(&data, &rpc->id);
+	r = buffer_status(&data);
+	if (r == 0)
+		r = exchange_name_caller(request, &session, &rpc->caller, &rpc->address);
 	address_ref(&rpc->address);
 	http_wait(request->connection, &(struct http_waiter){give_up_rpc, rpc});
 	if (r == 0)
-		r = exchange_submit(request, &rpc->address, &frame, &(struct text_view){0});
+		r = exchange_submit(request, &rpc->address, &text);
 	if (r != 0) {
 		leave_rpc(rpc);
 		http_respond_error(request->connection, 503, "Out of memory.");
@@ -495,18 +496,12 @@ static struct rpc *make_rpc(struct mcp_endpoint *endpoint, const struct http_req
 		.is_granted = has_rights,
 		.free = free_rpc,
 	};
-	const char *profile = request->identity->profile;
-	size_t size = profile ? strlen(profile) + 1 : 0;
-	struct rpc *rpc = calloc(1, sizeof(*rpc) + size);
+	struct rpc *rpc = calloc(1, sizeof(*rpc));
 
 	if (!rpc)
 		return NULL;
 	rpc->address =
 		(struct address){.operations = &operations, .references = 1, .door = CALL_DOOR_MCP};
-	if (profile)
-		rpc->address.granted = memcpy(rpc->granted, profile, size);
-	rpc->rights = identity_rights(request->identity, http_connection_peer(request->connection));
-	rpc->address.token = identity_hash_token(&rpc->rights);
 	rpc->endpoint = endpoint;
 	rpc->connection = request->connection;
 	list_init(&rpc->link);
@@ -532,9 +527,11 @@ static void serve_post(struct rpc *rpc, const struct http_request *request, cons
 	const struct http_reader *reader = http_connection_request(request->connection);
 	const struct mcp_fields fields = {find_field, reader};
 	struct mcp_error error;
-	int r = mcp_message_read(&rpc->message, reader->body.data ? reader->body.data : "",
-		reader->body.size, MCP_DEPTH_MAX, &error);
+	int r;
 
+	http_connection_take_body(request->connection, &rpc->body);
+	r = mcp_message_read(&rpc->message, rpc->body.data ? rpc->body.data : "", rpc->body.size,
+		MCP_DEPTH_MAX, &error);
 	if (r == 0)
 		r = mcp_message_check(&rpc->message, &fields, &error);
 	if (r < 0)

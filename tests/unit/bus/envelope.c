@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bus/envelope.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 
 #define DEPTH_MAX 128
@@ -242,6 +243,86 @@ Test(bus_envelope, counts_levels_from_the_parts_down)
 	cr_assert_eq(envelope.data_status, JSON_E_DEPTH);
 	read_into(&envelope, context);
 	expect_malformed(context_over, "levels");
+}
+
+/* Fill @envelope with a request for "t" whose data is {"name":"n"}, with @args (NULL: none). */
+static int fill(struct bus_envelope *envelope, const char *args)
+{
+	const struct text_view view = {args, args ? strlen(args) : 0};
+
+	return bus_envelope_fill(
+		envelope, "t", &TEXT_VIEW("{\"name\":\"n\"}"), &view, false, DEPTH_MAX);
+}
+
+Test(bus_envelope, is_filled_with_the_parts_of_a_request)
+{
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
+
+	read_into(&envelope, "{\"type\": \"u\", \"context\": {\"source\": \"s\"}}");
+	cr_assert_eq(fill(&envelope, " {\"a\": [1]}"), 0);
+	cr_expect_str_eq(envelope.topic, "t");
+	cr_expect_eq(envelope.source, JSON_NONE);
+	cr_expect_eq(json_count(&envelope.context, 0), 0);
+	cr_expect_neq(json_find(&envelope.data, 0, "name"), JSON_NONE);
+	cr_expect(envelope.has_args && !envelope.is_skimmed);
+	cr_expect_neq(json_find(&envelope.args, 0, "a"), JSON_NONE);
+	cr_assert_eq(fill(&envelope, NULL), 0);
+	cr_expect_not(envelope.has_args);
+	cr_assert_eq(fill(&envelope, "7"), 0);
+	cr_expect(envelope.has_args);
+	read_into(&envelope, "{\"type\": \"u\"}");
+	cr_expect_not(envelope.has_args);
+}
+
+Test(bus_envelope, is_not_filled_with_arguments_that_are_no_value)
+{
+	static const char *const none[] = {"", "{", "{}}", "{},\"name\":\"m\"", "NaN", "\"\xFF\"",
+		"\"\\ud83d\"", "{\"a\":1,\"a\":2}}", "{\"a\":1,\"a\":2", "{} {}"};
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
+		cr_expect_eq(fill(&envelope, none[i]), BUS_E_MALFORMED, "%s", none[i]);
+		cr_expect_str_eq(envelope.fault.part, "args");
+		cr_expect_not(envelope.has_args);
+	}
+	cr_expect_eq(fill(&envelope, "{\"a\": nul}"), BUS_E_MALFORMED);
+	cr_expect_eq(envelope.fault.offset, 6);
+}
+
+Test(bus_envelope, leaves_mistakes_in_arguments_apart_to_who_answers)
+{
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
+	char deep[2 * DEPTH_MAX + 1];
+
+	cr_assert_eq(fill(&envelope, "{\"a\":1,\"a\":2}"), 0);
+	cr_expect_eq(envelope.data_status, JSON_E_DUPLICATE_KEY);
+	cr_expect_not(envelope.has_args);
+	cr_expect_neq(json_find(&envelope.data, 0, "name"), JSON_NONE);
+	envelope.values_max = 6;
+	cr_assert_eq(fill(&envelope, "[1,2]"), 0);
+	cr_expect_eq(envelope.data_status, 0);
+	cr_assert_eq(fill(&envelope, "[1,2,3,4]"), 0);
+	cr_expect_eq(envelope.data_status, JSON_E_TOKENS);
+	envelope.values_max = 0;
+	memset(deep, '[', DEPTH_MAX);
+	memset(deep + DEPTH_MAX, ']', DEPTH_MAX);
+	deep[2 * DEPTH_MAX] = '\0';
+	cr_assert_eq(fill(&envelope, deep), 0);
+	cr_expect_eq(envelope.data_status, JSON_E_DEPTH, "the data is a level, too");
+	deep[2 * DEPTH_MAX - 1] = '\0';
+	cr_assert_eq(fill(&envelope, deep + 1), 0);
+	cr_expect_eq(envelope.data_status, 0);
+}
+
+Test(bus_envelope, has_no_arguments_apart_when_it_is_skimmed)
+{
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
+
+	cr_assert_eq(bus_envelope_fill(&envelope, "t", &TEXT_VIEW("{\"name\":\"n\"}"),
+			     &TEXT_VIEW("{"), true, DEPTH_MAX),
+		0);
+	cr_expect(envelope.is_skimmed && !envelope.has_args);
+	cr_expect_neq(json_find(&envelope.data, 0, "name"), JSON_NONE);
 }
 
 /* Return a message with so many numbers in each part; the caller frees it. */

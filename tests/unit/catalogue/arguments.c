@@ -51,7 +51,7 @@ TestSuite(arguments, .init = set_up, .fini = tear_down);
 static int check(unsigned int tool, const char *members)
 {
 	ask(&asked, members);
-	return arguments_check(&arguments, &box->tools[tool], asked.request.data,
+	return arguments_check(&arguments, &box->tools[tool], asked.request.args_tape,
 		asked.request.args, context, &limits);
 }
 
@@ -154,7 +154,7 @@ Test(arguments, that_are_arrays_have_the_place_of_the_element_that_a_type_cannot
 				  "[{'name':'v','type':'array','items':'u64'}]}}");
 
 	ask(&asked, "'args':{'v':[1,-1,-2]}");
-	cr_assert_eq(arguments_check(&arguments, &lists->tools[0], asked.request.data,
+	cr_assert_eq(arguments_check(&arguments, &lists->tools[0], asked.request.args_tape,
 			     asked.request.args, context, &limits),
 		ARGUMENTS_E_INVALID);
 	cr_assert_eq(arguments.report.n_violations, 1);
@@ -246,7 +246,7 @@ static void expect_even_without_memory(unsigned int tool, const char *members, i
 	ask(&asked, members);
 	for (size_t n = 0; scarce_once_after(n); n++) {
 		struct schema_context *fresh = schema_context_new();
-		int r = fresh ? arguments_check(&arguments, &box->tools[tool], asked.request.data,
+		int r = fresh ? arguments_check(&arguments, &box->tools[tool], asked.request.args_tape,
 					asked.request.args, fresh, &limits)
 			      : -ENOMEM;
 

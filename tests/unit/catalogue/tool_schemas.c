@@ -38,7 +38,7 @@ static int check(const struct tool *tool, const char *members)
 
 	ask(&asked, members);
 	return arguments_check(
-		&arguments, tool, asked.request.data, asked.request.args, context, &limits);
+		&arguments, tool, asked.request.args_tape, asked.request.args, context, &limits);
 }
 
 /* A toolbox of @n large tools, all at rest. */

@@ -65,7 +65,7 @@ Test(request, has_the_fields_that_were_sent)
 		ALL));
 	expect_text(&request.name_text, "add");
 	cr_expect(request.name_is_string);
-	cr_expect_eq(json_type_at(request.data, request.args), JSON_OBJECT);
+	cr_expect_eq(json_type_at(request.args_tape, request.args), JSON_OBJECT);
 	expect_text(&request.toolbox_id, "math");
 	expect_text(&request.profile, "p");
 	cr_expect_neq(request.call_id, JSON_NONE);
@@ -79,7 +79,7 @@ Test(request, takes_null_as_absent)
 			    "'call_id':null,'timeout_ms':null,'format':null",
 		ALL));
 	cr_expect_eq(request.name, JSON_NONE);
-	cr_expect_eq(request.args, JSON_NONE);
+	cr_expect_null(request.args_tape);
 	cr_expect_eq(request.call_id, JSON_NONE);
 	cr_expect_null(request.toolbox_id.text);
 	cr_expect_null(request.profile.text);
@@ -91,7 +91,7 @@ Test(request, forgets_the_one_before)
 {
 	cr_assert(read_data("'name':'add','args':{},'toolbox_id':'m','timeout_ms':5", ALL));
 	cr_assert(read_data("", ALL));
-	cr_expect(request.name == JSON_NONE && request.args == JSON_NONE);
+	cr_expect(request.name == JSON_NONE && !request.args_tape);
 	cr_expect_null(request.toolbox_id.text);
 	cr_expect_eq(request.timeout_ms, 0);
 }
@@ -100,7 +100,7 @@ Test(request, ignores_fields_that_its_topic_does_not_read)
 {
 	cr_expect(read_data("'name':'add','timeout_ms':'x','format':5", REQUEST_OWNER));
 	cr_expect(read_data("'call_id':5,'kwargs':{'a':1}", REQUEST_PERSONA));
-	cr_expect_neq(request.args, JSON_NONE);
+	cr_expect_not_null(request.args_tape);
 }
 
 Test(request, decodes_texts_with_escapes)

@@ -10,6 +10,7 @@
 #include "asking.h"
 #include "config_fixture.h"
 #include "core/reload/reload.h"
+#include "core/topics.h"
 #include "util/clock.h"
 
 /* The behaviour that is hard to see from outside. tests/interop checks the rest over the bus. */
@@ -241,6 +242,21 @@ Test(service, counts_the_one_request_that_waits_for_a_reload)
 		"{'error':'RuntimeError: The service is busy: 1 request waits for a reload',"
 		"'code':'busy'}");
 	expect_part(wait_for("ovos.tools.reload.response"), "'loaded':['bad','libm']");
+}
+
+Test(service, notes_who_has_sent_a_request_that_found_no_room_to_wait)
+{
+	start_with("{\"toolboxd\":{\"limits\":{\"in_flight\":1}}}");
+	ask_for("ovos.tools.status", "{}");
+	service->reload.is_ready = false;
+	send_request("ovos.tools.invoke", "{'name':'root'}", "{'source':'first'}");
+	send_request("ovos.tools.invoke", "{'name':'root'}", "{'source':'second'}");
+	expect_part(wait_for("ovos.tools.invoke.response"), "'code':'busy'");
+	service->reload.is_ready = true;
+	topics_serve_deferred(service);
+	wait_for("ovos.tools.invoke.response");
+	expect_part(ask_for("ovos.tools.calls", "{'state':'failed','source':'second'}"),
+		"'code':'busy'");
 }
 
 Test(service, tells_once_what_a_reload_has_changed)
