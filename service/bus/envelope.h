@@ -73,13 +73,8 @@ struct bus_envelope {
 	uint32_t values_max;    /* the most values of all members together, with the keys inside of
 				them; 0: any number. Set by the owner */
 	uint32_t values_left;
-<<<<<<< HEAD
-	bool is_skimmed;       /* read by bus_envelope_skim() */
+	bool is_skimmed;       /* only a part was read */
 	struct buffer skimmed; /* the text of skimmed or unreadable data */
-=======
-	bool is_skimmed;       /* not all of it was read */
-	struct buffer skimmed; /* the text of a data that was skimmed, or could not be read */
->>>>>>> 4dc94c53 (core, http: fill the scope with a request's parts)
 	struct buffer skimmed_context;
 };
 
