@@ -14,7 +14,7 @@
 
 #include "wire/wire.h"
 #include "worker/confine.h"
-#include "worker/worker.h"
+#include "worker/serve.h"
 
 #define EXIT_USAGE 2
 
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 	r = confine(WIRE_FD);
 	if (r)
 		fprintf(stderr, "cannot confine the host: %s\n", strerror(-r));
-	else if ((r = worker_run(WIRE_FD)))
+	else if ((r = serve_daemon(WIRE_FD)))
 		fprintf(stderr, "the host stops: %s\n", strerror(-r));
 	(void)argv;
 	return r ? 1 : 0;

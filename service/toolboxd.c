@@ -13,13 +13,13 @@
 #include <unistd.h>
 
 #include "config/config.h"
-#include "core/notify.h"
+#include "util/process/notify.h"
 #include "core/service.h"
 #include "http/door.h"
 #include "json/document.h"
 #include "json/writer.h"
-#include "loader/exposed.h"
-#include "loader/names.h"
+#include "loader/warn/open_bus.h"
+#include "loader/warn/names.h"
 #include "loader/offline.h"
 #include "loop/loop.h"
 #include "regex/regex.h"
@@ -28,7 +28,7 @@
 #include "util/process/guarded.h"
 #include "util/log.h"
 #include "util/paths.h"
-#include "util/visible.h"
+#include "util/text/visible.h"
 
 /*
  * The daemon: it reads flags, then runs a service on a loop (core/service.h).
@@ -204,11 +204,11 @@ static void check_toolboxes(const struct config *config, bool is_bus,
 
 	if (offline_load(config, NULL, 0, diagnostic_print, counts, &catalogue, false, reason) ==
 		0) {
-		names_report_unknown(config, catalogue, diagnostic_print, counts);
-		names_report_unknown_toolboxes(config, catalogue, diagnostic_print, counts);
+		warn_unknown(config, catalogue, diagnostic_print, counts);
+		warn_unknown_toolboxes(config, catalogue, diagnostic_print, counts);
 		if (is_bus)
-			exposed_report(config, catalogue, diagnostic_print, counts);
-		exposed_report_answers(config, catalogue, diagnostic_print, counts);
+			warn_open_bus(config, catalogue, diagnostic_print, counts);
+		warn_open_bus_answers(config, catalogue, diagnostic_print, counts);
 		n_tools = catalogue_n_tools(catalogue);
 		n_toolboxes = catalogue_n_toolboxes(catalogue);
 		buffer_printf(summary, "%zu tool%s in %zu toolbox%s; ", n_tools,

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "util/text.h"
+#include "util/text/text.h"
 
 /*
  * URLs of a bus:  ws[s]://HOST[:PORT][/PATH]

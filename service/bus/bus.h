@@ -7,6 +7,7 @@
 
 #include "bus/address.h"
 #include "loop/loop.h"
+#include "message/response.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
 
@@ -19,10 +20,10 @@
  *   bus_embed     a bus of our own: a websocket server that sends every text frame to every client,
  *                 the sender included, with our endpoint inside the process (no socket, no copy)
  *
- * The bus delivers every message to every client, our own messages included. They arrive
- * later, from the loop, never from within bus_send(). Because most frames are for others, the
- * handler is first asked by topic, found by a scan without building anything (bus/envelope.h). An
- * unwanted frame is not even kept in memory.
+ * The bus delivers every message to every client, our own messages included. They arrive later,
+ * from the loop, never from within bus_send(). Because most frames are for others, the handler is
+ * first asked by topic, which a scan finds without building anything (message/envelope.h). A frame
+ * that is not wanted is not even kept in memory.
  */
 struct bus;
 struct account;
@@ -111,29 +112,11 @@ struct bus_counters {
 };
 const struct bus_counters *bus_counters(const struct bus *bus);
 
-/* Count @n messages about to be sent, which the bus will return, and return their number so far
- * (core/rivals.h compares). */
+/* Count @n messages that are about to be sent, which the bus returns, and return their number so
+ * far (core/other_services.h compares). */
 uint64_t bus_count_answers(struct bus *bus, unsigned int n);
 
-/*
- * A message is built in place: bus_message_begin() leaves room for the websocket header, the text
- * is appended, and bus_send() takes the whole buffer over. So nothing is copied.
- */
-void bus_message_begin(struct buffer *message);
-
-/* Return the text of @message so far, and its size. */
-const char *bus_message_text(const struct buffer *message, size_t *ret_size);
-
-/*
- * The queue to a bus of others is shared by the answered sources. They are spread over BUS_SHARES
- * shares by a hash, and one share has at most half of the room left by the others. So a source with
- * many requests cannot push out the answers to others. BUS_SHARE_OWN, for messages that answer no
- * request, is not bounded.
- */
-#define BUS_SHARES    1024
-#define BUS_SHARE_OWN 0
-
-/* The time for messages to wait for a lost bus; then they are dropped. */
+/* The time for which messages wait for a bus that was lost; then they are dropped. */
 #define BUS_AWAY_MS 10000
 
 /*

@@ -16,7 +16,7 @@
 #include "bus/bus.h"
 #include "bus/crowd.h"
 #include "bus/entry.h"
-#include "bus/envelope.h"
+#include "message/envelope.h"
 #include "bus/frame.h"
 #include "bus/intake.h"
 #include "bus/listener.h"
@@ -29,7 +29,7 @@
 #include "util/clock.h"
 #include "util/debt.h"
 #include "util/list.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 /*
  * The embedded bus: every text frame of a client goes to every client, its sender included, then to

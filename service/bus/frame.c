@@ -13,11 +13,13 @@
 #include "bus/endpoint.h"
 #include "bus/link.h"
 #include "bus/websocket.h"
+#include "message/response.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/siphash.h"
 
-#define FRAME_ROOM_BYTES (sizeof(struct frame) + LWS_PRE)
+#define FRAME_ROOM_BYTES BUS_MESSAGE_ROOM_BYTES
+_Static_assert(sizeof(struct frame) + LWS_PRE <= FRAME_ROOM_BYTES, "a frame has its room");
 _Static_assert(LWS_PRE >= WEBSOCKET_HEADER_BYTES, "a header has room ahead of the text");
 
 /* The most writes in one turn. */
@@ -27,26 +29,6 @@ _Static_assert(LWS_PRE >= WEBSOCKET_HEADER_BYTES, "a header has room ahead of th
 
 /* The most entries with room kept after use. */
 #define QUEUE_KEPT_CAPACITY 1024
-
-void bus_message_begin(struct buffer *message)
-{
-	char *room = buffer_reserve(message, FRAME_ROOM_BYTES);
-
-	if (!room)
-		return;
-	memset(room, 0, FRAME_ROOM_BYTES);
-	message->size += FRAME_ROOM_BYTES;
-}
-
-const char *bus_message_text(const struct buffer *message, size_t *ret_size)
-{
-	if (message->size < FRAME_ROOM_BYTES) {
-		*ret_size = 0;
-		return "";
-	}
-	*ret_size = message->size - FRAME_ROOM_BYTES;
-	return message->data + FRAME_ROOM_BYTES;
-}
 
 struct frame *frame_take(struct buffer *message)
 {

@@ -2,7 +2,7 @@
 #include "bus/intake.h"
 
 #include "bus/bus.h"
-#include "bus/envelope.h"
+#include "message/envelope.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
 

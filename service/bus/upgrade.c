@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "util/base64.h"
+#include "util/text/base64.h"
 
 /* Bytes of a key, decoded and as base64 (RFC 6455 §4.1). */
 #define KEY_BYTES         16

@@ -8,7 +8,7 @@
 
 #include "json/reader.h"
 #include "util/buffer.h"
-#include "util/text_list.h"
+#include "util/text/text_list.h"
 
 /*
  * How a program is run: the `command` object of a tool (contract.md, Command).

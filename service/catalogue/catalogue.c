@@ -14,7 +14,7 @@
 #include "util/array.h"
 #include "util/assert.h"
 #include "util/digest.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #define NO_TOOL UINT32_MAX
 

@@ -13,7 +13,7 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 /* The most characters of a description for OpenAI. */
 #define OPENAI_DESCRIPTION_POINTS 1024

@@ -97,7 +97,7 @@ struct package {
 	bool has_content;     /* the results of its tools are rich content; of kind plugin */
 	bool coerces; /* a string is taken as the value inside, where a schema wants the value */
 	char *config; /* JSON text for its hosts; NULL: none */
-	char *init; /* kind native: the initial calls (manifest/native_init.h), as the elements of a
+	char *init; /* kind native: the initial calls (manifest/native/native_init.h), as the elements of a
 		     * JSON array; NULL: none */
 	char *environment; /* variables of its hosts (util/environment.h); NULL: nothing is added */
 	struct toolbox_sandbox sandbox;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "util/array.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 #define TRIGGER_OPTIONS                                                                            \
 	(PCRE2_UTF | PCRE2_UCP | PCRE2_CASELESS | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT)

@@ -9,7 +9,7 @@
 
 #include "config/secret_line.h"
 #include "util/cleanup.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #define DIGITS ((size_t)2 * APPROVAL_KEY_BYTES)
 

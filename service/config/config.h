@@ -15,7 +15,7 @@
 #include "util/buffer.h"
 #include "util/diagnostic.h"
 #include "util/log.h"
-#include "util/text_list.h"
+#include "util/text/text_list.h"
 
 /*
  * The configuration: the mycroft.conf stack, the environment, the flags (contract.md,

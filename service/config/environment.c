@@ -10,7 +10,7 @@
 #include "util/array.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #define ENABLED_PATH  "toolboxd.tools_enabled"
 #define DISABLED_PATH "toolboxd.tools_disabled"

@@ -10,7 +10,7 @@
 #include "util/diagnostic.h"
 #include "util/buffer.h"
 #include "util/network.h"
-#include "util/text_list.h"
+#include "util/text/text_list.h"
 
 struct config_reader;
 

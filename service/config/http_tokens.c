@@ -10,7 +10,7 @@
 #include "config/token.h"
 #include "util/array.h"
 #include "util/cleanup.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 _Static_assert(HTTP_TOKEN_DIGEST_BYTES == SHA256_DIGEST_LENGTH, "the size of a SHA-256");
 

@@ -15,7 +15,7 @@
 #include "util/array.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #define DAY_S  86400u
 #define DAY_MS 86400000u

@@ -8,7 +8,7 @@
 #include "config/config.h"
 #include "util/array.h"
 #include "util/cleanup.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 /* The word that means every tool. A tool of this name is `toolbox_id/all`. */
 #define WORD_ALL "all"

@@ -13,7 +13,7 @@
 #include "json/writer.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 /* Bytes of a wrong value that a report shows, with its NUL. */
 #define SHOWN_BYTES 64

@@ -8,7 +8,7 @@
 
 #include "config/secret_line.h"
 #include "util/cleanup.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 /* The rights that others must not have, nor the group. */
 #define FORBIDDEN_MODE (S_IRWXO | S_IWGRP)

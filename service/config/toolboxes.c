@@ -9,7 +9,7 @@
 #include "json/writer.h"
 #include "util/array.h"
 #include "util/cleanup.h"
-#include "util/text.h"
+#include "util/text/text.h"
 #include "util/digest.h"
 
 #define DAY_S  86400u

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/notify.h"
+#include "util/process/notify.h"
 #include "core/state.h"
-#include "core/topics.h"
+#include "core/request/topics.h"
 #include "host/host.h"
 #include "util/clock.h"
 
@@ -36,7 +36,7 @@ static void on_bus_up(void *data)
 
 	bus_address_format(bus_address(service->bus), url);
 	log_info("On the bus at %s", url);
-	rivals_begin(&service->rivals);
+	other_services_begin(&service->rivals);
 }
 
 static void log_bus_down(void *data, const char *reason)
@@ -102,7 +102,7 @@ static void hang_up(void *data, int signal)
 /* Return whether all requests have been answered, and nothing is left to send. */
 static bool is_drained(const struct service *service)
 {
-	return service->calls.n_in_flight + service->reload.n_waiting + service->inbox.n_frames +
+	return service->calls.n_in_flight + service->reload_requests.n + service->inbox.n_frames +
 			       service->held.n + service->late.requests.n +
 			       service->ahead.requests.n ==
 		       0 &&
@@ -120,7 +120,7 @@ static void drain_service(void *data)
 
 	if (now_ms >= service->stop_calls_ms) {
 		offer_end_calls(&service->offer, "the service is stopping");
-		reload_give_up(&service->reload);
+		reload_requests_give_up(&service->reload_requests);
 		held_serve_all(&service->held, -ECANCELED);
 		late_serve(&service->late);
 		held_serve_all(&service->ahead.requests, -ECANCELED);
@@ -169,6 +169,28 @@ static void start_again(void *data)
 		service->door->operations->stop(service->door);
 	service->stop_calls_ms = clock_now_ms();
 	drain_service(service);
+}
+
+/* A reload begins (struct reload_handler). */
+static void begin_reload(void *data)
+{
+	struct service *service = data;
+
+	reload_requests_begin(&service->reload_requests);
+}
+
+static void announce_tools(void *data, const struct buffer *members)
+{
+	struct service *service = data;
+
+	reload_announce(&service->audience, members);
+}
+
+static void answer_reload(void *data)
+{
+	struct service *service = data;
+
+	reload_requests_finish(&service->reload_requests);
 }
 
 static void serve_late(void *data)
@@ -265,6 +287,9 @@ static int make_parts(struct service *service, const struct service_options *opt
 		.decided = invocation_decided,
 	};
 	static const struct reload_handler reload_handler = {
+		.begun = begin_reload,
+		.changed = announce_tools,
+		.done = answer_reload,
 		.ready = topics_serve_deferred,
 		.reloaded = serve_late,
 		.start_again = start_again,
@@ -272,7 +297,6 @@ static int make_parts(struct service *service, const struct service_options *opt
 	};
 	const struct reload_parts parts = {
 		.loop = service->loop,
-		.audience = &service->audience,
 		.config = &service->config,
 		.offer = &service->offer,
 		.disposal = &service->disposal,
@@ -280,6 +304,7 @@ static int make_parts(struct service *service, const struct service_options *opt
 	int r;
 
 	inbox_init(&service->inbox);
+	reload_requests_init(&service->reload_requests, &service->reload, &service->audience);
 	limits_init(&service->limits, &service->config);
 	r = reload_init(&service->reload, &parts, options->flags, &service->paths,
 		options->mistakes, &reload_handler, service);
@@ -309,7 +334,7 @@ static int make_parts(struct service *service, const struct service_options *opt
 		r = offer_init(&service->offer, service->loop, service->paths.host_program,
 			&handler, service);
 	if (r == 0)
-		r = rivals_init(&service->rivals, service->loop);
+		r = other_services_init(&service->rivals, service->loop);
 	if (r == 0)
 		r = loop_timer_init(&service->stopping, service->loop, drain_service, service);
 	if (r == 0)
@@ -424,6 +449,7 @@ void service_free(struct service *service)
 	if (!service)
 		return;
 	reload_deinit(&service->reload);
+	reload_requests_deinit(&service->reload_requests);
 	offer_deinit(&service->offer);
 	approval_deinit(&service->approval);
 	held_deinit(&service->held);
@@ -437,7 +463,7 @@ void service_free(struct service *service)
 	disposal_deinit(&service->disposal);
 	inbox_deinit(&service->inbox);
 	proxy_deinit(&service->proxy);
-	rivals_deinit(&service->rivals);
+	other_services_deinit(&service->rivals);
 	bus_free(service->bus);
 	loop_timer_deinit(&service->stopping);
 	loop_timer_deinit(&service->closed);

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 
 #include "config/config.h"
-#include "core/door.h"
-#include "core/reload/mistakes.h"
+#include "core/request/door.h"
+#include "offer/mistakes.h"
 #include "util/paths.h"
 #include "loop/loop.h"
 #include "util/cleanup.h"
@@ -33,7 +33,7 @@ struct service_options {
 int service_new(struct loop *loop, const struct service_options *options, struct config *config,
 	struct service **ret_service);
 
-/* Let @service know its other door (core/door.h), which outlives it. */
+/* Let @service know its other door (core/request/door.h), which outlives it. */
 void service_set_door(struct service *service, struct door *door);
 
 /* Return the address of the bus, with the port that was taken. */

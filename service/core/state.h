@@ -5,23 +5,24 @@
 
 #include "bus/bus.h"
 #include "config/config.h"
-#include "core/ahead.h"
-#include "core/approval.h"
-#include "core/calls.h"
-#include "core/reload/disposal.h"
-#include "core/reload/late.h"
-#include "core/door.h"
-#include "core/events.h"
+#include "core/request/ahead.h"
+#include "core/call/approval.h"
+#include "core/call/calls.h"
+#include "offer/disposal.h"
+#include "core/request/late.h"
+#include "core/request/door.h"
+#include "core/call/events.h"
 #include "core/history/history.h"
-#include "core/inbox.h"
-#include "core/invocation.h"
+#include "core/request/inbox.h"
+#include "core/call/invocation.h"
 #include "core/metrics/metrics.h"
-#include "core/offer.h"
+#include "offer/offer.h"
 #include "core/proxy.h"
-#include "core/record.h"
-#include "core/reload/reload.h"
-#include "core/rivals.h"
-#include "core/request_scope.h"
+#include "core/call/audit_record.h"
+#include "offer/reload.h"
+#include "core/other_services.h"
+#include "core/request/reload_request.h"
+#include "core/request/request_scope.h"
 #include "loop/loop.h"
 #include "util/log.h"
 #include "util/paths.h"
@@ -54,7 +55,8 @@ struct service {
 	struct metrics metrics;
 	struct invoker invoker;
 	struct reload reload;
-	struct rivals rivals;
+	struct reload_requests reload_requests;
+	struct other_services rivals;
 	struct proxy proxy;        /* the bus, for the tools that have it */
 	struct log_rate malformed; /* lines about frames that are no messages */
 	struct log_rate costly;    /* lines about triggers that take too many steps */

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "ctl/terminal.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
-void guess_compare(struct guess *guess, const char *candidate)
+void guess_compare(struct token_guess *guess, const char *candidate)
 {
 	unsigned int distance;
 
@@ -20,7 +20,7 @@ void guess_compare(struct guess *guess, const char *candidate)
 	guess->distance = distance;
 }
 
-void guess_complain(const struct guess *guess, const char *kind, const char *advice)
+void guess_complain(const struct token_guess *guess, const char *kind, const char *advice)
 {
 	if (guess->name)
 		terminal_complain(
@@ -29,7 +29,7 @@ void guess_complain(const struct guess *guess, const char *kind, const char *adv
 		terminal_complain("no %s is called '%s'; %s", kind, guess->wanted, advice);
 }
 
-void guess_deinit(struct guess *guess)
+void guess_deinit(struct token_guess *guess)
 {
 	free(guess->name);
 	guess->name = NULL;

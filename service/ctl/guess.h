@@ -4,18 +4,18 @@
 #include "util/cleanup.h"
 
 /* A name that was given and means nothing, and the nearest one that does. */
-struct guess {
+struct token_guess {
 	const char *wanted; /* borrowed */
 	char *name;         /* owned; NULL: none is near */
 	unsigned int distance;
 };
 
 /* Take @candidate into account. */
-void guess_compare(struct guess *guess, const char *candidate);
+void guess_compare(struct token_guess *guess, const char *candidate);
 
 /* Complain that no @kind ("toolbox") is called so: with the name that is near, else with
  * @advice. */
-void guess_complain(const struct guess *guess, const char *kind, const char *advice);
+void guess_complain(const struct token_guess *guess, const char *kind, const char *advice);
 
 /* Free the name. */
-void guess_deinit(struct guess *guess);
+void guess_deinit(struct token_guess *guess);

@@ -19,7 +19,7 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/file.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 /* The most code points of a description in the table. */
 #define DESCRIPTION_POINTS 200

@@ -7,7 +7,7 @@
 
 #include "ctl/terminal.h"
 #include "util/array.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 struct flag {
 	const char *name;

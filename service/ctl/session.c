@@ -11,7 +11,7 @@
 #include <sys/random.h>
 
 #include "bus/bus.h"
-#include "bus/envelope.h"
+#include "message/envelope.h"
 #include "config/config.h"
 #include "ctl/http/client.h"
 #include "ctl/request.h"
@@ -20,7 +20,7 @@
 #include "loop/loop.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 /* Descriptors of a client with one connection. */
 

@@ -9,7 +9,7 @@
 
 #include "ctl/terminal.h"
 #include "util/cleanup.h"
-#include "util/wrap.h"
+#include "util/text/wrap.h"
 
 #define GAP      2  /* spaces between columns */
 #define LAST_MIN 24 /* the least columns for a last column that is wrapped below itself */

@@ -13,8 +13,8 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
-#include "util/visible.h"
-#include "util/wrap.h"
+#include "util/text/visible.h"
+#include "util/text/wrap.h"
 
 #define INDENT 2
 

@@ -60,7 +60,7 @@ const char *terminal_plain(void);
 bool terminal_has_utf8(void);
 
 /* Append @text so that it stays on one line: white space becomes a space, all else is made visible
- * (util/visible.h). In a locale without UTF-8, typographic characters
+ * (util/text/visible.h). In a locale without UTF-8, typographic characters
  * become ASCII, and on a terminal all others become escapes: \u00e9. */
 void terminal_append_line(struct buffer *out, const char *text, size_t size);
 

@@ -13,7 +13,7 @@
 #include "json/number.h"
 #include "json/writer.h"
 #include "util/array.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 /*
  * toolboxctl watch: print calls as they happen, until it is interrupted.

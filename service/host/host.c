@@ -18,12 +18,12 @@
 #include "host/output.h"
 #include "host/process.h"
 #include "host/refusal.h"
-#include "host/stray.h"
+#include "host/received_fds.h"
 #include "json/reader.h"
 #include "util/assert.h"
 #include "util/clock.h"
 #include "util/environment.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 #include "wire/wire.h"
 
 /*
@@ -180,7 +180,7 @@ static void shut_host(struct host *host)
 	loop_timer_deinit(&host->hold);
 	output_deinit(&host->output);
 	if (host->wire >= 0)
-		stray_close_wire(host->wire);
+		received_fds_close_wire(host->wire);
 	host->wire = -1;
 }
 
@@ -835,7 +835,7 @@ static int receive_first(struct host *host)
 {
 	struct wire_header header;
 	int fd;
-	ssize_t n = stray_receive(host->wire, &header, sizeof(header), &fd);
+	ssize_t n = received_fds_take(host->wire, &header, sizeof(header), &fd);
 	char *space;
 	size_t size;
 
@@ -844,7 +844,7 @@ static int receive_first(struct host *host)
 	host->has_begun = true;
 	if (n == (ssize_t)sizeof(header) && header.kind == WIRE_LISTENER && header.size == 0)
 		return fd >= 0 && take_listener(host, fd) < 0 ? -ENOMEM : 0;
-	stray_close(fd);
+	received_fds_close(fd);
 	if (fd >= 0)
 		return -EBADMSG;
 	space = wire_reader_space(&host->reader, &size);
@@ -869,10 +869,10 @@ static int receive(struct host *host)
 	space = wire_reader_space(&host->reader, &size);
 	if (!space)
 		return -ENOMEM;
-	n = stray_receive(host->wire, space, size, &fd);
+	n = received_fds_take(host->wire, space, size, &fd);
 	if (n < 0)
 		return status_of(errno);
-	stray_close(fd);
+	received_fds_close(fd);
 	if (fd >= 0)
 		return -EBADMSG;
 	wire_reader_received(&host->reader, (size_t)n);

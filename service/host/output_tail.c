@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "util/stamp.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 void output_tail_add(struct output_tail *tail, const char *text, size_t size)
 {

@@ -8,12 +8,12 @@
 
 #include "bus/account.h"
 #include "bus/listener.h"
-#include "core/door.h"
+#include "core/request/door.h"
 #include "core/state.h"
 #include "http/connection.h"
 #include "http/events.h"
 #include "http/forwarded.h"
-#include "http/guesses.h"
+#include "http/token_backoff.h"
 #include "http/identity.h"
 #include "http/mcp/endpoint.h"
 #include "http/routes.h"
@@ -39,7 +39,7 @@ struct http_door {
 	struct mcp_endpoint *mcp;
 	struct streams streams;
 	struct event_streams events;
-	struct guesses guesses;
+	struct token_backoff guesses;
 	struct log_rate wrong_tokens;
 };
 
@@ -136,7 +136,7 @@ static void respond_unauthorized(struct http_connection *connection)
 		"The request has no usable token: send Authorization: Bearer TOKEN.");
 }
 
-/* Respond 401: at once to a request without a token, and to a wrong one as http/guesses.h has
+/* Respond 401: at once to a request without a token, and to a wrong one as http/token_backoff.h has
  * it. */
 static void refuse_caller(struct http_door *door, struct http_connection *connection)
 {
@@ -146,7 +146,7 @@ static void refuse_caller(struct http_door *door, struct http_connection *connec
 	if (http_field(http_connection_request(connection), "Authorization", NULL)) {
 		log_limited(&door->wrong_tokens, LOG_LEVEL_WARNING, "HTTP: a wrong token from %s",
 			address);
-		delay_ms = guesses_count(&door->guesses,
+		delay_ms = token_backoff_count(&door->guesses,
 			http_peer_place(http_connection_peer(connection)), clock_now_ms());
 	}
 	if (delay_ms > 0)

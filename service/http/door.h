@@ -10,7 +10,7 @@
  *
  *   listener ─▶ connection ─▶ Host, Origin ─▶ token ─▶ route ─▶ body, type ─▶ handler ─▶ exchange ─▶ service
  *
- * It is the other door of the service (core/door.h). It runs on the one loop.
+ * It is the other door of the service (core/request/door.h). It runs on the one loop.
  */
 struct http_door;
 

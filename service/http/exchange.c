@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/cancel.h"
-#include "core/topics.h"
+#include "core/call/cancel.h"
+#include "core/request/topics.h"
 #include "json/number.h"
 #include "json/reader.h"
 #include "json/span.h"
@@ -16,7 +16,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/pace.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 /* Bytes of events that wait for a reader, beyond which progress is left out. */
 #define PROGRESS_QUEUED_BYTES (64u << 10)

@@ -4,14 +4,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/address.h"
-#include "core/request_text.h"
+#include "core/request/address.h"
+#include "core/request/request_text.h"
 #include "core/state.h"
 #include "http/connection.h"
 #include "http/identity.h"
 #include "http/target.h"
 #include "util/buffer.h"
-#include "util/text_view.h"
+#include "util/text/text_view.h"
 
 /*
  * An exchange: a request that the service serves as one of the bus, from its parts to the response.

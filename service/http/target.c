@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "util/text.h"
-#include "util/utf8.h"
+#include "util/text/text.h"
+#include "util/text/utf8.h"
 
 struct target target_read(const char *text)
 {

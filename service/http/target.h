@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "util/buffer.h"
-#include "util/text_view.h"
+#include "util/text/text_view.h"
 
 /*
  * The target of a request: its path, and the query after `?` (RFC 3986 §3.3, §3.4).

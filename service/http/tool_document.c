@@ -9,8 +9,8 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
-#include "util/text_view.h"
-#include "util/utf8.h"
+#include "util/text/text_view.h"
+#include "util/text/utf8.h"
 
 /* The longest summary. */
 #define SUMMARY_CHARS 120

@@ -4,7 +4,7 @@
 #include <locale.h>
 #include <stdlib.h>
 
-#include "util/text.h"
+#include "util/text/text.h"
 
 /* A difference of exponents beyond any shift of the points, and still far from the limits of the
  * type. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "json/tape.h"
-#include "util/text_view.h"
+#include "util/text/text_view.h"
 
 /* Members of objects, by their type. The @object JSON_NONE has no members: these functions do not
  * look into the root then. */

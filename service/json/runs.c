@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 static int hex_digit(char c)
 {

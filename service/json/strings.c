@@ -5,7 +5,7 @@
 
 #include "json/runs.h"
 #include "json/span.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 static bool is_short_escape(char c)
 {

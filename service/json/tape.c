@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "json/runs.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 #define TOKENS_FIRST_CAPACITY 64
 

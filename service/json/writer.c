@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "json/span.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 static void write_escape(struct buffer *out, unsigned char c)
 {

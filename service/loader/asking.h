@@ -11,7 +11,7 @@
 #include "util/buffer.h"
 #include "util/cleanup.h"
 #include "util/list.h"
-#include "util/text_list.h"
+#include "util/text/text_list.h"
 
 /*
  * Questions to servers (kind mcp) for their tools. Questions outlive their load, so a slow server

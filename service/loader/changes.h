@@ -6,7 +6,7 @@
 
 #include "catalogue/catalogue.h"
 #include "util/cleanup.h"
-#include "util/text_list.h"
+#include "util/text/text_list.h"
 
 /* The differences between two catalogues: names `toolbox_id/tool`, sorted by byte. */
 struct changes {

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "manifest/dropins.h"
+#include "manifest/dropin/dropins.h"
 #include "manifest/folder_manifest.h"
 #include "manifest/manifest.h"
 #include "util/cleanup.h"

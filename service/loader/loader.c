@@ -21,7 +21,7 @@
 #include "loader/server_list.h"
 #include "loader/settings.h"
 #include "loader/tool_settings.h"
-#include "loader/writable.h"
+#include "loader/warn/writable.h"
 #include "loop/aside.h"
 #include "util/log.h"
 

@@ -9,7 +9,7 @@
 #include "policy/policy.h"
 #include "util/cleanup.h"
 #include "util/diagnostic.h"
-#include "util/text_list.h"
+#include "util/text/text_list.h"
 
 /*
  * Loading: from registration folders to a catalogue.

@@ -15,8 +15,8 @@
 #include "util/file.h"
 #include "util/paths.h"
 #include "util/stamp.h"
-#include "util/text.h"
-#include "util/text_list.h"
+#include "util/text/text.h"
+#include "util/text/text_list.h"
 
 /* The names of changed tools in one line have about so many bytes. */
 #define NAMES_BYTES 300

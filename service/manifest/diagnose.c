@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "manifest/diagnose.h"
 
-#include "schema/describe.h"
+#include "schema/words/describe.h"
 #include "util/cleanup.h"
 
 void diagnose_found(struct diagnostics *problems, const struct json_tape *tape, uint32_t token,

@@ -6,7 +6,7 @@
 
 #include "manifest/manifest.h"
 #include "util/buffer.h"
-#include "util/text_view.h"
+#include "util/text/text_view.h"
 
 /* One tool described by a host, read alone, so a mistake costs only this tool. */
 

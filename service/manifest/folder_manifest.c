@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "json/reader.h"
-#include "manifest/dropin_scan.h"
+#include "manifest/dropin/dropin_scan.h"
 #include "manifest/manifest.h"
 #include "util/cleanup.h"
 #include "util/file.h"
-#include "util/text_list.h"
+#include "util/text/text_list.h"
 
 #define SUFFIX ".json"
 

@@ -9,9 +9,9 @@
 #include "manifest/entry.h"
 #include "manifest/reader.h"
 #include "mcp/client/tools.h"
-#include "util/text.h"
-#include "util/text_list.h"
-#include "util/text_view.h"
+#include "util/text/text.h"
+#include "util/text/text_list.h"
+#include "util/text/text_view.h"
 
 /* The warnings of one tool; the later ones are counted. */
 #define MISTAKES_MAX 3

@@ -12,7 +12,7 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 /* The default of mcp.grace_s. */
 #define GRACE_S 300

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "util/buffer.h"
-#include "util/text_view.h"
+#include "util/text/text_view.h"
 
 /*
  * An entry of a tool whose schema has a mistake, from an author who cannot be asked:

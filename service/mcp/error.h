@@ -2,7 +2,7 @@
 #pragma once
 
 #include "util/buffer.h"
-#include "util/text_view.h"
+#include "util/text/text_view.h"
 
 /* The codes of JSON-RPC 2.0 (§5.1), with the additions by MCP 2026-07-28. */
 enum mcp_code {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "util/base64.h"
+#include "util/text/base64.h"
 
 #define ENCODED_BEGIN "=?base64?"
 #define ENCODED_END   "?="

@@ -7,7 +7,7 @@
 #include "mcp/message.h"
 #include "mcp/response.h"
 #include "util/buffer.h"
-#include "util/text_view.h"
+#include "util/text/text_view.h"
 
 /*
  * tools/list, in pages. The cursor of the next page has its first tool, and a keyed hash of that

@@ -9,7 +9,7 @@
 #include "mcp/error.h"
 #include "mcp/header_value.h"
 #include "mcp/version.h"
-#include "util/text_view.h"
+#include "util/text/text_view.h"
 
 /* The most bytes of the id of a request, or of a progress token, as JSON: they are kept with calls
  * and streams, and repeated in each of their messages. */

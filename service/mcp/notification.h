@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "util/buffer.h"
-#include "util/text_view.h"
+#include "util/text/text_view.h"
 
 /* Notifications to a client. Each is one line of JSON. */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/glob.h"
+#include "util/text/glob.h"
 
 const char *call_door_name(enum call_door door)
 {

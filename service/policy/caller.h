@@ -7,7 +7,7 @@
 #include "catalogue/catalogue.h"
 #include "config/config.h"
 #include "util/cleanup.h"
-#include "util/text_view.h"
+#include "util/text/text_view.h"
 
 /*
  * The caller of a request, as far as policy looks at it. The texts are the decoded strings of the

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <sys/random.h>
 
-#include "util/text.h"
+#include "util/text/text.h"
 
 /* Bytes as lower-case hexadecimal digits. */
 

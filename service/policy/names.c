@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "catalogue/package.h"
-#include "util/glob.h"
+#include "util/text/glob.h"
 
 /* Return whether the @size bytes of @part, one side of a slash, mean @text. */
 static bool part_means(const char *part, size_t size, const char *text)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "catalogue/catalogue.h"
-#include "util/text_list.h"
+#include "util/text/text_list.h"
 
 /*
  * The names by which an operator means tools: in the filter, in profiles, and in approval.allow.

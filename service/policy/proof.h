@@ -7,7 +7,7 @@
 
 #include "config/approval_key.h"
 #include "json/tape.h"
-#include "util/text_view.h"
+#include "util/text/text_view.h"
 
 /*
  * Proofs by the key of `approval.key_file`: the HMAC-SHA256 of a text, as lower-case hexadecimal

@@ -7,9 +7,9 @@
 #include "json/document.h"
 #include "json/reader.h"
 #include "util/cleanup.h"
-#include "util/text.h"
-#include "util/utf8.h"
-#include "util/visible.h"
+#include "util/text/text.h"
+#include "util/text/utf8.h"
+#include "util/text/visible.h"
 
 /* The most code points of the first sentence of a description, and the least of a value. */
 #define SENTENCE_POINTS 120

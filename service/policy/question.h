@@ -14,7 +14,7 @@
  *
  * It has the first sentence of the tool's description and the arguments, each as canonical JSON,
  * all in QUESTION_POINTS code points and without characters obeyed by a terminal or misleading a
- * reader (util/visible.h). The caller of the tool decides nothing about their order:
+ * reader (util/text/visible.h). The caller of the tool decides nothing about their order:
  *
  *   required by the schema ─ declared by it, in its order ─ others  and 81 more
  *

@@ -6,7 +6,7 @@
 #include "regex/property.h"
 #include "regex/regex.h"
 #include "util/array.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 /*
  * The meaning of a pattern in ECMA-262 (section 22.2, flag u), written in the syntax of PCRE2.

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "util/text.h"
+#include "util/text/text.h"
 
 static bool is_alphanumeric(char c)
 {

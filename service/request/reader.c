@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "request/field.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 /* The first bytes of head, kept for the next request on a connection. */
 #define HEAD_KEPT_BYTES 4096

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "json/pointer.h"
-#include "schema/describe.h"
+#include "schema/words/describe.h"
 #include "schema/rewrite.h"
 #include "schema/validate.h"
 #include "util/array.h"

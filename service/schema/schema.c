@@ -10,7 +10,7 @@
 #include "regex/pattern.h"
 #include "schema/compile/compile.h"
 #include "schema/compile/registry.h"
-#include "schema/explain.h"
+#include "schema/words/explain.h"
 #include "schema/validate.h"
 #include "util/clock.h"
 

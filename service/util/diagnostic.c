@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
-#include "util/visible.h"
-#include "util/wrap.h"
+#include "util/text/visible.h"
+#include "util/text/wrap.h"
 
 #define INDENT 2
 

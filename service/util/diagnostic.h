@@ -61,7 +61,7 @@ void diagnostic_count(struct diagnostic_counts *counts, const struct diagnostic 
 void diagnostic_counts_write(const struct diagnostic_counts *counts, struct buffer *out);
 
 /* Print @diagnostic to stderr as `error|warning FILE:LINE POINTER: text`, made visible, and on a
- * terminal broken between words (util/wrap.h). @data is a struct diagnostic_counts. */
+ * terminal broken between words (util/text/wrap.h). @data is a struct diagnostic_counts. */
 void diagnostic_print(void *data, const struct diagnostic *diagnostic);
 
 /* A bounded list of the diagnostics about one file, their owner. Zeroed it is empty. Without room,

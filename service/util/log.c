@@ -13,7 +13,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log_sink.h"
-#include "util/visible.h"
+#include "util/text/visible.h"
 
 #define LOG_LINE_BYTES    4096
 #define LOG_MESSAGE_BYTES (LOG_LINE_BYTES / 2)

@@ -15,7 +15,7 @@
  *   plain  info listening on ws://127.0.0.1:8181/core
  *
  * Library code returns errors and the edges log them: one failure, one line. Lines may quote what
- * peers send, so they are made visible (util/visible.h). When stderr is the journal, each line
+ * peers send, so they are made visible (util/text/visible.h). When stderr is the journal, each line
  * begins with its priority, such as `<3>` (sd-daemon(3)).
  */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "util/text.h"
+#include "util/text/text.h"
 
 #define ALL_BITS    128
 #define MAPPED_BITS 96 /* before the bits of an IPv4 address */

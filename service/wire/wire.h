@@ -41,7 +41,7 @@
  * can read the initial environment of a process until it is not dumpable (worker/confine).
  *
  * ERROR reports a failure with its facts: {"code": "tool_failed", "message": text} and the other
- * members that contract.md, Errors, names for that code (core/errors.h lists them).
+ * members that contract.md, Errors, names for that code (core/request/errors.h lists them).
  *
  * LISTENER has no payload. With it comes the descriptor from which the daemon reads the system
  * calls that the sandbox refuses (host/refusal.h), if there is one. The daemon takes no other

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/cut_content.h"
+#include "core/request/cut_content.h"
 #include "json/reader.h"
 #include "mcp/client/client.h"
 #include "mcp/client/events.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bus/bus.h"
-#include "bus/envelope.h"
+#include "message/envelope.h"
 #include "json/reader.h"
 #include "util/buffer.h"
 

@@ -17,7 +17,7 @@
 #include "json/reader.h"
 #include "json/scan.h"
 #include "json/writer.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 #define DEPTH 24
 

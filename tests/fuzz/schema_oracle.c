@@ -11,7 +11,7 @@
 #include "json/number.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 #define STEPS_MAX    200000
 #define DEPTH_MAX    300

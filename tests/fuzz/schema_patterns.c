@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 const char *const patterns[] = {"^a", "b$", "^[ab]*$", "a|c", "^.{2,3}$", "^[ab]+[^a]?b$", NULL};
 

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 #include "json/number.h"
-#include "util/base64.h"
+#include "util/text/base64.h"
 
 /*
  * Whether a JSON value can be passed as a C type, and the reason when it cannot. The same rule

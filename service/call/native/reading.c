@@ -9,8 +9,8 @@
 
 #include "json/diagnose.h"
 #include "json/writer.h"
-#include "util/text.h"
-#include "util/utf8.h"
+#include "util/text/text.h"
+#include "util/text/utf8.h"
 
 /* The longest quoted part of a found value in a message, in code points. */
 #define FOUND_POINTS_MAX 40

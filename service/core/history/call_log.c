@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/history/call_log.h"
 
-#include "core/calls.h"
+#include "core/call/calls.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 

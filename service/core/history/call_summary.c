@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "core/calls.h"
+#include "core/call/calls.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/stamp.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 #define ELLIPSIS       "…"
 #define ELLIPSIS_BYTES (sizeof(ELLIPSIS) - 1)
@@ -125,7 +125,7 @@ bool call_summary_has(
 /* ── one call ────────────────────────────────────────────────────────────────────────────────── */
 
 /* Return why @call does not run yet, NULL if it does. One that is not in flight is held
- * (core/held.h). */
+ * (core/request/held.h). */
 static const char *find_wait(const struct call *call)
 {
 	if (call->state != CALL_IN_FLIGHT)

@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/answer.h"
+#include "core/request/answer.h"
 #include "policy/caller.h"
 #include "util/buffer.h"
-#include "util/text_view.h"
+#include "util/text/text_view.h"
 
 /*
  * A call as it is shown: what it is, who made it and how it ended, but not its arguments. A summary

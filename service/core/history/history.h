@@ -4,11 +4,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/calls.h"
-#include "core/held.h"
+#include "core/call/calls.h"
+#include "core/request/held.h"
 #include "core/history/call_log.h"
 #include "core/history/call_summary.h"
-#include "core/request_scope.h"
+#include "core/request/request_scope.h"
 #include "util/log.h"
 
 /*

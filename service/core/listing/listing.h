@@ -6,9 +6,9 @@
 #include "bus/bus.h"
 #include "catalogue/catalogue.h"
 #include "catalogue/definition.h"
-#include "core/answer.h"
-#include "core/offer.h"
-#include "core/request_scope.h"
+#include "core/request/answer.h"
+#include "offer/offer.h"
+#include "core/request/request_scope.h"
 #include "util/buffer.h"
 
 /* Listings of the catalogue: what is offered, and what is not. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/listing/match.h"
 
-#include "core/answer.h"
+#include "core/request/answer.h"
 #include "json/writer.h"
 #include "util/clock.h"
 

@@ -6,8 +6,8 @@
 
 #include "catalogue/catalogue.h"
 #include "config/config.h"
-#include "core/answer.h"
-#include "core/request_scope.h"
+#include "core/request/answer.h"
+#include "core/request/request_scope.h"
 #include "regex/regex.h"
 #include "util/log.h"
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "catalogue/toolbox.h"
-#include "core/answer.h"
+#include "core/request/answer.h"
 #include "runner/runner.h"
 
 /*

@@ -7,7 +7,7 @@
 
 #define EXIT_BYTES 512
 
-/* Append the member `message` of a failure that a host has reported (core/errors.h). */
+/* Append the member `message` of a failure that a host has reported (core/request/errors.h). */
 static void append_message(const struct json_tape *reported, struct buffer *out)
 {
 	uint32_t message = json_type_at(reported, 0) == JSON_OBJECT

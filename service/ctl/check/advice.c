@@ -14,7 +14,7 @@
 #include "util/buffer.h"
 #include "util/cleanup.h"
 #include "util/file.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 #define POINTER_BYTES 64
 

@@ -9,7 +9,7 @@
 #include "ctl/command.h"
 #include "ctl/terminal.h"
 #include "json/writer.h"
-#include "loader/exposed.h"
+#include "loader/warn/open_bus.h"
 #include "loader/offline.h"
 #include "manifest/folders.h"
 #include "util/cleanup.h"
@@ -168,7 +168,7 @@ static int load_and_describe(
 		terminal_complain("%s", reason);
 		return r;
 	}
-	exposed_report(config, catalogue, add_finding, check);
+	warn_open_bus(config, catalogue, add_finding, check);
 	r = describe_all(check, catalogue);
 	if (r < 0)
 		terminal_complain("%s", strerror(-r));

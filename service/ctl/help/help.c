@@ -111,7 +111,7 @@ void help_refuse_command(const struct ctl_command *commands, size_t n_commands, 
 {
 	const char *place = find_other_place(name);
 	const char *word = find_other_word(name);
-	cleanup(guess_deinit) struct guess guess = {.wanted = name};
+	cleanup(guess_deinit) struct token_guess guess = {.wanted = name};
 
 	for (size_t i = 0; i < n_commands; i++)
 		if (*commands[i].summary)

@@ -10,7 +10,7 @@
 #include "ctl/terminal.h"
 #include "util/array.h"
 #include "util/cleanup.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #define UNIX_SCHEME "unix:"
 

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "util/buffer.h"
-#include "util/text_view.h"
+#include "util/text/text_view.h"
 
 /*
  * The request of HTTP for a request of the bus (contract.md, HTTP), and back.

@@ -9,10 +9,10 @@
 #include "json/pointer.h"
 #include "json/writer.h"
 #include "util/array.h"
-#include "util/base64.h"
+#include "util/text/base64.h"
 #include "util/cleanup.h"
-#include "util/text_view.h"
-#include "util/utf8.h"
+#include "util/text/text_view.h"
+#include "util/text/utf8.h"
 
 #define SCHEMA_LEVELS 8 /* levels of anyOf and $ref that are read */
 #define KEY_LEVELS    8 /* levels of a nested key */

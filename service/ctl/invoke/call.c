@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/approval.h"
+#include "core/call/approval.h"
 #include "ctl/invoke/call.h"
 
 #include <errno.h>

@@ -13,10 +13,10 @@
 #include "ctl/tool/signature.h"
 #include "json/writer.h"
 #include "util/array.h"
-#include "util/base64.h"
+#include "util/text/base64.h"
 #include "util/cleanup.h"
-#include "util/utf8.h"
-#include "util/visible.h"
+#include "util/text/utf8.h"
+#include "util/text/visible.h"
 
 /* The columns before what a program has printed. */
 #define INDENT 4

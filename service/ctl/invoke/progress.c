@@ -10,7 +10,7 @@
 #include "ctl/terminal.h"
 #include "json/number.h"
 #include "util/clock.h"
-#include "util/wrap.h"
+#include "util/text/wrap.h"
 
 #define COLUMNS     80 /* for a terminal without a size */
 #define BAR_CELLS   16

@@ -10,7 +10,7 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/file.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 static bool split(const char *text, struct word *ret_word)
 {

@@ -19,7 +19,7 @@
 #include "loader/offline.h"
 #include "util/array.h"
 #include "util/cleanup.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 /* toolboxctl list: list the tools that are offered, or would be. */
 

@@ -17,7 +17,7 @@ static void complain_name(const struct ctl_response *response, const char *name)
 {
 	const struct json_tape *tape = &response->tape;
 	uint32_t tools = ctl_response_find(response, 0, "tools", JSON_ARRAY);
-	struct guess guess = {.wanted = name};
+	struct token_guess guess = {.wanted = name};
 
 	json_each(i, tape, tools) {
 		uint32_t token = ctl_response_find(response, i, "name", JSON_STRING);
@@ -118,7 +118,7 @@ int narrow_to_names(struct ctl_response *response, const char *const *names, siz
 
 int narrow_expect_toolbox(const struct catalogue *catalogue, const char *id)
 {
-	struct guess guess = {.wanted = id};
+	struct token_guess guess = {.wanted = id};
 	bool is_there = catalogue_find_toolbox(catalogue, id, strlen(id)) >= 0;
 
 	for (size_t i = 0; !is_there && i < catalogue_n_failures(catalogue); i++) {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/approval.h"
+#include "core/call/approval.h"
 #include "ctl/command.h"
 #include "ctl/mcp/lines.h"
 #include "ctl/mcp/tools.h"

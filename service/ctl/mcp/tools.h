@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "json/tape.h"
-#include "util/text_view.h"
+#include "util/text/text_view.h"
 
 /*
  * The tools that a client of MCP sees, and the way back from its names, which is a table:

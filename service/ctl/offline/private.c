@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "core/reload/mistakes.h"
+#include "offer/mistakes.h"
 #include "core/service.h"
 #include "ctl/command.h"
 #include "ctl/terminal.h"

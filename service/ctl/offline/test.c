@@ -19,7 +19,7 @@
 #include "json/writer.h"
 #include "schema/schema.h"
 #include "util/clock.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 /*
  * toolboxctl test: call the tools of a manifest, and compare what they give.

@@ -15,7 +15,7 @@
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/file.h"
-#include "util/visible.h"
+#include "util/text/visible.h"
 
 /* A report has at most 256 lines per process, each with three paths. */
 #define REPORT_BYTES_MAX (64u << 20)

@@ -4,7 +4,7 @@
 #include "config/remembered.h"
 #include "ctl/options.h"
 #include "ctl/session.h"
-#include "util/text_list.h"
+#include "util/text/text_list.h"
 
 /*
  * The files in which decisions are remembered (config/remembered.h): those of the service, which

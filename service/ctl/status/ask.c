@@ -22,7 +22,8 @@ int status_ask(
 }
 
 /* Compare the ids of the list @list of @response. Return whether one is the wanted one itself. */
-static bool compare_ids(const struct ctl_response *response, const char *list, struct guess *guess)
+static bool compare_ids(
+	const struct ctl_response *response, const char *list, struct token_guess *guess)
 {
 	const struct json_tape *tape = &response->tape;
 	uint32_t entries = ctl_response_find(response, 0, list, JSON_ARRAY);
@@ -44,7 +45,7 @@ static bool compare_ids(const struct ctl_response *response, const char *list, s
 int status_expect_toolbox(struct ctl_session *session, const char *id)
 {
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
-	struct guess guess = {.wanted = id};
+	struct token_guess guess = {.wanted = id};
 	int r = status_ask(session, NULL, &response);
 	bool is_there;
 

@@ -10,7 +10,7 @@
 #include "ctl/tool/signature.h"
 #include "json/number.h"
 #include "json/writer.h"
-#include "schema/signature.h"
+#include "schema/words/signature.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"

@@ -8,10 +8,10 @@
 #include "ctl/request.h"
 #include "ctl/terminal.h"
 #include "json/writer.h"
-#include "schema/sample.h"
-#include "schema/signature.h"
+#include "schema/words/sample.h"
+#include "schema/words/signature.h"
 #include "util/cleanup.h"
-#include "util/visible.h"
+#include "util/text/visible.h"
 
 /* Characters that a shell takes as they are. */
 #define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./,:+%="

@@ -18,7 +18,7 @@
 struct schema *tool_schema_compile(
 	const struct json_tape *tape, uint32_t definition, const char *key);
 
-/* Append `add(a: integer, b: integer) → result: integer` (schema/signature.h). */
+/* Append `add(a: integer, b: integer) → result: integer` (schema/words/signature.h). */
 void tool_signature_append(const struct json_tape *tape, uint32_t definition, struct buffer *out);
 
 /* Append a command to copy that calls the tool: `toolboxctl invoke math_tools/add a=3 b=4`, with

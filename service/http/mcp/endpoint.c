@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/address.h"
-#include "core/cancel.h"
+#include "core/request/address.h"
+#include "core/call/cancel.h"
 #include "http/mcp/sessions.h"
 #include "http/mcp/streams.h"
 #include "http/mcp/tools.h"

@@ -6,7 +6,7 @@
 #include "http/mcp/sessions.h"
 #include "http/streams.h"
 #include "util/list.h"
-#include "util/text_view.h"
+#include "util/text/text_view.h"
 
 /* Streams by which a client of MCP is notified of changes: GET of the legacy era, and
  * subscriptions/listen of the modern one. */

@@ -8,7 +8,7 @@
 #include "catalogue/model_names.h"
 #include "util/buffer.h"
 #include "util/list.h"
-#include "util/text_view.h"
+#include "util/text/text_view.h"
 
 /*
  * The tools of a view as MCP lists them, each with its name there:

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "mcp/version.h"
-#include "util/text_view.h"
+#include "util/text/text_view.h"
 
 /*
  * One session with one server, without input and output: its caller moves the bytes, and brings the

@@ -6,7 +6,7 @@
 #include "json/member.h"
 #include "mcp/version.h"
 #include "util/cleanup.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 /* The longest part of a text of a server that a reason repeats. */
 #define QUOTED_CHARS 200

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "util/text.h"
+#include "util/text/text.h"
 
 /* The memory that is kept for the next line and the next event. */
 #define KEPT_BYTES ((size_t)64 << 10)

@@ -7,7 +7,7 @@
 #include "mcp/header_value.h"
 #include "json/member.h"
 #include "util/cleanup.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #define ANNOTATION "x-mcp-header"
 

@@ -3,7 +3,7 @@
 
 #include "json/tape.h"
 #include "util/buffer.h"
-#include "util/text_view.h"
+#include "util/text/text_view.h"
 
 /*
  * The headers of a request over HTTP, which repeat parts of its body (2026-07-28, Streamable HTTP),

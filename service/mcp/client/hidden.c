@@ -8,7 +8,7 @@
 #include "mcp/client/keyword.h"
 #include "json/member.h"
 #include "util/cleanup.h"
-#include "util/visible.h"
+#include "util/text/visible.h"
 
 size_t mcp_strip_hidden(struct buffer *out, const char *text, size_t size)
 {

@@ -9,7 +9,7 @@
 #include "util/buffer.h"
 
 /*
- * Characters that a person does not see, but a model reads (util/visible.h): with them a tool may
+ * Characters that a person does not see, but a model reads (util/text/visible.h): with them a tool may
  * hold instructions. They are removed from the texts of a tool, where that changes nothing:
  * descriptions, titles, comments. Tabs and newlines stay there. A tool that has them anywhere else
  * in a schema is refused.

@@ -7,7 +7,7 @@
 
 #include "json/tape.h"
 #include "util/buffer.h"
-#include "util/text_view.h"
+#include "util/text/text_view.h"
 
 /*
  * A list of tools that arrives in pages. A server may page for ever, so the list ends at a bound,

@@ -9,7 +9,7 @@
 #include "mcp/client/risk.h"
 #include "json/member.h"
 #include "util/cleanup.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #define HEX_BYTES ((size_t)2 * MCP_PIN_BYTES)
 

@@ -5,7 +5,7 @@
 
 #include "mcp/version.h"
 #include "util/buffer.h"
-#include "util/text_view.h"
+#include "util/text/text_view.h"
 
 /*
  * The messages to a server. Each is one line of JSON, and those with an id expect a response:

@@ -9,7 +9,7 @@
 #include "json/member.h"
 #include "util/array.h"
 #include "util/cleanup.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 /* Longest part of a text of a server that is repeated in a reason. */
 #define QUOTED_CHARS 200

@@ -9,8 +9,8 @@
 #include "mcp/error.h"
 #include "mcp/response.h"
 #include "util/cleanup.h"
-#include "util/utf8.h"
-#include "util/visible.h"
+#include "util/text/utf8.h"
+#include "util/text/visible.h"
 
 /* The most failed responses in one text. */
 #define SALVAGED_MAX 64

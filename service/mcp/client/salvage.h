@@ -7,7 +7,7 @@
 
 #include "json/tape.h"
 #include "util/buffer.h"
-#include "util/text_view.h"
+#include "util/text/text_view.h"
 
 /*
  * A message of a server that cannot be read:

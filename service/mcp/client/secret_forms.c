@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "json/writer.h"
-#include "util/base64.h"
+#include "util/text/base64.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 /* A shorter part of a text in base64 is too common. */
 #define BASE64_LEAST 8

@@ -11,8 +11,8 @@
 #include "util/array.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
-#include "util/text.h"
-#include "util/utf8.h"
+#include "util/text/text.h"
+#include "util/text/utf8.h"
 
 #define LIST_KEY "mcpServers"
 

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "util/text.h"
-#include "util/utf8.h"
+#include "util/text/text.h"
+#include "util/text/utf8.h"
 
 #define KEPT_BYTES 57
 

@@ -12,8 +12,8 @@
 #include "json/member.h"
 #include "util/array.h"
 #include "util/cleanup.h"
-#include "util/glob.h"
-#include "util/utf8.h"
+#include "util/text/glob.h"
+#include "util/text/utf8.h"
 
 #define TITLE_BYTES 256 /* the longest title of an entry; a longer one is left out */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "util/cleanup.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 /* A run of bytes; @bytes NULL means an absent part, which differs from an empty part. */
 struct part {

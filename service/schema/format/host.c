@@ -3,7 +3,7 @@
 #include <strings.h>
 
 #include "schema/format/check.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 /* RFC 1035 section 2.3.4; the dot at the end of a full name is not written. */
 #define HOSTNAME_BYTES_MAX 253

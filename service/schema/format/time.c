@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "schema/format/check.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 /* Sizes of "2026-11-21" and of "09:30:00". */
 #define DATE_BYTES 10

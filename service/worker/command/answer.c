@@ -11,9 +11,9 @@
 #include "json/surrogates.h"
 #include "json/writer.h"
 #include "util/sequences.h"
-#include "util/text.h"
-#include "util/text_view.h"
-#include "util/utf8.h"
+#include "util/text/text.h"
+#include "util/text/text_view.h"
+#include "util/text/utf8.h"
 
 /* The output of a failed program may take one part in this many of the answer, and its stderr as
  * much: JSON may need six bytes for one, as in \u001b. */

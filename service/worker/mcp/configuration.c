@@ -9,7 +9,7 @@
 
 #include "json/number.h"
 #include "util/array.h"
-#include "util/base64.h"
+#include "util/text/base64.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
 #include "util/file.h"

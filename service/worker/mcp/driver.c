@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "worker/become.h"
+#include "worker/exec_host.h"
 #include "worker/driver.h"
 
 /*
@@ -20,12 +20,12 @@ static int load_mcp(const struct driver_load *load, void **ret_driver, struct di
 	bool is_http = server != JSON_NONE && json_find(load->tape, server, "url") != JSON_NONE;
 	const char *name = is_http ? HTTP_PROGRAM : STDIO_PROGRAM;
 	char program[PATH_MAX];
-	int r = become_find(name, X_OK, program);
+	int r = exec_host_find(name, X_OK, program);
 
 	(void)ret_driver;
-	r = r ? r : become_hide(load);
+	r = r ? r : exec_host_hide(load);
 	if (r == 0) {
-		execle(program, name, load->missing, (char *)NULL, become_environment());
+		execle(program, name, load->missing, (char *)NULL, exec_host_environment());
 		r = -errno;
 	}
 	return driver_refuse(problems, load->tape, server, "the program %s cannot be started: %s",

@@ -6,8 +6,8 @@
 #include "json/member.h"
 #include "util/array.h"
 #include "util/cleanup.h"
-#include "util/utf8.h"
-#include "util/visible.h"
+#include "util/text/utf8.h"
+#include "util/text/visible.h"
 #include "worker/mcp/http.h"
 
 /*

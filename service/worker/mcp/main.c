@@ -8,7 +8,7 @@
 
 #include "wire/wire.h"
 #include "worker/confine.h"
-#include "worker/worker.h"
+#include "worker/serve.h"
 
 #define EXIT_USAGE 2
 
@@ -26,7 +26,7 @@ int mcp_main(int argc, char **argv, const struct driver *kind)
 	/* The end of a server is noticed by the error of a write. */
 	signal(SIGPIPE, SIG_IGN);
 	r = confine_again();
-	r = r ? r : worker_go_on(WIRE_FD, argv[1], kind);
+	r = r ? r : serve_daemon_as(WIRE_FD, argv[1], kind);
 	if (r)
 		fprintf(stderr, "the host stops: %s\n", strerror(-r));
 	return r ? 1 : 0;

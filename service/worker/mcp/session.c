@@ -17,8 +17,8 @@
 #include "json/member.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
-#include "util/text.h"
-#include "util/utf8.h"
+#include "util/text/text.h"
+#include "util/text/utf8.h"
 #include "wire/wire.h"
 #include "worker/progress.h"
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "util/base64.h"
+#include "util/text/base64.h"
 
 /* Memory grown larger for one call is freed after it. */
 #define KEEP_MEMORY_BYTES (256u << 10)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "json/writer.h"
-#include "util/base64.h"
-#include "util/utf8.h"
+#include "util/text/base64.h"
+#include "util/text/utf8.h"
 
 /*
  * Results of C functions are not trusted: a number may be NaN, a text may lack its NUL or not be

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "worker/become.h"
+#include "worker/exec_host.h"
 #include "worker/driver.h"
 
 /*
@@ -75,13 +75,13 @@ static int load_python(
 	int r = read_interpreters(load->tape, interpreters);
 
 	(void)ret_driver;
-	r = r ? r : become_prepare(load);
+	r = r ? r : exec_host_prepare(load);
 	/* The output of a tool is logged when it is printed, not when the process ends. */
 	if (r == 0 && setenv("PYTHONUNBUFFERED", "1", 1) < 0)
 		r = -errno;
 	if (r)
 		return r;
-	r = become_find(PROGRAM, R_OK, program);
+	r = exec_host_find(PROGRAM, R_OK, program);
 	r = r ? r : become(interpreters, program, load->missing);
 	return refuse_interpreters(problems, load->tape, r);
 }

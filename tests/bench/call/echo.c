@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bus/bus.h"
-#include "bus/envelope.h"
+#include "message/envelope.h"
 #include "util/stamp.h"
 #include "websocket.h"
 

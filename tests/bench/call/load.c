@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bus/envelope.h"
+#include "message/envelope.h"
 #include "util/clock.h"
 #include "util/stamp.h"
 #include "websocket.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "bus/bus.h"
-#include "bus/envelope.h"
+#include "message/envelope.h"
 #include "loop/loop.h"
 #include "util/cleanup.h"
 #include "util/log.h"

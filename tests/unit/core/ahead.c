@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/ahead.h"
+#include "core/request/ahead.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

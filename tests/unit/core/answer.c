@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/answer.h"
+#include "core/request/answer.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <string.h>
 
-#include "core/address.h"
+#include "core/request/address.h"
 
 #define REQUEST "{\"type\":\"t\",\"context\":{\"source\":\"me\",\"n\":1.10}}"
 #define HEAD                                                                                       \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/answer.h"
+#include "core/request/answer.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

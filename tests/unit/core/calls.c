@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/calls.h"
+#include "core/call/calls.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/cut_content.h"
+#include "core/request/cut_content.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

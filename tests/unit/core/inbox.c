@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/inbox.h"
+#include "core/request/inbox.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

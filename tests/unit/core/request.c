@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/request.h"
+#include "core/request/request.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

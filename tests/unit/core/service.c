@@ -9,8 +9,8 @@
 
 #include "asking.h"
 #include "config_fixture.h"
-#include "core/reload/reload.h"
-#include "core/topics.h"
+#include "offer/reload.h"
+#include "core/request/topics.h"
 #include "util/clock.h"
 
 /* The behaviour that is hard to see from outside. tests/interop checks the rest over the bus. */
@@ -228,7 +228,7 @@ Test(service, lets_so_many_wait_for_a_reload)
 			"'code':'busy'}");
 	for (int i = 0; i < 2; i++)
 		expect_part(wait_for("ovos.tools.reload.response"), "'loaded':['bad','libm']");
-	cr_expect_eq(service->reload.n_waiting, 0);
+	cr_expect_eq(service->reload_requests.n, 0);
 	expect_part(ask_for("ovos.tools.reload", "{}"), "'total_tools':4");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/topics.h"
+#include "core/request/topics.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "loader/names.h"
+#include "loader/warn/names.h"
 
 #include <criterion/criterion.h>
 
@@ -45,7 +45,7 @@ Test(names, of_no_tool_are_reported_once_for_each_key)
 
 	/* The tools of a toolbox that is left out as a whole are not known. */
 	cr_assert_eq(catalogue_add_skipped(catalogue, "c", NULL, "left out"), 0);
-	names_report_unknown(&config, catalogue, report, NULL);
+	warn_unknown(&config, catalogue, report, NULL);
 	cr_expect_str_eq(buffer_terminate(&reported),
 		"tools_enabled: no tool is called 'sum'\n"
 		"profiles.kids: no tool is called 'b/*', 'z'\n"
@@ -75,7 +75,7 @@ Test(names, of_no_tool_of_a_toolbox_are_reported)
 	cr_assert_eq(catalogue_add_failure(catalogue, &failure, NULL), 0);
 	cr_assert_eq(catalogue_add_skipped(catalogue, "asleep", NULL, "not enabled"), 0);
 	cr_assert_eq(catalogue_add_skipped(catalogue, "a", NULL, "x is replaced by y"), 0);
-	names_report_unknown(&config, catalogue, report, NULL);
+	warn_unknown(&config, catalogue, report, NULL);
 	cr_expect_str_eq(buffer_terminate(&reported),
 		"toolboxes.a.tools: it has no tool called 'three'\n"
 		"toolboxes.gone.tools: it has no tool called 'one'\n");

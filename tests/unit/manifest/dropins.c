@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "manifest/dropins.h"
+#include "manifest/dropin/dropins.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "../scratch.h"
-#include "manifest/dropin_definition.h"
+#include "manifest/dropin/dropin_definition.h"
 #include "util/cleanup.h"
 #include "util/file.h"
 

@@ -6,8 +6,8 @@
 
 #include "json/reader.h"
 #include "util/cleanup.h"
-#include "util/utf8.h"
-#include "util/visible.h"
+#include "util/text/utf8.h"
+#include "util/text/visible.h"
 
 static void expect_stripped(const char *text, size_t size, const char *wanted, size_t count)
 {

@@ -10,7 +10,7 @@
 #include "quotes.h"
 #include "scarce.h"
 #include "util/cleanup.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 /* JSON is written with ' in place of ". */
 struct listed {

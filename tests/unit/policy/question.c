@@ -6,7 +6,7 @@
 
 #include "json/reader.h"
 #include "util/cleanup.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 static const char *schema;
 static bool is_whole;

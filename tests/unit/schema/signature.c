@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schema/signature.h"
+#include "schema/words/signature.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "schema/sample.h"
+#include "schema/words/sample.h"
 #include "util/cleanup.h"
 
 static struct schema *compile(const char *text)

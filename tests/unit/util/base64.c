@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/base64.h"
+#include "util/text/base64.h"
 #include "util/cleanup.h"
 
 /* RFC 4648 §10. */

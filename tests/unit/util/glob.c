@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "util/glob.h"
+#include "util/text/glob.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

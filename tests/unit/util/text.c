@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "util/cleanup.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 static unsigned int distance(const char *a, const char *b, unsigned int most)
 {

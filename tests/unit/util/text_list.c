@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "util/text_list.h"
+#include "util/text/text_list.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "util/cleanup.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 Test(utf8, knows_the_length_of_every_well_formed_sequence)
 {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "util/cleanup.h"
-#include "util/utf8.h"
-#include "util/visible.h"
+#include "util/text/utf8.h"
+#include "util/text/visible.h"
 
 static const char *const cases[][2] = {
 	{"", ""},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "util/wrap.h"
+#include "util/text/wrap.h"
 
 #include <criterion/criterion.h>
 #include <locale.h>

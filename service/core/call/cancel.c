@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/call/cancel.h"
+
+#include "core/call/calls.h"
+#include "core/request/held.h"
+#include "core/history/history.h"
+#include "json/writer.h"
+#include "util/cleanup.h"
+
+static void cancel_call(const struct invoker *invoker, struct call *call)
+{
+	if (call->runner_call.is_taken)
+		runner_cancel(call->runner_call.runner, &call->runner_call);
+	else
+		approval_cancel(invoker->approval, call);
+}
+
+/* Cancel the call with the daemon's id that @scope's request has, if its caller sees it. Return
+ * whether there was one. */
+static bool cancel_id(const struct invoker *invoker, const struct request_scope *scope)
+{
+	const struct text_view *id = &scope->request.id;
+	struct call *call = calls_find_id(invoker->calls, id);
+	struct held *held = call ? NULL : held_find_id(invoker->held, id);
+	struct call_summary summary;
+
+	if (call)
+		call_summary_describe(call, &summary);
+	else if (held)
+		summary = held->summary;
+	else
+		return false;
+	/* Anybody on the bus may know the id of a call that came with a proof of who made it. */
+	if (summary.door != CALL_DOOR_BUS && scope->caller.door == CALL_DOOR_BUS)
+		return false;
+	if (!history_shows(scope, offer_shows_all(invoker->offer, scope->view), &summary))
+		return false;
+	if (call)
+		cancel_call(invoker, call);
+	else
+		held_cancel_one(held);
+	return true;
+}
+
+/* Cancel the calls that @scope's request means by a call_id, and return whether there was one. Each
+ * search begins anew, since the end of one call may end others. */
+static bool cancel_calls(const struct invoker *invoker, const struct request_scope *scope)
+{
+	cleanup(buffer_deinit) struct buffer call_id = {0};
+	cleanup(buffer_deinit) struct buffer source = {0};
+	struct call *call;
+	bool is_any = false;
+
+	request_scope_keep_origin(scope, &call_id, &source);
+	while ((call = calls_find(invoker->calls, CALL_DOOR_BUS, &source, &call_id))) {
+		cancel_call(invoker, call);
+		is_any = true;
+	}
+	if (held_cancel(invoker->held, &source, &call_id))
+		is_any = true;
+	if (held_cancel(&invoker->late->requests, &source, &call_id))
+		is_any = true;
+	if (held_cancel(&invoker->ahead->requests, &source, &call_id))
+		is_any = true;
+	return is_any;
+}
+
+void cancel_address(const struct invoker *invoker, const struct address *address)
+{
+	struct call *call;
+
+	while ((call = calls_find_address(invoker->calls, address)))
+		cancel_call(invoker, call);
+	held_cancel_address(invoker->held, address);
+	held_cancel_address(&invoker->late->requests, address);
+	held_cancel_address(&invoker->ahead->requests, address);
+}
+
+void cancel_serve(
+	const struct invoker *invoker, const struct request_scope *scope, struct answer *answer)
+{
+	const struct request *request = &scope->request;
+	const char *text;
+	size_t size;
+
+	if (request->id.text) {
+		json_write_string(answer_member(answer, "id"), request->id.text, request->id.size);
+		answer_member_boolean(answer, "cancelled", cancel_id(invoker, scope));
+		return;
+	}
+	text = json_value_text(request->data, request->call_id, &size);
+	buffer_append(answer_member(answer, "call_id"), text, size);
+	answer_member_boolean(answer, "cancelled", cancel_calls(invoker, scope));
+}

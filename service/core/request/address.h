@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+
+#include "core/request/answer.h"
+#include "json/tape.h"
+#include "policy/caller.h"
+#include "util/text/text_view.h"
+
+/*
+ * The address of a request that did not come over the bus: where its answer goes.
+ *
+ *   door ──topics_take_request──▶ request ─ call ─ answer_send ──▶ operations.answer
+ *     │                              │       │                           ▲
+ *     │                              │       └─ progress ─▶ operations.progress
+ *     │                              └─ held, deferred: a reference      │
+ *     └── its caller is gone: address_leave ───────────────▶ nothing is passed on any more
+ *
+ * The request is served as one of the bus (core/request/request_text.h). Only its answer has another shape:
+ * the data of the response, alone.
+ */
+struct address;
+
+struct address_operations {
+	/* Take @answer, which is complete: the text of its message (bus_message_text) is one JSON
+	 * object. Its message may be taken over. Called once. */
+	void (*answer)(struct address *address, struct answer *answer);
+
+	/* Take the progress that the tool has reported (worker frames, contract.md). NULL: not
+	 * wanted. */
+	void (*progress)(struct address *address, const struct json_tape *progress);
+
+	/* Return whether the configuration in force still gives the caller the rights that it came
+	 * with. NULL: it does. */
+	bool (*is_granted)(const struct address *address);
+
+	/* Free @address: the last reference was dropped. */
+	void (*free)(struct address *address);
+};
+
+/* A member of what its door keeps of one request. */
+struct address {
+	const struct address_operations *operations;
+	unsigned int references;
+	enum call_door door;
+	/* The caller, as its door knows it (struct policy_caller); they live as long as the
+	 * address. */
+	struct text_view source;
+	struct text_view session_id;
+	const char *granted;
+	uint64_t token;
+	bool has_left; /* the caller is gone */
+};
+
+/* Take a reference. @address may be NULL. */
+static inline struct address *address_ref(struct address *address)
+{
+	if (address)
+		address->references++;
+	return address;
+}
+
+/* Drop a reference; the last one frees @address, which may be NULL. */
+static inline void address_unref(struct address *address)
+{
+	if (address && --address->references == 0)
+		address->operations->free(address);
+}
+
+/* Pass on @progress to @address, which may be NULL, if it wants that. */
+static inline void address_progress(struct address *address, const struct json_tape *progress)
+{
+	if (address && !address->has_left && address->operations->progress)
+		address->operations->progress(address, progress);
+}
+
+/* Return whether the caller at @address, which may be NULL, still has the rights that it came
+ * with. */
+static inline bool address_is_granted(const struct address *address)
+{
+	return !address || !address->operations->is_granted ||
+	       address->operations->is_granted(address);
+}
+
+/* Note that the caller at @address is gone: neither the answer nor progress is passed on any
+ * more. */
+static inline void address_leave(struct address *address)
+{
+	address->has_left = true;
+}

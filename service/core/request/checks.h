@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bus/bus.h"
+#include "core/request/answer.h"
+#include "core/request/request_scope.h"
+
+/*
+ * The time of the loop that peers take with their requests: checks of arguments, and matching.
+ *
+ *   request ─▶ has this kind of check taken long before?
+ *                 │ no                 │ yes
+ *                 │                 does its sender owe? ── yes ─▶ busy, retry_after_s
+ *                 ▼                    ▼ no
+ *               check ─────────▶ more than DEBT_FREE_NS? ─▶ its sender owes (bus/account.h)
+ *
+ * So a peer whose checks are short never waits, whatever others do that share its connection.
+ *
+ * Reading a message of many values takes as long as a check, and is charged like one. Such a
+ * message is skimmed first (core/request/request_text.h): if its sender owes, it is busy, and else the
+ * message is read beside the loop (core/request/ahead.h).
+ */
+
+/* Return what arguments may have. */
+static inline struct arguments_limits checks_limits(const struct config *config)
+{
+	return (struct arguments_limits){
+		.bytes = config->limits.args_bytes,
+		.depth = config->limits.depth,
+	};
+}
+
+/* Return the key of the sender of the message in @scope among the sources of its account
+ * (bus/account.h). */
+uint64_t checks_source_key(const struct request_scope *scope);
+
+/* Return the time until checks that can take long are made for the sender of the message in @scope;
+ * 0: now. */
+uint64_t checks_wait_ns(const struct bus *bus, const struct request_scope *scope);
+
+/* Return whether the sender of the message in @scope may have a check that can take long; else the
+ * error is written. */
+bool checks_admit(const struct bus *bus, const struct request_scope *scope, struct answer *answer);
+
+/* Charge that sender with a check, or reading, that took @spent_ns; its price is higher in the loop
+ * (util/debt.h). Return whether it took long. */
+bool checks_charge(const struct bus *bus, const struct request_scope *scope, uint64_t spent_ns);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "message/envelope.h"
+#include "catalogue/arguments.h"
+#include "config/config.h"
+#include "core/request/held.h"
+#include "core/request/request.h"
+#include "core/request/request_text.h"
+#include "policy/policy.h"
+#include "regex/regex.h"
+#include "schema/schema.h"
+
+/*
+ * The scope of one request: the message that is served now, and the memory for serving it.
+ *
+ *   text ─▶ envelope ─▶ request ─▶ arguments
+ *           all of it   its fields  of a call, checked with context
+ *
+ *   address, else the context of the message ─▶ caller
+ *
+ * Requests are served one at a time, so the service has one scope, and every request uses the
+ * memory of the request before. The requests of all doors fill the scope alike. Its texts point
+ * into the text of the door: a handler that keeps anything beyond its return makes a copy.
+ */
+struct request_scope {
+	struct bus_envelope envelope;
+	struct request_text text; /* borrowed */
+	uint64_t reading_ns; /* the thread's time that reading it took, if it was long; else 0 */
+	struct address *address;     /* borrowed; NULL: its answer goes to the bus */
+	const struct held *held;     /* it was held until its line was written; NULL: it was not */
+	const struct held *late;     /* it has waited for a change (core/request/late.h); or NULL */
+	const struct held *ahead;    /* it has waited for its check (core/request/ahead.h); or NULL */
+	const struct tool *checked;  /* for which @arguments are checked already; or NULL */
+	int checking;                /* the result: see arguments_check() */
+	bool is_beside;              /* it was read, and checked, beside the loop */
+	unsigned int fields;         /* that its topic reads */
+	struct request request;      /* the fields that the topic declares (core/request/topics.c) */
+	struct policy_caller caller; /* the caller of this request */
+	struct buffer caller_texts[REQUEST_CALLER_TEXTS]; /* its decoded texts that had escapes */
+	const struct catalogue *view;                     /* the tools that the caller may use */
+	struct arguments arguments;                       /* after arguments_check() */
+	struct schema_context *context;                   /* memory for validating */
+	struct regex_scratch *scratch;                    /* memory for matching triggers */
+};
+
+/* Make @scope (zeroed) ready; patterns and checks take at most what @limits allow. Returns 0 or
+ * -ENOMEM; request_scope_deinit() frees what was made in either case. */
+int request_scope_init(struct request_scope *scope, const struct config_limits *limits);
+
+/* Write the values by which the request is cancelled to @call_id and @source, as JSON; nothing for
+ * an absent value. */
+void request_scope_keep_origin(
+	const struct request_scope *scope, struct buffer *call_id, struct buffer *source);
+
+/* Free the memory of @scope. */
+void request_scope_deinit(struct request_scope *scope);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "message/envelope.h"
+#include "util/text/text_view.h"
+
+/*
+ * The text of a request, as its door has it. Nothing of it is checked.
+ *
+ *   bus    message   {"type": …, "data": {"name": …, "args": {…}}, "context": …}, as it came
+ *
+ *   HTTP   topic     of the route
+ *          message   {"name": …}: the data, which the door writes from the path and the query
+ *          args      the body, as it came: the value of `args` in the data
+ *
+ * The body is read by itself, and never joined with the data: it cannot add a member to the
+ * request, or end it. The caller is not a part of the text: its door names it (core/request/address.h).
+ */
+
+/* A text of so many bytes is measured; a shorter one has too few values to take long. */
+#define REQUEST_TEXT_LONG_BYTES (128u << 10)
+
+struct request_text {
+	const char *topic; /* constant text; NULL: the message has it */
+	struct text_view message;
+	struct text_view args; /* absent: none */
+};
+
+/* Return the size of @text in bytes. */
+static inline size_t request_text_size(const struct request_text *text)
+{
+	return text->message.size + text->args.size;
+}
+
+/* Copy @text to @bytes, which has room for its size. Return the copy, which points there. */
+struct request_text request_text_copy(const struct request_text *text, char *bytes);
+
+/* Return whether @text has so many values that reading it can take long. */
+bool request_text_is_long(const struct request_text *text);
+
+/* Read @text into @envelope, or skim it: bus_envelope_read(), bus_envelope_skim(),
+ * bus_envelope_fill(). */
+int request_text_read(const struct request_text *text, struct bus_envelope *envelope, bool is_skim,
+	uint32_t depth_max);

@@ -1,0 +1,757 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/request/topics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/call/cancel.h"
+#include "core/request/checks.h"
+#include "core/request/errors.h"
+#include "core/call/events.h"
+#include "core/request/inbox.h"
+#include "core/call/invocation.h"
+#include "core/listing/listing.h"
+#include "core/listing/match.h"
+#include "core/proxy.h"
+#include "offer/reload.h"
+#include "core/status/status.h"
+#include "json/writer.h"
+#include "util/array.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+#define PERSONA_PREFIX "ovos.persona.tools."
+#define PERSONA_SUFFIX ".call"
+#define LIFE_PREFIX    "mycroft.toolboxd."
+
+/* Short enough to be refused before any longer comparison. */
+#define COMMON_PREFIX_BYTES 5
+
+/* ── handlers: the parts of the service that each topic needs ────────────────────────────────── */
+
+static void serve_is_alive(struct service *service, struct answer *answer)
+{
+	answer_member_boolean(answer, "status", !service->calls.is_stopping);
+}
+
+static void serve_is_ready(struct service *service, struct answer *answer)
+{
+	answer_member_boolean(
+		answer, "status", service->reload.is_ready && !service->calls.is_stopping);
+}
+
+static void serve_invoke(struct service *service, struct answer *answer)
+{
+	invocation_begin(&service->invoker, &service->scope, answer);
+}
+
+static void serve_validate(struct service *service, struct answer *answer)
+{
+	invocation_validate(&service->invoker, &service->scope, answer);
+}
+
+static void serve_cancel(struct service *service, struct answer *answer)
+{
+	cancel_serve(&service->invoker, &service->scope, answer);
+}
+
+static void serve_calls(struct service *service, struct answer *answer)
+{
+	history_query(&service->history, &service->calls, &service->held, &service->scope,
+		offer_shows_all(&service->offer, service->scope.view), answer);
+}
+
+static void serve_approval_list(struct service *service, struct answer *answer)
+{
+	approval_list(&service->approval, &service->scope, answer);
+}
+
+static void serve_approval_respond(struct service *service, struct answer *answer)
+{
+	approval_respond(&service->approval, &service->scope, answer);
+}
+
+static void serve_approval_attach(struct service *service, struct answer *answer)
+{
+	approval_attach(&service->approval, &service->scope, answer);
+}
+
+static void serve_list(struct service *service, struct answer *answer)
+{
+	listing_list(&service->offer, &service->scope, answer);
+}
+
+static void serve_get(struct service *service, struct answer *answer)
+{
+	listing_get(&service->offer, &service->config, &service->scope, answer);
+	late_hold(&service->late, &service->scope, answer);
+}
+
+static void serve_match(struct service *service, struct answer *answer)
+{
+	const struct request_scope *scope = &service->scope;
+	uint64_t spent_ns;
+
+	if (service->matching_was_costly && !checks_admit(service->bus, scope, answer))
+		return;
+	spent_ns = match_answer(scope, &service->config.limits, &service->costly, answer);
+	if (checks_charge(service->bus, scope, spent_ns))
+		service->matching_was_costly = true;
+}
+
+static void serve_watch(struct service *service, struct answer *answer)
+{
+	events_watch(&service->events, &service->scope.request, answer);
+}
+
+static void serve_reload(struct service *service, struct answer *answer)
+{
+	reload_requests_take(&service->reload_requests, &service->scope.caller, answer);
+}
+
+static void serve_status(struct service *service, struct answer *answer)
+{
+	status_write(service, answer);
+}
+
+/* OVOS ToolBoxes look for their tools when they are asked for them. Ours are known: they are listed
+ * first, and looked for afterwards. */
+static void serve_discover(struct service *service, struct answer *answer)
+{
+	(void)answer;
+	listing_discover(service->scope.view, &service->scope.envelope,
+		service->config.limits.frame_bytes, service->bus);
+	reload_refresh(&service->reload);
+}
+
+static void serve_installed(struct service *service, struct answer *answer)
+{
+	(void)answer;
+	reload_soon(&service->reload);
+}
+
+/* ── the table ───────────────────────────────────────────────────────────────────────────────── */
+
+/* The answer that every request of a topic gets. */
+enum reply {
+	REPLY_PLAIN, /* without members of its own */
+	REPLY_ECHO,  /* begins with `name` and `call_id` as they came */
+	REPLY_OWNER, /* begins with `toolbox_id`; none, if the toolbox is not ours */
+	REPLY_OTHER, /* none, or as many as the handler sends: its @answer is not open */
+};
+
+struct topic {
+	const char *name;
+	unsigned int fields; /* that it reads; 0: its data does not matter */
+	enum reply reply;
+	const char *hint; /* for an answer that does not fit in a frame: how to make it smaller */
+	void (*serve)(struct service *service, struct answer *answer);
+};
+
+#define FIELDS_OF_CALL (REQUEST_CALL | REQUEST_OWNER)
+
+static const char hint_arguments[] = "send shorter arguments";
+static const char hint_context[] = "send a smaller context";
+static const char hint_approvals[] = "answer some of them";
+static const char hint_calls[] = "ask for fewer of them by 'limit'";
+static const char hint_list[] = "name a 'toolbox_id' to list less";
+static const char hint_get[] = "its schemas are too large";
+static const char hint_status[] = "name a 'toolbox_id' to see less";
+
+/* The topic of most requests: it is looked at before the others. */
+static const struct topic topic_of_call = {
+	"ovos.tools.invoke", FIELDS_OF_CALL, REPLY_ECHO, hint_arguments, serve_invoke};
+
+/* The others, sorted by name (bytes). */
+static const struct topic topics[] = {
+	{"mycroft.toolboxd.all_loaded", 0, REPLY_PLAIN, hint_context, serve_is_ready},
+	{"mycroft.toolboxd.is_alive", 0, REPLY_PLAIN, hint_context, serve_is_alive},
+	{"mycroft.toolboxd.is_ready", 0, REPLY_PLAIN, hint_context, serve_is_ready},
+	{"ovos.persona.tools.call", REQUEST_PERSONA | REQUEST_OWNER, REPLY_OWNER, hint_arguments,
+		serve_invoke},
+	{"ovos.persona.tools.discover", REQUEST_PROFILE, REPLY_OTHER, NULL, serve_discover},
+	{"ovos.pip.install.complete", 0, REPLY_OTHER, NULL, serve_installed},
+	{"ovos.pip.uninstall.complete", 0, REPLY_OTHER, NULL, serve_installed},
+	{"ovos.tools.approval.attach", REQUEST_ATTACH, REPLY_PLAIN, hint_context,
+		serve_approval_attach},
+	{"ovos.tools.approval.list", REQUEST_AFTER, REPLY_PLAIN, hint_approvals,
+		serve_approval_list},
+	{"ovos.tools.approval.respond", REQUEST_ANSWER, REPLY_PLAIN, hint_context,
+		serve_approval_respond},
+	{"ovos.tools.calls", REQUEST_HISTORY | REQUEST_OWNER, REPLY_PLAIN, hint_calls, serve_calls},
+	{"ovos.tools.cancel", REQUEST_CALL_ID | REQUEST_PROFILE, REPLY_PLAIN, hint_context,
+		serve_cancel},
+	{"ovos.tools.get", REQUEST_OWNER | REQUEST_DEADLINE, REPLY_PLAIN, hint_get, serve_get},
+	{"ovos.tools.list", REQUEST_OWNER | REQUEST_FORMAT, REPLY_PLAIN, hint_list, serve_list},
+	{"ovos.tools.match", REQUEST_UTTERANCE | REQUEST_PROFILE, REPLY_PLAIN, hint_context,
+		serve_match},
+	{"ovos.tools.reload", 0, REPLY_PLAIN, hint_context, serve_reload},
+	{"ovos.tools.status", REQUEST_TOOLBOX, REPLY_PLAIN, hint_status, serve_status},
+	{"ovos.tools.validate", FIELDS_OF_CALL, REPLY_ECHO, hint_arguments, serve_validate},
+	{"ovos.tools.watch", REQUEST_SECONDS, REPLY_PLAIN, hint_context, serve_watch},
+};
+
+/* ovos.persona.tools.<toolbox_id>.call: its toolbox_id is that of the topic. */
+static const struct topic topic_of_owner = {PERSONA_PREFIX "*" PERSONA_SUFFIX,
+	REQUEST_PERSONA | REQUEST_PROFILE, REPLY_OWNER, hint_arguments, serve_invoke};
+
+struct topic_key {
+	const char *text;
+	size_t size;
+};
+
+static int compare_topic(const void *key, const void *entry)
+{
+	const struct topic_key *wanted = key;
+	const char *name = ((const struct topic *)entry)->name;
+	int order = strncmp(wanted->text, name, wanted->size);
+
+	return order != 0 ? order : -(name[wanted->size] != '\0');
+}
+
+/* Return the toolbox id of ovos.persona.tools.<toolbox_id>.call; size 0: it is another topic. */
+static struct text_view owner_of(const char *topic, size_t size)
+{
+	size_t prefix = strlen(PERSONA_PREFIX);
+	size_t suffix = strlen(PERSONA_SUFFIX);
+
+	if (size <= prefix + suffix || memcmp(topic, PERSONA_PREFIX, prefix) != 0 ||
+		memcmp(topic + size - suffix, PERSONA_SUFFIX, suffix) != 0)
+		return (struct text_view){0};
+	return (struct text_view){topic + prefix, size - prefix - suffix};
+}
+
+/* Return the entry of the topic @text, or NULL. *ret_owner is the toolbox id that is a part of it,
+ * else size 0. */
+static const struct topic *find_topic(const char *text, size_t size, struct text_view *ret_owner)
+{
+	struct topic_key key = {text, size};
+	const struct topic *topic;
+
+	*ret_owner = (struct text_view){0};
+	if (compare_topic(&key, &topic_of_call) == 0)
+		return &topic_of_call;
+	topic = bsearch(&key, topics, ARRAY_SIZE(topics), sizeof(*topics), compare_topic);
+	if (topic)
+		return topic;
+	*ret_owner = owner_of(text, size);
+	return ret_owner->size > 0 ? &topic_of_owner : NULL;
+}
+
+bool topics_wants(const char *topic, size_t size)
+{
+	struct text_view owner;
+
+	if (size < COMMON_PREFIX_BYTES || memchr(topic, '\0', size))
+		return false;
+	if (memcmp(topic, PERSONA_PREFIX, COMMON_PREFIX_BYTES) != 0 &&
+		memcmp(topic, LIFE_PREFIX, COMMON_PREFIX_BYTES) != 0)
+		return false;
+	return find_topic(topic, size, &owner) != NULL;
+}
+
+/* Return whether the topic only asks for the state of the service, which is answered before
+ * anything is loaded. */
+static bool is_about_life(const char *topic)
+{
+	return strncmp(topic, LIFE_PREFIX, strlen(LIFE_PREFIX)) == 0;
+}
+
+/* ── reading ─────────────────────────────────────────────────────────────────────────────────── */
+
+/* Read @text into the scope, or skim it. Returns the result of request_text_read(). */
+static int read_into_scope(struct service *service, const struct request_text *text, bool is_skim)
+{
+	struct request_scope *scope = &service->scope;
+	bool is_long = request_text_size(text) >= REQUEST_TEXT_LONG_BYTES;
+	uint64_t start_ns = is_long ? clock_thread_ns() : 0;
+	int r;
+
+	scope->text = *text;
+	r = request_text_read(text, &scope->envelope, is_skim, service->config.limits.depth);
+	scope->reading_ns = is_long ? clock_thread_ns() - start_ns : 0;
+	return r;
+}
+
+/* The most code points of a source in the log. */
+#define LOGGED_SOURCE_POINTS 128
+
+static void log_malformed(struct service *service)
+{
+	const struct bus_envelope *envelope = &service->scope.envelope;
+	struct text_view source = {"null", 4};
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (envelope->source != JSON_NONE)
+		source.text = json_value_text(&envelope->context, envelope->source, &source.size);
+	bus_fault_write(&envelope->fault, &text);
+	log_limited(&service->malformed, LOG_LEVEL_WARNING,
+		"A message is malformed, with the type '%s' and the source %.*s: %s",
+		envelope->topic,
+		(int)answer_cut_text(source.text, source.size, LOGGED_SOURCE_POINTS), source.text,
+		buffer_terminate(&text) ? text.data : envelope->fault.part);
+}
+
+static void serve_request(struct service *service);
+
+/* Return whether @r, the result of reading a text into the scope, means that the text is good. Else
+ * @r is logged, and a malformed text with a topic of ours is answered. */
+static bool note_reading(struct service *service, int r)
+{
+	if (r == BUS_E_MALFORMED) {
+		log_malformed(service);
+		serve_request(service);
+	} else if (r < 0) {
+		log_error("Dropped a message: %s", strerror(-r));
+	}
+	return r == 0;
+}
+
+/* Read @text into the scope, or skim it. Returns whether it is a message; else it is logged. */
+static bool read_message(struct service *service, const struct request_text *text, bool is_skim)
+{
+	return note_reading(service, read_into_scope(service, text, is_skim));
+}
+
+/* ── one request, one answer ─────────────────────────────────────────────────────────────────── */
+
+/* Return whether the service offers tools of the toolbox @id. */
+static bool is_our_topic(const struct catalogue *catalogue, const struct text_view *id)
+{
+	long index = id->text ? catalogue_find_toolbox(catalogue, id->text, id->size) : -1;
+	size_t n_tools;
+
+	if (index < 0)
+		return false;
+	catalogue_toolbox(catalogue, (size_t)index, NULL, &n_tools);
+	return n_tools > 0;
+}
+
+/* Begin the answer that every request of @topic gets. It stays closed if there is none. */
+static void begin_answer(
+	const struct service *service, const struct topic *topic, struct answer *answer)
+{
+	const struct request *request = &service->scope.request;
+
+	*answer = (struct answer){0};
+	if (topic->reply == REPLY_OTHER ||
+		(topic->reply == REPLY_OWNER &&
+			!is_our_topic(service->scope.view, &request->toolbox_id)))
+		return;
+	if (service->scope.address)
+		answer_begin_at(answer, service->scope.address);
+	else
+		answer_begin(answer, &service->scope.envelope);
+	if (topic->reply == REPLY_ECHO)
+		request_write_echo(request, answer);
+	if (topic->reply == REPLY_OWNER) {
+		json_write_string(answer_member(answer, "toolbox_id"), request->toolbox_id.text,
+			request->toolbox_id.size);
+		answer_keep(answer);
+	}
+}
+
+/* Note a request for a call that is refused with the error in @answer before its handler sees
+ * it. */
+static void note_refused(
+	struct service *service, const struct topic *topic, const struct answer *answer)
+{
+	if (topic->serve == serve_invoke)
+		invocation_note_refused(&service->invoker, &service->scope, answer);
+}
+
+static void finish_answer(
+	const struct service *service, const struct topic *topic, struct answer *answer)
+{
+	answer_make_fit(answer, service->config.limits.frame_bytes, topic->hint);
+	answer_send(answer, service->bus);
+}
+
+/* Return whether requests of @topic count for the limits of their caller. */
+static bool is_counted(const struct topic *topic)
+{
+	return (topic->fields & (REQUEST_CALL | REQUEST_PERSONA)) != 0;
+}
+
+/* Return whether the request in @scope has passed the limits of its caller before. */
+static bool was_counted(const struct request_scope *scope)
+{
+	return scope->held || scope->late || (scope->ahead && scope->ahead->check.is_counted);
+}
+
+static void write_too_many(
+	struct answer *answer, const struct text_view *source, const struct limit_refusal *refusal)
+{
+	char reason[64] = "memory is short";
+
+	if (refusal->in_flight)
+		snprintf(reason, sizeof(reason), "%u %s in flight", refusal->in_flight,
+			refusal->in_flight == 1 ? "is" : "are");
+	else if (refusal->per_minute)
+		snprintf(reason, sizeof(reason), "%u a minute %s allowed", refusal->per_minute,
+			refusal->per_minute == 1 ? "is" : "are");
+	errors_write_too_many(answer, source, refusal->retry_after_s, reason);
+}
+
+/* Serve the good request of @topic, unless its caller makes too many. */
+static void serve_topic(struct service *service, const struct topic *topic, struct answer *answer)
+{
+	struct limit_hold *hold = &service->calls.hold;
+	struct limit_refusal refusal;
+
+	if (service->config.n_callers == 0 || was_counted(&service->scope) || !is_counted(topic)) {
+		topic->serve(service, answer);
+	} else if (limits_take(&service->limits, &service->scope.caller, clock_now_ns(), hold,
+			   &refusal)) {
+		topic->serve(service, answer);
+		/* A call that was opened has taken it. */
+		limits_release(hold);
+	} else {
+		account_note_refused(service->scope.caller.account);
+		write_too_many(answer, &service->scope.caller.source, &refusal);
+		note_refused(service, topic, answer);
+	}
+}
+
+/* Find out who sent the request in the scope, and which tools that caller may use. */
+static void take_caller(struct service *service, const struct topic *topic)
+{
+	struct request_scope *scope = &service->scope;
+	struct policy_caller *caller = &scope->caller;
+
+	*caller = (struct policy_caller){.account = bus_sender(service->bus)};
+	if (scope->address) {
+		caller->door = scope->address->door;
+		caller->source = scope->address->source;
+		caller->session_id = scope->address->session_id;
+		caller->granted = scope->address->granted;
+		caller->token = scope->address->token;
+	} else {
+		request_read_caller(&scope->request, &scope->envelope, scope->caller_texts, caller);
+	}
+	if (topic->fields & REQUEST_PROFILE)
+		caller->profile = scope->request.profile;
+	scope->view = caller->view = policy_view(service->offer.policy, caller);
+}
+
+/* Read the whole request that was skimmed, and serve it. */
+static void serve_whole(struct service *service)
+{
+	const struct request_text text = service->scope.text;
+
+	if (read_message(service, &text, false))
+		serve_request(service);
+}
+
+/* Return whether the request in @scope was cancelled while it waited for its check. */
+static bool is_cancelled(const struct request_scope *scope)
+{
+	return scope->ahead && scope->ahead->is_cancelled;
+}
+
+/* Return the tool whose arguments the request of @topic has, as far as it was skimmed, or NULL. */
+static const struct tool *find_topic_tool(const struct service *service, const struct topic *topic)
+{
+	bool last_wins = service->config.duplicate_names == CONFIG_DUPLICATES_LAST;
+	const struct request_scope *scope = &service->scope;
+	const struct request *request = &scope->request;
+	const struct tool *tool = NULL;
+
+	if (is_counted(topic) && request->name_is_string)
+		catalogue_find(scope->view, request->name_text.text, request->name_text.size,
+			request->toolbox_id.text, request->toolbox_id.size, last_wins, &tool);
+	return tool;
+}
+
+/* Have the whole request of @topic read, which was skimmed, and its arguments checked if the
+ * skimmed part @is_good, before it is served. Return 0, or the time until there may be room for
+ * it. */
+static uint64_t read_ahead(struct service *service, const struct topic *topic, bool is_good)
+{
+	const struct request_scope *scope = &service->scope;
+
+	if (scope->held || scope->late || scope->ahead) {
+		serve_whole(service);
+		return 0;
+	}
+	return ahead_hold(&service->ahead, scope, topic->fields,
+		       is_good ? find_topic_tool(service, topic) : NULL, false)
+		       ? 0
+		       : AHEAD_FULL_NS;
+}
+
+/* Return whether the answer to requests of @topic depends on their data. */
+static bool needs_data(const struct topic *topic)
+{
+	return topic->fields != 0 && topic->reply != REPLY_OTHER;
+}
+
+/* Return whether the request of @topic has what its topic reads. A malformed one has what answers
+ * it. */
+static bool read_request(struct service *service, const struct topic *topic)
+{
+	const struct bus_envelope *envelope = &service->scope.envelope;
+	bool is_good = topic->fields == 0 ||
+		       request_read(&service->scope.request, envelope, topic->fields);
+
+	return is_good && !envelope->fault.part;
+}
+
+/* Serve the request that was read into service->scope.envelope. Every request gets exactly one
+ * answer, now or from the handler that takes it over. The table marks the topics that answer
+ * otherwise. */
+static void serve_request(struct service *service)
+{
+	const struct bus_envelope *envelope = &service->scope.envelope;
+	struct request *request = &service->scope.request;
+	struct text_view owner;
+	const struct topic *topic = find_topic(envelope->topic, envelope->topic_size, &owner);
+	struct answer answer;
+	uint64_t wait_ns = 0;
+	bool is_good;
+
+	if (!topic)
+		return;
+	is_good = read_request(service, topic);
+	if (owner.size > 0)
+		request->toolbox_id = owner;
+	service->scope.fields = topic->fields;
+	take_caller(service, topic);
+	if (service->scope.reading_ns > 0)
+		checks_charge(service->bus, &service->scope, service->scope.reading_ns);
+	if (envelope->is_skimmed && !envelope->fault.part && !is_cancelled(&service->scope)) {
+		wait_ns = checks_wait_ns(service->bus, &service->scope);
+		if (wait_ns == 0)
+			wait_ns = read_ahead(service, topic, is_good);
+		if (wait_ns == 0)
+			return;
+		if (!needs_data(topic))
+			wait_ns = 0;
+	}
+	begin_answer(service, topic, &answer);
+	if (!answer_is_open(&answer) && (topic->reply != REPLY_OTHER || !is_good))
+		return;
+	if (is_good && wait_ns > 0) {
+		errors_write_checking(&answer, &service->scope.caller.source, wait_ns);
+		note_refused(service, topic, &answer);
+	} else if (is_good) {
+		serve_topic(service, topic, &answer);
+	} else {
+		request_write_refusal(request, envelope, &service->config.limits, &answer);
+		note_refused(service, topic, &answer);
+	}
+	if (answer_is_open(&answer))
+		finish_answer(service, topic, &answer);
+}
+
+/* Answer it with @code and the text @error instead. A topic that only the owner of a toolbox
+ * answers stays silent, since the owner is not known yet. */
+static void refuse_request(struct service *service, enum answer_code code, const char *error)
+{
+	const struct bus_envelope *envelope = &service->scope.envelope;
+	struct text_view owner;
+	const struct topic *topic = find_topic(envelope->topic, envelope->topic_size, &owner);
+	struct answer answer;
+
+	if (!topic || topic->reply == REPLY_OTHER || topic->reply == REPLY_OWNER)
+		return;
+	/* For the echo only: the request may be a bad one. */
+	if (topic->fields != 0)
+		request_read(&service->scope.request, envelope, topic->fields);
+	take_caller(service, topic);
+	begin_answer(service, topic, &answer);
+	answer_error(&answer, code, error, strlen(error), UINT32_MAX);
+	note_refused(service, topic, &answer);
+	finish_answer(service, topic, &answer);
+}
+
+/* ── frames ──────────────────────────────────────────────────────────────────────────────────── */
+
+bool topics_wants_frame(void *data, const char *topic, size_t size)
+{
+	struct service *service = data;
+
+	if (topics_wants(topic, size))
+		return true;
+	return other_services_hear(&service->rivals, topic, size) ||
+	       proxy_wants(&service->proxy, topic, size);
+}
+
+/* Keep the request that was read into the scope until it can be served. */
+static void defer_request(struct service *service)
+{
+	const struct request_scope *scope = &service->scope;
+	int r = inbox_defer(&service->inbox, service->config.limits.in_flight,
+		bus_sender(service->bus), scope->address, &scope->text);
+
+	if (r == INBOX_E_FULL)
+		refuse_request(service, ANSWER_BUSY,
+			"RuntimeError: The service is busy: too many requests wait until its "
+			"toolboxes are loaded");
+	else if (r < 0)
+		refuse_request(service, ANSWER_UNAVAILABLE,
+			"RuntimeError: The service is unavailable: out of memory");
+}
+
+/* Return whether the message in the scope is a request that no host has asked for. */
+static bool is_ours_alone(const struct service *service)
+{
+	const struct bus_envelope *envelope = &service->scope.envelope;
+
+	return topics_wants(envelope->topic, envelope->topic_size) &&
+	       !proxy_wants(&service->proxy, envelope->topic, envelope->topic_size);
+}
+
+/* Hand the frame that was read to the hosts that want it, and return whether it is a request, too.
+ */
+static bool is_request(struct service *service, const char *text, size_t size)
+{
+	const struct bus_envelope *envelope = &service->scope.envelope;
+
+	if (service->proxy.n_subscriptions == 0 && !other_services_is_open(&service->rivals))
+		return true;
+	proxy_deliver(&service->proxy, envelope->topic, envelope->topic_size, text, size);
+	return topics_wants(envelope->topic, envelope->topic_size);
+}
+
+/* Free memory that a large request took, before the next one. */
+static void recycle(struct request_scope *scope)
+{
+	bus_envelope_recycle(&scope->envelope);
+	arguments_recycle(&scope->arguments);
+}
+
+/* Serve the request that was read into the scope, once there is a catalogue. */
+static void serve_or_defer(struct service *service)
+{
+	/* While the configuration is closed there is nothing to wait for. */
+	if (service->reload.is_ready || service->config.closed ||
+		is_about_life(service->scope.envelope.topic))
+		serve_request(service);
+	else
+		defer_request(service);
+	recycle(&service->scope);
+}
+
+void topics_take_frame(void *data, const char *text, size_t size)
+{
+	const struct request_text frame = {.message = {text, size}};
+	bool must_skim = request_text_is_long(&frame);
+	struct service *service = data;
+
+	if (!read_message(service, &frame, must_skim))
+		return;
+	if (must_skim && !is_ours_alone(service) && !read_message(service, &frame, false))
+		return;
+	if (other_services_take(&service->rivals, &service->scope.envelope) ||
+		!is_request(service, text, size))
+		return;
+	serve_or_defer(service);
+}
+
+int topics_take_request(
+	struct service *service, struct address *address, const struct request_text *text)
+{
+	int r = read_into_scope(service, text, request_text_is_long(text));
+
+	if (r != 0)
+		return r;
+	service->scope.address = address;
+	serve_or_defer(service);
+	service->scope.address = NULL;
+	return 0;
+}
+
+/* Read the text in @frame, or skim it, unless it was read beside the loop for the request in the
+ * scope. Returns whether it is a message; else it is logged. */
+static bool read_waited(struct service *service, const struct inbox_frame *frame)
+{
+	struct request_scope *scope = &service->scope;
+	int r;
+
+	if (scope->ahead && ahead_take(&service->ahead, scope->ahead, scope, &r))
+		return note_reading(service, r);
+	return read_message(service, &frame->text, request_text_is_long(&frame->text));
+}
+
+/* Answer the request in the scope, which has waited. Without a catalogue by now there will be none
+ * for it. */
+static void answer_waited(struct service *service)
+{
+	if (!address_is_granted(service->scope.address))
+		refuse_request(service, ANSWER_DENIED,
+			"PermissionError: The rights of the caller have changed since the request");
+	else if (service->reload.is_ready)
+		serve_request(service);
+	else
+		refuse_request(service, ANSWER_UNAVAILABLE,
+			"RuntimeError: The service is unavailable: it is stopping");
+}
+
+static void answer_deferred(struct service *service, const struct inbox_frame *frame)
+{
+	service->scope.address = frame->address;
+	if (read_waited(service, frame))
+		answer_waited(service);
+	service->scope.address = NULL;
+}
+
+void topics_serve_deferred(void *data)
+{
+	struct service *service = data;
+	struct inbox_frame *frame;
+
+	while ((frame = inbox_take_first(&service->inbox))) {
+		struct account *before = bus_act_for(service->bus, frame->account);
+
+		answer_deferred(service, frame);
+		recycle(&service->scope);
+		bus_act_for(service->bus, before);
+		inbox_frame_unref(frame);
+	}
+}
+
+/* Serve the request that was held again, as one that was counted already. */
+static void serve_again(struct service *service, struct held *held)
+{
+	struct inbox_frame *frame = held->frame;
+	struct account *before = bus_act_for(service->bus, frame->account);
+
+	service->calls.hold = limits_move(&held->hold);
+	answer_deferred(service, frame);
+	recycle(&service->scope);
+	limits_release(&service->calls.hold);
+	bus_act_for(service->bus, before);
+}
+
+void topics_serve_held(void *data, struct held *held)
+{
+	struct service *service = data;
+
+	service->scope.held = held;
+	service->calls.next_id = held->call_number;
+	serve_again(service, held);
+	service->calls.next_id = 0;
+	service->scope.held = NULL;
+}
+
+void topics_serve_late(void *data, struct held *held)
+{
+	struct service *service = data;
+
+	service->scope.late = held;
+	serve_again(service, held);
+	service->scope.late = NULL;
+}
+
+void topics_serve_ahead(void *data, struct held *held)
+{
+	struct service *service = data;
+
+	service->scope.ahead = held;
+	serve_again(service, held);
+	service->scope.ahead = NULL;
+	service->scope.checked = NULL;
+	service->scope.is_beside = false;
+}

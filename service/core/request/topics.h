@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/request/held.h"
+#include "core/state.h"
+
+/*
+ * The way of a frame to the handler of its topic. All topics that the service answers are one table
+ * (contract.md, Requests), and a request gets its answer in one place.
+ *
+ *   frame of the bus ─▶ envelope ─▶ hosts that have subscribed to the topic
+ *                                     │
+ *   text of another door ─▶ envelope ─┴─▶ nothing is loaded yet? ─▶ inbox ─▶ later
+ *                                           │
+ *   ┌───────────────────────────────────────┘
+ *   ▼
+ *   topic ─▶ table of exact topics ─┐
+ *     │                             ├─▶ read fields ─ begin answer ─ handler ─ fit ─ send
+ *     └────▶ ovos.persona.tools.<toolbox_id>.call              │
+ *                                                              └─▶ takes the answer over: it is
+ *                                                                  sent later
+ */
+
+/* Return whether a message with this topic is a request to the service. */
+bool topics_wants(const char *topic, size_t size);
+
+/* For the handler of the bus (bus/bus.h), with the service as @data: return whether it wants frames
+ * with @topic; take such a frame. */
+bool topics_wants_frame(void *data, const char *topic, size_t size);
+void topics_take_frame(void *data, const char *text, size_t size);
+
+/* Take the request @text, which has a topic, of the caller at @address, where its answer goes.
+ * Return 0; BUS_E_MALFORMED when its arguments are not JSON (service->scope.envelope has the
+ * fault); or -ENOMEM. Unless it returns 0, there is no answer. */
+int topics_take_request(
+	struct service *service, struct address *address, const struct request_text *text);
+
+/* Answer the requests in the inbox of @data, the service: the first load is done, or the service
+ * stops before that. */
+void topics_serve_deferred(void *data);
+
+/* Answer the request that was held (struct held_requests; @data is the service). */
+void topics_serve_held(void *data, struct held *held);
+
+/* Serve the request that has waited for a change (core/request/late.h; @data is the service). */
+void topics_serve_late(void *data, struct held *held);
+
+/* Serve the request that has waited for its check (core/request/ahead.h; @data is the service). */
+void topics_serve_ahead(void *data, struct held *held);

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/warn/writable.h"
+
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "json/reader.h"
+#include "util/cleanup.h"
+#include "util/digest.h"
+
+/* Append a line to @lines, ended by a NUL, if others may write @path. */
+static void look_at_file(struct buffer *lines, const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) < 0)
+		return;
+	if (status.st_uid != 0 && status.st_uid != geteuid())
+		buffer_printf(lines, "%s belongs to another user (uid %u)", path,
+			(unsigned int)status.st_uid);
+	else if (status.st_mode & (S_IWGRP | S_IWOTH))
+		buffer_printf(lines, "%s may be written by other users (mode %04o)", path,
+			(unsigned int)status.st_mode & 07777);
+	else
+		return;
+	buffer_append_char(lines, '\0');
+}
+
+/* Look at the file @path, and at its folder. */
+static void look_with_folder(struct buffer *lines, const char *path)
+{
+	cleanup_free char *copy = strdup(path);
+
+	look_at_file(lines, path);
+	if (copy)
+		look_at_file(lines, dirname(copy));
+}
+
+/* Look at the manifest or folder, and at what it is a link to. */
+static void look_at_manifest(struct buffer *lines, const char *path)
+{
+	cleanup_free char *real = realpath(path, NULL);
+
+	look_with_folder(lines, path);
+	if (real && strcmp(real, path) != 0)
+		look_with_folder(lines, real);
+}
+
+static void look_at_programs(struct buffer *lines, const struct package *package)
+{
+	const char *seen = "";
+
+	for (size_t i = 0; package->kind == KIND_COMMAND && i < package->n_tools; i++) {
+		const struct command *command = &package->tools[i]->command;
+		const char *program = "";
+
+		if (!command->is_shell && command->arguments.n_items > 0)
+			program = command->arguments.items[0];
+		/* Many tools in a row may have one program. */
+		if (*program == '/' && strcmp(program, seen) != 0)
+			look_at_file(lines, program);
+		seen = program;
+	}
+}
+
+static void look_at_interpreters(struct buffer *lines, const struct package *package)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	const char *text = package->python.interpreters ? package->python.interpreters : "[]";
+
+	if (json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL) != 0)
+		return;
+	json_each(i, &tape, 0) {
+		cleanup_free char *path = json_string_dup(&tape, i, NULL);
+
+		if (path && *path == '/')
+			look_at_file(lines, path);
+	}
+}
+
+void writable_report(struct load_job *job)
+{
+	cleanup(buffer_deinit) struct buffer lines = {0};
+	struct package *package = job->package;
+	uint64_t before = job->previous ? job->previous->writable : 0;
+	size_t size;
+
+	look_at_manifest(&lines, job->path);
+	if (job->folder)
+		look_at_manifest(&lines, job->folder);
+	if (package->library.path && strchr(package->library.path, '/'))
+		look_with_folder(&lines, package->library.path);
+	look_at_programs(&lines, package);
+	look_at_interpreters(&lines, package);
+	package->writable = 0;
+	if (lines.size > 0)
+		package->writable = digest_bytes(DIGEST_SEED, lines.data, lines.size) | 1;
+	if (package->writable == before)
+		return;
+	for (size_t at = 0; at < lines.size; at += size + 1) {
+		size = strlen(lines.data + at);
+		diagnostics_add(&job->problems, DIAGNOSTIC_WARNING, 0, "", "%s", lines.data + at);
+	}
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "manifest/dropin/dropin_scan.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/text/utf8.h"
+
+void dropin_list_deinit(struct dropin_list *list)
+{
+	for (size_t i = 0; i < list->n_items; i++) {
+		free(list->items[i].name);
+		free(list->items[i].path);
+		free(list->items[i].reason);
+	}
+	free(list->items);
+	*list = (struct dropin_list){0};
+}
+
+const char *dropin_stem(const char *path, size_t *ret_size)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	const char *dot = strrchr(name, '.');
+
+	*ret_size = dot && dot > name ? (size_t)(dot - name) : strlen(name);
+	return name;
+}
+
+/* Return whether @name belongs to a copy left by an editor, a merge or a package manager. */
+static bool is_backup(const char *name)
+{
+	static const char *const suffixes[] = {"?*~", "?*.bak", "?*.old", "?*.orig", "?*.rej",
+		"?*.swp", "?*.tmp", "?*.dpkg-*", "?*.ucf-*", "?*.rpm*"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++)
+		if (fnmatch(suffixes[i], name, 0) == 0)
+			return true;
+	return false;
+}
+
+bool dropin_is_left_out(const char *name)
+{
+	static const char helpers[] = "_helpers";
+	size_t size;
+	const char *stem = dropin_stem(name, &size);
+
+	if (name[0] == '_' || name[0] == '.' || is_backup(name))
+		return true;
+	if ((size == strlen("types") && memcmp(stem, "types", size) == 0) ||
+		(size == strlen("helpers") && memcmp(stem, "helpers", size) == 0))
+		return true;
+	return size >= strlen(helpers) &&
+	       memcmp(stem + size - strlen(helpers), helpers, strlen(helpers)) == 0;
+}
+
+/* ── one folder ──────────────────────────────────────────────────────────────────────────────── */
+
+/* Takes @dropin's texts over. Only so many names left out on purpose are kept. */
+static int put(struct dropin_list *list, struct dropin dropin)
+{
+	cleanup_free char *name = dropin.name;
+	cleanup_free char *path = dropin.path;
+	cleanup_free char *reason = dropin.reason;
+
+	if (dropin.is_aside && list->n_aside == DROPIN_ASIDE_MAX)
+		return 0;
+	if (!dropin.is_aside && list->n_items - list->n_aside == DROPINS_MAX)
+		return -E2BIG;
+	if (array_grow(list->items, list->n_items) < 0)
+		return -ENOMEM;
+	list->items[list->n_items++] = dropin;
+	list->n_aside += dropin.is_aside;
+	name = path = reason = NULL;
+	return 0;
+}
+
+/* A script by its first two bytes: it is meant to be run. */
+static bool is_script(const char *path)
+{
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char start[2];
+
+	return fd >= 0 && read(fd, start, sizeof(start)) == sizeof(start) &&
+	       memcmp(start, "#!", sizeof(start)) == 0;
+}
+
+static bool is_definition(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return dot && strcmp(dot, ".json") == 0;
+}
+
+/* Return why the file at @path is left out, though it is meant to be a program; NULL: it is
+ * offered. */
+static const char *find_refusal(const char *path, bool can_run)
+{
+	if (!can_run)
+		return "it is not executable (chmod +x)";
+	return utf8_is_valid(path, strlen(path)) ? NULL : "its path is not UTF-8";
+}
+
+/* Take the file at @path, of the service @service (NULL: none), if it is meant to be a program, or
+ * if it is listed as left out. @aside is the reason for leaving its name out; NULL: its name can be
+ * offered. */
+static int take_file(
+	struct dropin_list *list, const char *path, const char *service, const char *aside)
+{
+	bool can_run = access(path, X_OK) == 0;
+	const char *reason = aside ? aside : find_refusal(path, can_run);
+	struct dropin dropin = {
+		.is_direct = !service,
+		.is_aside = aside || (!can_run && !is_script(path)),
+	};
+	size_t size;
+	const char *stem = dropin_stem(path, &size);
+
+	/* A backup has a name of its own beside its original. */
+	if (is_backup(stem))
+		size = strlen(stem);
+	if (is_definition(path) || (dropin.is_aside && service))
+		return 0;
+	if (asprintf(&dropin.name, "%s%s%.*s", service ? service : "", service ? "_" : "",
+		    (int)size, stem) < 0)
+		return -ENOMEM;
+	dropin.path = strdup(path);
+	if (dropin.path && (!reason || dropin_leave_out(&dropin, "%s: %s", path, reason) == 0))
+		return put(list, dropin);
+	free(dropin.name);
+	free(dropin.path);
+	return -ENOMEM;
+}
+
+static int scan_folder(struct dropin_list *list, const char *folder, const char *service);
+
+/* Return whether @name is of no interest to anybody. */
+static bool is_hidden_name(const char *name)
+{
+	return name[0] == '.' || strcmp(name, "__pycache__") == 0 ||
+	       strcmp(name, "CMakeLists.txt") == 0;
+}
+
+/* Return whether a runnable file is in @folder. */
+static bool has_program(struct dropin_list *list, const char *folder)
+{
+	cleanup_folder DIR *entries = opendir(folder);
+	const struct dirent *entry;
+
+	while (entries && list->n_seen < DROPIN_ENTRIES_MAX && (entry = readdir(entries))) {
+		struct stat status;
+
+		list->n_seen++;
+		if (!dropin_is_left_out(entry->d_name) &&
+			fstatat(dirfd(entries), entry->d_name, &status, 0) == 0 &&
+			S_ISREG(status.st_mode) && (status.st_mode & S_IXUSR))
+			return true;
+	}
+	return false;
+}
+
+/* Name the folder at @path in the folder of @service among what is not offered, if it has a
+ * program. */
+static int take_deep(struct dropin_list *list, const char *path, const char *service)
+{
+	struct dropin dropin = {.is_aside = true};
+	size_t size;
+	const char *stem = dropin_stem(path, &size);
+
+	if (!has_program(list, path))
+		return 0;
+	if (asprintf(&dropin.name, "%s_%.*s", service, (int)size, stem) < 0)
+		return -ENOMEM;
+	dropin.path = strdup(path);
+	if (dropin.path &&
+		dropin_leave_out(&dropin,
+			"%s: a folder in the folder of a service is not looked at: move its "
+			"programs into a folder directly in that of the toolbox",
+			path) == 0)
+		return put(list, dropin);
+	free(dropin.name);
+	free(dropin.path);
+	return -ENOMEM;
+}
+
+static int take_entry(
+	struct dropin_list *list, const char *folder, const char *service, const char *name)
+{
+	const char *aside = NULL;
+	cleanup_free char *path = NULL;
+	struct stat status;
+
+	if (is_hidden_name(name))
+		return 0;
+	if (++list->n_seen > DROPIN_ENTRIES_MAX)
+		return -E2BIG;
+	if (asprintf(&path, "%s/%s", folder, name) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	if (stat(path, &status) < 0)
+		return 0;
+	if (is_backup(name))
+		aside = "its name is that of a backup (*~, *.bak, *.old, *.orig, *.tmp and the "
+			"like)";
+	else if (dropin_is_left_out(name))
+		aside = "its name is one of those that are left out: _*, types, helpers, *_helpers";
+	if (S_ISREG(status.st_mode) || aside)
+		return take_file(list, path, service, aside);
+	if (!S_ISDIR(status.st_mode))
+		return 0;
+	return service ? take_deep(list, path, service) : scan_folder(list, path, name);
+}
+
+static int scan_folder(struct dropin_list *list, const char *folder, const char *service)
+{
+	cleanup_folder DIR *entries = opendir(folder);
+	const struct dirent *entry;
+	int r = 0;
+
+	if (!entries)
+		return -errno;
+	while (r == 0 && (entry = readdir(entries)))
+		r = take_entry(list, folder, service, entry->d_name);
+	return r;
+}
+
+/* ── names ───────────────────────────────────────────────────────────────────────────────────── */
+
+/* Order by name. Within a name, the offerable programs are first, and among them the program
+ * directly in the folder. */
+static int compare(const void *a, const void *b)
+{
+	const struct dropin *left = a;
+	const struct dropin *right = b;
+	int order = strcmp(left->name, right->name);
+
+	if (order != 0)
+		return order;
+	if (!left->reason != !right->reason)
+		return left->reason ? 1 : -1;
+	if (left->is_direct != right->is_direct)
+		return left->is_direct ? -1 : 1;
+	return strcmp(left->path, right->path);
+}
+
+int dropin_leave_out(struct dropin *dropin, const char *format, ...)
+{
+	va_list arguments;
+	int n;
+
+	va_start(arguments, format);
+	n = vasprintf(&dropin->reason, format, arguments);
+	va_end(arguments);
+	if (n >= 0)
+		return 0;
+	dropin->reason = NULL;
+	return -ENOMEM;
+}
+
+/* Offer one of @n > 1 programs of one name: the single program directly in the folder, else no
+ * program. */
+static int choose(struct dropin *twins, size_t n)
+{
+	bool has_winner = twins[0].is_direct && !twins[1].is_direct;
+	int r = 0;
+
+	for (size_t i = has_winner ? 1 : 0; r == 0 && i < n; i++)
+		if (has_winner)
+			r = dropin_leave_out(&twins[i],
+				"%s: %s, directly in the toolbox's folder, has this name",
+				twins[i].path, twins[0].path);
+		else
+			r = dropin_leave_out(&twins[i], "%s: %s has this name, too", twins[i].path,
+				twins[i ? 0 : 1].path);
+	return r;
+}
+
+static int refuse_twins(struct dropin_list *list)
+{
+	int r = 0;
+
+	for (size_t i = 0, n; r == 0 && i < list->n_items; i += n) {
+		struct dropin *first = &list->items[i];
+
+		for (n = 1; i + n < list->n_items && !first->reason && !first[n].reason; n++)
+			if (strcmp(first->name, first[n].name) != 0)
+				break;
+		if (n > 1)
+			r = choose(first, n);
+	}
+	return r;
+}
+
+int dropin_scan(const char *folder, struct dropin_list *list)
+{
+	int r = scan_folder(list, folder, NULL);
+
+	if (r < 0)
+		return r;
+	if (list->n_items > 1)
+		qsort(list->items, list->n_items, sizeof(*list->items), compare);
+	return refuse_twins(list);
+}

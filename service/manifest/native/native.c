@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "manifest/native/native.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* A schema by the function's types: only a default can be wrong. */
+static int compile_derived(const struct manifest_scope *scope, uint32_t place, struct buffer *text,
+	struct tool_schema *ret_schema, char **ret_text)
+{
+	struct schema_options options = {
+		.check_defaults = true,
+		.is_trusted = true,
+		.is_over = scope->schema_options.is_over,
+		.data = scope->schema_options.data,
+	};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(schema_error_deinit) struct schema_error error = {0};
+	int r = buffer_status(text);
+
+	if (r == 0)
+		r = json_tape_read(&tape, text->data, text->size, JSON_DEPTH_DEFAULT, NULL);
+	if (r == 0)
+		r = schema_compile(&tape, 0, &options, &ret_schema->compiled, &error);
+	if (r < 0)
+		return r;
+	if (r > 0) {
+		diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, place,
+			"the schema of this function cannot be used: %s",
+			error.message.data && buffer_terminate(&error.message) ? error.message.data
+									       : "no reason");
+		return 0;
+	}
+	*ret_text = buffer_take(text, NULL);
+	return *ret_text ? 0 : -ENOMEM;
+}
+
+/* The parameters for comparison with a given schema. An author who writes a schema beside the
+ * function must mean the same parameters. */
+struct meant {
+	const struct native_parameter *const *members;
+	size_t count;
+	const char *what; /* "parameter", "result" */
+};
+
+static const struct native_parameter *find_meant(
+	const struct manifest_scope *scope, const struct meant *meant, uint32_t key)
+{
+	for (size_t i = 0; i < meant->count; i++)
+		if (json_string_equals(scope->tape, key, meant->members[i]->name,
+			    strlen(meant->members[i]->name)))
+			return meant->members[i];
+	return NULL;
+}
+
+/* Whether the schema's `type` at @type, a word or several, lets any value of the parameter pass. */
+static bool allows_type(
+	const struct json_tape *tape, uint32_t type, const struct native_parameter *parameter)
+{
+	bool is_list = json_type_at(tape, type) == JSON_ARRAY;
+
+	for (uint32_t i = is_list ? json_first(tape, type) : type; i < json_end(tape, type);
+		i = json_next(tape, i))
+		if (native_allows_word(parameter, json_bytes(tape, i), json_at(tape, i)->length))
+			return true;
+	return false;
+}
+
+/* Hold the given schema of one property against the type in C. */
+static void compare_type(const struct manifest_scope *scope, uint32_t schema,
+	const struct native_parameter *parameter, const char *what)
+{
+	const struct json_tape *tape = scope->tape;
+	uint32_t type = json_type_at(tape, schema) == JSON_OBJECT ? json_find(tape, schema, "type")
+								  : JSON_NONE;
+	const char *found;
+	size_t size;
+
+	if (type == JSON_NONE || allows_type(tape, type, parameter))
+		return;
+	found = json_value_text(tape, type, &size);
+	diagnose(scope->problems, DIAGNOSTIC_ERROR, tape, type,
+		"the %s '%s' is of type %s in C: its schema must allow \"%s\", not only %.*s", what,
+		parameter->name, native_type_name(parameter->type), native_schema_word(parameter),
+		(int)(size < 64 ? size : 64), found);
+}
+
+/* Report the property at @key: the function has no such part. */
+static void refuse_property(
+	const struct manifest_scope *scope, uint32_t key, const struct meant *meant)
+{
+	cleanup(buffer_deinit) struct buffer names = {0};
+
+	for (size_t i = 0; i < meant->count; i++)
+		buffer_printf(&names, "%s'%s'", i > 0 ? ", " : "", meant->members[i]->name);
+	if (meant->count == 0)
+		buffer_append_string(&names, "none");
+	diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, key,
+		"the function has no %s of this name; expected %s", meant->what,
+		buffer_terminate(&names) ? names.data : "others");
+}
+
+/* Compare the properties of the given schema with the function's parameters, both ways. */
+static void compare_properties(
+	const struct manifest_scope *scope, uint32_t given, const struct meant *meant)
+{
+	const struct json_tape *tape = scope->tape;
+	uint32_t properties = json_find(tape, given, "properties");
+
+	for (size_t i = 0; i < meant->count; i++)
+		if (properties == JSON_NONE ||
+			json_find(tape, properties, meant->members[i]->name) == JSON_NONE)
+			diagnose(scope->problems, DIAGNOSTIC_ERROR, tape,
+				properties != JSON_NONE ? properties : given,
+				"the %s '%s' of the function is missing in the schema's properties",
+				meant->what, meant->members[i]->name);
+	if (properties == JSON_NONE)
+		return;
+	json_each_key(key, tape, properties) {
+		const struct native_parameter *parameter = find_meant(scope, meant, key);
+
+		if (parameter)
+			compare_type(scope, key + 1, parameter, meant->what);
+		else
+			refuse_property(scope, key, meant);
+	}
+}
+
+static int read_argument_schema(
+	const struct manifest_scope *scope, uint32_t object, struct tool *tool)
+{
+	uint32_t given = json_find(scope->tape, object, "argument_schema");
+	const struct native_parameter *members[NATIVE_PARAMETERS_MAX];
+	const struct meant meant = {
+		members, native_list_arguments(&tool->native, members), "parameter"};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	int r;
+
+	if (given != JSON_NONE) {
+		r = manifest_scope_compile(
+			scope, given, &tool->schemas->arguments, &tool->argument_schema);
+		if (tool->schemas->arguments.compiled)
+			compare_properties(scope, given, &meant);
+		return r;
+	}
+	native_write_argument_schema(&tool->native, &text);
+	return compile_derived(scope, json_find(scope->tape, object, "native"), &text,
+		&tool->schemas->arguments, &tool->argument_schema);
+}
+
+static int read_output_schema(
+	const struct manifest_scope *scope, uint32_t object, struct tool *tool)
+{
+	uint32_t given = json_find(scope->tape, object, "output_schema");
+	const struct native_parameter *members[NATIVE_RESULTS_MAX];
+	const struct meant meant = {members, native_list_results(&tool->native, members), "result"};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	int r;
+
+	if (given != JSON_NONE) {
+		r = manifest_scope_compile(
+			scope, given, &tool->schemas->output, &tool->output_schema);
+		if (tool->schemas->output.compiled)
+			compare_properties(scope, given, &meant);
+		return r;
+	}
+	native_write_output_schema(&tool->native, &text);
+	return compile_derived(scope, json_find(scope->tape, object, "native"), &text,
+		&tool->schemas->output, &tool->output_schema);
+}
+
+/* Compile the schema of a json at @token, used as a part of another schema. Its mistakes are
+ * reported at its own place. */
+static int check_part(const struct manifest_scope *scope, uint32_t token)
+{
+	struct tool_schema schema = {0};
+	cleanup_free char *text = NULL;
+	int r = token ? manifest_scope_compile(scope, token, &schema, &text) : 0;
+
+	schema_free(schema.compiled);
+	return r;
+}
+
+static int check_parts(const struct manifest_scope *scope, uint32_t object)
+{
+	const struct json_tape *tape = scope->tape;
+	uint32_t native = json_find(tape, object, "native");
+	uint32_t parameters = json_find(tape, native, "parameters");
+	uint32_t returns = json_find(tape, native, "returns");
+	int r = returns ? check_part(scope, json_find(tape, returns, "schema")) : 0;
+
+	if (parameters == JSON_NONE)
+		return r;
+	for (uint32_t i = json_first(tape, parameters); r == 0 && i < json_end(tape, parameters);
+		i = json_next(tape, i))
+		r = check_part(scope, json_find(tape, i, "schema"));
+	return r;
+}
+
+int manifest_native_read(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
+{
+	size_t n_errors = scope->problems->n_errors;
+	int r = native_function_read(scope->tape, json_find(scope->tape, object, "native"),
+		&tool->native, scope->problems);
+
+	if (r == 0)
+		r = check_parts(scope, object);
+	if (r != 0 || scope->problems->n_errors > n_errors)
+		return r < 0 ? r : 0;
+	r = read_argument_schema(scope, object, tool);
+	return r == 0 ? read_output_schema(scope, object, tool) : r;
+}

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "message/envelope.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "json/reader.h"
+#include "json/scan.h"
+#include "message/member.h"
+#include "util/cleanup.h"
+
+/*
+ * The outermost object is split into its members, and each is read on its own:
+ *
+ *   {"type": "ovos.tools.invoke", "data": {…}, "context": {…}, "extra": …}
+ *             │                           │             │             │
+ *             ▼                           ▼             ▼             ▼
+ *         topic[]                     data tape    context tape    scratch: must be JSON
+ *
+ * So a mistake counts against its own member. A duplicate key in `data` is reported to the caller;
+ * in `context`, which goes back unchanged, it is taken, unless it leaves open who the sender is; in
+ * any other member it is ignored.
+ *
+ * An unreadable part is replaced by its few members needed to answer the sender:
+ *
+ *   "data": {"name": "add", "call_id": "7", "args": {"a": 01}}     ─▶ {"name":"add","call_id":"7"}
+ */
+
+/* A skimmed data, or context, has members among its first ones, and bytes, up to so many. */
+#define SKIMMED_MEMBERS 1000
+#define SKIMMED_BYTES   16384
+
+/* The most tokens of a tape with memory kept for the next message. */
+#define KEPT_TOKENS 65536
+
+/* Members needed to answer the sender of a malformed message; NULL ends each list. */
+static const char *const keys_of_data[] = {"name", "call_id", "toolbox_id", "profile", NULL};
+static const char *const keys_of_context[] = {"source", "destination", "session", NULL};
+
+/* The reader of a part: json_tape_read() or json_tape_read_lax(). */
+typedef int (*tape_function)(struct json_tape *tape, const char *text, size_t size,
+	uint32_t depth_max, struct json_error *ret_error);
+
+static int refuse_at(
+	struct bus_envelope *envelope, const char *part, const char *expected, const char *at)
+{
+	if (!envelope->fault.part)
+		envelope->fault = (struct bus_fault){.part = part,
+			.expected = expected,
+			.offset = (size_t)(at - envelope->text)};
+	return BUS_E_MALFORMED;
+}
+
+/* Note why the message is malformed, unless something was wrong before. */
+static int refuse_member(struct bus_envelope *envelope, const struct member *member,
+	const char *part, const char *expected)
+{
+	return refuse_at(envelope, part, expected, member->whole);
+}
+
+/* As refuse_member(), with the reason and the place of the reader in @error. */
+static int refuse_text(struct bus_envelope *envelope, const struct member *member, const char *part,
+	const char *expected, const struct json_error *error)
+{
+	/* The place is in the copy of a skimmed member. */
+	size_t at = member->value == member->whole ? error->offset : 0;
+	bool is_first = !envelope->fault.part;
+
+	refuse_at(envelope, part, expected, member->whole + at);
+	if (is_first)
+		envelope->fault.reason = error->message;
+	return BUS_E_MALFORMED;
+}
+
+/* Return whether the status of the reader is not about the grammar: the text is JSON as far as it
+ * was read, and the sender gets an answer. */
+static bool is_tolerable(int r)
+{
+	return r == JSON_E_DUPLICATE_KEY || r == JSON_E_NUL_IN_KEY || r == JSON_E_DEPTH ||
+	       r == JSON_E_TOKENS;
+}
+
+/* Set the bound of @tape to the rest of values_max after the members before. Keep at least 1: 0
+ * would mean "no bound". */
+static struct json_tape *bound_tape(struct bus_envelope *envelope, struct json_tape *tape)
+{
+	tape->tokens_max = envelope->values_max > 0 ? envelope->values_left : 0;
+	return tape;
+}
+
+/* Note the result @r of reading the member in @tape. */
+static void count_values(struct bus_envelope *envelope, const struct json_tape *tape, int r)
+{
+	uint32_t used = r == JSON_E_TOKENS ? envelope->values_left : tape->count;
+
+	envelope->values_left -= used < envelope->values_left ? used : envelope->values_left - 1;
+}
+
+static int read_type(struct bus_envelope *envelope, const struct member *member)
+{
+	static const char expected[] = "a string of 1 to 255 bytes";
+	struct json_error error;
+	int r;
+
+	if (*member->value != '"')
+		return refuse_member(envelope, member, "type", expected);
+	r = json_tape_read(&envelope->scratch, member->value, member->value_size, 1, &error);
+	if (r != 0)
+		return r < 0 ? r : refuse_text(envelope, member, "type", expected, &error);
+	r = bus_topic_decode(
+		member->value, member->value_size, envelope->topic, &envelope->topic_size);
+	if (r)
+		return refuse_member(envelope, member, "type", expected);
+	envelope->topic[envelope->topic_size] = '\0';
+	return 0;
+}
+
+/* Return whether the member is null, so counts as absent. */
+static bool is_null(const struct member *member)
+{
+	return member->value_size == 4 && memcmp(member->value, "null", 4) == 0;
+}
+
+/* ── parts that cannot be read ─────────────────────────────────────────────────────────────── */
+
+/* Append the member at @inner to the object in @out. */
+static void append_copy(const struct member *inner, struct buffer *out)
+{
+	if (out->size > 1)
+		buffer_append_char(out, ',');
+	buffer_append(out, inner->key, inner->key_size);
+	buffer_append_char(out, ':');
+	buffer_append(out, inner->value, inner->value_size);
+}
+
+/* Return the bit of the key of @inner in @keys, or 0. */
+static unsigned int key_bit(const struct member *inner, const char *const *keys)
+{
+	for (unsigned int i = 0; keys[i]; i++)
+		if (json_key_is(inner->key, inner->key_size, keys[i]))
+			return 1u << i;
+	return 0;
+}
+
+/* Return whether the value of @inner can be returned to its sender: the value is short, @read takes
+ * it, and a session is valid. */
+static bool is_usable(struct bus_envelope *envelope, const struct member *inner, tape_function read,
+	uint32_t depth_max)
+{
+	bool is_session = json_key_is(inner->key, inner->key_size, "session");
+
+	return inner->value_size <= SKIMMED_BYTES &&
+	       (!is_session || *inner->value == '{' || is_null(inner)) &&
+	       read(bound_tape(envelope, &envelope->scratch), inner->value, inner->value_size,
+		       depth_max, NULL) == 0;
+}
+
+/* Copy the first usable member of each of the @keys to @out, from the object at @member, perhaps no
+ * JSON. */
+static void copy_usable_members(struct bus_envelope *envelope, const struct member *member,
+	const char *const *keys, tape_function read, uint32_t depth_max, struct buffer *out)
+{
+	struct json_members members;
+	struct member inner;
+	unsigned int left = ~0u;
+	int r = json_members_begin(&members, member->whole, member->whole_size);
+
+	buffer_reset(out);
+	buffer_append_char(out, '{');
+	while (r == 0 && (r = bus_member_next(&members, &inner)) == 0) {
+		unsigned int bit = key_bit(&inner, keys) & left;
+
+		if (bit == 0 || !is_usable(envelope, &inner, read, depth_max))
+			continue;
+		left &= ~bit;
+		append_copy(&inner, out);
+	}
+	buffer_append_char(out, '}');
+}
+
+/* Let @tape, of an unreadable part, have its readable members among @keys, in @text. Return 0 or
+ * -ENOMEM. */
+static int save_members(struct bus_envelope *envelope, const struct member *member,
+	const char *const *keys, tape_function read, uint32_t depth_max, struct json_tape *tape,
+	struct buffer *text)
+{
+	int r;
+
+	copy_usable_members(envelope, member, keys, read, depth_max - 1, text);
+	if (buffer_status(text) < 0)
+		return buffer_status(text);
+	r = read(bound_tape(envelope, tape), text->data, text->size, depth_max, NULL);
+	return r > 0 ? json_tape_set_empty(tape) : r;
+}
+
+/* ── data and context ──────────────────────────────────────────────────────────────────────── */
+
+/* Save the usable part of the data at @member, refused with @r. Return @r or -ENOMEM. */
+static int save_data(
+	struct bus_envelope *envelope, const struct member *member, uint32_t depth_max, int r)
+{
+	int saved = save_members(envelope, member, keys_of_data, json_tape_read, depth_max,
+		&envelope->data, &envelope->skimmed);
+
+	return saved < 0 ? saved : r;
+}
+
+static int read_data(struct bus_envelope *envelope, const struct member *member, uint32_t depth_max)
+{
+	int r;
+
+	if (is_null(member))
+		return 0;
+	if (*member->value != '{')
+		return refuse_member(envelope, member, "data", "an object");
+	r = json_tape_read(bound_tape(envelope, &envelope->data), member->value, member->value_size,
+		depth_max, &envelope->data_error);
+	count_values(envelope, &envelope->data, r);
+	if (r <= 0)
+		return r;
+	if (!is_tolerable(r))
+		return save_data(envelope, member, depth_max,
+			refuse_text(envelope, member, "data", "JSON", &envelope->data_error));
+	envelope->data_status = r;
+	return save_data(envelope, member, depth_max, 0);
+}
+
+/* Copy the short members of the object at @member, if among the first ones, to @out. Return 0,
+ * -ENOMEM or an enum json_members_status. */
+static int copy_short_members(const struct member *member, struct buffer *out)
+{
+	struct json_members members;
+	struct member inner;
+	int r = json_members_begin(&members, member->value, member->value_size);
+
+	buffer_reset(out);
+	buffer_append_char(out, '{');
+	for (unsigned int n = 0; r == 0 && n < SKIMMED_MEMBERS; n++) {
+		r = bus_member_next(&members, &inner);
+		if (r == 0 && out->size + inner.key_size + inner.value_size <= SKIMMED_BYTES)
+			append_copy(&inner, out);
+	}
+	buffer_append_char(out, '}');
+	if (buffer_status(out) < 0)
+		return buffer_status(out);
+	return r == JSON_MEMBERS_END ? 0 : r;
+}
+
+/* Let @member have only its short members, in @text. Return 0 or -ENOMEM. A broken member stays
+ * unchanged, for the reader to report the place. */
+static int skim_member(struct member *member, struct buffer *text)
+{
+	int r = copy_short_members(member, text);
+
+	if (r == 0) {
+		member->value = text->data;
+		member->value_size = text->size;
+	}
+	return r < 0 ? r : 0;
+}
+
+/* Return whether the object at @object has the key @key twice. */
+static bool has_twice(const struct json_tape *tape, uint32_t object, const char *key)
+{
+	unsigned int n = 0;
+
+	json_each_key(i, tape, object)
+		n += json_string_equals(tape, i, key, strlen(key));
+	return n > 1;
+}
+
+/* Return whether the sender of the message is ambiguous: one reader takes the first of two keys,
+ * another the last. */
+static bool is_sender_unclear(const struct bus_envelope *envelope)
+{
+	const struct json_tape *context = &envelope->context;
+
+	for (size_t i = 0; keys_of_context[i]; i++)
+		if (has_twice(context, 0, keys_of_context[i]))
+			return true;
+	if (envelope->session == JSON_NONE ||
+		json_type_at(context, envelope->session) != JSON_OBJECT)
+		return false;
+	return has_twice(context, envelope->session, "session_id") ||
+	       has_twice(context, envelope->session, "site_id");
+}
+
+static void find_sender(struct bus_envelope *envelope)
+{
+	envelope->source = json_find(&envelope->context, 0, "source");
+	envelope->destination = json_find(&envelope->context, 0, "destination");
+	envelope->session = json_find(&envelope->context, 0, "session");
+}
+
+/* Judge the context: whether it has one sender, and a usable or absent session (OVOS-SESSION-1
+ * §2.5). */
+static int judge_context(
+	struct bus_envelope *envelope, const struct member *member, bool has_repeated_keys)
+{
+	uint32_t session = envelope->session;
+	enum json_type type;
+
+	if (has_repeated_keys && is_sender_unclear(envelope))
+		return refuse_member(envelope, member, "context",
+			"an object with 'source', 'destination', 'session' and its ids once");
+	type = session == JSON_NONE ? JSON_NULL : json_type_at(&envelope->context, session);
+	if (type != JSON_OBJECT && type != JSON_NULL)
+		return refuse_member(envelope, member, "context.session", "an object");
+	return 0;
+}
+
+/* Return the expected form of a context refused by the reader with @r. */
+static const char *expected_context(int r)
+{
+	if (r == JSON_E_TOKENS)
+		return "an object with fewer values";
+	return r == JSON_E_DEPTH ? "an object with fewer levels" : "JSON";
+}
+
+static int read_context(
+	struct bus_envelope *envelope, const struct member *member, uint32_t depth_max)
+{
+	struct json_error error;
+	int r;
+
+	if (is_null(member))
+		return 0;
+	if (*member->value != '{')
+		return refuse_member(envelope, member, "context", "an object");
+	r = json_tape_read_lax(bound_tape(envelope, &envelope->context), member->value,
+		member->value_size, depth_max, &error);
+	count_values(envelope, &envelope->context, r);
+	if (r < 0)
+		return r;
+	if (r == 0) {
+		find_sender(envelope);
+		r = judge_context(envelope, member, error.status != 0);
+	} else {
+		r = refuse_text(envelope, member, "context", expected_context(r), &error);
+	}
+	if (r == 0)
+		return 0;
+	r = save_members(envelope, member, keys_of_context, json_tape_read_lax, depth_max,
+		&envelope->context, &envelope->skimmed_context);
+	find_sender(envelope);
+	return r < 0 ? r : BUS_E_MALFORMED;
+}
+
+/* Refuse an unread member, unless it is JSON. */
+static int read_other(
+	struct bus_envelope *envelope, const struct member *member, uint32_t depth_max)
+{
+	struct json_error error;
+	int r = json_tape_read(bound_tape(envelope, &envelope->scratch), member->value,
+		member->value_size, depth_max, &error);
+
+	count_values(envelope, &envelope->scratch, r);
+	if (r > 0 && !is_tolerable(r))
+		return refuse_text(envelope, member, "message", "JSON", &error);
+	return r < 0 ? r : 0;
+}
+
+static int check_key(struct bus_envelope *envelope, const struct member *member)
+{
+	struct json_error error;
+	int r;
+
+	if (member->kind != MEMBER_OTHER)
+		return 0;
+	r = json_tape_read(&envelope->scratch, member->key, member->key_size, 1, &error);
+	if (r <= 0)
+		return r;
+	refuse_at(envelope, "message", "JSON", member->key + error.offset);
+	return BUS_E_MALFORMED;
+}
+
+static int read_envelope_member(
+	struct bus_envelope *envelope, struct member *member, uint32_t depth_max)
+{
+	bool is_skim = envelope->is_skimmed && *member->value == '{';
+	int r = check_key(envelope, member);
+
+	if (r)
+		return r;
+	switch (member->kind) {
+	case MEMBER_TYPE:
+		return read_type(envelope, member);
+	case MEMBER_DATA:
+		if (is_skim)
+			r = skim_member(member, &envelope->skimmed);
+		return r ? r : read_data(envelope, member, depth_max);
+	case MEMBER_CONTEXT:
+		if (is_skim && member->value_size > SKIMMED_BYTES)
+			r = skim_member(member, &envelope->skimmed_context);
+		return r ? r : read_context(envelope, member, depth_max);
+	case MEMBER_OTHER:
+		return envelope->is_skimmed ? 0 : read_other(envelope, member, depth_max);
+	}
+	return 0;
+}
+
+static const char *const part_names[] = {
+	[MEMBER_TYPE] = "type", [MEMBER_DATA] = "data", [MEMBER_CONTEXT] = "context"};
+
+/* Read the members up to the end of the object. After a mistake in one the others are read, too: by
+ * them its sender is answered. Return 0 or -ENOMEM. */
+static int read_members(
+	struct bus_envelope *envelope, struct json_members *members, uint32_t depth_max)
+{
+	bool is_seen[MEMBER_OTHER + 1] = {false};
+	struct member member;
+	int r;
+
+	while ((r = bus_member_next(members, &member)) == 0) {
+		if (is_seen[member.kind] && member.kind != MEMBER_OTHER) {
+			refuse_member(envelope, &member, part_names[member.kind], "given once");
+			continue;
+		}
+		is_seen[member.kind] = true;
+		r = read_envelope_member(envelope, &member, depth_max);
+		if (r < 0)
+			return r;
+	}
+	if (r != JSON_MEMBERS_END)
+		refuse_at(envelope, "message", "a JSON object", members->text + members->at);
+	else if (!is_seen[MEMBER_TYPE])
+		refuse_at(envelope, "type", "given", members->text + members->at);
+	return 0;
+}
+
+static int begin_envelope(struct bus_envelope *envelope)
+{
+	int r = json_tape_set_empty(&envelope->data);
+
+	envelope->values_left = envelope->values_max;
+	envelope->topic_size = 0;
+	envelope->topic[0] = '\0';
+	envelope->source = envelope->destination = envelope->session = JSON_NONE;
+	envelope->has_args = false;
+	envelope->data_status = 0;
+	envelope->data_error = (struct json_error){0};
+	envelope->fault = (struct bus_fault){0};
+	return r ? r : json_tape_set_empty(&envelope->context);
+}
+
+static int read_envelope(
+	struct bus_envelope *envelope, const char *text, size_t size, uint32_t depth_max)
+{
+	struct json_members members;
+	size_t end;
+	int r = begin_envelope(envelope);
+
+	if (r)
+		return r;
+	envelope->text = text;
+	if (json_members_begin(&members, text, size) != 0)
+		return refuse_at(envelope, "message", "a JSON object", text);
+	r = read_members(envelope, &members, depth_max);
+	if (r)
+		return r;
+	end = json_scan_space(text, size, members.at);
+	if (end != size && !envelope->fault.part)
+		return refuse_at(envelope, "message", "one JSON object, and no more", text + end);
+	return envelope->fault.part ? BUS_E_MALFORMED : 0;
+}
+
+int bus_envelope_read(
+	struct bus_envelope *envelope, const char *text, size_t size, uint32_t depth_max)
+{
+	envelope->is_skimmed = false;
+	return read_envelope(envelope, text, size, depth_max);
+}
+
+int bus_envelope_skim(
+	struct bus_envelope *envelope, const char *text, size_t size, uint32_t depth_max)
+{
+	envelope->is_skimmed = true;
+	return read_envelope(envelope, text, size, depth_max);
+}
+
+/* ── a request without a message ───────────────────────────────────────────────────────────── */
+
+/* Read @args, the value that the data of the request has as `args`. */
+static int read_args(
+	struct bus_envelope *envelope, const struct text_view *args, uint32_t depth_max)
+{
+	struct json_error *error = &envelope->data_error;
+	int r = json_tape_read(
+		bound_tape(envelope, &envelope->args), args->text, args->size, depth_max, error);
+
+	count_values(envelope, &envelope->args, r);
+	envelope->has_args = r == 0;
+	if (r <= 0)
+		return r;
+	if (is_tolerable(r) && json_scan_value(args->text, args->size, 0) == args->size) {
+		envelope->data_status = r;
+		return 0;
+	}
+	envelope->fault = (struct bus_fault){.part = "args",
+		.expected = "JSON",
+		.reason = error->message,
+		.offset = error->offset};
+	return BUS_E_MALFORMED;
+}
+
+int bus_envelope_fill(struct bus_envelope *envelope, const char *topic,
+	const struct text_view *data, const struct text_view *args, bool is_skim,
+	uint32_t depth_max)
+{
+	const struct member member = {.kind = MEMBER_DATA,
+		.value = data->text,
+		.value_size = data->size,
+		.whole = data->text,
+		.whole_size = data->size};
+	int r = begin_envelope(envelope);
+
+	envelope->text = data->text;
+	envelope->is_skimmed = is_skim;
+	envelope->topic_size = strlen(topic);
+	check(envelope->topic_size < BUS_TOPIC_BYTES);
+	memcpy(envelope->topic, topic, envelope->topic_size + 1);
+	if (r == 0)
+		r = read_data(envelope, &member, depth_max);
+	if (r == 0 && args->text && !is_skim)
+		r = read_args(envelope, args, depth_max - 1);
+	return r;
+}
+
+void bus_fault_write(const struct bus_fault *fault, struct buffer *out)
+{
+	buffer_printf(out, "'%s' must be %s", fault->part, fault->expected);
+	if (fault->reason)
+		buffer_printf(out, ": at byte %zu: %s", fault->offset, fault->reason);
+	else
+		buffer_printf(out, " (at byte %zu)", fault->offset);
+}
+
+void bus_envelope_recycle(struct bus_envelope *envelope)
+{
+	json_tape_recycle(&envelope->data, KEPT_TOKENS);
+	json_tape_recycle(&envelope->context, KEPT_TOKENS);
+	json_tape_recycle(&envelope->args, KEPT_TOKENS);
+	json_tape_recycle(&envelope->scratch, KEPT_TOKENS);
+}
+
+void bus_envelope_deinit(struct bus_envelope *envelope)
+{
+	json_tape_deinit(&envelope->data);
+	json_tape_deinit(&envelope->context);
+	json_tape_deinit(&envelope->args);
+	json_tape_deinit(&envelope->scratch);
+	buffer_deinit(&envelope->skimmed);
+	buffer_deinit(&envelope->skimmed_context);
+	*envelope = (struct bus_envelope){0};
+}

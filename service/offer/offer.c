@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "offer/offer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/assert.h"
+#include "util/cleanup.h"
+
+int offer_init(struct offer *offer, struct loop *loop, const char *host_program,
+	const struct runner_handler *handler, void *data)
+{
+	static const struct config nothing;
+
+	*offer = (struct offer){
+		.loop = loop,
+		.host_program = host_program,
+		.handler = *handler,
+		.data = data,
+		.catalogue = catalogue_new(NULL, 0, NULL, NULL, 0),
+	};
+	if (offer->catalogue)
+		offer->policy = policy_new(&nothing, offer->catalogue);
+	return offer->policy ? 0 : -ENOMEM;
+}
+
+/* Take one reference from @runner; the last one frees it. Takes NULL. */
+static void drop_runner(struct runner *runner)
+{
+	if (runner && runner_release(runner))
+		runner_free(runner);
+}
+
+void offer_deinit(struct offer *offer)
+{
+	for (size_t i = 0; i < offer->n_runners; i++)
+		drop_runner(offer->runners[i]);
+	for (size_t i = 0; i < offer->n_retired; i++)
+		runner_free(offer->retired[i]);
+	free(take_ptr(offer->runners));
+	free(take_ptr(offer->retired));
+	offer->n_runners = offer->n_retired = 0;
+	policy_free(take_ptr(offer->policy));
+	catalogue_free(take_ptr(offer->catalogue));
+}
+
+/* ── the next catalogue ──────────────────────────────────────────────────────────────────────── */
+
+static struct runner_options runner_options_of(
+	const struct offer *offer, const struct package *package, const struct config *config)
+{
+	return (struct runner_options){
+		.worker =
+			{
+				.host_program = offer->host_program,
+				.output_max = config->limits.host_output_bytes,
+				.values_max = config_values_max(&config->limits),
+				.stderr_max = config->limits.stderr_bytes,
+				.start_timeout_ms =
+					package_start_ms(package, config->start_timeout_ms),
+			},
+		.idle_s = package->limits.has_idle_s ? package->limits.idle_s : config->idle_s,
+		.queue_max = package->limits.queue ? package->limits.queue : config->limits.queue,
+		.workers = package->limits.workers,
+		.crash_limit = config->crash_limit,
+		.crash_window_s = config->crash_window_s,
+	};
+}
+
+/* Return the index of the toolbox @id in the catalogue that is in place, or -1. */
+static long find_index(const struct offer *offer, const char *id)
+{
+	return catalogue_find_toolbox(offer->catalogue, id, strlen(id));
+}
+
+/* Return the place of the runner that already runs the package of @toolbox; or NULL. */
+static struct runner **find_kept(const struct offer *offer, struct toolbox *toolbox)
+{
+	long index = find_index(offer, toolbox->id);
+
+	if (index < 0 || !offer->runners[index] ||
+		runner_package(offer->runners[index]) != toolbox->package)
+		return NULL;
+	return &offer->runners[index];
+}
+
+/* Return the one of the first @n_made runners that runs the package of @toolbox; or NULL. */
+static struct runner *find_shared(
+	struct runner *const *made, size_t n_made, const struct toolbox *toolbox)
+{
+	for (size_t i = 0; toolbox->package->n_toolboxes > 1 && i < n_made; i++)
+		if (made[i] && runner_package(made[i]) == toolbox->package)
+			return made[i];
+	return NULL;
+}
+
+/* Make runners for the toolboxes of @catalogue that have none yet; the other places stay NULL.
+ * Returns 0 or -ENOMEM. */
+static int make_new(struct offer *offer, const struct catalogue *catalogue,
+	const struct config *config, struct runner **runners)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < catalogue_n_toolboxes(catalogue); i++) {
+		struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, NULL);
+		struct runner_options options = runner_options_of(offer, toolbox->package, config);
+
+		if (find_kept(offer, toolbox))
+			continue;
+		toolbox->package->bin = offer->bin;
+		runners[i] = find_shared(runners, i, toolbox);
+		if (!runners[i])
+			r = runner_new(offer->loop, toolbox->package, &options, &offer->handler,
+				offer->data, &runners[i]);
+		if (runners[i])
+			runner_hold(runners[i]);
+	}
+	return r;
+}
+
+/* Move the runners of toolboxes that stay to their new places. */
+static void keep_old(struct offer *offer, const struct catalogue *catalogue,
+	const struct config *config, struct runner **runners)
+{
+	for (size_t i = 0; i < catalogue_n_toolboxes(catalogue); i++) {
+		size_t n_tools;
+		struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, &n_tools);
+		struct runner_options options = runner_options_of(offer, toolbox->package, config);
+
+		if (runners[i])
+			continue;
+		runners[i] = take_ptr(*find_kept(offer, toolbox));
+		runner_configure(runners[i], &options);
+		runner_forgive(runners[i]);
+		/* None of its tools is offered any more. */
+		if (n_tools == 0 && toolbox->package->n_toolboxes == 1)
+			runner_dismiss_idle(runners[i]);
+	}
+}
+
+/* Retire the runners that were not kept. offer->retired has room for all of them. */
+static void retire_rest(struct offer *offer)
+{
+	for (size_t i = 0; i < offer->n_runners; i++) {
+		if (!offer->runners[i] || !runner_release(offer->runners[i]))
+			continue;
+		offer->retired[offer->n_retired++] = offer->runners[i];
+		runner_retire(offer->runners[i]);
+	}
+}
+
+int offer_swap(struct offer *offer, struct catalogue *catalogue, struct policy *policy,
+	const struct config *config)
+{
+	size_t n_runners = catalogue_n_toolboxes(catalogue);
+	struct runner **runners = calloc(n_runners + 1, sizeof(struct runner *));
+	struct runner **retired = reallocarray(
+		offer->retired, offer->n_retired + offer->n_runners + 1, sizeof(struct runner *));
+
+	if (retired)
+		offer->retired = retired;
+	if (!runners || !retired || make_new(offer, catalogue, config, runners) < 0) {
+		for (size_t i = 0; runners && i < n_runners; i++)
+			drop_runner(runners[i]);
+		free(runners);
+		return -ENOMEM;
+	}
+	keep_old(offer, catalogue, config, runners);
+	retire_rest(offer);
+	free(offer->runners);
+	offer->runners = runners;
+	offer->n_runners = n_runners;
+	policy_free(offer->policy);
+	offer->policy = policy;
+	catalogue_free(offer->catalogue);
+	offer->catalogue = catalogue;
+	return 0;
+}
+
+void offer_prestart(struct offer *offer)
+{
+	for (size_t i = 0; i < offer->n_runners; i++) {
+		size_t n_tools;
+		const struct toolbox *toolbox =
+			catalogue_toolbox(offer->catalogue, i, NULL, &n_tools);
+
+		if (toolbox->package->limits.prestart && n_tools > 0)
+			runner_prestart(offer->runners[i]);
+	}
+}
+
+/* ── runners ─────────────────────────────────────────────────────────────────────────────────── */
+
+struct runner *offer_runner(const struct offer *offer, const struct toolbox *toolbox)
+{
+	long index = find_index(offer, toolbox->id);
+
+	check(index >= 0 && (size_t)index < offer->n_runners);
+	return offer->runners[index];
+}
+
+void offer_drop_retired(struct offer *offer, struct runner *runner)
+{
+	size_t i = 0;
+
+	while (i < offer->n_retired && offer->retired[i] != runner)
+		i++;
+	check(i < offer->n_retired);
+	offer->retired[i] = offer->retired[--offer->n_retired];
+	runner_free(runner);
+}
+
+void offer_end_calls(struct offer *offer, const char *reason)
+{
+	for (size_t i = 0; i < offer->n_runners; i++)
+		runner_end_all(offer->runners[i], reason);
+	for (size_t i = 0; i < offer->n_retired; i++)
+		runner_end_all(offer->retired[i], reason);
+}
+
+bool offer_rest(struct offer *offer)
+{
+	bool have_left = true;
+
+	for (size_t i = 0; i < offer->n_runners; i++) {
+		runner_dismiss_idle(offer->runners[i]);
+		have_left = have_left && runner_has_reaped_all(offer->runners[i]);
+	}
+	for (size_t i = 0; i < offer->n_retired; i++)
+		have_left = have_left && runner_has_reaped_all(offer->retired[i]);
+	return have_left;
+}
+
+uint64_t offer_timeout_ms(
+	const struct config *config, const struct tool *tool, uint64_t requested_ms)
+{
+	uint64_t allowed_ms = config->timeout_ms;
+
+	if (!allowed_ms)
+		allowed_ms = kind_facts(tool->toolbox->package->kind)->timeout_ms;
+	if (tool->toolbox->package->limits.timeout_ms)
+		allowed_ms = tool->toolbox->package->limits.timeout_ms;
+	if (tool->timeout_ms)
+		allowed_ms = tool->timeout_ms;
+	return requested_ms && requested_ms < allowed_ms ? requested_ms : allowed_ms;
+}
+
+uint64_t offer_most_ms(const struct tool *tool)
+{
+	const struct package *package = tool->toolbox->package;
+	uint64_t most_ms = kind_facts(package->kind)->most_ms;
+
+	return most_ms > 0 && package->limits.max_ms > 0 ? package->limits.max_ms : most_ms;
+}

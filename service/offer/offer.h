@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "catalogue/catalogue.h"
+#include "config/config.h"
+#include "loop/loop.h"
+#include "policy/policy.h"
+#include "runner/runner.h"
+
+/*
+ * The offer: the catalogue that is in force, and the runners of its toolboxes.
+ *
+ *   catalogue   math_tools   volume   libm            catalogue_toolbox(i)
+ *   runners        [0]         [1]     [2]            runs it
+ *   retired     runners of earlier catalogues that still have calls or hosts
+ *
+ * offer_swap() puts the next catalogue in place. A toolbox that is the same object in both keeps
+ * its runner: its hosts, queue and figures. The other runners retire: their calls end where they
+ * began.
+ */
+struct offer {
+	struct loop *loop;
+	const char *host_program;      /* borrowed; path of toolbox-host */
+	struct runner_handler handler; /* handler of every runner */
+	void *data;                    /* passed to it */
+	struct catalogue *catalogue;   /* never NULL; empty until the first swap */
+	struct policy *policy;         /* made for that catalogue; never NULL */
+	struct runner **runners;       /* as many as the catalogue has toolboxes */
+	size_t n_runners;
+	struct runner **retired;
+	size_t n_retired;
+	struct package_bin *bin; /* borrowed; for its packages once they are unused; NULL: none */
+	const char *closed; /* borrowed; why nothing may be offered, or NULL (config/config.h) */
+};
+
+/* Make @offer an empty one. @handler is copied, @data passed to it; its drained() must call
+ * offer_drop_retired(). Returns 0 or -ENOMEM. */
+int offer_init(struct offer *offer, struct loop *loop, const char *host_program,
+	const struct runner_handler *handler, void *data);
+
+/* Free the catalogue and all runners, whose hosts are killed. Their calls get no answer. */
+void offer_deinit(struct offer *offer);
+
+/* Put @catalogue and its @policy (both taken over on success) in place, the runners configured by
+ * @config. Returns 0 or -ENOMEM, and then nothing has changed. */
+int offer_swap(struct offer *offer, struct catalogue *catalogue, struct policy *policy,
+	const struct config *config);
+
+/* Start a host for each toolbox that has tools and asks for that (limits.prestart). */
+void offer_prestart(struct offer *offer);
+
+/* Return whether @view has every tool: the caller that it is for may use all of them. */
+static inline bool offer_shows_all(const struct offer *offer, const struct catalogue *view)
+{
+	return view == offer->catalogue;
+}
+
+/* Return the runner of @toolbox, which is in the catalogue. */
+struct runner *offer_runner(const struct offer *offer, const struct toolbox *toolbox);
+
+/* Free the retired @runner: it is drained. */
+void offer_drop_retired(struct offer *offer, struct runner *runner);
+
+/* End every call, also of retired runners, as unavailable for the reason @reason. */
+void offer_end_calls(struct offer *offer, const char *reason);
+
+/* Let every host that has nothing to do end in order, all at once. Returns whether all of them
+ * have. */
+bool offer_rest(struct offer *offer);
+
+/* Return the time that a call of @tool has (contract.md, Deadlines): @requested_ms (0: none) may
+ * only shorten that of the tool, its toolbox, or the configuration. */
+uint64_t offer_timeout_ms(
+	const struct config *config, const struct tool *tool, uint64_t requested_ms);
+
+/* Return the time to which progress extends the deadline of a call of @tool; 0: it does not. */
+uint64_t offer_most_ms(const struct tool *tool);

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "offer/prepared_reload.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "offer/summary.h"
+#include "json/writer.h"
+#include "loader/changes.h"
+#include "loader/warn/names.h"
+#include "util/cleanup.h"
+
+void prepared_reload_write_loaded(const struct catalogue *catalogue, struct buffer *out)
+{
+	bool is_first = true;
+
+	buffer_append_char(out, '[');
+	for (size_t i = 0; i < catalogue_n_toolboxes(catalogue); i++) {
+		size_t n_tools;
+		const struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, &n_tools);
+
+		if (n_tools == 0)
+			continue;
+		if (!is_first)
+			buffer_append_char(out, ',');
+		is_first = false;
+		json_write_text(out, toolbox->id);
+	}
+	buffer_append_char(out, ']');
+}
+
+static void write_tool_names(const char *key, const struct text_list *names, struct buffer *out)
+{
+	buffer_append_char(out, ',');
+	json_write_key(out, key);
+	buffer_append_char(out, '[');
+	for (size_t i = 0; i < names->n_items; i++) {
+		if (i > 0)
+			buffer_append_char(out, ',');
+		json_write_text(out, names->items[i]);
+	}
+	buffer_append_char(out, ']');
+}
+
+static void write_change_members(
+	const struct catalogue *catalogue, const struct changes *changes, struct buffer *out)
+{
+	json_write_key(out, "loaded");
+	prepared_reload_write_loaded(catalogue, out);
+	buffer_printf(out, ",\"total_tools\":%zu", catalogue_n_tools(catalogue));
+	write_tool_names("added", &changes->added, out);
+	write_tool_names("removed", &changes->removed, out);
+	write_tool_names("changed", &changes->changed, out);
+}
+
+/* A diagnostic_function. */
+static void keep_diagnostic(void *data, const struct diagnostic *diagnostic)
+{
+	diagnostics_add(data, diagnostic->severity, 0, diagnostic->pointer, "%s", diagnostic->text);
+}
+
+/* Return 0 or -ENOMEM. */
+static int find_shared_names(const struct catalogue *catalogue, struct text_list *shared)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < catalogue_n_tools(catalogue); i++) {
+		const struct tool *tool = catalogue_tool(catalogue, i);
+		const struct tool *last;
+		char *text;
+
+		if (!catalogue_is_shared_name(catalogue, tool->name) ||
+			catalogue_find(catalogue, tool->name, strlen(tool->name), NULL, 0, true,
+				&last) != 0 ||
+			last == tool)
+			continue;
+		if (asprintf(&text, "The tool name '%s' is in %s and in %s", tool->name,
+			    tool->toolbox->package->file, last->toolbox->package->file) < 0)
+			return -ENOMEM;
+		r = text_list_take(shared, text);
+	}
+	return r;
+}
+
+void prepared_reload_make(struct prepared_reload *next, const struct config *config,
+	const struct catalogue *previous, const struct catalogue *catalogue)
+{
+	cleanup(changes_deinit) struct changes changes = {0};
+
+	next->status = changes_find(previous, catalogue, &changes);
+	if (!config->is_second)
+		warn_unknown(config, catalogue, keep_diagnostic, &next->unknown);
+	if (next->status == 0)
+		next->status = find_shared_names(catalogue, &next->shared);
+	if (next->status == 0 && previous)
+		next->status = summary_write(previous, catalogue, &changes, &next->summary);
+	if (next->status == 0 && next->is_detailed)
+		next->status = summary_add_details(previous, catalogue, &next->details);
+	next->has_changes = !changes_are_empty(&changes);
+	if (next->status < 0 || !next->has_changes)
+		return;
+	write_change_members(catalogue, &changes, &next->members);
+	next->status = buffer_status(&next->members);
+}
+
+void prepared_reload_deinit(struct prepared_reload *next)
+{
+	buffer_deinit(&next->members);
+	diagnostics_deinit(&next->unknown);
+	text_list_deinit(&next->shared);
+	buffer_deinit(&next->summary);
+	text_list_deinit(&next->details);
+	*next = (struct prepared_reload){0};
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "offer/reload.h"
+#include "loader/described.h"
+#include "manifest/dropin/dropin_scan.h"
+#include "manifest/dropin/dropins.h"
+#include "manifest/folders.h"
+#include "util/cleanup.h"
+
+/*
+ * The files and folders whose changes begin a reload: those where toolboxes are registered, those
+ * that they are made of, and those of the configuration. The loader finds out which of them has
+ * changed.
+ *
+ *   toolbox.d/home ─▶ ../latest ─▶ v1/   tidy.sh ─▶ /repo/tidy.sh    each link by its name, in the folder that it is in,
+ *                                                                     and what the last one leads to
+ *
+ * A file with several names, or one that is mounted, is watched itself. inotify is silent about a
+ * new mount, about other machines that write to a network file system, and about a parent that is
+ * renamed: the next call looks at the files (catalogue/origin.h).
+ */
+
+/* The most links on the way to a file, as in the kernel. */
+#define LINKS_MAX 40
+
+struct watched {
+	struct text_list folders;
+	struct text_list files;
+};
+
+static void watched_deinit(struct watched *watched)
+{
+	text_list_deinit(&watched->folders);
+	text_list_deinit(&watched->files);
+}
+
+/* Add a copy of @path; without memory it is not watched. */
+static void watch_path(struct text_list *list, const char *path)
+{
+	(void)text_list_add(list, path);
+}
+
+static void watch_folder(void *data, const char *path)
+{
+	struct watched *watched = data;
+
+	watch_path(&watched->folders, path);
+}
+
+/* Drop the last part of the path @real, which is absolute or "". */
+static void go_up(char *real)
+{
+	char *slash = strrchr(real, '/');
+
+	if (slash)
+		*slash = '\0';
+}
+
+/* Append the first part of the path *rest to @real, and move *rest after it. False when it does not
+ * fit. */
+static bool go_down(char real[PATH_MAX], const char **rest)
+{
+	size_t size = strcspn(*rest, "/");
+	size_t length = strlen(real);
+	const char *part = *rest;
+
+	*rest += size;
+	if (size == strlen("..") && memcmp(part, "..", size) == 0)
+		go_up(real);
+	else if (size > 0 && !(size == 1 && *part == '.'))
+		return snprintf(real + length, PATH_MAX - length, "/%.*s", (int)size, part) <
+		       (int)(PATH_MAX - length);
+	return true;
+}
+
+/* Watch each link on the way to @path, and the file that they lead to. */
+static void watch_target(struct watched *watched, const char *path)
+{
+	char ways[2][PATH_MAX];
+	char real[PATH_MAX] = "";
+	const char *rest = path;
+	unsigned int n_links = 0;
+
+	if (*path != '/' && !getcwd(real, sizeof(real)))
+		return;
+
+	while (*(rest += strspn(rest, "/"))) {
+		char *way = ways[n_links % 2];
+		ssize_t size;
+
+		if (!go_down(real, &rest))
+			return;
+		size = *real ? readlink(real, way, PATH_MAX - 1) : -1;
+		if (size < 0)
+			continue;
+		watch_path(&watched->files, real);
+		if (++n_links > LINKS_MAX || (size_t)size + strlen(rest) + 1 >= PATH_MAX)
+			return;
+		strcpy(way + size, rest);
+		rest = way;
+		if (*rest == '/')
+			*real = '\0';
+		else
+			go_up(real);
+	}
+	/* A link to /dev/null only masks. */
+	if (n_links > 0 && strcmp(real, "/dev/null") != 0)
+		watch_path(&watched->files, real);
+}
+
+/* Watch a path that the tools of an interpreter depend on: a folder of packages, or a source. */
+static void watch_depends(void *data, const char *path)
+{
+	struct watched *watched = data;
+	struct stat status;
+
+	if (stat(path, &status) == 0)
+		watch_path(S_ISDIR(status.st_mode) ? &watched->folders : &watched->files, path);
+	if (lstat(path, &status) == 0 && S_ISLNK(status.st_mode))
+		watch_target(watched, path);
+}
+
+/* Watch the links in the folder @path of programs, and what they lead to. */
+static void watch_links_in(struct watched *watched, const char *path)
+{
+	cleanup_folder DIR *entries = opendir(path);
+	const struct dirent *entry;
+
+	for (unsigned int n = 0; entries && n < DROPIN_ENTRIES_MAX && (entry = readdir(entries));
+		n++) {
+		cleanup_free char *link = NULL;
+
+		if ((entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN) ||
+			entry->d_name[0] == '.')
+			continue;
+		if (asprintf(&link, "%s/%s", path, entry->d_name) < 0)
+			link = NULL;
+		if (link)
+			watch_target(watched, link);
+	}
+}
+
+/* Watch a folder of programs. */
+static void watch_programs(void *data, const char *path)
+{
+	watch_folder(data, path);
+	watch_links_in(data, path);
+}
+
+/* Watch the file of @origin itself, if its folder may not report its changes. */
+static void watch_origins(struct watched *watched, const struct origins *origins)
+{
+	for (size_t i = 0; i < origins->n_items; i++)
+		if (origins->items[i].is_shared)
+			watch_path(&watched->folders, origins->items[i].path);
+}
+
+/* Watch the file or folder at @path by its name, whether it exists or not, and what it links to. */
+static void watch_named(void *data, const char *path)
+{
+	struct watched *watched = data;
+	cleanup_free char *folder = *path == '/' ? NULL : get_current_dir_name();
+	cleanup_free char *absolute = NULL;
+
+	if (*path == '/')
+		watch_path(&watched->files, path);
+	else if (folder && asprintf(&absolute, "%s/%s", folder, path) >= 0)
+		watch_path(&watched->files, absolute);
+	watch_target(watched, path);
+}
+
+/* Watch the files and folders that are served instead of registered ones, and what is beside a
+ * file. */
+static void watch_given(const struct config_flags *flags, struct watched *watched)
+{
+	for (size_t i = 0; i < flags->n_files; i++) {
+		const char *path = flags->files[i];
+		cleanup_free char *copy = strdup(path);
+		struct stat status;
+
+		if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+			dropins_each_folder(path, watch_programs, watched);
+		else if (copy)
+			watch_folder(watched, dirname(copy));
+	}
+}
+
+/* Watch the registration folders, and those of libraries and of drop-in programs. */
+static void watch_folders(const struct reload *reload, struct watched *watched)
+{
+	const struct text_list *dirs = &reload->parts.config->toolbox_dirs;
+	cleanup(folders_listing_deinit) struct folders_listing listing = {0};
+
+	for (size_t i = 0; i < dirs->n_items; i++) {
+		watch_folder(watched, dirs->items[i]);
+		watch_named(watched, dirs->items[i]);
+	}
+	watch_folder(watched, reload->paths->library_dir);
+	watch_given(reload->flags, watched);
+	if (folders_list((const char *const *)dirs->items, dirs->n_items, &listing) < 0)
+		return;
+	for (size_t i = 0; i < listing.n_entries; i++)
+		if (listing.entries[i].is_folder)
+			dropins_each_folder(listing.entries[i].path, watch_programs, watched);
+	for (size_t i = 0; i < dirs->n_items; i++)
+		watch_links_in(watched, dirs->items[i]);
+}
+
+/* Watch the files of tokens. */
+static void watch_http(const struct config_http *http, struct watched *watched)
+{
+	for (size_t i = 0; i < http->tokens.n_items; i++)
+		if (http->tokens.items[i].file)
+			watch_named(watched, http->tokens.items[i].file);
+}
+
+/* Libraries that are found by path are watched like the folders. The libraries of the dynamic
+ * linker only change with the system. */
+void reload_watch(struct reload *reload)
+{
+	const struct catalogue *catalogue = reload->parts.offer->catalogue;
+	cleanup(watched_deinit) struct watched watched = {0};
+	size_t n_toolboxes = catalogue_n_toolboxes(catalogue);
+
+	if (!reload->watcher)
+		return;
+	watch_folders(reload, &watched);
+	config_each_file(reload->flags, watch_named, &watched);
+	config_each_folder(watch_folder, &watched);
+	if (reload->parts.config->embedded_token_file)
+		watch_named(&watched, reload->parts.config->embedded_token_file);
+	watch_http(&reload->parts.config->http, &watched);
+	for (size_t i = 0; i < n_toolboxes; i++) {
+		const struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, NULL);
+
+		if (toolbox->package->library.path && strchr(toolbox->package->library.path, '/')) {
+			watch_path(&watched.files, toolbox->package->library.path);
+			watch_target(&watched, toolbox->package->library.path);
+		}
+		watch_origins(&watched, &toolbox->package->definition);
+		watch_origins(&watched, &toolbox->package->programs);
+	}
+	for (size_t i = 0; i < catalogue_n_held(catalogue); i++)
+		described_each_dependency(catalogue_held(catalogue, i), watch_depends, &watched);
+	watcher_set(reload->watcher, (const char *const *)watched.folders.items,
+		watched.folders.n_items, (const char *const *)watched.files.items,
+		watched.files.n_items);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "offer/reload.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config_fixture.h"
+
+#define WAIT_MS 60000
+#define STEP_MS 5
+
+static struct loop *loop;
+static struct offer offer;
+static struct disposal disposal;
+static struct reload reload;
+static struct paths paths;
+static struct config_flags flags = {.log_level = "error"};
+static char *folder;
+static unsigned int n_ready;
+
+/* A request that has waited for the first load asks for another one. */
+static void begin_another(void *data)
+{
+	(void)data;
+	n_ready++;
+	reload_begin(&reload);
+}
+
+static void begin_nothing(void *data)
+{
+	(void)data;
+}
+
+static void announce_nothing(void *data, const struct buffer *members)
+{
+	(void)data;
+	(void)members;
+}
+
+static void set_up(void)
+{
+	static const struct runner_handler runner_handler = {0};
+	static const struct reload_handler handler = {
+		.begun = begin_nothing,
+		.changed = announce_nothing,
+		.done = begin_nothing,
+		.ready = begin_another,
+		.reloaded = begin_nothing,
+		.configured = begin_nothing,
+	};
+	struct reload_parts parts = {.config = &config, .offer = &offer};
+	struct mistakes mistakes = {0};
+
+	config_set_up();
+	folder = strdup(in_folder("box.d"));
+	flags.toolbox_dirs = (const char *const *)&folder;
+	flags.n_toolbox_dirs = 1;
+	write_file("box.d/ovos.json", "{\"kind\":\"python\",\"python\":\"/bin/false\"}");
+	cr_assert_eq(read_with(&flags), 0);
+	snprintf(paths.host_program, sizeof(paths.host_program), "%s", TEST_HOST_PROGRAM);
+	cr_assert_eq(loop_new(&loop), 0);
+	cr_assert_eq(offer_init(&offer, loop, paths.host_program, &runner_handler, NULL), 0);
+	parts.loop = loop;
+	parts.disposal = &disposal;
+	cr_assert_eq(disposal_init(&disposal, loop), 0);
+	cr_assert_eq(reload_init(&reload, &parts, &flags, &paths, &mistakes, &handler, NULL), 0);
+}
+
+static void tear_down(void)
+{
+	reload_deinit(&reload);
+	offer_deinit(&offer);
+	disposal_deinit(&disposal);
+	loop_free(loop);
+	free(folder);
+	config_tear_down();
+}
+
+TestSuite(reload, .init = set_up, .fini = tear_down, .timeout = 300);
+
+/* The first load leaves out the tools without a cached description, so another load follows. */
+Test(reload, follows_the_first_load_once_when_it_is_also_asked_for)
+{
+	reload_begin(&reload);
+	for (int waited_ms = 0; reload.loader && waited_ms < WAIT_MS; waited_ms += STEP_MS)
+		loop_run(loop, STEP_MS);
+	cr_expect(reload.is_ready);
+	cr_expect_null(reload.loader);
+	cr_expect_eq(n_ready, 1);
+	cr_expect_eq(reload.generation, 2);
+	cr_expect_eq(catalogue_n_failures(offer.catalogue), 1, "it has asked /bin/false");
+}
