@@ -59,9 +59,9 @@ const char *terminal_plain(void);
 /* Return whether the locale of the user (LC_ALL, LC_CTYPE, LANG) has UTF-8. */
 bool terminal_has_utf8(void);
 
-/* Append @text so that it stays on one line: white space becomes a space, all else is made visible
- * (util/text/visible.h). In a locale without UTF-8, typographic characters
- * become ASCII, and on a terminal all others become escapes: \u00e9. */
+/* Append @text as a single line: white space becomes a space, everything else becomes visible
+ * (util/text/visible.h). In a locale without UTF-8, typographic characters become ASCII, and on a
+ * terminal all others become escapes: \u00e9. */
 void terminal_append_line(struct buffer *out, const char *text, size_t size);
 
 /* Append the words of @text as terminal_append_line() does, with one space between two:
