@@ -8,6 +8,7 @@
 #include "json/reader.h"
 #include "json/scan.h"
 #include "message/member.h"
+#include "util/assert.h"
 #include "util/cleanup.h"
 
 /*

@@ -22,8 +22,8 @@
  * no more of it. On a bus of others there is no connection, and so only the bucket of the members.
  *
  * There are LIMITS_BUCKETS_MAX buckets. One is only forgotten when it is as good as new: nothing in
- * flight, and full; or when its connection has ended, and the holder's bucket remembers the calls. When
- * no more can be made, all newcomers of a rule share one.
+ * flight, and full; or when its connection has ended, and the holder's bucket remembers the calls.
+ * When no more can be made, all newcomers of a rule share one.
  */
 
 #define LIMITS_BUCKETS_MAX 4096

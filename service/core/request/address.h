@@ -17,8 +17,8 @@
  *     │                              └─ held, deferred: a reference      │
  *     └── its caller is gone: address_leave ───────────────▶ nothing is passed on any more
  *
- * The request is served as one of the bus (core/request/request_text.h). Only its answer has another shape:
- * the data of the response, alone.
+ * The request is served as one of the bus (core/request/request_text.h). Only its answer has
+ * another shape: the data of the response, alone.
  */
 struct address;
 

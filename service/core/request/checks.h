@@ -20,8 +20,8 @@
  * So a peer whose checks are short never waits, whatever others do that share its connection.
  *
  * Reading a message of many values takes as long as a check, and is charged like one. Such a
- * message is skimmed first (core/request/request_text.h): if its sender owes, it is busy, and else the
- * message is read beside the loop (core/request/ahead.h).
+ * message is skimmed first (core/request/request_text.h): if its sender owes, it is busy, and else
+ * the message is read beside the loop (core/request/ahead.h).
  */
 
 /* Return what arguments may have. */

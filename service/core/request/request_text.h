@@ -18,7 +18,8 @@
  *          args      the body, as it came: the value of `args` in the data
  *
  * The body is read by itself, and never joined with the data: it cannot add a member to the
- * request, or end it. The caller is not a part of the text: its door names it (core/request/address.h).
+ * request, or end it. The caller is not a part of the text: its door names it
+ * (core/request/address.h).
  */
 
 /* A text of so many bytes is measured; a shorter one has too few values to take long. */

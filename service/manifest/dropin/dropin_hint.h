@@ -5,7 +5,8 @@
 
 /*
  * Comments at the top of a drop-in program that look like definitions, and are not
- * (manifest/dropin/dropin_definition.h): `parm x integer`, `Description: Rings.`, `risk level: read`.
+ * (manifest/dropin/dropin_definition.h): `parm x integer`, `Description: Rings.`, `risk level:
+ * read`.
  */
 
 /* Return the probably intended form of the comment, the @size bytes at @text after its mark; NULL

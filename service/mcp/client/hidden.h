@@ -9,8 +9,8 @@
 #include "util/buffer.h"
 
 /*
- * Characters that a person does not see, but a model reads (util/text/visible.h): with them a tool may
- * hold instructions. They are removed from the texts of a tool, where that changes nothing:
+ * Characters that a person does not see, but a model reads (util/text/visible.h): with them a tool
+ * may hold instructions. They are removed from the texts of a tool, where that changes nothing:
  * descriptions, titles, comments. Tabs and newlines stay there. A tool that has them anywhere else
  * in a schema is refused.
  */

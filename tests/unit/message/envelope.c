@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "message/envelope.h"
+#include "message/response.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 
