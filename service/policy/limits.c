@@ -138,8 +138,8 @@ static void drop_gone(struct limits *limits, struct bucket *bucket)
 	}
 }
 
-/* Forget each of the @n buckets used longest ago if it is as good as new, and unused for @idle_ns.
- * */
+/* Forget each of the @n buckets used longest ago if it is as good as new, and unused for
+ * @idle_ns. */
 static void sweep_buckets(struct limits *limits, unsigned int n, uint64_t idle_ns, uint64_t now_ns)
 {
 	list_for_each(link, &limits->buckets) {
