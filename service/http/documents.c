@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "http/bytes.h"
+#include "http/connection/bytes.h"
 #include "util/assert.h"
 
 /* `"16 digits"` (RFC 9110 §8.8.3). */

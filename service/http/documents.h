@@ -2,7 +2,7 @@
 #pragma once
 
 #include "catalogue/catalogue.h"
-#include "http/connection.h"
+#include "http/connection/connection.h"
 #include "http/exchange.h"
 #include "util/buffer.h"
 #include "util/list.h"

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "config/http.h"
-#include "http/peer.h"
+#include "http/connection/peer.h"
 #include "request/reader.h"
 
 /*

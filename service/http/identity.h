@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "config/http.h"
-#include "http/peer.h"
+#include "http/connection/peer.h"
 
 /*
  * The caller of a request, and whether a page in a browser has sent it.

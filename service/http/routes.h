@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/metrics/exposition.h"
-#include "http/bytes.h"
+#include "http/connection/bytes.h"
 #include "http/documents.h"
 #include "http/exchange.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "http/connection.h"
+#include "http/connection/connections.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 
 #include "bus/account.h"
 #include "bus/endpoint.h"
+#include "http/connection/respond.h"
 #include "loop/loop.h"
 
 /* The connections of clients over real sockets, with a handler that chooses when to respond. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "http/connection_state.h"
+#include "http/connection/connection_state.h"
 
 #include "moves.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "http/peer.h"
+#include "http/connection/peer.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

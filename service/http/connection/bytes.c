@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "http/bytes.h"
+#include "http/connection/bytes.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "http/places.h"
+#include "http/connection/places.h"
 
 #include "util/assert.h"
 

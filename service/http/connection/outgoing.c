@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "http/outgoing.h"
+#include "http/connection/outgoing.h"
 
 #include <string.h>
 #include <sys/socket.h>

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "http/bytes.h"
+#include "http/connection/bytes.h"
 #include "tls/session.h"
 #include "util/buffer.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "http/head.h"
+#include "http/connection/head.h"
 
 #include <stdio.h>
 #include <time.h>
