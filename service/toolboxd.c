@@ -154,7 +154,7 @@ static int take_option(struct options *options, int option, const char *text)
 	case ':':
 		return usage("a value is missing after ", text);
 	default:
-		return usage("unknown or ambiguous option, or one without a value: ", text);
+		return usage("unknown or ambiguous option, or a missing value: ", text);
 	}
 }
 

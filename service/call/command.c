@@ -87,8 +87,8 @@ static int read_group(struct reading *reading, uint32_t group)
 		at = json_next(tape, at)) {
 		if (command->arguments.n_items == COMMAND_ARGUMENTS_MAX)
 			return refuse_command(reading, at,
-				"must not be here: argv has at most 256 elements, those of groups "
-				"counted");
+				"must not be here: argv has at most 256 elements, with the "
+				"elements of groups");
 		if (command->arguments.n_items > first)
 			command_set_add(&command->joined, command->arguments.n_items);
 		r = read_argument(reading, at);

@@ -16,7 +16,7 @@
 
 /* ── an object, or the text of one ───────────────────────────────────────────────────────────── */
 
-#define NOT_AN_OBJECT "must be an object, or a string that is the text of one; "
+#define NOT_AN_OBJECT "must be an object, or a string with the text of an object; "
 
 /* The place of the arguments: a token of a tape. */
 struct place {

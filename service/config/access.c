@@ -31,7 +31,7 @@ static void read_rule(struct config_reader *reader, uint32_t rule)
 	config_match_read(reader, rule, config_reader_find(reader, rule, "match"), &access->match);
 	profile = config_reader_find(reader, rule, "profile");
 	if (profile == JSON_NONE)
-		config_reader_close(reader, rule, "must have \"profile\", the name of one");
+		config_reader_close(reader, rule, "must have \"profile\", the name of a profile");
 	else
 		access->profile = config_reader_text_or_closes(reader, profile);
 }

@@ -175,7 +175,7 @@ const char *foreign_mend(struct buffer *text, const struct json_error *error)
 		return NULL;
 	if (error->status == JSON_E_DUPLICATE_KEY)
 		return drop_first(text->data, text->size, place.container, at)
-			       ? "a key is there again; the last one counts"
+			       ? "a key is repeated; its last value counts"
 			       : NULL;
 	if (error->status == JSON_E_SURROGATE)
 		return drop_escape(text->data, text->size, at) ? "half of a surrogate pair" : NULL;

@@ -188,7 +188,8 @@ static int check_others(struct tokens_reader *reader, uint32_t entry,
 		if (memcmp(tokens->items[i].digest, token->digest, sizeof(token->digest)) == 0)
 			return refuse_token(reader, entry, "is the same token as an earlier one");
 	if (tokens->n_items == HTTP_TOKENS_MAX)
-		return refuse_token(reader, entry, "is one token more than the 1000 that can be");
+		return refuse_token(
+			reader, entry, "is one token more than the 1000 that are allowed");
 	return 0;
 }
 

@@ -64,9 +64,8 @@ static bool refuse_page(const struct http_door *door, const struct http_request 
 		(request->host != http_host(reader) &&
 			!identity_host_is_allowed(http, request->host))) {
 		http_respond_error(connection, 403,
-			"The Host of the request is none that is served here: use localhost, or "
-			"one "
-			"of http.allowed_hosts.");
+			"The Host of the request is not served here: use localhost, or one of "
+			"http.allowed_hosts.");
 		return true;
 	}
 	if (!origin)

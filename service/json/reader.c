@@ -219,7 +219,7 @@ static JSON_ALWAYS_INLINE int note_key(struct reader *reader, const struct json_
 	if (__builtin_expect((flags & (JSON_ESCAPED | JSON_SEEN_NUL)) != 0, 0)) {
 		if ((flags & JSON_SEEN_NUL) && !reader->is_lax)
 			return json_refuse(fault, JSON_E_NUL_IN_KEY, start - 1,
-				"expected a key without U+0000, found one with it");
+				"expected a key without U+0000, found U+0000 in a key");
 		reader->seen = UINT64_MAX;
 	}
 	if (__builtin_expect((reader->seen & bit) != 0, 0) &&

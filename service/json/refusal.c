@@ -16,7 +16,7 @@ static const char *refuse_start(const char *at, const char *end)
 {
 	if (end - at >= 3 && memcmp(at, BYTE_ORDER_MARK, 3) == 0)
 		return "expected a value, found a byte order mark; save the text without one";
-	return "expected a value, found a character that starts none";
+	return "expected a value, found a character that cannot begin one";
 }
 
 const char *json_refusal_value(const char *text, const char *at, const char *end)
@@ -29,7 +29,7 @@ const char *json_refusal_value(const char *text, const char *at, const char *end
 		return "expected a value, found a single quote; strings take double quotes";
 	case '/':
 	case '#':
-		return "expected a value, found what looks like a comment; JSON has none";
+		return "expected a value, found what looks like a comment; JSON has no comments";
 	case '+':
 		return "expected a value, found '+'; a number takes no plus sign";
 	case '.':
@@ -103,7 +103,7 @@ const char *json_refusal_number(const char *start, const char *at, const char *e
 	if (at == end)
 		return "expected a digit of a number, but the text ends";
 	if (at[0] >= '0' && at[0] <= '9')
-		return "expected a number, found one with a leading zero";
+		return "expected a number, found a leading zero";
 	if (at == start + 1 && *start == '-')
 		return "expected a digit after '-', found something else";
 	if (at[-1] == '.')

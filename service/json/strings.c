@@ -50,7 +50,7 @@ static const char *read_escape(
 	if (*flags & JSON_TAKE_HALVES)
 		return at + 6;
 	json_refuse(fault, JSON_E_SURROGATE, at,
-		"expected a pair of surrogate escapes, found half of one");
+		"expected a pair of surrogate escapes, found half a pair");
 	return NULL;
 }
 

@@ -255,8 +255,8 @@ static int disable(struct catalogue *catalogue, const struct toolbox *toolbox, c
 	buffer_append_string(&text, reason);
 	if (kind_facts(toolbox->package->kind)->describes_tools)
 		buffer_append_string(&text,
-			"; it was described once, since a name without a toolbox may be one of its "
-			"tools: its id with /* leaves it out undescribed");
+			"; it was described once, since a name without a toolbox may mean one of "
+			"its tools: its id with /* leaves it out without a description");
 	return buffer_terminate(&text) ? catalogue_disable(catalogue, toolbox->id, text.data)
 				       : -ENOMEM;
 }
@@ -374,8 +374,8 @@ static int add_strays(const struct folders_listing *listing, struct catalogue *c
 
 		manifest_id(path, id);
 		buffer_printf(&reason,
-			"%s: a program is a tool of the folder that it is in: move it into a "
-			"folder beside it, whose name is that of the toolbox",
+			"%s: a program is a tool of its folder: move it into a folder beside it, "
+			"named like the toolbox",
 			path);
 		r = buffer_terminate(&reason)
 			    ? catalogue_add_skipped(catalogue, id, NULL, reason.data)

@@ -196,8 +196,8 @@ static int fail_package(struct package *package, const char *path, const char *w
 	char text[512];
 
 	snprintf(text, sizeof(text),
-		"the pins of its tools, by which a change of them is noticed, cannot be %s: %s: %s",
-		what, path ? path : "there is no state folder", error);
+		"the pins of its tools, which show changes, cannot be %s: %s: %s", what,
+		path ? path : "there is no state folder", error);
 	diagnostics_add(problems, DIAGNOSTIC_WARNING, 0, "", "%s", text);
 	return package->mcp.pin == MCP_PIN_BLOCK ? drop_tools(package, NULL, text) : 0;
 }
@@ -261,7 +261,7 @@ static const char *reason_of(int error)
 		       "tries "
 		       "again";
 	if (error == -EPERM)
-		return "it is no regular file of the service's own user that no other may write";
+		return "it must be a regular file that only the service's own user may write";
 	return strerror(-error);
 }
 

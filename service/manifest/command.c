@@ -232,9 +232,9 @@ static int refuse_unknown(const struct manifest_scope *scope, uint32_t place,
 	if (!buffer_terminate(&names))
 		return -ENOMEM;
 	diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, place,
-		"'{%.*s}' is none of the arguments, %s%s; write '{{%.*s}' for the text itself",
+		"'{%.*s}' is not an argument (%s%s); write '{{%.*s}' for the text itself",
 		(int)piece->size, piece->text,
-		names.size > 0 ? "which are " : "of which 'argument_schema' names none", names.data,
+		names.size > 0 ? "they are " : "'argument_schema' names none", names.data,
 		(int)piece->size, piece->text);
 	return 0;
 }

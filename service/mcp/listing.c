@@ -38,7 +38,7 @@ static int find_first(const struct mcp_message *message, size_t n_tools, uint64_
 		return 0;
 	}
 	return mcp_refuse(error, MCP_INVALID_PARAMS, 200,
-		"The cursor is not one of this list, which may have changed: list without a "
+		"The cursor does not belong to this list, which may have changed: list without a "
 		"cursor.");
 }
 

@@ -413,8 +413,7 @@ def test_a_script_in_no_folder_of_its_own_says_where_it_belongs(launch, tmp_path
     (folder / "helper.sh").write_text("#!/bin/sh\necho a manifest calls it\n")
     (folder / "helper.sh").chmod(0o755)
     service = launch({}, [folder])
-    why = (f"{script}: a program is a tool of the folder that it is in: move it into a folder beside it, whose name is "
-           "that of the toolbox")
+    why = (f"{script}: a program is a tool of its folder: move it into a folder beside it, named like the toolbox")
     with Caller(service.url) as caller:
         assert caller.call("ovos.tools.status")["not_offered"] == [{"toolbox_id": "ring.sh", "name": None, "why": why}]
     done = toolboxctl("list", "--why", bus=service.url, home=tmp_path / "ctl")

@@ -27,7 +27,7 @@ def test_what_names_no_topic_of_ours_is_dropped(caller, frame):
     ('{"type":"ovos.tools.invoke","data":[]}', "data", "an object"),
     ('{"type":"ovos.tools.invoke","data":{"name":"add",}}', "data", "JSON: at byte 49: expected a key"),
     ('{"type":"ovos.tools.invoke","data":{"name":"\\ud800"}}', "data",
-     "JSON: at byte 44: expected a pair of surrogate escapes, found half of one"),
+     "JSON: at byte 44: expected a pair of surrogate escapes, found half a pair"),
     ('{"type":"ovos.tools.invoke","data":{"name":"a\tb"}}', "data", "a raw control character"),
     ('{"type":"ovos.tools.invoke","data":{"args":{"a":NaN}}}', "data", "a bare word"),
     ('{"type":"ovos.tools.invoke","data":{"name":"add"', "message", "a JSON object"),

@@ -93,7 +93,7 @@ def test_a_wrong_server_costs_only_itself(desk):
             assert f"the server '{name}' " in failed[name] and text in failed[name], failed[name]
             line = next(i for i, one in enumerate(lines, 1) if one.startswith(f'  "{name}"'))
             assert f"claude_desktop_config.json:{line} " in failed[name], failed[name]
-        assert "has the id of an earlier one" in failed["my_server"]
+        assert "has the id of an earlier server" in failed["my_server"]
         assert "scheme" in failed
         assert caller.invoke("add", {"a": 2}, toolbox_id="good")["result"]["structured"] == {"sum": 3}
 

@@ -160,7 +160,7 @@ def test_without_an_answer_no_secret_is_kept(new):
 
 @pytest.mark.parametrize("words, text", [
     (["--command", "no-such-program"], "the server 'no-such-program' cannot be started: No such file"),
-    (["--command", "npx -y foo"], "No such file or directory (write each word of a command as one of its own)"),
+    (["--command", "npx -y foo"], "No such file or directory (write each word of a command separately)"),
     (["--command", "false"], "the server has exited with status 1 before it has listed its tools"),
     (["--command", "sh", "-c", "for i in 1 2 3; do echo \"no key $i\" >&2; done; exit 3"],
      "the server has exited with status 3 before it has listed its tools; its log ends with: no key 1 | no key 2 | no key 3\n"),

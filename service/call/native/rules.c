@@ -59,7 +59,7 @@ static int check_direction(
 
 	if (value && preset)
 		return reading_refuse(reading, preset,
-			"a parameter with 'value' is always passed that: it cannot have a "
+			"a parameter with 'value' is always passed this value: it cannot have a "
 			"'default'");
 	if (value && parameter->direction != NATIVE_IN)
 		return reading_refuse(reading, value,

@@ -185,7 +185,7 @@ static int take_deep(struct dropin_list *list, const char *path, const char *ser
 	if (dropin.path &&
 		dropin_leave_out(&dropin,
 			"%s: a folder in the folder of a service is not looked at: move its "
-			"programs into a folder directly in that of the toolbox",
+			"programs into a folder directly in the toolbox's",
 			path) == 0)
 		return put(list, dropin);
 	free(dropin.name);
@@ -211,10 +211,10 @@ static int take_entry(
 	if (stat(path, &status) < 0)
 		return 0;
 	if (is_backup(name))
-		aside = "its name is that of a backup (*~, *.bak, *.old, *.orig, *.tmp and the "
+		aside = "its name looks like a backup (*~, *.bak, *.old, *.orig, *.tmp and the "
 			"like)";
 	else if (dropin_is_left_out(name))
-		aside = "its name is one of those that are left out: _*, types, helpers, *_helpers";
+		aside = "its name is one that is left out: _*, types, helpers, *_helpers";
 	if (S_ISREG(status.st_mode) || aside)
 		return take_file(list, path, service, aside);
 	if (!S_ISDIR(status.st_mode))

@@ -71,7 +71,7 @@ enum mcp_page_status mcp_pages_add(struct mcp_pages *pages, const struct json_ta
 	if (pages->n_pages == MCP_PAGES_MAX)
 		pages->reason = "its list of tools has more than 1000 pages";
 	else if (!is_new_cursor(pages, tape, cursor))
-		pages->reason = "its list of tools comes back to a page that it has had";
+		pages->reason = "its list of tools comes back to an earlier page";
 	if (pages->reason)
 		return MCP_PAGE_LAST;
 	*ret_cursor = json_value_view(tape, cursor);

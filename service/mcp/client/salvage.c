@@ -50,7 +50,7 @@ void mcp_write_fault(const char *text, size_t size, struct text_view reason, str
 
 void mcp_write_stranger(struct text_view id, struct buffer *out)
 {
-	buffer_append_string(out, "it has sent a response to a request that it does not have: ");
+	buffer_append_string(out, "it has sent a response to an unknown request: ");
 	if (id.text)
 		buffer_append(out, id.text, utf8_prefix(id.text, id.size, QUOTED_CHARS));
 	else

@@ -263,7 +263,7 @@ static int read_server(const struct json_tape *tape, uint32_t key, const char *h
 	if (ret_entry->id[0] == '\0' || strlen(ret_entry->id) > ID_BYTES)
 		entry.reason = "has a name that is empty, or longer than 128 characters";
 	else if (has_id(entries, ret_entry->id))
-		entry.reason = "has the id of an earlier one";
+		entry.reason = "has the id of an earlier server";
 	else if (json_type_at(tape, key + 1) != JSON_OBJECT)
 		entry.reason = "is no object";
 	else

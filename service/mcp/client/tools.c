@@ -274,10 +274,10 @@ static const char *judge_schema(const struct json_tape *tape, uint32_t object, b
 	uint32_t type;
 
 	if (schema == JSON_NONE)
-		return "it has no inputSchema that is an object";
+		return "its inputSchema is not an object";
 	type = json_find_typed(tape, schema, "type", JSON_STRING);
 	if (type != JSON_NONE && !json_is_text(tape, type, "object"))
-		return "its inputSchema is not that of an object";
+		return "its inputSchema does not describe an object";
 	return is_http ? mcp_judge_param_headers(tape, schema) : NULL;
 }
 

@@ -123,7 +123,7 @@ static int count_alias(const struct subschema *subschema)
 
 	if (node->aliases == SCHEMA_ALIASES_MAX)
 		return subschema_refuse(subschema, subschema->at[KEYWORD_REF],
-			"more than %d '$ref' in a row lead to nothing but another one",
+			"more than %d '$ref' in a row lead to nothing but another '$ref'",
 			SCHEMA_ALIASES_MAX);
 	if (target->aliases <= node->aliases)
 		target->aliases = (uint16_t)(node->aliases + 1);

@@ -121,7 +121,7 @@ static int refuse_start(const struct driver_load *load, int error, const struct 
 
 	return driver_refuse(problems, load->tape, json_find(load->tape, 0, "mcp"),
 		"the server '%s' cannot be started: %s%s", program, strerrordesc_np(-error),
-		has_words ? " (write each word of a command as one of its own)" : "");
+		has_words ? " (write each word of a command separately)" : "");
 }
 
 /* Refuse a server that has ended, or has to. */

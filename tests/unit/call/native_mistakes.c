@@ -75,7 +75,7 @@ static const struct mistake mistakes[] = {
 		"must be a string without U+0000, not \"a\\u0000\""},
 	{PARAMETER("\"bool\",\"default\":0"), "0", "must be true or false, not 0"},
 	{PARAMETER("\"i8\",\"default\":1,\"value\":2"), "1",
-		"a parameter with 'value' is always passed that: it cannot have a 'default'"},
+		"a parameter with 'value' is always passed this value: it cannot have a 'default'"},
 	{"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"a\",\"type\":\"i8\"},"
 	 "{\"name\":\"a\",\"type\":\"i8\"}]}",
 		"\"a\"", "parameters 0 and 1 are both called 'a'"},

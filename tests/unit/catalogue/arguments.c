@@ -112,17 +112,17 @@ Test(arguments, get_the_defaults_of_what_is_absent)
 Test(arguments, that_are_no_object_are_refused)
 {
 	expect_violation(1, "'args':[1]", "",
-		"must be an object, or a string that is the text of one; came: array");
+		"must be an object, or a string with the text of an object; came: array");
 	expect_violation(1, "'args':5", "",
-		"must be an object, or a string that is the text of one; came: number");
+		"must be an object, or a string with the text of an object; came: number");
 	expect_violation(1, "'args':'[1]'", "",
-		"must be an object, or a string that is the text of one; came: array");
+		"must be an object, or a string with the text of an object; came: array");
 	expect_violation(1, "'args':' '", "",
-		"must be an object, or a string that is the text of one; its text is not JSON "
+		"must be an object, or a string with the text of an object; its text is not JSON "
 		"(byte 0: "
 		"expected a value, found an empty text)");
 	expect_violation(1, "'args':'{'", "",
-		"must be an object, or a string that is the text of one; its text is not JSON "
+		"must be an object, or a string with the text of an object; its text is not JSON "
 		"(byte 1: "
 		"expected a key in double quotes, but the text ends)");
 }

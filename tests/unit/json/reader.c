@@ -115,8 +115,8 @@ Test(json_reader, refuses_what_is_no_value)
 	expect_refusal("[/* x */1]", JSON_E_SYNTAX, 1, "comment");
 	expect_refusal("[+1]", JSON_E_SYNTAX, 1, "plus");
 	expect_refusal("[.5]", JSON_E_SYNTAX, 1, "'.'");
-	expect_refusal("[x]", JSON_E_SYNTAX, 1, "starts none");
-	expect_refusal("[xyz]", JSON_E_SYNTAX, 1, "starts none");
+	expect_refusal("[x]", JSON_E_SYNTAX, 1, "cannot begin one");
+	expect_refusal("[xyz]", JSON_E_SYNTAX, 1, "cannot begin one");
 	expect_refusal("\xEF\xBB\xBF[]", JSON_E_SYNTAX, 0, "byte order mark");
 	expect_refusal("\xEF\xBB\xBF", JSON_E_SYNTAX, 0, "byte order mark");
 	expect_refusal_sized("[\0]", 3, JSON_E_SYNTAX, 1, "NUL byte");

@@ -201,18 +201,18 @@ Test(command_manifest, has_a_group_for_the_elements_of_one_array)
 		"/tools/0/command/argv/1",
 		"can be there for the elements of one array, not of 'n' and 'text'");
 	expect_refused(RUN("{'argv':['ls',['-x','{txt}']]}"), 2, "/tools/0/command/argv/1/1",
-		"'{txt}' is none of the arguments, which are 'text', 'n'; write '{{txt}' for the "
+		"'{txt}' is not an argument (they are 'text', 'n'); write '{{txt}' for the "
 		"text itself");
 }
 
 Test(command_manifest, refuses_an_unknown_placeholder)
 {
 	expect_refused(RUN("{'argv':['echo','{text}','x{txt}']}"), 2, "/tools/0/command/argv/2",
-		"'{txt}' is none of the arguments, which are 'text', 'n'; write '{{txt}' for the "
+		"'{txt}' is not an argument (they are 'text', 'n'); write '{{txt}' for the "
 		"text itself");
 	expect_refused(COMMANDS("{'name':'f','command':{'argv':['echo','{text}']}}"), 1,
 		"/tools/0/command/argv/1",
-		"'{text}' is none of the arguments, of which 'argument_schema' names none; write "
+		"'{text}' is not an argument ('argument_schema' names none); write "
 		"'{{text}' for the text itself");
 	expect_refused(RUN("{'argv':['{text}']}"), 2, "/tools/0/command/argv/0",
 		"must name the program itself: '{text}' would let a caller choose it");

@@ -131,7 +131,7 @@ Test(dropins, leave_out_what_is_no_program)
 	scratch_write("home/tests/README", "in a folder that is no service");
 	cr_assert_eq(read_home(NULL), 0);
 	cr_expect_null(toolbox);
-	expect_left_out("_x", "/home/_x: its name is one of those that are left out");
+	expect_left_out("_x", "/home/_x: its name is one that is left out");
 	expect_left_out("types", "/home/types: its name");
 	expect_left_out("my_helpers", "/home/my_helpers: its name");
 	expect_left_out("_lib", "/home/_lib: its name");
@@ -162,8 +162,8 @@ Test(dropins, are_not_the_backups_of_editors_and_package_managers)
 	cr_assert_eq(read_home(NULL), 0);
 	expect_tools("bell ");
 	for (size_t i = 0; i < sizeof(backups) / sizeof(*backups); i++)
-		expect_left_out(backups[i], ": its name is that of a backup");
-	expect_left_out("music.bak", ": its name is that of a backup");
+		expect_left_out(backups[i], ": its name looks like a backup");
+	expect_left_out("music.bak", ": its name looks like a backup");
 	cr_assert_eq(unlink(scratch_path("home/bell.sh")), 0);
 	cr_assert_eq(read_home(NULL), 0);
 	cr_expect_null(toolbox, "a tool whose program is gone is gone");

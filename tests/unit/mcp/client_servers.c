@@ -139,7 +139,7 @@ Test(mcp_servers, have_ids_of_their_own)
 	cr_expect_str_eq(entries.items[0].id, "a_b");
 	cr_expect_not_null(entries.items[0].manifest);
 	cr_expect_str_eq(entries.items[1].name, "a.b");
-	cr_expect_str_eq(entries.items[1].reason, "has the id of an earlier one");
+	cr_expect_str_eq(entries.items[1].reason, "has the id of an earlier server");
 	for (size_t i = 2; i < 4; i++)
 		cr_expect_str_eq(entries.items[i].reason,
 			"has a name that is empty, or longer than 128 characters");

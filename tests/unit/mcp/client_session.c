@@ -228,9 +228,9 @@ Test(mcp_client, ends_a_list_at_a_cursor_that_it_has_seen)
 	take(&session, ANSWER("4", "\"tools\":[2],\"nextCursor\":\"b\""));
 	take(&session, ANSWER("5", "\"tools\":[3],\"nextCursor\":\"\\u0061\""));
 	expect_actions(&session,
-		LEGACY_LIST("3") SENT("4", "tools/list", "\"cursor\":\"a\"") SENT("5", "tools/list",
-			"\"cursor\":\"b\"") "tools [1,2,3] (its list of tools comes back to a page "
-					    "that it has had)\n");
+		LEGACY_LIST("3") SENT("4", "tools/list", "\"cursor\":\"a\"") SENT(
+			"5", "tools/list", "\"cursor\":\"b\"") "tools [1,2,3] (its list of tools "
+							       "comes back to an earlier page)\n");
 }
 
 Test(mcp_client, ends_a_list_after_1000_pages)
@@ -562,15 +562,14 @@ Test(mcp_client, ignores_responses_to_no_request_of_its_own)
 	take(&session, ANSWER("99", NO_CONTENT));
 	take(&session, ERROR("null", "-32700"));
 	expect_actions(&session,
-		CALLED("3",
-			"{}") "result 1 {\"content\":[]}\n"
-			      "note it has sent a response to a request that it does not have: 3\n"
-			      "note it has sent a response to a request that it does not have: "
-			      "\"3\"\n"
-			      "note it has sent a response to a request that it does not have: 0\n"
-			      "note it has sent a response to a request that it does not have: 99\n"
-			      "note it has sent a response to a request that it does not have: "
-			      "without an id\n");
+		CALLED("3", "{}") "result 1 {\"content\":[]}\n"
+				  "note it has sent a response to an unknown request: 3\n"
+				  "note it has sent a response to an unknown request: "
+				  "\"3\"\n"
+				  "note it has sent a response to an unknown request: 0\n"
+				  "note it has sent a response to an unknown request: 99\n"
+				  "note it has sent a response to an unknown request: "
+				  "without an id\n");
 }
 
 Test(mcp_client, reports_progress)
@@ -602,8 +601,7 @@ Test(mcp_client, cancels_by_a_notification)
 	take(&session, ANSWER("3", NO_CONTENT));
 	expect_actions(&session, CALLED("3", "{}") SENT_CANCELLED("3", "cancelled"));
 	take(&session, ANSWER("3", NO_CONTENT));
-	expect_actions(
-		&session, "note it has sent a response to a request that it does not have: 3\n");
+	expect_actions(&session, "note it has sent a response to an unknown request: 3\n");
 }
 
 #define SENT_PING(id) SENT(id, "ping", "")
@@ -827,7 +825,7 @@ Test(mcp_client, takes_an_error_without_an_id_for_that_of_the_only_request)
 	call_add(8, "{}", 0);
 	buffer_reset(&session.record);
 	take(&session, error);
-	expect_actions(&session, "note it has sent a response to a request that it does not have: "
+	expect_actions(&session, "note it has sent a response to an unknown request: "
 				 "without an id\n");
 	cr_expect_eq(
 		mcp_client_take_response(session.client, 4, error, strlen(error), session.now_ms),

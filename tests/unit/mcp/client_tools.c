@@ -190,9 +190,9 @@ Test(mcp_server_tools, that_are_wrong_cost_only_themselves)
 		(struct mcp_tool_rules){0}, NULL,
 		"d=d|e=e|: a tool has no name|: a tool has no name|: a tool has no name|"
 		": a tool has no name|: a tool has a name with U+0000|"
-		"a: it has no inputSchema that is an object|"
-		"b: it has no inputSchema that is an object|"
-		"c: its inputSchema is not that of an object|");
+		"a: its inputSchema is not an object|"
+		"b: its inputSchema is not an object|"
+		"c: its inputSchema does not describe an object|");
 }
 
 Test(mcp_server_tools, without_a_usable_output_schema_have_none)
@@ -244,7 +244,7 @@ Test(mcp_server_tools, are_as_many_as_are_allowed)
 {
 	expect_listed("[" TOOL("a") ",{'name':'b'}," TOOL("c") "," TOOL("d") "," TOOL("a") "]",
 		(struct mcp_tool_rules){.tools_max = 1}, NULL,
-		"a=a|b: it has no inputSchema that is an object|"
+		"a=a|b: its inputSchema is not an object|"
 		"a: an earlier tool of the server has the same name here|"
 		": 2 tools are more than the 1 that are allowed|");
 }

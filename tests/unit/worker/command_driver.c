@@ -98,8 +98,8 @@ Test(command_driver, takes_the_values_of_json_lines_as_an_array, .timeout = LIMI
 	expect_answer("'output':'json_lines','shell':':'", "{}", "{\"output\":[]}");
 	expect_answer("'output':'json_lines','shell':'echo 1; echo x'", "{}",
 		"{\"code\":\"tool_failed\",\"message\":\"the program's stdout must be JSON values, "
-		"one after the other: at byte 2: expected a value, found a character that starts "
-		"none\",\"output\":\"1\\nx\"}");
+		"one after the other: at byte 2: expected a value, found a character that cannot "
+		"begin one\",\"output\":\"1\\nx\"}");
 }
 
 Test(command_driver, replaces_half_a_surrogate_pair_in_json, .timeout = LIMIT)
