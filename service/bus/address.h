@@ -11,7 +11,8 @@
 /* The longest token, with its NUL. */
 #define BUS_TOKEN_BYTES 257
 
-/* The unknowable token of an embedded bus: a control character, which no client can show. */
+/* The token of an embedded bus while its own is not known: a control character, which no client can
+ * show. */
 #define BUS_TOKEN_UNKNOWN "\x01"
 
 #define BUS_DEFAULT_HOST "127.0.0.1"

@@ -36,7 +36,7 @@ struct bus {
 	bool is_kept; /* it was lost a moment ago, and messages wait for it */
 	struct {
 		struct log_rate frames;   /* refused incoming frames */
-		struct log_rate messages; /* unsendable messages of ours */
+		struct log_rate messages; /* messages of ours that cannot be sent */
 		struct log_rate peers;    /* dropped or unreachable peers */
 	} rates; /* limits of log lines provoked by others: a flood of one kind must not hide
 	          * another */

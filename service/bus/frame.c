@@ -313,7 +313,7 @@ static const char *describe_failure(int r)
 	}
 }
 
-/* Return the errno for an unsendable message, or 0. */
+/* Return the errno for a message that cannot be sent, or 0. */
 static int check_message(const struct bus *bus, const struct buffer *message)
 {
 	size_t size;

@@ -18,7 +18,7 @@
 #include "bus/address.h"
 
 /*
- * A lookup has two owners: the thread in wait for the name service, which cannot be interrupted,
+ * A lookup has two owners: the thread waiting for the name service, which cannot be interrupted,
  * and the loop, which may cancel the lookup. The second owner to leave frees it.
  *
  *   thread   getaddrinfo ───────▶ writes to the eventfd ──▶ leaves

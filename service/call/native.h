@@ -161,7 +161,7 @@ int native_check_value(const struct native_function *function, size_t at,
 	const struct native_arguments *arguments, const struct json_tape *tape, uint32_t value,
 	struct buffer *words);
 
-/* An unpassable element of an array. */
+/* An element of an array that cannot be passed. */
 struct native_element {
 	uint32_t index;
 	const char *refusal; /* constant text: "must be …" */

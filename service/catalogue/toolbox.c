@@ -12,7 +12,7 @@
 #include "util/environment.h"
 
 /* Pause between two looks at the definition of a tool whose process has its program already. A look
- * takes about a microsecond, no small part of such a call; with the pause, looks take less than
+ * takes about a microsecond, as some parts of such a call do; with the pause, looks take less than
  * 0.02 % of a processor. */
 #define LOOK_AGAIN_MS 10
 

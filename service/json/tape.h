@@ -65,7 +65,7 @@ struct json_tape {
 	uint32_t tokens_max; /* a text with more is refused by the reader; 0: there is no bound */
 };
 
-/* The index of no token, returned by lookups without a find: the root is never a member. */
+/* The index of no token, returned when a lookup finds nothing: the root is never a member. */
 #define JSON_NONE UINT32_C(0)
 
 /* Make room for @more tokens after the first @used tokens, which are kept; tape->tokens may move. 0

@@ -9,7 +9,7 @@
 
 /*
  * JSON text by appending to a buffer: for messages of a known shape. Commas and brackets are the
- * caller's (plain buffer_append_string); these functions write values in need of care.
+ * caller's (plain buffer_append_string); these functions write values that need care.
  */
 
 /* Longest text of a double: "-2.2250738585072014e-308". */
@@ -33,7 +33,7 @@ void json_write_u64(struct buffer *out, uint64_t value);
 void json_write_f64(struct buffer *out, double value);
 void json_write_f32(struct buffer *out, float value);
 
-/* `"key":` — a key without a need for escapes, and the colon. */
+/* `"key":` — a key that needs no escapes, and the colon. */
 void json_write_key(struct buffer *out, const char *key);
 
 /* The value at @index without white space between its tokens, else byte for byte. */

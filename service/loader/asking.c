@@ -32,7 +32,7 @@ struct question {
 	 * ended */
 	bool is_taken;
 	bool is_asked; /* by the load under way, or the last one */
-	void *item;    /* item in wait for the answer; NULL: none */
+	void *item;    /* the item waiting for the answer; NULL: none */
 };
 
 struct asking {

@@ -65,11 +65,11 @@ void asking_let_go(struct asking *asking, void (*left)(void *item));
 /* The load is over: drop its unasked questions. */
 void asking_end(struct asking *asking);
 
-/* Return whether there is an untaken answer. */
+/* Return whether there is an answer not taken by a load. */
 bool asking_has_answers(const struct asking *asking);
 
-/* Add the ids of the packages under question to @ids, and, if @has_answers, of packages with
- * untaken answers. 0 or -ENOMEM. */
+/* Add the ids of the packages being asked to @ids, and, if @has_answers, of packages with answers
+ * not taken by a load. 0 or -ENOMEM. */
 int asking_list(const struct asking *asking, bool has_answers, struct text_list *ids);
 
 CLEANUP_DEFINE(asking, struct asking *, asking_free)

@@ -29,7 +29,7 @@ static uint64_t digest_text(uint64_t digest, const char *text)
 	return digest_bytes(digest, text ? text : "", text ? strlen(text) + 1 : 0);
 }
 
-/* Add everything under a description. */
+/* Add everything on which a description depends. */
 static uint64_t digest_package(uint64_t digest, const struct package *package)
 {
 	struct utsname kernel = {0};

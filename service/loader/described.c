@@ -19,8 +19,8 @@ bool described_is_awaited(const struct toolbox *toolbox)
 	return facts->describes_tools && !facts->has_members && toolbox->n_tools == 0;
 }
 
-/* Return the digest of the list of a server, and of everything else under its tools: the same list
- * is read otherwise with other pins. */
+/* Return the digest of the list of a server, and of everything else on which its tools depend: the
+ * same list is read otherwise with other pins. */
 static uint64_t digest_listed(const struct package *package)
 {
 	const struct toolbox *toolbox = package->toolboxes[0];

@@ -49,7 +49,7 @@ struct loader {
 	void *data;
 	struct folders_listing listing; /* the registered manifests; empty for given files */
 	struct load_jobs jobs;
-	const struct toolbox_library *seen; /* the last job found unchanged */
+	const struct toolbox_library *seen; /* the last library found unchanged */
 	struct asking *asking;              /* the questions to servers */
 	bool has_own_asking;
 	bool is_checked; /* the libraries are */

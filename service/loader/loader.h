@@ -63,8 +63,8 @@ struct loader_options {
 	struct asking *asking; /* the questions of earlier loads; NULL: it has its own */
 	/* the wait for servers, after which the load goes on without the others; 0: for all */
 	uint64_t patience_ms;
-	bool takes_answers;        /* the load takes the answers so far, and asks no refusing server
-	                     * again */
+	/* the load takes the answers so far, and asks no refusing server again */
+	bool takes_answers;
 	loader_made_function made; /* called before done(); or NULL */
 };
 

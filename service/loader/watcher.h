@@ -35,8 +35,8 @@ void watcher_free(struct watcher *watcher);
 
 /*
  * Watch these from now on, and nothing else: all files in @folders (or the files themselves), and
- * @files (absolute paths; NULL entries are skipped). Both are copied. An unwatchable path is
- * logged; the next reload notices its changes. Return 0 or -ENOMEM; then less is watched.
+ * @files (absolute paths; NULL entries are skipped). Both are copied. A path that cannot be watched
+ * is logged; the next reload notices its changes. Return 0 or -ENOMEM; then less is watched.
  */
 int watcher_set(struct watcher *watcher, const char *const *folders, size_t n_folders,
 	const char *const *files, size_t n_files);

@@ -16,7 +16,7 @@
 
 #define DAY_S 86400
 
-/* One element under translation. */
+/* One element being translated. */
 struct translation {
 	const struct json_tape *tape;
 	uint32_t element;

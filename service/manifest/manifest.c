@@ -111,7 +111,7 @@ static bool is_stopped(const struct manifest_reader *reader)
 	return reader->is_stopped && *reader->is_stopped;
 }
 
-/* Return whether no time is left for the tools under reading by @data, the reader. */
+/* Return whether no time is left for the tools being read by @data, the reader. */
 static bool is_over(void *data)
 {
 	struct manifest_reader *reader = data;

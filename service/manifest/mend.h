@@ -8,7 +8,7 @@
  * An entry of a tool whose schema has a mistake, from an author who cannot be asked:
  *
  *   "exclusiveMinimum": true       a wrong keyword is left out
- *   "properties": {"a": "string"} a value other than a schema becomes {}, which takes everything
+ *   "properties": {"a": "string"}  a value other than a schema becomes {}, which takes everything
  */
 
 /* Positive result of manifest_mend(). */

@@ -7,7 +7,7 @@
 #include "manifest/diagnose.h"
 #include "schema/schema.h"
 
-/* The shared state of the tool entries of one manifest under reading, and the part of reading
+/* The state shared by the tool entries of one manifest while they are read, and the part of reading
  * common to all kinds of tools: schemas. */
 
 struct manifest_scope {

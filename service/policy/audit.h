@@ -11,7 +11,7 @@
 
 /*
  * The audit log, written by a thread of its own: a slow or hanging disk holds no call, except a
- * call in wait for its line (audit.required).
+ * call waiting for its line (audit.required).
  *
  *   loop     audit_append ──▶ queue ─────────────────────────┐        audit_wait.written()
  *   thread                      └──▶ policy/audit_file ──▶ finished ──▶ eventfd ──▲
@@ -27,7 +27,7 @@ struct audit;
 /* The longest wait of the end of the service for the lines to be written. */
 #define AUDIT_FINISH_MS 1000
 
-/* A caller of audit_append() in wait for its line to be on the disk. Embedded in the struct of the
+/* A caller of audit_append() waiting for its line to be on the disk. Embedded in the struct of the
  * caller. */
 struct audit_wait {
 	struct list link;

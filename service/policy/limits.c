@@ -334,8 +334,8 @@ static bool has_members(const struct config_match *match)
 	return match->source || match->session_id || match->site_id;
 }
 
-/* Write the keys of the buckets of @caller by the rule at @index, each a divisor of the bucket
- * before. Return their number: 0 for a caller beyond the rules, with an unknown connection. */
+/* Write the keys of the buckets of @caller by the rule at @index, each dividing the bucket before.
+ * Return their number: 0 for a caller beyond the rules, with an unknown connection. */
 static size_t write_keys(const struct limits *limits, uint32_t index,
 	const struct policy_caller *caller, struct bucket_key ret_keys[3])
 {

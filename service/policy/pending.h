@@ -12,7 +12,7 @@
 #include "util/list.h"
 
 /*
- * The questions in wait for an answer.
+ * The questions waiting for an answer.
  *
  *   pending_new ──▶ draft ── pending_ask ──▶ waits ── pending_find, by the id of an answer ──┬──▶ pending_take
  *                     └──────────────┐            └── pending_expired, when its time is over ┤

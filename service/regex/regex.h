@@ -18,7 +18,7 @@
  *   struct regex_scratch, one for many ────┘
  *
  * They are machine code when the system allows machine code. It has a small stack of its own: a
- * match in need of more is repeated by the interpreter, which uses the heap.
+ * match that needs more is repeated by the interpreter, which uses the heap.
  *
  * PCRE2's own limit counts steps, anew at every place where a match could begin, and one step can
  * read the whole text: it bounds neither time nor the search. So expressions have callouts, points

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Patterns without a need for an engine: from the start to the end of the text a sequence of
- * characters and classes, each so many times. Most patterns of tools have this shape: ^[0-9]{5}$,
+ * Patterns that need no engine: from the start to the end of the text a sequence of characters and
+ * classes, each so many times. Most patterns of tools have this shape: ^[0-9]{5}$,
  * ^[a-z][a-z0-9_-]*$, ^v\d+\.\d+$, ^[^@\s]+@[^@\s]+\.[a-z]{2,}$.
  *
  *   ^ [a-z] [a-z0-9-]* $     a set a set of ASCII characters, at least, at most

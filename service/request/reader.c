@@ -11,7 +11,7 @@
 /* The first bytes of head, kept for the next request on a connection. */
 #define HEAD_KEPT_BYTES 4096
 
-/* The most digits of the size of a chunk not counted as a header. */
+/* The most digits of a chunk's size that do not count as a header. */
 #define CHUNK_DIGITS 8
 
 /* No field was found. Offset 0 of the head is an empty text. */

@@ -18,7 +18,7 @@ void wire_reader_deinit(struct wire_reader *reader)
 	reader->used = 0;
 }
 
-/* Move the untaken bytes to the front. */
+/* Move the bytes not yet taken to the front. */
 static void compact_bytes(struct wire_reader *reader)
 {
 	struct buffer *bytes = &reader->bytes;

@@ -101,7 +101,7 @@ static int read_definition(
 /* The top of a program while it is read: the members of its entry. */
 struct head {
 	const char *path;
-	unsigned int line; /* the line under reading */
+	unsigned int line; /* the line being read */
 	struct buffer description;
 	struct buffer properties;
 	struct buffer required;
@@ -110,7 +110,7 @@ struct head {
 	struct diagnostics *problems;
 };
 
-/* A stretch of the line under reading. */
+/* A stretch of the line being read. */
 struct words {
 	const char *at;
 	size_t size;

@@ -40,8 +40,8 @@ struct dropin_list {
 /* The most listed names of files left out on purpose. */
 #define DROPIN_ASIDE_MAX 100
 
-/* List the programs in @folder. 0, -E2BIG (more than the above), or the negative errno of an
- * unlistable folder; the list is the caller's to deinit in any case. */
+/* List the programs in @folder. 0, -E2BIG (more than the above), or the negative errno of a folder
+ * that cannot be listed; the list is the caller's to deinit in any case. */
 int dropin_scan(const char *folder, struct dropin_list *list);
 
 /* Leave @dropin out, with the reason. Return 0 or -ENOMEM. */

@@ -20,7 +20,7 @@ static const char *const folders_own[] = {"toolbox_id", "kind", "tools"};
 /* A correct tool, to find mistakes of an overlay. */
 static const char harmless[] = "{\"name\":\"x\",\"command\":{\"shell\":\":\"}}";
 
-/* One folder under reading. */
+/* One folder being read. */
 struct folder {
 	struct manifest_reader *reader;
 	const char *path;   /* as it is registered */
@@ -299,7 +299,7 @@ static int report_skipped(const struct folder *folder, struct skipped_list *skip
 	return r;
 }
 
-/* An unlistable or too large folder is a problem; a shortage of memory is not. */
+/* A folder that cannot be listed, or is too large, is a problem; a shortage of memory is not. */
 static int scan(struct folder *folder, struct diagnostics *problems)
 {
 	int r;

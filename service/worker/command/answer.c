@@ -19,7 +19,7 @@
  * much: JSON may need six bytes for one, as in \u001b. */
 #define FAILED_PART 16
 
-/* Most lines of the program's output in the message, and their most bytes. */
+/* The most lines of the program's output in the message, and the most bytes of these lines. */
 #define LINES_MAX       32
 #define LINES_BYTES_MAX 500
 
@@ -301,7 +301,7 @@ static int write_parsed(const struct command *command, struct text_view printed,
 		out->size = r == 0 ? out->size : start;
 		return r;
 	}
-	/* A program without a find prints nothing. */
+	/* A program that finds nothing prints nothing. */
 	if (command->output == COMMAND_JSON &&
 		json_scan_space(printed.text, printed.size, 0) == printed.size)
 		printed = TEXT_VIEW("null");

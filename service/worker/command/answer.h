@@ -24,14 +24,14 @@
 int command_answer(const struct command *command, struct command_run *run, struct json_tape *tape,
 	struct buffer *out);
 
-/* Append a failed start of the program, for @error, a negative errno. Return DRIVER_E_ERROR. */
+/* Append the error of a program that could not be started: @error, a negative errno. Return
+ * DRIVER_E_ERROR. */
 int command_answer_not_started(
 	const struct command *command, const char *program, int error, struct buffer *out);
 
-/* Append the refusal of a program other than the daemon's at its last look. Return
- * DRIVER_E_ERROR. */
+/* Append the error of a program that is not the one seen by the daemon. Return DRIVER_E_ERROR. */
 int command_answer_changed(struct buffer *out);
 
-/* Append the refusal of the argument with the key at @key. Return DRIVER_E_ERROR. */
+/* Append the error of an argument that cannot be passed: @key is its key. Return DRIVER_E_ERROR. */
 int command_answer_refused(
 	const struct json_tape *tape, uint32_t key, const char *message, struct buffer *out);

@@ -339,7 +339,7 @@ static void finish_program(struct running *running)
 		;
 }
 
-/* End the processes outside of the group with the stdout, and log their existence. */
+/* End the processes outside of the group that hold stdout, and log that there were some. */
 static void end_holders(void)
 {
 	static const char line[] =

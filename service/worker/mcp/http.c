@@ -54,7 +54,7 @@ static int take_messages(struct http *http)
 	return r;
 }
 
-/* Return whether @request belongs to a call in wait for its response. */
+/* Return whether @request belongs to a call waiting for its response. */
 static bool is_awaited(const struct http_request *request)
 {
 	const struct mcp_session *session = &request->http->session;
@@ -325,7 +325,7 @@ static int load_http(
 
 /* ── calls ───────────────────────────────────────────────────────────────────────────────────── */
 
-/* Answer the calls in wait for a failed session. 0 or a negative errno. */
+/* Answer the calls waiting for a failed session. 0 or a negative errno. */
 static int refuse_waiting(struct http *http)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};

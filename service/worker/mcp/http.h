@@ -74,7 +74,7 @@ struct http {
 	uint64_t changes_at_ms;       /* … at this moment; UINT64_MAX: never, as it was refused */
 	uint64_t changes_wait_ms;
 	uint64_t changes_began_ms; /* when its response did; 0: it has not */
-	bool changes_have_begun;   /* its response has begun; not noted yet */
+	bool changes_have_begun;   /* the response to it has begun; not noted yet */
 	struct buffer changes_id;  /* the id of its last event */
 };
 

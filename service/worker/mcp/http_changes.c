@@ -43,7 +43,7 @@ void http_changes_note(struct http *http)
 /* Return the wait before the stream is opened again. */
 static uint64_t next_wait_ms(struct http *http)
 {
-	/* A lasting stream is not a stream ended at once, again and again. */
+	/* A lasting stream does not count among streams that end at once, again and again. */
 	bool has_lasted = http->changes_began_ms > 0 &&
 			  clock_now_ms() - http->changes_began_ms >= http->changes_wait_ms;
 	uint64_t wait_ms =

@@ -25,7 +25,7 @@
 
 #define CONNECT_MS 10000L
 
-/* Messages without a response on their way out. */
+/* Messages without a response being sent. */
 #define NOTIFICATIONS_MAX 16
 
 /* The time for a request of the session: longer than the client waits for its response. */

@@ -20,7 +20,7 @@
  * What it starts, and leaves, is ended by the guard of this host (worker/sandbox/guard.h).
  */
 
-/* The longest line to read, and the most bytes in wait for a server that does not read. */
+/* The longest line to read, and the most bytes waiting for a server that does not read. */
 #define SERVER_LINE_BYTES   ((size_t)64 << 20)
 #define SERVER_UNSENT_BYTES ((size_t)64 << 20)
 
@@ -47,7 +47,7 @@ struct mcp_server {
 	const char *fault;    /* why it is to be killed; NULL: no reason */
 };
 
-/* Make @server a stopped server. */
+/* Make @server a server that does not run. */
 void mcp_server_init(struct mcp_server *server, const struct mcp_configuration *configuration);
 
 /* Start it. 0 or a negative errno. */

@@ -40,7 +40,7 @@
 #define GONE    "the server does not list this tool any more"
 #define CHANGED "the server has changed this tool since it was described; its list is read again"
 
-/* The reason of an unsendable call. */
+/* The reason of a call that cannot be sent to a server. */
 #define UNREAD "the server cannot be sent so much now, since it does not read it"
 
 /* A larger frame is freed after it is sent. */
@@ -257,7 +257,7 @@ static int report_progress(struct mcp_session *session, const struct mcp_action 
 }
 
 /* Return @text, which is JSON unless @kind is WIRE_FAILED, without the secrets: in @masked if there
- * are any. With an unmaskable secret, *kind becomes WIRE_FAILED. */
+ * are any. With a secret that cannot be masked, *kind becomes WIRE_FAILED. */
 static struct text_view mask_answer(const struct mcp_session *session, struct text_view text,
 	enum wire_kind *kind, struct buffer *masked)
 {

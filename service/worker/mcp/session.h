@@ -45,7 +45,8 @@ struct mcp_transport {
 	 * NULL: it may. */
 	bool (*has_room)(const struct mcp_session *session, size_t size);
 
-	/* Act on a call without hope for a response. NULL: its host ends. 0 or a negative errno. */
+	/* Act on a call that gets no response any more. NULL: its host ends. 0 or a negative
+	 * errno. */
 	int (*lose)(struct mcp_session *session, struct mcp_flight *flight);
 
 	/* Carry out MCP_ACT_SEND or MCP_ACT_CLOSE. 0 or a negative errno, which ends the

@@ -20,7 +20,7 @@
 /* The value is inside the object of the result. */
 #define RESULT_DEPTH (JSON_DEPTH_DEFAULT - 1)
 
-/* The result under writing. */
+/* The result being written. */
 struct writing {
 	const struct native_function *function;
 	struct native_scratch *scratch;

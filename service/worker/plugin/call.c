@@ -66,7 +66,7 @@ static bool is_open(struct toolbox_call call)
 	return call.id != 0 && call.id == state.id && state.outcome == OUTCOME_NONE;
 }
 
-/* Return the status for an unanswerable call. */
+/* Return the status for a call that cannot be answered. */
 static int gone_status(struct toolbox_call call)
 {
 	return call.id == 0 ? TOOLBOX_E_MISUSE : TOOLBOX_E_GONE;

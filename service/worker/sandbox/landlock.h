@@ -33,7 +33,7 @@
 /* Return the version of the kernel, 0 for none. */
 int landlock_abi(void);
 
-/* The unopenable path of the toolbox. */
+/* The path of the toolbox that could not be opened. */
 struct landlock_failure {
 	const char *list; /* "read" or "write" */
 	size_t index;

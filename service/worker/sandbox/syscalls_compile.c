@@ -51,7 +51,7 @@
 #define REFUSE SYSCALLS_REFUSE
 #define ABSENT (SECCOMP_RET_ERRNO | ENOSYS)
 
-/* Most instructions in one conditional jump. */
+/* The most instructions a conditional jump can skip. */
 #define JUMP_MAX 255
 
 #define VALUES_MAX 48
@@ -351,7 +351,7 @@ static const int of_absent[] = {
 /* ── calls whose arguments decide ────────────────────────────────────────────────────────────── */
 
 enum word {
-	LOW, /* all of an int in the kernel */
+	LOW, /* all the kernel sees of an int */
 	HIGH,
 };
 
@@ -491,7 +491,7 @@ static const struct condition with_unix[] = {
 
 /* ── the program ─────────────────────────────────────────────────────────────────────────────── */
 
-/* The code under writing, and the code for each number. */
+/* The code being written, and the code for each number. */
 struct filter {
 	struct sock_filter code[BPF_MAXINSNS];
 	size_t n;

@@ -20,7 +20,8 @@ static void write_beside(const char *other)
 
 static const char *const taken[][2] = {
 	{"\"a\": {\"b\": 1,\n\"b\": 2}", "warning mycroft.conf:3 : a key is repeated"},
-	{"\"a\": {\"b\": [{}, \"}\\\"\"], \"\\u0062\": {}}", "repeated; its last value counts (column "},
+	{"\"a\": {\"b\": [{}, \"}\\\"\"], \"\\u0062\": {}}",
+		"repeated; its last value counts (column "},
 	{"\"a\": {\"b\": 1, \"b\": 2, \"b\": 3, \"c\": 4, \"c\": 5}", "repeated"},
 	{"\"a\": {\"\": 1, \"\": 2}", "repeated"},
 	{"\"a\": 1, \"b\": 2, \"a\": 3", "repeated"},

@@ -12,7 +12,7 @@
 #define WAIT_MS 100000
 #define BOXES   8
 
-/* A toolbox under check, and the reports on it. */
+/* A toolbox being checked, and the reports on it. */
 struct item {
 	struct package *package;
 	unsigned int n_refusals;
