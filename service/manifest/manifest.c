@@ -63,7 +63,7 @@ static int compile_shape(struct schema **ret_shape)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(schema_error_deinit) struct schema_error error = {0};
-	struct schema_options options = {.is_trusted = true};
+	struct schema_options options = {.is_trusted = true, .is_brief = true};
 	int r = json_tape_read(&tape, manifest_schema_json, strlen(manifest_schema_json),
 		JSON_DEPTH_DEFAULT, NULL);
 

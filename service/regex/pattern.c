@@ -13,11 +13,12 @@
 
 struct pattern {
 	struct regex regex;
+	struct buffer translated; /* of a brief pattern, for the engine; regex is empty then */
 	bool has_shape;
 	struct shape shape[]; /* one shape if has_shape, else no memory: a shape is large */
 };
 
-/* Compile the result of regex_translate(). As regex_compile(). */
+/* Compile the result of regex_translate(), as regex_compile() does. */
 static int compile_translated(
 	const struct buffer *translated, struct regex *ret_regex, struct regex_error *ret_error)
 {
@@ -41,35 +42,47 @@ static struct pattern *alloc_pattern(const char *text, size_t size)
 	return pattern;
 }
 
+/* Translate the pattern for PCRE2, as pattern_new() does. */
+static int translate(
+	const char *text, size_t size, struct buffer *ret_translated, struct buffer *ret_reason)
+{
+	const char *reason;
+
+	if (regex_translate(text, size, ret_translated, &reason))
+		return buffer_status(ret_translated);
+	buffer_printf(ret_reason, "not a regular expression of ECMA-262: %s", reason);
+	return REGEX_E_REFUSED;
+}
+
 int pattern_new(
 	const char *text, size_t size, struct pattern **ret_pattern, struct buffer *ret_reason)
 {
 	cleanup(buffer_deinit) struct buffer translated = {0};
-	cleanup(regex_deinit) struct regex regex = {0};
+	cleanup(pattern_cleanup) struct pattern *pattern = alloc_pattern(text, size);
 	struct regex_error error;
-	struct pattern *pattern;
-	const char *reason;
-	int r;
+	int r = pattern ? translate(text, size, &translated, ret_reason) : -ENOMEM;
 
-	if (!regex_translate(text, size, &translated, &reason)) {
-		buffer_printf(ret_reason, "not a regular expression of ECMA-262: %s", reason);
-		return REGEX_E_REFUSED;
+	if (r == 0) {
+		r = compile_translated(&translated, &pattern->regex, &error);
+		if (r > 0)
+			buffer_printf(ret_reason, "no regular expression: %s", error.message);
 	}
-	if (buffer_status(&translated) < 0)
-		return buffer_status(&translated);
-	r = compile_translated(&translated, &regex, &error);
-	if (r > 0)
-		buffer_printf(ret_reason, "no regular expression: %s", error.message);
 	if (r != 0)
 		return r;
-	pattern = alloc_pattern(text, size);
-	if (!pattern)
-		return -ENOMEM;
-	pattern->regex = regex;
-	regex = (struct regex){0};
 	regex_make_fast(&pattern->regex);
-	*ret_pattern = pattern;
+	*ret_pattern = take_ptr(pattern);
 	return 0;
+}
+
+int pattern_new_brief(
+	const char *text, size_t size, struct pattern **ret_pattern, struct buffer *ret_reason)
+{
+	cleanup(pattern_cleanup) struct pattern *pattern = alloc_pattern(text, size);
+	int r = pattern ? translate(text, size, &pattern->translated, ret_reason) : -ENOMEM;
+
+	if (r == 0)
+		*ret_pattern = take_ptr(pattern);
+	return r;
 }
 
 void pattern_free(struct pattern *pattern)
@@ -77,6 +90,7 @@ void pattern_free(struct pattern *pattern)
 	if (!pattern)
 		return;
 	regex_deinit(&pattern->regex);
+	buffer_deinit(&pattern->translated);
 	free(pattern);
 }
 
@@ -93,6 +107,18 @@ bool pattern_is_valid(const char *text, size_t size)
 	       error.code == PCRE2_ERROR_LOOKBEHIND_NOT_FIXED_LENGTH;
 }
 
+/* Compile the brief @pattern for one search. */
+static enum regex_result match_brief(
+	const struct pattern *pattern, struct regex_scratch *scratch, const char *text, size_t size)
+{
+	cleanup(regex_deinit) struct regex regex = {0};
+	struct regex_error error;
+
+	return compile_translated(&pattern->translated, &regex, &error) == 0
+		       ? regex_match(&regex, scratch, text, size)
+		       : REGEX_TOO_COSTLY;
+}
+
 enum regex_result pattern_match(
 	const struct pattern *pattern, struct regex_scratch *scratch, const char *text, size_t size)
 {
@@ -102,5 +128,6 @@ enum regex_result pattern_match(
 		if (result != SHAPE_UNKNOWN)
 			return result == SHAPE_MATCHES ? REGEX_MATCHES : REGEX_DIFFERS;
 	}
-	return regex_match(&pattern->regex, scratch, text, size);
+	return pattern->regex.code ? regex_match(&pattern->regex, scratch, text, size)
+				   : match_brief(pattern, scratch, text, size);
 }

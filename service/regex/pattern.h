@@ -20,6 +20,12 @@ struct pattern;
 int pattern_new(
 	const char *text, size_t size, struct pattern **ret_pattern, struct buffer *ret_reason);
 
+/* The same without the engine, for a pattern of ours that few texts are held against. Such a
+ * pattern is compiled anew for each text that its shape does not decide. PCRE2 does not judge it
+ * here: a text that PCRE2 refuses makes each match too costly. */
+int pattern_new_brief(
+	const char *text, size_t size, struct pattern **ret_pattern, struct buffer *ret_reason);
+
 /* Free the pattern. Takes NULL. */
 void pattern_free(struct pattern *pattern);
 

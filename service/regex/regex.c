@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "util/clock.h"
 
@@ -17,9 +18,10 @@
 #define BYTES_PER_WORK 512
 
 struct regex_scratch {
-	pcre2_match_data *match;
+	pcre2_match_data *match; /* NULL, like the next two, before the first search */
 	pcre2_match_context *limits;
 	pcre2_jit_stack *stack;
+	uint32_t steps_max;
 	size_t work_left;       /* until the clock is looked at, over all searches */
 	uint64_t end_ns;        /* the end of this search, in the thread's time; 0: no look yet */
 	uint64_t *whole_end_ns; /* the end of a larger piece of work, or NULL */
@@ -70,13 +72,16 @@ void regex_make_fast(struct regex *regex)
 
 bool regex_can_be_fast(void)
 {
-	cleanup(regex_deinit) struct regex regex = {0};
-	struct regex_error error;
+	const int protection = PROT_READ | PROT_WRITE | PROT_EXEC;
+	uint32_t has_jit = 0;
+	void *memory;
 
-	if (regex_compile("a", 1, 0, &regex, &error) != 0)
+	if (pcre2_config(PCRE2_CONFIG_JIT, &has_jit) < 0 || !has_jit)
 		return false;
-	regex_make_fast(&regex);
-	return regex.is_fast;
+	/* That is how PCRE2 asks for the memory of machine code. Its compiler, which is not needed
+	 * for a shape, is not touched. */
+	memory = mmap(NULL, 1, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return memory != MAP_FAILED && munmap(memory, 1) == 0;
 }
 
 void regex_deinit(struct regex *regex)
@@ -87,26 +92,53 @@ void regex_deinit(struct regex *regex)
 
 struct regex_scratch *regex_scratch_new(void)
 {
-	cleanup(regex_scratch_cleanup) struct regex_scratch *scratch = calloc(1, sizeof(*scratch));
+	struct regex_scratch *scratch = calloc(1, sizeof(*scratch));
 
-	if (!scratch)
-		return NULL;
+	if (scratch)
+		scratch->steps_max = REGEX_STEPS_MAX;
+	return scratch;
+}
+
+static void set_steps(struct regex_scratch *scratch)
+{
+	pcre2_set_match_limit(scratch->limits, scratch->steps_max);
+	pcre2_set_depth_limit(scratch->limits, scratch->steps_max);
+}
+
+/* Return the memory of PCRE2 to its state before the first search. */
+static void drop_engine(struct regex_scratch *scratch)
+{
+	pcre2_match_data_free(scratch->match);
+	pcre2_match_context_free(scratch->limits);
+	pcre2_jit_stack_free(scratch->stack);
+	scratch->match = NULL;
+	scratch->limits = NULL;
+	scratch->stack = NULL;
+}
+
+/* Get the memory of PCRE2, before the first search: most services have no pattern that needs it.
+ * Return whether there was memory. */
+static bool get_engine(struct regex_scratch *scratch)
+{
 	scratch->match = pcre2_match_data_create(1, NULL);
 	scratch->limits = pcre2_match_context_create(NULL);
 	scratch->stack = pcre2_jit_stack_create(REGEX_JIT_STACK_FIRST, REGEX_JIT_STACK_MAX, NULL);
-	if (!scratch->match || !scratch->limits || !scratch->stack)
-		return NULL;
-	regex_scratch_limit(scratch, REGEX_STEPS_MAX);
+	if (!scratch->match || !scratch->limits || !scratch->stack) {
+		drop_engine(scratch);
+		return false;
+	}
+	set_steps(scratch);
 	pcre2_set_callout(scratch->limits, look_at_time, scratch);
 	pcre2_set_heap_limit(scratch->limits, REGEX_HEAP_KIB);
 	pcre2_jit_stack_assign(scratch->limits, NULL, scratch->stack);
-	return take_ptr(scratch);
+	return true;
 }
 
 void regex_scratch_limit(struct regex_scratch *scratch, uint32_t steps)
 {
-	pcre2_set_match_limit(scratch->limits, steps);
-	pcre2_set_depth_limit(scratch->limits, steps);
+	scratch->steps_max = steps;
+	if (scratch->limits)
+		set_steps(scratch);
 }
 
 void regex_scratch_share(struct regex_scratch *scratch, uint64_t *end_ns, const uint64_t *most_ns)
@@ -119,9 +151,8 @@ void regex_scratch_free(struct regex_scratch *scratch)
 {
 	if (!scratch)
 		return;
-	pcre2_match_data_free(scratch->match);
-	pcre2_match_context_free(scratch->limits);
-	pcre2_jit_stack_free(scratch->stack);
+	if (scratch->match)
+		drop_engine(scratch);
 	free(scratch);
 }
 
@@ -131,6 +162,8 @@ enum regex_result regex_match(
 	PCRE2_SPTR subject = (PCRE2_SPTR)text;
 	int r = PCRE2_ERROR_JIT_STACKLIMIT;
 
+	if (!scratch->match && !get_engine(scratch))
+		return REGEX_TOO_COSTLY;
 	scratch->end_ns = 0;
 	if (regex->is_fast)
 		r = pcre2_jit_match(regex->code, subject, size, 0, PCRE2_NO_UTF_CHECK,

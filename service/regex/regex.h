@@ -99,7 +99,8 @@ void regex_scratch_share(struct regex_scratch *scratch, uint64_t *end_ns, const 
 void regex_scratch_free(struct regex_scratch *scratch);
 
 /* Whether the @size bytes of UTF-8 (which is not checked again) at @text hold a match; a search of
- * more steps than the limit, or of more time than REGEX_NS_MAX, is too costly. */
+ * more steps than the limit, of more time than REGEX_NS_MAX, or of more memory than there is, is
+ * too costly. */
 enum regex_result regex_match(
 	const struct regex *regex, struct regex_scratch *scratch, const char *text, size_t size);
 

@@ -53,6 +53,7 @@ struct schema_options {
 	bool assert_formats; /* `format` is asserted, not only an annotation */
 	bool check_defaults; /* refuse a `default` against its own schema */
 	bool is_trusted;     /* do not hold the schema against its metaschema */
+	bool is_brief;       /* few values are checked: compile a `pattern` when it is needed */
 	/* A `pattern` that is no regular expression, and a `default` against its own schema, are
 	 * annotations: such a default is not filled in. */
 	bool ignores_mistakes;

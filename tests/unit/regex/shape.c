@@ -18,21 +18,26 @@ static const char *const characters[] = {"a", "b", "0", "-", ".", "\xc3\xa9", "\
 #define N_CHARACTERS (sizeof(characters) / sizeof(characters[0]))
 #define LENGTH_MAX   4
 
-static struct pattern *new_pattern(const char *start, const char *body, const char *end)
+typedef int (*new_function)(
+	const char *text, size_t size, struct pattern **ret_pattern, struct buffer *ret_reason);
+
+static struct pattern *new_pattern(
+	new_function new, const char *start, const char *body, const char *end)
 {
 	cleanup(buffer_deinit) struct buffer reason = {0};
 	struct pattern *pattern = NULL;
 	char text[128];
 
 	snprintf(text, sizeof(text), "%s%s%s", start, body, end);
-	cr_assert_eq(pattern_new(text, strlen(text), &pattern, &reason), 0, "%s", text);
+	cr_assert_eq(new (text, strlen(text), &pattern, &reason), 0, "%s", text);
 	return pattern;
 }
 
-static void compare(const char *body)
+static void compare(new_function new, const char *body)
 {
-	cleanup(pattern_cleanup) struct pattern *plain = new_pattern("^", body, "$");
-	cleanup(pattern_cleanup) struct pattern *grouped = new_pattern("^(?:", body, ")$");
+	cleanup(pattern_cleanup) struct pattern *plain = new_pattern(new, "^", body, "$");
+	cleanup(pattern_cleanup) struct pattern *grouped =
+		new_pattern(pattern_new, "^(?:", body, ")$");
 	cleanup(regex_scratch_cleanup) struct regex_scratch *scratch = regex_scratch_new();
 
 	for (unsigned int seed = 0; seed < 600; seed++) {
@@ -52,7 +57,14 @@ static void compare(const char *body)
 Test(regex_shape, decides_as_the_engine_does, .timeout = 120)
 {
 	for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
-		compare(bodies[i]);
+		compare(pattern_new, bodies[i]);
+}
+
+Test(regex_pattern, decides_alike_when_it_is_compiled_for_each_search, .timeout = 120)
+{
+	for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
+		compare(pattern_new_brief, bodies[i]);
+	compare(pattern_new_brief, "(?:a|b)+-?");
 }
 
 static bool has_shape(const char *pattern)
