@@ -124,7 +124,14 @@ char *buffer_take(struct buffer *buffer, size_t *ret_size)
 		return NULL;
 	if (ret_size)
 		*ret_size = buffer->size;
-	text = take_ptr(buffer->data);
+	/* Many short texts stay as long as the catalogue: their room to grow would be half of the
+	 * memory of a tool. */
+	text = realloc(buffer->data, buffer->size + 1);
+	if (!text) {
+		buffer->error = -ENOMEM;
+		return NULL;
+	}
+	buffer->data = NULL;
 	buffer_deinit(buffer);
 	return text;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,10 +149,21 @@ Test(buffer, hands_its_contents_over_as_a_string)
 	text = buffer_take(&buffer, &size);
 	cr_assert_str_eq(text, "text");
 	cr_assert_eq(size, 4);
+	cr_expect_leq(malloc_usable_size(text), 32, "room to grow is given back");
 	cr_assert_null(buffer.data);
 	empty = buffer_take(&buffer, &size);
 	cr_assert_str_eq(empty, "");
 	cr_assert_eq(size, 0);
+}
+
+Test(buffer, is_not_handed_over_without_memory)
+{
+	cleanup(buffer_deinit) struct buffer buffer = {0};
+
+	buffer_append_string(&buffer, "text");
+	has_memory = false;
+	cr_assert_null(buffer_take(&buffer, NULL));
+	cr_assert_eq(buffer_status(&buffer), -ENOMEM);
 }
 
 Test(buffer, terminates_without_counting_the_nul)
