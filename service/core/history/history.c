@@ -2,13 +2,19 @@
 #include "core/history/history.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <sys/mman.h>
+
+#define SLOTS_BYTES (HISTORY_CALLS * sizeof(struct call_summary))
 
 _Static_assert(sizeof(struct call_summary) <= 1024, "the ring takes at most 1,000 KiB");
 
 int history_init(struct history *history)
 {
-	*history = (struct history){.slots = calloc(HISTORY_CALLS, sizeof(*history->slots))};
+	/* Not of the heap, which would write its zeros: a slot takes memory when it is first used. */
+	void *slots =
+		mmap(NULL, SLOTS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	*history = (struct history){.slots = slots == MAP_FAILED ? NULL : slots};
 	for (size_t i = 0; i < ANSWER_CODES; i++)
 		history->rates[i].burst = HISTORY_LINES;
 	history->rates[ANSWER_BUSY].burst = HISTORY_SHORTAGE_LINES;
@@ -18,7 +24,8 @@ int history_init(struct history *history)
 
 void history_deinit(struct history *history)
 {
-	free(history->slots);
+	if (history->slots)
+		munmap(history->slots, SLOTS_BYTES);
 	history->slots = NULL;
 }
 
