@@ -89,7 +89,7 @@ int toolbox_library_set_file(struct toolbox_library *library, const char *file)
  * faster than it is read. */
 static int digest_file(int fd, uint64_t size, uint64_t *ret_digest)
 {
-	unsigned char bytes[32768];
+	unsigned char bytes[8192];
 	uint64_t digest = DIGEST_SEED;
 
 	while (size > 0) {
