@@ -62,7 +62,8 @@ missing_packages() {
 	done
 }
 
-# install_packages LIST…: install what is missing. Silent when nothing is; else says what it does.
+# install_packages LIST…: install what is missing, without starting the servers among it. Silent when
+# nothing is missing; else says what it does.
 # The first failure of apt ends it, with apt's own words.
 install_packages() {
 	local missing as_root=()
@@ -83,6 +84,6 @@ install_packages() {
 	fi
 	echo "Installing ${missing[*]} …"
 	"${as_root[@]}" apt-get update -qq &&
-		"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
-			--no-install-recommends "${missing[@]}" </dev/null >/dev/null
+		"${as_root[@]}" .ci/without-services env DEBIAN_FRONTEND=noninteractive \
+			apt-get install -y -qq --no-install-recommends "${missing[@]}" </dev/null >/dev/null
 }
