@@ -248,6 +248,18 @@ static void complain(const struct ctl_options *options, const char *path, int er
 		terminal_complain("%s cannot be written: %s", path, strerror(-error));
 }
 
+/* End a change of @path with the status @r: become root again if @is_other. Return 0, or CTL_ERROR
+ * after a complaint. */
+static int end_change(const struct ctl_options *options, const char *path, bool is_other, int r)
+{
+	if (is_other)
+		become_root();
+	if (r == 0)
+		return 0;
+	complain(options, path, r);
+	return CTL_ERROR;
+}
+
 int own_files_lock(const struct ctl_options *options, const struct text_list *folders,
 	const char *name, int *ret_lock)
 {
@@ -260,12 +272,7 @@ int own_files_lock(const struct ctl_options *options, const struct text_list *fo
 		return CTL_ERROR;
 	is_other = become_owner(folder);
 	r = file_lock(folder, LOCK_WAIT_MS, ret_lock);
-	if (is_other)
-		become_root();
-	if (r == 0)
-		return 0;
-	complain(options, path, r);
-	return CTL_ERROR;
+	return end_change(options, path, is_other, r);
 }
 
 int own_files_write(const struct ctl_options *options, const struct text_list *folders,
@@ -286,12 +293,7 @@ int own_files_write(const struct ctl_options *options, const struct text_list *f
 			strcmp(name, REMEMBERED_TOKENS) == 0 ? SECRET_MODE : FILE_MODE);
 	else
 		r = unlink(path) < 0 ? -errno : 0;
-	if (is_other)
-		become_root();
-	if (r == 0)
-		return 0;
-	complain(options, path, r);
-	return CTL_ERROR;
+	return end_change(options, path, is_other, r);
 }
 
 /* ── reading again ───────────────────────────────────────────────────────────────────────────── */
