@@ -13,7 +13,7 @@
 
 struct pattern {
 	struct regex regex;
-	struct buffer translated; /* of a brief pattern, for the engine; regex is empty then */
+	struct buffer translated; /* a brief pattern for the engine, while @regex is empty */
 	bool has_shape;
 	struct shape shape[]; /* one shape if has_shape, else no memory: a shape is large */
 };

@@ -90,5 +90,6 @@ void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments
 char *buffer_terminate(struct buffer *buffer);
 
 /* Hand over the contents as a NUL-terminated string that the caller frees; the buffer is empty
- * again, and the string has no room to grow. Return NULL if anything failed. @ret_size (may be NULL) is the length without the NUL. */
+ * again, and the string has no room to grow. Return NULL if anything failed. @ret_size (may be
+ * NULL) is the length without the NUL. */
 char *buffer_take(struct buffer *buffer, size_t *ret_size);

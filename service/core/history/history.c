@@ -10,7 +10,7 @@ _Static_assert(sizeof(struct call_summary) <= 1024, "the ring takes at most 1,00
 
 int history_init(struct history *history)
 {
-	/* Not of the heap, which would write its zeros: a slot takes memory when it is first used. */
+	/* The heap would write its zeros: mapped, a slot takes memory when it is first used. */
 	void *slots =
 		mmap(NULL, SLOTS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
