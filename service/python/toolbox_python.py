@@ -36,6 +36,7 @@ from toolbox_python_bus import (CHECK, ERROR, INVOKE, INVOKE_HEAD, LOADED, MESSA
                                 Wire, keep_from_children, to_json)
 
 WIRE_FD, LOAD_FD = 3, 4
+BRIDGE = "toolboxd"
 ENTRY_POINTS = "opm.agents.toolbox"
 PLUGIN_MANAGER = "ovos_plugin_manager"
 START_MS, TELLING_SHARE = 10000, 0.8  # how long telling may take, and how much of it plugins may
@@ -92,7 +93,8 @@ def installed():
             name = found.metadata["Name"]
             if not name:
                 raise ValueError("a distribution has entry points and no name")
-            if name in seen:
+            # The bridge of a persona to this service: its tools are ours.
+            if name in seen or name == BRIDGE:
                 continue
             seen.add(name)
             # Of two with one name only the one that comes first in the path is installed.

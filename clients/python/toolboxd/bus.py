@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests over the message bus, by the websocket library that is installed.
+
+    ask ─▶ {"type": TOPIC, "data": …, "context": {"toolboxd_client": KEY-N, …}} ─▶ bus
+    bus ─▶ every frame of everybody ─ holds KEY? ─ no ─▶ dropped unread
+                                           └ yes ─▶ its context has KEY-N ─▶ the future N
+
+The service returns a context as it came, so a response is known by KEY, which nobody else has.
+"""
+from __future__ import annotations
+
+import json
+import queue
+import secrets
+import threading
+import time
+from concurrent.futures import Future
+from typing import Any, Iterator, Mapping, Optional
+
+from .errors import Unreachable
+from .transport import Event, Json, Transport, dumps
+
+CONNECT_SECONDS = 5
+# After so long without an answer the service is asked whether it is there; after twice as long it is not.
+SILENCE_SECONDS = 5
+LOOK_SECONDS = 0.5
+FRAME_BYTES = 16 << 20
+ANNOUNCED = {"ovos.tools.changed": "changed"}
+
+
+def _connect(url: str) -> Any:
+    """Return a websocket with send(text), recv() and close(), by either library."""
+    try:
+        from websockets.sync.client import connect
+        # Versions differ in whether connect() or what it makes has to be entered: either may be.
+        return connect(url, open_timeout=CONNECT_SECONDS, max_size=FRAME_BYTES).__enter__()
+    except ImportError:
+        pass
+    try:
+        from websocket import create_connection  # comes with ovos-bus-client
+    except ImportError:
+        raise Unreachable(f"{url} needs a websocket library: pip install 'toolboxd[bus]', "
+                          "or give the address of toolboxd's HTTP door, which needs none") from None
+    socket = create_connection(url, timeout=CONNECT_SECONDS)
+    socket.settimeout(None)
+    return socket
+
+
+class Bus(Transport):
+    def __init__(self, url: str, session: str):
+        self.url = url
+        self.key = secrets.token_hex(8)
+        self.context = {"source": "toolboxd_client", "session": {"session_id": session}}
+        self.lock = threading.Lock()
+        self.sending = threading.Lock()
+        self.socket: Optional[Any] = None
+        self.waiting: dict[str, _Ask] = {}
+        self.listeners: list["queue.SimpleQueue[Optional[Event]]"] = []
+        self.n = 0
+        self.heard_at = 0.0
+        self.is_closed = False
+
+    # --- the connection
+
+    def _connected(self) -> Any:
+        with self.lock:
+            if self.is_closed:
+                raise Unreachable("The client is closed")
+            if self.socket is None:
+                try:
+                    self.socket = _connect(self.url)
+                except Unreachable:
+                    raise
+                except Exception as error:  # each library has errors of its own
+                    raise Unreachable(f"There is no message bus at {self.url}: {error}") from error
+                for work in (self._read, self._watch):
+                    threading.Thread(target=work, args=(self.socket,), name="toolboxd-bus", daemon=True).start()
+            return self.socket
+
+    def _read(self, socket: Any) -> None:
+        reason: BaseException = ConnectionError("it was closed")
+        try:
+            while True:
+                text = socket.recv()
+                if not text:
+                    break
+                self._take(text if isinstance(text, str) else text.decode())
+        except Exception as error:  # each library has errors of its own
+            reason = error
+        self._lose(socket, f"The message bus at {self.url} went away: {reason}")
+
+    def _lose(self, socket: Any, reason: str) -> None:
+        with self.lock:
+            if self.socket is not socket:
+                return
+            self.socket = None
+            lost, self.waiting = list(self.waiting.values()), {}
+            listeners, self.listeners = self.listeners, []
+        for ask in lost:
+            ask.finish(Unreachable(reason))
+        for listener in listeners:
+            listener.put(None)
+        socket.close()
+
+    def _take(self, text: str) -> None:
+        is_ours = self.key in text
+        if not is_ours and not (self.listeners and any(topic in text for topic in ANNOUNCED)):
+            return
+        try:
+            message = json.loads(text)
+        except ValueError:
+            return  # of somebody else
+        if is_ours and str(message.get("type", "")).endswith(".response"):
+            with self.lock:
+                ask = self.waiting.pop(message.get("context", {}).get("toolboxd_client"), None)
+                self.heard_at = time.monotonic()
+            if ask:
+                ask.finish(message.get("data") or {})
+        elif message.get("type") in ANNOUNCED:
+            for listener in list(self.listeners):
+                listener.put(Event(ANNOUNCED[message["type"]], message.get("data") or {}))
+
+    def send(self, topic: str, data: Mapping[str, Json], name: Optional[str] = None) -> None:
+        context = dict(self.context)
+        if name:
+            context["toolboxd_client"] = name
+        text = dumps({"type": topic, "data": data, "context": context})
+        socket = self._connected()
+        try:
+            with self.sending:
+                socket.send(text)
+        except Exception as error:  # each library has errors of its own
+            self._lose(socket, f"The message bus at {self.url} went away: {error}")
+            raise Unreachable(f"The message bus at {self.url} went away: {error}") from error
+
+    # --- requests
+
+    def ask(self, topic: str, data: Mapping[str, Json]) -> "Future[dict[str, Json]]":
+        ask = _Ask(self, data.get("call_id"))
+        with self.lock:
+            self.n += 1
+            name = f"{self.key}-{self.n}"
+            self.waiting[name] = ask
+        try:
+            self.send(topic, data, name)
+        except Exception as error:
+            with self.lock:
+                self.waiting.pop(name, None)
+            ask.finish(error)
+        return ask
+
+    def forget(self, cancelled: "_Ask") -> None:
+        """Nobody waits for this answer any more: end its call."""
+        with self.lock:
+            self.waiting = {name: ask for name, ask in self.waiting.items() if ask is not cancelled}
+        if cancelled.call_id:
+            try:
+                self.send("ovos.tools.cancel", {"call_id": cancelled.call_id})
+            except Unreachable:
+                pass  # the call ends with its connection
+
+    def _watch(self, socket: Any) -> None:
+        """Find out whether there is a service at all: on a bus without one nobody answers."""
+        probe: Optional[Future[Any]] = None
+        while self.socket is socket:
+            time.sleep(LOOK_SECONDS)
+            with self.lock:
+                waiting = [ask for ask in self.waiting.values() if ask is not probe]
+                since = max(self.heard_at, min((ask.since for ask in waiting), default=time.monotonic()))
+            if not waiting or time.monotonic() - since < SILENCE_SECONDS or (probe and probe.done()):
+                probe = None
+            elif probe is None:
+                probe = self.ask("mycroft.toolboxd.is_alive", {})
+            elif time.monotonic() - since >= 2 * SILENCE_SECONDS:
+                self._give_up(waiting)
+                probe = None
+
+    def _give_up(self, waiting: "list[_Ask]") -> None:
+        with self.lock:
+            self.waiting = {name: ask for name, ask in self.waiting.items() if ask not in waiting}
+        for ask in waiting:
+            ask.finish(Unreachable(f"Nobody answers tool requests on the message bus at {self.url}: "
+                                   "is toolboxd running?"))
+
+    def events(self) -> Iterator[Event]:
+        self._connected()
+        heard: "queue.SimpleQueue[Optional[Event]]" = queue.SimpleQueue()
+        self.listeners.append(heard)
+        while True:
+            event = heard.get()
+            if event is None:
+                raise Unreachable(f"The message bus at {self.url} went away")
+            yield event
+
+    def close(self) -> None:
+        with self.lock:
+            self.is_closed = True
+            socket = self.socket
+        if socket is not None:
+            self._lose(socket, "The client is closed")
+
+
+class _Ask(Future):  # type: ignore[type-arg]
+    """A request that waits for its response."""
+
+    def __init__(self, bus: Bus, call_id: Optional[str]):
+        super().__init__()
+        self.bus = bus
+        self.call_id = call_id
+        self.since = time.monotonic()
+        self.guard = threading.RLock()
+
+    def finish(self, answer: Any) -> None:
+        with self.guard:
+            if self.done():
+                return
+            if isinstance(answer, BaseException):
+                self.set_exception(answer)
+            else:
+                self.set_result(answer)
+
+    def cancel(self) -> bool:
+        with self.guard:
+            is_cancelled = super().cancel()
+        if is_cancelled:
+            self.bus.forget(self)
+        return is_cancelled
