@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The host of OVOS's ToolBox plugins: what toolbox-host becomes for a toolbox of the kind python.
+"""The host of OVOS's ToolBox plugins: the program that toolbox-host becomes for the kind python.
 
     toolboxd ──wire──▶ toolbox-host: sandbox ──exec──▶ an interpreter of the user's, with this file
 
-It speaks the frames of service/wire/wire.h on descriptor 3 and finds the text of the LOAD frame in
-descriptor 4. Its arguments are what the sandbox could not do ("" for nothing), then the further
-interpreters that may be tried: one that cannot import ovos_plugin_manager hands over to the next.
+It sends and receives the frames of service/wire/wire.h on descriptor 3 and finds the text of the
+LOAD frame in descriptor 4. The arguments are the restrictions missing from the sandbox ("" for none),
+then further interpreters to try: an interpreter without ovos_plugin_manager executes the next one.
 
-    reader thread     frames ──▶ calls (a queue), bus messages to who waits for them
+    reader thread     frames ──▶ calls (a queue), bus messages to the threads waiting for them
     main thread       loads, then runs one call after the other, as the daemon sends them
-    dispatcher thread handlers that a ToolBox has set on the bus, one message after the other
+    dispatcher thread handlers of a ToolBox on the bus, one message after the other
 
-All of it is other people's code: whatever is imported, constructed, described or called may raise
-anything, SystemExit too, and costs no more than its own ToolBox or its own call. To be asked what
-there is, it is loaded in a child process: a plugin at which that dies or hangs is left out, and the
-next child goes on behind it. What is called later is loaded in this process, and no more than that.
+Plugins are other people's code: their import, construction, description and calls may raise
+anything, SystemExit too, and cost no more than their own ToolBox or their own call. For a
+description they are loaded in a child process: a plugin that ends or blocks the child is left out,
+and another child loads the rest. For calls only the ToolBoxes in use are loaded, in this process.
 
-Python 3.9 or later; nothing is needed but what OVOS's plugins need themselves.
+Python 3.9 or later; nothing is needed beyond the needs of OVOS's plugins.
 """
 import importlib.metadata
 import importlib.util
@@ -39,14 +39,14 @@ WIRE_FD, LOAD_FD = 3, 4
 BRIDGE = "toolboxd"
 ENTRY_POINTS = "opm.agents.toolbox"
 PLUGIN_MANAGER = "ovos_plugin_manager"
-START_MS, TELLING_SHARE = 10000, 0.8  # how long telling may take, and how much of it plugins may
-LEAVE_SECONDS = 0.4                  # shorter than the daemon waits (host.h, HOST_DISMISS_MS)
-WORDS_MAX = 20000                    # characters that one error may say
-VIOLATIONS_MAX = 10                  # of one call, as toolboxd's own
+START_MS, PLUGINS_SHARE = 10000, 0.8  # the time for a description, and the share of the plugins
+LEAVE_SECONDS = 0.4                  # shorter than the daemon's wait (host.h, HOST_DISMISS_MS)
+WORDS_MAX = 20000                    # characters of one error
+VIOLATIONS_MAX = 10                  # of one call, as many as toolboxd itself reports
 
 
 class Refused(Exception):
-    """Nothing can be loaded: where in the LOAD frame, and why."""
+    """Nothing can be loaded: the place in the LOAD frame, and the reason."""
 
     def __init__(self, pointer, message):
         super().__init__(message)
@@ -54,16 +54,16 @@ class Refused(Exception):
 
 
 def text_of(thing):
-    """Its words, cut, with what UTF-8 has no bytes for (half a surrogate pair) spelled out."""
+    """The text of an object, cut; characters without UTF-8 (half a surrogate pair) are spelled out."""
     try:
         text = str(thing)[:WORDS_MAX]
     except Exception:
-        text = "(its words cannot be had)"
+        text = "(its text cannot be read)"
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def words_of(error):
-    """What a traceback ends with, the error's type and its words, in one line."""
+    """The end of a traceback, the error's type and text, in one line."""
     return " ".join(f"{type(error).__name__}: {text_of(error)}".split()).rstrip(":")
 
 
@@ -71,11 +71,11 @@ def words_of(error):
 
 
 def construct(cls, entry_point, config, bus):
-    """A ToolBox by whatever constructor it has: (config, bus), (toolbox_id, config, bus), (config)."""
+    """A ToolBox, by any of these constructors: (config, bus), (toolbox_id, config, bus), (config)."""
     parameters = inspect.signature(cls).parameters
     takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
     offered = {"config": config, "bus": bus}
-    # Through **kwargs an id would reach a base class that is given one already.
+    # Through **kwargs an id would reach a base class which gets an id already.
     if "toolbox_id" in parameters:
         offered["toolbox_id"] = entry_point
     return cls(**{name: value for name, value in offered.items()
@@ -83,7 +83,7 @@ def construct(cls, entry_point, config, bus):
 
 
 def installed():
-    """The entry points of all ToolBoxes, by name; and the distributions that cannot be read."""
+    """The entry points of all ToolBoxes, by name; and the unreadable distributions."""
     points, failed, seen = {}, [], set()
     for found in importlib.metadata.distributions():
         name = None
@@ -97,7 +97,7 @@ def installed():
             if name in seen or name == BRIDGE:
                 continue
             seen.add(name)
-            # Of two with one name only the one that comes first in the path is installed.
+            # If two have the same name, only the first in the path is installed.
             first = importlib.metadata.distribution(name)
             points.update((point.name, point) for point in first.entry_points
                           if point.group == ENTRY_POINTS)
@@ -112,22 +112,23 @@ def failure(name, error):
 
 
 def source_files(names):
-    """The files that modules were, or would be, loaded from."""
+    """The files of modules, loaded or not."""
     for name in names:
         try:
             spec = importlib.util.find_spec(name)
-        except BaseException:  # its package is imported for that
+        except BaseException:  # find_spec() imports the package
             continue
         if spec and spec.origin and os.path.isfile(spec.origin):
             yield os.path.abspath(spec.origin)
 
 
 class Toolboxes:
-    """All that one manifest stands for: its ToolBoxes, and the list of tools that calls count in."""
+    """The ToolBoxes of one manifest, and the list of tools for the indexes of calls."""
 
     def __init__(self, load, bus, tried=(), note=None):
-        """With a list of tools no more is loaded than has them; what is left out is told and never
-        imported. `tried` are plugins that were loaded elsewhere; `note` is called before each, with its name and how many come after it."""
+        """With a list of tools only their ToolBoxes are loaded. Plugins left out are described without
+        an import. `tried` are plugins loaded elsewhere; `note` is called before each plugin, with
+        the plugin's name and the number of plugins after it."""
         config = load.get("config") or {}
         self.tools = load.get("tools") or []  # (toolbox_id, name, entry point)
         self._boxes = {}                      # toolbox_id: ToolBox
@@ -138,7 +139,7 @@ class Toolboxes:
         if "tools" in load:
             names = sorted({point for _, _, point in self.tools})
         left_out = dict(load.get("left_out", []))
-        self._told = [] if tried else [
+        self._described = [] if tried else [
             {"toolbox_id": left_out[name], "entry_point": name, "tools": None}
             for name in names if name in left_out and name in points]
         names = [name for name in names if name not in tried and name not in left_out]
@@ -161,20 +162,20 @@ class Toolboxes:
         self._modules.add(cls.__module__)
         toolbox = construct(cls, point.name, config, bus)
         if not toolbox.tools:
-            toolbox.refresh_tools()  # a first attempt has failed unseen: its error is wanted
+            toolbox.refresh_tools()  # the constructor has hidden the error of its own attempt
         entries = [{key: entry[key] for key in
                     ("name", "description", "argument_schema", "output_schema")}
                    for entry in toolbox.tool_json_list]
-        told = {"toolbox_id": toolbox.toolbox_id, "entry_point": point.name, "tools": entries}
-        to_json([[[told]]])  # as deep as it will stand in what is told
-        self._told.append(told)
+        box = {"toolbox_id": toolbox.toolbox_id, "entry_point": point.name, "tools": entries}
+        to_json([[[box]]])  # as deep as in the frame LOADED
+        self._described.append(box)
         self._boxes[toolbox.toolbox_id] = toolbox
 
     def news(self):
-        """What was found out since the last time."""
-        news = {"told": self._told, "failed": self._failed,
+        """The findings since the last call."""
+        news = {"toolboxes": self._described, "failed": self._failed,
                 "sources": list(source_files(self._modules))}
-        self._told, self._failed, self._modules = [], [], set()
+        self._described, self._failed, self._modules = [], [], set()
         return news
 
     def find(self, index):
@@ -187,12 +188,12 @@ class Toolboxes:
         return self._boxes[toolbox_id], name
 
 
-# ── telling ─────────────────────────────────────────────────────────────────────────────────────
+# ── describing ──────────────────────────────────────────────────────────────────────────────────
 
 
-def tell_from_child(load, tried, fd):
-    """In the child: before each plugin a line with its name, how many come after it, and what was
-    found out before it; at last one without a name."""
+def describe_in_child(load, tried, fd):
+    """In the child: write a line before each plugin, with the plugin's name, the number of plugins
+    after it, and the findings before it; at last a line without a name."""
     def note(name, n_left, toolboxes):
         lines.write(to_json([name, n_left, toolboxes.news()]) + b"\n")
         lines.flush()
@@ -208,8 +209,8 @@ def tell_from_child(load, tried, fd):
 
 
 def follow(fd, end):
-    """The lines of a child, as they come. One plugin may take half of the time that is left until
-    `end`, the last one all of it; what takes longer is told by None."""
+    """The lines of a child, as they come. A plugin may take half of the time left until `end`, the last
+    plugin the whole time; None reports a plugin over its time."""
     text, until = b"", end
     while True:
         if not select.select([fd], [], [], max(until - time.monotonic(), 0))[0]:
@@ -226,12 +227,12 @@ def follow(fd, end):
 
 
 def ask_child(load, tried, found, end):
-    """Have a child load the plugins that were not tried, and add what it finds out. False when one
-    has ended it, or taken too long, and others are left."""
+    """Have a child load the untried plugins, and add its findings. False when a plugin has ended the
+    child, or taken too long, and other plugins are left."""
     receive, send = os.pipe()
     child = os.fork()
     if child == 0:
-        tell_from_child(load, tried, send)
+        describe_in_child(load, tried, send)
     os.close(send)
     name, n_left, began, is_slow = "", 1, time.monotonic(), False
     for line in follow(receive, end):
@@ -248,7 +249,7 @@ def ask_child(load, tried, found, end):
     if name is None:
         return True
     if name == "":
-        raise RuntimeError("what is installed cannot be read")
+        raise RuntimeError("the installed packages cannot be read")
     ended = signal.Signals(-status).name if status < 0 else f"exit status {status}"
     found["failed"].append(failure(
         name, f"loading it took more than {time.monotonic() - began:.1f} s, which leaves too little "
@@ -257,22 +258,21 @@ def ask_child(load, tried, found, end):
     return n_left == 0
 
 
-def tell(load, missing, began):
-    """The object of LOADED, for all that can be loaded. It depends on where something may be
-    installed, on the interpreter, and on the plugins themselves, which are edited in place while
-    they are written."""
-    found, tried, boxes = {"told": [], "failed": [], "sources": []}, [], {}
-    end = began + load.get("start_timeout_ms", START_MS) / 1000 * TELLING_SHARE
+def describe(load, missing, began):
+    """The object of LOADED, for all loadable plugins. It depends on the folders of packages, on the
+    interpreter, and on the plugins' own files, which their authors edit in place."""
+    found, tried, boxes = {"toolboxes": [], "failed": [], "sources": []}, [], {}
+    end = began + load.get("start_timeout_ms", START_MS) / 1000 * PLUGINS_SHARE
     try:
         while not ask_child(load, tried, found, end):
             pass
-    except OSError:  # there is no process to be had
+    except OSError:  # no process can be started
         found = Toolboxes(load, Bus(None)).news()
-    for told in found["told"]:
-        other = boxes.setdefault(told["toolbox_id"], told)
-        if other is not told:
+    for box in found["toolboxes"]:
+        other = boxes.setdefault(box["toolbox_id"], box)
+        if other is not box:
             found["failed"].append(failure(
-                told["entry_point"], f"its toolbox_id '{told['toolbox_id']}' is that of the plugin "
+                box["entry_point"], f"its toolbox_id '{box['toolbox_id']}' belongs to the plugin "
                 f"'{other['entry_point']}'"))
     folders = (os.path.abspath(path) for path in sys.path if os.path.exists(path))
     return {"missing": missing, "toolboxes": list(boxes.values()), "failed": found["failed"],
@@ -283,7 +283,7 @@ def tell(load, missing, began):
 
 
 def find_plugin_manager(others):
-    """Go on if this interpreter has it; become the next one that may, or be refused."""
+    """Return if this interpreter has the plugin manager; else execute the next interpreter."""
     if importlib.util.find_spec(PLUGIN_MANAGER):
         return
     for fd in (WIRE_FD, LOAD_FD):
@@ -293,22 +293,22 @@ def find_plugin_manager(others):
             os.execv(python, [python, __file__, sys.argv[1], *others[index + 1:]])
         except OSError:
             continue
-    raise Refused("/python", f"no Python interpreter here has {PLUGIN_MANAGER}; the last one that "
-                  f"was tried is {sys.executable}")
+    raise Refused("/python", f"no Python interpreter here has {PLUGIN_MANAGER}; the last one "
+                  f"tried is {sys.executable}")
 
 
 # ── calls ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def causes_of(error):
-    """The error and what it was raised from, outermost first."""
+    """The error and its causes (`raise … from`), outermost first."""
     while error is not None:
         yield error
         error = error.__cause__
 
 
 def violations_of(error):
-    """The violations that pydantic found (contract.md, Errors); None when it was not asked."""
+    """The violations found by pydantic (contract.md, Errors); None for another error."""
     for cause in causes_of(error):
         if callable(getattr(cause, "errors", None)):
             return [{"path": "".join("/" + text_of(part).replace("~", "~0").replace("/", "~1")
@@ -319,7 +319,7 @@ def violations_of(error):
 
 
 def describe_failure(error):
-    """The ERROR frame's object: the base class says what has failed, its cause says why."""
+    """The ERROR frame's object: the base class names the failed step, its cause has the reason."""
     text, violations = text_of(error), violations_of(error)
     for start, code in (("Tool input validation failed", "invalid_arguments"),
                         ("Tool output validation failed", "invalid_output")):
@@ -332,18 +332,18 @@ def describe_failure(error):
 
 
 def result_json(result):
-    """A result's text. What JSON has no words for is an error that shows all of it: a tool that
-    gives NaN may say beside it why."""
+    """A result's text. A value beyond JSON is an error with the whole result: a tool may explain its
+    NaN in another member."""
     if hasattr(result, "model_dump"):
         result = result.model_dump(mode="json")
     try:
         return to_json(result)
     except (ValueError, TypeError) as error:
-        raise ValueError(f"the result is no JSON ({error}): {text_of(result)}") from None
+        raise ValueError(f"the result is not JSON ({error}): {text_of(result)}") from None
 
 
 def validate(toolbox, name, arguments):
-    """Let pydantic look at the arguments of a call, and run nothing: null, or an error as of the call."""
+    """Let pydantic check the arguments of a call, and run nothing: null, or an error as of the call."""
     try:
         toolbox.validate_input(toolbox.get_tool(name), arguments)
     except ValueError as error:
@@ -351,7 +351,7 @@ def validate(toolbox, name, arguments):
 
 
 def run(toolboxes, kind, payload):
-    """Run a call, or only look at its arguments: the kind of the answer, and its payload."""
+    """Run a call, or only check its arguments: the kind of the answer, and the payload."""
     _program, index, _timeout_ms, output_max, _stderr_max, caller_size = INVOKE_HEAD.unpack_from(payload)
     arguments = json.loads(payload[INVOKE_HEAD.size + caller_size:])
     try:
@@ -367,7 +367,7 @@ def run(toolboxes, kind, payload):
 
 
 def leave(calls):
-    """The daemon has hung up: end in order, with what ToolBoxes have registered with atexit, or a
+    """The daemon has closed the socket: end in order, with the atexit functions of ToolBoxes, or a
     moment later in any case, whatever a tool is doing."""
     calls.put(None)
     time.sleep(LEAVE_SECONDS)
@@ -389,7 +389,7 @@ def read_frames(wire, calls, bus):
 
 
 def leave_own_folder():
-    """Where this file is, nothing is installed."""
+    """Nothing is installed in the folder of this file."""
     if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
         del sys.path[0]
 
@@ -406,7 +406,7 @@ def main():
     with os.fdopen(LOAD_FD, "rb") as file:
         load = json.load(file)
     if "tools" not in load:
-        wire.write_json(LOADED, 0, tell(load, sys.argv[1], began))
+        wire.write_json(LOADED, 0, describe(load, sys.argv[1], began))
         return 1 if wire.read() else 0
     bus = Bus(wire)
     # A ToolBox may ask the bus while it is constructed.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What toolbox_python.py says and hears: the frames of service/wire/wire.h, JSON as the daemon reads
-it, and the bus that ToolBoxes are given, whose messages go through the daemon's connection."""
+"""The connections of toolbox_python.py: the frames of service/wire/wire.h, JSON as the daemon reads
+it, and the bus for ToolBoxes, whose messages go through the daemon's connection."""
 import json
 import os
 import queue
@@ -16,13 +16,13 @@ LOAD, LOADED, REFUSED, INVOKE, RESULT, FAILED, ERROR, PROGRESS, EMIT, MESSAGE = 
 CHECK = 13
 
 OWN_TOPICS = "ovos.persona.tools."   # toolboxd answers these for every ToolBox
-DEPTH_MAX = 128                      # levels of JSON that the daemon reads
-HANDLERS_QUEUE_MAX = 1024            # messages that wait for the handlers of ToolBoxes
-EMIT_BYTES_MAX = 8 << 20             # of a message, until a call says what the daemon takes
+DEPTH_MAX = 128                      # levels of JSON read by the daemon
+HANDLERS_QUEUE_MAX = 1024            # messages waiting for the handlers of ToolBoxes
+EMIT_BYTES_MAX = 8 << 20             # of a message, until the first call brings the daemon's limit
 
 
 def keep_from_children(fd):
-    """A child that a plugin forks off must not speak for us."""
+    """Keep a plugin's forked child from sending in our place."""
     def lose():
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, fd, inheritable=False)
@@ -42,14 +42,14 @@ class Wire:
         keep_from_children(fd)
 
     def read(self):
-        """The next frame: kind, id, payload; None when the daemon has hung up."""
+        """The next frame: kind, id, payload; None when the daemon has closed the socket."""
         try:
             head = self._reader.read(HEADER.size)
             if len(head) < HEADER.size:
                 return None
             size, kind, call_id = HEADER.unpack(head)
             payload = self._reader.read(size)
-        except OSError:  # what we have said last was not read any more
+        except OSError:  # the daemon has not read our last frame
             return None
         return (kind, call_id, payload) if len(payload) == size else None
 
@@ -58,14 +58,14 @@ class Wire:
             try:
                 self._socket.sendall(HEADER.pack(len(payload), kind, call_id) + payload)
             except ConnectionError:
-                pass  # the daemon has hung up: the reader thread sees that, and ends us
+                pass  # the reader thread notices the closed socket, and ends us
 
     def write_json(self, kind, call_id, value):
         self.write(kind, call_id, to_json(value))
 
 
 def to_json(value):
-    """Compact UTF-8; ValueError for what JSON, or the daemon, does not take."""
+    """Compact UTF-8; ValueError for a value beyond JSON, or beyond the daemon's depth."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     if text.count("[") + text.count("{") > DEPTH_MAX and depth_of(value) > DEPTH_MAX:
         raise ValueError(f"more than {DEPTH_MAX} levels of nesting")
@@ -88,9 +88,9 @@ def depth_of(value):
 
 
 class Bus:
-    """What a ToolBox is given as its bus: its messages go through the daemon's connection. Who says
-    more than a host may (service/core/proxy.h) waits in emit(). Without a wire, in a host that only
-    tells what there is, nobody hears it and it hears nobody."""
+    """The bus of a ToolBox: messages go through the daemon's connection. A ToolBox over the limits of a
+    host (service/core/proxy.h) waits in emit(). Without a wire, in a host for a description,
+    nothing is sent or received."""
 
     def __init__(self, wire):
         self._wire = wire
@@ -106,7 +106,7 @@ class Bus:
     def start(self):
         threading.Thread(target=self._dispatch, name="handlers", daemon=True).start()
 
-    # What a message bus client of OVOS offers.
+    # The methods of a message bus client of OVOS.
 
     def emit(self, message):
         text = message.serialize().encode("utf-8")
@@ -126,12 +126,12 @@ class Bus:
         with self._lock:
             kept = [pair for pair in self._handlers.get(event_name, ()) if pair[0] != func]
             self._handlers[event_name] = kept
-            self._tell(event_name)
+            self._report(event_name)
 
     def remove_all_listeners(self, event_name):
         with self._lock:
             self._handlers[event_name] = []
-            self._tell(event_name)
+            self._report(event_name)
 
     def wait_for_message(self, message_type, timeout=3.0):
         return self._wait((message_type,), timeout, None)
@@ -141,21 +141,21 @@ class Bus:
         return self._wait((types,) if isinstance(types, str) else tuple(types), timeout, message)
 
     def run_forever(self):
-        """A client would serve its connection here; the daemon does that."""
+        """A client would serve its connection here; here the daemon does."""
 
     run_in_thread = close = run_forever
 
-    # Its inside.
+    # Private methods.
 
     def _set(self, topic, handler, is_once):
         if topic.startswith(OWN_TOPICS):
             return
         with self._lock:
             self._handlers.setdefault(topic, []).append((handler, is_once))
-            self._tell(topic)
+            self._report(topic)
 
-    def _tell(self, topic):
-        """Say whether messages of this topic are wanted; the daemon sends no others."""
+    def _report(self, topic):
+        """Report whether messages of this topic are wanted; the daemon sends no others."""
         wanted = bool(self._handlers.get(topic) or self._waiting.get(topic))
         if self._wire:
             self._wire.write_json(EMIT, 0, {"subscribe": topic, "wanted": wanted})
@@ -170,7 +170,7 @@ class Bus:
         with self._lock:
             for topic in topics:
                 self._waiting.setdefault(topic, []).append(came)
-                self._tell(topic)
+                self._report(topic)
         try:
             if question is not None:
                 self.emit(question)
@@ -181,7 +181,7 @@ class Bus:
             with self._lock:
                 for topic in topics:
                     self._waiting[topic].remove(came)
-                    self._tell(topic)
+                    self._report(topic)
 
     def take(self, payload):
         """A message from the bus, by the reader thread."""
@@ -212,7 +212,7 @@ class Bus:
                 handlers = [pair[0] for pair in pairs]
                 if len(kept) < len(handlers):
                     self._handlers[message.msg_type] = kept
-                    self._tell(message.msg_type)
+                    self._report(message.msg_type)
             for handler in handlers:
                 try:
                     handler(message)

@@ -235,7 +235,7 @@ def test_what_is_no_json_is_an_error_that_shows_it(both, name, args):
                for value in python["result"].values())
     assert ours["code"] == "tool_failed" and "result" not in ours
     start = f"RuntimeError: Tool execution failed for '{name}' in ToolBox '{TOOL_OF[name]}': "
-    assert ours["error"].startswith(start) and "the result is no JSON" in ours["error"]
+    assert ours["error"].startswith(start) and "the result is not JSON" in ours["error"]
     if python["result"]["error"]:
         assert repr(python["result"]["error"]) in ours["error"]
 

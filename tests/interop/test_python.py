@@ -214,7 +214,7 @@ def test_a_broken_plugin_is_named_and_the_others_work(serve, site):
     assert "ModuleNotFoundError: No module named 'no_such_module'" in why(failed, "unimportable")
     assert "ended the interpreter (SIGILL)" in why(failed, "deadly")
     # By name `fine` comes first: of two that call themselves the same the other one is left out.
-    assert "'fine' is that of the plugin 'fine'" in why(failed, "twin")
+    assert "'fine' belongs to the plugin 'fine'" in why(failed, "twin")
     assert caller.call("ovos.tools.reload")["failed"] == failed
     assert caller.invoke("echo", {"text": "still there"})["result"] == {"reply": "still there"}
 

@@ -260,7 +260,7 @@ def test_every_constructor_is_understood_and_what_is_broken_is_named(site):
     assert "Nobody" in failed["f-absent"]
     assert "object" in failed["g-undescribed"]
     assert failed["h-exiting"] == "SystemExit"
-    assert failed["i-twin"] == "its toolbox_id 'only-config' is that of the plugin 'b-only-config'"
+    assert failed["i-twin"] == "its toolbox_id 'only-config' belongs to the plugin 'b-only-config'"
     assert failed["x-exits"] == "SystemExit: not today"
     # The others are told although these end the process in which they are loaded.
     assert failed["y-leaves"] == "loading it ended the interpreter (exit status 0)"
@@ -372,7 +372,7 @@ def test_a_result_that_json_cannot_say_is_shown_in_the_error(host):
     for tool, words in ("nan", "{'value': nan}"), ("half", "{'reply': "):
         kind, error = host.call(tool)
         assert kind == ERROR and error["code"] == "tool_failed", (tool, kind, error)
-        assert "the result is no JSON" in error["message"] and words in error["message"]
+        assert "the result is not JSON" in error["message"] and words in error["message"]
 
 
 def test_a_result_over_the_limit_costs_no_more_than_its_call(host):

@@ -25,7 +25,7 @@ static int refuse_interpreters(
 	struct diagnostics *problems, const struct json_tape *tape, int error)
 {
 	return driver_refuse(problems, tape, json_find(tape, 0, "python"),
-		"no Python interpreter can be started: %s (the last one that was tried)",
+		"no Python interpreter can be started: %s (the last one tried)",
 		strerrordesc_np(-error));
 }
 
