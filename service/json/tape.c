@@ -133,6 +133,8 @@ uint32_t json_find_sized(
 {
 	uint32_t end = json_end(tape, object);
 
+	if (json_type_at(tape, object) != JSON_OBJECT)
+		return JSON_NONE;
 	for (uint32_t i = json_first(tape, object); i < end; i = json_next_key(tape, i))
 		if (token_equals(tape, json_at(tape, i), key, size))
 			return i + 1;

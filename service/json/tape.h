@@ -142,7 +142,7 @@ static inline uint32_t json_next_key(const struct json_tape *tape, uint32_t key)
 uint32_t json_count(const struct json_tape *tape, uint32_t index);
 
 /* Return the value of the member @key, of @size bytes (compared with the decoded key), of the
- * object at @object, or JSON_NONE; null has no members. */
+ * object at @object, or JSON_NONE; any other value has no members. */
 uint32_t json_find_sized(
 	const struct json_tape *tape, uint32_t object, const char *key, size_t size);
 

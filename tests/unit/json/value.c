@@ -27,6 +27,20 @@ Test(json_value, finds_a_member_by_its_decoded_key)
 	cr_assert_eq(json_find_sized(&tape, 0, "aA", 1), 2);
 }
 
+/* An array of strings is not an object, though its elements look like keys to a walk. */
+Test(json_value, finds_no_member_of_what_is_no_object)
+{
+	static const char *const texts[] = {"[\"a\",1]", "[\"a\"]", "[[\"a\"]]", "\"a\"", "1",
+		"true", "null", "{}", "[]", "[{\"a\":1}]", "{\"b\":{\"a\":1}}"};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		cleanup(json_tape_cleanup) struct json_tape tape = {0};
+
+		read_tape(&tape, texts[i]);
+		cr_expect_eq(json_find(&tape, 0, "a"), JSON_NONE, "%s", texts[i]);
+	}
+}
+
 Test(json_value, walks_arrays_and_objects)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
