@@ -96,10 +96,13 @@ static void offer_tools(struct line *line, bool are_toolboxes)
 /* Whether the line gives the argument of the @size bytes at @key already. */
 static bool has_argument(const struct line *line, const char *key, size_t size)
 {
-	for (size_t i = 2; i < line->options.n_positional; i++)
-		if (strncmp(line->options.positional[i], key, size) == 0 &&
-			strcspn(line->options.positional[i] + size, "=") <= 1)
+	for (size_t i = 2; i < line->options.n_positional; i++) {
+		const char *word = line->options.positional[i];
+
+		if (strncmp(word, key, size) == 0 &&
+			(word[size] == '=' || strncmp(word + size, ":=", strlen(":=")) == 0))
 			return true;
+	}
 	return false;
 }
 
