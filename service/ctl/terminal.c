@@ -334,6 +334,8 @@ void terminal_append_value(struct buffer *out, const struct json_tape *tape, uin
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
+	if (token == JSON_NONE)
+		return;
 	if (json_type_at(tape, token) == JSON_STRING)
 		json_string_decode(tape, token, &text);
 	else if (json_type_at(tape, token) != JSON_NULL)
@@ -342,24 +344,16 @@ void terminal_append_value(struct buffer *out, const struct json_tape *tape, uin
 		terminal_append_line(out, text.data ? text.data : "", text.size);
 }
 
-static uint32_t find_shown_member(const struct json_tape *tape, uint32_t object, const char *key)
-{
-	return json_type_at(tape, object) == JSON_OBJECT ? json_find(tape, object, key) : JSON_NONE;
-}
-
 void terminal_append_member(
 	struct buffer *out, const struct json_tape *tape, uint32_t object, const char *key)
 {
-	uint32_t value = find_shown_member(tape, object, key);
-
-	if (value != JSON_NONE)
-		terminal_append_value(out, tape, value);
+	terminal_append_value(out, tape, json_find(tape, object, key));
 }
 
 void terminal_append_member_words(
 	struct buffer *out, const struct json_tape *tape, uint32_t object, const char *key)
 {
-	uint32_t value = find_shown_member(tape, object, key);
+	uint32_t value = json_find(tape, object, key);
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	if (value == JSON_NONE || json_type_at(tape, value) != JSON_STRING)

@@ -88,8 +88,8 @@ void terminal_append_complaint(
 /* Append @moment in the local time zone, with its date unless it is today. */
 void terminal_append_time(struct buffer *out, time_t moment);
 
-/* Append the value at @token of @tape for a cell or a line: a string as its text, null as nothing,
- * anything else as compact JSON. */
+/* Append the value at @token of @tape for a cell or a line: a string as its text, null and
+ * JSON_NONE as nothing, anything else as compact JSON. */
 void terminal_append_value(struct buffer *out, const struct json_tape *tape, uint32_t token);
 
 /* Append the member @key of the object at @object as terminal_append_value() does; nothing when it

@@ -88,11 +88,11 @@ static void complain_left_out(const struct ctl_response *status, const char *nam
 
 		if (!tool_names_mean(status, i, name))
 			continue;
-		terminal_append_value(&line, tape, json_find(tape, i, "toolbox_id"));
+		terminal_append_member(&line, tape, i, "toolbox_id");
 		buffer_append_char(&line, '/');
-		terminal_append_value(&line, tape, json_find(tape, i, "name"));
+		terminal_append_member(&line, tape, i, "name");
 		buffer_append_string(&line, " is still not offered: ");
-		terminal_append_value(&line, tape, json_find(tape, i, "why"));
+		terminal_append_member(&line, tape, i, "why");
 		if (buffer_terminate(&line))
 			terminal_complain("%s", line.data);
 	}

@@ -10,6 +10,7 @@
 #include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/terminal.h"
+#include "json/member.h"
 #include "json/number.h"
 #include "json/writer.h"
 #include "util/array.h"
@@ -66,20 +67,11 @@ static void append_time(struct buffer *line)
 	buffer_printf(line, "%s.%03ld  ", stamp, now.tv_nsec / 1000000);
 }
 
-/* Return the member @key of @event; JSON_NONE when it is absent or null. */
-static uint32_t find_event_member(const struct json_tape *event, const char *key)
-{
-	uint32_t token =
-		json_type_at(event, 0) == JSON_OBJECT ? json_find(event, 0, key) : JSON_NONE;
-
-	return token != JSON_NONE && json_type_at(event, token) == JSON_NULL ? JSON_NONE : token;
-}
-
 /* Append the member as text, after @before; nothing when it is absent, null or an empty array. */
 static void append_event_member(
 	struct buffer *line, const struct json_tape *event, const char *key, const char *before)
 {
-	uint32_t token = find_event_member(event, key);
+	uint32_t token = json_find_root(event, key);
 
 	if (token == JSON_NONE ||
 		(json_type_at(event, token) == JSON_ARRAY && json_count(event, token) == 0))
@@ -93,8 +85,7 @@ static void append_call(struct buffer *line, const struct json_tape *event)
 {
 	append_event_member(line, event, "id", "");
 	append_event_member(line, event, "toolbox_id", "  ");
-	append_event_member(
-		line, event, "name", find_event_member(event, "toolbox_id") ? "/" : "  ");
+	append_event_member(line, event, "name", json_find_root(event, "toolbox_id") ? "/" : "  ");
 	append_event_member(line, event, "source", " for ");
 }
 
@@ -107,7 +98,7 @@ static void append_started(struct buffer *line, const struct json_tape *event, b
 
 static void append_progress(struct buffer *line, const struct json_tape *event)
 {
-	uint32_t number = find_event_member(event, "progress");
+	uint32_t number = json_find_root(event, "progress");
 	double part;
 
 	buffer_append_string(line, "  running");
@@ -145,7 +136,7 @@ static void append_changed(struct buffer *line, const struct json_tape *event)
 static bool member_is(
 	const struct json_tape *event, const char *key, const char *wanted, size_t size)
 {
-	uint32_t token = find_event_member(event, key);
+	uint32_t token = json_find_root(event, key);
 
 	return token != JSON_NONE && json_type_at(event, token) == JSON_STRING &&
 	       json_string_equals(event, token, wanted, size);
@@ -180,7 +171,7 @@ static bool is_watched(
 /* Return whether the call of @event, which is over, was run and not refused. */
 static bool has_run(const struct json_tape *event)
 {
-	uint32_t token = find_event_member(event, "duration_ms");
+	uint32_t token = json_find_root(event, "duration_ms");
 	double duration_ms;
 
 	return token != JSON_NONE && json_type_at(event, token) == JSON_NUMBER &&
@@ -198,7 +189,7 @@ static void learn_of_arguments(
 		"configuration)";
 
 	if (strcmp(topic, STARTED_TOPIC) == 0) {
-		watch->is_settled = find_event_member(event, "args") != JSON_NONE;
+		watch->is_settled = json_find_root(event, "args") != JSON_NONE;
 		buffer_reset(&watch->bare);
 		append_event_member(&watch->bare, event, "id", "");
 	} else if (strcmp(topic, COMPLETED_TOPIC) == 0 && has_run(event) && watch->bare.size > 0 &&

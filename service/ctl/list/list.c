@@ -339,8 +339,8 @@ static bool is_same_tool(
 	bool is_same = true;
 
 	for (size_t i = 0; is_same && i < ARRAY_SIZE(keys); i++) {
-		uint32_t first = json_find(mine, left, keys[i]);
-		uint32_t second = json_find(all, right, keys[i]);
+		uint32_t first = json_find_typed(mine, left, keys[i], JSON_STRING);
+		uint32_t second = json_find_typed(all, right, keys[i], JSON_STRING);
 
 		is_same = first != JSON_NONE && second != JSON_NONE &&
 			  json_strings_equal(mine, first, all, second);
@@ -363,14 +363,19 @@ static void write_hidden(const struct ctl_response *mine, const struct ctl_respo
 	for (uint32_t at = tools == JSON_NONE ? 0 : json_first(&all->tape, tools);
 		tools != JSON_NONE && at < json_end(&all->tape, tools);
 		at = json_next(&all->tape, at)) {
+		uint32_t id = ctl_response_find(all, at, "toolbox_id", JSON_STRING);
+		uint32_t name = ctl_response_find(all, at, "name", JSON_STRING);
+
 		if (next < end && is_same_tool(&mine->tape, next, &all->tape, at)) {
 			next = json_next(&mine->tape, next);
 			continue;
 		}
+		if (id == JSON_NONE || name == JSON_NONE)
+			continue;
 		buffer_append_string(out, out->size > 0 ? ",{\"toolbox_id\":" : "{\"toolbox_id\":");
-		json_write_compact(out, &all->tape, json_find(&all->tape, at, "toolbox_id"));
+		json_write_compact(out, &all->tape, id);
 		buffer_append_string(out, ",\"name\":");
-		json_write_compact(out, &all->tape, json_find(&all->tape, at, "name"));
+		json_write_compact(out, &all->tape, name);
 		buffer_append_string(out, ",\"why\":");
 		json_write_string(out, why.data, why.size);
 		buffer_append_char(out, '}');

@@ -302,8 +302,7 @@ static void take_attach(struct watch *watch, const struct json_tape *event)
 {
 	uint64_t soon_ms = clock_now_ms() + DETACHED_MS;
 	uint64_t seconds = 1;
-	uint32_t at =
-		json_type_at(event, 0) == JSON_OBJECT ? json_find(event, 0, "seconds") : JSON_NONE;
+	uint32_t at = json_find(event, 0, "seconds");
 
 	if (at == JSON_NONE || json_type_at(event, at) != JSON_NUMBER ||
 		json_number_u64(event, at, &seconds) != 0 || seconds > 0)

@@ -160,9 +160,9 @@ static void append_tools(const struct ctl_response *response, struct buffer *out
 		json_count(tape, tools) == 1 ? "" : "s");
 	json_each(i, tape, tools) {
 		buffer_append_string(out, "  ");
-		terminal_append_value(out, tape, json_find(tape, i, "toolbox_id"));
+		terminal_append_member(out, tape, i, "toolbox_id");
 		buffer_append_char(out, '/');
-		terminal_append_value(out, tape, json_find(tape, i, "name"));
+		terminal_append_member(out, tape, i, "name");
 		buffer_append_char(out, '\n');
 	}
 }
