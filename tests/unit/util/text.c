@@ -148,3 +148,86 @@ Test(text, masks_the_secrets_of_a_url)
 	expect_masked("host", "host");
 	expect_masked("", "");
 }
+
+Test(text, is_trimmed_of_white_space_at_both_ends)
+{
+	static const char *const cases[][2] = {
+		{"", ""},
+		{" ", ""},
+		{" \t\r\n", ""},
+		{"a", "a"},
+		{"  a b\t", "a b"},
+		{"\r\na\n", "a"},
+		{"\v\fa", "\v\fa"},
+		{"a\xC2\xA0", "a\xC2\xA0"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char text[16];
+
+		strcpy(text, cases[i][0]);
+		cr_expect_str_eq(text_trim(text), cases[i][1], "row %zu", i);
+	}
+}
+
+Test(text, has_hexadecimal_digits_of_both_cases)
+{
+	for (int c = 0; c < 256; c++) {
+		const char *digits = "0123456789abcdefABCDEF";
+		const char *at = c ? strchr(digits, c) : NULL;
+		int expected = !at                ? -1
+			       : at - digits < 16 ? (int)(at - digits)
+						  : (int)(at - digits) - 6;
+
+		cr_expect_eq(text_hex_value((char)c), expected, "%d", c);
+		cr_expect_eq(text_is_digit((char)c), expected >= 0 && expected < 10, "%d", c);
+	}
+}
+
+Test(text, reads_back_the_hexadecimal_digits_that_it_writes)
+{
+	unsigned char bytes[256];
+	unsigned char again[256];
+	char digits[2 * sizeof(bytes) + 1];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (unsigned char)i;
+	text_write_hex(bytes, sizeof(bytes), digits);
+	cr_expect_eq(strlen(digits), 2 * sizeof(bytes));
+	cr_expect_eq(strncmp(digits, "000102", 6), 0);
+	cr_expect_str_eq(digits + sizeof(digits) - 5, "feff");
+	cr_assert(text_read_hex(digits, strlen(digits), again, sizeof(again)));
+	cr_expect_arr_eq(again, bytes, sizeof(bytes));
+}
+
+Test(text, reads_no_bytes_from_digits_that_are_too_few_too_many_or_none)
+{
+	static const char *const wrong[] = {
+		"", "0", "000", "00000", "0g", "g0", "0 ", " 0", "0x", "-1", "\xC2\xB2"};
+	unsigned char byte = 0xAB;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		cr_expect_not(text_read_hex(wrong[i], strlen(wrong[i]), &byte, 1), "%s", wrong[i]);
+	cr_expect_eq(byte, 0xAB);
+	cr_expect(text_read_hex("Ff", 2, &byte, 1));
+	cr_expect_eq(byte, 0xFF);
+	cr_expect(text_read_hex("", 0, &byte, 0), "no bytes have no digits");
+}
+
+Test(text, finds_each_value_of_a_query)
+{
+	const char *at = "a=1&b=&c;d=x=y;=z";
+	static const char *const values[] = {"1", "", "x=y", "z"};
+	size_t n = 0;
+	size_t size = 0;
+
+	for (; (at = text_next_value(at, &size)); n++) {
+		cr_assert_lt(n, sizeof(values) / sizeof(*values));
+		cr_expect_eq(size, strlen(values[n]), "value %zu", n);
+		cr_expect_eq(strncmp(at, values[n], size), 0, "value %zu: %s", n, at);
+		at += size;
+	}
+	cr_expect_eq(n, 4);
+	cr_expect_null(text_next_value("", &size));
+	cr_expect_null(text_next_value("flag&other", &size));
+}
