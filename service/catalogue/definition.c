@@ -243,15 +243,19 @@ static void write_output_schema(const struct tool *tool, struct buffer *out)
 	cleanup(buffer_deinit) struct buffer form = {0};
 	cleanup(buffer_deinit) struct buffer definitions = {0};
 	const char *schema = tool->output_schema;
+	int r;
 
 	if (tool->has_content) {
 		content_schema_read(schema, &structured);
 		schema = buffer_terminate(&structured);
 		buffer_fail_with(out, &structured);
 	}
-	if (!schema || !*schema ||
-		json_tape_read(&tape, schema, strlen(schema), 2 * JSON_DEPTH_DEFAULT, NULL) != 0 ||
-		json_type_at(&tape, 0) != JSON_OBJECT ||
+	if (!schema || !*schema)
+		return;
+	r = json_tape_read(&tape, schema, strlen(schema), 2 * JSON_DEPTH_DEFAULT, NULL);
+	if (r < 0)
+		out->error = r;
+	if (r != 0 || json_type_at(&tape, 0) != JSON_OBJECT ||
 		!is_definition_text(&tape, json_find(&tape, 0, "type"), "object"))
 		return;
 	buffer_append_string(out, ",\"outputSchema\":");

@@ -30,6 +30,7 @@ static void write_string(const struct json_tape *tape, uint32_t token, struct bu
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	json_string_decode(tape, token, &text);
+	buffer_fail_with(out, &text);
 	write_line(text.data ? text.data : "", text.size, out);
 }
 
@@ -70,14 +71,10 @@ static void write_values(const struct json_tape *tape, uint32_t schema, struct b
 /* Whether the array @required has the string at @key. */
 static bool is_required_name(const struct json_tape *tape, uint32_t required, uint32_t key)
 {
-	cleanup(buffer_deinit) struct buffer name = {0};
-
 	if (required == JSON_NONE || json_type_at(tape, required) != JSON_ARRAY)
 		return false;
-	json_string_decode(tape, key, &name);
 	json_each(i, tape, required)
-		if (json_type_at(tape, i) == JSON_STRING &&
-			json_string_equals(tape, i, name.data ? name.data : "", name.size))
+		if (json_type_at(tape, i) == JSON_STRING && json_strings_equal(tape, i, tape, key))
 			return true;
 	return false;
 }

@@ -45,6 +45,7 @@ static void append_type(const struct json_tape *tape, const struct schema *compi
 
 	json_string_decode(tape, key, &name);
 	signature_describe_member(compiled, name.data ? name.data : "", name.size, &words);
+	buffer_fail_with(out, &name);
 	buffer_fail_with(out, &words);
 	if (buffer_status(&words) == 0)
 		terminal_append_line(out, words.data, words.size);

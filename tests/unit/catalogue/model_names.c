@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <string.h>
 
 #include "catalogue_fixture.h"
+#include "scarce.h"
 
 #define LONG "a234567890123456789012345678901234567890123456789012345678901234567890"
 
@@ -111,4 +113,50 @@ Test(model_names, of_servers_give_way_to_those_of_installed_tools)
 	cr_assert_eq(model_names_write_whole(tools, 2, names), 0);
 	cr_expect_str_eq(names[1], "a__b__c");
 	cr_expect_eq(strncmp(names[0], "a__b__c_", 8), 0, "%s", names[0]);
+}
+
+/* ── with the toolbox in each name ───────────────────────────────────────────────────────────── */
+
+/* Expect the names that the @n @tools have where each is called toolbox__name. */
+static void expect_whole(const struct model_candidate *tools, size_t n, const char *const *expected)
+{
+	char names[8][MODEL_NAME_BYTES];
+
+	cr_assert_eq(model_names_write_whole(tools, n, names), 0);
+	for (size_t i = 0; i < n; i++) {
+		cr_expect_str_eq(names[i], expected[i], "%zu: %s", i, names[i]);
+		for (size_t j = 0; j < i; j++)
+			cr_expect_str_neq(names[i], names[j], "%zu and %zu", i, j);
+	}
+}
+
+Test(model_names, may_all_have_their_toolbox)
+{
+	static const struct model_candidate tools[] = {
+		{"a", "x", .is_shared = true, .index = 0},
+		{"a", "y", .is_shared = true, .index = 1},
+		{"b", "x", .is_shared = true, .index = 2},
+		{LONG, "m1", .is_shared = true, .index = 3},
+	};
+
+	expect_whole(tools, 4,
+		(const char *const[]){"a__x", "a__y", "b__x",
+			"a23456789012345678901234567890123456789012345678901234567_1a8000"});
+}
+
+Test(model_names, with_their_toolbox_need_memory)
+{
+	static const struct model_candidate tools[] = {
+		{LONG, "m1", .is_shared = true, .index = 0},
+		{LONG, "m2", .is_shared = true, .index = 1},
+	};
+	char names[2][MODEL_NAME_BYTES];
+	size_t n = 0;
+
+	for (; scarce_once_after(n); n++) {
+		int r = model_names_write_whole(tools, 2, names);
+
+		cr_expect_eq(r, scarce_has_failed() ? -ENOMEM : 0, "after %zu: %d", n, r);
+	}
+	cr_expect_gt(n, 1);
 }
