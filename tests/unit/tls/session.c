@@ -3,12 +3,14 @@
 #include <errno.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../scratch.h"
@@ -298,4 +300,162 @@ Test(tls_session, keeps_nothing_that_the_socket_does_not_report)
 	cr_expect_eq(tls_peek(pair.ours), -1);
 	cr_expect_eq(errno, EAGAIN);
 	end(&pair);
+}
+
+/* ── the files of a server ───────────────────────────────────────────────────────────────────── */
+
+static const char *refusal_of(const char *cert, const char *key, int status)
+{
+	static char reason[TLS_REASON_BYTES];
+	struct tls_server *server = NULL;
+	int r = tls_server_new(scratch_path(cert), scratch_path(key), &server, reason);
+
+	cr_expect_eq(r, status, "%s and %s: %d %s", cert, key, r, reason);
+	cr_expect_null(server);
+	return reason;
+}
+
+static void expect_no_server(const char *cert, const char *key, int status, const char *words)
+{
+	const char *reason = refusal_of(cert, key, status);
+
+	cr_expect(strstr(reason, words), "%s and %s: %s", cert, key, reason);
+}
+
+Test(tls_session, needs_the_files_of_a_certificate_and_its_key)
+{
+	scratch_write("empty", "");
+	scratch_write("text", "no certificate\n");
+	cr_assert_eq(mkdir(scratch_path("folder"), 0700), 0);
+	cr_assert_eq(mkfifo(scratch_path("fifo"), 0600), 0);
+	cr_assert_eq(chmod(scratch_path("good.pem"), 0600), 0);
+	expect_no_server("none.pem", "good.key", -ENOENT, "none.pem: No such file or directory");
+	expect_no_server("good.pem", "none.key", -ENOENT, "none.key: No such file or directory");
+	expect_no_server("folder", "good.key", -EINVAL, "folder is no regular file");
+	expect_no_server("good.pem", "fifo", -EINVAL, "fifo is no regular file");
+	expect_no_server("empty", "good.key", -EINVAL, "empty is no certificate in PEM: ");
+	expect_no_server("text", "good.key", -EINVAL, "text is no certificate in PEM: ");
+	expect_no_server(
+		"good.pem", "text", -EINVAL, "text is no key without a passphrase in PEM: ");
+	expect_no_server("good.pem", "good.pem", -EINVAL,
+		"good.pem is no key without a passphrase in PEM: ");
+	expect_no_server("good.key", "good.key", -EINVAL, "good.key is no certificate in PEM: ");
+}
+
+Test(tls_session, takes_no_key_of_another_certificate)
+{
+	const char *reason = refusal_of("good.pem", "other.key", -EINVAL);
+	char expected[TLS_REASON_BYTES];
+
+	snprintf(expected, sizeof(expected), "%s is not the key of %s", scratch_path("other.key"),
+		scratch_path("good.pem"));
+	cr_expect_str_eq(reason, expected);
+}
+
+Test(tls_session, takes_no_key_that_every_user_may_read_or_write)
+{
+	static const mode_t modes[] = {0604, 0602, 0606, 0644, 0666};
+	struct tls_server *server = NULL;
+	char reason[TLS_REASON_BYTES];
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+		cr_assert_eq(chmod(scratch_path("good.key"), modes[i]), 0);
+		expect_no_server("good.pem", "good.key", -EACCES, "every user may read ");
+	}
+	cr_assert_eq(chmod(scratch_path("good.key"), 0640), 0);
+	cr_assert_eq(chmod(scratch_path("good.pem"), 0666), 0);
+	cr_expect_eq(
+		tls_server_new(scratch_path("good.pem"), scratch_path("good.key"), &server, reason),
+		0, "a certificate is no secret: %s", reason);
+	tls_server_free(server);
+}
+
+Test(tls_session, asks_for_no_passphrase)
+{
+	EVP_PKEY *key = EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256");
+	FILE *out = fopen(scratch_path("locked.key"), "w");
+
+	cr_assert(out && fchmod(fileno(out), 0600) == 0);
+	cr_assert_eq(PEM_write_PrivateKey(out, key, EVP_aes_128_cbc(), (const unsigned char *)"pw",
+			     2, NULL, NULL),
+		1);
+	fclose(out);
+	EVP_PKEY_free(key);
+	expect_no_server("good.pem", "locked.key", -EINVAL,
+		"locked.key is no key without a passphrase in PEM: ");
+}
+
+/* Return the reason why the certificate @name, which is valid from @begin_s to @end_s from now, is
+ * not valid now; "" if it is. */
+static const char *staleness(long begin_s, long end_s)
+{
+	static char reason[TLS_REASON_BYTES];
+	struct made ca = make("issuer", DAY_S, NULL);
+	struct made made = make("timed", end_s, &ca);
+	struct tls_server *server = NULL;
+
+	X509_gmtime_adj(X509_getm_notBefore(made.certificate), begin_s);
+	cr_assert_gt(X509_sign(made.certificate, ca.key, EVP_sha256()), 0);
+	save(&made, "timed");
+	reason[0] = '\0';
+	cr_assert_eq(tls_server_new(
+			     scratch_path("timed.pem"), scratch_path("timed.key"), &server, reason),
+		0, "%s", reason);
+	reason[0] = '\0';
+	cr_expect_eq(tls_server_is_stale(server, reason), reason[0] != '\0');
+	tls_server_free(server);
+	forget(&made);
+	forget(&ca);
+	return reason;
+}
+
+Test(tls_session, knows_a_certificate_that_is_not_valid_now)
+{
+	time_t end = time(NULL) - DAY_S;
+	char day[64];
+
+	cr_expect_str_empty(staleness(-DAY_S, DAY_S));
+	cr_expect_str_eq(staleness(DAY_S, 2 * DAY_S), "the certificate is not valid yet");
+	strftime(day, sizeof(day), "the certificate expired on %Y-%m-%d", gmtime(&end));
+	cr_expect(strstr(staleness(-2 * DAY_S, -DAY_S), day), "%s", day);
+}
+
+/* ── protocols ───────────────────────────────────────────────────────────────────────────────── */
+
+/* Return whether the handshake of a client that offers these protocols succeeds. */
+static bool accepts(const unsigned char *protocols, unsigned int size)
+{
+	struct pair pair = begin("good", "localhost");
+	SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+	SSL *ssl = SSL_new(context);
+	bool is_done = false;
+
+	cr_assert(ssl && SSL_set_fd(ssl, pair.fds[0]) == 1);
+	cr_assert_eq(SSL_set_alpn_protos(ssl, protocols, size), 0);
+	for (int turn = 0; turn < TURNS_MAX && !is_done; turn++) {
+		is_done = SSL_connect(ssl) == 1;
+		tls_handshake(pair.theirs);
+	}
+	if (is_done) {
+		const unsigned char *chosen;
+		unsigned int chosen_size;
+
+		SSL_get0_alpn_selected(ssl, &chosen, &chosen_size);
+		cr_expect_eq(chosen_size, strlen("http/1.1"));
+		cr_expect_eq(memcmp(chosen, "http/1.1", chosen_size), 0);
+	}
+	SSL_free(ssl);
+	SSL_CTX_free(context);
+	end(&pair);
+	return is_done;
+}
+
+#define OFFER(text) (const unsigned char *)(text), sizeof(text) - 1
+
+Test(tls_session, speaks_http_1_1_and_nothing_else)
+{
+	cr_expect(accepts(OFFER("\x08http/1.1")));
+	cr_expect(accepts(OFFER("\x02h2\x08http/1.1")));
+	cr_expect_not(accepts(OFFER("\x02h2")));
+	cr_expect_not(accepts(OFFER("\x08http/1.0\x02h2")));
 }
