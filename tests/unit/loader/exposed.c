@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/exposed.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "boxes.h"
+#include "loader/names.h"
+
+static struct buffer reported;
+
+static void tear_down(void)
+{
+	buffer_deinit(&reported);
+}
+
+TestSuite(exposed, .fini = tear_down, .timeout = 60);
+
+static void report(void *data, const struct diagnostic *diagnostic)
+{
+	cr_expect_null(data);
+	cr_expect_eq(diagnostic->severity, DIAGNOSTIC_WARNING);
+	buffer_printf(&reported, "%s%s%s\n", diagnostic->pointer ? diagnostic->pointer : "",
+		diagnostic->pointer ? ": " : "", diagnostic->text);
+}
+
+typedef void (*report_function)(const struct config *config, const struct catalogue *catalogue,
+	diagnostic_function report, void *data);
+
+static void expect_reported(report_function function, const struct config *config,
+	const struct catalogue *catalogue, const char *expected)
+{
+	buffer_reset(&reported);
+	function(config, catalogue, report, NULL);
+	cr_expect_str_eq(buffer_terminate(&reported), expected, "%s", reported.data);
+}
+
+/* Two toolboxes: a with tools of the risks read and execute, b with one that is unrated. */
+static struct catalogue *make_two(struct toolbox **ret_first)
+{
+	struct toolbox *first = make_box("a", BOX_TOOL("one", "") "," BOX_TOOL("two", ""));
+
+	first->tools[0].risk = TOOL_READ;
+	first->tools[1].risk = TOOL_EXECUTE;
+	*ret_first = first;
+	return make_catalogue(first, make_box("b", BOX_TOOL("three", "")), NULL);
+}
+
+Test(exposed, tools_with_a_network_are_named_where_the_bus_asks_for_no_token)
+{
+	static const char warning[] =
+		"class net: its tools can speak on a bus that asks for no token, as any source; "
+		"with --embedded-bus, set embedded.token_file\n";
+	struct config config = {0};
+	struct toolbox *first;
+	struct catalogue *catalogue = make_two(&first);
+
+	expect_reported(exposed_report, &config, catalogue, "");
+	first->package->sandbox.class = SANDBOX_NET;
+	expect_reported(exposed_report, &config, catalogue, warning);
+	strcpy(config.embedded_token, "token");
+	expect_reported(exposed_report, &config, catalogue, "");
+	catalogue_free(catalogue);
+}
+
+Test(exposed, answers_that_any_client_can_give_are_counted)
+{
+	char *allowed[] = {(char *)"b/*"};
+	struct config config = {.approval_mode = APPROVAL_AUTO};
+	struct toolbox *first;
+	struct catalogue *catalogue = make_two(&first);
+
+	expect_reported(exposed_report_answers, &config, catalogue,
+		"the calls of 2 tools need a person's approval, and any client of the bus can give "
+		"it, also for its own calls: approval.key_file is not set\n");
+	config.approval_allow = (struct text_list){allowed, 1};
+	expect_reported(exposed_report_answers, &config, catalogue,
+		"the calls of 1 tool need a person's approval, and any client of the bus can give "
+		"it, also for its own calls: approval.key_file is not set\n");
+	config.approval_key.state = APPROVAL_KEY_READY;
+	expect_reported(exposed_report_answers, &config, catalogue, "");
+	config.approval_key.state = APPROVAL_KEY_UNUSABLE;
+	expect_reported(exposed_report_answers, &config, catalogue, "");
+	config.approval_key.state = APPROVAL_KEY_NONE;
+	config.approval_mode = APPROVAL_OFF;
+	expect_reported(exposed_report_answers, &config, catalogue, "");
+	catalogue_free(catalogue);
+}
+
+Test(exposed, tools_without_a_risk_are_counted_where_they_run_without_asking)
+{
+	struct config config = {.approval_mode = APPROVAL_OFF};
+	struct toolbox *first;
+	struct catalogue *catalogue = make_two(&first);
+
+	expect_reported(exposed_report_unrated, &config, catalogue,
+		"1 tool has no risk, and will run without asking a person; give a risk, or set "
+		"approval.mode to \"auto\"\n");
+	first->tools[0].risk = TOOL_UNRATED;
+	expect_reported(exposed_report_unrated, &config, catalogue,
+		"2 tools have no risk, and will run without asking a person; give a risk, or set "
+		"approval.mode to \"auto\"\n");
+	config.approval_mode = APPROVAL_AUTO;
+	expect_reported(exposed_report_unrated, &config, catalogue, "");
+	catalogue_free(catalogue);
+}
+
+Test(exposed, settings_of_toolboxes_that_are_not_there_are_named_once)
+{
+	struct config_toolbox toolboxes[] = {{.toolbox_id = (char *)"b"},
+		{.toolbox_id = (char *)"gone"}, {.toolbox_id = (char *)"away"},
+		{.toolbox_id = (char *)"skipped"}, {.toolbox_id = (char *)"away"}};
+	struct config config = {.toolboxes = toolboxes, .n_toolboxes = 5};
+	struct toolbox *first;
+	struct catalogue *catalogue = make_two(&first);
+
+	cr_assert_eq(catalogue_add_skipped(catalogue, "skipped", NULL, "left out"), 0);
+	expect_reported(names_report_unknown_toolboxes, &config, catalogue,
+		"toolboxes: no toolbox is called 'away', 'gone'\n");
+	config.n_toolboxes = 1;
+	expect_reported(names_report_unknown_toolboxes, &config, catalogue, "");
+	catalogue_free(catalogue);
+}
