@@ -25,6 +25,7 @@ Test(names, of_no_tool_are_reported_once_for_each_key)
 	char *in_profile[] = {(char *)"z", (char *)"*/one", (char *)"b/*", (char *)"c/any"};
 	struct config_profile profiles[] = {{(char *)"kids", false, {in_profile, 4}, 0}};
 	struct config_access access[] = {
+		{.profile = (char *)"friends"},
 		{.profile = (char *)"guests"},
 		{.profile = (char *)"kids"},
 		{.profile = (char *)"default"},
@@ -38,7 +39,7 @@ Test(names, of_no_tool_are_reported_once_for_each_key)
 		.profiles = profiles,
 		.n_profiles = 1,
 		.access = access,
-		.n_access = 4,
+		.n_access = 5,
 	};
 	struct catalogue *catalogue =
 		make_catalogue(make_box("a", BOX_TOOL("one", "") "," BOX_TOOL("two", "")), NULL);
@@ -49,7 +50,7 @@ Test(names, of_no_tool_are_reported_once_for_each_key)
 	cr_expect_str_eq(buffer_terminate(&reported),
 		"tools_enabled: no tool is called 'sum'\n"
 		"profiles.kids: no tool is called 'b/*', 'z'\n"
-		"access: these profiles do not exist, and grant nothing: 'guests'\n"
+		"access: these profiles do not exist, and grant nothing: 'friends', 'guests'\n"
 		"approval.allow: no tool is called 'b/one', 'five', 'four'\n"
 		"allow.json: no tool is called 'six'\n");
 	buffer_deinit(&reported);

@@ -71,6 +71,17 @@ Test(file_replace, leaves_the_old_file_when_it_fails)
 	expect_file("file", "old", 0600);
 }
 
+Test(file_replace, replaces_what_a_process_that_was_killed_has_left)
+{
+	char left[64];
+
+	snprintf(left, sizeof(left), "a/.file.%d", (int)getpid());
+	scratch_write(left, "half");
+	cr_expect_eq(file_replace(scratch_path("a"), "file", "new", 3, 0644), 0);
+	expect_file("a/file", "new", 0644);
+	cr_expect_eq(count_files("a"), 1);
+}
+
 Test(file_replace, lets_one_writer_at_a_time_have_a_folder)
 {
 	int first = -1;
