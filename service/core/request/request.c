@@ -487,6 +487,7 @@ void request_keep_value(const struct json_tape *tape, uint32_t token, struct buf
 		return;
 	if (json_at(tape, token)->flags & JSON_ESCAPED) {
 		json_string_decode(tape, token, &decoded);
+		buffer_fail_with(out, &decoded);
 		json_write_string(out, decoded.data, decoded.size);
 		return;
 	}

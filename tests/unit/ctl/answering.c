@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "bus/bus.h"
-#include "bus/envelope.h"
+#include "message/envelope.h"
 #include "ctl/options.h"
 #include "quotes.h"
 #include "util/cleanup.h"
@@ -51,7 +51,7 @@ static void note_request(void)
 	shared->size += (size_t)n;
 }
 
-/* Return whether a frame with @topic is one that this process has sent. */
+/* Return whether this process has sent a frame with @topic. */
 static bool is_own(const char *topic)
 {
 	bool is_ours = strstr(topic, ".response") != NULL;

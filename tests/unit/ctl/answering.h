@@ -40,12 +40,12 @@ int command_run(command_function command, const char *line);
 extern char command_output[];
 extern char command_complaints[];
 
-/* Run @command, and expect its exit status, its whole output and its complaints. Complaints are
- * written without their "toolboxctl: ". */
+/* Run @command, and expect the exit status, the whole output and all complaints. Complaints are
+ * written without "toolboxctl: ". */
 void expect_command(command_function command, const char *line, int status, const char *output,
 	const char *complaints);
 
-/* Expect that the last command has written @part, and that it has complained of @part. */
+/* Expect @part in the output, or in the complaints, of the last command. */
 void expect_output(const char *part);
 void expect_complaint(const char *part);
 

@@ -12,7 +12,7 @@ TestSuite(ctl_cancel, .fini = answering_stop, .timeout = 60);
 #define OVER(id) "{'id':'" id "','name':'n','state':'done','duration_ms':1}"
 #define FAILED(id)                                                                                 \
 	"{'id':'" id "','name':'n','state':'failed','code':'timeout','text':'late','duration_ms':" \
-		     "1}"
+	"1}"
 
 static const char several[] = "{'calls':[" RUNNING("abcd", "mine-1") "," RUNNING("abce",
 	"mine-2") "," RUNNING("ab", "other") "," OVER("xyz") "," FAILED("abz") "," OVER("xya") "]}";

@@ -11,7 +11,7 @@ TestSuite(ctl_guess, .timeout = 60);
 /* Return the complaint about @wanted among the candidates a, b and c. */
 static const char *guess_among(const char *wanted, const char *a, const char *b, const char *c)
 {
-	struct guess guess = {.wanted = wanted};
+	struct token_guess guess = {.wanted = wanted};
 
 	guess_compare(&guess, a);
 	guess_compare(&guess, b);

@@ -178,7 +178,7 @@ Test(ctl_remember, says_which_tools_are_still_not_offered)
 	expect_complaint("no tool is called 'nothing/here' now");
 }
 
-/* A service of others may send anything: a reason that is absent is none. */
+/* A service of others may send anything. */
 Test(ctl_remember, stands_a_list_of_tools_that_lack_members)
 {
 	start_with(",'not_offered':[{'toolbox_id':'shell','name':'run'},{'toolbox_id':4},7,"

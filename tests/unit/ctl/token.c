@@ -5,7 +5,7 @@
 #include "../scratch.h"
 #include "answering.h"
 #include "config/http_tokens.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 static void set_up(void)
 {

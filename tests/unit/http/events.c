@@ -8,7 +8,7 @@
 #include "asking.h"
 #include "serving.h"
 
-/* Streams of events, and calls whose response is one. */
+/* Streams of events, and calls with a stream as their response. */
 
 TestSuite(events, .init = serving_set_up, .fini = serving_tear_down, .timeout = 120);
 
@@ -26,8 +26,6 @@ static void expect_in_order(const char *text, const char *const *parts, size_t n
 
 Test(events, announce_the_life_of_a_call_to_an_operator)
 {
-	static const char *const parts[] = {"Content-Type: text/event-stream",
-		"event: call.started", "\"name\":\"sqrt\"", "event: call.completed", "\"ok\":true"};
 	int fd;
 
 	serving_start("");

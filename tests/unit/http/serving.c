@@ -17,7 +17,7 @@
 #include "http/door.h"
 #include "quotes.h"
 #include "util/cleanup.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #define RESPONSE_BYTES (1u << 20)
 #define TURNS_MAX      60000
@@ -144,7 +144,7 @@ static void send_all(int fd, const char *bytes, size_t size)
 		ssize_t n = send(fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
 
 		if (n < 0 && errno != EAGAIN)
-			return; /* it is refused, and a response says why */
+			return; /* it is refused, and the response has the reason */
 		bytes += n > 0 ? n : 0;
 		size -= n > 0 ? (size_t)n : 0;
 		if (n < 0)

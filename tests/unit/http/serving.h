@@ -10,15 +10,16 @@
  *   http_ask("GET /v1/tools", "", "") ──▶ socket ──▶ door ──▶ service ──▶ hosts
  */
 
-/* For fixtures. The toolbox `libm` has sqrt (read) and pow (unrated); `libc` has the slow usleep. */
+/* For fixtures. The toolbox `libm` has sqrt (read) and pow (unrated); `libc` has wait, which is
+ * slow. */
 void serving_set_up(void);
 void serving_tear_down(void);
 
 /* Start with these members of `toolboxd` in the configuration: each begins with a comma. */
 void serving_start(const char *members);
 
-/* The requests from now on come over TCP with this token; NULL: over the Unix socket, without one. A
- * process that the service has started is no operator there, so neither is this one. */
+/* From now on send requests over TCP with @token; NULL: over the Unix socket, without a token. No
+ * process of the service itself, such as this test, counts as the operator there. */
 #define OPERATOR_TOKEN "operator.0123456789"
 #define GUEST_TOKEN    "guest.0123456789abc"
 void serving_use_token(const char *token);

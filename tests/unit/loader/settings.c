@@ -12,7 +12,7 @@
 #include "scarce.h"
 #include "util/environment.h"
 
-/* What `toolboxes.ID` of the configuration makes of a manifest, and which tools it leaves out. */
+/* The effect of `toolboxes.ID` of the configuration on a manifest and its tools. */
 
 static struct config_toolbox settings;
 static struct config config = {.toolboxes = &settings, .n_toolboxes = 1};
@@ -94,7 +94,7 @@ Test(settings, replace_the_choice_among_the_tools_of_a_server)
 		{SERVER(",'include':['a'],'exclude':['b']"), "{'include':['c']}",
 			"{\"include\":[\"c\"],\"exclude\":[\"b\"]}"},
 		{SERVER(",'exclude':['b']"), "{'exclude':[]}", "{\"exclude\":[]}"},
-		/* A list that is none lets nothing through. */
+		/* A list of another type lets nothing through. */
 		{SERVER(",'exclude':['b']"), "{'exclude':'x'}", "{\"exclude\":[\"*\"]}"},
 		{SERVER(",'exclude':['b']"), "{'exclude':['x',5]}", "{\"exclude\":[\"*\"]}"},
 		{SERVER(",'tools':{'a':{'risk':'read'}}"), "{'include':['a']}",
@@ -130,7 +130,7 @@ Test(settings, replace_the_pin_the_risk_and_the_resources_of_a_server)
 		{SERVER(",'pin':'block','risk':'read','resources':true"),
 			"{'pin':'off','risk':'write','resources':false}", MCP_PIN_OFF, TOOL_WRITE,
 			false},
-		/* A value that is none is the most careful one. */
+		/* An unknown value counts as the most careful one. */
 		{SERVER(""), "{'pin':'nonsense','risk':'nonsense','resources':'yes'}",
 			MCP_PIN_BLOCK, TOOL_EXECUTE, false},
 		{SERVER(",'risk':'read'"), "{'risk':5}", MCP_PIN_WARN, TOOL_EXECUTE, false},

@@ -50,8 +50,7 @@ static int take(const char *rules, const char *described)
 	return r;
 }
 
-/* Expect the tools that are offered, and those that are left out, each `NAME: reason` with a line
- * feed. */
+/* Expect the names of the offered tools, and a line `NAME: reason` for each tool left out. */
 static void expect_tools(const char *offered, const char *left_out)
 {
 	cleanup(buffer_deinit) struct buffer names = {0};

@@ -10,7 +10,7 @@ TestSuite(manifest_native_init, .init = manifest_set_up, .fini = manifest_tear_d
 
 #define WITH_INIT(init)                                                                            \
 	"{'kind':'native','library':'libm.so.6','init':[" init "],'tools':[{'name':'f'," SQRT "}]" \
-											      "}"
+	"}"
 
 Test(manifest_native_init, is_kept_as_native_objects)
 {

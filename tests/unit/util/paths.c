@@ -11,7 +11,7 @@
 #include "scarce.h"
 #include "util/cleanup.h"
 
-/* Every test is a process of its own, so it may change its environment. */
+/* Each test runs in a new process, which may change the environment. */
 static void set_environment(const char *home, const char *state, const char *xdg_state)
 {
 	static const char *const names[] = {"HOME", "STATE_DIRECTORY", "XDG_STATE_HOME"};

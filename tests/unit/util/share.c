@@ -33,7 +33,7 @@ Test(share, is_never_nothing)
 	cr_expect_eq(share_of(64, SIZE_MAX), 1);
 }
 
-/* Holders that come one after the other and take all that they may. */
+/* Let holders come one after the other, and take as much as they may. */
 Test(share, leaves_a_place_for_each_newcomer_as_long_as_it_can)
 {
 	size_t taken = 0;

@@ -13,7 +13,7 @@
 #include "mcp/client/pin.h"
 #include "quotes.h"
 #include "util/cleanup.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 /*
  * A session with a server that is only the messages of these tests, and the daemon's end of the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "wire/pass.h"
+#include "wire/send_fd.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -23,7 +23,7 @@ static void tear_down(void)
 	close(ends[1]);
 }
 
-TestSuite(pass, .init = set_up, .fini = tear_down, .timeout = 60);
+TestSuite(send_fd, .init = set_up, .fini = tear_down, .timeout = 60);
 
 /* Return how many descriptors this process has. */
 static int count_descriptors(void)
@@ -35,7 +35,7 @@ static int count_descriptors(void)
 	return n;
 }
 
-Test(pass, gives_the_file_itself_which_closes_on_exec)
+Test(send_fd, gives_the_file_itself_which_closes_on_exec)
 {
 	int file = memfd_create("passed", 0);
 	char text[8] = "";
@@ -53,7 +53,7 @@ Test(pass, gives_the_file_itself_which_closes_on_exec)
 	close(file);
 }
 
-Test(pass, sends_bytes_without_a_descriptor)
+Test(send_fd, sends_bytes_without_a_descriptor)
 {
 	char bytes[8] = "";
 
@@ -62,7 +62,7 @@ Test(pass, sends_bytes_without_a_descriptor)
 	cr_expect_eq(memcmp(bytes, "hello", 5), 0);
 }
 
-Test(pass, receives_nothing_where_no_descriptor_came)
+Test(send_fd, receives_nothing_where_no_descriptor_came)
 {
 	int fd = 77;
 
@@ -73,7 +73,7 @@ Test(pass, receives_nothing_where_no_descriptor_came)
 	cr_expect_eq(fd, 77, "written only on success");
 }
 
-Test(pass, fails_with_the_error_of_the_socket)
+Test(send_fd, fails_with_the_error_of_the_socket)
 {
 	int fd = 77;
 
@@ -84,7 +84,7 @@ Test(pass, fails_with_the_error_of_the_socket)
 	cr_expect_eq(pass_send(ends[0], "x", 1, -1), -EPIPE, "and without SIGPIPE");
 }
 
-Test(pass, does_not_take_less_than_all_bytes_for_success)
+Test(send_fd, does_not_take_less_than_all_bytes_for_success)
 {
 	static char bytes[16 << 20];
 
@@ -94,7 +94,7 @@ Test(pass, does_not_take_less_than_all_bytes_for_success)
 }
 
 /* A peer may send more than it should: no descriptor may stay open for it. */
-Test(pass, keeps_no_more_than_one_descriptor)
+Test(send_fd, keeps_no_more_than_one_descriptor)
 {
 	union {
 		char bytes[CMSG_SPACE(2 * sizeof(int))];

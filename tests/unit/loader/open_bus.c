@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "loader/exposed.h"
+#include "loader/warn/open_bus.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
 #include "boxes.h"
-#include "loader/names.h"
+#include "loader/warn/names.h"
 
 static struct buffer reported;
 
@@ -14,7 +14,7 @@ static void tear_down(void)
 	buffer_deinit(&reported);
 }
 
-TestSuite(exposed, .fini = tear_down, .timeout = 60);
+TestSuite(open_bus, .fini = tear_down, .timeout = 60);
 
 static void report(void *data, const struct diagnostic *diagnostic)
 {
@@ -46,7 +46,7 @@ static struct catalogue *make_two(struct toolbox **ret_first)
 	return make_catalogue(first, make_box("b", BOX_TOOL("three", "")), NULL);
 }
 
-Test(exposed, tools_with_a_network_are_named_where_the_bus_asks_for_no_token)
+Test(open_bus, tools_with_a_network_are_named_where_the_bus_asks_for_no_token)
 {
 	static const char warning[] =
 		"class net: its tools can speak on a bus that asks for no token, as any source; "
@@ -55,57 +55,57 @@ Test(exposed, tools_with_a_network_are_named_where_the_bus_asks_for_no_token)
 	struct toolbox *first;
 	struct catalogue *catalogue = make_two(&first);
 
-	expect_reported(exposed_report, &config, catalogue, "");
+	expect_reported(warn_open_bus, &config, catalogue, "");
 	first->package->sandbox.class = SANDBOX_NET;
-	expect_reported(exposed_report, &config, catalogue, warning);
+	expect_reported(warn_open_bus, &config, catalogue, warning);
 	strcpy(config.embedded_token, "token");
-	expect_reported(exposed_report, &config, catalogue, "");
+	expect_reported(warn_open_bus, &config, catalogue, "");
 	catalogue_free(catalogue);
 }
 
-Test(exposed, answers_that_any_client_can_give_are_counted)
+Test(open_bus, answers_that_any_client_can_give_are_counted)
 {
 	char *allowed[] = {(char *)"b/*"};
 	struct config config = {.approval_mode = APPROVAL_AUTO};
 	struct toolbox *first;
 	struct catalogue *catalogue = make_two(&first);
 
-	expect_reported(exposed_report_answers, &config, catalogue,
+	expect_reported(warn_open_bus_answers, &config, catalogue,
 		"the calls of 2 tools need a person's approval, and any client of the bus can give "
 		"it, also for its own calls: approval.key_file is not set\n");
 	config.approval_allow = (struct text_list){allowed, 1};
-	expect_reported(exposed_report_answers, &config, catalogue,
+	expect_reported(warn_open_bus_answers, &config, catalogue,
 		"the calls of 1 tool need a person's approval, and any client of the bus can give "
 		"it, also for its own calls: approval.key_file is not set\n");
 	config.approval_key.state = APPROVAL_KEY_READY;
-	expect_reported(exposed_report_answers, &config, catalogue, "");
+	expect_reported(warn_open_bus_answers, &config, catalogue, "");
 	config.approval_key.state = APPROVAL_KEY_UNUSABLE;
-	expect_reported(exposed_report_answers, &config, catalogue, "");
+	expect_reported(warn_open_bus_answers, &config, catalogue, "");
 	config.approval_key.state = APPROVAL_KEY_NONE;
 	config.approval_mode = APPROVAL_OFF;
-	expect_reported(exposed_report_answers, &config, catalogue, "");
+	expect_reported(warn_open_bus_answers, &config, catalogue, "");
 	catalogue_free(catalogue);
 }
 
-Test(exposed, tools_without_a_risk_are_counted_where_they_run_without_asking)
+Test(open_bus, tools_without_a_risk_are_counted_where_they_run_without_asking)
 {
 	struct config config = {.approval_mode = APPROVAL_OFF};
 	struct toolbox *first;
 	struct catalogue *catalogue = make_two(&first);
 
-	expect_reported(exposed_report_unrated, &config, catalogue,
+	expect_reported(warn_open_bus_unrated, &config, catalogue,
 		"1 tool has no risk, and will run without asking a person; give a risk, or set "
 		"approval.mode to \"auto\"\n");
 	first->tools[0].risk = TOOL_UNRATED;
-	expect_reported(exposed_report_unrated, &config, catalogue,
+	expect_reported(warn_open_bus_unrated, &config, catalogue,
 		"2 tools have no risk, and will run without asking a person; give a risk, or set "
 		"approval.mode to \"auto\"\n");
 	config.approval_mode = APPROVAL_AUTO;
-	expect_reported(exposed_report_unrated, &config, catalogue, "");
+	expect_reported(warn_open_bus_unrated, &config, catalogue, "");
 	catalogue_free(catalogue);
 }
 
-Test(exposed, settings_of_toolboxes_that_are_not_there_are_named_once)
+Test(open_bus, settings_of_toolboxes_that_are_not_there_are_named_once)
 {
 	struct config_toolbox toolboxes[] = {{.toolbox_id = (char *)"b"},
 		{.toolbox_id = (char *)"gone"}, {.toolbox_id = (char *)"away"},
@@ -115,9 +115,9 @@ Test(exposed, settings_of_toolboxes_that_are_not_there_are_named_once)
 	struct catalogue *catalogue = make_two(&first);
 
 	cr_assert_eq(catalogue_add_skipped(catalogue, "skipped", NULL, "left out"), 0);
-	expect_reported(names_report_unknown_toolboxes, &config, catalogue,
+	expect_reported(warn_unknown_toolboxes, &config, catalogue,
 		"toolboxes: no toolbox is called 'away', 'gone'\n");
 	config.n_toolboxes = 1;
-	expect_reported(names_report_unknown_toolboxes, &config, catalogue, "");
+	expect_reported(warn_unknown_toolboxes, &config, catalogue, "");
 	catalogue_free(catalogue);
 }
