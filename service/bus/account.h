@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bus/time_share.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
-#include "util/debt.h"
 #include "util/siphash.h"
 
 /*
@@ -33,8 +33,8 @@
  *
  * Every frame is charged more than once on its way, so the sums are kept by inline functions.
  *
- * An account also has a share in the time of the loop (util/debt.h): a source has at most an
- * eighth, an account a quarter, and all accounts together half of this time. Only long work counts.
+ * An account also has a share in the time of the loop (bus/time_share.h): a share of its own, or,
+ * over HTTP, a share in common with all connections of the same holder.
  */
 
 /* Shares of the cap, as divisors: 32 MiB, 4 MiB and 64 KiB of the default; and of what is left of
@@ -44,30 +44,13 @@
 #define ACCOUNT_LOW_SHARE  1024
 #define ACCOUNT_LEFT_SHARE 8
 
-/* Factors of debt_charge_plain(). */
-#define ACCOUNT_SOURCE_FACTOR 8
-#define ACCOUNT_FACTOR        4
-#define ACCOUNT_BOOK_FACTOR   2
-
-/* The credit of an account and of all: one source alone does not use it up. */
-#define ACCOUNT_CREDIT_NS (UINT64_C(1000) * 1000 * 1000)
-
-/* Sources of an account with a debt at a time. Further sources share the debt of the account. */
-#define ACCOUNT_SOURCES_MAX 8
-
 struct account_book {
 	size_t bytes_max;
 	size_t queued; /* sums over all accounts */
 	size_t held;
 	const size_t *gathered; /* borrowed: unfinished frames, or NULL */
 	uint64_t n_accounts;    /* made so far */
-	struct debt debt;
-};
-
-/* A source, by the hash of its name. */
-struct account_source {
-	uint64_t key;
-	struct debt debt;
+	struct time_shares shares;
 };
 
 struct account {
@@ -79,8 +62,8 @@ struct account {
 	uint64_t n_refused; /* requests beyond a limit of their caller */
 	uint64_t holder;    /* hash of what the peer proves: address, user or token; 0: nothing */
 	bool is_closed;     /* the connection of the peer has ended */
-	struct debt debt;
-	struct account_source sources[ACCOUNT_SOURCES_MAX];
+	uint64_t debtor;    /* hash of the holder that owes the time; 0: this account */
+	struct time_share share;
 };
 
 /* Create an account with one reference. @book outlives it. Return NULL without memory. */
@@ -109,16 +92,28 @@ static inline void account_unref(struct account *account)
 		free(account);
 }
 
-/* Note @holder as proved by the peer of @account: `http:kitchen`, `uid:1000`, or the network of its
- * address. */
-static inline void account_set_holder(struct account *account, const char *holder)
+/* Return the hash of the name @holder. */
+static inline uint64_t account_hash_holder(const char *holder)
 {
 	struct siphash_key key = siphash_process_key();
 	struct siphash hash;
 
 	siphash_init(&hash, &key);
 	siphash_bytes(&hash, holder, strlen(holder));
-	account->holder = siphash_finish(&hash);
+	return siphash_finish(&hash);
+}
+
+/* Note @holder as proved by the peer of @account: `http:kitchen`, `uid:1000`, or the network of its
+ * address. */
+static inline void account_set_holder(struct account *account, const char *holder)
+{
+	account->holder = account_hash_holder(holder);
+}
+
+/* From now on let @holder owe the time that @account takes: the debt outlives the connection. */
+static inline void account_set_debtor(struct account *account, const char *holder)
+{
+	account->debtor = account_hash_holder(holder);
 }
 
 /* Drop the reference of the peer of @account, which may be NULL: its connection has ended. */
@@ -247,46 +242,27 @@ static inline void account_note_refused(struct account *account)
 		account->n_refused++;
 }
 
-/* Return the source @key of @account; else the source that owes least, if anything. */
-static inline struct account_source *account_find_source(struct account *account, uint64_t key)
-{
-	struct account_source *least = &account->sources[0];
-
-	for (unsigned int i = 0; i < ACCOUNT_SOURCES_MAX; i++) {
-		struct account_source *source = &account->sources[i];
-
-		if (source->key == key)
-			return source;
-		if (source->debt.paid_ns < least->debt.paid_ns)
-			least = source;
-	}
-	return least;
-}
-
-/* Charge the source @key of @account with work until @now_ns. @price_ns: the time of the work
- * beside the loop, or its debt_price() in the loop. */
+/* Charge the source @key of @account with work until @now_ns. @price_ns: the time beside the loop,
+ * or the debt_price() of the time in the loop. */
 static inline void account_charge_time(
 	struct account *account, uint64_t key, uint64_t now_ns, uint64_t price_ns)
 {
-	struct account_source *source = account_find_source(account, key);
+	struct time_shares *shares = &account->book->shares;
+	struct time_share *share =
+		account->debtor ? time_shares_take(shares, account->debtor) : &account->share;
 
-	if (source->key != key)
-		*source = (struct account_source){.key = key};
-	debt_charge_plain(&source->debt, now_ns, price_ns, ACCOUNT_SOURCE_FACTOR);
-	debt_charge_plain(&account->debt, now_ns, price_ns, ACCOUNT_FACTOR);
-	debt_charge_plain(&account->book->debt, now_ns, price_ns, ACCOUNT_BOOK_FACTOR);
+	time_share_charge(share, key, now_ns, price_ns);
+	debt_charge_plain(&shares->debt, now_ns, price_ns, TIME_FACTOR_ALL);
 }
 
 /* Return the time until long work is done for the source @key of @account again; 0: it is now. */
-static inline uint64_t account_wait_ns(struct account *account, uint64_t key, uint64_t now_ns)
+static inline uint64_t account_wait_ns(const struct account *account, uint64_t key, uint64_t now_ns)
 {
-	const struct account_source *source = account_find_source(account, key);
-	uint64_t wait_ns = debt_wait_ns(&account->debt, now_ns, ACCOUNT_CREDIT_NS);
-	uint64_t book_ns = debt_wait_ns(&account->book->debt, now_ns, ACCOUNT_CREDIT_NS);
-	uint64_t source_ns = 0;
+	const struct time_shares *shares = &account->book->shares;
+	const struct time_share *share =
+		account->debtor ? time_shares_find(shares, account->debtor) : &account->share;
+	uint64_t all_ns = debt_wait_ns(&shares->debt, now_ns, TIME_CREDIT_NS);
+	uint64_t wait_ns = share ? time_share_wait_ns(share, key, now_ns) : 0;
 
-	if (source->key == key)
-		source_ns = debt_wait_ns(&source->debt, now_ns, DEBT_CREDIT_NS);
-	wait_ns = wait_ns > book_ns ? wait_ns : book_ns;
-	return wait_ns > source_ns ? wait_ns : source_ns;
+	return wait_ns > all_ns ? wait_ns : all_ns;
 }

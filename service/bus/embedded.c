@@ -338,7 +338,7 @@ static void charge_frame(
 	if (!peer->is_member || (!debt_is_due(spent_ns) && !is_refused))
 		return;
 	now_ns = clock_now_ns();
-	debt_charge(&peer->debt, now_ns, spent_ns, ACCOUNT_SOURCE_FACTOR);
+	debt_charge(&peer->debt, now_ns, spent_ns, TIME_FACTOR_SOURCE);
 	if (is_refused)
 		debt_charge_plain(&peer->debt, now_ns, REFUSED_NS, 1);
 	if (debt_wait_ns(&peer->debt, now_ns, DEBT_CREDIT_NS) == 0)

@@ -8,7 +8,8 @@ import time
 import manifests
 import pytest
 from caller import Caller
-from processes import EVENT_SECONDS, IS_SANITIZED, SLOWNESS
+from http_peer import Http, port_of
+from processes import EVENT_SECONDS, IS_SANITIZED, SLOWNESS, until
 from test_pressure import frame, message
 from websocket_peer import TEXT, Peer
 
@@ -235,6 +236,26 @@ def test_a_message_of_many_values_is_not_read_while_its_sender_owes(launch):
         # Short ones are read, and so are those of others.
         assert sender.invoke("add", {"a": 1, "b": 2}, seconds=EVENT_SECONDS)["result"] == {"result": 3}
         assert ask(other, 200, "you")["code"] == "invalid_arguments"
+
+
+@pytest.mark.parametrize("path, body", [
+    ("/v1/tools/costly?dry_run=1", LONG), ("/v1/tools/add", [0] * ((1 if IS_SANITIZED else 2) << 18))],
+    ids=["check", "reading"])
+def test_over_http_a_debt_outlives_the_connection(launch, folder, path, body):
+    """Each request comes on a connection of its own. (What a check takes under a sanitizer may be too long.)"""
+    bus = launch(toolbox_dirs=[manifests.SHIPPED, folder], args=["--http", "127.0.0.1:0"])
+    port, text, answers = port_of(bus.daemon), json.dumps(body), []
+
+    def ask(address):
+        with Http(port, address=address) as http:
+            return http.post(path, text)
+
+    while len(answers) < 20 and 429 not in [one.status for one in answers]:
+        answers.append(ask("127.0.0.1"))
+    assert answers[-1].status == 429 and len(answers) > 1, answers[-1].json
+    assert answers[-1].json["code"] == "busy" and int(answers[-1].headers["Retry-After"]) > 0
+    assert answers[-1].json["error"].startswith("RuntimeError: Too many checks from 'http:127.0.0.1': ")
+    until(lambda: ask("127.0.0.2").status != 429, EVENT_SECONDS, "an answer to somebody else")
 
 
 def test_a_toolbox_pays_for_reading_its_long_results(launch, tmp_path):

@@ -108,6 +108,7 @@ bool http_connection_claim(struct http_connection *connection, const char *token
 	const char *holder = token ? token : http_peer_place(&connection->client);
 	struct http_connections *connections = connection->connections;
 
+	account_set_debtor(connection->account, holder);
 	if (http_places_claim(&connections->places, &connection->place, holder))
 		return true;
 	connection->is_kept = false;

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "util/clock.h"
 
@@ -80,6 +81,12 @@ static void check_long(struct account *account, uint64_t key, int n)
 		account_charge_time(account, key, NS_PER_MS, 10 * NS_PER_MS);
 }
 
+/* Return the entry of the source @key of @account, or the entry that it would take. */
+static const struct time_source *source_of(const struct account *account, uint64_t key)
+{
+	return &account->share.sources[time_share_find(&account->share, key)];
+}
+
 Test(account, lets_a_source_wait_before_others_do)
 {
 	struct account_book book = {.bytes_max = MIB};
@@ -105,16 +112,75 @@ Test(account, knows_a_few_sources)
 	struct account_book book = {.bytes_max = MIB};
 	struct account *account = account_new(&book);
 
-	for (uint64_t key = 1; key <= ACCOUNT_SOURCES_MAX; key++)
+	for (uint64_t key = 1; key <= TIME_SOURCES_MAX; key++)
 		check_long(account, key, (int)key + 1);
 	check_long(account, 100, 1);
-	cr_expect_eq(account_find_source(account, 100)->key, 100);
-	cr_expect_eq(account_find_source(account, 2)->key, 2);
-	cr_expect_neq(account_find_source(account, 1)->key, 1);
+	cr_expect_eq(source_of(account, 100)->key, 100);
+	cr_expect_eq(source_of(account, 2)->key, 2);
+	cr_expect_neq(source_of(account, 1)->key, 1);
 	cr_expect_eq(
 		account_wait_ns(account, 1, NS_PER_MS), account_wait_ns(account, 99, NS_PER_MS));
 	cr_expect_gt(account_wait_ns(account, 1, NS_PER_MS), 0, "as the account");
 	account_unref(account);
+}
+
+/* Return a new account of @book for a connection of @holder. */
+static struct account *account_of(struct account_book *book, const char *holder)
+{
+	struct account *account = account_new(book);
+
+	cr_assert(account);
+	account_set_debtor(account, holder);
+	return account;
+}
+
+Test(account, leaves_the_debt_of_a_holder_to_its_next_connection)
+{
+	struct account_book book = {.bytes_max = MIB};
+	struct account *first = account_of(&book, "http:kitchen");
+	struct account *next;
+	struct account *other;
+
+	cr_expect_eq(account_wait_ns(first, 1, NS_PER_MS), 0);
+	check_long(first, 1, 2);
+	account_unref(first);
+	next = account_of(&book, "http:kitchen");
+	other = account_of(&book, "http:garage");
+	cr_expect_eq(account_wait_ns(next, 1, NS_PER_MS), 60 * NS_PER_MS);
+	cr_expect_eq(account_wait_ns(next, 2, NS_PER_MS), 0, "the holder owes 80 ms");
+	cr_expect_eq(account_wait_ns(other, 1, NS_PER_MS), 0);
+	account_unref(next);
+	account_unref(other);
+}
+
+/* Charge a new connection of the holder @number with @n checks. */
+static void check_long_for(struct account_book *book, unsigned int number, int n)
+{
+	struct account *account;
+	char name[32];
+
+	snprintf(name, sizeof(name), "http:%u", number);
+	account = account_of(book, name);
+	check_long(account, 1, n);
+	account_unref(account);
+	book->shares.debt.paid_ns = 0; /* all together owe nothing here */
+}
+
+Test(account, forgets_the_holder_that_owes_least)
+{
+	struct account_book book = {.bytes_max = MIB};
+	struct account *least = account_of(&book, "http:0");
+	struct account *most = account_of(&book, "http:1");
+
+	for (unsigned int i = 1; i < TIME_HOLDERS_MAX; i++)
+		check_long_for(&book, i, 3);
+	check_long_for(&book, 0, 2);
+	cr_expect_gt(account_wait_ns(least, 1, NS_PER_MS), 0);
+	check_long_for(&book, TIME_HOLDERS_MAX, 1);
+	cr_expect_eq(account_wait_ns(least, 1, NS_PER_MS), 0);
+	cr_expect_gt(account_wait_ns(most, 1, NS_PER_MS), 0);
+	account_unref(least);
+	account_unref(most);
 }
 
 Test(account, can_be_none)
@@ -134,8 +200,8 @@ Test(account, charges_itself_and_its_source_with_the_time)
 	const uint64_t ms = 1000000;
 
 	account_charge_time(account, 7, 1000 * ms, 5 * ms);
-	cr_expect_eq(account->debt.paid_ns, 1020 * ms, "the account, four times as much");
-	cr_expect_eq(account_find_source(account, 7)->debt.paid_ns, 1040 * ms,
-		"the source, eight times as much");
+	cr_expect_eq(account->share.debt.paid_ns, 1020 * ms, "the account, four times as much");
+	cr_expect_eq(
+		source_of(account, 7)->debt.paid_ns, 1040 * ms, "the source, eight times as much");
 	account_unref(account);
 }

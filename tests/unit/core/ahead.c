@@ -170,7 +170,6 @@ Test(ahead, cancels_a_request_that_waits)
 Test(ahead, refuses_a_request_whose_sender_owes_when_its_turn_comes)
 {
 	static const char members[] = "'name':'root','args':{'x':9}";
-	struct account_source *source;
 	const struct held *held;
 
 	asking_start();
@@ -179,8 +178,7 @@ Test(ahead, refuses_a_request_whose_sender_owes_when_its_turn_comes)
 	send_long("ovos.tools.validate", members, "{'source':'s'}", LONG_VALUES);
 	wait_for_waiting();
 	held = held_first(&service->ahead.requests);
-	source = account_find_source(held->frame->account, held->check.source_key);
-	*source = (struct account_source){
+	held->frame->account->share.sources[0] = (struct time_source){
 		.key = held->check.source_key, .debt.paid_ns = clock_now_ns() + OWED_NS};
 	let_go();
 	/* Another source may be read, and then it is its turn. */
