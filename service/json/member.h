@@ -10,6 +10,12 @@
 /* Members of objects, by their type. The @object JSON_NONE has no members: these functions do not
  * look into the root then. */
 
+/* Return @index if its value is an object, else JSON_NONE. */
+static inline uint32_t json_object_at(const struct json_tape *tape, uint32_t index)
+{
+	return json_type_at(tape, index) == JSON_OBJECT ? index : JSON_NONE;
+}
+
 /* Return the member @key of @object if it has @type, else JSON_NONE. */
 static inline uint32_t json_find_typed(
 	const struct json_tape *tape, uint32_t object, const char *key, enum json_type type)

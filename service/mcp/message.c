@@ -9,7 +9,6 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "json/member.h"
-#include "util/array.h"
 #include "util/cleanup.h"
 
 /* Statuses of HTTP. */
@@ -17,31 +16,9 @@
 #define BAD_REQUEST 400
 #define NOT_FOUND   404
 
-#define LEGACY (1u << MCP_LEGACY)
-#define MODERN (1u << MCP_MODERN)
-
 #define VERSION_HEADER "MCP-Protocol-Version"
 
 #define META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
-
-/* The methods of requests. The last ones are not ours, but have the header Mcp-Name, too. */
-static const struct method {
-	const char *name;
-	enum mcp_method method;
-	unsigned int eras;
-	const char *named_by; /* the parameter that Mcp-Name repeats, or NULL */
-} methods[] = {
-	{"initialize", MCP_INITIALIZE, LEGACY, NULL},
-	{"ping", MCP_PING, LEGACY, NULL},
-	{"server/discover", MCP_DISCOVER, MODERN, NULL},
-	{"tools/list", MCP_TOOLS_LIST, LEGACY | MODERN, NULL},
-	{"tools/call", MCP_TOOLS_CALL, LEGACY | MODERN, "name"},
-	{"subscriptions/listen", MCP_LISTEN, MODERN, NULL},
-	{"prompts/get", MCP_UNKNOWN, 0, "name"},
-	{"resources/read", MCP_UNKNOWN, 0, "uri"},
-};
-
-static const struct method unknown_method = {"", MCP_UNKNOWN, 0, NULL};
 
 /* ── the message ─────────────────────────────────────────────────────────────────────────────── */
 
@@ -55,12 +32,13 @@ static bool is_id(const struct json_tape *tape, uint32_t index)
 	       json_value_view(tape, index).size <= MCP_ID_BYTES_MAX;
 }
 
-static const struct method *find_method(const struct mcp_message *message)
+/* Return the row of the method of @message in the table @methods, or the last row. */
+static const struct mcp_method_row *find_row(
+	const struct mcp_message *message, const struct mcp_method_row *methods)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(methods); i++)
-		if (json_is_text(&message->tape, message->method_name, methods[i].name))
-			return &methods[i];
-	return &unknown_method;
+	while (methods->name && !json_is_text(&message->tape, message->method_name, methods->name))
+		methods++;
+	return methods;
 }
 
 static bool names_notification(const struct mcp_message *message)
@@ -78,7 +56,8 @@ static int refuse_message(struct mcp_error *error, const char *text)
 }
 
 /* Read the members of the object at the root. */
-static int read_members(struct mcp_message *message, struct mcp_error *error)
+static int read_members(
+	struct mcp_message *message, const struct mcp_method_row *methods, struct mcp_error *error)
 {
 	const struct json_tape *tape = &message->tape;
 	uint32_t id = json_find(tape, 0, "id");
@@ -113,10 +92,12 @@ static int read_members(struct mcp_message *message, struct mcp_error *error)
 	if (message->kind == MCP_REQUEST && !message->id.text)
 		return refuse_message(
 			error, "\"id\" must be a string or an integer of at most 1024 bytes.");
-	if (message->kind == MCP_REQUEST)
-		message->method = find_method(message)->method;
-	else if (json_is_text(tape, message->method_name, "notifications/cancelled"))
+	if (message->kind == MCP_REQUEST) {
+		message->row = find_row(message, methods);
+		message->method = message->row->method;
+	} else if (json_is_text(tape, message->method_name, "notifications/cancelled")) {
 		message->method = MCP_CANCELLED;
+	}
 	return 0;
 }
 
@@ -145,8 +126,8 @@ static int refuse_text(struct mcp_error *error, int r, const struct json_error *
 	return mcp_refuse(error, MCP_PARSE_ERROR, BAD_REQUEST, reason->message);
 }
 
-int mcp_message_read(struct mcp_message *message, const char *text, size_t size, uint32_t depth_max,
-	struct mcp_error *ret_error)
+int mcp_message_read(struct mcp_message *message, const struct mcp_method_row *methods,
+	const char *text, size_t size, uint32_t depth_max, struct mcp_error *ret_error)
 {
 	struct json_tape tape = message->tape;
 	struct json_error reason;
@@ -164,7 +145,7 @@ int mcp_message_read(struct mcp_message *message, const char *text, size_t size,
 		return refuse_message(ret_error, "A batch is not supported: send one message.");
 	if (json_type_at(&message->tape, 0) != JSON_OBJECT)
 		return refuse_message(ret_error, "A message is an object.");
-	return read_members(message, ret_error);
+	return read_members(message, methods, ret_error);
 }
 
 bool mcp_ids_equal(struct text_view a, struct text_view b)
@@ -205,7 +186,7 @@ static int check_header(const struct mcp_message *message, const struct mcp_fiel
 static int check_headers(const struct mcp_message *message, const struct mcp_fields *fields,
 	enum mcp_field_status status, uint32_t version, struct mcp_error *error)
 {
-	const char *key = find_method(message)->named_by;
+	const char *key = message->row->named_by;
 	uint32_t name = key ? json_find_typed(&message->tape, message->params, key, JSON_STRING)
 			    : JSON_NONE;
 	int r = 0;
@@ -229,68 +210,6 @@ static int check_headers(const struct mcp_message *message, const struct mcp_fie
 static int refuse_params(struct mcp_error *error, const char *text)
 {
 	return mcp_refuse(error, MCP_INVALID_PARAMS, OK, text);
-}
-
-static int read_initialize(struct mcp_message *message, struct mcp_error *error)
-{
-	message->requested_version =
-		json_find_typed(&message->tape, message->params, "protocolVersion", JSON_STRING);
-	if (message->requested_version == JSON_NONE)
-		return refuse_params(error, "params.protocolVersion must be a string.");
-	return 0;
-}
-
-static int read_list_parameters(struct mcp_message *message, struct mcp_error *error)
-{
-	message->cursor = json_find_present(&message->tape, message->params, "cursor");
-	if (message->cursor != JSON_NONE &&
-		json_type_at(&message->tape, message->cursor) != JSON_STRING)
-		return refuse_params(error, "params.cursor must be a string.");
-	return 0;
-}
-
-/* Models write the text of an object, too, which a call takes through every door. */
-static int read_call(struct mcp_message *message, struct mcp_error *error)
-{
-	enum json_type type = JSON_OBJECT;
-
-	message->name = json_find_typed(&message->tape, message->params, "name", JSON_STRING);
-	if (message->name == JSON_NONE)
-		return refuse_params(error, "params.name must be a string, the name of a tool.");
-	message->arguments = json_find_present(&message->tape, message->params, "arguments");
-	if (message->arguments != JSON_NONE)
-		type = json_type_at(&message->tape, message->arguments);
-	if (type != JSON_OBJECT && type != JSON_STRING)
-		return refuse_params(error, "params.arguments must be an object.");
-	return 0;
-}
-
-static int read_listen(struct mcp_message *message, struct mcp_error *error)
-{
-	uint32_t filter =
-		json_find_typed(&message->tape, message->params, "notifications", JSON_OBJECT);
-
-	if (filter == JSON_NONE)
-		return refuse_params(error, "params.notifications must be an object.");
-	message->wants_tool_changes =
-		json_find_typed(&message->tape, filter, "toolsListChanged", JSON_TRUE) != JSON_NONE;
-	return 0;
-}
-
-static int read_params(struct mcp_message *message, struct mcp_error *error)
-{
-	switch (message->method) {
-	case MCP_INITIALIZE:
-		return read_initialize(message, error);
-	case MCP_TOOLS_LIST:
-		return read_list_parameters(message, error);
-	case MCP_TOOLS_CALL:
-		return read_call(message, error);
-	case MCP_LISTEN:
-		return read_listen(message, error);
-	default:
-		return 0;
-	}
 }
 
 /* Read the members of `_meta` that both eras have. */
@@ -376,13 +295,13 @@ static int check_request(struct mcp_message *message, uint32_t meta, struct mcp_
 	bool is_modern = message->era == MCP_MODERN;
 	int r;
 
-	if (!(find_method(message)->eras & 1u << message->era))
+	if (!(message->row->eras & 1u << message->era))
 		return mcp_refuse(error, MCP_METHOD_NOT_FOUND, is_modern ? NOT_FOUND : OK,
 			"Method not found");
 	if (message->has_wrong_params)
 		return refuse_params(error, "params must be an object.");
 	r = read_meta(message, meta, error);
-	return r == 0 ? read_params(message, error) : r;
+	return r == 0 && message->row->read ? message->row->read(message, error) : r;
 }
 
 /* Find the era of @message: a version in `_meta`, or a header that names no legacy version, is

@@ -23,8 +23,8 @@
  *
  *   bytes ─read─▶ kind, id, method ─check─▶ era, parameters
  *                   │                 │
- *                   └─ −32700, −32600 └─ with HTTP the headers, then the version, `_meta`, the method,
- *                                        and the parameters: the first that is wrong
+ *                   └─ −32700, −32600 └─ with HTTP the headers, then the version, `_meta`,
+ *                                        the method, and the parameters: the first that is wrong
  */
 enum mcp_kind {
 	MCP_REQUEST,
@@ -33,7 +33,7 @@ enum mcp_kind {
 };
 
 enum mcp_method {
-	MCP_UNKNOWN, /* a notification with it is ignored */
+	MCP_UNKNOWN, /* not served; a notification with it is ignored */
 	MCP_INITIALIZE,
 	MCP_PING,
 	MCP_DISCOVER,
@@ -43,14 +43,37 @@ enum mcp_method {
 	MCP_CANCELLED,
 };
 
+struct mcp_message;
+struct mcp_server;
+struct mcp_exchange;
+
+/* A method of requests: its row in a table, whose last row has no name. */
+struct mcp_method_row {
+	const char *name;
+	enum mcp_method method;
+	unsigned int eras;    /* bits of enum mcp_era; 0: the method is not ours */
+	const char *named_by; /* the parameter that Mcp-Name repeats, or NULL */
+
+	/* Read the parameters. Return 0, or MCP_E_REFUSED with @ret_error filled. NULL: there are
+	 * none. */
+	int (*read)(struct mcp_message *message, struct mcp_error *ret_error);
+
+	/* Serve the request: @write appends the whole response; else @serve does it
+	 * (mcp/server/methods.h). */
+	void (*write)(struct buffer *out, const struct mcp_message *message,
+		const struct mcp_server *server);
+	void (*serve)(struct mcp_exchange *exchange);
+};
+
 /* A zeroed one, or one used before; free it with mcp_message_deinit(). Tokens are indices of the
  * tape; the texts point into the text that was read. */
 struct mcp_message {
 	struct json_tape tape;
 	enum mcp_kind kind;
 	enum mcp_method method;
-	uint32_t method_name; /* token */
-	uint32_t params;      /* token of the object, or JSON_NONE */
+	const struct mcp_method_row *row; /* the row of its method, or the last row */
+	uint32_t method_name;             /* token */
+	uint32_t params;                  /* token of the object, or JSON_NONE */
 	bool has_wrong_params;
 	struct text_view id; /* as JSON; absent: none that can be used */
 
@@ -66,12 +89,12 @@ struct mcp_message {
 };
 
 /*
- * Read the @size bytes at @text, which stay where they are, with at most @depth_max levels. Return
- * 0; MCP_E_REFUSED with @ret_error filled (kind and id are filled as far as they could be read, the
- * id also of a text that is not JSON); or -ENOMEM.
+ * Read the @size bytes at @text, which stay where they are, with at most @depth_max levels. The
+ * table @methods has the methods. Return 0; MCP_E_REFUSED with @ret_error filled (kind and id are
+ * filled as far as they could be read, the id also of a text that is not JSON); or -ENOMEM.
  */
-int mcp_message_read(struct mcp_message *message, const char *text, size_t size, uint32_t depth_max,
-	struct mcp_error *ret_error);
+int mcp_message_read(struct mcp_message *message, const struct mcp_method_row *methods,
+	const char *text, size_t size, uint32_t depth_max, struct mcp_error *ret_error);
 
 /*
  * Check @message, which was read, against the headers @fields of its HTTP request (NULL: it did not

@@ -7,27 +7,24 @@
 #include <strings.h>
 
 #include "json/reader.h"
-#include "mcp/call_result.h"
 #include "mcp/listing.h"
-#include "mcp/message.h"
-#include "mcp/notification.h"
-#include "mcp/param_headers.h"
-#include "mcp/response.h"
+#include "mcp/server/methods.h"
 
 /*
- * Any bytes as a message of MCP, after lines that are the headers of its request (none: stdio):
+ * Any bytes as messages of MCP, which are served: a single message after lines that are the headers
+ * of its request, else a message on each line (stdio):
  *
  *   Mcp-Method: tools/call\n
  *   \n
  *   {"jsonrpc": …}
  *
- * Every response must be one line of JSON, with the id that the message has.
+ * Every message must have one response, or be in flight. A response is one line of JSON, with the
+ * id that the message has.
  */
 
-#define DEPTH_MAX  16
-#define FIELDS_MAX 16
-
-static const struct mcp_server server = {.version = "0"};
+#define DEPTH_MAX     MCP_DEPTH_MAX
+#define FIELDS_MAX    16
+#define IN_FLIGHT_MAX 4
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -96,97 +93,184 @@ static void check_response(struct buffer *out, struct text_view id)
 	buffer_reset(out);
 }
 
-static void answer_list(struct buffer *out, const struct mcp_message *message)
-{
-	struct text_view tools[MCP_PAGE_TOOLS + 1];
-	struct mcp_error error;
+/* ── a door ──────────────────────────────────────────────────────────────────────────────────── */
 
-	for (size_t i = 0; i <= MCP_PAGE_TOOLS; i++)
-		tools[i] = TEXT_VIEW("{}");
-	if (mcp_write_tools(out, message, &server, tools, MCP_PAGE_TOOLS + 1, 1, &error) != 0)
-		mcp_write_error(out, message->id, &error);
+/* A request of it, on its own or in a list. */
+struct visit {
+	struct mcp_exchange exchange;
+	size_t n_responses;
+	struct visit *next;
+};
+
+static struct mcp_engine engine;
+
+static int join_any(struct mcp_exchange *exchange, struct mcp_error *ret_error)
+{
+	(void)exchange;
+	(void)ret_error;
+	return 0;
 }
 
-/* Let the arguments of the call be its answer, and its schema. */
-static void answer_call(
-	struct buffer *out, const struct mcp_message *message, const struct mcp_fields *fields)
+static void check_respond(struct mcp_exchange *exchange, unsigned int status, struct buffer *text)
 {
+	struct visit *visit = (struct visit *)(void *)exchange;
+
+	expect(visit->n_responses++ == 0 && status >= 200);
+	if (text)
+		check_response(text, exchange->message.id);
+	else
+		expect(exchange->message.kind != MCP_REQUEST);
+}
+
+static void check_notify(struct mcp_exchange *exchange, struct buffer *message)
+{
+	expect(((struct visit *)(void *)exchange)->n_responses == 0);
+	check_response(message, (struct text_view){NULL, 0});
+}
+
+static bool takes_report(struct mcp_exchange *exchange, double value)
+{
+	(void)exchange;
+	return !(value > 0.5);
+}
+
+/* Return a long list, whose first tool has the name that a call has, and its arguments as the
+ * schema. */
+static const struct mcp_tools *list_tools(struct mcp_exchange *exchange)
+{
+	static struct mcp_tools tools;
+	static char *name;
+	static char *schema;
+	const struct mcp_message *message = &exchange->message;
+	struct mcp_listed_tool tool = {"a", "box", "a", NULL, true};
+
+	free(name);
+	free(schema);
+	mcp_tools_deinit(&tools);
+	name = schema = NULL;
+	if (message->method == MCP_TOOLS_CALL) {
+		size_t size = 2;
+		const char *text =
+			message->arguments != JSON_NONE
+				? json_value_text(&message->tape, message->arguments, &size)
+				: "{}";
+
+		name = json_string_dup(&message->tape, message->name, NULL);
+		schema = strndup(text, size);
+		tool.listed = name;
+		tool.schema = *schema == '{' ? schema : NULL;
+	}
+	expect(mcp_tools_begin(&tools, MCP_PAGE_TOOLS + 1) == 0);
+	for (size_t i = 0; i <= MCP_PAGE_TOOLS; i++) {
+		buffer_append_string(&tools.text, "{}");
+		mcp_tools_add(&tools, &tool);
+		tool = (struct mcp_listed_tool){"b", "box", "b", NULL, false};
+	}
+	expect(mcp_tools_end(&tools) == 0);
+	return &tools;
+}
+
+/* Report and answer the call with its own arguments. A call without arguments stays in flight. */
+static int begin_call(struct mcp_exchange *exchange, const struct mcp_listed_tool *tool)
+{
+	const struct mcp_message *message = &exchange->message;
 	struct json_tape data = {0};
-	struct buffer text = {0};
-	struct mcp_error error;
-	struct buffer schema = {0};
+	const char *text;
 	size_t size;
-	const char *arguments = message->arguments != JSON_NONE
-					? json_value_text(&message->tape, message->arguments, &size)
-					: "{}";
 
-	if (message->arguments == JSON_NONE)
-		size = 2;
-	buffer_append(&schema, arguments, size);
-	expect(buffer_terminate(&schema) != NULL);
-	if (mcp_check_param_headers(message, fields, schema.data, &error) == MCP_E_REFUSED) {
-		mcp_write_error(out, message->id, &error);
-		check_response(out, message->id);
-	}
-	expect(json_tape_read(&data, arguments, size, DEPTH_MAX, NULL) == 0);
-	if (mcp_write_call_result(out, message, &server, &data, true, &text, &error) != 0)
-		mcp_write_error(out, message->id, &error);
+	(void)tool;
+	if (message->arguments == JSON_NONE ||
+		json_type_at(&message->tape, message->arguments) != JSON_OBJECT)
+		return 0;
+	text = json_value_text(&message->tape, message->arguments, &size);
+	expect(json_tape_read(&data, text, size, DEPTH_MAX, NULL) == 0);
+	mcp_exchange_report(exchange, &data);
+	mcp_exchange_answer(exchange, &data, exchange->has_content);
 	json_tape_deinit(&data);
-	buffer_deinit(&text);
-	buffer_deinit(&schema);
+	return 0;
 }
 
-static void answer_message(
-	struct buffer *out, const struct mcp_message *message, const struct mcp_fields *fields)
+static int listen_always(struct mcp_exchange *exchange, struct mcp_error *ret_error)
 {
-	switch (message->method) {
-	case MCP_INITIALIZE:
-		mcp_write_initialize(out, message, &server);
-		break;
-	case MCP_DISCOVER:
-		mcp_write_discover(out, message, &server);
-		break;
-	case MCP_TOOLS_LIST:
-		answer_list(out, message);
-		break;
-	case MCP_TOOLS_CALL:
-		answer_call(out, message, fields);
-		break;
-	default:
-		expect(message->method == MCP_PING || message->method == MCP_LISTEN);
-		mcp_write_pong(out, message, &server);
+	(void)exchange;
+	(void)ret_error;
+	return 0;
+}
+
+static void end_cancelled(struct mcp_exchange *exchange)
+{
+	mcp_exchange_deinit(exchange);
+}
+
+static const struct mcp_door door = {
+	.join = join_any,
+	.respond = check_respond,
+	.notify = check_notify,
+	.takes_report = takes_report,
+	.list = list_tools,
+	.call = begin_call,
+	.listen = listen_always,
+	.cancel = end_cancelled,
+};
+
+/* Let the @size bytes at @text be one message, and add it to @visits. */
+static void take_message(
+	struct visit **visits, char *text, size_t size, const struct mcp_fields *fields)
+{
+	struct visit *visit = calloc(1, sizeof(*visit));
+
+	expect(visit != NULL);
+	visit->next = *visits;
+	*visits = visit;
+	mcp_exchange_init(&visit->exchange, &engine);
+	visit->exchange.session = fields ? NULL : "s";
+	mcp_take(&visit->exchange, text, size, fields);
+	expect(mcp_exchange_is_open(&visit->exchange) == (visit->n_responses == 0));
+	memset(text, 'x', size);
+}
+
+/* Bytes of stdin have a message on each line. */
+static void take_lines(struct visit **visits, char *text, size_t size)
+{
+	char *newline;
+
+	while ((newline = memchr(text, '\n', size))) {
+		size_t length = (size_t)(newline - text);
+
+		take_message(visits, text, length, NULL);
+		text += length + 1;
+		size -= length + 1;
 	}
+	take_message(visits, text, size, NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct mcp_message message;
 	struct request request = {.n_lines = 0};
 	struct mcp_fields fields = {find_field, &request};
-	struct buffer out = {0};
-	struct mcp_error error;
+	struct visit *visits = NULL;
 	char *copy = malloc(size + 1);
 	char *text;
-	int r;
 
 	expect(copy != NULL);
 	memcpy(copy, data, size);
 	copy[size] = '\0';
+	mcp_engine_init(&engine, &door, "0", IN_FLIGHT_MAX);
 	text = copy[0] == '{' ? copy : cut_headers(copy, &request);
-	r = mcp_message_read(&message, text, size - (size_t)(text - copy), DEPTH_MAX, &error);
-	if (r == 0)
-		r = mcp_message_check(&message, request.n_lines > 0 ? &fields : NULL, &error);
-	expect(r >= 0);
-	if (r > 0) {
-		expect(error.message.size > 0 && error.status >= 200);
-		mcp_write_error(&out, message.id, &error);
-		check_response(&out, message.id);
-	} else if (message.kind == MCP_REQUEST) {
-		expect(message.id.text && mcp_ids_equal(message.id, message.id));
-		answer_message(&out, &message, &fields);
-		check_response(&out, message.id);
+	if (request.n_lines > 0)
+		take_message(&visits, text, size - (size_t)(text - copy), &fields);
+	else
+		take_lines(&visits, text, size - (size_t)(text - copy));
+	mcp_engine_changed(&engine);
+	mcp_engine_cancel(&engine, "s", (struct text_view){0});
+	while (visits) {
+		struct visit *visit = visits;
+
+		visits = visit->next;
+		mcp_exchange_deinit(&visit->exchange);
+		free(visit);
 	}
-	buffer_deinit(&out);
+	expect(list_is_empty(&engine.requests));
 	free(copy);
 	return 0;
 }

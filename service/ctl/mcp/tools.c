@@ -5,42 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "catalogue/model_names.h"
 #include "json/member.h"
 #include "json/writer.h"
-#include "util/buffer.h"
 #include "util/cleanup.h"
 #include "util/digest.h"
 
-static int compare_listed(const void *a, const void *b)
+/* Return the text of the member @key of @object, which the caller frees, or NULL. */
+static char *dup_listed_member(const struct json_tape *tape, uint32_t object, const char *key)
 {
-	return strcmp(
-		(*(struct mcp_tool *const *)a)->listed, (*(struct mcp_tool *const *)b)->listed);
-}
+	uint32_t value = json_find_typed(tape, object, key, JSON_STRING);
 
-static int compare_mcp_names(const void *a, const void *b)
-{
-	return strcmp((*(struct mcp_tool *const *)a)->name, (*(struct mcp_tool *const *)b)->name);
-}
-
-/* Write the Tool at @token with the name @listed in place of its own. Return its text, or NULL. */
-static char *write_mcp_tool(
-	const struct json_tape *tape, uint32_t token, const char *listed, size_t *ret_size)
-{
-	cleanup(buffer_deinit) struct buffer out = {0};
-
-	buffer_append_string(&out, "{\"name\":");
-	json_write_text(&out, listed);
-	json_each_key(key, tape, token) {
-		if (json_string_equals(tape, key, "name", strlen("name")))
-			continue;
-		buffer_append_char(&out, ',');
-		json_write_compact(&out, tape, key);
-		buffer_append_char(&out, ':');
-		json_write_compact(&out, tape, key + 1);
-	}
-	buffer_append_char(&out, '}');
-	return buffer_take(&out, ret_size);
+	return value != JSON_NONE ? json_string_dup(tape, value, NULL) : NULL;
 }
 
 static bool is_taken(const char *id, const char *const *ids, size_t n_ids)
@@ -51,156 +26,143 @@ static bool is_taken(const char *id, const char *const *ids, size_t n_ids)
 	return n_ids == 0;
 }
 
-/* Return the text of the member @key of @object, which the caller frees, or NULL. */
-static char *dup_listed_member(const struct json_tape *tape, uint32_t object, const char *key)
+static void free_parts(struct model_candidate *part)
 {
-	uint32_t value = json_find_typed(tape, object, key, JSON_STRING);
-
-	return value != JSON_NONE ? json_string_dup(tape, value, NULL) : NULL;
+	free((char *)part->toolbox_id);
+	free((char *)part->name);
 }
 
-/* Read the tools of the list at @list, each under its name alone, with the text of each at @tokens,
- * and its parts for its name in the list at @candidates. */
-static void read_listed_tools(const struct json_tape *tape, uint32_t list, const char *const *ids,
-	size_t n_ids, struct mcp_tools *tools, uint32_t *tokens, struct model_candidate *candidates)
+/* Read the tools of the list at @list, each with its token at @tokens. Return their number. */
+static size_t read_listed_tools(const struct json_tape *tape, uint32_t list, const char *const *ids,
+	size_t n_ids, struct model_candidate *parts, uint32_t *tokens)
 {
+	size_t n = 0;
+
 	json_each(i, tape, list) {
-		struct mcp_tool *tool = &tools->items[tools->n_items];
-		uint32_t meta = json_find_typed(tape, i, "_meta", JSON_OBJECT);
+		uint32_t meta =
+			json_find_typed(tape, json_object_at(tape, i), "_meta", JSON_OBJECT);
 		uint32_t source = json_find_typed(tape, meta, "toolboxd/source", JSON_OBJECT);
 		uint32_t kind = json_find_typed(tape, source, "kind", JSON_STRING);
 
-		*tool = (struct mcp_tool){
+		parts[n] = (struct model_candidate){
 			.toolbox_id = dup_listed_member(tape, source, "toolbox"),
 			.name = dup_listed_member(tape, meta, "toolboxd/name"),
-			.has_content =
-				json_find_present(tape, meta, "toolboxd/output") != JSON_NONE,
-		};
-		if (!tool->toolbox_id || !tool->name || !is_taken(tool->toolbox_id, ids, n_ids)) {
-			free(tool->toolbox_id);
-			free(tool->name);
-			continue;
-		}
-		candidates[tools->n_items] = (struct model_candidate){
-			.toolbox_id = tool->toolbox_id,
-			.name = tool->name,
-			.is_guest = kind != JSON_NONE && json_is_text(tape, kind, "mcp"),
+			.is_guest = json_is_text(tape, kind, "mcp"),
 			.is_shared = true,
-			.index = tools->n_items,
+			.index = n,
 		};
-		tokens[tools->n_items++] = i;
+		if (parts[n].toolbox_id && parts[n].name &&
+			is_taken(parts[n].toolbox_id, ids, n_ids))
+			tokens[n++] = i;
+		else
+			free_parts(&parts[n]);
 	}
+	parts[n] = (struct model_candidate){0};
+	return n;
 }
 
-/* Give each tool its name in the list: `toolbox__name`, or its own when @is_bare. 0 or -ENOMEM. */
-static int name_tools(
-	struct mcp_tools *tools, const struct model_candidate *candidates, bool is_bare)
+/* Append the Tool at @token with the name @listed in place of its own. */
+static void write_listed_tool(
+	const struct json_tape *tape, uint32_t token, const char *listed, struct buffer *out)
 {
-	size_t n = tools->n_items;
-	cleanup_free char(*names)[MODEL_NAME_BYTES] = calloc(n + 1, sizeof(*names));
-	int r = names ? 0 : -ENOMEM;
-
-	if (r == 0 && !is_bare)
-		r = model_names_write_whole(candidates, n, names);
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		struct mcp_tool *tool = &tools->items[i];
-
-		tool->listed = strdup(is_bare ? tool->name : names[i]);
-		r = tool->listed ? 0 : -ENOMEM;
+	buffer_append_string(out, "{\"name\":");
+	json_write_text(out, listed);
+	json_each_key(key, tape, token) {
+		if (json_string_equals(tape, key, "name", strlen("name")))
+			continue;
+		buffer_append_char(out, ',');
+		json_write_compact(out, tape, key);
+		buffer_append_char(out, ':');
+		json_write_compact(out, tape, key + 1);
 	}
-	return r;
+	buffer_append_char(out, '}');
 }
 
-static int write_texts(
-	struct mcp_tools *tools, const struct json_tape *tape, const uint32_t *tokens)
+static void add_listed_tool(struct listed_tools *listed, const struct json_tape *tape,
+	uint32_t token, size_t i, bool is_bare)
 {
-	tools->digest = DIGEST_SEED;
-	for (size_t i = 0; i < tools->n_items; i++) {
-		struct text_view *text = &tools->texts[i];
+	const struct model_candidate *part = &listed->parts[i];
+	uint32_t meta = json_find_typed(tape, token, "_meta", JSON_OBJECT);
+	struct mcp_listed_tool tool = {
+		.listed = is_bare ? part->name : listed->names[i],
+		.toolbox_id = part->toolbox_id,
+		.name = part->name,
+		.has_content = json_find_present(tape, meta, "toolboxd/output") != JSON_NONE,
+	};
 
-		text->text = write_mcp_tool(tape, tokens[i], tools->items[i].listed, &text->size);
-		if (!text->text)
-			return -ENOMEM;
-		tools->digest = digest_bytes(tools->digest, text->text, text->size);
-		tools->by_listed[i] = tools->by_name[i] = &tools->items[i];
-	}
-	qsort(tools->by_listed, tools->n_items, sizeof(*tools->by_listed), compare_listed);
-	qsort(tools->by_name, tools->n_items, sizeof(*tools->by_name), compare_mcp_names);
-	return 0;
+	write_listed_tool(tape, token, tool.listed, &listed->tools.text);
+	mcp_tools_add(&listed->tools, &tool);
 }
 
-int mcp_tools_make(const struct json_tape *tape, const char *const *ids, size_t n_ids,
-	struct mcp_tools *ret_tools)
+/* Read the list at @list of @tape into @listed, which is zeroed. Return 0 or -ENOMEM. */
+static int read_served_list(struct listed_tools *listed, const struct json_tape *tape,
+	uint32_t list, const char *const *ids, size_t n_ids)
 {
-	struct mcp_tools tools = {0};
-	cleanup_free struct model_candidate *candidates = NULL;
-	cleanup_free uint32_t *tokens = NULL;
+	size_t n = json_count(tape, list);
+	cleanup_free uint32_t *tokens = calloc(n + 1, sizeof(*tokens));
+
+	listed->parts = calloc(n + 1, sizeof(*listed->parts));
+	listed->names = calloc(n + 1, sizeof(*listed->names));
+	if (mcp_tools_begin(&listed->tools, n) < 0 || !tokens || !listed->parts || !listed->names)
+		return -ENOMEM;
+	n = read_listed_tools(tape, list, ids, n_ids, listed->parts, tokens);
+	if (n_ids != 1 && model_names_write_whole(listed->parts, n, listed->names) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		add_listed_tool(listed, tape, tokens[i], i, n_ids == 1);
+	return mcp_tools_end(&listed->tools);
+}
+
+int listed_tools_read(const struct json_tape *tape, const char *const *ids, size_t n_ids,
+	struct listed_tools *ret_listed)
+{
+	struct listed_tools listed = {0};
 	uint32_t list = json_find_root(tape, "tools");
-	size_t n;
 	int r;
 
 	if (list == JSON_NONE || json_type_at(tape, list) != JSON_ARRAY)
 		return -EPROTO;
-	n = json_count(tape, list);
-	candidates = calloc(n + 1, sizeof(*candidates));
-	tokens = calloc(n + 1, sizeof(*tokens));
-	tools.items = calloc(n + 1, sizeof(*tools.items));
-	tools.texts = calloc(n + 1, sizeof(*tools.texts));
-	tools.by_listed = calloc(n + 1, sizeof(struct mcp_tool *));
-	tools.by_name = calloc(n + 1, sizeof(struct mcp_tool *));
-	r = candidates && tokens && tools.items && tools.texts && tools.by_listed && tools.by_name
-		    ? 0
-		    : -ENOMEM;
-	if (r == 0)
-		read_listed_tools(tape, list, ids, n_ids, &tools, tokens, candidates);
-	r = r ? r : name_tools(&tools, candidates, n_ids == 1);
-	r = r ? r : write_texts(&tools, tape, tokens);
-	if (r == 0)
-		*ret_tools = tools;
-	else
-		mcp_tools_deinit(&tools);
-	return r;
-}
-
-/* Return the only one of @sorted that @compare calls equal to @wanted, or NULL. */
-static const struct mcp_tool *find_unique(struct mcp_tool *const *sorted, size_t n,
-	const struct mcp_tool *wanted, int (*compare)(const void *, const void *))
-{
-	struct mcp_tool *const *found =
-		n > 0 ? bsearch(&wanted, sorted, n, sizeof(*sorted), compare) : NULL;
-
-	if (!found || (found > sorted && compare(found - 1, &wanted) == 0) ||
-		(found + 1 < sorted + n && compare(found + 1, &wanted) == 0))
-		return NULL;
-	return *found;
-}
-
-const struct mcp_tool *mcp_tools_find(
-	const struct mcp_tools *tools, const struct json_tape *tape, uint32_t name)
-{
-	size_t size;
-	cleanup_free char *text = json_string_dup(tape, name, &size);
-	struct mcp_tool wanted = {.name = text, .listed = text};
-	const struct mcp_tool *tool;
-
-	if (!text || strlen(text) != size)
-		return NULL;
-	tool = find_unique(tools->by_listed, tools->n_items, &wanted, compare_listed);
-	return tool ? tool
-		    : find_unique(tools->by_name, tools->n_items, &wanted, compare_mcp_names);
-}
-
-void mcp_tools_deinit(struct mcp_tools *tools)
-{
-	for (size_t i = 0; tools->items && i < tools->n_items; i++) {
-		free(tools->items[i].toolbox_id);
-		free(tools->items[i].name);
-		free(tools->items[i].listed);
-		free((char *)tools->texts[i].text);
+	r = read_served_list(&listed, tape, list, ids, n_ids);
+	if (r < 0) {
+		listed_tools_deinit(&listed);
+		return r;
 	}
-	free(tools->items);
-	free(tools->texts);
-	free(tools->by_listed);
-	free(tools->by_name);
-	*tools = (struct mcp_tools){0};
+	listed.tools.id = digest_bytes(DIGEST_SEED, listed.tools.text.data, listed.tools.text.size);
+	*ret_listed = listed;
+	return 0;
+}
+
+const struct mcp_listed_tool *listed_tools_find_bare(
+	const struct listed_tools *listed, const struct json_tape *tape, uint32_t name)
+{
+	const struct mcp_listed_tool *found = NULL;
+
+	for (size_t i = 0; i < listed->tools.n_items; i++) {
+		const struct mcp_listed_tool *tool = &listed->tools.items[i];
+
+		if (!json_is_text(tape, name, tool->name))
+			continue;
+		if (found)
+			return NULL;
+		found = tool;
+	}
+	return found;
+}
+
+bool listed_tools_have(const struct listed_tools *listed, const char *toolbox_id)
+{
+	for (size_t i = 0; i < listed->tools.n_items; i++)
+		if (strcmp(listed->tools.items[i].toolbox_id, toolbox_id) == 0)
+			return true;
+	return false;
+}
+
+void listed_tools_deinit(struct listed_tools *listed)
+{
+	for (struct model_candidate *part = listed->parts; part && part->name; part++)
+		free_parts(part);
+	free(listed->parts);
+	free(listed->names);
+	mcp_tools_deinit(&listed->tools);
+	*listed = (struct listed_tools){0};
 }

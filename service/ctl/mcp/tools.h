@@ -5,41 +5,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "catalogue/model_names.h"
 #include "json/tape.h"
-#include "util/text/text_view.h"
+#include "mcp/server/tools.h"
 
-/*
- * The tools that a client of MCP sees, and the way back from its names, which is a table:
- *
- *   add                      of the only toolbox that is served
- *   math_tools__add          of several; in the forms of catalogue/model_names.h
- *   add                      in a call also then, if only one of them has it
- */
-struct mcp_tools {
-	struct mcp_tool {
-		char *toolbox_id;
-		char *name;   /* in its toolbox */
-		char *listed; /* its name for the client */
-		bool has_content;
-	} * items;
-	struct text_view *texts; /* each a Tool of MCP, one line; owned */
-	size_t n_items;
-	struct mcp_tool **by_listed; /* ordered by `listed` */
-	struct mcp_tool **by_name;   /* ordered by `name` */
-	uint64_t digest;             /* two lists that differ have another one */
+/* The tools that the service lists in the format mcp, under their names for the client. */
+struct listed_tools {
+	struct mcp_tools tools;        /* `id`: the digest of their texts */
+	struct model_candidate *parts; /* the parts of the names; owned */
+	char (*names)[MODEL_NAME_BYTES];
 };
 
 /*
  * Make the list from @tape, a response to ovos.tools.list in the format mcp. Only the @n_ids
- * toolboxes @ids are taken; 0: all. Return 0 with @ret_tools, which the caller deinits; -ENOMEM; or
- * -EPROTO when it has no list.
+ * toolboxes @ids are taken; 0: all. Return 0 with @ret_listed, which the caller deinits; -ENOMEM;
+ * or -EPROTO when it has no list.
  */
-int mcp_tools_make(const struct json_tape *tape, const char *const *ids, size_t n_ids,
-	struct mcp_tools *ret_tools);
+int listed_tools_read(const struct json_tape *tape, const char *const *ids, size_t n_ids,
+	struct listed_tools *ret_listed);
 
-/* Return the tool that the string at @name of @tape means, or NULL. */
-const struct mcp_tool *mcp_tools_find(
-	const struct mcp_tools *tools, const struct json_tape *tape, uint32_t name);
+/* Return the only tool with the name, in its toolbox, that the string at @name of @tape is; or
+ * NULL. */
+const struct mcp_listed_tool *listed_tools_find_bare(
+	const struct listed_tools *listed, const struct json_tape *tape, uint32_t name);
+
+/* Return whether the list has tools of the toolbox @toolbox_id. */
+bool listed_tools_have(const struct listed_tools *listed, const char *toolbox_id);
 
 /* Free the list, which may be zeroed. */
-void mcp_tools_deinit(struct mcp_tools *tools);
+void listed_tools_deinit(struct listed_tools *listed);

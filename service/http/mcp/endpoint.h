@@ -8,11 +8,9 @@
  * The endpoint of MCP over HTTP (contract.md, MCP), of both eras (mcp/version.h), chosen for each
  * request:
  *
- *   body ─▶ mcp/message ─▶ legacy? its session ─┬─ initialize, ping, tools/list, … ─▶ response
- *                                               ├─ tools/call ─▶ service ─▶ answer ─▶ JSON, or a
- *                                               │                 │                   stream that has
- *                                               │                 └─ progress ──────▶ its progress first
- *                                               └─ subscriptions/listen, GET ─▶ a stream that stays
+ *   POST     a message (mcp/server): its response is JSON, or a stream that has progress first
+ *   GET      legacy: a stream that stays, by which a session is notified
+ *   DELETE   legacy: the end of a session, with its calls and streams
  *
  * The end of its connection cancels a call of the modern era. In the legacy era it goes on, until
  * it is over or cancelled by a notification.

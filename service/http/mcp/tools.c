@@ -1,31 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/mcp/tools.h"
 
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "catalogue/definition.h"
+#include "catalogue/model_names.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
 
-static void free_list(struct mcp_list *list)
+/* The list of one view: `tools.id` is the serial number of the view, which has the texts of the
+ * tools. */
+struct tool_list {
+	struct list link;
+	char *toolbox_id; /* NULL: the tools of all */
+	struct mcp_tools tools;
+	char (*names)[MODEL_NAME_BYTES];
+};
+
+static void free_list(struct tool_list *list)
 {
 	if (!list)
 		return;
+	mcp_tools_deinit(&list->tools);
 	free(list->toolbox_id);
-	free(list->texts);
-	free(list->tools);
-	buffer_deinit(&list->text);
+	free(list->names);
 	free(list);
 }
 
-CLEANUP_DEFINE(mcp_list, struct mcp_list *, free_list)
+CLEANUP_DEFINE(tool_list, struct tool_list *, free_list)
 
 static void drop_first(struct mcp_lists *lists)
 {
 	check(lists->n > 0);
-	free_list(container_of(list_take_first(&lists->list), struct mcp_list, link));
+	free_list(container_of(list_take_first(&lists->list), struct tool_list, link));
 	lists->n--;
 }
 
@@ -41,89 +50,78 @@ void mcp_lists_deinit(struct mcp_lists *lists)
 		drop_first(lists);
 }
 
-static int compare_mcp_tools(const void *a, const void *b)
+static void add_tool(struct tool_list *list, const struct tool *tool, const char *listed)
 {
-	return strcmp(((const struct mcp_tool *)a)->name, ((const struct mcp_tool *)b)->name);
+	definition_write(tool, DEFINITION_MCP, listed, &list->tools.text);
+	mcp_tools_add(&list->tools, &(struct mcp_listed_tool){
+					    .listed = listed,
+					    .toolbox_id = tool->toolbox->id,
+					    .name = tool->name,
+					    .schema = tool->argument_schema,
+					    .has_content = tool->has_content,
+				    });
 }
 
-/* Append @tool with its @name to @list. The text of its definition is an offset so far. */
-static void add_tool(struct mcp_list *list, const struct tool *tool, const char *name)
+/* Add the tools of @view that @list has. Return 0 or -ENOMEM. */
+static int add_view_tools(struct tool_list *list, const struct catalogue *view)
 {
-	struct mcp_tool *entry = &list->tools[list->n_tools];
-	struct text_view *text = &list->texts[list->n_tools];
-	size_t start = list->text.size;
-
-	entry->tool = tool;
-	snprintf(entry->name, sizeof(entry->name), "%s", name);
-	definition_write(tool, DEFINITION_MCP, entry->name, &list->text);
-	text->size = list->text.size - start;
-	list->n_tools++;
-}
-
-static void add_texts(struct mcp_list *list)
-{
-	const char *at = list->text.data;
-
-	for (size_t i = 0; i < list->n_tools; i++) {
-		list->texts[i].text = at;
-		at += list->texts[i].size;
-	}
-	qsort(list->tools, list->n_tools, sizeof(*list->tools), compare_mcp_tools);
-}
-
-static struct mcp_list *make_list(const struct catalogue *view, const char *toolbox_id)
-{
-	cleanup(mcp_list_cleanup) struct mcp_list *list = calloc(1, sizeof(*list));
-	size_t n_tools = catalogue_n_tools(view);
-	cleanup_free const struct tool **tools = calloc(n_tools + 1, sizeof(*tools));
-	cleanup_free struct model_candidate *candidates = calloc(n_tools + 1, sizeof(*candidates));
-	cleanup_free char(*names)[MODEL_NAME_BYTES] = calloc(n_tools + 1, sizeof(*names));
+	size_t n_most = catalogue_n_tools(view);
+	cleanup_free const struct tool **tools = calloc(n_most + 1, sizeof(*tools));
+	cleanup_free struct model_candidate *candidates = calloc(n_most + 1, sizeof(*candidates));
 	size_t n = 0;
 
-	if (!list || !tools || !candidates || !names)
-		return NULL;
-	list_init(&list->link);
-	list->serial = catalogue_serial(view);
-	list->toolbox_id = toolbox_id ? strdup(toolbox_id) : NULL;
-	list->texts = calloc(n_tools + 1, sizeof(*list->texts));
-	list->tools = calloc(n_tools + 1, sizeof(*list->tools));
-	if ((toolbox_id && !list->toolbox_id) || !list->texts || !list->tools)
-		return NULL;
-	for (size_t i = 0; i < n_tools; i++) {
+	list->names = calloc(n_most + 1, sizeof(*list->names));
+	if (mcp_tools_begin(&list->tools, n_most) < 0 || !tools || !candidates || !list->names)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_most; i++) {
 		const struct tool *tool = catalogue_tool(view, i);
 
-		if (toolbox_id && strcmp(tool->toolbox->id, toolbox_id) != 0)
+		if (list->toolbox_id && strcmp(tool->toolbox->id, list->toolbox_id) != 0)
 			continue;
 		candidates[n] = model_names_candidate(tool, n, true);
 		tools[n++] = tool;
 	}
-	if (!toolbox_id && model_names_write_whole(candidates, n, names) < 0)
-		return NULL;
+	if (!list->toolbox_id && model_names_write_whole(candidates, n, list->names) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		add_tool(list, tools[i], toolbox_id ? tools[i]->name : names[i]);
-	if (buffer_status(&list->text) < 0)
+		add_tool(list, tools[i], list->toolbox_id ? tools[i]->name : list->names[i]);
+	return mcp_tools_end(&list->tools);
+}
+
+static struct tool_list *make_list(const struct catalogue *view, const char *toolbox_id)
+{
+	cleanup(tool_list_cleanup) struct tool_list *list = calloc(1, sizeof(*list));
+
+	if (!list)
 		return NULL;
-	add_texts(list);
+	list_init(&list->link);
+	list->toolbox_id = toolbox_id ? strdup(toolbox_id) : NULL;
+	if ((toolbox_id && !list->toolbox_id) || add_view_tools(list, view) < 0)
+		return NULL;
+	list->tools.id = catalogue_serial(view);
 	return take_ptr(list);
 }
 
-static bool is_of(const struct mcp_list *list, const char *toolbox_id)
+static bool is_list_of(
+	const struct tool_list *list, const struct catalogue *view, const char *toolbox_id)
 {
+	if (list->tools.id != catalogue_serial(view))
+		return false;
 	return toolbox_id ? list->toolbox_id && strcmp(list->toolbox_id, toolbox_id) == 0
 			  : !list->toolbox_id;
 }
 
-const struct mcp_list *mcp_lists_find(
+const struct mcp_tools *mcp_lists_find(
 	struct mcp_lists *lists, const struct catalogue *view, const char *toolbox_id)
 {
-	struct mcp_list *list;
+	struct tool_list *list;
 
 	list_for_each(link, &lists->list) {
-		list = container_of(link, struct mcp_list, link);
-		if (list->serial == catalogue_serial(view) && is_of(list, toolbox_id)) {
+		list = container_of(link, struct tool_list, link);
+		if (is_list_of(list, view, toolbox_id)) {
 			list_remove(&list->link);
 			list_append(&lists->list, &list->link);
-			return list;
+			return &list->tools;
 		}
 	}
 	list = make_list(view, toolbox_id);
@@ -133,17 +131,5 @@ const struct mcp_list *mcp_lists_find(
 		drop_first(lists);
 	list_append(&lists->list, &list->link);
 	lists->n++;
-	return list;
-}
-
-const struct tool *mcp_list_find(const struct mcp_list *list, const char *name)
-{
-	struct mcp_tool key;
-	const struct mcp_tool *found;
-
-	if (strlen(name) > MODEL_NAME_BYTES_MAX)
-		return NULL;
-	memcpy(key.name, name, strlen(name) + 1);
-	found = bsearch(&key, list->tools, list->n_tools, sizeof(*list->tools), compare_mcp_tools);
-	return found ? found->tool : NULL;
+	return &list->tools;
 }

@@ -2,40 +2,17 @@
 #pragma once
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "catalogue/catalogue.h"
-#include "catalogue/model_names.h"
-#include "util/buffer.h"
+#include "mcp/server/tools.h"
 #include "util/list.h"
-#include "util/text/text_view.h"
 
 /*
- * The tools of a view as MCP lists them, each with its name there:
- *
- *   /mcp               toolbox__name, or a shorter one with digits of its SHA-256
- *   /mcp/{toolbox_id}  name
- *
- * A name leads back to its tool by this table: it is never split. A list is made once for a view,
- * and some are kept.
+ * The lists of tools by HTTP: /mcp has the tools of all toolboxes, /mcp/{toolbox_id} the tools of a
+ * single toolbox. A list is made once for a view, and some lists are kept.
  */
 
 #define MCP_LISTS_MAX 8
-
-struct mcp_tool {
-	char name[MODEL_NAME_BYTES];
-	const struct tool *tool; /* lives as long as the view that the list was made for */
-};
-
-struct mcp_list {
-	struct list link;
-	uint64_t serial;  /* catalogue_serial() of the view */
-	char *toolbox_id; /* NULL: the tools of all */
-	size_t n_tools;
-	struct text_view *texts; /* the definitions, in list order */
-	struct mcp_tool *tools;  /* by name */
-	struct buffer text;      /* the definitions, without anything between them */
-};
 
 /* The one that was used longest ago comes first. */
 struct mcp_lists {
@@ -48,8 +25,5 @@ void mcp_lists_deinit(struct mcp_lists *lists);
 
 /* Return the list of the toolbox @toolbox_id (NULL: of all) in @view, valid until the next call;
  * NULL without memory. */
-const struct mcp_list *mcp_lists_find(
+const struct mcp_tools *mcp_lists_find(
 	struct mcp_lists *lists, const struct catalogue *view, const char *toolbox_id);
-
-/* Return the tool that is called @name in @list, or NULL. */
-const struct tool *mcp_list_find(const struct mcp_list *list, const char *name);

@@ -724,12 +724,19 @@ static int take_notification(struct mcp_client *client, uint64_t now_ms)
 	return 0;
 }
 
+/* The methods of requests that a server may send. */
+static const struct mcp_method_row server_methods[] = {
+	{.name = "ping", .method = MCP_PING},
+	{.name = NULL},
+};
+
 /* Act on one message of @size bytes. Return 0, UNREADABLE with the reason in @ret_error, or
  * -ENOMEM. */
 static int take_one(struct mcp_client *client, const char *text, size_t size, uint64_t now_ms,
 	struct mcp_error *ret_error)
 {
-	int r = mcp_message_read(&client->message, text, size, JSON_DEPTH_DEFAULT, ret_error);
+	int r = mcp_message_read(
+		&client->message, server_methods, text, size, JSON_DEPTH_DEFAULT, ret_error);
 
 	if (r)
 		return r < 0 ? r : UNREADABLE;

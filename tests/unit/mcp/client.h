@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "json/reader.h"
-#include "mcp/message.h"
+#include "mcp/server/methods.h"
 #include "util/buffer.h"
 
 /* A client of these tests: its headers are `Name: value` texts, NULL at their end. */
@@ -36,7 +36,7 @@ static inline int judge(struct mcp_message *message, const char *text,
 	int r;
 
 	*error = (struct mcp_error){.code = 0};
-	r = mcp_message_read(message, text, strlen(text), 16, error);
+	r = mcp_message_read(message, mcp_methods, text, strlen(text), 16, error);
 	if (r == 0)
 		r = mcp_message_check(message, fields, error);
 	cr_assert_geq(r, 0);

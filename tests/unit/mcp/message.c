@@ -58,7 +58,7 @@ Test(mcp_message, refuses_a_text_that_is_no_json)
 	struct mcp_message message = {0};
 	struct mcp_error error;
 
-	cr_expect_eq(mcp_message_read(&message, "{", 1, 16, &error), MCP_E_REFUSED);
+	cr_expect_eq(mcp_message_read(&message, mcp_methods, "{", 1, 16, &error), MCP_E_REFUSED);
 	expect_refused("", NULL, MCP_PARSE_ERROR, 400);
 	expect_refused("{\"jsonrpc\":\"2.0\",\"id\":\"\xff\"}", NULL, MCP_PARSE_ERROR, 400);
 	mcp_message_deinit(&message);
@@ -69,7 +69,8 @@ static void expect_refused_id(const char *text, const char *id)
 	struct mcp_message message = {0};
 	struct mcp_error error;
 
-	cr_expect_eq(mcp_message_read(&message, text, strlen(text), 16, &error), MCP_E_REFUSED);
+	cr_expect_eq(mcp_message_read(&message, mcp_methods, text, strlen(text), 16, &error),
+		MCP_E_REFUSED);
 	cr_expect_eq(message.kind, MCP_REQUEST);
 	cr_assert_eq(message.id.size, strlen(id), "%s", text);
 	cr_expect(message.id.size == 0 || memcmp(message.id.text, id, strlen(id)) == 0, "%s", text);
@@ -407,7 +408,7 @@ Test(mcp_message, reports_that_memory_is_short)
 	for (size_t n = 0; scarce_once_after(n); n++) {
 		struct mcp_message message = {0};
 		struct mcp_error error;
-		int r = mcp_message_read(&message, text, strlen(text), 16, &error);
+		int r = mcp_message_read(&message, mcp_methods, text, strlen(text), 16, &error);
 
 		if (r == 0)
 			r = mcp_message_check(&message, fields, &error);

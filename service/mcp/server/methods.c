@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mcp/server/methods.h"
+
+#include "json/member.h"
+#include "mcp/listing.h"
+#include "mcp/param_headers.h"
+#include "util/cleanup.h"
+
+/*
+ * A method of MCP has two functions and a row of the table at the end, and no other place.
+ *
+ *   text ─mcp_message_read─▶ row ─mcp_message_check─▶ row.read ─▶ join ─▶ row.serve
+ */
+
+#define LEGACY (1u << MCP_LEGACY)
+#define MODERN (1u << MCP_MODERN)
+
+static int refuse_parameters(struct mcp_error *error, const char *text)
+{
+	return mcp_refuse(error, MCP_INVALID_PARAMS, 200, text);
+}
+
+/* ── initialize ──────────────────────────────────────────────────────────────────────────────── */
+
+static int read_initialize(struct mcp_message *message, struct mcp_error *error)
+{
+	message->requested_version =
+		json_find_typed(&message->tape, message->params, "protocolVersion", JSON_STRING);
+	if (message->requested_version == JSON_NONE)
+		return refuse_parameters(error, "params.protocolVersion must be a string.");
+	return 0;
+}
+
+/* ── tools/list ──────────────────────────────────────────────────────────────────────────────── */
+
+static int read_list_cursor(struct mcp_message *message, struct mcp_error *error)
+{
+	message->cursor = json_find_present(&message->tape, message->params, "cursor");
+	if (message->cursor != JSON_NONE &&
+		json_type_at(&message->tape, message->cursor) != JSON_STRING)
+		return refuse_parameters(error, "params.cursor must be a string.");
+	return 0;
+}
+
+static void serve_tool_list(struct mcp_exchange *exchange)
+{
+	const struct mcp_tools *tools = exchange->engine->door->list(exchange);
+	cleanup(buffer_deinit) struct buffer out = {0};
+	struct mcp_error error;
+
+	if (!tools)
+		mcp_exchange_refuse_memory(exchange);
+	else if (mcp_write_tools(&out, &exchange->message, &exchange->engine->server, tools->texts,
+			 tools->n_items, tools->id, &error) != 0)
+		mcp_exchange_refuse(exchange, &error);
+	else
+		mcp_exchange_respond(exchange, &out);
+}
+
+/* ── tools/call ──────────────────────────────────────────────────────────────────────────────── */
+
+/* Models write the text of an object, too, which a call takes through every door. */
+static int read_call(struct mcp_message *message, struct mcp_error *error)
+{
+	enum json_type type = JSON_OBJECT;
+
+	message->name = json_find_typed(&message->tape, message->params, "name", JSON_STRING);
+	if (message->name == JSON_NONE)
+		return refuse_parameters(
+			error, "params.name must be a string, the name of a tool.");
+	message->arguments = json_find_present(&message->tape, message->params, "arguments");
+	if (message->arguments != JSON_NONE)
+		type = json_type_at(&message->tape, message->arguments);
+	if (type != JSON_OBJECT && type != JSON_STRING)
+		return refuse_parameters(error, "params.arguments must be an object.");
+	return 0;
+}
+
+static void serve_call(struct mcp_exchange *exchange)
+{
+	const struct mcp_message *message = &exchange->message;
+	const struct mcp_tools *tools = exchange->engine->door->list(exchange);
+	const struct mcp_listed_tool *tool =
+		tools ? mcp_tools_find(tools, &message->tape, message->name) : NULL;
+	struct mcp_error error;
+	int r = 0;
+
+	if (tool && tool->schema && exchange->fields && message->era == MCP_MODERN)
+		r = mcp_check_param_headers(message, exchange->fields, tool->schema, &error);
+	if (r > 0)
+		mcp_exchange_refuse(exchange, &error);
+	if (r == 0) {
+		if (!mcp_exchange_begin(exchange, MCP_CALLING))
+			return;
+		exchange->has_content = tool && tool->has_content;
+		r = exchange->engine->door->call(exchange, tool);
+	}
+	if (r < 0)
+		mcp_exchange_refuse_memory(exchange);
+}
+
+/* ── subscriptions/listen ────────────────────────────────────────────────────────────────────── */
+
+static int read_listen(struct mcp_message *message, struct mcp_error *error)
+{
+	uint32_t filter =
+		json_find_typed(&message->tape, message->params, "notifications", JSON_OBJECT);
+
+	if (filter == JSON_NONE)
+		return refuse_parameters(error, "params.notifications must be an object.");
+	message->wants_tool_changes =
+		json_find_typed(&message->tape, filter, "toolsListChanged", JSON_TRUE) != JSON_NONE;
+	return 0;
+}
+
+static void serve_listen(struct mcp_exchange *exchange)
+{
+	const struct mcp_door *door = exchange->engine->door;
+	const struct mcp_message *message = &exchange->message;
+	cleanup(buffer_deinit) struct buffer first = {0};
+	struct mcp_error error;
+
+	if (!mcp_exchange_begin(exchange, MCP_LISTENING))
+		return;
+	if (door->listen && door->listen(exchange, &error) != 0) {
+		mcp_exchange_refuse(exchange, &error);
+		return;
+	}
+	mcp_write_acknowledged(&first, message->id, message->wants_tool_changes);
+	door->notify(exchange, &first);
+}
+
+/* ── the methods ─────────────────────────────────────────────────────────────────────────────── */
+
+const struct mcp_method_row mcp_methods[] = {
+	{"initialize", MCP_INITIALIZE, LEGACY, NULL, read_initialize, mcp_write_initialize, NULL},
+	{"ping", MCP_PING, LEGACY, NULL, NULL, mcp_write_pong, NULL},
+	{"server/discover", MCP_DISCOVER, MODERN, NULL, NULL, mcp_write_discover, NULL},
+	{"tools/list", MCP_TOOLS_LIST, LEGACY | MODERN, NULL, read_list_cursor, NULL,
+		serve_tool_list},
+	{"tools/call", MCP_TOOLS_CALL, LEGACY | MODERN, "name", read_call, NULL, serve_call},
+	{"subscriptions/listen", MCP_LISTEN, MODERN, NULL, read_listen, NULL, serve_listen},
+	/* These are not ours, but have the header Mcp-Name. */
+	{"prompts/get", MCP_UNKNOWN, 0, "name", NULL, NULL, NULL},
+	{"resources/read", MCP_UNKNOWN, 0, "uri", NULL, NULL, NULL},
+	{NULL, MCP_UNKNOWN, 0, NULL, NULL, NULL, NULL},
+};
+
+static void serve_request(struct mcp_exchange *exchange)
+{
+	const struct mcp_method_row *row = exchange->message.row;
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	if (row->serve) {
+		row->serve(exchange);
+		return;
+	}
+	row->write(&out, &exchange->message, &exchange->engine->server);
+	mcp_exchange_respond(exchange, &out);
+}
+
+/* Take a message that is no request, and has no response. */
+static void take_notification(struct mcp_exchange *exchange)
+{
+	const struct mcp_message *message = &exchange->message;
+
+	if (message->method == MCP_CANCELLED && message->request_id.text && exchange->session)
+		mcp_engine_cancel(exchange->engine, exchange->session, message->request_id);
+	exchange->engine->door->respond(exchange, 202, NULL);
+}
+
+void mcp_take(struct mcp_exchange *exchange, const char *text, size_t size,
+	const struct mcp_fields *fields)
+{
+	struct mcp_message *message = &exchange->message;
+	struct mcp_error error;
+	int r = mcp_message_read(message, mcp_methods, text, size, MCP_DEPTH_MAX, &error);
+
+	exchange->fields = fields;
+	r = r ? r : mcp_message_check(message, fields, &error);
+	r = r ? r : exchange->engine->door->join(exchange, &error);
+	if (r < 0)
+		mcp_exchange_refuse_memory(exchange);
+	else if (r > 0)
+		mcp_exchange_refuse(exchange, &error);
+	else if (message->kind == MCP_REQUEST)
+		serve_request(exchange);
+	else
+		take_notification(exchange);
+	exchange->fields = NULL;
+	json_tape_deinit(&message->tape);
+}
