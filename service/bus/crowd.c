@@ -27,7 +27,6 @@ void crowd_enter(struct crowd *crowd, struct crowd_member *member, struct accoun
 	}
 	check(!member->link.next);
 	member->holder = account->holder;
-	list_init(&member->link);
 	list_append(&crowd->list, &member->link);
 }
 

@@ -196,3 +196,27 @@ Test(narrow, is_null_when_memory_is_short)
 	cr_expect_gt(n, 2);
 	catalogue_set_deinit(&set);
 }
+
+/* ── names that are near ─────────────────────────────────────────────────────────────────────── */
+
+Test(narrow, suggests_each_name_once_though_several_toolboxes_have_it)
+{
+	static const char *const boxes[] = {"p", "q", "r"};
+	struct toolbox *toolboxes[3];
+	struct catalogue *catalogue;
+	const char *names[CATALOGUE_SUGGESTIONS_MAX];
+	size_t n;
+
+	for (size_t i = 0; i < 3; i++)
+		toolboxes[i] = make_toolbox(boxes[i], "gets", "getx", "gety", NULL);
+	catalogue = catalogue_new(toolboxes, 3, NULL, NULL, 1);
+	cr_assert(catalogue);
+	n = catalogue_suggest(catalogue, "get_", 4, NULL, 0, names);
+	cr_expect_eq(n, 3);
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < i; j++)
+			cr_expect_str_neq(names[i], names[j]);
+	catalogue_free(catalogue);
+	for (size_t i = 0; i < 3; i++)
+		package_unref(toolboxes[i]->package);
+}

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "boxes.h"
+#include "json/reader.h"
+#include "util/cleanup.h"
 
 /* A tool of libm with these further members. */
 #define TOOL(name, more)                                                                           \
@@ -84,5 +86,42 @@ Test(tool_settings, no_longer_hold_when_they_are_withdrawn)
 	say(0, 0);
 	cr_expect_not(tool_settings_hold(&config, box));
 	cr_expect_not(tool_settings_hold_in(&config, box->package));
+	package_unref(box->package);
+}
+
+Test(tool_settings, keep_the_members_of_a_definition_that_they_do_not_replace)
+{
+	struct toolbox *box = make_box(
+		"a", TOOL("one", ",'title':'A title','idempotent':true,'destructive':false,"
+				 "'risk':'write','triggers':['x'],'parallel':true,"
+				 "'examples':[{'args':{}}]"));
+	cleanup(json_tape_cleanup) struct json_tape before = {0};
+	cleanup(json_tape_cleanup) struct json_tape after = {0};
+	cleanup_free char *old = strdup(box->tools[0].definition);
+
+	cr_assert_eq(json_tape_read(&before, old, strlen(old), JSON_DEPTH_DEFAULT, NULL), 0);
+	tools[0] = (struct config_tool){.name = (char *)"one", .description = (char *)"New."};
+	say(1, 5);
+	cr_assert_eq(tool_settings_apply(&config, box), 0);
+	cr_assert_eq(json_tape_read(&after, box->tools[0].definition, box->tools[0].definition_size,
+			     JSON_DEPTH_DEFAULT, NULL),
+		0, "%s", box->tools[0].definition);
+	cr_expect_eq(json_count(&after, 0), json_count(&before, 0), "%s", box->tools[0].definition);
+	json_each_key(key, &before, 0) {
+		cleanup_free char *name = json_string_dup(&before, key, NULL);
+		uint32_t value = json_find(&after, 0, name);
+		size_t size;
+		size_t new_size;
+		const char *text = json_value_text(&before, key + 1, &size);
+		const char *new_text;
+
+		cr_assert_neq(value, JSON_NONE, "%s is missing", name);
+		new_text = json_value_text(&after, value, &new_size);
+		if (strcmp(name, "description") == 0)
+			cr_expect_eq(memcmp(new_text, "\"New.\"", new_size), 0);
+		else
+			cr_expect(size == new_size && memcmp(text, new_text, size) == 0, "%s: %.*s",
+				name, (int)new_size, new_text);
+	}
 	package_unref(box->package);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "manifest_fixture.h"
+#include "mcp/client/servers.h"
 #include "scarce.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
@@ -204,4 +205,53 @@ Test(manifest_mcp, is_not_read_by_half_when_memory_is_short)
 		}
 	}
 	cr_expect_gt(n, 20);
+}
+
+/* ── a list of servers ───────────────────────────────────────────────────────────────────────── */
+
+/* Read the list @text, and return the status of its servers. */
+static int read_list(const char *text, struct mcp_server_entries *entries)
+{
+	cleanup(manifest_reader_cleanup) struct manifest_reader *reader = manifest_reader_new(NULL);
+	cleanup(diagnostics_deinit) struct diagnostics found = {0};
+	struct package *none = NULL;
+
+	manifest_write("list.json", text);
+	cr_assert_eq(manifest_read(reader, manifest_path("list.json"), &none, &found),
+		MANIFEST_IS_LIST, "%s", text);
+	cr_expect_null(none);
+	return manifest_read_servers(reader, entries, &found);
+}
+
+Test(manifest_mcp, reads_each_server_of_a_list)
+{
+	struct mcp_server_entries entries = {0};
+
+	cr_assert_eq(read_list("{'mcpServers':{'one':{'command':'npx','args':['a']},"
+			       "'two':{'url':'http://x'},'bad':{},'off':{'command':'x',"
+			       "'disabled':true}},'other':1}",
+			     &entries),
+		0);
+	cr_assert_eq(entries.n_items, 4);
+	cr_expect_str_eq(entries.items[0].name, "one");
+	cr_expect_not_null(entries.items[0].manifest);
+	cr_expect_not_null(entries.items[1].manifest);
+	cr_expect_null(entries.items[2].manifest);
+	cr_expect_not_null(entries.items[2].reason);
+	cr_expect(entries.items[3].is_disabled);
+	mcp_server_entries_deinit(&entries);
+}
+
+Test(manifest_mcp, refuses_a_list_that_is_no_object)
+{
+	static const char *const wrong[] = {
+		"{'mcpServers':[]}", "{'mcpServers':5}", "{'mcpServers':null}"};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		struct mcp_server_entries entries = {0};
+
+		cr_expect_eq(read_list(wrong[i], &entries), MANIFEST_E_REFUSED, "%s", wrong[i]);
+		cr_expect_eq(entries.n_items, 0);
+		mcp_server_entries_deinit(&entries);
+	}
 }

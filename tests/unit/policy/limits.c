@@ -348,3 +348,46 @@ Test(limits, leave_each_connection_of_a_holder_its_share)
 	cr_expect_eq(n_taken, 9u);
 	account_close(greedy);
 }
+
+/* Make a call of the source, the session and the site, of which each may be NULL. */
+static bool make_call_of(const char *source, const char *session_id, const char *site_id)
+{
+	const struct policy_caller caller = {
+		.source = {source, source ? strlen(source) : 0},
+		.session_id = {session_id, session_id ? strlen(session_id) : 0},
+		.site_id = {site_id, site_id ? strlen(site_id) : 0},
+	};
+	struct limit_hold hold;
+	bool is_taken = limits_take(&limits, &caller, now_ns, &hold, &refusal);
+
+	limits_release(&hold);
+	return is_taken;
+}
+
+Test(limits, are_for_each_value_that_a_rule_matches)
+{
+	static const struct {
+		struct config_match match;
+		bool by_source, by_session, by_site;
+	} cases[] = {
+		{{.source = any}, true, false, false},
+		{{.session_id = any}, false, true, false},
+		{{.site_id = any}, false, false, true},
+		{{.source = any, .session_id = any}, true, true, false},
+		{{.session_id = any, .site_id = any}, false, true, true},
+		{{.source = any, .session_id = any, .site_id = any}, true, true, true},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		rules[0] = (struct config_caller){
+			.match = cases[i].match, .per_minute = 1, .burst = 1};
+		config.callers_digest = 100 + i;
+		limits_deinit(&limits);
+		limits_init(&limits, &config);
+		cr_expect(make_call_of("a", "s", "k"), "row %zu", i);
+		cr_expect_not(make_call_of("a", "s", "k"), "row %zu", i);
+		cr_expect_eq(make_call_of("b", "s", "k"), cases[i].by_source, "row %zu", i);
+		cr_expect_eq(make_call_of("a", "t", "k"), cases[i].by_session, "row %zu", i);
+		cr_expect_eq(make_call_of("a", "s", "l"), cases[i].by_site, "row %zu", i);
+	}
+}

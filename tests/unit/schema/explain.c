@@ -230,3 +230,15 @@ Test(schema_report, takes_what_others_found_up_to_its_bound)
 	cr_assert_not_null(strstr(
 		buffer_terminate(&json), "[{\"path\":\"/a\",\"message\":\"is \\\"odd\\\"\"},"));
 }
+
+Test(schema_explain, names_the_value_of_a_member_that_no_keyword_has_evaluated)
+{
+	expect_report(
+		"{\"properties\":{\"a\":{}},\"unevaluatedProperties\":{\"type\":\"integer\"}}",
+		"{\"a\":\"x\",\"b\":1,\"c\":\"y\"}",
+		"/c: must be an integer, not the string \"y\"");
+	expect_report("{\"prefixItems\":[{}],\"unevaluatedItems\":{\"type\":\"integer\"}}",
+		"[\"x\",1,\"y\"]", "/2: must be an integer, not the string \"y\"");
+	expect_report("{\"properties\":{\"a\":{}},\"unevaluatedProperties\":false}",
+		"{\"a\":1,\"b\":2}", "'b'");
+}

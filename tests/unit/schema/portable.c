@@ -38,6 +38,8 @@ Test(portable, has_an_object_where_a_schema_is)
 		"false,'unevaluatedItems':true}",
 		"");
 	expect_portable("{'enum':[],'not':{'type':'null'}}", "{'not':{}}", "");
+	expect_portable("{'enum':[null],'not':{'type':'null'}}",
+		"{'enum':[null],'not':{'type':'null'}}", "");
 }
 
 Test(portable, is_of_draft_2020_12)

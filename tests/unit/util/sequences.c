@@ -2,6 +2,7 @@
 #include "util/sequences.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void expect_left(const char *text, size_t size, const char *left)
@@ -56,4 +57,21 @@ Test(sequences, take_time_that_grows_with_the_text, .timeout = 60)
 	memset(text, ']', sizeof(text));
 	text[0] = '\x1b';
 	cr_expect_eq(sequences_remove(text, sizeof(text)), sizeof(text) - 2);
+}
+
+/* A sanitizer sees a read beyond the last byte. */
+Test(sequences, are_read_up_to_the_last_byte)
+{
+	static const char *const cut[] = {"\x1b", "\x1b[", "\x1b[3", "\x1b]", "\x1b]0;t",
+		"\x1b]0;t\x1b", "\x1bP\x1b", "\x1b(", "\x1b_x\x1b", "a\x1b]0;title\x1b"};
+
+	for (size_t i = 0; i < sizeof(cut) / sizeof(*cut); i++) {
+		size_t size = strlen(cut[i]);
+		char *copy = malloc(size);
+
+		memcpy(copy, cut[i], size);
+		cr_expect_leq(sequences_remove(copy, size), size);
+		free(copy);
+	}
+	cr_expect_eq(sequences_remove(NULL, 0), 0);
 }
