@@ -346,6 +346,9 @@ int package_compare_loads(const struct package *left, const struct package *righ
 		order = strcmp(left->id, right->id);
 	if (order == 0 && left->kind == KIND_NATIVE)
 		order = strcmp(left->library.path, right->library.path);
+	if (order == 0)
+		order = (left->library.digest > right->library.digest) -
+			(left->library.digest < right->library.digest);
 	return order != 0 ? order : toolbox_sandbox_compare(&left->sandbox, &right->sandbox);
 }
 

@@ -108,7 +108,6 @@ struct package {
 
 	/* as a host has found it */
 	bool is_checked;    /* the library loads and has every symbol */
-	bool is_sealed;     /* the library was loaded from a sealed copy */
 	char *not_enforced; /* the part of the sandbox not possible here; NULL: none */
 	char *refused;      /* the first system call refused while loading; NULL: none */
 	char *described;    /* for kind python: the description of its toolboxes, JSON text */

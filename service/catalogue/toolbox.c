@@ -186,7 +186,8 @@ bool tool_is_current(const struct tool *tool)
 
 	if (now_ms > 0 && now_ms - package->looked_ms < LOOK_AGAIN_MS)
 		return true;
-	if (!origins_hold(&package->definition) || !tool_program_is_current(tool))
+	if (!origins_hold(&package->definition) || !tool_program_is_current(tool) ||
+		!toolbox_library_is_current(&package->library))
 		return false;
 	package->looked_ms = now_ms;
 	return true;

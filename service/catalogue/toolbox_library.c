@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "json/reader.h"
 #include "util/cleanup.h"
 #include "util/digest.h"
 
@@ -57,7 +59,7 @@ int toolbox_library_find(const char *name, const char *folder, const char *libra
 	library.path = find_path(name, folder, library_dir);
 	if (!library.path)
 		return -ENOMEM;
-	if (strchr(library.path, '/')) {
+	if (toolbox_library_is_path(&library)) {
 		library.file = strdup(library.path);
 		if (!library.file)
 			return -ENOMEM;
@@ -71,6 +73,7 @@ void toolbox_library_deinit(struct toolbox_library *library)
 {
 	free(library->path);
 	free(library->file);
+	sealed_file_unref(library->copy);
 	*library = (struct toolbox_library){0};
 }
 
@@ -91,9 +94,11 @@ static int digest_file(int fd, uint64_t size, uint64_t *ret_digest)
 {
 	unsigned char bytes[8192];
 	uint64_t digest = DIGEST_SEED;
+	uint64_t at = 0;
 
-	while (size > 0) {
-		ssize_t got = read(fd, bytes, size < sizeof(bytes) ? size : sizeof(bytes));
+	while (at < size) {
+		size_t left = size - at < sizeof(bytes) ? (size_t)(size - at) : sizeof(bytes);
+		ssize_t got = pread(fd, bytes, left, (off_t)at);
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -102,7 +107,7 @@ static int digest_file(int fd, uint64_t size, uint64_t *ret_digest)
 		if (got == 0)
 			break;
 		digest = digest_bytes(digest, bytes, (size_t)got);
-		size -= (size_t)got;
+		at += (uint64_t)got;
 	}
 	*ret_digest = digest;
 	return 0;
@@ -118,7 +123,8 @@ static uint64_t digest_stamp(const struct stamp *stamp)
 	return digest_word(digest, stamp->inode);
 }
 
-static int look(const char *path, struct stamp *ret_stamp, uint64_t *ret_digest)
+/* Open the file, and take its stamp. The descriptor or a negative errno. */
+static int open_file(const char *path, struct stamp *ret_stamp)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat status;
@@ -128,22 +134,69 @@ static int look(const char *path, struct stamp *ret_stamp, uint64_t *ret_digest)
 	if (!S_ISREG(status.st_mode))
 		return -EINVAL;
 	stamp_take(&status, ret_stamp);
-	if (ret_stamp->size > TOOLBOX_LIBRARY_DIGEST_MAX) {
-		*ret_digest = digest_stamp(ret_stamp);
-		return 0;
-	}
-	return digest_file(fd, ret_stamp->size, ret_digest);
+	return take_fd(fd);
+}
+
+static int digest_opened(int fd, const struct stamp *stamp, uint64_t *ret_digest)
+{
+	if (stamp->size <= TOOLBOX_LIBRARY_DIGEST_MAX)
+		return digest_file(fd, stamp->size, ret_digest);
+	*ret_digest = digest_stamp(stamp);
+	return 0;
+}
+
+static void set_stamp(struct toolbox_library *library, const struct stamp *stamp)
+{
+	library->stamp = *stamp;
+	atomic_store(&library->seen, stamp_fold(DIGEST_SEED, stamp));
+}
+
+/* Return whether the library finds dependencies by its own place, "$ORIGIN". The text is in the
+ * string table of its dynamic section; if it is found elsewhere, only the copy is lost. */
+static bool depends_on_place(const struct sealed_file *copy)
+{
+	char *bytes = sealed_file_map(copy);
+	bool depends;
+
+	if (bytes == MAP_FAILED)
+		return true;
+	depends = memmem(bytes, copy->size, "$ORIGIN", strlen("$ORIGIN")) ||
+		  memmem(bytes, copy->size, "${ORIGIN}", strlen("${ORIGIN}"));
+	munmap(bytes, copy->size);
+	return depends;
 }
 
 int toolbox_library_look(struct toolbox_library *library)
 {
-	return library->file ? look(library->file, &library->stamp, &library->digest) : -ENOENT;
+	cleanup(sealed_file_cleanup) struct sealed_file *copy = NULL;
+	cleanup_close int fd = -1;
+	struct stamp stamp;
+	uint64_t digest;
+	int r;
+
+	if (!library->file)
+		return -ENOENT;
+	fd = open_file(library->file, &stamp);
+	if (fd < 0)
+		return fd;
+	if (toolbox_library_is_path(library))
+		copy = sealed_file_take(fd, library->file, &stamp);
+	r = digest_opened(copy ? copy->fd : fd, &stamp, &digest);
+	if (r < 0)
+		return r;
+	sealed_file_unref(library->copy);
+	library->copy = copy && !depends_on_place(copy) ? take_ptr(copy) : NULL;
+	library->digest = digest;
+	set_stamp(library, &stamp);
+	return 0;
 }
 
 int toolbox_library_look_like(struct toolbox_library *library, const struct toolbox_library *other)
 {
-	library->stamp = other->stamp;
+	sealed_file_unref(library->copy);
+	library->copy = sealed_file_ref(other->copy);
 	library->digest = other->digest;
+	set_stamp(library, &other->stamp);
 	if (library->file || !other->file)
 		return 0;
 	return toolbox_library_set_file(library, other->file);
@@ -158,17 +211,46 @@ bool toolbox_library_is_same(
 
 bool toolbox_library_is_unchanged(struct toolbox_library *library)
 {
-	struct stat status;
+	cleanup_close int fd = -1;
 	struct stamp now;
-	uint64_t digest = 0;
+	uint64_t digest;
 
-	if (!library->file || stat(library->file, &status) < 0)
+	if (!library->file)
 		return false;
-	stamp_take(&status, &now);
+	stamp_take_file(library->file, &now);
 	if (stamp_proves_same(&library->stamp, &now))
 		return true;
-	if (look(library->file, &now, &digest) < 0 || digest != library->digest)
+	fd = open_file(library->file, &now);
+	if (fd < 0 || digest_opened(fd, &now, &digest) < 0 || digest != library->digest)
 		return false;
-	library->stamp = now;
+	set_stamp(library, &now);
 	return true;
+}
+
+bool toolbox_library_has_stamp(const struct toolbox_library *library)
+{
+	struct stamp now;
+
+	stamp_take_file(library->file, &now);
+	return stamp_fold(DIGEST_SEED, &now) == atomic_load(&library->seen);
+}
+
+/* Return whether a host has reported that it has loaded the copy. */
+static bool reports_copy(const char *loaded, size_t size)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	uint32_t sealed;
+
+	if (json_tape_read(&tape, loaded, size, JSON_DEPTH_DEFAULT, NULL) != 0)
+		return false;
+	sealed = json_find(&tape, 0, "sealed");
+	return sealed != JSON_NONE && json_is_true(&tape, sealed);
+}
+
+bool toolbox_library_was_loaded(
+	const struct toolbox_library *library, const char *loaded, size_t size)
+{
+	if (library->copy)
+		return reports_copy(loaded, size);
+	return toolbox_library_is_current(library);
 }

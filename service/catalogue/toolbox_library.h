@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "util/sealed_file.h"
 #include "util/stamp.h"
 
 /* A library as a manifest names it, and the state of its file at the last look: the same state
  * again means no change. */
 struct toolbox_library {
-	char *path;         /* as it is loaded: absolute, or a name for the dynamic linker */
-	char *file;         /* its path; NULL: not known yet (a linker name, unchecked) */
-	struct stamp stamp; /* stamp of its file */
-	uint64_t digest;    /* digest of its bytes, or of the stamp when they are too many */
+	char *path;                /* as it is loaded: absolute, or a name for the dynamic linker */
+	char *file;                /* its path; NULL: not known yet (a linker name, unchecked) */
+	struct stamp stamp;        /* stamp of its file */
+	uint64_t digest;           /* digest of its bytes, or of the stamp when they are too many */
+	struct sealed_file *copy;  /* the bytes for its hosts; NULL: they load the file */
+	atomic_uint_fast64_t seen; /* stamp_fold() of the stamp, for the loop */
 };
 
-/* The bytes of a larger file are not read, since reading would hold the loop: another time or place
- * of the file then counts as a change. */
-#define TOOLBOX_LIBRARY_DIGEST_MAX (32u << 20)
+/* The bytes of a larger file are not read: another time or place of the file then counts as a
+ * change. */
+#define TOOLBOX_LIBRARY_DIGEST_MAX SEALED_FILE_BYTES_MAX
 
 /*
  * Find the library meant by @name in the manifest in @folder (its real folder): with a '/' a path,
@@ -32,7 +38,14 @@ void toolbox_library_deinit(struct toolbox_library *library);
 /* Note where the dynamic linker found it. 0 or -ENOMEM. */
 int toolbox_library_set_file(struct toolbox_library *library, const char *file);
 
-/* Look at the file and note its present state. 0, or a negative errno (no file). */
+/* Return whether it was found by path. The dynamic linker finds any other library by its name. */
+static inline bool toolbox_library_is_path(const struct toolbox_library *library)
+{
+	return library->path && strchr(library->path, '/');
+}
+
+/* Look at the file and note its present state, with a copy if it was found by path. 0, or a
+ * negative errno (no file). */
 int toolbox_library_look(struct toolbox_library *library);
 
 /* Take over the noted state of @other, a library with the same path. 0 or -ENOMEM. */
@@ -45,3 +58,18 @@ bool toolbox_library_is_same(
 /* Return whether the file is unchanged, by its bytes (read only if its stamp proves nothing; then
  * the stamp is taken anew). Return false for a library known only by a linker name. */
 bool toolbox_library_is_unchanged(struct toolbox_library *library);
+
+/* Return whether the file has the same stamp as at the last look. From the loop. */
+bool toolbox_library_has_stamp(const struct toolbox_library *library);
+
+/* Return the same of a library without a copy, found by path; true for any other library. */
+static inline bool toolbox_library_is_current(const struct toolbox_library *library)
+{
+	return library->copy || !toolbox_library_is_path(library) ||
+	       toolbox_library_has_stamp(library);
+}
+
+/* Return whether the sender of @loaded (the payload of a LOADED frame, @size bytes) has the bytes
+ * of the last look: it reports the copy, or the file is still the same. */
+bool toolbox_library_was_loaded(
+	const struct toolbox_library *library, const char *loaded, size_t size);

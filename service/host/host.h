@@ -9,6 +9,7 @@
 #include "loop/loop.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
+#include "util/sealed_file.h"
 #include "wire/wire.h"
 
 /*
@@ -121,7 +122,8 @@ struct host_options {
 	const char *environment; /* in addition to that of every host (host/process.h), or NULL */
 	const char *load;        /* payload of the LOAD frame; copied */
 	size_t load_size;
-	size_t output_max; /* host_output_bytes: largest payload that it may send */
+	const struct sealed_file *library; /* copy of the library that LOAD names; NULL: none */
+	size_t output_max;                 /* host_output_bytes: largest payload that it may send */
 	uint32_t
 		/* the most values of an answer, which is an error with more; 0: not bounded */
 		values_max;

@@ -47,7 +47,7 @@ static const char *const kept_variables[] = {
  * overwritten before it was copied. Returns 0 or a negative errno. */
 static int lift_fd(int *fd)
 {
-	int lifted = fcntl(*fd, F_DUPFD_CLOEXEC, WIRE_FD + 1);
+	int lifted = fcntl(*fd, F_DUPFD_CLOEXEC, WIRE_LIBRARY_FD + 1);
 
 	if (lifted < 0)
 		return -errno;
@@ -85,17 +85,20 @@ static void choose_environment(char *ret_chosen[KEPT_COUNT + 1], char ret_lang[L
 	ret_chosen[n] = NULL;
 }
 
-static int set_actions(posix_spawn_file_actions_t *actions, int wire, int output)
+static int set_actions(posix_spawn_file_actions_t *actions, int wire, int output, int library)
 {
 	int r = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 
 	r = r ? r : posix_spawn_file_actions_adddup2(actions, output, STDOUT_FILENO);
 	r = r ? r : posix_spawn_file_actions_adddup2(actions, output, STDERR_FILENO);
-	return r ? r : posix_spawn_file_actions_adddup2(actions, wire, WIRE_FD);
+	r = r ? r : posix_spawn_file_actions_adddup2(actions, wire, WIRE_FD);
+	if (r || library < 0)
+		return r;
+	return posix_spawn_file_actions_adddup2(actions, library, WIRE_LIBRARY_FD);
 }
 
 static int start_program(const char *program, const char *toolbox_id, char **environment, int wire,
-	int output, pid_t *ret_pid)
+	int output, int library, pid_t *ret_pid)
 {
 	char *arguments[] = {"toolbox-host", (char *)toolbox_id, NULL};
 	posix_spawn_file_actions_t actions;
@@ -103,7 +106,7 @@ static int start_program(const char *program, const char *toolbox_id, char **env
 
 	if (r)
 		return -r;
-	r = set_actions(&actions, wire, output);
+	r = set_actions(&actions, wire, output, library);
 	r = r ? r : spawn_process(ret_pid, program, &actions, arguments, environment);
 	posix_spawn_file_actions_destroy(&actions);
 	return -r;
@@ -124,7 +127,8 @@ const char *host_signal_name(int signal)
 	return names[signal];
 }
 
-int process_spawn(const char *program, const char *toolbox_id, struct process *ret_process)
+int process_spawn(
+	const char *program, const char *toolbox_id, int library, struct process *ret_process)
 {
 	char *chosen[KEPT_COUNT + 1];
 	char lang[LANG_BYTES];
@@ -145,11 +149,16 @@ int process_spawn(const char *program, const char *toolbox_id, struct process *r
 
 	if (fcntl(output, F_SETFL, O_NONBLOCK) < 0)
 		return -errno;
+	cleanup_close int host_library =
+		library < 0 ? -1 : fcntl(library, F_DUPFD_CLOEXEC, WIRE_LIBRARY_FD + 1);
+
+	if (library >= 0 && host_library < 0)
+		return -errno;
 	r = lift_fd(&host_wire);
 	r = r ? r : lift_fd(&host_output);
 	r = r ? r
-	      : start_program(
-			program, toolbox_id, chosen, host_wire, host_output, &ret_process->pid);
+	      : start_program(program, toolbox_id, chosen, host_wire, host_output, host_library,
+			&ret_process->pid);
 	if (r)
 		return r;
 	ret_process->wire = take_fd(wire);

@@ -103,12 +103,13 @@ static void host_has_left(void *data, const struct host_exit *end)
 	end_batch(data);
 }
 
-/* Copy what is known of the library from the first package of the batch to the others. */
-static void share_library(struct checker *checker, struct check_batch batch)
+/* Look at the @file in which the linker has found the library of the batch. */
+static void set_file(struct checker *checker, struct check_batch batch, const char *file)
 {
 	struct check_target *first = &checker->targets[batch.first];
 
-	toolbox_library_look(&first->package->library);
+	if (toolbox_library_set_file(&first->package->library, file) == 0)
+		toolbox_library_look(&first->package->library);
 	for (size_t i = 1; i < batch.n; i++)
 		if (toolbox_library_look_like(
 			    &first[i].package->library, &first->package->library) < 0)
@@ -130,7 +131,9 @@ void checker_note(struct package *package, const struct json_tape *described)
 	uint32_t sealed = json_find(described, 0, "sealed");
 	cleanup_free char *missing = dup_member(described, "missing");
 
-	package->is_sealed = sealed != JSON_NONE && json_is_true(described, sealed);
+	/* A copy that a host cannot load here is given to none. */
+	if (sealed == JSON_NONE || !json_is_true(described, sealed))
+		sealed_file_unref(take_ptr(package->library.copy));
 	free(package->not_enforced);
 	package->not_enforced = missing && *missing ? take_ptr(missing) : NULL;
 }
@@ -141,6 +144,8 @@ static void note_refused(struct package *package, const char *refused)
 	free(package->refused);
 	package->refused = refused ? strdup(refused) : NULL;
 }
+
+static const char is_another[] = "the file was replaced while it was loaded";
 
 /* The host has reported where the dynamic linker found the library. */
 static void batch_is_good(void *data, const char *loaded, size_t size)
@@ -160,9 +165,12 @@ static void batch_is_good(void *data, const char *loaded, size_t size)
 		note_refused(checker->targets[check->batch.first + i].package,
 			host_refused(check->host));
 	if (file && !library->file)
-		toolbox_library_set_file(library, file);
-	if (library->path)
-		share_library(checker, check->batch);
+		set_file(checker, check->batch, file);
+	if (!toolbox_library_is_current(library)) {
+		refuse_batch(checker, check->batch, "/library", is_another);
+		end_batch(check);
+		return;
+	}
 	if (!kind_facts(checker->targets[check->batch.first].package->kind)->describes_tools) {
 		end_batch(check);
 		return;
@@ -326,6 +334,7 @@ static int spawn(struct check_host *check)
 		.environment = package->environment,
 		.load = load.data,
 		.load_size = load.size,
+		.library = package->library.copy,
 		.output_max = output_max(package, config),
 		.stderr_max = config->limits.stderr_bytes,
 		.start_timeout_ms = package_start_ms(package, config->start_timeout_ms),
@@ -401,10 +410,26 @@ void checker_free(struct checker *checker)
 	free(checker);
 }
 
+/* Look at the library of @package, which was found by path, unless that was done for it or for the
+ * package before. 0 or a negative errno. */
+static int look_at_library(const struct checker *checker, struct package *package)
+{
+	const struct package *last =
+		checker->n_targets > 0 ? checker->targets[checker->n_targets - 1].package : NULL;
+
+	if (!toolbox_library_is_path(&package->library) || package->library.digest != 0)
+		return 0;
+	if (last && last->library.path && strcmp(last->library.path, package->library.path) == 0)
+		return toolbox_library_look_like(&package->library, &last->library);
+	return toolbox_library_look(&package->library);
+}
+
 int checker_add(struct checker *checker, struct package *package, void *item)
 {
 	if (array_grow(checker->targets, checker->n_targets) < 0 ||
 		array_grow(checker->batches, checker->n_targets) < 0)
+		return -ENOMEM;
+	if (look_at_library(checker, package) == -ENOMEM)
 		return -ENOMEM;
 	checker->targets[checker->n_targets++] = (struct check_target){package, item};
 	return 0;

@@ -45,14 +45,16 @@ int checker_new(struct loop *loop, const char *host_program, const struct config
 /* Free the checker, which may be NULL. Its hosts end, and no handler is called. */
 void checker_free(struct checker *checker);
 
-/* Add @package (borrowed) for a check; the handlers receive @item. 0 or -ENOMEM. */
+/* Look at the library of @package (borrowed), if it is found by path, and add the package for a
+ * check; the handlers receive @item. Beside the loop. 0 or -ENOMEM. */
 int checker_add(struct checker *checker, struct package *package, void *item);
 
 /* Begin: from the loop, call @described and @refused for some packages, then @done once. */
 void checker_start(struct checker *checker, checker_refused_function refused,
 	checker_described_function described, checker_done_function done, void *data);
 
-/* Store in @package the facts of LOADED, read as @described, about how it was loaded. */
+/* Store in @package the facts of LOADED, read as @described, about how it was loaded. Its library
+ * keeps its copy only if the host has loaded that. */
 void checker_note(struct package *package, const struct json_tape *described);
 
 CLEANUP_DEFINE(checker, struct checker *, checker_free)

@@ -507,7 +507,6 @@ static int copy_facts(struct package *package, const struct package *from)
 {
 	if (package == from)
 		return 0;
-	package->is_sealed = from->is_sealed;
 	free(take_ptr(package->not_enforced));
 	free(take_ptr(package->refused));
 	package->not_enforced = from->not_enforced ? strdup(from->not_enforced) : NULL;

@@ -304,12 +304,27 @@ void worker_cancel(struct worker *worker, struct runner_call *call, bool is_late
 
 /* ── events of the host ──────────────────────────────────────────────────────────────────────── */
 
-static void host_is_loaded(void *data, const char *loaded, size_t size)
+static void host_has_ended(void *data, const struct host_exit *exit)
 {
 	struct worker *worker = data;
 
-	(void)loaded;
-	(void)size;
+	worker_drop(worker);
+	worker->handler.ended(worker->data, worker, exit);
+}
+
+static void host_is_loaded(void *data, const char *loaded, size_t size)
+{
+	static const struct host_exit is_another = {
+		.reason = HOST_REFUSED,
+		.pointer = "/library",
+		.message = "its library is another file than the one that its tools were read from",
+	};
+	struct worker *worker = data;
+
+	if (!toolbox_library_was_loaded(&worker->package->library, loaded, size)) {
+		host_has_ended(worker, &is_another);
+		return;
+	}
 	worker_move(worker, WORKER_IDLE);
 	loop_timer_disarm(&worker->look);
 	watch_weight(worker);
@@ -400,14 +415,6 @@ static void host_is_relieved(void *data)
 	worker->handler.ready(worker->data);
 }
 
-static void host_has_ended(void *data, const struct host_exit *exit)
-{
-	struct worker *worker = data;
-
-	worker_drop(worker);
-	worker->handler.ended(worker->data, worker, exit);
-}
-
 /* ── its life ────────────────────────────────────────────────────────────────────────────────── */
 
 int worker_start(struct worker *worker)
@@ -427,6 +434,7 @@ int worker_start(struct worker *worker)
 		.environment = worker->package->environment,
 		.load = worker->package->load,
 		.load_size = worker->package->load_size,
+		.library = worker->package->library.copy,
 		.output_max = worker->options->output_max,
 		.values_max = worker->options->values_max,
 		.stderr_max = worker->options->stderr_max,

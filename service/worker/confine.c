@@ -10,6 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "wire/wire.h"
+#include "worker/sandbox/seal.h"
+
 /* A socket pair records its maker, here the daemon. If the daemon ended before step 1 took effect,
  * this host has another parent by now. */
 static int die_with_parent(int wire_fd)
@@ -28,7 +31,11 @@ static int die_with_parent(int wire_fd)
  * itself. */
 static int close_others(int wire_fd)
 {
-	if (close_range((unsigned int)wire_fd + 1, ~0u, 0) < 0 && errno != ENOSYS)
+	int last = seal_is_given() ? WIRE_LIBRARY_FD : wire_fd;
+
+	if (close_range((unsigned int)last + 1, ~0u, 0) < 0 && errno != ENOSYS)
+		return -errno;
+	if (last == WIRE_LIBRARY_FD && fcntl(last, F_SETFD, FD_CLOEXEC) < 0)
 		return -errno;
 	return fcntl(wire_fd, F_SETFD, FD_CLOEXEC) < 0 ? -errno : 0;
 }

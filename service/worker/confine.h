@@ -6,7 +6,8 @@
  * sandbox of its toolbox follows later (worker/sandbox/sandbox.h):
  *
  *   1. it dies with its parent, which must still be the maker of the socket @wire_fd
- *   2. it keeps only the descriptors 0, 1, 2 and the wire, and passes the wire to no program
+ *   2. it keeps only the descriptors 0, 1, 2, the wire and the copy of its library, and passes the
+ *      last two to no program
  *   3. it leaves no core dump
  *   4. no other process of its user reads its memory or environment
  *   5. it reads and writes numbers as C does, even if a toolbox changes the locale of the process

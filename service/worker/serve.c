@@ -184,7 +184,7 @@ static int split_tracer(struct serving *worker, const struct json_tape *tape, in
 	return report ? trace_split(report, worker->wire, ret_tracer) : -ENOMEM;
 }
 
-/* Open the library, then enter the sandbox, where nothing else can be opened. */
+/* Take the library, then enter the sandbox. */
 static int enter(struct serving *worker, const struct json_tape *tape, struct diagnostics *problems)
 {
 	cleanup(toolbox_sandbox_deinit) struct toolbox_sandbox sandbox = {.class = SANDBOX_NONE};
@@ -199,7 +199,7 @@ static int enter(struct serving *worker, const struct json_tape *tape, struct di
 		return r;
 	if (library != JSON_NONE && json_type_at(tape, library) == JSON_STRING) {
 		name = json_string_dup(tape, library, NULL);
-		r = name ? seal_make(name, &worker->seal) : -ENOMEM;
+		r = name ? seal_take(name, &worker->seal) : -ENOMEM;
 	}
 	if (r == 0 && wants_guard(tape) && sandbox_wants_folder(&sandbox)) {
 		int lock = folder_make(&worker->folder);

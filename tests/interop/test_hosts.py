@@ -173,21 +173,36 @@ def test_waiting_counts_against_the_deadline(launch, tmp_path):
         assert answer["code"] == "timeout" and answer["timeout_ms"] == 200
 
 
-def test_a_library_that_is_gone_makes_its_toolbox_unavailable(launch, tmp_path):
+def lose_library(launch, tmp_path, more=b""):
+    """A daemon whose only host is killed, and whose library, which ends with @more, is gone."""
     folder = tmp_path / "toolbox.d"
     folder.mkdir()
     library = folder / "libgone.so"
-    library.write_bytes((manifests.SHIPPED / "libtoolbox_math.so").read_bytes())
+    library.write_bytes((manifests.SHIPPED / "libtoolbox_math.so").read_bytes() + more)
     manifests.toolbox(folder, "gone", [manifests.tool(
         "plus", "add", [manifests.integer("a"), manifests.integer("b")])], library="./libgone.so",
         limits={"idle_s": 60})
     service = launch({}, [folder])
     with Caller(service.url) as caller:
         assert caller.invoke("plus", {"a": 1, "b": 2})["result"] == {"result": 3}
-        library.unlink()
-        host = service.daemon.only_host()
-        os.kill(host, signal.SIGKILL)
-        until(lambda: host not in service.daemon.hosts(), EVENT_SECONDS, "its end noticed")
+    library.unlink()
+    host = service.daemon.only_host()
+    os.kill(host, signal.SIGKILL)
+    until(lambda: host not in service.daemon.hosts(), EVENT_SECONDS, "its end noticed")
+    return service
+
+
+def test_a_library_that_is_gone_goes_on_as_its_copy(launch, tmp_path):
+    service = lose_library(launch, tmp_path)
+    with Caller(service.url) as caller:
+        assert caller.invoke("plus", {"a": 1, "b": 2})["result"] == {"result": 3}
+        until(lambda: caller.call("ovos.tools.status")["failed"], EVENT_SECONDS, "the reload")
+        assert caller.invoke("plus", {"a": 2, "b": 2})["result"] == {"result": 4}
+
+
+def test_a_library_without_a_copy_that_is_gone_makes_its_toolbox_unavailable(launch, tmp_path):
+    service = lose_library(launch, tmp_path, b"$ORIGIN")
+    with Caller(service.url) as caller:
         answer = caller.invoke("plus", {"a": 1, "b": 2}, timeout_ms=5000)
         assert answer["code"] == "unavailable", answer
         assert answer["error"].startswith("RuntimeError: Toolbox 'gone' is unavailable: ")

@@ -4,6 +4,7 @@ name or a mount. No call runs the new program by the old definition."""
 import json
 import os
 import subprocess
+import time
 
 import manifests
 import pytest
@@ -209,29 +210,71 @@ TOOLBOX_PLUGIN(tools, NULL, NULL);
 """
 
 
-def library(path, risk, text):
-    """Put the library of a plugin in the place of the file at @path, at once."""
+def library(path, risk, text, *flags):
+    """Build the library of a plugin beside @path."""
     fresh = path.with_name(f".{path.name}.new")
-    subprocess.run(["cc", "-shared", "-fPIC", "-I", ROOT / "service/include", "-x", "c", "-", "-o", fresh],
+    compiler = ["cc", "-shared", "-fPIC", "-I", ROOT / "service/include", "-x", "c", "-"]
+    subprocess.run([*compiler, *flags, "-o", fresh],
                    input=PLUGIN % (text, risk.upper()), text=True, check=True)
-    return lambda: fresh.rename(path)
+    return fresh
 
 
-def plugin(tmp_path):
+def renamed(fresh, path):
+    fresh.rename(path)
+
+
+def written_over(fresh, path):
+    with open(path, "r+b") as out:
+        out.truncate(0)
+        out.write(fresh.read_bytes())
+
+
+def plugin(tmp_path, replaced=renamed, *flags):
     """A plugin beside its manifest, and how it is changed."""
-    (tmp_path / "box").mkdir()
+    path = tmp_path / "box/libtidy.so"
+    path.parent.mkdir()
     (tmp_path / "box/home.json").write_text('{"kind": "plugin", "library": "libtidy.so"}')
-    library(tmp_path / "box/libtidy.so", "read", "only looks")()
-    return library(tmp_path / "box/libtidy.so", "execute", "deletes")
+    library(path, "read", "only looks", *flags).rename(path)
+    fresh = library(path, "execute", "deletes", *flags)
+    return lambda: replaced(fresh, path)
 
 
-def test_a_host_that_has_a_library_goes_on_when_it_is_replaced(asks, tmp_path):
-    change = plugin(tmp_path)
+def stays(answer):
+    """The answer is that of the definition that was loaded, or of the one that has followed it."""
+    return answer.get("result") == {"output": "only looks"} or answer["code"] == "denied"
+
+
+@pytest.mark.parametrize("replaced", [renamed, written_over])
+def test_a_host_that_starts_after_a_library_was_replaced(asks, tmp_path, replaced):
+    change = plugin(tmp_path, replaced)
+    with Caller(asks().url) as caller:
+        assert risk_of(caller) == "read"
+        change()
+        answer = caller.invoke("tidy")
+        assert stays(answer), answer
+        until(lambda: risk_of(caller) == "execute", SECONDS, "the new risk")
+        assert caller.invoke("tidy")["code"] == "denied"
+
+
+@pytest.mark.parametrize("replaced", [renamed, written_over])
+def test_a_library_that_cannot_be_copied_waits_for_the_reload(asks, tmp_path, replaced):
+    """It looks for others beside itself, so its hosts load the file."""
+    change = plugin(tmp_path, replaced, "-Wl,-rpath,$ORIGIN")
+    with Caller(asks().url) as caller:
+        assert risk_of(caller) == "read"
+        time.sleep(0.02)  # the last look was less than 10 ms ago
+        change()
+        assert caller.invoke("tidy")["code"] == "denied"
+
+
+@pytest.mark.parametrize("replaced", [renamed, written_over])
+def test_a_host_that_has_a_library_goes_on_when_it_is_replaced(asks, tmp_path, replaced):
+    change = plugin(tmp_path, replaced)
     with Caller(asks().url) as caller:
         assert caller.invoke("tidy")["result"] == {"output": "only looks"}
         change()
         answer = caller.invoke("tidy")
-        assert answer.get("result") == {"output": "only looks"} or answer["code"] == "denied"
+        assert stays(answer), answer
         until(lambda: risk_of(caller) == "execute", SECONDS, "the new risk")
         assert caller.invoke("tidy")["code"] == "denied"
 

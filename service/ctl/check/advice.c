@@ -179,7 +179,7 @@ static void advise_of_seal(const struct giving *giving)
 	const char *path = toolbox->package->library.path;
 
 	if (path && strchr(path, '/') && toolbox->package->is_checked &&
-		!toolbox->package->is_sealed)
+		!toolbox->package->library.copy)
 		advise(giving, "/library",
 			"not sealed: a copy of %s cannot find what it is linked to ($ORIGIN), so "
 			"the file itself is loaded; stop toolboxd before you replace it",

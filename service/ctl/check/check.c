@@ -67,7 +67,7 @@ static const char *seal_of(const struct toolbox *toolbox)
 		return "loaded by its name";
 	if (!toolbox->package->is_checked)
 		return "not looked at";
-	return toolbox->package->is_sealed ? "sealed" : "not sealed";
+	return toolbox->package->library.copy ? "sealed" : "not sealed";
 }
 
 static void describe_toolbox(struct check *check, const struct toolbox *toolbox)
@@ -92,8 +92,8 @@ static void describe_toolbox(struct check *check, const struct toolbox *toolbox)
 	}
 	buffer_printf(out, "%s{\"toolbox_id\":\"%s\",\"kind\":\"%s\",\"sandbox\":\"%s\",",
 		out->size > 0 ? "," : "", toolbox->id, kind, class);
-	buffer_printf(out,
-		"\"sealed\":%s,\"not_enforced\":", toolbox->package->is_sealed ? "true" : "false");
+	buffer_printf(out, "\"sealed\":%s,\"not_enforced\":",
+		toolbox->package->library.copy ? "true" : "false");
 	json_write_text(out, missing);
 	buffer_append_string(out, ",\"refused_while_loading\":");
 	json_write_text(out, refused);

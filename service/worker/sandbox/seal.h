@@ -4,31 +4,29 @@
 #include <stdbool.h>
 
 /*
- * A library found by path is loaded from a sealed copy, which no program can change.
+ * A library found by path is loaded from a sealed copy, which no program can change. The daemon has
+ * made the copy for the description of the toolbox (util/sealed_file.h), and gives it to each host.
  *
- *   file ──copied──▶ memfd ──sealed──▶ dlopen("/proc/self/fd/N")
- *     │                                     │ loading fails
- *     └─────────────────────────────────────┴──▶ dlopen(path): not sealed
+ *   WIRE_LIBRARY_FD ──▶ dlopen("/proc/self/fd/4")
+ *     │ none, or loading fails
+ *     └───────────────▶ dlopen(path): not sealed
  *
- * Writing over a loaded library changes running code and ends in SIGSEGV; the copy prevents this.
- * The copy is not in the folder of the file, so a library with dependencies by "$ORIGIN" is loaded
- * from its path. So is a library larger than SEAL_BYTES_MAX. A name for the dynamic linker is
+ * Writing over a loaded library changes running code and ends in SIGSEGV; the copy prevents this,
+ * and no host has another library than the described one. The copy is not in the folder of the
+ * file, so a library with dependencies by "$ORIGIN" has no copy. A name for the dynamic linker is
  * loaded by this name: a second copy of libc would have an errno of its own.
  */
-
-/* The copy is memory of the host, so larger libraries are not copied. */
-#define SEAL_BYTES_MAX (64u << 20)
 
 struct seal {
 	char *name; /* `library` of the manifest: a path, or a name for the dynamic linker */
 	int fd;     /* the sealed copy, or -1 */
 };
 
-/*
- * Prepare to load @name, before the sandbox is entered. Return 0 or -ENOMEM. After any other
- * failure (no such file, no memfd) there is no copy, and seal_load() reports the cause.
- */
-int seal_make(const char *name, struct seal *ret_seal);
+/* Return whether the daemon has given this host a sealed copy. */
+bool seal_is_given(void);
+
+/* Prepare to load @name, before the sandbox is entered. Return 0 or -ENOMEM. */
+int seal_take(const char *name, struct seal *ret_seal);
 
 /*
  * Load the library, with every symbol bound, and close the copy's descriptor. Constructors of the

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <string.h>
 
 #include "../scratch.h"
 #include "catalogue/toolbox_library.h"
@@ -39,6 +40,16 @@ static void replace(const char *name, const char *text)
 {
 	scratch_write("new", text);
 	cr_assert_eq(rename(scratch_path("new"), scratch_path(name)), 0);
+}
+
+/* Look at the file @name: hosts load a copy of the bytes, or the file. */
+static void expect_copied(const char *name, bool is_copied)
+{
+	look_at(name);
+	cr_expect_eq(library.copy != NULL, is_copied, "%s", name);
+	cr_expect(toolbox_library_is_current(&library));
+	replace(name, "another");
+	cr_expect_eq(toolbox_library_is_current(&library), is_copied);
 }
 
 Test(toolbox_library, with_a_slash_is_a_path)
@@ -90,6 +101,51 @@ Test(toolbox_library, is_unchanged_as_long_as_its_bytes_are)
 	cr_expect_not(toolbox_library_is_unchanged(&library));
 	cr_assert_eq(unlink(scratch_path("x.so")), 0);
 	cr_expect_not(toolbox_library_is_unchanged(&library));
+}
+
+Test(toolbox_library, is_copied_unless_it_looks_for_others_beside_itself)
+{
+	scratch_write("x.so", "code");
+	expect_copied("x.so", true);
+	scratch_write("x.so", "code $ORIGIN/../lib");
+	expect_copied("x.so", false);
+	scratch_write("x.so", "code ${ORIGIN}");
+	expect_copied("x.so", false);
+	scratch_write("x.so", "");
+	expect_copied("x.so", false);
+}
+
+Test(toolbox_library, was_loaded_if_the_host_reports_the_copy)
+{
+	static const char copy[] = "{\"missing\":\"\",\"sealed\":true}";
+	static const char file[] = "{\"missing\":\"\",\"sealed\":false}";
+
+	scratch_write("x.so", "code");
+	look_at("x.so");
+	cr_expect(toolbox_library_was_loaded(&library, copy, strlen(copy)));
+	cr_expect_not(toolbox_library_was_loaded(&library, file, strlen(file)));
+	cr_expect_not(toolbox_library_was_loaded(&library, "{}", 2));
+	cr_expect_not(toolbox_library_was_loaded(&library, "x", 1));
+	sealed_file_unref(take_ptr(library.copy));
+	cr_expect(toolbox_library_was_loaded(&library, file, strlen(file)));
+	replace("x.so", "CODE");
+	cr_expect_not(toolbox_library_was_loaded(&library, file, strlen(file)));
+}
+
+Test(toolbox_library, of_two_toolboxes_is_one_copy)
+{
+	struct toolbox_library other = {0};
+
+	scratch_write("x.so", "code");
+	scratch_write("y.so", "code");
+	look_at("x.so");
+	cr_assert_eq(toolbox_library_find(scratch_path("y.so"), "/", NULL, &other), 0);
+	cr_assert_eq(toolbox_library_look(&other), 0);
+	cr_expect_eq(library.copy, other.copy);
+	cr_assert_eq(toolbox_library_look_like(&other, &library), 0);
+	cr_expect_eq(library.copy, other.copy);
+	toolbox_library_deinit(&other);
+	cr_expect_eq(library.copy->references, 1);
 }
 
 Test(toolbox_library, too_large_to_read_has_changed_when_its_file_has)

@@ -114,7 +114,7 @@ static void expect_started_without(unsigned int closed)
 		if (closed & 1u << fd)
 			close(fd);
 	}
-	r = process_spawn(TEST_HOST_PROGRAM, "test", &process);
+	r = process_spawn(TEST_HOST_PROGRAM, "test", -1, &process);
 	if (r == 0) {
 		lift(&process.wire);
 		lift(&process.output);
@@ -157,7 +157,7 @@ Test(process, is_given_little_of_our_environment, .timeout = LIMIT)
 	setenv("HOME", "/home", 1);
 	setenv("TZ", "UTC", 1);
 	setenv("PATH", "/bin", 1);
-	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", &process), 0);
+	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", -1, &process), 0);
 	load_over(process.wire);
 	read_environment(process.pid, &environment);
 	cr_expect_eq(environment_compare(environment.data, expected), 0);
@@ -176,7 +176,7 @@ Test(process, has_the_locale_that_is_in_force_as_its_lang, .timeout = LIMIT)
 	setenv("LANG", "C", 1);
 	setenv("LC_CTYPE", "de_DE", 1);
 	setenv("LC_ALL", "C.UTF-8", 1);
-	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", &process), 0);
+	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", -1, &process), 0);
 	load_over(process.wire);
 	read_environment(process.pid, &environment);
 	cr_expect_eq(environment_compare(environment.data, expected), 0);
@@ -190,7 +190,7 @@ Test(process, ends_in_order_when_its_wire_is_closed, .timeout = LIMIT)
 	int status;
 
 	/* Under a sanitizer, status 0 also means that nothing leaked. */
-	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", &process), 0);
+	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", -1, &process), 0);
 	load_over(process.wire);
 	close(process.wire);
 	cr_assert_eq(waitpid(process.pid, &status, 0), process.pid);
@@ -206,7 +206,7 @@ static void be_a_daemon_that_ends(int tell, const int leash[2])
 	struct process process;
 	char end;
 
-	if (process_spawn(TEST_HOST_PROGRAM, "test", &process))
+	if (process_spawn(TEST_HOST_PROGRAM, "test", -1, &process))
 		_exit(1);
 	load_over(process.wire);
 	if (fork() == 0) {

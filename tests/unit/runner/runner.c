@@ -440,6 +440,7 @@ Test(runner, reports_that_its_library_is_gone)
 {
 	const struct call *call;
 
+	sealed_file_unref(take_ptr(calls.package->library.copy));
 	free(calls.package->load);
 	calls.package->load = strdup("{\"kind\":\"native\",\"toolbox_id\":\"x\","
 				     "\"library\":\"/nowhere.so\",\"tools\":[]}");
@@ -452,6 +453,27 @@ Test(runner, reports_that_its_library_is_gone)
 	/* A refusal is no crash. */
 	calls_wait_for_state(RUNNER_IDLE);
 	cr_expect_eq(calls_run("behave", "{\"value\":1}")->outcome, CALL_UNAVAILABLE);
+}
+
+Test(runner, has_no_host_with_a_file_that_was_not_described)
+{
+	const struct call *call;
+
+	sealed_file_unref(take_ptr(calls.package->library.copy));
+	calls_start();
+	cr_expect_eq(calls_run("behave", "{\"value\":1}")->outcome, CALL_RESULT);
+	runner_dismiss_idle(calls.runner);
+	calls.package->library.seen++;
+	call = calls_run("behave", "{\"value\":1}");
+	cr_expect_eq(call->outcome, CALL_UNAVAILABLE);
+	cr_expect(strstr(call->text, "another file"), "%s", call->text);
+}
+
+Test(runner, starts_hosts_with_the_copy_that_was_described)
+{
+	calls_start();
+	calls.package->library.seen++;
+	cr_expect_eq(calls_run("behave", "{\"value\":1}")->outcome, CALL_RESULT);
 }
 
 static void set_up_stuck(void)
