@@ -39,6 +39,12 @@
  *
  * The kernel answers for a call without a block from a bitmap. A filter is constant but for the
  * number of its process.
+ *
+ * libseccomp names the calls here; its own code generator (seccomp_export_bpf()) is not used. On
+ * machines with a second way to socket(), as socketcall() of 32-bit x86, libseccomp refuses an
+ * exact rule with conditions for socket(), and any other rule lets socketcall() make sockets of all
+ * families. The answers for another architecture, x32 and newer numbers would still be written by
+ * hand, and the filter of net_unix would have 601 instructions instead of 494.
  */
 
 /* The newest call known here, file_setattr of Linux 6.17. Numbers from 424 on are the same on all
