@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "util/assert.h"
+#include "util/moves.h"
 
 /* The states of a half-made connection (drawn in bus/entry.h), and the moves between them. */
 
@@ -14,15 +14,7 @@ enum entry_state {
 };
 #define ENTRY_N_STATES 3
 
-/* Return @to. Abort unless an entry in the state @from may move there. */
-static inline enum entry_state entry_state_move(enum entry_state from, enum entry_state to)
-{
-	static const uint8_t moves[ENTRY_N_STATES] = {
-		[ENTRY_READING] = 1 << ENTRY_REFUSED | 1 << ENTRY_TAKEN,
-		[ENTRY_REFUSED] = 0,
-		[ENTRY_TAKEN] = 0,
-	};
-
-	check(moves[from] & (1u << to));
-	return to;
-}
+static const uint8_t entry_state_moves[ENTRY_N_STATES] = {
+	[ENTRY_READING] = 1 << ENTRY_REFUSED | 1 << ENTRY_TAKEN,
+};
+MOVES_DEFINE(entry_state)

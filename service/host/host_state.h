@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "util/assert.h"
+#include "util/moves.h"
 
 /* The states of a host (drawn in host/host.h), and the moves between them. */
 
@@ -16,17 +16,10 @@ enum host_state {
 };
 #define HOST_N_STATES 5
 
-/* Return @to. Abort unless a host in the state @from may move there. */
-static inline enum host_state host_state_move(enum host_state from, enum host_state to)
-{
-	static const uint8_t moves[HOST_N_STATES] = {
-		[HOST_STARTING] = 1 << HOST_READY | 1 << HOST_ENDED,
-		[HOST_READY] = 1 << HOST_RUNNING | 1 << HOST_DISMISSED | 1 << HOST_ENDED,
-		[HOST_RUNNING] = 1 << HOST_READY | 1 << HOST_DISMISSED | 1 << HOST_ENDED,
-		[HOST_DISMISSED] = 1 << HOST_ENDED,
-		[HOST_ENDED] = 0,
-	};
-
-	check(moves[from] & (1u << to));
-	return to;
-}
+static const uint8_t host_state_moves[HOST_N_STATES] = {
+	[HOST_STARTING] = 1 << HOST_READY | 1 << HOST_ENDED,
+	[HOST_READY] = 1 << HOST_RUNNING | 1 << HOST_DISMISSED | 1 << HOST_ENDED,
+	[HOST_RUNNING] = 1 << HOST_READY | 1 << HOST_DISMISSED | 1 << HOST_ENDED,
+	[HOST_DISMISSED] = 1 << HOST_ENDED,
+};
+MOVES_DEFINE(host_state)

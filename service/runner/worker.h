@@ -9,8 +9,8 @@
 #include "json/reader.h"
 #include "loop/loop.h"
 #include "runner/call.h"
-#include "util/assert.h"
 #include "util/cleanup.h"
+#include "util/moves.h"
 
 /*
  * A worker runs calls for a package. This is the seam between the schedule of a runner, the same
@@ -52,24 +52,18 @@ enum worker_state {
 };
 #define WORKER_N_STATES 6
 
-/* Return @to. Abort unless a worker in the state @from may move there. */
-static inline enum worker_state worker_state_move(enum worker_state from, enum worker_state to)
-{
-	static const uint8_t moves[WORKER_N_STATES] = {
-		[WORKER_FREE] = 1 << WORKER_STARTING,
-		[WORKER_STARTING] = 1 << WORKER_IDLE | 1 << WORKER_FREE,
-		[WORKER_IDLE] = 1 << WORKER_RUNNING | 1 << WORKER_SHARED | 1 << WORKER_GONE |
-				1 << WORKER_FREE,
-		[WORKER_RUNNING] =
-			1 << WORKER_IDLE | 1 << WORKER_SHARED | 1 << WORKER_GONE | 1 << WORKER_FREE,
-		[WORKER_SHARED] = 1 << WORKER_IDLE | 1 << WORKER_RUNNING | 1 << WORKER_GONE |
-				  1 << WORKER_FREE,
-		[WORKER_GONE] = 1 << WORKER_FREE,
-	};
-
-	check(moves[from] & (1u << to));
-	return to;
-}
+static const uint8_t worker_state_moves[WORKER_N_STATES] = {
+	[WORKER_FREE] = 1 << WORKER_STARTING,
+	[WORKER_STARTING] = 1 << WORKER_IDLE | 1 << WORKER_FREE,
+	[WORKER_IDLE] =
+		1 << WORKER_RUNNING | 1 << WORKER_SHARED | 1 << WORKER_GONE | 1 << WORKER_FREE,
+	[WORKER_RUNNING] =
+		1 << WORKER_IDLE | 1 << WORKER_SHARED | 1 << WORKER_GONE | 1 << WORKER_FREE,
+	[WORKER_SHARED] =
+		1 << WORKER_IDLE | 1 << WORKER_RUNNING | 1 << WORKER_GONE | 1 << WORKER_FREE,
+	[WORKER_GONE] = 1 << WORKER_FREE,
+};
+MOVES_DEFINE(worker_state)
 
 /* The workers of one runner, counted by state. */
 struct worker_counts {

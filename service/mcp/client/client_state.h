@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "util/assert.h"
+#include "util/moves.h"
 
 /* The states of a session with a server (drawn in mcp/client/client.c), and the moves between
  * them. */
@@ -18,23 +18,14 @@ enum mcp_client_state {
 };
 #define MCP_CLIENT_N_STATES 6
 
-/* Return @to. Abort unless a client in the state @from may move there. */
-static inline enum mcp_client_state mcp_client_state_move(
-	enum mcp_client_state from, enum mcp_client_state to)
-{
-	static const uint8_t moves[MCP_CLIENT_N_STATES] = {
-		[MCP_CLIENT_BEGUN] = 1 << MCP_CLIENT_PROBING | 1 << MCP_CLIENT_INITIALIZING |
-				     1 << MCP_CLIENT_OVER,
-		[MCP_CLIENT_PROBING] = 1 << MCP_CLIENT_INITIALIZING |
-				       1 << MCP_CLIENT_PROBING_AGAIN | 1 << MCP_CLIENT_READY |
-				       1 << MCP_CLIENT_OVER,
-		[MCP_CLIENT_INITIALIZING] = 1 << MCP_CLIENT_PROBING_AGAIN | 1 << MCP_CLIENT_READY |
-					    1 << MCP_CLIENT_OVER,
-		[MCP_CLIENT_PROBING_AGAIN] = 1 << MCP_CLIENT_READY | 1 << MCP_CLIENT_OVER,
-		[MCP_CLIENT_READY] = 1 << MCP_CLIENT_INITIALIZING | 1 << MCP_CLIENT_OVER,
-		[MCP_CLIENT_OVER] = 0,
-	};
-
-	check(moves[from] & (1u << to));
-	return to;
-}
+static const uint8_t mcp_client_state_moves[MCP_CLIENT_N_STATES] = {
+	[MCP_CLIENT_BEGUN] =
+		1 << MCP_CLIENT_PROBING | 1 << MCP_CLIENT_INITIALIZING | 1 << MCP_CLIENT_OVER,
+	[MCP_CLIENT_PROBING] = 1 << MCP_CLIENT_INITIALIZING | 1 << MCP_CLIENT_PROBING_AGAIN |
+			       1 << MCP_CLIENT_READY | 1 << MCP_CLIENT_OVER,
+	[MCP_CLIENT_INITIALIZING] =
+		1 << MCP_CLIENT_PROBING_AGAIN | 1 << MCP_CLIENT_READY | 1 << MCP_CLIENT_OVER,
+	[MCP_CLIENT_PROBING_AGAIN] = 1 << MCP_CLIENT_READY | 1 << MCP_CLIENT_OVER,
+	[MCP_CLIENT_READY] = 1 << MCP_CLIENT_INITIALIZING | 1 << MCP_CLIENT_OVER,
+};
+MOVES_DEFINE(mcp_client_state)
