@@ -16,8 +16,10 @@
  * Otherwise the walk gives characters back, one at a time, and goes on from there, a few times;
  * a longer walk is left to the engine and its bound on steps, as is text beyond ASCII.
  *
- * Without it, the check of a value with some patterns takes 22 % more instructions, although PCRE2
- * compiles to machine code.
+ * Without shapes, the check of the medium value of tests/bench/schema takes 0.56 us instead of
+ * 0.48, although PCRE2 compiles to machine code. If it may not, as under the shipped unit of
+ * systemd (MemoryDenyWriteExecute), the check takes 1.20 us instead of 0.59, and the check of the
+ * large value 12.6 us instead of 7.4.
  */
 #define SHAPE_ITEMS_MAX   16
 #define SHAPE_RETRIES_MAX 64
