@@ -42,11 +42,12 @@ int json_number_f32(const struct json_tape *tape, uint32_t index, float *ret);
 /* Return -1, 0, 1 as a is less than, equal to or greater than b. */
 int json_number_compare(const char *a, size_t a_size, const char *b, size_t b_size);
 
-/* The most digits of a number for json_number_is_multiple(). */
-#define JSON_MULTIPLE_DIGITS_MAX 65536
+/* Return whether json_number_is_multiple() divides by @text: it has few digits, zeros at its ends
+ * not counted. */
+#define JSON_DIVISOR_DIGITS_MAX 18
+bool json_number_is_divisor(const char *text, size_t size);
 
-/* Set *ret_is_multiple to whether @value is a whole multiple of @divisor, a number above 0. Exact
- * for any exponents. 0, or JSON_E_RANGE if either number has more than JSON_MULTIPLE_DIGITS_MAX
- * digits (zeros at their ends not counted). (In multiple.c.) */
-int json_number_is_multiple(const char *value, size_t value_size, const char *divisor,
-	size_t divisor_size, bool *ret_is_multiple);
+/* Return whether @value is a whole multiple of @divisor, a number above 0. Exact for any exponents.
+ * (In multiple.c.) */
+bool json_number_is_multiple(
+	const char *value, size_t value_size, const char *divisor, size_t divisor_size);

@@ -123,7 +123,6 @@ const char *schema_stop_text(const struct schema_context *context)
 		[STOP_TIME] = "cannot be checked: it takes too long",
 		[STOP_DEPTH] = "cannot be checked: it or the schema is nested without end",
 		[STOP_PATTERN] = "cannot be checked: matching a pattern takes too long",
-		[STOP_NUMBER] = "cannot be checked: a number is too long to be divided",
 		[STOP_FORMAT] = "cannot be checked: a text is too long for its format",
 		[STOP_MEMORY] = "cannot be checked: out of memory",
 	};

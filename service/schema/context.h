@@ -45,7 +45,6 @@ enum context_stop {
 	STOP_TIME,    /* the bound on the thread's time */
 	STOP_DEPTH,   /* the bound on schemas entered inside each other */
 	STOP_PATTERN, /* a pattern too costly */
-	STOP_NUMBER,  /* a number too long to divide */
 	STOP_FORMAT,  /* a text too long for its format */
 	STOP_MEMORY,
 };

@@ -177,6 +177,9 @@ static int add_bound(
 		return r;
 	if (kind == NODE_MULTIPLE_OF && json_number_compare(text, json->length, "0", 1) <= 0)
 		return subschema_refuse(subschema, token, "'multipleOf' must be greater than 0");
+	if (kind == NODE_MULTIPLE_OF && !json_number_is_divisor(text, json->length))
+		return subschema_refuse(subschema, token,
+			"'multipleOf' must have at most %d digits", JSON_DIVISOR_DIGITS_MAX);
 	number->bounds[kind] = (struct node_bound){text, json->length};
 	if (json->length <= SHORT_BYTES && !(json->flags & JSON_FRACTION) &&
 		json_number_i64(subschema->tape, token, &value) == 0)

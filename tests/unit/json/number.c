@@ -334,12 +334,8 @@ Test(json_number, compares_exponents_of_any_size)
 
 static void expect_multiple(const char *value, const char *divisor, bool expected)
 {
-	bool is_multiple = !expected;
-
-	cr_assert_eq(json_number_is_multiple(
-			     value, strlen(value), divisor, strlen(divisor), &is_multiple),
-		0, "%s, %s", value, divisor);
-	cr_assert_eq(is_multiple, expected, "%s, %s", value, divisor);
+	cr_assert_eq(json_number_is_multiple(value, strlen(value), divisor, strlen(divisor)),
+		expected, "%s, %s", value, divisor);
 }
 
 Test(json_number, divides_as_decimals_not_as_doubles)
@@ -360,7 +356,6 @@ Test(json_number, divides_as_decimals_not_as_doubles)
 	expect_multiple("1e308", "0.123456789", false);
 	expect_multiple("1e308", "0.5", true);
 	expect_multiple("999999999999999999", "999999999999999999", true);
-	expect_multiple("1000000000000000001", "1000000000000000001", true);
 	expect_multiple("7", "0", false);
 }
 
@@ -374,43 +369,27 @@ Test(json_number, divides_numbers_with_any_exponent_at_once)
 	expect_multiple(TINY_EXPONENT, "1", false);
 	expect_multiple("1", HUGE_EXPONENT, false);
 	expect_multiple("1", TINY_EXPONENT, true);
-	expect_multiple("1e64", "18446744073709551616", true);
-	expect_multiple("1e63", "18446744073709551616", false);
 }
 
-Test(json_number, divides_by_long_numbers)
+Test(json_number, divides_long_numbers)
 {
-	/* 2^67 - 1 = 193707721 × 761838257287; 10^27 + 7 times 12345678901234567891. */
+	/* 2^67 - 1 = 193707721 × 761838257287. */
 	expect_multiple("147573952589676412927", "193707721", true);
 	expect_multiple("147573952589676412928", "193707721", false);
-	expect_multiple("12345678901234567891000000086419752308641975237",
-		"1000000000000000000000000007", true);
-	expect_multiple("12345678901234567891000000086419752308641975238",
-		"1000000000000000000000000007", false);
-	expect_multiple(
-		"12345678901234567891000000086419752308641975237", "12345678901234567891", true);
 	expect_multiple("999999999999999999999999999999999999", "999999999999999999", true);
-	expect_multiple(
-		"999999999999999999999999999999999999", "1000000000000000000000000001", false);
-	expect_multiple("1000000000000000000000000000000000001e9",
-		"1000000000000000000000000000000000001", true);
+	expect_multiple("999999999999999999999999999999999998", "999999999999999999", false);
 }
 
-Test(json_number, divides_up_to_its_bound_on_digits, .timeout = 300)
+static bool is_divisor(const char *text)
 {
-	const size_t n = JSON_MULTIPLE_DIGITS_MAX;
-	cleanup_free char *nines = malloc(n + 1);
-	bool is_multiple = false;
+	return json_number_is_divisor(text, strlen(text));
+}
 
-	cr_assert_not_null(nines);
-	memset(nines, '9', n + 1);
-	/* 10^n - 1 is a multiple of 10^(n/2) - 1, and not of 10^(n/2 - 1) - 1. */
-	cr_assert_eq(json_number_is_multiple(nines, n, nines, n / 2, &is_multiple), 0);
-	cr_assert(is_multiple);
-	cr_assert_eq(json_number_is_multiple(nines, n, nines, n / 2 - 1, &is_multiple), 0);
-	cr_assert_not(is_multiple);
-	cr_assert_eq(json_number_is_multiple(nines, n, nines, n, &is_multiple), 0);
-	cr_assert(is_multiple);
-	cr_assert_eq(json_number_is_multiple(nines, n + 1, "3", 1, &is_multiple), JSON_E_RANGE);
-	cr_assert_eq(json_number_is_multiple("3", 1, nines, n + 1, &is_multiple), JSON_E_RANGE);
+Test(json_number, divides_by_a_word_of_digits)
+{
+	cr_expect(is_divisor("999999999999999999"));
+	cr_expect(is_divisor("-0.00999999999999999999e-1000"));
+	cr_expect(is_divisor("1000000000000000000000000000"));
+	cr_expect_not(is_divisor("1000000000000000001"));
+	cr_expect_not(is_divisor("1.000000000000000001"));
 }

@@ -292,12 +292,10 @@ Test(schema_bounds, explains_objects_of_many_names_in_time, .timeout = 60)
 
 Test(schema_bounds, divides_no_number_for_longer_than_it_may, .timeout = 60)
 {
-	cleanup(buffer_deinit) struct buffer schema = {0};
 	cleanup(buffer_deinit) struct buffer value = {0};
 
-	repeat(&schema, "{\"multipleOf\":", "1234567", 9000, "}");
-	expect_bounded(
-		schema.data, repeat(&value, "", "8", 65000, ""), "cannot be checked: it takes too");
+	expect_bounded("{\"multipleOf\":123456789012345678}", repeat(&value, "", "8", 4000000, ""),
+		"cannot be checked: it takes too");
 }
 
 /* `#/$defs/dN` is found without a search, and a chain of nothing but references has an end. */

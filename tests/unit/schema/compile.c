@@ -13,6 +13,8 @@ Test(schema_compile, names_the_place_of_a_mistake)
 		"{\"required\":\"a\"}", "/required: 'required' must be an array, not string");
 	expect_refusal("{\"minLength\":-1}", "/minLength: 'minLength' must be a whole number");
 	expect_refusal("{\"multipleOf\":0}", "/multipleOf: 'multipleOf' must be greater than 0");
+	expect_refusal("{\"multipleOf\":1.000000000000000001}",
+		"/multipleOf: 'multipleOf' must have at most 18 digits");
 	expect_refusal("{\"items\":3}", "/items: a schema must be an object or a boolean");
 	expect_refusal("[]", ": a schema must be an object or a boolean, not array");
 }
