@@ -31,7 +31,7 @@ Test(python_driver, tells_that_no_interpreter_can_be_started, .timeout = LIMIT)
 	expect_refused("{\"kind\":\"python\",\"python\":[\"/nowhere/python\",\"/nowhere/too\"]}",
 		"no Python interpreter can be started: No such file or directory");
 	expect_refused("{\"kind\":\"python\",\"python\":[\"/nowhere/python\",\"/etc/passwd\"]}",
-		"no Python interpreter can be started: Permission denied (the last one that was");
+		"no Python interpreter can be started: Permission denied (the last one tried)");
 }
 
 Test(python_driver, tries_at_most_eight_interpreters, .timeout = LIMIT)
