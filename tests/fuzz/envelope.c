@@ -17,6 +17,8 @@
  *   the same, cut   ──┼── and the response to it must hold the context, byte for byte but for the
  *   the full read   ──┤   routing pair, in a message that can itself be read
  *   the JSON reader ──┘
+ *
+ * The same bytes as the arguments of a request without a message, too.
  */
 
 /* A context that is no longer is kept whole. */
@@ -253,6 +255,31 @@ static void check_bound(const struct bus_envelope *whole, const char *text, size
 		expect(status != 0 || bound.data_status == JSON_E_TOKENS);
 }
 
+/* Any bytes as the arguments of a request by another door. Good arguments are the same value as
+ * in a message around them, which has no other member by that. */
+static void check_filled(const char *text, size_t size)
+{
+	static struct bus_envelope filled;
+	static struct bus_envelope whole;
+	struct text_view args = {text, size};
+	struct buffer message = {0};
+	int status = bus_envelope_fill(
+		&filled, "t", &TEXT_VIEW("{\"name\":\"n\"}"), &args, false, DEPTH_MAX);
+
+	expect(status == 0 || (status == BUS_E_MALFORMED && filled.fault.offset <= size));
+	expect(filled.has_args == (status == 0 && filled.data_status == 0));
+	if (!filled.has_args)
+		return;
+	buffer_append_string(&message, "{\"type\":\"t\",\"data\":{\"name\":\"n\",\"args\":");
+	buffer_append(&message, text, size);
+	buffer_append_string(&message, "}}");
+	expect(buffer_status(&message) == 0);
+	expect(bus_envelope_read(&whole, message.data, message.size, DEPTH_MAX) == 0);
+	expect(whole.data_status == 0 && json_count(&whole.data, 0) == 2);
+	expect(values_equal(&whole.data, json_find(&whole.data, 0, "args"), &filled.args, 0));
+	buffer_deinit(&message);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct bus_envelope envelope;
@@ -265,6 +292,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	topic = scan(text, size);
 	check_cut(&topic, text, size / 2);
 	check_cut(&topic, text, size - size / 8);
+	check_filled(text, size);
 	status = bus_envelope_read(&envelope, text, size, DEPTH_MAX);
 	check_reading(status, &envelope, &topic, text, size);
 	if (status == 0) {
