@@ -5,8 +5,21 @@
 
 #include "util/moves.h"
 
-/* The states of a session with a server (drawn in mcp/client/client.c), and the moves between
- * them. */
+/*
+ * The states of a session. MCP_ACT_READY follows the move to READY; MCP_ACT_OVER precedes the move
+ * to OVER.
+ *
+ *   BEGUN ──▶ PROBING ── a result of server/discover ─────────────▶ READY
+ *     │         │  └─ refused, with a modern version named ──┐
+ *     │         │ an error, or silence                       ▼
+ *     │         ▼                                      PROBING_AGAIN ── a result ──▶ READY
+ *     └──▶ INITIALIZING                                      ▲
+ *           ▲   │  └─ refused, after such a silence ─────────┘
+ *           │   └─ a result of initialize, or a late one of server/discover ──▶ READY
+ *           └─ the server has forgotten the session ── READY
+ *
+ *   each state ── refused, the time is over, or mcp_client_end() ──▶ OVER
+ */
 
 enum mcp_client_state {
 	MCP_CLIENT_BEGUN,

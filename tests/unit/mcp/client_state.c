@@ -3,7 +3,7 @@
 
 #include "moves.h"
 
-/* The moves between the states of a session: every arrow of the drawing in mcp/client/client.c. */
+/* The moves between the states of a session: every arrow of mcp/client/client_state.h. */
 
 static const struct move legal[] = {
 	{MCP_CLIENT_BEGUN, MCP_CLIENT_PROBING},
