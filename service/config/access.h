@@ -8,7 +8,7 @@
  *
  *   [{"match": {"source": "kitchen*"}, "profile": "kids"}, …]      the first that matches counts
  *
- * Whatever is not of this shape closes the configuration.
+ * Any other shape closes the configuration.
  */
 
 /* Read the list at @value (JSON_NONE: there is none) into reader->config. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* The calls that need a person's approval (contract.md, Approval). */
+/* The calls in need of a person's approval (contract.md, Approval). */
 enum approval_mode {
 	APPROVAL_OFF,     /* none */
 	APPROVAL_EXECUTE, /* calls of tools whose risk is execute */

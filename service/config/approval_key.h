@@ -2,9 +2,8 @@
 #pragma once
 
 /*
- * The key of those who may answer questions (`approval.key_file`): one line of 64 hexadecimal
- * digits, in a file that only its owner may read. The key is the 32 bytes that they are written
- * for.
+ * The key for answering questions (`approval.key_file`): one line of 64 hexadecimal digits, in a
+ * file readable only for its owner. The key is the 32 bytes of these digits.
  *
  * A credential of systemd is read by way of an ACL, which shows as a right of the group: below
  * $CREDENTIALS_DIRECTORY the group may read.
@@ -24,6 +23,6 @@ struct approval_key {
 };
 
 /* Read the file at @path into @ret_key, which is ready or unusable afterwards. Return 0; -EPERM
- * when the group or others may do anything with it; -EINVAL when its text is no key; or the
- * negative errno of reading it. */
+ * when the group or others may do anything with it; -EINVAL for another text; or the negative errno
+ * of reading it. */
 int approval_key_read(const char *path, struct approval_key *ret_key);

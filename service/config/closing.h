@@ -6,9 +6,8 @@
 #include "util/diagnostic.h"
 
 /*
- * The mistakes that close a configuration: what was written may forbid something, and cannot be
- * known. A mistake that is sent to @sink goes on to @outer like every other one, and the text of
- * the first is kept.
+ * The mistakes that close a configuration: the unreadable text may forbid something. A mistake sent
+ * to @sink goes on to @outer like every other, and the text of the first is kept.
  */
 struct config_closing {
 	struct diagnostic_sink sink;

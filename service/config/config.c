@@ -159,7 +159,7 @@ static void find_filter_variable(struct config_reader *reader)
 			config_environment_locate(&reader->environment, pointers[i]);
 }
 
-/* Return the token of the section `http`; when there is none, that of @toolboxd. */
+/* Return the token of the section `http`; without one, the token of @toolboxd. */
 static uint32_t find_http(const struct config_reader *reader, uint32_t toolboxd)
 {
 	uint32_t http = config_reader_find(reader, toolboxd, "http");
@@ -231,7 +231,7 @@ static int compare_tokens(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Return whether the token is one of those that are refused, which are sorted. */
+/* Return whether the token is among the refused ones, which are sorted. */
 static bool is_refused(const struct config_reader *reader, uint32_t token)
 {
 	return bsearch(&token, reader->refused.data, reader->refused.size / sizeof(token),
@@ -335,7 +335,7 @@ static void make_private(struct config *config, const struct config_flags *flags
 }
 
 /* Listen nowhere while it may be unknown which callers are allowed. The digest then differs from
- * that of the mended configuration, with which the service starts again. */
+ * the digest of the mended configuration, with which the service starts again. */
 static void close_http(struct config *config)
 {
 	config->start_digest ^= config->http.n_addresses;
@@ -361,7 +361,7 @@ int config_read(const struct config_flags *flags, diagnostic_function report, vo
 	return r;
 }
 
-/* Read what a client needs. A token that this user cannot read is none. */
+/* Read what a client needs. Ignore a token that this user cannot read. */
 static void read_client(struct config_reader *reader)
 {
 	cleanup_free char *path = NULL;

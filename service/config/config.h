@@ -29,11 +29,11 @@
  *
  * A wrong value is reported with its file and path; its default is used and the daemon runs, but
  * --check fails. A mistake that may hide a restriction closes the configuration instead: a file
- * that cannot be read or parsed; a key of a feature that is not built; an unknown key, or a wrong
- * value, where it is decided who may call or what a process may do. A daemon that starts with a
- * closed configuration offers nothing; at a reload the one in force stays.
+ * that cannot be read or parsed; a key of an unbuilt feature; an unknown key, or a wrong value,
+ * about callers or the rights of a process. A daemon started with a closed configuration offers
+ * nothing; at a reload the one in force stays.
  *
- * A bus that the environment or a flag names takes the place of the whole `websocket` section.
+ * A bus named by the environment or a flag takes the place of the whole `websocket` section.
  */
 
 enum config_duplicates {
@@ -41,7 +41,7 @@ enum config_duplicates {
 	CONFIG_DUPLICATES_LAST,
 };
 
-/* The values that a JSON text may have beside those of arguments. */
+/* The values of a JSON text beside the values of arguments. */
 #define CONFIG_MORE_VALUES 65536
 
 struct config_limits {
@@ -89,7 +89,7 @@ struct config_toolbox {
 	bool is_enabled;
 	bool has_sandbox;               /* there is a `sandbox` */
 	bool has_process;               /* there is a `limits` or `env` */
-	struct toolbox_sandbox sandbox; /* its members replace those of the manifest */
+	struct toolbox_sandbox sandbox; /* its members replace the manifest's */
 	struct toolbox_limits limits;   /* likewise; 0: no limit is set */
 	bool has_prestart;              /* there is a `limits.prestart` */
 	char *environment;              /* for its hosts (util/environment.h) */
@@ -101,14 +101,14 @@ struct config_toolbox {
 	uint64_t tools_digest; /* digest of their settings but `enabled`; 0: there are none */
 };
 
-/* The callers that a rule is for, by texts in which `*` is any run of characters. */
+/* The callers of a rule, by texts in which `*` is any run of characters. */
 struct config_match {
 	char *source; /* NULL: any, also none; likewise the others */
 	char *session_id;
 	char *site_id;
 };
 
-/* The entries of allow.json or disabled.json (config/remembered.h) that are in force. */
+/* The entries of allow.json or disabled.json (config/remembered.h) in force. */
 struct config_remembered {
 	struct text_list names;
 	struct text_list since; /* the time of each; "": not known */
@@ -121,13 +121,13 @@ struct config_profile {
 	char *name;
 	bool has_all;                /* every tool, whatever else it names */
 	struct text_list tool_names; /* names as in a filter */
-	size_t order;                /* the profiles that were read before it */
+	size_t order;                /* the profiles read before it */
 };
 
 /* One of `access`, in this order. */
 struct config_access {
 	struct config_match match;
-	char *profile; /* the name of the profile, which may not exist */
+	char *profile; /* the name of the profile, perhaps missing */
 };
 
 /* One of `callers`. */
@@ -149,7 +149,7 @@ struct config {
 	struct text_list embedded_origins;
 	uint64_t embedded_stall_s;
 	char embedded_token[BUS_TOKEN_BYTES]; /* "": no token is needed; BUS_TOKEN_UNKNOWN when a
-	                                       * mistake, which closes it, may hide one */
+	                                       * closing mistake may hide a token */
 	char *embedded_token_file;            /* NULL: none is named */
 	enum config_duplicates duplicate_names;
 	enum approval_mode approval_mode;
@@ -165,14 +165,14 @@ struct config {
 	struct config_remembered disabled;
 	struct text_list disabled_why; /* the reason of each entry of @disabled, for a person */
 	struct text_list folders;      /* the folders of both, low to high */
-	const char *filter_variable;   /* the variable that has the filter; NULL: none has */
+	const char *filter_variable;   /* the variable with the filter; NULL: no variable */
 	uint64_t approval_timeout_ms;
-	struct text_list answer_sources; /* patterns: the sources that may answer */
+	struct text_list answer_sources; /* patterns: the sources of answers */
 	struct approval_key approval_key;
 	char *approval_key_file; /* its file, after config_read_approval_key() */
 	uint32_t result_max_chars;
-	enum sandbox_class sandbox_max; /* the widest that a toolbox may have */
-	uint64_t timeout_ms;            /* 0: that of the kind */
+	enum sandbox_class sandbox_max; /* the widest for a toolbox */
+	uint64_t timeout_ms;            /* 0: the kind's */
 	uint64_t start_timeout_ms;
 	uint64_t idle_s;
 	uint64_t drain_ms;
@@ -193,11 +193,11 @@ struct config {
 	size_t n_toolboxes;
 	struct config_http http;
 	uint64_t start_digest; /* digest of what only a start reads; the same for the same values */
-	const char *trace_files; /* that of the flags; borrowed */
-	/* that of the flags: its toolboxes are not those that the files are about */
+	const char *trace_files; /* the flag's value; borrowed */
+	/* from the flags: the toolboxes differ from the ones meant by the files */
 	bool is_second;
-	char *closed; /* the mistake that closes it, as "FILE:LINE POINTER: text"; or NULL */
-	struct buffer merged; /* the merged JSON text that was read */
+	char *closed;         /* the closing mistake, as "FILE:LINE POINTER: text"; or NULL */
+	struct buffer merged; /* the merged JSON text */
 };
 
 /* The values of flags, which override everything. NULL or empty: not given. */
@@ -215,17 +215,17 @@ struct config_flags {
 	const char *const *files; /* just these manifests and folders of drop-in programs, whatever
 				     the folders hold */
 	size_t n_files;
-	bool is_second; /* part of a command, beside the daemon: no audit log is written, which has
-				one writer, nothing listens for HTTP, and log lines are plain */
+	bool is_second; /* part of a command, beside the daemon: no audit log is written (it has one
+	                 * writer), nothing listens for HTTP, and log lines are plain */
 	const char *private; /* the token of the embedded bus, which only the person who starts the
 				service knows: calls need no approval; or NULL */
-	bool keeps_approval; /* with private: the caller is not that person, so that calls need the
-				approval that is configured */
+	bool keeps_approval; /* with private: the caller is another person, so calls need the
+	                      * configured approval */
 };
 
 enum config_status {
 	CONFIG_E_REFUSED = 1, /* no bus can be served with it; the reason is reported */
-	CONFIG_E_USAGE,       /* a flag has a value that cannot be used; it is reported */
+	CONFIG_E_USAGE,       /* a flag has an unusable value; it is reported */
 };
 
 /*
@@ -237,12 +237,12 @@ enum config_status {
 int config_read(const struct config_flags *flags, diagnostic_function report, void *data,
 	struct config *ret_config);
 
-/* Call @visit with @data for the path of every file that config_read() looks for, whether it exists
- * or not. */
+/* Call @visit with @data for the path of every file sought by config_read(), whether it exists or
+ * not. */
 void config_each_file(
 	const struct config_flags *flags, void (*visit)(void *data, const char *path), void *data);
 
-/* Call @visit with @data for each folder of which config_read() reads every file. */
+/* Call @visit with @data for each folder whose files are all read by config_read(). */
 void config_each_folder(void (*visit)(void *data, const char *path), void *data);
 
 /* As config_read(), but read only the address of the bus and, if this user can read it, its token:
@@ -250,12 +250,12 @@ void config_each_folder(void (*visit)(void *data, const char *path), void *data)
 int config_read_bus(const struct config_flags *flags, diagnostic_function report, void *data,
 	struct bus_address *ret_address);
 
-/* As config_read_bus(), but read only where the key of those who may answer is (*ret_path: NULL
- * when it is not configured; the caller frees it) and, if this user can read it, the key. */
+/* As config_read_bus(), but read only the place of the key for answering (*ret_path: NULL when it
+ * is not configured; the caller frees it) and, if this user can read it, the key. */
 int config_read_approval_key(const struct config_flags *flags, diagnostic_function report,
 	void *data, char **ret_path, struct approval_key *ret_key);
 
-/* Report to @sink, with @severity, the folders of toolboxes that were named and are not there. */
+/* Report to @sink, with @severity, the named, but missing folders of toolboxes. */
 void config_report_absent_folders(const struct config *config, enum diagnostic_severity severity,
 	const struct diagnostic_sink *sink);
 

@@ -102,8 +102,8 @@ static const char *variable_value(const char *name)
 	return value && value[strspn(value, " \t\n\r,:")] ? value : NULL;
 }
 
-/* Set @json at @path, and note @name as its origin. A section of a file that is no object stays,
- * for its check to report it: it may have been meant to restrict calls. */
+/* Set @json at @path, and note @name as its origin. A section other than an object stays in its
+ * file, for the check to report: it may have been meant to restrict calls. */
 static int set_json(struct overriding *overriding, const char *path, const char *name,
 	const struct buffer *json)
 {
@@ -236,8 +236,7 @@ static int apply_log_level(struct overriding *overriding)
 static const char *const deciding[] = {"TOOLBOXD_TOOLS_ENABLED", "TOOLBOXD_TOOLS_DISABLED",
 	"TOOLBOXD_TOOLS", "TOOLBOXD_APPROVAL_MODE", "TOOLBOXD_TOOLBOX_DIRS"};
 
-/* Report @name, which is not that of a variable in deciding[], if it may be a misspelling of
- * one. */
+/* Report @name, which is not in deciding[], if it may be a misspelling of a variable there. */
 static void check_variable(struct config_closing *closing, const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(deciding); i++)

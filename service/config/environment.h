@@ -32,12 +32,12 @@ struct config_environment {
 	struct bus_address bus;
 };
 
-/* Set in @merged the values of the environment, then those of @flags. A variable that is unknown,
- * and almost the name of one that decides which calls are allowed, is reported to @closing. Return
- * 0 or -ENOMEM. */
+/* Set in @merged the values of the environment, then of @flags. An unknown variable with almost the
+ * name of a variable that decides on the permission of calls is reported to @closing. Return 0 or
+ * -ENOMEM. */
 int config_environment_apply(const struct config_flags *flags, struct config_closing *closing,
 	struct document *merged, struct config_environment *ret_environment);
 
-/* Return the name of the variable or flag that the merged value at @pointer comes from, or NULL. */
+/* Return the name of the variable or flag with the merged value at @pointer, or NULL. */
 const char *config_environment_locate(
 	const struct config_environment *environment, const char *pointer);

@@ -69,7 +69,7 @@ static bool locate_offset(const char *text, size_t size, size_t offset, struct p
 	return true;
 }
 
-/* Read the string at @at as a value of its own. Return whether it is one. */
+/* Read the string at @at as a value of its own. Return whether the string is valid. */
 static bool read_string_at(const char *text, size_t size, size_t at, struct json_tape *tape)
 {
 	size_t end = skip_string(text, at, size);

@@ -7,16 +7,16 @@
 #include "util/buffer.h"
 
 /*
- * The sections of mycroft.conf that belong to other programs, which read them with Python's json.
- * That takes more than our reader: of a key that occurs twice the last one counts, NaN and Infinity
- * are numbers, and \u escapes need no partner. None of it may make a whole file unreadable:
+ * The sections of mycroft.conf for other programs, which read them with Python's json. It takes
+ * more than our reader: of a repeated key the last one counts, NaN and Infinity are numbers, and \u
+ * escapes need no partner. No such mistake may make a whole file unreadable:
  *
  *   text ─▶ reader ─▶ refused there? ─▶ mended in place ─▶ reader …
  *
  * Offsets and lines stay as they are. `toolboxd` and `websocket` are not mended.
  */
 
-/* The most places of one file that are mended: each costs another reading. */
+/* The most mended places of one file: each costs another reading. */
 #define FOREIGN_MENDS_MAX 32
 
 /* Mend the place where the reader has refused @text with @error, if Python's json takes it and it

@@ -40,7 +40,7 @@ struct config_reader;
 /* The bytes of `public_url`. */
 #define CONFIG_HTTP_URL_BYTES_MAX 1024
 
-/* The bytes of a path that a Unix socket may have, with its NUL (unix(7)). */
+/* The bytes of the path of a Unix socket, with its NUL (unix(7)). */
 #define CONFIG_HTTP_PATH_BYTES 108
 
 /* One of `listen`. */
@@ -58,7 +58,7 @@ struct config_http_limits {
 	uint64_t first_byte_s; /* wait for the first byte of a connection's first request */
 	uint64_t request_s;    /* for a whole request */
 	uint64_t idle_s;       /* between two requests */
-	uint32_t streams;      /* event streams that stay open */
+	uint32_t streams;      /* open event streams */
 };
 
 struct config_http {
@@ -86,7 +86,7 @@ struct config_http {
 int config_http_address_parse(
 	const char *text, struct config_http_address *ret_address, const char **ret_reason);
 
-/* Return whether @host, a name or an address, is one of the loopback. */
+/* Return whether @host, a name or an address, means the loopback. */
 bool config_http_host_is_loopback(const char *host);
 
 /* Append the URL of @address, one of @http: http://127.0.0.1:8090, https://…, or unix:/PATH. */
@@ -109,14 +109,14 @@ bool config_http_trusts(const struct config_http *http, const struct in6_addr *a
  * section `http` or, without one, `toolboxd`. */
 void config_http_check(struct config_reader *reader, uint32_t token);
 
-/* Return whether @http, which was read again, may replace @in_force, whose addresses stay: when
- * other devices reach one, it needs tokens and TLS as at a start. Else report what is missing to
+/* Return whether @http, read again, may replace @in_force, whose addresses stay: an address in
+ * reach of other devices needs tokens and TLS as at a start. Else report the missing parts to
  * @sink. */
 bool config_http_may_replace(const struct config_http *http, const struct config_http *in_force,
 	const struct diagnostic_sink *sink);
 
-/* Replace in @http the addresses and limits, which only a start reads, by those of @in_force; and
- * the files of TLS, when one of both has none: it is the addresses that speak TLS. */
+/* Replace in @http the addresses and limits, read only by a start, by the values of @in_force; and
+ * the files of TLS, when either has none: TLS belongs to the addresses. */
 void config_http_keep(struct config_http *http, struct config_http *in_force);
 
 /* Forget the addresses: nothing listens while the configuration is closed. */

@@ -150,7 +150,7 @@ static enum member find_token_member(const struct tokens_reader *reader, uint32_
 	return N_MEMBERS;
 }
 
-/* Read the members of the object at @entry. A null one is none. */
+/* Read the members of the object at @entry. A null token counts as absent. */
 static int read_token_members(struct tokens_reader *reader, uint32_t entry,
 	struct http_token *token, bool ret_has[N_MEMBERS])
 {
@@ -177,8 +177,8 @@ static int read_token_members(struct tokens_reader *reader, uint32_t entry,
 	return r;
 }
 
-/* Refuse the entry at @entry when an earlier one has its name or its secret: what a token may do
- * must not depend on their order. */
+/* Refuse the entry at @entry when an earlier entry has the same name or secret: the rights of a
+ * token must not depend on the order. */
 static int check_others(struct tokens_reader *reader, uint32_t entry,
 	const struct http_tokens *tokens, const struct http_token *token)
 {

@@ -8,7 +8,7 @@
 #include "json/reader.h"
 
 /*
- * The tokens that clients of HTTP show, as `http.tokens` and the files tokens.json list them:
+ * The tokens of clients of HTTP, as listed by `http.tokens` and the files tokens.json:
  *
  *   [{"name": "kitchen", "token_sha256": "9f86…", "profile": "kids", "admin": false, "since": "…"}, …]
  *
@@ -49,12 +49,12 @@ enum http_tokens_status {
 	HTTP_TOKENS_E_WRONG = 1,
 };
 
-/* Return whether @name can be that of a token: [A-Za-z0-9_-]{1,64}, which no address is. */
+/* Return whether @name can be the name of a token: [A-Za-z0-9_-]{1,64}, unlike any address. */
 bool http_tokens_is_name(const char *name);
 
-/* Add the entries of the array @list to @tokens. @is_file: the array is that of a tokens.json,
- * which has `since` and no `token_file`. Return 0; HTTP_TOKENS_E_WRONG with @ret_mistake, or
- * -ENOMEM; entries before a mistake are added. */
+/* Add the entries of the array @list to @tokens. @is_file: the array comes from a tokens.json, with
+ * `since` and without `token_file`. Return 0; HTTP_TOKENS_E_WRONG with @ret_mistake, or -ENOMEM;
+ * entries before a mistake are added. */
 int http_tokens_read(const struct json_tape *tape, uint32_t list, bool is_file,
 	struct http_tokens *tokens, struct http_tokens_mistake *ret_mistake);
 

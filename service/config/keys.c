@@ -515,7 +515,7 @@ static bool section_closes(const char *section, size_t size)
 	return false;
 }
 
-/* The letters in which an unknown key may differ from one that closes, so that it closes, too. */
+/* The most letters by which an unknown key may differ from a closing key, and still close. */
 #define LETTERS_THAT_CLOSE 2
 
 /* Return whether the unknown key @name of @section may be a misspelling of one that closes. */
@@ -601,8 +601,8 @@ static enum name_kind find_kind(
 
 static void check_names(struct config_reader *reader, const char *section, uint32_t object);
 
-/* Return whether the value at @token is the section @name; null is none, and anything but an object
- * is reported. */
+/* Return whether the value at @token is the section @name; null counts as absent, and anything but
+ * an object is reported. */
 static bool is_section(struct config_reader *reader, const char *name, uint32_t token)
 {
 	enum json_type type = json_type_at(&reader->tape, token);

@@ -6,11 +6,11 @@
 #include "config/reader.h"
 
 /*
- * The keys under `toolboxd`, as a table: how each is read, where its value is stored, its range and
- * its default.
+ * The keys under `toolboxd`, as a table: for each the way of reading, the place of the value, the
+ * range and the default.
  *
- * A wrong value is reported and replaced by the default, unless it decides who may call or what a
- * process may do: then it closes the configuration (config.h).
+ * A wrong value is reported and replaced by the default, unless it decides on callers or on the
+ * rights of a process: then it closes the configuration (config.h).
  */
 
 /* Read every key of the object at @toolboxd (JSON_NONE: there is none) into reader->config, and

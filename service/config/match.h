@@ -4,9 +4,9 @@
 #include "config/reader.h"
 
 /*
- * The callers that a rule is for: `{"source": G, "session_id": G, "site_id": G}`, each a text with
- * `*` for any run of characters. A caller has to match all members; an empty object is for every
- * caller. Anything else closes the configuration.
+ * The callers of a rule: `{"source": G, "session_id": G, "site_id": G}`, each a text with `*` for
+ * any run of characters. A caller has to match all members; an empty object is for every caller.
+ * Anything else closes the configuration.
  */
 
 /* Read the object at @value (JSON_NONE: there is none, which closes, at @rule) into @ret_match,

@@ -10,7 +10,7 @@
  *
  *   tool_names   absent, null or []: no tool;   "all" anywhere in it: every tool
  *
- * Whatever is not of this shape closes the configuration.
+ * Any other shape closes the configuration.
  */
 
 /* A mistake in a profile: its token, and the text about it. */
@@ -24,17 +24,17 @@ enum config_profile_status {
 	CONFIG_PROFILE_E_WRONG = 1,
 };
 
-/* Read the value of a profile at @value of @tape: one of `profiles`, or the whole of a file that
- * has one. Return 0 with @ret_profile, whose name is still NULL; CONFIG_PROFILE_E_WRONG with
+/* Read the value of a profile at @value of @tape: one of `profiles`, or the whole of a profile's
+ * file. Return 0 with @ret_profile, whose name is still NULL; CONFIG_PROFILE_E_WRONG with
  * @ret_mistake; or -ENOMEM. */
 int config_profile_read(const struct json_tape *tape, uint32_t value,
 	struct config_profile *ret_profile, struct config_profile_mistake *ret_mistake);
 
-/* Put @profile, with its name, after the others of @config. It is taken over, even when this fails.
- * Return 0 or -ENOMEM. */
+/* Append @profile, with its name, to the profiles of @config. It is taken over, even when this
+ * fails. Return 0 or -ENOMEM. */
 int config_profiles_put(struct config *config, struct config_profile *profile);
 
-/* Sort the profiles by name, when all are there; of those with one name the last one stays. */
+/* Sort the profiles by name, when all are there; of a repeated name the last profile stays. */
 void config_profiles_settle(struct config *config);
 
 /* Return the profile called @name of @config, whose profiles are settled; or NULL. */

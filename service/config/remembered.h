@@ -9,18 +9,18 @@
 #include "util/buffer.h"
 
 /*
- * The files in which toolboxctl remembers the word of an operator. mycroft.conf belongs to every
- * program of the device, these only to us:
+ * The files for the remembered decisions of an operator. mycroft.conf belongs to every program of
+ * the device, these only to us:
  *
  *   FOLDER/allow.json        [{"name", "since", "by"}, …]   tools that never ask, with approval.allow
- *   FOLDER/disabled.json     the same, also with "until"    tools that are not offered, besides the filter
+ *   FOLDER/disabled.json     the same, also with "until"    tools not offered, besides the filter
  *   FOLDER/tokens.json       tokens of clients of HTTP (config/http_tokens.h), with http.tokens; read while
  *                            an address is listened at, and secret: its owner alone may read and write it
  *   FOLDER/profiles.d/NAME.json   {"tool_names": …}         over the profile NAME of mycroft.conf
  *
  * FOLDER is /etc/toolboxd, and above it $XDG_CONFIG_HOME/toolboxd unless the system disables the
- * files of the user. Names of both folders count; of one profile only the upper file does. A file
- * that cannot be read or is not of this shape closes the configuration.
+ * files of the user. Names of both folders count; of one profile only the upper file does. An
+ * unreadable file, or a file of another shape, closes the configuration.
  */
 
 #define REMEMBERED_ALLOW    "allow.json"
@@ -28,7 +28,7 @@
 #define REMEMBERED_PROFILES "profiles.d"
 #define REMEMBERED_TOKENS   "tokens.json"
 
-/* The rights that other users must not have on tokens.json. */
+/* The rights forbidden to other users on tokens.json. */
 #define REMEMBERED_TOKENS_FORBIDDEN (S_IRWXG | S_IRWXO)
 
 /* A larger file is refused. */
@@ -51,9 +51,9 @@ enum remembered_status {
 /* Write @time as an entry has it. Its year has four digits. */
 void remembered_write_time(time_t time, char text[REMEMBERED_TIME_BYTES]);
 
-/* Add the entries of the list that is the root of @tape to @names, but for those that have ended.
- * @file: the name of the file; only those of disabled.json may have an end. Return 0;
- * REMEMBERED_E_WRONG with @ret_mistake, or -ENOMEM; entries before a mistake are added. */
+/* Add the entries of the list at the root of @tape to @names, but for ended ones. @file: the name
+ * of the file; only entries of disabled.json may have an end. Return 0; REMEMBERED_E_WRONG with
+ * @ret_mistake, or -ENOMEM; entries before a mistake are added. */
 int remembered_read_list(const struct json_tape *tape, const char *file,
 	struct config_remembered *names, struct remembered_mistake *ret_mistake);
 
@@ -66,13 +66,13 @@ time_t remembered_next_end(const struct config_remembered *names);
 /* Free the entries of @names. */
 void remembered_deinit(struct config_remembered *names);
 
-/* Return whether @name can be that of a profile in a file: [A-Za-z0-9_-]+ */
+/* Return whether @name can be the name of a profile in a file: [A-Za-z0-9_-]+ */
 bool remembered_is_profile_name(const char *name, size_t size);
 
 /* Read all files into reader->config, over what is there. */
 void config_remembered_read(struct config_reader *reader);
 
-/* Call @visit with @data for the path of each file that may be there, but for those of profiles;
- * and @visit_folder for the folders of these. */
+/* Call @visit with @data for the path of each possible file, except for profiles; and @visit_folder
+ * for the folders of profiles. */
 void config_remembered_each_path(void (*visit)(void *data, const char *path),
 	void (*visit_folder)(void *data, const char *path), void *data);

@@ -7,14 +7,14 @@
 #include "util/buffer.h"
 
 /*
- * A file with a secret: one line, that others may not read. The bytes that were read are
- * overwritten before their memory is free for other uses.
+ * A file with a secret: a single line, unreadable for others. The bytes read are overwritten before
+ * their memory is free for other uses.
  */
 
 /* Read the line of the regular file at @path, of at most @size_max bytes without its newline, into
  * the empty buffer @line. @forbidden: rights that the group and others must not have. Return 0;
- * -EPERM when they have one; -EINVAL when it is no regular file or longer; or the negative errno of
- * reading it. */
+ * -EPERM when they have such a right; -EINVAL for another kind of file or a longer line; or the
+ * negative errno of reading it. */
 int secret_line_read(const char *path, mode_t forbidden, size_t size_max, struct buffer *line);
 
 /* Overwrite and free the bytes of @line. */

@@ -121,8 +121,8 @@ static bool is_section(const struct json_tape *tape, uint32_t value)
 	return type == JSON_NULL || type == JSON_OBJECT;
 }
 
-/* Close the configuration if the section `toolboxd` of @layer is no object. A flag that sets a
- * value in it would hide that. */
+/* Close the configuration if the section `toolboxd` of @layer is no object. A flag with a value in
+ * the section would hide the mistake. */
 static void check_section(struct stack_reader *reader, const struct config_layer *layer)
 {
 	uint32_t value = json_find(&layer->tape, 0, "toolboxd");
@@ -391,7 +391,7 @@ static int merge_layer(const struct config_layer *layer, struct document *merged
 		const char *text;
 		size_t size;
 
-		/* The one of `toolboxd` that is none was reported. */
+		/* A `toolboxd` section that is not an object was reported already. */
 		if (value == JSON_NONE || (i == 0 && !is_section(&layer->tape, value)))
 			continue;
 		text = json_value_text(&layer->tape, value, &size);

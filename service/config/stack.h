@@ -19,10 +19,10 @@
  *   the file of --config
  *
  * BASE is $OVOS_CONFIG_BASE_FOLDER, else "mycroft"; NAME is $OVOS_CONFIG_FILENAME, else
- * "mycroft.conf". XDG folders that are not absolute are ignored (XDG Base Directory Specification).
+ * "mycroft.conf". relative XDG folders are ignored (XDG Base Directory Specification).
  *
- * Each file that can be read stays here as a layer with its tape: the layers are merged for their
- * values, and searched for the file and line of a value when it is reported.
+ * Each readable file stays here as a layer with its tape: the layers are merged for their values,
+ * and searched for the file and line of a value when it is reported.
  */
 
 /* A larger file is no configuration. */
@@ -50,8 +50,8 @@ struct config_stack {
 };
 
 /*
- * Read every file that exists; @flag is the value of --config, or NULL. A file that cannot be read
- * or parsed is reported to @closing and skipped; one without any text is an empty object. The files
+ * Read every existing file; @flag is the value of --config, or NULL. A file that cannot be read or
+ * parsed is reported to @closing and skipped; a file without any text is an empty object. The files
  * of the user are skipped when the system's `system.disable_user_config` is true. Return 0,
  * -ENOMEM, or the negative errno of a shortage of descriptors. The caller deinits @ret_stack in
  * either case.
@@ -72,7 +72,7 @@ void config_stack_deinit(struct config_stack *stack);
  * @merged. Return 0 or -ENOMEM. */
 int config_stack_merge(const struct config_stack *stack, struct document *merged);
 
-/* Return the path of the highest file that has a value at @pointer (JSON Pointer), with its line in
+/* Return the path of the highest file with a value at @pointer (JSON Pointer), with its line in
  * *ret_line; NULL when no file has one. */
 const char *config_stack_locate(
 	const struct config_stack *stack, const char *pointer, unsigned int *ret_line);

@@ -19,7 +19,7 @@
  * megabytes. */
 #define ENVIRONMENT_BYTES_MAX (64u << 10)
 
-/* The fallback of idle_s, which is no value of it; 0 is one. */
+/* The fallback of idle_s, not a value of the key; 0 is a value. */
 #define NOT_SET UINT64_MAX
 
 static bool read_toolbox_enabled(struct config_reader *reader, uint32_t toolbox)
@@ -95,7 +95,7 @@ static uint64_t read_limit(struct config_reader *reader, uint32_t object, const 
 		reader, DIAGNOSTIC_ERROR, config_reader_find(reader, object, key), range);
 }
 
-/* Report the key at @key unless it is one of `limits`, with the one that is nearest. */
+/* Report the key at @key unless it is a key of `limits`, with the nearest key. */
 static void check_limit(struct config_reader *reader, uint32_t key)
 {
 	static const char *const names[] = {

@@ -6,7 +6,7 @@
 #include "config/reader.h"
 
 /* Read the object `toolboxes` at @value (JSON_NONE: there is none) into reader->config: the
- * settings of each toolbox, by its id. Keys that are not ours are kept for the toolbox itself. */
+ * settings of each toolbox, by its id. Foreign keys are kept for the toolbox itself. */
 void config_toolboxes_read(struct config_reader *reader, uint32_t value);
 
 /* Free config->toolboxes. */

@@ -7,7 +7,7 @@
 
 /*
  * The operator's settings of single tools, `toolboxes.<id>.tools.<name>`, for tools of every kind.
- * They decide who may call what, so an unknown key and a wrong value close the configuration.
+ * They decide on callers and tools, so an unknown key and a wrong value close the configuration.
  */
 
 /* Read the object `tools` of `toolboxes.<id>` at @value (JSON_NONE: there is none) into

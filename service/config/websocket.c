@@ -34,7 +34,7 @@ static char *read_setting_text(struct config_reader *reader, uint32_t websocket,
 	return config_reader_string(reader, value);
 }
 
-/* Return whether @host is one: a URL made of it has exactly that host, and keeps its port. */
+/* Return whether @host is valid: a URL made from it has exactly this host, and keeps the port. */
 static bool is_host(const char *host, struct bus_address *ret_address)
 {
 	bool is_ipv6 = strchr(host, ':') != NULL;

@@ -12,7 +12,7 @@
 #include "loop/loop.h"
 
 /*
- * Other tool services on the bus: each request would get two answers, and one of them is wrong.
+ * Other tool services on the bus: each request would get two answers, a right and a wrong one.
  *
  *   connected ─────────────────┐                          ┌─▶ an answer with a code: another toolboxd
  *   an answer that is not ours ─▶ a probe, a request that ─┼─▶ one without: the plugin in Python
@@ -44,9 +44,9 @@ struct other_services {
 	char key[OTHER_SERVICES_KEY_BYTES];
 	struct other_service_process self;
 	uint64_t
-		/* messages about tools that are no requests, since the bus is connected */
+		/* messages about tools other than requests, since the bus is connected */
 		received;
-	uint64_t sent;      /* the answers that we had sent by then */
+	uint64_t sent;      /* our answers sent by then */
 	uint64_t strange;   /* how many more were received than sent, so far */
 	uint64_t probed_ms; /* when the last probe was sent; 0: none was */
 	uint64_t next_ms;   /* when the next one is, if the timer is armed */

@@ -9,18 +9,18 @@
 #include "util/log.h"
 
 /*
- * The bus, for the tools of hosts that are given it (kind python):
+ * The bus, for the tools of hosts with the bus (kind python):
  *
  *   tool ──EMIT──▶ proxy_on_bus_message ──▶ the bus         {"type", "data"?, "context"?}
  *   tool ──EMIT──▶ proxy_on_bus_message: (un)subscribe     {"subscribe", "wanted"}
  *   bus ──▶ proxy_wants? ──▶ proxy_deliver ──MESSAGE──▶ every host that wants the topic
  *
- * The bus returns our own messages to us, embedded or not. So a tool receives its own messages,
- * those of other tools of ours, and our answers to its requests.
+ * The bus returns our own messages to us, embedded or not. So a tool receives its own messages, the
+ * messages of our other tools, and our answers to its requests.
  *
  * A host has one subscription per topic, however many listeners it has, and loses all of them when
- * it ends. A message that a host does not read is lost for it: the memory of the daemon is not for
- * keeping the traffic of the bus.
+ * it ends. A message not read by a host is lost for it: the memory of the daemon is not for keeping
+ * the traffic of the bus.
  *
  * Every message of a tool costs each client of the bus, and a tool can send more than they can
  * read. So a host may send messages worth PROXY_BURST_MS at once, and then as many as time passes:
@@ -40,8 +40,8 @@
 #define PROXY_SUBSCRIPTION_MS 1
 #define PROXY_BURST_MS        5000
 
-/* The time that a host is held longer than it must be: it then sends several messages at once, and
- * the daemon wakes up less often. */
+/* The time by which a host is held longer than necessary: it then sends several messages at once,
+ * and the daemon wakes up less often. */
 #define PROXY_HOLD_MS 100
 
 /* The most subscriptions of all hosts together, and the most bytes of a topic. */
@@ -54,7 +54,7 @@ struct proxy_subscription {
 	size_t topic_size;
 };
 
-/* A host that has sent messages. */
+/* A host with sent messages. */
 struct proxy_sender {
 	const struct host *host;
 	uint64_t paid_ms; /* the time until which its messages are paid for */
@@ -74,9 +74,8 @@ struct proxy {
 /* Free the subscriptions and senders. */
 void proxy_deinit(struct proxy *proxy);
 
-/* Act on @object, which @host has sent as the JSON @text of @size bytes (NULL: it is no object).
- * One that is neither of the two objects above is logged and dropped. May hold the host.
- * @toolbox_id is for the log. */
+/* Act on @object, sent by @host as the JSON @text of @size bytes (NULL: not an object). Any object
+ * but the two above is logged and dropped. May hold the host. @toolbox_id is for the log. */
 void proxy_on_bus_message(struct proxy *proxy, struct bus *bus, struct host *host,
 	const char *toolbox_id, const struct json_tape *object, const char *text, size_t size);
 

@@ -28,20 +28,19 @@ struct service_options {
 	bool is_bus;                      /* be the bus, too (--embedded-bus) */
 };
 
-/* Begin to serve on @loop. @config is taken over. Returns 0 or a negative errno, such as that of
- * the port with --embedded-bus. */
+/* Begin to serve on @loop. @config is taken over. Returns 0 or a negative errno, with
+ * --embedded-bus also the error of the port. */
 int service_new(struct loop *loop, const struct service_options *options, struct config *config,
 	struct service **ret_service);
 
 /* Let @service know its other door (core/request/door.h), which outlives it. */
 void service_set_door(struct service *service, struct door *door);
 
-/* Return the address of the bus, with the port that was taken. */
+/* Return the address of the bus, with the actual port. */
 const struct bus_address *service_address(const struct service *service);
 
-/* Return whether the loop was stopped so that another service can be started, with a configuration
- * that is read again: this one was started with a closed configuration (config/config.h), which was
- * mended. */
+/* Return whether the loop was stopped to start another service, with a configuration read again:
+ * this service was started with a closed configuration (config/config.h), mended since. */
 bool service_starts_again(const struct service *service);
 
 /* Stop serving and free @service, with its hosts. Takes NULL. */

@@ -28,9 +28,9 @@
 #include "util/paths.h"
 
 /*
- * The parts of the service, and what belongs to none of them. Only the files that put parts
- * together include this: service.c, which joins them, topics.c, which hands each request to the
- * parts that serve it, and status.c, which shows all of them. One thread uses it.
+ * The parts of the service, and the state outside of its parts. Only the files that combine parts
+ * include this: service.c, which joins them, topics.c, which passes each request to its parts, and
+ * status.c, which shows all parts. One thread uses it.
  */
 struct service {
 	struct loop *loop;
@@ -39,7 +39,7 @@ struct service {
 	struct audience audience;
 	struct config config;
 	struct paths paths;
-	struct request_scope scope; /* the scope of the request that is served now */
+	struct request_scope scope; /* the scope of the request being served */
 	struct inbox inbox;
 	struct disposal disposal;
 	struct offer offer;
@@ -57,9 +57,9 @@ struct service {
 	struct reload reload;
 	struct reload_requests reload_requests;
 	struct other_services rivals;
-	struct proxy proxy;        /* the bus, for the tools that have it */
-	struct log_rate malformed; /* lines about frames that are no messages */
-	struct log_rate costly;    /* lines about triggers that take too many steps */
+	struct proxy proxy;        /* the bus, for the tools with the bus */
+	struct log_rate malformed; /* lines about frames other than messages */
+	struct log_rate costly;    /* lines about triggers of too many steps */
 	bool matching_was_costly;  /* one took more than DEBT_FREE_NS (util/debt.h) */
 	uint64_t started_ms;
 	uint64_t stop_calls_ms;     /* stopping: when calls have had their time */

@@ -15,7 +15,7 @@
 enum ctl_status {
 	CTL_DONE,
 	CTL_ERROR,     /* the response is an error, or something is not valid */
-	CTL_USAGE,     /* the command line, or a file that it names, cannot be used */
+	CTL_USAGE,     /* the command line, or a file named there, cannot be used */
 	CTL_NO_BUS,    /* no bus, or no service on it */
 	CTL_NO_ANSWER, /* the service is alive but did not answer, or the tool's time is over */
 };
@@ -26,7 +26,7 @@ struct ctl_command {
 	const char *summary;   /* one line for the list of commands */
 	const char *help;      /* more lines, or "" */
 	const char *examples;  /* lines to copy, each with its newline */
-	unsigned int flags;    /* CTL_FLAG_… that it takes besides the common ones */
+	unsigned int flags;    /* its CTL_FLAG_… besides the common ones */
 	unsigned int n_least;  /* fewest and most arguments */
 	unsigned int n_most;
 	int (*run)(const struct ctl_options *options); /* return an enum ctl_status */

@@ -3,7 +3,7 @@
 
 #include "util/cleanup.h"
 
-/* A name that was given and means nothing, and the nearest one that does. */
+/* A given name without a meaning, and the nearest name with one. */
 struct token_guess {
 	const char *wanted; /* borrowed */
 	char *name;         /* owned; NULL: none is near */
@@ -13,8 +13,7 @@ struct token_guess {
 /* Take @candidate into account. */
 void guess_compare(struct token_guess *guess, const char *candidate);
 
-/* Complain that no @kind ("toolbox") is called so: with the name that is near, else with
- * @advice. */
+/* Complain that no @kind ("toolbox") is called so: with the near name, else with @advice. */
 void guess_complain(const struct token_guess *guess, const char *kind, const char *advice);
 
 /* Free the name. */

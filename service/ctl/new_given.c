@@ -28,7 +28,7 @@
 struct given {
 	const char *name;
 	size_t name_size;
-	const char *value; /* NULL: that of the variable of toolboxd */
+	const char *value; /* NULL: the value of toolboxd's variable */
 };
 
 static size_t count(const struct ctl_options *options)

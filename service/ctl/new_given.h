@@ -7,7 +7,7 @@
 #include "util/buffer.h"
 
 /*
- * The variables and headers that `toolboxctl new --kind mcp` gives a server:
+ * The variables and headers given to a server by `toolboxctl new --kind mcp`:
  *
  *   --env NAME                  ${env:NAME}      a variable of toolboxd
  *   --env 'NAME=${file:PATH}'   ${file:PATH}     a value that names a secret is kept as it is
@@ -33,6 +33,6 @@ int new_given_lend(const struct ctl_options *options);
 void new_given_write(
 	const char *id, const struct ctl_options *options, bool is_trial, struct buffer *out);
 
-/* Write the files of the secrets, which only their owner can read. Store in *ret_folder where there
- * are any, which the caller frees; else NULL. 0 or a negative errno. */
+/* Write the files of the secrets, readable only for their owner. Store their folder in *ret_folder,
+ * which the caller frees; NULL without secrets. 0 or a negative errno. */
 int new_given_keep(const char *id, const struct ctl_options *options, char **ret_folder);

@@ -73,7 +73,7 @@ static void write_command(const struct ctl_options *options, bool is_trial, stru
 	write_folder(options, is_trial, out);
 }
 
-/* Write the risk of each tool, by the name that its server has for it. */
+/* Write the risk of each tool, by the server's name for the tool. */
 static void write_risks(const struct toolbox *toolbox, struct buffer *out)
 {
 	buffer_append_string(out, ",\n  \"tools\": {");

@@ -49,7 +49,7 @@ struct ctl_options {
 	const char *http;
 	const char *token_file;
 	const char *toolbox_id;
-	const char **toolboxes; /* each toolbox_id that was given, in order; owned */
+	const char **toolboxes; /* each given toolbox_id, in order; owned */
 	size_t n_toolboxes;
 	const char *profile;
 	const char *toolbox_dir;
@@ -100,7 +100,7 @@ struct ctl_options {
 	bool shows_arguments;
 	bool help;
 	bool version;
-	uint64_t given;          /* a bit for each flag that was given: see ctl_options_other() */
+	uint64_t given;          /* a bit for each given flag: see ctl_options_other() */
 	const char **positional; /* the command's name, then its arguments; owned */
 	size_t n_positional;
 };
@@ -122,14 +122,14 @@ int ctl_options_read(
 /* Append the flags of @groups (CTL_FLAG_…) to a help text of @width columns. */
 void ctl_options_write_help(unsigned int groups, size_t width, struct buffer *out);
 
-/* Return the name of the flag @index of those of @groups, or NULL after the last one. */
+/* Return the name of the flag @index among the flags of @groups, or NULL after the last. */
 const char *ctl_options_flag(unsigned int groups, size_t index);
 
-/* Return the word for the value of the flag @name in help texts; NULL when there is no such flag,
- * or it takes none. */
+/* Return the word for the value of the flag @name in help texts; NULL without such a flag, or for a
+ * flag without a value. */
 const char *ctl_options_value(const char *name);
 
-/* Return the name of a flag that was given and is in none of @groups; NULL: there is none. */
+/* Return the name of a given flag outside of @groups; NULL: there is none. */
 const char *ctl_options_other(const struct ctl_options *options, unsigned int groups);
 
 void ctl_options_deinit(struct ctl_options *options);

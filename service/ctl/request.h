@@ -9,15 +9,15 @@
 /* Open the object. */
 void ctl_request_begin(struct buffer *data);
 
-/* Append a member with the value @text, or nothing if that is NULL. */
+/* Append a member with the value @text, or nothing for NULL. */
 void ctl_request_member(struct buffer *data, const char *key, const char *text);
 
-/* Append a member that is true. */
+/* Append a member with the value true. */
 void ctl_request_flag(struct buffer *data, const char *key);
 
-/* Append the members that name a tool: `name` and `toolbox_id` from NAME or TOOLBOX/NAME, --toolbox
- * and --profile. Return 0, or CTL_USAGE after a complaint if @name and --toolbox name different
- * toolboxes. */
+/* Append the members for the name of a tool: `name` and `toolbox_id` from NAME or TOOLBOX/NAME,
+ * --toolbox and --profile. Return 0, or CTL_USAGE after a complaint if @name and --toolbox name
+ * different toolboxes. */
 int ctl_request_tool(struct buffer *data, const char *name, const struct ctl_options *options);
 
 /* Close the object. */

@@ -18,7 +18,7 @@ struct ctl_response {
 
 void ctl_response_deinit(struct ctl_response *response);
 
-/* Let @response (zeroed, or used before) have a copy of @data, which was read with at most
+/* Let @response (zeroed, or used before) have a copy of @data, read with at most
  * CTL_RESPONSE_DEPTH_MAX levels. Return 0 or -ENOMEM. */
 int ctl_response_copy(struct ctl_response *response, const struct json_tape *data);
 

@@ -24,8 +24,8 @@ struct ctl_session;
 /* The source of our messages. */
 #define CTL_SOURCE "toolboxctl"
 
-/* Find the address of the service: --http, or TOOLBOXD_HTTP without --bus, else that of the bus.
- * Return 0 with *ret_session, which the caller closes, or an enum ctl_status after a complaint. */
+/* Find the address of the service: --http, or TOOLBOXD_HTTP without --bus, else the bus's. Return 0
+ * with *ret_session, which the caller closes, or an enum ctl_status after a complaint. */
 int ctl_session_open(const struct ctl_options *options, struct ctl_session **ret_session);
 
 /* Return whether requests go over HTTP, by which there are no broadcasts. */
@@ -46,33 +46,33 @@ int ctl_session_ask(struct ctl_session *session, const char *topic, const struct
 /* Take a broadcast message: its topic, and its data at the root of @data. */
 typedef void (*ctl_event_function)(void *data, const char *topic, const struct json_tape *event);
 
-/* From now on, call @function for every message with one of the @n_topics @topics while a request
- * is open or ctl_session_wait() waits. The caller keeps @topics alive. */
+/* From now on, call @function for every message with one of the @n_topics @topics during a request
+ * or ctl_session_wait(). The caller keeps @topics alive. */
 void ctl_session_listen(struct ctl_session *session, const char *const *topics, size_t n_topics,
 	ctl_event_function function, void *data);
 
-/* Return whether the message that an event function has is a response to this session. */
+/* Return whether the message of an event function is a response to this session. */
 bool ctl_session_is_ours(const struct ctl_session *session);
 
-/* Send a message beside the request that is open. Its response is not waited for:
- * ctl_session_listen() may get it. */
+/* Send a message beside the open request, without waiting for a response: ctl_session_listen() may
+ * get it. */
 void ctl_session_send(struct ctl_session *session, const char *topic, const struct buffer *data);
 
-/* The same with @number, an identifier, by which its response is recognised whatever is in that. */
+/* The same with @number, an identifier for recognising its response, whatever the content. */
 void ctl_session_send_numbered(struct ctl_session *session, const char *topic,
 	const struct buffer *data, const char *number);
 
-/* Return whether the message that an event function has is a response to our request @number. */
+/* Return whether the message of an event function is a response to our request @number. */
 bool ctl_session_has_number(const struct ctl_session *session, const char *number);
 
 /* Cancel the call with the id @call_id, whose request is open. Over HTTP its connection is closed.
- * Return how long to wait for its response, or 0: there is none. */
+ * Return how long to wait for its response, or 0 for none. */
 uint64_t ctl_session_cancel(struct ctl_session *session, const char *call_id);
 
 /* Set the time of the requests from now on. */
 void ctl_session_set_timeout(struct ctl_session *session, uint64_t timeout_ms);
 
-/* Set the time that a service which is alive has for the response to the next request. */
+/* Set the time for the response of a live service to the next request. */
 void ctl_session_set_patience(struct ctl_session *session, uint64_t patience_ms);
 
 /* Take a signal, or 0: the time of the open request is over. Return for how long to wait on, or 0:
@@ -85,20 +85,19 @@ typedef uint64_t (*ctl_interrupt_function)(void *data, int signal_number);
 int ctl_session_interrupts(struct ctl_session *session, ctl_interrupt_function interrupt,
 	void (*tick)(void *data), void *data);
 
-/* Return the signal that has ended a request or a wait since ctl_session_interrupts(), or 0. */
+/* Return the signal at the end of a request or a wait since ctl_session_interrupts(), or 0. */
 int ctl_session_signal(const struct ctl_session *session);
 
-/* Stop the clock of the request that is open for at most @most_ms, and let it go on; from an
- * event. */
+/* Stop the clock of the open request for at most @most_ms, and let it go on; from an event. */
 void ctl_session_pause(struct ctl_session *session, uint64_t most_ms);
 void ctl_session_resume(struct ctl_session *session);
 
-/* Begin the time of the request that is open anew; from an event. */
+/* Begin the time of the open request anew; from an event. */
 void ctl_session_restart(struct ctl_session *session);
 
 /* From now on, call @function when @fd can be read, until it returns false. Return 0; -EPERM for a
- * file, which can always be read, and for which @function is not called; or an enum ctl_status
- * after a complaint. */
+ * file, always readable and without a call of @function; or an enum ctl_status after a
+ * complaint. */
 int ctl_session_read(struct ctl_session *session, int fd, bool (*function)(void *data), void *data);
 
 /* From now on, call @function when all readers of @fd, a pipe or a socket, have gone; in the place
@@ -106,7 +105,7 @@ int ctl_session_read(struct ctl_session *session, int fd, bool (*function)(void 
 void ctl_session_watch_readers(
 	struct ctl_session *session, int fd, bool (*function)(void *data), void *data);
 
-/* End the ctl_session_wait() that waits, if one does; from an event or a read function. */
+/* End the present ctl_session_wait(), if there is one; from an event or a read function. */
 void ctl_session_wake(struct ctl_session *session);
 
 /* Stay from now on: a bus or a service that goes away is waited for, and reported once. */

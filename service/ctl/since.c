@@ -16,7 +16,7 @@
 #define HOUR_S   3600
 #define DAY_S    86400
 
-/* Read `30s`, `10m`, `2h`, `3d`. Return whether @text is one of them. */
+/* Read `30s`, `10m`, `2h`, `3d`. Return whether @text is such a span. */
 static bool parse_span(const char *text, time_t *ret_seconds)
 {
 	static const struct {

@@ -133,7 +133,7 @@ struct place {
 	bool is_below; /* text that needs more than @room is below its row */
 };
 
-/* Append the last cell of a row, the others of which take @used columns. */
+/* Append the last cell of a row, whose other cells take @used columns. */
 static void append_last(
 	const struct cell *cell, size_t used, const struct place *place, struct buffer *out)
 {

@@ -26,7 +26,7 @@
  *     toolbox.d/
  *     weather.…
  *
- * A paragraph leaves out cells that are empty or "-", and keeps a title with its cell.
+ * A paragraph leaves out cells with nothing or "-", and keeps a title with its cell.
  */
 
 struct table_column {
@@ -44,7 +44,7 @@ struct table {
 	size_t n_columns;
 	struct buffer text; /* all cells, one after the other */
 	struct buffer ends; /* struct table_end for each cell */
-	size_t start;       /* position of the cell that is being written */
+	size_t start;       /* position of the cell being written */
 };
 
 /* Begin an empty table. */

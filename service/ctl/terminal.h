@@ -16,8 +16,8 @@
 /* Complain on stderr: `toolboxctl: …`. */
 void terminal_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Draw @line, which fits into one of the terminal that stderr is, in place of the one that was
- * drawn. The next complaint takes it away. */
+/* Draw @line, which fits into a line of the terminal of stderr, in place of the line drawn before.
+ * The next complaint takes it away. */
 void terminal_draw_line(const struct buffer *line);
 
 /* Take the line away. */
@@ -29,21 +29,21 @@ bool terminal_has_line(void);
 /* Complain about @diagnostic if it is an error (a diagnostic_function; @data is not used). */
 void terminal_complain_error(void *data, const struct diagnostic *diagnostic);
 
-/* Return the columns of the terminal that stdout is, or 0 if it is none. */
+/* Return the columns of the terminal of stdout, or 0 without a terminal. */
 size_t terminal_width(void);
 
-/* Return its rows; SIZE_MAX if it is none or has none. */
+/* Return its rows; SIZE_MAX without a terminal or rows. */
 size_t terminal_height(void);
 
 /* Count @finding, and print it on stderr as diagnostic_print() does, on a terminal with colours. */
 void terminal_print_finding(struct diagnostic_counts *counts, const struct diagnostic *finding);
 
-/* Append @line, which begins with its severity, wrapped and coloured for the terminal that stderr
- * is; as it is for anything else. A log_shape_function. */
+/* Append @line, with its severity at the start, wrapped and coloured for the terminal of stderr;
+ * unchanged for other files. A log_shape_function. */
 void terminal_shape_finding(const char *line, size_t size, struct buffer *out);
 
-/* Return the columns for text in whole sentences: those of the terminal, from 20 to 100; 80 without
- * one. */
+/* Return the columns for text in whole sentences: the terminal's, from 20 to 100; 80 without a
+ * terminal. */
 size_t terminal_text_width(void);
 
 /* Styles of cells (ctl/table.h). */
@@ -65,14 +65,14 @@ bool terminal_has_utf8(void);
 void terminal_append_line(struct buffer *out, const char *text, size_t size);
 
 /* Append the words of @text as terminal_append_line() does, with one space between two:
- * descriptions are indented, and have lines of their own, as in the program that they come from. */
+ * descriptions are indented, and have lines of their own, as in their programs. */
 void terminal_append_words(struct buffer *out, const char *text, size_t size);
 
 void terminal_append_spaces(struct buffer *out, size_t count);
 
 /* Append the line @text, wrapped between words to lines of @columns columns (0: never); all lines
- * but the first are indented by @indent. A word that is longer than a line is broken, after a slash
- * if it has one. */
+ * but the first are indented by @indent. A word longer than a line is broken, after a slash if
+ * there is one. */
 void terminal_append_wrapped(
 	struct buffer *out, const char *text, size_t size, size_t columns, size_t indent);
 
@@ -81,7 +81,7 @@ void terminal_append_wrapped(
 void terminal_append_paragraph(
 	struct buffer *out, const struct buffer *text, size_t indent, size_t hanging);
 
-/* As terminal_append_paragraph(), for the terminal that stderr is. */
+/* As terminal_append_paragraph(), for the terminal of stderr. */
 void terminal_append_complaint(
 	struct buffer *out, const struct buffer *text, size_t indent, size_t hanging);
 
@@ -105,8 +105,8 @@ void terminal_append_member_words(
 /* Print @text to stdout. */
 void terminal_print(const struct buffer *text);
 
-/* Print JSON as it is; on a terminal, with the characters escaped that it would obey or that
- * mislead a reader. Both are the same JSON. */
+/* Print JSON unchanged; on a terminal, with escapes for characters that the terminal would obey or
+ * that mislead a reader. Both are the same JSON. */
 void terminal_print_json_text(const struct buffer *json);
 
 /* Print the value at @token indented, and a newline. */

@@ -7,7 +7,7 @@
 #include "ctl/response.h"
 #include "ctl/session.h"
 
-/* The names by which a command line means tools (policy/names.h), and what they mean now. */
+/* The names by which a command line means tools (policy/names.h), and their present meaning. */
 
 /* Complain unless @name can be one. Return 0 or CTL_USAGE. */
 int tool_names_check(const char *name);
@@ -25,7 +25,7 @@ bool tool_names_mean(const struct ctl_response *response, uint32_t entry, const 
 bool tool_names_mean_any(const struct ctl_response *response, const char *list, const char *name);
 
 /* Complain about each of the @n_names that means no tool, offered or not. With @is_enabled also
- * about each tool that one means and that is not offered for another reason. Return 0, or an enum
+ * about each tool meant by a name, but not offered for another reason. Return 0, or an enum
  * ctl_status when the service does not answer. */
 int tool_names_complain(
 	struct ctl_session *session, const char *const *names, size_t n_names, bool is_enabled);

@@ -37,7 +37,7 @@
 #define COMPLETED_TOPIC "ovos.tools.call.completed"
 #define CHANGED_TOPIC   "ovos.tools.changed"
 
-/* The last is that of changes: a service that belongs to the command has them in its log. */
+/* The last topic reports changes: a service that belongs to the command has them in its log. */
 static const char *const topics[] = {
 	STARTED_TOPIC,
 	PROGRESS_TOPIC,
@@ -49,7 +49,7 @@ static const char *const topics[] = {
 struct watch {
 	const struct ctl_options *options;
 	struct ctl_session *session;
-	unsigned long n_left; /* calls that have to end before it is over; 0: it never is */
+	unsigned long n_left; /* calls to end before the watch is over; 0: never over */
 	bool is_over;
 	bool is_settled; /* whether events have arguments is known, or --arguments was not given */
 	struct buffer bare; /* the id of the last call whose start had none */
@@ -179,7 +179,7 @@ static bool has_run(const struct json_tape *event)
 }
 
 /* Learn from @event whether events have arguments, and complain if they have none. Only a call that
- * was run shows that: one that is refused may have no good ones. */
+ * was run shows a lack of arguments: a refused call may have no valid ones. */
 static void learn_of_arguments(
 	struct watch *watch, const char *topic, const struct json_tape *event)
 {

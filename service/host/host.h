@@ -48,8 +48,8 @@ enum host_reason {
 struct host_exit {
 	enum host_reason reason;
 	const char *refused; /* as in struct host_answer */
-	const char *printed; /* the last line that the call which ran has printed, NUL-terminated;
-				NULL: none */
+	const char *printed; /* the last line printed by the ended call, NUL-terminated; NULL:
+	                      * none */
 	int exit_code;
 	int signal;
 	const char *pointer; /* HOST_REFUSED: JSON Pointer into the LOAD frame, NUL-terminated */
@@ -74,12 +74,12 @@ enum host_answer_kind {
 
 struct host_answer {
 	enum host_answer_kind kind;
-	const char *refused; /* the first system call that the sandbox refused while the call ran
-				(host/refusal.h); NULL: none */
+	const char *refused; /* the first system call refused by the sandbox during the call
+	                      * (host/refusal.h); NULL: none */
 	const struct json_tape *tape; /* tokens of the text */
 	const char *text;
 	size_t size;
-	uint64_t reading_ns; /* the thread's time that reading a long text took, else 0 */
+	uint64_t reading_ns; /* the thread's time for reading a long text, else 0 */
 };
 
 /* The events of a host. Each of them but progressed() and bus_message() may call host_free, and
@@ -93,16 +93,16 @@ struct host_handler {
 	/* The call @id has ended with @answer. */
 	void (*answered)(void *data, uint64_t id, const struct host_answer *answer);
 
-	/* The call @id, which runs, reports its progress: a JSON object that is not checked
-	 * further. May be NULL. */
+	/* The running call @id reports its progress: a JSON object, not checked further. May be
+	 * NULL. */
 	void (*progressed)(void *data, uint64_t id, const struct json_tape *progress);
 
-	/* The host, which carries calls, has read everything that was sent, after it refused a call
-	 * because it had not. NULL if carries is not set. */
+	/* The host, which carries calls, has read all sent bytes, after it refused a call for lack
+	 * of reading. NULL if carries is not set. */
 	void (*relieved)(void *data);
 
-	/* The host, which carries calls, has found that its toolbox is not as LOAD has it any more.
-	 * May not free the host. NULL if carries is not set. */
+	/* The host, which carries calls, has found its toolbox changed since LOAD. May not free the
+	 * host. NULL if carries is not set. */
 	void (*stale)(void *data);
 
 	/* The host sent a message to the bus (WIRE_EMIT): an object, and its JSON @text. @object is
@@ -119,7 +119,7 @@ struct host_handler {
 struct host_options {
 	const char *program;     /* path of toolbox-host */
 	const char *toolbox_id;  /* for its log lines and its process title */
-	const char *environment; /* in addition to that of every host (host/process.h), or NULL */
+	const char *environment; /* in addition to every host's (host/process.h), or NULL */
 	const char *load;        /* payload of the LOAD frame; copied */
 	size_t load_size;
 	const struct sealed_file *library; /* copy of the library that LOAD names; NULL: none */
@@ -127,14 +127,14 @@ struct host_options {
 	uint32_t
 		/* the most values of an answer, which is an error with more; 0: not bounded */
 		values_max;
-	size_t stderr_max;        /* stderr_bytes: bytes of its stderr that are logged per call */
+	size_t stderr_max;        /* stderr_bytes: logged bytes of its stderr per call */
 	struct output_tail *tail; /* borrowed; for the last lines of its stderr; NULL: not kept */
 	uint64_t start_timeout_ms;
-	bool has_bus;   /* it may send to the bus, and receive the topics that it subscribes to */
+	bool has_bus;   /* it may send to the bus, and receive its subscribed topics */
 	bool carries;   /* it runs several calls at a time, and ends one on request */
 	bool has_guard; /* it starts its toolbox through a guard (worker/sandbox/guard.h): class
 			   `command` */
-	bool yields;    /* it is nicer than the daemon from its start on, with all that it starts */
+	bool yields;    /* nicer than the daemon from its start on, with its children */
 };
 
 /* Start a process. @handler is copied. Returns 0, or a negative errno; then no event follows. */
@@ -144,7 +144,7 @@ int host_spawn(struct loop *loop, const struct host_options *options,
 struct host_call {
 	uint32_t tool;       /* index in the toolbox */
 	uint32_t timeout_ms; /* left of its time */
-	const char *caller;  /* JSON text, of kinds that ask who calls; size 0: none */
+	const char *caller;  /* JSON text, for kinds that ask for the caller; size 0: none */
 	size_t caller_size;
 	const char *arguments; /* JSON text */
 	size_t size;
@@ -152,61 +152,61 @@ struct host_call {
 	uint64_t program; /* as in struct wire_invoke */
 };
 
-/* The calls that a host has at a time: it runs them one after the other, or carries them. */
+/* The calls of a host at a time: it runs them one after the other, or carries them. */
 #define HOST_CALLS_MAX   8
 #define HOST_CARRIED_MAX WIRE_CALLS_MAX
 
-/* A host that carries calls takes no more while so many bytes wait for it. */
+/* A host that carries calls takes no more while so many bytes are unread. */
 #define HOST_FULL_BYTES ((size_t)1 << 20)
 
-/* Send @call, with the id @id (not 0), to run after those that were sent before. Returns 0, or a
- * negative errno; then the host does not know the call: -EBUSY while the host is loading, has as
- * many calls as it may, or has not read everything that was sent (HOST_FULL_BYTES of it, if it
- * carries calls: relieved() follows); -EPIPE when it is ending (ended() has been called, or
- * follows), also because memory is short, if it carries calls. */
+/* Send @call, with the id @id (not 0), to run after the calls sent before. Returns 0, or a negative
+ * errno; then the host does not know the call: -EBUSY while the host is loading, has its full
+ * number of calls, or has not read all sent bytes (HOST_FULL_BYTES of them, if it carries calls:
+ * relieved() follows); -EPIPE when it is ending (ended() has been called, or follows), also because
+ * memory is short, if it carries calls. */
 int host_invoke(struct host *host, uint64_t id, const struct host_call *call);
 
 /* End the call @id of a host that carries several: no event follows for it. @is_late: its deadline
- * has passed. A host that does not confirm that in HOST_CANCEL_MS is ended. */
+ * has passed. A host without a confirmation in HOST_CANCEL_MS is ended. */
 #define HOST_CANCEL_MS 5000
 void host_cancel(struct host *host, uint64_t id, bool is_late);
 
-/* Send the message @text of the bus (WIRE_MESSAGE) to a host that has the bus. Returns 0; -ENOBUFS
- * when the host has not read HOST_UNREAD_BYTES of earlier messages, -EPIPE when it is ending: the
+/* Send the message @text of the bus (WIRE_MESSAGE) to a host with the bus. Returns 0; -ENOBUFS when
+ * the host has not read HOST_UNREAD_BYTES of earlier messages, -EPIPE when it is ending: the
  * message is lost. */
 #define HOST_UNREAD_BYTES (1u << 20)
 int host_send_bus_message(struct host *host, const char *text, size_t size);
 
-/* Stop reading from the host for @hold_ms: frames wait in the socket, and once that is full, the
- * host waits too, as it does in a system call that is refused. Answers are delayed as well. If the
- * process has ended, the rest is read at once. */
+/* Stop reading from the host for @hold_ms: frames wait in the socket, and once the socket is full,
+ * the host waits, too, as in a refused system call. Answers are delayed as well. If the process has
+ * ended, the rest is read at once. */
 void host_hold(struct host *host, uint64_t hold_ms);
 
-/* Return the first system call that the sandbox has refused since the host was started, or since
- * the call that runs, or the last one, began; NULL: none. Valid until the next event. */
+/* Return the first system call refused by the sandbox since the host was started, or since the
+ * running or last call began; NULL: none. Valid until the next event. */
 const char *host_refused(const struct host *host);
 
 /* The most bytes of a note, with its NUL. */
 #define HOST_NOTE_BYTES 1024
 
-/* Return the last fault of the toolbox that the host has reported since @since_ns, or NULL. Valid
- * until the next event. */
+/* Return the last fault of the toolbox reported by the host since @since_ns, or NULL. Valid until
+ * the next event. */
 const char *host_note(const struct host *host, uint64_t since_ns);
 
 /* A host may have so many system calls refused in such a time; then it waits. */
 #define HOST_REFUSALS_MAX      100
 #define HOST_REFUSAL_WINDOW_MS 100
 
-/* End a host that has loaded its toolbox and is no longer needed; a call in it gets no answer. At
- * the end of file on its socket it ends the toolbox in order (`deinit` of a plugin) and exits. From
- * now on only @ended is called, once, with @data: HOST_EXITED and status 0 after an end in order.
- * Until then the output of the toolbox is logged. */
+/* End a host with a loaded toolbox, not needed any more; a call in it gets no answer. At the end of
+ * file on its socket it ends the toolbox in order (`deinit` of a plugin) and exits. From now on
+ * only @ended is called, once, with @data: HOST_EXITED and status 0 after an end in order. Until
+ * then the output of the toolbox is logged. */
 #define HOST_DISMISS_MS 500
 void host_dismiss(
 	struct host *host, void (*ended)(void *data, const struct host_exit *exit), void *data);
 
 /* Kill the process group, reap the process and free the host; no event follows. A guard is asked to
- * kill the processes that it guards. Takes NULL. */
+ * kill its processes. Takes NULL. */
 void host_free(struct host *host);
 
 pid_t host_pid(const struct host *host);
@@ -214,8 +214,8 @@ pid_t host_pid(const struct host *host);
 /* Let the host yield to the daemon for the rest of its life, as by options.yields. */
 void host_yield(struct host *host);
 
-/* Read the processor time that the host, without its children, has used. Return 0, or a negative
- * errno: it is ending. */
+/* Read the processor time used by the host, without its children. Return 0, or a negative errno: it
+ * is ending. */
 int host_used_ns(const struct host *host, uint64_t *ret_ns);
 
 /* Return the name of @signal, a constant: "SIGSEGV" for 11, "SIG64" for one without a name. */

@@ -11,7 +11,7 @@ enum host_state {
 	HOST_STARTING,
 	HOST_READY,
 	HOST_RUNNING,
-	HOST_DISMISSED, /* nothing that the host sends is read any more */
+	HOST_DISMISSED, /* nothing from the host is read any more */
 	HOST_ENDED,
 };
 #define HOST_N_STATES 5

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The last lines that the hosts of a package have printed. Zeroed, it has none. */
+/* The last lines printed by the hosts of a package. Zeroed, there are none. */
 
 #define OUTPUT_TAIL_LINES      10
 #define OUTPUT_TAIL_LINE_BYTES 256

@@ -27,15 +27,14 @@ struct process {
 int process_spawn(
 	const char *program, const char *toolbox_id, int library, struct process *ret_process);
 
-/* The difference between the niceness of a process that yields and that of the daemon. With a
- * difference of 5, four tools that write without end hold a call up for five times as long. */
+/* The difference between the niceness of a yielding process and the daemon's. With a difference of
+ * 5, four tools writing without end hold a call up for five times as long. */
 #define PROCESS_NICE 10
 
 /* Make the process group @pid nicer than the daemon, for the rest of its life: all threads of its
- * processes, and those that they start later. A service manager may refuse that to its unit: then
- * the group runs on as it is. */
+ * processes, and later ones. A service manager may refuse that to its unit: then the group runs on
+ * as it is. */
 void process_yield(pid_t pid);
 
-/* Read the processor time that @pid, without its children, has used. Return 0 or a negative
- * errno. */
+/* Read the processor time used by @pid, without its children. Return 0 or a negative errno. */
 int process_used_ns(pid_t pid, uint64_t *ret_ns);

@@ -7,14 +7,14 @@
 #include "util/list.h"
 
 /*
- * Hosts that were dismissed, until they have ended.
+ * Dismissed hosts, until they have ended.
  *
  *   a worker ── reaper_take ──▶ reaper ── exit, or HOST_DISMISS_MS ──▶ freed
  *    │
  *    └─ is free at once: its next host starts while the last one ends
  *
- * All of them end at the same time, and only a daemon that stops waits for them. A toolbox that
- * crashes or hangs while it ends costs no call anything.
+ * All of them end at the same time, and only a stopping daemon waits for them. A crash or hang at
+ * the end of a toolbox costs no call anything.
  */
 struct reaper {
 	struct list hosts;
@@ -22,12 +22,12 @@ struct reaper {
 	void *data;
 };
 
-/* Make an empty reaper. @exited is called for each host that has ended and left the reaper; it must
- * not call reaper_deinit. */
+/* Make an empty reaper. @exited is called for each host after its end, outside of the reaper;
+ * @exited must not call reaper_deinit. */
 void reaper_init(struct reaper *reaper, void (*exited)(void *data, const struct host_exit *exit),
 	void *data);
 
-/* Kill the hosts that are still there, without a callback. */
+/* Kill the remaining hosts, without a callback. */
 void reaper_deinit(struct reaper *reaper);
 
 /* Dismiss @host and take it over. If memory is short, kill it without a callback. */

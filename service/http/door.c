@@ -89,7 +89,7 @@ static bool refuse_page(const struct http_door *door, const struct http_request 
 	return false;
 }
 
-/* Return whether @type is JSON, and its charset, if it has one, is UTF-8. */
+/* Return whether @type is JSON, with a charset of UTF-8 or without one. */
 static bool is_json_type(const char *type)
 {
 	static const char json[] = "application/json";

@@ -14,8 +14,8 @@
  */
 struct http_door;
 
-/* Listen at the addresses of `http.listen` for @service. The failure at one of them is logged.
- * Return 0 or a negative errno, such as -EADDRINUSE. */
+/* Listen at the addresses of `http.listen` for @service. A failure is logged. Return 0 or a
+ * negative errno, such as -EADDRINUSE. */
 int http_door_new(struct loop *loop, struct service *service, struct http_door **ret_door);
 
 /* Close all connections and free @door, before its service. Takes NULL. */

@@ -13,8 +13,8 @@
  *   everybody          changed, with {} as its data: the names of tools may be hidden from them
  *   an administrator   changed, call.*, approval.*, with the data that the bus has
  *
- * A reader that lags EVENTS_LAG events loses the next ones; `lost` has their number when it has
- * caught up. While an administrator reads, events of calls are broadcast on the bus, too.
+ * A reader EVENTS_LAG events late loses the next ones; `lost` has their number when it has caught
+ * up. While an administrator reads, events of calls are broadcast on the bus, too.
  */
 #define EVENTS_LAG 256
 
@@ -31,6 +31,6 @@ void event_streams_init(
 /* Respond to @request with a stream. */
 void event_streams_open(struct event_streams *events, const struct http_request *request);
 
-/* Send what the service announces to all that may have it. */
+/* Send an announcement of the service to every permitted reader. */
 void event_streams_hear(
 	struct event_streams *events, const char *topic, const char *text, size_t size);

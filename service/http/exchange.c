@@ -430,7 +430,7 @@ static struct exchange *make_exchange(const struct http_request *request)
 		return NULL;
 	exchange->address = (struct address){
 		.operations = &operations,
-		.references = 2, /* the caller's, and that of the connection */
+		.references = 2, /* the caller's, and the connection's */
 		.door = CALL_DOOR_HTTP,
 	};
 	exchange->service = request->service;

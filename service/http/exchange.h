@@ -16,7 +16,7 @@
 #include "util/text/text_view.h"
 
 /*
- * An exchange: a request that the service serves as one of the bus, from its parts to the response.
+ * An exchange: a request served by the service as on the bus, from its parts to the response.
  *
  *   route ─▶ topic ──────────────────┐
  *   path, query ─▶ {"name": "add"} ──┼─▶ request_text ─┬─▶ topics ─▶ … ─▶ answer ─▶ response
@@ -24,7 +24,7 @@
  *   token or peer, Session-Id ─▶ address ──────────────┘           └─ progress ─▶ events
  *
  * The response is 200, or the status of the answer's code, with its data as the body; or a stream
- * of events, if the caller wants those. When the peer goes away, its call is cancelled.
+ * of events, if the caller wants events. When the peer goes away, its call is cancelled.
  */
 
 /* A request of HTTP on its way through the routes. */
@@ -38,17 +38,17 @@ struct http_request {
 	struct text_view segment; /* the one in the place of `{}` in its route, still encoded */
 };
 
-/* Return the catalogue of the tools that the caller of @request may use in @session, narrowed
+/* Return the catalogue of the tools permitted to the caller of @request in @session, narrowed
  * further by @profile. Both may be absent. */
 const struct catalogue *exchange_view(const struct http_request *request,
 	const struct text_view *session, const struct text_view *profile);
 
 /* Append the URL of `/` for the client of @request, without a slash at its end: `http.public_url`,
- * else that of the name by which it has reached us. Return false, with the response sent, when it
+ * else a URL of the name by which it has reached us. Return false, with the response sent, when it
  * gave no name. */
 bool exchange_write_base(const struct http_request *request, struct buffer *out);
 
-/* Return the session that the header Session-Id names; absent: none. */
+/* Return the session named by the header Session-Id; absent: none. */
 struct text_view exchange_session(const struct http_request *request);
 
 /* The caller of a request, from here to its answer. */
@@ -72,7 +72,7 @@ int exchange_submit(const struct http_request *request, struct address *address,
 
 /* The data of a request, an object without its last brace: @data is empty at first. */
 
-/* Append a member with a text, which is UTF-8; none when it is absent. */
+/* Append a member with a text of UTF-8; none for an absent text. */
 void exchange_member(struct buffer *data, const char *key, const struct text_view *text);
 
 /* Append the member @key with the JSON text @json. */
@@ -81,16 +81,16 @@ void exchange_value(struct buffer *data, const char *key, const struct text_view
 /* Close @data, and return its text. */
 struct text_view exchange_close(struct buffer *data);
 
-/* Append the member @key with the value of @name in the query, as a text; none when it is absent.
- * Return false, with the response sent, when that is malformed. */
+/* Append the member @key with the value of @name in the query, as a text; none for an absent value.
+ * Return false, with the response sent, for a malformed value. */
 bool exchange_query(
 	const struct http_request *request, struct buffer *data, const char *key, const char *name);
 
 /* Append the member @key with the segment of the path; as exchange_query(). */
 bool exchange_segment(const struct http_request *request, struct buffer *data, const char *key);
 
-/* Append the members @keys (NULL-terminated) of the body of @request, which is an object; none that
- * is absent. Return false, with the response sent, when it is no object. */
+/* Append the members @keys (NULL-terminated) of the body of @request, an object; skip absent ones.
+ * Return false, with the response sent, when the body is not an object. */
 bool exchange_body_members(
 	const struct http_request *request, struct buffer *data, const char *const *keys);
 

@@ -10,8 +10,8 @@
 /* Room for `[address]:port`. */
 #define ELEMENT_BYTES (INET6_ADDRSTRLEN + sizeof("[]:65535"))
 
-/* Read the element from @at to @end, an address with or without a port. Return whether it is
- * one. */
+/* Read the element from @at to @end, an address with or without a port. Return whether the text is
+ * an address. */
 static bool read_element(const char *at, const char *end, struct in6_addr *ret_address)
 {
 	char text[ELEMENT_BYTES];

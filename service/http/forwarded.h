@@ -13,10 +13,10 @@
  *   client 203.0.113.9 ──▶ proxy 10.0.0.2 ──▶ proxy 127.0.0.1 ──▶ toolboxd
  *                          X-Forwarded-For: 203.0.113.9, 10.0.0.2
  *
- * Anybody can send such a line. So it is believed from the right, as far as the addresses are those
- * of `http.trusted_proxies`: the first one that is not is the client. Lines of other senders are
- * ignored, and `Forwarded` (RFC 7239) always: a proxy that writes the lines above passes it on as
- * its client sent it.
+ * Anybody can send such a line. So the list is believed from the right, as far as its addresses are
+ * in `http.trusted_proxies`: the first other address is the client. Lines of other senders are
+ * ignored, and `Forwarded` (RFC 7239) always: a proxy that writes the lines above passes
+ * `Forwarded` on unchanged.
  */
 
 /* Set *@ret_client to the client of @request, which @peer has sent; to @peer unless that is a

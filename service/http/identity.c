@@ -49,7 +49,7 @@ bool identity_origin_is_ours(const char *origin, uint16_t port, bool is_tls)
 		return false;
 	found = split_host(origin + strlen(scheme), name);
 	snprintf(expected, sizeof(expected), "%u", port);
-	/* Without its port an origin means that of the scheme (RFC 6454 §4). */
+	/* An origin without a port means the port of the scheme (RFC 6454 §4). */
 	return found && config_http_host_is_loopback(name) &&
 	       strcmp(*found    ? found
 		       : is_tls ? "443"

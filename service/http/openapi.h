@@ -6,8 +6,8 @@
 #include "catalogue/catalogue.h"
 #include "util/buffer.h"
 
-/* Append an OpenAPI 3.1 document (spec.openapis.org/oas/v3.1.0) of the tools of @view, which are
- * called below the URL @base: one POST for each, whose operationId is the name that listings for
- * models have. @needs_token: calls need one. */
+/* Append an OpenAPI 3.1 document (spec.openapis.org/oas/v3.1.0) of the tools of @view, called below
+ * the URL @base: a POST for each, whose operationId is the name in listings for models.
+ * @needs_token: calls need a token. */
 void openapi_write(
 	const struct catalogue *view, const char *base, bool needs_token, struct buffer *out);

@@ -16,7 +16,7 @@
 
 /* ── the tools ───────────────────────────────────────────────────────────────────────────────── */
 
-/* The key of a listing: its format, and the toolbox that it is of, if any. */
+/* The key of a listing: the format, and the toolbox, if any. */
 struct listing_key {
 	enum definition_format format;
 	const struct buffer *toolbox_id;
@@ -186,8 +186,8 @@ static void serve_get(struct routes *routes, const struct http_request *request)
 	}
 }
 
-/* Append the member @key of the query: a number if it is one, else a text, which is refused. Return
- * false after the response. */
+/* Append the member @key of the query: a number, or else a text, which is refused. Return false
+ * after the response. */
 static bool add_number(const struct http_request *request, struct buffer *data, const char *key)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};

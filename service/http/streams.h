@@ -10,13 +10,12 @@
 #include "util/list.h"
 
 /*
- * Streams of server-sent events that stay open: those of /v1/events (http/events.h) and of MCP
- * (http/mcp/streams.h), `http.limits.streams` of them together. One holder (http_identity.holder)
- * may have half of what the others leave, and some are left for administrators. A token that is
- * revoked ends its streams.
+ * Open streams of server-sent events: of /v1/events (http/events.h) and of MCP
+ * (http/mcp/streams.h), `http.limits.streams` together. One holder (http_identity.holder) may have
+ * half of the rest, and some streams are left for administrators. A revoked token ends its streams.
  */
 
-/* The part of the streams that only administrators may have: an eighth. */
+/* The part of the streams for administrators alone: an eighth. */
 #define STREAMS_ADMIN_SHARE 8
 
 struct streams {
@@ -52,14 +51,14 @@ bool streams_open(
 /* Send the event @event with the data @text on @stream. */
 void stream_send(struct stream *stream, const char *event, const char *text, size_t size);
 
-/* Return the bytes that wait for the reader of @stream. */
+/* Return the bytes waiting for the reader of @stream. */
 size_t stream_queued(const struct stream *stream);
 
-/* End @stream, which is freed. */
+/* End and free @stream. */
 void stream_end(struct stream *stream);
 
 /* End all streams. */
 void streams_end(struct streams *streams);
 
-/* End the streams whose callers @http would not let in any more. */
+/* End the streams of callers not let in by @http any more. */
 void streams_recheck(struct streams *streams, const struct config_http *http);

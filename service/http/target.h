@@ -20,11 +20,11 @@ struct target {
 	struct text_view query; /* size 0: there is none */
 };
 
-/* Split @text, NUL-terminated, which the target borrows. */
+/* Split the NUL-terminated @text, borrowed by the target. */
 struct target target_read(const char *text);
 
-/* If the path of @target has the form of @pattern, where `{}` is any one segment that is not empty,
- * set *@ret_segment to that (still encoded; absent: @pattern has none) and return true. */
+/* If the path of @target has the form of @pattern, where `{}` is any non-empty segment, set
+ * *@ret_segment to this segment (still encoded; absent: @pattern has none) and return true. */
 bool target_matches(
 	const struct target *target, const char *pattern, struct text_view *ret_segment);
 
@@ -32,5 +32,5 @@ bool target_matches(
  * by two hexadecimal digits, or the result is not UTF-8 or has U+0000. */
 bool target_decode(const struct text_view *text, bool is_query, struct buffer *out);
 
-/* Set *@ret_value to the first value of @key in the query, still encoded; absent: there is none. */
+/* Set *@ret_value to the first value of @key in the query, still encoded; absent: no such key. */
 void target_find(const struct target *target, const char *key, struct text_view *ret_value);

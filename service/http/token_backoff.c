@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Return the entry of @address at @now_ms: an empty one when it has none that still counts. */
+/* Return the entry of @address at @now_ms: an empty entry when no entry still counts. */
 static struct token_guess *find_guess(
 	struct token_backoff *guesses, const char *address, uint64_t now_ms)
 {

@@ -10,8 +10,7 @@
  * fifth in a minute on, the response is delayed by 250 ms, then by twice as much each time, up to 4
  * s. A request with a good token never waits.
  *
- * The last TOKEN_BACKOFF_MAX addresses are known; the one that began longest ago is forgotten
- * first.
+ * The last TOKEN_BACKOFF_MAX addresses are known; the oldest is forgotten first.
  */
 #define TOKEN_BACKOFF_MAX          256
 #define TOKEN_BACKOFF_FREE         4

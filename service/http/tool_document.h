@@ -8,8 +8,8 @@
 /*
  * The parts of a tool inside a document for programs of others. Its schemas are portable
  * (schema/portable.h), so they mean the same wherever they are put. Each function adds the
- * definitions that its schema refers to to @definitions, members of an object, whose names begin
- * with those of @names.
+ * definitions for the references of its schema to @definitions, members of an object, whose names
+ * begin with @names.
  */
 
 /* Append the schema of the arguments of @tool, as a model gets it (catalogue/model_schema.h). */

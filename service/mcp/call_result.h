@@ -9,8 +9,8 @@
 #include "util/buffer.h"
 
 /*
- * The response to tools/call, made from the data of the answer that a call has everywhere
- * (contract.md, Errors; Size of results):
+ * The response to tools/call, made from the data of the answer as at other doors (contract.md,
+ * Errors; Size of results):
  *
  *   {"result": {…}}                        structuredContent, and its JSON as text
  *   {"result": {"content": […]}}           of a tool with rich content: its blocks, structuredContent; with

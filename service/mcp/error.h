@@ -15,7 +15,7 @@ enum mcp_code {
 	MCP_UNSUPPORTED_VERSION = -32022,
 };
 
-/* The error of a request, which mcp_write_error() writes. */
+/* The error of a request, for mcp_write_error(). */
 struct mcp_error {
 	enum mcp_code code;
 	unsigned int status;        /* status code of HTTP */
@@ -23,7 +23,7 @@ struct mcp_error {
 	struct text_view requested; /* with MCP_UNSUPPORTED_VERSION: the version as JSON */
 };
 
-/* The positive result of the functions that fill a struct mcp_error: the request is refused. */
+/* The positive result of functions with a struct mcp_error: the request is refused. */
 #define MCP_E_REFUSED 1
 
 /* Fill @error, with a constant @message. Return MCP_E_REFUSED. */

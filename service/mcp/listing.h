@@ -11,15 +11,15 @@
 
 /*
  * tools/list, in pages. The cursor of the next page has its first tool, and a keyed hash of that
- * and of the list. So a cursor that we did not make, or that is of another list, is refused.
+ * and of the list. So a foreign cursor, or a cursor of another list, is refused.
  */
 
 /* The tools of one page. */
 #define MCP_PAGE_TOOLS 200
 
 /*
- * Append the page of the @n_tools @tools (the text of a Tool each, one line) that @message asks
- * for. @list identifies the list: another one has another. Return 0, or MCP_E_REFUSED with
+ * Append the page of the @n_tools @tools (the text of a Tool each, one line) asked for by @message.
+ * @list identifies the list: another list has another value. Return 0, or MCP_E_REFUSED with
  * @ret_error filled and nothing appended.
  */
 int mcp_write_tools(struct buffer *out, const struct mcp_message *message,

@@ -84,7 +84,7 @@ static int read_members(
 	}
 	if (json_type_at(tape, message->method_name) != JSON_STRING)
 		return refuse_message(error, "\"method\" must be a string.");
-	/* A null is one that a notification does not have. */
+	/* In a notification an id of null counts as absent. */
 	if (id == JSON_NONE || (json_type_at(tape, id) == JSON_NULL && names_notification(message)))
 		message->kind = MCP_NOTIFICATION;
 	else

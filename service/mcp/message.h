@@ -29,7 +29,7 @@
 enum mcp_kind {
 	MCP_REQUEST,
 	MCP_NOTIFICATION, /* has no response */
-	MCP_RESPONSE,     /* to a request that we never send */
+	MCP_RESPONSE,     /* to a request never sent by us */
 };
 
 enum mcp_method {
@@ -75,7 +75,7 @@ struct mcp_message {
 	uint32_t method_name;             /* token */
 	uint32_t params;                  /* token of the object, or JSON_NONE */
 	bool has_wrong_params;
-	struct text_view id; /* as JSON; absent: none that can be used */
+	struct text_view id; /* as JSON; absent: no usable id */
 
 	enum mcp_era era;
 	struct buffer header_version;    /* as JSON; empty, unless it is not supported */
@@ -97,9 +97,9 @@ int mcp_message_read(struct mcp_message *message, const struct mcp_method_row *m
 	const char *text, size_t size, uint32_t depth_max, struct mcp_error *ret_error);
 
 /*
- * Check @message, which was read, against the headers @fields of its HTTP request (NULL: it did not
- * come by HTTP), and read its parameters. Return 0, MCP_E_REFUSED with @ret_error filled, or
- * -ENOMEM. A notification is never refused.
+ * Check the read @message against the headers @fields of its HTTP request (NULL: not over HTTP),
+ * and read its parameters. Return 0, MCP_E_REFUSED with @ret_error filled, or -ENOMEM. A
+ * notification is never refused.
  */
 int mcp_message_check(
 	struct mcp_message *message, const struct mcp_fields *fields, struct mcp_error *ret_error);

@@ -15,7 +15,7 @@ struct mcp_progress {
 	bool has_last;
 };
 
-/* The least step of progress, for a report whose own value does not increase. */
+/* The least step of progress, for a report without an increase of its own. */
 #define MCP_PROGRESS_STEP 0x1p-20
 
 /*
@@ -34,5 +34,5 @@ void mcp_write_list_changed(struct buffer *out, struct text_view subscription);
 void mcp_write_acknowledged(
 	struct buffer *out, struct text_view subscription, bool wants_tool_changes);
 
-/* Append the member of `_meta` that names the subscription. */
+/* Append the member of `_meta` for the subscription. */
 void mcp_write_subscription(struct buffer *out, struct text_view subscription);

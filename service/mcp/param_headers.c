@@ -21,7 +21,7 @@ struct check {
 	struct mcp_error *error;
 };
 
-/* Return whether the header value @text is that of the argument at @value. */
+/* Return whether the header value @text means the argument at @value. */
 static bool is_value(const struct json_tape *tape, uint32_t value, const struct buffer *text)
 {
 	cleanup(json_tape_cleanup) struct json_tape number = {0};

@@ -4,7 +4,7 @@
 #include "mcp/message.h"
 
 /*
- * Headers that repeat arguments (2026-07-28, Custom Headers from Tool Parameters): a parameter
+ * Headers with copies of arguments (2026-07-28, Custom Headers from Tool Parameters): a parameter
  * whose schema has `"x-mcp-header": "Region"` is sent as `Mcp-Param-Region`, too.
  */
 

@@ -7,7 +7,7 @@
 #include "mcp/message.h"
 #include "util/buffer.h"
 
-/* The responses that are made without a tool. Each is one line of JSON. */
+/* The responses made without a tool. Each is one line of JSON. */
 
 /* The server as its clients see it. */
 struct mcp_server {
@@ -15,17 +15,17 @@ struct mcp_server {
 	bool is_private; /* its lists depend on the credentials of the client */
 };
 
-/* The time for which a client may keep a list. */
+/* The time for a client to keep a list. */
 #define MCP_TTL_MS 60000
 
 /* Begin the response to @message: the object `result` is open, without a member. */
 void mcp_result_begin(struct buffer *out, const struct mcp_message *message);
 
-/* Append the members that each result has in the era of @message, and close the response. */
+/* Append the members of each result in the era of @message, and close the response. */
 void mcp_result_end(
 	struct buffer *out, const struct mcp_message *message, const struct mcp_server *server);
 
-/* As mcp_result_end(), for a result that a client may keep for a while. */
+/* As mcp_result_end(), for a result to keep for a while. */
 void mcp_result_end_kept(
 	struct buffer *out, const struct mcp_message *message, const struct mcp_server *server);
 

@@ -15,10 +15,10 @@ enum mcp_era { MCP_LEGACY, MCP_MODERN };
 /* The one modern revision. */
 #define MCP_VERSION_MODERN "2026-07-28"
 
-/* The key of a request's `_meta` that names its revision. */
+/* The key of a request's `_meta` for its revision. */
 #define MCP_META_VERSION "io.modelcontextprotocol/protocolVersion"
 
-/* Return the legacy revision that is called @text of @size bytes, a constant, or NULL. */
+/* Return the legacy revision called @text of @size bytes, a constant, or NULL. */
 const char *mcp_version_legacy(const char *text, size_t size);
 
 /* Return the latest legacy revision. */

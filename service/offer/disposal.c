@@ -6,7 +6,7 @@
 #include "util/assert.h"
 #include "util/cleanup.h"
 
-/* Beside the loop. Reading has left its memory free between blocks that stay: trim it, too. */
+/* Beside the loop. Reading has left free memory between blocks in use: trim it, too. */
 static void dispose(void *data)
 {
 	struct disposal *disposal = data;

@@ -8,7 +8,7 @@
 #include "loop/loop.h"
 
 /*
- * The disposal of packages that no catalogue, runner or call uses any more. Freeing takes time in
+ * The disposal of packages unused by any catalogue, runner or call. Freeing takes time in
  * proportion to their tools, so it is done beside the loop:
  *
  *   last reference ──▶ bin ──▶ disposal_begin ──▶ thread: free them, return memory to the system
@@ -25,7 +25,7 @@ struct disposal {
 /* Returns 0 or -ENOMEM. */
 int disposal_init(struct disposal *disposal, struct loop *loop);
 
-/* Free what is in the bin, and return memory that is free to the system: now, beside the loop. */
+/* Free the packages in the bin, and return free memory to the system: now, beside the loop. */
 void disposal_begin(struct disposal *disposal);
 
 /* Free everything in the bin. No package is put there afterwards. */

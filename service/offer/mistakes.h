@@ -12,7 +12,7 @@
  */
 struct mistakes {
 	struct problems problems; /* errors and warnings, for the log */
-	struct buffer json;       /* the errors, for the answers: an array that is not closed */
+	struct buffer json;       /* the errors, for the answers: an unclosed array */
 	unsigned int n;           /* errors */
 	bool was_wrong;           /* there were errors when it was read the time before */
 };
@@ -32,8 +32,8 @@ static inline bool mistakes_exist(const struct mistakes *mistakes)
 	return mistakes->json.size > 0;
 }
 
-/* Append the errors, of which there are some, to @out: [{"file": …, "line": …, "path": …, "error":
- * …}, …], file and line null for an error outside of the files. */
+/* Append the errors, at least one, to @out: [{"file": …, "line": …, "path": …, "error": …}, …],
+ * file and line null for an error outside of the files. */
 void mistakes_write(const struct mistakes *mistakes, struct buffer *out);
 
 /* Free the memory of @mistakes. */

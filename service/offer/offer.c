@@ -25,7 +25,7 @@ int offer_init(struct offer *offer, struct loop *loop, const char *host_program,
 	return offer->policy ? 0 : -ENOMEM;
 }
 
-/* Take one reference from @runner; the last one frees it. Takes NULL. */
+/* Drop one reference to @runner; the last frees it. Takes NULL. */
 static void drop_runner(struct runner *runner)
 {
 	if (runner && runner_release(runner))
@@ -85,7 +85,7 @@ static struct runner **find_kept(const struct offer *offer, struct toolbox *tool
 	return &offer->runners[index];
 }
 
-/* Return the one of the first @n_made runners that runs the package of @toolbox; or NULL. */
+/* Return the runner of the package of @toolbox among the first @n_made; or NULL. */
 static struct runner *find_shared(
 	struct runner *const *made, size_t n_made, const struct toolbox *toolbox)
 {

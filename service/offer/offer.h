@@ -11,15 +11,14 @@
 #include "runner/runner.h"
 
 /*
- * The offer: the catalogue that is in force, and the runners of its toolboxes.
+ * The offer: the catalogue in force, and the runners of its toolboxes.
  *
  *   catalogue   math_tools   volume   libm            catalogue_toolbox(i)
  *   runners        [0]         [1]     [2]            runs it
- *   retired     runners of earlier catalogues that still have calls or hosts
+ *   retired     runners of earlier catalogues with calls or hosts
  *
- * offer_swap() puts the next catalogue in place. A toolbox that is the same object in both keeps
- * its runner: its hosts, queue and figures. The other runners retire: their calls end where they
- * began.
+ * offer_swap() puts the next catalogue in place. A toolbox with the same object in both keeps its
+ * runner: its hosts, queue and figures. The other runners retire: their calls end where they began.
  */
 struct offer {
 	struct loop *loop;
@@ -49,10 +48,10 @@ void offer_deinit(struct offer *offer);
 int offer_swap(struct offer *offer, struct catalogue *catalogue, struct policy *policy,
 	const struct config *config);
 
-/* Start a host for each toolbox that has tools and asks for that (limits.prestart). */
+/* Start a host for each toolbox with tools and limits.prestart. */
 void offer_prestart(struct offer *offer);
 
-/* Return whether @view has every tool: the caller that it is for may use all of them. */
+/* Return whether @view has every tool: its caller may use all of them. */
 static inline bool offer_shows_all(const struct offer *offer, const struct catalogue *view)
 {
 	return view == offer->catalogue;
@@ -67,14 +66,13 @@ void offer_drop_retired(struct offer *offer, struct runner *runner);
 /* End every call, also of retired runners, as unavailable for the reason @reason. */
 void offer_end_calls(struct offer *offer, const char *reason);
 
-/* Let every host that has nothing to do end in order, all at once. Returns whether all of them
- * have. */
+/* Let every idle host end in order, all at once. Returns whether all of them have. */
 bool offer_rest(struct offer *offer);
 
-/* Return the time that a call of @tool has (contract.md, Deadlines): @requested_ms (0: none) may
- * only shorten that of the tool, its toolbox, or the configuration. */
+/* Return the time of a call of @tool (contract.md, Deadlines): @requested_ms (0: none) may only
+ * shorten the time of the tool, its toolbox, or the configuration. */
 uint64_t offer_timeout_ms(
 	const struct config *config, const struct tool *tool, uint64_t requested_ms);
 
-/* Return the time to which progress extends the deadline of a call of @tool; 0: it does not. */
+/* Return the time to which progress extends the deadline of a call of @tool; 0: no extension. */
 uint64_t offer_most_ms(const struct tool *tool);

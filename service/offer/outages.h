@@ -49,8 +49,9 @@ enum server_state {
 /* Note the end of a call for @package. Without memory nothing is noted. */
 void outages_note(struct outages *outages, const struct package *package, enum server_state state);
 
-/* Add the ids of the toolboxes that are out to @ids. 0 or -ENOMEM. */
+/* Add the ids of the toolboxes now out to @ids. 0 or -ENOMEM. */
 int outages_list(const struct outages *outages, struct text_list *ids);
 
-/* Forget those that were out and are in @catalogue, and those that were not and are not. */
+/* Forget the toolboxes out before and in @catalogue now, and the toolboxes neither out nor in
+ * @catalogue. */
 void outages_end(struct outages *outages, const struct catalogue *catalogue);

@@ -8,7 +8,7 @@
 #include "util/log.h"
 
 /*
- * The problems that reading again finds again: each is logged once, until a round is without it.
+ * The problems found again by each reading: each is logged once, until a round without it.
  *
  *   round 1   a b      logs a, b
  *   round 2   a b c    logs c

@@ -94,7 +94,7 @@ static void log_start(const struct catalogue *catalogue)
 		n_offering, n_offering == 1 ? "" : "es", n_tools == 1 ? "is" : "are", failed);
 }
 
-/* Log what the reload has changed. That it changed nothing only interests whoever asked for it. */
+/* Log what the reload has changed. A reload without a change only interests its requester. */
 static void log_changes(struct reload *reload, const struct catalogue *catalogue)
 {
 	struct buffer *text = &reload->next.summary;
@@ -241,7 +241,7 @@ static void ask_servers(void *data)
 	start_loader(reload);
 }
 
-/* End a load that only waits for servers: the one that follows need not, and asks them again
+/* End a load that only waits for servers: the next load need not wait, and asks them again
  * afterwards. */
 static void give_way(struct reload *reload)
 {

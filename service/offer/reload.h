@@ -31,12 +31,12 @@
  * service is not ready.
  */
 
-/* Parts of the service that a reload changes or uses, all borrowed. */
+/* Parts of the service changed or used by a reload, all borrowed. */
 struct reload_parts {
 	struct loop *loop;
 	struct config *config; /* read again by each reload */
 	struct offer *offer;
-	struct disposal *disposal; /* frees the packages that it replaces */
+	struct disposal *disposal; /* frees the replaced packages */
 };
 
 /* Callbacks, with the data that reload_init() was given. */
@@ -70,8 +70,7 @@ struct reload {
 	struct loader *loader;       /* NULL: no reload is under way */
 	struct prepared_reload next; /* comes with its catalogue; made beside the loop */
 	uint64_t outcomes[RELOAD_OUTCOMES];
-	uint64_t generation; /* number of the catalogue that was loaded last, or is being
-	                            * loaded */
+	uint64_t generation; /* number of the catalogue loaded last, or being loaded */
 	bool is_ready;       /* the first load is done */
 	bool starts_again;   /* only another start reads what was mended */
 	bool is_wanted;      /* another reload follows the one under way */
@@ -79,30 +78,30 @@ struct reload {
 	bool is_background; /* the one under way waits for servers, and gives way to a change … */
 	bool is_background_next;     /* … or the one that follows */
 	struct expiry expiry;        /* the next end of an entry of disabled.json in force */
-	struct loop_timer retry;     /* asks servers again that have not listed their tools */
+	struct loop_timer retry;     /* asks servers without a list again */
 	uint32_t n_retries;          /* how often, since each had; 0: each has */
-	struct loop_timer relisting; /* asks those again that list other tools than before … */
+	struct loop_timer relisting; /* asks servers with changed lists again … */
 	uint32_t n_relistings;       /* … how often without a rest between … */
 	uint64_t relisted_ms;        /* … and when it was armed last */
-	struct asking *asking;       /* questions to servers, which outlive loads … */
-	struct loop_timer arrival;   /* … and the load that takes their answers … */
+	struct asking *asking;       /* questions to servers; they outlive loads … */
+	struct loop_timer arrival;   /* … and the load for their answers … */
 	bool takes_answers;          /* … is the next one */
-	struct outages outages;      /* servers that cannot be reached … */
-	struct text_list away;       /* … and those for too long, for the load under way */
+	struct outages outages;      /* unreachable servers … */
+	struct text_list away;       /* … and the ones out for too long, for the load under way */
 	uint64_t refresh_after_ms;   /* when reload_refresh() may begin one again */
 
 	struct mistakes mistakes; /* mistakes of the configuration */
 	struct problems problems; /* problems of toolboxes and of names */
-	struct log_rate reloads;  /* lines about reloads, which anybody may ask for */
+	struct log_rate reloads;  /* lines about reloads, at anybody's request */
 	uint64_t begun_ms;        /* when the one under way began */
 	bool is_asked;            /* somebody asked for the one under way … */
 	bool is_asked_next;       /* … or for the one that follows */
-	bool has_logged_sandbox;  /* the restrictions that this system lacks were logged */
+	bool has_logged_sandbox;  /* the restrictions missing in this system were logged */
 };
 
 /* Make @reload ready, with toolboxes and the configuration watched where the system can. @paths and
- * @flags outlive it; @handler is copied, @data passed to it. @mistakes, those of the configuration
- * in force, is taken over. 0 or a negative errno. */
+ * @flags outlive it; @handler is copied, @data passed to it. @mistakes of the configuration in
+ * force are taken over. 0 or a negative errno. */
 int reload_init(struct reload *reload, const struct reload_parts *parts,
 	const struct config_flags *flags, const struct paths *paths, struct mistakes *mistakes,
 	const struct reload_handler *handler, void *data);
@@ -116,28 +115,28 @@ const char *reload_outcome_name(enum reload_outcome outcome);
 /* Begin a reload, or have another one follow the one under way. */
 void reload_begin(struct reload *reload);
 
-/* Begin a reload that somebody asks for: interpreters are asked again what their tools are,
- * whatever is cached, and the log has a line, whatever has changed. */
+/* Begin a requested reload: interpreters are asked again for their tools, whatever is cached, and
+ * the log has a line, whatever has changed. */
 void reload_ask_again(struct reload *reload);
 
 /* Begin such a reload in the background if there are toolboxes of an interpreter, at most once in a
  * few seconds. */
 void reload_refresh(struct reload *reload);
 
-/* Begin a reload in the background, which asks servers whose tools are stale, after a moment that
- * is longer each time when servers change all the time. */
+/* Begin a reload in the background for servers with stale tools, after a moment, a longer one each
+ * time when servers change all the time. */
 void reload_list_again(struct reload *reload);
 
 /* Begin a reload once no further news has arrived for a moment: something was installed. */
 void reload_soon(struct reload *reload);
 
-/* Return whether a change is pending: one that was seen and is not loaded yet, or a reload. */
+/* Return whether a change is pending: seen and not loaded yet, or a reload. */
 bool reload_is_pending(struct reload *reload);
 
 /* Read the configuration again. A closed one does not replace an open one.
  * (offer/configuration.c) */
 void reload_configuration(struct reload *reload);
 
-/* Watch the registration folders, the files that toolboxes are made of, as they are now, and those
- * of the configuration. (offer/watch.c) */
+/* Watch the registration folders, the files from which the present toolboxes are made, and the
+ * configuration's files. (offer/watch.c) */
 void reload_watch(struct reload *reload);

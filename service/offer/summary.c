@@ -151,9 +151,8 @@ static bool is_box_left_out(const struct catalogue *catalogue, const char *id)
 	return false;
 }
 
-/* Append the toolboxes that failed in @before and do not fail now: those that serve their present
- * version again, and those that are not there any more. One that is new among the offered is
- * `added` already. */
+/* Append the toolboxes that failed in @before and do not fail now: they serve their present version
+ * again, or are gone. One that is new among the offered is `added` already. */
 static int add_mended(struct summary *summary, const struct catalogue *before,
 	const struct catalogue *after, const struct text_list *failed)
 {

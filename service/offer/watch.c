@@ -16,8 +16,8 @@
 #include "util/cleanup.h"
 
 /*
- * The files and folders whose changes begin a reload: those where toolboxes are registered, those
- * that they are made of, and those of the configuration. The loader finds out which of them has
+ * The files and folders whose changes begin a reload: the registrations of toolboxes, the files
+ * from which they are made, and the configuration's. The loader finds out which of them has
  * changed.
  *
  *   toolbox.d/home ─▶ ../latest ─▶ v1/   tidy.sh ─▶ /repo/tidy.sh    each link by its name, in the folder that it is in,
@@ -163,7 +163,8 @@ static void watch_origins(struct watched *watched, const struct origins *origins
 			watch_path(&watched->folders, origins->items[i].path);
 }
 
-/* Watch the file or folder at @path by its name, whether it exists or not, and what it links to. */
+/* Watch the file or folder at @path by name, whether it exists or not, and the targets of its
+ * links. */
 static void watch_named(void *data, const char *path)
 {
 	struct watched *watched = data;
@@ -193,7 +194,7 @@ static void watch_given(const struct config_flags *flags, struct watched *watche
 	}
 }
 
-/* Watch the registration folders, and those of libraries and of drop-in programs. */
+/* Watch the registration folders, and the folders of libraries and of drop-in programs. */
 static void watch_folders(const struct reload *reload, struct watched *watched)
 {
 	const struct text_list *dirs = &reload->parts.config->toolbox_dirs;

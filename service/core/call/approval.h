@@ -14,7 +14,7 @@
 #include "util/text/text_view.h"
 
 /*
- * Approval: calls that wait until a person has answered (contract.md, Approval).
+ * Approval: calls waiting until a person has answered (contract.md, Approval).
  *
  *   approval_check ──▶ may be asked      someone is attached, the key can be used, there is room
  *   approval_prepare ▶ a draft           its tool may still refuse the arguments
@@ -26,8 +26,8 @@
  * Each question is decided once: it is off the table before anything else happens.
  */
 
-/* The report to a caller that wants progress, while a person is asked: at once, and at this
- * interval. Clients begin their deadlines anew with it. */
+/* The report to a caller with progress, while a person is asked: at once, and at this interval.
+ * Clients begin their deadlines anew with it. */
 #define APPROVAL_REPORT_TEXT "Waiting for a person to approve the call"
 #define APPROVAL_REPORT_MS   5000
 
@@ -43,9 +43,9 @@ enum approval_decision {
 /* The end of a question. */
 struct approval_outcome {
 	enum approval_decision decision;
-	bool is_changed;     /* it was approved, but its tool is another one now: it is denied */
-	bool is_stopping;    /* it was cancelled because the service ends */
-	struct text_view by; /* the source that decided; absent: none */
+	bool is_changed;         /* approved, but the tool differs now: denied */
+	bool is_stopping;        /* it was cancelled because the service ends */
+	struct text_view by;     /* the deciding source; absent: none */
 	struct text_view reason; /* its words; absent: none */
 };
 
@@ -54,8 +54,7 @@ const char *approval_decision_name(const struct approval_outcome *outcome);
 
 /* Callbacks, with the data that approval_init() was given. */
 struct approval_handler {
-	/* Return whether the tool of @call is another one now than the one that @question is
-	 * about. */
+	/* Return whether the tool of @call differs now from the tool in @question. */
 	bool (*is_changed)(
 		void *data, const struct call *call, const struct pending_question *question);
 
@@ -83,7 +82,7 @@ struct approval {
 int approval_init(struct approval *approval, struct loop *loop, const struct config *config,
 	const unsigned char *fingerprint_key, const struct approval_handler *handler, void *data);
 
-/* Forget everything. Calls that wait are not reported. Takes a zeroed struct. */
+/* Forget everything. Waiting calls are not reported. Takes a zeroed struct. */
 void approval_deinit(struct approval *approval);
 
 /* Return whether calls of @tool by @caller were approved for its session. */
@@ -103,8 +102,7 @@ bool approval_check(struct approval *approval, const struct tool *tool,
 struct pending_question *approval_prepare(struct approval *approval, struct call *call,
 	struct request_scope *scope, struct answer *answer);
 
-/* Write the error of a call whose @question ended with @outcome, which is neither approved nor
- * cancelled. */
+/* Write the error of a call whose @question ended with @outcome, neither approved nor cancelled. */
 void approval_write_refusal(const struct approval *approval,
 	const struct pending_question *question, const struct approval_outcome *outcome,
 	struct answer *answer);
@@ -114,21 +112,21 @@ void approval_write_refusal(const struct approval *approval,
 bool approval_ask(
 	struct approval *approval, struct pending_question *question, struct answer *answer);
 
-/* Forget and free @question, which was not broadcast. */
+/* Forget and free @question before its broadcast. */
 void approval_forget(struct approval *approval, struct pending_question *question);
 
-/* Cancel the question about @call, which waits. When its caller at an address has left, the
- * question is withdrawn. */
+/* Cancel the question about the waiting @call. When its caller at an address has left, the question
+ * is withdrawn. */
 void approval_cancel(struct approval *approval, const struct call *call);
 
 /* Cancel all questions: the service ends. */
 void approval_stop(struct approval *approval);
 
-/* Withdraw the questions of the peer with @account, which has gone, and detach its sources; from
- * the loop. */
+/* Withdraw the questions of the departed peer with @account, and detach its sources; from the
+ * loop. */
 void approval_withdraw(struct approval *approval, const struct account *account);
 
-/* Follow the configuration: withdraw the questions of callers that have other rights now; from the
+/* Follow the configuration: withdraw the questions of callers with changed rights; from the
  * loop. */
 void approval_configure(struct approval *approval);
 

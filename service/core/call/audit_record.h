@@ -19,8 +19,7 @@
  *   audit_record_decide                      decision, by                  when it is decided
  *   audit_record_write ──▶ a line with its duration and outcome            at its end
  *
- * A call of a tool that only reads has an empty record, of which nothing is written unless it was
- * denied.
+ * A call of a tool that only reads has an empty record, written only after a denial.
  */
 struct audit_record {
 	struct buffer text;   /* members as JSON text; empty: there is no record */
@@ -35,14 +34,13 @@ struct recorder {
 	unsigned char key[FINGERPRINT_KEY_BYTES]; /* random, of this process */
 };
 
-/* Make @recorder ready: its audit log is that of the configuration. Return 0 or a negative
- * errno. */
+/* Make @recorder ready, with the audit log of the configuration. Return 0 or a negative errno. */
 int recorder_init(struct recorder *recorder, struct loop *loop, const struct config *config);
 
-/* Free what @recorder, which may be zeroed, has made. */
+/* Free the parts of @recorder, which may be zeroed. */
 void recorder_deinit(struct recorder *recorder);
 
-/* Write to the file that the configuration names now. */
+/* Write to the file now named by the configuration. */
 void recorder_configure(struct recorder *recorder);
 
 /* Return whether a call of @tool has to be recorded. @is_denied: it was denied. */

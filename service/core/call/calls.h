@@ -20,7 +20,7 @@
 #include "util/text/text_view.h"
 
 /*
- * The calls in flight: one record for each, from its acceptance to its answer.
+ * The calls in flight: a record for each, from acceptance to answer.
  *
  *             calls_new              calls_open                       calls_close
  *   (spare) ───────────▶ CALL_NEW ───────────────▶ CALL_IN_FLIGHT ───────────────▶ (spare)
@@ -28,11 +28,11 @@
  *      │                    └── calls_close                                            │
  *      └───────────────────────────────────────────────────────────────────────────────┘
  *
- * A host knows a call by its id. Its caller knows it by its origin: the door that the request came
- * in by, its source and its call_id. Several calls may have one origin.
+ * A host knows a call by its id. The caller knows a call by its origin: the door of the request,
+ * the source and the call_id. Several calls may have one origin.
  *
- * The record of a call that is over is kept for the next one, with the memory of its buffers unless
- * that has grown large.
+ * The record of an ended call is kept for the next call, with the memory of its buffers unless
+ * large.
  */
 
 enum call_state {
@@ -57,9 +57,8 @@ struct call {
 	struct buffer call_id;   /* the caller's id of the call, for events and for cancelling */
 	size_t held_bytes;       /* bytes of the request, held until the call is over */
 	struct account *account; /* charged with them: counted reference, or NULL */
-	const struct tool
-		*tool;      /* NULL: a request that is refused asked for a tool that is not found */
-	struct buffer name; /* as it asked for it */
+	const struct tool *tool; /* NULL: a refused request for a tool not found */
+	struct buffer name;      /* as it asked for it */
 	struct package *package; /* package of the tool: counted reference */
 	struct answer answer;    /* begun with the request, sent when the call is over */
 	uint64_t timeout_ms;
@@ -71,11 +70,11 @@ struct call {
 	bool has_events;            /* its events are broadcast */
 	bool wants_progress;        /* its caller gets its progress */
 	struct pace pace;           /* for progress events */
-	bool has_progress;          /* it has reported a number, the last of which is progress */
+	bool has_progress;          /* the call has reported a number; progress is the last */
 	double progress;
 	struct buffer progress_text; /* the last one */
 	struct invoker *invoker;
-	struct runner_call runner_call; /* its id, its start, and its place in the schedule */
+	struct runner_call runner_call; /* id, start, and place in the schedule */
 };
 
 struct calls {
@@ -92,7 +91,8 @@ struct calls {
 		next_id; /* the id of the next call, where a line has it already; 0: the next one */
 	uint32_t process; /* random: ids of two processes differ */
 	struct limit_hold
-		hold; /* that of the request which is served now: a call that it opens takes it */
+		hold; /* the hold of the request being served: a call opened by it takes the hold
+		       * over */
 	bool is_stopping; /* no further calls are taken */
 };
 
@@ -107,21 +107,21 @@ void calls_deinit(struct calls *calls);
 struct call *calls_new(struct calls *calls, const struct tool *tool);
 
 /* Write the daemon's id of the call with the number @number of the process @process,
- * NUL-terminated: six hexadecimal digits, of which the first ones differ from those of the calls
- * around it, and more after 2^24 calls. No two calls of a process have the same. */
+ * NUL-terminated: six hexadecimal digits, the first digits unlike the ids of the calls around it,
+ * and more after 2^24 calls. No two calls of a process have the same. */
 #define CALL_ID_BYTES 24
 void call_id_format(uint32_t process, uint64_t number, char ret_id[CALL_ID_BYTES]);
 
 /* Return whether that is @id. */
 bool call_has_id(uint32_t process, uint64_t number, const struct text_view *id);
 
-/* Append the id that events and the audit log give @call, as JSON text: its caller's call_id, or
- * one of ours. */
+/* Append the id of @call for events and the audit log, as JSON text: its caller's call_id, or one
+ * of ours. */
 void call_write_id(const struct call *call, struct buffer *out);
 
-/* Charge @account with the bytes that @call, whose origin is set, is going to hold: @n_arguments of
- * arguments, and those of @answer, which is still the caller's. One source may have half of what
- * the account may have. Return false when they exceed that. */
+/* Charge @account with the bytes to be held by @call, whose origin is set: @n_arguments of
+ * arguments, and the bytes of @answer, which is still the caller's. One source may have half of
+ * what the account may have. Return false when they exceed that. */
 bool calls_charge(struct calls *calls, struct call *call, struct account *account,
 	size_t n_arguments, const struct answer *answer);
 
@@ -135,7 +135,7 @@ void calls_close(struct calls *calls, struct call *call);
 struct call *calls_find(const struct calls *calls, enum call_door door, const struct buffer *source,
 	const struct buffer *call_id);
 
-/* Return a call in flight whose answer goes to @address, or NULL. */
+/* Return a call in flight with an answer to @address, or NULL. */
 struct call *calls_find_address(const struct calls *calls, const struct address *address);
 
 /* Return the call in flight with the daemon's id @id, or NULL. */

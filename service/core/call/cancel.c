@@ -15,7 +15,7 @@ static void cancel_call(const struct invoker *invoker, struct call *call)
 		approval_cancel(invoker->approval, call);
 }
 
-/* Cancel the call with the daemon's id that @scope's request has, if its caller sees it. Return
+/* Cancel the call with the daemon's id in @scope's request, if the caller sees this call. Return
  * whether there was one. */
 static bool cancel_id(const struct invoker *invoker, const struct request_scope *scope)
 {

@@ -13,13 +13,13 @@
  *   call_id and context.source ─┼─▶ ───┼─ waits for a person ──────────▶ approval_cancel
  *   the address of the answer ──┘      └─ its request is held ─────────▶ held_cancel
  *
- * Each of them answers with `cancelled`, by the way that it would end anyway.
+ * Each way answers with `cancelled`, as for any other end.
  */
 
-/* Serve ovos.tools.cancel: end the call in flight with the request's id, if its caller sees its
- * tool; or every one that has its call_id and came from the same context.source. */
+/* Serve ovos.tools.cancel: end the call in flight with the request's id, if the caller sees its
+ * tool; or every call with the request's call_id from the same context.source. */
 void cancel_serve(
 	const struct invoker *invoker, const struct request_scope *scope, struct answer *answer);
 
-/* Cancel the calls whose answers go to @address, and the requests that are held for it. */
+/* Cancel the calls with answers to @address, and the requests held for it. */
 void cancel_address(const struct invoker *invoker, const struct address *address);

@@ -24,7 +24,7 @@ static void write_call_members(struct answer *event, const struct call *call)
 	call_write_id(call, answer_member(event, "call_id"));
 }
 
-/* Append the JSON text @text if it is that of a string, else null. */
+/* Append the JSON text @text if it is a string, else null. */
 static void write_string(struct answer *event, const char *key, const struct buffer *text)
 {
 	if (text->size > 0 && *text->data == '"')
@@ -47,8 +47,8 @@ static void send_call_event(
 	answer_announce(event, events->audience);
 }
 
-/* Append @arguments of @call, without the values that are writeOnly. Arguments that cannot be
- * masked, and those that make the event larger than a frame, are left out. */
+/* Append @arguments of @call, without the values that are writeOnly. Arguments are left out if they
+ * cannot be masked, or would make the event larger than a frame. */
 static void write_arguments(const struct events *events, const struct call *call,
 	const struct text_view *arguments, struct answer *event)
 {

@@ -14,9 +14,9 @@
 #include "util/text/text_view.h"
 
 /*
- * Call events (contract.md, Broadcasts): each call that begins while they are wanted is broadcast,
- * with its progress and its end. They are wanted when events.calls is true, or while a client
- * watches, by the bus or a door.
+ * Call events (contract.md, Broadcasts): each call begun while events are wanted is broadcast, with
+ * its progress and its end. They are wanted when events.calls is true, or while a client watches,
+ * by the bus or a door.
  */
 struct events {
 	const struct config *config;     /* borrowed */
@@ -28,20 +28,20 @@ struct events {
 /* The longest text of a progress event, in code points. */
 #define EVENTS_TEXT_POINTS 1000
 
-/* Return whether events of a call that begins now are wanted. */
+/* Return whether events of a call begun now are wanted. */
 static inline bool events_are_wanted(const struct events *events)
 {
 	return events->config->events_calls || events->audience->wants_calls ||
 	       clock_now_ms() < events->watched_until_ms;
 }
 
-/* Broadcast that @call was accepted. @arguments: JSON that satisfies the schema of its tool, for
- * events that have arguments (events.arguments); NULL: they are not good. */
+/* Broadcast that @call was accepted. @arguments: JSON that satisfies the schema of the tool, for
+ * events with arguments (events.arguments); NULL: they do not. */
 void events_call_started(
 	const struct events *events, const struct call *call, const struct text_view *arguments);
 
 /* Broadcast the members `progress` (a number) and `text` (a string, cut to EVENTS_TEXT_POINTS) of
- * the object @progress; a member of another type is null. For a caller that wants it, it has the
+ * the object @progress; a member of another type is null. At the caller's request, it has the
  * context of the response. */
 void events_call_progress(
 	const struct events *events, const struct call *call, const struct json_tape *progress);
@@ -56,8 +56,8 @@ void events_call_waits(const struct audience *audience, const struct call *call,
 void events_call_completed(const struct events *events, const struct call *call, double duration_ms,
 	const char *error, size_t error_size, const char *result, size_t result_size);
 
-/* Broadcast the beginning and the end of @call, which is refused with the error in @answer.
- * @arguments: as events_call_started() takes them. */
+/* Broadcast the beginning and the end of @call, refused with the error in @answer. @arguments: as
+ * for events_call_started(). */
 void events_call_refused(const struct events *events, const struct call *call,
 	const struct text_view *arguments, const struct answer *answer);
 

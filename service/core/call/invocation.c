@@ -19,7 +19,7 @@
 #include "util/text/utf8.h"
 
 /*
- * The way of a call, from its checks to its one answer.
+ * The way of a call, from its checks to the answer.
  *
  *   request ─ tool ─ arguments ─ cooldown ─ approval ─ open ──▶ in flight ──▶ runner
  *      │                 the first that fails                                  │
@@ -37,10 +37,10 @@
  *   approval   invocation_decided ─── checks again ─ run, or refuse
  *   runner     invocation_done ────── answer, or ask a person now
  *
- * The ways of a call that runs at once, of one that a person approves and of a check by the tool
- * share their beginning and their end, so they are in one file. Other files have the parts that
- * share neither: ovos.tools.cancel (core/call/cancel.c), questions (core/call/approval.c), and held
- * requests (core/request/held.c).
+ * A call that runs at once, a call approved by a person and a check by the tool share their
+ * beginning and their end, so they are in one file. Other files have the parts that share neither:
+ * ovos.tools.cancel (core/call/cancel.c), questions (core/call/approval.c), and held requests
+ * (core/request/held.c).
  */
 
 static const char unrecorded[] = "its line in the audit log cannot be written (audit.required)";
@@ -88,8 +88,8 @@ static struct text_view find_lang(const struct bus_envelope *envelope)
 }
 
 /*
- * Write who calls into the record of @call, and for tools of a kind that asks (catalogue/kind.h)
- * into the object that its host gets:
+ * Write the caller into the record of @call, and for tools of an asking kind (catalogue/kind.h)
+ * into the object for the host:
  *
  *   {"call_id", "session_id", "lang"}      strings, or null
  */
@@ -158,7 +158,7 @@ static int write_output_error(struct call *call, const struct call_result *resul
 }
 
 /* Check the result against the tool's output schema, unless its host has done that, and write the
- * error if there is one. Returns its code, or -1. The time, with that of reading it, is charged to
+ * error if there is one. Returns its code, or -1. The time, with the time of reading, is charged to
  * the package of the tool, not to the caller. */
 static int check_result(struct call *call, const struct call_result *result)
 {
@@ -339,7 +339,7 @@ static void end_run(struct call *call, const struct call_result *result)
 	calls_close(invoker->calls, call);
 }
 
-/* Keep the number and the text of @progress that its events would have, the last ones of each. */
+/* Keep the last number and the last text of @progress, as its events would have them. */
 static void keep_progress(struct call *call, const struct json_tape *progress)
 {
 	uint32_t number = json_find(progress, 0, "progress");
@@ -699,8 +699,8 @@ static bool run_approved(struct invoker *invoker, struct call *call,
 	return r == 0;
 }
 
-/* Count @call, which was not run and ended with the error @code, among those of its tool, if that
- * is still offered. */
+/* Count @call, which was not run and ended with the error @code, among the calls of its tool, if
+ * still offered. */
 static void count_refused(
 	const struct invoker *invoker, const struct call *call, enum answer_code code)
 {

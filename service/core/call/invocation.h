@@ -19,7 +19,7 @@
 #include "core/request/request_scope.h"
 
 /*
- * A call, from its request to its one response.
+ * A call, from the request to the response.
  *
  *   received ─ fields ─ name ─ tool ─ arguments ─ cooldown ─ approval ─ queue ─▶ runner
  *       │                                                                          │
@@ -32,7 +32,7 @@
  * call was accepted: then the call takes it over, and invocation_done() sends it.
  */
 
-/* The parts of the service that a call passes through, all borrowed. They outlive every call. */
+/* The parts of the service on the way of a call, all borrowed. They outlive every call. */
 struct invoker {
 	const struct config *config;
 	struct bus *bus;
@@ -51,11 +51,11 @@ struct invoker {
 };
 
 /* Serve a request for a call: submit it to the runner of its tool, with @answer taken over, or
- * write the error of the first check that fails to @answer. */
+ * write the error of the first failing check to @answer. */
 void invocation_begin(struct invoker *invoker, struct request_scope *scope, struct answer *answer);
 
-/* Note that the request of @scope, for a call, is refused with the error in @answer before its tool
- * is looked for. */
+/* Note the refusal of the request of @scope, for a call, with the error in @answer before a search
+ * for its tool. */
 void invocation_note_refused(
 	struct invoker *invoker, const struct request_scope *scope, const struct answer *answer);
 
@@ -64,17 +64,16 @@ void invocation_note_refused(
 void invocation_validate(
 	struct invoker *invoker, struct request_scope *scope, struct answer *answer);
 
-/* Send the answer of a call that is over, and close it (struct runner_handler; @data is not used).
+/* Send the answer of an ended call, and close it (struct runner_handler; @data is not used).
  */
 void invocation_done(void *data, struct runner_call *call, const struct call_result *result);
 
-/* Send how far a call is to those who want it, in its pace (struct runner_handler; @data is not
- * used). */
+/* Send the progress of a call to its readers, in the call's pace (struct runner_handler; @data is
+ * not used). */
 void invocation_progressed(void *data, struct runner_call *call, const struct json_tape *progress);
 
-/* Return whether the tool of @call is another one now than the one that was asked about; and run
- * @call, or answer it, after its question has ended (struct approval_handler; @data is the
- * invoker). */
+/* Return whether the tool of @call differs now from the tool in the question; and run @call, or
+ * answer it, after the end of its question (struct approval_handler; @data is the invoker). */
 bool invocation_is_changed(
 	void *data, const struct call *call, const struct pending_question *question);
 void invocation_decided(void *data, struct call *call, const struct pending_question *question,

@@ -10,8 +10,8 @@
 #include "util/buffer.h"
 
 /*
- * The arguments of a call as they are shown: to a person who approves it, in the audit log, and in
- * events. The values that the schema calls `writeOnly` are masked.
+ * The arguments of a call for display: to a person who approves it, in the audit log, and in
+ * events. Values called `writeOnly` by the schema are masked.
  */
 struct masked_arguments {
 	struct buffer text;                      /* JSON */

@@ -22,8 +22,8 @@ static enum log_level level_of(enum answer_code code)
 	}
 }
 
-/* Append the text of a part, or @absent. Escapes but those of quotes and backslashes stay: they are
- * of characters that the log would escape. */
+/* Append the text of a part, or @absent. Escapes stay, except for quotes and backslashes: the log
+ * would escape the other characters, too. */
 static void append_log_part(struct buffer *out, const struct call_summary *summary,
 	enum summary_part part, const char *absent)
 {

@@ -5,7 +5,7 @@
 #include "util/log.h"
 
 /*
- * The line of the log about a call that is over:
+ * The line of the log about an ended call:
  *
  *   Call c4f1a2 crashy/crash for skill-math: host_crashed (SIGSEGV) after 0.9 ms
  *

@@ -11,15 +11,15 @@
 #include "util/text/text_view.h"
 
 /*
- * A call as it is shown: what it is, who made it and how it ended, but not its arguments. A summary
- * has a fixed size, whatever its call holds, and is filled without allocating:
+ * A call for display: tool, caller and end, but no arguments. A summary has a fixed size, whatever
+ * its call holds, and is filled without allocating:
  *
  *                                    ┌─ call_summary_go_on ─▶ running
  *   struct call ── call_summary_describe ─┤
  *                                    └─ call_summary_end ───▶ done, failed
  *
- * Its texts are JSON, as those of struct call are. A longer one is cut to the bound of its part and
- * ends with "…".
+ * Its texts are JSON, like the texts of struct call. A longer one is cut to the bound of its part
+ * and ends with "…".
  */
 
 enum summary_state {
@@ -73,7 +73,7 @@ struct call;
 /* Describe @call in @ret_summary, without its state and text. */
 void call_summary_describe(const struct call *call, struct call_summary *ret_summary);
 
-/* Add to @summary that @call goes on: its last progress, or what it waits for. */
+/* Add the state of the running @call to @summary: the last progress, or the reason of its wait. */
 void call_summary_go_on(struct call_summary *summary, const struct call *call);
 
 /* Add the end of its call to @summary: it took @duration_us, and failed with @code for @reason (a
@@ -81,7 +81,7 @@ void call_summary_go_on(struct call_summary *summary, const struct call *call);
 void call_summary_end(
 	struct call_summary *summary, uint64_t duration_us, int code, const struct buffer *reason);
 
-/* Return a part, with its quotes; absent if it is none. */
+/* Return a part with its quotes; absent when the call has no such text. */
 struct text_view call_summary_part(const struct call_summary *summary, enum summary_part part);
 
 /* Return whether @summary has @text, cut like its own, as this part. */

@@ -12,8 +12,7 @@
 #include "util/log.h"
 
 /*
- * The history: the calls that are over, the last HISTORY_CALLS of them, each as a summary in a
- * ring.
+ * The history: the last HISTORY_CALLS ended calls, each as a summary in a ring.
  *
  *   a call ends, or is refused ─▶ history_add ─┬─▶ ring ──▶ ovos.tools.calls, with the calls in flight
  *                                              └─▶ a line of the log, if it failed
@@ -24,7 +23,7 @@
 
 #define HISTORY_CALLS 1000
 
-/* The lines about failed calls with one code that are logged in LOG_RATE_INTERVAL_MS. */
+/* The logged lines about failed calls with one code in LOG_RATE_INTERVAL_MS. */
 #define HISTORY_LINES 20
 
 /* The same with the codes busy and unavailable: the service lacks something, which has its own
@@ -44,7 +43,7 @@ int history_init(struct history *history);
 /* Free the memory of @history, which may be zeroed. */
 void history_deinit(struct history *history);
 
-/* Add @call, which has ended as call_summary_end() takes it, and log it. */
+/* Add the ended @call, with the arguments of call_summary_end(), and log it. */
 static inline void history_add(struct history *history, const struct call *call,
 	uint64_t duration_us, int code, const struct buffer *reason)
 {
@@ -56,18 +55,17 @@ static inline void history_add(struct history *history, const struct call *call,
 		call_log_write(history->rates, summary);
 }
 
-/* Return the call that was added @index calls before the last one; NULL: it is forgotten, or there
- * was none. */
+/* Return the call added @index calls before the last; NULL: forgotten, or never added. */
 const struct call_summary *history_at(const struct history *history, size_t index);
 
-/* Return whether the caller of @scope sees the call of @summary: one of a tool that it may use; or
- * one of no tool, which came from its own source. @sees_all: it may use every tool, and sees all
+/* Return whether the caller of @scope sees the call of @summary: a call of a permitted tool; or a
+ * call without a tool, from the caller's own source. @sees_all: it may use every tool, and sees all
  * calls. */
 bool history_shows(
 	const struct request_scope *scope, bool sees_all, const struct call_summary *summary);
 
-/* Serve ovos.tools.calls: list the calls that @scope's caller sees and its request asks for. Times
- * are shown by the clock of now: one that was set since counts for earlier calls, too. */
+/* Serve ovos.tools.calls: list the calls seen by @scope's caller and asked for by the request.
+ * Times are shown by the clock of now: one that was set since counts for earlier calls, too. */
 void history_query(struct history *history, const struct calls *calls,
 	const struct held_requests *held, const struct request_scope *scope, bool sees_all,
 	struct answer *answer);

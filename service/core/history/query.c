@@ -9,8 +9,8 @@
 #include "util/stamp.h"
 
 /*
- * ovos.tools.calls: the newest first, and the calls in flight before the others. A call that the
- * caller may not see is passed over like one that it did not ask for, so no answer depends on it.
+ * ovos.tools.calls: the newest first, and the calls in flight before the others. A call hidden from
+ * the caller is passed over like an unwanted call, so no answer depends on it.
  */
 
 /* A clock that differs by more was set. */

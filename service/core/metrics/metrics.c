@@ -98,7 +98,7 @@ static struct metrics_tool **find_row(struct metrics *metrics, const char *name)
 	return &metrics->rows[(digest ^ digest >> 32) % METRICS_ROWS];
 }
 
-/* Return the counters of @tool, or those of `other`. */
+/* Return the counters of @tool, or of `other`. */
 static struct metrics_tool *find_tool(struct metrics *metrics, const struct tool *tool)
 {
 	const char *toolbox = tool ? tool->toolbox->id : "";
@@ -120,7 +120,7 @@ static struct metrics_tool *find_tool(struct metrics *metrics, const struct tool
 	return found;
 }
 
-/* Count one more in the counter of @code, or in that of `other` when no series is left. */
+/* Count one more in the counter of @code, or of `other` when no series is left. */
 static void count_code(struct metrics *metrics, struct metrics_tool *tool, int code)
 {
 	uint64_t *count = code < 0 ? &tool->ok : &tool->codes[code];

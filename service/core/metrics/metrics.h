@@ -25,7 +25,7 @@
 #define METRICS_BOUNDS 15
 extern const uint32_t metrics_bounds_us[METRICS_BOUNDS];
 
-/* Durations of calls that ran. */
+/* Durations of calls after a run. */
 struct metrics_durations {
 	uint64_t buckets[METRICS_BOUNDS + 1];
 	uint64_t sum_us;
@@ -66,12 +66,11 @@ int metrics_init(struct metrics *metrics);
 
 void metrics_deinit(struct metrics *metrics);
 
-/* Count a call of @tool (NULL: of none that is known) that was refused with @code before it could
- * run. */
+/* Count a call of @tool (NULL: unknown) refused with @code before its run. */
 void metrics_count_refused(struct metrics *metrics, const struct tool *tool, enum answer_code code);
 
-/* Count a call of @tool that ran, and was answered after @duration_us with the enum answer_code
- * @code, or -1 for a result. */
+/* Count a call of @tool with a run, answered after @duration_us with the enum answer_code @code, or
+ * -1 for a result. */
 void metrics_count_call(
 	struct metrics *metrics, const struct tool *tool, uint64_t duration_us, int code);
 

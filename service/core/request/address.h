@@ -9,7 +9,7 @@
 #include "util/text/text_view.h"
 
 /*
- * The address of a request that did not come over the bus: where its answer goes.
+ * The address of a request from outside of the bus: where its answer goes.
  *
  *   door ──topics_take_request──▶ request ─ call ─ answer_send ──▶ operations.answer
  *     │                              │       │                           ▲
@@ -23,16 +23,15 @@
 struct address;
 
 struct address_operations {
-	/* Take @answer, which is complete: the text of its message (bus_message_text) is one JSON
-	 * object. Its message may be taken over. Called once. */
+	/* Take the complete @answer: the text of its message (bus_message_text) is a JSON object.
+	 * The message may be taken over. Called once. */
 	void (*answer)(struct address *address, struct answer *answer);
 
-	/* Take the progress that the tool has reported (worker frames, contract.md). NULL: not
-	 * wanted. */
+	/* Take the progress reported by the tool (worker frames, contract.md). NULL: not wanted. */
 	void (*progress)(struct address *address, const struct json_tape *progress);
 
-	/* Return whether the configuration in force still gives the caller the rights that it came
-	 * with. NULL: it does. */
+	/* Return whether the configuration in force still gives the caller its first rights. NULL:
+	 * it does. */
 	bool (*is_granted)(const struct address *address);
 
 	/* Free @address: the last reference was dropped. */
@@ -68,15 +67,14 @@ static inline void address_unref(struct address *address)
 		address->operations->free(address);
 }
 
-/* Pass on @progress to @address, which may be NULL, if it wants that. */
+/* Pass on @progress to @address, which may be NULL, if wanted there. */
 static inline void address_progress(struct address *address, const struct json_tape *progress)
 {
 	if (address && !address->has_left && address->operations->progress)
 		address->operations->progress(address, progress);
 }
 
-/* Return whether the caller at @address, which may be NULL, still has the rights that it came
- * with. */
+/* Return whether the caller at @address, which may be NULL, still has its first rights. */
 static inline bool address_is_granted(const struct address *address)
 {
 	return !address || !address->operations->is_granted ||

@@ -12,8 +12,8 @@
 #include "loop/aside.h"
 
 /*
- * Requests that may take long: they are read, and their arguments are checked, beside the loop
- * (loop/aside.h), so that no other request waits for that.
+ * Requests of perhaps long work: they are read, and their arguments are checked, beside the loop
+ * (loop/aside.h), so no other request waits for this work.
  *
  *   request ─▶ has many values, or checks for       ─▶ ahead_hold ─▶ oldest first, one at a time
  *              its tool have taken long before                               │ owes by now? busy
@@ -21,13 +21,13 @@
  *   loop       served again, with what was found ◀───────┐          copy of its message
  *   thread                                               └── read ─ check ◀──┘
  *
- * A request is kept as the text that arrived, and everything else about it is looked at again. Its
- * arguments were checked for one tool: if its name means another one by then, or its time is over
- * (AHEAD_MS), the loop reads and checks it after all. Shorter requests that come later may be
+ * A request is kept as the received text, and everything else about it is looked at again. The
+ * arguments were checked for one tool: if the name means another tool by then, or the time is over
+ * (AHEAD_MS), the loop reads and checks the request after all. Shorter and later requests may be
  * answered sooner.
  */
 
-/* The longest wait of a request, and the most that wait. */
+/* The longest wait of a request, and the most waiting requests. */
 #define AHEAD_MS  10000
 #define AHEAD_MAX 256
 
@@ -53,14 +53,14 @@ struct ahead {
 	struct loop *loop; /* borrowed, as all pointers up to the requests */
 	const struct config *config;
 	struct bus *bus;
-	struct limit_hold *hold; /* that of the request being served */
+	struct limit_hold *hold; /* the hold of the request being served */
 	struct held_requests requests;
 	struct ahead_work work;
 	struct aside *aside; /* it is running */
 };
 
 /* Make @ahead empty. @config has the limits; bus and hold are set later. @function is called with
- * @data for each request that has waited. 0 or -ENOMEM. */
+ * @data for each request after its wait. 0 or -ENOMEM. */
 int ahead_init(struct ahead *ahead, struct loop *loop, const struct config *config,
 	held_function function, void *data);
 
@@ -78,7 +78,7 @@ bool ahead_hold(struct ahead *ahead, const struct request_scope *scope, unsigned
 bool ahead_take(struct ahead *ahead, const struct held *held, struct request_scope *scope,
 	int *ret_reading);
 
-/* As ahead_admit(), for a tool whose checks have taken long. */
+/* As ahead_admit(), for a tool with long checks before. */
 bool ahead_admit_costly(struct ahead *ahead, const struct tool *tool,
 	const struct request_scope *scope, struct answer *answer);
 

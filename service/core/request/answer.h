@@ -32,7 +32,7 @@ enum answer_code {
 struct address;
 
 /*
- * The one answer to a request: a message that is written from its front.
+ * The one answer to a request: a message written from its front.
  *
  *   answer_begin     {"type": "….response", "context": {…}, "data": {
  *   answer_member…   "name": "add", "call_id": "7"          written when the request is read
@@ -45,8 +45,8 @@ struct address;
 struct answer {
 	struct buffer message;
 	size_t opened;      /* bytes before the first member */
-	size_t kept;        /* bytes that answer_rewind() leaves */
-	size_t error_start; /* the start of the error's text, as JSON; 0: there is none */
+	size_t kept;        /* bytes left by answer_rewind() */
+	size_t error_start; /* the start of the error's text, as JSON; 0: no error */
 	size_t error_end;
 	enum answer_code code;   /* the code, after an error */
 	unsigned int share;      /* the share of the queue of the bus (bus_send) */
@@ -57,7 +57,7 @@ struct answer {
 	bool is_oversized;       /* after too_large: the answer itself is, not the request */
 };
 
-/* All that get the messages that answer no request: the bus, and somebody beside it. */
+/* All receivers of the messages that answer no request: the bus, and somebody beside it. */
 struct audience {
 	struct bus *bus;
 	/* Take the message called @topic with the data @text, a JSON object. NULL: the bus is
@@ -72,16 +72,16 @@ const char *answer_code_name(enum answer_code code);
 /* Begin the response to @request: its data is an open, empty object. */
 void answer_begin(struct answer *answer, const struct bus_envelope *request);
 
-/* Begin the answer that goes to @address: a message whose text is the object of its data alone. */
+/* Begin the answer to @address: a message with the object of its data alone as text. */
 void answer_begin_at(struct answer *answer, struct address *address);
 
 /* As answer_begin(), with a context reduced to @part. */
 void answer_begin_part(
 	struct answer *answer, const struct bus_envelope *request, enum bus_context_part part);
 
-/* Begin a message called @topic that goes where @response, which is open, will go: with its
- * context. Return false when that has over 4 KiB, since a call may cause many such messages, or
- * without memory. */
+/* Begin a message called @topic to the receiver of the open @response: with its context. Return
+ * false when the context has over 4 KiB, since a call may cause many such messages, or without
+ * memory. */
 bool answer_begin_aside(struct answer *answer, const struct answer *response, const char *topic);
 
 /* Begin a message that answers no request. */
@@ -91,7 +91,7 @@ void answer_begin_broadcast(struct answer *answer, const char *topic);
  * its answer. */
 void answer_deinit(struct answer *answer);
 
-/* Take @answer, which is open, over: return it, and leave an answer that is not open. */
+/* Take the open @answer over: return it, and leave a closed answer. */
 struct answer answer_take(struct answer *answer);
 
 /* Return whether @answer was begun and still has to be sent. */
@@ -106,7 +106,7 @@ static inline bool answer_is_error(const struct answer *answer)
 	return answer->error_start > 0;
 }
 
-/* Write `"key":`, after a comma if need be. Append the value to the buffer that is returned. */
+/* Write `"key":`, after a comma if need be. Append the value to the returned buffer. */
 struct buffer *answer_member(struct answer *answer, const char *key);
 
 /* Write a member. @text: NUL-terminated UTF-8, or NULL for null. */
@@ -121,8 +121,7 @@ void answer_error(
 void answer_error_format(struct answer *answer, enum answer_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Return the text of the error that was written, as JSON, with its size; NULL when there is
- * none. */
+/* Return the text of the written error, as JSON, with its size; NULL without an error. */
 const char *answer_error_json(const struct answer *answer, size_t *ret_size);
 
 /* Set the mark: the members so far stay, whatever happens. */
@@ -141,11 +140,11 @@ bool answer_fits(const struct answer *answer, size_t frame_bytes);
  */
 bool answer_make_fit(struct answer *answer, size_t frame_bytes, const char *hint);
 
-/* Close and send @answer, which is open; it no longer is afterwards. Returns the result of
- * bus_send(), or 0 for an answer to an address. */
+/* Close and send the open @answer. Returns the result of bus_send(), or 0 for an answer to an
+ * address. */
 int answer_send(struct answer *answer, struct bus *bus);
 
-/* Close @message, which was begun aside or as a broadcast, and send it to @audience. */
+/* Close @message, begun aside or as a broadcast, and send it to @audience. */
 void answer_announce(struct answer *message, const struct audience *audience);
 
 /*
@@ -154,11 +153,11 @@ void answer_announce(struct answer *message, const struct audience *audience);
  */
 
 /* Append the JSON text @result. When it is longer than @max code points, append instead an object
- * that reports the cut and has the head of the text. Return whether it was cut. */
+ * with the size of the cut and the head of the text. Return whether it was cut. */
 bool answer_write_result(struct buffer *out, const char *result, size_t size, uint32_t max);
 
-/* As answer_write_result() for the JSON text @arguments, which an event repeats. */
+/* As answer_write_result() for the JSON text @arguments in an event. */
 bool answer_write_arguments(struct buffer *out, const char *arguments, size_t size, uint32_t max);
 
-/* Return the most bytes of the UTF-8 @text that hold at most @max code points. */
+/* Return the most bytes of the UTF-8 @text with at most @max code points. */
 size_t answer_cut_text(const char *text, size_t size, uint32_t max);

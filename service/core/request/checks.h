@@ -9,7 +9,7 @@
 #include "core/request/request_scope.h"
 
 /*
- * The time of the loop that peers take with their requests: checks of arguments, and matching.
+ * The time of the loop taken by peers with their requests: checks of arguments, and matching.
  *
  *   request ─▶ has this kind of check taken long before?
  *                 │ no                 │ yes
@@ -17,7 +17,7 @@
  *                 ▼                    ▼ no
  *               check ─────────▶ more than DEBT_FREE_NS? ─▶ its sender owes (bus/account.h)
  *
- * So a peer whose checks are short never waits, whatever others do that share its connection.
+ * So a peer with short checks never waits, whatever others on its connection do.
  *
  * Reading a message of many values takes as long as a check, and is charged like one. Such a
  * message is skimmed first (core/request/request_text.h): if its sender owes, it is busy, and else
@@ -37,14 +37,13 @@ static inline struct arguments_limits checks_limits(const struct config *config)
  * (bus/account.h). */
 uint64_t checks_source_key(const struct request_scope *scope);
 
-/* Return the time until checks that can take long are made for the sender of the message in @scope;
- * 0: now. */
+/* Return the time until the sender of the message in @scope may have long checks; 0: now. */
 uint64_t checks_wait_ns(const struct bus *bus, const struct request_scope *scope);
 
-/* Return whether the sender of the message in @scope may have a check that can take long; else the
- * error is written. */
+/* Return whether the sender of the message in @scope may have a long check; else the error is
+ * written. */
 bool checks_admit(const struct bus *bus, const struct request_scope *scope, struct answer *answer);
 
-/* Charge that sender with a check, or reading, that took @spent_ns; its price is higher in the loop
- * (util/debt.h). Return whether it took long. */
+/* Charge this sender with a check, or reading, of @spent_ns; the price is higher in the loop
+ * (util/debt.h). Return whether the work was long. */
 bool checks_charge(const struct bus *bus, const struct request_scope *scope, uint64_t spent_ns);

@@ -14,12 +14,12 @@
 
 /*
  * The errors of a call (contract.md, Errors): each function writes `error`, `code` and the keys
- * that carry the facts. A text that may be long is cut to @max code points.
+ * with the facts. A long text is cut to @max code points.
  */
 
 void errors_write_missing_name(struct answer *answer);
 
-/* Suggest the tools of @catalogue, which has only what the caller sees, with similar names. */
+/* Suggest the tools of @catalogue, the caller's view, with similar names. */
 void errors_write_unknown_tool(
 	struct answer *answer, const struct catalogue *catalogue, const struct request *request);
 
@@ -32,16 +32,15 @@ void errors_write_invalid_arguments(struct answer *answer, const struct tool *to
 void errors_write_cooldown(struct answer *answer, const struct tool *tool, double left_s);
 
 /* Deny a call that needs the approval of a person, who cannot be asked for the reason @reason, a
- * clause that ends with advice; and name the setting that allows it. */
+ * clause with advice at its end; and name the setting to allow it. */
 void errors_write_denied(struct answer *answer, const struct tool *tool, enum approval_mode mode,
 	const char *reason);
 
-/* @n_pending: the questions that wait already. @is_share: there is room, but not for this
- * client. */
+/* @n_pending: the questions waiting already. @is_share: there is room, but not for this client. */
 void errors_write_many_questions(
 	struct answer *answer, const struct tool *tool, uint32_t n_pending, bool is_share);
 
-/* @n_waiting: the calls that wait already. */
+/* @n_waiting: the calls waiting already. */
 void errors_write_busy(struct answer *answer, const struct tool *tool, uint32_t n_waiting);
 
 /* @source: the caller, absent when it has no name. @reason: what there is too much of. */
@@ -61,12 +60,12 @@ void errors_write_unavailable(struct answer *answer, const struct tool *tool, co
 void errors_write_too_large(struct answer *answer, const struct tool *tool, const char *subject,
 	size_t actual, size_t max, const char *unit);
 
-/* Write that the check of @subject ("The arguments for") was ended; @text is that of
+/* Write that the check of @subject ("The arguments for") was ended; @text comes from
  * schema_stop_text(). */
 void errors_write_unchecked(
 	struct answer *answer, const struct tool *tool, const char *subject, const char *text);
 
-/* @text: the tool's own text, @size bytes. @refused: the system call that the sandbox refused, or
+/* @text: the tool's own text, @size bytes. @refused: the system call refused by the sandbox, or
  * NULL. */
 void errors_write_failure(struct answer *answer, const struct tool *tool, const char *text,
 	size_t size, const char *refused, uint32_t max);
@@ -76,7 +75,7 @@ void errors_write_failure(struct answer *answer, const struct tool *tool, const 
 bool errors_read_refusal(const struct json_tape *reported, struct schema_report *ret_report);
 
 /*
- * Write the failure that a host has reported (WIRE_ERROR), as far as it has this shape, and cut:
+ * Write the failure reported by a host (WIRE_ERROR), as far as it has this shape, and cut:
  *
  *   {"code": "tool_failed", "message", "exit_code"?, "signal"?, "stderr"?, "output"?}
  *   {"code": "invalid_arguments" or "invalid_output", "violations": [{"path", "message"}, …]}

@@ -13,16 +13,16 @@
 #include "util/list.h"
 
 /*
- * Requests that are held: until a line about their beginning is on the disk (audit.required), or,
- * without a line, until a change that is pending is done (core/request/late.h), or until they are
- * read and checked beside the loop (core/request/ahead.h).
+ * Held requests: until a line about their beginning is on the disk (audit.required), or, without a
+ * line, until a pending change is done (core/request/late.h), or until they are read and checked
+ * beside the loop (core/request/ahead.h).
  *
  *   request ─▶ held_add ─▶ audit_record_write(…, &held->wait) ─┬─ written, or not ──┐
  *                                                        ├─ its time is over ─┼─▶ handler(): served again
  *                                                        └─ the service ends ─┘
  *
- * A request is kept as the text that arrived, and everything about it is looked at again. So no
- * other request waits for its line, and it sees no catalogue of an earlier time.
+ * A request is kept as the received text, and everything about it is looked at again. So no other
+ * request waits for its line, and it sees no catalogue of an earlier time.
  */
 
 /* The work on a request beside the loop (core/request/ahead.h). */
@@ -34,14 +34,14 @@ struct held_check {
 	bool is_counted;         /* it has passed the limits of its caller */
 };
 
-/* A request that is held, from held_add() to the end of the handler. */
+/* A held request, from held_add() to the end of the handler. */
 struct held {
 	struct list link;
 	struct held_requests *requests;
 	struct audit_wait wait;
 	struct inbox_frame *frame;
 	struct limit_hold hold;      /* it is in flight for the limits of its caller */
-	uint64_t call_number;        /* the id that its line has */
+	uint64_t call_number;        /* the id in its line */
 	struct call_summary summary; /* as it is shown */
 	struct buffer call_id;       /* its origin, as in struct call */
 	struct buffer source;
@@ -62,8 +62,8 @@ struct held_requests {
 	void *data;
 };
 
-/* Make @requests empty. @function is called with @data, from the loop, for each request that has
- * waited. Return 0 or -ENOMEM. */
+/* Make @requests empty. @function is called with @data, from the loop, for each request after its
+ * wait. Return 0 or -ENOMEM. */
 int held_init(
 	struct held_requests *requests, struct loop *loop, held_function function, void *data);
 
@@ -85,10 +85,10 @@ static inline struct held *held_first(const struct held_requests *requests)
 /* Serve @held with @status. */
 void held_serve(struct held *held, int status);
 
-/* Forget @held, which was not served. */
+/* Forget the unserved @held. */
 void held_drop(struct held *held);
 
-/* Forget the requests that are charged to @account, whose peer has gone. */
+/* Forget the requests charged to @account, whose peer has gone. */
 void held_drop_account(struct held_requests *requests, const struct account *account);
 
 /* Let the requests of the bus with this origin be cancelled, and served soon. Return whether there
@@ -103,5 +103,5 @@ void held_cancel_address(struct held_requests *requests, const struct address *a
 struct held *held_find_id(const struct held_requests *requests, const struct text_view *id);
 void held_cancel_one(struct held *held);
 
-/* Serve all requests that are held now, with @status. */
+/* Serve all requests held now, with @status. */
 void held_serve_all(struct held_requests *requests, int status);

@@ -10,18 +10,18 @@
 #include "util/list.h"
 
 /*
- * The inbox: requests that arrived before the first catalogue was loaded.
+ * The inbox: requests received before the first catalogue was loaded.
  *
  *   frame ─▶ inbox_defer ─▶ oldest ⇄ … ⇄ newest ─▶ inbox_take_first, once they can be answered
  *
- * A request is kept as the text that arrived, and is read again when its turn comes.
+ * A request is kept as the received text, and is read again when its turn comes.
  */
 struct inbox {
 	struct list frames;
 	uint32_t n_frames;
 };
 
-/* A request that waits. */
+/* A waiting request. */
 struct inbox_frame {
 	struct list link;
 	unsigned int references;
@@ -39,7 +39,7 @@ enum inbox_status {
 /* Make @inbox empty. */
 void inbox_init(struct inbox *inbox);
 
-/* Free the requests that still wait. */
+/* Free the waiting requests. */
 void inbox_deinit(struct inbox *inbox);
 
 /* Make a frame with a copy of @text, charged to @account (NULL: none), with a reference to @address
@@ -48,7 +48,7 @@ void inbox_deinit(struct inbox *inbox);
 int inbox_frame_new(struct account *account, struct address *address,
 	const struct request_text *text, struct inbox_frame **ret_frame);
 
-/* Append the frame that inbox_frame_new() makes of the others. Returns 0; INBOX_E_FULL when @max
+/* Append a frame made by inbox_frame_new() from the arguments. Returns 0; INBOX_E_FULL when @max
  * frames wait already, or @account has no room for it; or -ENOMEM. */
 int inbox_defer(struct inbox *inbox, uint32_t max, struct account *account, struct address *address,
 	const struct request_text *text);
@@ -63,6 +63,5 @@ static inline struct inbox_frame *inbox_frame_ref(struct inbox_frame *frame)
 	return frame;
 }
 
-/* Drop a reference to @frame, which may be NULL; the last one frees it, and takes back its
- * charge. */
+/* Drop a reference to @frame, which may be NULL; the last frees it, and takes back the charge. */
 void inbox_frame_unref(struct inbox_frame *frame);

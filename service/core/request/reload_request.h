@@ -9,8 +9,8 @@
 #include "util/list.h"
 
 /*
- * Requests for a reload (ovos.tools.reload), which are answered when the next reload that begins is
- * done, each with what its caller may see then.
+ * Requests for a reload (ovos.tools.reload), answered after the next reload to begin, each with its
+ * caller's view then.
  *
  *   request ─▶ next ── a reload begins ─▶ current ── it is done ─▶ answered
  */

@@ -21,16 +21,16 @@ struct policy_caller;
 
 #define REQUEST_CALL_ID_BYTES 128
 #define REQUEST_SECONDS_MAX   300
-#define REQUEST_NAME_POINTS   128 /* the most code points of a name that a text repeats */
+#define REQUEST_NAME_POINTS   128 /* the most code points of a name in a text */
 
-/* The optional fields that a topic reads; it ignores others. */
+/* The optional fields read by a topic; it ignores others. */
 #define REQUEST_OWNER     (REQUEST_TOOLBOX | REQUEST_PROFILE)
 #define REQUEST_PROFILE   0x1u    /* profile */
 #define REQUEST_CALL      0x2u    /* args, call_id, timeout_ms */
 #define REQUEST_FORMAT    0x4u    /* format */
 #define REQUEST_PERSONA   0x8u    /* kwargs */
 #define REQUEST_TOOLBOX   0x80u   /* toolbox_id */
-#define REQUEST_CALL_ID   0x10u   /* call_id or id, one of them */
+#define REQUEST_CALL_ID   0x10u   /* call_id or id: either */
 #define REQUEST_SECONDS   0x20u   /* seconds, required */
 #define REQUEST_UTTERANCE 0x40u   /* utterance, required */
 #define REQUEST_ANSWER    0x100u  /* id and decision, required; reason, proof */
@@ -50,11 +50,11 @@ struct request {
 			    JSON_NONE */
 	uint32_t name;    /* token, JSON_NONE: absent */
 	uint32_t call_id; /* token of a string, JSON_NONE: absent */
-	struct text_view name_text; /* the value of a name that is a string, else its JSON text */
+	struct text_view name_text; /* the value of a name of type string, else its JSON text */
 	struct text_view toolbox_id;
 	struct text_view profile;
 	struct text_view utterance;
-	struct text_view source;   /* that of calls, not of the request */
+	struct text_view source;   /* the calls', not the request's */
 	struct text_view id;       /* an approval's, or a call's */
 	struct text_view decision; /* "once", "session" or "deny" */
 	struct text_view reason;
@@ -70,35 +70,35 @@ struct request {
 	bool wants_progress;
 	bool wants_deadline;
 	uint64_t seconds;      /* 1 (of REQUEST_ATTACH: 0) to REQUEST_SECONDS_MAX */
-	const char *bad_field; /* after a refusal: its name, and the value that it must have */
+	const char *bad_field; /* after a refusal: the name of the field, and its expected value */
 	const char *bad_expected;
-	struct buffer
-		decoded[11]; /* the decoded strings that had escapes; kept for the next request */
+	struct buffer decoded[11]; /* the decoded strings, if they had escapes; kept for the next
+		              * request */
 };
 
 /*
  * Read `name` and the @fields asked for from @envelope into @request (zeroed, or used before);
  * texts point into the frame, or into the request. True when all is well; else
- * request_write_refusal() writes the reason. The fields that could be read are set in any case.
+ * request_write_refusal() writes the reason. The readable fields are set in any case.
  */
 bool request_read(
 	struct request *request, const struct bus_envelope *envelope, unsigned int fields);
 
-/* Return the tape that has the arguments of @envelope, whose topic reads @fields, with their token;
- * NULL when they are absent. */
+/* Return the tape of the arguments of @envelope, whose topic reads @fields, with their token; NULL
+ * without arguments. */
 const struct json_tape *request_find_args(
 	const struct bus_envelope *envelope, unsigned int fields, uint32_t *ret_token);
 
 /* Read the source, session_id and site_id of @envelope into @request and into @caller, whose door
- * is set; those that had escapes are decoded into @decoded, one buffer for each. Texts point into
- * the frame, or there. A source that begins like an identity of HTTP is none on the bus, where
+ * is set; texts with escapes are decoded into @decoded, a buffer for each. Texts point into the
+ * frame, or there. On the bus, a source that begins like an identity of HTTP counts as absent:
  * every client could claim it. */
 #define REQUEST_CALLER_TEXTS 3
 void request_read_caller(struct request *request, const struct bus_envelope *envelope,
 	struct buffer decoded[REQUEST_CALLER_TEXTS], struct policy_caller *caller);
 
-/* Write the error of a request that request_read() has refused, or that is malformed: bad_request,
- * or too_large. */
+/* Write the error of a request refused by request_read(), or malformed: bad_request, or
+ * too_large. */
 void request_write_refusal(const struct request *request, const struct bus_envelope *envelope,
 	const struct config_limits *limits, struct answer *answer);
 
@@ -107,7 +107,7 @@ void request_write_refusal(const struct request *request, const struct bus_envel
 void request_write_echo(const struct request *request, struct answer *answer);
 
 /* Put the JSON text of the value at @token in place of what is in @out; nothing when there is none.
- * One string gets one text, however its sender escapes it: clients differ in that. */
+ * A string has one text, however escaped: clients differ in their escapes. */
 void request_keep_value(const struct json_tape *tape, uint32_t token, struct buffer *out);
 
 /* Put @text as JSON in place of what is in @out; nothing when it is absent. */
@@ -121,5 +121,5 @@ void request_deinit(struct request *request);
 struct text_view request_text_at(
 	const struct json_tape *tape, uint32_t token, struct buffer *decoded);
 
-/* Return the precision that cuts @name to REQUEST_NAME_POINTS in a "%.*s" of printf. */
+/* Return the precision for cutting @name to REQUEST_NAME_POINTS in a "%.*s" of printf. */
 int request_name_length(const struct text_view *name);

@@ -12,7 +12,7 @@
 #include "schema/schema.h"
 
 /*
- * The scope of one request: the message that is served now, and the memory for serving it.
+ * The scope of one request: the message being served, and the memory for serving it.
  *
  *   text ─▶ envelope ─▶ request ─▶ arguments
  *           all of it   its fields  of a call, checked with context
@@ -26,19 +26,22 @@
 struct request_scope {
 	struct bus_envelope envelope;
 	struct request_text text; /* borrowed */
-	uint64_t reading_ns; /* the thread's time that reading it took, if it was long; else 0 */
-	struct address *address;     /* borrowed; NULL: its answer goes to the bus */
-	const struct held *held;     /* it was held until its line was written; NULL: it was not */
-	const struct held *late;     /* it has waited for a change (core/request/late.h); or NULL */
-	const struct held *ahead;    /* it has waited for its check (core/request/ahead.h); or NULL */
-	const struct tool *checked;  /* for which @arguments are checked already; or NULL */
+	uint64_t reading_ns;      /* the thread's time for reading it, if long; else 0 */
+	struct address *address;  /* borrowed; NULL: its answer goes to the bus */
+	const struct held *held;  /* the request was held until its line was written; NULL: not
+	                              * held */
+	const struct held *late;  /* it has waited for a change (core/request/late.h); or NULL */
+	const struct held *ahead; /* it has waited for its check (core/request/ahead.h); or NULL */
+	const struct tool *checked;  /* the tool for which @arguments are checked already; or
+	                              * NULL */
 	int checking;                /* the result: see arguments_check() */
 	bool is_beside;              /* it was read, and checked, beside the loop */
 	unsigned int fields;         /* that its topic reads */
-	struct request request;      /* the fields that the topic declares (core/request/topics.c) */
+	struct request request;      /* the fields declared by the topic (core/request/topics.c) */
 	struct policy_caller caller; /* the caller of this request */
-	struct buffer caller_texts[REQUEST_CALLER_TEXTS]; /* its decoded texts that had escapes */
-	const struct catalogue *view;                     /* the tools that the caller may use */
+	struct buffer caller_texts[REQUEST_CALLER_TEXTS]; /* its decoded texts, if they had
+	                                                   * escapes */
+	const struct catalogue *view;                     /* the tools permitted to the caller */
 	struct arguments arguments;                       /* after arguments_check() */
 	struct schema_context *context;                   /* memory for validating */
 	struct regex_scratch *scratch;                    /* memory for matching triggers */
@@ -48,8 +51,8 @@ struct request_scope {
  * -ENOMEM; request_scope_deinit() frees what was made in either case. */
 int request_scope_init(struct request_scope *scope, const struct config_limits *limits);
 
-/* Write the values by which the request is cancelled to @call_id and @source, as JSON; nothing for
- * an absent value. */
+/* Write the request's values for a cancel to @call_id and @source, as JSON; nothing for an absent
+ * value. */
 void request_scope_keep_origin(
 	const struct request_scope *scope, struct buffer *call_id, struct buffer *source);
 

@@ -37,10 +37,10 @@ static inline size_t request_text_size(const struct request_text *text)
 	return text->message.size + text->args.size;
 }
 
-/* Copy @text to @bytes, which has room for its size. Return the copy, which points there. */
+/* Copy @text to @bytes, which has room for its size. Return the copy. */
 struct request_text request_text_copy(const struct request_text *text, char *bytes);
 
-/* Return whether @text has so many values that reading it can take long. */
+/* Return whether @text has so many values that reading may take long. */
 bool request_text_is_long(const struct request_text *text);
 
 /* Read @text into @envelope, or skim it: bus_envelope_read(), bus_envelope_skim(),

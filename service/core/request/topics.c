@@ -143,7 +143,7 @@ enum reply {
 
 struct topic {
 	const char *name;
-	unsigned int fields; /* that it reads; 0: its data does not matter */
+	unsigned int fields; /* the fields read; 0: the data does not matter */
 	enum reply reply;
 	const char *hint; /* for an answer that does not fit in a frame: how to make it smaller */
 	void (*serve)(struct service *service, struct answer *answer);
@@ -192,7 +192,7 @@ static const struct topic topics[] = {
 	{"ovos.tools.watch", REQUEST_SECONDS, REPLY_PLAIN, hint_context, serve_watch},
 };
 
-/* ovos.persona.tools.<toolbox_id>.call: its toolbox_id is that of the topic. */
+/* ovos.persona.tools.<toolbox_id>.call: its toolbox_id comes from the topic. */
 static const struct topic topic_of_owner = {PERSONA_PREFIX "*" PERSONA_SUFFIX,
 	REQUEST_PERSONA | REQUEST_PROFILE, REPLY_OWNER, hint_arguments, serve_invoke};
 
@@ -499,8 +499,7 @@ static bool read_request(struct service *service, const struct topic *topic)
 }
 
 /* Serve the request that was read into service->scope.envelope. Every request gets exactly one
- * answer, now or from the handler that takes it over. The table marks the topics that answer
- * otherwise. */
+ * answer, now or later from the handler. The table marks the topics that answer otherwise. */
 static void serve_request(struct service *service)
 {
 	const struct bus_envelope *envelope = &service->scope.envelope;
@@ -603,7 +602,7 @@ static bool is_ours_alone(const struct service *service)
 	       !proxy_wants(&service->proxy, envelope->topic, envelope->topic_size);
 }
 
-/* Hand the frame that was read to the hosts that want it, and return whether it is a request, too.
+/* Pass the frame to the hosts subscribed to its topic, and return whether it is a request, too.
  */
 static bool is_request(struct service *service, const char *text, size_t size)
 {
@@ -712,7 +711,7 @@ void topics_serve_deferred(void *data)
 	}
 }
 
-/* Serve the request that was held again, as one that was counted already. */
+/* Serve the held request again, without counting it twice. */
 static void serve_again(struct service *service, struct held *held)
 {
 	struct inbox_frame *frame = held->frame;

@@ -8,7 +8,7 @@
 #include "core/state.h"
 
 /*
- * The way of a frame to the handler of its topic. All topics that the service answers are one table
+ * The way of a frame to the handler of its topic. All topics answered by the service are one table
  * (contract.md, Requests), and a request gets its answer in one place.
  *
  *   frame of the bus ─▶ envelope ─▶ hosts that have subscribed to the topic
@@ -32,7 +32,7 @@ bool topics_wants(const char *topic, size_t size);
 bool topics_wants_frame(void *data, const char *topic, size_t size);
 void topics_take_frame(void *data, const char *text, size_t size);
 
-/* Take the request @text, which has a topic, of the caller at @address, where its answer goes.
+/* Take the request @text, which has a topic, of the caller at @address, the receiver of the answer.
  * Return 0; BUS_E_MALFORMED when its arguments are not JSON (service->scope.envelope has the
  * fault); or -ENOMEM. Unless it returns 0, there is no answer. */
 int topics_take_request(
@@ -42,11 +42,11 @@ int topics_take_request(
  * stops before that. */
 void topics_serve_deferred(void *data);
 
-/* Answer the request that was held (struct held_requests; @data is the service). */
+/* Answer the held request (struct held_requests; @data is the service). */
 void topics_serve_held(void *data, struct held *held);
 
-/* Serve the request that has waited for a change (core/request/late.h; @data is the service). */
+/* Serve the request after its wait for a change (core/request/late.h; @data is the service). */
 void topics_serve_late(void *data, struct held *held);
 
-/* Serve the request that has waited for its check (core/request/ahead.h; @data is the service). */
+/* Serve the request after its wait for its check (core/request/ahead.h; @data is the service). */
 void topics_serve_ahead(void *data, struct held *held);

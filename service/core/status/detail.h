@@ -9,14 +9,14 @@
 #include "util/buffer.h"
 
 /* The details of one toolbox in ovos.tools.status (contract.md, Requests). Texts of its hosts may
- * have the arguments of any call, so only callers that see every tool receive them. */
+ * have the arguments of any call, so only callers with a view of every tool receive them. */
 
 /* Write the figures of the @n_tools tools of @view from @first on, which @runner runs. @has_texts:
  * with the texts of failures. */
 void detail_write_tools(const struct catalogue *view, size_t first, size_t n_tools,
 	const struct runner *runner, bool has_texts, struct buffer *out);
 
-/* Write the last lines that the hosts of @runner have printed. */
+/* Write the last lines printed by the hosts of @runner. */
 void detail_write_output(const struct runner *runner, struct buffer *out);
 
 /* Write `,"p50_ms":…,"p99_ms":…` of @statistics. */

@@ -168,7 +168,7 @@ static void write_toolboxes(const struct service *service, struct buffer *out)
 	buffer_append_char(out, ']');
 }
 
-/* Write the toolbox @id, if the caller sees it, with its tools and what its hosts have printed. */
+/* Write the toolbox @id, if the caller sees it, with the tools and the last lines of the hosts. */
 static void write_detail(
 	const struct service *service, const struct text_view *id, struct answer *answer)
 {

@@ -3,6 +3,6 @@
 
 #include "core/state.h"
 
-/* Serve ovos.tools.status (contract.md, Requests): write what is loaded, in which state, and
- * why. */
+/* Serve ovos.tools.status (contract.md, Requests): write the loaded toolboxes, their states, and
+ * the reasons. */
 void status_write(const struct service *service, struct answer *answer);

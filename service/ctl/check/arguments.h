@@ -7,7 +7,7 @@
 /*
  * Advice on how the arguments of a tool of kind command reach its program.
  *
- *   "-t", "{seconds}"     an option that is left without its value takes the next word
+ *   "-t", "{seconds}"     an option left without its value takes the next word
  *   größe, a.b            names that no placeholder and no variable can have
  *   a-b, a_b              names of one variable
  */

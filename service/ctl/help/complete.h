@@ -11,13 +11,13 @@
  *   toolboxctl complete -- invoke math_to      math_tools/add, math_tools/factorial, …
  *   toolboxctl complete -- invoke add a=3 ''   b=
  *
- * The words are those of the line up to the cursor; the last one is completed. Tools and toolboxes
- * are those of the service, if it answers at once. Nothing is ever complained about, and no more
- * than COMPLETE_MS pass.
+ * The words come from the line up to the cursor; the last word is completed. Tools and toolboxes
+ * come from the service, if it answers at once. Nothing is ever complained about, and no more than
+ * COMPLETE_MS pass.
  */
 #define COMPLETE_MS 300
 
-/* Print the words that fit the line in @options, one per line, for the @n_commands @commands.
- * Return CTL_DONE. */
+/* Print the words for the line in @options, one per line, for the @n_commands @commands. Return
+ * CTL_DONE. */
 int help_complete(
 	const struct ctl_command *commands, size_t n_commands, const struct ctl_options *options);

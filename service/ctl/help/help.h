@@ -26,5 +26,5 @@ bool help_print_topic(const char *name);
 /* Return the name of the topic @index, or NULL after the last one. */
 const char *help_topic_name(size_t index);
 
-/* Complain that there is no command @name, with the one that is probably meant. */
+/* Complain that there is no command @name, with the probably intended command. */
 void help_refuse_command(const struct ctl_command *commands, size_t n_commands, const char *name);

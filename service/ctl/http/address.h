@@ -5,7 +5,7 @@
 #include "config/http.h"
 
 /*
- * The address of a service that is reached over HTTP, and the token for it.
+ * The address of a service over HTTP, and the token for it.
  *
  *   http://HOST:PORT, https://HOST:PORT   without a port those of the schemes, 80 and 443; with or without a path
  *   unix:/PATH                            a Unix socket

@@ -174,7 +174,7 @@ static int set_timer(CURLM *multi, long wait_ms, void *data)
 
 /* ── the client ──────────────────────────────────────────────────────────────────────────────── */
 
-/* Add a field to those of each request. */
+/* Add a field to each request. */
 static bool add_field(struct http_client *client, const char *name, const char *value)
 {
 	char line[64 + BUS_TOKEN_BYTES];

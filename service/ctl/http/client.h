@@ -16,14 +16,15 @@
  *                          └─ http_transfer_free: the connection closes, which cancels a call
  *
  * Connections are kept for the next request. No proxy is used, no redirection followed, and
- * certificates are checked: by those of the system, or of SSL_CERT_FILE and SSL_CERT_DIR.
+ * certificates are checked: by the system's certificates, or by SSL_CERT_FILE and SSL_CERT_DIR.
  */
 struct http_client;
 struct http_transfer;
 
 /* The end of a transfer. */
 struct http_outcome {
-	const char *failure; /* why there is no response, for a person; NULL: there is one */
+	const char *failure; /* the reason of a missing response, for a person; NULL: there is a
+	                      * response */
 	bool is_lost;        /* the request may have been received */
 	long status;
 	const char *type; /* the media type of the body, or NULL */
@@ -39,8 +40,8 @@ struct http_handler {
 	void (*event)(void *data, const char *type, const char *text, size_t size);
 };
 
-/* Create a client of the service at @address, which is copied. Return 0, or CTL_USAGE or CTL_NO_BUS
- * after a complaint. */
+/* Create a client of the service at @address (copied). Return 0, or CTL_USAGE or CTL_NO_BUS after a
+ * complaint. */
 int http_client_new(
 	struct loop *loop, const struct http_address *address, struct http_client **ret_client);
 
@@ -55,7 +56,7 @@ const char *http_client_url(const struct http_client *client);
 struct http_transfer *http_client_send(struct http_client *client,
 	const struct route_request *request, const struct http_handler *handler, void *data);
 
-/* Return whether the connection is made, so that the service has to answer. */
+/* Return whether the connection is made: the service has to answer. */
 bool http_transfer_is_connected(const struct http_transfer *transfer);
 
 /* End the transfer, and its connection if there is no outcome yet. Takes NULL. */

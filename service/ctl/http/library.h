@@ -4,8 +4,8 @@
 #include <curl/curl.h>
 
 /*
- * libcurl, which is loaded when a command uses HTTP: linked, it and the twenty libraries that it
- * needs would slow each start.
+ * libcurl, loaded when a command uses HTTP: linked, libcurl and its twenty libraries would slow
+ * each start.
  */
 struct library {
 	__typeof__(&curl_easy_cleanup) easy_cleanup;

@@ -307,8 +307,8 @@ static int add_brackets(
 	return 0;
 }
 
-/* Find the members that the key of @place's word means: the whole key, where that is a property or
- * nothing in it is one. */
+/* Find the members meant by the key of @place's word: the whole key, if the key is a property or no
+ * part of it is. */
 static int read_key(struct writer *writer, struct place *place)
 {
 	const char *key = place->word->key;

@@ -38,7 +38,7 @@
 /* The time that the response of the service to the end of a --timeout may take. */
 #define RESPONSE_MS 1000
 
-/* The deadline of a tool that does not have one in its definition. */
+/* The deadline of a tool without a deadline in its definition. */
 #define DEADLINE_MS 30000
 
 /* The time for which --yes attaches. */
@@ -165,7 +165,7 @@ static void take_progress(struct waiting *waiting, const struct json_tape *event
 {
 	bool is_http = ctl_session_is_http(waiting->session);
 
-	/* Over HTTP there is no progress but that of the call. On the bus a question is an event of
+	/* Over HTTP there is no progress except the call's. On the bus a question is an event of
 	 * its own. */
 	if (!is_http && (!is_text(event, "call_id", waiting->call_id) ||
 				is_text(event, "state", "waiting")))
@@ -219,7 +219,7 @@ static void tick(void *data)
 		progress_tick(&waiting->progress);
 }
 
-/* Report how a call that was cancelled has ended, and return the status. @r: that of its
+/* Report how a call that was cancelled has ended, and return the status. @r: the result of its
  * request. */
 static int report_end(
 	const struct waiting *waiting, const struct ctl_options *options, int r, double seconds)

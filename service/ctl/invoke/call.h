@@ -10,7 +10,7 @@
 #include "util/buffer.h"
 
 /*
- * One call, from its request to its end.
+ * A call, from its request to its end.
  *
  *   invoke ─▶ its deadline, and a while for a process to start; no time passes while a person is asked
  *     │
@@ -20,9 +20,9 @@
  *     └─ its response
  */
 
-/* Call the tool that the command line names with @args. @deadline_ms: the tool's own, 0 if it is
- * not known. Return 0 with @ret_response, or a status after a complaint. *ret_signal is the signal
- * that has cancelled the call, or 0. */
+/* Call the tool named by the command line with @args. @deadline_ms: the tool's own, 0 if not known.
+ * Return 0 with @ret_response, or a status after a complaint. *ret_signal is the signal that
+ * cancelled the call, or 0. */
 int call_run(struct ctl_session *session, const struct ctl_options *options,
 	const struct buffer *args, uint64_t deadline_ms, struct ctl_response *ret_response,
 	int *ret_signal);

@@ -165,7 +165,7 @@ static int ask_for_verdict(struct ctl_session *session, const struct ctl_options
 	return r == 0 ? ctl_session_ask(session, "ovos.tools.validate", &data, ret_response) : r;
 }
 
-/* Print what the processes of the tool's toolbox, one of which died in the call, have printed. A
+/* Print the last lines of the processes of the tool's toolbox, after a process died in the call. A
  * daemon's have calls of others, too: print where it is shown. */
 static void print_crash(struct ctl_session *session, const struct ctl_options *options,
 	const struct ctl_response *definition)
@@ -209,7 +209,7 @@ static int call_tool(
 	return signal_number ? SIGNAL_STATUS + signal_number : r;
 }
 
-/* Copy the path of --file, or ask the daemon for that of the tool. */
+/* Copy the path of --file, or ask the daemon for the file of the tool. */
 static int find_file(const struct ctl_options *options, char **ret_file)
 {
 	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;

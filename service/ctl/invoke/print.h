@@ -5,11 +5,11 @@
 #include "ctl/response.h"
 
 /* Print the response to a call as the command line wants it (--json, --raw, --get), its error on
- * stderr with what the program of a failed call has printed. @definition: that of the tool, or
- * empty. Return an enum ctl_status. */
+ * stderr with the output of a failed call's program. @definition: the tool's, or empty. Return an
+ * enum ctl_status. */
 int print_response(const struct ctl_options *options, const struct ctl_response *response,
 	const struct ctl_response *definition);
 
-/* Print on stderr the lines that the processes of a toolbox have printed, of @status, a response to
- * ovos.tools.status about it. */
+/* Print the last lines of a toolbox's processes on stderr, from @status, a response to
+ * ovos.tools.status about the toolbox. */
 void print_output(const struct ctl_response *status);

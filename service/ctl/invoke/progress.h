@@ -10,8 +10,8 @@
 #include "util/cleanup.h"
 
 /*
- * How far a call is, on one line of the terminal that stderr is, which is drawn anew. Anything else
- * gets nothing. terminal_clear_line() takes it away.
+ * The progress of a call, on one line of the terminal of stderr, drawn anew each time. Other files
+ * get nothing. terminal_clear_line() takes it away.
  *
  *   adding ███████████░░░░░ 66 %  2.1 s   (Ctrl-C cancels)
  */
@@ -27,7 +27,7 @@ void progress_begin(struct progress *progress);
 /* Take over what an event has, and draw the line. */
 void progress_take(struct progress *progress, const struct json_tape *event);
 
-/* Draw the line with the time that has passed, from the second second on. */
+/* Draw the line with the time passed, from the second second on. */
 void progress_tick(struct progress *progress);
 
 void progress_deinit(struct progress *progress);

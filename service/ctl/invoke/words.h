@@ -8,7 +8,7 @@
 #include "util/cleanup.h"
 
 /*
- * Arguments of a tool as words of a command line, with the files that they name.
+ * Arguments of a tool as words of a command line, with the files named there.
  *
  *   count=3      text or JSON, as the schema wants it
  *   count:=3     JSON

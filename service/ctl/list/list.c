@@ -104,7 +104,7 @@ static void print_tools(const struct ctl_response *response, uint32_t tools)
 	table_print(&table);
 }
 
-/* Print each tool with its parameters and its description, below the name of its toolbox. */
+/* Print each tool with parameters and description, below the name of its toolbox. */
 static void print_long(const struct ctl_response *response, uint32_t tools)
 {
 	const struct json_tape *tape = &response->tape;

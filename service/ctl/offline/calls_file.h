@@ -37,10 +37,9 @@ struct calls_line {
 	const char *expected; /* NULL for CALLS_ANY */
 };
 
-/* Take a line, which is valid until the return. Return 0, or an enum ctl_status that ends the
- * reading. */
+/* Take a line, valid until the return. Return 0, or an enum ctl_status to end the reading. */
 typedef int (*calls_function)(void *data, const struct calls_line *line);
 
 /* Call @take for each call in the file at @path. Return 0, what @take returned, or CTL_USAGE after
- * a complaint about the file or one of its lines. */
+ * a complaint about the file or a line. */
 int calls_file_read(const char *path, calls_function take, void *data);

@@ -72,7 +72,7 @@ static int serve_privately(const struct config_flags *flags, const struct paths 
 	return loop_run(loop, -1);
 }
 
-/* Serve, on any port if the one of @flags is taken and @moves. Return the exit status. */
+/* Serve, on any port if the port of @flags is taken and @moves. Return the exit status. */
 static int serve_somewhere(struct config_flags *flags, bool moves, int out)
 {
 	struct paths paths;

@@ -13,9 +13,9 @@
  *   toolboxctl ◀── ws://127.0.0.1, any port, with a token ──▶ private service ──▶ hosts
  *              └─────────────── dies with its parent ──────────────┘
  *
- * It is a whole service: the configuration, the sandbox, filters and limits are those of the
- * daemon. Only this program knows the token, so no other client is on its bus. The person who runs
- * the command is the one who would be asked, so its calls need no approval.
+ * It is a whole service: configuration, sandbox, filters and limits are the daemon's. Only this
+ * program knows the token, so no other client is on its bus. The person who runs the command would
+ * be asked, so its calls need no approval.
  */
 struct private_service {
 	pid_t pid;
@@ -25,21 +25,20 @@ struct private_service {
 /* The time for the first response: a Python toolbox takes seconds to describe itself. */
 #define PRIVATE_TIMEOUT_MS 60000
 
-/* Return 0 when @path, the value of --toolbox-dir or NULL, is a folder that is there, else
- * CTL_USAGE after a complaint. */
+/* Return 0 when @path, the value of --toolbox-dir or NULL, is an existing folder, else CTL_USAGE
+ * after a complaint. */
 int private_expect_folder(const char *path);
 
 /* Start a service with @flags, which must name files. Return 0 with *ret_private, which the caller
  * frees, or an enum ctl_status after a complaint. */
 int private_service_start(const struct config_flags *flags, struct private_service **ret_private);
 
-/* The same for a service that others may use, too: it is on the configured bus if that is one of
- * this device and free, else on any port, with the token and the approval that are configured. It
- * logs what a reload changes. */
+/* The same for a service open to others, too: on the configured bus if local and free, else on any
+ * port, with the configured token and approval. It logs what a reload changes. */
 int private_service_start_open(
 	const struct config_flags *flags, struct private_service **ret_private);
 
-/* End the service and all that it started. Takes NULL. */
+/* End the service and its processes. Takes NULL. */
 void private_service_free(struct private_service *private);
 
 CLEANUP_DEFINE(private_service, struct private_service *, private_service_free)

@@ -27,7 +27,7 @@
  *   FILE ──▶ private service ──▶ examples of its definitions ──┐
  *   tests/NAME.calls beside it, or those that are named ───────┴─▶ invoke ─▶ ok, FAILED ─▶ N of M passed
  *
- * An example is a part of the documentation: those of tools that write or execute are called by
+ * An example is a part of the documentation: examples of tools that write or execute are called by
  * --all only. A file of calls is there to be called.
  */
 

@@ -48,8 +48,8 @@ int trace_open(char ret_path[TRACE_PATH_BYTES])
 
 /* ── one line of the report ──────────────────────────────────────────────────────────────────── */
 
-/* Return whether the path @path is that of an argument, or of a file below the folder that one
- * names. */
+/* Return whether the path @path belongs to an argument, or to a file below the folder named by an
+ * argument. */
 static bool is_below(const char *path, const char *argument, size_t size)
 {
 	while (size > 1 && argument[size - 1] == '/')
@@ -157,7 +157,7 @@ static void add_line(struct trace *trace, const char *text, size_t size)
 		trace->is_traced = true;
 }
 
-/* Return whether the line is one of those before it. */
+/* Return whether the line repeats an earlier line. */
 static bool is_repeated(const char *report, const char *line, size_t size)
 {
 	const char *first = memmem(report, (size_t)(line - report) + size, line, size);

@@ -7,7 +7,7 @@
 
 /*
  * toolboxctl invoke --trace-files: the report of the tracers of one call (worker/sandbox/trace.h),
- * and the lines that a manifest needs.
+ * and the lines for a manifest.
  */
 
 /* The room for the path of a report. */
@@ -21,7 +21,7 @@ int trace_open(char ret_path[TRACE_PATH_BYTES]);
  * tool @name. @args is the JSON text of the call's arguments. */
 void trace_print(int fd, const char *name, const char *file, const struct buffer *args);
 
-/* Ask the service for the file that registers the tool @name. Return 0 with *ret_file, which the
+/* Ask the service for the registration file of the tool @name. Return 0 with *ret_file, which the
  * caller frees, or an enum ctl_status after a complaint. */
 int trace_find_file(struct ctl_session *session, const struct ctl_options *options,
 	const char *name, char **ret_file);

@@ -10,8 +10,8 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 
-/* toolboxctl approvals --allowed: list the tools that never ask: those of approval.allow in the
- * configuration of the service, and those that `toolboxctl allow` has remembered. */
+/* toolboxctl approvals --allowed: list the tools that never ask: from approval.allow in the
+ * configuration of the service, and remembered by `toolboxctl allow`. */
 
 /* Read the entries of all @folders, the lowest first. Return 0, or CTL_ERROR after a complaint. */
 static int read_folders(const struct text_list *folders, struct config_remembered *entries)

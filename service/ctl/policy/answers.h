@@ -12,7 +12,7 @@
  * Answers to questions, each with its proof if there is a key (policy/proof.h).
  */
 
-/* Read the key that the configuration names, or this user's copy of it. Return 0; without a key its
+/* Read the key named by the configuration, or this user's copy of it. Return 0; without a key its
  * state is APPROVAL_KEY_NONE. Else an enum ctl_status after a complaint. */
 int ctl_answers_key(struct approval_key *ret_key);
 
@@ -21,19 +21,19 @@ int ctl_answers_key(struct approval_key *ret_key);
 int ctl_answers_open(const struct ctl_options *options, struct ctl_session **ret_session,
 	struct approval_key *ret_key);
 
-/* Write the data of the answer that ctl_answers_send() sends. Return 0, or an enum ctl_status after
- * a complaint. */
+/* Write the data of the answer for ctl_answers_send(). Return 0, or an enum ctl_status after a
+ * complaint. */
 int ctl_answers_write(const struct approval_key *key, const struct question_mark *question,
 	const char *decision, const char *reason, struct buffer *data);
 
 /* Send the @decision ("once", "session" or "deny") on @question, with the @reason (or NULL). Return
  * CTL_DONE with @ret_response filled when it was accepted, else an enum ctl_status; a complaint
- * about a response that is an error is up to the caller. */
+ * about an error response is up to the caller. */
 int ctl_answers_send(struct ctl_session *session, const struct approval_key *key,
 	const struct question_mark *question, const char *decision, const char *reason,
 	struct ctl_response *ret_response);
 
-/* Report to the service that a person answers here for @seconds (0: no longer). Return 0, or an
- * enum ctl_status after a complaint. */
+/* Report a person's presence here for @seconds (0: no longer) to the service. Return 0, or an enum
+ * ctl_status after a complaint. */
 int ctl_answers_attach(
 	struct ctl_session *session, const struct approval_key *key, unsigned int seconds);

@@ -365,7 +365,7 @@ static int answer_question(
 	return watch->stays ? 0 : r;
 }
 
-/* Act on the key that was pressed. *ret_leaves: it is the one to leave. */
+/* Act on the pressed key. *ret_leaves: the key means to leave. */
 static int act_on_key(struct watch *watch, bool *ret_leaves)
 {
 	struct watched *question = first_question(watch);

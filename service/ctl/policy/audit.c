@@ -46,7 +46,7 @@ struct listing {
 	char since[TIME_BYTES]; /* UTC, as in the lines; "": all */
 	struct json_tape tape;  /* the line that is listed */
 	struct table table;
-	bool has_wrong; /* a line is none of an audit log */
+	bool has_wrong; /* a line is not from an audit log */
 };
 
 /* Set the time of --since. Return 0, or CTL_USAGE after a complaint. */
@@ -151,7 +151,7 @@ static int list_file(struct listing *listing, const char *file)
 	return r;
 }
 
-/* List the file of the configuration, after the one that it was before it grew too large. */
+/* List the file of the configuration, after the old file, which had grown too large. */
 static int list_configured(struct listing *listing)
 {
 	const struct config_flags flags = {0};

@@ -63,7 +63,7 @@ static int check_name(const char *name)
 
 /* ── list ────────────────────────────────────────────────────────────────────────────────────── */
 
-/* Add the row of the file @entry of the profiles of @folder, if it is one. */
+/* Add the row of the file @entry of @folder, if it is a profile. */
 static void add_row(struct table *table, const char *folder, const char *entry)
 {
 	cleanup(config_profile_deinit) struct config_profile profile = {0};
@@ -225,8 +225,8 @@ static bool is_written(const char *folder, const char *name, const struct buffer
 	       memcmp(bytes.data, text->data, text->size) == 0;
 }
 
-/* Write @text as the file @name (NULL: remove it), have the service read it, and see that it is
- * still so. Return an enum ctl_status. */
+/* Write @text as the file @name (NULL: remove the file), have the service read the file, and check
+ * that no other program has changed the text since. Return an enum ctl_status. */
 static int put_in_force(struct ctl_session *session, const struct ctl_options *options,
 	const struct text_list *folders, const char *name, const struct buffer *text)
 {

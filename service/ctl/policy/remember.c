@@ -104,7 +104,7 @@ static void write_entries(const struct config_remembered *entries, struct buffer
 
 /* ── one name ────────────────────────────────────────────────────────────────────────────────── */
 
-/* Complain that @name has no entry in the file that is written, with the one that means it. */
+/* Complain that @name has no entry in the written file, with the entry that means it. */
 static void complain_absent(const struct act *act, const struct text_list *folders,
 	const struct config_remembered *entries, const char *name)
 {

@@ -122,9 +122,8 @@ static bool holds(const struct kept_tokens *kept, const char *name, const unsign
 		      : !token;
 }
 
-/* Let others change the file again, have the service read it, without its response on stdout, and
- * see that it still has the token @name as @digest has it (NULL: not at all). Return an enum
- * ctl_status. */
+/* Let others change the file again, have the service read it, without the response on stdout, and
+ * check the token @name there against @digest (NULL: no such token). Return an enum ctl_status. */
 static int put_in_force(struct ctl_session *session, const struct ctl_options *options,
 	struct kept_tokens *kept, const char *name, const unsigned char *digest)
 {

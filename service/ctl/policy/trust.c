@@ -205,7 +205,8 @@ static int look_at_files(struct trusting *trusting, const char *id)
 
 /* ── the command ─────────────────────────────────────────────────────────────────────────────── */
 
-/* Find the state folder: that of the service, or without one that of a service of this user. */
+/* Find the state folder: the service's, or without a service the folder of a service of this
+ * user. */
 static int find_state(
 	struct ctl_session *session, struct text_list *ret_state, bool *ret_is_running)
 {

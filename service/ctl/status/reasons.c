@@ -38,8 +38,8 @@ static bool is_same(const struct json_tape *tape, uint32_t left, uint32_t right,
 	       json_strings_equal(tape, first, tape, second);
 }
 
-/* Add the row of the tools from @first on that have one toolbox and one reason. Return the entry
- * after them. */
+/* Add the row of the tools from @first on with the same toolbox and reason. Return the entry after
+ * them. */
 static uint32_t add_run(
 	struct table *table, const struct json_tape *tape, uint32_t first, uint32_t end)
 {

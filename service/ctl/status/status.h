@@ -12,7 +12,7 @@
  */
 
 /* Append what `status` with these @options shows. Return false, with nothing appended, when it
- * names a toolbox that @response does not have. */
+ * names a toolbox missing in @response. */
 bool status_append(
 	const struct ctl_options *options, const struct ctl_response *response, struct buffer *out);
 

@@ -8,7 +8,7 @@
 
 /* Members of a status, as people read them. */
 
-/* Return the number at @token; 0 when it is none. */
+/* Return the number at @token; 0 for another value. */
 double status_number_at(const struct json_tape *tape, uint32_t token);
 
 /* Return the number in the member @key of @object, as status_number_at() does. */

@@ -13,25 +13,25 @@
 
 /* The words of a tool's definition in a response, on one line each. */
 
-/* Return the compiled schema in the member @key of the definition at @definition; NULL when it has
- * none that can be used, or without memory. */
+/* Return the compiled schema in the member @key of the definition at @definition; NULL without a
+ * usable schema or memory. */
 struct schema *tool_schema_compile(
 	const struct json_tape *tape, uint32_t definition, const char *key);
 
 /* Append `add(a: integer, b: integer) → result: integer` (schema/words/signature.h). */
 void tool_signature_append(const struct json_tape *tape, uint32_t definition, struct buffer *out);
 
-/* Append a command to copy that calls the tool: `toolboxctl invoke math_tools/add a=3 b=4`, with
- * the arguments of the definition's first example, or with ones made from its schema. Return false
- * when they are made, and do not satisfy it. */
+/* Append a command for copying that calls the tool: `toolboxctl invoke math_tools/add a=3 b=4`,
+ * with the arguments of the definition's first example, or with arguments made from its schema.
+ * Return false for made arguments that do not satisfy the schema. */
 bool tool_command_append(const struct json_tape *tape, uint32_t definition, struct buffer *out);
 
-/* When @response refuses the arguments of the tool that the command line names, complain once more
- * with its signature. */
+/* When @response refuses the arguments of the tool on the command line, complain once more with its
+ * signature. */
 void tool_signature_complain(struct ctl_session *session, const struct ctl_options *options,
 	const struct ctl_response *response);
 
-/* Complain about the error in @response to a request about the tool that @options name; where
+/* Complain about the error in @response to a request about the tool named by @options; where
  * several toolboxes have it, with the names to type, and where nothing near is known, with the
- * command that lists all. */
+ * command for a list of all. */
 void tool_error_complain(const struct ctl_response *response, const struct ctl_options *options);

@@ -5,7 +5,7 @@
 
 #include "util/buffer.h"
 
-/* A body that several responses have in common: it does not change. */
+/* A body shared by several responses: it does not change. */
 struct http_bytes {
 	unsigned int references;
 	size_t size;

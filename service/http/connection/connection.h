@@ -19,8 +19,8 @@
  *   IDLE, READING ── refused ──▶ WAITING, for its response alone
  *   each state ── the peer is gone, or too much waits for it ──▶ DOOMED, closed in the next turn
  *
- * A peer that closes, or only its half, ends the connection: a request that waits is given up
- * (struct http_waiter). A connection without a place takes the place of a quiet connection
+ * A peer that closes, or only its half, ends the connection: a waiting request is given up (struct
+ * http_waiter). A connection without a place takes the place of a quiet connection
  * (http/connection/places.h). When no connection is quiet, the request is read, and answered with
  * 503 unless the door lets it pass.
  *
@@ -28,7 +28,7 @@
  * take a quarter of the loop: further ones wait. A request in clear is refused in clear.
  *
  * The bytes of bodies and responses are charged to the account of the connection (bus/account.h).
- * http/connection/outgoing.h has the bytes that are not sent yet.
+ * http/connection/outgoing.h has the unsent bytes.
  *
  * http/connection/fields.h has the files of this folder in their order.
  */
@@ -37,17 +37,17 @@ struct http_connection;
 /* Return the request, valid until the response is complete. */
 const struct http_reader *http_connection_request(const struct http_connection *connection);
 
-/* Move the body of the request to @out, which is empty; it is charged until the response. */
+/* Move the body of the request to the empty @out; it is charged until the response. */
 void http_connection_take_body(struct http_connection *connection, struct buffer *out);
 
 /* Return the client of the request: the other end, unless http_connection_set_client() named
  * another one since. */
 const struct http_peer *http_connection_peer(const struct http_connection *connection);
 
-/* Name the client of the request that a proxy passes on, until the next request. */
+/* Name the client of a request passed on by a proxy, until the next request. */
 void http_connection_set_client(struct http_connection *connection, const struct http_peer *client);
 
 bool http_connection_is_tls(const struct http_connection *connection);
 
-/* Return the account, which the connection owns. */
+/* Return the account, owned by the connection. */
 struct account *http_connection_account(const struct http_connection *connection);

@@ -16,8 +16,8 @@
 struct http_connections;
 struct tls_server;
 
-/* Create the set of connections, whose accounts are those of @bus; @handler is copied. Return 0 or
- * a negative errno. */
+/* Create the set of connections, with the accounts of @bus; @handler is copied. Return 0 or a
+ * negative errno. */
 int http_connections_new(struct loop *loop, struct bus *bus, const struct http_bounds *bounds,
 	const struct http_connection_handler *handler, void *data,
 	struct http_connections **ret_connections);
@@ -33,13 +33,13 @@ void http_connections_set_bounds(
  * @tls is NULL. */
 void http_connections_accept(struct http_connections *connections, int fd, struct tls_server *tls);
 
-/* End every connection after its response; close those that are idle. */
+/* End every connection after its response; close idle ones. */
 void http_connections_stop(struct http_connections *connections);
 
-/* Return how many have a response that is not sent yet. */
+/* Return how many have an unsent response. */
 unsigned int http_connections_pending(const struct http_connections *connections);
 
-/* Note that the request shows the token of the source @token, unless that is NULL. Return whether
- * it may be served: there is a place, or it @is_let_pass and there is a spare one; else the
- * response is sent. */
+/* Note the token of the source @token (may be NULL) as shown by the request. Return whether it may
+ * be served: there is a place, or it @is_let_pass and there is a spare place; else the response is
+ * sent. */
 bool http_connection_claim(struct http_connection *connection, const char *token, bool is_let_pass);

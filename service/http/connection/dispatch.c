@@ -109,7 +109,7 @@ void connection_on_events(void *data, uint32_t events)
 		send_on(connection);
 	else if (events & (EPOLLIN | EPOLLOUT))
 		on_readable(connection);
-	/* A peer that closes its half has gone: it may have been served by what it sent before. */
+	/* A peer with its half closed has gone: earlier requests may have been served. */
 	if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) &&
 		(connection->state == CONNECTION_WAITING ||
 			connection->state == CONNECTION_STREAMING || !(events & EPOLLIN)))

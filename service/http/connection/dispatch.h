@@ -6,12 +6,12 @@
 #include "http/connection/fields.h"
 
 /*
- * The next step of a connection whose socket, or timer, is due.
+ * The next step of a connection with a due socket or timer.
  *
  *   readable ─▶ IDLE, READING: receive · WAITING, STREAMING: a pipelined byte
  *                LINGERING: discard
  *   writable ─▶ WRITING, STREAMING: send on
- *   timer    ─▶ whatever was put off, or the end
+ *   timer    ─▶ the postponed step, or the end
  */
 
 /* For the loop: @data is the connection. */

@@ -61,19 +61,19 @@ struct http_connection {
 	int fd;
 	struct tls_session *tls; /* or NULL */
 	struct loop_source *source;
-	uint32_t events; /* that the source watches for */
+	uint32_t events; /* watched for by the source */
 	struct loop_timer timer;
 	enum connection_state state;
 	struct http_reader reader;
 	struct account *account;
-	size_t held;   /* bytes of the body that are charged */
-	size_t queued; /* bytes of the response that are charged */
+	size_t held;   /* charged bytes of the body */
+	size_t queued; /* charged bytes of the response */
 	struct http_waiter waiter;
 	void (*late)(
 		struct http_connection *connection); /* goes on when the timer is due; or NULL */
 	struct buffer fields;                        /* header lines for the next response */
 	struct http_outgoing outgoing;
-	size_t discarded;        /* bytes that were read while lingering */
+	size_t discarded;        /* bytes read while lingering */
 	bool is_kept;            /* kept alive after the response */
 	bool has_continued;      /* 100 Continue was sent */
 	bool is_ended;           /* the stream has its end */

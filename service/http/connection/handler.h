@@ -5,7 +5,7 @@
 
 #include "request/reader.h"
 
-/* The parts that the users of connections give: bounds, a handler of requests, and waiters for
+/* The parts given by the users of connections: bounds, a handler of requests, and waiters for
  * answers. */
 struct http_connection;
 
@@ -24,7 +24,7 @@ struct http_connection_handler {
 	void (*request)(void *data, struct http_connection *connection);
 };
 
-/* One who waits for the answer to a request. */
+/* A waiter for the answer to a request. */
 struct http_waiter {
 	/* The peer of the connection is gone: forget the connection. */
 	void (*gone)(void *data);

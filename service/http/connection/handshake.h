@@ -7,11 +7,9 @@
 
 #include "http/connection/fields.h"
 
-/*
- * TLS of a connection that has some. All handshakes together have a quarter of the loop.
- */
+/* TLS of a connection, if used. All handshakes together have a quarter of the loop. */
 
-/* Return whether the handshake has to wait, since those before it took more than their part of the
+/* Return whether the handshake has to wait, since earlier ones took more than their part of the
  * loop. */
 bool handshake_delay(struct http_connection *connection);
 

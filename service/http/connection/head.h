@@ -13,8 +13,8 @@ struct http_response {
 	const struct buffer *fields; /* further header lines, each ended by CR LF; or NULL */
 };
 
-/* Append the status line of @response and the header lines that every response has to @head; the
- * lines of its own, of its length, and the empty one follow. @is_kept: the connection goes on after
+/* Append the status line of @response and the header lines of every response to @head; its own
+ * lines, the line of the length, and the empty line follow. @is_kept: the connection goes on after
  * it. */
 void http_head_begin(
 	struct buffer *head, const struct http_response *response, bool has_body, bool is_kept);

@@ -11,13 +11,13 @@
  * a request, is kept alive or lingers after the response, and ends.
  */
 
-/* Change the state, the only place where that is done. */
+/* Change the state, only here. */
 void connection_move(struct http_connection *connection, enum connection_state to);
 
 /* Watch for @events, and no others. */
 void connection_watch(struct http_connection *connection, uint32_t events);
 
-/* Note whether there is a response that is not sent yet. */
+/* Note whether there is an unsent response. */
 void connection_set_pending(struct http_connection *connection, bool is_pending);
 
 /* Take back the charge of what was sent. */

@@ -9,13 +9,13 @@
 #include "util/buffer.h"
 
 /*
- * The response that a connection sends, as far as it is written and not sent yet.
+ * The response of a connection, as far as it is written and not sent yet.
  *
  *   head ─ sent ─┬─ left ─────┐ then  body ┬─ sent ─┬─ left ─────┐
  *             head_at     head.size        at    body_at      body_end
  *
- * The body is a text of its own, or one that it has in common with other responses. A stream has
- * none: its chunks are appended to the head.
+ * The body is a text of its own, or a text shared with other responses. A stream has none: its
+ * chunks are appended to the head.
  */
 struct http_outgoing {
 	struct buffer head; /* written by the connection */
@@ -26,7 +26,7 @@ struct http_outgoing {
 	size_t body_end;
 };
 
-/* Return the bytes that are left. */
+/* Return the bytes left. */
 static inline size_t http_outgoing_left(const struct http_outgoing *outgoing)
 {
 	return outgoing->head.size - outgoing->head_at + (outgoing->body_end - outgoing->body_at);
@@ -41,7 +41,7 @@ void http_outgoing_share(struct http_outgoing *outgoing, struct http_bytes *byte
 /* Send the head alone. */
 void http_outgoing_omit_body(struct http_outgoing *outgoing);
 
-/* Send some of what is left, over @tls unless that is NULL. Return the number of bytes, or -1 with
+/* Send some of the bytes left, over @tls unless NULL. Return the number of bytes, or -1 with
  * errno. */
 ssize_t http_outgoing_send(struct http_outgoing *outgoing, int fd, struct tls_session *tls);
 

@@ -6,12 +6,12 @@
 
 #include "util/network.h"
 
-/* The other end of a connection; or the client of the proxy there, which is on no Unix socket. */
+/* The other end of a connection; or the client of the proxy there, on no Unix socket. */
 struct http_peer {
 	char address
 		[INET6_ADDRSTRLEN]; /* without its port: `127.0.0.1`; of a Unix socket `uid:1000` */
 	char holder[NETWORK_BYTES]; /* its network by network_write_holder(), or `uid:1000` */
-	struct in6_addr number;     /* the address; zeros: there is none */
+	struct in6_addr number;     /* the address; zeros: none */
 	bool is_unix;
 	/* root or the user of this process, on a Unix socket, and no tool of ours */
 	bool is_operator;

@@ -13,19 +13,19 @@
  *   quiet longest ─ … ─ quiet since now      the order of the list
  *
  * A connection is quiet while the next move is the peer's: it is idle, or in the middle of its
- * request. A newcomer without a place takes that of the connection which is quiet longest: of its
- * own holder, if that has all that one holder may have, else of any. When none is quiet, it gets
- * one of the spare places, where it can only show who it is: PLACES_SPARE more connections are
- * read, and those that the door lets pass are served. So a holder that fills the places shuts out
- * no administrator, no user of the Unix socket and no check of health.
+ * request. A newcomer without a place takes the place of the connection quiet longest: of its own
+ * holder, if the holder has its full share, else of any. When no connection is quiet, the newcomer
+ * gets a spare place, only to show its identity: PLACES_SPARE more connections are read, and served
+ * if the door lets them pass. So a holder that fills the places shuts out no administrator, no user
+ * of the Unix socket and no check of health.
  */
 
 #define PLACES_SPARE 64
 
-/* The spare places that one holder may have while its requests are served. */
+/* The spare places of one holder while its requests are served. */
 #define PLACES_SPARE_SHARE 32
 
-/* The place of a connection, which embeds it. */
+/* The place of a connection, embedded there. */
 struct http_place {
 	struct list link;
 	char holder[HTTP_TOKEN_NAME_CHARS + sizeof("http:")];
@@ -33,7 +33,7 @@ struct http_place {
 };
 
 struct http_places {
-	struct list list;   /* the one that has been quiet longest comes first */
+	struct list list;   /* the connection quiet longest comes first */
 	unsigned int count; /* without spare ones */
 	unsigned int n_spare;
 	unsigned int max;
@@ -46,12 +46,13 @@ struct http_places {
 /* Make @places empty. */
 void http_places_init(struct http_places *places, bool (*give_way)(struct http_place *place));
 
-/* Let the connection with @place, zeroed, of the peer @holder enter, for which a quiet one may give
- * way. Return false, with nothing done, when there is no spare place either. */
+/* Let the connection with @place, zeroed, of the peer @holder enter, for which a quiet connection
+ * may give way. Return false, with nothing done, when there is no spare place either. */
 bool http_places_enter(struct http_places *places, struct http_place *place, const char *holder);
 
-/* Note that the connection with @place, which is not quiet, is of @holder. Return whether it has a
- * place that is not spare: it takes one that is free, or that a quiet connection gives up. */
+/* Note @holder as the holder of the connection with @place, which is not quiet. Return whether the
+ * connection has an ordinary place: it takes a free place, or a place given up by a quiet
+ * connection. */
 bool http_places_claim(struct http_places *places, struct http_place *place, const char *holder);
 
 /* Return whether @holder has no more than its share of the spare places. */

@@ -9,8 +9,8 @@
  * The bytes of a request: they are charged, read, and given to the handler when all have come.
  */
 
-/* Read on with @bytes that have come. */
+/* Read on with the received @bytes. */
 void connection_feed(struct http_connection *connection, const char *bytes, size_t size);
 
-/* Refuse the request that is being read, and close. */
+/* Refuse the request being read, and close. */
 void connection_refuse(struct http_connection *connection, unsigned int status, const char *reason);

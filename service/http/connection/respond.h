@@ -26,7 +26,7 @@ void http_connection_add_field(struct http_connection *connection, const char *l
 void http_delay(struct http_connection *connection, uint64_t delay_ms,
 	void (*respond)(struct http_connection *connection));
 
-/* Wait for the answer: @waiter, which is copied, is called if the peer goes away before. */
+/* Wait for the answer: @waiter (copied) is called if the peer goes away before. */
 void http_wait(struct http_connection *connection, const struct http_waiter *waiter);
 
 /* Send @response with the bytes of @body from @at on, which is taken over. The body of an answer to
@@ -49,7 +49,7 @@ void http_respond_error(struct http_connection *connection, unsigned int status,
 void connection_begin_head(
 	struct http_connection *connection, const struct http_response *response, bool has_body);
 
-/* Return whether the request is HEAD, whose response has no body. */
+/* Return whether the request is HEAD: its response has no body. */
 bool connection_is_head(const struct http_connection *connection);
 
 /* Charge @size more bytes to be sent. When peers hold too much, the connection with most of them is

@@ -24,7 +24,7 @@ int mcp_endpoint_new(
 /* Free @endpoint, which may be NULL, after all connections and @streams. */
 void mcp_endpoint_free(struct mcp_endpoint *endpoint);
 
-/* Serve a request whose path is that of the endpoint; its segment, if any, is a toolbox. */
+/* Serve a request with the path of the endpoint; its segment, if any, is a toolbox. */
 void mcp_endpoint_serve(struct mcp_endpoint *endpoint, const struct http_request *request);
 
 /* Notify clients that the tools are others now. */

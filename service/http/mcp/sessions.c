@@ -74,8 +74,8 @@ static struct mcp_session *find_least(const struct mcp_sessions *sessions, const
 	return first;
 }
 
-/* Let a session give way to another one of @holder: of its own when it has its share, else of any
- * when there are too many. */
+/* Let a session give way to a new session of @holder: a session of this holder at the limit of a
+ * share, else any when there are too many. */
 static void make_session_room(struct mcp_sessions *sessions, const char *holder)
 {
 	size_t own = 0;

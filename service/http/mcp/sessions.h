@@ -13,8 +13,8 @@
  *
  * One that is not used for an hour expires, unless it has a stream open: its client waits for
  * notifications. One holder (http_identity.holder) may have half of what the others leave of
- * MCP_SESSIONS_MAX. When it has more, or there are so many in all, the one that was used longest
- * ago gives way, one with a stream only if all have one: its client gets 404, and makes another.
+ * MCP_SESSIONS_MAX. Beyond this share, or at the total limit, the session used longest ago gives
+ * way, a session with a stream only if all have streams: its client gets 404, and makes another.
  */
 #define MCP_SESSIONS_MAX    256
 #define MCP_SESSION_IDLE_MS 3600000
@@ -24,7 +24,7 @@
 
 struct mcp_session {
 	struct list link;
-	char id[HEX_ID_CHARS + 1]; /* random: it cannot be guessed, and only its client knows it */
+	char id[HEX_ID_CHARS + 1];     /* random: unguessable, and known only to the client */
 	char name[HEX_ID_CHARS + 1];   /* random; the session_id of its calls, which others see */
 	char source[MCP_SOURCE_BYTES]; /* the caller that began it */
 	char holder[MCP_SOURCE_BYTES];
@@ -33,7 +33,7 @@ struct mcp_session {
 };
 
 struct mcp_sessions {
-	struct list list; /* the one that was used longest ago comes first */
+	struct list list; /* the session used longest ago comes first */
 	size_t n;
 };
 
@@ -49,8 +49,8 @@ struct mcp_session *mcp_sessions_add(
 struct mcp_session *mcp_sessions_find(
 	struct mcp_sessions *sessions, const char *id, const char *source, uint64_t now_ms);
 
-/* Note that a stream of @session opens; and that one of the session called @name ends at @now_ms,
- * if there still is that session. */
+/* Note that a stream of @session opens; and that a stream of the session called @name ends at
+ * @now_ms, if the session still exists. */
 void mcp_sessions_open_stream(struct mcp_session *session);
 void mcp_sessions_end_stream(struct mcp_sessions *sessions, const char *name, uint64_t now_ms);
 

@@ -9,7 +9,7 @@
 #include "util/text/text_view.h"
 
 /*
- * One session with one server, without input and output: its caller moves the bytes, and brings the
+ * A session with a server, without input and output: the caller moves the bytes, and brings the
  * time.
  *
  *   a message of the server ─▶ mcp_client_take() ──┐
@@ -31,11 +31,11 @@
  *
  * A server that sends nothing any more is given up (mcp/client/silence.h), one that is slow is not.
  *
- * A server may send anything. A message that nothing expects, or that cannot be read, is reported
- * as a note, and ignored; but the response to a request that is in flight fails it
+ * A server may send anything. An unexpected or unreadable message is reported as a note, and
+ * ignored; but an unreadable response to a request in flight fails the request
  * (mcp/client/salvage.h). The memory of a client is bounded by the longest message, a list of
- * MCP_LIST_BYTES_MAX and the calls in flight. Its caller bounds the bytes that wait to be sent,
- * since a server may ask more than it reads.
+ * MCP_LIST_BYTES_MAX and the calls in flight. Its caller bounds the unsent bytes, since a server
+ * may ask more than it reads.
  */
 struct mcp_client;
 
@@ -44,18 +44,18 @@ struct mcp_client;
 
 #define MCP_PROBE_MS      2000
 #define MCP_LIST_MS       30000 /* the time for one page */
-#define MCP_LIST_LEAST_MS 1000  /* from the begin of a list to that of the next */
+#define MCP_LIST_LEAST_MS 1000  /* from the begin of a list to the next begin */
 #define MCP_TTL_LEAST_MS  60000
 
 enum mcp_action_kind {
 	/* text: one message, without a line feed; request_id: 0 if it expects no response */
 	MCP_ACT_SEND,
-	/* HTTP: close the stream of the response to request_id, which cancels it (modern) */
+	/* HTTP: close the stream of the response to request_id, a cancel (modern) */
 	MCP_ACT_CLOSE,
 	/* era, version, has_changes, has_resources; is_verdict: the server has decided it, and not
 	 * a silence */
 	MCP_ACT_READY,
-	/* text: the array of all tools; reason: the bound that has ended it, or NULL */
+	/* text: the array of all tools; reason: the bound at its end, or NULL */
 	MCP_ACT_TOOLS,
 	MCP_ACT_NO_TOOLS, /* reason: the list could not be read. It will be tried again */
 	MCP_ACT_PROGRESS, /* call, progress, text: the message; absent: none */
@@ -66,7 +66,7 @@ enum mcp_action_kind {
 	MCP_ACT_OVER,     /* reason: the session is over, and its server is to be ended */
 };
 
-/* Texts are valid until the function that receives it returns. */
+/* Texts are valid until the receiving function returns. */
 struct mcp_action {
 	enum mcp_action_kind kind;
 	struct text_view text;
@@ -90,19 +90,19 @@ struct mcp_client_options {
 	unsigned int workers; /* the most calls in flight, 1 to MCP_CALLS_MAX */
 	uint64_t start_ms;    /* the time for the handshake */
 	unsigned int
-		/* by which waits are longer, random for each session; at most 100 */
+		/* the percentage added to waits, random for each session; at most 100 */
 		jitter_percent;
 	bool is_http;   /* else stdio */
 	bool is_legacy; /* the verdict of an earlier session */
 };
 
-/* Return a client of which mcp_client_tick() begins the handshake; NULL without memory. */
+/* Return a client; mcp_client_tick() begins its handshake. NULL without memory. */
 struct mcp_client *mcp_client_new(const struct mcp_client_options *options);
 
 /* Free the client, without an action. Takes NULL. */
 void mcp_client_free(struct mcp_client *client);
 
-/* Return the moment at which mcp_client_tick() is due; UINT64_MAX: none. */
+/* Return the moment for mcp_client_tick(); UINT64_MAX: none. */
 uint64_t mcp_client_due_ms(const struct mcp_client *client);
 
 /* Act on the time. Return 0 or -ENOMEM; after that the client can only be freed, here and below. */
@@ -111,8 +111,7 @@ int mcp_client_tick(struct mcp_client *client, uint64_t now_ms);
 /* Act on the @size bytes at @text, one message of the server. */
 int mcp_client_take(struct mcp_client *client, const char *text, size_t size, uint64_t now_ms);
 
-/* The same for a message that has come over HTTP in response to the request @request_id (0: to
- * none). */
+/* The same for a message received over HTTP in response to the request @request_id (0: to none). */
 int mcp_client_take_response(struct mcp_client *client, uint64_t request_id, const char *text,
 	size_t size, uint64_t now_ms);
 
@@ -120,9 +119,9 @@ int mcp_client_take_response(struct mcp_client *client, uint64_t request_id, con
 #define MCP_E_BUSY    3 /* there are as many calls in flight as there may be */
 #define MCP_E_UNREADY 4 /* the session is not ready, or over */
 
-/* Call @tool, by its name on the server, with @arguments, an object as JSON that was checked.
- * @name: the caller's name for this call, unique among those in flight. Return 0, one of the above,
- * or -ENOMEM. */
+/* Call @tool, by its name on the server, with @arguments, an object as checked JSON. @name: the
+ * caller's name for this call, unique among those in flight. Return 0, one of the above, or
+ * -ENOMEM. */
 int mcp_client_call(struct mcp_client *client, uint64_t name, struct text_view tool,
 	struct text_view arguments);
 
@@ -140,11 +139,11 @@ int mcp_client_cancel(struct mcp_client *client, uint64_t name, bool is_late, ui
 int mcp_client_lose(struct mcp_client *client, uint64_t request_id, long status, uint64_t now_ms);
 
 /* HTTP: the server has forgotten the session of the legacy era (404). Begin another one. The calls
- * in flight are still those of the earlier session, until mcp_client_lose(). */
+ * in flight still belong to the earlier session, until mcp_client_lose(). */
 int mcp_client_renew(struct mcp_client *client, uint64_t now_ms);
 
-/* HTTP: a stream of GET for notifications is open, so that lists do not expire. Notifications
- * between two such streams have not come, so the list is read after the later one opens. */
+/* HTTP: a stream of GET for notifications is open, so lists do not expire. Notifications between
+ * two such streams are lost, so the list is read after the later one opens. */
 void mcp_client_set_stream(struct mcp_client *client, bool is_open);
 
 /* End the session: each call in flight is lost. */

@@ -21,11 +21,11 @@ bool mcp_discovery_has_changes(const struct json_tape *tape, uint32_t result);
 /* Return whether the server has resources. */
 bool mcp_discovery_has_resources(const struct json_tape *tape, uint32_t result);
 
-/* Return the code of the error in the response; 0: it has none. */
+/* Return the code of the error in the response; 0 without an error. */
 int64_t mcp_discovery_error_code(const struct json_tape *tape);
 
-/* Return whether the response is an error by which a server names the modern revision as one that
- * it supports. */
+/* Return whether the response is an error by which a server names the modern revision as
+ * supported. */
 bool mcp_discovery_names_modern(const struct json_tape *tape);
 
 /* Append `SUBJECT: MESSAGE`, with the message of the error at the root, if it has one. @out records

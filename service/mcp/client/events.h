@@ -8,8 +8,7 @@
 #include "util/buffer.h"
 
 /*
- * Server-sent events (HTML, 9.2.6, Interpreting an event stream), by which a server answers over
- * HTTP:
+ * Server-sent events (HTML, 9.2.6, Interpreting an event stream), for a server's answers over HTTP:
  *
  *   : keep-alive          a comment
  *   id: 7                 where to resume
@@ -19,14 +18,14 @@
  *                         an empty line ends the event
  *
  * Lines end with LF, CR or CRLF, and bytes may be cut anywhere. An event without data is not
- * received, nor, unless takes_all, one of another type than message. The one that the end of the
- * stream cuts off is dropped.
+ * received, nor, unless takes_all, one of another type than message. An event cut off by the end of
+ * the stream is dropped.
  */
 
 /* The longest id; a longer one is ignored. */
 #define MCP_EVENT_ID_BYTES 1024
 
-/* The longest wait that a server may ask for. */
+/* The longest wait at a server's request. */
 #define MCP_RETRY_MAX_MS 60000
 
 /* The longest type of an event, with its NUL; an event of a longer one is not received. */
@@ -39,11 +38,11 @@ struct mcp_events {
 	struct buffer line;
 	struct buffer data;
 	bool has_data;                   /* the event has a line of data */
-	bool is_other;                   /* the event has a type that is not received */
-	char type[MCP_EVENT_TYPE_BYTES]; /* the one of the event; "": message */
-	bool was_cr;                     /* the last byte was a CR, so that a LF belongs to it */
+	bool is_other;                   /* the event has an unwanted type */
+	char type[MCP_EVENT_TYPE_BYTES]; /* the type of the event; "": message */
+	bool was_cr;                     /* the last byte was a CR: a LF belongs to it */
 	bool has_begun;    /* a line has ended: there is no byte order mark any more */
-	struct buffer id;  /* the last one that was received */
+	struct buffer id;  /* the last id received */
 	uint64_t retry_ms; /* 0: the server has not asked for a wait */
 };
 
@@ -51,7 +50,7 @@ struct mcp_events {
  * which ends the stream. */
 typedef int (*mcp_event_function)(void *context, const char *data, size_t size);
 
-/* Take @size bytes of the stream, and pass the data of each event that ends in them to @receive.
+/* Take @size bytes of the stream, and pass the data of each event with its end there to @receive.
  * Return 0; -EMSGSIZE: a line or an event is too long; -ENOMEM; or the error of @receive. */
 int mcp_events_take(struct mcp_events *events, const char *bytes, size_t size,
 	mcp_event_function receive, void *context);

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The last ids of requests that were given up, whose late responses are no mistake of the server.
- * Zeroed it has none. */
+/* The last ids of requests given up, whose late responses are no mistake of the server. Zeroed it
+ * is empty. */
 #define MCP_GIVEN_UP 64
 
 struct mcp_given_up {
@@ -22,7 +22,7 @@ static inline void mcp_give_up(struct mcp_given_up *given_up, uint64_t *id)
 	*id = 0;
 }
 
-/* Return whether @id is that of a request which was given up; then forget it. */
+/* Return whether @id belongs to a request given up; then forget it. */
 static inline bool mcp_take_given_up(struct mcp_given_up *given_up, uint64_t id)
 {
 	for (unsigned int i = 0; i < MCP_GIVEN_UP; i++)

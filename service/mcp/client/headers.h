@@ -14,7 +14,7 @@
  *   Mcp-Name: add                         modern, of tools/call; the URI, of resources/read
  *   Mcp-Param-Region: eu                  modern, for a parameter with `"x-mcp-header": "Region"`
  *
- * A value that is no plain text is in base64 (mcp/header_value.h).
+ * A value other than plain text is in base64 (mcp/header_value.h).
  */
 
 /* The most parameters of a tool with a header. */
@@ -25,10 +25,10 @@ void mcp_write_headers(
 	struct buffer *out, const char *version, const char *method, struct text_view name);
 
 /* Append the headers for the object @arguments of @tape, of a tool with the input schema @schema of
- * @schema_tape, which mcp_judge_param_headers() has found right. */
+ * @schema_tape, approved by mcp_judge_param_headers(). */
 void mcp_write_param_headers(struct buffer *out, const struct json_tape *schema_tape,
 	uint32_t schema, const struct json_tape *tape, uint32_t arguments);
 
-/* Return the reason for which a tool with the input schema @schema must not be offered over HTTP, a
- * clause, or NULL. */
+/* Return the reason against offering a tool with the input schema @schema over HTTP, a clause, or
+ * NULL. */
 const char *mcp_judge_param_headers(const struct json_tape *tape, uint32_t schema);

@@ -9,10 +9,10 @@
 #include "util/buffer.h"
 
 /*
- * Characters that a person does not see, but a model reads (util/text/visible.h): with them a tool
- * may hold instructions. They are removed from the texts of a tool, where that changes nothing:
- * descriptions, titles, comments. Tabs and newlines stay there. A tool that has them anywhere else
- * in a schema is refused.
+ * Characters invisible to a person, but read by a model (util/text/visible.h): with them a tool may
+ * hold instructions. They are removed from the texts of a tool, where their removal changes
+ * nothing: descriptions, titles, comments. Tabs and newlines stay there. A tool that has them
+ * anywhere else in a schema is refused.
  */
 
 /* Append the UTF-8 @text without them. Return how many were removed. */
@@ -24,6 +24,6 @@ size_t mcp_strip_hidden(struct buffer *out, const char *text, size_t size);
 size_t mcp_strip_schema(
 	struct buffer *out, const struct json_tape *tape, uint32_t index, uint32_t omitted);
 
-/* Find whether the schema at @index, an object, has hidden characters that mcp_strip_schema()
- * leaves: in a name, a value or a pattern. Return 0 or -ENOMEM. */
+/* Find whether the schema at @index, an object, has hidden characters left by mcp_strip_schema():
+ * in a name, a value or a pattern. Return 0 or -ENOMEM. */
 int mcp_find_hidden(const struct json_tape *tape, uint32_t index, bool *ret_has);

@@ -10,8 +10,8 @@
 #include "util/text/text_view.h"
 
 /*
- * A list of tools that arrives in pages. A server may page for ever, so the list ends at a bound,
- * or at a cursor that it has sent before; the tools up to there are kept.
+ * A list of tools in pages. A server may page for ever, so the list ends at a bound, or at a
+ * repeated cursor; the tools up to there are kept.
  */
 #define MCP_PAGES_MAX      1000
 #define MCP_LIST_BYTES_MAX ((size_t)64 << 20)
@@ -22,7 +22,7 @@ struct mcp_pages {
 	size_t bytes;        /* the size of all pages */
 	unsigned int n_pages;
 	uint64_t ttl_ms;    /* the time for which the last page may be kept; 0: unknown */
-	const char *reason; /* the bound that has ended the list; NULL: none */
+	const char *reason; /* the bound at the end of the list; NULL: none */
 	uint64_t cursors[MCP_PAGES_MAX]; /* hashes of the cursors */
 };
 
@@ -33,8 +33,8 @@ enum mcp_page_status {
 };
 
 /*
- * Add the page that is the object @result (JSON_NONE: it is none) of @tape, of @size bytes in all.
- * *ret_cursor: of the next page, as JSON that points into the tape.
+ * Add the page in the object @result (JSON_NONE: not an object) of @tape, of @size bytes in all.
+ * *ret_cursor: of the next page, as JSON in the tape's text.
  */
 enum mcp_page_status mcp_pages_add(struct mcp_pages *pages, const struct json_tape *tape,
 	uint32_t result, size_t size, struct text_view *ret_cursor);

@@ -191,8 +191,8 @@ static bool has_pin(const struct json_tape *tape, uint32_t object, const char *h
 	       json_string_equals(tape, find_pin(tape, object), hex, HEX_BYTES);
 }
 
-/* Find the pin of the tool called @name: the one with this name, or else with another one that
- * callers see as the same. *ret_item is NULL when there is none. Return 0 or -ENOMEM. */
+/* Find the pin of the tool called @name: the pin with this name, or else with a name that callers
+ * see as the same. *ret_item is NULL without such a pin. Return 0 or -ENOMEM. */
 static int find_item(const struct mcp_pins *pins, const char *name, struct mcp_pinned **ret_item)
 {
 	char shown[MCP_TOOL_NAME_BYTES + 1];
@@ -216,7 +216,7 @@ static int find_item(const struct mcp_pins *pins, const char *name, struct mcp_p
 	return 0;
 }
 
-/* Append the pin @item of a tool that is listed as @listed, beside it if that is a change. */
+/* Append the pin @item of a tool listed as @listed, with @listed beside it after a change. */
 static void write_seen(struct mcp_pins *pins, struct mcp_pinned *item, const struct listed *listed,
 	enum mcp_pin_verdict *ret_verdict)
 {

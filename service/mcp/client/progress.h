@@ -5,6 +5,6 @@
 
 #include "json/tape.h"
 
-/* Return the progress that the notification with the object @params reports: its share of the
- * total, or -1: unknown. */
+/* Return the progress in the notification with the object @params: its share of the total, or -1:
+ * unknown. */
 double mcp_progress_share(const struct json_tape *tape, uint32_t params);

@@ -24,7 +24,7 @@ void mcp_request_discover(struct buffer *out, const struct mcp_request *request)
 /* Ask for the latest legacy revision. */
 void mcp_request_initialize(struct buffer *out, const struct mcp_request *request);
 
-/* Notify the server that the handshake of the legacy era is done. */
+/* Notify the server of the end of the legacy era's handshake. */
 void mcp_request_initialized(struct buffer *out);
 
 /* @cursor: of the page, as JSON; absent: the first page. */
@@ -38,15 +38,15 @@ const char *mcp_request_ping(struct buffer *out, const struct mcp_request *reque
 /* Subscribe to changes of the list of tools. */
 void mcp_request_listen(struct buffer *out, const struct mcp_request *request);
 
-/* Call the tool @name with @arguments, an object as JSON that was checked. The id is the
- * progressToken, too. */
+/* Call the tool @name with @arguments, an object as checked JSON. The id is the progressToken,
+ * too. */
 void mcp_request_call(struct buffer *out, const struct mcp_request *request, struct text_view name,
 	struct text_view arguments);
 
-/* Send a request with the members of @params, an object as JSON that was checked, and with the id
- * as progressToken. */
+/* Send a request with the members of @params, an object as checked JSON, and with the id as
+ * progressToken. */
 void mcp_request_ask(struct buffer *out, const struct mcp_request *request, const char *method,
 	struct text_view params);
 
-/* Notify the server that the response to the request @id is not wanted any more. */
+/* Notify the server of a response not wanted any more: to the request @id. */
 void mcp_request_cancelled(struct buffer *out, uint64_t id, const char *reason);

@@ -5,15 +5,15 @@
 #include "util/buffer.h"
 
 /*
- * The resources of a server as tools, which its host adds to the list of its tools:
+ * The resources of a server as tools, added by its host to the list of its tools:
  *
  *   list_resources {cursor?}  ─▶ resources/list
  *   read_resource  {uri}      ─▶ resources/read
  */
 
-/* Append the array @list with those of the two tools that it has no tool with the name of. @out
- * records -ENOMEM. */
+/* Append the array @list with each of the two tools whose name is not in it. @out records
+ * -ENOMEM. */
 void mcp_resources_add(struct buffer *out, const struct json_tape *tape, uint32_t list);
 
-/* Return the method for the tool @name of these two, a constant; NULL: it is none of them. */
+/* Return the method for the tool @name of these two, a constant; NULL for another tool. */
 const char *mcp_resources_method(const char *name);

@@ -78,7 +78,7 @@ static enum mcp_end write_block_type(
 	return MCP_END_FAILED;
 }
 
-/* Return whether the text of a failure is that of a server which reports an unknown tool in a
+/* Return whether the text of a failure comes from a server which reports an unknown tool in a
  * result: the SDKs of TypeScript and Python do. */
 static bool is_unknown_tool(const struct buffer *text, size_t start)
 {

@@ -10,14 +10,14 @@
 #include "util/text/text_view.h"
 
 /*
- * A message of a server that cannot be read:
+ * An unreadable message of a server:
  *
  *   {"id": 7, "result": {"v": NaN}}  the failed response to the request 7
  *   Listening on stdio               noise
  */
 
-/* Return the number of the id at @token, as requests of ours have it, or which some servers send
- * back as a string; 0: it is no such id, or absent (JSON_NONE). */
+/* Return the number of the id at @token, as in our requests, or sent back as a string by some
+ * servers; 0: no such id, or absent (JSON_NONE). */
 uint64_t mcp_id_number(const struct json_tape *tape, uint32_t token);
 
 /* Append a clause for the log: @text is no message because of @reason, and begins like this. @out
@@ -28,13 +28,12 @@ void mcp_write_fault(const char *text, size_t size, struct text_view reason, str
  * records -ENOMEM. */
 void mcp_write_stranger(struct text_view id, struct buffer *out);
 
-/* Return the id of the response with which @text begins, which need not be whole; 0: it is none of
- * ours. */
+/* Return the id of the response at the beginning of @text, perhaps cut; 0: not ours. */
 uint64_t mcp_salvage_id(const char *text, size_t size);
 
 /*
- * Append an array with an error response, which has the @reason, for each response in the
- * unreadable @text whose id can be found: an integer, or a string with one. It may follow other
- * text, or another message. @out records -ENOMEM.
+ * Append an array with an error response with the @reason, for each response with a readable id in
+ * the unreadable @text: an integer, or a string with one. It may follow other text, or another
+ * message. @out records -ENOMEM.
  */
 void mcp_write_failures(const char *text, size_t size, struct text_view reason, struct buffer *out);

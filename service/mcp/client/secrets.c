@@ -237,7 +237,7 @@ static const char *judge_value(const struct buffer *value, bool is_header)
 	return NULL;
 }
 
-/* Return whether the variable @name is one that all programs have, and no secret. */
+/* Return whether the variable @name belongs to all programs, and is no secret. */
 static bool is_common(const char *name)
 {
 	static const char *const names[] = {"HOME", "HOSTNAME", "LANG", "LOGNAME", "PATH", "PWD",

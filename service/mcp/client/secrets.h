@@ -7,15 +7,15 @@
 #include "util/buffer.h"
 
 /*
- * Secrets in the environment, the headers and the URL of a server, which its manifest only names:
+ * Secrets in the environment, the headers and the URL of a server, only named by its manifest:
  *
  *   Bearer ${file:/etc/toolboxd/token}   the file, without the newline at its end
  *   ${env:API_KEY}                       a variable
  *   $${x}                                the text ${x}
  *
- * Any other text that begins with `${` is a mistake. A secret is shown nowhere: it is masked in all
- * words of the server, in each form in which it may repeat them (secret_forms.h). Variables that
- * all programs have are none.
+ * Any other text with `${` at its start is a mistake. A secret is shown nowhere: it is masked in
+ * all words of the server, in each form in which it may repeat them (secret_forms.h). Variables of
+ * all programs are no secrets.
  */
 
 /* The longest secret. */
@@ -64,18 +64,18 @@ typedef int (*mcp_secret_function)(
 /*
  * Append @text with the values in place of the names to @out, and add them to @secrets. @is_header:
  * the text is one line of ASCII or UTF-8, without control characters. Return 0; MCP_E_MISSING with
- * a clause appended to @reason that has no secret in it; or -ENOMEM.
+ * a clause without secrets appended to @reason; or -ENOMEM.
  */
 int mcp_secrets_expand(struct mcp_secrets *secrets, const char *text, bool is_header,
 	mcp_secret_function read, void *data, struct buffer *out, struct buffer *reason);
 
-/* Append @text, a line or the beginning of one, with `***` in place of each secret, also of one
- * that is cut off at the end. */
+/* Append @text, a line or the beginning of one, with `***` in place of each secret, also of a
+ * secret cut off at the end. */
 void mcp_secrets_mask(
 	const struct mcp_secrets *secrets, const char *text, size_t size, struct buffer *out);
 
-/* The same with a text that goes on. Return how many bytes were taken: the others may be the
- * beginning of a secret. */
+/* The same for a part of a text. Return how many bytes were taken: the others may be the beginning
+ * of a secret. */
 size_t mcp_secrets_mask_part(
 	const struct mcp_secrets *secrets, const char *text, size_t size, struct buffer *out);
 

@@ -7,12 +7,12 @@
 #include "json/tape.h"
 
 /*
- * A list of servers as desktop programs keep it, as the manifests that it means:
+ * A list of servers as desktop programs keep it, as equivalent manifests:
  *
  *   {"mcpServers": {NAME: {"command", "args", "env", "cwd"} | {"url", "headers"}, …}}
  *
- * Other keys are ignored: one of them by which another program lets tools run without asking gives
- * no right here. A server that is wrong costs only itself.
+ * Other keys are ignored: a key for running tools without asking in another program gives no right
+ * here. A wrong server costs only itself.
  */
 
 /* The most servers of a file. */
@@ -34,13 +34,13 @@ struct mcp_server_entries {
 	size_t n_more; /* servers after the first MCP_SERVERS_MAX */
 };
 
-/* Return the key by which the value at the root is such a list for another program, or NULL. */
+/* Return the key that makes the value at the root such a list for another program, or NULL. */
 const char *mcp_other_list_key(const struct json_tape *tape);
 
 /* Return whether the value at the root is such a list, well-formed or not. */
 bool mcp_is_server_list(const struct json_tape *tape);
 
-/* Read the list at the root. @home: the folder of a server that names none. Return 0; -ENOMEM; or
+/* Read the list at the root. @home: the folder of a server without one. Return 0; -ENOMEM; or
  * -EINVAL: `mcpServers` is no object. */
 int mcp_server_entries_read(
 	const struct json_tape *tape, const char *home, struct mcp_server_entries *ret_entries);

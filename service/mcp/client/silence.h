@@ -7,15 +7,15 @@
 /*
  * Whether a server is still alive, when calls reach their deadlines. A slow server is not a dead
  * one: it counts as dead when MCP_SILENT_CALLS calls in a row have reached their deadlines without
- * any message of it, and a ping, which is sent at the first of these deadlines, had no response for
+ * any message of it, and a ping, sent at the first of these deadlines, had no response for
  * MCP_PING_MS.
  */
 #define MCP_SILENT_CALLS 3
 #define MCP_PING_MS      10000
 
 struct mcp_silence {
-	uint64_t n_messages;  /* that the server has sent */
-	unsigned int n_calls; /* that were late since the last message */
+	uint64_t n_messages;  /* messages sent by the server */
+	unsigned int n_calls; /* calls late since the last message */
 	uint64_t ping_id;     /* 0: none is in flight */
 	uint64_t ping_due_ms; /* since when an unanswered ping counts */
 	bool has_pinged;      /* since the last message */
@@ -29,8 +29,7 @@ static inline void mcp_silence_end(struct mcp_silence *silence)
 	silence->has_pinged = false;
 }
 
-/* Note a call that was late, and that began when the server had sent @n_messages. Return whether to
- * send a ping. */
+/* Note a late call, begun when the server had sent @n_messages. Return whether to send a ping. */
 static inline bool mcp_silence_note(struct mcp_silence *silence, uint64_t n_messages)
 {
 	if (n_messages != silence->n_messages)
@@ -39,7 +38,7 @@ static inline bool mcp_silence_note(struct mcp_silence *silence, uint64_t n_mess
 	return !silence->has_pinged;
 }
 
-/* Note the ping @id, which is sent now. */
+/* Note the ping @id, sent now. */
 static inline void mcp_silence_ping(struct mcp_silence *silence, uint64_t id, uint64_t now_ms)
 {
 	silence->ping_id = id;

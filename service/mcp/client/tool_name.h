@@ -6,7 +6,7 @@
 #define MCP_TOOL_NAME_BYTES 64
 
 /*
- * Write our name of the tool that its server calls @name, of UTF-8, to @ret_name (contract.md,
+ * Write our name of the tool called @name by its server, of UTF-8, to @ret_name (contract.md,
  * Names):
  *
  *   get.weather   get_weather    each other character becomes `_`

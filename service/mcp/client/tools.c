@@ -64,7 +64,7 @@ static int add_refusal(struct mcp_server_tools *tools, const char *name, const c
 	return 0;
 }
 
-/* As add_refusal(), but the later ones of many are only counted. */
+/* As add_refusal(), but many later refusals are only counted. */
 static int refuse_tool(struct mcp_server_tools *tools, const char *name, const char *reason)
 {
 	if (tools->n_refusals < MCP_REFUSALS_MAX)
@@ -341,7 +341,7 @@ static void write_hints(struct buffer *out, const struct json_tape *tape, uint32
 		buffer_append_string(out, ",\"idempotent\":true");
 }
 
-/* Append the entry of the tool at @object. @risk: that of a tool without a setting. */
+/* Append the entry of the tool at @object. @risk: the risk of a tool without a setting. */
 static void write_entry(struct buffer *out, const struct json_tape *tape, uint32_t object,
 	const char *description, const char *risk, const struct mcp_tool_rules *rules,
 	uint32_t settings, struct mcp_tool *tool)

@@ -12,24 +12,22 @@
 #include "util/buffer.h"
 
 /*
- * The tools of a server, as it lists them, become tools that are offered, or are refused with a
- * reason:
+ * The tools in the list of a server become offered tools, or are refused with a reason:
  *
  *   elements ─▶ names ─▶ include, exclude ─▶ clashes ─▶ the most tools ─▶ texts, schemas, risk ─▶ tools
  *                                                                │
- *   one that is wrong costs only itself ──────────────────────────┴──────▶ refusals
+ *   a wrong tool costs only itself ───────────────────────────────┴──────▶ refusals
  *
- * The operator names a tool as its server does; or as we do, unless the server gives that name to
- * another one. Schemas are checked as far as that needs no engine: an `inputSchema` must be one of
- * an object, an `outputSchema` that is no schema is dropped, and a `$schema` that names an unknown
- * language is removed.
+ * The operator names a tool as its server does; or as we do, unless the server gives this name to
+ * another tool. Schemas are checked as far as possible without an engine: an `inputSchema` must
+ * describe an object, an `outputSchema` other than a schema is dropped, and a `$schema` of an
+ * unknown language is removed.
  */
 
 /* The longest description and title; a longer one is cut. */
 #define MCP_DESCRIPTION_BYTES 8192
 
-/* The most elements of a list that are looked at, and the most refusals of single tools with a
- * reason. */
+/* The most examined elements of a list, and the most refusals of single tools with a reason. */
 #define MCP_ELEMENTS_MAX 100000
 #define MCP_REFUSALS_MAX 100
 
@@ -45,12 +43,12 @@ struct mcp_tool_rules {
 	struct mcp_patterns exclude;
 	const struct json_tape *tape; /* the one with the settings */
 	uint32_t
-		settings; /* an object with one for each name: the members replace those of the tool;
-	                    * JSON_NONE: none */
+		settings; /* an object with an object for each name: the members replace the tool's;
+		           * JSON_NONE: none */
 	const char *
 		/* the risk of each tool without a setting, whatever the server claims; or NULL */
 		risk;
-	const struct mcp_pins *pins; /* by which no risk falls; NULL: none */
+	const struct mcp_pins *pins; /* they keep each risk from falling; NULL: none */
 	size_t tools_max;
 	bool is_http; /* a tool whose headers cannot be sent is refused (headers.h) */
 };
@@ -61,7 +59,7 @@ struct mcp_tool {
 	char *entry; /* JSON, as in the tools of a manifest (contract.md, Manifest) */
 	char *title; /* NULL: none */
 	unsigned char pin[MCP_PIN_BYTES]; /* the digest of the tool as it was sent */
-	size_t n_hidden;                  /* characters that were removed (hidden.h) */
+	size_t n_hidden;                  /* removed characters (hidden.h) */
 	bool is_cut;                      /* its description was too long */
 };
 
