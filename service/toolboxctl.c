@@ -81,7 +81,7 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl status --watch\n"
 		"  toolboxctl status --json\n",
 		CTL_FLAG_WATCH | DOOR_FLAGS, 0, 1, ctl_status},
-	{"calls", "", "list calls: those in flight, and the last that are over",
+	{"calls", "", "list the calls in flight, and the last that are over",
 		"The newest is at the bottom. NAME of --tool is a tool, or TOOLBOX/TOOL. Arguments "
 		"and results\nare not kept.\n",
 		"  toolboxctl calls --running\n"
@@ -110,8 +110,7 @@ static const struct ctl_command commands[] = {
 		"list an audit log, or check its chain (needs no daemon)",
 		"Without FILE it is the audit.file of the configuration, after its FILE.1. "
 		"`verify` takes "
-		"files\nin their order, and names the first line that does not have the hash of "
-		"the one "
+		"files\nin their order, and names the first line without the hash of the line "
 		"before.\n",
 		"  toolboxctl audit --since 2h --source kitchen\n"
 		"  toolboxctl audit verify audit.log.1 audit.log\n",
@@ -121,13 +120,13 @@ static const struct ctl_command commands[] = {
 		"arguments,\nq leave.\n",
 		"  toolboxctl approvals --watch\n", CTL_FLAG_WATCH | CTL_FLAG_ALLOWED | DOOR_FLAGS,
 		0, 0, ctl_approvals},
-	{"approve", "ID", "let a call run that waits", "ID is that of `approvals`.\n",
+	{"approve", "ID", "let a waiting call run", "ID is an id of `approvals`.\n",
 		"  toolboxctl approve 0123456789abcdef0123456789abcdef --session\n",
 		CTL_FLAG_SESSION | DOOR_FLAGS, 1, 1, ctl_approve},
-	{"deny", "ID", "do not let a call run that waits", "ID is that of `approvals`.\n",
+	{"deny", "ID", "deny a waiting call", "ID is an id of `approvals`.\n",
 		"  toolboxctl deny 0123456789abcdef0123456789abcdef --reason no\n",
 		CTL_FLAG_REASON | DOOR_FLAGS, 1, 1, ctl_deny},
-	{"approval", "key [FILE]", "make the key of those who may approve (needs no daemon)",
+	{"approval", "key [FILE]", "make the key for approving calls (needs no daemon)",
 		"It is written to FILE, else where approval.key_file says, for its owner only.\n",
 		"  toolboxctl approval key --new\n"
 		"  toolboxctl approval key --new /etc/toolboxd/approval.key\n",
@@ -182,15 +181,15 @@ static const struct ctl_command commands[] = {
 	{"trust", "ID", "accept what an MCP server has changed (needs no daemon)",
 		"ID is a toolbox of kind mcp. The tools of its server are pinned when they are "
 		"seen "
-		"first. One that was changed since is told of, and with \"pin\": \"block\" it is "
-		"not offered until its change is accepted.\n",
+		"first. A tool that was changed since is reported, and with \"pin\": \"block\" not "
+		"offered until the change is accepted.\n",
 		"  toolboxctl trust files --show\n"
 		"  toolboxctl trust files\n",
 		CTL_FLAG_SHOW | CTL_FLAG_BUS, 1, 1, ctl_trust},
 	{"dev", "FILE", "serve a toolbox while it is written (needs no daemon)",
 		"FILE is a manifest, or the folder of a toolbox or of several. Each change is "
-		"loaded and reported,\nand each call printed. It is a bus of its own: the "
-		"configured one if that is free.\nWhat a build has made in FILE/build/toolbox.d "
+		"loaded and reported,\nand each call printed. It is its own bus, at the configured "
+		"address if that is free.\nWhat a build has made in FILE/build/toolbox.d "
 		"is served instead of the sources.\n",
 		"  toolboxctl dev words/\n", 0, 1, 1, ctl_dev},
 	{"mcp", "", "serve the tools to a client of MCP, on stdin and stdout",

@@ -34,7 +34,7 @@ static const struct flag flags[] = {
 	{"--stat", NULL, "what the format takes of a model's context, by toolbox", CTL_FLAG_FORMAT,
 		MEMBER(stat)},
 	{"--why", NULL, "also list what is not offered, and why", CTL_FLAG_WHY, MEMBER(why)},
-	{"--offline", NULL, "without a daemon: list what one would offer", CTL_FLAG_OFFLINE,
+	{"--offline", NULL, "without a daemon: list what a daemon would offer", CTL_FLAG_OFFLINE,
 		MEMBER(offline)},
 	{"--toolbox-dir", "DIR", "the folder of toolboxes in place of the default ones",
 		CTL_FLAG_DIR, MEMBER(toolbox_dir)},
@@ -208,7 +208,7 @@ static int take_command(
 	return 0;
 }
 
-/* Take the flag at @argv[*at], and move *at to its value when that is a word of its own. */
+/* Take the flag at @argv[*at], and move *at to a value in the next word. */
 static int take_flag(
 	struct ctl_options *options, int argc, char **argv, int *at, struct buffer *reason)
 {

@@ -104,7 +104,7 @@ static void complain_no_bus(const struct ctl_session *session, const char *reaso
 
 	bus_address_format(&session->address, url);
 	terminal_complain("no bus at %s: %s%s", url, reason,
-		session->is_address_given ? "" : "; is another one meant? TOOLBOXD_BUS is not set");
+		session->is_address_given ? "" : "; is another bus meant? TOOLBOXD_BUS is not set");
 }
 
 /* Report once that the bus or the service has gone. */
@@ -533,8 +533,8 @@ static bool is_alive(const struct ctl_session *session)
 	return session->http ? http_transfer_is_connected(session->transfer) : session->is_alive;
 }
 
-/* Wait for the response. The time of a service that is alive may be longer, and is that of the
- * requests from then on. Return the result of run_clock(). */
+/* Wait for the response. The time of a live service may be longer, and holds for the requests from
+ * then on. Return the result of run_clock(). */
 static int await_response(struct ctl_session *session)
 {
 	uint64_t waited_ms = session->timeout_ms;
@@ -560,8 +560,8 @@ static void complain_no_service(struct ctl_session *session, const char *reason)
 			"no tool service at %s: %s", http_client_url(session->http), reason);
 }
 
-/* Keep the data of a response: an object, of an error when the status is one. Return whether it is
- * that. */
+/* Keep the data of a response: an object, of an error when the status means an error. Return
+ * whether it is that. */
 static bool keep_data(struct ctl_response *response, const struct http_outcome *outcome)
 {
 	buffer_reset(&response->text);
@@ -590,7 +590,8 @@ static void on_outcome(void *data, const struct http_outcome *outcome)
 		return;
 	}
 	if (!failure) {
-		snprintf(reason, sizeof(reason), "its response, of status %ld, is none of toolboxd",
+		snprintf(reason, sizeof(reason),
+			"its response, of status %ld, does not come from toolboxd",
 			outcome->status);
 		failure = reason;
 	}
@@ -604,7 +605,7 @@ static void on_outcome(void *data, const struct http_outcome *outcome)
 	fail(session, CTL_NO_BUS);
 }
 
-/* Take an event of a call or of all calls: that of the bus, whose topic has its type at the end. */
+/* Take an event of a call or of all calls: as on the bus, where the topic ends in the type. */
 static void on_http_event(void *data, const char *type, const char *text, size_t size)
 {
 	struct ctl_session *session = data;

@@ -154,7 +154,7 @@ def test_arguments_that_no_variable_can_have(check, tmp_path):
     done = check(command(tmp_path, ["cat"], {name: {} for name in ("gr\u00f6\u00dfe", "a.b", "a-b", "a_b", "c")}))
     assert done.returncode == DONE
     for words in ("the argument 'gr\u00f6\u00dfe' is on stdin only", "the argument 'a.b' is on stdin only",
-                  "the argument 'a_b' and one before it have the same variable, $TOOL_ARG_A_B",
+                  "the argument 'a_b' and an earlier one have the same variable, $TOOL_ARG_A_B",
                   "has the argument 'gr\u00f6\u00dfe': Anthropic's API"):
         assert words in done.stderr, done.stderr
     assert done.stdout.endswith("1 file: 0 errors, 4 warnings\n")

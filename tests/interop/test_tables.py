@@ -229,7 +229,7 @@ def test_status_of_a_toolbox_describes_it(busy):
     assert re.search(r"\ncrash +\d+ +\d+ .* host_crashed: SIGABRT\n", text)
     assert re.search(r"\n\d\d:\d\d:\d\d  about to die: ", text)
     text = capture(busy, "kept", 140, NO_COLOR="1")
-    assert re.search(r"\n  serving +the version of [\d:]+; the one of [\d:]+ failed: ", text)
+    assert re.search(r"\n  serving +the version of [\d:]+; the version of [\d:]+ failed: ", text)
     assert "no_such_function" in " ".join(text.split())
     assert capture(busy, "broken", 140, NO_COLOR="1").startswith("broken  failed\n  failed  ")
     text = " ".join(capture(busy, "broken", 140, NO_COLOR="1").split())

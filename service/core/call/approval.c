@@ -330,7 +330,7 @@ bool approval_check(struct approval *approval, const struct tool *tool,
 	return true;
 }
 
-/* Append the members of the question but its end, the time that is left, and its seal. */
+/* Append the members of the question without the end, the time left, and the seal. */
 static void write_question_members(struct pending_question *question, const struct tool *tool,
 	const struct masked_arguments *shown)
 {
@@ -394,7 +394,7 @@ static bool write_seal(const struct approval *approval, const struct pending_que
 	       proof_of_question(key->bytes, question->id, question->digest, ret);
 }
 
-/* Append the members of @question, with the time that is left to answer it, and its seal. */
+/* Append the members of @question, with the time left for an answer, and the seal. */
 static void write_question(const struct approval *approval, const struct pending_question *question,
 	uint64_t now_ms, struct buffer *out)
 {
@@ -594,8 +594,8 @@ static const char *check_answer(const struct approval *approval,
 	if (!write_seal(approval, question, seal) ||
 		!proof_of_answer(key->bytes, question->id, &request->decision, seal, proof) ||
 		!proof_is(proof, request->proof.text, request->proof.size))
-		return "PermissionError: The proof is wrong, or was for other words than those of "
-		       "the question";
+		return "PermissionError: The proof is wrong, or was made for another text than the "
+		       "question's";
 	return NULL;
 }
 
@@ -677,7 +677,8 @@ static bool attach(struct approval *approval, const struct policy_caller *caller
 
 	if (r > 0)
 		answer_error_format(answer, ANSWER_BUSY,
-			"RuntimeError: Other clients have attached %d sources, which is the most",
+			"RuntimeError: Other clients have attached %d sources, the most that are "
+			"allowed",
 			ANSWERERS_MAX);
 	else if (r < 0)
 		answer_error_format(answer, ANSWER_UNAVAILABLE, "RuntimeError: %s", strerror(-r));
@@ -706,8 +707,8 @@ void approval_attach(
 			: 0);
 }
 
-/* Append the names of approval.allow, which come first in the list: those of allow.json are in that
- * file. */
+/* Append the names of approval.allow, which come first in the list: the names of allow.json are in
+ * that file. */
 static void write_allowed(const struct config *config, struct buffer *out)
 {
 	const struct text_list *names = &config->approval_allow;

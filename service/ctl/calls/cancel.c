@@ -19,7 +19,7 @@
 
 /* The calls that an ID means. */
 struct found {
-	uint32_t call; /* one of them */
+	uint32_t call; /* any of the calls */
 	size_t n_running;
 	size_t n_over;
 	struct buffer ids; /* their ids, as far as they are in flight */
@@ -94,7 +94,7 @@ static int complain_call(
 			id, found->n_over);
 	} else {
 		terminal_complain("no call has an id that begins with '%s': it is forgotten, or "
-				  "there was none; see toolboxctl calls --running",
+				  "never existed; see toolboxctl calls --running",
 			id);
 	}
 	return CTL_ERROR;

@@ -18,7 +18,7 @@
 
 #define POINTER_BYTES 64
 
-/* A text that no utterance contains: a trigger that matches it matches every utterance. */
+/* A text contained in no utterance: a trigger matching this text matches every utterance. */
 static const char no_utterance[] = "\001";
 
 struct giving {
@@ -93,7 +93,7 @@ static void advise_of_risk(
 			tool->name);
 }
 
-/* Arguments that one of the formats for models cannot have. */
+/* Arguments impossible in a format for models. */
 static void advise_of_arguments(
 	const struct giving *giving, const struct tool *tool, const char *pointer)
 {
@@ -167,12 +167,11 @@ static void advise_of_parts(const struct giving *giving)
 		giving->toolbox->index == 0 && has_unrated(giving->toolbox->package))
 		advise(giving, "",
 			"no \"risk\" is declared, and a ToolBox cannot declare one: add \"read\", "
-			"\"write\" or \"execute\" here for all of them, or give those that differ "
-			"a manifest of their own (\"plugins\")");
+			"\"write\" or \"execute\" here for all of them, or give ToolBoxes that "
+			"differ a manifest of their own (\"plugins\")");
 }
 
-/* Only a library that was found by its path is sealed; one that the linker finds by name is the
- * system's. */
+/* Only a library found by path is sealed; a library found by the linker by name is the system's. */
 static void advise_of_seal(const struct giving *giving)
 {
 	const struct toolbox *toolbox = giving->toolbox;

@@ -139,7 +139,7 @@ static void advise_of_names(const struct advising *advising)
 				(int)name.size, name.data);
 		else if (is_taken(advising, key, variable.data))
 			advise_at(advising, "/argument_schema",
-				"the argument '%.*s' and one before it have the same variable, "
+				"the argument '%.*s' and an earlier one have the same variable, "
 				"$%s",
 				(int)name.size, name.data, variable.data);
 	}

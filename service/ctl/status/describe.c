@@ -10,7 +10,7 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 
-/* One toolbox: `NAME  TEXT` lines, then its tools and its output. */
+/* A toolbox: `NAME TEXT` lines, then the tools and the output. */
 
 #define NAME_COLUMNS 11 /* the width of names, with the indent */
 
@@ -79,7 +79,7 @@ static void append_advice(
 	append_line(out, "try", &text);
 }
 
-/* the version of 09:58; the one of 10:12 failed: toolbox.d/libbad.so has no function 'slow' */
+/* the version of 09:58; the version of 10:12 failed: toolbox.d/libbad.so has no function 'slow' */
 static void append_serving(const struct json_tape *tape, uint32_t toolbox, struct buffer *out)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -89,7 +89,7 @@ static void append_serving(const struct json_tape *tape, uint32_t toolbox, struc
 		return;
 	buffer_append_string(&text, "the version of ");
 	status_append_time(&text, tape, json_find(tape, last_good, "loaded"));
-	buffer_append_string(&text, "; the one of ");
+	buffer_append_string(&text, "; the version of ");
 	status_append_time(&text, tape, json_find(tape, last_good, "failed"));
 	buffer_append_string(&text, " failed: ");
 	terminal_append_member(&text, tape, last_good, "error");
