@@ -19,8 +19,8 @@
 #define EXIT_USAGE 2
 
 #ifdef TOOLBOXD_SANITIZED
-/* A toolbox that crashes must end by its signal, as it would without sanitizers. Leaks of a toolbox
- * are not reported. */
+/* A toolbox that crashes must end by its signal, as without sanitizers. Leaks of a toolbox are not
+ * reported. */
 const char *__asan_default_options(void);
 
 __attribute__((visibility("default"))) const char *__asan_default_options(void)

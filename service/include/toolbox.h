@@ -52,9 +52,9 @@
  * then exit(3), with half a second for both. A process that crashes, or is killed because of a
  * call, ends without them.
  *
- * The table is read once, in a process that ends afterwards. The daemon keeps it until the library
- * or its configuration changes, so it must not depend on anything else. A later process finds a
- * tool by its name.
+ * The table is read once, in a process that ends afterwards. The daemon keeps the table until the
+ * library or its configuration changes, so it must not depend on anything else. A later process
+ * finds a tool by its name.
  *
  *
  * A CALL
@@ -165,7 +165,7 @@ struct toolbox_tool {
 	const char *output_schema;   /* JSON Schema of the result; NULL: any object */
 	uint32_t risk;               /* enum toolbox_risk */
 	uint32_t flags;              /* TOOLBOX_ALONE */
-	uint32_t timeout_ms;         /* 0: that of the toolbox */
+	uint32_t timeout_ms;         /* 0: the toolbox's */
 	uint32_t cooldown_s;         /* pause between the end of a call and the next one */
 	const char *const *triggers; /* regular expressions of utterances, then a NULL; or NULL */
 	void *data;                  /* passed to handler and validate */

@@ -65,8 +65,8 @@ struct mcp_method_row {
 	void (*serve)(struct mcp_exchange *exchange);
 };
 
-/* A zeroed one, or one used before; free it with mcp_message_deinit(). Tokens are indices of the
- * tape; the texts point into the text that was read. */
+/* Zeroed, or used before; free with mcp_message_deinit(). Tokens are indices of the tape; the texts
+ * point into the text that was read. */
 struct mcp_message {
 	struct json_tape tape;
 	enum mcp_kind kind;

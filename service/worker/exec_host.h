@@ -37,8 +37,8 @@ char *const *exec_host_environment(void);
  * of the LOAD frame to @load. LOAD_FD is closed. 0 or a negative errno. */
 int exec_host_receive(struct buffer *load);
 
-/* Set the variables at @text, of @size bytes, over those of the process. Return 0, or -EPROTO when
- * @text is no environment (util/environment.h), or -ENOMEM. */
+/* Set the variables at @text, of @size bytes, in the environment of the process. Return 0, or
+ * -EPROTO when @text is no environment (util/environment.h), or -ENOMEM. */
 int exec_host_set_environment(const char *text, size_t size);
 
 /* Find the file @name that is installed beside this program, and that this process may use as @mode

@@ -96,7 +96,7 @@ static int check_json(const struct word *word, struct buffer *reason)
 	if (r <= 0)
 		return r;
 	if (word->file)
-		buffer_printf(reason, "'%.*s:=' needs JSON, but '%s' is not JSON: byte %zu: %s",
+		buffer_printf(reason, "'%.*s:=' needs JSON, and '%s' is not JSON: byte %zu: %s",
 			(int)word->key_size, word->key, word->file, error.offset, error.message);
 	else
 		buffer_printf(reason, "'%.*s:=' needs JSON, not '%s': %s", (int)word->key_size,
