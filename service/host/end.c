@@ -20,8 +20,8 @@ static void kill_all(struct host *host)
 	if (!host->child)
 		return;
 	if (host->has_guard) {
-		/* A guard that is killed could not kill the others; one that its toolbox has
-		 * stopped must wake up. */
+		/* A killed guard could not kill the others; a guard stopped by its toolbox must
+		 * wake up. */
 		loop_child_signal(host->child, SIGTERM);
 		loop_child_signal(host->child, SIGCONT);
 		return;

@@ -123,7 +123,7 @@ struct host_options {
 	const char *load;        /* payload of the LOAD frame; copied */
 	size_t load_size;
 	const struct sealed_file *library; /* copy of the library that LOAD names; NULL: none */
-	size_t output_max;                 /* host_output_bytes: largest payload that it may send */
+	size_t output_max;                 /* host_output_bytes: its largest payload */
 	uint32_t
 		/* the most values of an answer, which is an error with more; 0: not bounded */
 		values_max;

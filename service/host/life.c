@@ -55,7 +55,7 @@ static void on_exit_status(void *data, int status)
 	struct host *host = data;
 	bool is_freed = false;
 
-	/* Kill the processes that it has left: as long as its group has any, no other process group
+	/* Kill the leftover processes: as long as the group has members, no other process group
 	 * gets its number. */
 	kill(-host->pid, SIGKILL);
 	host->child = NULL;

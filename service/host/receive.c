@@ -19,8 +19,8 @@
  *              │             │ no                   │ no
  *              └─ too large ─┴──────────────────────┴──▶ the host is killed
  *
- * Messages to the bus are the exception: the mistake may be that of a tool, not of the host, so it
- * costs the tool its message.
+ * Messages to the bus are the exception: the mistake may be the tool's, not the host's, so it costs
+ * the tool its message.
  */
 
 /* A process that dies closes its socket first. The rest of its end takes hundreds of milliseconds
@@ -99,7 +99,7 @@ static void take_refused(struct host *host)
 				.reason = HOST_REFUSED, .pointer = pointer, .message = message});
 }
 
-/* Note that the call that runs is done, and that the next one, if there is any, has begun. */
+/* Note the end of the running call, and the beginning of the next, if there is one. */
 static void advance_calls(struct host *host)
 {
 	check(host->n_calls > 0);
@@ -126,7 +126,7 @@ static void take_answer(struct host *host, const struct wire_frame *frame)
 		answer.tape = &host->tape;
 	if (frame->kind == WIRE_ERROR)
 		answer.kind = HOST_ANSWER_ERROR;
-	/* One of several calls that run: it is not known which. */
+	/* Any of several running calls: which one is not known. */
 	if (host_refused(host) && !(host->carries && host->n_calls > 1))
 		answer.refused = memcpy(refused, host->refused, sizeof(refused));
 	if (host->carries)
@@ -153,7 +153,7 @@ static bool is_progress(const struct host *host, const struct wire_frame *frame)
 	return runs_call(host, frame->id) && frame->kind == WIRE_PROGRESS;
 }
 
-/* Drop the frame if it may be one of a call that was cancelled. Returns whether it was dropped. */
+/* Drop the frame if it may belong to a cancelled call. Returns whether it was dropped. */
 static bool drop_cancelled(struct host *host, const struct wire_frame *frame)
 {
 	bool is_end = is_answer_kind(frame->kind);
