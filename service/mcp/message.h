@@ -66,7 +66,7 @@ struct mcp_method_row {
 };
 
 /* Zeroed, or used before; free with mcp_message_deinit(). Tokens are indices of the tape; the texts
- * point into the text that was read. */
+ * point into the read text. */
 struct mcp_message {
 	struct json_tape tape;
 	enum mcp_kind kind;
