@@ -21,7 +21,7 @@
 #define VALUES_MAX 256  /* schemas of one property; the property of more takes any value */
 #define PARTS_MAX  1024 /* schemas to collect; a root with more keeps its own properties alone */
 
-/* Members of a root replaced by its properties, or taken there by no interface. */
+/* Members of a root that the merged properties replace, or no interface takes there. */
 static const char *const left_out[] = {"type", "oneOf", "anyOf", "allOf", "enum", "const", "not",
 	"$ref", "if", "then", "else", "$comment", NULL};
 

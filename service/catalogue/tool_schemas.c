@@ -120,7 +120,7 @@ void tool_schemas_unpin(struct tool_schemas *schemas)
 {
 	pthread_mutex_lock(&awake_lock);
 	awake_bytes += schemas->bytes;
-	/* The list lacks schemas without rest. */
+	/* Schemas that never rest are not in the list. */
 	if (schemas->bytes > 0)
 		list_append(&awake, &schemas->link);
 	pthread_mutex_unlock(&awake_lock);

@@ -93,8 +93,8 @@ struct toolbox {
 	uint64_t settings; /* digest of the operator's settings of its tools; 0: none */
 };
 
-/* Return a toolbox of @package, its owner from package_add() on, called @id, and called
- * @entry_point (may be NULL) in its host; both texts are copied. NULL when memory is short. */
+/* Return a toolbox of @package, its owner from package_add() on, called @id, and in its host
+ * @entry_point (may be NULL); both texts are copied. NULL when memory is short. */
 struct toolbox *toolbox_new(struct package *package, const char *id, const char *entry_point);
 
 /* Free a toolbox without an owner. Takes NULL. */

@@ -11,8 +11,8 @@
 #include "util/text/text_list.h"
 
 /*
- * The parts of the next catalogue's arrival. Each takes time in proportion to the catalogue, so it
- * is made beside the loop, before the catalogue is put in place:
+ * The parts made for the next catalogue. Each takes time in proportion to the catalogue, so it is
+ * made beside the loop, before the catalogue is put in place:
  *
  *   members                of ovos.tools.changed
  *   unknown, shared        names to warn of

@@ -35,7 +35,7 @@ struct audit_file {
  * line. */
 void audit_file_set(struct audit_file *file, char *path, uint64_t max_bytes);
 
-/* Open the file, unless it is open. Return 0 or a negative errno: -EINVAL for a file other than an
+/* Open the file, unless it is open. Return 0 or a negative errno: -EINVAL for a file that is no
  * audit log. */
 int audit_file_open(struct audit_file *file);
 

@@ -30,8 +30,8 @@ struct address_operations {
 	/* Take the progress reported by the tool (worker frames, contract.md). NULL: not wanted. */
 	void (*progress)(struct address *address, const struct json_tape *progress);
 
-	/* Return whether the configuration in force still gives the caller its first rights. NULL:
-	 * it does. */
+	/* Return whether the configuration in force still gives the caller the rights it came with.
+	 * NULL: it does. */
 	bool (*is_granted)(const struct address *address);
 
 	/* Free @address: the last reference was dropped. */
@@ -74,7 +74,7 @@ static inline void address_progress(struct address *address, const struct json_t
 		address->operations->progress(address, progress);
 }
 
-/* Return whether the caller at @address, which may be NULL, still has its first rights. */
+/* Return whether the caller at @address, which may be NULL, still has the rights it came with. */
 static inline bool address_is_granted(const struct address *address)
 {
 	return !address || !address->operations->is_granted ||

@@ -12,7 +12,7 @@
 #include "loop/aside.h"
 
 /*
- * Requests of perhaps long work: they are read, and their arguments are checked, beside the loop
+ * Requests that may take long: they are read, and their arguments are checked, beside the loop
  * (loop/aside.h), so no other request waits for this work.
  *
  *   request ─▶ has many values, or checks for       ─▶ ahead_hold ─▶ oldest first, one at a time
