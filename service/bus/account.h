@@ -103,8 +103,8 @@ static inline uint64_t account_hash_holder(const char *holder)
 	return siphash_finish(&hash);
 }
 
-/* Note @holder as proved by the peer of @account: `http:kitchen`, `uid:1000`, or the network of its
- * address. */
+/* Note that the peer of @account proves to be @holder: `http:kitchen`, `uid:1000`, or the network
+ * of its address. */
 static inline void account_set_holder(struct account *account, const char *holder)
 {
 	account->holder = account_hash_holder(holder);

@@ -62,8 +62,8 @@ int catalogue_hold(struct catalogue *catalogue, struct package *package);
 size_t catalogue_n_held(const struct catalogue *catalogue);
 const struct package *catalogue_held(const struct catalogue *catalogue, size_t index);
 
-/* Note @reason (copied) for offering no tool of the toolbox @toolbox_id, which is in the catalogue.
- * 0 or -ENOMEM. */
+/* Note that no tool of the toolbox @toolbox_id, which is in the catalogue, is offered, for @reason
+ * (copied). 0 or -ENOMEM. */
 int catalogue_disable(struct catalogue *catalogue, const char *toolbox_id, const char *reason);
 
 uint64_t catalogue_generation(const struct catalogue *catalogue);

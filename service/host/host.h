@@ -97,8 +97,8 @@ struct host_handler {
 	 * NULL. */
 	void (*progressed)(void *data, uint64_t id, const struct json_tape *progress);
 
-	/* The host, which carries calls, has read all sent bytes, after it refused a call for lack
-	 * of reading. NULL if carries is not set. */
+	/* The host, which carries calls, has read all sent bytes, after it refused a call because
+	 * of unread ones. NULL if carries is not set. */
 	void (*relieved)(void *data);
 
 	/* The host, which carries calls, has found its toolbox changed since LOAD. May not free the

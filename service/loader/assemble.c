@@ -246,8 +246,8 @@ static int add_failures(const struct load_jobs *jobs, struct catalogue *catalogu
 	return r;
 }
 
-/* Note each tool of @toolbox as left out for @reason, and as found by its own code, or a cached
- * description. 0 or -ENOMEM. */
+/* Note that each tool of @toolbox is left out for @reason, and was found by its own code, or in a
+ * cached description. 0 or -ENOMEM. */
 static int disable(struct catalogue *catalogue, const struct toolbox *toolbox, const char *reason)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};

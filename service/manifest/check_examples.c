@@ -25,7 +25,7 @@ static int refuse_value(const struct manifest_scope *scope, const char *pointer,
 	return 0;
 }
 
-/* Report the check of @what at @token as unfinished. 0. */
+/* Report that the check of @what at @token could not be finished. 0. */
 static int refuse_check(const struct manifest_scope *scope, uint32_t token, const char *what)
 {
 	diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, token, "the %s %s", what,

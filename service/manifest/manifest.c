@@ -405,7 +405,7 @@ int manifest_each_twin(const struct toolbox *toolbox,
 	return r;
 }
 
-/* Report in @data, the scope of the tools, the name of @before as taken again by @twin. 0. */
+/* Report in @data, the scope of the tools, that @twin has the name of @before. 0. */
 static int refuse_twin(void *data, const struct tool *twin, const struct tool *before)
 {
 	const struct manifest_scope *scope = data;

@@ -55,7 +55,7 @@ static bool applies(struct rewrite *rewrite, const struct node_applicator *appli
 	}
 }
 
-/* Report the value at @index as taken for @what. */
+/* Report that the value at @index was taken as @what. */
 static void add_change(struct coercion *coercion, uint32_t index, const char *what)
 {
 	const struct json_tape *tape = coercion->rewrite.context->tape;

@@ -102,7 +102,7 @@ static int find_parameter(struct reading *reading, const struct native_function 
 		     : reading_refuse(reading, token, "there is no parameter of this name");
 }
 
-/* Record @counter as the report of the buffer's used part after the call. */
+/* Record that @counter reports the used part of the buffer after the call. */
 static int set_counter(struct reading *reading, uint32_t token,
 	const struct native_function *function, struct native_parameter *buffer, int counter)
 {

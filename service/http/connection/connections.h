@@ -39,7 +39,7 @@ void http_connections_stop(struct http_connections *connections);
 /* Return how many have an unsent response. */
 unsigned int http_connections_pending(const struct http_connections *connections);
 
-/* Note the token of the source @token (may be NULL) as shown by the request. Return whether it may
- * be served: there is a place, or it @is_let_pass and there is a spare place; else the response is
+/* Note that the request shows the token of the source @token (NULL: none). Return whether it may be
+ * served: there is a place, or it @is_let_pass and there is a spare place; else the response is
  * sent. */
 bool http_connection_claim(struct http_connection *connection, const char *token, bool is_let_pass);

@@ -50,7 +50,7 @@ void http_places_init(struct http_places *places, bool (*give_way)(struct http_p
  * may give way. Return false, with nothing done, when there is no spare place either. */
 bool http_places_enter(struct http_places *places, struct http_place *place, const char *holder);
 
-/* Note @holder as the holder of the connection with @place, which is not quiet. Return whether the
+/* Note that the connection with @place, which is not quiet, belongs to @holder. Return whether the
  * connection has an ordinary place: it takes a free place, or a place given up by a quiet
  * connection. */
 bool http_places_claim(struct http_places *places, struct http_place *place, const char *holder);

@@ -24,7 +24,7 @@ void mcp_request_discover(struct buffer *out, const struct mcp_request *request)
 /* Ask for the latest legacy revision. */
 void mcp_request_initialize(struct buffer *out, const struct mcp_request *request);
 
-/* Notify the server of the end of the legacy era's handshake. */
+/* Notify the server that the handshake of the legacy era is done. */
 void mcp_request_initialized(struct buffer *out);
 
 /* @cursor: of the page, as JSON; absent: the first page. */
@@ -48,5 +48,5 @@ void mcp_request_call(struct buffer *out, const struct mcp_request *request, str
 void mcp_request_ask(struct buffer *out, const struct mcp_request *request, const char *method,
 	struct text_view params);
 
-/* Notify the server of a response not wanted any more: to the request @id. */
+/* Notify the server that the response to the request @id is not wanted any more. */
 void mcp_request_cancelled(struct buffer *out, uint64_t id, const char *reason);
