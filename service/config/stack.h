@@ -19,7 +19,7 @@
  *   the file of --config
  *
  * BASE is $OVOS_CONFIG_BASE_FOLDER, else "mycroft"; NAME is $OVOS_CONFIG_FILENAME, else
- * "mycroft.conf". relative XDG folders are ignored (XDG Base Directory Specification).
+ * "mycroft.conf". Relative XDG folders are ignored (XDG Base Directory Specification).
  *
  * Each readable file stays here as a layer with its tape: the layers are merged for their values,
  * and searched for the file and line of a value when it is reported.
