@@ -242,7 +242,7 @@ void reload_watch(struct reload *reload)
 	for (size_t i = 0; i < n_toolboxes; i++) {
 		const struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, NULL);
 
-		if (toolbox->package->library.path && strchr(toolbox->package->library.path, '/')) {
+		if (toolbox_library_is_path(&toolbox->package->library)) {
 			watch_path(&watched.files, toolbox->package->library.path);
 			watch_target(&watched, toolbox->package->library.path);
 		}

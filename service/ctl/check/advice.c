@@ -175,14 +175,14 @@ static void advise_of_parts(const struct giving *giving)
 static void advise_of_seal(const struct giving *giving)
 {
 	const struct toolbox *toolbox = giving->toolbox;
-	const char *path = toolbox->package->library.path;
+	const struct toolbox_library *library = &toolbox->package->library;
 
-	if (path && strchr(path, '/') && toolbox->package->is_checked &&
-		!toolbox->package->library.copy)
+	if (toolbox_library_is_path(library) && toolbox->package->is_checked && !library->copy)
 		advise(giving, "/library",
-			"not sealed: a copy of %s cannot find what it is linked to ($ORIGIN), so "
-			"the file itself is loaded; stop toolboxd before you replace it",
-			path);
+			"not sealed: a copy of %s cannot find what it is linked to ($ORIGIN), is "
+			"too large or not possible here, so the file itself is loaded; replace it "
+			"by renaming",
+			library->path);
 }
 
 int advice_give(const struct toolbox *toolbox, const struct diagnostic_sink *sink)

@@ -63,7 +63,7 @@ static const char *seal_of(const struct toolbox *toolbox)
 {
 	if (!toolbox->package->library.path)
 		return NULL;
-	if (!strchr(toolbox->package->library.path, '/'))
+	if (!toolbox_library_is_path(&toolbox->package->library))
 		return "loaded by its name";
 	if (!toolbox->package->is_checked)
 		return "not looked at";

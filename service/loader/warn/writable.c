@@ -91,7 +91,7 @@ void writable_report(struct load_job *job)
 	look_at_manifest(&lines, job->path);
 	if (job->folder)
 		look_at_manifest(&lines, job->folder);
-	if (package->library.path && strchr(package->library.path, '/'))
+	if (toolbox_library_is_path(&package->library))
 		look_with_folder(&lines, package->library.path);
 	look_at_programs(&lines, package);
 	look_at_interpreters(&lines, package);
