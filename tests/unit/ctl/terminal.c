@@ -46,15 +46,25 @@ static int become_terminal(unsigned short columns, unsigned short rows)
 	return master;
 }
 
-/* Return the text that the terminal has shown. */
+/* The end of a text on the terminal: the record separator. */
+#define END "\x1e"
+
+/* Return the text on the terminal. The kernel passes writes on one by one, so a read can have a part
+ * of them: read until a mark has come. */
 static const char *shown_on(int master)
 {
 	static char text[4096];
-	ssize_t size;
+	size_t size = 0;
 
 	fflush(NULL);
-	size = read(master, text, sizeof(text) - 1);
-	text[size > 0 ? size : 0] = '\0';
+	cr_assert_eq(write(STDOUT_FILENO, END, 1), 1);
+	while (size == 0 || text[size - 1] != END[0]) {
+		ssize_t got = read(master, text + size, sizeof(text) - 1 - size);
+
+		cr_assert_gt(got, 0);
+		size += (size_t)got;
+	}
+	text[size - 1] = '\0';
 	return text;
 }
 
