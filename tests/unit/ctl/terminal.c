@@ -49,8 +49,8 @@ static int become_terminal(unsigned short columns, unsigned short rows)
 /* The end of a text on the terminal: the record separator. */
 #define END "\x1e"
 
-/* Return the text on the terminal. The kernel passes writes on one by one, so a read can have a part
- * of them: read until a mark has come. */
+/* Return the text on the terminal. The kernel passes writes on one by one, so a read can have a
+ * part of them: read until a mark has come. */
 static const char *shown_on(int master)
 {
 	static char text[4096];
