@@ -16,7 +16,6 @@
 #include "host/host.h"
 #include "util/array.h"
 #include "util/cleanup.h"
-#include "util/clock.h"
 #include "util/environment.h"
 #include "util/process/spawn.h"
 #include "wire/wire.h"
@@ -169,18 +168,4 @@ int process_spawn(
 void process_yield(pid_t pid)
 {
 	setpriority(PRIO_PGRP, (id_t)pid, getpriority(PRIO_PROCESS, 0) + PROCESS_NICE);
-}
-
-int process_used_ns(pid_t pid, uint64_t *ret_ns)
-{
-	struct timespec used;
-	clockid_t clock;
-	int r = clock_getcpuclockid(pid, &clock);
-
-	if (r)
-		return -r;
-	if (clock_gettime(clock, &used) < 0)
-		return -errno;
-	*ret_ns = (uint64_t)used.tv_sec * NS_PER_S + (uint64_t)used.tv_nsec;
-	return 0;
 }

@@ -35,6 +35,3 @@ int process_spawn(
  * processes, and later ones. A service manager may refuse that to its unit: then the group runs on
  * as it is. */
 void process_yield(pid_t pid);
-
-/* Read the processor time used by @pid, without its children. Return 0 or a negative errno. */
-int process_used_ns(pid_t pid, uint64_t *ret_ns);

@@ -6,6 +6,7 @@
 
 #include "host/parts.h"
 #include "host/process.h"
+#include "util/clock.h"
 
 /*
  * The daemon acts on a host: it sends frames, stops reading for a while, looks at the processor
@@ -36,7 +37,7 @@ void host_yield(struct host *host)
 
 int host_used_ns(const struct host *host, uint64_t *ret_ns)
 {
-	return host->child ? process_used_ns(host->pid, ret_ns) : -ESRCH;
+	return host->child ? clock_process_ns(host->pid, ret_ns) : -ESRCH;
 }
 
 int host_watch_wire(struct host *host)

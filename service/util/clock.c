@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util/clock.h"
 
+#include <errno.h>
 #include <time.h>
 
 static uint64_t read_ns(clockid_t clock)
@@ -24,6 +25,20 @@ uint64_t clock_now_ms(void)
 uint64_t clock_thread_ns(void)
 {
 	return read_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+int clock_process_ns(pid_t pid, uint64_t *ret_ns)
+{
+	struct timespec used;
+	clockid_t clock;
+	int r = clock_getcpuclockid(pid, &clock);
+
+	if (r)
+		return -r;
+	if (clock_gettime(clock, &used) < 0)
+		return -errno;
+	*ret_ns = (uint64_t)used.tv_sec * NS_PER_S + (uint64_t)used.tv_nsec;
+	return 0;
 }
 
 bool clock_is_up(uint64_t *end_ns, uint64_t most_ns)

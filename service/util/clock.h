@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Units of time in larger ones. */
 #define NS_PER_US INT64_C(1000)
@@ -20,6 +21,10 @@ uint64_t clock_now_ms(void);
 /* Return the processor time of this thread (CLOCK_THREAD_CPUTIME_ID), in nanoseconds. A bound in
  * this time does not depend on what else the machine runs. */
 uint64_t clock_thread_ns(void);
+
+/* Read the processor time that @pid, without its children, has used. Return 0 or a negative
+ * errno. */
+int clock_process_ns(pid_t pid, uint64_t *ret_ns);
 
 /* Longer than any real time: larger numbers of units are cut to this. */
 #define CLOCK_UNITS_MAX (UINT64_C(1) << 63)

@@ -2,6 +2,8 @@
 #include "util/clock.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <unistd.h>
 
 Test(clock, rounds_up_to_whole_units)
 {
@@ -27,4 +29,16 @@ Test(clock, tells_when_the_time_of_the_thread_is_up)
 		;
 	cr_expect(clock_is_up(&end_ns, UINT64_C(1000000)));
 	cr_expect_not(clock_is_up(&never_ns, CLOCK_UNITS_MAX));
+}
+
+Test(clock, reads_the_processor_time_of_a_process)
+{
+	uint64_t used_ns = 0;
+	uint64_t end_ns = 0;
+
+	while (!clock_is_up(&end_ns, UINT64_C(1000000)))
+		;
+	cr_assert_eq(clock_process_ns(getpid(), &used_ns), 0);
+	cr_expect_geq(used_ns, UINT64_C(1000000));
+	cr_expect_eq(clock_process_ns(-2, &used_ns), -ESRCH);
 }
