@@ -324,12 +324,12 @@ static bool is_judged_by_host(const struct tool *tool)
 }
 
 static int check_or_coerce(struct arguments *arguments, const struct tool *tool,
-	struct schema_context *context, struct place *place)
+	struct schema_context *context, bool coerces, struct place *place)
 {
 	int r = schema_validate(
 		tool->schemas->arguments.compiled, context, place->tape, place->token);
 
-	if (r == SCHEMA_E_INVALID && tool->toolbox->package->coerces)
+	if (r == SCHEMA_E_INVALID && coerces)
 		r = coerce_arguments(arguments, tool, context, place);
 	if (r > 0 && is_judged_by_host(tool)) {
 		forget_report(&arguments->changes);
@@ -370,9 +370,9 @@ static int fill_arguments(struct arguments *arguments, const struct tool *tool,
 	return 0;
 }
 
-int arguments_check(struct arguments *arguments, const struct tool *tool,
+static int check_arguments(struct arguments *arguments, const struct tool *tool,
 	const struct json_tape *tape, uint32_t token, struct schema_context *context,
-	const struct arguments_limits *limits)
+	const struct arguments_limits *limits, bool coerces)
 {
 	struct place place;
 	int r;
@@ -389,13 +389,37 @@ int arguments_check(struct arguments *arguments, const struct tool *tool,
 	r = tool_schemas_wake(tool);
 	if (r != 0)
 		return r;
-	r = check_or_coerce(arguments, tool, context, &place);
+	r = check_or_coerce(arguments, tool, context, coerces, &place);
 	if (r == 0)
 		r = fill_arguments(arguments, tool, context, &place, limits);
 	if (r != 0)
 		forget_report(&arguments->changes);
 	arguments->spent_ns = schema_spent_ns(context);
 	arguments->stop = schema_stop_text(context);
+	return r;
+}
+
+int arguments_check(struct arguments *arguments, const struct tool *tool,
+	const struct json_tape *tape, uint32_t token, struct schema_context *context,
+	const struct arguments_limits *limits)
+{
+	return check_arguments(
+		arguments, tool, tape, token, context, limits, tool->toolbox->package->coerces);
+}
+
+int arguments_fit(struct arguments *arguments, const struct tool *tool,
+	const struct json_tape *tape, uint32_t token, struct schema_context *context,
+	const struct arguments_limits *limits)
+{
+	int r;
+
+	buffer_reset(&arguments->coerced);
+	r = check_arguments(arguments, tool, tape, token, context, limits, true);
+	forget_report(&arguments->changes);
+	if (r == ARGUMENTS_E_INVALID && arguments->coerced.size > 0) {
+		arguments->json = arguments->coerced.data;
+		arguments->size = arguments->coerced.size;
+	}
 	return r;
 }
 

@@ -7,7 +7,28 @@
 
 /* toolboxctl match: find the tool that an utterance means. */
 
-/* TOOLBOX/TOOL, as `invoke` takes it. */
+/* Append the arguments, if there are any, and what they lack. */
+static void append_match_arguments(const struct ctl_response *response, struct buffer *line)
+{
+	uint32_t args = ctl_response_find(response, 0, "args", JSON_OBJECT);
+	uint32_t missing = ctl_response_find(response, 0, "missing", JSON_ARRAY);
+	const char *separator = "  missing: ";
+
+	if (args != JSON_NONE && json_count(&response->tape, args) > 0) {
+		buffer_append_char(line, ' ');
+		terminal_append_value(line, &response->tape, args);
+	}
+	if (missing == JSON_NONE)
+		return;
+	json_each(i, &response->tape, missing)
+	{
+		buffer_append_string(line, separator);
+		terminal_append_value(line, &response->tape, i);
+		separator = ", ";
+	}
+}
+
+/* TOOLBOX/TOOL and its arguments, as `invoke` takes them. */
 static void print_match(const struct ctl_response *response)
 {
 	cleanup(buffer_deinit) struct buffer line = {0};
@@ -21,6 +42,7 @@ static void print_match(const struct ctl_response *response)
 	terminal_append_value(&line, &response->tape, toolbox_id);
 	buffer_append_char(&line, '/');
 	terminal_append_value(&line, &response->tape, name);
+	append_match_arguments(response, &line);
 	buffer_append_char(&line, '\n');
 	terminal_print(&line);
 }

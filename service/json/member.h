@@ -16,13 +16,20 @@ static inline uint32_t json_object_at(const struct json_tape *tape, uint32_t ind
 	return json_type_at(tape, index) == JSON_OBJECT ? index : JSON_NONE;
 }
 
+/* Return the member @key of @object, which may be the root, if it has @type, else JSON_NONE. */
+static inline uint32_t json_find_typed_at(
+	const struct json_tape *tape, uint32_t object, const char *key, enum json_type type)
+{
+	uint32_t value = json_find(tape, object, key);
+
+	return value != JSON_NONE && json_type_at(tape, value) == type ? value : JSON_NONE;
+}
+
 /* Return the member @key of @object if it has @type, else JSON_NONE. */
 static inline uint32_t json_find_typed(
 	const struct json_tape *tape, uint32_t object, const char *key, enum json_type type)
 {
-	uint32_t value = object != JSON_NONE ? json_find(tape, object, key) : JSON_NONE;
-
-	return value != JSON_NONE && json_type_at(tape, value) == type ? value : JSON_NONE;
+	return object != JSON_NONE ? json_find_typed_at(tape, object, key, type) : JSON_NONE;
 }
 
 /* Return the member @key of @object, where null counts as absent. */

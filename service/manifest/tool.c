@@ -14,6 +14,7 @@
 #include "manifest/native/native.h"
 #include "manifest/published.h"
 #include "manifest/check_examples.h"
+#include "manifest/trigger_groups.h"
 #include "util/array.h"
 #include "util/clock.h"
 
@@ -179,7 +180,9 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
 		r = read_runner(scope, object, tool);
 	if (r < 0 || scope->problems->n_errors > errors)
 		return r;
-	r = manifest_check_examples(scope, object, tool);
+	r = manifest_trigger_groups_check(scope, object, tool);
+	if (r == 0)
+		r = manifest_check_examples(scope, object, tool);
 	if (clock_thread_ns() - began <= TOOL_SCHEMAS_REST_NS_MAX)
 		tool_schemas_rest(tool->schemas);
 	return r == 0 ? write_definition(scope, object, tool) : r;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "util/clock.h"
@@ -175,6 +176,76 @@ enum regex_result regex_match(
 	if (r >= 0)
 		return REGEX_MATCHES;
 	return r == PCRE2_ERROR_NOMATCH ? REGEX_DIFFERS : REGEX_TOO_COSTLY;
+}
+
+/* ── groups ──────────────────────────────────────────────────────────────────────────────────── */
+
+/* An entry of PCRE2's table of names: two bytes with the number of the group, and the name. */
+static const unsigned char *group_entry(const struct regex *regex, uint32_t index)
+{
+	PCRE2_SPTR table;
+	uint32_t entry_size;
+
+	pcre2_pattern_info(regex->code, PCRE2_INFO_NAMETABLE, &table);
+	pcre2_pattern_info(regex->code, PCRE2_INFO_NAMEENTRYSIZE, &entry_size);
+	return table + (size_t)index * entry_size;
+}
+
+uint32_t regex_n_groups(const struct regex *regex)
+{
+	uint32_t n = 0;
+
+	pcre2_pattern_info(regex->code, PCRE2_INFO_NAMECOUNT, &n);
+	return n;
+}
+
+const char *regex_group_name(const struct regex *regex, uint32_t index)
+{
+	return (const char *)group_entry(regex, index) + 2;
+}
+
+/* Pass on the groups of the match in @match of @text. The table is sorted, so groups of one name
+ * are neighbours. */
+static void pass_groups(const struct regex *regex, pcre2_match_data *match, const char *text,
+	regex_group_function function, void *data)
+{
+	const PCRE2_SIZE *places = pcre2_get_ovector_pointer(match);
+	const char *passed = NULL;
+
+	for (uint32_t i = 0; i < regex_n_groups(regex); i++) {
+		const unsigned char *entry = group_entry(regex, i);
+		const PCRE2_SIZE *place = places + 2 * (size_t)(entry[0] << 8 | entry[1]);
+		const char *name = (const char *)entry + 2;
+
+		if (place[0] == PCRE2_UNSET || (passed && strcmp(passed, name) == 0))
+			continue;
+		/* \K in a lookahead can put the start of a match after its end. */
+		function(
+			data, name, text + place[0], place[1] > place[0] ? place[1] - place[0] : 0);
+		passed = name;
+	}
+}
+
+enum regex_result regex_match_groups(const struct regex *regex, struct regex_scratch *scratch,
+	const char *text, size_t size, regex_group_function function, void *data)
+{
+	pcre2_match_data *match;
+	enum regex_result result = regex_match(regex, scratch, text, size);
+
+	if (result != REGEX_MATCHES || regex_n_groups(regex) == 0)
+		return result;
+	/* The memory of other searches has room for no group. */
+	match = pcre2_match_data_create_from_pattern(regex->code, NULL);
+	if (!match)
+		return REGEX_TOO_COSTLY;
+	scratch->end_ns = 0;
+	if (pcre2_match(regex->code, (PCRE2_SPTR)text, size, 0, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT,
+		    match, scratch->limits) > 0)
+		pass_groups(regex, match, text, function, data);
+	else
+		result = REGEX_TOO_COSTLY;
+	pcre2_match_data_free(match);
+	return result;
 }
 
 bool regex_scratch_was_long(struct regex_scratch *scratch)

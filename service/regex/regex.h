@@ -104,6 +104,20 @@ void regex_scratch_free(struct regex_scratch *scratch);
 enum regex_result regex_match(
 	const struct regex *regex, struct regex_scratch *scratch, const char *text, size_t size);
 
+/* Return the number of named groups of @regex. A name given to several groups counts for each. */
+uint32_t regex_n_groups(const struct regex *regex);
+
+/* Return the NUL-terminated name of the group at @index, in the order of the bytes of all names. */
+const char *regex_group_name(const struct regex *regex, uint32_t index);
+
+/* Take the @size bytes at @text, which the group @name of a match has. */
+typedef void (*regex_group_function)(void *data, const char *name, const char *text, size_t size);
+
+/* Search as regex_match() does, and after a match call @function with @data for each named group
+ * that took part in it, once for a name. */
+enum regex_result regex_match_groups(const struct regex *regex, struct regex_scratch *scratch,
+	const char *text, size_t size, regex_group_function function, void *data);
+
 /* Whether the searches since the last call of this function took enough work for a look at the
  * clock: a caller with a bound on all of its searches should look, too. */
 bool regex_scratch_was_long(struct regex_scratch *scratch);

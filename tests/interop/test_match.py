@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """ovos.tools.match: which tool an utterance means, by the tools' triggers."""
+import json
 import time
 
 import manifests
@@ -8,7 +9,6 @@ from caller import Caller
 from processes import at_most
 
 MATCH = "ovos.tools.match"
-ADD = {"name": "add", "toolbox_id": "math_tools"}
 NONE = {"name": None}
 
 # So many triggers in all, spread over tools that have as many as one may.
@@ -27,12 +27,64 @@ def many(folder, trigger):
         for tool in range(TRIGGERS // PER_TOOL)])
 
 
+def found(name, complete, missing=(), **args):
+    return {"name": name, "toolbox_id": "math_tools", "args": args, "complete": complete, "missing": list(missing)}
+
+
 @pytest.mark.parametrize("utterance, answer", [
-    ("what is two plus two", ADD), ("Oh, WHAT IS 2 plus 2?", ADD), ("add three to five", ADD),
-    ("what is 3 minus 1", {"name": "subtract", "toolbox_id": "math_tools"}),
+    ("what is two plus two", found("add", False, a="two", b="two")),
+    ("Oh, WHAT IS 2 plus -2?", found("add", True, a=2, b=-2)),
+    ("add three to 5", found("add", False, a="three", b=5)),
+    ("what is 3 minus 1", found("subtract", True, a=3, b=1)),
+    ("subtract 1 from 3", found("subtract", True, a=3, b=1)),
+    ("7 factorial", found("factorial", True, n=7)),
     ("good night", NONE), ("", NONE)])
 def test_the_first_tool_with_a_trigger_that_is_found(caller, utterance, answer):
     assert match(caller, utterance) == answer
+
+
+def test_a_complete_match_is_a_call(caller):
+    heard = match(caller, "what is 30 plus 4?")
+    assert heard.pop("complete") and heard.pop("missing") == []
+    assert caller.call("ovos.tools.invoke", heard)["result"] == {"result": 34}
+
+
+SCHEMA = {"type": "object", "additionalProperties": False, "required": ["room", "level"],
+          "properties": {"room": {"type": "string"}, "level": {"type": "integer", "maximum": 100},
+                         "on": {"type": "boolean"}}}
+
+
+@pytest.mark.parametrize("trigger, utterance, args, complete, missing", [
+    (r"light in the (?<room>\w+) at (?<level>\d+)", "light in the hall at 40 percent", {"room": "hall", "level": 40}, True, []),
+    (r"light in the (?<room>\w+)", "light in the 12", {"room": "12"}, False, ["level"]),
+    (r"light at (?<level>\w+)", "light at 400", {"level": 400}, False, ["room"]),
+    (r"light(?: in the (?<room>\w+))?(?<on> on)?", "light", {}, False, ["room", "level"]),
+    (r"(?J)(?:(?<level>\d+) percent|to (?<level>\d+))", "to 7", {"level": 7}, False, ["room"]),
+    (r"light \"(?<room>[^\"]*)\"", 'light "\\ü\t"', {"room": "\\ü\t"}, False, ["level"]),
+    (r"light", "light", {}, False, ["room", "level"]),
+])
+def test_groups_are_arguments(launch, tmp_path, trigger, utterance, args, complete, missing):
+    folder = tmp_path / "lamps.d"
+    folder.mkdir()
+    (folder / "lamps.json").write_text(json.dumps({"kind": "command", "risk": "write", "tools": [
+        {"name": "lamp", "description": "Sets a lamp.", "triggers": [trigger], "argument_schema": SCHEMA,
+         "command": {"argv": ["true", "{room}", "{level}", "{on}"]}}]}))
+    service = launch({}, [folder])
+    with Caller(service.url) as caller:
+        assert match(caller, utterance) == {"name": "lamp", "toolbox_id": "lamps", "args": args,
+                                            "complete": complete, "missing": missing}
+
+
+def test_a_group_that_is_no_property_is_a_mistake(launch, tmp_path):
+    folder = tmp_path / "lamps.d"
+    folder.mkdir()
+    (folder / "lamps.json").write_text(json.dumps({"kind": "command", "risk": "write", "tools": [
+        {"name": "lamp", "description": "Sets a lamp.", "triggers": ["on", "(?<place>\\w+)"], "argument_schema": SCHEMA,
+         "command": {"argv": ["true"]}}]}))
+    service = launch({}, [folder])
+    with Caller(service.url) as caller:
+        failed, = caller.call("ovos.tools.reload")["failed"]
+    assert "the group 'place' is no property of the argument schema, which has room, level, on" in failed["error"]
 
 
 @pytest.mark.parametrize("data", [{}, {"utterance": None}, {"utterance": 5}, {"utterance": ["add"]}])

@@ -60,7 +60,7 @@ def test_what_a_table_tells_is_listed(caller):
         "triggers": ["^who (calls|am i)"]}
     assert tools[0]["output_schema"] == {"type": "object"}
     assert caller.call("ovos.tools.match", {"utterance": "Who calls?"}) == {
-        "name": "who", "toolbox_id": "plugged"}
+        "name": "who", "toolbox_id": "plugged", "args": {}, "complete": True, "missing": []}
 
 
 def test_arguments_are_read_without_a_json_library(caller):

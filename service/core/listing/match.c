@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/listing/match.h"
 
+#include "core/listing/match_arguments.h"
 #include "core/request/answer.h"
 #include "json/writer.h"
 #include "util/clock.h"
@@ -45,6 +46,7 @@ static int try_tool(struct search *search, const struct tool *tool)
 			&tool->triggers.items[i], search->scratch, search->text, search->size);
 		if (result == REGEX_MATCHES) {
 			match->tool = tool;
+			match->trigger = i;
 			return 0;
 		}
 		if (result == REGEX_TOO_COSTLY && !match->costly) {
@@ -110,14 +112,18 @@ static void refuse_time(const struct match *match, struct answer *answer)
 	answer_member_number(answer, "max", MATCH_MS_MAX);
 }
 
-static void write_match(const struct match *match, struct answer *answer)
+/* Write @match. Return the time for the arguments. */
+static uint64_t write_match(struct request_scope *scope, const struct config_limits *limits,
+	const struct match *match, struct answer *answer)
 {
 	answer_member_text(answer, "name", match->tool ? match->tool->name : NULL);
-	if (match->tool)
-		answer_member_text(answer, "toolbox_id", match->tool->toolbox->id);
+	if (!match->tool)
+		return 0;
+	answer_member_text(answer, "toolbox_id", match->tool->toolbox->id);
+	return match_arguments_write(scope, limits, match->tool, match->trigger, answer);
 }
 
-uint64_t match_answer(const struct request_scope *scope, const struct config_limits *limits,
+uint64_t match_answer(struct request_scope *scope, const struct config_limits *limits,
 	struct log_rate *costly, struct answer *answer)
 {
 	const struct text_view *utterance = &scope->request.utterance;
@@ -134,6 +140,6 @@ uint64_t match_answer(const struct request_scope *scope, const struct config_lim
 	if (r == MATCH_E_TOO_COSTLY)
 		refuse_time(&match, answer);
 	else
-		write_match(&match, answer);
+		match.spent_ns += write_match(scope, limits, &match, answer);
 	return match.spent_ns;
 }

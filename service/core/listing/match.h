@@ -26,6 +26,7 @@
 /* The result of a search. */
 struct match {
 	const struct tool *tool;   /* NULL: none */
+	size_t trigger;            /* index of the trigger that matched */
 	const struct tool *costly; /* the first with a trigger of too many steps, or NULL */
 	size_t costly_trigger;     /* index of that trigger */
 	uint64_t spent_ns;
@@ -42,6 +43,6 @@ int match_find(const struct catalogue *catalogue, struct regex_scratch *scratch,
 	size_t size, uint64_t most_ns, struct match *ret_match);
 
 /* Serve ovos.tools.match. A trigger of too many steps is logged, held to @costly. Return the
- * thread's time for the search; 0: too little to be measured. */
-uint64_t match_answer(const struct request_scope *scope, const struct config_limits *limits,
+ * thread's time for the search and the arguments; 0: too little to be measured. */
+uint64_t match_answer(struct request_scope *scope, const struct config_limits *limits,
 	struct log_rate *costly, struct answer *answer);

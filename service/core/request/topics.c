@@ -90,7 +90,7 @@ static void serve_get(struct service *service, struct answer *answer)
 
 static void serve_match(struct service *service, struct answer *answer)
 {
-	const struct request_scope *scope = &service->scope;
+	struct request_scope *scope = &service->scope;
 	uint64_t spent_ns;
 
 	if (service->matching_was_costly && !checks_admit(service->bus, scope, answer))

@@ -120,7 +120,8 @@ static void start_service(void)
 	asking_set_up();
 	write_box("radio.json",
 		"{'kind':'native','library':'libc.so.6','tools':[{'name':'play',"
-		"'triggers':['play (some )?music','sch\\u00f6n','^(a+)+$'],"
+		"'triggers':['play (some )?music','sch\\u00f6n','^(a+)+$',"
+		"'set it to (?<value>\\\\w+)'],"
 		"'native':{'symbol':'labs','parameters':[{'name':'value','type':'i64'}],"
 		"'returns':{'type':'i64'}}}]}");
 	asking_start();
@@ -131,11 +132,24 @@ TestSuite(match_topic, .init = start_service, .fini = asking_tear_down);
 Test(match_topic, answers_with_the_tool_or_with_null)
 {
 	cr_expect_str_eq(ask_for("ovos.tools.match", "{'utterance':'Play music!'}"),
-		"{\"name\":\"play\",\"toolbox_id\":\"radio\"}");
+		"{\"name\":\"play\",\"toolbox_id\":\"radio\",\"args\":{},\"complete\":false,"
+		"\"missing\":[\"value\"]}");
 	cr_expect_str_eq(ask_for("ovos.tools.match", "{'utterance':'SCH\\u00d6N'}"),
-		"{\"name\":\"play\",\"toolbox_id\":\"radio\"}");
+		"{\"name\":\"play\",\"toolbox_id\":\"radio\",\"args\":{},\"complete\":false,"
+		"\"missing\":[\"value\"]}");
 	cr_expect_str_eq(
 		ask_for("ovos.tools.match", "{'utterance':'good night'}"), "{\"name\":null}");
+}
+
+Test(match_topic, has_the_groups_of_the_trigger_as_arguments)
+{
+	cr_expect_str_eq(ask_for("ovos.tools.match", "{'utterance':'set it to 40 please'}"),
+		"{\"name\":\"play\",\"toolbox_id\":\"radio\",\"args\":{\"value\":40},"
+		"\"complete\":true,"
+		"\"missing\":[]}");
+	cr_expect_str_eq(ask_for("ovos.tools.match", "{'utterance':'set it to forty'}"),
+		"{\"name\":\"play\",\"toolbox_id\":\"radio\",\"args\":{\"value\":\"forty\"},"
+		"\"complete\":false,\"missing\":[]}");
 }
 
 Test(match_topic, refuses_what_is_no_utterance)
