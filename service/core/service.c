@@ -50,8 +50,7 @@ static void forget_peer(void *data, const struct account *account)
 	struct service *service = data;
 
 	approval_withdraw(&service->approval, account);
-	held_drop_account(&service->late.requests, account);
-	held_drop_account(&service->ahead.requests, account);
+	waiting_forget_peer(&service->waiting, account);
 }
 
 /* ── runners ─────────────────────────────────────────────────────────────────────────────────── */
@@ -102,10 +101,7 @@ static void hang_up(void *data, int signal)
 /* Return whether all requests have been answered, and nothing is left to send. */
 static bool is_drained(const struct service *service)
 {
-	return service->calls.n_in_flight + service->reload_requests.n + service->inbox.n_frames +
-			       service->held.n + service->late.requests.n +
-			       service->ahead.requests.n ==
-		       0 &&
+	return service->calls.n_in_flight + service->reload_requests.n + service->waiting.n == 0 &&
 	       bus_queued_bytes(service->bus) == 0 &&
 	       (!service->door || service->door->operations->is_drained(service->door));
 }
@@ -121,10 +117,7 @@ static void drain_service(void *data)
 	if (now_ms >= service->stop_calls_ms) {
 		offer_end_calls(&service->offer, "the service is stopping");
 		reload_requests_give_up(&service->reload_requests);
-		held_serve_all(&service->held, -ECANCELED);
-		late_serve(&service->late);
-		held_serve_all(&service->ahead.requests, -ECANCELED);
-		topics_serve_deferred(service);
+		waiting_serve_all(&service->waiting, -ECANCELED);
 	}
 	have_left = offer_rest(&service->offer);
 	if ((is_drained(service) && have_left) || now_ms >= service->stop_calls_ms + FLUSH_MS)
@@ -193,11 +186,18 @@ static void answer_reload(void *data)
 	reload_requests_finish(&service->reload_requests);
 }
 
-static void serve_late(void *data)
+static void serve_first(void *data)
 {
 	struct service *service = data;
 
-	late_serve(&service->late);
+	waiting_serve_queue(&service->waiting, WAITING_CATALOGUE, 0);
+}
+
+static void serve_changed(void *data)
+{
+	struct service *service = data;
+
+	waiting_serve_queue(&service->waiting, WAITING_CHANGE, 0);
 }
 
 static void follow_configuration(void *data)
@@ -290,8 +290,8 @@ static int make_parts(struct service *service, const struct service_options *opt
 		.begun = begin_reload,
 		.changed = announce_tools,
 		.done = answer_reload,
-		.ready = topics_serve_deferred,
-		.reloaded = serve_late,
+		.ready = serve_first,
+		.reloaded = serve_changed,
 		.start_again = start_again,
 		.configured = follow_configuration,
 	};
@@ -303,7 +303,6 @@ static int make_parts(struct service *service, const struct service_options *opt
 	};
 	int r;
 
-	inbox_init(&service->inbox);
 	reload_requests_init(&service->reload_requests, &service->reload, &service->audience);
 	limits_init(&service->limits, &service->config);
 	r = reload_init(&service->reload, &parts, options->flags, &service->paths,
@@ -313,12 +312,10 @@ static int make_parts(struct service *service, const struct service_options *opt
 	if (r == 0)
 		r = calls_init(&service->calls, service->loop);
 	if (r == 0)
-		r = held_init(&service->held, service->loop, topics_serve_held, service);
+		r = waiting_init(&service->waiting, service->loop, topics_serve_again, service);
 	if (r == 0)
-		r = late_init(&service->late, service->loop, topics_serve_late, service);
-	if (r == 0)
-		r = ahead_init(&service->ahead, service->loop, &service->config, topics_serve_ahead,
-			service);
+		r = offload_init(
+			&service->offload, service->loop, &service->config, &service->waiting);
 	if (r == 0)
 		r = history_init(&service->history);
 	if (r == 0)
@@ -342,8 +339,8 @@ static int make_parts(struct service *service, const struct service_options *opt
 	if (r == 0)
 		r = loop_timer_init(&service->alive, service->loop, report_alive, service);
 	service->offer.bin = &service->disposal.bin;
-	service->late.reload = &service->reload;
-	service->late.hold = service->ahead.hold = &service->calls.hold;
+	service->waiting.reload = &service->reload;
+	service->waiting.hold = &service->calls.hold;
 	service->approval.audience = &service->audience;
 	service->events.audience = &service->audience;
 	service->events.config = &service->config;
@@ -355,9 +352,8 @@ static int make_parts(struct service *service, const struct service_options *opt
 		.approval = &service->approval,
 		.events = &service->events,
 		.recorder = &service->recorder,
-		.held = &service->held,
-		.late = &service->late,
-		.ahead = &service->ahead,
+		.waiting = &service->waiting,
+		.offload = &service->offload,
 		.history = &service->history,
 		.metrics = &service->metrics,
 		.outages = &service->reload.outages,
@@ -400,8 +396,8 @@ static int open_bus(struct service *service, bool is_bus)
 	} else {
 		r = bus_connect(service->loop, &address, &limits, &handler, service, &service->bus);
 	}
-	service->late.bus = service->ahead.bus = service->bus;
 	service->audience.bus = service->invoker.bus = service->rivals.bus = service->bus;
+	service->waiting.bus = service->bus;
 	return r;
 }
 
@@ -452,16 +448,14 @@ void service_free(struct service *service)
 	reload_requests_deinit(&service->reload_requests);
 	offer_deinit(&service->offer);
 	approval_deinit(&service->approval);
-	held_deinit(&service->held);
-	late_deinit(&service->late);
-	ahead_deinit(&service->ahead);
+	offload_deinit(&service->offload);
+	waiting_deinit(&service->waiting);
 	history_deinit(&service->history);
 	metrics_deinit(&service->metrics);
 	calls_deinit(&service->calls);
 	limits_deinit(&service->limits);
 	recorder_deinit(&service->recorder);
 	disposal_deinit(&service->disposal);
-	inbox_deinit(&service->inbox);
 	proxy_deinit(&service->proxy);
 	other_services_deinit(&service->rivals);
 	bus_free(service->bus);

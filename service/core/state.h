@@ -5,15 +5,12 @@
 
 #include "bus/bus.h"
 #include "config/config.h"
-#include "core/request/ahead.h"
 #include "core/call/approval.h"
 #include "core/call/calls.h"
 #include "offer/disposal.h"
-#include "core/request/late.h"
 #include "core/request/door.h"
 #include "core/call/events.h"
 #include "core/history/history.h"
-#include "core/request/inbox.h"
 #include "core/call/invocation.h"
 #include "core/metrics/metrics.h"
 #include "offer/offer.h"
@@ -21,7 +18,9 @@
 #include "core/call/audit_record.h"
 #include "offer/reload.h"
 #include "core/other_services.h"
+#include "core/request/offload.h"
 #include "core/request/reload_request.h"
+#include "core/request/waiting.h"
 #include "core/request/request_scope.h"
 #include "loop/loop.h"
 #include "util/log.h"
@@ -40,7 +39,6 @@ struct service {
 	struct config config;
 	struct paths paths;
 	struct request_scope scope; /* the scope of the request being served */
-	struct inbox inbox;
 	struct disposal disposal;
 	struct offer offer;
 	struct calls calls;
@@ -48,9 +46,8 @@ struct service {
 	struct events events;
 	struct recorder recorder;
 	struct limits limits;
-	struct held_requests held;
-	struct late late;
-	struct ahead ahead;
+	struct waiting_room waiting;
+	struct offload offload;
 	struct history history;
 	struct metrics metrics;
 	struct invoker invoker;

@@ -8,8 +8,12 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "core/history/call_summary.h"
+#include "json/number.h"
+#include "json/writer.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
+#include "util/text/utf8.h"
 
 #define BUCKETS_FIRST 64
 
@@ -215,6 +219,22 @@ void call_write_id(const struct call *call, struct buffer *out)
 	else
 		buffer_printf(out, "\"%08x-%llu\"", call->process,
 			(unsigned long long)call->runner_call.id);
+}
+
+void call_keep_progress(struct call *call, const struct json_tape *progress)
+{
+	uint32_t number = json_find(progress, 0, "progress");
+	uint32_t text = json_find(progress, 0, "text");
+	cleanup(buffer_deinit) struct buffer decoded = {0};
+
+	if (number != JSON_NONE && json_type_at(progress, number) == JSON_NUMBER)
+		call->has_progress = json_number_f64(progress, number, &call->progress) == 0;
+	if (text == JSON_NONE || json_type_at(progress, text) != JSON_STRING)
+		return;
+	json_string_decode(progress, text, &decoded);
+	buffer_reset(&call->progress_text);
+	json_write_string(&call->progress_text, decoded.data ? decoded.data : "",
+		decoded.size > 0 ? utf8_prefix(decoded.data, decoded.size, SUMMARY_TEXT_BYTES) : 0);
 }
 
 /* Return the bytes that the calls in flight of @call's source and account hold. */

@@ -106,6 +106,9 @@ void calls_deinit(struct calls *calls);
  * memory. Set its origin, then call calls_open() or calls_close(). */
 struct call *calls_new(struct calls *calls, const struct tool *tool);
 
+/* Keep the number and the text of @progress for summaries; the last ones count. */
+void call_keep_progress(struct call *call, const struct json_tape *progress);
+
 /* Write the daemon's id of the call with the number @number of the process @process,
  * NUL-terminated: six hexadecimal digits, the first digits unlike the ids of the calls around it,
  * and more after 2^24 calls. No two calls of a process have the same. */

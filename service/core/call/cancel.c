@@ -2,8 +2,8 @@
 #include "core/call/cancel.h"
 
 #include "core/call/calls.h"
-#include "core/request/held.h"
 #include "core/history/history.h"
+#include "core/request/waiting.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 
@@ -15,19 +15,33 @@ static void cancel_call(const struct invoker *invoker, struct call *call)
 		approval_cancel(invoker->approval, call);
 }
 
+/* Return the request that waits, has a line, and has the daemon's id @id; or NULL. */
+static struct waiting_request *find_waiting(
+	const struct invoker *invoker, const struct text_view *id)
+{
+	list_for_each(link, &invoker->waiting->places) {
+		struct waiting_request *request = container_of(link, struct waiting_request, place);
+
+		if (request->summary &&
+			call_has_id(invoker->calls->process, request->call_number, id))
+			return request;
+	}
+	return NULL;
+}
+
 /* Cancel the call with the daemon's id in @scope's request, if the caller sees this call. Return
  * whether there was one. */
 static bool cancel_id(const struct invoker *invoker, const struct request_scope *scope)
 {
 	const struct text_view *id = &scope->request.id;
 	struct call *call = calls_find_id(invoker->calls, id);
-	struct held *held = call ? NULL : held_find_id(invoker->held, id);
+	struct waiting_request *waiting = call ? NULL : find_waiting(invoker, id);
 	struct call_summary summary;
 
 	if (call)
 		call_summary_describe(call, &summary);
-	else if (held)
-		summary = held->summary;
+	else if (waiting)
+		summary = *waiting->summary;
 	else
 		return false;
 	/* Anybody on the bus may know the id of a call that came with a proof of who made it. */
@@ -38,7 +52,7 @@ static bool cancel_id(const struct invoker *invoker, const struct request_scope 
 	if (call)
 		cancel_call(invoker, call);
 	else
-		held_cancel_one(held);
+		waiting_cancel(waiting);
 	return true;
 }
 
@@ -56,13 +70,7 @@ static bool cancel_calls(const struct invoker *invoker, const struct request_sco
 		cancel_call(invoker, call);
 		is_any = true;
 	}
-	if (held_cancel(invoker->held, &source, &call_id))
-		is_any = true;
-	if (held_cancel(&invoker->late->requests, &source, &call_id))
-		is_any = true;
-	if (held_cancel(&invoker->ahead->requests, &source, &call_id))
-		is_any = true;
-	return is_any;
+	return waiting_cancel_origin(invoker->waiting, &source, &call_id) || is_any;
 }
 
 void cancel_address(const struct invoker *invoker, const struct address *address)
@@ -71,9 +79,7 @@ void cancel_address(const struct invoker *invoker, const struct address *address
 
 	while ((call = calls_find_address(invoker->calls, address)))
 		cancel_call(invoker, call);
-	held_cancel_address(invoker->held, address);
-	held_cancel_address(&invoker->late->requests, address);
-	held_cancel_address(&invoker->ahead->requests, address);
+	waiting_cancel_address(invoker->waiting, address);
 }
 
 void cancel_serve(

@@ -11,7 +11,7 @@
  *
  *   the daemon's id ────────────┐      ┌─ runs, or waits for its turn ─▶ runner_cancel
  *   call_id and context.source ─┼─▶ ───┼─ waits for a person ──────────▶ approval_cancel
- *   the address of the answer ──┘      └─ its request is held ─────────▶ held_cancel
+ *   the address of the answer ──┘      └─ its request waits ────────────▶ waiting_cancel
  *
  * Each way answers with `cancelled`, as for any other end.
  */
@@ -21,5 +21,5 @@
 void cancel_serve(
 	const struct invoker *invoker, const struct request_scope *scope, struct answer *answer);
 
-/* Cancel the calls with answers to @address, and the requests held for it. */
+/* Cancel the calls with answers to @address, and the requests waiting for it. */
 void cancel_address(const struct invoker *invoker, const struct address *address);

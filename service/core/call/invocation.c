@@ -2,6 +2,7 @@
 #include "core/call/invocation.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "catalogue/tool_schemas.h"
@@ -12,11 +13,9 @@
 #include "core/status/failure.h"
 #include "policy/approval.h"
 #include "json/document.h"
-#include "json/number.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
-#include "util/text/utf8.h"
 
 /*
  * The way of a call, from its checks to the answer.
@@ -39,8 +38,8 @@
  *
  * A call that runs at once, a call approved by a person and a check by the tool share their
  * beginning and their end, so they are in one file. Other files have the parts that share neither:
- * ovos.tools.cancel (core/call/cancel.c), questions (core/call/approval.c), and held requests
- * (core/request/held.c).
+ * ovos.tools.cancel (core/call/cancel.c), questions (core/call/approval.c), and requests
+ * in the waiting room (core/request/waiting.c).
  */
 
 static const char unrecorded[] = "its line in the audit log cannot be written (audit.required)";
@@ -96,7 +95,7 @@ static struct text_view find_lang(const struct bus_envelope *envelope)
 static void write_caller(struct call *call, const struct request_scope *scope)
 {
 	struct buffer *out = &call->runner_call.caller;
-	struct text_view lang = find_lang(&scope->envelope);
+	struct text_view lang;
 
 	call->door = scope->caller.door;
 	request_scope_keep_origin(scope, &call->call_id, &call->source);
@@ -104,6 +103,7 @@ static void write_caller(struct call *call, const struct request_scope *scope)
 	buffer_reset(out);
 	if (!call->package || !kind_facts(call->package->kind)->asks_caller)
 		return;
+	lang = find_lang(&scope->envelope);
 	buffer_append_char(out, '{');
 	write_or_null(out, "call_id", call->call_id.data, call->call_id.size);
 	buffer_append_char(out, ',');
@@ -339,23 +339,6 @@ static void end_run(struct call *call, const struct call_result *result)
 	calls_close(invoker->calls, call);
 }
 
-/* Keep the last number and the last text of @progress, as its events would have them. */
-static void keep_progress(struct call *call, const struct json_tape *progress)
-{
-	uint32_t number = json_find(progress, 0, "progress");
-	uint32_t text = json_find(progress, 0, "text");
-	cleanup(buffer_deinit) struct buffer decoded = {0};
-
-	if (number != JSON_NONE && json_type_at(progress, number) == JSON_NUMBER)
-		call->has_progress = json_number_f64(progress, number, &call->progress) == 0;
-	if (text == JSON_NONE || json_type_at(progress, text) != JSON_STRING)
-		return;
-	json_string_decode(progress, text, &decoded);
-	buffer_reset(&call->progress_text);
-	json_write_string(&call->progress_text, decoded.data ? decoded.data : "",
-		decoded.size > 0 ? utf8_prefix(decoded.data, decoded.size, SUMMARY_TEXT_BYTES) : 0);
-}
-
 void invocation_progressed(
 	void *data, struct runner_call *runner_call, const struct json_tape *progress)
 {
@@ -363,7 +346,7 @@ void invocation_progressed(
 	struct account *before;
 
 	(void)data;
-	keep_progress(call, progress);
+	call_keep_progress(call, progress);
 	address_progress(call->answer.address, progress);
 	if (!(call->has_events || call->wants_progress) || !pace_take(&call->pace, clock_now_ms()))
 		return;
@@ -874,73 +857,95 @@ static bool find_tool(const struct invoker *invoker, const struct request_scope 
 	struct answer *answer, const struct tool **ret_tool)
 {
 	bool last_wins = invoker->config->duplicate_names == CONFIG_DUPLICATES_LAST;
-	const struct held *waited = scope->late ? scope->late : scope->ahead;
+	const struct waiting_request *waited = scope->waited;
 
-	if (waited && waited->is_cancelled) {
+	if (waiting_has_ended(waited)) {
 		errors_write_cancelled(answer, &waited->call_id, NULL);
 		return false;
 	}
 	if (!named_tool_find(
 		    invoker->offer, scope->view, &scope->request, last_wins, answer, ret_tool)) {
-		late_hold(invoker->late, scope, answer);
+		waiting_for_unknown(invoker->waiting, scope, answer);
 		return false;
 	}
-	return late_admit(invoker->late, scope, *ret_tool, answer);
+	/* The end of a request with a line names the tool. */
+	return (waited && waited->is_cancelled) ||
+	       waiting_admit(invoker->waiting, scope, *ret_tool, answer);
 }
 
-/* Hold the request until a line about its beginning is written. Returns false with the error in
- * @answer. */
-static bool hold_request(struct invoker *invoker, const struct request_scope *scope,
-	const struct tool *tool, struct answer *answer)
+/* Write the line about the beginning of a call of @tool, for which @request waits. Returns 0 or a
+ * negative errno. */
+static int write_first_line(struct invoker *invoker, const struct request_scope *scope,
+	const struct tool *tool, struct waiting_request *request)
 {
-	const struct config *config = invoker->config;
-	struct held *held = held_add(invoker->held, config->limits.in_flight,
-		bus_sender(invoker->bus), scope->address, &scope->text, config->start_timeout_ms);
-	struct call *call = held ? calls_new(invoker->calls, tool) : NULL;
+	struct call *call = calls_new(invoker->calls, tool);
 	int r = -ENOMEM;
 
-	if (call) {
+	if (!call)
+		return r;
+	if (!request->summary)
+		request->summary = malloc(sizeof(*request->summary));
+	if (request->summary) {
 		write_caller(call, scope);
 		begin_record(invoker, call, scope, true);
 		call->runner_call.submitted_ns = clock_now_ns();
-		held->call_number = call->runner_call.id;
-		call_summary_describe(call, &held->summary);
-		call_summary_go_on(&held->summary, call);
-		buffer_append_buffer(&held->call_id, &call->call_id);
-		buffer_append_buffer(&held->source, &call->source);
-		r = audit_record_write(invoker->recorder, &call->record, -1, NULL, &held->wait);
-		calls_close(invoker->calls, call);
+		request->call_number = call->runner_call.id;
+		call_summary_describe(call, request->summary);
+		call_summary_go_on(request->summary, call);
+		r = audit_record_write(invoker->recorder, &call->record, -1, NULL, &request->line);
 	}
-	if (r == 0) {
-		held->hold = limits_move(&invoker->calls->hold);
+	calls_close(invoker->calls, call);
+	return r;
+}
+
+/* Let the request wait until a line about its beginning is written. Returns false with the error in
+ * @answer. */
+static bool wait_for_line(struct invoker *invoker, const struct request_scope *scope,
+	const struct tool *tool, struct answer *answer)
+{
+	struct waiting_request *request = waiting_begin(
+		invoker->waiting, scope, WAITING_LINE, invoker->config->start_timeout_ms);
+
+	if (!request) {
+		errors_write_too_many(answer, &scope->caller.source, 1, "no more of them may wait");
+		return false;
+	}
+	request->is_counted = true;
+	if (write_first_line(invoker, scope, tool, request) == 0) {
 		answer_deinit(answer);
 		return true;
 	}
-	if (held)
-		held_drop(held);
+	waiting_drop(request);
 	errors_write_unavailable(answer, tool, unrecorded);
 	return false;
 }
 
-/* Return whether a request that was held may go on; else the error is in @answer. */
-static bool check_held(const struct held *held, const struct tool *tool, struct answer *answer)
+/* Return whether the request @waited, about which there is a line, may go on; else the error is in
+ * @answer. */
+static bool check_line(const struct invoker *invoker, const struct waiting_request *waited,
+	const struct tool *tool, struct answer *answer)
 {
-	if (held->is_cancelled)
-		write_cancelled(answer, &held->call_id, held->summary.process, held->call_number);
-	else if (held->status < 0)
+	if (waited->is_cancelled)
+		write_cancelled(
+			answer, &waited->call_id, invoker->calls->process, waited->call_number);
+	else if (waited->reason == WAITING_LINE && !waited->has_line)
 		errors_write_unavailable(answer, tool, unrecorded);
-	return !held->is_cancelled && held->status == 0;
+	else
+		return true;
+	return false;
 }
 
-/* Hold the request, run a call of @tool, or ask a person. Returns true with @answer taken over;
+/* Let the request wait, run a call of @tool, or ask a person. Returns true with @answer taken over;
  * else the error is in @answer. */
-static bool hold_or_go_on(struct invoker *invoker, struct request_scope *scope,
+static bool wait_or_go_on(struct invoker *invoker, struct request_scope *scope,
 	const struct tool *tool, struct runner *runner, struct answer *answer)
 {
-	if (scope->held && !check_held(scope->held, tool, answer))
+	const struct waiting_request *waited = scope->waited;
+
+	if (waited && waited->call_number > 0 && !check_line(invoker, waited, tool, answer))
 		return false;
-	if (!scope->held && recorder_requires(invoker->recorder, tool))
-		return hold_request(invoker, scope, tool, answer);
+	if (!(waited && waited->has_line) && recorder_requires(invoker->recorder, tool))
+		return wait_for_line(invoker, scope, tool, answer);
 	return run_or_ask(invoker, scope, tool, runner, answer);
 }
 
@@ -960,10 +965,10 @@ void invocation_begin(struct invoker *invoker, struct request_scope *scope, stru
 	if (invoker->calls->is_stopping)
 		errors_write_unavailable(answer, tool, "the service is stopping");
 	else
-		has_arguments = ahead_admit(invoker->ahead, tool, scope, answer) &&
+		has_arguments = offload_admit(invoker->offload, tool, scope, answer) &&
 				check_arguments(invoker, tool, scope, answer);
 	if (has_arguments && check_cooldown(runner, tool, answer) &&
-		hold_or_go_on(invoker, scope, tool, runner, answer))
+		wait_or_go_on(invoker, scope, tool, runner, answer))
 		return;
 	if (!answer_is_open(answer))
 		return;
@@ -1003,7 +1008,7 @@ void invocation_validate(
 	int r;
 
 	if (!find_tool(invoker, scope, answer, &tool) ||
-		!ahead_admit(invoker->ahead, tool, scope, answer))
+		!offload_admit(invoker->offload, tool, scope, answer))
 		return;
 	r = read_arguments(invoker, tool, scope);
 	if (r != 0 && r != ARGUMENTS_E_INVALID) {

@@ -5,17 +5,16 @@
 
 #include "bus/bus.h"
 #include "config/config.h"
-#include "core/request/ahead.h"
 #include "core/request/answer.h"
 #include "core/call/approval.h"
 #include "core/call/calls.h"
 #include "core/call/events.h"
-#include "core/request/held.h"
-#include "core/request/late.h"
 #include "offer/outages.h"
 #include "core/history/history.h"
 #include "core/metrics/metrics.h"
 #include "offer/offer.h"
+#include "core/request/offload.h"
+#include "core/request/waiting.h"
 #include "core/request/request_scope.h"
 
 /*
@@ -41,9 +40,8 @@ struct invoker {
 	struct approval *approval;
 	const struct events *events;
 	const struct recorder *recorder;
-	struct held_requests *held;
-	struct late *late;
-	struct ahead *ahead;
+	struct waiting_room *waiting;
+	struct offload *offload;
 	struct history *history;
 	struct metrics *metrics;
 	struct outages *outages;

@@ -124,8 +124,8 @@ bool call_summary_has(
 
 /* ── one call ────────────────────────────────────────────────────────────────────────────────── */
 
-/* Return why @call does not run yet, NULL if it does. One that is not in flight is held
- * (core/request/held.h). */
+/* Return why @call does not run yet, NULL if it does. A call that is not in flight waits for its
+ * line (core/request/waiting.h). */
 static const char *find_wait(const struct call *call)
 {
 	if (call->state != CALL_IN_FLIGHT)

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 #include "core/call/calls.h"
-#include "core/request/held.h"
 #include "core/history/call_log.h"
 #include "core/history/call_summary.h"
+#include "core/request/waiting.h"
 #include "core/request/request_scope.h"
 #include "util/log.h"
 
@@ -67,5 +67,5 @@ bool history_shows(
 /* Serve ovos.tools.calls: list the calls seen by @scope's caller and asked for by the request.
  * Times are shown by the clock of now: one that was set since counts for earlier calls, too. */
 void history_query(struct history *history, const struct calls *calls,
-	const struct held_requests *held, const struct request_scope *scope, bool sees_all,
+	const struct waiting_room *waiting, const struct request_scope *scope, bool sees_all,
 	struct answer *answer);

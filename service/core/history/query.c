@@ -89,15 +89,19 @@ static bool take_summary(struct query *query, const struct call_summary *summary
 	return --query->n_left > 0;
 }
 
-/* Write the calls in flight and the requests that are held. Return whether the answer may get
- * more. */
+/* Write the calls in flight and the requests that wait and have a line. Return whether the answer
+ * may get more. */
 static bool take_open(
-	struct query *query, const struct calls *calls, const struct held_requests *held)
+	struct query *query, const struct calls *calls, const struct waiting_room *waiting)
 {
-	for (const struct list *link = held->list.previous; link != &held->list;
-		link = link->previous)
-		if (!take_summary(query, &container_of(link, struct held, link)->summary))
+	for (const struct list *place = waiting->places.previous; place != &waiting->places;
+		place = place->previous) {
+		const struct waiting_request *request =
+			container_of(place, struct waiting_request, place);
+
+		if (request->summary && !take_summary(query, request->summary))
 			return false;
+	}
 	for (const struct list *link = calls->in_flight.previous; link != &calls->in_flight;
 		link = link->previous) {
 		const struct call *call = container_of(link, struct call, link);
@@ -143,7 +147,7 @@ static int64_t real_offset(struct history *history, uint64_t now_ns)
 }
 
 void history_query(struct history *history, const struct calls *calls,
-	const struct held_requests *held, const struct request_scope *scope, bool sees_all,
+	const struct waiting_room *waiting, const struct request_scope *scope, bool sees_all,
 	struct answer *answer)
 {
 	const struct request *request = &scope->request;
@@ -158,7 +162,7 @@ void history_query(struct history *history, const struct calls *calls,
 	};
 
 	buffer_append_char(query.out, '[');
-	if (request->state > SUMMARY_RUNNING || take_open(&query, calls, held))
+	if (request->state > SUMMARY_RUNNING || take_open(&query, calls, waiting))
 		take_past(&query, history, since_ns(request, now_ns));
 	buffer_append_char(query.out, ']');
 }

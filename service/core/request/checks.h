@@ -21,7 +21,7 @@
  *
  * Reading a message of many values takes as long as a check, and is charged like one. Such a
  * message is skimmed first (core/request/request_text.h): if its sender owes, it is busy, and else
- * the message is read beside the loop (core/request/ahead.h).
+ * the message is read beside the loop (core/request/offload.h).
  */
 
 /* Return what arguments may have. */

@@ -4,12 +4,13 @@
 #include "message/envelope.h"
 #include "catalogue/arguments.h"
 #include "config/config.h"
-#include "core/request/held.h"
 #include "core/request/request.h"
 #include "core/request/request_text.h"
 #include "policy/policy.h"
 #include "regex/regex.h"
 #include "schema/schema.h"
+
+struct waiting_request;
 
 /*
  * The scope of one request: the message being served, and the memory for serving it.
@@ -25,18 +26,15 @@
  */
 struct request_scope {
 	struct bus_envelope envelope;
-	struct request_text text; /* borrowed */
-	uint64_t reading_ns;      /* the thread's time for reading it, if long; else 0 */
-	struct address *address;  /* borrowed; NULL: its answer goes to the bus */
-	const struct held *held;  /* the request was held until its line was written; NULL: not
-	                              * held */
-	const struct held *late;  /* it has waited for a change (core/request/late.h); or NULL */
-	const struct held *ahead; /* it has waited for its check (core/request/ahead.h); or NULL */
-	const struct tool *checked;  /* the tool for which @arguments are checked already; or
+	struct request_text text;       /* borrowed */
+	uint64_t reading_ns;            /* the thread's time for reading it, if long; else 0 */
+	struct address *address;        /* borrowed; NULL: its answer goes to the bus */
+	struct waiting_request *waited; /* the request in the waiting room; NULL: never there */
+	const struct tool *checked;     /* the tool for which @arguments are checked already; or
 	                              * NULL */
-	int checking;                /* the result: see arguments_check() */
-	bool is_beside;              /* it was read, and checked, beside the loop */
-	unsigned int fields;         /* that its topic reads */
+	int checking;                   /* the result: see arguments_check() */
+	bool is_beside;                 /* it was read, and checked, beside the loop */
+	unsigned int fields;            /* that its topic reads */
 	struct request request;      /* the fields declared by the topic (core/request/topics.c) */
 	struct policy_caller caller; /* the caller of this request */
 	struct buffer caller_texts[REQUEST_CALLER_TEXTS]; /* its decoded texts, if they had

@@ -9,7 +9,6 @@
 #include "core/request/checks.h"
 #include "core/request/errors.h"
 #include "core/call/events.h"
-#include "core/request/inbox.h"
 #include "core/call/invocation.h"
 #include "core/listing/listing.h"
 #include "core/listing/match.h"
@@ -58,7 +57,7 @@ static void serve_cancel(struct service *service, struct answer *answer)
 
 static void serve_calls(struct service *service, struct answer *answer)
 {
-	history_query(&service->history, &service->calls, &service->held, &service->scope,
+	history_query(&service->history, &service->calls, &service->waiting, &service->scope,
 		offer_shows_all(&service->offer, service->scope.view), answer);
 }
 
@@ -85,7 +84,7 @@ static void serve_list(struct service *service, struct answer *answer)
 static void serve_get(struct service *service, struct answer *answer)
 {
 	listing_get(&service->offer, &service->config, &service->scope, answer);
-	late_hold(&service->late, &service->scope, answer);
+	waiting_for_unknown(&service->waiting, &service->scope, answer);
 }
 
 static void serve_match(struct service *service, struct answer *answer)
@@ -377,7 +376,7 @@ static bool is_counted(const struct topic *topic)
 /* Return whether the request in @scope has passed the limits of its caller before. */
 static bool was_counted(const struct request_scope *scope)
 {
-	return scope->held || scope->late || (scope->ahead && scope->ahead->check.is_counted);
+	return scope->waited && scope->waited->is_counted;
 }
 
 static void write_too_many(
@@ -414,8 +413,8 @@ static void serve_topic(struct service *service, const struct topic *topic, stru
 	}
 }
 
-/* Find out who sent the request in the scope, and which tools that caller may use. */
-static void take_caller(struct service *service, const struct topic *topic)
+/* Find out who sent the request in the scope. */
+static void read_caller(struct service *service)
 {
 	struct request_scope *scope = &service->scope;
 	struct policy_caller *caller = &scope->caller;
@@ -430,6 +429,15 @@ static void take_caller(struct service *service, const struct topic *topic)
 	} else {
 		request_read_caller(&scope->request, &scope->envelope, scope->caller_texts, caller);
 	}
+}
+
+/* Find out who sent the request in the scope, and which tools that caller may use. */
+static void take_caller(struct service *service, const struct topic *topic)
+{
+	struct request_scope *scope = &service->scope;
+	struct policy_caller *caller = &scope->caller;
+
+	read_caller(service);
 	if (topic->fields & REQUEST_PROFILE)
 		caller->profile = scope->request.profile;
 	scope->view = caller->view = policy_view(service->offer.policy, caller);
@@ -442,12 +450,6 @@ static void serve_whole(struct service *service)
 
 	if (read_message(service, &text, false))
 		serve_request(service);
-}
-
-/* Return whether the request in @scope was cancelled while it waited for its check. */
-static bool is_cancelled(const struct request_scope *scope)
-{
-	return scope->ahead && scope->ahead->is_cancelled;
 }
 
 /* Return the tool whose arguments the request of @topic has, as far as it was skimmed, or NULL. */
@@ -467,18 +469,25 @@ static const struct tool *find_topic_tool(const struct service *service, const s
 /* Have the whole request of @topic read, which was skimmed, and its arguments checked if the
  * skimmed part @is_good, before it is served. Return 0, or the time until there may be room for
  * it. */
-static uint64_t read_ahead(struct service *service, const struct topic *topic, bool is_good)
+static uint64_t read_beside(struct service *service, const struct topic *topic, bool is_good)
 {
 	const struct request_scope *scope = &service->scope;
+	const struct tool *tool = is_good ? find_topic_tool(service, topic) : NULL;
 
-	if (scope->held || scope->late || scope->ahead) {
+	if (!waiting_may(scope->waited, WAITING_CHECK)) {
 		serve_whole(service);
 		return 0;
 	}
-	return ahead_hold(&service->ahead, scope, topic->fields,
-		       is_good ? find_topic_tool(service, topic) : NULL, false)
-		       ? 0
-		       : AHEAD_FULL_NS;
+	return offload_begin(&service->offload, scope, tool, false) ? 0 : WAITING_FULL_NS;
+}
+
+/* Return the time until the text in the scope is read, which takes long; 0: now. A sender owes for
+ * the first time that a request was read, and is not refused for that. */
+static uint64_t reading_wait_ns(const struct service *service)
+{
+	const struct waiting_request *waited = service->scope.waited;
+
+	return waited && waited->is_read ? 0 : checks_wait_ns(service->bus, &service->scope);
 }
 
 /* Return whether the answer to requests of @topic depends on their data. */
@@ -519,10 +528,11 @@ static void serve_request(struct service *service)
 	take_caller(service, topic);
 	if (service->scope.reading_ns > 0)
 		checks_charge(service->bus, &service->scope, service->scope.reading_ns);
-	if (envelope->is_skimmed && !envelope->fault.part && !is_cancelled(&service->scope)) {
-		wait_ns = checks_wait_ns(service->bus, &service->scope);
+	if (envelope->is_skimmed && !envelope->fault.part &&
+		!waiting_has_ended(service->scope.waited)) {
+		wait_ns = reading_wait_ns(service);
 		if (wait_ns == 0)
-			wait_ns = read_ahead(service, topic, is_good);
+			wait_ns = read_beside(service, topic, is_good);
 		if (wait_ns == 0)
 			return;
 		if (!needs_data(topic))
@@ -580,17 +590,11 @@ bool topics_wants_frame(void *data, const char *topic, size_t size)
 /* Keep the request that was read into the scope until it can be served. */
 static void defer_request(struct service *service)
 {
-	const struct request_scope *scope = &service->scope;
-	int r = inbox_defer(&service->inbox, service->config.limits.in_flight,
-		bus_sender(service->bus), scope->address, &scope->text);
-
-	if (r == INBOX_E_FULL)
+	read_caller(service);
+	if (!waiting_begin(&service->waiting, &service->scope, WAITING_CATALOGUE, UINT64_MAX))
 		refuse_request(service, ANSWER_BUSY,
 			"RuntimeError: The service is busy: too many requests wait until its "
 			"toolboxes are loaded");
-	else if (r < 0)
-		refuse_request(service, ANSWER_UNAVAILABLE,
-			"RuntimeError: The service is unavailable: out of memory");
 }
 
 /* Return whether the message in the scope is a request that no host has asked for. */
@@ -662,95 +666,53 @@ int topics_take_request(
 	return 0;
 }
 
-/* Read the text in @frame, or skim it, unless it was read beside the loop for the request in the
- * scope. Returns whether it is a message; else it is logged. */
-static bool read_waited(struct service *service, const struct inbox_frame *frame)
+/* Read the text of the request in the scope, which has waited, or skim it, unless it was read
+ * beside the loop. Returns whether it is a message; else it is logged. */
+static bool read_again(struct service *service)
 {
-	struct request_scope *scope = &service->scope;
+	const struct request_text *text = &service->scope.waited->text;
 	int r;
 
-	if (scope->ahead && ahead_take(&service->ahead, scope->ahead, scope, &r))
+	if (offload_take(&service->offload, &service->scope, &r))
 		return note_reading(service, r);
-	return read_message(service, &frame->text, request_text_is_long(&frame->text));
+	return read_message(service, text, request_text_is_long(text));
 }
 
 /* Answer the request in the scope, which has waited. Without a catalogue by now there will be none
  * for it. */
-static void answer_waited(struct service *service)
+static void answer_again(struct service *service)
 {
 	if (!address_is_granted(service->scope.address))
 		refuse_request(service, ANSWER_DENIED,
 			"PermissionError: The rights of the caller have changed since the request");
 	else if (service->reload.is_ready)
 		serve_request(service);
+	else if (service->scope.waited->is_cancelled)
+		refuse_request(
+			service, ANSWER_CANCELLED, "RuntimeError: The request was cancelled");
 	else
 		refuse_request(service, ANSWER_UNAVAILABLE,
 			"RuntimeError: The service is unavailable: it is stopping");
 }
 
-static void answer_deferred(struct service *service, const struct inbox_frame *frame)
-{
-	service->scope.address = frame->address;
-	if (read_waited(service, frame))
-		answer_waited(service);
-	service->scope.address = NULL;
-}
-
-void topics_serve_deferred(void *data)
+void topics_serve_again(void *data, struct waiting_request *request)
 {
 	struct service *service = data;
-	struct inbox_frame *frame;
+	struct request_scope *scope = &service->scope;
+	struct account *before = bus_act_for(service->bus, request->account);
 
-	while ((frame = inbox_take_first(&service->inbox))) {
-		struct account *before = bus_act_for(service->bus, frame->account);
-
-		answer_deferred(service, frame);
-		recycle(&service->scope);
-		bus_act_for(service->bus, before);
-		inbox_frame_unref(frame);
-	}
-}
-
-/* Serve the held request again, without counting it twice. */
-static void serve_again(struct service *service, struct held *held)
-{
-	struct inbox_frame *frame = held->frame;
-	struct account *before = bus_act_for(service->bus, frame->account);
-
-	service->calls.hold = limits_move(&held->hold);
-	answer_deferred(service, frame);
-	recycle(&service->scope);
-	limits_release(&service->calls.hold);
-	bus_act_for(service->bus, before);
-}
-
-void topics_serve_held(void *data, struct held *held)
-{
-	struct service *service = data;
-
-	service->scope.held = held;
-	service->calls.next_id = held->call_number;
-	serve_again(service, held);
+	scope->waited = request;
+	scope->address = request->address;
+	service->calls.hold = limits_move(&request->hold);
+	service->calls.next_id = request->call_number;
+	if (read_again(service))
+		answer_again(service);
 	service->calls.next_id = 0;
-	service->scope.held = NULL;
-}
-
-void topics_serve_late(void *data, struct held *held)
-{
-	struct service *service = data;
-
-	service->scope.late = held;
-	serve_again(service, held);
-	service->scope.late = NULL;
-}
-
-void topics_serve_ahead(void *data, struct held *held)
-{
-	struct service *service = data;
-
-	service->scope.ahead = held;
-	serve_again(service, held);
-	service->scope.ahead = NULL;
-	service->scope.checked = NULL;
-	service->scope.is_beside = false;
+	limits_release(&service->calls.hold);
+	recycle(scope);
+	scope->address = NULL;
+	scope->waited = NULL;
+	scope->checked = NULL;
+	scope->is_beside = false;
+	bus_act_for(service->bus, before);
 }

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/request/held.h"
+#include "core/request/waiting.h"
 #include "core/state.h"
 
 /*
@@ -13,7 +13,7 @@
  *
  *   frame of the bus ─▶ envelope ─▶ hosts that have subscribed to the topic
  *                                     │
- *   text of another door ─▶ envelope ─┴─▶ nothing is loaded yet? ─▶ inbox ─▶ later
+ *   text of another door ─▶ envelope ─┴─▶ nothing is loaded yet? ─▶ waiting room
  *                                           │
  *   ┌───────────────────────────────────────┘
  *   ▼
@@ -38,15 +38,5 @@ void topics_take_frame(void *data, const char *text, size_t size);
 int topics_take_request(
 	struct service *service, struct address *address, const struct request_text *text);
 
-/* Answer the requests in the inbox of @data, the service: the first load is done, or the service
- * stops before that. */
-void topics_serve_deferred(void *data);
-
-/* Answer the held request (struct held_requests; @data is the service). */
-void topics_serve_held(void *data, struct held *held);
-
-/* Serve the request after its wait for a change (core/request/late.h; @data is the service). */
-void topics_serve_late(void *data, struct held *held);
-
-/* Serve the request after its wait for its check (core/request/ahead.h; @data is the service). */
-void topics_serve_ahead(void *data, struct held *held);
+/* Serve @request after its wait (core/request/waiting.h; @data is the service). */
+void topics_serve_again(void *data, struct waiting_request *request);

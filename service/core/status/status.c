@@ -203,7 +203,7 @@ static void write_calls(const struct service *service, struct buffer *out)
 	json_write_u64(out, counts.in_flight);
 	write_number(out, "held_bytes", counts.held_bytes);
 	if (sees_all(service))
-		write_number(out, "checking", service->ahead.requests.n);
+		write_number(out, "checking", service->waiting.queues[WAITING_CHECK].n);
 	buffer_append_char(out, '}');
 }
 

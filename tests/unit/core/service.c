@@ -10,7 +10,6 @@
 #include "asking.h"
 #include "config_fixture.h"
 #include "offer/reload.h"
-#include "core/request/topics.h"
 #include "util/clock.h"
 
 /* The behaviour that is hard to see from outside. tests/interop checks the rest over the bus. */
@@ -46,7 +45,7 @@ Test(service, answers_those_who_came_before_the_first_catalogue)
 	expect_part(ask_for("ovos.tools.invoke", "{'name':'root','args':{'x':4}}"),
 		"{'name':'root','result':{'result':2.0}}");
 	cr_expect(service->reload.is_ready);
-	cr_expect_eq(service->inbox.n_frames, 0);
+	cr_expect_eq(service->waiting.n, 0);
 }
 
 /* A toolbox whose loading takes longer than the test. */
@@ -71,7 +70,7 @@ Test(service, answers_those_for_whom_the_first_catalogue_comes_too_late)
 	send_request("ovos.persona.tools.call", "{'toolbox_id':'libm','name':'root'}", "{}");
 	send_request("ovos.persona.tools.discover", "{}", "{}");
 	expect_part(ask_for("mycroft.toolboxd.is_alive", "{}"), "'status':true");
-	cr_expect_eq(service->inbox.n_frames, n_topics + 3);
+	cr_expect_eq(service->waiting.n, n_topics + 3);
 	raise(SIGTERM);
 	expect_part(wait_for("ovos.tools.invoke.response"),
 		"{'name':'root','call_id':'7','error':'RuntimeError: The service is unavailable: "
@@ -83,22 +82,36 @@ Test(service, answers_those_for_whom_the_first_catalogue_comes_too_late)
 		expect_part(wait_for(response), "'code':'unavailable'");
 	}
 	cr_expect_not(service->reload.is_ready);
-	cr_expect_eq(service->inbox.n_frames, 0);
+	cr_expect_eq(service->waiting.n, 0);
 	ask_for("mycroft.toolboxd.is_alive", "{}");
 	cr_expect_eq(n_unseen("ovos.persona.tools.call.response"), 0);
 	cr_expect_eq(n_unseen("ovos.persona.tools.discover.response"), 0);
 	cr_expect_eq(n_unseen("ovos.tools.invoke.response"), 0);
 }
 
+/* The places that one source may have. */
+#define PLACES (WAITING_MAX / 4)
+
 Test(service, lets_so_many_wait_for_the_first_catalogue)
 {
-	start_stuck("{\"toolboxd\":{\"limits\":{\"in_flight\":2}}}");
-	for (int i = 0; i < 3; i++)
-		send_request("ovos.tools.invoke", "{'name':'root'}", "{}");
+	struct text_view source;
+
+	start_stuck(NULL);
+	send_request("mycroft.toolboxd.is_alive", "{}", "{'n':[1,2],'source':'other'}");
+	wait_for("mycroft.toolboxd.is_alive.response");
+	for (int i = 0; i <= PLACES; i++)
+		send_request("ovos.tools.invoke", "{'name':'root'}", "{'source':'one'}");
 	expect_part(wait_for("ovos.tools.invoke.response"),
 		"{'name':'root','error':'RuntimeError: The service is busy: too many requests "
 		"wait until its toolboxes are loaded','code':'busy'}");
-	cr_expect_eq(service->inbox.n_frames, 2);
+	cr_expect_eq(service->waiting.n, PLACES);
+	source = call_summary_part(history_at(&service->history, 0), SUMMARY_SOURCE);
+	cr_expect_eq(source.size, 5);
+	cr_expect_arr_eq(source.text, "\"one\"", 5);
+	send_request("ovos.tools.invoke", "{'name':'root'}", "{'source':'other'}");
+	ask_for("mycroft.toolboxd.is_alive", "{}");
+	cr_expect_eq(service->waiting.n, PLACES + 1);
+	cr_expect_eq(n_unseen("ovos.tools.invoke.response"), 0);
 }
 
 Test(service, calls_by_the_words_of_persona)
@@ -244,21 +257,6 @@ Test(service, counts_the_one_request_that_waits_for_a_reload)
 	expect_part(wait_for("ovos.tools.reload.response"), "'loaded':['bad','libm']");
 }
 
-Test(service, notes_who_has_sent_a_request_that_found_no_room_to_wait)
-{
-	start_with("{\"toolboxd\":{\"limits\":{\"in_flight\":1}}}");
-	ask_for("ovos.tools.status", "{}");
-	service->reload.is_ready = false;
-	send_request("ovos.tools.invoke", "{'name':'root'}", "{'source':'first'}");
-	send_request("ovos.tools.invoke", "{'name':'root'}", "{'source':'second'}");
-	expect_part(wait_for("ovos.tools.invoke.response"), "'code':'busy'");
-	service->reload.is_ready = true;
-	topics_serve_deferred(service);
-	wait_for("ovos.tools.invoke.response");
-	expect_part(ask_for("ovos.tools.calls", "{'state':'failed','source':'second'}"),
-		"'code':'busy'");
-}
-
 Test(service, tells_once_what_a_reload_has_changed)
 {
 	start_with(NULL);
@@ -318,8 +316,8 @@ Test(service, holds_a_request_for_an_unknown_tool_while_a_change_is_pending)
 	start_pending();
 	begun_ms = clock_now_ms();
 	expect_part(ask_for("ovos.tools.get", "{'name':'nowhere'}"), "'code':'unknown_tool'");
-	cr_expect_geq(clock_now_ms() - begun_ms, LATE_MS - 1);
-	cr_expect_eq(service->late.requests.n, 0);
+	cr_expect_geq(clock_now_ms() - begun_ms, WAITING_UNKNOWN_MS - 1);
+	cr_expect_eq(service->waiting.queues[WAITING_CHANGE].n, 0);
 }
 
 Test(service, answers_what_it_has_at_once_while_a_change_is_pending)
@@ -327,7 +325,7 @@ Test(service, answers_what_it_has_at_once_while_a_change_is_pending)
 	start_pending();
 	send_request("ovos.tools.get", "{'name':'nowhere'}", "{}");
 	expect_part(ask_for("ovos.tools.invoke", "{'name':'root','args':{'x':4}}"), "2.0");
-	cr_expect_eq(service->late.requests.n, 1);
+	cr_expect_eq(service->waiting.queues[WAITING_CHANGE].n, 1);
 	cr_expect_eq(n_unseen("ovos.tools.get.response"), 0);
 }
 
@@ -345,10 +343,14 @@ Test(service, cancels_a_call_that_waits_for_a_change)
 Test(service, holds_a_bounded_number_of_requests_for_a_change)
 {
 	start_pending();
-	for (int i = 0; i <= LATE_MAX; i++)
-		send_request("ovos.tools.get", "{'name':'nowhere'}", "{}");
+	for (int i = 0; i <= PLACES; i++)
+		send_request("ovos.tools.get", "{'name':'nowhere'}", "{'source':'one'}");
 	expect_part(wait_for("ovos.tools.get.response"), "'code':'unknown_tool'");
-	cr_expect_eq(service->late.requests.n, LATE_MAX);
+	cr_expect_eq(service->waiting.n, PLACES);
+	/* It has not taken the places of others. */
+	send_request("ovos.tools.get", "{'name':'nowhere'}", "{'source':'other'}");
+	ask_for("ovos.tools.list", "{}");
+	cr_expect_eq(service->waiting.n, PLACES + 1);
 	cr_expect_eq(n_unseen("ovos.tools.get.response"), 0);
 }
 
@@ -359,13 +361,13 @@ Test(service, forgets_the_requests_of_a_peer_that_has_gone)
 	start_pending();
 	send_request("ovos.tools.get", "{'name':'nowhere'}", "{}");
 	ask_for("ovos.tools.list", "{}");
-	cr_assert_eq(service->late.requests.n, 1);
-	account = container_of(service->late.requests.list.next, struct held, link)->frame->account;
+	cr_assert_eq(service->waiting.queues[WAITING_CHANGE].n, 1);
+	account = waiting_first(&service->waiting, WAITING_CHANGE)->account;
 	cr_assert(account);
 	cr_expect_gt(account->held, 0);
 	account_ref(account);
-	held_drop_account(&service->late.requests, account);
+	waiting_forget_peer(&service->waiting, account);
 	cr_expect_eq(account->held, 0);
-	cr_expect_eq(service->late.requests.n, 0);
+	cr_expect_eq(service->waiting.queues[WAITING_CHANGE].n, 0);
 	account_unref(account);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/request/ahead.h"
+#include "core/request/offload.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -22,8 +22,10 @@
 #define OWED_NS     UINT64_C(600000000000)
 #define LONG_VALUES 70000 /* just enough to be read beside the loop, in little time */
 
-#define BOX                                                                                        \
-	"{'kind':'native','library':'libm.so.6','risk':'read','coerce':true,'tools':["             \
+#define BOX       BOX_OF("read")
+#define RISKY_BOX BOX_OF("write")
+#define BOX_OF(risk)                                                                               \
+	"{'kind':'native','library':'libm.so.6','risk':'" risk "','coerce':true,'tools':["         \
 	"{'name':'root','native':{'symbol':'sqrt','parameters':[{'name':'x','type':'f64'}],"       \
 	"'returns':{'type':'f64'}}}]}"
 
@@ -47,7 +49,7 @@ static void tear_down(void)
 	asking_tear_down();
 }
 
-TestSuite(ahead, .init = set_up, .fini = tear_down, .timeout = 120);
+TestSuite(offload, .init = set_up, .fini = tear_down, .timeout = 120);
 
 /* Send a request with @n_values zeros beside @members. */
 static void send_long(const char *topic, const char *members, const char *context, size_t n_values)
@@ -64,23 +66,23 @@ static void send_long(const char *topic, const char *members, const char *contex
  * the loop has to look again to see that it was read. */
 static void wait_for_waiting(void)
 {
-	for (int n = 0; service->ahead.requests.n == 0; n++) {
+	for (int n = 0; service->waiting.queues[WAITING_CHECK].n == 0; n++) {
 		cr_assert_lt(n, STEPS_MAX);
 		asking_step();
 	}
 }
 
 /* Keep requests waiting, as if there was work, until let_go(). */
-static struct inbox_frame other_work;
+static struct waiting_request other_work;
 
 static void hold_up(void)
 {
-	service->ahead.work.frame = &other_work;
+	service->offload.work.request = &other_work;
 }
 
 static void let_go(void)
 {
-	service->ahead.work.frame = NULL;
+	service->offload.work.request = NULL;
 }
 
 static struct tool_schema *schema_of_root(void)
@@ -98,7 +100,7 @@ static void make_costly(void)
 	schema_of_root()->was_costly = true;
 }
 
-Test(ahead, reads_a_request_with_many_values_while_others_are_served)
+Test(offload, reads_a_request_with_many_values_while_others_are_served)
 {
 	asking_start();
 	ask_for("ovos.tools.status", "{}");
@@ -108,10 +110,10 @@ Test(ahead, reads_a_request_with_many_values_while_others_are_served)
 	expect_part(wait_for("ovos.tools.validate.response"), "'valid':true");
 	cr_expect_eq(n_unseen("ovos.tools.invoke.response"), 0);
 	expect_part(wait_for("ovos.tools.invoke.response"), "'result':{'result':3.0}");
-	cr_expect_eq(service->ahead.requests.n, 0);
+	cr_expect_eq(service->waiting.queues[WAITING_CHECK].n, 0);
 }
 
-Test(ahead, checks_for_a_tool_whose_checks_took_long)
+Test(offload, checks_for_a_tool_whose_checks_took_long)
 {
 	asking_start();
 	make_costly();
@@ -119,7 +121,7 @@ Test(ahead, checks_for_a_tool_whose_checks_took_long)
 		"'result':{'result':2.0}");
 	/* It has the memory of the check that was made beside the loop, and the loop's is there. */
 	cr_expect_not_null(service->scope.arguments.coerced.data);
-	cr_expect_null(service->ahead.work.arguments.coerced.data);
+	cr_expect_null(service->offload.work.arguments.coerced.data);
 	expect_part(ask_for("ovos.tools.validate", "{'name':'root','args':{'x':[]}}"),
 		"'valid':false,'violations':[{'path':'/x',");
 	expect_part(ask_for("ovos.tools.invoke", "{'name':'root','args':{}}"),
@@ -128,7 +130,7 @@ Test(ahead, checks_for_a_tool_whose_checks_took_long)
 		"'code':'unknown_tool'");
 }
 
-Test(ahead, answers_in_turn_and_each_once)
+Test(offload, answers_in_turn_and_each_once)
 {
 	asking_start();
 	make_costly();
@@ -140,7 +142,7 @@ Test(ahead, answers_in_turn_and_each_once)
 	cr_expect_eq(n_unseen("ovos.tools.validate.response"), 0);
 }
 
-Test(ahead, refuses_what_is_no_good_request_as_ever)
+Test(offload, refuses_what_is_no_good_request_as_ever)
 {
 	asking_start();
 	ask_for("ovos.tools.status", "{}");
@@ -153,7 +155,7 @@ Test(ahead, refuses_what_is_no_good_request_as_ever)
 	expect_part(wait_for("ovos.tools.invoke.response"), "'code':'unknown_tool'");
 }
 
-Test(ahead, cancels_a_request_that_waits)
+Test(offload, cancels_a_request_that_waits)
 {
 	asking_start();
 	ask_for("ovos.tools.status", "{}");
@@ -167,19 +169,19 @@ Test(ahead, cancels_a_request_that_waits)
 	cr_expect_eq(n_unseen("ovos.tools.invoke.response"), 0);
 }
 
-Test(ahead, refuses_a_request_whose_sender_owes_when_its_turn_comes)
+Test(offload, refuses_a_request_whose_sender_owes_when_its_turn_comes)
 {
 	static const char members[] = "'name':'root','args':{'x':9}";
-	const struct held *held;
+	const struct waiting_request *request;
 
 	asking_start();
 	ask_for("ovos.tools.status", "{}");
 	hold_up();
 	send_long("ovos.tools.validate", members, "{'source':'s'}", LONG_VALUES);
 	wait_for_waiting();
-	held = held_first(&service->ahead.requests);
-	held->frame->account->share.sources[0] = (struct time_source){
-		.key = held->check.source_key, .debt.paid_ns = clock_now_ns() + OWED_NS};
+	request = waiting_first(&service->waiting, WAITING_CHECK);
+	request->account->share.sources[0] = (struct time_source){
+		.key = request->source_key, .debt.paid_ns = clock_now_ns() + OWED_NS};
 	let_go();
 	/* Another source may be read, and then it is its turn. */
 	send_long("ovos.tools.match", "'utterance':'u'", "{'source':'t'}", LONG_VALUES);
@@ -187,7 +189,7 @@ Test(ahead, refuses_a_request_whose_sender_owes_when_its_turn_comes)
 	expect_part(wait_for("ovos.tools.validate.response"), "'code':'busy'");
 }
 
-Test(ahead, refuses_a_request_for_which_there_is_no_room)
+Test(offload, refuses_a_request_for_which_there_is_no_room)
 {
 	static const char members[] = "'name':'root','args':{'x':9}";
 
@@ -199,11 +201,11 @@ Test(ahead, refuses_a_request_for_which_there_is_no_room)
 	wait_for_waiting();
 	send_long("ovos.tools.validate", members, "{}", MANY_VALUES);
 	expect_part(wait_for("ovos.tools.validate.response"), "'code':'busy'");
-	cr_expect_eq(service->ahead.requests.n, 1);
+	cr_expect_eq(service->waiting.queues[WAITING_CHECK].n, 1);
 	let_go();
 }
 
-Test(ahead, counts_a_call_once_for_the_limits_of_its_caller)
+Test(offload, counts_a_call_once_for_the_limits_of_its_caller)
 {
 	write_user_file("{\"toolboxd\":{\"callers\":[{\"match\":{},\"per_minute\":60,"
 			"\"burst\":2,\"in_flight\":9}]}}");
@@ -216,7 +218,23 @@ Test(ahead, counts_a_call_once_for_the_limits_of_its_caller)
 		ask_for("ovos.tools.invoke", "{'name':'root','args':{'x':9}}"), "'code':'busy'");
 }
 
-Test(ahead, ends_with_a_service_that_ends)
+/* It is read twice, and its sender owes for the first time by then. */
+Test(offload, reads_a_request_again_after_its_line)
+{
+	char configuration[512];
+
+	snprintf(configuration, sizeof(configuration),
+		"{\"toolboxd\":{\"audit\":{\"file\":\"%s\",\"required\":true}}}",
+		in_folder("audit.log"));
+	write_user_file(configuration);
+	write_box("box.json", RISKY_BOX);
+	asking_start();
+	ask_for("ovos.tools.status", "{}");
+	send_long("ovos.tools.invoke", "'name':'root','args':{'x':9}", "{}", MANY_VALUES);
+	expect_part(wait_for("ovos.tools.invoke.response"), "'result':{'result':3.0}");
+}
+
+Test(offload, ends_with_a_service_that_ends)
 {
 	asking_start();
 	ask_for("ovos.tools.status", "{}");
@@ -225,7 +243,7 @@ Test(ahead, ends_with_a_service_that_ends)
 	wait_for_waiting();
 }
 
-Test(ahead, forgets_the_requests_of_a_peer_that_has_gone)
+Test(offload, forgets_the_requests_of_a_peer_that_has_gone)
 {
 	asking_start();
 	ask_for("ovos.tools.status", "{}");
@@ -233,7 +251,9 @@ Test(ahead, forgets_the_requests_of_a_peer_that_has_gone)
 		send_long("ovos.tools.invoke", "'name':'root','args':{'x':9}", "{}", MANY_VALUES);
 	wait_for_waiting();
 	asking_leave();
-	for (int n = 0; service->ahead.requests.n > 0 || service->ahead.work.frame; n++) {
+	for (int n = 0;
+		service->waiting.queues[WAITING_CHECK].n > 0 || service->offload.work.request;
+		n++) {
 		cr_assert_lt(n, STEPS_MAX);
 		asking_step();
 	}
