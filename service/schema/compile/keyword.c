@@ -79,16 +79,49 @@ const struct keyword_info *keyword_info(enum keyword keyword)
 	return &keywords[keyword];
 }
 
-/* The table is short enough to walk: most keys of a schema differ from all of it in their first
- * bytes. @name holds at least one. */
+/* The most keywords of one length. */
+#define KEYWORDS_OF_A_LENGTH 7
+
+/* The keywords, each plus 1, by the length of their names: schemas have many keys, and each is
+ * looked up more than once. */
+static const uint8_t by_length[KEYWORD_BYTES_MAX + 1][KEYWORDS_OF_A_LENGTH + 1] = {
+	[2] = {KEYWORD_IF + 1},
+	[3] = {KEYWORD_ID + 1, KEYWORD_NOT + 1},
+	[4] = {KEYWORD_ELSE + 1, KEYWORD_ENUM + 1, KEYWORD_REF + 1, KEYWORD_THEN + 1,
+		KEYWORD_TYPE + 1},
+	[5] = {KEYWORD_ALL_OF + 1, KEYWORD_ANY_OF + 1, KEYWORD_CONST + 1, KEYWORD_DEFS + 1,
+		KEYWORD_ITEMS + 1, KEYWORD_ONE_OF + 1},
+	[6] = {KEYWORD_FORMAT + 1},
+	[7] = {KEYWORD_ANCHOR + 1, KEYWORD_MAXIMUM + 1, KEYWORD_MINIMUM + 1, KEYWORD_PATTERN + 1,
+		KEYWORD_SCHEMA + 1},
+	[8] = {KEYWORD_CONTAINS + 1, KEYWORD_MAX_ITEMS + 1, KEYWORD_MIN_ITEMS + 1,
+		KEYWORD_REQUIRED + 1},
+	[9] = {KEYWORD_MAX_LENGTH + 1, KEYWORD_MIN_LENGTH + 1, KEYWORD_WRITE_ONLY + 1},
+	[10] = {KEYWORD_MULTIPLE_OF + 1, KEYWORD_PROPERTIES + 1},
+	[11] = {KEYWORD_DEFINITIONS + 1, KEYWORD_DYNAMIC_REF + 1, KEYWORD_MAX_CONTAINS + 1,
+		KEYWORD_MIN_CONTAINS + 1, KEYWORD_PREFIX_ITEMS + 1, KEYWORD_UNIQUE_ITEMS + 1,
+		KEYWORD_VOCABULARY + 1},
+	[12] = {KEYWORD_DEPENDENCIES + 1},
+	[13] = {KEYWORD_CONTENT_SCHEMA + 1, KEYWORD_MAX_PROPERTIES + 1, KEYWORD_MIN_PROPERTIES + 1,
+		KEYWORD_PROPERTY_NAMES + 1},
+	[14] = {KEYWORD_DYNAMIC_ANCHOR + 1},
+	[15] = {KEYWORD_ADDITIONAL_ITEMS + 1, KEYWORD_CONTENT_ENCODING + 1},
+	[16] = {KEYWORD_CONTENT_MEDIA_TYPE + 1, KEYWORD_DEPENDENT_SCHEMAS + 1,
+		KEYWORD_EXCLUSIVE_MAXIMUM + 1, KEYWORD_EXCLUSIVE_MINIMUM + 1,
+		KEYWORD_UNEVALUATED_ITEMS + 1},
+	[17] = {KEYWORD_DEPENDENT_REQUIRED + 1, KEYWORD_PATTERN_PROPERTIES + 1},
+	[20] = {KEYWORD_ADDITIONAL_PROPERTIES + 1},
+	[21] = {KEYWORD_UNEVALUATED_PROPERTIES + 1},
+};
+
+/* @name holds @size bytes, at most KEYWORD_BYTES_MAX. */
 static enum keyword find_by_text(const char *name, size_t size)
 {
-	for (int i = 0; i < KEYWORD_COUNT; i++) {
-		const char *candidate = keywords[i].name;
+	for (const uint8_t *next = by_length[size]; *next > 0; next++) {
+		const char *candidate = keywords[*next - 1].name;
 
-		if (candidate[0] == name[0] && strncmp(candidate, name, size) == 0 &&
-			candidate[size] == '\0')
-			return (enum keyword)i;
+		if (candidate[0] == name[0] && memcmp(candidate, name, size) == 0)
+			return (enum keyword)(*next - 1);
 	}
 	return KEYWORD_NONE;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "judge.h"
+#include "schema/compile/keyword.h"
 
 Test(schema_compile, names_the_place_of_a_mistake)
 {
@@ -181,4 +183,26 @@ Test(schema_compile, refuses_two_anchors_of_one_name)
 {
 	expect_refusal("{\"$defs\":{\"a\":{\"$anchor\":\"n\"},\"b\":{\"$anchor\":\"n\"}}}",
 		"/$defs/b: the anchor 'n' is given twice");
+}
+
+/* Every keyword is found by its name, and by no other name of its length. */
+Test(schema_compile, knows_each_keyword_by_its_name)
+{
+	static const struct dialect dialects[] = {
+		{DRAFT_07, VOCABULARY_ALL}, {DRAFT_2020_12, VOCABULARY_ALL}};
+
+	for (int i = 0; i < KEYWORD_COUNT; i++) {
+		const struct keyword_info *info = keyword_info((enum keyword)i);
+		cleanup(json_tape_cleanup) struct json_tape tape = {0};
+		char text[64];
+
+		snprintf(text, sizeof(text), "[\"%s\",\"%.*sx\"]", info->name,
+			(int)strlen(info->name) - 1, info->name);
+		cr_assert_eq(json_tape_read(&tape, text, strlen(text), 2, NULL), 0);
+		for (size_t d = 0; d < 2; d++) {
+			cr_expect_eq(keyword_find(&tape, 1, &dialects[d]),
+				info->draft & dialects[d].draft ? i : KEYWORD_NONE, "%s", text);
+			cr_expect_eq(keyword_find(&tape, 2, &dialects[d]), KEYWORD_NONE);
+		}
+	}
 }
