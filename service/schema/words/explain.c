@@ -95,10 +95,12 @@ void explain_wanted(struct explanation *explanation, const struct node *node,
 	buffer_append_buffer(&message, wanted);
 	if (explanation->or_null == index)
 		buffer_append_string(&message, " or null");
-	buffer_append_string(&message, ", not ");
-	describe_value(tape, index, &message);
-	hint_at_quotes(tape, node, index, &message);
-	hint_at_value(explanation->context, node, index, &message);
+	if (!node->is_write_only) {
+		buffer_append_string(&message, ", not ");
+		describe_value(tape, index, &message);
+		hint_at_quotes(tape, node, index, &message);
+		hint_at_value(explanation->context, node, index, &message);
+	}
 	findings_add(&explanation->findings, index, &message);
 }
 

@@ -129,9 +129,8 @@ static void explain_unnamed(struct explanation *explanation, const struct node_o
 		explain_node(explanation, object->additional, key + 1);
 }
 
-/* The names of members refused by propertyNames. */
-static void explain_name(
-	struct explanation *explanation, const struct node *node, uint32_t index, uint32_t key)
+/* The name of a member that propertyNames does not take, at the place of the member. */
+static void explain_name(struct explanation *explanation, const struct node *node, uint32_t key)
 {
 	const struct json_tape *tape = explanation->context->tape;
 	cleanup(buffer_deinit) struct buffer message = {0};
@@ -145,7 +144,7 @@ static void explain_name(
 	describe_name(name.data ? name.data : "", name.size, &message);
 	buffer_append_string(&message, " must be ");
 	describe_node(node, &message);
-	findings_add(&explanation->findings, index, &message);
+	findings_add(&explanation->findings, key + 1, &message);
 }
 
 static void explain_members(
@@ -166,7 +165,7 @@ static void explain_members(
 			explain_node(explanation, node, key + 1);
 		explain_unnamed(explanation, object, index, key, !node);
 		if (object->names_node)
-			explain_name(explanation, object->names_node, index, key);
+			explain_name(explanation, object->names_node, key);
 	}
 }
 

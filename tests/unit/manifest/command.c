@@ -264,7 +264,7 @@ Test(command_manifest, tells_each_mistake_with_what_was_expected_and_what_came)
 		{"{'shell':'ls','env':['A=b']}", "/env",
 			"must be an object, not the array [\"A=b\"]"},
 		{"{'shell':'ls','env':{'A':5}}", "/env/A", "must be a string, not the number 5"},
-		{"{'shell':'ls','env':{'1A':'x'}}", "/env",
+		{"{'shell':'ls','env':{'1A':'x'}}", "/env/1A",
 			"the property name '1A' must be a string of at most 255 characters that "
 			"matches ^[A-Za-z_][A-Za-z0-9_]*$"},
 	};

@@ -115,7 +115,7 @@ Test(schema_explain, asks_for_the_tag_of_objects_only)
 Test(schema_explain, names_the_members_whose_names_are_not_allowed)
 {
 	expect_whole("{\"propertyNames\":{\"maxLength\":3}}", "{\"a\":1,\"long\":2}",
-		"the property name 'long' must be a string of at most 3 characters");
+		"/long: the property name 'long' must be a string of at most 3 characters");
 }
 
 Test(schema_explain, describes_constants_down_to_a_depth)
