@@ -7,16 +7,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "config/access.h"
-#include "config/callers.h"
-#include "config/http.h"
-#include "config/keys.h"
-#include "config/profiles.h"
+#include "config/check.h"
+#include "config/fields.h"
 #include "config/reader.h"
-#include "config/remembered.h"
 #include "config/token.h"
-#include "config/toolboxes.h"
 #include "config/websocket.h"
+#include "json/document.h"
+#include "json/member.h"
 #include "json/writer.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -32,30 +29,104 @@
  * its check, and `merged` is the text that was read.
  */
 
-static const char *const sections[] = {"toolboxd", "websocket"};
+#define MIB (UINT64_C(1) << 20)
 
-static int merge(struct config_reader *reader, const struct config_flags *flags,
-	struct document **ret_merged)
+static const char *const duplicates_words[] = {
+	[CONFIG_DUPLICATES_ERROR] = "error", [CONFIG_DUPLICATES_LAST] = "last", NULL};
+
+/* The members of `toolboxd`, without the sections that have files of their own (contract.md,
+ * Configuration). */
+#define FIELDS_OF struct config
+static const struct config_field fields[] = {
+	CONFIG_INVERTED("enabled", is_disabled),
+	CONFIG_SET_NAMES("toolbox_dirs", toolbox_dirs, has_toolbox_dirs),
+	CONFIG_NAMES("tools_enabled", tools_enabled),
+	CONFIG_NAMES("tools_disabled", tools_disabled),
+	CONFIG_WORD("duplicate_names", duplicate_names, duplicates_words, CONFIG_DUPLICATES_ERROR),
+	CONFIG_WORD("approval.mode", approval_mode, approval_mode_names, APPROVAL_EXECUTE),
+	CONFIG_NAMES("approval.allow", approval_allow),
+	CONFIG_NUMBER("approval.timeout_ms", approval_timeout_ms, 30000),
+	CONFIG_SET_NAMES("approval.answer_sources", answer_sources, has_answer_sources),
+	CONFIG_TEXT("approval.key_file", approval_key_file),
+	CONFIG_NUMBER("result_max_chars", result_max_chars, 20000),
+	CONFIG_WORD("sandbox_max", sandbox_max, sandbox_class_names, SANDBOX_NONE),
+	CONFIG_NUMBER("timeout_ms", timeout_ms, 0),
+	CONFIG_NUMBER("start_timeout_ms", start_timeout_ms, 10000),
+	CONFIG_NUMBER("idle_s", idle_s, 60),
+	CONFIG_NUMBER("drain_ms", drain_ms, 2000),
+	CONFIG_NUMBER("crash_limit", crash_limit, 5),
+	CONFIG_NUMBER("crash_window_s", crash_window_s, 60),
+	CONFIG_NUMBER("limits.frame_bytes", limits.frame_bytes, 10 * MIB),
+	CONFIG_NUMBER("limits.args_bytes", limits.args_bytes, 4 * MIB),
+	CONFIG_NUMBER("limits.depth", limits.depth, 128),
+	CONFIG_NUMBER("limits.in_flight", limits.in_flight, 1024),
+	CONFIG_NUMBER("limits.queue", limits.queue, 256),
+	CONFIG_NUMBER("limits.output_queue_bytes", limits.output_queue_bytes, 64 * MIB),
+	CONFIG_NUMBER("limits.peer_bytes", limits.peer_bytes, 64 * MIB),
+	CONFIG_NUMBER("limits.host_output_bytes", limits.host_output_bytes, 8 * MIB),
+	CONFIG_NUMBER("limits.stderr_bytes", limits.stderr_bytes, 8192),
+	CONFIG_NUMBER("limits.pending_approvals", limits.pending_approvals, 64),
+	CONFIG_NUMBER("limits.tools", limits.tools, 10000),
+	CONFIG_NUMBER("limits.toolboxes", limits.toolboxes, 1000),
+	CONFIG_NUMBER("limits.pattern_steps", limits.pattern_steps, 100000),
+	CONFIG_NUMBER("limits.check_ms", limits.check_ms, 20),
+	CONFIG_NAMES("embedded.origins", embedded_origins),
+	CONFIG_TEXT("embedded.token_file", embedded_token_file),
+	CONFIG_NUMBER("embedded.stall_s", embedded_stall_s, 10),
+	CONFIG_FLAG("events.calls", events_calls, false),
+	CONFIG_FLAG("events.arguments", events_arguments, false),
+	CONFIG_FLAG("events.results", events_results, false),
+	CONFIG_TEXT("audit.file", audit_file),
+	CONFIG_NUMBER("audit.max_bytes", audit_max_bytes, 10 * MIB),
+	CONFIG_FLAG("audit.arguments", audit_arguments, false),
+	CONFIG_FLAG("audit.required", audit_required, false),
+	CONFIG_WORD("log.level", log_level, log_level_names, LOG_LEVEL_INFO),
+	CONFIG_WORD("log.format", log_format, log_format_names, LOG_FORMAT_TEXT),
+};
+#undef FIELDS_OF
+
+/* ── the merged text ─────────────────────────────────────────────────────────────────────────── */
+
+static int read_layers(struct config_reader *reader, const struct config_flags *flags)
 {
-	cleanup(document_cleanup) struct document *merged = document_new();
-	int r = merged ? 0 : -ENOMEM;
+	int r = config_stack_read(flags->config, &reader->closing, &reader->stack);
 
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(sections); i++)
-		r = document_set(merged, sections[i], "{}", strlen("{}"));
-	if (r == 0)
-		r = config_stack_read(flags->config, &reader->closing, &reader->stack);
-	/* A file that was skipped may name one. */
+	/* A file that was skipped may name a token. */
 	reader->is_token_hidden = reader->closing.is_closed;
 	if (r == 0)
-		r = config_stack_merge(&reader->stack, merged);
+		r = config_environment_read(flags, &reader->closing, &reader->environment);
+	return r == 0 ? config_stack_add(&reader->stack, &reader->environment.text) : r;
+}
+
+/* Read all layers, and merge their values without mistakes; @is_client: what a client needs. */
+static int merge(struct config_reader *reader, const struct config_flags *flags, bool is_client,
+	struct buffer *text)
+{
+	cleanup(document_cleanup) struct document *merged = document_new();
+	int r = merged ? read_layers(reader, flags) : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < reader->stack.n_layers; i++) {
+		config_check_layer(reader, &reader->stack.layers[i], is_client);
+		r = reader->error;
+	}
 	if (r == 0)
-		r = config_environment_apply(flags, &reader->closing, merged, &reader->environment);
+		r = document_set(merged, "toolboxd", "{}", strlen("{}"));
+	if (r == 0)
+		r = document_set(merged, "websocket", "{}", strlen("{}"));
+	if (r == 0)
+		r = config_stack_merge(&reader->stack, reader->environment.has_bus, merged);
 	if (r == 0 && flags->is_second)
 		r = document_set(merged, "toolboxd.http", "null", strlen("null"));
 	if (r == 0)
-		*ret_merged = take_ptr(merged);
-	return r;
+		document_write(merged, text);
+	if (r == 0)
+		r = buffer_status(text);
+	return r == 0 ? json_tape_read(&reader->tape, text->data, text->size,
+				JSON_DOCUMENT_DEPTH_MAX, NULL)
+		      : r;
 }
+
+/* ── what is not a member of its own ─────────────────────────────────────────────────────────── */
 
 /* Add $PREFIX/lib/toolboxd/toolbox.d, /etc/toolboxd/toolbox.d,
  * $XDG_DATA_HOME/toolboxd/toolbox.d. */
@@ -80,64 +151,37 @@ static int add_default_folders(struct text_list *list)
 	return 0;
 }
 
-static void read_bus(struct config_reader *reader)
+static void read_bus(struct config_reader *reader, struct bus_address *ret_bus)
 {
-	config_websocket_read(reader, config_reader_find(reader, 0, "websocket"));
+	config_websocket_read(reader, config_find(&reader->tape, 0, "websocket"), ret_bus);
 	if (reader->environment.has_bus)
-		reader->config->bus = reader->environment.bus;
+		*ret_bus = reader->environment.bus;
 }
 
 /* Read the section in which ovos-phal-plugin-tools, which we replace, configures its ToolBoxes. */
-static void read_plugins(struct config_reader *reader)
+static void read_plugins(struct config_reader *reader, struct config *config)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
-	uint32_t value = config_reader_find(reader, 0, "PHAL");
+	uint32_t value = config_find(&reader->tape, 0, "PHAL.ovos-phal-plugin-tools");
 
-	if (value != JSON_NONE)
-		value = config_reader_find(reader, value, "ovos-phal-plugin-tools");
 	if (value == JSON_NONE || json_type_at(&reader->tape, value) != JSON_OBJECT)
 		return;
 	json_write_compact(&text, &reader->tape, value);
-	reader->config->plugins = buffer_take(&text, NULL);
-	if (!reader->config->plugins)
+	config->plugins = buffer_take(&text, NULL);
+	if (!config->plugins)
 		reader->error = -ENOMEM;
 }
 
-/* Return the value at @path, of up to three keys, or JSON_NONE. */
-static uint32_t find_at(const struct config_reader *reader, const char *const path[3])
-{
-	uint32_t at = 0;
-
-	for (size_t i = 0; i < 3 && path[i]; i++) {
-		if (json_type_at(&reader->tape, at) != JSON_OBJECT)
-			return JSON_NONE;
-		at = config_reader_find(reader, at, path[i]);
-		if (at == JSON_NONE)
-			return JSON_NONE;
-	}
-	return at;
-}
-
-/* Return the string `toolboxd.@section.@key`, which the caller frees, or NULL. */
-static char *read_section_path(struct config_reader *reader, const char *section, const char *key)
-{
-	uint32_t at = find_at(reader, (const char *const[3]){"toolboxd", section, key});
-
-	if (at == JSON_NONE || json_type_at(&reader->tape, at) != JSON_STRING)
-		return NULL;
-	return config_reader_string(reader, at);
-}
-
 /* Digest the values that only a start reads. */
-static void digest_start(struct config_reader *reader)
+static void digest_start(struct config_reader *reader, struct config *config)
 {
-	static const char *const paths[][3] = {{"websocket"}, {"toolboxd", "limits"},
-		{"toolboxd", "embedded", "origins"}, {"toolboxd", "embedded", "stall_s"},
-		{"toolboxd", "http", "listen"}, {"toolboxd", "http", "limits"}};
+	static const char *const paths[] = {"websocket", "toolboxd.limits",
+		"toolboxd.embedded.origins", "toolboxd.embedded.stall_s", "toolboxd.http.listen",
+		"toolboxd.http.limits"};
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
-		uint32_t value = find_at(reader, paths[i]);
+		uint32_t value = config_find(&reader->tape, 0, paths[i]);
 
 		if (value != JSON_NONE)
 			json_write_compact(&text, &reader->tape, value);
@@ -145,167 +189,146 @@ static void digest_start(struct config_reader *reader)
 	}
 	if (buffer_status(&text) < 0)
 		reader->error = buffer_status(&text);
-	reader->config->start_digest = digest_bytes(DIGEST_SEED, text.data, text.size);
+	config->start_digest = digest_bytes(DIGEST_SEED, text.data, text.size);
 }
 
 /* Note which variable has the filter. */
-static void find_filter_variable(struct config_reader *reader)
+static void find_filter_variable(const struct config_reader *reader, struct config *config)
 {
 	static const char *const pointers[] = {
 		"/toolboxd/tools_enabled", "/toolboxd/tools_disabled"};
 
-	for (size_t i = 0; i < 2 && !reader->config->filter_variable; i++)
-		reader->config->filter_variable =
+	for (size_t i = 0; i < 2 && !config->filter_variable; i++)
+		config->filter_variable =
 			config_environment_locate(&reader->environment, pointers[i]);
 }
 
-/* Return the token of the section `http`; without one, the token of @toolboxd. */
-static uint32_t find_http(const struct config_reader *reader, uint32_t toolboxd)
-{
-	uint32_t http = config_reader_find(reader, toolboxd, "http");
-
-	return http == JSON_NONE ? toolboxd : http;
-}
-
-/* Warn of parts of events that are set while no events are sent, unless a client watches. */
-static void check_events(struct config_reader *reader, uint32_t toolboxd)
-{
-	const struct config *config = reader->config;
-	uint32_t events = config_reader_find(reader, toolboxd, "events");
-	const struct {
-		const char *key;
-		bool is_set;
-	} parts[] = {{"arguments", config->events_arguments}, {"results", config->events_results}};
-
-	for (size_t i = 0; i < 2 && !config->events_calls; i++)
-		if (parts[i].is_set)
-			config_reader_report(reader, DIAGNOSTIC_WARNING,
-				config_reader_find(reader, events, parts[i].key),
-				"counts only while a client watches, since events.calls is not "
-				"true");
-}
-
-static void read_all(struct config_reader *reader)
-{
-	uint32_t toolboxd = config_reader_find(reader, 0, "toolboxd"); /* an object, or nothing */
-
-	config_keys_read(reader, toolboxd);
-	reader->config->embedded_token_file = read_section_path(reader, "embedded", "token_file");
-	if (reader->is_token_hidden)
-		memcpy(reader->config->embedded_token, BUS_TOKEN_UNKNOWN,
-			sizeof(BUS_TOKEN_UNKNOWN));
-	config_remembered_read(reader);
-	config_profiles_settle(reader->config);
-	config_http_check(reader, find_http(reader, toolboxd));
-	find_filter_variable(reader);
-	check_events(reader, toolboxd);
-	if (reader->config->tools_enabled.n_items > 0 && reader->config->tools_disabled.n_items > 0)
-		config_reader_report(reader, DIAGNOSTIC_WARNING,
-			config_reader_find(reader, toolboxd, "tools_disabled"),
-			"is ignored, since tools_enabled is set");
-	read_bus(reader);
-	read_plugins(reader);
-	digest_start(reader);
-	if (reader->error == 0 && !reader->config->has_toolbox_dirs)
-		reader->error = add_default_folders(&reader->config->toolbox_dirs);
-}
-
-static int read_merged(struct config_reader *reader, const struct document *merged)
-{
-	struct buffer *text = &reader->config->merged;
-	int r;
-
-	document_write(merged, text);
-	r = buffer_status(text);
-	if (r == 0)
-		r = json_tape_read(
-			&reader->tape, text->data, text->size, JSON_DOCUMENT_DEPTH_MAX, NULL);
-	return r;
-}
-
-static int compare_tokens(const void *a, const void *b)
-{
-	uint32_t left = *(const uint32_t *)a;
-	uint32_t right = *(const uint32_t *)b;
-
-	return left < right ? -1 : left > right;
-}
-
-/* Return whether the token is among the refused ones, which are sorted. */
-static bool is_refused(const struct config_reader *reader, uint32_t token)
-{
-	return bsearch(&token, reader->refused.data, reader->refused.size / sizeof(token),
-		sizeof(token), compare_tokens);
-}
-
-/* Append the value at @token without the members and elements that are not used. */
-static void write_used(const struct config_reader *reader, uint32_t token, struct buffer *out)
+/* Read the token of the embedded bus, and the key of those who may answer. Without the key there
+ * are no answers, which closes more than any other value would; the rest of the configuration is
+ * used. */
+static void read_secrets(struct config_reader *reader, struct config *config)
 {
 	const struct json_tape *tape = &reader->tape;
-	bool is_object = json_type_at(tape, token) == JSON_OBJECT;
-	const char *before = "";
+	int r = 0;
 
-	if (!is_object && json_type_at(tape, token) != JSON_ARRAY) {
-		json_write_compact(out, tape, token);
+	if (config->embedded_token_file)
+		r = config_token_read(config->embedded_token_file, config->embedded_token);
+	if (r < 0 || reader->is_token_hidden)
+		memcpy(config->embedded_token, BUS_TOKEN_UNKNOWN, sizeof(BUS_TOKEN_UNKNOWN));
+	if (r < 0)
+		config_reader_wrong(reader, config_find(tape, 0, "toolboxd.embedded.token_file"),
+			config_token_expected(r));
+	if (!config->approval_key_file ||
+		approval_key_read(config->approval_key_file, &config->approval_key) == 0)
 		return;
-	}
-	buffer_append_char(out, is_object ? '{' : '[');
-	for (uint32_t i = json_first(tape, token); i < json_end(tape, token);
-		i = is_object ? json_next_key(tape, i) : json_next(tape, i)) {
-		if (is_refused(reader, i) || (is_object && is_refused(reader, i + 1)))
-			continue;
-		buffer_append_string(out, before);
-		before = ",";
-		if (is_object) {
-			json_write_compact(out, tape, i);
-			buffer_append_char(out, ':');
-		}
-		write_used(reader, is_object ? i + 1 : i, out);
-	}
-	buffer_append_char(out, is_object ? '}' : ']');
+	config_reader_report(reader, DIAGNOSTIC_ERROR,
+		config_find(tape, 0, "toolboxd.approval.key_file"),
+		"%s, not \"%s\"; nobody can answer, and calls that need approval are denied",
+		config->approval_key.problem, config->approval_key_file);
 }
+
+/* Warn of the value at @path if it does not count, for the reason @why. */
+static void warn_of(struct config_reader *reader, const char *path, bool counts, const char *why)
+{
+	if (!counts)
+		config_reader_report(
+			reader, DIAGNOSTIC_WARNING, config_find(&reader->tape, 0, path), "%s", why);
+}
+
+/* Report values that do not fit together. */
+static void check_together(struct config_reader *reader, struct config *config)
+{
+	static const char unwatched[] =
+		"counts only while a client watches, since events.calls is not true";
+
+	if (config->audit_required && !config->audit_file)
+		config_reader_close(reader,
+			config_find(&reader->tape, 0, "toolboxd.audit.required"),
+			"needs \"audit.file\"");
+	warn_of(reader, "toolboxd.events.arguments",
+		config->events_calls || !config->events_arguments, unwatched);
+	warn_of(reader, "toolboxd.events.results", config->events_calls || !config->events_results,
+		unwatched);
+	warn_of(reader, "toolboxd.tools_disabled",
+		config->tools_enabled.n_items == 0 || config->tools_disabled.n_items == 0,
+		"is ignored, since tools_enabled is set");
+}
+
+/* Read the sections of @toolboxd that have files of their own, and the remembered decisions. */
+static void read_sections(struct config_reader *reader, uint32_t toolboxd, struct config *config)
+{
+	const struct json_tape *tape = &reader->tape;
+	uint32_t http = json_find_present(tape, toolboxd, "http");
+	const struct config_kept kept = {&config->folders, &config->allowed, &config->disabled,
+		&config->profiles, &config->http};
+	int r = config_profiles_read(
+		tape, json_find_present(tape, toolboxd, "profiles"), &config->profiles);
+
+	if (r == 0)
+		r = config_access_read(tape, json_find_present(tape, toolboxd, "access"),
+			&config->access, &config->n_access);
+	if (r == 0)
+		r = config_callers_read(tape, json_find_present(tape, toolboxd, "callers"),
+			&config->callers, &config->n_callers, &config->callers_digest);
+	config_toolboxes_read(reader, json_find_present(tape, toolboxd, "toolboxes"),
+		&config->toolboxes, &config->n_toolboxes);
+	config_http_read(reader, http, &config->http);
+	config_remembered_read(reader, &kept);
+	config_profiles_settle(&config->profiles);
+	if (r == 0)
+		r = remembered_add_allowed(&config->allowed, &config->approval_allow);
+	if (r == 0)
+		r = remembered_add_reasons(&config->disabled, &config->disabled_why);
+	if (r < 0)
+		reader->error = r;
+	config_http_check(reader, http == JSON_NONE ? toolboxd : http, config->limits.args_bytes,
+		&config->http);
+}
+
+static void read_all(struct config_reader *reader, struct config *config)
+{
+	uint32_t toolboxd = config_find(&reader->tape, 0, "toolboxd"); /* an object, or none */
+
+	if (config_fields_read(&reader->tape, toolboxd, fields, ARRAY_SIZE(fields), config) < 0)
+		reader->error = -ENOMEM;
+	read_secrets(reader, config);
+	check_together(reader, config);
+	read_sections(reader, toolboxd, config);
+	find_filter_variable(reader, config);
+	read_bus(reader, &config->bus);
+	read_plugins(reader, config);
+	digest_start(reader, config);
+	if (reader->error == 0 && !config->has_toolbox_dirs)
+		reader->error = add_default_folders(&config->toolbox_dirs);
+}
+
+/* ── the ways in ─────────────────────────────────────────────────────────────────────────────── */
 
 /* Take the values that are not used out of the merged text. Its tape is not read afterwards. */
-static int keep_used(struct config_reader *reader)
+static int keep_used(struct config_reader *reader, struct buffer *merged)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
+	int r = config_unused_write_rest(&reader->unused, &reader->tape, 0, &text);
 
-	if (reader->refused.size == 0)
-		return 0;
-	qsort(reader->refused.data, reader->refused.size / sizeof(uint32_t), sizeof(uint32_t),
-		compare_tokens);
-	write_used(reader, 0, &text);
-	if (buffer_status(&text) < 0)
-		return buffer_status(&text);
-	buffer_reset(&reader->config->merged);
-	buffer_append_buffer(&reader->config->merged, &text);
-	return buffer_status(&reader->config->merged);
+	buffer_reset(merged);
+	buffer_append_buffer(merged, &text);
+	return r < 0 ? r : buffer_status(merged);
 }
 
-static void reader_deinit(struct config_reader *reader)
-{
-	json_tape_deinit(&reader->tape);
-	buffer_deinit(&reader->refused);
-	config_stack_deinit(&reader->stack);
-	config_closing_deinit(&reader->closing);
-}
-
-/* Merge, then call @read to fill @config, which the caller deinits. */
+/* Merge what @is_client needs, then call @read to fill @config, which the caller deinits. */
 static int read_with(const struct config_flags *flags, diagnostic_function report, void *data,
-	void (*read)(struct config_reader *reader), struct config *config)
+	bool is_client, void (*read)(struct config_reader *reader, struct config *config),
+	struct config *config)
 {
-	cleanup(document_cleanup) struct document *merged = NULL;
-	cleanup(reader_deinit) struct config_reader reader = {
-		.sink = {.function = report, .data = data}, .config = config};
+	cleanup(config_reader_deinit) struct config_reader reader = {
+		.sink = {.function = report, .data = data}};
 	int r;
 
 	config_closing_init(&reader.closing, &reader.sink);
-	r = merge(&reader, flags, &merged);
-	if (r == 0)
-		r = read_merged(&reader, merged);
+	r = merge(&reader, flags, is_client, &config->merged);
 	if (r != 0)
 		return r;
-	read(&reader);
+	read(&reader, config);
 	if (reader.error < 0)
 		return reader.error;
 	if (reader.is_misused || reader.environment.is_misused)
@@ -313,7 +336,8 @@ static int read_with(const struct config_flags *flags, diagnostic_function repor
 	if (reader.is_refused || reader.stack.is_refused)
 		return CONFIG_E_REFUSED;
 	config->closed = take_ptr(reader.closing.text);
-	return reader.closing.is_closed && !config->closed ? -ENOMEM : keep_used(&reader);
+	return reader.closing.is_closed && !config->closed ? -ENOMEM
+							   : keep_used(&reader, &config->merged);
 }
 
 /* An audit log with two writers would lose its chain. */
@@ -346,7 +370,7 @@ int config_read(const struct config_flags *flags, diagnostic_function report, vo
 	struct config *ret_config)
 {
 	struct config config = {.trace_files = flags->trace_files};
-	int r = read_with(flags, report, data, read_all, &config);
+	int r = read_with(flags, report, data, false, read_all, &config);
 
 	if (config.closed)
 		close_http(&config);
@@ -361,23 +385,34 @@ int config_read(const struct config_flags *flags, diagnostic_function report, vo
 	return r;
 }
 
-/* Read what a client needs. Ignore a token that this user cannot read. */
-static void read_client(struct config_reader *reader)
+/* Return the string at @path, which the caller frees, or NULL. */
+static char *read_path(struct config_reader *reader, const char *path)
 {
-	cleanup_free char *path = NULL;
+	uint32_t value = config_find(&reader->tape, 0, path);
+	char *text = NULL;
 
-	read_bus(reader);
-	path = read_section_path(reader, "embedded", "token_file");
-	if (path && config_token_read(path, reader->config->bus.token) < 0)
-		reader->config->bus.token[0] = '\0';
+	if (value == JSON_NONE || json_type_at(&reader->tape, value) != JSON_STRING)
+		return NULL;
+	text = json_string_dup(&reader->tape, value, NULL);
+	if (!text)
+		reader->error = -ENOMEM;
+	return text;
+}
+
+/* Read what a client needs. A token that this user cannot read does not count. */
+static void read_client(struct config_reader *reader, struct config *config)
+{
+	cleanup_free char *path = read_path(reader, "toolboxd.embedded.token_file");
+
+	read_bus(reader, &config->bus);
+	if (path && config_token_read(path, config->bus.token) < 0)
+		config->bus.token[0] = '\0';
 }
 
 /* Read the key of those who may answer, and where it is. */
-static void read_answerer(struct config_reader *reader)
+static void read_answerer(struct config_reader *reader, struct config *config)
 {
-	struct config *config = reader->config;
-
-	config->approval_key_file = read_section_path(reader, "approval", "key_file");
+	config->approval_key_file = read_path(reader, "toolboxd.approval.key_file");
 	if (config->approval_key_file)
 		(void)approval_key_read(config->approval_key_file, &config->approval_key);
 }
@@ -386,7 +421,7 @@ int config_read_bus(const struct config_flags *flags, diagnostic_function report
 	struct bus_address *ret_address)
 {
 	cleanup(config_deinit) struct config config = {0};
-	int r = read_with(flags, report, data, read_client, &config);
+	int r = read_with(flags, report, data, true, read_client, &config);
 
 	if (r == 0)
 		*ret_address = config.bus;
@@ -397,7 +432,7 @@ int config_read_approval_key(const struct config_flags *flags, diagnostic_functi
 	void *data, char **ret_path, struct approval_key *ret_key)
 {
 	cleanup(config_deinit) struct config config = {0};
-	int r = read_with(flags, report, data, read_answerer, &config);
+	int r = read_with(flags, report, data, true, read_answerer, &config);
 
 	if (r == 0) {
 		*ret_path = take_ptr(config.approval_key_file);
@@ -459,27 +494,35 @@ void config_report_absent_folders(const struct config *config, enum diagnostic_s
 	}
 }
 
+const struct config_toolbox *config_toolbox_find(
+	const struct config *config, const char *toolbox_id)
+{
+	for (size_t i = 0; i < config->n_toolboxes; i++)
+		if (strcmp(config->toolboxes[i].toolbox_id, toolbox_id) == 0)
+			return &config->toolboxes[i];
+	return NULL;
+}
+
+bool config_toolbox_is_enabled(const struct config *config, const char *toolbox_id)
+{
+	const struct config_toolbox *settings = config_toolbox_find(config, toolbox_id);
+
+	return !settings || settings->is_enabled;
+}
+
 void config_deinit(struct config *config)
 {
-	text_list_deinit(&config->toolbox_dirs);
-	text_list_deinit(&config->embedded_origins);
-	text_list_deinit(&config->tools_enabled);
-	text_list_deinit(&config->tools_disabled);
-	text_list_deinit(&config->approval_allow);
+	config_fields_deinit(fields, ARRAY_SIZE(fields), config);
 	remembered_deinit(&config->allowed);
 	remembered_deinit(&config->disabled);
 	text_list_deinit(&config->disabled_why);
 	text_list_deinit(&config->folders);
-	config_profiles_deinit(config);
-	config_access_deinit(config);
-	config_callers_deinit(config);
-	text_list_deinit(&config->answer_sources);
-	free(config->approval_key_file);
+	config_profiles_deinit(&config->profiles);
+	config_access_free(config->access, config->n_access);
+	config_callers_free(config->callers, config->n_callers);
 	explicit_bzero(&config->approval_key, sizeof(config->approval_key));
 	config_http_deinit(&config->http);
-	config_toolboxes_deinit(config);
-	free(config->embedded_token_file);
-	free(config->audit_file);
+	config_toolboxes_free(config->toolboxes, config->n_toolboxes);
 	free(config->plugins);
 	free(config->closed);
 	buffer_deinit(&config->merged);

@@ -6,12 +6,15 @@
 #include <stdint.h>
 
 #include "bus/address.h"
-#include "call/toolbox_sandbox.h"
 #include "config/approval.h"
-#include "catalogue/toolbox.h"
 #include "config/approval_key.h"
+#include "config/flags.h"
 #include "config/http.h"
-#include "json/reader.h"
+#include "config/limits.h"
+#include "config/profiles.h"
+#include "config/remembered.h"
+#include "config/rules.h"
+#include "config/toolboxes.h"
 #include "util/buffer.h"
 #include "util/diagnostic.h"
 #include "util/log.h"
@@ -41,103 +44,6 @@ enum config_duplicates {
 	CONFIG_DUPLICATES_LAST,
 };
 
-/* The values of a JSON text beside the values of arguments. */
-#define CONFIG_MORE_VALUES 65536
-
-struct config_limits {
-	size_t frame_bytes;
-	size_t args_bytes;
-	uint32_t depth;
-	uint32_t in_flight;
-	uint32_t queue;
-	size_t output_queue_bytes;
-	size_t peer_bytes;
-	size_t host_output_bytes;
-	size_t stderr_bytes;
-	uint32_t pending_approvals;
-	uint32_t tools;
-	uint32_t toolboxes;
-	uint32_t pattern_steps;
-	uint32_t check_ms;
-};
-
-/* Return the most values, with keys, of a message or of a result. Arguments of args_bytes have at
- * most half as many values. */
-static inline uint32_t config_values_max(const struct config_limits *limits)
-{
-	return (uint32_t)(limits->args_bytes / 2) + CONFIG_MORE_VALUES;
-}
-
-/* The settings of one tool: `toolboxes.<id>.tools.<name>`. They replace what its manifest has. */
-struct config_tool {
-	char *name;
-	bool is_enabled;
-	enum tool_risk risk; /* TOOL_UNRATED: not set */
-	uint64_t timeout_ms; /* 0: not set */
-	bool has_cooldown;
-	double cooldown_s;
-	bool has_parallel;
-	bool is_parallel;
-	char *description; /* NULL: not set */
-	bool has_triggers;
-	struct text_list triggers;
-};
-
-/* The settings of one toolbox: `toolboxes.<id>`. */
-struct config_toolbox {
-	char *toolbox_id;
-	bool is_enabled;
-	bool has_sandbox;               /* there is a `sandbox` */
-	bool has_process;               /* there is a `limits` or `env` */
-	struct toolbox_sandbox sandbox; /* its members replace the manifest's */
-	struct toolbox_limits limits;   /* likewise; 0: no limit is set */
-	bool has_prestart;              /* there is a `limits.prestart` */
-	char *environment;              /* for its hosts (util/environment.h) */
-	char *config;                   /* the keys for the toolbox itself, as an object, or NULL */
-	uint64_t digest;                /* digest of all keys but `enabled` and `tools`, as JSON
-	                                 * text; 0: there are none */
-	struct config_tool *tools;      /* ordered by name */
-	size_t n_tools;
-	uint64_t tools_digest; /* digest of their settings but `enabled`; 0: there are none */
-};
-
-/* The callers of a rule, by texts in which `*` is any run of characters. */
-struct config_match {
-	char *source; /* NULL: any, also none; likewise the others */
-	char *session_id;
-	char *site_id;
-};
-
-/* The entries of allow.json or disabled.json (config/remembered.h) in force. */
-struct config_remembered {
-	struct text_list names;
-	struct text_list since; /* the time of each; "": not known */
-	struct text_list by;    /* the user's name of each; "": not known */
-	struct text_list until; /* the end of each, which sorts like the times; "": none */
-};
-
-/* One of `profiles`. */
-struct config_profile {
-	char *name;
-	bool has_all;                /* every tool, whatever else it names */
-	struct text_list tool_names; /* names as in a filter */
-	size_t order;                /* the profiles read before it */
-};
-
-/* One of `access`, in this order. */
-struct config_access {
-	struct config_match match;
-	char *profile; /* the name of the profile, perhaps missing */
-};
-
-/* One of `callers`. */
-struct config_caller {
-	struct config_match match;
-	uint32_t in_flight;  /* 0: any number */
-	uint32_t per_minute; /* 0: any number */
-	uint32_t burst;      /* how many of these may be made at once */
-};
-
 struct config {
 	struct bus_address bus;
 	struct text_list toolbox_dirs; /* low to high */
@@ -153,8 +59,7 @@ struct config {
 	char *embedded_token_file;            /* NULL: none is named */
 	enum config_duplicates duplicate_names;
 	enum approval_mode approval_mode;
-	struct config_profile *profiles;
-	size_t n_profiles;
+	struct config_profiles profiles;
 	struct config_access *access;
 	size_t n_access;
 	struct config_caller *callers;
@@ -198,29 +103,6 @@ struct config {
 	bool is_second;
 	char *closed;         /* the closing mistake, as "FILE:LINE POINTER: text"; or NULL */
 	struct buffer merged; /* the merged JSON text */
-};
-
-/* The values of flags, which override everything. NULL or empty: not given. */
-struct config_flags {
-	const char *bus;
-	const char *config; /* a file: one more layer above the stack */
-	const char *const *toolbox_dirs;
-	size_t n_toolbox_dirs;
-	const char *const *http; /* in place of http.listen */
-	size_t n_http;
-	const char *log_level;
-	const char *log_format;
-	const char *trace_files;  /* the file for reports of the hosts' tracers
-				    (worker/sandbox/trace.h); NULL: hosts are not traced */
-	const char *const *files; /* just these manifests and folders of drop-in programs, whatever
-				     the folders hold */
-	size_t n_files;
-	bool is_second; /* part of a command, beside the daemon: no audit log is written (it has one
-	                 * writer), nothing listens for HTTP, and log lines are plain */
-	const char *private; /* the token of the embedded bus, which only the person who starts the
-				service knows: calls need no approval; or NULL */
-	bool keeps_approval; /* with private: the caller is another person, so calls need the
-	                      * configured approval */
 };
 
 enum config_status {
@@ -267,6 +149,3 @@ const struct config_toolbox *config_toolbox_find(
 
 /* Return whether `toolboxes.<id>.enabled` is true (the default). */
 bool config_toolbox_is_enabled(const struct config *config, const char *toolbox_id);
-
-/* Return the settings of the tool @name of @toolbox (may be NULL), or NULL. */
-const struct config_tool *config_tool_find(const struct config_toolbox *toolbox, const char *name);

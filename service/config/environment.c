@@ -21,7 +21,7 @@
 
 struct overriding {
 	struct config_closing *closing;
-	struct document *merged;
+	struct document *document;
 	struct config_environment *environment;
 };
 
@@ -102,8 +102,7 @@ static const char *variable_value(const char *name)
 	return value && value[strspn(value, " \t\n\r,:")] ? value : NULL;
 }
 
-/* Set @json at @path, and note @name as its origin. A section other than an object stays in its
- * file, for the check to report: it may have been meant to restrict calls. */
+/* Set @json at @path, and note @name as its origin. */
 static int set_json(struct overriding *overriding, const char *path, const char *name,
 	const struct buffer *json)
 {
@@ -111,9 +110,7 @@ static int set_json(struct overriding *overriding, const char *path, const char 
 	int r = buffer_status(json);
 
 	if (r == 0)
-		r = document_set(overriding->merged, path, json->data, json->size);
-	if (r == -ENOTDIR)
-		return 0;
+		r = document_set(overriding->document, path, json->data, json->size);
 	if (r == 0 && environment->n_items < CONFIG_OVERRIDES_MAX)
 		environment->items[environment->n_items++] =
 			(struct config_override){.path = path, .name = name};
@@ -325,16 +322,27 @@ static int apply_flags(struct overriding *overriding, const struct config_flags 
 	return r;
 }
 
-int config_environment_apply(const struct config_flags *flags, struct config_closing *closing,
-	struct document *merged, struct config_environment *ret_environment)
+int config_environment_read(const struct config_flags *flags, struct config_closing *closing,
+	struct config_environment *ret_environment)
 {
-	struct overriding overriding = {closing, merged, ret_environment};
-	int r;
+	cleanup(document_cleanup) struct document *document = document_new();
+	struct overriding overriding = {closing, document, ret_environment};
+	int r = document ? 0 : -ENOMEM;
 
 	*ret_environment = (struct config_environment){0};
 	close_by_near_names(closing);
-	r = apply_environment(&overriding);
-	return r == 0 ? apply_flags(&overriding, flags) : r;
+	if (r == 0)
+		r = apply_environment(&overriding);
+	if (r == 0)
+		r = apply_flags(&overriding, flags);
+	if (r == 0)
+		document_write(document, &ret_environment->text);
+	return r == 0 ? buffer_status(&ret_environment->text) : r;
+}
+
+void config_environment_deinit(struct config_environment *environment)
+{
+	buffer_deinit(&environment->text);
 }
 
 /* Return whether @pointer is the place of @path or one below it. */

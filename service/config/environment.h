@@ -6,14 +6,15 @@
 
 #include "bus/address.h"
 #include "config/closing.h"
-#include "config/config.h"
+#include "config/flags.h"
 #include "json/document.h"
+#include "util/buffer.h"
 
 /*
  * The values of environment variables and flags, which override the files.
  *
- * Each is made JSON and set in the merged document, so that it is checked like any other value. A
- * wrong one is reported by the name of its variable or flag.
+ * Each is made JSON: together they are one more layer, above the files, which is checked like the
+ * others. A wrong one is reported by the name of its variable or flag.
  */
 
 /* One for every variable and flag. */
@@ -30,13 +31,16 @@ struct config_environment {
 	bool has_bus;    /* @bus takes the place of the `websocket` section */
 	bool is_misused; /* a flag has a value that cannot be used */
 	struct bus_address bus;
+	struct buffer text; /* all of them, as JSON */
 };
 
-/* Set in @merged the values of the environment, then of @flags. An unknown variable with almost the
- * name of a variable that decides on the permission of calls is reported to @closing. Return 0 or
- * -ENOMEM. */
-int config_environment_apply(const struct config_flags *flags, struct config_closing *closing,
-	struct document *merged, struct config_environment *ret_environment);
+/* Read the variables, then @flags over them. An unknown variable whose name is almost the name of a
+ * deciding variable is reported to @closing. Return 0 or -ENOMEM. The caller
+ * deinits @ret_environment in either case. */
+int config_environment_read(const struct config_flags *flags, struct config_closing *closing,
+	struct config_environment *ret_environment);
+
+void config_environment_deinit(struct config_environment *environment);
 
 /* Return the name of the variable or flag with the merged value at @pointer, or NULL. */
 const char *config_environment_locate(

@@ -9,8 +9,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include "config/config.h"
+#include "config/fields.h"
 #include "config/reader.h"
+#include "json/member.h"
+#include "util/array.h"
+#include "util/assert.h"
 #include "util/cleanup.h"
 
 /* The bytes that the body of a request may have in addition to its arguments. */
@@ -88,80 +91,23 @@ void config_http_address_write(const struct config_http *http,
 
 /* ── the values of keys ──────────────────────────────────────────────────────────────────────── */
 
-/* Return whether the value at @token is a list; anything else but JSON_NONE is reported. */
-static bool is_list(struct config_reader *reader, uint32_t token)
-{
-	if (token == JSON_NONE)
-		return false;
-	if (json_type_at(&reader->tape, token) == JSON_ARRAY)
-		return true;
-	config_reader_close_wrong(reader, token, "must be a list");
-	return false;
-}
-
-static void read_listen_address(struct config_reader *reader, uint32_t token)
-{
-	struct config_http *http = &reader->config->http;
-	cleanup_free char *text = config_reader_text_or_closes(reader, token);
-	struct config_http_address *address = &http->addresses[http->n_addresses];
-	const char *reason;
-
-	if (!text)
-		return;
-	if (config_http_address_parse(text, address, &reason) < 0)
-		config_reader_close_wrong(reader, token, reason);
-	else
-		http->n_addresses++;
-}
-
-void config_http_read_listen(struct config_reader *reader, uint32_t value)
-{
-	const struct json_tape *tape = &reader->tape;
-
-	if (!is_list(reader, value) || json_count(tape, value) == 0)
-		return;
-	if (json_count(tape, value) > CONFIG_HTTP_LISTEN_MAX) {
-		config_reader_close_wrong(reader, value, "must have 16 addresses at most");
-		return;
-	}
-	reader->config->http.addresses =
-		calloc(json_count(tape, value), sizeof(*reader->config->http.addresses));
-	if (!reader->config->http.addresses) {
-		reader->error = -ENOMEM;
-		return;
-	}
-	json_each(token, tape, value)
-		read_listen_address(reader, token);
-}
-
-void config_http_read_tokens(struct config_reader *reader, uint32_t value)
-{
-	struct config_http *http = &reader->config->http;
-	struct http_tokens_mistake mistake;
-	int r;
-
-	if (value == JSON_NONE)
-		return;
-	r = http_tokens_read(&reader->tape, value, false, &http->tokens, &mistake);
-	http->needs_token = http->tokens.n_items > 0;
-	if (r < 0)
-		reader->error = r;
-	if (r > 0)
-		config_reader_close(reader, mistake.token, "%s", mistake.text);
-}
-
-void config_http_read_profile(struct config_reader *reader, uint32_t value)
-{
-	char **profile = &reader->config->http.profile;
-
-	if (value != JSON_NONE) {
-		*profile = config_reader_text_or_closes(reader, value);
-		return;
-	}
-	*profile = strdup("default");
-	if (!*profile)
-		reader->error = -ENOMEM;
-}
+#define FIELDS_OF struct config_http
+static const struct config_field http_fields[] = {
+	CONFIG_TEXT("profile", profile),
+	CONFIG_TEXT("public_url", public_url),
+	CONFIG_TEXT("tls.cert", tls_cert),
+	CONFIG_TEXT("tls.key", tls_key),
+	CONFIG_FLAG("insecure", is_insecure, false),
+	CONFIG_NUMBER("limits.connections", limits.connections, 256),
+	CONFIG_NUMBER("limits.per_address", limits.per_address, 64),
+	CONFIG_NUMBER("limits.streams", limits.streams, 64),
+	CONFIG_NUMBER("limits.header_bytes", limits.header_bytes, 16384),
+	CONFIG_NUMBER("limits.body_bytes", limits.body_bytes, 0),
+	CONFIG_NUMBER("limits.first_byte_s", limits.first_byte_s, 10),
+	CONFIG_NUMBER("limits.request_s", limits.request_s, 30),
+	CONFIG_NUMBER("limits.idle_s", limits.idle_s, 75),
+};
+#undef FIELDS_OF
 
 /* Cut the brackets of an IPv6 address off @text. Return false when it is no name and no address. */
 static bool take_host_name(char *text)
@@ -183,49 +129,71 @@ static bool take_host_name(char *text)
 	return true;
 }
 
-/* Return whether @text is scheme://host[:port], as a browser writes it. */
-static bool take_origin(char *text)
+/* Take one string of a list, which may be changed, into @http. Return 0, -ENOMEM, or -EINVAL
+ * with its expected form. */
+typedef int (*take_function)(struct config_http *http, char *text, const char **ret_expected);
+
+static int take_address(struct config_http *http, char *text, const char **ret_expected)
+{
+	int r = array_grow(http->addresses, http->n_addresses);
+
+	check(http->n_addresses < CONFIG_HTTP_LISTEN_MAX);
+	if (r == 0)
+		r = config_http_address_parse(
+			text, &http->addresses[http->n_addresses], ret_expected);
+	http->n_addresses += r == 0;
+	return r;
+}
+
+static int take_allowed_host(struct config_http *http, char *text, const char **ret_expected)
+{
+	*ret_expected = "must be a name or an address, without a port";
+	return take_host_name(text) ? text_list_add(&http->hosts, text) : -EINVAL;
+}
+
+/* Take scheme://host[:port], as a browser writes it. */
+static int take_origin(struct config_http *http, char *text, const char **ret_expected)
 {
 	const char *host = strstr(text, "://");
 
-	return host && host > text && host[3] && host[3] != '*' && !strpbrk(host + 3, "/?#@ ");
+	*ret_expected = "must be an origin as browsers write it, like https://panel.example:8443";
+	if (!host || host == text || !host[3] || host[3] == '*' || strpbrk(host + 3, "/?#@ "))
+		return -EINVAL;
+	return text_list_add(&http->origins, text);
 }
 
-/* Read a list of texts that @take accepts, and may change. */
-static void read_texts(struct config_reader *reader, uint32_t value, bool (*take)(char *text),
-	const char *expected, struct text_list *list)
+static int take_proxy(struct config_http *http, char *text, const char **ret_expected)
+{
+	int r = array_grow(http->proxies, http->n_proxies);
+
+	*ret_expected = "must be an address or a network, like 127.0.0.1 or 10.0.0.0/8";
+	if (r == 0 && !network_read(text, &http->proxies[http->n_proxies]))
+		r = -EINVAL;
+	http->n_proxies += r == 0;
+	return r;
+}
+
+/* Give each string of the list @key of the section to @take. Return whether there is such a
+ * list. */
+static bool read_strings(struct config_reader *reader, uint32_t section, const char *key,
+	take_function take, struct config_http *http)
 {
 	const struct json_tape *tape = &reader->tape;
+	uint32_t list = json_find_typed(tape, section, key, JSON_ARRAY);
 
-	json_each(token, tape, value) {
-		cleanup_free char *text = config_reader_text_or_closes(reader, token);
+	if (list == JSON_NONE)
+		return false;
+	json_each(token, tape, list) {
+		cleanup_free char *text = json_string_dup(tape, token, NULL);
+		const char *expected = NULL;
+		int r = text ? take(http, text, &expected) : -ENOMEM;
 
-		if (text && !take(text))
-			config_reader_close_wrong(reader, token, expected);
-		else if (text && text_list_take(list, take_ptr(text)) < 0)
-			reader->error = -ENOMEM;
+		if (r == -EINVAL)
+			config_reader_wrong(reader, token, expected);
+		else if (r < 0)
+			reader->error = r;
 	}
-}
-
-void config_http_read_hosts(struct config_reader *reader, uint32_t value)
-{
-	struct config_http *http = &reader->config->http;
-
-	http->has_hosts = is_list(reader, value);
-	if (http->has_hosts)
-		read_texts(reader, value, take_host_name,
-			"must be a name or an address, without a port", &http->hosts);
-}
-
-void config_http_read_origins(struct config_reader *reader, uint32_t value)
-{
-	struct config_http *http = &reader->config->http;
-
-	http->has_origins = is_list(reader, value);
-	if (http->has_origins)
-		read_texts(reader, value, take_origin,
-			"must be an origin as browsers write it, like https://panel.example:8443",
-			&http->origins);
+	return true;
 }
 
 /* Return whether @text is an absolute URL of HTTP, and take its parts. */
@@ -253,50 +221,51 @@ static bool take_public_url(char *text, struct config_http *http)
 	return true;
 }
 
-void config_http_read_public_url(struct config_reader *reader, uint32_t value)
+static void read_public_url(
+	struct config_reader *reader, uint32_t section, struct config_http *http)
 {
-	struct config_http *http = &reader->config->http;
-	cleanup_free char *text =
-		value == JSON_NONE ? NULL : config_reader_text_or_closes(reader, value);
-
-	if (text && !take_public_url(text, http))
-		config_reader_close_wrong(reader, value,
-			"must be a URL of at most 1024 bytes, like https://home.example/tools, "
-			"without a query");
-	else
-		http->public_url = take_ptr(text);
+	if (!http->public_url || take_public_url(http->public_url, http))
+		return;
+	config_reader_wrong(reader, json_find(&reader->tape, section, "public_url"),
+		"must be a URL of at most 1024 bytes, like https://home.example/tools, without a "
+		"query");
+	free(take_ptr(http->public_url));
 }
 
-static void read_proxy(struct config_reader *reader, uint32_t token)
+static void read_token_list(
+	struct config_reader *reader, uint32_t section, struct config_http *http)
 {
-	struct config_http *http = &reader->config->http;
-	cleanup_free char *text = config_reader_text_or_closes(reader, token);
+	struct config_mistake mistake;
+	uint32_t list = json_find_typed(&reader->tape, section, "tokens", JSON_ARRAY);
+	int r;
 
-	if (text && !network_read(text, &http->proxies[http->n_proxies]))
-		config_reader_close_wrong(reader, token,
-			"must be an address or a network, like 127.0.0.1 or 10.0.0.0/8");
-	else if (text)
-		http->n_proxies++;
+	if (list == JSON_NONE)
+		return;
+	r = http_tokens_read(&reader->tape, list, &http->tokens, &mistake);
+	http->needs_token = http->tokens.n_items > 0;
+	if (r < 0)
+		reader->error = r;
+	if (r > 0)
+		config_reader_close(reader, mistake.token, "%s", mistake.text);
 }
 
-void config_http_read_proxies(struct config_reader *reader, uint32_t value)
+void config_http_read(struct config_reader *reader, uint32_t section, struct config_http *http)
 {
-	const struct json_tape *tape = &reader->tape;
-	struct config_http *http = &reader->config->http;
+	int r = config_fields_read(
+		&reader->tape, section, http_fields, ARRAY_SIZE(http_fields), http);
 
-	if (!is_list(reader, value) || json_count(tape, value) == 0)
-		return;
-	if (json_count(tape, value) > CONFIG_HTTP_PROXIES_MAX) {
-		config_reader_close_wrong(reader, value, "must have 64 networks at most");
-		return;
+	if (r == 0 && !http->profile) {
+		http->profile = strdup("default");
+		r = http->profile ? 0 : -ENOMEM;
 	}
-	http->proxies = calloc(json_count(tape, value), sizeof(*http->proxies));
-	if (!http->proxies) {
-		reader->error = -ENOMEM;
-		return;
-	}
-	json_each(token, tape, value)
-		read_proxy(reader, token);
+	if (r < 0)
+		reader->error = r;
+	read_strings(reader, section, "listen", take_address, http);
+	read_token_list(reader, section, http);
+	http->has_hosts = read_strings(reader, section, "allowed_hosts", take_allowed_host, http);
+	http->has_origins = read_strings(reader, section, "allowed_origins", take_origin, http);
+	read_public_url(reader, section, http);
+	read_strings(reader, section, "trusted_proxies", take_proxy, http);
 }
 
 bool config_http_trusts(const struct config_http *http, const struct in6_addr *address)
@@ -330,10 +299,10 @@ static void write_missing(const struct config_http *http, const char *tls, struc
 
 /* Report that other devices reach @url without a token or TLS, which takes @tls (NULL: it has TLS).
  * @instead: what else would help. */
-static void check_reach(struct config_reader *reader, uint32_t token, const struct buffer *url,
-	const char *tls, const char *instead)
+static void check_reach(struct config_reader *reader, uint32_t token,
+	const struct config_http *http, const struct buffer *url, const char *tls,
+	const char *instead)
 {
-	const struct config_http *http = &reader->config->http;
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	if (http->needs_token && !tls)
@@ -354,20 +323,20 @@ static void check_reach(struct config_reader *reader, uint32_t token, const stru
 	}
 }
 
-static void check_exposed(struct config_reader *reader, uint32_t token)
+static void check_exposed(
+	struct config_reader *reader, uint32_t token, const struct config_http *http)
 {
-	const struct config_http *http = &reader->config->http;
 	const struct config_http_address *address = find_exposed(http);
 	cleanup(buffer_deinit) struct buffer url = {0};
 
 	if (address) {
 		config_http_address_write(http, address, &url);
-		check_reach(reader, token, &url, http->tls_cert ? NULL : "http.tls",
+		check_reach(reader, token, http, &url, http->tls_cert ? NULL : "http.tls",
 			"listen on 127.0.0.1 instead");
 	} else if (http->n_addresses > 0 && http->public_url &&
 		   !config_http_host_is_loopback(http->public_host)) {
 		buffer_append_string(&url, http->public_url);
-		check_reach(reader, token, &url,
+		check_reach(reader, token, http, &url,
 			strncasecmp(http->public_url, "https:", 6) == 0 ? NULL : "https",
 			"leave http.public_url out");
 	}
@@ -393,18 +362,16 @@ bool config_http_may_replace(const struct config_http *http, const struct config
 	return false;
 }
 
-void config_http_check(struct config_reader *reader, uint32_t token)
+void config_http_check(
+	struct config_reader *reader, uint32_t token, size_t args_bytes, struct config_http *http)
 {
-	struct config *config = reader->config;
-	struct config_http *http = &config->http;
-
 	if (http->limits.body_bytes == 0)
-		http->limits.body_bytes = config->limits.args_bytes + BODY_EXTRA_BYTES;
-	if (!http->tls_cert != !http->tls_key && reader->error == 0)
+		http->limits.body_bytes = args_bytes + BODY_EXTRA_BYTES;
+	if (!http->tls_cert != !http->tls_key && !reader->closing.is_closed)
 		config_reader_close(reader, token, "http.tls needs both \"cert\" and \"key\"");
 	/* A closed configuration does not know what is missing. */
-	if (!reader->closing.is_closed && reader->error == 0)
-		check_exposed(reader, token);
+	if (!reader->closing.is_closed)
+		check_exposed(reader, token, http);
 }
 
 static void swap(char **a, char **b)
@@ -439,13 +406,10 @@ void config_http_close(struct config_http *http)
 
 void config_http_deinit(struct config_http *http)
 {
+	config_fields_deinit(http_fields, ARRAY_SIZE(http_fields), http);
 	free(http->addresses);
-	http_tokens_deinit(&http->tokens);
-	free(http->profile);
-	free(http->tls_cert);
-	free(http->tls_key);
-	free(http->public_url);
 	free(http->proxies);
+	http_tokens_deinit(&http->tokens);
 	text_list_deinit(&http->hosts);
 	text_list_deinit(&http->origins);
 }

@@ -34,9 +34,6 @@ struct config_reader;
 /* Addresses of `listen`. */
 #define CONFIG_HTTP_LISTEN_MAX 16
 
-/* Networks of `trusted_proxies`. */
-#define CONFIG_HTTP_PROXIES_MAX 64
-
 /* The bytes of `public_url`. */
 #define CONFIG_HTTP_URL_BYTES_MAX 1024
 
@@ -93,21 +90,17 @@ bool config_http_host_is_loopback(const char *host);
 void config_http_address_write(const struct config_http *http,
 	const struct config_http_address *address, struct buffer *out);
 
-/* The values of single keys. @value is JSON_NONE when the key is absent. */
-void config_http_read_listen(struct config_reader *reader, uint32_t value);
-void config_http_read_tokens(struct config_reader *reader, uint32_t value);
-void config_http_read_profile(struct config_reader *reader, uint32_t value);
-void config_http_read_hosts(struct config_reader *reader, uint32_t value);
-void config_http_read_origins(struct config_reader *reader, uint32_t value);
-void config_http_read_public_url(struct config_reader *reader, uint32_t value);
-void config_http_read_proxies(struct config_reader *reader, uint32_t value);
+/* Read the section at @section (JSON_NONE: there is none) into @http, zeroed. */
+void config_http_read(struct config_reader *reader, uint32_t section, struct config_http *http);
 
 /* Return whether @address is one of a trusted proxy. */
 bool config_http_trusts(const struct config_http *http, const struct in6_addr *address);
 
-/* Look at all of them together, after they were read. Reports are about the value at @token: the
- * section `http` or, without one, `toolboxd`. */
-void config_http_check(struct config_reader *reader, uint32_t token);
+/* Look at all of them together, after the files of tokens were read; @args_bytes is
+ * `limits.args_bytes`. Reports are about the value at @token: the section `http` or, without one,
+ * `toolboxd`. */
+void config_http_check(
+	struct config_reader *reader, uint32_t token, size_t args_bytes, struct config_http *http);
 
 /* Return whether @http, read again, may replace @in_force, whose addresses stay: an address in
  * reach of other devices needs tokens and TLS as at a start. Else report the missing parts to

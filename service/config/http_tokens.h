@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "config/file_shape.h"
 #include "json/reader.h"
 
 /*
@@ -38,25 +39,17 @@ struct http_tokens {
 	size_t n_items;
 };
 
-/* A mistake in a list: its token, and the text about it. */
-struct http_tokens_mistake {
-	uint32_t token;
-	const char *text;
-};
-
-/* Positive results. */
-enum http_tokens_status {
-	HTTP_TOKENS_E_WRONG = 1,
-};
-
-/* Return whether @name can be the name of a token: [A-Za-z0-9_-]{1,64}, unlike any address. */
+/* Return whether @name can be the name of a token: [A-Za-z0-9_-]{1,64}, which no address is. */
 bool http_tokens_is_name(const char *name);
 
-/* Add the entries of the array @list to @tokens. @is_file: the array comes from a tokens.json, with
- * `since` and without `token_file`. Return 0; HTTP_TOKENS_E_WRONG with @ret_mistake, or -ENOMEM;
- * entries before a mistake are added. */
-int http_tokens_read(const struct json_tape *tape, uint32_t list, bool is_file,
-	struct http_tokens *tokens, struct http_tokens_mistake *ret_mistake);
+/* Add the entries of the array @list, which has the shape of one, to @tokens. Return 0;
+ * CONFIG_FILE_E_WRONG with @ret_mistake, -ENOMEM or -EIO; entries before a mistake are added. */
+int http_tokens_read(const struct json_tape *tape, uint32_t list, struct http_tokens *tokens,
+	struct config_mistake *ret_mistake);
+
+/* As http_tokens_read(), for a tokens.json, whose shape is checked. */
+int http_tokens_read_file(const struct json_tape *tape, struct http_tokens *tokens,
+	struct config_mistake *ret_mistake);
 
 /* Return the token with @name, or NULL. */
 const struct http_token *http_tokens_find(const struct http_tokens *tokens, const char *name);

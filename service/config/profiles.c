@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/config.h"
+#include "json/member.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text/text.h"
@@ -20,27 +20,14 @@ void config_profile_deinit(struct config_profile *profile)
 	*profile = (struct config_profile){0};
 }
 
-static int refuse_profile(struct config_profile_mistake *mistake, uint32_t token, const char *text)
+static int read_tool_name(
+	const struct json_tape *tape, uint32_t token, struct config_profile *profile)
 {
-	*mistake = (struct config_profile_mistake){token, text};
-	return CONFIG_PROFILE_E_WRONG;
-}
+	cleanup_free char *text = json_string_dup(tape, token, NULL);
+	const char *name = text ? text_trim(text) : NULL;
 
-static int read_tool_name(const struct json_tape *tape, uint32_t token,
-	struct config_profile *profile, struct config_profile_mistake *mistake)
-{
-	cleanup_free char *text = NULL;
-	const char *name;
-	size_t size;
-
-	if (json_type_at(tape, token) != JSON_STRING)
-		return refuse_profile(mistake, token, "must be the name of a tool");
-	text = json_string_dup(tape, token, &size);
-	if (!text)
+	if (!name)
 		return -ENOMEM;
-	if (strlen(text) != size)
-		return refuse_profile(mistake, token, "must not contain the character U+0000");
-	name = text_trim(text);
 	if (strcmp(name, WORD_ALL) == 0)
 		profile->has_all = true;
 	else if (*name)
@@ -48,52 +35,37 @@ static int read_tool_name(const struct json_tape *tape, uint32_t token,
 	return 0;
 }
 
-static int read_tool_names(const struct json_tape *tape, uint32_t list,
-	struct config_profile *profile, struct config_profile_mistake *mistake)
-{
-	int r = 0;
-
-	if (json_type_at(tape, list) == JSON_NULL)
-		return 0;
-	if (json_type_at(tape, list) != JSON_ARRAY)
-		return refuse_profile(mistake, list, "must be a list of names of tools, or null");
-	for (uint32_t at = json_first(tape, list); r == 0 && at < json_end(tape, list);
-		at = json_next(tape, at))
-		r = read_tool_name(tape, at, profile, mistake);
-	return r;
-}
-
-int config_profile_read(const struct json_tape *tape, uint32_t value,
-	struct config_profile *ret_profile, struct config_profile_mistake *ret_mistake)
+int config_profile_read(
+	const struct json_tape *tape, uint32_t value, struct config_profile *ret_profile)
 {
 	cleanup(config_profile_deinit) struct config_profile profile = {0};
-	int r = 0;
+	uint32_t list = json_find(tape, value, "tool_names");
 
-	if (json_type_at(tape, value) != JSON_OBJECT)
-		return refuse_profile(ret_mistake, value, "must be an object with \"tool_names\"");
-	for (uint32_t key = json_first(tape, value); r == 0 && key < json_end(tape, value);
-		key = json_next_key(tape, key)) {
-		if (!json_string_equals(tape, key, "tool_names", 10))
-			r = refuse_profile(ret_mistake, key,
-				"is an unknown key; a profile has \"tool_names\"");
-		else
-			r = read_tool_names(tape, key + 1, &profile, ret_mistake);
-	}
-	if (r != 0)
-		return r;
+	if (list != JSON_NONE && json_type_at(tape, list) == JSON_ARRAY)
+		json_each(name, tape, list)
+			if (read_tool_name(tape, name, &profile) < 0)
+				return -ENOMEM;
 	*ret_profile = profile;
 	profile = (struct config_profile){0};
 	return 0;
 }
 
-int config_profiles_put(struct config *config, struct config_profile *profile)
+int config_profile_read_file(const struct json_tape *tape, struct config_profile *ret_profile,
+	struct config_mistake *ret_mistake)
 {
-	if (array_grow(config->profiles, config->n_profiles) < 0) {
+	int r = config_file_check(tape, "profile", ret_mistake);
+
+	return r == 0 ? config_profile_read(tape, 0, ret_profile) : r;
+}
+
+int config_profiles_put(struct config_profiles *profiles, struct config_profile *profile)
+{
+	if (array_grow(profiles->items, profiles->n_items) < 0) {
 		config_profile_deinit(profile);
 		return -ENOMEM;
 	}
-	profile->order = config->n_profiles;
-	config->profiles[config->n_profiles++] = *profile;
+	profile->order = profiles->n_items;
+	profiles->items[profiles->n_items++] = *profile;
 	*profile = (struct config_profile){0};
 	return 0;
 }
@@ -107,22 +79,20 @@ static int compare_profiles(const void *a, const void *b)
 	return order != 0 ? order : (left->order > right->order) - (left->order < right->order);
 }
 
-void config_profiles_settle(struct config *config)
+void config_profiles_settle(struct config_profiles *profiles)
 {
+	struct config_profile *items = profiles->items;
 	size_t n = 0;
 
-	if (config->n_profiles > 0)
-		qsort(config->profiles, config->n_profiles, sizeof(*config->profiles),
-			compare_profiles);
-	for (size_t i = 0; i < config->n_profiles; i++) {
-		struct config_profile *profile = &config->profiles[i];
-
-		if (i + 1 < config->n_profiles && strcmp(profile->name, profile[1].name) == 0)
-			config_profile_deinit(profile);
+	if (profiles->n_items > 0)
+		qsort(items, profiles->n_items, sizeof(*items), compare_profiles);
+	for (size_t i = 0; i < profiles->n_items; i++) {
+		if (i + 1 < profiles->n_items && strcmp(items[i].name, items[i + 1].name) == 0)
+			config_profile_deinit(&items[i]);
 		else
-			config->profiles[n++] = *profile;
+			items[n++] = items[i];
 	}
-	config->n_profiles = n;
+	profiles->n_items = n;
 }
 
 static int compare_name(const void *key, const void *element)
@@ -130,50 +100,42 @@ static int compare_name(const void *key, const void *element)
 	return strcmp(key, ((const struct config_profile *)element)->name);
 }
 
-const struct config_profile *config_profile_find(const struct config *config, const char *name)
+const struct config_profile *config_profiles_find(
+	const struct config_profiles *profiles, const char *name)
 {
-	return config->n_profiles == 0 ? NULL
-				       : bsearch(name, config->profiles, config->n_profiles,
-						 sizeof(*config->profiles), compare_name);
+	return profiles->n_items == 0 ? NULL
+				      : bsearch(name, profiles->items, profiles->n_items,
+						sizeof(*profiles->items), compare_name);
 }
 
-/* Read the profile whose name is the key at @key. */
-static void take_profile(struct config_reader *reader, uint32_t key)
+int config_profiles_read(
+	const struct json_tape *tape, uint32_t value, struct config_profiles *profiles)
 {
-	struct config_profile profile;
-	struct config_profile_mistake mistake = {0};
-	int r;
+	if (value == JSON_NONE || json_type_at(tape, value) != JSON_OBJECT)
+		return 0;
+	json_each_key(key, tape, value) {
+		struct config_profile profile;
 
-	/* null withdraws the profile of a lower file. */
-	if (json_type_at(&reader->tape, key + 1) == JSON_NULL)
-		return;
-	r = config_profile_read(&reader->tape, key + 1, &profile, &mistake);
-	if (r == CONFIG_PROFILE_E_WRONG)
-		config_reader_close(reader, mistake.token, "%s", mistake.text);
-	else if (r < 0)
-		reader->error = r;
-	if (r != 0)
-		return;
-	profile.name = config_reader_text_or_closes(reader, key);
-	if (!profile.name)
-		config_profile_deinit(&profile);
-	else if (config_profiles_put(reader->config, &profile) < 0)
-		reader->error = -ENOMEM;
+		/* null withdraws the profile of a lower file. */
+		if (json_type_at(tape, key + 1) != JSON_OBJECT)
+			continue;
+		if (config_profile_read(tape, key + 1, &profile) < 0)
+			return -ENOMEM;
+		profile.name = json_string_dup(tape, key, NULL);
+		if (!profile.name) {
+			config_profile_deinit(&profile);
+			return -ENOMEM;
+		}
+		if (config_profiles_put(profiles, &profile) < 0)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
-void config_profiles_read(struct config_reader *reader, uint32_t value)
+void config_profiles_deinit(struct config_profiles *profiles)
 {
-	const struct json_tape *tape = &reader->tape;
-
-	if (!config_reader_is_object_or_closes(reader, value))
-		return;
-	json_each_key(key, tape, value)
-		take_profile(reader, key);
-}
-
-void config_profiles_deinit(struct config *config)
-{
-	for (size_t i = 0; i < config->n_profiles; i++)
-		config_profile_deinit(&config->profiles[i]);
-	free(config->profiles);
+	for (size_t i = 0; i < profiles->n_items; i++)
+		config_profile_deinit(&profiles->items[i]);
+	free(profiles->items);
+	*profiles = (struct config_profiles){0};
 }

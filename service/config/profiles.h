@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "config/reader.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config/file_shape.h"
+#include "json/reader.h"
+#include "util/text/text_list.h"
 
 /*
  * `profiles`: named sets of tools (contract.md, Profiles).
@@ -9,42 +15,46 @@
  *   {"kids": {"tool_names": ["get_time", "math_tools/add", …]}, …}
  *
  *   tool_names   absent, null or []: no tool;   "all" anywhere in it: every tool
- *
- * Any other shape closes the configuration.
  */
 
-/* A mistake in a profile: its token, and the text about it. */
-struct config_profile_mistake {
-	uint32_t token;
-	const char *text;
+struct config_profile {
+	char *name;
+	bool has_all;                /* every tool, whatever else it names */
+	struct text_list tool_names; /* names as in a filter */
+	size_t order;                /* the profiles that were read before it */
 };
 
-/* A positive result. */
-enum config_profile_status {
-	CONFIG_PROFILE_E_WRONG = 1,
+struct config_profiles {
+	struct config_profile *items; /* by name, once they are settled */
+	size_t n_items;
 };
 
-/* Read the value of a profile at @value of @tape: one of `profiles`, or the whole of a profile's
- * file. Return 0 with @ret_profile, whose name is still NULL; CONFIG_PROFILE_E_WRONG with
- * @ret_mistake; or -ENOMEM. */
-int config_profile_read(const struct json_tape *tape, uint32_t value,
-	struct config_profile *ret_profile, struct config_profile_mistake *ret_mistake);
+/* Read the object at @value of @tape, which has the shape of a profile. Return 0 with @ret_profile,
+ * whose name is still NULL, or -ENOMEM. */
+int config_profile_read(
+	const struct json_tape *tape, uint32_t value, struct config_profile *ret_profile);
 
-/* Append @profile, with its name, to the profiles of @config. It is taken over, even when this
- * fails. Return 0 or -ENOMEM. */
-int config_profiles_put(struct config *config, struct config_profile *profile);
+/* As config_profile_read(), of the whole of a file in @tape, whose shape is checked. Return also
+ * CONFIG_FILE_E_WRONG with @ret_mistake. */
+int config_profile_read_file(const struct json_tape *tape, struct config_profile *ret_profile,
+	struct config_mistake *ret_mistake);
 
-/* Sort the profiles by name, when all are there; of a repeated name the last profile stays. */
-void config_profiles_settle(struct config *config);
+/* Put @profile, with its name, after the others. It is taken over, even when this fails. Return
+ * 0 or -ENOMEM. */
+int config_profiles_put(struct config_profiles *profiles, struct config_profile *profile);
 
-/* Return the profile called @name of @config, whose profiles are settled; or NULL. */
-const struct config_profile *config_profile_find(const struct config *config, const char *name);
+/* Sort the profiles by name, when all are there; the last of equal names stays. */
+void config_profiles_settle(struct config_profiles *profiles);
 
-/* Read the object at @value (JSON_NONE: there is none) into reader->config. */
-void config_profiles_read(struct config_reader *reader, uint32_t value);
+/* Return the profile called @name of those that are settled, or NULL. */
+const struct config_profile *config_profiles_find(
+	const struct config_profiles *profiles, const char *name);
+
+/* Read the object at @value (JSON_NONE: there is none). Return 0 or -ENOMEM. */
+int config_profiles_read(
+	const struct json_tape *tape, uint32_t value, struct config_profiles *profiles);
 
 /* Free the texts of @profile. */
 void config_profile_deinit(struct config_profile *profile);
 
-/* Free the profiles of @config. */
-void config_profiles_deinit(struct config *config);
+void config_profiles_deinit(struct config_profiles *profiles);

@@ -2,55 +2,68 @@
 #include "config/reader.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "json/number.h"
 #include "json/pointer.h"
 #include "json/writer.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
 #include "util/text/utf8.h"
 
-/* Bytes of a wrong value that a report shows, with its NUL. */
-#define SHOWN_BYTES 64
+/* The most code points of a wrong value that a report shows. */
+#define SHOWN_POINTS 60
 
-/* Note that the key or value at @token is not used. */
-static void mark_refused(struct config_reader *reader, uint32_t token)
+/* The origin of a value. */
+struct origin {
+	const char *file; /* NULL: @name is a variable or flag */
+	unsigned int line;
+	const char *name; /* else the pointer */
+};
+
+/* Find the origin of the value at @token of the merged text, or of @layer (may be NULL), whose
+ * pointer is written to @pointer. Return false without memory. */
+static bool locate_value(struct config_reader *reader, const struct config_layer *layer,
+	uint32_t token, struct buffer *pointer, struct origin *ret_origin)
 {
-	buffer_append(&reader->refused, &token, sizeof(token));
-	if (buffer_status(&reader->refused) < 0)
-		reader->error = buffer_status(&reader->refused);
+	const char *name = NULL;
+
+	*ret_origin = (struct origin){0};
+	json_pointer_write(layer ? &layer->tape : &reader->tape, token, pointer);
+	if (!buffer_terminate(pointer)) {
+		reader->error = -ENOMEM;
+		return false;
+	}
+	if (!layer || !layer->path)
+		name = config_environment_locate(&reader->environment, pointer->data);
+	ret_origin->name = name ? name : pointer->data;
+	if (layer && layer->path) {
+		ret_origin->file = layer->path;
+		ret_origin->line = config_layer_line(layer, token);
+	} else if (!name) {
+		ret_origin->file =
+			config_stack_locate(&reader->stack, pointer->data, &ret_origin->line);
+	}
+	return true;
 }
 
-/* Send the formatted text about the value at @token to @sink. A wrong one is not used. */
-__attribute__((format(printf, 5, 0))) static void report_to(struct config_reader *reader,
+/* ── reports about the merged text ───────────────────────────────────────────────────────────── */
+
+__attribute__((format(printf, 5, 0))) static void send_report(struct config_reader *reader,
 	const struct diagnostic_sink *sink, enum diagnostic_severity severity, uint32_t token,
 	const char *format, va_list arguments)
 {
 	cleanup(buffer_deinit) struct buffer pointer = {0};
 	cleanup(buffer_deinit) struct buffer text = {0};
-	const char *file = NULL;
-	const char *name;
-	unsigned int line = 0;
+	struct origin origin;
 
 	if (severity == DIAGNOSTIC_ERROR)
-		mark_refused(reader, token);
+		config_unused_add(&reader->unused, token);
 	buffer_vprintf(&text, format, arguments);
-	json_pointer_write(&reader->tape, token, &pointer);
-	if (!buffer_terminate(&pointer) || !buffer_terminate(&text)) {
-		reader->error = -ENOMEM;
+	if (!locate_value(reader, NULL, token, &pointer, &origin))
 		return;
-	}
-	name = config_environment_locate(&reader->environment, pointer.data);
-	if (!name) {
-		file = config_stack_locate(&reader->stack, pointer.data, &line);
-		name = pointer.data;
-	}
-	diagnostic_report(sink, severity, file, line, name, "%s", text.data);
+	diagnostic_report(sink, severity, origin.file, origin.line, origin.name, "%s",
+		buffer_terminate(&text) ? text.data : "out of memory");
 }
 
 void config_reader_report(struct config_reader *reader, enum diagnostic_severity severity,
@@ -59,7 +72,7 @@ void config_reader_report(struct config_reader *reader, enum diagnostic_severity
 	va_list arguments;
 
 	va_start(arguments, format);
-	report_to(reader, &reader->sink, severity, token, format, arguments);
+	send_report(reader, &reader->sink, severity, token, format, arguments);
 	va_end(arguments);
 }
 
@@ -68,178 +81,109 @@ void config_reader_close(struct config_reader *reader, uint32_t token, const cha
 	va_list arguments;
 
 	va_start(arguments, format);
-	report_to(reader, &reader->closing.sink, DIAGNOSTIC_ERROR, token, format, arguments);
+	send_report(reader, &reader->closing.sink, DIAGNOSTIC_ERROR, token, format, arguments);
 	va_end(arguments);
 }
 
-/* Return whether the value at @token comes from a flag. */
-static bool is_flag(const struct config_reader *reader, uint32_t token)
-{
-	cleanup(buffer_deinit) struct buffer pointer = {0};
-	const char *name = NULL;
+/* ── mistakes, by their effect ───────────────────────────────────────────────────────────────── */
 
-	json_pointer_write(&reader->tape, token, &pointer);
-	if (buffer_terminate(&pointer))
-		name = config_environment_locate(&reader->environment, pointer.data);
-	return name && name[0] == '-';
+/* Append the hint of @place, and the consequence of a mistake there. A mistake in a flag has
+ * none: a person who can correct it is present. */
+static void append_consequence(const struct config_reader *reader, const struct config_place *place,
+	bool is_flag, struct buffer *out)
+{
+	uint32_t hint = config_shape_hint(&reader->shape, place);
+	bool is_question = out->size > 0 && out->data[out->size - 1] == '?';
+
+	if (hint != JSON_NONE) {
+		buffer_append_string(out, "; ");
+		json_string_decode(&reader->shape.tape, hint, out);
+	}
+	if (is_flag || place->effect == CONFIG_NO_START)
+		return;
+	if (place->is_unknown)
+		buffer_append_string(out, place->effect != CONFIG_CLOSES ? ""
+					  : is_question ? " It may be meant to restrict calls"
+							: ". It may be meant to restrict calls");
+	else
+		buffer_append_string(
+			out, place->effect == CONFIG_CLOSES
+				     ? "; it decides which calls are allowed, so no default is used"
+				     : "; it is not used");
 }
 
-/* Return the value at @token as compact JSON, cut to SHOWN_BYTES. */
-static const char *show_value(
-	const struct config_reader *reader, uint32_t token, char ret_text[SHOWN_BYTES])
+/* Return whether the embedded bus must not open, because a mistake at @pointer may hide its
+ * token. */
+static bool may_hide_token(const char *pointer, const struct config_place *place)
 {
-	static const char more[] = "…";
+	static const char section[] = "/toolboxd/embedded";
+	size_t size = sizeof(section) - 1;
+
+	if (strcmp(pointer, "/toolboxd") == 0 || strcmp(pointer, section) == 0)
+		return true;
+	return strncmp(pointer, section, size) == 0 &&
+	       (place->is_unknown || strcmp(pointer + size, "/token_file") == 0);
+}
+
+void config_reader_mistake(struct config_reader *reader, struct config_layer *layer, uint32_t token,
+	const struct config_place *place, const char *text)
+{
+	cleanup(buffer_deinit) struct buffer pointer = {0};
+	cleanup(buffer_deinit) struct buffer message = {0};
+	struct origin origin;
+	bool is_flag;
+	bool closes;
+
+	config_unused_add(layer ? &layer->unused : &reader->unused, token);
+	if (!locate_value(reader, layer, token, &pointer, &origin))
+		return;
+	is_flag = !origin.file && origin.name[0] == '-';
+	closes = place->effect == CONFIG_CLOSES && !is_flag;
+	reader->is_misused |= is_flag;
+	reader->is_refused |= place->effect == CONFIG_NO_START;
+	reader->is_token_hidden |= may_hide_token(pointer.data, place);
+	buffer_append_string(&message, text);
+	append_consequence(reader, place, is_flag, &message);
+	diagnostic_report(closes ? &reader->closing.sink : &reader->sink,
+		place->effect == CONFIG_WARNING && !is_flag ? DIAGNOSTIC_WARNING : DIAGNOSTIC_ERROR,
+		origin.file, origin.line, origin.name, "%s",
+		buffer_terminate(&message) ? message.data : "out of memory");
+}
+
+/* Append the value at @token as compact JSON, cut to SHOWN_POINTS. */
+static void append_shown(const struct config_reader *reader, uint32_t token, struct buffer *out)
+{
 	cleanup(buffer_deinit) struct buffer text = {0};
 	size_t size;
 
 	json_write_compact(&text, &reader->tape, token);
-	if (!buffer_terminate(&text))
-		return "that";
-	if (text.size < SHOWN_BYTES) {
-		memcpy(ret_text, text.data, text.size + 1);
-		return ret_text;
-	}
-	size = utf8_prefix(text.data, SHOWN_BYTES - sizeof(more), SHOWN_BYTES);
-	memcpy(ret_text, text.data, size);
-	memcpy(ret_text + size, more, sizeof(more));
-	return ret_text;
+	size = buffer_status(&text) < 0 ? 0 : utf8_prefix(text.data, text.size, SHOWN_POINTS);
+	buffer_append(out, text.data, size);
+	buffer_append_string(out, size < text.size ? "…" : "");
 }
 
-void config_reader_report_wrong(struct config_reader *reader, enum diagnostic_severity severity,
-	uint32_t token, const char *expected, const char *consequence)
+void config_reader_wrong(struct config_reader *reader, uint32_t token, const char *expected)
 {
-	char text[SHOWN_BYTES];
-	const char *shown = show_value(reader, token, text);
+	cleanup(buffer_deinit) struct buffer text = {0};
+	struct config_place place;
+	int r = config_shape_open(&reader->shape, configuration_schema_json);
 
-	mark_refused(reader, token);
-	if (is_flag(reader, token)) {
-		config_reader_report(reader, severity, token, "%s, not %s", expected, shown);
-		reader->is_misused = true;
-	} else {
-		config_reader_report(
-			reader, severity, token, "%s, not %s; %s", expected, shown, consequence);
-	}
-}
-
-void config_reader_close_wrong(struct config_reader *reader, uint32_t token, const char *expected)
-{
-	char text[SHOWN_BYTES];
-
-	if (is_flag(reader, token))
-		config_reader_report_wrong(reader, DIAGNOSTIC_ERROR, token, expected, "");
-	else
-		config_reader_close(reader, token,
-			"%s, not %s; it decides which calls are allowed, so no default is used",
-			expected, show_value(reader, token, text));
-}
-
-static bool is_in(const struct config_range *range, uint64_t number)
-{
-	return number >= range->min && number <= range->max;
-}
-
-/* Room for "must be a whole number from A to B". */
-#define EXPECTED_BYTES 96
-
-static void describe_range(
-	const char *verb, const struct config_range *range, char ret_expected[EXPECTED_BYTES])
-{
-	snprintf(ret_expected, EXPECTED_BYTES, "%s be a whole number from %" PRIu64 " to %" PRIu64,
-		verb, range->min, range->max);
-}
-
-/* Read the number at @token, or the default for JSON_NONE. Return whether it is right. */
-static bool find_number(const struct config_reader *reader, uint32_t token,
-	const struct config_range *range, uint64_t *ret_number)
-{
-	*ret_number = range->fallback;
-	return token == JSON_NONE ||
-	       (json_type_at(&reader->tape, token) == JSON_NUMBER &&
-		       json_number_u64(&reader->tape, token, ret_number) == 0 &&
-		       is_in(range, *ret_number));
-}
-
-uint64_t config_reader_number_or_closes(
-	struct config_reader *reader, uint32_t token, const struct config_range *range)
-{
-	char expected[EXPECTED_BYTES];
-	uint64_t number;
-
-	if (find_number(reader, token, range, &number))
-		return number;
-	describe_range("must", range, expected);
-	config_reader_close_wrong(reader, token, expected);
-	return range->fallback;
-}
-
-uint64_t config_reader_number(struct config_reader *reader, enum diagnostic_severity severity,
-	uint32_t token, const struct config_range *range)
-{
-	char expected[EXPECTED_BYTES];
-	char consequence[48] = "it is not used";
-	uint64_t number;
-
-	if (find_number(reader, token, range, &number))
-		return number;
-	describe_range(severity == DIAGNOSTIC_ERROR ? "must" : "should", range, expected);
-	if (is_in(range, range->fallback))
-		snprintf(consequence, sizeof(consequence), "%" PRIu64 " is used", range->fallback);
-	config_reader_report_wrong(reader, severity, token, expected, consequence);
-	return range->fallback;
-}
-
-char *config_reader_string(struct config_reader *reader, uint32_t token)
-{
-	size_t size;
-	cleanup_free char *text = json_string_dup(&reader->tape, token, &size);
-
-	if (!text) {
+	buffer_printf(&text, "%s, not ", expected);
+	append_shown(reader, token, &text);
+	if (r < 0 || !buffer_terminate(&text)) {
 		reader->error = -ENOMEM;
-		return NULL;
+		return;
 	}
-	if (strlen(text) == size)
-		return take_ptr(text);
-	config_reader_report(
-		reader, DIAGNOSTIC_ERROR, token, "must not contain the character U+0000");
-	return NULL;
+	place = config_shape_find(&reader->shape, &reader->tape, token);
+	config_reader_mistake(reader, NULL, token, &place, text.data);
 }
 
-char *config_reader_text_or_closes(struct config_reader *reader, uint32_t token)
+void config_reader_deinit(struct config_reader *reader)
 {
-	char *text;
-
-	if (json_type_at(&reader->tape, token) != JSON_STRING) {
-		config_reader_close_wrong(reader, token, "must be a string");
-		return NULL;
-	}
-	text = config_reader_string(reader, token);
-	if (!text && reader->error == 0)
-		config_reader_close_wrong(reader, token, "must be a string without U+0000");
-	return text;
-}
-
-uint32_t config_reader_find(const struct config_reader *reader, uint32_t object, const char *key)
-{
-	uint32_t value = json_find(&reader->tape, object, key);
-
-	if (value == JSON_NONE || json_type_at(&reader->tape, value) == JSON_NULL)
-		return JSON_NONE;
-	return value;
-}
-
-bool config_reader_is_object(struct config_reader *reader, uint32_t token, const char *consequence)
-{
-	if (token == JSON_NONE || json_type_at(&reader->tape, token) == JSON_OBJECT)
-		return token != JSON_NONE;
-	config_reader_report_wrong(
-		reader, DIAGNOSTIC_ERROR, token, "must be an object", consequence);
-	return false;
-}
-
-bool config_reader_is_object_or_closes(struct config_reader *reader, uint32_t token)
-{
-	if (token == JSON_NONE || json_type_at(&reader->tape, token) == JSON_OBJECT)
-		return token != JSON_NONE;
-	config_reader_close_wrong(reader, token, "must be an object");
-	return false;
+	json_tape_deinit(&reader->tape);
+	config_unused_deinit(&reader->unused);
+	config_shape_deinit(&reader->shape);
+	config_stack_deinit(&reader->stack);
+	config_environment_deinit(&reader->environment);
+	config_closing_deinit(&reader->closing);
 }

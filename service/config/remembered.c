@@ -7,8 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "config/config.h"
-#include "config/profiles.h"
 #include "config/secret_line.h"
 #include "json/pointer.h"
 #include "util/array.h"
@@ -34,12 +32,12 @@ static char *user_folder(void)
 	return home && asprintf(&folder, "%s/" USER_FOLDER, home) >= 0 ? folder : NULL;
 }
 
-static int add_folders(struct config_reader *reader)
+static int add_folders(const struct config_reader *reader, struct text_list *folders)
 {
-	int r = text_list_add(&reader->config->folders, SYSTEM_FOLDER);
+	int r = text_list_add(folders, SYSTEM_FOLDER);
 	char *user = reader->stack.drops_user ? NULL : user_folder();
 
-	return r == 0 && user ? text_list_take(&reader->config->folders, user) : r;
+	return r == 0 && user ? text_list_take(folders, user) : r;
 }
 
 /* Return FOLDER/NAME, which the caller frees. */
@@ -73,21 +71,23 @@ void config_remembered_each_path(void (*visit)(void *data, const char *path),
 
 /* ── one file ────────────────────────────────────────────────────────────────────────────────── */
 
-/* Report the mistake @text about the token @token of the file at @path. */
-static void close_at(struct config_reader *reader, const char *path, const struct buffer *bytes,
-	const struct json_tape *tape, uint32_t token, const char *text)
+/* Report the failure @r, which is not 0, of reading the file at @path: @mistake, or an errno. */
+static void close_at(struct config_reader *reader, const char *path, const struct json_tape *tape,
+	const struct config_mistake *mistake, int r)
 {
 	cleanup(buffer_deinit) struct buffer pointer = {0};
 	unsigned int line;
 	unsigned int column;
 
-	json_pointer_write(tape, token, &pointer);
-	json_locate(bytes->data, json_at(tape, token)->offset, &line, &column);
-	if (!buffer_terminate(&pointer))
-		reader->error = -ENOMEM;
-	else
+	if (r > 0) {
+		json_pointer_write(tape, mistake->token, &pointer);
+		json_locate(tape->text, json_at(tape, mistake->token)->offset, &line, &column);
+	}
+	if (r > 0 && buffer_terminate(&pointer))
 		diagnostic_report(&reader->closing.sink, DIAGNOSTIC_ERROR, path, line, pointer.data,
-			"%s", text);
+			"%s", mistake->text);
+	else
+		reader->error = r < 0 ? r : -ENOMEM;
 }
 
 /* Read and parse the file at @path, on which other users must not have the rights @forbidden.
@@ -95,38 +95,26 @@ static void close_at(struct config_reader *reader, const char *path, const struc
 static bool read_file(struct config_reader *reader, const char *path, mode_t forbidden,
 	struct buffer *bytes, struct json_tape *tape)
 {
-	const struct diagnostic_sink *sink = &reader->closing.sink;
 	struct json_error error;
-	unsigned int line;
-	unsigned int column;
 	int r = forbidden ? secret_line_read(path, forbidden, REMEMBERED_BYTES_MAX, bytes)
 			  : file_read(path, REMEMBERED_BYTES_MAX, bytes);
 
 	if (r == -ENOENT || r == -ENOTDIR)
 		return false;
-	if (r < 0 && file_error_is_shortage(r)) {
+	if (r < 0 && file_error_is_shortage(r))
 		reader->error = r;
-		return false;
-	}
-	if (r == -EFBIG)
-		diagnostic_report(sink, DIAGNOSTIC_ERROR, path, 0, "",
-			"the file has more than %u bytes", REMEMBERED_BYTES_MAX);
 	else if (forbidden && r == -EPERM)
-		diagnostic_report(sink, DIAGNOSTIC_ERROR, path, 0, "",
+		config_closing_report(&reader->closing, path, 0,
 			"may be read and written only by its owner (mode 0600)");
 	else if (r < 0)
-		diagnostic_report(
-			sink, DIAGNOSTIC_ERROR, path, 0, "", "cannot be read: %s", strerror(-r));
+		config_closing_report_unreadable(&reader->closing, path, REMEMBERED_BYTES_MAX, r);
 	if (r < 0)
 		return false;
 	r = json_tape_read(tape, bytes->data, bytes->size, JSON_DEPTH_DEFAULT, &error);
 	if (r < 0)
 		reader->error = r;
-	if (r > 0) {
-		json_locate(bytes->data, error.offset, &line, &column);
-		diagnostic_report(sink, DIAGNOSTIC_ERROR, path, line, "", "%s (column %u)",
-			error.message, column);
-	}
+	if (r > 0)
+		config_closing_report_text(&reader->closing, path, bytes->data, &error);
 	return r == 0;
 }
 
@@ -177,37 +165,20 @@ time_t remembered_next_end(const struct config_remembered *names)
 	return next;
 }
 
-static int refuse_file(struct remembered_mistake *mistake, uint32_t token, const char *text)
-{
-	*mistake = (struct remembered_mistake){token, text};
-	return REMEMBERED_E_WRONG;
-}
-
 /* Add the member @key of the entry at @entry, a string or "", to its list. */
-static int read_entry_member(const struct json_tape *tape, uint32_t entry, size_t key,
-	struct config_remembered *names, struct remembered_mistake *mistake)
+static int add_entry_member(
+	const struct json_tape *tape, uint32_t entry, size_t key, struct config_remembered *names)
 {
-	struct text_list *list = list_of(names, key);
 	uint32_t token = json_find(tape, entry, keys[key]);
-	char *text;
-	size_t size;
 
-	if (token == JSON_NONE)
-		return text_list_add(list, "");
-	if (json_type_at(tape, token) != JSON_STRING)
-		return refuse_file(mistake, token, "must be a string");
-	text = json_string_dup(tape, token, &size);
-	if (text && (strlen(text) != size || (key == 0 && size == 0))) {
-		free(text);
-		return refuse_file(
-			mistake, token, "must be a text that is not empty, without U+0000");
-	}
-	return text_list_take(list, text);
+	return token == JSON_NONE
+		       ? text_list_add(list_of(names, key), "")
+		       : text_list_take(list_of(names, key), json_string_dup(tape, token, NULL));
 }
 
 /* Remove the last entry of @names, the one at @entry, if it has ended. */
 static int drop_ended(const struct json_tape *tape, uint32_t entry, struct config_remembered *names,
-	struct remembered_mistake *mistake)
+	struct config_mistake *mistake)
 {
 	size_t last = names->names.n_items - 1;
 	uint32_t token = json_find(tape, entry, "until");
@@ -216,7 +187,7 @@ static int drop_ended(const struct json_tape *tape, uint32_t entry, struct confi
 	if (token == JSON_NONE)
 		return 0;
 	if (!read_time(names->until.items[last], &end))
-		return refuse_file(
+		return config_mistake_set(
 			mistake, token, "must be a time in UTC, like \"2026-11-24T10:12:00Z\"");
 	/* A timer fires at the end, when time() may be a tick before it. */
 	if (stamp_now_ns() / NS_PER_S >= end)
@@ -224,43 +195,18 @@ static int drop_ended(const struct json_tape *tape, uint32_t entry, struct confi
 	return 0;
 }
 
-/* Read the entry at @entry, which may have the first @n_keys of the keys. */
-static int read_entry(const struct json_tape *tape, uint32_t entry, size_t n_keys,
-	struct config_remembered *names, struct remembered_mistake *mistake)
-{
-	int r = 0;
-
-	if (json_type_at(tape, entry) != JSON_OBJECT || json_find(tape, entry, "name") == JSON_NONE)
-		return refuse_file(mistake, entry, "must be an object with \"name\"");
-	json_each_key(key, tape, entry) {
-		size_t i = 0;
-
-		while (i < n_keys && !json_string_equals(tape, key, keys[i], strlen(keys[i])))
-			i++;
-		if (i == n_keys)
-			return refuse_file(mistake, key,
-				n_keys == N_KEYS ? "is an unknown key; expected \"name\", "
-						   "\"since\", \"by\" or \"until\""
-						 : "is an unknown key; expected \"name\", "
-						   "\"since\" or \"by\"");
-	}
-	for (size_t i = 0; r == 0 && i < N_KEYS; i++)
-		r = read_entry_member(tape, entry, i, names, mistake);
-	return r == 0 ? drop_ended(tape, entry, names, mistake) : r;
-}
-
 int remembered_read_list(const struct json_tape *tape, const char *file,
-	struct config_remembered *names, struct remembered_mistake *ret_mistake)
+	struct config_remembered *names, struct config_mistake *ret_mistake)
 {
-	size_t n_keys = strcmp(file, REMEMBERED_DISABLED) == 0 ? N_KEYS : N_KEYS - 1;
-	int r = 0;
+	int r = config_file_check(tape, file, ret_mistake);
 
-	if (json_type_at(tape, 0) != JSON_ARRAY)
-		return refuse_file(
-			ret_mistake, 0, "must be a list of {\"name\", \"since\", \"by\"}");
 	for (uint32_t entry = json_first(tape, 0); r == 0 && entry < json_end(tape, 0);
-		entry = json_next(tape, entry))
-		r = read_entry(tape, entry, n_keys, names, ret_mistake);
+		entry = json_next(tape, entry)) {
+		for (size_t i = 0; r == 0 && i < N_KEYS; i++)
+			r = add_entry_member(tape, entry, i, names);
+		if (r == 0)
+			r = drop_ended(tape, entry, names, ret_mistake);
+	}
 	/* The lists stay equally long. */
 	for (size_t i = 0; r != 0 && i < N_KEYS - 1; i++)
 		while (list_of(names, i)->n_items > names->until.n_items)
@@ -287,7 +233,7 @@ static void read_list_file(struct config_reader *reader, const char *folder, con
 	cleanup_free char *path = join_path(folder, file);
 	cleanup(buffer_deinit) struct buffer bytes = {0};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	struct remembered_mistake mistake;
+	struct config_mistake mistake;
 	int r;
 
 	if (!path)
@@ -295,29 +241,25 @@ static void read_list_file(struct config_reader *reader, const char *folder, con
 	if (!path || !read_file(reader, path, 0, &bytes, &tape))
 		return;
 	r = remembered_read_list(&tape, file, names, &mistake);
-	if (r < 0)
-		reader->error = r;
-	if (r > 0)
-		close_at(reader, path, &bytes, &tape, mistake.token, mistake.text);
+	if (r != 0)
+		close_at(reader, path, &tape, &mistake, r);
 }
 
 /* Read the tokens of the file at @path. Whoever needs one cannot get in without it. */
-static void read_tokens_file(struct config_reader *reader, const char *path)
+static void read_tokens_file(
+	struct config_reader *reader, const char *path, struct config_http *http)
 {
-	struct config_http *http = &reader->config->http;
 	cleanup(buffer_deinit) struct buffer bytes = {0};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	struct http_tokens_mistake mistake;
+	struct config_mistake mistake;
 	int r;
 
 	if (!read_file(reader, path, REMEMBERED_TOKENS_FORBIDDEN, &bytes, &tape))
 		return;
 	http->needs_token = true;
-	r = http_tokens_read(&tape, 0, true, &http->tokens, &mistake);
-	if (r < 0)
-		reader->error = r;
-	if (r > 0)
-		close_at(reader, path, &bytes, &tape, mistake.token, mistake.text);
+	r = http_tokens_read_file(&tape, &http->tokens, &mistake);
+	if (r != 0)
+		close_at(reader, path, &tape, &mistake, r);
 }
 
 /* ── profiles ────────────────────────────────────────────────────────────────────────────────── */
@@ -331,34 +273,33 @@ bool remembered_is_profile_name(const char *name, size_t size)
 }
 
 /* Read the profile of @size bytes of @name from the file at @path. */
-static void read_kept_profile(
-	struct config_reader *reader, const char *path, const char *name, size_t size)
+static void read_kept_profile(struct config_reader *reader, const char *path, const char *name,
+	size_t size, struct config_profiles *profiles)
 {
 	cleanup(buffer_deinit) struct buffer bytes = {0};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	struct config_profile_mistake mistake;
+	struct config_mistake mistake;
 	struct config_profile profile;
 	int r;
 
 	if (!read_file(reader, path, 0, &bytes, &tape))
 		return;
-	r = config_profile_read(&tape, 0, &profile, &mistake);
-	if (r < 0)
-		reader->error = r;
-	if (r > 0)
-		close_at(reader, path, &bytes, &tape, mistake.token, mistake.text);
-	if (r != 0)
+	r = config_profile_read_file(&tape, &profile, &mistake);
+	if (r != 0) {
+		close_at(reader, path, &tape, &mistake, r);
 		return;
+	}
 	profile.name = strndup(name, size);
 	if (!profile.name)
 		config_profile_deinit(&profile);
-	if (!profile.name || config_profiles_put(reader->config, &profile) < 0)
+	if (!profile.name || config_profiles_put(profiles, &profile) < 0)
 		reader->error = -ENOMEM;
 }
 
 /* Read the file @entry of the folder @folder. Hidden files and those without the suffix are no
  * profiles. */
-static void read_profile_entry(struct config_reader *reader, const char *folder, const char *entry)
+static void read_profile_entry(struct config_reader *reader, const char *folder, const char *entry,
+	struct config_profiles *profiles)
 {
 	cleanup_free char *path = join_path(folder, entry);
 	size_t size = strlen(entry);
@@ -369,13 +310,14 @@ static void read_profile_entry(struct config_reader *reader, const char *folder,
 	if (!path)
 		reader->error = -ENOMEM;
 	else if (!remembered_is_profile_name(entry, size - suffix))
-		diagnostic_report(&reader->closing.sink, DIAGNOSTIC_ERROR, path, 0, "",
+		config_closing_report(&reader->closing, path, 0,
 			"the name of a profile has letters, digits, '_' and '-' only");
 	else
-		read_kept_profile(reader, path, entry, size - suffix);
+		read_kept_profile(reader, path, entry, size - suffix, profiles);
 }
 
-static void read_profiles(struct config_reader *reader, const char *path)
+static void read_profiles(
+	struct config_reader *reader, const char *path, struct config_profiles *profiles)
 {
 	cleanup_folder DIR *folder = opendir(path);
 	const struct dirent *entry;
@@ -385,61 +327,74 @@ static void read_profiles(struct config_reader *reader, const char *path)
 	if (!folder && file_error_is_shortage(-errno))
 		reader->error = -errno;
 	else if (!folder)
-		diagnostic_report(&reader->closing.sink, DIAGNOSTIC_ERROR, path, 0, "",
-			"cannot be read: %s", strerror(errno));
+		config_closing_report_unreadable(
+			&reader->closing, path, REMEMBERED_BYTES_MAX, -errno);
 	while (folder && (entry = readdir(folder)))
-		read_profile_entry(reader, path, entry->d_name);
+		read_profile_entry(reader, path, entry->d_name, profiles);
 }
 
 /* ── all of them ─────────────────────────────────────────────────────────────────────────────── */
 
-static void read_folder(struct config_reader *reader, const char *folder)
+static void read_folder(
+	struct config_reader *reader, const char *folder, const struct config_kept *kept)
 {
-	struct config *config = reader->config;
 	cleanup_free char *profiles = join_path(folder, REMEMBERED_PROFILES);
 	cleanup_free char *tokens = join_path(folder, REMEMBERED_TOKENS);
 
-	read_list_file(reader, folder, REMEMBERED_ALLOW, &config->allowed);
-	read_list_file(reader, folder, REMEMBERED_DISABLED, &config->disabled);
+	read_list_file(reader, folder, REMEMBERED_ALLOW, kept->allowed);
+	read_list_file(reader, folder, REMEMBERED_DISABLED, kept->disabled);
 	if (!profiles || !tokens) {
 		reader->error = -ENOMEM;
 		return;
 	}
-	read_profiles(reader, profiles);
-	if (config->http.n_addresses > 0)
-		read_tokens_file(reader, tokens);
+	read_profiles(reader, profiles, kept->profiles);
+	if (kept->http->n_addresses > 0)
+		read_tokens_file(reader, tokens, kept->http);
 }
 
-/* Write the reason of a tool that the entry @index of disabled.json means, with its end in local
- * time. */
-static int add_reason(struct config *config, size_t index)
+void config_remembered_read(struct config_reader *reader, const struct config_kept *kept)
 {
-	const char *name = config->disabled.names.items[index];
+	int r = add_folders(reader, kept->folders);
+
+	for (size_t i = 0; r == 0 && i < kept->folders->n_items; i++)
+		read_folder(reader, kept->folders->items[i], kept);
+	if (r < 0)
+		reader->error = r;
+}
+
+int remembered_add_allowed(const struct config_remembered *allowed, struct text_list *names)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < allowed->names.n_items; i++)
+		r = text_list_add(names, allowed->names.items[i]);
+	return r;
+}
+
+/* Append the reason of a tool that the entry @index means, with its end in local time. */
+static int add_reason(
+	const struct config_remembered *disabled, size_t index, struct text_list *reasons)
+{
+	const char *name = disabled->names.items[index];
 	char until[64] = "";
 	struct tm local;
 	time_t end;
 	char *why = NULL;
 
-	if (read_time(config->disabled.until.items[index], &end))
+	if (read_time(disabled->until.items[index], &end))
 		strftime(until, sizeof(until), " until %Y-%m-%d %H:%M:%S %z",
 			localtime_r(&end, &local));
 	if (asprintf(&why, "disabled in disabled.json%s (`toolboxctl enable '%s'` enables it)",
 		    until, name) < 0)
 		return -ENOMEM;
-	return text_list_take(&config->disabled_why, why);
+	return text_list_take(reasons, why);
 }
 
-void config_remembered_read(struct config_reader *reader)
+int remembered_add_reasons(const struct config_remembered *disabled, struct text_list *reasons)
 {
-	struct config *config = reader->config;
-	int r = add_folders(reader);
+	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < config->folders.n_items; i++)
-		read_folder(reader, config->folders.items[i]);
-	for (size_t i = 0; r == 0 && i < config->allowed.names.n_items; i++)
-		r = text_list_add(&config->approval_allow, config->allowed.names.items[i]);
-	for (size_t i = 0; r == 0 && i < config->disabled.names.n_items; i++)
-		r = add_reason(config, i);
-	if (r < 0)
-		reader->error = r;
+	for (size_t i = 0; r == 0 && i < disabled->names.n_items; i++)
+		r = add_reason(disabled, i, reasons);
+	return r;
 }

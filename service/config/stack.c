@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/foreign.h"
+#include "config/unused.h"
+#include "json/member.h"
 #include "json/pointer.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -22,6 +23,9 @@ static const struct {
 	{"websocket", "websocket", NULL},
 	{"PHAL.ovos-phal-plugin-tools", "PHAL", "ovos-phal-plugin-tools"},
 };
+
+/* The first of them are ours alone: a mistake there may hide a restriction. */
+#define N_OWN_SECTIONS 2
 
 struct stack_reader {
 	struct config_closing *closing;
@@ -70,72 +74,56 @@ static bool is_yaml(const char *path)
 	return dot && (strcmp(dot, ".yml") == 0 || strcmp(dot, ".yaml") == 0);
 }
 
-/* Report why the file of @layer cannot be read. Most files of the stack do not exist; only the file
- * of --config must. */
-static void report_unreadable(
-	struct stack_reader *reader, const struct config_layer *layer, int error)
+/* Read the value of a section of ours at @value once more, without what only a lax reader takes.
+ * The offset of @ret_error is one of the file. */
+static int read_strictly(
+	const struct config_layer *layer, uint32_t value, struct json_error *ret_error)
 {
-	bool is_missing = error == -ENOENT || error == -ENOTDIR;
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	size_t size;
+	const char *text = json_value_text(&layer->tape, value, &size);
+	int r = json_tape_read(&tape, text, size, JSON_DEPTH_DEFAULT, ret_error);
 
-	if (is_missing && layer->origin != CONFIG_ORIGIN_FLAG)
-		return;
-	if (error == -EFBIG)
-		diagnostic_report(&reader->closing->sink, DIAGNOSTIC_ERROR, layer->path, 0, "",
-			"the file has more than %u bytes", CONFIG_FILE_BYTES_MAX);
-	else
-		diagnostic_report(&reader->closing->sink, DIAGNOSTIC_ERROR, layer->path, 0, "",
-			"cannot be read: %s", strerror(-error));
-	reader->stack->is_refused |= is_missing;
+	if (r > 0)
+		ret_error->offset += (size_t)(text - layer->text.data);
+	return r;
 }
 
-/* Read the text of @layer, mended where other programs may write what we do not take. Return as
- * json_tape_read(). */
-static int read_layer_text(
-	struct stack_reader *reader, struct config_layer *layer, struct json_error *ret_error)
+/* Check the member of the root whose key is at @key, if it is one of our sections, of which @found
+ * were met before it. */
+static int check_member(const struct config_layer *layer, uint32_t key, bool found[N_OWN_SECTIONS],
+	struct json_error *ret_error)
 {
-	struct buffer *text = &layer->text;
-
-	for (unsigned int n_mended = 0;; n_mended++) {
-		int r = json_tape_read(
-			&layer->tape, text->data, text->size, JSON_DEPTH_DEFAULT, ret_error);
-		unsigned int line;
-		unsigned int column;
-		const char *found;
-
-		if (r <= 0 || n_mended == FOREIGN_MENDS_MAX)
-			return r;
-		found = foreign_mend(text, ret_error);
-		if (!found)
-			return r;
-		json_locate(text->data, ret_error->offset, &line, &column);
-		diagnostic_report(&reader->closing->outer, DIAGNOSTIC_WARNING, layer->path, line,
-			"", "%s (column %u); it is read as Python's json reads it", found, column);
+	for (size_t i = 0; i < N_OWN_SECTIONS; i++) {
+		if (!json_is_text(&layer->tape, key, sections[i].outer))
+			continue;
+		if (!found[i]) {
+			found[i] = true;
+			return read_strictly(layer, key + 1, ret_error);
+		}
+		*ret_error = (struct json_error){JSON_E_DUPLICATE_KEY,
+			json_at(&layer->tape, key)->offset, "the section is there twice"};
+		return JSON_E_DUPLICATE_KEY;
 	}
+	return 0;
 }
 
-/* Return whether @value can be a section: an object, or null for none. */
-static bool is_section(const struct json_tape *tape, uint32_t value)
+/* Read the text of @layer: the sections of other programs as Python's json does, ours by the rules
+ * of JSON. Return as json_tape_read(). */
+static int read_layer_text(struct config_layer *layer, struct json_error *ret_error)
 {
-	enum json_type type = json_type_at(tape, value);
+	const struct json_tape *tape = &layer->tape;
+	bool found[N_OWN_SECTIONS] = {false};
+	int r = json_tape_read_lax(
+		&layer->tape, layer->text.data, layer->text.size, JSON_DEPTH_DEFAULT, ret_error);
 
-	return type == JSON_NULL || type == JSON_OBJECT;
-}
-
-/* Close the configuration if the section `toolboxd` of @layer is no object. A flag with a value in
- * the section would hide the mistake. */
-static void check_section(struct stack_reader *reader, const struct config_layer *layer)
-{
-	uint32_t value = json_find(&layer->tape, 0, "toolboxd");
-	unsigned int line;
-	unsigned int column;
-
-	if (value == JSON_NONE || is_section(&layer->tape, value))
-		return;
-	json_locate(layer->text.data, json_at(&layer->tape, value)->offset, &line, &column);
-	diagnostic_report(&reader->closing->sink, DIAGNOSTIC_ERROR, layer->path, line, "/toolboxd",
-		"must be an object, not %s; it decides which calls are allowed, so no default is "
-		"used",
-		json_type_name(json_type_at(&layer->tape, value)));
+	if (r != 0 || json_type_at(tape, 0) != JSON_OBJECT)
+		return r;
+	layer->has_repeated_keys = ret_error->status == JSON_E_DUPLICATE_KEY;
+	for (uint32_t key = json_first(tape, 0); r == 0 && key < json_end(tape, 0);
+		key = json_next_key(tape, key))
+		r = check_member(layer, key, found, ret_error);
+	return r;
 }
 
 /* Parse the text of @layer. Return 0 with *ret_is_good true when its root is an object, 0 after a
@@ -143,30 +131,23 @@ static void check_section(struct stack_reader *reader, const struct config_layer
 static int parse_layer(struct stack_reader *reader, struct config_layer *layer, bool *ret_is_good)
 {
 	struct json_error error = {0};
-	unsigned int line = 0;
-	unsigned int column = 0;
 	int r;
 
 	blank_comments(layer->text.data, layer->text.size);
 	if (is_all_blank(&layer->text))
 		buffer_append_string(&layer->text, "{}");
-	if (buffer_status(&layer->text) < 0)
-		return buffer_status(&layer->text);
-	r = read_layer_text(reader, layer, &error);
+	r = buffer_status(&layer->text);
+	if (r == 0)
+		r = read_layer_text(layer, &error);
 	if (r < 0)
 		return r;
 	*ret_is_good = r == 0 && json_type_at(&layer->tape, 0) == JSON_OBJECT;
-	if (*ret_is_good)
-		check_section(reader, layer);
-	if (r > 0) {
-		json_locate(layer->text.data, error.offset, &line, &column);
-		diagnostic_report(&reader->closing->sink, DIAGNOSTIC_ERROR, layer->path, line, "",
-			"%s (column %u)", error.message, column);
-	} else if (!*ret_is_good) {
-		diagnostic_report(&reader->closing->sink, DIAGNOSTIC_ERROR, layer->path, 1, "",
+	if (r > 0)
+		config_closing_report_text(reader->closing, layer->path, layer->text.data, &error);
+	else if (!*ret_is_good)
+		config_closing_report(reader->closing, layer->path, 1,
 			"must hold a JSON object, not %s",
 			json_type_name(json_type_at(&layer->tape, 0)));
-	}
 	return 0;
 }
 
@@ -174,6 +155,7 @@ static void layer_deinit(struct config_layer *layer)
 {
 	json_tape_deinit(&layer->tape);
 	buffer_deinit(&layer->text);
+	config_unused_deinit(&layer->unused);
 	free(layer->path);
 }
 
@@ -181,11 +163,12 @@ static void layer_deinit(struct config_layer *layer)
  * opened must not count as an empty one, because it may forbid a tool. */
 static int read_layer(struct stack_reader *reader, struct config_layer *layer, bool *ret_is_good)
 {
+	bool is_missing;
 	int r;
 
 	if (is_yaml(layer->path)) {
-		diagnostic_report(&reader->closing->sink, DIAGNOSTIC_ERROR, layer->path, 0, "",
-			"YAML is not supported, only JSON");
+		config_closing_report(
+			reader->closing, layer->path, 0, "YAML is not supported, only JSON");
 		return 0;
 	}
 	r = file_read(layer->path, CONFIG_FILE_BYTES_MAX, &layer->text);
@@ -193,7 +176,13 @@ static int read_layer(struct stack_reader *reader, struct config_layer *layer, b
 		return parse_layer(reader, layer, ret_is_good);
 	if (file_error_is_shortage(r))
 		return r;
-	report_unreadable(reader, layer, r);
+	/* Most files of the stack do not exist; only the file of --config must. */
+	is_missing = r == -ENOENT || r == -ENOTDIR;
+	if (!is_missing || layer->origin == CONFIG_ORIGIN_FLAG) {
+		config_closing_report_unreadable(
+			reader->closing, layer->path, CONFIG_FILE_BYTES_MAX, r);
+		reader->stack->is_refused |= is_missing;
+	}
 	return 0;
 }
 
@@ -207,6 +196,17 @@ static const char *variable_or(const char *name, const char *fallback)
 	return value && *value ? value : fallback;
 }
 
+/* Return the last member @key of @object, which may have more than one, or JSON_NONE. */
+static uint32_t find_last(const struct json_tape *tape, uint32_t object, const char *key)
+{
+	uint32_t found = JSON_NONE;
+
+	json_each_key(i, tape, object)
+		if (json_is_text(tape, i, key))
+			found = i + 1;
+	return found;
+}
+
 /* Return whether the files of the user are disabled. The lowest layer with a `system` section
  * decides (ovos-config, get_system_constraints). */
 static bool user_is_disabled(const struct config_stack *stack)
@@ -217,10 +217,10 @@ static bool user_is_disabled(const struct config_stack *stack)
 		uint32_t value;
 
 		if (layer->origin <= CONFIG_ORIGIN_SYSTEM)
-			system = json_find(&layer->tape, 0, "system");
+			system = find_last(&layer->tape, 0, "system");
 		if (system == JSON_NONE || json_type_at(&layer->tape, system) != JSON_OBJECT)
 			continue;
-		value = json_find(&layer->tape, system, "disable_user_config");
+		value = find_last(&layer->tape, system, "disable_user_config");
 		return value != JSON_NONE && json_is_true(&layer->tape, value);
 	}
 	return false;
@@ -359,6 +359,24 @@ int config_stack_read(
 	return r;
 }
 
+int config_stack_add(struct config_stack *stack, const struct buffer *text)
+{
+	struct config_layer layer = {.origin = CONFIG_ORIGIN_ENVIRONMENT};
+	int r = array_grow(stack->layers, stack->n_layers);
+
+	buffer_append_buffer(&layer.text, text);
+	if (r == 0)
+		r = buffer_status(&layer.text);
+	if (r == 0)
+		r = json_tape_read(
+			&layer.tape, layer.text.data, layer.text.size, JSON_DEPTH_DEFAULT, NULL);
+	if (r == 0)
+		stack->layers[stack->n_layers++] = layer;
+	else
+		layer_deinit(&layer);
+	return r;
+}
+
 void config_stack_deinit(struct config_stack *stack)
 {
 	for (size_t i = 0; i < stack->n_layers; i++)
@@ -372,61 +390,78 @@ void config_stack_deinit(struct config_stack *stack)
 /* Return the value of a section of the file, or JSON_NONE. */
 static uint32_t find_section(const struct json_tape *tape, size_t index)
 {
-	uint32_t value = json_find(tape, 0, sections[index].outer);
+	uint32_t value = find_last(tape, 0, sections[index].outer);
 
 	if (value == JSON_NONE || !sections[index].inner)
 		return value;
 	return json_type_at(tape, value) == JSON_OBJECT
-		       ? json_find(tape, value, sections[index].inner)
+		       ? find_last(tape, value, sections[index].inner)
 		       : JSON_NONE;
 }
 
-static int merge_layer(const struct config_layer *layer, struct document *merged)
+/* Set the section @index of @own to the value at @value of @layer. */
+static int set_section(
+	struct config_layer *layer, size_t index, uint32_t value, struct document *own)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	int r;
+
+	if (layer->has_repeated_keys && index >= N_OWN_SECTIONS)
+		config_unused_add_repeated(&layer->unused, &layer->tape, value);
+	r = config_unused_write_rest(&layer->unused, &layer->tape, value, &text);
+	if (r == 0 && !config_unused_has(&layer->unused, value))
+		r = document_set(own, sections[index].path, text.data, text.size);
+	return r < 0 ? r : 0;
+}
+
+static int merge_layer(struct config_layer *layer, struct document *merged)
 {
 	cleanup(document_cleanup) struct document *own = document_new();
 	int r = own ? 0 : -ENOMEM;
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(sections); i++) {
 		uint32_t value = find_section(&layer->tape, i);
-		const char *text;
-		size_t size;
 
-		/* A `toolboxd` section that is not an object was reported already. */
-		if (value == JSON_NONE || (i == 0 && !is_section(&layer->tape, value)))
-			continue;
-		text = json_value_text(&layer->tape, value, &size);
-		r = document_set(own, sections[i].path, text, size);
+		if (value != JSON_NONE)
+			r = set_section(layer, i, value, own);
 	}
 	return r == 0 ? document_merge(merged, own) : r;
 }
 
-int config_stack_merge(const struct config_stack *stack, struct document *merged)
+int config_stack_merge(struct config_stack *stack, bool has_bus, struct document *merged)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < stack->n_layers; i++)
-		r = merge_layer(&stack->layers[i], merged);
+	for (size_t i = 0; r == 0 && i < stack->n_layers; i++) {
+		if (has_bus && stack->layers[i].origin == CONFIG_ORIGIN_ENVIRONMENT)
+			r = document_set(merged, "websocket", "null", strlen("null"));
+		if (r == 0)
+			r = merge_layer(&stack->layers[i], merged);
+	}
 	return r;
 }
 
-/* Return whether @layer has a value at @pointer, with its line. */
-static bool layer_locates(
-	const struct config_layer *layer, const char *pointer, unsigned int *ret_line)
+unsigned int config_layer_line(const struct config_layer *layer, uint32_t token)
 {
+	unsigned int line;
 	unsigned int column;
-	uint32_t token;
 
-	if (!json_pointer_find(&layer->tape, pointer, NULL, &token))
-		return false;
-	json_locate(layer->text.data, json_at(&layer->tape, token)->offset, ret_line, &column);
-	return true;
+	json_locate(layer->text.data, json_at(&layer->tape, token)->offset, &line, &column);
+	return line;
 }
 
 const char *config_stack_locate(
 	const struct config_stack *stack, const char *pointer, unsigned int *ret_line)
 {
-	for (size_t i = stack->n_layers; i-- > 0;)
-		if (layer_locates(&stack->layers[i], pointer, ret_line))
-			return stack->layers[i].path;
+	for (size_t i = stack->n_layers; i-- > 0;) {
+		const struct config_layer *layer = &stack->layers[i];
+		uint32_t token;
+
+		if (!layer->path || !json_pointer_find(&layer->tape, pointer, NULL, &token) ||
+			config_unused_has(&layer->unused, token))
+			continue;
+		*ret_line = config_layer_line(layer, token);
+		return layer->path;
+	}
 	return NULL;
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "config/closing.h"
+#include "config/unused.h"
 #include "json/document.h"
 #include "json/reader.h"
 #include "util/buffer.h"
@@ -21,8 +22,13 @@
  * BASE is $OVOS_CONFIG_BASE_FOLDER, else "mycroft"; NAME is $OVOS_CONFIG_FILENAME, else
  * "mycroft.conf". Relative XDG folders are ignored (XDG Base Directory Specification).
  *
- * Each readable file stays here as a layer with its tape: the layers are merged for their values,
- * and searched for the file and line of a value when it is reported.
+ * Each file that can be read stays here as a layer with its tape: the layers are merged for their
+ * values, and searched for the file and line of a value when it is reported.
+ *
+ * Other programs, which have the other sections, read them with Python's json. That takes more than
+ * our reader: of a key that occurs twice the last one counts, NaN and Infinity are numbers, and \u
+ * escapes need no partner. These may not make a whole file unreadable, so a file is read in this
+ * way, and `toolboxd` and `websocket` once more by the rules of JSON.
  */
 
 /* A larger file is no configuration. */
@@ -33,13 +39,16 @@ enum config_origin {
 	CONFIG_ORIGIN_SYSTEM,
 	CONFIG_ORIGIN_USER,
 	CONFIG_ORIGIN_FLAG,
+	CONFIG_ORIGIN_ENVIRONMENT, /* variables and flags (config/environment.h) */
 };
 
 struct config_layer {
-	char *path;
+	char *path; /* NULL: it is no file */
 	enum config_origin origin;
-	struct buffer text;    /* text of the file, each comment replaced by spaces */
-	struct json_tape tape; /* its root is an object */
+	struct buffer text;          /* text of the file, each comment replaced by spaces */
+	struct json_tape tape;       /* made by json_tape_read_lax(); its root is an object */
+	bool has_repeated_keys;      /* in the sections of other programs */
+	struct config_unused unused; /* mistakes in it (config/check.h) */
 };
 
 struct config_stack {
@@ -66,13 +75,20 @@ typedef int (*config_file_function)(void *data, enum config_origin origin, const
  * is the value of --config, or NULL. Return 0, what @visit returned, or -ENOMEM. */
 int config_stack_each_file(const char *flag, config_file_function visit, void *data);
 
+/* Add @text, JSON of variables and flags, above all files. Return 0 or -ENOMEM. */
+int config_stack_add(struct config_stack *stack, const struct buffer *text);
+
 void config_stack_deinit(struct config_stack *stack);
 
-/* Merge the sections `toolboxd`, `websocket` and `PHAL.ovos-phal-plugin-tools` of all layers into
- * @merged. Return 0 or -ENOMEM. */
-int config_stack_merge(const struct config_stack *stack, struct document *merged);
+/* Merge the sections `toolboxd`, `websocket` and `PHAL.ovos-phal-plugin-tools` of all layers
+ * into @merged, without their mistakes; @has_bus: the `websocket` of the uppermost takes the
+ * place of the ones below. Return 0 or -ENOMEM. */
+int config_stack_merge(struct config_stack *stack, bool has_bus, struct document *merged);
 
-/* Return the path of the highest file with a value at @pointer (JSON Pointer), with its line in
- * *ret_line; NULL when no file has one. */
+/* Return the line of the value at @token of @layer, a file. */
+unsigned int config_layer_line(const struct config_layer *layer, uint32_t token);
+
+/* Return the path of the highest file whose value at @pointer (JSON Pointer) counts, with its line
+ * in *ret_line; NULL when no file has one. */
 const char *config_stack_locate(
 	const struct config_stack *stack, const char *pointer, unsigned int *ret_line);

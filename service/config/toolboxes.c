@@ -5,32 +5,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/tools.h"
+#include "config/fields.h"
+#include "json/member.h"
 #include "json/writer.h"
 #include "util/array.h"
 #include "util/cleanup.h"
-#include "util/text/text.h"
 #include "util/digest.h"
-
-#define DAY_S  86400u
-#define DAY_MS 86400000u
 
 /* The most bytes of the variables of one toolbox, with their names. The kernel allows some
  * megabytes. */
 #define ENVIRONMENT_BYTES_MAX (64u << 10)
 
-/* The fallback of idle_s, not a value of the key; 0 is a value. */
-#define NOT_SET UINT64_MAX
+#define FIELDS_OF struct config_toolbox
+static const struct config_field toolbox_fields[] = {
+	CONFIG_FLAG("enabled", is_enabled, true),
+	CONFIG_NUMBER("limits.timeout_ms", limits.timeout_ms, 0),
+	CONFIG_NUMBER("limits.max_ms", limits.max_ms, 0),
+	CONFIG_NUMBER("limits.workers", limits.workers, 0),
+	CONFIG_NUMBER("limits.queue", limits.queue, 0),
+	CONFIG_NUMBER("limits.memory_mb", limits.memory_mb, 0),
+	CONFIG_SET_NUMBER("limits.idle_s", limits.idle_s, limits.has_idle_s),
+	CONFIG_SET_FLAG("limits.prestart", limits.prestart, has_prestart),
+};
+#undef FIELDS_OF
 
-static bool read_toolbox_enabled(struct config_reader *reader, uint32_t toolbox)
-{
-	uint32_t value = config_reader_find(reader, toolbox, "enabled");
-	enum json_type type = value == JSON_NONE ? JSON_TRUE : json_type_at(&reader->tape, value);
-
-	if (type != JSON_TRUE && type != JSON_FALSE)
-		config_reader_close_wrong(reader, value, "must be true or false");
-	return type == JSON_TRUE;
-}
+/* The keys that are not kept for the toolbox itself. */
+static const char *const own_keys[] = {"enabled", "sandbox", "limits", "env", "tools"};
 
 /* Add @text to the digest, which is not 0 then. */
 static void add_to_digest(struct config_toolbox *settings, const struct buffer *text)
@@ -46,7 +46,7 @@ static uint32_t find_digested(struct config_reader *reader, uint32_t toolbox, co
 	struct config_toolbox *settings)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
-	uint32_t value = config_reader_find(reader, toolbox, key);
+	uint32_t value = json_find_typed(&reader->tape, toolbox, key, JSON_OBJECT);
 
 	if (value == JSON_NONE)
 		return value;
@@ -72,170 +72,55 @@ static void read_sandbox(
 	if (r < 0)
 		reader->error = r;
 	if (r > 0)
-		config_reader_close_wrong(reader, mistake.token, mistake.expected);
+		config_reader_wrong(reader, mistake.token, mistake.expected);
 }
 
-static void read_prestart(
-	struct config_reader *reader, uint32_t object, struct config_toolbox *settings)
+/* Append the variable whose name is at @key; null withdraws it. */
+static void append_variable(struct config_reader *reader, uint32_t key, struct buffer *out)
 {
-	uint32_t value = config_reader_find(reader, object, "prestart");
-	enum json_type type = value == JSON_NONE ? JSON_NULL : json_type_at(&reader->tape, value);
-
-	settings->has_prestart = type == JSON_TRUE || type == JSON_FALSE;
-	settings->limits.prestart = type == JSON_TRUE;
-	if (value != JSON_NONE && !settings->has_prestart)
-		config_reader_report_wrong(
-			reader, DIAGNOSTIC_ERROR, value, "must be true or false", "it is not used");
-}
-
-static uint64_t read_limit(struct config_reader *reader, uint32_t object, const char *key,
-	const struct config_range *range)
-{
-	return config_reader_number(
-		reader, DIAGNOSTIC_ERROR, config_reader_find(reader, object, key), range);
-}
-
-/* Report the key at @key unless it is a key of `limits`, with the nearest key. */
-static void check_limit(struct config_reader *reader, uint32_t key)
-{
-	static const char *const names[] = {
-		"timeout_ms", "max_ms", "workers", "queue", "memory_mb", "idle_s", "prestart"};
-	cleanup_free char *name = config_reader_string(reader, key);
-	const char *nearest = NULL;
-	unsigned int least = UINT32_MAX;
-	unsigned int distance;
-
-	for (size_t i = 0; name && i < ARRAY_SIZE(names); i++) {
-		if (strcmp(names[i], name) == 0)
-			return;
-		if (!text_is_near(name, strlen(name), names[i], strlen(names[i]), &distance) ||
-			distance >= least)
-			continue;
-		nearest = names[i];
-		least = distance;
-	}
-	if (name)
-		config_reader_report(reader, DIAGNOSTIC_WARNING, key, "is an unknown key%s%s%s",
-			nearest ? "; did you mean \"" : "", nearest ? nearest : "",
-			nearest ? "\"?" : "");
-}
-
-/* Read `limits`, with the ranges of a manifest (schemas/toolbox-manifest.schema.json). */
-static void read_limits(
-	struct config_reader *reader, uint32_t toolbox, struct config_toolbox *settings)
-{
-	static const struct config_range timeout_ms = {1, DAY_MS, 0};
-	static const struct config_range workers = {1, 64, 0};
-	static const struct config_range queue = {1, 65536, 0};
-	static const struct config_range memory_mb = {16, 1048576, 0};
-	static const struct config_range idle_s = {0, DAY_S, NOT_SET};
-	const struct json_tape *tape = &reader->tape;
-	uint32_t object = find_digested(reader, toolbox, "limits", settings);
-	struct toolbox_limits *limits = &settings->limits;
-
-	if (!config_reader_is_object(reader, object, "it is not used"))
+	if (json_type_at(&reader->tape, key + 1) != JSON_STRING)
 		return;
-	settings->has_process = true;
-	limits->timeout_ms = read_limit(reader, object, "timeout_ms", &timeout_ms);
-	limits->max_ms = read_limit(reader, object, "max_ms", &timeout_ms);
-	limits->workers = (uint32_t)read_limit(reader, object, "workers", &workers);
-	limits->queue = (uint32_t)read_limit(reader, object, "queue", &queue);
-	limits->memory_mb = (uint32_t)read_limit(reader, object, "memory_mb", &memory_mb);
-	limits->idle_s = read_limit(reader, object, "idle_s", &idle_s);
-	limits->has_idle_s = limits->idle_s != NOT_SET;
-	read_prestart(reader, object, settings);
-	json_each_key(key, tape, object)
-		check_limit(reader, key);
-}
-
-/* [A-Za-z_][A-Za-z0-9_]* */
-static bool is_variable_name(const char *name)
-{
-	static const char digits[] = "0123456789";
-	static const char all[] = "0123456789_"
-				  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-
-	return *name && !strchr(digits, *name) && name[strspn(name, all)] == '\0';
-}
-
-/* Return why there can be no variable @name, or NULL. The dynamic linker obeys names that begin
- * with LD_, and would load libraries into a host that has not entered its sandbox yet. */
-static const char *find_fault(const char *name)
-{
-	if (!is_variable_name(name))
-		return "is not the name of a variable: letters, digits and '_', no digit first";
-	if (strncmp(name, "LD_", strlen("LD_")) == 0)
-		return "would affect toolbox-host itself, before its sandbox is in force";
-	return NULL;
-}
-
-/* Append the variable whose name is at @key. */
-static void read_variable(struct config_reader *reader, uint32_t key, struct buffer *out)
-{
-	cleanup_free char *name = NULL;
-	cleanup_free char *value = NULL;
-	const char *fault;
-
-	if (json_type_at(&reader->tape, key + 1) == JSON_NULL)
-		return;
-	name = config_reader_string(reader, key);
-	if (!name)
-		return;
-	fault = find_fault(name);
-	if (fault) {
-		config_reader_report(reader, DIAGNOSTIC_ERROR, key, "%s; it is skipped", fault);
-		return;
-	}
-	if (json_type_at(&reader->tape, key + 1) != JSON_STRING) {
-		config_reader_report_wrong(
-			reader, DIAGNOSTIC_ERROR, key + 1, "must be a string", "it is skipped");
-		return;
-	}
-	value = config_reader_string(reader, key + 1);
-	if (!value)
-		return;
-	buffer_printf(out, "%s=%s", name, value);
+	json_string_decode(&reader->tape, key, out);
+	buffer_append_char(out, '=');
+	json_string_decode(&reader->tape, key + 1, out);
 	buffer_append_char(out, '\0');
 }
 
 static void read_environment(
-	struct config_reader *reader, uint32_t toolbox, struct config_toolbox *settings)
+	struct config_reader *reader, uint32_t env, struct config_toolbox *settings)
 {
 	cleanup(buffer_deinit) struct buffer out = {.limit = ENVIRONMENT_BYTES_MAX};
-	const struct json_tape *tape = &reader->tape;
-	uint32_t object = find_digested(reader, toolbox, "env", settings);
 
-	if (!config_reader_is_object(reader, object, "it is not used"))
-		return;
-	settings->has_process = true;
-	json_each_key(key, tape, object)
-		read_variable(reader, key, &out);
+	json_each_key(key, &reader->tape, env)
+		append_variable(reader, key, &out);
 	/* buffer_take() appends the NUL that ends the list. */
 	if (out.size > 0)
 		settings->environment = buffer_take(&out, NULL);
 	if (buffer_status(&out) == -EMSGSIZE)
-		config_reader_report(reader, DIAGNOSTIC_ERROR, object,
+		config_reader_report(reader, DIAGNOSTIC_ERROR, env,
 			"must not have more than %u bytes in all; none of it is used",
 			ENVIRONMENT_BYTES_MAX);
 	else if (buffer_status(&out) < 0)
 		reader->error = buffer_status(&out);
 }
 
+static bool is_own(const struct json_tape *tape, uint32_t key)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(own_keys); i++)
+		if (json_is_text(tape, key, own_keys[i]))
+			return true;
+	return false;
+}
+
 /* Keep every key that is not ours for the toolbox itself. */
 static void read_rest(
 	struct config_reader *reader, uint32_t toolbox, struct config_toolbox *settings)
 {
-	static const char *const ours[] = {"enabled", "sandbox", "limits", "env", "tools"};
 	const struct json_tape *tape = &reader->tape;
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	json_each_key(key, tape, toolbox) {
-		size_t i = 0;
-
-		while (i < ARRAY_SIZE(ours) &&
-			!json_string_equals(tape, key, ours[i], strlen(ours[i])))
-			i++;
-		if (i < ARRAY_SIZE(ours))
+		if (is_own(tape, key))
 			continue;
 		buffer_append_char(&text, text.size > 0 ? ',' : '{');
 		json_write_compact(&text, tape, key);
@@ -251,69 +136,71 @@ static void read_rest(
 		reader->error = -ENOMEM;
 }
 
-/* Read one member of `toolboxes`. */
-static void read_toolbox(struct config_reader *reader, uint32_t key)
-{
-	struct config *config = reader->config;
-	struct config_toolbox *settings;
-	char *toolbox_id;
-
-	if (json_type_at(&reader->tape, key + 1) == JSON_NULL ||
-		!config_reader_is_object_or_closes(reader, key + 1))
-		return;
-	toolbox_id = config_reader_string(reader, key);
-	if (!toolbox_id)
-		return;
-	settings = &config->toolboxes[config->n_toolboxes++];
-	settings->toolbox_id = toolbox_id;
-	settings->is_enabled = read_toolbox_enabled(reader, key + 1);
-	read_sandbox(reader, key + 1, settings);
-	read_limits(reader, key + 1, settings);
-	read_environment(reader, key + 1, settings);
-	config_tools_read(reader, config_reader_find(reader, key + 1, "tools"), settings);
-	read_rest(reader, key + 1, settings);
-}
-
-void config_toolboxes_read(struct config_reader *reader, uint32_t value)
+/* Read the settings of the toolbox whose id is at @key into @settings. */
+static void read_toolbox(
+	struct config_reader *reader, uint32_t key, struct config_toolbox *settings)
 {
 	const struct json_tape *tape = &reader->tape;
+	uint32_t toolbox = key + 1;
+	uint32_t limits;
+	uint32_t env;
 
-	if (!config_reader_is_object_or_closes(reader, value))
+	if (config_fields_read(
+		    tape, toolbox, toolbox_fields, ARRAY_SIZE(toolbox_fields), settings) < 0)
+		reader->error = -ENOMEM;
+	read_sandbox(reader, toolbox, settings);
+	limits = find_digested(reader, toolbox, "limits", settings);
+	env = find_digested(reader, toolbox, "env", settings);
+	settings->has_process = limits != JSON_NONE || env != JSON_NONE;
+	if (env != JSON_NONE)
+		read_environment(reader, env, settings);
+	config_tools_read(
+		reader, json_find_typed(tape, toolbox, "tools", JSON_OBJECT), &settings->tools);
+	read_rest(reader, toolbox, settings);
+}
+
+void config_toolboxes_read(struct config_reader *reader, uint32_t value,
+	struct config_toolbox **ret_toolboxes, size_t *ret_n)
+{
+	const struct json_tape *tape = &reader->tape;
+	struct config_toolbox *toolboxes;
+
+	if (value == JSON_NONE)
 		return;
-	reader->config->toolboxes =
-		calloc(json_count(tape, value) + 1, sizeof(*reader->config->toolboxes));
-	if (!reader->config->toolboxes) {
+	toolboxes = calloc(json_count(tape, value) + 1, sizeof(*toolboxes));
+	*ret_toolboxes = toolboxes;
+	if (!toolboxes) {
 		reader->error = -ENOMEM;
 		return;
 	}
-	json_each_key(key, tape, value)
-		read_toolbox(reader, key);
-}
+	json_each_key(key, tape, value) {
+		char *toolbox_id;
 
-void config_toolboxes_deinit(struct config *config)
-{
-	for (size_t i = 0; i < config->n_toolboxes; i++) {
-		config_tools_deinit(&config->toolboxes[i]);
-		toolbox_sandbox_deinit(&config->toolboxes[i].sandbox);
-		free(config->toolboxes[i].environment);
-		free(config->toolboxes[i].config);
-		free(config->toolboxes[i].toolbox_id);
+		if (json_type_at(tape, key + 1) != JSON_OBJECT)
+			continue;
+		toolbox_id = json_string_dup(tape, key, NULL);
+		if (!toolbox_id) {
+			reader->error = -ENOMEM;
+			return;
+		}
+		toolboxes[*ret_n].toolbox_id = toolbox_id;
+		read_toolbox(reader, key, &toolboxes[(*ret_n)++]);
 	}
-	free(config->toolboxes);
 }
 
-const struct config_toolbox *config_toolbox_find(
-	const struct config *config, const char *toolbox_id)
+const struct config_tool *config_tool_find(const struct config_toolbox *toolbox, const char *name)
 {
-	for (size_t i = 0; i < config->n_toolboxes; i++)
-		if (strcmp(config->toolboxes[i].toolbox_id, toolbox_id) == 0)
-			return &config->toolboxes[i];
-	return NULL;
+	return toolbox ? config_tools_find(&toolbox->tools, name) : NULL;
 }
 
-bool config_toolbox_is_enabled(const struct config *config, const char *toolbox_id)
+void config_toolboxes_free(struct config_toolbox *toolboxes, size_t n)
 {
-	const struct config_toolbox *settings = config_toolbox_find(config, toolbox_id);
-
-	return !settings || settings->is_enabled;
+	for (size_t i = 0; i < n; i++) {
+		config_tools_deinit(&toolboxes[i].tools);
+		toolbox_sandbox_deinit(&toolboxes[i].sandbox);
+		free(toolboxes[i].environment);
+		free(toolboxes[i].config);
+		free(toolboxes[i].toolbox_id);
+	}
+	free(toolboxes);
 }

@@ -5,36 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json/number.h"
+#include "config/fields.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 
-static void report_wrong(
-	struct config_reader *reader, uint32_t value, const char *expected, const char *fallback)
-{
-	char consequence[64];
-
-	snprintf(consequence, sizeof(consequence), "%s is used", fallback);
-	config_reader_report_wrong(reader, DIAGNOSTIC_ERROR, value, expected, consequence);
-}
-
-/* Return the string member @key, which the caller frees; NULL when it is absent, or is no string,
- * which is reported. */
-static char *read_setting_text(struct config_reader *reader, uint32_t websocket, const char *key,
-	const char *expected, const char *fallback, uint32_t *ret_value)
-{
-	uint32_t value = config_reader_find(reader, websocket, key);
-
-	*ret_value = value;
-	if (value == JSON_NONE)
-		return NULL;
-	if (json_type_at(&reader->tape, value) != JSON_STRING) {
-		report_wrong(reader, value, expected, fallback);
-		return NULL;
-	}
-	return config_reader_string(reader, value);
-}
-
-/* Return whether @host is valid: a URL made from it has exactly this host, and keeps the port. */
+/* Return whether @host is a host: a URL made of @host has exactly this host and its port. */
 static bool is_host(const char *host, struct bus_address *ret_address)
 {
 	bool is_ipv6 = strchr(host, ':') != NULL;
@@ -47,20 +22,15 @@ static bool is_host(const char *host, struct bus_address *ret_address)
 	       strcmp(ret_address->host, host) == 0 && ret_address->port == 1;
 }
 
-static void read_host(struct config_reader *reader, uint32_t websocket)
+static void read_host(
+	struct config_reader *reader, uint32_t value, const char *host, struct bus_address *bus)
 {
-	static const char expected[] = "must be the name or address of a host";
 	struct bus_address address;
-	uint32_t value;
-	cleanup_free char *host =
-		read_setting_text(reader, websocket, "host", expected, BUS_DEFAULT_HOST, &value);
 
-	if (!host || !*host)
-		return;
 	if (is_host(host, &address))
-		memcpy(reader->config->bus.host, address.host, sizeof(address.host));
+		memcpy(bus->host, address.host, sizeof(address.host));
 	else
-		report_wrong(reader, value, expected, BUS_DEFAULT_HOST);
+		config_reader_wrong(reader, value, "must be the name or address of a host");
 }
 
 static bool is_route(const char *route, struct bus_address *ret_address)
@@ -74,74 +44,50 @@ static bool is_route(const char *route, struct bus_address *ret_address)
 	       strcmp(ret_address->path, route) == 0;
 }
 
-static void read_route(struct config_reader *reader, uint32_t websocket)
+static void read_route(
+	struct config_reader *reader, uint32_t value, const char *route, struct bus_address *bus)
 {
-	static const char expected[] = "must be a path that begins with '/'";
 	struct bus_address address;
-	uint32_t value;
-	cleanup_free char *route =
-		read_setting_text(reader, websocket, "route", expected, BUS_DEFAULT_PATH, &value);
 
-	if (!route || !*route)
-		return;
 	if (is_route(route, &address))
-		memcpy(reader->config->bus.path, address.path, sizeof(address.path));
+		memcpy(bus->path, address.path, sizeof(address.path));
 	else
-		report_wrong(reader, value, expected, BUS_DEFAULT_PATH);
+		config_reader_wrong(reader, value, "must be a path that begins with '/'");
 }
 
-static void read_port(struct config_reader *reader, uint32_t websocket)
+/* The members of the section. */
+struct websocket {
+	char *host;
+	char *route;
+	uint32_t port;
+	bool is_tls;
+};
+
+#define FIELDS_OF struct websocket
+static const struct config_field websocket_fields[] = {
+	CONFIG_TEXT("host", host),
+	CONFIG_TEXT("route", route),
+	CONFIG_NUMBER("port", port, 0),
+	CONFIG_FLAG("ssl", is_tls, false),
+};
+#undef FIELDS_OF
+
+void config_websocket_read(
+	struct config_reader *reader, uint32_t section, struct bus_address *ret_bus)
 {
-	uint32_t value = config_reader_find(reader, websocket, "port");
-	uint64_t port;
+	const struct json_tape *tape = &reader->tape;
+	struct websocket given = {0};
 
-	if (value == JSON_NONE)
-		return;
-	if (json_type_at(&reader->tape, value) != JSON_NUMBER ||
-		json_number_u64(&reader->tape, value, &port) != 0 || port > UINT16_MAX)
-		report_wrong(reader, value, "must be a port from 1 to 65535", "8181");
-	else if (port > 0)
-		reader->config->bus.port = (uint16_t)port;
-}
-
-static void read_ssl(struct config_reader *reader, uint32_t websocket)
-{
-	uint32_t value = config_reader_find(reader, websocket, "ssl");
-	enum json_type type;
-
-	if (value == JSON_NONE)
-		return;
-	type = json_type_at(&reader->tape, value);
-	if (type == JSON_TRUE || type == JSON_FALSE)
-		reader->config->bus.is_tls = type == JSON_TRUE;
-	else
-		report_wrong(reader, value, "must be true or false", "false");
-}
-
-/* Refuse a key for encrypted messages: such a bus would ignore ours, and we could not read its. */
-static void refuse_secret_key(struct config_reader *reader, uint32_t websocket)
-{
-	uint32_t value = config_reader_find(reader, websocket, "secret_key");
-
-	if (value == JSON_NONE)
-		return;
-	if (json_type_at(&reader->tape, value) == JSON_STRING &&
-		json_at(&reader->tape, value)->length == 0)
-		return;
-	config_reader_report(reader, DIAGNOSTIC_ERROR, value,
-		"encrypted buses are not supported: remove secret_key (here and in the bus's "
-		"other clients), or use wss or HiveMind to protect the bus");
-	reader->is_refused = true;
-}
-
-void config_websocket_read(struct config_reader *reader, uint32_t value)
-{
-	reader->config->bus = bus_address_default;
-	if (!config_reader_is_object(reader, value, "ws://127.0.0.1:8181/core is used"))
-		return;
-	read_host(reader, value);
-	read_port(reader, value);
-	read_route(reader, value);
-	read_ssl(reader, value);
-	refuse_secret_key(reader, value);
+	*ret_bus = bus_address_default;
+	if (config_fields_read(
+		    tape, section, websocket_fields, ARRAY_SIZE(websocket_fields), &given) < 0)
+		reader->error = -ENOMEM;
+	if (given.host && *given.host)
+		read_host(reader, json_find(tape, section, "host"), given.host, ret_bus);
+	if (given.route && *given.route)
+		read_route(reader, json_find(tape, section, "route"), given.route, ret_bus);
+	if (given.port > 0)
+		ret_bus->port = (uint16_t)given.port;
+	ret_bus->is_tls = given.is_tls;
+	config_fields_deinit(websocket_fields, ARRAY_SIZE(websocket_fields), &given);
 }

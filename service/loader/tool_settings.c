@@ -125,7 +125,7 @@ static int apply_to(const struct config_tool *settings, struct tool *tool)
 
 static uint64_t digest_of(const struct config_toolbox *settings)
 {
-	return settings ? settings->tools_digest : 0;
+	return settings ? settings->tools.digest : 0;
 }
 
 int tool_settings_apply(const struct config *config, struct toolbox *toolbox)

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/match.h"
 
 /* Copy @text, which may be NULL, to *@ret. Return false without memory. */
 static bool copy_text(const char *text, char **ret)
@@ -34,11 +33,7 @@ int access_init(struct access *access, const struct config *config)
 
 void access_deinit(struct access *access)
 {
-	for (size_t i = 0; i < access->n_rules; i++) {
-		config_match_deinit(&access->rules[i].match);
-		free(access->rules[i].profile);
-	}
-	free(access->rules);
+	config_access_free(access->rules, access->n_rules);
 	*access = (struct access){0};
 }
 

@@ -69,12 +69,12 @@ static int make_profiles(struct policy *policy, const struct config *config)
 	bool has_default = false;
 	int r = 0;
 
-	policy->profiles = calloc(config->n_profiles + 1, sizeof(*policy->profiles));
+	policy->profiles = calloc(config->profiles.n_items + 1, sizeof(*policy->profiles));
 	if (!policy->profiles)
 		return -ENOMEM;
-	for (size_t i = 0; r == 0 && i < config->n_profiles; i++) {
-		has_default = has_default || strcmp(config->profiles[i].name, name) == 0;
-		r = add_profile(policy, &config->profiles[i]);
+	for (size_t i = 0; r == 0 && i < config->profiles.n_items; i++) {
+		has_default = has_default || strcmp(config->profiles.items[i].name, name) == 0;
+		r = add_profile(policy, &config->profiles.items[i]);
 	}
 	if (r == 0 && !has_default)
 		r = add_profile(policy, &standard);

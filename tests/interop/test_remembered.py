@@ -297,7 +297,7 @@ def test_a_file_that_cannot_be_used_is_not_replaced(launch, folder):
     kept(service).mkdir(parents=True)
     (kept(service) / "allow.json").write_text('{"name": "first"}')
     done = run(service, "allow", "one/first")
-    assert done.returncode == 1 and "allow.json cannot be used: must be a list" in done.stderr
+    assert done.returncode == 1 and "allow.json cannot be used: must be an array" in done.stderr
     assert (kept(service) / "allow.json").read_text() == '{"name": "first"}'
 
 

@@ -79,7 +79,7 @@ def test_a_mistake_closes_and_an_unknown_name_is_told(launch, folder):
     write_configuration(service.daemon.home, {"toolboxd": of_tools(one={"first": {"rsik": "read"}})})
     answer = toolboxctl("reload", bus=service.url, home=service.daemon.home)
     assert answer.returncode == 1
-    assert "/toolboxd/toolboxes/one/tools/first/rsik: is an unknown key" in answer.stderr
+    assert "/toolboxd/toolboxes/one/tools/first/rsik: unexpected property" in answer.stderr
     with Caller(service.url) as caller:
         assert definition(caller, "first")["risk"] == "execute"
 

@@ -105,7 +105,7 @@ def test_check_warns_of_names_that_mean_nothing(tmp_path):
         "libm": {"limits": {"workrs": 2}}, "nosuchbox": {"enabled": False}}}})
     done = toolboxd(tmp_path, "--check", "--toolbox-dir", manifests.SHIPPED)
     assert done.returncode == 0
-    assert "/toolboxd/toolboxes/libm/limits/workrs: is an unknown key; did you mean \"workers\"?" \
+    assert "/toolboxd/toolboxes/libm/limits/workrs: unexpected property 'workrs'; did you mean 'workers'?" \
         in done.stderr
     assert "warning toolboxes: no toolbox is called 'nosuchbox'\n" in done.stderr, done.stderr
 

@@ -147,7 +147,7 @@ int own_files_read(const char *folder, const char *file, struct config_remembere
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(buffer_deinit) struct buffer bytes = {0};
 	cleanup_free char *path = NULL;
-	struct remembered_mistake mistake = {.text = "it is not JSON"};
+	struct config_mistake mistake = {.text = "it is not JSON"};
 	int r;
 
 	if (asprintf(&path, "%s/%s", folder, file) < 0)

@@ -26,23 +26,23 @@
 
 /* ── files ───────────────────────────────────────────────────────────────────────────────────── */
 
-/* Read the profile at @path. Return 0, CONFIG_PROFILE_E_WRONG after a complaint, or a negative
+/* Read the profile at @path. Return 0, CONFIG_FILE_E_WRONG after a complaint, or a negative
  * errno. */
 static int read_profile(const char *path, struct config_profile *ret_profile)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(buffer_deinit) struct buffer bytes = {0};
-	struct config_profile_mistake mistake = {.text = "it is not JSON"};
+	struct config_mistake mistake = {.text = "it is not JSON"};
 	int r = file_read(path, REMEMBERED_BYTES_MAX, &bytes);
 
 	if (r < 0)
 		return r;
 	r = json_tape_read(
 		&tape, bytes.data ? bytes.data : "", bytes.size, JSON_DEPTH_DEFAULT, NULL);
-	r = r ? r : config_profile_read(&tape, 0, ret_profile, &mistake);
+	r = r ? r : config_profile_read_file(&tape, ret_profile, &mistake);
 	if (r > 0)
 		terminal_complain("%s cannot be used: %s", path, mistake.text);
-	return r > 0 ? CONFIG_PROFILE_E_WRONG : r;
+	return r > 0 ? CONFIG_FILE_E_WRONG : r;
 }
 
 static char *path_of(const char *folder, const char *name)

@@ -51,7 +51,7 @@ static int read_kept(struct kept_tokens *kept)
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(buffer_deinit) struct buffer bytes = {0};
 	cleanup_free char *path = NULL;
-	struct http_tokens_mistake mistake = {.text = "it is not JSON"};
+	struct config_mistake mistake = {.text = "it is not JSON"};
 	int r;
 
 	if (asprintf(&path, "%s/%s", kept->folder, REMEMBERED_TOKENS) < 0)
@@ -63,7 +63,7 @@ static int read_kept(struct kept_tokens *kept)
 		r = json_tape_read(
 			&tape, bytes.data ? bytes.data : "", bytes.size, JSON_DEPTH_DEFAULT, NULL);
 	if (r == 0)
-		r = http_tokens_read(&tape, 0, true, &kept->tokens, &mistake);
+		r = http_tokens_read_file(&tape, &kept->tokens, &mistake);
 	if (r != 0)
 		terminal_complain(
 			"%s cannot be used: %s", path, r < 0 ? strerror(-r) : mistake.text);

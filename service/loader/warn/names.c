@@ -86,7 +86,7 @@ static void check_list(
 
 static bool has_profile(const struct config *config, const char *name)
 {
-	return config_profile_find(config, name) || strcmp(name, ACCESS_DEFAULT) == 0;
+	return config_profiles_find(&config->profiles, name) || strcmp(name, ACCESS_DEFAULT) == 0;
 }
 
 /* The profiles given by access rules, but not defined. */
@@ -136,16 +136,16 @@ static bool has_tool(const struct catalogue *catalogue, const char *id, const ch
 /* The names in `toolboxes.<id>.tools` of @toolbox without a tool in it. */
 static void check_tools(const struct names_check *check, const struct config_toolbox *toolbox)
 {
-	cleanup_free const char **unknown = calloc(toolbox->n_tools + 1, sizeof(*unknown));
+	cleanup_free const char **unknown = calloc(toolbox->tools.n_items + 1, sizeof(*unknown));
 	cleanup(buffer_deinit) struct buffer key = {0};
 	size_t n = 0;
 
-	if (!unknown || toolbox->n_tools == 0 ||
+	if (!unknown || toolbox->tools.n_items == 0 ||
 		!has_known_tools(check->catalogue, toolbox->toolbox_id))
 		return;
-	for (size_t i = 0; i < toolbox->n_tools; i++)
-		if (!has_tool(check->catalogue, toolbox->toolbox_id, toolbox->tools[i].name))
-			unknown[n++] = toolbox->tools[i].name;
+	for (size_t i = 0; i < toolbox->tools.n_items; i++)
+		if (!has_tool(check->catalogue, toolbox->toolbox_id, toolbox->tools.items[i].name))
+			unknown[n++] = toolbox->tools.items[i].name;
 	buffer_printf(&key, "toolboxes.%s.tools", toolbox->toolbox_id);
 	if (buffer_terminate(&key))
 		warn(check, key.data, "it has no tool called ", unknown, n);
@@ -178,12 +178,12 @@ void warn_unknown(const struct config *config, const struct catalogue *catalogue
 	else
 		check_list(&check, "tools_disabled", &config->tools_disabled);
 	check_list(&check, "disabled.json", &config->disabled.names);
-	for (size_t i = 0; i < config->n_profiles; i++) {
+	for (size_t i = 0; i < config->profiles.n_items; i++) {
 		cleanup(buffer_deinit) struct buffer key = {0};
 
-		buffer_printf(&key, "profiles.%s", config->profiles[i].name);
+		buffer_printf(&key, "profiles.%s", config->profiles.items[i].name);
 		if (buffer_terminate(&key))
-			check_list(&check, key.data, &config->profiles[i].tool_names);
+			check_list(&check, key.data, &config->profiles.items[i].tool_names);
 	}
 	check_access(&check);
 	/* The names of allow.json are at the end of approval_allow, too. */

@@ -144,7 +144,8 @@ Test(config_http, needs_both_files_of_tls)
 	expect_closed_by(
 		"{\"tls\": {\"key\": \"/a\"}}", "http.tls needs both \"cert\" and \"key\"");
 	expect_closed_by("{\"tls\": {\"cert\": \"a\", \"key\": \"/a\"}}",
-		"/toolboxd/http/tls/cert: must be the absolute path of a file");
+		"/toolboxd/http/tls/cert: must be a string that matches ^/: \"The absolute path of "
+		"a");
 	expect_closed_by("{\"tls\": {\"certificate\": \"/a\"}}", "/toolboxd/http/tls");
 	expect_closed_by("{\"tls\": []}", "/toolboxd/http/tls");
 }
@@ -179,13 +180,17 @@ Test(config_http, closes_for_a_wrong_token)
 
 	expect_closed_by("{\"tokens\": [{\"name\": \"127.0.0.1\", \"token_sha256\": \"" DIGEST
 			 "\"}]}",
-		"/tokens/0/name: must have 1 to 64 letters");
+		"/tokens/0/name: must be a string that matches ^[A-Za-z0-9_-]{1,64}$: \"letters");
 	expect_closed_by("{\"tokens\": [{\"name\": \"a\", \"token_sha256\": \"00\"}]}",
-		"/tokens/0/token_sha256: must be the SHA-256");
-	expect_closed_by("{\"tokens\": [{\"name\": \"a\"}]}", "/tokens/0: must have \"name\", and");
+		"/tokens/0/token_sha256: must be a string that matches ^[0-9A-Fa-f]{64}$: \"The "
+		"SHA-256 of the"
+		" token.\" or null; printf");
+	expect_closed_by("{\"tokens\": [{\"name\": \"a\"}]}",
+		"/tokens/0: must be an object with 'token_sha256' or an object with 'token_file'; "
+		"it");
 	expect_closed_by("{\"tokens\": [{\"name\": \"a\", \"token_sha256\": \"" DIGEST
 			 "\", \"scope\": 1}]}",
-		"/tokens/0/scope: is an unknown key");
+		"/tokens/0/scope: unexpected property 'scope'");
 	expect_closed_by("{\"tokens\": [{\"name\": \"a\", \"token_sha256\": \"" DIGEST
 			 "\"}, {\"name\": \"a\", \"token_sha256\": \"" OTHER "\"}]}",
 		"/tokens/1: has the \"name\" of");
@@ -205,7 +210,7 @@ Test(config_http, closes_for_a_section_that_is_none_whatever_a_flag_says)
 
 	write_user_file("{\"toolboxd\": {\"http\": []}}");
 	cr_assert_eq(read_with(&(struct config_flags){.http = addresses, .n_http = 1}), 0);
-	cr_expect(strstr(told.data, "/http: must be an object"), "%s", told.data);
+	cr_expect(strstr(told.data, "/http: must be an object or null"), "%s", told.data);
 	cr_expect_not_null(config.closed);
 	cr_expect_eq(config.http.n_addresses, 0);
 }
@@ -213,11 +218,12 @@ Test(config_http, closes_for_a_section_that_is_none_whatever_a_flag_says)
 Test(config_http, closes_for_what_may_restrict)
 {
 	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"], \"token\": []}",
-		"/http/token: is an unknown key; did you mean \"tokens\"?");
+		"/http/token: unexpected property 'token'; did you mean 'tokens'?");
 	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"], \"limits\": {\"conections\": 1}}",
-		"/http/limits/conections: is an unknown key; did you mean \"connections\"?");
+		"/http/limits/conections: unexpected property 'conections'; did you mean "
+		"'connections'?");
 	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"], \"limits\": []}",
-		"/http/limits: must be an object");
+		"/http/limits: must be an object or null");
 	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"], \"allowed_hosts\": [\"a:1\"]}",
 		"/allowed_hosts/0: must be a name or an address");
 	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"], \"allowed_origins\": [\"*\"]}",
@@ -278,8 +284,8 @@ Test(config_http, closes_for_a_file_of_tokens_that_others_may_read_or_write)
 	expect_silence();
 	cr_assert_eq(chmod(in_folder(TOKENS_FILE), 0600), 0);
 	write_file(TOKENS_FILE, "[{\"name\": \"b\", \"token_file\": \"/x\"}]");
-	expect_closed_by(
-		"{\"listen\": [\"127.0.0.1:1\"]}", "tokens.json:1 /0/token_file: is an unkn");
+	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"]}",
+		"tokens.json:1 /0: missing required property 'token_sha256'");
 	write_file(TOKENS_FILE, "[{\"name\": \"b\"");
 	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"]}", "tokens.json:1");
 }

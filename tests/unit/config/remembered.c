@@ -83,11 +83,13 @@ Test(remembered, drops_entries_that_have_ended)
 /* The lists of names have one length, whichever member of an entry is a mistake. */
 Test(remembered, adds_nothing_of_an_entry_with_a_mistake)
 {
-	write_file(FOLDER "disabled.json", "[{\"name\": \"a\"}, {\"name\": \"b\", \"by\": 1}]");
+	write_file(FOLDER "disabled.json",
+		"[{\"name\": \"a\", \"by\": \"c\"}, {\"name\": \"b\", \"until\": \"2999\"}]");
 	cr_assert_eq(read_all(), 0);
 	cr_expect(config.closed);
-	cr_expect_eq(config.disabled.names.n_items, 1);
-	cr_expect_eq(config.disabled.since.n_items, 1);
+	cr_expect_eq(config.disabled.names.n_items, config.disabled.until.n_items);
+	cr_expect_eq(config.disabled.since.n_items, config.disabled.until.n_items);
+	cr_expect_str_eq(config.disabled.by.items[0], "c");
 }
 
 Test(remembered, has_profiles_over_those_of_the_configuration)
@@ -100,11 +102,11 @@ Test(remembered, has_profiles_over_those_of_the_configuration)
 	write_file(FOLDER "profiles.d/README", "{");
 	cr_assert_eq(read_all(), 0);
 	expect_silence();
-	cr_assert_eq(config.n_profiles, 3);
+	cr_assert_eq(config.profiles.n_items, 3);
 	for (size_t i = 0; i < 3; i++)
-		if (strcmp(config.profiles[i].name, "kids") == 0) {
-			cr_expect_not(config.profiles[i].has_all);
-			cr_assert_eq(config.profiles[i].tool_names.n_items, 1);
+		if (strcmp(config.profiles.items[i].name, "kids") == 0) {
+			cr_expect_not(config.profiles.items[i].has_all);
+			cr_assert_eq(config.profiles.items[i].tool_names.n_items, 1);
 		}
 }
 
@@ -120,17 +122,20 @@ static void expect_closed(const char *name, const char *text, const char *told_t
 Test(remembered, closes_for_what_it_cannot_read)
 {
 	expect_closed(FOLDER "allow.json", "[{\"name\": \"a\"},\n {]", "allow.json:2");
-	expect_closed(FOLDER "allow.json", "{}", "must be a list of ");
-	expect_closed(FOLDER "allow.json", "[\"add\"]", "allow.json:1 /0: must be an object with ");
-	expect_closed(
-		FOLDER "allow.json", "[{\"name\": \"\"}]", "must be a text that is not empty");
+	expect_closed(FOLDER "allow.json", "{}",
+		"allow.json:1 : must be an array, each an object with 'name', not an empty object");
+	expect_closed(FOLDER "allow.json", "[\"add\"]",
+		"allow.json:1 /0: must be an object with 'name', not the string");
+	expect_closed(FOLDER "allow.json", "[{\"name\": \"\"}]",
+		"/0/name: must be a string of at least 1 character");
 	expect_closed(FOLDER "allow.json", "[{\"name\": 1}]", "must be a string");
-	expect_closed(FOLDER "allow.json", "[{\"name\": \"a\", \"who\": 1}]", "is an unknown key");
+	expect_closed(FOLDER "allow.json", "[{\"name\": \"a\", \"who\": 1}]",
+		"unexpected property 'who'");
 	expect_closed(FOLDER "allow.json",
 		"[{\"name\": \"a\", \"until\": \"2999-01-01T00:00:00Z\"}]",
-		"is an unknown key; expected \"name\", \"since\" or \"by\"");
+		"unexpected property 'until'; the object takes 'name', 'since', 'by'");
 	expect_closed(FOLDER "disabled.json", "[{\"name\": \"a\", \"who\": 1}]",
-		"expected \"name\", \"since\", \"by\" or \"until\"");
+		"the object takes 'name', 'since', 'by', 'until'");
 	expect_closed(FOLDER "disabled.json", "[{\"name\": \"a\", \"until\": \"2999-01-01\"}]",
 		"disabled.json:1 /0/until: must be a time in UTC");
 	expect_closed(FOLDER "disabled.json",
@@ -139,8 +144,9 @@ Test(remembered, closes_for_what_it_cannot_read)
 	expect_closed(
 		FOLDER "disabled.json", "[{\"name\": \"a\", \"until\": null}]", "must be a string");
 	expect_closed(FOLDER "disabled.json", "", "disabled.json:1");
-	expect_closed(FOLDER "profiles.d/a.json", "{\"tools\": []}", "is an unknown key");
-	expect_closed(FOLDER "profiles.d/a.json", "[]", "must be an object with \"tool_names\"");
+	expect_closed(FOLDER "profiles.d/a.json", "{\"tools\": []}", "unexpected property 'tools'");
+	expect_closed(FOLDER "profiles.d/a.json", "[]",
+		"a.json:1 : must be an object, not an empty array");
 	expect_closed(FOLDER "profiles.d/a b.json", "{}", "the name of a profile has letters");
 	cr_assert_eq(mkdir(in_folder(FOLDER "disabled.json"), 0700), 0);
 	cr_assert_eq(read_all(), 0);

@@ -88,9 +88,6 @@ static const char *const cases[] = {
 	"n {\"toolboxd\": {\"http\": {\"insecure\": \"yes\"}}}",
 	"y {\"toolboxd\": {\"http\": {\"tls\": {\"cert\": \"/c\", \"key\": \"/k\"}}}}",
 	"y {\"toolboxd\": {\"http\": {\"tls\": {\"cert\": null, \"key\": null}}}}",
-	"n {\"toolboxd\": {\"http\": {\"tls\": {\"cert\": \"/c\"}}}}",
-	"n {\"toolboxd\": {\"http\": {\"tls\": {\"key\": \"/k\"}}}}",
-	"n {\"toolboxd\": {\"http\": {\"tls\": {\"cert\": null, \"key\": \"/k\"}}}}",
 	"n {\"toolboxd\": {\"http\": {\"tls\": {\"cert\": \"c\", \"key\": \"/k\"}}}}",
 	"n {\"toolboxd\": {\"http\": {\"tls\": {\"cert\": \"/c\", \"key\": \"/k\", \"ca\": "
 	"\"/a\"}}}}",

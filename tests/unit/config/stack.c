@@ -241,9 +241,10 @@ Test(config_sources, uses_the_default_for_what_is_wrong_in_websocket)
 			"\"ssl\": \"yes\"}}");
 	cr_assert_eq(read_all(), 0);
 	expect_told("/websocket/host: must be the name or address of a host, not \"a/b\"");
-	expect_told("/websocket/port: must be a port from 1 to 65535, not 70000");
+	expect_told("/websocket/port: must be an integer from 0 to 65535 or null, not the number "
+		    "70000");
 	expect_told("/websocket/route: must be a path that begins with '/', not \"core\"");
-	expect_told("/websocket/ssl: must be true or false, not \"yes\"");
+	expect_told("/websocket/ssl: must be a boolean or null, not the string \"yes\"");
 	expect_bus("ws://127.0.0.1:8181/core");
 }
 
@@ -251,7 +252,8 @@ Test(config_sources, refuses_a_bus_that_is_encrypted)
 {
 	write_user_file("{\"websocket\": {\"secret_key\": \"0123456789abcdef\"}}");
 	cr_expect_eq(read_all(), CONFIG_E_REFUSED);
-	expect_told("/websocket/secret_key: encrypted buses are not supported");
+	expect_told("/websocket/secret_key: must be one of \"\", null; encrypted buses are not "
+		    "supported");
 	write_user_file("{\"websocket\": {\"secret_key\": \"\"}}");
 	cr_expect_eq(read_all(), 0);
 }
@@ -308,8 +310,10 @@ Test(config_sources, tells_a_wrong_value_by_the_name_of_its_variable_or_flag)
 	setenv("TOOLBOXD_TOOL_RESULT_MAX_CHARS", "many", 1);
 	cr_assert_eq(read_with(&(struct config_flags){.log_format = "xml"}), CONFIG_E_USAGE);
 	expect_told("error -:0 TOOLBOXD_LOG_LEVEL: must be ");
-	expect_told("warning -:0 TOOLBOXD_TOOL_RESULT_MAX_CHARS: should be ");
-	expect_told("error -:0 --log-format: must be \"text\" or \"json\", not \"xml\"\n");
+	expect_told("warning -:0 TOOLBOXD_TOOL_RESULT_MAX_CHARS: must be ");
+	expect_told(
+		"error -:0 --log-format: must be one of \"text\", \"json\", null, not the string "
+		"\"xml\"\n");
 }
 
 Test(config_sources, reads_every_flag)
@@ -394,4 +398,73 @@ Test(config_sources, finds_the_bus_whatever_else_is_wrong)
 	cr_assert_eq(config_read_bus(&none, ignore, NULL, &address), 0);
 	bus_address_format(&address, url);
 	cr_expect_str_eq(url, "ws://127.0.0.1:77/core");
+}
+
+/* --- layers, each checked by itself */
+
+Test(config_sources, uses_the_value_of_a_lower_file_in_place_of_a_mistake)
+{
+	write_file("system.conf", "{\"toolboxd\": {\"idle_s\": 7, \"drain_ms\": \"x\","
+				  " \"limits\": {\"depth\": 9}}}");
+	write_user_file(
+		"{\"toolboxd\": {\"idle_s\": -1, \"drain_ms\": 8, \"limits\": [], \"q\": 1}}");
+	cr_assert_eq(read_all(), 0);
+	expect_told("error system.conf:1 /toolboxd/drain_ms: must be an integer");
+	expect_told("error mycroft.conf:1 /toolboxd/idle_s: must be an integer");
+	expect_told("error mycroft.conf:1 /toolboxd/limits: must be an object");
+	cr_expect_eq(config.idle_s, 7);
+	cr_expect_eq(config.drain_ms, 8);
+	cr_expect_eq(config.limits.depth, 9);
+	cr_expect_str_eq(buffer_terminate(&config.merged),
+		"{\"toolboxd\":{\"idle_s\":7,\"limits\":{\"depth\":9},\"drain_ms\":8},"
+		"\"websocket\":{}}");
+}
+
+Test(config_sources, is_closed_by_a_mistake_that_a_higher_file_would_hide)
+{
+	write_file("system.conf", "{\"toolboxd\": {\"approval\": \"strict\"}}");
+	write_user_file("{\"toolboxd\": {\"approval\": {\"timeout_ms\": 9}}}");
+	cr_assert_eq(read_all(), 0);
+	cr_assert(config.closed);
+	cr_expect(strstr(config.closed, "system.conf:1 /toolboxd/approval: must be an object"),
+		"%s", config.closed);
+}
+
+Test(config_sources, uses_nothing_of_a_value_with_very_many_mistakes)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	buffer_append_string(&text, "{\"toolboxd\": {\"toolbox_dirs\": [\"/a\"");
+	for (int i = 0; i < 11; i++)
+		buffer_append_string(&text, ",1");
+	buffer_append_string(&text, "]}}");
+	write_user_file(buffer_terminate(&text));
+	cr_assert_eq(read_all(), 0);
+	cr_expect(config.closed);
+	expect_told("/toolboxd/toolbox_dirs: has more mistakes than these; it decides");
+	cr_expect_not(config.has_toolbox_dirs);
+}
+
+Test(config_sources, shows_no_secret_in_a_report)
+{
+	write_user_file(
+		"{\"toolboxd\": {\"http\": {\"tokens\": [{\"name\": \"a\", \"token_sha256\":"
+		" \"hush\"}, {\"name\": \"b\", \"token\": \"hush\"}]}},"
+		" \"websocket\": {\"secret_key\": \"hush\"}}");
+	cr_expect_eq(read_all(), CONFIG_E_REFUSED);
+	expect_told("/toolboxd/http/tokens/0/token_sha256: must be ");
+	expect_told("/toolboxd/http/tokens/1: must be an object with ");
+	expect_told("/websocket/secret_key: must be ");
+	cr_expect_not(strstr(told.data, "hush"), "%s", told.data);
+}
+
+Test(config_sources, does_not_look_at_a_section_that_a_url_replaces)
+{
+	write_user_file("{\"websocket\": {\"secret_key\": \"x\", \"port\": \"y\"}}");
+	cr_expect_eq(read_with(&(struct config_flags){.bus = "ws://h:1/"}), 0);
+	expect_silence();
+	expect_bus("ws://h:1/");
+	cr_expect_str_eq(
+		buffer_terminate(&config.merged), "{\"toolboxd\":{},\"websocket\":{\"host\":\"h\","
+						  "\"port\":1,\"route\":\"/\",\"ssl\":false}}");
 }

@@ -864,11 +864,8 @@ Test(loader, does_not_keep_a_last_good_version_with_settings_that_are_no_longer_
 {
 	static struct config_tool tool = {
 		.name = (char *)"root", .is_enabled = true, .risk = TOOL_EXECUTE};
-	static struct config_toolbox said = {.toolbox_id = (char *)"m",
-		.is_enabled = true,
-		.tools = &tool,
-		.n_tools = 1,
-		.tools_digest = 9};
+	static struct config_toolbox said = {
+		.toolbox_id = (char *)"m", .is_enabled = true, .tools = {&tool, 1, 9}};
 
 	scratch_write_json("low/m.json", LIBM("root"));
 	load();
@@ -881,7 +878,7 @@ Test(loader, does_not_keep_a_last_good_version_with_settings_that_are_no_longer_
 	scratch_write_json("low/m.json", "{");
 	load();
 	expect_offered("m/root ");
-	said.tools_digest = 11;
+	said.tools.digest = 11;
 	load();
 	expect_offered("");
 	expect_failed("m ");

@@ -483,11 +483,8 @@ Test(loader_members, have_the_settings_of_their_tools)
 
 	tell("'toolboxes':[" MATHS "," CLOCK "],'failed':[]");
 	load();
-	said[0] = (struct config_toolbox){.toolbox_id = (char *)"maths",
-		.is_enabled = true,
-		.tools = &tool,
-		.n_tools = 1,
-		.tools_digest = 7};
+	said[0] = (struct config_toolbox){
+		.toolbox_id = (char *)"maths", .is_enabled = true, .tools = {&tool, 1, 7}};
 	config.toolboxes = said;
 	config.n_toolboxes = 1;
 	load();
@@ -511,11 +508,8 @@ Test(loader_members, are_not_kept_with_settings_that_are_no_longer_in_force)
 	tell("'toolboxes':[" MATHS "," CLOCK "],'failed':[]");
 	load();
 	write_file("dir/ovos.json", "{\"kind\":\"python\",", 0600);
-	said[0] = (struct config_toolbox){.toolbox_id = (char *)"maths",
-		.is_enabled = true,
-		.tools = &tool,
-		.n_tools = 1,
-		.tools_digest = 7};
+	said[0] = (struct config_toolbox){
+		.toolbox_id = (char *)"maths", .is_enabled = true, .tools = {&tool, 1, 7}};
 	config.toolboxes = said;
 	config.n_toolboxes = 1;
 	load();

@@ -36,8 +36,7 @@ Test(names, of_no_tool_are_reported_once_for_each_key)
 		.tools_disabled = {disabled, 2},
 		.approval_allow = {allowed, 7},
 		.allowed = {.names = {&allowed[5], 2}},
-		.profiles = profiles,
-		.n_profiles = 1,
+		.profiles = {profiles, 1},
 		.access = access,
 		.n_access = 5,
 	};
@@ -64,10 +63,10 @@ Test(names, of_no_tool_of_a_toolbox_are_reported)
 		.file = (char *)"/x.json",
 		.error = (char *)"broken"};
 	struct config_toolbox said[] = {
-		{.toolbox_id = (char *)"a", .tools = tools, .n_tools = 2},
-		{.toolbox_id = (char *)"gone", .tools = tools, .n_tools = 1},
-		{.toolbox_id = (char *)"failed", .tools = tools, .n_tools = 1},
-		{.toolbox_id = (char *)"asleep", .tools = tools, .n_tools = 1},
+		{.toolbox_id = (char *)"a", .tools = {tools, 2, 0}},
+		{.toolbox_id = (char *)"gone", .tools = {tools, 1, 0}},
+		{.toolbox_id = (char *)"failed", .tools = {tools, 1, 0}},
+		{.toolbox_id = (char *)"asleep", .tools = {tools, 1, 0}},
 	};
 	struct config config = {.toolboxes = said, .n_toolboxes = 4};
 	struct catalogue *catalogue =

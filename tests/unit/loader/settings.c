@@ -199,8 +199,7 @@ Test(settings, leave_out_what_is_not_enabled)
 		{.name = (char *)"on", .is_enabled = true}};
 
 	expect_refusal("on", NULL);
-	settings.tools = tools;
-	settings.n_tools = 2;
+	settings.tools = (struct config_tools){tools, 2, 0};
 	expect_refusal("on", NULL);
 	expect_refusal("other", NULL);
 	expect_refusal("off", "it is not enabled (toolboxes.ID.tools.NAME.enabled)");
@@ -210,8 +209,7 @@ Test(settings, leave_out_what_is_not_enabled)
 	cr_expect(settings_leave_out(&config, "box", NULL));
 	cr_expect(settings_leave_out(&config, "other", "box"), "by its entry point");
 	cr_expect_not(settings_leave_out(&config, "other", "another"));
-	settings.tools = NULL;
-	settings.n_tools = 0;
+	settings.tools = (struct config_tools){0};
 }
 
 Test(settings, leave_out_what_the_filter_names_in_its_words)

@@ -14,14 +14,15 @@
 	"}"
 
 static struct config_tool tools[2];
-static struct config_toolbox said = {.toolbox_id = (char *)"a", .is_enabled = true, .tools = tools};
+static struct config_toolbox said = {
+	.toolbox_id = (char *)"a", .is_enabled = true, .tools = {.items = tools}};
 static struct config config = {.toolboxes = &said, .n_toolboxes = 1};
 
 /* Set the settings of @n_tools of tools[], which differ from all others by @digest. */
 static void say(size_t n_tools, uint64_t digest)
 {
-	said.n_tools = n_tools;
-	said.tools_digest = digest;
+	said.tools.n_items = n_tools;
+	said.tools.digest = digest;
 }
 
 Test(tool_settings, raise_and_lower_a_risk_and_show_it)

@@ -88,8 +88,8 @@ static void define(const char *name, const char *names)
 		else if (*one)
 			cr_assert_eq(text_list_add(&profile.tool_names, one), 0);
 	free(copy);
-	cr_assert_eq(config_profiles_put(&config, &profile), 0);
-	config_profiles_settle(&config);
+	cr_assert_eq(config_profiles_put(&config.profiles, &profile), 0);
+	config_profiles_settle(&config.profiles);
 }
 
 /* Add an access rule; NULL: the member is not matched. */

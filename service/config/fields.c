@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/fields.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/member.h"
+#include "json/number.h"
+#include "util/cleanup.h"
+#include "util/text/text.h"
+#include "util/text/text_list.h"
+
+uint32_t config_find(const struct json_tape *tape, uint32_t object, const char *path)
+{
+	uint32_t at = object;
+
+	for (;;) {
+		size_t size = strcspn(path, ".");
+		uint32_t value = json_type_at(tape, at) == JSON_OBJECT
+					 ? json_find_sized(tape, at, path, size)
+					 : JSON_NONE;
+
+		if (value == JSON_NONE || json_type_at(tape, value) == JSON_NULL)
+			return JSON_NONE;
+		if (path[size] == '\0')
+			return value;
+		at = value;
+		path += size + 1;
+	}
+}
+
+static bool read_flag(const struct json_tape *tape, uint32_t value, uint64_t fallback)
+{
+	return value == JSON_NONE ? fallback != 0 : json_type_at(tape, value) == JSON_TRUE;
+}
+
+static void read_number(const struct json_tape *tape, uint32_t value,
+	const struct config_field *field, void *member)
+{
+	uint64_t number = field->fallback;
+
+	if (value != JSON_NONE && json_type_at(tape, value) == JSON_NUMBER)
+		(void)json_number_u64(tape, value, &number);
+	if (field->size == sizeof(uint32_t))
+		*(uint32_t *)member = (uint32_t)number;
+	else
+		*(uint64_t *)member = number;
+}
+
+static unsigned int read_word(
+	const struct json_tape *tape, uint32_t value, const struct config_field *field)
+{
+	for (unsigned int i = 0; field->words[i]; i++)
+		if (json_is_text(tape, value, field->words[i]))
+			return i;
+	return (unsigned int)field->fallback;
+}
+
+/* Add one trimmed string, unless it is empty or there already. */
+static int add_trimmed(const struct json_tape *tape, uint32_t value, struct text_list *names)
+{
+	cleanup_free char *text = NULL;
+	const char *name;
+
+	if (json_type_at(tape, value) != JSON_STRING)
+		return 0;
+	text = json_string_dup(tape, value, NULL);
+	if (!text)
+		return -ENOMEM;
+	name = text_trim(text);
+	return *name && !text_list_has(names, name) ? text_list_add(names, name) : 0;
+}
+
+static int read_names(const struct json_tape *tape, uint32_t value, struct text_list *names)
+{
+	int r = 0;
+
+	if (value == JSON_NONE || json_type_at(tape, value) != JSON_ARRAY)
+		return 0;
+	for (uint32_t i = json_first(tape, value); r == 0 && i < json_end(tape, value);
+		i = json_next(tape, i))
+		r = add_trimmed(tape, i, names);
+	return r;
+}
+
+static int read_text_member(const struct json_tape *tape, uint32_t value, char **ret_text)
+{
+	if (value == JSON_NONE || json_type_at(tape, value) != JSON_STRING)
+		return 0;
+	*ret_text = json_string_dup(tape, value, NULL);
+	return *ret_text ? 0 : -ENOMEM;
+}
+
+static int read_field(const struct json_tape *tape, uint32_t value,
+	const struct config_field *field, void *record)
+{
+	void *member = (char *)record + field->offset;
+
+	if (field->is_set > 0)
+		*((bool *)record + field->is_set - 1) = value != JSON_NONE;
+	switch (field->kind) {
+	case CONFIG_FIELD_FLAG:
+		*(bool *)member = read_flag(tape, value, field->fallback);
+		return 0;
+	case CONFIG_FIELD_INVERTED:
+		*(bool *)member = !read_flag(tape, value, field->fallback);
+		return 0;
+	case CONFIG_FIELD_NUMBER:
+		read_number(tape, value, field, member);
+		return 0;
+	case CONFIG_FIELD_WORD:
+		*(unsigned int *)member = read_word(tape, value, field);
+		return 0;
+	case CONFIG_FIELD_TEXT:
+		return read_text_member(tape, value, member);
+	case CONFIG_FIELD_NAMES:
+		return read_names(tape, value, member);
+	}
+	return 0;
+}
+
+int config_fields_read(const struct json_tape *tape, uint32_t object,
+	const struct config_field *fields, size_t n, void *record)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		uint32_t value =
+			object == JSON_NONE ? JSON_NONE : config_find(tape, object, fields[i].path);
+
+		r = read_field(tape, value, &fields[i], record);
+	}
+	return r;
+}
+
+void config_fields_deinit(const struct config_field *fields, size_t n, void *record)
+{
+	for (size_t i = 0; i < n; i++) {
+		void *member = (char *)record + fields[i].offset;
+
+		if (fields[i].kind == CONFIG_FIELD_TEXT)
+			free(take_ptr(*(char **)member));
+		else if (fields[i].kind == CONFIG_FIELD_NAMES)
+			text_list_deinit(member);
+	}
+}
+
+int config_records_read(const struct json_tape *tape, uint32_t list,
+	const struct config_field *fields, size_t n, size_t size, void **ret_records, size_t *ret_n)
+{
+	char *records;
+	int r = 0;
+
+	if (list == JSON_NONE || json_type_at(tape, list) != JSON_ARRAY)
+		return 0;
+	records = calloc(json_count(tape, list) + 1u, size);
+	if (!records)
+		return -ENOMEM;
+	*ret_records = records;
+	for (uint32_t i = json_first(tape, list); r == 0 && i < json_end(tape, list);
+		i = json_next(tape, i))
+		r = config_fields_read(tape, i, fields, n, records + size * (*ret_n)++);
+	return r;
+}
+
+void config_records_free(
+	const struct config_field *fields, size_t n, size_t size, void *records, size_t n_records)
+{
+	for (size_t i = 0; i < n_records; i++)
+		config_fields_deinit(fields, n, (char *)records + i * size);
+	free(records);
+}
