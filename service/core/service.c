@@ -10,6 +10,7 @@
 #include "core/state.h"
 #include "core/request/topics.h"
 #include "host/host.h"
+#include "util/array.h"
 #include "util/clock.h"
 
 /*
@@ -270,23 +271,10 @@ static void count_start(void *data, struct runner *runner, enum runner_start rea
 
 /* ── life ────────────────────────────────────────────────────────────────────────────────────── */
 
-/* Make the parts, and let them know each other. The bus is still to come. */
-static int make_parts(struct service *service, const struct service_options *options)
+/* Make what reloads, and what frees packages. */
+static int make_reload(struct service *service, const struct service_options *options)
 {
-	static const struct runner_handler handler = {
-		.done = invocation_done,
-		.progressed = invocation_progressed,
-		.stale = list_again,
-		.bus_message = take_bus_message,
-		.host_gone = forget_host,
-		.started = count_start,
-		.drained = drop_drained,
-	};
-	static const struct approval_handler approval_handler = {
-		.is_changed = invocation_is_changed,
-		.decided = invocation_decided,
-	};
-	static const struct reload_handler reload_handler = {
+	static const struct reload_handler handler = {
 		.begun = begin_reload,
 		.changed = announce_tools,
 		.done = answer_reload,
@@ -301,50 +289,93 @@ static int make_parts(struct service *service, const struct service_options *opt
 		.offer = &service->offer,
 		.disposal = &service->disposal,
 	};
-	int r;
+	int r = reload_init(&service->reload, &parts, options->flags, &service->paths,
+		options->mistakes, &handler, service);
 
 	reload_requests_init(&service->reload_requests, &service->reload, &service->audience);
-	limits_init(&service->limits, &service->config);
-	r = reload_init(&service->reload, &parts, options->flags, &service->paths,
-		options->mistakes, &reload_handler, service);
-	if (r == 0)
-		r = disposal_init(&service->disposal, service->loop);
-	if (r == 0)
-		r = calls_init(&service->calls, service->loop);
+	return r == 0 ? disposal_init(&service->disposal, service->loop) : r;
+}
+
+static int make_offer(struct service *service)
+{
+	static const struct runner_handler handler = {
+		.done = invocation_done,
+		.progressed = invocation_progressed,
+		.stale = list_again,
+		.bus_message = take_bus_message,
+		.host_gone = forget_host,
+		.started = count_start,
+		.drained = drop_drained,
+	};
+	int r = offer_init(
+		&service->offer, service->loop, service->paths.host_program, &handler, service);
+
+	service->offer.bin = &service->disposal.bin;
+	return r;
+}
+
+/* Make the parts that a request needs until it is a call. */
+static int make_requests(struct service *service)
+{
+	int r = request_scope_init(&service->scope, &service->config.limits);
+
 	if (r == 0)
 		r = waiting_init(&service->waiting, service->loop, topics_serve_again, service);
 	if (r == 0)
 		r = offload_init(
 			&service->offload, service->loop, &service->config, &service->waiting);
+	service->waiting.reload = &service->reload;
+	service->waiting.hold = &service->calls.hold;
+	return r;
+}
+
+/* Make the records of calls: those in flight, and what is kept of them. */
+static int make_records(struct service *service)
+{
+	int r = calls_init(&service->calls, service->loop);
+
 	if (r == 0)
 		r = history_init(&service->history);
 	if (r == 0)
 		r = metrics_init(&service->metrics);
 	if (r == 0)
 		r = recorder_init(&service->recorder, service->loop, &service->config);
-	if (r == 0)
-		r = approval_init(&service->approval, service->loop, &service->config,
-			service->recorder.key, &approval_handler, &service->invoker);
-	if (r == 0)
-		r = request_scope_init(&service->scope, &service->config.limits);
-	if (r == 0)
-		r = offer_init(&service->offer, service->loop, service->paths.host_program,
-			&handler, service);
-	if (r == 0)
-		r = other_services_init(&service->rivals, service->loop);
-	if (r == 0)
-		r = loop_timer_init(&service->stopping, service->loop, drain_service, service);
+	return r;
+}
+
+/* Make the parts that send messages of their own. */
+static int make_senders(struct service *service)
+{
+	static const struct approval_handler handler = {
+		.is_changed = invocation_is_changed,
+		.decided = invocation_decided,
+	};
+	int r = approval_init(&service->approval, service->loop, &service->config,
+		service->recorder.key, &handler, &service->invoker);
+
+	service->approval.audience = &service->audience;
+	service->events = (struct events){
+		.audience = &service->audience,
+		.config = &service->config,
+		.context = service->scope.context,
+	};
+	return r == 0 ? other_services_init(&service->rivals, service->loop) : r;
+}
+
+static int make_timers(struct service *service)
+{
+	int r = loop_timer_init(&service->stopping, service->loop, drain_service, service);
+
 	if (r == 0)
 		r = loop_timer_init(&service->closed, service->loop, extend_start, service);
 	if (r == 0)
 		r = loop_timer_init(&service->alive, service->loop, report_alive, service);
-	service->offer.bin = &service->disposal.bin;
-	service->waiting.reload = &service->reload;
-	service->waiting.hold = &service->calls.hold;
-	service->approval.audience = &service->audience;
-	service->events.audience = &service->audience;
-	service->events.config = &service->config;
-	service->events.context = service->scope.context;
+	return r;
+}
+
+/* Let calls know the parts on their way. */
+static void join_invoker(struct service *service)
+{
 	service->invoker = (struct invoker){
 		.config = &service->config,
 		.offer = &service->offer,
@@ -359,6 +390,20 @@ static int make_parts(struct service *service, const struct service_options *opt
 		.outages = &service->reload.outages,
 		.context = service->scope.context,
 	};
+}
+
+/* Make the parts, each after the parts that it needs. The bus is still to come. */
+static int make_parts(struct service *service, const struct service_options *options)
+{
+	static int (*const makers[])(struct service * service) = {
+		make_offer, make_requests, make_records, make_senders, make_timers};
+	int r;
+
+	limits_init(&service->limits, &service->config);
+	r = make_reload(service, options);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(makers); i++)
+		r = makers[i](service);
+	join_invoker(service);
 	return r;
 }
 
