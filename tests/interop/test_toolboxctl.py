@@ -429,7 +429,7 @@ def test_a_bus_that_may_be_another_one(ctl_alone, tmp_path):
     assert done.stderr.startswith(f"toolboxctl: no bus at ws://127.0.0.1:{port}/core: ")
     assert done.stderr.endswith("; is another bus meant? TOOLBOXD_BUS is not set\n")
     done = ctl_alone("list", "--bus", f"ws://127.0.0.1:{port}/core")
-    assert done.returncode == NO_BUS and "is another one meant" not in done.stderr
+    assert done.returncode == NO_BUS and "is another bus meant" not in done.stderr
 
 
 def test_no_bus(tmp_path):

@@ -122,8 +122,7 @@ bool mcp_exchange_begin(struct mcp_exchange *exchange, enum mcp_stage stage)
 
 	check(exchange->stage == MCP_TAKEN && exchange->message.id.text);
 	if (exchange->session && find_in_flight(engine, exchange->session, exchange->message.id)) {
-		mcp_refuse(
-			&error, MCP_INVALID_REQUEST, 400, "The id is that of a request in flight.");
+		mcp_refuse(&error, MCP_INVALID_REQUEST, 400, "A request in flight has this id.");
 		mcp_exchange_refuse(exchange, &error);
 		return false;
 	}

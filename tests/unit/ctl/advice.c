@@ -121,9 +121,8 @@ Test(ctl_advice, names_arguments_that_have_no_variable_of_their_own)
 		const char *advice;
 	} rows[] = {
 		{"'a':{},'b':{},'A2':{},'a_b':{},'a-c':{}", ""},
-		{"'a-b':{},'a_b':{}",
-			"1 /tools/0/argument_schema the tool 'f': the argument 'a_b' and one "
-			"before it have the same variable, $TOOL_ARG_A_B"},
+		{"'a-b':{},'a_b':{}", "1 /tools/0/argument_schema the tool 'f': the argument 'a_b' "
+				      "and an earlier one have the same variable, $TOOL_ARG_A_B"},
 		{"'a':{},'b':{},'A':{}",
 			"1 /tools/0/argument_schema the tool 'f': the argument 'A' and one before"},
 		{"'a.b':{}",

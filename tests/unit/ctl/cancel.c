@@ -69,8 +69,8 @@ Test(ctl_cancel, ends_nothing_when_an_id_means_several_calls_or_none_that_runs)
 			"no call in flight has an id that begins with 'xy'; 2 that are over have; "
 			"see toolboxctl calls --running\n"},
 		{"cancel none", CTL_ERROR,
-			"no call has an id that begins with 'none': it is forgotten, or there was "
-			"none; see toolboxctl calls --running\n"},
+			"no call has an id that begins with 'none': it is forgotten, or never "
+			"existed; see toolboxctl calls --running\n"},
 	};
 
 	start("{'cancelled':true}");

@@ -222,7 +222,8 @@ Test(ctl_status, names_the_version_that_serves_and_what_mends_the_new_one)
 	answering_start(messages);
 	expect_command(ctl_status, "status a", CTL_DONE,
 		"a  ready\n"
-		"  serving  the version of 2020-03-01 09:58; the one of 2020-03-01 10:12 failed: "
+		"  serving  the version of 2020-03-01 09:58; the version of 2020-03-01 10:12 "
+		"failed: "
 		"libbad.so has no function \"slow\"\n"
 		"  try      mend it: toolboxctl check /t/a.json\n"
 		"  file     /t/a.json\n"

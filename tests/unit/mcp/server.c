@@ -220,7 +220,7 @@ Test(mcp_server, refuses_the_id_of_a_request_in_flight_of_its_session_alone)
 
 	take(&first, "s", CALL("1"));
 	take_whole("s", CALL("1.0"));
-	expect_last("The id is that of a request in flight.");
+	expect_last("A request in flight has this id.");
 	take(&second, "other", CALL("1"));
 	cr_expect(mcp_exchange_is_open(&second.exchange));
 	take(&third, NULL, CALL("1"));
