@@ -124,7 +124,7 @@ Test(ctl_advice, names_arguments_that_have_no_variable_of_their_own)
 		{"'a-b':{},'a_b':{}", "1 /tools/0/argument_schema the tool 'f': the argument 'a_b' "
 				      "and an earlier one have the same variable, $TOOL_ARG_A_B"},
 		{"'a':{},'b':{},'A':{}",
-			"1 /tools/0/argument_schema the tool 'f': the argument 'A' and one before"},
+			"1 /tools/0/argument_schema the tool 'f': the argument 'A' and an earlier"},
 		{"'a.b':{}",
 			"1 /tools/0/argument_schema the tool 'f': the argument 'a.b' is on stdin"},
 	};
