@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "json/member.h"
 #include "json/reader.h"
 #include "request/field.h"
 #include "util/text/base64.h"
@@ -226,8 +227,8 @@ static void append_error(const char *body, size_t size, char *reason)
 	if (json_tape_read(&tape, body, size, JSON_DEPTH_DEFAULT, NULL) != 0 ||
 		json_type_at(&tape, 0) != JSON_OBJECT)
 		return;
-	error = json_find(&tape, 0, "error");
-	if (error == JSON_NONE || json_type_at(&tape, error) != JSON_STRING)
+	error = json_find_typed_at(&tape, 0, "error", JSON_STRING);
+	if (error == JSON_NONE)
 		return;
 	json_string_decode(&tape, error, &text);
 	if (buffer_terminate(&text))

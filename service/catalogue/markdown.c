@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "catalogue/model_schema.h"
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
@@ -58,9 +59,9 @@ static void write_types(const struct json_tape *tape, uint32_t schema, struct bu
 /* Write the values of the "enum" of the schema at @schema. */
 static void write_values(const struct json_tape *tape, uint32_t schema, struct buffer *out)
 {
-	uint32_t values = json_find(tape, schema, "enum");
+	uint32_t values = json_find_typed_at(tape, schema, "enum", JSON_ARRAY);
 
-	if (values == JSON_NONE || json_type_at(tape, values) != JSON_ARRAY)
+	if (values == JSON_NONE)
 		return;
 	json_each(i, tape, values) {
 		buffer_append_string(out, i == json_first(tape, values) ? ", one of " : ", ");
@@ -120,10 +121,9 @@ static void write_argument_lines(const struct tool *tool, struct buffer *out)
 		out->error = -ENOMEM;
 		return;
 	}
-	properties = json_find(&tape, 0, "properties");
+	properties = json_find_typed_at(&tape, 0, "properties", JSON_OBJECT);
 	required = json_find(&tape, 0, "required");
-	if (properties == JSON_NONE || json_type_at(&tape, properties) != JSON_OBJECT ||
-		json_count(&tape, properties) == 0)
+	if (properties == JSON_NONE || json_count(&tape, properties) == 0)
 		return;
 	json_each_key(key, &tape, properties)
 		write_argument(&tape, required, key, out);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
@@ -147,15 +148,6 @@ static struct property *get_property(struct merged *merged, uint32_t key)
 
 /* ── parts ───────────────────────────────────────────────────────────────────────────────────── */
 
-/* Return the member @key of the object at @schema if it is of @type, or JSON_NONE. */
-static uint32_t find_root_member(
-	const struct json_tape *tape, uint32_t schema, const char *key, enum json_type type)
-{
-	uint32_t value = json_find(tape, schema, key);
-
-	return value != JSON_NONE && json_type_at(tape, value) == type ? value : JSON_NONE;
-}
-
 /* Return the definition named by the text at @reference, or JSON_NONE. */
 static uint32_t find_definition(const struct merged *merged, uint32_t reference)
 {
@@ -284,7 +276,7 @@ static void collect_alternatives(
 	struct merged *merged, uint32_t schema, const char *key, unsigned int depth)
 {
 	const struct json_tape *tape = merged->tape;
-	uint32_t list = find_root_member(tape, schema, key, JSON_ARRAY);
+	uint32_t list = json_find_typed_at(tape, schema, key, JSON_ARRAY);
 	struct alternatives alternatives = begin_alternatives(merged);
 
 	if (list == JSON_NONE)
@@ -313,10 +305,10 @@ static void collect_conditional(struct merged *merged, uint32_t schema, unsigned
 static void collect(struct merged *merged, uint32_t schema, unsigned int depth)
 {
 	const struct json_tape *tape = merged->tape;
-	uint32_t reference = find_root_member(tape, schema, "$ref", JSON_STRING);
-	uint32_t properties = find_root_member(tape, schema, "properties", JSON_OBJECT);
-	uint32_t required = find_root_member(tape, schema, "required", JSON_ARRAY);
-	uint32_t all = find_root_member(tape, schema, "allOf", JSON_ARRAY);
+	uint32_t reference = json_find_typed_at(tape, schema, "$ref", JSON_STRING);
+	uint32_t properties = json_find_typed_at(tape, schema, "properties", JSON_OBJECT);
+	uint32_t required = json_find_typed_at(tape, schema, "required", JSON_ARRAY);
+	uint32_t all = json_find_typed_at(tape, schema, "allOf", JSON_ARRAY);
 	uint32_t target = reference == JSON_NONE ? JSON_NONE : find_definition(merged, reference);
 
 	if (++*merged->n_parts > PARTS_MAX)
@@ -329,8 +321,8 @@ static void collect(struct merged *merged, uint32_t schema, unsigned int depth)
 		required != JSON_NONE && i < json_end(tape, required); i = json_next(tape, i))
 		add_string(merged, &merged->required, &merged->n_required, i);
 	merged->is_closed |=
-		find_root_member(tape, schema, "additionalProperties", JSON_FALSE) != JSON_NONE ||
-		find_root_member(tape, schema, "unevaluatedProperties", JSON_FALSE) != JSON_NONE;
+		json_find_typed_at(tape, schema, "additionalProperties", JSON_FALSE) != JSON_NONE ||
+		json_find_typed_at(tape, schema, "unevaluatedProperties", JSON_FALSE) != JSON_NONE;
 	collect_others(merged, schema);
 	if (target != JSON_NONE)
 		collect(merged, target, depth + 1);
@@ -375,7 +367,7 @@ static uint32_t drop_equal(const struct json_tape *tape, uint32_t *list, uint32_
 static bool is_constant(const struct json_tape *tape, uint32_t schema)
 {
 	return json_find(tape, schema, "const") != JSON_NONE ||
-	       find_root_member(tape, schema, "enum", JSON_ARRAY) != JSON_NONE;
+	       json_find_typed_at(tape, schema, "enum", JSON_ARRAY) != JSON_NONE;
 }
 
 static bool are_constants(const struct json_tape *tape, const uint32_t *schemas, uint32_t count)
@@ -532,8 +524,8 @@ static void write_merged(struct merged *merged, struct buffer *out)
 {
 	const struct json_tape *tape = merged->tape;
 	bool has_own_alone =
-		find_root_member(tape, 1, "additionalProperties", JSON_FALSE) != JSON_NONE &&
-		find_root_member(tape, 1, "properties", JSON_OBJECT) != JSON_NONE;
+		json_find_typed_at(tape, 1, "additionalProperties", JSON_FALSE) != JSON_NONE &&
+		json_find_typed_at(tape, 1, "properties", JSON_OBJECT) != JSON_NONE;
 
 	buffer_append_string(out, "{\"type\":\"object\"");
 	write_properties(merged, has_own_alone, out);
@@ -577,14 +569,14 @@ static bool has_parts(const struct json_tape *tape, uint32_t root)
 /* Return whether nothing is left out of the root, and nothing added to it. */
 static bool is_object_with_properties(const struct json_tape *tape, uint32_t root)
 {
-	uint32_t type = find_root_member(tape, root, "type", JSON_STRING);
+	uint32_t type = json_find_typed_at(tape, root, "type", JSON_STRING);
 
 	json_each_key(key, tape, root)
 		if (is_left_out(tape, key) && !is_member_key(tape, key, "type") &&
 			!is_member_key(tape, key, "$comment"))
 			return false;
 	return type != JSON_NONE && is_member_key(tape, type, "object") &&
-	       find_root_member(tape, root, "properties", JSON_OBJECT) != JSON_NONE;
+	       json_find_typed_at(tape, root, "properties", JSON_OBJECT) != JSON_NONE;
 }
 
 bool merged_root_write(const struct json_tape *tape, const char *base, struct buffer *out)

@@ -8,6 +8,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "json/member.h"
 #include "json/number.h"
 #include "json/writer.h"
 #include "util/clock.h"
@@ -134,11 +135,10 @@ static void take_process(
 	struct other_service_process *process = &rivals->found.process;
 	cleanup(buffer_deinit) struct buffer host = {0};
 	uint32_t pid = json_find(context, mark, "pid");
-	uint32_t name = json_find(context, mark, "host");
+	uint32_t name = json_find_typed_at(context, mark, "host", JSON_STRING);
 	uint64_t number;
 
-	if (pid == JSON_NONE || name == JSON_NONE || json_type_at(context, name) != JSON_STRING ||
-		json_type_at(context, pid) != JSON_NUMBER ||
+	if (pid == JSON_NONE || name == JSON_NONE || json_type_at(context, pid) != JSON_NUMBER ||
 		json_number_u64(context, pid, &number) != 0)
 		return;
 	json_string_decode(context, name, &host);
@@ -153,9 +153,9 @@ static void take_process(
 static uint32_t find_mark(const struct bus_envelope *envelope, uint32_t *ret_key)
 {
 	const struct json_tape *context = &envelope->context;
-	uint32_t mark = json_find(context, 0, MARK);
+	uint32_t mark = json_find_typed_at(context, 0, MARK, JSON_OBJECT);
 
-	if (mark == JSON_NONE || json_type_at(context, mark) != JSON_OBJECT)
+	if (mark == JSON_NONE)
 		return JSON_NONE;
 	*ret_key = json_find(context, mark, "key");
 	return *ret_key != JSON_NONE && json_type_at(context, *ret_key) == JSON_STRING ? mark

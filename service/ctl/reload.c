@@ -6,6 +6,7 @@
 #include "ctl/response.h"
 #include "ctl/session.h"
 #include "ctl/terminal.h"
+#include "json/member.h"
 #include "json/number.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -37,12 +38,9 @@ static void take_changes(void *data, const char *topic, const struct json_tape *
 	(void)topic;
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
 		cleanup(buffer_deinit) struct buffer line = {0};
-		uint32_t names = json_type_at(event, 0) == JSON_OBJECT
-					 ? json_find(event, 0, ways[i])
-					 : JSON_NONE;
+		uint32_t names = json_find_typed_at(event, 0, ways[i], JSON_ARRAY);
 
-		if (names == JSON_NONE || json_type_at(event, names) != JSON_ARRAY ||
-			json_count(event, names) == 0)
+		if (names == JSON_NONE || json_count(event, names) == 0)
 			continue;
 		buffer_printf(&line, "%-*s", HANGING, ways[i]);
 		json_each(name, event, names) {

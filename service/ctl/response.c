@@ -5,6 +5,7 @@
 
 #include "ctl/command.h"
 #include "ctl/terminal.h"
+#include "json/member.h"
 #include "json/writer.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -31,11 +32,7 @@ int ctl_response_copy(struct ctl_response *response, const struct json_tape *dat
 uint32_t ctl_response_find(
 	const struct ctl_response *response, uint32_t object, const char *key, enum json_type type)
 {
-	uint32_t value = json_find(&response->tape, object, key);
-
-	if (value == JSON_NONE || json_type_at(&response->tape, value) != type)
-		return JSON_NONE;
-	return value;
+	return json_find_typed_at(&response->tape, object, key, type);
 }
 
 bool ctl_response_has_code(const struct ctl_response *response, const char *code)

@@ -8,6 +8,7 @@
 
 #include "host/parts.h"
 #include "host/received_fds.h"
+#include "json/member.h"
 #include "util/clock.h"
 #include "util/text/utf8.h"
 
@@ -66,11 +67,11 @@ static int read_payload(struct host *host, const struct wire_frame *frame)
  * caller frees it. */
 static char *dup_member(const struct json_tape *tape, const char *key)
 {
-	uint32_t value = json_find(tape, 0, key);
+	uint32_t value = json_find_typed_at(tape, 0, key, JSON_STRING);
 	size_t size;
 	char *text;
 
-	if (value == JSON_NONE || json_type_at(tape, value) != JSON_STRING)
+	if (value == JSON_NONE)
 		return NULL;
 	text = json_string_dup(tape, value, &size);
 	if (text && strlen(text) == size)

@@ -8,6 +8,7 @@
 
 #include "core/call/cancel.h"
 #include "core/request/topics.h"
+#include "json/member.h"
 #include "json/number.h"
 #include "json/reader.h"
 #include "json/span.h"
@@ -172,7 +173,7 @@ static void take_call_progress(struct address *address, const struct json_tape *
 	struct exchange *exchange = exchange_of(address);
 	cleanup(buffer_deinit) struct buffer out = {0};
 	uint32_t number = json_find(progress, 0, "progress");
-	uint32_t text = json_find(progress, 0, "text");
+	uint32_t text = json_find_typed_at(progress, 0, "text", JSON_STRING);
 	double value = 0;
 
 	if (!exchange->is_stream || !exchange->connection)
@@ -188,7 +189,7 @@ static void take_call_progress(struct address *address, const struct json_tape *
 	else
 		json_write_compact(&out, progress, number);
 	buffer_append_string(&out, ",\"text\":");
-	if (text == JSON_NONE || json_type_at(progress, text) != JSON_STRING)
+	if (text == JSON_NONE)
 		buffer_append_string(&out, "null");
 	else
 		json_write_compact(&out, progress, text);

@@ -8,6 +8,7 @@
 
 #include "host/host.h"
 #include "host/output_tail.h"
+#include "json/member.h"
 #include "json/reader.h"
 #include "util/array.h"
 #include "util/environment.h"
@@ -119,9 +120,9 @@ static void set_file(struct checker *checker, struct check_batch batch, const ch
 /* Return the text @key of a description, which the caller frees; NULL: none, or no memory. */
 static char *dup_member(const struct json_tape *tape, const char *key)
 {
-	uint32_t token = json_find(tape, 0, key);
+	uint32_t token = json_find_typed_at(tape, 0, key, JSON_STRING);
 
-	if (token == JSON_NONE || json_type_at(tape, token) != JSON_STRING)
+	if (token == JSON_NONE)
 		return NULL;
 	return json_string_dup(tape, token, NULL);
 }

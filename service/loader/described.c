@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "json/member.h"
 #include "loader/checker.h"
 #include "loader/pins.h"
 #include "manifest/listed.h"
@@ -132,12 +133,9 @@ static void each_path(const struct json_tape *tape, uint32_t list,
 /* Return the array `depends` of a description, or JSON_NONE if it is missing or too long. */
 static uint32_t find_depends(const struct json_tape *described)
 {
-	uint32_t list = json_type_at(described, 0) == JSON_OBJECT
-				? json_find(described, 0, "depends")
-				: JSON_NONE;
+	uint32_t list = json_find_typed_at(described, 0, "depends", JSON_ARRAY);
 
-	if (list == JSON_NONE || json_type_at(described, list) != JSON_ARRAY ||
-		json_count(described, list) > DESCRIBED_DEPENDS_MAX)
+	if (list == JSON_NONE || json_count(described, list) > DESCRIBED_DEPENDS_MAX)
 		return JSON_NONE;
 	return list;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/member.h"
 #include "json/writer.h"
 #include "loader/described.h"
 #include "loader/settings.h"
@@ -181,13 +182,13 @@ static void write_pair(struct buffer *out, const char *entry_point, const char *
 static int look_at_member(const struct config *config, const struct json_tape *tape, uint32_t at,
 	struct buffer *left_out, bool *is_whole)
 {
-	uint32_t id = json_find(tape, at, "toolbox_id");
+	uint32_t id = json_find_typed_at(tape, at, "toolbox_id", JSON_STRING);
 	uint32_t entry_point = json_find(tape, at, "entry_point");
-	uint32_t tools = json_find(tape, at, "tools");
+	uint32_t tools = json_find_typed_at(tape, at, "tools", JSON_ARRAY);
 	cleanup_free char *id_text = NULL;
 	cleanup_free char *point_text = NULL;
 
-	if (id == JSON_NONE || json_type_at(tape, id) != JSON_STRING || entry_point == JSON_NONE ||
+	if (id == JSON_NONE || entry_point == JSON_NONE ||
 		json_type_at(tape, entry_point) != JSON_STRING)
 		return 0;
 	id_text = json_string_dup(tape, id, NULL);
@@ -196,7 +197,7 @@ static int look_at_member(const struct config *config, const struct json_tape *t
 		return -ENOMEM;
 	if (is_left_out(config, id_text, point_text))
 		write_pair(left_out, point_text, id_text);
-	else if (tools == JSON_NONE || json_type_at(tape, tools) != JSON_ARRAY)
+	else if (tools == JSON_NONE)
 		*is_whole = false;
 	return 0;
 }
@@ -208,12 +209,10 @@ static int look_at_members(const struct load_job *job, const char *text, size_t 
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	int r = json_tape_read(&tape, text, size, JSON_DEPTH_DEFAULT, NULL);
-	uint32_t list = r == 0 && json_type_at(&tape, 0) == JSON_OBJECT
-				? json_find(&tape, 0, "toolboxes")
-				: JSON_NONE;
+	uint32_t list = r == 0 ? json_find_typed_at(&tape, 0, "toolboxes", JSON_ARRAY) : JSON_NONE;
 
 	*ret_is_whole = r == 0;
-	if (list == JSON_NONE || json_type_at(&tape, list) != JSON_ARRAY)
+	if (list == JSON_NONE)
 		return r < 0 ? r : 0;
 	r = 0;
 	for (uint32_t at = json_first(&tape, list); r == 0 && at < json_end(&tape, list);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "json/member.h"
 #include "json/number.h"
 #include "json/writer.h"
 #include "util/array.h"
@@ -27,10 +28,7 @@ struct translation {
 /* The member @key; null counts as absent. */
 static uint32_t find_given(const struct translation *translation, const char *key)
 {
-	uint32_t value = json_find(translation->tape, translation->element, key);
-
-	return value != JSON_NONE && json_type_at(translation->tape, value) == JSON_NULL ? JSON_NONE
-											 : value;
+	return json_find_present(translation->tape, translation->element, key);
 }
 
 static void copy(const struct translation *translation, const char *key)

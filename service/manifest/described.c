@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "json/number.h"
+#include "json/member.h"
 #include "json/writer.h"
 #include "manifest/entry.h"
 #include "manifest/reader.h"
@@ -118,13 +119,11 @@ void member_toolboxes_deinit(struct member_toolboxes *members)
 static char *dup_text(
 	const struct json_tape *described, uint32_t object, const char *key, int *ret_error)
 {
-	uint32_t token = json_type_at(described, object) == JSON_OBJECT
-				 ? json_find(described, object, key)
-				 : JSON_NONE;
+	uint32_t token = json_find_typed_at(described, object, key, JSON_STRING);
 	cleanup_free char *text = NULL;
 	size_t size;
 
-	if (token == JSON_NONE || json_type_at(described, token) != JSON_STRING)
+	if (token == JSON_NONE)
 		return NULL;
 	text = json_string_dup(described, token, &size);
 	if (!text)
@@ -214,9 +213,7 @@ static int take_member(struct manifest_reader *reader, const struct json_tape *d
 	struct member_toolbox *member)
 {
 	cleanup(toolbox_cleanup) struct toolbox *toolbox = NULL;
-	uint32_t tools = json_type_at(described, at) == JSON_OBJECT
-				 ? json_find(described, at, "tools")
-				 : JSON_NONE;
+	uint32_t tools = json_find_typed_at(described, at, "tools", JSON_ARRAY);
 	cleanup_free char *entry_point = NULL;
 	bool is_left_out;
 	int r = 0;
@@ -228,8 +225,7 @@ static int take_member(struct manifest_reader *reader, const struct json_tape *d
 	is_left_out = member->id && members->is_left_out &&
 		      members->is_left_out(
 			      members->data, member->id, entry_point ? entry_point : member->id);
-	if (!member->id || (!is_left_out && (tools == JSON_NONE || json_type_at(described, tools) !=
-									   JSON_ARRAY))) {
+	if (!member->id || (!is_left_out && tools == JSON_NONE)) {
 		diagnostics_add(&member->problems, DIAGNOSTIC_ERROR, 0, "",
 			"its host describes no toolbox_id, or no tools");
 		return 0;
@@ -267,10 +263,9 @@ static int take_failed(
 static uint32_t find_list(
 	const struct json_tape *described, const char *key, struct diagnostics *problems)
 {
-	uint32_t list = json_type_at(described, 0) == JSON_OBJECT ? json_find(described, 0, key)
-								  : JSON_NONE;
+	uint32_t list = json_find_typed_at(described, 0, key, JSON_ARRAY);
 
-	if (list != JSON_NONE && json_type_at(described, list) == JSON_ARRAY)
+	if (list != JSON_NONE)
 		return list;
 	diagnostics_add(
 		problems, DIAGNOSTIC_ERROR, 0, "", "its host describes no array \"%s\"", key);

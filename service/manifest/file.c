@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "json/pointer.h"
+#include "json/member.h"
 #include "manifest/manifest.h"
 #include "util/digest.h"
 #include "util/file.h"
@@ -49,8 +50,8 @@ void manifest_id(const char *path, char ret_id[MANIFEST_ID_BYTES])
 		json_tape_read(&tape, bytes.data, bytes.size, JSON_DEPTH_DEFAULT, NULL) != 0 ||
 		json_type_at(&tape, 0) != JSON_OBJECT)
 		return;
-	given = json_find(&tape, 0, "toolbox_id");
-	if (given != JSON_NONE && json_type_at(&tape, given) == JSON_STRING)
+	given = json_find_typed_at(&tape, 0, "toolbox_id", JSON_STRING);
+	if (given != JSON_NONE)
 		id = json_string_dup(&tape, given, NULL);
 	if (id && manifest_is_id(id))
 		snprintf(ret_id, MANIFEST_ID_BYTES, "%s", id);

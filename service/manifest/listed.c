@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/member.h"
 #include "json/writer.h"
 #include "manifest/entry.h"
 #include "manifest/reader.h"
@@ -138,7 +139,7 @@ static int take_tools(struct manifest_reader *reader, struct package *package,
 static int note_refusals(struct package *package, const struct json_tape *described,
 	const struct mcp_server_tools *tools)
 {
-	uint32_t reason = json_find(described, 0, "reason");
+	uint32_t reason = json_find_typed_at(described, 0, "reason", JSON_STRING);
 	cleanup_free char *text = NULL;
 	cleanup(buffer_deinit) struct buffer more = {0};
 	int r = 0;
@@ -152,7 +153,7 @@ static int note_refusals(struct package *package, const struct json_tape *descri
 		r = buffer_terminate(&more) ? skipped_list_add(&package->left_out, NULL, more.data)
 					    : -ENOMEM;
 	}
-	if (r || reason == JSON_NONE || json_type_at(described, reason) != JSON_STRING)
+	if (r || reason == JSON_NONE)
 		return r;
 	text = json_string_dup(described, reason, NULL);
 	return text ? skipped_list_add(&package->left_out, NULL, text) : -ENOMEM;

@@ -3,22 +3,15 @@
 
 #include <string.h>
 
+#include "json/member.h"
 #include "json/writer.h"
 #include "util/array.h"
-
-static uint32_t find_typed(
-	const struct json_tape *tape, uint32_t object, const char *key, enum json_type type)
-{
-	uint32_t value = json_find(tape, object, key);
-
-	return value != JSON_NONE && json_type_at(tape, value) == type ? value : JSON_NONE;
-}
 
 /* Append the string member @key of @object, if there is one. */
 static void append_member(
 	const struct json_tape *tape, uint32_t object, const char *key, struct buffer *text)
 {
-	uint32_t value = find_typed(tape, object, key, JSON_STRING);
+	uint32_t value = json_find_typed_at(tape, object, key, JSON_STRING);
 
 	if (value != JSON_NONE)
 		json_string_decode(tape, value, text);
@@ -40,7 +33,7 @@ static bool is_request_error(const struct json_tape *tape, uint32_t code)
 /* Append the error, and each violation on a line of its own. */
 static void write_error_text(const struct json_tape *tape, struct buffer *text)
 {
-	uint32_t violations = find_typed(tape, 0, "violations", JSON_ARRAY);
+	uint32_t violations = json_find_typed_at(tape, 0, "violations", JSON_ARRAY);
 
 	append_member(tape, 0, "error", text);
 	if (violations == JSON_NONE)
@@ -67,12 +60,12 @@ static bool is_truncated(const struct json_tape *tape, uint32_t result)
 	uint32_t reason;
 
 	if (json_type_at(tape, result) != JSON_OBJECT || json_count(tape, result) != 6 ||
-		find_typed(tape, result, "truncated", JSON_TRUE) == JSON_NONE ||
-		find_typed(tape, result, "actual_chars", JSON_NUMBER) == JSON_NONE ||
-		find_typed(tape, result, "hint", JSON_STRING) == JSON_NONE ||
-		find_typed(tape, result, "head", JSON_STRING) == JSON_NONE)
+		json_find_typed_at(tape, result, "truncated", JSON_TRUE) == JSON_NONE ||
+		json_find_typed_at(tape, result, "actual_chars", JSON_NUMBER) == JSON_NONE ||
+		json_find_typed_at(tape, result, "hint", JSON_STRING) == JSON_NONE ||
+		json_find_typed_at(tape, result, "head", JSON_STRING) == JSON_NONE)
 		return false;
-	reason = find_typed(tape, result, "reason", JSON_STRING);
+	reason = json_find_typed_at(tape, result, "reason", JSON_STRING);
 	return reason != JSON_NONE &&
 	       json_string_equals(tape, reason, "too_long", strlen("too_long"));
 }
@@ -112,8 +105,9 @@ static void write_structured(struct buffer *out, const struct json_tape *tape, u
 static uint32_t find_structured(
 	const struct mcp_message *message, const struct json_tape *tape, uint32_t result)
 {
-	return message->era == MCP_LEGACY ? find_typed(tape, result, "structured", JSON_OBJECT)
-					  : json_find(tape, result, "structured");
+	return message->era == MCP_LEGACY
+		       ? json_find_typed_at(tape, result, "structured", JSON_OBJECT)
+		       : json_find(tape, result, "structured");
 }
 
 /* Append the words for the cut of the rich content at @result, which may be the tool's own. */
@@ -155,7 +149,7 @@ static void write_blocks(struct buffer *out, const struct json_tape *tape, uint3
 		write_text_block(out, text, n_blocks++ == 0);
 		buffer_reset(text);
 	}
-	if (find_typed(tape, result, "truncated", JSON_TRUE) != JSON_NONE) {
+	if (json_find_typed_at(tape, result, "truncated", JSON_TRUE) != JSON_NONE) {
 		append_hint(tape, result, text);
 		write_text_block(out, text, n_blocks == 0);
 	}
@@ -182,7 +176,7 @@ static void write_result(struct buffer *out, const struct mcp_message *message,
 {
 	bool is_object = json_type_at(tape, result) == JSON_OBJECT;
 	uint32_t content = has_content && is_object
-				   ? find_typed(tape, result, "content", JSON_ARRAY)
+				   ? json_find_typed_at(tape, result, "content", JSON_ARRAY)
 				   : JSON_NONE;
 
 	if (is_truncated(tape, result)) {
@@ -211,7 +205,7 @@ int mcp_write_call_result(struct buffer *out, const struct mcp_message *message,
 
 	if (result == JSON_NONE) {
 		write_error_text(data, text);
-		if (is_request_error(data, find_typed(data, 0, "code", JSON_STRING))) {
+		if (is_request_error(data, json_find_typed_at(data, 0, "code", JSON_STRING))) {
 			mcp_refuse(ret_error, MCP_INVALID_PARAMS, 200, "");
 			ret_error->message =
 				(struct text_view){text->data ? text->data : "", text->size};

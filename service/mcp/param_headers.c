@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "json/member.h"
 #include "json/number.h"
 #include "json/reader.h"
 #include "util/cleanup.h"
@@ -76,11 +77,10 @@ static int check_object(
 {
 	const struct json_tape *tape = &check->schema;
 	const struct json_tape *body = &check->message->tape;
-	uint32_t properties = json_find(tape, schema, "properties");
+	uint32_t properties = json_find_typed_at(tape, schema, "properties", JSON_OBJECT);
 	int r = 0;
 
-	if (properties == JSON_NONE || json_type_at(tape, properties) != JSON_OBJECT ||
-		depth > DEPTH_MAX)
+	if (properties == JSON_NONE || depth > DEPTH_MAX)
 		return 0;
 	if (value != JSON_NONE && json_type_at(body, value) != JSON_OBJECT)
 		value = JSON_NONE;
@@ -98,8 +98,8 @@ static int check_object(
 		if (value != JSON_NONE)
 			argument =
 				json_find_sized(body, value, name.data ? name.data : "", name.size);
-		annotation = json_find(tape, key + 1, ANNOTATION);
-		if (annotation != JSON_NONE && json_type_at(tape, annotation) == JSON_STRING)
+		annotation = json_find_typed_at(tape, key + 1, ANNOTATION, JSON_STRING);
+		if (annotation != JSON_NONE)
 			r = check_header(check, annotation, argument);
 		if (r == 0)
 			r = check_object(check, key + 1, argument, depth + 1);

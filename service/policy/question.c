@@ -5,6 +5,7 @@
 
 #include "json/canonical.h"
 #include "json/document.h"
+#include "json/member.h"
 #include "json/reader.h"
 #include "util/cleanup.h"
 #include "util/text/text.h"
@@ -194,12 +195,12 @@ static void add_members(struct parts *parts, const struct tool *tool, const stru
 	if (json_tape_read(&schema, text, strlen(text), JSON_DOCUMENT_DEPTH_MAX, NULL) != 0 ||
 		json_type_at(&schema, 0) != JSON_OBJECT)
 		return;
-	required = json_find(&schema, 0, "required");
-	if (required != JSON_NONE && json_type_at(&schema, required) == JSON_ARRAY)
+	required = json_find_typed_at(&schema, 0, "required", JSON_ARRAY);
+	if (required != JSON_NONE)
 		json_each(i, &schema, required)
 			add_declared(parts, tape, &schema, i);
-	properties = json_find(&schema, 0, "properties");
-	if (properties != JSON_NONE && json_type_at(&schema, properties) == JSON_OBJECT)
+	properties = json_find_typed_at(&schema, 0, "properties", JSON_OBJECT);
+	if (properties != JSON_NONE)
 		json_each_key(key, &schema, properties)
 			add_declared(parts, tape, &schema, key);
 	parts->n_declared = parts->n;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/member.h"
 #include "json/writer.h"
 #include "schema/compile/library.h"
 #include "schema/compile/reference.h"
@@ -200,10 +201,9 @@ static bool may_be_boolean(enum keyword keyword)
 /* Return whether the enum of the schema at @schema has no value. */
 static bool has_empty_enum(const struct writer *writer, uint32_t schema)
 {
-	uint32_t values = json_find(writer->tape, schema, "enum");
+	uint32_t values = json_find_typed_at(writer->tape, schema, "enum", JSON_ARRAY);
 
-	return values != JSON_NONE && json_type_at(writer->tape, values) == JSON_ARRAY &&
-	       json_count(writer->tape, values) == 0;
+	return values != JSON_NONE && json_count(writer->tape, values) == 0;
 }
 
 /* Return whether the schema at @schema names "array" as the type of its value. */
@@ -411,16 +411,14 @@ static void write_with_all(
 	struct writer *writer, const struct place *schema, const struct place *target)
 {
 	const struct json_tape *tape = writer->tape;
-	uint32_t all = json_find(tape, schema->token, "allOf");
+	uint32_t all = json_find_typed_at(tape, schema->token, "allOf", JSON_ARRAY);
 	bool is_first = true;
 
 	buffer_append_char(writer->out, '{');
 	write_members(writer, schema, JSON_NONE, true, &is_first);
 	begin_member(writer, "allOf", &is_first);
 	buffer_append_char(writer->out, '[');
-	for (uint32_t i = json_first(tape, all);
-		all != JSON_NONE && json_type_at(tape, all) == JSON_ARRAY &&
-		i < json_end(tape, all);
+	for (uint32_t i = json_first(tape, all); all != JSON_NONE && i < json_end(tape, all);
 		i = json_next(tape, i)) {
 		write_schema(writer, child_of(writer, schema, i));
 		buffer_append_char(writer->out, ',');

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "json/member.h"
 #include "json/number.h"
 #include "json/writer.h"
 #include "util/array.h"
@@ -175,10 +176,10 @@ static int send_listener(struct serving *worker, int listener)
 /* Start the tracer of this host, if the daemon asks for a report. */
 static int split_tracer(struct serving *worker, const struct json_tape *tape, int *ret_tracer)
 {
-	uint32_t file = json_find(tape, 0, "trace_files");
+	uint32_t file = json_find_typed_at(tape, 0, "trace_files", JSON_STRING);
 	cleanup_free char *report = NULL;
 
-	if (file == JSON_NONE || json_type_at(tape, file) != JSON_STRING)
+	if (file == JSON_NONE)
 		return 0;
 	report = json_string_dup(tape, file, NULL);
 	return report ? trace_split(report, worker->wire, ret_tracer) : -ENOMEM;
@@ -188,7 +189,7 @@ static int split_tracer(struct serving *worker, const struct json_tape *tape, in
 static int enter(struct serving *worker, const struct json_tape *tape, struct diagnostics *problems)
 {
 	cleanup(toolbox_sandbox_deinit) struct toolbox_sandbox sandbox = {.class = SANDBOX_NONE};
-	uint32_t library = json_find(tape, 0, "library");
+	uint32_t library = json_find_typed_at(tape, 0, "library", JSON_STRING);
 	struct landlock_failure failure = {0};
 	cleanup_free char *name = NULL;
 	cleanup_close int listener = -1;
@@ -197,7 +198,7 @@ static int enter(struct serving *worker, const struct json_tape *tape, struct di
 
 	if (r)
 		return r;
-	if (library != JSON_NONE && json_type_at(tape, library) == JSON_STRING) {
+	if (library != JSON_NONE) {
 		name = json_string_dup(tape, library, NULL);
 		r = name ? seal_take(name, &worker->seal) : -ENOMEM;
 	}

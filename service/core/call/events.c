@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/call/masked_arguments.h"
+#include "json/member.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -107,17 +108,17 @@ void events_call_waits(const struct audience *audience, const struct call *call,
 void events_call_progress(
 	const struct events *events, const struct call *call, const struct json_tape *progress)
 {
-	uint32_t number = json_find(progress, 0, "progress");
-	uint32_t text = json_find(progress, 0, "text");
+	uint32_t number = json_find_typed_at(progress, 0, "progress", JSON_NUMBER);
+	uint32_t text = json_find_typed_at(progress, 0, "text", JSON_STRING);
 	cleanup(buffer_deinit) struct buffer decoded = {0};
 	struct answer event;
 
 	begin_report(&event, call, &call->answer, call->wants_progress);
-	if (number != JSON_NONE && json_type_at(progress, number) == JSON_NUMBER)
+	if (number != JSON_NONE)
 		json_write_compact(answer_member(&event, "progress"), progress, number);
 	else
 		answer_member_text(&event, "progress", NULL);
-	if (text != JSON_NONE && json_type_at(progress, text) == JSON_STRING)
+	if (text != JSON_NONE)
 		json_string_decode(progress, text, &decoded);
 	if (decoded.size > 0)
 		json_write_string(answer_member(&event, "text"), decoded.data,

@@ -4,39 +4,26 @@
 #include <string.h>
 
 #include "core/request/answer.h"
+#include "json/member.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/text/utf8.h"
 
-static uint32_t find_typed(
-	const struct json_tape *tape, uint32_t object, const char *key, enum json_type type)
-{
-	uint32_t value = JSON_NONE;
-
-	if (json_type_at(tape, object) == JSON_OBJECT)
-		value = json_find(tape, object, key);
-	return value != JSON_NONE && json_type_at(tape, value) == type ? value : JSON_NONE;
-}
-
 static bool has_type(const struct json_tape *tape, uint32_t block, const char *name)
 {
-	uint32_t type = find_typed(tape, block, "type", JSON_STRING);
-
-	return type != JSON_NONE && json_string_equals(tape, type, name, strlen(name));
+	return json_is_text(tape, json_find_typed_at(tape, block, "type", JSON_STRING), name);
 }
 
 /* Return the token of the text of the block at @block, or of its resource; JSON_NONE: it has
  * none. */
 static uint32_t find_block_text(const struct json_tape *tape, uint32_t block)
 {
-	uint32_t resource;
-
 	if (has_type(tape, block, "text"))
-		return find_typed(tape, block, "text", JSON_STRING);
+		return json_find_typed_at(tape, block, "text", JSON_STRING);
 	if (!has_type(tape, block, "resource"))
 		return JSON_NONE;
-	resource = find_typed(tape, block, "resource", JSON_OBJECT);
-	return resource == JSON_NONE ? JSON_NONE : find_typed(tape, resource, "text", JSON_STRING);
+	return json_find_typed(tape, json_find_typed_at(tape, block, "resource", JSON_OBJECT),
+		"text", JSON_STRING);
 }
 
 /* Append the string at @token, cut to *@left code points, and take these off *@left. */
@@ -121,7 +108,7 @@ static size_t count_readable(const struct buffer *json)
 void cut_content_write(struct buffer *out, const struct json_tape *tape, const char *result,
 	size_t size, uint32_t max)
 {
-	uint32_t content = find_typed(tape, 0, "content", JSON_ARRAY);
+	uint32_t content = json_find_typed_at(tape, 0, "content", JSON_ARRAY);
 	cleanup(buffer_deinit) struct buffer value = {0};
 	cleanup(buffer_deinit) struct buffer cut = {0};
 	uint32_t structured;

@@ -255,10 +255,10 @@ void errors_write_failure(struct answer *answer, const struct tool *tool, const 
 static void read_reported_text(
 	const struct json_tape *reported, const char *key, struct buffer *ret_text)
 {
-	uint32_t token = json_find(reported, 0, key);
+	uint32_t token = json_find_typed_at(reported, 0, key, JSON_STRING);
 
 	buffer_reset(ret_text);
-	if (token != JSON_NONE && json_type_at(reported, token) == JSON_STRING)
+	if (token != JSON_NONE)
 		json_string_decode(reported, token, ret_text);
 }
 
@@ -281,12 +281,12 @@ static void write_reported_failure(struct answer *answer, const struct tool *too
 	const struct json_tape *reported, const char *refused, uint32_t max)
 {
 	cleanup(buffer_deinit) struct buffer message = {0};
-	uint32_t exit_code = json_find(reported, 0, "exit_code");
+	uint32_t exit_code = json_find_typed_at(reported, 0, "exit_code", JSON_NUMBER);
 
 	read_reported_text(reported, "message", &message);
 	errors_write_failure(
 		answer, tool, message.data ? message.data : "", message.size, refused, max);
-	if (exit_code != JSON_NONE && json_type_at(reported, exit_code) == JSON_NUMBER)
+	if (exit_code != JSON_NONE)
 		json_write_compact(answer_member(answer, "exit_code"), reported, exit_code);
 	write_reported_texts(answer, reported, max);
 }
@@ -312,9 +312,9 @@ static void copy_violation(
 
 static void read_violations(const struct json_tape *reported, struct schema_report *ret_report)
 {
-	uint32_t list = json_find(reported, 0, "violations");
+	uint32_t list = json_find_typed_at(reported, 0, "violations", JSON_ARRAY);
 
-	if (list == JSON_NONE || json_type_at(reported, list) != JSON_ARRAY)
+	if (list == JSON_NONE)
 		return;
 	json_each(at, reported, list)
 		copy_violation(ret_report, reported, at);
@@ -322,10 +322,9 @@ static void read_violations(const struct json_tape *reported, struct schema_repo
 
 static bool read_error_number(const struct json_tape *reported, const char *key, uint64_t *ret)
 {
-	uint32_t token = json_find(reported, 0, key);
+	uint32_t token = json_find_typed_at(reported, 0, key, JSON_NUMBER);
 
-	return token != JSON_NONE && json_type_at(reported, token) == JSON_NUMBER &&
-	       json_number_u64(reported, token, ret) == 0;
+	return token != JSON_NONE && json_number_u64(reported, token, ret) == 0;
 }
 
 static bool has_code(const struct json_tape *reported, const char *code)

@@ -5,6 +5,7 @@
 
 #include "catalogue/definition.h"
 #include "core/history/call_summary.h"
+#include "json/member.h"
 #include "json/number.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -49,13 +50,6 @@ int request_name_length(const struct text_view *name)
 	return (int)utf8_prefix(name->text, name->size, REQUEST_NAME_POINTS);
 }
 
-static uint32_t find_field(const struct json_tape *data, const char *key)
-{
-	uint32_t token = json_find(data, 0, key);
-
-	return token != JSON_NONE && json_type_at(data, token) == JSON_NULL ? JSON_NONE : token;
-}
-
 static bool refuse_field(struct request *request, const char *field, const char *expected)
 {
 	request->bad_field = field;
@@ -66,7 +60,7 @@ static bool refuse_field(struct request *request, const char *field, const char 
 static bool read_text(struct request *request, const char *key, enum decoded_slot slot,
 	struct text_view *ret_text)
 {
-	uint32_t token = find_field(request->data, key);
+	uint32_t token = json_find_root(request->data, key);
 
 	if (token == JSON_NONE)
 		return true;
@@ -84,7 +78,7 @@ static bool has_text(const struct text_view *view, const char *text)
 static bool read_call_id(struct request *request)
 {
 	static const char expected[] = "a string of at most 128 bytes";
-	uint32_t token = find_field(request->data, "call_id");
+	uint32_t token = json_find_root(request->data, "call_id");
 	struct text_view text;
 
 	if (token == JSON_NONE)
@@ -127,7 +121,7 @@ static bool read_state(struct request *request)
 
 static bool read_since_s(struct request *request)
 {
-	uint32_t token = find_field(request->data, "since_s");
+	uint32_t token = json_find_root(request->data, "since_s");
 
 	if (token == JSON_NONE)
 		return true;
@@ -140,7 +134,7 @@ static bool read_since_s(struct request *request)
 
 static bool read_limit(struct request *request)
 {
-	uint32_t token = find_field(request->data, "limit");
+	uint32_t token = json_find_root(request->data, "limit");
 
 	if (token == JSON_NONE)
 		return true;
@@ -162,7 +156,7 @@ static bool read_history(struct request *request)
 /* Read where a page begins. */
 static bool read_after(struct request *request)
 {
-	uint32_t token = find_field(request->data, "after");
+	uint32_t token = json_find_root(request->data, "after");
 
 	return token == JSON_NONE ||
 	       (json_type_at(request->data, token) == JSON_NUMBER &&
@@ -173,7 +167,7 @@ static bool read_after(struct request *request)
 static bool read_timeout_ms(struct request *request)
 {
 	static const char expected[] = "a positive integer, in milliseconds";
-	uint32_t token = find_field(request->data, "timeout_ms");
+	uint32_t token = json_find_root(request->data, "timeout_ms");
 	int r;
 
 	if (token == JSON_NONE)
@@ -189,7 +183,7 @@ static bool read_timeout_ms(struct request *request)
 /* Read the field @key, true or false; false when it is absent. */
 static bool read_flag(struct request *request, const char *key, bool *ret_flag)
 {
-	uint32_t token = find_field(request->data, key);
+	uint32_t token = json_find_root(request->data, key);
 
 	if (token == JSON_NONE)
 		return true;
@@ -200,7 +194,7 @@ static bool read_flag(struct request *request, const char *key, bool *ret_flag)
 
 static bool read_seconds(struct request *request, uint64_t least, const char *expected)
 {
-	uint32_t token = find_field(request->data, "seconds");
+	uint32_t token = json_find_root(request->data, "seconds");
 
 	if (token == JSON_NONE || json_type_at(request->data, token) != JSON_NUMBER ||
 		json_number_u64(request->data, token, &request->seconds) != 0 ||
@@ -261,7 +255,7 @@ static bool read_format(struct request *request)
 
 static void read_name(struct request *request)
 {
-	request->name = find_field(request->data, "name");
+	request->name = json_find_root(request->data, "name");
 	request->name_is_string = request->name != JSON_NONE &&
 				  json_type_at(request->data, request->name) == JSON_STRING;
 	if (request->name_is_string)
@@ -307,8 +301,8 @@ const struct json_tape *request_find_args(
 		*ret_token = 0;
 		return json_type_at(apart, 0) == JSON_NULL ? NULL : apart;
 	}
-	*ret_token =
-		fields & REQUEST_PERSONA ? find_field(data, "kwargs") : find_field(data, "args");
+	*ret_token = fields & REQUEST_PERSONA ? json_find_root(data, "kwargs")
+					      : json_find_root(data, "args");
 	return *ret_token == JSON_NONE ? NULL : data;
 }
 

@@ -4,17 +4,16 @@
 #include <string.h>
 
 #include "host/host.h"
+#include "json/member.h"
 
 #define EXIT_BYTES 512
 
 /* Append the member `message` of a failure that a host has reported (core/request/errors.h). */
 static void append_message(const struct json_tape *reported, struct buffer *out)
 {
-	uint32_t message = json_type_at(reported, 0) == JSON_OBJECT
-				   ? json_find(reported, 0, "message")
-				   : JSON_NONE;
+	uint32_t message = json_find_typed_at(reported, 0, "message", JSON_STRING);
 
-	if (message != JSON_NONE && json_type_at(reported, message) == JSON_STRING)
+	if (message != JSON_NONE)
 		json_string_decode(reported, message, out);
 }
 

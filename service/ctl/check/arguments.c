@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "json/member.h"
 #include "json/reader.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
@@ -40,12 +41,12 @@ static bool may_lack(const struct advising *advising, const char *name, size_t s
 {
 	const struct json_tape *tape = &advising->schema;
 	uint32_t property = json_find_sized(tape, advising->properties, name, size);
-	uint32_t required = json_find(tape, 0, "required");
+	uint32_t required = json_find_typed_at(tape, 0, "required", JSON_ARRAY);
 
 	if (property == JSON_NONE || json_type_at(tape, property) != JSON_OBJECT ||
 		json_find(tape, property, "default") != JSON_NONE)
 		return false;
-	if (required == JSON_NONE || json_type_at(tape, required) != JSON_ARRAY)
+	if (required == JSON_NONE)
 		return true;
 	json_each(at, tape, required)
 		if (json_string_equals(tape, at, name, size))

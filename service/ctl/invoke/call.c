@@ -75,12 +75,11 @@ static bool is_asked(const struct waiting *waiting)
 /* Return whether the arguments in @event are ours: each that we sent, as it is or hidden. */
 static bool has_our_arguments(const struct waiting *waiting, const struct json_tape *event)
 {
-	uint32_t shown = json_find(event, 0, "args");
+	uint32_t shown = json_find_typed_at(event, 0, "args", JSON_OBJECT);
 	cleanup(json_tape_cleanup) struct json_tape ours = {0};
 
-	if (shown == JSON_NONE || json_type_at(event, shown) != JSON_OBJECT ||
-		json_tape_read(&ours, waiting->args->data, waiting->args->size, JSON_DEPTH_DEFAULT,
-			NULL) != 0)
+	if (shown == JSON_NONE || json_tape_read(&ours, waiting->args->data, waiting->args->size,
+					  JSON_DEPTH_DEFAULT, NULL) != 0)
 		return false;
 	json_each_key(key, &ours, 0) {
 		cleanup(buffer_deinit) struct buffer name = {0};

@@ -12,6 +12,7 @@
 #include "ctl/response.h"
 #include "ctl/terminal.h"
 #include "ctl/tool/signature.h"
+#include "json/member.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/file.h"
@@ -77,11 +78,9 @@ static bool is_argument(const struct trace *trace, const char *path)
 /* Return the text of the member @key, which the caller frees; NULL: there is none. */
 static char *dup_text(const struct json_tape *line, const char *key)
 {
-	uint32_t value = json_find(line, 0, key);
+	uint32_t value = json_find_typed_at(line, 0, key, JSON_STRING);
 
-	return value != JSON_NONE && json_type_at(line, value) == JSON_STRING
-		       ? json_string_dup(line, value, NULL)
-		       : NULL;
+	return value != JSON_NONE ? json_string_dup(line, value, NULL) : NULL;
 }
 
 /* Add @name to the list, unless it is there. */

@@ -13,6 +13,7 @@
 #include "ctl/since.h"
 #include "ctl/table.h"
 #include "ctl/terminal.h"
+#include "json/member.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 
@@ -70,10 +71,9 @@ static int read_since(struct listing *listing)
 static bool member_is(
 	const struct json_tape *tape, const char *key, const char *wanted, size_t size)
 {
-	uint32_t token = json_find(tape, 0, key);
+	uint32_t token = json_find_typed_at(tape, 0, key, JSON_STRING);
 
-	return token != JSON_NONE && json_type_at(tape, token) == JSON_STRING &&
-	       json_string_equals(tape, token, wanted, size);
+	return token != JSON_NONE && json_string_equals(tape, token, wanted, size);
 }
 
 /* Return whether the line is about the tool @wanted: TOOL or TOOLBOX/TOOL. */
@@ -91,11 +91,10 @@ static bool is_tool(const struct json_tape *tape, const char *wanted)
 static bool is_late(const struct listing *listing)
 {
 	const struct json_tape *tape = &listing->tape;
-	uint32_t token = json_find(tape, 0, "time");
+	uint32_t token = json_find_typed_at(tape, 0, "time", JSON_STRING);
 	size_t size = strlen(listing->since);
 
-	return size == 0 || (token != JSON_NONE && json_type_at(tape, token) == JSON_STRING &&
-				    json_at(tape, token)->length >= size &&
+	return size == 0 || (token != JSON_NONE && json_at(tape, token)->length >= size &&
 				    memcmp(json_bytes(tape, token), listing->since, size) >= 0);
 }
 

@@ -5,6 +5,7 @@
 #include "ctl/policy/audit.h"
 #include "ctl/command.h"
 #include "ctl/terminal.h"
+#include "json/member.h"
 #include "policy/audit_chain.h"
 #include "util/cleanup.h"
 
@@ -69,8 +70,8 @@ static const char *find_break(struct verification *verification, const struct au
 		return "the line is torn: it has no end";
 	if (!ctl_audit_parse(line, tape))
 		return "it is no line of an audit log";
-	prev = json_find(tape, 0, "prev");
-	if (prev == JSON_NONE || json_type_at(tape, prev) != JSON_STRING)
+	prev = json_find_typed_at(tape, 0, "prev", JSON_STRING);
+	if (prev == JSON_NONE)
 		return "it has no \"prev\"";
 	if (verification->has_last && !json_string_equals(tape, prev, last, strlen(last)))
 		return "its \"prev\" is not the hash of the line before: one of them was changed, "

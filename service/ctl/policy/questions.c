@@ -6,6 +6,7 @@
 #include "ctl/request.h"
 #include "ctl/response.h"
 #include "ctl/terminal.h"
+#include "json/member.h"
 #include "json/number.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
@@ -21,10 +22,10 @@ static bool is_hex_text(const char *text, size_t size)
 bool questions_read_hex(
 	const struct json_tape *tape, uint32_t object, const char *key, char *ret, size_t size)
 {
-	uint32_t token = json_find(tape, object, key);
+	uint32_t token = json_find_typed_at(tape, object, key, JSON_STRING);
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	if (token == JSON_NONE || json_type_at(tape, token) != JSON_STRING)
+	if (token == JSON_NONE)
 		return false;
 	json_string_decode(tape, token, &text);
 	if (!buffer_terminate(&text) || text.size != size || !is_hex_text(text.data, size))

@@ -83,9 +83,9 @@ static void append_advice(
 static void append_serving(const struct json_tape *tape, uint32_t toolbox, struct buffer *out)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
-	uint32_t last_good = json_find(tape, toolbox, "last_good");
+	uint32_t last_good = json_find_typed_at(tape, toolbox, "last_good", JSON_OBJECT);
 
-	if (last_good == JSON_NONE || json_type_at(tape, last_good) != JSON_OBJECT)
+	if (last_good == JSON_NONE)
 		return;
 	buffer_append_string(&text, "the version of ");
 	status_append_time(&text, tape, json_find(tape, last_good, "loaded"));

@@ -7,6 +7,7 @@
 #include "ctl/status/ask.h"
 #include "ctl/status/text.h"
 #include "ctl/terminal.h"
+#include "json/member.h"
 #include "util/cleanup.h"
 
 /* Complain about a key without which no one can answer questions. */
@@ -36,16 +37,15 @@ static void complain_audit(const struct ctl_response *response)
 	if (audit == JSON_NONE)
 		return;
 	lost = json_find(tape, audit, "lost");
-	error = json_find(tape, audit, "error");
-	if (status_number_at(tape, lost) == 0 &&
-		(error == JSON_NONE || json_type_at(tape, error) != JSON_STRING))
+	error = json_find_typed_at(tape, audit, "error", JSON_STRING);
+	if (status_number_at(tape, lost) == 0 && error == JSON_NONE)
 		return;
 	buffer_append_string(&text, "the audit log ");
 	terminal_append_member(&text, tape, audit, "file");
 	buffer_append_string(&text, " lacks ");
 	terminal_append_member(&text, tape, audit, "lost");
 	buffer_append_string(&text, " lines");
-	if (error != JSON_NONE && json_type_at(tape, error) == JSON_STRING) {
+	if (error != JSON_NONE) {
 		buffer_append_string(&text, ": ");
 		terminal_append_value(&text, tape, error);
 	}

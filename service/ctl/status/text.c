@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "ctl/terminal.h"
+#include "json/member.h"
 #include "json/number.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -60,9 +61,9 @@ const char *status_style(const struct json_tape *tape, uint32_t toolbox)
 	} styles[] = {{"ready", TERMINAL_GREEN}, {"restarting", TERMINAL_YELLOW},
 		{"starting", TERMINAL_YELLOW}, {"quarantined", TERMINAL_RED},
 		{"disabled", TERMINAL_FAINT}};
-	uint32_t state = json_find(tape, toolbox, "state");
+	uint32_t state = json_find_typed_at(tape, toolbox, "state", JSON_STRING);
 
-	if (state == JSON_NONE || json_type_at(tape, state) != JSON_STRING)
+	if (state == JSON_NONE)
 		return NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(styles); i++) {
 		const char *name = styles[i].state;

@@ -8,6 +8,7 @@
 #include "ctl/table.h"
 #include "ctl/terminal.h"
 #include "ctl/tool/signature.h"
+#include "json/member.h"
 #include "json/number.h"
 #include "json/writer.h"
 #include "schema/words/signature.h"
@@ -26,9 +27,9 @@ static const struct table_column result_columns[] = {
 
 static bool is_required(const struct json_tape *tape, uint32_t schema, uint32_t key)
 {
-	uint32_t required = json_find(tape, schema, "required");
+	uint32_t required = json_find_typed_at(tape, schema, "required", JSON_ARRAY);
 
-	if (required == JSON_NONE || json_type_at(tape, required) != JSON_ARRAY)
+	if (required == JSON_NONE)
 		return false;
 	json_each(i, tape, required)
 		if (json_type_at(tape, i) == JSON_STRING && json_strings_equal(tape, i, tape, key))

@@ -7,6 +7,7 @@
 #include "ctl/command.h"
 #include "ctl/request.h"
 #include "ctl/terminal.h"
+#include "json/member.h"
 #include "json/writer.h"
 #include "schema/words/sample.h"
 #include "schema/words/signature.h"
@@ -253,15 +254,11 @@ static void append_arguments(struct buffer *out, const struct json_tape *tape, u
 /* Return the arguments of the first example, or JSON_NONE. */
 static uint32_t find_example(const struct json_tape *tape, uint32_t definition)
 {
-	uint32_t examples = json_find(tape, definition, "examples");
-	uint32_t args;
+	uint32_t examples = json_find_typed_at(tape, definition, "examples", JSON_ARRAY);
 
-	if (examples == JSON_NONE || json_type_at(tape, examples) != JSON_ARRAY ||
-		json_count(tape, examples) == 0 ||
-		json_type_at(tape, json_first(tape, examples)) != JSON_OBJECT)
+	if (examples == JSON_NONE || json_count(tape, examples) == 0)
 		return JSON_NONE;
-	args = json_find(tape, json_first(tape, examples), "args");
-	return args != JSON_NONE && json_type_at(tape, args) == JSON_OBJECT ? args : JSON_NONE;
+	return json_find_typed_at(tape, json_first(tape, examples), "args", JSON_OBJECT);
 }
 
 /* Append arguments that are made from the schema. Return whether they satisfy it. */

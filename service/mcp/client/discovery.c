@@ -45,12 +45,9 @@ bool mcp_discovery_has_resources(const struct json_tape *tape, uint32_t result)
 
 int64_t mcp_discovery_error_code(const struct json_tape *tape)
 {
-	uint32_t error = json_find_root(tape, "error");
-	uint32_t code = JSON_NONE;
+	uint32_t code = json_find_typed(tape, json_find_root(tape, "error"), "code", JSON_NUMBER);
 	int64_t number;
 
-	if (error != JSON_NONE && json_type_at(tape, error) == JSON_OBJECT)
-		code = json_find_typed(tape, error, "code", JSON_NUMBER);
 	return code != JSON_NONE && json_number_i64(tape, code, &number) == 0 ? number : 0;
 }
 
@@ -68,12 +65,10 @@ bool mcp_discovery_names_modern(const struct json_tape *tape)
 void mcp_discovery_write_error(
 	const struct json_tape *tape, const char *subject, struct buffer *out)
 {
-	uint32_t error = json_find_root(tape, "error");
-	uint32_t message = JSON_NONE;
+	uint32_t message =
+		json_find_typed(tape, json_find_root(tape, "error"), "message", JSON_STRING);
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	if (error != JSON_NONE && json_type_at(tape, error) == JSON_OBJECT)
-		message = json_find_typed(tape, error, "message", JSON_STRING);
 	buffer_append_string(out, subject);
 	if (message == JSON_NONE)
 		return;

@@ -113,9 +113,9 @@ int mcp_pins_read(struct mcp_pins *pins, const char *text, size_t size, const ch
 		return r;
 	if (r > 0 || json_type_at(&pins->tape, 0) != JSON_OBJECT)
 		return MCP_PINS_E_WRONG;
-	of = json_find(&pins->tape, 0, "server");
+	of = json_find_typed_at(&pins->tape, 0, "server", JSON_STRING);
 	tools = json_find(&pins->tape, 0, "tools");
-	if (of == JSON_NONE || json_type_at(&pins->tape, of) != JSON_STRING || tools == JSON_NONE ||
+	if (of == JSON_NONE || tools == JSON_NONE ||
 		json_type_at(&pins->tape, tools) != JSON_OBJECT)
 		return MCP_PINS_E_WRONG;
 	if (server && !json_string_equals(&pins->tape, of, server, strlen(server)))

@@ -17,13 +17,6 @@
 /* The longest data of an error that its reason repeats. */
 #define DATA_BYTES 500
 
-static uint32_t find_root(const struct json_tape *tape, const char *key, enum json_type type)
-{
-	uint32_t value = json_find_root(tape, key);
-
-	return value != JSON_NONE && json_type_at(tape, value) == type ? value : JSON_NONE;
-}
-
 /* Return the token of the text of the block at @block, or JSON_NONE: it is no text block. */
 static uint32_t find_block_text(const struct json_tape *tape, uint32_t block)
 {
@@ -179,8 +172,8 @@ static void write_content(const struct json_tape *tape, uint32_t content, struct
 
 enum mcp_end mcp_read_end(const struct json_tape *tape, struct buffer *out, bool *ret_is_unknown)
 {
-	uint32_t error = find_root(tape, "error", JSON_OBJECT);
-	uint32_t result = find_root(tape, "result", JSON_OBJECT);
+	uint32_t error = json_find_typed_at(tape, 0, "error", JSON_OBJECT);
+	uint32_t result = json_find_typed_at(tape, 0, "result", JSON_OBJECT);
 	uint32_t type = json_find_present(tape, result, "resultType");
 	uint32_t content = json_find_present(tape, result, "content");
 	uint32_t structured = json_find_present(tape, result, "structuredContent");
@@ -216,8 +209,8 @@ enum mcp_end mcp_read_end(const struct json_tape *tape, struct buffer *out, bool
 
 enum mcp_end mcp_read_plain_end(const struct json_tape *tape, struct buffer *out)
 {
-	uint32_t error = find_root(tape, "error", JSON_OBJECT);
-	uint32_t result = find_root(tape, "result", JSON_OBJECT);
+	uint32_t error = json_find_typed_at(tape, 0, "error", JSON_OBJECT);
+	uint32_t result = json_find_typed_at(tape, 0, "result", JSON_OBJECT);
 	uint32_t type = json_find_present(tape, result, "resultType");
 	cleanup(buffer_deinit) struct buffer text = {0};
 	bool is_unknown;

@@ -320,10 +320,10 @@ bool mcp_is_server_list(const struct json_tape *tape)
 int mcp_server_entries_read(
 	const struct json_tape *tape, const char *home, struct mcp_server_entries *ret_entries)
 {
-	uint32_t list = json_find(tape, 0, LIST_KEY);
+	uint32_t list = json_find_typed_at(tape, 0, LIST_KEY, JSON_OBJECT);
 	int r = 0;
 
-	if (list == JSON_NONE || json_type_at(tape, list) != JSON_OBJECT)
+	if (list == JSON_NONE)
 		return -EINVAL;
 	for (uint32_t key = json_first(tape, list); r == 0 && key < json_end(tape, list);
 		key = json_next_key(tape, key))

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "json/member.h"
 #include "schema/compile/refuse.h"
 #include "schema/compile/registry.h"
 #include "util/array.h"
@@ -73,11 +74,11 @@ static int read_uri(const struct json_tape *tape, uint32_t token, struct buffer 
 static int follow_metaschema(struct library *library, const struct source *source, uint32_t token,
 	const struct schema_resource *known, unsigned int *masked, struct buffer *uri)
 {
-	uint32_t map = json_find(known->tape, known->root, "$vocabulary");
-	uint32_t next = json_find(known->tape, known->root, "$schema");
+	uint32_t map = json_find_typed_at(known->tape, known->root, "$vocabulary", JSON_OBJECT);
+	uint32_t next = json_find_typed_at(known->tape, known->root, "$schema", JSON_STRING);
 	uint32_t unknown;
 
-	if (map != JSON_NONE && json_type_at(known->tape, map) == JSON_OBJECT && *masked == 0 &&
+	if (map != JSON_NONE && *masked == 0 &&
 		!read_vocabularies(known->tape, map, masked, &unknown)) {
 		cleanup_free char *name = json_string_dup(known->tape, unknown, NULL);
 
@@ -85,7 +86,7 @@ static int follow_metaschema(struct library *library, const struct source *sourc
 			"its metaschema '%s' requires the vocabulary '%s', which is unknown",
 			known->uri, name ? name : "");
 	}
-	if (next == JSON_NONE || json_type_at(known->tape, next) != JSON_STRING) {
+	if (next == JSON_NONE) {
 		buffer_reset(uri);
 		buffer_append_string(
 			uri, library->dialect.draft == DRAFT_07 ? URI_07 : URI_2020_12);

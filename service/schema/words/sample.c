@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/member.h"
 #include "json/writer.h"
 #include "schema/words/describe.h"
 #include "schema/format/format.h"
@@ -87,9 +88,9 @@ static const char *find_format(const struct node *node)
 	const struct json_tape *tape = &node->source->tape;
 	cleanup_free char *name = NULL;
 	const struct format *format;
-	uint32_t token = json_find(tape, node->token, "format");
+	uint32_t token = json_find_typed_at(tape, node->token, "format", JSON_STRING);
 
-	if (token == JSON_NONE || json_type_at(tape, token) != JSON_STRING)
+	if (token == JSON_NONE)
 		return NULL;
 	name = json_string_dup(tape, token, NULL);
 	format = name ? format_find(FORMAT_TEXT, name) : NULL;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/member.h"
 #include "util/cleanup.h"
 #include "worker/library.h"
 #include "worker/native/call.h"
@@ -106,9 +107,9 @@ static int load_tools(struct loading *loading)
 {
 	const struct json_tape *tape = loading->tape;
 	struct native_driver *driver = loading->driver;
-	uint32_t tools = json_find(tape, 0, "tools");
+	uint32_t tools = json_find_typed_at(tape, 0, "tools", JSON_ARRAY);
 
-	if (tools == JSON_NONE || json_type_at(tape, tools) != JSON_ARRAY)
+	if (tools == JSON_NONE)
 		return refuse(loading, tools, "'tools' must be an array");
 	driver->calls = calloc(json_count(tape, tools) + 1u, sizeof(*driver->calls));
 	if (!driver->calls)

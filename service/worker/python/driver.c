@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "worker/exec_host.h"
+#include "json/member.h"
 #include "worker/driver.h"
 
 /*
@@ -33,10 +34,10 @@ static int refuse_interpreters(
 static int read_interpreters(
 	const struct json_tape *tape, char *ret_interpreters[INTERPRETERS_MAX + 1])
 {
-	uint32_t list = json_find(tape, 0, "python");
+	uint32_t list = json_find_typed_at(tape, 0, "python", JSON_ARRAY);
 	size_t n = 0;
 
-	if (list == JSON_NONE || json_type_at(tape, list) != JSON_ARRAY)
+	if (list == JSON_NONE)
 		return -EPROTO;
 	for (uint32_t at = json_first(tape, list);
 		at < json_end(tape, list) && n < INTERPRETERS_MAX; at = json_next(tape, at)) {
