@@ -7,7 +7,7 @@ import time
 
 import pytest
 from caller import Caller
-from processes import BUILD, EVENT_SECONDS, SLOWNESS, at_most, toolboxctl, until
+from processes import BUILD, EVENT_SECONDS, at_most, toolboxctl, until
 
 LIBRARY = BUILD / "tests" / "toolboxes" / "plugged.d" / "libtest_plugged.so"
 INITIALISED = "plugged: initialised"
