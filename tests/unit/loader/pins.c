@@ -104,3 +104,78 @@ Test(pins, that_are_known_need_no_lock)
 	cr_expect_eq(problems.n_items, 0);
 	close(lock);
 }
+
+/* Let the server list its one tool with the description @text. */
+static void describe(const char *text)
+{
+	char json[256];
+
+	snprintf(json, sizeof(json),
+		"{\"list\":[{\"name\":\"add\",\"description\":\"%s\","
+		"\"inputSchema\":{\"type\":\"object\"}}]}",
+		text);
+	json_tape_deinit(&described);
+	described = (struct json_tape){0};
+	cr_assert_eq(json_tape_read(&described, json, strlen(json), JSON_DEPTH_DEFAULT, NULL), 0);
+	load();
+}
+
+Test(pins, report_a_changed_tool_and_offer_it)
+{
+	describe("one");
+	cr_expect_eq(problems.n_items, 0);
+	describe("two");
+	cr_assert_eq(problems.n_items, 1);
+	cr_expect_eq(problems.items[0].severity, DIAGNOSTIC_WARNING);
+	cr_expect_str_eq(problems.items[0].text,
+		"its server has changed 1 tool: add (`toolboxctl trust box --show` shows how)");
+	cr_expect_eq(toolbox.n_tools, 1);
+	cr_assert_eq(package.left_out.n_items, 1);
+	cr_expect_null(package.left_out.items[0].name);
+	skipped_list_deinit(&package.left_out);
+}
+
+Test(pins, are_as_they_were_after_a_change_back)
+{
+	describe("one");
+	describe("two");
+	cr_expect_eq(problems.n_items, 1);
+	diagnostics_deinit(&problems);
+	problems = (struct diagnostics){0};
+	describe("one");
+	cr_expect_eq(problems.n_items, 0);
+	describe("two");
+	cr_expect_eq(problems.n_items, 1);
+	skipped_list_deinit(&package.left_out);
+}
+
+Test(pins, leave_a_changed_tool_out_where_changes_block)
+{
+	package.mcp.pin = MCP_PIN_BLOCK;
+	toolbox.package = &package;
+	package.n_toolboxes = 1;
+	toolbox.tools = calloc(1, sizeof(*toolbox.tools));
+	*toolbox.tools = (struct tool){
+		.toolbox = &toolbox, .name = strdup("add"), .server_name = strdup("add")};
+	describe("one");
+	cr_expect_eq(toolbox.n_tools, 1);
+	describe("two");
+	cr_expect_eq(toolbox.n_tools, 0);
+	cr_assert_eq(package.left_out.n_items, 1);
+	cr_expect_str_eq(package.left_out.items[0].name, "add");
+	cr_expect_str_eq(package.left_out.items[0].reason,
+		"its server has changed it: `toolboxctl trust box --show` shows how, and "
+		"`toolboxctl trust box` accepts it");
+	skipped_list_deinit(&package.left_out);
+	free(package.load);
+	free(package.tools);
+}
+
+Test(pins, are_off_where_they_are_not_wanted)
+{
+	package.mcp.pin = MCP_PIN_OFF;
+	describe("one");
+	describe("two");
+	cr_expect_eq(problems.n_items, 0);
+	cr_expect(pins_hold(&package));
+}

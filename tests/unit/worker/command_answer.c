@@ -325,6 +325,13 @@ Test(command_answer, has_as_many_of_the_last_lines_as_have_room)
 	/* 500 bytes and the line end are one byte too many with the line before. */
 	cr_expect_eq(message_size(text, &n_lines), 500);
 	cr_expect_eq(n_lines, 1);
+	text[99] = 'x';
+	text[600 - 250 - 1] = '\n';
+	/* 500 bytes with both line ends fit. */
+	cr_expect_eq(message_size(text + 600 - 499, &n_lines), 248 + strlen("\\n") + 250);
+	cr_expect_eq(n_lines, 2);
+	cr_expect_eq(message_size(text + 600 - 500, &n_lines), 250);
+	cr_expect_eq(n_lines, 1);
 	for (size_t i = 0; i < 600; i++)
 		text[i] = i % 50 == 49 ? '\n' : 'x';
 	cr_expect_eq(message_size(text, &n_lines), 10 * 49 + 9 * strlen("\\n"));
