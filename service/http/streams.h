@@ -11,7 +11,7 @@
 
 /*
  * Open streams of server-sent events: of /v1/events (http/events.h) and of MCP
- * (http/mcp/streams.h), `http.limits.streams` together. One holder (http_identity.holder) may have
+ * (http/mcp/rpc.h), `http.limits.streams` together. One holder (http_identity.holder) may have
  * half of the rest, and some streams are left for administrators. A revoked token ends its streams.
  */
 
