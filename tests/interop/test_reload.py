@@ -451,7 +451,7 @@ def is_strict(caller):
     ('{"toolboxd": {"toolboxes": {\n"answers": 5}}}', 2, "must be an object"),
     ("[]", 1, "must hold a JSON object"),
     ('{"toolboxd": {\n "approval": {"mode": "strickt"}}}', 2, "strickt"),
-    ('{"toolboxd": {"tools_enabled":\n 5}}', 2, "list"),
+    ('{"toolboxd": {"tools_enabled":\n 5}}', 2, "array"),
 ])
 def test_a_broken_configuration_leaves_what_is_in_force(strict, text, line, words):
     caller, service = strict
