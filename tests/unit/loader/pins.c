@@ -179,3 +179,16 @@ Test(pins, are_off_where_they_are_not_wanted)
 	cr_expect_eq(problems.n_items, 0);
 	cr_expect(pins_hold(&package));
 }
+
+Test(pins, see_only_the_first_of_two_tools_with_one_name)
+{
+	static const char twice[] = "{\"list\":[{\"name\":\"add\",\"description\":\"one\"},"
+				    "{\"name\":\"add\",\"description\":\"two\"}]}";
+
+	json_tape_deinit(&described);
+	described = (struct json_tape){0};
+	cr_assert_eq(json_tape_read(&described, twice, strlen(twice), JSON_DEPTH_DEFAULT, NULL), 0);
+	load();
+	load();
+	cr_expect_eq(problems.n_items, 0);
+}
