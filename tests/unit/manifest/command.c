@@ -3,7 +3,9 @@
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "json/writer.h"
 #include "manifest_fixture.h"
@@ -394,4 +396,51 @@ Test(command_manifest, warns_of_what_no_shell_replaces)
 		"'{text}' is not replaced in a shell line, and this tool has no arguments");
 	read_good("[{'name':'f','command':'awk \\u0027{print}\\u0027 x'}]");
 	cr_expect_eq(problems.n_items, 0);
+}
+
+Test(command_manifest, takes_the_file_that_an_interpreter_runs_for_a_script)
+{
+	static const struct {
+		const char *argv;
+		unsigned int scripts; /* a bit for each argument */
+	} rows[] = {
+		{"'sh','x.sh'", 1 << 1},
+		{"'/usr/bin/python','x.sh'", 1 << 1},
+		{"'python3.11','x.sh','x.sh'", 1 << 1},
+		{"'python3x','x.sh'", 0},
+		{"'pythonic','x.sh'", 0},
+		{"'printf','x.sh'", 0},
+		{"'printf','run.sh','x.sh'", 1 << 1},
+		{"'env','python3','x.sh'", 1 << 2},
+		{"'sh','-e','x.sh'", 1 << 2},
+		{"'sh','-c','x.sh'", 0},
+		{"'sh','-lc','x.sh'", 0},
+		{"'perl','-e','x.sh'", 0},
+		{"'perl','-ne','x.sh'", 0},
+		{"'python','-m','x.sh'", 0},
+		{"'node','--eval','x.sh'", 0},
+		{"'node','--test','x.sh'", 1 << 2},
+		{"'sh','-','x.sh'", 1 << 2},
+		{"'sh','none.sh','x.sh'", 1 << 2},
+		{"'sh','.'", 0},
+		{"'sh',''", 0},
+		{"'x','run.sh','run.sh','run.sh','run.sh','run.sh'", 0x1E},
+	};
+	char text[256];
+
+	manifest_write("x.sh", "");
+	manifest_write("run.sh", "");
+	cr_assert_eq(chmod(manifest_path("run.sh"), 0700), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct tool *tool;
+
+		snprintf(text, sizeof(text),
+			"{'kind':'command','tools':[{'name':'f','command':{'argv':[%s]}}]}",
+			rows[i].argv);
+		tool = &read_good(text)->tools[0];
+		for (unsigned int at = 0; at < 8; at++)
+			cr_expect_eq(command_set_has(&tool->command.scripts, at),
+				rows[i].scripts >> at & 1, "%s: %u", rows[i].argv, at);
+		cr_expect_eq(tool->n_scripts, __builtin_popcount(rows[i].scripts));
+	}
 }
