@@ -458,7 +458,8 @@ static void serve_parts(const struct http_request *request, const char *topic, s
 	const struct text_view *args, bool wants_events)
 {
 	const struct bus_fault *fault = &request->service->scope.envelope.fault;
-	const struct request_text text = {topic, exchange_close(data), *args};
+	const struct request_text text = {
+		.topic = topic, .message = exchange_close(data), .args = *args};
 	struct http_connection *connection = request->connection;
 	struct exchange *exchange = buffer_status(data) < 0 ? NULL : make_exchange(request);
 	int r;

@@ -59,6 +59,20 @@ int json_tape_set_empty(struct json_tape *tape)
 	return 0;
 }
 
+bool json_is_deeper(const struct json_tape *tape, uint32_t index, uint32_t depth_max)
+{
+	enum json_type type = json_type_at(tape, index);
+
+	if (type != JSON_ARRAY && type != JSON_OBJECT)
+		return false;
+	if (depth_max == 0)
+		return true;
+	json_each(child, tape, index)
+		if (json_is_deeper(tape, child, depth_max - 1))
+			return true;
+	return false;
+}
+
 const char *json_type_name(enum json_type type)
 {
 	static const char *const names[] = {

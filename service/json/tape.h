@@ -171,6 +171,9 @@ char *json_string_dup(const struct json_tape *tape, uint32_t index, size_t *ret_
 /* Return the number of code points of the decoded string at @index. */
 size_t json_string_points(const struct json_tape *tape, uint32_t index);
 
+/* Return whether the value at @index has more than @depth_max levels of arrays and objects. */
+bool json_is_deeper(const struct json_tape *tape, uint32_t index, uint32_t depth_max);
+
 /* Return whether the value at @index is `true`. */
 static inline bool json_is_true(const struct json_tape *tape, uint32_t index)
 {

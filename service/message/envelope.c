@@ -439,6 +439,7 @@ static int begin_envelope(struct bus_envelope *envelope)
 	envelope->topic[0] = '\0';
 	envelope->source = envelope->destination = envelope->session = JSON_NONE;
 	envelope->has_args = false;
+	envelope->given = NULL;
 	envelope->data_status = 0;
 	envelope->data_error = (struct json_error){0};
 	envelope->fault = (struct bus_fault){0};
@@ -526,6 +527,21 @@ int bus_envelope_fill(struct bus_envelope *envelope, const char *topic,
 	if (r == 0 && args->text && !is_skim)
 		r = read_args(envelope, args, depth_max - 1);
 	return r;
+}
+
+void bus_envelope_give(struct bus_envelope *envelope, const struct json_tape *tape, uint32_t token,
+	uint32_t depth_max)
+{
+	uint32_t values = json_end(tape, token) - token;
+
+	if (json_is_deeper(tape, token, depth_max - 1)) {
+		envelope->data_status = JSON_E_DEPTH;
+	} else if (envelope->values_max > 0 && values > envelope->values_left) {
+		envelope->data_status = JSON_E_TOKENS;
+	} else {
+		envelope->given = tape;
+		envelope->given_token = token;
+	}
 }
 
 void bus_fault_write(const struct bus_fault *fault, struct buffer *out)

@@ -44,6 +44,9 @@ struct bus_envelope {
 	struct json_tape context; /* as data */
 	struct json_tape args;    /* after bus_envelope_fill(): the value of `args`, … */
 	bool has_args;            /* … if there is one */
+	const struct json_tape
+		*given; /* after bus_envelope_give(): the tape with `args`, or NULL */
+	uint32_t given_token;
 	struct json_tape scratch;
 	uint32_t source; /* tokens of members of the context, JSON_NONE: absent */
 	uint32_t destination;
@@ -88,6 +91,11 @@ int bus_envelope_skim(
  */
 int bus_envelope_fill(struct bus_envelope *envelope, const char *topic,
 	const struct text_view *data, const struct text_view *args, bool is_skim,
+	uint32_t depth_max);
+
+/* Give @envelope, which is filled without arguments, the value at @token of @tape as `args`: the
+ * door has read it. The tape is borrowed. data_status has the bound that the value exceeds. */
+void bus_envelope_give(struct bus_envelope *envelope, const struct json_tape *tape, uint32_t token,
 	uint32_t depth_max);
 
 void bus_envelope_deinit(struct bus_envelope *envelope);

@@ -295,11 +295,11 @@ const struct json_tape *request_find_args(
 	const struct bus_envelope *envelope, unsigned int fields, uint32_t *ret_token)
 {
 	const struct json_tape *data = &envelope->data;
-	const struct json_tape *apart = &envelope->args;
+	const struct json_tape *apart = envelope->given ? envelope->given : &envelope->args;
 
-	if (envelope->has_args) {
-		*ret_token = 0;
-		return json_type_at(apart, 0) == JSON_NULL ? NULL : apart;
+	if (envelope->has_args || envelope->given) {
+		*ret_token = envelope->given ? envelope->given_token : 0;
+		return json_type_at(apart, *ret_token) == JSON_NULL ? NULL : apart;
 	}
 	*ret_token = fields & REQUEST_PERSONA ? json_find_root(data, "kwargs")
 					      : json_find_root(data, "args");

@@ -34,14 +34,26 @@ bool request_text_is_long(const struct request_text *text)
 	       json_scan_is_dense(view->text, view->size, LONG_VALUES);
 }
 
+/* Read the parts of a request with a topic: arguments with a tape are not read again. */
+static int read_parts(const struct request_text *text, struct bus_envelope *envelope, bool is_skim,
+	uint32_t depth_max)
+{
+	const struct text_view unread = text->tape ? (struct text_view){0} : text->args;
+	int r = bus_envelope_fill(
+		envelope, text->topic, &text->message, &unread, is_skim, depth_max);
+
+	if (r == 0 && text->tape && !is_skim)
+		bus_envelope_give(envelope, text->tape, text->token, depth_max);
+	return r;
+}
+
 int request_text_read(const struct request_text *text, struct bus_envelope *envelope, bool is_skim,
 	uint32_t depth_max)
 {
 	const struct text_view *message = &text->message;
 
 	if (text->topic)
-		return bus_envelope_fill(
-			envelope, text->topic, message, &text->args, is_skim, depth_max);
+		return read_parts(text, envelope, is_skim, depth_max);
 	return is_skim ? bus_envelope_skim(envelope, message->text, message->size, depth_max)
 		       : bus_envelope_read(envelope, message->text, message->size, depth_max);
 }

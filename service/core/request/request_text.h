@@ -9,13 +9,15 @@
 #include "util/text/text_view.h"
 
 /*
- * The text of a request, as its door has it. Nothing of it is checked.
+ * The text of a request, as its door has it. Only arguments with a tape are checked.
  *
  *   bus    message   {"type": …, "data": {"name": …, "args": {…}}, "context": …}, as it came
  *
  *   HTTP   topic     of the route
  *          message   {"name": …}: the data, which the door writes from the path and the query
  *          args      the body, as it came: the value of `args` in the data
+ *
+ *   MCP    as HTTP, but for args: they are a part of the body, which the door has read
  *
  * The body is read by itself, and never joined with the data: it cannot add a member to the
  * request, or end it. The caller is not a part of the text: its door names it
@@ -29,6 +31,9 @@ struct request_text {
 	const char *topic; /* constant text; NULL: the message has it */
 	struct text_view message;
 	struct text_view args; /* absent: none */
+	/* The arguments as the value @token of @tape, if the door has read them; or NULL */
+	const struct json_tape *tape;
+	uint32_t token;
 };
 
 /* Return the size of @text in bytes. */
@@ -37,7 +42,7 @@ static inline size_t request_text_size(const struct request_text *text)
 	return text->message.size + text->args.size;
 }
 
-/* Copy @text to @bytes, which has room for its size. Return the copy. */
+/* Copy @text to @bytes, which has room for its size. Return the copy, which has no tape. */
 struct request_text request_text_copy(const struct request_text *text, char *bytes);
 
 /* Return whether @text has so many values that reading may take long. */

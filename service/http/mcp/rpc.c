@@ -245,8 +245,11 @@ static int call_service(struct mcp_exchange *exchange, const struct mcp_listed_t
 	int r;
 
 	text.message = write_data(rpc, tool, &data);
-	if (message->arguments != JSON_NONE)
+	if (message->arguments != JSON_NONE) {
 		text.args = json_value_view(&message->tape, message->arguments);
+		text.tape = &message->tape;
+		text.token = message->arguments;
+	}
 	r = buffer_status(&data);
 	r = r ? r : exchange_name_caller(http, &session, &rpc->caller, &rpc->address);
 	if (r < 0)

@@ -267,8 +267,9 @@ Test(waiting, keeps_the_parts_of_a_request_apart)
 	char args[] = "{\"a\":1}";
 	struct waiting_request *request;
 
-	scope.text =
-		(struct request_text){"ovos.tools.invoke", TEXT_VIEW(message), TEXT_VIEW(args)};
+	scope.text = (struct request_text){.topic = "ovos.tools.invoke",
+		.message = TEXT_VIEW(message),
+		.args = TEXT_VIEW(args)};
 	request = waiting_begin(&room, &scope, WAITING_CATALOGUE, FOREVER);
 	cr_assert(request);
 	memset(message, '#', strlen(message));

@@ -43,6 +43,7 @@ static void *limited_realloc(void *block, size_t size)
 #define json_string_decode portable_string_decode
 #define json_string_dup    portable_string_dup
 #define json_string_points portable_string_points
+#define json_is_deeper     portable_is_deeper
 #define json_type_name     portable_type_name
 /* NOLINTBEGIN(bugprone-suspicious-include): the sources themselves, compiled in another way */
 #include "json/keys.c"

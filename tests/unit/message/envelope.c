@@ -314,6 +314,32 @@ Test(bus_envelope, leaves_mistakes_in_arguments_apart_to_who_answers)
 	cr_expect_eq(envelope.data_status, 0);
 }
 
+/* Give @envelope the member `args` of @text, after a fill without arguments. */
+static void give(struct bus_envelope *envelope, struct json_tape *tape, const char *text)
+{
+	cr_assert_eq(json_tape_read(tape, text, strlen(text), DEPTH_MAX, NULL), 0);
+	cr_assert_eq(fill(envelope, NULL), 0);
+	bus_envelope_give(envelope, tape, json_find(tape, 0, "args"), 4);
+}
+
+Test(bus_envelope, is_given_arguments_that_were_read)
+{
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {.values_max = 7};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+
+	give(&envelope, &tape, "{\"args\": {\"a\": [1]}}");
+	cr_expect_eq(envelope.given, &tape);
+	cr_expect_neq(json_find(&tape, envelope.given_token, "a"), JSON_NONE);
+	give(&envelope, &tape, "{\"args\": [[[]]]}");
+	cr_expect(envelope.given && envelope.data_status == 0);
+	give(&envelope, &tape, "{\"args\": [[[[]]]]}");
+	cr_expect(!envelope.given && envelope.data_status == JSON_E_DEPTH);
+	give(&envelope, &tape, "{\"args\": [1, 2, 3, 4]}");
+	cr_expect(!envelope.given && envelope.data_status == JSON_E_TOKENS);
+	cr_assert_eq(fill(&envelope, NULL), 0);
+	cr_expect_null(envelope.given);
+}
+
 Test(bus_envelope, has_no_arguments_apart_when_it_is_skimmed)
 {
 	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
