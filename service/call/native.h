@@ -26,7 +26,7 @@
  *   native/read.c    the object: one key after the other
  *   native/rules.c   what keys mean together
  *   native/check.c   whether a JSON value can be passed
- *   native_schema.c  the schemas that follow
+ *   native/schema.c  the schemas that follow
  *   native/write.c   the object again, for the host
  */
 

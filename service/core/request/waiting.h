@@ -30,7 +30,7 @@
  *   ─────────  ─────────────────────────────────  ────────────────────  ────────────────────
  *   CATALOGUE  the first catalogue is loaded                            CHECK, CHANGE, LINE
  *   CHECK      a thread has read and checked the  WAITING_CHECK_MS      CHANGE, LINE
- *              request (core/offload.h)
+ *              request (core/request/offload.h)
  *   CHANGE     a reload is done; the tool is      WAITING_UNKNOWN_MS,   CHECK, CHANGE, LINE
  *              unknown, or has changed            WAITING_CHANGED_MS
  *   LINE       a line about its beginning is on   start_timeout_ms      CHECK, CHANGE
@@ -72,7 +72,7 @@ enum waiting_reason {
 
 struct call_summary;
 
-/* The work of the thread on a request (core/offload.h). */
+/* The work of the thread on a request (core/request/offload.h). */
 struct waiting_check {
 	const struct tool *tool; /* its arguments are checked; NULL: the request is only read */
 	struct package *package; /* that has @tool: counted reference, or NULL */
