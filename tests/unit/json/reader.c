@@ -191,6 +191,7 @@ Test(json_reader, refuses_half_a_surrogate_pair)
 {
 	expect_refusal("[\"\\ud800\"]", JSON_E_SURROGATE, 2, "surrogate");
 	expect_refusal("[\"\\udc00\"]", JSON_E_SURROGATE, 2, "surrogate");
+	expect_refusal("[\"\\udfff\"]", JSON_E_SURROGATE, 2, "surrogate");
 	expect_refusal("[\"\\udc00\\ud800\"]", JSON_E_SURROGATE, 2, "surrogate");
 	expect_refusal("[\"\\ud800\\ud800\"]", JSON_E_SURROGATE, 2, "surrogate");
 	expect_refusal("[\"\\ud800\\u0041\"]", JSON_E_SURROGATE, 2, "surrogate");

@@ -8,6 +8,7 @@
 
 #include "../scratch.h"
 #include "manifest/dropin/dropin_definition.h"
+#include "manifest/dropin/dropin_scan.h"
 #include "util/cleanup.h"
 #include "util/file.h"
 
@@ -448,4 +449,26 @@ Test(dropins, lie_in_a_folder_and_in_those_that_it_holds_or_links_to)
 	cr_assert_eq(symlink("/nonexistent", scratch_path("home/nothing")), 0);
 	dropins_each_folder(scratch_path("home"), take_folder, &found);
 	cr_expect_str_eq(buffer_terminate(&found), "home folder ");
+}
+
+Test(dropins, have_a_stem_up_to_the_last_dot)
+{
+	static const char *const rows[][2] = {
+		{"/a/b.json", "b"},
+		{"b.tar.gz", "b.tar"},
+		{"/a.b/c", "c"},
+		{"/a/.x", ".x"},
+		{"/a/.x.y", ".x"},
+		{"b.", "b"},
+		{"/a/", ""},
+		{"", ""},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		size_t size;
+		const char *stem = dropin_stem(rows[i][0], &size);
+
+		cr_expect_eq(size, strlen(rows[i][1]), "%s: %zu", rows[i][0], size);
+		cr_expect_eq(strncmp(stem, rows[i][1], size), 0, "%s: %s", rows[i][0], stem);
+	}
 }

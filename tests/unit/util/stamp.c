@@ -66,3 +66,14 @@ Test(stamp, sees_whatever_is_different)
 	other.st_ctim.tv_nsec++;
 	cr_expect_not(proves_same(file, other), "touched back to its old time");
 }
+
+Test(stamp, of_now_is_between_two_looks_at_the_clock)
+{
+	int64_t before = (int64_t)time(NULL);
+	int64_t now = stamp_now_ns();
+	int64_t after = (int64_t)time(NULL);
+
+	/* time() may lag by a tick of the kernel. */
+	cr_expect_geq(now / 1000000000, before);
+	cr_expect_leq(now / 1000000000, after + 1);
+}
