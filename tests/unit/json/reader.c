@@ -198,6 +198,7 @@ Test(json_reader, refuses_half_a_surrogate_pair)
 	expect_refusal("[\"\\ud800\\n\\n\\n\\n\"]", JSON_E_SURROGATE, 2, "surrogate");
 	expect_refusal("[\"\\ud800\\udcxx\"]", JSON_E_SURROGATE, 2, "surrogate");
 	expect_refusal("\"\\ud800\\udc0", JSON_E_SURROGATE, 1, "surrogate");
+	expect_refusal("\"\\ud800\\udc00", JSON_E_SYNTAX, 13, "");
 }
 
 Test(json_reader, refuses_bytes_that_are_not_utf8)
