@@ -27,7 +27,7 @@
 #include "util/diagnostic.h"
 #include "util/process/guarded.h"
 #include "util/log.h"
-#include "util/paths.h"
+#include "util/file/paths.h"
 #include "util/text/visible.h"
 
 /*

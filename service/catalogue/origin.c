@@ -12,7 +12,7 @@
 #include "util/array.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
-#include "util/file.h"
+#include "util/file/file.h"
 #include "util/siphash.h"
 
 /* Tools in a row often have one program: among so many of the last ones a path is looked for. */

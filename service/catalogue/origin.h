@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/stamp.h"
+#include "util/file/stamp.h"
 
 /*
  * The files from which tools are made: their programs and definitions, as they were when they were

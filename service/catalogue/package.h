@@ -14,7 +14,7 @@
 #include "catalogue/toolbox_library.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
-#include "util/stamp.h"
+#include "util/file/stamp.h"
 
 /*
  * A package: one manifest, and so one set of processes. It owns the toolboxes: a single one, or, of

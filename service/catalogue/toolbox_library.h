@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "util/sealed_file.h"
-#include "util/stamp.h"
+#include "util/file/sealed_file.h"
+#include "util/file/stamp.h"
 
 /* A library as a manifest names it, and the state of its file at the last look: the same state
  * again means no change. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "config/check.h"
+#include "config/layers/check.h"
 #include "config/fields.h"
 #include "config/reader.h"
 #include "config/token.h"
@@ -18,7 +18,7 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/digest.h"
-#include "util/paths.h"
+#include "util/file/paths.h"
 
 /*
  *   files ─stack▶ merged document ◀─environment─ variables, flags

@@ -8,7 +8,7 @@
 #include "bus/address.h"
 #include "config/approval.h"
 #include "config/approval_key.h"
-#include "config/flags.h"
+#include "config/layers/flags.h"
 #include "config/http.h"
 #include "config/limits.h"
 #include "config/profiles.h"

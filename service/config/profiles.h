@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config/file_shape.h"
+#include "config/layers/file_shape.h"
 #include "json/reader.h"
 #include "util/text/text_list.h"
 

@@ -5,17 +5,17 @@
 #include <stdint.h>
 
 #include "config/closing.h"
-#include "config/environment.h"
-#include "config/shape.h"
-#include "config/stack.h"
-#include "config/unused.h"
+#include "config/layers/environment.h"
+#include "config/layers/shape.h"
+#include "config/layers/stack.h"
+#include "config/layers/unused.h"
 #include "json/reader.h"
 #include "util/diagnostic.h"
 
 /*
  * A configuration while it is read.
  *
- *   layers, each checked by itself (config/check.h) ─merge▶ merged text ─▶ tape ─▶ sections
+ *   layers, each checked by itself (config/layers/check.h) ─merge▶ merged text ─▶ tape ─▶ sections
  *
  * The values that the sections find in the merged text have their type and are in their range. A
  * section reports a mistake that the schema cannot express. Each report names the file and line,

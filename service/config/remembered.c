@@ -13,9 +13,9 @@
 #include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
-#include "util/file.h"
-#include "util/paths.h"
-#include "util/stamp.h"
+#include "util/file/file.h"
+#include "util/file/paths.h"
+#include "util/file/stamp.h"
 
 #define SYSTEM_FOLDER  "/etc/toolboxd"
 #define USER_FOLDER    "toolboxd"

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "config/file_shape.h"
+#include "config/layers/file_shape.h"
 #include "config/http.h"
 #include "config/profiles.h"
 #include "config/reader.h"

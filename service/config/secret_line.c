@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "util/cleanup.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 int secret_line_read(const char *path, mode_t forbidden, size_t size_max, struct buffer *line)
 {

@@ -6,7 +6,7 @@
 #include "config/config.h"
 #include "core/request/door.h"
 #include "offer/mistakes.h"
-#include "util/paths.h"
+#include "util/file/paths.h"
 #include "loop/loop.h"
 #include "util/cleanup.h"
 

@@ -24,7 +24,7 @@
 #include "core/request/request_scope.h"
 #include "loop/loop.h"
 #include "util/log.h"
-#include "util/paths.h"
+#include "util/file/paths.h"
 
 /*
  * The parts of the service, and the state outside of its parts. Only the files that combine parts

@@ -13,7 +13,7 @@
 #include "json/writer.h"
 #include "manifest/manifest.h"
 #include "util/cleanup.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 /*
  * toolboxctl new: write a new toolbox into a folder of its own.

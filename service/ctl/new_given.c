@@ -15,8 +15,8 @@
 #include "json/writer.h"
 #include "mcp/client/secrets.h"
 #include "util/cleanup.h"
-#include "util/file.h"
-#include "util/paths.h"
+#include "util/file/file.h"
+#include "util/file/paths.h"
 
 /* A word of letters and digits that is as long is a secret. */
 #define KEY_BYTES 16

@@ -18,7 +18,7 @@
 #include "loader/offline.h"
 #include "util/array.h"
 #include "util/cleanup.h"
-#include "util/file.h"
+#include "util/file/file.h"
 #include "util/text/utf8.h"
 
 /* The most code points of a description in the table. */

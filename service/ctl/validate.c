@@ -12,7 +12,7 @@
 #include "schema/schema.h"
 #include "util/array.h"
 #include "util/cleanup.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 /*
  * toolboxctl validate: check JSON against a JSON Schema, without a daemon.

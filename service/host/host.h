@@ -9,7 +9,7 @@
 #include "loop/loop.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
-#include "util/sealed_file.h"
+#include "util/file/sealed_file.h"
 #include "wire/wire.h"
 
 /*

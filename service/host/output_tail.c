@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/stamp.h"
+#include "util/file/stamp.h"
 #include "util/text/text.h"
 
 void output_tail_add(struct output_tail *tail, const char *text, size_t size)

@@ -15,7 +15,7 @@
 #include "loader/tool_settings.h"
 #include "manifest/manifest.h"
 #include "util/cleanup.h"
-#include "util/stamp.h"
+#include "util/file/stamp.h"
 
 /*
  * The last steps, when all jobs are done:

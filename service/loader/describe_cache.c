@@ -15,7 +15,7 @@
 #include "util/cleanup.h"
 #include "util/digest.h"
 #include "util/environment.h"
-#include "util/file.h"
+#include "util/file/file.h"
 #include "util/log.h"
 
 #define PREFIX      "described-"

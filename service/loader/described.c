@@ -11,7 +11,7 @@
 #include "manifest/listed.h"
 #include "util/cleanup.h"
 #include "util/digest.h"
-#include "util/stamp.h"
+#include "util/file/stamp.h"
 
 bool described_is_awaited(const struct toolbox *toolbox)
 {

@@ -12,7 +12,7 @@
 #include "loader/tool_settings.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
-#include "util/stamp.h"
+#include "util/file/stamp.h"
 
 /* Whether the previous package was made of the same manifest and configuration. */
 static bool is_same_package(const struct load_job *job)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "util/paths.h"
+#include "util/file/paths.h"
 #include "loop/loop.h"
 #include "util/cleanup.h"
 

@@ -12,9 +12,9 @@
 #include "mcp/client/pins.h"
 #include "json/member.h"
 #include "util/cleanup.h"
-#include "util/file.h"
-#include "util/paths.h"
-#include "util/stamp.h"
+#include "util/file/file.h"
+#include "util/file/paths.h"
+#include "util/file/stamp.h"
 #include "util/text/text.h"
 #include "util/text/text_list.h"
 

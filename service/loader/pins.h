@@ -14,9 +14,9 @@
  *                                                    block   not offered
  *             toolboxctl trust ID accepts the change
  *
- * A load has the lock of STATE (util/file.h) from reading the file until it has replaced it, as
- * toolboxctl trust has: no change is lost. Without the lock in PINS_LOCK_MS no file is written, as
- * after a failed write: with block nothing is offered, with warn the failure is logged, and the
+ * A load has the lock of STATE (util/file/file.h) from reading the file until it has replaced it,
+ * as toolboxctl trust has: no change is lost. Without the lock in PINS_LOCK_MS no file is written,
+ * as after a failed write: with block nothing is offered, with warn the failure is logged, and the
  * next load tries again.
  *
  * DIGEST is of the command or the address: another server with the same id has pins of its own. No

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "util/cleanup.h"
-#include "util/paths.h"
+#include "util/file/paths.h"
 
 /* The folders of one toolbox, with all links resolved; NULL: no such folder. */
 struct own_folders {

@@ -13,8 +13,8 @@
 #include "json/member.h"
 #include "manifest/manifest.h"
 #include "util/digest.h"
-#include "util/file.h"
-#include "util/stamp.h"
+#include "util/file/file.h"
+#include "util/file/stamp.h"
 
 const char *manifest_stem(const char *path, size_t *ret_size)
 {

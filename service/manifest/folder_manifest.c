@@ -14,7 +14,7 @@
 #include "manifest/dropin/dropin_scan.h"
 #include "manifest/manifest.h"
 #include "util/cleanup.h"
-#include "util/file.h"
+#include "util/file/file.h"
 #include "util/text/text_list.h"
 
 #define SUFFIX ".json"

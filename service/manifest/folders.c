@@ -13,7 +13,7 @@
 
 #include "util/array.h"
 #include "util/cleanup.h"
-#include "util/file.h"
+#include "util/file/file.h"
 #include "util/log.h"
 
 #define MANIFEST_SUFFIX ".json"

@@ -22,11 +22,11 @@
 #include "manifest/python.h"
 #include "manifest/tool.h"
 #include "util/array.h"
-#include "util/paths.h"
+#include "util/file/paths.h"
 #include "util/clock.h"
 #include "util/digest.h"
-#include "util/file.h"
-#include "util/stamp.h"
+#include "util/file/file.h"
+#include "util/file/stamp.h"
 
 /* schemas/toolbox-manifest.schema.json, built in. */
 extern const char manifest_schema_json[];

@@ -5,7 +5,7 @@
 #include "manifest/manifest.h"
 #include "schema/schema.h"
 #include "util/buffer.h"
-#include "util/stamp.h"
+#include "util/file/stamp.h"
 
 /* The reader of manifest.c and described.c: a manifest and a description from a host are read in
  * the same way. */

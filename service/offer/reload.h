@@ -17,7 +17,7 @@
 #include "loop/loop.h"
 #include "util/buffer.h"
 #include "util/log.h"
-#include "util/paths.h"
+#include "util/file/paths.h"
 
 /*
  * Reloads: when the toolboxes are loaded again.

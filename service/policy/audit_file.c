@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 #define FILE_MODE   0600
 #define OLD_SUFFIX  ".1"

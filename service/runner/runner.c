@@ -13,7 +13,7 @@
 #include "util/clock.h"
 #include "util/list.h"
 #include "util/log.h"
-#include "util/stamp.h"
+#include "util/file/stamp.h"
 
 /*
  * The schedule: which call may run now, and how each ends.

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/stamp.h"
+#include "util/file/stamp.h"
 
 int tool_statistics_init(struct tool_statistics *statistics, const struct package *package)
 {

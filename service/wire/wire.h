@@ -55,8 +55,8 @@
 /* The descriptor of the socket in a host. */
 #define WIRE_FD 3
 
-/* The descriptor of the sealed copy of its library (util/sealed_file.h), in a host that is started
- * with one. */
+/* The descriptor of the sealed copy of its library (util/file/sealed_file.h), in a host that is
+ * started with one. */
 #define WIRE_LIBRARY_FD 4
 
 enum wire_kind {

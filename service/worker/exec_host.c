@@ -13,7 +13,7 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
-#include "util/file.h"
+#include "util/file/file.h"
 #include "wire/send_fd.h"
 #include "wire/wire.h"
 

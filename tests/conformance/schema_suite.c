@@ -8,7 +8,7 @@
 
 #include "json/reader.h"
 #include "schema/schema.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 /*
  * Runs files in the format of the JSON-Schema-Test-Suite:

@@ -7,7 +7,7 @@
 
 #include "util/buffer.h"
 #include "util/cleanup.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 /* A fuzz target without the fuzzer: each file of a folder is one input. It aborts where the target
  * does. For what a sanitizer would distort, such as time. */

@@ -18,7 +18,7 @@
 #include "util/clock.h"
 #include "util/text/glob.h"
 #include "util/log.h"
-#include "util/stamp.h"
+#include "util/file/stamp.h"
 #include "util/text/utf8.h"
 
 /* The most code points of an answer's reason: everybody on the bus reads it. */

@@ -10,7 +10,7 @@
 #include "policy/audit_chain.h"
 #include "util/cleanup.h"
 #include "util/log.h"
-#include "util/stamp.h"
+#include "util/file/stamp.h"
 #include "util/text/utf8.h"
 
 #define KEEP_BYTES 4096

@@ -7,7 +7,7 @@
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
-#include "util/stamp.h"
+#include "util/file/stamp.h"
 #include "util/text/utf8.h"
 
 #define ELLIPSIS       "…"

@@ -6,7 +6,7 @@
 #include "json/reader.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
-#include "util/stamp.h"
+#include "util/file/stamp.h"
 
 /*
  * ovos.tools.calls: the newest first, and the calls in flight before the others. A call hidden from

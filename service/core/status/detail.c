@@ -6,7 +6,7 @@
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
-#include "util/stamp.h"
+#include "util/file/stamp.h"
 
 static void write_quantile_ms(
 	struct buffer *out, const char *key, const struct statistics *statistics, double quantile)

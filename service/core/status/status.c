@@ -8,7 +8,7 @@
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
-#include "util/paths.h"
+#include "util/file/paths.h"
 
 static void write_number(struct buffer *out, const char *key, uint64_t value)
 {

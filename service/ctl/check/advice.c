@@ -13,7 +13,7 @@
 #include "manifest/manifest.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
-#include "util/file.h"
+#include "util/file/file.h"
 #include "util/text/utf8.h"
 
 #define POINTER_BYTES 64

@@ -9,7 +9,7 @@
 #include "bus/bus.h"
 #include "json/reader.h"
 #include "json/writer.h"
-#include "util/file.h"
+#include "util/file/file.h"
 #include "util/text/utf8.h"
 
 static bool split(const char *text, struct word *ret_word)

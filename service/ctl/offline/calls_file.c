@@ -10,7 +10,7 @@
 #include "json/reader.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 #define ARROW       "->"
 #define ERROR_WORD  "error "

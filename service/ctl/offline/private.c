@@ -20,7 +20,7 @@
 #include "ctl/terminal.h"
 #include "loop/loop.h"
 #include "util/log.h"
-#include "util/paths.h"
+#include "util/file/paths.h"
 #include "util/process/guarded.h"
 
 /* A port that is free, of the host and the path of bus_address_default. */

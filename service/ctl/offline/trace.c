@@ -15,7 +15,7 @@
 #include "json/member.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
-#include "util/file.h"
+#include "util/file/file.h"
 #include "util/text/visible.h"
 
 /* A report has at most 256 lines per process, each with three paths. */

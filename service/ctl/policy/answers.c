@@ -13,7 +13,7 @@
 #include "policy/hex.h"
 #include "policy/proof.h"
 #include "util/cleanup.h"
-#include "util/paths.h"
+#include "util/file/paths.h"
 
 /* How often an attach is tried with another nonce: someone else may use one first. */
 #define ATTACH_TRIES 5

@@ -5,7 +5,7 @@
 
 #include "ctl/command.h"
 #include "ctl/terminal.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 /* As large as audit.max_bytes may be, with the line that makes it so. */
 #define FILE_BYTES_MAX ((1u << 30) + (64u << 20))

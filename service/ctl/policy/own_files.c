@@ -13,7 +13,7 @@
 #include "ctl/response.h"
 #include "ctl/terminal.h"
 #include "util/cleanup.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 /* Others may read the files: they hold names of tools, and the service may be another user. */
 #define FILE_MODE   0644

@@ -17,7 +17,7 @@
 #include "json/writer.h"
 #include "util/array.h"
 #include "util/cleanup.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 /* toolboxctl profile: list, show, set and remove the profiles that are files
  * (config/remembered.h). */

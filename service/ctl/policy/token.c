@@ -18,7 +18,7 @@
 #include "policy/hex.h"
 #include "util/array.h"
 #include "util/cleanup.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 /*
  * toolboxctl token: make, list and revoke the tokens by which clients of HTTP come in. A token is

@@ -14,8 +14,8 @@
 #include "mcp/client/pins.h"
 #include "json/member.h"
 #include "util/cleanup.h"
-#include "util/file.h"
-#include "util/paths.h"
+#include "util/file/file.h"
+#include "util/file/paths.h"
 
 /*
  * toolboxctl trust: what a server has changed since its tools were seen first (loader/pins.h).

@@ -14,7 +14,7 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
-#include "util/file.h"
+#include "util/file/file.h"
 #include "util/text/utf8.h"
 
 #define DEFINITION_BYTES_MAX (1u << 20)

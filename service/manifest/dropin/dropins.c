@@ -12,7 +12,7 @@
 #include "manifest/dropin/dropin_definition.h"
 #include "util/array.h"
 #include "util/cleanup.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 /* The keys forbidden to an overlay, since its folder determines them. */
 static const char *const folders_own[] = {"toolbox_id", "kind", "tools"};

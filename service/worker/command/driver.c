@@ -16,7 +16,7 @@
 
 #include "util/cleanup.h"
 #include "util/digest.h"
-#include "util/stamp.h"
+#include "util/file/stamp.h"
 #include "worker/command/answer.h"
 #include "worker/command/fill.h"
 #include "worker/command/run.h"

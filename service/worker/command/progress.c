@@ -10,7 +10,7 @@
 #include "json/number.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
-#include "util/file.h"
+#include "util/file/file.h"
 #include "worker/progress.h"
 
 /* Log the first ignored line of a call. */

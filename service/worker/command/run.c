@@ -14,7 +14,7 @@
 
 #include "util/cleanup.h"
 #include "util/clock.h"
-#include "util/file.h"
+#include "util/file/file.h"
 #include "util/process/spawn.h"
 #include "worker/sandbox/guard.h"
 

@@ -12,7 +12,7 @@
 #include "util/text/base64.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 /* A shorter value is no secret by its name alone. */
 #define NAMED_BYTES 8

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
-#include "util/file.h"
+#include "util/file/file.h"
 #include "util/process/spawn.h"
 
 /* Size of one read. */

@@ -5,7 +5,8 @@
 
 /*
  * A library found by path is loaded from a sealed copy, which no program can change. The daemon has
- * made the copy for the description of the toolbox (util/sealed_file.h), and gives it to each host.
+ * made the copy for the description of the toolbox (util/file/sealed_file.h), and gives it to each
+ * host.
  *
  *   WIRE_LIBRARY_FD ──▶ dlopen("/proc/self/fd/4")
  *     │ none, or loading fails

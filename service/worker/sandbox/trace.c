@@ -21,7 +21,7 @@
 #include "util/array.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
-#include "util/file.h"
+#include "util/file/file.h"
 #include "util/process/ending.h"
 #include "wire/send_fd.h"
 #include "worker/sandbox/syscalls.h"

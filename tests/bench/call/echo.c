@@ -5,7 +5,7 @@
 
 #include "bus/bus.h"
 #include "message/envelope.h"
-#include "util/stamp.h"
+#include "util/file/stamp.h"
 #include "websocket.h"
 
 /*

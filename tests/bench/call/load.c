@@ -8,7 +8,7 @@
 
 #include "message/envelope.h"
 #include "util/clock.h"
-#include "util/stamp.h"
+#include "util/file/stamp.h"
 #include "websocket.h"
 
 /*

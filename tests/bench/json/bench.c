@@ -13,7 +13,7 @@
 #include "json/reader.h"
 #include "util/buffer.h"
 #include "util/clock.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 #define FILE_BYTES_MAX ((size_t)64 << 20)
 

@@ -6,7 +6,7 @@
 #include "json/reader.h"
 #include "schema/schema.h"
 #include "util/clock.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 /*
  * The cost of a check, in nanoseconds: the fastest of BATCHES short batches. Other work of the

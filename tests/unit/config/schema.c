@@ -8,7 +8,7 @@
 #include "config_fixture.h"
 #include "schema/schema.h"
 #include "util/cleanup.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 /* The published schema and the code that reads a configuration agree: a text taken by either
  * without a message is taken by the other. */

@@ -4,7 +4,7 @@
 
 #include "../scratch.h"
 #include "answering.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 /* Changes of servers in files of pins, which are shown and accepted. JSON is written with ' in
  * place of ". */

@@ -15,7 +15,7 @@
 #include "wire/wire.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 /* The process of a host: inheritance, privileges, end. */
 

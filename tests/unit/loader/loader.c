@@ -9,7 +9,7 @@
 
 #include "../scratch.h"
 #include "util/environment.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 #define WAIT_MS     60000
 #define LIBRARY_MAX (64u << 20)

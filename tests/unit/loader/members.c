@@ -10,7 +10,7 @@
 #include "loader/described.h"
 #include "quotes.h"
 #include "util/cleanup.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 /*
  * Manifests that have several toolboxes. In the place of an interpreter runs a shell script that

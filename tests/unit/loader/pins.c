@@ -10,7 +10,7 @@
 
 #include "../scratch.h"
 #include "json/reader.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 /* The pins of a server with one tool, as a load and another program change them at the same
  * time. */

@@ -11,7 +11,7 @@
 #include "../scratch.h"
 #include "calls.h"
 #include "util/clock.h"
-#include "util/stamp.h"
+#include "util/file/stamp.h"
 
 /* Every arrow of the drawing in runner/runner.h. */
 

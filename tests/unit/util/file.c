@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 /* More than one read takes. */
 #define LONG_BYTES 200000

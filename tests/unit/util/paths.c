@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "util/paths.h"
+#include "util/file/paths.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

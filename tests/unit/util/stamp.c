@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <time.h>
 
-#include "util/stamp.h"
+#include "util/file/stamp.h"
 
 /* A file whose inode changed @age_s ago. */
 static struct stat file_of_age(time_t age_s)

@@ -9,7 +9,7 @@
 #include "quotes.h"
 #include "util/cleanup.h"
 #include "util/digest.h"
-#include "util/stamp.h"
+#include "util/file/stamp.h"
 
 /* Small programs in a real host: for each call one line, and its result. */
 

@@ -8,7 +8,7 @@
 
 #include "../scratch.h"
 #include "guest.h"
-#include "util/file.h"
+#include "util/file/file.h"
 
 /* A loaded library stays as it was, whatever happens to its file. */
 

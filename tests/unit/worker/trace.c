@@ -12,7 +12,7 @@
 
 #include "../scratch.h"
 #include "guest.h"
-#include "util/file.h"
+#include "util/file/file.h"
 #include "worker/sandbox/landlock.h"
 
 /* The report of a host's tracer has the paths that no rule allows, and the sandbox holds all the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/shape.h"
+#include "config/layers/shape.h"
 
 #include <errno.h>
 #include <string.h>

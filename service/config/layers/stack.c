@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/stack.h"
+#include "config/layers/stack.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/unused.h"
+#include "config/layers/unused.h"
 #include "json/member.h"
 #include "json/pointer.h"
 #include "util/array.h"
 #include "util/cleanup.h"
-#include "util/file.h"
-#include "util/paths.h"
+#include "util/file/file.h"
+#include "util/file/paths.h"
 
 /* The sections of a file that are read. The rest of mycroft.conf belongs to other programs. */
 static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "util/stamp.h"
+#include "util/file/stamp.h"
 
 #include <errno.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/check.h"
+#include "config/layers/check.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/unused.h"
+#include "config/layers/unused.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "config/closing.h"
-#include "config/unused.h"
+#include "config/layers/unused.h"
 #include "json/document.h"
 #include "json/reader.h"
 #include "util/buffer.h"
@@ -39,7 +39,7 @@ enum config_origin {
 	CONFIG_ORIGIN_SYSTEM,
 	CONFIG_ORIGIN_USER,
 	CONFIG_ORIGIN_FLAG,
-	CONFIG_ORIGIN_ENVIRONMENT, /* variables and flags (config/environment.h) */
+	CONFIG_ORIGIN_ENVIRONMENT, /* variables and flags (config/layers/environment.h) */
 };
 
 struct config_layer {
@@ -48,7 +48,7 @@ struct config_layer {
 	struct buffer text;          /* text of the file, each comment replaced by spaces */
 	struct json_tape tape;       /* made by json_tape_read_lax(); its root is an object */
 	bool has_repeated_keys;      /* in the sections of other programs */
-	struct config_unused unused; /* mistakes in it (config/check.h) */
+	struct config_unused unused; /* mistakes in it (config/layers/check.h) */
 };
 
 struct config_stack {

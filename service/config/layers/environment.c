@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/environment.h"
+#include "config/layers/environment.h"
 
 #include <errno.h>
 #include <stdlib.h>

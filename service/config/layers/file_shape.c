@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/file_shape.h"
+#include "config/layers/file_shape.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "config/shape.h"
+#include "config/layers/shape.h"
 #include "json/pointer.h"
 #include "util/cleanup.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "util/file.h"
+#include "util/file/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

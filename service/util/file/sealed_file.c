@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "util/sealed_file.h"
+#include "util/file/sealed_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

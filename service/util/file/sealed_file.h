@@ -6,7 +6,7 @@
 
 #include "util/cleanup.h"
 #include "util/list.h"
-#include "util/stamp.h"
+#include "util/file/stamp.h"
 
 /*
  * A copy of a file in memory that no program can change. All processes with its descriptor have the

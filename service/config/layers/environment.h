@@ -6,7 +6,7 @@
 
 #include "bus/address.h"
 #include "config/closing.h"
-#include "config/flags.h"
+#include "config/layers/flags.h"
 #include "json/document.h"
 #include "util/buffer.h"
 
