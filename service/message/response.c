@@ -38,16 +38,6 @@ void bus_message_begin(struct buffer *message)
 	message->size += BUS_MESSAGE_ROOM_BYTES;
 }
 
-const char *bus_message_text(const struct buffer *message, size_t *ret_size)
-{
-	if (message->size < BUS_MESSAGE_ROOM_BYTES) {
-		*ret_size = 0;
-		return "";
-	}
-	*ret_size = message->size - BUS_MESSAGE_ROOM_BYTES;
-	return message->data + BUS_MESSAGE_ROOM_BYTES;
-}
-
 /* Put @text, after @before, in the place of the bytes from @start to @end of the context. */
 struct edit {
 	const char *start;

@@ -18,7 +18,15 @@
 void bus_message_begin(struct buffer *message);
 
 /* Return the text that @message holds so far, and its size. */
-const char *bus_message_text(const struct buffer *message, size_t *ret_size);
+static inline const char *bus_message_text(const struct buffer *message, size_t *ret_size)
+{
+	if (message->size < BUS_MESSAGE_ROOM_BYTES) {
+		*ret_size = 0;
+		return "";
+	}
+	*ret_size = message->size - BUS_MESSAGE_ROOM_BYTES;
+	return message->data + BUS_MESSAGE_ROOM_BYTES;
+}
 
 /*
  * The queue to a bus of others is shared by the sources that are answered. They are spread over

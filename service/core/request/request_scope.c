@@ -18,19 +18,6 @@ int request_scope_init(struct request_scope *scope, const struct config_limits *
 	return 0;
 }
 
-void request_scope_keep_origin(
-	const struct request_scope *scope, struct buffer *call_id, struct buffer *source)
-{
-	const struct request *request = &scope->request;
-	const struct text_view *text = &scope->caller.source;
-
-	request_keep_value(request->data, request->call_id, call_id);
-	if (text->text)
-		request_keep_text(text, source);
-	else
-		request_keep_value(&scope->envelope.context, request->origin, source);
-}
-
 void request_scope_deinit(struct request_scope *scope)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(scope->caller_texts); i++)

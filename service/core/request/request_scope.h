@@ -51,8 +51,18 @@ int request_scope_init(struct request_scope *scope, const struct config_limits *
 
 /* Write the request's values for a cancel to @call_id and @source, as JSON; nothing for an absent
  * value. */
-void request_scope_keep_origin(
-	const struct request_scope *scope, struct buffer *call_id, struct buffer *source);
+static inline void request_scope_keep_origin(
+	const struct request_scope *scope, struct buffer *call_id, struct buffer *source)
+{
+	const struct request *request = &scope->request;
+	const struct text_view *text = &scope->caller.source;
+
+	request_keep_value(request->data, request->call_id, call_id);
+	if (text->text)
+		request_keep_text(text, source);
+	else
+		request_keep_value(&scope->envelope.context, request->origin, source);
+}
 
 /* Free the memory of @scope. */
 void request_scope_deinit(struct request_scope *scope);

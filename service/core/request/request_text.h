@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "json/scan.h"
 #include "message/envelope.h"
 #include "util/text/text_view.h"
 
@@ -27,6 +28,9 @@
 /* A text of so many bytes is measured; a shorter one has too few values to take long. */
 #define REQUEST_TEXT_LONG_BYTES (128u << 10)
 
+/* A text with so many values can take DEBT_FREE_NS to read. */
+#define REQUEST_TEXT_LONG_VALUES 65536
+
 struct request_text {
 	const char *topic; /* constant text; NULL: the message has it */
 	struct text_view message;
@@ -46,9 +50,28 @@ static inline size_t request_text_size(const struct request_text *text)
 struct request_text request_text_copy(const struct request_text *text, char *bytes);
 
 /* Return whether @text has so many values that reading may take long. */
-bool request_text_is_long(const struct request_text *text);
+static inline bool request_text_is_long(const struct request_text *text)
+{
+	const struct text_view *view = text->topic ? &text->args : &text->message;
+
+	return view->size >= REQUEST_TEXT_LONG_BYTES &&
+	       json_scan_is_dense(view->text, view->size, REQUEST_TEXT_LONG_VALUES);
+}
+
+/* Read the parts of @text, which has a topic, into @envelope: arguments with a tape are not read
+ * again. See request_text_read(). */
+int request_text_read_parts(const struct request_text *text, struct bus_envelope *envelope,
+	bool is_skim, uint32_t depth_max);
 
 /* Read @text into @envelope, or skim it: bus_envelope_read(), bus_envelope_skim(),
  * bus_envelope_fill(). */
-int request_text_read(const struct request_text *text, struct bus_envelope *envelope, bool is_skim,
-	uint32_t depth_max);
+static inline int request_text_read(const struct request_text *text, struct bus_envelope *envelope,
+	bool is_skim, uint32_t depth_max)
+{
+	const struct text_view *message = &text->message;
+
+	if (text->topic)
+		return request_text_read_parts(text, envelope, is_skim, depth_max);
+	return is_skim ? bus_envelope_skim(envelope, message->text, message->size, depth_max)
+		       : bus_envelope_read(envelope, message->text, message->size, depth_max);
+}
