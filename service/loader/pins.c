@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "json/canonical.h"
-#include "mcp/client/pins.h"
+#include "mcp/client/tools/pins.h"
 #include "json/member.h"
 #include "util/cleanup.h"
 #include "util/file/file.h"

@@ -3,11 +3,11 @@
 
 #include "catalogue/package.h"
 #include "manifest/diagnose.h"
-#include "mcp/client/pins.h"
+#include "mcp/client/tools/pins.h"
 
 /*
  * A server of others may describe a tool otherwise once it is in use. So each of its tools is
- * pinned when it is seen first, and every list is compared with the pins (mcp/client/pins.h):
+ * pinned when it is seen first, and every list is compared with the pins (mcp/client/tools/pins.h):
  *
  *   a list ─▶ STATE/.pins/ID.DIGEST.json ─▶ the same, or new: offered
  *                                        ─▶ changed: warn    offered, with no less risk, and logged

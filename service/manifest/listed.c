@@ -9,7 +9,7 @@
 #include "json/writer.h"
 #include "manifest/entry.h"
 #include "manifest/reader.h"
-#include "mcp/client/tools.h"
+#include "mcp/client/tools/tools.h"
 #include "util/text/text.h"
 #include "util/text/text_list.h"
 #include "util/text/text_view.h"

@@ -3,12 +3,12 @@
 
 #include "catalogue/package.h"
 #include "manifest/manifest.h"
-#include "mcp/client/pins.h"
+#include "mcp/client/tools/pins.h"
 
 /*
  * The tools of a server, as a toolbox of kind `mcp` offers them.
  *
- *   LOADED {"list": [tool as the server sent it, …]} ─▶ mcp/client/tools ─▶ entries ─▶ tools, each read alone
+ *   LOADED {"list": [tool as the server sent it, …]} ─▶ mcp/client/tools/tools ─▶ entries ─▶ tools, each read alone
  *                                      the operator's choice ──┘
  */
 

@@ -11,7 +11,7 @@
 #include "mcp/client/events.h"
 #include "mcp/client/pages.h"
 #include "mcp/client/result.h"
-#include "mcp/client/tools.h"
+#include "mcp/client/tools/tools.h"
 #include "util/buffer.h"
 
 /*

@@ -11,7 +11,7 @@
 #include "ctl/terminal.h"
 #include "loader/pins.h"
 #include "manifest/manifest.h"
-#include "mcp/client/pins.h"
+#include "mcp/client/tools/pins.h"
 #include "json/member.h"
 #include "util/cleanup.h"
 #include "util/file/file.h"

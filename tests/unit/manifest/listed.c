@@ -8,7 +8,7 @@
 
 #include "manifest_fixture.h"
 #include "quotes.h"
-#include "mcp/client/tools.h"
+#include "mcp/client/tools/tools.h"
 #include "scarce.h"
 
 /* Tools of a server, as its host lists them. */

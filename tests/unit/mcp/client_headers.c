@@ -5,7 +5,7 @@
 
 #include "client.h"
 #include "mcp/client/request.h"
-#include "mcp/client/tools.h"
+#include "mcp/client/tools/tools.h"
 #include "mcp/param_headers.h"
 #include "quotes.h"
 #include "util/cleanup.h"

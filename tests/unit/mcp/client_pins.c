@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "json/reader.h"
-#include "mcp/client/pins.h"
+#include "mcp/client/tools/pins.h"
 
 static struct mcp_pins pins;
 static struct buffer file;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mcp/client/tool_name.h"
+#include "mcp/client/tools/tool_name.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

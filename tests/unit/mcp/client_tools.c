@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mcp/client/tools.h"
+#include "mcp/client/tools/tools.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

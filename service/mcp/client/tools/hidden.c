@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mcp/client/hidden.h"
+#include "mcp/client/tools/hidden.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
 
 #include "json/tape.h"
 #include "mcp/client/pin.h"
-#include "mcp/client/pins.h"
-#include "mcp/client/tool_name.h"
+#include "mcp/client/tools/pins.h"
+#include "mcp/client/tools/tool_name.h"
 #include "util/buffer.h"
 
 /*

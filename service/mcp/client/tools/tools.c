@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mcp/client/tools.h"
+#include "mcp/client/tools/tools.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 
 #include "json/writer.h"
 #include "mcp/client/headers.h"
-#include "mcp/client/hidden.h"
-#include "mcp/client/risk.h"
+#include "mcp/client/tools/hidden.h"
+#include "mcp/client/tools/risk.h"
 #include "json/member.h"
 #include "util/array.h"
 #include "util/cleanup.h"

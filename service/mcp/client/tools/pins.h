@@ -7,7 +7,7 @@
 
 #include "json/tape.h"
 #include "mcp/client/pin.h"
-#include "mcp/client/tool_name.h"
+#include "mcp/client/tools/tool_name.h"
 #include "util/buffer.h"
 
 /*

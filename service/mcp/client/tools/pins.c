@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mcp/client/pins.h"
+#include "mcp/client/tools/pins.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "json/writer.h"
-#include "mcp/client/risk.h"
+#include "mcp/client/tools/risk.h"
 #include "json/member.h"
 #include "util/cleanup.h"
 #include "util/text/text.h"

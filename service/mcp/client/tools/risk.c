@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mcp/client/risk.h"
+#include "mcp/client/tools/risk.h"
 
 #include <string.h>
 
