@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 /* Copy @text, which may be NULL, to *@ret. Return false without memory. */
 static bool copy_text(const char *text, char **ret)
 {

@@ -246,8 +246,8 @@ static void expect_even_without_memory(unsigned int tool, const char *members, i
 	ask(&asked, members);
 	for (size_t n = 0; scarce_once_after(n); n++) {
 		struct schema_context *fresh = schema_context_new();
-		int r = fresh ? arguments_check(&arguments, &box->tools[tool], asked.request.args_tape,
-					asked.request.args, fresh, &limits)
+		int r = fresh ? arguments_check(&arguments, &box->tools[tool],
+					asked.request.args_tape, asked.request.args, fresh, &limits)
 			      : -ENOMEM;
 
 		cr_expect((scarce_has_failed() && r == -ENOMEM) || r == expected,

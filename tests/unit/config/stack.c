@@ -464,7 +464,7 @@ Test(config_sources, does_not_look_at_a_section_that_a_url_replaces)
 	cr_expect_eq(read_with(&(struct config_flags){.bus = "ws://h:1/"}), 0);
 	expect_silence();
 	expect_bus("ws://h:1/");
-	cr_expect_str_eq(
-		buffer_terminate(&config.merged), "{\"toolboxd\":{},\"websocket\":{\"host\":\"h\","
-						  "\"port\":1,\"route\":\"/\",\"ssl\":false}}");
+	cr_expect_str_eq(buffer_terminate(&config.merged),
+		"{\"toolboxd\":{},\"websocket\":{\"host\":\"h\","
+		"\"port\":1,\"route\":\"/\",\"ssl\":false}}");
 }
