@@ -34,9 +34,9 @@
  * Frames for the bus take one of two lanes. So responses to one source, however many and large, do
  * not keep responses to others waiting, and the order of each share (bus_send) is kept:
  *
- *   share has little waiting ──▶ FIRST ──▶ socket
- *   it has much, or more of it ─▶ LATER ──▶ one frame between turns of FIRST, BUS_MARK_BYTES up to a mark
- *   is in LATER
+ *   share has little waiting ───▶ FIRST ──▶ socket
+ *   it has much, or more of it ─▶ LATER ──▶ one frame between turns of FIRST,
+ *   is in LATER                             BUS_MARK_BYTES up to a mark
  *
  * A bus reads a connection in order, and megabytes may lie in its socket, ahead of any other
  * response. So a ping, the mark, follows those bytes of the later lane, which goes on when the pong

@@ -11,8 +11,8 @@
  * are too many:
  *
  *   the holder (bus/account.h) that has most clients
- *     └─ its client that has sent nothing and is connected longest; when all have sent something, the one that has
- *        been silent longest
+ *     └─ its client that has sent nothing and is connected longest; when all have sent something,
+ *        the client that has been silent longest
  *
  * So idle connections shut no client out.
  */

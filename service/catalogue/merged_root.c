@@ -12,8 +12,8 @@
 
 /*
  *   root ─┬─ $ref, allOf ───────────▶ the same struct merged: properties, required, other members
- *         └─ oneOf, anyOf,  ─▶ a struct merged for each alternative ─▶ united, and joined to the root's
- *            then and else
+ *         └─ oneOf, anyOf,  ─▶ a struct merged for each alternative ─▶ united, and joined to the
+ *            then and else                                             root's struct
  */
 
 #define DEPTH_MAX 16 /* alternatives in one another */

@@ -12,7 +12,7 @@
  *
  *   name                     one toolbox has it
  *   toolbox__name            several have
- *   its first 57, _, 6 hex   over 64 characters, or taken by an earlier tool; the digits are those of
+ *   its first 57, _, 6 hex   over 64 characters, or taken by an earlier tool; the digits are from
  *                            its SHA-256
  */
 

@@ -97,8 +97,9 @@ struct package {
 	bool has_content;     /* the results of its tools are rich content; of kind plugin */
 	bool coerces; /* a string is taken as the value inside, where a schema wants the value */
 	char *config; /* JSON text for its hosts; NULL: none */
-	char *init; /* kind native: the initial calls (manifest/native/native_init.h), as the elements of a
-		     * JSON array; NULL: none */
+	/* Kind native: the initial calls (manifest/native/native_init.h), as the elements of a JSON
+	 * array; NULL: none. */
+	char *init;
 	char *environment; /* variables of its hosts (util/environment.h); NULL: nothing is added */
 	struct toolbox_sandbox sandbox;
 	const char *trace_files;        /* as in config/config.h; borrowed, or NULL */

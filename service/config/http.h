@@ -22,7 +22,8 @@ struct config_reader;
  *   tls      {cert, key}: every address but Unix sockets speaks TLS
  *
  *   public_url       https://home.example/tools: the URL of `/` for clients of a proxy
- *   trusted_proxies  127.0.0.1, 10.0.0.0/8: proxies whose X-Forwarded-… lines are believed (http/forwarded.h)
+ *   trusted_proxies  127.0.0.1, 10.0.0.0/8: proxies whose X-Forwarded-… lines are believed
+ *                    (http/forwarded.h)
  *
  * An address beyond the loopback needs tokens and TLS, or `insecure`: else no service starts. A
  * `public_url` beyond the loopback needs tokens and https in the same way. A value of another shape

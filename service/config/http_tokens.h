@@ -11,7 +11,8 @@
 /*
  * The tokens of clients of HTTP, as listed by `http.tokens` and the files tokens.json:
  *
- *   [{"name": "kitchen", "token_sha256": "9f86…", "profile": "kids", "admin": false, "since": "…"}, …]
+ *   [{"name": "kitchen", "token_sha256": "9f86…", "profile": "kids", "admin": false,
+ *     "since": "…"}, …]
  *
  * Only the SHA-256 of a token is kept. In `http.tokens` the place of the digest may be taken by
  * `token_file`, a file with the token as its only line.

@@ -15,11 +15,12 @@
  * The files for the remembered decisions of an operator. mycroft.conf belongs to every program of
  * the device, these only to us:
  *
- *   FOLDER/allow.json        [{"name", "since", "by"}, …]   tools that never ask, with approval.allow
- *   FOLDER/disabled.json     the same, also with "until"    tools that are not offered
- *   FOLDER/tokens.json       tokens of clients of HTTP (config/http_tokens.h), with http.tokens; read while
- *                            an address is listened at, and secret: its owner alone may read and write it
- *   FOLDER/profiles.d/NAME.json   {"tool_names": …}         over the profile NAME of mycroft.conf
+ *   FOLDER/allow.json      [{"name", "since", "by"}, …]  tools that never ask, with approval.allow
+ *   FOLDER/disabled.json   the same, also with "until"   tools that are not offered
+ *   FOLDER/tokens.json     tokens of clients of HTTP (config/http_tokens.h), with http.tokens; read
+ *                          while an address is listened at, and secret: its owner alone may read
+ *                          and write it
+ *   FOLDER/profiles.d/NAME.json   {"tool_names": …}      over the profile NAME of mycroft.conf
  *
  * FOLDER is /etc/toolboxd, and above it $XDG_CONFIG_HOME/toolboxd unless the system disables the
  * files of the user. Names of both folders count; of one profile only the upper file does. An

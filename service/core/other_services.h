@@ -14,9 +14,9 @@
 /*
  * Other tool services on the bus: each request would get two answers, a right and a wrong one.
  *
- *   connected ─────────────────┐                          ┌─▶ an answer with a code: another toolboxd
- *   an answer that is not ours ─▶ a probe, a request that ─┼─▶ one without: the plugin in Python
- *   another toolboxd's probe ──┘   we do not answer        └─▶ none: no rival
+ *   connected ──────────────────┐                        ┌─▶ answer with a code: another toolboxd
+ *   an answer that is not ours ─┼▶ a probe, a request ───┼─▶ answer without: the plugin in Python
+ *   another toolboxd's probe ───┘  that we do not answer └─▶ no answer: no rival
  *
  * A probe is `ovos.tools.get` with a key of ours in its context, by which its answers are known,
  * and with our process, by which another toolboxd names us. Between probes no answer is read.

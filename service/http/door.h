@@ -8,7 +8,8 @@
 /*
  * The HTTP door: the tools over HTTP/1.1 (contract.md, HTTP).
  *
- *   listener ─▶ connection ─▶ Host, Origin ─▶ token ─▶ route ─▶ body, type ─▶ handler ─▶ exchange ─▶ service
+ *   listener ─▶ connection ─▶ Host, Origin ─▶ token ─▶ route ─▶ body, type
+ *            ─▶ handler ─▶ exchange ─▶ service
  *
  * It is the other door of the service (core/request/door.h). It runs on the one loop.
  */

@@ -14,8 +14,8 @@
  * A browser lets any page send requests to any address. Such a page cannot choose two headers:
  *
  *   Origin   the site of the page. A program other than a browser sends none.
- *   Host     the name by which the client reached us. A page whose own domain name was made to resolve to
- *            this device (DNS rebinding) sends that name.
+ *   Host     the name by which the client reached us. A page whose own domain name was made to
+ *            resolve to this device (DNS rebinding) sends that name.
  *
  * So both have to be allowed ones; without a configuration, names of this device: localhost,
  * 127.0.0.0/8 or [::1].

@@ -12,7 +12,8 @@
  * running any code of a toolbox again.
  *
  *   $CACHE_DIRECTORY (systemd), or $XDG_CACHE_HOME/toolboxd, or ~/.cache/toolboxd
- *     `described-KEY`   "toolboxd-described 1 DIGEST DEPENDS\n", then the payload of LOADED as it came
+ *     `described-KEY`   "toolboxd-described 1 DIGEST DEPENDS\n", then the payload of LOADED
+ *                       as it came
  *
  * The key is a digest of everything on which a description depends: the library's bytes, the LOAD
  * frame (with configuration and sandbox), the environment, the kernel, and our version.

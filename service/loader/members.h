@@ -11,8 +11,8 @@
  * any other.
  *
  *   described before, still valid ─┐
- *   cached by an earlier start ────┼─▶ members ── the same text as before? ──▶ the members of before
- *   a short-lived host ────────────┘                                          go on, with their hosts
+ *   cached by an earlier start ────┼─▶ members ─ the same text as before? ─▶ the members of before
+ *   a short-lived host ────────────┘                                         go on with their hosts
  */
 
 /* Begin @job, with a package just read, of a kind with members. They become jobs now if a valid

@@ -7,8 +7,8 @@
  * The manifest in a registered folder (contract.md, Registration folders). A folder with one is not
  * a folder of programs:
  *
- *   words/words.json     with "kind", "library" or "tools", an array file, or no JSON at all, unless it
- *                        belongs to a program words/words.sh
+ *   words/words.json     with "kind", "library" or "tools", an array file, or no JSON at all,
+ *                        unless it belongs to a program words/words.sh
  *   words/libwords.so    relative paths are relative to words/
  *   words/other.json     the manifest if no other file looks like a manifest, nor words.json
  */

@@ -8,8 +8,9 @@
 /*
  * The tools of a server, as a toolbox of kind `mcp` offers them.
  *
- *   LOADED {"list": [tool as the server sent it, …]} ─▶ mcp/client/tools/tools ─▶ entries ─▶ tools, each read alone
- *                                      the operator's choice ──┘
+ *   LOADED {"list": [tool as the server sent it, …]} ─┐
+ *   the operator's choice ────────────────────────────┴─▶ mcp/client/tools/tools
+ *                                                           └─▶ entries ─▶ tools, each read alone
  */
 
 /* Give the toolbox of @package the tools of the member `list` of the object @described. A wrong

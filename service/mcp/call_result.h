@@ -13,8 +13,9 @@
  * Errors; Size of results):
  *
  *   {"result": {…}}                        structuredContent, and its JSON as text
- *   {"result": {"content": […]}}           of a tool with rich content: its blocks, structuredContent; with
- *                                          "truncated": true, a last text block with the hint
+ *   {"result": {"content": […]}}           of a tool with rich content: its blocks,
+ *                                          structuredContent; with "truncated": true, a last
+ *                                          text block with the hint
  *   {"result": {"truncated": true, …}}     isError, its hint and its head as text
  *   {"error", "code", "violations"?}       isError, error and violations as text; unknown_tool,
  *                                          missing_name and bad_request are errors of JSON-RPC

@@ -20,8 +20,8 @@
  * from which they are made, and the configuration's. The loader finds out which of them has
  * changed.
  *
- *   toolbox.d/home ─▶ ../latest ─▶ v1/   tidy.sh ─▶ /repo/tidy.sh    each link by its name, in the folder that it is in,
- *                                                                     and what the last one leads to
+ *   toolbox.d/home ─▶ ../latest ─▶ v1/   each link by its name, in the folder that it is in,
+ *   tidy.sh ─▶ /repo/tidy.sh             and the target of the last link
  *
  * A file with several names, or one that is mounted, is watched itself. inotify is silent about a
  * new mount, about other machines that write to a network file system, and about a parent that is

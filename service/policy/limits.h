@@ -13,8 +13,9 @@
  * Limits per caller: how many calls may be in flight, and how many may be made (contract.md, Limits
  * per caller).
  *
- *   caller ──rule──▶ bucket of the holder ──▶ bucket of its connection ──▶ bucket of the members named by the rule
- *                    all allowed by a rule      a share of these tokens       a share of these tokens
+ *   caller ──rule──▶ bucket of the holder ──▶ bucket of its connection ──▶ bucket of the members
+ *                    all allowed by a rule    a share of these tokens      named by the rule:
+ *                                                                          a share of these tokens
  *
  * A bucket fills with `per_minute` tokens a minute up to `burst`, and each call takes one token of
  * each. The holder of a connection is the address, the user or the token proved by it

@@ -14,9 +14,10 @@
 /*
  * The questions waiting for an answer.
  *
- *   pending_new ──▶ draft ── pending_ask ──▶ waits ── pending_find, by the id of an answer ──┬──▶ pending_take
- *                     └──────────────┐            └── pending_expired, when its time is over ┤
- *                                    └───────────────────────────────────────────────────────┘
+ *   pending_new ──▶ draft ── pending_ask ──▶ waits ─┬─ pending_find, by the id of an answer ──┐
+ *                     │                             └─ pending_expired, when its time is over ┤
+ *                     └───────────────────────────────────────────────────────────────────────┤
+ *                                                                              pending_take ◀─┘
  */
 
 struct pending_question {

@@ -16,7 +16,7 @@
  *
  *   by toolboxd, a seal    question \n ID \n DIGEST          the question asked by it
  *                          resolved \n ID \n DIGEST          the end of that
- *   by a person, a proof   answer \n ID \n DECISION \n SEAL   an answer to the question with that seal
+ *   by a person, a proof   answer \n ID \n DECISION \n SEAL  an answer to the question with SEAL
  *                          attach \n SECONDS \n NONCE
  *
  * DIGEST is the SHA-256 of the message as canonical JSON (json/canonical.h), without its `seal` and

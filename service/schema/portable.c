@@ -13,7 +13,8 @@
 /*
  *   $ref ─▶ its target ─┬─ not under way ──▶ written in place
  *                       └─ under way: it contains itself ──▶ gets a number; next pass:
- *                                                           {"$ref": "#/$defs/rN"}, and a definition rN
+ *                                                            {"$ref": "#/$defs/rN"},
+ *                                                            and a definition rN
  *
  * A pass with a new target which contains itself is written again; so there are as many passes as
  * there are such targets at most, and PASSES_MAX. Such a schema has a number for every target: this

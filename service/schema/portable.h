@@ -17,7 +17,7 @@
  *   true, false          {}, {"not": {}}; they stay in additionalProperties and unevaluated…
  *   enum: []             "not": {}
  *   an array             "items": {} where it has none
- *   unknown keywords     left out where the value is an object or array, or the other draft knows it
+ *   unknown keywords     left out if the value is an object or array, or the other draft knows it
  *   the rest             as it is
  *
  * A schema for which this is too long has each target of a reference as a definition. A reference

@@ -15,7 +15,8 @@
  *   tape of a schema ──schema_compile──▶ struct schema (immutable)
  *   tape of an instance ──schema_validate──▶ yes or no, nothing allocated, no paths built
  *                       ──schema_explain───▶ what is wrong, in words (only after a no)
- *                       ──schema_fill──────▶ the instance's text with its defaults in place, integers as digits
+ *                       ──schema_fill──────▶ the instance's text with its defaults in place,
+ *                                            integers as digits
  *                       ──schema_coerce────▶ the same with "25" taken as 25 (only after a no)
  *                       ──schema_mask──────▶ the same without the `writeOnly` values
  *

@@ -30,7 +30,8 @@
  *     INVOKE  id, tool, arguments    ──▶        begun at once
  *     CANCEL  id, struct wire_cancel ──▶        ended; its one answer follows, and is dropped
  *                                    ◀── STALE {}   its toolbox is not as LOAD has it any more
- *                                    ◀── NOTE  text a fault of its toolbox, which calls that time out report
+ *                                    ◀── NOTE text  a fault of its toolbox, reported by calls that
+ *                                                   time out
  *
  * A host with the bus also sends and receives at any time, during calls and between them:
  *

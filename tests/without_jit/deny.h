@@ -7,8 +7,8 @@
  * No machine code but from files, as under systemd's MemoryDenyWriteExecute=yes: PCRE2 has no JIT,
  * and interprets patterns.
  *
- *   a filter of system calls   what systemd uses up to 253; the kernel of Debian 12 has nothing else
- *   PR_SET_MDWE                what later ones use, where the kernel has it (Linux 6.3)
+ *   a filter of system calls  what systemd uses up to 253; the kernel of Debian 12 has nothing else
+ *   PR_SET_MDWE               what later ones use, where the kernel has it (Linux 6.3)
  *
  * Both hold until the process ends, and for its children.
  */

@@ -14,7 +14,7 @@
 /*
  * The history: the last HISTORY_CALLS ended calls, each as a summary in a ring.
  *
- *   a call ends, or is refused ─▶ history_add ─┬─▶ ring ──▶ ovos.tools.calls, with the calls in flight
+ *   a call ends, or is refused ─▶ history_add ─┬─▶ ring ─▶ ovos.tools.calls, with calls in flight
  *                                              └─▶ a line of the log, if it failed
  *
  * The memory is allocated once and never grows: HISTORY_CALLS summaries. Nothing is formatted

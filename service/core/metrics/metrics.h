@@ -13,7 +13,8 @@
  * every tool, but no counter ever falls.
  *
  *   a call ends, or is refused ─▶ metrics_count_call ──┐
- *   a host starts ──────────────▶ metrics_count_start ─┴─▶ struct metrics ─▶ exposition.h ─▶ GET /metrics
+ *   a host starts ──────────────▶ metrics_count_start ─┴─▶ struct metrics ─▶ exposition.h
+ *                                                                         ─▶ GET /metrics
  *
  * At most METRICS_SERIES_MAX series: what would begin another one is counted as toolbox and tool
  * `other`.

@@ -11,7 +11,8 @@
  * The size guard of rich content (contract.md, Size of results). Its texts and its structured value
  * are two forms of one result, so each of them has the limit:
  *
- *   text blocks, and the texts of resources    cut in place, in their order; a block without any text left goes
+ *   text blocks, and the texts of resources    cut in place, in their order;
+ *                                              a block without any text left goes
  *   structured                                 replaced as a plain result is
  *
  * Pictures and other bytes stay. `truncated`, `actual_chars`, `max_chars` and `hint` are beside the

@@ -7,7 +7,8 @@
 /*
  * The address of a service over HTTP, and the token for it.
  *
- *   http://HOST:PORT, https://HOST:PORT   without a port those of the schemes, 80 and 443; with or without a path
+ *   http://HOST:PORT, https://HOST:PORT   without a port those of the schemes, 80 and 443;
+ *                                         with or without a path
  *   unix:/PATH                            a Unix socket
  */
 

@@ -12,7 +12,8 @@
 /*
  * A call, from its request to its end.
  *
- *   invoke ─▶ its deadline, and a while for a process to start; no time passes while a person is asked
+ *   invoke ─▶ its deadline, and a while for a process to start;
+ *     │       no time passes while a person is asked
  *     │
  *     ├─ progress ─▶ a line on the terminal
  *     ├─ a question about it ─▶ it waits, or --yes answers

@@ -14,9 +14,9 @@
 /*
  * toolboxctl dev: serve a toolbox that is being written.
  *
- *   words/build/toolbox.d   where a build has made one       ─┐
- *   toolbox.d               several toolboxes                 ├─▶ service ─▶ its log: what a change did
- *   words/, words.json      one toolbox                      ─┘         └──▶ calls, as they happen
+ *   words/build/toolbox.d   where a build has made one  ─┐
+ *   toolbox.d               several toolboxes           ─┼─▶ service ─▶ its log: what a change did
+ *   words/, words.json      one toolbox                 ─┘         └──▶ calls, as they happen
  *
  * It builds nothing: a rebuilt library is a change like any other.
  */

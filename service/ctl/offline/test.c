@@ -24,8 +24,8 @@
 /*
  * toolboxctl test: call the tools of a manifest, and compare what they give.
  *
- *   FILE ──▶ private service ──▶ examples of its definitions ──┐
- *   tests/NAME.calls beside it, or those that are named ───────┴─▶ invoke ─▶ ok, FAILED ─▶ N of M passed
+ *   FILE ─▶ private service ─▶ its definitions' examples ─┐
+ *   tests/NAME.calls beside it, or those that are named ──┴─▶ invoke ─▶ ok, FAILED ─▶ N of M passed
  *
  * An example is a part of the documentation: examples of tools that write or execute are called by
  * --all only. A file of calls is there to be called.

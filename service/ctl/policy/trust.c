@@ -20,8 +20,8 @@
 /*
  * toolboxctl trust: what a server has changed since its tools were seen first (loader/pins.h).
  *
- *   STATE/.pins/ID.*.json ─▶ its tools with a change ─▶ --show: the members that differ, before and after
- *                                                    ─▶ else:   they are pinned as they are now; reload
+ *   STATE/.pins/ID.*.json ─▶ its changed tools ─▶ --show: the members that differ, before and after
+ *                                              ─▶ else:   they are pinned as they are now; reload
  */
 
 /* A longer text of one member is cut. */

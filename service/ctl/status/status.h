@@ -6,9 +6,9 @@
 /*
  * toolboxctl status: show the state of the service and its toolboxes.
  *
- *   status           ovos.tools.status ─▶ overview: sums, a table of toolboxes, what is not offered
- *   status TOOLBOX   the same of one   ─▶ describe: its state, a table of its tools, its last output
- *   --watch          again each second, in place of what was there
+ *   status          ovos.tools.status ─▶ overview: sums, a table of toolboxes, what is not offered
+ *   status TOOLBOX  the same of one   ─▶ describe: its state, a table of its tools, its last output
+ *   --watch         again each second, in place of what was there
  */
 
 /* Append what `status` with these @options shows. Return false, with nothing appended, when it

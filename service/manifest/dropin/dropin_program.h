@@ -7,8 +7,8 @@
  * Whether a drop-in can be run at all, from the first bytes of its file:
  *
  *   #!/bin/sh        a script, if its interpreter is there and the line has no CR
- *   \x7fELF          a program, but not with a name such as libz.so or libz.so.1, nor a shared object
- *                    that names no interpreter
+ *   \x7fELF          a program, but not with a name such as libz.so or libz.so.1, nor a shared
+ *                    object that names no interpreter
  *   other bytes      a program of some other format, which the kernel may know
  *   other text       nothing that the kernel can run
  *

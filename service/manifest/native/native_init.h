@@ -7,7 +7,8 @@
 /*
  * The functions of a native toolbox that run once in each process, before its first call.
  *
- *   "init": [{"call": "git_libgit2_init", "args": [], "returns": {"type": "i32", "errors": "negative"},
+ *   "init": [{"call": "git_libgit2_init", "args": [],
+ *             "returns": {"type": "i32", "errors": "negative"},
  *             "finally": {"call": "git_libgit2_shutdown"}}]
  *
  * Each is a call as of a tool (call/native.h) whose parameters are constants, and so its host gets

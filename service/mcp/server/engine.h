@@ -89,8 +89,8 @@ struct mcp_door {
 	const struct mcp_tools *(*list)(struct mcp_exchange *exchange);
 
 	/* Begin the call @exchange of @tool; NULL: the list has no tool of this name, so the
-	 * service judges the name. mcp_exchange_answer() follows, perhaps before this function returns.
-	 * Return 0 or -ENOMEM. */
+	 * service judges the name. mcp_exchange_answer() follows, perhaps before this function
+	 * returns. Return 0 or -ENOMEM. */
 	int (*call)(struct mcp_exchange *exchange, const struct mcp_listed_tool *tool);
 
 	/* Make ready to notify the client of @exchange. Return 0, or MCP_E_REFUSED with @ret_error

@@ -19,7 +19,8 @@ struct stamp {
 	uint64_t device;
 	uint64_t inode;
 	int64_t changed_ns; /* time of its last write (mtime) */
-	int64_t noted_ns; /* time of the last change of its inode (ctime); no program can set it back */
+	/* Time of the last change of its inode (ctime); no program can set it back. */
+	int64_t noted_ns;
 	bool is_at_rest;
 };
 

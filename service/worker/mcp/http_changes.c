@@ -10,7 +10,9 @@
  *                                 ▲  │         │
  *                                 │  │         └── it ends ──┐
  *                                 │  └── no response, 5xx ───┤
- *                                 └───────── a wait ─────────┘       4xx, another type: not again in this session
+ *                                 └───────── a wait ─────────┘
+ *
+ *                                GET ─▶ 4xx, another type: not again in this session
  */
 
 #define WAIT_LEAST_MS 1000

@@ -20,10 +20,12 @@
  *
  * It carries up to WIRE_CALLS_MAX calls at a time, and sends their answers to the wire itself:
  *
- *   INVOKE ─▶ waits ─▶ sent ─▶ RESULT, FAILED or ERROR, once     waits: over HTTP, until the session is ready
+ *   INVOKE ─▶ waits ─▶ sent ─▶ RESULT, FAILED or ERROR, once
  *               ▲       │
- *               └───────┘ once: lost with a session that the server has forgotten, or, if the tool only
- *                         reads, with its connection
+ *               └───────┘ once: lost with a session that the server has forgotten, or, if the tool
+ *                         only reads, with its connection
+ *
+ *   waits: over HTTP, until the session is ready
  *
  * Callers see the list of an earlier session. So a tool is only called when the server still
  * describes it as it did then (mcp/client/pin.h).

@@ -4,7 +4,8 @@
  * The driver of toolbox-mcp-host: a server over stdio.
  *
  *   LOAD ─▶ start the server, find its era, list its tools ─▶ LOADED, with the list if asked for
- *   INVOKE ─▶ tools/call ─▶ its response      meanwhile: other calls, its pings, changes of its list, its end
+ *   INVOKE ─▶ tools/call ─▶ its response
+ *               └─ meanwhile: other calls, the server's pings, changes of its list, its end
  *
  * Callers see the list of an earlier session. So a tool is only called when the server still
  * describes it as it did then (mcp/client/pin.h). When the server ends, this host ends in the same

@@ -71,9 +71,10 @@ uint64_t landlock_denied(const struct landlock_rules *rules, const char *path, u
 /*
  * Restrict this process to the files that @sandbox and @places allow:
  *
- *   compute, net          the libraries and data of the system, `read`, `write`
- *   command, with `read`  reading: the folders of the system, `read`; writing as before
- *   command, with `write` reading and writing: the folders of the system (only to read), `read`, `write`
+ *   compute, net           the libraries and data of the system, `read`, `write`
+ *   command, with `read`   reading: the folders of the system, `read`; writing as before
+ *   command, with `write`  reading and writing: the folders of the system (only to read),
+ *                          `read`, `write`
  *
  * In class command any program may be executed, but a script has to be read by its interpreter.
  * @abi is not 0 and no_new_privs is set. @ret_rules (NULL: not wanted) gets the rules. Return 0,

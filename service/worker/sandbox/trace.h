@@ -17,11 +17,12 @@
  *
  * Each line is an object:
  *
- *   {"traced": true}                                          the first one
- *   {"traced": false, "reason": "this kernel has no landlock"}    or this, and no more
- *   {"access": "read", "path": "/etc/hostname", "name": "/etc/hostname", "given": "../etc/hostname"}
- *   {"unreadable": "Operation not permitted"}                 a call with an unreadable path
- *   {"more": true}                                            paths left out
+ *   {"traced": true}                                            the first one
+ *   {"traced": false, "reason": "this kernel has no landlock"}  or this, and no more
+ *   {"access": "read", "path": "/etc/hostname", "name": "/etc/hostname",
+ *    "given": "../etc/hostname"}
+ *   {"unreadable": "Operation not permitted"}                   a call with an unreadable path
+ *   {"more": true}                                              paths left out
  *
  * `name` is the path for a rule, for a new file its folder. With "permissions": false, the user may
  * not do that without a sandbox either. The tracer ends as the host does; the host dies with it,

@@ -23,8 +23,9 @@
  * count: each call is sent so long after the last, answered or not, so a service that stops for a
  * second delays all calls of this second. Prints one line of JSON:
  *
- *   {"calls": …, "in_flight": …, "answered": …, "refused": …, "lost": …, "duplicate": …, "wrong_context": …,
- *    "p50_us": …, "p99_us": …, "max_us": …, "calls_per_s": …, "closed": …, "each": […]}
+ *   {"calls": …, "in_flight": …, "answered": …, "refused": …, "lost": …, "duplicate": …,
+ *    "wrong_context": …, "p50_us": …, "p99_us": …, "max_us": …, "calls_per_s": …, "closed": …,
+ *    "each": […]}
  *
  * Refused are the answered calls whose response is an error, lost are the calls that were not
  * answered. With an interval, the caller comes back when the bus closes the connection, as often as

@@ -12,8 +12,9 @@
 /*
  * A client of these tests, whose actions are recorded as lines:
  *
- *   send METHOD {…} · close ID · ready ERA · tools […] (REASON) · no tools (REASON) · progress CALL N TEXT ·
- *   result CALL {…} · failed CALL TEXT · lost CALL · note REASON · over REASON
+ *   send METHOD {…} · close ID · ready ERA · tools […] (REASON) · no tools (REASON) ·
+ *   progress CALL N TEXT · result CALL {…} · failed CALL TEXT · lost CALL · note REASON ·
+ *   over REASON
  */
 struct session {
 	struct mcp_client *client;

@@ -18,7 +18,7 @@
  *    "tools": {NAME: {"pin": HEX, "risk": RISK, "definition"?: TEXT,
  *                     "changed"?: {"pin": HEX, "risk": RISK, "definition"?: TEXT}}, …}}
  *
- *   a list ─▶ each of its tools ─▶ the same │ new: it is pinned │ changed: beside its pin, until trusted
+ *   a list ─▶ each tool ─▶ the same │ new: it is pinned │ changed: beside its pin, until trusted
  *
  * RISK is the risk admitted by the server (risk.h). A definition is the text under the digest of a
  * pin (pin.h), for showing a change. It is left out where the file would grow over

@@ -14,9 +14,9 @@
 /*
  * The tools in the list of a server become offered tools, or are refused with a reason:
  *
- *   elements ─▶ names ─▶ include, exclude ─▶ clashes ─▶ the most tools ─▶ texts, schemas, risk ─▶ tools
+ *   elements ─▶ names ─▶ include, exclude ─▶ clashes ─▶ tool limit ─▶ texts, schemas, risk ─▶ tools
  *                                                                │
- *   a wrong tool costs only itself ───────────────────────────────┴──────▶ refusals
+ *   a wrong tool costs only itself ──────────────────────────────┴─▶ refusals
  *
  * The operator names a tool as its server does; or as we do, unless the server gives this name to
  * another tool. Schemas are checked as far as possible without an engine: an `inputSchema` must
