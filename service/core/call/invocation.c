@@ -60,57 +60,17 @@ static void write_cancelled(
 	errors_write_cancelled(answer, call_id, id);
 }
 
-/* Write the member @key with the JSON text of @size bytes at @json; null when it is empty. */
-static void write_or_null(struct buffer *out, const char *key, const char *json, size_t size)
-{
-	json_write_key(out, key);
-	if (size > 0)
-		buffer_append(out, json, size);
-	else
-		buffer_append_string(out, "null");
-}
-
-/* Return the language of the session, else of the context, as JSON; empty when it is no string. */
-static struct text_view find_lang(const struct bus_envelope *envelope)
-{
-	const struct json_tape *context = &envelope->context;
-	struct text_view json = {0};
-	uint32_t lang = JSON_NONE;
-
-	if (envelope->session != JSON_NONE)
-		lang = json_find(context, envelope->session, "lang");
-	if (lang == JSON_NONE)
-		lang = json_find(context, 0, "lang");
-	if (lang != JSON_NONE && json_type_at(context, lang) == JSON_STRING)
-		json.text = json_value_text(context, lang, &json.size);
-	return json;
-}
-
-/*
- * Write the caller into the record of @call, and for tools of an asking kind (catalogue/kind.h)
- * into the object for the host:
- *
- *   {"call_id", "session_id", "lang"}      strings, or null
- */
+/* Write the caller into the record of @call, and for tools of an asking kind (catalogue/kind.h)
+ * into the object for the host. */
 static void write_caller(struct call *call, const struct request_scope *scope)
 {
-	struct buffer *out = &call->runner_call.caller;
-	struct text_view lang;
-
 	call->door = scope->caller.door;
 	request_scope_keep_origin(scope, &call->call_id, &call->source);
 	request_keep_text(&scope->caller.session_id, &call->session);
-	buffer_reset(out);
-	if (!call->package || !kind_facts(call->package->kind)->asks_caller)
-		return;
-	lang = find_lang(&scope->envelope);
-	buffer_append_char(out, '{');
-	write_or_null(out, "call_id", call->call_id.data, call->call_id.size);
-	buffer_append_char(out, ',');
-	write_or_null(out, "session_id", call->session.data, call->session.size);
-	buffer_append_char(out, ',');
-	write_or_null(out, "lang", lang.text, lang.size);
-	buffer_append_char(out, '}');
+	buffer_reset(&call->runner_call.caller);
+	if (call->package && kind_facts(call->package->kind)->asks_caller)
+		request_scope_write_caller(
+			scope, &call->call_id, &call->session, &call->runner_call.caller);
 }
 
 /* Begin the record of @call for the audit log. */

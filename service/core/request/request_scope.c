@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "json/writer.h"
 #include "util/array.h"
 
 int request_scope_init(struct request_scope *scope, const struct config_limits *limits)
@@ -27,4 +28,44 @@ void request_scope_deinit(struct request_scope *scope)
 	arguments_deinit(&scope->arguments);
 	schema_context_free(scope->context);
 	regex_scratch_free(scope->scratch);
+}
+
+/* Write the member @key with the JSON text of @size bytes at @json; null when it is empty. */
+static void write_or_null(struct buffer *out, const char *key, const char *json, size_t size)
+{
+	json_write_key(out, key);
+	if (size > 0)
+		buffer_append(out, json, size);
+	else
+		buffer_append_string(out, "null");
+}
+
+/* Return the language of the session, else of the context, as JSON; empty when it is no string. */
+static struct text_view find_lang(const struct bus_envelope *envelope)
+{
+	const struct json_tape *context = &envelope->context;
+	struct text_view json = {0};
+	uint32_t lang = JSON_NONE;
+
+	if (envelope->session != JSON_NONE)
+		lang = json_find(context, envelope->session, "lang");
+	if (lang == JSON_NONE)
+		lang = json_find(context, 0, "lang");
+	if (lang != JSON_NONE && json_type_at(context, lang) == JSON_STRING)
+		json.text = json_value_text(context, lang, &json.size);
+	return json;
+}
+
+void request_scope_write_caller(const struct request_scope *scope, const struct buffer *call_id,
+	const struct buffer *session_id, struct buffer *out)
+{
+	struct text_view lang = find_lang(&scope->envelope);
+
+	buffer_append_char(out, '{');
+	write_or_null(out, "call_id", call_id->data, call_id->size);
+	buffer_append_char(out, ',');
+	write_or_null(out, "session_id", session_id->data, session_id->size);
+	buffer_append_char(out, ',');
+	write_or_null(out, "lang", lang.text, lang.size);
+	buffer_append_char(out, '}');
 }

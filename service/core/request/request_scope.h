@@ -64,5 +64,10 @@ static inline void request_scope_keep_origin(
 		request_keep_value(&scope->envelope.context, request->origin, source);
 }
 
+/* Append the caller as an object for the host of a tool of an asking kind: {"call_id",
+ * "session_id", "lang"}, strings or null. @call_id, @session_id: JSON text, empty for null. */
+void request_scope_write_caller(const struct request_scope *scope, const struct buffer *call_id,
+	const struct buffer *session_id, struct buffer *out);
+
 /* Free the memory of @scope. */
 void request_scope_deinit(struct request_scope *scope);
