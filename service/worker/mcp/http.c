@@ -103,14 +103,15 @@ static int resume_requests(struct http *http, uint64_t *due_ms)
 }
 
 /* Return whether the body of the ended @request is a message for the client. An error is a message
- * whatever its status, unless the server wants other credentials. */
+ * whatever its status, unless the server wants other credentials, or refuses a notification: such
+ * an error has no id, and would end a call that waits alone. */
 static bool has_answer(const struct http_request *request, long status)
 {
 	if (request->is_stream || request->body.size == 0 ||
 		!http_request_is_type(request, "application/json"))
 		return false;
 	return (status >= 200 && status < 300) ||
-	       (status >= 400 && status != 401 && status != 403 &&
+	       (status >= 400 && status != 401 && status != 403 && request->id != 0 &&
 		       http_request_has_response(request, true));
 }
 
