@@ -169,6 +169,25 @@ def test_a_service_that_goes_ends_its_calls_and_one_that_comes_back_is_found(doo
             tools.list()
 
 
+@pytest.mark.parametrize("frame", [
+    '["ovos.tools.changed", "KEY"]', '"ovos.tools.changed KEY"', '{"type": ["ovos.tools.changed KEY"]}', '{"KEY',
+    '{"type": "x.response", "context": ["KEY"], "data": {}}', '{"type": "x.response", "context": null, "data": "KEY"}',
+    '{"type": "x.response", "context": {"toolboxd_client": ["KEY"]}}'])
+def test_a_frame_of_a_hostile_client_is_left_alone(frame):
+    one = bus.Bus("ws://127.0.0.1:1/core", "default")
+    one.listeners.append(bus.queue.SimpleQueue())
+    one._take(frame.replace("KEY", one.key))
+    assert one.listeners[0].empty()
+
+
+def test_a_response_without_data_ends_its_call():
+    one = bus.Bus("ws://127.0.0.1:1/core", "default")
+    one.waiting["x"] = ask = bus._Ask(one, None)
+    one._take('{"type": "x.response", "data": [], "context": {"toolboxd_client": "x", "key": "%s"}}' % one.key)
+    with pytest.raises(Unreachable, match="has no data"):
+        ask.result(0)
+
+
 @pytest.mark.parametrize("url, token, words", [
     ("127.0.0.1:8090", None, "must be unix:/PATH"),
     ("ftp://127.0.0.1", None, "must be unix:/PATH"),

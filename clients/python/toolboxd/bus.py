@@ -110,15 +110,19 @@ class Bus(Transport):
             message = json.loads(text)
         except ValueError:
             return  # of somebody else
+        if not isinstance(message, dict):
+            return
+        data, context = message.get("data"), message.get("context")
         if is_ours and str(message.get("type", "")).endswith(".response"):
             with self.lock:
-                ask = self.waiting.pop(message.get("context", {}).get("toolboxd_client"), None)
+                ask = self.waiting.pop(_name_in(context), None)
                 self.heard_at = time.monotonic()
             if ask:
-                ask.finish(message.get("data") or {})
-        elif message.get("type") in ANNOUNCED:
+                ask.finish(data if isinstance(data, dict) else
+                           Unreachable(f"The response on the message bus at {self.url} has no data"))
+        elif isinstance(message.get("type"), str) and message["type"] in ANNOUNCED:
             for listener in list(self.listeners):
-                listener.put(Event(ANNOUNCED[message["type"]], message.get("data") or {}))
+                listener.put(Event(ANNOUNCED[message["type"]], data if isinstance(data, dict) else {}))
 
     def send(self, topic: str, data: Mapping[str, Json], name: Optional[str] = None) -> None:
         context = dict(self.context)
@@ -186,11 +190,16 @@ class Bus(Transport):
         self._connected()
         heard: "queue.SimpleQueue[Optional[Event]]" = queue.SimpleQueue()
         self.listeners.append(heard)
-        while True:
-            event = heard.get()
-            if event is None:
-                raise Unreachable(f"The message bus at {self.url} went away")
-            yield event
+        try:
+            while True:
+                event = heard.get()
+                if event is None:
+                    raise Unreachable(f"The message bus at {self.url} went away")
+                yield event
+        finally:
+            # Whoever stops listening leaves no queue that grows.
+            with self.lock:
+                self.listeners = [other for other in self.listeners if other is not heard]
 
     def close(self) -> None:
         with self.lock:
@@ -198,6 +207,12 @@ class Bus(Transport):
             socket = self.socket
         if socket is not None:
             self._lose(socket, "The client is closed")
+
+
+def _name_in(context: Any) -> Optional[str]:
+    """Return the name of the request that a response answers. Any client of the bus writes contexts."""
+    name = context.get("toolboxd_client") if isinstance(context, dict) else None
+    return name if isinstance(name, str) else None
 
 
 class _Ask(Future):  # type: ignore[type-arg]

@@ -53,6 +53,8 @@ def _target(topic: str, data: Mapping[str, Json]) -> tuple[str, str, Optional[st
 class Http(Transport):
     def __init__(self, url: str, token: Optional[str], session: str):
         self.url = url
+        # A door behind a proxy has a path before its routes; the path of a socket is its file.
+        self.base = "" if url.startswith("unix:") else urlsplit(url).path.rstrip("/")
         self.headers = {"Content-Type": "application/json"}
         if token:
             self.headers["Authorization"] = f"Bearer {token}"
@@ -119,13 +121,12 @@ class Http(Transport):
     # --- requests
 
     def _exchange(self, ask: "_Ask", method: str, path: str, body: Optional[str]) -> dict[str, Json]:
-        base = "" if self.url.startswith("unix:") else urlsplit(self.url).path.rstrip("/")
         connection = self._take()
         if not ask.begin(connection):
             self._give_back(connection)
             return {}
         try:
-            connection.request(method, base + path, body.encode() if body is not None else None, self.headers)
+            connection.request(method, self.base + path, body.encode() if body is not None else None, self.headers)
             response = connection.getresponse()
             text = response.read()
         except (OSError, http.client.HTTPException) as error:
@@ -152,10 +153,9 @@ class Http(Transport):
         return ask
 
     def events(self) -> Iterator[Event]:
-        base = "" if self.url.startswith("unix:") else urlsplit(self.url).path.rstrip("/")
         connection = self._take()
         try:
-            connection.request("GET", base + "/v1/events", headers=self.headers)
+            connection.request("GET", self.base + "/v1/events", headers=self.headers)
             response = connection.getresponse()
             if response.status != 200:
                 raise Unreachable(f"No events at {self.url}: {response.read().decode(errors='replace')}")
