@@ -51,6 +51,7 @@ static struct runner_options runner_options_of(
 	const struct offer *offer, const struct package *package, const struct config *config)
 {
 	return (struct runner_options){
+		.executor = offer->executors[package->kind],
 		.worker =
 			{
 				.host_program = offer->host_program,

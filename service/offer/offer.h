@@ -22,12 +22,14 @@
  */
 struct offer {
 	struct loop *loop;
-	const char *host_program;      /* borrowed; path of toolbox-host */
-	struct runner_handler handler; /* handler of every runner */
-	void *data;                    /* passed to it */
-	struct catalogue *catalogue;   /* never NULL; empty until the first swap */
-	struct policy *policy;         /* made for that catalogue; never NULL */
-	struct runner **runners;       /* as many as the catalogue has toolboxes */
+	const char *host_program;            /* borrowed; path of toolbox-host */
+	struct runner_handler handler;       /* handler of every runner */
+	void *data;                          /* passed to it */
+	struct executor *executors[N_KINDS]; /* borrowed; by kind, what runs its calls; NULL: hosts
+					      * do. Set by the owner */
+	struct catalogue *catalogue;         /* never NULL; empty until the first swap */
+	struct policy *policy;               /* made for that catalogue; never NULL */
+	struct runner **runners;             /* as many as the catalogue has toolboxes */
 	size_t n_runners;
 	struct runner **retired;
 	size_t n_retired;

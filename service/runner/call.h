@@ -23,13 +23,15 @@ struct worker;
 
 /* One call; embedded in its owner's record. */
 struct runner_call {
-	struct list link;      /* in the queue, while the call waits */
-	struct runner *runner; /* set by runner_submit() */
-	struct worker *worker; /* the worker with the call, or NULL */
-	bool is_taken;         /* from runner_submit() to the owner's done() */
-	bool is_ahead;         /* the call waits, and the worker has it already */
-	uint64_t id;           /* chosen by the owner, not 0, unique while the call is in flight */
-	uint32_t tool;         /* index in the package */
+	struct list link;         /* in the queue, while the call waits */
+	struct runner *runner;    /* set by runner_submit() */
+	struct worker *worker;    /* the worker with the call, or NULL */
+	struct list running_link; /* among the runner's calls, while an executor runs it */
+	void *execution;          /* the executor's own record, while it runs the call */
+	bool is_taken;            /* from runner_submit() to the owner's done() */
+	bool is_ahead;            /* the call waits, and the worker has it already */
+	uint64_t id;         /* chosen by the owner, not 0, unique while the call is in flight */
+	uint32_t tool;       /* index in the package */
 	bool is_check;       /* only ask whether the tool takes the arguments: nothing cools down */
 	uint64_t left_ms;    /* the rest of its time, while the clock does not run */
 	uint64_t most_ms;    /* its progress begins the deadline anew, up to this time since it was
@@ -54,6 +56,7 @@ enum call_outcome {
 	CALL_TOO_LARGE,   /* exit: the size of the answer, and the limit */
 	CALL_COOLING,     /* the tool was on cooldown when its turn came; it has not run */
 	CALL_UNAVAILABLE, /* text: the reason */
+	CALL_DENIED,      /* text: the reason; it has not run */
 };
 
 struct call_result {
@@ -64,6 +67,8 @@ struct call_result {
 	uint64_t reading_ns; /* CALL_RESULT: as in struct host_answer */
 	const char *refused; /* CALL_FAILED, CALL_ERROR: as in struct host_answer, or NULL */
 	const struct host_exit *exit;
+	uint64_t
+		timeout_ms; /* CALL_TIMED_OUT: the time that is over; 0: the deadline of the call */
 };
 
 /* Return how much of the time of @call is left, in ms; 0 after its deadline. */

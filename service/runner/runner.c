@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "catalogue/kind.h"
-#include "runner/cooldowns.h"
-#include "runner/crashes.h"
+#include "runner/parts.h"
 #include "util/assert.h"
 #include "util/clock.h"
 #include "util/list.h"
@@ -19,13 +18,12 @@
  * The schedule: which call may run now, and how each ends.
  *
  *   runner_submit ──▶ queue ──▶ run_waiting ──▶ an idle worker      (runner/worker.h)
- *                       │             ▲                  │
+ *                       │             ▲         or the executor     (runner/executor.h)
+ *                       │             │                  │
  *                       │             └── ready, done, ──┤
  *                       │                 ended          │
  *                       └── clock, cancel, no worker ────┴──▶ end_call: done(), once
  */
-
-#define REASON_BYTES 512
 
 /* The time between two log lines of the runner about hosts that cannot be started. */
 #define NO_START_AGAIN_MS UINT64_C(60000)
@@ -33,51 +31,6 @@
 /* The most arguments of a call sent ahead. Larger ones gain nothing, and might not fit into a
  * socket. */
 #define AHEAD_BYTES_MAX 4096
-
-struct runner {
-	struct loop *loop;
-	struct package *package;
-	struct runner_options options;
-	struct runner_handler handler;
-	void *data;
-	struct worker **workers;
-	uint32_t n_workers;
-	struct worker_counts counts;
-	uint32_t capacity;   /* the calls of one worker at a time */
-	uint32_t n_running;  /* the running calls */
-	struct list waiting; /* calls, first come first served */
-	uint32_t n_waiting;
-	bool clocks_are_stopped; /* the clocks of the waiting calls do not run */
-	bool runs_alone;         /* the running call is not parallel */
-	bool is_quarantined;
-	bool is_retired;
-	struct loop_timer restart; /* armed: no worker is started before */
-	struct loop_timer rest;    /* no calls: when to dismiss the workers, or to be drained */
-	struct crashes crashes;
-	uint32_t n_lost; /* crashed workers without a replacement so far */
-	struct cooldowns cooldowns;
-	struct debt debt;
-	char reason[REASON_BYTES]; /* the text of runner_reason() */
-	struct log_rate troubles;  /* limits the log: a caller can provoke them */
-	uint64_t no_start_ms;      /* last log line about hosts that cannot be started */
-	struct tool_statistics statistics;
-	struct output_tail output;     /* the last lines of its hosts */
-	enum runner_state noted_state; /* the state of runner_state() when it was noted last */
-	int64_t state_since_ns;
-	uint32_t n_holders;
-};
-
-static uint32_t count_starting(const struct runner *runner)
-{
-	return runner->counts.n[WORKER_STARTING];
-}
-
-static uint32_t count_loaded(const struct runner *runner)
-{
-	const uint32_t *n = runner->counts.n;
-
-	return n[WORKER_IDLE] + n[WORKER_RUNNING] + n[WORKER_SHARED] + n[WORKER_GONE];
-}
 
 /* Return a worker in @state, or NULL. */
 static struct worker *find_worker(const struct runner *runner, enum worker_state state)
@@ -125,6 +78,11 @@ static struct runner_call *call_of(struct list *link)
 	return container_of(link, struct runner_call, link);
 }
 
+static struct runner_call *running_call_of(struct list *link)
+{
+	return container_of(link, struct runner_call, running_link);
+}
+
 static struct runner_call *first_waiting(const struct runner *runner)
 {
 	check(runner->n_waiting > 0);
@@ -163,7 +121,7 @@ static void remove_call(struct runner *runner, struct runner_call *call)
 /* Stop the clocks of the waiting calls as long as they only wait for the first worker. */
 static void set_clocks(struct runner *runner)
 {
-	bool stopped = count_loaded(runner) == 0 && count_starting(runner) > 0;
+	bool stopped = runner_count_loaded(runner) == 0 && runner_count_starting(runner) > 0;
 
 	if (stopped == runner->clocks_are_stopped)
 		return;
@@ -185,9 +143,10 @@ static void end_call(
 }
 
 /* Note the end of the run of @call: its tool cools down, and other calls may run. */
-static void note_run_end(struct runner *runner, const struct runner_call *call)
+static void note_run_end(struct runner *runner, struct runner_call *call)
 {
 	check(runner->n_running > 0);
+	list_remove(&call->running_link);
 	runner->n_running--;
 	runner->runs_alone = false;
 	if (runner->package->tools[call->tool]->cooldown_s > 0 && !call->is_check)
@@ -208,8 +167,14 @@ static void end_waiting_call(
 static void end_running_call(
 	struct runner *runner, struct runner_call *call, const struct call_result *result)
 {
+	struct executor *executor = runner->options.executor;
+	bool is_late = result->outcome == CALL_TIMED_OUT;
+
 	note_run_end(runner, call);
-	worker_cancel(call->worker, call, result->outcome == CALL_TIMED_OUT);
+	if (executor)
+		executor->operations->cancel(executor, call, is_late);
+	else
+		worker_cancel(call->worker, call, is_late);
 	end_call(runner, call, result);
 }
 
@@ -237,7 +202,7 @@ static void go_to_rest(struct runner *runner)
 		return;
 	if (runner->is_retired)
 		loop_timer_arm(&runner->rest, 0);
-	else if (count_loaded(runner) > 0 && (!limits->prestart || limits->has_idle_s))
+	else if (runner_count_loaded(runner) > 0 && (!limits->prestart || limits->has_idle_s))
 		loop_timer_arm(&runner->rest, runner->options.idle_s * MS_PER_S);
 }
 
@@ -253,7 +218,7 @@ static void log_trouble(struct runner *runner, const char *text)
 static void log_no_start(struct runner *runner, int error)
 {
 	uint64_t now_ms = clock_now_ms();
-	char reason[REASON_BYTES];
+	char reason[RUNNER_REASON_BYTES];
 
 	snprintf(reason, sizeof(reason), "its host cannot be started (%s): %s",
 		runner->options.worker.host_program, strerror(-error));
@@ -274,7 +239,7 @@ static void start_worker(struct runner *runner, struct worker *worker, enum runn
 		return;
 	}
 	log_no_start(runner, r);
-	if (count_loaded(runner) + count_starting(runner) == 0)
+	if (runner_count_loaded(runner) + runner_count_starting(runner) == 0)
 		end_waiting(runner, runner->reason);
 }
 
@@ -319,9 +284,9 @@ static bool may_go_ahead(const struct runner *runner, const struct runner_call *
 /* Send the only worker as many of the waiting calls as it takes. */
 static void send_ahead(struct runner *runner)
 {
-	struct worker *worker = runner->workers[0];
+	struct worker *worker = runner->n_workers > 0 ? runner->workers[0] : NULL;
 
-	if (runner->n_workers > 1 || worker_state(worker) != WORKER_RUNNING)
+	if (runner->n_workers != 1 || worker_state(worker) != WORKER_RUNNING)
 		return;
 	list_for_each(link, &runner->waiting) {
 		struct runner_call *call = call_of(link);
@@ -342,8 +307,8 @@ static enum runner_start next_start(struct runner *runner)
 		runner->n_lost--;
 		return RUNNER_START_CRASH;
 	}
-	return count_loaded(runner) + count_starting(runner) > 0 ? RUNNER_START_LOAD
-								 : RUNNER_START_CALL;
+	return runner_count_loaded(runner) + runner_count_starting(runner) > 0 ? RUNNER_START_LOAD
+									       : RUNNER_START_CALL;
 }
 
 /* Return how many workers should be starting for calls in wait, or sharing a worker. */
@@ -352,7 +317,7 @@ static uint32_t count_wanted(const struct runner *runner)
 	uint32_t n_wanted = (runner->n_waiting + runner->capacity - 1) / runner->capacity;
 
 	return n_wanted == 0 && runner->counts.n[WORKER_SHARED] > 0 &&
-			       runner->n_running > count_loaded(runner)
+			       runner->n_running > runner_count_loaded(runner)
 		       ? 1
 		       : n_wanted;
 }
@@ -366,7 +331,7 @@ static void start_workers(struct runner *runner)
 	if (loop_timer_is_armed(&runner->restart) || runner->is_quarantined ||
 		runner->counts.n[WORKER_IDLE] > 0)
 		return;
-	while (count_starting(runner) < count_wanted(runner) &&
+	while (runner_count_starting(runner) < count_wanted(runner) &&
 		(worker = find_worker(runner, WORKER_FREE))) {
 		start_worker(runner, worker, next_start(runner));
 		if (worker_state(worker) == WORKER_FREE)
@@ -382,16 +347,37 @@ static bool may_run(const struct runner *runner, uint32_t tool)
 	return !runner->runs_alone && runner->package->tools[tool]->is_parallel;
 }
 
-/* Let @worker run @call. Returns 0, or a negative errno: the call has not begun. */
+/* Return whether a call can begin now: with the executor, else with the worker *@ret_worker. */
+static bool find_place(const struct runner *runner, struct worker **ret_worker)
+{
+	*ret_worker = runner->options.executor ? NULL : find_ready(runner);
+	return runner->options.executor || *ret_worker;
+}
+
+/* Let the executor run @call. */
+static int execute_call(
+	struct runner *runner, struct runner_call *call, const char *arguments, size_t size)
+{
+	struct executor *executor = runner->options.executor;
+	int r = executor->operations->begin(executor, call, arguments, size);
+
+	if (r == 0)
+		list_append(&runner->running, &call->running_link);
+	return r;
+}
+
+/* Let @worker (NULL: the executor) run @call. Returns 0, or a negative errno: the call has not
+ * begun. */
 static int run_call(struct runner *runner, struct worker *worker, struct runner_call *call,
 	const char *arguments, size_t size)
 {
-	int r = worker_run(worker, call, arguments, size);
+	int r = worker ? worker_run(worker, call, arguments, size)
+		       : execute_call(runner, call, arguments, size);
 
-	if (r < 0) {
+	if (r < 0 && worker)
 		note_run_failed(runner, r);
+	if (r < 0)
 		return r;
-	}
 	runner->n_running++;
 	runner->runs_alone = !runner->package->tools[call->tool]->is_parallel;
 	loop_timer_disarm(&runner->rest);
@@ -409,9 +395,10 @@ static void run_waiting(struct runner *runner)
 	static const struct call_result cooling = {.outcome = CALL_COOLING};
 	const struct call_result changed = unavailable(
 		"its program has changed while the call waited for its turn; call it again");
+	const struct call_result no_memory = unavailable("memory is short");
 	struct worker *worker;
 
-	while (runner->n_waiting > 0 && (worker = find_ready(runner))) {
+	while (runner->n_waiting > 0 && find_place(runner, &worker)) {
 		struct runner_call *call = first_waiting(runner);
 		const struct buffer *arguments = &call->arguments;
 
@@ -424,6 +411,8 @@ static void run_waiting(struct runner *runner)
 			end_waiting_call(runner, call, &changed);
 		else if (run_call(runner, worker, call, arguments->data, arguments->size) == 0)
 			remove_call(runner, call);
+		else if (!worker)
+			end_waiting_call(runner, call, &no_memory);
 	}
 	send_ahead(runner);
 	start_workers(runner);
@@ -450,12 +439,20 @@ static void withdraw(struct runner_call *call, const struct call_result *result)
 	note_state(runner);
 }
 
+/* Return the reason why the running @call is late, or NULL. */
+static const char *run_note(const struct runner_call *call)
+{
+	struct executor *executor = call->runner->options.executor;
+
+	return executor ? executor->operations->note(executor, call)
+			: worker_note(call->worker, call->submitted_ns);
+}
+
 static void clock_has_run_out(void *data)
 {
 	const struct runner_call *call = data;
 	struct call_result result = {.outcome = CALL_TIMED_OUT};
-	const char *note =
-		list_is_empty(&call->link) ? worker_note(call->worker, call->submitted_ns) : NULL;
+	const char *note = list_is_empty(&call->link) ? run_note(call) : NULL;
 	char text[HOST_NOTE_BYTES];
 
 	/* The host may not outlive the call. */
@@ -507,6 +504,16 @@ static void call_is_done(void *data, struct worker *worker, struct runner_call *
 		run_waiting(runner);
 		note_state(runner);
 	}
+}
+
+void runner_finish(struct runner_call *call, const struct call_result *result)
+{
+	struct runner *runner = call->runner;
+
+	check(call->is_taken && runner->options.executor);
+	note_run_end(runner, call);
+	run_waiting(runner);
+	end_call(runner, call, result);
 }
 
 /* Begin the deadline of the running @call anew. */
@@ -606,7 +613,7 @@ static void worker_has_ended(void *data, struct worker *worker, const struct hos
 		quarantine(runner);
 	} else {
 		/* A toolbox that cannot be loaded will not load later; a crashed toolbox may. */
-		if (will_not_load(exit) && count_loaded(runner) == 0)
+		if (will_not_load(exit) && runner_count_loaded(runner) == 0)
 			end_waiting(runner, runner->reason);
 		loop_timer_arm(&runner->restart, crashes_next_delay_ms(&runner->crashes));
 	}
@@ -619,7 +626,7 @@ static void host_is_reaped(void *data, const struct host_exit *exit)
 {
 	static const char when[] = "while it was ended, ";
 	struct runner *runner = data;
-	char text[REASON_BYTES];
+	char text[RUNNER_REASON_BYTES];
 
 	if (exit->reason != HOST_EXITED || exit->exit_code != 0) {
 		memcpy(text, when, sizeof(when));
@@ -638,6 +645,7 @@ static void set_options(struct runner *runner, const struct runner_options *opti
 	runner->options.worker.tail = &runner->output;
 }
 
+/* An executor needs no workers. */
 static int make_workers(struct runner *runner)
 {
 	static const struct worker_handler handler = {
@@ -652,6 +660,8 @@ static int make_workers(struct runner *runner)
 	};
 	uint32_t n_workers = runner->options.workers;
 
+	if (runner->options.executor)
+		return 0;
 	check(n_workers > 0);
 	runner->workers = calloc(n_workers, sizeof(struct worker *));
 	if (!runner->workers)
@@ -682,6 +692,7 @@ int runner_new(struct loop *loop, struct package *package, const struct runner_o
 	runner->data = data;
 	runner->state_since_ns = stamp_now_ns();
 	list_init(&runner->waiting);
+	list_init(&runner->running);
 	if (tool_statistics_init(&runner->statistics, package) < 0 || make_workers(runner) < 0 ||
 		loop_timer_init(&runner->restart, loop, restart_is_due, runner) < 0 ||
 		loop_timer_init(&runner->rest, loop, rest_is_over, runner) < 0 ||
@@ -716,6 +727,7 @@ int runner_call_init(struct runner_call *call, struct loop *loop)
 {
 	*call = (struct runner_call){0};
 	list_init(&call->link);
+	list_init(&call->running_link);
 	return loop_timer_init(&call->clock, loop, clock_has_run_out, call);
 }
 
@@ -729,7 +741,7 @@ void runner_call_deinit(struct runner_call *call)
 /* Start a worker from the loop: done() never comes before runner_submit() returns. */
 static void start_soon(struct runner *runner)
 {
-	if (!loop_timer_is_armed(&runner->restart) && count_starting(runner) == 0 &&
+	if (!loop_timer_is_armed(&runner->restart) && runner_count_starting(runner) == 0 &&
 		runner->counts.n[WORKER_FREE] > 0)
 		loop_timer_arm(&runner->restart, 0);
 }
@@ -750,6 +762,15 @@ static int queue_call(
 	return 0;
 }
 
+/* Take @call, which has begun. */
+static void note_begin(struct runner *runner, struct runner_call *call)
+{
+	loop_timer_arm(&call->clock, call->left_ms);
+	call->is_taken = true;
+	if (runner->counts.n[WORKER_SHARED] > 0 && count_wanted(runner) > 0)
+		start_soon(runner);
+}
+
 int runner_submit(struct runner *runner, struct runner_call *call, const char *arguments,
 	size_t size, uint64_t timeout_ms)
 {
@@ -759,18 +780,20 @@ int runner_submit(struct runner *runner, struct runner_call *call, const char *a
 	check(!runner->is_retired && !call->is_taken && call->id != 0);
 	if (runner->is_quarantined)
 		return RUNNER_E_QUARANTINED;
+	if (runner->options.executor && runner_n_queued(runner) >= runner->options.queue_max)
+		return RUNNER_E_BUSY;
 	call->runner = runner;
 	call->left_ms = timeout_ms;
 	call->timeout_ms = timeout_ms;
 	call->submitted_ns = clock_now_ns();
-	if (runner->n_waiting == 0 && may_run(runner, call->tool))
-		worker = find_ready(runner);
-	if (worker && run_call(runner, worker, call, arguments, size) == 0) {
-		loop_timer_arm(&call->clock, timeout_ms);
-		call->is_taken = true;
-		if (runner->counts.n[WORKER_SHARED] > 0 && count_wanted(runner) > 0)
-			start_soon(runner);
-		return 0;
+	if (runner->n_waiting == 0 && may_run(runner, call->tool) && find_place(runner, &worker)) {
+		r = run_call(runner, worker, call, arguments, size);
+		if (r < 0 && !worker)
+			return r;
+		if (r == 0) {
+			note_begin(runner, call);
+			return 0;
+		}
 	}
 	r = queue_call(runner, call, arguments, size);
 	call->is_taken = r == 0;
@@ -790,6 +813,8 @@ void runner_end_all(struct runner *runner, const char *reason)
 	struct call_result result = unavailable(reason);
 
 	end_waiting(runner, reason);
+	while (!list_is_empty(&runner->running))
+		end_running_call(runner, running_call_of(runner->running.next), &result);
 	for (uint32_t i = 0; i < runner->n_workers; i++) {
 		struct runner_call *call;
 
@@ -827,7 +852,7 @@ bool runner_has_reaped_all(const struct runner *runner)
 
 void runner_prestart(struct runner *runner)
 {
-	if (count_loaded(runner) + count_starting(runner) == 0 && !runner->is_quarantined)
+	if (!runner->options.executor && runner_n_hosts(runner) == 0 && !runner->is_quarantined)
 		start_worker(runner, find_worker(runner, WORKER_FREE), RUNNER_START_PRESTART);
 }
 
@@ -838,120 +863,6 @@ void runner_forgive(struct runner *runner)
 		runner->reason[0] = '\0';
 	runner->is_quarantined = false;
 	note_state(runner);
-}
-
-struct package *runner_package(const struct runner *runner)
-{
-	return runner->package;
-}
-
-enum runner_state runner_state(const struct runner *runner)
-{
-	if (runner->is_quarantined)
-		return RUNNER_QUARANTINED;
-	if (count_loaded(runner) > 0)
-		return RUNNER_READY;
-	if (count_starting(runner) > 0)
-		return RUNNER_STARTING;
-	return loop_timer_is_armed(&runner->restart) ? RUNNER_RESTARTING : RUNNER_IDLE;
-}
-
-const char *runner_state_name(enum runner_state state)
-{
-	static const char *const names[] = {
-		[RUNNER_IDLE] = "idle",
-		[RUNNER_STARTING] = "starting",
-		[RUNNER_READY] = "ready",
-		[RUNNER_RESTARTING] = "restarting",
-		[RUNNER_QUARANTINED] = "quarantined",
-	};
-
-	return names[state];
-}
-
-const char *runner_start_name(enum runner_start reason)
-{
-	static const char *const names[] = {
-		[RUNNER_START_CALL] = "call",
-		[RUNNER_START_LOAD] = "load",
-		[RUNNER_START_CRASH] = "crash",
-		[RUNNER_START_PRESTART] = "prestart",
-	};
-
-	return names[reason];
-}
-
-const struct output_tail *runner_output(const struct runner *runner)
-{
-	return &runner->output;
-}
-
-int64_t runner_state_since_ns(const struct runner *runner)
-{
-	return runner->state_since_ns;
-}
-
-const char *runner_reason(const struct runner *runner)
-{
-	return runner->reason[0] ? runner->reason : NULL;
-}
-
-unsigned int runner_n_hosts(const struct runner *runner)
-{
-	return count_starting(runner) + count_loaded(runner);
-}
-
-struct debt *runner_debt(struct runner *runner)
-{
-	return &runner->debt;
-}
-
-uint32_t runner_n_waiting(const struct runner *runner)
-{
-	return runner->n_waiting;
-}
-
-uint32_t runner_n_running(const struct runner *runner)
-{
-	return runner->n_running;
-}
-
-uint32_t runner_n_calls(const struct runner *runner)
-{
-	return runner->n_waiting + runner->n_running;
-}
-
-double runner_cooldown_s(const struct runner *runner, const struct tool *tool)
-{
-	return tool->cooldown_s > 0 ? cooldowns_left_s(&runner->cooldowns, tool) : 0;
-}
-
-void runner_count_refused(struct runner *runner, const struct tool *tool, const char *code)
-{
-	struct statistics *statistics = tool_statistics_take(&runner->statistics, tool->index);
-
-	if (!statistics)
-		return;
-	statistics->calls++;
-	statistics_note_failure(statistics, code, NULL, 0);
-}
-
-void runner_count(struct runner *runner, const struct tool *tool, uint64_t duration_us,
-	const char *code, const char *text, size_t size)
-{
-	struct statistics *statistics = tool_statistics_take(&runner->statistics, tool->index);
-
-	if (!statistics)
-		return;
-	statistics->calls++;
-	histogram_add(&statistics->durations_us, duration_us);
-	if (code)
-		statistics_note_failure(statistics, code, text, size);
-}
-
-const struct statistics *runner_statistics(const struct runner *runner, const struct tool *tool)
-{
-	return tool_statistics_find(&runner->statistics, tool->index);
 }
 
 struct runner *runner_hold(struct runner *runner)

@@ -11,6 +11,7 @@
 #include "json/reader.h"
 #include "loop/loop.h"
 #include "runner/call.h"
+#include "runner/executor.h"
 #include "runner/statistics.h"
 #include "runner/worker.h"
 #include "util/cleanup.h"
@@ -28,6 +29,9 @@
  *                           └─ back-off over ─┘             a reload ──▶ IDLE
  *
  *   a call:   waiting ──▶ running ──▶ done     exactly once, whatever happens
+ *
+ * A package of a kind without processes has an executor (runner/executor.h) instead of workers, and
+ * is always ready.
  *
  * There are up to `workers` workers (runner/worker.h), each with a host process for one call, or
  * several. The runner starts another one when all others are busy. A tool with `"parallel": false`
@@ -55,6 +59,8 @@ enum runner_state {
 };
 
 struct runner_options {
+	struct executor
+		*executor; /* borrowed; NULL: workers run the calls. Fixed by runner_new() */
 	struct worker_options worker;
 	uint64_t idle_s;
 	uint32_t queue_max;
@@ -128,6 +134,10 @@ enum runner_status {
 int runner_submit(struct runner *runner, struct runner_call *call, const char *arguments,
 	size_t size, uint64_t timeout_ms);
 
+/* For an executor: @call, which it runs, is over with @result, and may be used again at once. Never
+ * from within the executor's own operations. */
+void runner_finish(struct runner_call *call, const struct call_result *result);
+
 /* End @call, which must be in the runner, waiting or running. */
 void runner_cancel(struct runner *runner, struct runner_call *call);
 
@@ -165,6 +175,10 @@ unsigned int runner_n_hosts(const struct runner *runner);
 uint32_t runner_n_waiting(const struct runner *runner);
 uint32_t runner_n_running(const struct runner *runner);
 uint32_t runner_n_calls(const struct runner *runner);
+
+/* Return the number of calls that count for queue_max: those that wait; with an executor, which has
+ * no other bound, all of them. */
+uint32_t runner_n_queued(const struct runner *runner);
 
 /* Return the seconds until @tool may run again after its last run; 0: it may run now. */
 double runner_cooldown_s(const struct runner *runner, const struct tool *tool);

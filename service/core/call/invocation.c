@@ -188,7 +188,8 @@ static int write_outcome(struct call *call, const struct call_result *result)
 	case CALL_ERROR:
 		return errors_write_reported(answer, tool, result->tape, result->refused, max);
 	case CALL_TIMED_OUT:
-		errors_write_timeout(answer, tool, call->timeout_ms, result->text);
+		errors_write_timeout(answer, tool,
+			result->timeout_ms ? result->timeout_ms : call->timeout_ms, result->text);
 		return ANSWER_TIMEOUT;
 	case CALL_CANCELLED:
 		write_cancelled(answer, &call->call_id, call->process, call->runner_call.id);
@@ -207,6 +208,9 @@ static int write_outcome(struct call *call, const struct call_result *result)
 	case CALL_UNAVAILABLE:
 		errors_write_unavailable(answer, tool, result->text);
 		return ANSWER_UNAVAILABLE;
+	case CALL_DENIED:
+		errors_write_refused(answer, tool, result->text);
+		return ANSWER_DENIED;
 	}
 	return -1;
 }
@@ -394,7 +398,7 @@ static void write_submit_error(
 	struct answer *answer, int status, const struct tool *tool, const struct runner *runner)
 {
 	if (status == RUNNER_E_BUSY)
-		errors_write_busy(answer, tool, runner_n_waiting(runner));
+		errors_write_busy(answer, tool, runner_n_queued(runner));
 	else if (status == RUNNER_E_QUARANTINED)
 		errors_write_unavailable(answer, tool, runner_reason(runner));
 	else

@@ -158,6 +158,13 @@ void errors_write_denied(
 		approval_mode_names[mode], reason, tool->toolbox->id, tool->name);
 }
 
+void errors_write_refused(struct answer *answer, const struct tool *tool, const char *reason)
+{
+	answer_error_format(answer, ANSWER_DENIED,
+		"PermissionError: Tool '%s' in ToolBox '%s' was denied: %s", tool->name,
+		tool->toolbox->id, reason);
+}
+
 void errors_write_busy(struct answer *answer, const struct tool *tool, uint32_t n_waiting)
 {
 	answer_error_format(answer, ANSWER_BUSY,

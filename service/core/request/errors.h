@@ -36,6 +36,9 @@ void errors_write_cooldown(struct answer *answer, const struct tool *tool, doubl
 void errors_write_denied(struct answer *answer, const struct tool *tool, enum approval_mode mode,
 	const char *reason);
 
+/* Deny a call for @reason, which no approval can change. */
+void errors_write_refused(struct answer *answer, const struct tool *tool, const char *reason);
+
 /* @n_pending: the questions waiting already. @is_share: there is room, but not for this client. */
 void errors_write_many_questions(
 	struct answer *answer, const struct tool *tool, uint32_t n_pending, bool is_share);

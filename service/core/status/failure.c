@@ -39,6 +39,7 @@ void failure_write(const struct call_result *result, struct buffer *out)
 	switch (result->outcome) {
 	case CALL_FAILED:
 	case CALL_UNAVAILABLE:
+	case CALL_DENIED:
 		buffer_append(out, result->text, result->size);
 		break;
 	case CALL_ERROR:
