@@ -254,24 +254,45 @@ def test_a_reload_says_what_it_has_changed(launch, tmp_path):
     assert reload().startswith("1 tool of 1 toolbox: box\n")
 
 
-def test_a_reload_may_take_longer_than_other_requests(launch, tmp_path):
-    """The service is alive: it waits for the host of a library that takes six seconds to load."""
+def late_toolbox(tmp_path, launch):
+    """A service whose tool `late` is in a library that takes six seconds to load; its source."""
     folder, source = tmp_path / "toolbox.d", tmp_path / "late.c"
     folder.mkdir()
     source.write_text("#include <unistd.h>\n#include <stdlib.h>\n"
                       "__attribute__((constructor)) static void begin(void) { sleep(6); }\n"
                       "int late(int value) { return abs(value); }\n")
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / "liblate.so", source], check=True)
+    build_late(folder, source)
     service = launch({"start_timeout_ms": 60000}, [folder])
     manifests.toolbox(folder, "late", [{"name": "late", "description": "Late.", "native": {
         "symbol": "late", "parameters": [{"name": "value", "type": "i32"}], "returns": {"type": "i32"}}}],
         library="liblate.so")
+    return service, folder, source
+
+
+def build_late(folder, source):
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / "liblate.so", source], check=True)
+
+
+def test_a_reload_may_take_longer_than_other_requests(launch, tmp_path):
+    """The service is alive: it waits for the host of the library."""
+    service, folder, source = late_toolbox(tmp_path, launch)
     done = toolboxctl("reload", bus=service.url, home=tmp_path / "ctl")
     assert done.returncode == DONE and done.stdout.startswith("1 tool of 1 toolbox: late\n"), done
     source.write_text(source.read_text().replace("abs", "-"))
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / "liblate.so", source], check=True)
+    build_late(folder, source)
     done = toolboxctl("reload", "--timeout", "1", bus=service.url, home=tmp_path / "ctl")
     assert done.returncode == NO_ANSWER and "no answer within 1 s (--timeout); the service is alive" in done.stderr
+
+
+def test_a_call_that_is_given_up_was_not_answered_in_time(launch, tmp_path):
+    """Its clock does not run while its host starts, so it ends by our cancel."""
+    service, _, _ = late_toolbox(tmp_path, launch)
+    assert toolboxctl("reload", bus=service.url, home=tmp_path / "ctl").returncode == DONE
+    done = toolboxctl("invoke", "late", "value=-1", "--timeout", "0.3", bus=service.url, home=tmp_path / "ctl")
+    assert done.returncode == NO_ANSWER and "the call was told to end" in done.stderr, done
+    done = toolboxctl("invoke", "late", "value=-1", "--timeout", "0.3", "--json", bus=service.url,
+                      home=tmp_path / "ctl")
+    assert done.returncode == NO_ANSWER and json.loads(done.stdout)["code"] == "cancelled", done
 
 
 def test_a_reload_that_fails_in_part(launch, tmp_path):

@@ -219,9 +219,9 @@ static void tick(void *data)
 }
 
 /* Report how a call that was cancelled has ended, and return the status. @r: the result of its
- * request. */
-static int report_end(
-	const struct waiting *waiting, const struct ctl_options *options, int r, double seconds)
+ * request. A call that ended only because we told it to was not answered in time. */
+static int report_end(const struct waiting *waiting, const struct ctl_options *options, int r,
+	double seconds, const struct ctl_response *response)
 {
 	if (waiting->signal && r != 0)
 		terminal_complain("interrupted; %s",
@@ -230,7 +230,9 @@ static int report_end(
 				: "no answer to the cancel yet: the tool may still run");
 	else if (!waiting->signal && r == 0 && !options->json)
 		terminal_complain("no answer within %g s; the call was told to end", seconds);
-	return r;
+	return !waiting->signal && r == 0 && ctl_response_has_code(response, "cancelled")
+		       ? CTL_NO_ANSWER
+		       : r;
 }
 
 /* ── the call ────────────────────────────────────────────────────────────────────────────────── */
@@ -282,8 +284,9 @@ static int ask_service(struct waiting *waiting, const struct ctl_options *option
 	ctl_session_interrupts(waiting->session, NULL, NULL, NULL);
 	ctl_session_set_timeout(waiting->session, options->timeout_ms);
 	terminal_clear_line();
-	return waiting->is_cancelled ? report_end(waiting, options, r, (double)wait_ms / MS_PER_S)
-				     : r;
+	return waiting->is_cancelled
+		       ? report_end(waiting, options, r, (double)wait_ms / MS_PER_S, ret_response)
+		       : r;
 }
 
 int call_run(struct ctl_session *session, const struct ctl_options *options,

@@ -199,8 +199,11 @@ static int call_tool(
 	else if (r == 0)
 		r = call_run(session, options, &given->object, deadline_of(&definition), &response,
 			&signal_number);
-	if (r == 0)
-		r = print_response(options, &response, &definition);
+	if (r == 0 || (r == CTL_NO_ANSWER && response.text.size > 0)) {
+		int status = print_response(options, &response, &definition);
+
+		r = r ? r : status;
+	}
 	if (response.text.size > 0 && !options->json &&
 		ctl_response_has_code(&response, "host_crashed"))
 		print_crash(session, options, &definition);
