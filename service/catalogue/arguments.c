@@ -6,7 +6,9 @@
 
 #include "catalogue/package.h"
 #include "catalogue/tool_schemas.h"
+#include "json/document.h"
 #include "json/writer.h"
+#include "schema/words/describe.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 
@@ -261,6 +263,38 @@ int arguments_marshal_check(const struct tool *tool, struct schema_context *cont
 	return 0;
 }
 
+/* ── the flag run_llm ────────────────────────────────────────────────────────────────────────── */
+
+/* Take the flag run_llm out of the object at @place, which then is a copy without it. */
+static int take_run_llm(struct arguments *arguments, const struct tool *tool, struct place *place)
+{
+	uint32_t value = tool->run_llm == RUN_LLM_ARGUMENT
+				 ? JSON_NONE
+				 : json_find(place->tape, place->token, RUN_LLM_KEY);
+	cleanup(buffer_deinit) struct buffer message = {0};
+	int r;
+
+	if (value == JSON_NONE)
+		return 0;
+	if (json_type_at(place->tape, value) != JSON_TRUE &&
+		json_type_at(place->tape, value) != JSON_FALSE) {
+		buffer_append_string(&message, "must be true or false; came: ");
+		describe_value(place->tape, value, &message);
+		return buffer_terminate(&message) ? add_violation(&arguments->report, RUN_LLM_KEY,
+							    strlen(RUN_LLM_KEY), NULL, message.data)
+						  : -ENOMEM;
+	}
+	arguments->run_llm = run_llm_at(place->tape, value);
+	buffer_reset(&arguments->rest);
+	run_llm_write_rest(place->tape, place->token, &arguments->rest);
+	r = buffer_status(&arguments->rest);
+	r = r ? r
+	      : json_tape_read(&arguments->rest_tape, arguments->rest.data, arguments->rest.size,
+			JSON_DOCUMENT_DEPTH_MAX, NULL);
+	*place = (struct place){&arguments->rest_tape, 0};
+	return r > 0 ? -EINVAL : r;
+}
+
 /* ── a call ──────────────────────────────────────────────────────────────────────────────────── */
 
 static void forget_report(struct schema_report *report)
@@ -379,7 +413,9 @@ static int check_arguments(struct arguments *arguments, const struct tool *tool,
 
 	forget_report(&arguments->report);
 	forget_report(&arguments->changes);
+	arguments->run_llm = tool->run_llm == RUN_LLM_ARGUMENT ? RUN_LLM_UNSAID : tool->run_llm;
 	r = find_place(arguments, tape, token, limits, &place);
+	r = r ? r : take_run_llm(arguments, tool, &place);
 	arguments->spent_ns = 0;
 	if (r != 0)
 		return r;
@@ -426,8 +462,10 @@ int arguments_fit(struct arguments *arguments, const struct tool *tool,
 void arguments_recycle(struct arguments *arguments)
 {
 	json_tape_recycle(&arguments->tape, KEPT_TOKENS);
+	json_tape_recycle(&arguments->rest_tape, KEPT_TOKENS);
 	json_tape_recycle(&arguments->coerced_tape, KEPT_TOKENS);
 	buffer_recycle(&arguments->text, KEPT_BYTES);
+	buffer_recycle(&arguments->rest, KEPT_BYTES);
 	buffer_recycle(&arguments->coerced, KEPT_BYTES);
 	buffer_recycle(&arguments->filled, KEPT_BYTES);
 	forget_report(&arguments->report);
@@ -438,6 +476,8 @@ void arguments_deinit(struct arguments *arguments)
 {
 	json_tape_deinit(&arguments->tape);
 	buffer_deinit(&arguments->text);
+	json_tape_deinit(&arguments->rest_tape);
+	buffer_deinit(&arguments->rest);
 	json_tape_deinit(&arguments->coerced_tape);
 	buffer_deinit(&arguments->coerced);
 	buffer_deinit(&arguments->filled);

@@ -16,8 +16,8 @@
  *
  *   absent ─────────▶ {}  ┐
  *   an object ────────────┼─▶ argument schema ─▶ marshal check ─▶ defaults ─▶ the tool
- *   text of an object ────┘          │               │
- *                                    └─ violations ◀─┘
+ *   text of an object ────┘    │     │               │
+ *                     run_llm ◀┘     └─ violations ◀─┘
  *
  * The marshal check is for rules beyond JSON Schema: whether the values can be passed as types of C
  * (native_check_value), or in placeholders (command_next_refused). The examples and defaults of a
@@ -40,6 +40,9 @@ struct arguments {
 	struct buffer filled;  /* with defaults */
 	const char *json;      /* passed to the tool; points into the frame or one of the above */
 	size_t size;
+	enum run_llm run_llm;         /* RUN_LLM_YES or _NO: as given, or the tool's; else unsaid */
+	struct json_tape rest_tape;   /* without run_llm */
+	struct buffer rest;           /* its text */
 	struct schema_report changes; /* the strings taken as other values */
 	struct log_rate coercions;    /* lines about them */
 	struct schema_report report;  /* after ARGUMENTS_E_INVALID */

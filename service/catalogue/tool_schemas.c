@@ -88,11 +88,12 @@ static int compile(const char *text, struct tool_schema *schema)
 int tool_schemas_compile(const struct tool *tool)
 {
 	struct tool_schemas *schemas = tool->schemas;
-	size_t bytes = strlen(tool->argument_schema) + strlen(tool->output_schema);
+	const char *arguments = tool->checked_schema ? tool->checked_schema : tool->argument_schema;
+	size_t bytes = strlen(arguments) + strlen(tool->output_schema);
 	int r;
 
 	rest_others(bytes);
-	r = compile(tool->argument_schema, &schemas->arguments);
+	r = compile(arguments, &schemas->arguments);
 	r = r ? r : compile(tool->output_schema, &schemas->output);
 	if (r < 0) {
 		tool_schemas_rest(schemas);

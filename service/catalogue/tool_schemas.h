@@ -32,7 +32,7 @@ struct tool_schema {
 };
 
 struct tool_schemas {
-	struct tool_schema arguments; /* compiled from argument_schema */
+	struct tool_schema arguments; /* compiled from checked_schema, else argument_schema */
 	struct tool_schema output;    /* compiled from output_schema */
 	atomic_bool was_used;         /* since they were compiled, or looked at for a rest */
 	size_t bytes;     /* bytes of both texts, while it is in the list of the awake */

@@ -21,6 +21,7 @@ static void tool_deinit(struct tool *tool)
 	free(tool->name);
 	free(tool->description);
 	free(tool->argument_schema);
+	free(tool->checked_schema);
 	free(tool->output_schema);
 	free(tool->definition);
 	tool_schemas_free(tool->schemas);

@@ -8,6 +8,7 @@
 #include "call/command.h"
 #include "call/native.h"
 #include "catalogue/origin.h"
+#include "call/run_llm.h"
 #include "catalogue/triggers.h"
 #include "json/reader.h"
 #include "util/cleanup.h"
@@ -47,16 +48,18 @@ struct tool {
 	uint32_t index;          /* among the tools of its package, and so in its processes */
 	char *name;
 	char *description;     /* "" when the manifest gives none */
-	char *argument_schema; /* compact JSON text */
+	char *argument_schema; /* as it is listed: compact JSON text */
+	char *checked_schema;  /* the same without run_llm, for calls; NULL: it has no run_llm */
 	char *output_schema;   /* compact JSON text */
 	char *definition;      /* the whole definition of contract.md, Definitions, as JSON text */
 	size_t definition_size;
 	struct tool_schemas *schemas; /* both, compiled or at rest; owned */
 	enum tool_risk risk;          /* its own, else the package's */
-	bool is_parallel;             /* false: it runs alone in its package */
-	bool has_content;             /* its results are rich content (catalogue/content.h) */
-	bool validates;               /* its host may refuse arguments by their meaning */
-	uint64_t timeout_ms;          /* 0: the package's */
+	enum run_llm run_llm;
+	bool is_parallel;    /* false: it runs alone in its package */
+	bool has_content;    /* its results are rich content (catalogue/content.h) */
+	bool validates;      /* its host may refuse arguments by their meaning */
+	uint64_t timeout_ms; /* 0: the package's */
 	double cooldown_s;
 	struct triggers triggers;
 	unsigned char

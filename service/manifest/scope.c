@@ -38,9 +38,7 @@ int manifest_scope_compile(const struct manifest_scope *scope, uint32_t token,
 	return *ret_text ? 0 : -ENOMEM;
 }
 
-/* Compile a schema of ours, with parts of the author's, in the way of @author's. Return 0, -ENOMEM,
- * or a positive status. */
-static int compile_usual(const char *text, const struct schema_options *author,
+int manifest_scope_compile_text(const char *text, const struct schema_options *author,
 	struct tool_schema *ret_schema, char **ret_text)
 {
 	struct schema_options options = {
@@ -79,7 +77,7 @@ static int read_content_schema(
 	content_schema_write(text, &whole);
 	if (!buffer_terminate(&whole))
 		return -ENOMEM;
-	r = compile_usual(
+	r = manifest_scope_compile_text(
 		whole.data, &scope->schema_options, &tool->schemas->output, &tool->output_schema);
 	if (r > 0)
 		diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, author,
@@ -98,7 +96,7 @@ int manifest_scope_read_schemas(const struct manifest_scope *scope, uint32_t obj
 	uint32_t output = json_find(scope->tape, object, "output_schema");
 	int r = arguments != JSON_NONE ? manifest_scope_compile(scope, arguments,
 						 &tool->schemas->arguments, &tool->argument_schema)
-				       : compile_usual(no_arguments, &none,
+				       : manifest_scope_compile_text(no_arguments, &none,
 						 &tool->schemas->arguments, &tool->argument_schema);
 
 	if (r < 0)
@@ -107,6 +105,6 @@ int manifest_scope_read_schemas(const struct manifest_scope *scope, uint32_t obj
 		return read_content_schema(scope, output, tool);
 	return output != JSON_NONE ? manifest_scope_compile(scope, output, &tool->schemas->output,
 					     &tool->output_schema)
-				   : compile_usual(usual_output, &none, &tool->schemas->output,
-					     &tool->output_schema);
+				   : manifest_scope_compile_text(usual_output, &none,
+					     &tool->schemas->output, &tool->output_schema);
 }

@@ -26,6 +26,11 @@ struct manifest_scope {
 int manifest_scope_compile(const struct manifest_scope *scope, uint32_t token,
 	struct tool_schema *ret_schema, char **ret_text);
 
+/* Compile a schema of ours, with parts of the author's, in the way of @author's. *ret_text is a
+ * copy of @text. 0, -ENOMEM, or the positive status of a schema that is wrong. */
+int manifest_scope_compile_text(const char *text, const struct schema_options *author,
+	struct tool_schema *ret_schema, char **ret_text);
+
 /* Read the schemas of the tool entry at @object into @tool. A missing schema is replaced: the
  * argument schema by an object without members, the output schema by @usual_output (JSON text of
  * ours). Mistakes are added to the problems. 0 or -ENOMEM. */

@@ -13,7 +13,8 @@
 #include "manifest/command.h"
 #include "manifest/native/native.h"
 #include "manifest/published.h"
-#include "manifest/check_examples.h"
+#include "manifest/tool/run_llm.h"
+#include "manifest/tool/check_examples.h"
 #include "manifest/trigger_groups.h"
 #include "util/array.h"
 #include "util/clock.h"
@@ -180,8 +181,10 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
 		r = read_runner(scope, object, tool);
 	if (r < 0 || scope->problems->n_errors > errors)
 		return r;
-	r = manifest_trigger_groups_check(scope, object, tool);
+	r = manifest_run_llm_read(scope, object, tool);
 	if (r == 0)
+		r = manifest_trigger_groups_check(scope, object, tool);
+	if (r == 0 && scope->problems->n_errors == errors)
 		r = manifest_check_examples(scope, object, tool);
 	if (clock_thread_ns() - began <= TOOL_SCHEMAS_REST_NS_MAX)
 		tool_schemas_rest(tool->schemas);

@@ -202,7 +202,12 @@ int mcp_write_call_result(struct buffer *out, const struct mcp_message *message,
 	struct buffer *text, struct mcp_error *ret_error)
 {
 	uint32_t result = json_find(data, 0, "result");
+	uint32_t speaks = json_find(data, 0, "run_llm");
+	const char *meta = "";
 
+	if (speaks != JSON_NONE)
+		meta = json_is_true(data, speaks) ? "\"toolboxd/run_llm\":true"
+						  : "\"toolboxd/run_llm\":false";
 	if (result == JSON_NONE) {
 		write_error_text(data, text);
 		if (is_request_error(data, json_find_typed_at(data, 0, "code", JSON_STRING))) {
@@ -217,6 +222,6 @@ int mcp_write_call_result(struct buffer *out, const struct mcp_message *message,
 		write_failed_result(out, text);
 	else
 		write_result(out, message, data, result, has_content, text);
-	mcp_result_end(out, message, server);
+	mcp_result_end_meta(out, message, server, meta);
 	return 0;
 }

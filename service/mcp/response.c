@@ -32,8 +32,8 @@ void mcp_result_begin(struct buffer *out, const struct mcp_message *message)
 	buffer_append_string(out, ",\"result\":{");
 }
 
-void mcp_result_end(
-	struct buffer *out, const struct mcp_message *message, const struct mcp_server *server)
+void mcp_result_end_meta(struct buffer *out, const struct mcp_message *message,
+	const struct mcp_server *server, const char *meta)
 {
 	if (message->era == MCP_MODERN) {
 		separate(out);
@@ -44,9 +44,18 @@ void mcp_result_end(
 		}
 		buffer_append_string(out, "\"io.modelcontextprotocol/serverInfo\":");
 		write_server_info(out, server);
-		buffer_append_char(out, '}');
+		buffer_printf(out, "%s%s}", *meta ? "," : "", meta);
+	} else if (*meta) {
+		separate(out);
+		buffer_printf(out, "\"_meta\":{%s}", meta);
 	}
 	buffer_append_string(out, "}}");
+}
+
+void mcp_result_end(
+	struct buffer *out, const struct mcp_message *message, const struct mcp_server *server)
+{
+	mcp_result_end_meta(out, message, server, "");
 }
 
 void mcp_result_end_kept(

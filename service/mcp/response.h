@@ -25,6 +25,10 @@ void mcp_result_begin(struct buffer *out, const struct mcp_message *message);
 void mcp_result_end(
 	struct buffer *out, const struct mcp_message *message, const struct mcp_server *server);
 
+/* As mcp_result_end(), with the members @meta of `_meta`: JSON text, or "". */
+void mcp_result_end_meta(struct buffer *out, const struct mcp_message *message,
+	const struct mcp_server *server, const char *meta);
+
 /* As mcp_result_end(), for a result to keep for a while. */
 void mcp_result_end_kept(
 	struct buffer *out, const struct mcp_message *message, const struct mcp_server *server);

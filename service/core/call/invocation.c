@@ -365,7 +365,13 @@ static bool check_arguments(const struct invoker *invoker, const struct tool *to
 	struct request_scope *scope, struct answer *answer)
 {
 	int r = read_arguments(invoker, tool, scope);
+	enum run_llm run_llm = scope->arguments.run_llm;
 
+	/* It is beside the result, and beside every error from here on. */
+	if (run_llm != RUN_LLM_UNSAID) {
+		answer_member_boolean(answer, "run_llm", run_llm == RUN_LLM_YES);
+		answer_keep(answer);
+	}
 	if (r != 0)
 		write_arguments_error(invoker, tool, &scope->arguments, r, answer);
 	return r == 0;

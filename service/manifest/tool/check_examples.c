@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "manifest/check_examples.h"
+#include "manifest/tool/check_examples.h"
 
 #include <errno.h>
 #include <string.h>
