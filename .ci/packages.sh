@@ -18,6 +18,8 @@ libffi-dev         pkg-config --exists libffi
 libseccomp-dev     pkg-config --exists libseccomp
 libpcre2-dev       pkg-config --exists libpcre2-8
 libidn2-dev        pkg-config --exists libidn2
+libunistring-dev   test -e /usr/include/uninorm.h
+libstemmer-dev     test -e /usr/include/libstemmer.h
 libcurl4-openssl-dev pkg-config --exists libcurl'
 
 test_packages='

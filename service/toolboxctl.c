@@ -106,6 +106,11 @@ static const struct ctl_command commands[] = {
 		"The first tool, in the order of `list`, with a trigger that matches. Several "
 		"words are\none utterance.\n",
 		"  toolboxctl match what is 3 plus 4\n", DOOR_FLAGS, 1, CTL_MANY, ctl_match},
+	{"search", "WORDS...", "find the tools that fit a description best",
+		"The best is at the top. Words are compared by their stems, without case and "
+		"accents.\n",
+		"  toolboxctl search how warm is it outside\n",
+		CTL_FLAG_TOOLBOX | CTL_FLAG_PROFILE | DOOR_FLAGS, 1, CTL_MANY, ctl_search},
 	{"audit", "[FILE | verify FILE...]",
 		"list an audit log, or check its chain (needs no daemon)",
 		"Without FILE it is the audit.file of the configuration, after its FILE.1. "

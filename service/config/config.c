@@ -15,6 +15,7 @@
 #include "json/document.h"
 #include "json/member.h"
 #include "json/writer.h"
+#include "search/language.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/digest.h"
@@ -80,6 +81,7 @@ static const struct config_field fields[] = {
 	CONFIG_NUMBER("audit.max_bytes", audit_max_bytes, 10 * MIB),
 	CONFIG_FLAG("audit.arguments", audit_arguments, false),
 	CONFIG_FLAG("audit.required", audit_required, false),
+	CONFIG_TEXT("search.language", search_language),
 	CONFIG_WORD("log.level", log_level, log_level_names, LOG_LEVEL_INFO),
 	CONFIG_WORD("log.format", log_format, log_format_names, LOG_FORMAT_TEXT),
 };
@@ -254,6 +256,19 @@ static void check_together(struct config_reader *reader, struct config *config)
 		"is ignored, since tools_enabled is set");
 }
 
+/* Choose the stemmer of search.language. */
+static void choose_stemmer(struct config_reader *reader, struct config *config)
+{
+	const char *language = config->search_language;
+
+	config->stemmer = search_language_stemmer(language ? language : SEARCH_LANGUAGE_DEFAULT);
+	if (config->stemmer)
+		return;
+	config->stemmer = SEARCH_LANGUAGE_DEFAULT;
+	config_reader_wrong(reader, config_find(&reader->tape, 0, "toolboxd.search.language"),
+		"must be " SEARCH_LANGUAGES);
+}
+
 /* Read the sections of @toolboxd that have files of their own, and the remembered decisions. */
 static void read_sections(struct config_reader *reader, uint32_t toolboxd, struct config *config)
 {
@@ -293,6 +308,7 @@ static void read_all(struct config_reader *reader, struct config *config)
 		reader->error = -ENOMEM;
 	read_secrets(reader, config);
 	check_together(reader, config);
+	choose_stemmer(reader, config);
 	read_sections(reader, toolboxd, config);
 	find_filter_variable(reader, config);
 	read_bus(reader, &config->bus);

@@ -93,10 +93,12 @@ struct config {
 	uint64_t audit_max_bytes;
 	enum log_level log_level;
 	enum log_format log_format;
+	char *search_language; /* NULL: the default */
 	char *plugins; /* `PHAL.ovos-phal-plugin-tools`, by entry points: an object; or NULL */
 	struct config_toolbox *toolboxes;
 	size_t n_toolboxes;
 	struct config_http http;
+	const char *stemmer;   /* for search.language (search/language.h) */
 	uint64_t start_digest; /* digest of what only a start reads; the same for the same values */
 	const char *trace_files; /* the flag's value; borrowed */
 	/* from the flags: the toolboxes differ from the ones meant by the files */

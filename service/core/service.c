@@ -199,6 +199,7 @@ static void serve_changed(void *data)
 	struct service *service = data;
 
 	waiting_serve_queue(&service->waiting, WAITING_CHANGE, 0);
+	search_follow(&service->search);
 }
 
 static void follow_configuration(void *data)
@@ -324,6 +325,8 @@ static int make_requests(struct service *service)
 	if (r == 0)
 		r = offload_init(
 			&service->offload, service->loop, &service->config, &service->waiting);
+	search_init(&service->search, service->loop, &service->config, &service->offer,
+		&service->waiting);
 	service->waiting.reload = &service->reload;
 	service->waiting.hold = &service->calls.hold;
 	return r;
@@ -494,6 +497,7 @@ void service_free(struct service *service)
 	offer_deinit(&service->offer);
 	approval_deinit(&service->approval);
 	offload_deinit(&service->offload);
+	search_deinit(&service->search);
 	waiting_deinit(&service->waiting);
 	history_deinit(&service->history);
 	metrics_deinit(&service->metrics);

@@ -19,6 +19,7 @@
 #include "offer/reload.h"
 #include "core/other_services.h"
 #include "core/request/offload.h"
+#include "core/listing/search.h"
 #include "core/request/reload_request.h"
 #include "core/request/waiting.h"
 #include "core/request/request_scope.h"
@@ -48,6 +49,7 @@ struct service {
 	struct limits limits;
 	struct waiting_room waiting;
 	struct offload offload;
+	struct search search;
 	struct history history;
 	struct metrics metrics;
 	struct invoker invoker;

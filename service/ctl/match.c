@@ -46,30 +46,15 @@ static void print_match(const struct ctl_response *response)
 	terminal_print(&line);
 }
 
-/* Write the words of the command line with spaces between them. */
-static void write_utterance(const struct ctl_options *options, struct buffer *out)
-{
-	for (size_t i = 1; i < options->n_positional; i++) {
-		buffer_append_string(out, i > 1 ? " " : "");
-		buffer_append_string(out, options->positional[i]);
-	}
-}
-
 int ctl_match(const struct ctl_options *options)
 {
 	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
 	cleanup(buffer_deinit) struct buffer data = {0};
-	cleanup(buffer_deinit) struct buffer utterance = {0};
 	int r;
 
 	ctl_request_begin(&data);
-	write_utterance(options, &utterance);
-	if (!buffer_terminate(&utterance)) {
-		terminal_complain("out of memory");
-		return CTL_ERROR;
-	}
-	ctl_request_member(&data, "utterance", utterance.data);
+	ctl_request_words(&data, "utterance", options);
 	ctl_request_end(&data);
 	r = ctl_session_open(options, &session);
 	if (r == 0)

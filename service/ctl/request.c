@@ -6,6 +6,7 @@
 #include "ctl/command.h"
 #include "ctl/terminal.h"
 #include "json/writer.h"
+#include "util/cleanup.h"
 
 void ctl_request_begin(struct buffer *data)
 {
@@ -36,6 +37,18 @@ void ctl_request_flag(struct buffer *data, const char *key)
 {
 	append_key(data, key);
 	buffer_append_string(data, "true");
+}
+
+void ctl_request_words(struct buffer *data, const char *key, const struct ctl_options *options)
+{
+	cleanup(buffer_deinit) struct buffer words = {0};
+
+	for (size_t i = 1; i < options->n_positional; i++) {
+		buffer_append_string(&words, i > 1 ? " " : "");
+		buffer_append_string(&words, options->positional[i]);
+	}
+	buffer_fail_with(data, &words);
+	append_text(data, key, words.data ? words.data : "", words.size);
 }
 
 int ctl_request_tool(struct buffer *data, const char *name, const struct ctl_options *options)

@@ -15,6 +15,10 @@ void ctl_request_member(struct buffer *data, const char *key, const char *text);
 /* Append a member with the value true. */
 void ctl_request_flag(struct buffer *data, const char *key);
 
+/* Append a member with the words of the command line after the command, with spaces between
+ * them. */
+void ctl_request_words(struct buffer *data, const char *key, const struct ctl_options *options);
+
 /* Append the members for the name of a tool: `name` and `toolbox_id` from NAME or TOOLBOX/NAME,
  * --toolbox and --profile. Return 0, or CTL_USAGE after a complaint if @name and --toolbox name
  * different toolboxes. */

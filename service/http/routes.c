@@ -66,6 +66,38 @@ static void refuse_format(const struct http_request *request)
 		exchange_serve(request, "ovos.tools.list", &data);
 }
 
+/* Append the member @key of the query: a number, or else a text, which is refused. Return false
+ * after the response. */
+static bool add_number(const struct http_request *request, struct buffer *data, const char *key)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	struct text_view value;
+
+	target_find(&request->target, key, &value);
+	if (value.size == 0 || json_tape_read(&tape, value.text, value.size, 1, NULL) != 0 ||
+		json_type_at(&tape, 0) != JSON_NUMBER)
+		return exchange_query(request, data, key, key);
+	exchange_value(data, key, &value);
+	return true;
+}
+
+/* Respond to a search by `q`. Its definitions are compact unless the query has a format. */
+static void serve_search(const struct http_request *request)
+{
+	cleanup(buffer_deinit) struct buffer data = {0};
+	struct text_view format;
+
+	target_find(&request->target, "format", &format);
+	if (!format.text)
+		exchange_member(&data, "format", &TEXT_VIEW("compact"));
+	if (exchange_query(request, &data, "query", "q") &&
+		exchange_query(request, &data, "format", "format") &&
+		exchange_query(request, &data, "toolbox_id", "toolbox_id") &&
+		exchange_query(request, &data, "profile", "profile") &&
+		add_number(request, &data, "limit"))
+		exchange_serve(request, "ovos.tools.search", &data);
+}
+
 static void serve_list(struct routes *routes, const struct http_request *request)
 {
 	cleanup(buffer_deinit) struct buffer format = {0};
@@ -74,12 +106,12 @@ static void serve_list(struct routes *routes, const struct http_request *request
 	cleanup(buffer_deinit) struct buffer key = {0};
 	struct listing_key listing = {DEFINITION_COMPACT, &toolbox_id};
 	struct text_view session = exchange_session(request);
-	struct text_view absent;
+	struct text_view query;
 	int found = DEFINITION_COMPACT;
 
-	target_find(&request->target, "q", &absent);
-	if (absent.text) {
-		http_respond_error(request->connection, 404, "There is no search by 'q'.");
+	target_find(&request->target, "q", &query);
+	if (query.text) {
+		serve_search(request);
 		return;
 	}
 	if (!decode_query(request, "format", &format) ||
@@ -184,21 +216,6 @@ static void serve_get(struct routes *routes, const struct http_request *request)
 			exchange_value(&data, "deadline", &TEXT_VIEW("true"));
 		exchange_serve(request, "ovos.tools.get", &data);
 	}
-}
-
-/* Append the member @key of the query: a number, or else a text, which is refused. Return false
- * after the response. */
-static bool add_number(const struct http_request *request, struct buffer *data, const char *key)
-{
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	struct text_view value;
-
-	target_find(&request->target, key, &value);
-	if (value.size == 0 || json_tape_read(&tape, value.text, value.size, 1, NULL) != 0 ||
-		json_type_at(&tape, 0) != JSON_NUMBER)
-		return exchange_query(request, data, key, key);
-	exchange_value(data, key, &value);
-	return true;
 }
 
 static void serve_call(struct routes *routes, const struct http_request *request)

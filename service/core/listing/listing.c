@@ -49,8 +49,7 @@ static void begin_entry(struct buffer *out, size_t start, const char *toolbox_id
 	json_write_member_text(out, "toolbox_id", toolbox_id);
 }
 
-/* Append the entry of @tool, which has no place in @format, to @left_out. */
-static void leave_out(
+void listing_leave_out(
 	const struct tool *tool, enum definition_format format, struct buffer *left_out)
 {
 	cleanup(buffer_deinit) struct buffer reason = {0};
@@ -85,7 +84,7 @@ static void write_run(const struct catalogue *catalogue, struct run run,
 			continue;
 		}
 		out->size = start;
-		leave_out(tool, format, &left_out);
+		listing_leave_out(tool, format, &left_out);
 	}
 	buffer_append_char(out, ']');
 	if (left_out.size == 0)

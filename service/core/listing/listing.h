@@ -32,6 +32,11 @@ void listing_discover(const struct catalogue *catalogue, const struct bus_envelo
 void listing_write(const struct catalogue *catalogue, const char *toolbox_id, size_t size,
 	enum definition_format format, struct buffer *out);
 
+/* Append the entry of @tool, which has no place in @format, to @left_out, the inside of an
+ * array. */
+void listing_leave_out(
+	const struct tool *tool, enum definition_format format, struct buffer *left_out);
+
 /* As listing_write() for DEFINITION_MARKDOWN, but append the text itself. */
 void listing_write_markdown(
 	const struct catalogue *catalogue, const char *toolbox_id, size_t size, struct buffer *out);

@@ -10,6 +10,7 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "policy/caller.h"
+#include "search/rank.h"
 #include "util/array.h"
 #include "util/text/utf8.h"
 
@@ -132,7 +133,7 @@ static bool read_since_s(struct request *request)
 	       refuse_field(request, "since_s", "a number of seconds, at least 0");
 }
 
-static bool read_limit(struct request *request)
+static bool read_limit(struct request *request, uint64_t most, const char *expected)
 {
 	uint32_t token = json_find_root(request->data, "limit");
 
@@ -140,8 +141,8 @@ static bool read_limit(struct request *request)
 		return true;
 	return (json_type_at(request->data, token) == JSON_NUMBER &&
 		       json_number_u64(request->data, token, &request->limit) == 0 &&
-		       request->limit >= 1 && request->limit <= REQUEST_LIMIT_MAX) ||
-	       refuse_field(request, "limit", "an integer from 1 to 1000");
+		       request->limit >= 1 && request->limit <= most) ||
+	       refuse_field(request, "limit", expected);
 }
 
 /* Read which of the calls of the history are meant. */
@@ -150,7 +151,8 @@ static bool read_history(struct request *request)
 	if (request->name != JSON_NONE && !request->name_is_string)
 		return refuse_field(request, "name", "a string");
 	return read_text(request, "source", SLOT_SOURCE, &request->source) && read_state(request) &&
-	       read_since_s(request) && read_limit(request);
+	       read_since_s(request) &&
+	       read_limit(request, REQUEST_LIMIT_MAX, "an integer from 1 to 1000");
 }
 
 /* Read where a page begins. */
@@ -207,6 +209,15 @@ static bool read_utterance(struct request *request)
 {
 	return read_text(request, "utterance", SLOT_UTTERANCE, &request->utterance) &&
 	       (request->utterance.text || refuse_field(request, "utterance", "a string"));
+}
+
+static bool read_query(struct request *request)
+{
+	request->limit = REQUEST_FOUND_DEFAULT;
+	if (!read_text(request, "query", SLOT_UTTERANCE, &request->query) ||
+		request->query.size == 0 || request->query.size > REQUEST_QUERY_BYTES)
+		return refuse_field(request, "query", REQUEST_QUERY_EXPECTED);
+	return read_limit(request, RANK_LIMIT_MAX, "an integer from 1 to 50");
 }
 
 static bool read_decision(struct request *request)
@@ -273,6 +284,7 @@ static void reset_request(struct request *request, const struct json_tape *data)
 	request->args_tape = NULL;
 	request->name_text = request->toolbox_id = request->profile = (struct text_view){0};
 	request->utterance = request->id = request->decision = (struct text_view){0};
+	request->query = (struct text_view){0};
 	request->reason = request->proof = request->source = (struct text_view){0};
 	request->has_since = false;
 	request->state = -1;
@@ -349,6 +361,8 @@ bool request_read(struct request *request, const struct bus_envelope *envelope, 
 		is_good = read_after(request);
 	if (fields & REQUEST_UTTERANCE)
 		is_good = read_utterance(request) && is_good;
+	if (fields & REQUEST_QUERY)
+		is_good = read_query(request) && is_good;
 	if (fields & REQUEST_CALL)
 		is_good = read_call_fields(request) && is_good;
 	if (fields & REQUEST_TOOLBOX)

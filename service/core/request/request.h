@@ -38,9 +38,14 @@ struct policy_caller;
 #define REQUEST_HISTORY   0x400u  /* name, source: strings; state, since_s, limit */
 #define REQUEST_DEADLINE  0x800u  /* deadline */
 #define REQUEST_AFTER     0x1000u /* after */
+#define REQUEST_QUERY     0x2000u /* query, required; limit */
 
 #define REQUEST_LIMIT_DEFAULT 100
 #define REQUEST_LIMIT_MAX     1000
+
+#define REQUEST_FOUND_DEFAULT  8    /* the limit of a search */
+#define REQUEST_QUERY_BYTES    4096 /* the longest query */
+#define REQUEST_QUERY_EXPECTED "a text of 1 to 4096 bytes with a letter or a digit"
 
 struct request {
 	const struct json_tape *data;
@@ -54,6 +59,7 @@ struct request {
 	struct text_view toolbox_id;
 	struct text_view profile;
 	struct text_view utterance;
+	struct text_view query;
 	struct text_view source;   /* the calls', not the request's */
 	struct text_view id;       /* an approval's, or a call's */
 	struct text_view decision; /* "once", "session" or "deny" */

@@ -99,6 +99,17 @@ static void serve_match(struct service *service, struct answer *answer)
 		service->matching_was_costly = true;
 }
 
+static void serve_search(struct service *service, struct answer *answer)
+{
+	struct search *search = &service->search;
+	struct request_scope *scope = &service->scope;
+
+	if (search->was_costly && !checks_admit(service->bus, scope, answer))
+		return;
+	if (checks_charge(service->bus, scope, search_answer(search, scope, answer)))
+		search->was_costly = true;
+}
+
 static void serve_watch(struct service *service, struct answer *answer)
 {
 	events_watch(&service->events, &service->scope.request, answer);
@@ -186,6 +197,8 @@ static const struct topic topics[] = {
 	{"ovos.tools.match", REQUEST_UTTERANCE | REQUEST_PROFILE, REPLY_PLAIN, hint_context,
 		serve_match},
 	{"ovos.tools.reload", 0, REPLY_PLAIN, hint_context, serve_reload},
+	{"ovos.tools.search", REQUEST_QUERY | REQUEST_OWNER | REQUEST_FORMAT, REPLY_PLAIN,
+		hint_calls, serve_search},
 	{"ovos.tools.status", REQUEST_TOOLBOX, REPLY_PLAIN, hint_status, serve_status},
 	{"ovos.tools.validate", FIELDS_OF_CALL, REPLY_ECHO, hint_arguments, serve_validate},
 	{"ovos.tools.watch", REQUEST_SECONDS, REPLY_PLAIN, hint_context, serve_watch},

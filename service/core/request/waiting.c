@@ -207,8 +207,9 @@ void waiting_forget_peer(struct waiting_room *room, const struct account *accoun
 bool waiting_may(const struct waiting_request *request, enum waiting_reason reason)
 {
 	static const uint8_t moves[WAITING_REASONS] = {
-		[WAITING_CATALOGUE] = 1 << WAITING_CHECK | 1 << WAITING_CHANGE | 1 << WAITING_LINE,
-		[WAITING_CHECK] = 1 << WAITING_CHANGE | 1 << WAITING_LINE,
+		[WAITING_CATALOGUE] = 1 << WAITING_CHECK | 1 << WAITING_CHANGE | 1 << WAITING_LINE |
+				      1 << WAITING_INDEX,
+		[WAITING_CHECK] = 1 << WAITING_CHANGE | 1 << WAITING_LINE | 1 << WAITING_INDEX,
 		[WAITING_CHANGE] = 1 << WAITING_CHECK | 1 << WAITING_CHANGE | 1 << WAITING_LINE,
 		[WAITING_LINE] = 1 << WAITING_CHECK | 1 << WAITING_CHANGE,
 	};

@@ -28,13 +28,16 @@
  *
  *   reason     event                              at most               next reasons
  *   ─────────  ─────────────────────────────────  ────────────────────  ────────────────────
- *   CATALOGUE  the first catalogue is loaded                            CHECK, CHANGE, LINE
- *   CHECK      a thread has read and checked the  WAITING_CHECK_MS      CHANGE, LINE
+ *   CATALOGUE  the first catalogue is loaded                            CHECK, CHANGE, LINE,
+ *                                                                       INDEX
+ *   CHECK      a thread has read and checked the  WAITING_CHECK_MS      CHANGE, LINE, INDEX
  *              request (core/request/offload.h)
  *   CHANGE     a reload is done; the tool is      WAITING_UNKNOWN_MS,   CHECK, CHANGE, LINE
  *              unknown, or has changed            WAITING_CHANGED_MS
  *   LINE       a line about its beginning is on   start_timeout_ms      CHECK, CHANGE
  *              the disk (audit.required)
+ *   INDEX      the words of the tools are indexed WAITING_CHECK_MS      none
+ *              (core/listing/search.h)
  *
  * The time for CHANGE counts from the first wait for a change, so no request waits for ever. A
  * request that was cancelled, or has a line that could not be written, waits no more.
@@ -67,8 +70,9 @@ enum waiting_reason {
 	WAITING_CHECK,
 	WAITING_CHANGE,
 	WAITING_LINE,
+	WAITING_INDEX,
 };
-#define WAITING_REASONS 4
+#define WAITING_REASONS 5
 
 struct call_summary;
 

@@ -18,7 +18,7 @@ struct route {
 	const char *method;
 	const char *path;
 	const char *segment;
-	const char *in_query[MEMBERS_MAX];
+	const char *in_query[MEMBERS_MAX]; /* the same name there, or MEMBER=NAME */
 	const char *query;                /* more of it, unless the data has that member; or NULL */
 	const char *in_body[MEMBERS_MAX]; /* "args": the body is its value */
 	bool has_effect;
@@ -54,6 +54,11 @@ static const struct route routes[] = {
 		.method = "GET",
 		.path = "/v1/match",
 		.in_query = {"utterance", "profile"}},
+	{.topic = "ovos.tools.search",
+		.method = "GET",
+		.path = "/v1/tools",
+		.in_query = {"query=q", "limit", "toolbox_id", "profile", "format"},
+		.query = "format=full"},
 	{.topic = "ovos.tools.status",
 		.method = "GET",
 		.path = "/v1/status",
@@ -129,11 +134,13 @@ static void write_target(
 	if (segment != JSON_NONE)
 		append_value(out, data, segment);
 	for (size_t i = 0; i < MEMBERS_MAX && route->in_query[i]; i++) {
-		uint32_t value = json_find(data, 0, route->in_query[i]);
+		const char *member = route->in_query[i];
+		size_t size = strcspn(member, "=");
+		uint32_t value = json_find_sized(data, 0, member, size);
 
 		if (value == JSON_NONE)
 			continue;
-		buffer_printf(out, "%c%s=", before, route->in_query[i]);
+		buffer_printf(out, "%c%s=", before, member[size] ? member + size + 1 : member);
 		append_value(out, data, value);
 		before = '&';
 	}

@@ -139,8 +139,8 @@ Test(waiting, serves_first_the_request_whose_time_is_over_first)
 Test(waiting, may_wait_again_for_another_reason)
 {
 	static const bool may[WAITING_REASONS][WAITING_REASONS] = {
-		[WAITING_CATALOGUE] = {false, true, true, true},
-		[WAITING_CHECK] = {false, false, true, true},
+		[WAITING_CATALOGUE] = {false, true, true, true, true},
+		[WAITING_CHECK] = {false, false, true, true, true},
 		[WAITING_CHANGE] = {false, true, true, true},
 		[WAITING_LINE] = {false, true, true, false},
 	};

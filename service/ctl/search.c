@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/command.h"
+#include "ctl/request.h"
+#include "ctl/session.h"
+#include "ctl/table.h"
+#include "ctl/terminal.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+
+/* toolboxctl search: find the tools that fit words best. */
+
+static void add_cell(
+	struct table *table, const struct ctl_response *response, uint32_t tool, const char *key)
+{
+	uint32_t value = ctl_response_find(response, tool, key, JSON_STRING);
+
+	if (value != JSON_NONE)
+		terminal_append_value(table_cell(table), &response->tape, value);
+	table_next(table);
+}
+
+static void print_found(const struct ctl_response *response)
+{
+	static const struct table_column columns[] = {
+		{"TOOLBOX", false}, {"TOOL", false}, {"DESCRIPTION", false}};
+	uint32_t tools = ctl_response_find(response, 0, "tools", JSON_ARRAY);
+	cleanup(table_deinit) struct table table = {0};
+
+	if (tools == JSON_NONE || json_count(&response->tape, tools) == 0) {
+		terminal_complain("no tool has one of these words");
+		return;
+	}
+	table_init(&table, columns, ARRAY_SIZE(columns));
+	json_each(tool, &response->tape, tools) {
+		add_cell(&table, response, tool, "toolbox_id");
+		add_cell(&table, response, tool, "name");
+		terminal_append_member_words(
+			table_cell(&table), &response->tape, tool, "description");
+		table_next(&table);
+	}
+	table_print(&table);
+}
+
+int ctl_search(const struct ctl_options *options)
+{
+	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
+	int r;
+
+	ctl_request_begin(&data);
+	ctl_request_words(&data, "query", options);
+	ctl_request_member(&data, "toolbox_id", options->toolbox_id);
+	ctl_request_member(&data, "profile", options->profile);
+	ctl_request_end(&data);
+	r = ctl_session_open(options, &session);
+	if (r == 0)
+		r = ctl_session_ask(session, "ovos.tools.search", &data, &response);
+	if (r != 0)
+		return r;
+	return ctl_response_report(&response, options->json, print_found);
+}
