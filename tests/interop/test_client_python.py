@@ -11,6 +11,7 @@ import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import manifests
 import pages
@@ -180,6 +181,18 @@ def test_a_frame_of_a_hostile_client_is_left_alone(frame):
     assert one.listeners[0].empty()
 
 
+def test_forged_events_are_kept_in_a_bounded_queue():
+    one = bus.Bus("ws://127.0.0.1:1/core", "default")
+    one.socket = SimpleNamespace(close=lambda: None)
+    one.listeners.append(heard := bus.queue.SimpleQueue())
+    for _ in range(10 * bus.UNREAD_MAX):
+        one._take('{"type": "ovos.tools.changed", "data": {}}')
+    assert heard.qsize() == bus.UNREAD_MAX
+    one._lose(one.socket, "it was closed")
+    events = [heard.get() for _ in range(bus.UNREAD_MAX + 1)]
+    assert events[-1] is None and {event.name for event in events[:-1]} == {"changed"}
+
+
 def test_a_response_without_data_ends_its_call():
     one = bus.Bus("ws://127.0.0.1:1/core", "default")
     one.waiting["x"] = ask = bus._Ask(one, None)
@@ -347,7 +360,7 @@ def test_a_persona_has_the_tools_of_its_settings_alone(doors, wheel, tmp_path):
 BRIDGE = r"""
 import json, sys, time
 from toolboxd.ovos import ToolboxdToolBox
-box = ToolboxdToolBox({"url": sys.argv[1]})
+box = ToolboxdToolBox(json.loads(sys.argv[1]))
 print(json.dumps(sorted(box.tools)), flush=True)
 for line in sys.stdin:
     words = json.loads(line)
@@ -364,11 +377,17 @@ for line in sys.stdin:
 
 
 class Bridge:
-    def __init__(self, wheel, url, home):
-        self.process = subprocess.Popen([sys.executable, "-c", BRIDGE, url], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True, stderr=open(home / "bridge.log", "w"),
+    def __init__(self, wheel, settings, home):
+        self.path = home / "bridge.log"
+        self.lines = ""
+        self.process = subprocess.Popen([sys.executable, "-c", BRIDGE, json.dumps(settings)], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True, stderr=open(self.path, "w"),
                                         env=environment(home, PYTHONPATH=str(wheel[1])))
         self.first = self.read()
+
+    def log(self):
+        """What it has logged, on stderr and between its answers."""
+        return self.path.read_text() + self.lines
 
     def read(self):
         while True:
@@ -376,6 +395,7 @@ class Bridge:
             assert line, "the bridge has ended"
             if line[0] in "[{\"":
                 return json.loads(line)
+            self.lines += line
 
     def ask(self, words):
         self.process.stdin.write(json.dumps(words) + "\n")
@@ -395,7 +415,7 @@ def test_the_bridge_has_a_tool_that_is_installed_later(doors, wheel, tmp_path, d
     folder = tmp_path / "later.d"
     folder.mkdir()
     service = doors(folders=[manifests.SHIPPED, folder])
-    with Bridge(wheel, service.doors[door], tmp_path) as bridge:
+    with Bridge(wheel, {"url": service.doors[door]}, tmp_path) as bridge:
         assert "add" in bridge.first and "echo" not in bridge.first
         (folder / "later.json").write_text(json.dumps({"kind": "command", "risk": "read", "tools": [
             {"name": "later", "description": "Says so.", "command": {"argv": ["echo", "later"]}}]}))
@@ -405,18 +425,66 @@ def test_the_bridge_has_a_tool_that_is_installed_later(doors, wheel, tmp_path, d
 
 def test_the_bridge_passes_schemas_on_as_they_are(doors, wheel, tmp_path):
     service = doors()
-    with Bridge(wheel, service.doors["unix"], tmp_path) as bridge, Toolboxd(service.doors["unix"]) as tools:
+    with Bridge(wheel, {"url": service.doors["unix"]}, tmp_path) as bridge, Toolboxd(service.doors["unix"]) as tools:
         assert bridge.ask("schema") == {tool["name"]: tool["argument_schema"] for tool in tools.list("full")}
 
 
 def test_the_bridge_waits_for_a_service_with_one_warning(launch, wheel, tmp_path):
     path = tmp_path / "late.sock"
-    with Bridge(wheel, f"unix:{path}", tmp_path) as bridge:
+    with Bridge(wheel, {"url": f"unix:{path}"}, tmp_path) as bridge:
         assert bridge.first == [] and bridge.ask("list") == []
         assert bridge.ask(["add", {"a": 1, "b": 1}]).startswith("ValueError: Unknown tool 'add'")
         launch({}, [manifests.SHIPPED], args=["--http", f"unix:{path}"])
         until(lambda: "add" in bridge.ask("list"), EVENT_SECONDS, "the tools")
         assert bridge.ask(["add", {"a": 1, "b": 1}]) == "result=2"
+
+
+def test_forged_changes_make_the_bridge_list_once_in_a_while(monkeypatch):
+    from toolboxd import Event, ovos
+
+    class Flooded:
+        """A client that hears of changes without end."""
+        lists = 0
+
+        def __init__(self, *_, **__):
+            self.is_closed = False
+
+        def list(self, _format):
+            Flooded.lists += 1
+            return [{"name": "add", "toolbox_id": "math", "description": "", "argument_schema": {}, "output_schema": {}}]
+
+        def events(self):
+            while not self.is_closed:
+                time.sleep(0.001)
+                yield Event("changed", {})
+            raise Unreachable("closed")
+
+        def close(self):
+            self.is_closed = True
+
+    monkeypatch.setattr(ovos, "Toolboxd", Flooded)
+    monkeypatch.setattr(ovos, "RENEW_SECONDS", 0.2)
+    began = time.monotonic()
+    box = ovos.ToolboxdToolBox({})
+    until(lambda: Flooded.lists >= 6, EVENT_SECONDS, "the list renewed")
+    assert time.monotonic() - began >= 4 * 0.2 and "add" in box.tools
+    box.shutdown()
+
+
+def test_the_bridge_says_why_there_are_no_tools(doors, wheel, tmp_path):
+    service = doors({"http": {"tokens": [{"name": "a", "token_sha256": "0" * 64}]}, "profiles": {"none": {"tool_names": []}}})
+    token = tmp_path / "token"
+    token.write_text("wrong-token-0123456789\n")
+    token.chmod(0o600)
+    for settings, words in (({"url": service.doors["http"], "token_file": str(token)}, "no tools for now: "),
+                            ({"url": service.doors["unix"], "profile": "none"}, "has no tool for this persona"),
+                            ({"url": service.doors["unix"], "tools": ["nobody"]}, "has no tool for this persona"),
+                            ({"url": f"unix:{tmp_path}/nobody"}, "no tools for now: There is no tool service at")):
+        with Bridge(wheel, settings, tmp_path) as bridge:
+            assert bridge.first == [] and bridge.ask("list") == []
+            assert bridge.ask(["add", {"a": 1, "b": 1}]).startswith("ValueError: Unknown tool 'add'")
+            until(lambda: words in bridge.log(), EVENT_SECONDS, words)
+            assert bridge.log().count("WARNING - toolboxd: ") == 1, bridge.log()
 
 
 def test_a_toolbox_of_python_is_not_the_bridge(launch, wheel, tmp_path):

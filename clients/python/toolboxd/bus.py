@@ -25,6 +25,8 @@ CONNECT_SECONDS = 5
 SILENCE_SECONDS = 5
 LOOK_SECONDS = 0.5
 FRAME_BYTES = 16 << 20
+# Events that wait for a listener; what comes beyond is lost: any client of the bus can write them.
+UNREAD_MAX = 64
 ANNOUNCED = {"ovos.tools.changed": "changed"}
 
 
@@ -122,7 +124,8 @@ class Bus(Transport):
                            Unreachable(f"The response on the message bus at {self.url} has no data"))
         elif isinstance(message.get("type"), str) and message["type"] in ANNOUNCED:
             for listener in list(self.listeners):
-                listener.put(Event(ANNOUNCED[message["type"]], data if isinstance(data, dict) else {}))
+                if listener.qsize() < UNREAD_MAX:
+                    listener.put(Event(ANNOUNCED[message["type"]], data if isinstance(data, dict) else {}))
 
     def send(self, topic: str, data: Mapping[str, Json], name: Optional[str] = None) -> None:
         context = dict(self.context)

@@ -26,8 +26,10 @@ from .client import Toolboxd
 from .errors import ToolboxdError, Unreachable
 
 SETTINGS = {"url", "token_file", "profile", "tools", "session"}
-# The service is looked for at most so often while it is away.
+# The service is looked for so often while it is away.
 AWAY_SECONDS = 5
+# The tools are listed at most so often: any client of the bus can announce changes.
+RENEW_SECONDS = 1
 
 
 def _qualified(entry: dict[str, Any]) -> str:
@@ -71,7 +73,7 @@ def _text(result: Any) -> str:
 class ToolboxdToolBox(ToolBox):
     toolbox_id = "toolboxd"
 
-    def __init__(self, config: Optional[dict[str, Any]] = None, bus: Any = None):
+    def __init__(self, config: Optional[dict[str, Any]] = None, bus: Any = None, toolbox_id: Optional[str] = None):
         if os.path.basename(getattr(sys.modules["__main__"], "__file__", None) or "") == "toolbox_python.py":
             raise RuntimeError("The bridge to toolboxd is not loaded by toolboxd: its tools would call themselves")
         config = config or {}
@@ -82,30 +84,45 @@ class ToolboxdToolBox(ToolBox):
         self._names = config.get("tools")
         self._client = Toolboxd(config.get("url"), token_file=config.get("token_file"),
                                 profile=config.get("profile"), session=config.get("session", "default"))
-        self._lock = threading.RLock()
-        self._away_until = 0.0
-        self._was_away = False
-        self._tools: dict[str, AgentTool] = {}
-        super().__init__(self.toolbox_id, config, bus)
+        self._lock = threading.Lock()
+        self._listed_at = 0.0
+        self._is_renewing = False
+        self._is_closed = False
+        self._said: Optional[str] = None
+        super().__init__(toolbox_id or self.toolbox_id, config, bus)
+        if self._is_away():
+            self._renew_in(AWAY_SECONDS)
         threading.Thread(target=self._follow, name="toolboxd-bridge", daemon=True).start()
 
     # --- the list
 
     def discover_tools(self) -> list[AgentTool]:
         """Return the tools of the service. While it is away there are none, and one warning says so."""
+        self._listed_at = time.monotonic()
         try:
             listed = self._client.list("full")
         except (ToolboxdError, Unreachable) as error:
-            if not self._was_away:
-                LOG.warning("toolboxd: no tools for now: %s", error)
-            self._was_away = True
-            self._away_until = time.monotonic() + AWAY_SECONDS
+            self._warn(f"no tools for now: {error}")
             return []
-        if self._was_away:
-            LOG.info("toolboxd: the tools are there: %d", len(listed))
-        self._was_away = False
+        wanted = [entry for entry in listed if self._is_wanted(entry)]
+        if wanted:
+            if self._is_away():
+                LOG.info("toolboxd: the tools are there: %d", len(wanted))
+            self._said = None
+        else:
+            self._warn("the service is there, and has no tool for this persona: see its profile, and the settings "
+                       "`profile` and `tools` of the bridge")
         counts = Counter(entry["name"] for entry in listed)
-        return [self._tool(entry, counts[entry["name"]] > 1) for entry in listed if self._is_wanted(entry)]
+        return [self._tool(entry, counts[entry["name"]] > 1) for entry in wanted]
+
+    def _warn(self, words: str) -> None:
+        """Say once why there are no tools."""
+        if words != self._said:
+            LOG.warning("toolboxd: %s", words)
+        self._said = words
+
+    def _is_away(self) -> bool:
+        return self._said is not None
 
     def _is_wanted(self, entry: dict[str, Any]) -> bool:
         return self._names is None or not {entry["name"], _qualified(entry)}.isdisjoint(self._names)
@@ -121,39 +138,41 @@ class ToolboxdToolBox(ToolBox):
         return AgentTool(_qualified(entry) if is_shared else entry["name"], entry["description"],
                          _model(ToolArguments, entry["argument_schema"]), output, call)
 
-    @property
-    def tools(self) -> dict[str, AgentTool]:
-        """The tools, as they were listed last; where there were none, as they are now."""
-        with self._lock:
-            if not self._tools and time.monotonic() >= self._away_until:
-                self._away_until = time.monotonic() + AWAY_SECONDS
-                self.refresh_tools()
-            return self._tools
-
-    @tools.setter
-    def tools(self, tools: dict[str, AgentTool]) -> None:
-        self._tools = tools
-
     def refresh_tools(self) -> None:
-        tools = {tool.name: tool for tool in self.discover_tools()}
+        """List the tools again. While there are none, a model that invents names makes nobody wait for this."""
+        if not self._is_away() or time.monotonic() - self._listed_at >= AWAY_SECONDS:
+            self._renew()
+
+    def _renew(self) -> None:
+        self.tools = {tool.name: tool for tool in self.discover_tools()}
+        if self._is_away():
+            self._renew_in(AWAY_SECONDS)
+
+    def _renew_in(self, seconds: float) -> None:
+        """List the tools in so many seconds, unless that is about to happen."""
+        def work() -> None:
+            self._is_renewing = False
+            if not self._is_closed:
+                self._renew()
+
         with self._lock:
-            self._tools = tools
+            if self._is_renewing or self._is_closed:
+                return
+            self._is_renewing = True
+        timer = threading.Timer(seconds, work)
+        timer.daemon = True
+        timer.start()
 
     def _follow(self) -> None:
         """List the tools again when they change. A service that goes takes its tools along."""
-        while True:
+        while not self._is_closed:
             try:
                 for event in self._client.events():
-                    if event.name == "changed":
-                        self.refresh_tools()
+                    if event.name in ("changed", "lost"):
+                        self._renew_in(max(0.0, self._listed_at + RENEW_SECONDS - time.monotonic()))
             except (Unreachable, ToolboxdError):
-                if self._client_is_closed():
-                    return
+                self._renew_in(0)
             time.sleep(AWAY_SECONDS)
-            self.refresh_tools()
-
-    def _client_is_closed(self) -> bool:
-        return getattr(self._client._transport, "is_closed", False)
 
     # --- calls
 
@@ -170,4 +189,5 @@ class ToolboxdToolBox(ToolBox):
 
     def shutdown(self) -> None:
         """Let go of the service."""
+        self._is_closed = True
         self._client.close()
