@@ -387,10 +387,13 @@ int explain_value(struct schema_context *context, const struct schema *schema,
 	const struct node *node, const struct json_tape *tape, uint32_t value,
 	struct schema_report *ret_report)
 {
-	struct explanation explanation = {.context = context, .or_null = OR_NULL_NOWHERE};
+	struct explanation explanation;
 	bool holds;
 	int r;
 
+	explanation.context = context;
+	explanation.or_null = OR_NULL_NOWHERE;
+	findings_init(&explanation.findings);
 	context_follow(context, schema, tape);
 	holds = context->stop == STOP_NONE && validate_accepts(context, node, value, MARKS_NONE);
 	if (!holds && context->stop == STOP_NONE)

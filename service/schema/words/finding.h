@@ -26,6 +26,14 @@ struct findings {
 	int error;    /* 0, or the first failure: -ENOMEM */
 };
 
+/* Begin without findings. The list, a kilobyte, stays as it is. */
+static inline void findings_init(struct findings *findings)
+{
+	findings->count = 0;
+	findings->is_full = false;
+	findings->error = 0;
+}
+
 /* Add a finding at @token. @message is emptied; a second copy of a finding is not added. */
 void findings_add(struct findings *findings, uint32_t token, struct buffer *message);
 
