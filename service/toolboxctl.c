@@ -200,7 +200,8 @@ static const struct ctl_command commands[] = {
 	{"mcp", "", "serve the tools to a client of MCP, on stdin and stdout",
 		"A tool is called toolbox__name, or by its own name if --toolbox is given once; it "
 		"may "
-		"be given\nseveral times. It ends when stdin does, which cancels calls; if that is "
+		"be given\nseveral times. With --bare a tool has its own name unless another one "
+		"has the same.\nIt ends when stdin does, which cancels calls; if that is "
 		"a file, it waits for\nthem. With --standalone it needs no daemon; a call that "
 		"needs approval is then denied, since\nno person can be asked.\n",
 		"  toolboxctl mcp\n"

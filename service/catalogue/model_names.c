@@ -189,6 +189,29 @@ int model_names_find(const struct model_candidate *candidates, size_t n_candidat
 	return r;
 }
 
+static int compare_own_names(const void *a, const void *b)
+{
+	return strcmp((*(struct model_candidate *const *)a)->name,
+		(*(struct model_candidate *const *)b)->name);
+}
+
+int model_names_share_same(struct model_candidate *tools, size_t n_tools)
+{
+	cleanup_free struct model_candidate **order = calloc(n_tools + 1, sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_tools; i++) {
+		tools[i].is_shared = false;
+		order[i] = &tools[i];
+	}
+	qsort(order, n_tools, sizeof(*order), compare_own_names);
+	for (size_t i = 1; i < n_tools; i++)
+		if (compare_own_names(&order[i - 1], &order[i]) == 0)
+			order[i - 1]->is_shared = order[i]->is_shared = true;
+	return 0;
+}
+
 int model_names_write_whole(
 	const struct model_candidate *tools, size_t n_tools, char (*ret_texts)[MODEL_NAME_BYTES])
 {
@@ -198,7 +221,7 @@ int model_names_write_whole(
 	for (size_t i = 0; r == 0 && i < n_tools; i++) {
 		char whole[WHOLE_BYTES];
 
-		check(tools[i].is_shared && tools[i].index == i);
+		check(tools[i].index == i);
 		write_whole(&tools[i], whole);
 		/* One that is cut here has the third form. */
 		snprintf(ret_texts[i], MODEL_NAME_BYTES, "%.*s", MODEL_NAME_BYTES_MAX, whole);

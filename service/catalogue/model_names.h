@@ -47,8 +47,12 @@ bool model_names_may_clash(const char *name);
 int model_names_find(const struct model_candidate *candidates, size_t n_candidates,
 	struct model_names *ret_names);
 
-/* Write the names of the @n_tools @tools, of which each is shared, to @ret_texts: `toolbox__name`,
- * or the third form. No two are the same. 0 or -ENOMEM. */
+/* Mark each of the @n_tools @tools as shared if another one has its name, the others as not shared.
+ * 0 or -ENOMEM. */
+int model_names_share_same(struct model_candidate *tools, size_t n_tools);
+
+/* Write the names of the @n_tools @tools, in list order from 0, to @ret_texts. No two are the same.
+ * 0 or -ENOMEM. */
 int model_names_write_whole(
 	const struct model_candidate *tools, size_t n_tools, char (*ret_texts)[MODEL_NAME_BYTES]);
 

@@ -91,9 +91,13 @@ void config_http_address_write(const struct config_http *http,
 
 /* ── the values of keys ──────────────────────────────────────────────────────────────────────── */
 
+static const char *const mcp_names_words[] = {
+	[CONFIG_MCP_NAMES_QUALIFIED] = "qualified", [CONFIG_MCP_NAMES_BARE] = "bare", NULL};
+
 #define FIELDS_OF struct config_http
 static const struct config_field http_fields[] = {
 	CONFIG_TEXT("profile", profile),
+	CONFIG_WORD("mcp_names", mcp_names, mcp_names_words, CONFIG_MCP_NAMES_QUALIFIED),
 	CONFIG_TEXT("public_url", public_url),
 	CONFIG_TEXT("tls.cert", tls_cert),
 	CONFIG_TEXT("tls.key", tls_key),

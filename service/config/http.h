@@ -48,6 +48,12 @@ struct config_http_address {
 	uint16_t port;                     /* 0: any free port */
 };
 
+/* `mcp_names`: how /mcp lists a tool. */
+enum config_mcp_names {
+	CONFIG_MCP_NAMES_QUALIFIED, /* TOOLBOX__TOOL */
+	CONFIG_MCP_NAMES_BARE,      /* TOOL, where no other tool of the caller has this name */
+};
+
 struct config_http_limits {
 	uint32_t connections;
 	uint32_t per_address;  /* connections of one token, user or address */
@@ -64,8 +70,9 @@ struct config_http {
 	size_t n_addresses;
 	struct http_tokens tokens;
 	bool needs_token; /* there is a list of tokens, which may be empty */
-	char *profile;    /* limits callers without a token */
-	bool has_hosts;   /* @hosts is set; else those are the default ones */
+	enum config_mcp_names mcp_names;
+	char *profile;  /* limits callers without a token */
+	bool has_hosts; /* @hosts is set; else those are the default ones */
 	bool has_origins;
 	struct text_list hosts;   /* names and addresses, IPv6 without brackets */
 	struct text_list origins; /* scheme://host[:port] */

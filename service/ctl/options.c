@@ -40,6 +40,8 @@ static const struct flag flags[] = {
 		CTL_FLAG_DIR, MEMBER(toolbox_dir)},
 	{"--standalone", NULL, "without a daemon: a service that lives as long as this command",
 		CTL_FLAG_MCP, MEMBER(standalone)},
+	{"--bare", NULL, "tools by their own names, where only one tool has it", CTL_FLAG_MCP,
+		MEMBER(bare)},
 	{"--kind", "KIND", "the kind of the toolbox", CTL_FLAG_KIND, MEMBER(kind)},
 	{"--url", "URL", "mcp: where the server is", CTL_FLAG_KIND, MEMBER(url)},
 	{"--env", "NAME=VALUE", "mcp: a variable for the server; NAME alone: that of toolboxd",

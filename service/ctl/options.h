@@ -87,6 +87,7 @@ struct ctl_options {
 	bool lines;
 	bool offline;
 	bool standalone;
+	bool bare;
 	bool watch;
 	bool allowed;
 	bool session;

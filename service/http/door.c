@@ -299,6 +299,7 @@ static void follow_configuration(struct door *base)
 	http_connections_set_bounds(door->connections, &bounds);
 	load_tls(door);
 	streams_recheck(&door->streams, &door->service->config.http);
+	mcp_endpoint_follow_configuration(door->mcp);
 }
 
 static void hear(struct door *base, const char *topic, const char *text, size_t size)

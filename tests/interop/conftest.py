@@ -10,11 +10,13 @@
 `service` is a daemon that many tests share; `launch` starts one with a home and a configuration of
 its own and ends it after the test, looking for what it must not leave.
 """
+from urllib.parse import urlsplit
+
 import manifests
 import pytest
 from caller import Caller
 from http_peer import Http, port_of
-from processes import DEADLINE_MS, EVENT_SECONDS, SLOWNESS, TOOLBOXD, Daemon, OvosBus, until
+from processes import DEADLINE_MS, EVENT_SECONDS, SLOWNESS, TOOLBOXD, Daemon, OvosBus, listens, until
 from websocket_peer import Closed
 
 LOST_SECONDS = 5 * SLOWNESS  # a request of which nothing came so long is taken for lost
@@ -74,7 +76,8 @@ class Service:
         self.kind = kind
         self.bus = OvosBus(home / "bus") if kind == "ovos-messagebus" else None
         bus_url = self.bus.url if self.bus else bus_url
-        self.daemon = Daemon(home / "toolboxd", toolbox_dirs, bus_url, **options)
+        self.home, self.toolbox_dirs, self.options = home / "toolboxd", toolbox_dirs, options
+        self.daemon = Daemon(self.home, toolbox_dirs, bus_url, **options)
         self.url = self.daemon.url
         self.sponge = None
 
@@ -89,6 +92,14 @@ class Service:
 
         with Caller(self.url) as caller:
             until(is_ready, EVENT_SECONDS, "the service ready")
+
+    def start_again(self):
+        """Another daemon in the place of the one that has ended: the same files, the same address."""
+        assert self.daemon.has_ended
+        bus_url, port = (self.bus.url, 0) if self.bus else (None, urlsplit(self.url).port)
+        self.daemon = Daemon(self.home, self.toolbox_dirs, bus_url, **{**self.options, "port": port})
+        until(lambda: self.bus or listens(port), EVENT_SECONDS, "the bus open")
+        self.wait_until_ready()
 
     def forget_who_left(self):
         """When a client of ovos-messagebus closes, the next message may fail in the middle of the

@@ -242,7 +242,7 @@ static int begin_bus_call(struct mcp_exchange *exchange, const struct mcp_listed
 	struct stdio_call *call = call_of(exchange);
 
 	if (!tool)
-		tool = listed_tools_find_bare(&door->listed, &message->tape, message->name);
+		tool = listed_tools_find_other(&door->listed, &message->tape, message->name);
 	exchange->has_content = tool && tool->has_content;
 	if (!tool && door->options->n_toolboxes > 1)
 		fail_unknown(exchange);
@@ -326,8 +326,8 @@ static void take_tool_list(struct stdio_door *door, const struct json_tape *tape
 {
 	struct listed_tools listed;
 	uint64_t id = door->listed.tools.id;
-	int r = listed_tools_read(
-		tape, door->options->toolboxes, door->options->n_toolboxes, &listed);
+	int r = listed_tools_read(tape, door->options->toolboxes, door->options->n_toolboxes,
+		door->options->bare, &listed);
 
 	if (r < 0) {
 		terminal_complain("the list of tools cannot be read: %s", strerror(-r));

@@ -96,7 +96,7 @@ static void add_listed_tool(struct listed_tools *listed, const struct json_tape 
 
 /* Read the list at @list of @tape into @listed, which is zeroed. Return 0 or -ENOMEM. */
 static int read_served_list(struct listed_tools *listed, const struct json_tape *tape,
-	uint32_t list, const char *const *ids, size_t n_ids)
+	uint32_t list, const char *const *ids, size_t n_ids, bool is_bare)
 {
 	size_t n = json_count(tape, list);
 	cleanup_free uint32_t *tokens = calloc(n + 1, sizeof(*tokens));
@@ -106,6 +106,8 @@ static int read_served_list(struct listed_tools *listed, const struct json_tape 
 	if (mcp_tools_begin(&listed->tools, n) < 0 || !tokens || !listed->parts || !listed->names)
 		return -ENOMEM;
 	n = read_listed_tools(tape, list, ids, n_ids, listed->parts, tokens);
+	if (is_bare && model_names_share_same(listed->parts, n) < 0)
+		return -ENOMEM;
 	if (n_ids != 1 && model_names_write_whole(listed->parts, n, listed->names) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
@@ -114,7 +116,7 @@ static int read_served_list(struct listed_tools *listed, const struct json_tape 
 }
 
 int listed_tools_read(const struct json_tape *tape, const char *const *ids, size_t n_ids,
-	struct listed_tools *ret_listed)
+	bool is_bare, struct listed_tools *ret_listed)
 {
 	struct listed_tools listed = {0};
 	uint32_t list = json_find_root(tape, "tools");
@@ -122,7 +124,7 @@ int listed_tools_read(const struct json_tape *tape, const char *const *ids, size
 
 	if (list == JSON_NONE || json_type_at(tape, list) != JSON_ARRAY)
 		return -EPROTO;
-	r = read_served_list(&listed, tape, list, ids, n_ids);
+	r = read_served_list(&listed, tape, list, ids, n_ids, is_bare);
 	if (r < 0) {
 		listed_tools_deinit(&listed);
 		return r;
@@ -132,7 +134,17 @@ int listed_tools_read(const struct json_tape *tape, const char *const *ids, size
 	return 0;
 }
 
-const struct mcp_listed_tool *listed_tools_find_bare(
+/* Return whether the string at @name is `toolbox__name` of @tool. */
+static bool is_qualified(
+	const struct mcp_listed_tool *tool, const struct json_tape *tape, uint32_t name)
+{
+	char text[TOOLBOX_ID_BYTES + TOOL_NAME_BYTES + sizeof("__")];
+
+	snprintf(text, sizeof(text), "%s__%s", tool->toolbox_id, tool->name);
+	return json_is_text(tape, name, text);
+}
+
+const struct mcp_listed_tool *listed_tools_find_other(
 	const struct listed_tools *listed, const struct json_tape *tape, uint32_t name)
 {
 	const struct mcp_listed_tool *found = NULL;
@@ -140,6 +152,8 @@ const struct mcp_listed_tool *listed_tools_find_bare(
 	for (size_t i = 0; i < listed->tools.n_items; i++) {
 		const struct mcp_listed_tool *tool = &listed->tools.items[i];
 
+		if (is_qualified(tool, tape, name))
+			return tool;
 		if (!json_is_text(tape, name, tool->name))
 			continue;
 		if (found)

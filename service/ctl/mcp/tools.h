@@ -18,15 +18,16 @@ struct listed_tools {
 
 /*
  * Make the list from @tape, a response to ovos.tools.list in the format mcp. Only the @n_ids
- * toolboxes @ids are taken; 0: all. Return 0 with @ret_listed, which the caller deinits; -ENOMEM;
+ * toolboxes @ids are taken; 0: all. @is_bare: a tool has its own name unless another one has the
+ * same. Return 0 with @ret_listed, which the caller deinits; -ENOMEM;
  * or -EPROTO when it has no list.
  */
 int listed_tools_read(const struct json_tape *tape, const char *const *ids, size_t n_ids,
-	struct listed_tools *ret_listed);
+	bool is_bare, struct listed_tools *ret_listed);
 
-/* Return the only tool with the name, in its toolbox, that the string at @name of @tape is; or
- * NULL. */
-const struct mcp_listed_tool *listed_tools_find_bare(
+/* Return the only tool whose name, in its toolbox or as `toolbox__name`, is the string at @name of
+ * @tape; or NULL. */
+const struct mcp_listed_tool *listed_tools_find_other(
 	const struct listed_tools *listed, const struct json_tape *tape, uint32_t name);
 
 /* Return whether the list has tools of the toolbox @toolbox_id. */

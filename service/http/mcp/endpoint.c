@@ -8,6 +8,7 @@
 #include "http/mcp/rpc.h"
 #include "mcp/server/methods.h"
 #include "util/cleanup.h"
+#include "util/file/paths.h"
 
 /* Return whether the header of @request names the modern revision, which has neither GET nor
  * DELETE. */
@@ -29,11 +30,13 @@ static void refuse_method(const struct http_request *request)
 static bool has_session(struct rpc *rpc)
 {
 	struct mcp_error error;
+	int r = rpc_door.join(&rpc->exchange, &error);
 
-	if (rpc_door.join(&rpc->exchange, &error) == 0)
-		return true;
-	mcp_exchange_refuse(&rpc->exchange, &error);
-	return false;
+	if (r > 0)
+		mcp_exchange_refuse(&rpc->exchange, &error);
+	if (r < 0)
+		mcp_exchange_refuse_memory(&rpc->exchange);
+	return r == 0;
 }
 
 /* Open the stream by which a client of the legacy era is notified. */
@@ -55,11 +58,17 @@ static void serve_delete(struct rpc *rpc)
 {
 	struct mcp_endpoint *endpoint = rpc->endpoint;
 	cleanup(buffer_deinit) struct buffer nothing = {0};
+	struct mcp_error error;
 
 	if (!has_session(rpc))
 		return;
+	if (mcp_sessions_end(&endpoint->sessions, rpc->joined, rpc_now()) < 0) {
+		mcp_refuse(&error, MCP_INTERNAL_ERROR, 503,
+			"This session cannot be ended now: too many ended ones are remembered.");
+		mcp_exchange_refuse(&rpc->exchange, &error);
+		return;
+	}
 	mcp_engine_cancel(&endpoint->engine, rpc->session, (struct text_view){0});
-	mcp_sessions_drop(&endpoint->sessions, rpc->joined);
 	rpc_door.respond(&rpc->exchange, 204, &nothing);
 }
 
@@ -129,20 +138,35 @@ void mcp_endpoint_report_changed(struct mcp_endpoint *endpoint)
 	mcp_engine_changed(&endpoint->engine);
 }
 
+void mcp_endpoint_follow_configuration(struct mcp_endpoint *endpoint)
+{
+	enum config_mcp_names names = endpoint->service->config.http.mcp_names;
+
+	if (names != endpoint->names)
+		mcp_engine_changed(&endpoint->engine);
+	endpoint->names = names;
+}
+
 int mcp_endpoint_new(
 	struct service *service, struct streams *streams, struct mcp_endpoint **ret_endpoint)
 {
 	struct mcp_endpoint *endpoint = calloc(1, sizeof(*endpoint));
+	cleanup_free char *state = paths_state();
+	int r;
 
 	if (!endpoint)
 		return -ENOMEM;
 	endpoint->service = service;
 	endpoint->streams = streams;
+	endpoint->names = service->config.http.mcp_names;
 	mcp_engine_init(&endpoint->engine, &rpc_door, TOOLBOXD_VERSION, 0);
-	mcp_sessions_init(&endpoint->sessions);
 	mcp_lists_init(&endpoint->lists);
-	*ret_endpoint = endpoint;
-	return 0;
+	r = mcp_sessions_init(&endpoint->sessions, state);
+	if (r == 0)
+		*ret_endpoint = endpoint;
+	else
+		mcp_endpoint_free(endpoint);
+	return r;
 }
 
 void mcp_endpoint_free(struct mcp_endpoint *endpoint)

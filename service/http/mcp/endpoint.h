@@ -17,7 +17,8 @@
  */
 struct mcp_endpoint;
 
-/* Make the endpoint, whose streams are of @streams. Both are borrowed. Return 0 or -ENOMEM. */
+/* Make the endpoint, whose streams are of @streams. Both are borrowed. Return 0, -EIO
+ * without random bytes, or -ENOMEM. */
 int mcp_endpoint_new(
 	struct service *service, struct streams *streams, struct mcp_endpoint **ret_endpoint);
 
@@ -29,3 +30,6 @@ void mcp_endpoint_serve(struct mcp_endpoint *endpoint, const struct http_request
 
 /* Notify clients that the tools are others now. */
 void mcp_endpoint_report_changed(struct mcp_endpoint *endpoint);
+
+/* The same if the configuration in force names them in another way than before. */
+void mcp_endpoint_follow_configuration(struct mcp_endpoint *endpoint);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/call/cancel.h"
 #include "json/document.h"
@@ -32,36 +33,45 @@ static struct rpc *rpc_at(struct address *address)
 
 /* ── sessions ────────────────────────────────────────────────────────────────────────────────── */
 
-/* Begin a session, whose id the response has. 0 or -ENOMEM. */
+struct mcp_time rpc_now(void)
+{
+	return (struct mcp_time){.ms = clock_now_ms(), .s = (uint64_t)time(NULL)};
+}
+
+/* Begin a session, whose id the response has. 0 or a negative errno. */
 static int begin_mcp_session(struct rpc *rpc)
 {
-	struct mcp_session *session = mcp_sessions_add(&rpc->endpoint->sessions,
-		rpc->http->identity->source, rpc->http->identity->holder, clock_now_ms());
+	struct mcp_session *session;
+	int r = mcp_sessions_add(
+		&rpc->endpoint->sessions, rpc->http->identity, rpc_now(), &session);
 
-	if (!session)
-		return -ENOMEM;
+	if (r < 0)
+		return r;
 	http_connection_add_field(rpc->connection, SESSION_FIELD ": ");
-	http_connection_add_field(rpc->connection, session->id);
+	http_connection_add_field(rpc->connection, session->id.text);
 	http_connection_add_field(rpc->connection, "\r\n");
 	return 0;
 }
 
-/* Find the session that @rpc names. Return 0, or MCP_E_REFUSED with @ret_error filled. */
+/* Find the session that @rpc names. Return 0; MCP_E_REFUSED with @ret_error filled; or -ENOMEM. */
 static int find_session(struct rpc *rpc, struct mcp_error *ret_error)
 {
 	unsigned int count;
 	const char *id =
 		http_field(http_connection_request(rpc->connection), SESSION_FIELD, &count);
+	int r;
 
 	if (count != 1)
 		return mcp_refuse(ret_error, MCP_INVALID_REQUEST, 400,
 			"The header Mcp-Session-Id must be there once: initialize returns it");
-	rpc->joined = mcp_sessions_find(
-		&rpc->endpoint->sessions, id, rpc->http->identity->source, clock_now_ms());
-	if (!rpc->joined)
+	r = mcp_sessions_find(
+		&rpc->endpoint->sessions, id, rpc->http->identity, rpc_now(), &rpc->joined);
+	if (r == -ENOENT)
 		return mcp_refuse(ret_error, MCP_INVALID_REQUEST, 404,
 			"There is no such session: begin another one by initialize");
-	memcpy(rpc->session, rpc->joined->name, sizeof(rpc->session));
+	if (r < 0)
+		return r;
+	memcpy(rpc->session, rpc->joined->id.name, sizeof(rpc->session));
 	rpc->exchange.session = rpc->session;
 	return 0;
 }
@@ -197,7 +207,8 @@ static const struct mcp_tools *list_tools(struct mcp_exchange *exchange)
 	struct text_view session = session_of(rpc);
 
 	return mcp_lists_find(&rpc->endpoint->lists,
-		exchange_view(rpc->http, &session, &(struct text_view){0}), rpc->toolbox_id);
+		exchange_view(rpc->http, &session, &(struct text_view){0}),
+		rpc->endpoint->service->config.http.mcp_names, rpc->toolbox_id);
 }
 
 /* Write the data of the call by @rpc of @tool, or of the name that it has. */

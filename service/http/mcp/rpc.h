@@ -26,6 +26,7 @@ struct mcp_endpoint {
 	struct mcp_engine engine;
 	struct mcp_sessions sessions;
 	struct mcp_lists lists;
+	enum config_mcp_names names; /* as clients know them */
 };
 
 struct rpc {
@@ -49,6 +50,9 @@ extern const struct mcp_door rpc_door;
 
 /* Make the request for @http, with one reference in its address; NULL without memory. */
 struct rpc *rpc_new(struct mcp_endpoint *endpoint, const struct http_request *http);
+
+/* Return the time for sessions. */
+struct mcp_time rpc_now(void);
 
 /* Respond to @rpc with a stream. Return whether it is open. */
 bool rpc_open_stream(struct rpc *rpc);

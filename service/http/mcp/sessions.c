@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/mcp/sessions.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <openssl/crypto.h>
-
 #include "util/assert.h"
-#include "util/cleanup.h"
 #include "util/share.h"
 
 static struct mcp_session *first_session(const struct mcp_sessions *sessions)
@@ -16,24 +14,26 @@ static struct mcp_session *first_session(const struct mcp_sessions *sessions)
 	return container_of(sessions->list.next, struct mcp_session, link);
 }
 
-void mcp_sessions_init(struct mcp_sessions *sessions)
+int mcp_sessions_init(struct mcp_sessions *sessions, const char *folder)
 {
 	*sessions = (struct mcp_sessions){0};
 	list_init(&sessions->list);
+	return mcp_ended_open(&sessions->ended, folder);
 }
 
-void mcp_sessions_deinit(struct mcp_sessions *sessions)
-{
-	while (sessions->n > 0)
-		mcp_sessions_drop(sessions, first_session(sessions));
-}
-
-void mcp_sessions_drop(struct mcp_sessions *sessions, struct mcp_session *session)
+static void drop_session(struct mcp_sessions *sessions, struct mcp_session *session)
 {
 	check(sessions->n > 0);
 	list_remove(&session->link);
 	sessions->n--;
 	free(session);
+}
+
+void mcp_sessions_deinit(struct mcp_sessions *sessions)
+{
+	while (sessions->n > 0)
+		drop_session(sessions, first_session(sessions));
+	mcp_ended_close(&sessions->ended);
 }
 
 static void drop_expired(struct mcp_sessions *sessions, uint64_t now_ms)
@@ -47,7 +47,7 @@ static void drop_expired(struct mcp_sessions *sessions, uint64_t now_ms)
 		if (now_ms - session->used_ms < MCP_SESSION_IDLE_MS)
 			return;
 		if (session->n_streams == 0)
-			mcp_sessions_drop(sessions, session);
+			drop_session(sessions, session);
 	}
 }
 
@@ -83,9 +83,9 @@ static void make_session_room(struct mcp_sessions *sessions, const char *holder)
 	list_for_each(link, &sessions->list)
 		own += is_of(container_of(link, struct mcp_session, link), holder);
 	if (own >= share_of(MCP_SESSIONS_MAX, sessions->n - own))
-		mcp_sessions_drop(sessions, find_least(sessions, holder));
+		drop_session(sessions, find_least(sessions, holder));
 	else if (sessions->n == MCP_SESSIONS_MAX)
-		mcp_sessions_drop(sessions, find_least(sessions, NULL));
+		drop_session(sessions, find_least(sessions, NULL));
 }
 
 static void use_session(struct mcp_sessions *sessions, struct mcp_session *session, uint64_t now_ms)
@@ -95,40 +95,78 @@ static void use_session(struct mcp_sessions *sessions, struct mcp_session *sessi
 	list_append(&sessions->list, &session->link);
 }
 
-struct mcp_session *mcp_sessions_add(
-	struct mcp_sessions *sessions, const char *source, const char *holder, uint64_t now_ms)
+/* Take the session @id of @identity into memory. Return it, or NULL without memory. */
+static struct mcp_session *take_in(struct mcp_sessions *sessions, const struct mcp_session_id *id,
+	const struct http_identity *identity, uint64_t now_ms)
 {
-	cleanup_free struct mcp_session *session = calloc(1, sizeof(*session));
+	struct mcp_session *session = calloc(1, sizeof(*session));
 
-	drop_expired(sessions, now_ms);
-	if (!session || hex_write_id(session->id) < 0 || hex_write_id(session->name) < 0)
+	if (!session)
 		return NULL;
-	snprintf(session->source, sizeof(session->source), "%s", source);
-	snprintf(session->holder, sizeof(session->holder), "%s", holder);
+	session->id = *id;
+	snprintf(session->holder, sizeof(session->holder), "%s", identity->holder);
 	make_session_room(sessions, session->holder);
 	session->used_ms = now_ms;
 	list_init(&session->link);
 	list_append(&sessions->list, &session->link);
 	sessions->n++;
-	return take_ptr(session);
+	return session;
 }
 
-struct mcp_session *mcp_sessions_find(
-	struct mcp_sessions *sessions, const char *id, const char *source, uint64_t now_ms)
+int mcp_sessions_add(struct mcp_sessions *sessions, const struct http_identity *identity,
+	struct mcp_time now, struct mcp_session **ret_session)
 {
-	drop_expired(sessions, now_ms);
-	if (strlen(id) != HEX_ID_CHARS)
-		return NULL;
+	struct mcp_session_id id;
+	int r = mcp_session_id_make(sessions->ended.key, identity, now.s, &id);
+
+	drop_expired(sessions, now.ms);
+	if (r < 0)
+		return r;
+	*ret_session = take_in(sessions, &id, identity, now.ms);
+	return *ret_session ? 0 : -ENOMEM;
+}
+
+static struct mcp_session *find_named(struct mcp_sessions *sessions, const char *name)
+{
 	list_for_each(link, &sessions->list) {
 		struct mcp_session *session = container_of(link, struct mcp_session, link);
 
-		if (CRYPTO_memcmp(session->id, id, HEX_ID_CHARS) != 0 ||
-			strncmp(session->source, source, MCP_SOURCE_BYTES - 1) != 0)
-			continue;
-		use_session(sessions, session, now_ms);
-		return session;
+		if (strcmp(session->id.name, name) == 0)
+			return session;
 	}
 	return NULL;
+}
+
+int mcp_sessions_find(struct mcp_sessions *sessions, const char *id,
+	const struct http_identity *identity, struct mcp_time now, struct mcp_session **ret_session)
+{
+	struct mcp_session_id read;
+	struct mcp_session *session;
+
+	drop_expired(sessions, now.ms);
+	if (!mcp_session_id_read(sessions->ended.key, identity, id, &read))
+		return -ENOENT;
+	session = find_named(sessions, read.name);
+	if (session) {
+		use_session(sessions, session, now.ms);
+	} else {
+		if (mcp_era_is_over(read.entry.start_s, now.s) ||
+			mcp_ended_has(&sessions->ended, &read.entry))
+			return -ENOENT;
+		session = take_in(sessions, &read, identity, now.ms);
+	}
+	*ret_session = session;
+	return session ? 0 : -ENOMEM;
+}
+
+int mcp_sessions_end(
+	struct mcp_sessions *sessions, struct mcp_session *session, struct mcp_time now)
+{
+	int r = mcp_ended_add(&sessions->ended, &session->id.entry, now.s);
+
+	if (r == 0)
+		drop_session(sessions, session);
+	return r;
 }
 
 void mcp_sessions_open_stream(struct mcp_session *session)
@@ -138,14 +176,11 @@ void mcp_sessions_open_stream(struct mcp_session *session)
 
 void mcp_sessions_end_stream(struct mcp_sessions *sessions, const char *name, uint64_t now_ms)
 {
-	list_for_each(link, &sessions->list) {
-		struct mcp_session *session = container_of(link, struct mcp_session, link);
+	struct mcp_session *session = find_named(sessions, name);
 
-		if (strcmp(session->name, name) != 0)
-			continue;
-		check(session->n_streams > 0);
-		session->n_streams--;
-		use_session(sessions, session, now_ms);
+	/* One that has left memory since then, and was taken in again, has no stream. */
+	if (!session || session->n_streams == 0)
 		return;
-	}
+	session->n_streams--;
+	use_session(sessions, session, now_ms);
 }

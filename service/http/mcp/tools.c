@@ -15,6 +15,7 @@
 struct tool_list {
 	struct list link;
 	char *toolbox_id; /* NULL: the tools of all */
+	enum config_mcp_names how;
 	struct mcp_tools tools;
 	char (*names)[MODEL_NAME_BYTES];
 };
@@ -62,6 +63,16 @@ static void add_tool(struct tool_list *list, const struct tool *tool, const char
 				    });
 }
 
+/* Write the names of the @n tools @candidates, of all toolboxes, to @list. Return 0 or -ENOMEM. */
+static int name_all(struct tool_list *list, struct model_candidate *candidates, size_t n)
+{
+	int r = 0;
+
+	if (list->how == CONFIG_MCP_NAMES_BARE)
+		r = model_names_share_same(candidates, n);
+	return r ? r : model_names_write_whole(candidates, n, list->names);
+}
+
 /* Add the tools of @view that @list has. Return 0 or -ENOMEM. */
 static int add_view_tools(struct tool_list *list, const struct catalogue *view)
 {
@@ -81,20 +92,22 @@ static int add_view_tools(struct tool_list *list, const struct catalogue *view)
 		candidates[n] = model_names_candidate(tool, n, true);
 		tools[n++] = tool;
 	}
-	if (!list->toolbox_id && model_names_write_whole(candidates, n, list->names) < 0)
+	if (!list->toolbox_id && name_all(list, candidates, n) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		add_tool(list, tools[i], list->toolbox_id ? tools[i]->name : list->names[i]);
 	return mcp_tools_end(&list->tools);
 }
 
-static struct tool_list *make_list(const struct catalogue *view, const char *toolbox_id)
+static struct tool_list *make_list(
+	const struct catalogue *view, enum config_mcp_names how, const char *toolbox_id)
 {
 	cleanup(tool_list_cleanup) struct tool_list *list = calloc(1, sizeof(*list));
 
 	if (!list)
 		return NULL;
 	list_init(&list->link);
+	list->how = how;
 	list->toolbox_id = toolbox_id ? strdup(toolbox_id) : NULL;
 	if ((toolbox_id && !list->toolbox_id) || add_view_tools(list, view) < 0)
 		return NULL;
@@ -102,29 +115,29 @@ static struct tool_list *make_list(const struct catalogue *view, const char *too
 	return take_ptr(list);
 }
 
-static bool is_list_of(
-	const struct tool_list *list, const struct catalogue *view, const char *toolbox_id)
+static bool is_list_of(const struct tool_list *list, const struct catalogue *view,
+	enum config_mcp_names how, const char *toolbox_id)
 {
 	if (list->tools.id != catalogue_serial(view))
 		return false;
 	return toolbox_id ? list->toolbox_id && strcmp(list->toolbox_id, toolbox_id) == 0
-			  : !list->toolbox_id;
+			  : !list->toolbox_id && list->how == how;
 }
 
-const struct mcp_tools *mcp_lists_find(
-	struct mcp_lists *lists, const struct catalogue *view, const char *toolbox_id)
+const struct mcp_tools *mcp_lists_find(struct mcp_lists *lists, const struct catalogue *view,
+	enum config_mcp_names names, const char *toolbox_id)
 {
 	struct tool_list *list;
 
 	list_for_each(link, &lists->list) {
 		list = container_of(link, struct tool_list, link);
-		if (is_list_of(list, view, toolbox_id)) {
+		if (is_list_of(list, view, names, toolbox_id)) {
 			list_remove(&list->link);
 			list_append(&lists->list, &list->link);
 			return &list->tools;
 		}
 	}
-	list = make_list(view, toolbox_id);
+	list = make_list(view, names, toolbox_id);
 	if (!list)
 		return NULL;
 	if (lists->n == MCP_LISTS_MAX)

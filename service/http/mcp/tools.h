@@ -4,12 +4,14 @@
 #include <stddef.h>
 
 #include "catalogue/catalogue.h"
+#include "config/http.h"
 #include "mcp/server/tools.h"
 #include "util/list.h"
 
 /*
- * The lists of tools by HTTP: /mcp has the tools of all toolboxes, /mcp/{toolbox_id} the tools of a
- * single toolbox. A list is made once for a view, and some lists are kept.
+ * The lists of tools by HTTP: /mcp has the tools of all toolboxes, with names by `http.mcp_names`,
+ * /mcp/{toolbox_id} the tools of a single toolbox, with their own names. A list is made once for a
+ * view, and some lists are kept.
  */
 
 #define MCP_LISTS_MAX 8
@@ -23,7 +25,7 @@ struct mcp_lists {
 void mcp_lists_init(struct mcp_lists *lists);
 void mcp_lists_deinit(struct mcp_lists *lists);
 
-/* Return the list of the toolbox @toolbox_id (NULL: of all) in @view, valid until the next call;
- * NULL without memory. */
-const struct mcp_tools *mcp_lists_find(
-	struct mcp_lists *lists, const struct catalogue *view, const char *toolbox_id);
+/* Return the list of the toolbox @toolbox_id (NULL: of all, named by @names) in @view, valid until
+ * the next call; NULL without memory. */
+const struct mcp_tools *mcp_lists_find(struct mcp_lists *lists, const struct catalogue *view,
+	enum config_mcp_names names, const char *toolbox_id);

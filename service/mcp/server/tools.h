@@ -13,7 +13,8 @@
  * The tools that clients of MCP see, each with its name there:
  *
  *   toolbox__name, or a shorter one with digits of its SHA-256     several toolboxes are served
- *   name                                                           one is
+ *   name                                                           one is, or names are bare, and
+ *                                                                  no other tool has this one
  *
  * A name leads back to its tool by this table: it is never split.
  */

@@ -85,8 +85,7 @@ bool file_error_is_shortage(int error)
 
 /* ── replacing ───────────────────────────────────────────────────────────────────────────────── */
 
-/* Make the folder @path and its parents. */
-static int make_folders(const char *path)
+int file_make_folders(const char *path)
 {
 	cleanup_free char *copy = strdup(path);
 
@@ -117,7 +116,7 @@ int file_replace(const char *folder, const char *name, const char *bytes, size_t
 {
 	cleanup_free char *beside = NULL;
 	cleanup_close int at = -1;
-	int r = make_folders(folder);
+	int r = file_make_folders(folder);
 
 	if (r < 0)
 		return r;
@@ -147,7 +146,7 @@ int file_lock(const char *folder, uint32_t wait_ms, int *ret_lock)
 	cleanup_close int at = -1;
 	cleanup_close int lock = -1;
 	uint64_t end_ms = clock_now_ms() + wait_ms;
-	int r = make_folders(folder);
+	int r = file_make_folders(folder);
 
 	if (r < 0)
 		return r;

@@ -22,6 +22,9 @@ int file_read_fd(int fd, size_t size_max, struct buffer *contents);
 /* Write all @size bytes at @bytes to @fd. Return 0 or a negative errno. */
 int file_write_all(int fd, const char *bytes, size_t size);
 
+/* Make the folder @path and its parents, where they are absent. Return 0 or a negative errno. */
+int file_make_folders(const char *path);
+
 /*
  * Replace the file @name of the folder @folder (made if absent) by @size bytes at @bytes, with
  * @mode. Every reader has the old file or the new one, also after a power cut. Return 0 or a

@@ -144,6 +144,21 @@ Test(model_names, may_all_have_their_toolbox)
 			"a23456789012345678901234567890123456789012345678901234567_1a8000"});
 }
 
+Test(model_names, have_their_toolbox_only_where_they_are_the_same)
+{
+	struct model_candidate tools[] = {
+		{"a", "x", .is_shared = true, .index = 0},
+		{"a", "y", .is_shared = true, .index = 1},
+		{"b", "x", .index = 2},
+		{"c", "a__x", .index = 3},
+	};
+
+	cr_assert_eq(model_names_share_same(tools, 4), 0);
+	/* A bare name goes first, as in the lookup of a call. */
+	expect_whole(tools, 4, (const char *const[]){"a__x_4a190d", "y", "b__x", "a__x"});
+	cr_assert_eq(model_names_share_same(tools, 0), 0);
+}
+
 Test(model_names, with_their_toolbox_need_memory)
 {
 	static const struct model_candidate tools[] = {
