@@ -168,8 +168,11 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl disable 'shell/*'\n"
 		"  toolboxctl disable home/lights_on --for 10m\n",
 		CTL_FLAG_FOR | CTL_FLAG_BUS, 1, CTL_MANY, ctl_remember},
-	{"enable", "NAME...", "take back what disable has remembered", REMEMBERED_NAMES,
-		"  toolboxctl enable 'shell/*'\n", CTL_FLAG_BUS, 1, CTL_MANY, ctl_remember},
+	{"enable", "NAME...", "take back a disable, or offer what a manifest disables",
+		REMEMBERED_NAMES "A toolbox that its manifest disables is named by its id alone.\n",
+		"  toolboxctl enable 'web/*'\n"
+		"  toolboxctl enable shell\n",
+		CTL_FLAG_BUS, 1, CTL_MANY, ctl_remember},
 	{"profile", "list | show NAME | set NAME NAMES... | remove NAME",
 		"the profiles that are files of the service", REMEMBERED_NAMES,
 		"  toolboxctl profile set kids 'clock/*' get_weather\n", CTL_FLAG_BUS, 1, CTL_MANY,

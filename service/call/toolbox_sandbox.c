@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/member.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 
@@ -28,12 +29,33 @@ static int refuse_sandbox(struct sandbox_mistake *mistake, uint32_t token, const
 	return SANDBOX_E_MALFORMED;
 }
 
-static void paths_deinit(struct sandbox_paths *paths)
+void sandbox_paths_deinit(struct sandbox_paths *paths)
 {
 	for (size_t i = 0; i < paths->n_items; i++)
 		free(paths->items[i]);
 	free(paths->items);
 	*paths = (struct sandbox_paths){0};
+}
+
+int sandbox_paths_take(struct sandbox_paths *paths, char *path)
+{
+	char **items = path ? reallocarray(paths->items, paths->n_items + 1, sizeof(*items)) : NULL;
+
+	if (!items) {
+		free(path);
+		return -ENOMEM;
+	}
+	paths->items = items;
+	paths->items[paths->n_items++] = path;
+	paths->is_given = true;
+	return 0;
+}
+
+bool sandbox_path_is_setting(const char *path)
+{
+	return path[0] == '$' && path[1] &&
+	       path[1 + strspn(path + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+					 "0123456789_")] == '\0';
 }
 
 /* The text at @token as an absolute path, which the caller frees. */
@@ -52,7 +74,7 @@ static int read_path(const struct json_tape *tape, uint32_t token, const char *f
 		return -ENOMEM;
 	if (size == 0 || strlen(text) != size || (text[0] != '/' && !folder))
 		return refuse_sandbox(ret_mistake, token, expected);
-	if (text[0] == '/')
+	if (text[0] == '/' || sandbox_path_is_setting(text))
 		*ret_path = take_ptr(text);
 	else if (asprintf(ret_path, "%s/%s", folder, text) < 0)
 		return -ENOMEM;
@@ -60,13 +82,13 @@ static int read_path(const struct json_tape *tape, uint32_t token, const char *f
 }
 
 static int read_paths(const struct json_tape *tape, uint32_t token, const char *folder,
-	struct sandbox_paths *paths, struct sandbox_mistake *ret_mistake)
+	uint32_t max, struct sandbox_paths *paths, struct sandbox_mistake *ret_mistake)
 {
 	uint32_t item;
 	int r = 0;
 
-	paths_deinit(paths);
-	if (json_type_at(tape, token) != JSON_ARRAY || json_count(tape, token) > SANDBOX_PATHS_MAX)
+	sandbox_paths_deinit(paths);
+	if (json_type_at(tape, token) != JSON_ARRAY || json_count(tape, token) > max)
 		return refuse_sandbox(ret_mistake, token, "must be a list of at most 64 paths");
 	paths->is_given = true;
 	paths->items = calloc(json_count(tape, token) + 1u, sizeof(*paths->items));
@@ -109,6 +131,8 @@ static int read_unix(const struct json_tape *tape, uint32_t token, struct toolbo
 int toolbox_sandbox_read(const struct json_tape *tape, uint32_t token, const char *folder,
 	struct toolbox_sandbox *sandbox, struct sandbox_mistake *ret_mistake)
 {
+	/* The LOAD frame may have more: the paths of several settings, and the fences. */
+	uint32_t max = folder ? SANDBOX_PATHS_MAX : SANDBOX_LOADED_PATHS_MAX;
 	int r = 0;
 
 	if (json_type_at(tape, token) != JSON_OBJECT)
@@ -120,9 +144,13 @@ int toolbox_sandbox_read(const struct json_tape *tape, uint32_t token, const cha
 		if (json_string_equals(tape, key, "class", strlen("class")))
 			r = read_class(tape, key + 1, sandbox, ret_mistake);
 		else if (json_string_equals(tape, key, "read", strlen("read")))
-			r = read_paths(tape, key + 1, folder, &sandbox->read, ret_mistake);
+			r = read_paths(tape, key + 1, folder, max, &sandbox->read, ret_mistake);
 		else if (json_string_equals(tape, key, "write", strlen("write")))
-			r = read_paths(tape, key + 1, folder, &sandbox->write, ret_mistake);
+			r = read_paths(tape, key + 1, folder, max, &sandbox->write, ret_mistake);
+		else if (json_is_text(tape, key, "hidden"))
+			r = read_paths(tape, key + 1, NULL, max, &sandbox->hidden, ret_mistake);
+		else if (json_is_text(tape, key, "kept"))
+			r = read_paths(tape, key + 1, NULL, max, &sandbox->kept, ret_mistake);
 		else if (json_string_equals(tape, key, "unix", strlen("unix")))
 			r = read_unix(tape, key + 1, sandbox, ret_mistake);
 		else
@@ -137,7 +165,7 @@ static int copy_paths(struct sandbox_paths *paths, const struct sandbox_paths *b
 {
 	if (!by->is_given)
 		return 0;
-	paths_deinit(paths);
+	sandbox_paths_deinit(paths);
 	paths->is_given = true;
 	paths->items = calloc(by->n_items + 1, sizeof(*paths->items));
 	if (!paths->items)
@@ -185,6 +213,8 @@ void toolbox_sandbox_write(const struct toolbox_sandbox *sandbox, struct buffer 
 	json_write_text(out, sandbox_class_names[sandbox->class]);
 	write_paths("read", &sandbox->read, out);
 	write_paths("write", &sandbox->write, out);
+	write_paths("hidden", &sandbox->hidden, out);
+	write_paths("kept", &sandbox->kept, out);
 	if (sandbox->has_unix)
 		buffer_append_string(out, ",\"unix\":true");
 	buffer_append_char(out, '}');
@@ -213,11 +243,15 @@ int toolbox_sandbox_compare(const struct toolbox_sandbox *left, const struct too
 	order = order ? order : compare_numbers(left->has_unix, right->has_unix);
 	order = order ? order : compare_numbers(left->memory_mb, right->memory_mb);
 	order = order ? order : compare_paths(&left->read, &right->read);
-	return order ? order : compare_paths(&left->write, &right->write);
+	order = order ? order : compare_paths(&left->write, &right->write);
+	order = order ? order : compare_paths(&left->hidden, &right->hidden);
+	return order ? order : compare_paths(&left->kept, &right->kept);
 }
 
 void toolbox_sandbox_deinit(struct toolbox_sandbox *sandbox)
 {
-	paths_deinit(&sandbox->read);
-	paths_deinit(&sandbox->write);
+	sandbox_paths_deinit(&sandbox->read);
+	sandbox_paths_deinit(&sandbox->write);
+	sandbox_paths_deinit(&sandbox->hidden);
+	sandbox_paths_deinit(&sandbox->kept);
 }

@@ -13,6 +13,13 @@
  * LOAD frame write it:
  *
  *   {"class": "net", "read": ["/srv/data"], "write": [], "unix": false}
+ *
+ * A manifest may name a setting, "$NAME", in place of a path. The load replaces it by the paths of
+ * the setting (loader/operator/paths.h), and then adds the fences around them, which only the LOAD
+ * frame has:
+ *
+ *   {"class": "compute", "read": ["/home/me"], "hidden": ["/home/me/.ssh"], "kept":
+ * ["/home/me/.profile"]}
  */
 
 /* From narrow to wide: a class allows everything allowed by the classes before. */
@@ -28,7 +35,8 @@ enum sandbox_class {
 struct sandbox_paths {
 	char **items;
 	size_t n_items;
-	bool is_given; /* an empty list may be given, too */
+	bool is_given;     /* an empty list may be given, too */
+	size_t n_operator; /* the last ones, which are the operator's, not the manifest's */
 };
 
 struct toolbox_sandbox {
@@ -36,7 +44,10 @@ struct toolbox_sandbox {
 	bool has_class;             /* given, not the default */
 	struct sandbox_paths read;  /* readable files and folders, beside the class's */
 	struct sandbox_paths write; /* the same, for writing and reading */
-	bool has_unix;              /* class net: unix sockets, too */
+	struct sandbox_paths
+		hidden; /* never opened, whatever `read` and `write` have; need not exist */
+	struct sandbox_paths kept; /* the same, for writing alone */
+	bool has_unix;             /* class net: unix sockets, too */
 	bool has_unix_given;
 	uint32_t memory_mb; /* limit of the address space; 0: none. Not part of the
 	                             * object */
@@ -47,6 +58,10 @@ struct toolbox_sandbox {
 
 /* Most paths in one list: each costs a descriptor and a rule at every start of a host. */
 #define SANDBOX_PATHS_MAX 64
+
+/* Most paths in a list of the LOAD frame, which has the paths of the operator and the fences, too.
+ * */
+#define SANDBOX_LOADED_PATHS_MAX 512
 
 enum sandbox_status {
 	SANDBOX_E_MALFORMED = 1, /* not of the form above; the mistake has the expected form */
@@ -61,12 +76,23 @@ struct sandbox_mistake {
 /* The names of the classes, by value; NULL ends them. */
 extern const char *const sandbox_class_names[];
 
+/* Return whether @path is the name of a setting: $, then letters, digits and '_'. */
+bool sandbox_path_is_setting(const char *path);
+
+/* Append @path to @paths, the owner from then on, also of a failure. 0 or -ENOMEM (also for
+ * NULL). */
+int sandbox_paths_take(struct sandbox_paths *paths, char *path);
+
+/* Free the paths. */
+void sandbox_paths_deinit(struct sandbox_paths *paths);
+
 /* "compute", "net", "command", "none". */
 const char *sandbox_class_name(enum sandbox_class class);
 
 /*
  * Read the object at @token: its members, unless null, replace the members of @sandbox. Paths are
- * made absolute, a relative one from @folder (NULL: none may be relative). 0, SANDBOX_E_MALFORMED
+ * made absolute, a relative one from @folder (NULL: none may be relative, or name a setting). 0,
+ * SANDBOX_E_MALFORMED
  * with @ret_mistake filled, or -ENOMEM; @sandbox is the caller's to deinit in any case.
  */
 int toolbox_sandbox_read(const struct json_tape *tape, uint32_t token, const char *folder,

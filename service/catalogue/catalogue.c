@@ -251,7 +251,7 @@ static void offer_tools(struct catalogue *catalogue, catalogue_offers_function o
 		for (size_t j = 0; j < owner->toolbox->n_tools; j++) {
 			const struct tool *tool = &owner->toolbox->tools[j];
 
-			if (offers && !offers(data, owner->toolbox->id, tool->name))
+			if (offers && !offers(data, tool))
 				continue;
 			catalogue->tools[catalogue->n_tools++] = (struct offered){
 				.tool = tool,

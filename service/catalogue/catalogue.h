@@ -37,7 +37,7 @@ struct catalogue_skipped {
 };
 
 /* Whether the tool may be offered at all (filter). */
-typedef bool (*catalogue_offers_function)(void *data, const char *toolbox_id, const char *name);
+typedef bool (*catalogue_offers_function)(void *data, const struct tool *tool);
 
 /* A new catalogue of @toolboxes (it holds their packages; they may come in any order, ids are
  * unique) without the tools refused by @offers (NULL: none). NULL without memory. */

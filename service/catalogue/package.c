@@ -32,6 +32,7 @@ static void package_free(struct package *package)
 	free(package->file);
 	origins_deinit(&package->definition);
 	origins_deinit(&package->programs);
+	free(package->off);
 	free(package->config);
 	free(package->init);
 	free(package->environment);

@@ -92,7 +92,8 @@ struct package {
 	/* as the manifest and the configuration have it */
 	uint64_t settings; /* digest of its settings in the configuration; 0: none */
 	struct toolbox_limits limits;
-	enum tool_risk risk;  /* the risk of a tool without a declared risk */
+	enum tool_risk risk; /* the risk of a tool without a declared risk */
+	char *off; /* reason of a manifest with `enabled` false, with the command; or NULL */
 	bool asserts_formats; /* `format` in schemas is checked */
 	bool has_content;     /* the results of its tools are rich content; of kind plugin */
 	bool coerces; /* a string is taken as the value inside, where a schema wants the value */

@@ -24,6 +24,9 @@ struct tool_schemas;
 #define TOOLBOX_ID_BYTES 128 /* the longest id */
 #define TOOL_NAME_BYTES  64  /* the longest name of a tool */
 
+/* The beginning of tool.off and package.off. */
+#define OFF_BY_MANIFEST "disabled by its manifest"
+
 enum tool_risk {
 	TOOL_UNRATED,
 	TOOL_READ,
@@ -56,10 +59,13 @@ struct tool {
 	struct tool_schemas *schemas; /* both, compiled or at rest; owned */
 	enum tool_risk risk;          /* its own, else the package's */
 	enum run_llm run_llm;
-	bool is_parallel;    /* false: it runs alone in its package */
-	bool has_content;    /* its results are rich content (catalogue/content.h) */
-	bool validates;      /* its host may refuse arguments by their meaning */
-	uint64_t timeout_ms; /* 0: the package's */
+	bool is_parallel; /* false: it runs alone in its package */
+	bool has_content; /* its results are rich content (catalogue/content.h) */
+	bool validates;   /* its host may refuse arguments by their meaning */
+	char *off;        /* reason of a manifest with `enabled` false, with the command; or NULL */
+	bool is_experimental;      /* offered only by name (`experimental`) */
+	uint32_t result_max_chars; /* 0: the configuration's */
+	uint64_t timeout_ms;       /* 0: the package's */
 	double cooldown_s;
 	struct triggers triggers;
 	unsigned char

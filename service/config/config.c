@@ -43,6 +43,7 @@ static const struct config_field fields[] = {
 	CONFIG_SET_NAMES("toolbox_dirs", toolbox_dirs, has_toolbox_dirs),
 	CONFIG_NAMES("tools_enabled", tools_enabled),
 	CONFIG_NAMES("tools_disabled", tools_disabled),
+	CONFIG_NAMES("experimental", experimental),
 	CONFIG_WORD("duplicate_names", duplicate_names, duplicates_words, CONFIG_DUPLICATES_ERROR),
 	CONFIG_WORD("approval.mode", approval_mode, approval_mode_names, APPROVAL_EXECUTE),
 	CONFIG_NAMES("approval.allow", approval_allow),
@@ -274,8 +275,8 @@ static void read_sections(struct config_reader *reader, uint32_t toolboxd, struc
 {
 	const struct json_tape *tape = &reader->tape;
 	uint32_t http = json_find_present(tape, toolboxd, "http");
-	const struct config_kept kept = {&config->folders, &config->allowed, &config->disabled,
-		&config->profiles, &config->http};
+	const struct config_kept kept = {&config->folders, &config->allowed, &config->enabled,
+		&config->disabled, &config->profiles, &config->http};
 	int r = config_profiles_read(
 		tape, json_find_present(tape, toolboxd, "profiles"), &config->profiles);
 
@@ -530,6 +531,7 @@ void config_deinit(struct config *config)
 {
 	config_fields_deinit(fields, ARRAY_SIZE(fields), config);
 	remembered_deinit(&config->allowed);
+	remembered_deinit(&config->enabled);
 	remembered_deinit(&config->disabled);
 	text_list_deinit(&config->disabled_why);
 	text_list_deinit(&config->folders);

@@ -52,6 +52,7 @@ struct config {
 	bool is_disabled;              /* `enabled` is false: nothing is served */
 	struct text_list tools_enabled;
 	struct text_list tools_disabled;
+	struct text_list experimental;
 	struct text_list embedded_origins;
 	uint64_t embedded_stall_s;
 	char embedded_token[BUS_TOKEN_BYTES]; /* "": no token is needed; BUS_TOKEN_UNKNOWN when a
@@ -67,6 +68,7 @@ struct config {
 	uint64_t callers_digest;         /* the same for the same rules; 0: there are none */
 	struct text_list approval_allow; /* with the names of @allowed */
 	struct config_remembered allowed;
+	struct config_remembered enabled;
 	struct config_remembered disabled;
 	struct text_list disabled_why; /* the reason of each entry of @disabled, for a person */
 	struct text_list folders;      /* the folders of both, low to high */

@@ -56,14 +56,16 @@ void config_remembered_each_path(void (*visit)(void *data, const char *path),
 
 	for (size_t i = 0; i < 2 && folders[i]; i++) {
 		cleanup_free char *allow = join_path(folders[i], REMEMBERED_ALLOW);
+		cleanup_free char *enabled = join_path(folders[i], REMEMBERED_ENABLED);
 		cleanup_free char *disabled = join_path(folders[i], REMEMBERED_DISABLED);
 		cleanup_free char *profiles = join_path(folders[i], REMEMBERED_PROFILES);
 		cleanup_free char *tokens = join_path(folders[i], REMEMBERED_TOKENS);
 
-		if (!allow || !disabled || !profiles || !tokens)
+		if (!allow || !enabled || !disabled || !profiles || !tokens)
 			return;
 		visit(data, tokens);
 		visit(data, allow);
+		visit(data, enabled);
 		visit(data, disabled);
 		visit_folder(data, profiles);
 	}
@@ -342,6 +344,7 @@ static void read_folder(
 	cleanup_free char *tokens = join_path(folder, REMEMBERED_TOKENS);
 
 	read_list_file(reader, folder, REMEMBERED_ALLOW, kept->allowed);
+	read_list_file(reader, folder, REMEMBERED_ENABLED, kept->enabled);
 	read_list_file(reader, folder, REMEMBERED_DISABLED, kept->disabled);
 	if (!profiles || !tokens) {
 		reader->error = -ENOMEM;

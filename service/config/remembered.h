@@ -16,6 +16,9 @@
  * the device, these only to us:
  *
  *   FOLDER/allow.json      [{"name", "since", "by"}, …]  tools that never ask, with approval.allow
+ *   FOLDER/enabled.json    the same                      toolboxes and tools that are offered
+ * although
+ *                                                        their manifest disables them
  *   FOLDER/disabled.json   the same, also with "until"   tools that are not offered
  *   FOLDER/tokens.json     tokens of clients of HTTP (config/http_tokens.h), with http.tokens; read
  *                          while an address is listened at, and secret: its owner alone may read
@@ -28,6 +31,7 @@
  */
 
 #define REMEMBERED_ALLOW    "allow.json"
+#define REMEMBERED_ENABLED  "enabled.json"
 #define REMEMBERED_DISABLED "disabled.json"
 #define REMEMBERED_PROFILES "profiles.d"
 #define REMEMBERED_TOKENS   "tokens.json"
@@ -53,6 +57,7 @@ struct config_remembered {
 struct config_kept {
 	struct text_list *folders; /* the folders, low to high */
 	struct config_remembered *allowed;
+	struct config_remembered *enabled;
 	struct config_remembered *disabled;
 	struct config_profiles *profiles;
 	struct config_http *http; /* whose tokens are read when it listens */

@@ -19,6 +19,7 @@
 #define FIELDS_OF struct config_toolbox
 static const struct config_field toolbox_fields[] = {
 	CONFIG_FLAG("enabled", is_enabled, true),
+	CONFIG_FLAG("enabled", is_opened, false),
 	CONFIG_NUMBER("limits.timeout_ms", limits.timeout_ms, 0),
 	CONFIG_NUMBER("limits.max_ms", limits.max_ms, 0),
 	CONFIG_NUMBER("limits.workers", limits.workers, 0),

@@ -13,7 +13,8 @@
 /* The settings of one toolbox: `toolboxes.<id>`. */
 struct config_toolbox {
 	char *toolbox_id;
-	bool is_enabled;
+	bool is_enabled;                /* `enabled` is not false */
+	bool is_opened;                 /* it is true, whatever the manifest has */
 	bool has_sandbox;               /* there is a `sandbox` */
 	bool has_process;               /* there is a `limits` or `env` */
 	struct toolbox_sandbox sandbox; /* its members replace the members of the manifest's */

@@ -17,6 +17,7 @@
 #define FIELDS_OF struct config_tool
 static const struct config_field tool_fields[] = {
 	CONFIG_FLAG("enabled", is_enabled, true),
+	CONFIG_FLAG("enabled", is_opened, false),
 	CONFIG_NUMBER("timeout_ms", timeout_ms, 0),
 	CONFIG_SET_FLAG("parallel", is_parallel, has_parallel),
 	CONFIG_TEXT("description", description),

@@ -12,7 +12,8 @@
 /* The settings of one tool: `toolboxes.<id>.tools.<name>`. They replace what its manifest has. */
 struct config_tool {
 	char *name;
-	bool is_enabled;
+	bool is_enabled;     /* `enabled` is not false */
+	bool is_opened;      /* it is true, whatever the manifest has */
 	enum tool_risk risk; /* TOOL_UNRATED: not set */
 	uint64_t timeout_ms; /* 0: not set */
 	bool has_cooldown;

@@ -49,6 +49,11 @@ int tool_names_list(
 	return ask(session, "ovos.tools.list", profile, ret_response);
 }
 
+int tool_names_ask_status(struct ctl_session *session, struct ctl_response *ret_response)
+{
+	return ask(session, "ovos.tools.status", NULL, ret_response);
+}
+
 bool tool_names_mean(const struct ctl_response *response, uint32_t entry, const char *name)
 {
 	uint32_t id_token = ctl_response_find(response, entry, "toolbox_id", JSON_STRING);
@@ -106,7 +111,7 @@ int tool_names_complain(
 	int r = tool_names_list(session, NULL, &list);
 
 	if (r == 0)
-		r = ask(session, "ovos.tools.status", NULL, &status);
+		r = tool_names_ask_status(session, &status);
 	for (size_t i = 0; r == 0 && i < n_names; i++) {
 		if (!tool_names_mean_any(&list, "tools", names[i]) &&
 			!tool_names_mean_any(&status, "not_offered", names[i]))

@@ -17,6 +17,9 @@ int tool_names_check(const char *name);
 int tool_names_list(
 	struct ctl_session *session, const char *profile, struct ctl_response *ret_response);
 
+/* Ask for the status, with the tools that are not offered. Return likewise. */
+int tool_names_ask_status(struct ctl_session *session, struct ctl_response *ret_response);
+
 /* Return whether @name means the tool of the entry at @entry, an object with `toolbox_id` and
  * `name`. */
 bool tool_names_mean(const struct ctl_response *response, uint32_t entry, const char *name);

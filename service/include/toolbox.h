@@ -83,8 +83,10 @@
  *
  * init() gets a call, too. Its arguments are `config` of the manifest, merged with
  * `toolboxd.toolboxes.<id>` of the configuration (without the keys that the daemon reads itself:
- * enabled, sandbox, limits, env). That call stays readable, and its texts valid, until the process
- * ends. Its only answer is toolbox_fail, with the reason why the toolbox cannot be loaded.
+ * enabled, sandbox, limits, env). A setting named by the sandbox of the manifest ("$roots") is a
+ * list of absolute paths then, and `fences` has what stays closed in them: `hidden` and `kept`.
+ * That call stays readable, and its texts valid, until the process ends. Its only answer is
+ * toolbox_fail, with the reason why the toolbox cannot be loaded.
  *
  *
  * VERSIONS
@@ -105,7 +107,7 @@
 extern "C" {
 #endif
 
-#define TOOLBOX_API_VERSION 1u
+#define TOOLBOX_API_VERSION 2u
 
 /* The results of the functions of this header. */
 enum toolbox_status {
@@ -138,7 +140,9 @@ enum toolbox_risk {
 };
 
 /* Flags of a tool. */
-#define TOOLBOX_ALONE 1u /* never runs beside another tool of its toolbox, in any process */
+#define TOOLBOX_ALONE      1u /* never runs beside another tool of its toolbox, in any process */
+#define TOOLBOX_ADDS       2u /* version 2; of risk write: adds, and neither changes nor deletes */
+#define TOOLBOX_IDEMPOTENT 4u /* version 2; the same call again has no further effect */
 
 /* Facts about the caller, for struct toolbox_host. */
 enum toolbox_caller {
@@ -174,6 +178,10 @@ struct toolbox_tool {
 	 * satisfy the schema but make no sense. It must be quick and change nothing: it is also
 	 * called alone, before a person is asked about the call, and to check a call. */
 	toolbox_handler validate;
+	/* version 2 */
+	const char *title;         /* a name for people, as programs with MCP show it; or NULL */
+	const char *examples;      /* JSON text of an array of {"args", "result"?}; or NULL */
+	uint32_t result_max_chars; /* the most code points of a result; 0: the configuration's */
 };
 
 struct toolbox_plugin {
@@ -246,6 +254,8 @@ struct toolbox_host {
 	int (*reply_json)(struct toolbox_call call, const char *json, size_t size);
 	int (*fail)(struct toolbox_call call, const char *text);
 	int (*refuse)(struct toolbox_call call, const char *path, const char *text);
+	/* version 2 */
+	bool (*is_confined)(struct toolbox_call call);
 };
 
 /* ── arguments ───────────────────────────────────────────────────────────────────────────────────
@@ -339,6 +349,13 @@ static inline uint32_t toolbox_ms_left(struct toolbox_call call)
 static inline bool toolbox_is_cancelled(struct toolbox_call call)
 {
 	return call.host->ms_left(call) == 0;
+}
+
+/* Return whether the kernel restricts this process to the files of its sandbox (landlock). Without
+ * that, a toolbox is held in its folders only by its own checks of paths. Version 2. */
+static inline bool toolbox_is_confined(struct toolbox_call call)
+{
+	return call.host->is_confined(call);
 }
 
 /* Report progress: @progress from 0 to 1 (any other number: unknown), and @text (or NULL). It may

@@ -271,14 +271,14 @@ static int add_filtered_tools(
 	int r = 0;
 
 	for (size_t i = 0; i < toolbox->n_tools && r == 0; i++) {
-		const char *name = toolbox->tools[i].name;
+		const struct tool *tool = &toolbox->tools[i];
 		const char *reason;
 
-		if (settings_offer(config, toolbox->id, name))
+		if (settings_offer(config, tool))
 			continue;
-		reason = settings_refusal(config, toolbox->id, name);
+		reason = settings_refusal(config, tool);
 		of_all = n_left_out++ == 0 || strcmp(of_all, reason) == 0 ? reason : mixed;
-		r = catalogue_add_skipped(catalogue, toolbox->id, name, reason);
+		r = catalogue_add_skipped(catalogue, toolbox->id, tool->name, reason);
 	}
 	if (r == 0 && n_left_out > 0 && n_left_out == toolbox->n_tools)
 		r = disable(catalogue, toolbox, of_all);
@@ -297,13 +297,11 @@ static int add_filtered(const struct load_jobs *jobs, struct catalogue *catalogu
 
 		if (toolbox && toolbox->n_tools > 0)
 			r = add_filtered_tools(config, toolbox, catalogue);
-		if (!toolbox || toolbox->n_tools > 0 ||
-			!settings_leave_out(config, toolbox->id, toolbox->entry_point))
+		reason = toolbox && toolbox->n_tools == 0
+				 ? settings_toolbox_refusal(config, toolbox)
+				 : NULL;
+		if (!reason)
 			continue;
-		reason = toolbox->entry_point &&
-					 !config_toolbox_is_enabled(config, toolbox->entry_point)
-				 ? "its toolbox is not enabled"
-				 : settings_refusal(config, toolbox->id, NULL);
 		r = catalogue_disable(catalogue, toolbox->id, reason);
 		r = r ? r : catalogue_add_skipped(catalogue, toolbox->id, NULL, reason);
 	}
@@ -416,9 +414,9 @@ static int add_notes(const struct load_jobs *jobs, const struct folders_listing 
 	return r ? r : add_strays(listing, catalogue);
 }
 
-static bool offers(void *config, const char *toolbox_id, const char *name)
+static bool offers(void *config, const struct tool *tool)
 {
-	return settings_offer(config, toolbox_id, name);
+	return settings_offer(config, tool);
 }
 
 struct catalogue *assemble_catalogue(struct load_jobs *jobs, const struct folders_listing *listing)

@@ -16,6 +16,7 @@
 #include "loader/dropin_folders.h"
 #include "loader/job.h"
 #include "loader/members.h"
+#include "loader/operator/paths.h"
 #include "loader/pins.h"
 #include "loader/sandbox_max.h"
 #include "loader/server_list.h"
@@ -297,10 +298,17 @@ static bool can_keep(struct loader *loader, struct load_job *job)
 static int begin_package(struct load_job *job, struct package *package)
 {
 	const struct config *config = job->jobs->options.config;
+	struct sandbox_refusal refusal;
 	int r;
 
 	load_job_set_package(job, package);
 	r = settings_apply(config, package);
+	r = r ? r : operator_paths_resolve(config, package, &refusal);
+	if (r == OPERATOR_PATHS_E_REFUSED) {
+		load_job_fail(job, refusal.pointer, refusal.text);
+		load_job_set_package(job, NULL);
+		return 0;
+	}
 	if (r < 0 || !check_sandbox(job))
 		return r;
 	if (kind_facts(package->kind)->has_members)

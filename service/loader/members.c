@@ -292,10 +292,11 @@ static int ask(struct load_job *job, const struct buffer *left_out)
 int members_begin(struct load_job *job)
 {
 	cleanup(buffer_deinit) struct buffer left_out = {0};
+	const char *refusal = settings_package_refusal(job->jobs->options.config, job->package);
 	int r;
 
-	if (!config_toolbox_is_enabled(job->jobs->options.config, job->package->id))
-		return skipped_list_add(&job->skipped, NULL, "its toolbox is not enabled");
+	if (refusal)
+		return skipped_list_add(&job->skipped, NULL, refusal);
 	write_disabled(job->jobs->options.config, &left_out);
 	r = recall(job, &left_out);
 	if (r == -ENOENT)

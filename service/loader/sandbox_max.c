@@ -107,7 +107,8 @@ static bool refuse_paths(const char *key, const struct sandbox_paths *paths,
 	const struct sandbox_paths *write, const struct own_folders *own,
 	const struct config *config, struct sandbox_refusal *refusal)
 {
-	for (size_t i = 0; i < paths->n_items; i++) {
+	/* The operator has named the others. */
+	for (size_t i = 0; i < paths->n_items - paths->n_operator; i++) {
 		const char *reason = judge_path(paths->items[i], paths == write, write, own);
 
 		if (!reason)

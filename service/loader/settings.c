@@ -304,19 +304,81 @@ static bool is_enabled(const struct config *config, const char *toolbox_id, cons
 	return !tool || tool->is_enabled;
 }
 
+/* Return whether an entry of enabled.json means the tool @name of @toolbox_id; or, with @name NULL,
+ * the toolbox. */
+static bool is_in_enabled(const struct config *config, const char *toolbox_id, const char *name)
+{
+	const struct text_list *names = &config->enabled.names;
+
+	for (size_t i = 0; i < names->n_items; i++) {
+		bool is_tool = strchr(names->items[i], '/') != NULL;
+
+		if (is_tool ? name && name_means(names->items[i], toolbox_id, name)
+			    : !name && strcmp(names->items[i], toolbox_id) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Return whether the operator has enabled the tool @name, which its manifest disables; or, with
+ * @name NULL, the toolbox. */
+static bool is_opened(const struct config *config, const char *toolbox_id, const char *name)
+{
+	const struct config_toolbox *toolbox = config_toolbox_find(config, toolbox_id);
+	const struct config_tool *tool = name ? config_tool_find(toolbox, name) : NULL;
+
+	return (name ? tool && tool->is_opened : toolbox && toolbox->is_opened) ||
+	       is_in_enabled(config, toolbox_id, name);
+}
+
+/* Return whether the operator has enabled any tool of the toolbox @id, or the toolbox, which its
+ * manifest disables. */
+static bool is_opened_anywhere(const struct config *config, const char *id)
+{
+	const struct config_toolbox *toolbox = config_toolbox_find(config, id);
+	const struct text_list *names = &config->enabled.names;
+
+	for (size_t i = 0; toolbox && i < toolbox->tools.n_items; i++)
+		if (toolbox->tools.items[i].is_opened)
+			return true;
+	for (size_t i = 0; i < names->n_items; i++) {
+		const struct text_list one = {names->items + i, 1};
+
+		if (strchr(names->items[i], '/') && names_may_mean(&one, id))
+			return true;
+	}
+	return is_opened(config, id, NULL);
+}
+
+/* Return why the manifest of @tool leaves it out, or NULL. */
+static const char *manifest_refusal(const struct config *config, const struct tool *tool)
+{
+	const struct package *package = tool->toolbox->package;
+	const char *id = tool->toolbox->id;
+	bool is_tool_opened = is_opened(config, id, tool->name);
+
+	if (package->off && !is_tool_opened && !is_opened(config, package->id, NULL))
+		return package->off;
+	if (tool->off && !is_tool_opened)
+		return tool->off;
+	if (tool->is_experimental && !names_mean(&config->experimental, id, tool->name))
+		return "experimental; toolboxd.experimental offers it by name";
+	return NULL;
+}
+
 static struct filter filter_of(const struct config *config)
 {
 	return (struct filter){&config->tools_enabled, &config->tools_disabled};
 }
 
-bool settings_offer(const struct config *config, const char *toolbox_id, const char *name)
+bool settings_offer(const struct config *config, const struct tool *tool)
 {
 	struct filter filter = filter_of(config);
+	const char *id = tool->toolbox->id;
 
-	return config_toolbox_is_enabled(config, toolbox_id) &&
-	       is_enabled(config, toolbox_id, name) &&
-	       !names_mean(&config->disabled.names, toolbox_id, name) &&
-	       filter_offers(&filter, toolbox_id, name);
+	return config_toolbox_is_enabled(config, id) && is_enabled(config, id, tool->name) &&
+	       !names_mean(&config->disabled.names, id, tool->name) &&
+	       !manifest_refusal(config, tool) && filter_offers(&filter, id, tool->name);
 }
 
 /* Return the text about a tool left out by the filter. */
@@ -365,24 +427,49 @@ bool settings_leave_out(
 	       !filter_offers_any(&filter, toolbox_id);
 }
 
-const char *settings_refusal(const struct config *config, const char *toolbox_id, const char *name)
+const char *settings_package_refusal(const struct config *config, const struct package *package)
 {
-	const char *disabled;
-
-	if (!config_toolbox_is_enabled(config, toolbox_id))
+	if (!config_toolbox_is_enabled(config, package->id))
 		return "its toolbox is not enabled";
-	if (name && !is_enabled(config, toolbox_id, name))
+	return package->off && !is_opened_anywhere(config, package->id) ? package->off : NULL;
+}
+
+const char *settings_toolbox_refusal(const struct config *config, const struct toolbox *toolbox)
+{
+	const char *refusal = settings_package_refusal(config, toolbox->package);
+
+	if (refusal)
+		return refusal;
+	if (!settings_leave_out(config, toolbox->id, toolbox->entry_point))
+		return NULL;
+	if (!config_toolbox_is_enabled(config, toolbox->id) ||
+		(toolbox->entry_point && !config_toolbox_is_enabled(config, toolbox->entry_point)))
+		return "its toolbox is not enabled";
+	refusal = why_disabled(config, toolbox->id, NULL);
+	return refusal ? refusal : filter_refusal(config);
+}
+
+const char *settings_refusal(const struct config *config, const struct tool *tool)
+{
+	const char *id = tool->toolbox->id;
+	const char *refusal;
+
+	if (!config_toolbox_is_enabled(config, id))
+		return "its toolbox is not enabled";
+	if (!is_enabled(config, id, tool->name))
 		return "it is not enabled (toolboxes.ID.tools.NAME.enabled)";
-	disabled = why_disabled(config, toolbox_id, name);
-	return disabled ? disabled : filter_refusal(config);
+	refusal = why_disabled(config, id, tool->name);
+	if (!refusal)
+		refusal = manifest_refusal(config, tool);
+	return refusal ? refusal : filter_refusal(config);
 }
 
 bool settings_offer_any(const struct config *config, const struct toolbox *toolbox)
 {
 	if (described_is_awaited(toolbox))
-		return !settings_leave_out(config, toolbox->id, NULL);
+		return !settings_toolbox_refusal(config, toolbox);
 	for (size_t i = 0; i < toolbox->n_tools; i++)
-		if (settings_offer(config, toolbox->id, toolbox->tools[i].name))
+		if (settings_offer(config, &toolbox->tools[i]))
 			return true;
 	return false;
 }

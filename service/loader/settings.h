@@ -15,9 +15,9 @@
  */
 int settings_apply(const struct config *config, struct package *package);
 
-/* Return whether the configuration lets the tool @name of the toolbox @toolbox_id be offered: the
- * toolbox is enabled and the filter does not leave the tool out. */
-bool settings_offer(const struct config *config, const char *toolbox_id, const char *name);
+/* Return whether the configuration lets @tool be offered: its manifest or the operator has enabled
+ * the toolbox and the tool, and the filter does not leave the tool out. */
+bool settings_offer(const struct config *config, const struct tool *tool);
 
 /* Return whether @config leaves out the toolbox @toolbox_id as a whole, whatever tools are in it:
  * no code of the toolbox may run, not even for a description. A toolbox of Python is known by its
@@ -25,9 +25,17 @@ bool settings_offer(const struct config *config, const char *toolbox_id, const c
 bool settings_leave_out(
 	const struct config *config, const char *toolbox_id, const char *entry_point);
 
-/* Return why settings_offer() is false for a tool, or for a whole toolbox (@name NULL): a constant
- * text, or one of @config. */
-const char *settings_refusal(const struct config *config, const char *toolbox_id, const char *name);
+/* Return why no code of @package may run: a constant text, or a text of @package; NULL: it may, if
+ * the filter leaves a tool of it. */
+const char *settings_package_refusal(const struct config *config, const struct package *package);
+
+/* Return why the whole of @toolbox is left out, a text of @config or of the package or a constant;
+ * NULL: it is not. */
+const char *settings_toolbox_refusal(const struct config *config, const struct toolbox *toolbox);
+
+/* Return why settings_offer() is false for @tool: a constant text, or one of @config or of the tool
+ * or its package. */
+const char *settings_refusal(const struct config *config, const struct tool *tool);
 
 /* Return whether @config lets any tool of @toolbox be offered. Before the description of its tools,
  * a toolbox only has to be enabled. */

@@ -20,6 +20,7 @@
 #include "manifest/reader.h"
 #include "manifest/published.h"
 #include "manifest/python.h"
+#include "manifest/scope.h"
 #include "manifest/tool.h"
 #include "util/array.h"
 #include "util/file/paths.h"
@@ -327,6 +328,18 @@ static int read_library(struct manifest_reader *reader, const char *folder, stru
 	return toolbox_library_find(name, folder, reader->library_dir, &package->library);
 }
 
+/* Settings are known only for a kind whose toolbox reads them itself. */
+static void refuse_settings(const struct json_tape *tape, uint32_t sandbox,
+	const struct sandbox_paths *paths, struct diagnostics *problems)
+{
+	for (size_t i = 0; i < paths->n_items; i++)
+		if (sandbox_path_is_setting(paths->items[i]))
+			diagnose(problems, DIAGNOSTIC_ERROR, tape, sandbox,
+				"%s names a setting, which only a toolbox of the kind \"plugin\" "
+				"has; expected a path",
+				paths->items[i]);
+}
+
 static int read_sandbox(const struct json_tape *tape, const char *folder, struct package *package,
 	struct diagnostics *problems)
 {
@@ -342,6 +355,10 @@ static int read_sandbox(const struct json_tape *tape, const char *folder, struct
 		r = toolbox_sandbox_read(tape, token, folder, &package->sandbox, &mistake);
 	if (r == SANDBOX_E_MALFORMED)
 		diagnose(problems, DIAGNOSTIC_ERROR, tape, mistake.token, "%s", mistake.expected);
+	if (package->kind != KIND_PLUGIN) {
+		refuse_settings(tape, token, &package->sandbox.read, problems);
+		refuse_settings(tape, token, &package->sandbox.write, problems);
+	}
 	if (kind_facts(package->kind)->sandbox == SANDBOX_COMMAND &&
 		package->sandbox.class < SANDBOX_COMMAND)
 		diagnose(problems, DIAGNOSTIC_ERROR, tape, token,
@@ -551,6 +568,8 @@ static int read_package(struct manifest_reader *reader, const char *path, struct
 	read_flags(tape, package);
 	read_limits(tape, package->kind, &package->limits);
 	r = read_id(tape, path, package, problems);
+	if (r == 0)
+		r = manifest_read_off(tape, 0, package->id, NULL, &package->off);
 	if (r == 0)
 		r = read_places(reader, path, package, problems);
 	if (r == 0)

@@ -108,3 +108,16 @@ int manifest_scope_read_schemas(const struct manifest_scope *scope, uint32_t obj
 				   : manifest_scope_compile_text(usual_output, &none,
 					     &tool->schemas->output, &tool->output_schema);
 }
+
+int manifest_read_off(const struct json_tape *tape, uint32_t object, const char *toolbox_id,
+	const char *tool, char **ret_off)
+{
+	uint32_t enabled = json_find(tape, object, "enabled");
+
+	if (enabled == JSON_NONE || json_is_true(tape, enabled))
+		return 0;
+	return asprintf(ret_off, OFF_BY_MANIFEST "; toolboxctl enable %s%s%s", toolbox_id,
+		       tool ? "/" : "", tool ? tool : "") < 0
+		       ? -ENOMEM
+		       : 0;
+}

@@ -36,3 +36,9 @@ int manifest_scope_compile_text(const char *text, const struct schema_options *a
  * ours). Mistakes are added to the problems. 0 or -ENOMEM. */
 int manifest_scope_read_schemas(const struct manifest_scope *scope, uint32_t object,
 	const char *usual_output, struct tool *tool);
+
+/* Read `enabled` of the object at @object, a tool (@tool, its name) or the manifest of the toolbox
+ * @toolbox_id (NULL). When it is false, *ret_off gets the reason for leaving it out, which the
+ * caller frees. 0 or -ENOMEM. */
+int manifest_read_off(const struct json_tape *tape, uint32_t object, const char *toolbox_id,
+	const char *tool, char **ret_off);

@@ -43,7 +43,7 @@ static int read_tool_name(const struct manifest_scope *scope, uint32_t object, s
 	return 0;
 }
 
-/* Read the limits of a call, and its risk. Cooldown and time are numbers bounded by the shape. */
+/* Read the limits of a call, and its risk. The shape has bounded the numbers. */
 static void read_numbers(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
 {
 	const struct json_tape *tape = scope->tape;
@@ -51,7 +51,14 @@ static void read_numbers(const struct manifest_scope *scope, uint32_t object, st
 	uint32_t timeout = json_find(tape, object, "timeout_ms");
 	uint32_t cooldown = json_find(tape, object, "cooldown_s");
 	uint32_t risk = json_find(tape, object, "risk");
+	uint32_t chars = json_find(tape, object, "result_max_chars");
+	uint32_t experimental = json_find(tape, object, "experimental");
+	uint64_t max = 0;
 
+	tool->is_experimental = experimental != JSON_NONE && json_is_true(tape, experimental);
+	if (chars != JSON_NONE)
+		json_number_u64(tape, chars, &max);
+	tool->result_max_chars = (uint32_t)max;
 	tool->is_parallel = parallel == JSON_NONE || json_is_true(tape, parallel);
 	tool->risk = risk != JSON_NONE ? tool_risk_at(tape, risk) : scope->toolbox->package->risk;
 	if (tool->risk == TOOL_UNRATED && scope->toolbox->package->kind == KIND_PYTHON)
@@ -173,6 +180,9 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
 		return -ENOMEM;
 	refuse_keys_of_others(scope, object);
 	r = read_tool_name(scope, object, tool);
+	if (r == 0)
+		r = manifest_read_off(
+			scope->tape, object, scope->toolbox->id, tool->name, &tool->off);
 	if (r == 0)
 		read_numbers(scope, object, tool);
 	if (r == 0)

@@ -90,6 +90,8 @@ static const struct variable {
 } variables[] = {
 	{"TOOLBOXD_TOOLBOX_DIRS", DIRS_PATH, colons_to_json},
 	{"TOOLBOXD_APPROVAL_MODE", "toolboxd.approval.mode", word_to_json},
+	{"TOOLBOXD_EXPERIMENTAL", "toolboxd.experimental", commas_to_json},
+	{"TOOLBOXD_SANDBOX_WRITABLE_ROOTS", "toolboxd.toolboxes.files.writable", commas_to_json},
 	{"TOOLBOXD_TOOL_RESULT_MAX_CHARS", "toolboxd.result_max_chars", digits_to_json},
 	{"TOOLBOXD_LOG_FORMAT", FORMAT_PATH, word_to_json},
 };

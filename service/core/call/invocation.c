@@ -141,8 +141,10 @@ static int check_result(struct call *call, const struct call_result *result)
 static void write_guarded(
 	const struct call *call, const struct call_result *result, struct buffer *out)
 {
-	uint32_t max = call->invoker->config->result_max_chars;
+	uint32_t max = call->tool->result_max_chars;
 
+	if (max == 0)
+		max = call->invoker->config->result_max_chars;
 	if (call->tool->has_content)
 		cut_content_write(out, result->tape, result->text, result->size, max);
 	else

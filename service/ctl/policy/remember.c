@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "catalogue/toolbox.h"
 #include "config/config.h"
 #include "config/remembered.h"
 #include "ctl/command.h"
@@ -17,10 +18,19 @@
 #include "ctl/tool_names.h"
 #include "json/writer.h"
 #include "policy/names.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 
-/* toolboxctl allow, disallow, disable, enable: remember a word on tools, for good or until a
- * time. */
+/*
+ * toolboxctl allow, disallow, disable, enable: remember a word on tools, for good or until a time.
+ *
+ *   allow, disallow   an entry of allow.json is added or removed
+ *   disable           the entry of enabled.json is removed; without an entry, and with --for, one
+ * is
+ *                     added to disabled.json
+ *   enable            the entry of disabled.json is removed; without an entry, one is added to
+ *                     enabled.json for tools that their manifest disables
+ */
 
 struct act {
 	const char *command;
@@ -41,15 +51,18 @@ static const struct act acts[] = {
 	{"disallow", REMEMBERED_ALLOW, false, "allowed", "not allowed"},
 	{"disable", REMEMBERED_DISABLED, true, "disabled", "not disabled"},
 	{"enable", REMEMBERED_DISABLED, false, "disabled", "not disabled"},
+	{"disable", REMEMBERED_ENABLED, false, "enabled", "not enabled"},
+	{"enable", REMEMBERED_ENABLED, true, "enabled", "not enabled"},
 };
 
-static const struct act *find_act(const char *command)
+/* Return the act of @command on @file (NULL: the usual file), or NULL. */
+static const struct act *find_act(const char *command, const char *file)
 {
-	size_t i = 0;
-
-	while (strcmp(acts[i].command, command) != 0)
-		i++;
-	return &acts[i];
+	for (size_t i = 0; i < ARRAY_SIZE(acts); i++)
+		if (strcmp(acts[i].command, command) == 0 &&
+			(!file || strcmp(acts[i].file, file) == 0))
+			return &acts[i];
+	return NULL;
 }
 
 /* ── entries ─────────────────────────────────────────────────────────────────────────────────── */
@@ -151,17 +164,40 @@ static bool change_entry(const struct act *act, const struct end *end,
 	return !act->adds || add_entry(entries, name, end->text) == 0;
 }
 
+/* Complain about the @names that mean no tool, or a tool that is still not offered. */
+static int complain_names(
+	struct ctl_session *session, const struct act *act, const struct text_list *names)
+{
+	cleanup(text_list_deinit) struct text_list meant = {0};
+	bool is_enable = strcmp(act->command, "enable") == 0;
+
+	if (strcmp(act->file, REMEMBERED_ENABLED) != 0)
+		return tool_names_complain(
+			session, (const char *const *)names->items, names->n_items, is_enable);
+	for (size_t i = 0; i < names->n_items; i++) {
+		char *name = NULL;
+
+		if (asprintf(&name, "%s%s", names->items[i],
+			    strchr(names->items[i], '/') ? "" : "/*") < 0 ||
+			text_list_take(&meant, name) < 0)
+			return CTL_ERROR;
+	}
+	return tool_names_complain(
+		session, (const char *const *)meant.items, meant.n_items, is_enable);
+}
+
 /* Print what has changed, and why that may not be all. */
 static int report_end(struct ctl_session *session, const struct ctl_options *options,
-	const struct act *act, const struct end *end, const char *folder)
+	const struct act *act, const struct end *end, const char *folder,
+	const struct text_list *names)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
 
-	for (size_t i = 1; i < options->n_positional; i++) {
+	for (size_t i = 0; i < names->n_items; i++) {
 		cleanup(buffer_deinit) struct buffer line = {0};
 
-		buffer_printf(&line, "%s is %s", options->positional[i],
-			act->adds ? act->has : act->lacks);
+		buffer_printf(
+			&line, "%s is %s", names->items[i], act->adds ? act->has : act->lacks);
 		buffer_append_string(&line, end->time ? " until " : "");
 		if (end->time)
 			terminal_append_time(&line, end->time);
@@ -170,14 +206,13 @@ static int report_end(struct ctl_session *session, const struct ctl_options *opt
 	}
 	if (!options->json)
 		terminal_print(&out);
-	return tool_names_complain(session, options->positional + 1, options->n_positional - 1,
-		strcmp(act->command, "enable") == 0);
+	return complain_names(session, act, names);
 }
 
-/* Change the entries of all names in the file, with the lock held. Return 0, or CTL_ERROR after a
+/* Change the entries of @names in the file, with the lock held. Return 0, or CTL_ERROR after a
  * complaint. */
 static int change_file(const struct ctl_options *options, const struct act *act,
-	const struct end *end, const struct text_list *folders)
+	const struct end *end, const struct text_list *folders, const struct text_list *names)
 {
 	cleanup(remembered_deinit) struct config_remembered entries = {0};
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -188,9 +223,8 @@ static int change_file(const struct ctl_options *options, const struct act *act,
 
 	if (r == 0)
 		r = own_files_read(folders->items[folders->n_items - 1], act->file, &entries);
-	for (size_t i = 1; r == 0 && i < options->n_positional; i++)
-		is_good &= change_entry(
-			act, end, folders, &entries, options->positional[i], &has_changed);
+	for (size_t i = 0; r == 0 && i < names->n_items; i++)
+		is_good &= change_entry(act, end, folders, &entries, names->items[i], &has_changed);
 	if (r != 0 || !is_good)
 		return CTL_ERROR;
 	write_entries(&entries, &text);
@@ -201,28 +235,112 @@ static int change_file(const struct ctl_options *options, const struct act *act,
 
 /* Hold the file, which the service has read, against what was wanted. Return 0, or CTL_ERROR after
  * a complaint. */
-static int check_file(const struct ctl_options *options, const struct act *act, const char *folder)
+static int check_file(const struct act *act, const char *folder, const struct text_list *names)
 {
 	cleanup(remembered_deinit) struct config_remembered entries = {0};
 	int r = own_files_read(folder, act->file, &entries);
 
-	for (size_t i = 1; r == 0 && i < options->n_positional; i++)
-		if ((find_entry(&entries, options->positional[i]) >= 0) != act->adds)
-			r = own_files_complain_lost(options->positional[i]);
+	for (size_t i = 0; r == 0 && i < names->n_items; i++)
+		if ((find_entry(&entries, names->items[i]) >= 0) != act->adds)
+			r = own_files_complain_lost(names->items[i]);
 	return r;
 }
 
+/* Do @act for @names, if there are any. */
 static int change(struct ctl_session *session, const struct ctl_options *options,
-	const struct act *act, const struct end *end, const struct text_list *folders)
+	const struct act *act, const struct end *end, const struct text_list *folders,
+	const struct text_list *names)
 {
 	const char *folder = folders->items[folders->n_items - 1];
-	int r = change_file(options, act, end, folders);
+	int r = names->n_items > 0 ? change_file(options, act, end, folders, names) : 0;
 
+	if (names->n_items == 0)
+		return 0;
 	if (r == 0)
 		r = own_files_reload(session, options);
 	if (r == 0)
-		r = check_file(options, act, folder);
-	return r == 0 ? report_end(session, options, act, end, folder) : r;
+		r = check_file(act, folder, names);
+	return r == 0 ? report_end(session, options, act, end, folder, names) : r;
+}
+
+/* ── which file ──────────────────────────────────────────────────────────────────────────────── */
+
+/* Return whether @name, TOOLBOX or TOOLBOX/TOOL, means the entry of @status at @entry, and the
+ * manifest is the reason of the entry. */
+static bool is_off(const struct ctl_response *status, uint32_t entry, const char *name)
+{
+	uint32_t why = ctl_response_find(status, entry, "why", JSON_STRING);
+	uint32_t id_token = ctl_response_find(status, entry, "toolbox_id", JSON_STRING);
+	cleanup_free char *reason =
+		why == JSON_NONE ? NULL : json_string_dup(&status->tape, why, NULL);
+	cleanup_free char *id =
+		id_token == JSON_NONE ? NULL : json_string_dup(&status->tape, id_token, NULL);
+	char *text = (char *)name;
+	const struct text_list one = {&text, 1};
+
+	if (!reason || !id || strncmp(reason, OFF_BY_MANIFEST, strlen(OFF_BY_MANIFEST)) != 0)
+		return false;
+	if (!strchr(name, '/'))
+		return strcmp(id, name) == 0;
+	/* The tools of a plugin that does not run are not known. */
+	return ctl_response_find(status, entry, "name", JSON_STRING) == JSON_NONE
+		       ? names_may_mean(&one, id)
+		       : tool_names_mean(status, entry, name);
+}
+
+static bool is_off_anywhere(const struct ctl_response *status, const char *name)
+{
+	uint32_t entries = ctl_response_find(status, 0, "not_offered", JSON_ARRAY);
+
+	for (uint32_t i = entries == JSON_NONE ? 0 : json_first(&status->tape, entries);
+		entries != JSON_NONE && i < json_end(&status->tape, entries);
+		i = json_next(&status->tape, i))
+		if (is_off(status, i, name))
+			return true;
+	return false;
+}
+
+/* The names for the usual file of a command, and those for enabled.json. */
+struct sorted {
+	struct text_list usual;
+	struct text_list enabled;
+};
+
+static void sorted_deinit(struct sorted *sorted)
+{
+	text_list_deinit(&sorted->usual);
+	text_list_deinit(&sorted->enabled);
+}
+
+/* Sort the names of `enable` or `disable` by the file that has to change. Return 0, or an enum
+ * ctl_status after a complaint. */
+static int sort_names(struct ctl_session *session, const struct ctl_options *options,
+	const struct end *end, const struct text_list *folders, struct sorted *sorted)
+{
+	cleanup(remembered_deinit) struct config_remembered disabled = {0};
+	cleanup(remembered_deinit) struct config_remembered enabled = {0};
+	cleanup(ctl_response_deinit) struct ctl_response status = {0};
+	const char *folder = folders->items[folders->n_items - 1];
+	bool enables = strcmp(options->positional[0], "enable") == 0;
+	bool has_choice = enables || strcmp(options->positional[0], "disable") == 0;
+	int r = has_choice ? own_files_read(folder, REMEMBERED_DISABLED, &disabled) : 0;
+
+	if (r == 0 && has_choice)
+		r = own_files_read(folder, REMEMBERED_ENABLED, &enabled);
+	if (r == 0 && enables)
+		r = tool_names_ask_status(session, &status);
+	for (size_t i = 1; r == 0 && i < options->n_positional; i++) {
+		const char *name = options->positional[i];
+		bool is_enabled = has_choice && find_entry(&enabled, name) >= 0;
+		bool is_for_enabled =
+			enables ? find_entry(&disabled, name) < 0 &&
+					  (is_enabled || is_off_anywhere(&status, name))
+				: is_enabled && end->time == 0;
+
+		if (text_list_add(is_for_enabled ? &sorted->enabled : &sorted->usual, name) < 0)
+			r = CTL_ERROR;
+	}
+	return r;
 }
 
 /* Read the value of --for (NULL: not given). Return 0, or CTL_USAGE after a complaint. */
@@ -243,7 +361,8 @@ int ctl_remember(const struct ctl_options *options)
 {
 	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
 	cleanup(text_list_deinit) struct text_list folders = {0};
-	const struct act *act = find_act(options->positional[0]);
+	cleanup(sorted_deinit) struct sorted names = {0};
+	const char *command = options->positional[0];
 	struct end end;
 	int r = read_end(options->span, &end);
 
@@ -253,5 +372,11 @@ int ctl_remember(const struct ctl_options *options)
 		r = ctl_session_open(options, &session);
 	if (r == 0)
 		r = own_files_ask(session, &folders);
-	return r == 0 ? change(session, options, act, &end, &folders) : r;
+	if (r == 0)
+		r = sort_names(session, options, &end, &folders, &names);
+	if (r == 0)
+		r = change(session, options, find_act(command, NULL), &end, &folders, &names.usual);
+	return r == 0 ? change(session, options, find_act(command, REMEMBERED_ENABLED), &end,
+				&folders, &names.enabled)
+		      : r;
 }

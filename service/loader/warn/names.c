@@ -177,6 +177,7 @@ void warn_unknown(const struct config *config, const struct catalogue *catalogue
 		check_list(&check, "tools_enabled", &config->tools_enabled);
 	else
 		check_list(&check, "tools_disabled", &config->tools_disabled);
+	check_list(&check, "experimental", &config->experimental);
 	check_list(&check, "disabled.json", &config->disabled.names);
 	for (size_t i = 0; i < config->profiles.n_items; i++) {
 		cleanup(buffer_deinit) struct buffer key = {0};

@@ -17,6 +17,7 @@
 #include "worker/plugin/values.h"
 #include "worker/plugin/writer.h"
 #include "worker/progress.h"
+#include "worker/sandbox/sandbox.h"
 
 enum outcome {
 	OUTCOME_NONE, /* not answered yet */
@@ -398,6 +399,12 @@ static int refuse_call(struct toolbox_call call, const char *path, const char *t
 	return answer(OUTCOME_REFUSED);
 }
 
+static bool is_confined(struct toolbox_call call)
+{
+	(void)call;
+	return sandbox_confines_files();
+}
+
 static const struct toolbox_host functions = {
 	.api_version = TOOLBOX_API_VERSION,
 	.size = sizeof(functions),
@@ -427,6 +434,7 @@ static const struct toolbox_host functions = {
 	.reply_json = reply_json,
 	.fail = fail_call,
 	.refuse = refuse_call,
+	.is_confined = is_confined,
 };
 
 /* ── for the driver ──────────────────────────────────────────────────────────────────────────── */

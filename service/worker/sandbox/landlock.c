@@ -51,6 +51,9 @@ struct ruleset {
 /* Most libraries allowed beside one loaded from its own folder. */
 #define NEIGHBOURS_MAX 256
 
+/* Most entries of folders opened one by one, because a fence is inside. */
+#define ENTRIES_MAX 16384
+
 struct place {
 	const char *path;
 	uint64_t access;
@@ -188,11 +191,137 @@ static int allow_places(const struct ruleset_build *list, const struct place *pl
 	return 0;
 }
 
-static int allow_given(const struct ruleset_build *list, const char *name,
-	const struct sandbox_paths *paths, uint64_t access, struct landlock_failure *failure)
+/*
+ * ── fences ──────────────────────────────────────────────────────────────────────────────────────
+ *
+ * Landlock can only allow. So a folder with a fence inside is opened entry by entry:
+ *
+ *   /home/me            its names
+ *   /home/me/notes      allowed
+ *   /home/me/.profile   kept: only reading
+ *   /home/me/.ssh       hidden: nothing
+ *
+ * A link is left out: the place that it leads to is inside of an allowed path, or it is not.
+ */
+
+/* The fences around the paths of one list, with all links resolved. */
+struct around {
+	const struct ruleset_build *list;
+	struct sandbox_paths hidden;
+	struct sandbox_paths kept;
+	unsigned int n_entries; /* opened one by one so far */
+};
+
+static void around_deinit(struct around *around)
 {
+	sandbox_paths_deinit(&around->hidden);
+	sandbox_paths_deinit(&around->kept);
+}
+
+/* Add the paths of @fences that exist to @ret_real. */
+static int resolve_fences(const struct sandbox_paths *fences, struct sandbox_paths *ret_real)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < fences->n_items; i++) {
+		char *real = realpath(fences->items[i], NULL);
+
+		if (real)
+			r = sandbox_paths_take(ret_real, real);
+	}
+	return r;
+}
+
+static bool has_path(const struct sandbox_paths *fences, const char *path)
+{
+	for (size_t i = 0; i < fences->n_items; i++)
+		if (strcmp(fences->items[i], path) == 0)
+			return true;
+	return false;
+}
+
+/* Return whether one of @fences is below @path. */
+static bool has_below(const struct sandbox_paths *fences, const char *path)
+{
+	size_t size = strcmp(path, "/") == 0 ? 0 : strlen(path);
+
+	for (size_t i = 0; i < fences->n_items; i++)
+		if (strncmp(fences->items[i], path, size) == 0 && fences->items[i][size] == '/' &&
+			fences->items[i][size + 1])
+			return true;
+	return false;
+}
+
+static int allow_around(struct around *around, const char *path, uint64_t access);
+
+/* Allow @access to each entry of the folder @path that no fence keeps closed. */
+static int allow_entries(struct around *around, const char *path, uint64_t access)
+{
+	cleanup_folder DIR *dir = opendir(path);
+	struct dirent *entry;
+	int r = dir ? 0 : -errno;
+
+	while (r == 0 && (entry = readdir(dir))) {
+		char below[PATH_MAX];
+		struct stat status;
+
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		if (++around->n_entries > ENTRIES_MAX)
+			return -E2BIG;
+		if (snprintf(below, sizeof(below), "%s/%s", strcmp(path, "/") == 0 ? "" : path,
+			    entry->d_name) >= (int)sizeof(below) ||
+			lstat(below, &status) < 0 || S_ISLNK(status.st_mode))
+			continue;
+		r = allow_around(around, below, access);
+		/* It may have gone, or be for others. */
+		r = r == -ENOENT || r == -ENOTDIR || r == -EACCES ? 0 : r;
+	}
+	return r;
+}
+
+/* Allow @access to @path, which has no links, and to all below that no fence keeps closed. */
+static int allow_around(struct around *around, const char *path, uint64_t access)
+{
+	bool writes = access != READ;
+	int r;
+
+	if (has_path(&around->hidden, path))
+		return 0;
+	if (writes && has_path(&around->kept, path))
+		access = READ;
+	if (!has_below(&around->hidden, path) &&
+		!(access != READ && has_below(&around->kept, path)))
+		return allow(around->list, path, access);
+	r = allow(around->list, path, LANDLOCK_ACCESS_FS_READ_DIR);
+	return r ? r : allow_entries(around, path, access);
+}
+
+/* Allow @access to the path of a toolbox. A path inside of a fence was named on purpose. */
+static int allow_path(struct around *around, const char *path, uint64_t access)
+{
+	cleanup_free char *real = NULL;
+
+	if (around->hidden.n_items + around->kept.n_items == 0)
+		return allow(around->list, path, access);
+	real = realpath(path, NULL);
+	if (!real)
+		return -errno;
+	return has_path(&around->hidden, real) ? allow(around->list, real, access)
+					       : allow_around(around, real, access);
+}
+
+static int allow_given(const struct ruleset_build *list, const char *name,
+	const struct sandbox_paths *paths, const struct toolbox_sandbox *sandbox, uint64_t access,
+	struct landlock_failure *failure)
+{
+	cleanup(around_deinit) struct around around = {.list = list};
+
+	if (resolve_fences(&sandbox->hidden, &around.hidden) < 0 ||
+		resolve_fences(&sandbox->kept, &around.kept) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < paths->n_items; i++) {
-		int r = allow(list, paths->items[i], access);
+		int r = allow_path(&around, paths->items[i], access);
 
 		if (r == 0)
 			continue;
@@ -267,8 +396,8 @@ static int allow_all(const struct ruleset_build *list, const struct toolbox_sand
 		allow_neighbours(list, places->library);
 	if (r == 0 && places->folder)
 		r = allow(list, places->folder, READ | WRITE);
-	r = r ? r : allow_given(list, "read", &sandbox->read, READ, failure);
-	return r ? r : allow_given(list, "write", &sandbox->write, READ | WRITE, failure);
+	r = r ? r : allow_given(list, "read", &sandbox->read, sandbox, READ, failure);
+	return r ? r : allow_given(list, "write", &sandbox->write, sandbox, READ | WRITE, failure);
 }
 
 /* Return the restricted rights; the others stay unchanged. */

@@ -22,6 +22,14 @@ static const bool is_sanitized = true;
 static const bool is_sanitized = false;
 #endif
 
+/* Landlock is in force; for good. */
+static bool is_confined;
+
+bool sandbox_confines_files(void)
+{
+	return is_confined;
+}
+
 static void note_missing(struct buffer *missing, const char *text)
 {
 	if (missing->size > 0)
@@ -74,6 +82,7 @@ static int restrict_files(int abi, const struct toolbox_sandbox *sandbox, const 
 		return 0;
 	}
 	r = landlock_enter(abi, sandbox, &places, &rules, failure);
+	is_confined = r == 0;
 	r = r ? r : begin_trace(tracer, &rules);
 	if (r == 0 && abi < ABI_SCOPE && sandbox->class == SANDBOX_NET && sandbox->has_unix)
 		note_missing(missing,

@@ -38,6 +38,9 @@ int sandbox_enter(const struct toolbox_sandbox *sandbox, const struct seal *seal
 	const char *folder, int tracer, struct buffer *ret_missing, int *ret_listener,
 	struct landlock_failure *ret_failure);
 
+/* Return whether landlock restricts the files of this process. */
+bool sandbox_confines_files(void);
+
 /* Return whether its host needs a folder of its own for temporary files (worker/sandbox/folder.h):
  * in class command, if it may not write where its user may. */
 bool sandbox_wants_folder(const struct toolbox_sandbox *sandbox);

@@ -13,10 +13,10 @@
  */
 static struct catalogue *catalogue;
 
-static bool offers_all_but_set(void *data, const char *toolbox_id, const char *name)
+static bool offers_all_but_set(void *data, const struct tool *tool)
 {
 	cr_expect_str_eq(data, "data");
-	return strcmp(toolbox_id, "b") != 0 || strcmp(name, "set") != 0;
+	return strcmp(tool->toolbox->id, "b") != 0 || strcmp(tool->name, "set") != 0;
 }
 
 static void make(catalogue_offers_function offers)

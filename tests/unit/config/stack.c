@@ -169,9 +169,10 @@ Test(config_sources, are_all_known_whether_they_exist_or_not)
 	cr_expect_str_eq(buffer_terminate(&paths),
 		"distribution.conf\nsystem.conf\nxdg/mycroft/mycroft.conf\n"
 		"home/.config/mycroft/mycroft.conf\nflag.conf\n"
-		"/etc/toolboxd/tokens.json\n/etc/toolboxd/allow.json\n/etc/toolboxd/disabled.json\n"
-		"home/.config/toolboxd/tokens.json\nhome/.config/toolboxd/allow.json\nhome/.config/"
-		"toolboxd/disabled.json\n");
+		"/etc/toolboxd/tokens.json\n/etc/toolboxd/allow.json\n/etc/toolboxd/enabled.json\n"
+		"/etc/toolboxd/disabled.json\n"
+		"home/.config/toolboxd/tokens.json\nhome/.config/toolboxd/allow.json\n"
+		"home/.config/toolboxd/enabled.json\nhome/.config/toolboxd/disabled.json\n");
 }
 
 Test(config_sources, are_closed_by_a_variable_that_is_almost_one_that_decides)

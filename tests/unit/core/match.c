@@ -63,11 +63,10 @@ Test(match, finds_the_first_tool_in_list_order)
 	catalogue_free(catalogue);
 }
 
-static bool is_not_play(void *data, const char *toolbox_id, const char *name)
+static bool is_not_play(void *data, const struct tool *tool)
 {
 	(void)data;
-	(void)toolbox_id;
-	return strcmp(name, "play") != 0;
+	return strcmp(tool->name, "play") != 0;
 }
 
 Test(match, finds_nothing_that_a_filter_leaves_out)

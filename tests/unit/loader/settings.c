@@ -183,14 +183,34 @@ Test(settings, are_applied_whole_or_fail_when_memory_is_short)
 
 /* ── what is left out ────────────────────────────────────────────────────────────────────────── */
 
+/* As the manifest of box has them. */
+static char *box_off;
+static char *tool_off;
+static bool is_experimental;
+
 /* Expect why the tool @name of box is left out; NULL: it is not. */
 static void expect_refusal(const char *name, const char *reason)
 {
-	bool is_offered = settings_offer(&config, "box", name);
+	struct package owner = {.id = (char *)"box", .off = box_off};
+	struct toolbox box = {.id = (char *)"box", .package = &owner};
+	const struct tool tool = {.name = (char *)name,
+		.toolbox = &box,
+		.off = tool_off,
+		.is_experimental = is_experimental};
+	bool is_offered = settings_offer(&config, &tool);
 
 	cr_expect_eq(is_offered, !reason, "%s", name);
 	if (reason)
-		cr_expect_str_eq(settings_refusal(&config, "box", name), reason);
+		cr_expect_str_eq(settings_refusal(&config, &tool), reason);
+}
+
+/* Return why the toolbox @id is left out as a whole. */
+static const char *whole_refusal(const char *id)
+{
+	struct package owner = {.id = (char *)id, .off = box_off};
+	const struct toolbox box = {.id = (char *)id, .package = &owner};
+
+	return settings_toolbox_refusal(&config, &box);
 }
 
 Test(settings, leave_out_what_is_not_enabled)
@@ -210,6 +230,51 @@ Test(settings, leave_out_what_is_not_enabled)
 	cr_expect(settings_leave_out(&config, "other", "box"), "by its entry point");
 	cr_expect_not(settings_leave_out(&config, "other", "another"));
 	settings.tools = (struct config_tools){0};
+}
+
+Test(settings, leave_out_what_a_manifest_disables_until_it_is_enabled)
+{
+	struct config_tool tools[] = {
+		{.name = (char *)"on", .is_enabled = true, .is_opened = true}};
+	char *entries[] = {(char *)"other", (char *)"*/b"};
+	char *whole[] = {(char *)"box"};
+
+	box_off = (char *)"the box is off";
+	tool_off = (char *)"the tool is off";
+	expect_refusal("a", "the box is off");
+	cr_expect_str_eq(whole_refusal("box"), "the box is off");
+	settings.is_opened = true;
+	expect_refusal("a", "the tool is off");
+	cr_expect_null(whole_refusal("box"));
+	settings.is_opened = false;
+	settings.tools = (struct config_tools){tools, 1, 0};
+	expect_refusal("on", NULL);
+	expect_refusal("a", "the box is off");
+	cr_expect_null(whole_refusal("box"), "one of its tools may be offered");
+	settings.tools = (struct config_tools){0};
+	config.enabled.names = (struct text_list){entries, 2};
+	expect_refusal("b", NULL);
+	expect_refusal("a", "the box is off");
+	cr_expect_null(whole_refusal("box"));
+	cr_expect_null(whole_refusal("other"));
+	config.enabled.names = (struct text_list){whole, 1};
+	expect_refusal("b", "the tool is off");
+	cr_expect_str_eq(whole_refusal("other"), "the box is off");
+	config.enabled.names = (struct text_list){0};
+	box_off = tool_off = NULL;
+}
+
+Test(settings, offer_an_experimental_tool_only_by_name)
+{
+	char *names[] = {(char *)"box/a"};
+
+	is_experimental = true;
+	expect_refusal("a", "experimental; toolboxd.experimental offers it by name");
+	config.experimental = (struct text_list){names, 1};
+	expect_refusal("a", NULL);
+	expect_refusal("b", "experimental; toolboxd.experimental offers it by name");
+	config.experimental = (struct text_list){0};
+	is_experimental = false;
 }
 
 Test(settings, leave_out_what_the_filter_names_in_its_words)
@@ -248,7 +313,7 @@ Test(settings, give_the_reason_of_the_entry_that_ends_last)
 	expect_refusal("a", "second");
 	expect_refusal("b", "for good");
 	expect_refusal("c", "second");
-	cr_expect_str_eq(settings_refusal(&config, "box", NULL), "second");
+	cr_expect_str_eq(whole_refusal("box"), "second");
 	cr_expect(settings_leave_out(&config, "box", NULL));
 	cr_expect_not(settings_leave_out(&config, "other", NULL));
 	config.disabled.names = (struct text_list){0};

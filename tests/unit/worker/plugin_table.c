@@ -122,7 +122,7 @@ Test(plugin_table, refuses_a_version_that_is_none_or_to_come)
 	expect_refused(&plugin, sizeof(plugin), "has the api_version 0");
 	plugin.api_version = TOOLBOX_API_VERSION + 1;
 	expect_refused(&plugin, sizeof(plugin),
-		"it is built for version 2 of toolbox.h, and this toolboxd has version 1: update "
+		"it is built for version 3 of toolbox.h, and this toolboxd has version 2: update "
 		"toolboxd");
 	plugin.api_version = UINT32_MAX;
 	expect_refused(&plugin, sizeof(plugin), "version 4294967295");
@@ -140,7 +140,7 @@ Test(plugin_table, refuses_sizes_that_are_none)
 	plugin.size = 1u << 30;
 	expect_refused(&plugin, 1u << 30, "has the size");
 	plugin.size = sizeof(plugin);
-	plugin.tool_size = sizeof(struct toolbox_tool) - 1;
+	plugin.tool_size = offsetof(struct toolbox_tool, title) - 1;
 	expect_refused(&plugin, sizeof(plugin), "has the tool_size");
 	plugin.tool_size = 4097;
 	expect_refused(&plugin, sizeof(plugin), "has the tool_size");
@@ -173,7 +173,7 @@ Test(plugin_table, takes_larger_structs_whose_rest_is_zero)
 	cr_expect_str_eq(table.functions[1].name, "second");
 	later_tools[1].later = 1;
 	expect_refused(&plugin.now, sizeof(plugin),
-		"members of struct toolbox_tool of a later version of toolbox.h than 1");
+		"members of struct toolbox_tool of a later version of toolbox.h than 2");
 	later_tools[1].later = 0;
 	plugin.later = 1;
 	expect_refused(&plugin.now, sizeof(plugin), "members of struct toolbox_plugin of a later");
@@ -194,7 +194,7 @@ Test(plugin_table, refuses_a_tool_that_cannot_be_called)
 	tool.risk = 4;
 	expect_refused(&plugin, sizeof(plugin), "the tool 'x' has the risk 4");
 	tool.risk = 0;
-	tool.flags = 2;
+	tool.flags = TOOLBOX_IDEMPOTENT << 1;
 	expect_refused(&plugin, sizeof(plugin), "flags of a tool of a later version");
 	tool.flags = 0;
 	tool.output_schema = "{\"type\":}";

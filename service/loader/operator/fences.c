@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/operator/fences.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/file/paths.h"
+
+/* Keys, passwords and sessions, where programs usually keep them. */
+static const char *const secrets[] = {
+	".ssh",
+	".gnupg",
+	".pki",
+	".netrc",
+	".pgpass",
+	".git-credentials",
+	".password-store",
+	".env",
+	".env.local",
+	".env.production",
+	".npmrc",
+	".pypirc",
+	".aws",
+	".azure",
+	".kube",
+	".docker/config.json",
+	".config/gh",
+	".config/gcloud",
+	".config/rclone",
+	".config/toolboxd",
+	"approval.key",
+	"tokens.json",
+	"id_rsa",
+	"id_ecdsa",
+	"id_ed25519",
+	".local/share/keyrings",
+	".local/share/kwalletd",
+	".mozilla",
+	".thunderbird",
+	".config/google-chrome",
+	".config/chromium",
+	".config/BraveSoftware",
+	".config/microsoft-edge",
+	".config/vivaldi",
+	".config/opera",
+};
+
+/* Files that shells, session managers and the assistant obey without being asked. */
+static const char *const obeyed[] = {
+	".bashrc",
+	".bash_profile",
+	".bash_login",
+	".bash_logout",
+	".bash_aliases",
+	".profile",
+	".zshrc",
+	".zshenv",
+	".zprofile",
+	".zlogin",
+	".zlogout",
+	".kshrc",
+	".cshrc",
+	".tcshrc",
+	".login",
+	".config/fish",
+	".xinitrc",
+	".xsession",
+	".xsessionrc",
+	".xprofile",
+	".pam_environment",
+	".config/systemd",
+	".config/autostart",
+	".config/environment.d",
+	".config/mycroft",
+	"mycroft.conf",
+	".local/share/toolboxd",
+	".local/state/toolboxd",
+	".cache/toolboxd",
+};
+
+static int add_all(const char *const *texts, size_t n, struct text_list *list)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = text_list_add(list, texts[i]);
+	return r;
+}
+
+/* Add @folder, NULL: none, with @below at its end. */
+static int add_below(const char *folder, const char *below, struct text_list *list)
+{
+	char *path = NULL;
+
+	if (!folder)
+		return 0;
+	return asprintf(&path, "%s%s", folder, below) < 0 ? -ENOMEM : text_list_take(list, path);
+}
+
+static int add_xdg(
+	const char *variable, const char *fallback, const char *below, struct text_list *list)
+{
+	cleanup_free char *folder = paths_xdg_home(variable, fallback);
+
+	return add_below(folder, below, list);
+}
+
+/* Add the secrets that the configuration names. */
+static int add_own_secrets(const struct config *config, struct text_list *list)
+{
+	const char *const own[] = {config->approval_key_file, config->embedded_token_file,
+		config->audit_file, config->http.tls_key};
+	int r = add_all((const char *const *)config->folders.items, config->folders.n_items, list);
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(own); i++)
+		r = add_below(own[i], "", list);
+	return r;
+}
+
+/* Add our own folders, and the files of the configuration. */
+static int add_own_folders(const struct config *config, struct text_list *list)
+{
+	static const char *const variables[] = {"OVOS_DISTRIBUTION_CONFIG", "MYCROFT_SYSTEM_CONFIG",
+		"CACHE_DIRECTORY", "STATE_DIRECTORY"};
+	cleanup_free char *state = paths_state();
+	int r = add_all((const char *const *)config->toolbox_dirs.items,
+		config->toolbox_dirs.n_items, list);
+
+	r = r ? r : add_below(state, "", list);
+	r = r ? r : add_xdg("XDG_CACHE_HOME", ".cache", "/toolboxd", list);
+	r = r ? r : add_xdg("XDG_CONFIG_HOME", ".config", "/mycroft", list);
+	r = r ? r : add_xdg("XDG_CONFIG_HOME", ".config", "/systemd", list);
+	r = r ? r : add_xdg("XDG_CONFIG_HOME", ".config", "/autostart", list);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(variables); i++) {
+		const char *value = getenv(variables[i]);
+
+		r = add_below(value && *value == '/' ? value : NULL, "", list);
+	}
+	return r;
+}
+
+int fences_find(const struct config *config, struct fences *ret_fences)
+{
+	int r = add_all(secrets, ARRAY_SIZE(secrets), &ret_fences->hidden);
+
+	r = r ? r : add_own_secrets(config, &ret_fences->hidden);
+	r = r ? r : add_all(obeyed, ARRAY_SIZE(obeyed), &ret_fences->kept);
+	return r ? r : add_own_folders(config, &ret_fences->kept);
+}
+
+int fences_paths(const struct text_list *fences, const char *home,
+	const struct text_list *exceptions, struct sandbox_paths *paths)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < fences->n_items; i++) {
+		const char *fence = fences->items[i];
+		char *path = NULL;
+
+		if (*fence != '/' && !home)
+			continue;
+		if (asprintf(&path, "%s%s%s", *fence == '/' ? "" : home, *fence == '/' ? "" : "/",
+			    fence) < 0)
+			return -ENOMEM;
+		if (exceptions && text_list_has(exceptions, path))
+			free(path);
+		else
+			r = sandbox_paths_take(paths, path);
+	}
+	return r;
+}
+
+void fences_deinit(struct fences *fences)
+{
+	text_list_deinit(&fences->hidden);
+	text_list_deinit(&fences->kept);
+}

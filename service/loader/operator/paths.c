@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/operator/paths.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/document.h"
+#include "json/writer.h"
+#include "loader/operator/fences.h"
+#include "util/cleanup.h"
+#include "util/file/paths.h"
+#include "util/text/text_list.h"
+
+/* The setting with paths that are opened in spite of the fences. */
+#define EXCEPTIONS "allow_secrets"
+
+/* The settings of one package, on their way into its sandbox. */
+struct resolving {
+	struct package *package;
+	struct json_tape tape; /* the configuration of the package */
+	struct document *config;
+	char *home;
+	struct sandbox_refusal *refusal;
+};
+
+static void resolving_deinit(struct resolving *resolving)
+{
+	json_tape_deinit(&resolving->tape);
+	document_free(resolving->config);
+	free(resolving->home);
+}
+
+static int refuse_setting(struct resolving *resolving, const char *setting, const char *found)
+{
+	struct sandbox_refusal *refusal = resolving->refusal;
+
+	snprintf(refusal->pointer, sizeof(refusal->pointer), "/config");
+	snprintf(refusal->text, sizeof(refusal->text),
+		"toolboxes.%.128s.%.64s must be a list of at most %d paths, absolute or below ~/; "
+		"found %.1024s",
+		resolving->package->id, setting, SANDBOX_PATHS_MAX, found);
+	return OPERATOR_PATHS_E_REFUSED;
+}
+
+/* Return the absolute path meant by @text, which the caller frees; or NULL. */
+static char *expand(const struct resolving *resolving, const char *text)
+{
+	char *path = NULL;
+
+	if (text[0] == '/')
+		return strdup(text);
+	if (text[0] != '~' || (text[1] && text[1] != '/') || !resolving->home)
+		return NULL;
+	return asprintf(&path, "%s%s", resolving->home, text + 1) < 0 ? NULL : path;
+}
+
+static int add_path(
+	struct resolving *resolving, const char *setting, uint32_t token, struct text_list *paths)
+{
+	size_t size = 0;
+	cleanup_free char *text = json_type_at(&resolving->tape, token) == JSON_STRING
+					  ? json_string_dup(&resolving->tape, token, &size)
+					  : NULL;
+	char *path = text && strlen(text) == size ? expand(resolving, text) : NULL;
+
+	return path ? text_list_take(paths, path)
+		    : refuse_setting(resolving, setting, text ? text : "another value");
+}
+
+/* Add the paths of the setting @setting, a list, to @paths. An absent setting has none. */
+static int add_paths(struct resolving *resolving, const char *setting, struct text_list *paths)
+{
+	const struct json_tape *tape = &resolving->tape;
+	uint32_t list = json_find(tape, 0, setting);
+	int r = 0;
+
+	if (list == JSON_NONE || json_type_at(tape, list) == JSON_NULL)
+		return 0;
+	if (json_type_at(tape, list) != JSON_ARRAY || json_count(tape, list) > SANDBOX_PATHS_MAX)
+		return refuse_setting(resolving, setting, "another value");
+	for (uint32_t at = json_first(tape, list); r == 0 && at < json_end(tape, list);
+		at = json_next(tape, at))
+		r = add_path(resolving, setting, at, paths);
+	return r;
+}
+
+static void write_list(const struct text_list *texts, struct buffer *out)
+{
+	buffer_append_char(out, '[');
+	for (size_t i = 0; i < texts->n_items; i++) {
+		buffer_append_string(out, i > 0 ? "," : "");
+		json_write_text(out, texts->items[i]);
+	}
+	buffer_append_char(out, ']');
+}
+
+/* Let the toolbox read @paths as its setting @setting. */
+static int set_setting(
+	struct resolving *resolving, const char *setting, const struct text_list *paths)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	write_list(paths, &text);
+	return buffer_status(&text) < 0 ||
+			       document_set(resolving->config, setting, text.data, text.size) != 0
+		       ? -ENOMEM
+		       : 0;
+}
+
+/* Append the paths of the setting @setting to @paths. */
+static int open_setting(
+	struct resolving *resolving, const char *setting, struct sandbox_paths *paths)
+{
+	cleanup(text_list_deinit) struct text_list resolved = {0};
+	int r = add_paths(resolving, setting, &resolved);
+
+	for (size_t i = 0; r == 0 && i < resolved.n_items; i++) {
+		r = sandbox_paths_take(paths, strdup(resolved.items[i]));
+		paths->n_operator += r == 0;
+	}
+	return r ? r : set_setting(resolving, setting, &resolved);
+}
+
+/* Replace the names of settings in @paths: the other paths come first. */
+static int open_settings(struct resolving *resolving, struct sandbox_paths *paths)
+{
+	cleanup(sandbox_paths_deinit) struct sandbox_paths given = *paths;
+	int r = 0;
+
+	*paths = (struct sandbox_paths){.is_given = given.is_given};
+	for (size_t i = 0; r == 0 && i < given.n_items; i++)
+		if (!sandbox_path_is_setting(given.items[i]))
+			r = sandbox_paths_take(paths, strdup(given.items[i]));
+	for (size_t i = 0; r == 0 && i < given.n_items; i++)
+		if (sandbox_path_is_setting(given.items[i]))
+			r = open_setting(resolving, given.items[i] + 1, paths);
+	return r;
+}
+
+/* Put up the fences, for the kernel and for the toolbox. */
+static int put_up_fences(struct resolving *resolving, const struct config *config)
+{
+	struct toolbox_sandbox *sandbox = &resolving->package->sandbox;
+	cleanup(text_list_deinit) struct text_list exceptions = {0};
+	cleanup(fences_deinit) struct fences fences = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	int r = add_paths(resolving, EXCEPTIONS, &exceptions);
+
+	r = r ? r : set_setting(resolving, EXCEPTIONS, &exceptions);
+	r = r ? r : fences_find(config, &fences);
+	r = r ? r : fences_paths(&fences.hidden, resolving->home, &exceptions, &sandbox->hidden);
+	r = r ? r : fences_paths(&fences.kept, resolving->home, NULL, &sandbox->kept);
+	for (size_t i = 0; r == 0 && i < exceptions.n_items; i++) {
+		r = sandbox_paths_take(&sandbox->read, strdup(exceptions.items[i]));
+		sandbox->read.n_operator += r == 0;
+	}
+	if (r)
+		return r;
+	buffer_append_string(&text, "{\"hidden\":");
+	write_list(&fences.hidden, &text);
+	buffer_append_string(&text, ",\"kept\":");
+	write_list(&fences.kept, &text);
+	buffer_append_char(&text, '}');
+	if (buffer_status(&text) < 0 ||
+		document_set(resolving->config, "fences", text.data, text.size) != 0)
+		return -ENOMEM;
+	return 0;
+}
+
+static bool has_setting(const struct sandbox_paths *paths)
+{
+	for (size_t i = 0; i < paths->n_items; i++)
+		if (sandbox_path_is_setting(paths->items[i]))
+			return true;
+	return false;
+}
+
+/* Read the configuration of the package. 0 or -ENOMEM. */
+static int read_config(struct resolving *resolving)
+{
+	const char *text = resolving->package->config ? resolving->package->config : "{}";
+
+	if (json_tape_read(&resolving->tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL) != 0)
+		return -ENOMEM;
+	resolving->config = document_from_tape(&resolving->tape, 0);
+	resolving->home = paths_home();
+	return resolving->config ? 0 : -ENOMEM;
+}
+
+/* Take the changed configuration. 0 or -ENOMEM. */
+static int take_config(struct resolving *resolving)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	char *config;
+
+	document_write(resolving->config, &text);
+	config = buffer_take(&text, NULL);
+	if (!config)
+		return -ENOMEM;
+	free(resolving->package->config);
+	resolving->package->config = config;
+	return package_prepare(resolving->package);
+}
+
+int operator_paths_resolve(
+	const struct config *config, struct package *package, struct sandbox_refusal *ret_refusal)
+{
+	cleanup(resolving_deinit) struct resolving resolving = {
+		.package = package, .refusal = ret_refusal};
+	struct toolbox_sandbox *sandbox = &package->sandbox;
+	int r;
+
+	if (!has_setting(&sandbox->read) && !has_setting(&sandbox->write))
+		return 0;
+	r = read_config(&resolving);
+	r = r ? r : open_settings(&resolving, &sandbox->read);
+	r = r ? r : open_settings(&resolving, &sandbox->write);
+	r = r ? r : put_up_fences(&resolving, config);
+	return r ? r : take_config(&resolving);
+}
