@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILES_H
+#define FILES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <toolbox.h>
+
+#include "fence.h"
+#include "text.h"
+
+/* What the tools share. */
+
+/* The most bytes of the text of an answer, below the result_max_chars of the tools, so that an
+ * answer ends where the tool ends it. */
+#define ANSWER_BYTES_MAX 100000
+#define RESULT_CHARS_MAX 120000
+#define FILE_BYTES_MAX   (16u << 20) /* the largest file that is changed */
+
+/* The handlers of the tools. */
+void read_file(struct toolbox_call call, void *data);
+void list_dir(struct toolbox_call call, void *data);
+void grep_files(struct toolbox_call call, void *data);
+void write_file(struct toolbox_call call, void *data);
+void edit_file(struct toolbox_call call, void *data);
+void apply_patch(struct toolbox_call call, void *data);
+
+/* Return the argument @key, at most @max; @fallback: it is absent. */
+uint64_t read_number(struct toolbox_call call, const char *key, uint64_t fallback, uint64_t max);
+
+/* Return whether the call should end by itself, since its time is nearly over. */
+bool is_late(struct toolbox_call call);
+
+/* Answer with the text @out or, unless @is_good, fail with `TOOL failed: ` and @why. */
+void answer(struct toolbox_call call, const char *tool, bool is_good, const struct text *out,
+	const struct text *why);
+
+/* Open the regular file at @place for reading. Return the descriptor and its status; -1 with @why:
+ * it is none, or cannot be opened. */
+int open_regular(const struct place *place, struct stat *ret_status, struct text *why);
+
+#endif

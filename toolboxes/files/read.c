@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fence.h"
+#include "indentation.h"
+#include "lines.h"
+
+/*
+ * read_file: lines of a text file.
+ *
+ *   slice         the lines from `offset`
+ *   indentation   the block around `anchor_line` (indentation.h)
+ *
+ * The file is read once, in blocks, and only the lines of the answer are kept. The answer ends by
+ * itself before it is too long, and names the line with which the next one begins.
+ */
+
+/* The most lines of one answer: as many as fit. */
+#define LINES_MAX 20000
+
+struct reading {
+	struct toolbox_call call;
+	struct lines lines;
+	struct text out;
+	struct text why;
+	uint64_t offset; /* of the first line */
+	uint64_t limit;
+};
+
+/* ── kinds of files ──────────────────────────────────────────────────────────────────────────── */
+
+/* Return the kind of the file that begins with @bytes, or NULL for a text. */
+static const char *binary_kind(const char *bytes, size_t size)
+{
+	static const struct {
+		const char *bytes;
+		size_t size;
+		const char *kind;
+	} marks[] = {
+		{"\x89PNG", 4, "a PNG image"},
+		{"\xFF\xD8\xFF", 3, "a JPEG image"},
+		{"GIF8", 4, "a GIF image"},
+		{"%PDF-", 5, "a PDF document"},
+		{"PK\x03\x04", 4, "a ZIP archive"},
+		{"\x7F"
+		 "ELF",
+			4, "a program"},
+		{"\x1F\x8B", 2, "compressed by gzip"},
+		{"SQLite format 3", 15, "a database"},
+	};
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (size >= marks[i].size && memcmp(bytes, marks[i].bytes, marks[i].size) == 0)
+			return marks[i].kind;
+	return size > 0 && memchr(bytes, '\0', size) ? "a binary file" : NULL;
+}
+
+static const char *kind_of(mode_t mode)
+{
+	return S_ISDIR(mode)    ? "a folder: list_dir lists it"
+	       : S_ISFIFO(mode) ? "a FIFO"
+	       : S_ISSOCK(mode) ? "a socket"
+				: "a device";
+}
+
+int open_regular(const struct place *place, struct stat *ret_status, struct text *why)
+{
+	int fd = fence_open(place, O_PATH);
+	int r = fd < 0 ? fd : fstat(fd, ret_status) < 0 ? -errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	/* A device may act when it is opened. */
+	if (r == 0 && S_ISREG(ret_status->st_mode)) {
+		fd = fence_open(place, O_RDONLY);
+		r = fd < 0 ? fd : fstat(fd, ret_status) < 0 ? -errno : 0;
+	}
+	if (r == 0 && S_ISREG(ret_status->st_mode))
+		return fd;
+	text_add_name(why, place->path);
+	text_printf(why, r < 0 ? ": %s" : " is %s",
+		r < 0 ? strerror(-r) : kind_of(ret_status->st_mode));
+	if (r == 0 && !S_ISDIR(ret_status->st_mode))
+		text_put(why, ", not a file with text");
+	return -1;
+}
+
+/* Open the file at @path. Return whether it is a text. */
+static bool open_text(struct reading *reading, const char *path)
+{
+	struct place place;
+	struct stat status;
+	const char *kind;
+	char head[8192];
+	ssize_t n;
+
+	if (!fence_find(path, false, &place, &reading->why))
+		return false;
+	reading->lines.fd = open_regular(&place, &status, &reading->why);
+	if (reading->lines.fd < 0)
+		return false;
+	n = pread(reading->lines.fd, head, sizeof(head), 0);
+	kind = n > 0 ? binary_kind(head, (size_t)n) : NULL;
+	if (n >= 0 && !kind)
+		return true;
+	text_add_name(&reading->why, path);
+	if (kind)
+		text_printf(&reading->why, " is %s, of %lld bytes: read_file reads text", kind,
+			(long long)status.st_size);
+	else
+		text_printf(&reading->why, ": %s", strerror(errno));
+	return false;
+}
+
+/* ── slice ───────────────────────────────────────────────────────────────────────────────────── */
+
+/* Append why the file was not read to the end. */
+static void write_error(struct reading *reading)
+{
+	if (reading->lines.error == -ETIME)
+		text_printf(&reading->why,
+			"the time of the call was over at line %llu: begin earlier in the file",
+			(unsigned long long)reading->lines.number + 1);
+	else
+		text_put(&reading->why, strerror(-reading->lines.error));
+}
+
+/* Go on to the line before the line @number. Return whether there are so many lines, and time. */
+static bool skip_to(struct reading *reading, uint64_t number, const char *argument)
+{
+	struct lines *lines = &reading->lines;
+
+	while (lines->number + 1 < number) {
+		if (lines_next(lines, NULL))
+			continue;
+		if (lines->error)
+			write_error(reading);
+		else
+			text_printf(&reading->why,
+				"%s exceeds file length: the file has %llu lines", argument,
+				(unsigned long long)lines->number);
+		return false;
+	}
+	return true;
+}
+
+/* Append @line, unless the answer would be too long. */
+static bool add_line(struct reading *reading, uint64_t number, const struct line *line)
+{
+	size_t before = reading->out.size;
+
+	text_put(&reading->out, before > 0 ? "\n" : "");
+	line_write(&reading->out, number, line);
+	if (reading->out.size <= ANSWER_BYTES_MAX)
+		return true;
+	reading->out.size = before;
+	reading->out.data[before] = '\0';
+	text_printf(&reading->out, "\n[The answer is full: go on with offset %llu]",
+		(unsigned long long)number);
+	return false;
+}
+
+static bool read_slice(struct reading *reading)
+{
+	struct lines *lines = &reading->lines;
+	uint64_t n = 0;
+	struct line line;
+
+	if (!skip_to(reading, reading->offset, "offset"))
+		return false;
+	while (n < reading->limit && lines_next(lines, &line)) {
+		n++;
+		if (!add_line(reading, lines->number, &line))
+			break;
+	}
+	if (lines->error)
+		write_error(reading);
+	else if (n == 0 && reading->offset == 1)
+		text_put(&reading->out, "[The file is empty]");
+	else if (n == 0)
+		text_printf(&reading->why, "offset exceeds file length: the file has %llu lines",
+			(unsigned long long)lines->number);
+	return reading->why.size == 0;
+}
+
+/* ── indentation ─────────────────────────────────────────────────────────────────────────────── */
+
+/* The lines around an anchor: at most twice as many as an answer has. */
+struct around {
+	struct text bytes; /* of all of them, one after the other */
+	struct line *lines;
+	struct indented *indented;
+	size_t *begins;
+	size_t n;
+};
+
+static void around_free(struct around *around)
+{
+	text_free(&around->bytes);
+	free(around->lines);
+	free(around->indented);
+	free(around->begins);
+}
+
+static bool around_keep(struct around *around, const struct line *line)
+{
+	around->begins[around->n] = around->bytes.size;
+	around->lines[around->n] = *line;
+	around->indented[around->n++] = indented_read(line->bytes, line->size);
+	text_add(&around->bytes, line->bytes, line->size);
+	return !around->bytes.has_failed;
+}
+
+/* Keep the lines around @anchor, from the line @first on. */
+static bool gather(struct reading *reading, uint64_t first, uint64_t anchor, struct around *around)
+{
+	size_t room = (size_t)(anchor - first + reading->limit);
+	struct line line;
+
+	around->lines = calloc(room, sizeof(*around->lines));
+	around->indented = calloc(room, sizeof(*around->indented));
+	around->begins = calloc(room, sizeof(*around->begins));
+	if (!around->lines || !around->indented || !around->begins)
+		text_put(&reading->why, "out of memory");
+	else if (skip_to(reading, first, "anchor_line"))
+		while (around->n < room && lines_next(&reading->lines, &line) &&
+			around_keep(around, &line))
+			;
+	if (reading->why.size == 0 && first + around->n <= anchor)
+		text_printf(&reading->why,
+			"anchor_line exceeds file length: the file has %llu lines",
+			(unsigned long long)reading->lines.number);
+	return reading->why.size == 0;
+}
+
+static bool read_flag(struct toolbox_call call, const char *key)
+{
+	bool flag = true;
+
+	toolbox_get_bool(call, key, &flag);
+	return flag;
+}
+
+static bool read_around(struct reading *reading)
+{
+	struct toolbox_call call = reading->call;
+	struct indentation wanted = {
+		.max_levels = (size_t)read_number(call, "/indentation/max_levels", 0, 1000),
+		.has_siblings = read_flag(call, "/indentation/include_siblings"),
+		.has_header = read_flag(call, "/indentation/include_header"),
+	};
+	uint64_t anchor =
+		read_number(call, "/indentation/anchor_line", reading->offset, UINT64_MAX / 2);
+	struct around around = {0};
+	uint64_t first;
+	size_t begin;
+	size_t end;
+	bool is_good;
+
+	reading->limit =
+		read_number(call, "/indentation/max_lines", reading->limit, reading->limit);
+	first = anchor > reading->limit ? anchor - reading->limit + 1 : 1;
+	is_good = gather(reading, first, anchor, &around);
+	if (is_good) {
+		indentation_find(&wanted, around.indented, around.n, (size_t)(anchor - first),
+			(size_t)reading->limit, &begin, &end);
+		for (size_t i = begin; i < end; i++) {
+			around.lines[i].bytes = text_string(&around.bytes) + around.begins[i];
+			if (!add_line(reading, first + i, &around.lines[i]))
+				break;
+		}
+	}
+	around_free(&around);
+	return is_good;
+}
+
+/* ── the tool ────────────────────────────────────────────────────────────────────────────────── */
+
+void read_file(struct toolbox_call call, void *data)
+{
+	struct reading *reading = calloc(1, sizeof(*reading));
+	const char *path = "";
+	const char *mode = "slice";
+	bool is_good;
+
+	(void)data;
+	if (!reading) {
+		toolbox_fail(call, "out of memory");
+		return;
+	}
+	toolbox_get_string(call, "file_path", &path, NULL);
+	toolbox_get_string(call, "mode", &mode, NULL);
+	reading->call = reading->lines.call = call;
+	reading->lines.fd = -1;
+	reading->offset = read_number(call, "offset", 1, UINT64_MAX / 2);
+	reading->limit = read_number(call, "limit", 200, LINES_MAX);
+	is_good = open_text(reading, path) &&
+		  (strcmp(mode, "slice") == 0 ? read_slice(reading) : read_around(reading));
+	answer(call, "read_file", is_good, &reading->out, &reading->why);
+	if (reading->lines.fd >= 0)
+		close(reading->lines.fd);
+	text_free(&reading->out);
+	text_free(&reading->why);
+	free(reading);
+}

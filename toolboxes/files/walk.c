@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "walk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ignore.h"
+
+/* The most levels of folders; each has a descriptor. */
+#define DEPTH_MAX 64
+
+/* A path that grows and shrinks with the walk. */
+struct path {
+	char text[PATH_MAX];
+	size_t size;
+};
+
+static bool walk_folder(
+	struct walk *walk, int fd, struct path *path, const struct ignore *above, int depth);
+
+static unsigned char type_of(int folder, const struct dirent *entry)
+{
+	struct stat status;
+
+	if (entry->d_type != DT_UNKNOWN)
+		return entry->d_type;
+	if (fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return DT_UNKNOWN;
+	return S_ISREG(status.st_mode) ? DT_REG : S_ISDIR(status.st_mode) ? DT_DIR : DT_UNKNOWN;
+}
+
+/* Walk the folder @name of the folder @fd; @path is its path. */
+static bool walk_below(struct walk *walk, int fd, const char *name, struct path *path,
+	const struct ignore *above, int depth)
+{
+	int below;
+
+	if (depth == DEPTH_MAX) {
+		walk->n_too_deep++;
+		return true;
+	}
+	below = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (below >= 0)
+		return walk_folder(walk, below, path, above, depth + 1);
+	walk->n_unreadable++;
+	return true;
+}
+
+/* Go on with the entry @entry of the folder @fd. */
+static bool walk_entry(struct walk *walk, int fd, const struct dirent *entry, struct path *path,
+	const struct ignore *ignore, int depth)
+{
+	const char *name = entry->d_name;
+	size_t size = strlen(name);
+	size_t before = path->size;
+	unsigned char type;
+	bool goes_on = true;
+
+	if (*name == '.' || before + size + 2 > sizeof(path->text))
+		return true;
+	type = type_of(fd, entry);
+	if (type != DT_REG && type != DT_DIR)
+		return true;
+	path->text[before] = '/';
+	memcpy(path->text + before + 1, name, size + 1);
+	path->size = before + 1 + size;
+	if (!fence_hides_entry(path->text, path->size) &&
+		!ignore_has(ignore, path->text, name, type == DT_DIR))
+		goes_on = type == DT_DIR ? walk_below(walk, fd, name, path, ignore, depth)
+					 : walk->found(walk->data, fd, name, path->text);
+	path->size = before;
+	return goes_on;
+}
+
+/* Walk the open folder @fd, which is closed. */
+static bool walk_folder(
+	struct walk *walk, int fd, struct path *path, const struct ignore *above, int depth)
+{
+	DIR *dir = fdopendir(fd);
+	const struct ignore *ignore;
+	const struct dirent *entry;
+	bool goes_on = true;
+
+	if (!dir) {
+		close(fd);
+		walk->n_unreadable++;
+		return true;
+	}
+	ignore = ignore_read(fd, path->size, above);
+	while (goes_on && (entry = readdir(dir)))
+		goes_on = walk_entry(walk, fd, entry, path, ignore, depth);
+	ignore_free(ignore, above);
+	closedir(dir);
+	return goes_on;
+}
+
+/* Read the rules of the folders of @path from @place's root on, then walk the folder. */
+static bool walk_from_root(struct walk *walk, const struct place *place, size_t size, int fd,
+	struct path *path, const struct ignore *above)
+{
+	struct place folder = *place;
+	const struct ignore *ignore = above;
+	bool goes_on;
+	int at;
+
+	if (size >= strlen(place->path)) {
+		memcpy(path->text, place->path, strlen(place->path) + 1);
+		path->size = strcmp(place->path, "/") == 0 ? 0 : strlen(place->path);
+		return walk_folder(walk, fd, path, above, 0);
+	}
+	folder.path[size] = '\0';
+	at = fence_open(&folder, O_RDONLY | O_DIRECTORY);
+	if (at >= 0) {
+		ignore = ignore_read(at, size, above);
+		close(at);
+	}
+	size += 1 + strcspn(place->path + size + 1, "/");
+	goes_on = walk_from_root(walk, place, size, fd, path, ignore);
+	ignore_free(ignore, above);
+	return goes_on;
+}
+
+int walk(struct walk *walk, const struct place *place)
+{
+	struct path *path = calloc(1, sizeof(*path));
+	int fd = path ? fence_open(place, O_RDONLY | O_DIRECTORY) : -ENOMEM;
+
+	if (fd >= 0)
+		(void)walk_from_root(walk, place,
+			strcmp(place->root, "/") == 0 ? 0 : strlen(place->root), fd, path, NULL);
+	free(path);
+	return fd < 0 ? fd : 0;
+}
