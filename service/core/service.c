@@ -102,7 +102,9 @@ static void hang_up(void *data, int signal)
 /* Return whether all requests have been answered, and nothing is left to send. */
 static bool is_drained(const struct service *service)
 {
-	return service->calls.n_in_flight + service->reload_requests.n + service->waiting.n == 0 &&
+	return service->calls.n_in_flight + service->reload_requests.n + service->waiting.n +
+			       service->batches.n ==
+		       0 &&
 	       bus_queued_bytes(service->bus) == 0 &&
 	       (!service->door || service->door->operations->is_drained(service->door));
 }
@@ -327,6 +329,9 @@ static int make_requests(struct service *service)
 			&service->offload, service->loop, &service->config, &service->waiting);
 	search_init(&service->search, service->loop, &service->config, &service->offer,
 		&service->waiting);
+	if (r == 0)
+		r = batches_init(&service->batches, service->loop, &service->invoker,
+			topics_take_entry, service);
 	service->waiting.reload = &service->reload;
 	service->waiting.hold = &service->calls.hold;
 	return r;
@@ -391,6 +396,7 @@ static void join_invoker(struct service *service)
 		.history = &service->history,
 		.metrics = &service->metrics,
 		.outages = &service->reload.outages,
+		.batches = &service->batches,
 		.context = service->scope.context,
 	};
 }
@@ -502,6 +508,7 @@ void service_free(struct service *service)
 	history_deinit(&service->history);
 	metrics_deinit(&service->metrics);
 	calls_deinit(&service->calls);
+	batches_deinit(&service->batches);
 	limits_deinit(&service->limits);
 	recorder_deinit(&service->recorder);
 	disposal_deinit(&service->disposal);

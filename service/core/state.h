@@ -6,6 +6,7 @@
 #include "bus/bus.h"
 #include "config/config.h"
 #include "core/call/approval.h"
+#include "core/call/batch.h"
 #include "core/call/calls.h"
 #include "offer/disposal.h"
 #include "core/request/door.h"
@@ -43,6 +44,7 @@ struct service {
 	struct disposal disposal;
 	struct offer offer;
 	struct calls calls;
+	struct batches batches;
 	struct approval approval;
 	struct events events;
 	struct recorder recorder;

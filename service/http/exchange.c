@@ -70,6 +70,7 @@ static unsigned int status_of_answer(const struct answer *answer)
 		[ANSWER_CANCELLED] = 499,
 		[ANSWER_UNAVAILABLE] = 503,
 		[ANSWER_TOO_LARGE] = 413,
+		[ANSWER_SKIPPED] = 424,
 	};
 
 	if (!answer_is_error(answer))
@@ -453,15 +454,14 @@ int exchange_submit(const struct http_request *request, struct address *address,
 	return r;
 }
 
-/* Serve @request as one for @topic with @data, which is closed, and @args. */
-static void serve_parts(const struct http_request *request, const char *topic, struct buffer *data,
-	const struct text_view *args, bool wants_events)
+/* Serve @request as one with @text, of which the client has written @body. Without a @text memory
+ * was short. */
+static void serve_text(const struct http_request *request, const struct request_text *text,
+	const struct text_view *body, bool wants_events)
 {
 	const struct bus_fault *fault = &request->service->scope.envelope.fault;
-	const struct request_text text = {
-		.topic = topic, .message = exchange_close(data), .args = *args};
 	struct http_connection *connection = request->connection;
-	struct exchange *exchange = buffer_status(data) < 0 ? NULL : make_exchange(request);
+	struct exchange *exchange = text ? make_exchange(request) : NULL;
 	int r;
 
 	if (!exchange) {
@@ -469,18 +469,28 @@ static void serve_parts(const struct http_request *request, const char *topic, s
 		return;
 	}
 	http_wait(connection, &(struct http_waiter){give_up, exchange});
-	r = exchange_submit(request, &exchange->address, &text);
+	r = exchange_submit(request, &exchange->address, text);
 	if (r != 0) {
 		leave_connection(exchange);
 		if (r < 0)
 			http_respond_error(connection, 503, "Out of memory.");
 		else
-			refuse_body(request, args, fault->reason, fault->offset);
+			refuse_body(request, body, fault->reason, fault->offset);
 	} else if (wants_events && exchange->connection) {
 		exchange->is_stream = true;
 		http_stream_begin(connection);
 	}
 	address_unref(&exchange->address);
+}
+
+/* Serve @request as one for @topic with @data, which is not closed yet, and @args. */
+static void serve_parts(const struct http_request *request, const char *topic, struct buffer *data,
+	const struct text_view *args, bool wants_events)
+{
+	const struct request_text text = {
+		.topic = topic, .message = exchange_close(data), .args = *args};
+
+	serve_text(request, buffer_status(data) < 0 ? NULL : &text, args, wants_events);
 }
 
 void exchange_serve(const struct http_request *request, const char *topic, struct buffer *data)
@@ -500,4 +510,16 @@ void exchange_call(const struct http_request *request, const char *topic, struct
 	if (args.size == 0)
 		args.text = NULL;
 	serve_parts(request, topic, data, &args, wants_events);
+}
+
+void exchange_body(const struct http_request *request, const char *topic)
+{
+	cleanup(buffer_deinit) struct buffer body = {0};
+	struct request_text text = {.topic = topic};
+
+	http_connection_take_body(request->connection, &body);
+	text.message = trim_body(&body);
+	if (text.message.size == 0)
+		text.message = TEXT_VIEW("{}");
+	serve_text(request, &text, &text.message, false);
 }

@@ -103,6 +103,9 @@ void exchange_serve(const struct http_request *request, const char *topic, struc
 void exchange_call(const struct http_request *request, const char *topic, struct buffer *data,
 	bool wants_events);
 
+/* Serve @request as one for @topic whose data are its body, an object. */
+void exchange_body(const struct http_request *request, const char *topic);
+
 /* Append one event of a stream (HTML, Server-sent events, 9.2.6): @event is its name, @text its
  * data. */
 void exchange_write_event(struct buffer *out, const char *event, const char *text, size_t size);

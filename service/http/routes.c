@@ -236,6 +236,12 @@ static void serve_call(struct routes *routes, const struct http_request *request
 		request, is_dry ? "ovos.tools.validate" : "ovos.tools.invoke", &data, wants_events);
 }
 
+static void serve_batch(struct routes *routes, const struct http_request *request)
+{
+	(void)routes;
+	exchange_body(request, "ovos.tools.invoke");
+}
+
 static void serve_match(struct routes *routes, const struct http_request *request)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
@@ -395,6 +401,7 @@ static const struct route routes_table[] = {
 	{"GET", "/v1/approvals", ROUTE_ADMIN, serve_questions},
 	{"POST", "/v1/approvals/{}", ROUTE_ADMIN, serve_decision},
 	{"GET", "/v1/calls", ROUTE_ADMIN, serve_calls},
+	{"POST", "/v1/calls", ROUTE_CALLER, serve_batch},
 	{"DELETE", "/v1/calls/{}", ROUTE_ADMIN, serve_cancel},
 	{"GET", "/metrics", ROUTE_METRICS, serve_metrics},
 	{"GET", "/openapi.json", ROUTE_CALLER, serve_openapi},

@@ -510,7 +510,7 @@ int bus_envelope_fill(struct bus_envelope *envelope, const char *topic,
 	const struct text_view *data, const struct text_view *args, bool is_skim,
 	uint32_t depth_max)
 {
-	const struct member member = {.kind = MEMBER_DATA,
+	struct member member = {.kind = MEMBER_DATA,
 		.value = data->text,
 		.value_size = data->size,
 		.whole = data->text,
@@ -522,6 +522,8 @@ int bus_envelope_fill(struct bus_envelope *envelope, const char *topic,
 	envelope->topic_size = strlen(topic);
 	check(envelope->topic_size < BUS_TOPIC_BYTES);
 	memcpy(envelope->topic, topic, envelope->topic_size + 1);
+	if (r == 0 && is_skim && !args->text && *data->text == '{')
+		r = skim_member(&member, &envelope->skimmed);
 	if (r == 0)
 		r = read_data(envelope, &member, depth_max);
 	if (r == 0 && args->text && !is_skim)

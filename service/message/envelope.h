@@ -86,8 +86,8 @@ int bus_envelope_skim(
 /*
  * Fill @envelope with a request for @topic that came by another door, without a context. @data is
  * the text of an object without its member `args`, and @args is the text of the value of `args`
- * (NULL: absent). @is_skim: @args is not read. Else as bus_envelope_read(); the offset of a fault
- * in @args counts from the beginning of @args.
+ * (NULL: absent). @is_skim: @args is not read, or, without it, @data is skimmed. Else as
+ * bus_envelope_read(); the offset of a fault in @args counts from the beginning of @args.
  */
 int bus_envelope_fill(struct bus_envelope *envelope, const char *topic,
 	const struct text_view *data, const struct text_view *args, bool is_skim,

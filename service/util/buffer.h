@@ -79,6 +79,12 @@ static inline void buffer_append_buffer(struct buffer *buffer, const struct buff
 	buffer_append(buffer, part->data, part->size);
 }
 
+/* Return whether @a and @b have the same bytes. */
+static inline bool buffer_equals(const struct buffer *a, const struct buffer *b)
+{
+	return a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
+}
+
 /* Append formatted text. */
 void buffer_printf(struct buffer *buffer, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -3,6 +3,7 @@
 
     bus     ovos.tools.invoke                      {"name", "result"} or {"name", "error", "code", …}
     http    POST /v1/tools/NAME                    the same, byte for byte
+    batch   `calls` with this entry alone          the same, in results; on the bus and over HTTP
     events  the same, with text/event-stream       the same, as the last event
     utcp    what the manual at /utcp says          the same
     mcp     tools/call, of both eras, and by       the result, or the error as a text
@@ -92,6 +93,28 @@ class Bus:
         pass
 
 
+class Batch(Bus):
+    """The call as the only one of a batch."""
+
+    def call(self, name, arguments):
+        with Caller(self.url) as caller:
+            return only_result(caller.call("ovos.tools.invoke", batch_of(name, arguments), seconds=EVENT_SECONDS))
+
+
+def batch_of(name, arguments):
+    return {"calls": [{"name": name} if arguments is None else {"name": name, "args": arguments}]}
+
+
+def only_result(data):
+    """What came of the one entry, without the id that it has in any case. The entry is two levels deeper in
+    the data of its request, so that the whole may have too many."""
+    if data.get("code") == "too_large":
+        return None
+    [result] = data["results"]
+    assert result.pop("call_id") == "0"
+    return result
+
+
 class OverHttp:
     def __init__(self, started):
         self.port = port_of(started.daemon)
@@ -109,6 +132,13 @@ class OverHttp:
 
     def close(self):
         self.http.connection.close()
+
+
+class BatchOverHttp(OverHttp):
+    def call(self, name, arguments):
+        answer = self.http.post("/v1/calls", batch_of(name, arguments))
+        assert answer.status == (413 if answer.json.get("code") == "too_large" else 200)
+        return only_result(answer.json)
 
 
 class Events(OverHttp):
@@ -210,7 +240,7 @@ def expected_of_mcp(data):
     return ["failed", "\n".join([data["error"], *lines])]
 
 
-DOORS = {"http": OverHttp, "events": Events, "utcp": Utcp, "legacy": Legacy, "modern": Modern, "stdio": Stdio}
+DOORS = {"batch": Batch, "http batch": BatchOverHttp, "http": OverHttp, "events": Events, "utcp": Utcp, "legacy": Legacy, "modern": Modern, "stdio": Stdio}
 
 
 @pytest.fixture(scope="module")
@@ -271,12 +301,14 @@ def without_volatile(answer):
     return re.sub(r"again in \d+ s$", "again in a while", answer) if isinstance(answer, str) else answer
 
 
-def agree(answers):
+def agree(answers, what=None):
     data = without_volatile(answers.pop("bus"))
     in_mcp = expected_of_mcp(data)
     for door, answer in answers.items():
         if door == "utcp" and answer is None:
             assert data["code"] in ("unknown_tool", "ambiguous_tool"), door
+        elif "batch" in door and answer is None:
+            assert what in ("as many levels as there may be", "one level more", "many levels more"), door
         elif isinstance(answer, list):
             assert list(map(without_volatile, answer)) == in_mcp, door
         else:
@@ -288,7 +320,7 @@ def test_every_door_says_the_same(doors, what):
     name, arguments, code = CALLS[what]
     answers = {door: opened.call(name, arguments) for door, opened in doors.items()}
     assert answers["bus"].get("code") == code, answers["bus"]
-    agree(answers)
+    agree(answers, what)
 
 
 def test_the_doors_of_mcp_list_the_same_tools_and_the_way_back(started, doors):

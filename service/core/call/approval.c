@@ -476,7 +476,7 @@ bool approval_ask(
 	 * loop. */
 	if (answer->address)
 		question->report_ms = now_ms;
-	else
+	if (!address_names_caller(answer->address))
 		events_call_waits(approval->audience, call, answer, APPROVAL_REPORT_TEXT);
 	set_timer(approval);
 	return true;

@@ -76,11 +76,6 @@ static void grow_buckets(struct calls *calls)
 	}
 }
 
-static bool is_equal(const struct buffer *a, const struct buffer *b)
-{
-	return a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
-}
-
 struct call *calls_find(const struct calls *calls, enum call_door door, const struct buffer *source,
 	const struct buffer *call_id)
 {
@@ -89,8 +84,9 @@ struct call *calls_find(const struct calls *calls, enum call_door door, const st
 	list_for_each(link, bucket_of_key(calls, key)) {
 		struct call *call = container_of(link, struct call, key_link);
 
-		if (call->key == key && call->door == door && is_equal(&call->call_id, call_id) &&
-			is_equal(&call->source, source))
+		if (call->key == key && call->door == door &&
+			buffer_equals(&call->call_id, call_id) &&
+			buffer_equals(&call->source, source))
 			return call;
 	}
 	return NULL;
@@ -245,7 +241,7 @@ static size_t held_by_source(const struct calls *calls, const struct call *call)
 	list_for_each(link, &calls->in_flight) {
 		const struct call *other = container_of(link, struct call, link);
 
-		if (other->account == call->account && is_equal(&other->source, &call->source))
+		if (other->account == call->account && buffer_equals(&other->source, &call->source))
 			bytes += other->held_bytes;
 	}
 	return bytes;

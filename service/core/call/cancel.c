@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/call/cancel.h"
 
+#include "core/call/batch.h"
 #include "core/call/calls.h"
 #include "core/history/history.h"
 #include "core/request/waiting.h"
@@ -56,6 +57,57 @@ static bool cancel_id(const struct invoker *invoker, const struct request_scope 
 	return true;
 }
 
+/* Cancel the calls with answers to @address, and the requests that wait for it. */
+static void cancel_calls_at(const struct invoker *invoker, const struct address *address)
+{
+	struct call *call;
+
+	while ((call = calls_find_address(invoker->calls, address)))
+		cancel_call(invoker, call);
+	waiting_cancel_address(invoker->waiting, address);
+}
+
+/* Cancel the calls of @batch, those to come, too. @has_left: its caller is gone. */
+static void cancel_batch(const struct invoker *invoker, struct batch *batch, bool has_left)
+{
+	batch_cancel_rest(batch);
+	for (uint32_t i = 0; i < batch->n_begun; i++) {
+		struct address *address = &batch->entries[i].address;
+
+		if (address->references == 0)
+			continue;
+		if (has_left)
+			address_leave(address);
+		cancel_calls_at(invoker, address);
+	}
+}
+
+/* Cancel the batches of the bus with this origin, and entries to come with it in other batches.
+ * Return whether there was one. */
+static bool cancel_batches(
+	const struct invoker *invoker, const struct buffer *source, const struct buffer *call_id)
+{
+	bool is_any = false;
+
+	list_for_each(link, &invoker->batches->all) {
+		struct batch *batch = container_of(link, struct batch, link);
+
+		if (batch->caller->door != CALL_DOOR_BUS || !buffer_equals(&batch->source, source))
+			continue;
+		if (buffer_equals(&batch->call_id, call_id)) {
+			cancel_batch(invoker, batch, false);
+			is_any = true;
+		}
+		for (uint32_t i = batch->n_begun; i < batch->n; i++) {
+			struct batch_entry *entry = &batch->entries[i];
+
+			if (buffer_equals(&entry->call_id, call_id))
+				is_any = entry->is_cancelled = true;
+		}
+	}
+	return is_any;
+}
+
 /* Cancel the calls that @scope's request means by a call_id, and return whether there was one. Each
  * search begins anew, since the end of one call may end others. */
 static bool cancel_calls(const struct invoker *invoker, const struct request_scope *scope)
@@ -63,9 +115,10 @@ static bool cancel_calls(const struct invoker *invoker, const struct request_sco
 	cleanup(buffer_deinit) struct buffer call_id = {0};
 	cleanup(buffer_deinit) struct buffer source = {0};
 	struct call *call;
-	bool is_any = false;
+	bool is_any;
 
 	request_scope_keep_origin(scope, &call_id, &source);
+	is_any = cancel_batches(invoker, &source, &call_id);
 	while ((call = calls_find(invoker->calls, CALL_DOOR_BUS, &source, &call_id))) {
 		cancel_call(invoker, call);
 		is_any = true;
@@ -75,11 +128,13 @@ static bool cancel_calls(const struct invoker *invoker, const struct request_sco
 
 void cancel_address(const struct invoker *invoker, const struct address *address)
 {
-	struct call *call;
+	cancel_calls_at(invoker, address);
+	list_for_each(link, &invoker->batches->all) {
+		struct batch *batch = container_of(link, struct batch, link);
 
-	while ((call = calls_find_address(invoker->calls, address)))
-		cancel_call(invoker, call);
-	waiting_cancel_address(invoker->waiting, address);
+		if (batch->answer.address == address)
+			cancel_batch(invoker, batch, address->has_left);
+	}
 }
 
 void cancel_serve(

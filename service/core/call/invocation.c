@@ -431,7 +431,9 @@ static struct call *make_call(struct invoker *invoker, const struct request_scop
 	}
 	write_caller(call, scope);
 	call->invoker = invoker;
-	call->wants_progress = scope->request.wants_progress;
+	call->wants_progress =
+		scope->request.wants_progress ||
+		(scope->address && scope->address->batch && scope->address->batch->wants_progress);
 	call->timeout_ms = offer_timeout_ms(invoker->config, tool, scope->request.timeout_ms);
 	/* A deadline that the caller has set stays as it is. */
 	call->runner_call.most_ms = scope->request.timeout_ms > 0 ? 0 : offer_most_ms(tool);

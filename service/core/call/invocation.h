@@ -31,6 +31,8 @@
  * call was accepted: then the call takes it over, and invocation_done() sends it.
  */
 
+struct batches;
+
 /* The parts of the service on the way of a call, all borrowed. They outlive every call. */
 struct invoker {
 	const struct config *config;
@@ -45,6 +47,7 @@ struct invoker {
 	struct history *history;
 	struct metrics *metrics;
 	struct outages *outages;
+	struct batches *batches; /* core/call/batch.h */
 	struct schema_context *context;
 };
 

@@ -22,6 +22,12 @@
  */
 struct address;
 
+/* The common part of the entries of a batch (core/call/batch.h). */
+struct address_batch {
+	struct text_view profile; /* the request's, or absent */
+	bool wants_progress;      /* its caller gets the progress of each call */
+};
+
 struct address_operations {
 	/* Take the complete @answer: the text of its message (bus_message_text) is a JSON object.
 	 * The message may be taken over. Called once. */
@@ -49,8 +55,17 @@ struct address {
 	struct text_view session_id;
 	const char *granted;
 	uint64_t token;
-	bool has_left; /* the caller is gone */
+	const struct answer *response; /* on the bus, whose context messages aside have; or NULL */
+	const struct address_batch *batch; /* borrowed; NULL: it is no entry of a batch */
+	bool has_left;                     /* the caller is gone */
 };
+
+/* Return whether @address, which may be NULL, names the caller of its request. Elsewhere the
+ * context of a message of the bus does. */
+static inline bool address_names_caller(const struct address *address)
+{
+	return address && address->door != CALL_DOOR_BUS;
+}
 
 /* Take a reference. @address may be NULL. */
 static inline struct address *address_ref(struct address *address)

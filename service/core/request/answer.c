@@ -32,6 +32,7 @@ static const char *const code_names[] = {
 	[ANSWER_CANCELLED] = "cancelled",
 	[ANSWER_UNAVAILABLE] = "unavailable",
 	[ANSWER_TOO_LARGE] = "too_large",
+	[ANSWER_SKIPPED] = "skipped",
 };
 
 const char *answer_code_name(enum answer_code code)
@@ -68,8 +69,14 @@ void answer_begin_at(struct answer *answer, struct address *address)
 
 bool answer_begin_aside(struct answer *answer, const struct answer *response, const char *topic)
 {
-	size_t head = response->opened - 1;
+	const struct address *address = response->address;
+	size_t head;
 
+	if (address)
+		response = address->response;
+	if (!response)
+		return false;
+	head = response->opened - 1;
 	if (buffer_status(&response->message) < 0 || response->opened > ASIDE_HEAD_BYTES)
 		return false;
 	*answer = (struct answer){.is_open = true, .topic = topic};

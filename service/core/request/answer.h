@@ -26,8 +26,9 @@ enum answer_code {
 	ANSWER_CANCELLED,
 	ANSWER_UNAVAILABLE,
 	ANSWER_TOO_LARGE,
+	ANSWER_SKIPPED,
 };
-#define ANSWER_CODES (ANSWER_TOO_LARGE + 1)
+#define ANSWER_CODES (ANSWER_SKIPPED + 1)
 
 struct address;
 
@@ -79,9 +80,9 @@ void answer_begin_at(struct answer *answer, struct address *address);
 void answer_begin_part(
 	struct answer *answer, const struct bus_envelope *request, enum bus_context_part part);
 
-/* Begin a message called @topic to the receiver of the open @response: with its context. Return
- * false when the context has over 4 KiB, since a call may cause many such messages, or without
- * memory. */
+/* Begin a message called @topic to the receiver of the open @response on the bus, with its context.
+ * A response to an address has the context of address->response. Return false without a context,
+ * when the context has over 4 KiB, since a call may cause many such messages, or without memory. */
 bool answer_begin_aside(struct answer *answer, const struct answer *response, const char *topic);
 
 /* Begin a message that answers no request. */

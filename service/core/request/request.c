@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/request/request.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "catalogue/definition.h"
@@ -280,7 +281,7 @@ static void read_name(struct request *request)
 static void reset_request(struct request *request, const struct json_tape *data)
 {
 	request->data = data;
-	request->name = request->call_id = request->origin = JSON_NONE;
+	request->name = request->call_id = request->origin = request->calls = JSON_NONE;
 	request->args_tape = NULL;
 	request->name_text = request->toolbox_id = request->profile = (struct text_view){0};
 	request->utterance = request->id = request->decision = (struct text_view){0};
@@ -293,6 +294,93 @@ static void reset_request(struct request *request, const struct json_tape *data)
 	request->timeout_ms = 0;
 	request->wants_progress = request->wants_deadline = false;
 	request->bad_field = request->bad_expected = NULL;
+}
+
+/* Return the token of the call_id of the entry at @entry of a batch; JSON_NONE: it has none. Return
+ * false when it is no good id. */
+static bool read_entry_id(struct request *request, uint32_t entry, uint32_t *ret_id)
+{
+	const struct json_tape *data = request->data;
+
+	*ret_id = json_find_present(data, entry, "call_id");
+	return *ret_id == JSON_NONE ||
+	       (json_type_at(data, *ret_id) == JSON_STRING &&
+		       request_text_at(data, *ret_id, &request->decoded[SLOT_ID]).size <=
+			       REQUEST_CALL_ID_BYTES);
+}
+
+/* Return whether the ids of the entries @a and @b of a batch are equal. An entry without an id has
+ * its number. */
+static bool have_one_id(
+	const struct json_tape *data, const uint32_t ids[REQUEST_CALLS_MAX], uint32_t a, uint32_t b)
+{
+	uint32_t with = ids[a] != JSON_NONE ? a : b;
+	char number[12];
+
+	if (ids[a] != JSON_NONE && ids[b] != JSON_NONE)
+		return json_strings_equal(data, ids[a], data, ids[b]);
+	snprintf(number, sizeof(number), "%u", with == a ? b : a);
+	return ids[with] != JSON_NONE &&
+	       json_string_equals(data, ids[with], number, strlen(number));
+}
+
+/* Read the entries of a batch: objects, each with an id of its own. */
+static bool read_entries(struct request *request)
+{
+	static const char calls[] = "an array of 1 to 32 objects";
+	static const char id[] =
+		"a string of at most 128 bytes, another one in each entry of 'calls'";
+	const struct json_tape *data = request->data;
+	uint32_t ids[REQUEST_CALLS_MAX];
+	uint32_t n = 0;
+
+	if (json_type_at(data, request->calls) != JSON_ARRAY ||
+		json_count(data, request->calls) - 1 >= REQUEST_CALLS_MAX)
+		return refuse_field(request, "calls", calls);
+	json_each(entry, data, request->calls) {
+		if (json_type_at(data, entry) != JSON_OBJECT)
+			return refuse_field(request, "calls", calls);
+		if (!read_entry_id(request, entry, &ids[n]))
+			return refuse_field(request, "call_id", id);
+		for (uint32_t i = 0; i < n; i++)
+			if (have_one_id(data, ids, i, n))
+				return refuse_field(request, "call_id", id);
+		n++;
+	}
+	return true;
+}
+
+static bool read_on_denied(struct request *request)
+{
+	struct text_view text = {0};
+
+	request->goes_on = false;
+	if (!read_text(request, "on_denied", SLOT_ID, &text))
+		return refuse_field(request, "on_denied", "\"stop\" or \"continue\"");
+	request->goes_on = text.text && has_text(&text, "continue");
+	return !text.text || request->goes_on || has_text(&text, "stop") ||
+	       refuse_field(request, "on_denied", "\"stop\" or \"continue\"");
+}
+
+/* Read `calls` and `on_denied`, if the request is a batch. */
+static bool read_batch(struct request *request)
+{
+	request->calls = json_find_root(request->data, "calls");
+	if (request->calls == JSON_NONE)
+		return true;
+	if (request->name != JSON_NONE)
+		return refuse_field(request, "name", "absent beside 'calls'");
+	return read_entries(request) && read_on_denied(request);
+}
+
+const char *const request_not_in_entries[] = {"background", "calls", "profile", "progress", NULL};
+
+static bool refuse_in_entry(struct request *request)
+{
+	for (const char *const *key = request_not_in_entries; *key; key++)
+		if (json_find_root(request->data, *key) != JSON_NONE)
+			return refuse_field(request, *key, "absent in an entry of 'calls'");
+	return true;
 }
 
 static bool read_call_fields(struct request *request)
@@ -370,6 +458,10 @@ bool request_read(struct request *request, const struct bus_envelope *envelope, 
 			  is_good;
 	if (fields & REQUEST_PROFILE)
 		is_good = read_text(request, "profile", SLOT_PROFILE, &request->profile) && is_good;
+	if (fields & REQUEST_ENTRY)
+		return refuse_in_entry(request) && is_good;
+	if (fields & REQUEST_BATCH)
+		is_good = read_batch(request) && is_good;
 	return is_good;
 }
 
@@ -467,15 +559,14 @@ void request_write_refusal(const struct request *request, const struct bus_envel
 
 void request_write_echo(const struct request *request, struct answer *answer)
 {
-	struct buffer *out = answer_member(answer, "name");
 	const char *text;
 	size_t size;
 
-	if (request->name == JSON_NONE) {
-		buffer_append_string(out, "\"\"");
-	} else {
+	if (request->name != JSON_NONE) {
 		text = json_value_text(request->data, request->name, &size);
-		buffer_append(out, text, size);
+		buffer_append(answer_member(answer, "name"), text, size);
+	} else if (!request_is_batch(request)) {
+		buffer_append_string(answer_member(answer, "name"), "\"\"");
 	}
 	if (request->call_id != JSON_NONE) {
 		text = json_value_text(request->data, request->call_id, &size);

@@ -22,6 +22,7 @@ struct policy_caller;
 #define REQUEST_CALL_ID_BYTES 128
 #define REQUEST_SECONDS_MAX   300
 #define REQUEST_NAME_POINTS   128 /* the most code points of a name in a text */
+#define REQUEST_CALLS_MAX     32  /* the entries of a batch */
 
 /* The optional fields read by a topic; it ignores others. */
 #define REQUEST_OWNER     (REQUEST_TOOLBOX | REQUEST_PROFILE)
@@ -39,6 +40,8 @@ struct policy_caller;
 #define REQUEST_DEADLINE  0x800u  /* deadline */
 #define REQUEST_AFTER     0x1000u /* after */
 #define REQUEST_QUERY     0x2000u /* query, required; limit */
+#define REQUEST_BATCH     0x4000u /* calls, on_denied: beside them no name */
+#define REQUEST_ENTRY     0x8000u /* refuse members that only a whole batch may have */
 
 #define REQUEST_LIMIT_DEFAULT 100
 #define REQUEST_LIMIT_MAX     1000
@@ -55,6 +58,8 @@ struct request {
 			    JSON_NONE */
 	uint32_t name;    /* token, JSON_NONE: absent */
 	uint32_t call_id; /* token of a string, JSON_NONE: absent */
+	uint32_t calls;   /* token of the entries of a batch, objects; JSON_NONE: absent */
+	bool goes_on;     /* a batch: a denial skips nothing */
 	struct text_view name_text; /* the value of a name of type string, else its JSON text */
 	struct text_view toolbox_id;
 	struct text_view profile;
@@ -90,6 +95,15 @@ struct request {
 bool request_read(
 	struct request *request, const struct bus_envelope *envelope, unsigned int fields);
 
+/* Return whether @request, which was read, is for several calls. */
+static inline bool request_is_batch(const struct request *request)
+{
+	return request->calls != JSON_NONE;
+}
+
+/* Members that an entry of a batch may not have; NULL ends the list. */
+extern const char *const request_not_in_entries[];
+
 /* Return the tape of the arguments of @envelope, whose topic reads @fields, with their token; NULL
  * without arguments. */
 const struct json_tape *request_find_args(
@@ -108,8 +122,8 @@ void request_read_caller(struct request *request, const struct bus_envelope *env
 void request_write_refusal(const struct request *request, const struct bus_envelope *envelope,
 	const struct config_limits *limits, struct answer *answer);
 
-/* Write the first members of an answer to a call: `name` as it came ("" when it is absent), and
- * `call_id`. Both stay, whatever is written after them. */
+/* Write the first members of an answer to a call: `name` as it came ("" when it is absent; none for
+ * a batch), and `call_id`. Both stay, whatever is written after them. */
 void request_write_echo(const struct request *request, struct answer *answer);
 
 /* Put the JSON text of the value at @token in place of what is in @out; nothing when there is none.

@@ -17,6 +17,7 @@
  *   HTTP   topic     of the route
  *          message   {"name": …}: the data, which the door writes from the path and the query
  *          args      the body, as it came: the value of `args` in the data
+ *                    (a batch: the body is the message)
  *
  *   MCP    as HTTP, but for args: they are a part of the body, which the door has read
  *
@@ -52,7 +53,7 @@ struct request_text request_text_copy(const struct request_text *text, char *byt
 /* Return whether @text has so many values that reading may take long. */
 static inline bool request_text_is_long(const struct request_text *text)
 {
-	const struct text_view *view = text->topic ? &text->args : &text->message;
+	const struct text_view *view = text->args.text ? &text->args : &text->message;
 
 	return view->size >= REQUEST_TEXT_LONG_BYTES &&
 	       json_scan_is_dense(view->text, view->size, REQUEST_TEXT_LONG_VALUES);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/call/batch.h"
 #include "core/call/cancel.h"
 #include "core/request/checks.h"
 #include "core/request/errors.h"
@@ -42,7 +43,10 @@ static void serve_is_ready(struct service *service, struct answer *answer)
 
 static void serve_invoke(struct service *service, struct answer *answer)
 {
-	invocation_begin(&service->invoker, &service->scope, answer);
+	if (!request_is_batch(&service->scope.request))
+		invocation_begin(&service->invoker, &service->scope, answer);
+	else if (!batches_begin(&service->batches, &service->scope, answer))
+		invocation_note_refused(&service->invoker, &service->scope, answer);
 }
 
 static void serve_validate(struct service *service, struct answer *answer)
@@ -170,8 +174,8 @@ static const char hint_get[] = "its schemas are too large";
 static const char hint_status[] = "name a 'toolbox_id' to see less";
 
 /* The topic of most requests: it is looked at before the others. */
-static const struct topic topic_of_call = {
-	"ovos.tools.invoke", FIELDS_OF_CALL, REPLY_ECHO, hint_arguments, serve_invoke};
+static const struct topic topic_of_call = {"ovos.tools.invoke", FIELDS_OF_CALL | REQUEST_BATCH,
+	REPLY_ECHO, hint_arguments, serve_invoke};
 
 /* The others, sorted by name (bytes). */
 static const struct topic topics[] = {
@@ -406,13 +410,15 @@ static void write_too_many(
 	errors_write_too_many(answer, source, refusal->retry_after_s, reason);
 }
 
-/* Serve the good request of @topic, unless its caller makes too many. */
+/* Serve the good request of @topic, unless its caller makes too many. The calls of a batch count,
+ * and not the batch. */
 static void serve_topic(struct service *service, const struct topic *topic, struct answer *answer)
 {
 	struct limit_hold *hold = &service->calls.hold;
 	struct limit_refusal refusal;
 
-	if (service->config.n_callers == 0 || was_counted(&service->scope) || !is_counted(topic)) {
+	if (service->config.n_callers == 0 || was_counted(&service->scope) || !is_counted(topic) ||
+		request_is_batch(&service->scope.request)) {
 		topic->serve(service, answer);
 	} else if (limits_take(&service->limits, &service->scope.caller, clock_now_ns(), hold,
 			   &refusal)) {
@@ -426,6 +432,12 @@ static void serve_topic(struct service *service, const struct topic *topic, stru
 	}
 }
 
+/* Return whether the request in @scope is an entry of a batch. */
+static bool is_entry(const struct request_scope *scope)
+{
+	return scope->address && scope->address->batch;
+}
+
 /* Find out who sent the request in the scope. */
 static void read_caller(struct service *service)
 {
@@ -433,7 +445,7 @@ static void read_caller(struct service *service)
 	struct policy_caller *caller = &scope->caller;
 
 	*caller = (struct policy_caller){.account = bus_sender(service->bus)};
-	if (scope->address) {
+	if (address_names_caller(scope->address)) {
 		caller->door = scope->address->door;
 		caller->source = scope->address->source;
 		caller->session_id = scope->address->session_id;
@@ -451,7 +463,9 @@ static void take_caller(struct service *service, const struct topic *topic)
 	struct policy_caller *caller = &scope->caller;
 
 	read_caller(service);
-	if (topic->fields & REQUEST_PROFILE)
+	if (is_entry(scope))
+		caller->profile = scope->address->batch->profile;
+	else if (topic->fields & REQUEST_PROFILE)
 		caller->profile = scope->request.profile;
 	scope->view = caller->view = policy_view(service->offer.policy, caller);
 }
@@ -514,8 +528,9 @@ static bool needs_data(const struct topic *topic)
 static bool read_request(struct service *service, const struct topic *topic)
 {
 	const struct bus_envelope *envelope = &service->scope.envelope;
-	bool is_good = topic->fields == 0 ||
-		       request_read(&service->scope.request, envelope, topic->fields);
+	unsigned int fields = topic->fields | (is_entry(&service->scope) ? REQUEST_ENTRY : 0);
+	bool is_good =
+		topic->fields == 0 || request_read(&service->scope.request, envelope, fields);
 
 	return is_good && !envelope->fault.part;
 }
@@ -677,6 +692,11 @@ int topics_take_request(
 	serve_or_defer(service);
 	service->scope.address = NULL;
 	return 0;
+}
+
+int topics_take_entry(void *data, struct address *address, const struct request_text *text)
+{
+	return topics_take_request(data, address, text);
 }
 
 /* Read the text of the request in the scope, which has waited, or skim it, unless it was read

@@ -38,5 +38,9 @@ void topics_take_frame(void *data, const char *text, size_t size);
 int topics_take_request(
 	struct service *service, struct address *address, const struct request_text *text);
 
+/* Take the request @text for the call of an entry of a batch (struct batches; @data is the
+ * service): see topics_take_request(). A @text without a topic is a message of the bus. */
+int topics_take_entry(void *data, struct address *address, const struct request_text *text);
+
 /* Serve @request after its wait (core/request/waiting.h; @data is the service). */
 void topics_serve_again(void *data, struct waiting_request *request);

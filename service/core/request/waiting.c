@@ -121,7 +121,7 @@ static bool has_place(const struct waiting_room *room, const struct request_scop
 	if (room->n >= WAITING_MAX || n_holder >= share)
 		return false;
 	/* Over HTTP the holder is the source, and a connection has an account of its own. */
-	if (scope->address || n_source == 0)
+	if (address_names_caller(scope->address) || n_source == 0)
 		return true;
 	return n_source < share_of(share, n_holder - n_source) &&
 	       source_bytes + request_text_size(&scope->text) <= account_held_max(account) / 2;
@@ -329,11 +329,6 @@ void waiting_cancel(struct waiting_request *request)
 	set_due_timer(request->room);
 }
 
-static bool is_equal(const struct buffer *a, const struct buffer *b)
-{
-	return a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
-}
-
 bool waiting_cancel_origin(
 	struct waiting_room *room, const struct buffer *source, const struct buffer *call_id)
 {
@@ -342,8 +337,9 @@ bool waiting_cancel_origin(
 	list_for_each(place, &room->places) {
 		struct waiting_request *request = request_at(place);
 
-		if (request->address || !is_equal(&request->call_id, call_id) ||
-			!is_equal(&request->source, source))
+		if (address_names_caller(request->address) ||
+			!buffer_equals(&request->call_id, call_id) ||
+			!buffer_equals(&request->source, source))
 			continue;
 		waiting_cancel(request);
 		is_any = true;
