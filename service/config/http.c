@@ -102,6 +102,7 @@ static const struct config_field http_fields[] = {
 	CONFIG_TEXT("tls.cert", tls_cert),
 	CONFIG_TEXT("tls.key", tls_key),
 	CONFIG_FLAG("insecure", is_insecure, false),
+	CONFIG_NUMBER("lazy_over", lazy_over, 64),
 	CONFIG_NUMBER("limits.connections", limits.connections, 256),
 	CONFIG_NUMBER("limits.per_address", limits.per_address, 64),
 	CONFIG_NUMBER("limits.streams", limits.streams, 64),
@@ -253,6 +254,17 @@ static void read_token_list(
 		config_reader_close(reader, mistake.token, "%s", mistake.text);
 }
 
+/* Settle which lists of MCP are lazy: all, the long ones ("auto"), or none. */
+static void read_lazy(struct config_reader *reader, uint32_t section, struct config_http *http)
+{
+	uint32_t lazy = json_find_present(&reader->tape, section, "mcp_lazy");
+
+	if (lazy == JSON_NONE || json_type_at(&reader->tape, lazy) == JSON_FALSE)
+		http->lazy_over = SIZE_MAX;
+	else if (json_is_true(&reader->tape, lazy))
+		http->lazy_over = 0;
+}
+
 void config_http_read(struct config_reader *reader, uint32_t section, struct config_http *http)
 {
 	int r = config_fields_read(
@@ -264,6 +276,7 @@ void config_http_read(struct config_reader *reader, uint32_t section, struct con
 	}
 	if (r < 0)
 		reader->error = r;
+	read_lazy(reader, section, http);
 	read_strings(reader, section, "listen", take_address, http);
 	read_token_list(reader, section, http);
 	http->has_hosts = read_strings(reader, section, "allowed_hosts", take_allowed_host, http);

@@ -84,6 +84,7 @@ struct config_http {
 	char *tls_cert; /* paths of PEM files: both, or none */
 	char *tls_key;
 	bool is_insecure;
+	size_t lazy_over; /* a longer list of MCP is lazy; SIZE_MAX: none is */
 	struct config_http_limits limits;
 };
 

@@ -42,6 +42,8 @@ static const struct flag flags[] = {
 		CTL_FLAG_MCP, MEMBER(standalone)},
 	{"--bare", NULL, "tools by their own names, where only one tool has it", CTL_FLAG_MCP,
 		MEMBER(bare)},
+	{"--lazy", NULL, "list three tools, which search, describe and call the others",
+		CTL_FLAG_MCP, MEMBER(lazy)},
 	{"--kind", "KIND", "the kind of the toolbox", CTL_FLAG_KIND, MEMBER(kind)},
 	{"--url", "URL", "mcp: where the server is", CTL_FLAG_KIND, MEMBER(url)},
 	{"--env", "NAME=VALUE", "mcp: a variable for the server; NAME alone: that of toolboxd",

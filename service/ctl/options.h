@@ -88,6 +88,7 @@ struct ctl_options {
 	bool offline;
 	bool standalone;
 	bool bare;
+	bool lazy;
 	bool watch;
 	bool allowed;
 	bool session;

@@ -199,7 +199,7 @@ static void write_result(struct buffer *out, const struct mcp_message *message,
 
 int mcp_write_call_result(struct buffer *out, const struct mcp_message *message,
 	const struct mcp_server *server, const struct json_tape *data, bool has_content,
-	struct buffer *text, struct mcp_error *ret_error)
+	bool is_inner, struct buffer *text, struct mcp_error *ret_error)
 {
 	uint32_t result = json_find(data, 0, "result");
 	uint32_t speaks = json_find(data, 0, "run_llm");
@@ -210,7 +210,8 @@ int mcp_write_call_result(struct buffer *out, const struct mcp_message *message,
 						  : "\"toolboxd/run_llm\":false";
 	if (result == JSON_NONE) {
 		write_error_text(data, text);
-		if (is_request_error(data, json_find_typed_at(data, 0, "code", JSON_STRING))) {
+		if (!is_inner &&
+			is_request_error(data, json_find_typed_at(data, 0, "code", JSON_STRING))) {
 			mcp_refuse(ret_error, MCP_INVALID_PARAMS, 200, "");
 			ret_error->message =
 				(struct text_view){text->data ? text->data : "", text->size};

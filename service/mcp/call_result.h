@@ -21,8 +21,9 @@
  *                                          missing_name and bad_request are errors of JSON-RPC
  */
 
-/* Append it; @has_content: the tool answers with rich content. Return 0, or MCP_E_REFUSED with
+/* Append it; @has_content: the tool answers with rich content. @is_inner: the call was an argument
+ * of call_tool, whose errors are all results. Return 0, or MCP_E_REFUSED with
  * @ret_error filled, whose message is appended to @text, and nothing appended to @out. */
 int mcp_write_call_result(struct buffer *out, const struct mcp_message *message,
 	const struct mcp_server *server, const struct json_tape *data, bool has_content,
-	struct buffer *text, struct mcp_error *ret_error);
+	bool is_inner, struct buffer *text, struct mcp_error *ret_error);

@@ -332,7 +332,7 @@ def test_a_url_that_cannot_be_read_is_shown_without_its_secrets(ctl_alone, name,
 @pytest.mark.parametrize("word, command", [
     ("lst", "list"), ("call", "invoke"), ("run", "invoke"), ("describe", "get"), ("show", "get"),
     ("ls", "list"), ("refresh", "reload"), ("ps", "calls"), ("kill", "cancel"), ("install", "help manifest"),
-    ("config", "help configuration"), ("exec", "invoke"), ("search", "list"),
+    ("config", "help configuration"), ("exec", "invoke"),
 ])
 def test_another_word_leads_to_the_command(ctl_alone, word, command):
     done = ctl_alone(word)

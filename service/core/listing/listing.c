@@ -208,6 +208,23 @@ static void write_quarantined(
 		buffer_append_char(out, ']');
 }
 
+/* Write the toolboxes of @view, with their descriptions. */
+static void write_toolboxes(const struct catalogue *view, struct buffer *out)
+{
+	size_t start;
+
+	buffer_append_char(out, '[');
+	start = out->size;
+	for (size_t i = 0; i < catalogue_n_toolboxes(view); i++) {
+		const struct toolbox *toolbox = catalogue_toolbox(view, i, NULL, NULL);
+
+		begin_entry(out, start, toolbox->id);
+		json_write_member_text(out, "description", toolbox->description);
+		buffer_append_char(out, '}');
+	}
+	buffer_append_char(out, ']');
+}
+
 void listing_list(
 	const struct offer *offer, const struct request_scope *scope, struct answer *answer)
 {
@@ -215,6 +232,8 @@ void listing_list(
 	const struct catalogue *catalogue = scope->view;
 
 	write_quarantined(offer, catalogue, answer);
+	if (request->wants_toolboxes)
+		write_toolboxes(catalogue, answer_member(answer, "toolboxes"));
 	listing_write(catalogue, request->toolbox_id.text, request->toolbox_id.size,
 		request->format, answer_member(answer, listing_member(request->format)));
 }

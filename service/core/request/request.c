@@ -292,7 +292,7 @@ static void reset_request(struct request *request, const struct json_tape *data)
 	request->limit = REQUEST_LIMIT_DEFAULT;
 	request->format = DEFINITION_FULL;
 	request->timeout_ms = 0;
-	request->wants_progress = request->wants_deadline = false;
+	request->wants_progress = request->wants_deadline = request->wants_toolboxes = false;
 	request->bad_field = request->bad_expected = NULL;
 }
 
@@ -433,6 +433,8 @@ bool request_read(struct request *request, const struct bus_envelope *envelope, 
 		request->args_tape = request_find_args(envelope, fields, &request->args);
 	if (fields & REQUEST_FORMAT)
 		is_good = read_format(request);
+	if (fields & REQUEST_TOOLBOXES)
+		is_good = read_flag(request, "toolboxes", &request->wants_toolboxes) && is_good;
 	if (fields & REQUEST_DEADLINE)
 		is_good = read_flag(request, "deadline", &request->wants_deadline);
 	if (fields & REQUEST_CALL_ID)

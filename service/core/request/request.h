@@ -26,22 +26,23 @@ struct policy_caller;
 
 /* The optional fields read by a topic; it ignores others. */
 #define REQUEST_OWNER     (REQUEST_TOOLBOX | REQUEST_PROFILE)
-#define REQUEST_PROFILE   0x1u    /* profile */
-#define REQUEST_CALL      0x2u    /* args, call_id, timeout_ms */
-#define REQUEST_FORMAT    0x4u    /* format */
-#define REQUEST_PERSONA   0x8u    /* kwargs */
-#define REQUEST_TOOLBOX   0x80u   /* toolbox_id */
-#define REQUEST_CALL_ID   0x10u   /* call_id or id: either */
-#define REQUEST_SECONDS   0x20u   /* seconds, required */
-#define REQUEST_UTTERANCE 0x40u   /* utterance, required */
-#define REQUEST_ANSWER    0x100u  /* id and decision, required; reason, proof */
-#define REQUEST_ATTACH    0x200u  /* seconds, required, may be 0; proof */
-#define REQUEST_HISTORY   0x400u  /* name, source: strings; state, since_s, limit */
-#define REQUEST_DEADLINE  0x800u  /* deadline */
-#define REQUEST_AFTER     0x1000u /* after */
-#define REQUEST_QUERY     0x2000u /* query, required; limit */
-#define REQUEST_BATCH     0x4000u /* calls, on_denied: beside them no name */
-#define REQUEST_ENTRY     0x8000u /* refuse members that only a whole batch may have */
+#define REQUEST_PROFILE   0x1u     /* profile */
+#define REQUEST_CALL      0x2u     /* args, call_id, timeout_ms */
+#define REQUEST_FORMAT    0x4u     /* format */
+#define REQUEST_PERSONA   0x8u     /* kwargs */
+#define REQUEST_TOOLBOX   0x80u    /* toolbox_id */
+#define REQUEST_CALL_ID   0x10u    /* call_id or id: either */
+#define REQUEST_SECONDS   0x20u    /* seconds, required */
+#define REQUEST_UTTERANCE 0x40u    /* utterance, required */
+#define REQUEST_ANSWER    0x100u   /* id and decision, required; reason, proof */
+#define REQUEST_ATTACH    0x200u   /* seconds, required, may be 0; proof */
+#define REQUEST_HISTORY   0x400u   /* name, source: strings; state, since_s, limit */
+#define REQUEST_DEADLINE  0x800u   /* deadline */
+#define REQUEST_AFTER     0x1000u  /* after */
+#define REQUEST_QUERY     0x2000u  /* query, required; limit */
+#define REQUEST_BATCH     0x4000u  /* calls, on_denied: beside them no name */
+#define REQUEST_ENTRY     0x8000u  /* refuse members that only a whole batch may have */
+#define REQUEST_TOOLBOXES 0x10000u /* toolboxes */
 
 #define REQUEST_LIMIT_DEFAULT 100
 #define REQUEST_LIMIT_MAX     1000
@@ -80,6 +81,7 @@ struct request {
 	uint64_t after; /* the number of a question; 0: before the first one */
 	bool wants_progress;
 	bool wants_deadline;
+	bool wants_toolboxes;
 	uint64_t seconds;      /* 1 (of REQUEST_ATTACH: 0) to REQUEST_SECONDS_MAX */
 	const char *bad_field; /* after a refusal: the name of the field, and its expected value */
 	const char *bad_expected;

@@ -68,7 +68,6 @@ static const struct {
 	{"restart", "reload"},
 	{"run", "invoke"},
 	{"schema", "get"},
-	{"search", "list"},
 	{"show", "get"},
 	{"tail", "watch"},
 	{"tools", "list"},

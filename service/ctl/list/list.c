@@ -5,6 +5,7 @@
 #include "core/listing/listing.h"
 #include "ctl/command.h"
 #include "ctl/list/narrow.h"
+#include "ctl/list/saving.h"
 #include "ctl/offline/private.h"
 #include "ctl/request.h"
 #include "ctl/session.h"
@@ -327,6 +328,7 @@ static int print_stat(struct ctl_session *session, const struct ctl_options *opt
 	if (r == 0) {
 		add_row(&table, "sum", n_all, sum);
 		table_print(&table);
+		r = saving_print(session, options);
 	}
 	return r;
 }

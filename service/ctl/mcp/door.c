@@ -24,6 +24,8 @@
 #define CALLS_RESPONSE  CALLS_TOPIC ".response"
 #define INVOKE_RESPONSE INVOKE_TOPIC ".response"
 #define LIST_RESPONSE   LIST_TOPIC ".response"
+#define SEARCH_TOPIC    "ovos.tools.search"
+#define SEARCH_RESPONSE SEARCH_TOPIC ".response"
 #define PROGRESS_TOPIC  "ovos.tools.call.progress"
 #define CHANGED_TOPIC   "ovos.tools.changed"
 #define REQUESTED_TOPIC "ovos.tools.approval.requested"
@@ -257,6 +259,49 @@ static int begin_bus_call(struct mcp_exchange *exchange, const struct mcp_listed
 	return 0;
 }
 
+/* Return whether the Tool at @tool is one of the served toolboxes (struct mcp_lazy_search). */
+static bool serves_tool(void *data, const struct json_tape *found, uint32_t tool)
+{
+	const struct ctl_options *options = ((struct stdio_door *)data)->options;
+	uint32_t meta = json_find_typed(found, tool, "_meta", JSON_OBJECT);
+	uint32_t source = json_find_typed(found, meta, "toolboxd/source", JSON_OBJECT);
+	uint32_t toolbox = json_find_typed(found, source, "toolbox", JSON_STRING);
+
+	for (size_t i = 0; i < options->n_toolboxes; i++)
+		if (json_is_text(found, toolbox, options->toolboxes[i]))
+			return true;
+	return options->n_toolboxes == 0;
+}
+
+/* The first tools that the service finds may be in none of several served toolboxes, so the service
+ * is asked for as many as it returns. */
+static int begin_search(struct mcp_exchange *exchange, uint32_t query)
+{
+	struct stdio_door *door = door_of(exchange);
+	const struct ctl_options *options = door->options;
+	struct stdio_call *call = call_of(exchange);
+	cleanup(buffer_deinit) struct buffer data = {0};
+
+	exchange->search.names = options->n_toolboxes == 1 ? MCP_NAMES_OWN
+				 : options->bare           ? MCP_NAMES_GIVEN
+							   : MCP_NAMES_WHOLE;
+	exchange->search.serves = serves_tool;
+	exchange->search.data = door;
+	ctl_request_begin(&data);
+	ctl_request_member(&data, "format", "mcp");
+	ctl_request_member(&data, "profile", options->profile);
+	if (options->n_toolboxes == 1)
+		ctl_request_member(&data, "toolbox_id", options->toolboxes[0]);
+	append_value(&data, ",\"query\":", &exchange->message, query);
+	buffer_printf(&data, ",\"limit\":%zu",
+		options->n_toolboxes > 1 ? (size_t)MCP_FOUND_MAX : exchange->search.limit);
+	ctl_request_end(&data);
+	if (hex_write_id(call->call_id) < 0)
+		return -ENOMEM;
+	ctl_session_send_numbered(door->session, SEARCH_TOPIC, &data, call->call_id);
+	return 0;
+}
+
 /* Cancel a request: no response to it follows. */
 static void cancel_request(struct mcp_exchange *exchange)
 {
@@ -271,6 +316,7 @@ static const struct mcp_door stdio_functions = {
 	.notify = notify_line,
 	.list = list_served,
 	.call = begin_bus_call,
+	.search = begin_search,
 	.cancel = cancel_request,
 };
 
@@ -305,6 +351,8 @@ static void write_list_request(const struct stdio_door *door, struct buffer *dat
 	ctl_request_begin(data);
 	ctl_request_member(data, "format", "mcp");
 	ctl_request_member(data, "profile", door->options->profile);
+	if (door->options->lazy)
+		ctl_request_flag(data, "toolboxes");
 	ctl_request_end(data);
 }
 
@@ -329,6 +377,8 @@ static void take_tool_list(struct stdio_door *door, const struct json_tape *tape
 	int r = listed_tools_read(tape, door->options->toolboxes, door->options->n_toolboxes,
 		door->options->bare, &listed);
 
+	if (r == 0 && door->options->lazy)
+		r = listed_tools_make_lazy(&listed, tape);
 	if (r < 0) {
 		terminal_complain("the list of tools cannot be read: %s", strerror(-r));
 		return;
@@ -426,7 +476,8 @@ static void take_calls(struct stdio_door *door, const struct json_tape *event)
 		return;
 	for (struct stdio_call *call = next_call(door, NULL); call; call = next) {
 		next = next_call(door, call);
-		if (call->is_asked && !is_listed(event, calls, call))
+		if (call->is_asked && call->exchange.search.limit == 0 &&
+			!is_listed(event, calls, call))
 			lose_call(call);
 	}
 }
@@ -522,6 +573,7 @@ static void take_service_message(void *data, const char *topic, const struct jso
 		void (*take)(struct stdio_door *door, const struct json_tape *event);
 	} events[] = {
 		{INVOKE_RESPONSE, take_call_result},
+		{SEARCH_RESPONSE, take_call_result},
 		{PROGRESS_TOPIC, pass_progress},
 		{LIST_RESPONSE, take_list},
 		{CALLS_RESPONSE, take_calls},
@@ -541,8 +593,8 @@ static void take_service_message(void *data, const char *topic, const struct jso
 int stdio_door_open(
 	struct stdio_door *door, const struct ctl_options *options, struct ctl_session *session)
 {
-	static const char *const topics[] = {INVOKE_RESPONSE, PROGRESS_TOPIC, LIST_RESPONSE,
-		CALLS_RESPONSE, REQUESTED_TOPIC, RESOLVED_TOPIC, CHANGED_TOPIC};
+	static const char *const topics[] = {INVOKE_RESPONSE, SEARCH_RESPONSE, PROGRESS_TOPIC,
+		LIST_RESPONSE, CALLS_RESPONSE, REQUESTED_TOPIC, RESOLVED_TOPIC, CHANGED_TOPIC};
 	int r;
 
 	door->options = options;

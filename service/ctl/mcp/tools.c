@@ -7,6 +7,7 @@
 
 #include "json/member.h"
 #include "json/writer.h"
+#include "mcp/server/lazy.h"
 #include "util/cleanup.h"
 #include "util/digest.h"
 
@@ -132,6 +133,45 @@ int listed_tools_read(const struct json_tape *tape, const char *const *ids, size
 	listed.tools.id = digest_bytes(DIGEST_SEED, listed.tools.text.data, listed.tools.text.size);
 	*ret_listed = listed;
 	return 0;
+}
+
+/* The toolboxes of a list, for mcp_lazy_make(). */
+struct toolbox_lines {
+	const struct json_tape *tape;
+	struct buffer line; /* the last one */
+};
+
+static const char *find_line(void *data, const char *toolbox_id)
+{
+	struct toolbox_lines *lines = data;
+	const struct json_tape *tape = lines->tape;
+	uint32_t list = json_find_typed_at(tape, 0, "toolboxes", JSON_ARRAY);
+
+	if (list == JSON_NONE)
+		return NULL;
+	json_each(i, tape, list) {
+		uint32_t text =
+			json_find_typed(tape, json_object_at(tape, i), "description", JSON_STRING);
+
+		if (text == JSON_NONE ||
+			!json_is_text(tape, json_find(tape, i, "toolbox_id"), toolbox_id))
+			continue;
+		buffer_reset(&lines->line);
+		json_string_decode(tape, text, &lines->line);
+		return buffer_terminate(&lines->line);
+	}
+	return NULL;
+}
+
+int listed_tools_make_lazy(struct listed_tools *listed, const struct json_tape *tape)
+{
+	struct toolbox_lines lines = {.tape = tape};
+	int r = mcp_lazy_make(&listed->tools, find_line, &lines);
+
+	buffer_deinit(&lines.line);
+	if (r < 0)
+		listed_tools_deinit(listed);
+	return r;
 }
 
 /* Return whether the string at @name is `toolbox__name` of @tool. */

@@ -25,6 +25,10 @@ struct listed_tools {
 int listed_tools_read(const struct json_tape *tape, const char *const *ids, size_t n_ids,
 	bool is_bare, struct listed_tools *ret_listed);
 
+/* Make @listed, read from @tape, lazy (mcp/server/lazy.h). @tape has the toolboxes, too. Return 0,
+ * or -ENOMEM with @listed freed. */
+int listed_tools_make_lazy(struct listed_tools *listed, const struct json_tape *tape);
+
 /* Return the only tool whose name, in its toolbox or as `toolbox__name`, is the string at @name of
  * @tape; or NULL. */
 const struct mcp_listed_tool *listed_tools_find_other(

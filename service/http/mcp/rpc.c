@@ -208,7 +208,7 @@ static const struct mcp_tools *list_tools(struct mcp_exchange *exchange)
 
 	return mcp_lists_find(&rpc->endpoint->lists,
 		exchange_view(rpc->http, &session, &(struct text_view){0}),
-		rpc->endpoint->service->config.http.mcp_names, rpc->toolbox_id);
+		&rpc->endpoint->service->config.http, rpc->toolbox_id);
 }
 
 /* Write the data of the call by @rpc of @tool, or of the name that it has. */
@@ -245,12 +245,49 @@ static void give_up_rpc(void *data)
 	address_unref(&rpc->address);
 }
 
+/* Submit @text as the request of @rpc, whose response is its answer. */
+static int submit_rpc(struct rpc *rpc, const struct request_text *text)
+{
+	const struct http_request *http = rpc->http;
+	struct text_view session = session_of(rpc);
+	int r = exchange_name_caller(http, &session, &rpc->caller, &rpc->address);
+
+	if (r < 0)
+		return r;
+	address_ref(&rpc->address);
+	rpc->is_waiting = true;
+	http_wait(http->connection, &(struct http_waiter){give_up_rpc, rpc});
+	return exchange_submit(http, &rpc->address, text);
+}
+
+static int search_service(struct mcp_exchange *exchange, uint32_t query)
+{
+	struct rpc *rpc = rpc_of(exchange);
+	struct text_view json = json_value_view(&exchange->message.tape, query);
+	cleanup(buffer_deinit) struct buffer data = {0};
+	cleanup(buffer_deinit) struct buffer limit = {0};
+	struct request_text text = {.topic = "ovos.tools.search"};
+
+	exchange->search.names =
+		rpc->toolbox_id ? MCP_NAMES_OWN
+		: rpc->endpoint->service->config.http.mcp_names == CONFIG_MCP_NAMES_BARE
+			? MCP_NAMES_GIVEN
+			: MCP_NAMES_WHOLE;
+	buffer_printf(&limit, "%zu", exchange->search.limit);
+	exchange_member(&data, "format", &TEXT_VIEW("mcp"));
+	exchange_value(&data, "query", &json);
+	exchange_value(&data, "limit", &(struct text_view){limit.data, limit.size});
+	if (rpc->toolbox_id)
+		exchange_member(&data, "toolbox_id", &TEXT_VIEW(rpc->toolbox_id));
+	text.message = exchange_close(&data);
+	return buffer_status(&data) < 0 ? -ENOMEM : submit_rpc(rpc, &text);
+}
+
 static int call_service(struct mcp_exchange *exchange, const struct mcp_listed_tool *tool)
 {
 	struct rpc *rpc = rpc_of(exchange);
 	const struct mcp_message *message = &exchange->message;
 	const struct http_request *http = rpc->http;
-	struct text_view session = session_of(rpc);
 	cleanup(buffer_deinit) struct buffer data = {0};
 	struct request_text text = {.topic = "ovos.tools.invoke"};
 	int r;
@@ -262,13 +299,7 @@ static int call_service(struct mcp_exchange *exchange, const struct mcp_listed_t
 		text.token = message->arguments;
 	}
 	r = buffer_status(&data);
-	r = r ? r : exchange_name_caller(http, &session, &rpc->caller, &rpc->address);
-	if (r < 0)
-		return r;
-	address_ref(&rpc->address);
-	rpc->is_waiting = true;
-	http_wait(http->connection, &(struct http_waiter){give_up_rpc, rpc});
-	r = exchange_submit(http, &rpc->address, &text);
+	r = r ? r : submit_rpc(rpc, &text);
 	if (r == 0 && rpc->connection && message->progress_token.text &&
 		http_accepts(http_connection_request(http->connection), "text/event-stream")) {
 		rpc->is_stream = true;
@@ -294,6 +325,7 @@ const struct mcp_door rpc_door = {
 	.takes_report = takes_report,
 	.list = list_tools,
 	.call = call_service,
+	.search = search_service,
 	.listen = listen_for_changes,
 	.cancel = cancel_rpc,
 };

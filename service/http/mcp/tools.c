@@ -7,6 +7,7 @@
 
 #include "catalogue/definition.h"
 #include "catalogue/model_names.h"
+#include "mcp/server/lazy.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
 
@@ -124,7 +125,8 @@ static bool is_list_of(const struct tool_list *list, const struct catalogue *vie
 			  : !list->toolbox_id && list->how == how;
 }
 
-const struct mcp_tools *mcp_lists_find(struct mcp_lists *lists, const struct catalogue *view,
+/* Return the list of @view, @names and @toolbox_id, kept or made; NULL without memory. */
+static struct tool_list *find_list(struct mcp_lists *lists, const struct catalogue *view,
 	enum config_mcp_names names, const char *toolbox_id)
 {
 	struct tool_list *list;
@@ -134,7 +136,7 @@ const struct mcp_tools *mcp_lists_find(struct mcp_lists *lists, const struct cat
 		if (is_list_of(list, view, names, toolbox_id)) {
 			list_remove(&list->link);
 			list_append(&lists->list, &list->link);
-			return &list->tools;
+			return list;
 		}
 	}
 	list = make_list(view, names, toolbox_id);
@@ -144,5 +146,28 @@ const struct mcp_tools *mcp_lists_find(struct mcp_lists *lists, const struct cat
 		drop_first(lists);
 	list_append(&lists->list, &list->link);
 	lists->n++;
-	return &list->tools;
+	return list;
+}
+
+/* Describe a toolbox of the view @data (mcp_about_function). */
+static const char *describe_toolbox(void *data, const char *toolbox_id)
+{
+	const struct catalogue *view = data;
+	long at = catalogue_find_toolbox(view, toolbox_id, strlen(toolbox_id));
+
+	return at < 0 ? NULL : catalogue_toolbox(view, (size_t)at, NULL, NULL)->description;
+}
+
+const struct mcp_tools *mcp_lists_find(struct mcp_lists *lists, const struct catalogue *view,
+	const struct config_http *http, const char *toolbox_id)
+{
+	struct tool_list *list = find_list(lists, view, http->mcp_names, toolbox_id);
+	bool is_lazy = list && list->tools.n_items > http->lazy_over;
+
+	if (is_lazy && !list->tools.lazy[MCP_SEARCH_TOOLS].text &&
+		mcp_lazy_make(&list->tools, describe_toolbox, (void *)view) < 0)
+		return NULL;
+	if (list)
+		list->tools.is_lazy = is_lazy;
+	return list ? &list->tools : NULL;
 }

@@ -25,7 +25,8 @@ struct mcp_lists {
 void mcp_lists_init(struct mcp_lists *lists);
 void mcp_lists_deinit(struct mcp_lists *lists);
 
-/* Return the list of the toolbox @toolbox_id (NULL: of all, named by @names) in @view, valid until
- * the next call; NULL without memory. */
+/* Return the list of the toolbox @toolbox_id (NULL: of all, named as @http has it) in @view, valid
+ * until the next call; NULL without memory. The list is lazy if it has more than `lazy_over` tools
+ * of @http. */
 const struct mcp_tools *mcp_lists_find(struct mcp_lists *lists, const struct catalogue *view,
-	enum config_mcp_names names, const char *toolbox_id);
+	const struct config_http *http, const char *toolbox_id);

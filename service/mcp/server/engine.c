@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mcp/server/engine.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "json/document.h"
 #include "json/number.h"
 #include "json/reader.h"
 #include "mcp/call_result.h"
@@ -191,15 +193,38 @@ void mcp_exchange_refuse_memory(struct mcp_exchange *exchange)
 	mcp_exchange_refuse(exchange, &error);
 }
 
+/* Read the result of the search @exchange, whose answer is @data, into @tape, which refers to
+ * @text. Return 0 or -ENOMEM. */
+static int read_found(const struct mcp_exchange *exchange, const struct json_tape *data,
+	struct buffer *text, struct json_tape *tape)
+{
+	buffer_append_string(text, "{\"result\":");
+	mcp_lazy_write_found(data, &exchange->search, text);
+	buffer_append_char(text, '}');
+	return buffer_status(text) == 0 && json_tape_read(tape, text->data, text->size,
+						   JSON_DOCUMENT_DEPTH_MAX, NULL) == 0
+		       ? 0
+		       : -ENOMEM;
+}
+
 void mcp_exchange_answer(
 	struct mcp_exchange *exchange, const struct json_tape *data, bool has_content)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
 	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer found = {0};
+	cleanup(json_tape_cleanup) struct json_tape tools = {0};
 	struct mcp_error error;
 
+	if (exchange->search.limit > 0 && json_find(data, 0, "error") == JSON_NONE) {
+		if (read_found(exchange, data, &found, &tools) < 0) {
+			mcp_exchange_refuse_memory(exchange);
+			return;
+		}
+		data = &tools;
+	}
 	if (mcp_write_call_result(&out, &exchange->message, &exchange->engine->server, data,
-		    has_content, &text, &error) != 0)
+		    has_content, exchange->is_lazy, &text, &error) != 0)
 		mcp_exchange_refuse(exchange, &error);
 	else
 		mcp_exchange_respond(exchange, &out);

@@ -8,6 +8,7 @@
 #include "mcp/message.h"
 #include "mcp/notification.h"
 #include "mcp/response.h"
+#include "mcp/server/lazy.h"
 #include "mcp/server/tools.h"
 #include "util/buffer.h"
 #include "util/list.h"
@@ -66,6 +67,8 @@ struct mcp_exchange {
 	const char *session; /* the name of its session, which the door keeps; NULL: it has none */
 	enum mcp_stage stage;
 	bool has_content; /* the result of the call is rich content */
+	bool is_lazy;     /* the call came by call_tool, or is a search */
+	struct mcp_lazy_search search;
 };
 
 /* The functions of a door; `takes_report` and `listen` may be NULL: always, and nothing to do. */
@@ -92,6 +95,11 @@ struct mcp_door {
 	 * service judges the name. mcp_exchange_answer() follows, perhaps before this function
 	 * returns. Return 0 or -ENOMEM. */
 	int (*call)(struct mcp_exchange *exchange, const struct mcp_listed_tool *tool);
+
+	/* Begin the search @exchange among the tools of the client, for the string at @query of the
+	 * message, and note the names of the list in `search`. mcp_exchange_answer() follows with
+	 * the response to ovos.tools.search in the format mcp. Return 0 or -ENOMEM. */
+	int (*search)(struct mcp_exchange *exchange, uint32_t query);
 
 	/* Make ready to notify the client of @exchange. Return 0, or MCP_E_REFUSED with @ret_error
 	 * filled. */

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mcp/server/methods.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "json/document.h"
 #include "json/member.h"
+#include "json/number.h"
 #include "mcp/listing.h"
 #include "mcp/param_headers.h"
 #include "util/cleanup.h"
@@ -50,8 +55,9 @@ static void serve_tool_list(struct mcp_exchange *exchange)
 
 	if (!tools)
 		mcp_exchange_refuse_memory(exchange);
-	else if (mcp_write_tools(&out, &exchange->message, &exchange->engine->server, tools->texts,
-			 tools->n_items, tools->id, &error) != 0)
+	else if (mcp_write_tools(&out, &exchange->message, &exchange->engine->server,
+			 tools->is_lazy ? tools->lazy : tools->texts,
+			 tools->is_lazy ? MCP_LAZY_TOOLS : tools->n_items, tools->id, &error) != 0)
 		mcp_exchange_refuse(exchange, &error);
 	else
 		mcp_exchange_respond(exchange, &out);
@@ -76,16 +82,18 @@ static int read_call(struct mcp_message *message, struct mcp_error *error)
 	return 0;
 }
 
-static void serve_call(struct mcp_exchange *exchange)
+/* Serve the call of the tool that @exchange names, among @tools. */
+static void serve_named(struct mcp_exchange *exchange, const struct mcp_tools *tools)
 {
 	const struct mcp_message *message = &exchange->message;
-	const struct mcp_tools *tools = exchange->engine->door->list(exchange);
 	const struct mcp_listed_tool *tool =
 		tools ? mcp_tools_find(tools, &message->tape, message->name) : NULL;
 	struct mcp_error error;
 	int r = 0;
 
-	if (tool && tool->schema && exchange->fields && message->era == MCP_MODERN)
+	/* No header repeats the arguments in an argument of call_tool. */
+	if (tool && tool->schema && exchange->fields && message->era == MCP_MODERN &&
+		!exchange->is_lazy)
 		r = mcp_check_param_headers(message, exchange->fields, tool->schema, &error);
 	if (r > 0)
 		mcp_exchange_refuse(exchange, &error);
@@ -97,6 +105,109 @@ static void serve_call(struct mcp_exchange *exchange)
 	}
 	if (r < 0)
 		mcp_exchange_refuse_memory(exchange);
+}
+
+/* Respond to @exchange, a call of a lazy tool, with the rule @expected that an argument breaks. */
+static void fail_argument(struct mcp_exchange *exchange, const char *expected)
+{
+	char answer[256];
+
+	snprintf(answer, sizeof(answer),
+		"{\"error\":\"ValueError: %s.\",\"code\":\"invalid_arguments\"}", expected);
+	mcp_exchange_fail(exchange, answer);
+}
+
+/* Serve search_tools with the arguments at @arguments. */
+static void serve_search(struct mcp_exchange *exchange, uint32_t arguments)
+{
+	const struct json_tape *tape = &exchange->message.tape;
+	uint32_t query = json_find_typed(tape, arguments, "query", JSON_STRING);
+	uint32_t limit = json_find_present(tape, arguments, "limit");
+	uint64_t most = MCP_FOUND_DEFAULT;
+
+	if (query == JSON_NONE) {
+		fail_argument(exchange, "'query' must be a string, the words to search for");
+		return;
+	}
+	if (limit != JSON_NONE && (json_type_at(tape, limit) != JSON_NUMBER ||
+					  json_number_u64(tape, limit, &most) != 0 || most < 1 ||
+					  most > MCP_FOUND_MAX)) {
+		fail_argument(exchange, "'limit' must be an integer from 1 to 50");
+		return;
+	}
+	if (!mcp_exchange_begin(exchange, MCP_CALLING))
+		return;
+	exchange->search.limit = (size_t)most;
+	if (exchange->engine->door->search(exchange, query) < 0)
+		mcp_exchange_refuse_memory(exchange);
+}
+
+/* Serve get_tool for the tool @tool of @tools; NULL: there is none. */
+static void serve_definition(struct mcp_exchange *exchange, const struct mcp_tools *tools,
+	const struct mcp_listed_tool *tool)
+{
+	cleanup(json_tape_cleanup) struct json_tape data = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (!tool) {
+		fail_argument(exchange,
+			"'name' must be the name of a tool: search_tools finds the names");
+		return;
+	}
+	buffer_append_string(&text, "{\"result\":");
+	buffer_append(&text, tools->texts[tool->index].text, tools->texts[tool->index].size);
+	buffer_append_char(&text, '}');
+	if (buffer_status(&text) < 0 ||
+		json_tape_read(&data, text.data, text.size, JSON_DOCUMENT_DEPTH_MAX, NULL) != 0)
+		mcp_exchange_refuse_memory(exchange);
+	else
+		mcp_exchange_answer(exchange, &data, false);
+}
+
+/* Serve the call of @lazy, one of the three tools in place of @tools. */
+static void serve_lazy(
+	struct mcp_exchange *exchange, const struct mcp_tools *tools, enum mcp_lazy_tool lazy)
+{
+	struct mcp_message *message = &exchange->message;
+	const struct json_tape *tape = &message->tape;
+	uint32_t arguments = message->arguments != JSON_NONE
+				     ? json_object_at(tape, message->arguments)
+				     : JSON_NONE;
+	uint32_t name = json_find_typed(tape, arguments, "name", JSON_STRING);
+
+	exchange->is_lazy = true;
+	if (lazy == MCP_SEARCH_TOOLS) {
+		serve_search(exchange, arguments);
+		return;
+	}
+	if (name == JSON_NONE) {
+		fail_argument(exchange, "'name' must be a string, the name of a tool");
+		return;
+	}
+	if (lazy == MCP_GET_TOOL) {
+		serve_definition(exchange, tools, mcp_tools_find(tools, tape, name));
+		return;
+	}
+	message->name = name;
+	message->arguments = json_find_present(tape, arguments, "arguments");
+	if (message->arguments != JSON_NONE &&
+		json_type_at(tape, message->arguments) != JSON_OBJECT &&
+		json_type_at(tape, message->arguments) != JSON_STRING)
+		fail_argument(exchange, "'arguments' must be an object, the arguments of the tool");
+	else
+		serve_named(exchange, tools);
+}
+
+static void serve_call(struct mcp_exchange *exchange)
+{
+	const struct mcp_message *message = &exchange->message;
+	const struct mcp_tools *tools = exchange->engine->door->list(exchange);
+	int lazy = tools && tools->is_lazy ? mcp_lazy_find(&message->tape, message->name) : -1;
+
+	if (lazy >= 0)
+		serve_lazy(exchange, tools, (enum mcp_lazy_tool)lazy);
+	else
+		serve_named(exchange, tools);
 }
 
 /* ── subscriptions/listen ────────────────────────────────────────────────────────────────────── */

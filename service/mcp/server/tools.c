@@ -27,7 +27,9 @@ void mcp_tools_add(struct mcp_tools *tools, const struct mcp_listed_tool *tool)
 	struct text_view *text = &tools->texts[tools->n_items];
 
 	text->size = tools->text.size;
-	tools->items[tools->n_items++] = *tool;
+	tools->items[tools->n_items] = *tool;
+	tools->items[tools->n_items].index = tools->n_items;
+	tools->n_items++;
 }
 
 int mcp_tools_end(struct mcp_tools *tools)
@@ -64,5 +66,6 @@ void mcp_tools_deinit(struct mcp_tools *tools)
 	free(tools->items);
 	free(tools->texts);
 	buffer_deinit(&tools->text);
+	buffer_deinit(&tools->lazy_text);
 	*tools = (struct mcp_tools){0};
 }

@@ -26,7 +26,11 @@ struct mcp_listed_tool {
 	const char *name;   /* in its toolbox */
 	const char *schema; /* its argument schema, for headers that repeat arguments; or NULL */
 	bool has_content;   /* its results are rich content */
+	size_t index;       /* in list order; mcp_tools_add() sets it */
 };
+
+/* The tools of a lazy list (mcp/server/lazy.h). */
+#define MCP_LAZY_TOOLS 3
 
 struct mcp_tools {
 	struct mcp_listed_tool *items; /* after mcp_tools_end(): by `listed` */
@@ -34,6 +38,9 @@ struct mcp_tools {
 	size_t n_items;
 	struct buffer text; /* the bytes of all */
 	uint64_t id;        /* another list has another one */
+	bool is_lazy;       /* clients get the three tools of `lazy` in its place */
+	struct text_view lazy[MCP_LAZY_TOOLS];
+	struct buffer lazy_text; /* the bytes of these */
 };
 
 /* Make room in @tools, zeroed, for @n_most tools. Return 0 or -ENOMEM. */

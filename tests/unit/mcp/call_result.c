@@ -19,7 +19,7 @@ static int respond(struct buffer *out, const char *data, bool has_content, struc
 
 	cr_assert_eq(judge(&message, LEGACY("1", "tools/call", "\"name\":\"x\""), NULL, error), 0);
 	cr_assert_eq(json_tape_read(&tape, data, strlen(data), 64, NULL), 0, "%s", data);
-	r = mcp_write_call_result(out, &message, &server, &tape, has_content, text, error);
+	r = mcp_write_call_result(out, &message, &server, &tape, has_content, false, text, error);
 	mcp_message_deinit(&message);
 	return r;
 }
