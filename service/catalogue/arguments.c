@@ -225,6 +225,27 @@ static int check_native(const struct tool *tool, struct schema_context *context,
 	return missing == 0 ? r : missing;
 }
 
+static int check_factors(const struct bus_call *call, const struct json_tape *tape, uint32_t object,
+	struct schema_report *report)
+{
+	uint32_t key = json_first(tape, object);
+	int status = 0;
+
+	while ((key = bus_call_next_refused(call, tape, object, key)) < json_end(tape, object)) {
+		cleanup(buffer_deinit) struct buffer name = {0};
+
+		json_string_decode(tape, key, &name);
+		status = buffer_status(&name);
+		status = status ? status
+				: add_violation(report, name.data, name.size, NULL,
+					  "must have fewer digits: it is multiplied");
+		if (status < 0)
+			return status;
+		key = json_next_key(tape, key);
+	}
+	return status;
+}
+
 static int check_placeholders(const struct command *command, const struct json_tape *tape,
 	uint32_t object, struct schema_report *report)
 {
@@ -255,6 +276,8 @@ int arguments_marshal_check(const struct tool *tool, struct schema_context *cont
 		return check_native(tool, context, tape, object, report);
 	case KIND_COMMAND:
 		return check_placeholders(&tool->command, tape, object, report);
+	case KIND_BUS:
+		return check_factors(tool->bus, tape, object, report);
 	case KIND_PLUGIN:
 	case KIND_PYTHON:
 	case KIND_MCP:

@@ -65,6 +65,12 @@ static const struct kind_facts facts[N_KINDS] = {
 			.has_guard = true,
 			.carries_calls = true,
 		},
+	[KIND_BUS] =
+		{
+			.name = "bus",
+			.timeout_ms = TIMEOUT_MS,
+			.fills_defaults = true,
+		},
 };
 
 const struct kind_facts *kind_facts(enum toolbox_kind kind)

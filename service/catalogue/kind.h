@@ -16,6 +16,7 @@
  *   command    the manifest     a program for each call   command   4                2.5 s
  *   python     its own tables   methods, in Python        command   4       yes      30 s
  *   mcp        a server's list  tools/call of the server  command   1                30 s
+ *   bus        the manifest     none: messages are sent   -         0                2.5 s
  */
 enum toolbox_kind {
 	KIND_NATIVE,
@@ -23,13 +24,14 @@ enum toolbox_kind {
 	KIND_COMMAND,
 	KIND_PYTHON,
 	KIND_MCP,
+	KIND_BUS,
 };
-#define N_KINDS 5
+#define N_KINDS 6
 
 struct kind_facts {
 	const char *name; /* in manifests */
 	enum sandbox_class sandbox;
-	uint32_t workers;
+	uint32_t workers;    /* at most, unless the manifest has a number; 0: it has no processes */
 	uint32_t memory_mb;  /* limit of the address space; 0: none */
 	uint64_t timeout_ms; /* deadline of a call */
 	uint64_t most_ms;    /* limit of a call extended by progress; 0: progress does not extend

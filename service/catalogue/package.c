@@ -125,6 +125,9 @@ static void write_tool(const struct tool *tool, struct buffer *out)
 	case KIND_PLUGIN:
 		json_write_text(out, tool->name);
 		break;
+	case KIND_BUS:
+		bus_call_write(tool->bus, out);
+		break;
 	case KIND_PYTHON:
 		buffer_append_char(out, '[');
 		json_write_text(out, tool->toolbox->id);
@@ -365,6 +368,12 @@ uint64_t package_start_ms(const struct package *package, uint64_t configured_ms)
 	uint64_t least_ms = kind_facts(package->kind)->start_least_ms;
 
 	return configured_ms > least_ms ? configured_ms : least_ms;
+}
+
+const char *package_sandbox_name(const struct package *package)
+{
+	return kind_facts(package->kind)->workers > 0 ? sandbox_class_name(package->sandbox.class)
+						      : NULL;
 }
 
 bool package_has_guard(const struct package *package)

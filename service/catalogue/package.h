@@ -203,6 +203,9 @@ uint64_t package_start_ms(const struct package *package, uint64_t configured_ms)
 /* Return whether its hosts run below a guard (worker/sandbox/guard.h). */
 bool package_has_guard(const struct package *package);
 
+/* Return the name of the sandbox class of its hosts; NULL: its kind has none. */
+const char *package_sandbox_name(const struct package *package);
+
 /* Return whether its hosts may start programs, with processor time apart from the host's. */
 bool package_starts_programs(const struct package *package);
 

@@ -38,6 +38,9 @@ static void tool_deinit(struct tool *tool)
 		free(tool->server_name);
 		free(tool->pin);
 		break;
+	case KIND_BUS:
+		bus_call_free(tool->bus);
+		break;
 	case KIND_PLUGIN:
 	case KIND_PYTHON:
 		break;

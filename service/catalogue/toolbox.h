@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "call/bus_call.h"
 #include "call/command.h"
 #include "call/native.h"
 #include "catalogue/origin.h"
@@ -88,6 +89,7 @@ struct tool {
 			char *server_name; /* kind mcp: its name at the server */
 			char *pin; /* the digest of its description there (mcp/client/pin.h) */
 		};
+		struct bus_call *bus; /* owned */
 	};
 };
 

@@ -38,11 +38,14 @@ static void on_bus_up(void *data)
 	bus_address_format(bus_address(service->bus), url);
 	log_info("On the bus at %s", url);
 	other_services_begin(&service->rivals);
+	bus_calls_begin(&service->bus_calls);
 }
 
-static void log_bus_down(void *data, const char *reason)
+static void lose_bus(void *data, const char *reason)
 {
-	(void)data;
+	struct service *service = data;
+
+	bus_calls_lose(&service->bus_calls);
 	log_warning("The bus is away: %s", reason);
 }
 
@@ -314,6 +317,8 @@ static int make_offer(struct service *service)
 		&service->offer, service->loop, service->paths.host_program, &handler, service);
 
 	service->offer.bin = &service->disposal.bin;
+	bus_calls_init(&service->bus_calls, service->loop, &service->config);
+	service->offer.executors[KIND_BUS] = &service->bus_calls.executor;
 	return r;
 }
 
@@ -423,7 +428,7 @@ static int open_bus(struct service *service, bool is_bus)
 		.wants = topics_wants_frame,
 		.frame = topics_take_frame,
 		.up = on_bus_up,
-		.down = log_bus_down,
+		.down = lose_bus,
 		.peer_gone = forget_peer,
 	};
 	const struct config *config = &service->config;
@@ -451,7 +456,8 @@ static int open_bus(struct service *service, bool is_bus)
 		r = bus_connect(service->loop, &address, &limits, &handler, service, &service->bus);
 	}
 	service->audience.bus = service->invoker.bus = service->rivals.bus = service->bus;
-	service->waiting.bus = service->bus;
+	service->waiting.bus = service->bus_calls.bus = service->bus;
+	service->bus_calls.is_own_bus = is_bus;
 	return r;
 }
 
@@ -513,6 +519,7 @@ void service_free(struct service *service)
 	recorder_deinit(&service->recorder);
 	disposal_deinit(&service->disposal);
 	proxy_deinit(&service->proxy);
+	bus_calls_deinit(&service->bus_calls);
 	other_services_deinit(&service->rivals);
 	bus_free(service->bus);
 	loop_timer_deinit(&service->stopping);

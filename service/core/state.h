@@ -5,6 +5,7 @@
 
 #include "bus/bus.h"
 #include "config/config.h"
+#include "core/bus/bus_calls.h"
 #include "core/call/approval.h"
 #include "core/call/batch.h"
 #include "core/call/calls.h"
@@ -58,10 +59,11 @@ struct service {
 	struct reload reload;
 	struct reload_requests reload_requests;
 	struct other_services rivals;
-	struct proxy proxy;        /* the bus, for the tools with the bus */
-	struct log_rate malformed; /* lines about frames other than messages */
-	struct log_rate costly;    /* lines about triggers of too many steps */
-	bool matching_was_costly;  /* one took more than DEBT_FREE_NS (util/debt.h) */
+	struct proxy proxy;         /* the bus, for the tools with the bus */
+	struct bus_calls bus_calls; /* calls that are messages */
+	struct log_rate malformed;  /* lines about frames other than messages */
+	struct log_rate costly;     /* lines about triggers of too many steps */
+	bool matching_was_costly;   /* one took more than DEBT_FREE_NS (util/debt.h) */
 	uint64_t started_ms;
 	uint64_t stop_calls_ms;     /* stopping: when calls have had their time */
 	struct loop_timer stopping; /* stopping: when to look again */

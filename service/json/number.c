@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "json/decimal.h"
+#include "util/buffer.h"
 
 /* Digits of the longest uint64_t; more of them never fit. */
 #define U64_DIGITS 20
@@ -277,4 +278,122 @@ int json_number_compare(const char *a, size_t a_size, const char *b, size_t b_si
 	if (difference != 0)
 		return difference < 0 ? -a_sign : a_sign;
 	return a_sign * compare_digits(&a_decimal, &b_decimal);
+}
+
+/* ── products ────────────────────────────────────────────────────────────────────────────────── */
+
+/*
+ * The product of two numbers, exact: the digits of one are multiplied by the other, a machine
+ * integer, from the last digit to the first. The powers of ten are added.
+ *
+ *   0.29 × 100    29 × 1, the point two places to the left and two to the right    29
+ */
+
+/* The digits of a number, and the power of ten after them. */
+struct digits {
+	unsigned char at[JSON_DIGITS_MAX + JSON_DIVISOR_DIGITS_MAX];
+	size_t n;
+	int64_t power;
+};
+
+static void take_digits(const struct decimal *decimal, struct digits *ret_digits)
+{
+	const char *at = decimal->digits;
+
+	ret_digits->n = decimal->n_digits;
+	ret_digits->power = decimal->point + decimal_exponent(decimal) - (int64_t)decimal->n_digits;
+	for (size_t i = 0; i < decimal->n_digits; i++)
+		ret_digits->at[i] = (unsigned char)decimal_next_digit(&at);
+}
+
+/* Return the whole number that the digits of @factor are. */
+static uint64_t join_digits(const struct digits *factor)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < factor->n; i++)
+		value = value * 10 + factor->at[i];
+	return value;
+}
+
+/* Multiply @digits by @factor, without zeros at both ends. */
+static void multiply(struct digits *digits, uint64_t factor)
+{
+	struct digits product = {.n = sizeof(product.at), .power = digits->power};
+	size_t left = sizeof(product.at);
+	uint64_t carry = 0;
+	size_t from = 0;
+
+	for (size_t i = digits->n; i > 0 || carry > 0; carry /= 10) {
+		carry += i > 0 ? digits->at[--i] * factor : 0;
+		product.at[--left] = (unsigned char)(carry % 10);
+	}
+	while (product.at[product.n - 1] == 0) {
+		product.n--;
+		product.power++;
+	}
+	while (product.at[left] == 0)
+		left++;
+	for (digits->n = 0; left + from < product.n; from++)
+		digits->at[digits->n++] = product.at[left + from];
+	digits->power = product.power;
+}
+
+static void write_zeros(struct buffer *out, int64_t n)
+{
+	for (; n > 0; n--)
+		buffer_append_char(out, '0');
+}
+
+/* Append @digits without an exponent. */
+static void write_plain(const struct digits *digits, struct buffer *out)
+{
+	int64_t whole = (int64_t)digits->n + digits->power;
+
+	if (whole <= 0)
+		buffer_append_char(out, '0');
+	for (int64_t i = whole < 0 ? whole : 0; i < (int64_t)digits->n; i++) {
+		if (i == whole)
+			buffer_append_char(out, '.');
+		buffer_append_char(out, i < 0 ? '0' : (char)('0' + digits->at[i]));
+	}
+	write_zeros(out, digits->power);
+}
+
+/* Return the number of characters that @digits take without an exponent, at least. */
+static int64_t plain_size(const struct digits *digits)
+{
+	int64_t whole = (int64_t)digits->n + digits->power;
+
+	if (digits->power >= 0)
+		return whole;
+	return whole > 0 ? (int64_t)digits->n : -digits->power;
+}
+
+int json_number_write_product(
+	const char *a, size_t a_size, const char *b, size_t b_size, struct buffer *out)
+{
+	struct decimal left;
+	struct decimal right;
+	struct digits digits;
+	struct digits factor;
+
+	decimal_parse(&left, a, a_size);
+	decimal_parse(&right, b, b_size);
+	if (left.n_digits == 0 || right.n_digits == 0) {
+		buffer_append_char(out, '0');
+		return 0;
+	}
+	if (left.n_digits > JSON_DIGITS_MAX || right.n_digits > JSON_DIVISOR_DIGITS_MAX)
+		return JSON_E_RANGE;
+	take_digits(&left, &digits);
+	take_digits(&right, &factor);
+	multiply(&digits, join_digits(&factor));
+	digits.power += factor.power;
+	if (plain_size(&digits) > JSON_DIGITS_MAX)
+		return JSON_E_RANGE;
+	if (left.is_negative != right.is_negative)
+		buffer_append_char(out, '-');
+	write_plain(&digits, out);
+	return 0;
 }

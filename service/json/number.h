@@ -22,6 +22,12 @@ enum json_number_status {
 	JSON_E_NOT_INTEGER, /* it has a fraction other than zero */
 };
 
+/* Append the product of @a and @b as the shortest decimal without an exponent (0.29 × 100: 29). @b
+ * is a divisor as json_number_is_divisor() has it. 0, or JSON_E_RANGE, with nothing appended, if @a
+ * or the product has more than JSON_DIGITS_MAX digits. */
+int json_number_write_product(
+	const char *a, size_t a_size, const char *b, size_t b_size, struct buffer *out);
+
 /* Return whether the number at @index is whole (3, 3.0, 1e2, of any size). */
 bool json_number_is_integer(const struct json_tape *tape, uint32_t index);
 

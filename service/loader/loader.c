@@ -160,6 +160,25 @@ static bool check_sandbox(struct load_job *job)
 	return false;
 }
 
+/* Whether the configuration leaves the risks of @job's tools as high as their messages need. Else
+ * the job fails, without a package. */
+static bool check_risks(struct load_job *job)
+{
+	const struct tool *tool =
+		tool_settings_find_lowered(job->jobs->options.config, job->toolbox);
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (!tool)
+		return true;
+	buffer_printf(&text,
+		"toolboxes.%s.tools.%s.risk lowers the risk of a tool whose message changes the "
+		"machine, or speaks for a person: it must be execute; leave it out",
+		job->package->id, tool->name);
+	load_job_fail(job, "", buffer_terminate(&text) ? text.data : strerror(ENOMEM));
+	load_job_set_package(job, NULL);
+	return false;
+}
+
 /* Keep the description sent by the host of @item's package. */
 static void keep_description(void *item, const char *described, size_t size)
 {
@@ -313,6 +332,8 @@ static int begin_package(struct load_job *job, struct package *package)
 		return r;
 	if (kind_facts(package->kind)->has_members)
 		return members_begin(job);
+	if (!check_risks(job))
+		return 0;
 	/* A library or server without callable tools is never loaded or started, not even for a
 	 * check. */
 	if (!settings_offer_any(config, job->toolbox))

@@ -147,6 +147,22 @@ int tool_settings_apply(const struct config *config, struct toolbox *toolbox)
 	return r == 0 && toolbox->package->kind == KIND_MCP ? package_prepare(toolbox->package) : r;
 }
 
+const struct tool *tool_settings_find_lowered(
+	const struct config *config, const struct toolbox *toolbox)
+{
+	const struct config_toolbox *settings = config_toolbox_find(config, toolbox->id);
+
+	for (size_t i = 0; toolbox->package->kind == KIND_BUS && i < toolbox->n_tools; i++) {
+		const struct tool *tool = &toolbox->tools[i];
+		const struct config_tool *own = config_tool_find(settings, tool->name);
+
+		if (own && tool->bus->is_dangerous && own->risk != TOOL_UNRATED &&
+			own->risk < TOOL_EXECUTE)
+			return tool;
+	}
+	return NULL;
+}
+
 bool tool_settings_hold(const struct config *config, const struct toolbox *toolbox)
 {
 	return toolbox->settings == digest_of(config_toolbox_find(config, toolbox->id));

@@ -21,6 +21,11 @@
  * or -ENOMEM. */
 int tool_settings_apply(const struct config *config, struct toolbox *toolbox);
 
+/* Return the tool of @toolbox whose settings lower a risk that its messages force (kind bus), or
+ * NULL: such a configuration is refused. */
+const struct tool *tool_settings_find_lowered(
+	const struct config *config, const struct toolbox *toolbox);
+
 /* Return whether the tools of @toolbox have the settings of @config. */
 bool tool_settings_hold(const struct config *config, const struct toolbox *toolbox);
 

@@ -14,6 +14,7 @@
 #include "json/pointer.h"
 #include "json/writer.h"
 #include "manifest/array_file.h"
+#include "manifest/bus/bus.h"
 #include "manifest/mcp.h"
 #include "manifest/native/native_init.h"
 #include "manifest/native/native_type_alias.h"
@@ -35,9 +36,6 @@ extern const char manifest_schema_json[];
 /* Room for a JSON Pointer into an array file; a longer one is cut, and found by what is left. */
 #define ARRAY_POINTER_BYTES 512
 
-/* Kinds of the contract not built by this version: refused by name. */
-static const char *const kinds_to_come[] = {"bus"};
-
 /* Keys at the top for some kinds only. */
 #define OF(kind) (1u << (kind))
 static const struct {
@@ -46,7 +44,8 @@ static const struct {
 } keys_of_kinds[] = {
 	{"library", OF(KIND_NATIVE) | OF(KIND_PLUGIN)},
 	{"init", OF(KIND_NATIVE)},
-	{"tools", OF(KIND_NATIVE) | OF(KIND_COMMAND) | OF(KIND_MCP)},
+	{"tools", OF(KIND_NATIVE) | OF(KIND_COMMAND) | OF(KIND_MCP) | OF(KIND_BUS)},
+	{"destination", OF(KIND_BUS)},
 	{"config", OF(KIND_PLUGIN) | OF(KIND_PYTHON)},
 	{"output", OF(KIND_PLUGIN)},
 	{"cwd", OF(KIND_COMMAND)},
@@ -169,21 +168,6 @@ static int read_tape(struct manifest_reader *reader, const char *path, struct di
 	return MANIFEST_E_REFUSED;
 }
 
-/* Refuse a manifest that uses an unsupported kind, before its shape is checked. */
-static bool refuse_what_is_to_come(const struct json_tape *tape, struct diagnostics *problems)
-{
-	uint32_t kind = json_find(tape, 0, "kind");
-	size_t before = problems->n_errors;
-
-	for (size_t i = 0; kind != JSON_NONE && i < ARRAY_SIZE(kinds_to_come); i++)
-		if (json_is_text(tape, kind, kinds_to_come[i]))
-			diagnose(problems, DIAGNOSTIC_ERROR, tape, kind,
-				"the kind \"%s\" is not supported by this version; expected "
-				"\"native\", \"plugin\", \"command\", \"python\" or \"mcp\"",
-				kinds_to_come[i]);
-	return problems->n_errors > before;
-}
-
 static bool ends_in(const char *text, const char *end)
 {
 	size_t size = strlen(text);
@@ -214,8 +198,6 @@ int manifest_check_shape(struct manifest_reader *reader, struct diagnostics *pro
 	cleanup(schema_report_deinit) struct schema_report report = {0};
 	int r;
 
-	if (json_type_at(tape, 0) == JSON_OBJECT && refuse_what_is_to_come(tape, problems))
-		return MANIFEST_E_REFUSED;
 	/* The schema of manifests looks at each value a few times: a long one just takes its
 	 * time. */
 	schema_context_limit_time(reader->context, 0);
@@ -565,6 +547,8 @@ static int read_package(struct manifest_reader *reader, const char *path, struct
 		return -ENOMEM;
 	package->kind = kind_of(tape);
 	refuse_keys_of_others(tape, package->kind, problems);
+	if (package->kind == KIND_BUS)
+		manifest_bus_refuse_processes(tape, problems);
 	read_flags(tape, package);
 	read_limits(tape, package->kind, &package->limits);
 	r = read_id(tape, path, package, problems);

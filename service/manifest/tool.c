@@ -10,6 +10,7 @@
 #include "catalogue/tool_schemas.h"
 #include "json/number.h"
 #include "json/writer.h"
+#include "manifest/bus/bus.h"
 #include "manifest/command.h"
 #include "manifest/native/native.h"
 #include "manifest/published.h"
@@ -156,6 +157,8 @@ static int read_runner(const struct manifest_scope *scope, uint32_t object, stru
 		return manifest_native_read(scope, object, tool);
 	case KIND_COMMAND:
 		return manifest_command_read(scope, object, tool);
+	case KIND_BUS:
+		return manifest_bus_read(scope, object, tool);
 	case KIND_PLUGIN:
 	case KIND_PYTHON:
 	case KIND_MCP:

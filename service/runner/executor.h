@@ -8,7 +8,7 @@ struct runner_call;
 
 /*
  * An executor runs the calls of a kind of package without host processes: by messages on the bus,
- * or in the process of a guest. It is the second way behind a runner, beside the worker
+ * or in the process of a guest. It does for a runner what workers do otherwise
  * (runner/worker.h). The schedule of the runner stays the same for both.
  *
  *   runner.c   begin, cancel, note        an executor         messages
@@ -21,7 +21,7 @@ struct runner_call;
  * the only bound is limits.queue. Whatever has to wait beyond that (for its turn, or for a pace)
  * waits in the executor, while the deadline of the call runs.
  *
- * All runners of a kind share one executor, which its owner embeds in its own struct.
+ * All runners of a kind share an executor. The owner embeds it.
  */
 
 struct executor;

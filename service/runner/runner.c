@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "catalogue/kind.h"
-#include "runner/parts.h"
+#include "runner/cooldowns.h"
+#include "runner/crashes.h"
+#include "runner/troubles.h"
 #include "util/assert.h"
 #include "util/clock.h"
 #include "util/list.h"
@@ -25,12 +27,53 @@
  *                       └── clock, cancel, no worker ────┴──▶ end_call: done(), once
  */
 
-/* The time between two log lines of the runner about hosts that cannot be started. */
-#define NO_START_AGAIN_MS UINT64_C(60000)
-
 /* The most arguments of a call sent ahead. Larger ones gain nothing, and might not fit into a
  * socket. */
 #define AHEAD_BYTES_MAX 4096
+
+struct runner {
+	struct loop *loop;
+	struct package *package;
+	struct runner_options options;
+	struct runner_handler handler;
+	void *data;
+	struct worker **workers;
+	uint32_t n_workers;
+	struct worker_counts counts;
+	uint32_t capacity;   /* the calls of one worker at a time */
+	struct list running; /* the calls that the executor runs */
+	uint32_t n_running;  /* the running calls, of workers or of the executor */
+	struct list waiting; /* calls, first come first served */
+	uint32_t n_waiting;
+	bool clocks_are_stopped; /* the clocks of the waiting calls do not run */
+	bool runs_alone;         /* the running call is not parallel */
+	bool is_quarantined;
+	bool is_retired;
+	struct loop_timer restart; /* armed: no worker is started before */
+	struct loop_timer rest;    /* no calls: when to dismiss the workers, or to be drained */
+	struct crashes crashes;
+	uint32_t n_lost; /* crashed workers without a replacement so far */
+	struct cooldowns cooldowns;
+	struct debt debt;
+	struct troubles troubles; /* with the text of runner_reason() */
+	struct tool_statistics statistics;
+	struct output_tail output;     /* the last lines of its hosts */
+	enum runner_state noted_state; /* the state of runner_state() when it was noted last */
+	int64_t state_since_ns;
+	uint32_t n_holders;
+};
+
+static uint32_t count_starting(const struct runner *runner)
+{
+	return runner->counts.n[WORKER_STARTING];
+}
+
+static uint32_t count_loaded(const struct runner *runner)
+{
+	const uint32_t *n = runner->counts.n;
+
+	return n[WORKER_IDLE] + n[WORKER_RUNNING] + n[WORKER_SHARED] + n[WORKER_GONE];
+}
 
 /* Return a worker in @state, or NULL. */
 static struct worker *find_worker(const struct runner *runner, enum worker_state state)
@@ -121,7 +164,7 @@ static void remove_call(struct runner *runner, struct runner_call *call)
 /* Stop the clocks of the waiting calls as long as they only wait for the first worker. */
 static void set_clocks(struct runner *runner)
 {
-	bool stopped = runner_count_loaded(runner) == 0 && runner_count_starting(runner) > 0;
+	bool stopped = count_loaded(runner) == 0 && count_starting(runner) > 0;
 
 	if (stopped == runner->clocks_are_stopped)
 		return;
@@ -202,32 +245,11 @@ static void go_to_rest(struct runner *runner)
 		return;
 	if (runner->is_retired)
 		loop_timer_arm(&runner->rest, 0);
-	else if (runner_count_loaded(runner) > 0 && (!limits->prestart || limits->has_idle_s))
+	else if (count_loaded(runner) > 0 && (!limits->prestart || limits->has_idle_s))
 		loop_timer_arm(&runner->rest, runner->options.idle_s * MS_PER_S);
 }
 
 /* ── troubles of workers ─────────────────────────────────────────────────────────────────────── */
-
-static void log_trouble(struct runner *runner, const char *text)
-{
-	log_limited(
-		&runner->troubles, LOG_LEVEL_WARNING, "Toolbox %s: %s", runner->package->id, text);
-}
-
-/* Log a failure to start hosts; again every minute as long as the reason stays the same. */
-static void log_no_start(struct runner *runner, int error)
-{
-	uint64_t now_ms = clock_now_ms();
-	char reason[RUNNER_REASON_BYTES];
-
-	snprintf(reason, sizeof(reason), "its host cannot be started (%s): %s",
-		runner->options.worker.host_program, strerror(-error));
-	if (strcmp(reason, runner->reason) == 0 && now_ms - runner->no_start_ms < NO_START_AGAIN_MS)
-		return;
-	memcpy(runner->reason, reason, sizeof(reason));
-	runner->no_start_ms = now_ms;
-	log_trouble(runner, runner->reason);
-}
 
 static void start_worker(struct runner *runner, struct worker *worker, enum runner_start reason)
 {
@@ -238,9 +260,10 @@ static void start_worker(struct runner *runner, struct worker *worker, enum runn
 		note_state(runner);
 		return;
 	}
-	log_no_start(runner, r);
-	if (runner_count_loaded(runner) + runner_count_starting(runner) == 0)
-		end_waiting(runner, runner->reason);
+	troubles_log_no_start(
+		&runner->troubles, runner->package->id, runner->options.worker.host_program, r);
+	if (count_loaded(runner) + count_starting(runner) == 0)
+		end_waiting(runner, runner->troubles.reason);
 }
 
 /* Let a call not taken by an idle worker wait. A worker that died unnoticed costs no call an error:
@@ -307,8 +330,8 @@ static enum runner_start next_start(struct runner *runner)
 		runner->n_lost--;
 		return RUNNER_START_CRASH;
 	}
-	return runner_count_loaded(runner) + runner_count_starting(runner) > 0 ? RUNNER_START_LOAD
-									       : RUNNER_START_CALL;
+	return count_loaded(runner) + count_starting(runner) > 0 ? RUNNER_START_LOAD
+								 : RUNNER_START_CALL;
 }
 
 /* Return how many workers should be starting for calls in wait, or sharing a worker. */
@@ -317,7 +340,7 @@ static uint32_t count_wanted(const struct runner *runner)
 	uint32_t n_wanted = (runner->n_waiting + runner->capacity - 1) / runner->capacity;
 
 	return n_wanted == 0 && runner->counts.n[WORKER_SHARED] > 0 &&
-			       runner->n_running > runner_count_loaded(runner)
+			       runner->n_running > count_loaded(runner)
 		       ? 1
 		       : n_wanted;
 }
@@ -331,7 +354,7 @@ static void start_workers(struct runner *runner)
 	if (loop_timer_is_armed(&runner->restart) || runner->is_quarantined ||
 		runner->counts.n[WORKER_IDLE] > 0)
 		return;
-	while (runner_count_starting(runner) < count_wanted(runner) &&
+	while (count_starting(runner) < count_wanted(runner) &&
 		(worker = find_worker(runner, WORKER_FREE))) {
 		start_worker(runner, worker, next_start(runner));
 		if (worker_state(worker) == WORKER_FREE)
@@ -348,22 +371,10 @@ static bool may_run(const struct runner *runner, uint32_t tool)
 }
 
 /* Return whether a call can begin now: with the executor, else with the worker *@ret_worker. */
-static bool find_place(const struct runner *runner, struct worker **ret_worker)
+static bool find_room(const struct runner *runner, struct worker **ret_worker)
 {
 	*ret_worker = runner->options.executor ? NULL : find_ready(runner);
 	return runner->options.executor || *ret_worker;
-}
-
-/* Let the executor run @call. */
-static int execute_call(
-	struct runner *runner, struct runner_call *call, const char *arguments, size_t size)
-{
-	struct executor *executor = runner->options.executor;
-	int r = executor->operations->begin(executor, call, arguments, size);
-
-	if (r == 0)
-		list_append(&runner->running, &call->running_link);
-	return r;
 }
 
 /* Let @worker (NULL: the executor) run @call. Returns 0, or a negative errno: the call has not
@@ -371,13 +382,16 @@ static int execute_call(
 static int run_call(struct runner *runner, struct worker *worker, struct runner_call *call,
 	const char *arguments, size_t size)
 {
+	struct executor *executor = runner->options.executor;
 	int r = worker ? worker_run(worker, call, arguments, size)
-		       : execute_call(runner, call, arguments, size);
+		       : executor->operations->begin(executor, call, arguments, size);
 
 	if (r < 0 && worker)
 		note_run_failed(runner, r);
 	if (r < 0)
 		return r;
+	if (!worker)
+		list_append(&runner->running, &call->running_link);
 	runner->n_running++;
 	runner->runs_alone = !runner->package->tools[call->tool]->is_parallel;
 	loop_timer_disarm(&runner->rest);
@@ -398,7 +412,7 @@ static void run_waiting(struct runner *runner)
 	const struct call_result no_memory = unavailable("memory is short");
 	struct worker *worker;
 
-	while (runner->n_waiting > 0 && find_place(runner, &worker)) {
+	while (runner->n_waiting > 0 && find_room(runner, &worker)) {
 		struct runner_call *call = first_waiting(runner);
 		const struct buffer *arguments = &call->arguments;
 
@@ -482,7 +496,7 @@ static void worker_is_ready(void *data)
 {
 	struct runner *runner = data;
 
-	runner->reason[0] = '\0';
+	runner->troubles.reason[0] = '\0';
 	note_state(runner);
 	run_waiting(runner);
 }
@@ -577,14 +591,14 @@ static bool count_crash(struct runner *runner, const struct host_exit *exit)
 
 static void quarantine(struct runner *runner)
 {
-	snprintf(runner->reason, sizeof(runner->reason),
+	snprintf(runner->troubles.reason, sizeof(runner->troubles.reason),
 		"quarantined after %u crash%s within %llu s; a reload lets it try again",
 		runner->options.crash_limit, runner->options.crash_limit == 1 ? "" : "es",
 		(unsigned long long)runner->options.crash_window_s);
-	log_error("Toolbox %s is %s", runner->package->id, runner->reason);
+	log_error("Toolbox %s is %s", runner->package->id, runner->troubles.reason);
 	runner->is_quarantined = true;
 	loop_timer_disarm(&runner->restart);
-	end_waiting(runner, runner->reason);
+	end_waiting(runner, runner->troubles.reason);
 }
 
 static void worker_has_ended(void *data, struct worker *worker, const struct host_exit *exit)
@@ -599,7 +613,7 @@ static void worker_has_ended(void *data, struct worker *worker, const struct hos
 	bool has_cost_call = false;
 
 	runner->n_lost++;
-	host_describe_exit(exit, runner->reason, sizeof(runner->reason));
+	host_describe_exit(exit, runner->troubles.reason, sizeof(runner->troubles.reason));
 	set_clocks(runner);
 	while ((call = worker_take_lost(worker))) {
 		has_cost_call = true;
@@ -608,13 +622,13 @@ static void worker_has_ended(void *data, struct worker *worker, const struct hos
 	}
 	/* The owner of a call reports its end. */
 	if (!has_cost_call)
-		log_trouble(runner, runner->reason);
+		troubles_log(&runner->troubles, runner->package->id, runner->troubles.reason);
 	if (is_too_often) {
 		quarantine(runner);
 	} else {
 		/* A toolbox that cannot be loaded will not load later; a crashed toolbox may. */
-		if (will_not_load(exit) && runner_count_loaded(runner) == 0)
-			end_waiting(runner, runner->reason);
+		if (will_not_load(exit) && count_loaded(runner) == 0)
+			end_waiting(runner, runner->troubles.reason);
 		loop_timer_arm(&runner->restart, crashes_next_delay_ms(&runner->crashes));
 	}
 	note_state(runner);
@@ -626,12 +640,12 @@ static void host_is_reaped(void *data, const struct host_exit *exit)
 {
 	static const char when[] = "while it was ended, ";
 	struct runner *runner = data;
-	char text[RUNNER_REASON_BYTES];
+	char text[TROUBLES_REASON_BYTES];
 
 	if (exit->reason != HOST_EXITED || exit->exit_code != 0) {
 		memcpy(text, when, sizeof(when));
 		host_describe_exit(exit, text + strlen(when), sizeof(text) - strlen(when));
-		log_trouble(runner, text);
+		troubles_log(&runner->troubles, runner->package->id, text);
 	}
 	if (runner->is_retired)
 		go_to_rest(runner);
@@ -741,7 +755,7 @@ void runner_call_deinit(struct runner_call *call)
 /* Start a worker from the loop: done() never comes before runner_submit() returns. */
 static void start_soon(struct runner *runner)
 {
-	if (!loop_timer_is_armed(&runner->restart) && runner_count_starting(runner) == 0 &&
+	if (!loop_timer_is_armed(&runner->restart) && count_starting(runner) == 0 &&
 		runner->counts.n[WORKER_FREE] > 0)
 		loop_timer_arm(&runner->restart, 0);
 }
@@ -786,7 +800,7 @@ int runner_submit(struct runner *runner, struct runner_call *call, const char *a
 	call->left_ms = timeout_ms;
 	call->timeout_ms = timeout_ms;
 	call->submitted_ns = clock_now_ns();
-	if (runner->n_waiting == 0 && may_run(runner, call->tool) && find_place(runner, &worker)) {
+	if (runner->n_waiting == 0 && may_run(runner, call->tool) && find_room(runner, &worker)) {
 		r = run_call(runner, worker, call, arguments, size);
 		if (r < 0 && !worker)
 			return r;
@@ -860,9 +874,103 @@ void runner_forgive(struct runner *runner)
 {
 	crashes_forgive(&runner->crashes);
 	if (runner->is_quarantined)
-		runner->reason[0] = '\0';
+		runner->troubles.reason[0] = '\0';
 	runner->is_quarantined = false;
 	note_state(runner);
+}
+
+struct package *runner_package(const struct runner *runner)
+{
+	return runner->package;
+}
+
+enum runner_state runner_state(const struct runner *runner)
+{
+	if (runner->is_quarantined)
+		return RUNNER_QUARANTINED;
+	if (count_loaded(runner) > 0 || runner->options.executor)
+		return RUNNER_READY;
+	if (count_starting(runner) > 0)
+		return RUNNER_STARTING;
+	return loop_timer_is_armed(&runner->restart) ? RUNNER_RESTARTING : RUNNER_IDLE;
+}
+
+const struct output_tail *runner_output(const struct runner *runner)
+{
+	return &runner->output;
+}
+
+int64_t runner_state_since_ns(const struct runner *runner)
+{
+	return runner->state_since_ns;
+}
+
+const char *runner_reason(const struct runner *runner)
+{
+	return runner->troubles.reason[0] ? runner->troubles.reason : NULL;
+}
+
+unsigned int runner_n_hosts(const struct runner *runner)
+{
+	return count_starting(runner) + count_loaded(runner);
+}
+
+struct debt *runner_debt(struct runner *runner)
+{
+	return &runner->debt;
+}
+
+uint32_t runner_n_waiting(const struct runner *runner)
+{
+	return runner->n_waiting;
+}
+
+uint32_t runner_n_running(const struct runner *runner)
+{
+	return runner->n_running;
+}
+
+uint32_t runner_n_queued(const struct runner *runner)
+{
+	return runner->n_waiting + (runner->options.executor ? runner->n_running : 0);
+}
+
+uint32_t runner_n_calls(const struct runner *runner)
+{
+	return runner->n_waiting + runner->n_running;
+}
+
+double runner_cooldown_s(const struct runner *runner, const struct tool *tool)
+{
+	return tool->cooldown_s > 0 ? cooldowns_left_s(&runner->cooldowns, tool) : 0;
+}
+
+void runner_count_refused(struct runner *runner, const struct tool *tool, const char *code)
+{
+	struct statistics *statistics = tool_statistics_take(&runner->statistics, tool->index);
+
+	if (!statistics)
+		return;
+	statistics->calls++;
+	statistics_note_failure(statistics, code, NULL, 0);
+}
+
+void runner_count(struct runner *runner, const struct tool *tool, uint64_t duration_us,
+	const char *code, const char *text, size_t size)
+{
+	struct statistics *statistics = tool_statistics_take(&runner->statistics, tool->index);
+
+	if (!statistics)
+		return;
+	statistics->calls++;
+	histogram_add(&statistics->durations_us, duration_us);
+	if (code)
+		statistics_note_failure(statistics, code, text, size);
+}
+
+const struct statistics *runner_statistics(const struct runner *runner, const struct tool *tool)
+{
+	return tool_statistics_find(&runner->statistics, tool->index);
 }
 
 struct runner *runner_hold(struct runner *runner)

@@ -176,8 +176,8 @@ uint32_t runner_n_waiting(const struct runner *runner);
 uint32_t runner_n_running(const struct runner *runner);
 uint32_t runner_n_calls(const struct runner *runner);
 
-/* Return the number of calls that count for queue_max: those that wait; with an executor, which has
- * no other bound, all of them. */
+/* Return the number of calls that count for queue_max: waiting calls; with an executor, which has
+ * no other bound, all calls. */
 uint32_t runner_n_queued(const struct runner *runner);
 
 /* Return the seconds until @tool may run again after its last run; 0: it may run now. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "json/member.h"
 #include "json/writer.h"
 #include "util/array.h"
 
@@ -65,6 +66,29 @@ void request_scope_write_caller(const struct request_scope *scope, const struct 
 	write_or_null(out, "call_id", call_id->data, call_id->size);
 	buffer_append_char(out, ',');
 	write_or_null(out, "session_id", session_id->data, session_id->size);
+	buffer_append_char(out, ',');
+	write_or_null(out, "lang", lang.text, lang.size);
+	buffer_append_char(out, '}');
+}
+
+void request_scope_write_session(const struct request_scope *scope, struct buffer *out)
+{
+	const struct bus_envelope *envelope = &scope->envelope;
+	const struct text_view *id = &scope->caller.session_id;
+	struct text_view lang = find_lang(envelope);
+	struct text_view session = {0};
+
+	if (envelope->session != JSON_NONE)
+		session = json_value_view(&envelope->context, envelope->session);
+	buffer_append_char(out, '{');
+	if (session.text || !id->text) {
+		write_or_null(out, "session", session.text, session.size);
+	} else {
+		/* A caller beside the bus has nothing but the id. */
+		buffer_append_string(out, "\"session\":{\"session_id\":");
+		json_write_string(out, id->text, id->size);
+		buffer_append_char(out, '}');
+	}
 	buffer_append_char(out, ',');
 	write_or_null(out, "lang", lang.text, lang.size);
 	buffer_append_char(out, '}');

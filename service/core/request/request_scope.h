@@ -69,5 +69,9 @@ static inline void request_scope_keep_origin(
 void request_scope_write_caller(const struct request_scope *scope, const struct buffer *call_id,
 	const struct buffer *session_id, struct buffer *out);
 
+/* Append the caller as an object for messages on its behalf: {"session", "lang"}, the session as it
+ * came and a string, or null. */
+void request_scope_write_session(const struct request_scope *scope, struct buffer *out);
+
 /* Free the memory of @scope. */
 void request_scope_deinit(struct request_scope *scope);

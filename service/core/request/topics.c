@@ -613,6 +613,7 @@ bool topics_wants_frame(void *data, const char *topic, size_t size)
 	if (topics_wants(topic, size))
 		return true;
 	return other_services_hear(&service->rivals, topic, size) ||
+	       bus_calls_want(&service->bus_calls, topic, size) ||
 	       proxy_wants(&service->proxy, topic, size);
 }
 
@@ -647,6 +648,19 @@ static bool is_request(struct service *service, const char *text, size_t size)
 	return topics_wants(envelope->topic, envelope->topic_size);
 }
 
+/* Give the message in the scope, of @size bytes, to the calls that wait for its topic. Return
+ * whether nothing else wants it. */
+static bool take_reply(struct service *service, size_t size)
+{
+	const struct bus_envelope *envelope = &service->scope.envelope;
+
+	if (!bus_calls_want(&service->bus_calls, envelope->topic, envelope->topic_size))
+		return false;
+	bus_calls_take(&service->bus_calls, envelope, size);
+	return !topics_wants(envelope->topic, envelope->topic_size) &&
+	       !proxy_wants(&service->proxy, envelope->topic, envelope->topic_size);
+}
+
 /* Free memory that a large request took, before the next one. */
 static void recycle(struct request_scope *scope)
 {
@@ -674,6 +688,10 @@ void topics_take_frame(void *data, const char *text, size_t size)
 
 	if (!read_message(service, &frame, must_skim))
 		return;
+	if (take_reply(service, size)) {
+		recycle(&service->scope);
+		return;
+	}
 	if (must_skim && !is_ours_alone(service) && !read_message(service, &frame, false))
 		return;
 	if (other_services_take(&service->rivals, &service->scope.envelope) ||

@@ -135,7 +135,7 @@ static void write_toolbox(
 	if (toolbox->entry_point)
 		json_write_member_text(out, "entry_point", toolbox->entry_point);
 	json_write_member_text(out, "file", toolbox->package->file);
-	json_write_member_text(out, "sandbox", sandbox_class_name(toolbox->package->sandbox.class));
+	json_write_member_text(out, "sandbox", package_sandbox_name(toolbox->package));
 	json_write_member_text(
 		out, "state", disabled ? "disabled" : runner_state_name(runner_state(runner)));
 	json_write_member_text(out, "why", !why && failure ? failure->error : why);

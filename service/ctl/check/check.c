@@ -72,7 +72,7 @@ static const char *seal_of(const struct toolbox *toolbox)
 
 static void describe_toolbox(struct check *check, const struct toolbox *toolbox)
 {
-	const char *class = sandbox_class_name(toolbox->package->sandbox.class);
+	const char *class = package_sandbox_name(toolbox->package);
 	const char *kind = kind_facts(toolbox->package->kind)->name;
 	const char *missing = toolbox->package->not_enforced;
 	const char *refused = toolbox->package->refused;
@@ -80,9 +80,9 @@ static void describe_toolbox(struct check *check, const struct toolbox *toolbox)
 	struct buffer *out = &check->toolboxes;
 
 	if (!check->is_json) {
-		buffer_printf(out, "%s: %s, %zu tool%s, sandbox %s%s", toolbox->id, kind,
-			toolbox->n_tools, toolbox->n_tools == 1 ? "" : "s", class,
-			missing ? " (" : "");
+		buffer_printf(out, "%s: %s, %zu tool%s, %s%s%s", toolbox->id, kind,
+			toolbox->n_tools, toolbox->n_tools == 1 ? "" : "s",
+			class ? "sandbox " : "no process", class ? class : "", missing ? " (" : "");
 		/* A host reports it. */
 		terminal_append_line(out, missing ? missing : "", missing ? strlen(missing) : 0);
 		buffer_printf(out, "%s%s%s%s%s\n", missing ? ")" : "", seal ? ", library " : "",
@@ -90,9 +90,11 @@ static void describe_toolbox(struct check *check, const struct toolbox *toolbox)
 			refused ? refused : "");
 		return;
 	}
-	buffer_printf(out, "%s{\"toolbox_id\":\"%s\",\"kind\":\"%s\",\"sandbox\":\"%s\",",
-		out->size > 0 ? "," : "", toolbox->id, kind, class);
-	buffer_printf(out, "\"sealed\":%s,\"not_enforced\":",
+	buffer_printf(out,
+		"%s{\"toolbox_id\":\"%s\",\"kind\":\"%s\",\"sandbox\":", out->size > 0 ? "," : "",
+		toolbox->id, kind);
+	json_write_text(out, class);
+	buffer_printf(out, ",\"sealed\":%s,\"not_enforced\":",
 		toolbox->package->library.copy ? "true" : "false");
 	json_write_text(out, missing);
 	buffer_append_string(out, ",\"refused_while_loading\":");

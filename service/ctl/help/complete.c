@@ -189,7 +189,7 @@ static void offer_values(struct line *line, const char *flag, const char *value)
 	static const char *const formats[] = {
 		"full", "compact", "openai", "anthropic", "mcp", "markdown"};
 	static const char *const kinds[] = {
-		"native", "plugin", "command", "programs", "python", "mcp"};
+		"native", "plugin", "command", "programs", "python", "mcp", "bus"};
 
 	if (strcmp(value, "FORMAT") == 0)
 		offer_each(line, formats, ARRAY_SIZE(formats));

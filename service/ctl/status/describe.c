@@ -107,8 +107,10 @@ static void append_kind(const struct json_tape *tape, uint32_t toolbox, struct b
 		buffer_append_string(&text, ", entry point ");
 		terminal_append_member(&text, tape, toolbox, "entry_point");
 	}
-	buffer_append_string(&text, ", sandbox ");
-	terminal_append_member(&text, tape, toolbox, "sandbox");
+	buffer_append_string(
+		&text, status_has(tape, toolbox, "sandbox") ? ", sandbox " : ", no process");
+	if (status_has(tape, toolbox, "sandbox"))
+		terminal_append_member(&text, tape, toolbox, "sandbox");
 	append_line(out, "kind", &text);
 	buffer_reset(&text);
 	buffer_printf(&text, "%.0f process%s, %.0f running, %.0f waiting", hosts,

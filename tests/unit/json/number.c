@@ -393,3 +393,71 @@ Test(json_number, divides_by_a_word_of_digits)
 	cr_expect_not(is_divisor("1000000000000000001"));
 	cr_expect_not(is_divisor("1.000000000000000001"));
 }
+
+/* ── products ────────────────────────────────────────────────────────────────────────────────── */
+
+static void expect_product(const char *a, const char *b, const char *product)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	cr_expect_eq(json_number_write_product(a, strlen(a), b, strlen(b), &out), 0);
+	cr_expect_str_eq(buffer_terminate(&out), product, "%s times %s is not %s", a, b, out.data);
+}
+
+Test(json_number, multiplies_exactly_and_writes_the_shortest_decimal)
+{
+	expect_product("29", "0.01", "0.29");
+	expect_product("0.29", "100", "29");
+	expect_product("100", "0.01", "1");
+	expect_product("12.50", "0.01", "0.125");
+	expect_product("0.07", "100", "7");
+	expect_product("-3", "0.5", "-1.5");
+	expect_product("-3", "-5", "15");
+	expect_product("0", "0.01", "0");
+	expect_product("-0.0", "7", "0");
+	expect_product("1e2", "0.01", "1");
+	expect_product("1E-3", "1e+5", "100");
+	expect_product("123456789012345678901234567890", "2", "246913578024691357802469135780");
+	expect_product("999999999999999999999999", "999999999999999999",
+		"999999999999999998999999000000000000000001");
+	expect_product("0.1", "3", "0.3");
+	expect_product("25", "4e-2", "1");
+	expect_product("5", "0.00000000000000002", "0.0000000000000001");
+}
+
+Test(json_number, agrees_with_whole_products_of_the_machine)
+{
+	uint64_t state = 7;
+
+	for (int i = 0; i < 2000; i++) {
+		char a[32];
+		char b[32];
+		char product[32];
+		uint32_t left = (uint32_t)((state = state * 6364136223846793005u + 1442695u) >> 33);
+		uint32_t right =
+			(uint32_t)((state = state * 6364136223846793005u + 1442695u) >> 33);
+
+		snprintf(a, sizeof(a), "%" PRIu32, left);
+		snprintf(b, sizeof(b), "%" PRIu32, right);
+		snprintf(product, sizeof(product), "%" PRIu64, (uint64_t)left * right);
+		expect_product(a, b, product);
+	}
+}
+
+Test(json_number, refuses_products_of_too_many_digits)
+{
+	static const char *const refused[] = {"1e999", "1e-999", HUGE_EXPONENT, TINY_EXPONENT};
+	cleanup(buffer_deinit) struct buffer digits = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
+		cr_expect_eq(
+			json_number_write_product(refused[i], strlen(refused[i]), "0.01", 4, &out),
+			JSON_E_RANGE, "%s", refused[i]);
+	for (int i = 0; i <= JSON_DIGITS_MAX; i++)
+		buffer_append_char(&digits, '7');
+	cr_expect_eq(
+		json_number_write_product(digits.data, digits.size, "2", 1, &out), JSON_E_RANGE);
+	cr_expect_eq(out.size, 0);
+	expect_product("0e999", "0.01", "0");
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/bus/run.h"
+
+/* The messages of a call of kind bus. */
+
+/* Write the messages of @run for the JSON text @arguments into it, with its session and mark.
+ * Returns 0; -EMSGSIZE if one is larger than limits.frame_bytes; or -ENOMEM. */
+int compose_messages(struct bus_run *run, const char *arguments, size_t size);
+
+/* Write the message that closes a question into the empty @message. */
+void compose_disable(struct buffer *message);
+
+/* Return whether a question in the session of @run can be opened from here. */
+bool compose_may_ask(const struct bus_run *run);
