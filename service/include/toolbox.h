@@ -141,8 +141,7 @@ enum toolbox_risk {
 
 /* Flags of a tool. */
 #define TOOLBOX_ALONE      1u /* never runs beside another tool of its toolbox, in any process */
-#define TOOLBOX_ADDS       2u /* version 2; of risk write: adds, and neither changes nor deletes */
-#define TOOLBOX_IDEMPOTENT 4u /* version 2; the same call again has no further effect */
+#define TOOLBOX_IDEMPOTENT 2u /* version 2; the same call again has no further effect */
 
 /* Facts about the caller, for struct toolbox_host. */
 enum toolbox_caller {
@@ -180,7 +179,6 @@ struct toolbox_tool {
 	toolbox_handler validate;
 	/* version 2 */
 	const char *title;         /* a name for people, as programs with MCP show it; or NULL */
-	const char *examples;      /* JSON text of an array of {"args", "result"?}; or NULL */
 	uint32_t result_max_chars; /* the most code points of a result; 0: the configuration's */
 };
 

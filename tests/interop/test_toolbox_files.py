@@ -495,22 +495,6 @@ def test_a_read_only_folder_is_left_with_words(files):
 # ── configurations ─────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.fixture
-def begin(tmp_path):
-    begun = []
-
-    def begin(**settings):
-        home = tmp_path / str(len(begun))
-        home.mkdir()
-        begun.append(Files(home, **settings))
-        begun[-1].user = None
-        return begun[-1]
-
-    yield begin
-    for one in begun:
-        one.close()
-
-
 def test_without_configuration_the_home_is_read_and_nothing_written(launch):
     service = launch({}, [FOLDER])
     home = service.daemon.home
@@ -522,7 +506,7 @@ def test_without_configuration_the_home_is_read_and_nothing_written(launch):
         tools = {tool["name"]: tool for tool in caller.call("ovos.tools.list")["tools"]}
         assert list(tools) == FILES
         assert [tools[name]["risk"] for name in FILES] == ["read"] * 3 + ["write"] * 3
-        assert all(tools[name]["title"] and tools[name]["examples"] for name in FILES)
+        assert all(tools[name]["title"] for name in FILES)
         answer = caller.invoke("read_file", {"file_path": str(home / "notes" / "a")})
         assert answer["result"]["content"][0]["text"] == "L1: note"
         assert "holds secrets" in caller.invoke("read_file", {"file_path": str(home / ".ssh" / "key")})["error"]
@@ -530,14 +514,10 @@ def test_without_configuration_the_home_is_read_and_nothing_written(launch):
         assert "no folder may be written: toolboxes.files.writable" in error
 
 
-def test_the_kernel_holds_the_fences_too(begin):
-    """The paths of the LOAD frame, as landlock gets them: a secret in a root has no rule."""
-    one = begin()
-    with open(one.root / ".profile", "w") as out:
-        out.write("x\n")
-    trace = toolboxctl("invoke", "read_file", f"file_path={one.root}/.profile", bus=one.service.url,
-                       home=one.home / "service" / "toolboxd")
-    assert "L1: x" in trace.stdout
+def test_its_calls_are_answered_as_its_file_of_calls_has_it(tmp_path):
+    calls = Path(__file__).parents[2] / "toolboxes" / "files" / "tests" / "files.calls"
+    done = toolboxctl("test", FOLDER / "files.json", calls, home=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_a_variable_adds_writable_folders(tmp_path):

@@ -15,7 +15,8 @@
 static bool fail_change(struct text *why, const struct change *change, const char *what, int error)
 {
 	text_add_name(why, change->place.path);
-	text_printf(why, " cannot be %s: %s", what, strerror(error));
+	text_printf(why, " cannot be %s", what);
+	fence_write_error(change->place.path, error, why);
 	return false;
 }
 

@@ -41,7 +41,7 @@ static bool add_path(struct paths *paths, const char *path)
 	return items[paths->n] && ++paths->n;
 }
 
-/* Add @path, and the place that it leads to if it has links. */
+/* Add @path; and its real place, when it is there: below the home folder, or at the end of links. */
 static bool add_fence(struct paths *paths, const char *path)
 {
 	const char *home = getenv("HOME");
@@ -52,7 +52,7 @@ static bool add_fence(struct paths *paths, const char *path)
 		return false;
 	snprintf(whole, sizeof(whole), "%s%s%s", *path == '/' || !home ? "" : home,
 		*path == '/' || !home ? "" : "/", path);
-	return !realpath(whole, real) || strcmp(real, whole) == 0 || add_path(paths, real);
+	return !realpath(whole, real) || strcmp(real, path) == 0 || add_path(paths, real);
 }
 
 static bool add_root(struct paths *unused, const char *path)
@@ -382,6 +382,32 @@ int fence_open_parent(const struct place *place, bool makes, const char **ret_na
 		return fd;
 	fd = make_folders(place->root, folder);
 	return fd < 0 ? fd : open_below(place->root, folder, O_RDONLY | O_DIRECTORY);
+}
+
+/* Return whether one of @fences is below @folder on the disk. */
+static bool has_fence_below(const struct paths *fences, const char *folder)
+{
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < fences->n; i++)
+		if (*fences->items[i] == '/' && is_within(fences->items[i], folder) &&
+			realpath(fences->items[i], path))
+			return true;
+	return false;
+}
+
+void fence_write_error(const char *path, int error, struct text *why)
+{
+	char folder[PATH_MAX];
+
+	text_printf(why, ": %s", strerror(error));
+	snprintf(folder, sizeof(folder), "%s", path);
+	*strrchr(folder, '/') = '\0';
+	if (error == EACCES && (has_fence_below(&hidden, folder) || has_fence_below(&kept, folder)))
+		text_put(why,
+			" (its folder holds secrets, or files that programs obey: what is new "
+			"there is read by a call that comes after a pause of a few seconds, and "
+			"nothing is made there; use a subfolder)");
 }
 
 const char *fence_first_root(void)

@@ -47,6 +47,10 @@ int fence_open_parent(const struct place *place, bool makes, const char **ret_na
 /* Return whether @path, absolute and without links, is hidden; its folder is not. */
 bool fence_hides_entry(const char *path, size_t size);
 
+/* Append the words for @error, a positive errno of opening or making @path. A folder with a fence
+ * inside is opened entry by entry when the process starts: what is newer is not open. */
+void fence_write_error(const char *path, int error, struct text *why);
+
 /* Return the first root; NULL: there is none. */
 const char *fence_first_root(void);
 

@@ -170,7 +170,6 @@ static const struct toolbox_tool tools[] = {
 		.timeout_ms = 30000,
 		.result_max_chars = RESULT_CHARS_MAX,
 		.handler = read_file,
-		.examples = "[{\"args\":{\"file_path\":\"/home/me/notes.txt\",\"limit\":20}}]",
 	},
 	{
 		.name = "list_dir",
@@ -184,7 +183,6 @@ static const struct toolbox_tool tools[] = {
 		.timeout_ms = 30000,
 		.result_max_chars = RESULT_CHARS_MAX,
 		.handler = list_dir,
-		.examples = "[{\"args\":{\"dir_path\":\"/home/me/project\",\"depth\":1}}]",
 	},
 	{
 		.name = "grep_files",
@@ -198,8 +196,6 @@ static const struct toolbox_tool tools[] = {
 		.timeout_ms = 35000,
 		.result_max_chars = RESULT_CHARS_MAX,
 		.handler = grep_files,
-		.examples = "[{\"args\":{\"pattern\":\"int main\",\"include\":\"*.c\","
-			    "\"path\":\"/home/me/project\"}}]",
 	},
 	{
 		.name = "write_file",
@@ -211,8 +207,6 @@ static const struct toolbox_tool tools[] = {
 		.flags = TOOLBOX_IDEMPOTENT,
 		.timeout_ms = 30000,
 		.handler = write_file,
-		.examples =
-			"[{\"args\":{\"path\":\"/home/me/notes.txt\",\"content\":\"milk\\n\"}}]",
 	},
 	{
 		.name = "edit_file",
@@ -225,8 +219,6 @@ static const struct toolbox_tool tools[] = {
 		.timeout_ms = 30000,
 		.result_max_chars = RESULT_CHARS_MAX,
 		.handler = edit_file,
-		.examples = "[{\"args\":{\"path\":\"/home/me/notes.txt\",\"edits\":"
-			    "[{\"oldText\":\"milk\",\"newText\":\"oat milk\"}],\"dryRun\":true}}]",
 	},
 	{
 		.name = "apply_patch",
@@ -236,8 +228,6 @@ static const struct toolbox_tool tools[] = {
 		.risk = TOOLBOX_WRITE,
 		.timeout_ms = 30000,
 		.handler = apply_patch,
-		.examples = "[{\"args\":{\"input\":\"*** Begin Patch\\n*** Add File: "
-			    "notes.txt\\n+milk\\n*** End Patch\\n\"}}]",
 	},
 };
 

@@ -257,8 +257,10 @@ static bool list_levels(struct listing *listing, uint64_t depth)
 	struct entries level = {0};
 	int r = read_folder(listing, "", listing->offset + listing->limit, &level);
 
-	if (r < 0)
-		text_put(&listing->why, strerror(-r));
+	if (r < 0) {
+		text_add_name(&listing->why, listing->place.path);
+		fence_write_error(listing->place.path, -r, &listing->why);
+	}
 	while (r == 0 && level.n > 0) {
 		struct entries below = {0};
 

@@ -84,8 +84,10 @@ int open_regular(const struct place *place, struct stat *ret_status, struct text
 	if (r == 0 && S_ISREG(ret_status->st_mode))
 		return fd;
 	text_add_name(why, place->path);
-	text_printf(why, r < 0 ? ": %s" : " is %s",
-		r < 0 ? strerror(-r) : kind_of(ret_status->st_mode));
+	if (r < 0)
+		fence_write_error(place->path, -r, why);
+	else
+		text_printf(why, " is %s", kind_of(ret_status->st_mode));
 	if (r == 0 && !S_ISDIR(ret_status->st_mode))
 		text_put(why, ", not a file with text");
 	return -1;

@@ -90,14 +90,21 @@ static int add_all(const char *const *texts, size_t n, struct text_list *list)
 	return r;
 }
 
-/* Add @folder, NULL: none, with @below at its end. */
+/* Add @folder, with @below at its end. */
 static int add_below(const char *folder, const char *below, struct text_list *list)
 {
 	char *path = NULL;
 
-	if (!folder)
-		return 0;
 	return asprintf(&path, "%s%s", folder, below) < 0 ? -ENOMEM : text_list_take(list, path);
+}
+
+/* Add @folder, with @below at its end, of a function that returns NULL without a home folder, or
+ * without memory: then a fence would be lost. */
+static int add_found(const char *folder, const char *below, struct text_list *list)
+{
+	if (folder)
+		return add_below(folder, below, list);
+	return getenv("HOME") ? -ENOMEM : 0;
 }
 
 static int add_xdg(
@@ -105,7 +112,7 @@ static int add_xdg(
 {
 	cleanup_free char *folder = paths_xdg_home(variable, fallback);
 
-	return add_below(folder, below, list);
+	return add_found(folder, below, list);
 }
 
 /* Add the secrets that the configuration names. */
@@ -116,7 +123,7 @@ static int add_own_secrets(const struct config *config, struct text_list *list)
 	int r = add_all((const char *const *)config->folders.items, config->folders.n_items, list);
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(own); i++)
-		r = add_below(own[i], "", list);
+		r = own[i] ? add_below(own[i], "", list) : 0;
 	return r;
 }
 
@@ -129,7 +136,7 @@ static int add_own_folders(const struct config *config, struct text_list *list)
 	int r = add_all((const char *const *)config->toolbox_dirs.items,
 		config->toolbox_dirs.n_items, list);
 
-	r = r ? r : add_below(state, "", list);
+	r = r ? r : add_found(state, "", list);
 	r = r ? r : add_xdg("XDG_CACHE_HOME", ".cache", "/toolboxd", list);
 	r = r ? r : add_xdg("XDG_CONFIG_HOME", ".config", "/mycroft", list);
 	r = r ? r : add_xdg("XDG_CONFIG_HOME", ".config", "/systemd", list);
@@ -137,7 +144,7 @@ static int add_own_folders(const struct config *config, struct text_list *list)
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(variables); i++) {
 		const char *value = getenv(variables[i]);
 
-		r = add_below(value && *value == '/' ? value : NULL, "", list);
+		r = value && *value == '/' ? add_below(value, "", list) : 0;
 	}
 	return r;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "json/document.h"
 #include "json/writer.h"
@@ -44,29 +45,34 @@ static int refuse_setting(struct resolving *resolving, const char *setting, cons
 	return OPERATOR_PATHS_E_REFUSED;
 }
 
-/* Return the absolute path meant by @text, which the caller frees; or NULL. */
-static char *expand(const struct resolving *resolving, const char *text)
+/* Return whether @text, of @size bytes, is absolute, `~`, or below `~`. */
+static bool is_path(const char *text, size_t size)
 {
-	char *path = NULL;
-
-	if (text[0] == '/')
-		return strdup(text);
-	if (text[0] != '~' || (text[1] && text[1] != '/') || !resolving->home)
-		return NULL;
-	return asprintf(&path, "%s%s", resolving->home, text + 1) < 0 ? NULL : path;
+	return strlen(text) == size &&
+	       (text[0] == '/' || (text[0] == '~' && (text[1] == '\0' || text[1] == '/')));
 }
 
+/* Add the path at @token. A path below the home of a user without one is left out: the paths of a
+ * manifest are for many users. */
 static int add_path(
 	struct resolving *resolving, const char *setting, uint32_t token, struct text_list *paths)
 {
-	size_t size = 0;
-	cleanup_free char *text = json_type_at(&resolving->tape, token) == JSON_STRING
-					  ? json_string_dup(&resolving->tape, token, &size)
-					  : NULL;
-	char *path = text && strlen(text) == size ? expand(resolving, text) : NULL;
+	cleanup_free char *text = NULL;
+	char *path = NULL;
+	size_t size;
 
-	return path ? text_list_take(paths, path)
-		    : refuse_setting(resolving, setting, text ? text : "another value");
+	if (json_type_at(&resolving->tape, token) != JSON_STRING)
+		return refuse_setting(resolving, setting, "another value");
+	text = json_string_dup(&resolving->tape, token, &size);
+	if (!text)
+		return -ENOMEM;
+	if (!is_path(text, size))
+		return refuse_setting(resolving, setting, text);
+	if (*text == '~' && !resolving->home)
+		return 0;
+	if (asprintf(&path, "%s%s", *text == '~' ? resolving->home : "", text + (*text == '~')) < 0)
+		return -ENOMEM;
+	return text_list_take(paths, path);
 }
 
 /* Add the paths of the setting @setting, a list, to @paths. An absent setting has none. */
@@ -177,6 +183,18 @@ static bool has_setting(const struct sandbox_paths *paths)
 	return false;
 }
 
+/* Find the home folder; NULL: it does not exist. Return 0 or -ENOMEM. */
+static int find_home(char **ret_home)
+{
+	cleanup_free char *home = paths_home();
+	struct stat status;
+
+	if (!home)
+		return getenv("HOME") ? -ENOMEM : 0;
+	*ret_home = stat(home, &status) == 0 && S_ISDIR(status.st_mode) ? take_ptr(home) : NULL;
+	return 0;
+}
+
 /* Read the configuration of the package. 0 or -ENOMEM. */
 static int read_config(struct resolving *resolving)
 {
@@ -185,8 +203,7 @@ static int read_config(struct resolving *resolving)
 	if (json_tape_read(&resolving->tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL) != 0)
 		return -ENOMEM;
 	resolving->config = document_from_tape(&resolving->tape, 0);
-	resolving->home = paths_home();
-	return resolving->config ? 0 : -ENOMEM;
+	return resolving->config ? find_home(&resolving->home) : -ENOMEM;
 }
 
 /* Take the changed configuration. 0 or -ENOMEM. */

@@ -130,17 +130,17 @@ static void write_tool_text(struct buffer *out, const char *key, const char *tex
 	json_write_bytes_lossy(out, text, strlen(text));
 }
 
-/* Write a schema, or examples, if there are any. The daemon judges them, but they must be valid
- * JSON here, as a part of other JSON. */
-static int write_plugin_json(struct reading *reading, const char *name, const char *key,
-	const char *text, struct buffer *out)
+/* Write a schema, if there is one. The daemon judges it, but it must be valid JSON here, as a part
+ * of other JSON. */
+static int write_plugin_schema(struct reading *reading, const char *name, const char *key,
+	const char *schema, struct buffer *out)
 {
 	struct json_error error;
 	int r;
 
-	if (!text)
+	if (!schema)
 		return 0;
-	r = json_tape_read(&reading->tape, text, strlen(text), JSON_DEPTH_DEFAULT, &error);
+	r = json_tape_read(&reading->tape, schema, strlen(schema), JSON_DEPTH_DEFAULT, &error);
 	if (r > 0)
 		return refuse_plugin(reading, "the tool '%s': its %s is not JSON: %s at byte %zu",
 			name, key, error.message, error.offset);
@@ -179,20 +179,16 @@ static int write_tool(struct reading *reading, const struct toolbox_tool *tool, 
 		write_tool_text(out, "description", tool->description);
 	if (tool->title)
 		write_tool_text(out, "title", tool->title);
-	r = write_plugin_json(reading, tool->name, "argument_schema", tool->argument_schema, out);
+	r = write_plugin_schema(reading, tool->name, "argument_schema", tool->argument_schema, out);
 	if (r == 0)
-		r = write_plugin_json(
+		r = write_plugin_schema(
 			reading, tool->name, "output_schema", tool->output_schema, out);
-	if (r == 0)
-		r = write_plugin_json(reading, tool->name, "examples", tool->examples, out);
 	if (r)
 		return r;
 	if (tool->risk != TOOLBOX_UNRATED)
 		write_tool_text(out, "risk", risks[tool->risk]);
 	if (tool->flags & TOOLBOX_ALONE)
 		buffer_append_string(out, ",\"parallel\":false");
-	if (tool->flags & TOOLBOX_ADDS)
-		buffer_append_string(out, ",\"destructive\":false");
 	if (tool->flags & TOOLBOX_IDEMPOTENT)
 		buffer_append_string(out, ",\"idempotent\":true");
 	if (tool->result_max_chars > 0)
@@ -221,7 +217,7 @@ static int copy_tool(const struct reading *reading, const void *theirs, uint32_t
 			"the tool '%s' has the risk %u: an enum toolbox_risk was "
 			"expected",
 			tool->name, tool->risk);
-	if (tool->flags & ~(TOOLBOX_ALONE | TOOLBOX_ADDS | TOOLBOX_IDEMPOTENT))
+	if (tool->flags & ~(TOOLBOX_ALONE | TOOLBOX_IDEMPOTENT))
 		return refuse_newer(reading, "flags of a tool");
 	return 0;
 }

@@ -77,6 +77,23 @@ Test(manifest, starts_no_host_early_unless_it_asks_for_one)
 			->package->limits.prestart);
 }
 
+Test(manifest, disables_a_toolbox_or_a_tool)
+{
+	struct toolbox *box = read_good(TOOL(SQRT ",'enabled':true"));
+
+	cr_expect_null(box->tools[0].off);
+	cr_expect_null(package->off);
+	cr_expect_not(box->tools[0].is_experimental);
+	cr_expect_eq(box->tools[0].result_max_chars, 0);
+	box = read_good("{'kind':'native','enabled':false,'library':'libm.so.6','tools':["
+			"{'name':'f','enabled':false,'experimental':true,"
+			"'result_max_chars':1100000," SQRT "}]}");
+	cr_expect_str_eq(package->off, "disabled by its manifest; toolboxctl enable box");
+	cr_expect_str_eq(box->tools[0].off, "disabled by its manifest; toolboxctl enable box/f");
+	cr_expect(box->tools[0].is_experimental);
+	cr_expect_eq(box->tools[0].result_max_chars, 1100000);
+}
+
 Test(manifest, tells_a_host_what_to_load)
 {
 	const struct toolbox *box = read_good(BOX("{'name':'f'," SQRT "},{'name':'g','native':{"

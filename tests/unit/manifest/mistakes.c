@@ -45,6 +45,15 @@ Test(mistakes, of_an_unknown_kind)
 		"\"bus\", not the string \"nativ\"; did you mean 'native'?");
 }
 
+Test(mistakes, of_a_setting_in_a_sandbox_without_settings)
+{
+	expect_refused("{'kind':'native','library':'libm.so.6','sandbox':{'read':['$roots']},"
+		       "'tools':[{'name':'f'," SQRT "}]}",
+		1, "/sandbox",
+		"$roots names a setting, which only a toolbox of the kind \"plugin\" has; "
+		"expected a path");
+}
+
 Test(mistakes, of_an_unknown_key)
 {
 	expect_refused(TOP("'colour':1"), 2, "/colour",

@@ -100,6 +100,79 @@ Test(landlock, is_used_as_far_as_each_abi_goes)
 	}
 }
 
+/* ── fences ──────────────────────────────────────────────────────────────────────────────────── */
+
+/* Return the first mistake of a process in which root is opened but for its fences, or NULL. */
+static const char *look_at_fences(void)
+{
+	if (opens(scratch_path("root/.ssh/key"), O_RDONLY) ||
+		opens(scratch_path("root/deep/hidden"), O_RDONLY))
+		return "a hidden file is read";
+	if (!opens(scratch_path("root/.profile"), O_RDONLY))
+		return "a kept file is not read";
+	if (opens(scratch_path("root/.profile"), O_WRONLY) ||
+		unlink(scratch_path("root/.profile")) == 0)
+		return "a kept file is written";
+	if (rename(scratch_path("root/.ssh"), scratch_path("root/notes/stolen")) == 0)
+		return "a hidden folder is moved";
+	if (!opens(scratch_path("root/notes/new"), O_WRONLY | O_CREAT) ||
+		!opens(scratch_path("root/deep/a"), O_RDWR))
+		return "what has no fence is closed";
+	if (opens(scratch_path("root/new"), O_WRONLY | O_CREAT))
+		return "a folder with a fence takes new entries";
+	if (!opens(scratch_path("root"), O_RDONLY | O_DIRECTORY))
+		return "the names beside a fence are not read";
+	if (opens(scratch_path("outside"), O_RDONLY))
+		return "a link inside leads out";
+	return NULL;
+}
+
+/* Never returns. */
+static void enter_fences(void)
+{
+	char *root = scratch_path("root");
+	char *hidden[] = {scratch_path("root/.ssh"), scratch_path("root/deep/hidden"),
+		scratch_path("root/absent")};
+	char *kept[] = {scratch_path("alias/.profile")};
+	const struct toolbox_sandbox sandbox = {
+		.write = {.items = &root, .n_items = 1},
+		.hidden = {.items = hidden, .n_items = 3},
+		.kept = {.items = kept, .n_items = 1},
+	};
+	struct landlock_failure failure;
+	const char *mistake;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+		landlock_enter(landlock_abi(), &sandbox, &no_places, NULL, &failure) != 0)
+		_exit(NOT_ENTERED);
+	mistake = look_at_fences();
+	if (mistake)
+		fprintf(stderr, "%s\n", mistake);
+	_exit(mistake ? 2 : 0);
+}
+
+Test(landlock, keeps_the_fences_inside_of_a_path)
+{
+	int status;
+	pid_t pid;
+
+	if (landlock_abi() == 0)
+		cr_skip_test("this kernel has no landlock");
+	scratch_write("root/.ssh/key", "x");
+	scratch_write("root/.profile", "x");
+	scratch_write("root/notes/a", "x");
+	scratch_write("root/deep/a", "x");
+	scratch_write("root/deep/hidden", "x");
+	scratch_write("outside", "x");
+	cr_assert_eq(symlink("root", scratch_path("alias")), 0);
+	cr_assert_eq(symlink("../outside", scratch_path("root/link")), 0);
+	pid = fork();
+	if (pid == 0)
+		enter_fences();
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_expect_eq(status, 0, "its mistake is on stderr");
+}
+
 Test(landlock, names_the_path_that_is_not_there)
 {
 	char *paths[] = {scratch_folder, scratch_path("nowhere")};

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/operator/paths.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loader/settings.h"
+#include "manifest_fixture.h"
+#include "quotes.h"
+#include "scarce.h"
+
+/* Settings in the sandbox of a plugin. */
+
+static struct config_toolbox settings;
+static struct config config = {.toolboxes = &settings, .n_toolboxes = 1};
+
+static void set_up(void)
+{
+	manifest_set_up();
+	setenv("HOME", "/usr", 1);
+	unsetenv("XDG_CONFIG_HOME");
+	settings = (struct config_toolbox){
+		.toolbox_id = (char *)"box", .is_enabled = true, .digest = 1};
+}
+
+static void tear_down(void)
+{
+	free(settings.config);
+	manifest_tear_down();
+}
+
+TestSuite(operator_paths, .init = set_up, .fini = tear_down, .timeout = 60);
+
+#define PLUGIN(more) "{'kind':'plugin','library':'libm.so.6'" more "}"
+#define USUAL                                                                                      \
+	PLUGIN(",'config':{'roots':['~'],'more':[]},"                                              \
+	       "'sandbox':{'read':['/fixed','$roots'],'write':['$more']}")
+
+/* Read the manifest @text, with the settings @own. */
+static int resolve(const char *text, const char *own, struct sandbox_refusal *refusal)
+{
+	read_good(text);
+	free(settings.config);
+	settings.config = own ? quoted(own) : NULL;
+	cr_assert_eq(settings_apply(&config, package), 0);
+	return operator_paths_resolve(&config, package, refusal);
+}
+
+static bool has(const struct sandbox_paths *paths, const char *path)
+{
+	for (size_t i = 0; i < paths->n_items; i++)
+		if (strcmp(paths->items[i], path) == 0)
+			return true;
+	return false;
+}
+
+Test(operator_paths, take_the_place_of_their_setting)
+{
+	struct sandbox_refusal refusal;
+	const struct sandbox_paths *read;
+
+	cr_assert_eq(resolve(USUAL, NULL, &refusal), 0);
+	read = &package->sandbox.read;
+	cr_assert_eq(read->n_items, 2);
+	cr_expect_str_eq(read->items[0], "/fixed");
+	cr_expect_str_eq(read->items[1], "/usr");
+	cr_expect_eq(read->n_operator, 1);
+	cr_expect(package->sandbox.write.is_given);
+	cr_expect_eq(package->sandbox.write.n_items, 0);
+	cr_expect(strstr(package->config, "\"roots\":[\"/usr\"]"), "%s", package->config);
+	cr_assert_eq(resolve(USUAL, "{'roots':['/a','~/b'],'more':['/c']}", &refusal), 0);
+	read = &package->sandbox.read;
+	cr_assert_eq(read->n_items, 3);
+	cr_expect_str_eq(read->items[2], "/usr/b");
+	cr_expect_str_eq(package->sandbox.write.items[0], "/c");
+	cr_expect(strstr(package->load, "\"/usr/b\""), "%s", package->load);
+}
+
+Test(operator_paths, of_a_home_that_is_not_there_are_left_out)
+{
+	struct sandbox_refusal refusal;
+
+	setenv("HOME", "/nowhere", 1);
+	cr_assert_eq(resolve(USUAL, "{'more':['~/a','/b']}", &refusal), 0);
+	cr_expect_eq(package->sandbox.read.n_items, 1);
+	cr_assert_eq(package->sandbox.write.n_items, 1);
+	cr_expect_str_eq(package->sandbox.write.items[0], "/b");
+}
+
+Test(operator_paths, have_fences)
+{
+	struct sandbox_refusal refusal;
+
+	cr_assert_eq(resolve(USUAL, "{'allow_secrets':['~/.netrc']}", &refusal), 0);
+	cr_expect(has(&package->sandbox.hidden, "/usr/.ssh"));
+	cr_expect_not(has(&package->sandbox.hidden, "/usr/.netrc"), "an exception");
+	cr_expect(has(&package->sandbox.read, "/usr/.netrc"));
+	cr_expect(has(&package->sandbox.kept, "/usr/.bashrc"));
+	cr_expect(has(&package->sandbox.kept, "/usr/.config/mycroft"));
+	cr_expect(
+		strstr(package->config, "\"fences\":{\"hidden\":[\".ssh\""), "%s", package->config);
+	cr_expect(strstr(package->load, "\"hidden\":["));
+	cr_assert_eq(resolve(PLUGIN(",'sandbox':{'read':['/a']}"), NULL, &refusal), 0);
+	cr_expect_eq(package->sandbox.hidden.n_items, 0, "there is no path of an operator");
+}
+
+Test(operator_paths, are_refused_when_they_are_none)
+{
+	static const char *const cases[][2] = {
+		{"{'roots':'/a'}", "toolboxes.box.roots must be a list of at most 64 paths"},
+		{"{'roots':['a']}", "found a"},
+		{"{'roots':['~other/a']}", "found ~other/a"},
+		{"{'roots':['']}", "absolute or below ~/"},
+		{"{'roots':[1]}", "another value"},
+		{"{'roots':['/a\\u0000b']}", "found /a"},
+		{"{'allow_secrets':{}}", "toolboxes.box.allow_secrets"},
+	};
+	struct sandbox_refusal refusal;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		cr_expect_eq(resolve(USUAL, cases[i][0], &refusal), OPERATOR_PATHS_E_REFUSED, "%s",
+			cases[i][0]);
+		cr_expect(strstr(refusal.text, cases[i][1]), "%s: %s", cases[i][0], refusal.text);
+	}
+}
+
+Test(operator_paths, fail_without_memory_and_nothing_else)
+{
+	struct sandbox_refusal refusal;
+
+	for (size_t n = 0; n < 2000; n++) {
+		int r;
+
+		read_good(USUAL);
+		scarce_once_after(n);
+		r = operator_paths_resolve(&config, package, &refusal);
+		if (!scarce_has_failed()) {
+			cr_expect_eq(r, 0);
+			cr_expect_gt(n, 100);
+			return;
+		}
+		cr_expect_eq(r, -ENOMEM, "%zu: %d", n, r);
+	}
+	cr_expect_fail("memory never was enough");
+}
