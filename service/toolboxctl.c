@@ -105,7 +105,14 @@ static const struct ctl_command commands[] = {
 	{"match", "TEXT...", "find the tool that an utterance means",
 		"The first tool, in the order of `list`, with a trigger that matches. Several "
 		"words are\none utterance.\n",
-		"  toolboxctl match what is 3 plus 4\n", DOOR_FLAGS, 1, CTL_MANY, ctl_match},
+		"  toolboxctl match what is 3 plus 4\n", CTL_FLAG_LANG | DOOR_FLAGS, 1, CTL_MANY,
+		ctl_match},
+	{"say", "TEXT...", "let the tool that an utterance means answer it",
+		"The tool is called with the arguments in the utterance, and its words are "
+		"printed, or its result if\nit has no words. Several words are one utterance.\n",
+		"  toolboxctl say what is three plus four\n"
+		"  toolboxctl say --lang de was ist drei plus vier\n",
+		CTL_FLAG_LANG | CTL_FLAG_BUS, 1, CTL_MANY, ctl_say},
 	{"search", "WORDS...", "find the tools that fit a description best",
 		"The best is at the top. Words are compared by their stems, without case and "
 		"accents.\n",

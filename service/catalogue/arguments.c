@@ -338,10 +338,16 @@ void arguments_log_coercion(struct arguments *arguments, const struct tool *tool
 	forget_report(&arguments->changes);
 }
 
+/* Whether strings are taken as the values inside, and which words, too (NULL: none). */
+struct coercing {
+	bool is_wanted;
+	const struct schema_words *words;
+};
+
 /* Try the arguments with each string taken as the value inside. Returns 0 with @place moved to the
  * copy, a schema_status, or -ENOMEM. */
 static int coerce_arguments(struct arguments *arguments, const struct tool *tool,
-	struct schema_context *context, struct place *place)
+	struct schema_context *context, const struct coercing *coercing, struct place *place)
 {
 	struct schema_report *changes = &arguments->changes;
 	struct buffer *text = &arguments->coerced;
@@ -349,7 +355,7 @@ static int coerce_arguments(struct arguments *arguments, const struct tool *tool
 
 	buffer_reset(text);
 	r = schema_coerce(tool->schemas->arguments.compiled, context, place->tape, place->token,
-		text, changes);
+		coercing->words, text, changes);
 	if (r != 0 || changes->n_violations == 0)
 		return r != 0 ? r : SCHEMA_E_INVALID;
 	/* A string may hold a deeper value than the request may have: then it is not taken. */
@@ -381,13 +387,13 @@ static bool is_judged_by_host(const struct tool *tool)
 }
 
 static int check_or_coerce(struct arguments *arguments, const struct tool *tool,
-	struct schema_context *context, bool coerces, struct place *place)
+	struct schema_context *context, const struct coercing *coercing, struct place *place)
 {
 	int r = schema_validate(
 		tool->schemas->arguments.compiled, context, place->tape, place->token);
 
-	if (r == SCHEMA_E_INVALID && coerces)
-		r = coerce_arguments(arguments, tool, context, place);
+	if (r == SCHEMA_E_INVALID && coercing->is_wanted)
+		r = coerce_arguments(arguments, tool, context, coercing, place);
 	if (r > 0 && is_judged_by_host(tool)) {
 		forget_report(&arguments->changes);
 		return 0;
@@ -429,7 +435,7 @@ static int fill_arguments(struct arguments *arguments, const struct tool *tool,
 
 static int check_arguments(struct arguments *arguments, const struct tool *tool,
 	const struct json_tape *tape, uint32_t token, struct schema_context *context,
-	const struct arguments_limits *limits, bool coerces)
+	const struct arguments_limits *limits, const struct coercing *coercing)
 {
 	struct place place;
 	int r;
@@ -448,7 +454,7 @@ static int check_arguments(struct arguments *arguments, const struct tool *tool,
 	r = tool_schemas_wake(tool);
 	if (r != 0)
 		return r;
-	r = check_or_coerce(arguments, tool, context, coerces, &place);
+	r = check_or_coerce(arguments, tool, context, coercing, &place);
 	if (r == 0)
 		r = fill_arguments(arguments, tool, context, &place, limits);
 	if (r != 0)
@@ -462,18 +468,20 @@ int arguments_check(struct arguments *arguments, const struct tool *tool,
 	const struct json_tape *tape, uint32_t token, struct schema_context *context,
 	const struct arguments_limits *limits)
 {
-	return check_arguments(
-		arguments, tool, tape, token, context, limits, tool->toolbox->package->coerces);
+	const struct coercing coercing = {tool->toolbox->package->coerces, NULL};
+
+	return check_arguments(arguments, tool, tape, token, context, limits, &coercing);
 }
 
 int arguments_fit(struct arguments *arguments, const struct tool *tool,
 	const struct json_tape *tape, uint32_t token, struct schema_context *context,
-	const struct arguments_limits *limits)
+	const struct arguments_limits *limits, const struct schema_words *words)
 {
+	const struct coercing coercing = {true, words};
 	int r;
 
 	buffer_reset(&arguments->coerced);
-	r = check_arguments(arguments, tool, tape, token, context, limits, true);
+	r = check_arguments(arguments, tool, tape, token, context, limits, &coercing);
 	forget_report(&arguments->changes);
 	if (r == ARGUMENTS_E_INVALID && arguments->coerced.size > 0) {
 		arguments->json = arguments->coerced.data;

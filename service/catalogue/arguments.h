@@ -70,12 +70,13 @@ int arguments_check(struct arguments *arguments, const struct tool *tool,
 	const struct json_tape *tape, uint32_t token, struct schema_context *context,
 	const struct arguments_limits *limits);
 
-/* As arguments_check(), for arguments whose values are all texts, such as words of a person: for
- * every kind a string is taken as the value inside where the schema wants such a value. After
- * ARGUMENTS_E_INVALID json and size are the arguments as far as they could be taken so. */
+/* As arguments_check(), for arguments whose values are all texts, the words of a person: for every
+ * kind a string is taken as the value inside, by @words (NULL: as JSON alone), where the schema
+ * wants such a value. After ARGUMENTS_E_INVALID json and size are the arguments as far as they
+ * could be taken so. */
 int arguments_fit(struct arguments *arguments, const struct tool *tool,
 	const struct json_tape *tape, uint32_t token, struct schema_context *context,
-	const struct arguments_limits *limits);
+	const struct arguments_limits *limits, const struct schema_words *words);
 
 /* As arguments_log_changes(), when there are some. */
 void arguments_log_coercion(struct arguments *arguments, const struct tool *tool);

@@ -25,6 +25,7 @@ static void tool_deinit(struct tool *tool)
 	free(tool->checked_schema);
 	free(tool->output_schema);
 	free(tool->definition);
+	free(tool->spoken);
 	tool_schemas_free(tool->schemas);
 	triggers_deinit(&tool->triggers);
 	switch (tool->toolbox->package->kind) {

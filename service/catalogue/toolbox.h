@@ -57,6 +57,7 @@ struct tool {
 	char *output_schema;   /* compact JSON text */
 	char *definition;      /* the whole definition of contract.md, Definitions, as JSON text */
 	size_t definition_size;
+	char *spoken;                 /* its spoken faces (catalogue/voice/spoken.h), or NULL */
 	struct tool_schemas *schemas; /* both, compiled or at rest; owned */
 	enum tool_risk risk;          /* its own, else the package's */
 	enum run_llm run_llm;

@@ -289,6 +289,7 @@ static void read_sections(struct config_reader *reader, uint32_t toolboxd, struc
 	config_toolboxes_read(reader, json_find_present(tape, toolboxd, "toolboxes"),
 		&config->toolboxes, &config->n_toolboxes);
 	config_http_read(reader, http, &config->http);
+	config->listen = config_listen_read(tape, json_find_present(tape, toolboxd, "listen"));
 	config_remembered_read(reader, &kept);
 	config_profiles_settle(&config->profiles);
 	if (r == 0)
@@ -299,6 +300,20 @@ static void read_sections(struct config_reader *reader, uint32_t toolboxd, struc
 		reader->error = r;
 	config_http_check(reader, http == JSON_NONE ? toolboxd : http, config->limits.args_bytes,
 		&config->http);
+}
+
+/* Return the string at @path, which the caller frees, or NULL. */
+static char *dup_value(struct config_reader *reader, const char *path)
+{
+	uint32_t value = config_find(&reader->tape, 0, path);
+	char *text = NULL;
+
+	if (value == JSON_NONE || json_type_at(&reader->tape, value) != JSON_STRING)
+		return NULL;
+	text = json_string_dup(&reader->tape, value, NULL);
+	if (!text)
+		reader->error = -ENOMEM;
+	return text;
 }
 
 static void read_all(struct config_reader *reader, struct config *config)
@@ -314,6 +329,7 @@ static void read_all(struct config_reader *reader, struct config *config)
 	find_filter_variable(reader, config);
 	read_bus(reader, &config->bus);
 	read_plugins(reader, config);
+	config->lang = dup_value(reader, "lang");
 	digest_start(reader, config);
 	if (reader->error == 0 && !config->has_toolbox_dirs)
 		reader->error = add_default_folders(&config->toolbox_dirs);
@@ -402,24 +418,10 @@ int config_read(const struct config_flags *flags, diagnostic_function report, vo
 	return r;
 }
 
-/* Return the string at @path, which the caller frees, or NULL. */
-static char *read_path(struct config_reader *reader, const char *path)
-{
-	uint32_t value = config_find(&reader->tape, 0, path);
-	char *text = NULL;
-
-	if (value == JSON_NONE || json_type_at(&reader->tape, value) != JSON_STRING)
-		return NULL;
-	text = json_string_dup(&reader->tape, value, NULL);
-	if (!text)
-		reader->error = -ENOMEM;
-	return text;
-}
-
 /* Read what a client needs. A token that this user cannot read does not count. */
 static void read_client(struct config_reader *reader, struct config *config)
 {
-	cleanup_free char *path = read_path(reader, "toolboxd.embedded.token_file");
+	cleanup_free char *path = dup_value(reader, "toolboxd.embedded.token_file");
 
 	read_bus(reader, &config->bus);
 	if (path && config_token_read(path, config->bus.token) < 0)
@@ -429,7 +431,7 @@ static void read_client(struct config_reader *reader, struct config *config)
 /* Read the key of those who may answer, and where it is. */
 static void read_answerer(struct config_reader *reader, struct config *config)
 {
-	config->approval_key_file = read_path(reader, "toolboxd.approval.key_file");
+	config->approval_key_file = dup_value(reader, "toolboxd.approval.key_file");
 	if (config->approval_key_file)
 		(void)approval_key_read(config->approval_key_file, &config->approval_key);
 }
@@ -542,6 +544,7 @@ void config_deinit(struct config *config)
 	config_http_deinit(&config->http);
 	config_toolboxes_free(config->toolboxes, config->n_toolboxes);
 	free(config->plugins);
+	free(config->lang);
 	free(config->closed);
 	buffer_deinit(&config->merged);
 	*config = (struct config){0};

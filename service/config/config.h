@@ -11,6 +11,7 @@
 #include "config/layers/flags.h"
 #include "config/http.h"
 #include "config/limits.h"
+#include "config/listen.h"
 #include "config/profiles.h"
 #include "config/remembered.h"
 #include "config/rules.h"
@@ -100,7 +101,9 @@ struct config {
 	struct config_toolbox *toolboxes;
 	size_t n_toolboxes;
 	struct config_http http;
-	const char *stemmer;   /* for search.language (search/language.h) */
+	const char *stemmer; /* for search.language (search/language.h) */
+	struct config_listen listen;
+	char *lang; /* the language of the device: `lang` of mycroft.conf; NULL: none is set */
 	uint64_t start_digest; /* digest of what only a start reads; the same for the same values */
 	const char *trace_files; /* the flag's value; borrowed */
 	/* from the flags: the toolboxes differ from the ones meant by the files */

@@ -39,6 +39,7 @@ static void on_bus_up(void *data)
 	log_info("On the bus at %s", url);
 	other_services_begin(&service->rivals);
 	bus_calls_begin(&service->bus_calls);
+	listening_begin(&service->listening);
 }
 
 static void lose_bus(void *data, const char *reason)
@@ -138,6 +139,7 @@ static void stop_service(struct service *service, const char *reason)
 		service->calls.n_in_flight == 1 ? " is" : "s are");
 	notify_stopping();
 	service->calls.is_stopping = true;
+	listening_stop(&service->listening);
 	if (service->door)
 		service->door->operations->stop(service->door);
 	/* No one waits for a person then. */
@@ -164,6 +166,7 @@ static void start_again(void *data)
 	log_info("The configuration is mended; starting again");
 	service->starts_again = true;
 	service->calls.is_stopping = true;
+	listening_stop(&service->listening);
 	if (service->door)
 		service->door->operations->stop(service->door);
 	service->stop_calls_ms = clock_now_ms();
@@ -216,6 +219,7 @@ static void follow_configuration(void *data)
 	recorder_configure(&service->recorder);
 	limits_configure(&service->limits);
 	approval_configure(&service->approval);
+	listening_configure(&service->listening);
 	if (service->door)
 		service->door->operations->configured(service->door);
 	if (service->config.is_disabled && !service->config.closed && !service->calls.is_stopping)
@@ -406,11 +410,28 @@ static void join_invoker(struct service *service)
 	};
 }
 
+/* Make the parts for utterances. */
+static int make_voice(struct service *service)
+{
+	service->matcher.config = &service->config;
+	utterances_init(
+		&service->utterances, service->loop, &service->config, topics_take_entry, service);
+	service->listening = (struct listening){
+		.config = &service->config,
+		.offer = &service->offer,
+		.invoker = &service->invoker,
+		.scope = &service->scope,
+		.matcher = &service->matcher,
+		.utterances = &service->utterances,
+	};
+	return 0;
+}
+
 /* Make the parts, each after the parts that it needs. The bus is still to come. */
 static int make_parts(struct service *service, const struct service_options *options)
 {
 	static int (*const makers[])(struct service * service) = {
-		make_offer, make_requests, make_records, make_senders, make_timers};
+		make_offer, make_requests, make_records, make_senders, make_voice, make_timers};
 	int r;
 
 	limits_init(&service->limits, &service->config);
@@ -458,6 +479,7 @@ static int open_bus(struct service *service, bool is_bus)
 	service->audience.bus = service->invoker.bus = service->rivals.bus = service->bus;
 	service->waiting.bus = service->bus_calls.bus = service->bus;
 	service->bus_calls.is_own_bus = is_bus;
+	service->matcher.bus = service->utterances.bus = service->listening.bus = service->bus;
 	return r;
 }
 
@@ -515,6 +537,7 @@ void service_free(struct service *service)
 	metrics_deinit(&service->metrics);
 	calls_deinit(&service->calls);
 	batches_deinit(&service->batches);
+	utterances_deinit(&service->utterances);
 	limits_deinit(&service->limits);
 	recorder_deinit(&service->recorder);
 	disposal_deinit(&service->disposal);

@@ -13,6 +13,9 @@
 #include "core/request/door.h"
 #include "core/call/events.h"
 #include "core/history/history.h"
+#include "core/listing/match.h"
+#include "core/voice/listening.h"
+#include "core/voice/utterance.h"
 #include "core/call/invocation.h"
 #include "core/metrics/metrics.h"
 #include "offer/offer.h"
@@ -62,8 +65,9 @@ struct service {
 	struct proxy proxy;         /* the bus, for the tools with the bus */
 	struct bus_calls bus_calls; /* calls that are messages */
 	struct log_rate malformed;  /* lines about frames other than messages */
-	struct log_rate costly;     /* lines about triggers of too many steps */
-	bool matching_was_costly;   /* one took more than DEBT_FREE_NS (util/debt.h) */
+	struct matcher matcher;
+	struct utterances utterances;
+	struct listening listening;
 	uint64_t started_ms;
 	uint64_t stop_calls_ms;     /* stopping: when calls have had their time */
 	struct loop_timer stopping; /* stopping: when to look again */

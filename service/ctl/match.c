@@ -55,6 +55,7 @@ int ctl_match(const struct ctl_options *options)
 
 	ctl_request_begin(&data);
 	ctl_request_words(&data, "utterance", options);
+	ctl_request_member(&data, "lang", options->lang);
 	ctl_request_end(&data);
 	r = ctl_session_open(options, &session);
 	if (r == 0)

@@ -87,6 +87,7 @@ static const struct flag flags[] = {
 	{"--session", NULL, "not this call only: the tool, for the session", CTL_FLAG_SESSION,
 		MEMBER(session)},
 	{"--reason", "TEXT", "the reason, for the caller", CTL_FLAG_REASON, MEMBER(reason)},
+	{"--lang", "TAG", "the language of the words: en, de-AT", CTL_FLAG_LANG, MEMBER(lang)},
 	{"--admin", NULL, "its holder may operate the service, too", CTL_FLAG_ADMIN, MEMBER(admin)},
 	{"--new", NULL, "write a new key", CTL_FLAG_KEY, MEMBER(makes_new)},
 	{"--force", NULL, "also in place of an old one", CTL_FLAG_KEY, MEMBER(force)},

@@ -39,6 +39,7 @@
 #define CTL_FLAG_ADMIN 0x200000u
 #define CTL_FLAG_SHOW  0x800000u
 #define CTL_FLAG_HTTP  0x400000u
+#define CTL_FLAG_LANG  0x8000000u
 
 #define CTL_TIMEOUT_MS    5000
 #define CTL_TIMEOUT_MAX_S 86400
@@ -73,6 +74,7 @@ struct ctl_options {
 	const char *source;
 	const char *count;
 	const char *reason;
+	const char *lang;
 	uint64_t timeout_ms;
 	bool json;
 	bool why;

@@ -248,6 +248,7 @@ static void serve_match(struct routes *routes, const struct http_request *reques
 
 	(void)routes;
 	if (exchange_query(request, &data, "utterance", "utterance") &&
+		exchange_query(request, &data, "lang", "lang") &&
 		exchange_query(request, &data, "profile", "profile"))
 		exchange_serve(request, "ovos.tools.match", &data);
 }

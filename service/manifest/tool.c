@@ -16,7 +16,8 @@
 #include "manifest/published.h"
 #include "manifest/tool/run_llm.h"
 #include "manifest/tool/check_examples.h"
-#include "manifest/trigger_groups.h"
+#include "manifest/voice/spoken_names.h"
+#include "manifest/voice/trigger_groups.h"
 #include "util/array.h"
 #include "util/clock.h"
 
@@ -197,6 +198,8 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
 	r = manifest_run_llm_read(scope, object, tool);
 	if (r == 0)
 		r = manifest_trigger_groups_check(scope, object, tool);
+	if (r == 0)
+		r = manifest_spoken_read(scope, object, tool);
 	if (r == 0 && scope->problems->n_errors == errors)
 		r = manifest_check_examples(scope, object, tool);
 	if (clock_thread_ns() - began <= TOOL_SCHEMAS_REST_NS_MAX)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "catalogue/voice/spoken.h"
 #include "json/canonical.h"
 #include "json/document.h"
 #include "json/member.h"
@@ -281,10 +282,35 @@ static bool write_shown_arguments(
 	return is_whole;
 }
 
-bool question_write(struct buffer *out, const struct tool *tool, const struct json_tape *arguments)
+/* Append the sentence that the tool itself has for the question. Return false without one. Set
+ * *ret_is_whole as question_write() returns it. */
+static bool write_confirm(struct buffer *out, const struct tool *tool,
+	const struct json_tape *arguments, struct text_view language, bool *ret_is_whole)
+{
+	struct spoken_values values = {.arguments = arguments};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer shown = {0};
+	cleanup(buffer_deinit) struct buffer tag = {0};
+
+	if (json_type_at(arguments, 0) != JSON_OBJECT ||
+		!spoken_write(tool->spoken, SPOKEN_CONFIRM, language, &values, &text, &tag))
+		return false;
+	buffer_fail_with(out, &text);
+	append_cut(out, text.data, text.size, QUESTION_POINTS);
+	append_cut(&shown, text.data, text.size, QUESTION_POINTS + 1);
+	*ret_is_whole = spoken_names_all(&values) && points_of(&shown) <= QUESTION_POINTS;
+	return true;
+}
+
+bool question_write(struct buffer *out, const struct tool *tool, const struct json_tape *arguments,
+	struct text_view language)
 {
 	size_t start = out->size;
 	size_t sentence = first_sentence(tool->description);
+	bool is_whole;
+
+	if (write_confirm(out, tool, arguments, language, &is_whole))
+		return is_whole;
 
 	buffer_append_string(out, "May '");
 	append_cut(out, tool->name, strlen(tool->name), TOOL_NAME_BYTES);

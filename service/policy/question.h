@@ -6,6 +6,7 @@
 #include "catalogue/toolbox.h"
 #include "json/tape.h"
 #include "util/buffer.h"
+#include "util/text/text_view.h"
 
 /*
  * The sentence of a question to a person about a call:
@@ -27,6 +28,8 @@
 #define QUESTION_POINTS 300
 
 /* Append the question about a call of @tool with the @arguments, an object (or a string that hides
- * it), for display: hidden values are masked already. Return false if some argument is not whole in
- * the question. */
-bool question_write(struct buffer *out, const struct tool *tool, const struct json_tape *arguments);
+ * it), for display: hidden values are masked already. It is the face `confirm` of the tool in
+ * @language, a tag, if there is one (catalogue/voice/spoken.h). Return false if some argument is
+ * not whole in the question. */
+bool question_write(struct buffer *out, const struct tool *tool, const struct json_tape *arguments,
+	struct text_view language);

@@ -17,6 +17,7 @@
  *   "True", "None"       ──▶ true, null   as Python writes them
  *   "{\"a\": 1}", "[1]"  ──▶ {"a": 1}, [1] where an object or an array is
  *   null, "null"         ──▶ absent       where null is not taken, and the member is optional
+ *   "twenty one"         ──▶ 21           where the caller reads the words of a person
  *
  * A value is replaced only when no applicable schema accepts its type, and no other values are:
  * "yes" is not true, and no value becomes a string. A branch of anyOf and oneOf applies if no other
@@ -26,6 +27,7 @@ struct coercion {
 	struct rewrite rewrite; /* first, so the other two follow */
 	uint32_t root;
 	bool is_inside; /* a string of JSON: the changes inside are not reported */
+	const struct schema_words *words; /* or NULL */
 	struct schema_report *changes;
 };
 
@@ -96,22 +98,43 @@ static void write_inner(
 	context->tape = tape;
 }
 
-/* Read the string at @index as a JSON value, or a word of Python, into @inner, with @text as
- * memory. Return whether the string is a value. */
-static bool read_held(
-	struct rewrite *rewrite, uint32_t index, struct buffer *text, struct json_tape *inner)
+/* Replace a word of Python in @text by its value. */
+static void replace_python(struct buffer *text)
 {
 	static const char *const words[][2] = {
 		{"True", "true"}, {"False", "false"}, {"None", "null"}};
-	int r;
 
-	json_string_decode(rewrite->context->tape, index, text);
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (text->size == strlen(words[i][0]) &&
 			memcmp(text->data, words[i][0], text->size) == 0) {
 			buffer_reset(text);
 			buffer_append_string(text, words[i][1]);
 		}
+}
+
+/* Replace the words of a person in @text by their value. */
+static void replace_words(const struct schema_words *words, struct buffer *text)
+{
+	cleanup(buffer_deinit) struct buffer value = {0};
+
+	if (text->size == 0 || !words->read(words->data, text->data, text->size, &value))
+		return;
+	buffer_reset(text);
+	buffer_append_buffer(text, &value);
+}
+
+/* Read the string at @index as a JSON value, or a word, into @inner, with @text as memory. Return
+ * whether the string is a value. */
+static bool read_held(
+	struct coercion *coercion, uint32_t index, struct buffer *text, struct json_tape *inner)
+{
+	struct rewrite *rewrite = &coercion->rewrite;
+	int r;
+
+	json_string_decode(rewrite->context->tape, index, text);
+	replace_python(text);
+	if (coercion->words)
+		replace_words(coercion->words, text);
 	r = buffer_status(text);
 	if (r == 0 && text->size > 0)
 		r = json_tape_read(inner, text->data, text->size, JSON_DEPTH_DEFAULT, NULL);
@@ -168,6 +191,7 @@ static void write_held(struct coercion *coercion, const struct json_tape *inner,
 
 static bool replace(struct rewrite *rewrite, uint32_t index, struct rewrite_set set)
 {
+	struct coercion *coercion = (struct coercion *)rewrite;
 	cleanup(buffer_deinit) struct buffer text = {0};
 	cleanup(json_tape_cleanup) struct json_tape inner = {0};
 	enum json_type type = json_type_at(rewrite->context->tape, index);
@@ -180,23 +204,24 @@ static bool replace(struct rewrite *rewrite, uint32_t index, struct rewrite_set 
 	if (type != JSON_STRING || types & NODE_STRING)
 		return false;
 	if (!context_spend_bytes(rewrite->context, index) ||
-		!read_held(rewrite, index, &text, &inner))
+		!read_held(coercion, index, &text, &inner))
 		return false;
 	if (json_type_at(&inner, 0) == JSON_NULL && !(types & NODE_NULL))
 		return drop_null(rewrite, index, set);
 	if (!(types & node_type_of(&inner, 0, types)))
 		return false;
-	write_held((struct coercion *)rewrite, &inner, index, set);
+	write_held(coercion, &inner, index, set);
 	return true;
 }
 
 int schema_coerce(const struct schema *schema, struct schema_context *context,
-	const struct json_tape *tape, uint32_t value, struct buffer *out,
-	struct schema_report *ret_changes)
+	const struct json_tape *tape, uint32_t value, const struct schema_words *words,
+	struct buffer *out, struct schema_report *ret_changes)
 {
 	struct coercion coercion = {
 		.rewrite = {.context = context, .out = out, .applies = applies, .replace = replace},
 		.root = value,
+		.words = words,
 		.changes = ret_changes};
 
 	context_follow(context, schema, tape);

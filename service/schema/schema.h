@@ -171,14 +171,23 @@ void schema_report_write_json(const struct schema_report *report, struct buffer 
 int schema_fill(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, uint32_t value, struct buffer *out, bool *ret_is_changed);
 
+/* Another way to read a string as a value, before it is read as JSON: the words of a person. */
+struct schema_words {
+	/* Append the JSON text of the value in the @size bytes at @text. Return false, with nothing
+	 * appended, when there is none. */
+	bool (*read)(const void *data, const char *text, size_t size, struct buffer *out);
+	const void *data;
+};
+
 /* Append the JSON text of the value at @value with strings replaced by the number, boolean, array
- * or object in them, wherever the schema takes such a value and no string; what else was there
- * stays byte for byte. Call it on invalid instances, then read and validate the new text. Each
- * change is added to @ret_changes (zeroed; free with schema_report_deinit) with its path; none: the
- * text is the same. 0, -ENOMEM, or SCHEMA_E_UNCHECKED. */
+ * or object in them, by @words (NULL: as JSON alone), wherever the schema takes such a value and no
+ * string; what else was there stays byte for byte. Call it on invalid instances, then read and
+ * validate the new text. Each change is added to @ret_changes (zeroed; free with
+ * schema_report_deinit) with its path; none: the text is the same. 0, -ENOMEM, or
+ * SCHEMA_E_UNCHECKED. */
 int schema_coerce(const struct schema *schema, struct schema_context *context,
-	const struct json_tape *tape, uint32_t value, struct buffer *out,
-	struct schema_report *ret_changes);
+	const struct json_tape *tape, uint32_t value, const struct schema_words *words,
+	struct buffer *out, struct schema_report *ret_changes);
 
 /* Append the JSON text of the value at @value with SCHEMA_MASK in place of every value called
  * `writeOnly` by an applicable schema; all else stays byte for byte. Call it on valid instances. It

@@ -18,11 +18,19 @@ struct pace {
 #define PACE_MS    50
 #define PACE_BURST 4
 
-/* Return whether a report may pass at @now_ms, by clock_now_ms(), and count it then. */
+/* Return whether one may pass at @now_ms, by clock_now_ms(), and count it then: @burst at once, and
+ * then one in @step_ms. */
+static inline bool pace_take_by(
+	struct pace *pace, uint64_t now_ms, uint64_t step_ms, unsigned int burst)
+{
+	if (pace->due_ms > now_ms + (burst - 1) * step_ms)
+		return false;
+	pace->due_ms = (pace->due_ms > now_ms ? pace->due_ms : now_ms) + step_ms;
+	return true;
+}
+
+/* Return whether a report may pass at @now_ms, and count it then. */
 static inline bool pace_take(struct pace *pace, uint64_t now_ms)
 {
-	if (pace->due_ms > now_ms + (uint64_t)(PACE_BURST - 1) * PACE_MS)
-		return false;
-	pace->due_ms = (pace->due_ms > now_ms ? pace->due_ms : now_ms) + PACE_MS;
-	return true;
+	return pace_take_by(pace, now_ms, PACE_MS, PACE_BURST);
 }

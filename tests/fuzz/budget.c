@@ -120,8 +120,8 @@ static void explain(const struct input *input, const struct schema *schema, cons
 static int coerce(const struct input *input, const struct schema *schema, struct text *ret_coerced)
 {
 	cleanup(schema_report_deinit) struct schema_report changes = {0};
-	int r = schema_coerce(
-		schema, input->context, &input->instance.tape, 0, &ret_coerced->text, &changes);
+	int r = schema_coerce(schema, input->context, &input->instance.tape, 0, NULL,
+		&ret_coerced->text, &changes);
 
 	if (r == 0 && changes.n_violations == 0)
 		r = SCHEMA_E_INVALID;

@@ -32,15 +32,22 @@ def found(name, complete, missing=(), **args):
 
 
 @pytest.mark.parametrize("utterance, answer", [
-    ("what is two plus two", found("add", False, a="two", b="two")),
+    ("what is two plus two", found("add", True, a=2, b=2)),
+    ("what is love plus two", found("add", False, a="love", b=2)),
     ("Oh, WHAT IS 2 plus -2?", found("add", True, a=2, b=-2)),
-    ("add three to 5", found("add", False, a="three", b=5)),
+    ("add three to 5", found("add", True, a=3, b=5)),
     ("what is 3 minus 1", found("subtract", True, a=3, b=1)),
     ("subtract 1 from 3", found("subtract", True, a=3, b=1)),
     ("7 factorial", found("factorial", True, n=7)),
     ("good night", NONE), ("", NONE)])
 def test_the_first_tool_with_a_trigger_that_is_found(caller, utterance, answer):
     assert match(caller, utterance) == answer
+
+
+@pytest.mark.parametrize("lang, complete", [("de-DE", True), ("en", False), ("fr", False)])
+def test_numbers_are_words_of_the_language(caller, lang, complete):
+    answer = caller.call(MATCH, {"utterance": "was ist drei plus vier", "lang": lang})
+    assert answer["complete"] is complete
 
 
 def test_a_complete_match_is_a_call(caller):

@@ -196,14 +196,15 @@ def test_an_answer_that_is_an_error(ctl, args):
 
 def test_match(ctl, caller):
     done = ctl("match", "Tell me: what is two PLUS two?")
-    assert done.returncode == DONE and done.stdout == 'math_tools/add {"a":"two","b":"two"}\n' and done.stderr == ""
+    assert done.returncode == DONE and done.stdout == 'math_tools/add {"a":2,"b":2}\n' and done.stderr == ""
+    assert ctl("match", "--lang", "de", "was ist zwei plus two").stdout == 'math_tools/add {"a":2,"b":"two"}\n'
     done = ctl("match", "good night")
     assert done.returncode == DONE and done.stdout == "" and done.stderr
     done = ctl("match", "good night", "--json")
     assert json.loads(done.stdout) == {"name": None}
     assert json.loads(ctl("match", "what is 3 minus 2", "--json").stdout) == caller.call(
         "ovos.tools.match", {"utterance": "what is 3 minus 2"})
-    assert ctl("match", "what", "is", "2", "plus", "two").stdout == 'math_tools/add {"a":2,"b":"two"}\n'
+    assert ctl("match", "what", "is", "2", "plus", "love").stdout == 'math_tools/add {"a":2,"b":"love"}\n'
     done = ctl("match", "x" * 5000)
     assert done.returncode == ERROR and "4096" in done.stderr
 

@@ -22,6 +22,7 @@ static const struct {
 	{"toolboxd", "toolboxd", NULL},
 	{"websocket", "websocket", NULL},
 	{"PHAL.ovos-phal-plugin-tools", "PHAL", "ovos-phal-plugin-tools"},
+	{"lang", "lang", NULL},
 };
 
 /* The first of them are ours alone: a mistake there may hide a restriction. */

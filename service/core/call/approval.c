@@ -332,7 +332,7 @@ bool approval_check(struct approval *approval, const struct tool *tool,
 
 /* Append the members of the question without the end, the time left, and the seal. */
 static void write_question_members(struct pending_question *question, const struct tool *tool,
-	const struct masked_arguments *shown)
+	const struct masked_arguments *shown, struct text_view language)
 {
 	const struct call *call = question->call;
 	cleanup(buffer_deinit) struct buffer sentence = {0};
@@ -354,7 +354,7 @@ static void write_question_members(struct pending_question *question, const stru
 		buffer_append_string(out, "null");
 	buffer_append_string(out, ",\"call_id\":");
 	call_write_id(call, out);
-	is_whole = question_write(&sentence, tool, &shown->tape);
+	is_whole = question_write(&sentence, tool, &shown->tape, language);
 	buffer_fail_with(out, &sentence);
 	buffer_append_string(out, ",\"question\":");
 	json_write_string(out, sentence.data ? sentence.data : "", sentence.size);
@@ -380,7 +380,8 @@ static int write_texts(const struct approval *approval, struct pending_question 
 			question->arguments.size, approval->fingerprint_key);
 	if (r != 0)
 		return r;
-	write_question_members(question, tool, &shown);
+	write_question_members(
+		question, tool, &shown, request_scope_language(scope, approval->config->lang));
 	return buffer_status(&question->members);
 }
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "catalogue/arguments.h"
-#include "core/request/checks.h"
 #include "json/member.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
@@ -21,61 +20,67 @@ static void append_group(void *data, const char *name, const char *text, size_t 
 }
 
 /* Append the object of the groups. A search that is too costly now has none. */
-static void write_groups(
-	const struct request_scope *scope, const struct regex *trigger, struct buffer *out)
+static void write_groups(struct regex_scratch *scratch, const struct regex *trigger,
+	const struct text_view *text, struct buffer *out)
 {
-	const struct text_view *utterance = &scope->request.utterance;
-
 	buffer_append_char(out, '{');
-	regex_match_groups(
-		trigger, scope->scratch, utterance->text, utterance->size, append_group, out);
+	regex_match_groups(trigger, scratch, text->text, text->size, append_group, out);
 	buffer_append_char(out, '}');
 }
 
-/* Write the names that the schema of @tool requires, and that the object @args does not have. */
-static void write_missing(const struct tool *tool, const struct json_tape *args, struct buffer *out)
-{
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	cleanup(buffer_deinit) struct buffer name = {0};
-	uint32_t required;
-	const char *separator = "";
-
-	buffer_append_char(out, '[');
-	if (json_tape_read(&tape, tool->argument_schema, strlen(tool->argument_schema),
-		    2 * JSON_DEPTH_DEFAULT, NULL) == 0 &&
-		(required = json_find_typed_at(&tape, 0, "required", JSON_ARRAY)) != JSON_NONE) {
-		json_each(i, &tape, required) {
-			buffer_reset(&name);
-			json_string_decode(&tape, i, &name);
-			if (!buffer_terminate(&name) || json_find(args, 0, name.data) != JSON_NONE)
-				continue;
-			buffer_append_string(out, separator);
-			json_write_string(out, name.data, name.size);
-			separator = ",";
-		}
-	}
-	buffer_append_char(out, ']');
-}
-
-uint64_t match_arguments_write(struct request_scope *scope, const struct config_limits *limits,
-	const struct tool *tool, size_t trigger, struct answer *answer)
+bool match_arguments_fit(struct request_scope *scope, const struct config_limits *limits,
+	const struct tool *tool, size_t trigger, const struct text_view *text,
+	const struct number_language *language, struct buffer *ret_args)
 {
 	const struct arguments_limits most = {.bytes = limits->args_bytes, .depth = limits->depth};
+	const struct schema_words words = {number_words_read, language};
 	struct arguments *arguments = &scope->arguments;
-	cleanup(json_tape_cleanup) struct json_tape groups = {0};
-	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer groups = {0};
 	int r;
 
-	write_groups(scope, &tool->triggers.items[trigger], &text);
-	if (!buffer_terminate(&text) ||
-		json_tape_read(&groups, text.data, text.size, 1, NULL) != 0) {
-		answer_error_format(answer, ANSWER_UNAVAILABLE,
-			"RuntimeError: The service is unavailable: out of memory");
-		return 0;
+	buffer_reset(ret_args);
+	write_groups(scope->scratch, &tool->triggers.items[trigger], text, &groups);
+	buffer_fail_with(ret_args, &groups);
+	if (buffer_status(&groups) < 0 ||
+		json_tape_read(&tape, groups.data, groups.size, 1, NULL) != 0)
+		return false;
+	r = arguments_fit(
+		arguments, tool, &tape, 0, scope->context, &most, language ? &words : NULL);
+	buffer_append(ret_args, arguments->json, arguments->size);
+	return r == 0;
+}
+
+/* Append the elements of @required, names that @args does not have. */
+static void write_absent(const struct json_tape *schema, uint32_t required,
+	const struct json_tape *args, struct buffer *out)
+{
+	cleanup(buffer_deinit) struct buffer name = {0};
+	const char *separator = "";
+
+	json_each(i, schema, required) {
+		buffer_reset(&name);
+		json_string_decode(schema, i, &name);
+		if (!buffer_terminate(&name) || json_find(args, 0, name.data) != JSON_NONE)
+			continue;
+		buffer_append_string(out, separator);
+		json_write_string(out, name.data, name.size);
+		separator = ",";
 	}
-	r = arguments_fit(arguments, tool, &groups, 0, scope->context, &most);
-	buffer_append(answer_member(answer, "args"), arguments->json, arguments->size);
-	answer_member_boolean(answer, "complete", r == 0);
-	write_missing(tool, &groups, answer_member(answer, "missing"));
-	return arguments->spent_ns;
+}
+
+void match_arguments_write_missing(
+	const struct tool *tool, const struct buffer *args, struct buffer *out)
+{
+	cleanup(json_tape_cleanup) struct json_tape schema = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	uint32_t required;
+
+	buffer_append_char(out, '[');
+	if (json_tape_read(&schema, tool->argument_schema, strlen(tool->argument_schema),
+		    2 * JSON_DEPTH_DEFAULT, NULL) == 0 &&
+		json_tape_read(&tape, args->data, args->size, JSON_DEPTH_DEFAULT, NULL) == 0 &&
+		(required = json_find_typed_at(&schema, 0, "required", JSON_ARRAY)) != JSON_NONE)
+		write_absent(&schema, required, &tape, out);
+	buffer_append_char(out, ']');
 }

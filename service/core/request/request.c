@@ -27,6 +27,7 @@ enum decoded_slot {
 	SLOT_PROOF,
 	SLOT_SOURCE,
 	SLOT_STATE,
+	SLOT_LANG,
 };
 
 void request_deinit(struct request *request)
@@ -209,7 +210,9 @@ static bool read_seconds(struct request *request, uint64_t least, const char *ex
 static bool read_utterance(struct request *request)
 {
 	return read_text(request, "utterance", SLOT_UTTERANCE, &request->utterance) &&
-	       (request->utterance.text || refuse_field(request, "utterance", "a string"));
+	       (request->utterance.text || refuse_field(request, "utterance", "a string")) &&
+	       read_text(request, "lang", SLOT_LANG, &request->lang) &&
+	       read_flag(request, "speak", &request->wants_speech);
 }
 
 static bool read_query(struct request *request)
@@ -287,12 +290,14 @@ static void reset_request(struct request *request, const struct json_tape *data)
 	request->utterance = request->id = request->decision = (struct text_view){0};
 	request->query = (struct text_view){0};
 	request->reason = request->proof = request->source = (struct text_view){0};
+	request->lang = (struct text_view){0};
 	request->has_since = false;
 	request->state = -1;
 	request->limit = REQUEST_LIMIT_DEFAULT;
 	request->format = DEFINITION_FULL;
 	request->timeout_ms = 0;
-	request->wants_progress = request->wants_deadline = request->wants_toolboxes = false;
+	request->wants_progress = request->wants_deadline = request->wants_toolboxes =
+		request->wants_speech = false;
 	request->bad_field = request->bad_expected = NULL;
 }
 

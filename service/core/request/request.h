@@ -33,7 +33,7 @@ struct policy_caller;
 #define REQUEST_TOOLBOX   0x80u    /* toolbox_id */
 #define REQUEST_CALL_ID   0x10u    /* call_id or id: either */
 #define REQUEST_SECONDS   0x20u    /* seconds, required */
-#define REQUEST_UTTERANCE 0x40u    /* utterance, required */
+#define REQUEST_UTTERANCE 0x40u    /* utterance, required; lang, speak */
 #define REQUEST_ANSWER    0x100u   /* id and decision, required; reason, proof */
 #define REQUEST_ATTACH    0x200u   /* seconds, required, may be 0; proof */
 #define REQUEST_HISTORY   0x400u   /* name, source: strings; state, since_s, limit */
@@ -66,6 +66,7 @@ struct request {
 	struct text_view profile;
 	struct text_view utterance;
 	struct text_view query;
+	struct text_view lang;     /* a language tag */
 	struct text_view source;   /* the calls', not the request's */
 	struct text_view id;       /* an approval's, or a call's */
 	struct text_view decision; /* "once", "session" or "deny" */
@@ -80,12 +81,13 @@ struct request {
 	uint64_t limit;
 	uint64_t after; /* the number of a question; 0: before the first one */
 	bool wants_progress;
+	bool wants_speech; /* speak */
 	bool wants_deadline;
 	bool wants_toolboxes;
 	uint64_t seconds;      /* 1 (of REQUEST_ATTACH: 0) to REQUEST_SECONDS_MAX */
 	const char *bad_field; /* after a refusal: the name of the field, and its expected value */
 	const char *bad_expected;
-	struct buffer decoded[11]; /* the decoded strings, if they had escapes; kept for the next
+	struct buffer decoded[12]; /* the decoded strings, if they had escapes; kept for the next
 		              * request */
 };
 

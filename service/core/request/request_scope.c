@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "catalogue/voice/spoken.h"
 #include "json/member.h"
 #include "json/writer.h"
 #include "util/array.h"
@@ -55,6 +56,18 @@ static struct text_view find_lang(const struct bus_envelope *envelope)
 	if (lang != JSON_NONE && json_type_at(context, lang) == JSON_STRING)
 		json.text = json_value_text(context, lang, &json.size);
 	return json;
+}
+
+struct text_view request_scope_language(const struct request_scope *scope, const char *usual)
+{
+	struct text_view json = find_lang(&scope->envelope);
+
+	if (scope->request.lang.text)
+		return scope->request.lang;
+	/* Without its quotes; no tag has an escape. */
+	if (json.text)
+		return (struct text_view){json.text + 1, json.size - 2};
+	return TEXT_VIEW(usual ? usual : SPOKEN_LANGUAGE);
 }
 
 void request_scope_write_caller(const struct request_scope *scope, const struct buffer *call_id,

@@ -73,5 +73,9 @@ void request_scope_write_caller(const struct request_scope *scope, const struct 
  * came and a string, or null. */
 void request_scope_write_session(const struct request_scope *scope, struct buffer *out);
 
+/* Return the language of the request in @scope: its `lang`, else its session's, else @usual (NULL:
+ * none is configured), else SPOKEN_LANGUAGE. */
+struct text_view request_scope_language(const struct request_scope *scope, const char *usual);
+
 /* Free the memory of @scope. */
 void request_scope_deinit(struct request_scope *scope);

@@ -14,6 +14,8 @@
 #include "core/listing/listing.h"
 #include "core/listing/match.h"
 #include "core/proxy.h"
+#include "core/voice/listening.h"
+#include "core/voice/utterance_topic.h"
 #include "offer/reload.h"
 #include "core/status/status.h"
 #include "json/writer.h"
@@ -93,14 +95,20 @@ static void serve_get(struct service *service, struct answer *answer)
 
 static void serve_match(struct service *service, struct answer *answer)
 {
-	struct request_scope *scope = &service->scope;
-	uint64_t spent_ns;
+	cleanup(buffer_deinit) struct buffer args = {0};
+	struct match match;
 
-	if (service->matching_was_costly && !checks_admit(service->bus, scope, answer))
-		return;
-	spent_ns = match_answer(scope, &service->config.limits, &service->costly, answer);
-	if (checks_charge(service->bus, scope, spent_ns))
-		service->matching_was_costly = true;
+	if (match_request(&service->matcher, &service->scope, &match, &args, answer))
+		match_write(&match, &args, answer);
+}
+
+static void serve_utterance(struct service *service, struct answer *answer)
+{
+	cleanup(buffer_deinit) struct buffer args = {0};
+	struct match match;
+
+	if (match_request(&service->matcher, &service->scope, &match, &args, answer))
+		utterance_serve(&service->utterances, &service->scope, &match, &args, answer);
 }
 
 static void serve_search(struct service *service, struct answer *answer)
@@ -205,6 +213,8 @@ static const struct topic topics[] = {
 	{"ovos.tools.search", REQUEST_QUERY | REQUEST_OWNER | REQUEST_FORMAT, REPLY_PLAIN,
 		hint_calls, serve_search},
 	{"ovos.tools.status", REQUEST_TOOLBOX, REPLY_PLAIN, hint_status, serve_status},
+	{"ovos.tools.utterance", REQUEST_UTTERANCE | REQUEST_PROFILE, REPLY_PLAIN, hint_context,
+		serve_utterance},
 	{"ovos.tools.validate", FIELDS_OF_CALL, REPLY_ECHO, hint_arguments, serve_validate},
 	{"ovos.tools.watch", REQUEST_SECONDS, REPLY_PLAIN, hint_context, serve_watch},
 };
@@ -614,6 +624,7 @@ bool topics_wants_frame(void *data, const char *topic, size_t size)
 		return true;
 	return other_services_hear(&service->rivals, topic, size) ||
 	       bus_calls_want(&service->bus_calls, topic, size) ||
+	       listening_wants(&service->listening, topic, size) ||
 	       proxy_wants(&service->proxy, topic, size);
 }
 
@@ -658,6 +669,7 @@ static bool take_reply(struct service *service, size_t size)
 		return false;
 	bus_calls_take(&service->bus_calls, envelope, size);
 	return !topics_wants(envelope->topic, envelope->topic_size) &&
+	       !listening_has_topic(envelope->topic, envelope->topic_size) &&
 	       !proxy_wants(&service->proxy, envelope->topic, envelope->topic_size);
 }
 
@@ -680,12 +692,27 @@ static void serve_or_defer(struct service *service)
 	recycle(&service->scope);
 }
 
+/* Return whether the frame is an utterance, or a sign, for us alone. */
+static bool is_only_listened_to(const struct service *service, const char *text, size_t size)
+{
+	char topic[BUS_TOPIC_BYTES];
+	size_t topic_size;
+
+	return bus_topic_scan(text, size, topic, &topic_size) == 0 &&
+	       listening_has_topic(topic, topic_size) &&
+	       !bus_calls_want(&service->bus_calls, topic, topic_size) &&
+	       !proxy_wants(&service->proxy, topic, topic_size);
+}
+
 void topics_take_frame(void *data, const char *text, size_t size)
 {
 	const struct request_text frame = {.message = {text, size}};
 	bool must_skim = request_text_is_long(&frame);
 	struct service *service = data;
+	bool is_ours;
 
+	if (size > LISTENING_FRAME_BYTES && is_only_listened_to(service, text, size))
+		return;
 	if (!read_message(service, &frame, must_skim))
 		return;
 	if (take_reply(service, size)) {
@@ -694,10 +721,13 @@ void topics_take_frame(void *data, const char *text, size_t size)
 	}
 	if (must_skim && !is_ours_alone(service) && !read_message(service, &frame, false))
 		return;
-	if (other_services_take(&service->rivals, &service->scope.envelope) ||
-		!is_request(service, text, size))
+	if (other_services_take(&service->rivals, &service->scope.envelope))
 		return;
-	serve_or_defer(service);
+	is_ours = is_request(service, text, size);
+	if (listening_take(&service->listening))
+		recycle(&service->scope);
+	else if (is_ours)
+		serve_or_defer(service);
 }
 
 int topics_take_request(

@@ -32,13 +32,14 @@ bool topics_wants(const char *topic, size_t size);
 bool topics_wants_frame(void *data, const char *topic, size_t size);
 void topics_take_frame(void *data, const char *text, size_t size);
 
-/* Take the request @text, which has a topic, of the caller at @address, the receiver of the answer.
+/* Take the request @text of the caller at @address, the receiver of the answer. The caller of a
+ * text without a topic, a whole message, is in its context.
  * Return 0; BUS_E_MALFORMED when its arguments are not JSON (service->scope.envelope has the
  * fault); or -ENOMEM. Unless it returns 0, there is no answer. */
 int topics_take_request(
 	struct service *service, struct address *address, const struct request_text *text);
 
-/* Take the request @text for the call of an entry of a batch (struct batches; @data is the
+/* Take the request @text for the call of an entry of a batch, or of an utterance (@data is the
  * service): see topics_take_request(). A @text without a topic is a message of the bus. */
 int topics_take_entry(void *data, struct address *address, const struct request_text *text);
 

@@ -235,6 +235,7 @@ void status_write(const struct service *service, struct answer *answer)
 		recorder_write_status(&service->recorder, answer_member(answer, "audit"));
 	approval_write_status(
 		&service->approval, sees_all(service), answer_member(answer, "approval"));
+	listening_write_status(&service->listening, answer);
 	other_services_write(&service->rivals, answer);
 	if (id->text)
 		write_detail(service, id, answer);

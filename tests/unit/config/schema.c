@@ -55,6 +55,13 @@ static const char *const cases[] = {
 	"y {\"toolboxd\": {\"approval\": {\"mode\": \"off\", \"allow\": [\"a/*\"],"
 	" \"timeout_ms\": 86400000, \"answer_sources\": null}}}",
 	"n {\"toolboxd\": {\"approval\": {\"mode\": \"never\"}}}",
+	"y {\"toolboxd\": {\"listen\": false}}",
+	"y {\"toolboxd\": {\"listen\": \"fallback\"}}",
+	"y {\"toolboxd\": {\"listen\": {\"as\": null, \"priority\": 101}}}",
+	"n {\"toolboxd\": {\"listen\": true}}",
+	"n {\"toolboxd\": {\"listen\": \"always\"}}",
+	"n {\"toolboxd\": {\"listen\": {\"priority\": 0}}}",
+	"n {\"toolboxd\": {\"listen\": {\"as\": \"fallback\", \"other\": 1}}}",
 	"n {\"toolboxd\": {\"approval\": {\"allow\": \"a\"}}}",
 	"n {\"toolboxd\": {\"approval\": {\"timeout_ms\": 86400001}}}",
 	"y {\"toolboxd\": {\"approval\": {\"answer_sources\": []}}}",

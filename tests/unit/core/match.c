@@ -31,6 +31,23 @@ static void tear_down(void)
 
 TestSuite(match, .init = set_up, .fini = tear_down);
 
+static bool take_first(void *data, const struct tool *tool, size_t trigger)
+{
+	(void)data;
+	(void)tool;
+	(void)trigger;
+	return true;
+}
+
+/* Search for @utterance, and take the first trigger that matches. */
+static int find(const struct catalogue *catalogue, const char *utterance, uint64_t most_ns,
+	struct match *ret_match)
+{
+	const struct text_view text = TEXT_VIEW(utterance);
+
+	return match_find(catalogue, scratch, &text, most_ns, take_first, NULL, ret_match);
+}
+
 /* Fail unless @utterance means @expected: "toolbox_id/tool", or "". */
 static void expect_match(
 	const struct catalogue *catalogue, const char *utterance, const char *expected)
@@ -38,8 +55,7 @@ static void expect_match(
 	struct match match;
 	char found[256] = "";
 
-	cr_assert_eq(
-		match_find(catalogue, scratch, utterance, strlen(utterance), BUDGET_NS, &match), 0);
+	cr_assert_eq(find(catalogue, utterance, BUDGET_NS, &match), 0);
 	if (match.tool)
 		snprintf(found, sizeof(found), "%s/%s", match.tool->toolbox->id, match.tool->name);
 	cr_expect_str_eq(found, expected, "%s", utterance);
@@ -90,8 +106,7 @@ Test(match, goes_past_a_trigger_that_is_too_costly_and_tells_it, .timeout = 60)
 	struct match match;
 
 	regex_scratch_limit(scratch, 1000);
-	cr_assert_eq(
-		match_find(catalogue, scratch, utterance, strlen(utterance), BUDGET_NS, &match), 0);
+	cr_assert_eq(find(catalogue, utterance, BUDGET_NS, &match), 0);
 	cr_assert(match.tool && match.costly);
 	cr_expect_str_eq(match.tool->name, "second");
 	cr_expect_str_eq(match.costly->name, "first");
@@ -105,7 +120,7 @@ Test(match, gives_up_when_its_time_is_up)
 		make_catalogue(make_box("a", TRIGGERED("many", MANY ",'needle'")), NULL);
 	struct match match;
 
-	cr_expect_eq(match_find(catalogue, scratch, "needle", 6, 0, &match), MATCH_E_TOO_COSTLY);
+	cr_expect_eq(find(catalogue, "needle", 0, &match), MATCH_E_TOO_COSTLY);
 	cr_expect_null(match.tool);
 	cr_expect_gt(match.spent_ns, 0);
 	expect_match(catalogue, "needle", "a/many");
@@ -147,6 +162,9 @@ Test(match_topic, has_the_groups_of_the_trigger_as_arguments)
 		"\"complete\":true,"
 		"\"missing\":[]}");
 	cr_expect_str_eq(ask_for("ovos.tools.match", "{'utterance':'set it to forty'}"),
+		"{\"name\":\"play\",\"toolbox_id\":\"radio\",\"args\":{\"value\":40},"
+		"\"complete\":true,\"missing\":[]}");
+	cr_expect_str_eq(ask_for("ovos.tools.match", "{'utterance':'set it to forty','lang':'de'}"),
 		"{\"name\":\"play\",\"toolbox_id\":\"radio\",\"args\":{\"value\":\"forty\"},"
 		"\"complete\":false,\"missing\":[]}");
 }

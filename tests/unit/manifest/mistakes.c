@@ -68,7 +68,7 @@ Test(mistakes, of_an_unknown_key)
 		"unexpected property 'colour'; the object takes 'name', 'description', "
 		"'argument_schema', 'output_schema', 'risk', 'parallel', 'cooldown_s', "
 		"'timeout_ms', "
-		"'triggers', 'examples', …");
+		"'triggers', 'spoken', …");
 	expect_refused(PARAMETER("'f64','lenght_of':'x'"), 1,
 		"/tools/0/native/parameters/0/lenght_of",
 		"unexpected property 'lenght_of'; did you mean 'length_of'?");

@@ -9,6 +9,7 @@
 #include "util/text/utf8.h"
 
 static const char *schema;
+static const char *spoken;
 static bool is_whole;
 
 static char *ask_about(const char *description, const char *arguments)
@@ -17,14 +18,15 @@ static char *ask_about(const char *description, const char *arguments)
 	struct tool tool = {.toolbox = &toolbox,
 		.name = (char *)"exec_command",
 		.description = (char *)description,
-		.argument_schema = (char *)schema};
+		.argument_schema = (char *)schema,
+		.spoken = (char *)spoken};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	struct buffer out = {0};
 	char *text;
 
 	cr_assert_eq(
 		json_tape_read(&tape, arguments, strlen(arguments), JSON_DEPTH_DEFAULT, NULL), 0);
-	is_whole = question_write(&out, &tool, &tape);
+	is_whole = question_write(&out, &tool, &tape, TEXT_VIEW("en"));
 	text = buffer_take(&out, NULL);
 	cr_assert_not_null(text);
 	cr_assert_leq(utf8_count(text, strlen(text)), QUESTION_POINTS, "%s", text);
@@ -147,6 +149,35 @@ Test(question, shows_that_there_are_more_arguments_than_fit)
 	buffer_append_char(&arguments, '}');
 	text = ask_about("Do it.", buffer_terminate(&arguments));
 	cr_expect(strstr(text, "argument_12: \"\xC3\xA9\xC3\xA9\" and 87 more"), "%s", text);
+	cr_expect_not(is_whole);
+	buffer_deinit(&arguments);
+}
+
+/* ── the tool's own words ────────────────────────────────────────────────────────────────────── */
+
+Test(question, is_the_face_confirm_of_the_tool)
+{
+	spoken = "{\"en\":{\"confirm\":\"Shall I run {cmd}?\"},\"de\":{\"done\":\"ja\"}}";
+	expect_question("Run it.", "{\"cmd\":\"ls\"}", "Shall I run ls?");
+	cr_expect(is_whole);
+	expect_question("Run it.", "{\"cmd\":\"ls\",\"dir\":\"/\"}", "Shall I run ls?");
+	cr_expect_not(is_whole);
+	expect_question("", "{\"dir\":\"/\"}", "May 'exec_command' of 'shell' run? dir: \"/\"");
+}
+
+Test(question, has_no_more_than_its_points_of_a_face)
+{
+	struct buffer arguments = {0};
+	cleanup_free char *text = NULL;
+
+	spoken = "{\"en\":{\"confirm\":\"Shall I run {cmd}?\"}}";
+	buffer_append_string(&arguments, "{\"cmd\":\"\\u202e");
+	for (int i = 0; i < QUESTION_POINTS; i++)
+		buffer_append_char(&arguments, 'x');
+	buffer_append_string(&arguments, "\"}");
+	text = ask_about("", buffer_terminate(&arguments));
+	cr_expect_eq(utf8_count(text, strlen(text)), QUESTION_POINTS);
+	cr_expect_null(strstr(text, "\xE2\x80\xAE"));
 	cr_expect_not(is_whole);
 	buffer_deinit(&arguments);
 }

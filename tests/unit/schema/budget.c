@@ -204,8 +204,8 @@ Test(schema_budget, coerces_many_strings_in_linear_time, .timeout = 60)
 	make_ready(&subject);
 	schema_context_limit_time(subject.context, 0);
 	start_ns = clock_thread_ns();
-	cr_expect_eq(schema_coerce(
-			     subject.schema, subject.context, &subject.tape, 0, &coerced, &changes),
+	cr_expect_eq(schema_coerce(subject.schema, subject.context, &subject.tape, 0, NULL,
+			     &coerced, &changes),
 		0);
 	cr_expect_lt(ms_since(start_ns), 1000);
 	cr_expect(changes.is_cut);

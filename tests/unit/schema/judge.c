@@ -132,8 +132,8 @@ char *judge_coerce(const char *schema, const char *value, size_t *ret_changes)
 	struct buffer text = {0};
 
 	subject_init(&subject, NULL, schema, value);
-	cr_assert_eq(
-		schema_coerce(subject.schema, subject.context, &subject.tape, 0, &text, &changes),
+	cr_assert_eq(schema_coerce(subject.schema, subject.context, &subject.tape, 0, NULL, &text,
+			     &changes),
 		0);
 	*ret_changes = changes.n_violations;
 	return buffer_take(&text, NULL);

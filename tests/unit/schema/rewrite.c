@@ -169,7 +169,7 @@ Test(schema_coerce, reports_each_change_by_its_path_in_the_value)
 	cr_assert_eq(json_tape_read(&tape, text, sizeof(text) - 1, 9, NULL), 0);
 	cr_assert_eq(schema_compile(&schema_tape, 0, NULL, &schema, &error), 0);
 	args = json_find(&tape, json_find(&tape, 0, "data"), "args");
-	cr_assert_eq(schema_coerce(schema, context, &tape, args, &out, &changes), 0);
+	cr_assert_eq(schema_coerce(schema, context, &tape, args, NULL, &out, &changes), 0);
 	cr_assert_eq(changes.n_violations, 4);
 	for (size_t i = 0; i < 4; i++) {
 		cr_expect_str_eq(changes.violations[i].path, expected[i][0]);

@@ -129,7 +129,7 @@ static int coerce(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, struct buffer *out)
 {
 	cleanup(schema_report_deinit) struct schema_report changes = {0};
-	int r = schema_coerce(schema, context, tape, 0, out, &changes);
+	int r = schema_coerce(schema, context, tape, 0, NULL, out, &changes);
 
 	schema_report_write_json(&changes, out);
 	return r;

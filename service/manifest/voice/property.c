@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "manifest/trigger_groups.h"
-
-#include <errno.h>
-#include <string.h>
+#include "manifest/voice/property.h"
 
 #include "json/member.h"
 #include "json/pointer.h"
-#include "manifest/diagnose.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/text/text_view.h"
 
 /* References and alternatives are followed so deep. */
 #define FOLLOWED_MAX 8
 
 static bool has_property(
-	const struct json_tape *tape, uint32_t schema, const char *name, int depth);
+	const struct json_tape *tape, uint32_t schema, struct text_view name, int depth);
 
 /* Return whether one of the schemas in the array at the member @key has the property @name. */
-static bool is_in_any(
-	const struct json_tape *tape, uint32_t schema, const char *key, const char *name, int depth)
+static bool is_in_any(const struct json_tape *tape, uint32_t schema, const char *key,
+	struct text_view name, int depth)
 {
 	uint32_t list = json_find_typed_at(tape, schema, key, JSON_ARRAY);
 
@@ -32,7 +29,8 @@ static bool is_in_any(
 }
 
 /* Return whether the target of `$ref`, if that stays in the document, has the property @name. */
-static bool is_in_target(const struct json_tape *tape, uint32_t schema, const char *name, int depth)
+static bool is_in_target(
+	const struct json_tape *tape, uint32_t schema, struct text_view name, int depth)
 {
 	cleanup(buffer_deinit) struct buffer reference = {0};
 	uint32_t ref = json_find_typed_at(tape, schema, "$ref", JSON_STRING);
@@ -48,7 +46,8 @@ static bool is_in_target(const struct json_tape *tape, uint32_t schema, const ch
 
 /* Return whether an object of the schema at @schema may have the property @name by its own words:
  * `properties` there, in its alternatives or where its reference leads. */
-static bool has_property(const struct json_tape *tape, uint32_t schema, const char *name, int depth)
+static bool has_property(
+	const struct json_tape *tape, uint32_t schema, struct text_view name, int depth)
 {
 	static const char *const lists[] = {"allOf", "anyOf", "oneOf"};
 	static const char *const schemas[] = {"then", "else"};
@@ -57,7 +56,8 @@ static bool has_property(const struct json_tape *tape, uint32_t schema, const ch
 	if (depth > FOLLOWED_MAX || json_type_at(tape, schema) != JSON_OBJECT)
 		return false;
 	properties = json_find_typed_at(tape, schema, "properties", JSON_OBJECT);
-	if (properties != JSON_NONE && json_find(tape, properties, name) != JSON_NONE)
+	if (properties != JSON_NONE &&
+		json_find_sized(tape, properties, name.text, name.size) != JSON_NONE)
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		if (is_in_any(tape, schema, lists[i], name, depth + 1))
@@ -71,8 +71,12 @@ static bool has_property(const struct json_tape *tape, uint32_t schema, const ch
 	return is_in_target(tape, schema, name, depth + 1);
 }
 
-/* Append the names of the properties at the root of @schema, for a person: `a, b`. */
-static void write_property_names(const struct json_tape *schema, struct buffer *out)
+bool property_is_declared(const struct json_tape *schema, const char *name, size_t size)
+{
+	return has_property(schema, 0, (struct text_view){name, size}, 0);
+}
+
+void property_write_names(const struct json_tape *schema, struct buffer *out)
 {
 	uint32_t properties = json_find_typed_at(schema, 0, "properties", JSON_OBJECT);
 	const char *separator = "";
@@ -84,40 +88,4 @@ static void write_property_names(const struct json_tape *schema, struct buffer *
 		json_string_decode(schema, key, out);
 		separator = ", ";
 	}
-}
-
-static void check_trigger(const struct manifest_scope *scope, uint32_t token,
-	const struct regex *trigger, const struct json_tape *schema)
-{
-	for (uint32_t i = 0; i < regex_n_groups(trigger); i++) {
-		cleanup(buffer_deinit) struct buffer names = {0};
-		const char *group = regex_group_name(trigger, i);
-
-		if (has_property(schema, 0, group, 0))
-			continue;
-		write_property_names(schema, &names);
-		diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, token,
-			"the group '%s' is no property of the argument schema, which has %s; "
-			"give the group such a name, or none: (?:…)",
-			group, buffer_terminate(&names) && names.size > 0 ? names.data : "none");
-		return;
-	}
-}
-
-int manifest_trigger_groups_check(
-	const struct manifest_scope *scope, uint32_t object, const struct tool *tool)
-{
-	cleanup(json_tape_cleanup) struct json_tape schema = {0};
-	uint32_t list = json_find(scope->tape, object, "triggers");
-	size_t n = 0;
-
-	if (list == JSON_NONE || tool->triggers.n_items == 0)
-		return 0;
-	if (json_tape_read(&schema, tool->argument_schema, strlen(tool->argument_schema),
-		    2 * JSON_DEPTH_DEFAULT, NULL) != 0)
-		return -ENOMEM;
-	json_each(at, scope->tape, list) {
-		check_trigger(scope, at, &tool->triggers.items[n++], &schema);
-	}
-	return 0;
 }

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "catalogue/voice/spoken.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "json/reader.h"
+
+static const char faces[] =
+	"{\"en\":{\"confirm\":\"Run {cmd}?\",\"done\":\"That makes {result} of {a}.\","
+	"\"failed\":\"No: {error}\",\"wait\":\"One moment.\"},"
+	"\"de-AT\":{\"done\":\"{result}, gell.\"},\"de\":{\"done\":\"Das macht {result}.\"},"
+	"\"fr\":{\"done\":\"{{a} {b} { c }\"}}";
+
+static struct json_tape arguments, result;
+static struct buffer sentence, tag;
+
+static void set_up(void)
+{
+	arguments = result = (struct json_tape){0};
+	sentence = tag = (struct buffer){0};
+}
+
+static void tear_down(void)
+{
+	json_tape_deinit(&arguments);
+	json_tape_deinit(&result);
+	buffer_deinit(&sentence);
+	buffer_deinit(&tag);
+}
+
+TestSuite(spoken, .init = set_up, .fini = tear_down);
+
+static void fill(struct json_tape *tape, const char *text)
+{
+	cr_assert_eq(json_tape_read(tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL), 0);
+}
+
+/* Fail unless @face in @language is @expected, in the language @found; NULL: there is none. */
+static void expect_face(
+	enum spoken_face face, const char *language, const char *expected, const char *found)
+{
+	struct spoken_values values = {.arguments = &arguments, .result = &result};
+	bool is_there;
+
+	if (face == SPOKEN_FAILED)
+		values.error = TEXT_VIEW("it is dark");
+	buffer_reset(&sentence);
+	buffer_reset(&tag);
+	is_there = spoken_write(faces, face, TEXT_VIEW(language), &values, &sentence, &tag);
+	cr_expect_eq(is_there, expected != NULL, "%s", language);
+	cr_expect_str_eq(buffer_terminate(&sentence), expected ? expected : "");
+	cr_expect_str_eq(buffer_terminate(&tag), expected ? found : "");
+}
+
+static void read_values(void)
+{
+	fill(&arguments, "{\"a\":\"tea\",\"cmd\":\"ls\",\"none\":null}");
+	fill(&result, "{\"result\":1.10}");
+}
+
+Test(spoken, has_the_best_language_then_english)
+{
+	read_values();
+	expect_face(SPOKEN_DONE, "de-at-x-home", "1.10, gell.", "de-AT");
+	expect_face(SPOKEN_DONE, "de-CH", "Das macht 1.10.", "de");
+	expect_face(SPOKEN_DONE, "pt-BR", "That makes 1.10 of tea.", "en");
+	expect_face(SPOKEN_DONE, "", "That makes 1.10 of tea.", "en");
+}
+
+Test(spoken, has_no_face_of_another_language_beside_its_own)
+{
+	read_values();
+	expect_face(SPOKEN_WAIT, "en", "One moment.", "en");
+	expect_face(SPOKEN_WAIT, "de", NULL, NULL);
+}
+
+Test(spoken, has_the_error_of_a_failed_call)
+{
+	read_values();
+	expect_face(SPOKEN_FAILED, "en", "No: it is dark", "en");
+	expect_face(SPOKEN_CONFIRM, "en", "Run ls?", "en");
+}
+
+Test(spoken, is_not_there_without_one_of_its_values)
+{
+	fill(&arguments, "{\"a\":null}");
+	fill(&result, "{\"result\":7}");
+	expect_face(SPOKEN_DONE, "en", NULL, NULL);
+	expect_face(SPOKEN_DONE, "de", "Das macht 7.", "de");
+}
+
+Test(spoken, has_braces_that_mean_themselves)
+{
+	fill(&arguments, "{\"b\":[1, {\"x\": \"y\"}]}");
+	fill(&result, "{}");
+	expect_face(SPOKEN_DONE, "fr", "{a} [1,{\"x\":\"y\"}] { c }", "fr");
+}
+
+Test(spoken, is_not_there_for_a_tool_without_faces)
+{
+	struct spoken_values values = {0};
+
+	cr_expect_not(spoken_write(NULL, SPOKEN_DONE, TEXT_VIEW("en"), &values, &sentence, &tag));
+	cr_expect_eq(sentence.size, 0);
+}
+
+Test(spoken, cuts_a_value_that_is_long)
+{
+	struct buffer text = {0};
+
+	fill(&arguments, "{\"a\":0}");
+	buffer_append_string(&text, "{\"result\":\"");
+	for (size_t i = 0; i < SPOKEN_VALUE_POINTS; i++)
+		buffer_append_string(&text, "\xC3\xA4");
+	buffer_append_string(&text, "x\"}");
+	fill(&result, buffer_terminate(&text));
+	expect_face(SPOKEN_CONFIRM, "en", NULL, NULL);
+	spoken_write(faces, SPOKEN_DONE, TEXT_VIEW("de"),
+		&(struct spoken_values){.result = &result}, &sentence, &tag);
+	cr_expect_eq(sentence.size, strlen("Das macht .") + 2 * SPOKEN_VALUE_POINTS + 3);
+	buffer_deinit(&text);
+}
+
+Test(spoken, tells_whether_it_names_all_arguments)
+{
+	struct spoken_values values = {.arguments = &arguments};
+
+	fill(&arguments, "{\"cmd\":\"ls\"}");
+	spoken_write(faces, SPOKEN_CONFIRM, TEXT_VIEW("en"), &values, &sentence, &tag);
+	cr_expect(spoken_names_all(&values));
+	fill(&arguments, "{\"cmd\":\"ls\",\"dir\":\"/\"}");
+	values.named = 0;
+	spoken_write(faces, SPOKEN_CONFIRM, TEXT_VIEW("en"), &values, &sentence, &tag);
+	cr_expect_not(spoken_names_all(&values));
+}
