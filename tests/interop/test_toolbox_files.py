@@ -47,10 +47,13 @@ class Files:
     def answer(self, name, /, **args):
         return self.caller.invoke(name, args, seconds=4 * EVENT_SECONDS)
 
-    def text(self, name, /, **args):
+    def result(self, name, /, **args):
         answer = self.answer(name, **args)
         assert "result" in answer, answer
-        [block] = answer["result"]["content"]
+        return answer["result"]
+
+    def text(self, name, /, **args):
+        [block] = self.result(name, **args)["content"]
         assert block.keys() == {"type", "text"} and block["type"] == "text"
         return block["text"]
 
@@ -275,10 +278,30 @@ def test_a_file_is_written_whole(files):
     assert path.read_text() == "" and path.stat().st_mode & 0o777 == 0o751
 
 
+def test_a_large_file_is_replaced_and_the_owner_stays(files):
+    path = make(files, "large", "")
+    os.truncate(path, 1 << 30)
+    if not files.user:
+        os.chown(path, PLAIN_USER, PLAIN_USER)
+    owner = path.stat().st_uid
+    files.text("write_file", path=str(path), content="small\n")
+    assert path.read_text() == "small\n" and path.stat().st_uid == owner
+    os.truncate(path, 17 << 20)
+    assert "is too large: at most 16777216 bytes" in files.failure(
+        "edit_file", path=str(path), edits=[{"oldText": "small", "newText": "x"}])
+    assert "does not exist" in files.failure("edit_file", path=str(files.root / "no"),
+                                             edits=[{"oldText": "a", "newText": "b"}])
+    os.mkfifo(files.root / "fifo")
+    assert "is a FIFO" in files.failure("write_file", path=str(files.root / "fifo"), content="x")
+    assert "is a folder" in files.failure("write_file", path=str(files.root), content="x")
+
+
 def test_texts_are_replaced_and_the_difference_is_shown(files):
     path = make(files, "a.txt", "one\r\ntwo\r\nthree\r\n")
     edits = [{"oldText": "two\nthree", "newText": "2\n$& ```"}]
     shown = files.text("edit_file", path=str(path), edits=edits, dryRun=True)
+    assert files.result("edit_file", path=str(path), edits=edits, dryRun=True)["structured"] == {
+        "diff": shown.removeprefix("````diff\n").removesuffix("````\n\n")}
     assert path.read_bytes() == b"one\r\ntwo\r\nthree\r\n"
     assert files.text("edit_file", path=str(path), edits=edits) == shown
     assert shown.startswith("````diff\n--- ") and shown.endswith("````\n\n")
@@ -335,22 +358,36 @@ def test_a_bad_hunk_writes_nothing(files):
     assert files.failure("apply_patch", input="") == "invalid input: input cannot be empty"
 
 
-def test_a_full_disk_changes_nothing(files):
-    """Of several files the last one does not fit."""
+@pytest.fixture
+def disk(files):
+    """A file system of a megabyte inside of the root."""
     disk = make(files, "disk/first", "").parent
     done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=777", "tmpfs", disk], capture_output=True,
                           check=False)
     if done.returncode != 0:
         pytest.skip(f"no file system can be mounted here: {done.stderr.decode()}")
-    try:
-        (disk / "a").write_text("1\n")
-        (disk / "b").write_text("1\n")
-        body = "".join(f"+{'x' * 100}\n" for _ in range(9000))
-        words = files.bad_patch("*** Update File: disk/a\n-1\n+2\n*** Update File: disk/b\n-1\n" + body * 2)
-        assert "No space left on device" in words
-        assert {path.name: path.read_text() for path in disk.iterdir()} == {"a": "1\n", "b": "1\n"}
-    finally:
-        subprocess.run(["umount", disk], check=True)
+    yield disk
+    subprocess.run(["umount", disk], check=True)
+
+
+def test_a_full_disk_changes_nothing(files, disk):
+    """Of several files the last one does not fit."""
+    (disk / "a").write_text("1\n")
+    (disk / "b").write_text("1\n")
+    for name in ("a", "b"):
+        (disk / name).chmod(0o666)
+    body = "".join(f"+{'x' * 100}\n" for _ in range(18000))
+    words = files.bad_patch("*** Update File: disk/a\n-1\n+2\n*** Update File: disk/b\n-1\n" + body)
+    assert "No space left on device" in words
+    assert {path.name: path.read_text() for path in disk.iterdir()} == {"a": "1\n", "b": "1\n"}
+
+
+def test_a_file_is_moved_to_another_file_system(files, disk):
+    path = make(files, "a", "1\n")
+    files.patch("*** Update File: a\n*** Move to: disk/b\n-1\n+2\n")
+    assert not path.exists() and (disk / "b").read_text() == "2\n"
+    files.text("write_file", path=str(disk / "b"), content="3\n")
+    assert (disk / "b").read_text() == "3\n"
 
 
 def test_a_file_that_changes_while_it_is_patched_is_not_lost(files):
@@ -379,6 +416,28 @@ def test_a_file_that_changes_while_it_is_patched_is_not_lost(files):
     finally:
         is_over.set()
         writer.join()
+
+
+def test_a_file_that_changes_while_it_is_read_does_no_harm(files):
+    path = make(files, "log", "line\n" * 100_000)
+    is_over = threading.Event()
+
+    def change():
+        while not is_over.is_set():
+            for size in (7, 300_000, 0):
+                os.truncate(path, size)
+            path.write_text("line\n" * 100_000)
+
+    changer = threading.Thread(target=change)
+    changer.start()
+    try:
+        for _ in range(100):
+            answer = files.answer("read_file", file_path=str(path), offset=50_000, limit=1000)
+            assert "result" in answer or re.search("offset exceeds|binary file|empty", answer["error"]), answer
+            assert "result" in files.answer("grep_files", pattern="line", path=str(path))
+    finally:
+        is_over.set()
+        changer.join()
 
 
 # ── fences ─────────────────────────────────────────────────────────────────────────────────────────

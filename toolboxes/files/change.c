@@ -47,26 +47,39 @@ static bool read_whole(int fd, struct text *text)
 	return true;
 }
 
-bool change_read(const struct place *place, bool may_be_absent, struct text *ret_text,
-	struct seen *ret_seen, struct text *why)
+bool change_look(const struct place *place, struct seen *ret_seen, struct text *why)
+{
+	int fd;
+
+	*ret_seen = (struct seen){.exists = place->exists};
+	if (!place->exists)
+		return true;
+	fd = open_regular(place, &ret_seen->status, why);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+bool change_read(
+	const struct place *place, struct text *ret_text, struct seen *ret_seen, struct text *why)
 {
 	bool is_read;
 	int fd;
 
 	*ret_seen = (struct seen){.exists = place->exists};
-	if (!place->exists && may_be_absent)
+	if (!place->exists)
 		return true;
 	fd = open_regular(place, &ret_seen->status, why);
 	if (fd < 0)
 		return false;
-	errno = EFBIG;
-	is_read = ret_seen->status.st_size <= FILE_BYTES_MAX && read_whole(fd, ret_text);
+	is_read = read_whole(fd, ret_text);
 	if (!is_read) {
 		text_add_name(why, place->path);
-		text_printf(why,
-			errno == EFBIG ? " is too large: at most %u bytes are changed"
-				       : " cannot be read: error %u",
-			errno == EFBIG ? FILE_BYTES_MAX : (unsigned int)errno);
+		if (errno == EFBIG)
+			text_printf(
+				why, " is too large: at most %u bytes are changed", FILE_BYTES_MAX);
+		else
+			text_printf(why, ": %s", strerror(errno));
 	}
 	close(fd);
 	return is_read;

@@ -40,10 +40,13 @@ struct change {
 	bool is_done;
 };
 
-/* Read the whole file at @place, which may be absent with @may_be_absent. Return whether @ret_text
- * and @ret_seen have it, else @why has the words. */
-bool change_read(const struct place *place, bool may_be_absent, struct text *ret_text,
-	struct seen *ret_seen, struct text *why);
+/* Look at the file at @place, which may be absent. Return whether @ret_seen has what was found;
+ * else @why has the words: it is no regular file, or cannot be read. */
+bool change_look(const struct place *place, struct seen *ret_seen, struct text *why);
+
+/* The same, and read the whole file into @ret_text; an absent file has no text. */
+bool change_read(
+	const struct place *place, struct text *ret_text, struct seen *ret_seen, struct text *why);
 
 /* Make the @n changes of different files. Return whether all are made; else none is, and @why has
  * the words. */

@@ -46,28 +46,53 @@ static bool make_edits(struct toolbox_call call, struct text *text, struct text 
 	return true;
 }
 
-/* Append the difference as a block of Markdown, whose fence is longer than any in it. */
-static void write_block(
-	struct text *out, const char *path, const struct text *before, const struct text *after)
+/* Append @diff as a block of Markdown, whose fence is longer than any in it. */
+static void write_block(struct text *out, const struct text *diff)
 {
-	struct text diff = {0};
 	struct text fence = {0};
 	size_t longest = 2;
 	size_t run = 0;
 
-	diff_write(&diff, path, before, after);
-	for (size_t i = 0; i < diff.size; i++) {
-		run = diff.data[i] == '`' ? run + 1 : 0;
+	for (size_t i = 0; i < diff->size; i++) {
+		run = diff->data[i] == '`' ? run + 1 : 0;
 		longest = run > longest ? run : longest;
 	}
 	for (size_t i = 0; i <= longest; i++)
 		text_put(&fence, "`");
 	text_printf(out, "%sdiff\n", text_string(&fence));
-	text_add_lossy(out, text_string(&diff), diff.size);
+	text_add(out, text_string(diff), diff->size);
 	text_printf(out, "%s\n\n", text_string(&fence));
-	out->has_failed |= diff.has_failed || fence.has_failed;
-	text_free(&diff);
+	out->has_failed |= fence.has_failed;
 	text_free(&fence);
+}
+
+/* Write the difference for the caller: as a block, and as `structured`. */
+static void write_difference(struct toolbox_call call, struct text *out, const char *path,
+	const struct text *before, const struct text *after)
+{
+	struct text bytes = {0};
+	struct text diff = {0};
+
+	diff_write(&bytes, path, before, after);
+	text_add_lossy(&diff, text_string(&bytes), bytes.size);
+	write_block(out, &diff);
+	out->has_failed |= bytes.has_failed || diff.has_failed;
+	toolbox_open_object(call, "structured");
+	toolbox_put_string_sized(call, "diff", text_string(&diff), diff.size);
+	toolbox_close(call);
+	text_free(&bytes);
+	text_free(&diff);
+}
+
+/* Read the file of @change, which has to be there. */
+static bool find_text(struct change *change, struct text *ret_text, struct text *why)
+{
+	if (!change->place.exists) {
+		text_add_name(why, change->place.path);
+		text_put(why, " does not exist");
+		return false;
+	}
+	return change_read(&change->place, ret_text, &change->seen, why);
 }
 
 /* Edit the file at @path, with the words for the caller in @out. */
@@ -82,16 +107,15 @@ static bool edit_text(
 
 	toolbox_get_bool(call, "dryRun", &is_dry);
 	is_good = change && (is_dry || !fence_refuses_writes(call, why)) &&
-		  fence_find(path, !is_dry, &change->place, why) &&
-		  change_read(&change->place, false, &before, &change->seen, why);
+		  fence_find(path, !is_dry, &change->place, why) && find_text(change, &before, why);
 	text_add(&after, text_string(&before), before.size);
-	is_good = is_good && !before.has_failed && make_edits(call, &after, why);
+	is_good =
+		is_good && !before.has_failed && !after.has_failed && make_edits(call, &after, why);
 	if (is_good) {
 		change->text = &after;
-		write_block(out, path, &before, &after);
+		write_difference(call, out, path, &before, &after);
+		is_good = !out->has_failed && (is_dry || change_make(change, 1, why));
 	}
-	if (is_good && !is_dry && !after.has_failed && !out->has_failed)
-		is_good = change_make(change, 1, why);
 	text_free(&before);
 	text_free(&after);
 	free(change);

@@ -72,7 +72,7 @@ static struct planned *find_file(struct plan *plan, const char *path)
 	plan->n_files++;
 	file->change.mode = 0644;
 	file->exists = file->change.place.exists;
-	if (!change_read(&file->change.place, true, &file->before, &file->change.seen, why))
+	if (!change_read(&file->change.place, &file->before, &file->change.seen, why))
 		return NULL;
 	text_add(&file->now, text_string(&file->before), file->before.size);
 	if (file->before.has_failed || file->now.has_failed) {

@@ -13,10 +13,9 @@ static bool write_text(struct toolbox_call call, const char *path, const struct 
 	struct text *out, struct text *why)
 {
 	struct change *change = calloc(1, sizeof(*change));
-	struct text before = {0};
 	bool is_good = change && !fence_refuses_writes(call, why) &&
 		       fence_find(path, true, &change->place, why) &&
-		       change_read(&change->place, true, &before, &change->seen, why);
+		       change_look(&change->place, &change->seen, why);
 
 	if (is_good) {
 		change->text = text;
@@ -25,7 +24,6 @@ static bool write_text(struct toolbox_call call, const char *path, const struct 
 	}
 	text_put(out, "Successfully wrote to ");
 	text_add_name(out, path);
-	text_free(&before);
 	free(change);
 	return is_good;
 }
