@@ -177,7 +177,7 @@ static bool prepare_change(struct change *change, struct text *why)
 
 /* ── commit ──────────────────────────────────────────────────────────────────────────────────── */
 
-/* Return whether the file called @name in the folder of @change is the one that was read. */
+/* Return whether the file called @name in the folder of @change is unchanged since it was read. */
 static bool is_as_seen(const struct change *change, const char *name)
 {
 	const struct stat *before = &change->seen.status;

@@ -36,8 +36,8 @@ bool is_late(struct toolbox_call call);
 void answer(struct toolbox_call call, const char *tool, bool is_good, const struct text *out,
 	const struct text *why);
 
-/* Open the regular file at @place for reading. Return the descriptor and its status; -1 with @why:
- * it is none, or cannot be opened. */
+/* Open the regular file at @place for reading. Return the descriptor and its status; -1 with @why
+ * when another kind of file is there, or when it cannot be opened. */
 int open_regular(const struct place *place, struct stat *ret_status, struct text *why);
 
 #endif

@@ -15,7 +15,7 @@ struct matching {
 	int depth;
 };
 
-/* The rest of a pattern behind an alternative of braces. */
+/* The rest of a pattern after an alternative of braces. */
 struct rest {
 	const char *pattern;
 	const char *end;
@@ -25,7 +25,7 @@ struct rest {
 static bool match_here(struct matching *matching, const char *pattern, const char *end,
 	const struct rest *rest, const char *path);
 
-/* Return the end of the class that begins at @at, behind its ]; NULL: it has none. */
+/* Return the end of the class that begins at @at, after its ], or NULL. */
 static const char *class_end(const char *at, const char *end)
 {
 	const char *c = at + 1;
@@ -54,7 +54,7 @@ static bool class_has(const char *at, const char *end, char letter)
 	return has_letter != is_inverse;
 }
 
-/* Match @pattern behind a star at each place of @path, up to a slash unless it @crosses slashes. */
+/* Match @pattern after a star at each place of @path, up to a slash unless it @crosses slashes. */
 static bool match_star(struct matching *matching, const char *pattern, const char *end,
 	const struct rest *rest, const char *path, bool crosses)
 {
@@ -66,7 +66,7 @@ static bool match_star(struct matching *matching, const char *pattern, const cha
 	}
 }
 
-/* Match behind `**` and a slash: here, or behind any slash. */
+/* Match after `**` and a slash: here, or after any slash. */
 static bool match_folders(struct matching *matching, const char *pattern, const char *end,
 	const struct rest *rest, const char *path)
 {
@@ -98,21 +98,21 @@ static const char *braces_end(const char *at, const char *end)
 static bool match_braces(struct matching *matching, const char *at, const char *close,
 	const char *end, const struct rest *rest, const char *path)
 {
-	const struct rest behind = {close + 1, end, rest};
+	const struct rest after = {close + 1, end, rest};
 	int depth = 0;
 
 	for (const char *c = at; c <= close; c++) {
 		depth += *c == '{' ? 1 : *c == '}' && c < close ? -1 : 0;
 		if (c < close && (*c != ',' || depth > 0))
 			continue;
-		if (match_here(matching, at, c, &behind, path))
+		if (match_here(matching, at, c, &after, path))
 			return true;
 		at = c + 1;
 	}
 	return false;
 }
 
-/* Go on behind the end of an alternative. */
+/* Go on after the end of an alternative. */
 static bool match_rest(struct matching *matching, const struct rest *rest, const char *path)
 {
 	if (!rest)
@@ -129,12 +129,12 @@ static bool match_here(struct matching *matching, const char *pattern, const cha
 		if (++matching->n_steps > STEPS_MAX)
 			return false;
 		if (*pattern == '*') {
-			const char *behind = pattern + strspn(pattern, "*");
+			const char *after = pattern + strspn(pattern, "*");
 
-			behind = behind > end ? end : behind;
-			if (behind - pattern > 1 && behind < end && *behind == '/')
-				return match_folders(matching, behind + 1, end, rest, path);
-			return match_star(matching, behind, end, rest, path, behind - pattern > 1);
+			after = after > end ? end : after;
+			if (after - pattern > 1 && after < end && *after == '/')
+				return match_folders(matching, after + 1, end, rest, path);
+			return match_star(matching, after, end, rest, path, after - pattern > 1);
 		}
 		next = *pattern == '{' ? braces_end(pattern, end) : NULL;
 		if (next) {

@@ -22,7 +22,7 @@ struct indented indented_read(const char *bytes, size_t size)
 	return line;
 }
 
-/* Return the indentation of the line @i: of an empty line, that of the line before. */
+/* Return the indentation of the line @i; an empty line has the indentation of the line before. */
 static size_t columns_of(const struct indented *lines, size_t i)
 {
 	while (i > 0 && lines[i].is_blank)

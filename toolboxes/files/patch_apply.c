@@ -150,7 +150,7 @@ static bool search_lines(const struct applying *applying, const struct part *wan
 	return false;
 }
 
-/* Go behind the headers of @hunk. */
+/* Go to the line after the headers of @hunk. */
 static bool follow_headers(struct applying *applying, const struct patch_hunk *hunk, size_t *from)
 {
 	for (size_t i = 0; i < hunk->n_headers; i++) {

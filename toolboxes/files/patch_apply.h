@@ -13,7 +13,7 @@
  *
  * The search has four passes over the rest of the text: equal; without white space at the end;
  * without white space at both ends; the same with dashes, quotes and spaces of Unicode as ASCII. A
- * hunk of only + lines goes behind its last header, without one to the end.
+ * hunk of only + lines goes after its last header, without one to the end.
  */
 
 /* Make the hunks of @operation, an update of the file called @name, in @before. Return whether

@@ -67,7 +67,7 @@ static bool part_equals(struct part part, const char *text)
 	return part.size == strlen(text) && memcmp(part.bytes, text, part.size) == 0;
 }
 
-/* Return whether @part begins with @mark, and go behind it. */
+/* Return whether @part begins with @mark, and drop the mark. */
 static bool take_mark(struct part *part, const char *mark)
 {
 	size_t size = strlen(mark);
@@ -347,7 +347,7 @@ static bool read_operation(struct parser *parser)
 
 /* ── the whole ───────────────────────────────────────────────────────────────────────────────── */
 
-/* Drop the first line of the parser, and its last one, when they are those of a here-document. */
+/* Drop the first and the last line of a here-document. */
 static void drop_heredoc(struct parser *parser)
 {
 	static const char *const marks[] = {"<<EOF", "<<'EOF'", "<<\"EOF\""};

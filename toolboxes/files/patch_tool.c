@@ -15,8 +15,8 @@
  *                ─▶ change.c: the files that differ now, on the disk
  */
 
-/* The most operations of one patch. */
-#define OPERATIONS_MAX 1000
+/* The most operations of one patch: each may have the folders of two files open. */
+#define OPERATIONS_MAX 400
 
 /* A file that the patch names, as the operations so far have left it. */
 struct planned {

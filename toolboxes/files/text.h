@@ -29,7 +29,7 @@ const char *text_string(const struct text *text);
 
 void text_free(struct text *text);
 
-/* Return the size of the UTF-8 character at @bytes; 0: it is none. */
+/* Return the size of the character at @bytes; 0: the bytes are not UTF-8. */
 size_t utf8_size(const char *bytes, size_t size);
 
 /* Return the number of bytes of the first @max characters of @bytes, all if there are fewer.
