@@ -453,6 +453,9 @@ def test_it_outlives_the_bus_and_fails_what_ran(launch, folder, tmp_path):
             until(lambda: running(caller), EVENT_SECONDS,
                   "the call running")
         service.daemon.kill()
+        until(lambda: b"the service is away" in (tmp_path / "stderr").read_bytes(), EVENT_SECONDS, "the loss noticed")
+        meanwhile = server.call("wait", {"seconds": 0})
+        assert meanwhile["result"]["isError"] is True and "The service is away" in text_of(meanwhile)
         manifests.toolbox(folder, "later", [manifests.labs("new_tool")])
         launch(toolbox_dirs=[folder], port=port)
         answer = server.answer(id_)

@@ -156,9 +156,9 @@ static void append_value(
 	buffer_append(data, value.text, value.size);
 }
 
-/* Send the request for @call. Without a @tool of that name in the list the service judges the
- * name. */
-static void send_call(
+/* Send the request for @call. Without a @tool of that name in the list the service judges the name.
+ * Return 0, or -ENOTCONN while the service is away. */
+static int send_call(
 	struct stdio_door *door, const struct stdio_call *call, const struct mcp_listed_tool *tool)
 {
 	const struct mcp_message *message = &call->exchange.message;
@@ -180,7 +180,7 @@ static void send_call(
 		ctl_request_flag(&data, "progress");
 	append_value(&data, ",\"args\":", message, message->arguments);
 	ctl_request_end(&data);
-	ctl_session_send_numbered(door->session, INVOKE_TOPIC, &data, call->call_id);
+	return ctl_session_send_numbered(door->session, INVOKE_TOPIC, &data, call->call_id);
 }
 
 /* Fail the call @exchange of a tool that the served toolboxes do not have, though another toolbox
@@ -251,8 +251,10 @@ static int begin_bus_call(struct mcp_exchange *exchange, const struct mcp_listed
 	else if (hex_write_id(call->call_id) < 0)
 		mcp_exchange_fail(exchange,
 			"{\"error\":\"RuntimeError: no random bytes\",\"code\":\"unavailable\"}");
-	else
-		send_call(door, call, tool);
+	else if (send_call(door, call, tool) < 0)
+		mcp_exchange_fail(exchange, "{\"error\":\"RuntimeError: The service is away: "
+					    "nothing was run, try again "
+					    "later.\",\"code\":\"unavailable\"}");
 	/* From the first call on the loop asks for them from time to time. */
 	if (!next_call(door, next_call(door, NULL)))
 		stdio_door_wake(door);

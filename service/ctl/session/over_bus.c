@@ -41,13 +41,17 @@ static void complain_no_bus(const struct ctl_session *session, const char *reaso
 					      : "; is another bus meant? TOOLBOXD_BUS is not set");
 }
 
-static void send_numbered(struct ctl_session *session, const char *topic, const struct buffer *data,
+/* Return 0, or -ENOTCONN while the bus is away from a session that stays, which has been reported:
+ * no message waits for it. Any other failure is reported here, and ends the wait. */
+static int send_numbered(struct ctl_session *session, const char *topic, const struct buffer *data,
 	const char *number)
 {
 	cleanup(buffer_deinit) struct buffer message = {0};
 	char context[192];
 	int r;
 
+	if (session->stays && !bus_is_up(session->bus.connection))
+		return -ENOTCONN;
 	snprintf(context, sizeof(context),
 		"{\"source\":\"" CTL_SOURCE "\",\"session\":{\"session_id\":\"default\"},"
 		"\"" KEY_NAME "\":\"%s\",\"" NUMBER_NAME "\":\"%s\"}",
@@ -60,9 +64,10 @@ static void send_numbered(struct ctl_session *session, const char *topic, const 
 	bus_message_end(&message);
 	r = bus_send(session->bus.connection, &message, BUS_SHARE_OWN);
 	if (r == 0)
-		return;
+		return 0;
 	terminal_complain("the request cannot be sent: %s", strerror(-r));
 	session_fail(session, r == -EMSGSIZE ? CTL_USAGE : CTL_NO_BUS);
+	return 0;
 }
 
 void session_send(struct ctl_session *session, const char *topic, const struct buffer *data)
@@ -260,8 +265,8 @@ void ctl_session_send(struct ctl_session *session, const char *topic, const stru
 	session_send(session, topic, data);
 }
 
-void ctl_session_send_numbered(struct ctl_session *session, const char *topic,
+int ctl_session_send_numbered(struct ctl_session *session, const char *topic,
 	const struct buffer *data, const char *number)
 {
-	send_numbered(session, topic, data, number);
+	return send_numbered(session, topic, data, number);
 }
