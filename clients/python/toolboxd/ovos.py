@@ -77,6 +77,8 @@ class ToolboxdToolBox(ToolBox):
         if os.path.basename(getattr(sys.modules["__main__"], "__file__", None) or "") == "toolbox_python.py":
             raise RuntimeError("The bridge to toolboxd is not loaded by toolboxd: its tools would call themselves")
         config = config or {}
+        if "handlers" in config or "solvers" in config:
+            config = {}  # the whole persona, as ovos-persona-server gives it to a ToolBox without a section
         unknown = sorted(set(config) - SETTINGS)
         if unknown:
             LOG.warning("toolboxd: unknown settings of the bridge: %s; it has %s",
