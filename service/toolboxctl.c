@@ -201,6 +201,19 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl trust files --show\n"
 		"  toolboxctl trust files\n",
 		CTL_FLAG_SHOW | CTL_FLAG_BUS, 1, 1, ctl_trust},
+	{"add", "FILE...", "register toolboxes for this user: check, copy, reload",
+		"FILE is a manifest NAME.json (also a list of shell lines or of servers), a folder "
+		"of programs,\nor '-', a manifest on stdin. All are put into the user's toolbox.d, "
+		"or, with a mistake in one,\nnone. Without a daemon they are offered once there is "
+		"one.\n",
+		"  toolboxctl add lights.json\n"
+		"  toolboxctl add home/ notes.json\n"
+		"  generate-manifest | toolboxctl add -\n",
+		CTL_FLAG_BUS, 1, CTL_MANY, ctl_add},
+	{"remove", "ID", "take out what add has registered",
+		"ID is the name of the file or folder "
+		"that `add` has put into the user's toolbox.d.\n",
+		"  toolboxctl remove lights\n", CTL_FLAG_BUS, 1, 1, ctl_remove},
 	{"dev", "FILE", "serve a toolbox while it is written (needs no daemon)",
 		"FILE is a manifest, or the folder of a toolbox or of several. Each change is "
 		"loaded and reported,\nand each call printed. It is its own bus, at the configured "

@@ -60,3 +60,5 @@ int ctl_remember(const struct ctl_options *options);
 int ctl_profile(const struct ctl_options *options);
 int ctl_token(const struct ctl_options *options);
 int ctl_trust(const struct ctl_options *options);
+int ctl_add(const struct ctl_options *options);
+int ctl_remove(const struct ctl_options *options);

@@ -7,6 +7,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "ctl/add/added.h"
 #include "ctl/calls/query.h"
 #include "ctl/calls/row.h"
 #include "ctl/help/help.h"
@@ -165,6 +166,21 @@ static void offer_calls(struct line *line)
 	}
 }
 
+/* Offer what `add` has put into the user's folder. */
+static void offer_added(struct line *line)
+{
+	struct added added;
+	int r = added_open(false, &added);
+
+	for (size_t i = 0; r == 0 && i < added.paths.n_items; i++) {
+		cleanup_free char *id = added_id(&added, i);
+
+		if (id)
+			offer(line, id);
+	}
+	added_close(&added);
+}
+
 /* ── words of toolboxctl ─────────────────────────────────────────────────────────────────────── */
 
 static void offer_commands(struct line *line, const struct ctl_command *commands, size_t n_commands)
@@ -215,6 +231,8 @@ static void offer_positional(
 		offer_tools(line, false);
 	else if (strncmp(usage, "CALL", strlen("CALL")) == 0)
 		offer_calls(line);
+	else if (strcmp(line->command->name, "remove") == 0 && n_before == 0)
+		offer_added(line);
 	else if (strncmp(usage, "TOOLBOX", strlen("TOOLBOX")) == 0 && n_before == 0)
 		offer_tools(line, true);
 	else if (strncmp(usage, "COMMAND", strlen("COMMAND")) == 0 && n_before == 0) {

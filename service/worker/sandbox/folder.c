@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +14,10 @@
 
 #include "util/assert.h"
 #include "util/cleanup.h"
+#include "util/file/tree.h"
 
 #define NAME_PREFIX "toolboxd-host-"
 #define NAME_SUFFIX "XXXXXX"
-
-/* Most open folders at once; nftw() opens the folders of a deeper tree again. */
-#define OPEN_MAX_AT_ONCE 16
 
 #define TRIES_MAX 16
 
@@ -83,20 +80,6 @@ int folder_make(char **ret_path)
 	return lock;
 }
 
-static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *place)
-{
-	(void)status;
-	(void)type;
-	(void)place;
-	remove(path);
-	return 0;
-}
-
-static void remove_tree(const char *path)
-{
-	nftw(path, remove_entry, OPEN_MAX_AT_ONCE, FTW_PHYS | FTW_MOUNT | FTW_DEPTH);
-}
-
 static bool is_name(const char *name)
 {
 	return strncmp(name, NAME_PREFIX, strlen(NAME_PREFIX)) == 0 &&
@@ -119,7 +102,7 @@ static void remove_left(const char *parent)
 		lock = lock_folder(dirfd(folder), entry->d_name);
 		if (lock < 0 || asprintf(&path, "%s/%s", parent, entry->d_name) < 0)
 			continue;
-		remove_tree(path);
+		tree_remove(path);
 		n_removed++;
 	}
 	if (folder)
@@ -130,7 +113,7 @@ void folder_remove(const char *path)
 {
 	cleanup_free char *parent = strdup(path);
 
-	remove_tree(path);
+	tree_remove(path);
 	if (!parent)
 		return;
 	*strrchr(parent, '/') = '\0';
