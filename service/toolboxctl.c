@@ -208,7 +208,7 @@ static const struct ctl_command commands[] = {
 		"one.\n",
 		"  toolboxctl add lights.json\n"
 		"  toolboxctl add home/ notes.json\n"
-		"  generate-manifest | toolboxctl add -\n",
+		"  toolboxctl add - <lights.json\n",
 		CTL_FLAG_BUS, 1, CTL_MANY, ctl_add},
 	{"remove", "ID", "take out what add has registered",
 		"ID is the name of the file or folder "

@@ -209,6 +209,7 @@ static void check_toolboxes(const struct config *config, bool is_bus,
 		if (is_bus)
 			warn_open_bus(config, catalogue, diagnostic_print, counts);
 		warn_open_bus_answers(config, catalogue, diagnostic_print, counts);
+		warn_open_bus_guests(config, catalogue, diagnostic_print, counts);
 		n_tools = catalogue_n_tools(catalogue);
 		n_toolboxes = catalogue_n_toolboxes(catalogue);
 		buffer_printf(summary, "%zu tool%s in %zu toolbox%s; ", n_tools,

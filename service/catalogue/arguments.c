@@ -281,6 +281,7 @@ int arguments_marshal_check(const struct tool *tool, struct schema_context *cont
 	case KIND_PLUGIN:
 	case KIND_PYTHON:
 	case KIND_MCP:
+	case KIND_GUEST:
 		break;
 	}
 	return 0;

@@ -70,6 +70,14 @@ static const struct kind_facts facts[N_KINDS] = {
 			.name = "bus",
 			.timeout_ms = TIMEOUT_MS,
 			.fills_defaults = true,
+			.asks_session = true,
+		},
+	[KIND_GUEST] =
+		{
+			.name = "guest",
+			.timeout_ms = TIMEOUT_MS,
+			.fills_defaults = true,
+			.asks_session = true,
 		},
 };
 

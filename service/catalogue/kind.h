@@ -17,6 +17,7 @@
  *   python     its own tables   methods, in Python        command   4       yes      30 s
  *   mcp        a server's list  tools/call of the server  command   1                30 s
  *   bus        the manifest     none: messages are sent   -         0                2.5 s
+ *   guest      its message      none: messages are sent   -         0                2.5 s
  */
 enum toolbox_kind {
 	KIND_NATIVE,
@@ -25,8 +26,9 @@ enum toolbox_kind {
 	KIND_PYTHON,
 	KIND_MCP,
 	KIND_BUS,
+	KIND_GUEST,
 };
-#define N_KINDS 6
+#define N_KINDS 7
 
 struct kind_facts {
 	const char *name; /* in manifests */
@@ -49,6 +51,7 @@ struct kind_facts {
 	bool has_bus;         /* its tools may speak and listen on the bus (core/proxy.h) */
 	bool carries_calls;   /* a host runs several calls at a time (wire/wire.h) */
 	bool asks_caller;     /* a call carries its caller (struct wire_invoke) */
+	bool asks_session;    /* it is a message in the session of its caller */
 	/* its hosts decide what arguments and results are good (catalogue/arguments.h) */
 	bool judges;
 };

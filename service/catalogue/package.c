@@ -45,6 +45,7 @@ static void package_free(struct package *package)
 	free(package->mcp.origin);
 	free(package->mcp.rules);
 	free(package->mcp.variables);
+	free(package->guest_source);
 	skipped_list_deinit(&package->left_out);
 	free(package->not_enforced);
 	free(package->refused);
@@ -143,6 +144,13 @@ static void write_tool(const struct tool *tool, struct buffer *out)
 		json_write_member_text(out, "pin", tool->pin);
 		if (tool->risk == TOOL_READ)
 			buffer_append_string(out, ",\"reads\":true");
+		buffer_append_char(out, '}');
+		break;
+	case KIND_GUEST:
+		/* It goes to no host. A tool of another source is another one. */
+		buffer_append_string(out, "{\"name\":");
+		json_write_text(out, tool->name);
+		json_write_member_text(out, "source", package->guest_source);
 		buffer_append_char(out, '}');
 		break;
 	}

@@ -107,6 +107,7 @@ struct package {
 	struct toolbox_library library; /* for kinds native and plugin; else zeroed */
 	struct package_python python;   /* for kind python; else zeroed */
 	struct package_mcp mcp;         /* for kind mcp; else zeroed */
+	char *guest_source; /* for kind guest: the context.source of its process; else NULL */
 
 	/* as a host has found it */
 	bool is_checked;    /* the library loads and has every symbol */
@@ -131,11 +132,11 @@ struct package {
 	size_t load_tail; /* bytes of the text after the last tool, if there is a tool */
 };
 
-/* Return whether the tools of @package are guests: their server has chosen their names, so these
- * never take or share names of installed tools. */
+/* Return whether the tools of @package are guests: a server or a guest has chosen their names,
+ * which never take or share names of installed tools. */
 static inline bool package_is_guest(const struct package *package)
 {
-	return package->kind == KIND_MCP;
+	return package->kind == KIND_MCP || package->kind == KIND_GUEST;
 }
 
 /* Packages without references, freed later: freeing takes time in proportion to their tools. A

@@ -44,6 +44,7 @@ static void tool_deinit(struct tool *tool)
 		break;
 	case KIND_PLUGIN:
 	case KIND_PYTHON:
+	case KIND_GUEST:
 		break;
 	}
 }

@@ -35,6 +35,13 @@
 static const char *const duplicates_words[] = {
 	[CONFIG_DUPLICATES_ERROR] = "error", [CONFIG_DUPLICATES_LAST] = "last", NULL};
 
+/* A guest has at least the least risk. */
+static const char *const risk_words[] = {[TOOL_UNRATED] = "unrated",
+	[TOOL_READ] = "read",
+	[TOOL_WRITE] = "write",
+	[TOOL_EXECUTE] = "execute",
+	NULL};
+
 /* The members of `toolboxd`, without the sections that have files of their own (contract.md,
  * Configuration). */
 #define FIELDS_OF struct config
@@ -75,6 +82,10 @@ static const struct config_field fields[] = {
 	CONFIG_NAMES("embedded.origins", embedded_origins),
 	CONFIG_TEXT("embedded.token_file", embedded_token_file),
 	CONFIG_NUMBER("embedded.stall_s", embedded_stall_s, 10),
+	CONFIG_FLAG("guests.enabled", guests.is_enabled, false),
+	CONFIG_NUMBER("guests.max", guests.max, 32),
+	CONFIG_NUMBER("guests.tools", guests.tools, 256),
+	CONFIG_WORD("guests.risk", guests.risk, risk_words, TOOL_EXECUTE),
 	CONFIG_FLAG("events.calls", events_calls, false),
 	CONFIG_FLAG("events.arguments", events_arguments, false),
 	CONFIG_FLAG("events.results", events_results, false),

@@ -45,6 +45,14 @@ enum config_duplicates {
 	CONFIG_DUPLICATES_LAST,
 };
 
+/* Toolboxes brought by other processes (contract.md, Guests). */
+struct config_guests {
+	bool is_enabled;
+	uint32_t max;   /* toolboxes */
+	uint32_t tools; /* in all toolboxes together */
+	enum tool_risk risk;
+};
+
 struct config {
 	struct bus_address bus;
 	struct text_list toolbox_dirs; /* low to high */
@@ -87,6 +95,7 @@ struct config {
 	uint32_t crash_limit; /* 0: off */
 	uint64_t crash_window_s;
 	struct config_limits limits;
+	struct config_guests guests;
 	bool events_calls;
 	bool events_arguments;
 	bool events_results;

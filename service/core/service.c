@@ -56,6 +56,7 @@ static void forget_peer(void *data, const struct account *account)
 
 	approval_withdraw(&service->approval, account);
 	waiting_forget_peer(&service->waiting, account);
+	guests_forget_peer(&service->guests, account);
 }
 
 /* ── runners ─────────────────────────────────────────────────────────────────────────────────── */
@@ -188,6 +189,20 @@ static void announce_tools(void *data, const struct buffer *members)
 	reload_announce(&service->audience, members);
 }
 
+static void list_guests(void *data, struct guest_set *ret_set)
+{
+	struct service *service = data;
+
+	guests_list(&service->guests, ret_set);
+}
+
+static void take_guests(void *data, const struct guest_set *set, bool is_taken, uint64_t spent_ms)
+{
+	struct service *service = data;
+
+	guests_taken(&service->guests, set, is_taken, spent_ms);
+}
+
 static void answer_reload(void *data)
 {
 	struct service *service = data;
@@ -220,6 +235,7 @@ static void follow_configuration(void *data)
 	limits_configure(&service->limits);
 	approval_configure(&service->approval);
 	listening_configure(&service->listening);
+	guests_configure(&service->guests);
 	if (service->door)
 		service->door->operations->configured(service->door);
 	if (service->config.is_disabled && !service->config.closed && !service->calls.is_stopping)
@@ -292,6 +308,8 @@ static int make_reload(struct service *service, const struct service_options *op
 		.reloaded = serve_changed,
 		.start_again = start_again,
 		.configured = follow_configuration,
+		.list_guests = list_guests,
+		.take_guests = take_guests,
 	};
 	const struct reload_parts parts = {
 		.loop = service->loop,
@@ -323,6 +341,10 @@ static int make_offer(struct service *service)
 	service->offer.bin = &service->disposal.bin;
 	bus_calls_init(&service->bus_calls, service->loop, &service->config);
 	service->offer.executors[KIND_BUS] = &service->bus_calls.executor;
+	r = r ? r
+	      : guests_init(&service->guests, service->loop, &service->config, &service->offer,
+			&service->reload);
+	service->offer.executors[KIND_GUEST] = &service->guests.calls.executor;
 	return r;
 }
 
@@ -459,6 +481,7 @@ static int open_bus(struct service *service, bool is_bus)
 
 	service->limits.has_connections = is_bus;
 	service->approval.has_connections = is_bus;
+	service->guests.has_connections = is_bus;
 	limits.frame_bytes = config->limits.frame_bytes;
 	limits.output_queue_bytes = config->limits.output_queue_bytes;
 	limits.peer_bytes = config->limits.peer_bytes;
@@ -480,6 +503,7 @@ static int open_bus(struct service *service, bool is_bus)
 	service->waiting.bus = service->bus_calls.bus = service->bus;
 	service->bus_calls.is_own_bus = is_bus;
 	service->matcher.bus = service->utterances.bus = service->listening.bus = service->bus;
+	service->guests.bus = service->guests.calls.bus = service->bus;
 	return r;
 }
 
@@ -529,6 +553,7 @@ void service_free(struct service *service)
 	reload_deinit(&service->reload);
 	reload_requests_deinit(&service->reload_requests);
 	offer_deinit(&service->offer);
+	guests_deinit(&service->guests);
 	approval_deinit(&service->approval);
 	offload_deinit(&service->offload);
 	search_deinit(&service->search);

@@ -12,6 +12,7 @@
 #include "offer/disposal.h"
 #include "core/request/door.h"
 #include "core/call/events.h"
+#include "core/guest/guests.h"
 #include "core/history/history.h"
 #include "core/listing/match.h"
 #include "core/voice/listening.h"
@@ -61,6 +62,7 @@ struct service {
 	struct invoker invoker;
 	struct reload reload;
 	struct reload_requests reload_requests;
+	struct guests guests;
 	struct other_services rivals;
 	struct proxy proxy;         /* the bus, for the tools with the bus */
 	struct bus_calls bus_calls; /* calls that are messages */

@@ -8,6 +8,7 @@
 
 #include "catalogue/catalogue.h"
 #include "loader/described.h"
+#include "loader/filtered.h"
 #include "loader/members.h"
 #include "loader/sandbox_max.h"
 #include "loader/server_list.h"
@@ -246,45 +247,6 @@ static int add_failures(const struct load_jobs *jobs, struct catalogue *catalogu
 	return r;
 }
 
-/* Note that each tool of @toolbox is left out for @reason, and was found by its own code, or in a
- * cached description. 0 or -ENOMEM. */
-static int disable(struct catalogue *catalogue, const struct toolbox *toolbox, const char *reason)
-{
-	cleanup(buffer_deinit) struct buffer text = {0};
-
-	buffer_append_string(&text, reason);
-	if (kind_facts(toolbox->package->kind)->describes_tools)
-		buffer_append_string(&text,
-			"; it was described once, since a name without a toolbox may mean one of "
-			"its tools: its id with /* leaves it out without a description");
-	return buffer_terminate(&text) ? catalogue_disable(catalogue, toolbox->id, text.data)
-				       : -ENOMEM;
-}
-
-/* Add the tools of @toolbox left out by the configuration. 0 or -ENOMEM. */
-static int add_filtered_tools(
-	const struct config *config, const struct toolbox *toolbox, struct catalogue *catalogue)
-{
-	static const char mixed[] = "each of its tools is left out, for different reasons";
-	const char *of_all = NULL;
-	size_t n_left_out = 0;
-	int r = 0;
-
-	for (size_t i = 0; i < toolbox->n_tools && r == 0; i++) {
-		const struct tool *tool = &toolbox->tools[i];
-		const char *reason;
-
-		if (settings_offer(config, tool))
-			continue;
-		reason = settings_refusal(config, tool);
-		of_all = n_left_out++ == 0 || strcmp(of_all, reason) == 0 ? reason : mixed;
-		r = catalogue_add_skipped(catalogue, toolbox->id, tool->name, reason);
-	}
-	if (r == 0 && n_left_out > 0 && n_left_out == toolbox->n_tools)
-		r = disable(catalogue, toolbox, of_all);
-	return r;
-}
-
 /* Add all tools left out by the configuration. 0 or -ENOMEM. */
 static int add_filtered(const struct load_jobs *jobs, struct catalogue *catalogue)
 {
@@ -296,7 +258,7 @@ static int add_filtered(const struct load_jobs *jobs, struct catalogue *catalogu
 		const char *reason;
 
 		if (toolbox && toolbox->n_tools > 0)
-			r = add_filtered_tools(config, toolbox, catalogue);
+			r = filtered_note(config, toolbox, catalogue);
 		reason = toolbox && toolbox->n_tools == 0
 				 ? settings_toolbox_refusal(config, toolbox)
 				 : NULL;

@@ -473,6 +473,40 @@ static int apply_to_tools(struct load_jobs *jobs)
 	return r;
 }
 
+/* Return a catalogue of the files of @base and of the guests of the load, or NULL. */
+static struct catalogue *merge_with(struct loader *loader, const struct catalogue *base)
+{
+	const struct loader_options *options = &loader->jobs.options;
+
+	manifest_reader_bound(loader->jobs.reader, &loader->is_abandoned, GUESTS_MS_MAX);
+	return guests_read(loader->jobs.reader, options->config, options->guests) == 0
+		       ? guests_merge(base, options->guests, options->config, options->generation)
+		       : NULL;
+}
+
+/* Add the guests of the load to its catalogue, or drop it. */
+static void add_guests(struct loader *loader)
+{
+	const struct guest_set *guests = loader->jobs.options.guests;
+	cleanup(catalogue_cleanup) struct catalogue *files = NULL;
+
+	if (!loader->catalogue || !guests || guests->n_items == 0)
+		return;
+	files = take_ptr(loader->catalogue);
+	loader->catalogue = merge_with(loader, files);
+}
+
+/* Make what comes with the catalogue of the load. */
+static void make_rest(struct loader *loader)
+{
+	const struct loader_options *options = &loader->jobs.options;
+
+	if (loader->catalogue)
+		loader->policy = policy_new(options->config, loader->catalogue);
+	if (loader->catalogue && options->made)
+		options->made(loader->data, loader->catalogue);
+}
+
 /* Beside the loop: the last steps. The jobs may become more while they are gone through. */
 static void make_catalogue(void *data)
 {
@@ -484,11 +518,18 @@ static void make_catalogue(void *data)
 			accept_description(loader->jobs.items[i]);
 	if (!loader->is_abandoned && apply_to_tools(&loader->jobs) == 0)
 		loader->catalogue = assemble_catalogue(&loader->jobs, &loader->listing);
-	if (loader->catalogue)
-		loader->policy = policy_new(loader->jobs.options.config, loader->catalogue);
-	if (loader->catalogue && loader->jobs.options.made)
-		loader->jobs.options.made(loader->data, loader->catalogue);
+	add_guests(loader);
+	make_rest(loader);
 	load_jobs_drop(&loader->jobs);
+}
+
+/* Beside the loop: the only step of a load of guests. */
+static void merge_guests(void *data)
+{
+	struct loader *loader = data;
+
+	loader->catalogue = merge_with(loader, loader->jobs.options.previous);
+	make_rest(loader);
 }
 
 static void finish(void *data)
@@ -780,6 +821,24 @@ int loader_start_files(struct loop *loop, const struct loader_options *options,
 		return r;
 	*ret_loader = take_ptr(loader);
 	return 0;
+}
+
+int loader_start_guests(struct loop *loop, const struct loader_options *options,
+	diagnostic_function problem, loader_done_function done, void *data,
+	struct loader **ret_loader)
+{
+	cleanup(loader_cleanup) struct loader *loader = NULL;
+	int r = new_loader(loop, options, &loader);
+
+	if (r < 0)
+		return r;
+	loader->problem = problem;
+	loader->done = done;
+	loader->data = data;
+	r = aside_start(loop, merge_guests, finish, loader, &loader->aside);
+	if (r == 0)
+		*ret_loader = take_ptr(loader);
+	return r;
 }
 
 bool loader_is_asking(const struct loader *loader)

@@ -5,6 +5,7 @@
 
 #include "catalogue/catalogue.h"
 #include "config/config.h"
+#include "loader/guest/guests.h"
 #include "loop/loop.h"
 #include "policy/policy.h"
 #include "util/cleanup.h"
@@ -66,6 +67,7 @@ struct loader_options {
 	/* the load takes the answers so far, and asks no refusing server again */
 	bool takes_answers;
 	loader_made_function made; /* called before done(); or NULL */
+	struct guest_set *guests;  /* borrowed: taken in, with their outcomes; or NULL */
 };
 
 /* Load everything registered in the configured folders. Everything in @options must live until
@@ -80,6 +82,12 @@ int loader_start(struct loop *loop, const struct loader_options *options,
 int loader_start_files(struct loop *loop, const struct loader_options *options,
 	const char *const *files, size_t n_files, diagnostic_function problem,
 	loader_done_function done, void *data, struct loader **ret_loader);
+
+/* Make the catalogue in force, options.previous, anew with options.guests: nothing else is
+ * loaded. */
+int loader_start_guests(struct loop *loop, const struct loader_options *options,
+	diagnostic_function problem, loader_done_function done, void *data,
+	struct loader **ret_loader);
 
 /* Return whether @loader only waits for hosts, and frees at once. */
 bool loader_is_asking(const struct loader *loader);

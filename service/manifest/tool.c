@@ -163,6 +163,7 @@ static int read_runner(const struct manifest_scope *scope, uint32_t object, stru
 	case KIND_PLUGIN:
 	case KIND_PYTHON:
 	case KIND_MCP:
+	case KIND_GUEST:
 		break;
 	}
 	tool->has_content = scope->toolbox->package->has_content;

@@ -122,7 +122,7 @@ static int make_new(struct offer *offer, const struct catalogue *catalogue,
 
 /* Move the runners of toolboxes that stay to their new places. */
 static void keep_old(struct offer *offer, const struct catalogue *catalogue,
-	const struct config *config, struct runner **runners)
+	const struct config *config, bool forgives, struct runner **runners)
 {
 	for (size_t i = 0; i < catalogue_n_toolboxes(catalogue); i++) {
 		size_t n_tools;
@@ -133,7 +133,8 @@ static void keep_old(struct offer *offer, const struct catalogue *catalogue,
 			continue;
 		runners[i] = take_ptr(*find_kept(offer, toolbox));
 		runner_configure(runners[i], &options);
-		runner_forgive(runners[i]);
+		if (forgives)
+			runner_forgive(runners[i]);
 		/* None of its tools is offered any more. */
 		if (n_tools == 0 && toolbox->package->n_toolboxes == 1)
 			runner_dismiss_idle(runners[i]);
@@ -152,7 +153,7 @@ static void retire_rest(struct offer *offer)
 }
 
 int offer_swap(struct offer *offer, struct catalogue *catalogue, struct policy *policy,
-	const struct config *config)
+	const struct config *config, bool forgives)
 {
 	size_t n_runners = catalogue_n_toolboxes(catalogue);
 	struct runner **runners = calloc(n_runners + 1, sizeof(struct runner *));
@@ -167,7 +168,7 @@ int offer_swap(struct offer *offer, struct catalogue *catalogue, struct policy *
 		free(runners);
 		return -ENOMEM;
 	}
-	keep_old(offer, catalogue, config, runners);
+	keep_old(offer, catalogue, config, forgives, runners);
 	retire_rest(offer);
 	free(offer->runners);
 	offer->runners = runners;
@@ -218,6 +219,24 @@ void offer_end_calls(struct offer *offer, const char *reason)
 		runner_end_all(offer->runners[i], reason);
 	for (size_t i = 0; i < offer->n_retired; i++)
 		runner_end_all(offer->retired[i], reason);
+}
+
+static bool runs_guest(const struct runner *runner, const char *id, const char *source)
+{
+	const struct package *package = runner_package(runner);
+
+	return package->kind == KIND_GUEST && strcmp(package->id, id) == 0 &&
+	       strcmp(package->guest_source, source) == 0;
+}
+
+void offer_end_guest(struct offer *offer, const char *id, const char *source, const char *reason)
+{
+	for (size_t i = 0; i < offer->n_runners; i++)
+		if (runs_guest(offer->runners[i], id, source))
+			runner_end_all(offer->runners[i], reason);
+	for (size_t i = 0; i < offer->n_retired; i++)
+		if (runs_guest(offer->retired[i], id, source))
+			runner_end_all(offer->retired[i], reason);
 }
 
 bool offer_rest(struct offer *offer)

@@ -46,9 +46,9 @@ int offer_init(struct offer *offer, struct loop *loop, const char *host_program,
 void offer_deinit(struct offer *offer);
 
 /* Put @catalogue and its @policy (both taken over on success) in place, the runners configured by
- * @config. Returns 0 or -ENOMEM, and then nothing has changed. */
+ * @config. @forgives: quarantines end. Returns 0 or -ENOMEM, and then nothing has changed. */
 int offer_swap(struct offer *offer, struct catalogue *catalogue, struct policy *policy,
-	const struct config *config);
+	const struct config *config, bool forgives);
 
 /* Start a host for each toolbox with tools and limits.prestart. */
 void offer_prestart(struct offer *offer);
@@ -67,6 +67,10 @@ void offer_drop_retired(struct offer *offer, struct runner *runner);
 
 /* End every call, also of retired runners, as unavailable for the reason @reason. */
 void offer_end_calls(struct offer *offer, const char *reason);
+
+/* End every call of the tools of the guest @source with the toolbox @id, also of retired runners,
+ * as unavailable for the reason @reason. */
+void offer_end_guest(struct offer *offer, const char *id, const char *source, const char *reason);
 
 /* Let every idle host end in order, all at once. Returns whether all of them have. */
 bool offer_rest(struct offer *offer);

@@ -141,6 +141,19 @@ const char *reload_outcome_name(enum reload_outcome outcome)
 	return names[outcome];
 }
 
+/* Put @catalogue and its @policy (both taken over) in place. Return whether they are. */
+static bool put_catalogue(
+	struct reload *reload, struct catalogue *catalogue, struct policy *policy, bool forgives)
+{
+	if (reload->next.status == 0 && offer_swap(reload->parts.offer, catalogue, policy,
+						reload->parts.config, forgives) == 0)
+		return true;
+	log_error("Out of memory: the tools stay as they were");
+	policy_free(policy);
+	catalogue_free(catalogue);
+	return false;
+}
+
 /* Put @catalogue and its @policy (both taken over) in place, and announce what has changed. Return
  * the outcome. */
 static enum reload_outcome swap_catalogue(
@@ -148,13 +161,8 @@ static enum reload_outcome swap_catalogue(
 {
 	struct offer *offer = reload->parts.offer;
 
-	if (reload->next.status < 0 ||
-		offer_swap(offer, catalogue, policy, reload->parts.config) < 0) {
-		log_error("Out of memory: the tools stay as they were");
-		policy_free(policy);
-		catalogue_free(catalogue);
+	if (!put_catalogue(reload, catalogue, policy, true))
 		return RELOAD_FAILED;
-	}
 	report_changes(reload, catalogue);
 	log_not_enforced(reload);
 	offer_prestart(offer);
@@ -249,6 +257,17 @@ static void give_way(struct reload *reload)
 		return;
 	loader_free(take_ptr(reload->loader));
 	prepared_reload_deinit(&reload->next);
+	guest_set_deinit(&reload->guests);
+}
+
+/* Report the outcomes of the guests of the load under way, which ends. */
+static void end_guests(struct reload *reload, bool is_taken, uint64_t spent_ms)
+{
+	struct guest_set guests = reload->guests;
+
+	reload->guests = (struct guest_set){0};
+	reload->handler.take_guests(reload->data, &guests, is_taken, spent_ms);
+	guest_set_deinit(&guests);
 }
 
 /* The loader's callback: the reload under way is done. */
@@ -263,6 +282,7 @@ static void finish_load(void *data, struct catalogue *catalogue, struct policy *
 		outcome = swap_catalogue(reload, catalogue, policy);
 	else
 		log_error("Loading the toolboxes failed: %s", strerror(-status));
+	end_guests(reload, outcome != RELOAD_FAILED, 0);
 	reload->outcomes[outcome]++;
 	outages_end(&reload->outages, reload->parts.offer->catalogue);
 	prepared_reload_deinit(&reload->next);
@@ -285,6 +305,75 @@ static void finish_load(void *data, struct catalogue *catalogue, struct policy *
 			gather_answers(reload);
 	}
 }
+
+/* ── guests ──────────────────────────────────────────────────────────────────────────────────── */
+
+/* Log and announce what the guests have changed. */
+static void report_guests(struct reload *reload)
+{
+	struct buffer *text = &reload->next.summary;
+
+	if (!reload->next.has_changes)
+		return;
+	log_limited(&reload->reloads, LOG_LEVEL_INFO, "Guests: %s",
+		buffer_terminate(text) ? text->data : strerror(ENOMEM));
+	reload->handler.changed(reload->data, &reload->next.members);
+}
+
+/* The loader's callback: the load of guests under way is done. */
+static void finish_guests(
+	void *data, struct catalogue *catalogue, struct policy *policy, int status)
+{
+	struct reload *reload = data;
+	bool is_taken = catalogue && put_catalogue(reload, catalogue, policy, false);
+
+	reload->loader = NULL;
+	if (is_taken)
+		report_guests(reload);
+	else if (!catalogue)
+		log_error("Taking guests in failed: %s", strerror(-status));
+	prepared_reload_deinit(&reload->next);
+	disposal_begin(reload->parts.disposal);
+	end_guests(reload, is_taken, clock_now_ms() - reload->begun_ms);
+	reload->handler.reloaded(reload->data);
+	if (!reload->loader && reload->is_wanted)
+		start_loader(reload);
+	else if (!reload->loader && asking_has_answers(reload->asking))
+		gather_answers(reload);
+}
+
+static void start_guests(struct reload *reload)
+{
+	const struct reload_parts *parts = &reload->parts;
+	const struct loader_options options = {
+		.config = parts->config,
+		.host_program = reload->paths->host_program,
+		.library_dir = reload->paths->library_dir,
+		.previous = parts->offer->catalogue,
+		.generation = ++reload->generation,
+		.asking = reload->asking,
+		.made = make_next,
+		.guests = &reload->guests,
+	};
+	int r;
+
+	check(!reload->loader);
+	reload->begun_ms = clock_now_ms();
+	reload->is_background = false;
+	reload->handler.list_guests(reload->data, &reload->guests);
+	r = loader_start_guests(
+		parts->loop, &options, log_problem, finish_guests, reload, &reload->loader);
+	if (r < 0)
+		finish_guests(reload, NULL, NULL, r);
+}
+
+void reload_guests(struct reload *reload)
+{
+	if (!reload->loader && reload->is_ready && !reload->parts.config->closed)
+		start_guests(reload);
+}
+
+/* ── beginning ───────────────────────────────────────────────────────────────────────────────── */
 
 /* End a reload whose configuration is closed: nothing was loaded. The mistakes are logged. */
 static void finish_closed(struct reload *reload)
@@ -347,12 +436,14 @@ static void start_loader(struct reload *reload)
 							  : PATIENCE_MS,
 		.takes_answers = reload->takes_answers && reload->is_background,
 		.made = make_next,
+		.guests = &reload->guests,
 	};
 	reload->asks_again = false;
 	reload->takes_answers = false;
 	/* The configuration may name other folders now. */
 	reload_watch(reload);
 	text_list_deinit(&reload->away);
+	reload->handler.list_guests(reload->data, &reload->guests);
 	r = outages_list(&reload->outages, &reload->away);
 	if (r == 0 && reload->flags->n_files > 0)
 		r = loader_start_files(parts->loop, &options, reload->flags->files,
@@ -467,6 +558,7 @@ void reload_deinit(struct reload *reload)
 	asking_free(take_ptr(reload->asking));
 	loop_timer_deinit(&reload->arrival);
 	prepared_reload_deinit(&reload->next);
+	guest_set_deinit(&reload->guests);
 	watcher_free(take_ptr(reload->watcher));
 	expiry_deinit(&reload->expiry);
 	outages_deinit(&reload->outages);

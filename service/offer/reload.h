@@ -27,6 +27,9 @@
  *                  closed └──▶ answers      └─ a request meanwhile waits for the next one, which
  *                                              follows
  *
+ * A guest that comes, changes or goes begins a load of guests alone: the rest of the catalogue in
+ * force stays as it is. One load is under way at a time.
+ *
  * While the configuration is closed since the start (config/config.h), nothing is loaded, and the
  * service is not ready.
  */
@@ -49,6 +52,12 @@ struct reload_handler {
 	void (*reloaded)(void *data);    /* … and after each later one this */
 	void (*start_again)(void *data); /* only another start reads what was mended */
 	void (*configured)(void *data);  /* another configuration is in force */
+	/* Fill the empty @ret_set with the guests for the load that begins. */
+	void (*list_guests)(void *data, struct guest_set *ret_set);
+	/* The load has ended: @set with the outcomes, which are in force if @is_taken. A load of
+	 * guests alone took @spent_ms; any other 0. */
+	void (*take_guests)(
+		void *data, const struct guest_set *set, bool is_taken, uint64_t spent_ms);
 };
 
 /* The end of a reload. */
@@ -70,11 +79,12 @@ struct reload {
 	struct loader *loader;       /* NULL: no reload is under way */
 	struct prepared_reload next; /* comes with its catalogue; made beside the loop */
 	uint64_t outcomes[RELOAD_OUTCOMES];
-	uint64_t generation; /* number of the catalogue loaded last, or being loaded */
-	bool is_ready;       /* the first load is done */
-	bool starts_again;   /* only another start reads what was mended */
-	bool is_wanted;      /* another reload follows the one under way */
-	bool asks_again;     /* the next one asks interpreters again what their tools are */
+	uint64_t generation;     /* number of the catalogue loaded last, or being loaded */
+	bool is_ready;           /* the first load is done */
+	bool starts_again;       /* only another start reads what was mended */
+	bool is_wanted;          /* another reload follows the one under way */
+	struct guest_set guests; /* the guests of the load under way */
+	bool asks_again;         /* the next one asks interpreters again what their tools are */
 	bool is_background; /* the one under way waits for servers, and gives way to a change … */
 	bool is_background_next;     /* … or the one that follows */
 	struct expiry expiry;        /* the next end of an entry of disabled.json in force */
@@ -129,6 +139,10 @@ void reload_list_again(struct reload *reload);
 
 /* Begin a reload once no further news has arrived for a moment: something was installed. */
 void reload_soon(struct reload *reload);
+
+/* Take in the guests, as list_guests() lists them, without a load of anything else. Nothing happens
+ * when a load is under way, or before the first one: take_guests() follows in any case. */
+void reload_guests(struct reload *reload);
 
 /* Return whether a change is pending: seen and not loaded yet, or a reload. */
 bool reload_is_pending(struct reload *reload);

@@ -551,6 +551,11 @@ static void call_has_progressed(
 	runner->handler.progressed(runner->data, call, progress);
 }
 
+void runner_progress(struct runner_call *call, const struct json_tape *progress)
+{
+	call_has_progressed(call->runner, call, progress);
+}
+
 static void package_is_stale(void *data)
 {
 	struct runner *runner = data;

@@ -138,6 +138,9 @@ int runner_submit(struct runner *runner, struct runner_call *call, const char *a
  * from within the executor's own operations. */
 void runner_finish(struct runner_call *call, const struct call_result *result);
 
+/* For an executor: its running @call reports its progress, a JSON object, not checked further. */
+void runner_progress(struct runner_call *call, const struct json_tape *progress);
+
 /* End @call, which must be in the runner, waiting or running. */
 void runner_cancel(struct runner *runner, struct runner_call *call);
 

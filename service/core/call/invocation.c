@@ -68,7 +68,7 @@ static void write_caller(struct call *call, const struct request_scope *scope)
 	request_scope_keep_origin(scope, &call->call_id, &call->source);
 	request_keep_text(&scope->caller.session_id, &call->session);
 	buffer_reset(&call->runner_call.caller);
-	if (call->package && call->package->kind == KIND_BUS)
+	if (call->package && kind_facts(call->package->kind)->asks_session)
 		request_scope_write_session(scope, &call->runner_call.caller);
 	else if (call->package && kind_facts(call->package->kind)->asks_caller)
 		request_scope_write_caller(

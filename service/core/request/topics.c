@@ -11,6 +11,7 @@
 #include "core/request/errors.h"
 #include "core/call/events.h"
 #include "core/call/invocation.h"
+#include "core/guest/registration.h"
 #include "core/listing/listing.h"
 #include "core/listing/match.h"
 #include "core/proxy.h"
@@ -147,6 +148,28 @@ static void serve_discover(struct service *service, struct answer *answer)
 	reload_refresh(&service->reload);
 }
 
+static void serve_register(struct service *service, struct answer *answer)
+{
+	guests_register(&service->guests, &service->scope, answer);
+}
+
+static void serve_unregister(struct service *service, struct answer *answer)
+{
+	guests_unregister(&service->guests, &service->scope, answer);
+}
+
+static void serve_guest_response(struct service *service, struct answer *answer)
+{
+	(void)answer;
+	guest_calls_respond(&service->guests.calls, &service->scope);
+}
+
+static void serve_guest_progress(struct service *service, struct answer *answer)
+{
+	(void)answer;
+	guest_calls_progress(&service->guests.calls, &service->scope);
+}
+
 static void serve_installed(struct service *service, struct answer *answer)
 {
 	(void)answer;
@@ -205,14 +228,18 @@ static const struct topic topics[] = {
 	{"ovos.tools.cancel", REQUEST_CALL_ID | REQUEST_PROFILE, REPLY_PLAIN, hint_context,
 		serve_cancel},
 	{"ovos.tools.get", REQUEST_OWNER | REQUEST_DEADLINE, REPLY_PLAIN, hint_get, serve_get},
+	{"ovos.tools.guest.call.response", 0, REPLY_OTHER, NULL, serve_guest_response},
+	{"ovos.tools.guest.progress", 0, REPLY_OTHER, NULL, serve_guest_progress},
 	{"ovos.tools.list", REQUEST_OWNER | REQUEST_FORMAT | REQUEST_TOOLBOXES, REPLY_PLAIN,
 		hint_list, serve_list},
 	{"ovos.tools.match", REQUEST_UTTERANCE | REQUEST_PROFILE, REPLY_PLAIN, hint_context,
 		serve_match},
+	{"ovos.tools.register", REQUEST_TOOLBOX, REPLY_PLAIN, hint_context, serve_register},
 	{"ovos.tools.reload", 0, REPLY_PLAIN, hint_context, serve_reload},
 	{"ovos.tools.search", REQUEST_QUERY | REQUEST_OWNER | REQUEST_FORMAT, REPLY_PLAIN,
 		hint_calls, serve_search},
 	{"ovos.tools.status", REQUEST_TOOLBOX, REPLY_PLAIN, hint_status, serve_status},
+	{"ovos.tools.unregister", REQUEST_TOOLBOX, REPLY_PLAIN, hint_context, serve_unregister},
 	{"ovos.tools.utterance", REQUEST_UTTERANCE | REQUEST_PROFILE, REPLY_PLAIN, hint_context,
 		serve_utterance},
 	{"ovos.tools.validate", FIELDS_OF_CALL, REPLY_ECHO, hint_arguments, serve_validate},

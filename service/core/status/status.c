@@ -134,7 +134,10 @@ static void write_toolbox(
 	json_write_member_text(out, "kind", kind_facts(toolbox->package->kind)->name);
 	if (toolbox->entry_point)
 		json_write_member_text(out, "entry_point", toolbox->entry_point);
-	json_write_member_text(out, "file", toolbox->package->file);
+	if (toolbox->package->guest_source)
+		json_write_member_text(out, "source", toolbox->package->guest_source);
+	else
+		json_write_member_text(out, "file", toolbox->package->file);
 	json_write_member_text(out, "sandbox", package_sandbox_name(toolbox->package));
 	json_write_member_text(
 		out, "state", disabled ? "disabled" : runner_state_name(runner_state(runner)));

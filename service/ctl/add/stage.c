@@ -203,9 +203,9 @@ int stage_copy(struct stage *stage, const char *source)
 
 	if (strcmp(source, "-") == 0)
 		return copy_stdin(stage, source);
-	if (stat(source, &status) == 0 && S_ISDIR(status.st_mode))
-		return copy_folder(stage, source);
-	return copy_file(stage, source);
+	if (stat(source, &status) < 0)
+		return complain_copy(source, -errno);
+	return S_ISDIR(status.st_mode) ? copy_folder(stage, source) : copy_file(stage, source);
 }
 
 /* ── putting ─────────────────────────────────────────────────────────────────────────────────── */

@@ -196,6 +196,7 @@ static void append_toolbox(
 	append_serving(tape, toolbox, out);
 	append_advice(tape, toolbox, id, out);
 	append_labelled(out, "file", tape, toolbox, "file");
+	append_labelled(out, "source", tape, toolbox, "source");
 	append_kind(tape, toolbox, out);
 }
 

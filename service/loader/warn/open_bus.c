@@ -67,3 +67,20 @@ void warn_open_bus_unrated(const struct config *config, const struct catalogue *
 		n_unrated, n_unrated == 1 ? " has" : "s have");
 	report(data, &(struct diagnostic){.severity = DIAGNOSTIC_WARNING, .text = text});
 }
+
+void warn_open_bus_guests(const struct config *config, const struct catalogue *catalogue,
+	diagnostic_function report, void *data)
+{
+	char text[256];
+
+	(void)catalogue;
+	if (!config->guests.is_enabled)
+		return;
+	snprintf(text, sizeof(text),
+		"any client of the bus can offer tools, up to %u in %u toolboxes: it describes "
+		"them, declares their risk, and gets their arguments",
+		config->guests.tools, config->guests.max);
+	report(data,
+		&(struct diagnostic){
+			.severity = DIAGNOSTIC_WARNING, .pointer = "guests.enabled", .text = text});
+}

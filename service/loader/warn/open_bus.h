@@ -20,3 +20,7 @@ void warn_open_bus_answers(const struct config *config, const struct catalogue *
  * without asking. */
 void warn_open_bus_unrated(const struct config *config, const struct catalogue *catalogue,
 	diagnostic_function report, void *data);
+
+/* Warn when @config takes guests: any client of the bus can offer tools, beside @catalogue. */
+void warn_open_bus_guests(const struct config *config, const struct catalogue *catalogue,
+	diagnostic_function report, void *data);

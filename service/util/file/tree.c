@@ -73,7 +73,7 @@ struct copying {
 static int copy_entry(struct copying *copying, const char *from, const char *to);
 
 /* Copy @name of the folder @from into the folder @to. */
-static int copy_member(struct copying *copying, const char *from, const char *to, const char *name)
+static int copy_into(struct copying *copying, const char *from, const char *to, const char *name)
 {
 	cleanup_free char *source = NULL;
 	cleanup_free char *target = NULL;
@@ -96,7 +96,7 @@ static int copy_folder(struct copying *copying, const char *from, const char *to
 	copying->left.depth--;
 	while (r == 0 && (errno = 0, entry = readdir(folder)))
 		if (entry->d_name[0] != '.')
-			r = copy_member(copying, from, to, entry->d_name);
+			r = copy_into(copying, from, to, entry->d_name);
 	copying->left.depth++;
 	return r == 0 ? -errno : r;
 }
@@ -109,14 +109,12 @@ static int copy_entry(struct copying *copying, const char *from, const char *to)
 
 	if (stat(from, &status) < 0)
 		r = -errno;
-	else if (copying->left.entries == 0)
+	else if (copying->left.entries-- == 0)
 		r = -EFBIG;
 	else if (S_ISDIR(status.st_mode))
 		r = copy_folder(copying, from, to);
 	else
 		r = copy_bytes(from, to, copying->left.bytes, &size);
-	if (copying->left.entries > 0)
-		copying->left.entries--;
 	copying->left.bytes -= size;
 	if (r < 0 && !copying->fault)
 		copying->fault = strdup(from);

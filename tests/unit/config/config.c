@@ -6,6 +6,7 @@
 
 #include "config/profiles.h"
 #include "config_fixture.h"
+#include "util/array.h"
 #include "util/environment.h"
 
 TestSuite(config, .init = config_set_up, .fini = config_tear_down, .timeout = 20);
@@ -224,17 +225,35 @@ Test(config, warns_of_an_unknown_key_and_names_a_near_one)
 	expect_told("/toolboxd/q: unexpected property 'q'\n");
 }
 
-static const char *const refused[] = {
-	"{\"toolboxd\": {\"guests\": {\"enabled\": false}}}",
-};
-
-Test(config, refuses_by_name_what_this_version_does_not_heed)
+Test(config, takes_no_guests_unless_they_are_enabled)
 {
-	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
-		write_user_file(refused[i]);
-		cr_expect_eq(read_all(), 0, "%s", refused[i]);
-		cr_expect(config.closed, "%s", refused[i]);
-		expect_told("are not supported by this version");
+	write_user_file("{}");
+	cr_assert_eq(read_all(), 0);
+	cr_expect(!config.guests.is_enabled && config.guests.max == 32);
+	cr_expect(config.guests.tools == 256 && config.guests.risk == TOOL_EXECUTE);
+	write_user_file("{\"toolboxd\": {\"guests\": {\"enabled\": true, \"max\": 1, \"tools\": 2,"
+			" \"risk\": \"write\"}}}");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	cr_expect(config.guests.is_enabled && config.guests.max == 1);
+	cr_expect(config.guests.tools == 2 && config.guests.risk == TOOL_WRITE);
+}
+
+/* A mistake may hide a bound. */
+Test(config, is_closed_by_a_mistake_about_guests)
+{
+	static const char *const mistakes[] = {
+		"'enabled': 1", "'max': 0", "'tools': 10001", "'risk': 'unrated'", "'more': 1"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++) {
+		char text[128];
+
+		snprintf(text, sizeof(text), "{'toolboxd': {'guests': {%s}}}", mistakes[i]);
+		for (char *c = text; *c; c++)
+			*c = *c == '\'' ? '"' : *c;
+		write_user_file(text);
+		cr_assert_eq(read_all(), 0);
+		cr_expect(config.closed, "%s", mistakes[i]);
 	}
 }
 

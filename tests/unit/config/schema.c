@@ -83,7 +83,12 @@ static const char *const cases[] = {
 	"n {\"toolboxd\": {\"callers\": [{\"match\": {}, \"per_minute\": 1000001}]}}",
 	"n {\"toolboxd\": {\"callers\": [{\"in_flight\": 1}]}}",
 	"n {\"toolboxd\": {\"callers\": {}}}",
-	"n {\"toolboxd\": {\"guests\": {\"enabled\": true}}}",
+	"y {\"toolboxd\": {\"guests\": {\"enabled\": true, \"max\": 1, \"tools\": 1,"
+	" \"risk\": \"read\"}}}",
+	"n {\"toolboxd\": {\"guests\": {\"enabled\": 1}}}",
+	"n {\"toolboxd\": {\"guests\": {\"max\": 0}}}",
+	"n {\"toolboxd\": {\"guests\": {\"risk\": \"unrated\"}}}",
+	"n {\"toolboxd\": {\"guests\": {\"lease_s\": 5}}}",
 	"y {\"toolboxd\": {\"http\": {\"listen\": []}}}",
 	"y {\"toolboxd\": {\"http\": {\"listen\": [\"127.0.0.1:0\"], \"tls\": {},"
 	" \"limits\": {\"connections\": 1, \"body_bytes\": 1024}, \"allowed_hosts\": []}}}",

@@ -8,8 +8,8 @@
 #include "ctl/add/stage.h"
 #include "util/file/file.h"
 
-/* What `add` puts into the user's folder, and `remove` takes out. JSON is written with ' in place of
- * ". */
+/* The registrations that `add` puts into the user's folder, and `remove` takes out. JSON is written
+ * with ' in place of ". */
 
 #define FOLDER "data/toolboxd/toolbox.d"
 #define RECORD "state/added.json"

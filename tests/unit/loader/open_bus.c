@@ -121,3 +121,18 @@ Test(open_bus, settings_of_toolboxes_that_are_not_there_are_named_once)
 	expect_reported(warn_unknown_toolboxes, &config, catalogue, "");
 	catalogue_free(catalogue);
 }
+
+Test(open_bus, guests_are_named_where_they_are_taken_in)
+{
+	struct config config = {.guests = {.max = 2, .tools = 30}};
+	struct toolbox *first;
+	struct catalogue *catalogue = make_two(&first);
+
+	expect_reported(warn_open_bus_guests, &config, catalogue, "");
+	config.guests.is_enabled = true;
+	expect_reported(warn_open_bus_guests, &config, catalogue,
+		"guests.enabled: any client of the bus can offer tools, up to 30 in 2 toolboxes: "
+		"it "
+		"describes them, declares their risk, and gets their arguments\n");
+	catalogue_free(catalogue);
+}

@@ -39,6 +39,21 @@ static void announce_nothing(void *data, const struct buffer *members)
 	(void)members;
 }
 
+static void list_no_guests(void *data, struct guest_set *ret_set)
+{
+	(void)data;
+	(void)ret_set;
+}
+
+static void take_no_guests(
+	void *data, const struct guest_set *set, bool is_taken, uint64_t spent_ms)
+{
+	(void)data;
+	(void)is_taken;
+	(void)spent_ms;
+	cr_expect_eq(set->n_items, 0);
+}
+
 static void set_up(void)
 {
 	static const struct runner_handler runner_handler = {0};
@@ -49,6 +64,8 @@ static void set_up(void)
 		.ready = begin_another,
 		.reloaded = begin_nothing,
 		.configured = begin_nothing,
+		.list_guests = list_no_guests,
+		.take_guests = take_no_guests,
 	};
 	struct reload_parts parts = {.config = &config, .offer = &offer};
 	struct mistakes mistakes = {0};

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "manifest/guest/guest.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "quotes.h"
+#include "util/cleanup.h"
+
+/* The toolbox of a guest, whose manifest is the text of a message. JSON is written with ' in place
+ * of ". */
+
+static struct manifest_reader *reader;
+static struct package *package;
+static struct diagnostics problems;
+
+static void set_up(void)
+{
+	reader = manifest_reader_new(NULL);
+	cr_assert(reader);
+}
+
+static void tear_down(void)
+{
+	package_unref(package);
+	diagnostics_deinit(&problems);
+	manifest_reader_free(reader);
+}
+
+TestSuite(manifest_guest, .init = set_up, .fini = tear_down, .timeout = 60);
+
+static int read_text(const char *text, enum tool_risk risk)
+{
+	cleanup_free char *json = quoted(text);
+	const struct guest_manifest manifest = {
+		.text = {json, strlen(json)}, .source = "skill-lamp", .risk = risk};
+
+	package_unref(package);
+	package = NULL;
+	diagnostics_deinit(&problems);
+	problems = (struct diagnostics){0};
+	return manifest_read_guest(reader, &manifest, &package, &problems);
+}
+
+/* Expect that @text is refused for the value at @pointer. */
+static void expect_problem(const char *text, const char *pointer)
+{
+	cr_expect_eq(read_text(text, TOOL_EXECUTE), MANIFEST_E_REFUSED, "%s", text);
+	cr_expect_null(package);
+	cr_assert_gt(problems.n_items, 0, "%s", text);
+	cr_expect_str_eq(problems.items[0].pointer, pointer, "%s", problems.items[0].text);
+}
+
+#define LAMP(tools) "{'toolbox_id':'lamp','description':'A lamp.','tools':[" tools "]}"
+
+Test(manifest_guest, has_the_tools_and_the_source)
+{
+	const struct toolbox *toolbox;
+
+	cr_assert_eq(read_text(LAMP("{'name':'on','risk':'write','timeout_ms':50},{'name':'off'}"),
+			     TOOL_EXECUTE),
+		0);
+	toolbox = package->toolboxes[0];
+	cr_expect_eq(package->kind, KIND_GUEST);
+	cr_expect_str_eq(package->id, "lamp");
+	cr_expect_str_eq(package->guest_source, "skill-lamp");
+	cr_expect_str_eq(toolbox->description, "A lamp.");
+	cr_assert_eq(toolbox->n_tools, 2);
+	cr_expect_eq(toolbox->tools[0].risk, TOOL_WRITE);
+	cr_expect_eq(toolbox->tools[0].timeout_ms, 50);
+	cr_expect_str_eq(toolbox->tools[1].argument_schema,
+		"{\"type\":\"object\",\"properties\":{},\"additionalProperties\":false}");
+	cr_expect(package_is_guest(package));
+}
+
+Test(manifest_guest, gives_an_undeclared_tool_the_configured_risk)
+{
+	cr_assert_eq(read_text(LAMP("{'name':'on'}"), TOOL_EXECUTE), 0);
+	cr_expect_eq(package->toolboxes[0]->tools[0].risk, TOOL_EXECUTE);
+	cr_expect(strstr(package->toolboxes[0]->tools[0].definition, "\"risk\":\"execute\""));
+	cr_assert_eq(read_text(LAMP("{'name':'on'}"), TOOL_READ), 0);
+	cr_expect_eq(package->toolboxes[0]->tools[0].risk, TOOL_READ);
+}
+
+Test(manifest_guest, refuses_what_a_manifest_may_not_have)
+{
+	expect_problem(LAMP("{'name':'on'},{'name':'on'}"), "/tools/1/name");
+	expect_problem(LAMP("{'name':'4'}"), "/tools/0/name");
+	expect_problem(LAMP("{}"), "/tools/0");
+	expect_problem(LAMP("{'name':'on','risk':'small'}"), "/tools/0/risk");
+	expect_problem(LAMP("{'name':'on','argument_schema':{'type':'x'}}"),
+		"/tools/0/argument_schema/type");
+	expect_problem(LAMP("{'name':'on','triggers':['(']}"), "/tools/0/triggers/0");
+	expect_problem(LAMP("1"), "/tools/0");
+	expect_problem(LAMP(""), "/tools");
+}
+
+/* A guest runs its tools itself. */
+Test(manifest_guest, refuses_the_keys_of_other_kinds)
+{
+	expect_problem(LAMP("{'name':'on','command':{'argv':['true']}}"), "/tools/0/command");
+	expect_problem(LAMP("{'name':'on','native':{'symbol':'f'}}"), "/tools/0/native");
+}
+
+Test(manifest_guest, is_another_tool_of_another_source)
+{
+	cleanup_free char *json = quoted(LAMP("{'name':'on'}"));
+	const struct guest_manifest manifest = {
+		.text = {json, strlen(json)}, .source = "other", .risk = TOOL_EXECUTE};
+	struct package *other = NULL;
+
+	cr_assert_eq(read_text(LAMP("{'name':'on'}"), TOOL_EXECUTE), 0);
+	cr_assert_eq(manifest_read_guest(reader, &manifest, &other, &problems), 0);
+	cr_expect(tool_differs(&package->toolboxes[0]->tools[0], &other->toolboxes[0]->tools[0]));
+	package_unref(other);
+}
