@@ -64,6 +64,7 @@ static const struct kind_facts facts[N_KINDS] = {
 			.fills_defaults = true,
 			.has_guard = true,
 			.carries_calls = true,
+			.asks_caller = true,
 		},
 	[KIND_BUS] =
 		{

@@ -58,6 +58,9 @@ bool ctl_session_is_ours(const struct ctl_session *session);
  * get it. */
 void ctl_session_send(struct ctl_session *session, const char *topic, const struct buffer *data);
 
+/* Let the context of the requests from now on have @trace, members of JSON or "" (copied). */
+void ctl_session_set_trace(struct ctl_session *session, const char *trace);
+
 /* The same with @number, an identifier for recognising its response, whatever the content. Return 0,
  * or -ENOTCONN when it is lost: the service is away (ctl_session_stay()). */
 int ctl_session_send_numbered(struct ctl_session *session, const char *topic,

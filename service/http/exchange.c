@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/request/trace.h"
 #include "core/call/cancel.h"
 #include "core/request/topics.h"
 #include "json/member.h"
@@ -211,6 +212,7 @@ static void free_exchange(struct address *address)
 	struct exchange *exchange = exchange_of(address);
 
 	buffer_deinit(&exchange->caller.texts);
+	buffer_deinit(&exchange->caller.trace);
 	free(exchange);
 }
 
@@ -267,6 +269,26 @@ const struct catalogue *exchange_view(const struct http_request *request,
 	return policy_view(request->service->offer.policy, &caller);
 }
 
+/* Return the text of the field @name; absent unless it is there once. */
+static struct text_view single_field(const struct http_reader *reader, const char *name)
+{
+	unsigned int count;
+	const char *text = http_field(reader, name, &count);
+
+	return text && count == 1 ? TEXT_VIEW(text) : (struct text_view){0};
+}
+
+static void read_trace_fields(const struct http_reader *reader, struct buffer *out)
+{
+	const struct trace_texts texts = {
+		.parent = single_field(reader, "traceparent"),
+		.state = single_field(reader, "tracestate"),
+		.baggage = single_field(reader, "baggage"),
+	};
+
+	trace_write(&texts, out);
+}
+
 int exchange_name_caller(const struct http_request *request, const struct text_view *session,
 	struct http_caller *caller, struct address *address)
 {
@@ -289,7 +311,10 @@ int exchange_name_caller(const struct http_request *request, const struct text_v
 		address->session_id =
 			(struct text_view){texts->data + source_end, texts->size - source_end};
 	address->token = identity_hash_token(&caller->rights);
-	return 0;
+	if (caller->trace.size == 0)
+		read_trace_fields(http_connection_request(request->connection), &caller->trace);
+	address->trace = (struct text_view){caller->trace.data, caller->trace.size};
+	return buffer_status(&caller->trace);
 }
 
 bool exchange_caller_is_granted(const struct service *service, const struct http_caller *caller)

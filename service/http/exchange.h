@@ -54,11 +54,12 @@ struct text_view exchange_session(const struct http_request *request);
 /* The caller of a request, from here to its answer. */
 struct http_caller {
 	struct http_rights rights;
-	struct buffer texts; /* to which its address points */
+	struct buffer texts; /* to which its address points, as to @trace */
+	struct buffer trace; /* see core/request/trace.h */
 };
 
-/* Name the caller of @request in @session, which may be absent, in @address. @caller is zeroed, and
- * lives as long. Return 0 or -ENOMEM. */
+/* Name the caller of @request in @session, which may be absent, in @address, with the trace in the
+ * headers. @caller is zeroed, and lives as long. Return 0 or -ENOMEM. */
 int exchange_name_caller(const struct http_request *request, const struct text_view *session,
 	struct http_caller *caller, struct address *address);
 

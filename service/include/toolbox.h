@@ -147,7 +147,11 @@ enum toolbox_risk {
 enum toolbox_caller {
 	TOOLBOX_CALLER_CALL_ID = 0, /* the id that the caller gave the call */
 	TOOLBOX_CALLER_SESSION = 1, /* the session that the call belongs to */
-	TOOLBOX_CALLER_LANG = 2     /* the language of the session, as "en-US" */
+	TOOLBOX_CALLER_LANG = 2,    /* the language of the session, as "en-US" */
+	/* The trace of the call (W3C Trace Context, Baggage); "" from an older toolboxd. */
+	TOOLBOX_CALLER_TRACEPARENT = 3,
+	TOOLBOX_CALLER_TRACESTATE = 4,
+	TOOLBOX_CALLER_BAGGAGE = 5
 };
 
 struct toolbox_host;
@@ -335,6 +339,12 @@ static inline const char *toolbox_session(struct toolbox_call call)
 static inline const char *toolbox_lang(struct toolbox_call call)
 {
 	return call.host->caller(call, TOOLBOX_CALLER_LANG);
+}
+
+/* Return a text of the trace of the call, for a request of the tool's own; "" without one. */
+static inline const char *toolbox_trace(struct toolbox_call call, enum toolbox_caller what)
+{
+	return call.host->caller(call, what);
 }
 
 /* Return the milliseconds until the process is killed; 0 if the call is gone. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/request/trace.h"
+#include "util/cleanup.h"
 #include "json/canonical.h"
 #include "json/document.h"
 #include "json/member.h"
@@ -101,6 +103,7 @@ static void begin_context(const struct bus_run *run, const struct caller_texts *
 	const char *more, struct buffer *out)
 {
 	const struct bus_call *bus = run->bus;
+	cleanup(buffer_deinit) struct buffer trace = {0};
 
 	buffer_reset(out);
 	buffer_append_string(out, "{\"source\":\"toolboxd\"");
@@ -112,6 +115,9 @@ static void begin_context(const struct bus_run *run, const struct caller_texts *
 	}
 	buffer_printf(out, ",\"" BUS_MARK "\":\"%s\",\"session\":", run->mark);
 	write_session(caller, more, out);
+	trace_write_members(&run->calls->caller, 0, &trace);
+	buffer_append_string(out, trace.size > 0 ? "," : "");
+	buffer_append_buffer(out, &trace);
 }
 
 /* Return an empty message of @run with room for its text; NULL without memory. */

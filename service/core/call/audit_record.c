@@ -87,7 +87,7 @@ static void write_line_arguments(const struct recorder *recorder, struct buffer 
 
 void audit_record_begin(const struct recorder *recorder, struct audit_record *record,
 	const struct request_scope *scope, const struct tool *tool, const struct buffer *call_id,
-	const char *profile, bool has_arguments)
+	const struct buffer *trace, const char *profile, bool has_arguments)
 {
 	const struct policy_caller *caller = &scope->caller;
 	struct buffer *out = &record->text;
@@ -102,6 +102,8 @@ void audit_record_begin(const struct recorder *recorder, struct audit_record *re
 	json_write_member_text(out, "toolbox_id", tool->toolbox->id);
 	json_write_member_text(out, "risk", tool_risk_name(tool->risk));
 	json_write_member_text(out, "profile", profile);
+	buffer_append_string(out, trace->size > 0 ? "," : "");
+	buffer_append_buffer(out, trace);
 	record->split = out->size;
 	write_line_arguments(recorder, out, scope, tool, has_arguments);
 }

@@ -56,12 +56,12 @@ static inline bool recorder_requires(const struct recorder *recorder, const stru
 	return recorder->config->audit_required && recorder_wants(recorder, tool, false);
 }
 
-/* Begin the record of a call of @tool, with the id @call_id (JSON text), by a
- * caller with the profile @profile (NULL: none). @scope: the request, with its
- * arguments if @has_arguments. */
+/* Begin the record of a call of @tool, with the id @call_id and the members @trace (JSON text), by
+ * a caller with the profile @profile (NULL: none). @scope: the request, with its arguments if
+ * @has_arguments. */
 void audit_record_begin(const struct recorder *recorder, struct audit_record *record,
 	const struct request_scope *scope, const struct tool *tool, const struct buffer *call_id,
-	const char *profile, bool has_arguments);
+	const struct buffer *trace, const char *profile, bool has_arguments);
 
 /* Set the @decision (constant text) and its maker, absent for none. */
 void audit_record_decide(

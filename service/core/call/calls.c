@@ -111,6 +111,7 @@ static void free_call(struct call *call)
 	runner_call_deinit(&call->runner_call);
 	buffer_deinit(&call->call_id);
 	buffer_deinit(&call->source);
+	buffer_deinit(&call->trace);
 	buffer_deinit(&call->session);
 	buffer_deinit(&call->name);
 	buffer_deinit(&call->progress_text);
@@ -250,8 +251,8 @@ static size_t held_by_source(const struct calls *calls, const struct call *call)
 bool calls_charge(struct calls *calls, struct call *call, struct account *account,
 	size_t n_arguments, const struct answer *answer)
 {
-	size_t bytes = n_arguments + answer->message.size + call->source.size + call->session.size +
-		       call->call_id.size;
+	size_t bytes = n_arguments + answer->message.size + call->source.size + call->trace.size +
+		       call->session.size + call->call_id.size;
 	size_t half;
 
 	check(call->state == CALL_NEW);
@@ -305,6 +306,7 @@ void calls_close(struct calls *calls, struct call *call)
 	buffer_recycle(&call->runner_call.arguments, KEEP_BYTES);
 	buffer_recycle(&call->runner_call.caller, KEEP_BYTES);
 	buffer_recycle(&call->source, KEEP_BYTES);
+	buffer_recycle(&call->trace, KEEP_BYTES);
 	buffer_recycle(&call->session, KEEP_BYTES);
 	buffer_recycle(&call->call_id, KEEP_BYTES);
 	/* The memory that was used last is the warmest. */

@@ -55,6 +55,7 @@ struct call {
 	struct buffer source;    /* the caller's address at the door: context.source */
 	struct buffer session;   /* context.session.session_id */
 	struct buffer call_id;   /* the caller's id of the call, for events and for cancelling */
+	struct buffer trace;     /* members (core/request/trace.h) */
 	size_t held_bytes;       /* bytes of the request, held until the call is over */
 	struct account *account; /* charged with them: counted reference, or NULL */
 	const struct tool *tool; /* NULL: a refused request for a tool not found */

@@ -67,12 +67,14 @@ static void write_caller(struct call *call, const struct request_scope *scope)
 	call->door = scope->caller.door;
 	request_scope_keep_origin(scope, &call->call_id, &call->source);
 	request_keep_text(&scope->caller.session_id, &call->session);
+	buffer_reset(&call->trace);
+	request_scope_write_trace(scope, &call->trace);
 	buffer_reset(&call->runner_call.caller);
 	if (call->package && kind_facts(call->package->kind)->asks_session)
-		request_scope_write_session(scope, &call->runner_call.caller);
+		request_scope_write_session(scope, &call->trace, &call->runner_call.caller);
 	else if (call->package && kind_facts(call->package->kind)->asks_caller)
-		request_scope_write_caller(
-			scope, &call->call_id, &call->session, &call->runner_call.caller);
+		request_scope_write_caller(scope, &call->call_id, &call->session, &call->trace,
+			&call->runner_call.caller);
 }
 
 /* Begin the record of @call for the audit log. */
@@ -84,7 +86,7 @@ static void begin_record(const struct invoker *invoker, struct call *call,
 
 	call_write_id(call, &id);
 	policy_write_profile(invoker->offer->policy, &scope->caller, &profile);
-	audit_record_begin(invoker->recorder, &call->record, scope, call->tool, &id,
+	audit_record_begin(invoker->recorder, &call->record, scope, call->tool, &id, &call->trace,
 		profile.size > 0 ? buffer_terminate(&profile) : NULL, has_arguments);
 }
 

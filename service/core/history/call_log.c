@@ -80,7 +80,8 @@ static void append_origin(struct buffer *out, const struct call_summary *summary
 	buffer_printf(out, ", from the %s", call_door_name(summary->door));
 }
 
-void call_log_write(struct log_rate *rates, const struct call_summary *summary)
+void call_log_write(
+	struct log_rate *rates, const struct call_summary *summary, struct text_view parent)
 {
 	bool has_failed = summary->state == SUMMARY_FAILED;
 	enum log_level level = has_failed ? level_of(summary->code) : LOG_LEVEL_DEBUG;
@@ -91,6 +92,8 @@ void call_log_write(struct log_rate *rates, const struct call_summary *summary)
 		return;
 	append_call(&line, summary);
 	append_log_outcome(&line, summary);
+	if (parent.text)
+		buffer_printf(&line, "; trace %.*s", (int)parent.size, parent.text);
 	if (has_all)
 		append_origin(&line, summary);
 	if (!buffer_terminate(&line))

@@ -3,6 +3,7 @@
 
 #include "core/history/call_summary.h"
 #include "util/log.h"
+#include "util/text/text_view.h"
 
 /*
  * The line of the log about an ended call:
@@ -16,5 +17,7 @@
  * Above debug, the lines of each code have a limited rate.
  */
 
-/* Write the line about @summary, if its level is logged. @rates: by code, ANSWER_CODES of them. */
-void call_log_write(struct log_rate *rates, const struct call_summary *summary);
+/* Write the line about @summary, if its level is logged. @rates: by code, ANSWER_CODES of them.
+ * @parent: the `traceparent` of the call, absent for none. */
+void call_log_write(
+	struct log_rate *rates, const struct call_summary *summary, struct text_view parent);

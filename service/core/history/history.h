@@ -7,6 +7,7 @@
 #include "core/call/calls.h"
 #include "core/history/call_log.h"
 #include "core/history/call_summary.h"
+#include "core/request/trace.h"
 #include "core/request/waiting.h"
 #include "core/request/request_scope.h"
 #include "util/log.h"
@@ -52,7 +53,7 @@ static inline void history_add(struct history *history, const struct call *call,
 	call_summary_describe(call, summary);
 	call_summary_end(summary, duration_us, code, reason);
 	if (code >= 0 || log_is_on(LOG_LEVEL_DEBUG))
-		call_log_write(history->rates, summary);
+		call_log_write(history->rates, summary, trace_parent(&call->trace));
 }
 
 /* Return the call added @index calls before the last; NULL: forgotten, or never added. */

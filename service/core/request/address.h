@@ -55,6 +55,7 @@ struct address {
 	struct text_view session_id;
 	const char *granted;
 	uint64_t token;
+	struct text_view trace;        /* members of JSON (core/request/trace.h) */
 	const struct answer *response; /* on the bus, whose context messages aside have; or NULL */
 	const struct address_batch *batch; /* borrowed; NULL: it is no entry of a batch */
 	bool has_left;                     /* the caller is gone */

@@ -4,6 +4,8 @@
 #include <errno.h>
 
 #include "catalogue/voice/spoken.h"
+#include "core/request/address.h"
+#include "core/request/trace.h"
 #include "json/member.h"
 #include "json/writer.h"
 #include "util/array.h"
@@ -70,8 +72,24 @@ struct text_view request_scope_language(const struct request_scope *scope, const
 	return TEXT_VIEW(usual ? usual : SPOKEN_LANGUAGE);
 }
 
+void request_scope_write_trace(const struct request_scope *scope, struct buffer *out)
+{
+	const struct json_tape *context = &scope->envelope.context;
+
+	if (address_names_caller(scope->address))
+		buffer_append(out, scope->address->trace.text, scope->address->trace.size);
+	else if (context->count > 0)
+		trace_write_members(context, 0, out);
+}
+
+static void append_trace(struct buffer *out, const struct buffer *trace)
+{
+	buffer_append_string(out, trace->size > 0 ? "," : "");
+	buffer_append_buffer(out, trace);
+}
+
 void request_scope_write_caller(const struct request_scope *scope, const struct buffer *call_id,
-	const struct buffer *session_id, struct buffer *out)
+	const struct buffer *session_id, const struct buffer *trace, struct buffer *out)
 {
 	struct text_view lang = find_lang(&scope->envelope);
 
@@ -81,10 +99,12 @@ void request_scope_write_caller(const struct request_scope *scope, const struct 
 	write_or_null(out, "session_id", session_id->data, session_id->size);
 	buffer_append_char(out, ',');
 	write_or_null(out, "lang", lang.text, lang.size);
+	append_trace(out, trace);
 	buffer_append_char(out, '}');
 }
 
-void request_scope_write_session(const struct request_scope *scope, struct buffer *out)
+void request_scope_write_session(
+	const struct request_scope *scope, const struct buffer *trace, struct buffer *out)
 {
 	const struct bus_envelope *envelope = &scope->envelope;
 	const struct text_view *id = &scope->caller.session_id;
@@ -104,5 +124,6 @@ void request_scope_write_session(const struct request_scope *scope, struct buffe
 	}
 	buffer_append_char(out, ',');
 	write_or_null(out, "lang", lang.text, lang.size);
+	append_trace(out, trace);
 	buffer_append_char(out, '}');
 }

@@ -64,14 +64,19 @@ static inline void request_scope_keep_origin(
 		request_keep_value(&scope->envelope.context, request->origin, source);
 }
 
+/* Append the trace of the request (core/request/trace.h): nothing for a request without one. */
+void request_scope_write_trace(const struct request_scope *scope, struct buffer *out);
+
 /* Append the caller as an object for the host of a tool of an asking kind: {"call_id",
- * "session_id", "lang"}, strings or null. @call_id, @session_id: JSON text, empty for null. */
+ * "session_id", "lang"}, strings or null, and the members of @trace. @call_id, @session_id: JSON
+ * text, empty for null. */
 void request_scope_write_caller(const struct request_scope *scope, const struct buffer *call_id,
-	const struct buffer *session_id, struct buffer *out);
+	const struct buffer *session_id, const struct buffer *trace, struct buffer *out);
 
 /* Append the caller as an object for messages on its behalf: {"session", "lang"}, the session as it
- * came and a string, or null. */
-void request_scope_write_session(const struct request_scope *scope, struct buffer *out);
+ * came and a string, or null, and the members of @trace. */
+void request_scope_write_session(
+	const struct request_scope *scope, const struct buffer *trace, struct buffer *out);
 
 /* Return the language of the request in @scope: its `lang`, else its session's, else @usual (NULL:
  * none is configured), else SPOKEN_LANGUAGE. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/call/approval.h"
+#include "core/request/trace.h"
 #include "ctl/command.h"
 #include "ctl/mcp/lines.h"
 #include "ctl/request.h"
@@ -156,6 +157,17 @@ static void append_value(
 	buffer_append(data, value.text, value.size);
 }
 
+/* Let requests carry the trace in the `_meta` of @message. */
+static void carry_trace(struct stdio_door *door, const struct mcp_message *message)
+{
+	uint32_t meta = json_find_typed(&message->tape, message->params, "_meta", JSON_OBJECT);
+	cleanup(buffer_deinit) struct buffer trace = {0};
+
+	if (meta != JSON_NONE)
+		trace_write_members(&message->tape, meta, &trace);
+	ctl_session_set_trace(door->session, trace.size > 0 ? buffer_terminate(&trace) : "");
+}
+
 /* Send the request for @call. Without a @tool of that name in the list the service judges the name.
  * Return 0, or -ENOTCONN while the service is away. */
 static int send_call(
@@ -164,6 +176,7 @@ static int send_call(
 	const struct mcp_message *message = &call->exchange.message;
 	const struct ctl_options *options = door->options;
 	cleanup(buffer_deinit) struct buffer data = {0};
+	int r;
 
 	ctl_request_begin(&data);
 	ctl_request_member(&data, "call_id", call->call_id);
@@ -180,7 +193,10 @@ static int send_call(
 		ctl_request_flag(&data, "progress");
 	append_value(&data, ",\"args\":", message, message->arguments);
 	ctl_request_end(&data);
-	return ctl_session_send_numbered(door->session, INVOKE_TOPIC, &data, call->call_id);
+	carry_trace(door, message);
+	r = ctl_session_send_numbered(door->session, INVOKE_TOPIC, &data, call->call_id);
+	ctl_session_set_trace(door->session, "");
+	return r;
 }
 
 /* Fail the call @exchange of a tool that the served toolboxes do not have, though another toolbox
@@ -300,7 +316,10 @@ static int begin_search(struct mcp_exchange *exchange, uint32_t query)
 	ctl_request_end(&data);
 	if (hex_write_id(call->call_id) < 0)
 		return -ENOMEM;
-	ctl_session_send_numbered(door->session, SEARCH_TOPIC, &data, call->call_id);
+	if (ctl_session_send_numbered(door->session, SEARCH_TOPIC, &data, call->call_id) < 0)
+		mcp_exchange_fail(exchange,
+			"{\"error\":\"RuntimeError: The service is away: search again "
+			"later.\",\"code\":\"unavailable\"}");
 	return 0;
 }
 

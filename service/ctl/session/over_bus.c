@@ -47,16 +47,20 @@ static int send_numbered(struct ctl_session *session, const char *topic, const s
 	const char *number)
 {
 	cleanup(buffer_deinit) struct buffer message = {0};
-	char context[192];
+	cleanup(buffer_deinit) struct buffer context = {0};
+	const struct buffer *trace = &session->bus.trace;
 	int r;
 
 	if (session->stays && !bus_is_up(session->bus.connection))
 		return -ENOTCONN;
-	snprintf(context, sizeof(context),
+	buffer_printf(&context,
 		"{\"source\":\"" CTL_SOURCE "\",\"session\":{\"session_id\":\"default\"},"
-		"\"" KEY_NAME "\":\"%s\",\"" NUMBER_NAME "\":\"%s\"}",
-		session->bus.key, number);
-	bus_request_begin(&message, topic, context);
+		"\"" KEY_NAME "\":\"%s\",\"" NUMBER_NAME "\":\"%s\"%s",
+		session->bus.key, number, trace->size > 0 ? "," : "");
+	buffer_append_buffer(&context, trace);
+	buffer_append_char(&context, '}');
+	buffer_fail_with(&message, &context);
+	bus_request_begin(&message, topic, buffer_terminate(&context) ? context.data : "{}");
 	if (data)
 		buffer_append(&message, data->data, data->size);
 	else
@@ -68,6 +72,12 @@ static int send_numbered(struct ctl_session *session, const char *topic, const s
 	terminal_complain("the request cannot be sent: %s", strerror(-r));
 	session_fail(session, r == -EMSGSIZE ? CTL_USAGE : CTL_NO_BUS);
 	return 0;
+}
+
+void ctl_session_set_trace(struct ctl_session *session, const char *trace)
+{
+	buffer_reset(&session->bus.trace);
+	buffer_append_string(&session->bus.trace, trace);
 }
 
 void session_send(struct ctl_session *session, const char *topic, const struct buffer *data)

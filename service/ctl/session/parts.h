@@ -36,6 +36,7 @@ struct ctl_session {
 		char key[SESSION_KEY_BYTES]; /* hexadecimal, unique to this session */
 		struct bus_envelope envelope;
 		char response_topic[BUS_TOPIC_BYTES];
+		struct buffer trace; /* members of the context of requests */
 	} bus;
 
 	struct {

@@ -122,6 +122,7 @@ void ctl_session_close(struct ctl_session *session)
 	bus_free(session->bus.connection);
 	loop_free(session->loop);
 	bus_envelope_deinit(&session->bus.envelope);
+	buffer_deinit(&session->bus.trace);
 	free(session);
 }
 

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "core/call/cancel.h"
+#include "core/request/trace.h"
 #include "json/document.h"
 #include "json/member.h"
 #include "json/reader.h"
@@ -250,7 +251,14 @@ static int submit_rpc(struct rpc *rpc, const struct request_text *text)
 {
 	const struct http_request *http = rpc->http;
 	struct text_view session = session_of(rpc);
-	int r = exchange_name_caller(http, &session, &rpc->caller, &rpc->address);
+	const struct mcp_message *message = &rpc->exchange.message;
+	uint32_t meta = json_find_typed(&message->tape, message->params, "_meta", JSON_OBJECT);
+	int r;
+
+	/* A trace in the message is of the call; the headers may be of a proxy. */
+	if (meta != JSON_NONE)
+		trace_write_members(&message->tape, meta, &rpc->caller.trace);
+	r = exchange_name_caller(http, &session, &rpc->caller, &rpc->address);
 
 	if (r < 0)
 		return r;
@@ -371,6 +379,7 @@ static void free_rpc(struct address *address)
 
 	mcp_exchange_deinit(&rpc->exchange);
 	buffer_deinit(&rpc->caller.texts);
+	buffer_deinit(&rpc->caller.trace);
 	free(rpc);
 }
 

@@ -119,6 +119,10 @@ int mcp_client_take_response(struct mcp_client *client, uint64_t request_id, con
 #define MCP_E_BUSY    3 /* there are as many calls in flight as there may be */
 #define MCP_E_UNREADY 4 /* the session is not ready, or over */
 
+/* Let the calls from now on have @trace in their `_meta`: members of JSON, borrowed until the next
+ * ones are set; absent: none. */
+void mcp_client_set_trace(struct mcp_client *client, struct text_view trace);
+
 /* Call @tool, by its name on the server, with @arguments, an object as checked JSON. @name: the
  * caller's name for this call, unique among those in flight. Return 0, one of the above, or
  * -ENOMEM. */

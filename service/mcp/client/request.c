@@ -116,7 +116,10 @@ static void begin_call(struct buffer *out, const struct mcp_request *request, co
 		write_meta(out, request);
 		buffer_append_char(out, ',');
 	}
-	buffer_printf(out, "\"progressToken\":%" PRIu64 "}", request->id);
+	buffer_printf(out, "\"progressToken\":%" PRIu64, request->id);
+	buffer_append_string(out, request->trace.size > 0 ? "," : "");
+	buffer_append(out, request->trace.text, request->trace.size);
+	buffer_append_char(out, '}');
 }
 
 void mcp_request_call(struct buffer *out, const struct mcp_request *request, struct text_view name,

@@ -17,6 +17,7 @@ struct mcp_request {
 	uint64_t id;
 	enum mcp_era era;
 	const char *client_version; /* the version of this program */
+	struct text_view trace;     /* members of JSON for `_meta` of a call; absent: none */
 };
 
 void mcp_request_discover(struct buffer *out, const struct mcp_request *request);

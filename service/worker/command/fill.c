@@ -218,6 +218,8 @@ static void append_caller(struct command_fill *fill, const char *fixed)
 		{"call_id", "TOOL_CALL_ID="},
 		{"session_id", "TOOL_SESSION_ID="},
 		{"lang", "TOOL_LANG="},
+		{"traceparent", "TRACEPARENT="},
+		{"tracestate", "TRACESTATE="},
 	};
 	const struct json_tape *tape = &fill->caller;
 

@@ -15,6 +15,7 @@
 #include "mcp/client/resources.h"
 #include "mcp/client/salvage.h"
 #include "json/member.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/text/text.h"
@@ -303,6 +304,7 @@ static int answer(struct mcp_session *session, struct mcp_flight *flight, enum w
 		buffer_append_string(frame, "the result cannot be sent: memory is short");
 	}
 	buffer_deinit(&flight->arguments);
+	buffer_deinit(&flight->trace);
 	flight->id = 0;
 	return send_frame(session, start, kind, id);
 }
@@ -390,8 +392,10 @@ void mcp_session_deinit(struct mcp_session *session)
 	buffer_deinit(&session->reason);
 	buffer_deinit(&session->failure);
 	buffer_deinit(&session->last_note);
-	for (size_t i = 0; i < WIRE_CALLS_MAX; i++)
+	for (size_t i = 0; i < WIRE_CALLS_MAX; i++) {
 		buffer_deinit(&session->flights[i].arguments);
+		buffer_deinit(&session->flights[i].trace);
+	}
 	buffer_deinit(&session->frame);
 }
 
@@ -559,10 +563,13 @@ static int send_flight(
 	/* Its response may not be waited for any more when it has been sent. */
 	flight->is_sent = true;
 	session->sending = flight;
+	mcp_client_set_trace(
+		session->client, (struct text_view){flight->trace.data, flight->trace.size});
 	r = flight->tool->method
 		    ? mcp_client_ask(session->client, flight->id, flight->tool->method, arguments)
 		    : mcp_client_call(session->client, flight->id, TEXT_VIEW(flight->tool->name),
 			      arguments);
+	mcp_client_set_trace(session->client, (struct text_view){0});
 	session->sending = NULL;
 	if (r > 0)
 		flight->is_sent = false;
@@ -574,10 +581,34 @@ static bool is_ready(const struct mcp_session *session)
 	return session->version && session->has_list;
 }
 
+/* Keep the trace of the caller of @call for @flight. Return 0 or a negative errno. */
+static int keep_trace(struct mcp_flight *flight, const struct driver_call *call)
+{
+	static const char *const keys[] = {"traceparent", "tracestate", "baggage"};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	struct buffer *out = &flight->trace;
+	int r;
+
+	if (call->caller_size == 0)
+		return 0;
+	r = json_tape_read(&tape, call->caller, call->caller_size, JSON_DEPTH_DEFAULT, NULL);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(keys); i++) {
+		uint32_t value = json_find_typed_at(&tape, 0, keys[i], JSON_STRING);
+
+		if (value == JSON_NONE)
+			continue;
+		buffer_append_string(out, out->size > 0 ? "," : "");
+		json_write_key(out, keys[i]);
+		json_write_compact(out, &tape, value);
+	}
+	return r > 0 ? -EPROTO : r ? r : buffer_status(out);
+}
+
 int mcp_session_invoke(struct mcp_session *session, const struct driver_call *call)
 {
 	struct text_view arguments = {call->arguments, call->size};
 	struct mcp_flight *flight = find_flight(session, 0);
+	int r;
 
 	if (call->tool >= session->configuration.n_tools)
 		return -EINVAL;
@@ -588,6 +619,9 @@ int mcp_session_invoke(struct mcp_session *session, const struct driver_call *ca
 		.tool = &session->configuration.tools[call->tool],
 		.output_max = call->output_max,
 	};
+	r = keep_trace(flight, call);
+	if (r < 0)
+		return r;
 	if (session->transport->is_http) {
 		buffer_append(&flight->arguments, arguments.text, arguments.size);
 		if (buffer_status(&flight->arguments) < 0)

@@ -69,6 +69,7 @@ struct mcp_flight {
 	bool is_sent;
 	bool is_again;           /* it was lost with a session or a connection before */
 	struct buffer arguments; /* over HTTP, where they may be sent later, or again */
+	struct buffer trace;     /* members for `_meta` */
 	struct pace pace;        /* for its reports of progress */
 };
 

@@ -153,7 +153,8 @@ static int get_count(struct toolbox_call call, const char *key, uint32_t *ret)
 
 static const char *caller(struct toolbox_call call, enum toolbox_caller what)
 {
-	static const char *const keys[] = {"call_id", "session_id", "lang"};
+	static const char *const keys[] = {
+		"call_id", "session_id", "lang", "traceparent", "tracestate", "baggage"};
 	const char *text = "";
 	LOCKED;
 

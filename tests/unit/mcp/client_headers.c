@@ -99,8 +99,9 @@ static void expect_accepted(const char *properties, const char *arguments)
 	mcp_write_headers(&lines, "2026-07-28", "tools/call", TEXT_VIEW("größe"));
 	mcp_write_param_headers(&lines, &schema.tape, json_first(&schema.tape, 0), &values.tape, 0);
 	cr_assert_not_null(buffer_terminate(&lines));
-	mcp_request_call(&call, &(struct mcp_request){1, MCP_MODERN, "1"}, TEXT_VIEW("größe"),
-		TEXT_VIEW(values.bytes));
+	mcp_request_call(&call,
+		&(struct mcp_request){.id = 1, .era = MCP_MODERN, .client_version = "1"},
+		TEXT_VIEW("größe"), TEXT_VIEW(values.bytes));
 	cr_assert_not_null(buffer_terminate(&call));
 	for (char *line = strtok(lines.data, "\n"); line; line = strtok(NULL, "\n"))
 		fields[n++] = line;

@@ -39,7 +39,8 @@ int mcp_client_send(struct mcp_client *client, const char *method, uint64_t id)
 
 struct mcp_request mcp_client_new_request(struct mcp_client *client)
 {
-	return (struct mcp_request){++client->last_id, client->era, client->options.version};
+	return (struct mcp_request){
+		++client->last_id, client->era, client->options.version, client->trace};
 }
 
 int mcp_client_cancel_request(struct mcp_client *client, uint64_t *id, const char *reason)

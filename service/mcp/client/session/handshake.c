@@ -12,7 +12,9 @@
 
 static int request_discover(struct mcp_client *client, enum mcp_client_state state)
 {
-	struct mcp_request request = {++client->last_id, MCP_MODERN, client->options.version};
+	struct mcp_request request = {.id = ++client->last_id,
+		.era = MCP_MODERN,
+		.client_version = client->options.version};
 
 	mcp_client_move(client, state);
 	client->era = MCP_MODERN;
@@ -24,7 +26,9 @@ static int request_discover(struct mcp_client *client, enum mcp_client_state sta
 
 static int request_initialize(struct mcp_client *client)
 {
-	struct mcp_request request = {++client->last_id, MCP_LEGACY, client->options.version};
+	struct mcp_request request = {.id = ++client->last_id,
+		.era = MCP_LEGACY,
+		.client_version = client->options.version};
 
 	mcp_client_move(client, MCP_CLIENT_INITIALIZING);
 	client->era = MCP_LEGACY;

@@ -41,6 +41,7 @@ struct mcp_client {
 	enum mcp_client_state state;
 	enum mcp_era era;
 	uint64_t last_id;
+	struct text_view trace; /* for the next call, borrowed */
 	struct mcp_silence silence;
 
 	struct {

@@ -64,6 +64,11 @@ static int begin_call(struct mcp_client *client, uint64_t name, const char *meth
 	return mcp_client_send(client, method ? method : "tools/call", request.id);
 }
 
+void mcp_client_set_trace(struct mcp_client *client, struct text_view trace)
+{
+	client->trace = trace;
+}
+
 int mcp_client_call(
 	struct mcp_client *client, uint64_t name, struct text_view tool, struct text_view arguments)
 {
