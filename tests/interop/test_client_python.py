@@ -79,6 +79,26 @@ def test_lists_calls_and_fails_by_every_door(doors, door):
 
 
 @pytest.mark.parametrize("door", DOORS)
+def test_searches_by_every_door(doors, door):
+    import asyncio
+    with Toolboxd(doors().doors[door]) as tools:
+        found = tools.search("multiply two numbers", limit=2)
+        assert found[0]["name"] == "multiply" and len(found) <= 2 and found[0]["score"] >= found[-1]["score"]
+        assert tools.search("multiply", format="openai")[0]["function"]["name"] == "multiply"
+        assert tools.search("multiply", format="markdown").startswith("#")
+        assert tools.search("multiply", toolbox_id="nobody") == []
+        with pytest.raises(ToolboxdError) as failed:
+            tools.search("")
+        assert failed.value.code == "bad_request"
+
+        async def run():
+            async with AsyncToolboxd(tools.url) as client:
+                return await client.search("multiply two numbers", limit=2)
+
+        assert asyncio.run(run()) == found
+
+
+@pytest.mark.parametrize("door", DOORS)
 def test_any_number_of_threads_call_at_once(doors, door):
     with Toolboxd(doors({"limits": {"in_flight": 400}}).doors[door]) as tools, ThreadPoolExecutor(50) as pool:
         results = list(pool.map(lambda n: tools.call("add", a=n, b=n), range(300)))
@@ -427,6 +447,40 @@ def test_the_bridge_passes_schemas_on_as_they_are(doors, wheel, tmp_path):
     service = doors()
     with Bridge(wheel, {"url": service.doors["unix"]}, tmp_path) as bridge, Toolboxd(service.doors["unix"]) as tools:
         assert bridge.ask("schema") == {tool["name"]: tool["argument_schema"] for tool in tools.list("full")}
+
+
+TRIO = ["call_tool", "get_tool", "search_tools"]
+
+
+def test_a_lazy_bridge_has_three_tools_in_place_of_many(doors, wheel, tmp_path):
+    service = doors()
+    settings = {"url": service.doors["unix"], "lazy": True, "tools": ["add", "multiply", "divide"]}
+    with Bridge(wheel, settings, tmp_path) as bridge:
+        assert bridge.first == TRIO
+        found = json.loads(bridge.ask(["search_tools", {"query": "multiply two numbers", "limit": 2}]))["tools"]
+        assert found[0]["name"] == "multiply" and found[0]["inputSchema"]["required"] == ["a", "b"]
+        assert {tool["name"] for tool in found} <= {"add", "multiply", "divide"}
+        assert json.loads(bridge.ask(["get_tool", {"name": "add"}]))["outputSchema"]
+        assert bridge.ask(["call_tool", {"name": "multiply", "arguments": {"a": 7, "b": 1}}]) == "result=7"
+        assert bridge.ask(["multiply", {"a": 7, "b": 2}]) == "result=14"
+        assert "missing required property 'b'" in bridge.ask(["call_tool", {"name": "add", "arguments": {"a": 1}}])
+        for name in ("nobody", "factorial", "call_tool"):
+            assert bridge.ask(["call_tool", {"name": name}]).startswith("ValueError: Unknown tool")
+        assert bridge.ask(["search_tools", {}]) == "ValueError: search_tools needs query, a text"
+        assert bridge.ask(["call_tool", {"name": None}]) == "ValueError: call_tool needs name, a text"
+
+
+@pytest.mark.parametrize("lazy, is_lazy", [("auto", True), (False, False)])
+def test_a_list_of_many_tools_is_lazy_by_itself(doors, wheel, tmp_path, lazy, is_lazy):
+    folder = tmp_path / "many.d"
+    manifests.toolbox(folder, "many", [manifests.labs(f"tool_{number}") for number in range(65)])
+    with Bridge(wheel, {"url": doors(folders=[folder]).doors["unix"], "lazy": lazy}, tmp_path) as bridge:
+        assert (bridge.first == TRIO) == is_lazy and len(bridge.first) == (3 if is_lazy else 65)
+
+
+def test_a_list_of_few_tools_is_not_lazy_by_itself(doors, wheel, tmp_path):
+    with Bridge(wheel, {"url": doors().doors["unix"], "lazy": "auto"}, tmp_path) as bridge:
+        assert "add" in bridge.first and "call_tool" not in bridge.first
 
 
 def test_the_bridge_waits_for_a_service_with_one_warning(launch, wheel, tmp_path):

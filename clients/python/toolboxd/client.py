@@ -43,6 +43,10 @@ class _Client:
     def _list(self, format: str, toolbox_id: Optional[str]) -> "Future[dict[str, Json]]":
         return self._ask("ovos.tools.list", format=format, toolbox_id=toolbox_id)
 
+    def _search(self, query: str, limit: Optional[int], format: str,
+                toolbox_id: Optional[str]) -> "Future[dict[str, Json]]":
+        return self._ask("ovos.tools.search", query=query, limit=limit, format=format, toolbox_id=toolbox_id)
+
     def _get(self, name: str, toolbox_id: Optional[str]) -> "Future[dict[str, Json]]":
         return self._ask("ovos.tools.get", name=name, toolbox_id=toolbox_id)
 
@@ -65,6 +69,13 @@ class Toolboxd(_Client):
         """Return the tools: a list of definitions in `format` (full, compact, openai, anthropic, mcp), or
         the text of `markdown`."""
         return _checked(self._list(format, toolbox_id).result())["text" if format == "markdown" else "tools"]
+
+    def search(self, query: str, limit: Optional[int] = None, format: str = "compact",
+               toolbox_id: Optional[str] = None) -> Any:
+        """Return the tools that fit the words of `query` best, as list() does: the best first, at most `limit`
+        (1 to 50, by default 8)."""
+        answer = _checked(self._search(query, limit, format, toolbox_id).result())
+        return answer["text" if format == "markdown" else "tools"]
 
     def get(self, name: str, toolbox_id: Optional[str] = None) -> dict[str, Json]:
         """Return the definition of one tool."""
@@ -100,6 +111,11 @@ class AsyncToolboxd(_Client):
     async def list(self, format: str = "compact", toolbox_id: Optional[str] = None) -> Any:
         answer = await asyncio.wrap_future(await self._begin(self._list, format, toolbox_id))
         return _checked(answer)["text" if format == "markdown" else "tools"]
+
+    async def search(self, query: str, limit: Optional[int] = None, format: str = "compact",
+                     toolbox_id: Optional[str] = None) -> Any:
+        future = await self._begin(self._search, query, limit, format, toolbox_id)
+        return _checked(await asyncio.wrap_future(future))["text" if format == "markdown" else "tools"]
 
     async def get(self, name: str, toolbox_id: Optional[str] = None) -> dict[str, Json]:
         return _checked(await asyncio.wrap_future(await self._begin(self._get, name, toolbox_id)))

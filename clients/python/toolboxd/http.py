@@ -21,6 +21,7 @@ CONNECT_SECONDS = 5
 # What a query takes of a request; the rest is the path or the body.
 QUERY = {
     "ovos.tools.list": ("format", "toolbox_id", "profile"),
+    "ovos.tools.search": ("query", "limit", "format", "toolbox_id", "profile"),
     "ovos.tools.get": ("toolbox_id", "profile"),
     "ovos.tools.invoke": ("toolbox_id", "profile", "timeout_ms", "call_id"),
 }
@@ -39,9 +40,9 @@ class _UnixConnection(http.client.HTTPConnection):
 
 def _target(topic: str, data: Mapping[str, Json]) -> tuple[str, str, Optional[str]]:
     """Return method, target and body of a request of the bus."""
-    query = {key: data[key] for key in QUERY[topic] if data.get(key) is not None}
+    query = {"q" if key == "query" else key: data[key] for key in QUERY[topic] if data.get(key) is not None}
     path = "/v1/tools"
-    if topic != "ovos.tools.list":
+    if topic not in ("ovos.tools.list", "ovos.tools.search"):
         path += "/" + quote(str(data["name"]), safe="")
     if query:
         path += "?" + urlencode(query)

@@ -24,8 +24,12 @@ from pydantic import ConfigDict
 
 from .client import Toolboxd
 from .errors import ToolboxdError, Unreachable
+from .transport import dumps
 
-SETTINGS = {"url", "token_file", "profile", "tools", "session"}
+SETTINGS = {"url", "token_file", "profile", "tools", "session", "lazy"}
+# The most tools that `"lazy": "auto"` lists, and the toolboxes that a lazy list names.
+LAZY_OVER = 64
+LAZY_TOOLBOXES = 32
 # The service is looked for so often while it is away.
 AWAY_SECONDS = 5
 # The tools are listed at most so often: any client of the bus can announce changes.
@@ -70,6 +74,24 @@ def _text(result: Any) -> str:
     return "\n".join(lines)
 
 
+def _own(name: str, description: str, run: Any, properties: Any, required: list[str]) -> AgentTool:
+    """Return a tool of the bridge itself. Its result is JSON, or the result of the tool that it has called."""
+    output = _model(ToolOutput, {"type": "object"})
+
+    def call(args: Any) -> Any:
+        given = {key: value for key, value in (args.model_extra or {}).items() if key in properties}
+        missing = [key for key in required if not isinstance(given.get(key), str)]
+        if missing:
+            raise ValueError(f"{name} needs {missing[0]}, a text")
+        result = run(**given)
+        if isinstance(result, ToolOutput):
+            return result
+        return output(content=[{"type": "text", "text": dumps(result)}])
+
+    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    return AgentTool(name, description, _model(ToolArguments, schema), output, call)
+
+
 class ToolboxdToolBox(ToolBox):
     toolbox_id = "toolboxd"
 
@@ -84,6 +106,11 @@ class ToolboxdToolBox(ToolBox):
             LOG.warning("toolboxd: unknown settings of the bridge: %s; it has %s",
                         ", ".join(unknown), ", ".join(sorted(SETTINGS)))
         self._names = config.get("tools")
+        self._lazy = config.get("lazy", False)
+        if self._lazy not in (False, True, "auto"):
+            raise ValueError(f"The setting `lazy` must be true, false or \"auto\", not {self._lazy!r}")
+        self._all: dict[str, AgentTool] = {}
+        self._called: dict[tuple[str, str], str] = {}
         self._client = Toolboxd(config.get("url"), token_file=config.get("token_file"),
                                 profile=config.get("profile"), session=config.get("session", "default"))
         self._lock = threading.Lock()
@@ -115,7 +142,12 @@ class ToolboxdToolBox(ToolBox):
             self._warn("the service is there, and has no tool for this persona: see its profile, and the settings "
                        "`profile` and `tools` of the bridge")
         counts = Counter(entry["name"] for entry in listed)
-        return [self._tool(entry, counts[entry["name"]] > 1) for entry in wanted]
+        tools = [self._tool(entry, counts[entry["name"]] > 1) for entry in wanted]
+        self._all = {tool.name: tool for tool in tools}
+        self._called = {(entry["toolbox_id"], entry["name"]): tool.name for entry, tool in zip(wanted, tools)}
+        if tools and (self._lazy is True or (self._lazy == "auto" and len(tools) > LAZY_OVER)):
+            return self._trio()
+        return tools
 
     def _warn(self, words: str) -> None:
         """Say once why there are no tools."""
@@ -139,6 +171,50 @@ class ToolboxdToolBox(ToolBox):
 
         return AgentTool(_qualified(entry) if is_shared else entry["name"], entry["description"],
                          _model(ToolArguments, entry["argument_schema"]), output, call)
+
+    # --- three tools in place of many, as at the door of MCP (contract.md, Command lines)
+
+    def _trio(self) -> list[AgentTool]:
+        boxes = sorted({toolbox_id for toolbox_id, _ in self._called})
+        more = f" and {len(boxes) - LAZY_TOOLBOXES} more" if len(boxes) > LAZY_TOOLBOXES else ""
+        name = {"type": "string"}
+        return [
+            _own("search_tools", f"Find the tools for a task among {len(self._all)}. The answer has the names, "
+                 "descriptions and arguments of the tools that fit best; then use call_tool. Their toolboxes: "
+                 f"{', '.join(boxes[:LAZY_TOOLBOXES])}{more}.", self._find,
+                 {"query": {"type": "string", "description": "What you want to do, in a few words."},
+                  "limit": {"type": "integer", "minimum": 1, "maximum": 50}}, ["query"]),
+            _own("get_tool", "Get the whole definition of a tool that search_tools has found.", self._describe,
+                 {"name": name}, ["name"]),
+            _own("call_tool", "Call a tool that search_tools has found.", self._run,
+                 {"name": name, "arguments": {"type": "object"}}, ["name"])]
+
+    def _find(self, query: str, limit: Any = None) -> Any:
+        found = self._client.search(query, 50 if self._names else limit, "full")
+        names = [self._called.get((entry["toolbox_id"], entry["name"])) for entry in found]
+        shown = [{"name": name, "description": entry["description"], "inputSchema": entry["argument_schema"]}
+                 for name, entry in zip(names, found) if name]
+        return {"tools": shown[:limit or 8]}
+
+    def _describe(self, name: str) -> Any:
+        tool = self._known(name)
+        return {"name": tool.name, "description": tool.description,
+                "inputSchema": tool.argument_schema.model_json_schema(),
+                "outputSchema": tool.output_schema.model_json_schema()}
+
+    def _run(self, name: str, arguments: Any = None) -> Any:
+        tool = self._known(name)
+        return tool.tool_call(tool.argument_schema(**(arguments or {})))
+
+    def _known(self, name: str) -> AgentTool:
+        tool = self._all.get(name)
+        if tool is None:
+            raise ValueError(f"Unknown tool {name!r}: search_tools has the names")
+        return tool
+
+    def get_tool(self, name: str) -> Optional[AgentTool]:
+        """Return a tool: of the list, or in a lazy list any other by its own name."""
+        return super().get_tool(name) or self._all.get(name)
 
     def refresh_tools(self) -> None:
         """List the tools again. While there are none, a model that invents names makes nobody wait for this."""
