@@ -44,7 +44,8 @@ def _model(base: Any, schema: Any) -> Any:
     """Return a model that takes every object, and whose schema is `schema` as it came: the service
     checks arguments and results."""
     class Passed(base):
-        model_config = ConfigDict(extra="allow", protected_namespaces=())
+        # Most tools of a list are never called: pydantic builds what it needs for a call at the first one.
+        model_config = ConfigDict(extra="allow", protected_namespaces=(), defer_build=True)
 
         @classmethod
         def model_json_schema(cls, *_: Any, **__: Any) -> Any:
