@@ -87,6 +87,28 @@ Test(ctl_remember, adds_and_takes_back_names_in_the_highest_folder)
 	cr_expect_str_empty(text_of("low/toolboxd/allow.json"));
 }
 
+Test(ctl_remember, enables_what_a_manifest_disables)
+{
+	start_with(",'not_offered':["
+		   "{'toolbox_id':'shell','name':null,"
+		   "'why':'disabled by its manifest; toolboxctl enable shell'},"
+		   "{'toolbox_id':'home','name':'off',"
+		   "'why':'disabled by its manifest; toolboxctl enable home/off'},"
+		   "{'toolbox_id':'home','name':'dim','why':'left out by tools_disabled'}]");
+	expect_done("disable home/on", "home/on is disabled", "disabled.json");
+	cr_expect_eq(command_run(ctl_remember, "enable shell"), CTL_DONE);
+	cr_expect_not_null(strstr(text_of("high/toolboxd/enabled.json"), "\"name\":\"shell\""));
+	cr_expect_eq(command_run(ctl_remember, "enable home/off home/on"), CTL_DONE);
+	cr_expect_not_null(strstr(text_of("high/toolboxd/enabled.json"), "\"name\":\"home/off\""));
+	cr_expect_str_eq(text_of("high/toolboxd/disabled.json"), "[]\n");
+	cr_expect_eq(command_run(ctl_remember, "enable home/dim"), CTL_ERROR, "by another reason");
+	cr_expect_eq(command_run(ctl_remember, "disable home/off --for 1h"), CTL_DONE);
+	cr_expect_not_null(strstr(text_of("high/toolboxd/disabled.json"), "\"until\""));
+	cr_expect_eq(command_run(ctl_remember, "disable shell"), CTL_DONE);
+	cr_expect_null(strstr(text_of("high/toolboxd/enabled.json"), "shell"));
+	cr_expect_not_null(strstr(text_of("high/toolboxd/enabled.json"), "home/off"));
+}
+
 Test(ctl_remember, has_the_service_read_its_files)
 {
 	start();
