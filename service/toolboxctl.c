@@ -67,6 +67,7 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl invoke shout text=hello --raw\n"
 		"  toolboxctl invoke shout text=hello --get result.loud\n"
 		"  toolboxctl invoke lights_on --yes\n"
+		"  toolboxctl invoke backup --background\n"
 		"  toolboxctl invoke --file words/words.json shout text=hello\n"
 		"  toolboxctl invoke --trace-files file_type path=/etc/hostname\n",
 		WHICH_FLAGS | CTL_FLAG_ARGS | CTL_FLAG_DRY_RUN | CTL_FLAG_FILE | DOOR_FLAGS, 1,
@@ -93,6 +94,16 @@ static const struct ctl_command commands[] = {
 		"CALL is the id that `calls` shows, or the caller's call_id, or the beginning of "
 		"either.\n",
 		"  toolboxctl cancel c4f1a2\n", DOOR_FLAGS, 1, CTL_MANY, ctl_cancel},
+	{"jobs", "[get | wait | cancel] [JOB...]",
+		"list the calls in the background, or one of them",
+		"JOB is the id that `invoke --background` prints. `wait` waits for its end and "
+		"prints "
+		"its\nresult, like `get` of one that has ended. A caller sees its own jobs.\n",
+		"  toolboxctl invoke --background backup\n"
+		"  toolboxctl jobs\n"
+		"  toolboxctl jobs wait 0123456789abcdef0123456789abcdef\n"
+		"  toolboxctl jobs cancel 0123456789abcdef0123456789abcdef\n",
+		DOOR_FLAGS, 0, CTL_MANY, ctl_jobs},
 	{"watch", "", "print calls as they happen",
 		"It runs until it is interrupted. With --json it prints one line of JSON per "
 		"event. Events\nhave the arguments and the results of calls where the service's "

@@ -60,6 +60,8 @@ static const struct config_field fields[] = {
 	CONFIG_NUMBER("result_max_chars", result_max_chars, 20000),
 	CONFIG_WORD("sandbox_max", sandbox_max, sandbox_class_names, SANDBOX_NONE),
 	CONFIG_NUMBER("timeout_ms", timeout_ms, 0),
+	CONFIG_NUMBER("job_timeout_ms", job_timeout_ms, 3600000),
+	CONFIG_NUMBER("jobs.keep_hours", jobs_keep_hours, 24),
 	CONFIG_NUMBER("start_timeout_ms", start_timeout_ms, 10000),
 	CONFIG_NUMBER("idle_s", idle_s, 60),
 	CONFIG_NUMBER("drain_ms", drain_ms, 2000),

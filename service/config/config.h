@@ -89,6 +89,8 @@ struct config {
 	uint32_t result_max_chars;
 	enum sandbox_class sandbox_max; /* the widest for a toolbox */
 	uint64_t timeout_ms;            /* 0: the kind's */
+	uint64_t job_timeout_ms;
+	uint64_t jobs_keep_hours;
 	uint64_t start_timeout_ms;
 	uint64_t idle_s;
 	uint64_t drain_ms;

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "util/process/notify.h"
+#include "core/job/job_queries.h"
+#include "core/job/jobs.h"
 #include "core/state.h"
 #include "core/request/topics.h"
 #include "host/host.h"
@@ -79,6 +81,15 @@ static void list_again(void *data, struct runner *runner)
 	reload_list_again(&service->reload);
 }
 
+/* @call is over (struct runner_handler): a job may have its place. */
+static void end_call(void *data, struct runner_call *call, const struct call_result *result)
+{
+	struct service *service = data;
+
+	invocation_done(data, call, result);
+	jobs_go_on(&service->jobs);
+}
+
 static void forget_host(void *data, const struct host *host)
 {
 	struct service *service = data;
@@ -110,7 +121,7 @@ static bool is_drained(const struct service *service)
 	return service->calls.n_in_flight + service->reload_requests.n + service->waiting.n +
 			       service->batches.n ==
 		       0 &&
-	       bus_queued_bytes(service->bus) == 0 &&
+	       jobs_are_kept(&service->jobs) && bus_queued_bytes(service->bus) == 0 &&
 	       (!service->door || service->door->operations->is_drained(service->door));
 }
 
@@ -143,6 +154,7 @@ static void stop_service(struct service *service, const char *reason)
 	listening_stop(&service->listening);
 	if (service->door)
 		service->door->operations->stop(service->door);
+	jobs_answer_waits(&service->jobs, NULL);
 	/* No one waits for a person then. */
 	approval_stop(&service->approval);
 	service->stop_calls_ms = clock_now_ms() + service->config.drain_ms;
@@ -327,7 +339,7 @@ static int make_reload(struct service *service, const struct service_options *op
 static int make_offer(struct service *service)
 {
 	static const struct runner_handler handler = {
-		.done = invocation_done,
+		.done = end_call,
 		.progressed = invocation_progressed,
 		.stale = list_again,
 		.bus_message = take_bus_message,
@@ -351,6 +363,7 @@ static int make_offer(struct service *service)
 /* Make the parts that a request needs until it is a call. */
 static int make_requests(struct service *service)
 {
+	cleanup_free char *state = paths_state();
 	int r = request_scope_init(&service->scope, &service->config.limits);
 
 	if (r == 0)
@@ -362,6 +375,9 @@ static int make_requests(struct service *service)
 		&service->waiting);
 	if (r == 0)
 		r = batches_init(&service->batches, service->loop, &service->invoker,
+			topics_take_entry, service);
+	if (r == 0)
+		r = jobs_init(&service->jobs, service->loop, &service->invoker, state,
 			topics_take_entry, service);
 	service->waiting.reload = &service->reload;
 	service->waiting.hold = &service->calls.hold;
@@ -428,6 +444,8 @@ static void join_invoker(struct service *service)
 		.metrics = &service->metrics,
 		.outages = &service->reload.outages,
 		.batches = &service->batches,
+		.jobs = &service->jobs,
+		.begin_job = jobs_begin,
 		.context = service->scope.context,
 	};
 }
@@ -540,6 +558,7 @@ int service_new(struct loop *loop, const struct service_options *options, struct
 		return r;
 	if (notify_alive_interval_ms() > 0)
 		loop_timer_arm(&service->alive, notify_alive_interval_ms());
+	jobs_open(&service->jobs);
 	reload_begin(&service->reload);
 	extend_start(service);
 	*ret_service = take_ptr(service);
@@ -563,6 +582,7 @@ void service_free(struct service *service)
 	calls_deinit(&service->calls);
 	batches_deinit(&service->batches);
 	utterances_deinit(&service->utterances);
+	jobs_deinit(&service->jobs);
 	limits_deinit(&service->limits);
 	recorder_deinit(&service->recorder);
 	disposal_deinit(&service->disposal);

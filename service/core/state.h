@@ -8,6 +8,7 @@
 #include "core/bus/bus_calls.h"
 #include "core/call/approval.h"
 #include "core/call/batch.h"
+#include "core/job/job.h"
 #include "core/call/calls.h"
 #include "offer/disposal.h"
 #include "core/request/door.h"
@@ -50,6 +51,7 @@ struct service {
 	struct offer offer;
 	struct calls calls;
 	struct batches batches;
+	struct jobs jobs;
 	struct approval approval;
 	struct events events;
 	struct recorder recorder;

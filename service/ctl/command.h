@@ -41,6 +41,7 @@ int ctl_reload(const struct ctl_options *options);
 int ctl_status(const struct ctl_options *options);
 int ctl_calls(const struct ctl_options *options);
 int ctl_cancel(const struct ctl_options *options);
+int ctl_jobs(const struct ctl_options *options);
 int ctl_watch(const struct ctl_options *options);
 int ctl_match(const struct ctl_options *options);
 int ctl_search(const struct ctl_options *options);

@@ -54,6 +54,8 @@ static const struct flag flags[] = {
 		CTL_FLAG_KIND, MEMBER(command)},
 	{"--args", "JSON", "all arguments as one JSON object", CTL_FLAG_ARGS, MEMBER(args)},
 	{"--dry-run", NULL, "check the arguments, run nothing", CTL_FLAG_DRY_RUN, MEMBER(dry_run)},
+	{"--background", NULL, "begin a job and leave: see jobs", CTL_FLAG_DRY_RUN,
+		MEMBER(background)},
 	{"--raw", NULL, "print the text of the result as it is; decode bytes", CTL_FLAG_ARGS,
 		MEMBER(raw)},
 	{"--get", "PATH", "print one value of the response: result.loud, result.list.0",

@@ -81,6 +81,7 @@ struct ctl_options {
 	bool is_long;
 	bool stat;
 	bool dry_run;
+	bool background;
 	bool trace_files;
 	bool all;
 	bool raw;

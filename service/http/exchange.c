@@ -72,6 +72,7 @@ static unsigned int status_of_answer(const struct answer *answer)
 		[ANSWER_UNAVAILABLE] = 503,
 		[ANSWER_TOO_LARGE] = 413,
 		[ANSWER_SKIPPED] = 424,
+		[ANSWER_UNKNOWN_JOB] = 404,
 	};
 
 	if (!answer_is_error(answer))
@@ -127,16 +128,33 @@ static void send_event(
 		http_stream_write(connection, out.data, out.size);
 }
 
+/* Append Location (RFC 9110 §10.2.2) of the job that the answer with the text @text has begun. No
+ * other answer ends with {"job_id": …, "state": "running"}. Return whether there is a job. */
+static bool write_location(const char *text, size_t size, struct buffer *fields)
+{
+	static const char before[] = "\"job_id\":\"";
+	static const char after[] = "\",\"state\":\"running\"}";
+	size_t whole = strlen(before) + HEX_ID_CHARS + strlen(after);
+	const char *at = text + size - whole;
+
+	if (size < whole || memcmp(at, before, strlen(before)) != 0 ||
+		memcmp(text + size - strlen(after), after, strlen(after)) != 0)
+		return false;
+	buffer_printf(fields, "Location: /v1/jobs/%.*s\r\n", HEX_ID_CHARS, at + strlen(before));
+	return true;
+}
+
 static void respond(struct http_connection *connection, struct answer *answer)
 {
 	cleanup(buffer_deinit) struct buffer fields = {0};
-	const struct http_response response = {
-		.status = status_of_answer(answer), .fields = &fields};
+	struct http_response response = {.status = status_of_answer(answer), .fields = &fields};
 	size_t size;
 	const char *text = bus_message_text(&answer->message, &size);
 
 	if (response.status == 429)
 		write_retry_after(text, size, &fields);
+	else if (response.status == 200 && write_location(text, size, &fields))
+		response.status = 202;
 	http_respond(connection, &response, &answer->message,
 		answer->message.data ? (size_t)(text - answer->message.data) : 0);
 }

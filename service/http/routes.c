@@ -222,7 +222,8 @@ static void serve_call(struct routes *routes, const struct http_request *request
 {
 	const struct http_reader *reader = http_connection_request(request->connection);
 	bool is_dry = has_flag(request, "dry_run");
-	bool wants_events = !is_dry && http_accepts(reader, "text/event-stream");
+	bool is_background = !is_dry && has_flag(request, "background");
+	bool wants_events = !is_dry && !is_background && http_accepts(reader, "text/event-stream");
 	cleanup(buffer_deinit) struct buffer data = {0};
 
 	(void)routes;
@@ -232,6 +233,8 @@ static void serve_call(struct routes *routes, const struct http_request *request
 		!exchange_query(request, &data, "call_id", "call_id") ||
 		!add_number(request, &data, "timeout_ms"))
 		return;
+	if (is_background)
+		exchange_value(&data, "background", &TEXT_VIEW("true"));
 	exchange_call(
 		request, is_dry ? "ovos.tools.validate" : "ovos.tools.invoke", &data, wants_events);
 }
@@ -315,6 +318,30 @@ static void serve_cancel(struct routes *routes, const struct http_request *reque
 	(void)routes;
 	if (exchange_segment(request, &data, "id"))
 		exchange_serve(request, "ovos.tools.cancel", &data);
+}
+
+static void serve_job(struct routes *routes, const struct http_request *request)
+{
+	cleanup(buffer_deinit) struct buffer data = {0};
+
+	(void)routes;
+	if (exchange_segment(request, &data, "job_id") && add_number(request, &data, "wait_ms"))
+		exchange_serve(request, "ovos.tools.job.get", &data);
+}
+
+static void serve_job_cancel(struct routes *routes, const struct http_request *request)
+{
+	cleanup(buffer_deinit) struct buffer data = {0};
+
+	(void)routes;
+	if (exchange_segment(request, &data, "job_id"))
+		exchange_serve(request, "ovos.tools.job.cancel", &data);
+}
+
+static void serve_jobs(struct routes *routes, const struct http_request *request)
+{
+	(void)routes;
+	serve_topic(request, "ovos.tools.job.list");
 }
 
 static void serve_questions(struct routes *routes, const struct http_request *request)
@@ -410,6 +437,9 @@ static const struct route routes_table[] = {
 	{"POST", "/tools/{}", ROUTE_CALLER, serve_call},
 	{"GET", "/utcp", ROUTE_CALLER, serve_utcp},
 	{"GET", "/v1/events", ROUTE_CALLER, serve_events},
+	{"GET", "/v1/jobs", ROUTE_CALLER, serve_jobs},
+	{"DELETE", "/v1/jobs/{}", ROUTE_CALLER, serve_job_cancel},
+	{"GET", "/v1/jobs/{}", ROUTE_CALLER, serve_job},
 	{"GET", "/v1/match", ROUTE_CALLER, serve_match},
 	{"POST", "/v1/reload", ROUTE_ADMIN, serve_reload},
 	{"GET", "/v1/status", ROUTE_ADMIN, serve_status},

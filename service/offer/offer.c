@@ -266,6 +266,16 @@ uint64_t offer_timeout_ms(
 	return requested_ms && requested_ms < allowed_ms ? requested_ms : allowed_ms;
 }
 
+uint64_t offer_job_timeout_ms(
+	const struct config *config, const struct tool *tool, uint64_t requested_ms)
+{
+	uint64_t allowed_ms = config->job_timeout_ms;
+
+	if (tool->timeout_ms && tool->timeout_ms < allowed_ms)
+		allowed_ms = tool->timeout_ms;
+	return requested_ms && requested_ms < allowed_ms ? requested_ms : allowed_ms;
+}
+
 uint64_t offer_most_ms(const struct tool *tool)
 {
 	const struct package *package = tool->toolbox->package;

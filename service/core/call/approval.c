@@ -271,7 +271,11 @@ void approval_stop(struct approval *approval)
 
 static bool is_of_account(const struct pending_question *question, const void *account)
 {
-	return question->caller && question->caller->account == account;
+	const struct call *call = question->call;
+
+	/* A job outlives the connection of its caller. */
+	return question->caller && question->caller->account == account &&
+	       !address_is_of_job(call->answer.address);
 }
 
 void approval_withdraw(struct approval *approval, const struct account *account)

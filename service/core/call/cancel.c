@@ -4,6 +4,8 @@
 #include "core/call/batch.h"
 #include "core/call/calls.h"
 #include "core/history/history.h"
+#include "core/job/job_queries.h"
+#include "core/job/jobs.h"
 #include "core/request/waiting.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
@@ -119,6 +121,7 @@ static bool cancel_calls(const struct invoker *invoker, const struct request_sco
 
 	request_scope_keep_origin(scope, &call_id, &source);
 	is_any = cancel_batches(invoker, &source, &call_id);
+	is_any = jobs_cancel_early(invoker->jobs, &source, &call_id) || is_any;
 	while ((call = calls_find(invoker->calls, CALL_DOOR_BUS, &source, &call_id))) {
 		cancel_call(invoker, call);
 		is_any = true;
@@ -135,6 +138,28 @@ void cancel_address(const struct invoker *invoker, const struct address *address
 		if (batch->answer.address == address)
 			cancel_batch(invoker, batch, address->has_left);
 	}
+}
+
+/* Cancel @job. Return whether it had not ended. */
+static bool cancel_job(const struct invoker *invoker, struct job *job)
+{
+	if (job->phase == JOB_CALLING)
+		cancel_calls_at(invoker, &job->address);
+	else
+		return job_cancel_early(job);
+	return true;
+}
+
+void cancel_serve_job(
+	const struct invoker *invoker, const struct request_scope *scope, struct answer *answer)
+{
+	struct job *job = jobs_find_asked(invoker->jobs, scope, answer);
+	const struct text_view *id = &scope->request.id;
+
+	if (!job)
+		return;
+	json_write_string(answer_member(answer, "job_id"), id->text, id->size);
+	answer_member_boolean(answer, "cancelled", cancel_job(invoker, job));
 }
 
 void cancel_serve(

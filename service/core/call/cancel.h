@@ -22,5 +22,9 @@
 void cancel_serve(
 	const struct invoker *invoker, const struct request_scope *scope, struct answer *answer);
 
+/* Serve ovos.tools.job.cancel. */
+void cancel_serve_job(
+	const struct invoker *invoker, const struct request_scope *scope, struct answer *answer);
+
 /* Cancel the calls with answers to @address, and the requests waiting for it. */
 void cancel_address(const struct invoker *invoker, const struct address *address);

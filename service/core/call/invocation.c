@@ -27,8 +27,7 @@
  *                   │                                    └── failure, crash, timeout, …: its code
  *                   └──▶ close
  *
- * The checks are made in that order (contract.md, Order of checks). Three sides enter here, and all
- * of them change the record of the call (core/call/calls.h):
+ * The checks are made in that order (contract.md, Order of checks). Three sides enter here:
  *
  *   topics     invocation_begin ────┬─ run ──────────────────────────┐
  *                                   ├─ ask a person ──▶ approval     ├─▶ runner
@@ -36,10 +35,8 @@
  *   approval   invocation_decided ─── checks again ─ run, or refuse
  *   runner     invocation_done ────── answer, or ask a person now
  *
- * A call that runs at once, a call approved by a person and a check by the tool share their
- * beginning and their end, so they are in one file. Other files have the parts that share neither:
- * ovos.tools.cancel (core/call/cancel.c), questions (core/call/approval.c), and requests
- * in the waiting room (core/request/waiting.c).
+ * Other files have ovos.tools.cancel (core/call/cancel.c), questions (core/call/approval.c), and
+ * requests in the waiting room (core/request/waiting.c).
  */
 
 static const char unrecorded[] = "its line in the audit log cannot be written (audit.required)";
@@ -49,8 +46,7 @@ static const char unrecorded[] = "its line in the audit log cannot be written (a
 
 /* ── the record ──────────────────────────────────────────────────────────────────────────────── */
 
-/* Write the error of a call that was cancelled: with its caller's id @call_id, or else with
- * ours. */
+/* Write the error of a cancelled call: with its caller's id @call_id, or else with ours. */
 static void write_cancelled(
 	struct answer *answer, const struct buffer *call_id, uint32_t process, uint64_t number)
 {
@@ -435,10 +431,11 @@ static struct call *make_call(struct invoker *invoker, const struct request_scop
 	}
 	write_caller(call, scope);
 	call->invoker = invoker;
-	call->wants_progress =
-		scope->request.wants_progress ||
-		(scope->address && scope->address->batch && scope->address->batch->wants_progress);
-	call->timeout_ms = offer_timeout_ms(invoker->config, tool, scope->request.timeout_ms);
+	call->wants_progress = scope->request.wants_progress;
+	call->timeout_ms =
+		address_is_of_job(scope->address)
+			? address_left_ms(scope->address, clock_now_ms())
+			: offer_timeout_ms(invoker->config, tool, scope->request.timeout_ms);
 	/* A deadline that the caller has set stays as it is. */
 	call->runner_call.most_ms = scope->request.timeout_ms > 0 ? 0 : offer_most_ms(tool);
 	return call;
@@ -650,7 +647,8 @@ static bool run_approved(struct invoker *invoker, struct call *call,
 	if (!check_cooldown(runner, tool, answer))
 		return false;
 	move_call(call, tool);
-	call->timeout_ms = offer_timeout_ms(invoker->config, tool, call->timeout_ms);
+	if (!address_is_of_job(answer->address))
+		call->timeout_ms = offer_timeout_ms(invoker->config, tool, call->timeout_ms);
 	r = run_call(invoker, call, runner, json->data, json->size);
 	if (r != 0)
 		write_submit_error(answer, r, tool, runner);
@@ -920,6 +918,8 @@ static bool wait_or_go_on(struct invoker *invoker, struct request_scope *scope,
 {
 	const struct waiting_request *waited = scope->waited;
 
+	if (scope->request.is_background && !address_is_of_job(scope->address))
+		return invoker->begin_job(invoker->jobs, scope, tool, answer);
 	if (waited && waited->call_number > 0 && !check_line(invoker, waited, tool, answer))
 		return false;
 	if (!(waited && waited->has_line) && recorder_requires(invoker->recorder, tool))

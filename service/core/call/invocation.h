@@ -32,6 +32,7 @@
  */
 
 struct batches;
+struct jobs;
 
 /* The parts of the service on the way of a call, all borrowed. They outlive every call. */
 struct invoker {
@@ -48,6 +49,9 @@ struct invoker {
 	struct metrics *metrics;
 	struct outages *outages;
 	struct batches *batches; /* core/call/batch.h */
+	struct jobs *jobs;       /* core/job/job.h */
+	bool (*begin_job)(struct jobs *jobs, const struct request_scope *scope,
+		const struct tool *tool, struct answer *answer); /* jobs_begin() */
 	struct schema_context *context;
 };
 

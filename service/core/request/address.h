@@ -58,8 +58,28 @@ struct address {
 	struct text_view trace;        /* members of JSON (core/request/trace.h) */
 	const struct answer *response; /* on the bus, whose context messages aside have; or NULL */
 	const struct address_batch *batch; /* borrowed; NULL: it is no entry of a batch */
-	bool has_left;                     /* the caller is gone */
+	uint64_t due_ms; /* when a job has to end (clock_now_ms()); 0: it is for no job */
+	bool has_left;   /* the caller is gone */
 };
+
+/* Return whether the answer to @address, which may be NULL, is for a job (core/job/job.h): its call
+ * is in the background, and outlives its caller. */
+static inline bool address_is_of_job(const struct address *address)
+{
+	return address && address->due_ms > 0;
+}
+
+/* Return the time that the job of @address has left at @now_ms, in ms: at least 1. */
+static inline uint64_t address_left_ms(const struct address *address, uint64_t now_ms)
+{
+	return address->due_ms > now_ms ? address->due_ms - now_ms : 1;
+}
+
+/* Return whether the caller at @address, which may be NULL, wants progress of each call. */
+static inline bool address_wants_progress(const struct address *address)
+{
+	return address && address->batch && address->batch->wants_progress;
+}
 
 /* Return whether @address, which may be NULL, names the caller of its request. Elsewhere the
  * context of a message of the bus does. */

@@ -33,6 +33,7 @@ static const char *const code_names[] = {
 	[ANSWER_UNAVAILABLE] = "unavailable",
 	[ANSWER_TOO_LARGE] = "too_large",
 	[ANSWER_SKIPPED] = "skipped",
+	[ANSWER_UNKNOWN_JOB] = "unknown_job",
 };
 
 const char *answer_code_name(enum answer_code code)
@@ -145,6 +146,24 @@ void answer_error(
 	answer->error_end = out->size;
 	answer->code = code;
 	answer_member_text(answer, "code", code_names[code]);
+}
+
+void answer_copy_error(struct answer *answer, const struct answer *from)
+{
+	struct buffer *out = &answer->message;
+	const char *at = from->message.data + from->kept;
+	size_t size = from->message.size - from->kept;
+	bool has_end = !from->is_open; /* its data is closed */
+
+	check(answer_is_error(from) && size > has_end);
+	if (*at != ',' && out->size > answer->opened)
+		buffer_append_char(out, ',');
+	answer->error_start = out->size + (from->error_start - from->kept);
+	answer->error_end = out->size + (from->error_end - from->kept);
+	answer->code = from->code;
+	answer->is_oversized = from->is_oversized;
+	buffer_fail_with(out, &from->message);
+	buffer_append(out, at, size - has_end);
 }
 
 void answer_error_format(struct answer *answer, enum answer_code code, const char *format, ...)

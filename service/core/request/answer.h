@@ -27,8 +27,9 @@ enum answer_code {
 	ANSWER_UNAVAILABLE,
 	ANSWER_TOO_LARGE,
 	ANSWER_SKIPPED,
+	ANSWER_UNKNOWN_JOB,
 };
-#define ANSWER_CODES (ANSWER_SKIPPED + 1)
+#define ANSWER_CODES (ANSWER_UNKNOWN_JOB + 1)
 
 struct address;
 
@@ -121,6 +122,9 @@ void answer_error(
 	struct answer *answer, enum answer_code code, const char *text, size_t size, uint32_t max);
 void answer_error_format(struct answer *answer, enum answer_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Write the members of @from after its mark, an error, to @answer. */
+void answer_copy_error(struct answer *answer, const struct answer *from);
 
 /* Return the text of the written error, as JSON, with its size; NULL without an error. */
 const char *answer_error_json(const struct answer *answer, size_t *ret_size);

@@ -298,6 +298,8 @@ static void reset_request(struct request *request, const struct json_tape *data)
 	request->timeout_ms = 0;
 	request->wants_progress = request->wants_deadline = request->wants_toolboxes =
 		request->wants_speech = false;
+	request->is_background = false;
+	request->wait_ms = 0;
 	request->bad_field = request->bad_expected = NULL;
 }
 
@@ -367,14 +369,39 @@ static bool read_on_denied(struct request *request)
 	       refuse_field(request, "on_denied", "\"stop\" or \"continue\"");
 }
 
-/* Read `calls` and `on_denied`, if the request is a batch. */
+/* Read which job is meant, and for how long its end is waited for. */
+static bool read_job(struct request *request)
+{
+	static const char expected[] = "an integer, in milliseconds, at least 0";
+	uint32_t token = json_find_root(request->data, "wait_ms");
+	int r = 0;
+
+	if (!read_text(request, "job_id", SLOT_ID, &request->id) || !request->id.text)
+		return refuse_field(request, "job_id", "a string");
+	if (token == JSON_NONE)
+		return true;
+	if (json_type_at(request->data, token) == JSON_NUMBER)
+		r = json_number_u64(request->data, token, &request->wait_ms);
+	if (r == JSON_E_RANGE && *json_bytes(request->data, token) != '-') {
+		request->wait_ms = UINT64_MAX;
+		r = 0;
+	}
+	return (r == 0 && json_type_at(request->data, token) == JSON_NUMBER) ||
+	       refuse_field(request, "wait_ms", expected);
+}
+
+/* Read `background`; and `calls` and `on_denied`, if the request is a batch. */
 static bool read_batch(struct request *request)
 {
+	if (!read_flag(request, "background", &request->is_background))
+		return false;
 	request->calls = json_find_root(request->data, "calls");
 	if (request->calls == JSON_NONE)
 		return true;
 	if (request->name != JSON_NONE)
 		return refuse_field(request, "name", "absent beside 'calls'");
+	if (request->is_background)
+		return refuse_field(request, "background", "absent beside 'calls'");
 	return read_entries(request) && read_on_denied(request);
 }
 
@@ -467,6 +494,8 @@ bool request_read(struct request *request, const struct bus_envelope *envelope, 
 		is_good = read_text(request, "profile", SLOT_PROFILE, &request->profile) && is_good;
 	if (fields & REQUEST_ENTRY)
 		return refuse_in_entry(request) && is_good;
+	if (fields & REQUEST_JOB)
+		is_good = read_job(request) && is_good;
 	if (fields & REQUEST_BATCH)
 		is_good = read_batch(request) && is_good;
 	return is_good;

@@ -43,6 +43,7 @@ struct policy_caller;
 #define REQUEST_BATCH     0x4000u  /* calls, on_denied: beside them no name */
 #define REQUEST_ENTRY     0x8000u  /* refuse members that only a whole batch may have */
 #define REQUEST_TOOLBOXES 0x10000u /* toolboxes */
+#define REQUEST_JOB       0x20000u /* job_id, required; wait_ms */
 
 #define REQUEST_LIMIT_DEFAULT 100
 #define REQUEST_LIMIT_MAX     1000
@@ -68,7 +69,7 @@ struct request {
 	struct text_view query;
 	struct text_view lang;     /* a language tag */
 	struct text_view source;   /* the calls', not the request's */
-	struct text_view id;       /* an approval's, or a call's */
+	struct text_view id;       /* an approval's, a call's or a job's */
 	struct text_view decision; /* "once", "session" or "deny" */
 	struct text_view reason;
 	struct text_view proof;
@@ -82,6 +83,8 @@ struct request {
 	uint64_t after; /* the number of a question; 0: before the first one */
 	bool wants_progress;
 	bool wants_speech; /* speak */
+	bool is_background; /* a job is asked for */
+	uint64_t wait_ms;
 	bool wants_deadline;
 	bool wants_toolboxes;
 	uint64_t seconds;      /* 1 (of REQUEST_ATTACH: 0) to REQUEST_SECONDS_MAX */

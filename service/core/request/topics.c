@@ -12,6 +12,8 @@
 #include "core/call/events.h"
 #include "core/call/invocation.h"
 #include "core/guest/registration.h"
+#include "core/job/job_queries.h"
+#include "core/job/jobs.h"
 #include "core/listing/listing.h"
 #include "core/listing/match.h"
 #include "core/proxy.h"
@@ -50,6 +52,24 @@ static void serve_invoke(struct service *service, struct answer *answer)
 		invocation_begin(&service->invoker, &service->scope, answer);
 	else if (!batches_begin(&service->batches, &service->scope, answer))
 		invocation_note_refused(&service->invoker, &service->scope, answer);
+}
+
+static void serve_job_get(struct service *service, struct answer *answer)
+{
+	jobs_open(&service->jobs);
+	jobs_get(&service->jobs, &service->scope, answer);
+}
+
+static void serve_job_list(struct service *service, struct answer *answer)
+{
+	jobs_open(&service->jobs);
+	jobs_list(&service->jobs, &service->scope, answer);
+}
+
+static void serve_job_cancel(struct service *service, struct answer *answer)
+{
+	jobs_open(&service->jobs);
+	cancel_serve_job(&service->invoker, &service->scope, answer);
 }
 
 static void serve_validate(struct service *service, struct answer *answer)
@@ -230,6 +250,9 @@ static const struct topic topics[] = {
 	{"ovos.tools.get", REQUEST_OWNER | REQUEST_DEADLINE, REPLY_PLAIN, hint_get, serve_get},
 	{"ovos.tools.guest.call.response", 0, REPLY_OTHER, NULL, serve_guest_response},
 	{"ovos.tools.guest.progress", 0, REPLY_OTHER, NULL, serve_guest_progress},
+	{"ovos.tools.job.cancel", REQUEST_JOB, REPLY_PLAIN, hint_context, serve_job_cancel},
+	{"ovos.tools.job.get", REQUEST_JOB, REPLY_PLAIN, hint_context, serve_job_get},
+	{"ovos.tools.job.list", REQUEST_PROFILE, REPLY_PLAIN, hint_context, serve_job_list},
 	{"ovos.tools.list", REQUEST_OWNER | REQUEST_FORMAT | REQUEST_TOOLBOXES, REPLY_PLAIN,
 		hint_list, serve_list},
 	{"ovos.tools.match", REQUEST_UTTERANCE | REQUEST_PROFILE, REPLY_PLAIN, hint_context,
@@ -431,7 +454,7 @@ static bool is_counted(const struct topic *topic)
 /* Return whether the request in @scope has passed the limits of its caller before. */
 static bool was_counted(const struct request_scope *scope)
 {
-	return scope->waited && scope->waited->is_counted;
+	return address_is_of_job(scope->address) || (scope->waited && scope->waited->is_counted);
 }
 
 static void write_too_many(
@@ -570,6 +593,8 @@ static bool read_request(struct service *service, const struct topic *topic)
 	bool is_good =
 		topic->fields == 0 || request_read(&service->scope.request, envelope, fields);
 
+	if (address_wants_progress(service->scope.address))
+		service->scope.request.wants_progress = true;
 	return is_good && !envelope->fault.part;
 }
 

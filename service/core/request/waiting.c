@@ -197,7 +197,7 @@ void waiting_forget_peer(struct waiting_room *room, const struct account *accoun
 		struct waiting_request *request = request_at(place);
 
 		if (request->account == account && request->reason != WAITING_CATALOGUE &&
-			request->call_number == 0)
+			request->call_number == 0 && !address_is_of_job(request->address))
 			waiting_drop(request);
 	}
 }

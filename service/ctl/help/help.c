@@ -62,7 +62,6 @@ static const struct {
 	{"lint", "check"},
 	{"ls", "list"},
 	{"monitor", "watch"},
-	{"jobs", "calls"},
 	{"ps", "calls"},
 	{"refresh", "reload"},
 	{"restart", "reload"},

@@ -149,9 +149,10 @@ static uint64_t deadline_of(const struct ctl_response *definition)
 	return ms < DEADLINE_MAX_MS ? ms : DEADLINE_MAX_MS;
 }
 
-/* Ask whether the tool would take the arguments. */
-static int ask_for_verdict(struct ctl_session *session, const struct ctl_options *options,
-	const struct buffer *args, struct ctl_response *ret_response)
+/* Ask on @topic for the tool with the arguments, and @flag (NULL: none). */
+static int ask_for(struct ctl_session *session, const char *topic, const char *flag,
+	const struct ctl_options *options, const struct buffer *args,
+	struct ctl_response *ret_response)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
 	int r;
@@ -161,8 +162,10 @@ static int ask_for_verdict(struct ctl_session *session, const struct ctl_options
 	buffer_append_char(&data, ',');
 	json_write_key(&data, "args");
 	buffer_append(&data, args->data, args->size);
+	if (flag)
+		ctl_request_flag(&data, flag);
 	ctl_request_end(&data);
-	return r == 0 ? ctl_session_ask(session, "ovos.tools.validate", &data, ret_response) : r;
+	return r == 0 ? ctl_session_ask(session, topic, &data, ret_response) : r;
 }
 
 /* Print the last lines of the processes of the tool's toolbox, after a process died in the call. A
@@ -195,7 +198,11 @@ static int call_tool(
 	if (r == 0)
 		r = write_words(given, options, &definition);
 	if (r == 0 && options->dry_run)
-		r = ask_for_verdict(session, options, &given->object, &response);
+		r = ask_for(
+			session, "ovos.tools.validate", NULL, options, &given->object, &response);
+	else if (r == 0 && options->background)
+		r = ask_for(session, "ovos.tools.invoke", "background", options, &given->object,
+			&response);
 	else if (r == 0)
 		r = call_run(session, options, &given->object, deadline_of(&definition), &response,
 			&signal_number);

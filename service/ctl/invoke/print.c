@@ -339,6 +339,16 @@ static int print_part(const struct ctl_options *options, const struct ctl_respon
 	return print_raw(&raw, !options->raw);
 }
 
+/* Print the id of the job that has begun. */
+static void print_job(const struct ctl_response *response)
+{
+	cleanup(buffer_deinit) struct buffer id = {0};
+
+	terminal_append_member(&id, &response->tape, 0, "job_id");
+	if (buffer_terminate(&id))
+		puts(id.data);
+}
+
 /* ── the response ────────────────────────────────────────────────────────────────────────────── */
 
 int print_response(const struct ctl_options *options, const struct ctl_response *response,
@@ -361,6 +371,8 @@ int print_response(const struct ctl_options *options, const struct ctl_response 
 		print_failure(response);
 	} else if (options->dry_run) {
 		print_verdict(response);
+	} else if (options->background) {
+		print_job(response);
 	} else if (options->raw || options->get) {
 		return print_part(options, response, definition);
 	} else if (result != JSON_NONE) {

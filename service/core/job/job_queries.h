@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/job/job.h"
+
+/*
+ * Jobs as their callers see them: ovos.tools.job.get, .list and .completed.
+ *
+ *   get ─ ended, or wait_ms is 0 ─▶ the job as it is
+ *     └── it runs ─▶ a waiter ─ the job ends, its time is over, the service stops ─▶ the same
+ *
+ * A caller sees the jobs with its source, and with its session where the request names a session.
+ * Other jobs look unknown.
+ */
+
+/* Append the members of @job, without braces; @is_whole: with its result or error. */
+void job_write_members(const struct job *job, bool is_whole, struct buffer *out);
+
+/* Return the job with the id @id that the caller in @scope sees, or NULL. */
+struct job *jobs_find(
+	const struct jobs *jobs, const struct request_scope *scope, const struct text_view *id);
+
+/* As jobs_find() for the id of the request; without a job the error is in @answer. */
+struct job *jobs_find_asked(
+	const struct jobs *jobs, const struct request_scope *scope, struct answer *answer);
+
+/* Serve ovos.tools.job.get and .list. */
+void jobs_get(struct jobs *jobs, const struct request_scope *scope, struct answer *answer);
+void jobs_list(const struct jobs *jobs, const struct request_scope *scope, struct answer *answer);
+
+/* Answer the requests that wait for @job (NULL: for any). */
+void jobs_answer_waits(struct jobs *jobs, const struct job *job);
+
+/* Answer the requests whose wait is over (@data is the jobs; loop_timer_function). */
+void jobs_look_at_waits(void *data);
