@@ -52,7 +52,7 @@ struct ruleset {
 #define NEIGHBOURS_MAX 256
 
 /* Most entries of folders opened one by one, because a fence is inside. */
-#define ENTRIES_MAX 16384
+#define FENCED_ENTRIES_MAX 16384
 
 struct place {
 	const char *path;
@@ -267,7 +267,7 @@ static int allow_entries(struct around *around, const char *path, uint64_t acces
 
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
-		if (++around->n_entries > ENTRIES_MAX)
+		if (++around->n_entries > FENCED_ENTRIES_MAX)
 			return -E2BIG;
 		if (snprintf(below, sizeof(below), "%s/%s", strcmp(path, "/") == 0 ? "" : path,
 			    entry->d_name) >= (int)sizeof(below) ||
