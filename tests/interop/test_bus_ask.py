@@ -59,17 +59,18 @@ def expect_closed(person):
     message = sent(person, DISABLE)
     assert message.data == {"skill_id": ID} and message.context["skill_id"] == ID
     assert message.context["session"] == DEFAULT
+    assert sent(person, "intent.service.skills.deactivate").data == {"skill_id": ID}
     assert not [one for one in settle(person) if one.type == DISABLE]
 
 
 def close_of_start(person):
-    person.seen = [one for one in settle(person) if one.type != DISABLE]
+    person.seen = [one for one in settle(person) if one.type not in (DISABLE, "intent.service.skills.deactivate")]
 
 
 def test_the_answer_goes_to_the_tool(person):
     close_of_start(person)
     mark = asked(person, context={"session": {**DEFAULT, "lang": "de-de"}})
-    assert person.speak.data["lang"] == "de-de"
+    assert person.speak.data["lang"] == "de-de" and person.speak.context["toolboxd_call"]
     unmarked(person, "recognizer_loop:audio_output_start", {})
     unmarked(person, "recognizer_loop:audio_output_end", {})
     unmarked(person, ANSWER, {"utterances": ["the kitchen"], "lang": "de-de"})
@@ -89,6 +90,15 @@ def test_a_text_that_is_no_question_is_only_spoken(person):
     assert speak.data["expect_response"] is False and speak.context["session"] == SATELLITE
     assert result_of(person, mark) == {"sent": True}
     assert not [one for one in settle(person) if one.type in (SYNC, "skill.converse.get_response.enable")]
+
+
+def test_a_question_is_in_the_language_of_the_device_unless_the_caller_has_one(launch, tmp_path):
+    folder = tmp_path / "toolbox.d"
+    write(folder, "talk", [CONVERSE])
+    (tmp_path / "mycroft.conf").write_text('{"lang": "nl-nl"}')
+    with Caller(launch(None, [folder], args=["--config", tmp_path / "mycroft.conf"]).url) as person:
+        asked(person)
+        assert person.speak.data["lang"] == "nl-nl"
 
 
 def test_silence_is_late(person):

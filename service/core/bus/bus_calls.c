@@ -332,10 +332,8 @@ static void close_question(struct bus_calls *calls)
 {
 	cleanup(buffer_deinit) struct buffer message = {0};
 
-	if (!bus_is_up(calls->bus))
-		return;
-	compose_disable(&message);
-	bus_send(calls->bus, &message, BUS_SHARE_OWN);
+	for (size_t step = 0; bus_is_up(calls->bus) && compose_close(step, &message); step++)
+		bus_send(calls->bus, &message, BUS_SHARE_OWN);
 }
 
 void bus_run_keep(struct bus_run *run, uint64_t guard_ms)
@@ -542,6 +540,7 @@ void bus_calls_deinit(struct bus_calls *calls)
 	interests_deinit(&calls->interests);
 	json_tape_deinit(&calls->arguments);
 	json_tape_deinit(&calls->caller);
+	json_tape_deinit(&calls->sent);
 	json_tape_deinit(&calls->result_tape);
 	buffer_deinit(&calls->result);
 	buffer_deinit(&calls->context);

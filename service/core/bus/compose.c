@@ -13,6 +13,7 @@
 #include "json/member.h"
 #include "json/writer.h"
 #include "message/response.h"
+#include "util/array.h"
 #include "util/clock.h"
 #include "util/digest.h"
 #include "util/file/stamp.h"
@@ -30,10 +31,13 @@
  *   intent.service.skills.activate        the same, for ovos-core 2
  *   skill.converse.get_response.enable
  *   speak                                 with expect_response: the microphone opens after it
+ *
+ * and two close it: skill.converse.get_response.disable, for the next utterance, and
+ * intent.service.skills.deactivate, so that the assistant does not ask us about later ones.
  */
 
 #define DEFAULT_SESSION "default"
-#define DISABLE_CONTEXT                                                                            \
+#define CLOSE_CONTEXT                                                                              \
 	"{\"source\":\"toolboxd\",\"session\":{\"session_id\":\"" DEFAULT_SESSION                  \
 	"\"},\"skill_id\":\"" BUS_ASK_ID "\"}"
 #define SKILL_DATA "{\"skill_id\":\"" BUS_ASK_ID "\"}"
@@ -144,7 +148,7 @@ static struct buffer *next_message(struct bus_run *run)
  * messages with its topic: the bus will return it. */
 static void note_echo(struct bus_run *run, const char *topic, const char *data, size_t size)
 {
-	struct json_tape *tape = &run->calls->caller;
+	struct json_tape *tape = &run->calls->sent;
 	struct buffer *canonical = &run->calls->scratch;
 
 	if (!text_list_has(&run->bus->replies, topic) && !text_list_has(&run->bus->collects, topic))
@@ -207,17 +211,19 @@ static int compose_step(struct bus_run *run, const struct caller_texts *caller, 
 /* Write the message that speaks the text of the tool. @expects: it is a question. */
 static int compose_speak(struct bus_run *run, const struct caller_texts *caller, bool expects)
 {
-	cleanup(buffer_deinit) struct buffer data = {
-		.limit = run->calls->config->limits.frame_bytes};
+	const struct config *config = run->calls->config;
+	cleanup(buffer_deinit) struct buffer data = {.limit = config->limits.frame_bytes};
 
 	buffer_append_string(&data, "{\"utterance\":");
 	bus_call_write_ask(run->bus, &run->calls->arguments, &data);
 	buffer_printf(&data, ",\"expect_response\":%s,\"meta\":{\"skill\":\"" BUS_ASK_ID "\"}",
 		expects ? "true" : "false");
-	if (caller->lang.text) {
+	if (caller->lang.text || config->lang)
 		buffer_append_string(&data, ",\"lang\":");
+	if (caller->lang.text)
 		buffer_append(&data, caller->lang.text, caller->lang.size);
-	}
+	else if (config->lang)
+		json_write_text(&data, config->lang);
 	buffer_append_char(&data, '}');
 	if (!buffer_terminate(&data))
 		return buffer_status(&data);
@@ -243,11 +249,17 @@ static int compose_question(struct bus_run *run, const struct caller_texts *call
 	return r ? r : compose_speak(run, caller, true);
 }
 
-void compose_disable(struct buffer *message)
+bool compose_close(size_t step, struct buffer *message)
 {
-	bus_request_begin(message, "skill.converse.get_response.disable", DISABLE_CONTEXT);
+	static const char *const topics[] = {
+		"skill.converse.get_response.disable", "intent.service.skills.deactivate"};
+
+	if (step >= ARRAY_SIZE(topics))
+		return false;
+	bus_request_begin(message, topics[step], CLOSE_CONTEXT);
 	buffer_append_string(message, SKILL_DATA);
 	bus_message_end(message);
+	return true;
 }
 
 /* ── all of them ─────────────────────────────────────────────────────────────────────────────── */

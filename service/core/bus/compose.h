@@ -9,8 +9,9 @@
  * Returns 0; -EMSGSIZE if one is larger than limits.frame_bytes; or -ENOMEM. */
 int compose_messages(struct bus_run *run, const char *arguments, size_t size);
 
-/* Write the message that closes a question into the empty @message. */
-void compose_disable(struct buffer *message);
+/* Write the message number @step (from 0) that closes a question into the empty @message. Return
+ * false without such a message. */
+bool compose_close(size_t step, struct buffer *message);
 
 /* Return whether a question in the session of @run can be opened from here. */
 bool compose_may_ask(const struct bus_run *run);

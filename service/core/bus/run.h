@@ -126,6 +126,7 @@ struct bus_calls {
 	/* memory that is used again */
 	struct json_tape arguments;
 	struct json_tape caller;
+	struct json_tape sent;
 	struct json_tape result_tape;
 	struct buffer result;
 	struct buffer context;
