@@ -31,6 +31,7 @@ static const char *const secrets[] = {
 	".config/gcloud",
 	".config/rclone",
 	".config/toolboxd",
+	".local/state/toolboxd",
 	"approval.key",
 	"tokens.json",
 	"id_rsa",
@@ -77,7 +78,6 @@ static const char *const obeyed[] = {
 	".config/mycroft",
 	"mycroft.conf",
 	".local/share/toolboxd",
-	".local/state/toolboxd",
 	".cache/toolboxd",
 };
 
@@ -118,10 +118,13 @@ static int add_xdg(
 /* Add the secrets that the configuration names. */
 static int add_own_secrets(const struct config *config, struct text_list *list)
 {
+	cleanup_free char *state = paths_state();
 	const char *const own[] = {config->approval_key_file, config->embedded_token_file,
 		config->audit_file, config->http.tls_key};
 	int r = add_all((const char *const *)config->folders.items, config->folders.n_items, list);
 
+	/* Pins, sessions, and what toolboxes keep for themselves. */
+	r = r ? r : add_found(state, "", list);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(own); i++)
 		r = own[i] ? add_below(own[i], "", list) : 0;
 	return r;
@@ -130,13 +133,11 @@ static int add_own_secrets(const struct config *config, struct text_list *list)
 /* Add our own folders, and the files of the configuration. */
 static int add_own_folders(const struct config *config, struct text_list *list)
 {
-	static const char *const variables[] = {"OVOS_DISTRIBUTION_CONFIG", "MYCROFT_SYSTEM_CONFIG",
-		"CACHE_DIRECTORY", "STATE_DIRECTORY"};
-	cleanup_free char *state = paths_state();
+	static const char *const variables[] = {
+		"OVOS_DISTRIBUTION_CONFIG", "MYCROFT_SYSTEM_CONFIG", "CACHE_DIRECTORY"};
 	int r = add_all((const char *const *)config->toolbox_dirs.items,
 		config->toolbox_dirs.n_items, list);
 
-	r = r ? r : add_found(state, "", list);
 	r = r ? r : add_xdg("XDG_CACHE_HOME", ".cache", "/toolboxd", list);
 	r = r ? r : add_xdg("XDG_CONFIG_HOME", ".config", "/mycroft", list);
 	r = r ? r : add_xdg("XDG_CONFIG_HOME", ".config", "/systemd", list);
