@@ -78,7 +78,7 @@ static void release_run(struct bus_run *run)
 	run->call = NULL;
 	run->bus = NULL;
 	run->n_messages = run->n_echoes = run->n_collected = run->n_interests = 0;
-	run->is_asked = run->wants_reply = false;
+	run->is_sent = run->is_asked = run->wants_reply = false;
 	buffer_recycle(&run->collected, 0);
 	buffer_reset(&run->reason);
 	if (run->pace)
@@ -196,6 +196,7 @@ static void send_run(struct bus_run *run)
 		r = bus_send(bus, &run->messages[i], BUS_SHARE_OWN);
 	bus_act_for(bus, before);
 	run->state = BUS_RUN_SENT;
+	run->is_sent = true;
 	run->is_asked = run->wants_reply && run->bus->ask != JSON_NONE;
 	note_sent(run);
 	if (r < 0)
@@ -349,7 +350,7 @@ void bus_run_keep(struct bus_run *run, uint64_t guard_ms)
 /* End @run, whose call is over, and keep its place for @guard_ms if it was sent. */
 static void close_run(struct bus_run *run, uint64_t guard_ms)
 {
-	bool was_sent = run->state == BUS_RUN_SENT && run->wants_reply;
+	bool was_sent = run->is_sent && run->wants_reply;
 
 	if (run->is_asked)
 		close_question(run->calls);
@@ -359,11 +360,11 @@ static void close_run(struct bus_run *run, uint64_t guard_ms)
 	bus_run_keep(run, was_sent ? guard_ms : 0);
 }
 
-void bus_run_finish(struct bus_run *run, const struct call_result *result, bool is_marked)
+void bus_run_finish(struct bus_run *run, const struct call_result *result, uint64_t guard_ms)
 {
 	struct runner_call *call = run->call;
 
-	close_run(run, is_marked ? 0 : BUS_DOUBLE_MS);
+	close_run(run, guard_ms);
 	runner_finish(call, result);
 }
 
@@ -377,7 +378,7 @@ void bus_run_end_silent(struct bus_run *run)
 		.timeout_ms = run->bus->listen_ms,
 	};
 
-	bus_run_finish(run, &result, false);
+	bus_run_finish(run, &result, BUS_LATE_MS);
 }
 
 /* Report the end of @run that was decided in an earlier turn. */
@@ -390,7 +391,7 @@ static void report_decided(struct bus_run *run)
 	buffer_append(text, run->reason.data, run->reason.size);
 	result.text = buffer_terminate(text) ? text->data : "memory is short";
 	result.size = strlen(result.text);
-	bus_run_finish(run, &result, true);
+	bus_run_finish(run, &result, BUS_LATE_MS);
 }
 
 /* Report that the message of @run, which gets no reply, was sent. */
@@ -406,7 +407,7 @@ static void report_sent(struct bus_run *run)
 		return;
 	}
 	if (json_tape_read(tape, sent, strlen(sent), JSON_DEPTH_DEFAULT, NULL) == 0)
-		bus_run_finish(run, &result, true);
+		bus_run_finish(run, &result, 0);
 	else
 		bus_run_end_later(run, CALL_UNAVAILABLE, "memory is short");
 }

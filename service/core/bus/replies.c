@@ -210,7 +210,7 @@ static void take_reply(struct bus_run *run, const struct reply *reply)
 		return;
 	}
 	result = make_result(run, reply);
-	bus_run_finish(run, &result, is_marked);
+	bus_run_finish(run, &result, is_marked ? 0 : BUS_DOUBLE_MS);
 }
 
 /* Act on an event that concerns the question of @run. */
@@ -220,7 +220,7 @@ static void take_step(struct bus_run *run, enum question_step step)
 
 	switch (step) {
 	case QUESTION_STOPS:
-		bus_run_finish(run, &cancelled, false);
+		bus_run_finish(run, &cancelled, BUS_LATE_MS);
 		break;
 	case QUESTION_PAUSES:
 		loop_timer_disarm(&run->timer);

@@ -96,6 +96,7 @@ struct bus_run {
 	enum bus_run_state state;
 	struct loop_timer timer;
 	bool wants_reply;
+	bool is_sent;            /* its messages were sent */
 	bool is_asked;           /* a question is open, and has to be closed */
 	struct buffer *messages; /* complete, to be sent */
 	size_t n_messages;
@@ -138,8 +139,8 @@ struct bus_calls {
 void bus_run_end_later(struct bus_run *run, enum call_outcome outcome, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* End the call of @run with @result. @is_marked: by a reply with its mark. */
-void bus_run_finish(struct bus_run *run, const struct call_result *result, bool is_marked);
+/* End the call of @run with @result, and keep its place for @guard_ms if its messages were sent. */
+void bus_run_finish(struct bus_run *run, const struct call_result *result, uint64_t guard_ms);
 
 /* End the question of @run, which has no answer. */
 void bus_run_end_silent(struct bus_run *run);

@@ -219,6 +219,14 @@ Test(bus_calls, collect_within_bounds)
 	for (int i = 0; i <= BUS_COLLECTED_MAX; i++)
 		send_request("part", "{'x':1}", DEFAULT);
 	expect_answer("'code':'tool_failed'");
+	/* The reply that comes nevertheless is not the next call's. */
+	call("say", "{}");
+	settle();
+	cr_expect_eq(n_unseen("two"), 0);
+	send_request("two.response", "{'n':1}", DEFAULT);
+	wait_for("two");
+	send_request("two.response", "{'n':2}", DEFAULT);
+	expect_answer("'reply':{'n':2}");
 }
 
 Test(bus_calls, fail_by_a_message_that_is_too_large)
