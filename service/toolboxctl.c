@@ -243,7 +243,8 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl mcp --toolbox math_tools\n"
 		"  toolboxctl mcp --standalone --toolbox-dir ~/tools\n",
 		WHICH_FLAGS | CTL_FLAG_MCP | CTL_FLAG_DIR | CTL_FLAG_BUS, 0, 0, ctl_mcp},
-	{"new", "ID", "write a new toolbox into the folder ID (needs no daemon)",
+	{"new", "ID | --from-skill SKILL",
+		"write a new toolbox into the folder ID (needs no daemon)",
 		"It has a manifest, sources, CMakeLists.txt and tests, and builds as it is. KIND "
 		"is\n"
 		"native: a C library that does not know toolboxd; plugin: a library with "
@@ -254,12 +255,15 @@ static const struct ctl_command commands[] = {
 		"Context\nProtocol, it is a manifest alone: the server is started and asked for "
 		"its "
 		"tools.\nA secret of --env and --header is kept in a file that only you can "
-		"read.\n",
+		"read.\n--from-skill asks a skill of OVOS on the bus, and ovos-core, and writes "
+		"one "
+		"manifest, of kind bus.\n",
 		"  toolboxctl new words --kind native\n"
 		"  toolboxctl new music --kind mcp --command npx -y some-server /srv/music\n"
 		"  toolboxctl new lights --kind mcp --url https://lights.example/mcp\n"
-		"  toolboxctl new notes --kind mcp --env API_KEY=... --command notes-server\n",
-		CTL_FLAG_KIND, 1, 1, ctl_new},
+		"  toolboxctl new notes --kind mcp --env API_KEY=... --command notes-server\n"
+		"  toolboxctl new --from-skill ovos-skill-count.openvoiceos --out count.json\n",
+		CTL_FLAG_KIND | CTL_FLAG_BUS, 0, 1, ctl_new},
 	{"help", "[COMMAND | TOPIC]", "print help", "", "  toolboxctl help manifest\n", 0, 0, 1,
 		print_help},
 	{"version", "", "print the version", "", "  toolboxctl version\n", 0, 0, 0, print_version},

@@ -57,6 +57,8 @@ struct ctl_options {
 	const char *format;
 	const char *args;
 	const char *kind;
+	const char *skill; /* --from-skill */
+	const char *out;
 	const char *url;
 	const char *variable; /* the last --env and --header */
 	const char *header;

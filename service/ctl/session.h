@@ -28,6 +28,17 @@ struct ctl_session;
  * with *ret_session, which the caller closes, or an enum ctl_status after a complaint. */
 int ctl_session_open(const struct ctl_options *options, struct ctl_session **ret_session);
 
+/* A service on the bus, as of requests that get no answer. */
+struct ctl_service {
+	const char *kind;           /* "tool service" */
+	const char *program;        /* "toolboxd" */
+	const char *alive;          /* its topic `mycroft.NAME.is_alive` */
+	const char *alive_response; /* the same with `.response` */
+};
+
+/* From now on, requests are for @service in place of toolboxd. The caller keeps it alive. */
+void ctl_session_set_service(struct ctl_session *session, const struct ctl_service *service);
+
 /* Return whether requests go over HTTP, by which there are no broadcasts. */
 bool ctl_session_is_http(const struct ctl_session *session);
 

@@ -13,6 +13,7 @@ No microphone, no sound: Device answers for ovos-audio, so that no skill waits f
 import contextlib
 import itertools
 import json
+import socket
 import threading
 import time
 
@@ -35,7 +36,7 @@ PIPELINES = {"ovos2": HIGH + LOW, "ovos3": HIGH + ["ovos-padacioso-pipeline-plug
 # What ovos-core asks others at its start, for seconds each: their answers.
 OTHERS = {
     "mycroft.skills.train": ("mycroft.skills.trained", {}),
-    "ovos.PHAL.internet_check": ("ovos.PHAL.internet_check.response", {"internet_connected": False, "network_connected": True}),
+    "ovos.PHAL.internet_check": ("ovos.PHAL.internet_check.response", {"internet_connected": True, "network_connected": True}),
     "gui.status.request": ("gui.status.request.response", {"connected": False}),
 }
 
@@ -82,8 +83,10 @@ class Device:
         self.thread.start()
 
     def close(self):
-        self.peer.close()
+        with contextlib.suppress(OSError):
+            self.peer.socket.shutdown(socket.SHUT_RDWR)
         self.thread.join()
+        self.peer.close()
 
     def __enter__(self):
         return self
@@ -129,7 +132,8 @@ class Device:
                 since = max(since, len(self.frames))
                 left = deadline - time.monotonic()
                 if left <= 0 or not self.news.wait(left):
-                    raise TimeoutError(f"not among {len(self.frames)} messages: {self.frames[-5:]}")
+                    raise TimeoutError(f"not among {len(self.frames)} messages; the last: "
+                                       f"{[(one['type'], one['data']) for one in self.frames[-8:]]}")
 
     def ask(self, topic, data=None, reply=None, seconds=EVENT_SECONDS):
         """The data of the reply to a message."""

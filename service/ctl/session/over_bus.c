@@ -21,9 +21,6 @@
 /* The least time for the response of is_alive, however short --timeout is. */
 #define ALIVE_WAIT_MS 1000
 
-#define ALIVE_TOPIC    "mycroft.toolboxd.is_alive"
-#define ALIVE_RESPONSE ALIVE_TOPIC ".response"
-
 /* The key of our context that returns with our responses. */
 #define KEY_NAME "toolboxctl"
 
@@ -96,7 +93,7 @@ static void on_up(void *data)
 	}
 	session_send(session, session->request.topic, session->request.data);
 	if (session->error == 0)
-		session_send(session, ALIVE_TOPIC, NULL);
+		session_send(session, session->service->alive, NULL);
 }
 
 static void on_unreachable(void *data, const char *reason)
@@ -131,7 +128,7 @@ static bool on_wants(void *data, const char *topic, size_t size)
 	const struct ctl_session *session = data;
 
 	return session_is_topic(topic, size, session->bus.response_topic) ||
-	       session_is_topic(topic, size, ALIVE_RESPONSE) ||
+	       session_is_topic(topic, size, session->service->alive_response) ||
 	       session_is_event(session, topic, size);
 }
 
@@ -243,7 +240,8 @@ static int tell_silence(struct ctl_session *session)
 		return CTL_NO_ANSWER;
 	}
 	bus_address_format(&session->bus.address, url);
-	terminal_complain("no tool service answers on the bus at %s; is toolboxd running?", url);
+	terminal_complain("no %s answers on the bus at %s; is %s running?", session->service->kind,
+		url, session->service->program);
 	return CTL_NO_BUS;
 }
 

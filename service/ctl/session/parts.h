@@ -28,6 +28,7 @@ struct ctl_session {
 	bool stays;      /* see ctl_session_stay() */
 	bool is_waiting; /* in ctl_session_wait() */
 	bool is_away;    /* the bus or the service has gone, which has been reported */
+	const struct ctl_service *service;
 
 	struct {
 		struct bus *connection;

@@ -18,6 +18,14 @@
 /* The wait for the response of a call that was cancelled. */
 #define CANCEL_MS 2000
 
+/* The service whom requests are for. */
+static const struct ctl_service toolboxd = {
+	.kind = "tool service",
+	.program = "toolboxd",
+	.alive = "mycroft.toolboxd.is_alive",
+	.alive_response = "mycroft.toolboxd.is_alive.response",
+};
+
 static int make_session_key(char ret_key[SESSION_KEY_BYTES])
 {
 	uint64_t chance;
@@ -39,6 +47,7 @@ static int make_session(const struct ctl_options *options, struct ctl_session **
 		return CTL_NO_BUS;
 	}
 	session->clock.timeout_ms = options->timeout_ms;
+	session->service = &toolboxd;
 	r = make_session_key(session->bus.key);
 	if (r == 0)
 		r = loop_new(&session->loop);
@@ -104,6 +113,11 @@ int ctl_session_open(const struct ctl_options *options, struct ctl_session **ret
 	else
 		return open_bus(options, ret_session);
 	return CTL_USAGE;
+}
+
+void ctl_session_set_service(struct ctl_session *session, const struct ctl_service *service)
+{
+	session->service = service;
 }
 
 bool ctl_session_is_http(const struct ctl_session *session)

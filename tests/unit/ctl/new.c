@@ -108,7 +108,7 @@ Test(ctl_new, names_the_file_that_cannot_be_written)
 
 Test(ctl_new, refuses_ids_kinds_and_flags_that_cannot_be)
 {
-	static const char no_kind[] = "one of command, native, plugin, programs, python, mcp";
+	static const char no_kind[] = "one of bus, command, native, plugin, programs, python, mcp";
 	static const struct {
 		const char *line;
 		const char *complaint;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/new_mcp.h"
+#include "ctl/new/mcp.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,18 +11,13 @@
 
 #include "config/config.h"
 #include "ctl/command.h"
-#include "ctl/new_given.h"
-#include "ctl/table.h"
+#include "ctl/new/given.h"
+#include "ctl/new/tools.h"
 #include "ctl/terminal.h"
 #include "json/writer.h"
 #include "loader/offline.h"
-#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/file/file.h"
-#include "util/text/utf8.h"
-
-/* The most code points of a description in the table. */
-#define DESCRIPTION_POINTS 200
 
 /* ── the manifest ────────────────────────────────────────────────────────────────────────────── */
 
@@ -121,31 +116,6 @@ static int save_manifest(const char *folder, const char *id, const struct ctl_op
 
 /* ── what was found ──────────────────────────────────────────────────────────────────────────── */
 
-/* Return the bytes of the first line of @text, at most as many as a table has room for. */
-static size_t first_line(const char *text)
-{
-	return utf8_prefix(text, strcspn(text, "\n"), DESCRIPTION_POINTS);
-}
-
-static void print_tools(const struct toolbox *toolbox)
-{
-	static const struct table_column columns[] = {{"TOOL", 0}, {"RISK", 0}, {"DESCRIPTION", 0}};
-	struct table table;
-
-	table_init(&table, columns, ARRAY_SIZE(columns));
-	for (size_t i = 0; i < toolbox->n_tools; i++) {
-		const struct tool *tool = &toolbox->tools[i];
-
-		table_add(&table, tool->name);
-		table_add(&table, tool_risk_name(tool->risk));
-		terminal_append_words(
-			table_cell(&table), tool->description, first_line(tool->description));
-		table_next(&table);
-	}
-	table_print(&table);
-	table_deinit(&table);
-}
-
 /* Append the tools that are left out, with the reasons. */
 static void append_skipped(const struct catalogue *catalogue, struct buffer *out)
 {
@@ -168,7 +138,7 @@ static void print_found(
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
 
-	print_tools(catalogue_toolbox(catalogue, 0, NULL, NULL));
+	new_print_tools(catalogue_toolbox(catalogue, 0, NULL, NULL));
 	append_skipped(catalogue, &out);
 	if (secrets)
 		buffer_printf(&out,

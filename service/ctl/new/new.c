@@ -7,8 +7,9 @@
 #include <sys/stat.h>
 
 #include "ctl/command.h"
-#include "ctl/new_mcp.h"
-#include "ctl/template.h"
+#include "ctl/new/mcp.h"
+#include "ctl/new/skill.h"
+#include "ctl/new/template.h"
 #include "ctl/terminal.h"
 #include "json/writer.h"
 #include "manifest/manifest.h"
@@ -83,6 +84,11 @@ static int check_options(const struct ctl_options *options)
 	const char *id = options->positional[1];
 	const char *kind = options->kind;
 
+	if (!id || options->out) {
+		terminal_complain(id ? "--out is for --from-skill"
+				     : "new needs more arguments: toolboxctl new ID --kind KIND");
+		return CTL_USAGE;
+	}
 	if (!kind || !is_kind(kind))
 		return refuse_kind(kind);
 	if (strcmp(kind, MCP) != 0 && (options->url || options->n_command > 0 ||
@@ -255,8 +261,11 @@ static void print_next(const struct writing *writing)
 int ctl_new(const struct ctl_options *options)
 {
 	struct writing writing = {.id = options->positional[1], .kind = options->kind};
-	int r = check_options(options);
+	int r;
 
+	if (options->skill)
+		return new_skill(options);
+	r = check_options(options);
 	if (r == 0 && strcmp(writing.kind, MCP) == 0)
 		return new_mcp(writing.id, options);
 	if (r == 0)

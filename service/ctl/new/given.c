@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/new_given.h"
+#include "ctl/new/given.h"
 
 #include <ctype.h>
 #include <errno.h>

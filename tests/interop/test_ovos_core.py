@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ovos-core 2 and 3 with skills that others have written, and toolboxd on the same bus: skills as tools, questions to the
+assistant and to a person. docs/ovos.md says what holds, and with --long both cores show it."""
+import json
+import textwrap
+import time
+
+import pytest
+from caller import Caller
+from conftest import Service
+from ovos_site import Core, Device
+from processes import EVENT_SECONDS, Daemon, toolboxctl, until
+from sites import Site
+
+HELLO, COUNT, PARROT = (f"ovos-skill-{name}.openvoiceos" for name in ("hello-world", "count", "parrot"))
+DATE_TIME = "ovos-skill-date-time.openvoiceos"
+ADDER = "adder.toolboxd"
+SKILLS = {"ovos2": [HELLO, COUNT, PARROT, ADDER], "ovos3": [HELLO, COUNT, PARROT, DATE_TIME, ADDER]}
+
+# No skill of the registry that needs no hardware has functions for others: one of our own, by OVOS's decorator.
+SOURCE = '''\
+from ovos_workshop.decorators import skill_api_method
+from ovos_workshop.skills import OVOSSkill
+
+
+class Adder(OVOSSkill):
+    @skill_api_method
+    def add(self, a, b=1):
+        """Add two numbers.
+
+        a: the first
+        """
+        return a + b
+
+    @skill_api_method
+    def fail(self):
+        raise RuntimeError("on purpose")
+'''
+
+ASK_ASSISTANT = {
+    "name": "ask_assistant", "description": "Ask the assistant.", "timeout_ms": 60000,
+    "argument_schema": {"type": "object", "properties": {"utterance": {"type": "string"}}, "required": ["utterance"]},
+    "bus": {"topic": "recognizer_loop:utterance", "data": {"utterances": ["{utterance}"]},
+            "reply": ["ovos.utterance.handled", "complete_intent_failure", "ovos.intent.unmatched"],
+            "collect": {"topics": ["speak", "ovos.utterance.speak"], "at": "/utterance"},
+            "result": {"answers": {"at": "/collected"}, "ended_by": {"at": "/topic"}}}}
+CONVERSE = {
+    "name": "converse", "description": "Ask a person.",
+    "argument_schema": {"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]},
+    "bus": {"ask": "{message}", "listen_ms": 5000, "result": {"answer": {"at": "/utterances/0"}}}}
+CONFIGURATION = {"approval": {"allow": ["*"]}, "timeout_ms": 30000}
+DEVICE = {"kind": "bus", "risk": "execute", "tools": [ASK_ASSISTANT, CONVERSE]}
+
+
+def install_adder(folder):
+    info = folder / "adder-1.0.dist-info"
+    info.mkdir(parents=True)
+    (folder / "adder_skill.py").write_text(SOURCE)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: adder\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(textwrap.dedent(f"""\
+        [opm.skill]
+        {ADDER} = adder_skill:Adder
+        [ovos.plugin.skill]
+        {ADDER} = adder_skill:Adder
+        """))
+    return folder
+
+
+class World:
+    """A bus with an ovos-core, a device and a toolboxd that asks nobody."""
+
+    def __init__(self, name, home):
+        self.name, self.home, self.tools = name, home, home / "tools"
+        self.tools.mkdir()
+        (self.tools / "device.json").write_text(json.dumps(DEVICE))
+        self.service = Service("ovos-messagebus", home, [self.tools],
+                               configuration=CONFIGURATION)
+        self.url = self.service.url
+        self.core = self.device = self.caller = None
+
+    def __enter__(self):
+        self.service.wait_until_ready()
+        # One caller for all: one that leaves may cost another client of ovos-messagebus a message.
+        self.device, self.caller = Device(self.url), Caller(self.url)
+        self.core = Core(Site.of(self.name), self.home / "core", self.url, SKILLS[self.name],
+                         install_adder(self.home / "skills"))
+        self.core.wait_until_ready(self.device)
+        return self
+
+    def __exit__(self, *_):
+        if self.core:
+            self.core.end()
+        if self.device:
+            self.device.close()
+            self.caller.close()
+        self.service.end()
+
+    def restart(self):
+        """Another toolboxd in the place of the one that has ended."""
+        self.service.daemon = Daemon(self.home / f"toolboxd-{time.monotonic_ns()}", [self.tools], self.url,
+                                     CONFIGURATION)
+        self.service.wait_until_ready()
+        self.service.forget_who_left()
+
+    def invoke(self, name, **args):
+        return self.caller.invoke(name, args)
+
+    def new(self, skill, *words):
+        return toolboxctl("new", "--from-skill", skill, *words, bus=self.url, home=self.home / "author")
+
+    def offer(self, skill):
+        """Write the manifest of a skill and offer it; its tools."""
+        path = self.tools / f"{skill.split('.')[0]}.json"
+        done = self.new(skill, "--out", path, "--json")
+        assert done.returncode == 0, done.stderr
+        tools = [tool["name"] for tool in json.loads(done.stdout)["tools"]]
+        self.caller.call("ovos.tools.reload")
+        return tools
+
+
+@pytest.fixture(scope="module", params=["ovos3", "ovos2"])
+def world(request, tmp_path_factory):
+    if request.param == "ovos2" and not request.config.getoption("--long"):
+        pytest.skip("ovos-core 2, beside ovos-core 3: with --long")
+    Site.of(request.param)
+    with World(request.param, tmp_path_factory.mktemp(request.param)) as one:
+        yield one
+
+
+def test_the_functions_of_a_skill_are_tools(world):
+    assert sorted(world.offer(ADDER)) == ["add", "fail"]
+    assert world.invoke("add", args=[3, 4])["result"] == {"result": 7}
+    assert world.invoke("add", args=[3], kwargs={"b": 5})["result"] == {"result": 8}
+    assert world.invoke("add", a=3)["code"] == "invalid_arguments"
+    done = toolboxctl("list", bus=world.url, home=world.home / "author")
+    assert "Add two numbers. a: the first" in " ".join(done.stdout.split()), done.stdout
+
+
+def test_the_intents_of_a_skill_are_tools(world):
+    if world.name == "ovos2":
+        done = world.new(HELLO)
+        assert done.returncode == 1 and "(ovos-core 3 would)" in done.stderr
+        return
+    assert "count_to_n_number" in world.offer(COUNT)
+    assert world.invoke("count_to_n_number", number="3")["result"] == {
+        "answers": ["one", "two", "three"], "ended_by": "ovos.utterance.handled"}
+    assert "speak_sentence" in world.offer(PARROT)
+    assert world.invoke("speak_sentence", sentence="banana")["result"]["answers"] == ["banana"]
+    assert "what_time_is_it" in world.offer(DATE_TIME)
+    assert len(world.invoke("what_time_is_it")["result"]["answers"]) == 1
+
+
+def test_what_tells_nothing_is_refused_with_words(world):
+    done = world.new("nobody.here")
+    assert done.returncode == 1 and "Is it loaded" in done.stderr
+    assert not (world.home / "author" / "nobody_here.json").exists()
+
+
+def test_the_assistant_is_asked(world):
+    assert world.invoke("ask_assistant", utterance="hello world")["result"] == {
+        "answers": ["Hello world"], "ended_by": "ovos.utterance.handled"}
+    nothing = world.invoke("ask_assistant", utterance="nobody knows of this")["result"]
+    assert nothing["answers"] == []
+    assert nothing["ended_by"] == {"ovos2": "complete_intent_failure", "ovos3": "ovos.intent.unmatched"}[world.name]
+
+
+def test_the_topic_of_an_intent_leaves_out_what_core_decides(world):
+    """Why intents are called by an utterance: ovos-core 2 runs a skill that the session forbids; on ovos-core 3 the call
+    has no end, and the handler lacks what the utterance would have had."""
+    session = {"session_id": "kids", "blacklisted_skills": [HELLO, PARROT]}
+    utterance = {"utterances": ["hello world"], "lang": "en-us"}
+    since = len(world.device.frames)
+    mark = world.device.send("recognizer_loop:utterance", utterance, {"session": session})
+    world.device.wait_for(lambda message: message["type"] == "ovos.utterance.handled"
+                          and message["context"].get("mark") == mark, since=since)
+    assert world.device.spoken(since, "kids") == []
+    topic = {"ovos2": f"{HELLO}:HelloWorldIntent", "ovos3": f"{PARROT}:speak"}[world.name]
+    world.device.send(topic, {}, {"session": session})
+    until(lambda: world.device.spoken(since, "kids"), EVENT_SECONDS, "what is forbidden spoken")
+    assert world.device.spoken(since, "kids") == {"ovos2": ["Hello world"], "ovos3": [""]}[world.name]
+
+
+# --- questions to a person: after each of them, whatever its end, the assistant has the next utterance
+
+
+class Question:
+    """A call of `converse` whose question has been spoken."""
+
+    def __init__(self, world):
+        self.world, self.since = world, len(world.device.frames)
+        self.mark = world.caller.send("ovos.tools.invoke", {
+            "name": "converse", "args": {"message": "Which colour?"}, "call_id": "colour"})
+        world.device.wait_for(lambda message: message["type"] in ("speak", "ovos.utterance.speak")
+                              and message["data"]["utterance"] == "Which colour?", since=self.since)
+
+    def end(self):
+        """The response to the call."""
+        return self.world.caller.answer_to("ovos.tools.invoke", self.mark).data
+
+
+def hears_the_next_utterance(world):
+    assert world.device.say("hello world") == ["Hello world"]
+
+
+def test_a_person_answers_the_tool_alone(world):
+    for colour in ("blue", "hello world"):
+        question = Question(world)
+        world.device.send("recognizer_loop:utterance", {"utterances": [colour], "lang": "en-us"})
+        assert question.end()["result"] == {"answer": colour}
+        assert world.device.spoken(question.since) == ["Which colour?"]
+        hears_the_next_utterance(world)
+
+
+def test_a_person_says_nothing(world):
+    ended = Question(world).end()
+    assert ended["code"] == "timeout" and "nobody answered" in ended["error"], ended
+    hears_the_next_utterance(world)
+
+
+def test_a_question_is_cancelled(world):
+    question = Question(world)
+    world.caller.send("ovos.tools.cancel", {"call_id": "colour"})
+    assert question.end()["code"] == "cancelled"
+    hears_the_next_utterance(world)
+
+
+def test_a_person_stops_everything(world):
+    question = Question(world)
+    world.device.send("mycroft.stop")
+    assert question.end()["code"] == "cancelled"
+    hears_the_next_utterance(world)
+
+
+def test_the_service_ends_while_it_asks(world):
+    """At its end it takes the question back; after a SIGKILL the next service does."""
+    for is_killed in (False, True):
+        Question(world)
+        if is_killed:
+            world.service.daemon.kill()
+        else:
+            world.service.daemon.end()
+            hears_the_next_utterance(world)
+        world.restart()
+        hears_the_next_utterance(world)

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/new/sentence.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+TestSuite(ctl_sentence, .timeout = 60);
+
+static bool read_sample(const char *sample, struct buffer *sentence, struct buffer *slots)
+{
+	bool is_good = new_read_sample(sample, strlen(sample), sentence, slots);
+
+	cr_assert(buffer_terminate(sentence) && buffer_terminate(slots));
+	return is_good;
+}
+
+Test(ctl_sentence, keeps_the_first_alternatives_and_the_slots_of_a_sample)
+{
+	static const struct {
+		const char *sample;
+		const char *sentence;
+		const char *slots;
+	} cases[] = {
+		{"what time is it", "what time is it", ""},
+		{"(can|could) you count [slowly] to {number:n}", "can you count to {n}", "n"},
+		{"tell me what I (just |)said", "tell me what I just said", ""},
+		{"((a|b) c|d) e", "a c e", ""},
+		{"[please [now]] say {sentence} to {who}", "say {sentence} to {who}",
+			"sentence who"},
+		{"  count\tto  {n} ", "count to {n}", "n"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct buffer sentence = {0};
+		struct buffer slots = {0};
+
+		cr_expect(read_sample(cases[i].sample, &sentence, &slots), "%s", cases[i].sample);
+		cr_expect_str_eq(sentence.data, cases[i].sentence);
+		cr_expect_str_eq(slots.data, cases[i].slots);
+		buffer_deinit(&sentence);
+		buffer_deinit(&slots);
+	}
+}
+
+Test(ctl_sentence, refuses_a_sample_that_is_not_well_formed)
+{
+	static const char *const samples[] = {"", "  ", "[all of it]", "say {", "say }", "say {}",
+		"say {a b}", "say {x:}", "a [b", "a | b", "(a | b", "say {a\"b}"};
+
+	for (size_t i = 0; i < sizeof(samples) / sizeof(*samples); i++) {
+		struct buffer sentence = {0};
+		struct buffer slots = {0};
+
+		cr_expect_not(read_sample(samples[i], &sentence, &slots), "%s", samples[i]);
+		buffer_deinit(&sentence);
+		buffer_deinit(&slots);
+	}
+}
