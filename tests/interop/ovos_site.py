@@ -40,6 +40,9 @@ OTHERS = {
     "gui.status.request": ("gui.status.request.response", {"connected": False}),
 }
 
+# No person answers faster. ovos-core 2 takes messages in threads, those of one millisecond in any order.
+REACTION_SECONDS = 0.5
+
 _serial = itertools.count(1)
 
 
@@ -148,11 +151,16 @@ class Device:
             return self.ask(f"mycroft.{service}.is_ready", seconds=1)["status"]
         return False
 
+    def utter(self, utterance, session=None):
+        """Say it in a session; the mark of the message."""
+        time.sleep(REACTION_SECONDS)
+        return self.send("recognizer_loop:utterance", {"utterances": [utterance], "lang": "en-us"},
+                         {"session": session} if session else {})
+
     def say(self, utterance, session_id="default", lang="en-us", seconds=EVENT_SECONDS):
         """Say it, and wait until the assistant is done with it: what it spoke in this session meanwhile."""
         since = len(self.frames)
-        mark = self.send("recognizer_loop:utterance", {"utterances": [utterance], "lang": lang},
-                         {"session": {"session_id": session_id, "lang": lang}})
+        mark = self.utter(utterance, {"session_id": session_id, "lang": lang})
         self.wait_for(lambda message: message["type"] == "ovos.utterance.handled"
                       and message["context"].get("mark") == mark, seconds, since)
         return self.spoken(since, session_id)

@@ -168,9 +168,8 @@ def test_the_topic_of_an_intent_leaves_out_what_core_decides(world):
     """Why intents are called by an utterance: ovos-core 2 runs a skill that the session forbids; on ovos-core 3 the call
     has no end, and the handler lacks what the utterance would have had."""
     session = {"session_id": "kids", "blacklisted_skills": [HELLO, PARROT]}
-    utterance = {"utterances": ["hello world"], "lang": "en-us"}
     since = len(world.device.frames)
-    mark = world.device.send("recognizer_loop:utterance", utterance, {"session": session})
+    mark = world.device.utter("hello world", session)
     world.device.wait_for(lambda message: message["type"] == "ovos.utterance.handled"
                           and message["context"].get("mark") == mark, since=since)
     assert world.device.spoken(since, "kids") == []
@@ -205,8 +204,9 @@ def hears_the_next_utterance(world):
 def test_a_person_answers_the_tool_alone(world):
     for colour in ("blue", "hello world"):
         question = Question(world)
-        world.device.send("recognizer_loop:utterance", {"utterances": [colour], "lang": "en-us"})
-        assert question.end()["result"] == {"answer": colour}
+        world.device.utter(colour)
+        ended = question.end()
+        assert ended.get("result") == {"answer": colour}, ended
         assert world.device.spoken(question.since) == ["Which colour?"]
         hears_the_next_utterance(world)
 
