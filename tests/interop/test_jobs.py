@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls in the background (docs/contract.md, Jobs): what is answered, kept, shown, and what a killed daemon leaves."""
 import json
+import os
 import random
 import re
+import subprocess
 import time
 
+import processes
 import pytest
 from caller import Caller
 from http_peer import Http, port_of
@@ -371,6 +374,31 @@ def test_without_a_place_for_them_only_jobs_are_refused(tmp_path):
         folder.unlink()
         moved.rename(folder)
         assert wait(caller, begin(caller)["job_id"])["state"] == "done"
+
+
+def small_disk(folder, size):
+    """What to put before a command so that it has only so many bytes in this folder; None where mounts cannot be made."""
+    script = 'mount -t tmpfs -o size="$1" none "$0" && shift && exec "$@"'
+    wrapper = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"]), "sh", "-c", script, str(folder), size]
+    return wrapper if subprocess.run([*wrapper, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0 else None
+
+
+def test_a_full_disk_refuses_jobs_and_nothing_else(tmp_path, monkeypatch):
+    """Three pages: the end of the third job finds no place, and the fourth does not begin."""
+    state = tmp_path / "toolboxd" / "state"
+    state.mkdir(parents=True)
+    wrapper = small_disk(state, "12k")
+    if not wrapper:
+        pytest.skip("no mount namespace can be made here")
+    monkeypatch.setattr(processes, "WRAPPER", wrapper)
+    with Restarted(tmp_path).start() as one, Caller(one.url) as caller:
+        for _ in range(3):
+            assert wait(caller, begin(caller)["job_id"])["state"] == "done"
+        answer = begin(caller, as_="fourth")
+        assert answer["code"] == "unavailable" and answer["error"].endswith("No space left on device")
+        assert "result" in caller.call(INVOKE, {"name": "work", "args": {"as": "now"}}, ME)
+        assert [job["state"] for job in caller.call(LIST, {}, ME)["jobs"]] == ["done"] * 3
+        assert "will be lost with a restart" in one.daemon.log() and "+fourth" not in order(tmp_path / "trace")
 
 
 def test_a_daemon_that_is_killed_at_any_step(tmp_path, times, figure):

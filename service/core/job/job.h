@@ -104,6 +104,7 @@ struct job {
 	double progress;
 	struct buffer progress_text;
 	char *bytes;
+	size_t held_bytes; /* charged to the account */
 };
 
 typedef int (*job_function)(void *data, struct address *address, const struct request_text *text);

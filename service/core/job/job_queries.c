@@ -16,7 +16,8 @@ struct job_waiter {
 	struct list link;
 	const struct job *job; /* it runs */
 	struct answer answer;
-	struct account *account; /* counted reference */
+	struct account *account; /* counted reference; charged with held_bytes */
+	size_t held_bytes;
 	uint64_t due_ms;
 };
 
@@ -187,6 +188,7 @@ static void answer_waiter(struct jobs *jobs, struct job_waiter *waiter)
 		"large");
 	answer_send(&waiter->answer, invoker->bus);
 	bus_act_for(invoker->bus, before);
+	account_release(waiter->account, waiter->held_bytes);
 	account_unref(waiter->account);
 	free(waiter);
 }
@@ -235,12 +237,17 @@ static bool begin_wait(
 	struct jobs *jobs, const struct job *job, uint64_t wait_ms, struct answer *answer)
 {
 	struct account *account = bus_sender(jobs->invoker->bus);
-	struct job_waiter *waiter = NULL;
+	size_t bytes = sizeof(struct job_waiter) + answer->message.size;
+	struct job_waiter *waiter;
 
-	if (may_wait(jobs, account) && !jobs->invoker->calls->is_stopping)
-		waiter = calloc(1, sizeof(*waiter));
-	if (!waiter)
+	if (!may_wait(jobs, account) || jobs->invoker->calls->is_stopping)
 		return false;
+	waiter = calloc(1, sizeof(*waiter));
+	if (!waiter || !account_hold(account, bytes)) {
+		free(waiter);
+		return false;
+	}
+	waiter->held_bytes = bytes;
 	waiter->job = job;
 	waiter->answer = answer_take(answer);
 	waiter->account = account_ref(account);

@@ -52,8 +52,8 @@ static int64_t now_real_ms(void)
 static void drop_request(struct job *job)
 {
 	limits_release(&job->hold);
-	if (job->bytes)
-		account_release(job->account, request_text_size(&job->text));
+	account_release(job->account, job->held_bytes);
+	job->held_bytes = 0;
 	free(take_ptr(job->bytes));
 	job->text = (struct request_text){0};
 	account_unref(take_ptr(job->account));
@@ -599,16 +599,17 @@ static int fill_job(struct job *job, const struct request_scope *scope, const st
 	return 0;
 }
 
-/* Charge the account of the sender with the request of @job; false when it has no room. */
-static bool charge_job(struct job *job)
+/* Charge the account of the sender with the request of @job and its @answer; false when it has no
+ * room. */
+static bool charge_job(struct job *job, const struct answer *answer)
 {
 	struct account *account = bus_sender(job->jobs->invoker->bus);
+	size_t bytes = request_text_size(&job->text) + answer->message.size;
 
-	if (!account_hold(account, request_text_size(&job->text))) {
-		free(take_ptr(job->bytes));
+	if (!account_hold(account, bytes))
 		return false;
-	}
 	job->account = account_ref(account);
+	job->held_bytes = bytes;
 	return true;
 }
 
@@ -649,7 +650,7 @@ bool jobs_begin(struct jobs *jobs, const struct request_scope *scope, const stru
 		return false;
 	job = make_job(jobs);
 	r = job ? fill_job(job, scope, tool) : -ENOMEM;
-	if (r == 0 && charge_job(job)) {
+	if (r == 0 && charge_job(job, answer)) {
 		job->answer = answer_take(answer);
 		job->hold = limits_move(&jobs->invoker->calls->hold);
 		keep_response(job);
