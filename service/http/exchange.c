@@ -2,7 +2,6 @@
 #include "http/exchange.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,7 +96,7 @@ static void write_retry_after(const char *text, size_t size, struct buffer *fiel
 		seconds = RETRY_AFTER_MIN_S;
 	if (seconds > RETRY_AFTER_MAX_S)
 		seconds = RETRY_AFTER_MAX_S;
-	buffer_printf(fields, "Retry-After: %.0f\r\n", ceil(seconds));
+	buffer_printf(fields, "Retry-After: %llu\r\n", (unsigned long long)clock_round_up(seconds));
 }
 
 void exchange_write_event(struct buffer *out, const char *event, const char *text, size_t size)

@@ -2,7 +2,6 @@
 #include "core/request/errors.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -136,14 +135,15 @@ void errors_write_invalid_arguments(struct answer *answer, const struct tool *to
 /* In whole milliseconds, rounded up: a caller that waits so long is not refused again. */
 static void write_retry(struct answer *answer, double seconds)
 {
-	json_write_f64(answer_member(answer, "retry_after_s"), ceil(seconds * 1000) / 1000);
+	json_write_f64(answer_member(answer, "retry_after_s"),
+		(double)clock_round_up(seconds * MS_PER_S) / MS_PER_S);
 }
 
 void errors_write_cooldown(struct answer *answer, const struct tool *tool, double left_s)
 {
 	answer_error_format(answer, ANSWER_COOLDOWN,
-		"RuntimeError: Tool is on cooldown: '%s' may run again in %.0f s", tool->name,
-		ceil(left_s));
+		"RuntimeError: Tool is on cooldown: '%s' may run again in %llu s", tool->name,
+		(unsigned long long)clock_round_up(left_s));
 	write_retry(answer, left_s);
 }
 
