@@ -122,6 +122,7 @@ static bool is_drained(const struct service *service)
 			       service->batches.n ==
 		       0 &&
 	       jobs_are_kept(&service->jobs) && bus_queued_bytes(service->bus) == 0 &&
+	       bus_calls_are_settled(&service->bus_calls) &&
 	       (!service->door || service->door->operations->is_drained(service->door));
 }
 
@@ -351,7 +352,7 @@ static int make_offer(struct service *service)
 		&service->offer, service->loop, service->paths.host_program, &handler, service);
 
 	service->offer.bin = &service->disposal.bin;
-	bus_calls_init(&service->bus_calls, service->loop, &service->config);
+	r = r ? r : bus_calls_init(&service->bus_calls, service->loop, &service->config);
 	service->offer.executors[KIND_BUS] = &service->bus_calls.executor;
 	r = r ? r
 	      : guests_init(&service->guests, service->loop, &service->config, &service->offer,

@@ -55,11 +55,12 @@ def asked(person, name="converse", context=None, **fields):
 
 
 def expect_closed(person):
-    """The question is closed, once: the next words go to the assistant."""
-    message = sent(person, DISABLE)
-    assert message.data == {"skill_id": ID} and message.context["skill_id"] == ID
-    assert message.context["session"] == DEFAULT
-    assert sent(person, "intent.service.skills.deactivate").data == {"skill_id": ID}
+    """The question is closed, and once more for a core that mixes up messages: the next words go to the assistant."""
+    for _ in range(2):
+        message = sent(person, DISABLE)
+        assert message.data == {"skill_id": ID} and message.context["skill_id"] == ID
+        assert message.context["session"] == DEFAULT
+        assert sent(person, "intent.service.skills.deactivate").data == {"skill_id": ID}
     assert not [one for one in settle(person) if one.type == DISABLE]
 
 

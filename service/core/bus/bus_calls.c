@@ -180,6 +180,14 @@ static void note_sent(const struct bus_run *run)
 
 /* ── sending ─────────────────────────────────────────────────────────────────────────────────── */
 
+/* The question of @run is open. */
+static void begin_listening(struct bus_run *run)
+{
+	run->calls->asking = run;
+	loop_timer_arm(&run->calls->again, BUS_ASK_AGAIN_MS);
+	loop_timer_arm(&run->timer, run->bus->listen_ms);
+}
+
 static void send_run(struct bus_run *run)
 {
 	struct bus *bus = run->calls->bus;
@@ -205,7 +213,7 @@ static void send_run(struct bus_run *run)
 	else if (!run->wants_reply)
 		loop_timer_arm(&run->timer, 0);
 	else if (run->is_asked)
-		loop_timer_arm(&run->timer, run->bus->listen_ms);
+		begin_listening(run);
 }
 
 /* Send @run as soon as its toolbox may. */
@@ -337,6 +345,20 @@ static void close_question(struct bus_calls *calls)
 		bus_send(calls->bus, &message, BUS_SHARE_OWN);
 }
 
+/* Open the question once more, or close it. */
+static void ask_again(void *data)
+{
+	struct bus_calls *calls = data;
+	cleanup(buffer_deinit) struct buffer message = {0};
+
+	if (!calls->asking) {
+		close_question(calls);
+	} else if (bus_is_up(calls->bus)) {
+		compose_enable(&message);
+		bus_send(calls->bus, &message, BUS_SHARE_OWN);
+	}
+}
+
 void bus_run_keep(struct bus_run *run, uint64_t guard_ms)
 {
 	run->state = BUS_RUN_CLOSING;
@@ -352,8 +374,11 @@ static void close_run(struct bus_run *run, uint64_t guard_ms)
 {
 	bool was_sent = run->is_sent && run->wants_reply;
 
-	if (run->is_asked)
+	if (run->is_asked) {
+		run->calls->asking = NULL;
 		close_question(run->calls);
+		loop_timer_arm(&run->calls->again, BUS_ASK_AGAIN_MS);
+	}
 	run->is_asked = false;
 	run->call->execution = NULL;
 	run->call = NULL;
@@ -516,7 +541,7 @@ static const struct executor_operations operations = {
 
 /* ── all of them ─────────────────────────────────────────────────────────────────────────────── */
 
-void bus_calls_init(struct bus_calls *calls, struct loop *loop, const struct config *config)
+int bus_calls_init(struct bus_calls *calls, struct loop *loop, const struct config *config)
 {
 	*calls = (struct bus_calls){
 		.executor.operations = &operations, .loop = loop, .config = config};
@@ -524,6 +549,7 @@ void bus_calls_init(struct bus_calls *calls, struct loop *loop, const struct con
 	list_init(&calls->spare);
 	list_init(&calls->paces);
 	interests_init(&calls->interests);
+	return loop_timer_init(&calls->again, loop, ask_again, calls);
 }
 
 void bus_calls_deinit(struct bus_calls *calls)
@@ -539,6 +565,7 @@ void bus_calls_deinit(struct bus_calls *calls)
 	while ((link = list_take_first(&calls->paces)))
 		free(pace_of(link));
 	interests_deinit(&calls->interests);
+	loop_timer_deinit(&calls->again);
 	json_tape_deinit(&calls->arguments);
 	json_tape_deinit(&calls->caller);
 	json_tape_deinit(&calls->sent);

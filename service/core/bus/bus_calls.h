@@ -5,8 +5,8 @@
 
 /* The executor of kind bus: calls are messages on the bus (core/bus/run.h). */
 
-/* Make @calls empty; @config is borrowed. */
-void bus_calls_init(struct bus_calls *calls, struct loop *loop, const struct config *config);
+/* Make @calls empty; @config is borrowed. 0 or -ENOMEM. */
+int bus_calls_init(struct bus_calls *calls, struct loop *loop, const struct config *config);
 
 /* Free the runs, whose calls are not reported. Takes a zeroed one. */
 void bus_calls_deinit(struct bus_calls *calls);
@@ -16,6 +16,12 @@ void bus_calls_begin(struct bus_calls *calls);
 
 /* The bus is lost: end the calls. */
 void bus_calls_lose(struct bus_calls *calls);
+
+/* Return whether nothing is to be sent later without a call. */
+static inline bool bus_calls_are_settled(const struct bus_calls *calls)
+{
+	return !loop_timer_is_armed(&calls->again);
+}
 
 /* Return whether a call waits for messages with @topic. */
 static inline bool bus_calls_want(const struct bus_calls *calls, const char *topic, size_t size)

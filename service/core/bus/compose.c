@@ -37,9 +37,10 @@
  */
 
 #define DEFAULT_SESSION "default"
-#define CLOSE_CONTEXT                                                                              \
+#define SKILL_CONTEXT                                                                              \
 	"{\"source\":\"toolboxd\",\"session\":{\"session_id\":\"" DEFAULT_SESSION                  \
 	"\"},\"skill_id\":\"" BUS_ASK_ID "\"}"
+#define ENABLE     "skill.converse.get_response.enable"
 #define SKILL_DATA "{\"skill_id\":\"" BUS_ASK_ID "\"}"
 
 /* The time after the deadline of a question for which the assistant keeps it open at most. */
@@ -245,8 +246,15 @@ static int compose_question(struct bus_run *run, const struct caller_texts *call
 		now_s, expires_s);
 	r = compose_step(run, caller, "ovos.session.sync", state, "{}");
 	r = r ? r : compose_step(run, caller, "intent.service.skills.activate", "", SKILL_DATA);
-	r = r ? r : compose_step(run, caller, "skill.converse.get_response.enable", "", SKILL_DATA);
+	r = r ? r : compose_step(run, caller, ENABLE, "", SKILL_DATA);
 	return r ? r : compose_speak(run, caller, true);
+}
+
+void compose_enable(struct buffer *message)
+{
+	bus_request_begin(message, ENABLE, SKILL_CONTEXT);
+	buffer_append_string(message, SKILL_DATA);
+	bus_message_end(message);
 }
 
 bool compose_close(size_t step, struct buffer *message)
@@ -256,7 +264,7 @@ bool compose_close(size_t step, struct buffer *message)
 
 	if (step >= ARRAY_SIZE(topics))
 		return false;
-	bus_request_begin(message, topics[step], CLOSE_CONTEXT);
+	bus_request_begin(message, topics[step], SKILL_CONTEXT);
 	buffer_append_string(message, SKILL_DATA);
 	bus_message_end(message);
 	return true;

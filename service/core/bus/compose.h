@@ -13,5 +13,8 @@ int compose_messages(struct bus_run *run, const char *arguments, size_t size);
  * false without such a message. */
 bool compose_close(size_t step, struct buffer *message);
 
+/* Write the message that lets the assistant pass the next utterance on, into the empty @message. */
+void compose_enable(struct buffer *message);
+
 /* Return whether a question in the session of @run can be opened from here. */
 bool compose_may_ask(const struct bus_run *run);

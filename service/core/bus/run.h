@@ -42,6 +42,10 @@
 #define BUS_DOUBLE_MS  20
 #define BUS_UNASKED_MS 200
 
+/* The time after which a question is opened, or closed, once more: ovos-core 2 takes the messages in
+ * several threads, and the state of an earlier one may replace the state of a later one. */
+#define BUS_ASK_AGAIN_MS 250
+
 /* The price of a message, and how much may be owed: 100 a second, 500 at once. */
 #define BUS_MESSAGE_MS 10
 #define BUS_BURST_MS   5000
@@ -124,6 +128,8 @@ struct bus_calls {
 	size_t n_spare;
 	struct list paces;
 	struct interests interests;
+	struct loop_timer again; /* armed: the question is opened or closed once more */
+	struct bus_run *asking;  /* the run with the open question, or NULL */
 	/* memory that is used again */
 	struct json_tape arguments;
 	struct json_tape caller;
