@@ -25,7 +25,7 @@ BUSES = ("ovos-messagebus", "embedded")
 # The files that take longest. They come first, so that no process works alone at the end of a run.
 LONGEST = ("test_mcp_peers", "test_mcp_servers", "test_python", "test_mcp_urls", "test_python_bus",
            "test_mcp_clients", "test_mcp_pins", "test_mcp_client_scenarios", "test_mcp_lists", "test_fairness",
-           "test_endurance", "test_reconnect", "test_load", "test_new", "test_python_host")
+           "test_personas", "test_client_python", "test_endurance", "test_reconnect", "test_load", "test_new", "test_python_host")
 
 
 def pytest_addoption(parser):

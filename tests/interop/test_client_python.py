@@ -372,6 +372,13 @@ def test_a_persona_calls_reads_the_error_and_calls_again(doors, wheel, tmp_path,
     assert "result=7" in words
 
 
+@pytest.mark.parametrize("kind", SCRIPTS)
+def test_a_turn_without_a_service_ends_with_words(wheel, tmp_path, kind):
+    heard = persona(wheel, kind, {"url": f"unix:{tmp_path}/nobody"}, tmp_path)
+    assert heard["answer"].strip() == "seven" and heard["tools"] == []
+    assert "Error: tool 'add' not found" in "\n".join(text for turn in heard["heard"] for text in turn)
+
+
 def test_a_persona_has_the_tools_of_its_settings_alone(doors, wheel, tmp_path):
     settings = {"url": doors().doors["unix"], "tools": ["add", "math_tools__divide"]}
     assert set(persona(wheel, "native", settings, tmp_path)["tools"]) == {"add", "divide"}
