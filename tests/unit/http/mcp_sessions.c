@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../scratch.h"
+#include "scarce.h"
 
 static struct mcp_sessions sessions;
 
@@ -357,4 +358,37 @@ Test(mcp_sessions, makes_the_state_folder)
 	cr_assert_eq(mcp_sessions_init(&one, scratch_path("not/there")), 0);
 	cr_expect_geq(one.ended.fd, 0);
 	mcp_sessions_deinit(&one);
+}
+
+Test(mcp_sessions, that_ended_are_unknown_though_the_disk_is_full)
+{
+	struct mcp_session *session = add("a", 0);
+	const char *id = id_of(session);
+	int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+	cr_assert(full >= 0 && dup2(full, sessions.ended.fd) >= 0);
+	close(full);
+	cr_expect_eq(mcp_sessions_end(&sessions, session, at(1)), 0);
+	cr_expect_null(find(id, "a", 2));
+}
+
+Test(mcp_sessions, need_memory)
+{
+	struct http_identity identity = identity_of("a", NULL);
+	const char *id = id_of(add("a", 0));
+	size_t n = 0;
+
+	mcp_sessions_deinit(&sessions);
+	for (; scarce_once_after(n); n++) {
+		struct mcp_session *session;
+		int r = mcp_sessions_init(&sessions, scratch_folder);
+
+		r = r ? r : mcp_sessions_find(&sessions, id, &identity, at(1), &session);
+		r = r ? r : mcp_sessions_add(&sessions, &identity, at(1), &session);
+		r = r ? r : mcp_sessions_end(&sessions, session, at(1));
+		cr_expect_eq(r, scarce_has_failed() ? -ENOMEM : 0, "after %zu: %d", n, r);
+		mcp_sessions_deinit(&sessions);
+	}
+	cr_expect_gt(n, 3);
+	cr_assert_eq(mcp_sessions_init(&sessions, scratch_folder), 0);
 }
