@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "asking.h"
+#include "config_fixture.h"
+#include "core/voice/listening.h"
+
+/* Utterances that are calls, over a bus: by ovos.tools.utterance, and as a fallback skill. */
+
+#define FALLBACK "ovos.skills.fallback."
+#define OWN      FALLBACK "toolboxd."
+
+#define BOX                                                                                        \
+	"{'kind':'native','library':'" TEST_TOOLBOX_DIR "/libtest_misbehave.so','risk':'read',"    \
+	"'tools':[{'name':'behave','triggers':['behave (?<value>.+)'],'spoken':{'en':{"            \
+	"'done':'It is {result}.','failed':'No: {error}'},'de':{'done':'Es ist {result}.'}},"      \
+	"'native':{'symbol':'behave','parameters':[{'name':'value','type':'i32'}],"                \
+	"'returns':{'type':'i32'}}},"                                                              \
+	"{'name':'crash','triggers':['crash'],'spoken':{'en':{'failed':'No: {error}'}},"           \
+	"'native':{'symbol':'abort','returns':{'type':'void'}}},"                                  \
+	"{'name':'hang','triggers':['hang'],'spoken':{'en':{'wait':'One moment.',"                 \
+	"'failed':'No: {error}'}},'timeout_ms':60000,'native':{'symbol':'hang'}}]}"
+
+static void start(const char *listen)
+{
+	char configuration[128];
+
+	snprintf(configuration, sizeof(configuration), "{\"toolboxd\":{\"listen\":%s}}", listen);
+	asking_set_up();
+	write_user_file(configuration);
+	write_box("box.json", BOX);
+	asking_start();
+}
+
+static void start_listening(void)
+{
+	start("\"fallback\"");
+	/* A question before the first catalogue is answered at once: nothing matches. */
+	ask_for("ovos.tools.list", "{}");
+}
+
+static void start_deaf(void)
+{
+	start("false");
+}
+
+TestSuite(utterance, .init = start_deaf, .fini = asking_tear_down, .timeout = 300);
+
+Test(utterance, is_answered_by_the_tool_in_its_words)
+{
+	expect_part(ask_for("ovos.tools.utterance", "{'utterance':'behave forty two'}"),
+		"{'matched':true,'name':'behave','result':{'result':42},'speech':'It is 42.'}");
+	expect_part(ask_for("ovos.tools.utterance",
+			    "{'utterance':'behave zweiundvierzig','lang':'de'}"),
+		"'speech':'Es ist 42.'}");
+	cr_expect_eq(n_unseen("speak"), 0);
+}
+
+Test(utterance, that_means_no_tool_is_not_matched)
+{
+	cr_expect_str_eq(ask_for("ovos.tools.utterance", "{'utterance':'behave yourself'}"),
+		"{\"matched\":false}");
+	cr_expect_str_eq(
+		ask_for("ovos.tools.utterance", "{'utterance':''}"), "{\"matched\":false}");
+}
+
+Test(utterance, whose_call_fails_has_the_reason)
+{
+	expect_part(
+		ask_for("ovos.tools.utterance", "{'utterance':'crash'}"), "'code':'host_crashed'");
+	expect_part(ask_for("ovos.tools.utterance", "{'utterance':'crash'}"), "'speech':'No: ");
+}
+
+Test(utterance, is_spoken_if_asked_for)
+{
+	send_request("ovos.tools.utterance", "{'utterance':'behave 3','speak':true}",
+		"{'source':'me','session':{'session_id':'s'}}");
+	expect_part(wait_for("speak"),
+		"{'utterance':'It is 3.','expect_response':false,'meta':{'skill':'toolboxd'},"
+		"'lang':'en'}");
+	expect_part(wait_for("ovos.tools.utterance.response"), "'speech':'It is 3.'");
+}
+
+Test(utterance, with_a_wrong_field_is_refused)
+{
+	expect_part(
+		ask_for("ovos.tools.utterance", "{'utterance':'x','speak':1}"), "'field':'speak'");
+	expect_part(
+		ask_for("ovos.tools.utterance", "{'utterance':'x','lang':[]}"), "'field':'lang'");
+}
+
+Test(utterance, is_forgotten_with_its_call_at_the_end)
+{
+	send_request("ovos.tools.utterance", "{'utterance':'hang','speak':true}", "{}");
+	expect_part(wait_for("speak"), "'utterance':'One moment.'");
+	/* The fixture ends the service while the call runs. */
+}
+
+/* ── a fallback skill ────────────────────────────────────────────────────────────────────────── */
+
+TestSuite(listening, .init = start_listening, .fini = asking_tear_down, .timeout = 300);
+
+Test(listening, registers_when_a_core_has_started)
+{
+	send_request("mycroft.skills.initialized", "{}", "{}");
+	expect_part(wait_for(FALLBACK "register"), "{'skill_id':'toolboxd','priority':50}");
+	send_request("mycroft.ready", "{}", "{}");
+	expect_part(wait_for(FALLBACK "register"), "{'skill_id':'toolboxd','priority':50}");
+}
+
+Test(listening, answers_each_question)
+{
+	send_request(FALLBACK "ping", "{'utterances':['hm','behave two'],'lang':'en'}", "{}");
+	expect_part(wait_for(FALLBACK "pong"), "{'skill_id':'toolboxd','can_handle':true}");
+	send_request(FALLBACK "ping", "{'utterances':['hm'],'lang':'en'}", "{}");
+	expect_part(wait_for(FALLBACK "pong"), "{'skill_id':'toolboxd','can_handle':false}");
+	send_request(FALLBACK "ping", "{'utterances':7}", "{}");
+	expect_part(wait_for(FALLBACK "pong"), "'can_handle':false");
+}
+
+Test(listening, calls_the_tool_and_has_it_spoken)
+{
+	send_request(OWN "request", "{'utterances':['behave two'],'lang':'en'}",
+		"{'session':{'session_id':'s'},'utterance_id':'u'}");
+	expect_part(wait_for(OWN "start"), "{}");
+	expect_part(wait_for("speak"), "'utterance':'It is 2.'");
+	expect_part(wait_for(OWN "response"), "{'result':true,'fallback_handler':'toolboxd'}");
+	ask_for("mycroft.toolboxd.is_alive", "{}");
+	cr_expect_eq(n_unseen("ovos.utterance.handled"), 0);
+}
+
+Test(listening, ends_the_utterance_of_an_older_core)
+{
+	send_request(OWN "request", "{'utterances':['good night'],'lang':'en'}", "{}");
+	expect_part(wait_for(OWN "response"), "{'result':false,'fallback_handler':null}");
+	expect_part(wait_for("ovos.utterance.handled"), "{}");
+}
+
+Test(listening, is_silent_after_force_timeout)
+{
+	send_request(OWN "request", "{'utterances':['hang'],'lang':'en'}", "{}");
+	wait_for(OWN "start");
+	send_request(FALLBACK "force_timeout", "{}", "{'session':{'session_id':'other'}}");
+	send_request(FALLBACK "force_timeout", "{}", "{'session':{'session_id':'default'}}");
+	expect_part(wait_for(OWN "killed"), "{'error':'timed out'}");
+	expect_part(wait_for(OWN "response"), "'result':false");
+	cr_expect_eq(n_unseen("speak"), 0);
+}
+
+Test(listening, reads_no_more_questions_than_its_pace_allows)
+{
+	static struct listening listening = {.is_on = true};
+	unsigned int n = 0;
+
+	for (int i = 0; i < 2 * LISTENING_BURST; i++)
+		n += listening_wants(&listening, FALLBACK "ping", strlen(FALLBACK "ping"));
+	cr_expect_geq(n, LISTENING_BURST);
+	cr_expect_lt(n, 2 * LISTENING_BURST);
+	/* The signs of a core have a pace of their own. */
+	cr_expect(listening_wants(&listening, "mycroft.ready", strlen("mycroft.ready")));
+}
+
+Test(listening, wants_only_its_topics)
+{
+	static struct listening listening = {.is_on = true};
+
+	cr_expect_not(listening_wants(&listening, "recognizer_loop:utterance", 25));
+	cr_expect_not(listening_wants(&listening, FALLBACK "pong", strlen(FALLBACK "pong")));
+	listening.is_on = false;
+	cr_expect_not(listening_wants(&listening, "mycroft.ready", strlen("mycroft.ready")));
+	cr_expect(listening_has_topic("mycroft.ready", strlen("mycroft.ready")));
+}
+
+/* ── contexts ────────────────────────────────────────────────────────────────────────────────── */
+
+static void expect_context(const char *before, const char *key, const char *after)
+{
+	struct buffer context = {0};
+	struct buffer out = {0};
+
+	buffer_append_string(&context, before);
+	speech_context_with(&context, key, "\"x\"", &out);
+	cr_expect_str_eq(buffer_terminate(&out), after);
+	buffer_deinit(&context);
+	buffer_deinit(&out);
+}
+
+Test(speech, puts_a_member_into_a_context_that_stays_as_it_is)
+{
+	expect_context("{}", "skill_id", "{\"skill_id\":\"x\"}");
+	expect_context("{\"n\": 1.10 }", "skill_id", "{\"n\": 1.10 , \"skill_id\":\"x\"}");
+	expect_context("{\"skill_id\": {\"a\": [1]}, \"n\":NaN}", "skill_id",
+		"{\"skill_id\": \"x\", \"n\":NaN}");
+}
