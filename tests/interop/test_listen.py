@@ -225,6 +225,17 @@ def test_force_timeout_cancels_the_call_of_its_session(listen, data):
         assert states == {"satellite": "cancelled", "default": None}
 
 
+@pytest.mark.parametrize("listen_for", ["fallback", False])
+def test_a_core_does_not_wait_for_it_in_a_conversation(listen, listen_for):
+    """A skill that has spoken is asked first about each further utterance."""
+    with OvosCore(listen(listen=listen_for).url) as core:
+        context = core.context(SATELLITE)
+        mark = core.send("toolboxd.converse.ping", {"utterances": ["what is 3 plus 4"], "lang": "en"}, context)
+        pong = core.wait_for(lambda one: one.type == "skill.converse.pong" and one.context.get("mark") == mark)
+        assert pong.data == {"skill_id": "toolboxd", "can_handle": False}
+        assert {key: pong.context[key] for key in context} == context
+
+
 @pytest.mark.parametrize("data", [None, {}, {"utterances": "what is 3 plus 4"}, {"utterances": [5, None, ["x"]]},
                                   {"utterances": ["x" * 5000]}, {"utterances": ["what is 3 plus 4"], "lang": 5}])
 def test_a_ping_that_is_odd_is_answered(core, data):

@@ -269,6 +269,17 @@ static void take_force_timeout(struct listening *listening)
 	utterances_silence(listening->utterances, &session, end_utterance, listening->invoker);
 }
 
+/* Send that we want no part in a conversation. */
+static void take_converse(struct listening *listening)
+{
+	cleanup(speech_deinit) struct speech speech = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
+
+	speech_init(&speech, &listening->scope->envelope, false);
+	buffer_append_string(&data, "{\"skill_id\":\"" SPEECH_SKILL_ID "\",\"can_handle\":false}");
+	speech_send(&speech, listening->bus, "skill.converse.pong", &data);
+}
+
 /* A core has started: it knows no skill yet. */
 static void take_sign(struct listening *listening)
 {
@@ -283,9 +294,16 @@ static const struct {
 	{FALLBACK "ping", false, take_ping},
 	{OWN "request", false, take_chosen},
 	{FALLBACK "force_timeout", false, take_force_timeout},
+	{LISTENING_CONVERSE, false, take_converse},
 	{"mycroft.skills.initialized", true, take_sign},
 	{"mycroft.ready", true, take_sign},
 };
+
+/* Return whether messages with the topic @i are for us now. */
+static bool is_heard(const struct listening *listening, size_t i)
+{
+	return i < ARRAY_SIZE(topics) && (listening->is_on || topics[i].take == take_converse);
+}
 
 /* Return the index of the topic, or ARRAY_SIZE(topics). */
 static size_t find_listened(const char *topic, size_t size)
@@ -307,7 +325,7 @@ bool listening_wants_topic(struct listening *listening, const char *topic, size_
 {
 	size_t i = find_listened(topic, size);
 
-	if (i == ARRAY_SIZE(topics))
+	if (!is_heard(listening, i))
 		return false;
 	return topics[i].is_sign ? pace_take(&listening->signs, clock_now_ms())
 				 : pace_take_by(&listening->questions, clock_now_ms(),
@@ -317,14 +335,12 @@ bool listening_wants_topic(struct listening *listening, const char *topic, size_
 bool listening_take(struct listening *listening)
 {
 	const struct bus_envelope *envelope = &listening->scope->envelope;
-	size_t i;
+	size_t i = find_listened(envelope->topic, envelope->topic_size);
 
-	if (!listening->is_on)
+	if (!is_heard(listening, i))
 		return false;
-	i = find_listened(envelope->topic, envelope->topic_size);
-	if (i < ARRAY_SIZE(topics))
-		topics[i].take(listening);
-	return i < ARRAY_SIZE(topics);
+	topics[i].take(listening);
+	return true;
 }
 
 void listening_write_status(const struct listening *listening, struct answer *answer)

@@ -30,10 +30,16 @@
  *
  *   the end of the service ─▶ deregister {skill_id}
  *
+ *   toolboxd.converse.ping ─▶ skill.converse.pong {skill_id, can_handle: false}
+ *
  * The registration is in ovos-core's memory, so it is repeated when ovos-core is there again. Its
  * skill manager sends mycroft.skills.initialized at each start, after its fallback service is made.
  * ovos-core 3 ends an utterance by itself, and marks it by `utterance_id` in the context; for
  * ovos-core 2 the skill sends ovos.utterance.handled.
+ *
+ * A skill that has spoken, or has asked a person (core/bus/question.h), is active for some minutes:
+ * ovos-core asks it first about each further utterance, and waits half a second for the answer. So
+ * this question is answered whether `listen` is on or not.
  *
  * Every client of the bus can send these messages. Within LISTENING_BURST and LISTENING_STEP_MS
  * they are read; the rest costs the scan of its topic, like any message for others. The source
@@ -50,6 +56,9 @@
 /* The utterances of one message that are tried, and the longest such message. */
 #define LISTENING_UTTERANCES_MAX 16
 #define LISTENING_FRAME_BYTES    (256 << 10)
+
+/* The question of ovos-core to an active skill. */
+#define LISTENING_CONVERSE SPEECH_SKILL_ID ".converse.ping"
 
 /* The parts of the service that it needs, all borrowed. */
 struct listening {
@@ -87,7 +96,8 @@ bool listening_wants_topic(struct listening *listening, const char *topic, size_
 /* Return whether a message with this topic is to be read, and count it. */
 static inline bool listening_wants(struct listening *listening, const char *topic, size_t size)
 {
-	return listening->is_on && listening_wants_topic(listening, topic, size);
+	return (listening->is_on || size == sizeof(LISTENING_CONVERSE) - 1) &&
+	       listening_wants_topic(listening, topic, size);
 }
 
 /* Act on the message in the scope. Return whether it is for a fallback skill. */

@@ -149,6 +149,21 @@ Test(listening, is_silent_after_force_timeout)
 	cr_expect_eq(n_unseen("speak"), 0);
 }
 
+Test(listening, wants_no_part_in_a_conversation)
+{
+	send_request(
+		"toolboxd.converse.ping", "{'utterances':['behave 2']}", "{'utterance_id':'u'}");
+	expect_part(wait_for("skill.converse.pong"), "{'skill_id':'toolboxd','can_handle':false}");
+}
+
+Test(utterance, leaves_the_questions_of_a_core_but_one_alone)
+{
+	send_request(FALLBACK "ping", "{'utterances':['behave two'],'lang':'en'}", "{}");
+	send_request("toolboxd.converse.ping", "{}", "{}");
+	expect_part(wait_for("skill.converse.pong"), "'can_handle':false");
+	cr_expect_eq(n_unseen(FALLBACK "pong"), 0);
+}
+
 Test(listening, reads_no_more_questions_than_its_pace_allows)
 {
 	static struct listening listening = {.is_on = true};
