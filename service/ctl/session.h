@@ -72,8 +72,8 @@ void ctl_session_send(struct ctl_session *session, const char *topic, const stru
 /* Let the context of the requests from now on have @trace, members of JSON or "" (copied). */
 void ctl_session_set_trace(struct ctl_session *session, const char *trace);
 
-/* The same with @number, an identifier for recognising its response, whatever the content. Return 0,
- * or -ENOTCONN when it is lost: the service is away (ctl_session_stay()). */
+/* The same with @number, an identifier for recognising its response, whatever the content. Return
+ * 0, or -ENOTCONN when it is lost: the service is away (ctl_session_stay()). */
 int ctl_session_send_numbered(struct ctl_session *session, const char *topic,
 	const struct buffer *data, const char *number);
 
