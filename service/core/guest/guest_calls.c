@@ -272,7 +272,7 @@ static struct guest_call *find_sent(struct guest_calls *calls, const struct requ
 	return NULL;
 }
 
-static void fail(struct guest_call *guest_call, const char *text)
+static void fail_guest_call(struct guest_call *guest_call, const char *text)
 {
 	finish_sent(guest_call,
 		&(struct call_result){.outcome = CALL_FAILED, .text = text, .size = strlen(text)});
@@ -289,7 +289,7 @@ static void finish_error(
 	else
 		json_write_compact(&text, data, token);
 	if (!buffer_terminate(&text)) {
-		fail(guest_call, strerror(ENOMEM));
+		fail_guest_call(guest_call, strerror(ENOMEM));
 		return;
 	}
 	finish_sent(
@@ -319,7 +319,7 @@ static void finish_result(struct guest_calls *calls, struct guest_call *guest_ca
 			&(struct call_result){.outcome = CALL_TOO_LARGE, .exit = &exit});
 	} else if (buffer_status(&text) < 0 ||
 		   json_tape_read(&tape, text.data, text.size, RESULT_DEPTH_MAX, NULL) != 0) {
-		fail(guest_call, strerror(ENOMEM));
+		fail_guest_call(guest_call, strerror(ENOMEM));
 	} else {
 		result.text = text.data;
 		result.size = text.size;
@@ -339,15 +339,16 @@ void guest_calls_respond(struct guest_calls *calls, const struct request_scope *
 	if (error != JSON_NONE && result != JSON_NONE && json_type_at(reply, result) == JSON_NULL)
 		result = JSON_NONE;
 	if (scope->envelope.is_skimmed)
-		fail(guest_call, "the response of the guest takes too long to read");
+		fail_guest_call(guest_call, "the response of the guest takes too long to read");
 	else if (scope->envelope.data_status != 0)
-		fail(guest_call,
+		fail_guest_call(guest_call,
 			"the response of the guest has too many values or levels, or a key "
 			"twice");
 	else if (error == JSON_NONE && result == JSON_NONE)
-		fail(guest_call, "the response of the guest has neither a result nor an error");
+		fail_guest_call(
+			guest_call, "the response of the guest has neither a result nor an error");
 	else if (error != JSON_NONE && result != JSON_NONE)
-		fail(guest_call, "the response of the guest has a result and an error");
+		fail_guest_call(guest_call, "the response of the guest has a result and an error");
 	else if (error != JSON_NONE)
 		finish_error(guest_call, reply, error);
 	else

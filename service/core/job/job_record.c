@@ -22,7 +22,7 @@ const char *const job_state_names[JOB_STATES] = {
 /* ── writing ─────────────────────────────────────────────────────────────────────────────────── */
 
 /* Append the member @key with the JSON text @text, unless it is empty. */
-static void write_json_member(struct buffer *out, const char *key, const struct buffer *text)
+static void write_raw_member(struct buffer *out, const char *key, const struct buffer *text)
 {
 	if (text->size == 0 && text->error == 0)
 		return;
@@ -45,11 +45,11 @@ void job_record_write(const struct job *job, struct buffer *out)
 	buffer_append_string(out, "{\"door\":");
 	json_write_text(out, call_door_name(job->door));
 	json_write_member_text(out, "state", job_state_names[job->state]);
-	write_json_member(out, "name", &job->name);
-	write_json_member(out, "toolbox_id", &job->toolbox_id);
-	write_json_member(out, "call_id", &job->call_id);
-	write_json_member(out, "source", &job->source);
-	write_json_member(out, "session_id", &job->session);
+	write_raw_member(out, "name", &job->name);
+	write_raw_member(out, "toolbox_id", &job->toolbox_id);
+	write_raw_member(out, "call_id", &job->call_id);
+	write_raw_member(out, "source", &job->source);
+	write_raw_member(out, "session_id", &job->session);
 	write_ms(out, "started_ms", job->started_ms);
 	if (head->size > 0) {
 		buffer_append_string(out, ",\"head\":");
@@ -59,7 +59,7 @@ void job_record_write(const struct job *job, struct buffer *out)
 		buffer_append_string(out, ",\"content\":true");
 	if (job->end.size > 0) {
 		write_ms(out, "ended_ms", job->ended_ms);
-		write_json_member(out, "end", &job->end);
+		write_raw_member(out, "end", &job->end);
 	}
 	buffer_append_char(out, '}');
 }

@@ -209,7 +209,7 @@ static void write_quarantined(
 }
 
 /* Write the toolboxes of @view, with their descriptions. */
-static void write_toolboxes(const struct catalogue *view, struct buffer *out)
+static void write_seen_toolboxes(const struct catalogue *view, struct buffer *out)
 {
 	size_t start;
 
@@ -233,7 +233,7 @@ void listing_list(
 
 	write_quarantined(offer, catalogue, answer);
 	if (request->wants_toolboxes)
-		write_toolboxes(catalogue, answer_member(answer, "toolboxes"));
+		write_seen_toolboxes(catalogue, answer_member(answer, "toolboxes"));
 	listing_write(catalogue, request->toolbox_id.text, request->toolbox_id.size,
 		request->format, answer_member(answer, listing_member(request->format)));
 }

@@ -12,7 +12,7 @@
 static const unsigned char parts[] = {2, 32, 16, 2};
 #define PARENT_BYTES 55
 
-static bool is_hex(const char *text, size_t size)
+static bool is_lower_hex(const char *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
 		if (!strchr("0123456789abcdef", text[i]) || !text[i])
@@ -29,7 +29,7 @@ static bool is_zero(const char *text, size_t size)
 }
 
 /* Return whether @text has 1 to @most bytes, all of them visible ASCII or spaces. */
-static bool is_plain(struct text_view text, size_t most)
+static bool is_ascii_text(struct text_view text, size_t most)
 {
 	for (size_t i = 0; i < text.size; i++)
 		if (text.text[i] < ' ' || text.text[i] > '~')
@@ -42,10 +42,10 @@ static bool is_parent(struct text_view text)
 {
 	size_t at = 0;
 
-	if (text.size < PARENT_BYTES || !is_plain(text, TRACE_PARENT_BYTES))
+	if (text.size < PARENT_BYTES || !is_ascii_text(text, TRACE_PARENT_BYTES))
 		return false;
 	for (size_t i = 0; i < sizeof(parts); i++) {
-		if (!is_hex(text.text + at, parts[i]) || (i > 0 && text.text[at - 1] != '-'))
+		if (!is_lower_hex(text.text + at, parts[i]) || (i > 0 && text.text[at - 1] != '-'))
 			return false;
 		if ((i == 1 || i == 2) && is_zero(text.text + at, parts[i]))
 			return false;
@@ -72,9 +72,9 @@ void trace_write(const struct trace_texts *texts, struct buffer *out)
 
 	if (has_parent)
 		write_text(out, "traceparent", texts->parent);
-	if (has_parent && texts->state.text && is_plain(texts->state, TRACE_STATE_BYTES))
+	if (has_parent && texts->state.text && is_ascii_text(texts->state, TRACE_STATE_BYTES))
 		write_text(out, "tracestate", texts->state);
-	if (texts->baggage.text && is_plain(texts->baggage, TRACE_BAGGAGE_BYTES))
+	if (texts->baggage.text && is_ascii_text(texts->baggage, TRACE_BAGGAGE_BYTES))
 		write_text(out, "baggage", texts->baggage);
 }
 

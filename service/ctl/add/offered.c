@@ -51,7 +51,7 @@ static bool is_file_of(const struct ctl_response *response, uint32_t entry, cons
 }
 
 /* Return the list @key of @response, or JSON_NONE. */
-static uint32_t find_list(const struct ctl_response *response, const char *key)
+static uint32_t find_array(const struct ctl_response *response, const char *key)
 {
 	return ctl_response_find(response, 0, key, JSON_ARRAY);
 }
@@ -74,7 +74,7 @@ static int print_offered_tools(const struct offered *offered, const char *id)
 	ctl_request_member(&data, "toolbox_id", id);
 	ctl_request_end(&data);
 	r = ctl_session_ask(offered->session, "ovos.tools.list", &data, &response);
-	tools = r == 0 ? find_list(&response, "tools") : JSON_NONE;
+	tools = r == 0 ? find_array(&response, "tools") : JSON_NONE;
 	if (tools == JSON_NONE)
 		return r ? r : CTL_ERROR;
 	n_tools = json_count(&response.tape, tools);
@@ -94,7 +94,7 @@ static int print_offered_tools(const struct offered *offered, const char *id)
 static int print_toolboxes(const struct offered *offered, const char *path)
 {
 	const struct ctl_response *status = &offered->status;
-	uint32_t list = find_list(status, "toolboxes");
+	uint32_t list = find_array(status, "toolboxes");
 	int n_found = 0;
 
 	if (list == JSON_NONE)
@@ -117,7 +117,7 @@ static int print_toolboxes(const struct offered *offered, const char *path)
 static int complain_failures(const struct offered *offered, const char *path)
 {
 	const struct ctl_response *status = &offered->status;
-	uint32_t list = find_list(status, "failed");
+	uint32_t list = find_array(status, "failed");
 	int n_found = 0;
 
 	if (list == JSON_NONE)
@@ -138,7 +138,7 @@ static int complain_failures(const struct offered *offered, const char *path)
 static bool print_asked(const struct offered *offered, const char *id)
 {
 	const struct ctl_response *reload = &offered->reload;
-	uint32_t list = find_list(reload, "asked");
+	uint32_t list = find_array(reload, "asked");
 
 	if (list == JSON_NONE)
 		return false;
@@ -158,7 +158,7 @@ static bool print_asked(const struct offered *offered, const char *id)
 static bool complain_skipped(const struct offered *offered, const char *id)
 {
 	const struct ctl_response *status = &offered->status;
-	uint32_t list = find_list(status, "not_offered");
+	uint32_t list = find_array(status, "not_offered");
 
 	if (list == JSON_NONE)
 		return false;
@@ -249,7 +249,7 @@ int offered_report_rest(const struct ctl_options *options, const char *id)
 {
 	cleanup(offered_deinit) struct offered offered = {.options = options};
 	int r = ask_reloaded(&offered);
-	uint32_t list = r == 0 ? find_list(&offered.status, "toolboxes") : JSON_NONE;
+	uint32_t list = r == 0 ? find_array(&offered.status, "toolboxes") : JSON_NONE;
 
 	if (r == 0 && options->json)
 		ctl_response_print(&offered.reload);

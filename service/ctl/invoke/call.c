@@ -219,7 +219,7 @@ static void tick(void *data)
 }
 
 /* Report how a call that was cancelled has ended, and return the status. @r: the result of its
- * request. A call that ended only because we told it to was not answered in time. */
+ * request. A call that ended only by our own cancel was not answered in time. */
 static int report_end(const struct waiting *waiting, const struct ctl_options *options, int r,
 	double seconds, const struct ctl_response *response)
 {

@@ -118,7 +118,7 @@ static void fail_argument(struct mcp_exchange *exchange, const char *expected)
 }
 
 /* Serve search_tools with the arguments at @arguments. */
-static void serve_search(struct mcp_exchange *exchange, uint32_t arguments)
+static void serve_search_tools(struct mcp_exchange *exchange, uint32_t arguments)
 {
 	const struct json_tape *tape = &exchange->message.tape;
 	uint32_t query = json_find_typed(tape, arguments, "query", JSON_STRING);
@@ -177,7 +177,7 @@ static void serve_lazy(
 
 	exchange->is_lazy = true;
 	if (lazy == MCP_SEARCH_TOOLS) {
-		serve_search(exchange, arguments);
+		serve_search_tools(exchange, arguments);
 		return;
 	}
 	if (name == JSON_NONE) {
