@@ -42,8 +42,8 @@
 #define BUS_DOUBLE_MS  20
 #define BUS_UNASKED_MS 200
 
-/* The time after which a question is opened, or closed, once more: ovos-core 2 takes the messages in
- * several threads, and the state of an earlier one may replace the state of a later one. */
+/* The time after which a question is opened, or closed, once more: ovos-core 2 takes messages in
+ * several threads, and the state of an earlier message may replace the state of a later one. */
 #define BUS_ASK_AGAIN_MS 250
 
 /* The price of a message, and how much may be owed: 100 a second, 500 at once. */

@@ -85,7 +85,7 @@ static bool read_lease(struct registration *registration, struct answer *answer)
 }
 
 /* Write the manifest: the members of the message that a manifest has. */
-static bool read_definition(struct registration *registration, struct answer *answer)
+static bool read_tools_offered(struct registration *registration, struct answer *answer)
 {
 	const struct json_tape *data = registration->data;
 	uint32_t description = json_find_root(data, "description");
@@ -121,7 +121,7 @@ static bool read_registration(struct registration *registration, struct answer *
 {
 	return check_source(registration->scope, answer) &&
 	       read_guest_id(registration->scope, answer, &registration->id) &&
-	       read_lease(registration, answer) && read_definition(registration, answer);
+	       read_lease(registration, answer) && read_tools_offered(registration, answer);
 }
 
 /* ── who may ─────────────────────────────────────────────────────────────────────────────────── */

@@ -7,7 +7,7 @@
 #include "json/reader.h"
 #include "util/cleanup.h"
 
-/* The flag run_llm: the schemas with it and without it, and arguments without it. */
+/* The flag run_llm: schemas with and without the flag, and arguments that lack the flag. */
 
 #define OURS(value)                                                                                \
 	"\"run_llm\":{\"type\":\"boolean\",\"default\":" value ",\"description\":\"Whether you "   \
