@@ -96,7 +96,7 @@ static uint32_t find_given(const struct filling *filling, const char *name, size
 	return JSON_NONE;
 }
 
-/* Return whether the template at @token needs an argument that is absent. */
+/* Return whether the template at @token needs an absent argument. */
 static bool lacks_argument(const struct filling *filling, uint32_t token)
 {
 	const struct json_tape *tape = &filling->call->tape;
@@ -577,7 +577,7 @@ static int take_results(struct bus_call *call)
 	return r;
 }
 
-/* Keep the JSON text of the key for a result that is no object. 0 or -ENOMEM. */
+/* Keep the JSON text of the key for a result other than an object. 0 or -ENOMEM. */
 static int take_as(struct bus_call *call)
 {
 	uint32_t as = json_find(&call->tape, 0, "as");

@@ -59,18 +59,18 @@ struct bus_call {
 	bool has_own_session;      /* "session": "default": not the caller's */
 	uint32_t destination;      /* token of a string; JSON_NONE: none */
 	struct text_list replies;  /* the topics of the reply; empty: no reply is awaited */
-	struct text_list collects; /* topics of messages that are collected until the reply */
+	struct text_list collects; /* topics of messages to collect until the reply */
 	char *collect_at;          /* pointer into their data; "": all of it */
 	bool is_unasked;
-	char *condition;             /* `unless`, `when`: the argument that decides; NULL: none */
+	char *condition;             /* `unless`, `when`: the deciding argument; NULL: none */
 	uint32_t ask;                /* token of the text to speak; JSON_NONE: it sends messages */
 	uint64_t listen_ms;          /* the time for an answer to begin */
 	bool is_dangerous;           /* one of its topics is (call/bus_topics.h) */
 	struct bus_pointer *results; /* one without a key: the pointed value is the result */
 	size_t n_results;            /* 0: all of the reply's data */
-	char *as;                    /* JSON text of the key for a result that is no object */
+	char *as;                    /* JSON text of the key for a result other than an object */
 	char *error;                 /* pointer to what makes the call fail; NULL: none */
-	struct text_list required;   /* arguments that the schema requires */
+	struct text_list required;   /* arguments required by the schema */
 };
 
 /* Make the struct of the object at @object, which the reader of manifests has checked

@@ -39,12 +39,12 @@ static const char *const dangerous[] = {
 	/* any words of a person */
 	"recognizer_loop:utterance",
 	"ovos.utterance.handle",
-	/* speech that is not spoken, but handed out */
+	/* speech, handed out instead of spoken */
 	"speak:b64_audio",
 	"ovos.utterance.speak.b64",
 };
 
-/* Topics with a ':' that are not the intent of a skill, as `SKILL:INTENT` is. */
+/* Topics with a ':' other than intents of skills, `SKILL:INTENT`. */
 static const char *const not_intents[] = {"recognizer_loop:*", "speak:*"};
 
 bool bus_topics_is_valid(const char *topic)

@@ -10,12 +10,12 @@
 #include "core/bus/question.h"
 #include "util/clock.h"
 
-/* The life of a run, and the order of runs: which may be sent, and when. */
+/* The life of a run, and the order and the times of runs. */
 
 /* The time between two looks at whether a message without a reply has left. */
 #define LEAVING_MS 5
 
-/* Ended runs that are kept for the next calls. */
+/* Ended runs kept for the next calls. */
 #define SPARE_MAX 64
 
 /* ── a run ───────────────────────────────────────────────────────────────────────────────────── */
@@ -113,7 +113,7 @@ static struct bus_pace *pace_of(struct list *link)
 	return container_of(link, struct bus_pace, link);
 }
 
-/* Free the paces of toolboxes that owe nothing, and have sent nothing lately. */
+/* Free the paces of toolboxes without a debt, and without a message lately. */
 static void drop_settled_paces(struct bus_calls *calls, uint64_t now_ms)
 {
 	list_for_each(link, &calls->paces) {
@@ -267,7 +267,7 @@ static bool is_first(const struct bus_run *run)
 	return true;
 }
 
-/* Return the run that waits for @interest, an interest in a reply, to go; or NULL. */
+/* Return the next run after @interest, an interest in a reply; or NULL. */
 static struct bus_run *find_next(const struct interest *interest)
 {
 	const struct list *head = &interest->topic->interests;
@@ -336,7 +336,7 @@ static int add_interests(struct bus_run *run)
 
 /* ── the end of a run ────────────────────────────────────────────────────────────────────────── */
 
-/* Close the question that is open. A bus that is away gets the message when it is back. */
+/* Close the open question. While the bus is away, bus_calls_begin() is to come. */
 static void close_question(struct bus_calls *calls)
 {
 	cleanup(buffer_deinit) struct buffer message = {0};
@@ -369,7 +369,7 @@ void bus_run_keep(struct bus_run *run, uint64_t guard_ms)
 		release_run(run);
 }
 
-/* End @run, whose call is over, and keep its place for @guard_ms if it was sent. */
+/* End @run, and keep its place for @guard_ms if it was sent. */
 static void close_run(struct bus_run *run, uint64_t guard_ms)
 {
 	bool was_sent = run->is_sent && run->wants_reply;
@@ -406,7 +406,7 @@ void bus_run_end_silent(struct bus_run *run)
 	bus_run_finish(run, &result, BUS_LATE_MS);
 }
 
-/* Report the end of @run that was decided in an earlier turn. */
+/* Report the end of @run, decided in an earlier turn. */
 static void report_decided(struct bus_run *run)
 {
 	struct buffer *text = &run->calls->result;
@@ -419,7 +419,7 @@ static void report_decided(struct bus_run *run)
 	bus_run_finish(run, &result, BUS_LATE_MS);
 }
 
-/* Report that the message of @run, which gets no reply, was sent. */
+/* Report the departure of the message of @run, without a reply. */
 static void report_sent(struct bus_run *run)
 {
 	static const char sent[] = "{\"sent\":true}";
@@ -464,7 +464,7 @@ static void on_run_timer(void *data)
 
 /* ── the executor ────────────────────────────────────────────────────────────────────────────── */
 
-/* Begin @run, whose messages are written: all but its turn is decided. */
+/* Begin @run. Its messages are written; all but its turn is decided. */
 static void begin_run(struct bus_run *run)
 {
 	if (!bus_is_up(run->calls->bus))

@@ -103,7 +103,7 @@ static void write_session(const struct caller_texts *caller, const char *more, s
 	buffer_append_char(out, '}');
 }
 
-/* Begin the context of a message of @run in @out, which is emptied. */
+/* Empty @out, and begin the context of a message of @run in it. */
 static void begin_context(const struct bus_run *run, const struct caller_texts *caller,
 	const char *more, struct buffer *out)
 {

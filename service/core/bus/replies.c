@@ -31,7 +31,7 @@ struct reply {
 	bool is_whole;       /* its data was read */
 };
 
-/* Return whether @context has the member @key, with a value that means yes. */
+/* Return whether @context has the member @key, with a value for yes. */
 static bool has_flag(const struct json_tape *context, const char *key)
 {
 	uint32_t value = json_find(context, 0, key);
@@ -213,7 +213,7 @@ static void take_reply(struct bus_run *run, const struct reply *reply)
 	bus_run_finish(run, &result, is_marked ? 0 : BUS_DOUBLE_MS);
 }
 
-/* Act on an event that concerns the question of @run. */
+/* Act on an event around the question of @run. */
 static void take_step(struct bus_run *run, enum question_step step)
 {
 	static const struct call_result cancelled = {.outcome = CALL_CANCELLED};

@@ -42,8 +42,8 @@
 #define BUS_DOUBLE_MS  20
 #define BUS_UNASKED_MS 200
 
-/* The time after which a question is opened, or closed, once more: ovos-core 2 takes messages in
- * several threads, and the state of an earlier message may replace the state of a later one. */
+/* The time until a question is opened, or closed, once more: ovos-core 2 takes messages in several
+ * threads, and the state of an earlier message may replace the state of a later one. */
 #define BUS_ASK_AGAIN_MS 250
 
 /* The price of a message, and how much may be owed: 100 a second, 500 at once. */
@@ -79,12 +79,12 @@ struct bus_pace {
 	uint64_t paid_ms;  /* the time until which its messages are paid for */
 	uint64_t sent_ms;  /* when a message was sent last */
 	uint64_t other_ms; /* the same, of a tool other than @tool */
-	uint32_t tool;     /* the tool that sent last */
+	uint32_t tool;     /* the last tool to send */
 	unsigned int n_runs;
 	char id[];
 };
 
-/* A message of ours with a topic that the run waits for: the bus returns it to us. */
+/* A message of ours with a topic of interest to its run: the bus returns it to us. */
 struct bus_echo {
 	uint64_t topic;  /* hash of its topic */
 	uint64_t digest; /* digest of its data, in canonical form; 0: it has come back */
@@ -130,7 +130,7 @@ struct bus_calls {
 	struct interests interests;
 	struct loop_timer again; /* armed: the question is opened or closed once more */
 	struct bus_run *asking;  /* the run with the open question, or NULL */
-	/* memory that is used again */
+	/* memory, used again */
 	struct json_tape arguments;
 	struct json_tape caller;
 	struct json_tape sent;
@@ -148,7 +148,7 @@ void bus_run_end_later(struct bus_run *run, enum call_outcome outcome, const cha
 /* End the call of @run with @result, and keep its place for @guard_ms if its messages were sent. */
 void bus_run_finish(struct bus_run *run, const struct call_result *result, uint64_t guard_ms);
 
-/* End the question of @run, which has no answer. */
+/* End the question of @run without an answer. */
 void bus_run_end_silent(struct bus_run *run);
 
 /* Keep the place of the closing @run for @guard_ms more; 0: give it up. */

@@ -180,7 +180,7 @@ static void check_response(const struct bus_check *check, uint32_t topic)
 
 /* ── templates ───────────────────────────────────────────────────────────────────────────────── */
 
-/* Append 'a', 'b', 'c': the arguments that there are. */
+/* Append the names of the arguments: 'a', 'b', 'c'. */
 static void write_argument_names(const struct bus_check *check, struct buffer *out)
 {
 	if (check->properties == JSON_NONE)
@@ -248,7 +248,7 @@ static void check_factor(const struct bus_check *check, uint32_t token)
 			JSON_DIVISOR_DIGITS_MAX);
 }
 
-/* Check the argument that is multiplied: its name at @name. */
+/* Check the argument to multiply: its name is at @name. */
 static void check_scaled(const struct bus_check *check, uint32_t name, uint32_t scale)
 {
 	const struct json_tape *tape = check->scope->tape;

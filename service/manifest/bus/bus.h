@@ -8,5 +8,5 @@
  * Mistakes are added to the problems. 0 or -ENOMEM. */
 int manifest_bus_read(const struct manifest_scope *scope, uint32_t object, struct tool *tool);
 
-/* Refuse keys of the toolbox that concern processes: a toolbox of kind bus has none. */
+/* Refuse keys of the toolbox about processes: a toolbox of kind bus has none. */
 void manifest_bus_refuse_processes(const struct json_tape *tape, struct diagnostics *problems);
