@@ -15,7 +15,7 @@
  *   slots ─hash▶ term "alarm" ─▶ posting, or block ─▶ block ─▶ …          one arena of words of
  *                                  tool 7, twice       tool 9, once       32 bits
  *
- *   boxes   alarms ─▶ tools 6 to 9       toolboxes that the catalogue had when the index was made
+ *   boxes   alarms ─▶ tools 6 to 9       toolboxes of the catalogue when the index was made,
  *                                        or brought up to date
  *
  * A toolbox never changes (catalogue/package.h), so an update indexes the toolboxes that are new to
@@ -27,14 +27,14 @@
  */
 struct search_index;
 
-/* The most words that are indexed of one tool, from the name on. */
+/* The most indexed words of one tool, from the name on. */
 #define SEARCH_TOOL_WORDS 512
 
 /* Make *@ret_index an empty index, with a stemmer (search/language.h). Return 0, -ENOMEM, or
  * -ELIBACC with a text for a person at *@ret_reason (search/words.h). */
 int search_index_new(const char *stemmer, struct search_index **ret_index, const char **ret_reason);
 
-/* Free @index, which no thread uses. Takes NULL. */
+/* Free @index, used by no thread. Takes NULL. */
 void search_index_free(struct search_index *index);
 
 /* Return whether @index has the tools of @catalogue. */
@@ -50,7 +50,7 @@ void search_index_run(struct search_index *index);
 /* End the update, in the loop: return 0, or -ENOMEM when the index can only be freed. */
 int search_index_end(struct search_index *index);
 
-/* Return the bytes of memory that @index has. */
+/* Return the bytes of memory of @index. */
 size_t search_index_bytes(const struct search_index *index);
 
 CLEANUP_DEFINE(search_index, struct search_index *, search_index_free)

@@ -9,7 +9,7 @@
  * stemmer. */
 const char *search_language_stemmer(const char *language);
 
-/* The names and tags, for a message that lists them. */
+/* The names and tags as a list for a message. */
 #define SEARCH_LANGUAGES                                                                           \
 	"a language tag like \"de\" or \"de-AT\", or one of arabic, armenian, basque, catalan, "   \
 	"danish, dutch, english, finnish, french, german, greek, hindi, hungarian, indonesian, "   \

@@ -41,7 +41,7 @@ static bool add_path(struct paths *paths, const char *path)
 	return items[paths->n] && ++paths->n;
 }
 
-/* Add @path and, when it is there, its real place: below the home folder, or at the end of links. */
+/* Add @path and, where it exists, its real place: below the home folder, or at the end of links. */
 static bool add_fence(struct paths *paths, const char *path)
 {
 	const char *home = getenv("HOME");

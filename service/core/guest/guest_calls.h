@@ -26,7 +26,7 @@
  * response ends the call with an error, and any other message is dropped.
  */
 
-/* The process that brings a toolbox. */
+/* The process with a toolbox to offer. */
 struct guest_owner {
 	char *source;        /* its context.source */
 	uint64_t connection; /* the number of its account; 0: not known */
@@ -36,7 +36,7 @@ struct guest_calls {
 	struct executor executor;
 	const struct config *config;
 	struct bus *bus; /* set once it is open */
-	/* Return the owner of the guest that brings @package, or NULL: the guest has left. */
+	/* Return the owner of the guest with @package, or NULL: the guest has left. */
 	const struct guest_owner *(*find_owner)(void *data, const struct package *package);
 	void *data;
 	struct list sent; /* calls that wait for their responses */

@@ -102,7 +102,7 @@ void guests_forget_peer(struct guests *guests, const struct account *account);
 /* Return a new guest called @id of @source, without a text; NULL without memory. */
 struct guest *guest_new(struct guests *guests, const char *id, const struct text_view *source);
 
-/* Return the guest called @id that has not left, or NULL. */
+/* Return the present guest called @id, or NULL. */
 struct guest *guests_find_id(const struct guests *guests, const struct text_view *id);
 
 /* Let @guest leave for @why, constant text: its calls end, and the next load is without it. May be
@@ -115,5 +115,5 @@ void guest_refuse(struct guest *guest, enum answer_code code, const char *text);
 /* Do what is to be done now, and arm the timer for the rest. */
 void guests_act(struct guests *guests);
 
-/* Write the members of the answer to a registration that counts. */
+/* Write the members of the answer to a valid registration. */
 void guest_write_registered(const struct guest *guest, struct answer *answer);

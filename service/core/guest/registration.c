@@ -255,7 +255,7 @@ static bool take_next(
 	return true;
 }
 
-/* Begin the lease of @guest, which belongs to the sender of @registration from now on. */
+/* Begin the lease of @guest: its owner is the sender of @registration from now on. */
 static void renew(struct guest *guest, const struct registration *registration)
 {
 	const struct guests *guests = guest->guests;
@@ -266,14 +266,14 @@ static void renew(struct guest *guest, const struct registration *registration)
 	loop_timer_arm(&guest->lease, guest->lease_s * MS_PER_S);
 }
 
-/* Register the text of @registration for @guest, which is of its sender. */
+/* Register the text of @registration for @guest of the same sender. */
 static void register_text(
 	struct guest *guest, const struct registration *registration, struct answer *answer)
 {
 	bool is_next = is_same_text(guest->next, registration);
 
 	renew(guest, registration);
-	/* The last one counts: an earlier text that waits is not taken in. */
+	/* The last text counts: an earlier waiting text is not taken in. */
 	if (!is_next && is_same_text(guest->text, registration)) {
 		guest_refuse(guest, ANSWER_BUSY,
 			"A later registration of the guest has come before this one was taken in");
@@ -298,7 +298,7 @@ static struct guest *add_guest(
 			answer, ANSWER_UNAVAILABLE, "RuntimeError: %s", strerror(ENOMEM));
 		return NULL;
 	}
-	/* A guest that leaves and comes again is taken in no more often. */
+	/* A guest does not come in more often by leaving between. */
 	list_for_each(link, &guests->items) {
 		const struct guest *other = container_of(link, struct guest, link);
 

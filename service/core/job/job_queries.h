@@ -16,7 +16,7 @@
 /* Append the members of @job, without braces; @is_whole: with its result or error. */
 void job_write_members(const struct job *job, bool is_whole, struct buffer *out);
 
-/* Return the job with the id @id that the caller in @scope sees, or NULL. */
+/* Return the job with the id @id, if the caller in @scope sees it; else NULL. */
 struct job *jobs_find(
 	const struct jobs *jobs, const struct request_scope *scope, const struct text_view *id);
 
@@ -28,8 +28,8 @@ struct job *jobs_find_asked(
 void jobs_get(struct jobs *jobs, const struct request_scope *scope, struct answer *answer);
 void jobs_list(const struct jobs *jobs, const struct request_scope *scope, struct answer *answer);
 
-/* Answer the requests that wait for @job (NULL: for any). */
+/* Answer the waiting requests for @job (NULL: for any). */
 void jobs_answer_waits(struct jobs *jobs, const struct job *job);
 
-/* Answer the requests whose wait is over (@data is the jobs; loop_timer_function). */
+/* Answer the requests at the end of their wait (@data is the jobs; loop_timer_function). */
 void jobs_look_at_waits(void *data);

@@ -13,7 +13,7 @@
  *    "state", "content", "ended_ms", "end": {result or error}}
  *
  * `head` is the beginning of the response to its caller on the bus, by which the end is sent. A
- * record of a job that runs has no `end`. A reader trusts nothing in a record.
+ * record of a running job has no `end`. A reader trusts nothing in a record.
  */
 
 /* The most bytes of a file beside the end. */
@@ -22,6 +22,6 @@
 /* Append the record of @job. */
 void job_record_write(const struct job *job, struct buffer *out);
 
-/* Fill @job, which is zeroed but for its id, from the record of @size bytes at @text. Return 0;
+/* Fill @job, zeroed but for its id, from the record of @size bytes at @text. Return 0;
  * -EINVAL when it is no record; or -ENOMEM. */
 int job_record_read(struct job *job, const char *text, size_t size);

@@ -48,7 +48,7 @@ int job_store_init(struct job_store *store, struct loop *loop, const char *state
  * not called. Takes a zeroed struct. */
 void job_store_deinit(struct job_store *store);
 
-/* Begin @change, which is complete and in no list. written() follows from the loop. */
+/* Begin @change, complete and in no list. written() follows from the loop. */
 void job_store_put(struct job_store *store, struct job_change *change);
 
 /* Return whether no change is under way. */

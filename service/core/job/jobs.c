@@ -20,7 +20,7 @@
 #include "util/file/file.h"
 #include "util/file/stamp.h"
 
-/* The beginning of a response whose context is kept. */
+/* The beginning of a response with a kept context. */
 #define HEAD_BYTES 4096
 
 #define MS_PER_HOUR (UINT64_C(3600) * MS_PER_S)
@@ -88,7 +88,7 @@ static void forget_job(struct job *job)
 	list_remove(&job->link);
 	jobs->n--;
 	jobs->result_bytes -= job->end.size;
-	/* A request that waits may still refer to its address. */
+	/* A waiting request may still refer to its address. */
 	address_leave(&job->address);
 	address_unref(&job->address);
 }
@@ -102,7 +102,7 @@ static void write_job(struct job *job)
 	job_store_put(&job->jobs->store, &job->change);
 }
 
-/* Begin to remove the file of @job, which is freed then. */
+/* Begin to remove the file of @job; then @job is freed. */
 static void remove_job(struct job *job)
 {
 	job->phase = JOB_LEAVING;
@@ -132,7 +132,7 @@ static uint64_t keep_ms(const struct jobs *jobs)
 	return jobs->invoker->config->jobs_keep_hours * MS_PER_HOUR;
 }
 
-/* Remove the jobs that were kept long enough, and look again when the next one is. */
+/* Remove the jobs kept long enough, and look again when the next one is. */
 static void expire_jobs(void *data)
 {
 	struct jobs *jobs = data;
@@ -158,7 +158,7 @@ static void set_end(struct job *job, const char *end, size_t size)
 	jobs->result_bytes += job->end.size;
 }
 
-/* Let jobs that ended first lose their results until all have room. */
+/* Let the jobs with the earliest end lose their results until all have room. */
 static void drop_results(struct jobs *jobs, struct job *last)
 {
 	struct job *first;
@@ -233,7 +233,7 @@ static void write_own_members(const struct answer *answer, struct buffer *out)
 		buffer_append(out, at, size);
 }
 
-/* End @job, which has not ended, with @state and @end, an object. */
+/* End the running or waiting @job with @state and @end, an object. */
 static void finish_job(struct job *job, enum job_state state, const char *end, size_t size)
 {
 	struct jobs *jobs = job->jobs;
@@ -294,7 +294,7 @@ static bool job_is_granted(const struct address *address)
 
 /* ── the beginning ───────────────────────────────────────────────────────────────────────────── */
 
-/* Answer the caller of @job, which does not run, and remove its file. */
+/* Answer the caller of @job, without a run, and remove its file. */
 static void refuse_job(struct job *job)
 {
 	answer_send(&job->answer, job->jobs->invoker->bus);
@@ -325,7 +325,7 @@ static void answer_running(struct job *job)
 	answer_send(&job->answer, job->jobs->invoker->bus);
 }
 
-/* Serve the request of @job, which is on the disk: its call begins, or is refused. */
+/* Serve the request of @job, by now on the disk: its call begins, or is refused. */
 static void call_job(struct job *job)
 {
 	static const char memory[] = "RuntimeError: The service is unavailable: out of memory";
@@ -356,7 +356,7 @@ static void call_job(struct job *job)
 
 /* ── beside the foreground ───────────────────────────────────────────────────────────────────── */
 
-/* Return the number of calls of jobs that @runner has. */
+/* Return the number of calls of jobs in @runner. */
 static uint32_t count_background(const struct jobs *jobs, const struct runner *runner)
 {
 	uint32_t n = 0;
@@ -390,7 +390,7 @@ static bool has_room_beside(const struct jobs *jobs, const struct job *job)
 	       (runner_n_calls(runner) < workers && count_background(jobs, runner) + 1 < workers);
 }
 
-/* Have the timer at the end of the deadline of the waiting job that has least time. */
+/* Have the timer at the end of the earliest deadline of a waiting job. */
 static void set_late(struct jobs *jobs)
 {
 	uint64_t now_ms = clock_now_ms();
@@ -408,7 +408,7 @@ static void set_late(struct jobs *jobs)
 		loop_timer_arm(&jobs->late, due_ms > now_ms ? due_ms - now_ms : 0);
 }
 
-/* End @job, which has waited until its deadline. */
+/* End @job at its deadline: it still waits. */
 static void time_out(struct job *job)
 {
 	cleanup(buffer_deinit) struct buffer end = {0};
@@ -422,7 +422,7 @@ static void time_out(struct job *job)
 	finish_job(job, JOB_FAILED, end.data ? end.data : "", end.size);
 }
 
-/* End the waiting jobs whose time is over. */
+/* End the waiting jobs after their time. */
 static void end_late(void *data)
 {
 	struct jobs *jobs = data;
@@ -455,7 +455,7 @@ void jobs_go_on(struct jobs *jobs)
 		loop_task_post(&jobs->task);
 }
 
-/* End @job, which waits, as cancelled. */
+/* End the waiting @job as cancelled. */
 static void end_cancelled(struct job *job)
 {
 	cleanup(buffer_deinit) struct buffer end = {0};
@@ -491,7 +491,7 @@ bool jobs_cancel_early(struct jobs *jobs, const struct buffer *source, const str
 	return is_any;
 }
 
-/* Go on with @job, whose file is written, or not. */
+/* Go on with @job after its file was written, or not. */
 static void begin_job(struct job *job, int status)
 {
 	const struct address *caller = job->answer.address;

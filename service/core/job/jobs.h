@@ -22,7 +22,7 @@ bool jobs_begin(struct jobs *jobs, const struct request_scope *scope, const stru
  * them; the bus is open. */
 void jobs_open(struct jobs *jobs);
 
-/* Look for room for jobs that wait for it: a call has ended. */
+/* Look for room for waiting jobs: a call has ended. */
 void jobs_go_on(struct jobs *jobs);
 
 /* Cancel @job if it has no call yet. Return whether it had none. */
@@ -32,5 +32,5 @@ bool job_cancel_early(struct job *job);
 bool jobs_cancel_early(
 	struct jobs *jobs, const struct buffer *source, const struct buffer *call_id);
 
-/* Return whether everything that has ended is on the disk. */
+/* Return whether each end is on the disk. */
 bool jobs_are_kept(const struct jobs *jobs);

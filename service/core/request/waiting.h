@@ -18,7 +18,7 @@
 #include "util/list.h"
 
 /*
- * The waiting room: requests that are served later, each for a reason.
+ * The waiting room: requests served later, each for a reason.
  *
  *   request ─▶ waiting_begin ─▶ queue of its reason ─┬─ the event has come ─┬─▶ serve(): from the
  *     ▲                                              ├─ its time is over ───┤   beginning again
@@ -62,7 +62,7 @@
 #define WAITING_UNKNOWN_MS 500
 #define WAITING_CHANGED_MS 5000
 
-/* A sender that finds no place may try again after this time. */
+/* A sender without a place may try again after this time. */
 #define WAITING_FULL_NS (UINT64_C(1000) * 1000 * 1000)
 
 enum waiting_reason {
@@ -83,7 +83,7 @@ struct waiting_check {
 	unsigned int fields;     /* that its topic reads (core/request/request.h) */
 };
 
-/* A request that waits, or is served again after its wait. */
+/* A waiting request, or a request served again after its wait. */
 struct waiting_request {
 	struct list place; /* in the places of the room; in no list once it is forgotten */
 	struct list link;  /* in the queue of its reason while it waits */
@@ -154,20 +154,20 @@ struct waiting_request *waiting_first(const struct waiting_room *room, enum wait
 /* Return whether @request waits for @reason now. */
 bool waiting_is_for(const struct waiting_request *request, enum waiting_reason reason);
 
-/* Return whether @request, which may be NULL, was cancelled before it had a line. */
+/* Return whether @request (or NULL) was cancelled before it had a line. */
 static inline bool waiting_has_ended(const struct waiting_request *request)
 {
 	return request && request->is_cancelled && request->call_number == 0;
 }
 
-/* Serve @request, which waits, with @status. */
+/* Serve the waiting @request with @status. */
 void waiting_serve(struct waiting_request *request, int status);
 
-/* Serve the requests that wait for @reason now, or all, with @status. */
+/* Serve the requests waiting for @reason now, or all, with @status. */
 void waiting_serve_queue(struct waiting_room *room, enum waiting_reason reason, int status);
 void waiting_serve_all(struct waiting_room *room, int status);
 
-/* Forget @request, whose wait could not begin. */
+/* Forget @request: its wait could not begin. */
 void waiting_drop(struct waiting_request *request);
 
 /* Forget the requests of @account, whose peer has gone, unless they have a line, or were there

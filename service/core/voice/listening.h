@@ -49,18 +49,18 @@
 /* The source of its calls. */
 #define LISTENING_SOURCE "ovos-fallback"
 
-/* Messages with utterances that are read at once, and the time for each further one. */
+/* Messages with utterances read at once, and the time for each further message. */
 #define LISTENING_BURST   200
 #define LISTENING_STEP_MS 20
 
-/* The utterances of one message that are tried, and the longest such message. */
+/* The utterances tried of one message, and the longest such message. */
 #define LISTENING_UTTERANCES_MAX 16
 #define LISTENING_FRAME_BYTES    (256 << 10)
 
 /* The question of ovos-core to an active skill. */
 #define LISTENING_CONVERSE SPEECH_SKILL_ID ".converse.ping"
 
-/* The parts of the service that it needs, all borrowed. */
+/* The parts of the service for it, all borrowed. */
 struct listening {
 	struct bus *bus; /* set once it is open */
 	const struct config *config;

@@ -25,7 +25,7 @@ static const char sent_output[] =
 	"{\"type\":\"object\",\"properties\":{\"sent\":{\"const\":true}},\"required\":[\"sent\"]}";
 static const char usual_output[] = "{\"type\":\"object\"}";
 
-/* The end of the description of a tool whose message gets no reply. */
+/* The end of the description of a tool with a message without a reply. */
 static const char unconfirmed[] = "Nothing confirms that it was done.";
 
 struct bus_check {
@@ -278,7 +278,7 @@ static void check_string(const struct bus_check *check, uint32_t token)
 			find_schema(check, token, piece.text, piece.size);
 }
 
-/* Check the templates of the value at @token, whose tokens are all looked at: keys are none. */
+/* Check the templates of the value at @token, token by token: keys are none. */
 static void check_template(const struct bus_check *check, uint32_t token)
 {
 	const struct json_tape *tape = check->scope->tape;
@@ -298,7 +298,7 @@ static void check_template(const struct bus_check *check, uint32_t token)
 	}
 }
 
-/* Check the data at @token: an object, or one argument that is an object. */
+/* Check the data at @token: an object, or one argument of type object. */
 static void check_data(const struct bus_check *check, uint32_t token)
 {
 	const struct json_tape *tape = check->scope->tape;
