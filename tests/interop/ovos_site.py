@@ -136,7 +136,7 @@ class Device:
                 left = deadline - time.monotonic()
                 if left <= 0 or not self.news.wait(left):
                     raise TimeoutError(f"not among {len(self.frames)} messages; the last: "
-                                       f"{[(one['type'], one['data']) for one in self.frames[-8:]]}")
+                                       f"{[(one['type'], one.get('data')) for one in self.frames[-8:]]}")
 
     def ask(self, topic, data=None, reply=None, seconds=EVENT_SECONDS):
         """The data of the reply to a message."""

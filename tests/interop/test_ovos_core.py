@@ -5,6 +5,7 @@ import json
 import textwrap
 import time
 
+import manifests
 import pytest
 from caller import Caller
 from conftest import Service
@@ -15,6 +16,7 @@ from sites import Site
 HELLO, COUNT, PARROT = (f"ovos-skill-{name}.openvoiceos" for name in ("hello-world", "count", "parrot"))
 DATE_TIME = "ovos-skill-date-time.openvoiceos"
 ADDER = "adder.toolboxd"
+SUM = "That makes 7."
 SKILLS = {"ovos2": [HELLO, COUNT, PARROT, ADDER], "ovos3": [HELLO, COUNT, PARROT, DATE_TIME, ADDER]}
 
 # No skill of the registry that needs no hardware has functions for others: one of our own, by OVOS's decorator.
@@ -48,11 +50,12 @@ CONVERSE = {
     "name": "converse", "description": "Ask a person.",
     "argument_schema": {"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]},
     "bus": {"ask": "{message}", "listen_ms": 5000, "result": {"answer": {"at": "/utterances/0"}}}}
-CONFIGURATION = {"approval": {"allow": ["*"]}, "timeout_ms": 30000}
+CONFIGURATION = {"approval": {"allow": ["*"]}, "timeout_ms": 30000, "listen": "fallback"}
 DEVICE = {"kind": "bus", "risk": "execute", "tools": [ASK_ASSISTANT, CONVERSE]}
 
 
 def install_adder(folder):
+    """The skill, as pip would have installed it."""
     info = folder / "adder-1.0.dist-info"
     info.mkdir(parents=True)
     (folder / "adder_skill.py").write_text(SOURCE)
@@ -63,7 +66,6 @@ def install_adder(folder):
         [ovos.plugin.skill]
         {ADDER} = adder_skill:Adder
         """))
-    return folder
 
 
 class World:
@@ -73,7 +75,7 @@ class World:
         self.name, self.home, self.tools = name, home, home / "tools"
         self.tools.mkdir()
         (self.tools / "device.json").write_text(json.dumps(DEVICE))
-        self.service = Service("ovos-messagebus", home, [self.tools],
+        self.service = Service("ovos-messagebus", home, [self.tools, manifests.SHIPPED],
                                configuration=CONFIGURATION)
         self.url = self.service.url
         self.core = self.device = self.caller = None
@@ -82,10 +84,14 @@ class World:
         self.service.wait_until_ready()
         # One caller for all: one that leaves may cost another client of ovos-messagebus a message.
         self.device, self.caller = Device(self.url), Caller(self.url)
-        self.core = Core(Site.of(self.name), self.home / "core", self.url, SKILLS[self.name],
-                         install_adder(self.home / "skills"))
-        self.core.wait_until_ready(self.device)
+        install_adder(self.home / "skills")
+        self.start_core()
         return self
+
+    def start_core(self):
+        self.core = Core(Site.of(self.name), self.home / f"core-{time.monotonic_ns()}", self.url, SKILLS[self.name],
+                         self.home / "skills")
+        self.core.wait_until_ready(self.device)
 
     def __exit__(self, *_):
         if self.core:
@@ -97,7 +103,7 @@ class World:
 
     def restart(self):
         """Another toolboxd in the place of the one that has ended."""
-        self.service.daemon = Daemon(self.home / f"toolboxd-{time.monotonic_ns()}", [self.tools], self.url,
+        self.service.daemon = Daemon(self.home / f"toolboxd-{time.monotonic_ns()}", [self.tools, manifests.SHIPPED], self.url,
                                      CONFIGURATION)
         self.service.wait_until_ready()
         self.service.forget_who_left()
@@ -177,6 +183,19 @@ def test_the_topic_of_an_intent_leaves_out_what_core_decides(world):
     world.device.send(topic, {}, {"session": session})
     until(lambda: world.device.spoken(since, "kids"), EVENT_SECONDS, "what is forbidden spoken")
     assert world.device.spoken(since, "kids") == {"ovos2": ["Hello world"], "ovos3": [""]}[world.name]
+
+
+def test_what_no_skill_takes_is_answered_without_a_model(world):
+    assert world.device.say("what is three plus four") == [SUM]
+
+
+def test_a_core_that_starts_again_has_the_fallback_again(world, request):
+    if not request.config.getoption("--long"):
+        pytest.skip("another start of ovos-core: with --long")
+    world.core.kill()
+    world.service.forget_who_left()
+    world.start_core()
+    until(lambda: world.device.say("what is three plus four") == [SUM], EVENT_SECONDS, "registered again")
 
 
 # --- questions to a person: after each of them, whatever its end, the assistant has the next utterance
