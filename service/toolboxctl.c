@@ -99,7 +99,6 @@ static const struct ctl_command commands[] = {
 		"JOB is the id that `invoke --background` prints. `wait` waits for its end and "
 		"prints "
 		"its\nresult, like `get` of one that has ended. A caller sees its own jobs.\n",
-		"  toolboxctl invoke --background backup\n"
 		"  toolboxctl jobs\n"
 		"  toolboxctl jobs wait 0123456789abcdef0123456789abcdef\n"
 		"  toolboxctl jobs cancel 0123456789abcdef0123456789abcdef\n",
