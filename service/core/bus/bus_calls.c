@@ -184,6 +184,7 @@ static void note_sent(const struct bus_run *run)
 static void begin_listening(struct bus_run *run)
 {
 	run->calls->asking = run;
+	run->calls->reopened = 0;
 	loop_timer_arm(&run->calls->again, BUS_ASK_AGAIN_MS);
 	loop_timer_arm(&run->timer, run->bus->listen_ms);
 }
@@ -345,7 +346,7 @@ static void close_question(struct bus_calls *calls)
 		bus_send(calls->bus, &message, BUS_SHARE_OWN);
 }
 
-/* Open the question once more, or close it. */
+/* Open the question once more, step by step, or close it. */
 static void ask_again(void *data)
 {
 	struct bus_calls *calls = data;
@@ -353,9 +354,10 @@ static void ask_again(void *data)
 
 	if (!calls->asking) {
 		close_question(calls);
-	} else if (bus_is_up(calls->bus)) {
-		compose_enable(&message);
+	} else if (bus_is_up(calls->bus) && compose_reopen(calls->reopened, &message)) {
+		calls->reopened++;
 		bus_send(calls->bus, &message, BUS_SHARE_OWN);
+		loop_timer_arm(&calls->again, BUS_ASK_AGAIN_MS);
 	}
 }
 

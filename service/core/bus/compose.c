@@ -40,6 +40,7 @@
 #define SKILL_CONTEXT                                                                              \
 	"{\"source\":\"toolboxd\",\"session\":{\"session_id\":\"" DEFAULT_SESSION                  \
 	"\"},\"skill_id\":\"" BUS_ASK_ID "\"}"
+#define ACTIVATE   "intent.service.skills.activate"
 #define ENABLE     "skill.converse.get_response.enable"
 #define SKILL_DATA "{\"skill_id\":\"" BUS_ASK_ID "\"}"
 
@@ -245,16 +246,27 @@ static int compose_question(struct bus_run *run, const struct caller_texts *call
 		"\",\"expires_at\":%.3f}",
 		now_s, expires_s);
 	r = compose_step(run, caller, "ovos.session.sync", state, "{}");
-	r = r ? r : compose_step(run, caller, "intent.service.skills.activate", "", SKILL_DATA);
+	r = r ? r : compose_step(run, caller, ACTIVATE, "", SKILL_DATA);
 	r = r ? r : compose_step(run, caller, ENABLE, "", SKILL_DATA);
 	return r ? r : compose_speak(run, caller, true);
 }
 
-void compose_enable(struct buffer *message)
+/* Write the message with the topic @topic about our skill into @message, unless it is NULL. */
+static bool compose_about_skill(const char *topic, struct buffer *message)
 {
-	bus_request_begin(message, ENABLE, SKILL_CONTEXT);
+	if (!topic)
+		return false;
+	bus_request_begin(message, topic, SKILL_CONTEXT);
 	buffer_append_string(message, SKILL_DATA);
 	bus_message_end(message);
+	return true;
+}
+
+bool compose_reopen(size_t step, struct buffer *message)
+{
+	static const char *const topics[] = {ACTIVATE, ENABLE};
+
+	return compose_about_skill(step < ARRAY_SIZE(topics) ? topics[step] : NULL, message);
 }
 
 bool compose_close(size_t step, struct buffer *message)
@@ -262,12 +274,7 @@ bool compose_close(size_t step, struct buffer *message)
 	static const char *const topics[] = {
 		"skill.converse.get_response.disable", "intent.service.skills.deactivate"};
 
-	if (step >= ARRAY_SIZE(topics))
-		return false;
-	bus_request_begin(message, topics[step], SKILL_CONTEXT);
-	buffer_append_string(message, SKILL_DATA);
-	bus_message_end(message);
-	return true;
+	return compose_about_skill(step < ARRAY_SIZE(topics) ? topics[step] : NULL, message);
 }
 
 /* ── all of them ─────────────────────────────────────────────────────────────────────────────── */

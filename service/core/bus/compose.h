@@ -13,8 +13,9 @@ int compose_messages(struct bus_run *run, const char *arguments, size_t size);
  * false without such a message. */
 bool compose_close(size_t step, struct buffer *message);
 
-/* Write the message that lets the assistant pass the next utterance on, into the empty @message. */
-void compose_enable(struct buffer *message);
+/* The same for the messages that open a question once more, each to be sent some time after the
+ * one before. */
+bool compose_reopen(size_t step, struct buffer *message);
 
 /* Return whether a question in the session of @run can be opened from here. */
 bool compose_may_ask(const struct bus_run *run);

@@ -42,9 +42,10 @@
 #define BUS_DOUBLE_MS  20
 #define BUS_UNASKED_MS 200
 
-/* The time until a question is opened, or closed, once more: ovos-core 2 takes messages in several
- * threads, and the state of an earlier message may replace the state of a later one. */
-#define BUS_ASK_AGAIN_MS 250
+/* The time before each message that opens a question, or closes it, once more: ovos-core 2 takes
+ * the messages in several threads, and the state of an earlier one may replace the state of a later
+ * one. */
+#define BUS_ASK_AGAIN_MS 150
 
 /* The price of a message, and how much may be owed: 100 a second, 500 at once. */
 #define BUS_MESSAGE_MS 10
@@ -130,7 +131,8 @@ struct bus_calls {
 	struct interests interests;
 	struct loop_timer again; /* armed: the question is opened or closed once more */
 	struct bus_run *asking;  /* the run with the open question, or NULL */
-	/* memory, used again */
+	size_t reopened;         /* the messages that have opened it once more */
+	/* memory that is used again */
 	struct json_tape arguments;
 	struct json_tape caller;
 	struct json_tape sent;
