@@ -42,7 +42,7 @@
 #define BUS_DOUBLE_MS  20
 #define BUS_UNASKED_MS 200
 
-/* The time before each message that opens a question, or closes it, once more: ovos-core 2 takes
+/* The time before each message for opening or closing a question once more: ovos-core 2 takes
  * the messages in several threads, and the state of an earlier one may replace the state of a later
  * one. */
 #define BUS_ASK_AGAIN_MS 150
@@ -132,7 +132,7 @@ struct bus_calls {
 	struct loop_timer again; /* armed: the question is opened or closed once more */
 	struct bus_run *asking;  /* the run with the open question, or NULL */
 	size_t reopened;         /* the messages that have opened it once more */
-	/* memory that is used again */
+	/* memory, used again */
 	struct json_tape arguments;
 	struct json_tape caller;
 	struct json_tape sent;
