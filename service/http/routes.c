@@ -81,6 +81,30 @@ static bool add_number(const struct http_request *request, struct buffer *data, 
 	return true;
 }
 
+static bool has_flag(const struct http_request *request, const char *name)
+{
+	struct text_view value;
+
+	target_find(&request->target, name, &value);
+	return value.size == 1 && *value.text == '1';
+}
+
+/* Respond to a list with the toolboxes, which is not kept. */
+static void serve_toolboxes(const struct http_request *request)
+{
+	cleanup(buffer_deinit) struct buffer data = {0};
+	struct text_view format;
+
+	target_find(&request->target, "format", &format);
+	if (!format.text)
+		exchange_member(&data, "format", &TEXT_VIEW("compact"));
+	exchange_value(&data, "toolboxes", &TEXT_VIEW("true"));
+	if (exchange_query(request, &data, "format", "format") &&
+		exchange_query(request, &data, "toolbox_id", "toolbox_id") &&
+		exchange_query(request, &data, "profile", "profile"))
+		exchange_serve(request, "ovos.tools.list", &data);
+}
+
 /* Respond to a search by `q`. Its definitions are compact unless the query has a format. */
 static void serve_search(const struct http_request *request)
 {
@@ -112,6 +136,10 @@ static void serve_list(struct routes *routes, const struct http_request *request
 	target_find(&request->target, "q", &query);
 	if (query.text) {
 		serve_search(request);
+		return;
+	}
+	if (has_flag(request, "toolboxes")) {
+		serve_toolboxes(request);
 		return;
 	}
 	if (!decode_query(request, "format", &format) ||
@@ -194,14 +222,6 @@ static void serve_openapi(struct routes *routes, const struct http_request *requ
 static void serve_utcp(struct routes *routes, const struct http_request *request)
 {
 	serve_whole(routes, request, "utcp", write_utcp);
-}
-
-static bool has_flag(const struct http_request *request, const char *name)
-{
-	struct text_view value;
-
-	target_find(&request->target, name, &value);
-	return value.size == 1 && *value.text == '1';
 }
 
 static void serve_get(struct routes *routes, const struct http_request *request)

@@ -29,7 +29,7 @@ static const struct route routes[] = {
 	{.topic = "ovos.tools.list",
 		.method = "GET",
 		.path = "/v1/tools",
-		.in_query = {"toolbox_id", "profile", "format"},
+		.in_query = {"toolbox_id", "profile", "format", "toolboxes"},
 		.query = "format=full"},
 	{.topic = "ovos.tools.get",
 		.method = "GET",
