@@ -66,18 +66,19 @@ struct toolboxd_guest {
 	char *source;
 	struct tool tools[TOOLBOXD_GUEST_TOOLS_MAX];
 	size_t n_tools;
-	int wake[2];         /* a pipe */
-	int fd;              /* the connection, or -1 */
-	struct bytes in;     /* bytes that came, from the begin of a frame */
-	struct bytes text;   /* the message that its frames make up */
-	int is_text;         /* the message that has begun is text */
+	int wake[2];       /* a pipe */
+	int fd;            /* the connection, or -1 */
+	struct bytes in;   /* bytes that came, from the begin of a frame */
+	struct bytes text; /* the message that its frames make up */
+	int is_text;       /* the message that has begun is text */
 	int is_registered;
 	int is_refused;
-	unsigned int n_asked; /* registrations so far: the number of the last one is in its context */
+	unsigned int
+		n_asked; /* registrations so far: the number of the last one is in its context */
 	uint64_t renew_ms;
 	uint64_t heard_ms;
 	uint64_t pinged_ms;
-	uint64_t connect_ms;  /* when to connect again */
+	uint64_t connect_ms; /* when to connect again */
 	unsigned int pause_ms;
 	char error[512];
 };
@@ -307,9 +308,10 @@ static void lose(struct toolboxd_guest *guest, const char *reason)
 	guest->in.has_failed = guest->text.has_failed = 0;
 	guest->is_registered = 0;
 	guest->connect_ms = now_ms() + guest->pause_ms;
-	guest->pause_ms = guest->pause_ms * 2 > BACKOFF_LAST_MS ? BACKOFF_LAST_MS : guest->pause_ms * 2;
-	set_error(guest, "the bus at ws://%s:%s%s is away: %s", guest->host, guest->port, guest->path,
-		reason);
+	guest->pause_ms =
+		guest->pause_ms * 2 > BACKOFF_LAST_MS ? BACKOFF_LAST_MS : guest->pause_ms * 2;
+	set_error(guest, "the bus at ws://%s:%s%s is away: %s", guest->host, guest->port,
+		guest->path, reason);
 }
 
 /* Wait until the connection has @events, or @end_ms. Return 0 or -1. */
@@ -525,8 +527,7 @@ static void send_registration(struct toolboxd_guest *guest)
 	guest->renew_ms = now_ms() + ANSWER_MS;
 }
 
-static void take_registration(
-	struct toolboxd_guest *guest, struct span data, struct span context)
+static void take_registration(struct toolboxd_guest *guest, struct span data, struct span context)
 {
 	struct span error = find_member(data, "error");
 	struct span code = find_member(data, "code");
@@ -562,8 +563,9 @@ static void respond(
 		append_text(&data, result);
 	} else {
 		append_text(&data, ", \"error\": ");
-		append_string(&data, result ? "The result is not JSON"
-					    : error ? error : "It gives no reason");
+		append_string(&data, result  ? "The result is not JSON"
+				     : error ? error
+					     : "It gives no reason");
 	}
 	append_text(&data, "}");
 	send_message(guest, "ovos.tools.guest.call.response", &data, "");
@@ -600,7 +602,8 @@ static void take_call(struct toolboxd_guest *guest, struct span data)
 
 static void take_message(struct toolboxd_guest *guest)
 {
-	const struct span message = {skip_space(guest->text.data, guest->text.data + guest->text.size),
+	const struct span message = {
+		skip_space(guest->text.data, guest->text.data + guest->text.size),
 		guest->text.data + guest->text.size};
 	struct span type = find_member(message, "type");
 	struct span data = find_member(message, "data");
@@ -659,7 +662,8 @@ static int take_frame(struct toolboxd_guest *guest, const struct frame *frame)
 	const char *payload = guest->in.data + frame->head_size;
 
 	if (frame->opcode >= 8) {
-		if (!frame->is_final || frame->size > 125 || frame->opcode > 10 || frame->opcode == 8)
+		if (!frame->is_final || frame->size > 125 || frame->opcode > 10 ||
+			frame->opcode == 8)
 			return -1;
 		return frame->opcode == 9 ? send_frame(guest, 10, payload, frame->size) : 0;
 	}
@@ -751,8 +755,8 @@ int toolboxd_guest_serve(struct toolboxd_guest *guest, int timeout_ms)
 	while (!guest->is_refused) {
 		uint64_t now = now_ms();
 		uint64_t next = act(guest, now);
-		struct pollfd ready[2] = {
-			{.fd = guest->wake[0], .events = POLLIN}, {.fd = guest->fd, .events = POLLIN}};
+		struct pollfd ready[2] = {{.fd = guest->wake[0], .events = POLLIN},
+			{.fd = guest->fd, .events = POLLIN}};
 		char byte;
 
 		if (guest->is_refused)

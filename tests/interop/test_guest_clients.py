@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The clients by which a program becomes a guest: clients/python (toolboxd.guest) and clients/c. Both
 are held to the same rules."""
-import json
 import os
 import shutil
 import signal
@@ -13,9 +12,8 @@ from typing import Any, Dict, List, Literal, Optional, Union
 import pages
 import pytest
 from caller import Caller
-from fake_bus import FakeBus
 from http_peer import port_of
-from processes import EVENT_SECONDS, ROOT, environment, free_port, toolboxctl, until
+from processes import BUILD, EVENT_SECONDS, ROOT, environment, free_port, toolboxctl, until
 
 sys.path.insert(0, str(ROOT / "clients" / "python"))
 
@@ -425,6 +423,28 @@ def test_serve_raises_what_the_service_says(launch):
     with pytest.raises(ToolboxdError) as refused:
         serve("sums", url=service.url)
     assert refused.value.code == "bad_request" and refused.value.violations[0]["path"].startswith("/tools/0/risk")
+
+
+# ── C ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_installed_client_is_c99_and_c_plus_plus(tmp_path):
+    """A program is built from the two files that are installed."""
+    subprocess.run(["cmake", "--install", BUILD / "clients" / "c", "--prefix", tmp_path], check=True, stdout=subprocess.DEVNULL)
+    header, source = tmp_path / "include", tmp_path / "share" / "toolboxd" / "toolboxd_guest.c"
+    (tmp_path / "main.cc").write_text('#include "toolboxd_guest.h"\nint main() { toolboxd_guest_close(0); }\n')
+    warnings = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wpedantic", "-Werror"]
+    subprocess.run(["cc", "-std=c99", *warnings, "-Wstrict-prototypes", "-Wmissing-prototypes", f"-I{header}", "-c", source,
+                    "-o", tmp_path / "guest.o"], check=True)
+    subprocess.run(["c++", *warnings, f"-I{header}", tmp_path / "main.cc", tmp_path / "guest.o", "-o", tmp_path / "main"],
+                   check=True)
+    subprocess.run([tmp_path / "main"], check=True)
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:8181/core", "wss://127.0.0.1/core", "ws://", "ws://:1/", "ws://a b/"])
+def test_c_refuses_another_kind_of_url(tmp_path, c_program, url):
+    done = subprocess.run([c_program], env=environment(tmp_path, TOOLBOXD_BUS=url), timeout=EVENT_SECONDS)
+    assert done.returncode == 2
 
 
 # ── hostile frames ───────────────────────────────────────────────────────────────────────────────
