@@ -343,6 +343,7 @@ void guests_taken(
 	struct guests *guests, const struct guest_set *set, bool is_taken, uint64_t spent_ms)
 {
 	struct list *link = guests->items.next;
+	bool has_guests = !list_is_empty(&guests->items);
 	uint64_t rest_ms = REST_FACTOR * spent_ms;
 
 	while (link != &guests->items) {
@@ -352,8 +353,10 @@ void guests_taken(
 		end_load(guest, find_listed(set, guest), is_taken);
 	}
 	guests->is_loading = false;
-	guests->rested_ms =
-		clock_now_ms() + (rest_ms > GUEST_LOAD_PAUSE_MS ? rest_ms : GUEST_LOAD_PAUSE_MS);
+	/* A load without guests is no guest's: the first one need not wait for its rest. */
+	if (has_guests)
+		guests->rested_ms = clock_now_ms() +
+				    (rest_ms > GUEST_LOAD_PAUSE_MS ? rest_ms : GUEST_LOAD_PAUSE_MS);
 	plan_next(guests);
 }
 
