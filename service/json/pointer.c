@@ -6,6 +6,7 @@
 
 #include "json/writer.h"
 #include "util/cleanup.h"
+#include "util/text/text_view.h"
 
 static void append_key(const struct json_tape *tape, uint32_t key, struct buffer *out)
 {
@@ -41,31 +42,42 @@ void json_pointer_write(const struct json_tape *tape, uint32_t index, struct buf
 	}
 }
 
-/* Decode one reference token (RFC 6901 §4) from @pointer on, and return the text after it. */
-static const char *take_token(const char *pointer, struct buffer *ret_token)
+/* Set @ret_token to the reference token (RFC 6901 §4) from @pointer on, and return the text after
+ * it. A token with an escape is decoded into @decoded; all others are read in place, so memory that
+ * is short hides no value. */
+static const char *take_token(
+	const char *pointer, struct buffer *decoded, struct text_view *ret_token)
 {
-	buffer_reset(ret_token);
-	for (pointer++; *pointer && *pointer != '/'; pointer++) {
-		char c = *pointer;
+	const char *text = pointer + 1;
+	size_t size = strcspn(text, "/");
+	const char *end = text + size;
 
-		if (c == '~' && (pointer[1] == '0' || pointer[1] == '1'))
-			c = *++pointer == '0' ? '~' : '/';
-		buffer_append_char(ret_token, c);
+	*ret_token = (struct text_view){text, size};
+	if (!memchr(text, '~', size))
+		return end;
+	buffer_reset(decoded);
+	for (; text < end; text++) {
+		char c = *text;
+
+		if (c == '~' && (text[1] == '0' || text[1] == '1'))
+			c = *++text == '0' ? '~' : '/';
+		buffer_append_char(decoded, c);
 	}
-	return pointer;
+	*ret_token = (struct text_view){decoded->data ? decoded->data : "", decoded->size};
+	return end;
 }
 
 /* RFC 6901 §4: an index is digits without a leading zero. */
-static bool read_index(const struct buffer *token, uint32_t *ret_index)
+static bool read_index(const struct text_view *token, uint32_t *ret_index)
 {
 	uint64_t index = 0;
 
-	if (token->size == 0 || (token->size > 1 && token->data[0] == '0'))
+	if (token->size == 0 || (token->size > 1 && token->text[0] == '0'))
 		return false;
 	for (size_t i = 0; i < token->size; i++) {
-		if (token->data[i] < '0' || token->data[i] > '9' || index > UINT32_MAX / 10)
+		if (token->text[i] < '0' || token->text[i] > '9' || index > UINT32_MAX / 10)
 			return false;
-		index = index * 10 + (uint64_t)(token->data[i] - '0');
+		index = index * 10 + (uint64_t)(token->text[i] - '0');
 	}
 	*ret_index = (uint32_t)index;
 	return index <= UINT32_MAX;
@@ -73,7 +85,7 @@ static bool read_index(const struct buffer *token, uint32_t *ret_index)
 
 /* The element named by @token, from where @cursor (or NULL) has left the same array. */
 static uint32_t find_element(const struct json_tape *tape, uint32_t array,
-	const struct buffer *token, struct json_cursor *cursor)
+	const struct text_view *token, struct json_cursor *cursor)
 {
 	uint32_t child = json_first(tape, array);
 	uint32_t position;
@@ -98,16 +110,17 @@ static uint32_t find_element(const struct json_tape *tape, uint32_t array,
 static const char *walk(const struct json_tape *tape, const char *pointer,
 	struct json_cursors *cursors, uint32_t *ret_at)
 {
-	cleanup(buffer_deinit) struct buffer token = {0};
+	cleanup(buffer_deinit) struct buffer decoded = {0};
 	unsigned int n_arrays = 0;
 	uint32_t at = 0;
 
 	while (*pointer == '/') {
-		const char *rest = take_token(pointer, &token);
+		struct text_view token;
+		const char *rest = take_token(pointer, &decoded, &token);
 		uint32_t child = JSON_NONE;
 
 		if (json_type_at(tape, at) == JSON_OBJECT)
-			child = json_find_sized(tape, at, token.data ? token.data : "", token.size);
+			child = json_find_sized(tape, at, token.text, token.size);
 		else if (json_type_at(tape, at) == JSON_ARRAY)
 			child = find_element(tape, at, &token,
 				cursors && n_arrays < JSON_CURSORS ? &cursors->at[n_arrays++]

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "json/pointer.h"
+#include "scarce.h"
 
 static const char text[] = "{\"a\": [1, {\"b/c\": [], \"~\": {}}], \"\": 0, \"\\u0064\": null}";
 
@@ -92,4 +93,18 @@ Test(json_pointer, finds_elements_in_any_order_with_cursors)
 		cr_expect_eq((unsigned int)(*json_bytes(&tape, index) - '0'), order[i]);
 		cr_expect_not(json_pointer_find(&tape, "/r/1/3", &cursors, &index));
 	}
+}
+
+Test(json_pointer, finds_a_value_without_memory_unless_its_key_is_escaped)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	uint32_t found;
+
+	read_text(&tape);
+	scarce_once_after(0);
+	cr_expect(json_pointer_find(&tape, "/a/1", NULL, &found));
+	cr_expect_not(scarce_has_failed());
+	scarce_once_after(0);
+	cr_expect_not(json_pointer_find(&tape, "/a/1/b~1c", NULL, &found));
+	cr_expect(scarce_has_failed());
 }
