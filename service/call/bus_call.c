@@ -178,6 +178,17 @@ static bool write_scaled(const struct json_tape *tape, uint32_t value,
 		       json_bytes(factors, scale), factor->length, out) == 0;
 }
 
+/* Append the product of the argument at @name and the factor at @scale. A null that the schema
+ * requires has no product: append the null. */
+static void fill_scaled(const struct filling *filling, uint32_t name, uint32_t scale)
+{
+	const struct json_tape *tape = &filling->call->tape;
+	uint32_t value = find_given(filling, json_bytes(tape, name), json_at(tape, name)->length);
+
+	if (!write_scaled(filling->arguments, value, tape, scale, filling->out))
+		buffer_append_string(filling->out, "null");
+}
+
 static void fill(const struct filling *filling, uint32_t token);
 
 /* Fill in the members, or elements, of the container at @token. */
@@ -216,9 +227,7 @@ static void fill(const struct filling *filling, uint32_t token)
 	uint32_t scale;
 
 	if (bus_call_is_scaled(tape, token, &name, &scale))
-		write_scaled(filling->arguments,
-			find_given(filling, json_bytes(tape, name), json_at(tape, name)->length),
-			tape, scale, filling->out);
+		fill_scaled(filling, name, scale);
 	else if (json_type_at(tape, token) == JSON_STRING)
 		fill_string(filling, token);
 	else if (json_type_at(tape, token) >= JSON_ARRAY)

@@ -109,6 +109,177 @@ Test(bus_call, multiplies_exactly)
 	expect_data("{'x':[{'scale':100,'arg':'a'}]}", "{'a':0.07}", "{'x':[7]}");
 }
 
+/* The pieces of @template, each in brackets: [literal] or <argument>. */
+static void expect_pieces(const char *template, const char *expected)
+{
+	size_t size = strlen(template);
+	const char *at = template;
+	char found[TEXT_BYTES] = "";
+	struct bus_piece piece;
+
+	while (bus_call_next_piece(&at, &size, &piece)) {
+		bool is_argument = piece.kind == BUS_PIECE_ARGUMENT;
+		size_t used = strlen(found);
+
+		snprintf(found + used, sizeof(found) - used, "%c%.*s%c", is_argument ? '<' : '[',
+			(int)piece.size, piece.text, is_argument ? '>' : ']');
+	}
+	cr_expect_eq(size, 0);
+	cr_expect_str_eq(found, expected, "%s is %s", template, found);
+}
+
+Test(bus_call, cuts_a_template_into_literals_and_arguments)
+{
+	static const char *const cases[][2] = {
+		{"", ""},
+		{"plain", "[plain]"},
+		{"{a}", "<a>"},
+		{"{a}{b}", "<a><b>"},
+		{"x{a}y", "[x]<a>[y]"},
+		{"{{a}", "[{][a}]"},
+		{"{{{a}", "[{]<a>"},
+		{"{{{{", "[{][{]"},
+		{"{a}}", "<a>[}]"},
+		{"{a", "[{a]"},
+		{"{", "[{]"},
+		{"a{", "[a][{]"},
+		{"{a{b}", "[{a]<b>"},
+		{"{_9-z}", "<_9-z>"},
+		{"{-a}{9}", "[{-a}][{9}]"},
+		{"{\303\244}", "[{\303\244}]"},
+		{"\\u007ba}", "[\\u007ba}]"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		expect_pieces(cases[i][0], cases[i][1]);
+}
+
+Test(bus_call, reads_no_byte_after_a_template)
+{
+	static const char bytes[] = "{abc}";
+
+	for (size_t n = 1; n < strlen(bytes); n++) {
+		char *exact = strndup(bytes, n);
+		const char *at = exact;
+		size_t size = n;
+		struct bus_piece piece;
+
+		cr_expect(bus_call_next_piece(&at, &size, &piece));
+		cr_expect_eq(piece.kind, BUS_PIECE_LITERAL, "%s", exact);
+		cr_expect_eq(piece.size, n);
+		cr_expect_eq(size, 0);
+		free(exact);
+	}
+}
+
+Test(bus_call, takes_nothing_in_an_argument_for_a_template)
+{
+	static const char arguments[] = "{'a':'{b}','b':'secret','c':{'arg':'b','scale':2}}";
+
+	expect_data("{'x':'{a}'}", arguments, "{'x':'{b}'}");
+	expect_data("{'x':'is {a}'}", arguments, "{'x':'is {b}'}");
+	expect_data("{'x':'{c}'}", arguments, "{'x':{'arg':'b','scale':2}}");
+	expect_data(
+		"{'x':'{c} {b}'}", arguments, "{'x':'{\\'arg\\':\\'b\\',\\'scale\\':2} secret'}");
+}
+
+Test(bus_call, finds_an_argument_by_its_whole_name)
+{
+	expect_data("{'x':'{aa}','y':'{a}','z':'{A}'}", "{'a':1}", "{'y':1}");
+	expect_data("{'x':'{need}','y':'{needed}','z':'{neededs}'}",
+		"{'need':null,'needed':null,'neededs':null}", "{'y':null}");
+	expect_data("{'x':'is {needed}'}", "{'needed':null}", "{'x':'is null'}");
+}
+
+Test(bus_call, keeps_the_commas_right_around_what_is_left_out)
+{
+	static const char *const cases[][2] = {
+		{"{'x':['{a}',1,'{a}',2,'{a}']}", "{'x':[1,2]}"},
+		{"{'x':['{a}','{a}']}", "{'x':[]}"},
+		{"{'x':[['{a}'],['{a}']]}", "{'x':[[],[]]}"},
+		{"{'u':'{a}','v':1,'w':'{a}','x':2,'y':'{a}'}", "{'v':1,'x':2}"},
+		{"{'u':{'v':{'w':'{a}'}},'x':{'arg':'a','scale':2},'y':0}", "{'u':{'v':{}},'y':0}"},
+		{"{'x':'{b}{a}'}", "{}"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		expect_data(cases[i][0], "{'b':1}", cases[i][1]);
+}
+
+Test(bus_call, multiplies_in_decimal)
+{
+	static const char *const cases[][3] = {
+		{"0.01", "1", "0.01"},
+		{"0.1", "3", "0.3"},    /* in binary 0.30000000000000004 */
+		{"100", "1.15", "115"}, /* in binary 114.99999999999999 */
+		{"-0.5", "-7", "3.5"},
+		{"-2", "0", "0"},
+		{"3", "-0.0", "0"},
+		{"1e3", "2.50", "2500"},
+		{"1e-3", "5e2", "0.5"},
+		{"0.001", "123456789012345678901234567890", "123456789012345678901234567.89"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char data[128];
+		char arguments[128];
+		char expected[128];
+
+		snprintf(data, sizeof(data), "{'x':{'arg':'a','scale':%s}}", cases[i][0]);
+		snprintf(arguments, sizeof(arguments), "{'a':%s}", cases[i][1]);
+		snprintf(expected, sizeof(expected), "{'x':%s}", cases[i][2]);
+		expect_data(data, arguments, expected);
+	}
+}
+
+Test(bus_call, passes_a_null_that_the_schema_requires_without_a_product)
+{
+	expect_data(
+		"{'x':{'arg':'needed','scale':2},'y':1}", "{'needed':null}", "{'x':null,'y':1}");
+}
+
+Test(bus_call, multiplies_only_by_an_object_of_exactly_two_members)
+{
+	expect_data("{'x':{'arg':'{a}','scale':2,'more':1}}", "{'a':3}",
+		"{'x':{'arg':3,'scale':2,'more':1}}");
+	expect_data("{'x':{'scale':2}}", "{'a':3}", "{'x':{'scale':2}}");
+	expect_data("{'x':{'arg':'a','scales':2}}", "{'a':3}", "{'x':{'arg':'a','scales':2}}");
+}
+
+Test(bus_call, refuses_a_product_by_any_factor_of_any_message)
+{
+	static const struct {
+		const char *arguments;
+		const char *refused; /* NULL: none */
+	} cases[] = {
+		{"{'a':1,'b':1,'c':1}", NULL},
+		{"{'c':1e999,'b':2}", NULL}, /* no template multiplies it */
+		{"{'a':'1e999'}", NULL},     /* the schema judges types */
+		{"{'a':1e399}", NULL},
+		{"{'a':1e400}", "a"},
+		{"{'a':1e-398}", NULL},
+		{"{'a':1e-399}", "a"}, /* the other factor makes it too small */
+		{"{'b':-1e400,'a':1e400}", "b"},
+	};
+	cleanup(bus_call_cleanup) struct bus_call *call =
+		make("{'messages':[{'topic':'x','data':{'v':{'arg':'a','scale':1}}},"
+		     "{'topic':'y','data':{'v':[{'arg':'b','scale':10}],'w':'{c}'},"
+		     "'context':{'k':{'arg':'a','scale':0.01}}}]}",
+			NULL);
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		cleanup(json_tape_cleanup) struct json_tape tape = {0};
+		const char *name = cases[i].refused;
+		uint32_t key;
+
+		read_tape(&tape, json(cases[i].arguments));
+		key = bus_call_next_refused(call, &tape, 0, json_first(&tape, 0));
+		cr_expect_eq(key < json_end(&tape, 0), name != NULL, "%s", cases[i].arguments);
+		cr_expect(!name || json_string_equals(&tape, key, name, strlen(name)), "%s",
+			cases[i].arguments);
+	}
+}
+
 Test(bus_call, finds_arguments_that_it_cannot_multiply)
 {
 	cleanup(bus_call_cleanup) struct bus_call *call =
@@ -277,6 +448,63 @@ Test(bus_call, fails_without_a_value)
 		"the reply has no number of at most 400 digits at /x, but the type number");
 }
 
+Test(bus_call, follows_pointers_as_rfc_6901_has_them)
+{
+	static const char *const cases[][3] = {
+		{"/a~1b", "{'a/b':{'v':1}}", "{'v':1}"},
+		{"/a~0b", "{'a~b':{'v':1}}", "{'v':1}"},
+		{"/a~01", "{'a~1':{'v':1}}", "{'v':1}"},
+		{"/", "{'':{'v':1}}", "{'v':1}"},
+		{"/x/1", "{'x':[0,{'v':1}]}", "{'v':1}"},
+		{"/x/1", "{'x':{'1':{'v':1}}}", "{'v':1}"},
+		{"/x", "{'x':null}", "{'result':null}"},
+	};
+	static const char *const missing[][2] = {
+		{"/x/01", "{'x':[0,1]}"},
+		{"/x/-", "{'x':[0,1]}"},
+		{"/x/2", "{'x':[0,1]}"},
+		{"/x/99999999999999999999", "{'x':[0,1]}"},
+		{"/x/y", "{'x':'y'}"},
+		{"/X", "{'x':1}"},
+	};
+	char tool[TEXT_BYTES];
+	char expected[TEXT_BYTES];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(tool, sizeof(tool), "{'topic':'a','result':'%s'}", cases[i][0]);
+		expect_result(tool, cases[i][1], true, cases[i][2]);
+	}
+	for (size_t i = 0; i < sizeof(missing) / sizeof(*missing); i++) {
+		snprintf(tool, sizeof(tool), "{'topic':'a','result':'%s'}", missing[i][0]);
+		snprintf(expected, sizeof(expected), "the reply has no %s", missing[i][0]);
+		expect_result(tool, missing[i][1], false, expected);
+	}
+}
+
+Test(bus_call, prefers_the_error_to_a_result_that_is_there)
+{
+	static const char tool[] = "{'topic':'a','result':{'p':{'at':'/x'}},'error':'/e/0'}";
+
+	expect_result(tool, "{'x':1,'e':['no card']}", false, "no card");
+	expect_result(tool, "{'x':1,'e':[]}", true, "{'p':1}");
+	expect_result(tool, "{'x':1,'e':{}}", true, "{'p':1}");
+	expect_result("{'topic':'a','error':''}", "{'x':1}", false, "{'x':1}");
+}
+
+Test(bus_call, leaves_only_optional_members_out_and_no_text_of_a_result_in_a_failure)
+{
+	static const char tool[] = "{'topic':'a','result':{'p':{'at':'/x'},"
+				   "'q':{'at':'/y','scale':0.1,'optional':true},"
+				   "'r':{'at':'/z','optional':false}}}";
+
+	expect_result(tool, "{'x':1,'z':3}", true, "{'p':1,'r':3}");
+	expect_result(tool, "{'x':1,'y':3,'z':3}", true, "{'p':1,'q':0.3,'r':3}");
+	expect_result(tool, "{'x':1}", false, "the reply has no /z");
+	expect_result(tool, "{'x':1,'y':null,'z':3}", false,
+		"the reply has no number of at most 400 digits at /y, but the type null");
+	expect_result("{'topic':'a','result':{'p':{'at':'/x','optional':true}}}", "{}", true, "{}");
+}
+
 /* ── memory ──────────────────────────────────────────────────────────────────────────────────── */
 
 Test(bus_call, reports_a_lack_of_memory)
@@ -297,4 +525,48 @@ Test(bus_call, reports_a_lack_of_memory)
 	cr_expect_eq(call->replies.n_items, 2);
 	bus_call_free(call);
 	bus_call_free(NULL);
+}
+
+/* Write all that a call writes about the arguments and the reply, into buffers of their own.
+ * Return the worst status. */
+static int write_all(const struct bus_call *call, const struct bus_call *question,
+	const struct json_tape *arguments, struct buffer out[4])
+{
+	int r = 0;
+
+	bus_call_write_data(call, &call->messages[0], arguments, &out[0]);
+	bus_call_write_context(call, &call->messages[0], arguments, &out[1]);
+	bus_call_write_ask(question, arguments, &out[2]);
+	bus_call_write_result(call, arguments, &out[3]);
+	for (size_t i = 0; i < 4; i++)
+		r = r ? r : buffer_status(&out[i]);
+	return r;
+}
+
+Test(bus_call, writes_all_or_reports_a_lack_of_memory)
+{
+	cleanup(bus_call_cleanup) struct bus_call *call =
+		make("{'topic':'a','data':{'x':'is {a}','y':{'arg':'n','scale':0.01}},"
+		     "'context':{'k':['{a}']},'result':{'p':{'at':'/n','scale':10}}}",
+			NULL);
+	cleanup(bus_call_cleanup) struct bus_call *question = make("{'ask':'{a}'}", NULL);
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	static const char *const expected[] = {
+		"{'x':'is [1,\\'b\\']','y':0.29}", ",'k':[[1, 'b']]", "'[1,\\'b\\']'", "{'p':290}"};
+	size_t n = 0;
+	int r = -1;
+
+	read_tape(&tape, json("{'a':[1, 'b'],'n':29}"));
+	for (; r != 0 && scarce_once_after(n); n++) {
+		struct buffer out[4] = {0};
+
+		r = write_all(call, question, &tape, out);
+		cr_expect_eq(r != 0, scarce_has_failed(), "allocation %zu", n);
+		for (size_t i = 0; r == 0 && i < 4; i++)
+			expect_text(&out[i], expected[i]);
+		for (size_t i = 0; i < 4; i++)
+			buffer_deinit(&out[i]);
+	}
+	cr_expect_eq(r, 0);
+	cr_expect_gt(n, 4);
 }
