@@ -20,6 +20,22 @@ static const char *find_close(const char *at, const char *end)
 	return at;
 }
 
+/* Return whether @slots has the name of @size bytes at @name. */
+static bool has_slot(const struct buffer *slots, const char *name, size_t size)
+{
+	size_t word_size;
+
+	for (size_t at = 0; at < slots->size; at += word_size + 1) {
+		const char *word = slots->data + at;
+		const char *space = memchr(word, ' ', slots->size - at);
+
+		word_size = space ? (size_t)(space - word) : slots->size - at;
+		if (word_size == size && memcmp(word, name, size) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Append the slot of @size bytes at @text, TYPE:NAME or NAME, to both. */
 static bool append_slot(const char *text, size_t size, struct buffer *out, struct buffer *slots)
 {
@@ -30,11 +46,13 @@ static bool append_slot(const char *text, size_t size, struct buffer *out, struc
 	for (size_t i = 0; i < name_size; i++)
 		if (!isalnum((unsigned char)name[i]) && name[i] != '_')
 			return false;
-	if (name_size == 0)
+	if (name_size == 0 || isdigit((unsigned char)*name))
 		return false;
 	buffer_append_char(out, '{');
 	buffer_append(out, name, name_size);
 	buffer_append_char(out, '}');
+	if (has_slot(slots, name, name_size))
+		return true;
 	buffer_append_string(slots, slots->size > 0 ? " " : "");
 	buffer_append(slots, name, name_size);
 	return true;

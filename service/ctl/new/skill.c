@@ -127,14 +127,31 @@ static int ask_both(struct skill *skill)
 
 /* ── tools ───────────────────────────────────────────────────────────────────────────────────── */
 
-/* Begin a tool called @name, up to the text of its description. Return false for a name that cannot
- * be mapped. */
+/* Return whether a tool of the manifest is called @name. */
+static bool has_tool_called(const struct skill *skill, const char *name)
+{
+	char member[MCP_TOOL_NAME_BYTES + sizeof("{\"name\":\"\",")];
+	int size = snprintf(member, sizeof(member), "{\"name\":\"%s\",", name);
+
+	/* No string of the manifest has this text, since quotes in strings are escaped. */
+	return memmem(skill->manifest.data, skill->manifest.size, member, (size_t)size);
+}
+
+/* Begin a tool called @name, up to the text of its description. A name that an earlier tool has
+ * gets a digit. Return false for a name that cannot be mapped, or that nine tools have. */
 static bool begin_tool(struct skill *skill, const char *name)
 {
+	char base[MCP_TOOL_NAME_BYTES + 1];
 	char mapped[MCP_TOOL_NAME_BYTES + 1];
 
-	if (mcp_map_tool_name(name, strlen(name), mapped) < 0)
+	if (mcp_map_tool_name(name, strlen(name), base) < 0)
 		return false;
+	memcpy(mapped, base, sizeof(mapped));
+	for (char digit = '2'; has_tool_called(skill, mapped); digit++) {
+		if (digit > '9')
+			return false;
+		snprintf(mapped, sizeof(mapped), "%.*s_%c", MCP_TOOL_NAME_BYTES - 2, base, digit);
+	}
 	buffer_append_string(&skill->manifest, skill->n_tools++ > 0 ? ", " : "");
 	buffer_append_string(&skill->manifest, "{\"name\":");
 	json_write_text(&skill->manifest, mapped);

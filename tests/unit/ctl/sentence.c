@@ -2,6 +2,7 @@
 #include "ctl/new/sentence.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 TestSuite(ctl_sentence, .timeout = 60);
@@ -45,7 +46,9 @@ Test(ctl_sentence, keeps_the_first_alternatives_and_the_slots_of_a_sample)
 Test(ctl_sentence, refuses_a_sample_that_is_not_well_formed)
 {
 	static const char *const samples[] = {"", "  ", "[all of it]", "say {", "say }", "say {}",
-		"say {a b}", "say {x:}", "a [b", "a | b", "(a | b", "say {a\"b}"};
+		"say {a b}", "say {x:}", "a [b", "a | b", "(a | b", "say {a\"b}", "say {1a}",
+		"say {n:1a}", "say {a{b}", "say {\303\244}", "say {a-b}", "say {:}", "[[a]",
+		"say [a"};
 
 	for (size_t i = 0; i < sizeof(samples) / sizeof(*samples); i++) {
 		struct buffer sentence = {0};
@@ -54,5 +57,35 @@ Test(ctl_sentence, refuses_a_sample_that_is_not_well_formed)
 		cr_expect_not(read_sample(samples[i], &sentence, &slots), "%s", samples[i]);
 		buffer_deinit(&sentence);
 		buffer_deinit(&slots);
+	}
+}
+
+Test(ctl_sentence, names_each_slot_once_by_its_whole_name)
+{
+	struct buffer sentence = {0};
+	struct buffer slots = {0};
+
+	cr_expect(read_sample("from {ab} to {a} by {t:b} or {_1}, {u:a}{ab}", &sentence, &slots));
+	cr_expect_str_eq(sentence.data, "from {ab} to {a} by {b} or {_1}, {a}{ab}");
+	cr_expect_str_eq(slots.data, "ab a b _1");
+	buffer_deinit(&sentence);
+	buffer_deinit(&slots);
+}
+
+Test(ctl_sentence, reads_no_byte_after_a_sample)
+{
+	static const char text[] = "(a|b) [c] {t:n} d";
+
+	for (size_t size = 1; size <= strlen(text); size++) {
+		char *exact = strndup(text, size);
+		struct buffer sentence = {0};
+		struct buffer slots = {0};
+
+		new_read_sample(exact, size, &sentence, &slots);
+		cr_expect_leq(sentence.size, size);
+		cr_expect_leq(slots.size, size);
+		buffer_deinit(&sentence);
+		buffer_deinit(&slots);
+		free(exact);
 	}
 }
