@@ -46,3 +46,13 @@ Test(manifest_scarce, reads_all_of_a_command_toolbox_or_reports_that_memory_is_s
 		"{'kind':'command','tools':[{'name':'f','argument_schema':{'properties':{'a':{}}},"
 		"'command':{'argv':['printf','{a}'],'cwd':'.','env':{'A':'1'}}}]}");
 }
+
+Test(manifest_scarce, reads_all_of_a_bus_toolbox_or_reports_that_memory_is_short)
+{
+	expect_all_or_a_shortage(
+		"{'kind':'bus','destination':'d','tools':[{'name':'f','argument_schema':"
+		"{'properties':{'a':{'type':'number'}},'required':['a']},'bus':{'topic':'x.y',"
+		"'data':{'a':{'arg':'a','scale':0.1}},'result':{'p':{'at':'/x~1y'}},"
+		"'collect':{'topics':['c'],'at':'/d'},'error':'/e'}},"
+		"{'name':'g','bus':{'topic':'z','reply':false}}]}");
+}
