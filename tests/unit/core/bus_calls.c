@@ -3,10 +3,12 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "asking.h"
 #include "config_fixture.h"
+#include "util/clock.h"
 
 /* Calls that are messages, in a whole service. The client of the bus calls, and answers itself. */
 
@@ -23,11 +25,15 @@
 	"'reply':'state'}},"                                                                       \
 	"{'name':'say','timeout_ms':60000,'argument_schema':{'type':'object','properties':{"       \
 	"'t':{}}},'bus':{'messages':[{'topic':'one','data':{'t':'{t}'}},{'topic':'two'}],"         \
-	"'collect':{'topics':'part','at':'/x'}}}]}"
+	"'collect':{'topics':'part','at':'/x'}}},"                                                 \
+	"{'name':'unless','timeout_ms':60000,'argument_schema':{'type':'object','properties':{"    \
+	"'w':{'type':'boolean'}}},'bus':{'topic':'volume.get','unless':'w','error':'/e'}}]}"
 #define TALK                                                                                       \
 	"{'kind':'bus','tools':[{'name':'converse','risk':'write','argument_schema':{'type':"      \
 	"'object','properties':{'m':{'type':'string'}}},'bus':{'ask':'{m}','listen_ms':60000,"     \
-	"'result':'/utterances/0','as':'answer'}}]}"
+	"'result':'/utterances/0','as':'answer'}},"                                                \
+	"{'name':'maybe','risk':'write','argument_schema':{'type':'object','properties':{"         \
+	"'q':{'type':'boolean'}}},'bus':{'ask':'Well?','when':'q','listen_ms':60000}}]}"
 
 #define INVOKE   "ovos.tools.invoke"
 #define RESPONSE INVOKE ".response"
@@ -250,6 +256,239 @@ Test(bus_calls, end_when_the_bus_is_lost)
 	expect_answer("the bus was lost before a reply came");
 }
 
+/* ── hostile replies ─────────────────────────────────────────────────────────────────────────── */
+
+Test(bus_calls, take_no_message_of_another_session_or_with_another_mark)
+{
+	static const char *const contexts[] = {
+		"{'session':{'session_id':'Default'}}",
+		"{'session':{'session_id':'default '}}",
+		"{'session':{'session_id':''}}",
+		"{'toolboxd_call':''}",
+		"{'toolboxd_call':null}",
+		"{'toolboxd_call':7}",
+		"{'toolboxd_call':{},'session':{'session_id':'default'}}",
+		"{'_namespace_compat_twin':0}",
+		"{'_intent_compat_twin':'','_namespace_compat_twin':false}",
+	};
+
+	start(asking_start, NULL);
+	call("get", "{}");
+	wait_for("volume.get");
+	for (size_t i = 0; i < sizeof(contexts) / sizeof(*contexts); i++) {
+		send_request("volume.get.response", "{'percent':0.9}", contexts[i]);
+		settle();
+		cr_expect_eq(n_unseen(RESPONSE), 0, "%s", contexts[i]);
+	}
+	send_request("volume.get.response", "{'percent':0.1}", DEFAULT);
+	expect_answer("'percent':10");
+}
+
+Test(bus_calls, take_a_message_without_a_session_id_for_one_of_the_default_session)
+{
+	static const char *const contexts[] = {"{}", "{'session':{}}", "{'session':null}",
+		"{'session':{'session_id':7}}", "{'session':{'session_id':null}}",
+		"{'session':{'session_id':'d\\u0065fault'}}"};
+
+	start(asking_start, NULL);
+	for (size_t i = 0; i < sizeof(contexts) / sizeof(*contexts); i++) {
+		call("get", "{}");
+		wait_for("volume.get");
+		send_request("volume.get.response", "{'percent':0.1}", contexts[i]);
+		expect_answer("'percent':10");
+	}
+}
+
+Test(bus_calls, fail_by_data_that_cannot_be_read)
+{
+	static const char *const cases[][2] = {
+		{"{'percent':1,'percent':2}", "the data of the reply cannot be read: "},
+		{"{'percent':'1'}", "the reply has no number of at most 400 digits at /percent, "
+				    "but the type string"},
+		{"{'percent':1e999}", "the reply has no number of at most 400 digits at /percent"},
+		{"{'Percent':1}", "the reply has no /percent"},
+	};
+
+	start(asking_start, NULL);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		call("get", "{}");
+		wait_for("volume.get");
+		send_request("volume.get.response", cases[i][0], DEFAULT);
+		expect_answer(cases[i][1]);
+	}
+	call("get", "{}");
+	wait_for("volume.get");
+	send_request("volume.get.response", "{'percent':1}", DEFAULT);
+	expect_answer("'percent':100");
+}
+
+Test(bus_calls, do_not_read_a_reply_over_a_mebibyte)
+{
+	char *data = malloc(BUS_REPLY_BYTES + 64);
+
+	cr_assert_not_null(data);
+	snprintf(data, BUS_REPLY_BYTES + 64, "{'percent':1,'x':'%*d'}", (int)BUS_REPLY_BYTES, 1);
+	start(asking_start, NULL);
+	call("get", "{}");
+	wait_for("volume.get");
+	send_request("volume.get.response", data, DEFAULT);
+	expect_answer("bytes; at most 1048576 are read");
+	free(data);
+}
+
+Test(bus_calls, of_two_sessions_do_not_wait_for_each_other)
+{
+	start(asking_start, NULL);
+	call("unless", "{}");
+	send_request(INVOKE, "{'name':'unless','args':{}}", "{'session':{'session_id':'k'}}");
+	wait_for("volume.get");
+	wait_for("volume.get");
+	send_request("volume.get.response", "{'of':'k'}", "{'session':{'session_id':'k'}}");
+	expect_answer("'result':{'of':'k'}");
+	settle();
+	cr_expect_eq(n_unseen(RESPONSE), 0);
+	send_request("volume.get.response", "{'of':'default'}", DEFAULT);
+	expect_answer("'result':{'of':'default'}");
+}
+
+Test(bus_calls, await_no_reply_that_an_argument_rules_out)
+{
+	start(asking_start, NULL);
+	call("unless", "{'w':false}");
+	wait_for("volume.get");
+	expect_answer("'result':{'sent':true}");
+	cr_expect_eq(service->bus_calls.interests.n_interests, 0);
+	call("unless", "{'w':true}");
+	wait_for("volume.get");
+	send_request("volume.get.response", "{'e':'no card'}", DEFAULT);
+	expect_answer("no card");
+}
+
+Test(bus_calls, answer_once_however_many_replies_come)
+{
+	start(asking_start, NULL);
+	call("get", "{}");
+	wait_for("volume.get");
+	for (int i = 0; i < 10; i++)
+		send_request("volume.get.response", "{'percent':0.1}", DEFAULT);
+	expect_answer("'percent':10");
+	settle();
+	cr_expect_eq(n_unseen(RESPONSE), 0);
+}
+
+Test(bus_calls, collect_no_more_bytes_than_their_bound)
+{
+	char *data = malloc(BUS_COLLECTED_BYTES);
+
+	cr_assert_not_null(data);
+	snprintf(data, BUS_COLLECTED_BYTES, "{'x':'%*d'}", (int)BUS_COLLECTED_BYTES / 2, 1);
+	start(asking_start, NULL);
+	call("say", "{}");
+	wait_for("two");
+	send_request("part", data, DEFAULT);
+	settle();
+	cr_expect_eq(n_unseen(RESPONSE), 0);
+	send_request("part", data, DEFAULT);
+	send_request("part", data, DEFAULT);
+	expect_answer("more than 256 messages, or 262144 bytes, came before the reply");
+	free(data);
+}
+
+/* ── the pace of a toolbox ───────────────────────────────────────────────────────────────────── */
+
+static struct bus_pace *find_pace(const char *id)
+{
+	list_for_each(link, &service->bus_calls.paces) {
+		struct bus_pace *pace = container_of(link, struct bus_pace, link);
+
+		if (strcmp(pace->id, id) == 0)
+			return pace;
+	}
+	return NULL;
+}
+
+/* Call `set` to its end, and return the pace of its toolbox. */
+static struct bus_pace *pace_after_a_call(void)
+{
+	struct bus_pace *pace;
+
+	call("set", "{'p':1}");
+	wait_for("volume.set");
+	expect_answer("'sent':true");
+	pace = find_pace("volume");
+	cr_assert_not_null(pace);
+	return pace;
+}
+
+Test(bus_calls, pay_for_each_message)
+{
+	struct bus_pace *pace;
+	uint64_t before_ms;
+
+	start(asking_start, NULL);
+	pace = pace_after_a_call();
+	before_ms = pace->paid_ms = clock_now_ms() + BUS_BURST_MS / 2;
+	call("say", "{}");
+	wait_for("two");
+	cr_expect_eq(pace->paid_ms, before_ms + 2 * BUS_MESSAGE_MS);
+	cr_expect_eq(pace->n_runs, 1);
+	send_request("two.response", "{}", DEFAULT);
+	expect_answer("'collected':[]");
+}
+
+Test(bus_calls, beyond_the_pace_of_their_toolbox_wait_while_their_deadline_runs)
+{
+	struct bus_pace *pace;
+
+	start(asking_start, NULL);
+	pace = pace_after_a_call();
+	pace->paid_ms = clock_now_ms() + 100 * BUS_BURST_MS;
+	call("hurried", "{}");
+	expect_answer("its toolbox sends more than 100 messages a second");
+	call("set", "{'p':1}");
+	settle();
+	cr_expect_eq(n_unseen("volume.set"), 0);
+	cr_expect_eq(n_unseen(RESPONSE), 0);
+	/* The other toolbox owes nothing. */
+	call("maybe", "{'q':false}");
+	expect_part(wait_for("speak"), "'utterance':'Well?'");
+	expect_answer("'sent':true");
+	send_request("ovos.tools.cancel", "{'call_id':'set'}", "{'source':'test'}");
+	expect_answer("'code':'cancelled'");
+	cr_expect_eq(n_unseen("volume.set"), 0);
+	cr_expect_eq(n_unseen("volume.get"), 0);
+	cr_expect_eq(pace->n_runs, 0);
+}
+
+/* Call a tool of the toolbox talk, which begins its pace. */
+static void begin_pace_of_talk(void)
+{
+	call("maybe", "{'q':false}");
+	wait_for("speak");
+	expect_answer("'sent':true");
+	cr_assert_not_null(find_pace("talk"));
+}
+
+Test(bus_calls, forget_the_pace_of_a_toolbox_without_debts_only)
+{
+	struct bus_pace *pace;
+
+	start(asking_start, NULL);
+	pace = pace_after_a_call();
+	pace->paid_ms = clock_now_ms() + 100 * BUS_BURST_MS;
+	pace->sent_ms = 1;
+	begin_pace_of_talk();
+	cr_expect_eq(find_pace("volume"), pace, "it owes");
+	pace->paid_ms = 1;
+	/* Another toolbox by then. */
+	pace = find_pace("talk");
+	pace->id[0] = 'w';
+	pace->sent_ms = clock_now_ms() + 100 * BUS_BURST_MS;
+	begin_pace_of_talk();
+	cr_expect_null(find_pace("volume"));
+	cr_expect_eq(find_pace("walk"), pace, "it has sent a message lately");
+}
+
 /* ── questions ───────────────────────────────────────────────────────────────────────────────── */
 
 static void expect_question(const char *text)
@@ -311,4 +550,108 @@ Test(bus_calls, ask_nobody_in_the_session_of_a_satellite)
 	expect_answer("only the satellite of session ");
 	cr_expect_eq(n_unseen("speak"), 0);
 	cr_expect_eq(n_unseen(DISABLE), 0);
+}
+
+Test(bus_calls, only_speak_a_text_that_is_no_question)
+{
+	start(asking_start, NULL);
+	send_request(INVOKE, "{'name':'maybe','args':{'q':false}}",
+		"{'session':{'session_id':'kitchen','lang':'de-DE'}}");
+	expect_part(wait_for("speak"), "{'utterance':'Well?','expect_response':false,");
+	expect_answer("'result':{'sent':true}");
+	settle();
+	cr_expect_eq(n_unseen("ovos.session.sync"), 0);
+	cr_expect_eq(n_unseen("skill.converse.get_response.enable"), 0);
+	cr_expect_eq(n_unseen(DISABLE), 0);
+	cr_expect_eq(service->bus_calls.interests.n_interests, 0);
+}
+
+Test(bus_calls, open_a_question_once_more_while_it_is_open)
+{
+	start(asking_start, NULL);
+	call("converse", "{'m':'Which?'}");
+	expect_question("Which?");
+	cr_expect_not_null(service->bus_calls.asking);
+	expect_part(wait_for("intent.service.skills.activate"), "{'skill_id':'toolboxd'}");
+	expect_part(wait_for("skill.converse.get_response.enable"), "{'skill_id':'toolboxd'}");
+	cr_expect_eq(n_unseen("speak"), 0, "nothing is said twice");
+	send_request(ANSWER, "{'utterances':['this']}", DEFAULT);
+	expect_answer("'result':{'answer':'this'}");
+	expect_closed();
+	cr_expect_null(service->bus_calls.asking);
+	cr_expect_eq(n_unseen("intent.service.skills.activate"), 0);
+	cr_expect(bus_calls_are_settled(&service->bus_calls));
+}
+
+Test(bus_calls, end_a_question_without_words_as_silence)
+{
+	static const char *const answers[] = {
+		"{}", "{'utterances':[]}", "{'utterances':null}", "{'utterances':'yes'}"};
+
+	start(asking_start, NULL);
+	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
+		call("converse", "{'m':'Which?'}");
+		expect_question("Which?");
+		send_request(ANSWER, answers[i], DEFAULT);
+		expect_answer("'code':'timeout'");
+		expect_closed();
+	}
+}
+
+Test(bus_calls, keep_a_question_open_for_what_is_no_answer)
+{
+	start(asking_start, NULL);
+	call("converse", "{'m':'Which?'}");
+	expect_question("Which?");
+	send_request(ANSWER, "{'utterances':['no']}", "{'session':{'session_id':'kitchen'}}");
+	send_request(ANSWER, "{'utterances':['no']}", "{'_namespace_compat_twin':true}");
+	send_request("mycroft.stop", "{}", "{'session':{'session_id':'kitchen'}}");
+	send_request("ovos.stop", "{}", "{'_namespace_compat_twin':true}");
+	send_request("ovos.skills.converse.force_timeout", "{'skill_id':['toolboxd']}", DEFAULT);
+	send_request("speak", "{'utterance':'meanwhile'}", DEFAULT);
+	settle();
+	cr_expect_eq(n_unseen(RESPONSE), 0);
+	send_request("ovos.stop", "{}", DEFAULT);
+	expect_answer("'code':'cancelled'");
+}
+
+Test(bus_calls, ask_one_question_at_a_time)
+{
+	start(asking_start, NULL);
+	call("converse", "{'m':'First?'}");
+	expect_question("First?");
+	call("maybe", "{'q':true}");
+	settle();
+	cr_expect_eq(n_unseen("speak"), 0);
+	send_request(ANSWER, "{'utterances':['one']}", DEFAULT);
+	expect_answer("'answer':'one'");
+	expect_part(wait_for("speak"), "'utterance':'Well?'");
+	send_request(ANSWER, "{'utterances':['two']}", DEFAULT);
+	expect_answer("'utterances':['two']");
+}
+
+Test(bus_calls, stop_the_time_for_an_answer_while_somebody_speaks)
+{
+	static const char *const events[][2] = {
+		{"recognizer_loop:audio_output_start", "recognizer_loop:audio_output_end"},
+		{"ovos.listener.record.started", "ovos.listener.record.ended"},
+	};
+
+	start(asking_start, NULL);
+	call("converse", "{'m':'Which?'}");
+	expect_question("Which?");
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		cr_expect(loop_timer_is_armed(&service->bus_calls.asking->timer));
+		send_request(events[i][0], "{}", "{'session':{'session_id':'kitchen'}}");
+		settle();
+		cr_expect(loop_timer_is_armed(&service->bus_calls.asking->timer));
+		send_request(events[i][0], "{}", DEFAULT);
+		settle();
+		cr_expect_not(loop_timer_is_armed(&service->bus_calls.asking->timer));
+		send_request(events[i][1], "{}", DEFAULT);
+		settle();
+		cr_expect(loop_timer_is_armed(&service->bus_calls.asking->timer));
+	}
+	bus_calls_lose(&service->bus_calls);
+	expect_answer("the bus was lost before a reply came");
 }
