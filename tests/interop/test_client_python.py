@@ -19,6 +19,7 @@ import pytest
 from fake_bus import FakeBus
 from http_peer import port_of
 from processes import EVENT_SECONDS, ROOT, TOOLBOXCTL, environment, free_port, until
+from websocket_peer import BINARY, CLOSE, TEXT
 
 PACKAGE = ROOT / "clients" / "python"
 sys.path.insert(0, str(PACKAGE))
@@ -193,12 +194,27 @@ def test_a_service_that_goes_ends_its_calls_and_one_that_comes_back_is_found(doo
 @pytest.mark.parametrize("frame", [
     '["ovos.tools.changed", "KEY"]', '"ovos.tools.changed KEY"', '{"type": ["ovos.tools.changed KEY"]}', '{"KEY',
     '{"type": "x.response", "context": ["KEY"], "data": {}}', '{"type": "x.response", "context": null, "data": "KEY"}',
-    '{"type": "x.response", "context": {"toolboxd_client": ["KEY"]}}'])
-def test_a_frame_of_a_hostile_client_is_left_alone(frame):
-    one = bus.Bus("ws://127.0.0.1:1/core", "default")
-    one.listeners.append(bus.queue.SimpleQueue())
-    one._take(frame.replace("KEY", one.key))
-    assert one.listeners[0].empty()
+    '{"type": "x.response", "context": {"toolboxd_client": ["KEY"]}}', "", b"", b"KEY \xff",
+    '{"type": "ovos.tools.changed KEY", "data": DEEP'])
+@pytest.mark.parametrize("library", ["websockets", "websocket"])
+def test_a_frame_of_a_hostile_client_is_left_alone(monkeypatch, library, frame):
+    """The response after it arrives, by either library, and the end of the connection is noticed."""
+    if library == "websocket":
+        monkeypatch.setitem(sys.modules, "websockets.sync.client", None)
+    with contextlib.closing(FakeBus()) as hostile, contextlib.closing(bus.Bus(hostile.url, "default")) as one:
+        one.listeners.append(heard := bus.queue.SimpleQueue())
+        with ThreadPoolExecutor(1) as pool:
+            accepted = pool.submit(hostile.wait_for_client)
+            ask = one.ask("x", {})
+            peer = accepted.result(EVENT_SECONDS)
+        text, opcode = (frame, BINARY) if isinstance(frame, bytes) else (frame.encode(), TEXT)
+        peer.send_frame(opcode, text.replace(b"KEY", one.key.encode()).replace(b"DEEP", b"[" * 100000))
+        peer.send(json.dumps({"type": "x.response", "data": {"whole": True},
+                              "context": {"toolboxd_client": f"{one.key}-1"}}))
+        assert ask.result(EVENT_SECONDS) == {"whole": True} and heard.empty()
+        peer.send_frame(CLOSE, b"\x03\xe8")
+        peer.close()
+        assert heard.get(timeout=EVENT_SECONDS) is None
 
 
 def test_forged_events_are_kept_in_a_bounded_queue():

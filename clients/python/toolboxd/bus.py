@@ -48,6 +48,22 @@ def _connect(url: str) -> Any:
     return socket
 
 
+def receive(socket: Any) -> str:
+    """Return the next frame of `_connect`'s websocket. Any client of the bus may send an empty one; the
+    end of the connection raises."""
+    frame = socket.recv()
+    return frame if isinstance(frame, str) else frame.decode(errors="replace")
+
+
+def parse(text: str) -> Optional[dict[str, Any]]:
+    """Return the message in the frame `text`, or None: any client of the bus may send what is none."""
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return message if isinstance(message, dict) and isinstance(message.get("type"), str) else None
+
+
 class Bus(Transport):
     def __init__(self, url: str, session: str):
         self.url = url
@@ -80,16 +96,11 @@ class Bus(Transport):
             return self.socket
 
     def _read(self, socket: Any) -> None:
-        reason: BaseException = ConnectionError("it was closed")
         try:
             while True:
-                text = socket.recv()
-                if not text:
-                    break
-                self._take(text if isinstance(text, str) else text.decode())
+                self._take(receive(socket))
         except Exception as error:  # each library has errors of its own
-            reason = error
-        self._lose(socket, f"The message bus at {self.url} went away: {reason}")
+            self._lose(socket, f"The message bus at {self.url} went away: {error}")
 
     def _lose(self, socket: Any, reason: str) -> None:
         with self.lock:
@@ -108,24 +119,21 @@ class Bus(Transport):
         is_ours = self.key in text
         if not is_ours and not (self.listeners and any(topic in text for topic in ANNOUNCED)):
             return
-        try:
-            message = json.loads(text)
-        except ValueError:
-            return  # of somebody else
-        if not isinstance(message, dict):
+        message = parse(text)
+        if message is None:
             return
-        data, context = message.get("data"), message.get("context")
-        if is_ours and str(message.get("type", "")).endswith(".response"):
+        topic, data, context = message["type"], message.get("data"), message.get("context")
+        if is_ours and topic.endswith(".response"):
             with self.lock:
                 ask = self.waiting.pop(_name_in(context), None)
                 self.heard_at = time.monotonic()
             if ask:
                 ask.finish(data if isinstance(data, dict) else
                            Unreachable(f"The response on the message bus at {self.url} has no data"))
-        elif isinstance(message.get("type"), str) and message["type"] in ANNOUNCED:
+        elif topic in ANNOUNCED:
             for listener in list(self.listeners):
                 if listener.qsize() < UNREAD_MAX:
-                    listener.put(Event(ANNOUNCED[message["type"]], data if isinstance(data, dict) else {}))
+                    listener.put(Event(ANNOUNCED[topic], data if isinstance(data, dict) else {}))
 
     def send(self, topic: str, data: Mapping[str, Json], name: Optional[str] = None) -> None:
         context = dict(self.context)

@@ -23,7 +23,6 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
-import json
 import logging
 import re
 import secrets
@@ -34,7 +33,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Callable, Mapping, Optional
 
 from .address import bus_url
-from .bus import _connect
+from .bus import _connect, parse, receive
 from .errors import ToolboxdError, Unreachable
 from .transport import dumps
 
@@ -201,16 +200,9 @@ class _Websocket:
         self.socket = socket = _connect(self.url)
         opened()
         while True:
-            # An empty frame of anybody is no end, which raises.
-            text = socket.recv() or ""
-            text = text if isinstance(text, str) else text.decode(errors="replace")
-            if "ovos.tools." not in text:
-                continue
-            try:
-                message = json.loads(text)
-            except (ValueError, RecursionError):
-                continue  # of somebody else
-            if isinstance(message, dict):
+            text = receive(socket)
+            message = parse(text) if "ovos.tools." in text else None
+            if message:
                 take(message)
 
     def send(self, topic: str, data: Mapping[str, Any], context: Mapping[str, Any]) -> None:
