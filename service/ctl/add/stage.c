@@ -238,7 +238,17 @@ static void put_back(struct stage *stage)
 	}
 }
 
-/* Take out what `add` had put there under the id of @item in the other form, a file or a folder. */
+/* Return whether @name is one of the items. */
+static bool has_staged(const struct stage *stage, const char *name)
+{
+	for (size_t i = 0; i < stage->n_items; i++)
+		if (strcmp(stage->items[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Take out what `add` had put there under the id of @item in the other form, a file or a folder. A
+ * manifest and its folder of programs that come together stay together. */
 static int take_other(struct stage *stage, const struct staged *item)
 {
 	cleanup_free char *other = item->is_folder ? NULL : strdup(item->name);
@@ -250,7 +260,7 @@ static int take_other(struct stage *stage, const struct staged *item)
 		return CTL_ERROR;
 	if (!item->is_folder)
 		other[strlen(other) - strlen(SUFFIX)] = '\0';
-	if (added_has(stage->added, other))
+	if (added_has(stage->added, other) && !has_staged(stage, other))
 		r = stage_take(stage, other);
 	return r;
 }

@@ -254,3 +254,22 @@ Test(ctl_add, knows_the_ids_of_its_own_folder)
 	cr_expect_eq(added.paths.n_items, 4);
 	added_close(&added);
 }
+
+/* The manifest of a folder of programs has no tools, and lies beside the folder. */
+Test(ctl_add, keeps_a_manifest_and_its_folder_that_come_together)
+{
+	static const char *const orders[][3] = {
+		{"words.json", "words", NULL}, {"words", "words.json", NULL}};
+
+	start();
+	scratch_write_json("words.json", "{'kind':'command'}");
+	scratch_write("words/say", "#!/bin/sh\n");
+	for (size_t i = 0; i < 2; i++) {
+		cr_expect_eq(add_files(orders[i], true), CTL_DONE);
+		cr_expect(is_there(FOLDER "/words.json") && is_there(FOLDER "/words/say"));
+		cr_expect_not_null(strstr(text_of(RECORD), "/words.json\""));
+		cr_expect_not_null(strstr(text_of(RECORD), "/words\""));
+		cr_expect_eq(command_run(ctl_remove, "remove words"), CTL_DONE);
+		cr_expect_eq(rmdir(scratch_path(FOLDER)), 0, "nothing is left in it");
+	}
+}
