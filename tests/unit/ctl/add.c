@@ -6,6 +6,8 @@
 #include "answering.h"
 #include "ctl/add/added.h"
 #include "ctl/add/stage.h"
+#include "manifest/manifest.h"
+#include "scarce.h"
 #include "util/file/file.h"
 
 /* The registrations that `add` puts into the user's folder, and `remove` takes out. JSON is written
@@ -19,6 +21,8 @@ static void set_up(void)
 	scratch_set_up();
 	setenv("XDG_DATA_HOME", scratch_path("data"), 1);
 	setenv("STATE_DIRECTORY", scratch_path("state"), 1);
+	setenv("HOME", scratch_path("home"), 1);
+	setenv("XDG_CONFIG_HOME", scratch_path("configuration"), 1);
 }
 
 static void tear_down(void)
@@ -51,11 +55,10 @@ static bool is_there(const char *name)
 static int add_files(const char *const *names, bool puts)
 {
 	struct added added;
-	struct stage stage;
+	struct stage stage = {0};
 	int r = added_open(true, &added);
 
-	cr_assert_eq(r, 0);
-	r = stage_open(&added, &stage);
+	r = r ? r : stage_open(&added, &stage);
 	for (; r == 0 && *names; names++)
 		r = stage_copy(&stage, scratch_path(*names));
 	if (r == 0 && puts)
@@ -255,6 +258,140 @@ Test(ctl_add, knows_the_ids_of_its_own_folder)
 	added_close(&added);
 }
 
+/* ── what may be copied ──────────────────────────────────────────────────────────────────────── */
+
+/* Add a manifest with this text from stdin. */
+static int add_input(const char *text)
+{
+	const char *const source[] = {"-"};
+	struct added added;
+	struct stage stage = {0};
+	int r;
+
+	scratch_write_json("input", text);
+	cr_assert_not_null(freopen(scratch_path("input"), "r", stdin));
+	capture_begin();
+	r = added_open(true, &added);
+	r = r ? r : stage_open(&added, &stage);
+	r = r ? r : stage_copy(&stage, source[0]);
+	r = r ? r : stage_put(&stage);
+	stage_close(&stage);
+	added_close(&added);
+	capture_end();
+	return r;
+}
+
+Test(ctl_add, names_a_manifest_on_stdin_by_its_id_alone)
+{
+	static const struct {
+		const char *text;
+		const char *complaint;
+	} cases[] = {
+		{"", "the manifest on stdin must be JSON with a \"toolbox_id\""},
+		{"{", "the manifest on stdin must be JSON with a \"toolbox_id\""},
+		{"['words']", "the manifest on stdin must be JSON with a \"toolbox_id\""},
+		{"{'toolbox_id':5}", "the manifest on stdin must be JSON with a \"toolbox_id\""},
+		{"{'toolbox_id':'../up'}", "the manifest on stdin must be JSON with a "},
+		{"{'toolbox_id':'a/b'}", "the manifest on stdin must be JSON with a "},
+		{"{'toolbox_id':''}", "the manifest on stdin must be JSON with a "},
+		{"{'toolbox_id':'_words'}", "-: the id '_words' must be 1 to 128 letters"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		cr_expect_eq(add_input(cases[i].text), CTL_USAGE, "%s", cases[i].text);
+		expect_complaint(cases[i].complaint);
+	}
+	cr_expect_eq(rmdir(scratch_path(FOLDER)), 0, "nothing is left in it");
+	cr_expect_eq(add_input("{'toolbox_id':'words'}"), CTL_DONE, "%s", command_complaints);
+	cr_expect_str_eq(text_of(FOLDER "/words.json"), "{\"toolbox_id\":\"words\"}");
+}
+
+Test(ctl_add, copies_a_manifest_of_the_largest_size_and_no_larger)
+{
+	char *text = malloc(MANIFEST_BYTES_MAX + 2);
+	struct stat status;
+
+	memset(text, ' ', MANIFEST_BYTES_MAX + 1);
+	text[MANIFEST_BYTES_MAX + 1] = '\0';
+	memcpy(text, "{}", 2);
+	scratch_write("words.json", text);
+	cr_expect_eq(add_file("words.json"), CTL_USAGE);
+	expect_complaint("words.json is too large to be added");
+	cr_expect_not(is_there(FOLDER "/words.json"));
+	cr_expect_eq(add_input(text), CTL_USAGE);
+	expect_complaint("stdin is too large to be added");
+	text[MANIFEST_BYTES_MAX] = '\0';
+	scratch_write("words.json", text);
+	cr_expect_eq(add_file("words.json"), CTL_DONE, "%s", command_complaints);
+	cr_expect_eq(stat(scratch_path(FOLDER "/words.json"), &status), 0);
+	cr_expect_eq(status.st_size, MANIFEST_BYTES_MAX);
+	free(text);
+}
+
+Test(ctl_add, names_a_folder_as_it_is_called_and_not_as_it_was_typed)
+{
+	scratch_write("words/say", "#!/bin/sh\n");
+	cr_assert_eq(symlink("words", scratch_path("link")), 0);
+	cr_expect_eq(add_file("link"), CTL_DONE, "%s", command_complaints);
+	cr_expect(is_there(FOLDER "/words/say") && !is_there(FOLDER "/link"));
+	cr_expect_eq(add_file("words/."), CTL_DONE, "%s", command_complaints);
+	cr_expect_eq(add_file("words/"), CTL_DONE, "%s", command_complaints);
+	scratch_write("two words/say", "");
+	cr_expect_eq(add_file("two words"), CTL_USAGE);
+	expect_complaint("the id 'two words' must be");
+}
+
+Test(ctl_add, names_the_entry_at_which_a_folder_cannot_be_copied)
+{
+	char deep[128] = "words";
+
+	for (int i = 0; i < 16; i++)
+		strcat(deep, "/in");
+	strcat(deep, "/note");
+	scratch_write(deep, "");
+	cr_expect_eq(add_file("words"), CTL_USAGE);
+	expect_complaint("/words/in/in/in/in/in/in/in/in/in/in/in/in/in/in/in/in is too large");
+	scratch_write("home/say", "");
+	cr_assert_eq(symlink("absent", scratch_path("home/link")), 0);
+	cr_expect_eq(add_file("home"), CTL_USAGE);
+	expect_complaint("/home/link cannot be copied: No such file or directory");
+	cr_expect_eq(rmdir(scratch_path(FOLDER)), 0, "nothing is left in it");
+}
+
+/* A dangling link belongs to somebody, too. */
+Test(ctl_add, takes_no_place_that_a_link_has)
+{
+	scratch_write(FOLDER "/own.json", "own");
+	cr_assert_eq(symlink("absent", scratch_path(FOLDER "/words.json")), 0);
+	cr_assert_eq(symlink("own.json", scratch_path(FOLDER "/other.json")), 0);
+	scratch_write("words.json", "{}");
+	scratch_write("other.json", "{}");
+	cr_expect_eq(add_file("words.json"), CTL_ERROR);
+	expect_complaint("words.json is there, and `toolboxctl add` has not put it there");
+	cr_expect_eq(add_file("other.json"), CTL_ERROR);
+	cr_expect_str_eq(text_of(FOLDER "/own.json"), "own");
+}
+
+Test(ctl_add, lets_a_file_take_the_place_of_its_folder)
+{
+	scratch_write("words/say", "#!/bin/sh\n");
+	scratch_write("words.json", "{}");
+	cr_expect_eq(add_file("words"), CTL_DONE);
+	cr_expect_eq(add_file("words.json"), CTL_DONE);
+	cr_expect(is_there(FOLDER "/words.json") && !is_there(FOLDER "/words"));
+	cr_expect_null(strstr(text_of(RECORD), "words\""));
+}
+
+/* A folder of the user's own is no other form of what `add` brings. */
+Test(ctl_add, leaves_the_other_form_of_an_id_that_it_has_not_put)
+{
+	scratch_write(FOLDER "/words/own", "own");
+	scratch_write("words.json", "{}");
+	cr_expect_eq(add_file("words.json"), CTL_DONE);
+	cr_expect_str_eq(text_of(FOLDER "/words/own"), "own");
+	cr_expect(is_there(FOLDER "/words.json"));
+}
+
 /* The manifest of a folder of programs has no tools, and lies beside the folder. */
 Test(ctl_add, keeps_a_manifest_and_its_folder_that_come_together)
 {
@@ -271,5 +408,139 @@ Test(ctl_add, keeps_a_manifest_and_its_folder_that_come_together)
 		cr_expect_not_null(strstr(text_of(RECORD), "/words\""));
 		cr_expect_eq(command_run(ctl_remove, "remove words"), CTL_DONE);
 		cr_expect_eq(rmdir(scratch_path(FOLDER)), 0, "nothing is left in it");
+	}
+}
+
+/* ── the record ──────────────────────────────────────────────────────────────────────────────── */
+
+Test(ctl_add, keeps_the_paths_of_other_folders_in_its_record)
+{
+	char record[1024];
+
+	scratch_write(RECORD, "[\"/other/words.json\"]");
+	scratch_write("words.json", "{}");
+	cr_expect_eq(add_file("words.json"), CTL_DONE);
+	snprintf(record, sizeof(record), "[\"/other/words.json\",\n \"%s\"]\n",
+		scratch_path(FOLDER "/words.json"));
+	cr_expect_str_eq(text_of(RECORD), record);
+}
+
+Test(ctl_add, reads_no_record_beyond_its_largest_size)
+{
+	static char record[(1 << 20) + 2];
+	struct added added;
+
+	memset(record, ' ', sizeof(record) - 1);
+	memcpy(record, "[]", 2);
+	scratch_write(RECORD, record);
+	capture_begin();
+	cr_expect_eq(added_open(true, &added), CTL_ERROR);
+	capture_end();
+	expect_complaint("added.json cannot be read: File too large");
+	added_close(&added);
+	record[1 << 20] = '\0';
+	scratch_write(RECORD, record);
+	cr_expect_eq(added_open(true, &added), CTL_DONE);
+	added_close(&added);
+}
+
+Test(ctl_add, makes_no_folder_where_it_only_reads)
+{
+	struct added added;
+
+	cr_expect_eq(added_open(false, &added), CTL_DONE);
+	cr_expect_eq(added.lock, -1);
+	cr_expect_eq(added.paths.n_items, 0);
+	added_close(&added);
+	cr_expect(!is_there("state") && !is_there("data"));
+}
+
+Test(ctl_add, tells_why_the_folder_cannot_be_written)
+{
+	scratch_write("data/toolboxd", "a file, and no folder");
+	scratch_write("words.json", "{}");
+	cr_expect_eq(add_file("words.json"), CTL_ERROR);
+	expect_complaint(FOLDER " cannot be written: Not a directory");
+	cr_expect_str_eq(text_of(RECORD), "");
+}
+
+Test(ctl_add, adds_nothing_to_a_configuration_that_is_closed)
+{
+	char line[512];
+
+	scratch_write_json("configuration/mycroft/mycroft.conf",
+		"{'toolboxd':{'profiles':{'quiet':{'allow':5}}}}");
+	scratch_write_json("words.json", "{'kind':'command','tools':[{'name':'say','description':"
+					 "'Says.','risk':'read','command':{'argv':['true']}}]}");
+	snprintf(line, sizeof(line), "add %s", scratch_path("words.json"));
+	cr_expect_eq(command_run(ctl_add, line), CTL_ERROR, "%s", command_complaints);
+	expect_complaint("nothing was added, since nothing is offered by this configuration: ");
+	cr_expect_not(is_there(FOLDER "/words.json"));
+}
+
+/* ── removing ────────────────────────────────────────────────────────────────────────────────── */
+
+Test(ctl_add, names_what_it_has_put_when_the_id_is_another)
+{
+	start();
+	scratch_write("words.json", "{}");
+	scratch_write("home/say", "");
+	cr_expect_eq(add_file("words.json"), CTL_DONE);
+	cr_expect_eq(add_file("home"), CTL_DONE);
+	cr_expect_eq(command_run(ctl_remove, "remove word"), CTL_ERROR);
+	expect_complaint("; it has put there: words, home\n");
+	cr_expect_str_eq(answering_requests(), "", "nothing has changed");
+}
+
+Test(ctl_add, forgets_what_has_gone_by_itself)
+{
+	start();
+	scratch_write("words.json", "{}");
+	cr_expect_eq(add_file("words.json"), CTL_DONE);
+	cr_assert_eq(unlink(scratch_path(FOLDER "/words.json")), 0);
+	cr_expect_eq(command_run(ctl_remove, "remove words"), CTL_DONE, "%s", command_complaints);
+	cr_expect_str_eq(text_of(RECORD), "[]\n");
+}
+
+Test(ctl_add, removes_a_folder_with_everything_in_it)
+{
+	start();
+	scratch_write("home/say", "");
+	scratch_write("home/below/deep", "");
+	cr_expect_eq(add_file("home"), CTL_DONE);
+	cr_expect_eq(command_run(ctl_remove, "remove home"), CTL_DONE, "%s", command_complaints);
+	expect_output("/home is removed\n");
+	cr_expect_eq(rmdir(scratch_path(FOLDER)), 0, "nothing is left in it");
+}
+
+/* ── memory that runs short ──────────────────────────────────────────────────────────────────── */
+
+Test(ctl_add, puts_all_or_none_when_memory_runs_short)
+{
+	const char *const names[] = {"a.json", "b.json", NULL};
+
+	scratch_write("a.json", "1");
+	scratch_write("b.json", "2");
+	cr_expect_eq(add_file("a.json"), CTL_DONE);
+	for (size_t n = 0; scarce_once_after(n); n++) {
+		bool has_failed, has_b;
+		int r;
+
+		scratch_write("a.json", "2");
+		capture_begin();
+		r = add_files(names, true);
+		capture_end();
+		has_failed = scarce_has_failed();
+		has_b = is_there(FOLDER "/b.json");
+		cr_expect(r == 0 || has_failed, "%zu", n);
+		cr_expect(r != 0 || has_b, "%zu", n);
+		cr_expect_str_eq(text_of(FOLDER "/a.json"), has_b ? "2" : "1", "%zu", n);
+		cr_expect_eq(strstr(text_of(RECORD), "b.json") != NULL, has_b, "%zu", n);
+		/* As before. */
+		unlink(scratch_path(FOLDER "/b.json"));
+		scratch_write("a.json", "1");
+		unlink(scratch_path(RECORD));
+		unlink(scratch_path(FOLDER "/a.json"));
+		cr_assert_eq(add_file("a.json"), CTL_DONE);
 	}
 }

@@ -2,11 +2,13 @@
 #include "loader/guest/guests.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "boxes.h"
 #include "quotes.h"
+#include "scarce.h"
 #include "util/cleanup.h"
 
 /* Guests in a catalogue: read, merged with the toolboxes of files, and displaced by them. */
@@ -195,5 +197,223 @@ Test(guests, are_filtered_like_others)
 	cr_expect_eq(catalogue_n_skipped(merged), 2);
 	text_list_deinit(&config.tools_disabled);
 	catalogue_free(merged);
+	catalogue_free(base);
+}
+
+static bool is_of_a(void *data, const struct tool *tool)
+{
+	(void)data;
+	return strcmp(tool->toolbox->id, "a") == 0;
+}
+
+/* Return a catalogue of the files a, and b, whose tools are left out. */
+static struct catalogue *make_disabled_file(void)
+{
+	struct toolbox *boxes[] = {
+		make_box("a", BOX_TOOL("one", "")), make_box("b", BOX_TOOL("two", ""))};
+	struct catalogue *base = catalogue_new(boxes, 2, is_of_a, NULL, 1);
+
+	cr_assert_not_null(base);
+	cr_assert_eq(catalogue_disable(base, "b", "its file says so"), 0);
+	cr_assert_eq(catalogue_add_skipped(base, "b", "two", "its file says so"), 0);
+	package_unref(boxes[0]->package);
+	package_unref(boxes[1]->package);
+	return base;
+}
+
+/* Return whether tools of @id are noted as left out. */
+static bool is_skipped(const struct catalogue *catalogue, const char *id)
+{
+	for (size_t i = 0; i < catalogue_n_skipped(catalogue); i++)
+		if (strcmp(catalogue_skipped(catalogue, i)->toolbox_id, id) == 0)
+			return true;
+	return false;
+}
+
+/* Notes about a guest are made anew by each load; all others come from files and stay. */
+Test(guests, leave_no_note_behind)
+{
+	struct catalogue *base = make_disabled_file();
+	struct catalogue *with_one;
+	struct catalogue *without;
+
+	cr_assert_eq(text_list_add(&config.tools_disabled, "lamp/*"), 0);
+	cr_assert_eq(text_list_add(&config.tools_disabled, "b/*"), 0);
+	add("lamp", "{'name':'on'},{'name':'off'}");
+	with_one = merge(base);
+	cr_expect(is_skipped(with_one, "lamp") && is_skipped(with_one, "b"));
+	cr_expect_not_null(catalogue_disabled_by(
+		with_one, (size_t)catalogue_find_toolbox(with_one, "lamp", 4)));
+	guest_set_deinit(&set);
+	without = merge(with_one);
+	cr_expect(!is_skipped(without, "lamp") && is_skipped(without, "b"));
+	cr_expect_str_eq(
+		catalogue_disabled_by(without, (size_t)catalogue_find_toolbox(without, "b", 1)),
+		"its file says so");
+	text_list_deinit(&config.tools_disabled);
+	catalogue_free(without);
+	catalogue_free(with_one);
+	catalogue_free(base);
+}
+
+Test(guests, keep_what_is_offered_in_place_of_a_failure)
+{
+	struct toolbox *kept = make_box("kept", BOX_TOOL("three", ""));
+	struct package *held = package_ref(make_box("held", BOX_TOOL("four", ""))->package);
+	struct package *package = package_ref(kept->package);
+	struct catalogue *base = make_catalogue(kept, NULL);
+	const struct catalogue_failure failure = {
+		.toolbox_id = (char *)"kept", .file = (char *)"kept.json", .error = (char *)"why"};
+	const struct catalogue_failure *found;
+	struct catalogue *merged;
+	long index;
+
+	cr_assert_eq(catalogue_add_failure(base, &failure, package), 0);
+	cr_assert_eq(catalogue_hold(base, held), 0);
+	add("a", "{'name':'on'}");
+	merged = merge(base);
+	index = catalogue_find_toolbox(merged, "kept", 4);
+	cr_assert_geq(index, 0);
+	found = catalogue_kept_for(merged, (size_t)index);
+	cr_assert_not_null(found);
+	cr_expect_str_eq(found->error, "why");
+	cr_expect_null(catalogue_kept_for(merged, (size_t)catalogue_find_toolbox(merged, "a", 1)));
+	cr_assert_eq(catalogue_n_held(merged), 1);
+	cr_expect_eq(catalogue_held(merged, 0), held);
+	catalogue_free(merged);
+	catalogue_free(base);
+	package_unref(package);
+	package_unref(held);
+	package_unref(held);
+}
+
+/* A package that was read with other settings is not offered, whatever comes of the new text. */
+Test(guests, with_mistakes_keep_nothing_that_the_configuration_has_changed)
+{
+	struct catalogue *base = make_files();
+	struct catalogue *merged;
+	struct package *before;
+
+	add("lamp", "{'name':'on'}");
+	catalogue_free(merge(base));
+	before = package_ref(set.items[0].package);
+	guest_set_deinit(&set);
+	add("lamp", "{'name':'4'}");
+	set.items[0].package = package_ref(before);
+	config.guests.risk = TOOL_READ;
+	merged = merge(base);
+	config.guests.risk = TOOL_EXECUTE;
+	cr_expect_eq(set.items[0].outcome, GUEST_REFUSED);
+	cr_expect_null(set.items[0].package);
+	cr_expect_not(has_toolbox(merged, "lamp"));
+	catalogue_free(merged);
+	catalogue_free(base);
+	package_unref(before);
+}
+
+Test(guests, are_read_by_the_settings_of_their_own_toolbox)
+{
+	struct config_toolbox settings = {
+		.toolbox_id = (char *)"lamp", .is_enabled = true, .digest = 9};
+	struct catalogue *base = make_files();
+	struct package *lamp, *bulb;
+
+	add("lamp", "{'name':'on'}");
+	add("bulb", "{'name':'on'}");
+	catalogue_free(merge(base));
+	lamp = package_ref(set.items[0].package);
+	bulb = package_ref(set.items[1].package);
+	config.toolboxes = &settings;
+	config.n_toolboxes = 1;
+	catalogue_free(merge(base));
+	cr_expect_neq(set.items[0].package, lamp);
+	cr_expect_eq(set.items[0].package->settings, 9);
+	cr_expect_eq(set.items[1].package, bulb);
+	config.toolboxes = NULL;
+	config.n_toolboxes = 0;
+	catalogue_free(base);
+	package_unref(lamp);
+	package_unref(bulb);
+}
+
+/* One guest cannot take the room of the others by being larger than what is left. */
+Test(guests, fill_the_limits_to_the_last_tool)
+{
+	struct catalogue *base = make_files();
+	struct catalogue *merged;
+
+	config.limits.toolboxes = 4;
+	config.limits.tools = 5;
+	add("lamp", "{'name':'on'},{'name':'off'}");
+	add("large", "{'name':'on'},{'name':'off'}");
+	add("bulb", "{'name':'on'}");
+	merged = merge(base);
+	cr_expect_eq(set.items[0].outcome, GUEST_OFFERED);
+	cr_expect_eq(set.items[1].outcome, GUEST_NO_ROOM);
+	cr_expect_eq(set.items[2].outcome, GUEST_OFFERED);
+	cr_expect_eq(catalogue_n_tools(merged), 5);
+	cr_expect_eq(catalogue_n_toolboxes(merged), 4);
+	catalogue_free(merged);
+	catalogue_free(base);
+}
+
+/* ── memory ──────────────────────────────────────────────────────────────────────────────────── */
+
+Test(guests, are_added_whole_or_not_at_all)
+{
+	struct guest_text *text = guest_text_new("{}", 2);
+	const struct guest_entry entry = {.number = 1, .text = text, .source = (char *)"skill"};
+
+	cr_assert_not_null(text);
+	cr_expect_str_eq(text->bytes, "{}");
+	for (size_t n = 0; scarce_once_after(n); n++) {
+		int r = guest_set_add(&set, &entry);
+
+		cr_expect_eq(r, scarce_has_failed() ? -ENOMEM : 0);
+		cr_expect_eq(set.n_items, r == 0 ? 1 : 0);
+		cr_expect_eq(text->references, r == 0 ? 2 : 1);
+		guest_set_deinit(&set);
+		cr_expect_eq(text->references, 1);
+	}
+	guest_text_unref(text);
+	guest_text_unref(NULL);
+}
+
+/* A text that could not be read for want of memory has no mistake, and stays to be read. */
+Test(guests, are_no_mistakes_when_memory_runs_short)
+{
+	struct catalogue *base = make_files();
+
+	add("lamp", "{'name':'on','triggers':['on']}");
+	for (size_t n = 0; scarce_once_after(n); n++) {
+		struct guest_entry *entry = &set.items[0];
+		int r = guests_read(reader, &config, &set);
+
+		cr_expect_eq(r, scarce_has_failed() ? -ENOMEM : 0, "%zu: %d", n, r);
+		cr_expect_eq(entry->outcome, GUEST_OFFERED, "%zu", n);
+		cr_expect_eq(entry->problems.n_items, 0, "%zu", n);
+		cr_expect_eq(entry->package != NULL, r == 0, "%zu", n);
+		package_unref(entry->package);
+		entry->package = NULL;
+	}
+	catalogue_free(base);
+}
+
+Test(guests, make_no_catalogue_without_memory)
+{
+	struct catalogue *base = make_disabled_file();
+
+	cr_assert_eq(text_list_add(&config.tools_disabled, "lamp/on"), 0);
+	cr_assert_eq(text_list_add(&config.tools_disabled, "b/*"), 0);
+	add("lamp", "{'name':'on'},{'name':'off'}");
+	cr_assert_eq(guests_read(reader, &config, &set), 0);
+	for (size_t n = 0; scarce_once_after(n); n++) {
+		struct catalogue *merged = guests_merge(base, &set, &config, 7);
+
+		cr_expect_eq(merged == NULL, scarce_has_failed(), "%zu", n);
+		cr_expect(!merged || catalogue_n_skipped(merged) == 2, "%zu", n);
+		catalogue_free(merged);
+	}
+	text_list_deinit(&config.tools_disabled);
 	catalogue_free(base);
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "../scratch.h"
+#include "scarce.h"
 #include "util/file/file.h"
 #include "util/file/tree.h"
 
@@ -141,4 +142,171 @@ Test(tree, removes_a_folder_and_follows_no_link)
 	tree_remove(scratch_path("gone"));
 	cr_expect(!is_there("gone") && has_text("kept/note", "text"));
 	tree_remove(scratch_path("gone"));
+}
+
+/* ── limits, to the last entry and byte ──────────────────────────────────────────────────────── */
+
+Test(tree, holds_a_folder_that_fills_each_limit)
+{
+	/* `from` and `below` count, too; the files have 7 bytes together. */
+	static const struct tree_limits exact = {.entries = 5, .bytes = 7, .depth = 2};
+	static const struct {
+		struct tree_limits limits;
+		const char *fault; /* the last entry in the order of their names, or any */
+	} less[] = {
+		{{.entries = 4, .bytes = 7, .depth = 2}, NULL},
+		{{.entries = 5, .bytes = 6, .depth = 2}, NULL},
+		{{.entries = 5, .bytes = 7, .depth = 1}, "from/below"},
+		{{.entries = 0, .bytes = 7, .depth = 2}, "from"},
+		{{.entries = 5, .bytes = 7, .depth = 0}, "from"},
+	};
+
+	scratch_write("from/one", "123");
+	scratch_write("from/two", "4");
+	scratch_write("from/below/three", "567");
+	expect_copy(&exact, 0, "");
+	for (size_t i = 0; i < sizeof(less) / sizeof(*less); i++) {
+		char *path = NULL;
+
+		tree_remove(scratch_path("to"));
+		cr_expect_eq(
+			tree_copy(scratch_path("from"), scratch_path("to"), &less[i].limits, &path),
+			-EFBIG, "%zu", i);
+		cr_assert_not_null(path, "%zu", i);
+		if (less[i].fault)
+			cr_expect_str_eq(path, scratch_path(less[i].fault), "%zu", i);
+		free(path);
+	}
+}
+
+Test(tree, counts_the_depth_of_each_folder_by_itself)
+{
+	static const struct tree_limits flat = {.entries = 100, .bytes = 100, .depth = 2};
+
+	scratch_write("from/a/note", "");
+	scratch_write("from/b/note", "");
+	scratch_write("from/c/note", "");
+	expect_copy(&flat, 0, "");
+	cr_expect(is_there("to/a/note") && is_there("to/b/note") && is_there("to/c/note"));
+}
+
+Test(tree, copies_what_is_empty)
+{
+	struct stat status;
+
+	cr_assert_eq(mkdir(scratch_path("from"), 0700), 0);
+	cr_assert_eq(mkdir(scratch_path("from/empty"), 0700), 0);
+	scratch_write("from/nothing", "");
+	expect_copy(&wide, 0, "");
+	cr_expect(has_text("to/nothing", ""));
+	cr_expect_eq(stat(scratch_path("to/empty"), &status), 0);
+	cr_expect(S_ISDIR(status.st_mode));
+}
+
+/* The copy finds itself in what it copies. */
+Test(tree, ends_where_the_copy_is_inside_of_what_is_copied)
+{
+	char *path = NULL;
+
+	scratch_write("from/kept", "");
+	cr_expect_eq(
+		tree_copy(scratch_path("from"), scratch_path("from/copy"), &wide, &path), -EFBIG);
+	cr_expect_not_null(strstr(path, "from/copy/copy"));
+	free(path);
+	cr_expect(is_there("from/kept"));
+}
+
+/* ── hostile entries ─────────────────────────────────────────────────────────────────────────── */
+
+Test(tree, names_a_link_that_leads_nowhere)
+{
+	scratch_write("from/kept", "");
+	cr_assert_eq(symlink("absent", scratch_path("from/link")), 0);
+	expect_copy(&wide, -ENOENT, "from/link");
+}
+
+Test(tree, counts_the_target_of_a_link_in_full)
+{
+	static const struct tree_limits small = {.entries = 100, .bytes = 7, .depth = 8};
+
+	scratch_write("elsewhere", "12345678");
+	scratch_write("from/kept", "");
+	cr_assert_eq(symlink("../elsewhere", scratch_path("from/link")), 0);
+	expect_copy(&small, -EFBIG, "from/link");
+	cr_expect_not(is_there("to/link"));
+}
+
+Test(tree, writes_through_no_link_at_its_target)
+{
+	scratch_write("from", "new");
+	scratch_write("kept", "old");
+	cr_assert_eq(symlink(scratch_path("kept"), scratch_path("to")), 0);
+	cr_assert_eq(symlink(scratch_path("absent"), scratch_path("nowhere")), 0);
+	cr_expect_eq(tree_copy_file(scratch_path("from"), scratch_path("to"), 10), -EEXIST);
+	cr_expect_eq(tree_copy_file(scratch_path("from"), scratch_path("nowhere"), 10), -EEXIST);
+	cr_expect(has_text("kept", "old") && !is_there("absent"));
+}
+
+Test(tree, gives_a_copy_no_right_but_to_run)
+{
+	static const struct {
+		mode_t from, to;
+	} modes[] = {{0600, 0644}, {0666, 0644}, {0644, 0644}, {0755, 0755}, {0777, 0755},
+		{04755, 0755}, {06700, 0755}, {0611, 0644}};
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+		struct stat status;
+
+		scratch_write("from", "text");
+		cr_assert_eq(chmod(scratch_path("from"), modes[i].from), 0);
+		cr_expect_eq(tree_copy_file(scratch_path("from"), scratch_path("to"), 4), 0);
+		cr_expect_eq(stat(scratch_path("to"), &status), 0);
+		cr_expect_eq(status.st_mode & 07777, modes[i].to, "%o", modes[i].from);
+		cr_assert_eq(unlink(scratch_path("to")), 0);
+	}
+}
+
+/* ── removing ────────────────────────────────────────────────────────────────────────────────── */
+
+Test(tree, removes_one_file_or_one_link)
+{
+	scratch_write("file", "");
+	scratch_write("kept/note", "text");
+	cr_assert_eq(symlink("kept", scratch_path("link")), 0);
+	tree_remove(scratch_path("file"));
+	tree_remove(scratch_path("link"));
+	cr_expect(!is_there("file") && !is_there("link") && has_text("kept/note", "text"));
+}
+
+Test(tree, removes_what_is_deeper_than_its_open_folders)
+{
+	char name[300] = "deep";
+
+	for (int i = 0; i < 60; i++)
+		strcat(name, "/in");
+	strcat(name, "/note");
+	scratch_write(name, "");
+	scratch_write("deep/in/in/beside", "");
+	tree_remove(scratch_path("deep"));
+	cr_expect_not(is_there("deep"));
+}
+
+/* ── memory that runs short ──────────────────────────────────────────────────────────────────── */
+
+Test(tree, says_so_when_memory_runs_short)
+{
+	scratch_write("from/below/note", "text");
+	scratch_write("from/run", "text");
+	for (size_t n = 0; scarce_once_after(n); n++) {
+		char *path = NULL;
+		int r = tree_copy(scratch_path("from"), scratch_path("to"), &wide, &path);
+
+		cr_expect_eq(r, scarce_has_failed() ? -ENOMEM : 0, "%zu: %d", n, r);
+		cr_expect(r == 0 ? !path
+				 : path && strncmp(path, scratch_path("from"),
+						   strlen(scratch_path("from"))) == 0);
+		free(path);
+		tree_remove(scratch_path("to"));
+		cr_assert_not(is_there("to"));
+	}
 }
