@@ -9,7 +9,7 @@
 #include "../scratch.h"
 #include "answering.h"
 
-/* What `add` and `remove` tell of a service that has reloaded. JSON is written with ' in place
+/* The output of `add` and `remove` after the service has reloaded. JSON is written with ' in place
  * of ", and @ stands for the user's registration folder. */
 
 #define RELOAD "ovos.tools.reload"
@@ -85,7 +85,7 @@ static int report_rest(const struct ctl_options *options)
 	return offered_report_rest(options, options->positional[1]);
 }
 
-/* Run @command, and expect its status, its output, and its complaints with @ for the folder. */
+/* Run @command, and expect a status, an output, and complaints, with @ for the folder. */
 static void expect_report(command_function command, const char *line, int status,
 	const char *output, const char *complaints)
 {
@@ -196,7 +196,7 @@ Test(ctl_offered, says_why_a_registration_is_not_offered)
 		 "{'file':'@/other.json','error':'not this one'}]}",
 			"it is bad\ntwice\n"},
 		{"{'failed':[{'file':'@/words.json'}]}", "@/words.json\n"},
-		/* An earlier version of it may be offered on: it failed nevertheless. */
+		/* An earlier version may be offered on: the registration has failed nevertheless. */
 		{"{'failed':[{'file':'@/words.json','error':'it is bad'}],'not_offered':["
 		 "{'toolbox_id':'words','why':'later'}]}",
 			"it is bad\n"},
@@ -224,7 +224,7 @@ Test(ctl_offered, tells_of_an_earlier_version_and_of_the_failure)
 		report, "report words.json", CTL_ERROR, "words: 1 tool: say\n", "it is bad\n");
 }
 
-/* The first failure is the exit status, and the others are told. */
+/* The first failure is the exit status, and each failure has a complaint. */
 Test(ctl_offered, tells_of_each_registration_whatever_the_first_came_to)
 {
 	start(DONE, "{'toolboxes':[" BOX "]}", "{'tools':[{'name':'say'}]}");
