@@ -98,13 +98,13 @@ static int add_below(const char *folder, const char *below, struct text_list *li
 	return asprintf(&path, "%s%s", folder, below) < 0 ? -ENOMEM : text_list_take(list, path);
 }
 
-/* Add @folder, with @below at its end, of a function that returns NULL without a home folder, or
- * without memory: then a fence would be lost. */
+/* Add @folder, just found by a function of util/file/paths.h, with @below at its end. Without memory
+ * for it a fence would be lost. */
 static int add_found(const char *folder, const char *below, struct text_list *list)
 {
 	if (folder)
 		return add_below(folder, below, list);
-	return getenv("HOME") ? -ENOMEM : 0;
+	return errno == ENOMEM ? -ENOMEM : 0;
 }
 
 static int add_xdg(
@@ -121,10 +121,11 @@ static int add_own_secrets(const struct config *config, struct text_list *list)
 	cleanup_free char *state = paths_state();
 	const char *const own[] = {config->approval_key_file, config->embedded_token_file,
 		config->audit_file, config->http.tls_key};
-	int r = add_all((const char *const *)config->folders.items, config->folders.n_items, list);
-
 	/* Pins, sessions, and what toolboxes keep for themselves. */
-	r = r ? r : add_found(state, "", list);
+	int r = add_found(state, "", list);
+
+	r = r ? r
+	      : add_all((const char *const *)config->folders.items, config->folders.n_items, list);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(own); i++)
 		r = own[i] ? add_below(own[i], "", list) : 0;
 	return r;

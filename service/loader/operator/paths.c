@@ -190,7 +190,7 @@ static int find_home(char **ret_home)
 	struct stat status;
 
 	if (!home)
-		return getenv("HOME") ? -ENOMEM : 0;
+		return errno == ENOMEM ? -ENOMEM : 0;
 	*ret_home = stat(home, &status) == 0 && S_ISDIR(status.st_mode) ? take_ptr(home) : NULL;
 	return 0;
 }

@@ -48,6 +48,7 @@ char *paths_home(void)
 	const struct passwd *user;
 
 	if (!home || !*home) {
+		errno = 0;
 		user = getpwuid(getuid());
 		home = user ? user->pw_dir : NULL;
 	}

@@ -24,15 +24,16 @@ struct paths {
  * path tried. */
 int paths_find(struct paths *ret_paths);
 
-/* Return the user's home folder; the caller frees it. Return NULL without a home folder or
- * memory. */
+/* The next three return NULL without memory, with the errno ENOMEM; and with another errno where
+ * there is no such folder. */
+
+/* Return the user's home folder; the caller frees it. */
 char *paths_home(void);
 
 /* Return the folder in the XDG variable @variable, else @fallback in the home folder; the caller
- * frees it. Return NULL when there is neither, or without memory. A relative path is ignored. */
+ * frees it. A relative path is ignored. */
 char *paths_xdg_home(const char *variable, const char *fallback);
 
 /* Return our state folder: the first of $STATE_DIRECTORY (systemd), else toolboxd in
- * $XDG_STATE_HOME or ~/.local/state; the caller frees it. Return NULL without a state folder or
- * memory. */
+ * $XDG_STATE_HOME or ~/.local/state; the caller frees it. */
 char *paths_state(void);

@@ -126,7 +126,8 @@ Test(operator_paths, are_refused_when_they_are_none)
 	}
 }
 
-Test(operator_paths, fail_without_memory_and_nothing_else)
+/* Resolve with memory that is short once, everywhere. */
+static void expect_no_half(void)
 {
 	struct sandbox_refusal refusal;
 
@@ -144,4 +145,16 @@ Test(operator_paths, fail_without_memory_and_nothing_else)
 		cr_expect_eq(r, -ENOMEM, "%zu: %d", n, r);
 	}
 	cr_expect_fail("memory never was enough");
+}
+
+Test(operator_paths, fail_without_memory_and_nothing_else)
+{
+	expect_no_half();
+}
+
+/* The user database has the home folder then. */
+Test(operator_paths, fail_without_memory_where_no_variable_names_the_home_folder)
+{
+	unsetenv("HOME");
+	expect_no_half();
 }
