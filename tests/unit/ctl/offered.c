@@ -10,7 +10,7 @@
 #include "answering.h"
 
 /* The output of `add` and `remove` after the service has reloaded. JSON is written with ' in place
- * of ", and @ stands for the user's registration folder. */
+ * of ", and @ in place of the user's registration folder. */
 
 #define RELOAD "ovos.tools.reload"
 #define STATUS "ovos.tools.status"
