@@ -359,9 +359,11 @@ Test(batch, cuts_the_largest_answers_until_a_frame_has_all)
 		{{1000, 1000, 1000}, "---"},
 		{{500, 3500, 1000}, "-l-"},
 		{{3000, 500, 3500}, "--l"},
+		{{3000, 500, 900}, "l--"},
 		{{3900, 3800, 3400}, "ll-"},
 		{{9000, 9000, 9000}, "lll"},
 	};
+	const struct account *account;
 	const char *response;
 
 	start("{\"toolboxd\":{\"limits\":{\"frame_bytes\":4096}}}");
@@ -373,11 +375,13 @@ Test(batch, cuts_the_largest_answers_until_a_frame_has_all)
 		served_forget();
 	}
 	begin("{'calls':[{'name':'look'},{'name':'look'}]}");
+	account = container_of(service->batches.all.next, struct batch, link)->caller->account;
 	answer_with(0, 5000);
 	answer_with(1, 10);
 	response = wait_for("ovos.tools.invoke.response");
 	expect_part(response, "RuntimeError: The answer has 5013 bytes, ");
 	expect_part(response, "'actual':5013,'max':");
+	cr_expect_eq(account->held, 0);
 }
 
 Test(batch, charges_its_source_until_the_response)

@@ -92,6 +92,18 @@ Test(search, makes_another_index_for_another_language)
 	cr_expect_null(service->search.aside, "nothing has changed since");
 }
 
+Test(search, follows_what_has_changed_while_a_thread_had_the_index)
+{
+	find("{'query':'lamps'}");
+	service->config.stemmer = search_language_stemmer("de");
+	search_follow(&service->search);
+	cr_assert_not_null(service->search.aside);
+	service->config.stemmer = search_language_stemmer("fr");
+	settle();
+	cr_expect_eq(service->search.stemmer, service->config.stemmer);
+	cr_expect(search_index_is_current(service->search.index, service->offer.catalogue));
+}
+
 /* ── waits ───────────────────────────────────────────────────────────────────────────────────── */
 
 Test(search, answers_all_that_have_waited)
@@ -194,17 +206,17 @@ Test(search, says_which_tools_a_format_leaves_out)
 {
 	const char *response;
 
-	write_box("odd.json",
-		"{'kind':'command','risk':'read','tools':[{'name':'odd','description':'Odd.',"
-		"'argument_schema':{'type':'object','properties':{'a "
-		"b':{'type':'string'}},'required':['a b']},"
-		"'command':{'argv':['true','{a b}']}}]}");
+	write_box("odd.json", "{'kind':'command','risk':'read','tools':[{'name':'odd','description'"
+			      ":'A lamp among so many other odd things.',"
+			      "'argument_schema':{'type':'object','properties':{'a "
+			      "b':{'type':'string'}},'required':['a b']},"
+			      "'command':{'argv':['true','{a b}']}}]}");
 	ask_for("ovos.tools.reload", "{}");
-	response = find("{'query':'odd lamps','format':'anthropic'}");
+	response = find("{'query':'lamps off','format':'anthropic'}");
 	expect_part(response, "'total':4");
 	expect_part(response, "'left_out':[{'toolbox_id':'odd','name':'odd'");
 	cr_expect_null(strstr(response, "{\"name\":\"odd\""));
-	cr_expect_null(strstr(find("{'query':'odd lamps'}"), "left_out"));
+	cr_expect_null(strstr(find("{'query':'lamps off'}"), "left_out"));
 }
 
 /* ── memory ──────────────────────────────────────────────────────────────────────────────────── */
