@@ -107,6 +107,9 @@ static void read_head(struct job *job, const struct json_tape *tape)
 	if (token == JSON_NONE)
 		return;
 	json_string_decode(tape, token, head);
+	/* The error stays for fill_job(). */
+	if (buffer_status(head) < 0)
+		return;
 	at = head->size > 0 ? memmem(head->data, head->size, context, strlen(context)) : NULL;
 	if (!at || head->size < (size_t)(at - head->data) + strlen(context) + strlen(data) + 2 ||
 		memcmp(head->data + head->size - strlen(data), data, strlen(data)) != 0)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scarce.h"
+
 /* Records of jobs, written and read: what comes back is the same, and what is broken is refused. */
 
 static const char head[] = "{\"type\": \"ovos.tools.invoke.response\", \"context\": {\"source\": "
@@ -139,4 +141,49 @@ Test(job_record, refuses_what_is_no_record)
 			texts[i]);
 		free_texts(&read);
 	}
+}
+
+/* A record of which a part is lost would send an end to everybody, or show it to another one. */
+Test(job_record, is_read_whole_or_not_at_all_when_memory_is_short)
+{
+	struct buffer text = {0};
+	struct job job;
+
+	fill(&job);
+	job.state = JOB_FAILED;
+	job.ended_ms = job.started_ms + 1;
+	buffer_append_string(&job.call_id, "\"7\"");
+	buffer_append_string(&job.session, "\"kitchen\"");
+	buffer_append_string(&job.end, "{\"error\":\"No\",\"code\":\"tool_failed\"}");
+	job_record_write(&job, &text);
+	cr_assert_eq(buffer_status(&text), 0);
+	for (size_t n = 0; scarce_once_after(n); n++) {
+		struct job read = {0};
+
+		if (job_record_read(&read, text.data, text.size) < 0) {
+			cr_expect(scarce_has_failed());
+		} else {
+			cr_expect_not(scarce_has_failed(), "allocation %zu", n);
+			expect_text(&read.response.message, head);
+			expect_text(&read.session, "\"kitchen\"");
+		}
+		free_texts(&read);
+	}
+	free_texts(&job);
+	buffer_deinit(&text);
+}
+
+Test(job_record, is_not_written_in_part_when_memory_is_short)
+{
+	struct job job;
+
+	fill(&job);
+	for (size_t n = 0; scarce_once_after(n); n++) {
+		struct buffer text = {0};
+
+		job_record_write(&job, &text);
+		cr_expect_eq(buffer_status(&text), scarce_has_failed() ? -ENOMEM : 0);
+		buffer_deinit(&text);
+	}
+	free_texts(&job);
 }
