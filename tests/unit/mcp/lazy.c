@@ -2,10 +2,12 @@
 #include "mcp/server/lazy.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "json/reader.h"
+#include "scarce.h"
 #include "util/cleanup.h"
 
 /* Three tools in place of a list: their texts, and what a search returns. */
@@ -154,4 +156,56 @@ Test(lazy, knows_its_three_names)
 	cr_expect_eq(mcp_lazy_find(&tape, 3), MCP_CALL_TOOL);
 	cr_expect_eq(mcp_lazy_find(&tape, 4), -1);
 	cr_expect_eq(mcp_lazy_find(&tape, 5), -1);
+}
+
+/* The result of a search for which a service has answered @found. */
+static void expect_of(const char *found, const char *expected)
+{
+	const struct mcp_lazy_search search = {.limit = 2, .names = MCP_NAMES_WHOLE};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	cr_assert_eq(json_tape_read(&tape, found, strlen(found), 16, NULL), 0, "%s", found);
+	mcp_lazy_write_found(&tape, &search, &out);
+	cr_expect_str_eq(buffer_terminate(&out), expected, "%s: %s", found, out.data);
+}
+
+#define OWN "\"_meta\":{\"toolboxd/source\":{\"toolbox\":\"box\"},\"toolboxd/name\":\"" N60 "\"}"
+#define N60 "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffff"
+
+Test(lazy, finds_nothing_in_an_answer_of_another_form)
+{
+	static const char *const others[] = {"{}", "{\"tools\":null}", "{\"tools\":{\"name\":1}}",
+		"{\"tools\":[]}", "{\"tools\":[null,5,\"x\",[{}]]}", "[]", "5"};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		expect_of(others[i], "{\"tools\":[]}");
+	expect_of("{\"tools\":[{\"name\":5,\"_meta\":[]},{\"_meta\":{\"toolboxd/source\":5}},{}]}",
+		"{\"tools\":[{\"name\":\"\"},{\"name\":\"\"}]}");
+}
+
+Test(lazy, takes_the_given_name_for_one_that_is_too_long)
+{
+	expect_of(
+		"{\"tools\":[{\"name\":\"short\"," OWN "}]}", "{\"tools\":[{\"name\":\"short\"}]}");
+	expect_of("{\"tools\":[{" OWN "}]}", "{\"tools\":[{\"name\":\"box__" N60 "\"}]}");
+}
+
+Test(lazy, is_made_whole_or_not_at_all_when_memory_is_short)
+{
+	char ids[2][32];
+
+	for (size_t n = 0, goes_on = 1; goes_on; n++) {
+		int r;
+
+		make_list(2, ids, ",\"annotations\":{\"readOnlyHint\":true}");
+		scarce_once_after(n);
+		r = mcp_lazy_make(&tools, describe, "Lights.");
+		goes_on = scarce_has_failed();
+		cr_expect(r == 0 || (r == -ENOMEM && goes_on), "allocation %zu: %d", n, r);
+		cr_expect_eq(tools.is_lazy, r == 0);
+		if (r == 0)
+			expect_part(MCP_SEARCH_TOOLS, "box01: Lights.");
+		mcp_tools_deinit(&tools);
+	}
 }
