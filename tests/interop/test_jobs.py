@@ -61,7 +61,7 @@ def order(path):
 
 
 def begin(caller, name="work", context=ME, seconds=EVENT_SECONDS, **fields):
-    args = {"as": fields.pop("as_", "a"), **{key: fields.pop(key) for key in ("seconds", "fail", "n") if key in fields}}
+    args = {"as": fields.pop("as_", "a"), **{key: fields.pop(key) for key in ("seconds", "fail", "n", "run_llm") if key in fields}}
     args = {"seconds": seconds_of, **args} if (seconds_of := fields.pop("lasts", None)) is not None else args
     return caller.call(INVOKE, {"name": name, "args": args if name != "fill" else {"n": args["n"]}, "background": True, **fields},
                        context, seconds=seconds)
@@ -89,7 +89,7 @@ def test_it_is_answered_at_once_and_ends_later(started, caller):
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", job["started"]) and "ended" not in job
     job = wait(caller, answer["job_id"])
     assert job["state"] == "done" and job["result"]["output"].strip() == "a" and job["ended"] >= job["started"]
-    assert job == get(caller, answer["job_id"])
+    assert job == get(caller, answer["job_id"]) and "run_llm" not in job
 
 
 def test_it_is_on_the_disk_before_it_is_answered(started, caller):
@@ -304,13 +304,15 @@ def test_after_a_restart_jobs_that_ran_have_failed_and_others_are_there(tmp_path
     home = Restarted(tmp_path)
     one = home.start()
     with Caller(one.url) as caller:
-        done = wait(caller, begin(caller)["job_id"])
-        running = begin(caller, lasts=60)["job_id"]
+        done = wait(caller, begin(caller, run_llm=False)["job_id"])
+        running = begin(caller, lasts=60, run_llm=True)["job_id"]
+        assert done["run_llm"] is False and "run_llm" not in get(caller, running)
     one.end() if stop == "end" else kill(one)
     with home.start() as one, Caller(one.url) as caller:
         assert get(caller, done["job_id"]) == done
         job = wait(caller, running)
-        assert (job["state"], job["code"]) == ("failed", "unavailable") and job["error"].endswith("the service was restarted")
+        assert (job["state"], job["code"], job["run_llm"]) == ("failed", "unavailable", True)
+        assert job["error"].endswith("the service was restarted")
         assert [job["job_id"] for job in caller.call(LIST, {}, ME)["jobs"]] == [done["job_id"], running]
 
 

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "call/run_llm.h"
 #include "core/call/invocation.h"
 #include "core/job/job_store.h"
 #include "core/request/address.h"
@@ -93,8 +94,9 @@ struct job {
 	struct buffer call_id;
 	struct buffer source;
 	struct buffer session;
-	struct buffer end; /* an object with the members of its result or error */
-	bool has_content;  /* its result is rich content */
+	struct buffer end;    /* an object with the members of its result or error */
+	bool has_content;     /* its result is rich content */
+	enum run_llm run_llm; /* the flag of its call, shown beside its end */
 	uint64_t timeout_ms;
 	int64_t started_ms;
 	int64_t ended_ms; /* by CLOCK_REALTIME */

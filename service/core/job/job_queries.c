@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bus/account.h"
+#include "core/job/job_record.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -71,6 +72,7 @@ void job_write_members(const struct job *job, bool is_whole, struct buffer *out)
 	write_time(out, "ended", job->ended_ms);
 	if (!is_whole)
 		return;
+	job_write_run_llm(job, out);
 	buffer_append_char(out, ',');
 	buffer_append(out, job->end.data + 1, job->end.size - 2);
 }

@@ -38,6 +38,15 @@ static void write_ms(struct buffer *out, const char *key, int64_t ms)
 	json_write_i64(out, ms);
 }
 
+void job_write_run_llm(const struct job *job, struct buffer *out)
+{
+	if (job->run_llm == RUN_LLM_UNSAID)
+		return;
+	buffer_append_char(out, ',');
+	json_write_key(out, RUN_LLM_KEY);
+	buffer_append_string(out, job->run_llm == RUN_LLM_YES ? "true" : "false");
+}
+
 void job_record_write(const struct job *job, struct buffer *out)
 {
 	const struct buffer *head = &job->response.message;
@@ -55,6 +64,7 @@ void job_record_write(const struct job *job, struct buffer *out)
 		buffer_append_string(out, ",\"head\":");
 		json_write_string(out, head->data, head->size);
 	}
+	job_write_run_llm(job, out);
 	if (job->has_content)
 		buffer_append_string(out, ",\"content\":true");
 	if (job->end.size > 0) {
@@ -117,6 +127,15 @@ static void read_head(struct job *job, const struct json_tape *tape)
 	job->response.opened = head->size + 1;
 }
 
+/* Return the flag of the call; RUN_LLM_UNSAID for what is no boolean. */
+static enum run_llm read_run_llm(const struct json_tape *tape)
+{
+	if (json_find_typed_at(tape, 0, RUN_LLM_KEY, JSON_TRUE) != JSON_NONE)
+		return RUN_LLM_YES;
+	return json_find_typed_at(tape, 0, RUN_LLM_KEY, JSON_FALSE) != JSON_NONE ? RUN_LLM_NO
+										 : RUN_LLM_UNSAID;
+}
+
 static int fill_job(struct job *job, const struct json_tape *tape)
 {
 	const char *const doors[] = {call_door_name(CALL_DOOR_BUS), call_door_name(CALL_DOOR_HTTP),
@@ -141,6 +160,7 @@ static int fill_job(struct job *job, const struct json_tape *tape)
 		(state == JOB_RUNNING) != (job->end.size == 0))
 		return -EINVAL;
 	job->has_content = json_find_typed_at(tape, 0, "content", JSON_TRUE) != JSON_NONE;
+	job->run_llm = read_run_llm(tape);
 	job->door = (enum call_door)door;
 	job->state = (enum job_state)state;
 	return state == JOB_RUNNING ? 0 : read_ms(tape, "ended_ms", &job->ended_ms);

@@ -10,7 +10,7 @@
  * The record of a job, as its file has it:
  *
  *   {"name", "toolbox_id", "call_id", "source", "session_id", "door", "started_ms", "head",
- *    "state", "content", "ended_ms", "end": {result or error}}
+ *    "run_llm", "state", "content", "ended_ms", "end": {result or error}}
  *
  * `head` is the beginning of the response to its caller on the bus, by which the end is sent. A
  * record of a running job has no `end`. A reader trusts nothing in a record.
@@ -18,6 +18,9 @@
 
 /* The most bytes of a file beside the end. */
 #define JOB_RECORD_BYTES 65536
+
+/* Append the member `run_llm` of @job (call/run_llm.h), unless its call has no flag. */
+void job_write_run_llm(const struct job *job, struct buffer *out);
 
 /* Append the record of @job. */
 void job_record_write(const struct job *job, struct buffer *out);

@@ -590,6 +590,7 @@ static int fill_job(struct job *job, const struct request_scope *scope, const st
 	request_keep_value(scope->request.data, scope->request.call_id, &job->call_id);
 	request_keep_text(&scope->caller.source, &job->source);
 	request_keep_text(&scope->caller.session_id, &job->session);
+	job->run_llm = scope->arguments.run_llm;
 	job->started_ms = now_real_ms();
 	job->timeout_ms =
 		offer_job_timeout_ms(job->jobs->invoker->config, tool, scope->request.timeout_ms);

@@ -81,11 +81,13 @@ Test(job_record, has_the_end_with_its_digits)
 	fill(&job);
 	job.state = JOB_DONE;
 	job.has_content = true;
+	job.run_llm = RUN_LLM_NO;
 	job.ended_ms = job.started_ms + 7;
 	buffer_append_string(&job.end, end);
 	write_and_read(&job, &read);
 	cr_expect_eq(read.state, JOB_DONE);
 	cr_expect(read.has_content);
+	cr_expect_eq(read.run_llm, RUN_LLM_NO);
 	cr_expect_eq(read.ended_ms, job.ended_ms);
 	expect_text(&read.end, end);
 	free_texts(&job);
