@@ -215,7 +215,7 @@ static bool add_word(struct number *number, uint32_t value)
 
 	if (number->last == ONE_MORE && value != HUNDRED && value != THOUSAND)
 		return false;
-	if (number->last == AND && value >= HUNDRED && value != HUNDRED)
+	if (number->last == AND && value >= HUNDRED && (value != HUNDRED || number->n_group > 0))
 		return false;
 	switch (value) {
 	case MINUS:
@@ -290,10 +290,13 @@ static bool read_figures(
 	size_t at = size > 0 && text[0] == '-';
 	size_t n = count_digits(text + at, size - at);
 	bool has_groups = false;
+	bool has_zero = n > 0 && text[at] == '0'; /* JSON has no figures after it */
 
+	if (has_zero && n > 1)
+		return false;
 	buffer_append(out, text, at + n);
 	at += n;
-	while (n > 0 && n <= 3 && size - at >= 4 && text[at] == language->group &&
+	while (n > 0 && n <= 3 && !has_zero && size - at >= 4 && text[at] == language->group &&
 		count_digits(text + at + 1, size - at - 1) == 3) {
 		buffer_append(out, text + at + 1, 3);
 		at += 4;

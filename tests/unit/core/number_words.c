@@ -105,3 +105,48 @@ Test(number_words, finds_the_language_of_a_tag)
 	cr_expect_null(number_words_find(TEXT_VIEW("pt")));
 	cr_expect_null(number_words_find(TEXT_VIEW("")));
 }
+
+Test(number_words, reads_no_figures_that_are_no_number_of_json)
+{
+	expect_number("en", "0,001", "");
+	expect_number("en", "012,345", "");
+	expect_number("en", "-0,500", "");
+	expect_number("de", "007,5", "");
+	expect_number("de", "0.500", "");
+	expect_number("de", "00,5", "");
+	expect_number("de", "0,5", "0.5");
+	expect_number("de", "-0,05", "-0.05");
+	expect_number("en", "100,000", "100000");
+	expect_number("en", "1,000.", "");
+	expect_number("en", "--1,000", "");
+	expect_number("en", "1,000 000", "");
+	expect_number("de", ",5", "");
+}
+
+Test(number_words, has_no_and_between_a_unit_and_its_hundred)
+{
+	expect_number("en", "one and hundred", "");
+	expect_number("de", "drei und hundert", "");
+	expect_number("de", "tausend und hundert", "1100");
+	expect_number("en", "two hundred and one thousand", "201000");
+	expect_number("en", "one and", "");
+	expect_number("en", "minus and one", "");
+}
+
+Test(number_words, reads_nothing_after_the_end_of_its_text)
+{
+	static const char text[] = "1,0005one hundredth";
+	struct buffer out = {0};
+
+	cr_expect(number_words_read(number_words_find(TEXT_VIEW("en")), text, 5, &out));
+	cr_expect_str_eq(buffer_terminate(&out), "1000");
+	buffer_reset(&out);
+	cr_expect(number_words_read(
+		number_words_find(TEXT_VIEW("en")), text + 6, strlen("one hundred"), &out));
+	cr_expect_str_eq(buffer_terminate(&out), "100");
+	buffer_reset(&out);
+	cr_expect_not(number_words_read(
+		number_words_find(TEXT_VIEW("en")), text + 6, strlen("one hundre"), &out));
+	cr_expect_eq(out.size, 0);
+	buffer_deinit(&out);
+}
