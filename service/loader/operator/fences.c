@@ -98,8 +98,8 @@ static int add_below(const char *folder, const char *below, struct text_list *li
 	return asprintf(&path, "%s%s", folder, below) < 0 ? -ENOMEM : text_list_take(list, path);
 }
 
-/* Add @folder, just found by a function of util/file/paths.h, with @below at its end. Without memory
- * for it a fence would be lost. */
+/* Add @folder, just found by a function of util/file/paths.h, with @below at its end. A folder that
+ * was not found for want of memory would be a fence that is lost. */
 static int add_found(const char *folder, const char *below, struct text_list *list)
 {
 	if (folder)
