@@ -206,19 +206,6 @@ Test(words, are_cut_between_two_characters)
 	}
 }
 
-/* The last byte that counts may be inside of a character. */
-Test(words, of_a_text_that_is_cut_inside_a_character_are_read)
-{
-	char text[WORDS_TEXT_BYTES + 8];
-
-	for (size_t shift = 1; shift <= 3; shift++) {
-		memset(text, ' ', sizeof(text));
-		memcpy(text, "begin", strlen("begin"));
-		memcpy(text + WORDS_TEXT_BYTES - shift, "\U00010400", 4);
-		expect_words("english", text, sizeof(text), false, "begin");
-	}
-}
-
 /* One character of 3 bytes is a sentence of 18 letters, once folded. */
 Test(words, of_a_text_that_grows_when_folded_are_bounded)
 {
