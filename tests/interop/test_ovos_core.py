@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ovos-core 2 and 3 with skills that others have written, and toolboxd on the same bus: skills as tools, questions to the
 assistant and to a person. docs/ovos.md says what holds, and with --long both cores show it."""
+import contextlib
 import json
 import textwrap
 import time
@@ -81,11 +82,15 @@ class World:
         self.core = self.device = self.caller = None
 
     def __enter__(self):
-        self.service.wait_until_ready()
-        # One caller for all: one that leaves may cost another client of ovos-messagebus a message.
-        self.device, self.caller = Device(self.url), Caller(self.url)
-        install_adder(self.home / "skills")
-        self.start_core()
+        try:
+            self.service.wait_until_ready()
+            # One caller for all: one that leaves may cost another client of ovos-messagebus a message.
+            self.device, self.caller = Device(self.url), Caller(self.url)
+            install_adder(self.home / "skills")
+            self.start_core()
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def start_core(self):
@@ -94,12 +99,12 @@ class World:
         self.core.wait_until_ready(self.device)
 
     def __exit__(self, *_):
-        if self.core:
-            self.core.end()
-        if self.device:
-            self.device.close()
-            self.caller.close()
-        self.service.end()
+        with contextlib.ExitStack() as stack:  # from the last to the first, whichever of them fails
+            stack.callback(self.service.end)
+            for client in filter(None, (self.caller, self.device)):
+                stack.callback(client.close)
+            if self.core:
+                stack.callback(self.core.end)
 
     def restart(self):
         """Another toolboxd in the place of the one that has ended."""
