@@ -75,11 +75,12 @@ class Core(Process):
 
 class Device:
     """What a person has of a device, in a thread: each frame that came is kept; what is spoken in the session
-    `default` is over at once."""
+    `default` is over at once, and its volume is what was set."""
 
     def __init__(self, url):
         self.peer = Peer(url)
         self.frames = []          # every message that is no twin, in the order in which it came
+        self.volume = 0.75        # a fraction
         self.news = threading.Condition()
         self.sending = threading.Lock()
         self.thread = threading.Thread(target=self._read, daemon=True)
@@ -112,9 +113,18 @@ class Device:
         if message["type"] in SPEAK and session_of(message) == "default":
             for topic in ("recognizer_loop:audio_output_start", "recognizer_loop:audio_output_end"):
                 self.send(topic, {}, {"session": context.get("session")})
+        if message["type"] in VOLUME and session_of(message) == "default":
+            self._play_volume(message, context)
         with self.news:
             self.frames.append(message)
             self.news.notify_all()
+
+    def _play_volume(self, message, context):
+        """As ovos-PHAL-plugin-alsa: a change is told to everybody, too, by the response that nobody has asked for."""
+        is_change = message["type"] == "mycroft.volume.set"
+        if is_change:
+            self.volume = message["data"]["percent"]
+        self.send("mycroft.volume.get.response", {"percent": self.volume, "muted": False}, {} if is_change else context)
 
     def send(self, topic, data=None, context=None):
         """Send a message in the session `default`, or that of the context; its mark."""
@@ -171,6 +181,7 @@ class Device:
 
 
 SPEAK = ("speak", "ovos.utterance.speak")
+VOLUME = ("mycroft.volume.get", "mycroft.volume.set")
 
 
 def session_of(message):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Personas of OVOS with our tools: each kind of reasoning loop by each way, and the table of docs/ovos.md.
+"""Personas of OVOS with our tools: the first section of docs/ovos.md, typed; each kind of reasoning loop by
+each way, and the table of the page.
 
     test ── what the model says ──▶ persona (ovos-persona) ─▶ loop (ovos-agentic-loop) ─▶ toolbox ─▶ toolboxd
          ◀── what the model read ──        └── brain: a chat plugin that follows the test's script
@@ -13,8 +14,10 @@ import subprocess
 import time
 
 import manifests
+import pages
 import pytest
 from http_peer import Http
+from ovos_site import Device
 from processes import EVENT_SECONDS, POLL_SECONDS, ROOT, SLOWNESS, TOOLBOXCTL, environment, free_port, listens, until
 from test_client_python import Toolboxd, wheel  # noqa: F401  (a fixture)
 
@@ -29,9 +32,10 @@ AGAIN_SECONDS = 20 * SLOWNESS
 WAYS = ["bridge", "MCP over stdio", "MCP over HTTP", "UTCP"]
 
 BRAIN = """
+import json, os
 from ovos_plugin_manager.templates.agents import AgentMessage, ChatEngine, MessageRole, ToolCall
 
-LINES, READ = [], []
+LINES, READ = json.loads(os.environ.get("SCRIPT", "[]")), []
 
 
 class Brain(ChatEngine):
@@ -230,6 +234,26 @@ def test_a_persona_uses_the_tools(serve, wheel, brain, tmp_path, record_property
 def test_the_table_has_each_loop_and_each_way_once():
     assert sorted(tuple(row.split(" | ")[:2]) for row in rows_of_page()) == \
         sorted((f"| {loop}", way) for loop in LOOPS for way in WAYS)
+
+
+# --- from a bare OVOS to a persona that sets the volume
+
+def test_the_first_tool_of_a_persona(launch, wheel, brain, tmp_path):  # noqa: F811
+    """The page as it stands, with the brain of the test: nothing but mycroft.conf says where the bus is."""
+    home = tmp_path / "person"
+    places = {"HOME": str(home), "XDG_CONFIG_HOME": str(home / ".config"), "XDG_DATA_HOME": str(home / ".local" / "share")}
+    conf = home / ".config" / "mycroft" / "mycroft.conf"
+    conf.parent.mkdir(parents=True)
+    service = launch({}, [], kind="ovos-messagebus", env=places)
+    conf.write_text(json.dumps({"websocket": {"host": "127.0.0.1", "port": service.bus.port, "route": "/core"}}))
+    action, _ = script("ReAct", "set_volume", {"percent": 40})
+    env = environment(home, **places, PYTHONPATH=f"{wheel[1]}:{brain}",
+                      SCRIPT=json.dumps([action, "FINAL_ANSWER: The volume is at 40 percent."]))
+    env["PATH"] = f"{TOOLBOXCTL.parent}:{PYTHON.parent}:{env['PATH']}"
+    with Device(service.url) as device:
+        pages.expect_page(PAGE.replace("ovos-chat-openai-plugin", "scripted-brain"), home, env, EVENT_SECONDS)
+        changes = [frame["data"] for frame in device.frames if frame["type"] == "mycroft.volume.set"]
+    assert changes == [{"percent": 0.4}]
 
 
 # --- the persona server, which has every installed ToolBox and splits names at `__`
