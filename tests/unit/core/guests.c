@@ -325,7 +325,7 @@ Test(core_guests, are_owned_by_a_source_on_its_connection)
 		{&anywhere, "one", NULL, true},
 		{&anywhere, "one", &other, true},
 		{&anywhere, "on", NULL, false},
-		{&anywhere, "onee", NULL, false},
+		{&anywhere, "one, and more", NULL, false},
 		{&anywhere, "", NULL, false},
 		{&anywhere, NULL, NULL, false},
 		{&here, "one", &account, true},
