@@ -483,6 +483,7 @@ Test(bus_calls, forget_the_pace_of_a_toolbox_without_debts_only)
 	/* Another toolbox by then. */
 	pace = find_pace("talk");
 	pace->id[0] = 'w';
+	pace->paid_ms = 1;
 	pace->sent_ms = clock_now_ms() + 100 * BUS_BURST_MS;
 	begin_pace_of_talk();
 	cr_expect_null(find_pace("volume"));

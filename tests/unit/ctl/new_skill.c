@@ -166,7 +166,9 @@ Test(ctl_new_skill, takes_at_most_eight_sets_of_slots_of_an_intent)
 		snprintf(samples + strlen(samples), sizeof(samples) - strlen(samples),
 			"%s'say it {%s}','say {%s}'", i > 0 ? "," : "", names[i], names[i]);
 	snprintf(definitions, sizeof(definitions),
-		"[{'intent_name':'x','lang':'EN-gb','definition':{'samples':[%s]}}]", samples);
+		"[{'intent_name':'y','lang':'de','definition':{'samples':['eins']}},"
+		"{'intent_name':'x','lang':'EN-gb','definition':{'samples':[%s]}}]",
+		samples);
 	run_with("{}", definitions, CTL_DONE);
 	for (const char *at = command_output; (at = strstr(at, "\"name\":")); at++)
 		n++;
