@@ -127,7 +127,7 @@ Test(trace, drops_texts_with_characters_that_are_not_visible)
 	}
 }
 
-/* A parent has its own characters, and none that would end its text in JSON. */
+/* A quotation mark would end the text in JSON. */
 Test(trace, takes_a_parent_of_its_alphabet_alone)
 {
 	for (size_t at = 0; at < strlen(PARENT); at++) {

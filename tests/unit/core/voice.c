@@ -120,6 +120,38 @@ Test(listening, answers_each_question)
 	expect_part(wait_for(FALLBACK "pong"), "'can_handle':false");
 }
 
+/* Ask about @n_before utterances without a tool, and one with a tool. */
+static void expect_handled(size_t n_before, bool can_handle)
+{
+	struct buffer data = {0};
+
+	buffer_append_string(&data, "{'utterances':[");
+	for (size_t i = 0; i < n_before; i++)
+		buffer_append_string(&data, i % 2 == 0 ? "'hm'," : "7,");
+	buffer_append_string(&data, "'behave two'],'lang':'en'}");
+	send_request(FALLBACK "ping", buffer_terminate(&data), "{}");
+	expect_part(
+		wait_for(FALLBACK "pong"), can_handle ? "'can_handle':true" : "'can_handle':false");
+	buffer_deinit(&data);
+}
+
+Test(listening, tries_the_first_16_utterances_of_a_question)
+{
+	expect_handled(LISTENING_UTTERANCES_MAX - 1, true);
+	expect_handled(LISTENING_UTTERANCES_MAX, false);
+}
+
+Test(listening, leaves_the_timeout_of_another_skill_alone)
+{
+	send_request(OWN "request", "{'utterances':['hang'],'lang':'en'}", "{}");
+	wait_for(OWN "start");
+	send_request(FALLBACK "force_timeout", "{'skill_id':'another'}", "{}");
+	expect_part(wait_for("speak"), "'utterance':'One moment.'");
+	cr_expect_eq(n_unseen(OWN "killed"), 0);
+	send_request(FALLBACK "force_timeout", "{'skill_id':'toolboxd'}", "{}");
+	expect_part(wait_for(OWN "killed"), "{'error':'timed out'}");
+}
+
 Test(listening, calls_the_tool_and_has_it_spoken)
 {
 	send_request(OWN "request", "{'utterances':['behave two'],'lang':'en'}",
