@@ -81,15 +81,6 @@ static void list_again(void *data, struct runner *runner)
 	reload_list_again(&service->reload);
 }
 
-/* @call is over (struct runner_handler): a job may have its place. */
-static void end_call(void *data, struct runner_call *call, const struct call_result *result)
-{
-	struct service *service = data;
-
-	invocation_done(data, call, result);
-	jobs_go_on(&service->jobs);
-}
-
 static void forget_host(void *data, const struct host *host)
 {
 	struct service *service = data;
@@ -340,7 +331,7 @@ static int make_reload(struct service *service, const struct service_options *op
 static int make_offer(struct service *service)
 {
 	static const struct runner_handler handler = {
-		.done = end_call,
+		.done = invocation_done,
 		.progressed = invocation_progressed,
 		.stale = list_again,
 		.bus_message = take_bus_message,

@@ -291,6 +291,8 @@ void calls_close(struct calls *calls, struct call *call)
 		list_remove(&call->link);
 		list_remove(&call->key_link);
 	}
+	if (calls->on_close)
+		loop_task_post(calls->on_close);
 	call->state = CALL_SPARE;
 	limits_release(&call->hold);
 	account_release(call->account, call->held_bytes);

@@ -94,7 +94,8 @@ struct calls {
 	struct limit_hold
 		hold; /* the hold of the request being served: a call opened by it takes the hold
 		       * over */
-	bool is_stopping; /* no further calls are taken */
+	bool is_stopping;           /* no further calls are taken */
+	struct loop_task *on_close; /* posted when a call is closed; borrowed, or NULL */
 };
 
 /* Make @calls empty. Returns 0, -ENOMEM, or -EIO without random bytes. */

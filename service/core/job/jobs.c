@@ -87,6 +87,8 @@ static void forget_job(struct job *job)
 	check(jobs->n > 0 && jobs->result_bytes >= job->end.size);
 	list_remove(&job->link);
 	jobs->n--;
+	if (jobs->n == 0)
+		jobs->invoker->calls->on_close = NULL;
 	jobs->result_bytes -= job->end.size;
 	/* A waiting request may still refer to its address. */
 	address_leave(&job->address);
@@ -449,12 +451,6 @@ static void call_waiting(void *data)
 	set_late(jobs);
 }
 
-void jobs_go_on(struct jobs *jobs)
-{
-	if (jobs->n > 0)
-		loop_task_post(&jobs->task);
-}
-
 /* End the waiting @job as cancelled. */
 static void end_cancelled(struct job *job)
 {
@@ -552,6 +548,7 @@ static struct job *make_job(struct jobs *jobs)
 	list_init(&job->change.link);
 	list_append(&jobs->all, &job->link);
 	jobs->n++;
+	jobs->invoker->calls->on_close = &jobs->task;
 	return job;
 }
 

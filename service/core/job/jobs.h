@@ -22,9 +22,6 @@ bool jobs_begin(struct jobs *jobs, const struct request_scope *scope, const stru
  * them; the bus is open. */
 void jobs_open(struct jobs *jobs);
 
-/* Look for room for waiting jobs: a call has ended. */
-void jobs_go_on(struct jobs *jobs);
-
 /* Cancel @job if it has no call yet. Return whether it had none. */
 bool job_cancel_early(struct job *job);
 

@@ -82,7 +82,7 @@ struct request {
 	uint64_t limit;
 	uint64_t after; /* the number of a question; 0: before the first one */
 	bool wants_progress;
-	bool wants_speech; /* speak */
+	bool wants_speech;  /* speak */
 	bool is_background; /* a job is asked for */
 	uint64_t wait_ms;
 	bool wants_deadline;

@@ -4,8 +4,6 @@
 #include <errno.h>
 
 #include "catalogue/voice/spoken.h"
-#include "core/request/address.h"
-#include "core/request/trace.h"
 #include "json/member.h"
 #include "json/writer.h"
 #include "util/array.h"
@@ -70,16 +68,6 @@ struct text_view request_scope_language(const struct request_scope *scope, const
 	if (json.text)
 		return (struct text_view){json.text + 1, json.size - 2};
 	return TEXT_VIEW(usual ? usual : SPOKEN_LANGUAGE);
-}
-
-void request_scope_write_trace(const struct request_scope *scope, struct buffer *out)
-{
-	const struct json_tape *context = &scope->envelope.context;
-
-	if (address_names_caller(scope->address))
-		buffer_append(out, scope->address->trace.text, scope->address->trace.size);
-	else if (context->count > 0)
-		trace_write_members(context, 0, out);
 }
 
 static void append_trace(struct buffer *out, const struct buffer *trace)

@@ -4,8 +4,10 @@
 #include "message/envelope.h"
 #include "catalogue/arguments.h"
 #include "config/config.h"
+#include "core/request/address.h"
 #include "core/request/request.h"
 #include "core/request/request_text.h"
+#include "core/request/trace.h"
 #include "policy/policy.h"
 #include "regex/regex.h"
 #include "schema/schema.h"
@@ -65,7 +67,15 @@ static inline void request_scope_keep_origin(
 }
 
 /* Append the trace of the request (core/request/trace.h): nothing for a request without one. */
-void request_scope_write_trace(const struct request_scope *scope, struct buffer *out);
+static inline void request_scope_write_trace(const struct request_scope *scope, struct buffer *out)
+{
+	const struct json_tape *context = &scope->envelope.context;
+
+	if (address_names_caller(scope->address))
+		buffer_append(out, scope->address->trace.text, scope->address->trace.size);
+	else if (context->count > 0 && trace_is_in(context, 0))
+		trace_write_members(context, 0, out);
+}
 
 /* Append the caller as an object for the host of a tool of an asking kind: {"call_id",
  * "session_id", "lang"}, strings or null, and the members of @trace. @call_id, @session_id: JSON

@@ -699,15 +699,13 @@ static bool is_ours_alone(const struct service *service)
 	       !proxy_wants(&service->proxy, envelope->topic, envelope->topic_size);
 }
 
-/* Pass the frame to the hosts subscribed to its topic, and return whether it is a request, too.
- */
+/* Pass the frame to the hosts subscribed to its topic, and return whether it is a request, too. */
 static bool is_request(struct service *service, const char *text, size_t size)
 {
 	const struct bus_envelope *envelope = &service->scope.envelope;
 
-	if (service->proxy.n_subscriptions == 0 && !other_services_is_open(&service->rivals))
-		return true;
-	proxy_deliver(&service->proxy, envelope->topic, envelope->topic_size, text, size);
+	if (service->proxy.n_subscriptions > 0 || other_services_is_open(&service->rivals))
+		proxy_deliver(&service->proxy, envelope->topic, envelope->topic_size, text, size);
 	return topics_wants(envelope->topic, envelope->topic_size);
 }
 
@@ -761,7 +759,6 @@ void topics_take_frame(void *data, const char *text, size_t size)
 	const struct request_text frame = {.message = {text, size}};
 	bool must_skim = request_text_is_long(&frame);
 	struct service *service = data;
-	bool is_ours;
 
 	if (size > LISTENING_FRAME_BYTES && is_only_listened_to(service, text, size))
 		return;
@@ -775,11 +772,10 @@ void topics_take_frame(void *data, const char *text, size_t size)
 		return;
 	if (other_services_take(&service->rivals, &service->scope.envelope))
 		return;
-	is_ours = is_request(service, text, size);
-	if (listening_take(&service->listening))
-		recycle(&service->scope);
-	else if (is_ours)
+	if (is_request(service, text, size))
 		serve_or_defer(service);
+	else if (listening_take(&service->listening))
+		recycle(&service->scope);
 }
 
 int topics_take_request(

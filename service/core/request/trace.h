@@ -38,5 +38,12 @@ void trace_write(const struct trace_texts *texts, struct buffer *out);
  * @object of @tape. Texts with escapes are malformed. */
 void trace_write_members(const struct json_tape *tape, uint32_t object, struct buffer *out);
 
+/* Return whether the object at @object of @tape has a trace. */
+static inline bool trace_is_in(const struct json_tape *tape, uint32_t object)
+{
+	return json_find(tape, object, "traceparent") != JSON_NONE ||
+	       json_find(tape, object, "baggage") != JSON_NONE;
+}
+
 /* Return the `traceparent` of @trace, written by the functions above; absent: there is none. */
 struct text_view trace_parent(const struct buffer *trace);

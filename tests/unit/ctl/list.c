@@ -309,6 +309,7 @@ Test(ctl_list, counts_the_characters_of_each_toolbox)
 		{LIST, "{" THREE "}", NULL},
 		{LIST, "{'tools':['äöü']}", NULL},
 		{LIST, "{'text':'12345678é'}", NULL},
+		{LIST, "{'tools':[]}", NULL}, /* a lazy list would save nothing */
 		{0},
 	};
 
@@ -321,7 +322,8 @@ Test(ctl_list, counts_the_characters_of_each_toolbox)
 		"");
 	cr_expect_str_eq(answering_requests(),
 		LIST " {}\n" LIST " {'toolbox_id':'math','format':'anthropic'}\n" LIST
-		     " {'toolbox_id':'clock','format':'anthropic'}\n");
+		     " {'toolbox_id':'clock','format':'anthropic'}\n" LIST
+		     " {'format':'mcp','toolboxes':true}\n");
 }
 
 Test(ctl_list, counts_nothing_further_after_an_error)
