@@ -890,7 +890,7 @@ void toolboxd_guest_close(struct toolboxd_guest *guest)
 		send_message(guest, "ovos.tools.unregister", &data, "");
 		free(data.data);
 	}
-	/* A client that leaves without the closing handshake costs others of a bus their messages. */
+	/* A client gone without the closing handshake costs others of a bus their messages. */
 	if (guest->fd >= 0) {
 		send_frame(guest, 8, "\x03\xe8", 2);
 		shutdown(guest->fd, SHUT_WR);

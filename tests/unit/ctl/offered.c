@@ -196,7 +196,7 @@ Test(ctl_offered, says_why_a_registration_is_not_offered)
 		 "{'file':'@/other.json','error':'not this one'}]}",
 			"it is bad\ntwice\n"},
 		{"{'failed':[{'file':'@/words.json'}]}", "@/words.json\n"},
-		/* An earlier version may be offered on: the registration has failed nevertheless. */
+		/* An earlier version may be offered on: yet the registration has failed. */
 		{"{'failed':[{'file':'@/words.json','error':'it is bad'}],'not_offered':["
 		 "{'toolbox_id':'words','why':'later'}]}",
 			"it is bad\n"},
