@@ -351,7 +351,7 @@ def test_a_toolbox_that_is_disabled_by_configuration(launch):
 
 
 @pytest.mark.parametrize("change, words", [
-    ({"kind": "bus"}, "kind"), ({"tools": []}, "tools"),
+    ({"kind": "buzz"}, "kind"), ({"tools": []}, "tools"),
     ({"unknown": 1}, "unknown"), ({"library": 5}, "library"), ({"risk": "low"}, "risk"),
     ({"toolbox_id": "not.allowed"}, "toolbox_id"), ({"limits": {"timeout_ms": 0}}, "timeout_ms"),
 ])

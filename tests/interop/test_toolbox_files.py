@@ -217,10 +217,10 @@ def test_a_name_that_is_no_utf8_is_written_and_taken_back(files):
     assert files.text("grep_files", pattern="x", path=str(files.root)) == f"{files.root}/{listed}"
 
 
-def test_many_entries_take_no_memory(files):
+def test_a_folder_of_many_entries_is_paged(files):
     many = files.root / "many"
     many.mkdir()
-    for i in range(100_000):
+    for i in range(20_000):
         os.mknod(many / f"{i:06}")
     listed = files.text("list_dir", dir_path=str(many), offset=3, limit=2).split("\n")[1:]
     assert listed == ["000002", "000003", "More than 2 entries found"]
