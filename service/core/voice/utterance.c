@@ -279,15 +279,31 @@ static bool is_in(const struct utterance *utterance, const struct buffer *sessio
 	       memcmp(utterance->session.data, session->data, session->size) == 0;
 }
 
-void utterances_silence(struct utterances *utterances, const struct buffer *session,
-	utterance_function ended, const struct invoker *invoker)
+/* Return the first utterance to be silent whose call is not cancelled yet, or NULL. */
+static struct utterance *first_uncancelled(struct utterances *utterances)
 {
 	list_for_each(link, &utterances->running) {
 		struct utterance *utterance = container_of(link, struct utterance, link);
 
-		if (utterance->ended != ended || !is_in(utterance, session))
-			continue;
-		utterance->is_silent = true;
+		if (utterance->is_silent && !utterance->is_cancelled)
+			return utterance;
+	}
+	return NULL;
+}
+
+void utterances_silence(struct utterances *utterances, const struct buffer *session,
+	utterance_function ended, const struct invoker *invoker)
+{
+	struct utterance *utterance;
+
+	list_for_each(link, &utterances->running) {
+		utterance = container_of(link, struct utterance, link);
+		if (utterance->ended == ended && is_in(utterance, session))
+			utterance->is_silent = true;
+	}
+	/* Each search begins anew, since the end of one call may end others. */
+	while ((utterance = first_uncancelled(utterances))) {
+		utterance->is_cancelled = true;
 		cancel_address(invoker, &utterance->address);
 	}
 }

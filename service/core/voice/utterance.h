@@ -56,7 +56,8 @@ struct utterance {
 	struct buffer session;  /* utterance_write_session() */
 	struct loop_timer wait;
 	utterance_function ended;
-	bool is_silent; /* it was ended by OVOS: nothing is spoken any more */
+	bool is_silent;    /* it was ended by OVOS: nothing is spoken any more */
+	bool is_cancelled; /* its call was cancelled, since it is silent */
 };
 
 /* The utterances with calls. */

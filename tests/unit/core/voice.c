@@ -23,6 +23,12 @@
 	"{'name':'hang','triggers':['hang'],'spoken':{'en':{'wait':'One moment.',"                 \
 	"'failed':'No: {error}'}},'timeout_ms':60000,'native':{'symbol':'hang'}}]}"
 
+/* A request without an answer. Each call runs alone, and its end ends the calls that wait. */
+#define ALONE                                                                                      \
+	"{'kind':'bus','risk':'read','tools':[{'name':'rest','triggers':['rest'],'spoken':{'en':{" \
+	"'failed':'No: {error}'}},'timeout_ms':60000,'parallel':false,'cooldown_s':60,"            \
+	"'bus':{'topic':'rest.get','session':'default'}}]}"
+
 static void start(const char *listen)
 {
 	char configuration[128];
@@ -31,6 +37,7 @@ static void start(const char *listen)
 	asking_set_up();
 	write_user_file(configuration);
 	write_box("box.json", BOX);
+	write_box("alone.json", ALONE);
 	asking_start();
 }
 
@@ -178,6 +185,18 @@ Test(listening, is_silent_after_force_timeout)
 	send_request(FALLBACK "force_timeout", "{}", "{'session':{'session_id':'default'}}");
 	expect_part(wait_for(OWN "killed"), "{'error':'timed out'}");
 	expect_part(wait_for(OWN "response"), "'result':false");
+	cr_expect_eq(n_unseen("speak"), 0);
+}
+
+Test(listening, is_silent_where_the_end_of_a_call_ends_others)
+{
+	for (int i = 0; i < 4; i++) {
+		send_request(OWN "request", "{'utterances':['rest'],'lang':'en'}", "{}");
+		wait_for(OWN "start");
+	}
+	send_request(FALLBACK "force_timeout", "{}", "{}");
+	for (int i = 0; i < 4; i++)
+		expect_part(wait_for(OWN "response"), "'result':false");
 	cr_expect_eq(n_unseen("speak"), 0);
 }
 
