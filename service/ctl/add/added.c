@@ -138,11 +138,24 @@ int added_open(bool is_locked, struct added *ret_added)
 	return r < 0 ? added_complain(ret_added->state, r) : read_paths(ret_added);
 }
 
-int added_write(const struct added *added)
+/* Return whether @path is in the folder of @added, and nothing is there. */
+static bool is_gone(const struct added *added, const char *path)
+{
+	size_t folder = strlen(added->folder);
+	struct stat status;
+
+	return strncmp(path, added->folder, folder) == 0 && path[folder] == '/' &&
+	       lstat(path, &status) < 0 && errno == ENOENT;
+}
+
+int added_write(struct added *added)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 	int r;
 
+	for (size_t i = added->paths.n_items; i-- > 0;)
+		if (is_gone(added, added->paths.items[i]))
+			text_list_remove(&added->paths, i);
 	buffer_append_char(&text, '[');
 	for (size_t i = 0; i < added->paths.n_items; i++) {
 		buffer_append_string(&text, i > 0 ? ",\n " : "");

@@ -23,8 +23,9 @@ struct added {
  * is locked, and no folder is made. Return 0, or CTL_ERROR after a complaint. */
 int added_open(bool is_locked, struct added *ret_added);
 
-/* Write the paths. Return 0, or CTL_ERROR after a complaint. */
-int added_write(const struct added *added);
+/* Write the paths. A path in the folder where nothing is any more is forgotten: a file that comes
+ * there later belongs to the user. Return 0, or CTL_ERROR after a complaint. */
+int added_write(struct added *added);
 
 /* Free @added, and give its lock up. */
 void added_close(struct added *added);

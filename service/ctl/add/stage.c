@@ -75,6 +75,15 @@ static bool exists(const char *path)
 	return path && lstat(path, &status) == 0;
 }
 
+/* Complain about a registration of somebody else. Return CTL_ERROR. */
+static int complain_own(const char *path)
+{
+	terminal_complain("%s is there, and `toolboxctl add` has not put it there: change it "
+			  "itself, or move it away",
+		path);
+	return CTL_ERROR;
+}
+
 /* Return 0, or an enum ctl_status after a complaint: @item, which is not in @stage yet, would take
  * the place of another one, or of a registration of somebody else. */
 static int check_staged(const struct stage *stage, const struct staged *item)
@@ -87,12 +96,12 @@ static int check_staged(const struct stage *stage, const struct staged *item)
 				item->source, item->name);
 			return CTL_USAGE;
 		}
-	if (!exists(path) || added_has(stage->added, item->name))
-		return 0;
-	terminal_complain("%s is there, and `toolboxctl add` has not put it there: change it "
-			  "itself, or move it away",
-		path);
-	return CTL_ERROR;
+	/* A file that comes now belongs to somebody else. */
+	if (!exists(path))
+		added_forget(stage->added, item->name);
+	else if (!added_has(stage->added, item->name))
+		return complain_own(path);
+	return 0;
 }
 
 /* Begin the item for @source with the id @id. Return 0, or an enum ctl_status after a complaint. */
@@ -210,16 +219,19 @@ int stage_copy(struct stage *stage, const char *source)
 
 /* ── putting ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* Exchange the item with what is in the folder, or move it there. */
+/* Exchange the item with what `add` has put into the folder, or move it there. */
 static int put_staged(struct stage *stage, struct staged *item)
 {
 	cleanup_free char *path = added_path(stage->added, item->name);
-	unsigned int how = exists(path) ? RENAME_EXCHANGE : RENAME_NOREPLACE;
+	bool is_ours = exists(path) && added_has(stage->added, item->name);
+	unsigned int how = is_ours ? RENAME_EXCHANGE : RENAME_NOREPLACE;
 
-	if (!path || renameat2(AT_FDCWD, item->path, AT_FDCWD, path, how) < 0)
-		return added_complain(path ? path : stage->added->folder, path ? -errno : -ENOMEM);
+	if (!path)
+		return added_complain(stage->added->folder, -ENOMEM);
+	if (renameat2(AT_FDCWD, item->path, AT_FDCWD, path, how) < 0)
+		return errno == EEXIST ? complain_own(path) : added_complain(path, -errno);
 	item->is_put = true;
-	item->has_replaced = how == RENAME_EXCHANGE;
+	item->has_replaced = is_ours;
 	return 0;
 }
 

@@ -122,6 +122,39 @@ Test(ctl_add, replaces_what_it_has_put_and_nothing_else)
 	cr_expect_str_eq(text_of(FOLDER "/own.json"), "own");
 }
 
+/* Copy words.json, let somebody else put a file there, and put the copy. Return the status. */
+static int add_late(void)
+{
+	struct added added;
+	struct stage stage = {0};
+	int r;
+
+	scratch_write("words.json", "1");
+	cr_assert_eq(added_open(true, &added), CTL_DONE);
+	cr_assert_eq(stage_open(&added, &stage), CTL_DONE);
+	cr_assert_eq(stage_copy(&stage, scratch_path("words.json")), CTL_DONE);
+	scratch_write(FOLDER "/words.json", "own");
+	capture_begin();
+	r = stage_put(&stage);
+	capture_end();
+	stage_close(&stage);
+	added_close(&added);
+	return r;
+}
+
+Test(ctl_add, leaves_what_somebody_puts_there_while_it_checks)
+{
+	cr_expect_eq(add_late(), CTL_ERROR);
+	expect_complaint("words.json is there, and `toolboxctl add` has not put it there");
+	cr_expect_str_eq(text_of(FOLDER "/words.json"), "own");
+	/* The same where its own file is gone. */
+	cr_assert_eq(unlink(scratch_path(FOLDER "/words.json")), 0);
+	cr_assert_eq(add_file("words.json"), CTL_DONE);
+	cr_assert_eq(unlink(scratch_path(FOLDER "/words.json")), 0);
+	cr_expect_eq(add_late(), CTL_ERROR);
+	cr_expect_str_eq(text_of(FOLDER "/words.json"), "own");
+}
+
 Test(ctl_add, puts_all_or_none)
 {
 	const char *const names[] = {"a.json", "b.json", NULL};
@@ -500,6 +533,20 @@ Test(ctl_add, forgets_what_has_gone_by_itself)
 	cr_assert_eq(unlink(scratch_path(FOLDER "/words.json")), 0);
 	cr_expect_eq(command_run(ctl_remove, "remove words"), CTL_DONE, "%s", command_complaints);
 	cr_expect_str_eq(text_of(RECORD), "[]\n");
+}
+
+Test(ctl_add, leaves_what_takes_the_place_of_a_path_that_was_gone)
+{
+	scratch_write("words.json", "{}");
+	scratch_write("home/say", "");
+	cr_expect_eq(add_file("words.json"), CTL_DONE);
+	cr_assert_eq(unlink(scratch_path(FOLDER "/words.json")), 0);
+	cr_expect_eq(add_file("home"), CTL_DONE);
+	cr_expect_null(strstr(text_of(RECORD), "words.json"));
+	scratch_write(FOLDER "/words.json", "own");
+	cr_expect_eq(add_file("words.json"), CTL_ERROR);
+	expect_complaint("words.json is there, and `toolboxctl add` has not put it there");
+	cr_expect_str_eq(text_of(FOLDER "/words.json"), "own");
 }
 
 Test(ctl_add, removes_a_folder_with_everything_in_it)
