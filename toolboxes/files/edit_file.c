@@ -126,11 +126,10 @@ void edit_file(struct toolbox_call call, void *data)
 {
 	struct text out = {0};
 	struct text why = {0};
-	const char *path = "";
+	const char *path = read_path(call, &why);
 
 	(void)data;
-	toolbox_get_string(call, "path", &path, NULL);
-	answer(call, "edit_file", edit_text(call, path, &out, &why), &out, &why);
+	answer(call, "edit_file", path && edit_text(call, path, &out, &why), &out, &why);
 	text_free(&out);
 	text_free(&why);
 }

@@ -63,19 +63,22 @@ static bool add_root(struct paths *unused, const char *path)
 	return add_path(&named, path) && add_path(&roots, realpath(path, real) ? real : path);
 }
 
-/* Hand each text of the list @key of the configuration to @add with @paths. */
+/* Hand each text of the list @key of the configuration to @add with @paths. Return whether all have
+ * been added: a fence is never left out. */
 static bool read_list(struct toolbox_call call, const char *key, struct paths *paths,
 	bool (*add)(struct paths *paths, const char *path))
 {
 	uint32_t n = 0;
+	int r = toolbox_get_count(call, key, &n);
 
-	toolbox_get_count(call, key, &n);
+	if (r != TOOLBOX_OK && r != TOOLBOX_E_ABSENT)
+		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		const char *path;
 		char item[64];
 
 		snprintf(item, sizeof(item), "%s/%u", key, (unsigned int)i);
-		if (toolbox_get_string(call, item, &path, NULL) == TOOLBOX_OK && !add(paths, path))
+		if (toolbox_get_string(call, item, &path, NULL) != TOOLBOX_OK || !add(paths, path))
 			return false;
 	}
 	return true;
@@ -90,7 +93,11 @@ int fence_init(struct toolbox_call call)
 		  read_list(call, "/fences/hidden", &hidden, add_fence) &&
 		  read_list(call, "/fences/kept", &kept, add_fence) &&
 		  read_list(call, "/allow_secrets", &exceptions, add_path);
-	return is_good ? 0 : toolbox_fail(call, "out of memory");
+	if (is_good)
+		return 0;
+	return toolbox_fail(call,
+		"the paths of the configuration cannot be read: out of memory, or "
+		"one is no string");
 }
 
 /* ── judging ─────────────────────────────────────────────────────────────────────────────────── */

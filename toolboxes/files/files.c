@@ -27,6 +27,20 @@ uint64_t read_number(struct toolbox_call call, const char *key, uint64_t fallbac
 	return number < max ? number : max;
 }
 
+const char *read_path(struct toolbox_call call, struct text *why)
+{
+	const char *path;
+	size_t size;
+
+	if (toolbox_get_string(call, "path", &path, &size) != TOOLBOX_OK)
+		text_put(why, "out of memory");
+	else if (strlen(path) != size)
+		text_put(why, "a path has the character U+0000");
+	else
+		return path;
+	return NULL;
+}
+
 bool is_late(struct toolbox_call call)
 {
 	return toolbox_ms_left(call) < ANSWER_MS;

@@ -29,6 +29,9 @@ void apply_patch(struct toolbox_call call, void *data);
 /* Return the argument @key, at most @max; @fallback: it is absent. */
 uint64_t read_number(struct toolbox_call call, const char *key, uint64_t fallback, uint64_t max);
 
+/* Return the argument `path`; NULL, and the words in @why: it cannot be read, or has U+0000. */
+const char *read_path(struct toolbox_call call, struct text *why);
+
 /* Return whether the call should end by itself, since its time is nearly over. */
 bool is_late(struct toolbox_call call);
 

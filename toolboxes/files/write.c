@@ -33,16 +33,16 @@ void write_file(struct toolbox_call call, void *data)
 	struct text content = {0};
 	struct text out = {0};
 	struct text why = {0};
-	const char *path = "";
+	const char *path = read_path(call, &why);
 	const char *bytes = "";
 	size_t size = 0;
 
 	(void)data;
-	toolbox_get_string(call, "path", &path, NULL);
-	toolbox_get_string(call, "content", &bytes, &size);
+	content.has_failed = toolbox_get_string(call, "content", &bytes, &size) != TOOLBOX_OK;
 	text_add(&content, bytes, size);
 	answer(call, "write_file",
-		!content.has_failed && write_text(call, path, &content, &out, &why), &out, &why);
+		path && !content.has_failed && write_text(call, path, &content, &out, &why), &out,
+		&why);
 	text_free(&content);
 	text_free(&out);
 	text_free(&why);
