@@ -259,6 +259,16 @@ def test_ignore_files_and_hidden_and_binary_files_are_left_out(files):
     assert found == [f"{files.root}/sub/keep.o"]
 
 
+def test_a_folder_is_searched_at_the_longest_path(files):
+    path = str(files.root) + "/d" * ((os.pathconf(files.root, "PC_PATH_MAX") - len(str(files.root)) - 16) // 2)
+    try:
+        subprocess.run(["mkdir", "-p", path], check=True)
+        Path(path, "a").write_text("word\n")
+        assert files.text("grep_files", pattern="word", path=path) == f"{path}/a"
+    finally:
+        subprocess.run(["rm", "-rf", files.root / "d"], check=True)
+
+
 def test_a_pattern_that_takes_too_long_is_said(files):
     make(files, "a", "a" * 5000 + "!\n")
     make(files, "b", "b\n")

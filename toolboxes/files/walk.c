@@ -98,13 +98,14 @@ static bool walk_folder(
 	return goes_on;
 }
 
-/* Read the rules of the folders of @path from @place's root on, then walk the folder. */
-static bool walk_from_root(struct walk *walk, const struct place *place, size_t size, int fd,
+/* Read the rules of the folders above @place, from the first @size bytes of the path on, then walk
+ * the folder. The levels share @place: each cuts the path, and makes it whole again. */
+static bool walk_from_root(struct walk *walk, struct place *place, size_t size, int fd,
 	struct path *path, const struct ignore *above)
 {
-	struct place folder = *place;
 	const struct ignore *ignore = above;
 	bool goes_on;
+	char cut;
 	int at;
 
 	if (size >= strlen(place->path)) {
@@ -112,8 +113,10 @@ static bool walk_from_root(struct walk *walk, const struct place *place, size_t 
 		path->size = strcmp(place->path, "/") == 0 ? 0 : strlen(place->path);
 		return walk_folder(walk, fd, path, above, 0);
 	}
-	folder.path[size] = '\0';
-	at = fence_open(&folder, O_RDONLY | O_DIRECTORY);
+	cut = place->path[size];
+	place->path[size] = '\0';
+	at = fence_open(place, O_RDONLY | O_DIRECTORY);
+	place->path[size] = cut;
 	if (at >= 0) {
 		ignore = ignore_read(at, size, above);
 		close(at);
@@ -127,11 +130,15 @@ static bool walk_from_root(struct walk *walk, const struct place *place, size_t 
 int walk(struct walk *walk, const struct place *place)
 {
 	struct path *path = calloc(1, sizeof(*path));
-	int fd = path ? fence_open(place, O_RDONLY | O_DIRECTORY) : -ENOMEM;
+	struct place *folder = calloc(1, sizeof(*folder));
+	int fd = path && folder ? fence_open(place, O_RDONLY | O_DIRECTORY) : -ENOMEM;
 
-	if (fd >= 0)
-		(void)walk_from_root(walk, place,
+	if (fd >= 0) {
+		*folder = *place;
+		(void)walk_from_root(walk, folder,
 			strcmp(place->root, "/") == 0 ? 0 : strlen(place->root), fd, path, NULL);
+	}
+	free(folder);
 	free(path);
 	return fd < 0 ? fd : 0;
 }
