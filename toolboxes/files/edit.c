@@ -116,11 +116,12 @@ static void add_indented(struct text *out, const char *new, const char *old, con
 	for (const char *line = new; line;) {
 		struct bare bare = bare_read(line);
 		size_t size = bare.next ? (size_t)(bare.next - line) : strlen(line);
-		size_t drop = bare.indent < before.indent ? bare.indent : before.indent;
+		size_t same = bare.indent < before.indent ? bare.indent : before.indent;
+		size_t missing = before.indent - same;
 
 		if (bare.size > 0) {
-			text_add(out, found, there.indent);
-			text_add(out, line + drop, size - drop);
+			text_add(out, found, there.indent > missing ? there.indent - missing : 0);
+			text_add(out, line + same, size - same);
 		} else {
 			text_add(out, line, size);
 		}

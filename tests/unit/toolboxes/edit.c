@@ -49,6 +49,8 @@ Test(edit, finds_lines_that_are_indented_otherwise)
 	expect_edit(
 		"\tif (x)\n\t\ty();\n", "if (x)\n\ty();", "if (z)\n\ty();", "\tif (z)\n\t\ty();\n");
 	expect_edit("  a  \n  b\nc\n", "a\nb\n", "d\n\ne\n", "  d\n\n  e\nc\n");
+	expect_edit("\t\t\ta\n\t\tb\n", "\t\ta\n\tb\n", "\t\tc\n\t}\n}\n", "\t\t\tc\n\t\t}\n\t}\n");
+	expect_edit(" a\n", "\t\t\ta", "\t\t\tb\nc", " b\nc\n");
 }
 
 Test(edit, refuses_what_is_not_there_once)
