@@ -302,12 +302,27 @@ static size_t gather(const struct applying *applying, const struct patch_hunk *h
 	return n_wanted;
 }
 
+/* Return the number of lines of @hunk, without empty ones at the end of a hunk that only adds: they
+ * are the distance to the next hunk, and no line to look for. */
+static size_t count_lines(const struct applying *applying, const struct patch_hunk *hunk)
+{
+	const struct patch_line *lines = applying->patch->lines + hunk->first_line;
+	size_t n = hunk->n_lines;
+
+	while (n > 1 && lines[n - 1].is_bare)
+		n--;
+	for (size_t i = 0; i < n; i++)
+		if (lines[i].mark != '+')
+			return hunk->n_lines;
+	return n;
+}
+
 /* Find the place of @hunk from the line @from on. *ret_n are the lines of the hunk that count:
  * empty lines at its end may be only the distance to the next hunk. */
 static bool find_place(const struct applying *applying, const struct patch_hunk *hunk,
 	struct part *wanted, size_t from, size_t *ret_n, size_t *ret_at)
 {
-	size_t n = hunk->n_lines;
+	size_t n = count_lines(applying, hunk);
 
 	for (;;) {
 		size_t n_wanted = gather(applying, hunk, n, wanted);

@@ -174,6 +174,8 @@ Test(patch, takes_empty_lines_at_the_end_of_a_hunk_as_distance)
 {
 	expect_update("a\nb\nc\n", "@@\n-a\n+x\n\n@@\n-c\n+y\n", "x\nb\ny\n");
 	expect_update("a\n\nc\n", "@@\n-a\n+x\n\n@@\n-c\n+y\n", "x\n\ny\n");
+	expect_update("a\nb\n\nc\n", "@@ a\n+x\n\n@@\n-c\n+y\n", "a\nx\nb\n\ny\n");
+	expect_update("a\n\nc\n", "@@\n\n@@\n-c\n+y\n", "a\n\ny\n");
 }
 
 Test(patch, fails_with_what_it_looked_for_and_the_nearest_place)
