@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -110,13 +111,22 @@ static bool is_within(const char *path, const char *folder)
 	return strncmp(path, folder, size) == 0 && (path[size] == '\0' || path[size] == '/');
 }
 
+/* Return whether @path is @fence, a whole path, or below. The case of ASCII does not count for a
+ * fence: on vfat, .ENV opens .env. */
+static bool is_fenced(const char *path, const char *fence)
+{
+	size_t size = strlen(fence);
+
+	return strncasecmp(path, fence, size) == 0 && (path[size] == '\0' || path[size] == '/');
+}
+
 /* Return whether @fence, the end of a path, is the end of @path or of a folder above. */
 static bool has_names(const char *path, const char *fence)
 {
 	size_t size = strlen(fence);
 
 	for (const char *at = strchr(path, '/'); at; at = strchr(at + 1, '/'))
-		if (strncmp(at + 1, fence, size) == 0 &&
+		if (strncasecmp(at + 1, fence, size) == 0 &&
 			(at[1 + size] == '\0' || at[1 + size] == '/'))
 			return true;
 	return false;
@@ -126,7 +136,7 @@ static bool has_names(const char *path, const char *fence)
 static const char *find_fence(const struct paths *fences, const char *path)
 {
 	for (size_t i = 0; i < fences->n; i++)
-		if (*fences->items[i] == '/' ? is_within(path, fences->items[i])
+		if (*fences->items[i] == '/' ? is_fenced(path, fences->items[i])
 					     : has_names(path, fences->items[i]))
 			return fences->items[i];
 	return NULL;
@@ -146,7 +156,7 @@ bool fence_hides_entry(const char *path, size_t size)
 		const char *fence = hidden.items[i];
 		size_t n = hidden.sizes[i];
 
-		if (n > size || memcmp(path + size - n, fence, n) != 0 ||
+		if (n > size || strncasecmp(path + size - n, fence, n) != 0 ||
 			(*fence == '/' ? n != size : n == size || path[size - n - 1] != '/'))
 			continue;
 		return find_hidden(path) != NULL;
