@@ -12,6 +12,9 @@
 /* The tries for a name that no other file has. */
 #define NAMES_MAX 100
 
+/* The time that the commit of several changes has. */
+#define COMMIT_MS 2000
+
 static bool fail_change(struct text *why, const struct change *change, const char *what, int error)
 {
 	text_add_name(why, change->place.path);
@@ -272,7 +275,17 @@ static void finish_change(struct change *change)
 	close(change->folder);
 }
 
-bool change_make(struct change *changes, size_t n, struct text *why)
+/* Return whether the time is enough for the commit of several changes: a call that ends in the
+ * commit leaves some of them made. */
+static bool has_time(struct toolbox_call call, struct text *why)
+{
+	if (toolbox_ms_left(call) >= COMMIT_MS)
+		return true;
+	text_put(why, "the time of the call is over; nothing was written");
+	return false;
+}
+
+bool change_make(struct toolbox_call call, struct change *changes, size_t n, struct text *why)
 {
 	bool is_good = true;
 
@@ -282,7 +295,7 @@ bool change_make(struct change *changes, size_t n, struct text *why)
 		changes[i].is_done = false;
 	}
 	for (size_t i = 0; is_good && i < n; i++)
-		is_good = prepare_change(&changes[i], why);
+		is_good = prepare_change(&changes[i], why) && (n == 1 || has_time(call, why));
 	for (size_t i = 0; is_good && i < n; i++)
 		is_good = commit_change(&changes[i], n == 1, why);
 	for (size_t i = n; !is_good && i > 0; i--)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <sys/stat.h>
+#include <toolbox.h>
 
 #include "fence.h"
 #include "text.h"
@@ -49,7 +50,7 @@ bool change_read(
 	const struct place *place, struct text *ret_text, struct seen *ret_seen, struct text *why);
 
 /* Make the @n changes of different files. Return whether all are made; else none is, and @why has
- * the words. */
-bool change_make(struct change *changes, size_t n, struct text *why);
+ * the words: it cannot be done, or several changes are not prepared 2 seconds before @call ends. */
+bool change_make(struct toolbox_call call, struct change *changes, size_t n, struct text *why);
 
 #endif

@@ -114,7 +114,7 @@ static bool edit_text(
 	if (is_good) {
 		change->text = &after;
 		write_difference(call, out, path, &before, &after);
-		is_good = !out->has_failed && (is_dry || change_make(change, 1, why));
+		is_good = !out->has_failed && (is_dry || change_make(call, change, 1, why));
 	}
 	text_free(&before);
 	text_free(&after);

@@ -170,7 +170,7 @@ static bool is_changed(const struct planned *file)
 						file->now.size) != 0));
 }
 
-static bool make_changes(struct plan *plan)
+static bool make_changes(struct toolbox_call call, struct plan *plan)
 {
 	struct change *changes = calloc(plan->n_files + 1, sizeof(*changes));
 	size_t n = 0;
@@ -187,7 +187,7 @@ static bool make_changes(struct plan *plan)
 		file->change.is_removed = !file->exists;
 		changes[n++] = file->change;
 	}
-	is_good = change_make(changes, n, plan->why);
+	is_good = change_make(call, changes, n, plan->why);
 	free(changes);
 	return is_good;
 }
@@ -226,7 +226,7 @@ static bool apply_all(
 	is_good = is_good && plan.files;
 	for (size_t i = 0; is_good && i < patch->n_operations; i++)
 		is_good = plan_operation(&plan, &patch->operations[i]);
-	is_good = is_good && make_changes(&plan);
+	is_good = is_good && make_changes(call, &plan);
 	text_put(out, "Success. Updated the following files:");
 	write_paths(patch, PATCH_ADD, "\nA ", out);
 	write_paths(patch, PATCH_UPDATE, "\nM ", out);

@@ -20,7 +20,7 @@ static bool write_text(struct toolbox_call call, const char *path, const struct 
 	if (is_good) {
 		change->text = text;
 		change->mode = 0644;
-		is_good = change_make(change, 1, why);
+		is_good = change_make(call, change, 1, why);
 	}
 	text_put(out, "Successfully wrote to ");
 	text_add_name(out, path);
