@@ -279,6 +279,13 @@ def test_a_pattern_that_takes_too_long_is_said(files):
 # ── write_file, edit_file ──────────────────────────────────────────────────────────────────────────
 
 
+def test_a_path_with_nul_is_refused(files):
+    path = make(files, "a.txt", "a\n")
+    for name, args in (("write_file", {"content": "x"}), ("edit_file", {"edits": [{"oldText": "a", "newText": "x"}]})):
+        assert "a path has the character U+0000" in files.failure(name, path=f"{path}\0.md", **args)
+    assert path.read_text() == "a\n"
+
+
 def test_a_file_is_written_whole(files):
     path = files.root / "new" / "folder" / "a.txt"
     assert files.text("write_file", path=str(path), content="héllo\n") == f"Successfully wrote to {path}"
@@ -327,6 +334,13 @@ def test_texts_are_replaced_and_the_difference_is_shown(files):
 
 
 # ── apply_patch ────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_several_files_are_changed_only_in_time(files):
+    body = "*** Begin Patch\n*** Add File: a\n+x\n*** Add File: b\n+x\n*** End Patch"
+    answer = files.caller.invoke("apply_patch", {"input": body}, timeout_ms=1500)
+    assert answer["error"].endswith("the time of the call is over; nothing was written"), answer
+    assert list(files.root.iterdir()) == []
 
 
 def test_a_patch_changes_several_files(files):
@@ -481,15 +495,15 @@ def test_what_is_outside_of_the_roots_stays_closed(files):
 
 
 def test_secrets_stay_closed_at_any_depth(files):
-    for name in (".ssh/id_rsa", "work/.env", "work/.config/gh/hosts.yml", "plain", "work/.envrc"):
+    for name in (".ssh/id_rsa", "work/.env", "work/.config/gh/hosts.yml", "plain", "work/.envrc", "vfat/.ENV"):
         make(files, name, "token\n")
     (files.root / "alias").symlink_to(".ssh/id_rsa")
-    for name in (".ssh/id_rsa", "work/.env", "work/.config/gh/hosts.yml", "alias"):
+    for name in (".ssh/id_rsa", "work/.env", "work/.config/gh/hosts.yml", "alias", "vfat/.ENV"):
         assert "holds secrets" in files.failure("read_file", file_path=str(files.root / name))
         assert "holds secrets" in files.failure("write_file", path=str(files.root / name), content="x")
     listed = files.text("list_dir", dir_path=str(files.root), depth=9)
     assert ".ssh" not in listed and "work/.env\n" not in listed + "\n" and "work/.envrc" in listed
-    assert listed.endswith("Left out, since they hold secrets: 3 entries")
+    assert listed.endswith("Left out, since they hold secrets: 4 entries")
     assert "holds secrets" in files.failure("list_dir", dir_path=str(files.root / ".ssh"))
     assert files.text("grep_files", pattern="token", path=str(files.root)) == f"{files.root}/plain"
     assert "holds secrets" in files.failure("grep_files", pattern="token", path=str(files.root / "work" / ".env"))
