@@ -306,7 +306,7 @@ static void lose(struct toolboxd_guest *guest, const char *reason)
 	guest->fd = -1;
 	guest->in.size = guest->text.size = 0;
 	guest->in.has_failed = guest->text.has_failed = 0;
-	guest->is_registered = 0;
+	guest->is_registered = guest->is_text = 0;
 	guest->connect_ms = now_ms() + guest->pause_ms;
 	guest->pause_ms =
 		guest->pause_ms * 2 > BACKOFF_LAST_MS ? BACKOFF_LAST_MS : guest->pause_ms * 2;
@@ -594,6 +594,7 @@ static void take_call(struct toolboxd_guest *guest, struct span data)
 		return;
 	}
 	result = tool->function(tool->data, text, &error);
+	guest->heard_ms = now_ms(); /* nobody has listened meanwhile */
 	respond(guest, call_id, result, error);
 	free(result);
 	free(error);

@@ -12,8 +12,8 @@ ROUNDS = 20
 
 @pytest.fixture(params=["ovos3", "ovos2"])
 def site(request):
-    if request.param == "ovos2" and not request.config.getoption("--long"):
-        pytest.skip("ovos-core 2, beside ovos-core 3: with --long")
+    if not request.config.getoption("--long"):
+        pytest.skip("a core of its own, beside test_ovos_core: with --long")
     return Site.of(request.param)
 
 

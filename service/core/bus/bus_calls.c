@@ -78,7 +78,7 @@ static void release_run(struct bus_run *run)
 	run->call = NULL;
 	run->bus = NULL;
 	run->n_messages = run->n_echoes = run->n_collected = run->n_interests = 0;
-	run->is_sent = run->is_asked = run->wants_reply = false;
+	run->is_paid = run->is_sent = run->is_asked = run->wants_reply = false;
 	buffer_recycle(&run->collected, 0);
 	buffer_reset(&run->reason);
 	if (run->pace)
@@ -145,10 +145,11 @@ static struct bus_pace *find_pace(struct bus_calls *calls, const char *id)
 }
 
 /* Let the messages of @run be paid for, and return the time until they may be sent, in ms. */
-static uint64_t pay_messages(const struct bus_run *run, uint64_t now_ms)
+static uint64_t pay_messages(struct bus_run *run, uint64_t now_ms)
 {
 	struct bus_pace *pace = run->pace;
 
+	run->is_paid = true;
 	if (pace->paid_ms < now_ms)
 		pace->paid_ms = now_ms;
 	pace->paid_ms += BUS_MESSAGE_MS * run->n_messages;
@@ -382,6 +383,10 @@ static void close_run(struct bus_run *run, uint64_t guard_ms)
 		loop_timer_arm(&run->calls->again, BUS_ASK_AGAIN_MS);
 	}
 	run->is_asked = false;
+	/* Messages never sent cost the toolbox nothing. */
+	if (run->is_paid && !run->is_sent)
+		run->pace->paid_ms -= BUS_MESSAGE_MS * run->n_messages;
+	run->is_paid = false;
 	run->call->execution = NULL;
 	run->call = NULL;
 	bus_run_keep(run, was_sent ? guard_ms : 0);

@@ -101,6 +101,7 @@ struct bus_run {
 	enum bus_run_state state;
 	struct loop_timer timer;
 	bool wants_reply;
+	bool is_paid;            /* its pace has the price of its messages */
 	bool is_sent;            /* its messages were sent */
 	bool is_asked;           /* a question is open, and has to be closed */
 	struct buffer *messages; /* complete, to be sent */

@@ -263,13 +263,16 @@ static void drop_next(struct guest *guest, const struct guest_entry *entry)
 		guest_text_unref(take_ptr(guest->next));
 }
 
-/* The text of @entry is in force. */
+/* The text of @entry is in force, though another one may wait by now. */
 static void take_next_text(struct guest *guest, const struct guest_entry *entry)
 {
+	if (guest->text != entry->text) {
+		guest_text_unref(guest->text);
+		guest->text = guest_text_ref(entry->text);
+	}
 	if (guest->next != entry->text)
 		return;
-	guest_text_unref(guest->text);
-	guest->text = take_ptr(guest->next);
+	guest_text_unref(take_ptr(guest->next));
 	if (!answer_is_open(&guest->answer))
 		return;
 	guest_write_registered(guest, &guest->answer);
@@ -279,11 +282,12 @@ static void take_next_text(struct guest *guest, const struct guest_entry *entry)
 /* Take the outcome of @guest in a load. */
 static void take_outcome(struct guest *guest, const struct guest_entry *entry)
 {
-	bool was_read = guest->next == entry->text && entry->outcome != GUEST_LATER;
+	bool was_new = guest->text != entry->text && entry->outcome != GUEST_LATER;
+	bool was_read = was_new && guest->next == entry->text;
 
 	package_unref(guest->package);
 	guest->package = entry->package ? package_ref(entry->package) : NULL;
-	if (was_read)
+	if (was_new)
 		guest->taken_ms = clock_now_ms();
 	switch (entry->outcome) {
 	case GUEST_OFFERED:
@@ -368,6 +372,8 @@ void guest_leave(struct guest *guest, const char *why)
 		return;
 	guest->gone = why;
 	guest->has_calls = true;
+	guest_text_unref(take_ptr(guest->next));
+	guest_text_unref(take_ptr(guest->text));
 	loop_timer_disarm(&guest->lease);
 	log_limited(&guest->guests->changes, LOG_LEVEL_INFO, "The guest %s of '%s' leaves: %s",
 		guest->id, guest->owner.source, why);

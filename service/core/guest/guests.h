@@ -42,6 +42,9 @@
 #define GUEST_LEASE_LEAST_S 5
 #define GUEST_LEASE_MOST_S  600
 
+/* The longest name of a guest's process: each call of a guest has it. */
+#define GUEST_SOURCE_BYTES 255
+
 struct guest {
 	struct list link;
 	struct guests *guests;

@@ -42,17 +42,19 @@ static bool refuse_field(struct answer *answer, const char *field, const char *e
 	return false;
 }
 
-/* Return whether the sender has a name, which is how a guest is known; else the error is
- * written. */
+/* Return whether the sender has a name, the mark of its guest in each message and list; else the
+ * error is written. */
 static bool check_source(const struct request_scope *scope, struct answer *answer)
 {
 	const struct text_view *source = &scope->caller.source;
 
-	if (source->text && source->size > 0 && !memchr(source->text, '\0', source->size))
+	if (source->text && source->size > 0 && source->size <= GUEST_SOURCE_BYTES &&
+		!memchr(source->text, '\0', source->size))
 		return true;
 	answer_error_format(answer, ANSWER_BAD_REQUEST,
-		"ValueError: Bad request: 'context' must have a source, by which the guest is "
-		"known");
+		"ValueError: Bad request: 'context' must have a source of at most %d bytes, by "
+		"which the guest is known",
+		GUEST_SOURCE_BYTES);
 	answer_member_text(answer, "field", "context");
 	return false;
 }
@@ -160,17 +162,20 @@ static bool check_guest_room(const struct guests *guests, const struct guest *gu
 {
 	const struct config_guests *limits = &guests->config->guests;
 	uint32_t n_guests = guest ? 0 : 1;
+	uint64_t n_kept = n_guests;
 	uint64_t n_all = n_tools;
 
 	list_for_each(link, &guests->items) {
 		const struct guest *other = container_of(link, struct guest, link);
 
+		n_kept++;
 		if (other->gone)
 			continue;
 		n_guests++;
 		n_all += other == guest ? 0 : other->n_tools;
 	}
-	if (n_guests <= limits->max && n_all <= limits->tools)
+	/* Guests stay in the list after they left, until a load has taken their tools out. */
+	if (n_guests <= limits->max && n_all <= limits->tools && n_kept <= 2ull * limits->max)
 		return true;
 	answer_error_format(answer, ANSWER_BUSY,
 		"RuntimeError: There is room for %u guests and %u tools of guests (guests.max, "
@@ -195,11 +200,32 @@ static bool check_right(const struct guests *guests, const struct registration *
 /* Return whether guests may come at all; else the error is written. */
 static bool check_enabled(const struct guests *guests, struct answer *answer)
 {
+	if (guests->config->closed) {
+		answer_error_format(answer, ANSWER_UNAVAILABLE,
+			"RuntimeError: No toolbox is loaded, because of a mistake in the "
+			"configuration: %s",
+			guests->config->closed);
+		return false;
+	}
 	if (guests->config->guests.is_enabled)
 		return true;
 	answer_error_format(answer, ANSWER_DENIED,
 		"PermissionError: This service takes no guests: its operator has to set "
 		"guests.enabled");
+	return false;
+}
+
+/* Return whether the sender is still connected: a registration may have waited for the first
+ * catalogue. Else the error is written. */
+static bool check_present(
+	const struct guests *guests, const struct request_scope *scope, struct answer *answer)
+{
+	const struct account *account = scope->caller.account;
+
+	if (!guests->has_connections || !account || !account->is_closed)
+		return true;
+	answer_error_format(
+		answer, ANSWER_UNAVAILABLE, "RuntimeError: The connection of the guest has ended");
 	return false;
 }
 
@@ -238,8 +264,11 @@ static bool keep_answer(
 static bool take_next(
 	struct guest *guest, const struct registration *registration, struct answer *answer)
 {
-	struct guest_text *text = guest_text_new(registration->text.data, registration->text.size);
+	struct guest_text *text;
 
+	if (is_same_text(guest->next, registration))
+		return keep_answer(guest, &registration->scope->caller, answer);
+	text = guest_text_new(registration->text.data, registration->text.size);
 	if (!text) {
 		answer_error_format(
 			answer, ANSWER_UNAVAILABLE, "RuntimeError: %s", strerror(ENOMEM));
@@ -271,10 +300,11 @@ static void register_text(
 	struct guest *guest, const struct registration *registration, struct answer *answer)
 {
 	bool is_next = is_same_text(guest->next, registration);
+	bool is_replaced = guest->next && guest->is_listed;
 
 	renew(guest, registration);
 	/* The last text counts: an earlier waiting text is not taken in. */
-	if (!is_next && is_same_text(guest->text, registration)) {
+	if (!is_next && !is_replaced && is_same_text(guest->text, registration)) {
 		guest_refuse(guest, ANSWER_BUSY,
 			"A later registration of the guest has come before this one was taken in");
 		guest_text_unref(take_ptr(guest->next));
@@ -316,7 +346,8 @@ void guests_register(
 		.scope = scope, .data = &scope->envelope.data};
 	struct guest *guest;
 
-	if (!check_enabled(guests, answer) || !read_registration(&registration, answer))
+	if (!check_enabled(guests, answer) || !check_present(guests, scope, answer) ||
+		!read_registration(&registration, answer))
 		return;
 	guest = guests_find_id(guests, &scope->request.toolbox_id);
 	if (!check_right(guests, &registration, guest, answer))

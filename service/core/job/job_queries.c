@@ -101,6 +101,8 @@ static void read_asker(const struct request_scope *scope, struct asker *ret_aske
 
 static bool is_seen(const struct job *job, const struct asker *asker)
 {
+	if (buffer_status(&asker->source) < 0 || buffer_status(&asker->session) < 0)
+		return false;
 	return job->phase != JOB_KEEPING && job->phase != JOB_LEAVING && !job->is_refused &&
 	       (job->door == CALL_DOOR_BUS) == asker->is_on_bus &&
 	       buffer_equals(&job->source, &asker->source) &&

@@ -19,6 +19,9 @@
 /* The most bytes of a file beside the end. */
 #define JOB_RECORD_BYTES 65536
 
+/* The most bytes of the texts about a job and its caller: two places in a record have each. */
+#define JOB_TEXTS_BYTES 16384
+
 /* Append the member `run_llm` of @job (call/run_llm.h), unless its call has no flag. */
 void job_write_run_llm(const struct job *job, struct buffer *out);
 

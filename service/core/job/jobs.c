@@ -15,6 +15,7 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/assert.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/file/file.h"
@@ -422,6 +423,7 @@ static void time_out(struct job *job)
 		job->toolbox_id.data + 1, (unsigned long long)job->timeout_ms,
 		(unsigned long long)job->timeout_ms);
 	finish_job(job, JOB_FAILED, end.data ? end.data : "", end.size);
+	drop_request(job);
 }
 
 /* End the waiting jobs after their time. */
@@ -460,6 +462,7 @@ static void end_cancelled(struct job *job)
 		"{\"error\":\"RuntimeError: Call '%s' was cancelled\",\"code\":\"cancelled\"}",
 		job->change.id);
 	finish_job(job, JOB_CANCELLED, end.data ? end.data : "", end.size);
+	drop_request(job);
 }
 
 bool job_cancel_early(struct job *job)
@@ -574,6 +577,7 @@ static int fill_job(struct job *job, const struct request_scope *scope, const st
 	struct buffer *const texts[] = {
 		&job->name, &job->toolbox_id, &job->call_id, &job->source, &job->session};
 	size_t size = request_text_size(&scope->text);
+	size_t n_bytes = 0;
 
 	if (hex_write_id(job->change.id) < 0)
 		return -EIO;
@@ -591,10 +595,12 @@ static int fill_job(struct job *job, const struct request_scope *scope, const st
 	job->started_ms = now_real_ms();
 	job->timeout_ms =
 		offer_job_timeout_ms(job->jobs->invoker->config, tool, scope->request.timeout_ms);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		if (buffer_status(texts[i]) < 0)
 			return buffer_status(texts[i]);
-	return 0;
+		n_bytes += texts[i]->size;
+	}
+	return n_bytes > JOB_TEXTS_BYTES ? -EMSGSIZE : 0;
 }
 
 /* Charge the account of the sender with the request of @job and its @answer; false when it has no
@@ -655,7 +661,12 @@ bool jobs_begin(struct jobs *jobs, const struct request_scope *scope, const stru
 		write_job(job);
 		return true;
 	}
-	if (r < 0)
+	if (r == -EMSGSIZE)
+		answer_error_format(answer, ANSWER_BAD_REQUEST,
+			"ValueError: Bad request: the source, session_id and call_id of a job may "
+			"have %d bytes together",
+			JOB_TEXTS_BYTES);
+	else if (r < 0)
 		errors_write_unavailable(answer, tool, strerror(-r));
 	else
 		errors_write_too_many(answer, &scope->caller.source, 1,
@@ -685,6 +696,8 @@ static void take_record(void *data, const char *id, struct buffer *text)
 	struct job *job = make_job(jobs);
 	int r = job ? job_record_read(job, text->data, text->size) : -ENOMEM;
 
+	if (job)
+		jobs->result_bytes += job->end.size;
 	if (r < 0) {
 		log_warning("The job in %s/%s.json cannot be read: %s", jobs->store.folder, id,
 			r == -EINVAL ? "it is no record of a job" : strerror(-r));
@@ -694,7 +707,6 @@ static void take_record(void *data, const char *id, struct buffer *text)
 	}
 	memcpy(job->change.id, id, sizeof(job->change.id));
 	sort_in(job);
-	jobs->result_bytes += job->end.size;
 	if (job->state == JOB_RUNNING)
 		finish_job(job, JOB_FAILED, restarted, strlen(restarted));
 	else

@@ -778,6 +778,13 @@ void topics_take_frame(void *data, const char *text, size_t size)
 		recycle(&service->scope);
 }
 
+/* Refuse the request in the scope: its caller may do less by now than when it began. */
+static void refuse_changed(struct service *service)
+{
+	refuse_request(service, ANSWER_DENIED,
+		"PermissionError: The rights of the caller have changed since the request");
+}
+
 int topics_take_request(
 	struct service *service, struct address *address, const struct request_text *text)
 {
@@ -786,7 +793,12 @@ int topics_take_request(
 	if (r != 0)
 		return r;
 	service->scope.address = address;
-	serve_or_defer(service);
+	if (address_is_granted(address)) {
+		serve_or_defer(service);
+	} else {
+		refuse_changed(service);
+		recycle(&service->scope);
+	}
 	service->scope.address = NULL;
 	return 0;
 }
@@ -813,8 +825,7 @@ static bool read_again(struct service *service)
 static void answer_again(struct service *service)
 {
 	if (!address_is_granted(service->scope.address))
-		refuse_request(service, ANSWER_DENIED,
-			"PermissionError: The rights of the caller have changed since the request");
+		refuse_changed(service);
 	else if (service->reload.is_ready)
 		serve_request(service);
 	else if (service->scope.waited->is_cancelled)

@@ -131,6 +131,9 @@ static void keep_entry(struct mcp_ended *ended, const struct mcp_ended_entry *it
 	ssize_t n = ended->fd >= 0 ? pwrite(ended->fd, item, sizeof(*item), at)
 				   : (ssize_t)sizeof(*item);
 
+	/* A part of an entry would make the file another one at the next start. */
+	if (n > 0 && n != (ssize_t)sizeof(*item) && ftruncate(ended->fd, at) < 0)
+		n = -1;
 	if (n != (ssize_t)sizeof(*item))
 		log_limited(&ended->rate, LOG_LEVEL_WARNING,
 			"A session of MCP that has ended counts again after a restart: "
