@@ -48,7 +48,6 @@ static void print_match(const struct ctl_response *response)
 
 int ctl_match(const struct ctl_options *options)
 {
-	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
 	cleanup(buffer_deinit) struct buffer data = {0};
 	int r;
@@ -57,9 +56,7 @@ int ctl_match(const struct ctl_options *options)
 	ctl_request_words(&data, "utterance", options);
 	ctl_request_member(&data, "lang", options->lang);
 	ctl_request_end(&data);
-	r = ctl_session_open(options, &session);
-	if (r == 0)
-		r = ctl_session_ask(session, "ovos.tools.match", &data, &response);
+	r = ctl_session_ask_once(options, "ovos.tools.match", &data, &response);
 	if (r != 0)
 		return r;
 	return ctl_response_report(&response, options->json, print_match);

@@ -31,7 +31,6 @@ static bool is_matched(const struct ctl_response *response)
 
 int ctl_say(const struct ctl_options *options)
 {
-	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
 	cleanup(buffer_deinit) struct buffer data = {0};
 	int r;
@@ -40,9 +39,7 @@ int ctl_say(const struct ctl_options *options)
 	ctl_request_words(&data, "utterance", options);
 	ctl_request_member(&data, "lang", options->lang);
 	ctl_request_end(&data);
-	r = ctl_session_open(options, &session);
-	if (r == 0)
-		r = ctl_session_ask(session, "ovos.tools.utterance", &data, &response);
+	r = ctl_session_ask_once(options, "ovos.tools.utterance", &data, &response);
 	if (r != 0)
 		return r;
 	r = ctl_response_report(&response, options->json, print_speech);

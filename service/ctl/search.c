@@ -43,7 +43,6 @@ static void print_found(const struct ctl_response *response)
 
 int ctl_search(const struct ctl_options *options)
 {
-	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
 	cleanup(buffer_deinit) struct buffer data = {0};
 	int r;
@@ -53,9 +52,7 @@ int ctl_search(const struct ctl_options *options)
 	ctl_request_member(&data, "toolbox_id", options->toolbox_id);
 	ctl_request_member(&data, "profile", options->profile);
 	ctl_request_end(&data);
-	r = ctl_session_open(options, &session);
-	if (r == 0)
-		r = ctl_session_ask(session, "ovos.tools.search", &data, &response);
+	r = ctl_session_ask_once(options, "ovos.tools.search", &data, &response);
 	if (r != 0)
 		return r;
 	return ctl_response_report(&response, options->json, print_found);

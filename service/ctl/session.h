@@ -54,6 +54,11 @@ void ctl_session_close(struct ctl_session *session);
 int ctl_session_ask(struct ctl_session *session, const char *topic, const struct buffer *data,
 	struct ctl_response *ret_response);
 
+/* As ctl_session_ask(), over a session of its own, opened by @options: for a command of one
+ * request. */
+int ctl_session_ask_once(const struct ctl_options *options, const char *topic,
+	const struct buffer *data, struct ctl_response *ret_response);
+
 /* Take a broadcast message: its topic, and its data at the root of @data. */
 typedef void (*ctl_event_function)(void *data, const char *topic, const struct json_tape *event);
 

@@ -153,6 +153,15 @@ int ctl_session_ask(struct ctl_session *session, const char *topic, const struct
 				    : session_ask_over_bus(session);
 }
 
+int ctl_session_ask_once(const struct ctl_options *options, const char *topic,
+	const struct buffer *data, struct ctl_response *ret_response)
+{
+	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
+	int r = ctl_session_open(options, &session);
+
+	return r ? r : ctl_session_ask(session, topic, data, ret_response);
+}
+
 uint64_t ctl_session_cancel(struct ctl_session *session, const char *call_id)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
