@@ -215,6 +215,24 @@ Test(core_guests, have_a_source_by_which_they_are_known)
 	}
 }
 
+Test(core_guests, have_a_source_of_so_many_bytes_and_no_more)
+{
+	static const char data[] = "{'toolbox_id':'a','tools':[" TOOL "]}";
+	char source[GUEST_SOURCE_BYTES + 2] = "";
+	char context[GUEST_SOURCE_BYTES + 32];
+
+	start();
+	memset(source, 's', GUEST_SOURCE_BYTES + 1);
+	snprintf(context, sizeof(context), "{'source':'%s'}", source);
+	send_request(REGISTER, data, context);
+	expect_registered("'code':'bad_request','field':'context'");
+	cr_expect(list_is_empty(&guests->items));
+	snprintf(context, sizeof(context), "{'source':'%s'}", source + 1);
+	send_request(REGISTER, data, context);
+	settle();
+	cr_expect_not_null(find("a"));
+}
+
 /* The bound counts the manifest, without the white space of the message. */
 Test(core_guests, have_a_text_of_the_largest_size_and_no_larger)
 {

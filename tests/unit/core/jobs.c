@@ -634,6 +634,14 @@ Test(jobs, that_cannot_be_read_are_left_alone)
 	cr_expect_eq(service->jobs.n, 1);
 }
 
+Test(jobs, with_an_end_in_what_is_no_record_are_left_alone)
+{
+	write_record(1, 1, ",'state':'done','end':{'result':1}");
+	start();
+	cr_expect_eq(service->jobs.n, 0);
+	cr_expect_eq(service->jobs.result_bytes, 0);
+}
+
 Test(jobs, of_another_service_are_left_to_it)
 {
 	int lock = -1;
