@@ -89,7 +89,7 @@ static int take_ascii(struct part *part)
 	unsigned int point =
 		size == 2   ? (at[0] & 0x1Fu) << 6 | (at[1] & 0x3Fu)
 		: size == 3 ? (at[0] & 0x0Fu) << 12 | (at[1] & 0x3Fu) << 6 | (at[2] & 0x3Fu)
-			    : at[0];
+			    : 0; /* ASCII, or a byte of no character */
 	int ascii = at[0];
 
 	if ((point >= 0x2010 && point <= 0x2015) || point == 0x2212)
