@@ -7,12 +7,14 @@
  *   read.c   lines.c indentation.c     list.c     grep.c   walk.c ignore.c glob.c
  *   write.c                            edit.c     diff.c   patch_tool.c patch_parse.c patch_apply.c
  *        └──────────── change.c: files are replaced whole, or not at all ─┘
- *   fence.c: which paths          text.c: text that grows
+ *   fence.c: which paths          common/text.c: text that grows
  */
 
 #include "files.h"
 
 #include <string.h>
+
+#include "reply.h"
 
 /* The time that is left for an answer, when a tool ends by itself. */
 #define ANSWER_MS 500
@@ -52,11 +54,7 @@ void answer(struct toolbox_call call, const char *tool, bool is_good, const stru
 	struct text failure = {0};
 
 	if (is_good && !out->has_failed) {
-		toolbox_open_array(call, "content");
-		toolbox_open_object(call, NULL);
-		toolbox_put_string(call, "type", "text");
-		toolbox_put_string_sized(call, "text", text_string(out), out->size);
-		toolbox_reply(call);
+		reply_content(call, out, NULL);
 		return;
 	}
 	text_printf(&failure, "%s failed: ", tool);
