@@ -62,6 +62,36 @@ void text_printf(struct text *text, const char *format, ...)
 	text->size += (size_t)size;
 }
 
+/* RFC 8259, section 7. */
+static void add_escape(struct text *text, char character)
+{
+	static const char named[] = "\"\"\\\\\bb\ff\nn\rr\tt";
+	const char *found = named;
+
+	while (*found && *found != character)
+		found += 2;
+	if (*found)
+		text_printf(text, "\\%c", found[1]);
+	else
+		text_printf(text, "\\u%04x", (unsigned int)(unsigned char)character);
+}
+
+void text_add_json(struct text *text, const char *bytes, size_t size)
+{
+	size_t begin = 0;
+
+	text_put(text, "\"");
+	for (size_t at = 0; at < size; at++) {
+		if ((unsigned char)bytes[at] >= ' ' && bytes[at] != '"' && bytes[at] != '\\')
+			continue;
+		text_add(text, bytes + begin, at - begin);
+		add_escape(text, bytes[at]);
+		begin = at + 1;
+	}
+	text_add(text, bytes + begin, size - begin);
+	text_put(text, "\"");
+}
+
 const char *text_string(const struct text *text)
 {
 	return text->data ? text->data : "";

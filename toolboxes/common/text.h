@@ -21,6 +21,9 @@ void text_printf(struct text *text, const char *format, ...) __attribute__((form
 /* Append @size bytes of a file, or of its name. Bytes that are not UTF-8 become U+FFFD. */
 void text_add_lossy(struct text *text, const char *bytes, size_t size);
 
+/* Append @size bytes, which are UTF-8, as a string of JSON, with its quotes. */
+void text_add_json(struct text *text, const char *bytes, size_t size);
+
 /* Append a name of a file. Bytes that are not UTF-8 become \xNN. */
 void text_add_name(struct text *text, const char *name);
 
