@@ -7,27 +7,14 @@
  *   read.c   lines.c indentation.c     list.c     grep.c   walk.c ignore.c glob.c
  *   write.c                            edit.c     diff.c   patch_tool.c patch_parse.c patch_apply.c
  *        └──────────── change.c: files are replaced whole, or not at all ─┘
- *   fence.c: which paths          common/text.c: text that grows
+ *   fence.c: which paths          common/: text that grows, answers
  */
 
 #include "files.h"
 
 #include <string.h>
 
-#include "reply.h"
-
-/* The time that is left for an answer, when a tool ends by itself. */
-#define ANSWER_MS 500
-
-uint64_t read_number(struct toolbox_call call, const char *key, uint64_t fallback, uint64_t max)
-{
-	uint64_t number = fallback;
-
-	/* A number that is larger than any uint64_t is larger than @max. */
-	if (toolbox_get_u64(call, key, &number) == TOOLBOX_E_RANGE)
-		return max;
-	return number < max ? number : max;
-}
+#include "schema_text.h"
 
 const char *read_path(struct toolbox_call call, struct text *why)
 {
@@ -43,41 +30,7 @@ const char *read_path(struct toolbox_call call, struct text *why)
 	return NULL;
 }
 
-bool is_late(struct toolbox_call call)
-{
-	return toolbox_ms_left(call) < ANSWER_MS;
-}
-
-void answer(struct toolbox_call call, const char *tool, bool is_good, const struct text *out,
-	const struct text *why)
-{
-	struct text failure = {0};
-
-	if (is_good && !out->has_failed) {
-		reply_content(call, out, NULL);
-		return;
-	}
-	text_printf(&failure, "%s failed: ", tool);
-	text_add_lossy(&failure, text_string(why), why->size);
-	if (out->has_failed || why->size == 0)
-		text_put(&failure, "out of memory");
-	toolbox_fail(call, failure.has_failed ? "out of memory" : text_string(&failure));
-	text_free(&failure);
-}
-
 /* ── the table ───────────────────────────────────────────────────────────────────────────────── */
-
-#define OBJECT(required, properties)                                                               \
-	"{\"type\":\"object\",\"additionalProperties\":false,\"required\":[" required              \
-	"],\"properties\":{" properties "}}"
-#define STRING(name, description)                                                                  \
-	"\"" name "\":{\"type\":\"string\",\"minLength\":1,\"description\":\"" description "\"}"
-#define NUMBER(name, minimum, fallback, description)                                               \
-	"\"" name "\":{\"type\":\"integer\",\"minimum\":" minimum fallback                         \
-	",\"description\":\"" description "\"}"
-#define FLAG(name, fallback, description)                                                          \
-	"\"" name "\":{\"type\":\"boolean\",\"default\":" fallback                                 \
-	",\"description\":\"" description "\"}"
 
 static const char read_schema[] = OBJECT("\"file_path\"",
 	STRING("file_path", "Absolute path of the file.") "," NUMBER(

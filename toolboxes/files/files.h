@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <toolbox.h>
 
+#include "answer.h"
 #include "fence.h"
 #include "text.h"
 
@@ -26,18 +27,8 @@ void write_file(struct toolbox_call call, void *data);
 void edit_file(struct toolbox_call call, void *data);
 void apply_patch(struct toolbox_call call, void *data);
 
-/* Return the argument @key, at most @max; @fallback: it is absent. */
-uint64_t read_number(struct toolbox_call call, const char *key, uint64_t fallback, uint64_t max);
-
 /* Return the argument `path`; NULL, and the words in @why: it cannot be read, or has U+0000. */
 const char *read_path(struct toolbox_call call, struct text *why);
-
-/* Return whether the call should end by itself, since its time is nearly over. */
-bool is_late(struct toolbox_call call);
-
-/* Answer with the text @out or, unless @is_good, fail with `TOOL failed: ` and @why. */
-void answer(struct toolbox_call call, const char *tool, bool is_good, const struct text *out,
-	const struct text *why);
 
 /* Open the regular file at @place for reading. Return the descriptor and its status; -1 with @why
  * when another kind of file is there, or when it cannot be opened. */
