@@ -23,7 +23,7 @@ struct reading {
 	struct diagnostics *problems;
 	struct toolbox_plugin plugin;
 	struct plugin_table *table;
-	struct json_tape tape; /* the schemas, one after the other */
+	struct json_tape tape; /* JSON of tools, one text after the other */
 };
 
 __attribute__((format(printf, 2, 3))) static int refuse_plugin(
@@ -130,17 +130,17 @@ static void write_tool_text(struct buffer *out, const char *key, const char *tex
 	json_write_bytes_lossy(out, text, strlen(text));
 }
 
-/* Write a schema, if there is one. The daemon judges it, but it must be valid JSON here, as a part
- * of other JSON. */
-static int write_plugin_schema(struct reading *reading, const char *name, const char *key,
-	const char *schema, struct buffer *out)
+/* Write @json, if it is not NULL. The daemon judges it, but it must be valid JSON here, as a part of
+ * other JSON. */
+static int write_tool_json(struct reading *reading, const char *name, const char *key,
+	const char *json, struct buffer *out)
 {
 	struct json_error error;
 	int r;
 
-	if (!schema)
+	if (!json)
 		return 0;
-	r = json_tape_read(&reading->tape, schema, strlen(schema), JSON_DEPTH_DEFAULT, &error);
+	r = json_tape_read(&reading->tape, json, strlen(json), JSON_DEPTH_DEFAULT, &error);
 	if (r > 0)
 		return refuse_plugin(reading, "the tool '%s': its %s is not JSON: %s at byte %zu",
 			name, key, error.message, error.offset);
@@ -179,10 +179,9 @@ static int write_tool(struct reading *reading, const struct toolbox_tool *tool, 
 		write_tool_text(out, "description", tool->description);
 	if (tool->title)
 		write_tool_text(out, "title", tool->title);
-	r = write_plugin_schema(reading, tool->name, "argument_schema", tool->argument_schema, out);
-	if (r == 0)
-		r = write_plugin_schema(
-			reading, tool->name, "output_schema", tool->output_schema, out);
+	r = write_tool_json(reading, tool->name, "argument_schema", tool->argument_schema, out);
+	r = r ? r : write_tool_json(reading, tool->name, "output_schema", tool->output_schema, out);
+	r = r ? r : write_tool_json(reading, tool->name, "spoken", tool->spoken, out);
 	if (r)
 		return r;
 	if (tool->risk != TOOLBOX_UNRATED)

@@ -101,6 +101,7 @@ Test(plugin_table, tells_everything_that_a_tool_says)
 		.cooldown_s = 7,
 		.triggers = triggers,
 		.handler = handler,
+		.spoken = "{ \"en\": {\"done\": \"x\"} }",
 	};
 	struct toolbox_plugin plugin = usual();
 
@@ -110,6 +111,7 @@ Test(plugin_table, tells_everything_that_a_tool_says)
 	cr_expect_str_eq(buffer_terminate(&table.described),
 		"[{\"name\":\"x\xef\xbf\xbd\",\"description\":\"says \\\"it\\\"\","
 		"\"argument_schema\":{\"type\":\"object\"},\"output_schema\":true,"
+		"\"spoken\":{\"en\":{\"done\":\"x\"}},"
 		"\"risk\":\"execute\",\"parallel\":false,\"timeout_ms\":5,\"cooldown_s\":7,"
 		"\"triggers\":[\"a\",\"b\"]}]");
 }
