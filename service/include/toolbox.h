@@ -184,7 +184,7 @@ struct toolbox_tool {
 	/* version 2 */
 	const char *title;         /* a name for people, as programs with MCP show it; or NULL */
 	uint32_t result_max_chars; /* the most code points of a result; 0: the configuration's */
-	const char *spoken; /* JSON: `spoken` of docs/native.md; or NULL */
+	const char *spoken;        /* JSON: `spoken` of docs/native.md; or NULL */
 };
 
 struct toolbox_plugin {
