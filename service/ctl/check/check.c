@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "catalogue/toolbox.h"
 #include "config/config.h"
 #include "ctl/check/advice.h"
 #include "ctl/command.h"
@@ -102,7 +103,8 @@ static void describe_toolbox(struct check *check, const struct toolbox *toolbox)
 	buffer_append_char(out, '}');
 }
 
-/* A tool that the configuration hides was read, but is not offered. */
+/* A tool that the configuration hides was read, but is not offered. A tool that its author has
+ * disabled needs no warning. */
 static void warn_of_skipped(struct check *check, const struct catalogue *catalogue)
 {
 	char text[512];
@@ -110,6 +112,8 @@ static void warn_of_skipped(struct check *check, const struct catalogue *catalog
 	for (size_t i = 0; i < catalogue_n_skipped(catalogue); i++) {
 		const struct catalogue_skipped *skipped = catalogue_skipped(catalogue, i);
 
+		if (strncmp(skipped->reason, OFF_BY_MANIFEST, strlen(OFF_BY_MANIFEST)) == 0)
+			continue;
 		snprintf(text, sizeof(text), "%s%s%s is not offered: %s", skipped->toolbox_id,
 			skipped->name ? "/" : "", skipped->name ? skipped->name : "",
 			skipped->reason);
