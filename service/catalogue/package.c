@@ -36,6 +36,7 @@ static void package_free(struct package *package)
 	free(package->config);
 	free(package->init);
 	free(package->environment);
+	free(package->state_folder);
 	toolbox_sandbox_deinit(&package->sandbox);
 	toolbox_library_deinit(&package->library);
 	free(package->python.interpreters);

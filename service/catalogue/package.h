@@ -103,6 +103,7 @@ struct package {
 	char *init;
 	char *environment; /* variables of its hosts (util/environment.h); NULL: nothing is added */
 	struct toolbox_sandbox sandbox;
+	char *state_folder; /* writable for its hosts (loader/operator/state_folder.h); or NULL */
 	const char *trace_files;        /* as in config/config.h; borrowed, or NULL */
 	struct toolbox_library library; /* for kinds native and plugin; else zeroed */
 	struct package_python python;   /* for kind python; else zeroed */

@@ -17,6 +17,7 @@
 #include "loader/job.h"
 #include "loader/members.h"
 #include "loader/operator/paths.h"
+#include "loader/operator/state_folder.h"
 #include "loader/pins.h"
 #include "loader/sandbox_max.h"
 #include "loader/server_list.h"
@@ -313,6 +314,17 @@ static bool can_keep(struct loader *loader, struct load_job *job)
 	       is_unchanged(loader, job->previous);
 }
 
+/* Let @job fail, without a package, if @status is positive: @refusal has the reason. Return 0 then,
+ * else @status, a negative errno. */
+static int refuse_sandbox(struct load_job *job, int status, const struct sandbox_refusal *refusal)
+{
+	if (status < 0)
+		return status;
+	load_job_fail(job, refusal->pointer, refusal->text);
+	load_job_set_package(job, NULL);
+	return 0;
+}
+
 /* Go on with @package, read for @job. 0 or a negative errno. */
 static int begin_package(struct load_job *job, struct package *package)
 {
@@ -323,13 +335,10 @@ static int begin_package(struct load_job *job, struct package *package)
 	load_job_set_package(job, package);
 	r = settings_apply(config, package);
 	r = r ? r : operator_paths_resolve(config, package, &refusal);
-	if (r == OPERATOR_PATHS_E_REFUSED) {
-		load_job_fail(job, refusal.pointer, refusal.text);
-		load_job_set_package(job, NULL);
+	if (r)
+		return refuse_sandbox(job, r, &refusal);
+	if (!check_sandbox(job))
 		return 0;
-	}
-	if (r < 0 || !check_sandbox(job))
-		return r;
 	if (kind_facts(package->kind)->has_members)
 		return members_begin(job);
 	if (!check_risks(job))
@@ -338,6 +347,9 @@ static int begin_package(struct load_job *job, struct package *package)
 	 * check. */
 	if (!settings_offer_any(config, job->toolbox))
 		return 0;
+	r = state_folder_make(package, &refusal);
+	if (r)
+		return refuse_sandbox(job, r, &refusal);
 	if (package->kind == KIND_MCP)
 		return begin_server(job);
 	return package->library.path ? begin_library(job) : 0;

@@ -631,7 +631,7 @@ def test_a_secret_is_read_where_its_very_path_is_allowed(tmp_path):
 
 
 @pytest.mark.parametrize("value, words", [
-    ("/etc", "toolboxes.files.roots must be a list"), (["etc"], "found etc"), ([7], "another value"),
+    ({}, "toolboxes.files.roots must be a path, or a list"), ("etc", "found etc"), (["etc"], "found etc"), ([7], "another value"),
     (["/nowhere/at/all"], "/nowhere/at/all")])
 def test_a_setting_that_is_no_list_of_folders_is_refused_with_words(launch, value, words):
     service = launch({"toolboxes": {"files": {"roots": value}}}, [FOLDER])

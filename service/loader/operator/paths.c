@@ -10,6 +10,7 @@
 #include "json/document.h"
 #include "json/writer.h"
 #include "loader/operator/fences.h"
+#include "loader/operator/state_folder.h"
 #include "util/cleanup.h"
 #include "util/file/paths.h"
 #include "util/text/text_list.h"
@@ -39,8 +40,8 @@ static int refuse_setting(struct resolving *resolving, const char *setting, cons
 
 	snprintf(refusal->pointer, sizeof(refusal->pointer), "/config");
 	snprintf(refusal->text, sizeof(refusal->text),
-		"toolboxes.%.128s.%.64s must be a list of at most %d paths, absolute or below ~/; "
-		"found %.1024s",
+		"toolboxes.%.128s.%.64s must be a path, or a list of at most %d paths, absolute or "
+		"below ~/; found %.1024s",
 		resolving->package->id, setting, SANDBOX_PATHS_MAX, found);
 	return OPERATOR_PATHS_E_REFUSED;
 }
@@ -75,7 +76,7 @@ static int add_path(
 	return text_list_take(paths, path);
 }
 
-/* Add the paths of the setting @setting, a list, to @paths. An absent setting has none. */
+/* Add the paths of the setting @setting, a path or a list, to @paths. An absent one has none. */
 static int add_paths(struct resolving *resolving, const char *setting, struct text_list *paths)
 {
 	const struct json_tape *tape = &resolving->tape;
@@ -84,6 +85,8 @@ static int add_paths(struct resolving *resolving, const char *setting, struct te
 
 	if (list == JSON_NONE || json_type_at(tape, list) == JSON_NULL)
 		return 0;
+	if (json_type_at(tape, list) == JSON_STRING)
+		return add_path(resolving, setting, list, paths);
 	if (json_type_at(tape, list) != JSON_ARRAY || json_count(tape, list) > SANDBOX_PATHS_MAX)
 		return refuse_setting(resolving, setting, "another value");
 	for (uint32_t at = json_first(tape, list); r == 0 && at < json_end(tape, list);
@@ -115,12 +118,33 @@ static int set_setting(
 		       : 0;
 }
 
+/* Append the state folder of the toolbox to @paths. */
+static int open_state_folder(struct resolving *resolving, struct sandbox_paths *paths)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	int r = state_folder_find(resolving->package, resolving->refusal);
+
+	if (r)
+		return r < 0 ? r : OPERATOR_PATHS_E_REFUSED;
+	json_write_text(&text, resolving->package->state_folder);
+	if (buffer_status(&text) < 0 ||
+		document_set(resolving->config, STATE_FOLDER_SETTING, text.data, text.size) != 0)
+		return -ENOMEM;
+	r = sandbox_paths_take(paths, strdup(resolving->package->state_folder));
+	paths->n_operator += r == 0;
+	return r;
+}
+
 /* Append the paths of the setting @setting to @paths. */
 static int open_setting(
 	struct resolving *resolving, const char *setting, struct sandbox_paths *paths)
 {
 	cleanup(text_list_deinit) struct text_list resolved = {0};
-	int r = add_paths(resolving, setting, &resolved);
+	int r;
+
+	if (strcmp(setting, STATE_FOLDER_SETTING) == 0)
+		return open_state_folder(resolving, paths);
+	r = add_paths(resolving, setting, &resolved);
 
 	for (size_t i = 0; r == 0 && i < resolved.n_items; i++) {
 		r = sandbox_paths_take(paths, strdup(resolved.items[i]));

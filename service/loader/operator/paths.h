@@ -17,12 +17,15 @@
  *              kept    files that programs obey, which no path of the operator lets be written
  *   config     roots: the same absolute paths; fences: {"hidden": […], "kept": […]}
  *
+ * One name is no setting, but the state folder of the toolbox (loader/operator/state_folder.h).
+ *
  * The kernel knows the fences as paths. The toolbox gets them as names, too (".ssh", "a/b": at any
  * depth), since landlock cannot forbid what does not exist yet.
  */
 
 enum operator_paths_status {
-	OPERATOR_PATHS_E_REFUSED = 1, /* a setting is no list of paths */
+	OPERATOR_PATHS_E_REFUSED = 1, /* a setting is no path and no list of paths, or there is no
+	                               * state folder */
 };
 
 /* Resolve the settings named by the sandbox of @package, just read and with the configuration

@@ -5,11 +5,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "loader/operator/state_folder.h"
 #include "loader/settings.h"
 #include "manifest_fixture.h"
 #include "quotes.h"
 #include "scarce.h"
+#include "../scratch.h"
 
 /* Settings in the sandbox of a plugin. */
 
@@ -21,6 +24,7 @@ static void set_up(void)
 	manifest_set_up();
 	setenv("HOME", "/usr", 1);
 	unsetenv("XDG_CONFIG_HOME");
+	unsetenv("STATE_DIRECTORY");
 	settings = (struct config_toolbox){
 		.toolbox_id = (char *)"box", .is_enabled = true, .digest = 1};
 }
@@ -78,6 +82,16 @@ Test(operator_paths, take_the_place_of_their_setting)
 	cr_expect(strstr(package->load, "\"/usr/b\""), "%s", package->load);
 }
 
+Test(operator_paths, may_be_a_single_one)
+{
+	struct sandbox_refusal refusal;
+
+	cr_assert_eq(resolve(USUAL, "{'more':'~/file'}", &refusal), 0);
+	cr_assert_eq(package->sandbox.write.n_items, 1);
+	cr_expect_str_eq(package->sandbox.write.items[0], "/usr/file");
+	cr_expect(strstr(package->config, "\"more\":[\"/usr/file\"]"), "%s", package->config);
+}
+
 Test(operator_paths, of_a_home_that_is_not_there_are_left_out)
 {
 	struct sandbox_refusal refusal;
@@ -109,7 +123,8 @@ Test(operator_paths, have_fences)
 Test(operator_paths, are_refused_when_they_are_none)
 {
 	static const char *const cases[][2] = {
-		{"{'roots':'/a'}", "toolboxes.box.roots must be a list of at most 64 paths"},
+		{"{'roots':'a'}", "toolboxes.box.roots must be a path, or a list of at most 64"},
+		{"{'roots':{}}", "another value"},
 		{"{'roots':['a']}", "found a"},
 		{"{'roots':['~other/a']}", "found ~other/a"},
 		{"{'roots':['']}", "absolute or below ~/"},
@@ -157,4 +172,55 @@ Test(operator_paths, fail_without_memory_where_no_variable_names_the_home_folder
 {
 	unsetenv("HOME");
 	expect_no_half();
+}
+
+#define KEEPER "'sandbox':{'write':['$state_folder']}"
+
+static int resolve_keeper(const char *own, struct sandbox_refusal *refusal)
+{
+	return resolve(PLUGIN("," KEEPER), own, refusal);
+}
+
+Test(operator_paths, have_the_state_folder_of_the_toolbox)
+{
+	struct sandbox_refusal refusal;
+	const char *folder;
+	struct stat status;
+
+	scratch_set_up();
+	folder = scratch_path("state/toolboxd/box");
+	setenv("XDG_STATE_HOME", scratch_path("state"), 1);
+	cr_assert_eq(resolve_keeper("{'state_folder':'/etc'}", &refusal), 0);
+	cr_expect_str_eq(package->state_folder, folder);
+	cr_assert_eq(package->sandbox.write.n_items, 1);
+	cr_expect_str_eq(package->sandbox.write.items[0], folder);
+	cr_expect_eq(package->sandbox.write.n_operator, 1);
+	cr_expect(strstr(package->config, folder), "%s", package->config);
+	cr_expect_not(strstr(package->config, "/etc"), "%s", package->config);
+	cr_expect_eq(stat(folder, &status), -1, "it is made for a toolbox that is offered");
+	cr_assert_eq(state_folder_make(package, &refusal), 0);
+	cr_assert_eq(stat(folder, &status), 0);
+	cr_expect_eq(status.st_mode & 07777, 0700);
+	cr_expect_eq(state_folder_make(package, &refusal), 0, "it is there");
+	setenv("STATE_DIRECTORY", scratch_path("given:/other"), 1);
+	cr_assert_eq(resolve_keeper(NULL, &refusal), 0);
+	cr_expect_str_eq(package->state_folder, scratch_path("given/box"));
+	scratch_tear_down();
+}
+
+Test(operator_paths, have_a_state_folder_or_the_toolbox_is_refused)
+{
+	struct sandbox_refusal refusal;
+
+	setenv("XDG_STATE_HOME", "/proc/none", 1);
+	cr_assert_eq(resolve_keeper(NULL, &refusal), 0);
+	cr_expect_eq(state_folder_make(package, &refusal), STATE_FOLDER_E_REFUSED);
+	cr_expect_str_eq(refusal.pointer, "/sandbox/write");
+	cr_expect_str_eq(refusal.text,
+		"its state folder /proc/none/toolboxd/box cannot be made: No "
+		"such file or directory");
+	free(package->id);
+	package->id = strdup("jobs");
+	cr_assert_eq(state_folder_find(package, &refusal), STATE_FOLDER_E_REFUSED);
+	cr_expect(strstr(refusal.text, "the folder of our jobs"), "%s", refusal.text);
 }
