@@ -46,7 +46,7 @@ class Caller:
         self.seen = []  # every message since the last look, in order
 
     def close(self):
-        self.peer.close()
+        self.peer.leave()
 
     def __enter__(self):
         return self

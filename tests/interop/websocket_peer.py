@@ -9,6 +9,7 @@ four zero bytes, which the protocol allows. TCP_QUICKACK is set after every read
 that leaves Nagle's algorithm on makes every call wait 40 ms for a delayed ACK.
 """
 import base64
+import contextlib
 import hashlib
 import os
 import socket
@@ -20,6 +21,7 @@ CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 ACCEPT_GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 READ_BYTES = 1 << 16
 HANDSHAKE_SECONDS = 10
+LEAVE_SECONDS = 5
 
 
 class Closed(Exception):
@@ -64,7 +66,20 @@ class Peer:
         self.gathered = b""  # fragments of a message that is not whole yet
 
     def close(self):
+        """Hang up, without a word."""
         self.socket.close()
+
+    def leave(self):
+        """Close as the protocol has it. For ovos-messagebus a client that hangs up is there for a moment more: a
+        message of anybody in this moment ends at it, and costs its sender the connection."""
+        with contextlib.suppress(OSError, Closed):
+            self.socket.settimeout(LEAVE_SECONDS)
+            self.send_frame(CLOSE, b"")
+            deadline = time.monotonic() + LEAVE_SECONDS
+            while True:  # until the server has hung up
+                self.buffer.clear()
+                self._read_more(deadline)
+        self.close()
 
     def __enter__(self):
         return self
