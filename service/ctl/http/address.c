@@ -6,11 +6,11 @@
 
 #include "config/token.h"
 #include "ctl/command.h"
-#include "ctl/http/library.h"
 #include "ctl/terminal.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text/text.h"
+#include "web/library.h"
 
 #define UNIX_SCHEME "unix:"
 

@@ -5,31 +5,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 
 #include "bus/bus.h"
 #include "ctl/command.h"
-#include "ctl/http/library.h"
 #include "ctl/terminal.h"
 #include "mcp/client/events.h"
+#include "web/transfers.h"
 
 struct http_client {
 	const struct library *curl;
-	struct loop *loop;
-	CURLM *multi;
-	struct loop_timer timer;
+	struct transfers transfers;
 	struct http_address address;
 	char unix_url[HTTP_URL_BYTES];
 	const char *text;          /* the URL for a person */
 	struct curl_slist *fields; /* each request has them */
 	struct curl_slist accept;  /* before them, for a stream */
-};
-
-/* A socket of libcurl's on the loop. */
-struct http_socket {
-	struct http_client *client;
-	curl_socket_t fd;
-	struct loop_source *source;
 };
 
 struct http_transfer {
@@ -44,7 +34,7 @@ struct http_transfer {
 	char reason[CURL_ERROR_SIZE + 64]; /* why it failed */
 };
 
-/* ── libcurl on the loop ─────────────────────────────────────────────────────────────────────── */
+/* ── the end of a transfer ───────────────────────────────────────────────────────────────── */
 
 /* Return whether a request that ended by @code may have been received. */
 static bool is_lost(CURLcode code)
@@ -71,9 +61,10 @@ static const char *describe_failure(struct http_transfer *transfer, CURLcode cod
 	return *transfer->reason ? transfer->reason : curl->easy_strerror(code);
 }
 
-/* Report the end of @transfer, which its function may free. */
-static void end_transfer(struct http_transfer *transfer, CURLcode code)
+/* Report the end of a transfer, which its function may free. */
+static void end_transfer(void *data, CURLcode code)
 {
+	struct http_transfer *transfer = data;
 	const struct library *curl = transfer->client->curl;
 	struct http_outcome outcome = {
 		.body = {transfer->body.data ? transfer->body.data : "", transfer->body.size},
@@ -89,87 +80,6 @@ static void end_transfer(struct http_transfer *transfer, CURLcode code)
 	curl->easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &outcome.status);
 	curl->easy_getinfo(transfer->easy, CURLINFO_CONTENT_TYPE, &outcome.type);
 	transfer->handler->outcome(transfer->data, &outcome);
-}
-
-/* Let libcurl act on @fd, and report the transfers that have ended. */
-static void act_on_socket(struct http_client *client, curl_socket_t fd, int events)
-{
-	const struct library *curl = client->curl;
-	CURLMsg *message;
-	int n;
-
-	curl->multi_socket_action(client->multi, fd, events, &n);
-	while ((message = curl->multi_info_read(client->multi, &n))) {
-		struct http_transfer *transfer;
-
-		if (message->msg == CURLMSG_DONE &&
-			curl->easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer) ==
-				CURLE_OK)
-			end_transfer(transfer, message->data.result);
-	}
-}
-
-static void on_socket(void *data, uint32_t events)
-{
-	const struct http_socket *socket = data;
-	int actions = (events & (EPOLLIN | EPOLLHUP) ? CURL_CSELECT_IN : 0) |
-		      (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
-		      (events & EPOLLERR ? CURL_CSELECT_ERR : 0);
-
-	act_on_socket(socket->client, socket->fd, actions);
-}
-
-static void on_timer(void *data)
-{
-	act_on_socket(data, CURL_SOCKET_TIMEOUT, 0);
-}
-
-static int forget_socket(struct http_client *client, curl_socket_t fd, struct http_socket *socket)
-{
-	if (socket)
-		loop_source_free(socket->source);
-	free(socket);
-	client->curl->multi_assign(client->multi, fd, NULL);
-	return 0;
-}
-
-/* Watch @fd as libcurl wants it (CURLMOPT_SOCKETFUNCTION). */
-static int watch_socket(CURL *easy, curl_socket_t fd, int wanted, void *data, void *assigned)
-{
-	struct http_client *client = data;
-	struct http_socket *socket = assigned;
-	uint32_t events =
-		(wanted & CURL_POLL_IN ? EPOLLIN : 0) | (wanted & CURL_POLL_OUT ? EPOLLOUT : 0);
-
-	(void)easy;
-	if (wanted == CURL_POLL_REMOVE)
-		return forget_socket(client, fd, socket);
-	if (socket)
-		return loop_source_set_events(socket->source, events) < 0 ? -1 : 0;
-	socket = calloc(1, sizeof(*socket));
-	if (!socket)
-		return -1;
-	socket->client = client;
-	socket->fd = fd;
-	if (loop_add_fd(client->loop, fd, events, on_socket, socket, &socket->source) < 0 ||
-		client->curl->multi_assign(client->multi, fd, socket) != CURLM_OK) {
-		forget_socket(client, fd, socket);
-		return -1;
-	}
-	return 0;
-}
-
-/* Act after @wait_ms, or never (CURLMOPT_TIMERFUNCTION). */
-static int set_timer(CURLM *multi, long wait_ms, void *data)
-{
-	struct http_client *client = data;
-
-	(void)multi;
-	if (wait_ms < 0)
-		loop_timer_disarm(&client->timer);
-	else
-		loop_timer_arm(&client->timer, (uint64_t)wait_ms);
-	return 0;
 }
 
 /* ── the client ──────────────────────────────────────────────────────────────────────────────── */
@@ -206,21 +116,13 @@ static bool make_fields(struct http_client *client)
 	return is_good;
 }
 
-static bool prepare(struct http_client *client)
+static bool prepare(struct http_client *client, struct loop *loop)
 {
-	const struct library *curl = client->curl;
-
-	client->multi = curl->multi_init();
-	if (!client->multi || loop_timer_init(&client->timer, client->loop, on_timer, client) < 0)
-		return false;
-	if (!make_fields(client))
+	if (!transfers_init(&client->transfers, client->curl, loop, end_transfer) ||
+		!make_fields(client))
 		return false;
 	client->accept = (struct curl_slist){"Accept: text/event-stream", client->fields};
-	return curl->multi_setopt(client->multi, CURLMOPT_SOCKETFUNCTION, watch_socket) ==
-		       CURLM_OK &&
-	       curl->multi_setopt(client->multi, CURLMOPT_SOCKETDATA, client) == CURLM_OK &&
-	       curl->multi_setopt(client->multi, CURLMOPT_TIMERFUNCTION, set_timer) == CURLM_OK &&
-	       curl->multi_setopt(client->multi, CURLMOPT_TIMERDATA, client) == CURLM_OK;
+	return true;
 }
 
 int http_client_new(
@@ -237,11 +139,10 @@ int http_client_new(
 	client = calloc(1, sizeof(*client));
 	if (client) {
 		client->curl = curl;
-		client->loop = loop;
 		client->address = *address;
 		client->text = http_address_text(&client->address, client->unix_url);
 	}
-	if (!client || !prepare(client)) {
+	if (!client || !prepare(client, loop)) {
 		terminal_complain("%s", strerror(ENOMEM));
 		return CTL_NO_BUS;
 	}
@@ -253,9 +154,8 @@ void http_client_free(struct http_client *client)
 {
 	if (!client)
 		return;
-	client->curl->multi_cleanup(client->multi);
+	transfers_deinit(&client->transfers);
 	client->curl->slist_free_all(client->fields);
-	loop_timer_deinit(&client->timer);
 	explicit_bzero(client->address.token, sizeof(client->address.token));
 	free(client);
 }
@@ -318,18 +218,6 @@ static size_t take_bytes(char *bytes, size_t one, size_t size, void *data)
 	return r == 0 ? size : 0;
 }
 
-static void set_certificates(const struct http_transfer *transfer)
-{
-	const struct library *curl = transfer->client->curl;
-	const char *file = getenv("SSL_CERT_FILE");
-	const char *folder = getenv("SSL_CERT_DIR");
-
-	if (file && *file)
-		curl->easy_setopt(transfer->easy, CURLOPT_CAINFO, file);
-	if (folder && *folder)
-		curl->easy_setopt(transfer->easy, CURLOPT_CAPATH, folder);
-}
-
 /* Set the options of @transfer. Only those with a text can fail, without memory. */
 static bool set_options(struct http_transfer *transfer, const struct route_request *request)
 {
@@ -367,7 +255,7 @@ static bool set_options(struct http_transfer *transfer, const struct route_reque
 	}
 	/* libcurl sends a request again when a connection that was kept is found closed. */
 	curl->easy_setopt(easy, CURLOPT_FRESH_CONNECT, (long)request->has_effect);
-	set_certificates(transfer);
+	transfers_set_certificates(&client->transfers, easy);
 	return curl->easy_setopt(easy, CURLOPT_PROXY, "") == CURLE_OK &&
 	       (!*path || curl->easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, path) == CURLE_OK);
 }
@@ -387,7 +275,7 @@ struct http_transfer *http_client_send(struct http_client *client,
 	transfer->events.takes_all = true;
 	transfer->easy = client->curl->easy_init();
 	if (transfer->easy && set_options(transfer, request) &&
-		client->curl->multi_add_handle(client->multi, transfer->easy) == CURLM_OK)
+		client->curl->multi_add_handle(client->transfers.multi, transfer->easy) == CURLM_OK)
 		return transfer;
 	http_transfer_free(transfer);
 	return NULL;
@@ -408,7 +296,7 @@ void http_transfer_free(struct http_transfer *transfer)
 		return;
 	if (transfer->easy) {
 		transfer->client->curl->multi_remove_handle(
-			transfer->client->multi, transfer->easy);
+			transfer->client->transfers.multi, transfer->easy);
 		transfer->client->curl->easy_cleanup(transfer->easy);
 	}
 	buffer_deinit(&transfer->body);

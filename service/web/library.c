@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/http/library.h"
+#include "web/library.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>

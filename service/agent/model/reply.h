@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "json/tape.h"
+#include "util/buffer.h"
+
+/*
+ * The answer of a model (OpenAI, Chat Completions), put together from the events of its stream, or
+ * read from one object.
+ *
+ *   {"choices": [{"delta": {"content": "It is "}}]}                        text
+ *   {"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "a", …}]}}]}  a call begins
+ *   {"choices": [{"delta": {"tool_calls": [{"index": 0, "function":
+ *                                           {"arguments": "{\"x\":"}}]}}]}  … and goes on
+ *   {"choices": [{"finish_reason": "tool_calls"}], "usage": {…}}            the end
+ *   [DONE]
+ *
+ * All of it is hostile: each part has a bound, and an answer beyond a bound is a failure or loses
+ * only the call that exceeds it.
+ */
+
+/* The most text of an answer, and the most arguments of a call, in bytes. */
+#define MODEL_TEXT_BYTES      (1u << 20)
+#define MODEL_ARGUMENTS_BYTES (256u << 10)
+
+/* The most calls of an answer that are kept. */
+#define MODEL_CALLS_MAX 128
+
+/* The longest id and name of a call. */
+#define MODEL_ID_BYTES   128
+#define MODEL_NAME_BYTES 256
+
+/* The longest reason of a failure, with its NUL. */
+#define MODEL_REASON_BYTES 512
+
+/* A call of a tool. The texts are empty until they come. */
+struct reply_call {
+	int64_t index; /* in the answer; -1: it has none */
+	struct buffer id;
+	struct buffer name;
+	struct buffer arguments; /* as the model wrote them */
+	bool is_oversized;       /* its arguments, name or id are longer than their bounds */
+};
+
+/* Tokens that a server has counted. */
+struct reply_usage {
+	bool is_known;
+	uint64_t prompt_tokens;
+	uint64_t completion_tokens;
+	uint64_t total_tokens;
+};
+
+/* A zeroed struct is an answer that has not begun. */
+struct reply {
+	struct buffer text;
+	struct reply_call *calls;
+	size_t n_calls;
+	unsigned int n_dropped; /* calls beyond MODEL_CALLS_MAX */
+	struct reply_usage usage;
+	bool has_begun;                  /* a choice has come */
+	bool is_finished;                /* the server has sent a reason of the end, or [DONE] */
+	bool is_cut;                     /* the reason is `length` */
+	char reason[MODEL_REASON_BYTES]; /* after REPLY_E_WRONG, for a person */
+};
+
+/* A positive result: the answer cannot be used, for reply->reason. */
+enum reply_status {
+	REPLY_E_WRONG = 1,
+};
+
+/* Take the data of one event of the stream. Return 0, REPLY_E_WRONG or -ENOMEM. */
+int reply_take_event(struct reply *reply, const char *data, size_t size);
+
+/* Take the whole answer of a server that does not stream. Return as reply_take_event(). */
+int reply_take_whole(struct reply *reply, const char *json, size_t size);
+
+/* Write to @ret_reason the message in the error object @json, or the beginning of another text:
+ * `HTTP 400: no such model`. @status: 0 when there is no status. */
+void reply_describe_error(
+	long status, const char *json, size_t size, char ret_reason[MODEL_REASON_BYTES]);
+
+/* Free all; the reply is zeroed. */
+void reply_deinit(struct reply *reply);
