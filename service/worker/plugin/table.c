@@ -130,8 +130,8 @@ static void write_tool_text(struct buffer *out, const char *key, const char *tex
 	json_write_bytes_lossy(out, text, strlen(text));
 }
 
-/* Write @json, if it is not NULL. The daemon judges it, but it must be valid JSON here, as a part of
- * other JSON. */
+/* Write @json, if it is not NULL. The daemon judges it, but it must be valid JSON here, as a part
+ * of other JSON. */
 static int write_tool_json(struct reading *reading, const char *name, const char *key,
 	const char *json, struct buffer *out)
 {
