@@ -25,6 +25,7 @@ static const char *const kept_variables[] = {
 	"HOME",
 	"USER",
 	"TZ",
+	"TOOLBOXD_SYSROOT",
 #ifdef TOOLBOXD_SANITIZED
 	"ASAN_OPTIONS",
 	"LSAN_OPTIONS",

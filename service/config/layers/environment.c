@@ -269,6 +269,29 @@ static void close_by_near_names(struct config_closing *closing)
 	}
 }
 
+/* Check TOOLBOXD_SYSROOT, which hosts receive (host/process.c): by it, tests show tools a copy of
+ * /proc and /sys. A service of the system never has it. */
+static void check_sysroot(struct overriding *overriding)
+{
+	const struct diagnostic_sink *sink = &overriding->closing->outer;
+	const char *root = variable_value("TOOLBOXD_SYSROOT");
+
+	if (!root)
+		return;
+	if (getenv("STATE_DIRECTORY"))
+		diagnostic_report(sink, DIAGNOSTIC_ERROR, NULL, 0, "TOOLBOXD_SYSROOT",
+			"is for tests, and refused where STATE_DIRECTORY is set: remove one of "
+			"them");
+	else if (*root != '/')
+		diagnostic_report(sink, DIAGNOSTIC_ERROR, NULL, 0, "TOOLBOXD_SYSROOT",
+			"must be an absolute path; found %.512s", root);
+	else
+		diagnostic_report(sink, DIAGNOSTIC_WARNING, NULL, 0, "TOOLBOXD_SYSROOT",
+			"is for tests: tools see %.512s/proc and /sys in place of the kernel's",
+			root);
+	overriding->environment->is_misused |= getenv("STATE_DIRECTORY") || *root != '/';
+}
+
 /* ── all of them ─────────────────────────────────────────────────────────────────────────────── */
 
 static int apply_environment(struct overriding *overriding)
@@ -333,6 +356,7 @@ int config_environment_read(const struct config_flags *flags, struct config_clos
 
 	*ret_environment = (struct config_environment){0};
 	close_by_near_names(closing);
+	check_sysroot(&overriding);
 	if (r == 0)
 		r = apply_environment(&overriding);
 	if (r == 0)

@@ -29,7 +29,7 @@ struct config_environment {
 	struct config_override items[CONFIG_OVERRIDES_MAX];
 	size_t n_items;
 	bool has_bus;    /* @bus takes the place of the `websocket` section */
-	bool is_misused; /* a flag has a value that cannot be used */
+	bool is_misused; /* a flag or a variable has a value that cannot be used */
 	struct bus_address bus;
 	struct buffer text; /* all of them, as JSON */
 };

@@ -780,3 +780,23 @@ Test(config, is_closed_by_a_limit_per_caller_that_cannot_be_meant)
 		cr_expect(config.closed, "%s", text);
 	}
 }
+
+/* --- TOOLBOXD_SYSROOT */
+
+Test(config, warns_of_a_copy_of_the_kernels_files)
+{
+	setenv("TOOLBOXD_SYSROOT", "/tmp/copy", 1);
+	cr_assert_eq(read_all(), 0);
+	expect_told("warning -:0 TOOLBOXD_SYSROOT: is for tests: tools see /tmp/copy/proc");
+}
+
+Test(config, refuses_a_copy_of_the_kernels_files_that_is_not_for_tests)
+{
+	setenv("TOOLBOXD_SYSROOT", "copy", 1);
+	cr_expect_eq(read_all(), CONFIG_E_USAGE);
+	expect_told("error -:0 TOOLBOXD_SYSROOT: must be an absolute path; found copy");
+	setenv("TOOLBOXD_SYSROOT", "/tmp/copy", 1);
+	setenv("STATE_DIRECTORY", "/var/lib/toolboxd", 1);
+	cr_expect_eq(read_all(), CONFIG_E_USAGE);
+	expect_told("is for tests, and refused where STATE_DIRECTORY is set");
+}

@@ -148,7 +148,7 @@ static void read_environment(pid_t pid, struct buffer *ret_text)
 
 Test(process, is_given_little_of_our_environment, .timeout = LIMIT)
 {
-	static const char expected[] = "PATH=/bin\0HOME=/home\0TZ=UTC\0";
+	static const char expected[] = "PATH=/bin\0HOME=/home\0TZ=UTC\0TOOLBOXD_SYSROOT=/copy\0";
 	cleanup(buffer_deinit) struct buffer environment = {0};
 	struct process process;
 
@@ -157,6 +157,7 @@ Test(process, is_given_little_of_our_environment, .timeout = LIMIT)
 	setenv("HOME", "/home", 1);
 	setenv("TZ", "UTC", 1);
 	setenv("PATH", "/bin", 1);
+	setenv("TOOLBOXD_SYSROOT", "/copy", 1);
 	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", -1, &process), 0);
 	load_over(process.wire);
 	read_environment(process.pid, &environment);

@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: Apache-2.0
+"""toolboxes/system: what it says of a device. The device is a copy of /proc and /sys, as a Raspberry Pi with a battery
+and a USB sound card has them (TOOLBOXD_SYSROOT); what cannot be copied is asked of this machine."""
+import os
+import re
+import socket
+import subprocess
+import time
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from caller import Caller
+from conftest import Service
+from processes import BUILD, EVENT_SECONDS, IS_SANITIZED, ROOT, TOOLBOXD, environment, toolboxctl
+
+FOLDER = BUILD / "toolboxes" / "system.d"
+READ = ["system_info", "cpu_temperature", "memory_usage", "disk_space", "battery", "network", "processes",
+        "audio_devices", "time"]
+
+STAT = "{pid} ({name}) S 1 {pid} {pid} 0 -1 4194560 1 2 3 4 {ticks} 0 5 6 20 0 1 0 100 1000000 {pages} 184\n"
+
+# A device: path below the copy, text.
+DEVICE = {
+    "proc/meminfo": "MemTotal:        4000 kB\nMemFree:          100 kB\nMemAvailable:    3000 kB\n"
+                    "SwapTotal:       1000 kB\nSwapFree:         750 kB\n",
+    "proc/cpuinfo": "processor\t: 0\nmodel name\t: ARMv8 Processor\n\nprocessor\t: 1\nmodel name\t: ARMv8 Processor\n",
+    "proc/loadavg": "0.25 0.50 0.75 1/200 1234\n",
+    "proc/uptime": "90061.50 180000.00\n",
+    "proc/sys/kernel/hostname": "kitchen\n",
+    "proc/sys/kernel/osrelease": "6.1.0-rpi\n",
+    "etc/os-release": 'NAME="x"\nPRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\n',
+    "sys/firmware/devicetree/base/model": "Raspberry Pi 5 Model B\0",
+    "sys/class/thermal/thermal_zone0/type": "cpu-thermal\n",
+    "sys/class/thermal/thermal_zone0/temp": "48312\n",
+    "sys/class/thermal/cooling_device0/type": "fan\n",
+    "sys/class/hwmon/hwmon0/name": "nvme\n",
+    "sys/class/hwmon/hwmon0/temp1_input": "61850\n",
+    "sys/class/hwmon/hwmon0/temp1_label": "Composite\n",
+    "sys/class/hwmon/hwmon0/temp2_input": "-200000\n",
+    "sys/class/hwmon/hwmon0/temp1_crit": "90000\n",
+    "sys/class/power_supply/BAT0/type": "Battery\n",
+    "sys/class/power_supply/BAT0/capacity": "83\n",
+    "sys/class/power_supply/BAT0/status": "Not charging\n",
+    "sys/class/power_supply/mouse/type": "Battery\n",
+    "sys/class/power_supply/mouse/scope": "Device\n",
+    "sys/class/power_supply/mouse/capacity": "5\n",
+    "sys/class/power_supply/AC/type": "Mains\n",
+    "sys/class/power_supply/AC/online": "1\n",
+    "proc/asound/cards": " 0 [vc4hdmi0       ]: vc4-hdmi - vc4-hdmi-0\n"
+                         "                      vc4-hdmi-0\n"
+                         " 2 [Device         ]: USB-Audio - USB PnP Sound\n"
+                         "                      C-Media USB at usb-1.2\n",
+    "proc/asound/pcm": "00-00: MAI PCM i2s-hifi-0 : MAI PCM i2s-hifi-0 : playback 1\n"
+                       "02-00: USB Audio : USB Audio : playback 1 : capture 1\n",
+    "sys/class/net/eth0/operstate": "up\n",
+    "sys/class/net/eth0/address": "dc:a6:32:00:00:01\n",
+    "sys/class/net/eth0/speed": "1000\n",
+    "sys/class/net/eth0/statistics/rx_bytes": "123\n",
+    "sys/class/net/eth0/statistics/tx_bytes": "45\n",
+    "sys/class/net/lo/operstate": "unknown\n",
+    "sys/class/net/wlan0/operstate": "down\n",
+    "sys/class/net/wlan0/wireless/x": "",
+    "sys/class/net/bonding_masters": "\n",
+    "proc/net/route": "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n"
+                      "wlan0\t00000000\t010200C0\t0003\t0\t0\t600\t00000000\t0\t0\t0\n"
+                      "eth0\t00000000\tFE02000A\t0003\t0\t0\t100\t00000000\t0\t0\t0\n"
+                      "eth0\t0002000A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n",
+    "proc/net/if_inet6": "fe80000000000000dea632fffe000001 02 40 20 80     eth0\n"
+                         "00000000000000000000000000000001 01 80 10 80       lo\n",
+    "proc/net/fib_trie": "Main:\n  +-- 0.0.0.0/0 3 0 5\n     +-- 10.0.2.0/24 2 0 2\n"
+                         "        |-- 10.0.2.0\n           /24 link UNICAST\n"
+                         "        |-- 10.0.2.15\n           /32 host LOCAL\n"
+                         "        |-- 10.0.2.255\n           /32 link BROADCAST\n"
+                         "     |-- 127.0.0.1\n        /32 host LOCAL\n"
+                         "Local:\n     |-- 10.0.2.15\n        /32 host LOCAL\n",
+    "proc/1/stat": STAT.format(pid=1, name="systemd", ticks=5, pages=100),
+    "proc/7/stat": STAT.format(pid=7, name="a) S (b", ticks=9, pages=300),
+    "proc/8/stat": "8 (broken",
+    "proc/self/mountinfo": "27 1 254:0 / / rw,relatime - ext4 /dev/root rw\n"
+                           "28 1 254:1 / /data\\040disk rw - ext4 /dev/sda1 rw\n"
+                           "29 1 0:20 / /proc rw - proc proc rw\n",
+    "data disk/x": "",
+}
+
+
+def lay(root, files):
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+class System:
+    """The tools, of the device below `root`, or of this machine."""
+
+    def __init__(self, home, root=None, **options):
+        sandbox = {"sandbox": {"read": ["/proc", "/sys", str(root)]}} if root else {}
+        options["configuration"] = {"toolboxes": {"system": {**sandbox, **options.pop("settings", {})}}}
+        if root:
+            options["env"] = {"TOOLBOXD_SYSROOT": str(root)}
+        self.root = root
+        self.service = Service("embedded", home, [FOLDER], **options)
+        self.service.wait_until_ready()
+        self.caller = Caller(self.service.url)
+
+    def close(self):
+        self.caller.close()
+        self.service.end()
+
+    def result(self, name, /, **args):
+        answer = self.caller.invoke(name, args, seconds=EVENT_SECONDS)
+        assert "result" in answer, answer
+        return answer["result"]
+
+    def failure(self, name, /, code="tool_failed", **args):
+        answer = self.caller.invoke(name, args, seconds=EVENT_SECONDS)
+        assert answer.get("code") == code, answer
+        return answer["error"]
+
+
+@pytest.fixture(scope="module")
+def device(tmp_path_factory):
+    home = tmp_path_factory.mktemp("device")
+    lay(home / "copy", DEVICE)
+    (home / "copy/usr/share").mkdir(parents=True)
+    (home / "copy/usr/share/zoneinfo").symlink_to("/usr/share/zoneinfo")
+    one = System(home / "service", home / "copy")
+    yield one
+    one.close()
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory):
+    one = System(tmp_path_factory.mktemp("here"))
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def changed(device):
+    """changed(name, text): another text in the device's copy, until the test ends; None: no such file."""
+    def change(name, text):
+        path = device.root / name
+        path.unlink() if text is None else path.write_text(text)
+        touched.append(name)
+
+    touched = []
+    yield change
+    lay(device.root, {name: DEVICE[name] for name in touched})
+
+
+# ── the copy ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_device_is_described(device):
+    result = device.result("system_info")
+    assert result.pop("architecture") == os.uname().machine
+    assert result == {"hostname": "kitchen", "os": "Debian GNU/Linux 12 (bookworm)", "kernel": "6.1.0-rpi",
+                      "model": "Raspberry Pi 5 Model B", "processor": "ARMv8 Processor", "processors": 2, "load_1m": 0.25,
+                      "load_5m": 0.5, "load_15m": 0.75, "uptime_seconds": 90061, "uptime_days": 1}
+
+
+def test_the_sensor_of_the_processor_is_chosen_and_broken_ones_are_left_out(device):
+    assert device.result("cpu_temperature") == {
+        "celsius": 48.3, "sensor": "cpu-thermal",
+        "sensors": [{"name": "cpu-thermal", "celsius": 48.3}, {"name": "nvme Composite", "celsius": 61.9}]}
+
+
+def test_memory_in_use_is_what_cannot_be_given_to_programs(device):
+    assert device.result("memory_usage") == {
+        "total_bytes": 4096000, "available_bytes": 3072000, "used_bytes": 1024000, "used_percent": 25,
+        "swap_total_bytes": 1024000, "swap_used_bytes": 256000}
+
+
+def test_the_battery_of_a_mouse_is_not_the_devices(device):
+    assert device.result("battery") == {
+        "percent": 83, "state": "not charging", "on_mains": True,
+        "batteries": [{"name": "BAT0", "percent": 83, "state": "not charging"}]}
+
+
+def test_a_device_without_a_sensor_or_a_battery_says_so(device, changed):
+    changed("sys/class/thermal/thermal_zone0/temp", "nonsense")
+    changed("sys/class/hwmon/hwmon0/temp1_input", None)
+    changed("sys/class/power_supply/BAT0/capacity", None)
+    assert "no sensor of temperature in /sys/class/thermal" in device.failure("cpu_temperature")
+    assert "this device has no battery: /sys/class/power_supply lists none" in device.failure("battery")
+
+
+def test_figures_of_memory_that_do_not_go_together_are_refused(device, changed):
+    changed("proc/meminfo", "MemTotal: 10 kB\nMemAvailable: 20 kB\n")
+    assert "has no figures that go together" in device.failure("memory_usage")
+
+
+def test_addresses_are_found_without_a_socket(device):
+    result = device.result("network")
+    interfaces = {one.pop("name"): one for one in result.pop("interfaces")}
+    assert result == {"has_default_route": True, "default_interface": "eth0", "gateway": "10.0.2.254",
+                      "address": "10.0.2.15"}
+    assert interfaces == {
+        "eth0": {"state": "up", "wireless": False, "hardware_address": "dc:a6:32:00:00:01",
+                 "addresses": ["10.0.2.15", "fe80::dea6:32ff:fe00:1"], "speed_mbit": 1000, "rx_bytes": 123, "tx_bytes": 45},
+        "lo": {"state": "unknown", "wireless": False, "addresses": ["127.0.0.1", "::1"]},
+        "wlan0": {"state": "down", "wireless": True, "addresses": []}}
+
+
+def test_a_device_without_a_way_out_has_no_gateway(device, changed):
+    changed("proc/net/route", "Iface\tDestination\n")
+    result = device.result("network")
+    assert result["has_default_route"] is False and "gateway" not in result
+
+
+def test_processes_are_sorted_by_their_memory(device):
+    result = device.result("processes", by="memory")
+    assert (result["n_processes"], result["top"]) == (2, "a) S (b")
+    assert [(one["pid"], one["name"], one["memory_bytes"] // os.sysconf("SC_PAGESIZE"))
+            for one in result["processes"]] == [(7, "a) S (b", 300), (1, "systemd", 100)]
+    assert len(device.result("processes", by="memory", limit=1)["processes"]) == 1
+
+
+def test_sound_devices_have_the_names_that_alsa_takes(device):
+    assert device.result("audio_devices") == {
+        "devices": [{"device": "hw:CARD=vc4hdmi0,DEV=0", "name": "MAI PCM i2s-hifi-0", "card": "vc4-hdmi-0",
+                     "output": True, "input": False},
+                    {"device": "hw:CARD=Device,DEV=0", "name": "USB Audio", "card": "USB PnP Sound",
+                     "output": True, "input": True}],
+        "n_outputs": 2, "n_inputs": 1}
+
+
+def test_a_kernel_without_sound_says_what_to_do(device, changed):
+    changed("proc/asound/cards", None)
+    assert "Load the driver of the sound card" in device.failure("audio_devices")
+
+
+def test_disks_are_listed_without_what_is_no_disk(device):
+    result = device.result("disk_space")
+    assert result["path"] == "/"
+    assert [(one["path"], one["device"], one["type"]) for one in result["disks"]] == [
+        ("/", "/dev/root", "ext4"), ("/data disk", "/dev/sda1", "ext4")]
+
+
+def test_bytes_that_are_no_text_do_not_fail_a_call(device):
+    path = device.root / "proc/sys/kernel/hostname"
+    path.write_bytes(b"kit\xffchen\0\n")
+    try:
+        assert device.result("system_info")["hostname"] == "kit\ufffdchen"
+    finally:
+        lay(device.root, {"proc/sys/kernel/hostname": DEVICE["proc/sys/kernel/hostname"]})
+
+
+def test_a_fifo_in_the_place_of_a_file_holds_no_call_up(device):
+    path = device.root / "proc/uptime"
+    path.unlink()
+    os.mkfifo(path)
+    try:
+        assert "uptime_seconds" not in device.result("system_info")
+    finally:
+        path.unlink()
+        lay(device.root, {"proc/uptime": DEVICE["proc/uptime"]})
+
+
+def test_a_copy_is_announced_and_no_service_of_the_system_has_one(device, tmp_path):
+    assert f"tools see {device.root}/proc and /sys in place of the kernel's" in device.service.daemon.log()
+    ended = subprocess.run([TOOLBOXD, "--check"], capture_output=True, text=True,
+                           env=environment(tmp_path, TOOLBOXD_SYSROOT="/copy", STATE_DIRECTORY=str(tmp_path)))
+    assert ended.returncode == 2 and "refused where STATE_DIRECTORY is set" in ended.stderr
+
+
+# ── this machine ───────────────────────────────────────────────────────────────────────────────────
+
+
+def test_every_tool_that_this_machine_can_answer_does(here):
+    assert here.result("system_info")["hostname"] == socket.gethostname()
+    memory = here.result("memory_usage")
+    assert memory["used_bytes"] + memory["available_bytes"] == memory["total_bytes"]
+    assert "127.0.0.1" in [address for one in here.result("network")["interfaces"] for address in one["addresses"]]
+    status = os.statvfs("/")
+    assert here.result("disk_space", path="/")["total_bytes"] == status.f_blocks * status.f_frsize
+
+
+def test_a_program_that_takes_a_processor_is_seen(here):
+    with subprocess.Popen(["/usr/bin/python3", "-c", "while True: pass"]) as busy:
+        try:
+            found = [one for one in here.result("processes", limit=100)["processes"] if one["pid"] == busy.pid]
+            assert found and found[0]["cpu_percent"] > 0 and found[0]["uid"] == os.getuid()
+        finally:
+            busy.kill()
+
+
+def test_a_path_must_be_absolute_and_there(here):
+    assert "must be an absolute path" in here.failure("disk_space", code="invalid_arguments", path="home")
+    assert "No such file or directory. Without `path`, all disks are listed" in here.failure("disk_space", path="/no/such")
+
+
+def test_time_is_the_time(here):
+    before = time.time()
+    result = here.result("time")
+    assert int(before) <= result["unix"] <= time.time()
+    told = datetime.fromisoformat(result["iso"])
+    assert told.timestamp() == result["unix"]
+    assert (result["time"], result["date"], result["weekday"]) == (
+        told.strftime("%H:%M"), told.strftime("%Y-%m-%d"), told.strftime("%A"))
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "asia/tokyo", "Tokyo"])
+def test_another_zone_is_found_by_its_name_or_city(here, zone):
+    result = here.result("time", timezone=zone)
+    assert (result["timezone"], result["utc_offset"]) == ("Asia/Tokyo", "+09:00")
+    moment = datetime.fromtimestamp(result["unix"], timezone(timedelta(hours=9)))
+    assert result["iso"] == moment.isoformat()
+    assert here.result("time")["timezone"] != "Asia/Tokyo"
+
+
+@pytest.mark.parametrize("zone", ["Tokio", "../../../etc/passwd", "/etc/localtime", "a" * 500, "x\0y", ":Tokyo"])
+def test_no_file_is_a_zone_and_near_names_are_named(here, zone):
+    words = here.failure("time", timezone=zone)
+    assert "no time zone is called" in words
+    assert ("did you mean Tokyo?" in words) == (zone in ("Tokio", ":Tokyo"))
+
+
+# ── a voice ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("lang, utterance, words", [
+    ("en", "what's the time", r"It is \d\d:\d\d\."),
+    ("en", "what time is it in Tokyo?", r"It is \d\d:\d\d\."),
+    ("de", "Wie spät ist es?", r"Es ist \d\d:\d\d Uhr\."),
+    ("de", "wie viel Uhr ist es in New York", r"Es ist \d\d:\d\d Uhr\."),
+    ("en", "what is the cpu temperature", r"The processor has 48\.3 degrees Celsius\."),
+    ("de", "Wie warm ist der Prozessor?", r"Der Prozessor hat 48\.3 Grad\."),
+    ("en", "how full is the battery", r"The battery is at 83 percent\."),
+    ("de", "wie voll ist der Akku", r"Der Akku ist bei 83 Prozent\."),
+    ("en", "how much memory is in use", r"25 percent of the memory is in use\."),
+    ("de", "wie lautet deine IP-Adresse", r"Die Adresse ist 10\.0\.2\.15\."),
+])
+def test_a_person_is_answered_in_words(device, tmp_path, lang, utterance, words):
+    ended = toolboxctl("say", "--lang", lang, utterance, bus=device.service.url, home=tmp_path)
+    assert ended.returncode == 0 and re.fullmatch(words + r"\n", ended.stdout), (ended.stdout, ended.stderr)
+
+
+# ── the sandbox ────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_no_more_than_the_kernels_files_is_opened(here, tmp_path):
+    ended = toolboxctl("check", FOLDER / "system.json", home=tmp_path)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    if not IS_SANITIZED:
+        assert "refused while loading" not in ended.stdout
+    listed = here.caller.call("ovos.tools.list", {})["tools"]
+    assert sorted(READ) == sorted(one["name"] for one in listed)
+    assert {one["risk"] for one in listed} == {"read"}
+
+
+def test_the_calls_of_its_folder_are_answered(tmp_path):
+    """What each machine answers alike, as an author tests a toolbox."""
+    ended = toolboxctl("test", FOLDER / "system.json", ROOT / "toolboxes/system/tests/system.calls", home=tmp_path)
+    assert ended.returncode == 0, ended.stdout + ended.stderr

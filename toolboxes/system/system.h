@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SYSTEM_H
+#define SYSTEM_H
+
+#include <toolbox.h>
+
+/* The handlers of the tools; each answers its call. @data is not used. */
+void system_info(struct toolbox_call call, void *data);
+void cpu_temperature(struct toolbox_call call, void *data);
+void memory_usage(struct toolbox_call call, void *data);
+void disk_space(struct toolbox_call call, void *data);
+void battery(struct toolbox_call call, void *data);
+void network(struct toolbox_call call, void *data);
+void processes(struct toolbox_call call, void *data);
+void audio_devices(struct toolbox_call call, void *data);
+void show_time(struct toolbox_call call, void *data);
+
+/* Put @text, whose bytes that are not UTF-8 become U+FFFD; nothing if it is NULL. */
+void put_lossy(struct toolbox_call call, const char *key, const char *text);
+
+/* Put @value with one digit after the point. */
+void put_tenths(struct toolbox_call call, const char *key, double value);
+
+/* Fail with the text given by @format. */
+void fail(struct toolbox_call call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
