@@ -423,6 +423,7 @@ void bus_call_free(struct bus_call *call)
 	text_list_deinit(&call->replies);
 	text_list_deinit(&call->collects);
 	text_list_deinit(&call->required);
+	free(call->setting);
 	free(call->collect_at);
 	free(call->condition);
 	free(call->as);
@@ -432,9 +433,29 @@ void bus_call_free(struct bus_call *call)
 	free(call);
 }
 
+int bus_call_set_topic(struct bus_call *call, const char *topic, const char *reply)
+{
+	char *copy = strdup(topic);
+
+	if (!copy || (reply && text_list_add(&call->replies, reply) < 0)) {
+		free(copy);
+		return -ENOMEM;
+	}
+	free(call->messages[0].topic);
+	call->messages[0].topic = copy;
+	return 0;
+}
+
 void bus_call_write(const struct bus_call *call, struct buffer *out)
 {
 	buffer_append_string(out, call->text);
+	if (!call->setting)
+		return;
+	buffer_append_string(out, call->messages[0].topic);
+	for (size_t i = 0; i < call->replies.n_items; i++) {
+		buffer_append_char(out, ' ');
+		buffer_append_string(out, call->replies.items[i]);
+	}
 }
 
 /* Keep the compact text of the object at @object, and read it. The destination of the toolbox is
@@ -528,6 +549,17 @@ static int take_response(struct bus_call *call)
 	return text_list_take(&call->replies, buffer_take(&topic, NULL));
 }
 
+/* Take the name of the setting out of a topic of the operator. 0 or -ENOMEM. */
+static int take_setting(struct bus_call *call)
+{
+	const char *topic = call->messages[0].topic;
+
+	if (topic[0] != '$')
+		return 0;
+	call->setting = strdup(topic + 1);
+	return call->setting ? 0 : -ENOMEM;
+}
+
 static int take_replies(struct bus_call *call)
 {
 	uint32_t reply = json_find(&call->tape, 0, "reply");
@@ -536,7 +568,9 @@ static int take_replies(struct bus_call *call)
 	int r = 0;
 
 	call->is_unasked = unasked != JSON_NONE && json_is_true(&call->tape, unasked);
-	if (reply == JSON_NONE || json_is_true(&call->tape, reply))
+	if (call->setting)
+		r = 0;
+	else if (reply == JSON_NONE || json_is_true(&call->tape, reply))
 		r = take_response(call);
 	else if (json_type_at(&call->tape, reply) != JSON_FALSE)
 		r = take_topics(call, reply, &call->replies);
@@ -631,6 +665,7 @@ static int take_all(struct bus_call *call)
 	call->ask = json_find(&call->tape, 0, "ask");
 	if (call->ask == JSON_NONE) {
 		r = take_messages(call);
+		r = r ? r : take_setting(call);
 		r = r ? r : take_replies(call);
 	}
 	r = r ? r : take_results(call);

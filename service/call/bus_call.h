@@ -28,6 +28,9 @@
  *
  * A member whose argument is absent is left out, and so is an element of an array. An argument that
  * is null counts as absent unless the schema requires it. Keys are never templates.
+ *
+ * The topic "$NAME" is the operator's: the setting NAME of the toolbox has it, and the topic of its
+ * reply, for each tool (loader/operator/topics.h).
  */
 
 /* The bounds of one tool. */
@@ -56,6 +59,7 @@ struct bus_call {
 	struct json_tape tape; /* over @text */
 	struct bus_message *messages;
 	size_t n_messages;         /* 0: it asks a person */
+	char *setting;             /* NAME of the setting with the topic; NULL: the author's */
 	bool has_own_session;      /* "session": "default": not the caller's */
 	uint32_t destination;      /* token of a string; JSON_NONE: none */
 	struct text_list replies;  /* the topics of the reply; empty: no reply is awaited */
@@ -81,6 +85,10 @@ struct bus_call *bus_call_new(
 
 /* Takes NULL. */
 void bus_call_free(struct bus_call *call);
+
+/* Give @call, which has a setting and no topic yet, the topic of the operator, and the topic of its
+ * reply (NULL: none). 0 or -ENOMEM. */
+int bus_call_set_topic(struct bus_call *call, const char *topic, const char *reply);
 
 /* Append the object, as its package digests how the tool is run. */
 void bus_call_write(const struct bus_call *call, struct buffer *out);

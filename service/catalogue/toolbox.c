@@ -20,6 +20,7 @@ static void tool_deinit(struct tool *tool)
 {
 	free(tool->name);
 	free(tool->off);
+	free(tool->lack);
 	free(tool->description);
 	free(tool->argument_schema);
 	free(tool->checked_schema);

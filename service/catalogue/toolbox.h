@@ -65,6 +65,7 @@ struct tool {
 	bool has_content; /* its results are rich content (catalogue/content.h) */
 	bool validates;   /* its host may refuse arguments by their meaning */
 	char *off;        /* reason of a manifest with `enabled` false, with the command; or NULL */
+	char *lack;       /* the operator has to set something before it is offered; or NULL */
 	bool is_experimental;      /* offered only by name (`experimental`) */
 	uint32_t result_max_chars; /* 0: the configuration's */
 	uint64_t timeout_ms;       /* 0: the package's */

@@ -18,6 +18,7 @@
 #include "loader/members.h"
 #include "loader/operator/paths.h"
 #include "loader/operator/state_folder.h"
+#include "loader/operator/topics.h"
 #include "loader/pins.h"
 #include "loader/sandbox_max.h"
 #include "loader/server_list.h"
@@ -316,7 +317,7 @@ static bool can_keep(struct loader *loader, struct load_job *job)
 
 /* Let @job fail, without a package, if @status is positive: @refusal has the reason. Return 0 then,
  * else @status, a negative errno. */
-static int refuse_sandbox(struct load_job *job, int status, const struct sandbox_refusal *refusal)
+static int refuse_package(struct load_job *job, int status, const struct sandbox_refusal *refusal)
 {
 	if (status < 0)
 		return status;
@@ -335,8 +336,9 @@ static int begin_package(struct load_job *job, struct package *package)
 	load_job_set_package(job, package);
 	r = settings_apply(config, package);
 	r = r ? r : operator_paths_resolve(config, package, &refusal);
+	r = r ? r : operator_topics_resolve(config, package, &refusal);
 	if (r)
-		return refuse_sandbox(job, r, &refusal);
+		return refuse_package(job, r, &refusal);
 	if (!check_sandbox(job))
 		return 0;
 	if (kind_facts(package->kind)->has_members)
@@ -349,7 +351,7 @@ static int begin_package(struct load_job *job, struct package *package)
 		return 0;
 	r = state_folder_make(package, &refusal);
 	if (r)
-		return refuse_sandbox(job, r, &refusal);
+		return refuse_package(job, r, &refusal);
 	if (package->kind == KIND_MCP)
 		return begin_server(job);
 	return package->library.path ? begin_library(job) : 0;

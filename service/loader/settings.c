@@ -362,6 +362,8 @@ static const char *manifest_refusal(const struct config *config, const struct to
 		return package->off;
 	if (tool->off && !is_any_opened)
 		return tool->off;
+	if (tool->lack)
+		return tool->lack;
 	if (tool->is_experimental && !names_mean(&config->experimental, id, tool->name))
 		return "experimental; toolboxd.experimental offers it by name";
 	return NULL;

@@ -178,6 +178,33 @@ static void check_response(const struct bus_check *check, uint32_t topic)
 			text);
 }
 
+/* Return whether the topic of the tool is the operator's. */
+static bool has_setting(const struct bus_check *check)
+{
+	uint32_t topic = find_member(check, "topic");
+
+	return topic != JSON_NONE && json_at(check->scope->tape, topic)->length > 0 &&
+	       json_bytes(check->scope->tape, topic)[0] == '$';
+}
+
+/* Check the name of the setting with the topic of the tool. The setting has the topic of the reply,
+ * too. */
+static void check_setting(const struct bus_check *check)
+{
+	uint32_t topic = find_member(check, "topic");
+	uint32_t reply = find_member(check, "reply");
+	cleanup_free char *text = json_string_dup(check->scope->tape, topic, NULL);
+
+	if (text && (!bus_topics_is_valid(text + 1) || strpbrk(text, ".:")))
+		REFUSE(check, topic,
+			"must be '$' and the name of a setting of the toolbox, such as "
+			"\"$topics\"");
+	if (reply != JSON_NONE)
+		REFUSE(check, reply,
+			"\"reply\" has no meaning beside a topic of the operator, who names the "
+			"reply with it; leave it out");
+}
+
 /* ── templates ───────────────────────────────────────────────────────────────────────────────── */
 
 /* Append the names of the arguments: 'a', 'b', 'c'. */
@@ -338,9 +365,8 @@ static void check_context(const struct bus_check *check, uint32_t token)
 	}
 }
 
-/* Check the message at @object: the tool's own, or one of several. Return whether it is dangerous
- * to send. */
-static bool check_message(const struct bus_check *check, uint32_t object)
+/* Check the message at @object: the tool's own, or one of several; but for its topic. */
+static void check_content(const struct bus_check *check, uint32_t object)
 {
 	const struct json_tape *tape = check->scope->tape;
 	uint32_t data = json_find(tape, object, "data");
@@ -350,7 +376,13 @@ static bool check_message(const struct bus_check *check, uint32_t object)
 		check_data(check, data);
 	if (context != JSON_NONE)
 		check_context(check, context);
-	return check_topic(check, json_find(tape, object, "topic"));
+}
+
+/* Check the whole message at @object. Return whether it is dangerous to send. */
+static bool check_message(const struct bus_check *check, uint32_t object)
+{
+	check_content(check, object);
+	return check_topic(check, json_find(check->scope->tape, object, "topic"));
 }
 
 /* Check all messages, and the reply to the last one. Return the token of a dangerous topic, or
@@ -362,6 +394,11 @@ static uint32_t check_messages(const struct bus_check *check)
 	uint32_t last = check->bus;
 	uint32_t dangerous = JSON_NONE;
 
+	if (has_setting(check)) {
+		check_content(check, check->bus);
+		check_setting(check);
+		return JSON_NONE;
+	}
 	if (list == JSON_NONE) {
 		if (check_message(check, check->bus))
 			dangerous = find_member(check, "topic");
@@ -480,6 +517,12 @@ static int describe_unconfirmed(struct tool *tool)
 	return 0;
 }
 
+/* Return whether no message ever confirms the effect of the tool. */
+static bool is_unconfirmed(const struct bus_call *call)
+{
+	return call->ask == JSON_NONE && !call->setting && call->replies.n_items == 0;
+}
+
 /* Make the struct of what was checked. */
 static int make_bus_call(const struct bus_check *check, bool is_dangerous, struct tool *tool)
 {
@@ -494,8 +537,7 @@ static int make_bus_call(const struct bus_check *check, bool is_dangerous, struc
 	call->is_dangerous = is_dangerous;
 	if (call->ask != JSON_NONE && tool->timeout_ms == 0)
 		tool->timeout_ms = call->listen_ms + BUS_CALL_SPEAKING_MS;
-	return call->ask == JSON_NONE && call->replies.n_items == 0 ? describe_unconfirmed(tool)
-								    : 0;
+	return is_unconfirmed(call) ? describe_unconfirmed(tool) : 0;
 }
 
 int manifest_bus_read(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
@@ -526,10 +568,7 @@ int manifest_bus_read(const struct manifest_scope *scope, uint32_t object, struc
 	r = make_bus_call(&check, dangerous != JSON_NONE, tool);
 	return r ? r
 		 : manifest_scope_read_schemas(scope, object,
-			   tool->bus->ask == JSON_NONE && tool->bus->replies.n_items == 0
-				   ? sent_output
-				   : usual_output,
-			   tool);
+			   is_unconfirmed(tool->bus) ? sent_output : usual_output, tool);
 }
 
 void manifest_bus_refuse_processes(const struct json_tape *tape, struct diagnostics *problems)

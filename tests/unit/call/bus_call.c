@@ -2,6 +2,7 @@
 #include "call/bus_call.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -370,6 +371,33 @@ Test(bus_call, waits_for_the_response_unless_another_reply_is_named)
 	cr_expect_eq(two->replies.n_items, 2);
 	cr_expect_eq(two->n_messages, 2);
 	cr_expect_str_eq(last->replies.items[0], "a.b.response");
+}
+
+Test(bus_call, has_the_topics_of_the_operator)
+{
+	cleanup(bus_call_cleanup) struct bus_call *call = make("{'topic':'$topics'}", NULL);
+	cleanup(buffer_deinit) struct buffer before = {0};
+	cleanup(buffer_deinit) struct buffer after = {0};
+
+	cr_expect_str_eq(call->setting, "topics");
+	cr_expect_eq(call->replies.n_items, 0);
+	bus_call_write(call, &before);
+	cr_assert_eq(bus_call_set_topic(call, "a.b", "c.d"), 0);
+	cr_expect_str_eq(call->messages[0].topic, "a.b");
+	cr_assert_eq(call->replies.n_items, 1);
+	cr_expect_str_eq(call->replies.items[0], "c.d");
+	bus_call_write(call, &after);
+	cr_expect(buffer_terminate(&after) && strstr(after.data, "a.b c.d"), "%s", after.data);
+	cr_expect(buffer_terminate(&before) && !strstr(before.data, "a.b"), "%s", before.data);
+	for (size_t n = 0, failed = 1; failed; n++) {
+		cleanup(bus_call_cleanup) struct bus_call *poor = make("{'topic':'$topics'}", NULL);
+		int r;
+
+		scarce_once_after(n);
+		r = bus_call_set_topic(poor, "a.b", "c.d");
+		failed = scarce_has_failed();
+		cr_expect_eq(r, failed ? -ENOMEM : 0);
+	}
 }
 
 Test(bus_call, has_the_destination_of_its_toolbox_unless_it_has_its_own)

@@ -14,6 +14,7 @@
 
 /* The effect of `toolboxes.ID` of the configuration on a manifest and its tools. */
 
+static char *tool_lack;
 static struct config_toolbox settings;
 static struct config config = {.toolboxes = &settings, .n_toolboxes = 1};
 
@@ -196,6 +197,7 @@ static void expect_refusal(const char *name, const char *reason)
 	const struct tool tool = {.name = (char *)name,
 		.toolbox = &box,
 		.off = tool_off,
+		.lack = tool_lack,
 		.is_experimental = is_experimental};
 	bool is_offered = settings_offer(&config, &tool);
 
@@ -266,6 +268,20 @@ Test(settings, leave_out_what_a_manifest_disables_until_it_is_enabled)
 	config.enabled.names = (struct text_list){0};
 	expect_refusal("a", "the tool is off");
 	tool_off = NULL;
+}
+
+Test(settings, leave_out_a_tool_that_lacks_something)
+{
+	char *whole[] = {(char *)"box"};
+
+	tool_lack = (char *)"it has no topic";
+	expect_refusal("a", "it has no topic");
+	tool_off = (char *)"the tool is off";
+	expect_refusal("a", "the tool is off");
+	config.enabled.names = (struct text_list){whole, 1};
+	expect_refusal("a", "it has no topic");
+	config.enabled.names = (struct text_list){0};
+	tool_off = tool_lack = NULL;
 }
 
 Test(settings, offer_an_experimental_tool_only_by_name)

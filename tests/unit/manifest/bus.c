@@ -52,6 +52,30 @@ Test(bus, without_a_reply_says_so)
 	cr_expect_not_null(strstr(tool->definition, "Nothing confirms"));
 }
 
+Test(bus, leaves_a_topic_to_the_operator)
+{
+	const struct tool *tool = read_tool(BUS_BOX("{'topic':'$topics','data':{'x':'{s}'}}"));
+
+	cr_expect_str_eq(tool->bus->setting, "topics");
+	cr_expect_eq(tool->bus->replies.n_items, 0, "the operator names the reply");
+	cr_expect_str_eq(tool->description, "", "there may be a reply");
+	cr_expect_str_eq(tool->output_schema, "{\"type\":\"object\"}");
+	expect_refused(BUS_BOX("{'topic':'$'}"), 2, "/tools/0/bus/topic",
+		"must be '$' and the name of a setting of the toolbox, such as \"$topics\"");
+	expect_refused(BUS_BOX("{'topic':'$a.b'}"), 2, "/tools/0/bus/topic",
+		"must be '$' and the name of a setting of the toolbox, such as \"$topics\"");
+	expect_refused(BUS_BOX("{'topic':'$topics','reply':false}"), 2, "/tools/0/bus/reply",
+		"\"reply\" has no meaning beside a topic of the operator, who names the reply "
+		"with it; leave it out");
+	expect_refused(BUS_BOX("{'topic':'$topics','data':{'x':'{y}'}}"), 2, "/tools/0/bus/data/x",
+		"'y' is not an argument (they are 'n', 's', 'b', 'o', 'any'); write '{{NAME}' for "
+		"a brace that means itself");
+	expect_refused(BUS_BOX("{'messages':[{'topic':'$topics'}]}"), 2,
+		"/tools/0/bus/messages/0/topic",
+		"must be a topic: letters, digits, '_' and '-', separated by '.' or ':', such as "
+		"\"mycroft.volume.get\"; it is '$topics'");
+}
+
 Test(bus, gives_a_question_the_time_to_be_answered)
 {
 	cr_expect_eq(
