@@ -151,7 +151,8 @@ enum toolbox_caller {
 	/* The trace of the call (W3C Trace Context, Baggage); "" from an older toolboxd. */
 	TOOLBOX_CALLER_TRACEPARENT = 3,
 	TOOLBOX_CALLER_TRACESTATE = 4,
-	TOOLBOX_CALLER_BAGGAGE = 5
+	TOOLBOX_CALLER_BAGGAGE = 5,
+	TOOLBOX_CALLER_IDENTITY = 6 /* the caller; "" from an older toolboxd */
 };
 
 struct toolbox_host;
@@ -340,6 +341,14 @@ static inline const char *toolbox_session(struct toolbox_call call)
 static inline const char *toolbox_lang(struct toolbox_call call)
 {
 	return call.host->caller(call, TOOLBOX_CALLER_LANG);
+}
+
+/* Return who calls, for what belongs to one caller: over HTTP `http:NAME` of its token, or the
+ * address or user that the connection has; on the bus what the caller writes as context.source,
+ * which others may write, too, but never a name of the first two forms. "": unknown. Version 3. */
+static inline const char *toolbox_identity(struct toolbox_call call)
+{
+	return call.host->caller(call, TOOLBOX_CALLER_IDENTITY);
 }
 
 /* Return a text of the trace of the call, for a request of the tool's own; "" without one. */

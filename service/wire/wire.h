@@ -96,7 +96,8 @@ struct wire_invoke {
 	uint32_t timeout_ms;  /* left of its time */
 	uint32_t output_max;  /* bytes of the payload of an answer, at most */
 	uint32_t stderr_max;  /* logged bytes of stderr per call */
-	uint32_t caller_size; /* bytes of {"call_id", "session_id", "lang"}; 0: none */
+	uint32_t caller_size; /* bytes of {"call_id", "session_id", "lang", "source"}; 0: none
+			       */
 } __attribute__((packed));
 
 /* The payload of CANCEL. */

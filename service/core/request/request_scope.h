@@ -78,8 +78,8 @@ static inline void request_scope_write_trace(const struct request_scope *scope, 
 }
 
 /* Append the caller as an object for the host of a tool of an asking kind: {"call_id",
- * "session_id", "lang"}, strings or null, and the members of @trace. @call_id, @session_id: JSON
- * text, empty for null. */
+ * "session_id", "lang", "source"}, strings or null, and the members of @trace. @call_id,
+ * @session_id: JSON text, empty for null. */
 void request_scope_write_caller(const struct request_scope *scope, const struct buffer *call_id,
 	const struct buffer *session_id, const struct buffer *trace, struct buffer *out);
 

@@ -154,7 +154,7 @@ static int get_count(struct toolbox_call call, const char *key, uint32_t *ret)
 static const char *caller(struct toolbox_call call, enum toolbox_caller what)
 {
 	static const char *const keys[] = {
-		"call_id", "session_id", "lang", "traceparent", "tracestate", "baggage"};
+		"call_id", "session_id", "lang", "traceparent", "tracestate", "baggage", "source"};
 	const char *text = "";
 	LOCKED;
 
