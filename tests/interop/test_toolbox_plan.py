@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """toolboxes/plan: one plan for each session. The arguments are those of memo-code's own documents, and so is the shape of
 the answers."""
+import hashlib
 import json
 from pathlib import Path
 
 import pytest
 from caller import Caller
 from conftest import Service
+from http_peer import Http, port_of
 from processes import BUILD, toolboxctl
 
 FOLDER = BUILD / "toolboxes" / "plan.d"
@@ -66,6 +68,28 @@ def test_two_steps_in_progress_change_nothing(plans):
     [violation] = update(plans, "busy", explanation="alone")["violations"]
     assert violation == {"path": "/explanation", "message": "needs a plan: pass plan, too", **violation}
     assert update(plans, "busy")["result"]["structured"]["plan"] == STEPS
+
+
+def test_a_session_over_http_is_the_callers_own(tmp_path):
+    tokens = {name: name * 16 for name in ("a", "b")}
+    listed = [{"name": name, "token_sha256": hashlib.sha256(token.encode()).hexdigest()} for name, token in tokens.items()]
+
+    def ask(http, name, **args):
+        headers = {"Authorization": f"Bearer {tokens[name]}", "Session-Id": "one"}
+        return http.post("/v1/tools/update_plan", args, **headers).json["result"]["structured"]["plan"]
+
+    with Service("embedded", tmp_path, [FOLDER], args=["--http", "127.0.0.1:0"],
+                 configuration={"http": {"tokens": listed}}) as service, \
+            Caller(service.url) as caller, Http(port_of(service.daemon)) as http:
+        assert ask(http, "a", plan=STEPS) == STEPS
+        assert ask(http, "b") == [] == update(caller, "one")["result"]["structured"]["plan"]
+        update(caller, "one", plan=STEPS[:1])
+        assert ask(http, "a") == STEPS and ask(http, "b") == []
+        # On the bus nobody is anybody.
+        for source in ("x", "http:a"):
+            shown = caller.call("ovos.tools.invoke", {"name": "update_plan"},
+                                {"source": source, "session": {"session_id": "one"}})
+            assert shown["result"]["structured"]["plan"] == STEPS[:1]
 
 
 def test_it_reads_and_so_asks_nobody(plans):

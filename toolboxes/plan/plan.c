@@ -16,6 +16,7 @@
 #include <time.h>
 #include <toolbox.h>
 
+#include "owner.h"
 #include "plans.h"
 #include "reply.h"
 #include "text.h"
@@ -33,14 +34,6 @@ static uint64_t now_seconds(void)
 
 	clock_gettime(CLOCK_BOOTTIME, &now);
 	return (uint64_t)now.tv_sec;
-}
-
-/* Return the session of @call. A message of OVOS without a session belongs to its default one. */
-static const char *session_of(struct toolbox_call call)
-{
-	const char *session = toolbox_session(call);
-
-	return *session ? session : "default";
 }
 
 /* Append the member @key with the string at @path of the arguments, after the text @before. */
@@ -91,7 +84,8 @@ static void answer_plan(struct toolbox_call call, const char *message, const cha
 
 static void show_plan(struct toolbox_call call)
 {
-	const char *members = plans_find(&plans, "", session_of(call), now_seconds());
+	const char *members =
+		plans_find(&plans, session_owner(call), session_id(call), now_seconds());
 
 	if (members)
 		answer_plan(call, "The plan of this session", members);
@@ -110,8 +104,8 @@ static void keep_plan(struct toolbox_call call, const struct text *members)
 			PLAN_BYTES_MAX, members->size);
 		toolbox_refuse(call, "/plan", reason);
 	} else if (members->has_failed ||
-		   !plans_keep(&plans, "", session_of(call), text_string(members), members->size,
-			   now_seconds())) {
+		   !plans_keep(&plans, session_owner(call), session_id(call), text_string(members),
+			   members->size, now_seconds())) {
 		toolbox_fail(call, "out of memory; the plan is as it was");
 	} else {
 		answer_plan(call, "Plan updated", text_string(members));
