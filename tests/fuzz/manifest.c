@@ -11,7 +11,8 @@
 
 /*
  * Any bytes as a manifest. Either they make a toolbox, and its descriptions and frames are JSON
- * that reads back, or a mistake is reported with a place in the file.
+ * that reads back, or a list of servers with a manifest for each, or a mistake is reported with a
+ * place in the file.
  */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -99,7 +100,6 @@ static void check_package(struct package *package)
 	require_json(package->load, package->load_size, JSON_OBJECT);
 	for (size_t i = 0; i < package->n_tools; i++)
 		check_tool(package->toolboxes[0], i);
-	require(manifest_is_unchanged(package));
 }
 
 static void check_problems(const struct diagnostics *problems, const uint8_t *data, size_t size)
@@ -118,6 +118,34 @@ static void check_problems(const struct diagnostics *problems, const uint8_t *da
 	}
 }
 
+/* A list of servers: each is the text of a manifest, which makes a toolbox or is refused. */
+static void check_list(const uint8_t *data, size_t size)
+{
+	struct mcp_server_entries entries = {0};
+	struct diagnostics problems = {0};
+
+	if (manifest_read_servers(reader, &entries, &problems) != 0)
+		check_problems(&problems, data, size);
+	for (size_t i = 0; i < entries.n_items; i++) {
+		const char *text = entries.items[i].manifest;
+		struct diagnostics own = {0};
+		struct package *package = NULL;
+		int r;
+
+		require(text || entries.items[i].reason);
+		if (!text)
+			continue;
+		r = manifest_read_text(reader, path, text, strlen(text), &package, &own);
+		require((r == 0) == (package != NULL) && (r == 0 || own.n_errors > 0));
+		if (package)
+			check_package(package);
+		package_unref(package);
+		diagnostics_deinit(&own);
+	}
+	mcp_server_entries_deinit(&entries);
+	diagnostics_deinit(&problems);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct package *package = NULL;
@@ -128,10 +156,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		set_up();
 	require(ftruncate(file, 0) == 0 && pwrite(file, data, size, 0) == (ssize_t)size);
 	r = manifest_read(reader, path, &package, &problems);
-	if (r == 0)
+	if (r == 0) {
 		check_package(package);
-	else
+		require(manifest_is_unchanged(package));
+	} else if (r == MANIFEST_IS_LIST) {
+		check_list(data, size);
+	} else {
 		check_problems(&problems, data, size);
+	}
 	require((r == 0) == (package != NULL));
 	package_unref(package);
 	diagnostics_deinit(&problems);
