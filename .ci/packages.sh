@@ -20,7 +20,8 @@ libpcre2-dev       pkg-config --exists libpcre2-8
 libidn2-dev        pkg-config --exists libidn2
 libunistring-dev   test -e /usr/include/uninorm.h
 libstemmer-dev     test -e /usr/include/libstemmer.h
-libcurl4-openssl-dev pkg-config --exists libcurl'
+libcurl4-openssl-dev pkg-config --exists libcurl
+libxml2-dev        pkg-config --exists libxml-2.0'
 
 test_packages='
 libcriterion-dev   pkg-config --exists criterion
