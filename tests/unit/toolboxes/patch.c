@@ -145,7 +145,7 @@ Test(patch, finds_lines_that_differ_in_white_space_and_punctuation)
 		"@@\n say \"hi\" - now\n-b\n+c\n",
 		"say \xE2\x80\x9Chi\xE2\x80\x9D \xE2\x80\x93 now\nc\n");
 	expect_update("a\xC2\xA0z\n", "@@\n-a z\n+b\n", "b\n");
-	/* A byte that is no UTF-8 is itself, though its number is that of a space. */
+	/* A byte that is no UTF-8 is itself, though a space has its number. */
 	expect_update("\xA0\xE2\x80\x93\n", "@@\n-\xA0-\n+b\n", "b\n");
 	/* An equal line counts before one that is only alike. */
 	expect_update("a \na\n", "@@\n-a\n+b\n", "a \nb\n");
