@@ -185,10 +185,18 @@ static void write_python(const struct package_python *python, struct buffer *out
 	}
 }
 
+unsigned int package_capacity(const struct package *package)
+{
+	if (package->concurrent > 0)
+		return package->concurrent;
+	return kind_facts(package->kind)->carries_calls ? PACKAGE_CALLS_MAX : 1;
+}
+
 /* Write the LOAD frame of @package up to its tools, or, if they are not written, all of it. */
 static void write_head(const struct package *package, struct buffer *out)
 {
-	buffer_printf(out, "{\"kind\":\"%s\",\"toolbox_id\":", kind_facts(package->kind)->name);
+	buffer_printf(out, "{\"kind\":\"%s\",\"toolbox_id\":",
+		package->concurrent > 0 ? "concurrent" : kind_facts(package->kind)->name);
 	json_write_text(out, package->id);
 	if (package->library.path) {
 		buffer_append_string(out, ",\"library\":");

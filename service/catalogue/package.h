@@ -92,6 +92,7 @@ struct package {
 	/* as the manifest and the configuration have it */
 	uint64_t settings; /* digest of its settings in the configuration; 0: none */
 	struct toolbox_limits limits;
+	uint32_t concurrent; /* the calls of its process at a time; 0: one. Kind plugin */
 	enum tool_risk risk; /* the risk of a tool without a declared risk */
 	char *off; /* reason of a manifest with `enabled` false, with the command; or NULL */
 	bool asserts_formats; /* `format` in schemas is checked */
@@ -132,6 +133,11 @@ struct package {
 	size_t load_head; /* bytes of it before the first tool */
 	size_t load_tail; /* bytes of the text after the last tool, if there is a tool */
 };
+
+/* The mistake of a toolbox with both keys. */
+#define PACKAGE_ONE_PROCESS                                                                        \
+	"a toolbox with \"concurrent\" has one process for all of its calls: limits.workers must " \
+	"be 1; leave it out"
 
 /* Return whether the tools of @package are guests: a server or a guest has chosen their names,
  * which never take or share names of installed tools. */
@@ -190,6 +196,13 @@ int package_prepare(struct package *package);
  * The packages are prepared, and of the same kind, library and sandbox; the first gives its id.
  */
 void package_write_load(struct package *const *packages, size_t n_packages, struct buffer *out);
+
+/* The most calls of a host at a time. */
+#define PACKAGE_CALLS_MAX 64
+
+/* Return the number of calls that a host of @package runs at a time; more than one: it carries them
+ * (wire/wire.h). */
+unsigned int package_capacity(const struct package *package);
 
 /* Order packages: packages allowed to share a LOAD frame are equal, by library, then by sandbox.
  * Kinds other than native never share. Returns as strcmp(). */

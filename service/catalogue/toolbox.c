@@ -21,6 +21,8 @@ static void tool_deinit(struct tool *tool)
 	free(tool->name);
 	free(tool->off);
 	free(tool->lack);
+	free(tool->grant_key);
+	free(tool->asked_key);
 	free(tool->description);
 	free(tool->argument_schema);
 	free(tool->checked_schema);

@@ -66,7 +66,12 @@ struct tool {
 	bool validates;   /* its host may refuse arguments by their meaning */
 	char *off;        /* reason of a manifest with `enabled` false, with the command; or NULL */
 	char *lack;       /* the operator has to set something before it is offered; or NULL */
-	bool is_experimental;      /* offered only by name (`experimental`) */
+	bool is_experimental; /* offered only by name (`experimental`) */
+	/* the argument that a session's approval holds for; NULL: for all calls of the tool */
+	char *grant_key;
+	/* the argument with all effect: a call without its text only reads, and needs no
+	 * approval; or NULL */
+	char *asked_key;
 	uint32_t result_max_chars; /* 0: the configuration's */
 	uint64_t timeout_ms;       /* 0: the package's */
 	double cooldown_s;

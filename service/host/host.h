@@ -105,6 +105,9 @@ struct host_handler {
 	 * host. NULL if carries is not set. */
 	void (*stale)(void *data);
 
+	/* host_is_in_use() has changed. May not free the host. NULL if carries is not set. */
+	void (*used)(void *data);
+
 	/* The host sent a message to the bus (WIRE_EMIT): an object, and its JSON @text. @object is
 	 * NULL if the text is no JSON object, or nests too deep. May call host_hold. May be NULL if
 	 * has_bus is not set. */
@@ -192,6 +195,12 @@ const char *host_refused(const struct host *host);
 /* Return the last fault of the toolbox reported by the host since @since_ns, or NULL. Valid until
  * the next event. */
 const char *host_note(const struct host *host, uint64_t since_ns);
+
+/* Return whether the host, which carries calls, has something to keep although it has no call. */
+bool host_is_in_use(const struct host *host);
+
+/* Announce to a host that carries calls that no further call comes. */
+void host_replace(struct host *host);
 
 /* A host may have so many system calls refused in such a time; then it waits. */
 #define HOST_REFUSALS_MAX      100

@@ -28,6 +28,11 @@ const char *host_note(const struct host *host, uint64_t since_ns)
 	return host->note[0] && host->noted_ns >= since_ns ? host->note : NULL;
 }
 
+bool host_is_in_use(const struct host *host)
+{
+	return host->is_in_use;
+}
+
 static void on_hold(void *data)
 {
 	host_watch_wire(data);

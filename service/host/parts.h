@@ -71,6 +71,7 @@ struct host {
 	unsigned int n_calls;
 	unsigned int calls_max;
 	bool carries;
+	bool is_in_use;       /* as it has reported (WIRE_USE) */
 	bool is_full;         /* it has refused a call, because it has not read what was sent */
 	bool is_failed;       /* it cannot be sent what it has to know, and is ended by the timer */
 	uint32_t n_cancelled; /* calls whose answers are to be dropped */

@@ -185,7 +185,15 @@ static bool is_stale(const struct host *host, const struct wire_frame *frame)
 static bool is_note(const struct host *host, const struct wire_frame *frame)
 {
 	return host->carries && host->state != HOST_STARTING && frame->id == 0 &&
-	       frame->kind == WIRE_NOTE;
+	       (frame->kind == WIRE_NOTE || frame->kind == WIRE_USE);
+}
+
+static void take_use(struct host *host)
+{
+	uint32_t value = json_find(&host->tape, 0, "is_in_use");
+
+	host->is_in_use = value != JSON_NONE && json_is_true(&host->tape, value);
+	host->handler.used(host->data);
 }
 
 static void take_note(struct host *host, const struct wire_frame *frame)
@@ -273,6 +281,8 @@ static void take_frame(struct host *host, const struct wire_frame *frame)
 		take_refused(host);
 	else if (frame->kind == WIRE_STALE)
 		host->handler.stale(host->data);
+	else if (frame->kind == WIRE_USE)
+		take_use(host);
 	else if (frame->kind == WIRE_NOTE)
 		take_note(host, frame);
 	else if (frame->kind != WIRE_PROGRESS)

@@ -232,6 +232,19 @@ void host_cancel(struct host *host, uint64_t id, bool is_late)
 		loop_timer_arm(&host->timer, HOST_CANCEL_MS);
 }
 
+void host_replace(struct host *host)
+{
+	const struct iovec none = {NULL, 0};
+	int r;
+
+	if (host->state == HOST_STARTING || host->state >= HOST_DISMISSED || !host->source ||
+		host->is_failed)
+		return;
+	r = host_transmit(host, WIRE_REPLACED, 0, none, none);
+	if (r && r != -EPIPE)
+		fail_later(host);
+}
+
 int host_send_bus_message(struct host *host, const char *text, size_t size)
 {
 	if (host->state == HOST_ENDED || !host->child || !host->source || !host->has_bus)

@@ -68,6 +68,12 @@
  * answered and its handler has returned. If a handler returns without an answer and has not kept
  * the call, the call fails.
  *
+ * With `"concurrent": N` in the manifest (2 to 64) one process runs all calls, and the next call
+ * begins as soon as a handler has kept its call. Handlers run one after the other; up to N calls
+ * are open. A thread answers a kept call, and sends the answer. A call that exceeds its time, or is
+ * cancelled, is gone, and the process goes on; only a handler that does not return for five seconds
+ * after that ends the process. toolbox_use keeps such a process, although it has no call.
+ *
  * A struct toolbox_call is passed by value and may be copied anywhere. All functions may be called
  * from any thread, at any time, with any call. For a call that is gone they return TOOLBOX_E_GONE
  * and do nothing else. So a second or a late answer is harmless.
@@ -75,8 +81,9 @@
  * Texts that getters return belong to the call: they are valid until it is gone and its handler has
  * returned.
  *
- * A call that exceeds its time (timeout_ms of the tool, or less if the caller asks for less), or is
- * cancelled, ends by a SIGKILL to its process. toolbox_ms_left returns the time that is left.
+ * Without `concurrent`, a call that exceeds its time (timeout_ms of the tool, or less if the caller
+ * asks for less), or is cancelled, ends by a SIGKILL to its process. toolbox_ms_left returns the
+ * time that is left.
  *
  *
  * CONFIGURATION
@@ -107,7 +114,7 @@
 extern "C" {
 #endif
 
-#define TOOLBOX_API_VERSION 2u
+#define TOOLBOX_API_VERSION 3u
 
 /* The results of the functions of this header. */
 enum toolbox_status {
@@ -179,13 +186,20 @@ struct toolbox_tool {
 	void *data;                  /* passed to handler and validate */
 	toolbox_handler handler;
 	/* NULL, or called before the handler. It may refuse, by toolbox_refuse, arguments that
-	 * satisfy the schema but make no sense. It must be quick and change nothing: it is also
-	 * called alone, before a person is asked about the call, and to check a call. */
+	 * satisfy the schema but make no sense; or, by toolbox_fail, a call that must not run, with
+	 * the reason for the caller. By toolbox_describe it may describe the call to a person. It
+	 * must be quick and change nothing: it is also called alone, before a person is asked about
+	 * the call, and to check a call. */
 	toolbox_handler validate;
 	/* version 2 */
 	const char *title;         /* a name for people, as programs with MCP show it; or NULL */
 	uint32_t result_max_chars; /* the most code points of a result; 0: the configuration's */
 	const char *spoken;        /* JSON: `spoken` of docs/native.md; or NULL */
+	/* version 3 */
+	const char *grant_key; /* an argument: a person who approves a call for the whole session
+	                        * approves calls with the same value; NULL: all calls */
+	const char *asked_key; /* an argument, a text, with all effect of the tool: a call where it
+	                        * is absent or empty only reads, and needs no approval; or NULL */
 };
 
 struct toolbox_plugin {
@@ -202,6 +216,9 @@ struct toolbox_plugin {
 	 * signal. Threads that the plugin started may still run: keep the data that they use until
 	 * they are joined. The configuration is readable; there is no call to answer. */
 	void (*deinit)(void);
+	/* version 3. NULL, or called with `concurrent` when a changed toolbox gets all further
+	 * calls: the process ends when its kept calls are answered, even if it is in use. */
+	void (*replaced)(void);
 };
 
 #if defined(__GNUC__)
@@ -223,6 +240,7 @@ extern TOOLBOX_EXPORT const struct toolbox_plugin toolbox_plugin;
 		(tools),                                                                           \
 		(init),                                                                            \
 		(deinit),                                                                          \
+		NULL,                                                                              \
 	}
 
 /* ── functions of the host, called by those below ────────────────────────────────────────────── */
@@ -260,6 +278,9 @@ struct toolbox_host {
 	int (*refuse)(struct toolbox_call call, const char *path, const char *text);
 	/* version 2 */
 	bool (*is_confined)(struct toolbox_call call);
+	/* version 3 */
+	int (*use)(struct toolbox_call call, bool is_in_use);
+	int (*describe)(struct toolbox_call call, const char *text);
 };
 
 /* ── arguments ───────────────────────────────────────────────────────────────────────────────────
@@ -381,6 +402,21 @@ static inline bool toolbox_is_confined(struct toolbox_call call)
 static inline int toolbox_progress(struct toolbox_call call, double progress, const char *text)
 {
 	return call.host->progress(call, progress, text);
+}
+
+/* Declare whether the process keeps something for its callers. A process in use is not stopped for
+ * being idle; the end of the daemon and a change of the toolbox end it. Only with `concurrent` of
+ * the manifest; @call may be gone. Version 3. */
+static inline int toolbox_use(struct toolbox_call call, bool is_in_use)
+{
+	return call.host->use(call, is_in_use);
+}
+
+/* In validate: let a person who is asked about the call read @text, too, which the arguments alone
+ * do not show. Version 3. */
+static inline int toolbox_describe(struct toolbox_call call, const char *text)
+{
+	return call.host->describe(call, text);
 }
 
 /* Keep the call open when the handler returns; a thread answers it later. */

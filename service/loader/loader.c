@@ -162,6 +162,17 @@ static bool check_sandbox(struct load_job *job)
 	return false;
 }
 
+/* Return whether a toolbox with `concurrent` has one process. Else @job fails, without a package.
+ */
+static bool check_workers(struct load_job *job)
+{
+	if (job->package->concurrent == 0 || job->package->limits.workers == 1)
+		return true;
+	load_job_fail(job, "/concurrent", PACKAGE_ONE_PROCESS);
+	load_job_set_package(job, NULL);
+	return false;
+}
+
 /* Whether the configuration leaves the risks of @job's tools as high as their messages need. Else
  * the job fails, without a package. */
 static bool check_risks(struct load_job *job)
@@ -339,7 +350,7 @@ static int begin_package(struct load_job *job, struct package *package)
 	r = r ? r : operator_topics_resolve(config, package, &refusal);
 	if (r)
 		return refuse_package(job, r, &refusal);
-	if (!check_sandbox(job))
+	if (!check_workers(job) || !check_sandbox(job))
 		return 0;
 	if (kind_facts(package->kind)->has_members)
 		return members_begin(job);

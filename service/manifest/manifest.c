@@ -47,6 +47,7 @@ static const struct {
 	{"tools", OF(KIND_NATIVE) | OF(KIND_COMMAND) | OF(KIND_MCP) | OF(KIND_BUS)},
 	{"destination", OF(KIND_BUS)},
 	{"config", OF(KIND_PLUGIN) | OF(KIND_PYTHON)},
+	{"concurrent", OF(KIND_PLUGIN)},
 	{"output", OF(KIND_PLUGIN)},
 	{"cwd", OF(KIND_COMMAND)},
 	{"env", OF(KIND_COMMAND)},
@@ -290,6 +291,17 @@ static void read_limits(
 	limits->prestart = prestart != JSON_NONE && json_is_true(tape, prestart);
 	limits->has_idle_s = json_find(tape, object, "idle_s") != JSON_NONE;
 	limits->idle_s = number_or(tape, object, "idle_s", 0);
+}
+
+/* Read how many calls the process of a plugin has at a time; then there is one process. */
+static void read_concurrent(
+	const struct json_tape *tape, struct package *package, struct diagnostics *problems)
+{
+	uint32_t token = json_find(tape, 0, "concurrent");
+
+	package->concurrent = (uint32_t)number_or(tape, 0, "concurrent", 0);
+	if (package->concurrent > 0 && package->limits.workers != 1)
+		diagnose(problems, DIAGNOSTIC_ERROR, tape, token, "%s", PACKAGE_ONE_PROCESS);
 }
 
 static int read_library(struct manifest_reader *reader, const char *folder, struct package *package,
@@ -551,6 +563,7 @@ static int read_package(struct manifest_reader *reader, const char *path, struct
 		manifest_bus_refuse_processes(tape, problems);
 	read_flags(tape, package);
 	read_limits(tape, package->kind, &package->limits);
+	read_concurrent(tape, package, problems);
 	r = read_id(tape, path, package, problems);
 	if (r == 0)
 		r = manifest_read_off(tape, 0, package->id, NULL, &package->off);

@@ -45,6 +45,18 @@ static int read_tool_name(const struct manifest_scope *scope, uint32_t object, s
 	return 0;
 }
 
+/* Read the name of an argument into @ret_name; nothing when there is none. */
+static int read_argument_name(
+	const struct manifest_scope *scope, uint32_t object, const char *key, char **ret_name)
+{
+	uint32_t token = json_find(scope->tape, object, key);
+
+	if (token == JSON_NONE)
+		return 0;
+	*ret_name = json_string_dup(scope->tape, token, NULL);
+	return *ret_name ? 0 : -ENOMEM;
+}
+
 /* Read the limits of a call, and its risk. The shape has bounded the numbers. */
 static void read_numbers(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
 {
@@ -188,6 +200,10 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
 	if (r == 0)
 		r = manifest_read_off(
 			scope->tape, object, scope->toolbox->id, tool->name, &tool->off);
+	if (r == 0)
+		r = read_argument_name(scope, object, "grant_key", &tool->grant_key);
+	if (r == 0)
+		r = read_argument_name(scope, object, "asked_key", &tool->asked_key);
 	if (r == 0)
 		read_numbers(scope, object, tool);
 	if (r == 0)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "catalogue/package.h"
+#include "json/canonical.h"
 #include "util/assert.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
@@ -25,8 +26,9 @@ static void append_part(struct buffer *key, const char *text, size_t size)
 	buffer_append(key, text, size);
 }
 
-static int make_digest(const struct tool *tool, const struct policy_caller *caller,
-	uint64_t grantee, unsigned char ret[SHA256_DIGEST_LENGTH])
+static int make_digest(const struct tool *tool, const struct buffer *scope,
+	const struct policy_caller *caller, uint64_t grantee,
+	unsigned char ret[SHA256_DIGEST_LENGTH])
 {
 	const uint64_t *library = &tool->toolbox->package->library.digest;
 	cleanup(buffer_deinit) struct buffer key = {0};
@@ -36,11 +38,13 @@ static int make_digest(const struct tool *tool, const struct policy_caller *call
 	append_part(&key, tool->definition, tool->definition_size);
 	append_part(&key, (const char *)tool->run, sizeof(tool->run));
 	append_part(&key, (const char *)library, sizeof(*library));
+	append_part(&key, scope->data, scope->size);
 	append_part(&key, caller->session_id.text, caller->session_id.size);
 	append_part(&key, caller->source.text, caller->source.size);
 	buffer_append(&key, &caller->door, sizeof(caller->door));
 	buffer_append(&key, &caller->token, sizeof(caller->token));
 	buffer_append(&key, &grantee, sizeof(grantee));
+	buffer_fail_with(&key, scope);
 	if (buffer_status(&key) < 0)
 		return buffer_status(&key);
 	return EVP_Digest(key.data, key.size, ret, NULL, EVP_sha256(), NULL) ? 0 : -EIO;
@@ -85,15 +89,53 @@ uint64_t grantee_of(const struct policy_caller *caller, bool has_connections)
 	return caller->account->number;
 }
 
-int grants_add(struct grants *grants, const struct tool *tool, const struct policy_caller *caller,
-	uint64_t grantee)
+/* Read @arguments to @tape, and find their member @key. Return 0, with JSON_NONE without one, or
+ * another value. */
+static int find_argument(const struct text_view *arguments, const char *key, struct json_tape *tape,
+	uint32_t *ret_value)
+{
+	int r = json_tape_read(
+		tape, arguments->text, arguments->size, JSON_DOCUMENT_DEPTH_MAX, NULL);
+
+	*ret_value = r == 0 ? json_find(tape, 0, key) : JSON_NONE;
+	return r;
+}
+
+void grants_write_scope(
+	const struct tool *tool, const struct text_view *arguments, struct buffer *out)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	uint32_t value = JSON_NONE;
+
+	if (!tool->grant_key)
+		return;
+	/* Without memory there is no grant. */
+	if (find_argument(arguments, tool->grant_key, &tape, &value) != 0)
+		out->error = -ENOMEM;
+	else if (value != JSON_NONE)
+		json_write_canonical(out, &tape, value);
+}
+
+bool grants_need_none(const struct tool *tool, const struct text_view *arguments)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	uint32_t value;
+
+	if (!tool->asked_key || find_argument(arguments, tool->asked_key, &tape, &value) != 0)
+		return false;
+	return value == JSON_NONE || json_type_at(&tape, value) == JSON_NULL ||
+	       json_string_equals(&tape, value, "", 0);
+}
+
+int grants_add(struct grants *grants, const struct tool *tool, const struct buffer *scope,
+	const struct policy_caller *caller, uint64_t grantee)
 {
 	cleanup_free struct grant *grant = malloc(sizeof(*grant));
 	int r;
 
 	if (!grant)
 		return -ENOMEM;
-	r = make_digest(tool, caller, grantee, grant->digest);
+	r = make_digest(tool, scope, caller, grantee, grant->digest);
 	if (r < 0 || has_grant(grants, grant->digest))
 		return r;
 	if (grants->n == GRANTS_MAX)
@@ -103,11 +145,11 @@ int grants_add(struct grants *grants, const struct tool *tool, const struct poli
 	return 0;
 }
 
-bool grants_have(const struct grants *grants, const struct tool *tool,
+bool grants_have(const struct grants *grants, const struct tool *tool, const struct buffer *scope,
 	const struct policy_caller *caller, uint64_t grantee)
 {
 	unsigned char digest[SHA256_DIGEST_LENGTH];
 
-	return grants->n > 0 && make_digest(tool, caller, grantee, digest) == 0 &&
+	return grants->n > 0 && make_digest(tool, scope, caller, grantee, digest) == 0 &&
 	       has_grant(grants, digest);
 }

@@ -189,5 +189,6 @@ void pending_question_free(struct pending_question *question)
 	policy_caller_free(question->caller);
 	buffer_deinit(&question->members);
 	buffer_deinit(&question->arguments);
+	buffer_deinit(&question->grant);
 	free(question);
 }

@@ -31,6 +31,7 @@ struct pending_question {
 				       * and `seal` */
 	char digest[PROOF_CHARS +
 		    1]; /* the digest of the question, covered by its seal; "": not asked yet */
+	struct buffer grant;          /* the scope of a session's approval (grants_write_scope()) */
 	struct buffer arguments;      /* the arguments for its tool, as JSON text */
 	void *call;                   /* the waiting call: the owner's */
 	struct policy_caller *caller; /* its caller; owned, or NULL */

@@ -483,7 +483,8 @@ static void rest_is_over(void *data)
 {
 	struct runner *runner = data;
 
-	if (runner->n_running > 0 || runner->n_waiting > 0)
+	if (runner->n_running > 0 || runner->n_waiting > 0 ||
+		(!runner->is_retired && runner->counts.n_in_use > 0))
 		return;
 	runner_dismiss_idle(runner);
 	if (runner->is_retired && runner_has_reaped_all(runner))
@@ -705,7 +706,7 @@ int runner_new(struct loop *loop, struct package *package, const struct runner_o
 	check(handler->done);
 	runner->loop = loop;
 	runner->package = package_ref(package);
-	runner->capacity = worker_capacity(package);
+	runner->capacity = package_capacity(package);
 	set_options(runner, options);
 	runner->handler = *handler;
 	runner->data = data;
@@ -847,6 +848,8 @@ void runner_retire(struct runner *runner)
 {
 	check(!runner->is_retired);
 	runner->is_retired = true;
+	for (uint32_t i = 0; i < runner->n_workers; i++)
+		worker_replace(runner->workers[i]);
 	go_to_rest(runner);
 }
 

@@ -29,6 +29,8 @@
 #define PROGRESS_CARRIED_MAX 400
 #define PROGRESS_WINDOW_MS   100
 
+_Static_assert(PACKAGE_CALLS_MAX == HOST_CARRIED_MAX, "a host carries what a package allows");
+
 struct worker {
 	struct loop *loop;
 	const struct package *package;
@@ -41,8 +43,10 @@ struct worker {
 	bool is_weighed;   /* the host did not yield from its start on */
 	struct weight weight;
 	struct loop_timer look; /* armed while the host is at work, if it is weighed */
-	bool carries;
-	bool is_full; /* the host has not read what was sent */
+	unsigned int capacity;  /* the calls of the host at a time */
+	bool carries;           /* it carries them: the capacity is more than one */
+	bool is_in_use;         /* the host keeps something for its callers */
+	bool is_full;           /* the host has not read what was sent */
 	unsigned int n_calls;
 	uint64_t progress_ms; /* when the window began in which n_progress events came */
 	uint32_t n_progress;
@@ -83,7 +87,7 @@ static void note_carried(struct worker *worker)
 {
 	enum worker_state state = WORKER_SHARED;
 
-	if (worker->is_full || worker->n_calls == HOST_CARRIED_MAX)
+	if (worker->is_full || worker->n_calls == worker->capacity)
 		state = WORKER_RUNNING;
 	else if (worker->n_calls == 0)
 		state = WORKER_IDLE;
@@ -145,11 +149,6 @@ struct runner_call *worker_running(const struct worker *worker)
 unsigned int worker_n_calls(const struct worker *worker)
 {
 	return worker->n_calls;
-}
-
-unsigned int worker_capacity(const struct package *package)
-{
-	return kind_facts(package->kind)->carries_calls ? HOST_CARRIED_MAX : 1;
 }
 
 /* Take the first call off the worker; the calls sent ahead move up. */
@@ -404,6 +403,21 @@ static void host_is_stale(void *data)
 	worker->handler.stale(worker->data);
 }
 
+static void set_in_use(struct worker *worker, bool is_in_use)
+{
+	worker->counts->n_in_use += is_in_use;
+	worker->counts->n_in_use -= worker->is_in_use;
+	worker->is_in_use = is_in_use;
+}
+
+static void host_use_has_changed(void *data)
+{
+	struct worker *worker = data;
+
+	set_in_use(worker, host_is_in_use(worker->host));
+	worker->handler.ready(worker->data);
+}
+
 static void host_is_relieved(void *data)
 {
 	struct worker *worker = data;
@@ -425,6 +439,7 @@ int worker_start(struct worker *worker)
 		.progressed = call_has_progressed,
 		.relieved = host_is_relieved,
 		.stale = host_is_stale,
+		.used = host_use_has_changed,
 		.bus_message = on_bus_message,
 		.ended = host_has_ended,
 	};
@@ -467,6 +482,7 @@ static struct host *take_host(struct worker *worker)
 	forget_ahead(worker);
 	loop_timer_disarm(&worker->look);
 	worker->is_full = false;
+	set_in_use(worker, false);
 	worker_move(worker, WORKER_FREE);
 	if (has_bus(worker))
 		worker->handler.host_gone(worker->data, host);
@@ -485,6 +501,12 @@ void worker_dismiss(struct worker *worker)
 	reaper_take(&worker->reaper, take_host(worker));
 }
 
+void worker_replace(struct worker *worker)
+{
+	if (worker->host && worker->carries)
+		host_replace(worker->host);
+}
+
 bool worker_has_reaped_all(const struct worker *worker)
 {
 	return reaper_is_empty(&worker->reaper);
@@ -501,7 +523,8 @@ int worker_new(struct loop *loop, const struct package *package,
 	const struct worker_options *options, const struct worker_handler *handler, void *data,
 	struct worker_counts *counts, struct worker **ret_worker)
 {
-	bool carries = kind_facts(package->kind)->carries_calls;
+	unsigned int capacity = package_capacity(package);
+	bool carries = capacity > 1;
 	struct worker *worker;
 
 	worker = malloc(sizeof(*worker) + (carries ? HOST_CARRIED_MAX : HOST_CALLS_MAX) *
@@ -515,6 +538,7 @@ int worker_new(struct loop *loop, const struct package *package,
 		.handler = *handler,
 		.data = data,
 		.counts = counts,
+		.capacity = capacity,
 		.carries = carries,
 	};
 	if (loop_timer_init(&worker->look, loop, look_at_weight, worker) < 0) {

@@ -68,6 +68,7 @@ MOVES_DEFINE(worker_state)
 /* The workers of one runner, counted by state. */
 struct worker_counts {
 	uint32_t n[WORKER_N_STATES];
+	uint32_t n_in_use; /* hosts that keep something for their callers, even without a call */
 	bool yield; /* a host was heavy (runner/weight.h), or was not ended in order: all later
 	             * hosts yield to the daemon */
 };
@@ -85,7 +86,7 @@ struct worker_options {
 /* The events of a worker. */
 struct worker_handler {
 	/* A start has succeeded: the worker is idle. Or the worker has room for a call again, after
-	 * its host has read the sent bytes. */
+	 * its host has read the sent bytes; or its host began or ended to be in use. */
 	void (*ready)(void *data);
 
 	/* @call is over: the call has a result, failed or reported an error, and no longer belongs
@@ -131,9 +132,6 @@ const char *worker_note(const struct worker *worker, uint64_t since_ns);
 /* Return the number of calls of the worker. */
 unsigned int worker_n_calls(const struct worker *worker);
 
-/* Return the number of calls of a worker of @package at a time. */
-unsigned int worker_capacity(const struct package *package);
-
 /* Start a free worker: ready() or ended() follows. Returns 0, or a negative errno; then the worker
  * is still free and no event follows. */
 int worker_start(struct worker *worker);
@@ -166,6 +164,9 @@ void worker_drop(struct worker *worker);
 
 /* Let an idle worker end its toolbox in order: it is free at once, reaped() follows. */
 void worker_dismiss(struct worker *worker);
+
+/* Announce to a host that carries calls that no further call comes. */
+void worker_replace(struct worker *worker);
 
 /* Return whether all dismissed hosts have ended. */
 bool worker_has_reaped_all(const struct worker *worker);

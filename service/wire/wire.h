@@ -32,6 +32,9 @@
  *                                    ◀── STALE {}   its toolbox is not as LOAD has it any more
  *                                    ◀── NOTE text  a fault of its toolbox, reported by calls that
  *                                                   time out
+ *                                    ◀── USE {"is_in_use": true}   it is not to be stopped for
+ *                                                   being idle
+ *     REPLACED                       ──▶        no further call comes: a changed toolbox gets them
  *
  * A host with the bus also sends and receives at any time, during calls and between them:
  *
@@ -77,8 +80,10 @@ enum wire_kind {
 	WIRE_STALE,
 	WIRE_ENVIRONMENT,
 	WIRE_NOTE,
+	WIRE_USE,
+	WIRE_REPLACED,
 };
-#define WIRE_LAST WIRE_NOTE
+#define WIRE_LAST WIRE_REPLACED
 
 /* The calls of a host at a time, if it carries several. */
 #define WIRE_CALLS_MAX 64

@@ -40,6 +40,7 @@ struct driver_load {
 
 struct driver_call {
 	uint64_t id;
+	bool is_check;       /* only ask whether the tool takes the arguments */
 	uint64_t program;    /* as in struct wire_invoke */
 	uint32_t tool;       /* index in the toolbox's list */
 	uint32_t timeout_ms; /* remaining time */
@@ -71,15 +72,18 @@ struct driver {
 	 * as invoke() does. NULL: the tool takes all arguments that satisfy the schema. */
 	int (*check)(void *driver, const struct driver_call *call, struct buffer *out);
 
-	/* In the place of invoke(), for kinds that carry several calls (catalogue/kind.h). Begin a
-	 * call; later only its id is used. The driver sends the one answer of each call to the
-	 * wire, here, in attend() or in cancel(). Return 0; -EINVAL for an unknown tool; or another
-	 * negative errno, with which the host ends. */
+	/* In the place of invoke() and check(), for hosts of several calls (package_capacity()).
+	 * Begin a call; later only its id is used. The driver sends the one answer of each call to
+	 * the wire, here, in attend(), in cancel(), or from a thread of its own. Return 0; -EINVAL
+	 * for an unknown tool; or another negative errno, with which the host ends. */
 	int (*begin)(void *driver, const struct driver_call *call);
 
 	/* End the call @id, and answer it as cancelled; do nothing for an answered call. @is_late:
 	 * its deadline has passed. Return 0, or a negative errno, with which the host ends. */
 	int (*cancel)(void *driver, uint64_t id, bool is_late);
+
+	/* No further call comes: end the open ones soon. NULL: nothing to do. */
+	void (*replaced)(void *driver);
 
 	/* Work until there is something to read on @wire. 0, or a negative errno, with which the
 	 * host ends. NULL: no work between calls. */
@@ -99,6 +103,7 @@ int driver_refuse_with(struct diagnostics *problems, const struct json_tape *tap
 
 extern const struct driver native_driver;
 extern const struct driver plugin_driver;
+extern const struct driver concurrent_plugin_driver; /* for several calls at a time */
 extern const struct driver command_driver;
 extern const struct driver python_driver;
 extern const struct driver mcp_driver;       /* its host becomes a program that has … */

@@ -16,17 +16,15 @@
 #include "wire/wire.h"
 #include "worker/exec_host.h"
 #include "worker/driver.h"
+#include "worker/send.h"
 #include "worker/sandbox/folder.h"
 #include "worker/sandbox/guard.h"
 #include "worker/sandbox/sandbox.h"
 #include "worker/sandbox/seal.h"
 #include "worker/sandbox/trace.h"
 
-/* The memory of an answer larger than this is freed. */
-#define KEEP_BYTES (256u << 10)
-
-static const struct driver *const drivers[] = {
-	&native_driver, &command_driver, &plugin_driver, &python_driver, &mcp_driver};
+static const struct driver *const drivers[] = {&native_driver, &command_driver, &plugin_driver,
+	&concurrent_plugin_driver, &python_driver, &mcp_driver};
 
 struct serving {
 	int wire;
@@ -75,23 +73,6 @@ static int receive(struct serving *worker, struct wire_frame *ret_frame)
 	}
 }
 
-/* Send the frame in worker->out. */
-static int transmit_frame(struct serving *worker)
-{
-	int r = buffer_status(&worker->out);
-
-	for (size_t sent = 0; r == 0 && sent < worker->out.size;) {
-		ssize_t n = send(worker->wire, worker->out.data + sent, worker->out.size - sent,
-			MSG_NOSIGNAL);
-
-		if (n < 0 && errno != EINTR)
-			r = -errno;
-		sent += n > 0 ? (size_t)n : 0;
-	}
-	buffer_recycle(&worker->out, KEEP_BYTES);
-	return r;
-}
-
 /* Append `"key":` and @text, perhaps empty or of any bytes. */
 static void write_member(struct serving *worker, const char *key, const char *text, size_t size)
 {
@@ -109,7 +90,7 @@ static int send_loaded(struct serving *worker)
 	worker->kind->describe(worker->driver, &worker->out);
 	buffer_append_char(&worker->out, '}');
 	wire_finish(&worker->out, start, WIRE_LOADED, 0);
-	return transmit_frame(worker);
+	return send_frame(worker->wire, &worker->out);
 }
 
 /* Send the first of @problems. */
@@ -127,7 +108,7 @@ static int send_refused(struct serving *worker, const struct diagnostics *proble
 	write_member(worker, "message", first->text, strlen(first->text));
 	buffer_append_char(&worker->out, '}');
 	wire_finish(&worker->out, start, WIRE_REFUSED, 0);
-	return transmit_frame(worker);
+	return send_frame(worker->wire, &worker->out);
 }
 
 /* Read the members `sandbox` and `memory_mb`. A frame without `sandbox` asks for no sandbox. */
@@ -272,25 +253,6 @@ static int load_toolbox(struct serving *worker, const struct wire_frame *frame, 
 	return r;
 }
 
-/* Report an unbuildable or unsendable result (no memory, over 4 GiB). */
-static int send_unable(struct serving *worker, uint64_t id, int error)
-{
-	size_t start;
-
-	buffer_deinit(&worker->out);
-	start = wire_begin(&worker->out);
-	buffer_printf(&worker->out, "the result cannot be sent: %s", strerrordesc_np(-error));
-	wire_finish(&worker->out, start, WIRE_FAILED, id);
-	return transmit_frame(worker);
-}
-
-static enum wire_kind answer_kind(int status)
-{
-	if (status == DRIVER_E_ERROR)
-		return WIRE_ERROR;
-	return status == 0 ? WIRE_RESULT : WIRE_FAILED;
-}
-
 /* Read the @frame, INVOKE or CHECK. 0 or -EPROTO. */
 static int read_invoke(const struct wire_frame *frame, struct driver_call *ret_call)
 {
@@ -304,6 +266,7 @@ static int read_invoke(const struct wire_frame *frame, struct driver_call *ret_c
 		return -EPROTO;
 	*ret_call = (struct driver_call){
 		.id = frame->id,
+		.is_check = frame->kind == WIRE_CHECK,
 		.program = invoke.program,
 		.tool = invoke.tool,
 		.timeout_ms = invoke.timeout_ms,
@@ -319,7 +282,6 @@ static int read_invoke(const struct wire_frame *frame, struct driver_call *ret_c
 
 static int invoke_tool(struct serving *worker, const struct wire_frame *frame)
 {
-	bool is_check = frame->kind == WIRE_CHECK;
 	int (*run)(void *, const struct driver_call *, struct buffer *);
 	struct driver_call call;
 	size_t start;
@@ -327,20 +289,18 @@ static int invoke_tool(struct serving *worker, const struct wire_frame *frame)
 
 	if (r)
 		return r;
-	if (worker->kind->begin && !is_check) {
+	if (worker->kind->begin) {
 		r = worker->kind->begin(worker->driver, &call);
 		return r == -EINVAL ? -EPROTO : r;
 	}
-	run = is_check ? worker->kind->check : worker->kind->invoke;
+	run = call.is_check ? worker->kind->check : worker->kind->invoke;
 	if (!run)
 		return -EPROTO;
 	start = wire_begin(&worker->out);
 	r = run(worker->driver, &call, &worker->out);
 	if (r == -EINVAL)
 		return -EPROTO;
-	wire_finish(&worker->out, start, answer_kind(r), frame->id);
-	r = r < 0 ? r : buffer_status(&worker->out);
-	return r ? send_unable(worker, frame->id, r) : transmit_frame(worker);
+	return send_answer(worker->wire, &worker->out, start, frame->id, r);
 }
 
 static int cancel_call(struct serving *worker, const struct wire_frame *frame)
@@ -353,6 +313,17 @@ static int cancel_call(struct serving *worker, const struct wire_frame *frame)
 	return worker->kind->cancel(worker->driver, frame->id, cancel.is_late != 0);
 }
 
+static int take_frame(struct serving *worker, const struct wire_frame *frame)
+{
+	if (frame->kind == WIRE_CANCEL)
+		return cancel_call(worker, frame);
+	if (frame->kind != WIRE_REPLACED)
+		return invoke_tool(worker, frame);
+	if (worker->driver && worker->kind->replaced)
+		worker->kind->replaced(worker->driver);
+	return 0;
+}
+
 /* Run calls unless @r is an error, until the daemon closes its end; then free the worker. */
 static int run_calls(struct serving *worker, int r)
 {
@@ -361,8 +332,7 @@ static int run_calls(struct serving *worker, int r)
 	while (r == 0) {
 		r = receive(worker, &frame);
 		if (r == 0)
-			r = frame.kind == WIRE_CANCEL ? cancel_call(worker, &frame)
-						      : invoke_tool(worker, &frame);
+			r = take_frame(worker, &frame);
 	}
 	if (worker->kind)
 		worker->kind->free(worker->driver);

@@ -9,6 +9,7 @@
 #include "core/call/events.h"
 #include "core/call/masked_arguments.h"
 #include "json/document.h"
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "policy/proof.h"
@@ -23,6 +24,9 @@
 
 /* The most code points of an answer's reason: everybody on the bus reads it. */
 #define REASON_POINTS 1000
+
+/* The most code points of a tool's words about a call. */
+#define ABOUT_POINTS 1000
 
 /* The bytes of questions in one response, or half a frame: one question may have more. */
 #define PAGE_BYTES ((size_t)1 << 20)
@@ -170,7 +174,7 @@ static void grant_session(struct approval *approval, const struct pending_questi
 {
 	const struct policy_caller *caller = question->caller;
 	const struct call *call = question->call;
-	int r = grants_add(&approval->grants, call->tool, caller,
+	int r = grants_add(&approval->grants, call->tool, &question->grant, caller,
 		grantee_of(caller, approval->has_connections));
 
 	if (r < 0)
@@ -303,12 +307,19 @@ static bool has_session(const struct approval *approval, const struct policy_cal
 		       approval->config->approval_key.state == APPROVAL_KEY_NONE);
 }
 
-bool approval_is_granted(const struct approval *approval, const struct policy_caller *caller,
-	const struct tool *tool)
+bool approval_is_granted(const struct approval *approval, const struct request_scope *scope,
+	const struct tool *tool, bool *ret_needs_none)
 {
-	return has_session(approval, caller) &&
-	       grants_have(&approval->grants, tool, caller,
-		       grantee_of(caller, approval->has_connections));
+	const struct text_view arguments = {scope->arguments.json, scope->arguments.size};
+	const struct policy_caller *caller = &scope->caller;
+	cleanup(buffer_deinit) struct buffer grant = {0};
+
+	*ret_needs_none = grants_need_none(tool, &arguments);
+	if (*ret_needs_none || !has_session(approval, caller))
+		return false;
+	grants_write_scope(tool, &arguments, &grant);
+	return grants_have(&approval->grants, tool, &grant, caller,
+		grantee_of(caller, approval->has_connections));
 }
 
 bool approval_check(struct approval *approval, const struct tool *tool,
@@ -378,6 +389,8 @@ static int write_texts(const struct approval *approval, struct pending_question 
 	int r;
 
 	buffer_append(&question->arguments, scope->arguments.json, scope->arguments.size);
+	grants_write_scope(tool, &(struct text_view){scope->arguments.json, scope->arguments.size},
+		&question->grant);
 	r = buffer_status(&question->arguments);
 	if (r == 0)
 		r = masked_arguments_read(&shown, tool, scope->context, question->arguments.data,
@@ -451,8 +464,25 @@ struct pending_question *approval_prepare(struct approval *approval, struct call
 	return NULL;
 }
 
-bool approval_ask(
-	struct approval *approval, struct pending_question *question, struct answer *answer)
+/* Let @question show the words of its tool in @said. */
+static void write_about(struct pending_question *question, const struct json_tape *said)
+{
+	uint32_t about = json_type_at(said, 0) == JSON_OBJECT
+				 ? json_find_typed_at(said, 0, "about", JSON_STRING)
+				 : JSON_NONE;
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (about == JSON_NONE)
+		return;
+	json_string_decode(said, about, &text);
+	buffer_fail_with(&question->members, &text);
+	buffer_append_string(&question->members, ",\"about\":");
+	json_write_string(&question->members, text.data ? text.data : "",
+		text.data ? utf8_prefix(text.data, text.size, ABOUT_POINTS) : 0);
+}
+
+bool approval_ask(struct approval *approval, struct pending_question *question,
+	const struct json_tape *said, struct answer *answer)
 {
 	const struct call *call = question->call;
 	/* The response that lists it has a context, too. */
@@ -460,9 +490,12 @@ bool approval_ask(
 		approval->config->limits.frame_bytes - approval->config->limits.frame_bytes / 16;
 	uint64_t timeout_ms = approval->config->approval_timeout_ms;
 	uint64_t now_ms = clock_now_ms();
-	int r = date_question(question, timeout_ms);
 	struct answer event;
+	int r;
 
+	if (said)
+		write_about(question, said);
+	r = date_question(question, timeout_ms);
 	if (r < 0) {
 		errors_write_unavailable(answer, call->tool, strerror(-r));
 		return false;

@@ -85,9 +85,10 @@ int approval_init(struct approval *approval, struct loop *loop, const struct con
 /* Forget everything. Waiting calls are not reported. Takes a zeroed struct. */
 void approval_deinit(struct approval *approval);
 
-/* Return whether calls of @tool by @caller were approved for its session. */
-bool approval_is_granted(const struct approval *approval, const struct policy_caller *caller,
-	const struct tool *tool);
+/* Return whether calls of @tool as the call of @scope were approved for its caller's session.
+ * *ret_needs_none is set where the call only reads, and needs no approval. */
+bool approval_is_granted(const struct approval *approval, const struct request_scope *scope,
+	const struct tool *tool, bool *ret_needs_none);
 
 /* Return whether a person can be asked about a call of @tool by @caller; else the error is written
  * to @answer. */
@@ -107,10 +108,11 @@ void approval_write_refusal(const struct approval *approval,
 	const struct pending_question *question, const struct approval_outcome *outcome,
 	struct answer *answer);
 
-/* Ask @question, by a broadcast. Return false, with the error written to @answer, when it does not
+/* Ask @question, by a broadcast. @said: the words of its tool about the call, as {"about": TEXT};
+ * anything else, or NULL: none. Return false, with the error written to @answer, when it does not
  * fit in a frame; then call approval_forget(). */
-bool approval_ask(
-	struct approval *approval, struct pending_question *question, struct answer *answer);
+bool approval_ask(struct approval *approval, struct pending_question *question,
+	const struct json_tape *said, struct answer *answer);
 
 /* Forget and free @question before its broadcast. */
 void approval_forget(struct approval *approval, struct pending_question *question);

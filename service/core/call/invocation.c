@@ -531,7 +531,7 @@ static bool begin_question(struct invoker *invoker, struct pending_question *que
 	const struct buffer *json = &question->arguments;
 
 	if (!call->tool->validates)
-		return approval_ask(invoker->approval, question, answer);
+		return approval_ask(invoker->approval, question, NULL, answer);
 	if (!submit_check(invoker, call, json->data, json->size, answer))
 		return false;
 	call->question = question;
@@ -577,11 +577,11 @@ static bool run_or_ask(struct invoker *invoker, struct request_scope *scope,
 {
 	struct policy_decision decision =
 		policy_decide(invoker->offer->policy, &scope->caller, tool);
-
+	bool may_run = decision.verdict == POLICY_RUN;
 	bool is_granted = decision.verdict == POLICY_ASK &&
-			  approval_is_granted(invoker->approval, &scope->caller, tool);
+			  approval_is_granted(invoker->approval, scope, tool, &may_run);
 
-	if (decision.verdict == POLICY_RUN || is_granted)
+	if (may_run || is_granted)
 		return admit_result(tool, runner, answer) &&
 		       submit_call(invoker, scope, tool, runner, is_granted, answer);
 	return ask_person(invoker, scope, tool, answer);
@@ -739,7 +739,7 @@ static void ask_checked(struct call *call, const struct call_result *result)
 	else if (invoker->calls->is_stopping)
 		errors_write_unavailable(&call->answer, call->tool, "the service is stopping");
 	else if (approval_check(invoker->approval, call->tool, question->caller, &call->answer) &&
-		 approval_ask(invoker->approval, question, &call->answer))
+		 approval_ask(invoker->approval, question, result->tape, &call->answer))
 		return;
 	end_refused(invoker, call, question);
 	approval_forget(invoker->approval, question);

@@ -236,6 +236,7 @@ static void append_keys(struct buffer *out, const struct watch *watch)
 static void show_question(const struct watch *watch, struct watched *question)
 {
 	cleanup(buffer_deinit) struct buffer sentence = {0};
+	cleanup(buffer_deinit) struct buffer about = {0};
 	cleanup(buffer_deinit) struct buffer facts = {0};
 	cleanup(buffer_deinit) struct buffer out = {0};
 	uint64_t now_ms = clock_now_ms();
@@ -243,6 +244,9 @@ static void show_question(const struct watch *watch, struct watched *question)
 	question->is_shown = true;
 	terminal_append_member(&sentence, &question->tape, 0, "question");
 	terminal_append_paragraph(&out, &sentence, 0, 0);
+	terminal_append_member(&about, &question->tape, 0, "about");
+	if (about.size > 0)
+		terminal_append_paragraph(&out, &about, INDENT, INDENT);
 	append_facts(&facts, &question->tape,
 		question->expires_ms > now_ms ? question->expires_ms - now_ms : 0);
 	terminal_append_paragraph(&out, &facts, INDENT, INDENT);

@@ -610,7 +610,7 @@ int mcp_session_invoke(struct mcp_session *session, const struct driver_call *ca
 	struct mcp_flight *flight = find_flight(session, 0);
 	int r;
 
-	if (call->tool >= session->configuration.n_tools)
+	if (call->is_check || call->tool >= session->configuration.n_tools)
 		return -EINVAL;
 	if (!flight || find_flight(session, call->id))
 		return -EPROTO;

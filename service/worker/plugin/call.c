@@ -18,6 +18,10 @@
 #include "worker/plugin/writer.h"
 #include "worker/progress.h"
 #include "worker/sandbox/sandbox.h"
+#include "worker/send.h"
+
+/* The memory of arguments larger than this is freed. */
+#define KEEP_BYTES (256u << 10)
 
 enum outcome {
 	OUTCOME_NONE, /* not answered yet */
@@ -26,25 +30,39 @@ enum outcome {
 	OUTCOME_REFUSED,
 };
 
-static struct {
-	pthread_mutex_t lock; /* guards all members */
-	pthread_cond_t answered;
-	int wire;
-	bool is_configuring;
-	struct buffer config_text;
-	struct plugin_values config;
+/* A call that the plugin has. */
+struct given {
 	uint64_t id; /* number of the call; 0: no call */
 	enum outcome outcome;
 	bool may_be_kept;
 	bool is_kept;
+	bool is_left; /* its handler has returned: the answer is sent where it is given */
+	bool is_check;
+	uint32_t output_max;
 	uint64_t deadline_ms;
-	struct pace pace; /* for its progress reports */
+	struct pace pace;   /* for its progress reports */
+	struct buffer text; /* its arguments and its caller, if another frame may come meanwhile */
 	struct plugin_values arguments;
 	struct plugin_values caller;
 	struct plugin_writer writer; /* writer of the result */
 	struct buffer path;          /* pointer of a refusal */
 	struct buffer reason;        /* text of a failure or a refusal */
-	struct json_tape check;      /* tape of the result */
+	struct buffer about;         /* text for the person who is asked about the call */
+};
+
+static struct {
+	pthread_mutex_t lock; /* guards all members */
+	pthread_cond_t answered;
+	int wire;
+	bool is_configuring;
+	bool carries; /* several calls: calls are begun, not run */
+	struct buffer config_text;
+	struct plugin_values config;
+	struct buffer reason;   /* why the plugin cannot be loaded */
+	struct buffer out;      /* the frame to send */
+	struct json_tape check; /* tape of a result */
+	unsigned int n_calls;   /* places of calls[] used so far */
+	struct given calls[WIRE_CALLS_MAX];
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .answered = PTHREAD_COND_INITIALIZER, .wire = -1};
 
 static pthread_mutex_t *lock(void)
@@ -61,10 +79,13 @@ static void unlock(pthread_mutex_t *const *held)
 /* Hold the lock until the end of the scope. */
 #define LOCKED cleanup(unlock) pthread_mutex_t *const held __attribute__((unused)) = lock()
 
-/* Return whether the call can still be answered. */
-static bool is_open(struct toolbox_call call)
+/* Return @call if it can still be answered, or NULL. */
+static struct given *find_open(struct toolbox_call call)
 {
-	return call.id != 0 && call.id == state.id && state.outcome == OUTCOME_NONE;
+	for (unsigned int i = 0; call.id != 0 && i < state.n_calls; i++)
+		if (state.calls[i].id == call.id)
+			return state.calls[i].outcome == OUTCOME_NONE ? &state.calls[i] : NULL;
+	return NULL;
 }
 
 /* Return the status for a call that cannot be answered. */
@@ -80,9 +101,12 @@ static int gone_status(struct toolbox_call call)
 /* Return the values for the getters of @call, or NULL. */
 static struct plugin_values *values_of(struct toolbox_call call)
 {
+	struct given *given;
+
 	if (call.id == 0)
 		return &state.config;
-	return is_open(call) ? &state.arguments : NULL;
+	given = find_open(call);
+	return given ? &given->arguments : NULL;
 }
 
 static enum toolbox_type type(struct toolbox_call call, const char *key)
@@ -157,9 +181,10 @@ static const char *caller(struct toolbox_call call, enum toolbox_caller what)
 		"call_id", "session_id", "lang", "traceparent", "tracestate", "baggage", "source"};
 	const char *text = "";
 	LOCKED;
+	struct given *given = find_open(call);
 
-	if (is_open(call) && (size_t)what < ARRAY_SIZE(keys))
-		plugin_values_get_string(&state.caller, keys[what], &text, NULL);
+	if (given && (size_t)what < ARRAY_SIZE(keys))
+		plugin_values_get_string(&given->caller, keys[what], &text, NULL);
 	return text;
 }
 
@@ -167,38 +192,34 @@ static uint32_t ms_left(struct toolbox_call call)
 {
 	uint64_t now_ms = clock_now_ms();
 	LOCKED;
+	const struct given *given = find_open(call);
 
 	/* The time limit of init() is unknown here, and long. */
 	if (call.id == 0)
 		return state.is_configuring ? UINT32_MAX : 0;
-	if (!is_open(call) || now_ms >= state.deadline_ms)
+	if (!given || now_ms >= given->deadline_ms)
 		return 0;
-	return (uint32_t)(state.deadline_ms - now_ms);
+	return (uint32_t)(given->deadline_ms - now_ms);
 }
 
 static int keep_call(struct toolbox_call call)
 {
 	LOCKED;
+	struct given *given = find_open(call);
 
-	if (!is_open(call))
+	if (!given)
 		return gone_status(call);
-	if (!state.may_be_kept)
+	if (!given->may_be_kept)
 		return TOOLBOX_E_MISUSE;
-	state.is_kept = true;
+	given->is_kept = true;
 	return TOOLBOX_OK;
 }
 
-/* The worker writes nothing while a call is open, so this thread may use the wire. */
-static int transmit_progress(const struct buffer *frame)
+/* Send @frame, and empty it. The worker's own thread writes nothing while a call is open, or writes
+ * it here. */
+static int transmit(struct buffer *frame)
 {
-	for (size_t sent = 0; sent < frame->size;) {
-		ssize_t n = send(state.wire, frame->data + sent, frame->size - sent, MSG_NOSIGNAL);
-
-		if (n < 0 && errno != EINTR)
-			return TOOLBOX_E_GONE;
-		sent += n > 0 ? (size_t)n : 0;
-	}
-	return TOOLBOX_OK;
+	return send_frame(state.wire, frame) < 0 ? TOOLBOX_E_GONE : TOOLBOX_OK;
 }
 
 static int progress(struct toolbox_call call, double value, const char *text)
@@ -206,14 +227,30 @@ static int progress(struct toolbox_call call, double value, const char *text)
 	cleanup(buffer_deinit) struct buffer frame = {0};
 	uint64_t now_ms = clock_now_ms();
 	LOCKED;
+	struct given *given = find_open(call);
 
-	if (!is_open(call))
+	if (!given)
 		return gone_status(call);
 	/* The caller may be in an innermost loop. */
-	if (!pace_take(&state.pace, now_ms))
+	if (!pace_take(&given->pace, now_ms))
 		return TOOLBOX_OK;
 	progress_append(&frame, call.id, value, text, text ? strnlen(text, PLUGIN_TEXT_BYTES) : 0);
-	return buffer_status(&frame) ? TOOLBOX_E_MEMORY : transmit_progress(&frame);
+	return buffer_status(&frame) ? TOOLBOX_E_MEMORY : transmit(&frame);
+}
+
+/* Only the host of a toolbox for several calls may send without a call, and stay in use. */
+static int use(struct toolbox_call call, bool is_in_use)
+{
+	cleanup(buffer_deinit) struct buffer frame = {0};
+	size_t start = wire_begin(&frame);
+	LOCKED;
+
+	(void)call;
+	if (!state.carries || state.is_configuring)
+		return TOOLBOX_E_MISUSE;
+	buffer_printf(&frame, "{\"is_in_use\":%s}", is_in_use ? "true" : "false");
+	wire_finish(&frame, start, WIRE_USE, 0);
+	return buffer_status(&frame) ? TOOLBOX_E_MEMORY : transmit(&frame);
 }
 
 /* ── the result ──────────────────────────────────────────────────────────────────────────────── */
@@ -221,17 +258,21 @@ static int progress(struct toolbox_call call, double value, const char *text)
 /* Begin a value. Return the buffer for its text, or NULL. */
 static struct buffer *begin_value(struct toolbox_call call, const char *key)
 {
-	return is_open(call) ? plugin_writer_begin(&state.writer, key) : NULL;
+	struct given *given = find_open(call);
+
+	return given ? plugin_writer_begin(&given->writer, key) : NULL;
 }
 
 /* Return the status of the last put. */
 static int put_status(struct toolbox_call call)
 {
-	if (!is_open(call))
+	const struct given *given = find_open(call);
+
+	if (!given)
 		return gone_status(call);
-	if (state.writer.mistake)
+	if (given->writer.mistake)
 		return TOOLBOX_E_MISUSE;
-	return buffer_status(&state.writer.out) ? TOOLBOX_E_MEMORY : TOOLBOX_OK;
+	return buffer_status(&given->writer.out) ? TOOLBOX_E_MEMORY : TOOLBOX_OK;
 }
 
 /* Put a value by its JSON text. */
@@ -284,7 +325,8 @@ static int put_double(struct toolbox_call call, const char *key, double value)
 	if (out && isfinite(value))
 		json_write_f64(out, value);
 	else if (out)
-		plugin_writer_fail(&state.writer, "NaN or infinity, which JSON does not have");
+		plugin_writer_fail(
+			&find_open(call)->writer, "NaN or infinity, which JSON does not have");
 	return put_status(call);
 }
 
@@ -310,9 +352,10 @@ static int put_json(struct toolbox_call call, const char *key, const char *json,
 static int open_one(struct toolbox_call call, const char *key, bool is_array)
 {
 	LOCKED;
+	struct given *given = find_open(call);
 
-	if (is_open(call))
-		plugin_writer_open(&state.writer, key, is_array);
+	if (given)
+		plugin_writer_open(&given->writer, key, is_array);
 	return put_status(call);
 }
 
@@ -329,41 +372,49 @@ static int open_array(struct toolbox_call call, const char *key)
 static int close_last(struct toolbox_call call)
 {
 	LOCKED;
+	struct given *given = find_open(call);
 
-	if (is_open(call))
-		plugin_writer_close(&state.writer);
+	if (given)
+		plugin_writer_close(&given->writer);
 	return put_status(call);
 }
 
 /* ── the answer ──────────────────────────────────────────────────────────────────────────────── */
 
-static int answer(enum outcome outcome)
+static void send_outcome(struct given *given);
+
+static int answer(struct given *given, enum outcome outcome)
 {
-	state.outcome = outcome;
-	pthread_cond_signal(&state.answered);
+	given->outcome = outcome;
+	if (given->is_left)
+		send_outcome(given);
+	else
+		pthread_cond_signal(&state.answered);
 	return TOOLBOX_OK;
 }
 
 static int reply(struct toolbox_call call)
 {
 	LOCKED;
+	struct given *given = find_open(call);
 
-	if (!is_open(call))
+	if (!given)
 		return gone_status(call);
-	plugin_writer_finish(&state.writer);
-	return answer(OUTCOME_RESULT);
+	plugin_writer_finish(&given->writer);
+	return answer(given, OUTCOME_RESULT);
 }
 
 static int reply_json(struct toolbox_call call, const char *json, size_t size)
 {
 	LOCKED;
+	struct given *given = find_open(call);
 
-	if (!is_open(call))
+	if (!given)
 		return gone_status(call);
-	plugin_writer_reset(&state.writer);
+	plugin_writer_reset(&given->writer);
 	if (json)
-		buffer_append(&state.writer.out, json, size == SIZE_MAX ? strlen(json) : size);
-	return answer(OUTCOME_RESULT);
+		buffer_append(&given->writer.out, json, size == SIZE_MAX ? strlen(json) : size);
+	return answer(given, OUTCOME_RESULT);
 }
 
 #define NO_REASON "it gave no reason"
@@ -382,22 +433,35 @@ static int fail_call(struct toolbox_call call, const char *text)
 {
 	bool is_init = call.id == 0;
 	LOCKED;
+	struct given *given = find_open(call);
 
-	if (is_init ? !state.is_configuring : !is_open(call))
+	if (is_init ? !state.is_configuring : !given)
 		return TOOLBOX_E_GONE;
-	set_text(&state.reason, text, NO_REASON);
-	return is_init ? TOOLBOX_OK : answer(OUTCOME_FAILED);
+	set_text(given ? &given->reason : &state.reason, text, NO_REASON);
+	return given ? answer(given, OUTCOME_FAILED) : TOOLBOX_OK;
 }
 
 static int refuse_call(struct toolbox_call call, const char *path, const char *text)
 {
 	LOCKED;
+	struct given *given = find_open(call);
 
-	if (!is_open(call))
+	if (!given)
 		return gone_status(call);
-	set_text(&state.path, path, "");
-	set_text(&state.reason, text, "is not accepted");
-	return answer(OUTCOME_REFUSED);
+	set_text(&given->path, path, "");
+	set_text(&given->reason, text, "is not accepted");
+	return answer(given, OUTCOME_REFUSED);
+}
+
+static int describe_call(struct toolbox_call call, const char *text)
+{
+	LOCKED;
+	struct given *given = find_open(call);
+
+	if (!given)
+		return gone_status(call);
+	set_text(&given->about, text, "");
+	return TOOLBOX_OK;
 }
 
 static bool is_confined(struct toolbox_call call)
@@ -436,6 +500,8 @@ static const struct toolbox_host functions = {
 	.fail = fail_call,
 	.refuse = refuse_call,
 	.is_confined = is_confined,
+	.use = use,
+	.describe = describe_call,
 };
 
 /* ── for the driver ──────────────────────────────────────────────────────────────────────────── */
@@ -469,33 +535,72 @@ const char *plugin_call_configured(void)
 	return buffer_terminate(&state.reason) ? state.reason.data : NO_REASON;
 }
 
-/* Make @call the current one. */
-static int open_call(const struct driver_call *call)
+/* Return a place for a call, or NULL. */
+static struct given *free_given(void)
+{
+	unsigned int i = 0;
+
+	while (i < state.n_calls && state.calls[i].id != 0)
+		i++;
+	if (i == WIRE_CALLS_MAX)
+		return NULL;
+	state.n_calls = i == state.n_calls ? i + 1 : state.n_calls;
+	return &state.calls[i];
+}
+
+/* Read what @call gives. */
+static int read_into(struct given *given, const struct driver_call *call)
+{
+	const char *caller_text = call->caller;
+	const char *arguments = call->arguments;
+	int r;
+
+	if (state.carries) {
+		buffer_reset(&given->text);
+		buffer_append(&given->text, call->caller, call->caller_size);
+		buffer_append(&given->text, call->arguments, call->size);
+		if (buffer_status(&given->text))
+			return buffer_status(&given->text);
+		caller_text = given->text.data;
+		arguments = given->text.data + call->caller_size;
+	}
+	r = plugin_values_read(&given->arguments, arguments, call->size);
+	if (r == 0 && call->caller_size > 0)
+		r = plugin_values_read(&given->caller, caller_text, call->caller_size);
+	return negative(r);
+}
+
+/* Open @call. */
+static int open_call(const struct driver_call *call, bool is_check, struct given **ret_given)
 {
 	LOCKED;
-	int r = plugin_values_read(&state.arguments, call->arguments, call->size);
+	struct given *given = free_given();
+	int r = given ? read_into(given, call) : -EPROTO;
 
-	if (r == 0 && call->caller_size > 0)
-		r = plugin_values_read(&state.caller, call->caller, call->caller_size);
 	if (r)
-		return negative(r);
-	plugin_writer_reset(&state.writer);
-	state.id = call->id;
-	state.outcome = OUTCOME_NONE;
-	state.may_be_kept = false;
-	state.is_kept = false;
-	state.deadline_ms = clock_now_ms() + call->timeout_ms;
-	state.pace = (struct pace){0};
+		return r;
+	plugin_writer_reset(&given->writer);
+	buffer_reset(&given->about);
+	given->id = call->id;
+	given->outcome = OUTCOME_NONE;
+	given->may_be_kept = false;
+	given->is_kept = false;
+	given->is_left = false;
+	given->is_check = is_check;
+	given->output_max = call->output_max;
+	given->deadline_ms = clock_now_ms() + call->timeout_ms;
+	given->pace = (struct pace){0};
+	*ret_given = given;
 	return 0;
 }
 
 /* Return whether the call goes on to the handler, where it may be kept. */
-static bool is_valid(void)
+static bool is_valid(struct given *given)
 {
 	LOCKED;
 
-	state.may_be_kept = true;
-	return state.outcome == OUTCOME_NONE;
+	given->may_be_kept = true;
+	return given->outcome == OUTCOME_NONE;
 }
 
 /* Append {"code": "tool_failed", …} with @reason, of any bytes. */
@@ -507,27 +612,30 @@ static int write_plugin_failure(struct buffer *out, const char *reason, size_t s
 	return DRIVER_E_ERROR;
 }
 
-static int write_refusal(struct buffer *out)
+static int write_refusal(const struct given *given, struct buffer *out)
 {
+	const struct buffer *path = &given->path;
+	const struct buffer *reason = &given->reason;
+
 	buffer_append_string(out, "{\"code\":\"invalid_arguments\",\"violations\":[{\"path\":");
-	json_write_bytes_lossy(out, state.path.size ? state.path.data : "", state.path.size);
+	json_write_bytes_lossy(out, path->size ? path->data : "", path->size);
 	buffer_append_string(out, ",\"message\":");
-	json_write_bytes_lossy(out, state.reason.size ? state.reason.data : "", state.reason.size);
+	json_write_bytes_lossy(out, reason->size ? reason->data : "", reason->size);
 	buffer_append_string(out, "}]}");
 	return DRIVER_E_ERROR;
 }
 
 /* Append the result if the daemon accepts it, else a failure. */
-static int write_result(struct buffer *out, uint32_t output_max)
+static int write_result(const struct given *given, struct buffer *out)
 {
-	const struct plugin_writer *writer = &state.writer;
+	const struct plugin_writer *writer = &given->writer;
 	cleanup(buffer_deinit) struct buffer reason = {0};
 	struct json_error error = {.message = ""};
 	int r = buffer_status(&writer->out);
 
-	if (r == 0 && !writer->mistake && writer->out.size > output_max) {
+	if (r == 0 && !writer->mistake && writer->out.size > given->output_max) {
 		buffer_printf(out, "{\"code\":\"too_large\",\"actual\":%zu,\"max\":%u}",
-			writer->out.size, output_max);
+			writer->out.size, given->output_max);
 		return DRIVER_E_ERROR;
 	}
 	if (r == 0 && !writer->mistake)
@@ -547,92 +655,166 @@ static int write_result(struct buffer *out, uint32_t output_max)
 	return write_plugin_failure(out, reason.data, reason.size);
 }
 
-static int write_outcome(struct buffer *out, uint32_t output_max)
+/* Append that the tool takes the arguments, with its description of the call. */
+static int write_taken(const struct given *given, struct buffer *out)
+{
+	if (given->about.size == 0) {
+		buffer_append_string(out, "null");
+		return buffer_status(out);
+	}
+	buffer_append_string(out, "{\"about\":");
+	json_write_bytes_lossy(out, given->about.data, given->about.size);
+	buffer_append_char(out, '}');
+	return buffer_status(out);
+}
+
+static int write_outcome(const struct given *given, struct buffer *out)
 {
 	static const char silent[] = "its handler returned without an answer";
 
-	switch (state.outcome) {
+	switch (given->outcome) {
 	case OUTCOME_NONE:
 		break;
 	case OUTCOME_RESULT:
-		return write_result(out, output_max);
+		return write_result(given, out);
 	case OUTCOME_FAILED:
 		return write_plugin_failure(
-			out, state.reason.size ? state.reason.data : "", state.reason.size);
+			out, given->reason.size ? given->reason.data : "", given->reason.size);
 	case OUTCOME_REFUSED:
-		return write_refusal(out);
+		return write_refusal(given, out);
 	}
+	if (given->is_check)
+		return write_taken(given, out);
 	return write_plugin_failure(out, silent, strlen(silent));
 }
 
-static void forget_call(void)
+static void forget_call(struct given *given)
 {
-	state.id = 0;
-	plugin_values_reset(&state.arguments);
-	plugin_values_reset(&state.caller);
+	given->id = 0;
+	plugin_values_reset(&given->arguments);
+	plugin_values_reset(&given->caller);
+	buffer_recycle(&given->text, KEEP_BYTES);
+}
+
+/* Send the answer of @given, and close the call. A daemon that takes no answer has gone, or finds
+ * the end of the wire. */
+static void send_outcome(struct given *given)
+{
+	size_t start = wire_begin(&state.out);
+	int status = write_outcome(given, &state.out);
+
+	if (send_answer(state.wire, &state.out, start, given->id, status) < 0)
+		shutdown(state.wire, SHUT_RDWR);
+	forget_call(given);
 }
 
 /* Wait for the answer of a kept call, and close the call. */
-static int close_call(struct buffer *out, uint32_t output_max)
+static int close_call(struct given *given, struct buffer *out)
 {
 	LOCKED;
 	int r;
 
-	while (state.is_kept && state.outcome == OUTCOME_NONE)
+	while (given->is_kept && given->outcome == OUTCOME_NONE)
 		pthread_cond_wait(&state.answered, &state.lock);
-	r = write_outcome(out, output_max);
-	forget_call();
+	r = write_outcome(given, out);
+	forget_call(given);
 	return r;
-}
-
-/* Close a call after a mere check. */
-static int close_check(struct buffer *out, uint32_t output_max)
-{
-	LOCKED;
-	int r = 0;
-
-	if (state.outcome == OUTCOME_NONE)
-		buffer_append_string(out, "null");
-	else
-		r = write_outcome(out, output_max);
-	forget_call();
-	return r ? r : buffer_status(out);
 }
 
 /* Open @call, and let @function refuse its arguments. */
 static int open_valid(const struct driver_call *call, const struct plugin_function *function,
-	struct toolbox_call *ret_given)
+	bool is_check, struct given **ret_given)
 {
+	const struct toolbox_call given = {.host = &functions, .id = call->id};
 	struct float_mode mode = float_mode_get();
-	int r = open_call(call);
+	int r = open_call(call, is_check, ret_given);
 
-	*ret_given = (struct toolbox_call){.host = &functions, .id = call->id};
 	if (r == 0 && function->validate)
-		function->validate(*ret_given, function->data);
+		function->validate(given, function->data);
 	float_mode_restore(mode);
 	return r;
+}
+
+static void handle(
+	const struct driver_call *call, const struct plugin_function *function, struct given *given)
+{
+	struct float_mode mode = float_mode_get();
+
+	if (is_valid(given))
+		function->handler(
+			(struct toolbox_call){.host = &functions, .id = call->id}, function->data);
+	float_mode_restore(mode);
 }
 
 int plugin_call_run(
 	const struct driver_call *call, const struct plugin_function *function, struct buffer *out)
 {
-	struct float_mode mode = float_mode_get();
-	struct toolbox_call given;
-	int r = open_valid(call, function, &given);
+	struct given *given;
+	int r = open_valid(call, function, false, &given);
 
 	if (r)
 		return r;
-	if (is_valid())
-		function->handler(given, function->data);
-	float_mode_restore(mode);
-	return close_call(out, call->output_max);
+	handle(call, function, given);
+	return close_call(given, out);
 }
 
 int plugin_call_check(
 	const struct driver_call *call, const struct plugin_function *function, struct buffer *out)
 {
-	struct toolbox_call given;
-	int r = open_valid(call, function, &given);
+	struct given *given;
+	int r = open_valid(call, function, true, &given);
 
-	return r ? r : close_check(out, call->output_max);
+	return r ? r : close_call(given, out);
+}
+
+/* ── several calls ───────────────────────────────────────────────────────────────────────────── */
+
+void plugin_call_carry(void)
+{
+	LOCKED;
+
+	state.carries = true;
+}
+
+/* The handler of @given has returned: send the answer, unless the call is kept without one. */
+static void leave(struct given *given)
+{
+	LOCKED;
+
+	given->is_left = true;
+	if (given->outcome != OUTCOME_NONE || !given->is_kept)
+		send_outcome(given);
+}
+
+int plugin_call_begin(const struct driver_call *call, const struct plugin_function *function)
+{
+	struct given *given;
+	int r = open_valid(call, function, call->is_check, &given);
+
+	if (r)
+		return r;
+	if (!call->is_check)
+		handle(call, function, given);
+	leave(given);
+	return 0;
+}
+
+int plugin_call_decline(const struct driver_call *call, const char *text)
+{
+	LOCKED;
+	size_t start = wire_begin(&state.out);
+
+	buffer_append_string(&state.out, text);
+	return send_answer(state.wire, &state.out, start, call->id, DRIVER_E_FAILED);
+}
+
+void plugin_call_cancel(uint64_t id)
+{
+	LOCKED;
+	struct given *given = find_open((struct toolbox_call){.id = id});
+
+	if (!given)
+		return;
+	set_text(&given->reason, "the call was cancelled", "");
+	answer(given, OUTCOME_FAILED);
 }

@@ -9,15 +9,21 @@
 #include "worker/driver.h"
 
 /*
- * The host's side of toolbox.h: the only call of a plugin at a time. Any of its threads may read
- * and answer it.
+ * The host's side of toolbox.h: the calls of a plugin, which any of its threads may read and
+ * answer. One call at a time is run, and its thread waits for the answer:
  *
  *   worker's thread   run() ─ validate ─ handler ─────── waits while it is kept ─▶ the answer
  *                               │           │                  ▲
  *   any thread                  getters, put, progress         reply, fail, refuse: first counts
  *
- * A plugin holds a call by its number, never by a pointer. If the call is gone, its number does not
- * match the current one, and the function returns TOOLBOX_E_GONE. The number 0 is the
+ * Several calls (`concurrent` of the manifest) are begun. Handlers run one after the other; a kept
+ * call is left to the threads of the plugin, and the thread that answers sends the answer:
+ *
+ *   worker's thread   begin() ─ validate ─ handler ─▶ begin() ─ validate ─ handler ─▶ …
+ *   any thread                  reply, fail, refuse ─▶ the wire
+ *
+ * A plugin holds a call by its number, never by a pointer. If the call is gone, no open call has
+ * its number, and the function returns TOOLBOX_E_GONE. The number 0 is the
  * initialisation: its arguments are the configuration, and they stay readable.
  *
  * A process hosts one toolbox, so this state exists once. A lock guards it, and it is never freed,
@@ -52,3 +58,17 @@ int plugin_call_run(
  * does. */
 int plugin_call_check(
 	const struct driver_call *call, const struct plugin_function *function, struct buffer *out);
+
+/* Begin calls from now on, several at a time: the functions below, and not the two above. */
+void plugin_call_carry(void);
+
+/* Begin @call by @function: its answer is sent here, or by a thread of the plugin later. Return 0,
+ * or a negative errno. */
+int plugin_call_begin(const struct driver_call *call, const struct plugin_function *function);
+
+/* Answer @call, for which there is no function, as failed for the reason @text. Return 0, or a
+ * negative errno. */
+int plugin_call_decline(const struct driver_call *call, const char *text);
+
+/* End the call @id, if it is open: an answer is sent, and the plugin's comes too late. */
+void plugin_call_cancel(uint64_t id);

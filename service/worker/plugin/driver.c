@@ -175,6 +175,8 @@ static void describe_plugin(const void *data, struct buffer *out)
 	describe_validating(&driver->table, out);
 }
 
+static const char no_tool[] = "the library has no tool of this name any more";
+
 /* Let @run have the function of @call. */
 static int with_function(const struct plugin_driver *driver, const struct driver_call *call,
 	int (*run)(const struct driver_call *, const struct plugin_function *, struct buffer *),
@@ -184,7 +186,7 @@ static int with_function(const struct plugin_driver *driver, const struct driver
 		return -EINVAL;
 	if (driver->calls[call->tool])
 		return run(call, driver->calls[call->tool], out);
-	buffer_append_string(out, "the library has no tool of this name any more");
+	buffer_append_string(out, no_tool);
 	return DRIVER_E_FAILED;
 }
 
@@ -204,5 +206,50 @@ const struct driver plugin_driver = {
 	.describe = describe_plugin,
 	.invoke = invoke_plugin,
 	.check = check_plugin,
+	.free = unload_plugin,
+};
+
+/* ── several calls ───────────────────────────────────────────────────────────────────────────── */
+
+static int load_concurrent(
+	const struct driver_load *load, void **ret_driver, struct diagnostics *problems)
+{
+	plugin_call_carry();
+	return load_plugin(load, ret_driver, problems);
+}
+
+static int begin_shared(void *data, const struct driver_call *call)
+{
+	const struct plugin_driver *driver = data;
+
+	if (call->tool >= driver->n_calls)
+		return -EINVAL;
+	return driver->calls[call->tool] ? plugin_call_begin(call, driver->calls[call->tool])
+					 : plugin_call_decline(call, no_tool);
+}
+
+static int cancel_shared(void *data, uint64_t id, bool is_late)
+{
+	(void)data;
+	(void)is_late;
+	plugin_call_cancel(id);
+	return 0;
+}
+
+static void replaced(void *data)
+{
+	const struct plugin_driver *driver = data;
+
+	if (driver->table.replaced)
+		driver->table.replaced();
+}
+
+const struct driver concurrent_plugin_driver = {
+	.kind = "concurrent",
+	.load = load_concurrent,
+	.describe = describe_plugin,
+	.begin = begin_shared,
+	.cancel = cancel_shared,
+	.replaced = replaced,
 	.free = unload_plugin,
 };

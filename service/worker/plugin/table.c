@@ -196,6 +196,10 @@ static int write_tool(struct reading *reading, const struct toolbox_tool *tool, 
 		buffer_printf(out, ",\"timeout_ms\":%u", tool->timeout_ms);
 	if (tool->cooldown_s > 0)
 		buffer_printf(out, ",\"cooldown_s\":%u", tool->cooldown_s);
+	if (tool->grant_key)
+		write_tool_text(out, "grant_key", tool->grant_key);
+	if (tool->asked_key)
+		write_tool_text(out, "asked_key", tool->asked_key);
 	write_triggers(tool->triggers, out);
 	buffer_append_char(out, '}');
 	return buffer_status(out);
@@ -272,6 +276,7 @@ int plugin_table_read(const struct driver_load *load, const void *symbol, size_t
 		r = initialise(&reading);
 	if (r == 0) {
 		ret_table->deinit = reading.plugin.deinit;
+		ret_table->replaced = reading.plugin.replaced;
 		r = read_tools(&reading);
 	}
 	json_tape_deinit(&reading.tape);

@@ -25,6 +25,7 @@ struct plugin_table {
 	uint32_t n_functions;
 	struct buffer described; /* JSON text of an array: the tools as entries of a manifest */
 	void (*deinit)(void);
+	void (*replaced)(void);
 };
 
 /* Read the struct at @symbol, with @size readable bytes, and initialise the plugin with the member

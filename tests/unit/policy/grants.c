@@ -11,6 +11,8 @@ static struct toolbox toolbox = {.package = &package, .id = (char *)"box"};
 static struct tool tool = {
 	.toolbox = &toolbox, .name = (char *)"t", .definition = (char *)"{}", .definition_size = 2};
 
+static struct buffer scope;
+
 static struct policy_caller name(const char *session, const char *source)
 {
 	return (struct policy_caller){
@@ -21,14 +23,14 @@ static bool have(const struct grants *grants, const char *session, const char *s
 {
 	const struct policy_caller caller = name(session, source);
 
-	return grants_have(grants, &tool, &caller, 1);
+	return grants_have(grants, &tool, &scope, &caller, 1);
 }
 
 static void add(struct grants *grants, const char *session, const char *source)
 {
 	const struct policy_caller caller = name(session, source);
 
-	cr_assert_eq(grants_add(grants, &tool, &caller, 1), 0);
+	cr_assert_eq(grants_add(grants, &tool, &scope, &caller, 1), 0);
 }
 
 Test(grants, are_for_a_token_or_a_connection_not_for_names)
@@ -71,9 +73,9 @@ Test(grants, are_for_one_tool_session_source_and_grantee)
 	cr_expect_not(have(&grants, "", "sa"));
 	cr_expect_not(have(&grants, "sa", ""));
 	caller = name("s", "a");
-	cr_expect_not(grants_have(&grants, &tool, &caller, 2));
+	cr_expect_not(grants_have(&grants, &tool, &scope, &caller, 2));
 	caller.token = 1;
-	cr_expect_not(grants_have(&grants, &tool, &caller, 1));
+	cr_expect_not(grants_have(&grants, &tool, &scope, &caller, 1));
 	tool.name = (char *)"u";
 	cr_expect_not(have(&grants, "s", "a"));
 	grants_deinit(&grants);
@@ -105,4 +107,47 @@ Test(grants, are_bounded_and_the_oldest_gives_way)
 	cr_expect(have(&grants, "1", "a"));
 	cr_expect(have(&grants, session, "a"));
 	grants_deinit(&grants);
+}
+
+/* Let the grants be for what @arguments have. */
+static void take_scope(const char *arguments)
+{
+	buffer_deinit(&scope);
+	grants_write_scope(&tool, &TEXT_VIEW(arguments), &scope);
+}
+
+Test(grants, are_for_one_value_of_the_argument_that_the_tool_names)
+{
+	struct grants grants;
+
+	grants_init(&grants);
+	take_scope("{\"id\":1}");
+	cr_expect_eq(scope.size, 0, "the tool names none");
+	tool.grant_key = (char *)"id";
+	take_scope("{\"id\":1,\"chars\":\"x\"}");
+	add(&grants, "s", "a");
+	take_scope("{\"chars\":\"y\",\"id\":1}");
+	cr_expect(have(&grants, "s", "a"));
+	take_scope("{\"id\":2}");
+	cr_expect_not(have(&grants, "s", "a"));
+	take_scope("{}");
+	cr_expect_not(have(&grants, "s", "a"));
+	take_scope("{\"id\":");
+	cr_expect_neq(buffer_status(&scope), 0);
+	cr_expect_not(have(&grants, "s", "a"));
+	buffer_deinit(&scope);
+	grants_deinit(&grants);
+}
+
+Test(grants, are_not_needed_without_the_text_that_has_the_effect)
+{
+	cr_expect_not(grants_need_none(&tool, &TEXT_VIEW("{}")));
+	tool.asked_key = (char *)"chars";
+	cr_expect(grants_need_none(&tool, &TEXT_VIEW("{}")));
+	cr_expect(grants_need_none(&tool, &TEXT_VIEW("{\"chars\":null}")));
+	cr_expect(grants_need_none(&tool, &TEXT_VIEW("{\"chars\":\"\"}")));
+	cr_expect_not(grants_need_none(&tool, &TEXT_VIEW("{\"chars\":\"\\u0000\"}")));
+	cr_expect_not(grants_need_none(&tool, &TEXT_VIEW("{\"chars\":false}")));
+	cr_expect_not(grants_need_none(&tool, &TEXT_VIEW("{\"chars\":[]}")));
+	cr_expect_not(grants_need_none(&tool, &TEXT_VIEW("not JSON")));
 }

@@ -2,10 +2,13 @@
 #include "worker/plugin/call.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "scarce.h"
+#include "wire/wire.h"
 
 static struct buffer out;
 static uint64_t last_id;
@@ -257,4 +260,179 @@ Test(plugin_call, has_failed_even_for_an_empty_reason)
 	cr_expect_str_eq(plugin_call_configured(), "it gave no reason");
 	cr_expect_eq(run(complain, "", "{}"), DRIVER_E_ERROR);
 	cr_expect_str_eq(out.data, "{\"code\":\"tool_failed\",\"message\":\"it gave no reason\"}");
+}
+
+/* ── several calls ───────────────────────────────────────────────────────────────────────────── */
+
+/* The two ends of the wire, of which the daemon has the first. */
+static int wire[2];
+
+static void carry(void)
+{
+	struct toolbox_call call;
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, wire), 0);
+	cr_assert_eq(plugin_call_configure(wire[1], "{}", 2, &call), 0);
+	plugin_call_configured();
+	plugin_call_carry();
+}
+
+static int begin(uint64_t id, toolbox_handler handler, toolbox_handler validate, bool is_check)
+{
+	struct plugin_function function = {.name = "f", .handler = handler, .validate = validate};
+	char arguments[] = "{\"word\":\"first\"}";
+	struct driver_call call = {
+		.id = id,
+		.is_check = is_check,
+		.timeout_ms = 60000,
+		.output_max = 1000,
+		.arguments = arguments,
+		.size = strlen(arguments),
+	};
+	int r = plugin_call_begin(&call, &function);
+
+	/* Another frame takes the place of this one. */
+	memset(arguments, 'x', sizeof(arguments) - 1);
+	return r;
+}
+
+/* Expect the next frame on the wire. */
+static void expect_frame(uint64_t id, enum wire_kind kind, const char *payload)
+{
+	struct wire_header header;
+	char text[1024] = "";
+
+	cr_assert_eq(recv(wire[0], &header, sizeof(header), MSG_WAITALL), sizeof(header));
+	cr_assert_lt(header.size, sizeof(text));
+	if (header.size > 0)
+		cr_assert_eq(recv(wire[0], text, header.size, MSG_WAITALL), header.size);
+	cr_expect_eq(header.id, id);
+	cr_expect_eq(header.kind, kind);
+	cr_expect_str_eq(text, payload);
+}
+
+static void expect_silence(void)
+{
+	char byte;
+
+	cr_expect_eq(recv(wire[0], &byte, 1, MSG_DONTWAIT), -1);
+}
+
+static struct toolbox_call kept_calls[WIRE_CALLS_MAX];
+static unsigned int n_kept;
+
+static void keep_one(struct toolbox_call call, void *data)
+{
+	(void)data;
+	cr_expect_eq(toolbox_keep(call), TOOLBOX_OK);
+	kept_calls[n_kept++] = call;
+}
+
+static void reply_word(struct toolbox_call call, void *data)
+{
+	const char *word = "";
+
+	(void)data;
+	toolbox_get_string(call, "word", &word, NULL);
+	toolbox_put_string(call, "word", word);
+	toolbox_reply(call);
+}
+
+Test(plugin_call, has_several_calls_in_any_order)
+{
+	carry();
+	cr_expect_eq(begin(1, keep_one, NULL, false), 0);
+	cr_expect_eq(begin(2, keep_one, NULL, false), 0);
+	cr_expect_eq(begin(3, reply_word, NULL, false), 0);
+	expect_frame(3, WIRE_RESULT, "{\"word\":\"first\"}");
+	reply_word(kept_calls[1], NULL);
+	expect_frame(2, WIRE_RESULT, "{\"word\":\"first\"}");
+	reply_word(kept_calls[0], NULL);
+	expect_frame(1, WIRE_RESULT, "{\"word\":\"first\"}");
+	cr_expect_eq(toolbox_reply(kept_calls[0]), TOOLBOX_E_GONE);
+	expect_silence();
+}
+
+Test(plugin_call, has_room_for_as_many_calls_as_the_wire)
+{
+	carry();
+	for (uint64_t id = 1; id <= WIRE_CALLS_MAX; id++)
+		cr_assert_eq(begin(id, keep_one, NULL, false), 0);
+	cr_expect_eq(begin(WIRE_CALLS_MAX + 1, keep_one, NULL, false), -EPROTO);
+	toolbox_reply(kept_calls[7]);
+	expect_frame(8, WIRE_RESULT, "{}");
+	n_kept = 0;
+	cr_expect_eq(begin(WIRE_CALLS_MAX + 2, keep_one, NULL, false), 0);
+}
+
+Test(plugin_call, answers_a_cancelled_call_once)
+{
+	carry();
+	begin(1, keep_one, NULL, false);
+	begin(2, keep_one, NULL, false);
+	plugin_call_cancel(1);
+	plugin_call_cancel(1);
+	expect_frame(
+		1, WIRE_ERROR, "{\"code\":\"tool_failed\",\"message\":\"the call was cancelled\"}");
+	cr_expect(toolbox_is_cancelled(kept_calls[0]));
+	cr_expect_not(toolbox_is_cancelled(kept_calls[1]));
+	cr_expect_eq(toolbox_reply(kept_calls[0]), TOOLBOX_E_GONE);
+	expect_silence();
+}
+
+static void describe_first(struct toolbox_call call, void *data)
+{
+	(void)data;
+	cr_expect_eq(toolbox_keep(call), TOOLBOX_E_MISUSE);
+	toolbox_describe(call, "a \"word\"");
+}
+
+static void fail_first(struct toolbox_call call, void *data)
+{
+	describe_first(call, data);
+	toolbox_fail(call, "never");
+}
+
+Test(plugin_call, sends_what_validate_says_of_a_call)
+{
+	carry();
+	begin(1, be_silent, describe_first, true);
+	expect_frame(1, WIRE_RESULT, "{\"about\":\"a \\\"word\\\"\"}");
+	begin(2, be_silent, be_silent, true);
+	expect_frame(2, WIRE_RESULT, "null");
+	begin(3, be_silent, fail_first, true);
+	expect_frame(3, WIRE_ERROR, "{\"code\":\"tool_failed\",\"message\":\"never\"}");
+	begin(4, reply_word, fail_first, false);
+	expect_frame(4, WIRE_ERROR, "{\"code\":\"tool_failed\",\"message\":\"never\"}");
+	begin(5, be_silent, describe_first, false);
+	expect_frame(5, WIRE_ERROR,
+		"{\"code\":\"tool_failed\",\"message\":\"its handler returned without an "
+		"answer\"}");
+	cr_expect_eq(plugin_call_decline(&(struct driver_call){.id = 6}, "no such tool"), 0);
+	expect_frame(6, WIRE_FAILED, "no such tool");
+}
+
+Test(plugin_call, says_whether_it_is_in_use)
+{
+	carry();
+	begin(1, keep_one, NULL, false);
+	cr_expect_eq(toolbox_use(kept_calls[0], true), TOOLBOX_OK);
+	expect_frame(0, WIRE_USE, "{\"is_in_use\":true}");
+	toolbox_reply(kept_calls[0]);
+	expect_frame(1, WIRE_RESULT, "{}");
+	cr_expect_eq(toolbox_use(kept_calls[0], false), TOOLBOX_OK);
+	expect_frame(0, WIRE_USE, "{\"is_in_use\":false}");
+}
+
+static void use_alone(struct toolbox_call call, void *data)
+{
+	(void)data;
+	toolbox_put_i64(call, "status", toolbox_use(call, true));
+	toolbox_reply(call);
+}
+
+Test(plugin_call, is_never_in_use_with_one_call_at_a_time)
+{
+	cr_expect_eq(run(use_alone, NULL, "{}"), 0);
+	cr_expect_str_eq(out.data, "{\"status\":5}");
 }

@@ -102,6 +102,8 @@ Test(plugin_table, tells_everything_that_a_tool_says)
 		.triggers = triggers,
 		.handler = handler,
 		.spoken = "{ \"en\": {\"done\": \"x\"} }",
+		.grant_key = "session_id",
+		.asked_key = "chars",
 	};
 	struct toolbox_plugin plugin = usual();
 
@@ -113,6 +115,7 @@ Test(plugin_table, tells_everything_that_a_tool_says)
 		"\"argument_schema\":{\"type\":\"object\"},\"output_schema\":true,"
 		"\"spoken\":{\"en\":{\"done\":\"x\"}},"
 		"\"risk\":\"execute\",\"parallel\":false,\"timeout_ms\":5,\"cooldown_s\":7,"
+		"\"grant_key\":\"session_id\",\"asked_key\":\"chars\","
 		"\"triggers\":[\"a\",\"b\"]}]");
 }
 
@@ -124,7 +127,7 @@ Test(plugin_table, refuses_a_version_that_is_none_or_to_come)
 	expect_refused(&plugin, sizeof(plugin), "has the api_version 0");
 	plugin.api_version = TOOLBOX_API_VERSION + 1;
 	expect_refused(&plugin, sizeof(plugin),
-		"it is built for version 3 of toolbox.h, and this toolboxd has version 2: update "
+		"it is built for version 4 of toolbox.h, and this toolboxd has version 3: update "
 		"toolboxd");
 	plugin.api_version = UINT32_MAX;
 	expect_refused(&plugin, sizeof(plugin), "version 4294967295");
@@ -135,7 +138,7 @@ Test(plugin_table, refuses_sizes_that_are_none)
 	struct toolbox_plugin plugin = usual();
 
 	expect_refused(&plugin, 7, "has 7 bytes");
-	plugin.size = sizeof(plugin) - 1;
+	plugin.size = offsetof(struct toolbox_plugin, replaced) - 1;
 	expect_refused(&plugin, sizeof(plugin), "has the size");
 	plugin.size = sizeof(plugin) + 8;
 	expect_refused(&plugin, sizeof(plugin), "has the size");
@@ -175,7 +178,7 @@ Test(plugin_table, takes_larger_structs_whose_rest_is_zero)
 	cr_expect_str_eq(table.functions[1].name, "second");
 	later_tools[1].later = 1;
 	expect_refused(&plugin.now, sizeof(plugin),
-		"members of struct toolbox_tool of a later version of toolbox.h than 2");
+		"members of struct toolbox_tool of a later version of toolbox.h than 3");
 	later_tools[1].later = 0;
 	plugin.later = 1;
 	expect_refused(&plugin.now, sizeof(plugin), "members of struct toolbox_plugin of a later");
