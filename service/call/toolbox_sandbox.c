@@ -53,9 +53,14 @@ int sandbox_paths_take(struct sandbox_paths *paths, char *path)
 
 bool sandbox_path_is_setting(const char *path)
 {
-	return path[0] == '$' && path[1] &&
-	       path[1 + strspn(path + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-					 "0123456789_")] == '\0';
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				      "0123456789_";
+	size_t size = path[0] == '$' ? strspn(path + 1, letters) : 0;
+	const char *rest = path + 1 + size;
+
+	if (size > 0 && *rest == '.' && rest[1])
+		rest += 1 + strspn(rest + 1, letters);
+	return size > 0 && *rest == '\0';
 }
 
 /* The text at @token as an absolute path, which the caller frees. */

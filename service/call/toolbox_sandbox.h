@@ -76,7 +76,8 @@ struct sandbox_mistake {
 /* The names of the classes, by value; NULL ends them. */
 extern const char *const sandbox_class_names[];
 
-/* Return whether @path is the name of a setting: $, then letters, digits and '_'. */
+/* Return whether @path is the name of a setting: $, then letters, digits and '_'; for a setting of
+ * another toolbox after the id of that toolbox and a dot. */
 bool sandbox_path_is_setting(const char *path);
 
 /* Append @path to @paths, the owner from then on, also of a failure. 0 or -ENOMEM (also for

@@ -79,6 +79,7 @@ static bool is_unchanged(struct loader *loader, struct package *package)
 		config_toolbox_find(loader->jobs.options.config, package->id);
 
 	if (package->settings != (settings ? settings->digest : 0) ||
+		package->has_foreign_setting ||
 		!tool_settings_hold_in(loader->jobs.options.config, package))
 		return false;
 	if (!manifest_is_unchanged(package) || !has_same_programs(package))
@@ -206,7 +207,8 @@ static bool is_as_before(const struct load_job *job)
 {
 	const struct package *previous = job->previous;
 
-	return previous && previous->is_checked && previous->digest == job->package->digest &&
+	return previous && previous->is_checked && !previous->has_foreign_setting &&
+	       previous->digest == job->package->digest &&
 	       previous->settings == job->package->settings &&
 	       origins_are_same(&previous->programs, &job->package->programs) &&
 	       tool_settings_hold_in(job->jobs->options.config, previous);

@@ -20,6 +20,7 @@
 
 /* The settings of one package, on their way into its sandbox. */
 struct resolving {
+	const struct config *configuration;
 	struct package *package;
 	struct json_tape tape; /* the configuration of the package */
 	struct document *config;
@@ -34,15 +35,23 @@ static void resolving_deinit(struct resolving *resolving)
 	free(resolving->home);
 }
 
+/* Return whether @setting is ID.NAME, a setting of another toolbox. */
+static bool is_foreign(const char *setting)
+{
+	return strchr(setting, '.');
+}
+
 static int refuse_setting(struct resolving *resolving, const char *setting, const char *found)
 {
 	struct sandbox_refusal *refusal = resolving->refusal;
 
 	snprintf(refusal->pointer, sizeof(refusal->pointer), "/config");
 	snprintf(refusal->text, sizeof(refusal->text),
-		"toolboxes.%.128s.%.64s must be a path, or a list of at most %d paths, absolute or "
+		"toolboxes.%.128s%s%.64s must be a path, or a list of at most %d paths, absolute "
+		"or "
 		"below ~/; found %.1024s",
-		resolving->package->id, setting, SANDBOX_PATHS_MAX, found);
+		is_foreign(setting) ? "" : resolving->package->id, is_foreign(setting) ? "" : ".",
+		setting, SANDBOX_PATHS_MAX, found);
 	return OPERATOR_PATHS_E_REFUSED;
 }
 
@@ -55,16 +64,16 @@ static bool is_path(const char *text, size_t size)
 
 /* Add the path at @token. A path below the home of a user without one is left out: the paths of a
  * manifest are for many users. */
-static int add_path(
-	struct resolving *resolving, const char *setting, uint32_t token, struct text_list *paths)
+static int add_path(struct resolving *resolving, const char *setting, const struct json_tape *tape,
+	uint32_t token, struct text_list *paths)
 {
 	cleanup_free char *text = NULL;
 	char *path = NULL;
 	size_t size;
 
-	if (json_type_at(&resolving->tape, token) != JSON_STRING)
+	if (json_type_at(tape, token) != JSON_STRING)
 		return refuse_setting(resolving, setting, "another value");
-	text = json_string_dup(&resolving->tape, token, &size);
+	text = json_string_dup(tape, token, &size);
 	if (!text)
 		return -ENOMEM;
 	if (!is_path(text, size))
@@ -76,23 +85,56 @@ static int add_path(
 	return text_list_take(paths, path);
 }
 
-/* Add the paths of the setting @setting, a path or a list, to @paths. An absent one has none. */
-static int add_paths(struct resolving *resolving, const char *setting, struct text_list *paths)
+/* Add the paths of the value @list of the setting @setting, a path or a list. */
+static int add_value(struct resolving *resolving, const char *setting, const struct json_tape *tape,
+	uint32_t list, struct text_list *paths)
 {
-	const struct json_tape *tape = &resolving->tape;
-	uint32_t list = json_find(tape, 0, setting);
 	int r = 0;
 
 	if (list == JSON_NONE || json_type_at(tape, list) == JSON_NULL)
 		return 0;
 	if (json_type_at(tape, list) == JSON_STRING)
-		return add_path(resolving, setting, list, paths);
+		return add_path(resolving, setting, tape, list, paths);
 	if (json_type_at(tape, list) != JSON_ARRAY || json_count(tape, list) > SANDBOX_PATHS_MAX)
 		return refuse_setting(resolving, setting, "another value");
 	for (uint32_t at = json_first(tape, list); r == 0 && at < json_end(tape, list);
 		at = json_next(tape, at))
-		r = add_path(resolving, setting, at, paths);
+		r = add_path(resolving, setting, tape, at, paths);
 	return r;
+}
+
+/* Add the paths of @setting, ID.NAME: as the operator has written them, else from the member NAME of
+ * the member ID of the toolbox's own configuration. */
+static int add_foreign_paths(
+	struct resolving *resolving, const char *setting, struct text_list *paths)
+{
+	cleanup(json_tape_cleanup) struct json_tape foreign = {0};
+	const char *name = strchr(setting, '.') + 1;
+	cleanup_free char *id = strndup(setting, (size_t)(name - setting) - 1);
+	const struct config_toolbox *toolbox =
+		id ? config_toolbox_find(resolving->configuration, id) : NULL;
+	const char *text = toolbox && toolbox->config ? toolbox->config : "{}";
+	uint32_t value;
+
+	resolving->package->has_foreign_setting = true;
+	if (!id || json_tape_read(&foreign, text, strlen(text), JSON_DEPTH_DEFAULT, NULL) != 0)
+		return -ENOMEM;
+	value = json_find(&foreign, 0, name);
+	if (value != JSON_NONE)
+		return add_value(resolving, setting, &foreign, value, paths);
+	value = json_find(&resolving->tape, 0, id);
+	if (value != JSON_NONE && json_type_at(&resolving->tape, value) == JSON_OBJECT)
+		value = json_find(&resolving->tape, value, name);
+	return add_value(resolving, setting, &resolving->tape, value, paths);
+}
+
+/* Add the paths of the setting @setting to @paths. An absent one has none. */
+static int add_paths(struct resolving *resolving, const char *setting, struct text_list *paths)
+{
+	if (is_foreign(setting))
+		return add_foreign_paths(resolving, setting, paths);
+	return add_value(resolving, setting, &resolving->tape,
+		json_find(&resolving->tape, 0, setting), paths);
 }
 
 static void write_list(const struct text_list *texts, struct buffer *out)
@@ -249,7 +291,7 @@ int operator_paths_resolve(
 	const struct config *config, struct package *package, struct sandbox_refusal *ret_refusal)
 {
 	cleanup(resolving_deinit) struct resolving resolving = {
-		.package = package, .refusal = ret_refusal};
+		.configuration = config, .package = package, .refusal = ret_refusal};
 	struct toolbox_sandbox *sandbox = &package->sandbox;
 	int r;
 

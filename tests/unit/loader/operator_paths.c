@@ -103,6 +103,39 @@ Test(operator_paths, of_a_home_that_is_not_there_are_left_out)
 	cr_expect_str_eq(package->sandbox.write.items[0], "/b");
 }
 
+Test(operator_paths, may_be_the_setting_of_another_toolbox)
+{
+	const char *manifest =
+		PLUGIN(",'config':{'other':{'roots':['~']}},'sandbox':{'read':['$other.roots']}");
+	struct config_toolbox both[2];
+	struct sandbox_refusal refusal;
+
+	cr_assert_eq(resolve(manifest, "{'roots':['/own']}", &refusal), 0);
+	cr_expect(package->has_foreign_setting);
+	cr_assert_eq(package->sandbox.read.n_items, 1);
+	cr_expect_str_eq(package->sandbox.read.items[0], "/usr", "the manifest's, without another");
+	both[0] = settings;
+	both[1] = (struct config_toolbox){.toolbox_id = (char *)"other", .is_enabled = true};
+	both[1].config = quoted("{'roots':['/theirs','~/more']}");
+	read_good(manifest);
+	config = (struct config){.toolboxes = both, .n_toolboxes = 2};
+	cr_assert_eq(settings_apply(&config, package), 0);
+	cr_assert_eq(operator_paths_resolve(&config, package, &refusal), 0);
+	cr_assert_eq(package->sandbox.read.n_items, 2);
+	cr_expect_str_eq(package->sandbox.read.items[0], "/theirs");
+	cr_expect_str_eq(package->sandbox.read.items[1], "/usr/more");
+	cr_expect(strstr(package->config, "\"other\":{\"roots\":[\"/theirs\",\"/usr/more\"]}"),
+		"%s", package->config);
+	free(both[1].config);
+	both[1].config = quoted("{'roots':7}");
+	read_good(manifest);
+	cr_assert_eq(settings_apply(&config, package), 0);
+	cr_assert_eq(operator_paths_resolve(&config, package, &refusal), OPERATOR_PATHS_E_REFUSED);
+	cr_expect(strstr(refusal.text, "toolboxes.other.roots must be a path"), "%s", refusal.text);
+	free(both[1].config);
+	config = (struct config){.toolboxes = &settings, .n_toolboxes = 1};
+}
+
 Test(operator_paths, have_fences)
 {
 	struct sandbox_refusal refusal;
