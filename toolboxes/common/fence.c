@@ -70,7 +70,11 @@ static bool read_list(struct toolbox_call call, const char *key, struct paths *p
 	bool (*add)(struct paths *paths, const char *path))
 {
 	uint32_t n = 0;
-	int r = toolbox_get_count(call, key, &n);
+	char pointer[64];
+	int r;
+
+	snprintf(pointer, sizeof(pointer), "/%s", key);
+	r = toolbox_get_count(call, pointer, &n);
 
 	if (r != TOOLBOX_OK && r != TOOLBOX_E_ABSENT)
 		return false;
@@ -78,27 +82,33 @@ static bool read_list(struct toolbox_call call, const char *key, struct paths *p
 		const char *path;
 		char item[64];
 
-		snprintf(item, sizeof(item), "%s/%u", key, (unsigned int)i);
+		snprintf(item, sizeof(item), "/%s/%u", key, (unsigned int)i);
 		if (toolbox_get_string(call, item, &path, NULL) != TOOLBOX_OK || !add(paths, path))
 			return false;
 	}
 	return true;
 }
 
-int fence_init(struct toolbox_call call)
+int fence_init(struct toolbox_call call, const struct fence_settings *settings)
 {
-	bool is_good = read_list(call, "/roots", NULL, add_root);
+	bool is_good = read_list(call, settings->roots, NULL, add_root);
 
 	first_writable = roots.n;
-	is_good = is_good && read_list(call, "/writable", NULL, add_root) &&
-		  read_list(call, "/fences/hidden", &hidden, add_fence) &&
-		  read_list(call, "/fences/kept", &kept, add_fence) &&
-		  read_list(call, "/allow_secrets", &exceptions, add_path);
+	is_good = is_good && read_list(call, settings->writable, NULL, add_root) &&
+		  read_list(call, "fences/hidden", &hidden, add_fence) &&
+		  read_list(call, "fences/kept", &kept, add_fence) &&
+		  (!settings->exceptions ||
+			  read_list(call, settings->exceptions, &exceptions, add_path));
 	if (is_good)
 		return 0;
 	return toolbox_fail(call,
 		"the paths of the configuration cannot be read: out of memory, or "
 		"one is no string");
+}
+
+bool fence_hide(const char *path)
+{
+	return add_fence(&hidden, path);
 }
 
 /* ── judging ─────────────────────────────────────────────────────────────────────────────────── */
@@ -345,6 +355,38 @@ static int open_below(const char *root, const char *path, int flags)
 int fence_open(const struct place *place, int flags)
 {
 	return open_below(place->root, place->path, flags);
+}
+
+static const char *kind_of(mode_t mode)
+{
+	return S_ISDIR(mode)    ? "a folder: list_dir of files lists it"
+	       : S_ISFIFO(mode) ? "a FIFO"
+	       : S_ISSOCK(mode) ? "a socket"
+				: "a device";
+}
+
+int open_regular(const struct place *place, struct stat *ret_status, struct text *why)
+{
+	int fd = fence_open(place, O_PATH);
+	int r = fd < 0 ? fd : fstat(fd, ret_status) < 0 ? -errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	/* A device may act when it is opened. */
+	if (r == 0 && S_ISREG(ret_status->st_mode)) {
+		fd = fence_open(place, O_RDONLY);
+		r = fd < 0 ? fd : fstat(fd, ret_status) < 0 ? -errno : 0;
+	}
+	if (r == 0 && S_ISREG(ret_status->st_mode))
+		return fd;
+	text_add_name(why, place->path);
+	if (r < 0)
+		fence_write_error(place->path, -r, why);
+	else
+		text_printf(why, " is %s", kind_of(ret_status->st_mode));
+	if (r == 0 && !S_ISDIR(ret_status->st_mode))
+		text_put(why, ", not a regular file");
+	return -1;
 }
 
 /* Make the folder @path, if it is not there. Return 0 or a negative errno. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef FILES_FENCE_H
-#define FILES_FENCE_H
+#ifndef COMMON_FENCE_H
+#define COMMON_FENCE_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -28,9 +28,19 @@ struct place {
 	bool exists;
 };
 
-/* Read roots, writable and fences from the configuration. Return 0; else the call has the failure.
- * */
-int fence_init(struct toolbox_call call);
+/* The settings with the paths, as keys of the configuration. */
+struct fence_settings {
+	const char *roots;
+	const char *writable;
+	const char *exceptions; /* of secrets; NULL: none */
+};
+
+/* Read the paths of @settings and the fences from the configuration. Return 0; else the call has
+ * the failure. */
+int fence_init(struct toolbox_call call, const struct fence_settings *settings);
+
+/* Let @path, absolute, be hidden as well. Return false without memory. */
+bool fence_hide(const char *path);
 
 /* Judge @path, an absolute path, for reading or, with @is_write, for writing. With @is_write its
  * last names need not exist. Return whether it is allowed, else @why has the words. */
@@ -39,6 +49,10 @@ bool fence_find(const char *path, bool is_write, struct place *ret_place, struct
 /* Open @place with @flags of open(2), and O_NONBLOCK, O_NOCTTY, O_CLOEXEC. Return the descriptor,
  * or a negative errno. */
 int fence_open(const struct place *place, int flags);
+
+/* Open the regular file at @place for reading. Return the descriptor and its status; -1 with @why
+ * when another kind of file is there, or when it cannot be opened. */
+int open_regular(const struct place *place, struct stat *ret_status, struct text *why);
 
 /* Open the folder of @place, made with the folders above when @makes. Return the descriptor with
  * *ret_name, which points into @place; or a negative errno. */

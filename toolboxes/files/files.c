@@ -196,12 +196,15 @@ static const struct toolbox_tool tools[] = {
 	},
 };
 
+static const struct fence_settings settings = {
+	.roots = "roots", .writable = "writable", .exceptions = "allow_secrets"};
+
 static int init(
 	struct toolbox_call call, const struct toolbox_tool **ret_tools, uint32_t *ret_n_tools)
 {
 	(void)ret_tools;
 	(void)ret_n_tools;
-	return fence_init(call);
+	return fence_init(call, &settings);
 }
 
 TOOLBOX_PLUGIN(tools, init, NULL);

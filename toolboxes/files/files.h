@@ -30,8 +30,4 @@ void apply_patch(struct toolbox_call call, void *data);
 /* Return the argument `path`; NULL, and the words in @why: it cannot be read, or has U+0000. */
 const char *read_path(struct toolbox_call call, struct text *why);
 
-/* Open the regular file at @place for reading. Return the descriptor and its status; -1 with @why
- * when another kind of file is there, or when it cannot be opened. */
-int open_regular(const struct place *place, struct stat *ret_status, struct text *why);
-
 #endif

@@ -36,38 +36,6 @@ struct reading {
 
 /* ── kinds of files ──────────────────────────────────────────────────────────────────────────── */
 
-static const char *kind_of(mode_t mode)
-{
-	return S_ISDIR(mode)    ? "a folder: list_dir lists it"
-	       : S_ISFIFO(mode) ? "a FIFO"
-	       : S_ISSOCK(mode) ? "a socket"
-				: "a device";
-}
-
-int open_regular(const struct place *place, struct stat *ret_status, struct text *why)
-{
-	int fd = fence_open(place, O_PATH);
-	int r = fd < 0 ? fd : fstat(fd, ret_status) < 0 ? -errno : 0;
-
-	if (fd >= 0)
-		close(fd);
-	/* A device may act when it is opened. */
-	if (r == 0 && S_ISREG(ret_status->st_mode)) {
-		fd = fence_open(place, O_RDONLY);
-		r = fd < 0 ? fd : fstat(fd, ret_status) < 0 ? -errno : 0;
-	}
-	if (r == 0 && S_ISREG(ret_status->st_mode))
-		return fd;
-	text_add_name(why, place->path);
-	if (r < 0)
-		fence_write_error(place->path, -r, why);
-	else
-		text_printf(why, " is %s", kind_of(ret_status->st_mode));
-	if (r == 0 && !S_ISDIR(ret_status->st_mode))
-		text_put(why, ", not a file with text");
-	return -1;
-}
-
 /* Open the file at @path. Return whether it is a text. */
 static bool open_text(struct reading *reading, const char *path)
 {
