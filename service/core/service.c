@@ -455,6 +455,13 @@ static int make_voice(struct service *service)
 		.scope = &service->scope,
 		.matcher = &service->matcher,
 		.utterances = &service->utterances,
+		.stopping =
+			{
+				.scope = &service->scope,
+				.invoker = &service->invoker,
+				.utterances = &service->utterances,
+				.bus_calls = &service->bus_calls,
+			},
 	};
 	return 0;
 }

@@ -546,6 +546,21 @@ void bus_envelope_give(struct bus_envelope *envelope, const struct json_tape *ta
 	}
 }
 
+/* Return whether @context has the member @key, with a value for yes. */
+static bool has_flag(const struct json_tape *context, const char *key)
+{
+	uint32_t value = json_find(context, 0, key);
+
+	return value != JSON_NONE && json_type_at(context, value) != JSON_NULL &&
+	       json_type_at(context, value) != JSON_FALSE;
+}
+
+bool bus_envelope_is_twin(const struct bus_envelope *envelope)
+{
+	return has_flag(&envelope->context, "_namespace_compat_twin") ||
+	       has_flag(&envelope->context, "_intent_compat_twin");
+}
+
 void bus_fault_write(const struct bus_fault *fault, struct buffer *out)
 {
 	buffer_printf(out, "'%s' must be %s", fault->part, fault->expected);

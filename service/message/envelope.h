@@ -98,6 +98,10 @@ int bus_envelope_fill(struct bus_envelope *envelope, const char *topic,
 void bus_envelope_give(struct bus_envelope *envelope, const struct json_tape *tape, uint32_t token,
 	uint32_t depth_max);
 
+/* Return whether the message is one of two that a program of OVOS has sent, under the old and under
+ * the new name of its topic: the other one counts. */
+bool bus_envelope_is_twin(const struct bus_envelope *envelope);
+
 void bus_envelope_deinit(struct bus_envelope *envelope);
 
 /* Free the memory of large tapes. @envelope must be read again before use. */

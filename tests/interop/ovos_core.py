@@ -9,6 +9,7 @@ from caller import Caller
 FALLBACK = "ovos.skills.fallback."
 OWN = FALLBACK + "toolboxd."
 HANDLED = "ovos.utterance.handled"
+ACTIVATE = "intent.service.skills.activate"
 
 _serial = itertools.count(1)
 
@@ -53,8 +54,9 @@ class OvosCore(Caller):
                          context or self.context())
 
     def messages_of(self, mark):
-        """The messages about an utterance until its end, in order."""
+        """The messages about an utterance until its end, in order, but for the one that makes toolboxd an active skill."""
         last = OWN + "response" if self.version >= 3 else HANDLED
         if not any(one.type == last and one.context.get("mark") == mark for one in self.seen):
             self.wait_for(lambda one: one.type == last and one.context.get("mark") == mark)
-        return [one for one in self.seen if one.context.get("mark") == mark and one.type != OWN + "request"]
+        return [one for one in self.seen if one.context.get("mark") == mark
+                and one.type not in (OWN + "request", ACTIVATE)]

@@ -159,6 +159,29 @@ def test_a_person_who_stops_it_cancels_the_question(person, topic, data):
     expect_closed(person)
 
 
+@pytest.mark.parametrize("topic", ["toolboxd:stop", "toolboxd.stop"])
+def test_a_person_who_tells_ovos_core_to_stop_cancels_the_question(person, topic):
+    """ovos-core gives the word to the skill whose question is open."""
+    close_of_start(person)
+    mark = asked(person)
+    ping = person.send("ovos.stop.ping", {}, {"session": DEFAULT})
+    pong = person.wait_for(lambda one: one.type == "skill.stop.pong" and one.context.get("mark") == ping)
+    assert pong.data == {"skill_id": ID, "can_handle": True}
+    unmarked(person, topic, {"skill_id": ID}, SATELLITE)
+    settle(person)
+    unmarked(person, topic, {"skill_id": ID})
+    assert answer_of(person, mark)["code"] == "cancelled"
+    expect_closed(person)
+
+
+def test_the_stop_of_another_call_cancels_the_question(person):
+    close_of_start(person)
+    mark = asked(person)
+    unmarked(person, "mycroft.stop", {}, toolboxd_call="another")
+    assert answer_of(person, mark)["code"] == "cancelled"
+    expect_closed(person)
+
+
 def test_only_its_satellite_can_open_a_question_in_a_session(person):
     mark = ask(person, "converse", {"message": "Which room?"}, {"session": SATELLITE})
     answer = answer_of(person, mark)

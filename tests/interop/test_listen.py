@@ -7,7 +7,7 @@ import manifests
 import pytest
 from caller import Caller
 from fake_bus import FakeBus
-from ovos_core import FALLBACK, HANDLED, OWN, OvosCore
+from ovos_core import ACTIVATE, FALLBACK, HANDLED, OWN, OvosCore
 from processes import EVENT_SECONDS, at_most, cpu_ns, write_configuration
 from test_approval import Person
 from test_utterance import SPEAK, command
@@ -223,6 +223,53 @@ def test_force_timeout_cancels_the_call_of_its_session(listen, data):
         assert core.messages_of(other)[-1].data["result"] is True
         states = {call["session_id"]: call.get("code") for call in core.call("ovos.tools.calls")["calls"]}
         assert states == {"satellite": "cancelled", "default": None}
+
+
+# ── "stop" ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def can_stop(core, context, topic="ovos.stop.ping"):
+    mark = core.send(topic, {}, context)
+    pong = core.wait_for(lambda one: one.type == "skill.stop.pong" and one.context.get("mark") == mark)
+    assert pong.data["skill_id"] == pong.context["skill_id"] == "toolboxd"
+    assert {key: pong.context[key] for key in context if key != "skill_id"} == context
+    return pong.data["can_handle"]
+
+
+@pytest.mark.parametrize("version, topic", [(3, "toolboxd:stop"), (2, "toolboxd.stop"), (3, "ovos.stop"), (2, "mycroft.stop")])
+def test_stop_ends_the_call_of_its_session(listen, version, topic):
+    """ovos-core asks the active skills, and stops the last one that has something to stop; else it stops all."""
+    service = listen(slow_tool())
+    with OvosCore(service.url, version) as core:
+        satellite, home = core.context(SATELLITE), core.context()
+        assert not can_stop(core, satellite)
+        mark, other = core.request(["sleep 50"], satellite), core.request(["sleep 2"], home)
+        assert can_stop(core, satellite) and can_stop(core, satellite, "toolboxd.stop.ping")
+        active = [one.data for one in core.seen if one.type == ACTIVATE]
+        assert active == ([{"skill_id": "toolboxd"}] * 2 if version == 2 else [])  # a newer core does it by itself
+        stop = core.send(topic, {"skill_id": "toolboxd"}, satellite)
+        messages = [one for one in core.messages_of(mark) if one.type != SPEAK]
+        assert types_of(messages)[:2] == [OWN + "start", OWN + "response"]
+        assert messages[1].data == {"result": True, "fallback_handler": "toolboxd"}
+        if topic.startswith("toolboxd"):
+            core.wait_for(lambda one: one.type == "mycroft.skill.handler.complete" and one.context.get("mark") == stop)
+            [response] = [one for one in core.seen if one.type == "toolboxd.stop.response"]
+            assert response.data == {"skill_id": "toolboxd", "result": True}
+        assert not can_stop(core, satellite) and can_stop(core, home)
+        assert core.messages_of(other)[-1].type in (OWN + "response", "ovos.utterance.handled")
+        assert not any(one.type == SPEAK and one.data["utterance"] == "It stopped." for one in core.seen)
+        states = {call["session_id"]: call.get("code") for call in core.call("ovos.tools.calls")["calls"]}
+        assert states == {"satellite": "cancelled", "default": None}
+
+
+@pytest.mark.parametrize("listen_for", ["fallback", False])
+def test_nothing_to_stop_is_told_at_once(listen, listen_for):
+    """A skill that was active is asked for some minutes, and core waits for its answer."""
+    with OvosCore(listen(listen=listen_for).url) as core:
+        assert not can_stop(core, core.context())
+        mark = core.send("toolboxd:stop", {}, core.context())
+        response = core.wait_for(lambda one: one.type == "toolboxd.stop.response" and one.context.get("mark") == mark)
+        assert response.data["result"] is False
 
 
 @pytest.mark.parametrize("listen_for", ["fallback", False])

@@ -52,7 +52,9 @@ CONVERSE = {
     "argument_schema": {"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]},
     "bus": {"ask": "{message}", "listen_ms": 5000, "result": {"answer": {"at": "/utterances/0"}}}}
 CONFIGURATION = {"approval": {"allow": ["*"]}, "timeout_ms": 30000, "listen": "fallback"}
-DEVICE = {"kind": "bus", "risk": "execute", "tools": [ASK_ASSISTANT, CONVERSE]}
+REST = {"name": "rest", "description": "Wait for a minute.", "triggers": ["take a rest"], "risk": "read", "timeout_ms": 60000,
+        "bus": {"topic": "test.rest"}}
+DEVICE = {"kind": "bus", "risk": "execute", "tools": [ASK_ASSISTANT, CONVERSE, REST]}
 
 
 def install_adder(folder):
@@ -244,6 +246,25 @@ def test_a_person_stops_everything(world):
     question = Question(world)
     world.device.send("mycroft.stop")
     assert question.end()["code"] == "cancelled"
+    hears_the_next_utterance(world)
+
+
+def test_a_person_says_stop_to_a_question(world):
+    question = Question(world)
+    world.device.utter("stop")
+    assert question.end()["code"] == "cancelled"
+    hears_the_next_utterance(world)
+
+
+def test_a_person_says_stop_to_a_call_by_an_utterance(world):
+    """The tool of the utterance runs for a minute: core knows that toolboxd has something to stop."""
+    since = len(world.device.frames)
+    world.device.utter("take a rest")
+    world.device.wait_for(lambda message: message["type"].endswith("fallback.toolboxd.start"), since=since)
+    world.device.utter("stop")
+    response = world.device.wait_for(lambda message: message["type"] == "toolboxd.stop.response", since=since)
+    assert response["data"] == {"skill_id": "toolboxd", "result": True}
+    assert world.caller.call("ovos.tools.calls")["calls"][-1]["code"] == "cancelled"
     hears_the_next_utterance(world)
 
 

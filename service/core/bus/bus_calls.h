@@ -17,6 +17,15 @@ void bus_calls_begin(struct bus_calls *calls);
 /* The bus is lost: end the calls. */
 void bus_calls_lose(struct bus_calls *calls);
 
+/* Return whether a question to a person is open. */
+static inline bool bus_calls_are_asking(const struct bus_calls *calls)
+{
+	return calls->asking != NULL;
+}
+
+/* Cancel the open question. Return whether there was one. (In replies.c.) */
+bool bus_calls_stop_question(struct bus_calls *calls);
+
 /* Return whether nothing is to be sent later without a call. */
 static inline bool bus_calls_are_settled(const struct bus_calls *calls)
 {

@@ -31,23 +31,6 @@ struct reply {
 	bool is_whole;       /* its data was read */
 };
 
-/* Return whether @context has the member @key, with a value for yes. */
-static bool has_flag(const struct json_tape *context, const char *key)
-{
-	uint32_t value = json_find(context, 0, key);
-
-	return value != JSON_NONE && json_type_at(context, value) != JSON_NULL &&
-	       json_type_at(context, value) != JSON_FALSE;
-}
-
-/* Return whether the message is one of two that a program has sent under both names of its topic:
- * the other one counts. */
-static bool is_twin(const struct bus_envelope *envelope)
-{
-	return has_flag(&envelope->context, "_namespace_compat_twin") ||
-	       has_flag(&envelope->context, "_intent_compat_twin");
-}
-
 static struct reply read_reply(const struct bus_envelope *envelope, size_t size)
 {
 	const struct json_tape *context = &envelope->context;
@@ -233,15 +216,25 @@ static void take_step(struct bus_run *run, enum question_step step)
 	}
 }
 
-/* Return whether the message may be for the run of @interest. */
+/* Return whether the message may be for the run of @interest. The stop that another call sends
+ * stops a question. */
 static bool is_for(const struct interest *interest, const struct reply *reply)
 {
 	struct bus_run *run = interest->run;
 	bool is_on_bus = run->state == BUS_RUN_SENT ||
 			 (run->state == BUS_RUN_CLOSING && interest->role == INTEREST_REPLY);
 
-	return is_on_bus && is_in_session(run, reply) && !has_other_mark(run, reply) &&
+	return is_on_bus && is_in_session(run, reply) &&
+	       (interest->role == INTEREST_STOP || !has_other_mark(run, reply)) &&
 	       !is_echo(run, interest, reply);
+}
+
+bool bus_calls_stop_question(struct bus_calls *calls)
+{
+	if (!calls->asking)
+		return false;
+	take_step(calls->asking, QUESTION_STOPS);
+	return true;
 }
 
 void bus_calls_take(struct bus_calls *calls, const struct bus_envelope *envelope, size_t size)
@@ -251,7 +244,7 @@ void bus_calls_take(struct bus_calls *calls, const struct bus_envelope *envelope
 	const struct reply reply = read_reply(envelope, size);
 	struct interest *found = NULL;
 
-	if (!topic || is_twin(envelope))
+	if (!topic || bus_envelope_is_twin(envelope))
 		return;
 	list_for_each(link, &topic->interests) {
 		struct interest *interest = container_of(link, struct interest, link);

@@ -187,22 +187,39 @@ static void take_ping(struct listening *listening)
 	speech_send(&speech, listening->bus, FALLBACK "pong", &data);
 }
 
+/* Return whether a core of version 2 has sent the utterance of @speech. */
+static bool is_of_old_core(const struct speech *speech)
+{
+	cleanup(json_tape_cleanup) struct json_tape context = {0};
+	struct json_error error;
+
+	return json_tape_read_lax(&context, speech->context.data, speech->context.size,
+		       JSON_DOCUMENT_DEPTH_MAX, &error) == 0 &&
+	       json_find(&context, 0, "utterance_id") == JSON_NONE;
+}
+
 /* End the utterance of @speech: whether something was done about it. */
 static void send_end(const struct speech *speech, struct bus *bus, bool is_done)
 {
-	cleanup(json_tape_cleanup) struct json_tape context = {0};
 	cleanup(buffer_deinit) struct buffer data = {0};
 	cleanup(buffer_deinit) struct buffer none = {0};
-	struct json_error error;
 
 	buffer_printf(&data, "{\"result\":%s,\"fallback_handler\":%s}", is_done ? "true" : "false",
 		is_done ? "\"" SPEECH_SKILL_ID "\"" : "null");
 	speech_send(speech, bus, OWN "response", &data);
 	buffer_append_string(&none, "{}");
-	if (json_tape_read_lax(&context, speech->context.data, speech->context.size,
-		    JSON_DOCUMENT_DEPTH_MAX, &error) == 0 &&
-		json_find(&context, 0, "utterance_id") == JSON_NONE)
+	if (is_of_old_core(speech))
 		speech_send(speech, bus, "ovos.utterance.handled", &none);
+}
+
+/* Become an active skill of the session, so that "stop" comes to us. Newer cores see to it. */
+static void send_activation(const struct speech *speech, struct bus *bus)
+{
+	cleanup(buffer_deinit) struct buffer data = {0};
+
+	buffer_append_string(&data, "{\"skill_id\":\"" SPEECH_SKILL_ID "\"}");
+	if (is_of_old_core(speech))
+		speech_send(speech, bus, "intent.service.skills.activate", &data);
 }
 
 /* The call is over (utterance_function). */
@@ -215,9 +232,9 @@ static void end_utterance(
 	(void)data;
 	(void)speech;
 	buffer_append_string(&killed, "{\"error\":\"timed out\"}");
-	if (utterance->is_silent)
+	if (utterance->is_silent && !utterance->is_stopped)
 		speech_send(&utterance->speech, bus, OWN "killed", &killed);
-	send_end(&utterance->speech, bus, !utterance->is_silent);
+	send_end(&utterance->speech, bus, utterance->is_stopped || !utterance->is_silent);
 }
 
 /* Take the utterance for which a core has chosen us. */
@@ -240,6 +257,7 @@ static void take_chosen(struct listening *listening)
 	if (find_spoken_tool(listening, &parts.language, &match, &args)) {
 		parts.tool = match.tool;
 		listening->n_taken++;
+		send_activation(&speech, listening->bus);
 		if (utterance_begin(listening->utterances, listening->scope, &parts))
 			return;
 	}
@@ -286,23 +304,57 @@ static void take_sign(struct listening *listening)
 	send_registration(listening, false);
 }
 
+static void take_stop_ping(struct listening *listening)
+{
+	stopping_take_ping(&listening->stopping);
+}
+
+static void take_stop(struct listening *listening)
+{
+	stopping_take_ours(&listening->stopping);
+}
+
+static void take_stop_of_all(struct listening *listening)
+{
+	stopping_take_all(&listening->stopping);
+}
+
+/* When messages with a topic are read. */
+enum hearing {
+	HEAR_ON,   /* while `listen` is on */
+	HEAR_SIGN, /* likewise, with a pace of its own */
+	HEAR_EVER, /* a call that was made otherwise may have made us an active skill */
+};
+
+#define TOPIC(topic, hearing, take)                                                                \
+	{                                                                                          \
+		topic, sizeof(topic) - 1, hearing, take                                            \
+	}
+
 static const struct {
 	const char *topic;
-	bool is_sign;
+	size_t size;
+	enum hearing hearing;
 	void (*take)(struct listening *listening);
 } topics[] = {
-	{FALLBACK "ping", false, take_ping},
-	{OWN "request", false, take_chosen},
-	{FALLBACK "force_timeout", false, take_force_timeout},
-	{LISTENING_CONVERSE, false, take_converse},
-	{"mycroft.skills.initialized", true, take_sign},
-	{"mycroft.ready", true, take_sign},
+	TOPIC(FALLBACK "ping", HEAR_ON, take_ping),
+	TOPIC(OWN "request", HEAR_ON, take_chosen),
+	TOPIC(FALLBACK "force_timeout", HEAR_ON, take_force_timeout),
+	TOPIC(SPEECH_SKILL_ID ".converse.ping", HEAR_EVER, take_converse),
+	TOPIC("ovos.stop.ping", HEAR_EVER, take_stop_ping),
+	TOPIC(SPEECH_SKILL_ID ".stop.ping", HEAR_EVER, take_stop_ping),
+	TOPIC(SPEECH_SKILL_ID ":stop", HEAR_EVER, take_stop),
+	TOPIC(SPEECH_SKILL_ID ".stop", HEAR_EVER, take_stop),
+	TOPIC("ovos.stop", HEAR_EVER, take_stop_of_all),
+	TOPIC("mycroft.stop", HEAR_EVER, take_stop_of_all),
+	TOPIC("mycroft.skills.initialized", HEAR_SIGN, take_sign),
+	TOPIC("mycroft.ready", HEAR_SIGN, take_sign),
 };
 
 /* Return whether messages with the topic @i are for us now. */
 static bool is_heard(const struct listening *listening, size_t i)
 {
-	return i < ARRAY_SIZE(topics) && (listening->is_on || topics[i].take == take_converse);
+	return i < ARRAY_SIZE(topics) && (listening->is_on || topics[i].hearing == HEAR_EVER);
 }
 
 /* Return the index of the topic, or ARRAY_SIZE(topics). */
@@ -311,7 +363,7 @@ static size_t find_listened(const char *topic, size_t size)
 	size_t i = 0;
 
 	while (i < ARRAY_SIZE(topics) &&
-		(strlen(topics[i].topic) != size || memcmp(topics[i].topic, topic, size) != 0))
+		(topics[i].size != size || memcmp(topics[i].topic, topic, size) != 0))
 		i++;
 	return i;
 }
@@ -327,9 +379,9 @@ bool listening_wants_topic(struct listening *listening, const char *topic, size_
 
 	if (!is_heard(listening, i))
 		return false;
-	return topics[i].is_sign ? pace_take(&listening->signs, clock_now_ms())
-				 : pace_take_by(&listening->questions, clock_now_ms(),
-					   LISTENING_STEP_MS, LISTENING_BURST);
+	return topics[i].hearing == HEAR_SIGN ? pace_take(&listening->signs, clock_now_ms())
+					      : pace_take_by(&listening->questions, clock_now_ms(),
+							LISTENING_STEP_MS, LISTENING_BURST);
 }
 
 bool listening_take(struct listening *listening)

@@ -11,6 +11,7 @@
 #include "core/listing/match.h"
 #include "core/request/answer.h"
 #include "core/request/request_scope.h"
+#include "core/voice/stopping.h"
 #include "core/voice/utterance.h"
 #include "offer/offer.h"
 #include "util/pace.h"
@@ -31,6 +32,8 @@
  *   the end of the service ─▶ deregister {skill_id}
  *
  *   toolboxd.converse.ping ─▶ skill.converse.pong {skill_id, can_handle: false}
+ *
+ *   "stop": core/voice/stopping.h
  *
  * The registration is in ovos-core's memory, so it is repeated when ovos-core is there again. Its
  * skill manager sends mycroft.skills.initialized at each start, after its fallback service is made.
@@ -57,9 +60,6 @@
 #define LISTENING_UTTERANCES_MAX 16
 #define LISTENING_FRAME_BYTES    (256 << 10)
 
-/* The question of ovos-core to an active skill. */
-#define LISTENING_CONVERSE SPEECH_SKILL_ID ".converse.ping"
-
 /* The parts of the service for it, all borrowed. */
 struct listening {
 	struct bus *bus; /* set once it is open */
@@ -69,6 +69,7 @@ struct listening {
 	struct request_scope *scope;
 	struct matcher *matcher;
 	struct utterances *utterances;
+	struct stopping stopping;
 	bool is_on;        /* it is registered, or will be when the bus is connected */
 	bool is_stopped;   /* the service ends */
 	uint32_t priority; /* its registration has this one */
@@ -93,10 +94,18 @@ bool listening_has_topic(const char *topic, size_t size);
 /* See listening_wants(). */
 bool listening_wants_topic(struct listening *listening, const char *topic, size_t size);
 
+/* Return whether @topic may be read in each case: such a topic ends so. */
+static inline bool listening_may_want(const char *topic, size_t size)
+{
+	const char *end = topic + size - 4;
+
+	return size > 4 && (memcmp(end, "stop", 4) == 0 || memcmp(end, "ping", 4) == 0);
+}
+
 /* Return whether a message with this topic is to be read, and count it. */
 static inline bool listening_wants(struct listening *listening, const char *topic, size_t size)
 {
-	return (listening->is_on || size == sizeof(LISTENING_CONVERSE) - 1) &&
+	return (listening->is_on || listening_may_want(topic, size)) &&
 	       listening_wants_topic(listening, topic, size);
 }
 

@@ -291,19 +291,60 @@ static struct utterance *first_uncancelled(struct utterances *utterances)
 	return NULL;
 }
 
-void utterances_silence(struct utterances *utterances, const struct buffer *session,
-	utterance_function ended, const struct invoker *invoker)
+/* Cancel the calls of silent utterances. Each search begins anew, since the end of one call may end
+ * others. */
+static void cancel_silent(struct utterances *utterances, const struct invoker *invoker)
 {
 	struct utterance *utterance;
 
-	list_for_each(link, &utterances->running) {
-		utterance = container_of(link, struct utterance, link);
-		if (utterance->ended == ended && is_in(utterance, session))
-			utterance->is_silent = true;
-	}
-	/* Each search begins anew, since the end of one call may end others. */
 	while ((utterance = first_uncancelled(utterances))) {
 		utterance->is_cancelled = true;
 		cancel_address(invoker, &utterance->address);
 	}
+}
+
+void utterances_silence(struct utterances *utterances, const struct buffer *session,
+	utterance_function ended, const struct invoker *invoker)
+{
+	list_for_each(link, &utterances->running) {
+		struct utterance *utterance = container_of(link, struct utterance, link);
+
+		if (utterance->ended == ended && is_in(utterance, session))
+			utterance->is_silent = true;
+	}
+	cancel_silent(utterances, invoker);
+}
+
+bool utterances_run_in(const struct utterances *utterances, const struct buffer *session)
+{
+	list_for_each(link, &utterances->running)
+		if (is_in(container_of(link, struct utterance, link), session))
+			return true;
+	return false;
+}
+
+/* Return whether the call of @utterance has the id @mark. */
+static bool has_mark(const struct utterance *utterance, const struct text_view *mark,
+	const struct invoker *invoker)
+{
+	const struct call *call =
+		mark->text ? calls_find_address(invoker->calls, &utterance->address) : NULL;
+
+	return call && call_has_id(invoker->calls->process, call->runner_call.id, mark);
+}
+
+bool utterances_stop(struct utterances *utterances, const struct buffer *session,
+	const struct text_view *mark, const struct invoker *invoker)
+{
+	bool is_any = false;
+
+	list_for_each(link, &utterances->running) {
+		struct utterance *utterance = container_of(link, struct utterance, link);
+
+		if (!is_in(utterance, session) || has_mark(utterance, mark, invoker))
+			continue;
+		is_any = utterance->is_silent = utterance->is_stopped = true;
+	}
+	cancel_silent(utterances, invoker);
+	return is_any;
 }

@@ -57,6 +57,7 @@ struct utterance {
 	struct loop_timer wait;
 	utterance_function ended;
 	bool is_silent;    /* it was ended by OVOS: nothing is spoken any more */
+	bool is_stopped;   /* likewise, by the person */
 	bool is_cancelled; /* its call was cancelled, since it is silent */
 };
 
@@ -98,6 +99,15 @@ bool utterance_begin(struct utterances *utterances, struct request_scope *scope,
 
 /* Append the id of the session of the caller in @scope, as JSON: "default" without one. */
 void utterance_write_session(const struct request_scope *scope, struct buffer *out);
+
+/* Return whether there is an utterance in @session (utterance_write_session()). */
+bool utterances_run_in(const struct utterances *utterances, const struct buffer *session);
+
+/* Cancel the utterances in @session, all of which the person has stopped, but for the utterance
+ * with the call @mark (its id; absent: none): this call has sent the stop. They are silent from now
+ * on. Return whether there was one. */
+bool utterances_stop(struct utterances *utterances, const struct buffer *session,
+	const struct text_view *mark, const struct invoker *invoker);
 
 /* Cancel the utterances with this end in @session (utterance_write_session()). They are silent from
  * now on. */

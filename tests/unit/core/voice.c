@@ -6,6 +6,7 @@
 #include "asking.h"
 #include "config_fixture.h"
 #include "core/voice/listening.h"
+#include "util/array.h"
 
 /* Utterances that are calls, over a bus: by ovos.tools.utterance, and as a fallback skill. */
 
@@ -27,7 +28,9 @@
 #define ALONE                                                                                      \
 	"{'kind':'bus','risk':'read','tools':[{'name':'rest','triggers':['rest'],'spoken':{'en':{" \
 	"'failed':'No: {error}'}},'timeout_ms':60000,'parallel':false,'cooldown_s':60,"            \
-	"'bus':{'topic':'rest.get','session':'default'}}]}"
+	"'bus':{'topic':'rest.get','session':'default'}},"                                         \
+	"{'name':'quiet','triggers':['quiet'],'spoken':{'en':{'done':'It is quiet.',"              \
+	"'failed':'No: {error}'}},'bus':{'topic':'mycroft.stop','reply':false}}]}"
 
 static void start(const char *listen)
 {
@@ -200,6 +203,88 @@ Test(listening, is_silent_where_the_end_of_a_call_ends_others)
 	cr_expect_eq(n_unseen("speak"), 0);
 }
 
+/* ── "stop" ──────────────────────────────────────────────────────────────────────────────────── */
+
+#define SESSION(id) "{'session':{'session_id':'" id "'},'utterance_id':'u'}"
+
+/* Expect the answer of ovos-core's question whether there is something to stop. */
+static void expect_can_stop(const char *topic, const char *context, bool can_stop)
+{
+	send_request(topic, "{}", context);
+	expect_part(wait_for("skill.stop.pong"),
+		can_stop ? "{'skill_id':'toolboxd','can_handle':true}"
+			 : "{'skill_id':'toolboxd','can_handle':false}");
+}
+
+Test(listening, can_stop_the_call_of_its_session)
+{
+	expect_can_stop("ovos.stop.ping", SESSION("s"), false);
+	send_request(OWN "request", "{'utterances':['hang'],'lang':'en'}", SESSION("s"));
+	wait_for(OWN "start");
+	expect_can_stop("ovos.stop.ping", SESSION("s"), true);
+	expect_can_stop("toolboxd.stop.ping", SESSION("s"), true);
+	expect_can_stop("ovos.stop.ping", SESSION("other"), false);
+	send_request("toolboxd:stop", "{'skill_id':'toolboxd'}", SESSION("other"));
+	expect_part(wait_for("toolboxd.stop.response"), "'result':false");
+	expect_can_stop("ovos.stop.ping", SESSION("s"), true);
+	send_request("toolboxd:stop", "{'skill_id':'toolboxd'}", SESSION("s"));
+	/* Something was done about the utterance: no other skill is asked. */
+	expect_part(wait_for(OWN "response"), "{'result':true,'fallback_handler':'toolboxd'}");
+	expect_part(wait_for("toolboxd.stop.response"), "{'skill_id':'toolboxd','result':true}");
+	expect_part(wait_for("mycroft.skill.handler.complete"), "'intent_name':'stop'");
+	expect_can_stop("ovos.stop.ping", SESSION("s"), false);
+	cr_expect_eq(n_unseen("speak"), 0);
+	cr_expect_eq(n_unseen(OWN "killed"), 0);
+}
+
+Test(listening, stops_under_each_name_and_once_for_twins)
+{
+	static const char *const topics[] = {
+		"toolboxd:stop", "toolboxd.stop", "ovos.stop", "mycroft.stop"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(topics); i++) {
+		send_request(OWN "request", "{'utterances':['hang'],'lang':'en'}", SESSION("s"));
+		wait_for(OWN "start");
+		send_request(topics[i], "{}",
+			"{'session':{'session_id':'s'},'_namespace_compat_twin':true}");
+		send_request(topics[i], "{}",
+			"{'session':{'session_id':'s'},'_intent_compat_twin':true}");
+		expect_can_stop("ovos.stop.ping", SESSION("s"), true);
+		send_request(topics[i], "{}", SESSION("s"));
+		expect_part(wait_for(OWN "response"), "'result':true");
+	}
+}
+
+Test(listening, stops_where_the_end_of_a_call_ends_others)
+{
+	for (int i = 0; i < 4; i++) {
+		send_request(OWN "request", "{'utterances':['rest'],'lang':'en'}", "{}");
+		wait_for(OWN "start");
+	}
+	send_request("mycroft.stop", "{}", "{}");
+	for (int i = 0; i < 4; i++)
+		expect_part(wait_for(OWN "response"), "'result':true");
+	cr_expect_eq(n_unseen("speak"), 0);
+}
+
+Test(listening, does_not_stop_the_call_that_has_sent_the_stop)
+{
+	send_request(OWN "request", "{'utterances':['quiet'],'lang':'en'}", "{}");
+	wait_for(OWN "start");
+	expect_part(wait_for("mycroft.stop"), "{}");
+	expect_part(wait_for("speak"), "'utterance':'It is quiet.'");
+	expect_part(wait_for(OWN "response"), "'result':true");
+}
+
+Test(utterance, is_stopped_for_a_client_too)
+{
+	send_request("ovos.tools.utterance", "{'utterance':'hang','speak':true}", SESSION("s"));
+	expect_part(wait_for("speak"), "'utterance':'One moment.'");
+	send_request("mycroft.stop", "{}", SESSION("s"));
+	expect_part(wait_for("ovos.tools.utterance.response"), "'code':'cancelled'");
+	cr_expect_eq(n_unseen("speak"), 0);
+}
+
 Test(listening, wants_no_part_in_a_conversation)
 {
 	send_request(
@@ -234,9 +319,15 @@ Test(listening, wants_only_its_topics)
 
 	cr_expect_not(listening_wants(&listening, "recognizer_loop:utterance", 25));
 	cr_expect_not(listening_wants(&listening, FALLBACK "pong", strlen(FALLBACK "pong")));
+	cr_expect(listening_wants(&listening, "mycroft.stop", strlen("mycroft.stop")));
 	listening.is_on = false;
 	cr_expect_not(listening_wants(&listening, "mycroft.ready", strlen("mycroft.ready")));
 	cr_expect(listening_has_topic("mycroft.ready", strlen("mycroft.ready")));
+	cr_expect(listening_wants(&listening, "mycroft.stop", strlen("mycroft.stop")));
+	cr_expect(listening_wants(&listening, "ovos.stop.ping", strlen("ovos.stop.ping")));
+	cr_expect_not(listening_wants(&listening, "another.stop", strlen("another.stop")));
+	cr_expect_not(listening_wants(&listening, "stop", strlen("stop")));
+	cr_expect_not(listening_wants(&listening, "a", 1));
 }
 
 /* ── contexts ────────────────────────────────────────────────────────────────────────────────── */
