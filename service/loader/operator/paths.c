@@ -86,8 +86,8 @@ static int add_path(struct resolving *resolving, const char *setting, const stru
 }
 
 /* Add the paths of the value @list of the setting @setting, a path or a list. */
-static int add_value(struct resolving *resolving, const char *setting, const struct json_tape *tape,
-	uint32_t list, struct text_list *paths)
+static int add_setting(struct resolving *resolving, const char *setting,
+	const struct json_tape *tape, uint32_t list, struct text_list *paths)
 {
 	int r = 0;
 
@@ -103,8 +103,8 @@ static int add_value(struct resolving *resolving, const char *setting, const str
 	return r;
 }
 
-/* Add the paths of @setting, ID.NAME: as the operator has written them, else from the member NAME of
- * the member ID of the toolbox's own configuration. */
+/* Add the paths of @setting, ID.NAME: as the operator has written them, else from the member NAME
+ * of the member ID of the toolbox's own configuration. */
 static int add_foreign_paths(
 	struct resolving *resolving, const char *setting, struct text_list *paths)
 {
@@ -121,11 +121,11 @@ static int add_foreign_paths(
 		return -ENOMEM;
 	value = json_find(&foreign, 0, name);
 	if (value != JSON_NONE)
-		return add_value(resolving, setting, &foreign, value, paths);
+		return add_setting(resolving, setting, &foreign, value, paths);
 	value = json_find(&resolving->tape, 0, id);
 	if (value != JSON_NONE && json_type_at(&resolving->tape, value) == JSON_OBJECT)
 		value = json_find(&resolving->tape, value, name);
-	return add_value(resolving, setting, &resolving->tape, value, paths);
+	return add_setting(resolving, setting, &resolving->tape, value, paths);
 }
 
 /* Add the paths of the setting @setting to @paths. An absent one has none. */
@@ -133,7 +133,7 @@ static int add_paths(struct resolving *resolving, const char *setting, struct te
 {
 	if (is_foreign(setting))
 		return add_foreign_paths(resolving, setting, paths);
-	return add_value(resolving, setting, &resolving->tape,
+	return add_setting(resolving, setting, &resolving->tape,
 		json_find(&resolving->tape, 0, setting), paths);
 }
 
