@@ -35,6 +35,12 @@ enum tool_risk {
 	TOOL_EXECUTE,
 };
 
+/* The knowledge of the daemon that comes with each call of a tool (core/call/given.h). */
+enum tool_given {
+	GIVEN_NOTHING,
+	GIVEN_STATISTICS,
+};
+
 /* The shared limits of the toolboxes of one manifest. */
 struct toolbox_limits {
 	uint64_t timeout_ms; /* deadline of a call; 0: the configuration's */
@@ -61,6 +67,7 @@ struct tool {
 	struct tool_schemas *schemas; /* both, compiled or at rest; owned */
 	enum tool_risk risk;          /* its own, else the package's */
 	enum run_llm run_llm;
+	enum tool_given given;
 	bool is_parallel; /* false: it runs alone in its package */
 	bool has_content; /* its results are rich content (catalogue/content.h) */
 	bool validates;   /* its host may refuse arguments by their meaning */

@@ -162,6 +162,9 @@ enum toolbox_caller {
 	TOOLBOX_CALLER_IDENTITY = 6 /* the caller; "" from an older toolboxd */
 };
 
+/* The bit of struct toolbox_call.id for toolbox_given(). */
+#define TOOLBOX_GIVEN (UINT64_C(1) << 63)
+
 struct toolbox_host;
 
 /* A call, by value. Both members belong to the host. */
@@ -200,6 +203,7 @@ struct toolbox_tool {
 	                        * approves calls with the same value; NULL: all calls */
 	const char *asked_key; /* an argument, a text, with all effect of the tool: a call where it
 	                        * is absent or empty only reads, and needs no approval; or NULL */
+	const char *given;     /* "statistics": see toolbox_given(); or NULL */
 };
 
 struct toolbox_plugin {
@@ -344,6 +348,19 @@ static inline int toolbox_get_json(
 static inline int toolbox_get_count(struct toolbox_call call, const char *key, uint32_t *ret)
 {
 	return call.host->get_count(call, key, ret);
+}
+
+/* Return a call whose getters read what toolboxd gives with @call, as `given` of its tool asks:
+ *
+ *     "statistics"   {"tools": [{"toolbox_id", "name", "calls", "errors", "p50_ms", "p99_ms"}, …],
+ *                     "left_out": 0}   since toolboxd or the toolbox was loaded; tools that were
+ *                     never called, or that the caller does not see, are absent
+ *
+ * Everything is absent for a tool that does not ask. Version 3. */
+static inline struct toolbox_call toolbox_given(struct toolbox_call call)
+{
+	call.id |= TOOLBOX_GIVEN;
+	return call;
 }
 
 /* ── the call ────────────────────────────────────────────────────────────────────────────────── */

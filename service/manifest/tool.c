@@ -67,9 +67,11 @@ static void read_numbers(const struct manifest_scope *scope, uint32_t object, st
 	uint32_t risk = json_find(tape, object, "risk");
 	uint32_t chars = json_find(tape, object, "result_max_chars");
 	uint32_t experimental = json_find(tape, object, "experimental");
+	uint32_t given = json_find(tape, object, "given");
 	uint64_t max = 0;
 
 	tool->is_experimental = experimental != JSON_NONE && json_is_true(tape, experimental);
+	tool->given = given == JSON_NONE ? GIVEN_NOTHING : GIVEN_STATISTICS;
 	if (chars != JSON_NONE)
 		json_number_u64(tape, chars, &max);
 	tool->result_max_chars = (uint32_t)max;
@@ -162,6 +164,16 @@ static void refuse_keys_of_others(const struct manifest_scope *scope, uint32_t o
 	}
 }
 
+/* Only the process of a plugin reads what it is given. */
+static void refuse_given(const struct manifest_scope *scope, uint32_t object)
+{
+	uint32_t given = json_find(scope->tape, object, "given");
+
+	if (given != JSON_NONE && scope->toolbox->package->kind != KIND_PLUGIN)
+		diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, given,
+			"is for tools of plugins, by toolbox.h; leave it out");
+}
+
 /* Read the part for running the tool, and its schemas, by its kind. */
 static int read_runner(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
 {
@@ -196,6 +208,7 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
 	if (!tool->description || !tool->schemas)
 		return -ENOMEM;
 	refuse_keys_of_others(scope, object);
+	refuse_given(scope, object);
 	r = read_tool_name(scope, object, tool);
 	if (r == 0)
 		r = manifest_read_off(

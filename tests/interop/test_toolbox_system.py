@@ -11,11 +11,12 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from caller import Caller
 from conftest import Service
+from manifests import SHIPPED
 from processes import BUILD, EVENT_SECONDS, IS_SANITIZED, ROOT, TOOLBOXD, environment, toolboxctl
 
 FOLDER = BUILD / "toolboxes" / "system.d"
 READ = ["system_info", "cpu_temperature", "memory_usage", "disk_space", "battery", "network", "processes",
-        "audio_devices", "time"]
+        "audio_devices", "time", "tool_statistics"]
 
 STAT = "{pid} ({name}) S 1 {pid} {pid} 0 -1 4194560 1 2 3 4 {ticks} 0 5 6 20 0 1 0 100 1000000 {pages} 184\n"
 
@@ -95,11 +96,12 @@ class System:
 
     def __init__(self, home, root=None, **options):
         sandbox = {"sandbox": {"read": ["/proc", "/sys", str(root)]}} if root else {}
-        options["configuration"] = {"toolboxes": {"system": {**sandbox, **options.pop("settings", {})}}}
+        options["configuration"] = {"toolboxes": {"system": {**sandbox, **options.pop("settings", {})}},
+                                    **options.pop("toolboxd", {})}
         if root:
             options["env"] = {"TOOLBOXD_SYSROOT": str(root)}
         self.root = root
-        self.service = Service("embedded", home, [FOLDER], **options)
+        self.service = Service("embedded", home, [FOLDER, *options.pop("toolbox_dirs", [])], **options)
         self.service.wait_until_ready()
         self.caller = Caller(self.service.url)
 
@@ -315,6 +317,42 @@ def test_no_file_is_a_zone_and_near_names_are_named(here, zone):
     words = here.failure("time", timezone=zone)
     assert "no time zone is called" in words
     assert ("did you mean Tokyo?" in words) == (zone in ("Tokio", ":Tokyo"))
+
+
+# ── toolboxd itself ────────────────────────────────────────────────────────────────────────────────
+
+
+def test_calls_and_failures_of_tools_are_counted(tmp_path):
+    one = System(tmp_path / "service", toolbox_dirs=[SHIPPED])
+    try:
+        assert one.result("tool_statistics") == {"toolboxes": [], "calls": 0, "failures": 0, "left_out": 0}
+        for b in [1, 2, 0]:
+            one.caller.invoke("divide", {"a": 1, "b": b})
+        one.result("memory_usage")
+        everything = one.result("tool_statistics")
+        assert (everything["calls"], everything["failures"]) == (5, 1)
+        assert [(box["toolbox_id"], [(tool["name"], tool["calls"], tool["failures"]) for tool in box["tools"]])
+                for box in everything["toolboxes"]] == [
+            ("math_tools", [("divide", 3, 1)]), ("system", [("memory_usage", 1, 0), ("tool_statistics", 1, 0)])]
+        assert all(0 < tool["p50_ms"] <= tool["p99_ms"] for box in everything["toolboxes"] for tool in box["tools"])
+        assert [box["toolbox_id"] for box in one.result("tool_statistics", toolbox="system")["toolboxes"]] == ["system"]
+        assert "did you mean math_tools?" in one.failure("tool_statistics", toolbox="math_tool")
+        assert "Without `toolbox`, all" in one.failure("tool_statistics", toolbox="weather")
+    finally:
+        one.close()
+
+
+def test_a_caller_gets_no_figures_of_tools_that_it_does_not_see(tmp_path):
+    one = System(tmp_path / "service", toolbox_dirs=[SHIPPED], toolboxd={
+        "profiles": {"narrow": {"tool_names": ["system/*"]}, "wide": {"tool_names": ["all"]}},
+        "access": [{"match": {"source": "narrow"}, "profile": "narrow"}, {"match": {}, "profile": "wide"}]})
+    try:
+        one.caller.invoke("divide", {"a": 1, "b": 1})
+        assert [box["toolbox_id"] for box in one.result("tool_statistics")["toolboxes"]] == ["math_tools"]
+        answer = one.caller.call("ovos.tools.invoke", {"name": "tool_statistics", "args": {}}, {"source": "narrow"})
+        assert [box["toolbox_id"] for box in answer["result"]["toolboxes"]] == ["system"]
+    finally:
+        one.close()
 
 
 # ── a voice ────────────────────────────────────────────────────────────────────────────────────────

@@ -139,6 +139,19 @@ static const char time_result[] = OBJECT(
 	"\"time\",\"date\",\"weekday\",\"timezone\",\"utc_offset\",\"iso\",\"unix\"",
 	STRING("time") "," STRING("date") "," STRING("weekday") "," STRING("timezone") ","
 	STRING("utc_offset") "," STRING("iso") "," INTEGER("unix"));
+static const char statistics_schema[] = CLOSED("",
+	"\"toolbox\":{\"type\":\"string\",\"minLength\":1,\"description\":\"The id of a "
+	"toolbox. Default: all.\"}");
+
+#define COUNTS INTEGER("calls") "," INTEGER("failures")
+
+static const char statistics_result[] = OBJECT(
+	"\"calls\",\"failures\",\"toolboxes\",\"left_out\"",
+	COUNTS "," INTEGER("left_out") ","
+	LIST("toolboxes", OBJECT("\"toolbox_id\",\"tools\"",
+		STRING("toolbox_id") ","
+		LIST("tools", OBJECT("\"name\",\"calls\",\"failures\",\"p50_ms\",\"p99_ms\"",
+			STRING("name") "," COUNTS "," NUMBER("p50_ms") "," NUMBER("p99_ms"))))));
 /* clang-format on */
 
 static const char *const info_triggers[] = {
@@ -292,6 +305,17 @@ static const struct toolbox_tool tools[] = {
 		.triggers = time_triggers,
 		.spoken = SPOKEN("It is {time}.", "Es ist {time} Uhr."),
 		.handler = show_time,
+	},
+	{
+		.name = "tool_statistics",
+		.title = "Statistics of tools",
+		.description = "Return how often each tool of toolboxd was called, how often it "
+			       "failed, and how long calls took (median and 99th percentile).",
+		.argument_schema = statistics_schema,
+		.output_schema = statistics_result,
+		.result_max_chars = 300000,
+		.given = "statistics",
+		.handler = tool_statistics,
 	},
 };
 

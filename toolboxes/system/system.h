@@ -13,6 +13,7 @@ void battery(struct toolbox_call call, void *data);
 void network(struct toolbox_call call, void *data);
 void processes(struct toolbox_call call, void *data);
 void audio_devices(struct toolbox_call call, void *data);
+void tool_statistics(struct toolbox_call call, void *data);
 void show_time(struct toolbox_call call, void *data);
 
 /* Put @text, whose bytes that are not UTF-8 become U+FFFD; nothing if it is NULL. */

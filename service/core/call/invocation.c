@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "catalogue/tool_schemas.h"
+#include "core/call/given.h"
 #include "core/request/named_tool.h"
 #include "core/request/checks.h"
 #include "core/request/cut_content.h"
@@ -56,9 +57,9 @@ static void write_cancelled(
 	errors_write_cancelled(answer, call_id, id);
 }
 
-/* Write the caller into the record of @call, and for tools of an asking kind (catalogue/kind.h)
- * into the object for the host. */
-static void write_caller(struct call *call, const struct request_scope *scope)
+/* Write the caller into the record of @call, and for asking kinds into the object for the host. */
+static void write_caller(
+	const struct invoker *invoker, struct call *call, const struct request_scope *scope)
 {
 	call->door = scope->caller.door;
 	request_scope_keep_origin(scope, &call->call_id, &call->source);
@@ -69,8 +70,7 @@ static void write_caller(struct call *call, const struct request_scope *scope)
 	if (call->package && kind_facts(call->package->kind)->asks_session)
 		request_scope_write_session(scope, &call->trace, &call->runner_call.caller);
 	else if (call->package && kind_facts(call->package->kind)->asks_caller)
-		request_scope_write_caller(scope, &call->call_id, &call->session, &call->trace,
-			&call->runner_call.caller);
+		given_write_caller(invoker->offer, scope, call);
 }
 
 /* Begin the record of @call for the audit log. */
@@ -429,7 +429,7 @@ static struct call *make_call(struct invoker *invoker, const struct request_scop
 		errors_write_unavailable(answer, tool, "out of memory");
 		return NULL;
 	}
-	write_caller(call, scope);
+	write_caller(invoker, call, scope);
 	call->invoker = invoker;
 	call->wants_progress = scope->request.wants_progress;
 	call->timeout_ms =
@@ -802,7 +802,7 @@ static void note_refusal(struct invoker *invoker, const struct request_scope *sc
 
 	if (!call)
 		return;
-	write_caller(call, scope);
+	write_caller(invoker, call, scope);
 	call->runner_call.submitted_ns = clock_now_ns();
 	if (!tool)
 		json_write_string(&call->name, name->text ? name->text : "",
@@ -862,7 +862,7 @@ static int write_first_line(struct invoker *invoker, const struct request_scope 
 	if (!request->summary)
 		request->summary = malloc(sizeof(*request->summary));
 	if (request->summary) {
-		write_caller(call, scope);
+		write_caller(invoker, call, scope);
 		begin_record(invoker, call, scope, true);
 		call->runner_call.submitted_ns = clock_now_ns();
 		request->call_number = call->runner_call.id;

@@ -44,6 +44,7 @@ struct given {
 	struct buffer text; /* its arguments and its caller, if another frame may come meanwhile */
 	struct plugin_values arguments;
 	struct plugin_values caller;
+	struct plugin_values extra;  /* for toolbox_given(); no tokens: nothing is given */
 	struct plugin_writer writer; /* writer of the result */
 	struct buffer path;          /* pointer of a refusal */
 	struct buffer reason;        /* text of a failure or a refusal */
@@ -105,6 +106,11 @@ static struct plugin_values *values_of(struct toolbox_call call)
 
 	if (call.id == 0)
 		return &state.config;
+	if (call.id & TOOLBOX_GIVEN) {
+		call.id &= ~TOOLBOX_GIVEN;
+		given = find_open(call);
+		return given ? &given->extra : NULL;
+	}
 	given = find_open(call);
 	return given ? &given->arguments : NULL;
 }
@@ -548,6 +554,17 @@ static struct given *free_given(void)
 	return &state.calls[i];
 }
 
+/* Read what the daemon gives with the call, if it does. */
+static int read_extra(struct given *given)
+{
+	const char *json;
+	size_t size;
+
+	if (plugin_values_get_json(&given->caller, "given", &json, &size) != TOOLBOX_OK)
+		return 0;
+	return plugin_values_read(&given->extra, json, size);
+}
+
 /* Read what @call gives. */
 static int read_into(struct given *given, const struct driver_call *call)
 {
@@ -567,6 +584,7 @@ static int read_into(struct given *given, const struct driver_call *call)
 	r = plugin_values_read(&given->arguments, arguments, call->size);
 	if (r == 0 && call->caller_size > 0)
 		r = plugin_values_read(&given->caller, caller_text, call->caller_size);
+	r = r ? r : read_extra(given);
 	return negative(r);
 }
 
@@ -693,6 +711,7 @@ static void forget_call(struct given *given)
 	given->id = 0;
 	plugin_values_reset(&given->arguments);
 	plugin_values_reset(&given->caller);
+	plugin_values_reset(&given->extra);
 	buffer_recycle(&given->text, KEEP_BYTES);
 }
 

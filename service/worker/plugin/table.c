@@ -186,6 +186,8 @@ static int write_tool(struct reading *reading, const struct toolbox_tool *tool, 
 		return r;
 	if (tool->risk != TOOLBOX_UNRATED)
 		write_tool_text(out, "risk", risks[tool->risk]);
+	if (tool->given)
+		write_tool_text(out, "given", tool->given);
 	if (tool->flags & TOOLBOX_ALONE)
 		buffer_append_string(out, ",\"parallel\":false");
 	if (tool->flags & TOOLBOX_IDEMPOTENT)

@@ -46,9 +46,11 @@ Test(manifest_described, asks_with_the_configuration_as_it_was_written)
 Test(manifest_described, reads_what_is_told_as_a_manifest)
 {
 	cr_assert_eq(take("{\"sealed\":true,\"tools\":[{\"name\":\"b\"},{\"name\":\"a\","
-			  "\"risk\":\"read\",\"timeout_ms\":5}]}"),
+			  "\"risk\":\"read\",\"timeout_ms\":5,\"given\":\"statistics\"}]}"),
 		0);
 	cr_assert_eq(toolbox->n_tools, 2);
+	cr_expect_eq(toolbox->tools[0].given, GIVEN_NOTHING);
+	cr_expect_eq(toolbox->tools[1].given, GIVEN_STATISTICS);
 	cr_expect_str_eq(toolbox->tools[0].definition,
 		"{\"name\":\"b\",\"description\":\"\",\"argument_schema\":{\"type\":\"object\","
 		"\"properties\":{},\"additionalProperties\":false},\"output_schema\":{\"type\":"

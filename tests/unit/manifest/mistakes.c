@@ -402,6 +402,14 @@ Test(mistakes, of_a_tool_that_is_called_as_another_kind_is)
 		"\"command\" is not a key of a tool of the kind \"native\"; leave it out");
 }
 
+Test(mistakes, of_a_tool_that_cannot_read_what_it_is_given)
+{
+	expect_refused(TOOL("'given':'statistics'," SQRT), 1, "/tools/0/given",
+		"is for tools of plugins, by toolbox.h; leave it out");
+	expect_refused(TOOL("'given':'weather'," SQRT), 1, "/tools/0/given",
+		"must be \"statistics\", not the string \"weather\"");
+}
+
 Test(mistakes, of_one_file_are_told_at_once)
 {
 	manifest_write("box.json", BOX("{'name':'1f'," SQRT "},{'name':'g','native':{'symbol':''}},"

@@ -66,6 +66,50 @@ Test(plugin_call, puts_a_result_together)
 		"\"double\":1.0,\"json\":[ 1 ],\"left open\":[]}");
 }
 
+/* Answer with what is given, and with what is not. */
+static void show_given(struct toolbox_call call, void *data)
+{
+	struct toolbox_call given = toolbox_given(call);
+	const char *name = "";
+	uint64_t calls = 0;
+	uint32_t n = 0;
+
+	(void)data;
+	toolbox_get_count(given, "tools", &n);
+	toolbox_get_u64(given, "/tools/1/calls", &calls);
+	toolbox_get_string(given, "/tools/0/name", &name, NULL);
+	toolbox_put_u64(call, "n", n);
+	toolbox_put_u64(call, "calls", calls);
+	toolbox_put_string(call, "name", name);
+	toolbox_put_bool(call, "has_argument", toolbox_has(given, "x"));
+	toolbox_put_bool(call, "is_answered", toolbox_reply(given) == TOOLBOX_OK);
+	toolbox_reply(call);
+}
+
+Test(plugin_call, reads_what_the_daemon_gives_with_it)
+{
+	static const char caller[] = "{\"call_id\": \"1\", \"given\": {\"tools\": [{\"name\": "
+				     "\"add\"}, {\"calls\": 7}]}}";
+	struct plugin_function function = {.name = "f", .handler = show_given};
+	struct driver_call call = {
+		.id = ++last_id,
+		.timeout_ms = 60000,
+		.output_max = 1000,
+		.caller = caller,
+		.caller_size = strlen(caller),
+		.arguments = "{\"x\": 1}",
+		.size = 8,
+	};
+
+	buffer_reset(&out);
+	cr_assert_eq(plugin_call_run(&call, &function, &out), 0);
+	cr_expect_str_eq(buffer_terminate(&out), "{\"n\":2,\"calls\":7,\"name\":\"add\",\"has_"
+						 "argument\":false,\"is_answered\":false}");
+	cr_expect_eq(run(show_given, NULL, "{\"x\": 1}"), 0);
+	cr_expect_str_eq(out.data,
+		"{\"n\":0,\"calls\":0,\"name\":\"\",\"has_argument\":false,\"is_answered\":false}");
+}
+
 static void open_top(struct toolbox_call call, void *data)
 {
 	(void)data;

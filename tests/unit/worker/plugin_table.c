@@ -101,6 +101,7 @@ Test(plugin_table, tells_everything_that_a_tool_says)
 		.cooldown_s = 7,
 		.triggers = triggers,
 		.handler = handler,
+		.given = "statistics",
 		.spoken = "{ \"en\": {\"done\": \"x\"} }",
 		.grant_key = "session_id",
 		.asked_key = "chars",
@@ -114,7 +115,8 @@ Test(plugin_table, tells_everything_that_a_tool_says)
 		"[{\"name\":\"x\xef\xbf\xbd\",\"description\":\"says \\\"it\\\"\","
 		"\"argument_schema\":{\"type\":\"object\"},\"output_schema\":true,"
 		"\"spoken\":{\"en\":{\"done\":\"x\"}},"
-		"\"risk\":\"execute\",\"parallel\":false,\"timeout_ms\":5,\"cooldown_s\":7,"
+		"\"risk\":\"execute\",\"given\":\"statistics\",\"parallel\":false,\"timeout_ms\":5,"
+		"\"cooldown_s\":7,"
 		"\"grant_key\":\"session_id\",\"asked_key\":\"chars\","
 		"\"triggers\":[\"a\",\"b\"]}]");
 }
