@@ -10,6 +10,7 @@
 `service` is a daemon that many tests share; `launch` starts one with a home and a configuration of
 its own and ends it after the test, looking for what it must not leave.
 """
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import manifests
@@ -18,14 +19,34 @@ from caller import Caller
 from http_peer import Http, port_of
 from processes import DEADLINE_MS, EVENT_SECONDS, SLOWNESS, TOOLBOXD, Daemon, OvosBus, listens, until
 from websocket_peer import Closed
+from xdist.scheduler import LoadScopeScheduling
 
 LOST_SECONDS = 5 * SLOWNESS  # a request of which nothing came so long is taken for lost
 BUSES = ("ovos-messagebus", "embedded")
 
 # The files that take longest. They come first, so that no process works alone at the end of a run.
-LONGEST = ("test_mcp_peers", "test_mcp_servers", "test_python", "test_mcp_urls", "test_python_bus",
+LONGEST = ("test_mcp_peers", "test_ovos_core", "test_mcp_servers", "test_mcp_urls", "test_python", "test_python_bus",
            "test_mcp_clients", "test_mcp_pins", "test_mcp_client_scenarios", "test_mcp_lists", "test_fairness",
-           "test_personas", "test_client_python", "test_endurance", "test_reconnect", "test_load", "test_new", "test_python_host")
+           "test_personas", "test_client_python", "test_endurance", "test_reconnect", "test_load", "test_new", "test_python_host",
+           "test_toolboxctl", "test_ctl_http", "test_reload", "test_tables", "test_bus_tools", "test_guests", "test_agentic")
+
+
+def rank(file):
+    return LONGEST.index(file) if file in LONGEST else len(LONGEST)
+
+
+class LongestFirst(LoadScopeScheduling):
+    """A file for each process, by rank. xdist itself begins with the files that have the most tests."""
+
+    def _assign_work_unit(self, node):
+        first = min(self.workqueue, key=lambda scope: rank(Path(scope.split("::")[0]).stem))
+        self.workqueue.move_to_end(first, last=False)
+        super()._assign_work_unit(node)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return LongestFirst(config, log) if config.getoption("dist") == "loadscope" else None
 
 
 def pytest_addoption(parser):
@@ -39,10 +60,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    def rank(item):
-        return LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST)
-
-    items.sort(key=rank)
+    items.sort(key=lambda item: rank(item.path.stem))
 
 
 def pytest_terminal_summary(terminalreporter):
