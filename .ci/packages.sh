@@ -17,6 +17,7 @@ libcjson-dev       pkg-config --exists libcjson
 libffi-dev         pkg-config --exists libffi
 libseccomp-dev     pkg-config --exists libseccomp
 libpcre2-dev       pkg-config --exists libpcre2-8
+libsystemd-dev     pkg-config --exists libsystemd
 libidn2-dev        pkg-config --exists libidn2
 libunistring-dev   test -e /usr/include/uninorm.h
 libstemmer-dev     test -e /usr/include/libstemmer.h

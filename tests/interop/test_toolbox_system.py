@@ -3,6 +3,7 @@
 and a USB sound card has them (TOOLBOXD_SYSROOT); what cannot be copied is asked of this machine."""
 import os
 import re
+import shutil
 import socket
 import subprocess
 import time
@@ -16,7 +17,7 @@ from processes import BUILD, EVENT_SECONDS, IS_SANITIZED, ROOT, TOOLBOXD, enviro
 
 FOLDER = BUILD / "toolboxes" / "system.d"
 READ = ["system_info", "cpu_temperature", "memory_usage", "disk_space", "battery", "network", "processes",
-        "audio_devices", "time", "tool_statistics"]
+        "audio_devices", "time", "tool_statistics", "service_status", "service_logs"]
 
 STAT = "{pid} ({name}) S 1 {pid} {pid} 0 -1 4194560 1 2 3 4 {ticks} 0 5 6 20 0 1 0 100 1000000 {pages} 184\n"
 
@@ -319,6 +320,130 @@ def test_no_file_is_a_zone_and_near_names_are_named(here, zone):
     assert ("did you mean Tokyo?" in words) == (zone in ("Tokio", ":Tokyo"))
 
 
+# ── services ───────────────────────────────────────────────────────────────────────────────────────
+
+
+class Managed:
+    """The tools beside a bus of D-Bus, where service_manager.c plays systemd."""
+
+    def __init__(self, home):
+        home.mkdir(exist_ok=True)
+        flags = subprocess.run(["pkg-config", "--cflags", "--libs", "libsystemd"], capture_output=True, text=True,
+                               check=True).stdout.split()
+        program = home / "service_manager"
+        subprocess.run(["cc", ROOT / "tests/interop/service_manager.c", "-o", program, *flags], check=True)
+        self.socket = home / "bus"
+        self.bus = subprocess.Popen(["dbus-daemon", "--session", "--nofork", "--print-address",
+                                     f"--address=unix:path={self.socket}"], stdout=subprocess.PIPE, text=True)
+        self.bus.stdout.readline()
+        address = {"DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={self.socket}", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/no/bus"}
+        self.manager = subprocess.Popen([program], env={**os.environ, **address}, stdout=subprocess.PIPE, text=True)
+        assert self.manager.stdout.readline() == "ready\n"
+        self.journal = home / "journal"
+        self.journal.mkdir()
+        self.system = System(home / "service", toolboxd={"approval": {"mode": "off"}}, settings={
+            "units": ["good", "bad.service", "slow", "locked"], "journals": [str(self.journal)], "env": address})
+
+    def done(self):
+        return self.manager.stdout.readline().rstrip("\n")
+
+    def close(self):
+        self.system.close()
+        for process in (self.manager, self.bus):
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture(scope="module")
+def managed(tmp_path_factory):
+    if not shutil.which("dbus-daemon"):
+        pytest.skip("dbus-daemon is not installed, so no service manager can be played")
+    one = Managed(tmp_path_factory.mktemp("managed"))
+    yield one
+    one.close()
+
+
+GOOD = {"unit": "good.service", "manager": "system", "description": "A unit that is played", "load_state": "loaded",
+        "unit_file_state": "enabled", "since": "2023-11-14T22:13:20Z"}
+RUNNING = {**GOOD, "active_state": "active", "is_active": True, "sub_state": "running", "main_pid": 42}
+DEAD = {**GOOD, "active_state": "inactive", "is_active": False, "sub_state": "dead"}
+
+
+def test_a_service_is_started_and_stopped(managed):
+    assert managed.system.result("service", name="good", action="start") == {"action": "start", **RUNNING}
+    assert managed.done() == "StartUnit good.service"
+    assert managed.system.result("service_status", unit="good") == RUNNING
+    assert managed.system.result("service", name="good.service") == RUNNING
+    assert managed.system.result("service", name="good", action="restart")["action"] == "restart"
+    assert managed.done() == "RestartUnit good.service"
+    assert managed.system.result("service", name="good", action="stop") == {"action": "stop", **DEAD}
+    assert managed.done() == "StopUnit good.service"
+    assert managed.system.result("service", name="good", action="enable")["unit"] == "good.service"
+    assert managed.done() == "EnableUnitFiles good.service"
+    assert managed.system.result("service", name="good", action="disable")["unit"] == "good.service"
+    assert managed.done() == "DisableUnitFiles good.service"
+
+
+def test_a_job_that_fails_or_is_refused_says_what_to_do(managed):
+    assert "the unit has not done it: failed. service_logs may show why" in managed.system.failure(
+        "service", name="bad", action="start")
+    assert managed.done() == "StartUnit bad.service"
+    assert "allow it by a rule of polkit" in managed.system.failure("service", name="locked", action="stop")
+    assert managed.done() == "StopUnit locked.service"
+
+
+def test_a_job_that_does_not_end_is_left_in_time(managed):
+    answer = managed.system.caller.invoke("service", {"name": "slow", "action": "start"}, timeout_ms=2000)
+    assert "it was begun, and has not ended yet; service_status shows how it goes on" in answer["error"], answer
+    assert managed.done() == "StartUnit slow.service"
+
+
+def test_only_units_that_the_operator_names_are_changed_and_read(managed):
+    for args in ({"name": "ssh", "action": "stop"}, {"name": "ssh", "action": "logs"}):
+        assert "ssh.service is not in `toolboxes.system.units`" in managed.system.failure("service", **args)
+    assert "ssh.service is not in `toolboxes.system.units`" in managed.system.failure("service_logs", unit="ssh")
+    assert managed.system.failure("service", name="good", action="stop;x", code="invalid_arguments")
+
+
+def test_near_names_of_an_unknown_unit_are_named(managed):
+    assert "there is no unit goad.service; did you mean good?" in managed.system.failure(
+        "service_status", unit="goad")
+    assert "`systemctl list-unit-files` shows all names" in managed.system.failure("service_status", unit="q.timer")
+    for name in ("../x", "a b", "x" * 300, "x\0y"):
+        assert "must be the name of a unit" in managed.system.failure("service_status", code="invalid_arguments", unit=name)
+
+
+def test_a_device_without_a_manager_says_so(here):
+    if os.path.exists("/run/dbus/system_bus_socket") or os.path.exists(f"/run/user/{os.getuid()}/bus"):
+        pytest.skip("this machine has a service manager")
+    assert "no service manager can be reached" in here.failure("service_status", unit="ssh")
+
+
+def test_lines_of_a_journal_are_the_last_ones_of_the_unit(managed):
+    assert managed.system.result("service_logs", unit="good") == {"unit": "good.service", "lines": []}
+    remote = "/lib/systemd/systemd-journal-remote"
+    if not os.path.exists(remote):
+        pytest.skip("systemd-journal-remote is not installed, so no journal can be written")
+    entries = "".join(f"__REALTIME_TIMESTAMP={1700000000000000 + n * 1000000}\n_SYSTEMD_UNIT={unit}.service\n"
+                      f"MESSAGE={text}\n\n" for n, (unit, text) in enumerate([
+                          ("good", "one"), ("other", "secret"), ("good", "two"), ("good", "three"), ("good", "x" * 3000)]))
+    subprocess.run([remote, "-o", managed.journal / "a.journal", "-"], input=entries, text=True, check=True,
+                   stderr=subprocess.DEVNULL)
+    lines = managed.system.result("service_logs", unit="good", lines=3)["lines"]
+    assert lines == [{"time": "2023-11-14T22:13:22Z", "text": "two"}, {"time": "2023-11-14T22:13:23Z", "text": "three"},
+                     {"time": "2023-11-14T22:13:24Z", "text": "x" * 2000}]
+    lines = managed.system.result("service", name="good", action="logs")["lines"]
+    assert [line["text"][:5] for line in lines] == ["one", "two", "three", "xxxxx"]
+
+
+def test_logs_without_a_journal_say_which_setting_to_write(tmp_path):
+    one = System(tmp_path / "service", settings={"units": ["good"]})
+    try:
+        assert "`toolboxes.system.journals` of the configuration names no folder" in one.failure("service_logs", unit="good")
+    finally:
+        one.close()
+
+
 # ── toolboxd itself ────────────────────────────────────────────────────────────────────────────────
 
 
@@ -384,8 +509,8 @@ def test_no_more_than_the_kernels_files_is_opened(here, tmp_path):
     if not IS_SANITIZED:
         assert "refused while loading" not in ended.stdout
     listed = here.caller.call("ovos.tools.list", {})["tools"]
-    assert sorted(READ) == sorted(one["name"] for one in listed)
-    assert {one["risk"] for one in listed} == {"read"}
+    assert sorted(one["name"] for one in listed if one["risk"] == "read") == sorted(READ)
+    assert [one["name"] for one in listed if one["risk"] == "execute"] == ["service"] and len(listed) == len(READ) + 1
 
 
 def test_the_calls_of_its_folder_are_answered(tmp_path):

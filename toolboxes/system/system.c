@@ -6,6 +6,8 @@
  *
  *   memory.c sensors.c battery.c disk.c network.c processes.c audio.c      clock.c
  *        └──── place.c: files of the kernel ─── fields.c: their texts      zones.c: time zones
+ *
+ *   services.c ─── manager.c: D-Bus, journal.c       statistics.c: figures that come with the call
  */
 
 #include "system.h"
@@ -152,6 +154,30 @@ static const char statistics_result[] = OBJECT(
 		STRING("toolbox_id") ","
 		LIST("tools", OBJECT("\"name\",\"calls\",\"failures\",\"p50_ms\",\"p99_ms\"",
 			STRING("name") "," COUNTS "," NUMBER("p50_ms") "," NUMBER("p99_ms"))))));
+
+#define UNIT(name)                                                                                 \
+	"\"" name "\":{\"type\":\"string\",\"minLength\":1,"                                       \
+	"\"description\":\"The name of a unit of systemd; without a suffix, a service.\"}"
+#define LINES                                                                                      \
+	"\"lines\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":500,"                           \
+	"\"default\":50,\"description\":\"The most lines.\"}"
+
+static const char unit_schema[] = CLOSED("\"unit\"", UNIT("unit"));
+static const char logs_schema[] = CLOSED("\"unit\"", UNIT("unit") "," LINES);
+static const char service_schema[] = CLOSED("\"name\"",
+	UNIT("name") ","
+	"\"action\":{\"enum\":[\"status\",\"start\",\"stop\",\"restart\",\"enable\",\"disable\","
+	"\"logs\"],\"default\":\"status\"}," LINES);
+
+#define STATUS                                                                                     \
+	STRING("unit") "," STRING("manager") "," STRING("description") "," STRING("load_state")    \
+	"," STRING("active_state") "," BOOLEAN("is_active") "," STRING("sub_state") ","            \
+	STRING("unit_file_state") "," STRING("since") "," INTEGER("main_pid")
+#define LOG LIST("lines", OBJECT("\"text\"", STRING("time") "," STRING("text")))
+
+static const char status_result[] = OBJECT("\"unit\",\"active_state\",\"is_active\"", STATUS);
+static const char logs_result[] = OBJECT("\"unit\",\"lines\"", STRING("unit") "," LOG);
+static const char service_result[] = OBJECT("\"unit\"", STRING("action") "," STATUS "," LOG);
 /* clang-format on */
 
 static const char *const info_triggers[] = {
@@ -307,6 +333,39 @@ static const struct toolbox_tool tools[] = {
 		.handler = show_time,
 	},
 	{
+		.name = "service_status",
+		.title = "State of a service",
+		.description = "Return whether a unit of systemd is active, enabled, and since "
+			       "when; of the user of toolboxd, else of the system.",
+		.argument_schema = unit_schema,
+		.output_schema = status_result,
+		.timeout_ms = 20000,
+		.handler = service_status,
+	},
+	{
+		.name = "service_logs",
+		.title = "Lines of a service",
+		.description = "Return the last lines of the journal about a unit of systemd that "
+			       "the operator has named.",
+		.argument_schema = logs_schema,
+		.output_schema = logs_result,
+		.timeout_ms = 20000,
+		.result_max_chars = 1100000,
+		.handler = service_logs,
+	},
+	{
+		.name = "service",
+		.title = "Services",
+		.description = "Start, stop, restart, enable or disable a unit of systemd that the "
+			       "operator has named, or return its state or its last lines.",
+		.argument_schema = service_schema,
+		.output_schema = service_result,
+		.risk = TOOLBOX_EXECUTE,
+		.timeout_ms = 60000,
+		.result_max_chars = 1100000,
+		.handler = service,
+	},
+	{
 		.name = "tool_statistics",
 		.title = "Statistics of tools",
 		.description = "Return how often each tool of toolboxd was called, how often it "
@@ -319,4 +378,13 @@ static const struct toolbox_tool tools[] = {
 	},
 };
 
-TOOLBOX_PLUGIN(tools, NULL, NULL);
+static int init(
+	struct toolbox_call call, const struct toolbox_tool **ret_tools, uint32_t *ret_n_tools)
+{
+	(void)ret_tools;
+	(void)ret_n_tools;
+	services_init(call);
+	return 0;
+}
+
+TOOLBOX_PLUGIN(tools, init, NULL);

@@ -14,7 +14,13 @@ void network(struct toolbox_call call, void *data);
 void processes(struct toolbox_call call, void *data);
 void audio_devices(struct toolbox_call call, void *data);
 void tool_statistics(struct toolbox_call call, void *data);
+void service_status(struct toolbox_call call, void *data);
+void service_logs(struct toolbox_call call, void *data);
+void service(struct toolbox_call call, void *data);
 void show_time(struct toolbox_call call, void *data);
+
+/* Keep the call of the initialisation, whose settings the tools of services read. */
+void services_init(struct toolbox_call call);
 
 /* Put @text, whose bytes that are not UTF-8 become U+FFFD; nothing if it is NULL. */
 void put_lossy(struct toolbox_call call, const char *key, const char *text);
