@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reply.h"
 
-void reply_content(struct toolbox_call call, const struct text *text, const char *structured)
+int reply_content(struct toolbox_call call, const struct text *text, const char *structured)
 {
-	if (text->has_failed) {
-		toolbox_fail(call, "out of memory");
-		return;
-	}
+	if (text->has_failed)
+		return toolbox_fail(call, "out of memory");
 	toolbox_open_array(call, "content");
 	toolbox_open_object(call, NULL);
 	toolbox_put_string(call, "type", "text");
@@ -15,5 +13,5 @@ void reply_content(struct toolbox_call call, const struct text *text, const char
 	toolbox_close(call);
 	if (structured)
 		toolbox_put_json(call, "structured", structured);
-	toolbox_reply(call);
+	return toolbox_reply(call);
 }

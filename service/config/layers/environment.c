@@ -92,6 +92,8 @@ static const struct variable {
 	{"TOOLBOXD_APPROVAL_MODE", "toolboxd.approval.mode", word_to_json},
 	{"TOOLBOXD_EXPERIMENTAL", "toolboxd.experimental", commas_to_json},
 	{"TOOLBOXD_SANDBOX_WRITABLE_ROOTS", "toolboxd.toolboxes.files.writable", commas_to_json},
+	{"TOOLBOXD_SANDBOX_WRITABLE_ROOTS", "toolboxd.toolboxes.shell.writable", commas_to_json},
+	{"TOOLBOXD_SHELL_VARIANT", "toolboxd.toolboxes.shell.variant", word_to_json},
 	{"TOOLBOXD_TOOL_RESULT_MAX_CHARS", "toolboxd.result_max_chars", digits_to_json},
 	{"TOOLBOXD_LOG_FORMAT", FORMAT_PATH, word_to_json},
 };
