@@ -306,6 +306,9 @@ static void write_meta(const struct tool *tool, struct buffer *out)
 	json_write_member_text(out, "toolboxd/name", tool->name);
 	if (tool->has_content)
 		json_write_member_text(out, "toolboxd/output", "content");
+	if (tool_may_be_task(tool))
+		json_write_member_text(out, "toolboxd/task",
+			tool->task == TOOL_TASK_REQUIRED ? "required" : "optional");
 	buffer_append_char(out, '}');
 }
 

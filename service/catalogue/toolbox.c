@@ -73,6 +73,15 @@ void toolbox_drop_tools(struct toolbox *toolbox, const bool *is_dropped)
 	toolbox->tools = NULL;
 }
 
+bool tool_may_be_task(const struct tool *tool)
+{
+	uint64_t timeout_ms =
+		tool->timeout_ms ? tool->timeout_ms : tool->toolbox->package->limits.timeout_ms;
+
+	return tool->task == TOOL_TASK_BY_TIME ? timeout_ms > TOOL_TASK_MS
+					       : tool->task != TOOL_TASK_FORBIDDEN;
+}
+
 struct toolbox *toolbox_new(struct package *package, const char *id, const char *entry_point)
 {
 	cleanup(toolbox_cleanup) struct toolbox *toolbox = calloc(1, sizeof(*toolbox));

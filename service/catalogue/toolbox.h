@@ -41,6 +41,17 @@ enum tool_given {
 	GIVEN_STATISTICS,
 };
 
+/* Whether a call of a tool by MCP becomes a task (mcp/task.h), as its manifest has it. */
+enum tool_task {
+	TOOL_TASK_BY_TIME, /* open: if the tool has more time than TOOL_TASK_MS */
+	TOOL_TASK_FORBIDDEN,
+	TOOL_TASK_OPTIONAL,
+	TOOL_TASK_REQUIRED,
+};
+
+/* The time of a tool, or of its toolbox, beyond which its calls are tasks. */
+#define TOOL_TASK_MS 30000
+
 /* The shared limits of the toolboxes of one manifest. */
 struct toolbox_limits {
 	uint64_t timeout_ms; /* deadline of a call; 0: the configuration's */
@@ -68,6 +79,7 @@ struct tool {
 	enum tool_risk risk;          /* its own, else the package's */
 	enum run_llm run_llm;
 	enum tool_given given;
+	enum tool_task task;
 	bool is_parallel; /* false: it runs alone in its package */
 	bool has_content; /* its results are rich content (catalogue/content.h) */
 	bool validates;   /* its host may refuse arguments by their meaning */
@@ -117,6 +129,9 @@ struct toolbox {
 	size_t n_tools;
 	uint64_t settings; /* digest of the operator's settings of its tools; 0: none */
 };
+
+/* Return whether calls of @tool become tasks where a client of MCP knows tasks. */
+bool tool_may_be_task(const struct tool *tool);
 
 /* Return a toolbox of @package, its owner from package_add() on, called @id, and in its host
  * @entry_point (may be NULL); both texts are copied. NULL when memory is short. */

@@ -306,6 +306,10 @@ static void hear(struct door *base, const char *topic, const char *text, size_t 
 {
 	struct http_door *door = container_of(base, struct http_door, door);
 
+	if (strcmp(topic, "ovos.tools.job.completed") == 0) {
+		mcp_endpoint_report_job(door->mcp, text, size);
+		return;
+	}
 	event_streams_hear(&door->events, topic, text, size);
 	if (strcmp(topic, "ovos.tools.changed") == 0)
 		mcp_endpoint_report_changed(door->mcp);

@@ -8,6 +8,7 @@
 #include "catalogue/definition.h"
 #include "catalogue/package.h"
 #include "catalogue/tool_schemas.h"
+#include "json/member.h"
 #include "json/number.h"
 #include "json/writer.h"
 #include "manifest/bus/bus.h"
@@ -57,6 +58,21 @@ static int read_argument_name(
 	return *ret_name ? 0 : -ENOMEM;
 }
 
+static enum tool_task read_task(const struct json_tape *tape, uint32_t object)
+{
+	static const char *const words[] = {
+		[TOOL_TASK_FORBIDDEN] = "forbidden",
+		[TOOL_TASK_OPTIONAL] = "optional",
+		[TOOL_TASK_REQUIRED] = "required",
+	};
+	uint32_t task = json_find(tape, object, "task");
+
+	for (size_t i = TOOL_TASK_FORBIDDEN; i < ARRAY_SIZE(words); i++)
+		if (json_is_text(tape, task, words[i]))
+			return (enum tool_task)i;
+	return TOOL_TASK_BY_TIME;
+}
+
 /* Read the limits of a call, and its risk. The shape has bounded the numbers. */
 static void read_numbers(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
 {
@@ -81,6 +97,7 @@ static void read_numbers(const struct manifest_scope *scope, uint32_t object, st
 		tool->risk = published_risk(scope->published, scope->toolbox->id, tool->name);
 	if (timeout != JSON_NONE)
 		json_number_u64(tape, timeout, &tool->timeout_ms);
+	tool->task = read_task(tape, object);
 	if (cooldown != JSON_NONE)
 		json_number_f64(tape, cooldown, &tool->cooldown_s);
 }

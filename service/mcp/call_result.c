@@ -19,10 +19,10 @@ static void append_member(
 
 /* ── errors ──────────────────────────────────────────────────────────────────────────────────── */
 
-/* Return whether the error with the code at @code is one of the request, not of the call. */
-static bool is_request_error(const struct json_tape *tape, uint32_t code)
+bool mcp_is_request_error(const struct json_tape *tape)
 {
 	static const char *const codes[] = {"unknown_tool", "missing_name", "bad_request"};
+	uint32_t code = json_find_typed_at(tape, 0, "code", JSON_STRING);
 
 	for (size_t i = 0; code != JSON_NONE && i < ARRAY_SIZE(codes); i++)
 		if (json_string_equals(tape, code, codes[i], strlen(codes[i])))
@@ -197,21 +197,43 @@ static void write_result(struct buffer *out, const struct mcp_message *message,
 	buffer_append_string(out, ",\"isError\":false");
 }
 
+/* Return the member of `_meta` with the flag of the call; "" without one. */
+static const char *speech_meta(const struct json_tape *data)
+{
+	uint32_t speaks = json_find(data, 0, "run_llm");
+
+	if (speaks == JSON_NONE)
+		return "";
+	return json_is_true(data, speaks) ? "\"toolboxd/run_llm\":true"
+					  : "\"toolboxd/run_llm\":false";
+}
+
+void mcp_write_call_members(struct buffer *out, const struct mcp_message *message,
+	const struct json_tape *data, bool has_content)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	uint32_t result = json_find(data, 0, "result");
+	const char *meta = speech_meta(data);
+
+	if (result == JSON_NONE) {
+		write_error_text(data, &text);
+		write_failed_result(out, &text);
+	} else {
+		write_result(out, message, data, result, has_content, &text);
+	}
+	if (*meta)
+		buffer_printf(out, ",\"_meta\":{%s}", meta);
+}
+
 int mcp_write_call_result(struct buffer *out, const struct mcp_message *message,
 	const struct mcp_server *server, const struct json_tape *data, bool has_content,
 	bool is_inner, struct buffer *text, struct mcp_error *ret_error)
 {
 	uint32_t result = json_find(data, 0, "result");
-	uint32_t speaks = json_find(data, 0, "run_llm");
-	const char *meta = "";
 
-	if (speaks != JSON_NONE)
-		meta = json_is_true(data, speaks) ? "\"toolboxd/run_llm\":true"
-						  : "\"toolboxd/run_llm\":false";
 	if (result == JSON_NONE) {
 		write_error_text(data, text);
-		if (!is_inner &&
-			is_request_error(data, json_find_typed_at(data, 0, "code", JSON_STRING))) {
+		if (!is_inner && mcp_is_request_error(data)) {
 			mcp_refuse(ret_error, MCP_INVALID_PARAMS, 200, "");
 			ret_error->message =
 				(struct text_view){text->data ? text->data : "", text->size};
@@ -223,6 +245,6 @@ int mcp_write_call_result(struct buffer *out, const struct mcp_message *message,
 		write_failed_result(out, text);
 	else
 		write_result(out, message, data, result, has_content, text);
-	mcp_result_end_meta(out, message, server, meta);
+	mcp_result_end_meta(out, message, server, speech_meta(data));
 	return 0;
 }

@@ -21,6 +21,13 @@
  *                                          missing_name and bad_request are errors of JSON-RPC
  */
 
+/* Return whether @data is an error of the request, not of the call. */
+bool mcp_is_request_error(const struct json_tape *data);
+
+/* Append the members of the result of a call, without braces: every error is a result. */
+void mcp_write_call_members(struct buffer *out, const struct mcp_message *message,
+	const struct json_tape *data, bool has_content);
+
 /* Append it; @has_content: the tool answers with rich content. @is_inner: the call was an argument
  * of call_tool, whose errors are all results. Return 0, or MCP_E_REFUSED with
  * @ret_error filled, whose message is appended to @text, and nothing appended to @out. */

@@ -2,6 +2,7 @@
 #include "mcp/error.h"
 
 #include "json/writer.h"
+#include "mcp/task.h"
 #include "mcp/version.h"
 
 int mcp_refuse(
@@ -27,5 +28,8 @@ void mcp_write_error(struct buffer *out, struct text_view id, const struct mcp_e
 		buffer_append(out, error->requested.text, error->requested.size);
 		buffer_append_char(out, '}');
 	}
+	if (error->code == MCP_MISSING_CAPABILITY)
+		buffer_append_string(out, ",\"data\":{\"requiredCapabilities\":{\"extensions\":{"
+					  "\"" MCP_TASKS_EXTENSION "\":{}}}}");
 	buffer_append_string(out, "}}");
 }

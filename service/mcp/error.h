@@ -12,6 +12,7 @@ enum mcp_code {
 	MCP_INVALID_PARAMS = -32602,
 	MCP_INTERNAL_ERROR = -32603,
 	MCP_HEADER_MISMATCH = -32020,
+	MCP_MISSING_CAPABILITY = -32021, /* the client has not declared the tasks (mcp/task.h) */
 	MCP_UNSUPPORTED_VERSION = -32022,
 };
 

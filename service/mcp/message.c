@@ -9,6 +9,7 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "json/member.h"
+#include "mcp/task.h"
 #include "util/cleanup.h"
 
 /* Statuses of HTTP. */
@@ -279,13 +280,18 @@ static int check_version(
 static int check_modern(struct mcp_message *message, const struct mcp_fields *fields,
 	enum mcp_field_status status, uint32_t meta, uint32_t version, struct mcp_error *error)
 {
+	uint32_t capabilities =
+		json_find_typed(&message->tape, meta, META_CAPABILITIES, JSON_OBJECT);
 	int r = fields ? check_headers(message, fields, status, version, error) : 0;
+	uint32_t extensions;
 
 	if (r == 0)
 		r = check_version(message, version, error);
-	if (r == 0 &&
-		json_find_typed(&message->tape, meta, META_CAPABILITIES, JSON_OBJECT) == JSON_NONE)
+	if (r == 0 && capabilities == JSON_NONE)
 		r = refuse_meta(error, "params._meta has no " META_CAPABILITIES ".");
+	extensions = json_find_typed(&message->tape, capabilities, "extensions", JSON_OBJECT);
+	message->has_tasks = json_find_typed(&message->tape, extensions, MCP_TASKS_EXTENSION,
+				     JSON_OBJECT) != JSON_NONE;
 	return r;
 }
 

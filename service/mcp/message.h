@@ -40,6 +40,9 @@ enum mcp_method {
 	MCP_TOOLS_LIST,
 	MCP_TOOLS_CALL,
 	MCP_LISTEN,
+	MCP_TASKS_GET,
+	MCP_TASKS_UPDATE,
+	MCP_TASKS_CANCEL,
 	MCP_CANCELLED,
 };
 
@@ -86,6 +89,9 @@ struct mcp_message {
 	uint32_t requested_version;  /* initialize: token */
 	struct text_view request_id; /* cancelled: of the request, as JSON; absent: ignore it */
 	bool wants_tool_changes;     /* listen */
+	bool has_tasks;              /* the client has declared the tasks (mcp/task.h) */
+	uint32_t task;               /* tasks/…: token of the id of the task */
+	uint32_t task_ids;           /* listen: token of an array of such ids, or JSON_NONE */
 };
 
 /*

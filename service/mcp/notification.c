@@ -3,7 +3,7 @@
 
 #include "json/writer.h"
 
-static void begin_notification(struct buffer *out, const char *method)
+void mcp_begin_notification(struct buffer *out, const char *method)
 {
 	buffer_append_string(out, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/");
 	buffer_append_string(out, method);
@@ -32,7 +32,7 @@ bool mcp_write_progress(struct buffer *out, struct mcp_progress *progress, struc
 {
 	if (!advance(progress, value, text.text && text.size > 0))
 		return false;
-	begin_notification(out, "progress");
+	mcp_begin_notification(out, "progress");
 	buffer_append_string(out, ",\"params\":{\"progressToken\":");
 	buffer_append(out, token.text, token.size);
 	buffer_append_string(out, ",\"progress\":");
@@ -54,7 +54,7 @@ void mcp_write_subscription(struct buffer *out, struct text_view subscription)
 
 void mcp_write_list_changed(struct buffer *out, struct text_view subscription)
 {
-	begin_notification(out, "tools/list_changed");
+	mcp_begin_notification(out, "tools/list_changed");
 	if (subscription.text) {
 		buffer_append_string(out, ",\"params\":{\"_meta\":{");
 		mcp_write_subscription(out, subscription);
@@ -63,12 +63,17 @@ void mcp_write_list_changed(struct buffer *out, struct text_view subscription)
 	buffer_append_char(out, '}');
 }
 
-void mcp_write_acknowledged(
-	struct buffer *out, struct text_view subscription, bool wants_tool_changes)
+void mcp_write_acknowledged(struct buffer *out, struct text_view subscription,
+	bool wants_tool_changes, const struct text_view *task_ids)
 {
-	begin_notification(out, "subscriptions/acknowledged");
+	mcp_begin_notification(out, "subscriptions/acknowledged");
 	buffer_append_string(out, ",\"params\":{\"_meta\":{");
 	mcp_write_subscription(out, subscription);
-	buffer_printf(out, "},\"notifications\":{%s}}}",
+	buffer_printf(out, "},\"notifications\":{%s",
 		wants_tool_changes ? "\"toolsListChanged\":true" : "");
+	if (task_ids) {
+		buffer_append_string(out, wants_tool_changes ? ",\"taskIds\":" : "\"taskIds\":");
+		buffer_append(out, task_ids->text, task_ids->size);
+	}
+	buffer_append_string(out, "}}}");
 }

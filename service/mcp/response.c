@@ -3,13 +3,14 @@
 
 #include "json/writer.h"
 #include "mcp/notification.h"
+#include "mcp/task.h"
 #include "util/cleanup.h"
 
 #define INSTRUCTIONS                                                                               \
 	"The tools of this device. A tool may wait until a person has approved the call; a "       \
 	"result that is too long is cut, and says so."
 
-#define CAPABILITIES ",\"capabilities\":{\"tools\":{\"listChanged\":true}}"
+#define CAPABILITIES ",\"capabilities\":{\"tools\":{\"listChanged\":true}"
 
 static void write_server_info(struct buffer *out, const struct mcp_server *server)
 {
@@ -32,12 +33,13 @@ void mcp_result_begin(struct buffer *out, const struct mcp_message *message)
 	buffer_append_string(out, ",\"result\":{");
 }
 
-void mcp_result_end_meta(struct buffer *out, const struct mcp_message *message,
-	const struct mcp_server *server, const char *meta)
+/* Close the response with the members of each result of the type @type, and @meta in `_meta`. */
+static void end_result(struct buffer *out, const struct mcp_message *message,
+	const struct mcp_server *server, const char *type, const char *meta)
 {
 	if (message->era == MCP_MODERN) {
 		separate(out);
-		buffer_append_string(out, "\"resultType\":\"complete\",\"_meta\":{");
+		buffer_printf(out, "\"resultType\":\"%s\",\"_meta\":{", type);
 		if (message->method == MCP_LISTEN) {
 			mcp_write_subscription(out, message->id);
 			buffer_append_char(out, ',');
@@ -52,10 +54,22 @@ void mcp_result_end_meta(struct buffer *out, const struct mcp_message *message,
 	buffer_append_string(out, "}}");
 }
 
+void mcp_result_end_meta(struct buffer *out, const struct mcp_message *message,
+	const struct mcp_server *server, const char *meta)
+{
+	end_result(out, message, server, "complete", meta);
+}
+
+void mcp_result_end_typed(struct buffer *out, const struct mcp_message *message,
+	const struct mcp_server *server, const char *type)
+{
+	end_result(out, message, server, type, "");
+}
+
 void mcp_result_end(
 	struct buffer *out, const struct mcp_message *message, const struct mcp_server *server)
 {
-	mcp_result_end_meta(out, message, server, "");
+	end_result(out, message, server, "complete", "");
 }
 
 void mcp_result_end_kept(
@@ -79,7 +93,7 @@ void mcp_write_initialize(
 	mcp_result_begin(out, message);
 	json_write_key(out, "protocolVersion");
 	json_write_text(out, version ? version : mcp_version_legacy_latest());
-	buffer_append_string(out, CAPABILITIES ",\"serverInfo\":");
+	buffer_append_string(out, CAPABILITIES "},\"serverInfo\":");
 	write_server_info(out, server);
 	buffer_append_string(out, ",\"instructions\":\"" INSTRUCTIONS "\"");
 	mcp_result_end(out, message, server);
@@ -89,8 +103,11 @@ void mcp_write_discover(
 	struct buffer *out, const struct mcp_message *message, const struct mcp_server *server)
 {
 	mcp_result_begin(out, message);
-	buffer_append_string(out, "\"supportedVersions\":[\"" MCP_VERSION_MODERN "\"]" CAPABILITIES
-				  ",\"instructions\":\"" INSTRUCTIONS "\"");
+	buffer_append_string(
+		out, "\"supportedVersions\":[\"" MCP_VERSION_MODERN "\"]" CAPABILITIES);
+	if (server->has_tasks)
+		buffer_append_string(out, ",\"extensions\":{\"" MCP_TASKS_EXTENSION "\":{}}");
+	buffer_append_string(out, "},\"instructions\":\"" INSTRUCTIONS "\"");
 	mcp_result_end_kept(out, message, server);
 }
 

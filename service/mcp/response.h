@@ -13,6 +13,7 @@
 struct mcp_server {
 	const char *version;
 	bool is_private; /* its lists depend on the credentials of the client */
+	bool has_tasks;  /* its calls may be tasks (mcp/task.h) */
 };
 
 /* The time for a client to keep a list. */
@@ -28,6 +29,10 @@ void mcp_result_end(
 /* As mcp_result_end(), with the members @meta of `_meta`: JSON text, or "". */
 void mcp_result_end_meta(struct buffer *out, const struct mcp_message *message,
 	const struct mcp_server *server, const char *meta);
+
+/* As mcp_result_end(), with the resultType @type. */
+void mcp_result_end_typed(struct buffer *out, const struct mcp_message *message,
+	const struct mcp_server *server, const char *type);
 
 /* As mcp_result_end(), for a result to keep for a while. */
 void mcp_result_end_kept(

@@ -83,7 +83,7 @@ def folder_of(service):
 
 def test_it_is_answered_at_once_and_ends_later(started, caller):
     answer = begin(caller, lasts=0.5, call_id="mine")
-    assert set(answer) == {"name", "call_id", "job_id", "state"} and answer["state"] == "running"
+    assert set(answer) == {"name", "call_id", "job_id", "state", "started", "ttl_ms"} and answer["state"] == "running"
     job = get(caller, answer["job_id"])
     assert (job["name"], job["toolbox_id"], job["state"], job["call_id"]) == ("work", "slow", "running", "mine")
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", job["started"]) and "ended" not in job

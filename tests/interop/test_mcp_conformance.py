@@ -30,10 +30,17 @@ SCENARIOS += [(MODERN, name) for name in ["server-stateless", "http-header-valid
                                           "http-custom-header-server-validation", *BOTH]]
 SCENARIOS += [(version, name) for version in (LEGACY, MODERN) for name in RICH]
 
+# Those of the extension for tasks; the others want a tool that asks its client, which none of ours does.
+TASKS = ["tasks-lifecycle", "tasks-capability-negotiation", "tasks-wire-fields", "tasks-request-state-removal",
+         "tasks-request-headers", "tasks-dispatch-and-envelope", "tasks-required-task-error"]
+SCENARIOS += [(MODERN, name) for name in TASKS]
+
 # Checks that fail, by scenario: no tool of ours demands a capability of its client, which these want to see
-# refused.
+# refused; and a tool that dies has a result with isError, as without tasks. What is an error of JSON-RPC, and so a
+# failed task, test_mcp_tasks shows.
 EXCEPTED = {"server-stateless": {"sep-2575-server-rejects-undeclared-capability",
-                                 "sep-2575-missing-capability-http-400"}}
+                                 "sep-2575-missing-capability-http-400"},
+            "tasks-lifecycle": {"sep-2663-tasks-get-status-failed"}}
 
 SCHEMA = {
     "$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object",
@@ -78,6 +85,21 @@ def blocks(folder):
         for name, content in BLOCKS.items()]}))
 
 
+def tasks(folder):
+    """The tools of the scenarios of tasks. confirm_delete asks nobody: our questions are for the person at the device."""
+    whole = {"type": "integer", "minimum": 0}
+    hello = json.dumps({"content": [{"type": "text", "text": "Hello, NAME!"}]}).replace("NAME", "%s")
+    text = {"type": "string"}
+    tools = [("greet", {"name": text}, {"argv": ["printf", hello, "{name}"], "output": "content"}, "forbidden"),
+             ("slow_compute", {"seconds": whole, "label": text}, {"argv": ["sleep", "{seconds}"]}, "optional"),
+             ("confirm_delete", {"filename": text}, {"argv": ["true"]}, "optional"),
+             ("failing_job", {}, {"shell": "echo it fails >&2; exit 1"}, "required"),
+             ("protocol_error_job", {}, {"shell": "kill -9 $$"}, "optional")]
+    (folder / "tasks.json").write_text(json.dumps({"kind": "command", "risk": "read", "limits": {"workers": 4}, "tools": [
+        {"name": name, "description": f"For the scenarios of {name}.", "task": task, "command": command,
+         "argument_schema": {"type": "object", "properties": properties}} for name, properties, command, task in tools]}))
+
+
 def programs(folder):
     folder.mkdir(parents=True)
     for name, (line, schema) in PROGRAMS.items():
@@ -94,6 +116,7 @@ def port(tmp_path_factory):
     folder = home / "toolbox.d"
     programs(folder / "conformance")
     blocks(folder)
+    tasks(folder)
     started = Service("embedded", home, [folder, BUILD / "tests" / "toolboxes" / "stepping.d"],
                       args=["--http", "127.0.0.1:0"])
     with started:
@@ -102,10 +125,11 @@ def port(tmp_path_factory):
 
 @pytest.mark.parametrize("version,scenario", SCENARIOS)
 def test_scenario(port, tmp_path, version, scenario):
-    path = {"tools-call-with-progress": "/mcp"}.get(scenario, "/mcp/rich" if scenario in RICH else "/mcp/conformance")
+    path = {"tools-call-with-progress": "/mcp"}.get(scenario, "/mcp/rich" if scenario in RICH
+                                                          else "/mcp/tasks" if scenario in TASKS else "/mcp/conformance")
     done = subprocess.run(
         [SUITE, "server", "--url", f"http://127.0.0.1:{port}{path}", "--spec-version", version,
-         "--scenario", scenario, "-o", tmp_path],
+         "--scenario", scenario, "-o", tmp_path, *(["--force"] if scenario in TASKS else [])],
         env=dict(os.environ, PATH=f"{SUITE.parent}:{os.environ['PATH']}"), capture_output=True, text=True,
         timeout=SECONDS, check=False)
     [written] = tmp_path.glob("*/checks.json")

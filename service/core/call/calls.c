@@ -218,6 +218,13 @@ void call_write_id(const struct call *call, struct buffer *out)
 			(unsigned long long)call->runner_call.id);
 }
 
+void call_write_cut_text(const struct buffer *text, struct buffer *out)
+{
+	buffer_fail_with(out, text);
+	json_write_string(out, text->data ? text->data : "",
+		text->size > 0 ? utf8_prefix(text->data, text->size, SUMMARY_TEXT_BYTES) : 0);
+}
+
 void call_keep_progress(struct call *call, const struct json_tape *progress)
 {
 	uint32_t number = json_find(progress, 0, "progress");
@@ -230,8 +237,7 @@ void call_keep_progress(struct call *call, const struct json_tape *progress)
 		return;
 	json_string_decode(progress, text, &decoded);
 	buffer_reset(&call->progress_text);
-	json_write_string(&call->progress_text, decoded.data ? decoded.data : "",
-		decoded.size > 0 ? utf8_prefix(decoded.data, decoded.size, SUMMARY_TEXT_BYTES) : 0);
+	call_write_cut_text(&decoded, &call->progress_text);
 }
 
 /* Return the bytes that the calls in flight of @call's source and account hold. */

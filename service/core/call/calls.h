@@ -108,6 +108,9 @@ void calls_deinit(struct calls *calls);
  * memory. Set its origin, then call calls_open() or calls_close(). */
 struct call *calls_new(struct calls *calls, const struct tool *tool);
 
+/* Append @text as JSON, cut to SUMMARY_TEXT_BYTES. */
+void call_write_cut_text(const struct buffer *text, struct buffer *out);
+
 /* Keep the number and the text of @progress for summaries; the last ones count. */
 void call_keep_progress(struct call *call, const struct json_tape *progress);
 

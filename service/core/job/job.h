@@ -48,6 +48,9 @@
 /* Results of jobs together; beyond them the job that ended first has none any more. */
 #define JOBS_RESULTS_BYTES (16u << 20)
 
+/* The unit of jobs.keep_hours. */
+#define JOB_HOUR_MS UINT64_C(3600000)
+
 /* Requests that wait for the end of a job; one connection has half of what others leave. */
 #define JOB_WAITERS_MAX 256
 
@@ -101,10 +104,12 @@ struct job {
 	int64_t started_ms;
 	int64_t ended_ms; /* by CLOCK_REALTIME */
 	bool is_refused;
-	bool is_cancelled; /* while KEEPING */
+	bool is_cancelled;  /* while KEEPING */
+	int64_t updated_ms; /* the time of its last progress; 0: none */
 	bool has_progress;
+	bool is_question; /* the text is about a question to a person */
 	double progress;
-	struct buffer progress_text;
+	struct buffer progress_text; /* the last words of progress, cut */
 	char *bytes;
 	size_t held_bytes; /* charged to the account */
 };

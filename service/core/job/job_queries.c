@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bus/account.h"
+#include "core/call/calls.h"
 #include "core/job/job_record.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
@@ -50,6 +51,42 @@ static void write_json(struct buffer *out, const char *key, const struct buffer 
 	buffer_append_buffer(out, json);
 }
 
+static void write_progress(const struct job *job, struct buffer *out)
+{
+	if (job->updated_ms > 0)
+		write_time(out, "updated", job->updated_ms);
+	if (job->has_progress) {
+		buffer_append_string(out, ",\"progress\":");
+		json_write_f64(out, job->progress);
+	}
+	/* Once the person has answered, the call does not wait any more. */
+	if (job->progress_text.size > 0 && (!job->is_question || job_is_asked_about(job)))
+		write_json(out, "text", &job->progress_text);
+}
+
+bool job_is_asked_about(const struct job *job)
+{
+	const struct call *call = calls_find_address(job->jobs->invoker->calls, &job->address);
+
+	return call && !call->runner_call.is_taken;
+}
+
+uint64_t job_keep_ms(const struct job *job)
+{
+	return job->jobs->invoker->config->jobs_keep_hours * JOB_HOUR_MS;
+}
+
+/* From its end on a job is kept for some time, and none knows the end before. */
+void job_write_times(const struct job *job, struct buffer *out)
+{
+	int64_t end_ms = has_ended(job) ? job->ended_ms : stamp_now_ns() / (int64_t)NS_PER_MS;
+	int64_t ran_ms = end_ms > job->started_ms ? end_ms - job->started_ms : 0;
+
+	write_time(out, "started", job->started_ms);
+	buffer_append_string(out, ",\"ttl_ms\":");
+	json_write_i64(out, ran_ms + (int64_t)job_keep_ms(job));
+}
+
 void job_write_members(const struct job *job, bool is_whole, struct buffer *out)
 {
 	bool is_over = has_ended(job);
@@ -60,18 +97,16 @@ void job_write_members(const struct job *job, bool is_whole, struct buffer *out)
 	if (job->call_id.size > 0)
 		write_json(out, "call_id", &job->call_id);
 	json_write_member_text(out, "state", job_state_names[is_over ? job->state : JOB_RUNNING]);
-	write_time(out, "started", job->started_ms);
-	if (!is_over && job->has_progress) {
-		buffer_append_string(out, ",\"progress\":");
-		json_write_f64(out, job->progress);
-	}
-	if (!is_over && job->progress_text.size > 0)
-		write_json(out, "text", &job->progress_text);
-	if (!is_over)
+	job_write_times(job, out);
+	if (!is_over) {
+		write_progress(job, out);
 		return;
+	}
 	write_time(out, "ended", job->ended_ms);
 	if (!is_whole)
 		return;
+	if (job->has_content)
+		buffer_append_string(out, ",\"output\":\"content\"");
 	job_write_run_llm(job, out);
 	buffer_append_char(out, ',');
 	buffer_append(out, job->end.data + 1, job->end.size - 2);

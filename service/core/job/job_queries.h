@@ -13,6 +13,15 @@
  * Other jobs look unknown.
  */
 
+/* Return whether a person is asked about the call of @job. */
+bool job_is_asked_about(const struct job *job);
+
+/* Return the time for which @job is kept after its end. */
+uint64_t job_keep_ms(const struct job *job);
+
+/* Append the members `started` and `ttl_ms` of @job. */
+void job_write_times(const struct job *job, struct buffer *out);
+
 /* Append the members of @job, without braces; @is_whole: with its result or error. */
 void job_write_members(const struct job *job, bool is_whole, struct buffer *out);
 

@@ -8,6 +8,7 @@
 
 #include "bus/account.h"
 #include "core/call/calls.h"
+#include "core/call/events.h"
 #include "core/job/job_queries.h"
 #include "core/job/job_record.h"
 #include "core/request/errors.h"
@@ -23,8 +24,6 @@
 
 /* The beginning of a response with a kept context. */
 #define HEAD_BYTES 4096
-
-#define MS_PER_HOUR (UINT64_C(3600) * MS_PER_S)
 
 static const char restarted[] = "{\"error\":\"RuntimeError: The job has failed: the service was "
 				"restarted\",\"code\":\"unavailable\"}";
@@ -130,11 +129,6 @@ static struct job *find_first_ended(const struct jobs *jobs, bool has_result)
 	return first;
 }
 
-static uint64_t keep_ms(const struct jobs *jobs)
-{
-	return jobs->invoker->config->jobs_keep_hours * MS_PER_HOUR;
-}
-
 /* Remove the jobs kept long enough, and look again when the next one is. */
 static void expire_jobs(void *data)
 {
@@ -143,11 +137,11 @@ static void expire_jobs(void *data)
 	struct job *first;
 
 	while ((first = find_first_ended(jobs, false)) &&
-		(uint64_t)first->ended_ms + keep_ms(jobs) <= now_ms)
+		(uint64_t)first->ended_ms + job_keep_ms(first) <= now_ms)
 		remove_job(first);
 	/* The clock may be set meanwhile. */
 	if (first)
-		loop_timer_arm(&jobs->expiry, MS_PER_HOUR / 60);
+		loop_timer_arm(&jobs->expiry, JOB_HOUR_MS / 60);
 }
 
 /* Let @job have @end of @size bytes, an object. */
@@ -182,14 +176,31 @@ static void drop_results(struct jobs *jobs, struct job *last)
 
 /* ── the end ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* Send the end of @job to its caller on the bus. */
+/* Let the door beside the bus know the end of @job. */
+static void announce_at_door(const struct job *job)
+{
+	const struct audience *audience = job->jobs->invoker->events->audience;
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (!audience->heard)
+		return;
+	buffer_append_char(&text, '{');
+	job_write_members(job, true, &text);
+	buffer_append_char(&text, '}');
+	if (buffer_status(&text) == 0)
+		audience->heard(audience->data, "ovos.tools.job.completed", text.data, text.size);
+}
+
+/* Announce the end of @job to its caller. */
 static void announce_job(struct job *job)
 {
 	const struct invoker *invoker = job->jobs->invoker;
 	struct answer event;
 
-	if (job->door != CALL_DOOR_BUS)
+	if (job->door != CALL_DOOR_BUS) {
+		announce_at_door(job);
 		return;
+	}
 	if (job->response.message.size == 0 ||
 		!answer_begin_aside(&event, &job->response, "ovos.tools.job.completed"))
 		answer_begin_broadcast(&event, "ovos.tools.job.completed");
@@ -280,12 +291,17 @@ static void take_progress(struct address *address, const struct json_tape *progr
 	struct job *job = job_at(address);
 	uint32_t number = json_find(progress, 0, "progress");
 	uint32_t text = json_find(progress, 0, "text");
+	cleanup(buffer_deinit) struct buffer decoded = {0};
 
 	if (number != JSON_NONE && json_type_at(progress, number) == JSON_NUMBER)
 		job->has_progress = json_number_f64(progress, number, &job->progress) == 0;
+	job->updated_ms = now_real_ms();
+	job->is_question = job_is_asked_about(job);
 	buffer_reset(&job->progress_text);
-	if (text != JSON_NONE && json_type_at(progress, text) == JSON_STRING)
-		json_write_compact(&job->progress_text, progress, text);
+	if (text == JSON_NONE || json_type_at(progress, text) != JSON_STRING)
+		return;
+	json_string_decode(progress, text, &decoded);
+	call_write_cut_text(&decoded, &job->progress_text);
 }
 
 static bool job_is_granted(const struct address *address)
@@ -325,6 +341,7 @@ static void answer_running(struct job *job)
 {
 	answer_member_text(&job->answer, "job_id", job->change.id);
 	answer_member_text(&job->answer, "state", job_state_names[JOB_RUNNING]);
+	job_write_times(job, &job->answer.message);
 	answer_send(&job->answer, job->jobs->invoker->bus);
 }
 

@@ -16,7 +16,8 @@ struct door_operations {
 	void (*configured)(struct door *door);
 
 	/* The service announces something (contract.md, Broadcasts): @topic is the topic on the
-	 * bus, @text the data, a JSON object. */
+	 * bus, @text the data, a JSON object. Beside them ovos.tools.job.completed, for the jobs of
+	 * callers at doors. */
 	void (*heard)(struct door *door, const char *topic, const char *text, size_t size);
 
 	/* The service stops: take no further requests. */

@@ -18,19 +18,24 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 
-#define INVOKE_TOPIC    "ovos.tools.invoke"
-#define LIST_TOPIC      "ovos.tools.list"
-#define CANCEL_TOPIC    "ovos.tools.cancel"
-#define CALLS_TOPIC     "ovos.tools.calls"
-#define CALLS_RESPONSE  CALLS_TOPIC ".response"
-#define INVOKE_RESPONSE INVOKE_TOPIC ".response"
-#define LIST_RESPONSE   LIST_TOPIC ".response"
-#define SEARCH_TOPIC    "ovos.tools.search"
-#define SEARCH_RESPONSE SEARCH_TOPIC ".response"
-#define PROGRESS_TOPIC  "ovos.tools.call.progress"
-#define CHANGED_TOPIC   "ovos.tools.changed"
-#define REQUESTED_TOPIC "ovos.tools.approval.requested"
-#define RESOLVED_TOPIC  "ovos.tools.approval.resolved"
+#define INVOKE_TOPIC     "ovos.tools.invoke"
+#define LIST_TOPIC       "ovos.tools.list"
+#define CANCEL_TOPIC     "ovos.tools.cancel"
+#define CALLS_TOPIC      "ovos.tools.calls"
+#define CALLS_RESPONSE   CALLS_TOPIC ".response"
+#define INVOKE_RESPONSE  INVOKE_TOPIC ".response"
+#define LIST_RESPONSE    LIST_TOPIC ".response"
+#define SEARCH_TOPIC     "ovos.tools.search"
+#define SEARCH_RESPONSE  SEARCH_TOPIC ".response"
+#define JOB_TOPIC        "ovos.tools.job.get"
+#define JOB_RESPONSE     JOB_TOPIC ".response"
+#define JOB_END_TOPIC    "ovos.tools.job.cancel"
+#define JOB_END_RESPONSE JOB_END_TOPIC ".response"
+#define COMPLETED_TOPIC  "ovos.tools.job.completed"
+#define PROGRESS_TOPIC   "ovos.tools.call.progress"
+#define CHANGED_TOPIC    "ovos.tools.changed"
+#define REQUESTED_TOPIC  "ovos.tools.approval.requested"
+#define RESOLVED_TOPIC   "ovos.tools.approval.resolved"
 
 /* The session of the one client. */
 #define STDIO_SESSION "stdio"
@@ -38,9 +43,14 @@
 struct stdio_call {
 	struct mcp_exchange exchange;
 	char call_id[HEX_ID_CHARS + 1];
-	char *question; /* the id of the question about the call; NULL: none */
-	bool is_asked;  /* the service is asked whether it has the call */
+	char *question;        /* the id of the question about the call; NULL: none */
+	bool is_asked;         /* the service is asked whether it has the call */
+	unsigned int n_missed; /* answers to that without the call */
 };
+
+/* The misses after which a call is lost. A job whose file is written is no call yet. */
+#define MISSES_OF_CALL 1
+#define MISSES_OF_TASK 2
 
 static struct stdio_door *door_of(const struct mcp_exchange *exchange)
 {
@@ -189,7 +199,9 @@ static int send_call(
 		if (options->n_toolboxes == 1)
 			ctl_request_member(&data, "toolbox_id", options->toolboxes[0]);
 	}
-	if (message->progress_token.text)
+	if (call->exchange.is_task)
+		ctl_request_flag(&data, "background");
+	else if (message->progress_token.text)
 		ctl_request_flag(&data, "progress");
 	append_value(&data, ",\"args\":", message, message->arguments);
 	ctl_request_end(&data);
@@ -323,6 +335,29 @@ static int begin_search(struct mcp_exchange *exchange, uint32_t query)
 	return 0;
 }
 
+static int ask_bus_job(struct mcp_exchange *exchange, bool cancels, struct text_view id)
+{
+	struct stdio_door *door = door_of(exchange);
+	struct stdio_call *call = call_of(exchange);
+	cleanup(buffer_deinit) struct buffer data = {0};
+
+	ctl_request_begin(&data);
+	buffer_append_string(&data, "\"job_id\":");
+	buffer_append(&data, id.text, id.size);
+	ctl_request_end(&data);
+	/* A listener asks about each of its tasks. */
+	if (!*call->call_id && hex_write_id(call->call_id) < 0)
+		return -ENOMEM;
+	if (ctl_session_send_numbered(
+		    door->session, cancels ? JOB_END_TOPIC : JOB_TOPIC, &data, call->call_id) == 0)
+		return 0;
+	if (exchange->stage == MCP_LISTENING)
+		return -ENOTCONN;
+	mcp_exchange_fail(exchange, "{\"error\":\"RuntimeError: The service is away: ask again "
+				    "later.\",\"code\":\"unavailable\"}");
+	return 0;
+}
+
 /* Cancel a request: no response to it follows. */
 static void cancel_request(struct mcp_exchange *exchange)
 {
@@ -338,6 +373,7 @@ static const struct mcp_door stdio_functions = {
 	.list = list_served,
 	.call = begin_bus_call,
 	.search = begin_search,
+	.ask_job = ask_bus_job,
 	.cancel = cancel_request,
 };
 
@@ -497,8 +533,10 @@ static void take_calls(struct stdio_door *door, const struct json_tape *event)
 		return;
 	for (struct stdio_call *call = next_call(door, NULL); call; call = next) {
 		next = next_call(door, call);
-		if (call->is_asked && call->exchange.search.limit == 0 &&
-			!is_listed(event, calls, call))
+		if (!call->is_asked || call->exchange.search.limit > 0 ||
+			is_listed(event, calls, call))
+			continue;
+		if (++call->n_missed >= (call->exchange.is_task ? MISSES_OF_TASK : MISSES_OF_CALL))
 			lose_call(call);
 	}
 }
@@ -509,6 +547,8 @@ void stdio_door_begin_again(struct stdio_door *door)
 
 	while ((call = next_call(door, NULL)))
 		lose_call(call);
+	list_for_each(link, &door->engine.requests)
+		mcp_tasks_watch(container_of(link, struct mcp_exchange, link));
 	door->is_listing = false;
 	begin_listing(door);
 }
@@ -544,6 +584,27 @@ static void take_call_result(struct stdio_door *door, const struct json_tape *ev
 		return;
 	mcp_exchange_answer(&call->exchange, event, call->exchange.has_content);
 	free_call(call);
+}
+
+/* Take the response about a job: of a request for a task, or of a listener. */
+static void take_job(struct stdio_door *door, const struct json_tape *event)
+{
+	list_for_each(link, &door->engine.requests) {
+		struct mcp_exchange *exchange = container_of(link, struct mcp_exchange, link);
+		struct stdio_call *call = call_of(exchange);
+
+		if (!*call->call_id || !ctl_session_has_number(door->session, call->call_id))
+			continue;
+		mcp_exchange_answer(exchange, event, false);
+		if (!mcp_exchange_is_open(exchange))
+			free_call(call);
+		return;
+	}
+}
+
+static void take_end_of_job(struct stdio_door *door, const struct json_tape *event)
+{
+	mcp_engine_report_job(&door->engine, event);
 }
 
 /* A question is reported again and again, see stdio_door_report_asking(). */
@@ -595,6 +656,9 @@ static void take_service_message(void *data, const char *topic, const struct jso
 	} events[] = {
 		{INVOKE_RESPONSE, take_call_result},
 		{SEARCH_RESPONSE, take_call_result},
+		{JOB_RESPONSE, take_job},
+		{JOB_END_RESPONSE, take_job},
+		{COMPLETED_TOPIC, take_end_of_job},
 		{PROGRESS_TOPIC, pass_progress},
 		{LIST_RESPONSE, take_list},
 		{CALLS_RESPONSE, take_calls},
@@ -615,12 +679,15 @@ int stdio_door_open(
 	struct stdio_door *door, const struct ctl_options *options, struct ctl_session *session)
 {
 	static const char *const topics[] = {INVOKE_RESPONSE, SEARCH_RESPONSE, PROGRESS_TOPIC,
-		LIST_RESPONSE, CALLS_RESPONSE, REQUESTED_TOPIC, RESOLVED_TOPIC, CHANGED_TOPIC};
+		LIST_RESPONSE, CALLS_RESPONSE, REQUESTED_TOPIC, RESOLVED_TOPIC, CHANGED_TOPIC,
+		JOB_RESPONSE, JOB_END_RESPONSE, COMPLETED_TOPIC};
 	int r;
 
 	door->options = options;
 	door->session = session;
 	mcp_engine_init(&door->engine, &stdio_functions, TOOLBOXD_VERSION, IN_FLIGHT_MAX);
+	/* A service of its own ends with its client, and the jobs of the device are another's. */
+	door->engine.server.has_tasks = !options->standalone;
 	r = ask_first_list(door);
 	if (r != CTL_DONE)
 		return r;

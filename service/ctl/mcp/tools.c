@@ -89,6 +89,9 @@ static void add_listed_tool(struct listed_tools *listed, const struct json_tape 
 		.toolbox_id = part->toolbox_id,
 		.name = part->name,
 		.has_content = json_find_present(tape, meta, "toolboxd/output") != JSON_NONE,
+		.may_be_task = json_find_present(tape, meta, "toolboxd/task") != JSON_NONE,
+		.must_be_task = json_is_text(
+			tape, json_find_present(tape, meta, "toolboxd/task"), "required"),
 	};
 
 	write_listed_tool(tape, token, tool.listed, &listed->tools.text);

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "http/mcp/rpc.h"
+#include "json/document.h"
+#include "json/reader.h"
 #include "mcp/server/methods.h"
 #include "util/cleanup.h"
 #include "util/file/paths.h"
@@ -138,6 +140,16 @@ void mcp_endpoint_report_changed(struct mcp_endpoint *endpoint)
 	mcp_engine_changed(&endpoint->engine);
 }
 
+void mcp_endpoint_report_job(struct mcp_endpoint *endpoint, const char *text, size_t size)
+{
+	cleanup(json_tape_cleanup) struct json_tape data = {0};
+
+	if (!mcp_engine_first(&endpoint->engine, MCP_LISTENING))
+		return;
+	if (json_tape_read(&data, text, size, JSON_DOCUMENT_DEPTH_MAX, NULL) == 0)
+		mcp_engine_report_job(&endpoint->engine, &data);
+}
+
 void mcp_endpoint_follow_configuration(struct mcp_endpoint *endpoint)
 {
 	enum config_mcp_names names = endpoint->service->config.http.mcp_names;
@@ -161,6 +173,7 @@ int mcp_endpoint_new(
 	endpoint->names = service->config.http.mcp_names;
 	mcp_engine_init(&endpoint->engine, &rpc_door, TOOLBOXD_VERSION, 0);
 	mcp_lists_init(&endpoint->lists);
+	endpoint->engine.server.has_tasks = state != NULL;
 	r = mcp_sessions_init(&endpoint->sessions, state);
 	if (r == 0)
 		*ret_endpoint = endpoint;

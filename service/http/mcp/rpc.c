@@ -137,8 +137,7 @@ static void notify_client(struct mcp_exchange *exchange, struct buffer *message)
 {
 	struct rpc *rpc = rpc_of(exchange);
 
-	if (rpc->connection && (exchange->stage != MCP_LISTENING ||
-				       stream_queued(&rpc->stream) < CHANGES_QUEUED_BYTES))
+	if (rpc->connection)
 		send_rpc_event(rpc, message);
 }
 
@@ -146,6 +145,8 @@ static bool takes_report(struct mcp_exchange *exchange, double value)
 {
 	struct rpc *rpc = rpc_of(exchange);
 
+	if (exchange->stage == MCP_LISTENING)
+		return stream_queued(&rpc->stream) < CHANGES_QUEUED_BYTES;
 	if (!rpc->is_stream || !rpc->connection)
 		return false;
 	if (!pace_take(&rpc->pace, clock_now_ms()) && value > 0 && value < 1)
@@ -230,6 +231,8 @@ static struct text_view write_data(
 		if (rpc->toolbox_id)
 			exchange_member(data, "toolbox_id", &TEXT_VIEW(rpc->toolbox_id));
 	}
+	if (rpc->exchange.is_task)
+		exchange_value(data, "background", &TEXT_VIEW("true"));
 	return exchange_close(data);
 }
 
@@ -246,19 +249,27 @@ static void give_up_rpc(void *data)
 	address_unref(&rpc->address);
 }
 
+/* Name the caller of @rpc in its address. Return 0 or -ENOMEM. */
+static int name_caller(struct rpc *rpc)
+{
+	struct text_view session = session_of(rpc);
+	const struct mcp_message *message = &rpc->exchange.message;
+	uint32_t meta = json_find_typed(&message->tape, message->params, "_meta", JSON_OBJECT);
+
+	/* A listener asks about each of its tasks. */
+	if (rpc->address.source.text)
+		return 0;
+	/* A trace in the message is of the call; the headers may be of a proxy. */
+	if (meta != JSON_NONE)
+		trace_write_members(&message->tape, meta, &rpc->caller.trace);
+	return exchange_name_caller(rpc->http, &session, &rpc->caller, &rpc->address);
+}
+
 /* Submit @text as the request of @rpc, whose response is its answer. */
 static int submit_rpc(struct rpc *rpc, const struct request_text *text)
 {
 	const struct http_request *http = rpc->http;
-	struct text_view session = session_of(rpc);
-	const struct mcp_message *message = &rpc->exchange.message;
-	uint32_t meta = json_find_typed(&message->tape, message->params, "_meta", JSON_OBJECT);
-	int r;
-
-	/* A trace in the message is of the call; the headers may be of a proxy. */
-	if (meta != JSON_NONE)
-		trace_write_members(&message->tape, meta, &rpc->caller.trace);
-	r = exchange_name_caller(http, &session, &rpc->caller, &rpc->address);
+	int r = name_caller(rpc);
 
 	if (r < 0)
 		return r;
@@ -308,12 +319,29 @@ static int call_service(struct mcp_exchange *exchange, const struct mcp_listed_t
 	}
 	r = buffer_status(&data);
 	r = r ? r : submit_rpc(rpc, &text);
-	if (r == 0 && rpc->connection && message->progress_token.text &&
+	if (r == 0 && rpc->connection && message->progress_token.text && !exchange->is_task &&
 		http_accepts(http_connection_request(http->connection), "text/event-stream")) {
 		rpc->is_stream = true;
 		http_stream_begin(http->connection);
 	}
 	return r;
+}
+
+static int ask_job(struct mcp_exchange *exchange, bool cancels, struct text_view id)
+{
+	struct rpc *rpc = rpc_of(exchange);
+	cleanup(buffer_deinit) struct buffer data = {0};
+	struct request_text text = {
+		.topic = cancels ? "ovos.tools.job.cancel" : "ovos.tools.job.get"};
+	int r;
+
+	exchange_value(&data, "job_id", &id);
+	text.message = exchange_close(&data);
+	r = buffer_status(&data);
+	if (r < 0 || exchange->stage != MCP_LISTENING)
+		return r < 0 ? r : submit_rpc(rpc, &text);
+	r = name_caller(rpc);
+	return r < 0 ? r : exchange_submit(rpc->http, &rpc->address, &text);
 }
 
 static void cancel_rpc(struct mcp_exchange *exchange)
@@ -334,6 +362,7 @@ const struct mcp_door rpc_door = {
 	.list = list_tools,
 	.call = call_service,
 	.search = search_service,
+	.ask_job = ask_job,
 	.listen = listen_for_changes,
 	.cancel = cancel_rpc,
 };

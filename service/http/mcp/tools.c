@@ -61,6 +61,8 @@ static void add_tool(struct tool_list *list, const struct tool *tool, const char
 					    .name = tool->name,
 					    .schema = tool->argument_schema,
 					    .has_content = tool->has_content,
+					    .may_be_task = tool_may_be_task(tool),
+					    .must_be_task = tool->task == TOOL_TASK_REQUIRED,
 				    });
 }
 

@@ -10,6 +10,7 @@
 #include "json/number.h"
 #include "json/reader.h"
 #include "mcp/call_result.h"
+#include "mcp/task.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
 
@@ -34,6 +35,7 @@ void mcp_exchange_deinit(struct mcp_exchange *exchange)
 	list_remove(&exchange->link);
 	mcp_message_deinit(&exchange->message);
 	buffer_deinit(&exchange->texts);
+	mcp_watch_deinit(&exchange->watch);
 	exchange->stage = MCP_OVER;
 }
 
@@ -145,6 +147,7 @@ void mcp_exchange_listen(struct mcp_exchange *exchange)
 {
 	check(exchange->stage == MCP_TAKEN && !exchange->message.id.text);
 	exchange->message.wants_tool_changes = true;
+	exchange->watch.is_acknowledged = true;
 	exchange->stage = MCP_LISTENING;
 	list_append(&exchange->engine->requests, &exchange->link);
 }
@@ -216,6 +219,15 @@ void mcp_exchange_answer(
 	cleanup(json_tape_cleanup) struct json_tape tools = {0};
 	struct mcp_error error;
 
+	if (exchange->role) {
+		exchange->role->answer(exchange, data);
+		return;
+	}
+	if (exchange->is_task && json_find(data, 0, "job_id") != JSON_NONE) {
+		mcp_write_created_task(&out, &exchange->message, &exchange->engine->server, data);
+		mcp_exchange_respond(exchange, &out);
+		return;
+	}
 	if (exchange->search.limit > 0 && json_find(data, 0, "error") == JSON_NONE) {
 		if (read_found(exchange, data, &found, &tools) < 0) {
 			mcp_exchange_refuse_memory(exchange);
@@ -286,15 +298,29 @@ void mcp_exchange_report_text(struct mcp_exchange *exchange, struct text_view te
 	notify_progress(exchange, NAN, text);
 }
 
+void mcp_engine_report_job(struct mcp_engine *engine, const struct json_tape *data)
+{
+	list_for_each(link, &engine->requests) {
+		struct mcp_exchange *exchange = request_of(link);
+
+		if (exchange->role && exchange->role->report)
+			exchange->role->report(exchange, data);
+	}
+}
+
 void mcp_engine_changed(struct mcp_engine *engine)
 {
+	const struct mcp_door *door = engine->door;
+
 	list_for_each(link, &engine->requests) {
 		struct mcp_exchange *exchange = request_of(link);
 		cleanup(buffer_deinit) struct buffer message = {0};
 
 		if (exchange->stage != MCP_LISTENING || !exchange->message.wants_tool_changes)
 			continue;
+		if (door->takes_report && !door->takes_report(exchange, NAN))
+			continue;
 		mcp_write_list_changed(&message, exchange->message.id);
-		engine->door->notify(exchange, &message);
+		door->notify(exchange, &message);
 	}
 }

@@ -9,7 +9,9 @@
 #include "mcp/notification.h"
 #include "mcp/response.h"
 #include "mcp/server/lazy.h"
+#include "mcp/server/tasks.h"
 #include "mcp/server/tools.h"
+#include "mcp/server/watch.h"
 #include "util/buffer.h"
 #include "util/list.h"
 #include "util/text/text_view.h"
@@ -29,6 +31,7 @@
  *   progress ─────────mcp_exchange_report──────────────▶ ┌───────────────┐ ─▶ notify
  *   the answer ───────mcp_exchange_answer──────────────▶ │   requests    │ ─▶ respond
  *   tools change ─────mcp_engine_changed───────────────▶ │   in flight   │ ─▶ notify
+ *   a job ends ───────mcp_engine_report_job────────────▶ │               │ ─▶ notify
  *   notifications/cancelled, or the session ends ──────▶ └───────────────┘ ─▶ cancel
  *
  * A request, which its door allocates, has these stages:
@@ -68,7 +71,11 @@ struct mcp_exchange {
 	enum mcp_stage stage;
 	bool has_content; /* the result of the call is rich content */
 	bool is_lazy;     /* the call came by call_tool, or is a search */
+	bool is_task;     /* the call becomes a task */
+	const struct mcp_task_role
+		*role; /* it is about tasks; NULL: a call, or a listener without */
 	struct mcp_lazy_search search;
+	struct mcp_watch watch; /* the tasks of a listener */
 };
 
 /* The functions of a door; `takes_report` and `listen` may be NULL: always, and nothing to do. */
@@ -84,14 +91,15 @@ struct mcp_door {
 	/* Send @message, which may be taken over, to the client of @exchange, in flight. */
 	void (*notify)(struct mcp_exchange *exchange, struct buffer *message);
 
-	/* Return whether a report of progress with @value (NAN: unknown) can be sent now. */
+	/* Return whether a report of progress with @value (NAN: unknown) can be sent now; of a
+	 * listener, whether it has read earlier news of the list of tools. */
 	bool (*takes_report)(struct mcp_exchange *exchange, double value);
 
 	/* Return the tools that @exchange sees, valid until the request is served; NULL: without
 	 * memory. */
 	const struct mcp_tools *(*list)(struct mcp_exchange *exchange);
 
-	/* Begin the call @exchange of @tool; NULL: the list has no tool of this name, so the
+	/* Begin the call @exchange of @tool, in the background if it `is_task`; NULL: the list has no tool of this name, so the
 	 * service judges the name. mcp_exchange_answer() follows, perhaps before this function
 	 * returns. Return 0 or -ENOMEM. */
 	int (*call)(struct mcp_exchange *exchange, const struct mcp_listed_tool *tool);
@@ -100,6 +108,11 @@ struct mcp_door {
 	 * message, and note the names of the list in `search`. mcp_exchange_answer() follows with
 	 * the response to ovos.tools.search in the format mcp. Return 0 or -ENOMEM. */
 	int (*search)(struct mcp_exchange *exchange, uint32_t query);
+
+	/* Get the job with the id @id, JSON, for @exchange, or cancel it (@cancels).
+	 * mcp_exchange_answer() follows with the response, perhaps before this function returns.
+	 * Return 0 or -ENOMEM. NULL: the server has no tasks. */
+	int (*ask_job)(struct mcp_exchange *exchange, bool cancels, struct text_view id);
 
 	/* Make ready to notify the client of @exchange. Return 0, or MCP_E_REFUSED with @ret_error
 	 * filled. */
@@ -138,7 +151,8 @@ void mcp_exchange_refuse(struct mcp_exchange *exchange, const struct mcp_error *
 /* The same without memory for a result. */
 void mcp_exchange_refuse_memory(struct mcp_exchange *exchange);
 
-/* Respond to @exchange, a call, with the answer of its tool: the object at the root of @data. */
+/* Take the answer to @exchange, the object at the root of @data: respond to a call with the answer
+ * of its tool, or of the job that has begun; to a request about a task with the job. */
 void mcp_exchange_answer(
 	struct mcp_exchange *exchange, const struct json_tape *data, bool has_content);
 
@@ -154,6 +168,10 @@ void mcp_exchange_report(struct mcp_exchange *exchange, const struct json_tape *
 
 /* Report progress with @text alone. */
 void mcp_exchange_report_text(struct mcp_exchange *exchange, struct text_view text);
+
+/* Notify the listeners that a job has changed, described by @data as in the response to
+ * ovos.tools.job.get. */
+void mcp_engine_report_job(struct mcp_engine *engine, const struct json_tape *data);
 
 /* Notify the listeners that the list of tools has changed. */
 void mcp_engine_changed(struct mcp_engine *engine);

@@ -82,6 +82,23 @@ static int read_call(struct mcp_message *message, struct mcp_error *error)
 	return 0;
 }
 
+/* Let the call @exchange of @tool become a task, if the server may, and its client knows tasks.
+ * Return 0, or MCP_E_REFUSED with @ret_error filled for a tool that must. */
+static int choose_task(struct mcp_exchange *exchange, const struct mcp_listed_tool *tool,
+	struct mcp_error *ret_error)
+{
+	bool has_tasks = exchange->engine->server.has_tasks;
+
+	exchange->is_task = has_tasks && exchange->message.has_tasks && tool && tool->may_be_task;
+	if (exchange->is_task || !tool || !tool->must_be_task)
+		return 0;
+	if (!has_tasks)
+		return mcp_refuse(ret_error, MCP_INTERNAL_ERROR, 200,
+			"This tool runs as a task alone, and this server has none.");
+	return mcp_refuse(ret_error, MCP_MISSING_CAPABILITY, 400,
+		"This tool runs as a task alone, and the client has not declared tasks.");
+}
+
 /* Serve the call of the tool that @exchange names, among @tools. */
 static void serve_named(struct mcp_exchange *exchange, const struct mcp_tools *tools)
 {
@@ -95,6 +112,8 @@ static void serve_named(struct mcp_exchange *exchange, const struct mcp_tools *t
 	if (tool && tool->schema && exchange->fields && message->era == MCP_MODERN &&
 		!exchange->is_lazy)
 		r = mcp_check_param_headers(message, exchange->fields, tool->schema, &error);
+	if (r == 0)
+		r = choose_task(exchange, tool, &error);
 	if (r > 0)
 		mcp_exchange_refuse(exchange, &error);
 	if (r == 0) {
@@ -221,24 +240,37 @@ static int read_listen(struct mcp_message *message, struct mcp_error *error)
 		return refuse_parameters(error, "params.notifications must be an object.");
 	message->wants_tool_changes =
 		json_find_typed(&message->tape, filter, "toolsListChanged", JSON_TRUE) != JSON_NONE;
-	return 0;
+	return mcp_tasks_read_ids(message, filter, error);
 }
 
 static void serve_listen(struct mcp_exchange *exchange)
 {
 	const struct mcp_door *door = exchange->engine->door;
-	const struct mcp_message *message = &exchange->message;
-	cleanup(buffer_deinit) struct buffer first = {0};
 	struct mcp_error error;
 
 	if (!mcp_exchange_begin(exchange, MCP_LISTENING))
 		return;
-	if (door->listen && door->listen(exchange, &error) != 0) {
+	if (exchange->message.task_ids != JSON_NONE && exchange->engine->server.has_tasks &&
+		mcp_tasks_keep_ids(exchange) < 0)
+		mcp_exchange_refuse_memory(exchange);
+	else if (door->listen && door->listen(exchange, &error) != 0)
 		mcp_exchange_refuse(exchange, &error);
+	else
+		mcp_tasks_watch(exchange);
+}
+
+/* ── tasks/get, tasks/update, tasks/cancel ───────────────────────────────────────────────────── */
+
+static void serve_task(struct mcp_exchange *exchange)
+{
+	struct mcp_error error;
+
+	if (exchange->engine->server.has_tasks) {
+		mcp_tasks_serve(exchange);
 		return;
 	}
-	mcp_write_acknowledged(&first, message->id, message->wants_tool_changes);
-	door->notify(exchange, &first);
+	mcp_refuse(&error, MCP_METHOD_NOT_FOUND, 404, "This server has no tasks.");
+	mcp_exchange_refuse(exchange, &error);
 }
 
 /* ── the methods ─────────────────────────────────────────────────────────────────────────────── */
@@ -251,6 +283,9 @@ const struct mcp_method_row mcp_methods[] = {
 		serve_tool_list},
 	{"tools/call", MCP_TOOLS_CALL, LEGACY | MODERN, "name", read_call, NULL, serve_call},
 	{"subscriptions/listen", MCP_LISTEN, MODERN, NULL, read_listen, NULL, serve_listen},
+	{"tasks/get", MCP_TASKS_GET, MODERN, "taskId", mcp_tasks_read, NULL, serve_task},
+	{"tasks/update", MCP_TASKS_UPDATE, MODERN, "taskId", mcp_tasks_read, NULL, serve_task},
+	{"tasks/cancel", MCP_TASKS_CANCEL, MODERN, "taskId", mcp_tasks_read, NULL, serve_task},
 	/* These are not ours, but have the header Mcp-Name. */
 	{"prompts/get", MCP_UNKNOWN, 0, "name", NULL, NULL, NULL},
 	{"resources/read", MCP_UNKNOWN, 0, "uri", NULL, NULL, NULL},

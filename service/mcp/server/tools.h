@@ -26,6 +26,8 @@ struct mcp_listed_tool {
 	const char *name;   /* in its toolbox */
 	const char *schema; /* its argument schema, for headers that repeat arguments; or NULL */
 	bool has_content;   /* its results are rich content */
+	bool may_be_task;   /* its calls become tasks where the client knows tasks (mcp/task.h) */
+	bool must_be_task;  /* they are nothing else */
 	size_t index;       /* in list order; mcp_tools_add() sets it */
 };
 

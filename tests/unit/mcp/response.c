@@ -121,13 +121,13 @@ Test(mcp_notification, carries_the_id_of_its_subscription)
 	expect_line(&modern, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\","
 			     "\"params\":{\"_meta\":{"
 			     "\"io.modelcontextprotocol/subscriptionId\":7}}}");
-	mcp_write_acknowledged(&first, TEXT_VIEW("\"7\""), true);
+	mcp_write_acknowledged(&first, TEXT_VIEW("\"7\""), true, NULL);
 	expect_line(&first, "{\"jsonrpc\":\"2.0\","
 			    "\"method\":\"notifications/subscriptions/acknowledged\","
 			    "\"params\":{\"_meta\":{"
 			    "\"io.modelcontextprotocol/subscriptionId\":\"7\"},"
 			    "\"notifications\":{\"toolsListChanged\":true}}}");
-	mcp_write_acknowledged(&none, TEXT_VIEW("7"), false);
+	mcp_write_acknowledged(&none, TEXT_VIEW("7"), false, NULL);
 	expect_line(&none, "{\"jsonrpc\":\"2.0\","
 			   "\"method\":\"notifications/subscriptions/acknowledged\","
 			   "\"params\":{\"_meta\":{"

@@ -95,8 +95,10 @@ static const struct mcp_door door = {
 
 static void set_up(void)
 {
-	static const struct mcp_listed_tool add = {"box__add", "box", "add", NULL, false, 0};
-	static const struct mcp_listed_tool show = {"box__show", "box", "show", NULL, true, 0};
+	static const struct mcp_listed_tool add = {
+		"box__add", "box", "add", NULL, false, false, false, 0};
+	static const struct mcp_listed_tool show = {
+		"box__show", "box", "show", NULL, true, false, false, 0};
 
 	mcp_engine_init(&engine, &door, "1", 3);
 	cr_assert_eq(mcp_tools_begin(&tools, 2), 0);

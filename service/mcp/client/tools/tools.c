@@ -347,7 +347,7 @@ static void write_entry(struct buffer *out, const struct json_tape *tape, uint32
 	uint32_t settings, struct mcp_tool *tool)
 {
 	static const char *const others[] = {
-		"cooldown_s", "parallel", "run_llm", "timeout_ms", "triggers"};
+		"cooldown_s", "parallel", "run_llm", "task", "timeout_ms", "triggers"};
 	uint32_t output = json_find_typed(tape, object, "outputSchema", JSON_OBJECT);
 
 	buffer_append_char(out, '{');
