@@ -55,8 +55,8 @@ static void write_completed(
 {
 	write_members(out, data, "completed", JSON_NONE);
 	buffer_append_string(out, ",\"result\":{");
-	mcp_write_call_members(out, message, data,
-		json_find_typed_at(data, 0, "output", JSON_STRING) != JSON_NONE);
+	mcp_write_call_members(
+		out, message, data, json_find_typed_at(data, 0, "content", JSON_TRUE) != JSON_NONE);
 	buffer_append_string(out, ",\"resultType\":\"complete\"}");
 }
 

@@ -237,7 +237,8 @@ def test_over_http(started):
         answer = http.post("/v1/tools/work?background=1&call_id=x", {"as": "a", "seconds": 0.3})
         id = answer.json["job_id"]
         assert (answer.status, answer.headers["Location"]) == (202, f"/v1/jobs/{id}")
-        assert answer.json == {"name": "work", "call_id": "x", "job_id": id, "state": "running"}
+        assert answer.json == {"name": "work", "call_id": "x", "job_id": id, "state": "running",
+                               "started": answer.json["started"], "ttl_ms": answer.json["ttl_ms"]}
         job = http.get(f"/v1/jobs/{id}?wait_ms=20000")
         assert (job.status, job.json["state"]) == (200, "done")
         assert id in [one["job_id"] for one in http.get("/v1/jobs").json["jobs"]]

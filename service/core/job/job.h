@@ -48,6 +48,9 @@
 /* Results of jobs together; beyond them the job that ended first has none any more. */
 #define JOBS_RESULTS_BYTES (16u << 20)
 
+/* The time until an end that the disk has refused is written again. */
+#define JOB_REWRITE_MS 10000
+
 /* The unit of jobs.keep_hours. */
 #define JOB_HOUR_MS UINT64_C(3600000)
 
@@ -105,6 +108,7 @@ struct job {
 	int64_t ended_ms; /* by CLOCK_REALTIME */
 	bool is_refused;
 	bool is_cancelled;  /* while KEEPING */
+	bool is_unwritten;  /* its file has no end, or an earlier one: the disk has refused it */
 	int64_t updated_ms; /* the time of its last progress; 0: none */
 	bool has_progress;
 	bool is_question; /* the text is about a question to a person */
@@ -127,9 +131,10 @@ struct jobs {
 	uint32_t n;
 	uint32_t n_waiters;
 	size_t result_bytes;
-	struct loop_timer expiry; /* when ended jobs are old */
-	struct loop_timer due;    /* when a waiter has waited enough */
-	struct loop_timer late;   /* the deadline for jobs without room */
-	struct loop_task task;    /* looks for room */
+	struct loop_timer expiry;  /* when ended jobs are old */
+	struct loop_timer due;     /* when a waiter has waited enough */
+	struct loop_timer late;    /* the deadline for jobs without room */
+	struct loop_timer rewrite; /* writes ends again that the disk has refused */
+	struct loop_task task;     /* looks for room */
 	struct log_rate unwritten;
 };

@@ -106,7 +106,7 @@ void job_write_members(const struct job *job, bool is_whole, struct buffer *out)
 	if (!is_whole)
 		return;
 	if (job->has_content)
-		buffer_append_string(out, ",\"output\":\"content\"");
+		buffer_append_string(out, ",\"content\":true");
 	job_write_run_llm(job, out);
 	buffer_append_char(out, ',');
 	buffer_append(out, job->end.data + 1, job->end.size - 2);

@@ -12,6 +12,7 @@
 #include "core/job/job_queries.h"
 #include "core/job/job_record.h"
 #include "core/request/errors.h"
+#include "core/request/waiting.h"
 #include "json/number.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -209,15 +210,44 @@ static void announce_job(struct job *job)
 	answer_send(&event, invoker->bus);
 }
 
-/* Note that the file of @job has its end, or cannot have it: until a restart the end is known. */
+/* Begin to write the ends that the disk has refused. */
+static void write_again(void *data)
+{
+	struct jobs *jobs = data;
+
+	list_for_each(link, &jobs->all) {
+		struct job *job = job_in(link);
+
+		if (job->is_unwritten && job->phase == JOB_ENDED &&
+			list_is_empty(&job->change.link))
+			write_job(job);
+	}
+}
+
+/* Note whether the file of @job has the end. */
+static void note_written(struct job *job, int status)
+{
+	struct jobs *jobs = job->jobs;
+
+	if (status == 0 && job->is_unwritten)
+		log_info("The end of job %s is on the disk now", job->change.id);
+	job->is_unwritten = status < 0;
+	if (status == 0)
+		return;
+	log_limited(&jobs->unwritten, LOG_LEVEL_ERROR,
+		"The end of job %s cannot be written, and will be lost with a restart before it "
+		"can: %s",
+		job->change.id, strerror(-status));
+	loop_timer_arm(&jobs->rewrite, JOB_REWRITE_MS);
+}
+
+/* Note that the file of @job has its end, or cannot have it now: until a restart the end is
+ * known. */
 static void end_job(struct job *job, int status)
 {
 	struct jobs *jobs = job->jobs;
 
-	if (status < 0)
-		log_limited(&jobs->unwritten, LOG_LEVEL_ERROR,
-			"The end of job %s cannot be written, and will be lost with a restart: %s",
-			job->change.id, strerror(-status));
+	note_written(job, status);
 	if (job->phase != JOB_ENDING)
 		return;
 	job->phase = JOB_ENDED;
@@ -262,6 +292,8 @@ static void finish_job(struct job *job, enum job_state state, const char *end, s
 	}
 	drop_results(jobs, job);
 	write_job(job);
+	/* A request that has waited may have ended without a call. */
+	loop_task_post(&jobs->task);
 }
 
 /* Take the answer of the call of @address (struct address_operations). */
@@ -339,9 +371,10 @@ static void keep_response(struct job *job)
 /* Answer the caller of @job that it runs. */
 static void answer_running(struct job *job)
 {
+	/* The door of HTTP knows a job by the end of this text. */
+	job_write_times(job, &job->answer.message);
 	answer_member_text(&job->answer, "job_id", job->change.id);
 	answer_member_text(&job->answer, "state", job_state_names[JOB_RUNNING]);
-	job_write_times(job, &job->answer.message);
 	answer_send(&job->answer, job->jobs->invoker->bus);
 }
 
@@ -390,24 +423,51 @@ static uint32_t count_background(const struct jobs *jobs, const struct runner *r
 	return n;
 }
 
-/* Return whether no call in the foreground would wait for the call of @job. A job without a tool
- * has room: its request will be refused. */
-static bool has_room_beside(const struct jobs *jobs, const struct job *job)
+/* Return the runner of the tool of @job, with the number of its workers; NULL: the tool is gone. */
+static const struct runner *find_runner(const struct job *job, uint32_t *ret_workers)
 {
-	const struct offer *offer = jobs->invoker->offer;
+	const struct offer *offer = job->jobs->invoker->offer;
 	const struct tool *tool;
-	const struct runner *runner;
-	uint32_t workers;
 
 	/* The names have no escapes. */
 	if (!offer->catalogue ||
 		catalogue_find(offer->catalogue, job->name.data + 1, job->name.size - 2,
 			job->toolbox_id.data + 1, job->toolbox_id.size - 2, false, &tool) != 0)
+		return NULL;
+	*ret_workers = tool->toolbox->package->limits.workers;
+	return offer_runner(offer, tool->toolbox);
+}
+
+/* Return the number of jobs for @runner whose requests are in the waiting room: their calls are
+ * still to come. */
+static uint32_t count_coming(const struct jobs *jobs, const struct runner *runner)
+{
+	uint32_t workers;
+	uint32_t n = 0;
+
+	list_for_each(place, &jobs->invoker->waiting->places) {
+		const struct waiting_request *request =
+			container_of(place, struct waiting_request, place);
+
+		n += address_is_of_job(request->address) &&
+		     find_runner(job_at(request->address), &workers) == runner;
+	}
+	return n;
+}
+
+/* Return whether no call in the foreground would wait for the call of @job. A job without a tool
+ * has room: its request will be refused. */
+static bool has_room_beside(const struct jobs *jobs, const struct job *job)
+{
+	uint32_t workers = 0;
+	const struct runner *runner = find_runner(job, &workers);
+	uint32_t n_coming;
+
+	if (!runner || workers <= 1)
 		return true;
-	workers = tool->toolbox->package->limits.workers;
-	runner = offer_runner(offer, tool->toolbox);
-	return workers <= 1 ||
-	       (runner_n_calls(runner) < workers && count_background(jobs, runner) + 1 < workers);
+	n_coming = count_coming(jobs, runner);
+	return runner_n_calls(runner) + n_coming < workers &&
+	       count_background(jobs, runner) + n_coming + 1 < workers;
 }
 
 /* Have the timer at the end of the earliest deadline of a waiting job. */
@@ -761,6 +821,8 @@ int jobs_init(struct jobs *jobs, struct loop *loop, const struct invoker *invoke
 		r = loop_timer_init(&jobs->due, loop, jobs_look_at_waits, jobs);
 	if (r == 0)
 		r = loop_timer_init(&jobs->late, loop, end_late, jobs);
+	if (r == 0)
+		r = loop_timer_init(&jobs->rewrite, loop, write_again, jobs);
 	loop_task_init(&jobs->task, loop, call_waiting, jobs);
 	return r;
 }
@@ -780,6 +842,8 @@ void jobs_deinit(struct jobs *jobs)
 {
 	if (!jobs->invoker)
 		return;
+	/* The last chance of the ends that the disk has refused. */
+	write_again(jobs);
 	job_store_deinit(&jobs->store);
 	jobs_answer_waits(jobs, NULL);
 	while (jobs->n > 0)
@@ -787,6 +851,7 @@ void jobs_deinit(struct jobs *jobs)
 	loop_timer_deinit(&jobs->expiry);
 	loop_timer_deinit(&jobs->due);
 	loop_timer_deinit(&jobs->late);
+	loop_timer_deinit(&jobs->rewrite);
 	loop_task_cancel(&jobs->task);
 	if (jobs->lock >= 0)
 		close(jobs->lock);

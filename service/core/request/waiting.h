@@ -174,7 +174,8 @@ void waiting_drop(struct waiting_request *request);
  * before the first catalogue: their senders need no answer. */
 void waiting_forget_peer(struct waiting_room *room, const struct account *account);
 
-/* Cancel @request: it is served soon. */
+/* Cancel @request: the loop serves it soon, and nothing is served or freed before this returns. So
+ * a walk over the places may cancel each of them. */
 void waiting_cancel(struct waiting_request *request);
 
 /* Cancel the requests of the bus with this origin. Return whether there was one. */

@@ -197,13 +197,6 @@ char *added_id(const struct added *added, size_t index)
 		       : NULL;
 }
 
-bool added_has(const struct added *added, const char *name)
-{
-	cleanup_free char *path = added_path(added, name);
-
-	return path && text_list_has(&added->paths, path);
-}
-
 int added_note(struct added *added, const char *name)
 {
 	return added_has(added, name) || text_list_take(&added->paths, added_path(added, name)) == 0
@@ -211,11 +204,27 @@ int added_note(struct added *added, const char *name)
 		       : CTL_ERROR;
 }
 
+/* Return whether @path is added_path() of @name. It needs no memory: a path that
+ * stays by mistake would let `add` replace the file of somebody else. */
+static bool is_path_of(const struct added *added, const char *path, const char *name)
+{
+	size_t folder = strlen(added->folder);
+
+	return strncmp(path, added->folder, folder) == 0 && path[folder] == '/' &&
+	       strcmp(path + folder + 1, name) == 0;
+}
+
+bool added_has(const struct added *added, const char *name)
+{
+	for (size_t i = 0; i < added->paths.n_items; i++)
+		if (is_path_of(added, added->paths.items[i], name))
+			return true;
+	return false;
+}
+
 void added_forget(struct added *added, const char *name)
 {
-	cleanup_free char *path = added_path(added, name);
-
-	for (size_t i = added->paths.n_items; path && i-- > 0;)
-		if (strcmp(added->paths.items[i], path) == 0)
+	for (size_t i = added->paths.n_items; i-- > 0;)
+		if (is_path_of(added, added->paths.items[i], name))
 			text_list_remove(&added->paths, i);
 }

@@ -12,7 +12,9 @@
 #include "asking.h"
 #include "boxes.h"
 #include "config_fixture.h"
+#include "core/history/call_summary.h"
 #include "core/job/job_queries.h"
+#include "json/reader.h"
 #include "logged.h"
 #include "quotes.h"
 #include "scarce.h"
@@ -129,7 +131,7 @@ Test(jobs, are_on_the_disk_before_their_calls_begin)
 	struct stat status;
 
 	start();
-	expect_part(begin(",'call_id':'7'"), "{'name':'hang','call_id':'7','job_id':'");
+	expect_part(begin(",'call_id':'7'"), "{'name':'hang','call_id':'7','started':'");
 	cr_expect_eq(n_served, 1);
 	expect_file("'state':'running'");
 	expect_file("'source':'me','session_id':'s'");
@@ -313,6 +315,75 @@ Test(jobs, whose_ends_cannot_be_written_are_shown_until_a_restart)
 		"'error':'RuntimeError: The job cannot be kept: Not a directory','code':"
 		"'unavailable'");
 	cr_expect_eq(n_served, 1);
+}
+
+Test(jobs, whose_ends_could_not_be_written_are_written_later)
+{
+	char command[600];
+
+	start();
+	begin("");
+	snprintf(command, sizeof(command), "mv %s %s.away && touch %s", in_folder(FOLDER),
+		in_folder(FOLDER), in_folder(FOLDER));
+	cr_assert_eq(system(command), 0);
+	served_answer(0, "5");
+	expect_part(wait_for("ovos.tools.job.completed"), "'state':'done'");
+	cr_expect(first_job()->is_unwritten);
+	snprintf(command, sizeof(command), "rm %s && mv %s.away %s", in_folder(FOLDER),
+		in_folder(FOLDER), in_folder(FOLDER));
+	cr_assert_eq(system(command), 0);
+	expect_file("'state':'running'");
+	loop_timer_arm(&service->jobs.rewrite, 0);
+	while (first_job()->is_unwritten)
+		asking_step();
+	expect_file("'state':'done'");
+	expect_file("'end':{'result':5}");
+	cr_expect_eq(n_unseen("ovos.tools.job.completed"), 0, "an end is announced once");
+}
+
+/* ── beside the foreground ───────────────────────────────────────────────────────────────────── */
+
+Test(jobs, in_the_waiting_room_have_their_worker)
+{
+	struct waiting_request request = {0};
+
+	start();
+	begin("");
+	cr_assert_eq(n_served, 1);
+	request.address = &first_job()->address;
+	list_append(&service->waiting.places, &request.place);
+	begin("");
+	cr_expect_eq(n_served, 1, "of two workers jobs may have one");
+	expect_part(get(""), "'state':'running'");
+	list_remove(&request.place);
+	served_refuse(0, ANSWER_BUSY);
+	wait_for("ovos.tools.job.completed");
+	while (n_served == 1)
+		asking_step();
+	cr_expect_eq(n_served, 2);
+}
+
+/* ── progress ────────────────────────────────────────────────────────────────────────────────── */
+
+Test(jobs, keep_the_beginning_of_a_text_of_progress)
+{
+	struct json_tape tape = {0};
+	struct buffer report = {0};
+
+	start();
+	begin("");
+	expect_part(get(""), "'ttl_ms':864");
+	buffer_append_string(&report, "{\"progress\":0.5,\"text\":\"");
+	for (size_t i = 0; i < 10000; i++)
+		buffer_append_string(&report, "\xc3\xa4");
+	buffer_append_string(&report, "\"}");
+	cr_assert_eq(json_tape_read(&tape, report.data, report.size, 4, NULL), 0);
+	address_progress(&first_job()->address, &tape);
+	cr_expect_eq(first_job()->progress_text.size, 2 * SUMMARY_TEXT_BYTES + 2);
+	expect_part(get(""), "'progress':0.5,'text':'");
+	expect_part(get(""), "'updated':'");
+	json_tape_deinit(&tape);
+	buffer_deinit(&report);
 }
 
 /* ── results together ────────────────────────────────────────────────────────────────────────── */

@@ -249,6 +249,36 @@ Test(waiting, serves_a_request_that_is_cancelled_at_once)
 	expect_served("two ");
 }
 
+static void keep_address(struct address *address)
+{
+	(void)address;
+}
+
+Test(waiting, serves_nothing_while_the_requests_of_an_address_are_cancelled)
+{
+	static const struct address_operations operations = {.free = keep_address};
+	struct address mine = {.operations = &operations, .references = 1};
+	struct address other = {.operations = &operations, .references = 1};
+	const enum waiting_reason reasons[] = {WAITING_CHANGE, WAITING_INDEX, WAITING_CHANGE};
+
+	for (size_t i = 0; i < 3; i++) {
+		scope.address = i == 1 ? &other : &mine;
+		cr_assert(wait_for(reasons[i], i == 1 ? "other" : "mine", WAIT_MS));
+		scope.address = &mine;
+		cr_assert(wait_for(reasons[i], "too", WAIT_MS));
+	}
+	scope.address = NULL;
+	waiting_cancel_address(&room, &mine);
+	cr_expect_str_eq(served, "");
+	cr_expect_eq(room.n, 6);
+	while (room.n > 1)
+		loop_run(loop, STEP_MS);
+	cr_expect_null(strstr(served, "other"), "%s", served);
+	waiting_deinit(&room);
+	cr_expect_eq(mine.references + other.references, 2);
+	cr_assert_eq(waiting_init(&room, loop, note_served, &room), 0);
+}
+
 Test(waiting, frees_a_request_with_its_last_reference)
 {
 	struct waiting_request *request = waiting_ref(wait_for(WAITING_CHECK, "one", WAIT_MS));

@@ -62,7 +62,7 @@ Test(mcp_task, is_completed_by_a_result_and_by_an_error_of_its_tool)
 					   "'isError':false,'resultType':'complete'},"
 					   "'resultType':'complete'");
 	expect_result(mcp_write_task,
-		JOB ",'state':'done','ended':'E','output':'content','run_llm':false,'result':"
+		JOB ",'state':'done','ended':'E','content':true,'run_llm':false,'result':"
 		    "{'content':[]}",
 		TASK("completed", "", "E") ",'result':{'content':[],'isError':false,'_meta':"
 					   "{'toolboxd/run_llm':false},'resultType':'complete'},"
