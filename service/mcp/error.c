@@ -2,7 +2,6 @@
 #include "mcp/error.h"
 
 #include "json/writer.h"
-#include "mcp/task.h"
 #include "mcp/version.h"
 
 int mcp_refuse(

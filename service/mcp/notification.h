@@ -31,7 +31,7 @@ bool mcp_write_progress(struct buffer *out, struct mcp_progress *progress, struc
 void mcp_write_list_changed(struct buffer *out, struct text_view subscription);
 
 /* Append the first message of the subscriptions/listen with the id @subscription. @task_ids: the
- * tasks of which it is notified, as the JSON text of an array; NULL: it has asked for none. */
+ * watched tasks, as the JSON text of an array; NULL: it has asked for none. */
 void mcp_write_acknowledged(struct buffer *out, struct text_view subscription,
 	bool wants_tool_changes, const struct text_view *task_ids);
 

@@ -2,8 +2,8 @@
 #include "mcp/response.h"
 
 #include "json/writer.h"
+#include "mcp/version.h"
 #include "mcp/notification.h"
-#include "mcp/task.h"
 #include "util/cleanup.h"
 
 #define INSTRUCTIONS                                                                               \

@@ -7,7 +7,7 @@
 #include "mcp/notification.h"
 #include "util/cleanup.h"
 
-static void copy_member(
+static void copy_value(
 	struct buffer *out, const char *key, const struct json_tape *data, uint32_t token)
 {
 	if (token == JSON_NONE)
@@ -19,7 +19,7 @@ static void copy_member(
 
 /* Append the members of each Task, the first one without a comma; @status_message may be
  * JSON_NONE. */
-static void write_members(struct buffer *out, const struct json_tape *data, const char *status,
+static void write_task_members(struct buffer *out, const struct json_tape *data, const char *status,
 	uint32_t status_message)
 {
 	uint32_t started = json_find_typed_at(data, 0, "started", JSON_STRING);
@@ -30,30 +30,30 @@ static void write_members(struct buffer *out, const struct json_tape *data, cons
 	json_write_key(out, "taskId");
 	json_write_compact(out, data, json_find(data, 0, "job_id"));
 	json_write_member_text(out, "status", status);
-	copy_member(out, "statusMessage", data, status_message);
-	copy_member(out, "createdAt", data, started);
-	copy_member(out, "lastUpdatedAt", data, last != JSON_NONE ? last : started);
-	copy_member(out, "ttlMs", data, json_find_typed_at(data, 0, "ttl_ms", JSON_NUMBER));
+	copy_value(out, "statusMessage", data, status_message);
+	copy_value(out, "createdAt", data, started);
+	copy_value(out, "lastUpdatedAt", data, last != JSON_NONE ? last : started);
+	copy_value(out, "ttlMs", data, json_find_typed_at(data, 0, "ttl_ms", JSON_NUMBER));
 	buffer_printf(out, ",\"pollIntervalMs\":%d", MCP_POLL_MS);
 }
 
-/* Append the members of a job that has failed with an error of JSON-RPC. */
-static void write_failed(struct buffer *out, const struct json_tape *data)
+/* Append the members of a failure with an error of JSON-RPC. */
+static void write_failed_task(struct buffer *out, const struct json_tape *data)
 {
 	uint32_t error = json_find_typed_at(data, 0, "error", JSON_STRING);
 	int code = mcp_is_request_error(data) ? MCP_INVALID_PARAMS : MCP_INTERNAL_ERROR;
 
-	write_members(out, data, "failed", error);
+	write_task_members(out, data, "failed", error);
 	buffer_printf(out, ",\"error\":{\"code\":%d", code);
-	copy_member(out, "message", data, error);
+	copy_value(out, "message", data, error);
 	buffer_append_char(out, '}');
 }
 
 /* Append the members of a job with a result of tools/call. */
-static void write_completed(
+static void write_completed_task(
 	struct buffer *out, const struct mcp_message *message, const struct json_tape *data)
 {
-	write_members(out, data, "completed", JSON_NONE);
+	write_task_members(out, data, "completed", JSON_NONE);
 	buffer_append_string(out, ",\"result\":{");
 	mcp_write_call_members(
 		out, message, data, json_find_typed_at(data, 0, "content", JSON_TRUE) != JSON_NONE);
@@ -61,29 +61,29 @@ static void write_completed(
 }
 
 /* Append the members of the job @data as a whole. */
-static void write_whole(
+static void write_detailed(
 	struct buffer *out, const struct mcp_message *message, const struct json_tape *data)
 {
 	uint32_t state = json_find(data, 0, "state");
 	uint32_t code = json_find(data, 0, "code");
 
 	if (json_is_text(data, state, "running"))
-		write_members(
+		write_task_members(
 			out, data, "working", json_find_typed_at(data, 0, "text", JSON_STRING));
 	else if (json_is_text(data, state, "cancelled"))
-		write_members(
+		write_task_members(
 			out, data, "cancelled", json_find_typed_at(data, 0, "error", JSON_STRING));
 	else if (mcp_is_request_error(data) || json_is_text(data, code, "unavailable"))
-		write_failed(out, data);
+		write_failed_task(out, data);
 	else
-		write_completed(out, message, data);
+		write_completed_task(out, message, data);
 }
 
 void mcp_write_created_task(struct buffer *out, const struct mcp_message *message,
 	const struct mcp_server *server, const struct json_tape *data)
 {
 	mcp_result_begin(out, message);
-	write_members(out, data, "working", JSON_NONE);
+	write_task_members(out, data, "working", JSON_NONE);
 	mcp_result_end_typed(out, message, server, "task");
 }
 
@@ -91,7 +91,7 @@ void mcp_write_task(struct buffer *out, const struct mcp_message *message,
 	const struct mcp_server *server, const struct json_tape *data)
 {
 	mcp_result_begin(out, message);
-	write_whole(out, message, data);
+	write_detailed(out, message, data);
 	mcp_result_end(out, message, server);
 }
 
@@ -100,7 +100,7 @@ void mcp_write_task_changed(
 {
 	mcp_begin_notification(out, "tasks");
 	buffer_append_string(out, ",\"params\":{");
-	write_whole(out, message, data);
+	write_detailed(out, message, data);
 	buffer_append_string(out, ",\"_meta\":{");
 	mcp_write_subscription(out, message->id);
 	buffer_append_string(out, "}}}");

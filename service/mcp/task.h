@@ -23,7 +23,6 @@
  *
  * No task is input_required: our questions go to the person at the device, not to the client.
  */
-#define MCP_TASKS_EXTENSION "io.modelcontextprotocol/tasks"
 
 /* The time between two polls of a client. */
 #define MCP_POLL_MS 1000
@@ -40,6 +39,6 @@ void mcp_write_task(struct buffer *out, const struct mcp_message *message,
 void mcp_write_task_changed(
 	struct buffer *out, const struct mcp_message *message, const struct json_tape *data);
 
-/* Fill @ret_error for the error @data, of a job that cannot be shown; its message is appended to
+/* Fill @ret_error for the error @data, in place of a job; its message is appended to
  * @text. Return MCP_E_REFUSED. */
 int mcp_refuse_task(const struct json_tape *data, struct buffer *text, struct mcp_error *ret_error);

@@ -15,6 +15,9 @@ enum mcp_era { MCP_LEGACY, MCP_MODERN };
 /* The one modern revision. */
 #define MCP_VERSION_MODERN "2026-07-28"
 
+/* The extension for tasks (mcp/task.h). */
+#define MCP_TASKS_EXTENSION "io.modelcontextprotocol/tasks"
+
 /* The key of a request's `_meta` for its revision. */
 #define MCP_META_VERSION "io.modelcontextprotocol/protocolVersion"
 

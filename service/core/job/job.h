@@ -48,7 +48,7 @@
 /* Results of jobs together; beyond them the job that ended first has none any more. */
 #define JOBS_RESULTS_BYTES (16u << 20)
 
-/* The time until an end that the disk has refused is written again. */
+/* The time until an end is written again after a refusal by the disk. */
 #define JOB_REWRITE_MS 10000
 
 /* The unit of jobs.keep_hours. */
@@ -134,7 +134,7 @@ struct jobs {
 	struct loop_timer expiry;  /* when ended jobs are old */
 	struct loop_timer due;     /* when a waiter has waited enough */
 	struct loop_timer late;    /* the deadline for jobs without room */
-	struct loop_timer rewrite; /* writes ends again that the disk has refused */
+	struct loop_timer rewrite; /* writes ends again after a refusal by the disk */
 	struct loop_task task;     /* looks for room */
 	struct log_rate unwritten;
 };

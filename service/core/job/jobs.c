@@ -210,7 +210,7 @@ static void announce_job(struct job *job)
 	answer_send(&event, invoker->bus);
 }
 
-/* Begin to write the ends that the disk has refused. */
+/* Begin to write the ends refused by the disk. */
 static void write_again(void *data)
 {
 	struct jobs *jobs = data;
@@ -292,7 +292,7 @@ static void finish_job(struct job *job, enum job_state state, const char *end, s
 	}
 	drop_results(jobs, job);
 	write_job(job);
-	/* A request that has waited may have ended without a call. */
+	/* A request in the waiting room may have ended without a call. */
 	loop_task_post(&jobs->task);
 }
 
@@ -842,7 +842,7 @@ void jobs_deinit(struct jobs *jobs)
 {
 	if (!jobs->invoker)
 		return;
-	/* The last chance of the ends that the disk has refused. */
+	/* The last chance of the ends refused by the disk. */
 	write_again(jobs);
 	job_store_deinit(&jobs->store);
 	jobs_answer_waits(jobs, NULL);

@@ -204,8 +204,8 @@ int added_note(struct added *added, const char *name)
 		       : CTL_ERROR;
 }
 
-/* Return whether @path is added_path() of @name. It needs no memory: a path that
- * stays by mistake would let `add` replace the file of somebody else. */
+/* Return whether @path is added_path() of @name. It needs no memory: a path kept by
+ * mistake would let `add` replace the file of somebody else. */
 static bool is_path_of(const struct added *added, const char *path, const char *name)
 {
 	size_t folder = strlen(added->folder);

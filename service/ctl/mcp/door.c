@@ -15,6 +15,7 @@
 #include "ctl/terminal.h"
 #include "json/member.h"
 #include "mcp/server/methods.h"
+#include "mcp/server/tasks.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 

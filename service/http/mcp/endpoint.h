@@ -31,9 +31,10 @@ void mcp_endpoint_serve(struct mcp_endpoint *endpoint, const struct http_request
 /* Notify clients that the tools are others now. */
 void mcp_endpoint_report_changed(struct mcp_endpoint *endpoint);
 
-/* Notify the clients that watch the job of @text, @size bytes: the data of
+/* Notify the listeners to the job of @text, @size bytes: the data of
  * ovos.tools.job.completed. */
 void mcp_endpoint_report_job(struct mcp_endpoint *endpoint, const char *text, size_t size);
 
-/* Notify clients of the tools if the configuration in force names them in another way than before. */
+/* Notify clients of the tools if the configuration in force names them in another way than
+ * before. */
 void mcp_endpoint_follow_configuration(struct mcp_endpoint *endpoint);

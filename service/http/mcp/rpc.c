@@ -250,7 +250,7 @@ static void give_up_rpc(void *data)
 }
 
 /* Name the caller of @rpc in its address. Return 0 or -ENOMEM. */
-static int name_caller(struct rpc *rpc)
+static int name_rpc(struct rpc *rpc)
 {
 	struct text_view session = session_of(rpc);
 	const struct mcp_message *message = &rpc->exchange.message;
@@ -269,7 +269,7 @@ static int name_caller(struct rpc *rpc)
 static int submit_rpc(struct rpc *rpc, const struct request_text *text)
 {
 	const struct http_request *http = rpc->http;
-	int r = name_caller(rpc);
+	int r = name_rpc(rpc);
 
 	if (r < 0)
 		return r;
@@ -340,7 +340,7 @@ static int ask_job(struct mcp_exchange *exchange, bool cancels, struct text_view
 	r = buffer_status(&data);
 	if (r < 0 || exchange->stage != MCP_LISTENING)
 		return r < 0 ? r : submit_rpc(rpc, &text);
-	r = name_caller(rpc);
+	r = name_rpc(rpc);
 	return r < 0 ? r : exchange_submit(rpc->http, &rpc->address, &text);
 }
 

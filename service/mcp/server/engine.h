@@ -9,7 +9,6 @@
 #include "mcp/notification.h"
 #include "mcp/response.h"
 #include "mcp/server/lazy.h"
-#include "mcp/server/tasks.h"
 #include "mcp/server/tools.h"
 #include "mcp/server/watch.h"
 #include "util/buffer.h"
@@ -59,6 +58,17 @@ struct mcp_engine {
 	size_t n_max;             /* the most of them; 0: the door has another bound */
 };
 
+struct mcp_exchange;
+
+/* The functions of a request about tasks. */
+struct mcp_task_role {
+	/* The answer @data about a job. */
+	void (*answer)(struct mcp_exchange *exchange, const struct json_tape *data);
+
+	/* The change of the job @data, of any caller. NULL: nothing. */
+	void (*report)(struct mcp_exchange *exchange, const struct json_tape *data);
+};
+
 /* A member of what its door keeps of one request. */
 struct mcp_exchange {
 	struct list link;
@@ -99,7 +109,8 @@ struct mcp_door {
 	 * memory. */
 	const struct mcp_tools *(*list)(struct mcp_exchange *exchange);
 
-	/* Begin the call @exchange of @tool, in the background if it `is_task`; NULL: the list has no tool of this name, so the
+	/* Begin the call @exchange of @tool, in the background if it `is_task`.
+	 * @tool may be NULL: the list has no tool of this name, so the
 	 * service judges the name. mcp_exchange_answer() follows, perhaps before this function
 	 * returns. Return 0 or -ENOMEM. */
 	int (*call)(struct mcp_exchange *exchange, const struct mcp_listed_tool *tool);
@@ -152,7 +163,7 @@ void mcp_exchange_refuse(struct mcp_exchange *exchange, const struct mcp_error *
 void mcp_exchange_refuse_memory(struct mcp_exchange *exchange);
 
 /* Take the answer to @exchange, the object at the root of @data: respond to a call with the answer
- * of its tool, or of the job that has begun; to a request about a task with the job. */
+ * of its tool, or with its job; to a request about a task with the job. */
 void mcp_exchange_answer(
 	struct mcp_exchange *exchange, const struct json_tape *data, bool has_content);
 
@@ -169,7 +180,7 @@ void mcp_exchange_report(struct mcp_exchange *exchange, const struct json_tape *
 /* Report progress with @text alone. */
 void mcp_exchange_report_text(struct mcp_exchange *exchange, struct text_view text);
 
-/* Notify the listeners that a job has changed, described by @data as in the response to
+/* Notify the listeners of the change of a job, described by @data as in the response to
  * ovos.tools.job.get. */
 void mcp_engine_report_job(struct mcp_engine *engine, const struct json_tape *data);
 

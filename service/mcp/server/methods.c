@@ -9,6 +9,7 @@
 #include "json/number.h"
 #include "mcp/listing.h"
 #include "mcp/param_headers.h"
+#include "mcp/server/tasks.h"
 #include "util/cleanup.h"
 
 /*
@@ -83,7 +84,7 @@ static int read_call(struct mcp_message *message, struct mcp_error *error)
 }
 
 /* Let the call @exchange of @tool become a task, if the server may, and its client knows tasks.
- * Return 0, or MCP_E_REFUSED with @ret_error filled for a tool that must. */
+ * Return 0, or MCP_E_REFUSED with @ret_error filled for a tool without another way. */
 static int choose_task(struct mcp_exchange *exchange, const struct mcp_listed_tool *tool,
 	struct mcp_error *ret_error)
 {

@@ -13,7 +13,7 @@
 
 /* ── parameters ──────────────────────────────────────────────────────────────────────────────── */
 
-/* Refuse a client that has not declared the extension. */
+/* Refuse a client without the extension. */
 static int expect_declared(const struct mcp_message *message, struct mcp_error *error)
 {
 	if (message->has_tasks)
@@ -118,7 +118,7 @@ static void notify_of(struct mcp_exchange *exchange, const struct json_tape *dat
 	exchange->engine->door->notify(exchange, &out);
 }
 
-/* Notify @exchange of the state of @task that was kept. */
+/* Notify @exchange of the kept state of @task. */
 static void notify_kept(struct mcp_exchange *exchange, struct mcp_watched_task *task)
 {
 	cleanup(json_tape_cleanup) struct json_tape data = {0};
@@ -154,7 +154,7 @@ static void acknowledge(struct mcp_exchange *exchange)
 		notify_kept(exchange, &watch->tasks[i]);
 }
 
-/* Note that an answer has come, or cannot come. */
+/* Note the arrival, or the lack, of an answer. */
 static void count_answer(struct mcp_exchange *exchange)
 {
 	struct mcp_watch *watch = &exchange->watch;

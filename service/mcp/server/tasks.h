@@ -7,7 +7,7 @@
 #include "mcp/error.h"
 
 /*
- * Tasks of the clients of a server (mcp/task.h), over the jobs that its door asks about:
+ * Tasks of the clients of a server (mcp/task.h), over the jobs of its door:
  *
  *   tasks/get, /update, /cancel ─▶ ask_job ─▶ role.answer ─▶ respond
  *
@@ -22,15 +22,6 @@
 struct mcp_exchange;
 struct mcp_message;
 
-/* The functions that take the answers for a request about tasks. */
-struct mcp_task_role {
-	/* The answer @data about a job. */
-	void (*answer)(struct mcp_exchange *exchange, const struct json_tape *data);
-
-	/* The change of the job @data, which may be anybody's. NULL: nothing. */
-	void (*report)(struct mcp_exchange *exchange, const struct json_tape *data);
-};
-
 /* Read params.taskId, and for tasks/update params.inputResponses, of @message. Return 0, or
  * MCP_E_REFUSED with @ret_error filled. */
 int mcp_tasks_read(struct mcp_message *message, struct mcp_error *ret_error);
@@ -44,6 +35,6 @@ void mcp_tasks_serve(struct mcp_exchange *exchange);
 /* Keep the ids of @exchange, a listen. Return 0 or -ENOMEM. */
 int mcp_tasks_keep_ids(struct mcp_exchange *exchange);
 
-/* Ask the door about the tasks of @exchange, which listens; again after a time without the
+/* Ask the door about the tasks of the listener @exchange; again after a time without the
  * service. Without tasks the listen is acknowledged at once. */
 void mcp_tasks_watch(struct mcp_exchange *exchange);

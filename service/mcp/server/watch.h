@@ -7,7 +7,7 @@
 #include "json/tape.h"
 #include "util/buffer.h"
 
-/* The tasks of which a listener is notified (mcp/server/tasks.h). */
+/* The tasks of a listener (mcp/server/tasks.h). */
 
 /* The tasks of one subscriptions/listen. */
 #define MCP_WATCHED_MAX 32
@@ -25,7 +25,7 @@ struct mcp_watched_task {
 struct mcp_watch {
 	struct mcp_watched_task *tasks;
 	size_t n;
-	size_t n_asked; /* answers that are still to come */
+	size_t n_asked; /* answers still to come */
 	bool is_acknowledged;
 };
 
@@ -37,7 +37,7 @@ int mcp_watch_begin(struct mcp_watch *watch, const struct json_tape *tape, uint3
 struct mcp_watched_task *mcp_watch_find(
 	const struct mcp_watch *watch, const struct json_tape *tape, uint32_t id);
 
-/* Append the ids of the tasks that the client may see, as an array. */
+/* Append the ids of the seen tasks, as an array. */
 void mcp_watch_write_seen(const struct mcp_watch *watch, struct buffer *out);
 
 /* Free the members of @watch. */
