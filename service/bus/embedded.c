@@ -11,18 +11,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bus/account.h"
-#include "bus/admission.h"
-#include "bus/bus.h"
-#include "bus/crowd.h"
-#include "bus/entry.h"
-#include "message/envelope.h"
-#include "bus/frame.h"
-#include "bus/intake.h"
-#include "bus/listener.h"
-#include "bus/endpoint.h"
-#include "bus/pacing.h"
+#include "bus/embedded_parts.h"
 #include "bus/upgrade.h"
+#include "message/envelope.h"
 #include "util/array.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
@@ -56,6 +47,9 @@
 /* The most clients. */
 #define BUS_CLIENTS_MAX 1000
 
+/* The places reserved for peers on this device. */
+#define BUS_CLIENTS_NEAR 16
+
 /* The share of limits.peer_bytes for the unfinished frames of all clients; a frame has room in any
  * case. */
 #define GATHER_SHARE(peer_bytes_) ((peer_bytes_) / 8 * 3)
@@ -86,9 +80,6 @@
 /* Own messages received in one turn of the loop; then comes the clients' turn. */
 #define ECHOES_PER_TURN 32
 
-/* The places reserved for peers on this device. */
-#define BUS_CLIENTS_NEAR 16
-
 /* An upgrade has no body. */
 static const struct http_limits request_limits = {
 	.line_bytes = 8192, .header_bytes = 16384, .body_bytes = 0};
@@ -100,49 +91,6 @@ static const struct http_limits request_limits = {
 /* The greeting of the Python bus to a new client. */
 static const char greeting_text[] = "{\"type\": \"connected\", \"data\": {}, "
 				    "\"context\": {\"session\": {\"session_id\": \"default\"}}}";
-
-struct embedded {
-	struct bus bus;
-	struct lws_vhost *vhost;
-	const char *vhost_name;
-	struct listener *listener;
-	struct entries *entries; /* connections that are not yet peers */
-	struct loop_timer up_timer;
-	struct loop_timer echo_timer;
-	struct loop_timer tick_timer; /* armed while there are peers */
-	struct loop_timer rest_timer; /* armed while a peer is not read because of its debt */
-	uint64_t short_ms;            /* since when room is short (is_short); 0: it is not */
-	uint64_t looked_ms;           /* time of the last look at the clients: it is good enough for
-				       * them, and reading the clock for each frame is not free */
-	unsigned int n_paused;
-	struct frame_queue echo; /* own messages for us to receive */
-	struct frame *greeting;
-	struct list peers;        /* struct peer */
-	struct crowd crowd;       /* the same */
-	unsigned int connections; /* peers, and sockets still being closed by libwebsockets */
-	bool is_closing;          /* freed by its owner: handler, listener and timer are gone */
-	struct intake_rules rules;
-	struct admission admission;
-};
-
-/* The memory of a connection, kept for us by libwebsockets, zeroed. */
-struct peer {
-	struct lws *wsi;
-	struct list link; /* in embedded->peers, while the peer is a member */
-	struct crowd_member member;
-	bool is_member;
-	bool is_paused; /* not read: too much of what it sent waits, or it owes */
-	bool is_ping_due;
-	struct account *account; /* counted reference */
-	struct debt debt;        /* for the time of its large frames */
-	struct frame_queue queue;
-	struct intake intake;
-	struct bus_heartbeat heartbeat;
-	uint64_t piece_ms; /* time of the last piece of an unfinished frame */
-	uint64_t write_ms; /* time of the last write, or of the first frame after an empty queue */
-	uint64_t pace_ms;  /* start of the time in which its pace is judged … */
-	uint64_t written;  /* … and bytes written since */
-};
 
 /* Return the time until a client is disconnected for reading nothing. */
 static uint64_t stall_ms(const struct embedded *embedded)
@@ -218,7 +166,7 @@ static void queue_for(struct embedded *embedded, struct peer *peer, struct frame
 	}
 	if (peer->queue.count == 1)
 		peer->write_ms = peer->pace_ms = embedded->looked_ms;
-	lws_callback_on_writable(peer->wsi);
+	loop_task_post(&embedded->writing);
 }
 
 /* ── bounds ──────────────────────────────────────────────────────────────────────────────────── */
@@ -609,15 +557,13 @@ static int write_ping(struct peer *peer)
 	return frame_write_ping(peer->wsi) < 0 ? -1 : 1;
 }
 
-static int writable(struct embedded *embedded, struct peer *peer)
+/* Write frames, and the others when the socket has room. Return 0, or -1 when the connection is
+ * lost. */
+static int write_on(struct embedded *embedded, struct peer *peer)
 {
 	size_t before = peer->queue.bytes - peer->queue.written;
-	int result = write_ping(peer);
+	int result = frame_queue_write(&peer->queue, peer->wsi, INT_MAX, FRAME_TURN_BYTES);
 
-	if (result == 0)
-		result = frame_queue_write(&peer->queue, peer->wsi, INT_MAX, FRAME_TURN_BYTES);
-	else if (result > 0)
-		result = 0;
 	if (result < 0)
 		return -1;
 	embedded->bus.counters.frames_sent += (uint64_t)result;
@@ -626,9 +572,40 @@ static int writable(struct embedded *embedded, struct peer *peer)
 		peer->write_ms = embedded->looked_ms;
 		resume_peers(embedded);
 	}
-	if (peer->queue.count > 0)
+	peer->awaits_room = peer->queue.count > 0;
+	if (peer->awaits_room)
 		lws_callback_on_writable(peer->wsi);
 	return 0;
+}
+
+static int writable(struct embedded *embedded, struct peer *peer)
+{
+	int result = write_ping(peer);
+
+	if (!peer->is_member || result < 0)
+		return result;
+	if (result == 0)
+		return write_on(embedded, peer);
+	if (peer->awaits_room)
+		lws_callback_on_writable(peer->wsi);
+	return 0;
+}
+
+/* The end of the turn: what was queued in it leaves in one write for each client. */
+static void on_writing(void *data)
+{
+	struct embedded *embedded = data;
+
+	list_for_each(link, &embedded->peers) {
+		struct peer *peer = container_of(link, struct peer, link);
+
+		if (peer->queue.count == 0 || peer->awaits_room)
+			continue;
+		if (write_on(embedded, peer) < 0) {
+			peer->awaits_room = true;
+			lws_set_timeout(peer->wsi, PENDING_TIMEOUT_CLOSE_ACK, LWS_TO_KILL_ASYNC);
+		}
+	}
 }
 
 static int greet(struct embedded *embedded, struct peer *peer, struct lws *wsi)
@@ -645,58 +622,6 @@ static int greet(struct embedded *embedded, struct peer *peer, struct lws *wsi)
 }
 
 /* ── new connections ─────────────────────────────────────────────────────────────────────────── */
-
-/* Log a client that is most likely a web page trying to reach the device that shows it. */
-static void log_stranger(struct embedded *embedded, enum admission_result result, const char *host,
-	const char *origin)
-{
-	if (result == ADMISSION_ORIGIN)
-		bus_warn(&embedded->bus.rates.peers,
-			"refused a client whose Origin is '%s': it is not in embedded.origins",
-			origin);
-	else
-		bus_warn(&embedded->bus.rates.peers,
-			"refused a client that used the host '%s': it is not an address, not "
-			"localhost, and not '%s' (websocket.host)",
-			host, embedded->admission.name);
-}
-
-/* Return whether the headers beyond a page's choice are a client's. */
-static bool check_stranger(struct embedded *embedded, const struct http_reader *request,
-	struct http_refusal *ret_refusal)
-{
-	unsigned int n_origins;
-	const char *origin = http_field(request, "Origin", &n_origins);
-	const char *host = http_host(request);
-	enum admission_result result = admission_check(&embedded->admission, host, origin);
-
-	if (n_origins > 1)
-		result = ADMISSION_ORIGIN;
-	if (result == ADMISSION_GRANTED)
-		return true;
-	log_stranger(embedded, result, host, origin);
-	*ret_refusal = (struct http_refusal){403, "",
-		result == ADMISSION_ORIGIN
-			? "This origin is not allowed (embedded.origins)."
-			: "This host is not ours: use an address, localhost, or the configured "
-			  "name."};
-	return false;
-}
-
-static bool check_token(struct embedded *embedded, const struct http_reader *request,
-	struct http_refusal *ret_refusal)
-{
-	if (admission_has_token(&embedded->admission, http_target(request),
-		    http_field(request, "Authorization", NULL)))
-		return true;
-	*ret_refusal = (struct http_refusal){401, "WWW-Authenticate: Bearer\r\n",
-		"The token is missing or wrong (embedded.token_file)."};
-	if (strcmp(embedded->bus.address.token, BUS_TOKEN_UNKNOWN) == 0)
-		ret_refusal->reason = "The configuration of toolboxd has mistakes, so it is not "
-				      "known who may connect. Its log has them.";
-	bus_warn(&embedded->bus.rates.peers, "refused a client: %s", ret_refusal->reason);
-	return false;
-}
 
 /* Return whether there is a place; a client may give way, whose socket closes in the next turn of
  * the loop. */
@@ -720,11 +645,8 @@ static bool check_place(struct embedded *embedded, bool is_near, struct http_ref
 static bool judge_request(void *data, const struct http_reader *request, bool is_near,
 	struct http_refusal *ret_refusal)
 {
-	struct embedded *embedded = data;
-
-	return check_stranger(embedded, request, ret_refusal) &&
-	       upgrade_check(request, ret_refusal) && check_token(embedded, request, ret_refusal) &&
-	       check_place(embedded, is_near, ret_refusal);
+	return embedded_admits(data, request, ret_refusal) &&
+	       check_place(data, is_near, ret_refusal);
 }
 
 /* Pass the socket to libwebsockets, with a request written by us and the bytes after the peer's. It
@@ -800,6 +722,7 @@ static int on_peer_event(
 		return 0;
 	case LWS_CALLBACK_SERVER_WRITEABLE:
 		return writable(embedded, peer);
+	case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE: /* nothing may follow our close frame */
 	case LWS_CALLBACK_CLOSED:
 		remove_peer(embedded, peer);
 		return 0;
@@ -856,6 +779,7 @@ static void embedded_free(struct bus *bus)
 	loop_timer_deinit(&embedded->echo_timer);
 	loop_timer_deinit(&embedded->tick_timer);
 	loop_timer_deinit(&embedded->rest_timer);
+	loop_task_cancel(&embedded->writing);
 	frame_queue_clear(&embedded->echo);
 	list_for_each(link, &embedded->peers)
 		hang_up_peer(embedded, container_of(link, struct peer, link));
@@ -976,6 +900,7 @@ int bus_embed(struct loop *loop, const struct bus_address *address, const char *
 		return -ENOMEM;
 	list_init(&embedded->peers);
 	crowd_init(&embedded->crowd);
+	loop_task_init(&embedded->writing, loop, on_writing, embedded);
 	bus_init(&embedded->bus, &embedded_operations, loop, address, limits, handler, data);
 	embedded->rules = (struct intake_rules){
 		.frame_bytes = limits->frame_bytes,

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <libwebsockets.h>
 #include <malloc.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -227,44 +226,159 @@ static int write_fragment(struct frame_queue *queue, struct lws *wsi)
 	return 1;
 }
 
-/* Cork the socket: writes are held until they fill a segment or the cork is released. One write for
- * each of many small frames costs ten times as much, nearly all of it in the kernel and in waking
- * the receiver. */
-static void hold_back(const struct frame_queue *queue, struct lws *wsi, int is_held)
-{
-	int fd = queue->link ? queue->link->fd : lws_get_socket_fd(wsi);
-
-	setsockopt(fd, IPPROTO_TCP, TCP_CORK, &is_held, sizeof(is_held));
-}
-
 static bool is_clear(const struct frame_queue *queue, struct lws *wsi)
 {
 	return queue->link ? link_is_clear(queue->link) : !lws_partial_buffered(wsi);
 }
 
-/* A second write is safe only when libwebsockets holds nothing of the first: otherwise it would be
- * sent without its header. */
+/* ── several frames in one send ──────────────────────────────────────────────────────────────── */
+
+/*
+ * One send for each of many small frames costs ten times as much as one for all, nearly all of it in
+ * the kernel and in waking the receiver. So the short frames at the head of a queue leave together:
+ *
+ *   header ─ text ─ header ─ text ─ …  ──▶ sendmsg ──┬─ taken whole: dropped from the queue
+ *                                                    ├─ cut: its rest is buffered
+ *                                                    └─ after the cut: they stay
+ *
+ * The rest of a frame to a client goes to libwebsockets, which sends nothing of its own, such as a
+ * pong, before that; the rest of one to a server to the link.
+ */
+
+#define BATCH_FRAMES 64
+
+struct batch {
+	struct iovec parts[2 * BATCH_FRAMES]; /* two for a frame: its header, its text */
+	unsigned char headers[BATCH_FRAMES][WEBSOCKET_HEADER_BYTES];
+	unsigned int count;
+	size_t bytes;
+};
+
+/* Return whether the frame at @position goes by a batch. TLS would make a record of each part. */
+static bool is_for_batch(const struct frame_queue *queue, uint32_t position)
+{
+	return position < queue->count && (position > 0 || queue->written == 0) &&
+	       (*slot(queue, position))->size <= FRAME_FRAGMENT_BYTES &&
+	       !(queue->link && queue->link->tls);
+}
+
+static void add_to_batch(struct batch *batch, const struct frame_queue *queue, struct frame *frame)
+{
+	unsigned char mask[WEBSOCKET_MASK_BYTES];
+	struct iovec *parts = &batch->parts[2 * batch->count];
+	unsigned char *header = batch->headers[batch->count++];
+
+	if (queue->link) {
+		frame_draw(mask, sizeof(mask));
+		websocket_mask(text_of(frame), frame->size, mask);
+	}
+	parts[0] = (struct iovec){header, websocket_write_header(WEBSOCKET_TEXT, true, frame->size,
+						  queue->link ? mask : NULL, header)};
+	parts[1] = (struct iovec){text_of(frame), frame->size};
+	batch->bytes += frame->size;
+}
+
+/* Send what is left of the two @parts after the first @sent bytes, or have it kept and sent. A rest of
+ * the header goes ahead of the text meanwhile: libwebsockets takes one write until it is sent. */
+static bool write_rest(
+	struct frame_queue *queue, struct lws *wsi, const struct iovec parts[2], size_t sent)
+{
+	size_t header_size = parts[0].iov_len;
+	size_t header_left = sent < header_size ? header_size - sent : 0;
+	size_t text_sent = sent < header_size ? 0 : sent - header_size;
+	char *rest = (char *)parts[1].iov_base + text_sent - header_left;
+	size_t size = header_left + parts[1].iov_len - text_sent;
+	char ahead[WEBSOCKET_HEADER_BYTES];
+	bool is_good;
+
+	memcpy(ahead, rest, header_left);
+	memcpy(rest, (char *)parts[0].iov_base + header_size - header_left, header_left);
+	is_good = queue->link
+			  ? link_write(queue->link, rest, size) == 0
+			  : lws_write(wsi, (unsigned char *)rest, size, LWS_WRITE_RAW) >= (int)size;
+	memcpy(rest, ahead, header_left);
+	return is_good;
+}
+
+/* Drop the frames of which the socket took the first @sent bytes; *ret_done is their number. Return
+ * false when the connection is lost. */
+static bool drop_sent(struct frame_queue *queue, struct lws *wsi, const struct batch *batch,
+	size_t sent, unsigned int *ret_done)
+{
+	bool is_good = true;
+
+	for (*ret_done = 0; is_good && sent > 0; (*ret_done)++) {
+		const struct iovec *parts = &batch->parts[2 * *ret_done];
+		size_t size = parts[0].iov_len + parts[1].iov_len;
+
+		if (sent < size)
+			is_good = write_rest(queue, wsi, parts, sent);
+		sent -= sent < size ? sent : size;
+		pop(queue);
+	}
+	return is_good;
+}
+
+/* The frames from @first on stay in the queue, as they were. */
+static void unmask(struct batch *batch, unsigned int first)
+{
+	for (unsigned int i = first; i < batch->count; i++) {
+		const struct iovec *parts = &batch->parts[2 * i];
+
+		websocket_mask(parts[1].iov_base, parts[1].iov_len,
+			batch->headers[i] + parts[0].iov_len - WEBSOCKET_MASK_BYTES);
+	}
+}
+
+/* Write frames at the head that go by a batch. Return how many left the queue, 0 when the socket
+ * takes none, or a negative number. */
+static int write_batch(
+	struct frame_queue *queue, struct lws *wsi, unsigned int frames_max, size_t bytes_max)
+{
+	struct batch batch;
+	struct msghdr message = {.msg_iov = batch.parts};
+	int fd = queue->link ? queue->link->fd : lws_get_socket_fd(wsi);
+	unsigned int done = 0;
+	bool is_good;
+	ssize_t sent;
+
+	batch.count = 0;
+	batch.bytes = 0;
+	while (batch.count < frames_max && batch.count < BATCH_FRAMES && batch.bytes < bytes_max &&
+		batch.bytes < FRAME_FRAGMENT_BYTES && is_for_batch(queue, batch.count))
+		add_to_batch(&batch, queue, *slot(queue, batch.count));
+	message.msg_iovlen = 2 * (size_t)batch.count;
+	sent = sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+	is_good = sent >= 0 || errno == EAGAIN || errno == EINTR;
+	if (sent > 0)
+		is_good = drop_sent(queue, wsi, &batch, (size_t)sent, &done);
+	if (queue->link)
+		unmask(&batch, done);
+	return is_good ? (int)done : -EIO;
+}
+
+/* A second write is safe only when nothing is buffered of the first. */
 int frame_queue_write(struct frame_queue *queue, struct lws *wsi, int frames_max, size_t bytes_max)
 {
-	bool is_batch = queue->count > 1;
 	size_t unwritten = queue->bytes - queue->written;
 	int done = 0;
 
-	if (is_batch)
-		hold_back(queue, wsi, 1);
+	for (int i = 0; i < FRAME_WRITES_MAX && done < frames_max && queue->count > 0; i++) {
+		size_t written = unwritten - (queue->bytes - queue->written);
+		bool is_batch = is_for_batch(queue, 0);
+		int result;
 
-	for (int i = 0;
-		i < FRAME_WRITES_MAX && done < frames_max && queue->count > 0 &&
-		unwritten - (queue->bytes - queue->written) < bytes_max && is_clear(queue, wsi);
-		i++) {
-		int result = write_fragment(queue, wsi);
-
+		if (written >= bytes_max || !is_clear(queue, wsi))
+			break;
+		result = is_batch ? write_batch(queue, wsi, (unsigned int)(frames_max - done),
+					    bytes_max - written)
+				  : write_fragment(queue, wsi);
 		if (result < 0)
 			return result;
+		if (result == 0 && is_batch)
+			break;
 		done += result;
 	}
-	if (is_batch)
-		hold_back(queue, wsi, 0);
 	if (queue->count == 0 && queue->capacity > QUEUE_KEPT_CAPACITY)
 		give_back(queue);
 	return done;

@@ -223,21 +223,24 @@ static inline enum websocket_event websocket_read(struct websocket_reader *reade
 	return websocket_take_piece(reader, start, taken, ret_piece);
 }
 
-/* Write the header of a frame with @size bytes of payload, masked by @mask. Return its size. */
+/* Write the header of a frame with @size bytes of payload, masked by @mask, NULL of a server's
+ * frame. Return the size of the header. */
 static inline size_t websocket_write_header(enum websocket_opcode opcode, bool is_last, size_t size,
-	const unsigned char mask[WEBSOCKET_MASK_BYTES],
-	unsigned char ret_header[WEBSOCKET_HEADER_BYTES])
+	const unsigned char *mask, unsigned char ret_header[WEBSOCKET_HEADER_BYTES])
 {
+	unsigned char mask_bit = mask ? WEBSOCKET_MASKED_BIT : 0;
 	size_t n_bytes = size < WEBSOCKET_SIZE_IN_2_BYTES ? 0 : size <= UINT16_MAX ? 2 : 8;
 	size_t at = 0;
 
 	ret_header[at++] = (unsigned char)(opcode | (is_last ? WEBSOCKET_FINAL_BIT : 0));
-	ret_header[at++] = (unsigned char)(WEBSOCKET_MASKED_BIT |
-					   (n_bytes == 0          ? size
+	ret_header[at++] =
+		(unsigned char)(mask_bit | (n_bytes == 0          ? size
 						   : n_bytes == 2 ? WEBSOCKET_SIZE_IN_2_BYTES
 								  : WEBSOCKET_SIZE_IN_8_BYTES));
 	for (size_t i = n_bytes; i > 0; i--)
 		ret_header[at++] = (unsigned char)((uint64_t)size >> (8 * (i - 1)));
+	if (!mask)
+		return at;
 	memcpy(ret_header + at, mask, WEBSOCKET_MASK_BYTES);
 	return at + WEBSOCKET_MASK_BYTES;
 }

@@ -42,6 +42,7 @@ static void shut_host(struct host *host)
 	host_close_listener(host);
 	loop_timer_deinit(&host->timer);
 	loop_timer_deinit(&host->hold);
+	loop_task_cancel(&host->sending);
 	output_deinit(&host->output);
 	if (host->wire >= 0)
 		received_fds_close_wire(host->wire);

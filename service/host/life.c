@@ -96,6 +96,7 @@ static int set_up(struct host *host, const struct host_options *options)
 	struct process process;
 	int r = loop_timer_init(&host->timer, host->loop, on_timer, host);
 
+	loop_task_init(&host->sending, host->loop, host_send_gathered, host);
 	if (r == 0)
 		r = loop_timer_init(&host->hold, host->loop, on_hold, host);
 	if (r)

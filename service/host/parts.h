@@ -40,8 +40,8 @@
  *   the timer        start_timeout_ms, later HANG_UP_MS, HOST_CANCEL_MS or HOST_DISMISS_MS
  *
  * In the steady state a call is at most one sendmsg, at most one recv, and no allocation: the
- * buffer of the reader and the tape that checks a result are used again and again. When several
- * answers were received at once, the calls that follow them are gathered, and sent together.
+ * buffer of the reader and the tape that checks a result are used again and again. Calls after a
+ * running one are gathered, and sent together at the end of the loop's turn.
  */
 struct host {
 	struct loop *loop;
@@ -55,11 +55,11 @@ struct host {
 	int wire;
 	struct loop_source *source; /* reads wire; NULL after its end of file, or once dismissed */
 	struct wire_reader reader;
-	struct buffer head;   /* the last INVOKE up to the arguments */
-	struct buffer unsent; /* frames that are gathered, or that the socket did not take */
-	size_t sent;          /* bytes of unsent that it has taken since */
-	bool is_blocked;      /* unsent waits for the socket */
-	bool gathers;         /* unsent waits until the frames that were received are acted on */
+	struct buffer head;       /* the last INVOKE up to the arguments */
+	struct buffer unsent;     /* frames that are gathered, or that the socket did not take */
+	struct loop_task sending; /* sends gathered frames */
+	size_t sent;              /* bytes of unsent that it has taken since */
+	bool is_blocked;          /* unsent waits for the socket */
 	struct json_tape tape;
 	uint32_t values_max; /* the most values of an answer; 0: not bounded */
 	uint64_t reading_ns; /* the time of reading the text in the tape, if it was long */
@@ -124,8 +124,12 @@ int host_watch_wire(struct host *host);
  * follows. */
 void host_flush(struct host *host);
 
-/* Send a frame whose payload is @head, then @body, without a copy if the socket takes it at once,
- * and nothing is gathered. Returns 0 or a negative errno. */
+/* The function of the task `sending`; @data is the host. */
+void host_send_gathered(void *data);
+
+/* Send a frame whose payload is @head, then @body: at once and without a copy while no call runs and
+ * no frame waits; else a short frame goes at the end of the loop's turn. Returns 0 or a negative
+ * errno. */
 int host_transmit(
 	struct host *host, enum wire_kind kind, uint64_t id, struct iovec head, struct iovec body);
 

@@ -310,7 +310,6 @@ static bool take_next(struct host *host)
 		host_end_malformed(host, "sent bytes that are not a frame");
 		return false;
 	default:
-		host->gathers = !host->carries && wire_reader_has_more(&host->reader);
 		take_frame(host, &frame);
 		return true;
 	}
@@ -329,13 +328,6 @@ bool host_take_received(struct host *host)
 			*outer = true;
 		return false;
 	}
-	host->gathers = false;
-	if (host->state < HOST_DISMISSED && host->unsent.size > 0 && !host->is_blocked)
-		host_flush(host);
-	if (is_freed && outer)
-		*outer = true;
-	if (is_freed)
-		return false;
 	host->freed = outer;
 	return host->state < HOST_DISMISSED;
 }

@@ -12,9 +12,13 @@
  * The daemon acts on a host: it sends frames, stops reading for a while, looks at the processor
  * time. The socket takes frames at once, or they wait in their order:
  *
- *   host_invoke() ──▶ sendmsg ── takes all ──▶ sent
- *                        │ some, or none
- *                        └──▶ unsent ── room again ──▶ sent
+ *   host_invoke() ─┬─ none runs ──▶ sendmsg ── takes all ──▶ sent
+ *                  │                  │ some, or none
+ *                  │                  └──▶ unsent ── room again ──▶ sent
+ *                  └─ one runs ─────────▶ unsent ── the end of the turn ──▶ sent
+ *
+ * The first call of an idle host goes at once: its caller waits. Later calls wait for the first one
+ * in any case, so all calls of one turn cost one system call.
  *
  * The process runs calls in the order in which they were sent, or carries several; their ids are
  * kept until their answers come.
@@ -22,6 +26,9 @@
 
 /* The memory for unsent frames that is kept: enough for a few calls sent ahead. */
 #define UNSENT_KEPT_BYTES 8192
+
+/* The most bytes that are gathered. A longer frame is sent without a copy. */
+#define GATHERED_BYTES (64u << 10)
 
 pid_t host_pid(const struct host *host)
 {
@@ -89,6 +96,14 @@ void host_flush(struct host *host)
 	host->handler.relieved(host->data);
 }
 
+void host_send_gathered(void *data)
+{
+	struct host *host = data;
+
+	if (host->state < HOST_DISMISSED && host->unsent.size > 0 && !host->is_blocked)
+		host_flush(host);
+}
+
 /* Append a frame. One that does not fit into memory leaves nothing. */
 static int append_unsent(
 	struct host *host, enum wire_kind kind, uint64_t id, struct iovec head, struct iovec body)
@@ -119,6 +134,20 @@ static int keep_unsent(struct host *host, enum wire_kind kind, uint64_t id, stru
 	return host_watch_wire(host);
 }
 
+/* Return whether a frame of @size bytes waits for the end of the turn. */
+static bool may_gather(const struct host *host, size_t size)
+{
+	return !host->carries && host->n_calls > 0 && !host->is_blocked &&
+	       host->unsent.size + size <= GATHERED_BYTES;
+}
+
+static int gather(
+	struct host *host, enum wire_kind kind, uint64_t id, struct iovec head, struct iovec body)
+{
+	loop_task_post(&host->sending);
+	return append_unsent(host, kind, id, head, body);
+}
+
 int host_transmit(
 	struct host *host, enum wire_kind kind, uint64_t id, struct iovec head, struct iovec body)
 {
@@ -130,7 +159,11 @@ int host_transmit(
 
 	if (body.iov_len > JSON_SIZE_MAX - head.iov_len)
 		return -EMSGSIZE;
-	if (host->unsent.size > 0 || (host->gathers && host->n_calls > 0))
+	if (may_gather(host, header.size))
+		return gather(host, kind, id, head, body);
+	if (host->unsent.size > 0 && !host->is_blocked)
+		host_flush(host);
+	if (host->unsent.size > 0)
 		return append_unsent(host, kind, id, head, body);
 	n = sendmsg(host->wire, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (n < 0 && errno != EAGAIN && errno != EINTR)

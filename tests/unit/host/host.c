@@ -435,10 +435,44 @@ static void call_again(struct guest *guest)
 		guest_send(guest, "behave", "{\"value\":1}");
 }
 
+static void stop_guest(struct guest *guest)
+{
+	pid_t pid = host_pid(guest->host);
+	siginfo_t stopped;
+
+	kill(pid, SIGSTOP);
+	cr_assert_eq(waitid(P_PID, (id_t)pid, &stopped, WSTOPPED | WNOWAIT), 0);
+}
+
+/* The first call of an idle host goes at once, and later ones at the end of the turn. */
+Test(host, is_sent_the_calls_of_a_turn_together, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+	int before = find_socket(0);
+	int one;
+
+	guest_start(&guest, "misbehave", NULL);
+	wire = find_socket(0);
+	wire = wire == before ? find_socket(before + 1) : wire;
+	stop_guest(&guest);
+	guest_send(&guest, "behave", "{\"value\":1}");
+	one = count_bytes(SIOCOUTQ);
+	cr_expect_gt(one, 0);
+	guest_send(&guest, "behave", "{\"value\":1}");
+	guest_send(&guest, "behave", "{\"value\":1}");
+	cr_expect_eq(count_bytes(SIOCOUTQ), one, "sent before the turn ended");
+	loop_run(guest.loop, 0);
+	cr_expect_gt(count_bytes(SIOCOUTQ), one);
+	kill(host_pid(guest.host), SIGCONT);
+	while (guest.n_answers < 3 && guest.n_ends == 0)
+		guest_wait(&guest);
+	cr_expect_eq(guest.n_answers, 3);
+	guest_stop(&guest);
+}
+
 Test(host, is_sent_the_calls_together_that_follow_its_answers, .timeout = LIMIT)
 {
 	struct guest guest = {0};
-	siginfo_t stopped;
 	int before = find_socket(0);
 	int answer;
 
@@ -449,12 +483,14 @@ Test(host, is_sent_the_calls_together_that_follow_its_answers, .timeout = LIMIT)
 	while ((answer = count_bytes(SIOCINQ)) == 0)
 		sched_yield();
 	guest_wait(&guest);
+	stop_guest(&guest);
 	for (unsigned int i = 0; i < 3; i++)
 		guest_send(&guest, "behave", "{\"value\":1}");
+	loop_run(guest.loop, 0);
+	kill(host_pid(guest.host), SIGCONT);
 	while (count_bytes(SIOCINQ) < 3 * answer)
 		sched_yield();
-	kill(host_pid(guest.host), SIGSTOP);
-	cr_assert_eq(waitid(P_PID, (id_t)host_pid(guest.host), &stopped, WSTOPPED | WNOWAIT), 0);
+	stop_guest(&guest);
 	guest.answered = call_again;
 	guest_wait(&guest);
 	guest.answered = NULL;

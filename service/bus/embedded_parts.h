@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bus/account.h"
+#include "bus/admission.h"
+#include "bus/crowd.h"
+#include "bus/endpoint.h"
+#include "bus/entry.h"
+#include "bus/frame.h"
+#include "bus/intake.h"
+#include "bus/listener.h"
+#include "bus/pacing.h"
+#include "loop/loop.h"
+#include "util/debt.h"
+#include "util/list.h"
+
+/* The embedded bus and its clients, as its files share them: bus/embedded.c has the idea. */
+
+struct lws;
+struct lws_vhost;
+
+struct embedded {
+	struct bus bus;
+	struct lws_vhost *vhost;
+	const char *vhost_name;
+	struct listener *listener;
+	struct entries *entries;  /* connections that are not yet peers */
+	struct loop_task writing; /* writes to the clients */
+	struct loop_timer up_timer;
+	struct loop_timer echo_timer;
+	struct loop_timer tick_timer; /* armed while there are peers */
+	struct loop_timer rest_timer; /* armed while a peer is not read because of its debt */
+	uint64_t short_ms;            /* since when room is short (is_short); 0: it is not */
+	uint64_t looked_ms;           /* time of the last look at the clients: it is good enough for
+				       * them, and reading the clock for each frame is not free */
+	unsigned int n_paused;
+	struct frame_queue echo; /* own messages for us to receive */
+	struct frame *greeting;
+	struct list peers;        /* struct peer */
+	struct crowd crowd;       /* the same */
+	unsigned int connections; /* peers, and sockets still being closed by libwebsockets */
+	bool is_closing;          /* freed by its owner: handler, listener and timer are gone */
+	struct intake_rules rules;
+	struct admission admission;
+};
+
+/* The memory of a connection, kept for us by libwebsockets, zeroed. */
+struct peer {
+	struct lws *wsi;
+	struct list link; /* in embedded->peers, while the peer is a member */
+	struct crowd_member member;
+	bool is_member;
+	bool is_paused; /* not read: too much of what it sent waits, or it owes */
+	bool is_ping_due;
+	bool awaits_room;        /* libwebsockets reports when its socket takes more frames */
+	struct account *account; /* counted reference */
+	struct debt debt;        /* for the time of its large frames */
+	struct frame_queue queue;
+	struct intake intake;
+	struct bus_heartbeat heartbeat;
+	uint64_t piece_ms; /* time of the last piece of an unfinished frame */
+	uint64_t write_ms; /* time of the last write, or of the first frame after an empty queue */
+	uint64_t pace_ms;  /* start of the time in which its pace is judged … */
+	uint64_t written;  /* … and bytes written since */
+};
+
+/* Return whether @request comes from a client that may join, for an upgrade, with the token where one
+ * is needed; else *ret_refusal is the response. */
+bool embedded_admits(struct embedded *embedded, const struct http_reader *request,
+	struct http_refusal *ret_refusal);
