@@ -150,3 +150,47 @@ Test(host_carried, is_the_only_one_that_may_be_stale, .timeout = LIMIT)
 	cr_expect_eq(guest.end.reason, HOST_MALFORMED);
 	guest_stop(&guest);
 }
+
+/* As FRAME, of the kind USE. */
+#define USE(payload, size)                                                                         \
+	"{\"size\":" size ",\"kind\":17,\"id\":0,\"payload\":\"" payload "\",\"afterwards\":0}"
+
+Test(host_carried, reports_that_it_is_in_use, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", &carries);
+	cr_expect_not(host_is_in_use(guest.host));
+	guest_call(&guest, "send_frame", USE("{\\\"is_in_use\\\":true}", "18"));
+	cr_expect_eq(guest.n_uses, 1);
+	cr_expect(host_is_in_use(guest.host));
+	guest_call(&guest, "send_frame", USE("{\\\"is_in_use\\\":1}", "15"));
+	cr_expect_not(host_is_in_use(guest.host), "it is no boolean");
+	guest_send(&guest, "send_frame", USE("[]", "2"));
+	wait_for_end(&guest);
+	cr_expect_eq(guest.n_uses, 2);
+	cr_expect_eq(guest.end.reason, HOST_MALFORMED, "it is no object");
+	guest_stop(&guest);
+}
+
+Test(host_carried, is_the_only_one_that_may_be_in_use, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", NULL);
+	guest_call(&guest, "send_frame", USE("{}", "2"));
+	cr_expect_eq(guest.n_uses, 0);
+	cr_expect_eq(guest.end.reason, HOST_MALFORMED);
+	guest_stop(&guest);
+}
+
+Test(host_carried, goes_on_when_it_is_replaced, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", &carries);
+	guest_call(&guest, "send_frame", USE("{}", "2"));
+	host_replace(guest.host);
+	cr_expect_str_eq(guest_call(&guest, "behave", "{\"value\":1}"), "{\"result\":1}");
+	guest_stop(&guest);
+}

@@ -94,6 +94,32 @@ Test(manifest, disables_a_toolbox_or_a_tool)
 	cr_expect_eq(box->tools[0].result_max_chars, 1100000);
 }
 
+Test(manifest, lets_a_plugin_have_several_calls_in_its_one_process)
+{
+	read_good("{'kind':'plugin','library':'./lib.so','concurrent':64,'limits':{'workers':1}}");
+	cr_expect_eq(package->concurrent, 64);
+	cr_expect_eq(package_capacity(package), 64);
+	cr_expect(strstr(package->load, "\"kind\":\"concurrent\""), "%s", package->load);
+	read_good("{'kind':'plugin','library':'./lib.so'}");
+	cr_expect_eq(package_capacity(package), 1);
+	expect_refused("{'kind':'plugin','library':'./lib.so','concurrent':2,\n"
+		       "'limits':{'workers':2}}",
+		1, "/concurrent", PACKAGE_ONE_PROCESS);
+	expect_refused("{'kind':'command','concurrent':2,'tools':[]}", 1, "/concurrent",
+		"\"concurrent\" is not a key of a toolbox of the kind \"command\"; leave it out");
+}
+
+Test(manifest, reads_what_an_approval_is_for)
+{
+	struct toolbox *box = read_good(TOOL(SQRT ",'grant_key':'x','asked_key':'y'"));
+
+	cr_expect_str_eq(box->tools[0].grant_key, "x");
+	cr_expect_str_eq(box->tools[0].asked_key, "y");
+	box = read_good(TOOL(SQRT));
+	cr_expect_null(box->tools[0].grant_key);
+	cr_expect_null(box->tools[0].asked_key);
+}
+
 Test(manifest, tells_a_host_what_to_load)
 {
 	const struct toolbox *box = read_good(BOX("{'name':'f'," SQRT "},{'name':'g','native':{"
