@@ -67,7 +67,7 @@ struct peer {
 	uint64_t written;  /* … and bytes written since */
 };
 
-/* Return whether @request comes from a client that may join, for an upgrade, with the token where one
- * is needed; else *ret_refusal is the response. */
+/* Return whether @request comes from a client that may join, for an upgrade, with the token where
+ * one is needed; else *ret_refusal is the response. */
 bool embedded_admits(struct embedded *embedded, const struct http_reader *request,
 	struct http_refusal *ret_refusal);

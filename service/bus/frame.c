@@ -234,8 +234,8 @@ static bool is_clear(const struct frame_queue *queue, struct lws *wsi)
 /* ── several frames in one send ──────────────────────────────────────────────────────────────── */
 
 /*
- * One send for each of many small frames costs ten times as much as one for all, nearly all of it in
- * the kernel and in waking the receiver. So the short frames at the head of a queue leave together:
+ * One send for each of many small frames costs ten times as much as one for all, nearly all of it
+ * in the kernel and in waking the receiver. So the short frames at the head of a queue leave together:
  *
  *   header ─ text ─ header ─ text ─ …  ──▶ sendmsg ──┬─ taken whole: dropped from the queue
  *                                                    ├─ cut: its rest is buffered
@@ -278,9 +278,10 @@ static void add_to_batch(struct batch *batch, const struct frame_queue *queue, s
 	batch->bytes += frame->size;
 }
 
-/* Send what is left of the two @parts after the first @sent bytes, or have it kept and sent. A rest of
- * the header goes ahead of the text meanwhile: libwebsockets takes one write until it is sent. */
-static bool write_rest(
+/* Send what is left of the two @parts after the first @sent bytes, or have it kept and sent. A rest
+ * of the header goes ahead of the text meanwhile: libwebsockets takes one write until it is
+ * sent. */
+static bool finish_cut(
 	struct frame_queue *queue, struct lws *wsi, const struct iovec parts[2], size_t sent)
 {
 	size_t header_size = parts[0].iov_len;
@@ -312,7 +313,7 @@ static bool drop_sent(struct frame_queue *queue, struct lws *wsi, const struct b
 		size_t size = parts[0].iov_len + parts[1].iov_len;
 
 		if (sent < size)
-			is_good = write_rest(queue, wsi, parts, sent);
+			is_good = finish_cut(queue, wsi, parts, sent);
 		sent -= sent < size ? sent : size;
 		pop(queue);
 	}
