@@ -235,7 +235,8 @@ static bool is_clear(const struct frame_queue *queue, struct lws *wsi)
 
 /*
  * One send for each of many small frames costs ten times as much as one for all, nearly all of it
- * in the kernel and in waking the receiver. So the short frames at the head of a queue leave together:
+ * in the kernel and in waking the receiver. So the short frames at the head of a queue leave in one
+ * send:
  *
  *   header ─ text ─ header ─ text ─ …  ──▶ sendmsg ──┬─ taken whole: dropped from the queue
  *                                                    ├─ cut: its rest is buffered

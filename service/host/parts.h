@@ -128,8 +128,8 @@ void host_flush(struct host *host);
 void host_send_gathered(void *data);
 
 /* Send a frame whose payload is @head, then @body: at once and without a copy while no call runs
- * and no frame waits; else a short frame goes at the end of the loop's turn. Returns 0 or a negative
- * errno. */
+ * and no frame waits; else a short frame goes at the end of the loop's turn. Returns 0 or a
+ * negative errno. */
 int host_transmit(
 	struct host *host, enum wire_kind kind, uint64_t id, struct iovec head, struct iovec body);
 
