@@ -3,35 +3,22 @@
 
 #include <string.h>
 
+#include "bus/ovos/fallback.h"
 #include "core/call/cancel.h"
 #include "core/request/checks.h"
-#include "json/document.h"
 #include "json/member.h"
-#include "json/writer.h"
 #include "policy/policy.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 
-#define FALLBACK "ovos.skills.fallback."
-#define OWN      FALLBACK SPEECH_SKILL_ID "."
+#define OWN FALLBACK_TOPIC SPEECH_SKILL_ID "."
 
 /* ── registration ────────────────────────────────────────────────────────────────────────────── */
 
-/* Send our registration, or its end. It counts for all sessions. */
 static void send_registration(const struct listening *listening, bool is_end)
 {
-	struct answer message;
-
-	if (!bus_is_up(listening->bus))
-		return;
-	if (is_end)
-		answer_begin_broadcast(&message, "ovos.skills.fallback.deregister");
-	else
-		answer_begin_broadcast(&message, "ovos.skills.fallback.register");
-	answer_member_text(&message, "skill_id", SPEECH_SKILL_ID);
-	answer_member_number(&message, "priority", listening->priority);
-	answer_send(&message, listening->bus);
+	fallback_send_registration(listening->bus, SPEECH_SKILL_ID, listening->priority, is_end);
 }
 
 void listening_begin(struct listening *listening)
@@ -160,56 +147,19 @@ static bool find_spoken_tool(const struct listening *listening, struct text_view
 
 /* ── messages ────────────────────────────────────────────────────────────────────────────────── */
 
-static void send_empty(
-	const struct speech *speech, const struct listening *listening, const char *topic)
-{
-	cleanup(buffer_deinit) struct buffer data = {0};
-
-	buffer_append_string(&data, "{}");
-	speech_send(speech, listening->bus, topic, &data);
-}
-
 /* A core asks whether we take an utterance. It waits for every fallback skill, so each question is
  * answered. */
 static void take_ping(struct listening *listening)
 {
 	cleanup(speech_deinit) struct speech speech = {0};
 	cleanup(buffer_deinit) struct buffer args = {0};
-	cleanup(buffer_deinit) struct buffer data = {0};
 	struct text_view language;
 	struct match match;
 	bool is_found = find_spoken_tool(listening, &language, &match, &args);
 
 	listening->n_asked++;
-	speech_init(&speech, &listening->scope->envelope, false);
-	buffer_printf(&data, "{\"skill_id\":\"" SPEECH_SKILL_ID "\",\"can_handle\":%s}",
-		is_found ? "true" : "false");
-	speech_send(&speech, listening->bus, FALLBACK "pong", &data);
-}
-
-/* Return whether a core of version 2 has sent the utterance of @speech. */
-static bool is_of_old_core(const struct speech *speech)
-{
-	cleanup(json_tape_cleanup) struct json_tape context = {0};
-	struct json_error error;
-
-	return json_tape_read_lax(&context, speech->context.data, speech->context.size,
-		       JSON_DOCUMENT_DEPTH_MAX, &error) == 0 &&
-	       json_find(&context, 0, "utterance_id") == JSON_NONE;
-}
-
-/* End the utterance of @speech: whether something was done about it. */
-static void send_end(const struct speech *speech, struct bus *bus, bool is_done)
-{
-	cleanup(buffer_deinit) struct buffer data = {0};
-	cleanup(buffer_deinit) struct buffer none = {0};
-
-	buffer_printf(&data, "{\"result\":%s,\"fallback_handler\":%s}", is_done ? "true" : "false",
-		is_done ? "\"" SPEECH_SKILL_ID "\"" : "null");
-	speech_send(speech, bus, OWN "response", &data);
-	buffer_append_string(&none, "{}");
-	if (is_of_old_core(speech))
-		speech_send(speech, bus, "ovos.utterance.handled", &none);
+	speech_init(&speech, &listening->scope->envelope, SPEECH_SKILL_ID, false);
+	fallback_send_pong(&speech, listening->bus, is_found);
 }
 
 /* Become an active skill of the session, so that "stop" comes to us. Newer cores see to it. */
@@ -218,7 +168,7 @@ static void send_activation(const struct speech *speech, struct bus *bus)
 	cleanup(buffer_deinit) struct buffer data = {0};
 
 	buffer_append_string(&data, "{\"skill_id\":\"" SPEECH_SKILL_ID "\"}");
-	if (is_of_old_core(speech))
+	if (fallback_is_of_old_core(speech))
 		speech_send(speech, bus, "intent.service.skills.activate", &data);
 }
 
@@ -226,15 +176,11 @@ static void send_activation(const struct speech *speech, struct bus *bus)
 static void end_utterance(
 	struct utterance *utterance, const struct text_view *data, const struct buffer *speech)
 {
-	struct bus *bus = utterance->owner->bus;
-	cleanup(buffer_deinit) struct buffer killed = {0};
-
 	(void)data;
 	(void)speech;
-	buffer_append_string(&killed, "{\"error\":\"timed out\"}");
-	if (utterance->is_silent && !utterance->is_stopped)
-		speech_send(&utterance->speech, bus, OWN "killed", &killed);
-	send_end(&utterance->speech, bus, utterance->is_stopped || !utterance->is_silent);
+	fallback_send_end(&utterance->speech, utterance->owner->bus,
+		utterance->is_stopped || !utterance->is_silent,
+		utterance->is_silent && !utterance->is_stopped);
 }
 
 /* Take the utterance for which a core has chosen us. */
@@ -250,10 +196,10 @@ static void take_chosen(struct listening *listening)
 	};
 	struct match match;
 
-	speech_init(&speech, &listening->scope->envelope, false);
+	speech_init(&speech, &listening->scope->envelope, SPEECH_SKILL_ID, false);
 	if (speech.context.size == 0)
 		return;
-	send_empty(&speech, listening, OWN "start");
+	fallback_send_start(&speech, listening->bus);
 	if (find_spoken_tool(listening, &parts.language, &match, &args)) {
 		parts.tool = match.tool;
 		listening->n_taken++;
@@ -261,7 +207,7 @@ static void take_chosen(struct listening *listening)
 		if (utterance_begin(listening->utterances, listening->scope, &parts))
 			return;
 	}
-	send_end(&speech, listening->bus, false);
+	fallback_send_end(&speech, listening->bus, false, false);
 }
 
 /* Return whether the message in the scope is for all skills, or for us. */
@@ -291,11 +237,9 @@ static void take_force_timeout(struct listening *listening)
 static void take_converse(struct listening *listening)
 {
 	cleanup(speech_deinit) struct speech speech = {0};
-	cleanup(buffer_deinit) struct buffer data = {0};
 
-	speech_init(&speech, &listening->scope->envelope, false);
-	buffer_append_string(&data, "{\"skill_id\":\"" SPEECH_SKILL_ID "\",\"can_handle\":false}");
-	speech_send(&speech, listening->bus, "skill.converse.pong", &data);
+	speech_init(&speech, &listening->scope->envelope, SPEECH_SKILL_ID, false);
+	fallback_send_converse(&speech, listening->bus);
 }
 
 /* A core has started: it knows no skill yet. */
@@ -337,9 +281,9 @@ static const struct {
 	enum hearing hearing;
 	void (*take)(struct listening *listening);
 } topics[] = {
-	TOPIC(FALLBACK "ping", HEAR_ON, take_ping),
+	TOPIC(FALLBACK_TOPIC "ping", HEAR_ON, take_ping),
 	TOPIC(OWN "request", HEAR_ON, take_chosen),
-	TOPIC(FALLBACK "force_timeout", HEAR_ON, take_force_timeout),
+	TOPIC(FALLBACK_TOPIC "force_timeout", HEAR_ON, take_force_timeout),
 	TOPIC(SPEECH_SKILL_ID ".converse.ping", HEAR_EVER, take_converse),
 	TOPIC("ovos.stop.ping", HEAR_EVER, take_stop_ping),
 	TOPIC(SPEECH_SKILL_ID ".stop.ping", HEAR_EVER, take_stop_ping),

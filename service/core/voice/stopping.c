@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/voice/speech.h"
+#include "bus/ovos/speech.h"
 #include "json/member.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
@@ -81,7 +81,7 @@ void stopping_take_ping(struct stopping *stopping)
 	write_session_id(stopping, &session);
 	can_stop = utterances_run_in(stopping->utterances, &session) ||
 		   (is_default(&session) && bus_calls_are_asking(stopping->bus_calls));
-	speech_init(&speech, &stopping->scope->envelope, false);
+	speech_init(&speech, &stopping->scope->envelope, SPEECH_SKILL_ID, false);
 	buffer_printf(&data, "{" OURS ",\"can_handle\":%s}", can_stop ? "true" : "false");
 	speech_send(&speech, stopping->utterances->bus, "skill.stop.pong", &data);
 }
@@ -94,7 +94,7 @@ void stopping_take_ours(struct stopping *stopping)
 
 	if (bus_envelope_is_twin(&stopping->scope->envelope))
 		return;
-	speech_init(&speech, &stopping->scope->envelope, false);
+	speech_init(&speech, &stopping->scope->envelope, SPEECH_SKILL_ID, false);
 	buffer_printf(&response, "{" OURS ",\"result\":%s}", stop(stopping) ? "true" : "false");
 	speech_send(
 		&speech, stopping->utterances->bus, SPEECH_SKILL_ID ".stop.response", &response);

@@ -57,7 +57,8 @@ static void say(
 	const struct utterance *utterance, const struct buffer *sentence, const struct buffer *tag)
 {
 	if (sentence->size > 0 && buffer_status(sentence) == 0)
-		speech_say(&utterance->speech, utterance->owner->bus, sentence, tag);
+		speech_say(&utterance->speech, utterance->owner->bus,
+			&(struct text_view){sentence->data, sentence->size}, tag, false);
 }
 
 /* The call takes a while. */

@@ -5,13 +5,13 @@
 #include <stdint.h>
 
 #include "bus/bus.h"
+#include "bus/ovos/speech.h"
 #include "config/config.h"
 #include "core/call/invocation.h"
 #include "core/request/address.h"
 #include "core/request/answer.h"
 #include "core/request/request_scope.h"
 #include "core/request/request_text.h"
-#include "core/voice/speech.h"
 #include "loop/loop.h"
 #include "util/buffer.h"
 #include "util/list.h"

@@ -45,7 +45,7 @@ void utterance_serve(struct utterances *utterances, struct request_scope *scope,
 		return;
 	}
 	if (scope->request.wants_speech)
-		speech_init(&speech, &scope->envelope, true);
+		speech_init(&speech, &scope->envelope, SPEECH_SKILL_ID, true);
 	if (!utterance_begin(utterances, scope, &parts))
 		errors_write_too_many(answer, &scope->caller.source, 1,
 			"their requests hold as much memory as they may (limits.peer_bytes)");

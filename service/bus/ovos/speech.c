@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/voice/speech.h"
+#include "bus/ovos/speech.h"
 
 #include <string.h>
 
@@ -38,22 +38,25 @@ void speech_context_with(
 	buffer_append(out, context->data + end, context->size - end);
 }
 
-void speech_init(struct speech *speech, const struct bus_envelope *envelope, bool is_response)
+void speech_init(struct speech *speech, const struct bus_envelope *envelope, const char *skill_id,
+	bool is_response)
 {
+	cleanup(buffer_deinit) struct buffer id = {0};
 	cleanup(buffer_deinit) struct buffer context = {0};
 	size_t size;
 	const char *text = json_value_text(&envelope->context, 0, &size);
 
 	speech->share = bus_response_share(envelope);
+	speech->skill_id = skill_id;
 	if (size > SPEECH_CONTEXT_BYTES)
 		return;
 	if (is_response)
 		bus_context_derive(envelope, &context);
 	else
 		buffer_append(&context, text, size);
-	if (buffer_status(&context) == 0)
-		speech_context_with(
-			&context, "skill_id", "\"" SPEECH_SKILL_ID "\"", &speech->context);
+	json_write_text(&id, skill_id);
+	if (buffer_status(&context) == 0 && buffer_terminate(&id))
+		speech_context_with(&context, "skill_id", id.data, &speech->context);
 }
 
 void speech_send(
@@ -73,16 +76,15 @@ void speech_send(
 	bus_send(bus, &message, speech->share);
 }
 
-void speech_say(const struct speech *speech, struct bus *bus, const struct buffer *sentence,
-	const struct buffer *tag)
+void speech_say(const struct speech *speech, struct bus *bus, const struct text_view *sentence,
+	const struct buffer *tag, bool expects_answer)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
 
 	buffer_append_string(&data, "{\"utterance\":");
-	json_write_string(&data, sentence->data, sentence->size);
-	buffer_append_string(&data,
-		",\"expect_response\":false,\"meta\":{\"skill\":\"" SPEECH_SKILL_ID "\"},"
-		"\"lang\":");
+	json_write_string(&data, sentence->text, sentence->size);
+	buffer_printf(&data, ",\"expect_response\":%s,\"meta\":{\"skill\":\"%s\"},\"lang\":",
+		expects_answer ? "true" : "false", speech->skill_id);
 	json_write_string(&data, tag->data ? tag->data : "", tag->size);
 	buffer_append_char(&data, '}');
 	speech_send(speech, bus, "speak", &data);
