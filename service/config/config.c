@@ -10,6 +10,7 @@
 #include "config/layers/check.h"
 #include "config/fields.h"
 #include "config/reader.h"
+#include "config/agent/section.h"
 #include "config/token.h"
 #include "config/websocket.h"
 #include "json/document.h"
@@ -302,7 +303,8 @@ static void read_sections(struct config_reader *reader, uint32_t toolboxd, struc
 	config_toolboxes_read(reader, json_find_present(tape, toolboxd, "toolboxes"),
 		&config->toolboxes, &config->n_toolboxes);
 	config_http_read(reader, http, &config->http);
-	config->listen = config_listen_read(tape, json_find_present(tape, toolboxd, "listen"));
+	config->listen = config_listen_read(
+		tape, json_find_present(tape, toolboxd, "listen"), LISTEN_PRIORITY);
 	config_remembered_read(reader, &kept);
 	config_profiles_settle(&config->profiles);
 	if (r == 0)
@@ -315,8 +317,7 @@ static void read_sections(struct config_reader *reader, uint32_t toolboxd, struc
 		&config->http);
 }
 
-/* Return the string at @path, which the caller frees, or NULL. */
-static char *dup_value(struct config_reader *reader, const char *path)
+char *config_section_text(struct config_reader *reader, const char *path)
 {
 	uint32_t value = config_find(&reader->tape, 0, path);
 	char *text = NULL;
@@ -329,8 +330,9 @@ static char *dup_value(struct config_reader *reader, const char *path)
 	return text;
 }
 
-static void read_all(struct config_reader *reader, struct config *config)
+static void read_all(struct config_reader *reader, void *target)
 {
+	struct config *config = target;
 	uint32_t toolboxd = config_find(&reader->tape, 0, "toolboxd"); /* an object, or none */
 
 	if (config_fields_read(&reader->tape, toolboxd, fields, ARRAY_SIZE(fields), config) < 0)
@@ -342,7 +344,7 @@ static void read_all(struct config_reader *reader, struct config *config)
 	find_filter_variable(reader, config);
 	read_bus(reader, &config->bus);
 	read_plugins(reader, config);
-	config->lang = dup_value(reader, "lang");
+	config->lang = config_section_text(reader, "lang");
 	digest_start(reader, config);
 	if (reader->error == 0 && !config->has_toolbox_dirs)
 		reader->error = add_default_folders(&config->toolbox_dirs);
@@ -361,26 +363,48 @@ static int keep_used(struct config_reader *reader, struct buffer *merged)
 	return r < 0 ? r : buffer_status(merged);
 }
 
+/* Merge what @is_client needs into @merged, then call @read with @target. */
+static int read_merged(struct config_reader *reader, const struct config_flags *flags,
+	bool is_client, void (*read)(struct config_reader *reader, void *target), void *target,
+	struct buffer *merged)
+{
+	int r;
+
+	config_closing_init(&reader->closing, &reader->sink);
+	r = merge(reader, flags, is_client, merged);
+	if (r != 0)
+		return r;
+	read(reader, target);
+	if (reader->error < 0)
+		return reader->error;
+	if (reader->is_misused || reader->environment.is_misused)
+		return CONFIG_E_USAGE;
+	return reader->is_refused || reader->stack.is_refused ? CONFIG_E_REFUSED : 0;
+}
+
+int config_section_read(const struct config_flags *flags, diagnostic_function report, void *data,
+	void (*read)(struct config_reader *reader, void *target), void *target, bool *ret_closed)
+{
+	cleanup(config_reader_deinit) struct config_reader reader = {
+		.sink = {.function = report, .data = data}};
+	cleanup(buffer_deinit) struct buffer merged = {0};
+	int r = read_merged(&reader, flags, false, read, target, &merged);
+
+	*ret_closed = reader.closing.is_closed;
+	return r;
+}
+
 /* Merge what @is_client needs, then call @read to fill @config, which the caller deinits. */
 static int read_with(const struct config_flags *flags, diagnostic_function report, void *data,
-	bool is_client, void (*read)(struct config_reader *reader, struct config *config),
+	bool is_client, void (*read)(struct config_reader *reader, void *target),
 	struct config *config)
 {
 	cleanup(config_reader_deinit) struct config_reader reader = {
 		.sink = {.function = report, .data = data}};
-	int r;
+	int r = read_merged(&reader, flags, is_client, read, config, &config->merged);
 
-	config_closing_init(&reader.closing, &reader.sink);
-	r = merge(&reader, flags, is_client, &config->merged);
 	if (r != 0)
 		return r;
-	read(&reader, config);
-	if (reader.error < 0)
-		return reader.error;
-	if (reader.is_misused || reader.environment.is_misused)
-		return CONFIG_E_USAGE;
-	if (reader.is_refused || reader.stack.is_refused)
-		return CONFIG_E_REFUSED;
 	config->closed = take_ptr(reader.closing.text);
 	return reader.closing.is_closed && !config->closed ? -ENOMEM
 							   : keep_used(&reader, &config->merged);
@@ -431,20 +455,30 @@ int config_read(const struct config_flags *flags, diagnostic_function report, vo
 	return r;
 }
 
-/* Read what a client needs. A token that this user cannot read does not count. */
-static void read_client(struct config_reader *reader, struct config *config)
+struct bus_address config_section_bus(struct config_reader *reader)
 {
-	cleanup_free char *path = dup_value(reader, "toolboxd.embedded.token_file");
+	cleanup_free char *path = config_section_text(reader, "toolboxd.embedded.token_file");
+	struct bus_address address;
 
-	read_bus(reader, &config->bus);
-	if (path && config_token_read(path, config->bus.token) < 0)
-		config->bus.token[0] = '\0';
+	read_bus(reader, &address);
+	if (path && config_token_read(path, address.token) < 0)
+		address.token[0] = '\0';
+	return address;
+}
+
+static void read_client(struct config_reader *reader, void *target)
+{
+	struct config *config = target;
+
+	config->bus = config_section_bus(reader);
 }
 
 /* Read the key of those who may answer, and where it is. */
-static void read_answerer(struct config_reader *reader, struct config *config)
+static void read_answerer(struct config_reader *reader, void *target)
 {
-	config->approval_key_file = dup_value(reader, "toolboxd.approval.key_file");
+	struct config *config = target;
+
+	config->approval_key_file = config_section_text(reader, "toolboxd.approval.key_file");
 	if (config->approval_key_file)
 		(void)approval_key_read(config->approval_key_file, &config->approval_key);
 }

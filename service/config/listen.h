@@ -18,5 +18,7 @@ struct config_listen {
 
 #define LISTEN_PRIORITY 50
 
-/* Read the value at @value, which has the right type (JSON_NONE: none). */
-struct config_listen config_listen_read(const struct json_tape *tape, uint32_t value);
+/* Read the value at @value, which has the right type (JSON_NONE: none); without a priority there it
+ * is @priority. */
+struct config_listen config_listen_read(
+	const struct json_tape *tape, uint32_t value, uint32_t priority);

@@ -53,6 +53,7 @@ static void write_extra(const struct json_tape *tape, const struct config_tool *
 	} else {
 		write_kept(tape, "triggers", out);
 	}
+	write_kept(tape, "spoken", out);
 	write_kept(tape, "examples", out);
 }
 

@@ -136,7 +136,7 @@ static void write_extra(const struct manifest_scope *scope, uint32_t object,
 	const struct tool *tool, struct buffer *out)
 {
 	static const char *const keys[] = {
-		"title", "destructive", "idempotent", "parallel", "triggers", "examples"};
+		"title", "destructive", "idempotent", "parallel", "triggers", "spoken", "examples"};
 
 	if (tool->risk != TOOL_UNRATED)
 		buffer_printf(out, ",\"risk\":\"%s\"", tool_risk_name(tool->risk));

@@ -11,7 +11,7 @@ struct transfer_socket {
 	struct loop_source *source;
 };
 
-/* Let libcurl act on @fd, and report the transfers that have ended. */
+/* Let libcurl act on @fd, and report the ended transfers. */
 static void act_on_socket(struct transfers *transfers, curl_socket_t fd, int events)
 {
 	const struct library *curl = transfers->curl;

@@ -13,7 +13,9 @@ def file_of(topic):
     """ovos.persona.tools.<toolbox_id>.call is the older spelling of ovos.persona.tools.call."""
     if topic.startswith("ovos.persona.tools.") and topic.endswith(".call.response"):
         topic = "ovos.persona.tools.call.response"
-    return FOLDER / f"{topic}.schema.json"
+    # toolbox-agent has a folder of its own.
+    folder = FOLDER.parent / "agent" if topic.startswith("ovos.tools.chat") else FOLDER
+    return folder / f"{topic}.schema.json"
 
 
 def read(path):

@@ -13,7 +13,7 @@
 #include "util/log.h"
 #include "web/transfers.h"
 
-/* The memory that is kept of an error's body. */
+/* The memory for the body of an error. */
 #define ERROR_BYTES ((size_t)64 << 10)
 
 /* The pauses before the second and the third try. */
@@ -46,7 +46,7 @@ struct model_request {
 	void *data;
 	CURL *easy;
 	struct buffer body;
-	size_t body_size; /* without the members that are added */
+	size_t body_size; /* without the added members */
 	unsigned int n_tries;
 	struct loop_timer timer; /* the next try, or the end of a silence */
 	bool is_waiting;         /* for the next try, or for the end that is reported later */
@@ -57,7 +57,7 @@ struct model_request {
 	struct mcp_events events;
 	struct buffer kept;
 	struct reply reply;
-	size_t n_text; /* bytes of the reply's text that were passed on */
+	size_t n_text; /* bytes of the reply's text, passed on */
 	size_t n_bytes;
 	const char *failure; /* why the answer was given up; NULL: it was not */
 	char error[CURL_ERROR_SIZE];
@@ -100,7 +100,7 @@ static enum body_kind find_kind(struct model_request *request, char first)
 										: BODY_STREAM;
 }
 
-static int take_part(struct model_request *request, const char *bytes, size_t size)
+static int take_body_part(struct model_request *request, const char *bytes, size_t size)
 {
 	size_t blank = request->kind == BODY_UNKNOWN ? json_scan_space(bytes, size, 0) : 0;
 
@@ -127,7 +127,7 @@ static size_t take_model_bytes(char *bytes, size_t one, size_t size, void *data)
 		request->failure = "its answer has more than 8 MiB";
 		return 0;
 	}
-	r = take_part(request, bytes, size);
+	r = take_body_part(request, bytes, size);
 	if (r == -EMSGSIZE)
 		request->failure = "an event of its answer has more than a MiB";
 	else if (r == REPLY_E_WRONG)
@@ -188,14 +188,14 @@ static void note_away(struct model *model, const char *reason)
 	model->away_until_ms = clock_now_ms() + model->pause_ms;
 }
 
-/* Return whether @code means that no server took the request. */
+/* Return whether @code means a missing server. */
 static bool has_no_server(CURLcode code)
 {
 	return code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
 	       code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_OPERATION_TIMEDOUT;
 }
 
-/* Return whether @code means that a connection was lost. */
+/* Return whether @code means a lost connection. */
 static bool has_lost_server(CURLcode code)
 {
 	return code == CURLE_GOT_NOTHING || code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR ||

@@ -27,17 +27,17 @@
 struct model;
 struct model_request;
 
-/* The most tries of one request, and the longest Retry-After that is waited for. */
+/* The most tries of one request, and the longest wait by Retry-After. */
 #define MODEL_TRIES        3
 #define MODEL_RETRY_MAX_MS 10000
 
-/* The longest silence in an answer that has begun. */
+/* The longest silence in a begun answer. */
 #define MODEL_STALL_MS 20000
 
 /* The time for a connection. */
 #define MODEL_CONNECT_MS 5000
 
-/* The pauses of a server that is away. */
+/* The pauses of an absent server. */
 #define MODEL_PAUSE_MS     1000
 #define MODEL_PAUSE_MAX_MS 30000
 

@@ -33,7 +33,7 @@ static int take_content(struct reply *reply, const struct json_tape *tape, uint3
 
 	if (content == JSON_NONE)
 		return 0;
-	reply->text.limit = MODEL_TEXT_BYTES;
+	reply->text.limit = REPLY_TEXT_BYTES;
 	json_string_decode(tape, content, &reply->text);
 	r = buffer_status(&reply->text);
 	return r == -EMSGSIZE ? fail_reply(reply, "the answer has more than a MiB of text") : r;
@@ -42,7 +42,7 @@ static int take_content(struct reply *reply, const struct json_tape *tape, uint3
 /* ── calls ───────────────────────────────────────────────────────────────────────────────────── */
 
 /* Append the string or other value at @value to @out, of at most @bytes_max bytes. */
-static int take_part(struct reply_call *call, const struct json_tape *tape, uint32_t value,
+static int take_call_part(struct reply_call *call, const struct json_tape *tape, uint32_t value,
 	size_t bytes_max, struct buffer *out)
 {
 	int r;
@@ -93,7 +93,7 @@ static struct reply_call *find_call(
 		call = &reply->calls[reply->n_calls - 1];
 	if (call && !is_other_call(call, tape, part))
 		return call;
-	if (reply->n_calls == MODEL_CALLS_MAX) {
+	if (reply->n_calls == REPLY_CALLS_MAX) {
 		reply->n_dropped++;
 		return NULL;
 	}
@@ -114,16 +114,16 @@ static int take_call(struct reply *reply, const struct json_tape *tape, uint32_t
 	if (!call)
 		return r;
 	if (call->id.size == 0)
-		r = take_part(call, tape, json_find_typed(tape, part, "id", JSON_STRING),
-			MODEL_ID_BYTES, &call->id);
+		r = take_call_part(call, tape, json_find_typed(tape, part, "id", JSON_STRING),
+			REPLY_ID_BYTES, &call->id);
 	if (function == JSON_NONE || r < 0)
 		return r;
 	if (call->name.size == 0)
-		r = take_part(call, tape, json_find_typed(tape, function, "name", JSON_STRING),
-			MODEL_NAME_BYTES, &call->name);
+		r = take_call_part(call, tape, json_find_typed(tape, function, "name", JSON_STRING),
+			REPLY_NAME_BYTES, &call->name);
 	return r < 0 ? r
-		     : take_part(call, tape, json_find(tape, function, "arguments"),
-			       MODEL_ARGUMENTS_BYTES, &call->arguments);
+		     : take_call_part(call, tape, json_find(tape, function, "arguments"),
+			       REPLY_ARGUMENTS_BYTES, &call->arguments);
 }
 
 static int take_calls(struct reply *reply, const struct json_tape *tape, uint32_t message)

@@ -24,15 +24,15 @@
  */
 
 /* The most text of an answer, and the most arguments of a call, in bytes. */
-#define MODEL_TEXT_BYTES      (1u << 20)
-#define MODEL_ARGUMENTS_BYTES (256u << 10)
+#define REPLY_TEXT_BYTES      (1u << 20)
+#define REPLY_ARGUMENTS_BYTES (256u << 10)
 
-/* The most calls of an answer that are kept. */
-#define MODEL_CALLS_MAX 128
+/* The most calls in an answer. */
+#define REPLY_CALLS_MAX 128
 
 /* The longest id and name of a call. */
-#define MODEL_ID_BYTES   128
-#define MODEL_NAME_BYTES 256
+#define REPLY_ID_BYTES   128
+#define REPLY_NAME_BYTES 256
 
 /* The longest reason of a failure, with its NUL. */
 #define MODEL_REASON_BYTES 512
@@ -46,7 +46,7 @@ struct reply_call {
 	bool is_oversized;       /* its arguments, name or id are longer than their bounds */
 };
 
-/* Tokens that a server has counted. */
+/* Tokens, by the count of a server. */
 struct reply_usage {
 	bool is_known;
 	uint64_t prompt_tokens;
@@ -59,7 +59,7 @@ struct reply {
 	struct buffer text;
 	struct reply_call *calls;
 	size_t n_calls;
-	unsigned int n_dropped; /* calls beyond MODEL_CALLS_MAX */
+	unsigned int n_dropped; /* calls beyond REPLY_CALLS_MAX */
 	struct reply_usage usage;
 	bool has_begun;                  /* a choice has come */
 	bool is_finished;                /* the server has sent a reason of the end, or [DONE] */
@@ -75,7 +75,7 @@ enum reply_status {
 /* Take the data of one event of the stream. Return 0, REPLY_E_WRONG or -ENOMEM. */
 int reply_take_event(struct reply *reply, const char *data, size_t size);
 
-/* Take the whole answer of a server that does not stream. Return as reply_take_event(). */
+/* Take a whole answer, without a stream. Return as reply_take_event(). */
 int reply_take_whole(struct reply *reply, const char *json, size_t size);
 
 /* Write to @ret_reason the message in the error object @json, or the beginning of another text:

@@ -125,14 +125,14 @@ Test(reply, takes_arguments_that_are_an_object, .fini = forget)
 
 Test(reply, drops_calls_beyond_its_bound, .fini = forget)
 {
-	for (int i = 0; i < MODEL_CALLS_MAX + 3; i++) {
+	for (int i = 0; i < REPLY_CALLS_MAX + 3; i++) {
 		char event[128];
 
 		snprintf(event, sizeof(event),
 			"{'choices':[{'delta':{'tool_calls':[{'index':%d,'id':'c%d'}]}}]}", i, i);
 		cr_assert_eq(take(event), 0);
 	}
-	cr_expect_eq(reply.n_calls, MODEL_CALLS_MAX);
+	cr_expect_eq(reply.n_calls, REPLY_CALLS_MAX);
 	cr_expect_eq(reply.n_dropped, 3);
 }
 
@@ -142,7 +142,7 @@ Test(reply, marks_a_call_with_too_long_arguments, .fini = forget)
 
 	buffer_append_string(&event, "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,"
 				     "\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"");
-	for (size_t i = 0; i < MODEL_ARGUMENTS_BYTES + 1; i++)
+	for (size_t i = 0; i < REPLY_ARGUMENTS_BYTES + 1; i++)
 		buffer_append_char(&event, 'x');
 	buffer_append_string(&event, "\"}}]}}]}");
 	cr_expect_eq(reply_take_event(&reply, event.data, event.size), 0);
@@ -156,7 +156,7 @@ Test(reply, marks_a_call_with_too_long_a_name, .fini = forget)
 
 	buffer_append_string(&event, "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,"
 				     "\"function\":{\"name\":\"");
-	for (size_t i = 0; i < MODEL_NAME_BYTES + 1; i++)
+	for (size_t i = 0; i < REPLY_NAME_BYTES + 1; i++)
 		buffer_append_char(&event, 'x');
 	buffer_append_string(&event, "\"}}]}}]}");
 	cr_expect_eq(reply_take_event(&reply, event.data, event.size), 0);
@@ -168,7 +168,7 @@ Test(reply, refuses_more_than_a_mib_of_text, .fini = forget)
 	cleanup(buffer_deinit) struct buffer event = {0};
 
 	buffer_append_string(&event, "{\"choices\":[{\"delta\":{\"content\":\"");
-	for (size_t i = 0; i < MODEL_TEXT_BYTES; i++)
+	for (size_t i = 0; i < REPLY_TEXT_BYTES; i++)
 		buffer_append_char(&event, 'x');
 	buffer_append_string(&event, "\"}}]}");
 	cr_expect_eq(reply_take_event(&reply, event.data, event.size), 0);

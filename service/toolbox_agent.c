@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <getopt.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "agent/agent.h"
+#include "config/config.h"
+#include "loop/loop.h"
+#include "util/diagnostic.h"
+#include "util/log.h"
+#include "util/process/notify.h"
+#include "util/text/visible.h"
+
+/*
+ * toolbox-agent: it reads flags, then runs an agent on a loop (agent/agent.h).
+ */
+
+#define EXIT_USAGE 2
+
+static const char help[] =
+	"Usage: toolbox-agent [OPTION]...\n"
+	"The loop with a language model, for the tools of toolboxd on the same bus.\n"
+	"\n"
+	"  --bus URL           the bus (default ws://127.0.0.1:8181/core)\n"
+	"  --config FILE       one more configuration file, which overrides all others\n"
+	"  --log-level LEVEL   debug, info, warning or error\n"
+	"  --log-format FORMAT text or json\n"
+	"  --version           print the version and exit\n"
+	"  --help              print this and exit\n"
+	"\n"
+	"The model and all else is in the section toolboxd.agent of mycroft.conf.\n"
+	"SIGTERM stops. toolboxctl chat talks to a running agent.\n";
+
+/* Complain about @what, a text of the command line. */
+static int misuse(const char *what)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	visible_append(&text, what, strlen(what));
+	fprintf(stderr,
+		"toolbox-agent: unknown option, or a missing value: %s\n"
+		"Try 'toolbox-agent --help'.\n",
+		buffer_terminate(&text) ? text.data : "");
+	return EXIT_USAGE;
+}
+
+/* Read the flags. Return 0, or the exit status after a complaint. */
+static int read_agent_flags(int argc, char **argv, struct config_flags *flags)
+{
+	static const struct option known[] = {
+		{"bus", required_argument, NULL, 'b'},
+		{"config", required_argument, NULL, 'c'},
+		{"log-level", required_argument, NULL, 'l'},
+		{"log-format", required_argument, NULL, 'f'},
+		{"version", no_argument, NULL, 'v'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	int option;
+
+	/* It would print what a terminal obeys. */
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":", known, NULL)) != -1) {
+		if (option == 'b')
+			flags->bus = optarg;
+		else if (option == 'c')
+			flags->config = optarg;
+		else if (option == 'l')
+			flags->log_level = optarg;
+		else if (option == 'f')
+			flags->log_format = optarg;
+		else if (option == 'v')
+			puts("toolbox-agent " TOOLBOXD_VERSION);
+		else if (option == 'h')
+			fputs(help, stdout);
+		else
+			return misuse(argv[optind - 1]);
+		if (option == 'v' || option == 'h')
+			exit(EXIT_SUCCESS);
+	}
+	return optind < argc ? misuse(argv[optind]) : 0;
+}
+
+/* Report a mistake of the configuration (diagnostic_function). */
+static void log_mistake(void *data, const struct diagnostic *diagnostic)
+{
+	(void)data;
+	log_write(diagnostic->severity == DIAGNOSTIC_ERROR ? LOG_LEVEL_ERROR : LOG_LEVEL_WARNING,
+		"%s:%u %s: %s", diagnostic->file ? diagnostic->file : "", diagnostic->line,
+		diagnostic->pointer ? diagnostic->pointer : "", diagnostic->text);
+}
+
+static void stop_agent(void *data, int signal)
+{
+	(void)signal;
+	agent_stop(*(struct agent **)data);
+}
+
+/* Serve until stopped. Return the exit status. */
+static int serve_agent(const struct config_agent *config)
+{
+	cleanup(loop_cleanup) struct loop *loop = NULL;
+	cleanup(agent_cleanup) struct agent *agent = NULL;
+	int r = loop_new(&loop);
+
+	if (r == 0)
+		loop_serve_log(loop);
+	r = r ? r : loop_add_signal(loop, SIGTERM, stop_agent, &agent);
+	r = r ? r : loop_add_signal(loop, SIGINT, stop_agent, &agent);
+	r = r ? r : agent_new(loop, config, &agent);
+	r = r ? r : loop_run(loop, -1);
+	if (r < 0)
+		log_error("Cannot go on: %s", strerror(-r));
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* Other processes of the user cannot read the key of the model's server in the memory of this one.
+ * LeakSanitizer traces its own process. */
+static void hide_key(void)
+{
+#ifndef TOOLBOXD_SANITIZED
+	if (prctl(PR_SET_DUMPABLE, 0) < 0)
+		log_warning("The memory can be read by others: %s", strerror(errno));
+#endif
+}
+
+int main(int argc, char **argv)
+{
+	struct config_flags flags = {0};
+	cleanup(config_agent_deinit) struct config_agent config = {.log_level = LOG_LEVEL_INFO};
+	bool is_closed = false;
+	int r = read_agent_flags(argc, argv, &flags);
+
+	if (r != 0)
+		return r;
+	hide_key();
+	notify_init();
+	signal(SIGPIPE, SIG_IGN);
+	/* For the classes of characters. */
+	setlocale(LC_CTYPE, "C.UTF-8");
+	log_hold();
+	r = config_read_agent(&flags, log_mistake, NULL, &config, &is_closed);
+	log_setup(config.log_level, config.log_format);
+	if (r == -EPERM)
+		log_error("agent.api_key_file: only its owner may read it (chmod 600)");
+	else if (r < 0)
+		log_error("The configuration, or the file of the key, cannot be read: %s",
+			strerror(-r));
+	else if (r == 0 && is_closed)
+		log_error(
+			"A mistake in the configuration may hide a restriction: mend it, and start "
+			"again (toolboxd --check)");
+	if (r != 0 || is_closed)
+		return r == CONFIG_E_USAGE ? EXIT_USAGE : EXIT_FAILURE;
+	if (config.is_disabled) {
+		log_info("Not enabled: toolboxd.enabled is false in the configuration");
+		notify_not_enabled("Not enabled: toolboxd.enabled is false");
+		return EXIT_SUCCESS;
+	}
+	return serve_agent(&config);
+}
