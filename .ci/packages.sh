@@ -18,6 +18,8 @@ libffi-dev         pkg-config --exists libffi
 libseccomp-dev     pkg-config --exists libseccomp
 libpcre2-dev       pkg-config --exists libpcre2-8
 libsystemd-dev     pkg-config --exists libsystemd
+libgmp-dev         pkg-config --exists gmp
+libmpfr-dev        pkg-config --exists mpfr
 libidn2-dev        pkg-config --exists libidn2
 libunistring-dev   test -e /usr/include/uninorm.h
 libstemmer-dev     test -e /usr/include/libstemmer.h
