@@ -24,7 +24,8 @@ libidn2-dev        pkg-config --exists libidn2
 libunistring-dev   test -e /usr/include/uninorm.h
 libstemmer-dev     test -e /usr/include/libstemmer.h
 libcurl4-openssl-dev pkg-config --exists libcurl
-libxml2-dev        pkg-config --exists libxml-2.0'
+libxml2-dev        pkg-config --exists libxml-2.0
+libsqlite3-dev     pkg-config --exists sqlite3'
 
 test_packages='
 libcriterion-dev   pkg-config --exists criterion

@@ -39,6 +39,7 @@ enum tool_risk {
 enum tool_given {
 	GIVEN_NOTHING,
 	GIVEN_STATISTICS,
+	GIVEN_CONVERSATION,
 };
 
 /* Whether a call of a tool by MCP becomes a task (mcp/task.h), as its manifest has it. */

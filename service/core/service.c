@@ -218,6 +218,7 @@ static void serve_first(void *data)
 {
 	struct service *service = data;
 
+	conversations_follow(&service->conversations, service->offer.catalogue);
 	waiting_serve_queue(&service->waiting, WAITING_CATALOGUE, 0);
 }
 
@@ -225,6 +226,7 @@ static void serve_changed(void *data)
 {
 	struct service *service = data;
 
+	conversations_follow(&service->conversations, service->offer.catalogue);
 	waiting_serve_queue(&service->waiting, WAITING_CHANGE, 0);
 	search_follow(&service->search);
 }
@@ -437,6 +439,7 @@ static void join_invoker(struct service *service)
 		.outages = &service->reload.outages,
 		.batches = &service->batches,
 		.jobs = &service->jobs,
+		.conversations = &service->conversations,
 		.begin_job = jobs_begin,
 		.context = service->scope.context,
 	};
@@ -445,6 +448,8 @@ static void join_invoker(struct service *service)
 /* Make the parts for utterances. */
 static int make_voice(struct service *service)
 {
+	conversations_init(&service->conversations);
+	service->bus_calls.conversations = &service->conversations;
 	service->matcher.config = &service->config;
 	utterances_init(
 		&service->utterances, service->loop, &service->config, topics_take_entry, service);
@@ -581,6 +586,7 @@ void service_free(struct service *service)
 	calls_deinit(&service->calls);
 	batches_deinit(&service->batches);
 	utterances_deinit(&service->utterances);
+	conversations_deinit(&service->conversations);
 	jobs_deinit(&service->jobs);
 	limits_deinit(&service->limits);
 	recorder_deinit(&service->recorder);

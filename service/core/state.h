@@ -16,6 +16,7 @@
 #include "core/guest/guests.h"
 #include "core/history/history.h"
 #include "core/listing/match.h"
+#include "core/voice/conversation.h"
 #include "core/voice/listening.h"
 #include "core/voice/utterance.h"
 #include "core/call/invocation.h"
@@ -72,6 +73,7 @@ struct service {
 	struct matcher matcher;
 	struct utterances utterances;
 	struct listening listening;
+	struct conversations conversations;
 	uint64_t started_ms;
 	uint64_t stop_calls_ms;     /* stopping: when calls have had their time */
 	struct loop_timer stopping; /* stopping: when to look again */

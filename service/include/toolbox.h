@@ -203,7 +203,7 @@ struct toolbox_tool {
 	                        * approves calls with the same value; NULL: all calls */
 	const char *asked_key; /* an argument, a text, with all effect of the tool: a call where it
 	                        * is absent or empty only reads, and needs no approval; or NULL */
-	const char *given;     /* "statistics": see toolbox_given(); or NULL */
+	const char *given;     /* "statistics" or "conversation": see toolbox_given(); or NULL */
 };
 
 struct toolbox_plugin {
@@ -355,6 +355,8 @@ static inline int toolbox_get_count(struct toolbox_call call, const char *key, u
  *     "statistics"   {"tools": [{"toolbox_id", "name", "calls", "errors", "p50_ms", "p99_ms"}, …],
  *                     "left_out": 0}   since toolboxd or the toolbox was loaded; tools that were
  *                     never called, or that the caller does not see, are absent
+ *     "conversation" {"messages": [{"role": "user" or "assistant", "text", "time"}, …]}   the last
+ *                     messages of the caller's session, the oldest first
  *
  * Everything is absent for a tool that does not ask. Version 3. */
 static inline struct toolbox_call toolbox_given(struct toolbox_call call)

@@ -87,7 +87,9 @@ static void read_numbers(const struct manifest_scope *scope, uint32_t object, st
 	uint64_t max = 0;
 
 	tool->is_experimental = experimental != JSON_NONE && json_is_true(tape, experimental);
-	tool->given = given == JSON_NONE ? GIVEN_NOTHING : GIVEN_STATISTICS;
+	if (given != JSON_NONE)
+		tool->given = json_is_text(tape, given, "conversation") ? GIVEN_CONVERSATION
+									: GIVEN_STATISTICS;
 	if (chars != JSON_NONE)
 		json_number_u64(tape, chars, &max);
 	tool->result_max_chars = (uint32_t)max;

@@ -8,6 +8,9 @@
 
 #include "core/bus/compose.h"
 #include "core/bus/question.h"
+#include "core/voice/conversation.h"
+#include "json/writer.h"
+#include "util/cleanup.h"
 #include "util/clock.h"
 
 /* The life of a run, and the order and the times of runs. */
@@ -190,6 +193,19 @@ static void begin_listening(struct bus_run *run)
 	loop_timer_arm(&run->timer, run->bus->listen_ms);
 }
 
+/* A session that begins with a message of @call, of @run, is its caller's, if that is not on the
+ * bus. */
+static void claim_session(const struct bus_run *run, const struct call *call)
+{
+	cleanup(buffer_deinit) struct buffer session = {0};
+
+	if (call->door == CALL_DOOR_BUS || !run->calls->conversations)
+		return;
+	json_write_string(&session, run->session.data, run->session.size);
+	if (buffer_status(&session) == 0)
+		conversations_claim(run->calls->conversations, &session, &call->source);
+}
+
 static void send_run(struct bus_run *run)
 {
 	struct bus *bus = run->calls->bus;
@@ -201,6 +217,7 @@ static void send_run(struct bus_run *run)
 		bus_run_end_later(run, CALL_UNAVAILABLE, "the bus is away");
 		return;
 	}
+	claim_session(run, call);
 	before = bus_act_for(bus, call->account);
 	for (size_t i = 0; r == 0 && i < run->n_messages; i++)
 		r = bus_send(bus, &run->messages[i], BUS_SHARE_OWN);

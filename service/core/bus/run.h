@@ -124,6 +124,7 @@ struct bus_calls {
 	struct loop *loop;
 	struct bus *bus; /* borrowed; set once it is open */
 	const struct config *config;
+	struct conversations *conversations; /* core/voice/conversation.h */
 	bool is_own_bus; /* the bus is ours: a message is on its way when it is sent */
 	struct list runs;
 	struct list spare;

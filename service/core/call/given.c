@@ -46,8 +46,8 @@ static void write_statistics(
 	buffer_append_char(out, '}');
 }
 
-void given_write_caller(
-	const struct offer *offer, const struct request_scope *scope, struct call *call)
+void given_write_caller(const struct offer *offer, const struct conversations *conversations,
+	const struct request_scope *scope, struct call *call)
 {
 	struct buffer *out = &call->runner_call.caller;
 
@@ -56,6 +56,9 @@ void given_write_caller(
 		return;
 	out->size--; /* the brace at its end */
 	buffer_append_string(out, ",\"given\":");
-	write_statistics(offer, scope->view, out);
+	if (call->tool->given == GIVEN_STATISTICS)
+		write_statistics(offer, scope->view, out);
+	else
+		conversations_write(conversations, call->door, &call->source, &call->session, out);
 	buffer_append_char(out, '}');
 }

@@ -3,19 +3,21 @@
 
 #include "core/call/calls.h"
 #include "core/request/request_scope.h"
+#include "core/voice/conversation.h"
 #include "offer/offer.h"
 
 /*
  * Knowledge of the daemon, given to tools of plugins that ask for it (`given` in toolbox.h).
  *
  *   {"call_id", "session_id", "lang", …, "given": …}      the caller, in the frame of the call
- *    "statistics": {"tools": [{"toolbox_id", "name", "calls", "errors", "p50_ms", "p99_ms"}, …],
- *                   "left_out": 0}      tools that were called, as far as the caller sees them
+ *    "statistics":   {"tools": [{"toolbox_id", "name", "calls", "errors", "p50_ms", "p99_ms"}, …],
+ *                     "left_out": 0}      tools that were called, as far as the caller sees them
+ *    "conversation": {"messages": [{"role", "text", "time"}, …]}      core/voice/conversation.h
  */
 
 /* The most tools in "statistics"; the rest is counted. */
 #define GIVEN_TOOLS_MAX 1000
 
 /* Write the caller of @call as an object for its host, with what the tool of @call is given. */
-void given_write_caller(
-	const struct offer *offer, const struct request_scope *scope, struct call *call);
+void given_write_caller(const struct offer *offer, const struct conversations *conversations,
+	const struct request_scope *scope, struct call *call);

@@ -70,7 +70,7 @@ static void write_caller(
 	if (call->package && kind_facts(call->package->kind)->asks_session)
 		request_scope_write_session(scope, &call->trace, &call->runner_call.caller);
 	else if (call->package && kind_facts(call->package->kind)->asks_caller)
-		given_write_caller(invoker->offer, scope, call);
+		given_write_caller(invoker->offer, invoker->conversations, scope, call);
 }
 
 /* Begin the record of @call for the audit log. */

@@ -48,8 +48,9 @@ struct invoker {
 	struct history *history;
 	struct metrics *metrics;
 	struct outages *outages;
-	struct batches *batches; /* core/call/batch.h */
-	struct jobs *jobs;       /* core/job/job.h */
+	struct batches *batches;                   /* core/call/batch.h */
+	struct jobs *jobs;                         /* core/job/job.h */
+	const struct conversations *conversations; /* core/voice/conversation.h */
 	bool (*begin_job)(struct jobs *jobs, const struct request_scope *scope,
 		const struct tool *tool, struct answer *answer); /* jobs_begin() */
 	struct schema_context *context;

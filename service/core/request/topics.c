@@ -17,6 +17,7 @@
 #include "core/listing/listing.h"
 #include "core/listing/match.h"
 #include "core/proxy.h"
+#include "core/voice/conversation.h"
 #include "core/voice/listening.h"
 #include "core/voice/utterance_topic.h"
 #include "offer/reload.h"
@@ -677,6 +678,7 @@ bool topics_wants_frame(void *data, const char *topic, size_t size)
 	return other_services_hear(&service->rivals, topic, size) ||
 	       bus_calls_want(&service->bus_calls, topic, size) ||
 	       listening_wants(&service->listening, topic, size) ||
+	       conversations_wants(&service->conversations, topic, size) ||
 	       proxy_wants(&service->proxy, topic, size);
 }
 
@@ -742,14 +744,15 @@ static void serve_or_defer(struct service *service)
 	recycle(&service->scope);
 }
 
-/* Return whether the frame is an utterance, or a sign, for us alone. */
+/* Return whether the frame is an utterance, a sign, or a part of a conversation, for us alone. */
 static bool is_only_listened_to(const struct service *service, const char *text, size_t size)
 {
 	char topic[BUS_TOPIC_BYTES];
 	size_t topic_size;
 
 	return bus_topic_scan(text, size, topic, &topic_size) == 0 &&
-	       listening_has_topic(topic, topic_size) &&
+	       (listening_has_topic(topic, topic_size) ||
+		       conversations_has_topic(topic, topic_size)) &&
 	       !bus_calls_want(&service->bus_calls, topic, topic_size) &&
 	       !proxy_wants(&service->proxy, topic, topic_size);
 }
@@ -764,6 +767,9 @@ void topics_take_frame(void *data, const char *text, size_t size)
 		return;
 	if (!read_message(service, &frame, must_skim))
 		return;
+	if (service->conversations.is_on)
+		conversations_hear(
+			&service->conversations, &service->scope.envelope, stamp_now_ns());
 	if (take_reply(service, size)) {
 		recycle(&service->scope);
 		return;
@@ -774,7 +780,9 @@ void topics_take_frame(void *data, const char *text, size_t size)
 		return;
 	if (is_request(service, text, size))
 		serve_or_defer(service);
-	else if (listening_take(&service->listening))
+	else if (listening_take(&service->listening) ||
+		 conversations_has_topic(
+			 service->scope.envelope.topic, service->scope.envelope.topic_size))
 		recycle(&service->scope);
 }
 

@@ -59,8 +59,8 @@ Test(mistakes, of_an_unknown_key)
 	expect_refused(TOP("'colour':1"), 2, "/colour",
 		"unexpected property 'colour'; the object takes 'toolbox_id', 'description', "
 		"'kind', "
-		"'library', 'risk', 'limits', 'sandbox', 'assert_formats', 'coerce', "
-		"'config', …");
+		"'library', 'risk', 'concurrent', 'limits', 'sandbox', 'assert_formats', "
+		"'coerce', …");
 	expect_refused(TOP("'limits':{'x':1}"), 2, "/limits/x",
 		"unexpected property 'x'; the object takes 'timeout_ms', 'max_ms', 'workers', "
 		"'queue', 'memory_mb', 'prestart', 'idle_s'");
@@ -407,7 +407,7 @@ Test(mistakes, of_a_tool_that_cannot_read_what_it_is_given)
 	expect_refused(TOOL("'given':'statistics'," SQRT), 1, "/tools/0/given",
 		"is for tools of plugins, by toolbox.h; leave it out");
 	expect_refused(TOOL("'given':'weather'," SQRT), 1, "/tools/0/given",
-		"must be \"statistics\", not the string \"weather\"");
+		"must be one of \"statistics\", \"conversation\", not the string \"weather\"");
 }
 
 Test(mistakes, of_one_file_are_told_at_once)
