@@ -158,9 +158,9 @@ static const struct ctl_command commands[] = {
 		"toolbox.d.\nPrints problems as `error|warning FILE:LINE PATH: text` on stderr, "
 		"and a "
 		"summary.\n",
-		"  toolboxctl check words/words.json\n"
+		"  toolboxctl check words/words.json --run\n"
 		"  toolboxctl check ~/.local/share/toolboxd/toolbox.d\n",
-		0, 1, CTL_MANY, ctl_check},
+		CTL_FLAG_RUN, 1, CTL_MANY, ctl_check},
 	{"test", "FILE... [FILE.calls...]",
 		"call the examples of a toolbox, and compare (needs no daemon)",
 		"Each example is really called, in the sandbox of its toolbox, and its result "

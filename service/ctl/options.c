@@ -71,6 +71,8 @@ static const struct flag flags[] = {
 		CTL_FLAG_FILE, MEMBER(trace_files)},
 	{"--all", NULL, "also the examples of tools that write or execute", CTL_FLAG_ALL,
 		MEMBER(all)},
+	{"--run", NULL, "call the examples of tools that read, and compare", CTL_FLAG_RUN,
+		MEMBER(run)},
 	{"--lines", NULL, "one instance per line", CTL_FLAG_LINES, MEMBER(lines)},
 	{"--running", NULL, "only calls in flight", CTL_FLAG_CALLS, MEMBER(running)},
 	{"--failed", NULL, "only calls that failed", CTL_FLAG_CALLS | CTL_FLAG_EVENTS,

@@ -33,6 +33,7 @@
 #define CTL_FLAG_KEY     0x4000u
 #define CTL_FLAG_LONG    0x8000u
 #define CTL_FLAG_ALL     0x40000u
+#define CTL_FLAG_RUN     0x10000000u
 
 #define CTL_FLAG_DIR   0x80000u
 #define CTL_FLAG_MCP   0x100000u
@@ -86,6 +87,7 @@ struct ctl_options {
 	bool background;
 	bool trace_files;
 	bool all;
+	bool run;
 	bool raw;
 	bool yes;
 	bool has_timeout; /* --timeout was given */

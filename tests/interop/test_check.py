@@ -158,3 +158,55 @@ def test_arguments_that_no_variable_can_have(check, tmp_path):
                   "has the argument 'gr\u00f6\u00dfe': Anthropic's API"):
         assert words in done.stderr, done.stderr
     assert done.stdout.endswith("1 file: 0 errors, 4 warnings\n")
+
+
+SUM = {"name": "add", "description": "Adds.", "risk": "read", "argument_schema": {"type": "object", "properties": {
+    "a": {"type": "number"}}}, "command": {"argv": ["printf", '{"n": %s}', "{a}"], "output": "json"}}
+
+
+def shown(folder, *examples, **more):
+    folder.mkdir(exist_ok=True)
+    path = folder / "shown.json"
+    path.write_text(json.dumps({"kind": "command", "tools": [{**SUM, **more, "examples": list(examples)}]}))
+    return path
+
+
+@pytest.mark.parametrize("example, is_good", [
+    ({"args": {"a": 2}, "result": {"n": 2.0}}, True), ({"args": {"a": 2}}, True), ({"args": {"a": 2}, "result": {"n": 3}}, False),
+    ({"args": {"a": 2.05}, "result": {"n": 2}, "tolerance": 0.1}, True),
+    ({"args": {"a": 2.2}, "result": {"n": 2}, "tolerance": 0.1}, False),
+    ({"args": {"a": 9007199254740993}, "result": {"n": 9007199254740992}}, False)])
+def test_with_run_the_examples_are_compared(check, tmp_path, example, is_good):
+    file = shown(tmp_path, example)
+    assert check(file).returncode == DONE, "without --run nothing is called"
+    done = check(file, "--run")
+    assert done.returncode == (DONE if is_good else ERROR), done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("ok      shown/add" if is_good else "FAILED  shown/add")
+    assert (f"{int(is_good)} of 1 passed" in lines) and lines[-1] == "1 file: 0 errors, 0 warnings"
+    if not is_good:
+        assert json.loads(lines[1].removeprefix("        expected ")) == example["result"] and lines[2].split()[0] == "came"
+    examples = json.loads(check(file, "--run", "--json").stdout)["examples"]
+    assert (examples["passed"], examples["failed"]) == (int(is_good), 1 - int(is_good))
+
+
+def test_run_calls_what_reads_alone(check, tmp_path):
+    done = check(shown(tmp_path, {"args": {"a": 1}, "result": {"n": 7}}, risk="write"), "--run")
+    assert done.returncode == DONE and "1 example of tools that write or execute, or need others, was not called" in done.stdout
+    done = check(shown(tmp_path, {"args": {"a": "x"}, "result": {"n": 7}}), "--run")
+    assert done.returncode == ERROR and "passed" not in done.stdout, "a manifest with errors is not run"
+    done = check(shown(tmp_path, {"args": {}}, command={"shell": "exit 3"}), "--run")
+    assert done.returncode == ERROR and "expected a result" in done.stdout and "tool_failed" in done.stdout
+
+
+def test_a_tolerance_needs_a_result(check, tmp_path):
+    done = check(shown(tmp_path, {"args": {"a": 1}, "tolerance": 1}))
+    assert done.returncode == ERROR and "the example's tolerance needs a result" in done.stderr
+
+
+def test_run_takes_ten_seconds_together(check, tmp_path, request):
+    if not request.config.getoption("--long"):
+        pytest.skip("it takes ten seconds: with --long")
+    done = check(shown(tmp_path, *[{"args": {"a": 1}}] * 4, command={"shell": "sleep 6"}, timeout_ms=9000), "--run")
+    assert done.returncode == ERROR and "the examples take longer than 10 s together" in done.stderr
+    assert done.stdout.count("ok      ") == 2

@@ -8,6 +8,7 @@
 #include "config/config.h"
 #include "ctl/check/advice.h"
 #include "ctl/command.h"
+#include "ctl/offline/test.h"
 #include "ctl/terminal.h"
 #include "json/writer.h"
 #include "loader/warn/open_bus.h"
@@ -19,6 +20,7 @@
 /*
  * toolboxctl check: report the problems that a daemon would find in these manifests, without one.
  * The same loader reads them, and a short-lived host loads each library and finds every symbol.
+ * With --run their examples are called, too.
  */
 
 struct check {
@@ -26,6 +28,7 @@ struct check {
 	struct diagnostic_counts counts;
 	struct buffer problems;  /* members of the JSON array */
 	struct buffer toolboxes; /* the same, or lines: toolboxes that can be loaded */
+	struct buffer examples;  /* JSON: the summary of --run; empty: there was none */
 };
 
 /* Print one finding, or add it to the JSON array. */
@@ -149,7 +152,12 @@ static void print_summary(const struct check *check, size_t n_files)
 		buffer_append(&text, check->problems.data, check->problems.size);
 		buffer_append_string(&text, "],\"toolboxes\":[");
 		buffer_append(&text, check->toolboxes.data, check->toolboxes.size);
-		buffer_append_string(&text, "]}\n");
+		buffer_append_char(&text, ']');
+		if (check->examples.size > 0) {
+			buffer_append_string(&text, ",\"examples\":");
+			buffer_append_buffer(&text, &check->examples);
+		}
+		buffer_append_string(&text, "}\n");
 	} else {
 		buffer_append(&text, check->toolboxes.data, check->toolboxes.size);
 		buffer_printf(&text, "%zu file%s: ", n_files, n_files == 1 ? "" : "s");
@@ -228,6 +236,7 @@ int ctl_check(const struct ctl_options *options)
 	cleanup(config_deinit) struct config config = {0};
 	struct check check = {.is_json = options->json};
 	size_t n_files = options->n_positional - 1;
+	int examples = CTL_DONE;
 	int r = config_read(&flags, on_config_finding, &check, &config);
 
 	if (r < 0)
@@ -238,8 +247,13 @@ int ctl_check(const struct ctl_options *options)
 		check.counts = (struct diagnostic_counts){0};
 		r = check_paths(&check, &config, options->positional + 1, n_files, &n_files);
 	}
+	if (options->run && r == 0 && check.counts.n_errors == 0)
+		examples = test_examples(options, &check.examples);
 	print_summary(&check, n_files);
 	buffer_deinit(&check.problems);
 	buffer_deinit(&check.toolboxes);
+	buffer_deinit(&check.examples);
+	if (examples != CTL_DONE)
+		return examples;
 	return r != 0 || check.counts.n_errors > 0 ? CTL_ERROR : CTL_DONE;
 }

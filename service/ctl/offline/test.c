@@ -11,13 +11,16 @@
 #include "ctl/command.h"
 #include "ctl/invoke/arguments.h"
 #include "ctl/offline/calls_file.h"
+#include "ctl/offline/close.h"
+#include "ctl/offline/test.h"
 #include "ctl/offline/private.h"
 #include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/terminal.h"
 #include "ctl/tool_names.h"
+#include "json/member.h"
+#include "json/number.h"
 #include "json/writer.h"
-#include "schema/schema.h"
 #include "util/clock.h"
 #include "util/text/utf8.h"
 
@@ -42,12 +45,17 @@
 
 #define RESULT_DEPTH_MAX 1000
 
+/* The time of all examples of `check --run`. */
+#define CHECK_MS 10000
+
 struct test {
 	const struct ctl_options *options;
 	struct ctl_session *session;
-	struct schema_context *context;
 	struct ctl_response list; /* the definitions */
 	const char *file;         /* the file of calls; NULL: examples */
+	bool is_check;            /* for `check --run`: examples alone */
+	uint64_t end_ms;          /* when the time of `check --run` is over */
+	struct buffer *summary;   /* for `check --run --json`; else NULL: it is printed */
 	struct buffer json;       /* elements of the member `calls` */
 	unsigned int n_calls;
 	unsigned int n_passed;
@@ -61,31 +69,22 @@ struct trial {
 	unsigned int line;  /* in the file of calls */
 	enum calls_expectation expectation;
 	const char *expected; /* see struct calls_line */
+	double tolerance;     /* see values_are_close() */
 };
 
 /* ── what came ───────────────────────────────────────────────────────────────────────────────── */
 
-/* Return whether the value at @token of @tape equals the JSON text @expected, as JSON Schema has
- * it. */
-static bool equals(
-	struct test *test, const struct json_tape *tape, uint32_t token, const char *expected)
+/* Return whether the value at @token of @tape is the JSON text that @trial expects. */
+static bool is_expected(const struct trial *trial, const struct json_tape *tape, uint32_t token)
 {
-	const struct schema_options trusted = {.is_trusted = true};
 	cleanup(json_tape_deinit) struct json_tape wanted = {0};
-	cleanup(schema_cleanup) struct schema *schema = NULL;
-	cleanup(schema_error_deinit) struct schema_error reason = {0};
-	cleanup(buffer_deinit) struct buffer text = {0};
-	struct json_error error;
 
-	buffer_printf(&text, "{\"const\":%s}", expected);
-	return buffer_status(&text) == 0 &&
-	       json_tape_read(&wanted, text.data, text.size, RESULT_DEPTH_MAX, &error) == 0 &&
-	       schema_compile(&wanted, 0, &trusted, &schema, &reason) == 0 &&
-	       schema_validate(schema, test->context, tape, token) == 0;
+	return json_tape_read(&wanted, trial->expected, strlen(trial->expected), RESULT_DEPTH_MAX,
+		       NULL) == 0 &&
+	       values_are_close(&wanted, 0, tape, token, trial->tolerance);
 }
 
-static bool is_as_expected(
-	struct test *test, const struct trial *trial, const struct ctl_response *response)
+static bool is_as_expected(const struct trial *trial, const struct ctl_response *response)
 {
 	uint32_t code = ctl_response_find(response, 0, "code", JSON_STRING);
 	uint32_t result = json_find(&response->tape, 0, "result");
@@ -94,8 +93,7 @@ static bool is_as_expected(
 		return code != JSON_NONE && json_string_equals(&response->tape, code,
 						    trial->expected, strlen(trial->expected));
 	return result != JSON_NONE &&
-	       (trial->expectation == CALLS_ANY ||
-		       equals(test, &response->tape, result, trial->expected));
+	       (trial->expectation == CALLS_ANY || is_expected(trial, &response->tape, result));
 }
 
 /* Append the result, or "error CODE: TEXT". */
@@ -198,15 +196,19 @@ static void print_summary(const struct test *test)
 			test->n_passed, test->n_calls - test->n_passed, test->n_skipped);
 		buffer_append_buffer(&out, &test->json);
 		buffer_append_string(&out, "]}\n");
-		terminal_print_json_text(&out);
+		if (test->summary)
+			buffer_append_buffer(test->summary, &out);
+		else
+			terminal_print_json_text(&out);
 		return;
 	}
 	buffer_printf(&out, "%u of %u passed\n", test->n_passed, test->n_calls);
 	if (test->n_skipped > 0)
 		buffer_printf(&out,
-			"%u example%s of tools that write or execute %s not called: see --all\n",
+			"%u example%s of tools that write or execute%s %s not called%s\n",
 			test->n_skipped, test->n_skipped == 1 ? "" : "s",
-			test->n_skipped == 1 ? "was" : "were");
+			test->is_check ? ", or need others," : "",
+			test->n_skipped == 1 ? "was" : "were", test->is_check ? "" : ": see --all");
 	terminal_print(&out);
 }
 
@@ -233,7 +235,7 @@ static int try_call(struct test *test, const struct trial *trial)
 	if (r != 0)
 		return r;
 	ms = (double)(clock_now_ns() - start_ns) / NS_PER_MS;
-	is_good = is_as_expected(test, trial, &response);
+	is_good = is_as_expected(trial, &response);
 	test->n_calls++;
 	test->n_passed += is_good;
 	append_outcome(&response, &outcome);
@@ -255,6 +257,16 @@ static void append_name(const struct json_tape *tape, uint32_t definition, struc
 	buffer_terminate(out);
 }
 
+/* Return whether the examples of the tool at @definition are called without --all. A tool of kind
+ * bus or mcp needs others for its results. */
+static bool is_alone(const struct ctl_response *list, uint32_t definition)
+{
+	uint32_t source = ctl_response_find(list, definition, "source", JSON_OBJECT);
+	uint32_t kind = source != JSON_NONE ? json_find(&list->tape, source, "kind") : JSON_NONE;
+
+	return !json_is_text(&list->tape, kind, "bus") && !json_is_text(&list->tape, kind, "mcp");
+}
+
 static bool only_reads(const struct ctl_response *list, uint32_t definition)
 {
 	uint32_t risk = ctl_response_find(list, definition, "risk", JSON_STRING);
@@ -270,6 +282,7 @@ static int try_example(struct test *test, uint32_t definition, uint32_t example)
 	struct trial trial = {.expectation = CALLS_ANY};
 	uint32_t args = json_find(tape, example, "args");
 	uint32_t result = json_find(tape, example, "result");
+	uint32_t tolerance = json_find(tape, example, "tolerance");
 	int r = CTL_ERROR;
 
 	append_name(tape, definition, &name);
@@ -282,12 +295,23 @@ static int try_example(struct test *test, uint32_t definition, uint32_t example)
 		trial.expectation = CALLS_RESULT;
 		trial.expected = buffer_terminate(&expected);
 	}
+	if (tolerance != JSON_NONE)
+		json_number_f64(tape, tolerance, &trial.tolerance);
 	trial.tool = name.data;
 	if (buffer_status(&name) == 0 && buffer_status(&trial.args) == 0 &&
 		buffer_status(&expected) == 0)
 		r = try_call(test, &trial);
 	buffer_deinit(&trial.args);
 	return r;
+}
+
+/* Return whether there is time for another example; else complain. */
+static bool is_in_time(const struct test *test)
+{
+	if (!test->is_check || clock_now_ms() < test->end_ms)
+		return true;
+	terminal_complain("the examples take longer than %d s together", CHECK_MS / 1000);
+	return false;
 }
 
 static int try_examples(struct test *test)
@@ -304,13 +328,14 @@ static int try_examples(struct test *test)
 
 		if (examples == JSON_NONE)
 			continue;
-		if (!test->options->all && !only_reads(&test->list, tool)) {
+		if ((!test->options->all && !only_reads(&test->list, tool)) ||
+			(test->is_check && !is_alone(&test->list, tool))) {
 			test->n_skipped += json_count(tape, examples);
 			continue;
 		}
 		for (uint32_t i = json_first(tape, examples);
 			i < json_end(tape, examples) && r == 0; i = json_next(tape, i))
-			r = try_example(test, tool, i);
+			r = is_in_time(test) ? try_example(test, tool, i) : CTL_ERROR;
 	}
 	return r;
 }
@@ -496,6 +521,10 @@ static int try_all(struct test *test, const struct files *files)
 		return CTL_ERROR;
 	}
 	r = try_examples(test);
+	if (test->is_check) {
+		print_summary(test);
+		return r == 0 && test->n_passed == test->n_calls ? CTL_DONE : CTL_ERROR;
+	}
 	for (size_t i = files->n_toolboxes; i < files->n_all && r == 0; i++)
 		r = try_file(test, files->paths[i]);
 	for (size_t i = 0; files->n_all == files->n_toolboxes && i < files->n_all && r == 0; i++)
@@ -510,26 +539,43 @@ static int try_all(struct test *test, const struct files *files)
 										: CTL_DONE;
 }
 
-int ctl_test(const struct ctl_options *options)
+/* Run @test, without a session, by its options. Return an enum ctl_status. */
+static int run_test(struct test *test)
 {
+	const struct ctl_options *options = test->options;
 	cleanup(private_service_cleanup) struct private_service *private = NULL;
 	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
-	struct test test = {.options = options, .context = schema_context_new()};
 	struct ctl_options patient = *options;
 	struct files files = {0};
 	struct config_flags flags = {0};
-	int r = test.context ? sort_files(options, &files) : CTL_ERROR;
+	int r = sort_files(options, &files);
 
 	patient.timeout_ms = PRIVATE_TIMEOUT_MS;
 	flags.files = files.paths;
 	flags.n_files = files.n_toolboxes;
 	r = r ? r : private_service_start(&flags, &private);
 	r = r ? r : ctl_session_open_at(&patient, &private->address, &session);
-	test.session = session;
-	r = r ? r : try_all(&test, &files);
+	test->session = session;
+	test->end_ms = clock_now_ms() + CHECK_MS;
+	r = r ? r : try_all(test, &files);
 	free(files.paths);
-	buffer_deinit(&test.json);
-	ctl_response_deinit(&test.list);
-	schema_context_free(test.context);
+	buffer_deinit(&test->json);
+	ctl_response_deinit(&test->list);
 	return r;
+}
+
+int ctl_test(const struct ctl_options *options)
+{
+	struct test test = {.options = options};
+
+	return run_test(&test);
+}
+
+int test_examples(const struct ctl_options *options, struct buffer *summary)
+{
+	struct ctl_options reading = *options;
+	struct test test = {.options = &reading, .is_check = true, .summary = summary};
+
+	reading.all = false;
+	return run_test(&test);
 }

@@ -98,6 +98,9 @@ static int check_examples(
 		r = check_schema(scope, tool->schemas->arguments.compiled, arguments, "arguments");
 		if (r == 0 && scope->problems->n_errors == n_errors)
 			r = check_passing(scope, arguments, tool);
+		if (result == JSON_NONE && json_find(tape, at, "tolerance") != JSON_NONE)
+			diagnose(scope->problems, DIAGNOSTIC_ERROR, tape, at,
+				"the example's tolerance needs a result");
 		if (r == 0 && result != JSON_NONE)
 			r = check_schema(scope, tool->schemas->output.compiled, result, "result");
 	}
