@@ -164,6 +164,7 @@ def test_line_ends_in_every_field_begin_no_header(mail):
     message = email.message_from_bytes(data)
     assert recipients == ["ana@example.org"] and "Bcc" not in message and not message.defects
     assert set(message.keys()) == {"Date", "From", "To", "Subject", "Message-ID", "MIME-Version", "Content-Type"}
+    assert header(message, "Subject") == evil.replace("\r", " ").replace("\n", " ")
     text, attached = message.get_payload()
     assert text.get_payload(decode=True).decode().replace("\r\n", "\n") == evil.replace("\r\n", "\n")
     assert set(attached.keys()) == {"Content-Type", "Content-Disposition", "Content-Transfer-Encoding"}

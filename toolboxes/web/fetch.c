@@ -84,7 +84,7 @@ static bool read_parts(CURLU *handle, struct fetch_url *ret)
 
 	curl_url_set(handle, CURLUPART_FRAGMENT, NULL, 0);
 	is_good = read_part(handle, CURLUPART_URL, 0, &ret->whole) &&
-		  read_part(handle, CURLUPART_HOST, 0, &ret->host) &&
+		  read_part(handle, CURLUPART_HOST, CURLU_PUNYCODE, &ret->host) &&
 		  read_path_query(handle, &ret->path) &&
 		  read_part(handle, CURLUPART_PORT, CURLU_DEFAULT_PORT, &port);
 	if (is_good)
