@@ -303,8 +303,11 @@ def test_a_redirect_to_a_private_address_is_refused(web, servers, site):
     assert servers["private"].asked == []
 
 
+SILENT = "silent.test"
+
+
 def resolver(answers):
-    """A name server on an address of this machine; @answers: name, type → address."""
+    """A name server on an address of this machine; @answers: name → address. It never answers for one name."""
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     sock.bind(("127.9.9.9", 53))
 
@@ -320,7 +323,10 @@ def resolver(answers):
                 labels.append(question[at + 1:at + 1 + question[at]].decode())
                 at += 1 + question[at]
             kind = struct.unpack("!H", question[end + 1:end + 3])[0]
-            address = answers(".".join(labels)) if kind == 1 else None
+            name = ".".join(labels)
+            if name == SILENT:
+                continue
+            address = answers(name) if kind == 1 else None
             answer = b"\xc0\x0c\0\x01\0\x01\0\0\0\0\0\x04" + socket.inet_aton(address) if address else b""
             sock.sendto(question[:2] + struct.pack("!5H", 0x8180, 1, 1 if address else 0, 0, 0)
                         + question[12:end + 5] + answer, peer)
@@ -343,6 +349,13 @@ def test_a_name_that_changes_between_two_looks_opens_nothing(tmp_path, monkeypat
     assert "flip.test (resolved to 127.0.0.6, a loopback address)" in web.failure(f"http://flip.test:{good.port}/")
     assert (good.asked, bad.asked) == (["/robots.txt"], [])
     assert web.page(f"http://named.test:{good.port}/")[0] == "good"
+    answer = web.answer(f"http://{SILENT}/", timeout_ms=2000)
+    assert "Request failed: Request timeout or aborted" in answer["error"], answer
+    web.close()
+    (tmp_path / "proxied").mkdir()
+    web = Web(tmp_path / "proxied", proxy=f"http://127.0.0.1:{good.port}", robots=False)
+    answer = web.answer(f"http://{SILENT}/", timeout_ms=1500)
+    assert f"Failed to resolve host for private network protection ({SILENT})" in answer["error"], answer
     web.close()
     for one in (good, bad):
         one.close()
