@@ -39,8 +39,9 @@
  * is sent some of the waiting calls ahead of their turn if this does no harm (see runner.c);
  * everywhere else they count as waiting.
  *
- * A worker no longer needed (idle_s over, the runner retired, the daemon stops) ends its toolbox in
- * order while everything else goes on (host/reaper.h); with a running call, it is killed.
+ * A worker no longer needed (idle_s over and its host not in use, the runner retired, the daemon
+ * stops) ends its toolbox in order while everything else goes on (host/reaper.h); with a running
+ * call, it is killed.
  *
  * The clock of a call counts waiting and running, except while the first worker starts. Each report
  * of progress of a call with most_ms begins its deadline anew, up to most_ms in all. The runner

@@ -85,8 +85,10 @@ static bool has_prefix(const char *text, const char *prefix, const char **ret_re
 {
 	size_t size = strlen(prefix);
 
+	if (strncmp(text, prefix, size) != 0)
+		return false;
 	*ret_rest = text + size;
-	return strncmp(text, prefix, size) == 0;
+	return true;
 }
 
 /* Return whether @name, in a folder of /dev, is a volume: folders of other devices are known. */
