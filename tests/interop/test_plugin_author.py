@@ -84,7 +84,8 @@ static void answer(struct toolbox_call call, void *data)
 	toolbox_reply(call);
 }
 static const struct toolbox_tool tools[] = {
-	{"answer", "", NULL, NULL, TOOLBOX_READ, 0, 0, 0, NULL, NULL, answer, NULL, NULL, 0}};
+	{"answer", "", NULL, NULL, TOOLBOX_READ, 0, 0, 0, NULL, NULL, answer, NULL, NULL, 0, NULL, NULL, NULL,
+	 NULL}};
 TOOLBOX_PLUGIN(tools, NULL, NULL);
 """
 
