@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -135,19 +136,37 @@ Test(variables, of_a_clock_that_was_not_set_are_as_new)
 	expect_of(&mine, NOW, "a=1;b=1;");
 }
 
+/* Make all sessions but the last one, in one transaction: each waits for the disk. */
+static void fill_file(void)
+{
+	sqlite3 *database;
+	char sql[320];
+
+	snprintf(sql, sizeof(sql),
+		"WITH RECURSIVE numbers (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM numbers"
+		" WHERE i + 1 < %d) INSERT INTO sessions (owner, session, set_s)"
+		" SELECT '', 's' || i, %lld + i FROM numbers;"
+		"INSERT INTO variables SELECT id, 'a', '1' FROM sessions",
+		SESSIONS_MAX, (long long)NOW);
+	cr_assert_eq(sqlite3_open(scratch_path("session.sqlite3"), &database), SQLITE_OK);
+	cr_assert_eq(sqlite3_exec(database, sql, NULL, NULL, NULL), SQLITE_OK, "%s",
+		sqlite3_errmsg(database));
+	sqlite3_close(database);
+}
+
 Test(variables, give_way_to_more_sessions_the_oldest_first)
 {
-	char id[32];
-	struct variables_session session = {"", id};
+	static const struct variables_session more = {"", "more"};
+	static const struct variables_session oldest = {"", "s0"};
+	static const struct variables_session next = {"", "s1"};
 
-	for (int i = 0; i <= SESSIONS_MAX; i++) {
-		snprintf(id, sizeof(id), "s%d", i);
-		cr_assert_eq(set_of(&session, "{\"a\":\"1\"}", NOW + i, ""), 1);
-	}
-	strcpy(id, "s0");
-	expect_of(&session, NOW, "");
-	strcpy(id, "s1");
-	expect_of(&session, NOW, "a=1;");
+	fill_file();
+	expect_of(&oldest, NOW, "a=1;");
+	cr_expect_eq(set_of(&oldest, "{\"b\":\"2\"}", NOW, ""), 2, "none gives way");
+	cr_assert_eq(set_of(&more, "{\"a\":\"1\"}", NOW + SESSIONS_MAX, ""), 1);
+	expect_of(&oldest, NOW, "");
+	expect_of(&next, NOW, "a=1;");
+	expect_of(&more, NOW, "a=1;");
 }
 
 Test(variables, wait_for_another_process_and_not_for_ever)
