@@ -70,6 +70,7 @@ static void serve_delete(struct rpc *rpc)
 		mcp_exchange_refuse(&rpc->exchange, &error);
 		return;
 	}
+	mcp_sync_ask(&endpoint->sync);
 	mcp_engine_cancel(&endpoint->engine, rpc->session, (struct text_view){0});
 	rpc_door.respond(&rpc->exchange, 204, &nothing);
 }
@@ -175,6 +176,8 @@ int mcp_endpoint_new(
 	mcp_lists_init(&endpoint->lists);
 	endpoint->engine.server.has_tasks = state != NULL;
 	r = mcp_sessions_init(&endpoint->sessions, state);
+	endpoint->sync =
+		(struct mcp_sync){.loop = service->loop, .fd = endpoint->sessions.ended.fd};
 	if (r == 0)
 		*ret_endpoint = endpoint;
 	else
@@ -192,6 +195,7 @@ void mcp_endpoint_free(struct mcp_endpoint *endpoint)
 	while ((link = list_take_first(&endpoint->engine.requests)))
 		list_init(link);
 	mcp_lists_deinit(&endpoint->lists);
+	mcp_sync_deinit(&endpoint->sync);
 	mcp_sessions_deinit(&endpoint->sessions);
 	free(endpoint);
 }

@@ -6,6 +6,7 @@
 #include "core/request/address.h"
 #include "http/exchange.h"
 #include "http/mcp/sessions.h"
+#include "http/mcp/sync.h"
 #include "http/mcp/tools.h"
 #include "http/streams.h"
 #include "mcp/server/engine.h"
@@ -25,6 +26,7 @@ struct mcp_endpoint {
 	struct streams *streams; /* borrowed */
 	struct mcp_engine engine;
 	struct mcp_sessions sessions;
+	struct mcp_sync sync; /* brings the ends of sessions to the disk */
 	struct mcp_lists lists;
 	enum config_mcp_names names; /* as clients know them */
 };

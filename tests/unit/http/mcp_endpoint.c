@@ -143,8 +143,11 @@ Test(mcp_endpoint, ends_a_session_by_delete)
 {
 	serving_start("");
 	initialize("/mcp");
+	cr_expect_eq(n_fdatasyncs(), 0);
 	cr_expect_leq(http_ask("DELETE /mcp", session_field, ""), 204, "%s", http_response);
 	cr_expect_eq(post("/mcp", REQUEST("2", "tools/list", "")), 404, "%s", http_response);
+	while (n_fdatasyncs() == 0)
+		http_ask("GET /health", "", "");
 	cr_expect_eq(http_ask("DELETE /mcp", session_field, ""), 404, "%s", http_response);
 	snprintf(session_field, sizeof(session_field), "Mcp-Session-Id: made-up\r\n");
 	cr_expect_eq(post("/mcp", REQUEST("2", "tools/list", "")), 404, "%s", http_response);

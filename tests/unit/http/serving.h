@@ -39,6 +39,9 @@ void expect_answer_part(const char *line, int status, const char *part);
 /* Expect that the header of the last response has the line @field. */
 void expect_field(const char *field);
 
+/* Return how often this program has called fdatasync(), whose calls do nothing (mcp_sync.c). */
+unsigned int n_fdatasyncs(void);
+
 /* Begin a request, and return its connection; read what has come until @part is in it. */
 int http_begin(const char *line, const char *fields, const char *body);
 const char *http_read_until(int fd, const char *part);
