@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """toolboxes/system: what it says of a device. The device is a copy of /proc and /sys, as a Raspberry Pi with a battery
 and a USB sound card has them (TOOLBOXD_SYSROOT); what cannot be copied is asked of this machine."""
+import errno
+import json
 import os
 import re
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
 from caller import Caller
@@ -16,6 +20,7 @@ from manifests import SHIPPED
 from processes import BUILD, EVENT_SECONDS, IS_SANITIZED, ROOT, TOOLBOXD, environment, toolboxctl
 
 FOLDER = BUILD / "toolboxes" / "system.d"
+PLAIN_USER = 12347
 READ = ["system_info", "cpu_temperature", "memory_usage", "disk_space", "battery", "network", "processes",
         "audio_devices", "time", "tool_statistics", "service_status", "service_logs"]
 
@@ -517,3 +522,32 @@ def test_the_calls_of_its_folder_are_answered(tmp_path):
     """What each machine answers alike, as an author tests a toolbox."""
     ended = toolboxctl("test", FOLDER / "system.json", ROOT / "toolboxes/system/tests/system.calls", home=tmp_path)
     assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_what_is_opened_shows_no_environment_of_another_process():
+    """A probe in the sandbox of the manifest. landlock guards /proc/PID/environ of others, but not from root."""
+    home = Path(tempfile.mkdtemp(prefix="system-"))
+    home.chmod(0o755)
+    user = PLAIN_USER if os.geteuid() == 0 else None
+    sandbox = json.loads((FOLDER / "system.json").read_text())["sandbox"]
+    sandbox["read"] = [path for path in sandbox["read"] if path.startswith("/")]
+    (home / "box").mkdir()
+    shutil.copy(BUILD / "tests/toolboxes/toolbox.d/libtest_probe.so", home / "box")
+    (home / "box/peek.json").write_text(json.dumps({
+        "kind": "native", "library": "libtest_probe.so", "risk": "read", "sandbox": sandbox, "tools": [{
+            "name": "peek", "native": {"symbol": "open_to_read", "parameters": [{"name": "path", "type": "str"}],
+                                       "returns": {"type": "i32"}}}]}))
+    if user:
+        (home / "service").mkdir()
+        os.chown(home / "service", user, user)
+    other = subprocess.Popen(["sleep", "600"], **({"user": user, "group": user, "extra_groups": []} if user else {}))
+    try:
+        with Service("embedded", home / "service", [home / "box"], user=user) as service, Caller(service.url) as caller:
+            def peek(path):
+                return caller.invoke("peek", {"path": f"/proc/{other.pid}/{path}"})["result"]["result"]
+
+            assert (peek("stat"), peek("environ"), peek("mem")) == (0, errno.EACCES, errno.EACCES)
+    finally:
+        other.kill()
+        other.wait()
+        shutil.rmtree(home)
