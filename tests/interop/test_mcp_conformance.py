@@ -42,6 +42,13 @@ EXCEPTED = {"server-stateless": {"sep-2575-server-rejects-undeclared-capability"
                                  "sep-2575-missing-capability-http-400"},
             "tasks-lifecycle": {"sep-2663-tasks-get-status-failed"}}
 
+# Checks for which the suite waits half a second. On a busy machine that may be too short: then the scenario runs again.
+HURRIED = {"server-stateless": {"sep-2575-http-server-no-independent-requests-on-stream",
+                                "sep-2575-server-no-log-without-loglevel", "sep-2575-server-sends-subscription-ack",
+                                "sep-2575-server-tags-subscription-id", "sep-2575-server-honors-notification-filter",
+                                "sep-2575-server-sends-tools-list-changed-on-subscription"}}
+RUNS = 8
+
 SCHEMA = {
     "$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object",
     "$defs": {"address": {"$anchor": "addressDef", "type": "object", "properties": {
@@ -127,14 +134,18 @@ def port(tmp_path_factory):
 def test_scenario(port, tmp_path, version, scenario):
     path = {"tools-call-with-progress": "/mcp"}.get(scenario, "/mcp/rich" if scenario in RICH
                                                           else "/mcp/tasks" if scenario in TASKS else "/mcp/conformance")
-    done = subprocess.run(
-        [SUITE, "server", "--url", f"http://127.0.0.1:{port}{path}", "--spec-version", version,
-         "--scenario", scenario, "-o", tmp_path, *(["--force"] if scenario in TASKS else [])],
-        env=dict(os.environ, PATH=f"{SUITE.parent}:{os.environ['PATH']}"), capture_output=True, text=True,
-        timeout=SECONDS, check=False)
-    [written] = tmp_path.glob("*/checks.json")
-    checks = json.loads(written.read_text())
-    bad = {check["id"]: check.get("errorMessage") for check in checks if check["status"] in ("FAILURE", "WARNING")}
     excepted = EXCEPTED.get(scenario, set()) if version == MODERN else set()
+    for number in range(RUNS):
+        out = tmp_path / str(number)
+        done = subprocess.run(
+            [SUITE, "server", "--url", f"http://127.0.0.1:{port}{path}", "--spec-version", version,
+             "--scenario", scenario, "-o", out, *(["--force"] if scenario in TASKS else [])],
+            env=dict(os.environ, PATH=f"{SUITE.parent}:{os.environ['PATH']}"), capture_output=True, text=True,
+            timeout=SECONDS, check=False)
+        [written] = out.glob("*/checks.json")
+        checks = json.loads(written.read_text())
+        bad = {check["id"]: check.get("errorMessage") for check in checks if check["status"] in ("FAILURE", "WARNING")}
+        if not bad.keys() - excepted or bad.keys() - excepted - HURRIED.get(scenario, set()):
+            break
     assert bad.keys() == excepted, (bad, done.stdout)
     assert {check["status"] for check in checks} & {"SUCCESS", "INFO"}, checks
