@@ -38,6 +38,8 @@ nodejs             command -v node
 npm                command -v npm
 curl               command -v curl
 openssl            command -v openssl
+dbus-daemon        command -v dbus-daemon
+systemd-journal-remote test -x /lib/systemd/systemd-journal-remote
 nghttp2-client     command -v h2load
 nginx-light        test -x /usr/sbin/nginx
 caddy              command -v caddy

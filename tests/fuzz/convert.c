@@ -2,8 +2,8 @@
 
 /*
  * toolboxes/convert: the input is an expression, and the name of a unit. Each has a value, or a
- * mistake with words, at a character of the input. Digits that are exact are the value when they are
- * read again.
+ * mistake with words, at a character of the input. Exact digits are the value when they are read
+ * again.
  */
 #include <math.h>
 #include <stdint.h>
