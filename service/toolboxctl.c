@@ -123,6 +123,13 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl say what is three plus four\n"
 		"  toolboxctl say --lang de was ist drei plus vier\n",
 		CTL_FLAG_LANG | CTL_FLAG_BUS, 1, CTL_MANY, ctl_say},
+	{"chat", "[TEXT...]", "talk to a model with tools (toolbox-agent)",
+		"One turn with TEXT; without it a conversation, a turn for each line, until the "
+		"end of the\ninput (Ctrl-D). Tools are shown as they run, and questions about them "
+		"are asked here. Ctrl-C\ncancels a turn.\n",
+		"  toolboxctl chat what is the square root of two\n"
+		"  toolboxctl chat --profile kids\n",
+		CTL_FLAG_LANG | CTL_FLAG_PROFILE | CTL_FLAG_BUS, 0, CTL_MANY, ctl_chat},
 	{"search", "WORDS...", "find the tools that fit a description best",
 		"The best is at the top. Words are compared by their stems, without case and "
 		"accents.\n",

@@ -46,6 +46,7 @@ int ctl_watch(const struct ctl_options *options);
 int ctl_match(const struct ctl_options *options);
 int ctl_search(const struct ctl_options *options);
 int ctl_say(const struct ctl_options *options);
+int ctl_chat(const struct ctl_options *options);
 int ctl_check(const struct ctl_options *options);
 int ctl_test(const struct ctl_options *options);
 int ctl_validate(const struct ctl_options *options);

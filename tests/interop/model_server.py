@@ -29,6 +29,7 @@ import argparse
 import contextlib
 import json
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
@@ -94,6 +95,7 @@ def raw(body, kind="application/json", **ways):
 class ModelServer:
     def __init__(self, port=0, otherwise=None):
         self.entries, self.requests, self.heads = [], [], []
+        self.came_ns, self.sent_ns = [], []  # when each request had come, and each answer was sent
         self.otherwise = otherwise or says("Nothing is left of the script.")
         self.lock = threading.Lock()
         self.came = threading.Condition(self.lock)
@@ -108,6 +110,7 @@ class ModelServer:
         """Forget what was, and answer the next requests so."""
         with self.lock:
             self.entries, self.requests, self.heads = list(entries), [], []
+            self.came_ns, self.sent_ns = [], []
 
     def wait_for_requests(self, n, seconds):
         with self.came:
@@ -116,6 +119,7 @@ class ModelServer:
 
     def _take(self, head, body):
         with self.came:
+            self.came_ns.append(time.monotonic_ns())
             self.heads.append(head)
             self.requests.append(body)
             entry = self.entries.pop(0) if self.entries else self.otherwise
@@ -139,6 +143,7 @@ class ModelServer:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 with contextlib.suppress(OSError):
                     self._send(server._take(dict(self.headers), json.loads(body)))
+                    server.sent_ns.append(time.monotonic_ns())
 
             def _send(self, reply):
                 body = reply.bytes()

@@ -2,6 +2,7 @@
 """toolbox-agent: an utterance, a scripted model, tools called, an answer (docs/agents.md)."""
 import json
 import re
+import statistics
 import threading
 import time
 
@@ -10,7 +11,7 @@ import manifests
 import pytest
 from agent_peer import Asker, names, tool_messages
 from model_server import ModelServer, calls, raw, says, status
-from processes import EVENT_SECONDS, free_port, until
+from processes import EVENT_SECONDS, IS_SANITIZED, free_port, resident_kb, until
 from test_approval import Person
 
 @pytest.fixture(scope="module")
@@ -696,3 +697,42 @@ def test_three_reads_run_side_by_side(agent, asker, model, figure):
     answer = asker.chat("x")
     figure("three reads of 1 s, s", time.monotonic() - began)
     assert [one["ok"] for one in answer["calls"]] == [True, True, True]
+
+
+def test_a_round_costs_little(agent, asker, model, figure):
+    """From the last byte of an answer with a call to the next request: the loop, and the call of `add`."""
+    overheads = []
+    for i in range(10):
+        model.script(*[calls(("add", {"a": i, "b": n})) for n in range(7)], says("ok"))
+        asker.chat("x")
+        overheads += [(came - sent) / 1e6 for sent, came in zip(model.sent_ns, model.came_ns[1:])]
+        asker.ask("reset")
+    figure("ms a round, with a call of add, median", statistics.median(overheads))
+    began, n = time.monotonic(), 20
+    for _ in range(n):
+        asker.invoke("add", {"a": 1, "b": 2})
+    figure("ms a call of add", (time.monotonic() - began) / n * 1e3)
+    assert len(overheads) == 70
+
+
+def test_memory_is_flat(agents, asker, model, times, figure):
+    """Turns with a call each, in a conversation that is trimmed, and in many that give way."""
+    agent = agents(tools_max=1000, match_first=False, max_history_messages=20)
+    n = times(100, 10000)
+
+    def turn(i):
+        model.script(calls(("add", {"a": i, "b": 1})), says("It is so. Really."))
+        session = {"session_id": f"s{i % 400}" if i % 2 else "default"}
+        assert asker.chat("and?", {"session": session}, stream=True)["finish"] == "answer"
+        asker.seen.clear()
+
+    for i in range(n):  # until every conversation is there that will be
+        turn(i)
+    before = resident_kb(agent.pid)
+    for i in range(n):
+        turn(i)
+    grown = resident_kb(agent.pid) - before
+    figure("turns", 2 * n)
+    figure("grown KB", grown)
+    if n >= 10000 and not IS_SANITIZED:
+        assert grown < 1024

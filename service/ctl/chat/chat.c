@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl/chat/line.h"
+#include "ctl/command.h"
+#include "ctl/policy/answers.h"
+#include "ctl/request.h"
+#include "ctl/session.h"
+#include "ctl/terminal.h"
+#include "json/member.h"
+#include "json/writer.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/text/visible.h"
+
+/*
+ * toolboxctl chat: a person talks to toolbox-agent, one turn or a conversation.
+ *
+ *   a line ─▶ ovos.tools.chat ──▶ delta: the text as it comes
+ *                │                call.started, .completed: the tools, as they run
+ *                │                approval.requested ─▶ shown ─▶ y, s, n ─▶ approval.respond
+ *                ▼
+ *             the end, or Ctrl-C ─▶ ovos.tools.chat.cancel
+ *
+ * Each turn has a session of its own: no message is read while a person types.
+ */
+
+#define CHAT_TOPIC      "ovos.tools.chat"
+#define CANCEL_TOPIC    "ovos.tools.chat.cancel"
+#define DELTA_TOPIC     "ovos.tools.chat.delta"
+#define STARTED_TOPIC   "ovos.tools.call.started"
+#define COMPLETED_TOPIC "ovos.tools.call.completed"
+#define REQUESTED_TOPIC "ovos.tools.approval.requested"
+#define RESOLVED_TOPIC  "ovos.tools.approval.resolved"
+#define RESPOND_TOPIC   "ovos.tools.approval.respond"
+
+/* The ids of an agent's calls begin so (agent/turn). */
+#define CALL_PREFIX "agent-"
+
+/* The longest turn, unless --timeout is given, and the time for its end after a cancel. */
+#define TURN_MAX_MS (3600 * UINT64_C(1000))
+#define CANCEL_MS   5000
+
+/* The time for which calls are watched, and questions are answered here. */
+#define WATCH_SECONDS 300
+
+static const char *const chat_topics[] = {
+	DELTA_TOPIC, STARTED_TOPIC, COMPLETED_TOPIC, REQUESTED_TOPIC, RESOLVED_TOPIC};
+
+static const struct ctl_service agent_service = {
+	.kind = "loop with a model",
+	.program = "toolbox-agent",
+	.alive = "mycroft.toolbox-agent.is_alive",
+	.alive_response = "mycroft.toolbox-agent.is_alive.response",
+};
+
+struct chat_turn {
+	struct ctl_session *session;
+	struct approval_key key;
+	struct question_mark question; /* its id is "": none */
+	bool is_shown;                 /* the answer is shown as it comes */
+	bool has_text;                 /* a part of the answer was shown, without a newline */
+	bool can_answer;               /* a person is at the keyboard */
+	bool is_cancelled;
+};
+
+/* ── events of a turn ────────────────────────────────────────────────────────────────────────── */
+
+static void end_text(struct chat_turn *turn)
+{
+	if (turn->has_text)
+		putchar('\n');
+	turn->has_text = false;
+	fflush(stdout);
+}
+
+static void show_delta(struct chat_turn *turn, const struct json_tape *event)
+{
+	uint32_t text = json_find_typed_at(event, 0, "text", JSON_STRING);
+	cleanup(buffer_deinit) struct buffer decoded = {0};
+	cleanup(buffer_deinit) struct buffer shown = {0};
+
+	if (!turn->is_shown || text == JSON_NONE || !ctl_session_is_ours(turn->session))
+		return;
+	json_string_decode(event, text, &decoded);
+	visible_append_lines(&shown, decoded.data ? decoded.data : "", decoded.size);
+	terminal_print(&shown);
+	fflush(stdout);
+	turn->has_text |= shown.size > 0;
+}
+
+/* Return whether the event is about a call of our turn. */
+static bool is_own_call(const struct json_tape *event)
+{
+	uint32_t source = json_find(event, 0, "source");
+	uint32_t call_id = json_find_typed_at(event, 0, "call_id", JSON_STRING);
+
+	return source != JSON_NONE && json_is_text(event, source, CTL_SOURCE) &&
+	       call_id != JSON_NONE && json_at(event, call_id)->length > strlen(CALL_PREFIX) &&
+	       memcmp(json_bytes(event, call_id), CALL_PREFIX, strlen(CALL_PREFIX)) == 0;
+}
+
+/* Print a line about a call on a terminal: `  add`, `  add: 2.1 ms`, `  add failed: …`. */
+static void show_call(struct chat_turn *turn, const struct json_tape *event, bool is_end)
+{
+	cleanup(buffer_deinit) struct buffer line = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	if (!turn->is_shown || !is_own_call(event))
+		return;
+	end_text(turn);
+	terminal_append_member(&line, event, 0, "name");
+	if (is_end && json_find_typed_at(event, 0, "ok", JSON_TRUE) != JSON_NONE) {
+		buffer_append_string(&line, ": ");
+		terminal_append_member(&line, event, 0, "duration_ms");
+		buffer_append_string(&line, " ms");
+	} else if (is_end) {
+		buffer_append_string(&line, " failed: ");
+		terminal_append_member(&line, event, 0, "error");
+	} else {
+		buffer_append_string(&line, " …");
+	}
+	terminal_append_paragraph(&out, &line, 2, 4);
+	terminal_print(&out);
+	fflush(stdout);
+}
+
+/* Show a question about a call of our turn, with all arguments. */
+static void show_question(struct chat_turn *turn, const struct json_tape *event)
+{
+	uint32_t args = json_find(event, 0, "args");
+	cleanup(buffer_deinit) struct buffer sentence = {0};
+	cleanup(buffer_deinit) struct buffer keys = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	if (!turn->can_answer || !is_own_call(event))
+		return;
+	if (!questions_read(&turn->key, event, 0, &turn->question)) {
+		turn->question.id[0] = '\0';
+		questions_complain();
+		return;
+	}
+	end_text(turn);
+	terminal_append_member(&sentence, event, 0, "question");
+	terminal_append_paragraph(&out, &sentence, 0, 0);
+	terminal_print(&out);
+	if (args != JSON_NONE)
+		terminal_print_json(event, args);
+	buffer_append_string(&keys, "y once, s for the session, n no; then Enter");
+	buffer_reset(&out);
+	terminal_append_paragraph(&out, &keys, 2, 2);
+	terminal_print(&out);
+	fflush(stdout);
+}
+
+static void take_decision(struct chat_turn *turn, const struct json_tape *event)
+{
+	if (turn->question.id[0] && questions_is_end(&turn->key, event, 0, &turn->question))
+		turn->question.id[0] = '\0';
+}
+
+/* A ctl_event_function. */
+static void take_chat_event(void *data, const char *topic, const struct json_tape *event)
+{
+	struct chat_turn *turn = data;
+
+	if (json_type_at(event, 0) != JSON_OBJECT)
+		return;
+	if (strcmp(topic, DELTA_TOPIC) == 0)
+		show_delta(turn, event);
+	else if (strcmp(topic, REQUESTED_TOPIC) == 0)
+		show_question(turn, event);
+	else if (strcmp(topic, RESOLVED_TOPIC) == 0)
+		take_decision(turn, event);
+	else
+		show_call(turn, event, strcmp(topic, COMPLETED_TOPIC) == 0);
+}
+
+/* ── the person ──────────────────────────────────────────────────────────────────────────────── */
+
+static void send_decision(struct chat_turn *turn, const char *decision)
+{
+	cleanup(buffer_deinit) struct buffer data = {0};
+
+	if (ctl_answers_write(&turn->key, &turn->question, decision, NULL, &data) == 0)
+		ctl_session_send(turn->session, RESPOND_TOPIC, &data);
+}
+
+/* Read what a person types in a turn: answers to a question. */
+static bool take_typed(void *data)
+{
+	struct chat_turn *turn = data;
+	char key;
+	ssize_t n = read(STDIN_FILENO, &key, 1);
+
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		return false;
+	if (n != 1 || !turn->question.id[0])
+		return true;
+	if (key == 'y')
+		send_decision(turn, "once");
+	else if (key == 's')
+		send_decision(turn, "session");
+	else if (key == 'n')
+		send_decision(turn, "deny");
+	return true;
+}
+
+/* A ctl_interrupt_function: the first Ctrl-C cancels the turn, whose end is waited for. */
+static uint64_t interrupt_turn(void *data, int signal_number)
+{
+	struct chat_turn *turn = data;
+	cleanup(buffer_deinit) struct buffer none = {0};
+
+	if (signal_number != SIGINT || turn->is_cancelled)
+		return 0;
+	turn->is_cancelled = true;
+	buffer_append_string(&none, "{}");
+	ctl_session_send(turn->session, CANCEL_TOPIC, &none);
+	return CANCEL_MS;
+}
+
+/* Let questions be answered here, and calls be shown. */
+static void begin_person(struct chat_turn *turn)
+{
+	cleanup(buffer_deinit) struct buffer watch = {0};
+
+	turn->can_answer = isatty(STDIN_FILENO) && turn->is_shown &&
+			   ctl_answers_key(&turn->key) == 0 &&
+			   ctl_answers_attach(turn->session, &turn->key, WATCH_SECONDS) == 0 &&
+			   ctl_session_read(turn->session, STDIN_FILENO, take_typed, turn) == 0;
+	if (!turn->is_shown)
+		return;
+	buffer_printf(&watch, "{\"seconds\":%d}", WATCH_SECONDS);
+	ctl_session_send(turn->session, "ovos.tools.watch", &watch);
+}
+
+/* ── a turn ──────────────────────────────────────────────────────────────────────────────────── */
+
+/* Print the answer, unless it was shown as it came. */
+static void print_answer(const struct chat_turn *turn, const struct ctl_response *response)
+{
+	uint32_t answer = ctl_response_find(response, 0, "answer", JSON_STRING);
+	uint32_t finish = ctl_response_find(response, 0, "finish", JSON_STRING);
+	uint32_t reason = ctl_response_find(response, 0, "reason", JSON_STRING);
+	cleanup(buffer_deinit) struct buffer decoded = {0};
+	cleanup(buffer_deinit) struct buffer shown = {0};
+	cleanup(buffer_deinit) struct buffer why = {0};
+	bool is_answer = finish != JSON_NONE && json_is_text(&response->tape, finish, "answer");
+
+	if (answer != JSON_NONE && !(turn->is_shown && is_answer)) {
+		json_string_decode(&response->tape, answer, &decoded);
+		visible_append_lines(&shown, decoded.data ? decoded.data : "", decoded.size);
+		buffer_append_char(&shown, '\n');
+		terminal_print(&shown);
+	}
+	if (reason == JSON_NONE)
+		return;
+	terminal_append_value(&why, &response->tape, reason);
+	if (buffer_terminate(&why))
+		terminal_complain("%s", why.data);
+}
+
+/* Return the status of a turn: an answer, or the end for another reason. */
+static int chat_status(const struct ctl_response *response)
+{
+	uint32_t finish = ctl_response_find(response, 0, "finish", JSON_STRING);
+
+	if (finish == JSON_NONE)
+		return ctl_response_status(response);
+	return json_is_text(&response->tape, finish, "answer") ? CTL_DONE : CTL_ERROR;
+}
+
+static int report_turn(struct chat_turn *turn, const struct ctl_options *options,
+	const struct ctl_response *response)
+{
+	bool was_shown = turn->has_text;
+
+	end_text(turn);
+	if (options->json)
+		ctl_response_print(response);
+	else if (ctl_response_find(response, 0, "finish", JSON_STRING) == JSON_NONE)
+		ctl_response_complain(response);
+	else
+		print_answer(
+			&(struct chat_turn){.is_shown = turn->is_shown && was_shown}, response);
+	return chat_status(response);
+}
+
+/* Make one turn with the members @data, an object. */
+static int make_turn(const struct ctl_options *options, const struct buffer *data)
+{
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
+	struct chat_turn turn = {.is_shown = !options->json && isatty(STDOUT_FILENO)};
+	int r = ctl_session_open(options, &session);
+
+	if (r != 0)
+		return r;
+	turn.session = session;
+	ctl_session_listen(session, chat_topics, ARRAY_SIZE(chat_topics), take_chat_event, &turn);
+	r = ctl_session_interrupts(session, interrupt_turn, NULL, &turn);
+	if (r != 0)
+		return r;
+	begin_person(&turn);
+	ctl_session_set_service(session, &agent_service);
+	if (!options->has_timeout)
+		ctl_session_set_patience(session, TURN_MAX_MS);
+	r = ctl_session_ask(session, CHAT_TOPIC, data, &response);
+	if (r == 0)
+		r = report_turn(&turn, options, &response);
+	if (turn.can_answer)
+		ctl_answers_attach(session, &turn.key, 0);
+	return r;
+}
+
+static void begin_data(const struct ctl_options *options, struct buffer *data)
+{
+	ctl_request_begin(data);
+	ctl_request_member(data, "lang", options->lang);
+	ctl_request_member(data, "profile", options->profile);
+	if (!options->json && isatty(STDOUT_FILENO))
+		ctl_request_flag(data, "stream");
+}
+
+/* Make a turn of each line, until the end of the lines. Return the status of the last turn. */
+static int converse(const struct ctl_options *options)
+{
+	int r = CTL_DONE;
+	char *line;
+
+	while (r != CTL_NO_BUS && (line = chat_line_read("> "))) {
+		cleanup(buffer_deinit) struct buffer data = {0};
+
+		if (line[strspn(line, " \t")]) {
+			begin_data(options, &data);
+			ctl_request_member(&data, "utterance", line);
+			ctl_request_end(&data);
+			r = make_turn(options, &data);
+		}
+		free(line);
+	}
+	/* After Ctrl-D the cursor is in the line of the prompt. */
+	if (r != CTL_NO_BUS && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+		putchar('\n');
+	return r;
+}
+
+int ctl_chat(const struct ctl_options *options)
+{
+	cleanup(buffer_deinit) struct buffer data = {0};
+
+	if (options->n_positional < 2)
+		return converse(options);
+	begin_data(options, &data);
+	ctl_request_words(&data, "utterance", options);
+	ctl_request_end(&data);
+	return make_turn(options, &data);
+}
