@@ -4,7 +4,7 @@
  * system: the state of the device on which toolboxd runs. toolbox.h is the manual of plugins; the
  * idea of each tool is in its own file.
  *
- *   memory.c sensors.c battery.c disk.c network.c processes.c audio.c      clock.c
+ *   info.c memory.c sensors.c battery.c disk.c network.c processes.c audio.c      clock.c
  *        └──── place.c: files of the kernel ─── fields.c: their texts      zones.c: time zones
  *
  *   services.c ─── manager.c: D-Bus, journal.c       statistics.c: figures that come with the call
