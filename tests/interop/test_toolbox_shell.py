@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """toolboxes/shell: commands and sessions, what they reach, and how they end. The arguments are those that the tools
 have in memo-code's own documents; so are the lines of the answers."""
+import ctypes
+import fcntl
 import json
 import os
+import platform
 import re
+import select
 import shutil
 import signal
+import struct
 import subprocess
 import tempfile
 from pathlib import Path
@@ -15,7 +20,7 @@ from caller import Caller
 from conftest import Service
 from processes import BUILD, EVENT_SECONDS, is_alive, toolboxctl, until, write_configuration
 from test_approval import INVOKE, Person
-from test_toolbox_files import FOLDER as FILES_FOLDER, PLAIN_USER, without_landlock
+from test_toolbox_files import FOLDER as FILES_FOLDER, LANDLOCK_CREATE_RULESET, PLAIN_USER, without_landlock
 
 FOLDER = BUILD / "toolboxes" / "shell.d"
 LINES = re.compile(r"Chunk ID: [0-9a-f]+\nWall time: \d+\.\d{4} seconds\n"
@@ -252,7 +257,48 @@ def test_a_reload_leaves_sessions_and_other_settings_end_them_with_words(launch)
 
 # --- fences
 
-@pytest.fixture(scope="module", params=["root", "plain user"])
+SECCOMP = {"x86_64": 317, "aarch64": 277}
+NOTIF_RECV, NOTIF_SEND, CONTINUE = 0xC0502100, 0xC0182101, 1
+
+
+def answer_for_landlock(listener, daemon):
+    """Answer the question for the version of landlock by 1 until @daemon has ended; let other calls go on."""
+    while is_alive(daemon):
+        if not select.select([listener], [], [], 0.2)[0]:
+            continue
+        question = bytearray(80)
+        try:
+            fcntl.ioctl(listener, NOTIF_RECV, question)
+            flags = struct.unpack_from("<Q", question, 16 + 16 + 2 * 8)[0]
+            fcntl.ioctl(listener, NOTIF_SEND, struct.pack(
+                "<QqiI", struct.unpack_from("<Q", question)[0], 1 if flags else 0, 0, 0 if flags else CONTINUE))
+        except OSError:  # the caller has ended
+            continue
+
+
+def with_first_landlock():
+    """Let this process and its children find the first version of landlock (a listener of seccomp)."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    program = b"".join(struct.pack("HBBI", *one) for one in (
+        (0x20, 0, 0, 0), (0x15, 0, 1, LANDLOCK_CREATE_RULESET), (0x06, 0, 0, 0x7FC00000), (0x06, 0, 0, 0x7FFF0000)))
+    text = ctypes.create_string_buffer(program)
+    filters = struct.pack("HxxxxxxQ", 4, ctypes.addressof(text))
+    daemon = os.getpid()
+    assert libc.prctl(38, 1, 0, 0, 0) == 0
+    listener = libc.syscall(SECCOMP[platform.machine()], 1, 8, filters)
+    assert listener >= 0
+    if os.fork() == 0:
+        if os.fork() == 0:
+            os.setsid()
+            os.dup2(listener, 0)
+            os.closerange(1, 1024)
+            answer_for_landlock(0, daemon)
+        os._exit(0)
+    os.wait()
+    os.close(listener)
+
+
+@pytest.fixture(scope="module", params=["root", "plain user", "landlock 1"])
 def fenced(request):
     """The shell and the files, with /x for both."""
     if request.param == "root" and os.geteuid() != 0:
@@ -271,8 +317,14 @@ def fenced(request):
     if user:
         for one in [home, *home.rglob("*")]:
             os.chown(one, user, user)
-    with Service("embedded", own, [FOLDER, FILES_FOLDER], user=user, configuration=configured(network=False),
-                 env={"TOOLBOXD_SANDBOX_WRITABLE_ROOTS": str(root)}) as service:
+    popen = subprocess.Popen
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "landlock 1":
+            patch.setattr(subprocess, "Popen",
+                          lambda *args, **more: popen(*args, preexec_fn=with_first_landlock, **more))
+        one = Service("embedded", own, [FOLDER, FILES_FOLDER], user=user, configuration=configured(network=False),
+                      env={"TOOLBOXD_SANDBOX_WRITABLE_ROOTS": str(root)})
+    with one as service:
         with Shell(service.url) as caller:
             caller.root, caller.outside, caller.secrets, caller.port = root, outside, secrets, service.url
             yield caller
@@ -293,6 +345,12 @@ def test_neither_the_shell_nor_a_patch_writes_outside(fenced):
     assert "result" in fenced.answer("apply_patch", input=patch) and (fenced.root / "new").exists()
     assert file.read_text() == "as it was\n" and [one.name for one in fenced.outside.iterdir()] == ["file"]
     assert not Path("/tmp/toolboxd-shell-test").exists()
+
+
+def test_what_an_old_landlock_does_not_hold_is_refused(fenced, request):
+    """Before version 3 it lets anybody truncate(2) anything, and open(2) is held."""
+    one = fenced.run("echo long > t && /usr/bin/perl -e 'truncate(\"t\", 1) or print $!'; wc -c < t; truncate -s 2 t; wc -c < t")
+    assert one.text == ("Operation not permitted5\n2\n" if "landlock 1" in request.node.name else "1\n2\n")
 
 
 def test_secrets_are_out_of_reach(fenced):
