@@ -5,8 +5,9 @@ import time
 import manifests
 import pytest
 from caller import Caller
-from http_peer import Raw, port_of
+from http_peer import Http, Raw, port_of
 from processes import EVENT_SECONDS, toolboxctl, until, write_configuration
+from test_http_metrics import scrape
 
 REGISTER, UNREGISTER = "ovos.tools.register", "ovos.tools.unregister"
 CALL, RESPONSE = "ovos.tools.guest.call", "ovos.tools.guest.call.response"
@@ -89,6 +90,23 @@ def test_a_guest_is_offered_called_and_leaves(both):
         assert guest.unregister() == {"toolbox_id": "words", "unregistered": True}
         until(lambda: names(caller) == [], EVENT_SECONDS, "the guest gone")
         assert guest.unregister() == {"toolbox_id": "words", "unregistered": False}
+
+
+def test_the_metrics_count_guests(start):
+    service = start(args=["--http", "127.0.0.1:0"])
+    names_of = ("toolboxd_guests",), ("toolboxd_guests_waiting",), ("toolboxd_tools",)
+    with Guest(service.url) as guest, Http(port_of(service.daemon)) as http:
+        def counts():
+            metrics = scrape(http)
+            return [metrics[name] for name in names_of]
+
+        assert counts() == [0, 0, 0]
+        guest.register()
+        assert counts() == [1, 0, 1]
+        guest.send(REGISTER, {"toolbox_id": "words", "tools": [tool(), tool("shout")]}, {"source": "guest"})
+        until(lambda: counts() == [1, 0, 2], EVENT_SECONDS, "both tools")
+        guest.unregister()
+        until(lambda: counts() == [0, 0, 0], EVENT_SECONDS, "the guest gone")
 
 
 def test_the_session_of_the_caller_comes_byte_for_byte(service):

@@ -364,6 +364,17 @@ void guests_taken(
 	plan_next(guests);
 }
 
+void guests_count(const struct guests *guests, uint64_t *ret_n_offered, uint64_t *ret_n_waiting)
+{
+	*ret_n_offered = *ret_n_waiting = 0;
+	list_for_each(link, &guests->items) {
+		const struct guest *guest = guest_of(link);
+
+		*ret_n_offered += !guest->gone && guest->text;
+		*ret_n_waiting += !guest->gone && guest->next;
+	}
+}
+
 /* ── leaving ─────────────────────────────────────────────────────────────────────────────────── */
 
 void guest_leave(struct guest *guest, const char *why)

@@ -94,6 +94,9 @@ void guests_list(struct guests *guests, struct guest_set *ret_set);
 void guests_taken(
 	struct guests *guests, const struct guest_set *set, bool is_taken, uint64_t spent_ms);
 
+/* Count the guests with tools, and the registrations that wait for a load. */
+void guests_count(const struct guests *guests, uint64_t *ret_n_offered, uint64_t *ret_n_waiting);
+
 /* Follow a configuration read again: all guests leave when guests.enabled is false. */
 void guests_configure(struct guests *guests);
 

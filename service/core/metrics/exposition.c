@@ -181,6 +181,8 @@ static void write_state(const struct service *service, struct buffer *out)
 	const struct offer *offer = &service->offer;
 	uint64_t n_hosts = 0;
 	uint64_t n_waiting = 0;
+	uint64_t n_guests;
+	uint64_t n_texts;
 
 	for (size_t i = 0; i < offer->n_runners; i++) {
 		if (is_repeated(offer, i))
@@ -196,6 +198,9 @@ static void write_state(const struct service *service, struct buffer *out)
 	write_gauge(out, "toolboxd_queue", "Calls that wait for a host.", n_waiting);
 	write_gauge(out, "toolboxd_tools", "Tools that are offered.",
 		catalogue_n_tools(offer->catalogue));
+	guests_count(&service->guests, &n_guests, &n_texts);
+	write_gauge(out, "toolboxd_guests", "Guests with offered tools.", n_guests);
+	write_gauge(out, "toolboxd_guests_waiting", "Registrations that wait for a load.", n_texts);
 	write_gauge(out, "toolboxd_bus_connected", "1 while there is a bus, else 0.",
 		bus_is_up(service->bus));
 }

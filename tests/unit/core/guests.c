@@ -548,6 +548,7 @@ Test(core_guests, take_each_outcome_of_a_load)
 
 Test(core_guests, keep_a_text_that_came_during_the_load)
 {
+	uint64_t n_offered, n_waiting;
 	struct guest_set set = {0};
 	struct guest *guest;
 
@@ -564,6 +565,9 @@ Test(core_guests, keep_a_text_that_came_during_the_load)
 	cr_expect_gt(guest->taken_ms, 0, "the next load for it waits its second");
 	cr_assert_not_null(guest->next);
 	cr_expect_not_null(strstr(guest->next->bytes, "tell"));
+	guests_count(&service->guests, &n_offered, &n_waiting);
+	cr_expect_eq(n_offered, guest->text != NULL);
+	cr_expect_eq(n_waiting, 1);
 }
 
 /* A load that has listed a guest offers it once more, so one load more has to be without it. */
