@@ -11,7 +11,7 @@ import pytest
 from caller import Caller
 from conftest import Service
 from ovos_site import Core, Device
-from processes import EVENT_SECONDS, Daemon, toolboxctl, until
+from processes import EVENT_SECONDS, ROOT, Daemon, toolboxctl, until
 from sites import Site
 
 HELLO, COUNT, PARROT = (f"ovos-skill-{name}.openvoiceos" for name in ("hello-world", "count", "parrot"))
@@ -40,13 +40,10 @@ class Adder(OVOSSkill):
         raise RuntimeError("on purpose")
 '''
 
-ASK_ASSISTANT = {
-    "name": "ask_assistant", "description": "Ask the assistant.", "timeout_ms": 60000,
-    "argument_schema": {"type": "object", "properties": {"utterance": {"type": "string"}}, "required": ["utterance"]},
-    "bus": {"topic": "recognizer_loop:utterance", "data": {"utterances": ["{utterance}"]},
-            "reply": ["ovos.utterance.handled", "complete_intent_failure", "ovos.intent.unmatched"],
-            "collect": {"topics": ["speak", "ovos.utterance.speak"], "at": "/utterance"},
-            "result": {"answers": {"at": "/collected"}, "ended_by": {"at": "/topic"}}}}
+# As it is shipped, but for the operator's word.
+[ASK_ASSISTANT] = [{key: value for key, value in tool.items() if key != "enabled"}
+                   for tool in json.loads((ROOT / "toolboxes" / "device" / "device.json").read_text())["tools"]
+                   if tool["name"] == "ask_assistant"]
 CONVERSE = {
     "name": "converse", "description": "Ask a person.",
     "argument_schema": {"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]},

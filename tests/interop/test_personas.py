@@ -18,7 +18,7 @@ import pages
 import pytest
 from http_peer import Http
 from ovos_site import Device
-from processes import EVENT_SECONDS, POLL_SECONDS, ROOT, SLOWNESS, TOOLBOXCTL, environment, free_port, listens, until
+from processes import BUILD, EVENT_SECONDS, POLL_SECONDS, ROOT, SLOWNESS, TOOLBOXCTL, environment, free_port, listens, until
 from test_client_python import Toolboxd, wheel  # noqa: F401  (a fixture)
 
 # The environment of the personas (tests/interop/personas.txt).
@@ -244,7 +244,7 @@ def test_the_first_tool_of_a_persona(launch, wheel, brain, tmp_path):  # noqa: F
     places = {"HOME": str(home), "XDG_CONFIG_HOME": str(home / ".config"), "XDG_DATA_HOME": str(home / ".local" / "share")}
     conf = home / ".config" / "mycroft" / "mycroft.conf"
     conf.parent.mkdir(parents=True)
-    service = launch({}, [], kind="ovos-messagebus", env=places)
+    service = launch({}, [BUILD / "toolboxes" / "device.d"], kind="ovos-messagebus", env=places)
     conf.write_text(json.dumps({"websocket": {"host": "127.0.0.1", "port": service.bus.port, "route": "/core"}}))
     action, _ = script("ReAct", "set_volume", {"percent": 40})
     env = environment(home, **places, PYTHONPATH=f"{wheel[1]}:{brain}",
@@ -253,7 +253,7 @@ def test_the_first_tool_of_a_persona(launch, wheel, brain, tmp_path):  # noqa: F
     with Device(service.url) as device:
         pages.expect_page(PAGE.replace("ovos-chat-openai-plugin", "scripted-brain"), home, env, EVENT_SECONDS)
         changes = [frame["data"] for frame in device.frames if frame["type"] == "mycroft.volume.set"]
-    assert changes == [{"percent": 0.4}]
+    assert changes == [{"percent": 0.4, "play_sound": True}]
 
 
 # --- the persona server, which has every installed ToolBox and splits names at `__`
