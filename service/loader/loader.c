@@ -721,6 +721,7 @@ static int new_loader(
 		return -ENOMEM;
 	manifest_reader_limit_checks(loader->jobs.reader, options->config->limits.check_ms);
 	manifest_reader_limit_tools(loader->jobs.reader, options->config->limits.tools);
+	manifest_reader_skip_disabled(loader->jobs.reader, settings_open, options->config);
 	manifest_reader_bound(loader->jobs.reader, &loader->is_abandoned, TOOLS_MS_MAX);
 	r = checker_new(loop, options->host_program, options->config, &loader->jobs.checker);
 	r = r ? r : loop_timer_init(&loader->patience, loop, patience_is_over, loader);
@@ -840,6 +841,9 @@ int loader_start_files(struct loop *loop, const struct loader_options *options,
 	for (size_t i = 0; r == 0 && i < n_files; i++)
 		r = expand_path(files[i], &paths);
 	r = r ? r : new_loader(loop, options, &loader);
+	/* They are shown, on or off. */
+	if (r == 0)
+		manifest_reader_skip_disabled(loader->jobs.reader, NULL, NULL);
 	for (size_t i = 0; r == 0 && i < paths.n_items; i++)
 		r = add_given(loader, paths.items[i]);
 	if (r == 0)

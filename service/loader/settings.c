@@ -331,10 +331,9 @@ static bool is_opened(const struct config *config, const char *toolbox_id, const
 	       is_in_enabled(config, toolbox_id, name);
 }
 
-/* Return whether the operator has enabled any tool of the toolbox @id, or the toolbox, which its
- * manifest disables. */
-static bool is_opened_anywhere(const struct config *config, const char *id)
+bool settings_open(const void *data, const char *id)
 {
+	const struct config *config = data;
 	const struct config_toolbox *toolbox = config_toolbox_find(config, id);
 	const struct text_list *names = &config->enabled.names;
 
@@ -434,7 +433,7 @@ const char *settings_package_refusal(const struct config *config, const struct p
 {
 	if (!config_toolbox_is_enabled(config, package->id))
 		return "its toolbox is not enabled";
-	return package->off && !is_opened_anywhere(config, package->id) ? package->off : NULL;
+	return package->off && !settings_open(config, package->id) ? package->off : NULL;
 }
 
 const char *settings_toolbox_refusal(const struct config *config, const struct toolbox *toolbox)

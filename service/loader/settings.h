@@ -25,6 +25,10 @@ bool settings_offer(const struct config *config, const struct tool *tool);
 bool settings_leave_out(
 	const struct config *config, const char *toolbox_id, const char *entry_point);
 
+/* Return whether the operator has enabled the toolbox @id, which its manifest disables, or any tool
+ * of it. @config is a struct config. */
+bool settings_open(const void *config, const char *id);
+
 /* Return why no code of @package may run: a constant text, or a text of @package; NULL: it may, if
  * the filter leaves a tool of it. */
 const char *settings_package_refusal(const struct config *config, const struct package *package);

@@ -100,6 +100,13 @@ void manifest_reader_limit_tools(struct manifest_reader *reader, size_t tools_ma
 	reader->tools_max = tools_max;
 }
 
+void manifest_reader_skip_disabled(struct manifest_reader *reader,
+	bool (*is_opened)(const void *data, const char *id), const void *data)
+{
+	reader->is_opened = is_opened;
+	reader->opened_data = data;
+}
+
 void manifest_reader_bound(
 	struct manifest_reader *reader, const atomic_bool *is_stopped, uint64_t most_ms)
 {
@@ -513,6 +520,14 @@ static void read_flags(const struct json_tape *tape, struct package *package)
 		assert_formats != JSON_NONE && json_is_true(tape, assert_formats);
 }
 
+/* Return whether the tools of @package need not be known: it is disabled, and costs next to nothing
+ * so. */
+static bool skips_tools(const struct manifest_reader *reader, const struct package *package)
+{
+	return package->off && reader->is_opened &&
+	       !reader->is_opened(reader->opened_data, package->id);
+}
+
 /* Add the toolbox of a package with one, with the tools listed by the manifest. */
 static int read_toolbox(
 	struct manifest_reader *reader, struct package *package, struct diagnostics *problems)
@@ -530,7 +545,7 @@ static int read_toolbox(
 		if (!added->description)
 			return -ENOMEM;
 	}
-	if (kind_facts(package->kind)->describes_tools)
+	if (kind_facts(package->kind)->describes_tools || skips_tools(reader, package))
 		return 0;
 	return manifest_read_tools(reader, tape, json_find(tape, 0, "tools"), added, problems);
 }

@@ -42,6 +42,11 @@ void manifest_reader_limit_checks(struct manifest_reader *reader, uint32_t ms);
 /* Set the most tools taken from the list of a server (limits.tools); without it, all. */
 void manifest_reader_limit_tools(struct manifest_reader *reader, size_t tools_max);
 
+/* Read the tools of a toolbox that its manifest disables only if @is_opened returns true for its
+ * id; without this, always. Its package has no tools otherwise. @data outlives the reader. */
+void manifest_reader_skip_disabled(struct manifest_reader *reader,
+	bool (*is_opened)(const void *data, const char *id), const void *data);
+
 /* Give up a toolbox whose tools take more than @most_ms of this thread's time to read: it is
  * refused. When *@is_stopped becomes true, reading ends with -ECANCELED. @is_stopped outlives the
  * reader. Without this, there is no bound. */

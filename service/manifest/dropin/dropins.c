@@ -226,7 +226,8 @@ static int place_origins(struct folder *folder, struct package *package)
 			path = NULL;
 		r = path ? origin_move(&programs->items[i], path) : -ENOMEM;
 	}
-	for (size_t i = 0; r == 0 && i < folder->list.n_items; i++) {
+	/* A disabled toolbox has no tools. */
+	for (size_t i = 0; r == 0 && tool && i < folder->list.n_items; i++) {
 		if (folder->list.items[i].reason)
 			continue;
 		tool->program = folder->list.items[i].program;

@@ -456,6 +456,52 @@ static void write_program(const char *name, const char *text)
 	cr_assert_eq(chmod(scratch_path(name), 0700), 0);
 }
 
+#define OFF_BOX                                                                                    \
+	"{'kind':'native','enabled':false,'library':'libm.so.6','tools':[" TOOL("f", "sqrt") "]}"
+
+/* Tools of a toolbox that its manifest disables take no memory, until a part of it is enabled. */
+Test(loader, frees_the_tools_of_a_toolbox_that_is_off)
+{
+	char *entries[] = {(char *)"a/f"};
+
+	scratch_write_json("low/a.json", OFF_BOX);
+	write_program("low/home/lights.sh", "#!/bin/sh\n");
+	scratch_write_json("low/home/home.json", "{'kind':'command','enabled':false}");
+	for (int i = 0; i < 2; i++) {
+		load();
+		expect_offered("");
+		expect_failed("");
+		cr_assert_eq(catalogue_n_toolboxes(catalogue), 2, "status tells that they are off");
+		for (size_t n = 0; n < 2; n++)
+			cr_expect_eq(
+				catalogue_toolbox(catalogue, n, NULL, NULL)->n_tools, 0, "%zu", n);
+		cr_assert_eq(catalogue_n_skipped(catalogue), 2);
+		cr_expect_null(catalogue_skipped(catalogue, 0)->name);
+		cr_expect_str_eq(catalogue_skipped(catalogue, 1)->reason,
+			"disabled by its manifest; toolboxctl enable home");
+	}
+	config.enabled.names = (struct text_list){entries, 1};
+	load();
+	expect_offered("a/f ");
+	config.enabled.names = (struct text_list){0};
+	load();
+	expect_offered("");
+}
+
+Test(loader, shows_the_tools_of_a_given_file_although_it_is_off)
+{
+	const char *const files[] = {scratch_path("low/a.json")};
+	struct loader_options options = {
+		.config = &config, .host_program = host_program, .generation = 3};
+
+	scratch_write_json("low/a.json", OFF_BOX);
+	cr_assert_eq(loader_start_files(loop, &options, files, 1, tell, take, &loop, &loader), 0);
+	cr_assert_eq(loop_run(loop, WAIT_MS), 0);
+	expect_offered("");
+	cr_expect_eq(catalogue_toolbox(catalogue, 0, NULL, NULL)->n_tools, 1);
+	expect_absent(0, "a", "f", "disabled by its manifest; toolboxctl enable a");
+}
+
 Test(loader, offers_the_programs_of_a_folder)
 {
 	write_program("low/home/lights.sh", "#!/bin/sh\n");
