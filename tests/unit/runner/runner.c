@@ -10,6 +10,7 @@
 
 #include "../scratch.h"
 #include "calls.h"
+#include "util/array.h"
 #include "util/clock.h"
 #include "util/file/stamp.h"
 
@@ -542,14 +543,18 @@ Test(runner, is_given_other_limits_by_a_reload)
 
 Test(runner, runs_as_many_calls_at_once_as_it_has_workers)
 {
+	struct call *hanging[3];
+
 	calls.options.workers = 2;
 	calls_start();
-	for (int i = 0; i < 3; i++)
-		calls_submit("hang", "{}", 150, NULL);
-	for (int i = 0; i < 1000 && runner_n_waiting(calls.runner) > 1; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(hanging); i++)
+		hanging[i] = calls_submit("hang", "{}", LONG_MS, NULL);
+	for (int i = 0; i < LONG_MS && runner_n_running(calls.runner) < 2; i++)
 		loop_run(calls.loop, 1);
 	cr_expect_eq(runner_n_hosts(calls.runner), 2);
 	cr_expect_eq(runner_n_waiting(calls.runner), 1);
+	for (size_t i = 0; i < ARRAY_SIZE(hanging); i++)
+		runner_cancel(calls.runner, &hanging[i]->runner_call);
 	calls_wait(3);
 }
 
