@@ -194,6 +194,7 @@ static void end_chat(void *data)
 		respond_to_chat(chat, &outcome);
 	chats->n_running--;
 	free_chat(chat);
+	sessions_trim(&chats->sessions);
 	run_waiting(chats);
 }
 
@@ -383,6 +384,9 @@ void chats_take(struct chats *chats, const struct bus_envelope *envelope)
 				      : check_fields(data, &fields);
 	struct chat *chat;
 
+	/* The response is kept until the end of the turn. */
+	if (!mistake && bus_context_size(envelope, BUS_CONTEXT_WHOLE) > SPEECH_CONTEXT_BYTES)
+		mistake = "ValueError: Bad request: 'context' must have at most 65536 bytes";
 	if (mistake) {
 		respond_error(chats, envelope, "bad_request", mistake);
 		return;

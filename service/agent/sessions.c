@@ -77,6 +77,24 @@ struct session *sessions_take(
 	return NULL;
 }
 
+void sessions_trim(struct sessions *sessions)
+{
+	size_t n_bytes = 0;
+
+	list_for_each(link, &sessions->items)
+		n_bytes += container_of(link, struct session, link)->history.n_bytes;
+	list_for_each(oldest, &sessions->items) {
+		struct session *session = container_of(oldest, struct session, link);
+
+		if (n_bytes <= SESSIONS_BYTES)
+			return;
+		if (session->chat)
+			continue;
+		n_bytes -= session->history.n_bytes;
+		free_session(sessions, session);
+	}
+}
+
 void sessions_deinit(struct sessions *sessions)
 {
 	if (!sessions->items.next)

@@ -17,6 +17,9 @@
 /* The most conversations in memory. */
 #define SESSIONS_MAX 256
 
+/* The most bytes of all conversations together. */
+#define SESSIONS_BYTES ((size_t)64 << 20)
+
 struct chat;
 
 struct session {
@@ -42,6 +45,10 @@ struct session *sessions_find(
 /* The same, but create it; NULL without memory, or when all have a turn. */
 struct session *sessions_take(
 	struct sessions *sessions, struct text_view source, struct text_view id);
+
+/* Forget the conversations that were used longest ago until all have SESSIONS_BYTES at most. A
+ * conversation with a turn stays. */
+void sessions_trim(struct sessions *sessions);
 
 /* Forget all. None has a turn. */
 void sessions_deinit(struct sessions *sessions);

@@ -402,6 +402,10 @@ def test_a_wrong_request_is_refused(agent, asker, data):
     assert asker.end_of(mark)["code"] == "bad_request"
 
 
+def test_a_context_that_is_too_long_is_refused(agent, asker):
+    assert asker.chat("x", {"more": "x" * 65536})["code"] == "bad_request"
+
+
 def test_eight_sessions_side_by_side(agent, asker, model):
     go = threading.Event()
     model.script(*[says("ok", wait=go)] * 9)

@@ -3,6 +3,8 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static struct sessions sessions;
 
@@ -53,4 +55,30 @@ Test(sessions, with_a_turn_stay)
 	for (unsigned int i = 0; i < SESSIONS_MAX; i++)
 		take_number(i)->chat = (struct chat *)&sessions;
 	cr_expect_null(take_number(SESSIONS_MAX));
+}
+
+Test(sessions, together_have_a_bound)
+{
+	size_t size = HISTORY_BYTES - 100;
+	char *text = malloc(size + 1);
+
+	memset(text, 'x', size);
+	text[size] = '\0';
+	for (unsigned int i = 0; i < 12; i++)
+		cr_assert_eq(history_add_user(&take_number(i)->history, TEXT_VIEW(text)), 0);
+	free(text);
+	take_number(0)->chat = (struct chat *)&sessions;
+	take_number(1); /* used again */
+	sessions_trim(&sessions);
+	cr_expect_eq(sessions.n_items, 8);
+	cr_expect(sessions_find(&sessions, TEXT_VIEW("\"a\""), TEXT_VIEW("\"0\"")));
+	cr_expect(sessions_find(&sessions, TEXT_VIEW("\"a\""), TEXT_VIEW("\"1\"")));
+	cr_expect_null(sessions_find(&sessions, TEXT_VIEW("\"a\""), TEXT_VIEW("\"2\"")));
+}
+
+Test(sessions, with_turns_are_never_trimmed)
+{
+	take_number(0)->chat = (struct chat *)&sessions;
+	sessions_trim(&sessions);
+	cr_expect_eq(sessions.n_items, 1);
 }
