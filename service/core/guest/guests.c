@@ -162,7 +162,7 @@ static void plan_next(struct guests *guests)
 
 		if (guest->has_calls)
 			next_ms = now_ms;
-		else if (guest->gone)
+		else if (guest->gone || guest->is_left_out)
 			next_ms = guests->rested_ms;
 		else if (guest->next && due_ms(guest) > guests->rested_ms)
 			next_ms = due_ms(guest);
@@ -199,7 +199,7 @@ static bool needs_load(const struct guests *guests, uint64_t now_ms)
 	list_for_each(link, &guests->items) {
 		const struct guest *guest = guest_of(link);
 
-		if (guest->gone || (guest->next && due_ms(guest) <= now_ms))
+		if (guest->gone || guest->is_left_out || (guest->next && due_ms(guest) <= now_ms))
 			return true;
 	}
 	return false;
@@ -294,6 +294,7 @@ static void take_outcome(struct guest *guest, const struct guest_entry *entry)
 		take_next_text(guest, entry);
 		break;
 	case GUEST_LATER:
+		guest->is_left_out = guest->text == entry->text;
 		break;
 	case GUEST_REFUSED:
 		if (was_read)
@@ -330,6 +331,8 @@ static void end_load(struct guest *guest, const struct guest_entry *entry, bool 
 	bool was_listed = guest->is_listed;
 
 	guest->is_listed = false;
+	if (is_taken)
+		guest->is_left_out = !entry && guest->text;
 	if (guest->gone && is_taken && !was_listed)
 		free_guest(guest);
 	else if (!guest->gone && entry && is_taken)

@@ -61,6 +61,7 @@ struct guest {
 	const char *gone;      /* why it has left, or NULL */
 	bool has_calls;        /* it has left, and its calls are still to be ended */
 	bool is_listed;        /* the load under way has it */
+	bool is_left_out;      /* the last load had no time or no memory for its text in force */
 	struct answer answer;  /* the open answer to the registration of @next */
 	struct account *payer; /* holds the bytes of that answer; counted */
 	size_t held;

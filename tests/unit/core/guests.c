@@ -570,6 +570,27 @@ Test(core_guests, keep_a_text_that_came_during_the_load)
 	cr_expect_eq(n_waiting, 1);
 }
 
+Test(core_guests, that_a_load_has_left_out_get_another_load)
+{
+	struct guest_set set = {0};
+
+	start();
+	for (int is_listed = 0; is_listed < 2; is_listed++) {
+		struct guest *guest = register_offered("one", "words", TOOL);
+
+		if (is_listed) {
+			guests_list(guests, &set);
+			entry_of(&set, guest)->outcome = GUEST_LATER;
+		}
+		guests_taken(guests, &set, true, 0);
+		guest_set_deinit(&set);
+		cr_assert(guest->is_left_out);
+		while (find("words")->is_left_out)
+			asking_step();
+		expect_part(ask_for("ovos.tools.list", "{}"), "'toolbox_id':'words'");
+	}
+}
+
 /* A load that has listed a guest offers it once more, so one load more has to be without it. */
 Test(core_guests, that_leave_are_kept_until_a_load_is_without_them)
 {
