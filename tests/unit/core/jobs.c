@@ -329,6 +329,7 @@ Test(jobs, whose_ends_could_not_be_written_are_written_later)
 	served_answer(0, "5");
 	expect_part(wait_for("ovos.tools.job.completed"), "'state':'done'");
 	cr_expect(first_job()->is_unwritten);
+	cr_expect(loop_timer_is_armed(&service->jobs.rewrite));
 	snprintf(command, sizeof(command), "rm %s && mv %s.away %s", in_folder(FOLDER),
 		in_folder(FOLDER), in_folder(FOLDER));
 	cr_assert_eq(system(command), 0);
