@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "json/member.h"
+#include "json/reader.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/file/paths.h"
@@ -14,6 +16,9 @@ static const char *const secrets[] = {
 	".ssh",
 	".gnupg",
 	".pki",
+	".vault-token",
+	".my.cnf",
+	".cargo/credentials.toml",
 	".netrc",
 	".pgpass",
 	".git-credentials",
@@ -28,6 +33,7 @@ static const char *const secrets[] = {
 	".kube",
 	".docker/config.json",
 	".config/gh",
+	".config/hub",
 	".config/gcloud",
 	".config/rclone",
 	".config/toolboxd",
@@ -35,18 +41,24 @@ static const char *const secrets[] = {
 	"approval.key",
 	"tokens.json",
 	"id_rsa",
+	"id_dsa",
 	"id_ecdsa",
+	"id_ecdsa_sk",
 	"id_ed25519",
+	"id_ed25519_sk",
 	".local/share/keyrings",
 	".local/share/kwalletd",
 	".mozilla",
 	".thunderbird",
 	".config/google-chrome",
+	".config/google-chrome-beta",
 	".config/chromium",
 	".config/BraveSoftware",
 	".config/microsoft-edge",
 	".config/vivaldi",
 	".config/opera",
+	".var/app",
+	"snap/chromium",
 };
 
 /* Files that shells, session managers and the assistant obey without being asked. */
@@ -115,6 +127,78 @@ static int add_xdg(
 	return add_found(folder, below, list);
 }
 
+/* Add the file at the token @value, which is absolute or below ~/. A file below the home of a user
+ * without one does not exist. */
+static int add_file(const struct json_tape *tape, uint32_t value, struct text_list *list)
+{
+	cleanup_free char *home = NULL;
+	cleanup_free char *path = NULL;
+
+	if (value == JSON_NONE || json_type_at(tape, value) != JSON_STRING)
+		return 0;
+	path = json_string_dup(tape, value, NULL);
+	if (!path)
+		return -ENOMEM;
+	if (path[0] != '~' || path[1] != '/')
+		return *path ? add_below(path, "", list) : 0;
+	home = paths_home();
+	return add_found(home, path + 1, list);
+}
+
+/* Add the files of the member @key of @object: one, or a list. */
+static int add_files(
+	const struct json_tape *tape, uint32_t object, const char *key, struct text_list *list)
+{
+	uint32_t value = json_find_present(tape, object, key);
+	int r = 0;
+
+	if (value == JSON_NONE || json_type_at(tape, value) != JSON_ARRAY)
+		return add_file(tape, value, list);
+	for (uint32_t at = json_first(tape, value); r == 0 && at < json_end(tape, value);
+		at = json_next(tape, at))
+		r = add_file(tape, at, list);
+	return r;
+}
+
+/* Add the files with tokens of HTTP, which are in the array @tokens. */
+static int add_token_files(const struct json_tape *tape, uint32_t tokens, struct text_list *list)
+{
+	int r = 0;
+
+	if (tokens == JSON_NONE)
+		return 0;
+	for (uint32_t at = json_first(tape, tokens); r == 0 && at < json_end(tape, tokens);
+		at = json_next(tape, at))
+		r = add_files(tape, json_object_at(tape, at), "token_file", list);
+	return r;
+}
+
+/* Add the files with secrets that no member of @config names: tokens of HTTP, and secrets of a
+ * toolbox and of toolbox-agent. */
+static int add_named_files(const struct config *config, struct text_list *list)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	const struct buffer *merged = &config->merged;
+	uint32_t ours;
+	uint32_t http;
+	uint32_t mail;
+	int r;
+
+	if (merged->size == 0)
+		return 0;
+	if (json_tape_read(&tape, merged->data, merged->size, JSON_DEPTH_DEFAULT, NULL) != 0)
+		return -ENOMEM;
+	ours = json_find_typed_at(&tape, 0, "toolboxd", JSON_OBJECT);
+	http = json_find_typed(&tape, ours, "http", JSON_OBJECT);
+	mail = json_find_typed(&tape, ours, "toolboxes", JSON_OBJECT);
+	mail = json_find_typed(&tape, mail, "mail", JSON_OBJECT);
+	r = add_token_files(&tape, json_find_typed(&tape, http, "tokens", JSON_ARRAY), list);
+	r = r ? r : add_files(&tape, mail, "password_file", list);
+	return r ? r
+		 : add_files(&tape, json_find_typed(&tape, ours, "agent", JSON_OBJECT),
+			   "api_key_file", list);
+}
+
 /* Add the secrets that the configuration names. */
 static int add_own_secrets(const struct config *config, struct text_list *list)
 {
@@ -128,7 +212,7 @@ static int add_own_secrets(const struct config *config, struct text_list *list)
 	      : add_all((const char *const *)config->folders.items, config->folders.n_items, list);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(own); i++)
 		r = own[i] ? add_below(own[i], "", list) : 0;
-	return r;
+	return r ? r : add_named_files(config, list);
 }
 
 /* Add our own folders, and the files of the configuration. */

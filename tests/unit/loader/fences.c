@@ -71,6 +71,16 @@ Test(fences, hide_secrets_and_keep_what_programs_obey)
 		{"approval.key", true, false},
 		{"tokens.json", true, false},
 		{".mozilla", true, false},
+		{".var/app", true, false},
+		{"snap/chromium", true, false},
+		{".config/google-chrome-beta", true, false},
+		{".config/hub", true, false},
+		{"id_dsa", true, false},
+		{"id_ecdsa_sk", true, false},
+		{"id_ed25519_sk", true, false},
+		{".cargo/credentials.toml", true, false},
+		{".vault-token", true, false},
+		{".my.cnf", true, false},
 		{".config/toolboxd", true, false},
 		{"/home/me/.local/state/toolboxd", true, false},
 		{".bashrc", false, true},
@@ -171,6 +181,35 @@ Test(fences, have_the_files_and_folders_of_the_configuration)
 	cr_expect_not(hides("/boxes"), "a person may read manifests");
 }
 
+/* Files of sections that other programs and toolboxes read hold secrets, too. */
+static const char sections[] =
+	"{\"toolboxd\":{\"http\":{\"tokens\":[{\"name\":\"a\",\"token_sha256\":\"00\"},"
+	"{\"name\":\"b\",\"token_file\":\"/k/http.token\"},"
+	"{\"name\":\"c\",\"token_file\":\"/k/other.token\"}]},"
+	"\"toolboxes\":{\"mail\":{\"password_file\":%s}},"
+	"\"agent\":{\"api_key_file\":\"/k/model.key\"}}}";
+
+/* Let the configuration have @sections with @password_file. */
+static void merge(const char *password_file)
+{
+	buffer_deinit(&config.merged);
+	buffer_printf(&config.merged, sections, password_file);
+	cr_assert_eq(buffer_status(&config.merged), 0);
+}
+
+Test(fences, have_the_secrets_of_other_programs_and_of_toolboxes)
+{
+	merge("\"~/mail.password\"");
+	find();
+	cr_expect(hides("/k/http.token") && hides("/k/other.token"));
+	cr_expect(hides("/home/me/mail.password"));
+	cr_expect(hides("/k/model.key"));
+	merge("[\"/k/mail.password\"]");
+	find();
+	cr_expect(hides("/k/mail.password"));
+	buffer_deinit(&config.merged);
+}
+
 /* ── for the kernel ──────────────────────────────────────────────────────────────────────────── */
 
 Test(fences, are_below_the_home_folder_for_the_kernel)
@@ -261,7 +300,9 @@ static void expect_all_or_none(void)
 
 Test(fences, are_all_there_or_none_when_memory_is_short)
 {
+	merge("\"~/mail.password\"");
 	expect_all_or_none();
+	buffer_deinit(&config.merged);
 }
 
 Test(fences, are_all_there_or_none_with_the_variables_of_systemd)
