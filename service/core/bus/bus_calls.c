@@ -194,16 +194,21 @@ static void begin_listening(struct bus_run *run)
 }
 
 /* A session that begins with a message of @call, of @run, is its caller's, if that is not on the
- * bus. */
-static void claim_session(const struct bus_run *run, const struct call *call)
+ * bus. A session of another caller is its own no more. Return 0 or -ENOMEM. */
+static int claim_session(const struct bus_run *run, const struct call *call)
 {
+	static const struct buffer bus = {0};
 	cleanup(buffer_deinit) struct buffer session = {0};
+	int r;
 
-	if (call->door == CALL_DOOR_BUS || !run->calls->conversations)
-		return;
+	if (!run->calls->conversations)
+		return 0;
 	json_write_string(&session, run->session.data, run->session.size);
-	if (buffer_status(&session) == 0)
-		conversations_claim(run->calls->conversations, &session, &call->source);
+	r = buffer_status(&session);
+	if (r == 0)
+		conversations_claim(run->calls->conversations, &session,
+			call->door == CALL_DOOR_BUS ? &bus : &call->source);
+	return r;
 }
 
 static void send_run(struct bus_run *run)
@@ -211,13 +216,13 @@ static void send_run(struct bus_run *run)
 	struct bus *bus = run->calls->bus;
 	struct call *call = container_of(run->call, struct call, runner_call);
 	struct account *before;
-	int r = 0;
+	int r;
 
 	if (!bus_is_up(bus)) {
 		bus_run_end_later(run, CALL_UNAVAILABLE, "the bus is away");
 		return;
 	}
-	claim_session(run, call);
+	r = claim_session(run, call);
 	before = bus_act_for(bus, call->account);
 	for (size_t i = 0; r == 0 && i < run->n_messages; i++)
 		r = bus_send(bus, &run->messages[i], BUS_SHARE_OWN);

@@ -302,10 +302,13 @@ static void limit_claimed(struct conversations *conversations)
 void conversations_claim(struct conversations *conversations, const struct buffer *session,
 	const struct buffer *source)
 {
-	struct conversation *conversation;
+	struct conversation *conversation =
+		conversations->is_on ? find_conversation(conversations, session) : NULL;
 
-	if (!conversations->is_on || source->size == 0 || session->size == 0 ||
-		is_default(session) || find_conversation(conversations, session))
+	if (conversation && !is_equal(&conversation->owner, source))
+		buffer_reset(&conversation->owner);
+	if (!conversations->is_on || conversation || source->size == 0 || session->size == 0 ||
+		is_default(session))
 		return;
 	conversation = make_conversation(conversations, session);
 	if (!conversation)

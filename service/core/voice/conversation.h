@@ -69,8 +69,9 @@ static inline bool conversations_wants(
 void conversations_hear(
 	struct conversations *conversations, const struct bus_envelope *envelope, int64_t now_ns);
 
-/* A message of a call by @source, a caller beside the bus, begins in @session: if the session is
- * new, it belongs to the caller. Both are JSON texts. */
+/* A message of a call by @source begins in @session. @source is a caller beside the bus, or empty
+ * for the bus: a new session belongs to such a caller, and the session of another caller belongs
+ * to the bus alone from now on. Both are JSON texts. */
 void conversations_claim(struct conversations *conversations, const struct buffer *session,
 	const struct buffer *source);
 

@@ -212,6 +212,27 @@ Test(conversation, of_the_bus_is_claimed_by_nobody)
 	cr_expect_eq(conversations.n, 2);
 }
 
+Test(conversation, is_lost_by_its_caller_when_another_one_speaks_in_it)
+{
+	static const char *const others[] = {"\"http:y\"", ""};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		claim("\"a\"", "\"http:x\"");
+		hear_speech("a", "hello", MARK);
+		claim("\"a\"", "\"http:x\"");
+		cr_expect_str_neq(shown(CALL_DOOR_HTTP, "\"http:x\"", "\"a\""), NOTHING);
+		claim("\"a\"", others[i]);
+		hear_person("a", "a secret", MARK);
+		cr_expect_str_eq(shown(CALL_DOOR_HTTP, "\"http:x\"", "\"a\""), NOTHING);
+		cr_expect_str_eq(shown(CALL_DOOR_HTTP, "\"http:y\"", "\"a\""), NOTHING);
+		claim("\"a\"", "\"http:x\"");
+		cr_expect_str_eq(shown(CALL_DOOR_HTTP, "\"http:x\"", "\"a\""), NOTHING);
+		cr_expect(strstr(ON_BUS("\"a\""), "a secret"));
+		tear_down();
+		set_up();
+	}
+}
+
 Test(conversation, of_callers_beside_the_bus_are_few)
 {
 	char session[16];
