@@ -22,9 +22,19 @@
 #define PREFIX_SIZE_MAX 60
 #define COLUMNS_MAX     100
 
+/* The addresses between two looks at the time: one address may take 50 us. */
+#define URLS_A_LOOK 256
+
+/* The addresses of one page. */
+struct urls {
+	const struct html_page *page;
+	const char *base; /* of relative links */
+	unsigned int n;   /* written so far */
+};
+
 struct writer {
 	struct text *out;
-	const char *base;   /* of relative links */
+	struct urls *urls;
 	struct text prefix; /* of each line: quotes, indentation of lists */
 	size_t common_size; /* the part of the prefix that was in force since the last text */
 	char marker[24];    /* due in place of the end of the prefix */
@@ -341,7 +351,7 @@ static void capture(struct writer *writer, const xmlNode *node, bool is_link, st
 {
 	struct writer inner = {
 		.out = line,
-		.base = writer->base,
+		.urls = writer->urls,
 		.is_flat = true,
 		.is_link = writer->is_link || is_link,
 		.has_frames = writer->has_frames,
@@ -389,8 +399,19 @@ static void escape_url(const char *link, struct text *out)
 			text_add(out, link + i, 1);
 }
 
-/* Append the absolute address that @link means. Return false when a reader could not follow it. */
-static bool add_url(const struct writer *writer, const char *link, struct text *out)
+/* Return whether there is time for one more address. */
+static bool has_time(struct writer *writer)
+{
+	const struct html_page *page = writer->urls->page;
+
+	if (++writer->urls->n % URLS_A_LOOK == 0)
+		writer->is_full |= page->is_late(page->data);
+	return !writer->is_full;
+}
+
+/* Append the absolute address that @link means. Return false when a reader could not follow it, or
+ * without time. */
+static bool add_url(struct writer *writer, const char *link, struct text *out)
 {
 	static const char *const schemes[] = {"http://", "https://", "mailto:", "tel:"};
 	struct text escaped = {0};
@@ -398,11 +419,11 @@ static bool add_url(const struct writer *writer, const char *link, struct text *
 	bool is_good = false;
 
 	link += strspn(link, " \t\r\n");
-	if (*link == '#' || *link == '\0' || strlen(link) > URL_SIZE_MAX)
+	if (*link == '#' || *link == '\0' || strlen(link) > URL_SIZE_MAX || !has_time(writer))
 		return false;
 	escape_url(link, &escaped);
-	absolute =
-		xmlBuildURI((const xmlChar *)text_string(&escaped), (const xmlChar *)writer->base);
+	absolute = xmlBuildURI(
+		(const xmlChar *)text_string(&escaped), (const xmlChar *)writer->urls->base);
 	text_free(&escaped);
 	for (size_t i = 0; absolute && i < sizeof(schemes) / sizeof(schemes[0]); i++)
 		is_good |= strncasecmp((const char *)absolute, schemes[i], strlen(schemes[i])) == 0;
@@ -412,6 +433,22 @@ static bool add_url(const struct writer *writer, const char *link, struct text *
 	return is_good;
 }
 
+/* Return whether there may be text below @node. */
+static bool has_words(const xmlNode *node)
+{
+	for (const xmlNode *child = node->children; child; child = child->next) {
+		const char *words = (const char *)child->content;
+
+		if (child->type != XML_ELEMENT_NODE) {
+			if (words && words[strspn(words, " \t\r\n")])
+				return true;
+		} else if (html_tree_kind(child) == HTML_IMAGE || has_words(child)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void write_link(struct writer *writer, const xmlNode *node)
 {
 	const char *link = html_tree_attribute(node, "href");
@@ -419,7 +456,7 @@ static void write_link(struct writer *writer, const xmlNode *node)
 	struct text line = {0};
 
 	text_put(&close, "](");
-	if (writer->is_link || !link || !add_url(writer, link, &close)) {
+	if (writer->is_link || !link || !has_words(node) || !add_url(writer, link, &close)) {
 		text_free(&close);
 		write_children(writer, node);
 		return;
@@ -674,11 +711,11 @@ static void write_node(struct writer *writer, const xmlNode *node)
 /* ── the page ────────────────────────────────────────────────────────────────────────────────── */
 
 /* Append the title of the page as its heading. */
-static void write_title(const xmlDoc *document, struct text *out)
+static void write_title(const xmlDoc *document, struct urls *urls, struct text *out)
 {
 	const xmlNode *title = html_tree_find(document, "title");
 	struct text line = {0};
-	struct writer writer = {.out = &line, .is_flat = true, .lead = "# "};
+	struct writer writer = {.out = &line, .urls = urls, .is_flat = true, .lead = "# "};
 
 	if (title)
 		write_children(&writer, title);
@@ -689,33 +726,42 @@ static void write_title(const xmlDoc *document, struct text *out)
 	text_free(&line);
 }
 
-/* Write the part @node of the page. Return whether there is any text in it. */
-static bool write_part(const struct html_page *page, const xmlDoc *document, const xmlNode *node,
-	bool has_frames, struct text *out, bool *is_cut)
+/* Return the address that relative links of @document begin at, without `..`; NULL: the page's. The
+ * caller frees it. */
+static xmlChar *find_base(const struct html_page *page, const xmlDoc *document)
 {
 	const xmlNode *base = html_tree_find(document, "base");
 	const char *href = base ? html_tree_attribute(base, "href") : NULL;
 	xmlChar *absolute = href && strlen(href) <= URL_SIZE_MAX
 				    ? xmlBuildURI((const xmlChar *)href, (const xmlChar *)page->url)
 				    : NULL;
+	xmlURI *uri = absolute ? xmlParseURI((const char *)absolute) : NULL;
+
+	xmlFree(absolute);
+	absolute = NULL;
+	if (uri && (!uri->path || xmlNormalizeURIPath(uri->path) == 0))
+		absolute = xmlSaveUri(uri);
+	xmlFreeURI(uri);
+	return absolute;
+}
+
+/* Write the part @node of the page. Return whether there is any text in it. */
+static bool write_part(struct urls *urls, const xmlDoc *document, const xmlNode *node,
+	bool has_frames, struct text *out, bool *is_cut)
+{
 	struct text part = {0};
-	struct writer writer = {
-		.out = &part,
-		.base = absolute ? (const char *)absolute : page->url,
-		.has_frames = has_frames,
-	};
+	struct writer writer = {.out = &part, .urls = urls, .has_frames = has_frames};
 	bool is_good;
 
 	write_children(&writer, node);
 	is_good = part.size > 0;
 	if (is_good && !writer.has_title)
-		write_title(document, out);
+		write_title(document, urls, out);
 	text_add(out, text_string(&part), part.size);
 	out->has_failed |= part.has_failed || writer.prefix.has_failed;
 	*is_cut |= writer.is_full;
 	text_free(&writer.prefix);
 	text_free(&part);
-	xmlFree(absolute);
 	return is_good;
 }
 
@@ -724,11 +770,14 @@ bool html_text_write(const struct html_page *page, struct text *out, bool *ret_i
 	xmlDoc *document = html_tree_parse(page, ret_is_cut);
 	const xmlNode *part = document ? html_tree_main(document) : NULL;
 	const xmlNode *root = document ? xmlDocGetRootElement(document) : NULL;
+	xmlChar *base = document ? find_base(page, document) : NULL;
+	struct urls urls = {.page = page, .base = base ? (const char *)base : page->url};
 	bool is_good = false;
 
 	if (part)
-		is_good = write_part(page, document, part, false, out, ret_is_cut) ||
-			  write_part(page, document, root, true, out, ret_is_cut);
+		is_good = write_part(&urls, document, part, false, out, ret_is_cut) ||
+			  write_part(&urls, document, root, true, out, ret_is_cut);
+	xmlFree(base);
 	xmlFreeDoc(document);
 	return is_good;
 }

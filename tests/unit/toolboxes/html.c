@@ -8,10 +8,12 @@
 
 /* How often the time may be asked for until it is over. */
 static int looks_left = -1;
+static int n_looks;
 
 static bool is_over(void *data)
 {
 	(void)data;
+	n_looks++;
 	return looks_left >= 0 && looks_left-- == 0;
 }
 
@@ -197,4 +199,40 @@ Test(web_html, cuts_where_there_are_too_many_elements_or_no_time)
 	cr_expect(is_cut && out.size > 0 && out.size < 10000);
 	text_free(&out);
 	free(html);
+}
+
+/* Write a page with 2,560 of @link. Return how often the time was asked for. */
+static int count_looks(const char *link, bool *is_cut)
+{
+	char *links = repeated(link, 2560);
+	struct text html = {0};
+	struct text out = {0};
+
+	text_printf(&html, "<p>begin %s", links);
+	n_looks = 0;
+	cr_expect(write_html(text_string(&html), html.size, &out, is_cut));
+	text_free(&html);
+	text_free(&out);
+	free(links);
+	return n_looks;
+}
+
+/* An address may take long: its base and its path may have hundreds of `..`. */
+Test(web_html, asks_for_the_time_at_links_with_words)
+{
+	bool is_cut;
+	int n_without = count_looks("<a href=x> </a>", &is_cut);
+	int n_with = count_looks("<a href=x>w</a>", &is_cut);
+
+	cr_expect_not(is_cut);
+	cr_expect_eq(n_with - n_without, 10);
+	looks_left = n_with - 1;
+	count_looks("<a href=x>w</a>", &is_cut);
+	cr_expect(is_cut);
+}
+
+Test(web_html, has_a_base_without_dots)
+{
+	expect("<base href='http://h/a/../b/..'><a href=f>g</a>", "[g](http://h/f)");
+	expect("<base href=' '><a href=f>g</a>", "[g](http://h/d/f)");
 }
