@@ -297,6 +297,18 @@ static bool read_response(CURL *easy, struct fetched *fetched, struct text *why)
 	return false;
 }
 
+/* Return the time until @end_ms, or until the call has to be answered; 1 without any. */
+static uint64_t wait_time(const struct fetch *fetch, uint64_t end_ms)
+{
+	uint64_t left_ms = toolbox_ms_left(fetch->call);
+	uint64_t now_ms = fetch_now_ms();
+	uint64_t wait_ms = end_ms > now_ms ? end_ms - now_ms : 1;
+
+	if (left_ms <= ANSWER_MS)
+		return 1;
+	return wait_ms < left_ms - ANSWER_MS ? wait_ms : left_ms - ANSWER_MS;
+}
+
 bool fetch_get(const struct fetch *fetch, const struct fetch_url *url, size_t bytes_max,
 	uint64_t end_ms, struct fetched *ret, struct text *why)
 {
@@ -307,16 +319,11 @@ bool fetch_get(const struct fetch *fetch, const struct fetch_url *url, size_t by
 		.bytes_max = bytes_max,
 		.has_proxy = *fetch->settings->proxy,
 	};
-	uint64_t left_ms = toolbox_ms_left(fetch->call);
-	uint64_t now_ms = fetch_now_ms();
-	uint64_t wait_ms = end_ms > now_ms ? end_ms - now_ms : 1;
 	CURL *easy = NULL;
 	CURLcode code;
 	bool is_good;
 
-	if (wait_ms + ANSWER_MS > left_ms)
-		wait_ms = left_ms > ANSWER_MS ? left_ms - ANSWER_MS : 1;
-	is_good = !request.has_proxy || judge_name(&request, wait_ms, why);
+	is_good = !request.has_proxy || judge_name(&request, wait_time(fetch, end_ms), why);
 	if (is_good) {
 		easy = curl_easy_init();
 		is_good = easy;
@@ -324,7 +331,7 @@ bool fetch_get(const struct fetch *fetch, const struct fetch_url *url, size_t by
 			text_put(why, "out of memory");
 	}
 	if (is_good) {
-		set_transfer(easy, &request, wait_ms);
+		set_transfer(easy, &request, wait_time(fetch, end_ms));
 		set_functions(easy, &request);
 		code = curl_easy_perform(easy);
 		is_good = code == CURLE_OK && read_response(easy, ret, why);
