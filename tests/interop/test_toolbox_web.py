@@ -169,7 +169,7 @@ def test_a_page_is_answered_as_memo_answers_it(web, site):
     assert web.page(site.url + "/data") == ('{"a": 1}', "")
     raw = "<!doctype html><nav>n</nav><p>Hello"
     assert web.page(site.html(raw), raw=True) == (raw, "")
-    assert "Content type text/html; charset=utf-8 cannot be simplified" in web.text(site.html(raw), raw=True)
+    assert "Content type text/html cannot be simplified" in web.text(site.html(raw), raw=True)
     assert web.text(site.html("<p>  </p>")) == f"Contents of {url}:\n<error>Page failed to be simplified from HTML</error>"
 
 
@@ -240,7 +240,7 @@ def test_a_page_is_decoded(web, site, body, type_, text):
 
 def test_headers_need_not_be_utf_8(web, site):
     url = site.html("a", type_="text/plain; é")  # as latin1
-    assert web.text(url).startswith("Content type text/plain; \ufffd cannot be simplified")
+    assert web.text(url).startswith("Content type text/plain cannot be simplified")
     assert web.failure(site.redirect("/to", "/\xff")) == f"Failed to fetch {site.url}/%ff - status code 404"
 
 

@@ -10,6 +10,9 @@
 
 #define HEAD_SIZE 8192
 
+/* The longest type that an answer has. */
+#define TYPE_SIZE_MAX 100
+
 /* ── types ───────────────────────────────────────────────────────────────────────────────────── */
 
 /* Return whether the type of @page, without its parameters, is @name; or begins so, where @name
@@ -49,6 +52,29 @@ static bool is_wide(const struct page *page)
 					   memcmp(page->bytes, "\xFE\xFF", 2) == 0));
 }
 
+/* Return the size of the token of HTTP at @text (RFC 9110, 5.6.2). */
+static size_t token_size(const char *text)
+{
+	return strspn(text, "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
+			    "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+}
+
+void page_put_type(const char *type, struct text *out)
+{
+	size_t size = type ? token_size(type) : 0;
+
+	if (size > 0 && type[size] == '/' && token_size(type + size + 1) > 0)
+		size += 1 + token_size(type + size + 1);
+	else
+		size = 0;
+	if (!type)
+		text_put(out, "none");
+	else if (size == 0 || size > TYPE_SIZE_MAX || (type[size] && !strchr("; \t,", type[size])))
+		text_put(out, "unknown");
+	else
+		text_add(out, type, size);
+}
+
 /* Return whether the page is a text, or @why it is none. */
 static bool judge_type(const struct page *page, struct text *why)
 {
@@ -60,8 +86,9 @@ static bool judge_type(const struct page *page, struct text *why)
 		kind = kind ? kind : "no text";
 	if (!kind)
 		return true;
-	text_printf(why, "%s is %s (Content-Type: %.100s; %zu bytes): webfetch returns text only",
-		page->url, kind, page->type ? page->type : "none", page->size);
+	text_printf(why, "%s is %s (Content-Type: ", page->url, kind);
+	page_put_type(page->type, why);
+	text_printf(why, "; %zu bytes): webfetch returns text only", page->size);
 	return false;
 }
 

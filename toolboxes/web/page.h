@@ -25,6 +25,10 @@ struct page {
 	void *data;
 };
 
+/* Append the type that @type (NULL: none) begins with, as text/html, for a message to a model; else
+ * `unknown`: a server writes there what it likes. */
+void page_put_type(const char *type, struct text *out);
+
 /* What became of it. */
 struct page_text {
 	struct text text;

@@ -32,8 +32,7 @@
 #define LENGTH_MAX       999999
 #define RESULT_CHARS_MAX 1100000
 /* Characters of an answer around the part of the page. */
-#define FRAME_CHARS   40000
-#define TYPE_SIZE_MAX 100
+#define FRAME_CHARS 40000
 
 static struct fetch_settings settings = {.proxy = "", .heeds_robots = true};
 
@@ -102,10 +101,8 @@ static bool write_page(struct fetch *fetch, const struct wanted *wanted, const c
 	bool is_good = page_read(&page, wanted->is_raw, &read, why);
 
 	if (is_good && !read.is_simplified) {
-		const char *type = fetched->type ? fetched->type : "none";
-
 		text_put(out, "Content type ");
-		text_add_lossy(out, type, strnlen(type, TYPE_SIZE_MAX));
+		page_put_type(fetched->type, out);
 		text_put(out, " cannot be simplified to markdown, but here is the raw content:\n");
 	}
 	if (is_good)
