@@ -19,6 +19,10 @@
 static const char too_large[] = "a number is too large: real numbers end at 10^39000";
 static const char no_value[] = "a function has no real value there";
 static const char by_zero[] = "a division by zero";
+static const char too_large_for_digits[] = "a number is too large for 20 digits of the result";
+
+/* The bits of 20 digits, and a few that operations lose. */
+#define RESULT_BITS 70
 
 void number_set_up(void)
 {
@@ -208,6 +212,12 @@ static void floor_exact(mpq_t exact)
 	mpz_set_ui(mpq_denref(exact), 1);
 }
 
+/* Return whether too few bits of @real are after the point for a result with 20 digits. */
+static bool is_coarse(const mpfr_t real)
+{
+	return mpfr_regular_p(real) && mpfr_get_exp(real) > NUMBER_PRECISION - RESULT_BITS;
+}
+
 /* a - b * floor(a / b) */
 const char *number_modulo(struct number *a, const struct number *b)
 {
@@ -219,6 +229,8 @@ const char *number_modulo(struct number *a, const struct number *b)
 	why = number_divide(&quotient, b);
 	if (!why && quotient.is_exact)
 		floor_exact(quotient.exact);
+	else if (!why && is_coarse(quotient.real))
+		why = too_large_for_digits;
 	else if (!why)
 		mpfr_floor(quotient.real, quotient.real);
 	why = why ? why : number_multiply(&quotient, b);
@@ -321,23 +333,24 @@ typedef int (*function)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
 static const struct {
 	const char *name;
 	function real;
+	bool is_periodic;
 } functions[] = {
-	{"sqrt", mpfr_sqrt},
-	{"cbrt", mpfr_cbrt},
-	{"exp", mpfr_exp},
-	{"ln", mpfr_log},
-	{"log", mpfr_log10},
-	{"log10", mpfr_log10},
-	{"log2", mpfr_log2},
-	{"sin", mpfr_sin},
-	{"cos", mpfr_cos},
-	{"tan", mpfr_tan},
-	{"asin", mpfr_asin},
-	{"acos", mpfr_acos},
-	{"atan", mpfr_atan},
-	{"sinh", mpfr_sinh},
-	{"cosh", mpfr_cosh},
-	{"tanh", mpfr_tanh},
+	{"sqrt", mpfr_sqrt, false},
+	{"cbrt", mpfr_cbrt, false},
+	{"exp", mpfr_exp, false},
+	{"ln", mpfr_log, false},
+	{"log", mpfr_log10, false},
+	{"log10", mpfr_log10, false},
+	{"log2", mpfr_log2, false},
+	{"sin", mpfr_sin, true},
+	{"cos", mpfr_cos, true},
+	{"tan", mpfr_tan, true},
+	{"asin", mpfr_asin, false},
+	{"acos", mpfr_acos, false},
+	{"atan", mpfr_atan, false},
+	{"sinh", mpfr_sinh, false},
+	{"cosh", mpfr_cosh, false},
+	{"tanh", mpfr_tanh, false},
 };
 
 /* The other functions: exact of exact numbers. */
@@ -460,6 +473,8 @@ const char *number_call(const char *name, struct number *values, unsigned int n)
 		if (i == 0 && root_exact(&values[0]))
 			return NULL;
 		make_real(&values[0]);
+		if (functions[i].is_periodic && is_coarse(values[0].real))
+			return too_large_for_digits;
 		functions[i].real(values[0].real, values[0].real, MPFR_RNDN);
 		return bound(&values[0]);
 	}

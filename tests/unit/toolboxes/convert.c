@@ -76,6 +76,21 @@ Test(convert, evaluates_what_people_write)
 			value_of(rows[i][0]));
 }
 
+/* Digits that are not known are no digits of a result. */
+Test(convert, refuses_periods_of_numbers_that_are_too_large)
+{
+	static const char *const refused[] = {"sin(10^200)", "cos(-10^200)", "tan(2^200 * pi)",
+		"10^200 mod pi", "(pi * 10^100) mod 1"};
+
+	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
+		cr_expect(strstr(value_of(refused[i]), ": a number is too large for 20 digits"),
+			"%s: %s", refused[i], value_of(refused[i]));
+	cr_expect_str_eq(value_of("sin(10^22)"), "~-0.85220084976718880177");
+	cr_expect_str_eq(value_of("10^30 mod pi"), "~0.090239323898053028031");
+	cr_expect_str_eq(value_of("10^200 mod 7"), "2");
+	cr_expect_str_eq(value_of("sinh(0) + atan(10^200) * 0"), "~0");
+}
+
 Test(convert, tells_where_an_expression_has_no_value_and_why)
 {
 	static const char *const rows[][2] = {
