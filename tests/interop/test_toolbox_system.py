@@ -428,21 +428,36 @@ def test_a_device_without_a_manager_says_so(here):
     assert "no service manager can be reached" in here.failure("service_status", unit="ssh")
 
 
-def test_lines_of_a_journal_are_the_last_ones_of_the_unit(managed):
-    assert managed.system.result("service_logs", unit="good") == {"unit": "good.service", "lines": []}
+def write_journal(file, entries):
+    """Write entries, each with its fields and its MESSAGE, a second apart."""
     remote = "/lib/systemd/systemd-journal-remote"
     if not os.path.exists(remote):
         pytest.skip("systemd-journal-remote is not installed, so no journal can be written")
-    entries = "".join(f"__REALTIME_TIMESTAMP={1700000000000000 + n * 1000000}\n_SYSTEMD_UNIT={unit}.service\n"
-                      f"MESSAGE={text}\n\n" for n, (unit, text) in enumerate([
-                          ("good", "one"), ("other", "secret"), ("good", "two"), ("good", "three"), ("good", "x" * 3000)]))
-    subprocess.run([remote, "-o", managed.journal / "a.journal", "-"], input=entries, text=True, check=True,
-                   stderr=subprocess.DEVNULL)
+    text = "".join("\n".join([f"__REALTIME_TIMESTAMP={1700000000000000 + n * 1000000}", *fields, f"MESSAGE={message}"]) + "\n\n"
+                   for n, (*fields, message) in enumerate(entries))
+    subprocess.run([remote, "-o", file, "-"], input=text, text=True, check=True, stderr=subprocess.DEVNULL)
+
+
+def test_lines_of_a_journal_are_the_last_ones_of_the_unit(managed):
+    assert managed.system.result("service_logs", unit="good") == {"unit": "good.service", "lines": []}
+    write_journal(managed.journal / "a.journal", [(f"_SYSTEMD_UNIT={unit}.service", text) for unit, text in [
+        ("good", "one"), ("other", "secret"), ("good", "two"), ("good", "three"), ("good", "x" * 3000)]])
     lines = managed.system.result("service_logs", unit="good", lines=3)["lines"]
     assert lines == [{"time": "2023-11-14T22:13:22Z", "text": "two"}, {"time": "2023-11-14T22:13:23Z", "text": "three"},
                      {"time": "2023-11-14T22:13:24Z", "text": "x" * 2000}]
     lines = managed.system.result("service", name="good", action="logs")["lines"]
     assert [line["text"][:5] for line in lines] == ["one", "two", "three", "xxxxx"]
+
+
+def test_lines_of_a_journal_that_only_name_the_unit_are_not_of_it(managed):
+    me, other = f"_UID={os.getuid()}", f"_UID={os.getuid() + 1}"
+    write_journal(managed.journal / "b.journal", [
+        ("UNIT=slow.service", "_PID=1", "of the manager"), ("UNIT=slow.service", "_PID=77", "forged"),
+        ("UNIT=slow.service", "PID=1", "forged"), ("_SYSTEMD_USER_UNIT=slow.service", me, "of our unit"),
+        ("_SYSTEMD_USER_UNIT=slow.service", other, "of another user"), ("USER_UNIT=slow.service", me, "of our manager"),
+        ("USER_UNIT=slow.service", other, "forged")])
+    lines = managed.system.result("service_logs", unit="slow")["lines"]
+    assert [line["text"] for line in lines] == ["of the manager", "of our unit", "of our manager"]
 
 
 def test_logs_without_a_journal_say_which_setting_to_write(tmp_path):

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <systemd/sd-journal.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "system.h"
 #include "text.h"
@@ -12,18 +13,40 @@
 /* The most code points of a line that are shown. */
 #define LINE_CHARS 2000
 
-/* The lines of a unit: its own, of either manager, and the manager's about it. */
-static const char *const fields[] = {
-	"_SYSTEMD_UNIT", "UNIT", "_SYSTEMD_USER_UNIT", "USER_UNIT", NULL};
+/* The lines of a unit: its own, of either manager, and the manager's about it. Any program writes
+ * UNIT and USER_UNIT, and another user has units of these names; fields with a `_` are journald's.
+ *
+ *   _SYSTEMD_UNIT=…  or  UNIT=… _PID=1  or  _SYSTEMD_USER_UNIT=… _UID=we  or  USER_UNIT=… _UID=we
+ */
+static const struct {
+	const char *field;
+	const char *proof; /* or NULL */
+} lines_of[] = {
+	{"_SYSTEMD_UNIT", NULL},
+	{"UNIT", "_PID"},
+	{"_SYSTEMD_USER_UNIT", "_UID"},
+	{"USER_UNIT", "_UID"},
+};
+
+static int add_match(sd_journal *journal, const char *field, const char *value)
+{
+	char match[320];
+
+	snprintf(match, sizeof(match), "%s=%s", field, value);
+	return sd_journal_add_match(journal, match, 0);
+}
 
 static int match_unit(sd_journal *journal, const char *name)
 {
-	char match[320];
+	char user[16];
 	int r = 0;
 
-	for (size_t i = 0; r >= 0 && fields[i]; i++) {
-		snprintf(match, sizeof(match), "%s=%s", fields[i], name);
-		r = sd_journal_add_match(journal, match, 0);
+	snprintf(user, sizeof(user), "%u", (unsigned int)getuid());
+	for (size_t i = 0; r >= 0 && i < sizeof(lines_of) / sizeof(*lines_of); i++) {
+		r = add_match(journal, lines_of[i].field, name);
+		if (r >= 0 && lines_of[i].proof)
+			r = add_match(journal, lines_of[i].proof,
+				strcmp(lines_of[i].proof, "_UID") == 0 ? user : "1");
 		r = r < 0 ? r : sd_journal_add_disjunction(journal);
 	}
 	return r;
