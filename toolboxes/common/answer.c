@@ -21,6 +21,11 @@ bool is_late(struct toolbox_call call)
 	return toolbox_ms_left(call) < ANSWER_MS;
 }
 
+void fail_call(struct toolbox_call call, const struct text *why)
+{
+	toolbox_fail(call, why->has_failed ? "out of memory" : text_string(why));
+}
+
 void answer(struct toolbox_call call, const char *tool, bool is_good, const struct text *out,
 	const struct text *why)
 {

@@ -182,7 +182,7 @@ void text_add_name(struct text *text, const char *name)
 	add_valid(text, name, strlen(name), true);
 }
 
-static int hex_value(char digit)
+int hex_value(char digit)
 {
 	const char *digits = "0123456789abcdef0123456789ABCDEF";
 	const char *found = digit ? strchr(digits, digit) : NULL;

@@ -39,6 +39,9 @@ size_t utf8_size(const char *bytes, size_t size);
  * *ret_characters is their number. */
 size_t utf8_prefix(const char *bytes, size_t size, size_t max, size_t *ret_characters);
 
+/* Return the value of the hexadecimal digit @digit, or -1. */
+int hex_value(char digit);
+
 /* Replace each \xNN of @name that is no ASCII by its byte. Return whether there was one. */
 bool name_decode(char *name);
 

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <toolbox.h>
 
+#include "answer.h"
 #include "notes.h"
 #include "reply.h"
 #include "text.h"
@@ -37,11 +38,6 @@
 static char *file; /* its path */
 
 /* ── get_memory ──────────────────────────────────────────────────────────────────────────────── */
-
-static void fail_call(struct toolbox_call call, const struct text *why)
-{
-	toolbox_fail(call, why->has_failed ? "out of memory" : text_string(why));
-}
 
 /* Append the member `memory_id`, if the caller has given one. */
 static void add_memory_id(struct toolbox_call call, struct text *text)

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <toolbox.h>
 
+#include "answer.h"
 #include "owner.h"
 #include "text.h"
 #include "variables.h"
@@ -30,11 +31,6 @@
 static char *file; /* path of the database */
 static struct variables *opened;
 static bool hears; /* setting `messages` */
-
-static void fail_call(struct toolbox_call call, const struct text *why)
-{
-	toolbox_fail(call, why->has_failed ? "out of memory" : text_string(why));
-}
 
 /* ── variables ───────────────────────────────────────────────────────────────────────────────── */
 

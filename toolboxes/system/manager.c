@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "now.h"
 
 #define SERVICE   "org.freedesktop.systemd1"
 #define OBJECT    "/org/freedesktop/systemd1"
@@ -249,24 +250,17 @@ static int on_job(sd_bus_message *message, void *data, sd_bus_error *error)
 	return 0;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* Wait until @job has ended, or the time is over. Signals that came with the reply wait already. */
 static int await_job(sd_bus *bus, struct job *job, uint64_t wait_ms)
 {
-	uint64_t end_ms = now_ms() + wait_ms;
+	uint64_t at_ms = now_ms();
+	uint64_t end_ms = at_ms + wait_ms;
 	int r = 0;
 
-	while (r >= 0 && !*job->result && now_ms() < end_ms) {
+	for (; r >= 0 && !*job->result && at_ms < end_ms; at_ms = now_ms()) {
 		r = sd_bus_process(bus, NULL);
 		if (r == 0)
-			r = sd_bus_wait(bus, (end_ms - now_ms()) * 1000);
+			r = sd_bus_wait(bus, (end_ms - at_ms) * 1000);
 	}
 	return r;
 }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
+#include "now.h"
 #include "resolve.h"
 
 #define CONNECT_MS        10000
@@ -30,19 +30,11 @@ struct request {
 	char error[CURL_ERROR_SIZE];
 };
 
-uint64_t fetch_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 bool fetch_is_late(void *fetch)
 {
 	const struct fetch *one = fetch;
 
-	return fetch_now_ms() >= one->end_ms || toolbox_ms_left(one->call) < ANSWER_MS;
+	return now_ms() >= one->end_ms || toolbox_ms_left(one->call) < ANSWER_MS;
 }
 
 /* ── URLs ────────────────────────────────────────────────────────────────────────────────────── */
@@ -301,8 +293,8 @@ static bool read_response(CURL *easy, struct fetched *fetched, struct text *why)
 static uint64_t wait_time(const struct fetch *fetch, uint64_t end_ms)
 {
 	uint64_t left_ms = toolbox_ms_left(fetch->call);
-	uint64_t now_ms = fetch_now_ms();
-	uint64_t wait_ms = end_ms > now_ms ? end_ms - now_ms : 1;
+	uint64_t at_ms = now_ms();
+	uint64_t wait_ms = end_ms > at_ms ? end_ms - at_ms : 1;
 
 	if (left_ms <= ANSWER_MS)
 		return 1;

@@ -46,11 +46,8 @@ struct fetched {
 struct fetch {
 	struct toolbox_call call;
 	const struct fetch_settings *settings;
-	uint64_t end_ms; /* of all requests, by fetch_now_ms() */
+	uint64_t end_ms; /* of all requests, by now_ms() */
 };
-
-/* Milliseconds of a clock that only goes on. */
-uint64_t fetch_now_ms(void);
 
 /* Return whether the time of @fetch, which it is, is over; with time left to answer the call. */
 bool fetch_is_late(void *fetch);

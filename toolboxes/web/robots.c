@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "text.h"
+
 /*
  * The file is read line by line, and only the best rule of each kind of group is kept.
  *
@@ -53,14 +55,6 @@ static bool is_word(struct span span, const char *word)
 	return span.size == strlen(word) && strncasecmp(span.bytes, word, span.size) == 0;
 }
 
-static int hex_digit(char digit)
-{
-	const char *digits = "0123456789abcdef";
-	const char *found = digit ? memchr(digits, digit | 0x20, 16) : NULL;
-
-	return found ? (int)(found - digits) : -1;
-}
-
 /* Write @span to @bytes, of PATH_SIZE_MAX, with %XX taken for its byte. A longer span is cut: no
  * path is so long. */
 static struct span decode(struct span span, char *bytes)
@@ -69,10 +63,10 @@ static struct span decode(struct span span, char *bytes)
 
 	for (size_t i = 0; i < span.size && n < PATH_SIZE_MAX; n++) {
 		const char *at = span.bytes + i;
-		bool is_escape = *at == '%' && i + 2 < span.size && hex_digit(at[1]) >= 0 &&
-				 hex_digit(at[2]) >= 0;
+		bool is_escape = *at == '%' && i + 2 < span.size && hex_value(at[1]) >= 0 &&
+				 hex_value(at[2]) >= 0;
 
-		bytes[n] = is_escape ? (char)(hex_digit(at[1]) * 16 + hex_digit(at[2])) : *at;
+		bytes[n] = is_escape ? (char)(hex_value(at[1]) * 16 + hex_value(at[2])) : *at;
 		i += is_escape ? 3 : 1;
 	}
 	return (struct span){bytes, n};

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "now.h"
 #include "robots.h"
 
 #define PAGE_BYTES_MAX   5000000
@@ -25,7 +26,7 @@ static bool is_redirect(long status)
 /* Get robots.txt at @url, following redirects. Return whether there was an answer. */
 static bool get_robots(const struct fetch *fetch, const char *url, struct fetched *ret)
 {
-	uint64_t end_ms = fetch_now_ms() + ROBOTS_MS;
+	uint64_t end_ms = now_ms() + ROBOTS_MS;
 	char *next = strdup(url);
 	struct text why = {0};
 	bool is_good = next;

@@ -21,6 +21,7 @@
 
 #include "answer.h"
 #include "fetch.h"
+#include "now.h"
 #include "page.h"
 #include "schema_text.h"
 #include "visit.h"
@@ -119,8 +120,7 @@ static bool write_page(struct fetch *fetch, const struct wanted *wanted, const c
 
 static void webfetch(struct toolbox_call call, void *data)
 {
-	struct fetch fetch = {
-		.call = call, .settings = &settings, .end_ms = fetch_now_ms() + FETCH_MS};
+	struct fetch fetch = {.call = call, .settings = &settings, .end_ms = now_ms() + FETCH_MS};
 	struct wanted wanted = {
 		.start = read_number(call, "start_index", 0, UINT64_MAX / 2),
 		.length = read_number(call, "max_length", LENGTH, LENGTH_MAX),
@@ -135,7 +135,7 @@ static void webfetch(struct toolbox_call call, void *data)
 	(void)data;
 	toolbox_get_bool(call, "raw", &wanted.is_raw);
 	is_good = is_good && visit(&fetch, wanted.url, &url, &fetched, &why);
-	fetch.end_ms = fetch_now_ms() + SIMPLIFY_MS;
+	fetch.end_ms = now_ms() + SIMPLIFY_MS;
 	is_good = is_good && write_page(&fetch, &wanted, url.whole, &fetched, &out, &why);
 	answer(call, "webfetch", is_good, &out, &why);
 	fetch_url_free(&url);
