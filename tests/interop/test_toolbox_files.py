@@ -479,7 +479,10 @@ def test_what_is_outside_of_the_roots_stays_closed(files):
     (files.root / "proc").symlink_to("/proc/self/root")
     for path in (outside / "secret", files.root / ".." / "outside" / "secret", files.root / "link" / "secret",
                  files.root / "file", files.root / "proc" / "etc" / "passwd", "/etc/passwd", "/proc/self/environ",
-                 "/dev/zero"):
+                 "/dev/zero",
+                 # Nobody learns which files exist.
+                 outside / "none", files.root / "link" / "none", files.root / "link" / "secret" / "below", "/etc/none/below",
+                 "/etc/ssl/private/none"):
         words = files.failure("read_file", file_path=str(path))
         assert f"outside of the folders that may be read ({files.root}; toolboxes.files.roots has them)" in words
     for path in (outside / "secret", files.root / "file", files.root / "link" / "new", outside / "new"):
@@ -499,6 +502,9 @@ def test_secrets_stay_closed_at_any_depth(files):
         make(files, name, "token\n")
     (files.root / "alias").symlink_to(".ssh/id_rsa")
     for name in (".ssh/id_rsa", "work/.env", "work/.config/gh/hosts.yml", "alias", "vfat/.ENV"):
+        assert "holds secrets" in files.failure("read_file", file_path=str(files.root / name))
+        assert "holds secrets" in files.failure("write_file", path=str(files.root / name), content="x")
+    for name in (".ssh/none", "work/.env/none", "none/.npmrc"):
         assert "holds secrets" in files.failure("read_file", file_path=str(files.root / name))
         assert "holds secrets" in files.failure("write_file", path=str(files.root / name), content="x")
     listed = files.text("list_dir", dir_path=str(files.root), depth=9)

@@ -190,6 +190,7 @@ def test_only_files_that_the_toolbox_files_reads_are_attached(mail):
     (mail.root / "link").symlink_to(outside)
     (mail.root / ".env").write_text("KEY=1")
     for path, words in ((outside, "is outside of the folders that may be read"), (mail.root / "link", "is outside of"),
+                        (mail.home / "none", "is outside of"),
                         (mail.root / ".env", "holds secrets"), (mail.root / "none", "No such file"),
                         (mail.root / ".." / "outside.txt", "is outside of"), ("root/a", "must be an absolute path")):
         answer = mail.answer(attachments=[{"path": str(path)}])

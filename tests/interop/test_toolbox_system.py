@@ -300,7 +300,9 @@ def test_a_program_that_takes_a_processor_is_seen(here):
 
 def test_a_path_must_be_absolute_and_there(here):
     assert "must be an absolute path" in here.failure("disk_space", code="invalid_arguments", path="home")
-    assert "No such file or directory. Without `path`, all disks are listed" in here.failure("disk_space", path="/no/such")
+    assert "/no/such: no file system is found there. Without `path`, all disks are listed" in \
+        here.failure("disk_space", path="/no/such")
+    assert "/etc/passwd/x: no file system is found there." in here.failure("disk_space", path="/etc/passwd/x")
 
 
 def test_time_is_the_time(here):

@@ -313,6 +313,27 @@ static bool resolve_either(const char *path, bool is_write, char decoded[PATH_MA
 	return resolve(decoded, is_write, place);
 }
 
+/* Append why @path, which does not resolve for @error, is not found. Outside of the roots, and in a
+ * fence, the words are the same as for a file that exists: nobody learns there which files do. */
+static bool fail_to_find(const char *path, bool is_write, int error, struct text *why)
+{
+	char above[PATH_MAX];
+	struct place place = {.path = "/"};
+	char *slash;
+
+	snprintf(above, sizeof(above), "%s", path);
+	while ((slash = strrchr(above, '/'))) {
+		*slash = '\0';
+		if (realpath(*above ? above : "/", place.path))
+			break;
+	}
+	if (!judge_place(path, is_write, &place, why))
+		return false;
+	text_add_name(why, path);
+	text_printf(why, ": %s", strerror(error));
+	return false;
+}
+
 bool fence_find(const char *path, bool is_write, struct place *ret_place, struct text *why)
 {
 	char decoded[PATH_MAX];
@@ -324,9 +345,7 @@ bool fence_find(const char *path, bool is_write, struct place *ret_place, struct
 		return refuse_path(why, "the path", " is too long");
 	if (resolve_either(path, is_write, decoded, ret_place, &meant))
 		return judge_place(meant, is_write, ret_place, why);
-	text_add_name(why, path);
-	text_printf(why, ": %s", strerror(errno));
-	return false;
+	return fail_to_find(meant, is_write, errno, why);
 }
 
 /* ── opening ─────────────────────────────────────────────────────────────────────────────────── */

@@ -8,7 +8,6 @@
  *                                      where               type device
  */
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,7 +157,11 @@ void disk_space(struct toolbox_call call, void *data)
 		return;
 	}
 	if (!look(path, &status)) {
-		fail(call, "%s: %s. Without `path`, all disks are listed", path, strerror(errno));
+		/* The reason would say which files of other users exist. */
+		fail(call,
+			"%s: no file system is found there. Without `path`, all disks are "
+			"listed",
+			path);
 		return;
 	}
 	put_lossy(call, "path", path);
