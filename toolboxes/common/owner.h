@@ -11,6 +11,10 @@
  * are one owner, since each of them may write any source and any session.
  */
 
+/* Where there is no room, an owner with more than this part of all first loses its own: it could
+ * have any number of sessions. */
+#define OWNER_SHARE 4
+
 /* Return the owner of the session of @call; "": the bus. */
 static inline const char *session_owner(struct toolbox_call call)
 {

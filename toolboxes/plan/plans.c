@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "owner.h"
+
 /* The texts follow each other: owner, session, plan. */
 struct plan {
 	uint64_t used_s;
@@ -61,15 +63,27 @@ static size_t find_index(const struct plans *plans, const char *owner, const cha
 	return i;
 }
 
-/* Return the index of the plan without use for longest. */
-static size_t find_idlest(const struct plans *plans)
+/* Return the index of the plan without use for longest, of @owner (NULL: of all). */
+static size_t find_idlest(const struct plans *plans, const char *owner)
 {
-	size_t idlest = 0;
+	size_t idlest = plans->n;
 
-	for (size_t i = 1; i < plans->n; i++)
-		if (plans->items[i]->used_s < plans->items[idlest]->used_s)
+	for (size_t i = 0; i < plans->n; i++)
+		if ((!owner || strcmp(plans->items[i]->owner, owner) == 0) &&
+			(idlest == plans->n ||
+				plans->items[i]->used_s < plans->items[idlest]->used_s))
 			idlest = i;
 	return idlest;
+}
+
+/* Return the index of the plan that gives way to one more of @owner. */
+static size_t find_place(const struct plans *plans, const char *owner)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < plans->n; i++)
+		n += strcmp(plans->items[i]->owner, owner) == 0;
+	return find_idlest(plans, n > PLANS_MAX / OWNER_SHARE ? owner : NULL);
 }
 
 bool plans_keep(struct plans *plans, const char *owner, const char *session, const char *text,
@@ -83,7 +97,7 @@ bool plans_keep(struct plans *plans, const char *owner, const char *session, con
 	forget_old(plans, now_s);
 	i = find_index(plans, owner, session);
 	if (i == PLANS_MAX)
-		i = find_idlest(plans);
+		i = find_place(plans, owner);
 	if (i == plans->n)
 		plans->n++;
 	free(plans->items[i]);

@@ -10,7 +10,8 @@
  * The plans of sessions, in memory. A session is known by its owner and its id.
  *
  *   keep, find ─▶ the plan is used now
- *   no use for PLANS_KEPT_S ─▶ gone         one more than PLANS_MAX ─▶ the least used one is gone
+ *   no use for PLANS_KEPT_S ─▶ gone         one more than PLANS_MAX ─▶ the least used one is gone;
+ *                                              of its owner, if the owner has more than its share
  */
 #define PLANS_MAX    256
 #define PLANS_KEPT_S 86400

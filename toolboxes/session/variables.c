@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "owner.h"
+
 /* The longest wait for another process. */
 #define BUSY_MS 2000
 
@@ -231,8 +233,40 @@ static bool is_over(struct variables *variables, bool *ret_is_over, struct text 
 	return true;
 }
 
-/* Forget the sessions that were not changed for longest, but for @row, until the rest has room. */
-static bool make_room(struct variables *variables, int64_t row, struct text *why)
+/* Find whether @owner has more sessions, or more bytes, than its share. */
+static bool has_much(
+	struct variables *variables, const char *owner, int64_t *ret_has_much, struct text *why)
+{
+	return run_for_number(variables,
+		prepare(variables, why,
+			"SELECT (SELECT count(*) FROM sessions WHERE owner = ?1) > ?2 OR"
+			" (SELECT total(length(CAST(name AS BLOB)) + length(CAST(value AS BLOB)))"
+			" FROM variables JOIN sessions ON sessions.id = variables.session"
+			" WHERE owner = ?1) > ?3",
+			"sii", owner, (int64_t)(SESSIONS_MAX / OWNER_SHARE),
+			(int64_t)(VARIABLES_BYTES_MAX / OWNER_SHARE)),
+		ret_has_much, why);
+}
+
+/* Forget the session that was not changed for longest, but for @row, of @owner: of this owner alone
+ * if it has more than its share. */
+static bool forget_oldest(
+	struct variables *variables, const char *owner, int64_t row, struct text *why)
+{
+	int64_t much;
+
+	return has_much(variables, owner, &much, why) &&
+	       run(variables,
+		       prepare(variables, why,
+			       "DELETE FROM sessions WHERE id = (SELECT id FROM sessions"
+			       " WHERE id <> ? AND (NOT ? OR owner = ?)"
+			       " ORDER BY set_s, id LIMIT 1)",
+			       "iis", row, much, owner),
+		       why);
+}
+
+/* Forget sessions, but for @row of @owner, until the rest has room. */
+static bool make_room(struct variables *variables, const char *owner, int64_t row, struct text *why)
 {
 	bool over;
 	int changes = 1;
@@ -240,12 +274,7 @@ static bool make_room(struct variables *variables, int64_t row, struct text *why
 	while (is_over(variables, &over, why)) {
 		if (!over || changes == 0)
 			return true;
-		if (!run(variables,
-			    prepare(variables, why,
-				    "DELETE FROM sessions WHERE id = (SELECT id FROM sessions"
-				    " WHERE id <> ? ORDER BY set_s, id LIMIT 1)",
-				    "i", row),
-			    why))
+		if (!forget_oldest(variables, owner, row, why))
 			return false;
 		changes = sqlite3_changes(variables->database);
 	}
@@ -263,7 +292,8 @@ int variables_set(struct variables *variables, const struct variables_session *s
 		return -1;
 	if (forget_old(variables, now_s, why) &&
 		touch_session(variables, session, now_s, &row, why) &&
-		set_all(variables, row, json, &n, why) && make_room(variables, row, why) &&
+		set_all(variables, row, json, &n, why) &&
+		make_room(variables, session->owner, row, why) &&
 		run(variables, prepare(variables, why, "COMMIT", ""), why))
 		return (int)n;
 	/* SQLite has ended the transaction already where the disk is full. */

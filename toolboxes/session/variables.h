@@ -17,7 +17,8 @@
  * One call is one transaction, which waits for the disk: it counts as a whole or not at all,
  * whatever ends the process, and however many processes have the database. A session without a
  * change for VARIABLES_KEPT_S is gone; and when there are more sessions, or more bytes, than the
- * bounds, so is the session that was not changed for longest.
+ * bounds, so is the session that was not changed for longest; of the owner alone that makes one
+ * more, if it has more than its share (OWNER_SHARE).
  */
 #define VARIABLES_MAX        256 /* of a session */
 #define VARIABLE_VALUE_BYTES 4096

@@ -75,6 +75,26 @@ Test(plans, gives_the_place_of_the_idlest_session_to_one_more)
 	plans_forget(&plans);
 }
 
+/* A caller of HTTP names as many sessions as it likes. */
+Test(plans, of_an_owner_with_many_give_way_before_all_others)
+{
+	char session[16];
+
+	for (unsigned int i = 0; i < PLANS_MAX; i++) {
+		snprintf(session, sizeof(session), "%u", i);
+		cr_assert(keep(i < PLANS_MAX / 4 * 3 - 1 ? "" : "x", session, session, i));
+	}
+	cr_assert(keep("x", "more", "m", PLANS_MAX));
+	expect_plan("", "0", PLANS_MAX, "0");
+	expect_plan("x", "191", PLANS_MAX, NULL);
+	expect_plan("x", "192", PLANS_MAX, "192");
+	expect_plan("x", "more", PLANS_MAX, "m");
+	cr_assert(keep("y", "a", "y", PLANS_MAX));
+	expect_plan("", "1", PLANS_MAX, NULL);
+	cr_expect_eq(plans.n, PLANS_MAX);
+	plans_forget(&plans);
+}
+
 Test(plans, changes_nothing_without_memory)
 {
 	cr_assert(keep("", "a", "1", 0));

@@ -136,10 +136,19 @@ Test(variables, of_a_clock_that_was_not_set_are_as_new)
 	expect_of(&mine, NOW, "a=1;b=1;");
 }
 
+static void run_sql(const char *sql)
+{
+	sqlite3 *database;
+
+	cr_assert_eq(sqlite3_open(scratch_path("session.sqlite3"), &database), SQLITE_OK);
+	cr_assert_eq(sqlite3_exec(database, sql, NULL, NULL, NULL), SQLITE_OK, "%s",
+		sqlite3_errmsg(database));
+	sqlite3_close(database);
+}
+
 /* Make all sessions but the last one, in one transaction: each waits for the disk. */
 static void fill_file(void)
 {
-	sqlite3 *database;
 	char sql[320];
 
 	snprintf(sql, sizeof(sql),
@@ -148,10 +157,7 @@ static void fill_file(void)
 		" SELECT '', 's' || i, %lld + i FROM numbers;"
 		"INSERT INTO variables SELECT id, 'a', '1' FROM sessions",
 		SESSIONS_MAX, (long long)NOW);
-	cr_assert_eq(sqlite3_open(scratch_path("session.sqlite3"), &database), SQLITE_OK);
-	cr_assert_eq(sqlite3_exec(database, sql, NULL, NULL, NULL), SQLITE_OK, "%s",
-		sqlite3_errmsg(database));
-	sqlite3_close(database);
+	run_sql(sql);
 }
 
 Test(variables, give_way_to_more_sessions_the_oldest_first)
@@ -167,6 +173,47 @@ Test(variables, give_way_to_more_sessions_the_oldest_first)
 	expect_of(&oldest, NOW, "");
 	expect_of(&next, NOW, "a=1;");
 	expect_of(&more, NOW, "a=1;");
+}
+
+/* A caller of HTTP names as many sessions as it likes. */
+Test(variables, of_an_owner_with_many_sessions_give_way_before_all_others)
+{
+	static const struct variables_session more = {"http:x", "more"};
+	static const struct variables_session first = {"http:x", "s767"};
+	static const struct variables_session theirs = {"", "s0"};
+	static const struct variables_session next = {"http:y", "a"};
+	char sql[128];
+
+	fill_file();
+	snprintf(sql, sizeof(sql), "UPDATE sessions SET owner = 'http:x' WHERE set_s >= %lld",
+		(long long)NOW + SESSIONS_MAX - 257);
+	run_sql(sql);
+	cr_assert_eq(set_of(&more, "{\"a\":\"1\"}", NOW + SESSIONS_MAX, ""), 1);
+	expect_of(&theirs, NOW, "a=1;");
+	expect_of(&first, NOW, "");
+	cr_assert_eq(set_of(&next, "{\"a\":\"1\"}", NOW + SESSIONS_MAX, ""), 1);
+	expect_of(&theirs, NOW, "");
+}
+
+Test(variables, of_an_owner_with_many_bytes_give_way_before_all_others)
+{
+	static const struct variables_session more = {"http:x", "more"};
+	static const struct variables_session first = {"http:x", "x0"};
+	static const struct variables_session theirs = {"", "a"};
+	char sql[512];
+
+	set_of(&theirs, "{\"a\":\"1\"}", NOW, "");
+	snprintf(sql, sizeof(sql),
+		"PRAGMA synchronous = OFF; BEGIN;"
+		"INSERT INTO sessions VALUES (100, 'http:x', 'x0', %1$lld),"
+		" (101, 'http:x', 'x1', %1$lld), (102, '', 'b', %1$lld);"
+		"INSERT INTO variables VALUES (100, 'a', zeroblob(20000000)),"
+		" (101, 'a', zeroblob(20000000)), (102, 'a', zeroblob(30000000)); COMMIT",
+		(long long)NOW + 1);
+	run_sql(sql);
+	cr_assert_eq(set_of(&more, "{\"a\":\"1\"}", NOW + 2, ""), 1);
+	expect_of(&theirs, NOW, "a=1;");
+	expect_of(&first, NOW, "");
 }
 
 Test(variables, wait_for_another_process_and_not_for_ever)
