@@ -17,6 +17,9 @@
 #define HISTORY_LIMIT     100
 #define HISTORY_LIMIT_MAX 10000
 
+/* While more bytes than these wait for the bus, there are no deltas: the answer needs the room. */
+#define DELTA_QUEUE_BYTES (4u << 20)
+
 struct chat {
 	struct list link;
 	struct chats *owner;
@@ -45,16 +48,21 @@ static void respond(
 	bus_send(chats->bus, &message, bus_response_share(envelope));
 }
 
+static void write_error_data(struct buffer *out, const char *code, const char *error)
+{
+	buffer_append_string(out, "{\"error\":");
+	json_write_text(out, error);
+	buffer_append_string(out, ",\"code\":");
+	json_write_text(out, code);
+	buffer_append_char(out, '}');
+}
+
 static void respond_error(const struct chats *chats, const struct bus_envelope *envelope,
 	const char *code, const char *error)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
 
-	buffer_append_string(&data, "{\"error\":");
-	json_write_text(&data, error);
-	buffer_append_string(&data, ",\"code\":");
-	json_write_text(&data, code);
-	buffer_append_char(&data, '}');
+	write_error_data(&data, code, error);
 	respond(chats, envelope, &data);
 }
 
@@ -138,7 +146,7 @@ static void write_lang(
 static void free_chat(struct chat *chat)
 {
 	list_remove(&chat->link);
-	if (chat->session)
+	if (chat->session && chat->session->chat == chat)
 		chat->session->chat = NULL;
 	turn_free(chat->turn);
 	turn_wishes_deinit(&chat->wishes);
@@ -148,14 +156,24 @@ static void free_chat(struct chat *chat)
 	free(chat);
 }
 
-/* Send the response with the data @data. */
+/* Send the response with the data @data. When the queue of the bus has no room for it, send a short
+ * error in our own share, so the asker does not wait for ever. */
 static void respond_to_chat(struct chat *chat, const struct buffer *data)
 {
+	cleanup(buffer_deinit) struct buffer busy = {0};
+	int r;
+
 	if (chat->response.size == 0)
 		return;
+	buffer_append_buffer(&busy, &chat->response);
 	buffer_append_buffer(&chat->response, data);
 	bus_message_end(&chat->response);
-	bus_send(chat->owner->bus, &chat->response, chat->share);
+	r = bus_send(chat->owner->bus, &chat->response, chat->share);
+	if (r != -ENOBUFS && r != -ENOMEM)
+		return;
+	write_error_data(&busy, "busy", "RuntimeError: The bus has no room for the answer");
+	bus_message_end(&busy);
+	bus_send(chat->owner->bus, &busy, BUS_SHARE_OWN);
 }
 
 static void send_delta(void *data, const char *text, size_t size)
@@ -163,6 +181,8 @@ static void send_delta(void *data, const char *text, size_t size)
 	const struct chat *chat = data;
 	cleanup(buffer_deinit) struct buffer delta = {0};
 
+	if (bus_queued_bytes(chat->owner->bus) > DELTA_QUEUE_BYTES)
+		return;
 	buffer_append_string(&delta, "{\"text\":");
 	json_write_bytes_lossy(&delta, text, size);
 	buffer_append_char(&delta, '}');
@@ -187,9 +207,11 @@ static void end_chat(void *data)
 	cleanup(buffer_deinit) struct buffer outcome = {0};
 
 	turn_write(turn, &outcome);
+	/* After our own words, and after a stop, no other skill is to speak. */
 	if (chat->is_fallback)
 		fallback_send_end(&chat->speech, chats->bus,
-			turn->finish == TURN_ANSWER || turn->finish == TURN_LIMIT, chat->is_killed);
+			!chat->is_killed && (turn->finish != TURN_ERROR || turn->speech.has_spoken),
+			chat->is_killed);
 	else
 		respond_to_chat(chat, &outcome);
 	chats->n_running--;
@@ -205,11 +227,7 @@ static void refuse_chat(struct chat *chat, const char *code, const char *error)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
 
-	buffer_append_string(&data, "{\"error\":");
-	json_write_text(&data, error);
-	buffer_append_string(&data, ",\"code\":");
-	json_write_text(&data, code);
-	buffer_append_char(&data, '}');
+	write_error_data(&data, code, error);
 	if (chat->is_fallback)
 		fallback_send_end(&chat->speech, chat->owner->bus, false, chat->is_killed);
 	else
@@ -217,7 +235,8 @@ static void refuse_chat(struct chat *chat, const char *code, const char *error)
 	free_chat(chat);
 }
 
-static void run_chat(struct chat *chat)
+/* Begin the turn of @chat. Return false when the chat was refused, and is gone. */
+static bool run_chat(struct chat *chat)
 {
 	struct chats *chats = chat->owner;
 	const struct turn_parts parts = {
@@ -232,10 +251,11 @@ static void run_chat(struct chat *chat)
 	chat->turn = turn_new(&parts, &chat->wishes, &turn_handler, chat, ++chats->n_turns);
 	if (!chat->turn) {
 		refuse_chat(chat, "busy", "RuntimeError: There is not enough memory");
-		return;
+		return false;
 	}
 	list_append(&chats->running, &chat->link);
 	chats->n_running++;
+	return true;
 }
 
 static void run_waiting(struct chats *chats)
@@ -250,20 +270,19 @@ static void run_waiting(struct chats *chats)
 	}
 }
 
-/* End the chat of @session, if there is one. */
-static bool cancel_chat(struct session *session)
+/* End @chat, if there is one. A conversation without a chat may be forgotten meanwhile. */
+static bool cancel_chat(struct chat *chat)
 {
-	struct chat *chat = session->chat;
-
 	if (!chat)
 		return false;
-	if (chat->turn) {
-		turn_cancel(chat->turn);
-	} else {
+	if (!chat->turn) {
+		/* A turn that is cancelled before its first step has the same end as any other. */
+		list_remove(&chat->link);
 		chat->owner->n_waiting--;
-		refuse_chat(
-			chat, "cancelled", "RuntimeError: The turn was cancelled while it waited");
+		if (!run_chat(chat))
+			return true;
 	}
+	turn_cancel(chat->turn);
 	return true;
 }
 
@@ -272,15 +291,17 @@ static void admit_chat(struct chat *chat, struct text_view source, struct text_v
 {
 	struct chats *chats = chat->owner;
 	struct session *session = sessions_take(&chats->sessions, source, session_id);
+	struct chat *earlier = session ? session->chat : NULL;
 
+	/* The conversation has a chat at all times, so the end of the earlier chat keeps it. */
+	chat->session = session;
 	if (session)
-		cancel_chat(session);
+		session->chat = chat;
+	cancel_chat(earlier);
 	if (!session || (chats->n_running >= CHATS_RUNNING && chats->n_waiting >= CHATS_WAITING)) {
 		refuse_chat(chat, "busy", "RuntimeError: Too many turns are waiting");
 		return;
 	}
-	chat->session = session;
-	session->chat = chat;
 	if (chats->n_running < CHATS_RUNNING) {
 		run_chat(chat);
 		return;
@@ -324,8 +345,16 @@ struct chat_fields {
 	uint32_t speak;
 };
 
-/* Return the text about a member of another type than it must have, or NULL. */
-static const char *check_fields(const struct json_tape *data, const struct chat_fields *fields)
+/* Return whether the value at @profile is the name of a profile: not absent, and not "". */
+static bool names_profile(const struct json_tape *data, uint32_t profile)
+{
+	return profile != JSON_NONE && json_at(data, profile)->length > 0;
+}
+
+/* Return the text about a member of another type or value than it must have, or NULL. @profile: the
+ * only profile; NULL: any. */
+static const char *check_fields(
+	const struct json_tape *data, const struct chat_fields *fields, const char *profile)
 {
 	uint32_t lang = json_find_root(data, "lang");
 
@@ -339,6 +368,9 @@ static const char *check_fields(const struct json_tape *data, const struct chat_
 		return "ValueError: Bad request: 'lang' must be a text";
 	if (fields->profile != JSON_NONE && json_type_at(data, fields->profile) != JSON_STRING)
 		return "ValueError: Bad request: 'profile' must be a text";
+	if (profile && *profile && names_profile(data, fields->profile) &&
+		!json_is_text(data, fields->profile, profile))
+		return "ValueError: Bad request: 'profile' must be the agent's own, or absent";
 	if (fields->system != JSON_NONE &&
 		(json_type_at(data, fields->system) != JSON_STRING ||
 			json_at(data, fields->system)->length > CHAT_SYSTEM_BYTES))
@@ -357,7 +389,7 @@ static void read_wishes(const struct chats *chats, const struct json_tape *data,
 	const struct chat_fields *fields, struct turn_wishes *wishes)
 {
 	json_string_decode(data, fields->utterance, &wishes->utterance);
-	if (fields->profile != JSON_NONE) {
+	if (names_profile(data, fields->profile)) {
 		buffer_reset(&wishes->profile);
 		json_string_decode(data, fields->profile, &wishes->profile);
 	}
@@ -381,7 +413,7 @@ void chats_take(struct chats *chats, const struct bus_envelope *envelope)
 	const char *mistake = envelope->data_status != 0
 				      ? "ValueError: Bad request: 'data' must be an object with "
 					"each key once"
-				      : check_fields(data, &fields);
+				      : check_fields(data, &fields, chats->config->profile);
 	struct chat *chat;
 
 	/* The response is kept until the end of the turn. */
@@ -456,8 +488,8 @@ void chats_serve_cancel(struct chats *chats, const struct bus_envelope *envelope
 		sessions_find(&chats->sessions, source_of(envelope), session_of(envelope));
 	cleanup(buffer_deinit) struct buffer data = {0};
 
-	buffer_printf(
-		&data, "{\"cancelled\":%s}", session && cancel_chat(session) ? "true" : "false");
+	buffer_printf(&data, "{\"cancelled\":%s}",
+		session && cancel_chat(session->chat) ? "true" : "false");
 	respond(chats, envelope, &data);
 }
 
@@ -467,10 +499,11 @@ void chats_serve_reset(struct chats *chats, const struct bus_envelope *envelope)
 		sessions_find(&chats->sessions, source_of(envelope), session_of(envelope));
 	cleanup(buffer_deinit) struct buffer data = {0};
 
-	if (session) {
-		cancel_chat(session);
+	if (session && cancel_chat(session->chat))
+		session =
+			sessions_find(&chats->sessions, source_of(envelope), session_of(envelope));
+	if (session)
 		history_deinit(&session->history);
-	}
 	buffer_append_string(&data, "{\"reset\":true}");
 	respond(chats, envelope, &data);
 }
@@ -523,7 +556,7 @@ void chats_interrupt(struct chats *chats, const struct bus_envelope *envelope, b
 
 	/* Each search begins anew, since the end of a turn may begin others. */
 	while ((session = find_interrupted(chats, id, is_gentle, false)))
-		cancel_chat(session);
+		cancel_chat(session->chat);
 }
 
 void chats_force_timeout(struct chats *chats, const struct bus_envelope *envelope)
@@ -539,7 +572,7 @@ void chats_force_timeout(struct chats *chats, const struct bus_envelope *envelop
 		return;
 	while ((session = find_interrupted(chats, session_id, false, true))) {
 		session->chat->is_killed = true;
-		cancel_chat(session);
+		cancel_chat(session->chat);
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "json/member.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
+#include "util/text/utf8.h"
 
 bool turn_match_take(const struct json_tape *response, struct buffer *given, struct buffer *get)
 {
@@ -103,13 +104,19 @@ static void write_plain_result(const struct buffer *json, struct buffer *out)
 		json_write_compact(out, &tape, value);
 }
 
-void turn_match_answer(const struct turn_call *call, const struct buffer *lang, struct buffer *out)
+bool turn_match_answer(const struct turn_call *call, const struct buffer *lang, size_t chars_max,
+	struct buffer *out)
 {
+	cleanup(buffer_deinit) struct buffer plain = {0};
+
 	turn_match_say(call, lang, call->is_ok ? SPOKEN_DONE : SPOKEN_FAILED, out);
 	if (out->size > 0)
-		return;
+		return true;
 	if (call->is_ok)
-		write_plain_result(&call->result, out);
+		write_plain_result(&call->result, &plain);
 	else
-		buffer_append_buffer(out, &call->error);
+		buffer_append_buffer(&plain, &call->error);
+	if (plain.size > 0)
+		buffer_append(out, plain.data, utf8_prefix(plain.data, plain.size, chars_max));
+	return false;
 }

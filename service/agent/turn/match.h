@@ -27,8 +27,10 @@ int turn_match_read(const struct json_tape *response, const struct buffer *args,
 	struct tools *tools, struct turn_calls *calls);
 
 /* Append the answer by @call, which has ended: the face of its tool in the language @lang (a tag,
- * or empty), else the result, or the error. */
-void turn_match_answer(const struct turn_call *call, const struct buffer *lang, struct buffer *out);
+ * or empty), else at most @chars_max code points of the result, or of the error. Return whether it
+ * is a face: a result or an error is not for speaking. */
+bool turn_match_answer(const struct turn_call *call, const struct buffer *lang, size_t chars_max,
+	struct buffer *out);
 
 /* Append the face @face of the tool of @call in the language @lang, if there is such a sentence. */
 void turn_match_say(const struct turn_call *call, const struct buffer *lang, enum spoken_face face,

@@ -14,6 +14,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/text/utf8.h"
+#include "util/text/visible.h"
 
 const char *const turn_finish_names[] = {
 	[TURN_ANSWER] = "answer",
@@ -30,6 +31,9 @@ static const char default_system[] =
 
 /* The longest query of a search (contract.md, Fixed limits). */
 #define SEARCH_QUERY_BYTES 4096
+
+/* The most bytes of the tool service's words in a reason. */
+#define LIST_ERROR_BYTES 300
 
 static void ask_model(struct turn *turn);
 static void run_calls(struct turn *turn);
@@ -76,6 +80,9 @@ static void keep_interrupted(struct turn *turn)
 {
 	struct history *history = turn->parts.history;
 
+	/* The utterance is not there yet. */
+	if (loop_timer_is_armed(&turn->start))
+		return;
 	if (turn->state == TURN_CALLING || turn->state == TURN_FINDING) {
 		turn_calls_cancel(&turn->calls);
 		if (!turn->is_matched)
@@ -255,6 +262,23 @@ static void take_first_found(void *data, const struct json_tape *response)
 	offer_listed_tools(data, response);
 }
 
+/* Keep the error of the tool service as the reason of a turn without tools. */
+static void note_list_error(struct turn *turn, const struct json_tape *response)
+{
+	uint32_t error = json_find_typed_at(response, 0, "error", JSON_STRING);
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer words = {0};
+
+	if (error == JSON_NONE)
+		return;
+	json_string_decode(response, error, &text);
+	if (text.size > 0)
+		visible_append(&words, text.data, utf8_cut(text.data, text.size, LIST_ERROR_BYTES));
+	snprintf(turn->reason, sizeof(turn->reason), "the tools cannot be listed: %s",
+		buffer_terminate(&words) ? words.data : strerror(ENOMEM));
+	log_warning("A turn has no tools: %s", turn->reason);
+}
+
 /* An asked_function. */
 static void take_tool_list(void *data, const struct json_tape *response)
 {
@@ -262,6 +286,8 @@ static void take_tool_list(void *data, const struct json_tape *response)
 	const struct buffer *utterance = &turn->wishes.utterance;
 	cleanup(buffer_deinit) struct buffer search = {0};
 
+	if (response)
+		note_list_error(turn, response);
 	if (response && tools_read(&turn->tools, response) < 0) {
 		lack_memory(turn);
 		return;
@@ -358,8 +384,9 @@ static void follow_calls(struct turn *turn)
 	forget_persons(turn);
 	turn_calls_list(calls, duration_ms, &turn->called);
 	if (turn->is_matched) {
-		turn_match_answer(&calls->items[0], &turn->wishes.lang, &turn->answer);
-		turn_speech_say(&turn->speech, &turn->answer);
+		if (turn_match_answer(&calls->items[0], &turn->wishes.lang,
+			    turn->parts.config->result_max_chars, &turn->answer))
+			turn_speech_say(&turn->speech, &turn->answer);
 		end_answered(turn, TURN_ANSWER);
 		return;
 	}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/chats.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "scripted.h"
+#include "util/log.h"
+
+/* Chats on a bus of our own, before the first step of their turns: no model is asked. */
+
+#define TURN_MS   5
+#define TURNS_MAX 2000
+
+static struct loop *loop;
+static struct bus *server;
+static struct bus *bus;
+static struct model *model;
+static struct model_settings settings = {.base_url = "http://127.0.0.1:1/v1"};
+static struct config_agent config;
+static struct asking asking;
+static struct chats chats;
+static unsigned int n_asked; /* requests to the tool service */
+static struct buffer heard;  /* all frames, one a line */
+
+static void hear(void *data, const char *text, size_t size)
+{
+	(void)data;
+	buffer_append(&heard, text, size);
+	buffer_append_char(&heard, '\n');
+}
+
+static bool want_none(void *data, const char *topic, size_t size)
+{
+	(void)data;
+	(void)topic;
+	(void)size;
+	return false;
+}
+
+static int drop_message(void *data, struct buffer *message)
+{
+	(void)data;
+	n_asked++;
+	buffer_deinit(message);
+	return 0;
+}
+
+static void connect_bus(size_t queue_bytes)
+{
+	static const struct bus_handler client = {.wants = want_none};
+	static const struct bus_handler listener = {.frame = hear};
+	struct bus_address address = bus_address_default;
+	struct bus_limits limits = bus_limits_default;
+
+	limits.output_queue_bytes = queue_bytes;
+	address.port = 0;
+	cr_assert_eq(
+		bus_embed(loop, &address, NULL, 0, &bus_limits_default, &listener, NULL, &server),
+		0);
+	cr_assert_eq(bus_connect(loop, bus_address(server), &limits, &client, NULL, &bus), 0);
+	for (int i = 0; i < TURNS_MAX && !bus_is_up(bus); i++)
+		loop_run(loop, TURN_MS);
+	cr_assert(bus_is_up(bus));
+	chats.bus = bus;
+}
+
+static void set_up(void)
+{
+	const char *why;
+
+	log_setup(LOG_LEVEL_ERROR, LOG_FORMAT_TEXT);
+	config.turn_ms = 60000;
+	cr_assert_eq(loop_new(&loop), 0);
+	cr_assert_eq(asking_init(&asking, loop, drop_message, NULL), 0);
+	cr_assert_eq(model_new(loop, &settings, &model, &why), 0);
+	chats_init(&chats, loop, &config, &asking, model);
+}
+
+static void tear_down(void)
+{
+	chats_deinit(&chats);
+	asking_deinit(&asking);
+	model_free(model);
+	bus_free(bus);
+	bus_free(server);
+	loop_free(loop);
+	buffer_deinit(&heard);
+}
+
+TestSuite(chats, .timeout = 60, .init = set_up, .fini = tear_down);
+
+/* Read a message of the session @session into @envelope. */
+static void read_message(struct bus_envelope *envelope, const char *session, const char *data)
+{
+	static char text[1024];
+
+	snprintf(text, sizeof(text),
+		"{\"type\":\"ovos.tools.chat\",\"data\":%s,\"context\":{\"source\":\"a\","
+		"\"session\":{\"session_id\":\"%s\"}}}",
+		data, session);
+	cr_assert_eq(bus_envelope_read(envelope, text, strlen(text), JSON_DEPTH_DEFAULT), 0);
+}
+
+/* Take a message by @take. */
+static void pass_message(void (*take)(struct chats *chats, const struct bus_envelope *envelope),
+	const char *session, const char *data)
+{
+	struct bus_envelope envelope = {0};
+
+	read_message(&envelope, session, data);
+	take(&chats, &envelope);
+	bus_envelope_deinit(&envelope);
+}
+
+static void say(const char *session)
+{
+	pass_message(chats_take, session, "{\"utterance\":\"well\"}");
+}
+
+static struct session *session_called(const char *id)
+{
+	char json[32];
+
+	snprintf(json, sizeof(json), "\"%s\"", id);
+	return sessions_find(&chats.sessions, TEXT_VIEW("\"a\""), TEXT_VIEW(json));
+}
+
+/* Let the conversation have more than all conversations may have together. */
+static void fill_session(const char *id)
+{
+	struct history *history = &session_called(id)->history;
+
+	cr_assert_eq(history_add_user(history, TEXT_VIEW("well")), 0);
+	history->n_bytes += SESSIONS_BYTES;
+}
+
+Test(chats, keep_the_conversation_of_a_chat_that_replaces_another)
+{
+	connect_bus(BUS_OUTPUT_QUEUE_BYTES);
+	say("x");
+	fill_session("x");
+	say("x");
+	cr_expect(session_called("x"));
+	cr_expect_eq(chats.n_running, 1);
+}
+
+Test(chats, may_be_forgotten_by_the_end_of_their_turn)
+{
+	connect_bus(BUS_OUTPUT_QUEUE_BYTES);
+	say("x");
+	fill_session("x");
+	pass_message(chats_serve_reset, "x", "{}");
+	cr_expect_null(session_called("x"));
+	cr_expect_eq(chats.n_running, 0);
+}
+
+static void expect_heard(const char *part)
+{
+	for (int i = 0; i < TURNS_MAX &&
+			!(heard.data && memmem(heard.data, heard.size, part, strlen(part)));
+		i++)
+		loop_run(loop, TURN_MS);
+	cr_expect(heard.data && memmem(heard.data, heard.size, part, strlen(part)), "%s: %.*s",
+		part, (int)heard.size, heard.data ? heard.data : "");
+}
+
+Test(chats, that_wait_end_as_any_other_when_they_are_cancelled)
+{
+	char id[] = "0";
+
+	connect_bus(BUS_OUTPUT_QUEUE_BYTES);
+	for (; *id <= '0' + CHATS_RUNNING; id[0]++)
+		say(id);
+	cr_assert_eq(chats.n_waiting, 1);
+	id[0]--;
+	pass_message(chats_serve_cancel, id, "{}");
+	cr_expect_eq(chats.n_waiting, 0);
+	cr_expect_eq(chats.n_running, CHATS_RUNNING);
+	cr_expect_eq(session_called(id)->history.n_messages, 0);
+	expect_heard("{\"answer\":\"Stopped.\",\"finish\":\"cancelled\",\"rounds\":0,\"calls\":[],"
+		     "\"usage\":null,\"history\":0,\"truncated\":false}");
+	expect_heard("{\"cancelled\":true}");
+}
+
+Test(chats, end_with_an_error_when_the_bus_has_no_room)
+{
+	static char words[8192];
+	size_t n = (size_t)snprintf(words, sizeof(words), "{\"en\":{\"cancelled\":\"");
+
+	memset(words + n, 'x', 6000);
+	strcpy(words + n + 6000, "\"}}");
+	config.words = words;
+	config.lang = "en";
+	connect_bus(4096);
+	say("x");
+	pass_message(chats_serve_cancel, "x", "{}");
+	expect_heard("\"code\":\"busy\"}");
+}
+
+Test(chats, have_no_other_profile_than_the_agent)
+{
+	config.profile = "sums";
+	connect_bus(BUS_OUTPUT_QUEUE_BYTES);
+	pass_message(chats_take, "x", "{\"utterance\":\"well\",\"profile\":\"all\"}");
+	expect_heard("'profile' must be the agent's own, or absent\",\"code\":\"bad_request\"}");
+	cr_expect_eq(chats.n_running, 0);
+	pass_message(chats_take, "x", "{\"utterance\":\"well\",\"profile\":\"sums\"}");
+	pass_message(chats_take, "y", "{\"utterance\":\"well\",\"profile\":\"\"}");
+	cr_expect_eq(chats.n_running, 2);
+}
+
+/* Begin the turn of a fallback. */
+static void choose(void)
+{
+	pass_message(chats_take_fallback, "x", "{\"utterances\":[\"well\"]}");
+	cr_assert_eq(chats.n_running, 1);
+}
+
+static void stop(void)
+{
+	struct bus_envelope envelope = {0};
+
+	read_message(&envelope, "x", "{}");
+	chats_interrupt(&chats, &envelope, false);
+	bus_envelope_deinit(&envelope);
+}
+
+Test(chats, that_were_stopped_leave_nothing_to_other_skills)
+{
+	connect_bus(BUS_OUTPUT_QUEUE_BYTES);
+	choose();
+	stop();
+	expect_heard("{\"result\":true,\"fallback_handler\":\"toolbox-agent\"}");
+}
+
+Test(chats, that_have_spoken_leave_nothing_to_other_skills)
+{
+	connect_bus(BUS_OUTPUT_QUEUE_BYTES);
+	choose();
+	chats_lose_bus(&chats);
+	expect_heard("{\"result\":true,\"fallback_handler\":\"toolbox-agent\"}");
+}
+
+Test(chats, that_core_has_given_up_are_not_done)
+{
+	connect_bus(BUS_OUTPUT_QUEUE_BYTES);
+	choose();
+	pass_message(chats_force_timeout, "x", "{}");
+	expect_heard("{\"result\":false,\"fallback_handler\":null}");
+}
+
+/* Answer the first request to the tool service with @data. */
+static void answer_first(const char *topic, const char *data)
+{
+	struct bus_envelope envelope = {0};
+	char text[512];
+
+	for (int i = 0; i < TURNS_MAX && n_asked == 0; i++)
+		loop_run(loop, TURN_MS);
+	cr_assert_eq(n_asked, 1);
+	snprintf(text, sizeof(text),
+		"{\"type\":\"%s\",\"data\":%s,\"context\":{\"toolbox_agent\":\"%s-1\"}}", topic,
+		data, asking.key);
+	cr_assert_eq(bus_envelope_read(&envelope, text, strlen(text), JSON_DEPTH_DEFAULT), 0);
+	asking_take(&asking, &envelope);
+	bus_envelope_deinit(&envelope);
+}
+
+Test(chats, without_a_list_of_tools_have_its_error_as_their_reason)
+{
+	static const char *const script[] = {
+		SCRIPT_STATUS(
+			"200 OK", "", "{\"choices\":[{\"message\":{\"content\":\"Well.\"}}]}"),
+		NULL};
+	char url[64];
+
+	connect_bus(BUS_OUTPUT_QUEUE_BYTES);
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u/v1", script_start(script));
+	settings.base_url = url;
+	model_free(model);
+	cr_assert_eq(model_new(loop, &settings, &model, &(const char *){NULL}), 0);
+	chats.model = model;
+	config.max_rounds = 8;
+	say("x");
+	answer_first("ovos.tools.list.response",
+		"{\"error\":\"RuntimeError: Too many\",\"code\":\"busy\"}");
+	expect_heard("{\"answer\":\"Well.\",\"finish\":\"answer\"");
+	expect_heard("\"reason\":\"the tools cannot be listed: RuntimeError: Too many\"");
+}
