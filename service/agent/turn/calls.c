@@ -167,17 +167,30 @@ static bool is_named(const struct reply_call *call, const char *name)
 	       memcmp(call->name.data, name, call->name.size) == 0;
 }
 
-/* Read the arguments of @call, and find its tool. */
-static void prepare_call(
-	struct turn_call *call, const struct tools *tools, const struct call_counts *counts)
+/* Return how often the call @i was made in this turn before, in its own answer, too. */
+static size_t count_earlier(
+	const struct turn_calls *calls, size_t i, const struct call_counts *counts)
 {
+	uint64_t digest = calls->items[i].digest;
+	const struct call_count *count = find_count(counts, digest);
+	size_t n = count ? count->n : 0;
+
+	for (size_t k = 0; k < i; k++)
+		n += calls->items[k].state == TURN_CALL_NEW && calls->items[k].digest == digest;
+	return n;
+}
+
+/* Read the arguments of the call @i, and find its tool. */
+static void prepare_call(struct turn_calls *calls, size_t i, const struct tools *tools,
+	const struct call_counts *counts)
+{
+	struct turn_call *call = &calls->items[i];
 	const struct buffer *text = &call->call.arguments;
 	bool is_empty = text->size == 0;
 	cleanup(json_tape_cleanup) struct json_tape args = {0};
 	cleanup(json_tape_cleanup) struct json_tape inner = {0};
 	cleanup(buffer_deinit) struct buffer inner_text = {0};
 	const struct json_tape *used = &args;
-	const struct call_count *count;
 	struct json_error error = {.message = "there is not enough memory"};
 
 	if (json_tape_read(&args, is_empty ? "{}" : text->data, is_empty ? 2 : text->size, DEPTH,
@@ -203,8 +216,7 @@ static void prepare_call(
 	/* As the text that came: numbers keep their digits. */
 	buffer_append(&call->args, used->text, used->size);
 	digest_call(call, used, 0);
-	count = find_count(counts, call->digest);
-	if (count && count->n >= CALLS_REPEATS)
+	if (count_earlier(calls, i, counts) >= CALLS_REPEATS)
 		fail_call(call, "repeated",
 			"This call was made twice in this turn, with the same arguments. Use its "
 			"results, or answer without it.");
@@ -247,7 +259,7 @@ static void take_reply_call(struct turn_calls *calls, size_t i, const struct too
 	} else if (i >= TURN_CALLS_MAX) {
 		fail_call(call, "busy", "RuntimeError: At most 32 calls are run at once");
 	} else {
-		prepare_call(call, tools, counts);
+		prepare_call(calls, i, tools, counts);
 	}
 	if (call->call.arguments.size == 0)
 		buffer_append_string(&call->call.arguments, "{}");

@@ -169,8 +169,12 @@ Test(turn_calls, have_different_ids)
 Test(turn_calls, beyond_their_bound_are_busy)
 {
 	offer(10);
-	for (int i = 0; i < TURN_CALLS_MAX + 1; i++)
-		want("", "add", "{}");
+	for (int i = 0; i < TURN_CALLS_MAX + 1; i++) {
+		char arguments[16];
+
+		snprintf(arguments, sizeof(arguments), "{'a':%d}", i);
+		want("", "add", arguments);
+	}
 	take();
 	cr_expect_eq(calls.items[TURN_CALLS_MAX - 1].state, TURN_CALL_NEW);
 	expect_content(TURN_CALLS_MAX, "'code':'busy'");
@@ -202,6 +206,18 @@ Test(turn_calls, are_answered_with_a_hint_the_third_time)
 	cr_expect(calls.items[0].is_ok);
 	run_once("{'a':1,'b':2}", "{'results':[{'result':1}]}");
 	expect_content(0, "'code':'repeated'");
+}
+
+Test(turn_calls, of_one_answer_are_counted_together)
+{
+	offer(10);
+	for (int i = 0; i < 4; i++)
+		want("", "add", "{'a':1}");
+	take();
+	expect_batch(2, "{'name':'add','toolbox_id':'math','call_id':'p-0','args':{'a':1}},"
+			"{'name':'add','toolbox_id':'math','call_id':'p-1','args':{'a':1}}");
+	expect_content(2, "'code':'repeated'");
+	expect_content(3, "'code':'repeated'");
 }
 
 Test(turn_calls, that_did_not_run_do_not_count)
