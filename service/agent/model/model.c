@@ -76,13 +76,11 @@ static void pass_text(struct model_request *request)
 }
 
 /* An mcp_event_function. */
-static int pass_stream_data(void *data, const char *text, size_t size)
+static int take_stream_event(void *data, const char *text, size_t size)
 {
 	struct model_request *request = data;
-	int r = reply_take_event(&request->reply, text, size);
 
-	pass_text(request);
-	return r;
+	return reply_take_event(&request->reply, text, size);
 }
 
 /* Decide by the head and the first byte other than white space. */
@@ -106,8 +104,13 @@ static int take_body_part(struct model_request *request, const char *bytes, size
 
 	if (request->kind == BODY_UNKNOWN && blank < size)
 		request->kind = find_kind(request, bytes[blank]);
-	if (request->kind == BODY_STREAM)
-		return mcp_events_take(&request->events, bytes, size, pass_stream_data, request);
+	if (request->kind == BODY_STREAM) {
+		int r = mcp_events_take(&request->events, bytes, size, take_stream_event, request);
+
+		/* Once for all events of these bytes: each text becomes a message. */
+		pass_text(request);
+		return r;
+	}
 	buffer_append(&request->kept, bytes, size);
 	return buffer_status(&request->kept);
 }
@@ -139,20 +142,6 @@ static size_t take_model_bytes(char *bytes, size_t one, size_t size, void *data)
 
 /* ── the end ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* Put asterisks in the place of the key, which a server may have in its error. */
-static void mask_key(const struct model *model, char *reason)
-{
-	const char *key = model->settings->key;
-	char *found = reason;
-
-	while (key && *key && (found = strstr(found, key))) {
-		char *rest = found + strlen(key);
-
-		memset(found, '*', strlen(key));
-		found = rest;
-	}
-}
-
 static void finish_model_request(struct model_request *request, enum model_end end, char *reason)
 {
 	struct model *model = request->model;
@@ -160,7 +149,7 @@ static void finish_model_request(struct model_request *request, enum model_end e
 
 	loop_timer_disarm(&request->timer);
 	request->is_waiting = false;
-	mask_key(model, reason);
+	reply_mask_key(model->settings->key, reason, strlen(reason));
 	if (request == model->probe) {
 		model->probe = NULL;
 		model_request_free(request);
@@ -259,7 +248,8 @@ static void end_status(struct model_request *request, long status, char *reason)
 		return;
 	if ((status == 429 || status >= 500) && try_later(request))
 		return;
-	reply_describe_error(status, kept->data ? kept->data : "", kept->size, reason);
+	reply_describe_error(request->model->settings->key, status, kept->data ? kept->data : "",
+		kept->size, reason);
 	finish_model_request(request, MODEL_FAILED, reason);
 }
 
@@ -330,7 +320,7 @@ static void end_try(void *data, CURLcode code)
 	if (request->failure) {
 		snprintf(reason, sizeof(reason), "%s", request->failure);
 		finish_model_request(request, MODEL_FAILED, reason);
-	} else if (code != CURLE_OK) {
+	} else if (code != CURLE_OK && !request->reply.is_finished) {
 		end_loss(request, code, reason);
 	} else if (status != 200) {
 		end_status(request, status, reason);
@@ -358,6 +348,7 @@ static void reset_try(struct model_request *request)
 {
 	drop_easy(request);
 	reply_deinit(&request->reply);
+	request->reply.key = request->model->settings->key;
 	mcp_events_deinit(&request->events);
 	buffer_reset(&request->kept);
 	request->events = (struct mcp_events){.bytes_max = MODEL_EVENT_BYTES, .takes_all = true};
@@ -442,6 +433,9 @@ static void on_request_timer(void *data)
 	} else if (request->is_waiting) {
 		snprintf(reason, sizeof(reason), "it was away a moment ago");
 		finish_model_request(request, MODEL_AWAY, reason);
+	} else if (request->reply.is_finished) {
+		drop_easy(request);
+		end_stream(request, reason);
 	} else {
 		snprintf(reason, sizeof(reason), "its answer stalled for %d s",
 			MODEL_STALL_MS / (int)MS_PER_S);

@@ -198,7 +198,7 @@ static int take_object(struct reply *reply, const char *json, size_t size, const
 		return fail_reply(reply, reason);
 	}
 	if (json_find_root(&tape, "error") != JSON_NONE) {
-		reply_describe_error(0, json, size, reply->reason);
+		reply_describe_error(reply->key, 0, json, size, reply->reason);
 		return REPLY_E_WRONG;
 	}
 	take_usage(reply, &tape);
@@ -252,14 +252,29 @@ static bool write_error_message(const char *json, size_t size, struct buffer *ou
 	return true;
 }
 
-void reply_describe_error(
-	long status, const char *json, size_t size, char ret_reason[MODEL_REASON_BYTES])
+void reply_mask_key(const char *key, char *text, size_t size)
 {
+	size_t n = key ? strlen(key) : 0;
+	char *end = text + size;
+
+	while (n > 0 && (text = memmem(text, (size_t)(end - text), key, n))) {
+		memset(text, '*', n);
+		text += n;
+	}
+}
+
+void reply_describe_error(const char *key, long status, const char *json, size_t size,
+	char ret_reason[MODEL_REASON_BYTES])
+{
+	size_t most = WORDS_BYTES + (key ? strlen(key) : 0);
 	cleanup(buffer_deinit) struct buffer words = {0};
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	if (!write_error_message(json, size, &words))
-		buffer_append(&words, json, size < WORDS_BYTES ? size : WORDS_BYTES);
+		buffer_append(&words, json, size < most ? size : most);
+	/* Before it is cut: a part of the key would not be found. */
+	if (words.size > 0)
+		reply_mask_key(key, words.data, words.size);
 	if (status != 0)
 		buffer_printf(&text, "HTTP %ld%s", status, words.size > 0 ? ": " : "");
 	visible_append(

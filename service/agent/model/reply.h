@@ -56,6 +56,7 @@ struct reply_usage {
 
 /* A zeroed struct is an answer that has not begun. */
 struct reply {
+	const char *key; /* masked in reasons, borrowed; NULL: none */
 	struct buffer text;
 	struct reply_call *calls;
 	size_t n_calls;
@@ -78,10 +79,14 @@ int reply_take_event(struct reply *reply, const char *data, size_t size);
 /* Take a whole answer, without a stream. Return as reply_take_event(). */
 int reply_take_whole(struct reply *reply, const char *json, size_t size);
 
+/* Put asterisks in the place of the key @key, which a server may have in its error, in the @size
+ * bytes of @text. NULL or "": there is no key. */
+void reply_mask_key(const char *key, char *text, size_t size);
+
 /* Write to @ret_reason the message in the error object @json, or the beginning of another text:
- * `HTTP 400: no such model`. @status: 0 when there is no status. */
-void reply_describe_error(
-	long status, const char *json, size_t size, char ret_reason[MODEL_REASON_BYTES]);
+ * `HTTP 400: no such model`, with @key masked. @status: 0 when there is no status. */
+void reply_describe_error(const char *key, long status, const char *json, size_t size,
+	char ret_reason[MODEL_REASON_BYTES]);
 
 /* Free all; the reply is zeroed. */
 void reply_deinit(struct reply *reply);

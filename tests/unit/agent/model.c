@@ -28,11 +28,13 @@ static bool is_done;
 static enum model_end end;
 static char reason[MODEL_REASON_BYTES];
 static struct buffer text;
+static unsigned int n_parts; /* calls of take_text() */
 static struct reply reply;
 
 static void take_text(void *data, const char *bytes, size_t size)
 {
 	(void)data;
+	n_parts++;
 	buffer_append(&text, bytes, size);
 }
 
@@ -385,6 +387,52 @@ Test(model, gives_up_an_answer_that_stalls)
 	cr_expect_eq(end, MODEL_FAILED);
 	cr_expect_str_eq(reason, "its answer stalled for 20 s");
 	model_request_free(request);
+}
+
+Test(model, keeps_a_finished_answer_that_stalls)
+{
+	static const char *const script[] = {SCRIPT_HELD SCRIPT_STREAM(PART("Hi.") END), NULL};
+	struct model_request *request;
+
+	start_model(script);
+	request = send_request();
+	for (int i = 0; i < TURNS_MAX && text.size == 0; i++)
+		loop_run(loop, TURN_MS);
+	pass(MODEL_STALL_MS);
+	wait_for_end();
+	cr_expect_eq(end, MODEL_ANSWERED, "%s", reason);
+	expect_text("Hi.");
+	model_request_free(request);
+}
+
+Test(model, keeps_a_finished_answer_whose_connection_is_lost)
+{
+	static const char *const script[] = {
+		"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9000\r\n"
+		"\r\n" PART("Hi.") END,
+		NULL};
+
+	start_model(script);
+	ask();
+	cr_expect_eq(end, MODEL_ANSWERED, "%s", reason);
+	expect_text("Hi.");
+}
+
+Test(model, passes_the_text_of_many_events_at_once)
+{
+	static const char *const script[] = {"long", NULL};
+	cleanup(buffer_deinit) struct buffer events = {0};
+
+	buffer_append_string(&events, SCRIPT_STREAM(""));
+	for (int i = 0; i < 2048; i++)
+		buffer_append_string(&events, PART("x"));
+	buffer_append_string(&events, END);
+	script_set_long(events.data, events.size);
+	start_model(script);
+	ask();
+	cr_expect_eq(end, MODEL_ANSWERED, "%s", reason);
+	cr_expect_eq(text.size, 2048);
+	cr_expect_lt(n_parts, 1024, "%u", n_parts);
 }
 
 Test(model, has_all_time_for_its_first_byte)

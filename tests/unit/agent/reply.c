@@ -247,7 +247,7 @@ static const char *described(long status, const char *json)
 	static char reason[MODEL_REASON_BYTES];
 	cleanup_free char *text = quoted(json);
 
-	reply_describe_error(status, text, strlen(text), reason);
+	reply_describe_error("sk-key", status, text, strlen(text), reason);
 	return reason;
 }
 
@@ -260,4 +260,15 @@ Test(reply, describes_errors_of_each_form)
 	cr_expect_str_eq(described(502, "<html>"), "HTTP 502: <html>");
 	cr_expect_str_eq(described(500, ""), "HTTP 500");
 	cr_expect_str_eq(described(500, "a\nb"), "HTTP 500: a\\u000ab");
+}
+
+Test(reply, masks_a_key_that_is_cut)
+{
+	char text[320];
+
+	memset(text, 'x', 296);
+	snprintf(text + 296, sizeof(text) - 296, "sk-key, sk-key");
+	cr_expect_str_eq(described(500, text) + 296, "xxxxxxxxxx****");
+	memcpy(text, "sk-keysk-key", 12);
+	cr_expect(strstr(described(500, text), "HTTP 500: ************xx"));
 }
