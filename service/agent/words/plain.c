@@ -10,6 +10,9 @@
 /* The longest sign at the beginning of a line: "   ###### ". */
 #define LINE_SIGN_BYTES 10
 
+/* So many equal signs are no emphasis. */
+#define RUN_BYTES 64
+
 /* A step returns how many bytes it has judged, or WAIT: more have to come. */
 #define WAIT 0
 
@@ -44,17 +47,19 @@ static size_t begin_text(struct plain *plain, const struct view *view)
 
 	while (blank < view->size && is_blank_byte(view->text[blank]))
 		blank++;
-	size = view->size - blank;
+	if (blank > 0)
+		return blank;
+	size = view->size;
 	if (size >= strlen(THOUGHT)) {
-		bool is_thought = memcmp(view->text + blank, THOUGHT, strlen(THOUGHT)) == 0;
+		bool is_thought = memcmp(view->text, THOUGHT, strlen(THOUGHT)) == 0;
 
 		plain->state = is_thought ? PLAIN_THOUGHT : PLAIN_LINE;
-		return blank + (is_thought ? strlen(THOUGHT) : 0);
+		return is_thought ? strlen(THOUGHT) : 0;
 	}
-	if (!view->is_end && memcmp(view->text + blank, THOUGHT, size) == 0)
+	if (!view->is_end && memcmp(view->text, THOUGHT, size) == 0)
 		return WAIT;
 	plain->state = PLAIN_LINE;
-	return blank;
+	return WAIT;
 }
 
 static size_t skip_thought(struct plain *plain, const struct view *view)
@@ -158,6 +163,10 @@ static size_t take_emphasis(struct plain *plain, const struct view *view, struct
 	char sign = *view->text;
 	char after;
 
+	if (run >= RUN_BYTES) {
+		put_bytes(plain, view->text, RUN_BYTES, out);
+		return RUN_BYTES;
+	}
 	if (run == view->size && !view->is_end)
 		return WAIT;
 	after = run < view->size ? view->text[run] : '\n';

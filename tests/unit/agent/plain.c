@@ -84,6 +84,31 @@ Test(plain, leaves_out_a_leading_thought)
 	expect_plain("Yes <think>no</think>", "Yes <think>no</think>");
 }
 
+Test(plain, holds_few_bytes)
+{
+	cleanup(plain_deinit) struct plain plain = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	for (int i = 0; i < 1000; i++) {
+		plain_take(&plain, i % 2 ? " " : "\n", 1, false, &out);
+		cr_assert_eq(plain.held.size, 0);
+	}
+	plain_take(&plain, "a", 1, false, &out);
+	for (int i = 0; i < 1000; i++) {
+		plain_take(&plain, "*", 1, false, &out);
+		cr_assert_lt(plain.held.size, 64);
+	}
+	cr_expect_eq(out.size, 1 + 15 * 64);
+}
+
+Test(plain, keeps_a_long_run_of_signs)
+{
+	char text[] = "a ______________________________________________________________"
+		      "__________ b";
+
+	expect_plain(text, "a ________________________________________________________________ b");
+}
+
 Test(plain, looks_no_farther_than_a_link_is_long)
 {
 	cleanup(plain_deinit) struct plain plain = {0};
