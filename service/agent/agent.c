@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/agent.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +28,13 @@
 #define LEAVE_MS      1000
 #define LEAVE_STEP_MS 5
 
-/* Messages of others that are read at once, and the time for each further one: they only interrupt,
- * so a flood of them is left unread. */
+/* Messages of others with one topic that are read at once, and the time for each further one: they
+ * only interrupt, so a flood of them is left unread. */
 #define SIGN_BURST   200
 #define SIGN_STEP_MS 20
+
+/* The most topics in their table. */
+#define TOPICS_MAX 32
 
 struct agent {
 	struct loop *loop;
@@ -44,8 +48,8 @@ struct agent {
 	struct loop_timer probe;
 	struct loop_timer leaving;
 	struct loop_timer alive;
-	struct pace signs;
-	uint64_t leave_ms; /* when to leave in any case */
+	struct pace signs[TOPICS_MAX]; /* one a topic: no topic hides another */
+	uint64_t leave_ms;             /* when to leave in any case */
 	bool is_stopping;
 };
 
@@ -191,6 +195,8 @@ static const struct {
 	{"mycroft.ready", TOPIC_FALLBACK, register_skill},
 };
 
+static_assert(ARRAY_SIZE(agent_topics) <= TOPICS_MAX, "each topic has a pace");
+
 /* Return the index of the topic, or ARRAY_SIZE(agent_topics). */
 static size_t find_agent_topic(const char *topic, size_t size)
 {
@@ -214,7 +220,7 @@ static bool wants_topic(void *data, const char *topic, size_t size)
 		return true;
 	if (agent_topics[i].kind == TOPIC_FALLBACK && !agent->config->listen.is_fallback)
 		return false;
-	return pace_take_by(&agent->signs, clock_now_ms(), SIGN_STEP_MS, SIGN_BURST);
+	return pace_take_by(&agent->signs[i], clock_now_ms(), SIGN_STEP_MS, SIGN_BURST);
 }
 
 /* Return whether the message is the second of two that mean the same, by the bus client of OVOS. */

@@ -186,6 +186,18 @@ def test_barge_in_ends_a_turn(agent, asker, model, topic):
 PERSON_OF_DEFAULT = {"source": "listener", "session": {"session_id": "default"}}
 
 
+def test_no_noise_hides_a_stop(agent, asker, model):
+    go = threading.Event()
+    model.script(says("Never.", wait=go))
+    mark = asker.begin("hello")
+    model.wait_for_requests(1, EVENT_SECONDS)
+    for _ in range(400):
+        asker.send("recognizer_loop:record_begin", {}, {"session": {"session_id": "elsewhere"}})
+    asker.send("mycroft.stop", {}, PERSON_OF_DEFAULT)
+    assert asker.end_of(mark)["finish"] == "cancelled"
+    go.set()
+
+
 def test_a_twin_or_another_session_does_not_end_a_turn(agent, asker, model):
     go = threading.Event()
     model.script(says("Here.", wait=go))
