@@ -2,10 +2,7 @@
 #include "config/approval_key.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "config/secret_line.h"
 #include "util/cleanup.h"
@@ -13,21 +10,10 @@
 
 #define DIGITS ((size_t)2 * APPROVAL_KEY_BYTES)
 
-/* Return whether @path is below $CREDENTIALS_DIRECTORY. */
-static bool is_credential(const char *path)
-{
-	const char *folder = getenv("CREDENTIALS_DIRECTORY");
-	size_t size = folder ? strlen(folder) : 0;
-
-	return size > 0 && strncmp(path, folder, size) == 0 && path[size] == '/' &&
-	       !strchr(path + size + 1, '/');
-}
-
 static int read_bytes(const char *path, unsigned char ret[APPROVAL_KEY_BYTES])
 {
-	mode_t forbidden = is_credential(path) ? S_IWGRP | S_IXGRP | S_IRWXO : S_IRWXG | S_IRWXO;
 	cleanup(secret_line_deinit) struct buffer line = {0};
-	int r = secret_line_read(path, forbidden, DIGITS, &line);
+	int r = secret_line_read(path, secret_line_forbidden(path), DIGITS, &line);
 
 	if (r < 0)
 		return r;

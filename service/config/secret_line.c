@@ -3,11 +3,28 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "util/cleanup.h"
 #include "util/file/file.h"
+
+/* Return whether @path is below $CREDENTIALS_DIRECTORY. */
+static bool is_credential(const char *path)
+{
+	const char *folder = getenv("CREDENTIALS_DIRECTORY");
+	size_t size = folder ? strlen(folder) : 0;
+
+	return size > 0 && strncmp(path, folder, size) == 0 && path[size] == '/' &&
+	       !strchr(path + size + 1, '/');
+}
+
+mode_t secret_line_forbidden(const char *path)
+{
+	return is_credential(path) ? S_IWGRP | S_IXGRP | S_IRWXO : S_IRWXG | S_IRWXO;
+}
 
 int secret_line_read(const char *path, mode_t forbidden, size_t size_max, struct buffer *line)
 {

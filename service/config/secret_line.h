@@ -17,5 +17,9 @@
  * negative errno of reading it. */
 int secret_line_read(const char *path, mode_t forbidden, size_t size_max, struct buffer *line);
 
+/* Return the rights that the group and others must not have on a file at @path: all of them, but a
+ * credential of systemd is readable for its group, by which systemd lets the service read it. */
+mode_t secret_line_forbidden(const char *path);
+
 /* Overwrite and free the bytes of @line. */
 void secret_line_deinit(struct buffer *line);

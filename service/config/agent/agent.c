@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "config/fields.h"
 #include "config/secret_line.h"
@@ -61,7 +60,7 @@ static char *dup_json(struct config_reader *reader, uint32_t value)
 static int read_key_file(const char *path, char **ret_key)
 {
 	struct buffer line = {0};
-	int r = secret_line_read(path, S_IRWXG | S_IRWXO, CONFIG_AGENT_KEY_BYTES, &line);
+	int r = secret_line_read(path, secret_line_forbidden(path), CONFIG_AGENT_KEY_BYTES, &line);
 
 	if (r == 0 && (line.size == 0 || memchr(line.data, '\0', line.size)))
 		r = -EINVAL;

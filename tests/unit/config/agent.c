@@ -134,6 +134,20 @@ Test(config_agent, refuses_a_key_that_others_can_read)
 	cr_expect_eq(read_agent(), -EPERM);
 }
 
+Test(config_agent, reads_a_credential_that_its_group_can_read)
+{
+	char folder[512];
+
+	write_key("sk-1\n", 0440);
+	snprintf(folder, sizeof(folder), "%s", in_folder("key"));
+	*strrchr(folder, '/') = '\0';
+	setenv("CREDENTIALS_DIRECTORY", folder, 1);
+	cr_assert_eq(read_agent(), 0);
+	cr_expect_str_eq(agent.key, "sk-1");
+	write_key("sk-1\n", 0444);
+	cr_expect_eq(read_agent(), -EPERM);
+}
+
 Test(config_agent, refuses_an_empty_key)
 {
 	write_key("\n", 0600);
