@@ -204,6 +204,7 @@ def shared(tmp_path_factory):
 def voice(shared):
     shared.systemd.refusal = None
     shared.systemd.asked.clear()
+    shared.systemd.enabled.clear()
     yield shared
     for unit in list(shared.systemd.running):
         shared.systemd.end(unit)
@@ -251,7 +252,10 @@ def test_what_is_not_installed_says_what_to_call(voice):
 
 def test_a_service_from_its_start_to_its_end(voice):
     voice.put_packages()
-    assert "is installed already" in voice.text("whisper_install")
+    assert "is installed already; " in voice.text("whisper_install")
+    assert voice.systemd.enabled == set()
+    assert "already and starts with the session; " in voice.text("whisper_install", auto_enable=True)
+    assert voice.systemd.enabled == {voice.unit.name}
     assert voice.text("whisper_status") == (
         f"whisper 1.0 is installed, its service is inactive, and it does not answer on port {voice.port}. model: base")
     assert voice.text("whisper_start") == f"whisper is started, and answers on port {voice.port}."
@@ -313,80 +317,6 @@ def test_a_wrong_setting_is_named(tmp_path):
 # ── the whole way, by pip ─────────────────────────────────────────────────────────────────────────
 
 
-def wheel(name, modules, scripts):
-    """A package as an index has it: its file's name, and its bytes."""
-    stem = f"{name.replace('-', '_')}-1.0"
-    files = {**modules, f"{stem}.dist-info/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
-             f"{stem}.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-             f"{stem}.dist-info/entry_points.txt": "[console_scripts]\n" + scripts}
-    files[f"{stem}.dist-info/RECORD"] = "".join(f"{path},,\n" for path in (*files, f"{stem}.dist-info/RECORD"))
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for path, text in files.items():
-            archive.writestr(path, text)
-    return f"{stem}-py3-none-any.whl", out.getvalue()
-
-
-@contextlib.contextmanager
-def index(packages):
-    """The simple index of the packages on loopback (PEP 503); its address."""
-    files = {f"/files/{name}": data for name, data in packages.values()}
-    pages = {f"/simple/{name}/": f'<a href="/files/{file}#sha256={hashlib.sha256(data).hexdigest()}">{file}</a>'.encode()
-             for name, (file, data) in packages.items()}
-
-    class Peer(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            body = {**files, **pages}.get(self.path)
-            self.send_response(200 if body is not None else 404)
-            self.send_header("Content-Type", "text/html" if self.path in pages else "application/octet-stream")
-            self.end_headers()
-            self.wfile.write(body or b"")
-
-        def log_message(self, *_):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Peer) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/simple/"
-        server.shutdown()
-
-
-def test_installing_from_an_index_starting_and_removing(request, tmp_path):
-    if not request.config.getoption("--long"):
-        pytest.skip("makes an environment: with --long")
-    packages = {"wyoming-faster-whisper": wheel("wyoming-faster-whisper", {
-        "server.py": SERVER, "faster_whisper.py": FASTER_WHISPER}, "wyoming-faster-whisper = server:main\n"),
-        "no-program": wheel("no-program", {"other.py": ""}, "other = other:main\n")}
-    with index(packages) as url:
-        one = Voice(tmp_path, PIP_INDEX_URL=url)
-        try:
-            mark = one.caller.send("ovos.tools.invoke", {"name": "whisper_install", "args": {"auto_enable": True},
-                                                         "progress": True})
-            answer = one.caller.answer_to("ovos.tools.invoke", mark, 4 * EVENT_SECONDS).data
-            assert answer["result"]["output"] == ("whisper 1.0 is installed and starts with the session; "
-                                                  "whisper_start starts it."), answer
-            texts = [one.data["text"] for one in one.caller.seen if one.type == "ovos.tools.call.progress"]
-            assert texts == ["making an environment", "installing wyoming-faster-whisper", "writing the service"]
-            assert one.systemd.enabled == {one.unit.name}
-            assert "answers on port" in one.text("whisper_start")
-            assert "was started again with it" in one.text("whisper_model_install", model="tiny")
-            assert "is installed already" in one.text("whisper_install")
-            assert "its data are kept" in one.text("whisper_uninstall")
-            assert not (one.folder / "venv").exists()
-            error = one.failure("kokoro_install")
-            assert "pip cannot install wyoming-kokoro-torch" in error and "PIP_INDEX_URL" in error
-            assert not (one.folder.parent / "kokoro" / "venv").exists()  # nothing that looks installed
-        finally:
-            one.close()
-        (tmp_path / "second").mkdir()
-        two = Voice(tmp_path / "second", PIP_INDEX_URL=url, VOICE_WHISPER_PACKAGE="no-program==1.0")
-        try:
-            assert "the package no-program==1.0 has no program no-program" in two.failure("whisper_install")
-            assert "is not installed" in two.text("whisper_status")
-        finally:
-            two.close()
-
-
 # ── settings ──────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -405,6 +335,10 @@ def test_settings_are_read_without_secrets_and_without_the_rest(voice):
     assert json.loads(voice.text("configuration", key="tts.a.voice")) == {"tts.a.voice": "v"}
     assert json.loads(voice.text("configuration", key="tts.a.api_key")) == {"tts.a.api_key": "***"}
     assert f"stt.module is not set in {voice.conf}" in voice.failure("configuration", key="stt.module")
+    put(voice, '{"tts": {"auth": {"user": "u", "value": "v"}, "pwd": 1, "b": [{"Passphrase": "p", "x": 2}]}}')
+    assert json.loads(voice.text("configuration")) == {"tts": {"auth": "***", "pwd": "***", "b": [{"Passphrase": "***", "x": 2}]}}
+    for key in "tts.auth", "tts.auth.value":
+        assert json.loads(voice.text("configuration", key=key)) == {key: "***"}
     for key in "websocket.host", "websocket", "lang.x", "", "tts.":
         assert voice.caller.invoke("configuration", {"key": key})["code"] == "invalid_arguments", key
 
@@ -453,3 +387,84 @@ def test_a_setting_that_cannot_be_made_changes_nothing(voice, text, key, value, 
 def test_other_settings_are_out_of_reach(voice, key):
     assert voice.caller.invoke("set_configuration", {"key": key, "value": "x"})["code"] == "invalid_arguments"
     assert not voice.conf.exists()
+
+
+# ── an installation: it takes so long that the caller of the other tests would be disconnected ──
+
+
+def wheel(name, modules, scripts):
+    """A package as an index has it: its file's name, and its bytes."""
+    stem = f"{name.replace('-', '_')}-1.0"
+    files = {**modules, f"{stem}.dist-info/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+             f"{stem}.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+             f"{stem}.dist-info/entry_points.txt": "[console_scripts]\n" + scripts}
+    files[f"{stem}.dist-info/RECORD"] = "".join(f"{path},,\n" for path in (*files, f"{stem}.dist-info/RECORD"))
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for path, text in files.items():
+            archive.writestr(path, text)
+    return f"{stem}-py3-none-any.whl", out.getvalue()
+
+
+@contextlib.contextmanager
+def index(packages):
+    """The simple index of the present packages on loopback (PEP 503); its address."""
+    class Peer(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            files = {f"/files/{name}": data for name, data in packages.values()}
+            pages = {f"/simple/{name}/": f'<a href="/files/{file}#sha256={hashlib.sha256(data).hexdigest()}">{file}</a>'.encode()
+                     for name, (file, data) in packages.items()}
+            body = {**files, **pages}.get(self.path)
+            self.send_response(200 if body is not None else 404)
+            self.send_header("Content-Type", "text/html" if self.path in pages else "application/octet-stream")
+            self.end_headers()
+            self.wfile.write(body or b"")
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Peer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/simple/"
+        server.shutdown()
+
+
+def test_installing_from_an_index_starting_and_removing(request, tmp_path):
+    if not request.config.getoption("--long"):
+        pytest.skip("makes an environment: with --long")
+    packages = {"wyoming-faster-whisper": wheel("wyoming-faster-whisper", {
+        "server.py": SERVER, "faster_whisper.py": FASTER_WHISPER}, "wyoming-faster-whisper = server:main\n"),
+        "no-program": wheel("no-program", {"other.py": ""}, "other = other:main\n")}
+    with index(packages) as url:
+        one = Voice(tmp_path, PIP_INDEX_URL=url)
+        try:
+            mark = one.caller.send("ovos.tools.invoke", {"name": "whisper_install", "args": {"auto_enable": True},
+                                                         "progress": True})
+            answer = one.caller.answer_to("ovos.tools.invoke", mark, 4 * EVENT_SECONDS).data
+            assert answer["result"]["output"] == ("whisper 1.0 is installed and starts with the session; "
+                                                  "whisper_start starts it."), answer
+            texts = [one.data["text"] for one in one.caller.seen if one.type == "ovos.tools.call.progress"]
+            assert texts == ["making an environment", "installing wyoming-faster-whisper", "writing the service"]
+            assert one.systemd.enabled == {one.unit.name}
+            assert "answers on port" in one.text("whisper_start")
+            assert "was started again with it" in one.text("whisper_model_install", model="tiny")
+            assert "is installed already" in one.text("whisper_install")
+            assert "whisper 1.0 is installed; " in one.text("whisper_install", force_reinstall=True)
+            del packages["wyoming-faster-whisper"]
+            assert "pip cannot install" in one.failure("whisper_install", force_reinstall=True)
+            assert "whisper 1.0 is installed, its service is active" in one.text("whisper_status")
+            assert sorted(entry.name for entry in one.folder.iterdir()) == ["data", "model", "venv"]
+            assert "its data are kept" in one.text("whisper_uninstall")
+            assert not (one.folder / "venv").exists()
+            error = one.failure("kokoro_install")
+            assert "pip cannot install wyoming-kokoro-torch" in error and "PIP_INDEX_URL" in error
+            assert not (one.folder.parent / "kokoro" / "venv").exists()  # nothing that looks installed
+        finally:
+            one.close()
+        (tmp_path / "second").mkdir()
+        two = Voice(tmp_path / "second", PIP_INDEX_URL=url, VOICE_WHISPER_PACKAGE="no-program==1.0")
+        try:
+            assert "the package no-program==1.0 has no program no-program" in two.failure("whisper_install")
+            assert "is not installed" in two.text("whisper_status")
+        finally:
+            two.close()

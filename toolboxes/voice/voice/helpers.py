@@ -177,31 +177,43 @@ WantedBy=default.target
 
     def install(self, force_reinstall=False, auto_enable=False):
         if self.is_installed() and not force_reinstall:
-            self.write_unit()
-            systemctl("daemon-reload")
-            return f"{self.name} {self.version()} is installed already; force_reinstall installs it again."
+            self.register(auto_enable)
+            return (f"{self.name} {self.version()} is installed already{self.starts(auto_enable)}; force_reinstall installs it "
+                    "again.")
         self.data.mkdir(parents=True, exist_ok=True)
+        beside, earlier = self.folder / "venv.new", self.folder / "venv.old"
         progress(0, "making an environment")
         try:
-            run([sys.executable, "-m", "venv", "--clear", self.venv], "the environment cannot be made",
+            run([sys.executable, "-m", "venv", "--clear", beside], "the environment cannot be made",
                 "On Debian: apt install python3-venv")
             progress(0.1, f"installing {self.package}")
-            run([self.venv / "bin" / "python", "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--quiet",
+            run([beside / "bin" / "python", "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--quiet",
                  self.package], f"pip cannot install {self.package}",
                 "Look at the network, and at PIP_INDEX_URL in toolboxes.voice.env; then call it again")
-            if not self.is_installed():
+            if not (beside / "bin" / self.program).exists():
                 raise Failure(f"the package {self.package} has no program {self.program}; name another one by "
                               f"VOICE_{self.name.upper()}_PACKAGE in toolboxes.voice.env")
-        except BaseException:
-            shutil.rmtree(self.venv, ignore_errors=True)  # half of an environment looks like a whole one
-            raise
+            # The environment that works is there until another one does.
+            shutil.rmtree(earlier, ignore_errors=True)
+            if self.venv.exists():
+                self.venv.rename(earlier)
+            beside.rename(self.venv)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+            shutil.rmtree(earlier, ignore_errors=True)
         progress(0.9, "writing the service")
+        self.register(auto_enable)
+        return f"{self.name} {self.version()} is installed{self.starts(auto_enable)}; {self.name}_start starts it."
+
+    def register(self, auto_enable):
         self.write_unit()
         systemctl("daemon-reload")
         if auto_enable:
             systemctl("enable", self.unit)
-        return (f"{self.name} {self.version()} is installed{' and starts with the session' if auto_enable else ''}; "
-                f"{self.name}_start starts it.")
+
+    @staticmethod
+    def starts(auto_enable):
+        return " and starts with the session" if auto_enable else ""
 
     def uninstall(self, remove_all_data=False):
         if not self.folder.exists() and not self.unit_path.exists():

@@ -12,7 +12,7 @@ from helpers import Failure, replace
 
 PARTS = ("tts", "stt", "listener", "hotwords", "lang")
 LANG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
-SECRET = re.compile(r"key|token|secret|password|passwd|credential", re.I)
+SECRET = re.compile(r"key|token|secret|pass|pwd|auth|credential", re.I)
 BYTES = 1 << 20
 
 
@@ -57,7 +57,7 @@ class Settings:
             if not isinstance(value, dict) or name not in value:
                 raise Failure(f"{key} is not set in {self.path}: the setting of the system counts")
             value = value[name]
-        return {key: "***" if SECRET.search(key) and not isinstance(value, dict) else masked(value)}
+        return {key: "***" if SECRET.search(key) else masked(value)}
 
     def set_configuration(self, key, value):
         names = key.split(".")
@@ -81,10 +81,9 @@ class Settings:
 
 
 def masked(value):
-    """The value without what its keys call secret."""
+    """The value without what its keys call secret, and without all below such a key."""
     if isinstance(value, dict):
-        return {name: "***" if SECRET.search(name) and not isinstance(inner, dict) else masked(inner)
-                for name, inner in value.items()}
+        return {name: "***" if SECRET.search(name) else masked(inner) for name, inner in value.items()}
     return [masked(inner) for inner in value] if isinstance(value, list) else value
 
 
