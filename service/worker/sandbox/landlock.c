@@ -179,18 +179,6 @@ static int allow(const struct ruleset_build *list, const char *path, uint64_t ac
 	return 0;
 }
 
-/* Allow @places. A missing place needs no rule. */
-static int allow_places(const struct ruleset_build *list, const struct place *places)
-{
-	for (; places->path; places++) {
-		int r = allow(list, places->path, places->access);
-
-		if (r < 0 && r != -ENOENT && r != -ENOTDIR && r != -EACCES)
-			return r;
-	}
-	return 0;
-}
-
 /*
  * ── fences ──────────────────────────────────────────────────────────────────────────────────────
  *
@@ -204,12 +192,12 @@ static int allow_places(const struct ruleset_build *list, const struct place *pl
  * A link is left out: the place that it leads to is inside of an allowed path, or it is not.
  */
 
-/* The fences around the paths of one list, with all links resolved. */
+/* The fences, with all links resolved. */
 struct around {
 	const struct ruleset_build *list;
 	struct sandbox_paths hidden;
 	struct sandbox_paths kept;
-	unsigned int n_entries; /* opened one by one so far */
+	unsigned int n_entries; /* opened in turn for a list so far */
 };
 
 static void around_deinit(struct around *around)
@@ -311,17 +299,25 @@ static int allow_path(struct around *around, const char *path, uint64_t access)
 					       : allow_around(around, real, access);
 }
 
-static int allow_given(const struct ruleset_build *list, const char *name,
-	const struct sandbox_paths *paths, const struct toolbox_sandbox *sandbox, uint64_t access,
-	struct landlock_failure *failure)
+/* Allow @places, except for what is hidden. A missing place needs no rule. */
+static int allow_places(struct around *around, const struct place *places)
 {
-	cleanup(around_deinit) struct around around = {.list = list};
+	for (; places->path; places++) {
+		cleanup_free char *real = realpath(places->path, NULL);
+		int r = real ? allow_around(around, real, places->access) : -errno;
 
-	if (resolve_fences(&sandbox->hidden, &around.hidden) < 0 ||
-		resolve_fences(&sandbox->kept, &around.kept) < 0)
-		return -ENOMEM;
+		if (r < 0 && r != -ENOENT && r != -ENOTDIR && r != -EACCES)
+			return r;
+	}
+	return 0;
+}
+
+static int allow_given(struct around *around, const char *name, const struct sandbox_paths *paths,
+	uint64_t access, struct landlock_failure *failure)
+{
+	around->n_entries = 0;
 	for (size_t i = 0; i < paths->n_items; i++) {
-		int r = allow_path(&around, paths->items[i], access);
+		int r = allow_path(around, paths->items[i], access);
 
 		if (r == 0)
 			continue;
@@ -369,12 +365,13 @@ static void allow_program(const struct ruleset_build *list)
 	allow(list, path, READ);
 }
 
-static int allow_class(const struct ruleset_build *list, const struct toolbox_sandbox *sandbox)
+static int allow_class(struct around *around, const struct toolbox_sandbox *sandbox)
 {
-	int r = allow_places(list, sandbox->class == SANDBOX_COMMAND ? of_command : of_compute);
+	const struct ruleset_build *list = around->list;
+	int r = allow_places(around, sandbox->class == SANDBOX_COMMAND ? of_command : of_compute);
 
 	if (r == 0 && sandbox->class == SANDBOX_NET)
-		r = allow_places(list, of_net);
+		r = allow_places(around, of_net);
 	if (sandbox->class == SANDBOX_COMMAND)
 		allow_program(list);
 	/* Otherwise no file could be moved to another folder. */
@@ -387,8 +384,13 @@ static int allow_class(const struct ruleset_build *list, const struct toolbox_sa
 static int allow_all(const struct ruleset_build *list, const struct toolbox_sandbox *sandbox,
 	const struct landlock_places *places, struct landlock_failure *failure)
 {
-	int r = allow_class(list, sandbox);
+	cleanup(around_deinit) struct around around = {.list = list};
+	int r;
 
+	if (resolve_fences(&sandbox->hidden, &around.hidden) < 0 ||
+		resolve_fences(&sandbox->kept, &around.kept) < 0)
+		return -ENOMEM;
+	r = allow_class(&around, sandbox);
 	/* The dynamic linker reports a missing library. */
 	if (r == 0 && places->library)
 		allow(list, places->library, READ);
@@ -396,8 +398,8 @@ static int allow_all(const struct ruleset_build *list, const struct toolbox_sand
 		allow_neighbours(list, places->library);
 	if (r == 0 && places->folder)
 		r = allow(list, places->folder, READ | WRITE);
-	r = r ? r : allow_given(list, "read", &sandbox->read, sandbox, READ, failure);
-	return r ? r : allow_given(list, "write", &sandbox->write, sandbox, READ | WRITE, failure);
+	r = r ? r : allow_given(&around, "read", &sandbox->read, READ, failure);
+	return r ? r : allow_given(&around, "write", &sandbox->write, READ | WRITE, failure);
 }
 
 /* Return the restricted rights; the others stay unchanged. */
@@ -419,7 +421,7 @@ int landlock_enter(int abi, const struct toolbox_sandbox *sandbox,
 
 	if (abi >= 4 && sandbox->class == SANDBOX_COMPUTE)
 		ruleset.net = LANDLOCK_ACCESS_NET_BIND_TCP | LANDLOCK_ACCESS_NET_CONNECT_TCP;
-	if (abi >= 6 && sandbox->class < SANDBOX_COMMAND)
+	if (abi >= 6 && (sandbox->class < SANDBOX_COMMAND || sandbox->write.is_given))
 		ruleset.scoped = LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | LANDLOCK_SCOPE_SIGNAL;
 	cleanup_close int fd =
 		(int)syscall(SYS_landlock_create_ruleset, &ruleset, sizeof(ruleset), 0);

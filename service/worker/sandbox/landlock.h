@@ -74,7 +74,7 @@ uint64_t landlock_denied(const struct landlock_rules *rules, const char *path, u
  *   compute, net           the libraries and data of the system, `read`, `write`
  *   command, with `read`   reading: the folders of the system, `read`; writing as before
  *   command, with `write`  reading and writing: the folders of the system (only to read),
- *                          `read`, `write`
+ *                          `read`, `write`; no signal, and no abstract socket, of others
  *
  * In class command any program may be executed, but a script has to be read by its interpreter.
  * @abi is not 0 and no_new_privs is set. @ret_rules (NULL: not wanted) gets the rules. Return 0,

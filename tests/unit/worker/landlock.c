@@ -4,7 +4,9 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -169,6 +171,70 @@ Test(landlock, keeps_the_fences_inside_of_a_path)
 	pid = fork();
 	if (pid == 0)
 		enter_fences();
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_expect_eq(status, 0, "its mistake is on stderr");
+}
+
+/* ── commands ────────────────────────────────────────────────────────────────────────────────── */
+
+/* The first version that restricts signals. */
+#define ABI_SCOPE 6
+
+/* Return the first mistake of a process of class command, or NULL. */
+static const char *look_at_command(int abi)
+{
+	int status;
+	pid_t pid;
+
+	if (opens("/etc/passwd", O_RDONLY))
+		return "a hidden file in a folder of the system is read";
+	if (!opens("/etc/group", O_RDONLY) || !opens("/etc", O_RDONLY | O_DIRECTORY) ||
+		!opens("/usr/lib", O_RDONLY | O_DIRECTORY) || !opens("/dev/null", O_RDWR))
+		return "a folder of the system is closed";
+	if (abi >= ABI_SCOPE && kill(getppid(), 0) == 0)
+		return "a process outside is signalled";
+	pid = fork();
+	if (pid == 0)
+		for (;;)
+			pause();
+	if (kill(pid, SIGKILL) < 0 || waitpid(pid, &status, 0) != pid)
+		return "its own child is not signalled";
+	return NULL;
+}
+
+/* Never returns. */
+static void enter_command(int abi)
+{
+	char *hidden = strdup("/etc/passwd");
+	char *own = scratch_folder;
+	const struct toolbox_sandbox sandbox = {
+		.class = SANDBOX_COMMAND,
+		.write = {.is_given = true, .items = &own, .n_items = 1},
+		.hidden = {.items = &hidden, .n_items = 1},
+	};
+	struct landlock_failure failure;
+	const char *mistake;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+		landlock_enter(abi, &sandbox, &no_places, NULL, &failure) != 0)
+		_exit(NOT_ENTERED);
+	mistake = look_at_command(abi);
+	if (mistake)
+		fprintf(stderr, "%s\n", mistake);
+	_exit(mistake ? 2 : 0);
+}
+
+Test(landlock, keeps_commands_from_what_is_hidden_and_from_others)
+{
+	int abi = landlock_abi();
+	int status;
+	pid_t pid;
+
+	if (abi == 0)
+		cr_skip_test("this kernel has no landlock");
+	pid = fork();
+	if (pid == 0)
+		enter_command(abi > ABI_SCOPE ? ABI_SCOPE : abi);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_expect_eq(status, 0, "its mistake is on stderr");
 }
