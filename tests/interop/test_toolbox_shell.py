@@ -370,6 +370,16 @@ def test_without_the_network_there_is_none(fenced, caller):
     assert fenced.run("/usr/bin/perl -MSocket -e 'socketpair(A, B, AF_UNIX, SOCK_STREAM, 0) && print 1'").text == "1"
 
 
+def test_no_session_opens_what_another_has_open(caller):
+    other = caller.begin("read; echo $$; exec cat")
+    text = caller.write(other, "\n", yield_time_ms=0).text
+    pid = int(text or caller.read_until(other, "\n"))
+    one = caller.run(f"echo x > /proc/{pid}/fd/0; cat < /proc/{pid}/fd/0; cat < /proc/$PPID/fd/0;"
+                     " mkdir -p from to && echo > from/a && mv from/a to/b && echo moved")
+    assert one.text.count("Permission denied") == 3 and one.text.endswith("moved\n"), one.text
+    assert caller.write(other, "\u0004").text == ""
+
+
 def test_nobody_types_into_other_terminals(caller):
     one = caller.run("/usr/bin/perl -e 'my $x = \"x\"; ioctl(STDIN, 0x5412, $x) or print $!'", tty=True)
     assert one.text == "Operation not permitted"
@@ -449,6 +459,12 @@ def test_a_command_without_a_session_ends_with_its_call(launch):
         pid = int(file.read_text())
         caller.call("ovos.tools.cancel", {"call_id": "c"})
         until(lambda: not is_alive(pid), EVENT_SECONDS, "the command ended")
+        # Its shell has gone with SIGTERM; what it began has not.
+        late = caller.failure("shell_command", command='(trap "" TERM; echo $BASHPID > child; exec sleep 9999) & wait',
+                              login=False, timeout_ms=500)
+        assert late == "shell_command failed: command timed out after 500ms\n"
+        child = int((file.parent / "child").read_text())
+        until(lambda: not is_alive(child), EVENT_SECONDS, "the child of the command ended")
 
 
 @pytest.mark.parametrize("variant, words", [("disabled", "it offers nothing"), ("bash", "shell.variant must be")])

@@ -2,6 +2,7 @@
 #include "fences.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
@@ -29,7 +30,8 @@
 /* System calls of x32 have this bit. */
 #define X32_BIT 0x40000000u
 
-/* The first version of landlock that restricts truncate(2). */
+/* The first versions of landlock that allow moving between folders, and restrict truncate(2). */
+#define ABI_REFER    2
 #define ABI_TRUNCATE 3
 
 /* It is in no header: typing into a console, and more. */
@@ -111,6 +113,10 @@ static void write_filter(struct filter *filter, bool has_network)
 	if (landlock_version() < ABI_TRUNCATE) {
 		if_call(filter, SYS_truncate, 1);
 		refuse(filter, EPERM);
+#ifdef SYS_truncate64
+		if_call(filter, SYS_truncate64, 1);
+		refuse(filter, EPERM);
+#endif
 	}
 	if (!has_network) {
 		if_call(filter, SYS_socket, 3);
@@ -151,4 +157,39 @@ bool fences_enter(bool has_network, struct text *why)
 					     : ", so the network cannot be closed, which "
 					       "shell.network false asks for");
 	return false;
+}
+
+/* Allow moving files, as far as the sandbox does: without a rule, each layer forbids it. */
+static int allow_moving(int rules)
+{
+	struct landlock_path_beneath_attr root = {.allowed_access = LANDLOCK_ACCESS_FS_REFER};
+	int r = 0;
+
+	root.parent_fd = open("/", O_PATH | O_CLOEXEC);
+	if (root.parent_fd < 0)
+		return -errno;
+	if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &root, 0) < 0)
+		r = -errno;
+	close(root.parent_fd);
+	return r;
+}
+
+int fences_part(void)
+{
+	/* The sandbox forbids making block devices already. */
+	uint64_t handled = LANDLOCK_ACCESS_FS_MAKE_BLOCK;
+	bool has_refer = landlock_version() >= ABI_REFER;
+	int rules;
+	int r = 0;
+
+	handled |= has_refer ? LANDLOCK_ACCESS_FS_REFER : 0;
+	rules = (int)syscall(SYS_landlock_create_ruleset, &handled, sizeof(handled), 0);
+	if (rules < 0)
+		return -errno;
+	if (has_refer)
+		r = allow_moving(rules);
+	if (r == 0 && syscall(SYS_landlock_restrict_self, rules, 0) < 0)
+		r = -errno;
+	close(rules);
+	return r;
 }

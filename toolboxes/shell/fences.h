@@ -15,4 +15,9 @@
  * else @why has the words. To be called before there are threads. */
 bool fences_enter(bool has_network, struct text *why);
 
+/* Part this thread, and each program that it will start, from the programs of other threads: they
+ * cannot open what the others have open (/proc/PID/fd), nor their memory. Return 0 or a negative
+ * errno. */
+int fences_part(void);
+
 #endif

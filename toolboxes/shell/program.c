@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -11,8 +12,11 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
+
+#include "fences.h"
 
 #define TTY_ROWS    24
 #define TTY_COLUMNS 80
@@ -29,7 +33,7 @@ struct ends {
 	char tty[64]; /* the other side of a PTY */
 };
 
-static void close_end(int *fd)
+void close_fd(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
@@ -40,10 +44,10 @@ static void close_ends(struct ends *ends)
 {
 	if (ends->input == ends->output)
 		ends->input = -1;
-	close_end(&ends->output);
-	close_end(&ends->input);
-	close_end(&ends->its_output);
-	close_end(&ends->its_input);
+	close_fd(&ends->output);
+	close_fd(&ends->input);
+	close_fd(&ends->its_output);
+	close_fd(&ends->its_input);
 }
 
 static int open_tty(struct ends *ends)
@@ -157,6 +161,43 @@ static bool has_no_folder(const char *workdir, struct text *why)
 	return true;
 }
 
+/* A program to start by a thread of its own. */
+struct starting {
+	char *const *argv;
+	const struct ends *ends;
+	const char *workdir;
+	pid_t pid;
+	int error;
+};
+
+static void *run_start(void *data)
+{
+	struct starting *starting = data;
+
+	starting->error = -fences_part();
+	if (starting->error == 0)
+		starting->error =
+			start(starting->argv, starting->ends, starting->workdir, &starting->pid);
+	return NULL;
+}
+
+/* Start a program apart from all others: its thread has parted from them. Return 0 or a positive
+ * errno. */
+static int start_apart(
+	char *const *argv, const struct ends *ends, const char *workdir, pid_t *ret_pid)
+{
+	struct starting starting = {.argv = argv, .ends = ends, .workdir = workdir, .pid = -1};
+	pthread_t thread;
+	int r = pthread_create(&thread, NULL, run_start, &starting);
+
+	if (r == 0)
+		r = pthread_join(thread, NULL);
+	if (r == 0)
+		r = starting.error;
+	*ret_pid = starting.pid;
+	return r;
+}
+
 bool program_start(char *const *argv, const char *workdir, bool has_tty,
 	struct program *ret_program, struct text *why)
 {
@@ -171,7 +212,7 @@ bool program_start(char *const *argv, const char *workdir, bool has_tty,
 	if (r < 0)
 		text_printf(
 			why, "no %s can be had: %s", has_tty ? "terminal" : "pipe", strerror(-r));
-	r = r < 0 ? -r : start(argv, &ends, workdir, &pid);
+	r = r < 0 ? -r : start_apart(argv, &ends, workdir, &pid);
 	if (r && why->size == 0) {
 		text_add_name(why, argv[0]);
 		text_printf(why, ": %s", strerror(r));
@@ -183,12 +224,12 @@ bool program_start(char *const *argv, const char *workdir, bool has_tty,
 	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (pidfd < 0) {
 		text_printf(why, "it cannot be watched: %s", strerror(errno));
-		program_signal_all(pid, SIGKILL);
+		program_end(pid);
 		close_ends(&ends);
 		return false;
 	}
-	close_end(&ends.its_input);
-	close_end(&ends.its_output);
+	close_fd(&ends.its_input);
+	close_fd(&ends.its_output);
 	*ret_program = (struct program){pid, pidfd, ends.output, ends.input};
 	return true;
 }
@@ -217,16 +258,40 @@ static pid_t session_of(const char *name)
 	return session;
 }
 
+/* Send @signal to the process @name if it is in the kernel's session @pid. A process that has got
+ * its number meanwhile gets no signal. */
+static void signal_if_in(pid_t pid, const char *name, int signal)
+{
+	int pidfd;
+
+	if (session_of(name) != pid)
+		return;
+	pidfd = (int)syscall(SYS_pidfd_open, atoi(name), 0);
+	if (pidfd >= 0 && session_of(name) == pid)
+		syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
+	close_fd(&pidfd);
+}
+
 void program_signal_all(pid_t pid, int signal)
 {
-	DIR *folder = opendir("/proc");
+	DIR *folder;
 	struct dirent *entry;
 
+	if (pid <= 0)
+		return;
 	kill(-pid, signal);
+	folder = opendir("/proc");
 	while (folder && (entry = readdir(folder)))
-		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
-			session_of(entry->d_name) == pid)
-			kill((pid_t)atoi(entry->d_name), signal);
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+			signal_if_in(pid, entry->d_name, signal);
 	if (folder)
 		closedir(folder);
+}
+
+void program_end(pid_t pid)
+{
+	if (pid <= 0)
+		return;
+	program_signal_all(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 }

@@ -24,6 +24,8 @@
 /* The time between SIGTERM and SIGKILL. */
 #define TERM_MS 200
 
+#define KILLED UINT64_MAX
+
 /* How often calls without a session of their own are looked at: they may be cancelled. */
 #define CANCEL_LOOK_MS 250
 
@@ -55,7 +57,7 @@ struct session {
 	int exit_code;
 	uint64_t began_ns;
 	uint64_t touched_ms; /* the last call */
-	uint64_t kill_ms;    /* when SIGKILL follows SIGTERM; 0: it does not */
+	uint64_t kill_ms;    /* when SIGKILL follows SIGTERM; 0: it does not, KILLED: it has */
 	struct output output;
 	char *input; /* not read by the program yet */
 	size_t input_size;
@@ -95,13 +97,6 @@ static uint64_t now_ns(void)
 static uint64_t now_ms(void)
 {
 	return now_ns() / 1000000;
-}
-
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
 }
 
 /* ── the table ───────────────────────────────────────────────────────────────────────────────── */
@@ -155,8 +150,10 @@ static void close_input(struct session *session)
 	session->input_size = 0;
 }
 
+/* Free the place of @session, whose program has ended. What it has left in the session ends. */
 static void drop_session(struct session *session)
 {
+	program_end(session->program.pid);
 	close_input(session);
 	close_fd(&session->program.output);
 	close_fd(&session->program.pidfd);
@@ -320,6 +317,9 @@ static struct waiter *add_waiter(struct toolbox_call call, struct session *sessi
 	if (yield_ms > left_ms)
 		yield_ms = left_ms;
 	*waiter = (struct waiter){true, call, session, now_ms() + yield_ms, *wait};
+	/* The words for a late command name the time that it had. */
+	if (wait->timeout_ms > 0)
+		waiter->wait.timeout_ms = yield_ms > 0 ? yield_ms : 1;
 	return waiter;
 }
 
@@ -349,8 +349,7 @@ static void end_session(struct session *session, const char *why)
 	close_fd(&session->program.output);
 	if (session->has_tty)
 		session->program.input = -1;
-	if (session->program.pid > 0)
-		program_signal_all(session->program.pid, SIGKILL);
+	program_signal_all(session->program.pid, SIGKILL);
 }
 
 /* Read what the program of @session has put out. */
@@ -429,8 +428,14 @@ static void note_exit(struct session *session)
 {
 	siginfo_t status = {0};
 
-	if (waitid(P_PIDFD, (id_t)session->program.pidfd, &status, WEXITED | WNOHANG) < 0 &&
-		errno != ECHILD)
+	/* It stays a zombie: no other process gets its number while the session has a place. */
+	if (waitid(P_PIDFD, (id_t)session->program.pidfd, &status, WEXITED | WNOHANG | WNOWAIT) <
+		0) {
+		if (errno != ECHILD)
+			return;
+		session->program.pid = -1;
+	}
+	if (session->program.pid > 0 && status.si_pid == 0)
 		return;
 	session->exit_code = status.si_code == CLD_EXITED ? status.si_status : NO_EXIT_CODE;
 	session->has_ended = true;
@@ -469,7 +474,9 @@ static void answer_waiter(struct waiter *waiter)
 	read_output(session, READS_MAX);
 	reply_waiter(waiter, session);
 	session->touched_ms = now_ms();
-	if (!session->is_listed && session->has_ended)
+	/* After SIGTERM, what the program has left has its time. */
+	if (!session->is_listed && session->has_ended &&
+		(session->kill_ms == 0 || session->kill_ms == KILLED))
 		drop_session(session);
 }
 
@@ -500,6 +507,17 @@ static uint64_t look_at_waiters(uint64_t now, uint64_t next_ms)
 	return next_ms;
 }
 
+/* Kill what SIGTERM has not ended. */
+static void kill_late(struct session *session)
+{
+	if (session->has_ended && !is_waited_for(session)) {
+		drop_session(session);
+		return;
+	}
+	program_signal_all(session->program.pid, SIGKILL);
+	session->kill_ms = KILLED;
+}
+
 /* Kill what has not ended by itself, and what nobody calls. Return when to look again. */
 static uint64_t look_at_sessions(uint64_t now)
 {
@@ -509,15 +527,11 @@ static uint64_t look_at_sessions(uint64_t now)
 		struct session *session = &sessions.items[i];
 		uint64_t idle_ms = session->touched_ms + IDLE_MS;
 
-		if (!is_alive(session))
-			continue;
-		if (session->kill_ms > 0 && session->kill_ms <= now && !session->has_ended) {
-			program_signal_all(session->program.pid, SIGKILL);
-			session->kill_ms = now + IDLE_MS;
-		}
+		if (session->kill_ms > 0 && session->kill_ms <= now)
+			kill_late(session);
 		if (session->kill_ms > 0 && session->kill_ms < next_ms)
 			next_ms = session->kill_ms;
-		if (is_waited_for(session))
+		if (!is_alive(session) || is_waited_for(session))
 			continue;
 		if (idle_ms <= now && session->has_ended)
 			drop_session(session);
