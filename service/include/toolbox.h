@@ -202,7 +202,8 @@ struct toolbox_tool {
 	const char *grant_key; /* an argument: a person who approves a call for the whole session
 	                        * approves calls with the same value; NULL: all calls */
 	const char *asked_key; /* an argument, a text, with all effect of the tool: a call where it
-	                        * is absent or empty only reads, and needs no approval; or NULL */
+	                        * is absent or empty only reads, and needs no approval unless the
+	                        * operator sets the risk; a "string" of argument_schema; or NULL */
 	const char *given;     /* "statistics" or "conversation": see toolbox_given(); or NULL */
 };
 

@@ -111,8 +111,11 @@ static int apply_to(const struct config_tool *settings, struct tool *tool)
 	}
 	if (settings->has_triggers && replace_triggers(&settings->triggers, tool) < 0)
 		return -ENOMEM;
-	if (settings->risk != TOOL_UNRATED)
+	/* A risk from the operator is for every call of the tool. */
+	if (settings->risk != TOOL_UNRATED) {
 		tool->risk = settings->risk;
+		free(take_ptr(tool->asked_key));
+	}
 	if (settings->timeout_ms)
 		tool->timeout_ms = settings->timeout_ms;
 	if (settings->has_cooldown)

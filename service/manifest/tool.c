@@ -183,14 +183,48 @@ static void refuse_keys_of_others(const struct manifest_scope *scope, uint32_t o
 	}
 }
 
-/* Only the process of a plugin reads what it is given. */
-static void refuse_given(const struct manifest_scope *scope, uint32_t object)
+/* Only the process of a plugin reads the given knowledge, and only its code is trusted to name the
+ * calls that need a person. */
+static void refuse_keys_of_plugins(const struct manifest_scope *scope, uint32_t object)
 {
-	uint32_t given = json_find(scope->tape, object, "given");
+	static const char *const keys[] = {"given", "grant_key", "asked_key"};
 
-	if (given != JSON_NONE && scope->toolbox->package->kind != KIND_PLUGIN)
-		diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, given,
-			"is for tools of plugins, by toolbox.h; leave it out");
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		uint32_t value = json_find(scope->tape, object, keys[i]);
+
+		if (value != JSON_NONE && scope->toolbox->package->kind != KIND_PLUGIN)
+			diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, value,
+				"is for tools of plugins, by toolbox.h; leave it out");
+	}
+}
+
+/* Return whether @schema declares the property @name as a text at its root. */
+static bool declares_text(const struct json_tape *schema, const char *name)
+{
+	uint32_t properties = json_find_typed_at(schema, 0, "properties", JSON_OBJECT);
+	uint32_t property = json_find_typed(schema, properties, name, JSON_OBJECT);
+	uint32_t type = json_find_typed(schema, property, "type", JSON_STRING);
+
+	return type != JSON_NONE && json_is_text(schema, type, "string");
+}
+
+/* Refuse an `asked_key` that names no text of the arguments: no call would need a person. 0 or
+ * -ENOMEM. */
+static int check_asked_key(
+	const struct manifest_scope *scope, uint32_t object, const struct tool *tool)
+{
+	cleanup(json_tape_cleanup) struct json_tape schema = {0};
+
+	if (!tool->asked_key)
+		return 0;
+	if (json_tape_read(&schema, tool->argument_schema, strlen(tool->argument_schema),
+		    2 * JSON_DEPTH_DEFAULT, NULL) != 0)
+		return -ENOMEM;
+	if (!declares_text(&schema, tool->asked_key))
+		diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape,
+			json_find(scope->tape, object, "asked_key"),
+			"must name a property of 'argument_schema' of the type \"string\"");
+	return 0;
 }
 
 /* Read the part for running the tool, and its schemas, by its kind. */
@@ -227,7 +261,7 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
 	if (!tool->description || !tool->schemas)
 		return -ENOMEM;
 	refuse_keys_of_others(scope, object);
-	refuse_given(scope, object);
+	refuse_keys_of_plugins(scope, object);
 	r = read_tool_name(scope, object, tool);
 	if (r == 0)
 		r = manifest_read_off(
@@ -244,7 +278,9 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
 		r = read_runner(scope, object, tool);
 	if (r < 0 || scope->problems->n_errors > errors)
 		return r;
-	r = manifest_run_llm_read(scope, object, tool);
+	r = check_asked_key(scope, object, tool);
+	if (r == 0)
+		r = manifest_run_llm_read(scope, object, tool);
 	if (r == 0)
 		r = manifest_trigger_groups_check(scope, object, tool);
 	if (r == 0)

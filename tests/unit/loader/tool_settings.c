@@ -45,6 +45,21 @@ Test(tool_settings, raise_and_lower_a_risk_and_show_it)
 	package_unref(box->package);
 }
 
+Test(tool_settings, with_a_risk_are_for_every_call)
+{
+	struct toolbox *box = make_box("a", TOOL("one", "") "," TOOL("two", ""));
+
+	box->tools[0].asked_key = strdup("x");
+	box->tools[1].asked_key = strdup("x");
+	tools[0] = (struct config_tool){.name = (char *)"one", .risk = TOOL_EXECUTE};
+	tools[1] = (struct config_tool){.name = (char *)"two", .timeout_ms = 7};
+	say(2, 1);
+	cr_assert_eq(tool_settings_apply(&config, box), 0);
+	cr_expect_null(box->tools[0].asked_key);
+	cr_expect_str_eq(box->tools[1].asked_key, "x");
+	package_unref(box->package);
+}
+
 Test(tool_settings, replace_every_member_and_keep_the_others)
 {
 	char *triggers[] = {(char *)"ring.*bell"};

@@ -63,6 +63,18 @@ Test(manifest_described, reads_what_is_told_as_a_manifest)
 		toolbox->package->load);
 }
 
+#define TYPES(key, schema)                                                                         \
+	"{\"tools\":[{\"name\":\"f\",\"grant_key\":\"id\",\"asked_key\":\"" key                    \
+	"\",\"argument_schema\":" schema "}]}"
+#define CHARS(type) "{\"type\":\"object\",\"properties\":{\"chars\":{\"type\":" type "}}}"
+
+Test(manifest_described, names_what_an_approval_is_for)
+{
+	cr_assert_eq(take(TYPES("chars", CHARS("\"string\""))), 0);
+	cr_expect_str_eq(toolbox->tools[0].grant_key, "id");
+	cr_expect_str_eq(toolbox->tools[0].asked_key, "chars");
+}
+
 static void expect_untold(const char *described, const char *pointer, const char *words)
 {
 	diagnostics_deinit(&found);
@@ -86,6 +98,11 @@ Test(manifest_described, refuses_what_a_manifest_could_not_say)
 		"is taken by tool 0, counted from 0");
 	expect_untold(
 		"{\"tools\":[{\"name\":\"a\",\"cooldown_s\":86401}]}", "/tools/0/cooldown_s", "");
+	expect_untold(TYPES("other", CHARS("\"string\"")), "/tools/0/asked_key",
+		"must name a property of 'argument_schema' of the type \"string\"");
+	expect_untold(TYPES("chars", CHARS("[\"string\"]")), "/tools/0/asked_key", "must name");
+	expect_untold(TYPES("chars", CHARS("\"object\"")), "/tools/0/asked_key", "must name");
+	expect_untold(TYPES("chars", "{\"type\":\"object\"}"), "/tools/0/asked_key", "must name");
 	expect_untold("{\"tools\":[{\"name\":\"a\",\"argument_schema\":{\"type\":\"x\"}}]}",
 		"/tools/0/argument_schema/type", "");
 	cr_expect_eq(take("{\"tools\":[{\"name\":\"a\"}]}"), 0, "and takes what comes then");

@@ -103,6 +103,9 @@ Test(manifest_guest, refuses_the_keys_of_other_kinds)
 {
 	expect_problem(LAMP("{'name':'on','command':{'argv':['true']}}"), "/tools/0/command");
 	expect_problem(LAMP("{'name':'on','native':{'symbol':'f'}}"), "/tools/0/native");
+	expect_problem(LAMP("{'name':'on','given':'statistics'}"), "/tools/0/given");
+	expect_problem(LAMP("{'name':'on','grant_key':'x'}"), "/tools/0/grant_key");
+	expect_problem(LAMP("{'name':'on','asked_key':'x'}"), "/tools/0/asked_key");
 }
 
 Test(manifest_guest, is_another_tool_of_another_source)

@@ -109,15 +109,19 @@ Test(manifest, lets_a_plugin_have_several_calls_in_its_one_process)
 		"\"concurrent\" is not a key of a toolbox of the kind \"command\"; leave it out");
 }
 
-Test(manifest, reads_what_an_approval_is_for)
+/* A manifest of its author lets no call pass a person, whatever its kind. */
+Test(manifest, refuses_the_keys_of_a_plugins_approval_to_other_kinds)
 {
-	struct toolbox *box = read_good(TOOL(SQRT ",'grant_key':'x','asked_key':'y'"));
+	static const char message[] = "is for tools of plugins, by toolbox.h; leave it out";
 
-	cr_expect_str_eq(box->tools[0].grant_key, "x");
-	cr_expect_str_eq(box->tools[0].asked_key, "y");
-	box = read_good(TOOL(SQRT));
-	cr_expect_null(box->tools[0].grant_key);
-	cr_expect_null(box->tools[0].asked_key);
+	expect_refused(TOOL(SQRT ",\n'asked_key':'x'"), 2, "/tools/0/asked_key", message);
+	expect_refused(TOOL(SQRT ",\n'grant_key':'x'"), 2, "/tools/0/grant_key", message);
+	expect_refused("{'kind':'bus','tools':[{'name':'off','risk':'execute',\n'asked_key':'z',"
+		       "'bus':{'topic':'system.shutdown'}}]}",
+		2, "/tools/0/asked_key", message);
+	expect_refused("{'kind':'command','tools':[{'name':'f','command':{'argv':['true']},\n"
+		       "'asked_key':'z'}]}",
+		2, "/tools/0/asked_key", message);
 }
 
 Test(manifest, tells_a_host_what_to_load)
