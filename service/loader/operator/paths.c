@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "json/document.h"
+#include "json/member.h"
 #include "json/writer.h"
 #include "loader/operator/fences.h"
 #include "loader/operator/state_folder.h"
@@ -22,7 +23,8 @@
 struct resolving {
 	const struct config *configuration;
 	struct package *package;
-	struct json_tape tape; /* the configuration of the package */
+	struct json_tape tape; /* the configuration of the package: the manifest's and the next */
+	struct json_tape own;  /* the members of it that the operator has written */
 	struct document *config;
 	char *home;
 	struct sandbox_refusal *refusal;
@@ -31,6 +33,7 @@ struct resolving {
 static void resolving_deinit(struct resolving *resolving)
 {
 	json_tape_deinit(&resolving->tape);
+	json_tape_deinit(&resolving->own);
 	document_free(resolving->config);
 	free(resolving->home);
 }
@@ -104,9 +107,9 @@ static int add_setting(struct resolving *resolving, const char *setting,
 }
 
 /* Add the paths of @setting, ID.NAME: as the operator has written them, else from the member NAME
- * of the member ID of the toolbox's own configuration. */
-static int add_foreign_paths(
-	struct resolving *resolving, const char *setting, struct text_list *paths)
+ * of the member ID of the toolbox's own configuration. Set @ret_is_operators as add_paths(). */
+static int add_foreign_paths(struct resolving *resolving, const char *setting,
+	struct text_list *paths, bool *ret_is_operators)
 {
 	cleanup(json_tape_cleanup) struct json_tape foreign = {0};
 	const char *name = strchr(setting, '.') + 1;
@@ -120,19 +123,27 @@ static int add_foreign_paths(
 	if (!id || json_tape_read(&foreign, text, strlen(text), JSON_DEPTH_DEFAULT, NULL) != 0)
 		return -ENOMEM;
 	value = json_find(&foreign, 0, name);
-	if (value != JSON_NONE)
+	if (value != JSON_NONE) {
+		*ret_is_operators = true;
 		return add_setting(resolving, setting, &foreign, value, paths);
+	}
+	value = json_find_typed_at(&resolving->own, 0, id, JSON_OBJECT);
+	*ret_is_operators =
+		value != JSON_NONE && json_find(&resolving->own, value, name) != JSON_NONE;
 	value = json_find(&resolving->tape, 0, id);
 	if (value != JSON_NONE && json_type_at(&resolving->tape, value) == JSON_OBJECT)
 		value = json_find(&resolving->tape, value, name);
 	return add_setting(resolving, setting, &resolving->tape, value, paths);
 }
 
-/* Add the paths of the setting @setting to @paths. An absent one has none. */
-static int add_paths(struct resolving *resolving, const char *setting, struct text_list *paths)
+/* Add the paths of the setting @setting to @paths. An absent one has none. Set @ret_is_operators
+ * when the operator has written it: else the manifest has. */
+static int add_paths(struct resolving *resolving, const char *setting, struct text_list *paths,
+	bool *ret_is_operators)
 {
 	if (is_foreign(setting))
-		return add_foreign_paths(resolving, setting, paths);
+		return add_foreign_paths(resolving, setting, paths, ret_is_operators);
+	*ret_is_operators = json_find(&resolving->own, 0, setting) != JSON_NONE;
 	return add_setting(resolving, setting, &resolving->tape,
 		json_find(&resolving->tape, 0, setting), paths);
 }
@@ -177,25 +188,28 @@ static int open_state_folder(struct resolving *resolving, struct sandbox_paths *
 	return r;
 }
 
-/* Append the paths of the setting @setting to @paths. */
-static int open_setting(
-	struct resolving *resolving, const char *setting, struct sandbox_paths *paths)
+/* Append the paths of the setting @setting to @paths, if the operator @is_operators has written it;
+ * the defaults of a manifest are paths of the manifest. */
+static int open_setting(struct resolving *resolving, const char *setting, bool is_operators,
+	struct sandbox_paths *paths)
 {
 	cleanup(text_list_deinit) struct text_list resolved = {0};
+	bool is_written;
 	int r;
 
 	if (strcmp(setting, STATE_FOLDER_SETTING) == 0)
-		return open_state_folder(resolving, paths);
-	r = add_paths(resolving, setting, &resolved);
-
+		return is_operators ? open_state_folder(resolving, paths) : 0;
+	r = add_paths(resolving, setting, &resolved, &is_written);
+	if (r || is_written != is_operators)
+		return r;
 	for (size_t i = 0; r == 0 && i < resolved.n_items; i++) {
 		r = sandbox_paths_take(paths, strdup(resolved.items[i]));
-		paths->n_operator += r == 0;
+		paths->n_operator += r == 0 && is_operators;
 	}
 	return r ? r : set_setting(resolving, setting, &resolved);
 }
 
-/* Replace the names of settings in @paths: the other paths come first. */
+/* Replace the names of settings in @paths: the operator's come last. */
 static int open_settings(struct resolving *resolving, struct sandbox_paths *paths)
 {
 	cleanup(sandbox_paths_deinit) struct sandbox_paths given = *paths;
@@ -205,9 +219,12 @@ static int open_settings(struct resolving *resolving, struct sandbox_paths *path
 	for (size_t i = 0; r == 0 && i < given.n_items; i++)
 		if (!sandbox_path_is_setting(given.items[i]))
 			r = sandbox_paths_take(paths, strdup(given.items[i]));
-	for (size_t i = 0; r == 0 && i < given.n_items; i++)
-		if (sandbox_path_is_setting(given.items[i]))
-			r = open_setting(resolving, given.items[i] + 1, paths);
+	for (size_t i = 0; r == 0 && i < 2 * given.n_items; i++) {
+		const char *item = given.items[i % given.n_items];
+
+		if (sandbox_path_is_setting(item))
+			r = open_setting(resolving, item + 1, i >= given.n_items, paths);
+	}
 	return r;
 }
 
@@ -218,7 +235,9 @@ static int put_up_fences(struct resolving *resolving, const struct config *confi
 	cleanup(text_list_deinit) struct text_list exceptions = {0};
 	cleanup(fences_deinit) struct fences fences = {0};
 	cleanup(buffer_deinit) struct buffer text = {0};
-	int r = add_paths(resolving, EXCEPTIONS, &exceptions);
+	/* A manifest opens no secret. */
+	int r = add_setting(resolving, EXCEPTIONS, &resolving->own,
+		json_find(&resolving->own, 0, EXCEPTIONS), &exceptions);
 
 	r = r ? r : set_setting(resolving, EXCEPTIONS, &exceptions);
 	r = r ? r : fences_find(config, &fences);
@@ -264,9 +283,13 @@ static int find_home(char **ret_home)
 /* Read the configuration of the package. 0 or -ENOMEM. */
 static int read_config(struct resolving *resolving)
 {
+	const struct config_toolbox *toolbox =
+		config_toolbox_find(resolving->configuration, resolving->package->id);
 	const char *text = resolving->package->config ? resolving->package->config : "{}";
+	const char *own = toolbox && toolbox->config ? toolbox->config : "{}";
 
-	if (json_tape_read(&resolving->tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL) != 0)
+	if (json_tape_read(&resolving->tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL) != 0 ||
+		json_tape_read(&resolving->own, own, strlen(own), JSON_DEPTH_DEFAULT, NULL) != 0)
 		return -ENOMEM;
 	resolving->config = document_from_tape(&resolving->tape, 0);
 	return resolving->config ? find_home(&resolving->home) : -ENOMEM;

@@ -70,7 +70,7 @@ Test(operator_paths, take_the_place_of_their_setting)
 	cr_assert_eq(read->n_items, 2);
 	cr_expect_str_eq(read->items[0], "/fixed");
 	cr_expect_str_eq(read->items[1], "/usr");
-	cr_expect_eq(read->n_operator, 1);
+	cr_expect_eq(read->n_operator, 0, "the manifest has named it");
 	cr_expect(package->sandbox.write.is_given);
 	cr_expect_eq(package->sandbox.write.n_items, 0);
 	cr_expect(strstr(package->config, "\"roots\":[\"/usr\"]"), "%s", package->config);
@@ -78,6 +78,7 @@ Test(operator_paths, take_the_place_of_their_setting)
 	read = &package->sandbox.read;
 	cr_assert_eq(read->n_items, 3);
 	cr_expect_str_eq(read->items[2], "/usr/b");
+	cr_expect_eq(read->n_operator, 2);
 	cr_expect_str_eq(package->sandbox.write.items[0], "/c");
 	cr_expect(strstr(package->load, "\"/usr/b\""), "%s", package->load);
 }
@@ -114,6 +115,10 @@ Test(operator_paths, may_be_the_setting_of_another_toolbox)
 	cr_expect(package->has_foreign_setting);
 	cr_assert_eq(package->sandbox.read.n_items, 1);
 	cr_expect_str_eq(package->sandbox.read.items[0], "/usr", "the manifest's, without another");
+	cr_expect_eq(package->sandbox.read.n_operator, 0);
+	cr_assert_eq(resolve(manifest, "{'other':{'roots':['/own']}}", &refusal), 0);
+	cr_expect_str_eq(package->sandbox.read.items[0], "/own");
+	cr_expect_eq(package->sandbox.read.n_operator, 1);
 	both[0] = settings;
 	both[1] = (struct config_toolbox){.toolbox_id = (char *)"other", .is_enabled = true};
 	both[1].config = quoted("{'roots':['/theirs','~/more']}");
@@ -124,6 +129,7 @@ Test(operator_paths, may_be_the_setting_of_another_toolbox)
 	cr_assert_eq(package->sandbox.read.n_items, 2);
 	cr_expect_str_eq(package->sandbox.read.items[0], "/theirs");
 	cr_expect_str_eq(package->sandbox.read.items[1], "/usr/more");
+	cr_expect_eq(package->sandbox.read.n_operator, 2);
 	cr_expect(strstr(package->config, "\"other\":{\"roots\":[\"/theirs\",\"/usr/more\"]}"),
 		"%s", package->config);
 	free(both[1].config);
@@ -134,6 +140,43 @@ Test(operator_paths, may_be_the_setting_of_another_toolbox)
 	cr_expect(strstr(refusal.text, "toolboxes.other.roots must be a path"), "%s", refusal.text);
 	free(both[1].config);
 	config = (struct config){.toolboxes = &settings, .n_toolboxes = 1};
+}
+
+/* The defaults of a manifest pass sandbox_max no better than its other paths. */
+Test(operator_paths, are_the_operators_and_not_the_manifests)
+{
+	const char *manifest = PLUGIN(",'config':{'roots':['/etc'],'more':['/usr']},"
+				      "'sandbox':{'read':['$more','$roots']}");
+	const struct sandbox_paths *read;
+	struct sandbox_refusal refusal;
+
+	config.sandbox_max = SANDBOX_COMPUTE;
+	cr_assert_eq(resolve(manifest, "{'more':['/var']}", &refusal), 0);
+	read = &package->sandbox.read;
+	cr_assert_eq(read->n_items, 2);
+	cr_expect_str_eq(read->items[0], "/etc", "the manifest's come first");
+	cr_expect_str_eq(read->items[1], "/var");
+	cr_expect_eq(read->n_operator, 1);
+	cr_expect(sandbox_max_refuses(&config, package, &refusal));
+	cr_expect_str_eq(refusal.pointer, "/sandbox/read/0");
+	cr_assert_eq(resolve(manifest, "{'more':['/var'],'roots':null}", &refusal), 0);
+	cr_expect_not(sandbox_max_refuses(&config, package, &refusal), "%s", refusal.text);
+	config.sandbox_max = SANDBOX_NONE;
+	cr_assert_eq(resolve(manifest, NULL, &refusal), 0);
+	cr_expect_not(sandbox_max_refuses(&config, package, &refusal));
+}
+
+Test(operator_paths, of_a_manifest_open_no_secret)
+{
+	struct sandbox_refusal refusal;
+
+	cr_assert_eq(resolve(PLUGIN(",'config':{'roots':['~'],'allow_secrets':['~/.netrc']},"
+				    "'sandbox':{'read':['$roots']}"),
+			     NULL, &refusal),
+		0);
+	cr_expect(has(&package->sandbox.hidden, "/usr/.netrc"));
+	cr_expect_not(has(&package->sandbox.read, "/usr/.netrc"));
+	cr_expect(strstr(package->config, "\"allow_secrets\":[]"), "%s", package->config);
 }
 
 Test(operator_paths, have_fences)

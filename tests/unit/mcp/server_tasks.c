@@ -208,6 +208,7 @@ Test(mcp_server_tasks, are_answered_with_the_job_that_has_begun)
 			  "'ttl_ms':7}");
 	expect_sent(0, "'taskId':'" ONE "','status':'working','createdAt':'S'");
 	expect_sent(0, "'resultType':'task'");
+	cr_expect_null(exchange.message.tape.tokens, "the request is kept as long as its job");
 	mcp_exchange_deinit(&exchange);
 	take(&exchange, true, "tools/call", ",'name':'may'");
 	answer(&exchange, "{'name':'may','error':'No','code':'denied'}");
