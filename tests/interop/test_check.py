@@ -167,7 +167,8 @@ SUM = {"name": "add", "description": "Adds.", "risk": "read", "argument_schema":
 def shown(folder, *examples, **more):
     folder.mkdir(exist_ok=True)
     path = folder / "shown.json"
-    path.write_text(json.dumps({"kind": "command", "tools": [{**SUM, **more, "examples": list(examples)}]}))
+    path.write_text(json.dumps({"kind": "command", "tools": [
+        {key: value for key, value in {**SUM, **more, "examples": list(examples)}.items() if value is not None}]}))
     return path
 
 
@@ -191,8 +192,10 @@ def test_with_run_the_examples_are_compared(check, tmp_path, example, is_good):
 
 
 def test_run_calls_what_reads_alone(check, tmp_path):
-    done = check(shown(tmp_path, {"args": {"a": 1}, "result": {"n": 7}}, risk="write"), "--run")
-    assert done.returncode == DONE and "1 example of tools that write or execute, or need others, was not called" in done.stdout
+    for risk in {"risk": "write"}, {"risk": "execute"}, {"risk": None}:
+        done = check(shown(tmp_path, {"args": {"a": 1}, "result": {"n": 7}}, **risk), "--run")
+        assert done.returncode == DONE, done.stderr
+        assert "1 example of tools that have another risk than read, or need others, was not called" in done.stdout
     done = check(shown(tmp_path, {"args": {"a": "x"}, "result": {"n": 7}}), "--run")
     assert done.returncode == ERROR and "passed" not in done.stdout, "a manifest with errors is not run"
     done = check(shown(tmp_path, {"args": {}}, command={"shell": "exit 3"}), "--run")

@@ -31,7 +31,8 @@
  *   tests/NAME.calls beside it, or those that are named ──┴─▶ invoke ─▶ ok, FAILED ─▶ N of M passed
  *
  * An example is a part of the documentation: examples of tools that write or execute are called by
- * --all only. A file of calls is there to be called.
+ * --all only, and `check --run` calls examples of tools that only read. A file of calls is there to
+ * be called.
  */
 
 #define CALLS_SUFFIX ".calls"
@@ -204,10 +205,10 @@ static void print_summary(const struct test *test)
 	}
 	buffer_printf(&out, "%u of %u passed\n", test->n_passed, test->n_calls);
 	if (test->n_skipped > 0)
-		buffer_printf(&out,
-			"%u example%s of tools that write or execute%s %s not called%s\n",
+		buffer_printf(&out, "%u example%s of tools that %s %s not called%s\n",
 			test->n_skipped, test->n_skipped == 1 ? "" : "s",
-			test->is_check ? ", or need others," : "",
+			test->is_check ? "have another risk than read, or need others,"
+				       : "write or execute",
 			test->n_skipped == 1 ? "was" : "were", test->is_check ? "" : ": see --all");
 	terminal_print(&out);
 }
@@ -257,8 +258,8 @@ static void append_name(const struct json_tape *tape, uint32_t definition, struc
 	buffer_terminate(out);
 }
 
-/* Return whether the examples of the tool at @definition are called without --all. A tool of kind
- * bus or mcp needs others for its results. */
+/* Return whether the tool at @definition needs no others for its results, as the kinds bus and mcp
+ * do. */
 static bool is_alone(const struct ctl_response *list, uint32_t definition)
 {
 	uint32_t source = ctl_response_find(list, definition, "source", JSON_OBJECT);
@@ -267,11 +268,17 @@ static bool is_alone(const struct ctl_response *list, uint32_t definition)
 	return !json_is_text(&list->tape, kind, "bus") && !json_is_text(&list->tape, kind, "mcp");
 }
 
-static bool only_reads(const struct ctl_response *list, uint32_t definition)
+/* Return whether the examples of the tool at @definition are called. A check runs no tool whose
+ * author has not written that it only reads. */
+static bool is_called(const struct test *test, uint32_t definition)
 {
+	const struct ctl_response *list = &test->list;
 	uint32_t risk = ctl_response_find(list, definition, "risk", JSON_STRING);
+	bool only_reads = json_is_text(&list->tape, risk, "read");
 
-	return risk == JSON_NONE || json_string_equals(&list->tape, risk, "read", strlen("read"));
+	if (test->is_check)
+		return only_reads && is_alone(list, definition);
+	return test->options->all || risk == JSON_NONE || only_reads;
 }
 
 static int try_example(struct test *test, uint32_t definition, uint32_t example)
@@ -328,8 +335,7 @@ static int try_examples(struct test *test)
 
 		if (examples == JSON_NONE)
 			continue;
-		if ((!test->options->all && !only_reads(&test->list, tool)) ||
-			(test->is_check && !is_alone(&test->list, tool))) {
+		if (!is_called(test, tool)) {
 			test->n_skipped += json_count(tape, examples);
 			continue;
 		}
@@ -523,7 +529,8 @@ static int try_all(struct test *test, const struct files *files)
 	r = try_examples(test);
 	if (test->is_check) {
 		print_summary(test);
-		return r == 0 && test->n_passed == test->n_calls ? CTL_DONE : CTL_ERROR;
+		return r == 0 && failures == 0 && test->n_passed == test->n_calls ? CTL_DONE
+										  : CTL_ERROR;
 	}
 	for (size_t i = files->n_toolboxes; i < files->n_all && r == 0; i++)
 		r = try_file(test, files->paths[i]);
