@@ -130,6 +130,8 @@ static void remove_peer(struct embedded *embedded, struct peer *peer)
 {
 	if (!peer->is_member)
 		return;
+	/* A walk over the peers goes on from the link after the one removed here. */
+	check(!embedded->is_reporting);
 	peer->is_member = false;
 	list_remove(&peer->link);
 	crowd_leave(&peer->member);
@@ -139,8 +141,10 @@ static void remove_peer(struct embedded *embedded, struct peer *peer)
 	embedded->n_paused -= peer->is_paused;
 	frame_queue_clear(&peer->queue);
 	intake_reset(&peer->intake, &embedded->rules);
+	embedded->is_reporting = true;
 	if (embedded->bus.handler.peer_gone && !embedded->is_closing)
 		embedded->bus.handler.peer_gone(embedded->bus.data, peer->account);
+	embedded->is_reporting = false;
 	account_close(take_ptr(peer->account));
 }
 

@@ -42,6 +42,7 @@ struct embedded {
 	struct list peers;        /* struct peer */
 	struct crowd crowd;       /* the same */
 	unsigned int connections; /* peers, and sockets still being closed by libwebsockets */
+	bool is_reporting;        /* peer_gone() runs: it may remove no other peer */
 	bool is_closing;          /* freed by its owner: handler, listener and timer are gone */
 	struct intake_rules rules;
 	struct admission admission;
