@@ -14,15 +14,21 @@ static void sync_file(void *data)
 	sync->error = fdatasync(sync->fd) < 0 ? errno : 0;
 }
 
+static void report_failure(struct mcp_sync *sync)
+{
+	if (sync->error)
+		log_limited(&sync->rate, LOG_LEVEL_WARNING,
+			"A session of MCP that has ended may count again after a power cut: %s",
+			strerror(sync->error));
+	sync->error = 0;
+}
+
 static void finish_sync(void *data)
 {
 	struct mcp_sync *sync = data;
 
 	sync->aside = NULL;
-	if (sync->error)
-		log_limited(&sync->rate, LOG_LEVEL_WARNING,
-			"A session of MCP that has ended may count again after a power cut: %s",
-			strerror(sync->error));
+	report_failure(sync);
 	if (sync->is_asked)
 		mcp_sync_ask(sync);
 }
@@ -32,9 +38,11 @@ void mcp_sync_ask(struct mcp_sync *sync)
 	sync->is_asked = sync->aside;
 	if (sync->aside || sync->fd < 0)
 		return;
-	/* Without a thread the loop waits for the disk: an end is worth that. */
-	if (aside_start(sync->loop, sync_file, finish_sync, sync, &sync->aside) < 0)
+	/* Without a thread the loop waits: an end is worth that. */
+	if (aside_start(sync->loop, sync_file, finish_sync, sync, &sync->aside) < 0) {
 		sync_file(sync);
+		report_failure(sync);
+	}
 }
 
 void mcp_sync_deinit(struct mcp_sync *sync)
@@ -44,5 +52,6 @@ void mcp_sync_deinit(struct mcp_sync *sync)
 	aside_free(take_ptr(sync->aside));
 	if (is_asked)
 		sync_file(sync);
+	report_failure(sync);
 	sync->is_asked = false;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "logged.h"
+#include "scarce.h"
 #include "serving.h"
 
 /* The thread calls the fdatasync() of this file. */
@@ -94,5 +95,35 @@ Test(mcp_sync, logs_a_disk_that_fails)
 	mcp_sync_ask(&sync_of_test);
 	finish();
 	log = logged_end();
+	cr_expect(strstr(log, "may count again after a power cut"), "%s", log);
+}
+
+Test(mcp_sync, logs_a_disk_that_fails_at_the_end)
+{
+	for (int n = 1; n <= 2; n++) {
+		const char *log;
+
+		fails = true;
+		for (int i = 0; i < n; i++)
+			mcp_sync_ask(&sync_of_test);
+		logged_begin();
+		tear_down();
+		log = logged_end();
+		cr_expect(strstr(log, "may count again after a power cut"), "%d: %s", n, log);
+		set_up();
+	}
+}
+
+Test(mcp_sync, logs_a_disk_that_fails_without_a_thread)
+{
+	const char *log;
+
+	fails = true;
+	logged_begin();
+	scarce_once_after(0);
+	mcp_sync_ask(&sync_of_test);
+	cr_expect(scarce_has_failed());
+	log = logged_end();
+	cr_expect_null(sync_of_test.aside);
 	cr_expect(strstr(log, "may count again after a power cut"), "%s", log);
 }
