@@ -258,7 +258,7 @@ bool calls_charge(struct calls *calls, struct call *call, struct account *accoun
 	size_t n_arguments, const struct answer *answer)
 {
 	size_t bytes = n_arguments + answer->message.size + call->source.size + call->trace.size +
-		       call->session.size + call->call_id.size;
+		       call->session.size + call->call_id.size + call->runner_call.caller.size;
 	size_t half;
 
 	check(call->state == CALL_NEW);

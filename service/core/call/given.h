@@ -18,6 +18,7 @@
 /* The most tools in "statistics"; the rest is counted. */
 #define GIVEN_TOOLS_MAX 1000
 
-/* Write the caller of @call as an object for its host, with what the tool of @call is given. */
+/* If the kind of the tool of @call asks for its caller, write it, from the record of @call, as an
+ * object for the host, with the knowledge that the tool is given. calls_charge() charges it. */
 void given_write_caller(const struct offer *offer, const struct conversations *conversations,
 	const struct request_scope *scope, struct call *call);

@@ -57,20 +57,14 @@ static void write_cancelled(
 	errors_write_cancelled(answer, call_id, id);
 }
 
-/* Write the caller into the record of @call, and for asking kinds into the object for the host. */
-static void write_caller(
-	const struct invoker *invoker, struct call *call, const struct request_scope *scope)
+/* Write the caller into the record of @call. */
+static void write_caller(struct call *call, const struct request_scope *scope)
 {
 	call->door = scope->caller.door;
 	request_scope_keep_origin(scope, &call->call_id, &call->source);
 	request_keep_text(&scope->caller.session_id, &call->session);
 	buffer_reset(&call->trace);
 	request_scope_write_trace(scope, &call->trace);
-	buffer_reset(&call->runner_call.caller);
-	if (call->package && kind_facts(call->package->kind)->asks_session)
-		request_scope_write_session(scope, &call->trace, &call->runner_call.caller);
-	else if (call->package && kind_facts(call->package->kind)->asks_caller)
-		given_write_caller(invoker->offer, invoker->conversations, scope, call);
 }
 
 /* Begin the record of @call for the audit log. */
@@ -429,7 +423,8 @@ static struct call *make_call(struct invoker *invoker, const struct request_scop
 		errors_write_unavailable(answer, tool, "out of memory");
 		return NULL;
 	}
-	write_caller(invoker, call, scope);
+	write_caller(call, scope);
+	given_write_caller(invoker->offer, invoker->conversations, scope, call);
 	call->invoker = invoker;
 	call->wants_progress = scope->request.wants_progress;
 	call->timeout_ms =
@@ -802,7 +797,7 @@ static void note_refusal(struct invoker *invoker, const struct request_scope *sc
 
 	if (!call)
 		return;
-	write_caller(invoker, call, scope);
+	write_caller(call, scope);
 	call->runner_call.submitted_ns = clock_now_ns();
 	if (!tool)
 		json_write_string(&call->name, name->text ? name->text : "",
@@ -862,7 +857,7 @@ static int write_first_line(struct invoker *invoker, const struct request_scope 
 	if (!request->summary)
 		request->summary = malloc(sizeof(*request->summary));
 	if (request->summary) {
-		write_caller(invoker, call, scope);
+		write_caller(call, scope);
 		begin_record(invoker, call, scope, true);
 		call->runner_call.submitted_ns = clock_now_ns();
 		request->call_number = call->runner_call.id;

@@ -104,6 +104,18 @@ Test(calls, count_the_bytes_that_they_hold)
 	cr_expect_eq(calls.n_in_flight, 1);
 }
 
+Test(calls, hold_the_knowledge_for_their_host)
+{
+	static const char given[] = "{\"given\":{}}";
+	struct call *call = calls_new(&calls, &box->tools[0]);
+
+	cr_assert(call);
+	buffer_append_string(&call->runner_call.caller, given);
+	cr_assert(calls_charge(&calls, call, NULL, 10, &call->answer));
+	cr_expect_eq(call->held_bytes, strlen(given) + 10);
+	calls_close(&calls, call);
+}
+
 Test(calls, that_are_over_leave_nothing_to_the_next)
 {
 	calls_close(&calls, open_call("\"me\"", "\"7\""));
