@@ -105,6 +105,28 @@ def test_a_question_is_asked_in_place(device, tmp_path):
     assert terminal.leave() == 0
 
 
+def test_only_a_line_of_one_key_after_the_question_is_an_answer(device, tmp_path):
+    url, model = device
+    go = threading.Event()
+    model.script(calls(("risky", {"value": -7}), wait=go), says("Still no."))
+    terminal = Terminal(tmp_path, url, 80)
+    terminal.wait_for("> ")
+    terminal.type("dare\n")
+    model.wait_for_requests(1, EVENT_SECONDS)
+    terminal.type("y\ny")  # before the question is there
+    terminal.wait_for("y\ny")
+    go.set()
+    terminal.wait_for("then Enter\n")
+    terminal.type("show\n")
+    terminal.type("yes\n")
+    terminal.type("\n")
+    terminal.type("n\n")
+    terminal.wait_for("Still no.\n")
+    assert "denied" in [one["content"] for one in model.requests[1]["messages"] if one["role"] == "tool"][-1]
+    terminal.wait_for("> ")
+    assert terminal.leave() == 0
+
+
 def test_an_interrupt_cancels_the_turn(device, tmp_path):
     url, model = device
     never = threading.Event()

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "ctl/chat/line.h"
@@ -12,10 +13,13 @@
 #include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/terminal.h"
+#include "json/document.h"
 #include "json/member.h"
+#include "json/reader.h"
 #include "json/writer.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/text/visible.h"
 
 /*
@@ -23,7 +27,8 @@
  *
  *   a line ─▶ ovos.tools.chat ──▶ delta: the text as it comes
  *                │                call.started, .completed: the tools, as they run
- *                │                approval.requested ─▶ shown ─▶ y, s, n ─▶ approval.respond
+ *                │                approval.requested ─▶ questions ─▶ the first is shown ─▶ a line
+ *                │                                         with y, s or n ─▶ approval.respond
  *                ▼
  *             the end, or Ctrl-C ─▶ ovos.tools.chat.cancel
  *
@@ -38,6 +43,8 @@
 #define REQUESTED_TOPIC "ovos.tools.approval.requested"
 #define RESOLVED_TOPIC  "ovos.tools.approval.resolved"
 #define RESPOND_TOPIC   "ovos.tools.approval.respond"
+#define ATTACH_TOPIC    "ovos.tools.approval.attach"
+#define ATTACHED_TOPIC  ATTACH_TOPIC ".response"
 
 /* The ids of an agent's calls begin so (agent/turn). */
 #define CALL_PREFIX "agent-"
@@ -46,11 +53,16 @@
 #define TURN_MAX_MS (3600 * UINT64_C(1000))
 #define CANCEL_MS   5000
 
-/* The time for which calls are watched, and questions are answered here. */
+/* The time for which calls are watched, and questions are answered here. It begins anew in a turn
+ * that is longer. */
 #define WATCH_SECONDS 300
+#define RENEW_MS      (WATCH_SECONDS / 2 * (uint64_t)MS_PER_S)
 
-static const char *const chat_topics[] = {
-	DELTA_TOPIC, STARTED_TOPIC, COMPLETED_TOPIC, REQUESTED_TOPIC, RESOLVED_TOPIC};
+/* The most questions that wait; others are for toolboxctl approvals. */
+#define QUESTIONS_MAX 16
+
+static const char *const chat_topics[] = {DELTA_TOPIC, STARTED_TOPIC, COMPLETED_TOPIC,
+	REQUESTED_TOPIC, RESOLVED_TOPIC, ATTACHED_TOPIC};
 
 static const struct ctl_service agent_service = {
 	.kind = "loop with a model",
@@ -59,13 +71,22 @@ static const struct ctl_service agent_service = {
 	.alive_response = "mycroft.toolbox-agent.is_alive.response",
 };
 
+struct chat_question {
+	struct question_mark mark;
+	struct buffer text; /* the event, JSON */
+};
+
 struct chat_turn {
 	struct ctl_session *session;
 	struct approval_key key;
-	struct question_mark question; /* its id is "": none */
-	bool is_shown;                 /* the answer is shown as it comes */
-	bool has_text;                 /* a part of the answer was shown, without a newline */
-	bool can_answer;               /* a person is at the keyboard */
+	struct chat_question questions[QUESTIONS_MAX]; /* the first one is shown */
+	size_t n_questions;
+	char typed;        /* the first key of the line that is typed */
+	size_t n_typed;    /* its keys so far */
+	uint64_t renew_ms; /* when to attach and to watch again */
+	bool is_shown;     /* the answer is shown as it comes */
+	bool has_text;     /* a part of the answer was shown, without a newline */
+	bool can_answer;   /* a person is at the keyboard */
 	bool is_cancelled;
 };
 
@@ -130,27 +151,28 @@ static void show_call(struct chat_turn *turn, const struct json_tape *event, boo
 	fflush(stdout);
 }
 
-/* Show a question about a call of our turn, with all arguments. */
-static void show_question(struct chat_turn *turn, const struct json_tape *event)
+/* Show the first question, with all arguments. */
+static void show_question(struct chat_turn *turn)
 {
-	uint32_t args = json_find(event, 0, "args");
+	const struct buffer *text = &turn->questions[0].text;
+	cleanup(json_tape_cleanup) struct json_tape event = {0};
 	cleanup(buffer_deinit) struct buffer sentence = {0};
 	cleanup(buffer_deinit) struct buffer keys = {0};
 	cleanup(buffer_deinit) struct buffer out = {0};
+	uint32_t args;
 
-	if (!turn->can_answer || !is_own_call(event))
+	if (json_tape_read(&event, text->data, text->size, JSON_DOCUMENT_DEPTH_MAX, NULL) != 0)
 		return;
-	if (!questions_read(&turn->key, event, 0, &turn->question)) {
-		turn->question.id[0] = '\0';
-		questions_complain();
-		return;
-	}
+	/* Nothing that was typed before the question is its answer. */
+	tcflush(STDIN_FILENO, TCIFLUSH);
+	turn->n_typed = 0;
 	end_text(turn);
-	terminal_append_member(&sentence, event, 0, "question");
+	terminal_append_member(&sentence, &event, 0, "question");
 	terminal_append_paragraph(&out, &sentence, 0, 0);
 	terminal_print(&out);
+	args = json_find(&event, 0, "args");
 	if (args != JSON_NONE)
-		terminal_print_json(event, args);
+		terminal_print_json(&event, args);
 	buffer_append_string(&keys, "y once, s for the session, n no; then Enter");
 	buffer_reset(&out);
 	terminal_append_paragraph(&out, &keys, 2, 2);
@@ -158,10 +180,60 @@ static void show_question(struct chat_turn *turn, const struct json_tape *event)
 	fflush(stdout);
 }
 
+/* Forget the question @i, and show the next when it was the first. */
+static void drop_question(struct chat_turn *turn, size_t i)
+{
+	buffer_deinit(&turn->questions[i].text);
+	turn->n_questions--;
+	memmove(&turn->questions[i], &turn->questions[i + 1],
+		(turn->n_questions - i) * sizeof(*turn->questions));
+	if (i == 0 && turn->n_questions > 0)
+		show_question(turn);
+}
+
+/* Take a question about a call of our turn. The question that is read stays the first. */
+static void queue_question(struct chat_turn *turn, const struct json_tape *event)
+{
+	struct chat_question question = {0};
+
+	if (!turn->can_answer || !is_own_call(event) || turn->n_questions == QUESTIONS_MAX)
+		return;
+	if (!questions_read(&turn->key, event, 0, &question.mark)) {
+		questions_complain();
+		return;
+	}
+	for (size_t i = 0; i < turn->n_questions; i++)
+		if (strcmp(turn->questions[i].mark.id, question.mark.id) == 0)
+			return;
+	json_write_compact(&question.text, event, 0);
+	if (buffer_status(&question.text) < 0) {
+		buffer_deinit(&question.text);
+		return;
+	}
+	turn->questions[turn->n_questions++] = question;
+	if (turn->n_questions == 1)
+		show_question(turn);
+}
+
 static void take_decision(struct chat_turn *turn, const struct json_tape *event)
 {
-	if (turn->question.id[0] && questions_is_end(&turn->key, event, 0, &turn->question))
-		turn->question.id[0] = '\0';
+	size_t i = 0;
+
+	while (i < turn->n_questions &&
+		!questions_is_end(&turn->key, event, 0, &turn->questions[i].mark))
+		i++;
+	if (i < turn->n_questions)
+		drop_question(turn, i);
+}
+
+/* Prove who attaches: the service has sent a number for it. */
+static void take_attached(struct chat_turn *turn, const struct json_tape *event)
+{
+	cleanup(buffer_deinit) struct buffer data = {0};
+
+	if (turn->can_answer && ctl_session_is_ours(turn->session) &&
+		ctl_answers_write_attach(&turn->key, WATCH_SECONDS, event, &data))
+		ctl_session_send(turn->session, ATTACH_TOPIC, &data);
 }
 
 /* A ctl_event_function. */
@@ -174,24 +246,53 @@ static void take_chat_event(void *data, const char *topic, const struct json_tap
 	if (strcmp(topic, DELTA_TOPIC) == 0)
 		show_delta(turn, event);
 	else if (strcmp(topic, REQUESTED_TOPIC) == 0)
-		show_question(turn, event);
+		queue_question(turn, event);
 	else if (strcmp(topic, RESOLVED_TOPIC) == 0)
 		take_decision(turn, event);
+	else if (strcmp(topic, ATTACHED_TOPIC) == 0)
+		take_attached(turn, event);
 	else
 		show_call(turn, event, strcmp(topic, COMPLETED_TOPIC) == 0);
 }
 
+/* Listen to the events of a turn. @renews: to responses to the attach of renew_person(), too. Then
+ * no request of ctl_answers_attach() would get its response. */
+static void listen_to_events(struct chat_turn *turn, bool renews)
+{
+	size_t n = ARRAY_SIZE(chat_topics);
+
+	ctl_session_listen(turn->session, chat_topics, renews ? n : n - 1, take_chat_event, turn);
+}
+
 /* ── the person ──────────────────────────────────────────────────────────────────────────────── */
 
+/* Answer the first question, and forget it: a further key is about the next one. */
 static void send_decision(struct chat_turn *turn, const char *decision)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
 
-	if (ctl_answers_write(&turn->key, &turn->question, decision, NULL, &data) == 0)
+	if (ctl_answers_write(&turn->key, &turn->questions[0].mark, decision, NULL, &data) == 0)
 		ctl_session_send(turn->session, RESPOND_TOPIC, &data);
+	drop_question(turn, 0);
 }
 
-/* Read what a person types in a turn: answers to a question. */
+/* Act on a whole line: a single key is an answer, any other line is not. */
+static void judge_line(struct chat_turn *turn)
+{
+	char key = turn->n_typed == 1 ? turn->typed : '\0';
+
+	turn->n_typed = 0;
+	if (turn->n_questions == 0)
+		return;
+	if (key == 'y')
+		send_decision(turn, "once");
+	else if (key == 's')
+		send_decision(turn, "session");
+	else if (key == 'n')
+		send_decision(turn, "deny");
+}
+
+/* Read a byte of the lines that a person types in a turn: answers to questions. */
 static bool take_typed(void *data)
 {
 	struct chat_turn *turn = data;
@@ -200,14 +301,12 @@ static bool take_typed(void *data)
 
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
 		return false;
-	if (n != 1 || !turn->question.id[0])
+	if (n != 1)
 		return true;
-	if (key == 'y')
-		send_decision(turn, "once");
-	else if (key == 's')
-		send_decision(turn, "session");
-	else if (key == 'n')
-		send_decision(turn, "deny");
+	if (key == '\n')
+		judge_line(turn);
+	else if (turn->n_typed++ == 0)
+		turn->typed = key;
 	return true;
 }
 
@@ -225,19 +324,37 @@ static uint64_t interrupt_turn(void *data, int signal_number)
 	return CANCEL_MS;
 }
 
+static void watch_calls(struct chat_turn *turn)
+{
+	cleanup(buffer_deinit) struct buffer data = {0};
+
+	turn->renew_ms = clock_now_ms() + RENEW_MS;
+	buffer_printf(&data, "{\"seconds\":%d}", WATCH_SECONDS);
+	ctl_session_send(turn->session, "ovos.tools.watch", &data);
+}
+
+/* Attach and watch again when it is time (ctl_session_interrupts()). */
+static void renew_person(void *data)
+{
+	struct chat_turn *turn = data;
+	cleanup(buffer_deinit) struct buffer attach = {0};
+
+	if (!turn->is_shown || clock_now_ms() < turn->renew_ms)
+		return;
+	watch_calls(turn);
+	if (turn->can_answer && ctl_answers_write_attach(&turn->key, WATCH_SECONDS, NULL, &attach))
+		ctl_session_send(turn->session, ATTACH_TOPIC, &attach);
+}
+
 /* Let questions be answered here, and calls be shown. */
 static void begin_person(struct chat_turn *turn)
 {
-	cleanup(buffer_deinit) struct buffer watch = {0};
-
 	turn->can_answer = isatty(STDIN_FILENO) && turn->is_shown &&
 			   ctl_answers_key(&turn->key) == 0 &&
 			   ctl_answers_attach(turn->session, &turn->key, WATCH_SECONDS) == 0 &&
 			   ctl_session_read(turn->session, STDIN_FILENO, take_typed, turn) == 0;
-	if (!turn->is_shown)
-		return;
-	buffer_printf(&watch, "{\"seconds\":%d}", WATCH_SECONDS);
-	ctl_session_send(turn->session, "ovos.tools.watch", &watch);
+	if (turn->is_shown)
+		watch_calls(turn);
 }
 
 /* ── a turn ──────────────────────────────────────────────────────────────────────────────────── */
@@ -298,23 +415,30 @@ static int make_turn(const struct ctl_options *options, const struct buffer *dat
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
 	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
 	struct chat_turn turn = {.is_shown = !options->json && isatty(STDOUT_FILENO)};
+	bool can_answer;
 	int r = ctl_session_open(options, &session);
 
 	if (r != 0)
 		return r;
 	turn.session = session;
-	ctl_session_listen(session, chat_topics, ARRAY_SIZE(chat_topics), take_chat_event, &turn);
-	r = ctl_session_interrupts(session, interrupt_turn, NULL, &turn);
+	listen_to_events(&turn, false);
+	r = ctl_session_interrupts(session, interrupt_turn, renew_person, &turn);
 	if (r != 0)
 		return r;
 	begin_person(&turn);
+	listen_to_events(&turn, true);
 	ctl_session_set_service(session, &agent_service);
 	if (!options->has_timeout)
 		ctl_session_set_patience(session, TURN_MAX_MS);
 	r = ctl_session_ask(session, CHAT_TOPIC, data, &response);
+	can_answer = turn.can_answer;
 	if (r == 0)
 		r = report_turn(&turn, options, &response);
-	if (turn.can_answer)
+	for (size_t i = 0; i < turn.n_questions; i++)
+		buffer_deinit(&turn.questions[i].text);
+	turn.can_answer = false;
+	listen_to_events(&turn, false);
+	if (can_answer)
 		ctl_answers_attach(session, &turn.key, 0);
 	return r;
 }

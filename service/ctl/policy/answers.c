@@ -110,30 +110,34 @@ int ctl_answers_send(struct ctl_session *session, const struct approval_key *key
 	return r != 0 ? r : ctl_response_status(ret_response);
 }
 
-static int ask_to_attach(struct ctl_session *session, unsigned int seconds, const char *proof,
-	struct ctl_response *ret_response)
-{
-	cleanup(buffer_deinit) struct buffer data = {0};
-
-	ctl_request_begin(&data);
-	json_write_key(&data, "seconds");
-	json_write_u64(&data, seconds);
-	ctl_request_member(&data, "proof", proof);
-	ctl_request_end(&data);
-	return ctl_session_ask(session, "ovos.tools.approval.attach", &data, ret_response);
-}
-
-/* Attach with a proof about the nonce in @response, which is then replaced. */
-static int prove_attach(struct ctl_session *session, const struct approval_key *key,
-	unsigned int seconds, struct ctl_response *response)
+bool ctl_answers_write_attach(const struct approval_key *key, unsigned int seconds,
+	const struct json_tape *asked, struct buffer *data)
 {
 	char nonce[HEX_ID_CHARS + 1];
 	char proof[PROOF_CHARS + 1];
 
-	if (!questions_read_hex(&response->tape, 0, "nonce", nonce, HEX_ID_CHARS) ||
-		!proof_of_attach(key->bytes, seconds, nonce, proof))
+	if (asked && (key->state != APPROVAL_KEY_READY ||
+			     !questions_read_hex(asked, 0, "nonce", nonce, HEX_ID_CHARS) ||
+			     !proof_of_attach(key->bytes, seconds, nonce, proof)))
+		return false;
+	ctl_request_begin(data);
+	json_write_key(data, "seconds");
+	json_write_u64(data, seconds);
+	ctl_request_member(data, "proof", asked ? proof : NULL);
+	ctl_request_end(data);
+	return true;
+}
+
+/* Attach by a request with the proof that @asked wants, or without one: @ret_response may be the
+ * response with @asked. */
+static int ask_to_attach(struct ctl_session *session, const struct approval_key *key,
+	unsigned int seconds, const struct json_tape *asked, struct ctl_response *ret_response)
+{
+	cleanup(buffer_deinit) struct buffer data = {0};
+
+	if (!ctl_answers_write_attach(key, seconds, asked, &data))
 		return complain_proof();
-	return ask_to_attach(session, seconds, proof, response);
+	return ctl_session_ask(session, "ovos.tools.approval.attach", &data, ret_response);
 }
 
 int ctl_answers_attach(
@@ -143,7 +147,7 @@ int ctl_answers_attach(
 	int r = CTL_ERROR;
 
 	for (int i = 0; i < ATTACH_TRIES; i++) {
-		r = ask_to_attach(session, seconds, NULL, &response);
+		r = ask_to_attach(session, key, seconds, NULL, &response);
 		if (r == 0 && ctl_response_find(&response, 0, "nonce", JSON_STRING) != JSON_NONE) {
 			if (key->state != APPROVAL_KEY_READY) {
 				terminal_complain(
@@ -152,7 +156,7 @@ int ctl_answers_attach(
 					"~/.config/" COPY_NAME " a copy of the key");
 				return CTL_USAGE;
 			}
-			r = prove_attach(session, key, seconds, &response);
+			r = ask_to_attach(session, key, seconds, &response.tape, &response);
 		}
 		if (r != 0 || ctl_response_status(&response) == CTL_DONE)
 			return r;

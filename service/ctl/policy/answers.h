@@ -33,6 +33,12 @@ int ctl_answers_send(struct ctl_session *session, const struct approval_key *key
 	const struct question_mark *question, const char *decision, const char *reason,
 	struct ctl_response *ret_response);
 
+/* Write the data of a request that reports a person's presence here for @seconds: without a proof
+ * (@asked NULL), or with the proof that the response @asked wants. Return false for a response that
+ * wants none, without a key, or when the proof cannot be made. */
+bool ctl_answers_write_attach(const struct approval_key *key, unsigned int seconds,
+	const struct json_tape *asked, struct buffer *data);
+
 /* Report a person's presence here for @seconds (0: no longer) to the service. Return 0, or an enum
  * ctl_status after a complaint. */
 int ctl_answers_attach(
