@@ -21,6 +21,7 @@ ONLY_OURS = {
     "risk": "declared by the manifest (contract.md, Definitions)",
     "triggers": "declared by the manifest (contract.md, Definitions)",
     "examples": "declared by the manifest (contract.md, Definitions)",
+    "spoken": "declared by the manifest (contract.md, Definitions)",
     "parallel": "declared by the manifest (contract.md, Definitions)",
     "source": "a definition says where its tool comes from (contract.md, Definitions)",
     "failed": "a reload lists the toolboxes that failed (contract.md, Requests)",

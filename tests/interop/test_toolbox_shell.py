@@ -75,9 +75,9 @@ class Shell(Caller):
         return self.result("write_stdin", context, session_id=session, chars=chars,
                            **{"yield_time_ms": MUCH, **args})
 
-    def read_until(self, session, word):
-        """Its output, up to a word that comes."""
-        text = ""
+    def read_until(self, session, word, chars=""):
+        """Its output after these characters, up to a word that comes."""
+        text = self.write(session, chars, yield_time_ms=0).text
         while word not in text:
             text += self.write(session, yield_time_ms=50).text
         return text
@@ -152,8 +152,7 @@ def test_control_characters_and_bytes_that_are_no_text_arrive(caller):
 
 def test_a_session_goes_on_by_its_id(caller):
     session = caller.begin("while read x; do echo got $x; done")
-    caller.write(session, "one\n", yield_time_ms=0)
-    assert caller.read_until(session, "one") == "got one\n"
+    assert caller.read_until(session, "one", "one\n") == "got one\n"
     last = caller.write(session, "two\nthree\n\x04")
     assert (last.code, last.text) == (0, "got two\ngot three\n")
     again = caller.write(session, "late\n")
@@ -174,11 +173,10 @@ def test_input_that_is_not_read_is_bounded(caller):
 
 
 def test_a_terminal_is_a_real_one(caller):
-    session = caller.begin("tty; stty size; read x; echo got $x; exec sleep 1000", tty=True)
-    text = caller.read_until(session, "80")
-    assert text.startswith("/dev/pts/") and "24 80\r\n" in text
-    caller.write(session, "word\n", yield_time_ms=0)
-    assert "got word\r\n" in caller.read_until(session, "got word")
+    session = caller.begin("read x; tty; stty size; read x; echo got $x; exec sleep 1000", tty=True)
+    text = caller.read_until(session, "24 80\r\n", "begin\n")  # begin() drops what comes at once
+    assert "/dev/pts/" in text
+    assert "got word\r\n" in caller.read_until(session, "got word\r\n", "word\n")
     assert caller.write(session, "\x03").code == -1
     session = caller.begin("cat", tty=True)
     assert caller.write(session, "\x04").code == 0
@@ -372,8 +370,7 @@ def test_without_the_network_there_is_none(fenced, caller):
 
 def test_no_session_opens_what_another_has_open(caller):
     other = caller.begin("read; echo $$; exec cat")
-    text = caller.write(other, "\n", yield_time_ms=0).text
-    pid = int(text or caller.read_until(other, "\n"))
+    pid = int(caller.read_until(other, "\n", "\n"))
     one = caller.run(f"echo x > /proc/{pid}/fd/0; cat < /proc/{pid}/fd/0; cat < /proc/$PPID/fd/0;"
                      " mkdir -p from to && echo > from/a && mv from/a to/b && echo moved")
     assert one.text.count("Permission denied") == 3 and one.text.endswith("moved\n"), one.text
