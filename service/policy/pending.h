@@ -23,6 +23,7 @@
 struct pending_question {
 	struct list link;
 	bool is_asked;             /* no draft any more */
+	bool is_cut;               /* it does not show all */
 	uint64_t number;           /* in the order of asking, from 1 on */
 	char id[HEX_ID_CHARS + 1]; /* 128 random bits: never used again */
 	uint64_t expires_ms;

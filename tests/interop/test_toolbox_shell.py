@@ -419,13 +419,16 @@ def test_a_person_approves_a_session_and_polls_ask_nobody(launch):
             came = caller.wait_for(lambda one: one.type == INVOKE + ".response" and one.context.get("mark") == name)
             return question, Answer(came.data["result"])
 
-        first, second = (approved("exec_command", cmd="cat", yield_time_ms=0, login=False)[1].session for _ in range(2))
+        first, second = (approved("exec_command", cmd=cmd, yield_time_ms=0, login=False)[1].session
+                         for cmd in ("cat", "cat # " + "x" * 2000))
         assert caller.write(first, "", alice, yield_time_ms=0).session == first
         question, _ = approved("write_stdin", "session", session_id=first, chars="word\n", yield_time_ms=0)
-        assert question["about"] == f"Session {first} runs: cat It gets the text: word\n"
+        assert question["about"] == f'Session {first} gets the text "word\\n". It runs "cat"'
+        assert "arguments_cut" not in question
         assert caller.write(first, "more\n", alice, yield_time_ms=0).session == first
         question, _ = approved("write_stdin", session_id=second, chars="x", yield_time_ms=0)
         assert question["args"]["session_id"] == second
+        assert question["about"].startswith(f'Session {second} gets the text "x"') and question["arguments_cut"] is True
         answer = caller.answer("exec_command", alice, cmd="rm -rf /")
         assert answer["code"] == "tool_failed" and person.pending() == []
 

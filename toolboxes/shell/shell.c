@@ -262,10 +262,10 @@ static void check_write(struct toolbox_call call, void *data)
 	(void)data;
 	read_typing(call, &typing);
 	if (admit_typing(call, &typing) && typing.command) {
-		text_printf(&about, "Session %lld runs: ", (long long)typing.id);
-		text_add_lossy(&about, typing.command, strlen(typing.command));
-		text_put(&about, " It gets the text: ");
-		text_add_lossy(&about, typing.chars, typing.size);
+		text_printf(&about, "Session %lld gets the text ", (long long)typing.id);
+		text_add_json(&about, typing.chars, typing.size);
+		text_put(&about, ". It runs ");
+		text_add_json(&about, typing.command, strlen(typing.command));
 		toolbox_describe(call, text_string(&about));
 	}
 	text_free(&about);

@@ -345,6 +345,13 @@ bool approval_check(struct approval *approval, const struct tool *tool,
 	return true;
 }
 
+/* Say that @question does not show all that a person should look at. */
+static void mark_cut(struct pending_question *question)
+{
+	question->is_cut = true;
+	buffer_append_string(&question->members, ",\"arguments_cut\":true");
+}
+
 /* Append the members of the question without the end, the time left, and the seal. */
 static void write_question_members(struct pending_question *question, const struct tool *tool,
 	const struct masked_arguments *shown, struct text_view language)
@@ -374,7 +381,7 @@ static void write_question_members(struct pending_question *question, const stru
 	buffer_append_string(out, ",\"question\":");
 	json_write_string(out, sentence.data ? sentence.data : "", sentence.size);
 	if (!is_whole)
-		buffer_append_string(out, ",\"arguments_cut\":true");
+		mark_cut(question);
 	if (shown->is_hidden)
 		buffer_append_string(out, ",\"arguments_hidden\":true");
 }
@@ -471,14 +478,17 @@ static void write_about(struct pending_question *question, const struct json_tap
 				 ? json_find_typed_at(said, 0, "about", JSON_STRING)
 				 : JSON_NONE;
 	cleanup(buffer_deinit) struct buffer text = {0};
+	size_t size;
 
 	if (about == JSON_NONE)
 		return;
 	json_string_decode(said, about, &text);
 	buffer_fail_with(&question->members, &text);
+	size = text.data ? utf8_prefix(text.data, text.size, ABOUT_POINTS) : 0;
 	buffer_append_string(&question->members, ",\"about\":");
-	json_write_string(&question->members, text.data ? text.data : "",
-		text.data ? utf8_prefix(text.data, text.size, ABOUT_POINTS) : 0);
+	json_write_string(&question->members, text.data ? text.data : "", size);
+	if (size < text.size && !question->is_cut)
+		mark_cut(question);
 }
 
 bool approval_ask(struct approval *approval, struct pending_question *question,
