@@ -414,6 +414,9 @@ static void host_use_has_changed(void *data)
 {
 	struct worker *worker = data;
 
+	bound_progress(worker);
+	if (host_is_in_use(worker->host) == worker->is_in_use)
+		return;
 	set_in_use(worker, host_is_in_use(worker->host));
 	worker->handler.ready(worker->data);
 }
