@@ -54,6 +54,8 @@ class Answer:
 
 
 class Shell(Caller):
+    early = {}  # what came with the answer that began a session
+
     def answer(self, name, /, context=None, **args):
         return self.call(INVOKE, {"name": name, "args": args}, context, seconds=EVENT_SECONDS)
 
@@ -69,6 +71,7 @@ class Shell(Caller):
         """A session: the command waits."""
         one = self.result("exec_command", context, cmd=cmd, **{"login": False, "yield_time_ms": 0, **args})
         assert one.session
+        self.early[one.session] = one.text
         return one.session
 
     def write(self, session, chars="", context=None, **args):
@@ -77,7 +80,9 @@ class Shell(Caller):
 
     def read_until(self, session, word, chars=""):
         """Its output after these characters, up to a word that comes."""
-        text = self.write(session, chars, yield_time_ms=0).text
+        text = self.early.pop(session, "")
+        if chars or word not in text:
+            text += self.write(session, chars, yield_time_ms=0).text
         while word not in text:
             text += self.write(session, yield_time_ms=50).text
         return text
@@ -174,7 +179,7 @@ def test_input_that_is_not_read_is_bounded(caller):
 
 def test_a_terminal_is_a_real_one(caller):
     session = caller.begin("read x; tty; stty size; read x; echo got $x; exec sleep 1000", tty=True)
-    text = caller.read_until(session, "24 80\r\n", "begin\n")  # begin() drops what comes at once
+    text = caller.read_until(session, "24 80\r\n", "begin\n")
     assert "/dev/pts/" in text
     assert "got word\r\n" in caller.read_until(session, "got word\r\n", "word\n")
     assert caller.write(session, "\x03").code == -1
