@@ -345,7 +345,7 @@ bool approval_check(struct approval *approval, const struct tool *tool,
 	return true;
 }
 
-/* Say that @question does not show all that a person should look at. */
+/* Append the mark of a @question that does not show all that a person should look at. */
 static void mark_cut(struct pending_question *question)
 {
 	question->is_cut = true;
