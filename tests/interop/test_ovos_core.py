@@ -261,7 +261,7 @@ def test_a_person_says_stop_to_a_call_by_an_utterance(world):
     world.device.utter("stop")
     response = world.device.wait_for(lambda message: message["type"] == "toolboxd.stop.response", since=since)
     assert response["data"] == {"skill_id": "toolboxd", "result": True}
-    until(lambda: world.caller.call("ovos.tools.calls")["calls"][-1].get("code") == "cancelled", EVENT_SECONDS,
+    until(lambda: world.caller.call("ovos.tools.calls")["calls"][0].get("code") == "cancelled", EVENT_SECONDS,
           "the end of the call")
     hears_the_next_utterance(world)
 
