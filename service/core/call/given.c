@@ -49,14 +49,13 @@ static void write_statistics(
 void given_write_caller(const struct offer *offer, const struct conversations *conversations,
 	const struct request_scope *scope, struct call *call)
 {
-	const struct kind_facts *kind = kind_facts(call->package->kind);
 	struct buffer *out = &call->runner_call.caller;
 
 	buffer_reset(out);
-	if (kind->asks_session)
+	if (kind_facts(call->package->kind)->asks_session) {
 		request_scope_write_session(scope, &call->trace, out);
-	if (kind->asks_session || !kind->asks_caller)
 		return;
+	}
 	request_scope_write_caller(scope, &call->call_id, &call->session, &call->trace, out);
 	if (call->tool->given == GIVEN_NOTHING || buffer_status(out) < 0)
 		return;

@@ -18,7 +18,16 @@
 /* The most tools in "statistics"; the rest is counted. */
 #define GIVEN_TOOLS_MAX 1000
 
-/* If the kind of the tool of @call asks for its caller, write it, from the record of @call, as an
- * object for the host, with the knowledge that the tool is given. calls_charge() charges it. */
+/* Return whether the kind of the tool of @call asks for its caller, or the caller's session. */
+static inline bool given_is_asked(const struct call *call)
+{
+	const struct kind_facts *kind = kind_facts(call->package->kind);
+
+	return kind->asks_session || kind->asks_caller;
+}
+
+/* Write what the kind of the tool of @call asks for: the session, or the caller, from the record of
+ * @call, as an object for the host, with the knowledge that the tool is given. calls_charge()
+ * charges it. */
 void given_write_caller(const struct offer *offer, const struct conversations *conversations,
 	const struct request_scope *scope, struct call *call);

@@ -424,7 +424,8 @@ static struct call *make_call(struct invoker *invoker, const struct request_scop
 		return NULL;
 	}
 	write_caller(call, scope);
-	given_write_caller(invoker->offer, invoker->conversations, scope, call);
+	if (given_is_asked(call))
+		given_write_caller(invoker->offer, invoker->conversations, scope, call);
 	call->invoker = invoker;
 	call->wants_progress = scope->request.wants_progress;
 	call->timeout_ms =
