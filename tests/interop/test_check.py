@@ -81,7 +81,7 @@ def test_a_comment_that_defines_nothing_is_named(check, tmp_path, line, form):
 @pytest.mark.parametrize("line", [
     "# arguments are in the environment", "# input comes from stdin", "# TODO: mend this",
     "# Copyright: me", "# risk is low", "# param times integer How often", "# an option",
-    "# parse the arguments: one", "# program to ring a bell", "# this: that", "# list of names: none",
+    "# parse the arguments: one", "# program to ring a bell", "# vim: set et:", "# shellcheck: disable=all", "# list of names: none",
     "# timeout: 5", "# SPDX-License-Identifier: Apache-2.0", "echo '# arg: x'"])
 def test_other_comments_are_just_text(check, tmp_path, line):
     program(tmp_path / "bells", "ring.sh", *GOOD[:3], line, "echo")

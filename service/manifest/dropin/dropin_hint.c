@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "manifest/dropin/dropin_hint.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "util/array.h"
@@ -18,18 +17,35 @@
 #define DESCRIPTION "# description: TEXT"
 #define RISK        "# risk: read, write or execute"
 #define TIMEOUT     "# timeout: SECONDS"
+#define TITLE       "# title: TEXT"
+#define COOLDOWN    "# cooldown: SECONDS"
+#define TRIGGER     "# trigger REGEX"
+#define OUTPUT      "# output: text, json, json_lines or content"
+#define RETURNS     "# returns NAME TYPE DESCRIPTION"
+#define EXAMPLE     "# example {ARGUMENTS} -> RESULT"
 
 /* The defining words, then other words for them. */
 static const struct {
 	const char *word;
 	const char *form;
 	bool is_other;
-} heads[] = {{"param", PARAM, false}, {"description", DESCRIPTION, false}, {"risk", RISK, false},
-	{"timeout", TIMEOUT, false}, {"arg", PARAM, true}, {"args", PARAM, true},
-	{"argument", PARAM, true}, {"arguments", PARAM, true}, {"input", PARAM, true},
-	{"option", PARAM, true}, {"parameter", PARAM, true}, {"parameters", PARAM, true},
-	{"about", DESCRIPTION, true}, {"desc", DESCRIPTION, true}, {"summary", DESCRIPTION, true},
-	{"deadline", TIMEOUT, true}};
+	bool is_at_top; /* it has an effect only before the first line of code */
+} heads[] = {{"param", PARAM, false, false}, {"description", DESCRIPTION, false, false},
+	{"risk", RISK, false, false}, {"timeout", TIMEOUT, false, false},
+	{"title", TITLE, false, true}, {"cooldown", COOLDOWN, false, true},
+	{"trigger", TRIGGER, false, true}, {"output", OUTPUT, false, true},
+	{"returns", RETURNS, false, true}, {"example", EXAMPLE, false, true},
+	{"arg", PARAM, true, false}, {"args", PARAM, true, false}, {"argument", PARAM, true, false},
+	{"arguments", PARAM, true, false}, {"input", PARAM, true, false},
+	{"option", PARAM, true, false}, {"parameter", PARAM, true, false},
+	{"parameters", PARAM, true, false}, {"about", DESCRIPTION, true, false},
+	{"desc", DESCRIPTION, true, false}, {"summary", DESCRIPTION, true, false},
+	{"deadline", TIMEOUT, true, false}, {"name", TITLE, true, true},
+	{"regex", TRIGGER, true, true}, {"result", RETURNS, true, true}};
+
+/* Words with a colon that other programs read: editors, linters, the interpreter of Python. */
+static const char *const foreign[] = {"coding", "encoding", "ex", "fmt", "isort", "mypy", "noqa",
+	"pylint", "ruff", "shellcheck", "vi", "vim"};
 
 static const char ends[] = " \t\r?:,()=";
 
@@ -78,11 +94,13 @@ static bool has_type(struct text_view rest)
 }
 
 /* Return the form near to @word, or NULL. */
-static const char *find_form(struct text_view word)
+static const char *find_form(struct text_view word, bool is_at_top)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
 		unsigned int most = heads[i].is_other ? 0 : WRONG_MAX;
 
+		if (heads[i].is_at_top && !is_at_top)
+			continue;
 		if (word.size > WRONG_MAX && text_distance(word.text, word.size, heads[i].word,
 						     strlen(heads[i].word), most) <= most)
 			return heads[i].form;
@@ -101,11 +119,11 @@ static bool is_number(struct text_view rest)
 	return n > 0 && n == word.size && take_hint_word(&rest).size == 0;
 }
 
-const char *dropin_hint_find(const char *text, size_t size)
+const char *dropin_hint_find(const char *text, size_t size, bool is_at_top)
 {
 	struct text_view rest = {text, size};
 	struct text_view word = take_hint_word(&rest);
-	const char *form = find_form(word);
+	const char *form = find_form(word, is_at_top);
 
 	if (form && (has_colon(rest) || (strcmp(form, PARAM) == 0 && has_type(rest)) ||
 			    (strcmp(form, TIMEOUT) == 0 && is_number(rest))))
@@ -114,5 +132,20 @@ const char *dropin_hint_find(const char *text, size_t size)
 	word = take_hint_word(&rest);
 	if (!has_colon(rest))
 		return NULL;
-	return form ? form : find_form(word);
+	return form ? form : find_form(word, is_at_top);
+}
+
+bool dropin_hint_is_unknown(const char *text, size_t size)
+{
+	size_t n = 0;
+
+	while (n < size && text[n] >= 'a' && text[n] <= 'z')
+		n++;
+	if (n == 0 || n == size || text[n] != ':' ||
+		(n + 1 < size && text[n + 1] != ' ' && text[n + 1] != '\t'))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(foreign); i++)
+		if (strlen(foreign[i]) == n && memcmp(foreign[i], text, n) == 0)
+			return false;
+	return true;
 }

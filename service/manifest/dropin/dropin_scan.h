@@ -14,6 +14,10 @@
  *   toolbox.d/home/notes.txt         and whatever cannot be run; .hidden is not looked at
  */
 
+enum dropin_status {
+	DROPIN_E_REFUSED = 1, /* its definition cannot be read */
+};
+
 struct dropin {
 	char *name; /* name of the tool */
 	char *path;

@@ -349,6 +349,82 @@ Test(dropins, warn_of_comments_that_define_nothing)
 		"%s", problems.items[0].text);
 }
 
+Test(dropins, say_the_form_of_their_result_in_comments)
+{
+	const struct tool *tool;
+
+	write_program("home/room.sh", "#!/bin/sh\n"
+				      "\n"
+				      "# title: Room\n"
+				      "# cooldown: 5\n"
+				      "# trigger how warm is (?<room>\\w+)\n"
+				      "# trigger warm\n"
+				      "# output: json\n"
+				      "# param room string\n"
+				      "# returns degrees number In Celsius\n"
+				      "# returns note string? Perhaps\n"
+				      "# example {\"room\": \"a b\"} -> {\"degrees\": 2.50}\n"
+				      "# example {\"room\": \"x\"}\n");
+	cr_assert_eq(read_home(NULL), 0);
+	expect_tools("room ");
+	tool = &toolbox->tools[0];
+	cr_expect_eq(problems.n_items, 0, "%s", problems.n_items ? problems.items[0].text : "");
+	cr_expect(strstr(tool->definition, "\"title\":\"Room\""), "%s", tool->definition);
+	cr_expect_eq(tool->cooldown_s, 5);
+	cr_expect_str_eq(tool->output_schema,
+		"{\"type\":\"object\",\"properties\":{\"degrees\":{\"type\":\"number\","
+		"\"description\":"
+		"\"In Celsius\"},\"note\":{\"type\":\"string\",\"description\":\"Perhaps\"}},"
+		"\"required\":[\"degrees\"]}",
+		"%s", tool->output_schema);
+	cr_expect(strstr(tool->definition,
+			  "[{\"args\":{\"room\":\"a b\"},\"result\":{\"degrees\":2.50}},"
+			  "{\"args\":{\"room\":\"x\"}}]"),
+		"%s", tool->definition);
+}
+
+/* A sentence about code is no definition, whatever its first word is. */
+Test(dropins, may_have_sentences_that_begin_like_a_definition)
+{
+	write_program("home/bell.sh", "#!/bin/sh\n"
+				      "# output: the state of the bell\n"
+				      "# returns a string of letters\n"
+				      "# example of a call: bell\n"
+				      "ring() {\n"
+				      "# trigger (see below\n"
+				      "# title:\n"
+				      "# cooldown: none\n"
+				      "# returns nothing\n"
+				      "# example {\n");
+	cr_assert_eq(read_home(NULL), 0);
+	expect_tools("bell ");
+	cr_expect_eq(toolbox->tools[0].cooldown_s, 0);
+	cr_assert_eq(problems.n_items, 2);
+	cr_expect(strstr(problems.items[0].text, ":2: '# output:' has an effect only with text"),
+		"%s", problems.items[0].text);
+	cr_expect(strstr(problems.items[1].text, ":3: '# returns' describes a result in JSON"),
+		"%s", problems.items[1].text);
+}
+
+Test(dropins, warn_of_unknown_heads_before_the_first_line_of_code)
+{
+	write_program("home/bell", "#!/usr/bin/python3\n"
+				   "# coding: utf-8\n"
+				   "# vim: set et:\n"
+				   "# shellcheck: disable=all\n"
+				   "# see https://example.org\n"
+				   "# https://example.org\n"
+				   "# category: home\n"
+				   "import sys\n"
+				   "# language: none\n");
+	cr_assert_eq(read_home(NULL), 0);
+	cr_assert_eq(problems.n_items, 1, "%s", problems.items[0].text);
+	cr_expect(strstr(problems.items[0].text,
+			  "/home/bell:7: the comment '# category: home' defines nothing: the words "
+			  "with a colon are"),
+		"%s", problems.items[0].text);
+}
+
 Test(dropins, say_what_they_are_in_the_file_beside_them)
 {
 	write_program("home/bell.sh", "#!/bin/sh\n# description: not this\n");
@@ -377,6 +453,13 @@ Test(dropins, cost_their_own_tool_when_they_say_it_wrongly)
 	scratch_write_json("home/j.json", "{'name':'other'}");
 	write_program("home/k l", "");
 	write_program("home/m", "# param x str\n");
+	write_program("home/o", "# cooldown: 1.5\n");
+	write_program("home/p", "# example {\"a\": 1} - 2\n");
+	write_program("home/q", "# example {\"a\": 1\n");
+	write_program("home/r", "# returns x float\n# output: json\n");
+	write_program("home/s", "#!/bin/sh\n# trigger (a\n");
+	write_program("home/t", "#!/bin/sh\n# param n integer\n# example {\"n\": \"x\"}\n");
+	write_program("home/u", "# title: A\n# title: B\n");
 	write_program("home/n", "\xEF\xBB\xBF#!/bin/sh\n");
 	cr_assert_eq(read_home(NULL), 0);
 	expect_tools("good ");
@@ -393,6 +476,14 @@ Test(dropins, cost_their_own_tool_when_they_say_it_wrongly)
 	expect_left_out("h", "home/h: /colour: unexpected property 'colour'");
 	expect_left_out("i", "home/i.json:");
 	expect_left_out("j", "'name' follows from the program's file");
+	expect_left_out("o", "home/o:1: '# cooldown:' must be followed by a whole number");
+	expect_left_out("p", "home/p:1: '# example' must be followed by an object of arguments");
+	expect_left_out("q", "home/q:1: '# example' must be followed by an object of arguments");
+	expect_left_out("r", "home/r:1: '# returns' must be followed by a name and a type");
+	expect_left_out("r", "; did you mean 'number'?");
+	expect_left_out("s", "home/s: /triggers/0: ");
+	expect_left_out("t", "home/t: /examples/0/args");
+	expect_left_out("u", "has a duplicate key");
 	expect_left_out("k l", "the tool name 'k l' must begin with");
 }
 
