@@ -34,6 +34,8 @@ libclang-rt-14-dev ls /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*
 clang-format       command -v clang-format
 clang-tidy         command -v clang-tidy
 valgrind           command -v valgrind
+scdoc              command -v scdoc
+mandoc             command -v mandoc
 nodejs             command -v node
 npm                command -v npm
 curl               command -v curl
