@@ -21,13 +21,17 @@
  *         toolbox_reply(call);
  *     }
  *
+ *     static const struct toolbox_parameter greet_parameters[] = {
+ *         {.name = "name", .type = "string", .text = "Who is greeted", .required = 1},
+ *         {.name = NULL},
+ *     };
+ *
  *     static const struct toolbox_tool tools[] = {{
  *         .name = "greet",
  *         .description = "Greet somebody by name.",
- *         .argument_schema = "{\"type\": \"object\", \"required\": [\"name\"],"
- *                            " \"properties\": {\"name\": {\"type\": \"string\"}}}",
  *         .risk = TOOLBOX_READ,
  *         .handler = greet,
+ *         .parameters = greet_parameters,
  *     }};
  *
  *     TOOLBOX_PLUGIN(tools, NULL, NULL);
@@ -114,7 +118,7 @@
 extern "C" {
 #endif
 
-#define TOOLBOX_API_VERSION 3u
+#define TOOLBOX_API_VERSION 4u
 
 /* The results of the functions of this header. */
 enum toolbox_status {
@@ -176,15 +180,30 @@ struct toolbox_call {
 /* Run @call; @data is the pointer of the tool. */
 typedef void (*toolbox_handler)(struct toolbox_call call, void *data);
 
+/* A parameter of a tool, for an argument schema without JSON text: an object with these members and
+ * no others. This struct never grows. Version 4. */
+struct toolbox_parameter {
+	const char *name;
+	const char *type;  /* "string", "integer", "number", "boolean", "array" or "object" */
+	const char *text;  /* its description, for a model; or NULL */
+	uint32_t required; /* not 0: every call has it */
+	/* The bounds, both included, of a number, of the characters of a string, or of the elements
+	 * of an array; INFINITY, or -INFINITY, is no bound. Both 0: no bounds. */
+	double min;
+	double max;
+	const char *default_json; /* its value in a call without it, as JSON text; or NULL */
+};
+
 struct toolbox_tool {
-	const char *name;            /* [A-Za-z_][A-Za-z0-9_-]{0,63} */
-	const char *description;     /* purpose and use, for a model; or NULL */
-	const char *argument_schema; /* JSON Schema of an object; NULL: no arguments */
-	const char *output_schema;   /* JSON Schema of the result; NULL: any object */
-	uint32_t risk;               /* enum toolbox_risk */
-	uint32_t flags;              /* TOOLBOX_ALONE */
-	uint32_t timeout_ms;         /* 0: the toolbox's */
-	uint32_t cooldown_s;         /* pause between the end of a call and the next one */
+	const char *name;        /* [A-Za-z_][A-Za-z0-9_-]{0,63} */
+	const char *description; /* purpose and use, for a model; or NULL */
+	const char
+		*argument_schema;  /* JSON Schema of an object; NULL: no arguments, or parameters */
+	const char *output_schema; /* JSON Schema of the result; NULL: any object */
+	uint32_t risk;             /* enum toolbox_risk */
+	uint32_t flags;            /* TOOLBOX_ALONE */
+	uint32_t timeout_ms;       /* 0: the toolbox's */
+	uint32_t cooldown_s;       /* pause between the end of a call and the next one */
 	const char *const *triggers; /* regular expressions of utterances, then a NULL; or NULL */
 	void *data;                  /* passed to handler and validate */
 	toolbox_handler handler;
@@ -205,6 +224,9 @@ struct toolbox_tool {
 	                        * is absent or empty only reads, and needs no approval unless the
 	                        * operator sets the risk; a "string" of argument_schema; or NULL */
 	const char *given;     /* "statistics" or "conversation": see toolbox_given(); or NULL */
+	/* version 4 */
+	const struct toolbox_parameter *parameters; /* in place of argument_schema; an entry without
+	                                             * a name ends them; or NULL */
 };
 
 struct toolbox_plugin {

@@ -76,15 +76,21 @@ static void count_words(struct toolbox_call call, void *data)
 
 static const char *const count_triggers[] = {"how many words (are|does)", NULL};
 
+static const struct toolbox_parameter greet_parameters[] = {
+	{.name = "name", .type = "string", .text = "Who is greeted", .required = 1, .max = 32},
+	{.name = NULL},
+};
+
+static const struct toolbox_parameter count_parameters[] = {
+	{.name = "text", .type = "string", .text = "Whose words are counted", .required = 1},
+	{.name = NULL},
+};
+
 static const struct toolbox_tool tools[] = {
 	{
 		.name = "greet",
 		.description = "Greet somebody by name.",
-		.argument_schema = "{\"type\": \"object\","
-				   " \"properties\": {\"name\": {\"type\": \"string\","
-				   "   \"maxLength\": 32, \"description\": \"Who is greeted\"}},"
-				   " \"required\": [\"name\"],"
-				   " \"additionalProperties\": false}",
+		.parameters = greet_parameters,
 		.output_schema = "{\"type\": \"object\","
 				 " \"properties\": {\"text\": {\"type\": \"string\"}},"
 				 " \"required\": [\"text\"]}",
@@ -95,11 +101,7 @@ static const struct toolbox_tool tools[] = {
 	{
 		.name = "count_words",
 		.description = "Count the words of a text.",
-		.argument_schema = "{\"type\": \"object\","
-				   " \"properties\": {\"text\": {\"type\": \"string\","
-				   "   \"description\": \"Whose words are counted\"}},"
-				   " \"required\": [\"text\"],"
-				   " \"additionalProperties\": false}",
+		.parameters = count_parameters,
 		.output_schema = "{\"type\": \"object\","
 				 " \"properties\": {\"words\": {\"type\": \"integer\"}},"
 				 " \"required\": [\"words\"]}",

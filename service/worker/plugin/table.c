@@ -9,6 +9,7 @@
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "worker/float_mode.h"
+#include "worker/plugin/parameters.h"
 
 /* Sizes up to the last members of version 1. */
 #define PLUGIN_SIZE_MIN (offsetof(struct toolbox_plugin, deinit) + sizeof(void (*)(void)))
@@ -152,6 +153,27 @@ static int write_tool_json(struct reading *reading, const char *name, const char
 	return 0;
 }
 
+/* Write the argument schema, from JSON text or from parameters. */
+static int describe_arguments(
+	struct reading *reading, const struct toolbox_tool *tool, struct buffer *out)
+{
+	cleanup(buffer_deinit) struct buffer why = {0};
+	int r;
+
+	if (!tool->parameters)
+		return write_tool_json(
+			reading, tool->name, "argument_schema", tool->argument_schema, out);
+	if (tool->argument_schema)
+		return refuse_plugin(reading,
+			"the tool '%s' has an argument_schema and parameters: leave one out",
+			tool->name);
+	buffer_append_string(out, ",\"argument_schema\":");
+	r = plugin_parameters_write(tool->parameters, out, &why);
+	if (r == PLUGIN_PARAMETERS_E_WRONG && buffer_terminate(&why))
+		return refuse_plugin(reading, "the tool '%s': %s", tool->name, why.data);
+	return r > 0 ? -ENOMEM : r;
+}
+
 static void write_triggers(const char *const *triggers, struct buffer *out)
 {
 	bool is_first = true;
@@ -179,7 +201,7 @@ static int write_tool(struct reading *reading, const struct toolbox_tool *tool, 
 		write_tool_text(out, "description", tool->description);
 	if (tool->title)
 		write_tool_text(out, "title", tool->title);
-	r = write_tool_json(reading, tool->name, "argument_schema", tool->argument_schema, out);
+	r = describe_arguments(reading, tool, out);
 	r = r ? r : write_tool_json(reading, tool->name, "output_schema", tool->output_schema, out);
 	r = r ? r : write_tool_json(reading, tool->name, "spoken", tool->spoken, out);
 	if (r)

@@ -2,9 +2,12 @@
 #include "worker/plugin/table.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "util/cleanup.h"
+#include "worker/plugin/parameters.h"
 
 static const char frame[] = "{\"kind\":\"plugin\",\"library\":\"lib.so\",\"config\":{\"a\":1}}";
 static struct json_tape tape;
@@ -129,7 +132,7 @@ Test(plugin_table, refuses_a_version_that_is_none_or_to_come)
 	expect_refused(&plugin, sizeof(plugin), "has the api_version 0");
 	plugin.api_version = TOOLBOX_API_VERSION + 1;
 	expect_refused(&plugin, sizeof(plugin),
-		"it is built for version 4 of toolbox.h, and this toolboxd has version 3: update "
+		"it is built for version 5 of toolbox.h, and this toolboxd has version 4: update "
 		"toolboxd");
 	plugin.api_version = UINT32_MAX;
 	expect_refused(&plugin, sizeof(plugin), "version 4294967295");
@@ -180,7 +183,7 @@ Test(plugin_table, takes_larger_structs_whose_rest_is_zero)
 	cr_expect_str_eq(table.functions[1].name, "second");
 	later_tools[1].later = 1;
 	expect_refused(&plugin.now, sizeof(plugin),
-		"members of struct toolbox_tool of a later version of toolbox.h than 3");
+		"members of struct toolbox_tool of a later version of toolbox.h than 4");
 	later_tools[1].later = 0;
 	plugin.later = 1;
 	expect_refused(&plugin.now, sizeof(plugin), "members of struct toolbox_plugin of a later");
@@ -206,6 +209,108 @@ Test(plugin_table, refuses_a_tool_that_cannot_be_called)
 	tool.flags = 0;
 	tool.output_schema = "{\"type\":}";
 	expect_refused(&plugin, sizeof(plugin), "the tool 'x': its output_schema is not JSON: ");
+}
+
+Test(plugin_table, makes_the_schema_from_parameters)
+{
+	static const struct toolbox_parameter parameters[] = {
+		{.name = "who",
+			.type = "string",
+			.text = "Who \"it\" is",
+			.required = 1,
+			.max = 32},
+		{.name = "times",
+			.type = "integer",
+			.min = 1,
+			.max = INFINITY,
+			.default_json = "2"},
+		{.name = "by", .type = "number", .required = 1, .min = -0.5, .max = 0},
+		{.name = "loud", .type = "boolean", .default_json = " true "},
+		{.name = "tags", .type = "array", .min = 1, .max = 3},
+		{.name = "more\xff", .type = "object"},
+		{.name = NULL},
+	};
+	struct toolbox_tool tool = {.name = "x", .handler = handler, .parameters = parameters};
+	struct toolbox_plugin plugin = usual();
+
+	plugin.tools = &tool;
+	plugin.n_tools = 1;
+	cr_expect_null(read_table(&plugin, sizeof(plugin)));
+	cr_expect_str_eq(buffer_terminate(&table.described),
+		"[{\"name\":\"x\",\"argument_schema\":{\"type\":\"object\",\"properties\":{"
+		"\"who\":{\"type\":\"string\",\"maxLength\":32,\"description\":"
+		"\"Who \\\"it\\\" is\"},"
+		"\"times\":{\"type\":\"integer\",\"minimum\":1,\"default\":2},"
+		"\"by\":{\"type\":\"number\",\"minimum\":-0.5,\"maximum\":0},"
+		"\"loud\":{\"type\":\"boolean\",\"default\":true},"
+		"\"tags\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":3},"
+		"\"more\xef\xbf\xbd\":{\"type\":\"object\"}},"
+		"\"required\":[\"who\",\"by\"],\"additionalProperties\":false}}]",
+		"%s", table.described.data);
+	tool.parameters = &parameters[6];
+	cr_expect_null(read_table(&plugin, sizeof(plugin)));
+	cr_expect_str_eq(buffer_terminate(&table.described),
+		"[{\"name\":\"x\",\"argument_schema\":{\"type\":\"object\",\"properties\":{},"
+		"\"additionalProperties\":false}}]",
+		"%s", table.described.data);
+}
+
+Test(plugin_table, refuses_wrong_parameters)
+{
+	static const struct {
+		struct toolbox_parameter parameter;
+		const char *expected;
+	} wrong[] = {
+		{{.name = "a"}, "the tool 'x': its parameter 'a' has the type 'NULL': string, "},
+		{{.name = "a", .type = "int"}, "its parameter 'a' has the type 'int': string, "},
+		{{.name = "a", .type = "boolean", .max = 1},
+			"its parameter 'a' has min and max, but a value of type boolean has no "
+			"bounds"},
+		{{.name = "a", .type = "integer", .min = 1},
+			"its parameter 'a' has min 1 and max 0: min must not exceed max"},
+		{{.name = "a", .type = "number", .min = NAN}, "min nan and max 0"},
+		{{.name = "a", .type = "string", .max = 0.5}, "both count characters or elements"},
+		{{.name = "a", .type = "array", .min = -1, .max = 1}, "both count characters"},
+		{{.name = "a", .type = "string", .default_json = "text"},
+			"its parameter 'a' has a default that is not JSON: "},
+		{{.name = "a", .type = "string", .default_json = "text"},
+			"a string is in quotes: "},
+		{{.name = "twin", .type = "string"}, "its parameter 'twin' is there twice"},
+	};
+	struct toolbox_parameter parameters[] = {
+		{.name = "twin", .type = "string"}, {.name = NULL}, {.name = NULL}};
+	struct toolbox_tool tool = {.name = "x", .handler = handler, .parameters = parameters};
+	struct toolbox_plugin plugin = usual();
+
+	plugin.tools = &tool;
+	plugin.n_tools = 1;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		parameters[1] = wrong[i].parameter;
+		expect_refused(&plugin, sizeof(plugin), wrong[i].expected);
+	}
+	tool.argument_schema = "{}";
+	expect_refused(&plugin, sizeof(plugin),
+		"the tool 'x' has an argument_schema and parameters: leave one out");
+}
+
+Test(plugin_table, reads_a_bounded_number_of_parameters)
+{
+	static char names[PLUGIN_PARAMETERS_MAX + 1][8];
+	static struct toolbox_parameter parameters[PLUGIN_PARAMETERS_MAX + 2];
+	struct toolbox_tool tool = {.name = "x", .handler = handler, .parameters = parameters};
+	struct toolbox_plugin plugin = usual();
+
+	for (size_t i = 0; i < PLUGIN_PARAMETERS_MAX; i++) {
+		snprintf(names[i], sizeof(names[i]), "p%zu", i);
+		parameters[i] = (struct toolbox_parameter){.name = names[i], .type = "string"};
+	}
+	plugin.tools = &tool;
+	plugin.n_tools = 1;
+	cr_expect_null(read_table(&plugin, sizeof(plugin)));
+	parameters[PLUGIN_PARAMETERS_MAX] =
+		(struct toolbox_parameter){.name = "last", .type = "string"};
+	expect_refused(&plugin, sizeof(plugin),
+		"its parameter 'last' is the 257th: at most 256 are read; an entry without a name");
 }
 
 Test(plugin_table, refuses_a_table_that_is_empty_or_endless)
