@@ -55,6 +55,7 @@ struct catalogue {
 	uint32_t *buckets; /* hash of a name → its first tool, or NO_TOOL; open addressing */
 	size_t n_buckets;  /* a power of two */
 	struct model_names names;
+	struct near_names near;
 	struct catalogue_failure *failures;
 	size_t n_failures;
 	struct catalogue_skipped *skipped;
@@ -233,9 +234,18 @@ static int name_tools(struct catalogue *catalogue)
 	return 0;
 }
 
+static const char *name_of(const void *data, size_t index)
+{
+	return ((const struct catalogue *)data)->tools[index].tool->name;
+}
+
 /* 0 or -ENOMEM. */
 static int index_all(struct catalogue *catalogue)
 {
+	int r = near_names_init(&catalogue->near, name_of, catalogue, catalogue->n_tools);
+
+	if (r < 0)
+		return r;
 	index_tools(catalogue, true);
 	index_tools(catalogue, false);
 	share_covered(catalogue);
@@ -390,6 +400,7 @@ void catalogue_free(struct catalogue *catalogue)
 	free(catalogue->held);
 	free_notes(catalogue);
 	model_names_deinit(&catalogue->names);
+	near_names_deinit(&catalogue->near);
 	free(catalogue->owners);
 	free(catalogue->tools);
 	free(catalogue->buckets);
@@ -470,23 +481,31 @@ static int compare_id(const char *id, const char *wanted, size_t wanted_size)
 	return order != 0 ? order : (size > wanted_size) - (size < wanted_size);
 }
 
-long catalogue_find_toolbox(const struct catalogue *catalogue, const char *id, size_t id_size)
+/* Return the number of toolboxes whose ids come before @id. */
+static size_t place_of_toolbox(const struct catalogue *catalogue, const char *id, size_t id_size)
 {
 	size_t low = 0;
 	size_t high = catalogue->n_owners;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		int order = compare_id(catalogue->owners[middle].toolbox->id, id, id_size);
 
-		if (order == 0)
-			return (long)middle;
-		if (order < 0)
+		if (compare_id(catalogue->owners[middle].toolbox->id, id, id_size) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return -1;
+	return low;
+}
+
+long catalogue_find_toolbox(const struct catalogue *catalogue, const char *id, size_t id_size)
+{
+	size_t place = place_of_toolbox(catalogue, id, id_size);
+
+	return place < catalogue->n_owners &&
+			       compare_id(catalogue->owners[place].toolbox->id, id, id_size) == 0
+		       ? (long)place
+		       : -1;
 }
 
 size_t catalogue_n_tools(const struct catalogue *catalogue)
@@ -680,69 +699,44 @@ const char *catalogue_owner(
 	return at == NO_TOOL ? NULL : catalogue->tools[at].tool->toolbox->id;
 }
 
-struct suggestion {
-	const char *name;
-	unsigned int distance;
-};
-
-/* Put a near name in its place among the best so far, each name once. */
-static size_t put_suggestion(struct suggestion *best, size_t n_best, struct suggestion one)
-{
-	size_t at = n_best;
-
-	for (size_t i = 0; i < n_best; i++)
-		if (strcmp(best[i].name, one.name) == 0)
-			return n_best;
-	while (at > 0 && best[at - 1].distance > one.distance)
-		at--;
-	if (at == CATALOGUE_SUGGESTIONS_MAX)
-		return n_best;
-	if (n_best < CATALOGUE_SUGGESTIONS_MAX)
-		n_best++;
-	memmove(best + at + 1, best + at, (n_best - at - 1) * sizeof(*best));
-	best[at] = one;
-	return n_best;
-}
-
 size_t catalogue_suggest(const struct catalogue *catalogue, const char *name, size_t name_size,
 	const char *toolbox_id, size_t toolbox_id_size,
 	const char *ret_names[CATALOGUE_SUGGESTIONS_MAX])
 {
-	struct suggestion best[CATALOGUE_SUGGESTIONS_MAX];
-	unsigned int than =
-		UINT_MAX; /* the distance of the farthest, once there is no room for more */
-	size_t n_best = 0;
+	size_t first = 0;
+	size_t n_tools = catalogue->n_tools;
 
-	for (size_t i = 0; i < catalogue->n_tools; i++) {
-		const struct tool *tool = catalogue->tools[i].tool;
-		struct suggestion one = {.name = tool->name};
+	if (toolbox_id) {
+		long at = catalogue_find_toolbox(catalogue, toolbox_id, toolbox_id_size);
 
-		if (toolbox_id && compare_id(tool->toolbox->id, toolbox_id, toolbox_id_size) != 0)
-			continue;
-		if (text_is_nearer(
-			    name, name_size, tool->name, strlen(tool->name), than, &one.distance))
-			n_best = put_suggestion(best, n_best, one);
-		if (n_best == CATALOGUE_SUGGESTIONS_MAX)
-			than = best[n_best - 1].distance;
+		if (at < 0)
+			return 0;
+		first = catalogue->owners[at].first_tool;
+		n_tools = catalogue->owners[at].n_tools;
 	}
-	for (size_t i = 0; i < n_best; i++)
-		ret_names[i] = best[i].name;
-	return n_best;
+	return near_names_find(
+		&catalogue->near, name_of, catalogue, first, n_tools, name, name_size, ret_names);
 }
 
+/* From the place of @id in the order of ids, to both sides. */
 const char *catalogue_suggest_toolbox(
 	const struct catalogue *catalogue, const char *id, size_t id_size)
 {
+	size_t place = place_of_toolbox(catalogue, id, id_size);
+	size_t n_owners = catalogue->n_owners;
 	const char *best = NULL;
 	unsigned int than = UINT_MAX;
+	size_t work = 0;
 
-	for (size_t i = 0; i < catalogue_n_toolboxes(catalogue); i++) {
-		size_t n_tools;
-		const struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, &n_tools);
+	for (size_t i = 0; i < 2 * n_owners && work < NEAR_NAMES_WORK; i++) {
+		size_t index = i % 2 == 0 ? place + i / 2 : place - i / 2 - 1;
+		const struct owner *owner = index < n_owners ? &catalogue->owners[index] : NULL;
 
-		if (n_tools > 0 &&
-			text_is_nearer(id, id_size, toolbox->id, strlen(toolbox->id), than, &than))
-			best = toolbox->id;
+		work++;
+		if (owner && owner->n_tools > 0 &&
+			text_is_nearer(id, id_size, owner->toolbox->id, strlen(owner->toolbox->id),
+				than, &than, &work))
+			best = owner->toolbox->id;
 	}
 	return best;
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "catalogue/model_names.h"
+#include "catalogue/names/near_names.h"
 #include "catalogue/package.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
@@ -171,14 +172,15 @@ static inline bool catalogue_set_has(const struct catalogue_set *set, size_t ind
 struct catalogue *catalogue_narrow(
 	const struct catalogue *catalogue, const struct catalogue_set *set);
 
-/* Up to CATALOGUE_SUGGESTIONS_MAX offered names near to @name, nearest first, of the toolbox
- * @toolbox_id (NULL: any). Returns how many. */
-#define CATALOGUE_SUGGESTIONS_MAX 3
+/* Store up to CATALOGUE_SUGGESTIONS_MAX offered names near to @name, nearest first, of the toolbox
+ * @toolbox_id (NULL: any). Return how many. The work has a bound (names/near_names.h). */
+#define CATALOGUE_SUGGESTIONS_MAX NEAR_NAMES_MAX
 size_t catalogue_suggest(const struct catalogue *catalogue, const char *name, size_t name_size,
 	const char *toolbox_id, size_t toolbox_id_size,
 	const char *ret_names[CATALOGUE_SUGGESTIONS_MAX]);
 
-/* Return the id nearest to @id among the toolboxes with an offered tool, or NULL. */
+/* Return the id nearest to @id among the toolboxes with an offered tool, or NULL. Among very many
+ * toolboxes, those far from @id in their order are not looked at. */
 const char *catalogue_suggest_toolbox(
 	const struct catalogue *catalogue, const char *id, size_t id_size);
 

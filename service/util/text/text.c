@@ -13,6 +13,10 @@
 /* Bytes are distinguished by their last six bits, which is enough for names. */
 #define BAGS 64
 
+/* The work of a look at a name, and of a byte that is compared with others. */
+#define LOOK_WORK 20
+#define BYTE_WORK 2
+
 static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
 {
 	unsigned int least = a < b ? a : b;
@@ -74,8 +78,9 @@ static unsigned int fill_row(unsigned int rows[3][TEXT_NAME_BYTES + 1], size_t i
 	return least;
 }
 
-unsigned int text_distance(
-	const char *a, size_t a_size, const char *b, size_t b_size, unsigned int most)
+/* As text_distance(), and add the work to *work. */
+static unsigned int find_distance(
+	const char *a, size_t a_size, const char *b, size_t b_size, unsigned int most, size_t *work)
 {
 	/* Three rows of the classic table: the one before the last (for swaps), the last, the
 	 * current. */
@@ -88,6 +93,7 @@ unsigned int text_distance(
 		return most + 1;
 	if ((a_size > b_size ? a_size - b_size : b_size - a_size) > most)
 		return most + 1;
+	*work += BAGS + a_size + b_size;
 	lower_all(a, a_size, a_lower);
 	lower_all(b, b_size, b_lower);
 	if (least_distance(a_lower, a_size, b_lower, b_size) > most)
@@ -97,12 +103,21 @@ unsigned int text_distance(
 	for (size_t i = 1; i <= a_size; i++) {
 		unsigned int least = fill_row(rows, i, a_lower, b_lower, b_size);
 
+		*work += BYTE_WORK * b_size;
 		/* Every path to the end goes through one of two consecutive rows. */
 		if (least > most && last_least > most)
 			return most + 1;
 		last_least = least;
 	}
 	return rows[a_size % 3][b_size] <= most ? rows[a_size % 3][b_size] : most + 1;
+}
+
+unsigned int text_distance(
+	const char *a, size_t a_size, const char *b, size_t b_size, unsigned int most)
+{
+	size_t work = 0;
+
+	return find_distance(a, a_size, b, b_size, most, &work);
 }
 
 static bool begins_with(const char *text, const char *part, size_t part_size)
@@ -113,10 +128,12 @@ static bool begins_with(const char *text, const char *part, size_t part_size)
 	return true;
 }
 
-static bool contains(const char *whole, size_t whole_size, const char *part, size_t part_size)
+static bool contains(
+	const char *whole, size_t whole_size, const char *part, size_t part_size, size_t *work)
 {
-	if (part_size < CONTAINED_BYTES)
+	if (part_size < CONTAINED_BYTES || part_size > whole_size)
 		return false;
+	*work += BYTE_WORK * whole_size;
 	for (size_t at = 0; at + part_size <= whole_size; at++)
 		if (begins_with(whole + at, part, part_size))
 			return true;
@@ -124,20 +141,21 @@ static bool contains(const char *whole, size_t whole_size, const char *part, siz
 }
 
 bool text_is_nearer(const char *name, size_t name_size, const char *candidate,
-	size_t candidate_size, unsigned int than, unsigned int *ret_distance)
+	size_t candidate_size, unsigned int than, unsigned int *ret_distance, size_t *work)
 {
 	size_t longer = name_size > candidate_size ? name_size : candidate_size;
 	unsigned int most = (unsigned int)(longer / 3);
 	unsigned int distance;
 
+	*work += LOOK_WORK;
 	if (longer > TEXT_NAME_BYTES || than == 0)
 		return false;
 	if (most >= than)
 		most = than - 1;
-	distance = text_distance(name, name_size, candidate, candidate_size, most);
+	distance = find_distance(name, name_size, candidate, candidate_size, most, work);
 	if (distance > most && than > CONTAINED_DISTANCE &&
-		(contains(name, name_size, candidate, candidate_size) ||
-			contains(candidate, candidate_size, name, name_size)))
+		(contains(name, name_size, candidate, candidate_size, work) ||
+			contains(candidate, candidate_size, name, name_size, work)))
 		distance = most = CONTAINED_DISTANCE;
 	if (distance > most)
 		return false;
@@ -148,7 +166,10 @@ bool text_is_nearer(const char *name, size_t name_size, const char *candidate,
 bool text_is_near(const char *name, size_t name_size, const char *candidate, size_t candidate_size,
 	unsigned int *ret_distance)
 {
-	return text_is_nearer(name, name_size, candidate, candidate_size, UINT_MAX, ret_distance);
+	size_t work = 0;
+
+	return text_is_nearer(
+		name, name_size, candidate, candidate_size, UINT_MAX, ret_distance, &work);
 }
 
 char *text_trim(char *text)

@@ -112,13 +112,14 @@ Test(text, tells_the_same_distance_however_much_is_asked_for)
 Test(text, may_be_asked_for_what_is_nearer_only)
 {
 	unsigned int d = 99;
+	size_t work = 0;
 
-	cr_assert(text_is_nearer("multipyl", 8, "multiply", 8, 2, &d));
+	cr_assert(text_is_nearer("multipyl", 8, "multiply", 8, 2, &d, &work));
 	cr_assert_eq(d, 1);
-	cr_assert_not(text_is_nearer("multipyl", 8, "multiply", 8, 1, &d));
-	cr_assert_not(text_is_nearer("multiply", 8, "multiply", 8, 0, &d));
-	cr_assert(text_is_nearer("get", 3, "get_the_weather", 15, 3, &d), "as a part of it");
-	cr_assert_not(text_is_nearer("get", 3, "get_the_weather", 15, 2, &d));
+	cr_assert_not(text_is_nearer("multipyl", 8, "multiply", 8, 1, &d, &work));
+	cr_assert_not(text_is_nearer("multiply", 8, "multiply", 8, 0, &d, &work));
+	cr_assert(text_is_nearer("get", 3, "get_the_weather", 15, 3, &d, &work), "as a part of it");
+	cr_assert_not(text_is_nearer("get", 3, "get_the_weather", 15, 2, &d, &work));
 }
 
 Test(text, knows_a_frame_of_a_stack_trace)
