@@ -28,6 +28,7 @@ static const struct {
 	[NATIVE_USIZE] = {"usize", sizeof(size_t), SIZE_MAX, false},
 	[NATIVE_F32] = {"f32", sizeof(float), 0, true},
 	[NATIVE_F64] = {"f64", sizeof(double), 0, true},
+	[NATIVE_HANDLE] = {"handle", sizeof(void *), 0, false},
 	[NATIVE_STR] = {"str", 1, 0, false},
 	[NATIVE_BYTES] = {"bytes", 1, 0, false},
 	[NATIVE_JSON] = {"json", 1, 0, false},
@@ -55,6 +56,9 @@ const char *native_errors_name(enum native_errors errors)
 		[NATIVE_ERRORS_ZERO] = "zero",
 		[NATIVE_ERRORS_NULL] = "null",
 		[NATIVE_ERRORS_ERRNO] = "errno",
+		[NATIVE_ERRORS_EQUALS] = "equals",
+		[NATIVE_ERRORS_NOT_EQUALS] = "not_equals",
+		[NATIVE_ERRORS_GERROR] = "gerror",
 	};
 
 	return names[errors];
@@ -78,6 +82,11 @@ bool native_is_buffer(enum native_type type)
 bool native_is_text(enum native_type type)
 {
 	return type == NATIVE_STR || type == NATIVE_JSON;
+}
+
+bool native_is_pointer(enum native_type type)
+{
+	return native_is_buffer(type) || type == NATIVE_HANDLE;
 }
 
 size_t native_type_bytes(enum native_type type)

@@ -45,10 +45,11 @@ enum native_type {
 	NATIVE_USIZE,
 	NATIVE_F32,
 	NATIVE_F64,
-	NATIVE_STR,   /* NUL-terminated UTF-8 */
-	NATIVE_BYTES, /* any bytes; base64 in JSON */
-	NATIVE_JSON,  /* the text of a JSON value, NUL-terminated */
-	NATIVE_ARRAY, /* numbers of one type */
+	NATIVE_HANDLE, /* an opaque pointer; only inside a tool */
+	NATIVE_STR,    /* NUL-terminated UTF-8 */
+	NATIVE_BYTES,  /* any bytes; base64 in JSON */
+	NATIVE_JSON,   /* the text of a JSON value, NUL-terminated */
+	NATIVE_ARRAY,  /* numbers of one type */
 };
 
 #define NATIVE_N_TYPES (NATIVE_ARRAY + 1)
@@ -67,6 +68,9 @@ enum native_errors {
 	NATIVE_ERRORS_ZERO,
 	NATIVE_ERRORS_NULL,
 	NATIVE_ERRORS_ERRNO, /* errno set to 0 before, not 0 after */
+	NATIVE_ERRORS_EQUALS,
+	NATIVE_ERRORS_NOT_EQUALS,
+	NATIVE_ERRORS_GERROR, /* an appended GError ** that is not NULL after */
 };
 
 #define NATIVE_PARAMETERS_MAX 64
@@ -117,7 +121,8 @@ struct native_function {
 	struct native_parameter returns; /* name "result" unless given */
 	char *free_symbol; /* transfer "full": frees the returned pointer; NULL: transfer "none" */
 	enum native_errors errors;
-	bool drops_returned; /* its value is no member of the result: `"name": null` */
+	uint64_t errors_number; /* of equals and not_equals: two's complement */
+	bool drops_returned;    /* its value is no member of the result: `"name": null` */
 };
 
 /* Positive results. */
@@ -129,6 +134,10 @@ enum native_status {
  * caller (native_function_deinit), NATIVE_E_REFUSED with the mistake added to @problems, or
  * -ENOMEM. */
 int native_function_read(const struct json_tape *tape, uint32_t object,
+	struct native_function *ret_function, struct diagnostics *problems);
+
+/* As native_function_read(), for one step of several: a handle may go in and come out. */
+int native_step_function_read(const struct json_tape *tape, uint32_t object,
 	struct native_function *ret_function, struct diagnostics *problems);
 
 void native_function_deinit(struct native_function *function);
@@ -206,6 +215,9 @@ bool native_is_integer(enum native_type type);
 bool native_is_signed(enum native_type type);
 bool native_is_buffer(enum native_type type);
 bool native_is_text(enum native_type type);
+
+/* Return whether the type is passed as a pointer, which may be NULL. */
+bool native_is_pointer(enum native_type type);
 
 /* Bytes of a scalar; of a buffer's element. */
 size_t native_type_bytes(enum native_type type);

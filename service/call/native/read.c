@@ -229,19 +229,11 @@ static int read_transfer(struct reading *reading, uint32_t object, struct native
 
 static int read_errors(struct reading *reading, uint32_t object, struct native_function *function)
 {
-	static const char *const words[] = {
-		"none", "negative", "nonzero", "zero", "null", "errno", NULL};
 	uint32_t token = json_find(reading->tape, object, "errors");
-	int errors;
 
-	if (token == JSON_NONE)
-		return 0;
-	errors = reading_word(reading, token, words);
-	if (errors < 0)
-		return reading_refuse_value(reading, token,
-			"must be one of none, negative, nonzero, zero, null, errno");
-	function->errors = (enum native_errors)errors;
-	return 0;
+	return token == JSON_NONE ? 0
+				  : reading_rule(reading, token, function->returns.type,
+					    &function->errors, &function->errors_number);
 }
 
 static int read_returns(struct reading *reading, uint32_t object, struct native_function *function)
@@ -296,20 +288,35 @@ static int read_function(struct reading *reading, uint32_t object, struct native
 	return native_rules_apply(reading, parameters, returns, function);
 }
 
-int native_function_read(const struct json_tape *tape, uint32_t object,
-	struct native_function *ret_function, struct diagnostics *problems)
+static int read_whole(
+	struct reading *reading, uint32_t object, struct native_function *ret_function)
 {
-	struct reading reading = {.tape = tape, .problems = problems};
 	struct native_function function = {0};
 	int r;
 
 	parameter_init(&function.returns);
 	function.returns.direction = NATIVE_OUT;
-	r = read_function(&reading, object, &function);
+	r = read_function(reading, object, &function);
 	if (r) {
 		native_function_deinit(&function);
 		return r;
 	}
 	*ret_function = function;
 	return 0;
+}
+
+int native_function_read(const struct json_tape *tape, uint32_t object,
+	struct native_function *ret_function, struct diagnostics *problems)
+{
+	struct reading reading = {.tape = tape, .problems = problems};
+
+	return read_whole(&reading, object, ret_function);
+}
+
+int native_step_function_read(const struct json_tape *tape, uint32_t object,
+	struct native_function *ret_function, struct diagnostics *problems)
+{
+	struct reading reading = {.tape = tape, .problems = problems, .is_step = true};
+
+	return read_whole(&reading, object, ret_function);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "json/diagnose.h"
+#include "json/number.h"
 #include "json/writer.h"
 #include "util/text/text.h"
 #include "util/text/utf8.h"
@@ -171,4 +172,65 @@ int reading_bool(struct reading *reading, uint32_t object, const char *key, bool
 		return reading_refuse_value(reading, token, "must be true or false");
 	*ret_is_true = json_is_true(reading->tape, token);
 	return 0;
+}
+
+/* Read the number at @token, a value of the integer @type. */
+static int read_bits(
+	struct reading *reading, uint32_t token, enum native_type type, uint64_t *ret_bits)
+{
+	uint64_t most = native_integer_most(type);
+	int64_t number;
+
+	if (json_type_at(reading->tape, token) == JSON_NUMBER) {
+		if (json_number_u64(reading->tape, token, ret_bits) == 0 && *ret_bits <= most)
+			return 0;
+		if (json_number_i64(reading->tape, token, &number) == 0 && number < 0 &&
+			native_is_signed(type) && ~(uint64_t)number <= most) {
+			*ret_bits = (uint64_t)number;
+			return 0;
+		}
+	}
+	return reading_refuse(reading, token,
+		"must be an integer within the range of %s, which the "
+		"function returns",
+		native_type_name(type));
+}
+
+int reading_rule(struct reading *reading, uint32_t token, enum native_type type,
+	enum native_errors *ret_rule, uint64_t *ret_number)
+{
+	static const char expected[] = "must be one of none, negative, nonzero, zero, null, errno, "
+				       "gerror, {\"equals\": NUMBER}, {\"not_equals\": NUMBER}";
+	static const char *const words[] = {
+		[NATIVE_ERRORS_NONE] = "none",
+		[NATIVE_ERRORS_NEGATIVE] = "negative",
+		[NATIVE_ERRORS_NONZERO] = "nonzero",
+		[NATIVE_ERRORS_ZERO] = "zero",
+		[NATIVE_ERRORS_NULL] = "null",
+		[NATIVE_ERRORS_ERRNO] = "errno",
+		NULL,
+	};
+	const struct json_tape *tape = reading->tape;
+	bool is_object = json_type_at(tape, token) == JSON_OBJECT && json_count(tape, token) == 1;
+	uint32_t equals = is_object ? json_find(tape, token, "equals") : JSON_NONE;
+	uint32_t others = is_object ? json_find(tape, token, "not_equals") : JSON_NONE;
+	int word = reading_word(reading, token, words);
+
+	if (word >= 0)
+		*ret_rule = (enum native_errors)word;
+	else if (json_type_at(tape, token) == JSON_STRING &&
+		 json_string_equals(tape, token, "gerror", strlen("gerror")))
+		*ret_rule = NATIVE_ERRORS_GERROR;
+	else if (equals == JSON_NONE && others == JSON_NONE)
+		return is_object ? reading_refuse(reading, token, "%s", expected)
+				 : reading_refuse_value(reading, token, expected);
+	else
+		*ret_rule = equals ? NATIVE_ERRORS_EQUALS : NATIVE_ERRORS_NOT_EQUALS;
+	if (*ret_rule < NATIVE_ERRORS_EQUALS || *ret_rule == NATIVE_ERRORS_GERROR)
+		return 0;
+	if (!native_is_integer(type))
+		return reading_refuse(reading, token,
+			"'%s' needs an integer, and the function returns %s",
+			native_errors_name(*ret_rule), native_type_name(type));
+	return read_bits(reading, equals ? equals : others, type, ret_number);
 }

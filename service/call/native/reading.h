@@ -17,6 +17,7 @@
 struct reading {
 	const struct json_tape *tape;
 	struct diagnostics *problems;
+	bool is_step; /* the function is a step of a tool: handles are allowed */
 };
 
 /* Note the mistake at @token. */
@@ -46,6 +47,11 @@ int reading_name(struct reading *reading, uint32_t token, char **ret_name);
 
 /* The member @key, true or false. */
 int reading_bool(struct reading *reading, uint32_t object, const char *key, bool *ret_is_true);
+
+/* The rule of the value of @type at @token: a word, or {"equals": NUMBER}, {"not_equals": NUMBER}.
+ * *ret_number gets the number in two's complement. */
+int reading_rule(struct reading *reading, uint32_t token, enum native_type type,
+	enum native_errors *ret_rule, uint64_t *ret_number);
 
 /* Return the number of the string at @token in @words (NULL after the last); -1: no such word. */
 int reading_word(const struct reading *reading, uint32_t token, const char *const *words);

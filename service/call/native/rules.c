@@ -19,6 +19,14 @@
  * checked.
  */
 
+/* Refuse the handle at @object of a tool with one function: no step would use the value. */
+static int refuse_handle(struct reading *reading, uint32_t object)
+{
+	return reading_refuse(reading, json_find(reading->tape, object, "type"),
+		"a handle never leaves a tool: write the functions that use it as 'steps' of one "
+		"tool");
+}
+
 static int check_unique(
 	struct reading *reading, const struct native_function *function, size_t at, uint32_t object)
 {
@@ -74,7 +82,7 @@ static int check_direction(
 	if (parameter->direction == NATIVE_OUT)
 		return reading_refuse(reading, nullable,
 			"callers pass nothing for an \"out\" parameter: it cannot be nullable");
-	if (parameter->direction == NATIVE_IN && !native_is_buffer(parameter->type))
+	if (parameter->direction == NATIVE_IN && !native_is_pointer(parameter->type))
 		return reading_refuse(reading, nullable,
 			"only a value that is passed by pointer can be nullable (a str, bytes, "
 			"json, array or \"inout\"), '%s' is of type %s",
@@ -342,14 +350,18 @@ static bool rule_fits(enum native_errors errors, enum native_type type)
 	switch (errors) {
 	case NATIVE_ERRORS_NONE:
 	case NATIVE_ERRORS_ERRNO:
+	case NATIVE_ERRORS_GERROR:
 		return true;
+	case NATIVE_ERRORS_EQUALS:
+	case NATIVE_ERRORS_NOT_EQUALS:
+		return native_is_integer(type);
 	case NATIVE_ERRORS_NEGATIVE:
 		return native_is_signed(type);
 	case NATIVE_ERRORS_NONZERO:
 	case NATIVE_ERRORS_ZERO:
-		return type != NATIVE_VOID && !native_is_buffer(type);
+		return type != NATIVE_VOID && !native_is_pointer(type);
 	case NATIVE_ERRORS_NULL:
-		return native_is_text(type);
+		return native_is_text(type) || type == NATIVE_HANDLE;
 	}
 	return false;
 }
@@ -360,6 +372,8 @@ static int check_returns(
 	const struct native_parameter *returns = &function->returns;
 	uint32_t nullable = json_find(reading->tape, object, "nullable");
 
+	if (!reading->is_step && returns->type == NATIVE_HANDLE)
+		return refuse_handle(reading, object);
 	if (!rule_fits(function->errors, returns->type))
 		return reading_refuse(reading, json_find(reading->tape, object, "errors"),
 			"'%s' needs a %s, and the function returns %s",
@@ -370,7 +384,7 @@ static int check_returns(
 			native_type_name(returns->type));
 	if (!returns->is_nullable)
 		return check_schema(reading, object, returns);
-	if (!native_is_text(returns->type))
+	if (!native_is_text(returns->type) && returns->type != NATIVE_HANDLE)
 		return reading_refuse(reading, nullable,
 			"only a str or json can be nullable, not %s",
 			native_type_name(returns->type));
@@ -390,6 +404,8 @@ static int check_alone(
 {
 	int r = check_unique(reading, function, at, object);
 
+	if (r == 0 && !reading->is_step && function->parameters[at].type == NATIVE_HANDLE)
+		r = refuse_handle(reading, object);
 	r = r ? r : check_schema(reading, object, &function->parameters[at]);
 	return r ? r : check_direction(reading, object, &function->parameters[at]);
 }

@@ -59,6 +59,23 @@ static void write_parameter(const struct native_function *function,
 	buffer_append_char(out, '}');
 }
 
+static void write_errors(const struct native_function *function, struct buffer *out)
+{
+	bool is_number = function->errors == NATIVE_ERRORS_EQUALS ||
+			 function->errors == NATIVE_ERRORS_NOT_EQUALS;
+
+	if (!is_number) {
+		write_text_member(out, "errors", native_errors_name(function->errors));
+		return;
+	}
+	buffer_printf(out, ",\"errors\":{\"%s\":", native_errors_name(function->errors));
+	if (native_is_signed(function->returns.type))
+		json_write_i64(out, (int64_t)function->errors_number);
+	else
+		json_write_u64(out, function->errors_number);
+	buffer_append_char(out, '}');
+}
+
 static void write_returns(const struct native_function *function, struct buffer *out)
 {
 	const struct native_parameter *returns = &function->returns;
@@ -76,7 +93,7 @@ static void write_returns(const struct native_function *function, struct buffer 
 	if (function->free_symbol)
 		write_text_member(out, "transfer", "full");
 	write_text_member(out, "free", function->free_symbol);
-	write_text_member(out, "errors", native_errors_name(function->errors));
+	write_errors(function, out);
 	buffer_append_char(out, '}');
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/text/utf8.h"
 #include "worker/float_mode.h"
 #include "worker/native/result.h"
 
@@ -42,6 +43,7 @@ static ffi_type *passed_type(const struct native_parameter *parameter)
 int native_call_init(struct native_call *call, struct native_function *function, void *address,
 	void (*free_result)(void *))
 {
+	size_t n = 0;
 	int r;
 
 	*call = (struct native_call){
@@ -50,9 +52,11 @@ int native_call_init(struct native_call *call, struct native_function *function,
 	r = read_constants(call);
 	if (r)
 		return r;
-	for (size_t i = 0; i < call->function.n_parameters; i++)
-		call->types[i] = passed_type(&call->function.parameters[i]);
-	if (ffi_prep_cif(&call->cif, FFI_DEFAULT_ABI, (unsigned int)call->function.n_parameters,
+	for (; n < call->function.n_parameters; n++)
+		call->types[n] = passed_type(&call->function.parameters[n]);
+	if (call->function.errors == NATIVE_ERRORS_GERROR)
+		call->types[n++] = &ffi_type_pointer;
+	if (ffi_prep_cif(&call->cif, FFI_DEFAULT_ABI, (unsigned int)n,
 		    native_slot_ffi_type(call->function.returns.type), call->types) != FFI_OK)
 		return -EINVAL;
 	return 0;
@@ -67,21 +71,46 @@ void native_call_deinit(struct native_call *call)
 	native_function_deinit(&call->function);
 }
 
+/* The public head of a GError of GLib. */
+struct gerror {
+	uint32_t domain;
+	int code;
+	char *message;
+};
+
+/* Append the words of @error as the failure, and free @error. */
+static int fail_by_gerror(struct native_call *call, struct gerror *error, struct buffer *out)
+{
+	buffer_printf(out, "%s: ", call->function.symbol);
+	if (error->message)
+		utf8_repair(error->message, strlen(error->message), out);
+	else
+		buffer_printf(out, "error %d", error->code);
+	if (call->free_gerror)
+		call->free_gerror(error);
+	return NATIVE_CALL_E_FAILED;
+}
+
 /* Call the function with the memory in @scratch. The result may point into it. */
 static int call_function(
 	struct native_call *call, struct native_scratch *scratch, struct buffer *out)
 {
 	struct float_mode mode = float_mode_get();
 	union native_returned returned = {0};
+	struct gerror *error = NULL;
+	void *place = &error;
 	int saved_errno;
 	int r;
 
+	if (call->function.errors == NATIVE_ERRORS_GERROR)
+		scratch->addresses[call->function.n_parameters] = &place;
 	errno = 0;
 	ffi_call(&call->cif, FFI_FN(call->address), &returned, scratch->addresses);
 	saved_errno = errno;
 	float_mode_restore(mode);
 	native_result_narrow(&returned, call->function.returns.type);
-	r = native_result_write(&call->function, scratch, &returned.slot, saved_errno, out);
+	r = error ? fail_by_gerror(call, error, out)
+		  : native_result_write(&call->function, scratch, &returned.slot, saved_errno, out);
 	if (call->free_result && returned.slot.buffer)
 		call->free_result(returned.slot.buffer);
 	return r > 0 ? NATIVE_CALL_E_FAILED : r;

@@ -19,9 +19,11 @@ struct native_call {
 	struct native_function function;
 	void *address;
 	void (*free_result)(void *); /* NULL: transfer "none" */
+	/* g_error_free() of GLib, for a function that reports a GError; set by the caller. */
+	void (*free_gerror)(void *);
 	ffi_cif cif;
-	ffi_type *types[NATIVE_PARAMETERS_MAX]; /* one for each parameter; cif points here */
-	struct json_tape *constants; /* for each parameter its `value` or `default`; count 0:
+	ffi_type *types[NATIVE_PASSED_MAX]; /* one for each parameter; cif points here */
+	struct json_tape *constants;        /* for each parameter its `value` or `default`; count 0:
 					neither */
 };
 

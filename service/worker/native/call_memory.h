@@ -28,12 +28,15 @@ struct native_cell {
 	size_t capacity; /* buffers: elements with room */
 };
 
+/* Most values passed to a function: the parameters and a GError **. */
+#define NATIVE_PASSED_MAX (NATIVE_PARAMETERS_MAX + 1)
+
 /* Memory reused from call to call. A zeroed struct is ready. */
 struct native_scratch {
 	struct json_tape tape; /* the arguments; afterwards a json that came out */
 	struct buffer memory;
 	struct native_cell cells[NATIVE_PARAMETERS_MAX];
-	void *addresses[NATIVE_PARAMETERS_MAX]; /* for libffi */
+	void *addresses[NATIVE_PASSED_MAX]; /* for libffi */
 };
 
 /* A function with its constants parsed (for each parameter `value` or `default`; count 0:

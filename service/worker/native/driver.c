@@ -87,6 +87,22 @@ static int find_free(struct loading *loading, uint32_t object,
 	return r;
 }
 
+/* Find the function for freeing a GError. The library has it through its own dependencies. */
+static int find_gerror(struct loading *loading, uint32_t object, struct native_call *call)
+{
+	uint32_t returns = json_find(loading->tape, object, "returns");
+	void *address;
+
+	if (call->function.errors != NATIVE_ERRORS_GERROR)
+		return 0;
+	address = dlsym(loading->driver->library.handle, "g_error_free");
+	if (!address)
+		return refuse(loading, json_find(loading->tape, returns, "errors"),
+			"the library is not linked to GLib, so its functions report no GError");
+	memcpy(&call->free_gerror, &address, sizeof(address));
+	return 0;
+}
+
 static int load_tool(struct loading *loading, uint32_t object, struct native_call *call)
 {
 	struct native_function function = {0};
@@ -99,6 +115,7 @@ static int load_tool(struct loading *loading, uint32_t object, struct native_cal
 	r = find_symbol(loading, object, "symbol", function.symbol, &address);
 	r = r ? r : find_free(loading, object, &function, &free_result);
 	r = r ? r : native_call_init(call, &function, address, free_result);
+	r = r ? r : find_gerror(loading, object, call);
 	native_function_deinit(&function);
 	return r;
 }

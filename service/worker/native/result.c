@@ -229,6 +229,15 @@ static int write_object(struct writing *writing)
 	return r;
 }
 
+/* Return whether the returned integer is the number of the error rule. */
+static bool has_number(const struct native_function *function, const union native_slot *returned)
+{
+	union native_slot number = {.u64 = 0};
+
+	native_slot_store_number(function->returns.type, function->errors_number, &number);
+	return memcmp(&number, returned, native_type_bytes(function->returns.type)) == 0;
+}
+
 static bool is_error(
 	const struct native_function *function, const union native_slot *returned, int saved_errno)
 {
@@ -247,6 +256,12 @@ static bool is_error(
 		return !returned->buffer;
 	case NATIVE_ERRORS_ERRNO:
 		return saved_errno != 0;
+	case NATIVE_ERRORS_EQUALS:
+		return has_number(function, returned);
+	case NATIVE_ERRORS_NOT_EQUALS:
+		return !has_number(function, returned);
+	case NATIVE_ERRORS_GERROR: /* judged before, by the GError */
+		return false;
 	}
 	return false;
 }
@@ -262,8 +277,11 @@ static int fail_by_rule(struct writing *writing)
 		buffer_printf(writing->out, "%s failed", writing->function->symbol);
 		return NATIVE_RESULT_E_FAILED;
 	}
-	if (native_is_text(returns->type))
-		return fail(writing, returns, "%s", returned->buffer ? "a text" : "NULL");
+	if (native_is_pointer(returns->type))
+		return fail(writing, returns, "%s",
+			!returned->buffer               ? "NULL"
+			: native_is_text(returns->type) ? "a text"
+							: "a pointer");
 	odd = native_slot_odd_name(returns->type, returned);
 	fail(writing, returns, "%s", odd ? odd : "");
 	if (!odd)

@@ -90,6 +90,8 @@ Test(native, reads_what_it_writes)
 		"{\"symbol\":\"f\",\"returns\":{\"type\":\"void\",\"errors\":\"errno\"}}",
 		"{\"symbol\":\"f\",\"returns\":{\"type\":\"str\",\"transfer\":\"full\"}}",
 		PARAMETER("\"bool\",\"default\":false"),
+		RETURNS("\"i16\",\"errors\":{\"equals\":-5}"),
+		RETURNS("\"u64\",\"errors\":{\"not_equals\":5}"),
 		RETURNS("\"isize\",\"errors\":\"negative\""),
 	};
 

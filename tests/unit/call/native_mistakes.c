@@ -103,7 +103,25 @@ static const struct mistake mistakes[] = {
 	{RETURNS("\"str\",\"errors\":\"nonzero\""), "\"nonzero\"",
 		"'nonzero' needs a number, and the function returns str"},
 	{RETURNS("\"i8\",\"errors\":\"never\""), "\"never\"",
-		"must be one of none, negative, nonzero, zero, null, errno, not \"never\""},
+		"must be one of none, negative, nonzero, zero, null, errno, gerror, "
+		"{\"equals\": NUMBER}, {\"not_equals\": NUMBER}, not \"never\""},
+	{RETURNS("\"i8\",\"errors\":{\"equals\":128}"), "128",
+		"must be an integer within the range of i8, which the function returns"},
+	{RETURNS("\"u8\",\"errors\":{\"not_equals\":-1}"), "-1",
+		"must be an integer within the range of u8, which the function returns"},
+	{RETURNS("\"i8\",\"errors\":{\"equals\":\"x\"}"), "\"x\"",
+		"must be an integer within the range of i8, which the function returns"},
+	{RETURNS("\"f64\",\"errors\":{\"equals\":1}"), "{\"equals\":1}",
+		"'equals' needs an integer, and the function returns f64"},
+	{RETURNS("\"i8\",\"errors\":{\"below\":1}"), "{\"below\":1}",
+		"must be one of none, negative, nonzero, zero, null, errno, gerror, "
+		"{\"equals\": NUMBER}, {\"not_equals\": NUMBER}"},
+	{PARAMETER("\"handle\""), "\"handle\"",
+		"a handle never leaves a tool: write the functions that use it as 'steps' of one "
+		"tool"},
+	{RETURNS("\"handle\""), "\"handle\"",
+		"a handle never leaves a tool: write the functions that use it as 'steps' of one "
+		"tool"},
 	{RETURNS("\"str\",\"nullable\":true,\"errors\":\"null\""), "true",
 		"NULL cannot both be null ('nullable') and a failure (\"errors\": \"null\")"},
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,4 +253,82 @@ Test(native_returns, takes_text_up_to_64_mebibytes)
 	cr_expect(is_failure);
 	cr_expect_str_eq(answer, "f returned a text of more than 67108864 bytes");
 	cr_expect_eq(n_freed, 2);
+}
+
+/* A number under a rule that names a number. */
+static void expect_number(
+	const char *type, const char *rule, const char *value, bool is_failure, const char *answer)
+{
+	char object[256];
+	char arguments[64];
+	const char *found;
+	bool has_failed;
+
+	snprintf(object, sizeof(object),
+		"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"a\",\"type\":\"i64\"}],"
+		"\"returns\":{\"type\":\"%s\",\"errors\":{%s}}}",
+		type, rule);
+	snprintf(arguments, sizeof(arguments), "{\"a\":%s}", value);
+	found = in_process_call(object, (void *)same_integer, NULL, arguments, &has_failed);
+	cr_expect_eq(has_failed, is_failure, "%s %s %s", type, rule, value);
+	cr_expect_str_eq(found, answer, "%s %s %s: %s", type, rule, value, found);
+}
+
+Test(native_returns, fails_at_a_number_or_at_every_other)
+{
+	for (size_t i = 0; i < sizeof(integers) / sizeof(*integers); i++) {
+		expect_number(integers[i], "\"equals\":7", "7", true, "f returned 7");
+		expect_number(integers[i], "\"equals\":7", "8", false, "{\"result\":8}");
+		expect_number(integers[i], "\"not_equals\":101", "101", false, "{\"result\":101}");
+		expect_number(integers[i], "\"not_equals\":101", "100", true, "f returned 100");
+	}
+	for (size_t i = 0; i < N_SIGNED; i++) {
+		expect_number(integers[i], "\"equals\":-1", "-1", true, "f returned -1");
+		expect_number(integers[i], "\"equals\":-1", "1", false, "{\"result\":1}");
+		expect_number(
+			integers[i], "\"not_equals\":-128", "-128", false, "{\"result\":-128}");
+	}
+	expect_number("i8", "\"equals\":-128", "128", true, "f returned -128");
+	expect_number("i64", "\"equals\":-9223372036854775808", "-9223372036854775808", true,
+		"f returned -9223372036854775808");
+	expect_number("u64", "\"equals\":9223372036854775807", "9223372036854775807", true,
+		"f returned 9223372036854775807");
+}
+
+/* As GLib reports: by a structure that the function points an appended argument to. */
+static int32_t report(int32_t code, void **error)
+{
+	static struct {
+		uint32_t domain;
+		int code;
+		const char *message;
+	} reported;
+
+	reported.code = code;
+	reported.message = code == 1 ? "no such key" : code == 2 ? NULL : "\xff";
+	if (code)
+		*error = &reported;
+	return code;
+}
+
+Test(native_returns, fails_with_the_words_of_a_gerror)
+{
+	static const char object[] =
+		"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"code\",\"type\":\"i32\"}],"
+		"\"returns\":{\"type\":\"i32\",\"errors\":\"gerror\"}}";
+	static const char *const rows[][2] = {
+		{"{\"code\":0}", "{\"result\":0}"},
+		{"{\"code\":1}", "f: no such key"},
+		{"{\"code\":2}", "f: error 2"},
+		{"{\"code\":3}", "f: \xef\xbf\xbd"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		bool is_failure;
+		const char *answer =
+			in_process_call(object, (void *)report, NULL, rows[i][0], &is_failure);
+
+		cr_expect_str_eq(answer, rows[i][1], "row %zu: %s", i, answer);
+		cr_expect_eq(is_failure, i > 0);
+	}
 }
