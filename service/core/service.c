@@ -27,6 +27,9 @@
 /* The time between two looks at whether everything is done. */
 #define DRAIN_STEP_MS 5
 
+/* The least time that calls in flight have to finish before a restart. */
+#define RESTART_DRAIN_MS 60000
+
 /* The time that one notify_extend() asks for. */
 #define EXTENSION_MS 60000
 
@@ -137,7 +140,8 @@ static void drain_service(void *data)
 		loop_timer_arm(&service->stopping, DRAIN_STEP_MS);
 }
 
-static void stop_service(struct service *service, const char *reason)
+/* Stop; calls in flight have @drain_ms to finish. */
+static void stop_service(struct service *service, const char *reason, uint64_t drain_ms)
 {
 	log_info("Stopping (%s): %u call%s in flight", reason, service->calls.n_in_flight,
 		service->calls.n_in_flight == 1 ? " is" : "s are");
@@ -149,7 +153,7 @@ static void stop_service(struct service *service, const char *reason)
 	jobs_answer_waits(&service->jobs, NULL);
 	/* No one waits for a person then. */
 	approval_stop(&service->approval);
-	service->stop_calls_ms = clock_now_ms() + service->config.drain_ms;
+	service->stop_calls_ms = clock_now_ms() + drain_ms;
 	drain_service(service);
 }
 
@@ -160,7 +164,23 @@ static void terminate_service(void *data, int signal)
 	if (service->calls.is_stopping)
 		loop_stop(service->loop);
 	else
-		stop_service(service, strsignal(signal));
+		stop_service(service, strsignal(signal), service->config.drain_ms);
+}
+
+/* Stop for a newer program. No call in flight is ended before its own deadline, within
+ * RESTART_DRAIN_MS. */
+static void make_way(void *data, int signal)
+{
+	struct service *service = data;
+	uint64_t drain_ms = service->config.drain_ms;
+
+	(void)signal;
+	if (service->calls.is_stopping)
+		return;
+	if (drain_ms < RESTART_DRAIN_MS)
+		drain_ms = RESTART_DRAIN_MS;
+	notify_extend(drain_ms + FLUSH_MS + EXTENSION_MS);
+	stop_service(service, "a restart", drain_ms);
 }
 
 /* The mended configuration concerns the bus: end this service as quickly as its answers leave. */
@@ -245,7 +265,7 @@ static void follow_configuration(void *data)
 	if (service->door)
 		service->door->operations->configured(service->door);
 	if (service->config.is_disabled && !service->config.closed && !service->calls.is_stopping)
-		stop_service(service, "toolboxd.enabled is false");
+		stop_service(service, "toolboxd.enabled is false", service->config.drain_ms);
 }
 
 /* Pass an announcement on to the door (struct audience). */
@@ -537,6 +557,8 @@ static int take_signals(struct service *service)
 		r = loop_add_signal(service->loop, SIGTERM, terminate_service, service);
 	if (r == 0)
 		r = loop_add_signal(service->loop, SIGINT, terminate_service, service);
+	if (r == 0)
+		r = loop_add_signal(service->loop, SIGUSR2, make_way, service);
 	return r;
 }
 

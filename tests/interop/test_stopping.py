@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SIGTERM: whoever waits is answered, once, and then it ends."""
+"""SIGTERM, and SIGUSR2 before a restart: whoever waits is answered, once, and then it ends."""
+import signal
+
 import manifests
 import pytest
 from caller import Caller
@@ -33,10 +35,10 @@ def answer_to(seen, topic, mark):
 
 @pytest.fixture
 def stop(launch, tmp_path):
-    """stop(drain_ms, call_s, reload_ms): the service is ended while a call of so many seconds and
+    """stop(drain_ms, call_s, reload_ms, by): the service is ended while a call of so many seconds and
     some reloads are going on, each of which takes that long; another call comes too late. What
     the calls, and what the reloads are answered."""
-    def run(drain_ms, call_s, reload_ms):
+    def run(drain_ms, call_s, reload_ms, by=signal.SIGTERM):
         folder = tmp_path / "toolbox.d"
         manifests.answers(folder)
         service = launch({"drain_ms": int(drain_ms * SLOWNESS),
@@ -47,7 +49,7 @@ def stop(launch, tmp_path):
             reloads = [caller.send(RELOAD) for _ in range(RELOADS)]
             calls = [caller.send(INVOKE, {"name": "wait", "args": {"seconds": call_s}})]
             caller.settle()
-            service.daemon.process.terminate()
+            service.daemon.process.send_signal(by)
             caller.settle()
             calls.append(caller.send(INVOKE, {"name": "absolute", "args": {"value": 1}}))
             seen = until_it_ends(service, caller)
@@ -63,6 +65,12 @@ def test_what_ends_in_time_is_waited_for(stop):
     for answer in reloads:
         assert answer["loaded"] == ["answers"]
         assert [one["toolbox_id"] for one in answer["failed"]] == ["stuck"]
+
+
+def test_a_restart_waits_longer_than_drain_ms(stop):
+    (call, late), _ = stop(drain_ms=0, call_s=1, reload_ms=500, by=signal.SIGUSR2)
+    assert call["result"] == {"result": 0}
+    assert late["code"] == "unavailable"
 
 
 def test_what_does_not_end_in_time_is_told_so(stop):

@@ -2,6 +2,7 @@
 """What systemd is told (sd_notify(3)): one datagram per state, to the socket named in the
 environment."""
 import json
+import signal
 import socket
 import subprocess
 
@@ -48,6 +49,15 @@ def test_ready_reloading_and_stopping(told):
     assert notices.wait_for("READY")["READY"] == "1"
     service.daemon.process.terminate()
     assert notices.wait_for("STOPPING")["STOPPING"] == "1"
+
+
+def test_a_restart_asks_for_the_time_that_calls_have(told):
+    notices, service, _ = told
+    notices.wait_for("READY")
+    service.daemon.process.send_signal(signal.SIGUSR2)
+    assert int(notices.wait_for("EXTEND_TIMEOUT_USEC")["EXTEND_TIMEOUT_USEC"]) > 60_000_000
+    assert notices.wait_for("STOPPING")["STOPPING"] == "1"
+    assert service.daemon.process.wait(EVENT_SECONDS) == 0
 
 
 def test_no_tool_sees_the_socket(told):
