@@ -13,7 +13,7 @@ static const struct {
 	size_t bytes;
 	uint64_t most; /* the greatest value of an integer */
 	bool is_signed;
-} types[NATIVE_N_TYPES] = {
+} facts[NATIVE_N_TYPES] = {
 	[NATIVE_VOID] = {"void", 0, 0, false},
 	[NATIVE_BOOL] = {"bool", sizeof(bool), 0, false},
 	[NATIVE_I8] = {"i8", sizeof(int8_t), INT8_MAX, true},
@@ -37,7 +37,14 @@ static const struct {
 
 const char *native_type_name(enum native_type type)
 {
-	return types[type].name;
+	return facts[type].name;
+}
+
+const char *native_parameter_word(const struct native_parameter *parameter)
+{
+	if (!parameter->enumeration)
+		return facts[parameter->type].name;
+	return parameter->is_flags ? "flags" : "enum";
 }
 
 const char *native_direction_name(enum native_direction direction)
@@ -66,12 +73,12 @@ const char *native_errors_name(enum native_errors errors)
 
 bool native_is_integer(enum native_type type)
 {
-	return types[type].most > 0;
+	return facts[type].most > 0;
 }
 
 bool native_is_signed(enum native_type type)
 {
-	return types[type].is_signed;
+	return facts[type].is_signed;
 }
 
 bool native_is_buffer(enum native_type type)
@@ -91,17 +98,22 @@ bool native_is_pointer(enum native_type type)
 
 size_t native_type_bytes(enum native_type type)
 {
-	return types[type].bytes;
+	return facts[type].bytes;
 }
 
 size_t native_element_bytes(const struct native_parameter *buffer)
 {
-	return types[buffer->type == NATIVE_ARRAY ? buffer->items : buffer->type].bytes;
+	return facts[buffer->type == NATIVE_ARRAY ? buffer->items : buffer->type].bytes;
 }
 
 uint64_t native_integer_most(enum native_type type)
 {
-	return types[type].most;
+	return facts[type].most;
+}
+
+uint64_t native_integer_mask(enum native_type type)
+{
+	return facts[type].is_signed ? 2 * facts[type].most + 1 : facts[type].most;
 }
 
 bool native_is_result(const struct native_parameter *parameter)
@@ -142,6 +154,26 @@ static void parameter_deinit(struct native_parameter *parameter)
 	free(parameter->schema_json);
 }
 
+static void enum_deinit(struct native_enum *enumeration)
+{
+	for (size_t i = 0; i < enumeration->n_values; i++) {
+		free(enumeration->values[i].name);
+		free(enumeration->values[i].c);
+	}
+	free(enumeration->values);
+	free(enumeration->name);
+}
+
+void native_types_free(struct native_types *types)
+{
+	if (!types)
+		return;
+	for (size_t i = 0; i < types->n_enums; i++)
+		enum_deinit(&types->enums[i]);
+	free(types->enums);
+	free(types);
+}
+
 void native_function_deinit(struct native_function *function)
 {
 	for (size_t i = 0; i < function->n_parameters; i++)
@@ -150,5 +182,6 @@ void native_function_deinit(struct native_function *function)
 	parameter_deinit(&function->returns);
 	free(function->symbol);
 	free(function->free_symbol);
+	native_types_free(function->own_tables);
 	*function = (struct native_function){0};
 }

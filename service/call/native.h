@@ -23,6 +23,7 @@
  * transfer, length_of). Both sides of the process boundary read this same object with this same
  * code: the daemon to make schemas and to check arguments, the host to call.
  *
+ *   native/types.c   the tables of a toolbox: enums
  *   native/read.c    the object: one key after the other
  *   native/rules.c   what keys mean together
  *   native/check.c   whether a JSON value can be passed
@@ -87,6 +88,30 @@ enum native_errors {
 /* No bound. */
 #define NATIVE_UNBOUNDED UINT64_MAX
 
+/* The most names of an enum. */
+#define NATIVE_NAMES_MAX 4096
+
+/* A number with a name. */
+struct native_named {
+	char *name;
+	char *c;       /* name of the number in C, if it differs; or NULL */
+	uint64_t bits; /* two's complement */
+	bool is_negative;
+};
+
+/* An entry of `enums`: names for the numbers of enums and flags. */
+struct native_enum {
+	char *name;
+	struct native_named *values;
+	size_t n_values;
+};
+
+/* The tables of a toolbox: what its functions share. */
+struct native_types {
+	struct native_enum *enums;
+	size_t n_enums;
+};
+
 /*
  * A parameter; or the return value, with no more than a name, a description, a type, a schema,
  * `nullable` and `length_of`.
@@ -102,6 +127,10 @@ struct native_parameter {
 	char *schema_json;  /* schema of a json: JSON text of an object, or NULL */
 	enum native_type type;
 	enum native_type items; /* type of an array's elements */
+	/* The names of the numbers of an enum or flags (borrowed), whose base is the type. NULL:
+	 * another type. */
+	const struct native_enum *enumeration;
+	bool is_flags;
 	enum native_direction direction;
 	bool is_nullable;
 	int length_of;     /* the buffer whose length this integer holds; or NATIVE_NONE */
@@ -121,8 +150,10 @@ struct native_function {
 	struct native_parameter returns; /* name "result" unless given */
 	char *free_symbol; /* transfer "full": frees the returned pointer; NULL: transfer "none" */
 	enum native_errors errors;
-	uint64_t errors_number; /* of equals and not_equals: two's complement */
+	uint64_t errors_number; /* the number of equals and not_equals: two's complement */
 	bool drops_returned;    /* its value is no member of the result: `"name": null` */
+	const struct native_types *tables; /* tables of its enums; or NULL */
+	struct native_types *own_tables;   /* the same, if they are its own; else NULL */
 };
 
 /* Positive results. */
@@ -130,17 +161,28 @@ enum native_status {
 	NATIVE_E_REFUSED = 1,
 };
 
-/* Read the object at @object of @tape. Everything is copied. 0 with *ret_function owned by the
- * caller (native_function_deinit), NATIVE_E_REFUSED with the mistake added to @problems, or
- * -ENOMEM. */
+/* Read the object at @object of @tape. Everything is copied but @types, the tables of the toolbox,
+ * which have to outlive the function; NULL: the object has its own tables, as native_write()
+ * writes them. 0 with *ret_function owned by the caller (native_function_deinit), NATIVE_E_REFUSED
+ * with the mistake added to @problems, or -ENOMEM. */
 int native_function_read(const struct json_tape *tape, uint32_t object,
-	struct native_function *ret_function, struct diagnostics *problems);
+	const struct native_types *types, struct native_function *ret_function,
+	struct diagnostics *problems);
 
 /* As native_function_read(), for one step of several: a handle may go in and come out. */
 int native_step_function_read(const struct json_tape *tape, uint32_t object,
-	struct native_function *ret_function, struct diagnostics *problems);
+	const struct native_types *types, struct native_function *ret_function,
+	struct diagnostics *problems);
 
 void native_function_deinit(struct native_function *function);
+
+/* Read the tables in the object at @object of @tape, a manifest: its member `enums`. Return as
+ * native_function_read(); the caller owns *ret_types (native_types_free). */
+int native_types_read(const struct json_tape *tape, uint32_t object,
+	struct native_types **ret_types, struct diagnostics *problems);
+
+/* Takes NULL. */
+void native_types_free(struct native_types *types);
 
 /* Append the schema of the arguments (of the result) as JSON text (contract.md, Native). */
 void native_write_argument_schema(const struct native_function *function, struct buffer *out);
@@ -151,7 +193,15 @@ void native_write_output_schema(const struct native_function *function, struct b
 bool native_allows_word(const struct native_parameter *parameter, const char *word, size_t size);
 const char *native_schema_word(const struct native_parameter *parameter);
 
-/* Append the function as the JSON object for native_function_read(). */
+/* Append the schema of one value as the members of a JSON object, each with a comma after it. */
+void native_write_value_schema(
+	const struct native_parameter *parameter, bool is_argument, struct buffer *out);
+
+/* Append the members of a parameter or a return value with its type: "type":"enum","enum":"level",
+ * "base":"i32". */
+void native_write_type(const struct native_parameter *parameter, struct buffer *out);
+
+/* Append the function as the JSON object for native_function_read(), with the tables in use. */
 void native_write(const struct native_function *function, struct buffer *out);
 
 /* The arguments of a call: an object. A tape of NULL: no arguments, only constants count. */
@@ -169,6 +219,17 @@ struct native_arguments {
 int native_check_value(const struct native_function *function, size_t at,
 	const struct native_arguments *arguments, const struct json_tape *tape, uint32_t value,
 	struct buffer *words);
+
+/* Return the first name of the number @bits (two's complement); NULL: none. */
+const char *native_enum_name(const struct native_enum *enumeration, uint64_t bits);
+
+/* Return the number that the string at @token of @tape names in @enumeration; NULL: none. */
+const struct native_named *native_enum_find(
+	const struct native_enum *enumeration, const struct json_tape *tape, uint32_t token);
+
+/* Return the number of the flags at @value of @tape, accepted by native_check_value(). */
+uint64_t native_flags_number(
+	const struct native_enum *enumeration, const struct json_tape *tape, uint32_t value);
 
 /* An element of an array that cannot be passed. */
 struct native_element {
@@ -223,10 +284,12 @@ bool native_is_pointer(enum native_type type);
 size_t native_type_bytes(enum native_type type);
 size_t native_element_bytes(const struct native_parameter *buffer);
 
-/* The largest number of an integer type. */
+/* The largest number of an integer type; the largest of an unsigned type as wide. */
 uint64_t native_integer_most(enum native_type type);
+uint64_t native_integer_mask(enum native_type type);
 
-/* "i64"; "inout"; "negative". */
+/* "i64"; "inout"; "negative". The word of a parameter is its type as a manifest has it: "enum". */
 const char *native_type_name(enum native_type type);
+const char *native_parameter_word(const struct native_parameter *parameter);
 const char *native_direction_name(enum native_direction direction);
 const char *native_errors_name(enum native_errors errors);

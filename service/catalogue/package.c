@@ -35,6 +35,7 @@ static void package_free(struct package *package)
 	free(package->off);
 	free(package->config);
 	free(package->init);
+	native_types_free(package->types);
 	free(package->environment);
 	free(package->state_folder);
 	toolbox_sandbox_deinit(&package->sandbox);

@@ -104,6 +104,7 @@ struct package {
 	/* Kind native: the initial calls (manifest/native/native_init.h), as the elements of a JSON
 	 * array; NULL: none. */
 	char *init;
+	struct native_types *types; /* kind native: its tables; else NULL */
 	char *environment; /* variables of its hosts (util/environment.h); NULL: nothing is added */
 	struct toolbox_sandbox sandbox;
 	char *state_folder; /* writable for its hosts (loader/operator/state_folder.h); or NULL */

@@ -44,6 +44,7 @@ static const struct {
 } keys_of_kinds[] = {
 	{"library", OF(KIND_NATIVE) | OF(KIND_PLUGIN)},
 	{"init", OF(KIND_NATIVE)},
+	{"enums", OF(KIND_NATIVE)},
 	{"tools", OF(KIND_NATIVE) | OF(KIND_COMMAND) | OF(KIND_MCP) | OF(KIND_BUS)},
 	{"destination", OF(KIND_BUS)},
 	{"config", OF(KIND_PLUGIN) | OF(KIND_PYTHON)},
@@ -392,6 +393,9 @@ static int read_places(struct manifest_reader *reader, const char *path, struct 
 	if (r == 0 && package->kind == KIND_MCP)
 		r = manifest_mcp_read(&reader->tape, folder, package, problems);
 	if (r == 0 && package->kind == KIND_NATIVE)
+		r = native_types_read(&reader->tape, 0, &package->types, problems);
+	r = r > 0 ? 0 : r;
+	if (r == 0 && package->kind == KIND_NATIVE)
 		r = manifest_native_init_read(&reader->tape, package, problems);
 	return r ? r : read_sandbox(&reader->tape, folder, package, problems);
 }
@@ -521,9 +525,11 @@ static void read_flags(const struct json_tape *tape, struct package *package)
 }
 
 /* Return whether the tools of @package need not be known: it is disabled, and costs next to nothing
- * so. */
+ * so; or a mistake in its tables is reported already. */
 static bool skips_tools(const struct manifest_reader *reader, const struct package *package)
 {
+	if (package->kind == KIND_NATIVE && !package->types)
+		return true;
 	return package->off && reader->is_opened &&
 	       !reader->is_opened(reader->opened_data, package->id);
 }

@@ -122,7 +122,7 @@ static void prepare(struct native_call *call, const char *object, void (*address
 
 	memcpy(&place, &address, sizeof(place));
 	require(json_tape_read(&tape, object, strlen(object), JSON_DEPTH_DEFAULT, NULL) == 0);
-	require(native_function_read(&tape, 0, &function, &problems) == 0);
+	require(native_function_read(&tape, 0, NULL, &function, &problems) == 0);
 	require(native_call_init(call, &function, place, NULL) == 0);
 	json_tape_deinit(&tape);
 }

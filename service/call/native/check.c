@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "call/native/names.h"
 #include "json/number.h"
 #include "util/text/base64.h"
 
@@ -209,6 +210,8 @@ static int check_type(const struct native_parameter *parameter, const struct jso
 	case NATIVE_JSON:
 		return 0;
 	default:
+		if (parameter->enumeration)
+			return native_names_check(parameter, tape, value, words);
 		refusal = scalar_refusal(parameter->type, tape, value);
 		return refusal ? refuse(words, refusal) : 0;
 	}

@@ -5,6 +5,7 @@
 
 #include "call/native/reading.h"
 #include "call/native/rules.h"
+#include "util/array.h"
 
 /*
  * Reading the `native` object, key by key. Nothing there is ignored: a key is known and has its
@@ -12,17 +13,19 @@
  * native/rules.c.
  */
 
-#define NUMBER_WORDS    "i8, i16, i32, i64, u8, u16, u32, u64, isize, usize, f32, f64"
+#define INTEGER_WORDS   "i8, i16, i32, i64, u8, u16, u32, u64, isize, usize"
+#define NUMBER_WORDS    INTEGER_WORDS ", f32, f64"
 #define BUFFER_WORDS    "str, bytes, json, array"
-#define RETURN_WORDS    "must be one of void, bool, " NUMBER_WORDS ", str, json"
+#define NAMED_WORDS     "enum, flags"
+#define RETURN_WORDS    "must be one of void, bool, " NUMBER_WORDS ", str, json, " NAMED_WORDS
 #define ITEM_WORDS      "must be one of " NUMBER_WORDS
-#define PARAMETER_WORDS "must be one of bool, " NUMBER_WORDS ", " BUFFER_WORDS
+#define PARAMETER_WORDS "must be one of bool, " NUMBER_WORDS ", " BUFFER_WORDS ", " NAMED_WORDS
 
-static const char *const function_keys[] = {"symbol", "parameters", "returns", NULL};
+static const char *const function_keys[] = {"symbol", "parameters", "returns", "enums", NULL};
 static const char *const parameter_keys[] = {"name", "type", "description", "default", "dir",
-	"nullable", "value", "length_of", "capacity", "items", "schema", NULL};
+	"nullable", "value", "length_of", "capacity", "items", "schema", "enum", "base", NULL};
 static const char *const return_keys[] = {"type", "name", "description", "nullable", "transfer",
-	"free", "errors", "length_of", "schema", NULL};
+	"free", "errors", "length_of", "schema", "enum", "base", NULL};
 
 /* The type named by the string at @token; -1: none. */
 static int find_type(const struct reading *reading, uint32_t token)
@@ -34,21 +37,101 @@ static int find_type(const struct reading *reading, uint32_t token)
 	return reading_word(reading, token, words);
 }
 
+/* Find the table named by the member `enum` of the object at @object. */
+static int find_enum(struct reading *reading, uint32_t object, struct native_parameter *parameter)
+{
+	const struct native_types *types = reading->types;
+	uint32_t token = json_find(reading->tape, object, "enum");
+
+	if (token == JSON_NONE)
+		return reading_refuse(reading, object,
+			"'enum' is missing: the name of the table in 'enums' that names the "
+			"numbers");
+	for (size_t i = 0; types && i < types->n_enums; i++)
+		if (json_type_at(reading->tape, token) == JSON_STRING &&
+			json_string_equals(reading->tape, token, types->enums[i].name,
+				strlen(types->enums[i].name))) {
+			parameter->enumeration = &types->enums[i];
+			return 0;
+		}
+	return reading_refuse_value(reading, token, "must be the name of a table in 'enums'");
+}
+
+/* Return whether the number fits the base of @parameter. Flags are bits, so without a sign. */
+static bool fits_base(const struct native_parameter *parameter, const struct native_named *named)
+{
+	uint64_t most = native_integer_most(parameter->type);
+
+	if (parameter->is_flags)
+		return !named->is_negative && named->bits <= native_integer_mask(parameter->type);
+	if (named->is_negative)
+		return native_is_signed(parameter->type) && ~named->bits <= most;
+	return named->bits <= most;
+}
+
+/* Read `enum` and `base` of an enum or flags. */
+static int read_enumeration(
+	struct reading *reading, uint32_t object, bool is_flags, struct native_parameter *parameter)
+{
+	uint32_t token = json_find(reading->tape, object, "base");
+	int base = token == JSON_NONE ? (is_flags ? NATIVE_U32 : NATIVE_I32)
+				      : find_type(reading, token);
+	int r = find_enum(reading, object, parameter);
+
+	if (r)
+		return r;
+	if (base < 0 || !native_is_integer((enum native_type)base))
+		return reading_refuse_value(reading, token, "must be one of " INTEGER_WORDS);
+	parameter->type = (enum native_type)base;
+	parameter->is_flags = is_flags;
+	for (size_t i = 0; i < parameter->enumeration->n_values; i++) {
+		const struct native_named *named = &parameter->enumeration->values[i];
+
+		if (!fits_base(parameter, named))
+			return reading_refuse(reading, token != JSON_NONE ? token : object,
+				"'%s' of the enum '%s' does not fit %s: give another 'base'",
+				named->name, parameter->enumeration->name,
+				native_type_name(parameter->type));
+	}
+	return 0;
+}
+
+/* Read the type at @token of the object at @object, a parameter or a return value. @expected lists
+ * the possible types. */
+static int read_type(struct reading *reading, uint32_t object, const char *expected,
+	struct native_parameter *parameter)
+{
+	static const char *const named[] = {"enum", "flags", NULL};
+	static const char *const keys[] = {"enum", "base"};
+	uint32_t token = json_find(reading->tape, object, "type");
+	int word, type;
+
+	if (token == JSON_NONE)
+		return reading_refuse(reading, object, "'type' is missing: it %s", expected);
+	word = reading_word(reading, token, named);
+	if (word >= 0)
+		return read_enumeration(reading, object, word == 1, parameter);
+	type = find_type(reading, token);
+	if (type < 0)
+		return reading_refuse_value(reading, token, expected);
+	parameter->type = (enum native_type)type;
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (json_find(reading->tape, object, keys[i]) != JSON_NONE)
+			return reading_refuse(reading, json_find(reading->tape, object, keys[i]),
+				"only an enum and flags have '%s', not %s", keys[i],
+				native_type_name(parameter->type));
+	return 0;
+}
+
 static int read_parameter_type(
 	struct reading *reading, uint32_t object, struct native_parameter *parameter)
 {
-	uint32_t token = json_find(reading->tape, object, "type");
-	int type;
+	int r = read_type(reading, object, PARAMETER_WORDS, parameter);
 
-	if (token == JSON_NONE)
-		return reading_refuse(reading, object, "'type' is missing: it %s", PARAMETER_WORDS);
-	type = find_type(reading, token);
-	if (type < 0)
-		return reading_refuse_value(reading, token, PARAMETER_WORDS);
-	if (type == NATIVE_VOID)
-		return reading_refuse(reading, token, "'void' is only for a return value");
-	parameter->type = (enum native_type)type;
-	return 0;
+	if (r == 0 && parameter->type == NATIVE_VOID)
+		return reading_refuse(reading, json_find(reading->tape, object, "type"),
+			"'void' is only for a return value");
+	return r;
 }
 
 /* The type of an array's elements. */
@@ -62,7 +145,7 @@ static int read_items(struct reading *reading, uint32_t object, struct native_pa
 			       ? 0
 			       : reading_refuse(reading, token,
 					 "only an array has 'items', '%s' is of type %s",
-					 parameter->name, native_type_name(parameter->type));
+					 parameter->name, native_parameter_word(parameter));
 	if (token == JSON_NONE)
 		return reading_refuse(reading, object,
 			"'items' is missing: the type of an array's elements %s", ITEM_WORDS);
@@ -98,7 +181,7 @@ static int read_schema(struct reading *reading, uint32_t object, struct native_p
 		return 0;
 	if (parameter->type != NATIVE_JSON)
 		return reading_refuse(reading, token, "only a json has a 'schema', not %s",
-			native_type_name(parameter->type));
+			native_parameter_word(parameter));
 	if (json_type_at(reading->tape, token) != JSON_OBJECT)
 		return reading_refuse_value(reading, token, "must be an object, a JSON Schema");
 	return reading_json(reading, token, &parameter->schema_json);
@@ -186,21 +269,16 @@ static int read_parameters(
 static int read_return_type(
 	struct reading *reading, uint32_t object, struct native_function *function)
 {
-	uint32_t token = json_find(reading->tape, object, "type");
-	int type;
+	enum native_type type;
+	int r = read_type(reading, object, RETURN_WORDS, &function->returns);
 
-	if (token == JSON_NONE)
-		return reading_refuse(reading, object, "'type' is missing: it %s", RETURN_WORDS);
-	type = find_type(reading, token);
-	if (type == NATIVE_BYTES || type == NATIVE_ARRAY)
-		return reading_refuse(reading, token,
+	type = function->returns.type;
+	if (r == 0 && (type == NATIVE_BYTES || type == NATIVE_ARRAY))
+		return reading_refuse(reading, json_find(reading->tape, object, "type"),
 			"a function cannot return %s: its length would be unknown; use a parameter "
 			"with \"dir\": \"out\"",
-			native_type_name((enum native_type)type));
-	if (type < 0)
-		return reading_refuse_value(reading, token, RETURN_WORDS);
-	function->returns.type = (enum native_type)type;
-	return 0;
+			native_type_name(type));
+	return r;
 }
 
 /* The symbol of the function to free a returned pointer, when ownership is transferred. */
@@ -220,7 +298,7 @@ static int read_transfer(struct reading *reading, uint32_t object, struct native
 	if (!native_is_text(function->returns.type))
 		return reading_refuse(reading, transfer,
 			"only a str or json can be handed over, not %s",
-			native_type_name(function->returns.type));
+			native_parameter_word(&function->returns));
 	if (symbol != JSON_NONE)
 		return reading_symbol(reading, symbol, "free", &function->free_symbol);
 	function->free_symbol = strdup("free");
@@ -292,11 +370,17 @@ static int read_whole(
 	struct reading *reading, uint32_t object, struct native_function *ret_function)
 {
 	struct native_function function = {0};
-	int r;
+	int r = 0;
 
 	parameter_init(&function.returns);
 	function.returns.direction = NATIVE_OUT;
-	r = read_function(reading, object, &function);
+	if (!reading->types && json_type_at(reading->tape, object) == JSON_OBJECT &&
+		json_find(reading->tape, object, "enums") != JSON_NONE)
+		r = native_types_read(
+			reading->tape, object, &function.own_tables, reading->problems);
+	function.tables = reading->types ? reading->types : function.own_tables;
+	reading->types = function.tables;
+	r = r ? r : read_function(reading, object, &function);
 	if (r) {
 		native_function_deinit(&function);
 		return r;
@@ -306,17 +390,20 @@ static int read_whole(
 }
 
 int native_function_read(const struct json_tape *tape, uint32_t object,
-	struct native_function *ret_function, struct diagnostics *problems)
+	const struct native_types *types, struct native_function *ret_function,
+	struct diagnostics *problems)
 {
-	struct reading reading = {.tape = tape, .problems = problems};
+	struct reading reading = {.tape = tape, .problems = problems, .types = types};
 
 	return read_whole(&reading, object, ret_function);
 }
 
 int native_step_function_read(const struct json_tape *tape, uint32_t object,
-	struct native_function *ret_function, struct diagnostics *problems)
+	const struct native_types *types, struct native_function *ret_function,
+	struct diagnostics *problems)
 {
-	struct reading reading = {.tape = tape, .problems = problems, .is_step = true};
+	struct reading reading = {
+		.tape = tape, .problems = problems, .types = types, .is_step = true};
 
 	return read_whole(&reading, object, ret_function);
 }

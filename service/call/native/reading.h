@@ -18,6 +18,7 @@ struct reading {
 	const struct json_tape *tape;
 	struct diagnostics *problems;
 	bool is_step; /* the function is a step of a tool: handles are allowed */
+	const struct native_types *types; /* the tables of the toolbox; or NULL */
 };
 
 /* Note the mistake at @token. */

@@ -86,7 +86,7 @@ static int check_direction(
 		return reading_refuse(reading, nullable,
 			"only a value that is passed by pointer can be nullable (a str, bytes, "
 			"json, array or \"inout\"), '%s' is of type %s",
-			parameter->name, native_type_name(parameter->type));
+			parameter->name, native_parameter_word(parameter));
 	return 0;
 }
 
@@ -150,13 +150,13 @@ static int find_measured(struct reading *reading, struct native_function *functi
 	if (r)
 		return r;
 	buffer = &function->parameters[holder->length_of];
-	if (!native_is_integer(holder->type))
+	if (!native_is_integer(holder->type) || holder->enumeration)
 		return reading_refuse(reading, token, "only an integer holds a length, not %s",
-			native_type_name(holder->type));
+			native_parameter_word(holder));
 	if (!native_is_buffer(buffer->type))
 		return reading_refuse(reading, token,
 			"only a str, bytes, json or array has a length, '%s' is of type %s",
-			buffer->name, native_type_name(buffer->type));
+			buffer->name, native_parameter_word(buffer));
 	return 0;
 }
 
@@ -249,8 +249,8 @@ static int link_capacity(struct reading *reading, uint32_t token, struct native_
 	if (r)
 		return r;
 	asked = &function->parameters[buffer->capacity_from];
-	if (!native_is_integer(asked->type) || asked->direction != NATIVE_IN ||
-		asked->length_of != NATIVE_NONE)
+	if (!native_is_integer(asked->type) || asked->enumeration ||
+		asked->direction != NATIVE_IN || asked->length_of != NATIVE_NONE)
 		return reading_refuse(reading, token,
 			"a capacity must be an integer with \"dir\": \"in\" that is not a length, "
 			"not '%s'",
@@ -279,7 +279,7 @@ static int read_capacity(
 		return reading_refuse(reading, token,
 			"only a str, bytes, json or array with \"dir\": \"out\" or \"inout\" has a "
 			"capacity, '%s' is of type %s and dir %s",
-			buffer->name, native_type_name(buffer->type),
+			buffer->name, native_parameter_word(buffer),
 			native_direction_name(buffer->direction));
 	if (json_type_at(reading->tape, token) == JSON_NUMBER)
 		return read_capacity_number(reading, token, buffer);
@@ -387,7 +387,7 @@ static int check_returns(
 	if (!native_is_text(returns->type) && returns->type != NATIVE_HANDLE)
 		return reading_refuse(reading, nullable,
 			"only a str or json can be nullable, not %s",
-			native_type_name(returns->type));
+			native_parameter_word(returns));
 	if (function->errors == NATIVE_ERRORS_NULL)
 		return reading_refuse(reading, nullable,
 			"NULL cannot both be null ('nullable') and a failure (\"errors\": "

@@ -25,7 +25,7 @@ static const struct {
 	{NATIVE_U32, 0, UINT32_MAX},
 };
 
-static const char *type_word(enum native_type type)
+static const char *type_word_of(enum native_type type)
 {
 	switch (type) {
 	case NATIVE_BOOL:
@@ -45,14 +45,22 @@ static const char *type_word(enum native_type type)
 	}
 }
 
+/* Return the word of an argument in a schema: names in the place of numbers. */
+static const char *type_word(const struct native_parameter *parameter)
+{
+	if (!parameter->enumeration)
+		return type_word_of(parameter->type);
+	return parameter->is_flags ? "array" : "string";
+}
+
 const char *native_schema_word(const struct native_parameter *parameter)
 {
-	return type_word(parameter->type);
+	return type_word(parameter);
 }
 
 bool native_allows_word(const struct native_parameter *parameter, const char *word, size_t size)
 {
-	const char *own = type_word(parameter->type);
+	const char *own = type_word(parameter);
 	bool is_number = own && (strcmp(own, "integer") == 0 || strcmp(own, "number") == 0);
 	const char *const allowed[] = {own, parameter->is_nullable ? "null" : own,
 		is_number ? "integer" : own, is_number ? "number" : own};
@@ -106,7 +114,7 @@ static void write_bounds(struct buffer *out, enum native_type type)
 
 static void write_type(struct buffer *out, const struct native_parameter *parameter)
 {
-	const char *word = type_word(parameter->type);
+	const char *word = type_word(parameter);
 
 	if (word && parameter->is_nullable)
 		buffer_printf(out, "\"type\":[\"%s\",\"null\"],", word);
@@ -134,26 +142,77 @@ static void write_given(struct buffer *out, const struct native_parameter *param
 static void write_items(struct buffer *out, enum native_type items)
 {
 	buffer_append_string(out, "\"items\":{");
-	write_text_member(out, "type", type_word(items));
+	write_text_member(out, "type", type_word_of(items));
 	write_bounds(out, items);
 	end_object(out);
 	buffer_append_char(out, ',');
 }
 
-static void write_property(
-	struct buffer *out, const struct native_parameter *parameter, const char *default_json)
+static void write_name_list(struct buffer *out, const struct native_parameter *parameter)
 {
-	json_write_text(out, parameter->name);
-	buffer_append_string(out, ":{");
+	buffer_append_string(out, "\"enum\":");
+	for (size_t i = 0; i < parameter->enumeration->n_values; i++) {
+		buffer_append_char(out, i > 0 ? ',' : '[');
+		json_write_text(out, parameter->enumeration->values[i].name);
+	}
+	if (parameter->is_nullable && !parameter->is_flags)
+		buffer_append_string(out, ",null");
+	buffer_append_string(out, "],");
+}
+
+/* Write the names of an enum. A result may be a number without a name, too. */
+static void write_named(
+	struct buffer *out, const struct native_parameter *parameter, bool is_argument)
+{
+	if (!is_argument)
+		buffer_append_string(out, "\"anyOf\":[{");
 	write_type(out, parameter);
+	write_name_list(out, parameter);
+	if (is_argument)
+		return;
+	end_object(out);
+	buffer_append_string(out, ",{\"type\":\"integer\"}],");
+}
+
+/* Write flags: an array of names, with the bits without a name as a last element. */
+static void write_flags(struct buffer *out, const struct native_parameter *parameter)
+{
+	write_type(out, parameter);
+	buffer_append_string(out, "\"items\":{\"anyOf\":[{\"type\":\"string\",");
+	write_name_list(out, parameter);
+	end_object(out);
+	buffer_append_string(out,
+		",{\"type\":\"object\",\"properties\":{\"unknown\":{\"type\":\"integer\","
+		"\"minimum\":0}},\"required\":[\"unknown\"],\"additionalProperties\":false}]},"
+		"\"uniqueItems\":true,");
+}
+
+void native_write_value_schema(
+	const struct native_parameter *parameter, bool is_argument, struct buffer *out)
+{
+	if (!parameter->enumeration)
+		write_type(out, parameter);
+	else if (parameter->is_flags)
+		write_flags(out, parameter);
+	else
+		write_named(out, parameter, is_argument);
 	write_given(out, parameter);
 	write_text_member(out, "description", parameter->description);
 	if (parameter->type == NATIVE_BYTES)
 		write_text_member(out, "contentEncoding", "base64");
 	if (parameter->type == NATIVE_ARRAY)
 		write_items(out, parameter->items);
-	write_json_member(out, "default", default_json);
-	write_bounds(out, parameter->type);
+	write_json_member(out, "default", is_argument ? parameter->default_json : NULL);
+	if (!parameter->enumeration)
+		write_bounds(out, parameter->type);
+}
+
+static void write_property(
+	struct buffer *out, const struct native_parameter *parameter, bool is_argument)
+{
+	json_write_text(out, parameter->name);
+	buffer_append_string(out, ":{");
+	native_write_value_schema(parameter, is_argument, out);
 	end_object(out);
 	buffer_append_char(out, ',');
 }
@@ -166,7 +225,7 @@ static void write_object(struct buffer *out, const struct native_parameter *cons
 
 	buffer_append_string(out, "{\"type\":\"object\",\"properties\":{");
 	for (size_t i = 0; i < count; i++)
-		write_property(out, members[i], are_arguments ? members[i]->default_json : NULL);
+		write_property(out, members[i], are_arguments);
 	end_object(out);
 	for (size_t i = 0; i < count; i++) {
 		if (members[i]->is_nullable || (are_arguments && members[i]->default_json))

@@ -39,14 +39,25 @@ static void write_capacity(const struct native_function *function,
 	json_write_u64(out, parameter->capacity);
 }
 
+void native_write_type(const struct native_parameter *parameter, struct buffer *out)
+{
+	json_write_key(out, "type");
+	json_write_text(out, native_parameter_word(parameter));
+	if (parameter->type == NATIVE_ARRAY)
+		write_text_member(out, "items", native_type_name(parameter->items));
+	if (!parameter->enumeration)
+		return;
+	write_text_member(out, "enum", parameter->enumeration->name);
+	write_text_member(out, "base", native_type_name(parameter->type));
+}
+
 static void write_parameter(const struct native_function *function,
 	const struct native_parameter *parameter, struct buffer *out)
 {
 	buffer_append_string(out, "{\"name\":");
 	json_write_text(out, parameter->name);
-	write_text_member(out, "type", native_type_name(parameter->type));
-	if (parameter->type == NATIVE_ARRAY)
-		write_text_member(out, "items", native_type_name(parameter->items));
+	buffer_append_char(out, ',');
+	native_write_type(parameter, out);
 	if (parameter->direction != NATIVE_IN)
 		write_text_member(out, "dir", native_direction_name(parameter->direction));
 	write_text_member(out, "description", parameter->description);
@@ -80,8 +91,8 @@ static void write_returns(const struct native_function *function, struct buffer 
 {
 	const struct native_parameter *returns = &function->returns;
 
-	buffer_append_string(out, "{\"type\":");
-	json_write_text(out, native_type_name(returns->type));
+	buffer_append_char(out, '{');
+	native_write_type(returns, out);
 	if (function->drops_returned)
 		write_json_member(out, "name", "null");
 	else if (returns->type != NATIVE_VOID)
@@ -97,6 +108,50 @@ static void write_returns(const struct native_function *function, struct buffer 
 	buffer_append_char(out, '}');
 }
 
+/* Return whether @function uses the names of @enumeration. */
+static bool uses_enum(const struct native_function *function, const struct native_enum *enumeration)
+{
+	if (function->returns.enumeration == enumeration)
+		return true;
+	for (size_t i = 0; i < function->n_parameters; i++)
+		if (function->parameters[i].enumeration == enumeration)
+			return true;
+	return false;
+}
+
+static void write_enum_table(const struct native_enum *enumeration, struct buffer *out)
+{
+	json_write_key(out, enumeration->name);
+	for (size_t i = 0; i < enumeration->n_values; i++) {
+		const struct native_named *named = &enumeration->values[i];
+
+		buffer_append_char(out, i > 0 ? ',' : '{');
+		json_write_key(out, named->name);
+		if (named->is_negative)
+			json_write_i64(out, (int64_t)named->bits);
+		else
+			json_write_u64(out, named->bits);
+	}
+	buffer_append_char(out, '}');
+}
+
+/* Write the tables in use. */
+static void write_tables(const struct native_function *function, struct buffer *out)
+{
+	bool is_first = true;
+
+	for (size_t i = 0; function->tables && i < function->tables->n_enums; i++) {
+		const struct native_enum *enumeration = &function->tables->enums[i];
+
+		if (!uses_enum(function, enumeration))
+			continue;
+		buffer_append_string(out, is_first ? ",\"enums\":{" : ",");
+		write_enum_table(enumeration, out);
+		is_first = false;
+	}
+	buffer_append_string(out, is_first ? "" : "}");
+}
+
 void native_write(const struct native_function *function, struct buffer *out)
 {
 	buffer_append_string(out, "{\"symbol\":");
@@ -109,5 +164,6 @@ void native_write(const struct native_function *function, struct buffer *out)
 	}
 	buffer_append_string(out, "],\"returns\":");
 	write_returns(function, out);
+	write_tables(function, out);
 	buffer_append_char(out, '}');
 }

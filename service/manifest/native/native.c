@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "catalogue/package.h"
+
 /* A schema by the function's types: only a default can be wrong. */
 static int compile_derived(const struct manifest_scope *scope, uint32_t place, struct buffer *text,
 	struct tool_schema *ret_schema, char **ret_text)
@@ -81,7 +83,7 @@ static void compare_type(const struct manifest_scope *scope, uint32_t schema,
 	found = json_value_text(tape, type, &size);
 	diagnose(scope->problems, DIAGNOSTIC_ERROR, tape, type,
 		"the %s '%s' is of type %s in C: its schema must allow \"%s\", not only %.*s", what,
-		parameter->name, native_type_name(parameter->type), native_schema_word(parameter),
+		parameter->name, native_parameter_word(parameter), native_schema_word(parameter),
 		(int)(size < 64 ? size : 64), found);
 }
 
@@ -199,8 +201,9 @@ static int check_parts(const struct manifest_scope *scope, uint32_t object)
 
 int manifest_native_read(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
 {
+	const struct native_types *types = scope->toolbox->package->types;
 	size_t n_errors = scope->problems->n_errors;
-	int r = native_function_read(scope->tape, json_find(scope->tape, object, "native"),
+	int r = native_function_read(scope->tape, json_find(scope->tape, object, "native"), types,
 		&tool->native, scope->problems);
 
 	if (r == 0)

@@ -79,7 +79,7 @@ static int read_call(const struct json_tape *tape, uint32_t token, struct buffer
 	r = r ? r : json_tape_read(&made, text.data, text.size, JSON_DEPTH_DEFAULT, NULL);
 	if (r > 0)
 		diagnose(problems, DIAGNOSTIC_ERROR, tape, token, "is nested too deep");
-	r = r ? r : native_function_read(&made, 0, &function, &found);
+	r = r ? r : native_function_read(&made, 0, NULL, &function, &found);
 	for (size_t i = 0; i < found.n_items; i++)
 		diagnose(problems, found.items[i].severity, tape,
 			find_step_place(tape, token, found.items[i].pointer), "%s",

@@ -249,6 +249,17 @@ static uint64_t length_going_in(const struct native_parameter *holder,
 	return cell->capacity;
 }
 
+/* Store the number of a checked enum or of checked flags. */
+static void store_named(const struct native_parameter *parameter, struct native_cell *cell)
+{
+	const struct native_enum *enumeration = parameter->enumeration;
+	uint64_t number = parameter->is_flags
+				  ? native_flags_number(enumeration, cell->tape, cell->value)
+				  : native_enum_find(enumeration, cell->tape, cell->value)->bits;
+
+	native_slot_store_number(parameter->type, number, &cell->slot);
+}
+
 static void fill_scalar(
 	const struct native_function *function, struct native_scratch *scratch, size_t at)
 {
@@ -261,6 +272,8 @@ static void fill_scalar(
 			length_going_in(parameter, &function->parameters[parameter->length_of],
 				&scratch->cells[parameter->length_of]),
 			&cell->slot);
+	else if (cell->tape && cell->pointer && parameter->enumeration)
+		store_named(parameter, cell);
 	else if (cell->tape && cell->pointer)
 		native_slot_store(parameter->type, cell->tape, cell->value, &cell->slot);
 }

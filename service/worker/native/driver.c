@@ -108,7 +108,7 @@ static int load_tool(struct loading *loading, uint32_t object, struct native_cal
 	struct native_function function = {0};
 	void (*free_result)(void *) = NULL;
 	void *address = NULL;
-	int r = native_function_read(loading->tape, object, &function, loading->problems);
+	int r = native_function_read(loading->tape, object, NULL, &function, loading->problems);
 
 	if (r)
 		return r > 0 ? DRIVER_E_REFUSED : r;

@@ -84,8 +84,13 @@ static int write_text_value(struct writing *writing, const struct native_paramet
 static int write_scalar(struct writing *writing, const struct native_parameter *parameter,
 	enum native_type type, const void *place)
 {
-	const char *odd = native_slot_odd_name(type, place);
+	const char *odd;
 
+	if (parameter->enumeration) {
+		native_slot_write_names(parameter, place, writing->out);
+		return 0;
+	}
+	odd = native_slot_odd_name(type, place);
 	if (odd)
 		return fail(writing, parameter, "%s", odd);
 	native_slot_write(type, place, writing->out);
@@ -286,6 +291,8 @@ static int fail_by_rule(struct writing *writing)
 	fail(writing, returns, "%s", odd ? odd : "");
 	if (!odd)
 		native_slot_write(returns->type, returned, writing->out);
+	if (returns->enumeration && !returns->is_flags && native_slot_name(returns, returned))
+		buffer_printf(writing->out, " (%s)", native_slot_name(returns, returned));
 	return NATIVE_RESULT_E_FAILED;
 }
 

@@ -171,6 +171,55 @@ int native_slot_sign(enum native_type type, const void *place)
 	return native_slot_number(type, place) != 0;
 }
 
+/* Return the number at @place as 64 bits: two's complement. */
+static uint64_t bits_at(enum native_type type, const void *place)
+{
+	return native_is_signed(type) ? (uint64_t)signed_value(type, place)
+				      : native_slot_number(type, place);
+}
+
+const char *native_slot_name(const struct native_parameter *parameter, const void *place)
+{
+	return native_enum_name(parameter->enumeration, bits_at(parameter->type, place));
+}
+
+/* Append each name with a bit without a name so far, then the rest of the bits. */
+static void write_flags(
+	const struct native_parameter *parameter, const void *place, struct buffer *out)
+{
+	const struct native_enum *enumeration = parameter->enumeration;
+	uint64_t number = native_slot_number(parameter->type, place);
+	uint64_t rest = number;
+	char before = '[';
+
+	for (size_t i = 0; rest && i < enumeration->n_values; i++) {
+		uint64_t bits = enumeration->values[i].bits;
+
+		if ((number & bits) != bits || (rest & bits) == 0)
+			continue;
+		buffer_append_char(out, before);
+		json_write_text(out, enumeration->values[i].name);
+		before = ',';
+		rest &= ~bits;
+	}
+	if (rest)
+		buffer_printf(out, "%c{\"unknown\":%llu}", before, (unsigned long long)rest);
+	buffer_append_string(out, rest || before == ',' ? "]" : "[]");
+}
+
+void native_slot_write_names(
+	const struct native_parameter *parameter, const void *place, struct buffer *out)
+{
+	const char *name = parameter->is_flags ? NULL : native_slot_name(parameter, place);
+
+	if (parameter->is_flags)
+		write_flags(parameter, place, out);
+	else if (name)
+		json_write_text(out, name);
+	else
+		native_slot_write(parameter->type, place, out);
+}
+
 const char *native_slot_odd_name(enum native_type type, const void *place)
 {
 	double value = is_float(type) ? float_value(type, place) : 0;

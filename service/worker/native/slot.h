@@ -54,3 +54,10 @@ const char *native_slot_odd_name(enum native_type type, const void *place);
 
 /* Append the scalar at @place as JSON. */
 void native_slot_write(enum native_type type, const void *place, struct buffer *out);
+
+/* Return the name of the number of an enum at @place; NULL: it has none. */
+const char *native_slot_name(const struct native_parameter *parameter, const void *place);
+
+/* Append the enum or flags at @place as JSON: names, and numbers without a name. */
+void native_slot_write_names(
+	const struct native_parameter *parameter, const void *place, struct buffer *out);

@@ -188,7 +188,7 @@ Test(native, takes_64_parameters_and_no_more)
 	buffer_reset(&text);
 	write_parameters(&text, NATIVE_PARAMETERS_MAX + 1);
 	native_read_tape(&tape, buffer_terminate(&text));
-	cr_expect_eq(native_function_read(&tape, 0, &function, &problems), NATIVE_E_REFUSED);
+	cr_expect_eq(native_function_read(&tape, 0, NULL, &function, &problems), NATIVE_E_REFUSED);
 	cr_expect_str_eq(problems.items[0].text, "must have at most 64 parameters, not 65");
 	json_tape_deinit(&tape);
 	diagnostics_deinit(&problems);

@@ -21,8 +21,8 @@ Test(native_mistakes, names_what_it_does_not_know)
 }
 
 #define NUMBERS   "i8, i16, i32, i64, u8, u16, u32, u64, isize, usize, f32, f64"
-#define TYPES     "must be one of bool, " NUMBERS ", str, bytes, json, array"
-#define RETURNED  "must be one of void, bool, " NUMBERS ", str, json"
+#define TYPES     "must be one of bool, " NUMBERS ", str, bytes, json, array, enum, flags"
+#define RETURNED  "must be one of void, bool, " NUMBERS ", str, json, enum, flags"
 #define ITEMS     "must be one of " NUMBERS
 #define TEXT(...) "{\"symbol\":\"f\",\"parameters\":[" __VA_ARGS__ "]}"
 

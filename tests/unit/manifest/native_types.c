@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "manifest_fixture.h"
+
+/* The tables of a native toolbox, shared by its tools. */
+
+TestSuite(
+	manifest_native_types, .init = manifest_set_up, .fini = manifest_tear_down, .timeout = 60);
+
+#define WITH_LEVELS(levels, tool)                                                                  \
+	"{'kind':'native','library':'libm.so.6','enums':{'level':" levels "},\n'tools':[{"         \
+	"'name':'f'," tool "}]}"
+#define LEVELS "{'low':0,'high':2}"
+#define LEVEL                                                                                      \
+	"'native':{'symbol':'f','parameters':[{'name':'level','type':'enum',"                      \
+	"'enum':'level'}]}"
+
+Test(manifest_native_types, are_written_with_each_tool_that_uses_them)
+{
+	read_good(WITH_LEVELS(LEVELS, LEVEL "},{'name':'g','native':{'symbol':'g'}"));
+	cr_expect(strstr(package->load, "\"enums\":{\"level\":{\"low\":0,\"high\":2}}}"), "%s",
+		package->load);
+	cr_expect(strstr(package->load, "{\"symbol\":\"g\",\"parameters\":[],\"returns\":"
+					"{\"type\":\"void\",\"errors\":\"none\"}}"),
+		"%s", package->load);
+}
+
+Test(manifest_native_types, hold_for_examples)
+{
+	read_good(WITH_LEVELS(LEVELS, LEVEL ",'examples':[{'args':{'level':'high'}}]"));
+	expect_refused(WITH_LEVELS(LEVELS, LEVEL ",\n'examples':[{'args':{'level':2}}]"), 3,
+		"/tools/0/examples/0/args",
+		"the example's arguments must satisfy the schema: /level: must be one of \"low\", "
+		"\"high\", not the number 2. Parameters: level (one of \"low\", \"high\", "
+		"required)");
+}
+
+Test(manifest_native_types, are_refused_once_whatever_refers_to_them)
+{
+	expect_refused(WITH_LEVELS("{'low':0.5}", LEVEL), 1, "/enums/level/low",
+		"must be an integer or an object with 'value', not the number 0.5");
+	expect_refused(WITH_LEVELS("{'low':99999999999999999999}", LEVEL), 1, "/enums/level/low",
+		"must be an integer of at most 64 bits, not 99999999999999999999");
+	expect_refused(WITH_LEVELS(LEVELS, "'native':{'symbol':'f','parameters':[{'name':'level',"
+					   "'type':'enum',\n'enum':'levels'}]}"),
+		3, "/tools/0/native/parameters/0/enum",
+		"must be the name of a table in 'enums', not \"levels\"");
+	expect_refused("{'kind':'command','enums':{'level':{'low':0}},'tools':[]}", 1, "/enums",
+		"\"enums\" is not a key of a toolbox of the kind \"command\"; leave it out");
+}
