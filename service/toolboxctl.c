@@ -164,10 +164,12 @@ static const struct ctl_command commands[] = {
 		"FILE is a manifest, a folder of programs, or a folder of toolboxes such as "
 		"toolbox.d.\nPrints problems as `error|warning FILE:LINE PATH: text` on stderr, "
 		"and a "
-		"summary.\n",
+		"summary.\nWith --header, a name or a path, native tools are held against the "
+		"declarations of their library\nby a C compiler: $CC, or cc.\n",
 		"  toolboxctl check words/words.json --run\n"
+		"  toolboxctl check --header zlib.h --pkg zlib zip.json\n"
 		"  toolboxctl check ~/.local/share/toolboxd/toolbox.d\n",
-		CTL_FLAG_RUN, 1, CTL_MANY, ctl_check},
+		CTL_FLAG_RUN | CTL_FLAG_HEADER, 1, CTL_MANY, ctl_check},
 	{"test", "FILE... [FILE.calls...]",
 		"call the examples of a toolbox, and compare (needs no daemon)",
 		"Each example is really called, in the sandbox of its toolbox, and its result "

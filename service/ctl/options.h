@@ -34,6 +34,7 @@
 #define CTL_FLAG_LONG    0x8000u
 #define CTL_FLAG_ALL     0x40000u
 #define CTL_FLAG_RUN     0x10000000u
+#define CTL_FLAG_HEADER  0x20000000u
 
 #define CTL_FLAG_DIR   0x80000u
 #define CTL_FLAG_MCP   0x100000u
@@ -60,12 +61,14 @@ struct ctl_options {
 	const char *kind;
 	const char *skill; /* --from-skill */
 	const char *out;
+	const char *pkg;
+	const char *cflags;
 	const char *url;
 	const char *variable; /* the last --env and --header */
 	const char *header;
 	const char **variables; /* each --env, in order; owned */
 	size_t n_variables;
-	const char **headers; /* each --header, likewise */
+	const char **headers; /* each --header, likewise: of HTTP, or of C */
 	size_t n_headers;
 	char **command; /* the words after --command; of argv */
 	size_t n_command;

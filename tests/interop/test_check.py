@@ -213,3 +213,24 @@ def test_run_takes_ten_seconds_together(check, tmp_path, request):
     done = check(shown(tmp_path, *[{"args": {"a": 1}}] * 4, command={"shell": "sleep 6"}, timeout_ms=9000), "--run")
     assert done.returncode == ERROR and "the examples take longer than 10 s together" in done.stderr
     assert done.stdout.count("ok      ") == 2
+
+
+def test_a_manifest_is_held_against_a_header(check, tmp_path):
+    """labs() of libc is right; a wider argument is not what stdlib.h has."""
+    file = manifests.toolbox(tmp_path, "numbers", [manifests.labs()])
+    done = check("--header", "stdlib.h", file)
+    assert done.returncode == DONE, done.stderr
+    manifest = json.loads(file.read_text())
+    manifest["tools"][0]["native"]["parameters"][0]["type"] = "i32"
+    file.write_text(json.dumps(manifest, indent=1))
+    done = check("--header", "stdlib.h", file)
+    assert done.returncode == ERROR
+    assert done.stderr.startswith(f"error {file}:") and "'i32', but stdlib.h:" in done.stderr
+    assert "has 'long' (i64): long labs(long)" in done.stderr
+    assert "declared in no header" in check("--header", "errno.h", file).stderr
+    assert "absent.h" in check("--header", "absent.h", file).stderr
+    absent = toolboxctl("check", "--header", "stdlib.h", file, home=tmp_path / "home", env={"CC": "no-cc"})
+    assert absent.returncode == ERROR and "install gcc or clang" in absent.stderr
+    program(tmp_path / "greet", "hello.sh", *GOOD)
+    assert check("--pkg", "zlib", file).returncode == USAGE
+    assert "kind native" in check("--header", "stdlib.h", tmp_path / "greet").stderr

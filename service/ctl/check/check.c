@@ -7,20 +7,26 @@
 #include "catalogue/toolbox.h"
 #include "config/config.h"
 #include "ctl/check/advice.h"
+#include "ctl/check/against_header.h"
 #include "ctl/command.h"
 #include "ctl/offline/test.h"
 #include "ctl/terminal.h"
+#include "json/member.h"
+#include "json/reader.h"
 #include "json/writer.h"
 #include "loader/warn/open_bus.h"
 #include "loader/offline.h"
 #include "manifest/folders.h"
+#include "manifest/manifest.h"
 #include "util/cleanup.h"
 #include "util/diagnostic.h"
+#include "util/file/file.h"
 
 /*
  * toolboxctl check: report the problems that a daemon would find in these manifests, without one.
  * The same loader reads them, and a short-lived host loads each library and finds every symbol.
- * With --run their examples are called, too.
+ * With --run their examples are called, too, and with --header native ones are held against the
+ * declarations of their library.
  */
 
 struct check {
@@ -189,6 +195,49 @@ static int load_and_describe(
 	return r;
 }
 
+/* Hold a native manifest against the headers. Return 0, or a negative errno after a message. */
+static int hold_file(struct check *check, const struct compiler *compiler, const char *file)
+{
+	const struct diagnostic_sink sink = {add_finding, check};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer messages = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	int r = file_read(file, MANIFEST_BYTES_MAX, &text);
+
+	/* A folder of programs or of toolboxes. */
+	if (r == -EISDIR)
+		r = json_tape_set_empty(&tape);
+	else if (r == 0)
+		r = json_tape_read(&tape, text.data, text.size, JSON_DEPTH_DEFAULT, NULL);
+	if (r == 0 && json_type_at(&tape, 0) == JSON_OBJECT &&
+		json_find_typed_at(&tape, 0, "library", JSON_STRING) != JSON_NONE)
+		r = against_header(file, &tape, compiler, &sink, &messages);
+	else if (r == 0)
+		diagnostic_report(&sink, DIAGNOSTIC_ERROR, file, 0, "",
+			"only a manifest of kind native is held against a header");
+	if (r > 0 && buffer_terminate(&messages)) {
+		diagnostic_report(&sink, DIAGNOSTIC_ERROR, file, 0, "",
+			"not held against the header: %.*s", (int)strcspn(messages.data, "\n"),
+			messages.data);
+		r = 0;
+	}
+	if (r < 0)
+		terminal_complain("%s: %s", file, strerror(-r));
+	return r;
+}
+
+/* Hold the manifests @files, which could be loaded, against the headers of the command line. */
+static int hold_files(struct check *check, const struct ctl_options *options)
+{
+	const struct compiler compiler = {
+		options->headers, options->n_headers, options->pkg, options->cflags};
+	int r = 0;
+
+	for (size_t i = 1; r == 0 && i < options->n_positional; i++)
+		r = hold_file(check, &compiler, options->positional[i]);
+	return r;
+}
+
 static void cleanup_listing(struct folders_listing *listing)
 {
 	folders_listing_deinit(listing);
@@ -237,7 +286,13 @@ int ctl_check(const struct ctl_options *options)
 	struct check check = {.is_json = options->json};
 	size_t n_files = options->n_positional - 1;
 	int examples = CTL_DONE;
-	int r = config_read(&flags, on_config_finding, &check, &config);
+	int r;
+
+	if (options->n_headers == 0 && (options->pkg || options->cflags)) {
+		terminal_complain("--pkg and --cflags are for --header");
+		return CTL_USAGE;
+	}
+	r = config_read(&flags, on_config_finding, &check, &config);
 
 	if (r < 0)
 		terminal_complain("%s", strerror(-r));
@@ -247,6 +302,8 @@ int ctl_check(const struct ctl_options *options)
 		check.counts = (struct diagnostic_counts){0};
 		r = check_paths(&check, &config, options->positional + 1, n_files, &n_files);
 	}
+	if (options->n_headers > 0 && r == 0 && check.counts.n_errors == 0)
+		r = hold_files(&check, options);
 	if (options->run && r == 0 && check.counts.n_errors == 0)
 		examples = test_examples(options, &check.examples);
 	print_summary(&check, n_files);

@@ -168,7 +168,7 @@ static void note_mismatch(struct holding *holding, const struct held *held,
 /* ── numbers ─────────────────────────────────────────────────────────────────────────────────── */
 
 /* Return the native type with this word; NATIVE_N_TYPES: none. */
-static enum native_type find_type(const char *word)
+static enum native_type find_native_type(const char *word)
 {
 	enum native_type type = NATIVE_VOID;
 
@@ -185,7 +185,7 @@ static bool is_number(enum native_type type)
 /* Ask whether the type with the number @n is the number @word. Return the question. */
 static size_t ask_number(struct holding *holding, const char *word, bool is_enum, size_t n)
 {
-	enum native_type type = find_type(word);
+	enum native_type type = find_native_type(word);
 	size_t bytes = native_type_bytes(type);
 	struct questions *questions = &holding->questions;
 
@@ -215,7 +215,7 @@ static void hold_number(struct holding *holding, const struct held *held, const 
 {
 	enum c_kind kind = c_type_resolve(type)->kind;
 	bool is_enum = (kind == C_ENUM || held->is_enumeration) &&
-		       native_type_bytes(find_type(word)) == sizeof(int);
+		       native_type_bytes(find_native_type(word)) == sizeof(int);
 
 	if (kind != C_BOOL && kind != C_INTEGER && kind != C_FLOAT && kind != C_ENUM)
 		note_mismatch(holding, held, whole, HOLD_ALWAYS);
@@ -304,7 +304,7 @@ static void hold_itself(struct holding *holding, const struct held *held, const 
 {
 	const struct c_type *target;
 
-	if (is_number(find_type(held->word))) {
+	if (is_number(find_native_type(held->word))) {
 		hold_number(holding, held, held->word, type, whole);
 		return;
 	}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/check/against_header.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/file/file.h"
+
+TestSuite(ctl_against_header, .timeout = 60);
+
+/* A library whose functions need every rule. */
+static const char header[] =
+	"#include <stddef.h>\n"
+	"#include <stdint.h>\n"
+	"typedef unsigned char Byte;\n"
+	"typedef struct db db;\n"
+	"enum level { LEVEL_LOW = 1, LEVEL_HIGH = 4 };\n"
+	"#define ACCESS_READ 0x10\n"
+	"struct point { int32_t x; char tag; double y; };\n"
+	"struct packed { unsigned a : 3; int b; } __attribute__((packed));\n"
+	"uint64_t sum(const Byte *data, unsigned int size, _Bool fast);\n"
+	"int fill(char *text, size_t size, int *ret_used, char **ret_message);\n"
+	"float scale(const float *items, long n, enum level level, const int *factor);\n"
+	"int db_open(const char *path, db **ret_db);\n"
+	"const char *db_message(db *db);\n"
+	"void db_close(db *db);\n"
+	"int db_print(db *db, const char *format, ...);\n"
+	"struct point move(struct point from, const struct point *by);\n"
+	"typedef struct _GError GError;\n"
+	"int try_it(int n, GError **error);\n";
+
+struct found {
+	struct buffer text; /* a line for each: "severity pointer: text" */
+};
+
+static void keep_finding(void *data, const struct diagnostic *finding)
+{
+	struct found *found = data;
+
+	buffer_printf(&found->text, "%s %s: %s\n", diagnostic_severity_name(finding->severity),
+		finding->pointer, finding->text);
+}
+
+/* Hold @manifest against the header. Return the findings, which the caller frees. */
+static char *hold(const char *manifest)
+{
+	static char folder[] = "/tmp/against-header-XXXXXX";
+	char path[64];
+	const char *headers[] = {path};
+	const struct compiler compiler = {headers, ARRAY_SIZE(headers), NULL, NULL};
+	struct found found = {0};
+	const struct diagnostic_sink sink = {keep_finding, &found};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer messages = {0};
+
+	cr_assert(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/lib.h", folder);
+	cr_assert_eq(file_replace(folder, "lib.h", header, strlen(header), 0644), 0);
+	cr_assert_eq(json_tape_read(&tape, manifest, strlen(manifest), JSON_DEPTH_DEFAULT, NULL), 0,
+		"%s", manifest);
+	cr_assert_eq(against_header("m.json", &tape, &compiler, &sink, &messages), 0, "%s",
+		buffer_terminate(&messages));
+	unlink(path);
+	rmdir(folder);
+	memcpy(folder + strlen(folder) - 6, "XXXXXX", 6);
+	return found.text.size > 0 ? buffer_take(&found.text, NULL) : strdup("");
+}
+
+/* Hold a tool with this `native` object. */
+static char *hold_native(const char *native)
+{
+	cleanup(buffer_deinit) struct buffer manifest = {0};
+
+	buffer_printf(&manifest, "{\"tools\": [{\"name\": \"t\", \"native\": %s}]}", native);
+	return hold(buffer_terminate(&manifest));
+}
+
+static void expect_none(const char *native)
+{
+	cleanup_free char *found = hold_native(native);
+
+	cr_expect_str_eq(found, "");
+}
+
+static void expect(const char *native, const char *part)
+{
+	cleanup_free char *found = hold_native(native);
+
+	cr_expect(strstr(found, part), "not '%s' in:\n%s", part, found);
+}
+
+#define SUM(parameters, returns)                                                                   \
+	"{\"symbol\": \"sum\", \"parameters\": [" parameters                                       \
+	"], \"returns\": {\"type\": \"" returns "\"}}"
+#define DATA "{\"name\": \"data\", \"type\": \"bytes\"}, "
+#define SIZE "{\"name\": \"size\", \"type\": \"u32\", \"length_of\": \"data\"}, "
+#define FAST "{\"name\": \"fast\", \"type\": \"bool\"}"
+
+Test(ctl_against_header, finds_nothing_where_both_agree)
+{
+	expect_none(SUM(DATA SIZE FAST, "u64"));
+	expect_none("{\"symbol\": \"fill\", \"parameters\": ["
+		    "{\"name\": \"text\", \"type\": \"str\", \"dir\": \"out\", \"capacity\": 9},"
+		    "{\"name\": \"n\", \"type\": \"usize\", \"length_of\": \"text\"},"
+		    "{\"name\": \"used\", \"type\": \"i32\", \"dir\": \"out\"},"
+		    "{\"name\": \"m\", \"type\": \"str\", \"dir\": \"out\", "
+		    "\"transfer\": \"full\"}],"
+		    "\"returns\": {\"type\": \"i32\"}}");
+	expect_none("{\"symbol\": \"scale\", \"parameters\": ["
+		    "{\"name\": \"a\", \"type\": \"array\", \"items\": \"f32\"},"
+		    "{\"name\": \"n\", \"type\": \"i64\", \"length_of\": \"a\"},"
+		    "{\"name\": \"level\", \"type\": \"i32\"},"
+		    "{\"name\": \"f\", \"type\": \"i32\", \"dir\": \"inout\"}],"
+		    "\"returns\": {\"type\": \"f32\"}}");
+}
+
+Test(ctl_against_header, names_both_types_and_the_declaration)
+{
+	expect(SUM(DATA "{\"name\": \"size\", \"type\": \"u64\", \"length_of\": \"data\"}, " FAST,
+		       "u64"),
+		"error /tools/0/native/parameters/1/type: 'u64', but /tmp/");
+	expect(SUM(DATA "{\"name\": \"size\", \"type\": \"u64\", \"length_of\": \"data\"}, " FAST,
+		       "u64"),
+		"lib.h:9 has 'unsigned int' (u32): uint64_t sum(const Byte *, unsigned int, "
+		"_Bool)");
+}
+
+Test(ctl_against_header, finds_a_wrong_class_size_and_sign)
+{
+	expect(SUM(DATA SIZE FAST, "i64"), "returns/type: 'i64'");
+	expect(SUM(DATA SIZE FAST, "u32"), "returns/type: 'u32'");
+	expect(SUM(DATA SIZE FAST, "f64"), "returns/type: 'f64'");
+	expect(SUM(DATA SIZE FAST, "str"), "returns/type: 'str'");
+	expect(SUM(DATA SIZE "{\"name\": \"fast\", \"type\": \"i32\"}", "u64"), "'i32'");
+	expect(SUM("{\"name\": \"data\", \"type\": \"array\", \"items\": \"i16\"}, " SIZE FAST,
+		       "u64"),
+		"an 'array' of 'i16'");
+	expect(SUM("{\"name\": \"data\", \"type\": \"u64\"}, " SIZE FAST, "u64"), "'u64', but");
+}
+
+Test(ctl_against_header, counts_parameters)
+{
+	expect(SUM(DATA SIZE FAST ", " SIZE "{\"name\": \"x\", \"type\": \"i32\"}", "u64"),
+		"/native/parameters: 5 parameters, but");
+	expect("{\"symbol\": \"sum\"}", "0 parameters, but");
+	expect("{\"symbol\": \"db_print\", \"parameters\": ["
+	       "{\"name\": \"d\", \"type\": \"str\", \"value\": null},"
+	       "{\"name\": \"f\", \"type\": \"str\"}]}",
+		"has variable arguments");
+	expect("{\"symbol\": \"db_close\", \"variadic\": 1, \"parameters\": ["
+	       "{\"name\": \"d\", \"type\": \"str\", \"value\": null}]}",
+		"has no variable arguments");
+}
+
+Test(ctl_against_header, finds_a_symbol_without_a_declaration)
+{
+	expect("{\"symbol\": \"absent\"}", "symbol: 'absent' is declared in no header");
+	expect("{\"symbol\": \"db_message\", \"parameters\": [{\"name\": \"d\", \"type\": \"str\", "
+	       "\"value\": null}], \"returns\": {\"type\": \"str\", \"transfer\": \"full\", "
+	       "\"free\": \"gone\"}}",
+		"free: 'gone' is declared in no header");
+}
+
+Test(ctl_against_header, holds_constness)
+{
+	expect(SUM("{\"name\": \"d\", \"type\": \"bytes\", \"dir\": \"out\", \"capacity\": "
+		   "9}, " SIZE FAST,
+		       "u64"),
+		"error /tools/0/native/parameters/0/type: it comes out, but for ");
+	expect("{\"symbol\": \"fill\", \"parameters\": [{\"name\": \"t\", \"type\": \"str\"}]}",
+		"warning /tools/0/native/parameters/0/type: it only goes in, but for ");
+}
+
+#define OPEN                                                                                       \
+	"{\"call\": \"db_open\", \"args\": [\"$path\", {\"out\": {\"name\": \"db\", \"type\": "    \
+	"\"handle\"}}], \"returns\": {\"type\": \"i32\", \"errors\": \"nonzero\", \"message\": "   \
+	"{\"call\": \"db_message\", \"args\": [\"$db\"], \"returns\": {\"type\": \"str\"}}}, "     \
+	"\"finally\": {\"call\": \"db_close\", \"args\": [\"$db\"]}}"
+#define STEPS(steps)                                                                               \
+	"{\"parameters\": [{\"name\": \"path\", \"type\": \"str\"}, {\"name\": \"n\", \"type\": "  \
+	"\"i64\"}], \"steps\": [" steps "]}"
+
+Test(ctl_against_header, follows_the_names_of_steps)
+{
+	expect_none(STEPS(OPEN));
+	expect(STEPS("{\"call\": \"db_open\", \"args\": [\"$n\", {\"out\": {\"name\": \"d\", "
+		     "\"type\": \"handle\"}}], \"returns\": {\"type\": \"i32\"}}"),
+		"/native/steps/0/args/0: 'i64', but ");
+	expect(STEPS(OPEN ", {\"call\": \"db_message\", \"args\": [\"$path\"]}"),
+		"steps/1/args/0: 'str', but ");
+	expect(STEPS(OPEN ", {\"call\": \"db_message\", \"args\": [{\"i32\": 3}]}"),
+		"steps/1/args/0: 'i32', but ");
+	expect(STEPS("{\"call\": \"db_open\", \"args\": [\"$path\", {\"out\": {\"name\": \"d\", "
+		     "\"type\": \"handle\"}}], \"returns\": {\"type\": \"i32\"}, "
+		     "\"finally\": {\"call\": \"db_close\"}}"),
+		"finally/call: 0 parameters, but ");
+	expect_none(STEPS("{\"call\": \"try_it\", \"args\": [{\"as\": \"i32\", \"value\": "
+			  "\"$n\"}], \"returns\": {\"type\": \"i32\", \"errors\": \"gerror\"}}"));
+	expect(STEPS("{\"call\": \"sum\", \"args\": [\"$path\", {\"length_of\": \"$path\", "
+		     "\"type\": \"u32\"}], \"returns\": {\"type\": \"u64\", \"errors\": "
+		     "\"gerror\"}}"),
+		"'gerror', but the last parameter");
+}
+
+static void expect_manifest(const char *manifest, const char *part)
+{
+	cleanup_free char *found = hold(manifest);
+
+	if (part)
+		cr_expect(strstr(found, part), "not '%s' in:\n%s", part, found);
+	else
+		cr_expect_str_eq(found, "");
+}
+
+#define POINT(fields) "{\"structs\": {\"point\": {\"fields\": [" fields "]}}, \"tools\": []}"
+#define X             "{\"name\": \"x\", \"type\": \"i32\"}"
+#define TAG           "{\"name\": \"tag\", \"type\": \"i8\"}"
+#define Y             "{\"name\": \"y\", \"type\": \"f64\"}"
+
+Test(ctl_against_header, holds_the_layout_of_structs)
+{
+	expect_manifest(POINT(X ", " TAG ", " Y), NULL);
+	/* The padding after x is as long as the tag and its padding. */
+	expect_manifest(POINT(X ", " Y), NULL);
+	expect_manifest(POINT(X ", " TAG), "struct point of ");
+	expect_manifest(POINT(TAG ", " X ", " Y), "is at another offset");
+	expect_manifest(POINT(X ", {\"name\": \"z\", \"type\": \"i32\"}"), "has no field 'z'");
+	expect_manifest(POINT("{\"name\": \"x\", \"type\": \"u32\"}, " TAG ", " Y),
+		"fields/0/type: 'u32', but ");
+	expect_manifest("{\"structs\": {\"packed\": {\"fields\": [{\"name\": \"a\", \"type\": "
+			"\"u32\"}]}}, \"tools\": []}",
+		"is a bit-field");
+	expect_manifest("{\"structs\": {\"db\": {\"fields\": [" X "]}}, \"tools\": []}",
+		"are declared in no header");
+}
+
+Test(ctl_against_header, holds_the_values_of_enums)
+{
+	expect_manifest("{\"enums\": {\"level\": {\"LEVEL_LOW\": 1, \"high\": {\"value\": 4, "
+			"\"c\": \"LEVEL_HIGH\"}, \"ACCESS_READ\": 16}}, \"tools\": []}",
+		NULL);
+	expect_manifest("{\"enums\": {\"level\": {\"LEVEL_LOW\": 2}}, \"tools\": []}",
+		"error /enums/level/LEVEL_LOW: 2 is not the value");
+	expect_manifest("{\"enums\": {\"level\": {\"low\": 1}}, \"tools\": []}",
+		"warning /enums/level/low: 'low' is a constant in no header");
+	/* Such a name is no line of C. */
+	expect_manifest("{\"enums\": {\"level\": {\"a\\n#error\": 1}}, \"tools\": []}",
+		"warning /enums/level/a\n#error: ");
+}
+
+Test(ctl_against_header, reports_a_header_that_is_absent_or_wrong)
+{
+	static const char manifest[] = "{\"tools\": []}";
+	const char *headers[] = {"no/such/header.h"};
+	struct compiler compiler = {headers, 1, NULL, NULL};
+	struct found found = {0};
+	const struct diagnostic_sink sink = {keep_finding, &found};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer messages = {0};
+
+	cr_assert_eq(
+		json_tape_read(&tape, manifest, strlen(manifest), JSON_DEPTH_DEFAULT, NULL), 0);
+	cr_expect_eq(
+		against_header("m.json", &tape, &compiler, &sink, &messages), COMPILER_E_FAILED);
+	cr_expect(strstr(buffer_terminate(&messages), "no/such/header.h"), "%s", messages.data);
+	buffer_reset(&messages);
+	compiler.pkg = "no-such-package";
+	cr_expect_eq(
+		against_header("m.json", &tape, &compiler, &sink, &messages), COMPILER_E_ABSENT);
+	buffer_reset(&messages);
+	compiler.pkg = NULL;
+	setenv("CC", "no-such-compiler", 1);
+	cr_expect_eq(
+		against_header("m.json", &tape, &compiler, &sink, &messages), COMPILER_E_ABSENT);
+	cr_expect(strstr(buffer_terminate(&messages), "install gcc or clang"), "%s", messages.data);
+}
