@@ -23,9 +23,10 @@
 
 static const char *const function_keys[] = {"symbol", "parameters", "returns", "enums", NULL};
 static const char *const parameter_keys[] = {"name", "type", "description", "default", "dir",
-	"nullable", "value", "length_of", "capacity", "items", "schema", "enum", "base", NULL};
+	"nullable", "value", "length_of", "capacity", "items", "schema", "enum", "base", "question",
+	NULL};
 static const char *const return_keys[] = {"type", "name", "description", "nullable", "transfer",
-	"free", "errors", "length_of", "schema", "enum", "base", NULL};
+	"free", "errors", "length_of", "schema", "enum", "base", "question", NULL};
 
 /* The type named by the string at @token; -1: none. */
 static int find_type(const struct reading *reading, uint32_t token)

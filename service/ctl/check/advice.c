@@ -119,6 +119,46 @@ static void advise_of_name(const struct giving *giving, const struct tool *tool)
 			tool->server_name, tool->name);
 }
 
+/* A doubt that the writer of a manifest has left for its author. */
+static void advise_of_questions(
+	const struct giving *giving, const struct tool *tool, uint32_t value)
+{
+	const struct json_tape *tape = &giving->tape;
+
+	if (json_type_at(tape, value) == JSON_ARRAY)
+		json_each(at, tape, value)
+			advise_of_questions(giving, tool, at);
+	if (json_type_at(tape, value) != JSON_OBJECT)
+		return;
+	json_each_key(key, tape, value) {
+		cleanup(buffer_deinit) struct buffer place = {0};
+		cleanup(buffer_deinit) struct buffer text = {0};
+
+		if (!json_string_equals(tape, key, "question", strlen("question")) ||
+			json_type_at(tape, key + 1) != JSON_STRING) {
+			advise_of_questions(giving, tool, key + 1);
+			continue;
+		}
+		json_pointer_write(tape, key, &place);
+		json_string_decode(tape, key + 1, &text);
+		if (buffer_terminate(&place) && buffer_terminate(&text))
+			advise(giving, place.data, "the tool '%s' has a question: %s", tool->name,
+				text.data);
+	}
+}
+
+/* Advise about the questions below the entry of a native tool at @pointer. */
+static void advise_of_native(
+	const struct giving *giving, const struct tool *tool, const char *pointer)
+{
+	char place[2 * POINTER_BYTES];
+	uint32_t token;
+
+	snprintf(place, sizeof(place), "%s/native", pointer);
+	if (giving->tape.count > 0 && json_pointer_find(&giving->tape, place, NULL, &token))
+		advise_of_questions(giving, tool, token);
+}
+
 /* The tool entry that advice is about. */
 struct entry {
 	const struct giving *giving;
@@ -148,6 +188,8 @@ static void advise_of_tool(const struct giving *giving, const struct tool *tool)
 			"the tool '%s' has no \"description\": a model cannot know when to call it",
 			tool->name);
 	advise_of_triggers(giving, tool, pointer);
+	if (giving->toolbox->package->kind == KIND_NATIVE)
+		advise_of_native(giving, tool, pointer);
 	if (giving->toolbox->package->kind == KIND_COMMAND)
 		arguments_advise(tool, advise_in_entry, &(struct entry){giving, tool, pointer});
 }

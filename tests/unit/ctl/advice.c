@@ -187,3 +187,13 @@ Test(ctl_advice, shows_the_group_to_write)
 		"after it: if '{a}' is its value, write the group [\"-t\", \"{a}\"], which is left "
 		"out whole");
 }
+
+Test(ctl_advice, lists_the_questions_of_a_manifest)
+{
+	expect_advice("{'kind':'native','library':'libm.so.6','tools':[{'name':'f'," GOOD
+		      "\n'native':{'symbol':'frexp','parameters':[{'name':'x','type':'f64',\n"
+		      "'question':'in metres?'},{'name':'e','type':'i32','dir':'out'}],\n"
+		      "'returns':{'type':'f64','question':'why?'}}}]}",
+		"3 /tools/0/native/parameters/0/question the tool 'f' has a question: in metres?\n"
+		"4 /tools/0/native/returns/question the tool 'f' has a question: why?");
+}
