@@ -16,10 +16,16 @@
  * megabytes. */
 #define ENVIRONMENT_BYTES_MAX (64u << 10)
 
+static const char *const gate_words[] = {[CONFIG_GATE_UNSET] = "",
+	[CONFIG_GATE_EXAMPLES] = "examples",
+	[CONFIG_GATE_NONE] = "none",
+	NULL};
+
 #define FIELDS_OF struct config_toolbox
 static const struct config_field toolbox_fields[] = {
 	CONFIG_FLAG("enabled", is_enabled, true),
 	CONFIG_FLAG("enabled", is_opened, false),
+	CONFIG_WORD("gate", gate, gate_words, CONFIG_GATE_UNSET),
 	CONFIG_NUMBER("limits.timeout_ms", limits.timeout_ms, 0),
 	CONFIG_NUMBER("limits.max_ms", limits.max_ms, 0),
 	CONFIG_NUMBER("limits.workers", limits.workers, 0),
@@ -31,7 +37,7 @@ static const struct config_field toolbox_fields[] = {
 #undef FIELDS_OF
 
 /* The keys that are not kept for the toolbox itself. */
-static const char *const own_keys[] = {"enabled", "sandbox", "limits", "env", "tools"};
+static const char *const own_keys[] = {"enabled", "gate", "sandbox", "limits", "env", "tools"};
 
 /* Add @text to the digest, which is not 0 then. */
 static void add_to_digest(struct config_toolbox *settings, const struct buffer *text)
@@ -57,6 +63,19 @@ static uint32_t find_digested(struct config_reader *reader, uint32_t toolbox, co
 		reader->error = buffer_status(&text);
 	add_to_digest(settings, &text);
 	return value;
+}
+
+/* Add the gate to the digest: a toolbox that gets one is read anew. */
+static void digest_gate(struct config_reader *reader, struct config_toolbox *settings)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (settings->gate == CONFIG_GATE_UNSET)
+		return;
+	buffer_printf(&text, "gate%s", gate_words[settings->gate]);
+	if (buffer_status(&text) < 0)
+		reader->error = buffer_status(&text);
+	add_to_digest(settings, &text);
 }
 
 static void read_sandbox(
@@ -149,6 +168,7 @@ static void read_toolbox(
 	if (config_fields_read(
 		    tape, toolbox, toolbox_fields, ARRAY_SIZE(toolbox_fields), settings) < 0)
 		reader->error = -ENOMEM;
+	digest_gate(reader, settings);
 	read_sandbox(reader, toolbox, settings);
 	limits = find_digested(reader, toolbox, "limits", settings);
 	env = find_digested(reader, toolbox, "env", settings);

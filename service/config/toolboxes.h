@@ -10,13 +10,21 @@
 #include "config/reader.h"
 #include "config/tools.h"
 
+/* Whether a toolbox is offered only once its examples have passed. */
+enum config_gate {
+	CONFIG_GATE_UNSET, /* as its manifest has it */
+	CONFIG_GATE_EXAMPLES,
+	CONFIG_GATE_NONE,
+};
+
 /* The settings of one toolbox: `toolboxes.<id>`. */
 struct config_toolbox {
 	char *toolbox_id;
-	bool is_enabled;                /* `enabled` is not false */
-	bool is_opened;                 /* it is true, whatever the manifest has */
-	bool has_sandbox;               /* there is a `sandbox` */
-	bool has_process;               /* there is a `limits` or `env` */
+	bool is_enabled;  /* `enabled` is not false */
+	bool is_opened;   /* it is true, whatever the manifest has */
+	bool has_sandbox; /* there is a `sandbox` */
+	bool has_process; /* there is a `limits` or `env` */
+	enum config_gate gate;
 	struct toolbox_sandbox sandbox; /* its members replace the members of the manifest's */
 	struct toolbox_limits limits;   /* likewise; 0: no limit is set */
 	bool has_prestart;              /* there is a `limits.prestart` */

@@ -14,6 +14,7 @@
 #include "loader/assemble.h"
 #include "loader/described.h"
 #include "loader/dropin_folders.h"
+#include "loader/gate/gate.h"
 #include "loader/job.h"
 #include "loader/members.h"
 #include "loader/operator/paths.h"
@@ -39,8 +40,8 @@
  * The loop only starts hosts and reads their answers. All work in proportion to the registrations
  * is done beside it (loop/aside.h):
  *
- *   beside   read files, compile ─┐                 ┌─ take descriptions, compile, index ─┐
- *   loop                          └─ hosts (checker)┘                                     └─ done()
+ *   beside   read, compile ─┐                 ┌─ take descriptions ─┐        ┌─ index ─┐
+ *   loop                    └─ hosts (checker)┘                     └─ gate ─┘         └─ done()
  *
  * The previous catalogue is read by both; its packages count their references atomically.
  */
@@ -54,6 +55,8 @@ struct loader {
 	struct load_jobs jobs;
 	const struct toolbox_library *seen; /* the last library found unchanged */
 	struct asking *asking;              /* the questions to servers */
+	bool is_gated;                      /* a package waits at the gate, after its description */
+	struct gate *gate;                  /* NULL: this load calls nothing */
 	bool has_own_asking;
 	bool is_checked; /* the libraries are */
 	struct loop_timer patience;
@@ -170,6 +173,17 @@ static bool check_workers(struct load_job *job)
 	if (job->package->concurrent == 0 || job->package->limits.workers == 1)
 		return true;
 	load_job_fail(job, "/concurrent", PACKAGE_ONE_PROCESS);
+	load_job_set_package(job, NULL);
+	return false;
+}
+
+/* Return whether @job may have the gate that the configuration gives. Else it fails, without a
+ * package. */
+static bool check_gate(struct load_job *job)
+{
+	if (!job->package->has_gate || gate_is_for(job->package->kind))
+		return true;
+	load_job_fail(job, "", GATE_KINDS);
 	load_job_set_package(job, NULL);
 	return false;
 }
@@ -352,7 +366,7 @@ static int begin_package(struct load_job *job, struct package *package)
 	r = r ? r : operator_topics_resolve(config, package, &refusal);
 	if (r)
 		return refuse_package(job, r, &refusal);
-	if (!check_workers(job) || !check_sandbox(job))
+	if (!check_workers(job) || !check_sandbox(job) || !check_gate(job))
 		return 0;
 	if (kind_facts(package->kind)->has_members)
 		return members_begin(job);
@@ -534,16 +548,12 @@ static void make_rest(struct loader *loader)
 		options->made(loader->data, loader->catalogue);
 }
 
-/* Beside the loop: the last steps. The jobs may become more while they are gone through. */
+/* Beside the loop: the last step. */
 static void make_catalogue(void *data)
 {
 	struct loader *loader = data;
-	size_t n_asked = loader->jobs.n_items;
 
-	for (size_t i = 0; i < n_asked && !loader->is_abandoned; i++)
-		if (loader->jobs.items[i]->is_described)
-			accept_description(loader->jobs.items[i]);
-	if (!loader->is_abandoned && apply_to_tools(&loader->jobs) == 0)
+	if (!loader->is_abandoned && loader->error == 0)
 		loader->catalogue = assemble_catalogue(&loader->jobs, &loader->listing);
 	add_guests(loader);
 	make_rest(loader);
@@ -579,6 +589,67 @@ static void finish(void *data)
 	done(owner, catalogue, policy, is_whole ? status : -ENOMEM);
 }
 
+static void open_gates(void *data)
+{
+	struct loader *loader = data;
+
+	gate_free(take_ptr(loader->gate));
+	go_aside(loader, make_catalogue, finish);
+}
+
+/* An example of the package of @item has failed. */
+static void close_gate(void *item, const char *text)
+{
+	load_job_fail(item, "", text);
+}
+
+/* Go on with the gates, or to the end. */
+static void pass_gates(void *data)
+{
+	struct loader *loader = data;
+
+	if (!loader->is_gated) {
+		finish(data);
+		return;
+	}
+	loader->aside = NULL;
+	gate_start(loader->gate, close_gate, open_gates, loader);
+}
+
+/* Add @job to the gate, if it has a new version with one. 0 or -ENOMEM. */
+static int add_to_gate(struct loader *loader, struct load_job *job)
+{
+	size_t n_examples;
+	int r;
+
+	if (!job->toolbox || job->package == job->previous || !job->package->has_gate)
+		return 0;
+	r = gate_add(loader->gate, job->package, job, &n_examples);
+	if (r == 0 && n_examples == 0 &&
+		settings_offer_any(loader->jobs.options.config, job->toolbox))
+		diagnostics_add(&job->problems, DIAGNOSTIC_WARNING, 0, "",
+			"its gate is open: none of its tools has the risk read and an example");
+	return r;
+}
+
+/* Beside the loop: take what the hosts have described. The jobs may become more while they are gone
+ * through. */
+static void take_descriptions(void *data)
+{
+	struct loader *loader = data;
+	size_t n_asked = loader->jobs.n_items;
+
+	for (size_t i = 0; i < n_asked && !loader->is_abandoned; i++)
+		if (loader->jobs.items[i]->is_described)
+			accept_description(loader->jobs.items[i]);
+	loader->error = loader->is_abandoned ? 0 : apply_to_tools(&loader->jobs);
+	for (size_t i = 0; loader->gate && loader->error == 0 && i < loader->jobs.n_items; i++)
+		loader->error = add_to_gate(loader, loader->jobs.items[i]);
+	loader->is_gated = loader->gate && !gate_is_empty(loader->gate) && loader->error == 0;
+	if (!loader->is_gated)
+		make_catalogue(data);
+}
+
 /* Go on when every awaited answer has come. */
 static void go_on(struct loader *loader)
 {
@@ -586,7 +657,7 @@ static void go_on(struct loader *loader)
 		return;
 	loop_timer_disarm(&loader->patience);
 	asking_end(loader->asking);
-	go_aside(loader, make_catalogue, finish);
+	go_aside(loader, take_descriptions, pass_gates);
 }
 
 static void finish_checks(void *data)
@@ -730,6 +801,9 @@ static int new_loader(
 	if (r == 0 && loader->has_own_asking)
 		r = asking_new(
 			loop, options->host_program, options->config, NULL, NULL, &loader->asking);
+	if (r == 0 && options->gate_ms > 0)
+		r = gate_new(loop, options->host_program, options->config, options->gate_ms,
+			&loader->gate);
 	r = r ? r : asking_list(loader->asking, true, &loader->jobs.questioned);
 	if (r < 0)
 		return r;
@@ -888,6 +962,7 @@ void loader_free(struct loader *loader)
 	if (loader->has_own_asking)
 		asking_free(loader->asking);
 	loop_timer_deinit(&loader->patience);
+	gate_free(loader->gate);
 	policy_free(loader->policy);
 	catalogue_free(loader->catalogue);
 	load_jobs_deinit(&loader->jobs);

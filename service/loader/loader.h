@@ -56,7 +56,10 @@ struct loader_options {
 	uint64_t generation;
 	bool defers;         /* do not wait for hosts with several toolboxes to describe */
 	bool defers_servers; /* do not wait for new servers */
-	bool asks_again;     /* ask them, even if their last description is valid */
+	/* the time for the examples of a new version with a gate (loader/gate/gate.h); 0: none is
+	 * called */
+	uint64_t gate_ms;
+	bool asks_again; /* ask them, even if their last description is valid */
 	/* ids of servers out of reach for too long, or NULL: their tools are only offered after a
 	 * new list */
 	const struct text_list *away;

@@ -248,6 +248,8 @@ static int apply(const struct config_toolbox *settings, struct package *package)
 
 	package->settings = settings->digest;
 	override_limits(package, settings);
+	if (settings->gate)
+		package->has_gate = settings->gate == CONFIG_GATE_EXAMPLES;
 	r = environment_copy(settings->environment, &package->environment);
 	r = r ? r : toolbox_sandbox_override(&package->sandbox, &settings->sandbox);
 	if (r < 0 || !settings->config)
@@ -291,6 +293,29 @@ int settings_apply(const struct config *config, struct package *package)
 	else if (!is_said && !config->trace_files)
 		return 0;
 	return r ? r : package_prepare(package);
+}
+
+uint64_t settings_timeout_ms(const struct config *config, const struct tool *tool)
+{
+	const struct package *package = tool->toolbox->package;
+
+	if (tool->timeout_ms)
+		return tool->timeout_ms;
+	if (package->limits.timeout_ms)
+		return package->limits.timeout_ms;
+	return config->timeout_ms ? config->timeout_ms : kind_facts(package->kind)->timeout_ms;
+}
+
+struct worker_options settings_worker_options(
+	const struct config *config, const struct package *package, const char *host_program)
+{
+	return (struct worker_options){
+		.host_program = host_program,
+		.output_max = config->limits.host_output_bytes,
+		.values_max = config_values_max(&config->limits),
+		.stderr_max = config->limits.stderr_bytes,
+		.start_timeout_ms = package_start_ms(package, config->start_timeout_ms),
+	};
 }
 
 /* ── what is allowed ─────────────────────────────────────────────────────────────────────────── */

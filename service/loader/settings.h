@@ -5,6 +5,7 @@
 
 #include "catalogue/package.h"
 #include "config/config.h"
+#include "runner/worker.h"
 
 /*
  * Apply the configuration to @package, just read from its manifest and without another holder yet:
@@ -18,6 +19,13 @@ int settings_apply(const struct config *config, struct package *package);
 /* Return whether the configuration lets @tool be offered: its manifest or the operator has enabled
  * the toolbox and the tool, and the filter does not leave the tool out. */
 bool settings_offer(const struct config *config, const struct tool *tool);
+
+/* Return the time of a call of @tool, by the tool, its toolbox, the configuration or its kind. */
+uint64_t settings_timeout_ms(const struct config *config, const struct tool *tool);
+
+/* Return how a host of @package is started, by @host_program (borrowed). */
+struct worker_options settings_worker_options(
+	const struct config *config, const struct package *package, const char *host_program);
 
 /* Return whether @config leaves out the toolbox @toolbox_id as a whole, whatever tools are in it:
  * no code of the toolbox may run, not even for a description. A toolbox of Python is known by its

@@ -49,6 +49,7 @@ static const struct {
 	{"destination", OF(KIND_BUS)},
 	{"config", OF(KIND_PLUGIN) | OF(KIND_PYTHON)},
 	{"concurrent", OF(KIND_PLUGIN)},
+	{"gate", OF(KIND_NATIVE) | OF(KIND_PLUGIN) | OF(KIND_COMMAND)},
 	{"output", OF(KIND_PLUGIN)},
 	{"cwd", OF(KIND_COMMAND)},
 	{"env", OF(KIND_COMMAND)},
@@ -520,6 +521,7 @@ static void read_flags(const struct json_tape *tape, struct package *package)
 	package->risk = risk == JSON_NONE ? TOOL_UNRATED : tool_risk_at(tape, risk);
 	package->has_content =
 		json_find(tape, 0, "output") != JSON_NONE || package->kind == KIND_MCP;
+	package->has_gate = json_find(tape, 0, "gate") != JSON_NONE;
 	package->asserts_formats =
 		assert_formats != JSON_NONE && json_is_true(tape, assert_formats);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loader/settings.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
 
@@ -52,15 +53,7 @@ static struct runner_options runner_options_of(
 {
 	return (struct runner_options){
 		.executor = offer->executors[package->kind],
-		.worker =
-			{
-				.host_program = offer->host_program,
-				.output_max = config->limits.host_output_bytes,
-				.values_max = config_values_max(&config->limits),
-				.stderr_max = config->limits.stderr_bytes,
-				.start_timeout_ms =
-					package_start_ms(package, config->start_timeout_ms),
-			},
+		.worker = settings_worker_options(config, package, offer->host_program),
 		.idle_s = package->limits.has_idle_s ? package->limits.idle_s : config->idle_s,
 		.queue_max = package->limits.queue ? package->limits.queue : config->limits.queue,
 		.workers = package->limits.workers,
@@ -255,14 +248,8 @@ bool offer_rest(struct offer *offer)
 uint64_t offer_timeout_ms(
 	const struct config *config, const struct tool *tool, uint64_t requested_ms)
 {
-	uint64_t allowed_ms = config->timeout_ms;
+	uint64_t allowed_ms = settings_timeout_ms(config, tool);
 
-	if (!allowed_ms)
-		allowed_ms = kind_facts(tool->toolbox->package->kind)->timeout_ms;
-	if (tool->toolbox->package->limits.timeout_ms)
-		allowed_ms = tool->toolbox->package->limits.timeout_ms;
-	if (tool->timeout_ms)
-		allowed_ms = tool->timeout_ms;
 	return requested_ms && requested_ms < allowed_ms ? requested_ms : allowed_ms;
 }
 

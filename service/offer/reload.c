@@ -13,6 +13,7 @@
 #include "util/process/notify.h"
 #include "offer/summary.h"
 #include "loader/asking.h"
+#include "loader/gate/gate.h"
 #include "loader/warn/open_bus.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
@@ -427,6 +428,7 @@ static void start_loader(struct reload *reload)
 		.defers = !reload->is_ready && reload->flags->n_files == 0,
 		.defers_servers =
 			!reload->is_asked && !reload->is_background && reload->flags->n_files == 0,
+		.gate_ms = reload->flags->n_files == 0 ? GATE_MS : 0,
 		.asks_again = reload->asks_again,
 		.away = &reload->away,
 		.asks_servers = reload->is_asked,

@@ -125,6 +125,28 @@ def test_the_status_has_what_is_served_instead_of_a_broken_manifest(own):
     assert one()["why"] is None and "last_good" not in one()
 
 
+def test_a_version_whose_examples_fail_is_not_offered(own, tmp_path):
+    caller, folder, service = own
+
+    def write(result, words):
+        manifests.toolbox(folder, "one", [manifests.labs(
+            "first", description=words, risk="read",
+            examples=[{"args": {"value": -2}, "result": {"result": result}}])], gate="examples")
+
+    write(2, "Good.")
+    assert reload(caller)[0]["failed"] == []
+    write(3, "Wrong.")
+    answer, changed = reload(caller)
+    why = 'its gate is closed: example 1 of \'first\', {"value":-2}: ' \
+          'expected {"result":3}, came {"result":2}'
+    assert [why in one["error"] for one in answer["failed"]] == [True] and changed == []
+    assert caller.call("ovos.tools.get", {"name": "first"})["description"] == "Good."
+    assert caller.invoke("first", {"value": -4})["result"] == {"result": 4}
+    assert service.daemon.log().count(why) == 1
+    shown = toolboxctl("status", bus=service.url, home=tmp_path)
+    assert "its gate is closed: example 1 of 'first'" in shown.stdout
+
+
 def test_a_toolbox_whose_tools_are_all_left_out_is_disabled(launch, folder):
     service = launch({"tools_disabled": ["one/first"]}, [folder])
     with Caller(service.url) as caller:

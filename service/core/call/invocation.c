@@ -11,10 +11,10 @@
 #include "core/request/checks.h"
 #include "core/request/cut_content.h"
 #include "core/request/errors.h"
-#include "core/status/failure.h"
 #include "policy/approval.h"
 #include "json/document.h"
 #include "json/writer.h"
+#include "runner/failure.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 

@@ -11,7 +11,6 @@
 #include "ctl/command.h"
 #include "ctl/invoke/arguments.h"
 #include "ctl/offline/calls_file.h"
-#include "ctl/offline/close.h"
 #include "ctl/offline/test.h"
 #include "ctl/offline/private.h"
 #include "ctl/request.h"
@@ -21,6 +20,7 @@
 #include "json/member.h"
 #include "json/number.h"
 #include "json/writer.h"
+#include "loader/gate/close.h"
 #include "util/clock.h"
 #include "util/text/utf8.h"
 

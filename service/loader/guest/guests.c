@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "loader/filtered.h"
+#include "loader/gate/gate.h"
 #include "loader/settings.h"
 #include "loader/tool_settings.h"
 #include "manifest/guest/guest.h"
@@ -97,6 +98,11 @@ static int read_entry(
 		entry->outcome = GUEST_REFUSED;
 	r = r ? r : settings_apply(config, package);
 	r = r ? r : tool_settings_apply(config, package->toolboxes[0]);
+	if (r == 0 && package->has_gate) {
+		diagnostics_add(&entry->problems, DIAGNOSTIC_ERROR, 0, "", GATE_KINDS);
+		entry->outcome = GUEST_REFUSED;
+		return 0;
+	}
 	if (r == 0) {
 		package_unref(entry->package);
 		entry->package = take_ptr(package);

@@ -59,8 +59,8 @@ Test(mistakes, of_an_unknown_key)
 	expect_refused(TOP("'colour':1"), 2, "/colour",
 		"unexpected property 'colour'; the object takes 'toolbox_id', 'description', "
 		"'kind', "
-		"'library', 'risk', 'concurrent', 'limits', 'sandbox', 'assert_formats', "
-		"'coerce', …");
+		"'library', 'risk', 'gate', 'concurrent', 'limits', 'sandbox', 'assert_formats', "
+		"…");
 	expect_refused(TOP("'limits':{'x':1}"), 2, "/limits/x",
 		"unexpected property 'x'; the object takes 'timeout_ms', 'max_ms', 'workers', "
 		"'queue', 'memory_mb', 'prestart', 'idle_s'");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/status/failure.h"
+#include "runner/failure.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/offline/close.h"
+#include "loader/gate/close.h"
 
 #include <math.h>
 
