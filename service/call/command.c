@@ -154,7 +154,7 @@ static int read_success(struct reading *reading, uint32_t list)
 			json_number_u64(tape, at, &status) != 0 || status >= COMMAND_STATUSES)
 			return refuse_command(
 				reading, at, "must be an exit status, an integer from 0 to 255");
-		command_set_add(&reading->command->success, status);
+		command_set_add(&reading->command->success, (size_t)status);
 	}
 	return 0;
 }
@@ -172,7 +172,7 @@ static int read_scripts(struct reading *reading, uint32_t list)
 			json_number_u64(tape, at, &index) != 0 ||
 			index >= reading->command->arguments.n_items)
 			return refuse_command(reading, at, "must be the index of an argument");
-		command_set_add(&reading->command->scripts, index);
+		command_set_add(&reading->command->scripts, (size_t)index);
 	}
 	return 0;
 }

@@ -85,7 +85,7 @@ static bool has_name(const struct offered *offered, uint64_t hash, const char *n
 static uint32_t *bucket_of_hash(
 	const struct catalogue *catalogue, uint64_t hash, const char *name, size_t size)
 {
-	size_t at = hash & (catalogue->n_buckets - 1);
+	size_t at = (size_t)hash & (catalogue->n_buckets - 1);
 
 	while (catalogue->buckets[at] != NO_TOOL &&
 		!has_name(&catalogue->tools[catalogue->buckets[at]], hash, name, size))

@@ -69,7 +69,7 @@ bool json_number_is_multiple(
 	struct decimal v;
 	struct decimal d;
 	uint64_t word;
-	uint64_t zeros_max;
+	size_t zeros_max;
 	int64_t zeros;
 
 	decimal_parse(&v, value, value_size);
@@ -85,7 +85,7 @@ bool json_number_is_multiple(
 		       (struct digits){
 			       .at = v.digits,
 			       .left = v.n_digits,
-			       .zeros = (uint64_t)zeros < zeros_max ? (uint64_t)zeros : zeros_max,
+			       .zeros = (uint64_t)zeros < zeros_max ? (size_t)zeros : zeros_max,
 		       },
 		       word) == 0;
 }

@@ -67,7 +67,7 @@ static uint64_t hash_stem(const struct search_index *index, const char *stem, si
 /* Return the slot that has @stem, or the free slot for it. */
 static uint32_t *find_slot(const struct search_index *index, const char *stem, size_t size)
 {
-	size_t at = hash_stem(index, stem, size) & (index->n_slots - 1);
+	size_t at = (size_t)hash_stem(index, stem, size) & (index->n_slots - 1);
 
 	for (;; at = (at + 1) & (index->n_slots - 1)) {
 		uint32_t *slot = &index->slots[at];

@@ -40,7 +40,8 @@ static bool is_static_program(const char *path, uint64_t offset, uint64_t size)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	ElfW(Dyn) entries[DYNAMIC_MAX];
-	size_t n = size / sizeof(*entries) < DYNAMIC_MAX ? size / sizeof(*entries) : DYNAMIC_MAX;
+	uint64_t n_there = size / sizeof(*entries);
+	size_t n = n_there < DYNAMIC_MAX ? (size_t)n_there : DYNAMIC_MAX;
 	ssize_t got = fd < 0 ? -1 : pread(fd, entries, n * sizeof(*entries), (off_t)offset);
 
 	for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(*entries); i++)
