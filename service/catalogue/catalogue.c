@@ -377,6 +377,7 @@ static void free_notes(struct catalogue *catalogue)
 		free(catalogue->failures[i].toolbox_id);
 		free(catalogue->failures[i].file);
 		free(catalogue->failures[i].error);
+		failed_unref(catalogue->failures[i].failed);
 	}
 	for (size_t i = 0; i < catalogue->n_skipped; i++) {
 		free(catalogue->skipped[i].toolbox_id);
@@ -418,6 +419,7 @@ int catalogue_add_failure(struct catalogue *catalogue, const struct catalogue_fa
 	if (!id_copy || !file_copy || !error_copy ||
 		array_grow(catalogue->failures, catalogue->n_failures) < 0)
 		return -ENOMEM;
+	failed_ref(copy.failed);
 	catalogue->failures[catalogue->n_failures++] = copy;
 	id_copy = file_copy = error_copy = NULL;
 	for (size_t i = 0; kept && i < catalogue->n_owners; i++)

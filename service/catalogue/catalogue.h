@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "catalogue/failure/failed.h"
 #include "catalogue/model_names.h"
 #include "catalogue/names/near_names.h"
 #include "catalogue/package.h"
@@ -26,8 +27,9 @@ struct catalogue_failure {
 	char *toolbox_id;
 	char *file; /* path of the manifest, or of the folder of programs */
 	char *error;
-	int64_t since_ns; /* when a load found this error first (CLOCK_REALTIME) */
-	bool is_new;      /* this load has */
+	int64_t since_ns;      /* when a load found this error first (CLOCK_REALTIME) */
+	bool is_new;           /* this load has */
+	struct failed *failed; /* its trial, which later loads need not repeat; or NULL */
 };
 
 /* A tool (or a whole toolbox: name NULL) found, but not offered, on purpose. */

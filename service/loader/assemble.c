@@ -8,6 +8,7 @@
 
 #include "catalogue/catalogue.h"
 #include "loader/described.h"
+#include "loader/failure/failures.h"
 #include "loader/filtered.h"
 #include "loader/members.h"
 #include "loader/sandbox_max.h"
@@ -105,7 +106,6 @@ static void refuse_too_many(struct load_jobs *jobs)
 	const struct config_limits *limits = &jobs->options.config->limits;
 	size_t n_toolboxes = 0;
 	size_t n_tools = 0;
-	char text[128];
 
 	for (size_t i = 0; i < jobs->n_items; i++) {
 		struct load_job *job = jobs->items[i];
@@ -114,11 +114,7 @@ static void refuse_too_many(struct load_jobs *jobs)
 			continue;
 		if (n_toolboxes + 1 > limits->toolboxes ||
 			n_tools + job->toolbox->n_tools > limits->tools) {
-			snprintf(text, sizeof(text),
-				"there is room for %u toolboxes and %u tools (limits.toolboxes, "
-				"limits.tools)",
-				limits->toolboxes, limits->tools);
-			load_job_fail(job, "", text);
+			failures_refuse_room(job);
 			continue;
 		}
 		n_toolboxes++;
@@ -161,8 +157,7 @@ static int keep_last_good(struct load_jobs *jobs)
 /* Write the id for reports about a job without offers. */
 static void job_id(const struct load_job *job, char ret_id[MANIFEST_ID_BYTES])
 {
-	const char *id = job->toolbox ? job->toolbox->id : job->id;
-
+	const char *id = job->toolbox ? job->toolbox->id : job->failed ? job->failed->id : job->id;
 	size_t size;
 	const char *stem = manifest_stem(job->path, &size);
 
@@ -230,6 +225,7 @@ static int add_failures(const struct load_jobs *jobs, struct catalogue *catalogu
 	for (size_t i = 0; i < jobs->n_items && r == 0; i++) {
 		struct load_job *job = jobs->items[i];
 		cleanup(buffer_deinit) struct buffer text = {0};
+		cleanup(failed_cleanup) struct failed *failed = NULL;
 		struct catalogue_failure failure;
 		char id[MANIFEST_ID_BYTES];
 
@@ -242,6 +238,9 @@ static int add_failures(const struct load_jobs *jobs, struct catalogue *catalogu
 		if (!failure.error)
 			return -ENOMEM;
 		date_failure(&known, &failure);
+		if (failures_note(job, id, &failed) < 0)
+			return -ENOMEM;
+		failure.failed = failed;
 		r = catalogue_add_failure(catalogue, &failure, job->is_kept ? job->previous : NULL);
 	}
 	return r;

@@ -15,6 +15,7 @@ static void job_free(struct load_job *job)
 	buffer_deinit(&job->described);
 	diagnostics_deinit(&job->problems);
 	skipped_list_deinit(&job->skipped);
+	origins_deinit(&job->files);
 	free(job->folder);
 	free(job->overlay);
 	free(job->id);

@@ -34,7 +34,13 @@ struct load_job {
 	struct load_job *beside; /* the job of NAME.json for the folder NAME, and back; or NULL */
 	struct package
 		*previous; /* this file's package in the previous catalogue, borrowed; or NULL */
-	bool is_kept;      /* it has failed, and what the previous package has is offered instead */
+	struct failed
+		*failed; /* the earlier trial of this file, borrowed; after failures_repeat(), only
+	                        * one that is repeated; or NULL */
+	bool is_refused; /* its manifest is refused by nothing but the bytes of @files */
+	bool is_without_room; /* there is no room for its tools */
+	struct origins files;
+	bool is_kept; /* it has failed, and what the previous package has is offered instead */
 	struct package *package; /* held; NULL: it could not be read */
 	struct toolbox *toolbox; /* the package's; NULL: the job has failed, or offers no toolbox
 	                          * itself */
@@ -58,6 +64,9 @@ struct load_jobs {
 	struct text_list
 		/* ids of packages with servers asked, or answered, since earlier loads */
 		questioned;
+	uint64_t configuration;  /* digest of the configuration (failure/failures.h) */
+	size_t n_kept_toolboxes; /* toolboxes that go on unchanged, and their tools */
+	size_t n_kept_tools;
 	bool has_deferred; /* a host is to be asked for a description later */
 	bool has_unlisted; /* a server without a previous list could not be asked */
 };

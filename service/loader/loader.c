@@ -14,6 +14,7 @@
 #include "loader/assemble.h"
 #include "loader/described.h"
 #include "loader/dropin_folders.h"
+#include "loader/failure/failures.h"
 #include "loader/gate/gate.h"
 #include "loader/job.h"
 #include "loader/members.h"
@@ -429,20 +430,28 @@ static int begin_file(struct loader *loader, struct load_job *job)
 
 	if (dropin_folders_is_overlay(job))
 		return 0;
+	r = failures_repeat(job);
+	if (r != 0)
+		return r < 0 ? r : 0;
 	/* The previous list is not offered. */
 	if (job->previous && is_away(job->jobs, job->previous->id))
 		job->previous = NULL;
 	if (can_keep(loader, job)) {
 		load_job_set_package(job, package_ref(job->previous));
-		check_sandbox(job);
+		if (check_sandbox(job))
+			failures_count(job);
 		return 0;
 	}
 	r = manifest_read(loader->jobs.reader, job->path, &package, &job->problems);
 	if (r == MANIFEST_IS_LIST)
 		return begin_list(loader, job);
+	if (r == MANIFEST_E_REFUSED && manifest_is_refused_for_good(loader->jobs.reader)) {
+		job->is_refused = true;
+		r = manifest_take_origin(loader->jobs.reader, job->path, &job->files);
+	}
 	if (r != 0)
 		return r < 0 ? r : 0;
-	return begin_package(job, package);
+	return job->is_refused ? 0 : begin_package(job, package);
 }
 
 /* 0 or a negative errno. */
@@ -749,6 +758,8 @@ static void read_manifests(void *data)
 	loader->error = dropin_folders_enter(&loader->jobs);
 	if (loader->error == 0)
 		loader->error = load_jobs_find_previous(&loader->jobs);
+	if (loader->error == 0)
+		loader->error = failures_find(&loader->jobs);
 	if (loader->error < 0)
 		return;
 	for (size_t i = 0; i < loader->jobs.n_files && !loader->is_abandoned; i++) {

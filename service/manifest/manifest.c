@@ -152,6 +152,7 @@ static int read_tape(struct manifest_reader *reader, const char *path, struct di
 	unsigned int column;
 	int r;
 
+	reader->is_refused_for_good = false;
 	/* A file without a status cannot be read either, and reading reports why. */
 	reader->stamp = (struct stamp){0};
 	if (stat(path, &status) == 0)
@@ -172,6 +173,7 @@ static int read_tape(struct manifest_reader *reader, const char *path, struct di
 		&reader->tape, reader->bytes.data, reader->bytes.size, JSON_DEPTH_DEFAULT, &error);
 	if (r <= 0)
 		return r;
+	reader->is_refused_for_good = reader->stamp.inode != 0;
 	json_locate(reader->bytes.data, error.offset, &line, &column);
 	diagnostics_add(problems, DIAGNOSTIC_ERROR, line, "", "line %u, column %u: %s", line,
 		column, error.message);
@@ -601,6 +603,13 @@ static int read_package(struct manifest_reader *reader, const char *path, struct
 	return r;
 }
 
+/* Return whether the mistakes in a manifest of @kind are mistakes wherever it is read: no program,
+ * interpreter or server is looked for. */
+static bool is_known_by_bytes(enum toolbox_kind kind)
+{
+	return kind == KIND_NATIVE || kind == KIND_PLUGIN || kind == KIND_BUS;
+}
+
 /* Make the package of the manifest in reader->tape. */
 static int read_manifest(struct manifest_reader *reader, const char *path,
 	struct package **ret_package, struct diagnostics *problems)
@@ -608,6 +617,7 @@ static int read_manifest(struct manifest_reader *reader, const char *path,
 	cleanup(package_cleanup) struct package *package = NULL;
 	int r = manifest_check_shape(reader, problems);
 
+	reader->is_refused_for_good = r == MANIFEST_E_REFUSED && reader->stamp.inode != 0;
 	if (r != 0)
 		return r;
 	package = package_new();
@@ -616,10 +626,18 @@ static int read_manifest(struct manifest_reader *reader, const char *path,
 	r = read_package(reader, path, package, problems);
 	if (r < 0)
 		return r;
-	if (problems->n_errors > 0)
+	if (problems->n_errors > 0) {
+		reader->is_refused_for_good = reader->stamp.inode != 0 &&
+					      is_known_by_bytes(package->kind) && !is_over(reader);
 		return MANIFEST_E_REFUSED;
+	}
 	*ret_package = take_ptr(package);
 	return 0;
+}
+
+bool manifest_is_refused_for_good(const struct manifest_reader *reader)
+{
+	return reader->is_refused_for_good;
 }
 
 /* Report the problems of the manifest made from an array as problems of the array. */

@@ -70,13 +70,16 @@ enum manifest_status {
 int manifest_read(struct manifest_reader *reader, const char *path, struct package **ret_package,
 	struct diagnostics *problems);
 
+/* After MANIFEST_E_REFUSED: return whether the bytes of the file alone are the reason. */
+bool manifest_is_refused_for_good(const struct manifest_reader *reader);
+
 /* After MANIFEST_IS_LIST: read the servers of the file, with texts of manifests for
  * manifest_read_text(), into the zeroed @ret_entries. 0, MANIFEST_E_REFUSED, or -ENOMEM. */
 int manifest_read_servers(struct manifest_reader *reader, struct mcp_server_entries *ret_entries,
 	struct diagnostics *problems);
 
-/* After MANIFEST_IS_LIST: append the file, @path, in its state at the reading, to @origins. 0 or
- * -ENOMEM. */
+/* After MANIFEST_IS_LIST, or a refusal for good: append the file, @path, in its state at the
+ * reading, to @origins. 0 or -ENOMEM. */
 int manifest_take_origin(
 	const struct manifest_reader *reader, const char *path, struct origins *origins);
 

@@ -23,6 +23,7 @@ struct manifest_reader {
 	uint64_t end_ns;  /* the end of it, on the clock of this thread; 0: not begun */
 	struct json_tape tape;
 	struct json_tape published; /* the risks of published ToolBoxes */
+	bool is_refused_for_good;   /* as manifest_is_refused_for_good() */
 	struct stamp stamp;         /* the file's stamp, from before it was read */
 	struct buffer bytes;
 	char *library_dir;

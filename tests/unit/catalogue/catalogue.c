@@ -251,9 +251,9 @@ Test(catalogue, finds_the_longest_id_and_name)
 Test(catalogue, keeps_notes_of_what_is_not_offered)
 {
 	const struct catalogue_failure broken = {
-		(char *)"x", (char *)"/x.json", (char *)"broken", 5, true};
+		(char *)"x", (char *)"/x.json", (char *)"broken", 5, true, NULL};
 	const struct catalogue_failure gone = {
-		(char *)"y", (char *)"/y.json", (char *)"gone", 6, false};
+		(char *)"y", (char *)"/y.json", (char *)"gone", 6, false, NULL};
 
 	cr_expect_eq(catalogue_add_failure(catalogue, &broken, NULL), 0);
 	cr_expect_eq(catalogue_add_failure(catalogue, &gone,

@@ -346,6 +346,75 @@ Test(loader, keeps_the_last_good_version_of_what_fails)
 	expect_failed("");
 }
 
+static const struct failed *trial(size_t index)
+{
+	cr_assert_lt(index, catalogue_n_failures(catalogue));
+	cr_assert(catalogue_failure(catalogue, index)->failed);
+	return catalogue_failure(catalogue, index)->failed;
+}
+
+Test(loader, tries_a_refused_manifest_again_when_it_or_the_configuration_changes)
+{
+	const struct failed *first;
+
+	scratch_write_json("low/a.json",
+		"{'kind':'native','toolbox_id':'b','library':'libm.so.6','tools':[{'name':1}]}");
+	load();
+	first = trial(0);
+	expect_failed("b ");
+	cr_expect(strstr(described.data, "low/a.json:1 /tools/0/name: "), "%s", described.data);
+	load();
+	cr_expect_eq(trial(0), first, "not tried");
+	expect_failed("b ");
+	cr_expect(strstr(described.data, "low/a.json:1 /tools/0/name: "), "%s", described.data);
+	buffer_append_string(&config.merged, "{}");
+	load();
+	cr_expect_neq(trial(0), first, "another configuration");
+	first = trial(0);
+	scratch_write_json("low/a.json", "{'toolbox_id':");
+	load();
+	cr_expect_neq(trial(0), first, "other bytes");
+	scratch_write_json("low/a.json", LIBM("root"));
+	load();
+	expect_offered("a/root ");
+	expect_failed("");
+	buffer_deinit(&config.merged);
+}
+
+Test(loader, tries_a_toolbox_again_when_there_is_room_for_it)
+{
+	const struct failed *first;
+
+	config.limits.tools = 2;
+	scratch_write_json("low/a.json", LIBM("a"));
+	scratch_write_json("low/b.json", BOX("libm.so.6", TOOL("b", "sin") "," TOOL("c", "cos")));
+	scratch_write_json("low/c.json", LIBM("d"));
+	load();
+	expect_offered("a/a c/d ");
+	expect_failed("b ");
+	first = trial(0);
+	load();
+	expect_offered("a/a c/d ");
+	cr_expect_eq(trial(0), first, "not tried");
+	cr_expect(strstr(described.data, "low/b.json:0 : there is room for"), "%s", described.data);
+	cr_assert_eq(unlink(scratch_path("low/a.json")), 0);
+	load();
+	expect_offered("b/b b/c ");
+	expect_failed("c ");
+}
+
+/* A program may be there later. */
+Test(loader, tries_what_depends_on_more_than_its_bytes_each_time)
+{
+	scratch_write_json("low/a.json",
+		"{'kind':'command','tools':[{'name':'f','command':{'argv':['./nowhere']}}]}");
+	scratch_write_json("low/b.json", BOX("./nowhere.so", TOOL("f", "f")));
+	load();
+	expect_failed("a b ");
+	cr_expect_null(catalogue_failure(catalogue, 0)->failed);
+	cr_expect_null(catalogue_failure(catalogue, 1)->failed);
+}
+
 Test(loader, does_not_keep_what_is_no_longer_registered)
 {
 	scratch_write_json("low/a.json", LIBM("root"));

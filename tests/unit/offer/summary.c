@@ -33,7 +33,7 @@ static void expect_summary(const char *expected)
 static void fail(struct catalogue *catalogue, const char *id, bool is_new)
 {
 	const struct catalogue_failure failure = {
-		(char *)id, (char *)"/x.json", (char *)"broken", 1, is_new};
+		(char *)id, (char *)"/x.json", (char *)"broken", 1, is_new, NULL};
 
 	cr_assert_eq(catalogue_add_failure(catalogue, &failure, NULL), 0);
 }
