@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "util/clock.h"
+#include "util/digest.h"
 #include "util/log.h"
 
 #define INTERESTING                                                                                \
@@ -33,9 +34,10 @@ struct watcher {
 	int fd;
 	struct loop_source *source;
 	struct loop_timer quiet;
-	uint64_t unrest_ms; /* quiet is armed: since when there has been no quiet */
-	struct interest *interests;
+	uint64_t unrest_ms;         /* quiet is armed: since when there has been no quiet */
+	struct interest *interests; /* by watch */
 	size_t n_interests;
+	uint64_t digest; /* digest of the paths that are watched; 0: not all are */
 };
 
 static void forget_interests(struct interest *interests, size_t n_interests)
@@ -168,6 +170,10 @@ static int add_interest(
 struct interests {
 	struct interest *items;
 	size_t n_items;
+	const char *folder; /* the last watched folder of a file; its size, and its watch */
+	size_t folder_size;
+	int watch;
+	bool is_partial; /* a path could not be watched */
 };
 
 static void note(
@@ -175,6 +181,7 @@ static void note(
 {
 	int r = add_interest(watcher, path, name, &interests->items[interests->n_items]);
 
+	interests->is_partial = interests->is_partial || r != 0;
 	if (r == 0)
 		interests->n_items++;
 	else
@@ -182,40 +189,81 @@ static void note(
 			strerror(-r));
 }
 
+/* Note the file @path. Files in a row are mostly in one folder, which is watched once. */
 static void note_file(struct watcher *watcher, struct interests *interests, const char *path)
 {
 	const char *slash = strrchr(path, '/');
+	size_t size = slash ? (size_t)(slash - path) : 0;
+	struct interest *interest = &interests->items[interests->n_items];
 	char folder[PATH_MAX];
 
-	if (!slash || (size_t)(slash - path) >= sizeof(folder))
+	if (!slash || size >= sizeof(folder))
 		return;
-	memcpy(folder, path, (size_t)(slash - path));
-	folder[slash - path] = '\0';
+	if (interests->folder && interests->folder_size == size &&
+		memcmp(interests->folder, path, size) == 0) {
+		*interest = (struct interest){interests->watch, strdup(slash + 1)};
+		interests->n_items += interest->name != NULL;
+		interests->is_partial = interests->is_partial || !interest->name;
+		return;
+	}
+	memcpy(folder, path, size);
+	folder[size] = '\0';
 	note(watcher, interests, folder, slash + 1);
+	/* The watch of a missing folder is of a parent, for another name. */
+	interests->folder = NULL;
+	if (interest + 1 == &interests->items[interests->n_items] &&
+		strcmp(interest->name, slash + 1) == 0 && access(folder, F_OK) == 0) {
+		interests->folder = path;
+		interests->folder_size = size;
+		interests->watch = interest->watch;
+	}
+}
+
+static int compare_watches(const void *a, const void *b)
+{
+	const struct interest *left = a;
+	const struct interest *right = b;
+
+	return (left->watch > right->watch) - (left->watch < right->watch);
 }
 
 /* End the watches of folders without interests. */
 static void drop_unwanted(struct watcher *watcher, const struct interests *wanted)
 {
 	for (size_t i = 0; i < watcher->n_interests; i++) {
-		int watch = watcher->interests[i].watch;
-		size_t j = 0;
+		const struct interest *interest = &watcher->interests[i];
 
-		while (j < wanted->n_items && wanted->items[j].watch != watch)
-			j++;
-		/* Several interests of one folder: the second removal finds nothing, harmlessly. */
-		if (j == wanted->n_items)
-			inotify_rm_watch(watcher->fd, watch);
+		if (i > 0 && interest->watch == interest[-1].watch)
+			continue;
+		if (!bsearch(interest, wanted->items, wanted->n_items, sizeof(*wanted->items),
+			    compare_watches))
+			inotify_rm_watch(watcher->fd, interest->watch);
 	}
 }
 
-int watcher_set(struct watcher *watcher, const char *const *folders, size_t n_folders,
-	const char *const *files, size_t n_files)
+/* Return the digest of both lists, not 0. */
+static uint64_t digest_paths(
+	const char *const *folders, size_t n_folders, const char *const *files, size_t n_files)
 {
-	struct interests interests = {
-		.items = calloc(n_folders + n_files + 1, sizeof(*interests.items)),
-	};
+	uint64_t digest = digest_word(DIGEST_SEED, n_folders);
 
+	for (size_t i = 0; i < n_folders; i++)
+		digest = digest_bytes(digest, folders[i], strlen(folders[i]) + 1);
+	for (size_t i = 0; i < n_files; i++)
+		if (files[i])
+			digest = digest_bytes(digest, files[i], strlen(files[i]) + 1);
+	return digest ? digest : 1;
+}
+
+int watcher_set(struct watcher *watcher, const char *const *folders, size_t n_folders,
+	const char *const *files, size_t n_files, bool is_again)
+{
+	uint64_t digest = digest_paths(folders, n_folders, files, n_files);
+	struct interests interests = {0};
+
+	if (is_again && digest == watcher->digest)
+		return 0;
+	interests.items = calloc(n_folders + n_files + 1, sizeof(*interests.items));
 	if (!interests.items)
 		return -ENOMEM;
 	for (size_t i = 0; i < n_folders; i++)
@@ -223,9 +271,11 @@ int watcher_set(struct watcher *watcher, const char *const *folders, size_t n_fo
 	for (size_t i = 0; i < n_files; i++)
 		if (files[i])
 			note_file(watcher, &interests, files[i]);
+	qsort(interests.items, interests.n_items, sizeof(*interests.items), compare_watches);
 	drop_unwanted(watcher, &interests);
 	forget_interests(watcher->interests, watcher->n_interests);
 	watcher->interests = interests.items;
 	watcher->n_interests = interests.n_items;
+	watcher->digest = interests.is_partial ? 0 : digest;
 	return 0;
 }

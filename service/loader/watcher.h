@@ -36,10 +36,12 @@ void watcher_free(struct watcher *watcher);
 /*
  * Watch these from now on, and nothing else: all files in @folders (or the files themselves), and
  * @files (absolute paths; NULL entries are skipped). Both are copied. A path that cannot be watched
- * is logged; the next reload notices its changes. Return 0 or -ENOMEM; then less is watched.
+ * is logged; the next reload notices its changes. If @is_again, and these are the paths watched
+ * already, nothing is done: a moment ago they were looked at. Return 0 or -ENOMEM; then less is
+ * watched.
  */
 int watcher_set(struct watcher *watcher, const char *const *folders, size_t n_folders,
-	const char *const *files, size_t n_files);
+	const char *const *files, size_t n_files, bool is_again);
 
 /* Return whether changed() will be called, for an event read or waiting. */
 bool watcher_is_pending(struct watcher *watcher);

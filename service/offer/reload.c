@@ -288,7 +288,7 @@ static void finish_load(void *data, struct catalogue *catalogue, struct policy *
 	outages_end(&reload->outages, reload->parts.offer->catalogue);
 	prepared_reload_deinit(&reload->next);
 	reload->is_ready = true;
-	reload_watch(reload);
+	reload_watch(reload, true);
 	disposal_begin(reload->parts.disposal);
 	notify_ready();
 	reload->handler.done(reload->data);
@@ -406,7 +406,7 @@ static void start_loader(struct reload *reload)
 	if (reload->is_ready && !reload->is_background)
 		notify_reloading();
 	/* Before anything is read, so that no later change is missed. */
-	reload_watch(reload);
+	reload_watch(reload, false);
 	/* A closed configuration may have been mended before it was watched. */
 	if (reload->is_ready || parts->config->closed)
 		reload_configuration(reload);
@@ -443,7 +443,7 @@ static void start_loader(struct reload *reload)
 	reload->asks_again = false;
 	reload->takes_answers = false;
 	/* The configuration may name other folders now. */
-	reload_watch(reload);
+	reload_watch(reload, true);
 	text_list_deinit(&reload->away);
 	reload->handler.list_guests(reload->data, &reload->guests);
 	r = outages_list(&reload->outages, &reload->away);

@@ -152,5 +152,5 @@ bool reload_is_pending(struct reload *reload);
 void reload_configuration(struct reload *reload);
 
 /* Watch the registration folders, the files from which the present toolboxes are made, and the
- * configuration's files. (offer/watch.c) */
-void reload_watch(struct reload *reload);
+ * configuration's files; @is_again: in a reload that has called this before. (offer/watch.c) */
+void reload_watch(struct reload *reload, bool is_again);

@@ -223,9 +223,37 @@ static void watch_http(const struct config_http *http, struct watched *watched)
 			watch_named(watched, http->tokens.items[i].file);
 }
 
-/* Libraries that are found by path are watched like the folders. The libraries of the dynamic
- * linker only change with the system. */
-void reload_watch(struct reload *reload)
+static int order_paths(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Watch the libraries that are found by path, each once. The libraries of the dynamic linker only
+ * change with the system. */
+static void watch_libraries(const struct catalogue *catalogue, struct watched *watched)
+{
+	size_t n_toolboxes = catalogue_n_toolboxes(catalogue);
+	cleanup_free const char **paths = calloc(n_toolboxes + 1, sizeof(*paths));
+	size_t n_paths = 0;
+
+	for (size_t i = 0; paths && i < n_toolboxes; i++) {
+		const struct toolbox_library *library =
+			&catalogue_toolbox(catalogue, i, NULL, NULL)->package->library;
+
+		if (toolbox_library_is_path(library))
+			paths[n_paths++] = library->path;
+	}
+	if (paths)
+		qsort(paths, n_paths, sizeof(*paths), order_paths);
+	for (size_t i = 0; i < n_paths; i++) {
+		if (i > 0 && strcmp(paths[i - 1], paths[i]) == 0)
+			continue;
+		watch_path(&watched->files, paths[i]);
+		watch_target(watched, paths[i]);
+	}
+}
+
+void reload_watch(struct reload *reload, bool is_again)
 {
 	const struct catalogue *catalogue = reload->parts.offer->catalogue;
 	cleanup(watched_deinit) struct watched watched = {0};
@@ -239,13 +267,10 @@ void reload_watch(struct reload *reload)
 	if (reload->parts.config->embedded_token_file)
 		watch_named(&watched, reload->parts.config->embedded_token_file);
 	watch_http(&reload->parts.config->http, &watched);
+	watch_libraries(catalogue, &watched);
 	for (size_t i = 0; i < n_toolboxes; i++) {
 		const struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, NULL);
 
-		if (toolbox_library_is_path(&toolbox->package->library)) {
-			watch_path(&watched.files, toolbox->package->library.path);
-			watch_target(&watched, toolbox->package->library.path);
-		}
 		watch_origins(&watched, &toolbox->package->definition);
 		watch_origins(&watched, &toolbox->package->programs);
 	}
@@ -253,5 +278,5 @@ void reload_watch(struct reload *reload)
 		described_each_dependency(catalogue_held(catalogue, i), watch_depends, &watched);
 	watcher_set(reload->watcher, (const char *const *)watched.folders.items,
 		watched.folders.n_items, (const char *const *)watched.files.items,
-		watched.files.n_items);
+		watched.files.n_items, is_again);
 }

@@ -37,11 +37,33 @@ Test(watcher, notices_a_change_of_one_file_in_a_folder)
 
 	scratch_write("libs/libx.so", "1");
 	cr_assert_eq(watcher_new(loop, stop_loop, loop, &watcher), 0);
-	cr_assert_eq(watcher_set(watcher, NULL, 0, &file, 1), 0);
+	cr_assert_eq(watcher_set(watcher, NULL, 0, &file, 1, false), 0);
 	scratch_write("libs/other.so", "1");
 	cr_expect_eq(loop_run(loop, 2 * WATCHER_QUIET_MS), -ETIME, "another file is none of its");
 	scratch_write("libs/libx.so", "2");
 	cr_expect_eq(loop_run(loop, WAIT_MS), 0);
+}
+
+Test(watcher, notices_a_change_of_each_file_in_a_folder_and_of_a_missing_one)
+{
+	cleanup(watcher_cleanup) struct watcher *watcher = NULL;
+	const char *files[] = {scratch_path("libs/one.so"), scratch_path("libs/two.so"),
+		scratch_path("none/three.so"), scratch_path("none/four.so")};
+
+	scratch_write("libs/one.so", "1");
+	scratch_write("libs/two.so", "1");
+	cr_assert_eq(watcher_new(loop, stop_loop, loop, &watcher), 0);
+	cr_assert_eq(watcher_set(watcher, NULL, 0, files, 4, false), 0);
+	scratch_write("libs/two.so", "2");
+	cr_expect_eq(loop_run(loop, WAIT_MS), 0);
+	cr_assert_eq(watcher_set(watcher, NULL, 0, files, 4, true), 0, "as they are");
+	scratch_write("libs/one.so", "2");
+	cr_expect_eq(loop_run(loop, WAIT_MS), 0);
+	scratch_write("none/four.so", "1");
+	cr_expect_eq(loop_run(loop, WAIT_MS), 0);
+	cr_assert_eq(watcher_set(watcher, NULL, 0, files, 1, true), 0, "others");
+	scratch_write("libs/two.so", "3");
+	cr_expect_eq(loop_run(loop, 2 * WATCHER_QUIET_MS), -ETIME, "it is watched no more");
 }
 
 static void ignore_change(void *data)
