@@ -154,7 +154,8 @@ static uint32_t clear_lanes(struct bus_client *client)
 }
 
 /* Queue @frame. Return 0, -ENOMEM, or -ENOBUFS when there is no room, or its share would have more
- * than half of what the others leave; a share may have one frame in any case. */
+ * than half of what the others leave. A share may have one frame in any case, and an empty queue
+ * takes a frame of any size. */
 static int push_frame(struct bus_client *client, struct frame *frame)
 {
 	size_t most = client->bus.limits.output_queue_bytes;
@@ -164,7 +165,7 @@ static int push_frame(struct bus_client *client, struct frame *frame)
 	size_t size = frame->size + FRAME_OVERHEAD_BYTES;
 	bool is_first = later == 0 && used + size <= LANE_FIRST_BYTES;
 
-	if (size > most || waiting > most - size)
+	if (waiting > 0 && (size > most || waiting > most - size))
 		return -ENOBUFS;
 	if (frame->share != BUS_SHARE_OWN && used > 0 &&
 		used + size > (most - (waiting - used)) / 2)

@@ -300,7 +300,7 @@ static void charge_frame(
 }
 
 /* Disconnect the client with the most waiting bytes. Return false when too little waits for each to
- * help. */
+ * help. A client for which a single frame waits, however large, reads fast enough. */
 static bool drop_fullest(struct embedded *embedded)
 {
 	struct peer *fullest = NULL;
@@ -308,7 +308,7 @@ static bool drop_fullest(struct embedded *embedded)
 	list_for_each(link, &embedded->peers) {
 		struct peer *peer = container_of(link, struct peer, link);
 
-		if (!fullest || peer->queue.bytes > fullest->queue.bytes)
+		if (peer->queue.count > 1 && (!fullest || peer->queue.bytes > fullest->queue.bytes))
 			fullest = peer;
 	}
 	if (!fullest || fullest->queue.bytes <= account_book_mark(&embedded->bus.book))

@@ -352,6 +352,48 @@ Test(bus_seat, refuses_the_newest_message_when_the_output_queue_is_full)
 	leave(&bus);
 }
 
+Test(bus_seat, lets_a_message_larger_than_the_output_queue_through_an_empty_one)
+{
+	static const struct bus_limits small = {.frame_bytes = BUS_FRAME_BYTES,
+		.output_queue_bytes = 10000,
+		.peer_bytes = BUS_PEER_BYTES,
+		.stall_ms = BUS_STALL_MS};
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct endpoint bus = {0};
+	struct endpoint client = {.stop_at_frames = 2};
+
+	embed(&bus, loop);
+	join(&client, &bus, &small);
+	cr_assert_eq(say_bytes(&client, 50000), 0);
+	cr_assert_eq(say(&client, "no room beside it"), -ENOBUFS);
+	run(loop);
+	cr_assert_eq(bus.bytes, 50000);
+	leave(&client);
+	leave(&bus);
+}
+
+/* A list of all tools may be such a message. */
+Test(bus_seat, the_bus_lets_a_message_larger_than_all_its_memory_through_an_empty_queue)
+{
+	static const struct bus_limits narrow = {.frame_bytes = BUS_FRAME_BYTES,
+		.output_queue_bytes = BUS_OUTPUT_QUEUE_BYTES,
+		.peer_bytes = 1 << 20,
+		.stall_ms = BUS_STALL_MS};
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct endpoint bus = {0};
+	struct endpoint client = {0};
+
+	embed_at(&bus, loop, 0, &narrow);
+	join(&client, &bus, &bus_limits_default);
+	run_until_received(&client, 1);
+	cr_assert_eq(say_bytes(&bus, 5 << 20), 0);
+	cr_assert_eq(bus_counters(bus.bus)->clients, 1);
+	run_until_received(&client, 2);
+	cr_assert_eq(client.bytes, sizeof(greeting) - 2 + (5 << 20));
+	leave(&client);
+	leave(&bus);
+}
+
 Test(bus_seat, keeps_what_is_said_while_the_bus_is_away_and_finds_back)
 {
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
