@@ -149,9 +149,17 @@ uint32_t json_find_sized(
 
 	if (json_type_at(tape, object) != JSON_OBJECT)
 		return JSON_NONE;
-	for (uint32_t i = json_first(tape, object); i < end; i = json_next_key(tape, i))
-		if (token_equals(tape, json_at(tape, i), key, size))
+	for (uint32_t i = json_first(tape, object); i < end; i = json_next_key(tape, i)) {
+		const struct json_token *token = json_at(tape, i);
+
+		/* Without escapes, another length or first byte is another key. */
+		if (!(token->flags & JSON_ESCAPED) &&
+			(token->length != size ||
+				(size > 0 && tape->text[token->offset] != key[0])))
+			continue;
+		if (token_equals(tape, token, key, size))
 			return i + 1;
+	}
 	return JSON_NONE;
 }
 

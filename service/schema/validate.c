@@ -213,6 +213,20 @@ OUT_OF_LINE static const struct node_property *find_property(
 	return at != KEY_NONE ? &object->properties[at] : NULL;
 }
 
+/* Return whether the object at @index has no member @key. */
+static inline bool lacks(const struct json_tape *tape, uint32_t index, const struct key *key)
+{
+	const struct json_token *tokens = tape->tokens;
+	uint32_t end = tokens[index].next;
+
+	for (uint32_t i = index + 1; i < end; i = tokens[i + 1].next)
+		if (context_is_key(tape, &tokens[i], key) ||
+			((tokens[i].flags & JSON_ESCAPED) &&
+				json_string_equals(tape, i, key->bytes, key->length)))
+			return false;
+	return true;
+}
+
 /* Whether the object at @index lacks the first required property from @expected up to @came, found
  * in its stead. *@is_ordered: no skipped name came elsewhere. */
 OUT_OF_LINE static bool lacks_skipped(const struct json_tape *tape, uint32_t index,
@@ -224,7 +238,7 @@ OUT_OF_LINE static bool lacks_skipped(const struct json_tape *tape, uint32_t ind
 		if (!expected->is_required)
 			continue;
 		*is_ordered = false;
-		return json_find_sized(tape, index, key->bytes, key->length) == JSON_NONE;
+		return lacks(tape, index, key);
 	}
 	return false;
 }
