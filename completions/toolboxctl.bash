@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of toolboxctl for bash. What fits is asked of `toolboxctl complete`.
+# Completion of toolboxctl for bash, asked of `toolboxctl complete`; of the services, of their --help.
 
 _toolboxctl()
 {
@@ -19,7 +19,18 @@ _toolboxctl()
 	mapfile -t COMPREPLY < <(toolboxctl complete -- "${words[@]}" 2>/dev/null)
 	# A word that `=` ends, or a toolbox before its tool, is not at its end.
 	[[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[=/] ]] && compopt -o nospace
+	# What is replaced is behind the last `=`.
+	[[ ${words[-1]} == *=* ]] && COMPREPLY=("${COMPREPLY[@]#*=}")
+	for i in "${!COMPREPLY[@]}"; do
+		[[ ${COMPREPLY[i]} == *[!A-Za-z0-9_=:/.,@%+-]* ]] && printf -v "COMPREPLY[i]" %q "${COMPREPLY[i]}"
+	done
 	return 0
 }
 
+_toolboxd()
+{
+	mapfile -t COMPREPLY < <(compgen -W "$("$1" --help 2>/dev/null | grep -o '^  --[a-z-]*')" -- "$2")
+}
+
 complete -o bashdefault -o default -F _toolboxctl toolboxctl
+complete -o bashdefault -o default -F _toolboxd toolboxd toolbox-agent

@@ -202,8 +202,8 @@ static void check_toolboxes(const struct config *config, bool is_bus,
 	size_t n_tools;
 	size_t n_toolboxes;
 
-	if (offline_load(config, NULL, 0, diagnostic_print, counts, &catalogue, false, reason) ==
-		0) {
+	if (offline_load(config, NULL, 0, diagnostic_print, counts, &catalogue, OFFLINE_ASKS_NEW,
+		    reason) == 0) {
 		warn_unknown(config, catalogue, diagnostic_print, counts);
 		warn_unknown_toolboxes(config, catalogue, diagnostic_print, counts);
 		if (is_bus)

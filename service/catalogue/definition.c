@@ -12,6 +12,7 @@
 #include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text/utf8.h"
 
@@ -34,6 +35,11 @@ int definition_format_from_name(const char *name, size_t size)
 			memcmp(format_names[format], name, size) == 0)
 			return format;
 	return -1;
+}
+
+const char *definition_format_name(size_t format)
+{
+	return format < ARRAY_SIZE(format_names) ? format_names[format] : NULL;
 }
 
 /* Write where a tool of @toolbox comes from, in the member @key. */

@@ -20,6 +20,9 @@ enum definition_format {
 /* The format called @name of @size bytes, or -1. */
 int definition_format_from_name(const char *name, size_t size);
 
+/* Return the name of the format at @format of the enum; NULL after the last. */
+const char *definition_format_name(size_t format);
+
 /* The names of the formats, for messages that list them. */
 #define DEFINITION_FORMATS                                                                         \
 	"\"full\", \"compact\", \"openai\", \"anthropic\", \"mcp\" or \"markdown\""

@@ -58,7 +58,7 @@ static int run(struct load *load, const struct loader_options *options, const ch
 
 int offline_load(const struct config *config, const char *const *files, size_t n_files,
 	diagnostic_function problem, void *data, struct catalogue **ret_catalogue,
-	bool asks_servers, char ret_reason[OFFLINE_WHY_BYTES])
+	enum offline_asking asking, char ret_reason[OFFLINE_WHY_BYTES])
 {
 	struct load load = {.problem = problem, .data = data};
 	struct paths paths;
@@ -66,7 +66,8 @@ int offline_load(const struct config *config, const char *const *files, size_t n
 		.config = config,
 		.host_program = paths.host_program,
 		.library_dir = paths.library_dir,
-		.asks_servers = asks_servers,
+		.defers = asking == OFFLINE_ASKS_NOBODY,
+		.asks_servers = asking == OFFLINE_ASKS_SERVERS,
 	};
 	int r = paths_find(&paths);
 

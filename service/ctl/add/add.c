@@ -111,8 +111,8 @@ static int load_copies(struct checking *checking, const struct config *config)
 		return -ENOMEM;
 	for (size_t i = 0; i < stage->n_items; i++)
 		files[i] = stage->items[i].path;
-	r = offline_load(
-		config, files, stage->n_items, print_finding, checking, &catalogue, true, reason);
+	r = offline_load(config, files, stage->n_items, print_finding, checking, &catalogue,
+		OFFLINE_ASKS_SERVERS, reason);
 	if (r < 0) {
 		terminal_complain("%s", reason);
 		return r;

@@ -182,7 +182,8 @@ static int load_and_describe(
 {
 	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
 	char reason[OFFLINE_WHY_BYTES];
-	int r = offline_load(config, files, n_files, add_finding, check, &catalogue, true, reason);
+	int r = offline_load(config, files, n_files, add_finding, check, &catalogue,
+		OFFLINE_ASKS_SERVERS, reason);
 
 	if (r < 0) {
 		terminal_complain("%s", reason);

@@ -7,13 +7,18 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "catalogue/definition.h"
 #include "ctl/add/added.h"
 #include "ctl/calls/query.h"
 #include "ctl/calls/row.h"
 #include "ctl/help/help.h"
+#include "ctl/help/known_tools.h"
+#include "ctl/new/template.h"
 #include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/terminal.h"
+#include "json/member.h"
+#include "json/writer.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 
@@ -21,14 +26,25 @@
 struct line {
 	const struct ctl_command *command; /* NULL: it is the word that is completed */
 	struct ctl_options options;        /* read up to the last word */
-	const char *last;                  /* the word that is completed */
+	const char *before;                /* the part of that word that stays … */
+	size_t before_size;                /* … as in `--flag=` or `KEY=a,` */
+	const char *last;                  /* the rest, which is completed */
 	struct buffer out;                 /* the words that fit */
 };
+
+/* Complete only what begins at @rest, in the last word. */
+static void keep_before(struct line *line, const char *rest)
+{
+	line->before = line->before ? line->before : line->last;
+	line->before_size = (size_t)(rest - line->before);
+	line->last = rest;
+}
 
 static void offer(struct line *line, const char *word)
 {
 	if (strncmp(word, line->last, strlen(line->last)) != 0)
 		return;
+	terminal_append_line(&line->out, line->before ? line->before : "", line->before_size);
 	terminal_append_line(&line->out, word, strlen(word));
 	buffer_append_char(&line->out, '\n');
 }
@@ -41,24 +57,6 @@ static void offer_each(struct line *line, const char *const *words, size_t n_wor
 
 /* ── words of the service ────────────────────────────────────────────────────────────────────── */
 
-/* Ask for the list of tools, or for the definition of the tool that the line names. Return whether
- * there is a response. */
-static bool ask_service(const struct line *line, const char *topic, const char *name,
-	struct ctl_response *ret_response)
-{
-	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
-	cleanup(buffer_deinit) struct buffer data = {0};
-	int r = 0;
-
-	ctl_request_begin(&data);
-	if (name)
-		r = ctl_request_tool(&data, name, &line->options);
-	ctl_request_end(&data);
-	return r == 0 && ctl_session_open(&line->options, &session) == 0 &&
-	       ctl_session_ask(session, topic, &data, ret_response) == 0 &&
-	       ctl_response_status(ret_response) == CTL_DONE;
-}
-
 /* Offer the toolboxes, or the tools: by their names alone unless the word has a slash. */
 static void offer_tools(struct line *line, bool are_toolboxes)
 {
@@ -68,10 +66,7 @@ static void offer_tools(struct line *line, bool are_toolboxes)
 	uint32_t tools;
 	uint32_t last = JSON_NONE; /* the toolbox of the tool before */
 
-	if (!ask_service(line, "ovos.tools.list", NULL, &response))
-		return;
-	tools = ctl_response_find(&response, 0, "tools", JSON_ARRAY);
-	if (tools == JSON_NONE)
+	if (!known_tools_list(&line->options, &response, &tools))
 		return;
 	json_each(i, tape, tools) {
 		cleanup(buffer_deinit) struct buffer word = {0};
@@ -107,17 +102,95 @@ static bool has_argument(const struct line *line, const char *key, size_t size)
 	return false;
 }
 
-/* Offer the arguments of the tool of the line that it lacks, each as `KEY=`. */
+/* ── values of an argument ───────────────────────────────────────────────────────────────────── */
+
+/* Offer the value at @token, as one types it there: as JSON after `:=`. */
+static void offer_value(
+	struct line *line, bool is_json, const struct json_tape *tape, uint32_t token)
+{
+	cleanup(buffer_deinit) struct buffer word = {0};
+
+	if (json_at(tape, token)->type == JSON_STRING && !is_json)
+		json_string_decode(tape, token, &word);
+	else
+		json_write_compact(&word, tape, token);
+	if (buffer_terminate(&word))
+		offer(line, word.data);
+}
+
+/* Offer the values that the schema at @schema lists: of enum and const, and of booleans. */
+static void offer_listed(
+	struct line *line, bool is_json, const struct json_tape *tape, uint32_t schema)
+{
+	static const char *const booleans[] = {"true", "false"};
+	uint32_t values = json_find_typed(tape, schema, "enum", JSON_ARRAY);
+	uint32_t value = json_find(tape, schema, "const");
+	uint32_t type = json_find_typed(tape, schema, "type", JSON_STRING);
+
+	if (values != JSON_NONE)
+		json_each(i, tape, values)
+			offer_value(line, is_json, tape, i);
+	else if (value != JSON_NONE)
+		offer_value(line, is_json, tape, value);
+	else if (type != JSON_NONE && json_is_text(tape, type, "boolean"))
+		offer_each(line, booleans, ARRAY_SIZE(booleans));
+}
+
+/* Offer the values that the schema at @schema of an argument lists, alone, in branches, or for the
+ * elements after the last comma. */
+static void offer_values_of(
+	struct line *line, bool is_json, const struct json_tape *tape, uint32_t schema)
+{
+	static const char *const branches[] = {"anyOf", "oneOf"};
+	uint32_t items = json_find_typed(tape, schema, "items", JSON_OBJECT);
+	const char *comma = strrchr(line->last, ',');
+
+	offer_listed(line, is_json, tape, schema);
+	for (size_t i = 0; i < ARRAY_SIZE(branches); i++) {
+		uint32_t list = json_find_typed(tape, schema, branches[i], JSON_ARRAY);
+
+		if (list == JSON_NONE)
+			continue;
+		json_each(branch, tape, list) {
+			if (json_at(tape, branch)->type == JSON_OBJECT)
+				offer_listed(line, is_json, tape, branch);
+		}
+	}
+	if (items == JSON_NONE || is_json)
+		return;
+	if (comma)
+		keep_before(line, comma + 1);
+	offer_listed(line, is_json, tape, items);
+}
+
+/* Return where a value begins in @word, `NAME=…` or `NAME:=…` for the argument @name; NULL: the
+ * word is for another one. */
+static const char *find_value(const char *word, const struct buffer *name, bool *ret_is_json)
+{
+	const char *rest = word + name->size;
+
+	if (strncmp(word, name->data, name->size) != 0)
+		return NULL;
+	*ret_is_json = *rest == ':';
+	rest += *ret_is_json ? 1 : 0;
+	return *rest == '=' ? rest + 1 : NULL;
+}
+
+/* Offer the arguments of the tool of the line that it lacks, each as `KEY=`; or the values of the
+ * argument that the last word has. */
 static void offer_arguments(struct line *line)
 {
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
 	const struct json_tape *tape = &response.tape;
+	const char *value;
+	bool is_json;
+	uint32_t tool;
 	uint32_t schema;
 	uint32_t properties = JSON_NONE;
 
-	if (!ask_service(line, "ovos.tools.get", line->options.positional[1], &response))
+	if (!known_tools_get(&line->options, line->options.positional[1], &response, &tool))
 		return;
-	schema = ctl_response_find(&response, 0, "argument_schema", JSON_OBJECT);
+	schema = ctl_response_find(&response, tool, "argument_schema", JSON_OBJECT);
 	if (schema != JSON_NONE)
 		properties = ctl_response_find(&response, schema, "properties", JSON_OBJECT);
 	if (properties == JSON_NONE)
@@ -126,7 +199,16 @@ static void offer_arguments(struct line *line)
 		cleanup(buffer_deinit) struct buffer word = {0};
 
 		json_string_decode(tape, key, &word);
-		if (buffer_status(&word) < 0 || has_argument(line, word.data, word.size))
+		if (!buffer_terminate(&word))
+			continue;
+		value = find_value(line->last, &word, &is_json);
+		if (value) {
+			keep_before(line, value);
+			if (json_at(tape, key + 1)->type == JSON_OBJECT)
+				offer_values_of(line, is_json, tape, key + 1);
+			return;
+		}
+		if (has_argument(line, word.data, word.size))
 			continue;
 		buffer_append_char(&word, '=');
 		if (buffer_terminate(&word))
@@ -166,6 +248,30 @@ static void offer_calls(struct line *line)
 	}
 }
 
+/* Offer the ids @member in the array @list of the response to @topic. */
+static void offer_ids(struct line *line, const char *topic, const char *list, const char *member)
+{
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
+	uint32_t entries;
+
+	ctl_request_begin(&data);
+	ctl_request_end(&data);
+	if (ctl_session_ask_once(&line->options, topic, &data, &response) != 0)
+		return;
+	entries = ctl_response_find(&response, 0, list, JSON_ARRAY);
+	if (entries == JSON_NONE)
+		return;
+	json_each(i, &response.tape, entries) {
+		uint32_t token = ctl_response_find(&response, i, member, JSON_STRING);
+		cleanup_free char *id =
+			token != JSON_NONE ? json_string_dup(&response.tape, token, NULL) : NULL;
+
+		if (id && !has_word(line, id))
+			offer(line, id);
+	}
+}
+
 /* Offer what `add` has put into the user's folder. */
 static void offer_added(struct line *line)
 {
@@ -199,22 +305,56 @@ static void offer_flags(struct line *line)
 		offer(line, name);
 }
 
+/* Offer what `new` can write: the templates, and a manifest for a server. */
+static void offer_kinds(struct line *line)
+{
+	for (size_t i = 0; i < n_templates; i++)
+		if (i == 0 || strcmp(templates[i - 1].kind, templates[i].kind) != 0)
+			offer(line, templates[i].kind);
+	offer(line, "mcp");
+}
+
 /* Offer the values of the flag whose value is called @value. */
 static void offer_values(struct line *line, const char *flag, const char *value)
 {
-	static const char *const formats[] = {
-		"full", "compact", "openai", "anthropic", "mcp", "markdown"};
-	static const char *const kinds[] = {
-		"native", "plugin", "command", "programs", "python", "mcp", "bus"};
-
 	if (strcmp(value, "FORMAT") == 0)
-		offer_each(line, formats, ARRAY_SIZE(formats));
+		for (size_t i = 0; definition_format_name(i); i++)
+			offer(line, definition_format_name(i));
 	else if (strcmp(value, "KIND") == 0)
-		offer_each(line, kinds, ARRAY_SIZE(kinds));
+		offer_kinds(line);
 	else if (strcmp(flag, "--toolbox") == 0)
 		offer_tools(line, true);
 	else if (strcmp(flag, "--tool") == 0)
 		offer_tools(line, false);
+}
+
+/* Offer `--flag=VALUE` for the beginning of it. */
+static void offer_joined(struct line *line)
+{
+	const char *equals = strchr(line->last, '=');
+	cleanup_free char *flag = strndup(line->last, (size_t)(equals - line->last));
+	const char *value = flag ? ctl_options_value(flag) : NULL;
+
+	keep_before(line, equals + 1);
+	if (value)
+		offer_values(line, flag, value);
+}
+
+/* Offer each first word in small letters of the usage of a command, `new NAME | list`. */
+static void offer_first_words(struct line *line, const char *usage)
+{
+	for (const char *at = usage; *at;) {
+		cleanup_free char *word = NULL;
+		size_t size;
+
+		at += strspn(at, "[ ");
+		size = strspn(at, "abcdefghijklmnopqrstuvwxyz");
+		word = strndup(at, size);
+		if (word && size > 0)
+			offer(line, word);
+		at += strcspn(at, "|");
+		at += *at ? 1 : 0;
+	}
 }
 
 /* Offer the arguments of the command of the line, by the word for them in its usage. */
@@ -225,13 +365,19 @@ static void offer_positional(
 	size_t n_before = line->options.n_positional - 1;
 	bool is_repeated = strncmp(usage, "NAME...", strlen("NAME...")) == 0;
 
+	if (n_before == 0)
+		offer_first_words(line, usage);
 	if (strstr(usage, "KEY=VALUE") && n_before > 0)
 		offer_arguments(line);
 	else if (strncmp(usage, "NAME", strlen("NAME")) == 0 && (n_before == 0 || is_repeated))
 		offer_tools(line, false);
 	else if (strncmp(usage, "CALL", strlen("CALL")) == 0)
 		offer_calls(line);
-	else if (strcmp(line->command->name, "remove") == 0 && n_before == 0)
+	else if (strstr(usage, "JOB") && n_before > 0)
+		offer_ids(line, "ovos.tools.job.list", "jobs", "job_id");
+	else if (line->command->run == ctl_approve || line->command->run == ctl_deny)
+		offer_ids(line, "ovos.tools.approval.list", "pending", "id");
+	else if (line->command->run == ctl_remove && n_before == 0)
 		offer_added(line);
 	else if (strncmp(usage, "TOOLBOX", strlen("TOOLBOX")) == 0 && n_before == 0)
 		offer_tools(line, true);
@@ -307,6 +453,8 @@ int help_complete(
 			line.command = &commands[i];
 	if (value)
 		offer_values(&line, before, value);
+	else if (*line.last == '-' && strchr(line.last, '='))
+		offer_joined(&line);
 	else if (*line.last == '-')
 		offer_flags(&line);
 	else if (line.command)

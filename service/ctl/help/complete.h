@@ -10,10 +10,11 @@
  *
  *   toolboxctl complete -- invoke math_to      math_tools/add, math_tools/factorial, …
  *   toolboxctl complete -- invoke add a=3 ''   b=
+ *   toolboxctl complete -- invoke lamp to=     to=on, to=off
  *
  * The words come from the line up to the cursor; the last word is completed. Tools and toolboxes
- * come from the service, if it answers at once. Nothing is ever complained about, and no more than
- * COMPLETE_MS pass.
+ * come from the service, if it answers at once, or from manifests (known_tools.h). Nothing is ever
+ * complained about, and no more than COMPLETE_MS pass.
  */
 #define COMPLETE_MS 300
 

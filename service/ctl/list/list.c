@@ -2,11 +2,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/listing/listing.h"
 #include "ctl/command.h"
 #include "ctl/list/narrow.h"
 #include "ctl/list/saving.h"
-#include "ctl/offline/private.h"
+#include "ctl/offline/listed.h"
 #include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/status/ask.h"
@@ -17,7 +16,6 @@
 #include "ctl/tool_names.h"
 #include "json/member.h"
 #include "json/writer.h"
-#include "loader/offline.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text/utf8.h"
@@ -450,42 +448,13 @@ static int list_online(const struct ctl_options *options)
 
 /* ── without one ─────────────────────────────────────────────────────────────────────────────── */
 
-/* `failed` or `check` reports the problems. */
-static void ignore_problem(void *data, const struct diagnostic *problem)
-{
-	(void)data;
-	(void)problem;
-}
-
-/* Print the response of ovos.tools.list, and with --why the additions of ovos.tools.status. */
-static void write_catalogue(const struct ctl_options *options, const struct catalogue *catalogue,
-	enum definition_format format, struct buffer *out)
-{
-	const char *id = options->toolbox_id;
-	const struct text_view wanted = {id, id ? strlen(id) : 0};
-
-	buffer_printf(out, "{\"%s\":", listing_member(format));
-	listing_write(catalogue, wanted.text, wanted.size, format, out);
-	if (options->why) {
-		buffer_append_string(out, ",\"failed\":");
-		listing_write_failed(catalogue, &wanted, out);
-		buffer_append_string(out, ",\"not_offered\":");
-		listing_write_not_offered(catalogue, &wanted, out);
-	}
-	buffer_append_char(out, '}');
-}
-
 static int print_catalogue(const struct ctl_options *options, const struct catalogue *catalogue,
 	enum definition_format format)
 {
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
 	int r;
 
-	write_catalogue(options, catalogue, format, &response.text);
-	r = buffer_status(&response.text);
-	if (r == 0)
-		r = json_tape_read(&response.tape, response.text.data, response.text.size,
-			2 * JSON_DEPTH_DEFAULT, NULL);
+	r = listed_write(catalogue, options->toolbox_id, format, options->why, &response);
 	if (r != 0) {
 		terminal_complain("the list cannot be written: %s",
 			r < 0 ? strerror(-r) : "a definition is not JSON");
@@ -504,20 +473,10 @@ static int print_catalogue(const struct ctl_options *options, const struct catal
 
 static int list_offline(const struct ctl_options *options)
 {
-	const struct config_flags flags = {
-		.toolbox_dirs = &options->toolbox_dir,
-		.n_toolbox_dirs = options->toolbox_dir ? 1 : 0,
-	};
-	cleanup(config_deinit) struct config config = {0};
 	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
-	char reason[OFFLINE_WHY_BYTES];
-	struct diagnostic_counts counts = {0};
 	int format = DEFINITION_FULL;
 	int r;
 
-	r = private_expect_folder(options->toolbox_dir);
-	if (r != 0)
-		return r;
 	if (options->format)
 		format = definition_format_from_name(options->format, strlen(options->format));
 	if (format < 0) {
@@ -525,18 +484,9 @@ static int list_offline(const struct ctl_options *options)
 			"--format must be " DEFINITION_FORMATS ", not '%s'", options->format);
 		return CTL_USAGE;
 	}
-	r = config_read(&flags, diagnostic_print, &counts, &config);
-	if (r < 0)
-		terminal_complain("the configuration cannot be read: %s", strerror(-r));
-	if (r == 0 && config.closed)
-		terminal_complain("nothing is offered with this configuration");
-	if (r != 0 || config.closed)
-		return CTL_ERROR;
-	r = offline_load(&config, NULL, 0, ignore_problem, NULL, &catalogue, false, reason);
-	if (r == 0)
-		return print_catalogue(options, catalogue, (enum definition_format)format);
-	terminal_complain("%s", reason);
-	return CTL_ERROR;
+	r = listed_load(options->toolbox_dir, NULL, OFFLINE_ASKS_NEW, &catalogue);
+	return r == CTL_DONE ? print_catalogue(options, catalogue, (enum definition_format)format)
+			     : r;
 }
 
 int ctl_list(const struct ctl_options *options)

@@ -210,8 +210,8 @@ static struct catalogue *ask_server(const char *path)
 	/* It is not known what a closed configuration forbids. */
 	if (r != 0 || config.closed)
 		return NULL;
-	if (offline_load(&config, &path, 1, complain, &has_complained, &catalogue, true, reason) <
-		0) {
+	if (offline_load(&config, &path, 1, complain, &has_complained, &catalogue,
+		    OFFLINE_ASKS_SERVERS, reason) < 0) {
 		terminal_complain("%s", reason);
 		return NULL;
 	}
