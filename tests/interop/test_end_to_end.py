@@ -165,7 +165,7 @@ def test_it_fetches_a_page_and_writes_a_summary(world, agent):
     assert (project / "summary.md").read_text() == "# The town library\n\nTuesday to Friday: 18 o'clock is the end.\n" \
                                                   "Saturday: 14 o'clock is the end.\n"
     assert agent.do("read_file", file_path=str(project / "summary.md")).startswith("L1: # The town library")
-    assert agent.asked == ["write_file"] and site.asked == ["/page"]
+    assert agent.asked == ["write_file"] and site.asked == ["/robots.txt", "/page"]
 
 
 def test_it_sets_the_volume_and_says_so(world, agent):
