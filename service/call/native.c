@@ -29,6 +29,7 @@ static const struct {
 	[NATIVE_F32] = {"f32", sizeof(float), 0, true},
 	[NATIVE_F64] = {"f64", sizeof(double), 0, true},
 	[NATIVE_HANDLE] = {"handle", sizeof(void *), 0, false},
+	[NATIVE_STRV] = {"strv", sizeof(char *), 0, false},
 	[NATIVE_STR] = {"str", 1, 0, false},
 	[NATIVE_BYTES] = {"bytes", 1, 0, false},
 	[NATIVE_JSON] = {"json", 1, 0, false},
@@ -93,7 +94,7 @@ bool native_is_text(enum native_type type)
 
 bool native_is_pointer(enum native_type type)
 {
-	return native_is_buffer(type) || type == NATIVE_HANDLE;
+	return type >= NATIVE_HANDLE;
 }
 
 size_t native_type_bytes(enum native_type type)
@@ -152,6 +153,7 @@ static void parameter_deinit(struct native_parameter *parameter)
 	free(parameter->default_json);
 	free(parameter->value_json);
 	free(parameter->schema_json);
+	free(parameter->free_symbol);
 }
 
 static void enum_deinit(struct native_enum *enumeration)
@@ -181,7 +183,6 @@ void native_function_deinit(struct native_function *function)
 	free(function->parameters);
 	parameter_deinit(&function->returns);
 	free(function->symbol);
-	free(function->free_symbol);
 	native_types_free(function->own_tables);
 	*function = (struct native_function){0};
 }

@@ -47,6 +47,7 @@ enum native_type {
 	NATIVE_F32,
 	NATIVE_F64,
 	NATIVE_HANDLE, /* an opaque pointer; only inside a tool */
+	NATIVE_STRV,   /* texts, ended by NULL */
 	NATIVE_STR,    /* NUL-terminated UTF-8 */
 	NATIVE_BYTES,  /* any bytes; base64 in JSON */
 	NATIVE_JSON,   /* the text of a JSON value, NUL-terminated */
@@ -112,6 +113,17 @@ struct native_types {
 	size_t n_enums;
 };
 
+/* The most factors of a size, and the most texts of a strv. */
+#define NATIVE_FACTORS_MAX 4
+#define NATIVE_TEXTS_MAX   65536
+
+/* The size of a buffer that belongs to the function: a product. */
+struct native_size {
+	uint64_t number;              /* product of the constant factors; 0: no size */
+	int from[NATIVE_FACTORS_MAX]; /* integer parameters */
+	size_t n_from;
+};
+
 /*
  * A parameter; or the return value, with no more than a name, a description, a type, a schema,
  * `nullable` and `length_of`.
@@ -131,6 +143,9 @@ struct native_parameter {
 	 * another type. */
 	const struct native_enum *enumeration;
 	bool is_flags;
+	bool is_handed;          /* the function writes a pointer to its own value */
+	char *free_symbol;       /* transfer "full": frees the value; else NULL */
+	struct native_size size; /* elements of a handed or returned buffer */
 	enum native_direction direction;
 	bool is_nullable;
 	int length_of;     /* the buffer whose length this integer holds; or NATIVE_NONE */
@@ -148,7 +163,6 @@ struct native_function {
 	struct native_parameter *parameters;
 	size_t n_parameters;
 	struct native_parameter returns; /* name "result" unless given */
-	char *free_symbol; /* transfer "full": frees the returned pointer; NULL: transfer "none" */
 	enum native_errors errors;
 	uint64_t errors_number; /* the number of equals and not_equals: two's complement */
 	bool drops_returned;    /* its value is no member of the result: `"name": null` */
@@ -252,6 +266,12 @@ static inline bool native_is_argument(const struct native_parameter *parameter)
 {
 	return parameter->direction != NATIVE_OUT && !parameter->value_json &&
 	       parameter->length_of == NATIVE_NONE;
+}
+
+/* Return whether the host lays the value out in the memory of a call. */
+static inline bool native_is_laid(const struct native_parameter *parameter)
+{
+	return parameter->type >= NATIVE_STRV && !parameter->is_handed;
 }
 
 /* Return whether callers get it back. */

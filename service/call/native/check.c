@@ -195,6 +195,29 @@ static int check_array(const struct native_parameter *parameter, const struct js
 	return NATIVE_E_REFUSED;
 }
 
+static int check_strv(const struct native_parameter *parameter, const struct json_tape *tape,
+	uint32_t value, struct buffer *words)
+{
+	uint32_t index = 0;
+
+	if (json_type_at(tape, value) != JSON_ARRAY || json_count(tape, value) > NATIVE_TEXTS_MAX) {
+		buffer_printf(words, "must be an array of at most %d strings%s", NATIVE_TEXTS_MAX,
+			parameter->is_nullable ? ", or null" : "");
+		return NATIVE_E_REFUSED;
+	}
+	json_each(i, tape, value) {
+		bool is_string = json_type_at(tape, i) == JSON_STRING;
+
+		if (!is_string || has_nul(tape, i)) {
+			buffer_printf(words, "must be an array whose element %u must be a string%s",
+				index, is_string ? " without U+0000" : "");
+			return NATIVE_E_REFUSED;
+		}
+		index++;
+	}
+	return 0;
+}
+
 static int check_type(const struct native_parameter *parameter, const struct json_tape *tape,
 	uint32_t value, struct buffer *words)
 {
@@ -207,6 +230,8 @@ static int check_type(const struct native_parameter *parameter, const struct jso
 		return check_base64(parameter, tape, value, words);
 	case NATIVE_ARRAY:
 		return check_array(parameter, tape, value, words);
+	case NATIVE_STRV:
+		return check_strv(parameter, tape, value, words);
 	case NATIVE_JSON:
 		return 0;
 	default:

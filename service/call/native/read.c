@@ -15,18 +15,19 @@
 
 #define INTEGER_WORDS   "i8, i16, i32, i64, u8, u16, u32, u64, isize, usize"
 #define NUMBER_WORDS    INTEGER_WORDS ", f32, f64"
-#define BUFFER_WORDS    "str, bytes, json, array"
+#define BUFFER_WORDS    "str, bytes, json, array, strv"
 #define NAMED_WORDS     "enum, flags"
-#define RETURN_WORDS    "must be one of void, bool, " NUMBER_WORDS ", str, json, " NAMED_WORDS
+#define VALUE_WORDS     NUMBER_WORDS ", " BUFFER_WORDS ", " NAMED_WORDS
+#define RETURN_WORDS    "must be one of void, bool, " VALUE_WORDS
 #define ITEM_WORDS      "must be one of " NUMBER_WORDS
-#define PARAMETER_WORDS "must be one of bool, " NUMBER_WORDS ", " BUFFER_WORDS ", " NAMED_WORDS
+#define PARAMETER_WORDS "must be one of bool, " VALUE_WORDS
 
 static const char *const function_keys[] = {"symbol", "parameters", "returns", "enums", NULL};
 static const char *const parameter_keys[] = {"name", "type", "description", "default", "dir",
-	"nullable", "value", "length_of", "capacity", "items", "schema", "enum", "base", "question",
-	NULL};
+	"nullable", "value", "length_of", "capacity", "items", "schema", "enum", "base", "transfer",
+	"free", "size", "question", NULL};
 static const char *const return_keys[] = {"type", "name", "description", "nullable", "transfer",
-	"free", "errors", "length_of", "schema", "enum", "base", "question", NULL};
+	"free", "errors", "length_of", "schema", "enum", "base", "items", "size", "question", NULL};
 
 /* The type named by the string at @token; -1: none. */
 static int find_type(const struct reading *reading, uint32_t token)
@@ -144,9 +145,8 @@ static int read_items(struct reading *reading, uint32_t object, struct native_pa
 	if (parameter->type != NATIVE_ARRAY)
 		return token == JSON_NONE
 			       ? 0
-			       : reading_refuse(reading, token,
-					 "only an array has 'items', '%s' is of type %s",
-					 parameter->name, native_parameter_word(parameter));
+			       : reading_refuse(reading, token, "only an array has 'items', not %s",
+					 native_parameter_word(parameter));
 	if (token == JSON_NONE)
 		return reading_refuse(reading, object,
 			"'items' is missing: the type of an array's elements %s", ITEM_WORDS);
@@ -169,6 +169,8 @@ static int read_direction(
 	direction = reading_word(reading, token, directions);
 	if (direction < 0)
 		return reading_refuse_value(reading, token, "must be \"in\", \"out\" or \"inout\"");
+	if (parameter->type == NATIVE_STRV && direction == NATIVE_INOUT)
+		return reading_refuse(reading, token, "a strv is \"in\" or \"out\"");
 	parameter->direction = (enum native_direction)direction;
 	return 0;
 }
@@ -206,6 +208,38 @@ static int read_common(struct reading *reading, uint32_t object, struct native_p
 	return r == 0 ? read_schema(reading, object, parameter) : r;
 }
 
+/* Read who frees a value of the function: a returned pointer, or one that the function writes. */
+static int read_transfer(
+	struct reading *reading, uint32_t object, struct native_parameter *parameter)
+{
+	static const char *const transfers[] = {"none", "full", NULL};
+	bool is_strv = parameter->type == NATIVE_STRV;
+	uint32_t transfer = json_find(reading->tape, object, "transfer");
+	uint32_t symbol = json_find(reading->tape, object, "free");
+	int word = transfer == JSON_NONE ? 0 : reading_word(reading, transfer, transfers);
+
+	if (word < 0)
+		return reading_refuse_value(reading, transfer, "must be \"none\" or \"full\"");
+	if (word == 0 && symbol != JSON_NONE)
+		return reading_refuse(reading, symbol, "'free' needs \"transfer\": \"full\"");
+	if (transfer != JSON_NONE && !is_strv && !native_is_buffer(parameter->type))
+		return reading_refuse(reading, transfer,
+			"only a str, json, bytes, array or strv can be handed over, not %s",
+			native_parameter_word(parameter));
+	if (transfer != JSON_NONE && parameter->direction != NATIVE_OUT)
+		return reading_refuse(reading, transfer,
+			"only a value that comes out can be handed over: '%s' has \"dir\": \"%s\"",
+			parameter->name, native_direction_name(parameter->direction));
+	parameter->is_handed =
+		parameter->direction == NATIVE_OUT && (transfer != JSON_NONE || is_strv);
+	if (word == 0)
+		return 0;
+	if (symbol != JSON_NONE)
+		return reading_symbol(reading, symbol, "free", &parameter->free_symbol);
+	parameter->free_symbol = strdup(is_strv ? "g_strfreev" : "free");
+	return parameter->free_symbol ? 0 : -ENOMEM;
+}
+
 static void parameter_init(struct native_parameter *parameter)
 {
 	*parameter = (struct native_parameter){.length_of = NATIVE_NONE,
@@ -231,6 +265,7 @@ static int read_parameter(
 		(r = read_parameter_type(reading, object, parameter)) ||
 		(r = read_items(reading, object, parameter)) ||
 		(r = read_direction(reading, object, parameter)) ||
+		(r = read_transfer(reading, object, parameter)) ||
 		(r = read_common(reading, object, parameter)) ||
 		(r = read_constant(reading, object, "default", &parameter->default_json)))
 		return r;
@@ -267,45 +302,6 @@ static int read_parameters(
 	return 0;
 }
 
-static int read_return_type(
-	struct reading *reading, uint32_t object, struct native_function *function)
-{
-	enum native_type type;
-	int r = read_type(reading, object, RETURN_WORDS, &function->returns);
-
-	type = function->returns.type;
-	if (r == 0 && (type == NATIVE_BYTES || type == NATIVE_ARRAY))
-		return reading_refuse(reading, json_find(reading->tape, object, "type"),
-			"a function cannot return %s: its length would be unknown; use a parameter "
-			"with \"dir\": \"out\"",
-			native_type_name(type));
-	return r;
-}
-
-/* The symbol of the function to free a returned pointer, when ownership is transferred. */
-static int read_transfer(struct reading *reading, uint32_t object, struct native_function *function)
-{
-	static const char *const transfers[] = {"none", "full", NULL};
-	uint32_t transfer = json_find(reading->tape, object, "transfer");
-	uint32_t symbol = json_find(reading->tape, object, "free");
-	int word = transfer == JSON_NONE ? 0 : reading_word(reading, transfer, transfers);
-
-	if (word < 0)
-		return reading_refuse_value(reading, transfer, "must be \"none\" or \"full\"");
-	if (word == 0 && symbol != JSON_NONE)
-		return reading_refuse(reading, symbol, "'free' needs \"transfer\": \"full\"");
-	if (word == 0)
-		return 0;
-	if (!native_is_text(function->returns.type))
-		return reading_refuse(reading, transfer,
-			"only a str or json can be handed over, not %s",
-			native_parameter_word(&function->returns));
-	if (symbol != JSON_NONE)
-		return reading_symbol(reading, symbol, "free", &function->free_symbol);
-	function->free_symbol = strdup("free");
-	return function->free_symbol ? 0 : -ENOMEM;
-}
-
 static int read_errors(struct reading *reading, uint32_t object, struct native_function *function)
 {
 	uint32_t token = json_find(reading->tape, object, "errors");
@@ -322,7 +318,8 @@ static int read_returns(struct reading *reading, uint32_t object, struct native_
 	int r = reading_check_keys(
 		reading, object, "must be an object that describes the return value", return_keys);
 
-	if (r || (r = read_return_type(reading, object, function)))
+	if (r || (r = read_type(reading, object, RETURN_WORDS, returns)) ||
+		(r = read_items(reading, object, returns)))
 		return r;
 	name = json_find(reading->tape, object, "name");
 	if (name != JSON_NONE && returns->type == NATIVE_VOID)
@@ -334,7 +331,7 @@ static int read_returns(struct reading *reading, uint32_t object, struct native_
 		(r = reading_name(reading, name, &returns->name)))
 		return r;
 	if ((r = read_common(reading, object, returns)) ||
-		(r = read_transfer(reading, object, function)))
+		(r = read_transfer(reading, object, returns)))
 		return r;
 	return read_errors(reading, object, function);
 }

@@ -79,30 +79,51 @@ static int check_direction(
 			"'default'");
 	if (!parameter->is_nullable)
 		return 0;
+	if (parameter->is_handed)
+		return 0;
 	if (parameter->direction == NATIVE_OUT)
 		return reading_refuse(reading, nullable,
 			"callers pass nothing for an \"out\" parameter: it cannot be nullable");
 	if (parameter->direction == NATIVE_IN && !native_is_pointer(parameter->type))
 		return reading_refuse(reading, nullable,
 			"only a value that is passed by pointer can be nullable (a str, bytes, "
-			"json, array or \"inout\"), '%s' is of type %s",
+			"json, array, strv or \"inout\"), '%s' is of type %s",
 			parameter->name, native_parameter_word(parameter));
 	return 0;
 }
 
-/* The index of the parameter named by the string at @token. */
+/* Return the index in @names of the string at @token, which may begin with '$'; -1: none. */
+static int find_name(const struct reading *reading, uint32_t token, const char *const *names)
+{
+	const char *bytes = json_bytes(reading->tape, token);
+	size_t size = json_at(reading->tape, token)->length;
+
+	if (size == 0 || *bytes != '$')
+		return reading_word(reading, token, names);
+	for (int i = 0; names[i]; i++)
+		if (strlen(names[i]) == size - 1 && memcmp(names[i], bytes + 1, size - 1) == 0)
+			return i;
+	return -1;
+}
+
+/* The index of the parameter named by the string at @token; NATIVE_RETURNS for the name of the
+ * return value. */
 static int find_parameter(struct reading *reading, const struct native_function *function,
 	uint32_t token, const char *expected, int *ret_index)
 {
-	const char *names[NATIVE_PARAMETERS_MAX + 1] = {NULL};
+	const char *names[NATIVE_PARAMETERS_MAX + 2] = {NULL};
 	const char *meant;
 
 	if (json_type_at(reading->tape, token) != JSON_STRING)
 		return reading_refuse_value(reading, token, expected);
 	for (size_t i = 0; i < function->n_parameters; i++)
 		names[i] = function->parameters[i].name;
-	*ret_index = reading_word(reading, token, names);
-	if (*ret_index >= 0)
+	if (native_is_buffer(function->returns.type))
+		names[function->n_parameters] = function->returns.name;
+	*ret_index = find_name(reading, token, names);
+	if (*ret_index == (int)function->n_parameters)
+		*ret_index = NATIVE_RETURNS;
+	if (*ret_index != -1)
 		return 0;
 	meant = reading_near(reading, token, names);
 	return meant ? reading_refuse(reading, token,
@@ -139,6 +160,21 @@ static int check_hidden(struct reading *reading, uint32_t object, const char *na
 	return 0;
 }
 
+/* Return the buffer whose length @holder has: a parameter, or the return value. */
+static struct native_parameter *measured_by(
+	struct native_function *function, const struct native_parameter *holder)
+{
+	return holder->length_of == NATIVE_RETURNS ? &function->returns
+						   : &function->parameters[holder->length_of];
+}
+
+/* Return whether the buffer is memory of the function: returned, or handed over. */
+static bool is_functions_own(
+	const struct native_function *function, const struct native_parameter *buffer)
+{
+	return buffer->is_handed || buffer == &function->returns;
+}
+
 /* Check that @holder can hold a length, and that the parameter named there has one. */
 static int find_measured(struct reading *reading, struct native_function *function, uint32_t token,
 	struct native_parameter *holder)
@@ -149,7 +185,7 @@ static int find_measured(struct reading *reading, struct native_function *functi
 
 	if (r)
 		return r;
-	buffer = &function->parameters[holder->length_of];
+	buffer = measured_by(function, holder);
 	if (!native_is_integer(holder->type) || holder->enumeration)
 		return reading_refuse(reading, token, "only an integer holds a length, not %s",
 			native_parameter_word(holder));
@@ -176,7 +212,12 @@ static int link_length(
 		r = check_hidden(reading, object, holder->name);
 	if (r)
 		return r;
-	buffer = &function->parameters[holder->length_of];
+	buffer = measured_by(function, holder);
+	if (is_functions_own(function, buffer) && holder->direction != NATIVE_OUT)
+		return reading_refuse(reading, token,
+			"'%s' is memory of the function: its length only comes out, by \"dir\": "
+			"\"out\"",
+			buffer->name);
 	if (buffer->direction == NATIVE_IN && holder->direction == NATIVE_OUT)
 		return reading_refuse(reading, token,
 			"'%s' is input only: no length of it comes out", buffer->name);
@@ -202,7 +243,7 @@ static int link_returned_length(
 	r = find_measured(reading, function, token, &function->returns);
 	if (r)
 		return r;
-	buffer = &function->parameters[function->returns.length_of];
+	buffer = measured_by(function, &function->returns);
 	if (buffer->direction == NATIVE_IN)
 		return reading_refuse(reading, token,
 			"'%s' is input only: no length of it comes out", buffer->name);
@@ -268,10 +309,17 @@ static int read_capacity(
 	uint32_t token = json_find(reading->tape, object, "capacity");
 	bool is_written = native_is_buffer(buffer->type) && buffer->direction != NATIVE_IN;
 
+	if (token != JSON_NONE && buffer->is_handed)
+		return reading_refuse(reading, token,
+			"'%s' is memory of the function, by its 'transfer': it has no 'capacity'",
+			buffer->name);
+	if (buffer->is_handed)
+		return 0;
 	if (token == JSON_NONE && is_written && buffer->direction == NATIVE_OUT)
 		return reading_refuse(reading, object,
 			"'capacity' is missing: how many %s the function may write to '%s', a "
-			"number or the name of an integer parameter",
+			"number or the name of an integer parameter; or 'transfer', if it sets a "
+			"pointer to memory of its own",
 			buffer->type == NATIVE_ARRAY ? "elements" : "bytes", buffer->name);
 	if (token == JSON_NONE)
 		return 0;
@@ -284,6 +332,84 @@ static int read_capacity(
 	if (json_type_at(reading->tape, token) == JSON_NUMBER)
 		return read_capacity_number(reading, token, buffer);
 	return link_capacity(reading, token, function, buffer);
+}
+
+/* Read a factor of a size: a number, or the name of an integer. */
+static int read_factor(struct reading *reading, uint32_t token, struct native_function *function,
+	struct native_size *size)
+{
+	const struct native_parameter *factor;
+	uint64_t number;
+	int index, r;
+
+	if (json_type_at(reading->tape, token) == JSON_NUMBER) {
+		if (json_number_u64(reading->tape, token, &number) == 0 && number > 0 &&
+			!__builtin_mul_overflow(size->number, number, &size->number) &&
+			size->number <= NATIVE_CAPACITY_BYTES_MAX)
+			return 0;
+		return reading_refuse(reading, token,
+			"must be an integer from 1 to %u, as must be the product",
+			NATIVE_CAPACITY_BYTES_MAX);
+	}
+	r = find_parameter(reading, function, token,
+		"must be a number, the name of an integer parameter, or a list of them", &index);
+	if (r)
+		return r;
+	if (index == NATIVE_RETURNS)
+		return reading_refuse(reading, token, "only an integer is a size, not %s",
+			native_parameter_word(&function->returns));
+	factor = &function->parameters[index];
+	if (!native_is_integer(factor->type) || factor->enumeration)
+		return reading_refuse(reading, token, "only an integer is a size, not %s",
+			native_parameter_word(factor));
+	size->from[size->n_from++] = index;
+	return 0;
+}
+
+/* Read the `size` of bytes or an array of the function, if no parameter has its length. */
+static int read_size(struct reading *reading, uint32_t object, struct native_function *function,
+	struct native_parameter *buffer)
+{
+	const struct json_tape *tape = reading->tape;
+	uint32_t token = object ? json_find(tape, object, "size") : JSON_NONE;
+	bool is_sized = is_functions_own(function, buffer) &&
+			(buffer->type == NATIVE_BYTES || buffer->type == NATIVE_ARRAY);
+	bool is_list = token != JSON_NONE && json_type_at(tape, token) == JSON_ARRAY;
+	uint32_t count = is_list ? json_count(tape, token) : 1;
+	int r = 0;
+
+	if (token == JSON_NONE && (!is_sized || buffer->used_from != NATIVE_NONE))
+		return 0;
+	if (token == JSON_NONE)
+		return reading_refuse(reading, object,
+			"'size' is missing: how many %s '%s' has, a number, the name of an integer "
+			"parameter, or a list of factors; or a parameter with \"dir\": \"out\" and "
+			"\"length_of\": \"%s\"",
+			buffer->type == NATIVE_ARRAY ? "elements" : "bytes", buffer->name,
+			buffer->name);
+	if (!is_sized)
+		return reading_refuse(reading, token,
+			"only bytes and an array in memory of the function have a 'size'");
+	if (buffer->used_from != NATIVE_NONE)
+		return reading_refuse(reading, token, "the length of '%s' is already in '%s'",
+			buffer->name,
+			buffer->used_from == NATIVE_RETURNS
+				? function->returns.name
+				: function->parameters[buffer->used_from].name);
+	if (count == 0 || count > NATIVE_FACTORS_MAX)
+		return reading_refuse(reading, token, "must have 1 to %d factors, not %u",
+			NATIVE_FACTORS_MAX, count);
+	buffer->size.number = 1;
+	for (uint32_t i = is_list ? json_first(tape, token) : token; r == 0 && count-- > 0;
+		i = json_next(tape, i))
+		r = read_factor(reading, i, function, &buffer->size);
+	return r;
+}
+
+static int read_own_size(
+	struct reading *reading, uint32_t object, struct native_function *function, size_t at)
+{
+	return read_size(reading, object, function, &function->parameters[at]);
 }
 
 /* Hold the constant of parameter @at against its type and what there is room for. */
@@ -361,7 +487,7 @@ static bool rule_fits(enum native_errors errors, enum native_type type)
 	case NATIVE_ERRORS_ZERO:
 		return type != NATIVE_VOID && !native_is_pointer(type);
 	case NATIVE_ERRORS_NULL:
-		return native_is_text(type) || type == NATIVE_HANDLE;
+		return native_is_pointer(type);
 	}
 	return false;
 }
@@ -378,15 +504,14 @@ static int check_returns(
 		return reading_refuse(reading, json_find(reading->tape, object, "errors"),
 			"'%s' needs a %s, and the function returns %s",
 			native_errors_name(function->errors),
-			function->errors == NATIVE_ERRORS_NULL       ? "str or json"
+			function->errors == NATIVE_ERRORS_NULL       ? "pointer"
 			: function->errors == NATIVE_ERRORS_NEGATIVE ? "signed number"
 								     : "number",
 			native_type_name(returns->type));
 	if (!returns->is_nullable)
 		return check_schema(reading, object, returns);
-	if (!native_is_text(returns->type) && returns->type != NATIVE_HANDLE)
-		return reading_refuse(reading, nullable,
-			"only a str or json can be nullable, not %s",
+	if (!native_is_pointer(returns->type))
+		return reading_refuse(reading, nullable, "only a pointer can be nullable, not %s",
 			native_parameter_word(returns));
 	if (function->errors == NATIVE_ERRORS_NULL)
 		return reading_refuse(reading, nullable,
@@ -439,5 +564,8 @@ int native_rules_apply(struct reading *reading, uint32_t parameters, uint32_t re
 		r = apply(reading, rules[i], parameters, function);
 	if (r == 0)
 		r = link_returned_length(reading, returns, function);
+	r = r ? r : apply(reading, read_own_size, parameters, function);
+	if (r == 0)
+		r = read_size(reading, returns, function, &function->returns);
 	return r ? r : check_result_name(reading, returns, function);
 }

@@ -36,6 +36,7 @@ static const char *type_word_of(enum native_type type)
 	case NATIVE_STR:
 	case NATIVE_BYTES:
 		return "string";
+	case NATIVE_STRV:
 	case NATIVE_ARRAY:
 		return "array";
 	case NATIVE_JSON:
@@ -202,6 +203,8 @@ void native_write_value_schema(
 		write_text_member(out, "contentEncoding", "base64");
 	if (parameter->type == NATIVE_ARRAY)
 		write_items(out, parameter->items);
+	if (parameter->type == NATIVE_STRV)
+		write_json_member(out, "items", "{\"type\":\"string\"}");
 	write_json_member(out, "default", is_argument ? parameter->default_json : NULL);
 	if (!parameter->enumeration)
 		write_bounds(out, parameter->type);

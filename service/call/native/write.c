@@ -22,11 +22,44 @@ static void write_json_member(struct buffer *out, const char *key, const char *j
 	buffer_append_string(out, json);
 }
 
+static void write_transfer(const struct native_parameter *parameter, struct buffer *out)
+{
+	if (parameter->is_handed || parameter->free_symbol)
+		write_text_member(out, "transfer", parameter->free_symbol ? "full" : "none");
+	write_text_member(out, "free", parameter->free_symbol);
+}
+
+static const struct native_parameter *parameter_at(
+	const struct native_function *function, int index)
+{
+	return index == NATIVE_RETURNS ? &function->returns : &function->parameters[index];
+}
+
 static void write_name_of(
 	struct buffer *out, const char *key, const struct native_function *function, int index)
 {
 	if (index != NATIVE_NONE)
-		write_text_member(out, key, function->parameters[index].name);
+		write_text_member(out, key, parameter_at(function, index)->name);
+}
+
+/* Write the size of a buffer of the function as a list of factors. */
+static void write_size(const struct native_function *function,
+	const struct native_parameter *parameter, struct buffer *out)
+{
+	const struct native_size *size = &parameter->size;
+
+	if (size->number == 0)
+		return;
+	buffer_append_string(out, ",\"size\":[");
+	for (size_t i = 0; i < size->n_from; i++) {
+		json_write_text(out, parameter_at(function, size->from[i])->name);
+		buffer_append_char(out, ',');
+	}
+	if (size->number > 1 || size->n_from == 0)
+		json_write_u64(out, size->number);
+	else
+		out->size--;
+	buffer_append_char(out, ']');
 }
 
 static void write_capacity(const struct native_function *function,
@@ -67,6 +100,8 @@ static void write_parameter(const struct native_function *function,
 	write_json_member(out, "value", parameter->value_json);
 	write_name_of(out, "length_of", function, parameter->length_of);
 	write_capacity(function, parameter, out);
+	write_size(function, parameter, out);
+	write_transfer(parameter, out);
 	buffer_append_char(out, '}');
 }
 
@@ -101,9 +136,8 @@ static void write_returns(const struct native_function *function, struct buffer 
 	write_json_member(out, "nullable", returns->is_nullable ? "true" : NULL);
 	write_json_member(out, "schema", returns->schema_json);
 	write_name_of(out, "length_of", function, returns->length_of);
-	if (function->free_symbol)
-		write_text_member(out, "transfer", "full");
-	write_text_member(out, "free", function->free_symbol);
+	write_size(function, returns, out);
+	write_transfer(returns, out);
 	write_errors(function, out);
 	buffer_append_char(out, '}');
 }

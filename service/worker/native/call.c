@@ -91,6 +91,20 @@ static int fail_by_gerror(struct native_call *call, struct gerror *error, struct
 	return NATIVE_CALL_E_FAILED;
 }
 
+void native_call_free_handed(struct native_call *call, size_t at, void (*free_value)(void *))
+{
+	call->free_handed[at] = free_value;
+	call->has_handed = true;
+}
+
+/* Free the values handed over, whatever became of the call. */
+static void free_handed(const struct native_call *call, const struct native_scratch *scratch)
+{
+	for (size_t i = 0; call->has_handed && i < call->function.n_parameters; i++)
+		if (call->free_handed[i] && scratch->cells[i].slot.buffer)
+			call->free_handed[i](scratch->cells[i].slot.buffer);
+}
+
 /* Call the function with the memory in @scratch. The result may point into it. */
 static int call_function(
 	struct native_call *call, struct native_scratch *scratch, struct buffer *out)
@@ -113,6 +127,7 @@ static int call_function(
 		  : native_result_write(&call->function, scratch, &returned.slot, saved_errno, out);
 	if (call->free_result && returned.slot.buffer)
 		call->free_result(returned.slot.buffer);
+	free_handed(call, scratch);
 	return r > 0 ? NATIVE_CALL_E_FAILED : r;
 }
 

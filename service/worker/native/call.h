@@ -19,6 +19,9 @@ struct native_call {
 	struct native_function function;
 	void *address;
 	void (*free_result)(void *); /* NULL: transfer "none" */
+	/* Free the value of each parameter that is handed over; NULL: transfer "none". */
+	void (*free_handed[NATIVE_PARAMETERS_MAX])(void *);
+	bool has_handed; /* a parameter is handed over with transfer "full" */
 	/* g_error_free() of GLib, for a function that reports a GError; set by the caller. */
 	void (*free_gerror)(void *);
 	ffi_cif cif;
@@ -36,6 +39,9 @@ enum native_call_status {
 int native_call_init(struct native_call *call, struct native_function *function, void *address,
 	void (*free_result)(void *));
 void native_call_deinit(struct native_call *call);
+
+/* Let @free_value free what the function hands over in parameter @at. */
+void native_call_free_handed(struct native_call *call, size_t at, void (*free_value)(void *));
 
 /* Call the function with @arguments, the JSON text of an object, and append the JSON text of the
  * result to @out. Return 0, NATIVE_CALL_E_FAILED with the reason (UTF-8) appended instead, or a

@@ -94,6 +94,19 @@ static bool is_null(const struct native_parameter *parameter, const struct nativ
 	       (parameter->is_nullable && json_type_at(cell->tape, cell->value) == JSON_NULL);
 }
 
+/* Return an upper bound of the bytes of the pointers and texts of a strv. */
+static size_t bound_strv(const struct json_tape *tape, uint32_t value)
+{
+	size_t total = sizeof(char *);
+	size_t size;
+
+	json_each(i, tape, value) {
+		json_value_text(tape, i, &size);
+		total += sizeof(char *) + size + 1;
+	}
+	return total;
+}
+
 /* Return an upper bound of the input's bytes, without a NUL. */
 static size_t bound_value(const struct native_parameter *buffer, const struct native_cell *cell)
 {
@@ -103,6 +116,8 @@ static size_t bound_value(const struct native_parameter *buffer, const struct na
 		return 0;
 	if (buffer->type == NATIVE_ARRAY)
 		return (size_t)json_count(cell->tape, cell->value) * native_element_bytes(buffer);
+	if (buffer->type == NATIVE_STRV)
+		return bound_strv(cell->tape, cell->value);
 	json_value_text(cell->tape, cell->value, &size);
 	return size;
 }
@@ -119,7 +134,7 @@ static int reserve_buffers(const struct native_signature *signature, struct nati
 		const struct native_parameter *parameter = &function->parameters[i];
 		struct native_cell *cell = &scratch->cells[i];
 
-		if (!native_is_buffer(parameter->type) || is_null(parameter, cell))
+		if (!native_is_laid(parameter) || is_null(parameter, cell))
 			continue;
 		if (parameter->direction != NATIVE_IN)
 			cell->capacity = (size_t)native_capacity(function, parameter, &arguments);
@@ -168,6 +183,21 @@ static void decode_array(
 	}
 }
 
+/* Append the pointers of a strv, and then its texts, to @memory. */
+static void decode_strv(struct buffer *memory, const struct json_tape *tape, uint32_t value)
+{
+	char **texts = (char **)(void *)(memory->data + memory->size);
+	size_t count = 0;
+
+	memory->size += (json_count(tape, value) + 1u) * sizeof(*texts);
+	json_each(i, tape, value) {
+		texts[count++] = memory->data + memory->size;
+		json_string_decode(tape, i, memory);
+		buffer_append_char(memory, '\0');
+	}
+	texts[count] = NULL;
+}
+
 /* Append the input of a buffer to @memory. */
 static void decode(struct buffer *memory, const struct native_parameter *buffer,
 	const struct native_cell *cell)
@@ -184,6 +214,9 @@ static void decode(struct buffer *memory, const struct native_parameter *buffer,
 		break;
 	case NATIVE_ARRAY:
 		decode_array(memory, buffer->items, cell->tape, cell->value);
+		break;
+	case NATIVE_STRV:
+		decode_strv(memory, cell->tape, cell->value);
 		break;
 	default:
 		text = json_value_text(cell->tape, cell->value, &size);
@@ -283,7 +316,7 @@ static void fill(const struct native_function *function, struct native_scratch *
 	for (size_t i = 0; i < function->n_parameters; i++) {
 		const struct native_parameter *parameter = &function->parameters[i];
 
-		if (native_is_buffer(parameter->type) && !is_null(parameter, &scratch->cells[i]))
+		if (native_is_laid(parameter) && !is_null(parameter, &scratch->cells[i]))
 			lay(&scratch->memory, parameter, &scratch->cells[i]);
 	}
 	for (size_t i = 0; i < function->n_parameters; i++) {
@@ -291,7 +324,7 @@ static void fill(const struct native_function *function, struct native_scratch *
 		struct native_cell *cell = &scratch->cells[i];
 
 		scratch->addresses[i] = &cell->slot;
-		if (native_is_buffer(parameter->type))
+		if (native_is_laid(parameter))
 			continue;
 		fill_scalar(function, scratch, i);
 		if (parameter->direction != NATIVE_IN)

@@ -67,23 +67,42 @@ static int find_symbol(struct loading *loading, uint32_t object, const char *key
 	return 0;
 }
 
-/* Find the function for freeing results. "free" means libc's. A library's own calls of malloc() and
- * free() are bound to the first definitions in the process, perhaps neither the library's nor
- * libc's. */
-static int find_free(struct loading *loading, uint32_t object,
-	const struct native_function *function, void (**ret_free)(void *))
+/* Find the function @symbol (NULL: none) for freeing a value, named at @place. "free" means libc's.
+ * A library's own calls of malloc() and free() are bound to the first definitions in the process,
+ * perhaps neither the library's nor libc's. */
+static int find_free(
+	struct loading *loading, uint32_t place, const char *symbol, void (**ret_free)(void *))
 {
-	uint32_t returns = json_find(loading->tape, object, "returns");
 	void *address;
 	int r;
 
-	if (!function->free_symbol || strcmp(function->free_symbol, "free") == 0) {
-		*ret_free = function->free_symbol ? free : NULL;
+	if (!symbol || strcmp(symbol, "free") == 0) {
+		*ret_free = symbol ? free : NULL;
 		return 0;
 	}
-	r = find_symbol(loading, returns, "free", function->free_symbol, &address);
+	r = find_symbol(loading, place, "free", symbol, &address);
 	if (r == 0)
 		memcpy(ret_free, &address, sizeof(address));
+	return r;
+}
+
+/* Find the functions for freeing what the parameters hand over. */
+static int find_handed(struct loading *loading, uint32_t object, struct native_call *call)
+{
+	uint32_t parameters = json_find(loading->tape, object, "parameters");
+	uint32_t place =
+		parameters == JSON_NONE ? JSON_NONE : json_first(loading->tape, parameters);
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < call->function.n_parameters; i++) {
+		void (*free_value)(void *) = NULL;
+
+		r = find_free(
+			loading, place, call->function.parameters[i].free_symbol, &free_value);
+		if (free_value)
+			native_call_free_handed(call, i, free_value);
+		place = json_next(loading->tape, place);
+	}
 	return r;
 }
 
@@ -113,8 +132,11 @@ static int load_tool(struct loading *loading, uint32_t object, struct native_cal
 	if (r)
 		return r > 0 ? DRIVER_E_REFUSED : r;
 	r = find_symbol(loading, object, "symbol", function.symbol, &address);
-	r = r ? r : find_free(loading, object, &function, &free_result);
+	r = r ? r
+	      : find_free(loading, json_find(loading->tape, object, "returns"),
+			function.returns.free_symbol, &free_result);
 	r = r ? r : native_call_init(call, &function, address, free_result);
+	r = r ? r : find_handed(loading, object, call);
 	r = r ? r : find_gerror(loading, object, call);
 	native_function_deinit(&function);
 	return r;

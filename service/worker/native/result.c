@@ -97,20 +97,125 @@ static int write_scalar(struct writing *writing, const struct native_parameter *
 	return 0;
 }
 
+/* Write the texts of a strv. */
+static int write_strv(
+	struct writing *writing, const struct native_parameter *parameter, char *const *texts)
+{
+	size_t count = 0;
+	int r = 0;
+
+	buffer_append_char(writing->out, '[');
+	for (; r == 0 && texts[count]; count++) {
+		if (count == NATIVE_TEXTS_MAX ||
+			writing->out->size - writing->start > TEXT_BYTES_MAX)
+			return fail(writing, parameter, "a list of more than %d texts or %u bytes",
+				NATIVE_TEXTS_MAX, TEXT_BYTES_MAX);
+		if (count > 0)
+			buffer_append_char(writing->out, ',');
+		r = write_text_value(writing, parameter, texts[count],
+			strnlen(texts[count], (size_t)TEXT_BYTES_MAX + 1));
+	}
+	if (r == 0)
+		buffer_append_char(writing->out, ']');
+	return r;
+}
+
+/* Find how many elements a buffer of the function has: NATIVE_UNBOUNDED of a text up to its NUL. */
+static int find_own_size(
+	struct writing *writing, const struct native_parameter *parameter, uint64_t *ret_count)
+{
+	const struct native_function *function = writing->function;
+	uint64_t most = NATIVE_CAPACITY_BYTES_MAX;
+	uint64_t count = parameter->size.number;
+	int from[NATIVE_FACTORS_MAX + 1];
+	size_t n_from = parameter->size.n_from;
+
+	*ret_count = NATIVE_UNBOUNDED;
+	if (count == 0 && parameter->used_from == NATIVE_NONE)
+		return 0;
+	memcpy(from, parameter->size.from, n_from * sizeof(*from));
+	if (parameter->used_from != NATIVE_NONE)
+		from[n_from++] = parameter->used_from;
+	count = count ? count : 1;
+	for (size_t i = 0; i < n_from; i++) {
+		bool is_returned = from[i] == NATIVE_RETURNS;
+		const struct native_parameter *counter =
+			is_returned ? &function->returns : &function->parameters[from[i]];
+		const void *place = is_returned ? (const void *)writing->returned
+						: &writing->scratch->cells[from[i]].slot;
+
+		if (native_slot_sign(counter->type, place) < 0)
+			return fail(writing, NULL, "reported a length below 0 for '%s'",
+				parameter->name);
+		if (__builtin_mul_overflow(count, native_slot_number(counter->type, place), &count))
+			count = UINT64_MAX;
+	}
+	if (!native_is_text(parameter->type))
+		most /= native_element_bytes(parameter);
+	if (count > most)
+		return fail(writing, NULL,
+			"reported a length of %llu for '%s'; at most %llu are allowed",
+			(unsigned long long)count, parameter->name, (unsigned long long)most);
+	*ret_count = count;
+	return 0;
+}
+
+/* Write the numbers of an array, or bytes as base64. */
+static int write_elements(struct writing *writing, const struct native_parameter *buffer,
+	const char *elements, size_t count)
+{
+	size_t bytes = native_element_bytes(buffer);
+	int r = 0;
+
+	if (buffer->type == NATIVE_BYTES) {
+		buffer_append_char(writing->out, '"');
+		base64_encode(elements, count, writing->out);
+		buffer_append_char(writing->out, '"');
+		return 0;
+	}
+	buffer_append_char(writing->out, '[');
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		if (i > 0)
+			buffer_append_char(writing->out, ',');
+		r = write_scalar(writing, buffer, buffer->items, elements + i * bytes);
+	}
+	if (r == 0)
+		buffer_append_char(writing->out, ']');
+	return r;
+}
+
+/* Write the value at @pointer, memory of the function. */
+static int write_pointed(
+	struct writing *writing, const struct native_parameter *parameter, const char *pointer)
+{
+	uint64_t count = 0;
+	int r;
+
+	if (!pointer && !parameter->is_nullable)
+		return fail(writing, parameter, "NULL");
+	if (!pointer) {
+		buffer_append_string(writing->out, "null");
+		return 0;
+	}
+	if (parameter->type == NATIVE_STRV)
+		return write_strv(writing, parameter, (char *const *)(const void *)pointer);
+	r = find_own_size(writing, parameter, &count);
+	if (r)
+		return r;
+	if (!native_is_text(parameter->type))
+		return write_elements(writing, parameter, pointer, (size_t)count);
+	if (count > (uint64_t)TEXT_BYTES_MAX + 1)
+		count = (uint64_t)TEXT_BYTES_MAX + 1;
+	return write_text_value(writing, parameter, pointer, strnlen(pointer, (size_t)count));
+}
+
 static int write_returned(struct writing *writing)
 {
 	const struct native_parameter *returns = &writing->function->returns;
-	const char *text = writing->returned->buffer;
 
-	if (!native_is_text(returns->type))
+	if (!native_is_pointer(returns->type))
 		return write_scalar(writing, returns, returns->type, writing->returned);
-	if (text)
-		return write_text_value(
-			writing, returns, text, strnlen(text, (size_t)TEXT_BYTES_MAX + 1));
-	if (!returns->is_nullable)
-		return fail(writing, returns, "NULL");
-	buffer_append_string(writing->out, "null");
-	return 0;
+	return write_pointed(writing, returns, writing->returned->buffer);
 }
 
 /* Set *used to the number of elements of the buffer used by the function: the value of its length,
@@ -156,23 +261,6 @@ static int write_text_out(struct writing *writing, const struct native_parameter
 		writing, buffer, cell->slot.buffer, end ? (size_t)(end - cell->slot.buffer) : used);
 }
 
-static int write_array(struct writing *writing, const struct native_parameter *buffer,
-	const struct native_cell *cell, size_t used)
-{
-	size_t bytes = native_type_bytes(buffer->items);
-	int r = 0;
-
-	buffer_append_char(writing->out, '[');
-	for (size_t i = 0; r == 0 && i < used; i++) {
-		if (i > 0)
-			buffer_append_char(writing->out, ',');
-		r = write_scalar(writing, buffer, buffer->items, cell->slot.buffer + i * bytes);
-	}
-	if (r == 0)
-		buffer_append_char(writing->out, ']');
-	return r;
-}
-
 static int write_buffer(struct writing *writing, const struct native_parameter *buffer,
 	const struct native_cell *cell)
 {
@@ -183,12 +271,7 @@ static int write_buffer(struct writing *writing, const struct native_parameter *
 		return r;
 	if (native_is_text(buffer->type))
 		return write_text_out(writing, buffer, cell, used);
-	if (buffer->type == NATIVE_ARRAY)
-		return write_array(writing, buffer, cell, used);
-	buffer_append_char(writing->out, '"');
-	base64_encode(cell->slot.buffer, used, writing->out);
-	buffer_append_char(writing->out, '"');
-	return 0;
+	return write_elements(writing, buffer, cell->slot.buffer, used);
 }
 
 /* Write the value of an output parameter; null if NULL was passed. */
@@ -197,6 +280,8 @@ static int write_out(struct writing *writing, const struct native_parameter *par
 {
 	bool is_buffer = native_is_buffer(parameter->type);
 
+	if (parameter->is_handed)
+		return write_pointed(writing, parameter, cell->slot.buffer);
 	if (is_buffer && cell->slot.buffer)
 		return write_buffer(writing, parameter, cell);
 	if (!is_buffer && cell->pointer)
@@ -305,7 +390,7 @@ static int check_guards(struct writing *writing)
 		const struct native_parameter *parameter = &function->parameters[i];
 		const struct native_cell *cell = &writing->scratch->cells[i];
 
-		if (native_is_buffer(parameter->type) && parameter->direction != NATIVE_IN &&
+		if (native_is_laid(parameter) && parameter->direction != NATIVE_IN &&
 			!native_call_memory_is_intact(parameter, cell))
 			return fail(writing, NULL,
 				"wrote past the end of '%s', which has room for %zu",

@@ -40,6 +40,7 @@ ffi_type *native_slot_ffi_type(enum native_type type)
 	case NATIVE_F64:
 		return &ffi_type_double;
 	case NATIVE_HANDLE:
+	case NATIVE_STRV:
 	case NATIVE_STR:
 	case NATIVE_BYTES:
 	case NATIVE_JSON:

@@ -43,7 +43,7 @@ Test(native, reads_what_a_manifest_says)
 	cr_expect_eq(function.returns.type, NATIVE_STR);
 	cr_expect_str_eq(function.returns.name, "text");
 	cr_expect_str_eq(function.returns.description, "Text");
-	cr_expect_str_eq(function.free_symbol, "f_free");
+	cr_expect_str_eq(function.returns.free_symbol, "f_free");
 	cr_expect_eq(function.errors, NATIVE_ERRORS_NULL);
 	native_function_deinit(&function);
 }
@@ -57,11 +57,11 @@ Test(native, takes_what_is_left_out_as_usual)
 	cr_expect_eq(function.returns.type, NATIVE_VOID);
 	cr_expect_str_eq(function.returns.name, "result");
 	cr_expect_eq(function.errors, NATIVE_ERRORS_NONE);
-	cr_expect_null(function.free_symbol);
+	cr_expect_null(function.returns.free_symbol);
 	native_function_deinit(&function);
 	native_read_good("{\"symbol\":\"f\",\"returns\":{\"type\":\"str\",\"transfer\":\"full\"}}",
 		&function);
-	cr_expect_str_eq(function.free_symbol, "free");
+	cr_expect_str_eq(function.returns.free_symbol, "free");
 	native_function_deinit(&function);
 }
 

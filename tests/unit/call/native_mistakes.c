@@ -20,9 +20,10 @@ Test(native_mistakes, names_what_it_does_not_know)
 		"1", "unknown key 'defualt'; did you mean 'default'?");
 }
 
-#define NUMBERS   "i8, i16, i32, i64, u8, u16, u32, u64, isize, usize, f32, f64"
-#define TYPES     "must be one of bool, " NUMBERS ", str, bytes, json, array, enum, flags"
-#define RETURNED  "must be one of void, bool, " NUMBERS ", str, json, enum, flags"
+#define NUMBERS "i8, i16, i32, i64, u8, u16, u32, u64, isize, usize, f32, f64"
+#define TYPES   "must be one of bool, " NUMBERS ", str, bytes, json, array, strv, enum, flags"
+#define RETURNED                                                                                   \
+	"must be one of void, bool, " NUMBERS ", str, bytes, json, array, strv, enum, flags"
 #define ITEMS     "must be one of " NUMBERS
 #define TEXT(...) "{\"symbol\":\"f\",\"parameters\":[" __VA_ARGS__ "]}"
 
@@ -60,9 +61,8 @@ static const struct mistake mistakes[] = {
 	{PARAMETER("\"i8\",\"dir\":\"into\""), "\"into\"",
 		"must be \"in\", \"out\" or \"inout\", not \"into\""},
 	{PARAMETER("\"i8\",\"nullable\":true"), "true",
-		"only a value that is passed by pointer can be nullable (a str, bytes, json, array "
-		"or "
-		"\"inout\"), 'a' is of type i8"},
+		"only a value that is passed by pointer can be nullable (a str, bytes, json, "
+		"array, strv or \"inout\"), 'a' is of type i8"},
 	{PARAMETER("\"str\",\"nullable\":1"), "1", "must be true or false, not 1"},
 	{PARAMETER("\"i8\",\"default\":128"), "128", I8_WORDS ", not 128"},
 	{PARAMETER("\"i8\",\"default\":1.5"), "1.5", I8_WORDS ", not 1.5"},
@@ -84,9 +84,9 @@ static const struct mistake mistakes[] = {
 	{"{\"symbol\":\"f\",\"returns\":{}}", "{}", "'type' is missing: it " RETURNED},
 	{RETURNS("\"void\",\"name\":\"x\""), "\"x\"",
 		"a function that returns void has nothing to name"},
-	{RETURNS("\"i8\",\"nullable\":true"), "true", "only a str or json can be nullable, not i8"},
+	{RETURNS("\"i8\",\"nullable\":true"), "true", "only a pointer can be nullable, not i8"},
 	{RETURNS("\"i8\",\"transfer\":\"full\""), "\"full\"",
-		"only a str or json can be handed over, not i8"},
+		"only a str, json, bytes, array or strv can be handed over, not i8"},
 	{RETURNS("\"str\",\"transfer\":\"some\""), "\"some\"",
 		"must be \"none\" or \"full\", not \"some\""},
 	{RETURNS("\"str\",\"free\":\"g\""), "\"g\"", "'free' needs \"transfer\": \"full\""},
@@ -97,7 +97,7 @@ static const struct mistake mistakes[] = {
 	{RETURNS("\"bool\",\"errors\":\"negative\""), "\"negative\"",
 		"'negative' needs a signed number, and the function returns bool"},
 	{RETURNS("\"i8\",\"errors\":\"null\""), "\"null\"",
-		"'null' needs a str or json, and the function returns i8"},
+		"'null' needs a pointer, and the function returns i8"},
 	{RETURNS("\"void\",\"errors\":\"zero\""), "\"zero\"",
 		"'zero' needs a number, and the function returns void"},
 	{RETURNS("\"str\",\"errors\":\"nonzero\""), "\"nonzero\"",
@@ -148,7 +148,7 @@ Test(native_mistakes, of_what_a_type_does_not_have)
 		{PARAMETER("\"array\",\"items\":\"str\""), "\"str\"", ITEMS ", not \"str\""},
 		{PARAMETER("\"array\",\"items\":{}"), "{}", ITEMS ", not an object"},
 		{PARAMETER("\"bytes\",\"items\":\"u8\""), "\"u8\"",
-			"only an array has 'items', 'a' is of type bytes"},
+			"only an array has 'items', not bytes"},
 		{PARAMETER("\"str\",\"schema\":{}"), "{}", "only a json has a 'schema', not str"},
 		{PARAMETER("\"json\",\"schema\":true"), "true",
 			"must be an object, a JSON Schema, not true"},
@@ -156,22 +156,16 @@ Test(native_mistakes, of_what_a_type_does_not_have)
 			"\"A\"", "'description' is in the 'schema' too: give it once"},
 		{PARAMETER("\"json\",\"schema\":{\"default\":1},\"default\":2"), "2",
 			"'default' is in the 'schema' too: give it once"},
-		{RETURNS("\"bytes\""), "\"bytes\"",
-			"a function cannot return bytes: its length would be unknown; use a "
-			"parameter with \"dir\": \"out\""},
-		{RETURNS("\"array\""), "\"array\"",
-			"a function cannot return array: its length would be unknown; use a "
-			"parameter with \"dir\": \"out\""},
 		{RETURNS("\"i8\",\"schema\":{}"), "{}", "only a json has a 'schema', not i8"},
 		{RETURNS("\"json\",\"schema\":[]"), "[]",
 			"must be an object, a JSON Schema, not an array"},
-		{RETURNS("\"i8\",\"items\":\"i8\""), "\"i8\"", "unknown key 'items'"},
+		{RETURNS("\"i8\",\"items\":\"i8\""), "\"i8\"", "only an array has 'items', not i8"},
 		{RETURNS("\"f64\",\"errors\":\"null\""), "\"null\"",
-			"'null' needs a str or json, and the function returns f64"},
+			"'null' needs a pointer, and the function returns f64"},
 		{RETURNS("\"json\",\"errors\":\"zero\""), "\"zero\"",
 			"'zero' needs a number, and the function returns json"},
 		{RETURNS("\"void\",\"transfer\":\"full\""), "\"full\"",
-			"only a str or json can be handed over, not void"},
+			"only a str, json, bytes, array or strv can be handed over, not void"},
 	};
 
 	EXPECT_ALL(rows);
@@ -253,11 +247,13 @@ Test(native_mistakes, of_capacities)
 		{PARAMETER("\"str\",\"dir\":\"out\""),
 			"{\"name\":\"a\",\"type\":\"str\",\"dir\":\"out\"}",
 			"'capacity' is missing: how many bytes the function may write to 'a', a "
-			"number or the name of an integer parameter"},
+			"number or the name of an integer parameter; or 'transfer', if it sets a "
+			"pointer to memory of its own"},
 		{PARAMETER("\"array\",\"items\":\"i8\",\"dir\":\"out\""),
 			"{\"name\":\"a\",\"type\":\"array\",\"items\":\"i8\",\"dir\":\"out\"}",
 			"'capacity' is missing: how many elements the function may write to 'a', a "
-			"number or the name of an integer parameter"},
+			"number or the name of an integer parameter; or 'transfer', if it sets a "
+			"pointer to memory of its own"},
 		{PARAMETER("\"str\",\"capacity\":1"), "1",
 			"only a str, bytes, json or array with \"dir\": \"out\" or \"inout\" has a "
 			"capacity, 'a' is of type str and dir in"},
@@ -355,4 +351,68 @@ Test(native_mistakes, cuts_a_long_value_in_a_message)
 		RETURNED ", not \"\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
 			 "\xc3\xa9"
 			 "abcdefghijklmnopqrstuvwxyz0123…");
+}
+
+#define OWN(returns)                                                                               \
+	"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"n\",\"type\":\"u32\"},{\"name\":\"used\","  \
+	"\"type\":\"u32\",\"dir\":\"out\",\"length_of\":\"data\"},{\"name\":\"x\",\"type\":"       \
+	"\"f64\"}],"                                                                               \
+	"\"returns\":{\"name\":\"data\",\"type\":" returns "}}"
+
+Test(native_mistakes, of_memory_of_the_function)
+{
+	static const struct mistake rows[] = {
+		{RETURNS("\"bytes\""), "{\"type\":\"bytes\"}",
+			"'size' is missing: how many bytes 'result' has, a number, the name of an "
+			"integer parameter, or a list of factors; or a parameter with \"dir\": "
+			"\"out\" and \"length_of\": \"result\""},
+		{RETURNS("\"array\""), "{\"type\":\"array\"}",
+			"'items' is missing: the type of an array's elements " ITEMS},
+		{RETURNS("\"str\",\"size\":1"), "1",
+			"only bytes and an array in memory of the function have a 'size'"},
+		{RETURNS("\"bytes\",\"size\":0"), "0",
+			"must be an integer from 1 to 67108864, as must be the product"},
+		{RETURNS("\"bytes\",\"size\":[8192,8193]"), "8193",
+			"must be an integer from 1 to 67108864, as must be the product"},
+		{RETURNS("\"bytes\",\"size\":[1,1,1,1,1]"), "[1,1,1,1,1]",
+			"must have 1 to 4 factors, not 5"},
+		{RETURNS("\"bytes\",\"size\":\"$result\""), "\"$result\"",
+			"only an integer is a size, not bytes"},
+		{RETURNS("\"bytes\",\"size\":true"), "true",
+			"must be a number, the name of an integer parameter, or a list of them, "
+			"not true"},
+		{OWN("\"bytes\",\"size\":\"n\""), "\"n\"",
+			"the length of 'data' is already in 'used'"},
+		{OWN("\"str\",\"length_of\":\"data\""), "\"data\"",
+			"only an integer holds a length, not str"},
+		{"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"n\",\"type\":\"u32\","
+		 "\"length_of\":\"result\"}],\"returns\":{\"type\":\"bytes\"}}",
+			"\"result\"",
+			"'result' is memory of the function: its length only comes out, by "
+			"\"dir\": \"out\""},
+		{PARAMETER("\"bytes\",\"dir\":\"out\",\"transfer\":\"full\",\"size\":\"b\""),
+			"\"b\"", "there is no parameter of this name"},
+		{PARAMETER("\"str\",\"transfer\":\"full\""), "\"full\"",
+			"only a value that comes out can be handed over: 'a' has \"dir\": \"in\""},
+		{PARAMETER("\"str\",\"dir\":\"inout\",\"transfer\":\"full\""), "\"full\"",
+			"only a value that comes out can be handed over: 'a' has \"dir\": "
+			"\"inout\""},
+		{PARAMETER("\"i8\",\"dir\":\"out\",\"transfer\":\"full\""), "\"full\"",
+			"only a str, json, bytes, array or strv can be handed over, not i8"},
+		{PARAMETER("\"str\",\"dir\":\"out\",\"transfer\":\"none\",\"capacity\":8"), "8",
+			"'a' is memory of the function, by its 'transfer': it has no 'capacity'"},
+		{PARAMETER("\"str\",\"dir\":\"out\",\"capacity\":8,\"free\":\"g\""), "\"g\"",
+			"'free' needs \"transfer\": \"full\""},
+		{PARAMETER("\"strv\",\"dir\":\"inout\""), "\"inout\"",
+			"a strv is \"in\" or \"out\""},
+		{PARAMETER("\"strv\",\"capacity\":8"), "8",
+			"only a str, bytes, json or array with \"dir\": \"out\" or \"inout\" has a "
+			"capacity, 'a' is of type strv and dir in"},
+		{PARAMETER("\"strv\",\"default\":[\"x\",1]"), "[\"x\",1]",
+			"must be an array whose element 1 must be a string, not an array"},
+		{PARAMETER("\"strv\",\"default\":\"x\""), "\"x\"",
+			"must be an array of at most 65536 strings, not \"x\""},
+	};
+
+	EXPECT_ALL(rows);
 }

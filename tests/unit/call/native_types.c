@@ -124,7 +124,7 @@ Test(native_types, tell_each_mistake_by_its_place_and_in_words)
 			"[{\"unknown\":256}]", ACCESSES ", not an array"},
 		{ANY("\"enum\",\"enum\":\"level\",\"nullable\":true"), "true",
 			"only a value that is passed by pointer can be nullable (a str, bytes, "
-			"json, array or \"inout\"), 'a' is of type enum"},
+			"json, array, strv or \"inout\"), 'a' is of type enum"},
 		{ANY("\"enum\",\"enum\":\"level\",\"length_of\":\"a\""), "\"a\"",
 			"only an integer holds a length, not enum"},
 		{WITH_ENUMS("{\"name\":\"b\",\"type\":\"str\",\"dir\":\"out\",\"capacity\":"
