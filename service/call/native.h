@@ -117,7 +117,7 @@ struct native_types {
 #define NATIVE_FACTORS_MAX 4
 #define NATIVE_TEXTS_MAX   65536
 
-/* The size of a buffer that belongs to the function: a product. */
+/* The size of a buffer of the function: a product. */
 struct native_size {
 	uint64_t number;              /* product of the constant factors; 0: no size */
 	int from[NATIVE_FACTORS_MAX]; /* integer parameters */
@@ -139,7 +139,7 @@ struct native_parameter {
 	char *schema_json;  /* schema of a json: JSON text of an object, or NULL */
 	enum native_type type;
 	enum native_type items; /* type of an array's elements */
-	/* The names of the numbers of an enum or flags (borrowed), whose base is the type. NULL:
+	/* The names of the numbers of an enum or flags (borrowed); the type is their base. NULL:
 	 * another type. */
 	const struct native_enum *enumeration;
 	bool is_flags;
@@ -237,7 +237,7 @@ int native_check_value(const struct native_function *function, size_t at,
 /* Return the first name of the number @bits (two's complement); NULL: none. */
 const char *native_enum_name(const struct native_enum *enumeration, uint64_t bits);
 
-/* Return the number that the string at @token of @tape names in @enumeration; NULL: none. */
+/* Return the number named by the string at @token of @tape in @enumeration; NULL: none. */
 const struct native_named *native_enum_find(
 	const struct native_enum *enumeration, const struct json_tape *tape, uint32_t token);
 
@@ -297,7 +297,7 @@ bool native_is_signed(enum native_type type);
 bool native_is_buffer(enum native_type type);
 bool native_is_text(enum native_type type);
 
-/* Return whether the type is passed as a pointer, which may be NULL. */
+/* Return whether the type is passed as a pointer or NULL. */
 bool native_is_pointer(enum native_type type);
 
 /* Bytes of a scalar; of a buffer's element. */

@@ -208,7 +208,7 @@ static int read_common(struct reading *reading, uint32_t object, struct native_p
 	return r == 0 ? read_schema(reading, object, parameter) : r;
 }
 
-/* Read who frees a value of the function: a returned pointer, or one that the function writes. */
+/* Read the owner of a value of the function: a returned pointer, or a written one. */
 static int read_transfer(
 	struct reading *reading, uint32_t object, struct native_parameter *parameter)
 {

@@ -92,7 +92,7 @@ static int check_direction(
 	return 0;
 }
 
-/* Return the index in @names of the string at @token, which may begin with '$'; -1: none. */
+/* Return the index in @names of the string at @token, with or without a '$' before; -1: none. */
 static int find_name(const struct reading *reading, uint32_t token, const char *const *names)
 {
 	const char *bytes = json_bytes(reading->tape, token);
@@ -160,7 +160,7 @@ static int check_hidden(struct reading *reading, uint32_t object, const char *na
 	return 0;
 }
 
-/* Return the buffer whose length @holder has: a parameter, or the return value. */
+/* Return the buffer measured by @holder: a parameter, or the return value. */
 static struct native_parameter *measured_by(
 	struct native_function *function, const struct native_parameter *holder)
 {
@@ -366,7 +366,7 @@ static int read_factor(struct reading *reading, uint32_t token, struct native_fu
 	return 0;
 }
 
-/* Read the `size` of bytes or an array of the function, if no parameter has its length. */
+/* Read the `size` of bytes or an array of the function, unless a parameter has its length. */
 static int read_size(struct reading *reading, uint32_t object, struct native_function *function,
 	struct native_parameter *buffer)
 {

@@ -15,7 +15,7 @@
  * until NEAR_NAMES_WORK is done. Few names have no index, and are looked at by their numbers.
  */
 
-/* The most names that a search returns. */
+/* The most names in a search's answer. */
 #define NEAR_NAMES_MAX 3
 
 /* The work of one search, about 1 ns each (text_is_nearer()). */

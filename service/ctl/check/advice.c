@@ -119,7 +119,7 @@ static void advise_of_name(const struct giving *giving, const struct tool *tool)
 			tool->server_name, tool->name);
 }
 
-/* A doubt that the writer of a manifest has left for its author. */
+/* A doubt left by the writer of a manifest for its author. */
 static void advise_of_questions(
 	const struct giving *giving, const struct tool *tool, uint32_t value)
 {

@@ -13,10 +13,10 @@
 #include "json/pointer.h"
 #include "util/cleanup.h"
 
-/* The longest name of C and of the manifest that is looked at. */
+/* The longest name of C and of the manifest. */
 #define NAME_BYTES 256
 
-/* The most names that the steps of a tool may set. */
+/* The most names set by the steps of a tool. */
 #define SCOPE_MAX 512
 
 /* A value that steps can name: where it is described. */
@@ -277,7 +277,7 @@ static bool is_gerror(const struct c_type *type)
 	return target->kind == C_STRUCT && target->name && strcmp(target->name, "_GError") == 0;
 }
 
-/* Hold the last parameter, which the manifest does not list. */
+/* Hold the last parameter, absent from the manifest. */
 static void hold_gerror(struct walk *walk, const struct c_function *function, uint32_t at)
 {
 	const struct c_type *type = function->type;

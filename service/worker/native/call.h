@@ -19,7 +19,7 @@ struct native_call {
 	struct native_function function;
 	void *address;
 	void (*free_result)(void *); /* NULL: transfer "none" */
-	/* Free the value of each parameter that is handed over; NULL: transfer "none". */
+	/* Free the value of each parameter handed over; NULL: transfer "none". */
 	void (*free_handed[NATIVE_PARAMETERS_MAX])(void *);
 	bool has_handed; /* a parameter is handed over with transfer "full" */
 	/* g_error_free() of GLib, for a function that reports a GError; set by the caller. */
