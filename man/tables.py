@@ -115,9 +115,13 @@ def default_of(node):
     return f"`{json.dumps(node['default'])}`" if "default" in node else ""
 
 
+# A kind of the code whose name in manifests is another kind's.
+KIND_TITLES = {"KIND_PYTHON_FILE": "python with file"}
+
+
 def kinds_of_keys():
     """Which kinds take a key at the top of a manifest, as the code has it."""
-    names = dict(re.findall(r'\[(KIND_\w+)\] =\s*\{\s*\.name = "(\w+)"', code("catalogue")))
+    names = {**dict(re.findall(r'\[(KIND_\w+)\] =\s*\{\s*\.name = "(\w+)"', code("catalogue"))), **KIND_TITLES}
     rows = re.findall(r'\{"(\w+)", ((?:OF\(KIND_\w+\)(?: \| )?)+)\}', code("manifest"))
     return {key: [names[kind] for kind in re.findall(r"KIND_\w+", kinds)] for key, kinds in rows}
 

@@ -280,6 +280,7 @@ int arguments_marshal_check(const struct tool *tool, struct schema_context *cont
 		return check_factors(tool->bus, tape, object, report);
 	case KIND_PLUGIN:
 	case KIND_PYTHON:
+	case KIND_PYTHON_FILE:
 	case KIND_MCP:
 	case KIND_GUEST:
 		break;

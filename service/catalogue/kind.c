@@ -52,6 +52,16 @@ static const struct kind_facts facts[N_KINDS] = {
 			.asks_caller = true,
 			.judges = true,
 		},
+	[KIND_PYTHON_FILE] =
+		{
+			.name = "python",
+			.sandbox = SANDBOX_COMMAND,
+			.workers = 1,
+			.timeout_ms = PYTHON_TIMEOUT_MS,
+			.fills_defaults = true,
+			.describes_tools = true,
+			.has_guard = true,
+		},
 	[KIND_MCP] =
 		{
 			.name = "mcp",

@@ -15,6 +15,7 @@
  *   plugin     its own table    its callbacks             compute   1                2.5 s
  *   command    the manifest     a program for each call   command   4                2.5 s
  *   python     its own tables   methods, in Python        command   4       yes      30 s
+ *    with file functions, in Python, of one file    command   1                30 s
  *   mcp        a server's list  tools/call of the server  command   1                30 s
  *   bus        the manifest     none: messages are sent   -         0                2.5 s
  *   guest      its message      none: messages are sent   -         0                2.5 s
@@ -24,11 +25,12 @@ enum toolbox_kind {
 	KIND_PLUGIN,
 	KIND_COMMAND,
 	KIND_PYTHON,
+	KIND_PYTHON_FILE, /* kind python with `file` */
 	KIND_MCP,
 	KIND_BUS,
 	KIND_GUEST,
 };
-#define N_KINDS 7
+#define N_KINDS 8
 
 struct kind_facts {
 	const char *name; /* in manifests */

@@ -126,6 +126,7 @@ static void write_tool(const struct tool *tool, struct buffer *out)
 		command_write(&tool->command, tool->name, package->environment, out);
 		break;
 	case KIND_PLUGIN:
+	case KIND_PYTHON_FILE:
 		json_write_text(out, tool->name);
 		break;
 	case KIND_BUS:
@@ -211,7 +212,7 @@ static void write_head(const struct package *package, struct buffer *out)
 		buffer_printf(out, ",\"config\":%s", package->config);
 	if (package->trace_files)
 		json_write_member_text(out, "trace_files", package->trace_files);
-	if (package->kind == KIND_PYTHON)
+	if (package->python.interpreters)
 		write_python(&package->python, out);
 	if (package->kind == KIND_MCP)
 		buffer_printf(out, ",\"mcp\":%s%s%s", package->mcp.server,
@@ -379,6 +380,14 @@ void package_renew(struct package *package, const struct package *fresh)
 	origins_renew(&package->definition, &fresh->definition);
 	if (origins_are_same(&package->programs, &fresh->programs))
 		origins_renew(&package->programs, &fresh->programs);
+}
+
+bool package_has_same_programs(const struct package *package)
+{
+	for (size_t i = 0; i < package->n_tools; i++)
+		if (!tool_program_is_current(package->tools[i]))
+			return false;
+	return true;
 }
 
 uint64_t package_start_ms(const struct package *package, uint64_t configured_ms)

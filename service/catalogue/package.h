@@ -110,7 +110,8 @@ struct package {
 	struct toolbox_sandbox sandbox;
 	char *state_folder; /* writable for its hosts (loader/operator/state_folder.h); or NULL */
 	const char *trace_files;        /* as in config/config.h; borrowed, or NULL */
-	struct toolbox_library library; /* for kinds native and plugin; else zeroed */
+	struct toolbox_library library; /* for kinds native and plugin, and the file of kind python;
+	                                 * else zeroed */
 	struct package_python python;   /* for kind python; else zeroed */
 	struct package_mcp mcp;         /* for kind mcp; else zeroed */
 	char *guest_source; /* for kind guest: the context.source of its process; else NULL */
@@ -215,6 +216,9 @@ int package_compare_loads(const struct package *left, const struct package *righ
 /* Let @package go on in the place of @fresh, which was read from the same files: they are accepted
  * as they were then. Changed programs are accepted no more. */
 void package_renew(struct package *package, const struct package *fresh);
+
+/* Return whether the programs of its tools are the same as at their reading. */
+bool package_has_same_programs(const struct package *package);
 
 /* Return the time for a host of @package to start, where the configuration gives @configured_ms. */
 uint64_t package_start_ms(const struct package *package, uint64_t configured_ms);

@@ -47,6 +47,7 @@ static void tool_deinit(struct tool *tool)
 		break;
 	case KIND_PLUGIN:
 	case KIND_PYTHON:
+	case KIND_PYTHON_FILE:
 	case KIND_GUEST:
 		break;
 	}

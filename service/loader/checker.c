@@ -146,6 +146,12 @@ static void note_refused(struct package *package, const char *refused)
 	package->refused = refused ? strdup(refused) : NULL;
 }
 
+/* Return the place in the manifest of @package for its library. */
+static const char *library_place(const struct package *package)
+{
+	return package->kind == KIND_PYTHON_FILE ? "/file" : "/library";
+}
+
 static const char is_another[] = "the file was replaced while it was loaded";
 
 /* The host has reported where the dynamic linker found the library. */
@@ -168,7 +174,8 @@ static void batch_is_good(void *data, const char *loaded, size_t size)
 	if (file && !library->file)
 		set_file(checker, check->batch, file);
 	if (!toolbox_library_is_current(library)) {
-		refuse_batch(checker, check->batch, "/library", is_another);
+		refuse_batch(checker, check->batch,
+			library_place(checker->targets[check->batch.first].package), is_another);
 		end_batch(check);
 		return;
 	}
@@ -254,10 +261,12 @@ static void refuse_for(struct check_host *check, const struct host_exit *end)
 		append_logged(&check->output, text, sizeof(text));
 	} else {
 		int length = snprintf(text, sizeof(text), "%s failed: ",
-			package->library.path ? "loading the library" : "describing its tools");
+			!package->library.path              ? "describing its tools"
+			: package->kind == KIND_PYTHON_FILE ? "loading the file"
+							    : "loading the library");
 
 		if (package->library.path)
-			snprintf(pointer, sizeof(pointer), "/library");
+			snprintf(pointer, sizeof(pointer), "%s", library_place(package));
 		host_describe_exit(end, text + length, sizeof(text) - (size_t)length);
 	}
 	refuse_batch(checker, batch, pointer, text);

@@ -108,7 +108,7 @@ bool dropin_folders_is_overlay(const struct load_job *job)
 	return !job->is_folder && job->beside && dropins_is_overlay(job->path);
 }
 
-int dropin_folders_read(struct load_job *job)
+int dropin_folders_read(struct load_job *job, struct dropin_toolboxes *toolboxes)
 {
 	const char *overlay = job->beside ? job->beside->path : job->overlay;
 	struct package *package = NULL;
@@ -123,8 +123,8 @@ int dropin_folders_read(struct load_job *job)
 			overlay);
 		return 0;
 	}
-	r = dropins_read(
-		job->jobs->reader, job->path, overlay, &package, &job->skipped, &job->problems);
+	r = dropins_read(job->jobs->reader, job->path, overlay, &package, toolboxes, &job->skipped,
+		&job->problems);
 	load_job_set_package(job, package);
 	return r < 0 ? r : 0;
 }

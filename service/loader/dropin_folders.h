@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "loader/job.h"
+#include "manifest/dropin/dropins.h"
 
 /*
  * Folders of drop-in programs, and the optional manifest beside a folder:
@@ -29,6 +30,7 @@ int dropin_folders_enter(struct load_jobs *jobs);
 /* Whether @job is an overlay of the folder of its name. */
 bool dropin_folders_is_overlay(const struct load_job *job);
 
-/* Read the folder at @job: its toolbox (unless there are no programs), the skipped programs, or its
- * problems. 0, or a negative errno when memory or descriptors are short. */
-int dropin_folders_read(struct load_job *job);
+/* Read the folder at @job: its toolbox (unless there are no programs), the toolboxes beside its
+ * programs, which the caller deinits in any case, the skipped programs, or its problems. 0, or a
+ * negative errno when memory or descriptors are short. */
+int dropin_folders_read(struct load_job *job, struct dropin_toolboxes *toolboxes);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loader/tool_settings.h"
 #include "util/array.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
@@ -91,6 +92,31 @@ int load_jobs_find_previous(struct load_jobs *jobs)
 		jobs->items[i]->previous = found ? *found : NULL;
 	}
 	return 0;
+}
+
+struct package *load_jobs_find_package(const struct load_jobs *jobs, const char *path)
+{
+	const struct catalogue *previous = jobs->options.previous;
+
+	for (size_t i = 0; previous && i < catalogue_n_toolboxes(previous); i++) {
+		struct package *package = catalogue_toolbox(previous, i, NULL, NULL)->package;
+
+		if (strcmp(package->file, path) == 0)
+			return package;
+	}
+	return NULL;
+}
+
+bool load_job_is_same(const struct load_job *job, const struct package *package)
+{
+	const struct config *config = job->jobs->options.config;
+	const struct config_toolbox *settings = config_toolbox_find(config, package->id);
+	const struct package *previous = job->previous;
+
+	return previous && previous->is_checked && !previous->has_foreign_setting &&
+	       previous->digest == package->digest &&
+	       previous->settings == (settings ? settings->digest : 0) &&
+	       tool_settings_hold_in(config, previous);
 }
 
 bool load_jobs_have_id(const struct load_jobs *jobs, const char *id)

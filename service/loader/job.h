@@ -84,6 +84,13 @@ struct load_job *load_jobs_add(struct load_jobs *jobs, const char *path, bool is
  * were several. 0 or -ENOMEM. */
 int load_jobs_find_previous(struct load_jobs *jobs);
 
+/* Return the package of the file at @path in the previous catalogue, borrowed; or NULL. */
+struct package *load_jobs_find_package(const struct load_jobs *jobs, const char *path);
+
+/* Return whether the previous package of @job was made of the same manifest and configuration as
+ * @package, just read, and worked. */
+bool load_job_is_same(const struct load_job *job, const struct package *package);
+
 /* Whether a job offers a toolbox called @id. */
 bool load_jobs_have_id(const struct load_jobs *jobs, const char *id);
 

@@ -68,15 +68,6 @@ struct loader {
 	struct policy *policy;       /* likewise */
 };
 
-/* Whether the programs of @package are the same as at its reading. */
-static bool has_same_programs(const struct package *package)
-{
-	for (size_t i = 0; i < package->n_tools; i++)
-		if (!tool_program_is_current(package->tools[i]))
-			return false;
-	return true;
-}
-
 static bool is_unchanged(struct loader *loader, struct package *package)
 {
 	const struct config_toolbox *settings =
@@ -86,7 +77,7 @@ static bool is_unchanged(struct loader *loader, struct package *package)
 		package->has_foreign_setting ||
 		!tool_settings_hold_in(loader->jobs.options.config, package))
 		return false;
-	if (!manifest_is_unchanged(package) || !has_same_programs(package))
+	if (!manifest_is_unchanged(package) || !package_has_same_programs(package))
 		return false;
 	if (!package->library.path)
 		return true;
@@ -274,20 +265,6 @@ static void accept_description(struct load_job *job)
 		keep_same_server(job);
 }
 
-/* Read a folder, always: what it is depends on many files. 0 or a negative errno. */
-static int begin_folder(struct load_job *job)
-{
-	int r = dropin_folders_read(job);
-
-	if (r < 0 || !job->package)
-		return r;
-	r = settings_apply(job->jobs->options.config, job->package);
-	if (r == 0 && is_as_before(job))
-		load_job_set_package(job, package_ref(job->previous));
-	check_sandbox(job);
-	return r;
-}
-
 /* Have a host look at the library of @job, unless its description is cached. 0 or -ENOMEM. */
 static int begin_library(struct load_job *job)
 {
@@ -400,7 +377,7 @@ static int begin_server_entry(
 	if (r != 0)
 		return r < 0 ? r : 0;
 	if (job->previous && !asks_server(job) && pins_hold(job->previous) &&
-		server_list_is_same(job, package)) {
+		load_job_is_same(job, package)) {
 		package_renew(job->previous, package);
 		package_unref(package);
 		load_job_set_package(job, package_ref(job->previous));
@@ -421,6 +398,54 @@ static int begin_list(struct loader *loader, struct load_job *job)
 	for (size_t i = 0; r == 0 && i < entries.n_items && !loader->is_abandoned; i++)
 		r = begin_server_entry(job, &entries.items[i], &origins.items[0]);
 	return r < 0 ? r : 0;
+}
+
+/* Take the file of Python @toolbox, beside the programs of @folder, as a job of its own. 0 or a
+ * negative errno. */
+static int begin_beside(struct load_job *folder, const struct dropin_toolbox *toolbox)
+{
+	struct load_job *job = load_jobs_add(folder->jobs, toolbox->path, false);
+	struct package *package;
+	int r;
+
+	if (!job)
+		return -ENOMEM;
+	job->previous = load_jobs_find_package(job->jobs, job->path);
+	r = manifest_read_text(job->jobs->reader, job->path, toolbox->manifest,
+		strlen(toolbox->manifest), &package, &job->problems);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	if (!load_job_is_same(job, package) ||
+		!toolbox_library_is_unchanged(&job->previous->library))
+		return begin_package(job, package);
+	package_unref(package);
+	load_job_set_package(job, package_ref(job->previous));
+	check_sandbox(job);
+	return 0;
+}
+
+/* Take the programs of the folder of @job. 0 or a negative errno. */
+static int begin_programs(struct load_job *job)
+{
+	int r = settings_apply(job->jobs->options.config, job->package);
+
+	if (r == 0 && is_as_before(job))
+		load_job_set_package(job, package_ref(job->previous));
+	check_sandbox(job);
+	return r;
+}
+
+/* Read a folder, always: what it is depends on many files. 0 or a negative errno. */
+static int begin_folder(struct load_job *job)
+{
+	cleanup(dropin_toolboxes_deinit) struct dropin_toolboxes toolboxes = {0};
+	int r = dropin_folders_read(job, &toolboxes);
+
+	if (r == 0 && job->package)
+		r = begin_programs(job);
+	for (size_t i = 0; r == 0 && i < toolboxes.n_items; i++)
+		r = begin_beside(job, &toolboxes.items[i]);
+	return r;
 }
 
 static int begin_file(struct loader *loader, struct load_job *job)

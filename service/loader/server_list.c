@@ -70,17 +70,6 @@ int server_list_read(struct load_job *job, const struct mcp_server_entry *entry,
 	return origins_copy(&(*ret_package)->definition, origin);
 }
 
-bool server_list_is_same(const struct load_job *job, const struct package *package)
-{
-	const struct config *config = job->jobs->options.config;
-	const struct config_toolbox *settings = config_toolbox_find(config, package->id);
-	const struct package *previous = job->previous;
-
-	return previous->is_checked && previous->digest == package->digest &&
-	       previous->settings == (settings ? settings->digest : 0) &&
-	       tool_settings_hold_in(config, previous);
-}
-
 int server_list_keep(struct load_job *job)
 {
 	const struct catalogue *previous = job->jobs->options.previous;

@@ -22,9 +22,5 @@ struct package *server_list_find(const struct load_job *job);
 int server_list_read(struct load_job *job, const struct mcp_server_entry *entry,
 	const struct origin *origin, struct package **ret_package);
 
-/* Return whether the previous package of @job was made of the same server and configuration as
- * @package, and worked. */
-bool server_list_is_same(const struct load_job *job, const struct package *package);
-
 /* Offer the packages of the now unreadable file of @job in the previous catalogue. 0 or -ENOMEM. */
 int server_list_keep(struct load_job *job);

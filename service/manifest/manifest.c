@@ -43,6 +43,7 @@ static const struct {
 	unsigned int kinds; /* a bit for each */
 } keys_of_kinds[] = {
 	{"library", OF(KIND_NATIVE) | OF(KIND_PLUGIN)},
+	{"file", OF(KIND_PYTHON_FILE)},
 	{"init", OF(KIND_NATIVE)},
 	{"enums", OF(KIND_NATIVE)},
 	{"tools", OF(KIND_NATIVE) | OF(KIND_COMMAND) | OF(KIND_MCP) | OF(KIND_BUS)},
@@ -53,7 +54,7 @@ static const struct {
 	{"output", OF(KIND_PLUGIN)},
 	{"cwd", OF(KIND_COMMAND)},
 	{"env", OF(KIND_COMMAND)},
-	{"python", OF(KIND_PYTHON)},
+	{"python", OF(KIND_PYTHON) | OF(KIND_PYTHON_FILE)},
 	{"plugins", OF(KIND_PYTHON)},
 	{"mcp", OF(KIND_MCP)},
 	{"include", OF(KIND_MCP)},
@@ -234,6 +235,8 @@ static enum toolbox_kind kind_of(const struct json_tape *tape)
 		!json_string_equals(tape, token, kind_facts((enum toolbox_kind)kind)->name,
 			strlen(kind_facts((enum toolbox_kind)kind)->name)))
 		kind++;
+	if (kind == KIND_PYTHON && json_find(tape, 0, "file") != JSON_NONE)
+		return KIND_PYTHON_FILE;
 	return (enum toolbox_kind)kind;
 }
 
@@ -318,8 +321,10 @@ static void read_concurrent(
 static int read_library(struct manifest_reader *reader, const char *folder, struct package *package,
 	struct diagnostics *problems)
 {
-	uint32_t token = json_find(&reader->tape, 0, "library");
+	bool is_file = package->kind == KIND_PYTHON_FILE;
+	uint32_t token = json_find(&reader->tape, 0, is_file ? "file" : "library");
 	cleanup_free char *name = NULL;
+	cleanup_free char *beside = NULL;
 	size_t size;
 
 	if (token == JSON_NONE)
@@ -330,6 +335,14 @@ static int read_library(struct manifest_reader *reader, const char *folder, stru
 	if (strlen(name) != size)
 		diagnose(problems, DIAGNOSTIC_ERROR, &reader->tape, token,
 			"must be a path or a library's name without U+0000");
+	/* A file is never looked for elsewhere. */
+	if (is_file && asprintf(&beside, "%s%s%s", *name == '/' ? "" : folder,
+			       *name == '/' ? "" : "/", name) < 0) {
+		beside = NULL;
+		return -ENOMEM;
+	}
+	if (beside)
+		return toolbox_library_find(beside, folder, NULL, &package->library);
 	return toolbox_library_find(name, folder, reader->library_dir, &package->library);
 }
 
@@ -391,7 +404,7 @@ static int read_places(struct manifest_reader *reader, const char *path, struct 
 	}
 	folder = dirname(real);
 	r = read_library(reader, folder, package, problems);
-	if (r == 0 && package->kind == KIND_PYTHON)
+	if (r == 0 && (package->kind == KIND_PYTHON || package->kind == KIND_PYTHON_FILE))
 		r = manifest_python_read(&reader->tape, folder, package, problems);
 	if (r == 0 && package->kind == KIND_MCP)
 		r = manifest_mcp_read(&reader->tape, folder, package, problems);

@@ -64,17 +64,22 @@ static int write_given(const struct json_tape *tape, uint32_t token, const char 
 }
 
 static int read_interpreters(const struct json_tape *tape, const char *folder,
-	struct package_python *python, struct diagnostics *problems)
+	struct package *package, struct diagnostics *problems)
 {
+	struct package_python *python = &package->python;
 	uint32_t token = json_find(tape, 0, "python");
 	cleanup(buffer_deinit) struct buffer out = {0};
 
 	python->is_auto =
 		token == JSON_NONE || json_string_equals(tape, token, "auto", strlen("auto"));
-	if (python->is_auto)
+	if (python->is_auto && package->kind == KIND_PYTHON_FILE)
+		buffer_append_string(&out, "[\"python3\"]");
+	else if (python->is_auto)
 		write_candidates(&out);
 	else if (write_given(tape, token, folder, problems, &out) < 0)
 		return -ENOMEM;
+	/* A file is registered on purpose: a lack of Python is a mistake. */
+	python->is_auto = python->is_auto && package->kind == KIND_PYTHON;
 	python->interpreters = buffer_take(&out, NULL);
 	return python->interpreters ? 0 : -ENOMEM;
 }
@@ -84,7 +89,7 @@ int manifest_python_read(const struct json_tape *tape, const char *folder, struc
 {
 	uint32_t plugins = json_find(tape, 0, "plugins");
 	cleanup(buffer_deinit) struct buffer points = {0};
-	int r = read_interpreters(tape, folder, &package->python, problems);
+	int r = read_interpreters(tape, folder, package, problems);
 
 	if (r < 0 || plugins == JSON_NONE)
 		return r;

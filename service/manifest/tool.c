@@ -239,6 +239,7 @@ static int read_runner(const struct manifest_scope *scope, uint32_t object, stru
 		return manifest_bus_read(scope, object, tool);
 	case KIND_PLUGIN:
 	case KIND_PYTHON:
+	case KIND_PYTHON_FILE:
 	case KIND_MCP:
 	case KIND_GUEST:
 		break;

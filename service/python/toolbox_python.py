@@ -15,6 +15,7 @@ Plugins are other people's code: their import, construction, description and cal
 anything, SystemExit too, and cost no more than their own ToolBox or their own call. For a
 description they are loaded in a child process: a plugin that ends or blocks the child is left out,
 and another child loads the rest. For calls only the ToolBoxes in use are loaded, in this process.
+A LOAD frame with a file is for functions in place of plugins (toolbox_python_file.py).
 
 Python 3.9 or later; nothing is needed beyond the needs of OVOS's plugins.
 """
@@ -32,6 +33,7 @@ import time
 import traceback
 from functools import partial
 
+from toolbox_python_file import Functions, WrongFile
 from toolbox_python_bus import (CHECK, ERROR, INVOKE, INVOKE_HEAD, LOADED, MESSAGE, REFUSED, RESULT, Bus,
                                 Wire, keep_from_children, to_json)
 
@@ -394,32 +396,67 @@ def leave_own_folder():
         del sys.path[0]
 
 
-def main():
-    began = time.monotonic()
-    leave_own_folder()
-    try:
-        find_plugin_manager(sys.argv[2:])
-    except Refused as refused:
-        Wire(WIRE_FD).write_json(REFUSED, 0, {"pointer": refused.pointer, "message": str(refused)})
-        return 0
-    wire, calls = Wire(WIRE_FD), queue.SimpleQueue()
-    with os.fdopen(LOAD_FD, "rb") as file:
-        load = json.load(file)
-    if "tools" not in load:
-        wire.write_json(LOADED, 0, describe(load, sys.argv[1], began))
-        return 1 if wire.read() else 0
-    bus = Bus(wire)
+def read_load():
+    """The LOAD frame; for a file also whether its source is sealed, and the source."""
+    with os.fdopen(os.dup(LOAD_FD), "rb") as file:
+        file.seek(0)
+        text, _, rest = file.read().partition(b"\n")
+    how, _, source = rest.partition(b"\n")
+    return json.loads(text), how == b"sealed", source
+
+
+def load_toolboxes(wire, load, bus):
+    """The ToolBoxes of a LOAD frame with tools."""
     # A ToolBox may ask the bus while it is constructed.
     bus.start()
-    threading.Thread(target=read_frames, args=(wire, calls, bus), daemon=True).start()
     toolboxes = Toolboxes(load, bus)
     wire.write_json(LOADED, 0, {"missing": sys.argv[1]})
+    return toolboxes
+
+
+def load_functions(wire, load, is_sealed, source):
+    """The functions of a file: described, or for calls. None when the file is refused."""
+    try:
+        functions = Functions(load["library"], source, load.get("tools"))
+        described = {} if "tools" in load else {"tools": functions.describe(), "validating": []}
+        wire.write_json(LOADED, 0, {"missing": sys.argv[1], "sealed": is_sealed,
+                                    "library": load["library"], **described})
+    except (WrongFile, TypeError, ValueError) as error:
+        wire.write_json(REFUSED, 0, {"pointer": "/file", "message": text_of(error)})
+        return None
+    return functions
+
+
+def serve(wire, calls, toolboxes):
+    """Run calls until the daemon closes the socket: the exit status."""
     for kind, call_id, payload in iter(calls.get, None):
         if kind not in (INVOKE, CHECK):
             return 1
         answer, text = run(toolboxes, kind, payload)
         wire.write(answer, call_id, text)
     return 0
+
+
+def main():
+    began = time.monotonic()
+    leave_own_folder()
+    load, is_sealed, source = read_load()
+    has_file = "library" in load
+    try:
+        if not has_file:
+            find_plugin_manager(sys.argv[2:])
+    except Refused as refused:
+        Wire(WIRE_FD).write_json(REFUSED, 0, {"pointer": refused.pointer, "message": str(refused)})
+        return 0
+    wire, calls = Wire(WIRE_FD), queue.SimpleQueue()
+    os.close(LOAD_FD)
+    if "tools" not in load and not has_file:
+        wire.write_json(LOADED, 0, describe(load, sys.argv[1], began))
+        return 1 if wire.read() else 0
+    bus = Bus(None if has_file else wire)
+    threading.Thread(target=read_frames, args=(wire, calls, bus), daemon=True).start()
+    toolboxes = load_functions(wire, load, is_sealed, source) if has_file else load_toolboxes(wire, load, bus)
+    return serve(wire, calls, toolboxes) if toolboxes else 0
 
 
 if __name__ == "__main__":

@@ -27,21 +27,23 @@ static int leave_open(int *fd)
 	return fcntl(LOAD_FD, F_SETFD, 0) < 0 || fcntl(WIRE_FD, F_SETFD, 0) < 0 ? -errno : 0;
 }
 
-/* Return a file in memory with the text @head, then the text of the LOAD frame, at its start; or a
- * negative errno. */
-static int make_file(const struct buffer *head, const struct driver_load *load)
+/* Return a file in memory with the text @head, the text of the LOAD frame, and @rest, at its start;
+ * or a negative errno. */
+static int make_file(
+	const struct buffer *head, const struct driver_load *load, const struct buffer *rest)
 {
 	cleanup_close int fd = memfd_create("load", MFD_CLOEXEC);
 
 	if (fd < 0 || file_write_all(fd, head->data, head->size) < 0 ||
-		file_write_all(fd, load->text, load->text_size) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+		file_write_all(fd, load->text, load->text_size) < 0 ||
+		file_write_all(fd, rest->data, rest->size) < 0 || lseek(fd, 0, SEEK_SET) < 0)
 		return -errno;
 	return take_fd(fd);
 }
 
-int exec_host_prepare(const struct driver_load *load)
+int exec_host_prepare(const struct driver_load *load, const struct buffer *rest)
 {
-	cleanup_close int fd = make_file(&(struct buffer){0}, load);
+	cleanup_close int fd = make_file(&(struct buffer){0}, load, rest);
 
 	return fd < 0 ? fd : leave_open(&fd);
 }
@@ -64,7 +66,7 @@ static int send_file(int socket, const struct driver_load *load)
 	append_environment(&text);
 	if (buffer_status(&text) < 0)
 		return buffer_status(&text);
-	fd = make_file(&text, load);
+	fd = make_file(&text, load, &(struct buffer){0});
 	return fd < 0 ? fd : pass_send(socket, "", 1, fd);
 }
 

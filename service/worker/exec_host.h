@@ -22,9 +22,9 @@
 /* The descriptor of the LOAD frame in the other program. */
 #define LOAD_FD 4
 
-/* Put the text of the LOAD frame into LOAD_FD, at its start, and keep the wire open. 0 or a
- * negative errno. */
-int exec_host_prepare(const struct driver_load *load);
+/* Put the text of the LOAD frame, then @rest (may be empty), into LOAD_FD, at its start, and keep
+ * the wire open. 0 or a negative errno. */
+int exec_host_prepare(const struct driver_load *load, const struct buffer *rest);
 
 /* Put the environment and the text of the LOAD frame on their way through LOAD_FD, and keep the
  * wire open. The program is to be executed with exec_host_environment(). 0 or a negative errno. */

@@ -58,7 +58,7 @@ def test_a_schema_comes_from_annotations_defaults_and_docstring():
         "type": "object", "required": ["a"], "additionalProperties": False, "properties": {
             "a": {"type": "integer", "description": "the first"},
             "b": {"type": "number", "description": "the second", "default": 1.5},
-            "name": {"type": ["string", "null"]}, "tags": {"type": "array", "items": {"type": "string"}, "default": ()},
+            "name": {"type": ["string", "null"]}, "tags": {"type": "array", "items": {"type": "string"}, "default": []},
             "kind": {"enum": ["x", "y"], "default": "x"}, "both": {"type": ["integer", "string"], "default": 1},
             "some": {"type": "object", "additionalProperties": {"type": "integer"}, "default": {}},
             "anything": {}, "more": {"default": 0}, "flag": {"type": "boolean", "default": False}}}

@@ -11,7 +11,8 @@ mycroft.conf. `AsyncToolboxd` has the same methods for asyncio.
 """
 from .client import AsyncToolboxd, Toolboxd
 from .errors import ToolboxdError, Unreachable
-from .guest import serve, serve_async, serve_in_thread, tool
+from .guest import serve, serve_async, serve_in_thread
+from .tools import tool
 from .transport import Event
 
 __all__ = ["AsyncToolboxd", "Event", "Toolboxd", "ToolboxdError", "Unreachable", "serve", "serve_async",

@@ -24,17 +24,16 @@ import asyncio
 import contextvars
 import inspect
 import logging
-import re
 import secrets
 import threading
 import time
-import typing
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Callable, Mapping, Optional
 
 from .address import bus_url
 from .bus import _connect, parse, receive
 from .errors import ToolboxdError, Unreachable
+from .tools import TOOLS, Tool, write
 from .transport import dumps
 
 LOG = logging.getLogger("toolboxd.guest")
@@ -49,139 +48,7 @@ BACKOFF_FIRST_SECONDS, BACKOFF_LAST_SECONDS = 0.5, 30
 # How long an answer to a registration is waited for, and the pause after one that is busy.
 ANSWER_SECONDS, BUSY_SECONDS = 10, 1
 
-TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", dict: "object", list: "array",
-         type(None): "null"}
-# `:param name: text`, or a line of an `Args:` section.
-SPHINX = re.compile(r"^\s*:param\s+(?:\S+\s+)?(\w+):\s*(.+)$")
-SECTION = re.compile(r"^\s*(?:Args|Arguments|Parameters|Returns|Raises|Yields|Examples?):\s*$")
-GOOGLE = re.compile(r"^\s+(\w+)(?:\s*\([^)]*\))?:\s*(.+)$")
-
 _call: "contextvars.ContextVar[Optional[_Call]]" = contextvars.ContextVar("toolboxd_guest_call", default=None)
-
-
-class Tool:
-    """A function that is a tool."""
-
-    def __init__(self, function: Callable[..., Any], name: Optional[str], description: Optional[str],
-                 more: Mapping[str, Any]):
-        self.function = function
-        self.name = name or function.__name__
-        text, notes = _docstring(inspect.getdoc(function) or "")
-        self.definition: dict[str, Any] = {
-            "name": self.name, "description": text if description is None else description,
-            "argument_schema": argument_schema(function, notes)}
-        output = _output_schema(function)
-        if output:
-            self.definition["output_schema"] = output
-        self.definition.update({key: value for key, value in more.items() if value is not None})
-
-
-TOOLS: "list[Tool]" = []
-
-
-def tool(function: Optional[Callable[..., Any]] = None, *, name: Optional[str] = None,
-         description: Optional[str] = None, risk: Optional[str] = None, timeout_ms: Optional[int] = None,
-         cooldown_s: Optional[int] = None, parallel: Optional[bool] = None, triggers: "Optional[list[str]]" = None,
-         examples: "Optional[list[dict[str, Any]]]" = None, argument_schema: Optional[dict[str, Any]] = None,
-         output_schema: Optional[dict[str, Any]] = None) -> Any:
-    """Make a function a tool, which `serve` registers: `@tool` or `@tool(risk="read")`. The function
-    itself stays as it is. The keywords are those of a tool in a manifest."""
-    def add(function: Callable[..., Any]) -> Callable[..., Any]:
-        TOOLS.append(Tool(function, name, description, {
-            "risk": risk, "timeout_ms": timeout_ms, "cooldown_s": cooldown_s, "parallel": parallel,
-            "triggers": triggers, "examples": examples, "argument_schema": argument_schema,
-            "output_schema": output_schema}))
-        return function
-
-    return add(function) if function else add
-
-
-# --- schemas
-
-
-def _docstring(text: str) -> "tuple[str, dict[str, str]]":
-    """Return the description, and what the text says of each parameter."""
-    notes: dict[str, str] = {}
-    lines: list[str] = []
-    is_inside = False
-    for line in text.splitlines():
-        found = SPHINX.match(line)
-        if SECTION.match(line) or line.lstrip().startswith((":return", ":raise", ":rtype")):
-            is_inside = True
-        elif found:
-            notes[found[1]] = found[2].strip()
-        elif is_inside and (found := GOOGLE.match(line)):
-            notes[found[1]] = found[2].strip()
-        elif line.strip() and not line.startswith(" "):
-            is_inside = False
-            lines.append(line.strip())
-        elif not is_inside:
-            lines.append(line.strip())
-    return "\n".join(lines).strip(), notes
-
-
-def _schema(annotation: Any, where: str) -> "dict[str, Any]":
-    """Return the JSON Schema of what an annotation takes."""
-    origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
-    if annotation in (inspect.Parameter.empty, Any):
-        return {}
-    if annotation in TYPES:
-        return {"type": TYPES[annotation]}
-    if origin is typing.Literal:
-        return {"enum": list(inner)}
-    if origin is list and len(inner) == 1:
-        return {"type": "array", "items": _schema(inner[0], where)}
-    if origin is dict:
-        return {"type": "object", "additionalProperties": _schema(inner[1], where) if inner else True}
-    if origin is typing.Union or type(annotation).__name__ == "UnionType":
-        schemas = [_schema(one, where) for one in inner]
-        if all(set(one) == {"type"} for one in schemas):
-            return {"type": [one["type"] for one in schemas]}
-        return {"anyOf": schemas}
-    raise TypeError(f"{where}: {annotation!r} has no JSON Schema; use bool, int, float, str, list, dict, "
-                    "Optional, Union, Literal or Any, or give tool() an argument_schema")
-
-
-def _hints(function: Callable[..., Any]) -> "dict[str, Any]":
-    try:
-        return typing.get_type_hints(function)
-    except Exception:  # a name that is not there: what is written counts
-        return dict(getattr(function, "__annotations__", {}))
-
-
-def argument_schema(function: Callable[..., Any], notes: Mapping[str, str]) -> "dict[str, Any]":
-    """Return the schema of the arguments of a function, from its annotations, defaults and docstring."""
-    hints = _hints(function)
-    properties: dict[str, Any] = {}
-    required = []
-    is_open = False
-    for parameter in inspect.signature(function).parameters.values():
-        where = f"{function.__name__}({parameter.name})"
-        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL):
-            raise TypeError(f"{where}: a tool is called by keywords; make it an ordinary parameter")
-        if parameter.kind is parameter.VAR_KEYWORD:
-            is_open = True
-            continue
-        properties[parameter.name] = schema = _schema(hints.get(parameter.name, Any), where)
-        if parameter.name in notes:
-            schema["description"] = notes[parameter.name]
-        if parameter.default is parameter.empty:
-            required.append(parameter.name)
-        elif parameter.default is not None:
-            schema["default"] = parameter.default
-    return {"type": "object", "properties": properties, **({"required": required} if required else {}),
-            "additionalProperties": is_open}
-
-
-def _output_schema(function: Callable[..., Any]) -> "Optional[dict[str, Any]]":
-    """A result that is no object is the member `result` of one."""
-    annotation = _hints(function).get("return", Any)
-    if annotation in (Any, None, type(None)):
-        return None
-    schema = _schema(annotation, f"the result of {function.__name__}")
-    if schema.get("type") == "object":
-        return schema
-    return {"type": "object", "properties": {"result": schema}, "required": ["result"]}
 
 
 # --- the bus
@@ -393,11 +260,11 @@ class Guest:
 
     def _run(self, call: _Call, found: Tool, args: "dict[str, Any]") -> Any:
         _call.set(call)
-        return None if call.is_cancelled.is_set() else found.function(**args)
+        return None if call.is_cancelled.is_set() else write(found.function(**found.read(args)))
 
     async def _run_task(self, call: _Call, found: Tool, args: "dict[str, Any]") -> Any:
         _call.set(call)
-        return await found.function(**args)
+        return write(await found.function(**found.read(args)))
 
     def _own_loop(self) -> asyncio.AbstractEventLoop:
         """Tasks run in the loop of serve_async, else in a thread of their own."""

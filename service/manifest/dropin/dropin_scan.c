@@ -16,14 +16,20 @@
 #include "util/cleanup.h"
 #include "util/text/utf8.h"
 
+static void free_dropins(struct dropin *dropins, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(dropins[i].name);
+		free(dropins[i].path);
+		free(dropins[i].reason);
+	}
+	free(dropins);
+}
+
 void dropin_list_deinit(struct dropin_list *list)
 {
-	for (size_t i = 0; i < list->n_items; i++) {
-		free(list->items[i].name);
-		free(list->items[i].path);
-		free(list->items[i].reason);
-	}
-	free(list->items);
+	free_dropins(list->items, list->n_items);
+	free_dropins(list->toolboxes, list->n_toolboxes);
 	*list = (struct dropin_list){0};
 }
 
@@ -36,6 +42,9 @@ const char *dropin_stem(const char *path, size_t *ret_size)
 	*ret_size = dot && dot > name ? (size_t)(dot - name) : strlen(name);
 	return name;
 }
+
+/* The first line of a file of Python that is a toolbox. */
+#define TOOLBOX_LINE "# toolbox: python"
 
 /* Return whether @name belongs to a copy left by an editor, a merge or a package manager. */
 static bool is_backup(const char *name)
@@ -85,14 +94,28 @@ static int put(struct dropin_list *list, struct dropin dropin)
 	return 0;
 }
 
+/* Return whether the file at @path begins with @text. */
+static bool has_start(const char *path, const char *text)
+{
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char start[sizeof(TOOLBOX_LINE)];
+	size_t size = strlen(text);
+
+	return fd >= 0 && read(fd, start, size) == (ssize_t)size && memcmp(start, text, size) == 0;
+}
+
 /* A script by its first two bytes: it is meant to be run. */
 static bool is_script(const char *path)
 {
-	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	char start[2];
+	return has_start(path, "#!");
+}
 
-	return fd >= 0 && read(fd, start, sizeof(start)) == sizeof(start) &&
-	       memcmp(start, "#!", sizeof(start)) == 0;
+/* Return whether the file at @path, with the name @stem up to its last dot, has functions that are
+ * tools. */
+static bool is_toolbox(const char *path, const char *stem, size_t size)
+{
+	return strcmp(stem + size, ".py") == 0 &&
+	       (has_start(path, TOOLBOX_LINE "\n") || has_start(path, TOOLBOX_LINE "\r"));
 }
 
 static bool is_definition(const char *path)
@@ -100,6 +123,20 @@ static bool is_definition(const char *path)
 	const char *dot = strrchr(path, '.');
 
 	return dot && strcmp(dot, ".json") == 0;
+}
+
+/* Takes @dropin's texts over. */
+static int put_toolbox(struct dropin_list *list, struct dropin dropin)
+{
+	bool is_full = list->n_toolboxes == DROPINS_MAX;
+
+	if (!is_full && array_grow(list->toolboxes, list->n_toolboxes) == 0) {
+		list->toolboxes[list->n_toolboxes++] = dropin;
+		return 0;
+	}
+	free(dropin.name);
+	free(dropin.path);
+	return is_full ? -E2BIG : -ENOMEM;
 }
 
 /* Return why the file at @path is left out, though it is meant to be a program; NULL: it is
@@ -129,12 +166,14 @@ static int take_file(
 	/* A backup has a name of its own beside its original. */
 	if (is_backup(stem))
 		size = strlen(stem);
-	if (is_definition(path) || (dropin.is_aside && service))
+	if (is_definition(path) || (dropin.is_aside && service && !is_toolbox(path, stem, size)))
 		return 0;
 	if (asprintf(&dropin.name, "%s%s%.*s", service ? service : "", service ? "_" : "",
 		    (int)size, stem) < 0)
 		return -ENOMEM;
 	dropin.path = strdup(path);
+	if (dropin.path && !aside && is_toolbox(path, stem, size))
+		return put_toolbox(list, dropin);
 	if (dropin.path && (!reason || dropin_leave_out(&dropin, "%s: %s", path, reason) == 0))
 		return put(list, dropin);
 	free(dropin.name);
@@ -302,12 +341,19 @@ static int refuse_twins(struct dropin_list *list)
 	return r;
 }
 
+static int compare_places(const void *a, const void *b)
+{
+	return strcmp(((const struct dropin *)a)->path, ((const struct dropin *)b)->path);
+}
+
 int dropin_scan(const char *folder, struct dropin_list *list)
 {
 	int r = scan_folder(list, folder, NULL);
 
 	if (r < 0)
 		return r;
+	if (list->n_toolboxes > 1)
+		qsort(list->toolboxes, list->n_toolboxes, sizeof(*list->toolboxes), compare_places);
 	if (list->n_items > 1)
 		qsort(list->items, list->n_items, sizeof(*list->items), compare);
 	return refuse_twins(list);

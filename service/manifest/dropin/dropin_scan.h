@@ -12,6 +12,8 @@
  *   toolbox.d/home/music/next        home/music_next
  *   toolbox.d/home/music/_shared.py  left out, as are types.py, helpers, my_helpers.sh,
  *   toolbox.d/home/notes.txt         and whatever cannot be run; .hidden is not looked at
+ *   toolbox.d/home/lights.py         with `# toolbox: python` as its first line no program, but a
+ *                                    toolbox, home_lights, of kind python
  */
 
 enum dropin_status {
@@ -33,11 +35,13 @@ struct dropin {
 struct dropin_list {
 	struct dropin *items;
 	size_t n_items;
-	size_t n_aside; /* items with is_aside */
-	size_t n_seen;  /* entries of folders */
+	size_t n_aside;           /* items with is_aside */
+	size_t n_seen;            /* entries of folders */
+	struct dropin *toolboxes; /* the files of Python that are toolboxes, sorted by path */
+	size_t n_toolboxes;
 };
 
-/* Most programs, and most entries of any sort: more are a mistake. */
+/* Most programs, most toolboxes, and most entries of any sort: more are a mistake. */
 #define DROPINS_MAX        1000
 #define DROPIN_ENTRIES_MAX 10000
 

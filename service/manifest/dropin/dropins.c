@@ -14,8 +14,10 @@
 #include "util/cleanup.h"
 #include "util/file/file.h"
 
-/* The keys forbidden to an overlay, since its folder determines them. */
-static const char *const folders_own[] = {"toolbox_id", "kind", "tools"};
+/* The keys forbidden to an overlay, since its folder determines them, and the keys without a
+ * meaning for a toolbox beside the programs. */
+static const char *const folders_own[] = {"toolbox_id", "kind", "tools", NULL};
+static const char *const not_beside[] = {"toolbox_id", "kind", "tools", "env", "cwd", NULL};
 
 /* A correct tool, to find mistakes of an overlay. */
 static const char harmless[] = "{\"name\":\"x\",\"command\":{\"shell\":\":\"}}";
@@ -95,16 +97,18 @@ bool dropins_is_overlay(const char *path)
 	       (id == JSON_NONE || is_value_text(&tape, id, name.data, name.size));
 }
 
-static bool is_folders_own(const struct json_tape *tape, uint32_t key)
+static bool has_name_of(const struct json_tape *tape, uint32_t key, const char *const *names)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(folders_own); i++)
-		if (json_string_equals(tape, key, folders_own[i], strlen(folders_own[i])))
+	for (; *names; names++)
+		if (json_string_equals(tape, key, *names, strlen(*names)))
 			return true;
 	return false;
 }
 
-/* Copy the members of the overlay. An unreadable overlay has changed since its check. */
-static int copy_overlay(const char *path, struct buffer *out, bool *ret_has_cwd)
+/* Copy the members of the overlay, but for @left_out. An unreadable overlay has changed since its
+ * check. */
+static int copy_overlay(
+	const char *path, const char *const *left_out, struct buffer *out, bool *ret_has_cwd)
 {
 	cleanup(buffer_deinit) struct buffer bytes = {0};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
@@ -114,7 +118,7 @@ static int copy_overlay(const char *path, struct buffer *out, bool *ret_has_cwd)
 		return r < 0 ? r : -EINVAL;
 	*ret_has_cwd = json_find(&tape, 0, "cwd") != JSON_NONE;
 	json_each_key(key, &tape, 0) {
-		if (is_folders_own(&tape, key))
+		if (has_name_of(&tape, key, left_out))
 			continue;
 		buffer_append_char(out, ',');
 		json_write_compact(out, &tape, key);
@@ -134,13 +138,75 @@ static int write_overlaid_head(struct folder *folder, const char *overlay)
 	buffer_append_string(out, "{\"kind\":\"command\",\"toolbox_id\":");
 	json_write_bytes_lossy(out, id.data, id.size);
 	if (overlay)
-		r = copy_overlay(overlay, out, &has_cwd);
+		r = copy_overlay(overlay, folders_own, out, &has_cwd);
 	if (!has_cwd) {
 		buffer_append_string(out, ",\"cwd\":");
 		json_write_bytes_lossy(out, folder->real, strlen(folder->real));
 	}
 	buffer_append_string(out, ",\"tools\":[");
 	return r ? r : buffer_status(out);
+}
+
+/* ── toolboxes beside the programs ───────────────────────────────────────────────────────────── */
+
+void dropin_toolboxes_deinit(struct dropin_toolboxes *toolboxes)
+{
+	for (size_t i = 0; i < toolboxes->n_items; i++) {
+		free(toolboxes->items[i].path);
+		free(toolboxes->items[i].manifest);
+	}
+	free(toolboxes->items);
+	*toolboxes = (struct dropin_toolboxes){0};
+}
+
+/* Write the manifest of the file @dropin of @folder: home/lights.py is the toolbox home_lights. */
+static int write_beside(const struct folder *folder, const struct dropin *dropin,
+	const char *overlay, struct buffer *out)
+{
+	cleanup(buffer_deinit) struct buffer id = name_of(folder->path, "");
+	bool has_cwd;
+	int r = 0;
+
+	buffer_printf(&id, "_%s", dropin->name);
+	buffer_append_string(out, "{\"kind\":\"python\",\"toolbox_id\":");
+	json_write_bytes_lossy(out, id.data, id.size);
+	buffer_append_string(out, ",\"file\":");
+	json_write_bytes_lossy(out, dropin->path, strlen(dropin->path));
+	if (overlay)
+		r = copy_overlay(overlay, not_beside, out, &has_cwd);
+	buffer_append_char(out, '}');
+	return r ? r : buffer_status(&id);
+}
+
+/* Add the file @dropin of @folder to @toolboxes, which has room. 0 or a negative errno. */
+static int add_beside(const struct folder *folder, const struct dropin *dropin, const char *overlay,
+	struct dropin_toolboxes *toolboxes)
+{
+	struct dropin_toolbox *toolbox = &toolboxes->items[toolboxes->n_items];
+	cleanup(buffer_deinit) struct buffer out = {0};
+	int r = write_beside(folder, dropin, overlay, &out);
+
+	if (r < 0)
+		return r;
+	toolbox->path = strdup(dropin->path);
+	toolbox->manifest = buffer_take(&out, NULL);
+	toolboxes->n_items++;
+	return toolbox->path && toolbox->manifest ? 0 : -ENOMEM;
+}
+
+static int add_all_beside(
+	const struct folder *folder, const char *overlay, struct dropin_toolboxes *toolboxes)
+{
+	int r = 0;
+
+	if (folder->list.n_toolboxes == 0)
+		return 0;
+	toolboxes->items = calloc(folder->list.n_toolboxes, sizeof(*toolboxes->items));
+	if (!toolboxes->items)
+		return -ENOMEM;
+	for (size_t i = 0; r == 0 && i < folder->list.n_toolboxes; i++)
+		r = add_beside(folder, &folder->list.toolboxes[i], overlay, toolboxes);
+	return r;
 }
 
 /* ── the tools ───────────────────────────────────────────────────────────────────────────────── */
@@ -320,7 +386,8 @@ static int scan(struct folder *folder, struct diagnostics *problems)
 }
 
 int dropins_read(struct manifest_reader *reader, const char *path, const char *overlay,
-	struct package **ret_package, struct skipped_list *skipped, struct diagnostics *problems)
+	struct package **ret_package, struct dropin_toolboxes *toolboxes,
+	struct skipped_list *skipped, struct diagnostics *problems)
 {
 	cleanup(folder_deinit) struct folder folder = {.reader = reader, .path = path};
 	cleanup(diagnostics_deinit) struct diagnostics first = {0};
@@ -329,6 +396,7 @@ int dropins_read(struct manifest_reader *reader, const char *path, const char *o
 
 	if (r == 0 && overlay)
 		r = origins_add(&folder.overlay, overlay, &index);
+	r = r ? r : add_all_beside(&folder, overlay, toolboxes);
 	r = r ? r : write_overlaid_head(&folder, overlay);
 	r = r ? r : define_all(&folder, problems);
 	*ret_package = NULL;

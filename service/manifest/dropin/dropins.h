@@ -24,14 +24,29 @@
  * risk and the like to the folder of drop-in programs of its name. */
 bool dropins_is_overlay(const char *path);
 
+/* A file of Python in such a folder: a toolbox of its own (manifest/dropin/dropin_scan.h). */
+struct dropin_toolbox {
+	char *path;
+	char *manifest; /* its equivalent, for manifest_read_text() */
+};
+
+/* Zeroed before use. */
+struct dropin_toolboxes {
+	struct dropin_toolbox *items;
+	size_t n_items;
+};
+
+void dropin_toolboxes_deinit(struct dropin_toolboxes *toolboxes);
+
 /*
  * Read the folder @path, with the members of the manifest at @overlay (NULL: none). 0 with
  * *ret_package the caller's, or NULL when nothing is to be offered; MANIFEST_E_REFUSED with the
- * problems; or a negative errno when memory or descriptors are short. @skipped is the caller's to
- * deinit in any case.
+ * problems; or a negative errno when memory or descriptors are short. @skipped, and @toolboxes with
+ * the toolboxes beside the programs, are the caller's to deinit in any case.
  */
 int dropins_read(struct manifest_reader *reader, const char *path, const char *overlay,
-	struct package **ret_package, struct skipped_list *skipped, struct diagnostics *problems);
+	struct package **ret_package, struct dropin_toolboxes *toolboxes,
+	struct skipped_list *skipped, struct diagnostics *problems);
 
 /* Call @found for @folder, and for every folder of a service in it. */
 void dropins_each_folder(

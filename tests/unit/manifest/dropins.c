@@ -17,6 +17,7 @@
 static struct manifest_reader *reader;
 static struct package *package;
 static struct toolbox *toolbox;
+static struct dropin_toolboxes toolboxes;
 static struct skipped_list skipped;
 static struct diagnostics problems;
 
@@ -33,6 +34,7 @@ static void forget(void)
 	package_unref(package);
 	package = NULL;
 	toolbox = NULL;
+	dropin_toolboxes_deinit(&toolboxes);
 	skipped_list_deinit(&skipped);
 	diagnostics_deinit(&problems);
 }
@@ -57,7 +59,7 @@ static int read_folder(const char *path, const char *overlay)
 	int r;
 
 	forget();
-	r = dropins_read(reader, path, overlay, &package, &skipped, &problems);
+	r = dropins_read(reader, path, overlay, &package, &toolboxes, &skipped, &problems);
 	toolbox = package ? package->toolboxes[0] : NULL;
 	return r;
 }
@@ -506,6 +508,34 @@ Test(dropins, have_the_limits_of_the_manifest_beside_their_folder)
 	cr_expect_not(dropins_is_overlay(frame));
 	scratch_write_json("home.json", "{'kind':'command','toolbox_id':'other'}");
 	cr_expect_not(dropins_is_overlay(frame));
+}
+
+Test(dropins, have_files_of_python_beside_them_that_are_toolboxes)
+{
+	cr_assert_eq(mkdir(scratch_path("home/music"), 0700), 0);
+	write_program("home/bell.sh", "#!/bin/sh\n");
+	scratch_write("home/lights.py", "# toolbox: python\nx = 1\n");
+	write_program("home/music/radio.py", "# toolbox: python\r\n");
+	/* No toolboxes. */
+	write_program("home/other.py", "#!/usr/bin/python3\n# toolbox: python\n");
+	scratch_write("home/longer.py", "# toolbox: pythons\n");
+	scratch_write("home/_hidden.py", "# toolbox: python\n");
+	scratch_write("home/short.py", "# toolbox: python");
+	scratch_write("home/bell.txt", "# toolbox: python\n");
+	scratch_write_json("over.json", "{'kind':'command','risk':'read','cwd':'/','env':{'A':'b'},"
+					"'limits':{'timeout_ms':5}}");
+	cr_assert_eq(read_home(scratch_path("over.json")), 0);
+	expect_tools("bell other ");
+	cr_assert_eq(toolboxes.n_items, 2);
+	cr_expect(strstr(toolboxes.items[0].path, "/home/lights.py"));
+	cr_expect(strstr(toolboxes.items[0].manifest,
+			  "{\"kind\":\"python\",\"toolbox_id\":\"home_lights\",\"file\":\"/"),
+		"%s", toolboxes.items[0].manifest);
+	cr_expect(strstr(toolboxes.items[0].manifest,
+			  "/home/lights.py\",\"risk\":\"read\",\"limits\":{\"timeout_ms\":5}}"),
+		"%s", toolboxes.items[0].manifest);
+	cr_expect(strstr(toolboxes.items[1].manifest, "\"home_music_radio\""), "%s",
+		toolboxes.items[1].manifest);
 }
 
 Test(dropins, are_not_more_than_a_thousand)

@@ -48,6 +48,30 @@ Test(manifest_python, tries_the_interpreters_that_a_device_has)
 	cr_expect_str_eq(package->python.interpreters, "[\"/opt/venv/bin/python\",\"python3\"]");
 }
 
+Test(manifest_python, may_have_the_functions_of_a_file)
+{
+	read_good("{'kind':'python','file':'lights.py','toolbox_id':'home'}");
+	cr_expect_eq(package->kind, KIND_PYTHON_FILE);
+	cr_expect_str_eq(package->python.interpreters, "[\"python3\"]");
+	cr_expect_not(package->python.is_auto, "a lack of Python is a mistake");
+	cr_expect_eq(package->limits.workers, 1);
+	cr_assert_eq(package->n_toolboxes, 1);
+	cr_expect_str_eq(package->toolboxes[0]->id, "home");
+	cr_expect(*package->library.path == '/' && strstr(package->library.path, "/lights.py"),
+		"%s", package->library.path);
+	read_good("{'kind':'python','file':'/opt/lights.py','python':'/bin/sh'}");
+	cr_expect_str_eq(package->library.path, "/opt/lights.py");
+	cr_expect_str_eq(package->python.interpreters, "[\"/bin/sh\"]");
+}
+
+Test(manifest_python, has_no_plugins_beside_a_file)
+{
+	expect_refused("{'kind':'python','file':'a.py','plugins':['b']}", 1, "/plugins",
+		"\"plugins\" is not a key of a toolbox of the kind \"python\"; leave it out");
+	expect_refused("{'kind':'plugin','library':'x','file':'a.py'}", 1, "/file",
+		"\"file\" is not a key of a toolbox of the kind \"plugin\"; leave it out");
+}
+
 Test(manifest_python, takes_the_interpreter_that_is_given)
 {
 	read_good("{'kind':'python','python':'/bin/sh','plugins':['ovos-math-tools']}");
