@@ -1,27 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What README.md tells people to type, typed; and what it says comes out, compared."""
+"""What README.md and docs/first.md tell people to type, typed; and what they say comes out, compared."""
+import functools
 import json
 import re
+import shutil
 import signal
 import subprocess
+import tempfile
+from pathlib import Path
 
 import pages
 import pytest
 from processes import EVENT_SECONDS, FINDING, ROOT, TOOLBOXD, environment, free_port
 
 README = (ROOT / "README.md").read_text()
+FIRST = (ROOT / "docs" / "first.md").read_text()
+INDEX = (ROOT / "docs" / "README.md").read_text()
+OUTPUTS = [(page, number) for page in (README, FIRST)
+           for number, (language, _) in enumerate(pages.blocks_to_type(page)) if language == "output"]
 
 
-def blocks_to_type():
-    return pages.blocks_to_type(README)
+def blocks_to_type(page=README):
+    return pages.blocks_to_type(page)
 
 
-@pytest.fixture(scope="module")
-def typed(tmp_path_factory):
+@functools.lru_cache
+def typed(page):
     """All of it in one shell, as one would type it; the output of each block with an expectation.
     Behind the daemon's start stands the pause that a person makes."""
-    home, port = tmp_path_factory.mktemp("readme"), free_port()
-    blocks, script = blocks_to_type(), []
+    home, port = Path(tempfile.mkdtemp()), free_port()
+    blocks, script = blocks_to_type(page), []
     for number, (language, text) in enumerate(blocks):
         if language != "sh":
             continue
@@ -43,12 +51,15 @@ def typed(tmp_path_factory):
         if shell.poll() is None:
             shell.send_signal(signal.SIGKILL)
     assert not FINDING.search(out), out
-    return home, out
+    outputs = {number: (home / f"{number}.out").read_text()
+               for number, (language, _) in enumerate(blocks) if language == "output"}
+    shutil.rmtree(home)
+    return outputs, out
 
 
 def test_there_is_something_to_test():
-    languages = [language for language, _ in blocks_to_type()]
-    assert languages.count("sh") == 10 and languages.count("output") == 4
+    languages = [language for page in (README, FIRST) for language, _ in blocks_to_type(page)]
+    assert languages.count("sh") == 11 and languages.count("output") == 4
 
 
 def test_a_stock_library_takes_less_than_15_lines():
@@ -58,29 +69,44 @@ def test_a_stock_library_takes_less_than_15_lines():
     assert manifest.count("\n") < 15
 
 
-@pytest.mark.parametrize("number", [number for number, (language, _) in enumerate(blocks_to_type())
-                                    if language == "output"])
-def test_what_comes_out_is_what_it_says(typed, number):
-    home, out = typed
-    printed = (home / f"{number}.out").read_text()
-    printed = pages.without_log(printed)
-    assert pages.matches(blocks_to_type()[number][1], printed), (printed, out)
+@pytest.mark.parametrize("page, number", OUTPUTS, ids=lambda value: value if isinstance(value, int) else value.split("\n")[0])
+def test_what_comes_out_is_what_it_says(page, number):
+    outputs, out = typed(page)
+    printed = pages.without_log(outputs[number])
+    assert pages.matches(blocks_to_type(page)[number][1], printed), (printed, out)
 
 
-def test_every_file_it_names_is_there():
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", README):
-        assert (ROOT / target).exists(), target
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+
+def anchors(page):
+    """The links to headings, as forges make them."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S), re.M)
+    return {re.sub(r"[^\w -]", "", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text).lower()).replace(" ", "-") for text in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_everything_that_a_page_links_to_is_there(page):
+    for target, _, anchor in re.findall(r"\]\((?!\w+:)([^)#\s]*)(#([^)\s]+))?\)", page.read_text()):
+        path = page.parent / target if target else page
+        assert path.exists(), target
+        assert not anchor or path.suffix != ".md" or anchor in anchors(path), (target, anchor)
+
+
+def test_it_fits_on_two_screens():
+    assert README.count("\n") <= 110
 
 
 def test_the_script_comes_first_has_at_most_six_lines_and_needs_no_compiler():
     scripts = [text for language, text in blocks_to_type() if language == "sh"]
     script = scripts[0].split("<<'END'\n", 1)[1].split("END\n", 1)[0]
     assert script.startswith("#!/bin/sh\n") and script.count("\n") <= 6
-    assert "cc " not in scripts[0] and any("cc -shared" in text for text in scripts[1:])
+    assert not any("cc -shared" in text for text in scripts)
+    assert any("cc -shared" in text for _, text in blocks_to_type(FIRST))
     assert "toolboxd --embedded-bus" in README.split("\n\n")[2]
 
 
 def test_every_page_is_named_for_somebody():
-    table = README.split("| I am … | read |")[1].split("\n\n")[0]
-    pages_named = set(re.findall(r"\]\(docs/(\w+\.md)\)", table))
-    assert pages_named == {path.name for path in (ROOT / "docs").glob("*.md")}
+    pages_named = set(re.findall(r"\]\(((?:toolboxes/)?[\w-]+\.md)[)#]", INDEX))
+    docs = ROOT / "docs"
+    assert pages_named == {str(path.relative_to(docs)) for path in docs.rglob("*.md")} - {"README.md"}
