@@ -36,6 +36,8 @@ clang-tidy         command -v clang-tidy
 valgrind           command -v valgrind
 scdoc              command -v scdoc
 mandoc             command -v mandoc
+cmark-gfm          command -v cmark-gfm
+graphviz           command -v dot
 nodejs             command -v node
 npm                command -v npm
 curl               command -v curl
