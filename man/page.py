@@ -204,6 +204,18 @@ def described(node):
     return node if "description" in node else {**node, "description": "An object: see below." if "properties" in node else "Its value."}
 
 
+def objects_within(node, name):
+    """Each object inside an object, with its way: of an array NAME[], of an object with any keys NAME{}."""
+    parts = [(f"{name}.{key}" if name else key, inner) for key, inner in node.get("properties", {}).items()]
+    parts += [(f"{name}[]", node.get("items")), (f"{name}{{}}", node.get("additionalProperties"))]
+    parts += [(f"{name}{{}}", inner) for inner in node.get("patternProperties", {}).values()]
+    for way, inner in parts:
+        if isinstance(inner, dict):
+            if "properties" in inner:
+                yield way, inner
+            yield from objects_within(inner, way)
+
+
 def manifest():
     top = schema("toolbox-manifest")
     tool = top["properties"]["tools"]["items"]
@@ -211,12 +223,7 @@ def manifest():
     of_kinds = kinds_of_keys()
     for key, node in top["properties"].items():
         yield from key_entry(key, described(node), [f"kinds {', '.join(of_kinds[key])}"] if key in of_kinds else [])
-    for title, node in (("limits", top["properties"]["limits"]), ("sandbox", top["properties"]["sandbox"]),
-                        ("mcp", top["properties"]["mcp"]), ("tools, of kind mcp", top["properties"]["tools"]["additionalProperties"]),
-                        ("tools", tool), ("tools: command", tool["properties"]["command"]),
-                        ("tools: bus", tool["properties"]["bus"]), ("tools: native", native),
-                        ("tools: native.parameters", native["properties"]["parameters"]["items"]),
-                        ("tools: native.returns", native["properties"]["returns"])):
+    for title, node in objects_within(top, ""):
         yield f"# MEMBERS OF {title.upper()}"
         yield ""
         for key, inner in node["properties"].items():
