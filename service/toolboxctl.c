@@ -270,8 +270,9 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl new music --kind mcp --command npx -y some-server /srv/music\n"
 		"  toolboxctl new lights --kind mcp --url https://lights.example/mcp\n"
 		"  toolboxctl new notes --kind mcp --env API_KEY=... --command notes-server\n"
-		"  toolboxctl new --from-skill ovos-skill-count.openvoiceos --out count.json\n",
-		CTL_FLAG_KIND | CTL_FLAG_BUS, 0, 1, ctl_new},
+		"  toolboxctl new --from-skill ovos-skill-count.openvoiceos --out count.json\n"
+		"  toolboxctl new zip --from-header zlib.h --library libz.so.1 --only 'crc32*'\n",
+		CTL_FLAG_KIND | CTL_FLAG_WHY | CTL_FLAG_BUS, 0, 1, ctl_new},
 	{"help", "[COMMAND | TOPIC]", "print help", "", "  toolboxctl help manifest\n", 0, 0, 1,
 		print_help},
 	{"version", "", "print the version", "", "  toolboxctl version\n", 0, 0, 0, print_version},

@@ -47,6 +47,13 @@ static const struct flag flags[] = {
 	{"--kind", "KIND", "the kind of the toolbox", CTL_FLAG_KIND, MEMBER(kind)},
 	{"--from-skill", "SKILL", "a skill of OVOS on the bus: its functions and intents",
 		CTL_FLAG_KIND, MEMBER(skill)},
+	{"--from-header", "H", "a C header of a library: its functions", CTL_FLAG_KIND,
+		MEMBER(from_header)},
+	{"--library", "L", "from a header: the shared library with the functions", CTL_FLAG_KIND,
+		MEMBER(library)},
+	{"--only", "GLOBS", "from a header: only these functions: 'crc32*,adler32'", CTL_FLAG_KIND,
+		MEMBER(only)},
+	{"--risk", "RISK", "from a header: read, write or execute", CTL_FLAG_KIND, MEMBER(risk)},
 	{"--out", "FILE", "from a skill: the manifest that is written", CTL_FLAG_KIND, MEMBER(out)},
 	{"--url", "URL", "mcp: where the server is", CTL_FLAG_KIND, MEMBER(url)},
 	{"--env", "NAME=VALUE", "mcp: a variable for the server; NAME alone: that of toolboxd",
@@ -55,9 +62,9 @@ static const struct flag flags[] = {
 		"new, of kind mcp: 'NAME: VALUE' for requests to the server; check: a C header",
 		CTL_FLAG_KIND | CTL_FLAG_HEADER, MEMBER(header)},
 	{"--pkg", "NAME", "the package of a C header, whose words pkg-config knows",
-		CTL_FLAG_HEADER, MEMBER(pkg)},
+		CTL_FLAG_HEADER | CTL_FLAG_KIND, MEMBER(pkg)},
 	{"--cflags", "WORDS", "further words for the C compiler that reads a header",
-		CTL_FLAG_HEADER, MEMBER(cflags)},
+		CTL_FLAG_HEADER | CTL_FLAG_KIND, MEMBER(cflags)},
 	{"--command", "WORDS", "mcp: how the server is started: all words that follow",
 		CTL_FLAG_KIND, MEMBER(command)},
 	{"--args", "JSON", "all arguments as one JSON object", CTL_FLAG_ARGS, MEMBER(args)},
@@ -203,6 +210,8 @@ static int keep_flag(struct ctl_options *options, const struct flag *flag, const
 		options->variables[options->n_variables++] = value;
 	if (flag->offset == MEMBER(header))
 		options->headers[options->n_headers++] = value;
+	if (flag->offset == MEMBER(from_header))
+		options->from_headers[options->n_from_headers++] = value;
 	return 0;
 }
 
@@ -256,7 +265,9 @@ int ctl_options_read(
 	options.toolboxes = calloc((size_t)argc + 1, sizeof(*options.toolboxes));
 	options.variables = calloc((size_t)argc + 1, sizeof(*options.variables));
 	options.headers = calloc((size_t)argc + 1, sizeof(*options.headers));
-	if (!options.positional || !options.toolboxes || !options.variables || !options.headers) {
+	options.from_headers = calloc((size_t)argc + 1, sizeof(*options.from_headers));
+	if (!options.positional || !options.toolboxes || !options.variables || !options.headers ||
+		!options.from_headers) {
 		ctl_options_deinit(&options);
 		return -ENOMEM;
 	}
@@ -325,5 +336,6 @@ void ctl_options_deinit(struct ctl_options *options)
 	free(options->toolboxes);
 	free(options->variables);
 	free(options->headers);
+	free(options->from_headers);
 	*options = (struct ctl_options){0};
 }

@@ -62,6 +62,9 @@ struct ctl_options {
 	const char *skill; /* --from-skill */
 	const char *out;
 	const char *pkg;
+	const char *library;
+	const char *only;
+	const char *risk;
 	const char *cflags;
 	const char *url;
 	const char *variable; /* the last --env and --header */
@@ -70,6 +73,9 @@ struct ctl_options {
 	size_t n_variables;
 	const char **headers; /* each --header, likewise: of HTTP, or of C */
 	size_t n_headers;
+	const char *from_header;   /* the last --from-header */
+	const char **from_headers; /* each of them, likewise */
+	size_t n_from_headers;
 	char **command; /* the words after --command; of argv */
 	size_t n_command;
 	const char *file;

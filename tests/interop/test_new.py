@@ -167,3 +167,39 @@ def test_a_folder_that_cannot_be_written(home):
     (home / ID).symlink_to(home / "nowhere")
     assert toolboxctl("new", ID, "--kind", "native", home=home).returncode == USAGE
     assert not (home / "nowhere").exists()
+
+
+def test_a_header_becomes_a_toolbox(home):
+    """libc's own headers: what is written is loaded, held against the header again, and called."""
+    home.mkdir()
+    new = ("new", "c", "--from-header", "string.h", "--from-header", "stdlib.h", "--library", "libc.so.6")
+    done = toolboxctl(*new, "--only", "strlen,labs,qsort,strverscmp", "--risk", "read", "--json",
+                      "--cflags", "-D_GNU_SOURCE", home=home)
+    assert done.returncode == DONE, done.stderr
+    summary = json.loads(done.stdout)
+    assert summary["files"] == ["c/c.json"] and summary["functions"] == 4
+    assert sorted(summary["tools"]) == ["labs", "strlen", "strverscmp"]
+    assert summary["not_offered"] == [{"name": "qsort", "why": "'compar' is a callback"}]
+    done = toolboxctl("check", "c/c.json", "--header", "string.h", "--header", "stdlib.h",
+                      "--cflags", "-D_GNU_SOURCE", home=home)
+    assert done.returncode == DONE and done.stdout.endswith("1 file: 0 errors, 0 warnings\n"), done.stderr
+    called = [toolboxctl("invoke", "--file", "c/c.json", *words, "--get", "result.result", home=home).stdout
+              for words in (("labs", "x=-7"), ("strlen", "s=seven"), ("strverscmp", "s1=a9", "s2=a10"))]
+    assert called[:2] == ["7\n", "5\n"] and int(called[2]) < 0
+    assert toolboxctl(*new, home=home).returncode == USAGE  # it is there already
+
+
+@pytest.mark.parametrize("flags, status, words", [
+    (("--library", "libc.so.6", "--only", "qsort"), ERROR, "no function of the header can be a tool: --why lists"),
+    (("--library", "libc.so.6", "--only", "none"), ERROR, "does --only name one?"),
+    (("--library", "libabsent.so"), ERROR, "libabsent.so"),
+    ((), USAGE, "--library is missing"),
+    (("--library", "libc.so.6", "--risk", "some"), USAGE, "--risk must be read, write or execute"),
+    (("--library", "libc.so.6", "--kind", "plugin"), USAGE, "--from-header is for --kind native"),
+    (("--library", "libc.so.6", "--pkg", "no-such-package"), ERROR, "no-such-package"),
+])
+def test_a_header_without_a_tool_leaves_nothing(home, flags, status, words):
+    home.mkdir()
+    done = toolboxctl("new", "c", "--from-header", "stdlib.h", *flags, home=home)
+    assert done.returncode == status and words in done.stderr, done.stderr
+    assert not (home / "c").exists()

@@ -19,7 +19,7 @@
 /* The most names set by the steps of a tool. */
 #define SCOPE_MAX 512
 
-/* A value that steps can name: where it is described. */
+/* A name for steps, and the description of its value. */
 struct named {
 	uint32_t name;
 	uint32_t object;
@@ -35,7 +35,7 @@ struct walk {
 	size_t n_scope;
 };
 
-/* The texts that a struct held points to. */
+/* The texts of a struct held. */
 struct held_texts {
 	char word[NAME_BYTES];
 	char items[NAME_BYTES];
@@ -153,7 +153,7 @@ static bool is_handed_out(const struct walk *walk, uint32_t object, const struct
 	return find_held_member(walk, object, "transfer") != JSON_NONE;
 }
 
-/* Return whether the word is of a value that a register holds. */
+/* Return whether the word is a number or a bool. */
 static bool is_scalar(const char *word)
 {
 	for (enum native_type type = NATIVE_BOOL; type <= NATIVE_F64; type++)

@@ -14,9 +14,9 @@
 #include "util/file/file.h"
 #include "util/process/spawn.h"
 
-/* The status of a shell without the program that it is asked for. */
+/* The status of a shell without the program. */
 #define STATUS_ABSENT 127
-/* Our status for a failure of pkg-config, which has printed its reason. */
+/* Our status for a failure of pkg-config, whose reason is printed. */
 #define STATUS_PKG 120
 
 #define TEXT_OF(x)  TEXT_OF_(x)

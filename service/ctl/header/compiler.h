@@ -15,7 +15,7 @@
  *      cc $(pkg-config --cflags zlib) -DX  ◀──── standard input
  */
 
-/* The headers, and the words of the command line that make them readable. */
+/* The headers, and the words of the command line for reading them. */
 struct compiler {
 	const char *const *headers; /* names ("zlib.h") or paths of files */
 	size_t n_headers;
@@ -23,7 +23,7 @@ struct compiler {
 	const char *cflags; /* further words, separated by white space, or NULL */
 };
 
-/* The most bytes that a run may print. */
+/* The most bytes of output of a run. */
 #define COMPILER_OUTPUT_BYTES_MAX (64u << 20)
 
 /* The most seconds of processor time of a run. */

@@ -13,7 +13,7 @@
  *   const Bytef *data      POINTER ──▶ NAMED Bytef, const ──▶ NAMED Byte ──▶ INTEGER unsigned char
  *   int (*f)(void *)       POINTER ──▶ FUNCTION ──▶ INTEGER int; parameters: POINTER ──▶ VOID
  *
- * A tree belongs to the declarations that it was read with (ctl/header/declarations.h).
+ * A tree belongs to its declarations (ctl/header/declarations.h).
  */
 
 /* The most types on the way to the meaning of a type. */
@@ -83,7 +83,7 @@ struct c_record {
 	size_t n_enumerators;
 };
 
-/* Return the type that @type means, without typedefs. */
+/* Return the meaning of @type, without typedefs. */
 const struct c_type *c_type_resolve(const struct c_type *type);
 
 /* Return whether @type, or a typedef on the way to its meaning, is const. */

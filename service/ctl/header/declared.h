@@ -29,5 +29,5 @@ struct c_declarations {
 	void *names;                   /* a tree of tsearch(3) */
 	struct c_function **functions; /* in the header's order */
 	size_t n_functions;
-	size_t n_skipped; /* declarations that were not understood */
+	size_t n_skipped; /* number of declarations not understood */
 };

@@ -45,7 +45,7 @@ void hold_note(struct holding *holding, enum diagnostic_severity severity, size_
 
 /* ── functions ───────────────────────────────────────────────────────────────────────────────── */
 
-/* Set the place and the declaration that findings name. Return false without memory. */
+/* Set the place and the declaration for findings. Return false without memory. */
 static bool set_place(struct holding *holding, const char *file, unsigned int line,
 	const struct c_type *type, const char *name)
 {
@@ -142,7 +142,7 @@ static void write_held(const struct held *held, struct buffer *out)
 		buffer_append_string(out, " by pointer");
 }
 
-/* Note that the value is not of the header's type, unless @question is answered by yes. */
+/* Note a mismatch with the type of the header, unless @question is answered by yes. */
 static void note_mismatch(struct holding *holding, const struct held *held,
 	const struct c_type *type, size_t question)
 {

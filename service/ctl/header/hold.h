@@ -10,7 +10,7 @@
 #include "util/diagnostic.h"
 
 /*
- * One value of a manifest, held against the type that a header has for it.
+ * One value of a manifest, held against its type in a header.
  *
  *   manifest   {"type": "u64"}             struct held ─┐
  *   header     uLong crc32(…, uInt len)    c_type ──────┴─▶ findings: some at once, some when the
@@ -22,7 +22,7 @@ struct held {
 	const char *word;    /* its type: "u64"; of an enum its base */
 	const char *items;   /* array: the type of its elements */
 	const char *c;       /* struct: its type in C, "struct tm"; or NULL */
-	uint32_t at;         /* the token that findings name */
+	uint32_t at;         /* the token named by findings */
 	bool is_enumeration; /* enum or flags */
 	bool is_out;         /* it comes out, and perhaps goes in, too */
 	bool is_inout;       /* it goes in and comes out */
@@ -55,7 +55,7 @@ struct holding {
 
 void holding_deinit(struct holding *holding);
 
-/* Add a finding that holds when the answer to @question is no. */
+/* Add a finding. It is void if the answer to @question is yes. */
 void hold_note(struct holding *holding, enum diagnostic_severity severity, size_t question,
 	uint32_t at, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
@@ -70,7 +70,7 @@ void hold_field(
 /* Hold a parameter of the current function. */
 void hold_parameter(struct holding *holding, const struct held *held, const struct c_type *type);
 
-/* Hold the value that it returns, or a field. */
+/* Hold the returned value, or a field. */
 void hold_value(struct holding *holding, const struct held *held, const struct c_type *type);
 
 /* Append the manifest's word for a type of the header, "u32"; nothing where there is none. */

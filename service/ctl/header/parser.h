@@ -12,7 +12,7 @@
  * and all names so far. Only ctl/header/declarations.c needs this.
  */
 
-/* The most constructs that are open at once: parentheses, bodies of structs, declarators. */
+/* The most open constructs: parentheses, bodies of structs, declarators. */
 #define OPEN_MAX 100
 
 /* The name spaces of C: tags have their own. */
@@ -84,7 +84,7 @@ bool parser_open(struct c_parser *parser);
 /* Return whether the current token is an opening bracket of any kind. */
 bool parser_opens(const struct c_parser *parser);
 
-/* Skip from the current bracket, which opens, to its partner, and both. */
+/* Skip the current opening bracket, its partner and all between. */
 void parser_skip_balanced(struct c_parser *parser);
 
 /* Return whether the current token is a name among @words. */
@@ -103,14 +103,14 @@ void parser_skip_attributes(struct c_parser *parser);
 struct c_name *parser_find_name(
 	const struct c_declarations *all, enum c_space space, const char *text);
 
-/* Return the name, which is added if it is new; NULL with an error, and for NULL. */
+/* Return the name; add a new name. NULL with an error, and for NULL. */
 struct c_name *parser_add_name(struct c_parser *parser, enum c_space space, const char *text);
 
 /* Return the text of the current token as a string. */
 const char *parser_token_text(struct c_parser *parser);
 
-/* Return the name in the ordinary space that the current token is, or NULL. */
+/* Return the current token as a name in the ordinary space, or NULL. */
 const struct c_name *parser_known_name(const struct c_parser *parser);
 
-/* Return the meaning of the typedef that the current token is, or NULL. */
+/* Return the meaning of the current token, a typedef; else NULL. */
 const struct c_type *parser_known_typedef(const struct c_parser *parser);

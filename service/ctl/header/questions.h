@@ -29,7 +29,7 @@ void questions_deinit(struct questions *questions);
 size_t questions_add(struct questions *questions, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Add a line that asserts the formatted expression. Return its number. */
+/* Add an assertion of the formatted expression. Return its number. */
 size_t questions_assert(struct questions *questions, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -153,7 +153,7 @@ static int skip_space(struct reading *reading)
 	return r;
 }
 
-/* Return the end of a string or a character that begins here. */
+/* Return the end of the string or character beginning here. */
 static const char *find_quote_end(const struct reading *reading)
 {
 	const char *at = reading->at + 1;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "ctl/command.h"
+#include "ctl/new/from_header.h"
 #include "ctl/new/mcp.h"
 #include "ctl/new/skill.h"
 #include "ctl/new/template.h"
@@ -89,12 +90,23 @@ static int check_options(const struct ctl_options *options)
 				     : "new needs more arguments: toolboxctl new ID --kind KIND");
 		return CTL_USAGE;
 	}
-	if (!kind || !is_kind(kind))
+	if (options->from_header && kind && strcmp(kind, "native") != 0) {
+		terminal_complain("--from-header is for --kind native, not %s", kind);
+		return CTL_USAGE;
+	}
+	if (!options->from_header && (options->library || options->only || options->risk ||
+					     options->pkg || options->cflags || options->why)) {
+		terminal_complain("--library, --only, --risk, --pkg, --cflags and --why are for "
+				  "--from-header");
+		return CTL_USAGE;
+	}
+	if (!options->from_header && (!kind || !is_kind(kind)))
 		return refuse_kind(kind);
-	if (strcmp(kind, MCP) != 0 && (options->url || options->n_command > 0 ||
-					      options->n_variables > 0 || options->n_headers > 0)) {
+	if ((!kind || strcmp(kind, MCP) != 0) &&
+		(options->url || options->n_command > 0 || options->n_variables > 0 ||
+			options->n_headers > 0)) {
 		terminal_complain("--url, --command, --env and --header are for --kind %s, not %s",
-			MCP, kind);
+			MCP, kind ? kind : "native");
 		return CTL_USAGE;
 	}
 	/* A '-' at the start would make the folder's name a flag of the next command. */
@@ -266,6 +278,8 @@ int ctl_new(const struct ctl_options *options)
 	if (options->skill)
 		return new_skill(options);
 	r = check_options(options);
+	if (r == 0 && options->from_header)
+		return new_from_header(writing.id, options);
 	if (r == 0 && strcmp(writing.kind, MCP) == 0)
 		return new_mcp(writing.id, options);
 	if (r == 0)
