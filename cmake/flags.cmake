@@ -19,6 +19,11 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 add_library(toolbox_flags INTERFACE)
 target_compile_definitions(toolbox_flags INTERFACE _GNU_SOURCE)
+# Files of terabytes and times after 2038 have a size and a value on a machine of 32 bits, too. No library that is called
+# here takes either type.
+if(CMAKE_SIZEOF_VOID_P EQUAL 4)
+	target_compile_definitions(toolbox_flags INTERFACE _FILE_OFFSET_BITS=64 _TIME_BITS=64)
+endif()
 target_include_directories(toolbox_flags INTERFACE ${PROJECT_SOURCE_DIR}/service)
 target_compile_options(toolbox_flags INTERFACE
 	-Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2
