@@ -34,7 +34,7 @@ static const char help[] =
 	"  --help              print this and exit\n"
 	"\n"
 	"The model and all else is in the section toolboxd.agent of mycroft.conf.\n"
-	"SIGTERM stops. toolboxctl chat talks to a running agent.\n";
+	"SIGHUP reads it again, SIGTERM stops. toolboxctl chat talks to a running agent.\n";
 
 /* Complain about @what, a text of the command line. */
 static int misuse(const char *what)
@@ -95,24 +95,79 @@ static void log_mistake(void *data, const struct diagnostic *diagnostic)
 		diagnostic->pointer ? diagnostic->pointer : "", diagnostic->text);
 }
 
+struct serving {
+	const struct config_flags *flags;
+	struct agent *agent;
+};
+
 static void stop_agent(void *data, int signal)
 {
+	struct serving *serving = data;
+
 	(void)signal;
-	agent_stop(*(struct agent **)data);
+	agent_stop(serving->agent);
 }
 
-/* Serve until stopped. Return the exit status. */
-static int serve_agent(const struct config_agent *config)
+/* Read the configuration, and log its mistakes. Return whether it can be used; else @ret_status is
+ * an exit status. */
+static bool read_configuration(
+	const struct config_flags *flags, struct config_agent *config, int *ret_status)
+{
+	bool is_closed = false;
+	int r = config_read_agent(flags, log_mistake, NULL, config, &is_closed);
+
+	log_setup(config->log_level, config->log_format);
+	if (r == -EPERM)
+		log_error("agent.api_key_file: only its owner may read it (chmod 600)");
+	else if (r < 0)
+		log_error("The configuration, or the file of the key, cannot be read: %s",
+			strerror(-r));
+	else if (r == 0 && is_closed)
+		log_error("A mistake in the configuration may hide a restriction: mend it, and "
+			  "start or reload again (toolboxd --check)");
+	*ret_status = r == CONFIG_E_USAGE ? EXIT_USAGE : EXIT_FAILURE;
+	return r == 0 && !is_closed;
+}
+
+/* Put the configuration as it is now in force; the one before stays after a mistake. */
+static void reload_agent(void *data, int signal)
+{
+	struct serving *serving = data;
+	cleanup(config_agent_deinit) struct config_agent config = {.log_level = LOG_LEVEL_INFO};
+	int status;
+	int r;
+
+	(void)signal;
+	notify_reloading();
+	if (!read_configuration(serving->flags, &config, &status)) {
+		log_warning("The configuration before stays in force");
+	} else if (config.is_disabled) {
+		log_info("Not enabled any more: toolboxd.enabled is false in the configuration");
+		agent_stop(serving->agent);
+		return;
+	} else {
+		r = agent_reload(serving->agent, &config);
+		if (r < 0)
+			log_error("Reloading failed: %s", strerror(-r));
+	}
+	notify_ready();
+}
+
+/* Serve until stopped, with @config, which is taken over. Return the exit status. */
+static int serve_agent(const struct config_flags *flags, struct config_agent *config)
 {
 	cleanup(loop_cleanup) struct loop *loop = NULL;
 	cleanup(agent_cleanup) struct agent *agent = NULL;
+	struct serving serving = {.flags = flags};
 	int r = loop_new(&loop);
 
 	if (r == 0)
 		loop_serve_log(loop);
-	r = r ? r : loop_add_signal(loop, SIGTERM, stop_agent, &agent);
-	r = r ? r : loop_add_signal(loop, SIGINT, stop_agent, &agent);
+	r = r ? r : loop_add_signal(loop, SIGTERM, stop_agent, &serving);
+	r = r ? r : loop_add_signal(loop, SIGINT, stop_agent, &serving);
+	r = r ? r : loop_add_signal(loop, SIGHUP, reload_agent, &serving);
 	r = r ? r : agent_new(loop, config, &agent);
+	serving.agent = agent;
 	r = r ? r : loop_run(loop, -1);
 	if (r < 0)
 		log_error("Cannot go on: %s", strerror(-r));
@@ -133,7 +188,6 @@ int main(int argc, char **argv)
 {
 	struct config_flags flags = {0};
 	cleanup(config_agent_deinit) struct config_agent config = {.log_level = LOG_LEVEL_INFO};
-	bool is_closed = false;
 	int r = read_agent_flags(argc, argv, &flags);
 
 	if (r != 0)
@@ -144,23 +198,12 @@ int main(int argc, char **argv)
 	/* For the classes of characters. */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	log_hold();
-	r = config_read_agent(&flags, log_mistake, NULL, &config, &is_closed);
-	log_setup(config.log_level, config.log_format);
-	if (r == -EPERM)
-		log_error("agent.api_key_file: only its owner may read it (chmod 600)");
-	else if (r < 0)
-		log_error("The configuration, or the file of the key, cannot be read: %s",
-			strerror(-r));
-	else if (r == 0 && is_closed)
-		log_error(
-			"A mistake in the configuration may hide a restriction: mend it, and start "
-			"again (toolboxd --check)");
-	if (r != 0 || is_closed)
-		return r == CONFIG_E_USAGE ? EXIT_USAGE : EXIT_FAILURE;
+	if (!read_configuration(&flags, &config, &r))
+		return r;
 	if (config.is_disabled) {
 		log_info("Not enabled: toolboxd.enabled is false in the configuration");
 		notify_not_enabled("Not enabled: toolboxd.enabled is false");
 		return EXIT_SUCCESS;
 	}
-	return serve_agent(&config);
+	return serve_agent(&flags, &config);
 }

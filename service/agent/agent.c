@@ -8,7 +8,7 @@
 
 #include "agent/asking.h"
 #include "agent/chats.h"
-#include "agent/model/model.h"
+#include "agent/setup.h"
 #include "bus/bus.h"
 #include "bus/ovos/fallback.h"
 #include "json/member.h"
@@ -38,10 +38,9 @@
 
 struct agent {
 	struct loop *loop;
-	const struct config_agent *config;
+	struct list setups;
+	struct setup *setup; /* in force */
 	struct bus *bus;
-	struct model *model;
-	struct model_settings settings;
 	struct asking asking;
 	struct chats chats;
 	struct bus_envelope envelope;
@@ -119,10 +118,15 @@ static void end_asking_person(struct agent *agent)
 
 /* ── as a fallback skill ─────────────────────────────────────────────────────────────────────── */
 
-static void register_skill(struct agent *agent)
+static void send_registration(struct agent *agent, bool is_leaving)
 {
 	fallback_send_registration(
-		agent->bus, AGENT_SKILL_ID, agent->config->listen.priority, agent->is_stopping);
+		agent->bus, AGENT_SKILL_ID, agent->setup->config.listen.priority, is_leaving);
+}
+
+static void register_skill(struct agent *agent)
+{
+	send_registration(agent, agent->is_stopping);
 }
 
 static void take_ping(struct agent *agent)
@@ -130,7 +134,8 @@ static void take_ping(struct agent *agent)
 	cleanup(speech_deinit) struct speech speech = {0};
 
 	speech_init(&speech, &agent->envelope, AGENT_SKILL_ID, false);
-	fallback_send_pong(&speech, agent->bus, model_was_reachable(agent->model, REACHABLE_MS));
+	fallback_send_pong(
+		&speech, agent->bus, model_was_reachable(agent->setup->model, REACHABLE_MS));
 }
 
 static void take_chosen(struct agent *agent)
@@ -155,8 +160,8 @@ static void on_probe(void *data)
 {
 	struct agent *agent = data;
 
-	if (!model_was_reachable(agent->model, PROBE_MS))
-		model_probe(agent->model);
+	if (!model_was_reachable(agent->setup->model, PROBE_MS))
+		model_probe(agent->setup->model);
 	loop_timer_arm(&agent->probe, PROBE_MS);
 }
 
@@ -218,7 +223,7 @@ static bool wants_topic(void *data, const char *topic, size_t size)
 		return asking_wants(&agent->asking, topic, size);
 	if (agent_topics[i].kind == TOPIC_REQUEST)
 		return true;
-	if (agent_topics[i].kind == TOPIC_FALLBACK && !agent->config->listen.is_fallback)
+	if (agent_topics[i].kind == TOPIC_FALLBACK && !agent->setup->config.listen.is_fallback)
 		return false;
 	return pace_take_by(&agent->signs[i], clock_now_ms(), SIGN_STEP_MS, SIGN_BURST);
 }
@@ -257,7 +262,7 @@ static void come_up(void *data)
 
 	bus_address_format(bus_address(agent->bus), url);
 	log_info("On the bus at %s", url);
-	if (agent->config->listen.is_fallback)
+	if (agent->setup->config.listen.is_fallback)
 		register_skill(agent);
 }
 
@@ -300,7 +305,7 @@ void agent_stop(struct agent *agent)
 	agent->is_stopping = true;
 	agent->leave_ms = clock_now_ms() + LEAVE_MS;
 	chats_stop(&agent->chats);
-	if (agent->config->listen.is_fallback)
+	if (agent->setup->config.listen.is_fallback)
 		register_skill(agent);
 	leave_when_sent(agent);
 }
@@ -314,23 +319,6 @@ static void report_alive(void *data)
 	loop_timer_arm(&agent->alive, notify_alive_interval_ms());
 }
 
-static int make_model(struct agent *agent)
-{
-	const struct config_agent *config = agent->config;
-	const char *reason = strerror(ENOMEM);
-	int r;
-
-	agent->settings = (struct model_settings){
-		.base_url = config->base_url ? config->base_url : CONFIG_AGENT_BASE_URL,
-		.key = config->key,
-		.proxy = config->proxy,
-	};
-	r = model_new(agent->loop, &agent->settings, &agent->model, &reason);
-	if (r == -ENOSYS)
-		log_error("There is no libcurl: %s", reason);
-	return r;
-}
-
 static int make_timers(struct agent *agent)
 {
 	int r = loop_timer_init(&agent->probe, agent->loop, on_probe, agent);
@@ -339,7 +327,7 @@ static int make_timers(struct agent *agent)
 	return r ? r : loop_timer_init(&agent->alive, agent->loop, report_alive, agent);
 }
 
-int agent_new(struct loop *loop, const struct config_agent *config, struct agent **ret_agent)
+int agent_new(struct loop *loop, struct config_agent *config, struct agent **ret_agent)
 {
 	static const struct bus_handler handler = {
 		.wants = wants_topic,
@@ -353,23 +341,63 @@ int agent_new(struct loop *loop, const struct config_agent *config, struct agent
 	if (!agent)
 		return -ENOMEM;
 	agent->loop = loop;
-	agent->config = config;
-	r = make_model(agent);
+	list_init(&agent->setups);
+	r = setup_new(loop, &agent->setups, config, &agent->setup);
 	r = r ? r : make_timers(agent);
 	r = r ? r : asking_init(&agent->asking, loop, pass_message, agent);
 	if (r < 0)
 		return r;
-	chats_init(&agent->chats, loop, config, &agent->asking, agent->model);
-	r = bus_connect(loop, &config->bus, &bus_limits_default, &handler, agent, &agent->bus);
+	chats_init(&agent->chats, loop, agent->setup, &agent->asking);
+	r = bus_connect(
+		loop, &agent->setup->config.bus, &bus_limits_default, &handler, agent, &agent->bus);
 	if (r < 0)
 		return r;
 	agent->chats.bus = agent->bus;
-	if (config->listen.is_fallback)
+	if (agent->setup->config.listen.is_fallback)
 		on_probe(agent);
 	if (notify_alive_interval_ms() > 0)
 		report_alive(agent);
 	notify_ready();
 	*ret_agent = take_ptr(agent);
+	return 0;
+}
+
+/* Put the setup @next in force. */
+static void change_setup(struct agent *agent, struct setup *next)
+{
+	struct setup *before = agent->setup;
+	bool was_fallback = before->config.listen.is_fallback;
+
+	if (was_fallback)
+		send_registration(agent, true);
+	loop_timer_disarm(&agent->probe);
+	agent->setup = agent->chats.setup = next;
+	setup_retire(before);
+	if (next->config.listen.is_fallback) {
+		register_skill(agent);
+		on_probe(agent);
+	}
+}
+
+int agent_reload(struct agent *agent, struct config_agent *config)
+{
+	char now[BUS_URL_BYTES];
+	char wanted[BUS_URL_BYTES];
+	struct setup *next;
+	int r;
+
+	bus_address_format(&agent->setup->config.bus, now);
+	bus_address_format(&config->bus, wanted);
+	if (strcmp(now, wanted) != 0) {
+		log_warning(
+			"The address of the bus is %s now: it is used after a new start", wanted);
+		config->bus = agent->setup->config.bus;
+	}
+	r = setup_new(agent->loop, &agent->setups, config, &next);
+	if (r < 0)
+		return r;
+	change_setup(agent, next);
+	log_info("Reloaded: %zu turns end by the configuration before", agent->chats.n_running);
 	return 0;
 }
 
@@ -379,7 +407,7 @@ void agent_free(struct agent *agent)
 		return;
 	chats_deinit(&agent->chats);
 	asking_deinit(&agent->asking);
-	model_free(agent->model);
+	setups_free(&agent->setups);
 	loop_timer_deinit(&agent->probe);
 	loop_timer_deinit(&agent->leaving);
 	loop_timer_deinit(&agent->alive);

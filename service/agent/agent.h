@@ -18,9 +18,14 @@
  */
 struct agent;
 
-/* Connect to the bus of @config, which outlives the agent. Return 0; -ENOMEM; or another negative
- * errno after a line of the log. */
-int agent_new(struct loop *loop, const struct config_agent *config, struct agent **ret_agent);
+/* Connect to the bus of @config, which is taken over. Return 0; -ENOMEM; or another negative errno
+ * after a line of the log. */
+int agent_new(struct loop *loop, struct config_agent *config, struct agent **ret_agent);
+
+/* Put @config, taken over, in force for all turns that begin from now on: earlier turns end by the
+ * configuration before, and conversations go on. The address of the bus stays. Return as
+ * agent_new(). */
+int agent_reload(struct agent *agent, struct config_agent *config);
 
 /* Free @agent, which may be NULL: its turns end without a response. */
 void agent_free(struct agent *agent);

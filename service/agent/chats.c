@@ -23,6 +23,7 @@
 struct chat {
 	struct list link;
 	struct chats *owner;
+	struct setup *setup; /* held */
 	struct session *session;
 	struct turn_wishes wishes; /* until the turn begins */
 	struct turn *turn;         /* NULL: it waits */
@@ -137,8 +138,8 @@ static void write_lang(
 			context, json_object_at(context, envelope->session), "lang", JSON_STRING);
 	if (lang != JSON_NONE)
 		json_string_decode(context, lang, out);
-	else if (chats->config->lang)
-		buffer_append_string(out, chats->config->lang);
+	else if (chats->setup->config.lang)
+		buffer_append_string(out, chats->setup->config.lang);
 }
 
 /* ── the life of a chat ──────────────────────────────────────────────────────────────────────── */
@@ -149,6 +150,7 @@ static void free_chat(struct chat *chat)
 	if (chat->session && chat->session->chat == chat)
 		chat->session->chat = NULL;
 	turn_free(chat->turn);
+	setup_release(chat->setup);
 	turn_wishes_deinit(&chat->wishes);
 	speech_deinit(&chat->speech);
 	buffer_deinit(&chat->response);
@@ -241,9 +243,9 @@ static bool run_chat(struct chat *chat)
 	struct chats *chats = chat->owner;
 	const struct turn_parts parts = {
 		.loop = chats->loop,
-		.config = chats->config,
+		.config = &chat->setup->config,
 		.asking = chats->asking,
-		.model = chats->model,
+		.model = chat->setup->model,
 		.history = &chat->session->history,
 		.has_told_away = &chat->session->has_told_away,
 	};
@@ -318,11 +320,12 @@ static struct chat *make_chat(struct chats *chats, const struct bus_envelope *en
 		return NULL;
 	list_init(&chat->link);
 	chat->owner = chats;
+	chat->setup = setup_hold(chats->setup);
 	chat->share = bus_response_share(envelope);
 	write_lang(chats, envelope, &chat->lang);
 	write_lang(chats, envelope, &chat->wishes.lang);
-	if (chats->config->profile)
-		buffer_append_string(&chat->wishes.profile, chats->config->profile);
+	if (chats->setup->config.profile)
+		buffer_append_string(&chat->wishes.profile, chats->setup->config.profile);
 	return chat;
 }
 
@@ -397,7 +400,7 @@ static void read_wishes(const struct chats *chats, const struct json_tape *data,
 		json_string_decode(data, fields->system, &wishes->system);
 	wishes->streams = fields->stream != JSON_NONE && json_is_true(data, fields->stream);
 	wishes->speaks = fields->speak != JSON_NONE ? json_is_true(data, fields->speak)
-						    : chats->config->speaks;
+						    : chats->setup->config.speaks;
 }
 
 void chats_take(struct chats *chats, const struct bus_envelope *envelope)
@@ -413,7 +416,7 @@ void chats_take(struct chats *chats, const struct bus_envelope *envelope)
 	const char *mistake = envelope->data_status != 0
 				      ? "ValueError: Bad request: 'data' must be an object with "
 					"each key once"
-				      : check_fields(data, &fields, chats->config->profile);
+				      : check_fields(data, &fields, chats->setup->config.profile);
 	struct chat *chat;
 
 	/* The response is kept until the end of the turn. */
@@ -648,10 +651,9 @@ void chats_stop(struct chats *chats)
 		turn_cancel(container_of(chats->running.next, struct chat, link)->turn);
 }
 
-void chats_init(struct chats *chats, struct loop *loop, const struct config_agent *config,
-	struct asking *asking, struct model *model)
+void chats_init(struct chats *chats, struct loop *loop, struct setup *setup, struct asking *asking)
 {
-	*chats = (struct chats){.loop = loop, .config = config, .asking = asking, .model = model};
+	*chats = (struct chats){.loop = loop, .setup = setup, .asking = asking};
 	sessions_init(&chats->sessions);
 	list_init(&chats->running);
 	list_init(&chats->waiting);

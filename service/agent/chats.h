@@ -5,12 +5,11 @@
 #include <stdint.h>
 
 #include "agent/asking.h"
-#include "agent/model/model.h"
 #include "agent/sessions.h"
+#include "agent/setup.h"
 #include "agent/turn/turn.h"
 #include "bus/bus.h"
 #include "bus/ovos/speech.h"
-#include "config/agent/agent.h"
 #include "message/envelope.h"
 
 /*
@@ -40,10 +39,9 @@
 
 struct chats {
 	struct loop *loop;
-	struct bus *bus; /* set once it is open */
-	const struct config_agent *config;
+	struct bus *bus;     /* set once it is open */
+	struct setup *setup; /* for new chats, borrowed */
 	struct asking *asking;
-	struct model *model;
 	struct sessions sessions;
 	struct list running;
 	struct list waiting;
@@ -52,8 +50,7 @@ struct chats {
 	uint64_t n_turns; /* so far */
 };
 
-void chats_init(struct chats *chats, struct loop *loop, const struct config_agent *config,
-	struct asking *asking, struct model *model);
+void chats_init(struct chats *chats, struct loop *loop, struct setup *setup, struct asking *asking);
 
 /* Cancel all turns, and forget all conversations. Takes a zeroed struct. */
 void chats_deinit(struct chats *chats);

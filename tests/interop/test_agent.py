@@ -2,6 +2,7 @@
 """toolbox-agent: an utterance, a scripted model, tools called, an answer (docs/agents.md)."""
 import json
 import re
+import signal
 import statistics
 import threading
 import time
@@ -11,7 +12,7 @@ import manifests
 import pytest
 from agent_peer import Asker, names, tool_messages
 from model_server import ModelServer, calls, raw, says, status
-from processes import EVENT_SECONDS, IS_SANITIZED, free_port, resident_kb, until
+from processes import EVENT_SECONDS, IS_SANITIZED, free_port, resident_kb, until, write_configuration
 from test_approval import Person
 
 @pytest.fixture(scope="module")
@@ -721,6 +722,36 @@ def test_three_reads_run_side_by_side(agent, asker, model, figure):
     answer = asker.chat("x")
     figure("three reads of 1 s, s", time.monotonic() - began)
     assert [one["ok"] for one in answer["calls"]] == [True, True, True]
+
+
+def test_a_reload_is_in_force_for_turns_that_begin_after_it(alone, device, model, asker, tmp_path):
+    agent = agent_peer.start(tmp_path, device.url, model, system="Be the first.")
+
+    def reload(**settings):
+        n = agent.log().count("Reloaded")
+        write_configuration(tmp_path, {"toolboxd": {"agent": {"base_url": model.url, **settings}}})
+        agent.process.send_signal(signal.SIGHUP)
+        until(lambda: agent.log().count("Reloaded") + agent.log().count("stays in force") > n, EVENT_SECONDS, "the reload")
+
+    going = threading.Event()
+    model.script(calls(("add", {"a": 1, "b": 2}), stall=going), says("3."))
+    mark = asker.begin("add")
+    model.wait_for_requests(1, EVENT_SECONDS)
+    reload(system="Be the second.", model="other")
+    going.set()
+    assert asker.end_of(mark)["answer"] == "3."
+    assert [(one["messages"][0]["content"], one["model"]) for one in model.requests] == [("Be the first.", "scripted")] * 2
+    model.script(says("Yes."))
+    assert asker.chat("still there?")["history"] == 6
+    assert (model.requests[0]["messages"][0]["content"], model.requests[0]["model"]) == ("Be the second.", "other")
+    (tmp_path / "key").write_text("secret")
+    (tmp_path / "key").chmod(0o644)
+    reload(api_key_file=str(tmp_path / "key"))
+    assert "only its owner may read it" in agent.log() and "The configuration before stays in force" in agent.log()
+    model.script(says("Yes."))
+    assert asker.chat("and now?")["history"] == 8
+    assert model.requests[0]["messages"][0]["content"] == "Be the second."
+    assert agent.end() == 0
 
 
 def test_a_round_costs_little(agent, asker, model, figure):

@@ -143,7 +143,7 @@ static int check_output(struct attempt *attempt, const struct trial *trial,
 	return r < 0 ? r : 0;
 }
 
-/* Write how @result differs from the result that @trial expects, or nothing. 0 or -ENOMEM. */
+/* Write how @result differs from the expected result of @trial, or nothing. 0 or -ENOMEM. */
 static int compare(
 	const struct trial *trial, const struct call_result *result, struct buffer *reason)
 {

@@ -10,9 +10,9 @@
 
 /*
  * The gate of a toolbox (`"gate": "examples"`): before a version is offered, the examples of its
- * tools are called, in a process of its own, and their results compared.
+ * tools are called in a process of their own, and the results compared.
  *
- *   gate_add()    examples of the tools that are offered and only read ─┐   beside the loop
+ *   gate_add()    examples of the offered tools with the risk read ─────┐   beside the loop
  *   gate_start()                                                        ▼
  *                 arguments ─▶ a process ─▶ output schema ─▶ as expected? ─▶ the next example
  *                                  │             │                │

@@ -16,9 +16,7 @@
 static struct loop *loop;
 static struct bus *server;
 static struct bus *bus;
-static struct model *model;
-static struct model_settings settings = {.base_url = "http://127.0.0.1:1/v1"};
-static struct config_agent config;
+static struct setup setup = {.settings = {.base_url = "http://127.0.0.1:1/v1"}};
 static struct asking asking;
 static struct chats chats;
 static unsigned int n_asked; /* requests to the tool service */
@@ -71,18 +69,18 @@ static void set_up(void)
 	const char *why;
 
 	log_setup(LOG_LEVEL_ERROR, LOG_FORMAT_TEXT);
-	config.turn_ms = 60000;
+	setup.config.turn_ms = 60000;
 	cr_assert_eq(loop_new(&loop), 0);
 	cr_assert_eq(asking_init(&asking, loop, drop_message, NULL), 0);
-	cr_assert_eq(model_new(loop, &settings, &model, &why), 0);
-	chats_init(&chats, loop, &config, &asking, model);
+	cr_assert_eq(model_new(loop, &setup.settings, &setup.model, &why), 0);
+	chats_init(&chats, loop, &setup, &asking);
 }
 
 static void tear_down(void)
 {
 	chats_deinit(&chats);
 	asking_deinit(&asking);
-	model_free(model);
+	model_free(setup.model);
 	bus_free(bus);
 	bus_free(server);
 	loop_free(loop);
@@ -188,20 +186,25 @@ Test(chats, end_with_an_error_when_the_bus_has_no_room)
 {
 	static char words[8192];
 	size_t n = (size_t)snprintf(words, sizeof(words), "{\"en\":{\"cancelled\":\"");
+	struct buffer before = {0};
 
 	memset(words + n, 'x', 6000);
 	strcpy(words + n + 6000, "\"}}");
-	config.words = words;
-	config.lang = "en";
+	setup.config.words = words;
+	setup.config.lang = "en";
 	connect_bus(4096);
 	say("x");
+	/* An empty queue takes a message of any size. */
+	bus_message_begin(&before);
+	buffer_append_string(&before, "{}");
+	cr_assert_eq(bus_send(bus, &before, BUS_SHARE_OWN), 0);
 	pass_message(chats_serve_cancel, "x", "{}");
 	expect_heard("\"code\":\"busy\"}");
 }
 
 Test(chats, have_no_other_profile_than_the_agent)
 {
-	config.profile = "sums";
+	setup.config.profile = "sums";
 	connect_bus(BUS_OUTPUT_QUEUE_BYTES);
 	pass_message(chats_take, "x", "{\"utterance\":\"well\",\"profile\":\"all\"}");
 	expect_heard("'profile' must be the agent's own, or absent\",\"code\":\"bad_request\"}");
@@ -278,11 +281,10 @@ Test(chats, without_a_list_of_tools_have_its_error_as_their_reason)
 
 	connect_bus(BUS_OUTPUT_QUEUE_BYTES);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u/v1", script_start(script));
-	settings.base_url = url;
-	model_free(model);
-	cr_assert_eq(model_new(loop, &settings, &model, &(const char *){NULL}), 0);
-	chats.model = model;
-	config.max_rounds = 8;
+	setup.settings.base_url = url;
+	model_free(setup.model);
+	cr_assert_eq(model_new(loop, &setup.settings, &setup.model, &(const char *){NULL}), 0);
+	setup.config.max_rounds = 8;
 	say("x");
 	answer_first("ovos.tools.list.response",
 		"{\"error\":\"RuntimeError: Too many\",\"code\":\"busy\"}");
