@@ -18,11 +18,11 @@
 #include "loader/gate/gate.h"
 #include "loader/job.h"
 #include "loader/members.h"
+#include "loader/operator/job_checks.h"
 #include "loader/operator/paths.h"
 #include "loader/operator/state_folder.h"
 #include "loader/operator/topics.h"
 #include "loader/pins.h"
-#include "loader/sandbox_max.h"
 #include "loader/server_list.h"
 #include "loader/settings.h"
 #include "loader/tool_settings.h"
@@ -132,71 +132,6 @@ static void refuse_library(void *item, const char *pointer, const char *text)
 	if (job->package->kind == KIND_MCP && (!job->previous || is_stale(job)))
 		job->jobs->has_unlisted = true;
 	load_job_fail(job, pointer, text);
-}
-
-/* Whether the configuration gives a sandbox too narrow for the kind to work in. */
-static bool is_too_narrow(const struct package *package)
-{
-	return kind_facts(package->kind)->sandbox == SANDBOX_COMMAND &&
-	       package->sandbox.class < SANDBOX_COMMAND;
-}
-
-/* Whether @job, read before, may have its sandbox. Else the job fails, without a package. */
-static bool check_sandbox(struct load_job *job)
-{
-	struct sandbox_refusal refusal;
-
-	if (is_too_narrow(job->package))
-		load_job_fail(job, "/sandbox/class",
-			"no program can be started in the sandbox class that the configuration "
-			"gives; expected \"command\" or \"none\"");
-	else if (sandbox_max_refuses(job->jobs->options.config, job->package, &refusal))
-		load_job_fail(job, refusal.pointer, refusal.text);
-	else
-		return true;
-	load_job_set_package(job, NULL);
-	return false;
-}
-
-/* Return whether a toolbox with `concurrent` has one process. Else @job fails, without a package.
- */
-static bool check_workers(struct load_job *job)
-{
-	if (job->package->concurrent == 0 || job->package->limits.workers == 1)
-		return true;
-	load_job_fail(job, "/concurrent", PACKAGE_ONE_PROCESS);
-	load_job_set_package(job, NULL);
-	return false;
-}
-
-/* Return whether @job may have the gate that the configuration gives. Else it fails, without a
- * package. */
-static bool check_gate(struct load_job *job)
-{
-	if (!job->package->has_gate || gate_is_for(job->package->kind))
-		return true;
-	load_job_fail(job, "", GATE_KINDS);
-	load_job_set_package(job, NULL);
-	return false;
-}
-
-/* Whether the configuration leaves the risks of @job's tools as high as their messages need. Else
- * the job fails, without a package. */
-static bool check_risks(struct load_job *job)
-{
-	const struct tool *tool =
-		tool_settings_find_lowered(job->jobs->options.config, job->toolbox);
-	cleanup(buffer_deinit) struct buffer text = {0};
-
-	if (!tool)
-		return true;
-	buffer_printf(&text,
-		"toolboxes.%s.tools.%s.risk lowers the risk of a tool whose message changes the "
-		"machine, or speaks for a person: it must be execute; leave it out",
-		job->package->id, tool->name);
-	load_job_fail(job, "", buffer_terminate(&text) ? text.data : strerror(ENOMEM));
-	load_job_set_package(job, NULL);
-	return false;
 }
 
 /* Keep the description sent by the host of @item's package. */
@@ -344,11 +279,11 @@ static int begin_package(struct load_job *job, struct package *package)
 	r = r ? r : operator_topics_resolve(config, package, &refusal);
 	if (r)
 		return refuse_package(job, r, &refusal);
-	if (!check_workers(job) || !check_sandbox(job) || !check_gate(job))
+	if (!job_check_workers(job) || !job_check_sandbox(job) || !job_check_gate(job))
 		return 0;
 	if (kind_facts(package->kind)->has_members)
 		return members_begin(job);
-	if (!check_risks(job))
+	if (!job_check_risks(job))
 		return 0;
 	/* A library or server without callable tools is never loaded or started, not even for a
 	 * check. */
@@ -381,7 +316,7 @@ static int begin_server_entry(
 		package_renew(job->previous, package);
 		package_unref(package);
 		load_job_set_package(job, package_ref(job->previous));
-		check_sandbox(job);
+		job_check_sandbox(job);
 		return 0;
 	}
 	return begin_package(job, package);
@@ -420,7 +355,7 @@ static int begin_beside(struct load_job *folder, const struct dropin_toolbox *to
 		return begin_package(job, package);
 	package_unref(package);
 	load_job_set_package(job, package_ref(job->previous));
-	check_sandbox(job);
+	job_check_sandbox(job);
 	return 0;
 }
 
@@ -431,7 +366,7 @@ static int begin_programs(struct load_job *job)
 
 	if (r == 0 && is_as_before(job))
 		load_job_set_package(job, package_ref(job->previous));
-	check_sandbox(job);
+	job_check_sandbox(job);
 	return r;
 }
 
@@ -463,7 +398,7 @@ static int begin_file(struct loader *loader, struct load_job *job)
 		job->previous = NULL;
 	if (can_keep(loader, job)) {
 		load_job_set_package(job, package_ref(job->previous));
-		if (check_sandbox(job))
+		if (job_check_sandbox(job))
 			failures_count(job);
 		return 0;
 	}

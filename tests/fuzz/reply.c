@@ -3,7 +3,8 @@
 /*
  * The answer of a model: the input is the data of events, a line each, as they come in a stream.
  * Whatever they are, the text is bounded, and so is each call; and the plain text and the sentences
- * of it are the same however the text is cut into parts, even in the middle of a letter.
+ * of it are the same however the text is cut into parts. A part has whole letters, as a string of
+ * JSON has.
  */
 #include <locale.h>
 #include <stdbool.h>
@@ -15,6 +16,7 @@
 #include "agent/words/plain.h"
 #include "agent/words/sentences.h"
 #include "util/cleanup.h"
+#include "util/text/utf8.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -82,19 +84,22 @@ static void receive(void *data, const char *text, size_t size)
 	buffer_append_char(data, '\n');
 }
 
-/* Write the sentences of the plain text of @text, which comes in parts of @step bytes. */
-static void speak(const struct buffer *text, size_t step, struct buffer *out)
+/* Write the sentences of the plain text of @text, which comes in parts of @points letters. */
+static void speak(const struct buffer *text, size_t points, struct buffer *out)
 {
+	const char *bytes = text->data ? text->data : "";
+	size_t size;
+
 	cleanup(buffer_deinit) struct buffer held = {0};
 	cleanup(plain_deinit) struct plain plain = {0};
 
-	for (size_t at = 0; at <= text->size; at += step) {
+	for (size_t at = 0; at == 0 || at < text->size; at += size) {
 		cleanup(buffer_deinit) struct buffer part = {0};
-		size_t left = text->size - at;
-		bool is_end = left <= step;
+		bool is_end;
 
-		plain_take(&plain, text->data ? text->data + at : "", is_end ? left : step, is_end,
-			&part);
+		size = utf8_prefix(bytes + at, text->size - at, points);
+		is_end = at + size == text->size;
+		plain_take(&plain, bytes + at, size, is_end, &part);
 		sentences_take(&held, part.data ? part.data : "", part.size, is_end, receive, out);
 		if (is_end)
 			break;
@@ -107,12 +112,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	cleanup(buffer_deinit) struct buffer at_once = {0};
 	cleanup(buffer_deinit) struct buffer in_parts = {0};
 	struct reply reply = {.key = "secret"};
-	size_t step = size > 0 ? 1 + data[size - 1] % 7u : 1;
+	size_t points = size > 0 ? 1 + data[size - 1] % 7u : 1;
 
 	take_whole((const char *)data, size);
 	take_stream(&reply, (const char *)data, size);
 	speak(&reply.text, reply.text.size + 1, &at_once);
-	speak(&reply.text, step, &in_parts);
+	speak(&reply.text, points, &in_parts);
 	require(at_once.size == in_parts.size &&
 		(at_once.size == 0 || memcmp(at_once.data, in_parts.data, at_once.size) == 0));
 	reply_deinit(&reply);

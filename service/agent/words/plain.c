@@ -10,7 +10,7 @@
 /* The longest sign at the beginning of a line: "   ###### ". */
 #define LINE_SIGN_BYTES 10
 
-/* So many equal signs are no emphasis. */
+/* So many equal signs are no emphasis, and at the beginning of a line they are a rule. */
 #define RUN_BYTES 64
 
 /* A step returns how many bytes it has judged, or WAIT: more have to come. */
@@ -91,7 +91,8 @@ static bool is_rule(const struct view *view, size_t at)
 {
 	size_t end = at + count_run(view, at);
 
-	return end - at >= 3 && (end == view->size || view->text[end] == '\n');
+	return end - at >= RUN_BYTES ||
+	       (end - at >= 3 && (end == view->size || view->text[end] == '\n'));
 }
 
 /* Return the size of the sign at @at, after which the line goes on; 0: there is none. */
@@ -123,6 +124,9 @@ static size_t begin_line(struct plain *plain, const struct view *view)
 		plain->state = PLAIN_SKIPPING;
 		return at + 3;
 	}
+	if (!view->is_end && at < view->size && strchr("-*_", view->text[at]) &&
+		at + count_run(view, at) == view->size && view->size < at + RUN_BYTES)
+		return WAIT;
 	if (at < view->size && strchr("-*_", view->text[at]) && is_rule(view, at)) {
 		plain->state = PLAIN_SKIPPING;
 		return at + 3;

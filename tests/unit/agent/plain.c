@@ -58,6 +58,8 @@ Test(plain, leaves_out_signs_of_lines)
 	expect_plain("- one\n* two\n+ three\n1. four", "one\ntwo\nthree\n1. four");
 	expect_plain("> quoted\n> > twice", "quoted\ntwice");
 	expect_plain("a\n---\nb", "a\nb");
+	expect_plain("a\n-----------\nb", "a\nb");
+	expect_plain("-----------x\nb", "-----------x\nb");
 	expect_plain("-5 degrees", "-5 degrees");
 	expect_plain("#5 is alive", "#5 is alive");
 }
