@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "ctl/chat/line.h"
+#include "ctl/chat/questions.h"
 #include "ctl/command.h"
 #include "ctl/policy/answers.h"
 #include "ctl/request.h"
@@ -53,14 +54,6 @@
 #define TURN_MAX_MS (3600 * UINT64_C(1000))
 #define CANCEL_MS   5000
 
-/* The time for which calls are watched, and questions are answered here. It begins anew in a turn
- * that is longer. */
-#define WATCH_SECONDS 300
-#define RENEW_MS      (WATCH_SECONDS / 2 * (uint64_t)MS_PER_S)
-
-/* The most questions that wait; others are for toolboxctl approvals. */
-#define QUESTIONS_MAX 16
-
 static const char *const chat_topics[] = {DELTA_TOPIC, STARTED_TOPIC, COMPLETED_TOPIC,
 	REQUESTED_TOPIC, RESOLVED_TOPIC, ATTACHED_TOPIC};
 
@@ -71,16 +64,10 @@ static const struct ctl_service agent_service = {
 	.alive_response = "mycroft.toolbox-agent.is_alive.response",
 };
 
-struct chat_question {
-	struct question_mark mark;
-	struct buffer text; /* the event, JSON */
-};
-
 struct chat_turn {
 	struct ctl_session *session;
 	struct approval_key key;
-	struct chat_question questions[QUESTIONS_MAX]; /* the first one is shown */
-	size_t n_questions;
+	struct chat_questions questions;
 	char typed;        /* the first key of the line that is typed */
 	size_t n_typed;    /* its keys so far */
 	uint64_t renew_ms; /* when to attach and to watch again */
@@ -154,7 +141,7 @@ static void show_call(struct chat_turn *turn, const struct json_tape *event, boo
 /* Show the first question, with all arguments. */
 static void show_question(struct chat_turn *turn)
 {
-	const struct buffer *text = &turn->questions[0].text;
+	const struct buffer *text = &turn->questions.items[0].text;
 	cleanup(json_tape_cleanup) struct json_tape event = {0};
 	cleanup(buffer_deinit) struct buffer sentence = {0};
 	cleanup(buffer_deinit) struct buffer keys = {0};
@@ -180,38 +167,16 @@ static void show_question(struct chat_turn *turn)
 	fflush(stdout);
 }
 
-/* Forget the question @i, and show the next when it was the first. */
-static void drop_question(struct chat_turn *turn, size_t i)
-{
-	buffer_deinit(&turn->questions[i].text);
-	turn->n_questions--;
-	memmove(&turn->questions[i], &turn->questions[i + 1],
-		(turn->n_questions - i) * sizeof(*turn->questions));
-	if (i == 0 && turn->n_questions > 0)
-		show_question(turn);
-}
-
 /* Take a question about a call of our turn. The question that is read stays the first. */
 static void queue_question(struct chat_turn *turn, const struct json_tape *event)
 {
-	struct chat_question question = {0};
+	struct question_mark mark;
 
-	if (!turn->can_answer || !is_own_call(event) || turn->n_questions == QUESTIONS_MAX)
+	if (!turn->can_answer || !is_own_call(event))
 		return;
-	if (!questions_read(&turn->key, event, 0, &question.mark)) {
+	if (!questions_read(&turn->key, event, 0, &mark))
 		questions_complain();
-		return;
-	}
-	for (size_t i = 0; i < turn->n_questions; i++)
-		if (strcmp(turn->questions[i].mark.id, question.mark.id) == 0)
-			return;
-	json_write_compact(&question.text, event, 0);
-	if (buffer_status(&question.text) < 0) {
-		buffer_deinit(&question.text);
-		return;
-	}
-	turn->questions[turn->n_questions++] = question;
-	if (turn->n_questions == 1)
+	else if (chat_questions_add(&turn->questions, &mark, event))
 		show_question(turn);
 }
 
@@ -219,11 +184,11 @@ static void take_decision(struct chat_turn *turn, const struct json_tape *event)
 {
 	size_t i = 0;
 
-	while (i < turn->n_questions &&
-		!questions_is_end(&turn->key, event, 0, &turn->questions[i].mark))
+	while (i < turn->questions.n_items &&
+		!questions_is_end(&turn->key, event, 0, &turn->questions.items[i].mark))
 		i++;
-	if (i < turn->n_questions)
-		drop_question(turn, i);
+	if (chat_questions_drop(&turn->questions, i))
+		show_question(turn);
 }
 
 /* Prove who attaches: the service has sent a number for it. */
@@ -232,7 +197,7 @@ static void take_attached(struct chat_turn *turn, const struct json_tape *event)
 	cleanup(buffer_deinit) struct buffer data = {0};
 
 	if (turn->can_answer && ctl_session_is_ours(turn->session) &&
-		ctl_answers_write_attach(&turn->key, WATCH_SECONDS, event, &data))
+		ctl_answers_write_attach(&turn->key, CHAT_WATCH_SECONDS, event, &data))
 		ctl_session_send(turn->session, ATTACH_TOPIC, &data);
 }
 
@@ -271,9 +236,11 @@ static void send_decision(struct chat_turn *turn, const char *decision)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
 
-	if (ctl_answers_write(&turn->key, &turn->questions[0].mark, decision, NULL, &data) == 0)
+	if (ctl_answers_write(&turn->key, &turn->questions.items[0].mark, decision, NULL, &data) ==
+		0)
 		ctl_session_send(turn->session, RESPOND_TOPIC, &data);
-	drop_question(turn, 0);
+	if (chat_questions_drop(&turn->questions, 0))
+		show_question(turn);
 }
 
 /* Act on a whole line: a single key is an answer, any other line is not. */
@@ -282,7 +249,7 @@ static void judge_line(struct chat_turn *turn)
 	char key = turn->n_typed == 1 ? turn->typed : '\0';
 
 	turn->n_typed = 0;
-	if (turn->n_questions == 0)
+	if (turn->questions.n_items == 0)
 		return;
 	if (key == 'y')
 		send_decision(turn, "once");
@@ -328,8 +295,7 @@ static void watch_calls(struct chat_turn *turn)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
 
-	turn->renew_ms = clock_now_ms() + RENEW_MS;
-	buffer_printf(&data, "{\"seconds\":%d}", WATCH_SECONDS);
+	buffer_printf(&data, "{\"seconds\":%d}", CHAT_WATCH_SECONDS);
 	ctl_session_send(turn->session, "ovos.tools.watch", &data);
 }
 
@@ -339,10 +305,11 @@ static void renew_person(void *data)
 	struct chat_turn *turn = data;
 	cleanup(buffer_deinit) struct buffer attach = {0};
 
-	if (!turn->is_shown || clock_now_ms() < turn->renew_ms)
+	if (!turn->is_shown || !chat_is_due(&turn->renew_ms, clock_now_ms()))
 		return;
 	watch_calls(turn);
-	if (turn->can_answer && ctl_answers_write_attach(&turn->key, WATCH_SECONDS, NULL, &attach))
+	if (turn->can_answer &&
+		ctl_answers_write_attach(&turn->key, CHAT_WATCH_SECONDS, NULL, &attach))
 		ctl_session_send(turn->session, ATTACH_TOPIC, &attach);
 }
 
@@ -351,9 +318,9 @@ static void begin_person(struct chat_turn *turn)
 {
 	turn->can_answer = isatty(STDIN_FILENO) && turn->is_shown &&
 			   ctl_answers_key(&turn->key) == 0 &&
-			   ctl_answers_attach(turn->session, &turn->key, WATCH_SECONDS) == 0 &&
+			   ctl_answers_attach(turn->session, &turn->key, CHAT_WATCH_SECONDS) == 0 &&
 			   ctl_session_read(turn->session, STDIN_FILENO, take_typed, turn) == 0;
-	if (turn->is_shown)
+	if (turn->is_shown && chat_is_due(&turn->renew_ms, clock_now_ms()))
 		watch_calls(turn);
 }
 
@@ -434,8 +401,7 @@ static int make_turn(const struct ctl_options *options, const struct buffer *dat
 	can_answer = turn.can_answer;
 	if (r == 0)
 		r = report_turn(&turn, options, &response);
-	for (size_t i = 0; i < turn.n_questions; i++)
-		buffer_deinit(&turn.questions[i].text);
+	chat_questions_deinit(&turn.questions);
 	turn.can_answer = false;
 	listen_to_events(&turn, false);
 	if (can_answer)
