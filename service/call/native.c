@@ -2,6 +2,7 @@
 #include "call/native.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
 
 /* The facts of each type, and the ownership of the parts of a function. */
@@ -30,6 +31,7 @@ static const struct {
 	[NATIVE_F64] = {"f64", sizeof(double), 0, true},
 	[NATIVE_HANDLE] = {"handle", sizeof(void *), 0, false},
 	[NATIVE_STRV] = {"strv", sizeof(char *), 0, false},
+	[NATIVE_STRUCT] = {"struct", 0, 0, false},
 	[NATIVE_STR] = {"str", 1, 0, false},
 	[NATIVE_BYTES] = {"bytes", 1, 0, false},
 	[NATIVE_JSON] = {"json", 1, 0, false},
@@ -104,6 +106,8 @@ size_t native_type_bytes(enum native_type type)
 
 size_t native_element_bytes(const struct native_parameter *buffer)
 {
+	if (buffer->type == NATIVE_STRUCT)
+		return buffer->structure->size;
 	return facts[buffer->type == NATIVE_ARRAY ? buffer->items : buffer->type].bytes;
 }
 
@@ -166,13 +170,37 @@ static void enum_deinit(struct native_enum *enumeration)
 	free(enumeration->name);
 }
 
+static void struct_deinit(struct native_struct *structure)
+{
+	for (size_t i = 0; i < structure->n_fields; i++)
+		parameter_deinit(&structure->fields[i].value);
+	free(structure->fields);
+	free(structure->name);
+	free(structure->c);
+}
+
+const struct native_field *native_struct_field(
+	const struct native_struct *structure, const char *name, size_t size)
+{
+	for (size_t i = 0; i < structure->n_fields; i++) {
+		const char *found = structure->fields[i].value.name;
+
+		if (strlen(found) == size && memcmp(found, name, size) == 0)
+			return &structure->fields[i];
+	}
+	return NULL;
+}
+
 void native_types_free(struct native_types *types)
 {
 	if (!types)
 		return;
 	for (size_t i = 0; i < types->n_enums; i++)
 		enum_deinit(&types->enums[i]);
+	for (size_t i = 0; i < types->n_structs; i++)
+		struct_deinit(&types->structs[i]);
 	free(types->enums);
+	free(types->structs);
 	free(types);
 }
 

@@ -48,10 +48,11 @@ enum native_type {
 	NATIVE_F64,
 	NATIVE_HANDLE, /* an opaque pointer; only inside a tool */
 	NATIVE_STRV,   /* texts, ended by NULL */
-	NATIVE_STR,    /* NUL-terminated UTF-8 */
-	NATIVE_BYTES,  /* any bytes; base64 in JSON */
-	NATIVE_JSON,   /* the text of a JSON value, NUL-terminated */
-	NATIVE_ARRAY,  /* numbers of one type */
+	NATIVE_STRUCT,
+	NATIVE_STR,   /* NUL-terminated UTF-8 */
+	NATIVE_BYTES, /* any bytes; base64 in JSON */
+	NATIVE_JSON,  /* the text of a JSON value, NUL-terminated */
+	NATIVE_ARRAY, /* numbers of one type */
 };
 
 #define NATIVE_N_TYPES (NATIVE_ARRAY + 1)
@@ -111,7 +112,15 @@ struct native_enum {
 struct native_types {
 	struct native_enum *enums;
 	size_t n_enums;
+	struct native_struct *structs;
+	size_t n_structs;
 };
+
+/* Bounds of structs: fields; bytes, of a struct passed by value, too; structs in one another. */
+#define NATIVE_FIELDS_MAX         256
+#define NATIVE_STRUCT_BYTES_MAX   65536
+#define NATIVE_BY_VALUE_BYTES_MAX 4096
+#define NATIVE_NESTED_MAX         8
 
 /* The most factors of a size, and the most texts of a strv. */
 #define NATIVE_FACTORS_MAX 4
@@ -143,9 +152,11 @@ struct native_parameter {
 	 * another type. */
 	const struct native_enum *enumeration;
 	bool is_flags;
-	bool is_handed;          /* the function writes a pointer to its own value */
-	char *free_symbol;       /* transfer "full": frees the value; else NULL */
-	struct native_size size; /* elements of a handed or returned buffer */
+	const struct native_struct *structure; /* the layout of a struct (borrowed); or NULL */
+	bool is_by_value;                      /* a struct that goes in or is returned as a value */
+	bool is_handed;                        /* the function writes a pointer to its own value */
+	char *free_symbol;                     /* transfer "full": frees the value; else NULL */
+	struct native_size size;               /* elements of a handed or returned buffer */
 	enum native_direction direction;
 	bool is_nullable;
 	int length_of;     /* the buffer whose length this integer holds; or NATIVE_NONE */
@@ -156,6 +167,27 @@ struct native_parameter {
 	                    * the input */
 	uint64_t most;     /* the most elements within the range of a buffer's lengths */
 	uint64_t least_asked, most_asked; /* bounds of an integer with capacities */
+};
+
+/* A field of a struct. A `count` makes it an array: of a str, char[count]. */
+struct native_field {
+	struct native_parameter value;
+	size_t offset;
+	size_t count; /* 0: a single value */
+	bool is_required;
+};
+
+/* An entry of `structs`, laid out by the rules of C. */
+struct native_struct {
+	char *name;
+	char *c; /* its name in C, if it differs; or NULL */
+	struct native_field *fields;
+	size_t n_fields;
+	size_t size;
+	size_t alignment;
+	unsigned int n_nested; /* structs in one another, with this one */
+	bool is_partial;       /* in C, other fields follow */
+	bool has_size;         /* the manifest gives the size */
 };
 
 struct native_function {
@@ -190,7 +222,7 @@ int native_step_function_read(const struct json_tape *tape, uint32_t object,
 
 void native_function_deinit(struct native_function *function);
 
-/* Read the tables in the object at @object of @tape, a manifest: its member `enums`. Return as
+/* Read the tables in the object at @object of @tape, a manifest: `enums` and `structs`. Return as
  * native_function_read(); the caller owns *ret_types (native_types_free). */
 int native_types_read(const struct json_tape *tape, uint32_t object,
 	struct native_types **ret_types, struct diagnostics *problems);
@@ -233,6 +265,10 @@ struct native_arguments {
 int native_check_value(const struct native_function *function, size_t at,
 	const struct native_arguments *arguments, const struct json_tape *tape, uint32_t value,
 	struct buffer *words);
+
+/* Return the field @name of @structure; NULL: none. */
+const struct native_field *native_struct_field(
+	const struct native_struct *structure, const char *name, size_t size);
 
 /* Return the first name of the number @bits (two's complement); NULL: none. */
 const char *native_enum_name(const struct native_enum *enumeration, uint64_t bits);

@@ -46,6 +46,7 @@ static const struct {
 	{"file", OF(KIND_PYTHON_FILE)},
 	{"init", OF(KIND_NATIVE)},
 	{"enums", OF(KIND_NATIVE)},
+	{"structs", OF(KIND_NATIVE)},
 	{"tools", OF(KIND_NATIVE) | OF(KIND_COMMAND) | OF(KIND_MCP) | OF(KIND_BUS)},
 	{"destination", OF(KIND_BUS)},
 	{"config", OF(KIND_PLUGIN) | OF(KIND_PYTHON)},

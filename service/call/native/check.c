@@ -219,6 +219,115 @@ static int check_strv(const struct native_parameter *parameter, const struct jso
 }
 
 static int check_type(const struct native_parameter *parameter, const struct json_tape *tape,
+	uint32_t value, struct buffer *words);
+
+/* Check the elements of a field with a `count`. */
+static int check_elements(const struct native_field *field, const struct json_tape *tape,
+	uint32_t value, struct buffer *words)
+{
+	uint32_t index = 0;
+
+	if (json_type_at(tape, value) != JSON_ARRAY || json_count(tape, value) > field->count) {
+		buffer_printf(words, "must be an array of at most %zu elements", field->count);
+		return NATIVE_E_REFUSED;
+	}
+	json_each(i, tape, value) {
+		cleanup(buffer_deinit) struct buffer inner = {0};
+		int r = check_type(&field->value, tape, i, &inner);
+
+		if (r < 0 || (r > 0 && !buffer_terminate(&inner)))
+			return -ENOMEM;
+		if (r > 0) {
+			buffer_printf(
+				words, "must be an array whose element %u %s", index, inner.data);
+			return r;
+		}
+		index++;
+	}
+	return 0;
+}
+
+static int count_elements(const struct native_parameter *buffer, const struct json_tape *tape,
+	uint32_t value, uint64_t *ret_count);
+
+static int check_field(const struct native_field *field, const struct json_tape *tape,
+	uint32_t value, struct buffer *words)
+{
+	bool is_buffer = native_is_buffer(field->value.type);
+	uint64_t most = field->count - (field->value.type == NATIVE_STR);
+	uint64_t count;
+	int r;
+
+	if (field->value.is_nullable && json_type_at(tape, value) == JSON_NULL)
+		return 0;
+	if (field->count > 0 && !is_buffer)
+		return check_elements(field, tape, value, words);
+	r = check_type(&field->value, tape, value, words);
+	if (r || field->count == 0)
+		return r;
+	r = count_elements(&field->value, tape, value, &count);
+	if (r < 0 || count <= most)
+		return r;
+	buffer_printf(words, "must have at most %llu bytes, not %llu", (unsigned long long)most,
+		(unsigned long long)count);
+	return NATIVE_E_REFUSED;
+}
+
+/* Check the member with the key at @key of the object for @structure. */
+static int check_member(const struct native_struct *structure, const struct json_tape *tape,
+	uint32_t key, struct buffer *words)
+{
+	cleanup(buffer_deinit) struct buffer inner = {0};
+	cleanup(buffer_deinit) struct buffer decoded = {0};
+	const struct native_field *field;
+	const char *name;
+	size_t size;
+	int r;
+
+	name = string_value(tape, key, &decoded, &size);
+	if (buffer_status(&decoded))
+		return -ENOMEM;
+	field = native_struct_field(structure, name ? name : "", size);
+	if (!field || field->value.type == NATIVE_HANDLE) {
+		buffer_printf(words, "must be an object without '%.*s', which '%s' has not",
+			(int)(size < 64 ? size : 64), name ? name : "", structure->name);
+		return NATIVE_E_REFUSED;
+	}
+	r = check_field(field, tape, key + 1, &inner);
+	if (r < 0 || (r > 0 && !buffer_terminate(&inner)))
+		return -ENOMEM;
+	if (r > 0)
+		buffer_printf(
+			words, "must be an object whose '%s' %s", field->value.name, inner.data);
+	return r;
+}
+
+static int check_struct(const struct native_parameter *parameter, const struct json_tape *tape,
+	uint32_t value, struct buffer *words)
+{
+	const struct native_struct *structure = parameter->structure;
+
+	if (json_type_at(tape, value) != JSON_OBJECT)
+		return refuse(words,
+			parameter->is_nullable ? "must be an object or null" : "must be an object");
+	json_each_key(key, tape, value) {
+		int r = check_member(structure, tape, key, words);
+
+		if (r)
+			return r;
+	}
+	for (size_t i = 0; i < structure->n_fields; i++) {
+		const struct native_field *field = &structure->fields[i];
+
+		if (!field->is_required || json_find(tape, value, field->value.name) != JSON_NONE)
+			continue;
+		buffer_printf(words, "must be an object with '%s'", field->value.name);
+		return NATIVE_E_REFUSED;
+	}
+	return 0;
+}
+
+static int check_type(const struct native_parameter *parameter, const struct json_tape *tape,
 	uint32_t value, struct buffer *words)
 {
 	const char *refusal;
@@ -230,6 +339,8 @@ static int check_type(const struct native_parameter *parameter, const struct jso
 		return check_base64(parameter, tape, value, words);
 	case NATIVE_ARRAY:
 		return check_array(parameter, tape, value, words);
+	case NATIVE_STRUCT:
+		return check_struct(parameter, tape, value, words);
 	case NATIVE_STRV:
 		return check_strv(parameter, tape, value, words);
 	case NATIVE_JSON:

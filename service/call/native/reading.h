@@ -42,6 +42,19 @@ int reading_member_text(struct reading *reading, uint32_t object, const char *ke
 /* Keep the value at @token as compact JSON text. */
 int reading_json(struct reading *reading, uint32_t token, char **ret_json);
 
+/* Set a parameter without anything. */
+void reading_init(struct native_parameter *parameter);
+
+/* Read the struct with the name at @key and the value after it. */
+int reading_struct(struct reading *reading, uint32_t key, struct native_struct *structure);
+
+/* Read the type of the value described at @object: `type` and its parts (@expected lists the
+ * possible types); `items` of an array; `description`, `nullable` and `schema`. */
+int reading_type(struct reading *reading, uint32_t object, const char *expected,
+	struct native_parameter *parameter);
+int reading_items(struct reading *reading, uint32_t object, struct native_parameter *parameter);
+int reading_common(struct reading *reading, uint32_t object, struct native_parameter *parameter);
+
 /* The name of a symbol; of an argument or a result. */
 int reading_symbol(struct reading *reading, uint32_t token, const char *key, char **ret_symbol);
 int reading_name(struct reading *reading, uint32_t token, char **ret_name);

@@ -79,6 +79,8 @@ static int check_direction(
 			"'default'");
 	if (!parameter->is_nullable)
 		return 0;
+	if (parameter->is_by_value)
+		return reading_refuse(reading, nullable, "a value cannot be NULL");
 	if (parameter->is_handed)
 		return 0;
 	if (parameter->direction == NATIVE_OUT)
@@ -500,7 +502,8 @@ static int check_returns(
 
 	if (!reading->is_step && returns->type == NATIVE_HANDLE)
 		return refuse_handle(reading, object);
-	if (!rule_fits(function->errors, returns->type))
+	if (!rule_fits(function->errors, returns->type) ||
+		(function->errors == NATIVE_ERRORS_NULL && returns->is_by_value))
 		return reading_refuse(reading, json_find(reading->tape, object, "errors"),
 			"'%s' needs a %s, and the function returns %s",
 			native_errors_name(function->errors),
@@ -510,7 +513,7 @@ static int check_returns(
 			native_type_name(returns->type));
 	if (!returns->is_nullable)
 		return check_schema(reading, object, returns);
-	if (!native_is_pointer(returns->type))
+	if (!native_is_pointer(returns->type) || returns->is_by_value)
 		return reading_refuse(reading, nullable, "only a pointer can be nullable, not %s",
 			native_parameter_word(returns));
 	if (function->errors == NATIVE_ERRORS_NULL)

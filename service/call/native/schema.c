@@ -39,6 +39,8 @@ static const char *type_word_of(enum native_type type)
 	case NATIVE_STRV:
 	case NATIVE_ARRAY:
 		return "array";
+	case NATIVE_STRUCT:
+		return "object";
 	case NATIVE_JSON:
 		return NULL;
 	default:
@@ -188,6 +190,50 @@ static void write_flags(struct buffer *out, const struct native_parameter *param
 		"\"uniqueItems\":true,");
 }
 
+/* Write the schema of a field. A field with a `count` is an array, but for text and bytes. */
+static void write_field_schema(
+	struct buffer *out, const struct native_field *field, bool is_argument)
+{
+	bool is_array = field->count > 0 && !native_is_buffer(field->value.type);
+
+	json_write_text(out, field->value.name);
+	buffer_append_string(out, ":{");
+	if (is_array)
+		buffer_append_string(out, "\"type\":\"array\",\"items\":{");
+	native_write_value_schema(&field->value, is_argument, out);
+	end_object(out);
+	if (is_array)
+		buffer_printf(out, ",\"maxItems\":%zu}", field->count);
+	buffer_append_char(out, ',');
+}
+
+/* Write the members of a struct's schema. A handle is in no value. */
+static void write_struct(
+	struct buffer *out, const struct native_struct *structure, bool is_argument)
+{
+	char before = '[';
+
+	buffer_append_string(out, "\"properties\":{");
+	for (size_t i = 0; i < structure->n_fields; i++)
+		if (structure->fields[i].value.type != NATIVE_HANDLE)
+			write_field_schema(out, &structure->fields[i], is_argument);
+	end_object(out);
+	buffer_append_char(out, ',');
+	for (size_t i = 0; i < structure->n_fields; i++) {
+		const struct native_field *field = &structure->fields[i];
+
+		if (is_argument ? !field->is_required
+				: field->value.is_nullable || field->value.type == NATIVE_HANDLE)
+			continue;
+		buffer_append_string(out, before == '[' ? "\"required\":[" : ",");
+		json_write_text(out, field->value.name);
+		before = ',';
+	}
+	buffer_append_string(out, before == ',' ? "]," : "");
+	if (is_argument)
+		buffer_append_string(out, "\"additionalProperties\":false,");
+}
+
 void native_write_value_schema(
 	const struct native_parameter *parameter, bool is_argument, struct buffer *out)
 {
@@ -203,6 +249,8 @@ void native_write_value_schema(
 		write_text_member(out, "contentEncoding", "base64");
 	if (parameter->type == NATIVE_ARRAY)
 		write_items(out, parameter->items);
+	if (parameter->type == NATIVE_STRUCT)
+		write_struct(out, parameter->structure, is_argument);
 	if (parameter->type == NATIVE_STRV)
 		write_json_member(out, "items", "{\"type\":\"string\"}");
 	write_json_member(out, "default", is_argument ? parameter->default_json : NULL);

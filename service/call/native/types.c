@@ -9,7 +9,8 @@
 /*
  * The tables of a toolbox:
  *
- *   "enums": {"level": {"low": 0, "medium": 1, "high": {"value": 2, "c": "LEVEL_HIGH"}}}
+ *   "enums": {"level": {"low": 0, "medium": 1, "high": {"value": 2, "c": "LEVEL_HIGH"}}},
+ *   "structs": {"point": {"fields": [{"name": "x", "type": "i32"}, {"name": "y", "type": "i32"}]}}
  *
  * Parameters and return values refer to them by name: {"type": "enum", "enum": "level"}.
  */
@@ -102,13 +103,38 @@ static int read_enums(struct reading *reading, uint32_t object, struct native_ty
 	return 0;
 }
 
+static int read_structs(struct reading *reading, uint32_t object, struct native_types *types)
+{
+	uint32_t structs = json_find(reading->tape, object, "structs");
+
+	if (structs == JSON_NONE)
+		return 0;
+	if (json_type_at(reading->tape, structs) != JSON_OBJECT)
+		return reading_refuse_value(
+			reading, structs, "must be an object of structs by their names");
+	types->structs = calloc(json_count(reading->tape, structs) + 1u, sizeof(*types->structs));
+	if (!types->structs)
+		return -ENOMEM;
+	json_each_key(key, reading->tape, structs) {
+		struct native_struct structure = {0};
+		int r = reading_struct(reading, key, &structure);
+
+		/* It is in the table only when it is whole, so no struct is in itself. */
+		types->structs[types->n_structs++] = structure;
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
 int native_types_read(const struct json_tape *tape, uint32_t object,
 	struct native_types **ret_types, struct diagnostics *problems)
 {
-	struct reading reading = {.tape = tape, .problems = problems};
 	struct native_types *types = calloc(1, sizeof(*types));
+	struct reading reading = {.tape = tape, .problems = problems, .types = types};
 	int r = types ? read_enums(&reading, object, types) : -ENOMEM;
 
+	r = r ? r : read_structs(&reading, object, types);
 	if (r)
 		native_types_free(types);
 	else

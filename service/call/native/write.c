@@ -24,7 +24,7 @@ static void write_json_member(struct buffer *out, const char *key, const char *j
 
 static void write_transfer(const struct native_parameter *parameter, struct buffer *out)
 {
-	if (parameter->is_handed || parameter->free_symbol)
+	if ((parameter->is_handed && parameter->type != NATIVE_STRUCT) || parameter->free_symbol)
 		write_text_member(out, "transfer", parameter->free_symbol ? "full" : "none");
 	write_text_member(out, "free", parameter->free_symbol);
 }
@@ -78,6 +78,10 @@ void native_write_type(const struct native_parameter *parameter, struct buffer *
 	json_write_text(out, native_parameter_word(parameter));
 	if (parameter->type == NATIVE_ARRAY)
 		write_text_member(out, "items", native_type_name(parameter->items));
+	if (parameter->type == NATIVE_STRUCT)
+		write_text_member(out, "struct", parameter->structure->name);
+	if (parameter->is_by_value || (parameter->type == NATIVE_STRUCT && parameter->is_handed))
+		write_text_member(out, "by", parameter->is_by_value ? "value" : "pointer");
 	if (!parameter->enumeration)
 		return;
 	write_text_member(out, "enum", parameter->enumeration->name);
@@ -142,15 +146,69 @@ static void write_returns(const struct native_function *function, struct buffer 
 	buffer_append_char(out, '}');
 }
 
-/* Return whether @function uses the names of @enumeration. */
-static bool uses_enum(const struct native_function *function, const struct native_enum *enumeration)
+/* Return whether a value of @parameter, or a field in it, has the names of @enumeration or the
+ * struct @structure (either may be NULL). */
+static bool has_table(const struct native_parameter *parameter,
+	const struct native_enum *enumeration, const struct native_struct *structure)
 {
-	if (function->returns.enumeration == enumeration)
+	const struct native_struct *own = parameter->structure;
+
+	if ((enumeration && parameter->enumeration == enumeration) ||
+		(structure && own == structure))
 		return true;
-	for (size_t i = 0; i < function->n_parameters; i++)
-		if (function->parameters[i].enumeration == enumeration)
+	for (size_t i = 0; own && i < own->n_fields; i++)
+		if (has_table(&own->fields[i].value, enumeration, structure))
 			return true;
 	return false;
+}
+
+/* Return whether @function uses the names of @enumeration, or the struct @structure. */
+static bool uses_table(const struct native_function *function,
+	const struct native_enum *enumeration, const struct native_struct *structure)
+{
+	if (has_table(&function->returns, enumeration, structure))
+		return true;
+	for (size_t i = 0; i < function->n_parameters; i++)
+		if (has_table(&function->parameters[i], enumeration, structure))
+			return true;
+	return false;
+}
+
+static void write_number_member(struct buffer *out, const char *key, size_t number)
+{
+	buffer_append_char(out, ',');
+	json_write_key(out, key);
+	json_write_u64(out, number);
+}
+
+static void write_field_entry(const struct native_field *field, struct buffer *out)
+{
+	buffer_append_string(out, "{\"name\":");
+	json_write_text(out, field->value.name);
+	buffer_append_char(out, ',');
+	native_write_type(&field->value, out);
+	write_text_member(out, "description", field->value.description);
+	if (field->count > 0)
+		write_number_member(out, "count", field->count);
+	write_json_member(out, "required", field->is_required ? "true" : NULL);
+	write_json_member(out, "nullable", field->value.is_nullable ? "true" : NULL);
+	buffer_append_char(out, '}');
+}
+
+static void write_struct_table(const struct native_struct *structure, struct buffer *out)
+{
+	json_write_key(out, structure->name);
+	buffer_append_string(out, "{\"fields\":[");
+	for (size_t i = 0; i < structure->n_fields; i++) {
+		if (i > 0)
+			buffer_append_char(out, ',');
+		write_field_entry(&structure->fields[i], out);
+	}
+	buffer_append_char(out, ']');
+	if (structure->has_size)
+		write_number_member(out, "size", structure->size);
+	write_json_member(out, "partial", structure->is_partial ? "true" : NULL);
+	buffer_append_char(out, '}');
 }
 
 static void write_enum_table(const struct native_enum *enumeration, struct buffer *out)
@@ -177,10 +235,21 @@ static void write_tables(const struct native_function *function, struct buffer *
 	for (size_t i = 0; function->tables && i < function->tables->n_enums; i++) {
 		const struct native_enum *enumeration = &function->tables->enums[i];
 
-		if (!uses_enum(function, enumeration))
+		if (!uses_table(function, enumeration, NULL))
 			continue;
 		buffer_append_string(out, is_first ? ",\"enums\":{" : ",");
 		write_enum_table(enumeration, out);
+		is_first = false;
+	}
+	buffer_append_string(out, is_first ? "" : "}");
+	is_first = true;
+	for (size_t i = 0; function->tables && i < function->tables->n_structs; i++) {
+		const struct native_struct *structure = &function->tables->structs[i];
+
+		if (!uses_table(function, NULL, structure))
+			continue;
+		buffer_append_string(out, is_first ? ",\"structs\":{" : ",");
+		write_struct_table(structure, out);
 		is_first = false;
 	}
 	buffer_append_string(out, is_first ? "" : "}");

@@ -33,16 +33,41 @@ static int read_constants(struct native_call *call)
 	return 0;
 }
 
-/* Return the type passed by libffi: a pointer for output parameters. */
-static ffi_type *passed_type(const struct native_parameter *parameter)
+/* Return the type passed by libffi: a pointer for output parameters. NULL when memory is short. */
+static ffi_type *passed_type(struct native_call *call, const struct native_parameter *parameter)
 {
+	if (parameter->is_by_value)
+		return native_structure_ffi_type(&call->structure_types, parameter->structure);
 	return parameter->direction == NATIVE_IN ? native_slot_ffi_type(parameter->type)
 						 : &ffi_type_pointer;
+}
+
+/* Return the type returned by libffi, and make the memory of a returned struct. */
+static ffi_type *returned_type(struct native_call *call)
+{
+	const struct native_parameter *returns = &call->function.returns;
+
+	if (!returns->is_by_value)
+		return native_slot_ffi_type(returns->type);
+	call->returned = calloc(1, returns->structure->size + sizeof(ffi_arg));
+	return call->returned
+		       ? native_structure_ffi_type(&call->structure_types, returns->structure)
+		       : NULL;
+}
+
+/* Return whether libffi lays out the struct of @parameter as we do. */
+static bool agrees(const struct native_parameter *parameter, const ffi_type *type)
+{
+	return !parameter->is_by_value ||
+	       (type->size == parameter->structure->size &&
+		       type->alignment == parameter->structure->alignment);
 }
 
 int native_call_init(struct native_call *call, struct native_function *function, void *address,
 	void (*free_result)(void *))
 {
+	const struct native_function *own = &call->function;
+	ffi_type *returned;
 	size_t n = 0;
 	int r;
 
@@ -52,14 +77,23 @@ int native_call_init(struct native_call *call, struct native_function *function,
 	r = read_constants(call);
 	if (r)
 		return r;
-	for (; n < call->function.n_parameters; n++)
-		call->types[n] = passed_type(&call->function.parameters[n]);
-	if (call->function.errors == NATIVE_ERRORS_GERROR)
+	for (; n < own->n_parameters; n++) {
+		call->types[n] = passed_type(call, &own->parameters[n]);
+		if (!call->types[n])
+			return -ENOMEM;
+	}
+	if (own->errors == NATIVE_ERRORS_GERROR)
 		call->types[n++] = &ffi_type_pointer;
-	if (ffi_prep_cif(&call->cif, FFI_DEFAULT_ABI, (unsigned int)n,
-		    native_slot_ffi_type(call->function.returns.type), call->types) != FFI_OK)
+	returned = returned_type(call);
+	if (!returned)
+		return -ENOMEM;
+	if (ffi_prep_cif(&call->cif, FFI_DEFAULT_ABI, (unsigned int)n, returned, call->types) !=
+		FFI_OK)
 		return -EINVAL;
-	return 0;
+	for (size_t i = 0; i < own->n_parameters; i++)
+		if (!agrees(&own->parameters[i], call->types[i]))
+			return -EINVAL;
+	return agrees(&own->returns, returned) ? 0 : -EINVAL;
 }
 
 void native_call_deinit(struct native_call *call)
@@ -68,6 +102,8 @@ void native_call_deinit(struct native_call *call)
 		for (size_t i = 0; i < call->function.n_parameters; i++)
 			json_tape_deinit(&call->constants[i]);
 	free(call->constants);
+	free(call->returned);
+	native_structure_types_deinit(&call->structure_types);
 	native_function_deinit(&call->function);
 }
 
@@ -119,9 +155,12 @@ static int call_function(
 	if (call->function.errors == NATIVE_ERRORS_GERROR)
 		scratch->addresses[call->function.n_parameters] = &place;
 	errno = 0;
-	ffi_call(&call->cif, FFI_FN(call->address), &returned, scratch->addresses);
+	ffi_call(&call->cif, FFI_FN(call->address), call->returned ? call->returned : &returned,
+		scratch->addresses);
 	saved_errno = errno;
 	float_mode_restore(mode);
+	if (call->returned)
+		returned.slot.buffer = call->returned;
 	native_result_narrow(&returned, call->function.returns.type);
 	r = error ? fail_by_gerror(call, error, out)
 		  : native_result_write(&call->function, scratch, &returned.slot, saved_errno, out);

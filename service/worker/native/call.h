@@ -6,6 +6,7 @@
 #include "call/native.h"
 #include "util/buffer.h"
 #include "worker/native/call_memory.h"
+#include "worker/native/structure.h"
 
 /*
  * A C function, prepared to be called with JSON.
@@ -24,6 +25,8 @@ struct native_call {
 	bool has_handed; /* a parameter is handed over with transfer "full" */
 	/* g_error_free() of GLib, for a function that reports a GError; set by the caller. */
 	void (*free_gerror)(void *);
+	struct native_structure_types structure_types;
+	void *returned; /* memory of a returned struct that is a value; or NULL */
 	ffi_cif cif;
 	ffi_type *types[NATIVE_PASSED_MAX]; /* one for each parameter; cif points here */
 	struct json_tape *constants;        /* for each parameter its `value` or `default`; count 0:

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "util/text/base64.h"
+#include "worker/native/structure.h"
 
 /* Memory grown larger for one call is freed after it. */
 #define KEEP_MEMORY_BYTES (256u << 10)
@@ -112,6 +113,9 @@ static size_t bound_value(const struct native_parameter *buffer, const struct na
 {
 	size_t size;
 
+	if (buffer->type == NATIVE_STRUCT)
+		return buffer->structure->size +
+		       (cell->tape ? native_structure_bound(cell->tape, cell->value) : 0);
 	if (!cell->tape)
 		return 0;
 	if (buffer->type == NATIVE_ARRAY)
@@ -232,6 +236,22 @@ static void pad(struct buffer *memory, int byte, size_t count)
 	memory->size += count;
 }
 
+/* Append a struct to @memory: the bytes, the guard, the texts of its fields. */
+static void lay_struct(
+	struct buffer *memory, const struct native_parameter *parameter, struct native_cell *cell)
+{
+	pad(memory, 0, -memory->size % ALIGNMENT);
+	cell->slot.buffer = memory->data + memory->size;
+	cell->count = 1;
+	cell->capacity = 1;
+	pad(memory, 0, parameter->structure->size);
+	if (parameter->direction != NATIVE_IN)
+		pad(memory, GUARD_BYTE, GUARD_BYTES);
+	if (cell->tape)
+		native_structure_store(
+			parameter->structure, cell->tape, cell->value, cell->slot.buffer, memory);
+}
+
 /* Append a buffer to @memory: the input, zeroes up to the capacity, the guard. */
 static void lay(
 	struct buffer *memory, const struct native_parameter *buffer, struct native_cell *cell)
@@ -253,6 +273,15 @@ static void lay(
 	pad(memory, 0, (cell->capacity - filled) * element);
 	if (buffer->direction != NATIVE_IN)
 		pad(memory, GUARD_BYTE, GUARD_BYTES);
+}
+
+static void lay_value(
+	struct buffer *memory, const struct native_parameter *parameter, struct native_cell *cell)
+{
+	if (parameter->type == NATIVE_STRUCT)
+		lay_struct(memory, parameter, cell);
+	else
+		lay(memory, parameter, cell);
 }
 
 bool native_call_memory_is_intact(
@@ -282,17 +311,6 @@ static uint64_t length_going_in(const struct native_parameter *holder,
 	return cell->capacity;
 }
 
-/* Store the number of a checked enum or of checked flags. */
-static void store_named(const struct native_parameter *parameter, struct native_cell *cell)
-{
-	const struct native_enum *enumeration = parameter->enumeration;
-	uint64_t number = parameter->is_flags
-				  ? native_flags_number(enumeration, cell->tape, cell->value)
-				  : native_enum_find(enumeration, cell->tape, cell->value)->bits;
-
-	native_slot_store_number(parameter->type, number, &cell->slot);
-}
-
 static void fill_scalar(
 	const struct native_function *function, struct native_scratch *scratch, size_t at)
 {
@@ -305,10 +323,8 @@ static void fill_scalar(
 			length_going_in(parameter, &function->parameters[parameter->length_of],
 				&scratch->cells[parameter->length_of]),
 			&cell->slot);
-	else if (cell->tape && cell->pointer && parameter->enumeration)
-		store_named(parameter, cell);
 	else if (cell->tape && cell->pointer)
-		native_slot_store(parameter->type, cell->tape, cell->value, &cell->slot);
+		native_slot_store_value(parameter, cell->tape, cell->value, &cell->slot);
 }
 
 static void fill(const struct native_function *function, struct native_scratch *scratch)
@@ -317,13 +333,14 @@ static void fill(const struct native_function *function, struct native_scratch *
 		const struct native_parameter *parameter = &function->parameters[i];
 
 		if (native_is_laid(parameter) && !is_null(parameter, &scratch->cells[i]))
-			lay(&scratch->memory, parameter, &scratch->cells[i]);
+			lay_value(&scratch->memory, parameter, &scratch->cells[i]);
 	}
 	for (size_t i = 0; i < function->n_parameters; i++) {
 		const struct native_parameter *parameter = &function->parameters[i];
 		struct native_cell *cell = &scratch->cells[i];
 
-		scratch->addresses[i] = &cell->slot;
+		scratch->addresses[i] =
+			parameter->is_by_value ? (void *)cell->slot.buffer : (void *)&cell->slot;
 		if (native_is_laid(parameter))
 			continue;
 		fill_scalar(function, scratch, i);

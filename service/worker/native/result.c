@@ -97,6 +97,84 @@ static int write_scalar(struct writing *writing, const struct native_parameter *
 	return 0;
 }
 
+static int write_struct(
+	struct writing *writing, const struct native_struct *structure, const char *place);
+
+/* Write the text in a field: a pointer, or characters up to a NUL or the end of the field. */
+static int write_text_field(
+	struct writing *writing, const struct native_field *field, const char *place)
+{
+	const char *text;
+
+	if (field->count > 0)
+		return write_text_value(
+			writing, &field->value, place, strnlen(place, field->count));
+	memcpy(&text, place, sizeof(text));
+	if (text)
+		return write_text_value(
+			writing, &field->value, text, strnlen(text, (size_t)TEXT_BYTES_MAX + 1));
+	if (!field->value.is_nullable)
+		return fail(writing, &field->value, "NULL");
+	buffer_append_string(writing->out, "null");
+	return 0;
+}
+
+static int write_element(
+	struct writing *writing, const struct native_field *field, const char *place)
+{
+	if (field->value.type == NATIVE_STRUCT)
+		return write_struct(writing, field->value.structure, place);
+	return write_scalar(writing, &field->value, field->value.type, place);
+}
+
+static int write_field(struct writing *writing, const struct native_field *field, const char *place)
+{
+	size_t bytes = native_element_bytes(&field->value);
+	int r = 0;
+
+	if (field->value.type == NATIVE_STR)
+		return write_text_field(writing, field, place);
+	if (field->value.type == NATIVE_BYTES) {
+		buffer_append_char(writing->out, '"');
+		base64_encode(place, field->count, writing->out);
+		buffer_append_char(writing->out, '"');
+		return 0;
+	}
+	if (field->count == 0)
+		return write_element(writing, field, place);
+	buffer_append_char(writing->out, '[');
+	for (size_t i = 0; r == 0 && i < field->count; i++) {
+		if (i > 0)
+			buffer_append_char(writing->out, ',');
+		r = write_element(writing, field, place + i * bytes);
+	}
+	if (r == 0)
+		buffer_append_char(writing->out, ']');
+	return r;
+}
+
+/* Write the struct at @place. A handle is in no value. */
+static int write_struct(
+	struct writing *writing, const struct native_struct *structure, const char *place)
+{
+	char before = '{';
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < structure->n_fields; i++) {
+		const struct native_field *field = &structure->fields[i];
+
+		if (field->value.type == NATIVE_HANDLE)
+			continue;
+		buffer_append_char(writing->out, before);
+		json_write_key(writing->out, field->value.name);
+		before = ',';
+		r = write_field(writing, field, place + field->offset);
+	}
+	if (r == 0)
+		buffer_append_string(writing->out, before == '{' ? "{}" : "}");
+	return r;
+}
+
 /* Write the texts of a strv. */
 static int write_strv(
 	struct writing *writing, const struct native_parameter *parameter, char *const *texts)
@@ -197,6 +275,8 @@ static int write_pointed(
 		buffer_append_string(writing->out, "null");
 		return 0;
 	}
+	if (parameter->type == NATIVE_STRUCT)
+		return write_struct(writing, parameter->structure, pointer);
 	if (parameter->type == NATIVE_STRV)
 		return write_strv(writing, parameter, (char *const *)(const void *)pointer);
 	r = find_own_size(writing, parameter, &count);
@@ -280,11 +360,11 @@ static int write_out(struct writing *writing, const struct native_parameter *par
 {
 	bool is_buffer = native_is_buffer(parameter->type);
 
-	if (parameter->is_handed)
+	if (parameter->is_handed || (parameter->type == NATIVE_STRUCT && cell->slot.buffer))
 		return write_pointed(writing, parameter, cell->slot.buffer);
 	if (is_buffer && cell->slot.buffer)
 		return write_buffer(writing, parameter, cell);
-	if (!is_buffer && cell->pointer)
+	if (!is_buffer && parameter->type != NATIVE_STRUCT && cell->pointer)
 		return write_scalar(writing, parameter, parameter->type, &cell->slot);
 	buffer_append_string(writing->out, "null");
 	return 0;

@@ -41,6 +41,7 @@ ffi_type *native_slot_ffi_type(enum native_type type)
 		return &ffi_type_double;
 	case NATIVE_HANDLE:
 	case NATIVE_STRV:
+	case NATIVE_STRUCT:
 	case NATIVE_STR:
 	case NATIVE_BYTES:
 	case NATIVE_JSON:
@@ -103,6 +104,20 @@ void native_slot_store(
 		break;
 	}
 	memcpy(place, &slot, native_type_bytes(type));
+}
+
+void native_slot_store_value(const struct native_parameter *parameter, const struct json_tape *tape,
+	uint32_t value, void *place)
+{
+	const struct native_enum *enumeration = parameter->enumeration;
+
+	if (!enumeration)
+		native_slot_store(parameter->type, tape, value, place);
+	else
+		native_slot_store_number(parameter->type,
+			parameter->is_flags ? native_flags_number(enumeration, tape, value)
+					    : native_enum_find(enumeration, tape, value)->bits,
+			place);
 }
 
 union native_slot native_slot_narrow(enum native_type type, ffi_arg word)

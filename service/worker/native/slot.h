@@ -36,6 +36,10 @@ ffi_type *native_slot_ffi_type(enum native_type type);
 void native_slot_store(
 	enum native_type type, const struct json_tape *tape, uint32_t value, void *place);
 
+/* The same for a scalar, an enum or flags. */
+void native_slot_store_value(const struct native_parameter *parameter, const struct json_tape *tape,
+	uint32_t value, void *place);
+
 /* Write @number, which fits, to @place as the integer @type. */
 void native_slot_store_number(enum native_type type, uint64_t number, void *place);
 

@@ -20,10 +20,10 @@ Test(native_mistakes, names_what_it_does_not_know)
 		"1", "unknown key 'defualt'; did you mean 'default'?");
 }
 
-#define NUMBERS "i8, i16, i32, i64, u8, u16, u32, u64, isize, usize, f32, f64"
-#define TYPES   "must be one of bool, " NUMBERS ", str, bytes, json, array, strv, enum, flags"
-#define RETURNED                                                                                   \
-	"must be one of void, bool, " NUMBERS ", str, bytes, json, array, strv, enum, flags"
+#define NUMBERS   "i8, i16, i32, i64, u8, u16, u32, u64, isize, usize, f32, f64"
+#define VALUES    NUMBERS ", str, bytes, json, array, strv, struct, enum, flags"
+#define TYPES     "must be one of bool, " VALUES
+#define RETURNED  "must be one of void, bool, " VALUES
 #define ITEMS     "must be one of " NUMBERS
 #define TEXT(...) "{\"symbol\":\"f\",\"parameters\":[" __VA_ARGS__ "]}"
 
@@ -86,7 +86,7 @@ static const struct mistake mistakes[] = {
 		"a function that returns void has nothing to name"},
 	{RETURNS("\"i8\",\"nullable\":true"), "true", "only a pointer can be nullable, not i8"},
 	{RETURNS("\"i8\",\"transfer\":\"full\""), "\"full\"",
-		"only a str, json, bytes, array or strv can be handed over, not i8"},
+		"only a str, json, bytes, array, strv or struct can be handed over, not i8"},
 	{RETURNS("\"str\",\"transfer\":\"some\""), "\"some\"",
 		"must be \"none\" or \"full\", not \"some\""},
 	{RETURNS("\"str\",\"free\":\"g\""), "\"g\"", "'free' needs \"transfer\": \"full\""},
@@ -165,7 +165,8 @@ Test(native_mistakes, of_what_a_type_does_not_have)
 		{RETURNS("\"json\",\"errors\":\"zero\""), "\"zero\"",
 			"'zero' needs a number, and the function returns json"},
 		{RETURNS("\"void\",\"transfer\":\"full\""), "\"full\"",
-			"only a str, json, bytes, array or strv can be handed over, not void"},
+			"only a str, json, bytes, array, strv or struct can be handed over, not "
+			"void"},
 	};
 
 	EXPECT_ALL(rows);
@@ -398,7 +399,8 @@ Test(native_mistakes, of_memory_of_the_function)
 			"only a value that comes out can be handed over: 'a' has \"dir\": "
 			"\"inout\""},
 		{PARAMETER("\"i8\",\"dir\":\"out\",\"transfer\":\"full\""), "\"full\"",
-			"only a str, json, bytes, array or strv can be handed over, not i8"},
+			"only a str, json, bytes, array, strv or struct can be handed over, not "
+			"i8"},
 		{PARAMETER("\"str\",\"dir\":\"out\",\"transfer\":\"none\",\"capacity\":8"), "8",
 			"'a' is memory of the function, by its 'transfer': it has no 'capacity'"},
 		{PARAMETER("\"str\",\"dir\":\"out\",\"capacity\":8,\"free\":\"g\""), "\"g\"",

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "native_fixture.h"
@@ -137,4 +140,175 @@ Test(native_types, tell_each_mistake_by_its_place_and_in_words)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		native_expect_refused(rows[i].object, rows[i].place, rows[i].message);
+}
+
+#define STRUCT(members) "{\"symbol\":\"f\",\"structs\":{\"s\":" members "}}"
+#define FIELDS(...)     "{\"fields\":[" __VA_ARGS__ "]}"
+#define SIZED(size)                                                                                \
+	"{\"fields\":[{\"name\":\"a\",\"type\":\"u8\"},{\"name\":\"b\",\"type\":\"i32\"}]" size "}"
+#define S(members)                                                                                 \
+	"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"a\",\"type\":\"struct\"" members "}],"      \
+	"\"structs\":{\"s\":" SIZED("") ",\"part\":" SIZED(                                        \
+		",\"partial\":true") ",\"big\":{"                                                  \
+				     "\"fields\":[{\"name\":\"a\",\"type\":\"bytes\",\"count\":"   \
+				     "4097}]}}}"
+#define FIELD_TYPES                                                                                \
+	"must be one of bool, " INTEGERS ", f32, f64, str, bytes, struct, enum, flags, handle"
+
+Test(native_types, tell_each_mistake_in_a_struct)
+{
+	static const struct mistake rows[] = {
+		{"{\"symbol\":\"f\",\"structs\":[]}", "[]",
+			"must be an object of structs by their names, not an array"},
+		{STRUCT("{}"), "{}", "'fields' is missing: the fields, in order"},
+		{STRUCT("{\"fields\":{}}"), "{}", "must be an array of fields, not an object"},
+		{STRUCT(FIELDS("")), "[]", "must have 1 to 256 fields, not 0"},
+		{STRUCT(FIELDS("{\"type\":\"i8\"}")), "{\"type\":\"i8\"}",
+			"'name' is missing: the field's"},
+		{STRUCT(FIELDS("{\"name\":\"a\",\"type\":\"strv\"}")), "\"strv\"",
+			FIELD_TYPES ", not \"strv\""},
+		{STRUCT(FIELDS("{\"name\":\"a\",\"type\":\"json\"}")), "\"json\"",
+			FIELD_TYPES ", not \"json\""},
+		{STRUCT(FIELDS("{\"name\":\"a\",\"type\":\"void\"}")), "\"void\"",
+			FIELD_TYPES ", not \"void\""},
+		{STRUCT(FIELDS("{\"name\":\"a\",\"type\":\"bytes\"}")),
+			"{\"name\":\"a\",\"type\":\"bytes\"}",
+			"'count' is missing: how many bytes the field has"},
+		{STRUCT(FIELDS("{\"name\":\"a\",\"type\":\"i8\",\"count\":0}")), "0",
+			"must be an integer from 1 to 65536"},
+		{STRUCT(FIELDS("{\"name\":\"a\",\"type\":\"handle\",\"count\":2}")), "2",
+			"a handle is no array: it has no 'count'"},
+		{STRUCT(FIELDS("{\"name\":\"a\",\"type\":\"i8\",\"nullable\":true}")), "true",
+			"only a field with a pointer can be nullable, a str without 'count'"},
+		{STRUCT(FIELDS("{\"name\":\"a\",\"type\":\"handle\",\"required\":true}")), "true",
+			"no caller passes a handle"},
+		{STRUCT(FIELDS(
+			 "{\"name\":\"a\",\"type\":\"i8\"},{\"name\":\"a\",\"type\":\"i8\"}")),
+			"\"a\"", "fields 0 and 1 are both called 'a'"},
+		{STRUCT(FIELDS("{\"name\":\"a\",\"type\":\"i64\",\"count\":8193}")),
+			"{\"name\":\"a\",\"type\":\"i64\",\"count\":8193}",
+			"a struct may have 65536 bytes, and 8 structs in one another"},
+		{STRUCT(FIELDS("{\"name\":\"a\",\"type\":\"struct\",\"struct\":\"s\"}")), "\"s\"",
+			"must be the name of a struct in 'structs', listed before it is used "
+			"there, "
+			"not \"s\""},
+		{STRUCT(SIZED(",\"size\":5")), "5",
+			"the fields take 8 bytes in C, the last of them from byte 4 on; "
+			"\"partial\": "
+			"true, if others follow"},
+		{STRUCT(SIZED(",\"size\":12")), "12",
+			"the fields take 8 bytes in C, the last of them from byte 4 on; "
+			"\"partial\": "
+			"true, if others follow"},
+		{STRUCT(SIZED(",\"partial\":true,\"size\":7")), "7",
+			"the fields take 8 bytes in C, the last of them from byte 4 on"},
+		{S(""), "{\"name\":\"a\",\"type\":\"struct\"}",
+			"'struct' is missing: the name of its fields in 'structs'"},
+		{S(",\"struct\":\"t\""), "\"t\"",
+			"must be the name of a struct in 'structs', listed before it is used "
+			"there, "
+			"not \"t\""},
+		{S(",\"struct\":\"s\",\"by\":\"copy\""), "\"copy\"",
+			"must be \"pointer\" or \"value\", not \"copy\""},
+		{S(",\"struct\":\"s\",\"by\":\"value\",\"dir\":\"out\""), "\"value\"",
+			"no value comes out of a parameter"},
+		{S(",\"struct\":\"s\",\"by\":\"pointer\",\"dir\":\"inout\""), "\"pointer\"",
+			"a struct that goes in and comes out is passed by its address: leave out "
+			"'by'"},
+		{S(",\"struct\":\"s\",\"by\":\"value\",\"nullable\":true"), "true",
+			"a value cannot be NULL"},
+		{S(",\"struct\":\"big\",\"by\":\"value\""), "\"value\"",
+			"a struct of at most 4096 bytes is passed as a value; 'big' has 4097"},
+		{S(",\"struct\":\"part\""), "\"part\"",
+			"the struct 'part' is partial: give its 'size', so that there is room for "
+			"it"},
+		{S(",\"struct\":\"part\",\"by\":\"value\""), "\"part\"",
+			"the struct 'part' is partial: it cannot be passed as a value"},
+		{S(",\"struct\":\"s\",\"dir\":\"out\",\"transfer\":\"full\""), "\"full\"",
+			"only a struct by pointer, in memory of the function, can be handed over"},
+		{S(",\"struct\":\"s\",\"capacity\":1"), "1",
+			"only a str, bytes, json or array with \"dir\": \"out\" or \"inout\" has a "
+			"capacity, 'a' is of type struct and dir in"},
+		{S(",\"struct\":\"s\",\"default\":{\"c\":1}"), "{\"c\":1}",
+			"must be an object without 'c', which 's' has not, not an object"},
+		{ANY("\"i32\",\"struct\":\"s\""), "\"s\"", "only a struct has 'struct', not i32"},
+		{ANY("\"str\",\"by\":\"value\""), "\"value\"", "only a struct has 'by', not str"},
+		{RETURNS("\"i32\",\"by\":\"value\""), "\"value\"",
+			"only a struct has 'by', not i32"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		native_expect_refused(rows[i].object, rows[i].place, rows[i].message);
+}
+
+/* A struct of ours, as this compiler lays it out. */
+struct odd {
+	char first;
+	int64_t second;
+	uint8_t third[3];
+	struct {
+		int16_t one;
+		char *two;
+	} fourth[2];
+	float fifth;
+	bool sixth;
+};
+
+Test(native_types, are_laid_out_by_the_compiler)
+{
+	static const char object[] =
+		"{\"symbol\":\"f\",\"structs\":{\"inner\":{\"fields\":[{\"name\":\"one\",\"type\":"
+		"\"i16\"},{\"name\":\"two\",\"type\":\"str\"}]},\"odd\":{\"fields\":["
+		"{\"name\":\"first\",\"type\":\"i8\"},{\"name\":\"second\",\"type\":\"i64\"},"
+		"{\"name\":\"third\",\"type\":\"bytes\",\"count\":3},{\"name\":\"fourth\","
+		"\"type\":\"struct\",\"struct\":\"inner\",\"count\":2},{\"name\":\"fifth\","
+		"\"type\":\"f32\"},{\"name\":\"sixth\",\"type\":\"bool\"}]}}}";
+	static const size_t offsets[] = {offsetof(struct odd, first), offsetof(struct odd, second),
+		offsetof(struct odd, third), offsetof(struct odd, fourth),
+		offsetof(struct odd, fifth), offsetof(struct odd, sixth)};
+	struct native_types *types;
+	struct diagnostics problems = {0};
+	struct json_tape tape = {0};
+
+	native_read_tape(&tape, object);
+	cr_assert_eq(native_types_read(&tape, 0, &types, &problems), 0);
+	cr_assert_eq(types->n_structs, 2);
+	cr_expect_eq(types->structs[1].size, sizeof(struct odd));
+	cr_expect_eq(types->structs[1].alignment, _Alignof(struct odd));
+	for (size_t i = 0; i < types->structs[1].n_fields; i++)
+		cr_expect_eq(types->structs[1].fields[i].offset, offsets[i], "field %zu", i);
+	cr_expect_eq(native_struct_field(&types->structs[1], "third", 5)->offset, offsets[2]);
+	cr_expect_null(native_struct_field(&types->structs[1], "thir", 4));
+	native_types_free(types);
+	json_tape_deinit(&tape);
+}
+
+Test(native_types, of_structs_are_objects_in_the_schemas)
+{
+	static const char object[] =
+		"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"p\",\"type\":\"struct\",\"struct\":"
+		"\"p\",\"dir\":\"inout\",\"nullable\":true}],\"returns\":{\"type\":\"void\","
+		"\"errors\":\"none\"},\"structs\":{\"p\":{\"fields\":[{\"name\":\"x\",\"type\":"
+		"\"u8\",\"required\":true},{\"name\":\"n\",\"type\":\"f64\",\"description\":\"N\","
+		"\"count\":2},{\"name\":\"t\",\"type\":\"str\",\"nullable\":true},{\"name\":\"h\","
+		"\"type\":\"handle\"}],\"size\":40}}}";
+	struct native_function function;
+	struct buffer text = {0};
+
+	expect_schema(object,
+		"{\"type\":\"object\",\"properties\":{\"p\":{\"type\":[\"object\",\"null\"],"
+		"\"properties\":{\"x\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":255},"
+		"\"n\":{\"type\":\"array\",\"items\":{\"type\":\"number\",\"description\":\"N\"},"
+		"\"maxItems\":2},\"t\":{\"type\":[\"string\",\"null\"]}},\"required\":[\"x\"],"
+		"\"additionalProperties\":false}},\"additionalProperties\":false}",
+		"{\"type\":\"object\",\"properties\":{\"p\":{\"type\":[\"object\",\"null\"],"
+		"\"properties\":{\"x\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":255},"
+		"\"n\":{\"type\":\"array\",\"items\":{\"type\":\"number\",\"description\":\"N\"},"
+		"\"maxItems\":2},\"t\":{\"type\":[\"string\",\"null\"]}},\"required\":[\"x\","
+		"\"n\"]}}}");
+	native_read_good(object, &function);
+	native_write(&function, &text);
+	cr_expect_str_eq(buffer_terminate(&text), object, "%s", text.data);
+	native_function_deinit(&function);
+	buffer_deinit(&text);
 }

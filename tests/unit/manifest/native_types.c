@@ -47,6 +47,13 @@ Test(manifest_native_types, are_refused_once_whatever_refers_to_them)
 					   "'type':'enum',\n'enum':'levels'}]}"),
 		3, "/tools/0/native/parameters/0/enum",
 		"must be the name of a table in 'enums', not \"levels\"");
+	expect_refused("{'kind':'native','library':'libm.so.6','structs':{'s':{'fields':[{"
+		       "'name':'a','type':'u8'},{'name':'b','type':'i32'}],\n'size':5}},"
+		       "'tools':[{'name':'f','native':{'symbol':'f'}}]}",
+		2, "/structs/s/size",
+		"the fields take 8 bytes in C, the last of them from byte 4 on; \"partial\": true, "
+		"if "
+		"others follow");
 	expect_refused("{'kind':'command','enums':{'level':{'low':0}},'tools':[]}", 1, "/enums",
 		"\"enums\" is not a key of a toolbox of the kind \"command\"; leave it out");
 }
