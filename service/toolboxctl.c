@@ -265,13 +265,19 @@ static const struct ctl_command commands[] = {
 		"tools.\nA secret of --env and --header is kept in a file that only you can "
 		"read.\n--from-skill asks a skill of OVOS on the bus, and ovos-core, and writes "
 		"one "
-		"manifest, of kind bus.\n",
+		"manifest, of kind bus.\n--from-header has a C compiler read a header, and writes "
+		"a "
+		"manifest, of kind native, with a tool\nfor each function of the library that a "
+		"tool can call; --why lists the others. --from-gir reads a\nGIR file instead, "
+		"which "
+		"names header and library.\n",
 		"  toolboxctl new words --kind native\n"
 		"  toolboxctl new music --kind mcp --command npx -y some-server /srv/music\n"
 		"  toolboxctl new lights --kind mcp --url https://lights.example/mcp\n"
 		"  toolboxctl new notes --kind mcp --env API_KEY=... --command notes-server\n"
 		"  toolboxctl new --from-skill ovos-skill-count.openvoiceos --out count.json\n"
-		"  toolboxctl new zip --from-header zlib.h --library libz.so.1 --only 'crc32*'\n",
+		"  toolboxctl new zip --from-header zlib.h --library libz.so.1 --only 'crc32*'\n"
+		"  toolboxctl new text --from-gir GLib-2.0 --only 'g_utf8_*'\n",
 		CTL_FLAG_KIND | CTL_FLAG_WHY | CTL_FLAG_BUS, 0, 1, ctl_new},
 	{"help", "[COMMAND | TOPIC]", "print help", "", "  toolboxctl help manifest\n", 0, 0, 1,
 		print_help},

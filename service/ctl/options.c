@@ -49,6 +49,8 @@ static const struct flag flags[] = {
 		CTL_FLAG_KIND, MEMBER(skill)},
 	{"--from-header", "H", "a C header of a library: its functions", CTL_FLAG_KIND,
 		MEMBER(from_header)},
+	{"--from-gir", "NAME", "a GIR file, such as GLib-2.0: its functions", CTL_FLAG_KIND,
+		MEMBER(gir)},
 	{"--library", "L", "from a header: the shared library with the functions", CTL_FLAG_KIND,
 		MEMBER(library)},
 	{"--only", "GLOBS", "from a header: only these functions: 'crc32*,adler32'", CTL_FLAG_KIND,

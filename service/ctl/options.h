@@ -63,6 +63,7 @@ struct ctl_options {
 	const char *out;
 	const char *pkg;
 	const char *library;
+	const char *gir; /* --from-gir */
 	const char *only;
 	const char *risk;
 	const char *cflags;

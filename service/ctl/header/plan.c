@@ -150,6 +150,25 @@ uint64_t plan_size(const struct c_type *type)
 	return (size + alignment_of(type) - 1) / alignment_of(type) * alignment_of(type);
 }
 
+/* Return whether the values of the enum are bits: three single ones, and few combinations. */
+static bool is_flags(const struct c_record *record)
+{
+	size_t n_single = 0;
+	size_t n_other = 0;
+	int64_t most = 0;
+
+	for (size_t i = 0; i < record->n_enumerators; i++) {
+		int64_t value = record->enumerators[i].value;
+
+		if (value < 0)
+			return false;
+		n_single += value > 0 && (value & (value - 1)) == 0;
+		n_other += value > 0 && (value & (value - 1)) != 0;
+		most = value > most ? value : most;
+	}
+	return n_single >= 3 && most >= 4 && 2 * n_other <= n_single;
+}
+
 /* Return the manifest's word for a number, or NULL. */
 static const char *number_word(const struct c_type *type)
 {
@@ -163,7 +182,9 @@ static const char *number_word(const struct c_type *type)
 	if (type->kind == C_BOOL)
 		return "bool";
 	if (type->kind == C_ENUM)
-		return type->record->is_complete ? "enum" : "i32";
+		return !type->record->is_complete ? "i32"
+		       : is_flags(type->record)   ? "flags"
+						  : "enum";
 	if (type->kind == C_FLOAT)
 		return type->bytes == 4 ? "f32" : type->bytes == 8 ? "f64" : NULL;
 	if (type->kind != C_INTEGER)
@@ -258,6 +279,19 @@ static bool takes_callback(const struct c_function *function)
 	return false;
 }
 
+/* Return whether the function fills memory for a handle of @key. */
+static bool initialises(const struct c_function *function, const void *key)
+{
+	const struct c_type *target;
+
+	if (gives_handle(function, key) || function->type->n_parameters == 0 ||
+		!is_handle_of(key, function->type->parameters[0].type))
+		return false;
+	c_type_as_parameter(function->type->parameters[0].type, &target);
+	return plan_size(target) > 0 && has_word(function->name, "init") &&
+	       !has_word(function->name, "deinit");
+}
+
 /* Return how unlikely the function is as the constructor of handles for @whole: less is better. */
 static long judge_constructor(
 	const struct c_function *function, const struct c_function *whole, bool is_memory)
@@ -287,10 +321,7 @@ static const struct c_function *find_constructor(const struct making *making, co
 
 	for (size_t i = 0; i < all->n_functions; i++) {
 		const struct c_function *function = all->functions[i];
-		bool is_memory = !gives_handle(function, key) && function->type->n_parameters > 0 &&
-				 is_handle_of(key, function->type->parameters[0].type) &&
-				 has_word(function->name, "init") &&
-				 !has_word(function->name, "deinit");
+		bool is_memory = initialises(function, key);
 		long score;
 
 		if (function == except || function->is_static || function->is_deprecated ||
@@ -366,6 +397,15 @@ __attribute__((format(printf, 2, 3))) static bool refuse_plan(
 	return false;
 }
 
+/* Return the annotations of the parameter @at, or NULL. */
+static const struct gir_value *find_annotation(
+	const struct making *making, const struct c_function *function, size_t at)
+{
+	const struct gir_function *known = gir_find(making->planner->gir, function->name);
+
+	return known && at < known->n_parameters ? &known->parameters[at] : NULL;
+}
+
 static bool plan_call(struct making *making, const struct c_function *function, bool is_memory,
 	unsigned int depth);
 
@@ -418,12 +458,16 @@ static bool plan_handle(struct making *making, const struct c_function *function
 }
 
 /* Return the index of the parameter that is the length of the buffer @at; n_parameters: none. */
-static size_t find_length(const struct c_function *function, size_t at)
+static size_t find_length(const struct making *making, const struct c_function *function, size_t at)
 {
+	const struct gir_value *known = find_annotation(making, function, at);
 	const struct c_type *type = function->type;
 	const char *name = type->parameters[at].name;
 	const size_t near[] = {at + 1, at - 1};
 
+	if (known && known->is_array && known->length >= 0)
+		return (size_t)known->length < type->n_parameters ? (size_t)known->length
+								  : type->n_parameters;
 	for (size_t i = 0; name && i < type->n_parameters; i++) {
 		const char *other = type->parameters[i].name;
 		size_t size = strlen(name);
@@ -458,9 +502,10 @@ static bool can_hold_length(const struct c_type *type, bool *ret_is_pointer)
 }
 
 /* Let the parameter of its length belong to the buffer @at. Return whether it has one. */
-static bool claim_length(const struct c_function *function, struct plan_call *call, size_t at)
+static bool claim_length(const struct making *making, const struct c_function *function,
+	struct plan_call *call, size_t at)
 {
-	size_t length = find_length(function, at);
+	size_t length = find_length(making, function, at);
 	struct plan_argument *argument;
 	bool is_out = call->arguments[at].kind == PLAN_OUT;
 	bool is_pointer;
@@ -494,16 +539,19 @@ static bool plan_buffer(struct making *making, const struct c_function *function
 {
 	struct plan_argument *argument = &call->arguments[at];
 	const struct c_type *resolved = c_type_resolve(target);
-	bool is_text = resolved->kind == C_INTEGER && resolved->is_char &&
-		       target->kind != C_NAMED && strcmp(resolved->name, "char") == 0;
+	bool is_text = resolved->kind == C_INTEGER && strcmp(resolved->name, "char") == 0;
 	bool is_bytes =
 		resolved->kind == C_VOID || (resolved->kind == C_INTEGER && resolved->bytes == 1);
 	bool is_const = c_type_is_const(target);
+	const struct gir_value *known = find_annotation(making, function, at);
 	bool has_length;
 
 	if (!is_bytes && !number_word(target))
 		return refuse_plan(
 			making, "'%s' is a pointer that no tool can pass", argument->name);
+	if (known && !known->is_out && !known->is_array && resolved->kind == C_VOID)
+		return refuse_plan(making, "'%s' is a pointer to anything", argument->name);
+	is_const = known ? !known->is_out : is_const;
 	argument->kind = is_const ? PLAN_GIVEN : PLAN_OUT;
 	argument->word = is_text ? "str" : is_bytes ? "bytes" : number_word(target);
 	if (!is_bytes)
@@ -511,8 +559,8 @@ static bool plan_buffer(struct making *making, const struct c_function *function
 	if (!is_bytes) {
 		argument->items = number_word(target);
 		has_length = !argument->enumeration && strcmp(argument->items, "bool") != 0 &&
-			     claim_length(function, call, at) &&
-			     !call->arguments[find_length(function, at)].is_pointer;
+			     claim_length(making, function, call, at) &&
+			     !call->arguments[find_length(making, function, at)].is_pointer;
 		/* Without a length it is one number. */
 		if (has_length)
 			argument->word = "array";
@@ -522,10 +570,11 @@ static bool plan_buffer(struct making *making, const struct c_function *function
 			argument->kind = PLAN_INOUT;
 		return true;
 	}
-	has_length = claim_length(function, call, at);
+	has_length = claim_length(making, function, call, at);
 	if (is_const && is_bytes && !is_text && !has_length)
 		argument->question = "how many bytes does the function read? all are passed";
-	if (!is_const && has_length && call->arguments[find_length(function, at)].is_pointer)
+	if (!is_const && has_length &&
+		call->arguments[find_length(making, function, at)].is_pointer)
 		argument->question = "how large may it become? 65536 is assumed";
 	else if (!is_const)
 		argument->question =
@@ -535,20 +584,35 @@ static bool plan_buffer(struct making *making, const struct c_function *function
 	return true;
 }
 
+/* Plan bytes by the address of a pointer, whose size another parameter has. */
+static bool plan_handed_bytes(struct making *making, struct plan_argument *argument,
+	const struct gir_value *known, const struct c_type *element)
+{
+	bool is_bytes = element->kind == C_VOID || element->bytes == 1;
+
+	if (!is_bytes || known->length < 0)
+		return refuse_plan(making, "'%s' is a list without a size", argument->name);
+	argument->word = "bytes";
+	argument->is_owned = known->is_owned;
+	argument->free_symbol = "g_free";
+	argument->has_size = true;
+	argument->of = (size_t)known->length;
+	return true;
+}
+
 /* Plan a pointer to a pointer. */
 static bool plan_pointer_out(struct making *making, struct plan_argument *argument,
-	const struct c_type *target, const struct c_type *inner)
+	const struct gir_value *known, const struct c_type *target, const struct c_type *inner)
 {
 	const struct c_type *resolved = c_type_resolve(inner);
 	bool is_text = resolved->kind == C_INTEGER && resolved->is_char;
-	const struct c_function *frees = making->planner->free_function;
 
 	if (resolved->kind == C_FUNCTION)
 		return refuse_plan(making, "'%s' takes a callback", argument->name);
 	if (resolved->kind == C_POINTER || resolved->kind == C_OTHER)
 		return refuse_plan(
 			making, "'%s' has more than two levels of pointers", argument->name);
-	if (is_text && c_type_is_const(target)) {
+	if (is_text && (known ? !known->is_out : c_type_is_const(target))) {
 		argument->kind = PLAN_GIVEN;
 		argument->word = "strv";
 		return true;
@@ -558,10 +622,13 @@ static bool plan_pointer_out(struct making *making, struct plan_argument *argume
 	if (is_text && c_type_is_const(target))
 		return refuse_plan(making, "'%s' is constant", argument->name);
 	argument->is_handed = true;
-	argument->is_owned = false;
-	if (strcmp(argument->word, "str") == 0 && !c_type_is_const(inner))
-		argument->question = frees ? "is this text the caller's to free? none is freed"
-					   : "is this text to be freed? it is not";
+	if (known && known->is_array)
+		return plan_handed_bytes(making, argument, known, resolved);
+	if (known && strcmp(argument->word, "str") == 0) {
+		argument->is_owned = known->is_owned;
+		argument->free_symbol = "g_free";
+	} else if (strcmp(argument->word, "str") == 0 && !c_type_is_const(inner))
+		argument->question = "is this text the caller's to free? it is not freed";
 	return true;
 }
 
@@ -596,10 +663,45 @@ static bool plan_parameter(struct making *making, const struct c_function *funct
 	}
 	c_type_as_parameter(target, &inner);
 	if (inner && c_type_resolve(target)->kind == C_POINTER)
-		return plan_pointer_out(making, argument, target, inner);
+		return plan_pointer_out(
+			making, argument, find_annotation(making, function, at), target, inner);
 	if (inner)
 		return refuse_plan(making, "'%s' is a pointer to an array", argument->name);
 	return plan_buffer(making, function, call, at, target);
+}
+
+/* Plan a returned list of texts, or returned bytes with a size among the outputs, by the
+ * annotations. Return false for any other value. */
+static bool plan_known_returned(const struct gir_function *known, const struct c_function *function,
+	struct plan_call *call, const struct c_type *target)
+{
+	struct plan_argument *returned = &call->returned;
+	const struct c_type *resolved = c_type_resolve(target);
+	size_t length = (size_t)known->returned.length;
+	const struct c_type *inner;
+
+	if (!known->returned.is_array)
+		return false;
+	returned->is_owned = known->returned.is_owned;
+	returned->is_nullable = known->returned.is_nullable;
+	c_type_as_parameter(target, &inner);
+	if (inner && c_type_resolve(inner)->kind == C_INTEGER && c_type_resolve(inner)->is_char) {
+		returned->word = "strv";
+		return true;
+	}
+	if (known->returned.length < 0 || length >= function->type->n_parameters ||
+		call->arguments[length].kind != PLAN_OUT || call->arguments[length].is_handed)
+		return false;
+	if (resolved->kind == C_VOID || (resolved->kind == C_INTEGER && resolved->bytes == 1))
+		returned->word = "bytes";
+	else if (resolved->kind == C_INTEGER && number_word(target))
+		returned->word = "array";
+	else
+		return false;
+	returned->items = returned->word[0] == 'a' ? number_word(target) : NULL;
+	returned->free_symbol = "g_free";
+	call->size_from = length;
+	return true;
 }
 
 static bool plan_returned(
@@ -609,10 +711,13 @@ static bool plan_returned(
 	const struct c_type *type = function->type->of;
 	const struct c_type *target;
 	const struct c_type *resolved = c_type_as_parameter(type, &target);
+	const struct gir_function *known = gir_find(making->planner->gir, function->name);
 
 	choose_plan_name(making->plan, function == making->whole ? "result" : function->name, 0,
 		returned->name);
 	if (resolved->kind == C_VOID)
+		return true;
+	if (known && target && plan_known_returned(known, function, call, target))
 		return true;
 	returned->enumeration = enumeration_of(type);
 	returned->word = target ? "handle" : number_word(type);
@@ -624,7 +729,10 @@ static bool plan_returned(
 		c_type_resolve(target)->is_char &&
 		strcmp(c_type_resolve(target)->name, "char") == 0) {
 		returned->word = "str";
-		if (!c_type_is_const(target))
+		returned->is_nullable = !known || known->returned.is_nullable;
+		returned->is_owned = known && known->returned.is_owned;
+		returned->free_symbol = "g_free";
+		if (!known && !c_type_is_const(target))
 			returned->question = "is this text the caller's to free? it is not freed";
 	}
 	return true;
@@ -673,13 +781,20 @@ static bool plan_call(struct making *making, const struct c_function *function, 
 	unsigned int depth)
 {
 	const struct c_type *type = function->type;
-	struct plan_call call = {.function = function};
+	struct plan_call call = {.function = function, .size_from = PLAN_ARGUMENTS_MAX};
+	const struct gir_function *known = gir_find(making->planner->gir, function->name);
+	size_t n = type->n_parameters;
 
 	if (type->n_parameters >= PLAN_ARGUMENTS_MAX)
 		return refuse_plan(
 			making, "it has more than %d parameters", PLAN_ARGUMENTS_MAX - 1);
-	call.n_arguments = type->n_parameters;
-	for (size_t i = 0; i < type->n_parameters; i++) {
+	if (known && known->throws && n > 0) {
+		call.throws = true;
+		n--;
+	}
+	call.description = known ? known->description : NULL;
+	call.n_arguments = n;
+	for (size_t i = 0; i < n; i++) {
 		choose_plan_name(making->plan, type->parameters[i].name, i, call.arguments[i].name);
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(call.arguments[j].name, call.arguments[i].name) == 0)
@@ -690,7 +805,7 @@ static bool plan_call(struct making *making, const struct c_function *function, 
 		return false;
 	/* Buffers first: they claim the numbers that are their lengths. */
 	for (int numbers = 0; numbers < 2; numbers++)
-		for (size_t i = 0; i < type->n_parameters; i++) {
+		for (size_t i = 0; i < n; i++) {
 			const struct c_type *target;
 
 			c_type_as_parameter(type->parameters[i].type, &target);
@@ -698,6 +813,12 @@ static bool plan_call(struct making *making, const struct c_function *function, 
 				!plan_parameter(making, function, &call, i, depth))
 				return false;
 		}
+	for (size_t i = 0; known && i < n && i < known->n_parameters; i++) {
+		call.arguments[i].description = known->parameters[i].description;
+		call.arguments[i].is_nullable = known->parameters[i].is_nullable &&
+						call.arguments[i].kind == PLAN_GIVEN &&
+						!number_word(type->parameters[i].type);
+	}
 	if (!plan_returned(making, function, &call) ||
 		(type->is_variadic && !plan_variadic(making, function, &call)))
 		return false;
@@ -709,31 +830,17 @@ static bool plan_call(struct making *making, const struct c_function *function, 
 
 /* ── all of it ───────────────────────────────────────────────────────────────────────────────── */
 
-void planner_init(struct planner *planner)
-{
-	const struct c_declarations *all = &planner->header->declarations;
-
-	for (size_t i = 0; i < all->n_functions; i++) {
-		const struct c_function *function = all->functions[i];
-		const struct c_type *target;
-
-		if (function->type->n_parameters != 1 || !has_word(function->name, "free") ||
-			!planner->is_there(planner->data, function))
-			continue;
-		c_type_as_parameter(function->type->parameters[0].type, &target);
-		if (target && target->kind == C_VOID && strcmp(function->name, "free") != 0)
-			planner->free_function = function;
-	}
-}
-
 bool plan_make(const struct planner *planner, const struct c_function *function, struct plan *plan)
 {
 	struct making making = {planner, plan, function};
+	const struct gir_function *known = gir_find(planner->gir, function->name);
 	struct plan_call *call;
 
 	*plan = (struct plan){0};
 	if (function->is_static)
 		return refuse_plan(&making, "it is static, so no library has it");
+	if (known && known->is_hidden)
+		return refuse_plan(&making, "its GIR file calls it not introspectable");
 	if (!planner->is_there(planner->data, function))
 		return refuse_plan(&making, "the library does not have it");
 	if (!plan_call(&making, function, false, 0))

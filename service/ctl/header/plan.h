@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ctl/header/gir.h"
 #include "ctl/header/header.h"
 #include "util/buffer.h"
 
@@ -52,8 +53,12 @@ struct plan_argument {
 	uint64_t size;          /* MEMORY */
 	size_t of;              /* LENGTH: the index of the buffer */
 	bool is_pointer;        /* LENGTH: `inout` */
-	bool is_owned;          /* OUT: a text that `free` frees */
-	bool is_handed;         /* OUT: a text by the address of a pointer */
+	bool is_owned;          /* a text of ours: `free_symbol` frees it */
+	bool is_nullable;
+	bool has_size;           /* OUT, by address: @of is the argument with the size */
+	const char *free_symbol; /* or NULL: the default of the manifest */
+	const char *description; /* or NULL: the header's comment */
+	bool is_handed;          /* OUT: a text by the address of a pointer */
 };
 
 struct plan_call {
@@ -61,6 +66,9 @@ struct plan_call {
 	struct plan_argument arguments[PLAN_ARGUMENTS_MAX];
 	size_t n_arguments;
 	struct plan_argument returned; /* @word NULL: nothing */
+	const char *description;       /* or NULL: the header's comment */
+	bool throws;                   /* a GError ** follows the arguments */
+	size_t size_from; /* argument with the size of returned bytes; or PLAN_ARGUMENTS_MAX */
 	const struct c_function *last; /* the destructor of @last_of, or NULL */
 	char last_of[PLAN_NAME_BYTES];
 };
@@ -77,10 +85,8 @@ struct planner {
 	/* Return whether a tool may call the function: the library has it. */
 	bool (*is_there)(void *data, const struct c_function *function);
 	void *data;
-	const struct c_function *free_function; /* frees texts of the library; or NULL */
+	const struct gir *gir; /* or NULL */
 };
-
-void planner_init(struct planner *planner);
 
 /* Make the plan of @function. Return whether there is one; else plan->reason is set. */
 bool plan_make(const struct planner *planner, const struct c_function *function, struct plan *plan);

@@ -38,7 +38,7 @@ static void write_key_text(struct buffer *out, const char *key, const char *text
 /* Append `"type": …` and what belongs to it. */
 static void write_type_word(const struct plan_argument *argument, struct buffer *out)
 {
-	bool is_enum = strcmp(argument->word, "enum") == 0;
+	bool is_enum = strcmp(argument->word, "enum") == 0 || strcmp(argument->word, "flags") == 0;
 
 	if (is_enum && !is_written_enum(argument->enumeration)) {
 		buffer_append_string(out, "\"type\": \"i32\"");
@@ -63,13 +63,25 @@ static void write_plan_question(const struct plan_argument *argument, struct buf
 		write_key_text(out, "question", argument->question);
 }
 
-/* Append the keys of an output. */
-static void write_output_keys(const struct plan_argument *argument, struct buffer *out)
+/* Append who frees a text. */
+static void write_transfer(const struct plan_argument *argument, struct buffer *out)
 {
+	buffer_printf(out, ", \"transfer\": \"%s\"", argument->is_owned ? "full" : "none");
+	if (argument->is_owned && argument->free_symbol)
+		write_key_text(out, "free", argument->free_symbol);
+}
+
+/* Append the keys of an output. */
+static void write_output_keys(const struct plan_call *call, const struct plan_argument *argument,
+	const char *sign, struct buffer *out)
+{
+	if (argument->has_size && argument->of < call->n_arguments)
+		buffer_printf(
+			out, ", \"size\": \"%s%s\"", sign, call->arguments[argument->of].name);
 	if (is_plan_buffer(argument))
 		buffer_printf(out, ", \"capacity\": %d", PLAN_CAPACITY);
 	if (argument->is_handed && strcmp(argument->word, "handle") != 0)
-		buffer_append_string(out, ", \"transfer\": \"none\"");
+		write_transfer(argument, out);
 	if (argument->kind == PLAN_MEMORY) {
 		cleanup(buffer_deinit) struct buffer c = {0};
 
@@ -82,13 +94,23 @@ static void write_output_keys(const struct plan_argument *argument, struct buffe
 }
 
 static void write_c_description(const struct header *header, const struct c_function *function,
-	const char *name, struct buffer *out)
+	const struct plan_argument *argument, struct buffer *out)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	comment_describe_parameter(header, function, name, &text);
+	if (argument->description) {
+		write_key_text(out, "description", argument->description);
+		return;
+	}
+	comment_describe_parameter(header, function, argument->name, &text);
 	if (text.size > 0 && buffer_terminate(&text))
 		write_key_text(out, "description", text.data);
+}
+
+/* Return whether @argument is a value of the caller. */
+static bool is_given_value(const struct plan_argument *argument)
+{
+	return argument->kind == PLAN_GIVEN || argument->kind == PLAN_INOUT;
 }
 
 /* Append a member of `parameters`, a value of the caller. */
@@ -97,13 +119,10 @@ static void write_given_value(const struct header *header, const struct plan_cal
 {
 	buffer_printf(out, "{\"name\": \"%s\", ", argument->name);
 	write_type_word(argument, out);
-	write_c_description(header, call->function, argument->name, out);
-}
-
-/* Return whether @argument is a value of the caller. */
-static bool is_given_value(const struct plan_argument *argument)
-{
-	return argument->kind == PLAN_GIVEN || argument->kind == PLAN_INOUT;
+	if (is_given_value(argument) || argument->kind == PLAN_OUT)
+		write_c_description(header, call->function, argument, out);
+	if (argument->is_nullable)
+		buffer_append_string(out, ", \"nullable\": true");
 }
 
 /* ── the form of one function ────────────────────────────────────────────────────────────────── */
@@ -120,7 +139,7 @@ static void write_c_parameter(const struct header *header, const struct plan_cal
 		break;
 	case PLAN_OUT:
 		write_key_text(out, "dir", "out");
-		write_output_keys(argument, out);
+		write_output_keys(call, argument, "", out);
 		break;
 	case PLAN_INOUT:
 		write_key_text(out, "dir", "inout");
@@ -138,20 +157,32 @@ static void write_c_parameter(const struct header *header, const struct plan_cal
 	buffer_append_char(out, '}');
 }
 
-/* Append `"returns": …` after a comma. Nothing for void. */
-static void write_call_returns(const struct plan_call *call, bool is_whole, struct buffer *out)
+/* Append `"returns": …` after a comma. Nothing for void. @sign: `$` in steps, else nothing. */
+static void write_call_returns(
+	const struct plan_call *call, bool is_whole, const char *sign, struct buffer *out)
 {
 	const struct plan_argument *returned = &call->returned;
+	bool is_handle = returned->word && strcmp(returned->word, "handle") == 0;
 
-	if (!returned->word)
+	if (!returned->word && !call->throws)
 		return;
 	buffer_append_string(out, "," INDENT "\"returns\": {");
-	if (is_whole || strcmp(returned->word, "handle") == 0)
+	if (!returned->word) {
+		buffer_append_string(out, "\"type\": \"void\", \"errors\": \"gerror\"}");
+		return;
+	}
+	if (is_whole || is_handle)
 		buffer_printf(out, "\"name\": \"%s\", ", returned->name);
 	write_type_word(returned, out);
-	if (strcmp(returned->word, "str") == 0 ||
-		(is_whole && strcmp(returned->word, "handle") == 0 && !call->last))
+	if (call->throws)
+		buffer_append_string(out, ", \"errors\": \"gerror\"");
+	if (returned->is_nullable || (is_whole && is_handle && !call->last))
 		buffer_append_string(out, ", \"nullable\": true");
+	if (returned->is_owned)
+		write_transfer(returned, out);
+	if (call->size_from < call->n_arguments)
+		buffer_printf(
+			out, ", \"size\": \"%s%s\"", sign, call->arguments[call->size_from].name);
 	write_plan_question(returned, out);
 	buffer_append_char(out, '}');
 }
@@ -177,7 +208,7 @@ static void write_one_function(
 		}
 		buffer_append_char(out, ']');
 	}
-	write_call_returns(call, true, out);
+	write_call_returns(call, true, "", out);
 }
 
 /* ── steps ───────────────────────────────────────────────────────────────────────────────────── */
@@ -219,7 +250,7 @@ static void write_step_argument(
 	default:
 		buffer_printf(out, "{\"out\": {\"name\": \"%s\", ", argument->name);
 		write_type_word(argument, out);
-		write_output_keys(argument, out);
+		write_output_keys(call, argument, "$", out);
 		break;
 	}
 	write_plan_question(argument, out);
@@ -238,7 +269,7 @@ static void write_one_step(const struct plan_call *call, bool is_whole, struct b
 		}
 		buffer_append_char(out, ']');
 	}
-	write_call_returns(call, is_whole, out);
+	write_call_returns(call, is_whole, "$", out);
 	if (call->last)
 		buffer_printf(out,
 			"," INDENT "\"finally\": {\"call\": \"%s\", \"args\": [\"$%s\"]}",
@@ -281,7 +312,10 @@ void plan_write_tool(const struct header *header, const struct plan *plan, struc
 	const struct c_function *function = plan->calls[plan->n_calls - 1].function;
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	comment_describe(header, function, &text);
+	if (plan->calls[plan->n_calls - 1].description)
+		buffer_append_string(&text, plan->calls[plan->n_calls - 1].description);
+	else
+		comment_describe(header, function, &text);
 	if (text.size == 0)
 		c_function_write(function->type, function->name, &text);
 	buffer_fail_with(out, &text);

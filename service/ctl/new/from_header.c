@@ -34,6 +34,7 @@ struct generating {
 	const struct ctl_options *options;
 	struct compiler compiler;
 	struct header header;
+	struct gir gir;           /* without --from-gir: empty */
 	const char *library_name; /* a path from the root, or a name for the linker */
 	void *library;
 	struct candidate *candidates;
@@ -50,6 +51,7 @@ static void cleanup_generating(struct generating *generating)
 	}
 	free(generating->candidates);
 	header_deinit(&generating->header);
+	gir_deinit(&generating->gir);
 	if (generating->library)
 		dlclose(generating->library);
 }
@@ -98,6 +100,8 @@ static const char *find_header_path(const struct generating *generating, const c
 
 static bool is_of_headers(const struct generating *generating, const struct c_function *function)
 {
+	if (generating->options->gir)
+		return gir_find(&generating->gir, function->name) != NULL;
 	for (size_t i = 0; i < generating->compiler.n_headers; i++) {
 		const char *name = generating->compiler.headers[i];
 		const char *path = find_header_path(generating, name);
@@ -219,13 +223,14 @@ static void add_candidate(struct generating *generating, const struct planner *p
 static int plan_all(struct generating *generating)
 {
 	const struct c_declarations *all = &generating->header.declarations;
-	struct planner planner = {
-		.header = &generating->header, .is_there = is_in_library, .data = generating};
+	struct planner planner = {.header = &generating->header,
+		.is_there = is_in_library,
+		.data = generating,
+		.gir = generating->options->gir ? &generating->gir : NULL};
 	cleanup(manifest_reader_cleanup) struct manifest_reader *reader = manifest_reader_new(NULL);
 
 	if (!reader)
 		return -ENOMEM;
-	planner_init(&planner);
 	for (size_t i = 0; generating->error == 0 && i < all->n_functions; i++) {
 		const struct c_function *function = all->functions[i];
 
@@ -410,7 +415,7 @@ static int check_header_options(const char *id, const struct ctl_options *option
 {
 	const char *risk = options->risk;
 
-	if (!options->library) {
+	if (!options->library && !options->gir) {
 		terminal_complain("--library is missing: the shared library that has the "
 				  "functions, such as libz.so.1");
 		return CTL_USAGE;
@@ -435,6 +440,20 @@ static int refuse_header(int r, struct buffer *messages)
 	else
 		terminal_complain("%.*s", (int)strcspn(messages->data, "\n"), messages->data);
 	return CTL_ERROR;
+}
+
+/* Read the GIR file; its header and its package take the place of --from-header and --pkg. */
+static int take_gir(struct generating *generating, struct buffer *messages)
+{
+	int r = gir_read(generating->options->gir, &generating->gir, messages);
+
+	if (r)
+		return r;
+	generating->compiler.headers = (const char *const *)generating->gir.headers;
+	generating->compiler.n_headers = generating->gir.n_headers;
+	if (!generating->compiler.pkg)
+		generating->compiler.pkg = generating->gir.package;
+	return 0;
 }
 
 static int report_written(const struct generating *generating)
@@ -469,8 +488,16 @@ int new_from_header(const char *id, const struct ctl_options *options)
 	if (r != CTL_DONE)
 		return r;
 	/* Loading shows the functions of the library and of all libraries below. */
-	generating.library_name = options->library;
-	if (strchr(options->library, '/') && realpath(options->library, path))
+	r = options->gir ? take_gir(&generating, &messages) : 0;
+	if (r)
+		return refuse_header(r, &messages);
+	generating.library_name = options->library ? options->library : generating.gir.library;
+	if (!generating.library_name) {
+		terminal_complain(
+			"%s.gir names no shared library: --library is missing", options->gir);
+		return CTL_USAGE;
+	}
+	if (strchr(generating.library_name, '/') && realpath(generating.library_name, path))
 		generating.library_name = path;
 	generating.library = dlopen(generating.library_name, RTLD_LAZY | RTLD_LOCAL);
 	if (!generating.library) {

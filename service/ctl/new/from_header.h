@@ -4,7 +4,8 @@
 #include "ctl/options.h"
 
 /*
- * toolboxctl new ID --from-header H --library L: write the manifest of a C library into ID/ID.json.
+ * toolboxctl new ID --from-header H --library L, or --from-gir NAME-VERSION: write the manifest of
+ * a C library into ID/ID.json. A GIR file names the header and the library, and answers questions.
  *
  *   H ─cc -E─▶ declarations ─▶ a plan for each function ─▶ a tool ─▶ read like any manifest
  *                                    │                                   │ held against H

@@ -90,17 +90,19 @@ static int check_options(const struct ctl_options *options)
 				     : "new needs more arguments: toolboxctl new ID --kind KIND");
 		return CTL_USAGE;
 	}
-	if (options->from_header && kind && strcmp(kind, "native") != 0) {
-		terminal_complain("--from-header is for --kind native, not %s", kind);
+	if ((options->from_header || options->gir) && kind && strcmp(kind, "native") != 0) {
+		terminal_complain(
+			"--from-header and --from-gir are for --kind native, not %s", kind);
 		return CTL_USAGE;
 	}
-	if (!options->from_header && (options->library || options->only || options->risk ||
-					     options->pkg || options->cflags || options->why)) {
+	if (!options->from_header && !options->gir &&
+		(options->library || options->only || options->risk || options->pkg ||
+			options->cflags || options->why)) {
 		terminal_complain("--library, --only, --risk, --pkg, --cflags and --why are for "
-				  "--from-header");
+				  "--from-header and --from-gir");
 		return CTL_USAGE;
 	}
-	if (!options->from_header && (!kind || !is_kind(kind)))
+	if (!options->from_header && !options->gir && (!kind || !is_kind(kind)))
 		return refuse_kind(kind);
 	if ((!kind || strcmp(kind, MCP) != 0) &&
 		(options->url || options->n_command > 0 || options->n_variables > 0 ||
@@ -278,7 +280,7 @@ int ctl_new(const struct ctl_options *options)
 	if (options->skill)
 		return new_skill(options);
 	r = check_options(options);
-	if (r == 0 && options->from_header)
+	if (r == 0 && (options->from_header || options->gir))
 		return new_from_header(writing.id, options);
 	if (r == 0 && strcmp(writing.kind, MCP) == 0)
 		return new_mcp(writing.id, options);

@@ -41,7 +41,6 @@ static char *plan(const char *text, const char *name)
 	struct buffer out = {0};
 	struct plan made;
 
-	planner_init(&planner);
 	if (!plan_make(&planner, c_find_function(&header.declarations, name), &made))
 		return strdup(made.reason);
 	plan_write_enums(&made, &names, &out);
