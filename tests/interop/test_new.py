@@ -195,7 +195,7 @@ def test_a_header_becomes_a_toolbox(home):
     (("--library", "libabsent.so"), ERROR, "libabsent.so"),
     ((), USAGE, "--library is missing"),
     (("--library", "libc.so.6", "--risk", "some"), USAGE, "--risk must be read, write or execute"),
-    (("--library", "libc.so.6", "--kind", "plugin"), USAGE, "--from-header is for --kind native"),
+    (("--library", "libc.so.6", "--kind", "plugin"), USAGE, "are for --kind native"),
     (("--library", "libc.so.6", "--pkg", "no-such-package"), ERROR, "no-such-package"),
 ])
 def test_a_header_without_a_tool_leaves_nothing(home, flags, status, words):
