@@ -18,6 +18,9 @@
 
 #define NO_TOOL UINT32_MAX
 
+/* A factor that spreads the bits of a digest over its middle: 2^64 by the golden ratio. */
+#define SPREAD UINT64_C(0x9E3779B97F4A7C15)
+
 /* `toolbox__name`: the form of a shared name if only one word is allowed. */
 #define OWNER_SEPARATOR       "__"
 #define OWNER_SEPARATOR_BYTES 2
@@ -85,7 +88,8 @@ static bool has_name(const struct offered *offered, uint64_t hash, const char *n
 static uint32_t *bucket_of_hash(
 	const struct catalogue *catalogue, uint64_t hash, const char *name, size_t size)
 {
-	size_t at = (size_t)hash & (catalogue->n_buckets - 1);
+	/* The low bits of the digests of "sin_1", "sin_2", … are nearly the same. */
+	size_t at = (size_t)(hash * SPREAD >> 32) & (catalogue->n_buckets - 1);
 
 	while (catalogue->buckets[at] != NO_TOOL &&
 		!has_name(&catalogue->tools[catalogue->buckets[at]], hash, name, size))
@@ -483,31 +487,34 @@ static int compare_id(const char *id, const char *wanted, size_t wanted_size)
 	return order != 0 ? order : (size > wanted_size) - (size < wanted_size);
 }
 
-/* Return the number of toolboxes whose ids come before @id. */
-static size_t place_of_toolbox(const struct catalogue *catalogue, const char *id, size_t id_size)
+/* Return the number of toolboxes whose ids come before @id, and store whether the next one has this
+ * id. */
+static size_t place_of_toolbox(
+	const struct catalogue *catalogue, const char *id, size_t id_size, bool *ret_is_there)
 {
 	size_t low = 0;
 	size_t high = catalogue->n_owners;
 
-	while (low < high) {
+	*ret_is_there = false;
+	while (low < high && !*ret_is_there) {
 		size_t middle = low + (high - low) / 2;
+		int order = compare_id(catalogue->owners[middle].toolbox->id, id, id_size);
 
-		if (compare_id(catalogue->owners[middle].toolbox->id, id, id_size) < 0)
+		*ret_is_there = order == 0;
+		if (order < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low;
+	return *ret_is_there ? high : low;
 }
 
 long catalogue_find_toolbox(const struct catalogue *catalogue, const char *id, size_t id_size)
 {
-	size_t place = place_of_toolbox(catalogue, id, id_size);
+	bool is_there;
+	size_t place = place_of_toolbox(catalogue, id, id_size, &is_there);
 
-	return place < catalogue->n_owners &&
-			       compare_id(catalogue->owners[place].toolbox->id, id, id_size) == 0
-		       ? (long)place
-		       : -1;
+	return is_there ? (long)place : -1;
 }
 
 size_t catalogue_n_tools(const struct catalogue *catalogue)
@@ -724,7 +731,8 @@ size_t catalogue_suggest(const struct catalogue *catalogue, const char *name, si
 const char *catalogue_suggest_toolbox(
 	const struct catalogue *catalogue, const char *id, size_t id_size)
 {
-	size_t place = place_of_toolbox(catalogue, id, id_size);
+	bool is_there;
+	size_t place = place_of_toolbox(catalogue, id, id_size, &is_there);
 	size_t n_owners = catalogue->n_owners;
 	const char *best = NULL;
 	unsigned int than = UINT_MAX;

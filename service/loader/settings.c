@@ -379,13 +379,10 @@ static const char *manifest_refusal(const struct config *config, const struct to
 {
 	const struct package *package = tool->toolbox->package;
 	const char *id = tool->toolbox->id;
-	bool is_any_opened =
-		is_opened(config, id, tool->name) || is_opened(config, package->id, NULL);
 
-	if (package->off && !is_any_opened)
-		return package->off;
-	if (tool->off && !is_any_opened)
-		return tool->off;
+	if ((package->off || tool->off) && !is_opened(config, id, tool->name) &&
+		!is_opened(config, package->id, NULL))
+		return package->off ? package->off : tool->off;
 	if (tool->lack)
 		return tool->lack;
 	if (tool->is_experimental && !names_mean(&config->experimental, id, tool->name))

@@ -83,11 +83,27 @@ static int find_shared_names(const struct catalogue *catalogue, struct text_list
 	return r;
 }
 
+/* Return whether both have the same packages: nothing was read anew. */
+static bool have_same_packages(const struct catalogue *previous, const struct catalogue *catalogue)
+{
+	size_t n = catalogue_n_toolboxes(catalogue);
+	bool are_same = previous && catalogue_n_toolboxes(previous) == n &&
+			catalogue_n_held(previous) == catalogue_n_held(catalogue);
+
+	for (size_t i = 0; are_same && i < n; i++)
+		are_same = catalogue_toolbox(previous, i, NULL, NULL)->package ==
+			   catalogue_toolbox(catalogue, i, NULL, NULL)->package;
+	for (size_t i = 0; are_same && i < catalogue_n_held(catalogue); i++)
+		are_same = catalogue_held(previous, i) == catalogue_held(catalogue, i);
+	return are_same;
+}
+
 void prepared_reload_make(struct prepared_reload *next, const struct config *config,
 	const struct catalogue *previous, const struct catalogue *catalogue)
 {
 	cleanup(changes_deinit) struct changes changes = {0};
 
+	next->keeps_packages = have_same_packages(previous, catalogue);
 	next->status = changes_find(previous, catalogue, &changes);
 	if (!config->is_second)
 		warn_unknown(config, catalogue, keep_diagnostic, &next->unknown);

@@ -20,6 +20,7 @@
  */
 struct prepared_reload {
 	bool is_detailed;           /* in: the details are wanted */
+	bool keeps_packages;        /* the catalogue has the packages of the one in place */
 	bool has_changes;           /* since the catalogue in place */
 	struct buffer members;      /* loaded, total_tools, added, removed, changed: JSON text */
 	struct diagnostics unknown; /* names in the configuration without a tool */

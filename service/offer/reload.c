@@ -18,6 +18,7 @@
 #include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/digest.h"
 
 /* The least time between two reloads that reload_refresh() begins: anybody on the bus can ask for
  * one, and each costs an interpreter seconds. */
@@ -276,6 +277,7 @@ static void finish_load(void *data, struct catalogue *catalogue, struct policy *
 {
 	struct reload *reload = data;
 	bool was_ready = reload->is_ready;
+	bool is_watched = catalogue && reload->next.keeps_packages;
 	enum reload_outcome outcome = RELOAD_FAILED;
 
 	reload->loader = NULL;
@@ -288,7 +290,8 @@ static void finish_load(void *data, struct catalogue *catalogue, struct policy *
 	outages_end(&reload->outages, reload->parts.offer->catalogue);
 	prepared_reload_deinit(&reload->next);
 	reload->is_ready = true;
-	reload_watch(reload, true);
+	if (!is_watched)
+		reload_watch(reload, true);
 	disposal_begin(reload->parts.disposal);
 	notify_ready();
 	reload->handler.done(reload->data);
@@ -386,10 +389,16 @@ static void finish_closed(struct reload *reload)
 	reload->handler.done(reload->data);
 }
 
+static uint64_t digest_merged(const struct config *config)
+{
+	return digest_bytes(DIGEST_SEED, config->merged.data, config->merged.size);
+}
+
 static void start_loader(struct reload *reload)
 {
 	const struct reload_parts *parts = &reload->parts;
 	struct loader_options options;
+	uint64_t configuration;
 	int r;
 
 	check(!reload->loader);
@@ -406,6 +415,7 @@ static void start_loader(struct reload *reload)
 	if (reload->is_ready && !reload->is_background)
 		notify_reloading();
 	/* Before anything is read, so that no later change is missed. */
+	configuration = digest_merged(parts->config);
 	reload_watch(reload, false);
 	/* A closed configuration may have been mended before it was watched. */
 	if (reload->is_ready || parts->config->closed)
@@ -443,7 +453,8 @@ static void start_loader(struct reload *reload)
 	reload->asks_again = false;
 	reload->takes_answers = false;
 	/* The configuration may name other folders now. */
-	reload_watch(reload, true);
+	if (digest_merged(parts->config) != configuration)
+		reload_watch(reload, true);
 	text_list_deinit(&reload->away);
 	reload->handler.list_guests(reload->data, &reload->guests);
 	r = outages_list(&reload->outages, &reload->away);
