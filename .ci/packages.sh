@@ -61,9 +61,10 @@ libasound2         ls /usr/lib/*/libasound.so.2
 libuuid1           ls /usr/lib/*/libuuid.so.1
 libpcre2-8-0       ls /usr/lib/*/libpcre2-8.so.0'
 
-# Large, and only one test wants it.
+# Large, or wanted by one test only.
 long_packages='
-chromium           command -v chromium'
+chromium           command -v chromium
+debootstrap        command -v debootstrap'
 
 # missing_packages LIST…: the packages of the lists whose command fails, one per line.
 missing_packages() {

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packages that tests/run installs bring servers along (nginx, Caddy), which nobody wants to run."""
+"""Packages: those that tests/run installs bring servers along (nginx, Caddy), which nobody wants to run; ours have a
+version. tests/packages has the rest."""
 import os
+import re
 import shutil
 import signal
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -88,3 +91,9 @@ def test_no_server_starts_with_the_next_boot(system):
         install.stdout.read()
     wants = system / "etc/systemd/system/multi-user.target.wants"
     assert [link.name for link in wants.iterdir()] == ["old.service"]
+
+
+def test_the_client_in_python_has_the_version_of_the_rest():
+    version = re.search(r"\((.*)\)", (ROOT / "debian/changelog").read_text().splitlines()[0])[1]
+    with (ROOT / "clients/python/pyproject.toml").open("rb") as file:
+        assert tomllib.load(file)["project"]["version"] == version
