@@ -75,19 +75,25 @@ static bool is_taken_name(const struct plan *plan, const char *name)
 	return false;
 }
 
+/* Write the name of a parameter, the number @index, which the header may leave out. */
+static void write_plan_name(const char *wanted, size_t index, char name[PLAN_NAME_BYTES])
+{
+	if (wanted)
+		snprintf(name, PLAN_NAME_BYTES, "%s", wanted + strspn(wanted, "_"));
+	else
+		snprintf(name, PLAN_NAME_BYTES, "argument%zu", index + 1);
+}
+
 /* Write a new name for the plan. */
 static void choose_plan_name(
 	const struct plan *plan, const char *wanted, size_t index, char name[PLAN_NAME_BYTES])
 {
-	char base[PLAN_NAME_BYTES - 8];
+	char base[PLAN_NAME_BYTES];
 
-	if (wanted)
-		snprintf(base, sizeof(base), "%s", wanted + strspn(wanted, "_"));
-	else
-		snprintf(base, sizeof(base), "argument%zu", index + 1);
+	write_plan_name(wanted, index, base);
 	snprintf(name, PLAN_NAME_BYTES, "%s", base);
 	for (unsigned int n = 2; is_taken_name(plan, name); n++)
-		snprintf(name, PLAN_NAME_BYTES, "%s_%u", base, n);
+		snprintf(name, PLAN_NAME_BYTES, "%.*s_%u", PLAN_NAME_BYTES - 12, base, n);
 }
 
 /* ── types ───────────────────────────────────────────────────────────────────────────────────── */
@@ -515,7 +521,7 @@ static bool claim_length(const struct making *making, const struct c_function *f
 	argument = &call->arguments[length];
 	if (argument->word ||
 		!can_hold_length(function->type->parameters[length].type, &is_pointer) ||
-		(is_pointer && !is_out) ||
+		(is_pointer && (!is_out || call->arguments[at].items)) ||
 		(!function->type->parameters[length].name && !call->arguments[at].items &&
 			strcmp(call->arguments[at].word, "bytes") != 0))
 		return false;
@@ -559,8 +565,7 @@ static bool plan_buffer(struct making *making, const struct c_function *function
 	if (!is_bytes) {
 		argument->items = number_word(target);
 		has_length = !argument->enumeration && strcmp(argument->items, "bool") != 0 &&
-			     claim_length(making, function, call, at) &&
-			     !call->arguments[find_length(making, function, at)].is_pointer;
+			     claim_length(making, function, call, at);
 		/* Without a length it is one number. */
 		if (has_length)
 			argument->word = "array";
@@ -776,6 +781,22 @@ static bool plan_memory(struct making *making, struct plan_call *call)
 	       refuse_plan(making, "the size of its '%s' is unknown", argument->name);
 }
 
+/* Give the values of a call names of their own, now that its constructors have theirs. */
+static void choose_names(const struct plan *plan, struct plan_call *call)
+{
+	for (size_t i = 0; i < call->n_arguments; i++) {
+		char wanted[PLAN_NAME_BYTES];
+		bool is_again = false;
+
+		if (call->arguments[i].kind == PLAN_HANDLE)
+			continue;
+		for (size_t j = 0; j < i; j++)
+			is_again |= strcmp(call->arguments[j].name, call->arguments[i].name) == 0;
+		snprintf(wanted, sizeof(wanted), "%s", call->arguments[i].name);
+		choose_plan_name(plan, is_again ? NULL : wanted, i, call->arguments[i].name);
+	}
+}
+
 /* Append the call of @function, after the constructors of its handles. */
 static bool plan_call(struct making *making, const struct c_function *function, bool is_memory,
 	unsigned int depth)
@@ -794,13 +815,8 @@ static bool plan_call(struct making *making, const struct c_function *function, 
 	}
 	call.description = known ? known->description : NULL;
 	call.n_arguments = n;
-	for (size_t i = 0; i < n; i++) {
-		choose_plan_name(making->plan, type->parameters[i].name, i, call.arguments[i].name);
-		for (size_t j = 0; j < i; j++)
-			if (strcmp(call.arguments[j].name, call.arguments[i].name) == 0)
-				snprintf(call.arguments[i].name, PLAN_NAME_BYTES, "argument%zu",
-					i + 1);
-	}
+	for (size_t i = 0; i < n; i++)
+		write_plan_name(type->parameters[i].name, i, call.arguments[i].name);
 	if (is_memory && !plan_memory(making, &call))
 		return false;
 	/* Buffers first: they claim the numbers that are their lengths. */
@@ -819,6 +835,7 @@ static bool plan_call(struct making *making, const struct c_function *function, 
 						call.arguments[i].kind == PLAN_GIVEN &&
 						!number_word(type->parameters[i].type);
 	}
+	choose_names(making->plan, &call);
 	if (!plan_returned(making, function, &call) ||
 		(type->is_variadic && !plan_variadic(making, function, &call)))
 		return false;

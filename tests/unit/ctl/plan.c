@@ -141,6 +141,22 @@ Test(ctl_plan, makes_a_handle_and_frees_it)
 	expect_reason("struct x; int f(struct x *x);", "f", "no function makes its 'x'");
 }
 
+Test(ctl_plan, gives_each_value_a_name_of_its_own)
+{
+	static const char text[] =
+		"struct a; struct a *a_new(int n, int); int a_use(struct a *, int n,"
+		"int); int pair(struct a *x, struct a *y);";
+
+	expect(text, "a_use",
+		"'parameters': [{'name': 'n', 'type': 'i32'},{'name': 'argument2', 'type': 'i32'},"
+		"{'name': 'n_2', 'type': 'i32'},{'name': 'argument3', 'type': 'i32'}]");
+	expect(text, "pair", "{'call': 'pair', 'args': ['$a_new', '$a_new_2']");
+	/* A number that comes out is no length of a number. */
+	expect("int f(double *, int *);", "f",
+		"{'name': 'argument1', 'type': 'f64', 'dir': 'out'},"
+		"{'name': 'argument2', 'type': 'i32', 'dir': 'out'}");
+}
+
 Test(ctl_plan, chooses_the_nearest_constructor)
 {
 	static const char text[] =
