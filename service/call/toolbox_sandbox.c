@@ -187,6 +187,9 @@ int toolbox_sandbox_override(struct toolbox_sandbox *sandbox, const struct toolb
 {
 	int r;
 
+	/* A narrower class closes unix sockets, too, unless it names them. */
+	if (by->has_class && by->class < sandbox->class)
+		sandbox->has_unix = false;
 	if (by->has_class)
 		sandbox->class = by->class;
 	sandbox->has_class |= by->has_class;

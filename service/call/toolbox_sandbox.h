@@ -47,7 +47,7 @@ struct toolbox_sandbox {
 	struct sandbox_paths
 		hidden; /* never opened, whatever `read` and `write` have; need not exist */
 	struct sandbox_paths kept; /* the same, for writing alone */
-	bool has_unix;             /* class net: unix sockets, too */
+	bool has_unix;             /* classes compute and net: unix sockets, too */
 	bool has_unix_given;
 	uint32_t memory_mb; /* limit of the address space; 0: none. Not part of the
 	                             * object */

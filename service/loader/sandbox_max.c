@@ -143,10 +143,10 @@ bool sandbox_max_refuses(const struct config *config, const struct package *pack
 	struct sandbox_refusal *ret_refusal)
 {
 	const struct toolbox_sandbox *sandbox = &package->sandbox;
-	bool has_unix = sandbox->class == SANDBOX_NET && sandbox->has_unix;
+	bool has_unix = sandbox->class <= SANDBOX_NET && sandbox->has_unix;
 
 	if (sandbox->class > config->sandbox_max ||
-		(has_unix && config->sandbox_max == SANDBOX_NET)) {
+		(has_unix && config->sandbox_max <= SANDBOX_NET)) {
 		*ret_refusal = (struct sandbox_refusal){.pointer = "/sandbox/class"};
 		snprintf(ret_refusal->text, sizeof(ret_refusal->text),
 			"the sandbox class \"%s\"%s is wider than \"%s\", the widest that "

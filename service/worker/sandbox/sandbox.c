@@ -84,7 +84,7 @@ static int restrict_files(int abi, const struct toolbox_sandbox *sandbox, const 
 	r = landlock_enter(abi, sandbox, &places, &rules, failure);
 	is_confined = r == 0;
 	r = r ? r : begin_trace(tracer, &rules);
-	if (r == 0 && abi < ABI_SCOPE && sandbox->class == SANDBOX_NET && sandbox->has_unix)
+	if (r == 0 && abi < ABI_SCOPE && sandbox->class <= SANDBOX_NET && sandbox->has_unix)
 		note_missing(missing,
 			"abstract sockets can be reached with \"unix\" (landlock before 6)");
 	if (r == 0 && abi < ABI_TRUNCATE && sandbox->class == SANDBOX_COMMAND &&

@@ -37,6 +37,8 @@ enum changes {
 
 static const struct filter of_compute[] = {
 	FILTER(compute_without_write), FILTER(compute_without_truncate), FILTER(compute)};
+static const struct filter of_compute_unix[] = {FILTER(compute_unix_without_write),
+	FILTER(compute_unix_without_truncate), FILTER(compute_unix)};
 static const struct filter of_net[] = {
 	FILTER(net_without_write), FILTER(net_without_truncate), FILTER(net)};
 static const struct filter of_net_unix[] = {
@@ -49,7 +51,7 @@ static const struct filter *find_filter(const struct toolbox_sandbox *sandbox, b
 	if (sandbox->write.n_items == 0)
 		changes = WITHOUT_WRITE;
 	if (sandbox->class == SANDBOX_COMPUTE)
-		return &of_compute[changes];
+		return sandbox->has_unix ? &of_compute_unix[changes] : &of_compute[changes];
 	return sandbox->has_unix ? &of_net_unix[changes] : &of_net[changes];
 }
 

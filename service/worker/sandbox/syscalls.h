@@ -11,7 +11,8 @@
  * killed for trying.
  *
  *   compute    memory, time, its own threads, signals and limits; files through landlock; waiting
- *   net        also TCP and UDP sockets; with `unix`, unix sockets
+ *   net        also TCP and UDP sockets
+ *   `unix`     in both classes, unix sockets
  *   `write`    in both classes, to change the mode, owner, times and attributes of an open file
  *
  * A call that exists fails with EPERM, as without a privilege. clone3(), and a call newer than this

@@ -495,6 +495,14 @@ static const struct condition with_unix[] = {
 	MUST(socket, 2, 0, AF_UNIX, IPPROTO_TCP, IPPROTO_UDP),
 };
 
+/* Class compute with unix sockets: no other. */
+static const struct condition with_unix_alone[] = {
+	MUST(socketpair, 0, AF_UNIX),
+	MUST(socket, 0, AF_UNIX),
+	MUST_MASKED(socket, 1, SOCKET_TYPE, SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET),
+	MUST(socket, 2, 0, AF_UNIX),
+};
+
 /* ── the program ─────────────────────────────────────────────────────────────────────────────── */
 
 /* The code being written, and the code for each number. */
@@ -653,13 +661,15 @@ static void decide(struct filter *filter, const struct variant *variant)
 	CONDITIONS(of_all);
 	if (variant->has_write)
 		CONDITIONS(with_write);
-	if (variant->has_net)
+	if (variant->has_net || variant->has_unix)
 		SET(of_net, SECCOMP_RET_ALLOW);
-	if (!variant->has_net)
+	else
 		CONDITIONS(without_net);
 	if (!variant->has_unix)
 		CONDITIONS(without_unix);
-	if (variant->has_unix)
+	if (variant->has_unix && !variant->has_net)
+		CONDITIONS(with_unix_alone);
+	else if (variant->has_unix)
 		CONDITIONS(with_unix);
 	else if (variant->has_net)
 		CONDITIONS(with_net);
@@ -735,6 +745,9 @@ static int write_filters(void)
 		{.name = "compute", .has_write = true, .has_truncate = true},
 		{.name = "compute_without_truncate", .has_write = true},
 		{.name = "compute_without_write"},
+		{.name = "compute_unix", .has_unix = true, .has_write = true, .has_truncate = true},
+		{.name = "compute_unix_without_truncate", .has_unix = true, .has_write = true},
+		{.name = "compute_unix_without_write", .has_unix = true},
 		{.name = "net", .has_net = true, .has_write = true, .has_truncate = true},
 		{.name = "net_without_truncate", .has_net = true, .has_write = true},
 		{.name = "net_without_write", .has_net = true},

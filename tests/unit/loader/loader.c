@@ -749,6 +749,10 @@ Test(loader, refuses_unix_sockets_where_the_widest_class_is_net)
 	scratch_write_json("low/box.json", SANDBOX("{'class':'net','unix':true}"));
 	load();
 	cr_expect_eq(catalogue_n_toolboxes(catalogue), 0);
+	scratch_write_json("low/box.json", SANDBOX("{'class':'compute','unix':true}"));
+	load();
+	cr_expect_eq(catalogue_n_toolboxes(catalogue), 0);
+	cr_expect(strstr(described.data, "\"compute\" with unix sockets is wider than \"net\""));
 	scratch_write_json("low/box.json", SANDBOX("{'class':'net','unix':false}"));
 	load();
 	cr_expect(!only_toolbox()->package->sandbox.has_unix);

@@ -27,11 +27,12 @@
 
 #define LIMIT 300
 
-#define COMPUTE  "{\"class\":\"compute\",\"read\":[],\"write\":[]}"
-#define NET      "{\"class\":\"net\"}"
-#define NET_UNIX "{\"class\":\"net\",\"unix\":true}"
-#define COMMAND  "{\"class\":\"command\"}"
-#define NONE     "{\"class\":\"none\"}"
+#define COMPUTE      "{\"class\":\"compute\",\"read\":[],\"write\":[]}"
+#define NET          "{\"class\":\"net\"}"
+#define NET_UNIX     "{\"class\":\"net\",\"unix\":true}"
+#define COMPUTE_UNIX "{\"class\":\"compute\",\"unix\":true}"
+#define COMMAND      "{\"class\":\"command\"}"
+#define NONE         "{\"class\":\"none\"}"
 
 /* How long a descendant may live after its host was given up. */
 #define SWEEP_MS 200
@@ -278,6 +279,37 @@ Test(sandbox, of_net_reaches_unix_sockets_if_the_toolbox_asks, .timeout = LIMIT,
 		cr_expect_eq(attempt_path(&guest, "reach_path", address.sun_path), EPERM);
 	guest_stop(&guest);
 	close(fd);
+}
+
+Test(sandbox, of_compute_reaches_unix_sockets_and_no_network_if_the_toolbox_asks, .timeout = LIMIT,
+	.init = scratch_set_up, .fini = scratch_tear_down)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct guest guest = {0};
+	unsigned int port;
+	int tcp = listen_on(SOCK_STREAM, &port);
+	unsigned int udp_port;
+	int udp = listen_on(SOCK_DGRAM, &udp_port);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/socket", scratch_folder);
+	cr_assert_eq(bind(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
+	cr_assert_eq(listen(fd, 1), 0);
+	start(&guest, COMPUTE_UNIX);
+	cr_expect_eq(attempt_path(&guest, "reach_path", address.sun_path), 0);
+	if (has_seccomp(&guest)) {
+		cr_expect_eq(attempt_port(&guest, "tcp", port), EPERM);
+		cr_expect_eq(attempt_port(&guest, "udp", udp_port), EPERM);
+	}
+	expect_own_affairs_allowed(&guest);
+	if (has_landlock(&guest))
+		expect_files_denied(&guest);
+	if (has_seccomp(&guest))
+		expect_processes_denied(&guest);
+	guest_stop(&guest);
+	close(fd);
+	close(tcp);
+	close(udp);
 }
 
 Test(sandbox, of_command_may_what_its_user_may_but_gain, .timeout = LIMIT, .init = scratch_set_up,
