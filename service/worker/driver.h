@@ -63,6 +63,10 @@ struct driver {
 	/* Append the driver's members of the LOADED frame, each after a comma. */
 	void (*describe)(const void *driver, struct buffer *out);
 
+	/* The LOADED frame was sent: threads of the toolbox may send, too. Return 0, or a negative
+	 * errno, with which the host ends. NULL: nothing to do. */
+	int (*loaded)(void *driver);
+
 	/* Run a call and append the JSON text of its result (0), or what the status describes.
 	 * Return -EINVAL if there is no such tool, or another negative errno if nothing was
 	 * appended. */

@@ -246,9 +246,11 @@ static int load_toolbox(struct serving *worker, const struct wire_frame *frame, 
 	r = enters ? enter(worker, &tape, &problems) : 0;
 	if (r == 0)
 		r = load_driver(worker, frame, &tape, &problems);
-	if (r == 0)
+	if (r == 0) {
 		r = send_loaded(worker);
-	else if (r == DRIVER_E_REFUSED)
+		if (r == 0 && worker->kind->loaded)
+			r = worker->kind->loaded(worker->driver);
+	} else if (r == DRIVER_E_REFUSED)
 		r = send_refused(worker, &problems);
 	return r;
 }

@@ -56,7 +56,9 @@ static struct {
 	pthread_cond_t answered;
 	int wire;
 	bool is_configuring;
-	bool carries; /* several calls: calls are begun, not run */
+	bool carries;   /* several calls: calls are begun, not run */
+	bool is_loaded; /* the toolbox was reported as loaded: frames may be sent */
+	bool is_in_use; /* by toolbox_use() before that */
 	struct buffer config_text;
 	struct plugin_values config;
 	struct buffer reason;   /* why the plugin cannot be loaded */
@@ -244,19 +246,28 @@ static int progress(struct toolbox_call call, double value, const char *text)
 	return buffer_status(&frame) ? TOOLBOX_E_MEMORY : transmit(&frame);
 }
 
-/* Only the host of a toolbox for several calls may send without a call, and stay in use. */
-static int use(struct toolbox_call call, bool is_in_use)
+static int send_use(bool is_in_use)
 {
 	cleanup(buffer_deinit) struct buffer frame = {0};
 	size_t start = wire_begin(&frame);
+
+	buffer_printf(&frame, "{\"is_in_use\":%s}", is_in_use ? "true" : "false");
+	wire_finish(&frame, start, WIRE_USE, 0);
+	return buffer_status(&frame) ? TOOLBOX_E_MEMORY : transmit(&frame);
+}
+
+/* Only the host of a toolbox for several calls may send without a call, and stay in use. */
+static int use(struct toolbox_call call, bool is_in_use)
+{
 	LOCKED;
 
 	(void)call;
 	if (!state.carries || state.is_configuring)
 		return TOOLBOX_E_MISUSE;
-	buffer_printf(&frame, "{\"is_in_use\":%s}", is_in_use ? "true" : "false");
-	wire_finish(&frame, start, WIRE_USE, 0);
-	return buffer_status(&frame) ? TOOLBOX_E_MEMORY : transmit(&frame);
+	if (state.is_loaded)
+		return send_use(is_in_use);
+	state.is_in_use = is_in_use;
+	return TOOLBOX_OK;
 }
 
 /* ── the result ──────────────────────────────────────────────────────────────────────────────── */
@@ -793,6 +804,14 @@ void plugin_call_carry(void)
 	LOCKED;
 
 	state.carries = true;
+}
+
+int plugin_call_loaded(void)
+{
+	LOCKED;
+
+	state.is_loaded = true;
+	return state.is_in_use && send_use(true) == TOOLBOX_E_MEMORY ? -ENOMEM : 0;
 }
 
 /* The handler of @given has returned: send the answer, unless the call is kept without one. */

@@ -62,6 +62,10 @@ int plugin_call_check(
 /* Begin calls from now on, several at a time: the functions below, and not the two above. */
 void plugin_call_carry(void);
 
+/* The toolbox was reported as loaded: send what its threads have declared since init(). Return 0 or
+ * -ENOMEM. */
+int plugin_call_loaded(void);
+
 /* Begin @call by @function: its answer is sent here, or by a thread of the plugin later. Return 0,
  * or a negative errno. */
 int plugin_call_begin(const struct driver_call *call, const struct plugin_function *function);

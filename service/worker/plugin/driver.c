@@ -236,6 +236,12 @@ static int cancel_shared(void *data, uint64_t id, bool is_late)
 	return 0;
 }
 
+static int open_wire(void *data)
+{
+	(void)data;
+	return plugin_call_loaded();
+}
+
 static void replaced(void *data)
 {
 	const struct plugin_driver *driver = data;
@@ -248,6 +254,7 @@ const struct driver concurrent_plugin_driver = {
 	.kind = "concurrent",
 	.load = load_concurrent,
 	.describe = describe_plugin,
+	.loaded = open_wire,
 	.begin = begin_shared,
 	.cancel = cancel_shared,
 	.replaced = replaced,

@@ -311,7 +311,8 @@ Test(plugin_call, has_failed_even_for_an_empty_reason)
 /* The two ends of the wire, of which the daemon has the first. */
 static int wire[2];
 
-static void carry(void)
+/* Return the call of init(), before the toolbox is reported as loaded. */
+static struct toolbox_call begin_carrying(void)
 {
 	struct toolbox_call call;
 
@@ -319,6 +320,13 @@ static void carry(void)
 	cr_assert_eq(plugin_call_configure(wire[1], "{}", 2, &call), 0);
 	plugin_call_configured();
 	plugin_call_carry();
+	return call;
+}
+
+static void carry(void)
+{
+	begin_carrying();
+	cr_assert_eq(plugin_call_loaded(), 0);
 }
 
 static int begin(uint64_t id, toolbox_handler handler, toolbox_handler validate, bool is_check)
@@ -465,6 +473,21 @@ Test(plugin_call, says_whether_it_is_in_use)
 	toolbox_reply(kept_calls[0]);
 	expect_frame(1, WIRE_RESULT, "{}");
 	cr_expect_eq(toolbox_use(kept_calls[0], false), TOOLBOX_OK);
+	expect_frame(0, WIRE_USE, "{\"is_in_use\":false}");
+}
+
+/* A thread of init() may be early. */
+Test(plugin_call, says_that_it_is_in_use_once_it_is_loaded)
+{
+	struct toolbox_call none = begin_carrying();
+
+	cr_expect_eq(toolbox_use(none, true), TOOLBOX_OK);
+	cr_expect_eq(toolbox_use(none, false), TOOLBOX_OK);
+	cr_expect_eq(toolbox_use(none, true), TOOLBOX_OK);
+	expect_silence();
+	cr_expect_eq(plugin_call_loaded(), 0);
+	expect_frame(0, WIRE_USE, "{\"is_in_use\":true}");
+	cr_expect_eq(toolbox_use(none, false), TOOLBOX_OK);
 	expect_frame(0, WIRE_USE, "{\"is_in_use\":false}");
 }
 
