@@ -132,8 +132,6 @@ static int merge(struct config_reader *reader, const struct config_flags *flags,
 		r = document_set(merged, "websocket", "{}", strlen("{}"));
 	if (r == 0)
 		r = config_stack_merge(&reader->stack, reader->environment.has_bus, merged);
-	if (r == 0 && flags->is_second)
-		r = document_set(merged, "toolboxd.http", "null", strlen("null"));
 	if (r == 0)
 		document_write(merged, text);
 	if (r == 0)
@@ -288,7 +286,8 @@ static void choose_stemmer(struct config_reader *reader, struct config *config)
 static void read_sections(struct config_reader *reader, uint32_t toolboxd, struct config *config)
 {
 	const struct json_tape *tape = &reader->tape;
-	uint32_t http = json_find_present(tape, toolboxd, "http");
+	/* A part of a command listens nowhere; the merged text still has the names of secrets. */
+	uint32_t http = config->is_second ? JSON_NONE : json_find_present(tape, toolboxd, "http");
 	const struct config_kept kept = {&config->folders, &config->allowed, &config->enabled,
 		&config->disabled, &config->profiles, &config->http};
 	int r = config_profiles_read(
@@ -413,7 +412,6 @@ static int read_with(const struct config_flags *flags, diagnostic_function repor
 /* An audit log with two writers would lose its chain. */
 static void make_second(struct config *config)
 {
-	config->is_second = true;
 	config->log_format = LOG_FORMAT_PLAIN;
 	config->audit_required = false;
 	free(take_ptr(config->audit_file));
@@ -439,7 +437,7 @@ static void close_http(struct config *config)
 int config_read(const struct config_flags *flags, diagnostic_function report, void *data,
 	struct config *ret_config)
 {
-	struct config config = {.trace_files = flags->trace_files};
+	struct config config = {.trace_files = flags->trace_files, .is_second = flags->is_second};
 	int r = read_with(flags, report, data, false, read_all, &config);
 
 	if (config.closed)

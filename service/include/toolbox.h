@@ -420,7 +420,8 @@ static inline const char *toolbox_trace(struct toolbox_call call, enum toolbox_c
 	return call.host->caller(call, what);
 }
 
-/* Return the milliseconds until the process is killed; 0 if the call is gone. */
+/* Return the milliseconds until the time of the call is over; 0 if it is gone. Then its process is
+ * killed; with `concurrent` the call is gone, and the process goes on. */
 static inline uint32_t toolbox_ms_left(struct toolbox_call call)
 {
 	return call.host->ms_left(call);

@@ -173,8 +173,8 @@ static int add_token_files(const struct json_tape *tape, uint32_t tokens, struct
 	return r;
 }
 
-/* Add the files with secrets that no member of @config names: tokens of HTTP, and secrets of a
- * toolbox and of toolbox-agent. */
+/* Add the files with secrets that no member of @config names, or none in a part of a command: of
+ * HTTP and the audit log, of a toolbox and of toolbox-agent. */
 static int add_named_files(const struct config *config, struct text_list *list)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
@@ -193,6 +193,9 @@ static int add_named_files(const struct config *config, struct text_list *list)
 	mail = json_find_typed(&tape, ours, "toolboxes", JSON_OBJECT);
 	mail = json_find_typed(&tape, mail, "mail", JSON_OBJECT);
 	r = add_token_files(&tape, json_find_typed(&tape, http, "tokens", JSON_ARRAY), list);
+	r = r ? r : add_files(&tape, json_find_typed(&tape, http, "tls", JSON_OBJECT), "key", list);
+	r = r ? r
+	      : add_files(&tape, json_find_typed(&tape, ours, "audit", JSON_OBJECT), "file", list);
 	r = r ? r : add_files(&tape, mail, "password_file", list);
 	return r ? r
 		 : add_files(&tape, json_find_typed(&tape, ours, "agent", JSON_OBJECT),

@@ -304,6 +304,8 @@ Test(config_http, listens_where_a_flag_says)
 	expect_told("--http: must be ADDRESS:PORT");
 	cr_expect_eq(read_with(&(struct config_flags){.is_second = true}), 0);
 	cr_expect_eq(config.http.n_addresses, 0);
+	cr_expect(strstr(buffer_terminate(&config.merged), "\"listen\""),
+		"and the text has the files that stay closed to tools");
 }
 
 Test(config_http, listens_nowhere_while_it_is_closed_and_anew_afterwards)

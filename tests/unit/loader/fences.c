@@ -185,7 +185,8 @@ Test(fences, have_the_files_and_folders_of_the_configuration)
 static const char sections[] =
 	"{\"toolboxd\":{\"http\":{\"tokens\":[{\"name\":\"a\",\"token_sha256\":\"00\"},"
 	"{\"name\":\"b\",\"token_file\":\"/k/http.token\"},"
-	"{\"name\":\"c\",\"token_file\":\"/k/other.token\"}]},"
+	"{\"name\":\"c\",\"token_file\":\"/k/other.token\"}],\"tls\":{\"key\":\"/k/tls.key\"}},"
+	"\"audit\":{\"file\":\"/k/audit.log\"},"
 	"\"toolboxes\":{\"mail\":{\"password_file\":%s}},"
 	"\"agent\":{\"api_key_file\":\"/k/model.key\"}}}";
 
@@ -204,6 +205,7 @@ Test(fences, have_the_secrets_of_other_programs_and_of_toolboxes)
 	cr_expect(hides("/k/http.token") && hides("/k/other.token"));
 	cr_expect(hides("/home/me/mail.password"));
 	cr_expect(hides("/k/model.key"));
+	cr_expect(hides("/k/tls.key") && hides("/k/audit.log"), "also where nothing listens");
 	merge("[\"/k/mail.password\"]");
 	find();
 	cr_expect(hides("/k/mail.password"));
