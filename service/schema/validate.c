@@ -243,6 +243,14 @@ OUT_OF_LINE static bool lacks_skipped(const struct json_tape *tape, uint32_t ind
 	return false;
 }
 
+/* Return whether @token is the name after @expected. More often than the order differs, a single
+ * member is left out: then the next one is found without a hash. */
+static inline bool follows(const struct json_tape *tape, const struct json_token *token,
+	const struct node_property *expected)
+{
+	return expected->key.length != KEY_NEVER && context_is_key(tape, token, &expected[1].key);
+}
+
 /* The walk over the members where names alone decide: `properties`, `required` and
  * `additionalProperties`, nothing marked. Members mostly come in the order of the table, so a
  * skipped required member is most likely missing: it is searched for before any later value is
@@ -262,7 +270,9 @@ static bool check_named(
 		const struct node_property *property = expected;
 
 		if (!context_is_key(tape, &tokens[key], &expected->key)) {
-			property = find_property(context, object, key);
+			property = follows(tape, &tokens[key], expected)
+					   ? expected + 1
+					   : find_property(context, object, key);
 			if (property && lacks_skipped(tape, index, expected, property, &is_ordered))
 				return false;
 		}
