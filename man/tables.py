@@ -53,6 +53,8 @@ def types_of(node):
 
 def shape(node):
     """Type and range, for a cell."""
+    if node.get("$ref", "").startswith("#/$defs/step"):
+        return "step"
     if "$ref" in node:
         return "definition" if "definition" in node["$ref"] else "error"
     if "const" in node:

@@ -196,7 +196,7 @@ struct native_function {
 	size_t n_parameters;
 	struct native_parameter returns; /* name "result" unless given */
 	enum native_errors errors;
-	uint64_t errors_number; /* the number of equals and not_equals: two's complement */
+	uint64_t errors_number; /* the number of equals and not_equals, in two's complement */
 	bool drops_returned;    /* its value is no member of the result: `"name": null` */
 	const struct native_types *tables; /* tables of its enums; or NULL */
 	struct native_types *own_tables;   /* the same, if they are its own; else NULL */
@@ -242,6 +242,9 @@ const char *native_schema_word(const struct native_parameter *parameter);
 /* Append the schema of one value as the members of a JSON object, each with a comma after it. */
 void native_write_value_schema(
 	const struct native_parameter *parameter, bool is_argument, struct buffer *out);
+
+/* Append all tables as members of an object, each after a comma. */
+void native_types_write(const struct native_types *types, struct buffer *out);
 
 /* Append the members of a parameter or a return value with its type: "type":"enum","enum":"level",
  * "base":"i32". */

@@ -34,7 +34,7 @@ static void package_free(struct package *package)
 	origins_deinit(&package->programs);
 	free(package->off);
 	free(package->config);
-	free(package->init);
+	native_program_free(package->init);
 	native_types_free(package->types);
 	free(package->environment);
 	free(package->state_folder);
@@ -103,8 +103,6 @@ int package_add(struct package *package, struct toolbox *toolbox)
 #define HEAD_END    "}"
 #define LEGACY      ",\"legacy\":true"
 #define TOOLS_BEGIN ",\"tools\":["
-#define TOOLS_END   "]}"
-#define INIT_BEGIN  "],\"init\":["
 
 static void begin_element(struct buffer *out, bool *is_first)
 {
@@ -120,7 +118,10 @@ static void write_tool(const struct tool *tool, struct buffer *out)
 
 	switch (package->kind) {
 	case KIND_NATIVE:
-		native_write(&tool->native, out);
+		if (tool->steps)
+			buffer_append_string(out, tool->steps->source);
+		else
+			native_write(&tool->native, out);
 		break;
 	case KIND_COMMAND:
 		command_write(&tool->command, tool->name, package->environment, out);
@@ -223,19 +224,17 @@ static void write_head(const struct package *package, struct buffer *out)
 	buffer_append_string(out, knows_tools(package) ? TOOLS_BEGIN : HEAD_END);
 }
 
-/* Append the initial calls of all @packages, left out by a host that only looks. */
-static void write_checked_init(
-	struct package *const *packages, size_t n_packages, struct buffer *out)
+/* Return the text of the initial steps; NULL: there are none. */
+static const char *init_of(const struct package *package)
 {
-	bool is_first = true;
+	return package->init ? package->init->source : NULL;
+}
 
-	for (size_t i = 0; i < n_packages; i++) {
-		if (!packages[i]->init)
-			continue;
-		buffer_append_string(out, is_first ? "],\"is_check\":true,\"init\":[" : ",");
-		buffer_append_string(out, packages[i]->init);
-		is_first = false;
-	}
+/* Append the initial steps, which a host that only looks does not run. */
+static void write_init(const struct package *package, struct buffer *out)
+{
+	if (package->init)
+		buffer_printf(out, ",\"init\":%s", init_of(package));
 }
 
 void package_write_load(struct package *const *packages, size_t n_packages, struct buffer *out)
@@ -259,8 +258,10 @@ void package_write_load(struct package *const *packages, size_t n_packages, stru
 		buffer_append(out, package->load + package->load_head,
 			package->load_size - package->load_head - package->load_tail);
 	}
-	write_checked_init(packages, n_packages, out);
-	buffer_append_string(out, TOOLS_END);
+	/* All of them have the same (package_compare_loads()). */
+	buffer_append_string(out, packages[0]->init ? "],\"is_check\":true" : "]");
+	write_init(packages[0], out);
+	buffer_append_string(out, HEAD_END);
 }
 
 /* Digest what all tools of @package are run with: its sandbox, server, variables and configuration,
@@ -269,7 +270,7 @@ static int digest_surroundings(
 	const struct package *package, unsigned char ret_digest[ORIGIN_DIGEST_BYTES])
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
-	const char *const texts[] = {package->library.path, package->config, package->init,
+	const char *const texts[] = {package->library.path, package->config, init_of(package),
 		package->mcp.server, package->python.interpreters};
 
 	for (const char *entry = package->environment; entry && *entry;
@@ -348,11 +349,9 @@ int package_prepare(struct package *package)
 				return -ENOMEM;
 		}
 		begin = out.size;
-		if (package->init) {
-			buffer_append_string(&out, INIT_BEGIN);
-			buffer_append_string(&out, package->init);
-		}
-		buffer_append_string(&out, TOOLS_END);
+		buffer_append_char(&out, ']');
+		write_init(package, &out);
+		buffer_append_string(&out, HEAD_END);
 		package->load_tail = out.size - begin;
 	}
 	package->load = buffer_take(&out, &package->load_size);
@@ -369,6 +368,9 @@ int package_compare_loads(const struct package *left, const struct package *righ
 		order = strcmp(left->id, right->id);
 	if (order == 0 && left->kind == KIND_NATIVE)
 		order = strcmp(left->library.path, right->library.path);
+	if (order == 0 && left->kind == KIND_NATIVE)
+		order = strcmp(
+			init_of(left) ? init_of(left) : "", init_of(right) ? init_of(right) : "");
 	if (order == 0)
 		order = (left->library.digest > right->library.digest) -
 			(left->library.digest < right->library.digest);

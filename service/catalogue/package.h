@@ -102,10 +102,8 @@ struct package {
 	bool has_content;     /* the results of its tools are rich content; of kind plugin */
 	bool coerces; /* a string is taken as the value inside, where a schema wants the value */
 	char *config; /* JSON text for its hosts; NULL: none */
-	/* Kind native: the initial calls (manifest/native/native_init.h), as the elements of a JSON
-	 * array; NULL: none. */
-	char *init;
-	struct native_types *types; /* kind native: its tables; else NULL */
+	struct native_program *init; /* kind native: the steps before its first call; or NULL */
+	struct native_types *types;  /* kind native: its tables; else NULL */
 	char *environment; /* variables of its hosts (util/environment.h); NULL: nothing is added */
 	struct toolbox_sandbox sandbox;
 	char *state_folder; /* writable for its hosts (loader/operator/state_folder.h); or NULL */

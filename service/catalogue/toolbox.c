@@ -34,6 +34,7 @@ static void tool_deinit(struct tool *tool)
 	switch (tool->toolbox->package->kind) {
 	case KIND_NATIVE:
 		native_function_deinit(&tool->native);
+		native_program_free(tool->steps);
 		break;
 	case KIND_COMMAND:
 		command_deinit(&tool->command);

@@ -7,7 +7,7 @@
 
 #include "call/bus_call.h"
 #include "call/command.h"
-#include "call/native.h"
+#include "call/native/program.h"
 #include "catalogue/origin.h"
 #include "call/run_llm.h"
 #include "catalogue/triggers.h"
@@ -100,7 +100,9 @@ struct tool {
 		run[ORIGIN_DIGEST_BYTES]; /* the digest of how it is run (package_prepare()) */
 	union { /* how it is called, by the kind of its package; plugin and python: by its name */
 		struct {
+			/* its function; with steps only the parameters for callers */
 			struct native_function native;
+			struct native_program *steps; /* owned; NULL: one function */
 			/* the schema does not require an argument needed by the function */
 			bool may_lack;
 		};

@@ -177,13 +177,14 @@ def test_pcre2(caller):
 
 def test_the_examples_of_the_manual(tmp_path):
     blocks = re.findall(r"^```json\n(.*?)^```$", (ROOT / "docs" / "native.md").read_text(), re.M | re.S)
-    found = [one for one in map(json.loads, blocks) if "kind" not in one]
+    found = [one for one in map(json.loads, blocks) if {"native", "symbol"} & one.keys()]
     tools = [one if "native" in one else {"name": one["symbol"], "native": one} for one in found]
-    assert [tool["native"]["symbol"] for tool in tools] == [
-        "compress2", "lzma_easy_buffer_encode", "uuid_unparse_lower"]
-    for tool, library in zip(tools, (LIBRARIES["zlib"], "liblzma.so.5", LIBRARIES["uuid"])):
+    libraries = {"compress2": LIBRARIES["zlib"], "pack": "liblzma.so.5", "to_ascii": "libidn2.so.0",
+                 "file_type": LIBRARIES["magic"], "text": LIBRARIES["uuid"]}
+    assert [tool["name"] for tool in tools] == list(libraries)
+    for tool in tools:
         path = tmp_path / "manual.json"
-        path.write_text(json.dumps({"kind": "native", "library": library, "risk": "read",
+        path.write_text(json.dumps({"kind": "native", "library": libraries[tool["name"]], "risk": "read",
                                     "tools": [tool]}))
         done = toolboxctl("check", path, home=tmp_path)
         assert done.returncode == 0, done.stderr

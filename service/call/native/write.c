@@ -227,6 +227,20 @@ static void write_enum_table(const struct native_enum *enumeration, struct buffe
 	buffer_append_char(out, '}');
 }
 
+void native_types_write(const struct native_types *types, struct buffer *out)
+{
+	for (size_t i = 0; i < types->n_enums; i++) {
+		buffer_append_string(out, i == 0 ? ",\"enums\":{" : ",");
+		write_enum_table(&types->enums[i], out);
+	}
+	buffer_append_string(out, types->n_enums > 0 ? "}" : "");
+	for (size_t i = 0; i < types->n_structs; i++) {
+		buffer_append_string(out, i == 0 ? ",\"structs\":{" : ",");
+		write_struct_table(&types->structs[i], out);
+	}
+	buffer_append_string(out, types->n_structs > 0 ? "}" : "");
+}
+
 /* Write the tables in use. */
 static void write_tables(const struct native_function *function, struct buffer *out)
 {

@@ -162,11 +162,14 @@ static int read_output_schema(
 	if (given != JSON_NONE) {
 		r = manifest_scope_compile(
 			scope, given, &tool->schemas->output, &tool->output_schema);
-		if (tool->schemas->output.compiled)
+		if (tool->schemas->output.compiled && !tool->steps)
 			compare_properties(scope, given, &meant);
 		return r;
 	}
-	native_write_output_schema(&tool->native, &text);
+	if (tool->steps)
+		buffer_append_string(&text, tool->steps->schema);
+	else
+		native_write_output_schema(&tool->native, &text);
 	return compile_derived(scope, json_find(scope->tape, object, "native"), &text,
 		&tool->schemas->output, &tool->output_schema);
 }
@@ -203,8 +206,13 @@ int manifest_native_read(const struct manifest_scope *scope, uint32_t object, st
 {
 	const struct native_types *types = scope->toolbox->package->types;
 	size_t n_errors = scope->problems->n_errors;
-	int r = native_function_read(scope->tape, json_find(scope->tape, object, "native"), types,
-		&tool->native, scope->problems);
+	uint32_t native = json_find(scope->tape, object, "native");
+	int r = json_find(scope->tape, native, "steps") == JSON_NONE
+			? native_function_read(
+				  scope->tape, native, types, &tool->native, scope->problems)
+			: native_program_read(scope->tape, native, types,
+				  scope->toolbox->package->init, &tool->native, &tool->steps,
+				  scope->problems);
 
 	if (r == 0)
 		r = check_parts(scope, object);

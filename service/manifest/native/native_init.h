@@ -5,14 +5,14 @@
 #include "util/diagnostic.h"
 
 /*
- * The functions of a native toolbox that run once in each process, before its first call.
+ * The steps of a native toolbox that run once in each process, before its first call.
  *
  *   "init": [{"call": "git_libgit2_init", "args": [],
  *             "returns": {"type": "i32", "errors": "negative"},
  *             "finally": {"call": "git_libgit2_shutdown"}}]
  *
- * Each is a call as of a tool (call/native.h) whose parameters are constants, and so its host gets
- * it.
+ * They are steps as of a tool (call/native/program.h) without arguments. Their names are `$$name`
+ * in the tools.
  */
 
 /* Read `init` of the manifest @tape, whose shape is right, into @package. Mistakes are added to

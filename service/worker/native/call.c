@@ -7,7 +7,6 @@
 
 #include "util/text/utf8.h"
 #include "worker/float_mode.h"
-#include "worker/native/result.h"
 
 /* Parse each `value` and `default` once. Their texts live as long as the function. */
 static int read_constants(struct native_call *call)
@@ -133,47 +132,54 @@ void native_call_free_handed(struct native_call *call, size_t at, void (*free_va
 	call->has_handed = true;
 }
 
-/* Free the values handed over, whatever became of the call. */
-static void free_handed(const struct native_call *call, const struct native_scratch *scratch)
+void native_call_release(const struct native_call *call, const struct native_scratch *scratch,
+	const union native_slot *returned)
 {
+	if (call->free_result && returned->buffer)
+		call->free_result(returned->buffer);
 	for (size_t i = 0; call->has_handed && i < call->function.n_parameters; i++)
 		if (call->free_handed[i] && scratch->cells[i].slot.buffer)
 			call->free_handed[i](scratch->cells[i].slot.buffer);
+}
+
+int native_call_enter(struct native_call *call, struct native_scratch *scratch,
+	union native_returned *ret_returned, int *ret_errno, struct buffer *failure)
+{
+	struct float_mode mode = float_mode_get();
+	struct gerror *error = NULL;
+	void *place = &error;
+
+	if (call->function.errors == NATIVE_ERRORS_GERROR)
+		scratch->addresses[call->function.n_parameters] = &place;
+	errno = 0;
+	ffi_call(&call->cif, FFI_FN(call->address), call->returned ? call->returned : ret_returned,
+		scratch->addresses);
+	*ret_errno = errno;
+	float_mode_restore(mode);
+	if (call->returned)
+		ret_returned->slot.buffer = call->returned;
+	native_result_narrow(ret_returned, call->function.returns.type);
+	return error ? fail_by_gerror(call, error, failure) : 0;
 }
 
 /* Call the function with the memory in @scratch. The result may point into it. */
 static int call_function(
 	struct native_call *call, struct native_scratch *scratch, struct buffer *out)
 {
-	struct float_mode mode = float_mode_get();
 	union native_returned returned = {0};
-	struct gerror *error = NULL;
-	void *place = &error;
 	int saved_errno;
-	int r;
+	int r = native_call_enter(call, scratch, &returned, &saved_errno, out);
 
-	if (call->function.errors == NATIVE_ERRORS_GERROR)
-		scratch->addresses[call->function.n_parameters] = &place;
-	errno = 0;
-	ffi_call(&call->cif, FFI_FN(call->address), call->returned ? call->returned : &returned,
-		scratch->addresses);
-	saved_errno = errno;
-	float_mode_restore(mode);
-	if (call->returned)
-		returned.slot.buffer = call->returned;
-	native_result_narrow(&returned, call->function.returns.type);
-	r = error ? fail_by_gerror(call, error, out)
-		  : native_result_write(&call->function, scratch, &returned.slot, saved_errno, out);
-	if (call->free_result && returned.slot.buffer)
-		call->free_result(returned.slot.buffer);
-	free_handed(call, scratch);
+	if (r == 0)
+		r = native_result_write(&call->function, scratch, &returned.slot, saved_errno, out);
+	native_call_release(call, scratch, &returned.slot);
 	return r > 0 ? NATIVE_CALL_E_FAILED : r;
 }
 
 int native_call_run(struct native_call *call, struct native_scratch *scratch, const char *arguments,
 	size_t size, struct buffer *out)
 {
-	const struct native_signature signature = {&call->function, call->constants};
+	const struct native_signature signature = {&call->function, call->constants, NULL};
 	int r = native_call_memory_fill(&signature, scratch, arguments, size, out);
 
 	if (r > 0)

@@ -6,6 +6,7 @@
 #include "call/native.h"
 #include "util/buffer.h"
 #include "worker/native/call_memory.h"
+#include "worker/native/result.h"
 #include "worker/native/structure.h"
 
 /*
@@ -45,6 +46,16 @@ void native_call_deinit(struct native_call *call);
 
 /* Let @free_value free what the function hands over in parameter @at. */
 void native_call_free_handed(struct native_call *call, size_t at, void (*free_value)(void *));
+
+/* Call the function with the values that native_call_memory_fill() has brought to @scratch, and
+ * narrow what it returns. Return 0, or NATIVE_CALL_E_FAILED with the words of a GError appended to
+ * @failure. */
+int native_call_enter(struct native_call *call, struct native_scratch *scratch,
+	union native_returned *ret_returned, int *ret_errno, struct buffer *failure);
+
+/* Free what the call has handed over: in parameters, and the value that it has returned. */
+void native_call_release(const struct native_call *call, const struct native_scratch *scratch,
+	const union native_slot *returned);
 
 /* Call the function with @arguments, the JSON text of an object, and append the JSON text of the
  * result to @out. Return 0, NATIVE_CALL_E_FAILED with the reason (UTF-8) appended instead, or a

@@ -54,6 +54,12 @@ static uint32_t find_argument(const struct json_tape *tape, const char *name, ui
 	return value;
 }
 
+/* Return whether another step has laid the buffer or set the number of the parameter @at. */
+static bool is_given(const struct native_signature *signature, size_t at)
+{
+	return signature->given && signature->given[at].is_given;
+}
+
 /* Find the input of parameter @at: a checked argument; its constant; or none. */
 static int find_input(const struct native_signature *signature, struct native_scratch *scratch,
 	size_t at, uint32_t *key, struct buffer *failure)
@@ -65,6 +71,10 @@ static int find_input(const struct native_signature *signature, struct native_sc
 	uint32_t value = JSON_NONE;
 	int r;
 
+	if (is_given(signature, at)) {
+		*cell = signature->given[at].cell;
+		return 0;
+	}
 	*cell = (struct native_cell){.tape = NULL};
 	if (native_is_argument(parameter))
 		value = find_argument(&scratch->tape, parameter->name, key);
@@ -138,10 +148,13 @@ static int reserve_buffers(const struct native_signature *signature, struct nati
 		const struct native_parameter *parameter = &function->parameters[i];
 		struct native_cell *cell = &scratch->cells[i];
 
-		if (!native_is_laid(parameter) || is_null(parameter, cell))
+		if (!native_is_laid(parameter) || is_given(signature, i) ||
+			is_null(parameter, cell))
 			continue;
 		if (parameter->direction != NATIVE_IN)
 			cell->capacity = (size_t)native_capacity(function, parameter, &arguments);
+		if (signature->given && signature->given[i].capacity > 0)
+			cell->capacity = signature->given[i].capacity;
 		total += (uint64_t)cell->capacity * native_element_bytes(parameter) +
 			 bound_value(parameter, cell) + GUARD_BYTES + (uint64_t)2 * ALIGNMENT;
 	}
@@ -327,12 +340,15 @@ static void fill_scalar(
 		native_slot_store_value(parameter, cell->tape, cell->value, &cell->slot);
 }
 
-static void fill(const struct native_function *function, struct native_scratch *scratch)
+static void fill(const struct native_signature *signature, struct native_scratch *scratch)
 {
+	const struct native_function *function = signature->function;
+
 	for (size_t i = 0; i < function->n_parameters; i++) {
 		const struct native_parameter *parameter = &function->parameters[i];
 
-		if (native_is_laid(parameter) && !is_null(parameter, &scratch->cells[i]))
+		if (native_is_laid(parameter) && !is_given(signature, i) &&
+			!is_null(parameter, &scratch->cells[i]))
 			lay_value(&scratch->memory, parameter, &scratch->cells[i]);
 	}
 	for (size_t i = 0; i < function->n_parameters; i++) {
@@ -343,7 +359,10 @@ static void fill(const struct native_function *function, struct native_scratch *
 			parameter->is_by_value ? (void *)cell->slot.buffer : (void *)&cell->slot;
 		if (native_is_laid(parameter))
 			continue;
-		fill_scalar(function, scratch, i);
+		if (is_given(signature, i))
+			cell->pointer = &cell->slot;
+		else
+			fill_scalar(function, scratch, i);
 		if (parameter->direction != NATIVE_IN)
 			scratch->addresses[i] = &cell->pointer;
 	}
@@ -360,7 +379,7 @@ int native_call_memory_fill(const struct native_signature *signature,
 	if (r == 0)
 		r = reserve_buffers(signature, scratch, failure);
 	if (r == 0)
-		fill(signature->function, scratch);
+		fill(signature, scratch);
 	return r;
 }
 

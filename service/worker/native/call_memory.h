@@ -39,11 +39,19 @@ struct native_scratch {
 	void *addresses[NATIVE_PASSED_MAX]; /* for libffi */
 };
 
+/* The value of a parameter from another step. */
+struct native_given {
+	bool is_given; /* false: from the arguments or the constants */
+	struct native_cell cell;
+	size_t capacity; /* capacity of a buffer in place of the manifest's; 0: none */
+};
+
 /* A function with its constants parsed (for each parameter `value` or `default`; count 0:
  * neither). */
 struct native_signature {
 	const struct native_function *function;
 	const struct json_tape *constants;
+	const struct native_given *given; /* for each parameter; NULL: one function alone */
 };
 
 enum native_call_memory_status {

@@ -11,22 +11,22 @@
 #include "util/cleanup.h"
 #include "worker/library.h"
 #include "worker/native/call.h"
+#include "worker/native/steps.h"
 
-/* A call made once, before a caller's first. */
-struct once {
-	struct native_call begin;
-	struct native_call end; /* called when the process ends in order; without an address: no
-	                         * call */
+struct native_tool {
+	struct native_call call;
+	struct native_steps steps; /* without a program: it is one call */
 };
 
 struct native_driver {
 	struct library library;
-	struct once *init;
-	uint32_t n_init;
-	uint32_t n_begun; /* how many of them have begun */
-	struct native_call *calls;
-	uint32_t n_calls;
+	struct native_steps init; /* without a program: there is none */
+	struct native_frames init_frames;
+	bool has_begun;
+	struct native_tool *tools;
+	uint32_t n_tools;
 	struct native_scratch scratch;
+	struct native_frames frames;
 };
 
 /* The input of load(), and the list for a refusal. */
@@ -89,19 +89,22 @@ static int find_free(
 /* Find the functions for freeing what the parameters hand over. */
 static int find_handed(struct loading *loading, uint32_t object, struct native_call *call)
 {
-	uint32_t parameters = json_find(loading->tape, object, "parameters");
-	uint32_t place =
-		parameters == JSON_NONE ? JSON_NONE : json_first(loading->tape, parameters);
+	const struct json_tape *tape = loading->tape;
+	uint32_t parameters = json_find(tape, object, "parameters");
+	uint32_t list = parameters != JSON_NONE ? parameters : json_find(tape, object, "args");
+	uint32_t at = list == JSON_NONE ? JSON_NONE : json_first(tape, list);
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < call->function.n_parameters; i++) {
+		uint32_t out = json_find(tape, at, "out");
+		uint32_t place = parameters != JSON_NONE || out == JSON_NONE ? at : out;
 		void (*free_value)(void *) = NULL;
 
 		r = find_free(
 			loading, place, call->function.parameters[i].free_symbol, &free_value);
 		if (free_value)
 			native_call_free_handed(call, i, free_value);
-		place = json_next(loading->tape, place);
+		at = json_next(tape, at);
 	}
 	return r;
 }
@@ -122,22 +125,79 @@ static int find_gerror(struct loading *loading, uint32_t object, struct native_c
 	return 0;
 }
 
-static int load_tool(struct loading *loading, uint32_t object, struct native_call *call)
+/* Prepare @call for @function, named in the member @key of the object at @object, and take the
+ * function over. */
+static int load_call(struct loading *loading, uint32_t object, const char *key,
+	struct native_function *function, struct native_call *call)
 {
-	struct native_function function = {0};
 	void (*free_result)(void *) = NULL;
 	void *address = NULL;
-	int r = native_function_read(loading->tape, object, NULL, &function, loading->problems);
+	int r = find_symbol(loading, object, key, function->symbol, &address);
+
+	r = r ? r
+	      : find_free(loading, json_find(loading->tape, object, "returns"),
+			function->returns.free_symbol, &free_result);
+	r = r ? r : native_call_init(call, function, address, free_result);
+	r = r ? r : find_handed(loading, object, call);
+	return r ? r : find_gerror(loading, object, call);
+}
+
+static int load_invocation(
+	struct loading *loading, struct native_invocation *invocation, struct native_call *call)
+{
+	return invocation
+		       ? load_call(loading, invocation->place, "call", &invocation->function, call)
+		       : 0;
+}
+
+/* Prepare the calls of the step. A read calls nothing. */
+static int load_stage(struct loading *loading, struct native_step *step, struct native_stage *stage)
+{
+	int r;
+
+	if (step->operation == NATIVE_READ) {
+		stage->call.function = step->call.function;
+		step->call.function = (struct native_function){0};
+		return 0;
+	}
+	r = load_invocation(loading, &step->call, &stage->call);
+	r = r ? r : load_invocation(loading, step->finally, &stage->finally);
+	return r ? r : load_invocation(loading, step->message, &stage->message);
+}
+
+/* Load the program at @object, a native object or `init`. */
+static int load_steps(struct loading *loading, uint32_t object, struct native_steps *steps,
+	struct native_frames *frames)
+{
+	struct native_driver *driver = loading->driver;
+	struct native_program *program = NULL;
+	struct native_function function = {0};
+	int r = native_program_read(loading->tape, object, NULL, driver->init.program, &function,
+		&program, loading->problems);
 
 	if (r)
 		return r > 0 ? DRIVER_E_REFUSED : r;
-	r = find_symbol(loading, object, "symbol", function.symbol, &address);
-	r = r ? r
-	      : find_free(loading, json_find(loading->tape, object, "returns"),
-			function.returns.free_symbol, &free_result);
-	r = r ? r : native_call_init(call, &function, address, free_result);
-	r = r ? r : find_handed(loading, object, call);
-	r = r ? r : find_gerror(loading, object, call);
+	r = native_steps_init(steps, program, &function);
+	for (size_t i = 0; r == 0 && i < program->n_steps; i++)
+		r = load_stage(loading, &program->steps[i], &steps->stages[i]);
+	if (steps != &driver->init) {
+		steps->process = &driver->init;
+		steps->process_frames = &driver->init_frames;
+	}
+	return r ? r : native_frames_grow(frames, steps);
+}
+
+static int load_tool(struct loading *loading, uint32_t object, struct native_tool *tool)
+{
+	struct native_function function = {0};
+	int r;
+
+	if (json_find(loading->tape, object, "steps") != JSON_NONE)
+		return load_steps(loading, object, &tool->steps, &loading->driver->frames);
+	r = native_function_read(loading->tape, object, NULL, &function, loading->problems);
+	if (r)
+		return r > 0 ? DRIVER_E_REFUSED : r;
+	r = load_call(loading, object, "symbol", &function, &tool->call);
 	native_function_deinit(&function);
 	return r;
 }
@@ -150,11 +210,11 @@ static int load_tools(struct loading *loading)
 
 	if (tools == JSON_NONE)
 		return refuse(loading, tools, "'tools' must be an array");
-	driver->calls = calloc(json_count(tape, tools) + 1u, sizeof(*driver->calls));
-	if (!driver->calls)
+	driver->tools = calloc(json_count(tape, tools) + 1u, sizeof(*driver->tools));
+	if (!driver->tools)
 		return -ENOMEM;
 	json_each(i, tape, tools) {
-		int r = load_tool(loading, i, &driver->calls[driver->n_calls++]);
+		int r = load_tool(loading, i, &driver->tools[driver->n_tools++]);
 
 		if (r)
 			return r;
@@ -162,65 +222,31 @@ static int load_tools(struct loading *loading)
 	return 0;
 }
 
-/* Load the element at @object of `init`. */
-static int load_once(struct loading *loading, uint32_t object, struct once *once)
+/* Run `init`. */
+static int begin_init(struct loading *loading)
 {
-	uint32_t call = json_find(loading->tape, object, "call");
-	uint32_t finally = json_find(loading->tape, object, "finally");
-	int r = load_tool(loading, call, &once->begin);
+	struct native_driver *driver = loading->driver;
+	cleanup(buffer_deinit) struct buffer failure = {0};
+	int r;
 
-	return r || finally == JSON_NONE ? r : load_tool(loading, finally, &once->end);
+	if (!driver->init.program || json_find(loading->tape, 0, "is_check") != JSON_NONE)
+		return 0;
+	driver->has_begun = true;
+	r = native_steps_begin(&driver->init, &driver->init_frames, &failure);
+	if (r <= 0)
+		return r;
+	return refuse(loading, json_find(loading->tape, 0, "init"), "init has failed: %s",
+		buffer_terminate(&failure) ? failure.data : "out of memory");
 }
 
-/* Run @call, of constants alone. The reason is in @out after a failure. */
-static int run_once(struct native_driver *driver, struct native_call *call, struct buffer *out)
-{
-	static const char none[] = "{}";
-
-	return native_call_run(call, &driver->scratch, none, strlen(none), out);
-}
-
-/* Load all of `init`, and run it unless the host only looks at the library. */
 static int load_init(struct loading *loading)
 {
-	const struct json_tape *tape = loading->tape;
 	struct native_driver *driver = loading->driver;
-	uint32_t init = json_find(tape, 0, "init");
-	bool is_check = json_find(tape, 0, "is_check") != JSON_NONE;
-	int r = 0;
+	uint32_t init = json_find(loading->tape, 0, "init");
 
-	if (init == JSON_NONE || json_type_at(tape, init) != JSON_ARRAY)
+	if (init == JSON_NONE || json_type_at(loading->tape, init) != JSON_ARRAY)
 		return init == JSON_NONE ? 0 : refuse(loading, init, "'init' must be an array");
-	driver->init = calloc(json_count(tape, init) + 1u, sizeof(*driver->init));
-	if (!driver->init)
-		return -ENOMEM;
-	for (uint32_t at = json_first(tape, init); r == 0 && at < json_end(tape, init);
-		at = json_next(tape, at))
-		r = load_once(loading, at, &driver->init[driver->n_init++]);
-	for (uint32_t at = json_first(tape, init); r == 0 && !is_check && at < json_end(tape, init);
-		at = json_next(tape, at)) {
-		cleanup(buffer_deinit) struct buffer out = {0};
-
-		r = run_once(driver, &driver->init[driver->n_begun].begin, &out);
-		if (r > 0)
-			r = refuse(loading, at, "init has failed: %s",
-				buffer_terminate(&out) ? out.data : "out of memory");
-		driver->n_begun += r == 0;
-	}
-	return r;
-}
-
-/* Undo, in reverse order, what has been done before the first call. */
-static void undo_init(struct native_driver *driver)
-{
-	while (driver->n_begun > 0) {
-		struct native_call *end = &driver->init[--driver->n_begun].end;
-		cleanup(buffer_deinit) struct buffer out = {0};
-
-		if (end->address && run_once(driver, end, &out) != 0)
-			fprintf(stderr, "a finally of init has failed: %s\n",
-				buffer_terminate(&out) ? out.data : "out of memory");
-	}
+	return load_steps(loading, init, &driver->init, &driver->init_frames);
 }
 
 static void unload_native(void *data)
@@ -229,22 +255,23 @@ static void unload_native(void *data)
 
 	if (!driver)
 		return;
-	undo_init(driver);
-	for (uint32_t i = 0; i < driver->n_init; i++) {
-		native_call_deinit(&driver->init[i].begin);
-		native_call_deinit(&driver->init[i].end);
+	if (driver->has_begun)
+		native_steps_end(&driver->init, &driver->init_frames);
+	for (uint32_t i = 0; i < driver->n_tools; i++) {
+		native_call_deinit(&driver->tools[i].call);
+		native_steps_deinit(&driver->tools[i].steps);
 	}
-	free(driver->init);
-	for (uint32_t i = 0; i < driver->n_calls; i++)
-		native_call_deinit(&driver->calls[i]);
-	free(driver->calls);
+	free(driver->tools);
+	native_steps_deinit(&driver->init);
+	native_frames_deinit(&driver->init_frames);
+	native_frames_deinit(&driver->frames);
 	native_scratch_deinit(&driver->scratch);
 	free(driver);
 }
 
-/* LOAD frame: {"library": a path or a name, "tools": [native object, …], "init": [{"call": native
- * object, "finally": native object or absent}, …], "is_check": true or absent}. Constructors of the
- * library run here, then `init`. If it lacks a symbol of any tool, nothing is loaded. */
+/* LOAD frame: {"library": a path or a name, "tools": [native object, …], "init": [step, …] or
+ * absent, "is_check": true or absent}. Constructors of the library run here, then `init`. If it
+ * lacks a symbol of any tool, nothing is loaded. */
 static int load_native(
 	const struct driver_load *load, void **ret_driver, struct diagnostics *problems)
 {
@@ -255,8 +282,9 @@ static int load_native(
 	if (!loading.driver)
 		return -ENOMEM;
 	r = library_open(load, &loading.driver->library, problems);
-	r = r ? r : load_tools(&loading);
 	r = r ? r : load_init(&loading);
+	r = r ? r : load_tools(&loading);
+	r = r ? r : begin_init(&loading);
 	if (r)
 		unload_native(loading.driver);
 	else
@@ -274,12 +302,18 @@ static void describe_native(const void *data, struct buffer *out)
 static int invoke_native(void *data, const struct driver_call *call, struct buffer *out)
 {
 	struct native_driver *driver = data;
+	struct native_tool *tool;
 	int r;
 
-	if (call->tool >= driver->n_calls)
+	if (call->tool >= driver->n_tools)
 		return -EINVAL;
-	r = native_call_run(
-		&driver->calls[call->tool], &driver->scratch, call->arguments, call->size, out);
+	tool = &driver->tools[call->tool];
+	if (tool->steps.program) {
+		r = native_steps_run(&tool->steps, &driver->frames, call->arguments, call->size,
+			call->output_max, out);
+		return r == NATIVE_STEPS_E_TOO_LARGE ? DRIVER_E_ERROR : r > 0 ? DRIVER_E_FAILED : r;
+	}
+	r = native_call_run(&tool->call, &driver->scratch, call->arguments, call->size, out);
 	return r > 0 ? DRIVER_E_FAILED : r;
 }
 

@@ -493,6 +493,16 @@ static void append_errno(struct buffer *out, int saved_errno)
 		buffer_printf(out, ": errno %d", saved_errno);
 }
 
+/* Return 0 for a call that has not failed. */
+static int judge_call(struct writing *writing, int saved_errno)
+{
+	int r = check_guards(writing);
+
+	if (r == 0 && is_error(writing->function, writing->returned, saved_errno))
+		r = fail_by_rule(writing);
+	return r;
+}
+
 void native_result_narrow(union native_returned *returned, enum native_type type)
 {
 	bool is_widened = type == NATIVE_BOOL || native_is_integer(type);
@@ -505,12 +515,78 @@ int native_result_write(const struct native_function *function, struct native_sc
 	const union native_slot *returned, int saved_errno, struct buffer *out)
 {
 	struct writing writing = {function, scratch, returned, out, out->size};
-	int r = check_guards(&writing);
+	int r = judge_call(&writing, saved_errno);
 
-	if (r == 0)
-		r = is_error(function, returned, saved_errno) ? fail_by_rule(&writing)
-							      : write_object(&writing);
+	r = r ? r : write_object(&writing);
 	if (r > 0)
 		append_errno(out, saved_errno);
 	return r;
+}
+
+int native_result_judge(const struct native_function *function, struct native_scratch *scratch,
+	const union native_slot *returned, int saved_errno, struct buffer *out)
+{
+	struct writing writing = {function, scratch, returned, out, out->size};
+	int r = judge_call(&writing, saved_errno);
+
+	if (r > 0)
+		append_errno(out, saved_errno);
+	return r;
+}
+
+bool native_result_fits(enum native_errors rule, uint64_t number, enum native_type type,
+	const union native_slot *returned)
+{
+	const struct native_function function = {
+		.returns = {.type = type}, .errors = rule, .errors_number = number};
+
+	return is_error(&function, returned, 0);
+}
+
+int native_result_find_used(const struct native_function *function, struct native_scratch *scratch,
+	const union native_slot *returned, size_t at, size_t *ret_used, struct buffer *out)
+{
+	struct writing writing = {function, scratch, returned, out, out->size};
+	const struct native_parameter *buffer = &function->parameters[at];
+	const struct native_cell *cell = &scratch->cells[at];
+	size_t used = 0;
+	const char *end;
+	int r = find_used(&writing, buffer, cell->capacity, &used);
+
+	if (r)
+		return r;
+	end = native_is_text(buffer->type) ? memchr(cell->slot.buffer, '\0', used) : NULL;
+	if (native_is_text(buffer->type) && !end && used == cell->capacity &&
+		buffer->used_from == NATIVE_NONE)
+		return fail(&writing, buffer, "no NUL within its capacity of %zu bytes",
+			cell->capacity);
+	*ret_used = end ? (size_t)(end - cell->slot.buffer) : used;
+	return 0;
+}
+
+int native_result_find_size(const struct native_function *function, struct native_scratch *scratch,
+	const union native_slot *returned, const struct native_parameter *parameter,
+	uint64_t *ret_count, struct buffer *out)
+{
+	struct writing writing = {function, scratch, returned, out, out->size};
+
+	return find_own_size(&writing, parameter, ret_count);
+}
+
+int native_result_write_value(const struct native_function *function,
+	struct native_scratch *scratch, const struct native_parameter *parameter,
+	const struct native_cell *cell, struct buffer *out)
+{
+	struct writing writing = {function, scratch, NULL, out, out->size};
+
+	if (native_is_text(parameter->type))
+		return write_text_value(&writing, parameter, cell->slot.buffer, cell->count);
+	if (parameter->type == NATIVE_STRV)
+		return write_strv(
+			&writing, parameter, (char *const *)(const void *)cell->slot.buffer);
+	if (parameter->type == NATIVE_STRUCT)
+		return write_struct(&writing, parameter->structure, cell->slot.buffer);
+	if (native_is_buffer(parameter->type))
+		return write_elements(&writing, parameter, cell->slot.buffer, cell->count);
+	return write_scalar(&writing, parameter, parameter->type, &cell->slot);
 }

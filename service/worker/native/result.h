@@ -34,3 +34,28 @@ enum native_result_status {
  */
 int native_result_write(const struct native_function *function, struct native_scratch *scratch,
 	const union native_slot *returned, int saved_errno, struct buffer *out);
+
+/* The parts of native_result_write(), for a call among others, with the same results: */
+
+/* Judge a call by its guards and its error rule. */
+int native_result_judge(const struct native_function *function, struct native_scratch *scratch,
+	const union native_slot *returned, int saved_errno, struct buffer *out);
+
+/* Find how many elements of the output buffer @at are used, of a text without its NUL. */
+int native_result_find_used(const struct native_function *function, struct native_scratch *scratch,
+	const union native_slot *returned, size_t at, size_t *ret_used, struct buffer *out);
+
+/* Find how many elements a buffer of the function, handed or returned, has: NATIVE_UNBOUNDED of a
+ * text up to its NUL. */
+int native_result_find_size(const struct native_function *function, struct native_scratch *scratch,
+	const union native_slot *returned, const struct native_parameter *parameter,
+	uint64_t *ret_count, struct buffer *out);
+
+/* Append the value in @cell, which has `count` elements, as JSON. */
+int native_result_write_value(const struct native_function *function,
+	struct native_scratch *scratch, const struct native_parameter *parameter,
+	const struct native_cell *cell, struct buffer *out);
+
+/* Return whether @rule and @number describe the returned value. */
+bool native_result_fits(enum native_errors rule, uint64_t number, enum native_type type,
+	const union native_slot *returned);

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "call/native/program.h"
+#include "json/pointer.h"
+#include "json/reader.h"
+
+/* The refusals of steps when they are read. */
+
+/* Replace each `'` by `"`. */
+static char *quoted(const char *text)
+{
+	char *copy = strdup(text);
+
+	for (char *at = copy; (at = strchr(at, '\''));)
+		*at = '"';
+	return copy;
+}
+
+static void read_tape(struct json_tape *tape, const char *text)
+{
+	struct json_error error;
+
+	cr_assert_eq(json_tape_read(tape, text, strlen(text), JSON_DEPTH_DEFAULT, &error), 0,
+		"%s: %s", text, error.message);
+}
+
+struct refusal {
+	const char *object;  /* with `'` for `"` */
+	const char *pointer; /* the place of the mistake */
+	const char *message;
+};
+
+static void expect_refused(const struct refusal *refusal, const struct native_program *process)
+{
+	struct native_function function = {0};
+	struct native_program *program = NULL;
+	struct diagnostics problems = {0};
+	struct json_tape tape = {0};
+	char *text = quoted(refusal->object);
+
+	read_tape(&tape, text);
+	cr_expect_eq(native_program_read(&tape, 0, NULL, process, &function, &program, &problems),
+		NATIVE_E_REFUSED, "%s is not refused", text);
+	cr_assert_eq(problems.n_items, 1, "%s: %zu", text, problems.n_items);
+	cr_expect_str_eq(
+		problems.items[0].text, refusal->message, "%s: %s", text, problems.items[0].text);
+	cr_expect_str_eq(problems.items[0].pointer, refusal->pointer, "%s: %s", text,
+		problems.items[0].pointer);
+	json_tape_deinit(&tape);
+	diagnostics_deinit(&problems);
+	free(text);
+}
+
+static struct native_program *read_good(const char *object, const struct native_program *process)
+{
+	struct native_function function = {0};
+	struct native_program *program = NULL;
+	struct diagnostics problems = {0};
+	struct json_tape tape = {0};
+	char *text = quoted(object);
+
+	read_tape(&tape, text);
+	cr_assert_eq(native_program_read(&tape, 0, NULL, process, &function, &program, &problems),
+		0, "%s: %s", text, problems.n_items ? problems.items[0].text : "");
+	native_function_deinit(&function);
+	json_tape_deinit(&tape);
+	free(text);
+	return program;
+}
+
+#define EXPECT_REFUSALS(rows)                                                                      \
+	for (size_t row = 0; row < sizeof(rows) / sizeof(*(rows)); row++)                          \
+	expect_refused(&(rows)[row], NULL)
+
+#define STEPS(steps) "{'parameters':[{'name':'p','type':'i32'}],'steps':[" steps "]}"
+#define OPEN         "{'call':'open','returns':{'name':'h','type':'handle'},"
+#define OPENED       OPEN "'finally':{'call':'close','args':['$h']}}"
+
+Test(native_steps_read, a_name_is_set_once_and_before_its_use)
+{
+	static const struct refusal rows[] = {
+		{STEPS("{'call':'f','args':['$x']}"), "/steps/0/args/0",
+			"no parameter and no earlier step sets 'x'"},
+		{STEPS("{'call':'f','args':['$q']},{'call':'g','returns':{'name':'q','type':'i32'}"
+		       "}"),
+			"/steps/0/args/0",
+			"a later step sets 'q': a step uses only what earlier steps have set, so "
+			"change their order"},
+		{STEPS("{'call':'g','returns':{'name':'length','type':'i32'}},{'call':'f','args':["
+		       "'$lenght']}"),
+			"/steps/1/args/0",
+			"no parameter and no earlier step sets 'lenght'; did you mean '$length'?"},
+		{STEPS("{'call':'g','returns':{'name':'p','type':'i32'}}"), "/steps/0/returns/name",
+			"'p' is set twice: a name is set once"},
+		{STEPS("{'call':'g','args':[{'out':{'name':'a','type':'i32'}}]},{'call':'g',"
+		       "'args':[{'out':{'name':'a','type':'i32'}}]}"),
+			"/steps/1/args/0/out/name", "'a' is set twice: a name is set once"},
+		{STEPS("{'call':'f','args':['x']}"), "/steps/0/args/0",
+			"must be the name of a value, as \"$name\" (\"$$name\" for one of 'init'), "
+			"not \"x\""},
+		{STEPS("{'call':'f','args':['$$db']}"), "/steps/0/args/0",
+			"no step of 'init' sets 'db'"},
+		{STEPS("{'call':'f','when':'$p','returns':{'name':'c','type':'i32'}},"
+		       "{'call':'g','args':['$c']}"),
+			"/steps/1/args/0",
+			"'c' is set only under a condition: give this step the same 'when'"},
+		{STEPS("{'call':'f','when':'$p','returns':{'name':'c','type':'i32'}},"
+		       "{'call':'g','unless':'$p','args':['$c']}"),
+			"/steps/1/args/0",
+			"'c' is set only under a condition: give this step the same 'when'"},
+		{STEPS("{'call':'f','unless':'$p','returns':{'name':'c','type':'i32'}}"), "",
+			"'c' is set only under a condition: say that it may be null, by "
+			"\"nullable\":"
+			" true where it is set, or write a 'result' without it"},
+		{"{'steps':[{'call':'f','returns':{'name':'a','type':'i32'}},{'call':'f','when':"
+		 "'$a','returns':{'name':'c','type':'i32'}}],'result':{'deep':['$c']}}",
+			"/result/deep/0",
+			"'c' is set only under a condition: say that it may be null, by "
+			"\"nullable\":"
+			" true where it is set"},
+		{STEPS("{'call':'f','when':'$p','unless':'$p'}"), "/steps/0/unless",
+			"a step has 'when' or 'unless', not both"},
+	};
+
+	EXPECT_REFUSALS(rows);
+}
+
+Test(native_steps_read, a_handle_stays_inside_and_ends_once)
+{
+	static const struct refusal rows[] = {
+		{"{'steps':[" OPENED "],'result':{'h':'$h'}}", "/result/h",
+			"'h' is a handle, and a handle never leaves a tool"},
+		{STEPS(OPENED ",{'call':'close','args':['$h']}"), "/steps/1",
+			"the 'finally' of step 0 makes the same call: what it frees would be freed "
+			"twice, so leave one of them out"},
+		{STEPS(OPENED ",{'call':'f','finally':{'call':'close','args':['$h']}}"),
+			"/steps/1/finally",
+			"the 'finally' of step 0 makes the same call: what it frees would be freed "
+			"twice, so leave one of them out"},
+		{STEPS("{'call':'f','returns':{'name':'n','type':'i32'},'finally':{'call':'g',"
+		       "'args':['$n'],'always':true}}"),
+			"/steps/0/finally/always",
+			"only a step that sets a handle can end it after its own failure"},
+		{STEPS("{'call':'f','args':[{'handle':5}]}"), "/steps/0/args/0",
+			"a handle has no constant: write null for NULL, not an object"},
+		{"{'parameters':[{'name':'h','type':'handle'}],'steps':[{'call':'f'}]}",
+			"/parameters/0/type",
+			"a handle never leaves a tool: write the functions that use it as 'steps' "
+			"of "
+			"one tool"},
+		{STEPS(OPENED ",{'call':'f','args':[{'length_of':'$h','type':'u32'}]}"),
+			"/steps/1/args/0/length_of",
+			"must be the name of a str, bytes, json or array: nothing else has a "
+			"length, "
+			"not \"$h\""},
+		{STEPS(OPENED ",{'call':'f','args':[{'as':'u32','value':'$h'}]}"),
+			"/steps/1/args/0/value", "must be the name of a number, not \"$h\""},
+	};
+
+	EXPECT_REFUSALS(rows);
+}
+
+Test(native_steps_read, a_handle_of_init_is_not_ended_by_a_tool)
+{
+	struct native_program *process =
+		read_good("[{'call':'open','returns':{'name':'db','type':'handle'}}]", NULL);
+	static const struct refusal row = {
+		STEPS("{'call':'f','finally':{'call':'close','args':['$$db']}}"),
+		"/steps/0/finally",
+		"a 'finally' that ends 'db' of 'init' would end it for every later call: if it "
+		"does "
+		"not, write \"frees\": false"};
+
+	expect_refused(&row, process);
+	native_program_free(read_good(STEPS("{'call':'f','finally':{'call':'unlock',"
+					    "'args':['$$db'],'frees':false}}"),
+		process));
+	native_program_free(process);
+}
+
+#define REPEAT(more)                                                                               \
+	"{'repeat':{'call':'next','returns':{'name':'n','type':'i32'},'while':{'equals':1}}" more  \
+	"}"
+
+Test(native_steps_read, a_round_is_a_block_of_its_own)
+{
+	static const struct refusal rows[] = {
+		{STEPS(REPEAT("") ",{'call':'f','args':['$n']}"), "/steps/1/args/0",
+			"'n' ends with each round of its 'repeat': use what 'collect' has "
+			"collected"},
+		{"{'steps':[" REPEAT("") "],'result':{'n':'$n'}}", "/result/n",
+			"'n' ends with each round of its 'repeat': use what 'collect' has "
+			"collected"},
+		{STEPS(REPEAT(",'steps':[" REPEAT("") "]")), "/steps/0/steps/0",
+			"a repeat within a repeat is not possible: write two tools, or one in C"},
+		{STEPS("{'repeat':{'call':'next','returns':{'type':'i32'}}}"), "/steps/0/repeat",
+			"'while' is missing: the values with which another round begins: "
+			"\"not_null\", {\"equals\": NUMBER} or {\"not_equals\": NUMBER}"},
+		{STEPS("{'repeat':{'call':'next','returns':{'type':'i32'},'while':'not_null'}}"),
+			"/steps/0/repeat/while",
+			"'not_null' needs a handle, str or json, and the function returns i32"},
+		{STEPS(REPEAT(",'max':0")), "/steps/0/max",
+			"must be an integer from 1 to 1000000, not 0"},
+		{STEPS(REPEAT(",'max':1000001")), "/steps/0/max",
+			"must be an integer from 1 to 1000000, not 1000001"},
+		{STEPS(REPEAT(",'collect':{'name':'all'}")), "/steps/0/collect",
+			"'of' is missing: what each round adds to the list"},
+		{STEPS(REPEAT(
+			 ",'collect':{'name':'all','of':'$n'}") ",{'call':'f','args':['$all']}"),
+			"/steps/1/args/0", "what a 'repeat' has collected is only for the result"},
+		{"{'steps':[" REPEAT(",'cut':true") "],'result':{'truncated':1}}",
+			"/result/truncated",
+			"'truncated' is added when a repeat with \"cut\" had more"},
+	};
+
+	EXPECT_REFUSALS(rows);
+}
+
+Test(native_steps_read, an_argument_has_one_form)
+{
+	static const struct refusal rows[] = {
+		{STEPS("{'call':'f','args':[5]}"), "/steps/0/args/0",
+			"must be \"$name\", null, {\"TYPE\": CONSTANT}, or an object with 'out', "
+			"'inout', 'length_of', 'size_of' or 'as', not 5"},
+		{STEPS("{'call':'f','args':[{'i32':1,'u8':1}]}"), "/steps/0/args/0",
+			"an argument is one of \"$name\", null, {\"TYPE\": CONSTANT}, 'out', "
+			"'inout', 'length_of', 'size_of' and 'as': this has several keys"},
+		{STEPS("{'call':'f','args':[{'out':{'name':'b','type':'bytes'}}]}"),
+			"/steps/0/args/0",
+			"'capacity' is missing: how many bytes the function may write to 'b', a "
+			"number or the name of an integer parameter; or 'transfer', if it sets a "
+			"pointer to memory of its own"},
+		{STEPS("{'call':'f','args':[{'out':{'type':'i32'}}]}"), "/steps/0/args/0/out",
+			"'name' is missing: how later steps and the result call it"},
+		{STEPS("{'call':'f','args':[{'length_of':'$p','type':'u32'}]}"),
+			"/steps/0/args/0/length_of",
+			"must be the name of a str, bytes, json or array: nothing else has a "
+			"length, "
+			"not \"$p\""},
+		{STEPS("{'call':'f','args':[{'u8':256}]}"), "/steps/0/args/0",
+			"must be an integer from 0 to 255, not 256"},
+		{STEPS("{'call':'f','args':[{'out':{'name':'b','type':'bytes','capacity':8}},"
+		       "{'inout':{'name':'n','type':'u32','length_of':'$p'}}]}"),
+			"/steps/0/args/1/inout/length_of",
+			"must be the name of an \"out\" or \"inout\" of the same call, as "
+			"\"$name\", "
+			"not \"$p\""},
+		{"{'parameters':[{'name':'p','type':'i32','dir':'out'}],'steps':[{'call':'f'}]}",
+			"/parameters/0/dir",
+			"in a tool with 'steps' the parameters are what callers give: 'dir' "
+			"belongs "
+			"to the arguments of a step"},
+		{STEPS("{'read':'$p','type':'i32','name':'x'}"), "/steps/0/read",
+			"must be the name of a handle, not \"$p\""},
+		{STEPS("{'calls':'f'}"), "/steps/0",
+			"must be an object with 'call', 'read' or 'repeat', not an object"},
+		{STEPS("{'call':'f','finaly':{'call':'g'}}"), "/steps/0/finaly",
+			"unknown key 'finaly'; did you mean 'finally'?"},
+	};
+
+	EXPECT_REFUSALS(rows);
+}
+
+Test(native_steps_read, takes_64_steps_and_no_more)
+{
+	struct buffer text = {0};
+	struct refusal row = {.pointer = "/steps/64",
+		.message = "must be one of at most 64 steps, with the steps of rounds"};
+
+	for (int n = 64; n <= 65; n++) {
+		buffer_reset(&text);
+		buffer_append_string(&text, "{'steps':[");
+		for (int i = 0; i < n; i++)
+			buffer_append_string(&text, i > 0 ? ",{'call':'f'}" : "{'call':'f'}");
+		buffer_append_string(&text, "]}");
+		row.object = buffer_terminate(&text);
+		if (n == 64)
+			native_program_free(read_good(row.object, NULL));
+		else
+			expect_refused(&row, NULL);
+	}
+	buffer_deinit(&text);
+}
+
+Test(native_steps_read, make_the_schema_of_the_result)
+{
+	static const char *const rows[][2] = {
+		{STEPS("{'call':'f','returns':{'name':'n','type':'u8'}}"),
+			"{'type':'object','properties':{'n':{'type':'integer','minimum':0,'maximum'"
+			":255}},'required':['n']}"},
+		{STEPS(REPEAT(",'cut':true,'collect':{'name':'all','of':{'n':'$n','k':'x'}}")),
+			"{'type':'object','properties':{'truncated':{'type':'boolean'},'all':{'"
+			"type'"
+			":'array','items':{'type':'object','properties':{'n':{'type':'integer',"
+			"'minimum':-2147483648,'maximum':2147483647},'k':{'const':'x'}},'required':"
+			"['n','k']}}},'required':['all']}"},
+		{"{'steps':[{'call':'f','returns':{'name':'s','type':'str','nullable':true}}],"
+		 "'result':{'a':{'s':'$s'},'b':['$s'],'c':'$$s'}}",
+			"{'type':'object','properties':{'a':{'type':'object','properties':{'s':{"
+			"'type':['string','null']}},'required':['s']},'b':{'type':'array'},'c':{"
+			"'type':'string'}},'required':['a','b','c']}"},
+		{STEPS("{'call':'f'}"), "{'type':'object','properties':{}}"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct native_program *program = read_good(rows[i][0], NULL);
+		char *schema = quoted(rows[i][1]);
+
+		cr_expect_str_eq(program->schema, schema, "%s", program->schema);
+		native_program_free(program);
+		free(schema);
+	}
+}

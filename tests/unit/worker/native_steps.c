@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "counting.h"
+
+/* Running programs over a library that counts what it gives. */
+
+#define LIMIT 120
+
+/* One program, with `'` for `"`, and what comes of it. */
+struct run {
+	const char *object;
+	const char *arguments;
+	const char *answer;
+	bool is_failure;
+};
+
+static char *quoted(const char *text)
+{
+	char *copy = strdup(text);
+
+	for (char *at = copy; (at = strchr(at, '\''));)
+		*at = '"';
+	return copy;
+}
+
+/* Run the program once; nothing is open or lent after it. */
+static void expect_run(const struct run *run)
+{
+	struct native_steps steps = {0};
+	struct native_frames frames = {0};
+	struct diagnostics problems = {0};
+	struct buffer out = {0};
+	struct counting counts;
+	char *object = quoted(run->object);
+	char *arguments = quoted(run->arguments);
+	char *answer = run->answer[0] == '{' ? quoted(run->answer) : strdup(run->answer);
+	int r = counting_load(object, NULL, NULL, &steps, &frames, &problems);
+
+	cr_assert_eq(r, 0, "%s: %s %s", object, problems.n_items ? problems.items[0].pointer : "?",
+		problems.n_items ? problems.items[0].text : "no such function");
+	counting_reset();
+	r = native_steps_run(&steps, &frames, arguments, strlen(arguments), 1000, &out);
+	cr_expect_eq(r != 0, run->is_failure, "%s: %d", object, r);
+	cr_expect_str_eq(buffer_terminate(&out), answer, "%s %s: %s", object, arguments, out.data);
+	counts = counting_now();
+	cr_expect(counts.n_things == 0 && counts.n_texts == 0 && counts.n_memory == 0 &&
+			  counts.n_locks == 0,
+		"%s: %u things, %u texts, %u memories", object, counts.n_things, counts.n_texts,
+		counts.n_memory);
+	buffer_deinit(&out);
+	native_steps_deinit(&steps);
+	native_frames_deinit(&frames);
+	diagnostics_deinit(&problems);
+	free(object);
+	free(arguments);
+	free(answer);
+}
+
+#define EXPECT_RUNS(rows)                                                                          \
+	for (size_t row = 0; row < sizeof(rows) / sizeof(*(rows)); row++)                          \
+	expect_run(&(rows)[row])
+
+#define KIND "'parameters':[{'name':'kind','type':'i32'}]"
+#define OPEN                                                                                       \
+	"{'call':'thing_open','args':['$kind'],'returns':{'name':'t','type':'handle'},"            \
+	"'finally':{'call':'thing_close','args':['$t']}}"
+#define STEPS(steps)       "{" KIND ",'steps':[" OPEN "," steps "]}"
+#define GET(symbol, value) "{'call':'" symbol "','args':['$t'],'returns':{'name':'" value "',"
+
+Test(native_steps, pass_handles_on_and_end_them, .timeout = LIMIT)
+{
+	static const struct run rows[] = {
+		{STEPS(GET("thing_kind", "n") "'type':'i32'}}"), "{'kind':3}", "{'n':3}", false},
+		{STEPS(GET("thing_kind", "n") "'type':'i32','errors':'nonzero'}}"), "{'kind':3}",
+			"thing_kind returned 3", true},
+		{STEPS(GET("thing_kind", "n") "'type':'i32'}}"), "{'kind':-1}",
+			"thing_open returned NULL", true},
+		{STEPS("{'call':'thing_child','args':['$t'],'returns':{'name':'c','type':'handle'},"
+		       "'finally':{'call':'thing_close','args':['$c']}},"
+		       "{'call':'lock','args':['$c'],'finally':{'call':'unlock','args':['$c']}},"
+		       "{'call':'thing_kind','args':['$c'],'returns':{'name':'n','type':'i32'}}"),
+			"{'kind':2}", "{'n':2}", false},
+	};
+
+	EXPECT_RUNS(rows);
+}
+
+Test(native_steps, end_a_failed_step_only_when_told, .timeout = LIMIT)
+{
+#define TRY(finally)                                                                               \
+	"{" KIND ",'steps':[{'call':'thing_try','args':['$kind',{'out':{'name':'t',"               \
+	"'type':'handle','nullable':true}}],'returns':{'type':'i32','errors':'nonzero',"           \
+	"'message':{'call':'thing_error','args':['$t']}}," finally "}]}"
+	static const struct run rows[] = {
+		{TRY("'finally':{'call':'thing_close','args':['$t'],'always':true}"), "{'kind':0}",
+			"{}", false},
+		{TRY("'finally':{'call':'thing_close','args':['$t'],'always':true}"), "{'kind':4}",
+			"thing_try: thing 4 is broken", true},
+	};
+	static const struct run without_words[] = {
+		{"{" KIND ",'steps':[{'call':'thing_try','args':['$kind',{'out':{'name':'t',"
+		 "'type':'handle'}}],'returns':{'type':'i32','errors':'nonzero'},'finally':{'call':"
+		 "'thing_close','args':['$t'],'always':true}}]}",
+			"{'kind':7}", "thing_try returned 7", true},
+	};
+
+	EXPECT_RUNS(rows);
+	EXPECT_RUNS(without_words);
+}
+
+Test(native_steps, copy_what_a_library_lends, .timeout = LIMIT)
+{
+	static const struct run rows[] = {
+		{STEPS(GET("thing_name", "a") "'type':'str'}}," GET(
+			 "thing_name", "b") "'type':'str'"
+					    "}}"),
+			"{'kind':3}", "{'a':'name 0','b':'name 1'}", false},
+		{STEPS(GET("thing_text", "a") "'type':'str','transfer':'full','free':'text_free'}},"
+					      "{'call':'first','args':['$a'],'returns':{'name':"
+					      "'n','type':'i32'}}"),
+			"{'kind':3}", "{'a':'text','n':116}", false},
+		{STEPS(GET(
+			 "thing_text", "a") "'type':'str','transfer':'full','free':'text_free'}}"),
+			"{'kind':9}", "thing_text returned text that is not UTF-8", true},
+		{STEPS("{'call':'thing_fill','args':['$t',{'out':{'name':'x','type':'str',"
+		       "'capacity':16}},{'inout':{'name':'n','type':'usize','length_of':'$x'}}],"
+		       "'returns':{'type':'i32','errors':'negative'}}"),
+			"{'kind':3}", "{'x':'filled','n':6}", false},
+		{STEPS("{'call':'thing_fill','args':['$t',{'out':{'name':'x','type':'str',"
+		       "'capacity':'$kind'}},{'inout':{'name':'n','type':'usize','length_of':'$x'}}"
+		       "],'returns':{'type':'i32','errors':'negative'}},"
+		       "{'call':'first','args':['$x'],'returns':{'name':'f','type':'i32'}}"),
+			"{'kind':6}", "{'x':'filled','n':6,'f':102}", false},
+		{STEPS("{'call':'thing_fill','args':['$t',{'out':{'name':'x','type':'str',"
+		       "'capacity':'$kind'}},{'inout':{'name':'n','type':'usize','length_of':'$x'}}"
+		       "],'returns':{'type':'i32','errors':'negative'}}"),
+			"{'kind':0}",
+			"thing_fill is not called: 'kind' must be from 1 to 8388608, the size of a "
+			"buffer",
+			true},
+	};
+
+	EXPECT_RUNS(rows);
+}
+
+Test(native_steps, copy_and_free_what_a_library_hands_over, .timeout = LIMIT)
+{
+#define GIVE                                                                                       \
+	"{'call':'thing_give','args':['$t',{'out':{'name':'w','type':'str','transfer':'full',"     \
+	"'free':'text_free','nullable':true}}],'returns':{'type':'i32'"
+	static const struct run rows[] = {
+		{STEPS(GIVE
+			 "}},{'call':'first','args':['$w'],'returns':{'name':'f','type':'i32'}}"),
+			"{'kind':3}", "{'w':'given 3','f':103}", false},
+		{STEPS(GIVE
+			 "}},{'call':'first','args':['$w'],'returns':{'name':'f','type':'i32'}}"),
+			"{'kind':0}", "{'w':null,'f':-1}", false},
+		{STEPS(GIVE ",'errors':'nonzero','message':'$w'}}"), "{'kind':3}",
+			"thing_give: given 3", true},
+		{STEPS(GIVE "}},{'call':'status','args':['$kind'],'returns':{'type':'i32','errors':"
+			    "'nonzero'}}"),
+			"{'kind':2}", "status returned 2", true},
+		{STEPS("{'call':'thing_list','args':['$t'],'returns':{'name':'l','type':'strv'}},"
+		       "{'call':'second','args':['$l'],'returns':{'name':'s','type':'str'}}"),
+			"{'kind':3}", "{'l':['name 0','list'],'s':'list'}", false},
+	};
+
+	EXPECT_RUNS(rows);
+}
+
+Test(native_steps, keep_structs_as_they_were, .timeout = LIMIT)
+{
+#define PAIRS(steps)                                                                               \
+	"{" KIND ",'structs':{'pair':{'fields':[{'name':'number','type':'i32'},{'name':'text',"    \
+	"'type':'str'}]}},'steps':[" OPEN "," steps "]}"
+#define PAIR                                                                                       \
+	"{'call':'thing_pair','args':['$t',{'out':{'name':'p','type':'struct','struct':'pair'}}]}"
+	static const struct run rows[] = {
+		{PAIRS(PAIR "," GET("thing_name", "s") "'type':'str'}}"), "{'kind':3}",
+			"{'p':{'number':3,'text':'name 0'},'s':'name 1'}", false},
+		{PAIRS(PAIR
+			 ",{'call':'pair_number','args':['$p'],'returns':{'name':'n','type':'i32'"
+			 "}}"),
+			"{'kind':3}", "{'p':{'number':3,'text':'name 0'},'n':9}", false},
+		{PAIRS(GET("thing_lent", "p") "'type':'struct','struct':'pair'}}," GET(
+			 "thing_name", "s") "'type':'str'}}"),
+			"{'kind':3}", "{'p':{'number':3,'text':'name 0'},'s':'name 1'}", false},
+		{PAIRS(GET(
+			 "thing_lent", "h") "'type':'handle'}},{'read':'$h','struct':'pair','name'"
+					    ":'p'}"),
+			"{'kind':4}", "{'p':{'number':4,'text':'name 0'}}", false},
+	};
+
+	EXPECT_RUNS(rows);
+}
+
+Test(native_steps, convert_and_measure, .timeout = LIMIT)
+{
+#define TEXTS                                                                                      \
+	"'parameters':[{'name':'text','type':'str','nullable':true},{'name':'data','type':'bytes'" \
+	",'default':'AAEC'},{'name':'n','type':'i64','default':5}]"
+	static const struct run rows[] = {
+		{"{" TEXTS
+		 ",'steps':[{'call':'sum','args':['$data',{'length_of':'$data','type':'u32'"
+		 "}],'returns':{'name':'r','type':'u64'}}]}",
+			"{'data':'AQID'}", "{'r':6}", false},
+		{"{" TEXTS
+		 ",'steps':[{'call':'sum','args':['$data',{'length_of':'$data','type':'u32'"
+		 "}],'returns':{'name':'r','type':'u64'}}]}",
+			"{}", "{'r':3}", false},
+		{"{" TEXTS ",'steps':[{'call':'count','args':[{'size_of':'$data'}],"
+		 "'returns':{'name':'r','type':'usize'}},{'call':'count','args':[{'size_of':'$n'}],"
+		 "'returns':{'name':'w','type':'usize'}}]}",
+			"{}", "{'r':3,'w':8}", false},
+		{"{" TEXTS ",'steps':[{'call':'status','args':[{'as':'i32','value':'$n'}],"
+		 "'returns':{'name':'r','type':'i32'}}]}",
+			"{'n':-7}", "{'r':-7}", false},
+		{"{" TEXTS ",'steps':[{'call':'status','args':[{'as':'i32','value':'$n'}],"
+		 "'returns':{'name':'r','type':'i32'}}]}",
+			"{'n':2147483648}", "status is not called: 'n' does not fit i32", true},
+		{"{" TEXTS ",'steps':[{'call':'first','args':['$text'],"
+		 "'returns':{'name':'r','type':'i32'}}]}",
+			"{'text':'A'}", "{'r':65}", false},
+		{"{" TEXTS ",'steps':[{'call':'first','args':['$text'],"
+		 "'returns':{'name':'r','type':'i32'}}]}",
+			"{}", "{'r':-1}", false},
+		{"{" TEXTS ",'steps':[{'call':'status','args':[{'i32':4}],'when':'$text',"
+		 "'returns':{'name':'r','type':'i32','nullable':true}},"
+		 "{'call':'status','args':['$r'],'when':'$text',"
+		 "'returns':{'name':'s','type':'i32','nullable':true}},"
+		 "{'call':'status','args':[{'i32':6}],'unless':'$text',"
+		 "'returns':{'name':'u','type':'i32','nullable':true}}]}",
+			"{'text':'A'}", "{'r':4,'s':4,'u':null}", false},
+		{"{" TEXTS ",'steps':[{'call':'status','args':[{'i32':4}],'when':'$text',"
+		 "'returns':{'name':'r','type':'i32','nullable':true}},"
+		 "{'call':'status','args':[{'i32':6}],'unless':'$text',"
+		 "'returns':{'name':'u','type':'i32','nullable':true}}],"
+		 "'result':{'deep':[{'r':'$r'},'$u',true],'money':'$$5'}}",
+			"{'text':''}", "{'deep':[{'r':null},6,true],'money':'$5'}", false},
+	};
+
+	EXPECT_RUNS(rows);
+}
+
+Test(native_steps, repeat_while_the_value_fits, .timeout = LIMIT)
+{
+#define REPEAT(more, body)                                                                         \
+	STEPS("{'repeat':{'call':'thing_next','args':['$t'],'returns':{'type':'i32'},"             \
+	      "'while':{'equals':1}}," more ",'steps':[" body "]}")
+#define CHILD                                                                                      \
+	"{'call':'thing_child','args':['$t'],'returns':{'name':'c','type':'handle'},"              \
+	"'finally':{'call':'thing_close','args':['$c']}},"                                         \
+	"{'call':'thing_kind','args':['$c'],'returns':{'name':'k','type':'i32'}}"
+	static const struct run rows[] = {
+		{REPEAT("'collect':{'name':'all','of':{'k':'$k','x':1}}", CHILD), "{'kind':3}",
+			"{'all':[{'k':3,'x':1},{'k':3,'x':1},{'k':3,'x':1}]}", false},
+		{REPEAT("'collect':{'name':'all','of':'$k'}", CHILD), "{'kind':0}", "{'all':[]}",
+			false},
+		{REPEAT("'max':2,'collect':{'name':'all','of':'$k'}", CHILD), "{'kind':2}",
+			"{'all':[2,2]}", false},
+		{REPEAT("'max':2,'collect':{'name':'all','of':'$k'}", CHILD), "{'kind':3}",
+			"{'code':'too_large','values':2}", true},
+		{REPEAT("'max':2,'cut':true,'collect':{'name':'all','of':'$k'}", CHILD),
+			"{'kind':3}", "{'all':[3,3],'truncated':true}", false},
+		{REPEAT("'max':2,'cut':true,'collect':{'name':'all','of':'$k'}", CHILD),
+			"{'kind':2}", "{'all':[2,2]}", false},
+		{REPEAT("'max':2,'cut':true", CHILD), "{'kind':3}", "{'truncated':true}", false},
+		{REPEAT("'max':2", CHILD ",{'call':'status','args':['$k'],'returns':{'type':'i32',"
+					 "'errors':'nonzero','message':{'call':'thing_error',"
+					 "'args':['$c']}}}"),
+			"{'kind':2}", "status: thing 2 is broken", true},
+		{REPEAT("'max':999,'collect':{'name':'all','of':{'a text of some length':'$k'}}",
+			 CHILD),
+			"{'kind':99}", "{'code':'too_large','actual':1014,'max':1000}", true},
+	};
+
+	EXPECT_RUNS(rows);
+}
+
+Test(native_steps, read_what_a_handle_points_at, .timeout = LIMIT)
+{
+	static const struct run rows[] = {
+		{STEPS(GET("thing_data", "d") "'type':'handle'}},{'read':'$d','type':'u32','name':"
+					      "'n'}"),
+			"{'kind':4}", "{'n':50462976}", false},
+		{STEPS(GET("thing_name", "d") "'type':'handle'}},{'read':'$d','type':'str','name':"
+					      "'s'}"),
+			"{'kind':4}", "{'s':'name 0'}", false},
+		{STEPS(GET("thing_data", "d") "'type':'bytes','size':'$kind'}}"), "{'kind':3}",
+			"{'d':'AAEC'}", false},
+		{STEPS(GET("thing_data", "d") "'type':'handle'}}," GET("thing_size",
+			 "n") "'type':'usize'}},{'read':'$d','type':'bytes','size':['$n',1,1],"
+			      "'name':'x'},{'read':'$d','type':'array','items':'u16','size':2,"
+			      "'name':'y'}"),
+			"{'kind':4}", "{'n':4,'x':'AAECAw==','y':[256,770]}", false},
+		{STEPS(GET("thing_data", "d") "'type':'bytes','size':['$kind','$kind']}}"),
+			"{'kind':3000}", "thing_data returned more than 8388608 elements", true},
+		{STEPS(GET("thing_data", "d") "'type':'bytes','size':['$kind']}}"), "{'kind':0}",
+			"{'d':''}", false},
+	};
+
+	EXPECT_RUNS(rows);
+}
+
+Test(native_steps, give_memory_that_lives_until_the_end, .timeout = LIMIT)
+{
+	static const struct run rows[] = {
+		{"{" KIND ",'steps':[{'call':'memory_prepare','args':[{'out':{'name':'m',"
+		 "'type':'handle','size':8,'c':'struct memory'}},'$kind'],"
+		 "'finally':{'call':'memory_release','args':['$m']}},"
+		 "{'call':'memory_kind','args':['$m'],'returns':{'name':'n','type':'i32'}},"
+		 "{'call':'status','args':['$n'],'returns':{'type':'i32','errors':'negative'}}]}",
+			"{'kind':5}", "{'n':5}", false},
+		{"{" KIND ",'steps':[{'call':'memory_prepare','args':[{'out':{'name':'m',"
+		 "'type':'handle','size':4,'c':'struct memory'}},'$kind'],"
+		 "'finally':{'call':'memory_release','args':['$m'],'always':true}}]}",
+			"{'kind':5}",
+			"memory_prepare wrote past the end of 'm', which has room for 4", true},
+	};
+
+	EXPECT_RUNS(rows);
+}
+
+Test(native_steps, keep_the_values_of_init_for_every_call, .timeout = LIMIT)
+{
+	struct native_steps init = {0};
+	struct native_steps steps = {0};
+	struct native_frames init_frames = {0};
+	struct native_frames frames = {0};
+	struct diagnostics problems = {0};
+	struct buffer out = {0};
+	char *first = quoted("[{'call':'thing_open','args':[{'i32':6}],'returns':{'name':'db',"
+			     "'type':'handle'},'finally':{'call':'thing_close','args':['$db']}}]");
+	char *tool = quoted("{'steps':[{'call':'thing_kind','args':['$$db'],'returns':{'name':'n',"
+			    "'type':'i32'}}]}");
+
+	counting_reset();
+	cr_assert_eq(counting_load(first, NULL, NULL, &init, &init_frames, &problems), 0);
+	cr_assert_eq(counting_load(tool, &init, &init_frames, &steps, &frames, &problems), 0, "%s",
+		problems.n_items ? problems.items[0].text : "");
+	cr_assert_eq(native_steps_begin(&init, &init_frames, &out), 0);
+	for (int i = 0; i < 3; i++) {
+		buffer_reset(&out);
+		cr_expect_eq(native_steps_run(&steps, &frames, "{}", 2, 1000, &out), 0);
+		cr_expect_str_eq(buffer_terminate(&out), "{\"n\":6}");
+	}
+	cr_expect_eq(counting_now().n_things, 1);
+	native_steps_end(&init, &init_frames);
+	cr_expect_eq(counting_now().n_things, 0);
+	buffer_deinit(&out);
+	native_steps_deinit(&steps);
+	native_steps_deinit(&init);
+	native_frames_deinit(&frames);
+	native_frames_deinit(&init_frames);
+	free(first);
+	free(tool);
+}
