@@ -59,13 +59,9 @@ class Terminal:
         os.write(self.ours, text.encode())
 
     def leave(self):
-        """A key that comes as the prompt appears may stay in the line as a sign of its own, and then the end of
-        input only rings the bell: a person clears the line, and presses the key again."""
-        for _ in range(int(EVENT_SECONDS) // 2):
-            self.type("\x15\x04")
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(2)
-                break
+        """Press Ctrl-D once, as soon as the prompt is there."""
+        self.type("\x04")
+        self.process.wait(EVENT_SECONDS)
         os.close(self.ours)
         return self.process.returncode
 

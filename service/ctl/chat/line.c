@@ -6,16 +6,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
 /* editline/readline.h of libedit 3.1 */
 typedef char *(*readline_function)(const char *prompt);
 typedef int (*add_history_function)(const char *line);
+typedef int (*initialize_function)(void);
+typedef void (*prepare_function)(int meta);
 
 static struct {
 	bool is_sought;
+	bool is_begun;
 	readline_function read;
 	add_history_function add;
+	initialize_function initialize;
+	prepare_function prepare;
 } editing;
 
 /* Find libedit, once. */
@@ -30,7 +36,9 @@ static void seek_library(void)
 	if (!library)
 		return;
 	editing.add = (add_history_function)dlsym(library, "add_history");
-	if (editing.add)
+	editing.initialize = (initialize_function)dlsym(library, "rl_initialize");
+	editing.prepare = (prepare_function)dlsym(library, "rl_prep_terminal");
+	if (editing.add && editing.initialize && editing.prepare)
 		editing.read = (readline_function)dlsym(library, "readline");
 }
 
@@ -54,6 +62,28 @@ static char *read_plainly(const char *prompt)
 	return line;
 }
 
+/*
+ * Read a line with libedit. Keys arrive as they are pressed before the prompt is shown: libedit
+ * changes the terminal after it, and a Ctrl-D between the two would be an end of input of
+ * the terminal, which libedit reads as NUL. libedit would leave the terminal so; the mode from
+ * before is set again.
+ */
+static char *read_edited(const char *prompt)
+{
+	struct termios before;
+	char *line;
+
+	if (!editing.is_begun)
+		editing.initialize();
+	editing.is_begun = true;
+	if (tcgetattr(STDIN_FILENO, &before) < 0)
+		return editing.read(prompt);
+	editing.prepare(0);
+	line = editing.read(prompt);
+	tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
+	return line;
+}
+
 char *chat_line_read(const char *prompt)
 {
 	char *line;
@@ -63,7 +93,7 @@ char *chat_line_read(const char *prompt)
 	seek_library();
 	if (!editing.read)
 		return read_plainly(prompt);
-	line = editing.read(prompt);
+	line = read_edited(prompt);
 	if (line && *line)
 		editing.add(line);
 	return line;
