@@ -37,14 +37,14 @@ class Box(Servers):
     def change(self, caller, description=BAD):
         self.tools[0]["description"] = description
         self.write()
-        return caller.call("ovos.tools.reload", seconds=EVENT_SECONDS)
+        return self.reload(caller)
 
     def admit(self, caller, name, **annotations):
         """Let the server list the tool @name with other annotations. Return it as it is listed then."""
         [tool] = [tool for tool in self.tools if tool["name"] == name]
         tool["annotations"] = annotations
         self.write()
-        caller.call("ovos.tools.reload", seconds=EVENT_SECONDS)
+        self.reload(caller)
         return self.listed(caller, "box").get(name)
 
     def pins(self):
@@ -80,7 +80,7 @@ def test_a_changed_tool_is_told_of_and_offered(box):
         done = box.trust()
         assert (done.returncode, done.stdout, done.stderr) == (
             0, "1 changed tool of 'box' accepted\n", "")
-        assert box.not_offered(caller) == {}
+        until(lambda: box.not_offered(caller) == {}, EVENT_SECONDS, "the change accepted")
         assert box.trust().stdout == "no tool of 'box' has changed\n"
 
 
@@ -99,11 +99,11 @@ def test_a_changed_tool_is_blocked_until_it_is_trusted(box):
             "toolboxctl trust box accepts this"]
         assert list(box.listed(caller, "box")) == ["fail", "refuse"]
         assert box.trust().returncode == 0
-        assert list(box.listed(caller, "box")) == ["add", "fail", "refuse"]
+        until(lambda: list(box.listed(caller, "box")) == ["add", "fail", "refuse"], EVENT_SECONDS, "the change accepted")
         # A tool that is gone for a time cannot come back as another.
         gone = box.tools.pop(0)
         box.write()
-        caller.call("ovos.tools.reload", seconds=EVENT_SECONDS)
+        box.reload(caller)
         box.tools.insert(0, gone)
         box.change(caller, "Another again.")
         assert list(box.listed(caller, "box")) == ["fail", "refuse"]
@@ -132,7 +132,7 @@ def test_the_risk_of_a_tool_does_not_fall_by_the_word_of_its_server(box):
         assert box.admit(caller, "add")["risk"] == "execute"
         assert box.admit(caller, "add", readOnlyHint=True)["risk"] == "read"
         assert box.trust().returncode == 0
-        assert box.listed(caller, "box")["fail"]["risk"] == "read"
+        until(lambda: box.listed(caller, "box")["fail"]["risk"] == "read", EVENT_SECONDS, "the change accepted")
         assert caller.invoke("fail")["code"] == "tool_failed"
 
 
@@ -159,11 +159,11 @@ def test_a_tool_of_another_name_does_not_take_the_place_of_one_that_is_pinned(bo
         box.await_tools(caller)
         box.tools.insert(0, {**box.tools[1], "name": "get_note", "description": BAD})
         box.write()
-        caller.call("ovos.tools.reload", seconds=EVENT_SECONDS)
+        box.reload(caller)
         assert list(box.listed(caller, "box")) == ["fail", "refuse"]
         assert box.not_offered(caller)["get_note"].startswith(CHANGED)
         assert box.trust().returncode == 0
-        assert list(box.listed(caller, "box")) == ["get_note", "fail", "refuse"]
+        until(lambda: list(box.listed(caller, "box")) == ["get_note", "fail", "refuse"], EVENT_SECONDS, "the change accepted")
         assert box.trust().stdout == "no tool of 'box' has changed\n"
 
 
@@ -206,7 +206,7 @@ def test_pins_that_cannot_be_read_block(box, harm):
         else:
             path.unlink()
             path.mkdir()
-        caller.call("ovos.tools.reload", seconds=EVENT_SECONDS)
+        box.reload(caller)
         assert box.listed(caller, "box") == {}
         [why] = set(box.not_offered(caller).values())
         assert "cannot be read: " in why and str(path) in why
@@ -268,8 +268,7 @@ def test_ten_thousand_changed_tools(box):
     box.tools = [{"name": f"tool{i}", "description": "x" * 900, "inputSchema": {"type": "object"}}
                  for i in range(2000)]
     box.register(pin="block")
-    # While the command runs, nobody reads what the bus sends.
-    with Caller(box.start({"limits": {"tools": 20000}, "embedded": {"stall_s": 600}}).url) as caller:
+    with Caller(box.start({"limits": {"tools": 20000}}).url) as caller:
         until(lambda: len(box.listed(caller, "box")) == 2000, 4 * EVENT_SECONDS, "all tools")
         for tool in box.tools:
             tool["description"] = "y" * 900
@@ -277,7 +276,9 @@ def test_ten_thousand_changed_tools(box):
         caller.call("ovos.tools.reload", seconds=4 * EVENT_SECONDS)
         until(lambda: box.listed(caller, "box") == {}, 4 * EVENT_SECONDS, "the change seen")
         assert os.path.getsize(box.pin_file()) < 16 << 20
-        assert box.trust().stdout == "2000 changed tools of 'box' accepted\n"
+    # While the command runs nobody would read what the bus sends: it would hang up.
+    assert box.trust().stdout == "2000 changed tools of 'box' accepted\n"
+    with Caller(box.service.url) as caller:
         until(lambda: len(box.listed(caller, "box")) == 2000, 4 * EVENT_SECONDS, "all tools again")
 
 
@@ -294,6 +295,6 @@ def test_pins_wait_for_another_program_that_changes_them(box):
             assert box.listed(caller, "box") == {}
             assert "the next load tries again" in box.not_offered(caller)["add"]
             fcntl.flock(lock, fcntl.LOCK_UN)
-            caller.call("ovos.tools.reload", seconds=EVENT_SECONDS)
+            box.reload(caller)
             assert list(box.listed(caller, "box")) == ["add", "fail", "refuse"]
             assert box.not_offered(caller) == {} and box.pin_file().stat().st_mode & 0o777 == 0o600

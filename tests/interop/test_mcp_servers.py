@@ -59,6 +59,14 @@ class Servers:
     def await_tools(self, caller, name="box"):
         return until(lambda: self.listed(caller, name), EVENT_SECONDS, f"the tools of {name}")
 
+    def reload(self, caller):
+        """Reload until every server has answered; the last response."""
+        def reloaded():
+            answer = caller.call("ovos.tools.reload")
+            return None if answer.get("asked") else answer
+
+        return until(reloaded, EVENT_SECONDS, "a reload that waits for no server")
+
     def log(self):
         return self.service.daemon.log()
 

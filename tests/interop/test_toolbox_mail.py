@@ -54,17 +54,12 @@ class Server:
         self.box = Box()
         more = {"ssl_context": tls} if tls and begins else {"tls_context": tls, "require_starttls": tls is not None}
         login = {"authenticator": self.box.authenticate, "auth_required": True, "auth_require_tls": not begins} if login else {}
-        self.controller = Controller(self.box, hostname="127.0.0.1", port=free_port(), **more, **login)
+        self.controller = Controller(self.box, hostname="127.0.0.1", port=processes.free_port(), **more, **login)
         self.controller.start()
         self.url = f"smtp{'s' if begins else ''}://127.0.0.1:{self.controller.port}"
 
     def close(self):
         self.controller.stop()
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        return one.getsockname()[1]
 
 
 class Mail:
@@ -120,6 +115,7 @@ def shared(tmp_path_factory):
     server = Server()
     home = tmp_path_factory.mktemp("mail")
     one = Mail(home, server.url, allow_recipients=["*@example.org", "Boss@Other.example"])
+    one.caller.close()
     one.box, one.home = server.box, home
     yield one
     one.close()
@@ -128,8 +124,10 @@ def shared(tmp_path_factory):
 
 @pytest.fixture
 def mail(shared):
+    """A caller that is idle while other tests run answers no ping, and its bus hangs up: each test has its own."""
     shared.box.mails.clear()
-    return shared
+    with Caller(shared.service.url) as shared.caller:
+        yield shared
 
 
 def header(message, name):
@@ -305,7 +303,7 @@ def test_a_server_that_stalls_at_any_step_is_left_in_time(tmp_path):
 
 
 def test_a_server_that_is_not_there(tmp_path):
-    mail = Mail(tmp_path, f"smtp://127.0.0.1:{free_port()}")
+    mail = Mail(tmp_path, f"smtp://127.0.0.1:{processes.free_port()}")
     words = mail.failure()
     assert "Failed to connect" in words or "onnection refused" in words, words
     assert words.endswith(". Nothing was sent")
