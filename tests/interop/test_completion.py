@@ -9,6 +9,7 @@ import subprocess
 import manifests
 import pytest
 from caller import Caller
+from conftest import Service
 from processes import EVENT_SECONDS, ROOT, TOOLBOXCTL, environment, free_port, toolboxctl, until, write_configuration
 
 SCRIPTS = ROOT / "completions"
@@ -32,14 +33,16 @@ def painter(folder):
     return folder / "painter.json"
 
 
-@pytest.fixture
-def service(launch, tmp_path):
-    folder = tmp_path / "toolbox.d"
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    home = tmp_path_factory.mktemp("completion")
+    folder = home / "toolbox.d"
     manifests.twins(folder)
     painter(folder)
     manifests.toolbox(folder, "answers", [manifests.labs(), manifests.sleeper(), manifests.tool(
         "sum", "labs", [manifests.integer("value"), manifests.integer("start", value=0)])])
-    return launch({}, [folder])
+    with Service("embedded", home, [folder], configuration={}) as started:
+        yield started
 
 
 @pytest.fixture
