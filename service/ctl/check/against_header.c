@@ -503,6 +503,12 @@ static void walk_tool(struct walk *walk, uint32_t native)
 
 /* ── structs ─────────────────────────────────────────────────────────────────────────────────── */
 
+/* Return whether a field of this type with a count is an array of bytes. */
+static bool is_bytes_word(const char *word)
+{
+	return strcmp(word, "str") == 0 || strcmp(word, "bytes") == 0;
+}
+
 /* Write the field at @field as C declares it in a struct with the same layout. Return false for a
  * type that is not known here. */
 static bool write_field(const struct walk *walk, uint32_t field, struct buffer *out)
@@ -534,7 +540,7 @@ static bool write_field(const struct walk *walk, uint32_t field, struct buffer *
 	for (enum native_type i = NATIVE_BOOL; i <= NATIVE_F64; i++)
 		if (strcmp(native_type_name(i), held.word) == 0)
 			type = types[i];
-	if (strcmp(held.word, "str") == 0 && count != JSON_NONE)
+	if (is_bytes_word(held.word) && count != JSON_NONE)
 		type = "char";
 	if (strcmp(held.word, "struct") == 0 && !is_word(walk, field, "by", "pointer")) {
 		snprintf(c, sizeof(c), "%s", held.c ? held.c : "int");
@@ -584,12 +590,17 @@ static void hold_one_field(struct walk *walk, uint32_t field, const struct c_rec
 		return;
 	}
 	type = found->type;
-	/* A fixed array of numbers or characters. */
-	if (find_held_member(walk, field, "count") != JSON_NONE &&
-		c_type_resolve(type)->kind == C_ARRAY && strcmp(held.word, "str") != 0)
+	/* A fixed array of numbers, of any dimensions; its size is held as a whole. */
+	while (find_held_member(walk, field, "count") != JSON_NONE && !is_bytes_word(held.word) &&
+		c_type_resolve(type)->kind == C_ARRAY)
 		type = c_type_resolve(type)->of;
 	held.is_value = strcmp(held.word, "struct") == 0 && !is_word(walk, field, "by", "pointer");
 	hold_value(holding, &held, type);
+	hold_note(holding, DIAGNOSTIC_ERROR,
+		questions_assert(&holding->questions,
+			"sizeof(((%s *)0)->%s) == sizeof(((%s *)0)->%s)", c, name, like, name),
+		field, "'%s' has another size in %s of %s: %s", name, c, holding->place.data,
+		holding->declaration.data);
 	hold_note(holding, DIAGNOSTIC_ERROR,
 		questions_assert(&holding->questions,
 			"__builtin_offsetof(%s, %s) == __builtin_offsetof(%s, %s)", c, name, like,

@@ -211,7 +211,8 @@ static int hold_file(struct check *check, const struct compiler *compiler, const
 	else if (r == 0)
 		r = json_tape_read(&tape, text.data, text.size, JSON_DEPTH_DEFAULT, NULL);
 	if (r == 0 && json_type_at(&tape, 0) == JSON_OBJECT &&
-		json_find_typed_at(&tape, 0, "library", JSON_STRING) != JSON_NONE)
+		(json_find(&tape, 0, "library") != JSON_NONE ||
+			json_find(&tape, 0, "libraries") != JSON_NONE))
 		r = against_header(file, &tape, compiler, &sink, &messages);
 	else if (r == 0)
 		diagnostic_report(&sink, DIAGNOSTIC_ERROR, file, 0, "",

@@ -832,8 +832,10 @@ static bool plan_call(struct making *making, const struct c_function *function, 
 	for (size_t i = 0; known && i < n && i < known->n_parameters; i++) {
 		call.arguments[i].description = known->parameters[i].description;
 		call.arguments[i].is_nullable = known->parameters[i].is_nullable &&
-						call.arguments[i].kind == PLAN_GIVEN &&
-						!number_word(type->parameters[i].type);
+						((call.arguments[i].kind == PLAN_GIVEN &&
+							 !number_word(type->parameters[i].type)) ||
+							(call.arguments[i].kind == PLAN_OUT &&
+								call.arguments[i].is_handed));
 	}
 	choose_names(making->plan, &call);
 	if (!plan_returned(making, function, &call) ||

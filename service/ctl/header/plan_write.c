@@ -251,6 +251,8 @@ static void write_step_argument(
 		buffer_printf(out, "{\"out\": {\"name\": \"%s\", ", argument->name);
 		write_type_word(argument, out);
 		write_output_keys(call, argument, "$", out);
+		if (argument->is_nullable)
+			buffer_append_string(out, ", \"nullable\": true");
 		break;
 	}
 	write_plan_question(argument, out);

@@ -21,6 +21,7 @@ static const char header[] =
 	"enum level { LEVEL_LOW = 1, LEVEL_HIGH = 4 };\n"
 	"#define ACCESS_READ 0x10\n"
 	"struct point { int32_t x; char tag; double y; };\n"
+	"struct arrays { char tag[5]; uint8_t key[3]; int16_t rows[2][2]; double d; };\n"
 	"struct packed { unsigned a : 3; int b; } __attribute__((packed));\n"
 	"uint64_t sum(const Byte *data, unsigned int size, _Bool fast);\n"
 	"int fill(char *text, size_t size, int *ret_used, char **ret_message);\n"
@@ -125,7 +126,7 @@ Test(ctl_against_header, names_both_types_and_the_declaration)
 		"error /tools/0/native/parameters/1/type: 'u64', but /tmp/");
 	expect(SUM(DATA "{\"name\": \"size\", \"type\": \"u64\", \"length_of\": \"data\"}, " FAST,
 		       "u64"),
-		"lib.h:9 has 'unsigned int' (u32): uint64_t sum(const Byte *, unsigned int, "
+		"lib.h:10 has 'unsigned int' (u32): uint64_t sum(const Byte *, unsigned int, "
 		"_Bool)");
 }
 
@@ -226,6 +227,15 @@ Test(ctl_against_header, holds_the_layout_of_structs)
 	expect_manifest(POINT(X ", " TAG ", " Y), NULL);
 	/* The padding after x is as long as the tag and its padding. */
 	expect_manifest(POINT(X ", " Y), NULL);
+	expect_manifest("{\"structs\": {\"arrays\": {\"fields\": [{\"name\": \"tag\", \"type\": "
+			"\"str\", \"count\": 5}, {\"name\": \"key\", \"type\": \"bytes\", "
+			"\"count\": 3}, {\"name\": \"rows\", \"type\": \"i16\", \"count\": 4}, "
+			"{\"name\": \"d\", \"type\": \"f64\"}]}}, \"tools\": []}",
+		NULL);
+	expect_manifest("{\"structs\": {\"arrays\": {\"fields\": [{\"name\": \"tag\", \"type\": "
+			"\"str\", \"count\": 5}, {\"name\": \"key\", \"type\": \"bytes\", "
+			"\"count\": 4}], \"partial\": true}}, \"tools\": []}",
+		"fields/1: 'key' has another size in struct arrays of ");
 	expect_manifest(POINT(X ", " TAG), "struct point of ");
 	expect_manifest(POINT(TAG ", " X ", " Y), "is at another offset");
 	expect_manifest(POINT(X ", {\"name\": \"z\", \"type\": \"i32\"}"), "has no field 'z'");
