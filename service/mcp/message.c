@@ -105,7 +105,7 @@ static int read_members(
  * response. */
 static void save_id(struct mcp_message *message, const char *text, size_t size)
 {
-	struct json_members members;
+	struct json_members members = {0};
 	struct json_member member;
 	int r = json_members_begin(&members, text, size);
 

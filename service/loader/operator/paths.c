@@ -194,7 +194,7 @@ static int open_setting(struct resolving *resolving, const char *setting, bool i
 	struct sandbox_paths *paths)
 {
 	cleanup(text_list_deinit) struct text_list resolved = {0};
-	bool is_written;
+	bool is_written = false;
 	int r;
 
 	if (strcmp(setting, STATE_FOLDER_SETTING) == 0)
