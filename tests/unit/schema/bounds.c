@@ -193,15 +193,15 @@ Test(schema_bounds, compares_numbers_with_long_exponents_in_less_than_square_tim
 	cleanup(buffer_deinit) struct buffer value = {0};
 
 	buffer_append_string(&value, "[0");
-	for (unsigned long i = 0; i < 60000; i++)
-		buffer_printf(&value, ",1e%lu", 2199023255552 + i);
+	for (unsigned long long i = 0; i < 60000; i++)
+		buffer_printf(&value, ",1e%llu", 2199023255552 + i);
 	buffer_append_string(&value, "]");
 	expect_bounded("{\"uniqueItems\":true}", buffer_terminate(&value), "");
 
 	buffer_reset(&value);
 	buffer_append_string(&value, "[0");
-	for (unsigned long i = 0; i < 600; i++)
-		buffer_printf(&value, ",1e%lu", (i % 2 ? 2199023255552 : 0) + i);
+	for (unsigned long long i = 0; i < 600; i++)
+		buffer_printf(&value, ",1e%llu", (i % 2 ? 2199023255552 : 0) + i);
 	for (int i = 1; i < 400; i++)
 		buffer_printf(&value, ",1e-%d00000000000000000000", i);
 	buffer_append_string(&value, "]");
