@@ -130,8 +130,8 @@ def command_flags():
     known = list(ctl_commands())
     for name, value, text, groups in ctl_flag_rows():
         takers = [row[0] for row in known if row[5] & groups and row[2]]
-        with_whom = "" if groups & everywhere else f" ({', '.join(takers)})"
-        yield from entry(f"*{name}*" + (f" _{plain(value)}_" if value else ""), f"{text[0].upper()}{text[1:]}.{with_whom}")
+        with_whom = "" if groups & everywhere else f". Of {', '.join(takers)}"
+        yield from entry(f"*{name}*" + (f" _{plain(value)}_" if value else ""), f"{text}{with_whom}.")
 
 
 def topics():
@@ -223,7 +223,8 @@ def manifest():
     of_kinds = kinds_of_keys()
     for key, node in top["properties"].items():
         yield from key_entry(key, described(node), [f"kinds {', '.join(of_kinds[key])}"] if key in of_kinds else [])
-    for title, node in objects_within(top, ""):
+    named = [pair for name, node in top.get("$defs", {}).items() for pair in ((name, node), *objects_within(node, name))]
+    for title, node in [*objects_within(top, ""), *named]:
         yield f"# MEMBERS OF {title.upper()}"
         yield ""
         for key, inner in node["properties"].items():

@@ -72,6 +72,7 @@ def complete(service, tmp_path):
     (["--json", "li"], ["list"]),
     (["new", "box", "--kind", "p"], ["plugin", "programs", "python"]),
     (["new", "box", "--kind", "m"], ["mcp"]),
+    (["new", "--risk", ""], ["read", "write", "execute"]),
     (["watch", "--a"], ["--arguments"]),
     (["watch", "--arguments", "--cou"], ["--count"]),
     (["--json", "watch", "--arguments", "--cou"], ["--count"]),

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "catalogue/definition.h"
+#include "catalogue/toolbox.h"
 #include "ctl/add/added.h"
 #include "ctl/calls/query.h"
 #include "ctl/calls/row.h"
@@ -322,6 +323,9 @@ static void offer_values(struct line *line, const char *flag, const char *value)
 			offer(line, definition_format_name(i));
 	else if (strcmp(value, "KIND") == 0)
 		offer_kinds(line);
+	else if (strcmp(value, "RISK") == 0)
+		for (int risk = TOOL_READ; risk <= TOOL_EXECUTE; risk++)
+			offer(line, tool_risk_name((enum tool_risk)risk));
 	else if (strcmp(flag, "--toolbox") == 0)
 		offer_tools(line, true);
 	else if (strcmp(flag, "--tool") == 0)
