@@ -121,6 +121,15 @@ uint64_t native_integer_mask(enum native_type type)
 	return facts[type].is_signed ? 2 * facts[type].most + 1 : facts[type].most;
 }
 
+enum native_type native_promoted(enum native_type type)
+{
+	if (type == NATIVE_F32)
+		return NATIVE_F64;
+	if (type == NATIVE_BOOL || (native_is_integer(type) && facts[type].bytes < sizeof(int)))
+		return NATIVE_I32;
+	return type;
+}
+
 bool native_is_result(const struct native_parameter *parameter)
 {
 	return parameter->direction != NATIVE_IN && parameter->length_of == NATIVE_NONE;

@@ -159,6 +159,7 @@ struct native_parameter {
 	struct native_size size;               /* elements of a handed or returned buffer */
 	enum native_direction direction;
 	bool is_nullable;
+	bool is_format;    /* a format of a variadic function: a constant */
 	int length_of;     /* the buffer whose length this integer holds; or NATIVE_NONE */
 	int used_from;     /* the parameter that has the used length of a buffer; or
 	                    * NATIVE_NONE */
@@ -192,6 +193,8 @@ struct native_struct {
 
 struct native_function {
 	char *symbol;
+	bool is_variadic;
+	size_t n_fixed; /* parameters before the variable ones, if it is variadic */
 	struct native_parameter *parameters;
 	size_t n_parameters;
 	struct native_parameter returns; /* name "result" unless given */
@@ -312,6 +315,9 @@ static inline bool native_is_laid(const struct native_parameter *parameter)
 {
 	return parameter->type >= NATIVE_STRV && !parameter->is_handed;
 }
+
+/* Return the type of a variable argument of type @type, as C promotes it. */
+enum native_type native_promoted(enum native_type type);
 
 /* Return whether callers get it back. */
 bool native_is_result(const struct native_parameter *parameter);

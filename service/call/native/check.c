@@ -439,6 +439,13 @@ int native_check_value(const struct native_function *function, size_t at,
 
 	if (json_type_at(tape, value) == JSON_NULL && parameter->is_nullable)
 		return 0;
+	/* Numbers are most of the arguments, and have no parts. */
+	if (parameter->type < NATIVE_HANDLE && !parameter->enumeration) {
+		const char *refusal = scalar_refusal(parameter->type, tape, value);
+
+		return refusal ? refuse(words, refusal)
+			       : check_asked(parameter, tape, value, words);
+	}
 	r = check_type(parameter, tape, value, words);
 	if (r != 0)
 		return r;

@@ -5,6 +5,7 @@
 
 #include "call/native/reading.h"
 #include "call/native/rules.h"
+#include "json/number.h"
 #include "util/array.h"
 
 /*
@@ -22,10 +23,10 @@
 #define PARAMETER_WORDS "must be one of bool, " VALUE_WORDS
 
 static const char *const function_keys[] = {
-	"symbol", "parameters", "returns", "enums", "structs", NULL};
+	"symbol", "parameters", "returns", "variadic", "enums", "structs", NULL};
 static const char *const parameter_keys[] = {"name", "type", "description", "default", "dir",
 	"nullable", "value", "length_of", "capacity", "items", "schema", "enum", "base", "transfer",
-	"free", "size", "struct", "by", "question", NULL};
+	"free", "size", "struct", "by", "format", "question", NULL};
 static const char *const return_keys[] = {"type", "name", "description", "nullable", "transfer",
 	"free", "errors", "length_of", "schema", "enum", "base", "items", "size", "struct", "by",
 	"question", NULL};
@@ -158,6 +159,7 @@ static int read_parameter(
 		(r = read_by(reading, object, parameter, true)) ||
 		(r = read_transfer(reading, object, parameter)) ||
 		(r = reading_common(reading, object, parameter)) ||
+		(r = reading_bool(reading, object, "format", &parameter->is_format)) ||
 		(r = read_constant(reading, object, "default", &parameter->default_json)))
 		return r;
 	return read_constant(reading, object, "value", &parameter->value_json);
@@ -228,6 +230,24 @@ static int read_returns(struct reading *reading, uint32_t object, struct native_
 	return read_errors(reading, object, function);
 }
 
+static int read_variadic(struct reading *reading, uint32_t object, struct native_function *function)
+{
+	uint32_t token = json_find(reading->tape, object, "variadic");
+	uint64_t n_fixed;
+
+	if (token == JSON_NONE)
+		return 0;
+	if (json_type_at(reading->tape, token) != JSON_NUMBER ||
+		json_number_u64(reading->tape, token, &n_fixed) || n_fixed == 0 ||
+		n_fixed > function->n_parameters)
+		return reading_refuse(reading, token,
+			"must be the number of fixed parameters, from 1 to the %zu that are listed",
+			function->n_parameters);
+	function->is_variadic = true;
+	function->n_fixed = (size_t)n_fixed;
+	return 0;
+}
+
 static int read_function(struct reading *reading, uint32_t object, struct native_function *function)
 {
 	const struct json_tape *tape = reading->tape;
@@ -253,6 +273,8 @@ static int read_function(struct reading *reading, uint32_t object, struct native
 		function->returns.name = strdup("result");
 	if (!function->returns.name)
 		return -ENOMEM;
+	if ((r = read_variadic(reading, object, function)))
+		return r;
 	return native_rules_apply(reading, parameters, returns, function);
 }
 

@@ -523,6 +523,60 @@ static int check_returns(
 	return check_schema(reading, object, returns);
 }
 
+/* Return the index of the last fixed str of a variadic function; NATIVE_NONE: none. */
+static int last_fixed_text(const struct native_function *function)
+{
+	for (size_t i = function->n_fixed; function->is_variadic && i > 0; i--)
+		if (function->parameters[i - 1].type == NATIVE_STR)
+			return (int)i - 1;
+	return NATIVE_NONE;
+}
+
+/* Return whether the text of a format has a directive %n, which writes to memory. */
+static bool writes_memory(const char *text)
+{
+	while ((text = strchr(text, '%'))) {
+		text++;
+		text += strspn(text, "0123456789$-+ #'*.hlLqjzt");
+		if (*text == 'n')
+			return true;
+		text += *text != '\0';
+	}
+	return false;
+}
+
+/* Hold the format of a variadic function: its last fixed str, a parameter of that name, and one
+ * marked so. It decides which arguments are read, so no caller chooses it. */
+static int check_format(
+	struct reading *reading, uint32_t object, struct native_function *function, size_t at)
+{
+	const struct native_parameter *parameter = &function->parameters[at];
+	uint32_t value = json_find(reading->tape, object, "value");
+	uint32_t mark = json_find(reading->tape, object, "format");
+	bool is_format =
+		parameter->is_format || (function->is_variadic && parameter->type == NATIVE_STR &&
+						(last_fixed_text(function) == (int)at ||
+							strcmp(parameter->name, "format") == 0));
+	cleanup_free char *text = NULL;
+
+	if (mark != JSON_NONE && parameter->type != NATIVE_STR)
+		return reading_refuse(reading, mark, "only a str is a format, not %s",
+			native_parameter_word(parameter));
+	if (!is_format)
+		return 0;
+	if (value == JSON_NONE || json_type_at(reading->tape, value) != JSON_STRING)
+		return reading_refuse(reading, value != JSON_NONE ? value : object,
+			"'%s' is the format of the variable arguments: it must be a constant "
+			"('value')",
+			parameter->name);
+	text = json_string_dup(reading->tape, value, NULL);
+	if (!text)
+		return -ENOMEM;
+	return writes_memory(text) ? reading_refuse(reading, value,
+					     "a format must not have %%n, which writes to memory")
+				   : 0;
+}
+
 /* One rule of parameters. */
 typedef int rule(
 	struct reading *reading, uint32_t object, struct native_function *function, size_t at);
@@ -534,6 +588,7 @@ static int check_alone(
 
 	if (r == 0 && !reading->is_step && function->parameters[at].type == NATIVE_HANDLE)
 		r = refuse_handle(reading, object);
+	r = r ? r : check_format(reading, object, function, at);
 	r = r ? r : check_schema(reading, object, &function->parameters[at]);
 	return r ? r : check_direction(reading, object, &function->parameters[at]);
 }

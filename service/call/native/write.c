@@ -99,6 +99,7 @@ static void write_parameter(const struct native_function *function,
 		write_text_member(out, "dir", native_direction_name(parameter->direction));
 	write_text_member(out, "description", parameter->description);
 	write_json_member(out, "nullable", parameter->is_nullable ? "true" : NULL);
+	write_json_member(out, "format", parameter->is_format ? "true" : NULL);
 	write_json_member(out, "schema", parameter->schema_json);
 	write_json_member(out, "default", parameter->default_json);
 	write_json_member(out, "value", parameter->value_json);
@@ -281,6 +282,8 @@ void native_write(const struct native_function *function, struct buffer *out)
 	}
 	buffer_append_string(out, "],\"returns\":");
 	write_returns(function, out);
+	if (function->is_variadic)
+		write_number_member(out, "variadic", function->n_fixed);
 	write_tables(function, out);
 	buffer_append_char(out, '}');
 }

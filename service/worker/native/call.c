@@ -33,12 +33,14 @@ static int read_constants(struct native_call *call)
 }
 
 /* Return the type passed by libffi: a pointer for output parameters. NULL when memory is short. */
-static ffi_type *passed_type(struct native_call *call, const struct native_parameter *parameter)
+static ffi_type *passed_type(
+	struct native_call *call, const struct native_parameter *parameter, bool is_variable)
 {
+	enum native_type type = is_variable ? native_promoted(parameter->type) : parameter->type;
+
 	if (parameter->is_by_value)
 		return native_structure_ffi_type(&call->structure_types, parameter->structure);
-	return parameter->direction == NATIVE_IN ? native_slot_ffi_type(parameter->type)
-						 : &ffi_type_pointer;
+	return parameter->direction == NATIVE_IN ? native_slot_ffi_type(type) : &ffi_type_pointer;
 }
 
 /* Return the type returned by libffi, and make the memory of a returned struct. */
@@ -62,6 +64,15 @@ static bool agrees(const struct native_parameter *parameter, const ffi_type *typ
 		       type->alignment == parameter->structure->alignment);
 }
 
+/* Prepare the call of @n arguments. */
+static ffi_status prepare_cif(struct native_call *call, unsigned int n, ffi_type *returned)
+{
+	if (call->function.is_variadic)
+		return ffi_prep_cif_var(&call->cif, FFI_DEFAULT_ABI,
+			(unsigned int)call->function.n_fixed, n, returned, call->types);
+	return ffi_prep_cif(&call->cif, FFI_DEFAULT_ABI, n, returned, call->types);
+}
+
 int native_call_init(struct native_call *call, struct native_function *function, void *address,
 	void (*free_result)(void *))
 {
@@ -77,7 +88,8 @@ int native_call_init(struct native_call *call, struct native_function *function,
 	if (r)
 		return r;
 	for (; n < own->n_parameters; n++) {
-		call->types[n] = passed_type(call, &own->parameters[n]);
+		call->types[n] = passed_type(
+			call, &own->parameters[n], own->is_variadic && n >= own->n_fixed);
 		if (!call->types[n])
 			return -ENOMEM;
 	}
@@ -86,8 +98,7 @@ int native_call_init(struct native_call *call, struct native_function *function,
 	returned = returned_type(call);
 	if (!returned)
 		return -ENOMEM;
-	if (ffi_prep_cif(&call->cif, FFI_DEFAULT_ABI, (unsigned int)n, returned, call->types) !=
-		FFI_OK)
+	if (prepare_cif(call, (unsigned int)n, returned) != FFI_OK)
 		return -EINVAL;
 	for (size_t i = 0; i < own->n_parameters; i++)
 		if (!agrees(&own->parameters[i], call->types[i]))

@@ -324,6 +324,22 @@ static uint64_t length_going_in(const struct native_parameter *holder,
 	return cell->capacity;
 }
 
+/* Widen the numbers among the variable arguments as C does it. */
+static void promote_all(const struct native_function *function, struct native_scratch *scratch)
+{
+	for (size_t i = function->n_fixed; i < function->n_parameters; i++) {
+		enum native_type type = function->parameters[i].type;
+		union native_slot *slot = &scratch->cells[i].slot;
+
+		if (function->parameters[i].direction != NATIVE_IN)
+			continue;
+		if (type == NATIVE_F32)
+			slot->f64 = (double)slot->f32;
+		else if (native_promoted(type) != type)
+			slot->i32 = (int32_t)native_slot_signed(type, slot);
+	}
+}
+
 static void fill_scalar(
 	const struct native_function *function, struct native_scratch *scratch, size_t at)
 {
@@ -336,6 +352,8 @@ static void fill_scalar(
 			length_going_in(parameter, &function->parameters[parameter->length_of],
 				&scratch->cells[parameter->length_of]),
 			&cell->slot);
+	else if (cell->tape && cell->pointer && !parameter->enumeration)
+		native_slot_store(parameter->type, cell->tape, cell->value, &cell->slot);
 	else if (cell->tape && cell->pointer)
 		native_slot_store_value(parameter, cell->tape, cell->value, &cell->slot);
 }
@@ -355,10 +373,12 @@ static void fill(const struct native_signature *signature, struct native_scratch
 		const struct native_parameter *parameter = &function->parameters[i];
 		struct native_cell *cell = &scratch->cells[i];
 
-		scratch->addresses[i] =
-			parameter->is_by_value ? (void *)cell->slot.buffer : (void *)&cell->slot;
-		if (native_is_laid(parameter))
+		scratch->addresses[i] = &cell->slot;
+		if (native_is_laid(parameter)) {
+			if (parameter->is_by_value)
+				scratch->addresses[i] = cell->slot.buffer;
 			continue;
+		}
 		if (is_given(signature, i))
 			cell->pointer = &cell->slot;
 		else
@@ -366,6 +386,8 @@ static void fill(const struct native_signature *signature, struct native_scratch
 		if (parameter->direction != NATIVE_IN)
 			scratch->addresses[i] = &cell->pointer;
 	}
+	if (function->is_variadic)
+		promote_all(function, scratch);
 }
 
 int native_call_memory_fill(const struct native_signature *signature,

@@ -194,6 +194,11 @@ static uint64_t bits_at(enum native_type type, const void *place)
 				      : native_slot_number(type, place);
 }
 
+int64_t native_slot_signed(enum native_type type, const void *place)
+{
+	return (int64_t)bits_at(type, place);
+}
+
 const char *native_slot_name(const struct native_parameter *parameter, const void *place)
 {
 	return native_enum_name(parameter->enumeration, bits_at(parameter->type, place));

@@ -53,6 +53,9 @@ int native_slot_sign(enum native_type type, const void *place);
 /* Return the integer at @place, which is not negative. */
 uint64_t native_slot_number(enum native_type type, const void *place);
 
+/* Return the integer or bool at @place, of less than 64 bits or signed. */
+int64_t native_slot_signed(enum native_type type, const void *place);
+
 /* Return the name of a value without a number in JSON ("NaN", "infinity", "-infinity"), or NULL. */
 const char *native_slot_odd_name(enum native_type type, const void *place);
 

@@ -418,3 +418,40 @@ Test(native_mistakes, of_memory_of_the_function)
 
 	EXPECT_ALL(rows);
 }
+
+#define VARIADIC(count, format, rest)                                                              \
+	"{\"symbol\":\"f\",\"variadic\":" count ",\"parameters\":[{\"name\":\"a\",\"type\":"       \
+	"\"str\"},{\"name\":\"b\",\"type\":\"str\"" format "}" rest "]}"
+
+Test(native_mistakes, of_formats)
+{
+#define MUST_BE_CONSTANT                                                                           \
+	"' is the format of the variable arguments: it must be a constant ('value')"
+#define NO_N "a format must not have %n, which writes to memory"
+	static const struct mistake rows[] = {
+		{VARIADIC("0", "", ""), "0",
+			"must be the number of fixed parameters, from 1 to the 2 that are listed"},
+		{VARIADIC("3", "", ""), "3",
+			"must be the number of fixed parameters, from 1 to the 2 that are listed"},
+		{VARIADIC("true", "", ""), "true",
+			"must be the number of fixed parameters, from 1 to the 2 that are listed"},
+		{VARIADIC("2", "", ""), "{\"name\":\"b\",\"type\":\"str\"}", "'b" MUST_BE_CONSTANT},
+		{VARIADIC("2", ",\"default\":\"x\"", ""),
+			"{\"name\":\"b\",\"type\":\"str\",\"default\":\"x\"}",
+			"'b" MUST_BE_CONSTANT},
+		{VARIADIC("2", ",\"nullable\":true,\"value\":null", ""), "null",
+			"'b" MUST_BE_CONSTANT},
+		{VARIADIC("1", "", ""), "{\"name\":\"a\",\"type\":\"str\"}", "'a" MUST_BE_CONSTANT},
+		{VARIADIC("2", ",\"value\":\"%n\"", ""), "\"%n\"", NO_N},
+		{VARIADIC("2", ",\"value\":\"%d%%%-08.3hhn\"", ""), "\"%d%%%-08.3hhn\"", NO_N},
+		{VARIADIC("2", ",\"value\":\"%1$*2$\\u006e\"", ""), "\"%1$*2$\\u006e\"", NO_N},
+		{VARIADIC("2", ",\"value\":\"x\"", ",{\"name\":\"format\",\"type\":\"str\"}"),
+			"{\"name\":\"format\",\"type\":\"str\"}", "'format" MUST_BE_CONSTANT},
+		{PARAMETER("\"str\",\"format\":true"),
+			"{\"name\":\"a\",\"type\":\"str\",\"format\":true}", "'a" MUST_BE_CONSTANT},
+		{PARAMETER("\"str\",\"format\":true,\"value\":\"%ln\""), "\"%ln\"", NO_N},
+		{PARAMETER("\"i8\",\"format\":true"), "true", "only a str is a format, not i8"},
+	};
+
+	EXPECT_ALL(rows);
+}
