@@ -61,8 +61,7 @@ int manifest_scope_compile_text(const char *text, const struct schema_options *a
 	return *ret_text ? 0 : -ENOMEM;
 }
 
-/* Read the output schema at @author (JSON_NONE: none), a schema for a part of the results. */
-static int read_content_schema(
+int manifest_scope_read_content(
 	const struct manifest_scope *scope, uint32_t author, struct tool *tool)
 {
 	struct tool_schema alone = {0};
@@ -102,7 +101,7 @@ int manifest_scope_read_schemas(const struct manifest_scope *scope, uint32_t obj
 	if (r < 0)
 		return r;
 	if (tool->has_content)
-		return read_content_schema(scope, output, tool);
+		return manifest_scope_read_content(scope, output, tool);
 	return output != JSON_NONE ? manifest_scope_compile(scope, output, &tool->schemas->output,
 					     &tool->output_schema)
 				   : manifest_scope_compile_text(usual_output, &none,

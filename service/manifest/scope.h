@@ -37,6 +37,11 @@ int manifest_scope_compile_text(const char *text, const struct schema_options *a
 int manifest_scope_read_schemas(const struct manifest_scope *scope, uint32_t object,
 	const char *usual_output, struct tool *tool);
 
+/* Read the output schema of a tool with rich content: @author (JSON_NONE: none) is the schema of
+ * `structured`. Mistakes are added to the problems. 0 or -ENOMEM. */
+int manifest_scope_read_content(
+	const struct manifest_scope *scope, uint32_t author, struct tool *tool);
+
 /* Read `enabled` of the object at @object, a tool (@tool, its name) or the manifest of the toolbox
  * @toolbox_id (NULL). When it is false, *ret_off gets the reason for leaving it out, which the
  * caller frees. 0 or -ENOMEM. */

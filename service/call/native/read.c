@@ -23,7 +23,7 @@
 #define PARAMETER_WORDS "must be one of bool, " VALUE_WORDS
 
 static const char *const function_keys[] = {
-	"symbol", "parameters", "returns", "variadic", "enums", "structs", NULL};
+	"symbol", "parameters", "returns", "variadic", "output", "enums", "structs", NULL};
 static const char *const parameter_keys[] = {"name", "type", "description", "default", "dir",
 	"nullable", "value", "length_of", "capacity", "items", "schema", "enum", "base", "transfer",
 	"free", "size", "struct", "by", "format", "question", NULL};

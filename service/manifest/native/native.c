@@ -150,6 +150,30 @@ static int read_argument_schema(
 		&tool->schemas->arguments, &tool->argument_schema);
 }
 
+/* Report results that rich content has not: it is `content` and `structured`. */
+static void refuse_other_results(
+	const struct manifest_scope *scope, uint32_t object, const struct meant *meant)
+{
+	uint32_t native = json_find(scope->tape, object, "native");
+	bool has_blocks = false;
+	bool has_other = false;
+
+	for (size_t i = 0; i < meant->count; i++) {
+		const struct native_parameter *member = meant->members[i];
+		bool is_blocks =
+			strcmp(member->name, "content") == 0 && member->type == NATIVE_JSON;
+
+		has_blocks |= is_blocks;
+		has_other |= !is_blocks && strcmp(member->name, "structured") != 0;
+	}
+	if (!has_blocks || has_other)
+		diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape,
+			json_find(scope->tape, native, "output"),
+			"rich content is a json called 'content' and, if there is one, a value "
+			"called 'structured': name the results so, and leave others out by "
+			"\"name\": null");
+}
+
 static int read_output_schema(
 	const struct manifest_scope *scope, uint32_t object, struct tool *tool)
 {
@@ -159,6 +183,10 @@ static int read_output_schema(
 	cleanup(buffer_deinit) struct buffer text = {0};
 	int r;
 
+	if (tool->has_content) {
+		refuse_other_results(scope, object, &meant);
+		return manifest_scope_read_content(scope, given, tool);
+	}
 	if (given != JSON_NONE) {
 		r = manifest_scope_compile(
 			scope, given, &tool->schemas->output, &tool->output_schema);
@@ -218,6 +246,8 @@ int manifest_native_read(const struct manifest_scope *scope, uint32_t object, st
 		r = check_parts(scope, object);
 	if (r != 0 || scope->problems->n_errors > n_errors)
 		return r < 0 ? r : 0;
+	tool->has_content = json_find(scope->tape, json_find(scope->tape, object, "native"),
+				    "output") != JSON_NONE;
 	r = read_argument_schema(scope, object, tool);
 	return r == 0 ? read_output_schema(scope, object, tool) : r;
 }

@@ -57,3 +57,28 @@ Test(manifest_native_types, are_refused_once_whatever_refers_to_them)
 	expect_refused("{'kind':'command','enums':{'level':{'low':0}},'tools':[]}", 1, "/enums",
 		"\"enums\" is not a key of a toolbox of the kind \"command\"; leave it out");
 }
+
+#define CONTENT(members)                                                                           \
+	BOX("{'name':'f','native':{'symbol':'f',\n'output':'content'," members "}}")
+
+Test(manifest_native_types, of_rich_content_are_blocks)
+{
+	static const char message[] =
+		"rich content is a json called 'content' and, if there is one, a value called "
+		"'structured': name the results so, and leave others out by \"name\": null";
+	const struct toolbox *box =
+		read_good(CONTENT("'returns':{'name':'content','type':'json'}"));
+
+	cr_expect(box->tools[0].has_content);
+	cr_expect(strstr(box->tools[0].output_schema, "\"content\""), "%s",
+		box->tools[0].output_schema);
+	read_good(CONTENT("'returns':{'name':null,'type':'i32'},'parameters':[{'name':'content',"
+			  "'type':'json','dir':'out','transfer':'full'},{'name':'structured',"
+			  "'type':'i32','dir':'out'}]"));
+	expect_refused(CONTENT("'returns':{'type':'json'}"), 2, "/tools/0/native/output", message);
+	expect_refused(CONTENT("'returns':{'name':'content','type':'str'}"), 2,
+		"/tools/0/native/output", message);
+	expect_refused(CONTENT("'returns':{'name':'content','type':'json'},'parameters':[{'name':"
+			       "'n','type':'i32','dir':'out'}]"),
+		2, "/tools/0/native/output", message);
+}
