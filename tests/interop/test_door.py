@@ -63,6 +63,11 @@ def test_the_workflow_begins_with_the_cheap_gates():
     assert "--long" in steps(jobs["long"]) and "schedule" in jobs["long"]["if"]
 
 
+def test_the_matrix_of_the_workflow_has_every_row():
+    rows = re.search(r"^rows=\((.*)\)", (ROOT / "tests" / "matrix").read_text(), re.M)[1].split()
+    assert WORKFLOW["jobs"]["matrix"]["strategy"]["matrix"]["row"] == rows
+
+
 def test_editors_write_what_clang_format_does():
     style = dict(re.findall(r"^(\w+): (\w+)$", (ROOT / ".clang-format").read_text(), re.M))
     editors = (ROOT / ".editorconfig").read_text()
