@@ -366,14 +366,9 @@ Test(loader, tries_a_refused_manifest_again_when_it_or_the_configuration_changes
 	load();
 	cr_expect_eq(trial(0), first, "not tried");
 	expect_failed("b ");
-	cr_expect(strstr(described.data, "low/a.json:1 /tools/0/name: "), "%s", described.data);
 	buffer_append_string(&config.merged, "{}");
 	load();
 	cr_expect_neq(trial(0), first, "another configuration");
-	first = trial(0);
-	scratch_write_json("low/a.json", "{'toolbox_id':");
-	load();
-	cr_expect_neq(trial(0), first, "other bytes");
 	scratch_write_json("low/a.json", LIBM("root"));
 	load();
 	expect_offered("a/root ");
