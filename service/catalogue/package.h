@@ -93,6 +93,8 @@ struct package {
 	uint64_t settings; /* digest of its settings in the configuration; 0: none */
 	/* The sandbox has a setting of another toolbox, which the digest does not have. */
 	bool has_foreign_setting;
+	uint64_t fences; /* digest of the fences around its paths (loader/operator/fences.h); 0: it
+	                  * has none */
 	struct toolbox_limits limits;
 	uint32_t concurrent; /* the calls of its process at a time; 0: one. Kind plugin */
 	enum tool_risk risk; /* the risk of a tool without a declared risk */

@@ -75,6 +75,7 @@ static bool is_unchanged(struct loader *loader, struct package *package)
 
 	if (package->settings != (settings ? settings->digest : 0) ||
 		package->has_foreign_setting ||
+		!operator_fences_hold(loader->jobs.options.config, package) ||
 		!tool_settings_hold_in(loader->jobs.options.config, package))
 		return false;
 	if (!manifest_is_unchanged(package) || !package_has_same_programs(package))

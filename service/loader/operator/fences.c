@@ -9,6 +9,7 @@
 #include "json/reader.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/digest.h"
 #include "util/file/paths.h"
 
 /* Keys, passwords and sessions, where programs usually keep them. */
@@ -267,6 +268,20 @@ int fences_paths(const struct text_list *fences, const char *home,
 			r = sandbox_paths_take(paths, path);
 	}
 	return r;
+}
+
+uint64_t fences_digest(const struct fences *fences)
+{
+	const struct text_list *const lists[] = {&fences->hidden, &fences->kept};
+	uint64_t digest = DIGEST_SEED;
+
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		for (size_t j = 0; j < lists[i]->n_items; j++)
+			digest = digest_bytes(
+				digest, lists[i]->items[j], strlen(lists[i]->items[j]) + 1);
+		digest = digest_bytes(digest, "", 1);
+	}
+	return digest | 1;
 }
 
 void fences_deinit(struct fences *fences)

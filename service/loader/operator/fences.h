@@ -29,4 +29,7 @@ int fences_find(const struct config *config, struct fences *ret_fences);
 int fences_paths(const struct text_list *fences, const char *home,
 	const struct text_list *exceptions, struct sandbox_paths *paths);
 
+/* Return the digest of @fences, other than 0. */
+uint64_t fences_digest(const struct fences *fences);
+
 void fences_deinit(struct fences *fences);

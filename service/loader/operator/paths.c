@@ -241,6 +241,7 @@ static int put_up_fences(struct resolving *resolving, const struct config *confi
 
 	r = r ? r : set_setting(resolving, EXCEPTIONS, &exceptions);
 	r = r ? r : fences_find(config, &fences);
+	resolving->package->fences = r ? 0 : fences_digest(&fences);
 	r = r ? r : fences_paths(&fences.hidden, resolving->home, &exceptions, &sandbox->hidden);
 	r = r ? r : fences_paths(&fences.kept, resolving->home, NULL, &sandbox->kept);
 	for (size_t i = 0; r == 0 && i < exceptions.n_items; i++) {
@@ -308,6 +309,14 @@ static int take_config(struct resolving *resolving)
 	free(resolving->package->config);
 	resolving->package->config = config;
 	return package_prepare(resolving->package);
+}
+
+bool operator_fences_hold(const struct config *config, const struct package *package)
+{
+	cleanup(fences_deinit) struct fences fences = {0};
+
+	return package->fences == 0 ||
+	       (fences_find(config, &fences) == 0 && package->fences == fences_digest(&fences));
 }
 
 int operator_paths_resolve(

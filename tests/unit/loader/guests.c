@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "boxes.h"
+#include "loader/gate/gate.h"
 #include "quotes.h"
 #include "scarce.h"
 #include "util/cleanup.h"
@@ -334,6 +335,29 @@ Test(guests, are_read_by_the_settings_of_their_own_toolbox)
 	catalogue_free(base);
 	package_unref(lamp);
 	package_unref(bulb);
+}
+
+Test(guests, have_no_gate)
+{
+	struct config_toolbox settings = {.toolbox_id = (char *)"lamp",
+		.is_enabled = true,
+		.gate = CONFIG_GATE_EXAMPLES,
+		.digest = 9};
+	struct catalogue *base = make_files();
+	struct catalogue *merged;
+
+	add("lamp", "{'name':'on'}");
+	add("bulb", "{'name':'on'}");
+	config.toolboxes = &settings;
+	config.n_toolboxes = 1;
+	merged = merge(base);
+	config.toolboxes = NULL;
+	config.n_toolboxes = 0;
+	cr_expect_eq(set.items[0].outcome, GUEST_REFUSED);
+	cr_expect_str_eq(set.items[0].problems.items[0].text, GATE_KINDS);
+	cr_expect(!has_toolbox(merged, "lamp") && has_toolbox(merged, "bulb"));
+	catalogue_free(merged);
+	catalogue_free(base);
 }
 
 /* One guest cannot take the room of the others by being larger than what is left. */

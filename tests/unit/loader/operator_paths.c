@@ -196,6 +196,24 @@ Test(operator_paths, have_fences)
 	cr_expect_eq(package->sandbox.hidden.n_items, 0, "there is no path of an operator");
 }
 
+/* The processes of a toolbox have the fences of their start. */
+Test(operator_paths, hold_until_the_configuration_names_another_secret)
+{
+	struct sandbox_refusal refusal;
+
+	cr_assert_eq(resolve(PLUGIN(""), NULL, &refusal), 0);
+	config.approval_key_file = (char *)"/k/any";
+	cr_expect(operator_fences_hold(&config, package), "a toolbox without paths has none");
+	cr_assert_eq(resolve(USUAL, NULL, &refusal), 0);
+	cr_expect(operator_fences_hold(&config, package));
+	config.approval_key_file = (char *)"/k/other";
+	cr_expect_not(operator_fences_hold(&config, package));
+	cr_assert_eq(resolve(USUAL, NULL, &refusal), 0);
+	cr_expect(operator_fences_hold(&config, package));
+	config.approval_key_file = NULL;
+	cr_expect_not(operator_fences_hold(&config, package));
+}
+
 Test(operator_paths, are_refused_when_they_are_none)
 {
 	static const char *const cases[][2] = {
