@@ -189,6 +189,22 @@ def test_a_header_becomes_a_toolbox(home):
     assert toolboxctl(*new, home=home).returncode == USAGE  # it is there already
 
 
+def test_a_function_of_a_handle_becomes_a_tool_of_steps(home):
+    """fgetc() wants a FILE: fopen() makes it, fclose() ends it, and neither is asked for."""
+    home.mkdir()
+    done = toolboxctl("new", "c", "--from-header", "stdio.h", "--library", "libc.so.6", "--only", "fgetc",
+                      "--risk", "read", home=home)
+    assert done.returncode == DONE, done.stderr
+    steps = json.loads((home / "c/c.json").read_text())["tools"][0]["native"]["steps"]
+    assert [step["call"] for step in steps] == ["fopen", "fgetc"] and steps[0]["finally"]["call"] == "fclose"
+    done = toolboxctl("check", "c/c.json", "--header", "stdio.h", home=home)
+    assert done.returncode == DONE, done.stderr
+    called = [toolboxctl("invoke", "--file", "c/c.json", "fgetc", f"filename={file}", "modes=r", home=home)
+              for file in ("/usr/share/zoneinfo/UTC", "/none")]
+    assert json.loads(called[0].stdout) == {"result": ord("T")}, called[0].stderr
+    assert "fopen returned NULL" in called[1].stderr
+
+
 @pytest.mark.parametrize("flags, status, words", [
     (("--library", "libc.so.6", "--only", "qsort"), ERROR, "no function of the header can be a tool: --why lists"),
     (("--library", "libc.so.6", "--only", "none"), ERROR, "does --only name one?"),

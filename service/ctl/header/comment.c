@@ -20,13 +20,14 @@ static bool mentions_name(const struct header *header, uint32_t comment, const c
 	return memmem(header->text.data + found->offset, found->length, name, strlen(name)) != NULL;
 }
 
-/* Return whether the authors of @file write comments after declarations: then more of them name
- * the function before than the function after. */
+/* Return whether the authors of @file write comments after declarations: then most of them name
+ * the function before, and more than name the function after. */
 static bool is_after(const struct header *header, const char *file)
 {
 	const struct c_declarations *all = &header->declarations;
 	size_t n_before = 0;
 	size_t n_after = 0;
+	size_t n_comments = 0;
 
 	for (size_t i = 0; i < all->n_functions; i++) {
 		const struct c_function *function = all->functions[i];
@@ -34,9 +35,10 @@ static bool is_after(const struct header *header, const char *file)
 		if (function->file != file)
 			continue;
 		n_before += mentions_name(header, function->comment, function->name);
+		n_comments += function->comment_after != C_COMMENT_NONE;
 		n_after += mentions_name(header, function->comment_after, function->name);
 	}
-	return n_after > n_before;
+	return n_after > n_before && 2 * n_after > n_comments;
 }
 
 /* Append the text of a comment without its marks: lines, without the stars before them. */

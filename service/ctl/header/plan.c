@@ -54,6 +54,7 @@ static bool is_length_name(const char *name)
 {
 	if (!name)
 		return true;
+	name += strspn(name, "_");
 	for (size_t i = 0; i < ARRAY_SIZE(short_lengths); i++)
 		if (strcasecmp(name, short_lengths[i]) == 0)
 			return true;

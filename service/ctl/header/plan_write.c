@@ -166,7 +166,7 @@ static void write_call_returns(
 
 	if (!returned->word && !call->throws)
 		return;
-	buffer_append_string(out, "," INDENT "\"returns\": {");
+	buffer_append_string(out, *sign ? ", \"returns\": {" : "," INDENT "\"returns\": {");
 	if (!returned->word) {
 		buffer_append_string(out, "\"type\": \"void\", \"errors\": \"gerror\"}");
 		return;
@@ -274,7 +274,7 @@ static void write_one_step(const struct plan_call *call, bool is_whole, struct b
 	write_call_returns(call, is_whole, "$", out);
 	if (call->last)
 		buffer_printf(out,
-			"," INDENT "\"finally\": {\"call\": \"%s\", \"args\": [\"$%s\"]}",
+			"," INDENT "   \"finally\": {\"call\": \"%s\", \"args\": [\"$%s\"]}",
 			call->last->name, call->last_of);
 	buffer_append_char(out, '}');
 }

@@ -100,6 +100,7 @@ Test(ctl_plan, finds_the_length_of_a_buffer)
 		"{'name': 'values', 'type': 'array', 'items': 'f32'},"
 		"{'name': 'count', 'type': 'i32', 'length_of': 'values'}");
 	expect("int f(const void *data, int flag);", "f", "'question': 'how many bytes does");
+	expect("int f(char *__s, int __n);", "f", "{'name': 'n', 'type': 'i32', 'length_of': 's'}");
 	/* A number after a text is its length only by its name. */
 	expect("int f(const char *text, int times);", "f", "{'name': 'times', 'type': 'i32'}");
 }
@@ -125,9 +126,9 @@ Test(ctl_plan, makes_a_handle_and_frees_it)
 	expect(DB, "db_count",
 		"'parameters': [{'name': 'path', 'type': 'str'}],"
 		"'steps': [{'call': 'db_open', 'args': ['$path', {'out': {'name': 'ret', "
-		"'type': 'handle'}}],'returns': {'type': 'i32'},"
+		"'type': 'handle'}}], 'returns': {'type': 'i32'},"
 		"'finally': {'call': 'db_close', 'args': ['$ret']}},"
-		"{'call': 'db_count', 'args': ['$ret'],"
+		"{'call': 'db_count', 'args': ['$ret'], "
 		"'returns': {'name': 'result', 'type': 'i32'}}]");
 	/* A destructor is not called twice. */
 	expect(DB, "db_close",
@@ -136,7 +137,7 @@ Test(ctl_plan, makes_a_handle_and_frees_it)
 	expect("typedef void CURL; CURL *curl_easy_init(void); void curl_easy_cleanup(CURL *c);"
 	       "int curl_easy_perform(CURL *c);",
 		"curl_easy_perform",
-		"{'call': 'curl_easy_init','returns': {'name': 'curl_easy_init', 'type': "
+		"{'call': 'curl_easy_init', 'returns': {'name': 'curl_easy_init', 'type': "
 		"'handle'},'finally': {'call': 'curl_easy_cleanup', 'args': ['$curl_easy_init']}}");
 	expect_reason("struct x; int f(struct x *x);", "f", "no function makes its 'x'");
 }
@@ -252,6 +253,10 @@ Test(ctl_plan, takes_descriptions_from_comments)
 	expect_description("/* ^(Close)^ the [db]. */ int f(void);", "Close the db.");
 	expect_description(
 		"int f(void);\n/* f() counts. */\nint g(void);\n/* g() too. */", "f() counts.");
+	/* Comments of a group name no function: they are before. */
+	expect_description("/* Count. */ int f(void);\n/* As f(), but more. */ int g(void);\n"
+			   "/* Less. */ int h(void);\n/* None. */ int i(void);",
+		"Count.");
 	expect_description("int f(void);", "");
 	expect_description("/**/ int f(void);", "");
 	expect_description("/* */ int f(void); /*", "");
