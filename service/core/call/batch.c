@@ -464,8 +464,11 @@ static void write_id(const struct json_tape *data, uint32_t token, struct batch_
 	uint32_t number = (uint32_t)(entry - entry->batch->entries);
 
 	request_keep_value(data, token, &entry->call_id);
-	if (token == JSON_NONE)
-		buffer_printf(&entry->call_id, "\"%u\"", number);
+	if (token != JSON_NONE)
+		return;
+	buffer_append_char(&entry->call_id, '"');
+	json_write_u64(&entry->call_id, number);
+	buffer_append_char(&entry->call_id, '"');
 }
 
 /* Fill @entry from the object at @at. Return 0 or -ENOMEM. */

@@ -326,9 +326,11 @@ static bool have_one_id(
 
 	if (ids[a] != JSON_NONE && ids[b] != JSON_NONE)
 		return json_strings_equal(data, ids[a], data, ids[b]);
+	/* Numbers of entries differ. */
+	if (ids[with] == JSON_NONE)
+		return false;
 	snprintf(number, sizeof(number), "%u", with == a ? b : a);
-	return ids[with] != JSON_NONE &&
-	       json_string_equals(data, ids[with], number, strlen(number));
+	return json_string_equals(data, ids[with], number, strlen(number));
 }
 
 /* Read the entries of a batch: objects, each with an id of its own. */
