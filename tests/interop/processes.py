@@ -161,6 +161,20 @@ def write_configuration(home, configuration):
     path.write_text(json.dumps(configuration))
 
 
+@contextlib.contextmanager
+def small_disk(folder, size):
+    """A file system of @size in a folder that is made where it is not there."""
+    folder.mkdir(exist_ok=True)
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=777", "tmpfs", folder], capture_output=True,
+                          check=False)
+    if done.returncode != 0:
+        pytest.skip(f"no file system can be mounted here: {done.stderr.decode()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
 def install_programs(prefix):
     """The programs where another user can run them, with the modes of an installation; the build may be in root's own
     folder. The daemon's path."""

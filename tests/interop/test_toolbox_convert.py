@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 from caller import Caller
 from conftest import Service
-from processes import BUILD, ROOT, toolboxctl
+from processes import BUILD, toolboxctl
 
 FOLDER = BUILD / "toolboxes" / "convert.d"
 
@@ -25,12 +25,6 @@ def service(tmp_path_factory):
 def convert(service):
     with Caller(service.url) as caller:
         yield caller.invoke
-
-
-def test_the_calls_of_its_folder_are_answered(tmp_path):
-    calls = ROOT / "toolboxes" / "convert" / "tests" / "convert.calls"
-    ended = toolboxctl("test", FOLDER / "convert.json", calls, home=tmp_path)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
 def test_all_digits_of_a_whole_number_come(convert):

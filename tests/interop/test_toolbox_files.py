@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from caller import Caller
 from conftest import Service
-from processes import BUILD, EVENT_SECONDS, at_most, toolboxctl
+from processes import BUILD, EVENT_SECONDS, at_most, small_disk, toolboxctl
 
 FOLDER = BUILD / "toolboxes" / "files.d"
 PLAIN_USER = 12346
@@ -385,13 +385,8 @@ def test_a_bad_hunk_writes_nothing(files):
 @pytest.fixture
 def disk(files):
     """A file system of a megabyte inside of the root."""
-    disk = make(files, "disk/first", "").parent
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=777", "tmpfs", disk], capture_output=True,
-                          check=False)
-    if done.returncode != 0:
-        pytest.skip(f"no file system can be mounted here: {done.stderr.decode()}")
-    yield disk
-    subprocess.run(["umount", disk], check=True)
+    with small_disk(make(files, "disk/first", "").parent, "1m") as disk:
+        yield disk
 
 
 def test_a_full_disk_changes_nothing(files, disk):
@@ -601,12 +596,6 @@ def test_without_configuration_the_home_is_read_and_nothing_written(launch):
         assert "holds secrets" in caller.invoke("read_file", {"file_path": str(home / ".ssh" / "key")})["error"]
         error = caller.invoke("write_file", {"path": str(home / "new"), "content": ""})["error"]
         assert "no folder may be written: toolboxes.files.writable" in error
-
-
-def test_its_calls_are_answered_as_its_file_of_calls_has_it(tmp_path):
-    calls = Path(__file__).parents[2] / "toolboxes" / "files" / "tests" / "files.calls"
-    done = toolboxctl("test", FOLDER / "files.json", calls, home=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_a_variable_adds_writable_folders(tmp_path):

@@ -9,7 +9,6 @@ import shutil
 import socket
 import ssl
 import threading
-from pathlib import Path
 
 import processes
 import pytest
@@ -333,31 +332,6 @@ def test_a_wrong_setting_refuses_the_toolbox(tmp_path, settings, words):
     assert done.returncode == 1 and words in done.stdout + done.stderr, done.stdout + done.stderr
 
 
-def test_it_is_installed_and_off_and_asks_a_person(tmp_path, mail):
-    manifest = json.loads((FOLDER / "mail.json").read_text())
-    assert manifest["enabled"] is False and manifest["sandbox"]["class"] == "net"
-    service = Service("embedded", tmp_path / "service", [FOLDER])
-    service.wait_until_ready()
-    with Caller(service.url) as caller:
-        assert caller.invoke("send_email", {"destinations": [TO], "subject": "", "content": ""})["code"] == "unknown_tool"
-        done = processes.toolboxctl("list", "--why", bus=service.url, home=tmp_path)
-        assert "disabled by its manifest; toolboxctl enable mail" in done.stdout
-    service.end()
+def test_it_asks_a_person(mail):
     shown = mail.caller.call("ovos.tools.get", {"name": "send_email"})
     assert '"risk": "execute"' in json.dumps(shown)
-
-
-def test_its_calls_are_answered_as_its_file_of_calls_has_it(tmp_path):
-    shutil.copytree(FOLDER, library := tmp_path / "mail.d")
-    manifest = json.loads((library / "mail.json").read_text())
-    manifest["config"].update(server="smtp://127.0.0.1:1", files={"roots": []}, **{"from": "me@example.org"})
-    (library / "mail.json").write_text(json.dumps({**manifest, "enabled": True}))
-    calls = Path(processes.ROOT) / "toolboxes" / "mail" / "tests" / "mail.calls"
-    done = processes.toolboxctl("test", library / "mail.json", calls, home=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_the_page_has_each_setting():
-    page = (Path(processes.ROOT) / "docs" / "toolboxes" / "mail.md").read_text()
-    for key in json.loads((FOLDER / "mail.json").read_text())["config"]:
-        assert f"`{key}" in page

@@ -3,14 +3,12 @@
 the answers."""
 import json
 import re
-import subprocess
 import threading
-from pathlib import Path
 
 import pytest
 from caller import Caller
 from http_peer import Http, port_of
-from processes import BUILD, EVENT_SECONDS, toolboxctl
+from processes import BUILD, EVENT_SECONDS, small_disk
 
 FOLDER = BUILD / "toolboxes" / "memory.d"
 LINE = re.compile(r"- \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \[([^][]*)\] (.*)")
@@ -180,13 +178,7 @@ def test_a_daemon_that_is_killed_while_it_writes_loses_no_note(memory, times):
 
 
 def test_a_full_disk_loses_nothing(memory, tmp_path):
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=777", "tmpfs", disk], capture_output=True,
-                          check=False)
-    if done.returncode != 0:
-        pytest.skip(f"no file system can be mounted here: {done.stderr.decode()}")
-    try:
+    with small_disk(tmp_path / "disk", "64k") as disk:
         service, caller = memory({"env": {"XDG_STATE_HOME": str(disk)}})
         assert "result" in remember(caller, "first")
         (disk / "filler").write_bytes(b"x" * (52 << 10))
@@ -201,11 +193,3 @@ def test_a_full_disk_loses_nothing(memory, tmp_path):
         assert "result" in remember(caller, "last")
         assert notes(caller)[0] == "first" and notes(caller)[-1] == "last"
         service.daemon.end()
-    finally:
-        subprocess.run(["umount", "-l", disk], check=True)
-
-
-def test_its_calls_are_answered_as_its_file_of_calls_has_it(tmp_path):
-    calls = Path(__file__).parents[2] / "toolboxes" / "memory" / "tests" / "memory.calls"
-    done = toolboxctl("test", FOLDER / "memory.json", calls, home=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr

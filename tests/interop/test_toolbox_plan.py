@@ -3,13 +3,12 @@
 the answers."""
 import hashlib
 import json
-from pathlib import Path
 
 import pytest
 from caller import Caller
 from conftest import Service
 from http_peer import Http, port_of
-from processes import BUILD, toolboxctl
+from processes import BUILD
 
 FOLDER = BUILD / "toolboxes" / "plan.d"
 STEPS = [{"step": "Read the code", "status": "completed"}, {"step": "Mend \u201cit\u201d\n", "status": "in_progress"},
@@ -95,9 +94,3 @@ def test_a_session_over_http_is_the_callers_own(tmp_path):
 def test_it_reads_and_so_asks_nobody(plans):
     definition = plans.call("ovos.tools.get", {"name": "update_plan"})
     assert definition["risk"] == "read" and definition["title"] == "Plan"
-
-
-def test_its_calls_are_answered_as_its_file_of_calls_has_it(tmp_path):
-    calls = Path(__file__).parents[2] / "toolboxes" / "plan" / "tests" / "plan.calls"
-    done = toolboxctl("test", FOLDER / "plan.json", calls, home=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr

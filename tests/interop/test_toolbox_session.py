@@ -4,13 +4,12 @@ import hashlib
 import json
 import subprocess
 import threading
-from pathlib import Path
 
 import pytest
 from caller import Caller
 from conftest import BUSES, Service
 from http_peer import Http, port_of
-from processes import BUILD, EVENT_SECONDS, toolboxctl
+from processes import BUILD, EVENT_SECONDS, small_disk
 
 FOLDER = BUILD / "toolboxes" / "session.d"
 TOKENS = {name: name * 16 for name in ("a", "b")}
@@ -189,13 +188,7 @@ def test_a_daemon_that_is_killed_while_it_writes_loses_nothing(vault, times):
 
 
 def test_a_full_disk_loses_nothing(vault, tmp_path):
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k,mode=777", "tmpfs", disk], capture_output=True,
-                          check=False)
-    if done.returncode != 0:
-        pytest.skip(f"no file system can be mounted here: {done.stderr.decode()}")
-    try:
+    with small_disk(tmp_path / "disk", "256k") as disk:
         service, caller = vault(env={"XDG_STATE_HOME": str(disk)})
         assert "result" in set_(caller, "one", a="1")
         (disk / "filler").write_bytes(b"x" * (160 << 10))
@@ -205,8 +198,6 @@ def test_a_full_disk_loses_nothing(vault, tmp_path):
         (disk / "filler").unlink()
         assert "result" in set_(caller, "one", b="2") and get(caller, "one") == {"a": "1", "b": "2"}
         service.daemon.end()
-    finally:
-        subprocess.run(["umount", "-l", disk], check=True)
 
 
 def test_a_damaged_database_is_named_and_left_as_it_is(vault):
@@ -308,9 +299,3 @@ def test_they_are_forgotten_with_the_toolbox(launch, tmp_path):
         (tmp_path / "session.json").rename(folder / "session.json")
         assert caller.call("ovos.tools.reload", seconds=EVENT_SECONDS)["loaded"] == ["session"]
         assert messages(caller, "one") == []
-
-
-def test_its_calls_are_answered_as_its_file_of_calls_has_it(tmp_path):
-    calls = Path(__file__).parents[2] / "toolboxes" / "session" / "tests" / "session.calls"
-    done = toolboxctl("test", FOLDER / "session.json", calls, home=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr

@@ -3,7 +3,6 @@
 have in memo-code's own documents; so are the lines of the answers."""
 import ctypes
 import fcntl
-import json
 import os
 import platform
 import re
@@ -486,13 +485,3 @@ def test_it_is_installed_disabled(launch, tmp_path):
         assert caller.call("ovos.tools.list")["tools"] == []
     done = toolboxctl("list", "--why", bus=service.url, home=tmp_path)
     assert "disabled by its manifest; toolboxctl enable shell" in done.stdout
-
-
-def test_its_calls_are_answered_as_its_file_of_calls_has_it(tmp_path):
-    calls = Path(__file__).parents[2] / "toolboxes" / "shell" / "tests" / "shell.calls"
-    shutil.copytree(FOLDER, tmp_path / "shell.d")
-    manifest = json.loads((FOLDER / "shell.json").read_text())
-    assert manifest.pop("enabled") is False
-    (tmp_path / "shell.d" / "shell.json").write_text(json.dumps(manifest))
-    done = toolboxctl("test", tmp_path / "shell.d" / "shell.json", calls, home=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr

@@ -539,12 +539,6 @@ def test_no_more_than_the_kernels_files_is_opened(here, tmp_path):
     assert [one["name"] for one in listed if one["risk"] == "execute"] == ["service"] and len(listed) == len(READ) + 1
 
 
-def test_the_calls_of_its_folder_are_answered(tmp_path):
-    """What each machine answers alike, as an author tests a toolbox."""
-    ended = toolboxctl("test", FOLDER / "system.json", ROOT / "toolboxes/system/tests/system.calls", home=tmp_path)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-
-
 def test_what_is_opened_shows_no_environment_of_another_process():
     """A probe in the sandbox of the manifest. landlock guards /proc/PID/environ of others, but not from root."""
     home = Path(tempfile.mkdtemp(prefix="system-"))

@@ -10,9 +10,7 @@ import shutil
 import socket
 import ssl
 import struct
-import subprocess
 import threading
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import processes
@@ -520,30 +518,3 @@ def test_a_wrong_certificate_ends_the_request(web, servers, tls, tmp_path):
 
 
 # ── on and off ─────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_it_is_installed_and_off(tmp_path):
-    manifest = json.loads((FOLDER / "web.json").read_text())
-    assert manifest["enabled"] is False and manifest["sandbox"] == {"class": "net"}
-    service = Service("embedded", tmp_path / "service", [FOLDER])
-    service.wait_until_ready()
-    with Caller(service.url) as caller:
-        assert caller.invoke("webfetch", {"url": "http://127.0.0.1/"})["code"] == "unknown_tool"
-        done = processes.toolboxctl("list", "--why", bus=service.url, home=tmp_path)
-        assert "disabled by its manifest; toolboxctl enable web" in done.stdout
-    service.end()
-
-
-def test_its_calls_are_answered_as_its_file_of_calls_has_it(tmp_path):
-    shutil.copytree(FOLDER, library := tmp_path / "web.d")
-    manifest = json.loads((library / "web.json").read_text())
-    (library / "web.json").write_text(json.dumps({**manifest, "enabled": True}))
-    calls = Path(processes.ROOT) / "toolboxes" / "web" / "tests" / "web.calls"
-    done = processes.toolboxctl("test", library / "web.json", calls, home=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_the_page_has_each_setting():
-    page = (Path(processes.ROOT) / "docs" / "toolboxes" / "web.md").read_text()
-    for key in json.loads((FOLDER / "web.json").read_text())["config"]:
-        assert f"| `{key}` |" in page
