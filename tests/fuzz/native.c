@@ -13,6 +13,29 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+#define TABLES                                                                                     \
+	"\"enums\":{\"level\":{\"low\":0,\"high\":7},\"access\":{\"read\":1,\"write\":2,\"all\":"  \
+	"3}},"                                                                                     \
+	"\"structs\":{\"point\":{\"fields\":[{\"name\":\"x\",\"type\":\"i16\"},{\"name\":\"y\","   \
+	"\"type\":\"f32\"}]},\"entry\":{\"fields\":[{\"name\":\"name\",\"type\":\"str\","          \
+	"\"count\":5},"                                                                            \
+	"{\"name\":\"points\",\"type\":\"struct\",\"struct\":\"point\",\"count\":2},"              \
+	"{\"name\":\"note\",\"type\":\"str\",\"nullable\":true},{\"name\":\"digest\","             \
+	"\"type\":\"bytes\",\"count\":3},{\"name\":\"level\",\"type\":\"enum\",\"enum\":"          \
+	"\"level\","                                                                               \
+	"\"base\":\"u8\"}]}}"
+
+struct entry {
+	char name[5];
+	struct {
+		int16_t x;
+		float y;
+	} points[2];
+	const char *note;
+	uint8_t digest[3];
+	uint8_t level;
+};
+
 static const char taking[] =
 	"{\"symbol\":\"take\",\"parameters\":["
 	"{\"name\":\"text\",\"type\":\"str\",\"nullable\":true},"
@@ -29,8 +52,14 @@ static const char taking[] =
 	"\"nullable\":true},"
 	"{\"name\":\"floats_size\",\"type\":\"u64\",\"dir\":\"inout\",\"length_of\":\"floats\"},"
 	"{\"name\":\"number\",\"type\":\"i64\",\"dir\":\"inout\",\"default\":0},"
-	"{\"name\":\"flag\",\"type\":\"bool\",\"default\":false}],"
-	"\"returns\":{\"type\":\"u64\"}}";
+	"{\"name\":\"flag\",\"type\":\"bool\",\"default\":false},"
+	"{\"name\":\"words\",\"type\":\"strv\",\"nullable\":true},"
+	"{\"name\":\"level\",\"type\":\"enum\",\"enum\":\"level\",\"default\":\"low\"},"
+	"{\"name\":\"access\",\"type\":\"flags\",\"enum\":\"access\",\"base\":\"u8\",\"default\":[]"
+	"},"
+	"{\"name\":\"entry\",\"type\":\"struct\",\"struct\":\"entry\",\"dir\":\"inout\","
+	"\"nullable\":true}],"
+	"\"returns\":{\"type\":\"u64\"}," TABLES "}";
 
 static const char leaving[] =
 	"{\"symbol\":\"leave\",\"parameters\":["
@@ -41,8 +70,14 @@ static const char leaving[] =
 	"{\"name\":\"floats\",\"type\":\"array\",\"items\":\"f64\",\"dir\":\"out\",\"capacity\":3},"
 	"{\"name\":\"bytes\",\"type\":\"array\",\"items\":\"i8\",\"dir\":\"out\",\"capacity\":5},"
 	"{\"name\":\"single\",\"type\":\"f32\",\"dir\":\"out\"},"
-	"{\"name\":\"plan\",\"type\":\"json\",\"dir\":\"out\",\"capacity\":200}],"
-	"\"returns\":{\"type\":\"i8\",\"length_of\":\"bytes\"}}";
+	"{\"name\":\"plan\",\"type\":\"json\",\"dir\":\"out\",\"capacity\":200},"
+	"{\"name\":\"entry\",\"type\":\"struct\",\"struct\":\"entry\",\"dir\":\"out\"},"
+	"{\"name\":\"access\",\"type\":\"flags\",\"enum\":\"access\",\"base\":\"u8\",\"dir\":"
+	"\"out\"},"
+	"{\"name\":\"words\",\"type\":\"strv\",\"dir\":\"out\",\"nullable\":true},"
+	"{\"name\":\"handed\",\"type\":\"bytes\",\"dir\":\"out\",\"transfer\":\"none\","
+	"\"size\":\"size\"},{\"name\":\"size\",\"type\":\"u8\",\"dir\":\"out\"}],"
+	"\"returns\":{\"type\":\"i8\",\"length_of\":\"bytes\"}," TABLES "}";
 
 static struct native_call take_call;
 static struct native_call leave_call;
@@ -71,8 +106,21 @@ static uint64_t sum(const void *bytes, size_t size)
 
 static uint64_t take(const char *text, uint16_t text_size, const uint8_t *data, size_t data_size,
 	const int16_t *list, uint8_t list_size, const char *plan, char *edited, int32_t room,
-	float *floats, uint64_t *floats_size, int64_t *number, bool flag)
+	float *floats, uint64_t *floats_size, int64_t *number, bool flag, char *const *words,
+	int32_t level, uint8_t access, struct entry *entry)
 {
+	uint64_t more = access;
+
+	require(level == 0 || level == 7);
+	for (size_t i = 0; words && words[i]; i++)
+		more += sum(words[i], strlen(words[i]));
+	if (entry) {
+		require(memchr(entry->name, '\0', sizeof(entry->name)));
+		require(entry->level == 0 || entry->level == 7);
+		more += sum(entry, sizeof(*entry));
+		more += entry->note ? sum(entry->note, strlen(entry->note)) : 0;
+		entry->points[0].y = entry->points[1].y;
+	}
 	require(!text || strlen(text) == text_size);
 	require((uintptr_t)list % sizeof(*list) == 0 && (uintptr_t)floats % sizeof(*floats) == 0);
 	require(room >= 1 && strnlen(edited, (size_t)room) < (size_t)room);
@@ -81,7 +129,7 @@ static uint64_t take(const char *text, uint16_t text_size, const uint8_t *data, 
 		floats[i] = 0.5f;
 	*floats_size /= 2;
 	*number = flag ? INT64_MIN : -1;
-	return sum(data, data_size) + sum(list, list_size * sizeof(*list)) +
+	return more + sum(data, data_size) + sum(list, list_size * sizeof(*list)) +
 	       sum(plan, strlen(plan));
 }
 
@@ -96,8 +144,12 @@ static void spill(void *place, size_t size)
 }
 
 static int8_t leave(char *text, int8_t *text_size, uint8_t *data, uint8_t *data_size,
-	double *floats, int8_t *bytes, float *single, char *plan)
+	double *floats, int8_t *bytes, float *single, char *plan, struct entry *entry,
+	uint8_t *access, char ***words, uint8_t **handed, uint8_t *handed_size)
 {
+	static char word[8];
+	static char *list[] = {word, word, NULL};
+	static uint8_t memory[UINT8_MAX];
 	int8_t returned = 0;
 
 	require(*text_size == 0 && *data_size == 9 && sum(text, 24) == 0 && sum(plan, 200) == 0);
@@ -110,6 +162,16 @@ static int8_t leave(char *text, int8_t *text_size, uint8_t *data, uint8_t *data_
 	spill(bytes, 5);
 	spill(single, sizeof(*single));
 	spill(plan, 200);
+	spill(entry->name, sizeof(entry->name));
+	spill(entry->points, sizeof(entry->points));
+	spill(&entry->digest, sizeof(entry->digest) + sizeof(entry->level));
+	spill(access, 1);
+	spill(handed_size, 1);
+	memset(word, 0, sizeof(word));
+	spill(word, sizeof(word) - 1);
+	entry->note = word[0] == 'n' ? NULL : word;
+	*words = word[1] == 'n' ? NULL : list;
+	*handed = memory;
 	return returned;
 }
 

@@ -312,3 +312,53 @@ Test(native_types, of_structs_are_objects_in_the_schemas)
 	native_function_deinit(&function);
 	buffer_deinit(&text);
 }
+
+/* Refuse the object in @text with @message, wherever. */
+static void expect_message(struct buffer *text, const char *message)
+{
+	struct native_function function;
+	struct diagnostics problems = {0};
+	struct json_tape tape = {0};
+
+	native_read_tape(&tape, buffer_terminate(text));
+	cr_assert_eq(native_function_read(&tape, 0, NULL, &function, &problems), NATIVE_E_REFUSED);
+	cr_expect_str_eq(problems.items[0].text, message, "%s", problems.items[0].text);
+	diagnostics_deinit(&problems);
+	json_tape_deinit(&tape);
+	buffer_reset(text);
+}
+
+Test(native_types, have_limits)
+{
+	struct buffer text = {0};
+
+	buffer_append_string(&text, "{\"symbol\":\"f\",\"enums\":{\"e\":{\"first\":0");
+	for (int i = 1; i <= NATIVE_NAMES_MAX; i++)
+		buffer_printf(&text, ",\"n%d\":%d", i, i);
+	buffer_append_string(&text, "}}}");
+	expect_message(&text, "must have 1 to 4096 names, not 4097");
+
+	buffer_append_string(&text, "{\"symbol\":\"f\",\"structs\":{\"s\":{\"fields\":[");
+	for (int i = 0; i <= NATIVE_FIELDS_MAX; i++)
+		buffer_printf(&text, "%s{\"name\":\"f%d\",\"type\":\"u8\"}", i > 0 ? "," : "", i);
+	buffer_append_string(&text, "]}}}");
+	expect_message(&text, "must have 1 to 256 fields, not 257");
+
+	buffer_append_string(&text, "{\"symbol\":\"f\",\"structs\":{\"s0\":{\"fields\":[{"
+				    "\"name\":\"x\",\"type\":\"u8\"}]}");
+	for (int i = 1; i <= NATIVE_NESTED_MAX; i++)
+		buffer_printf(&text,
+			",\"s%d\":{\"fields\":[{\"name\":\"x\",\"type\":\"struct\",\"struct\":"
+			"\"s%d\"}]}",
+			i, i - 1);
+	buffer_append_string(&text, "}}");
+	expect_message(&text, "a struct may have 65536 bytes, and 8 structs in one another");
+
+	buffer_append_string(&text, "{\"symbol\":\"f\",\"parameters\":[{\"name\":\"a\",\"type\":"
+				    "\"strv\",\"value\":[\"\"");
+	for (int i = 0; i < NATIVE_TEXTS_MAX; i++)
+		buffer_append_string(&text, ",\"\"");
+	buffer_append_string(&text, "]}]}");
+	expect_message(&text, "must be an array of at most 65536 strings, not an array");
+	buffer_deinit(&text);
+}

@@ -243,3 +243,31 @@ Test(native_handed, lists_of_texts_go_in_and_come_out)
 	EXPECT_ROWS(split, release_all, returned);
 	EXPECT_ROWS(hand_words, release_all, handed);
 }
+
+static char **lend_many(int32_t count)
+{
+	static char empty[] = "";
+	static char *texts[65538];
+
+	for (int32_t i = 0; i < count; i++)
+		texts[i] = empty;
+	texts[count] = NULL;
+	return texts;
+}
+
+Test(native_handed, lists_have_a_limit)
+{
+	static const char object[] =
+		"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"n\",\"type\":\"i32\"}],\"returns\":"
+		"{\"type\":\"strv\"}}";
+	static const struct row rows[] = {
+		{object, "{\"n\":65537}", true,
+			"f returned a list of more than 65536 texts or 67108864 bytes"},
+		{object, "{\"n\":1}", false, "{\"result\":[\"\"]}"},
+	};
+	bool is_failure;
+
+	EXPECT_ROWS(lend_many, NULL, rows);
+	in_process_call(object, (void *)lend_many, NULL, "{\"n\":65536}", &is_failure);
+	cr_expect_not(is_failure);
+}
