@@ -180,6 +180,7 @@ def test_the_examples_of_the_manual(tmp_path):
     found = [one for one in map(json.loads, blocks) if {"native", "symbol"} & one.keys()]
     tools = [one if "native" in one else {"name": one["symbol"], "native": one} for one in found]
     libraries = {"compress2": LIBRARIES["zlib"], "pack": "liblzma.so.5", "to_ascii": "libidn2.so.0",
+                 "describe": LIBRARIES["libc"],
                  "file_type": LIBRARIES["magic"], "text": LIBRARIES["uuid"]}
     assert [tool["name"] for tool in tools] == list(libraries)
     for tool in tools:
