@@ -204,12 +204,17 @@ static inline bool enter(struct schema_context *context, uint64_t steps)
 	return true;
 }
 
-/* The property named by the key at @key, or NULL. */
-OUT_OF_LINE static const struct node_property *find_property(
-	struct schema_context *context, const struct node_object *object, uint32_t key)
+/* Return the property named by the key at @key, which is not @expected, or NULL. More often than the
+ * order differs, a single member is left out: then the next one is found without a hash. */
+OUT_OF_LINE static const struct node_property *find_property(struct schema_context *context,
+	const struct node_object *object, const struct node_property *expected, uint32_t key)
 {
-	uint32_t at = context_find_key(context, &object->names, key, KEY_NONE);
+	uint32_t at;
 
+	if (expected->key.length != KEY_NEVER &&
+		context_is_key(context->tape, &context->tape->tokens[key], &expected[1].key))
+		return expected + 1;
+	at = context_find_key(context, &object->names, key, KEY_NONE);
 	return at != KEY_NONE ? &object->properties[at] : NULL;
 }
 
@@ -243,14 +248,6 @@ OUT_OF_LINE static bool lacks_skipped(const struct json_tape *tape, uint32_t ind
 	return false;
 }
 
-/* Return whether @token is the name after @expected. More often than the order differs, a single
- * member is left out: then the next one is found without a hash. */
-static inline bool follows(const struct json_tape *tape, const struct json_token *token,
-	const struct node_property *expected)
-{
-	return expected->key.length != KEY_NEVER && context_is_key(tape, token, &expected[1].key);
-}
-
 /* The walk over the members where names alone decide: `properties`, `required` and
  * `additionalProperties`, nothing marked. Members mostly come in the order of the table, so a
  * skipped required member is most likely missing: it is searched for before any later value is
@@ -270,9 +267,7 @@ static bool check_named(
 		const struct node_property *property = expected;
 
 		if (!context_is_key(tape, &tokens[key], &expected->key)) {
-			property = follows(tape, &tokens[key], expected)
-					   ? expected + 1
-					   : find_property(context, object, key);
+			property = find_property(context, object, expected, key);
 			if (property && lacks_skipped(tape, index, expected, property, &is_ordered))
 				return false;
 		}
