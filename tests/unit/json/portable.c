@@ -21,7 +21,9 @@ static void *limited_realloc(void *block, size_t size)
 	return realloc(block, size);
 }
 
+#ifndef JSON_SPAN_PORTABLE
 #define JSON_SPAN_PORTABLE
+#endif
 #define realloc             limited_realloc
 #define json_tape_read      portable_tape_read
 #define json_tape_read_lax  portable_tape_read_lax
