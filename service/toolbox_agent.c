@@ -14,7 +14,6 @@
 #include "util/diagnostic.h"
 #include "util/log.h"
 #include "util/process/notify.h"
-#include "util/text/visible.h"
 
 /*
  * toolbox-agent: it reads flags, then runs an agent on a loop (agent/agent.h).
@@ -39,14 +38,7 @@ static const char help[] =
 /* Complain about @what, a text of the command line. */
 static int misuse(const char *what)
 {
-	cleanup(buffer_deinit) struct buffer text = {0};
-
-	visible_append(&text, what, strlen(what));
-	fprintf(stderr,
-		"toolbox-agent: unknown option, or a missing value: %s\n"
-		"Try 'toolbox-agent --help'.\n",
-		buffer_terminate(&text) ? text.data : "");
-	return EXIT_USAGE;
+	return config_flags_misuse("toolbox-agent", "unknown option, or a missing value: ", what);
 }
 
 /* Read the flags. Return 0, or the exit status after a complaint. */
@@ -66,22 +58,15 @@ static int read_agent_flags(int argc, char **argv, struct config_flags *flags)
 	/* It would print what a terminal obeys. */
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, ":", known, NULL)) != -1) {
-		if (option == 'b')
-			flags->bus = optarg;
-		else if (option == 'c')
-			flags->config = optarg;
-		else if (option == 'l')
-			flags->log_level = optarg;
-		else if (option == 'f')
-			flags->log_format = optarg;
-		else if (option == 'v')
+		if (config_flags_take(flags, option, optarg))
+			continue;
+		if (option == 'v')
 			puts("toolbox-agent " TOOLBOXD_VERSION);
 		else if (option == 'h')
 			fputs(help, stdout);
 		else
 			return misuse(argv[optind - 1]);
-		if (option == 'v' || option == 'h')
-			exit(EXIT_SUCCESS);
+		exit(EXIT_SUCCESS);
 	}
 	return optind < argc ? misuse(argv[optind]) : 0;
 }

@@ -83,12 +83,7 @@ static const char help[] =
 /* Complain about @what, a text of the command line. */
 static int usage(const char *reason, const char *what)
 {
-	cleanup(buffer_deinit) struct buffer text = {0};
-
-	visible_append(&text, what, strlen(what));
-	fprintf(stderr, "toolboxd: %s%s\nTry 'toolboxd --help'.\n", reason,
-		buffer_terminate(&text) ? text.data : "");
-	return EXIT_USAGE;
+	return config_flags_misuse("toolboxd", reason, what);
 }
 
 /* Set *ret_index to the place of @word in @words. Returns 0, or the exit status after a complaint
@@ -116,10 +111,16 @@ static int take_word(
 
 static int take_option(struct options *options, int option, const char *text)
 {
-	switch (option) {
-	case 'b':
-		options->flags.bus = optarg;
+	if (config_flags_take(&options->flags, option, optarg)) {
+		if (option == 'l')
+			return take_word(
+				"--log-level", optarg, log_level_names, &options->log_level);
+		if (option == 'f')
+			return take_word(
+				"--log-format", optarg, log_format_names, &options->log_format);
 		return 0;
+	}
+	switch (option) {
 	case 'e':
 		options->is_bus = true;
 		return 0;
@@ -133,15 +134,6 @@ static int take_option(struct options *options, int option, const char *text)
 			return usage("too many --toolbox-dir", "");
 		options->toolbox_dirs[options->flags.n_toolbox_dirs++] = optarg;
 		return 0;
-	case 'c':
-		options->flags.config = optarg;
-		return 0;
-	case 'l':
-		options->flags.log_level = optarg;
-		return take_word("--log-level", optarg, log_level_names, &options->log_level);
-	case 'f':
-		options->flags.log_format = optarg;
-		return take_word("--log-format", optarg, log_format_names, &options->log_format);
 	case 'k':
 		options->is_check = true;
 		return 0;

@@ -26,3 +26,11 @@ struct config_flags {
 	bool keeps_approval; /* with private: another person calls, so calls need the
 				approval that is configured */
 };
+
+/* Set the flag of @option, one of 'b', 'c', 'l' and 'f', to @value, which is borrowed. Return whether
+ * @option is one of them. */
+bool config_flags_take(struct config_flags *flags, int option, const char *value);
+
+/* Complain on stderr for @program: @reason, then @what, a text of the command line. Return the exit
+ * status of wrong usage. */
+int config_flags_misuse(const char *program, const char *reason, const char *what);
