@@ -51,7 +51,7 @@ static const struct {
 	{"destination", OF(KIND_BUS)},
 	{"config", OF(KIND_PLUGIN) | OF(KIND_PYTHON)},
 	{"concurrent", OF(KIND_PLUGIN)},
-	{"gate", OF(KIND_NATIVE) | OF(KIND_PLUGIN) | OF(KIND_COMMAND)},
+	{"gate", OF(KIND_NATIVE) | OF(KIND_COMMAND)},
 	{"output", OF(KIND_PLUGIN)},
 	{"cwd", OF(KIND_COMMAND)},
 	{"env", OF(KIND_COMMAND)},

@@ -79,7 +79,7 @@ struct gate {
 
 bool gate_is_for(enum toolbox_kind kind)
 {
-	return kind == KIND_NATIVE || kind == KIND_PLUGIN || kind == KIND_COMMAND;
+	return kind == KIND_NATIVE || kind == KIND_COMMAND;
 }
 
 /* ── reasons ─────────────────────────────────────────────────────────────────────────────────── */

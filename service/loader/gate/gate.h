@@ -27,14 +27,14 @@ struct gate;
 #define GATE_MS        10000
 #define GATE_HOSTS_MAX 4
 
-/* Return whether toolboxes of @kind may have a gate: a process of their own answers, without the
- * bus and without others. */
+/* Return whether toolboxes of @kind may have a gate: their manifest has examples, and a process of
+ * their own answers. */
 bool gate_is_for(enum toolbox_kind kind);
 
 /* The refusal of a gate for other kinds. */
 #define GATE_KINDS                                                                                 \
-	"only toolboxes of the kinds native, plugin and command have examples that can be called " \
-	"before they are offered; leave it out"
+	"only toolboxes of the kinds native and command have examples that can be called before "  \
+	"they are offered; leave it out"
 
 /* An example of @item's package failed: @text is one line with the example, and both values. Good
  * during the call only. */
