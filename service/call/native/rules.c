@@ -511,6 +511,10 @@ static int check_returns(
 			: function->errors == NATIVE_ERRORS_NEGATIVE ? "signed number"
 								     : "number",
 			native_type_name(returns->type));
+	if (function->errors == NATIVE_ERRORS_GERROR && function->is_variadic)
+		return reading_refuse(reading, json_find(reading->tape, object, "errors"),
+			"a GError is appended to the arguments, and a variadic function has its "
+			"own before the variable ones");
 	if (!returns->is_nullable)
 		return check_schema(reading, object, returns);
 	if (!native_is_pointer(returns->type) || returns->is_by_value)

@@ -451,6 +451,12 @@ Test(native_mistakes, of_formats)
 			"{\"name\":\"a\",\"type\":\"str\",\"format\":true}", "'a" MUST_BE_CONSTANT},
 		{PARAMETER("\"str\",\"format\":true,\"value\":\"%ln\""), "\"%ln\"", NO_N},
 		{PARAMETER("\"i8\",\"format\":true"), "true", "only a str is a format, not i8"},
+		{"{\"symbol\":\"f\",\"variadic\":1,\"parameters\":[{\"name\":\"a\",\"type\":"
+		 "\"i8\"}],\"returns\":{\"type\":\"bool\",\"errors\":\"gerror\"}}",
+			"\"gerror\"",
+			"a GError is appended to the arguments, and a variadic function has its "
+			"own "
+			"before the variable ones"},
 	};
 
 	EXPECT_ALL(rows);
