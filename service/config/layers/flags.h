@@ -27,8 +27,8 @@ struct config_flags {
 				approval that is configured */
 };
 
-/* Set the flag of @option, one of 'b', 'c', 'l' and 'f', to @value, which is borrowed. Return whether
- * @option is one of them. */
+/* Set the flag of @option ('b' --bus, 'c' --config, 'l' --log-level, 'f' --log-format) to @value,
+ * which is borrowed. Return whether @option is the letter of such a flag. */
 bool config_flags_take(struct config_flags *flags, int option, const char *value);
 
 /* Complain on stderr for @program: @reason, then @what, a text of the command line. Return the exit
