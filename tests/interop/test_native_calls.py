@@ -121,3 +121,54 @@ def test_the_tool_of_the_page(serve):
     result = caller.invoke("pack", {"data": base64.b64encode(data).decode()})["result"]
     assert list(result) == ["packed"]
     assert lzma.decompress(base64.b64decode(result["packed"])) == data
+
+
+def steps(name, *calls, parameters=(), **more):
+    return {"name": name, "description": f"Calls {len(calls)} functions.", "risk": "read",
+            "native": {"parameters": list(parameters), "steps": list(calls), **more}}
+
+
+def test_steps_share_handles_with_init_and_a_crash_costs_its_own_call(serve):
+    """A buffer of init is written by one call and read by the next; a pointer to nowhere ends the host."""
+    buffer = {"call": "calloc", "args": [{"usize": 1}, {"usize": 64}], "returns": {"name": "kept", "type": "handle"},
+              "finally": {"call": "free", "args": ["$kept"]}}
+    caller = serve([
+        steps("write", {"call": "strcat", "args": ["$$kept", "$text"], "returns": {"name": "all", "type": "str"}},
+              parameters=[manifests.text("text")]),
+        steps("read", {"read": "$$kept", "type": "str", "name": "all"},
+              {"call": "strlen", "args": ["$all"], "returns": {"name": "size", "type": "usize"}}),
+        steps("crash", {"call": "labs", "args": [{"i64": 8}], "returns": {"name": "nowhere", "type": "handle"}},
+              {"call": "strlen", "args": ["$nowhere"], "returns": {"name": "size", "type": "usize"}})],
+        init=[buffer])
+    assert caller.invoke("write", {"text": "one"})["result"] == {"all": "one"}
+    assert caller.invoke("write", {"text": " two"})["result"] == {"all": "one two"}
+    assert caller.invoke("read")["result"] == {"all": "one two", "size": 7}
+    assert caller.invoke("crash")["code"] == "host_crashed"
+    assert caller.invoke("read")["result"] == {"all": "", "size": 0}
+
+
+def test_more_rounds_than_the_most_are_too_large(serve):
+    """strtok() cuts one word from a text in each round."""
+    words = [{"call": "strcpy", "args": [{"out": {"name": "copy", "type": "handle", "size": 64}}, "$text"]},
+             {"call": "strtok", "args": ["$copy", {"str": " "}], "returns": {"name": "first", "type": "str"}},
+             {"repeat": {"call": "strtok", "args": [None, {"str": " "}],
+                         "returns": {"name": "word", "type": "str"}, "while": "not_null"},
+              "max": 3, "collect": {"name": "words", "of": "$word"}}]
+    cut = words[:2] + [{**words[2], "cut": True}]
+    caller = serve([steps("words", *words, parameters=[manifests.text("text")]),
+                    steps("some", *cut, parameters=[manifests.text("text")])])
+    assert caller.invoke("words", {"text": "a b c"})["result"] == {"first": "a", "words": ["b", "c"]}
+    answer = caller.invoke("words", {"text": "a b c d e"})
+    assert answer["code"] == "too_large" and answer["max"] == 3
+    assert caller.invoke("some", {"text": "a b c d e"})["result"] == {
+        "first": "a", "words": ["b", "c", "d"], "truncated": True}
+
+
+@pytest.mark.parametrize("call, line", [
+    ({"call": "no_such_function"}, "/native/steps/0/call.*has no function 'no_such_function'"),
+    ({"call": "puts", "args": ["$name"]}, "/native/steps/0/args/0.*no parameter and no earlier step sets 'name'"),
+    ({"call": "puts", "finally": {"call": "no_end"}}, "/native/steps/0/finally.*has no function 'no_end'")])
+def test_a_mistake_in_a_step_is_told_by_check(tmp_path, call, line):
+    manifests.toolbox(tmp_path / "box", "box", [steps("f", call)])
+    done = toolboxctl("check", tmp_path / "box" / "box.json", home=tmp_path)
+    assert done.returncode == 1 and re.search(line, done.stderr), done.stderr

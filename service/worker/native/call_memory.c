@@ -30,8 +30,11 @@ static int read_arguments(
 	struct native_scratch *scratch, const char *arguments, size_t size, struct buffer *failure)
 {
 	struct json_error error;
-	int r = json_tape_read(&scratch->tape, arguments, size, JSON_DEPTH_DEFAULT, &error);
+	int r;
 
+	if (!arguments)
+		return json_tape_set_empty(&scratch->tape);
+	r = json_tape_read(&scratch->tape, arguments, size, JSON_DEPTH_DEFAULT, &error);
 	if (r < 0)
 		return r;
 	if (r == 0 && json_type_at(&scratch->tape, 0) == JSON_OBJECT)

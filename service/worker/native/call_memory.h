@@ -58,9 +58,9 @@ enum native_call_memory_status {
 	NATIVE_CALL_MEMORY_E_FAILED = 1, /* a failure was appended */
 };
 
-/* Write the arguments (@arguments, the JSON text of an object) to where libffi and the function
- * find them. Return 0; NATIVE_CALL_MEMORY_E_FAILED with a text appended to @failure if @arguments
- * is not such an object or does not fit; or -ENOMEM for the tape. */
+/* Write the arguments (@arguments, the JSON text of an object; NULL: none) to where libffi and the
+ * function find them. Return 0; NATIVE_CALL_MEMORY_E_FAILED with a text appended to @failure if
+ * @arguments is not such an object or does not fit; or -ENOMEM for the tape. */
 int native_call_memory_fill(const struct native_signature *signature,
 	struct native_scratch *scratch, const char *arguments, size_t size, struct buffer *failure);
 

@@ -307,18 +307,25 @@ int native_frame_fill(const struct native_steps *steps, const struct native_fram
 	struct native_frame *frame, struct buffer *failure)
 {
 	const struct native_function *function = &call->function;
-	struct filling filling = {
-		.steps = steps, .frames = frames, .call = call, .failure = failure};
+	struct filling filling;
 	const struct native_signature signature = {function, call->constants, filling.given};
 	int r = 0;
 
+	/* Only the first of `given` are used: no more are cleared. */
+	filling.steps = steps;
+	filling.frames = frames;
+	filling.call = call;
+	filling.failure = failure;
+	filling.arguments = (struct buffer){0};
 	for (size_t i = 0; r == 0 && i < function->n_parameters; i++) {
+		filling.given[i] = (struct native_given){0};
 		r = give(&filling, i, &sources[i]);
 		/* Filled in below, when the buffers have their sizes. */
 		if (sources[i].kind == NATIVE_SOURCE_OWN_BYTES)
 			filling.given[i].is_given = true;
 	}
-	buffer_append_string(&filling.arguments, filling.arguments.size > 0 ? "}" : "{}");
+	if (filling.arguments.size > 0)
+		buffer_append_char(&filling.arguments, '}');
 	if (r == 0 && buffer_status(&filling.arguments))
 		r = -ENOMEM;
 	if (r == 0) {
