@@ -522,11 +522,16 @@ static int write_call_function(
 	static const char message[] =
 		"],\"returns\":{\"type\":\"str\",\"name\":null,\"nullable\":true}}";
 	size_t count = making->args == JSON_NONE ? 0 : json_count(making->tape, making->args);
+	uint32_t variadic = json_find(making->tape, object, "variadic");
 	size_t start;
 	int r;
 
 	buffer_append_string(&making->text, "{\"symbol\":");
 	json_write_compact(&making->text, making->tape, json_find(making->tape, object, "call"));
+	if (variadic != JSON_NONE) {
+		buffer_append_string(&making->text, ",\"variadic\":");
+		json_write_compact(&making->text, making->tape, variadic);
+	}
 	buffer_append_string(&making->text, ",\"parameters\":[");
 	r = write_call_arguments(making, count);
 	if (r || is_message || returns == JSON_NONE) {
@@ -555,6 +560,8 @@ static uint32_t find_made_place(
 			     : JSON_NONE;
 		return at != JSON_NONE ? at : returns;
 	}
+	if (strcmp(pointer, "/variadic") == 0)
+		return json_find(making->tape, object, "variadic");
 	if (making->args == JSON_NONE || sscanf(pointer, "/parameters/%u", &number) != 1)
 		return object;
 	at = json_first(making->tape, making->args);

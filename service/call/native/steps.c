@@ -42,7 +42,33 @@ static int new_invocation(struct native_invocation **ret_invocation)
 	return *ret_invocation ? 0 : -ENOMEM;
 }
 
-/* Read `message` of the returned value at @returns: a call, or the name of a text. */
+/* Read the enum named by the member `table` of the message at @token, whose names are the words. */
+static int read_table(struct program_reading *reading, uint32_t token)
+{
+	static const char *const keys[] = {"table", NULL};
+	const struct native_types *types = reading->reading.types;
+	const struct json_tape *tape = reading->reading.tape;
+	uint32_t table = json_find(tape, token, "table");
+	struct native_step *step = current(reading);
+	int r = reading_check_keys(&reading->reading, token, "must be a table", keys);
+
+	if (r)
+		return r;
+	if (!native_is_integer(step->call.function.returns.type))
+		return reading_refuse(&reading->reading, table,
+			"a table names integers, and the function returns %s",
+			native_type_name(step->call.function.returns.type));
+	for (size_t i = 0; types && i < types->n_enums; i++)
+		if (json_type_at(tape, table) == JSON_STRING &&
+			json_string_equals(
+				tape, table, types->enums[i].name, strlen(types->enums[i].name)))
+			step->message_table = &types->enums[i];
+	return step->message_table
+		       ? 0
+		       : refuse_step(reading, table, "must be the name of a table in 'enums'");
+}
+
+/* Read `message` of the returned value at @returns: a call, a table or the name of a text. */
 static int read_message(struct program_reading *reading, uint32_t returns)
 {
 	static const char *const keys[] = {"call", "args", NULL};
@@ -54,6 +80,8 @@ static int read_message(struct program_reading *reading, uint32_t returns)
 
 	if (token == JSON_NONE)
 		return 0;
+	if (json_find(reading->reading.tape, token, "table") != JSON_NONE)
+		return read_table(reading, token);
 	if (json_type_at(reading->reading.tape, token) == JSON_OBJECT) {
 		r = reading_check_keys(&reading->reading, token, "must be a call", keys);
 		r = r ? r : new_invocation(&step->message);
@@ -219,7 +247,7 @@ static int read_call(struct program_reading *reading, uint32_t object)
 static int read_call_step(struct program_reading *reading, uint32_t object)
 {
 	static const char *const keys[] = {
-		"call", "args", "returns", "when", "unless", "finally", NULL};
+		"call", "args", "returns", "variadic", "when", "unless", "finally", NULL};
 	int r = reading_check_keys(&reading->reading, object, STEP_WORDS, keys);
 
 	r = r ? r : read_call(reading, object);
@@ -353,7 +381,8 @@ static int read_repeat_step(struct program_reading *reading, uint32_t object)
 {
 	static const char *const keys[] = {
 		"repeat", "max", "cut", "steps", "collect", "when", "unless", NULL};
-	static const char *const call_keys[] = {"call", "args", "returns", "while", NULL};
+	static const char *const call_keys[] = {
+		"call", "args", "returns", "variadic", "while", NULL};
 	const struct json_tape *tape = reading->reading.tape;
 	struct native_step *step = current(reading);
 	uint32_t repeat = json_find(tape, object, "repeat");
@@ -596,9 +625,9 @@ static int write_program_source(struct program_reading *reading, uint32_t object
 static int read_program(
 	struct program_reading *reading, uint32_t object, struct native_function *ret_function)
 {
-	static const char *const keys[] = {"parameters", "steps", "result", NULL};
+	static const char *const keys[] = {"parameters", "steps", "result", "output", NULL};
 	static const char *const own_keys[] = {
-		"parameters", "steps", "result", "enums", "structs", NULL};
+		"parameters", "steps", "result", "output", "enums", "structs", NULL};
 	const struct json_tape *tape = reading->reading.tape;
 	bool is_list = json_type_at(tape, object) == JSON_ARRAY;
 	int r = is_list ? 0

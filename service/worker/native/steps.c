@@ -185,6 +185,15 @@ static void find_words(struct running *running, size_t at, size_t start)
 				strnlen(found.cell->slot.buffer, found.cell->capacity
 									 ? found.cell->capacity
 									 : WORDS_BYTES_MAX));
+	} else if (step->message_table) {
+		const struct native_frame *frame = frame_of(running, at);
+		enum native_type type = running->steps->stages[at].call.function.returns.type;
+		const char *words = native_enum_name(step->message_table,
+			native_is_signed(type)
+				? (uint64_t)native_slot_signed(type, &frame->returned.slot)
+				: native_slot_number(type, &frame->returned.slot));
+
+		replace_words(running, symbol, start, words, words ? strlen(words) : 0);
 	} else if (step->message) {
 		const char *words;
 

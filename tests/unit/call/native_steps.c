@@ -257,6 +257,10 @@ Test(native_steps_read, an_argument_has_one_form)
 			"must be the name of a handle, not \"$p\""},
 		{STEPS("{'calls':'f'}"), "/steps/0",
 			"must be an object with 'call', 'read' or 'repeat', not an object"},
+		{STEPS("{'call':'f','variadic':2,'args':['$p']}"), "/steps/0/variadic",
+			"must be the number of fixed parameters, from 1 to the 1 that are listed"},
+		{STEPS("{'call':'f','variadic':1,'args':[{'str':'%d%n'},'$p']}"), "/steps/0/args/0",
+			"a format must not have %n, which writes to memory"},
 		{STEPS("{'call':'f','finaly':{'call':'g'}}"), "/steps/0/finaly",
 			"unknown key 'finaly'; did you mean 'finally'?"},
 	};

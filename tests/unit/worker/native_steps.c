@@ -196,6 +196,21 @@ Test(native_steps, keep_structs_as_they_were, .timeout = LIMIT)
 	EXPECT_RUNS(rows);
 }
 
+Test(native_steps, name_a_failure_by_a_table, .timeout = LIMIT)
+{
+#define TABLE                                                                                      \
+	"{" KIND ",'enums':{'codes':{'E_FULL':-28,'E_LOST':5}},'steps':[{'call':'status','args':"  \
+	"['$kind'],'returns':{'type':'i32','errors':'nonzero','message':{'table':'codes'}}}]}"
+	static const struct run rows[] = {
+		{TABLE, "{'kind':0}", "{}", false},
+		{TABLE, "{'kind':5}", "status: E_LOST", true},
+		{TABLE, "{'kind':-28}", "status: E_FULL", true},
+		{TABLE, "{'kind':6}", "status returned 6", true},
+	};
+
+	EXPECT_RUNS(rows);
+}
+
 Test(native_steps, convert_and_measure, .timeout = LIMIT)
 {
 #define TEXTS                                                                                      \
@@ -220,6 +235,10 @@ Test(native_steps, convert_and_measure, .timeout = LIMIT)
 		{"{" TEXTS ",'steps':[{'call':'status','args':[{'as':'i32','value':'$n'}],"
 		 "'returns':{'name':'r','type':'i32'}}]}",
 			"{'n':2147483648}", "status is not called: 'n' does not fit i32", true},
+		{"{" TEXTS ",'steps':[{'call':'status','args':[{'i32':-3}],'returns':{'name':'s',"
+		 "'type':'i32'}},{'call':'total','variadic':1,'args':[{'i32':3},{'i8':-7},'$s',{"
+		 "'as':'i16','value':'$n'}],'returns':{'name':'r','type':'i64'}}]}",
+			"{'n':100}", "{'s':-3,'r':90}", false},
 		{"{" TEXTS ",'steps':[{'call':'first','args':['$text'],"
 		 "'returns':{'name':'r','type':'i32'}}]}",
 			"{'text':'A'}", "{'r':65}", false},
