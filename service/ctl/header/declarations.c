@@ -809,7 +809,6 @@ static void keep_function(struct c_parser *parser, const char *text, const struc
 		.line = word->line,
 		.comment = C_COMMENT_NONE,
 		.comment_after = C_COMMENT_NONE,
-		.offset = word->offset,
 		.is_static = specifiers->is_static,
 	};
 	all->functions[all->n_functions++] = name->function;
@@ -896,7 +895,6 @@ static void keep_surroundings(struct c_parser *parser, size_t first, size_t begi
 		function->comment = parser->tokens->items[begin].comment;
 		function->comment_after = parser_token(parser)->first_comment;
 		function->is_deprecated = parser->is_deprecated;
-		function->end = parser_token(parser)->offset;
 	}
 }
 

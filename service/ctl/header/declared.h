@@ -16,8 +16,6 @@ struct c_function {
 	unsigned int line;
 	uint32_t comment;       /* the comment before it, or C_COMMENT_NONE */
 	uint32_t comment_after; /* the first comment after it, or C_COMMENT_NONE */
-	uint32_t offset;        /* offset of its name in the text */
-	uint32_t end;           /* offset of the token after it */
 	bool is_static;
 	bool is_deprecated;
 };

@@ -38,7 +38,6 @@ enum plan_kind {
 	PLAN_HANDLE, /* an earlier value, by @name */
 	PLAN_MEMORY, /* memory of @size bytes for a struct */
 	PLAN_TEXT,   /* a constant text */
-	PLAN_NULL,
 };
 
 struct plan_argument {

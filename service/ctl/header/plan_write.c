@@ -147,9 +147,6 @@ static void write_c_parameter(const struct header *header, const struct plan_cal
 	case PLAN_TEXT:
 		write_key_text(out, "value", argument->text);
 		break;
-	case PLAN_NULL:
-		buffer_append_string(out, ", \"nullable\": true, \"value\": null");
-		break;
 	default:
 		break;
 	}
@@ -222,9 +219,6 @@ static void write_step_argument(
 	case PLAN_GIVEN:
 	case PLAN_HANDLE:
 		buffer_printf(out, "\"$%s\"", argument->name);
-		return;
-	case PLAN_NULL:
-		buffer_append_string(out, "null");
 		return;
 	case PLAN_TEXT:
 		buffer_append_string(out, "{\"str\": ");

@@ -257,8 +257,7 @@ struct mismatches {
 	char *whys[]; /* by the number of the tool */
 };
 
-/* Keep the first error of a tool, or a pointer that goes in where the function writes: then it is
- * not known to be an input. */
+/* Keep the first error of a tool. */
 static void keep_mismatch(void *data, const struct diagnostic *finding)
 {
 	struct mismatches *mismatches = data;
