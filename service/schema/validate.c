@@ -204,8 +204,8 @@ static inline bool enter(struct schema_context *context, uint64_t steps)
 	return true;
 }
 
-/* Return the property named by the key at @key, which is not @expected, or NULL. More often than the
- * order differs, a single member is left out: then the next one is found without a hash. */
+/* Return the property named by the key at @key, which is not @expected, or NULL. More often than
+ * the order differs, a single member is left out: then the next one is found without a hash. */
 OUT_OF_LINE static const struct node_property *find_property(struct schema_context *context,
 	const struct node_object *object, const struct node_property *expected, uint32_t key)
 {
