@@ -77,9 +77,15 @@ inside_as() {
 }
 
 halt() {
+	local tries
 	[ -n "$machine" ] || return 0
 	kill -KILL "$init" "$machine" 2>/dev/null
 	wait "$machine" 2>/dev/null
 	machine=
-	find "$init_group" -depth -type d -exec rmdir {} + 2>/dev/null || true
+	# The processes there end a moment after the first one.
+	for ((tries = 0; tries < boot_tries; tries++)); do
+		find "$init_group" -depth -type d -exec rmdir {} \; 2>/dev/null
+		[ -d "$init_group" ] || break
+		sleep 0.2
+	done
 }
