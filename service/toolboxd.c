@@ -326,6 +326,8 @@ static int serve(const struct options *options, bool *ret_again)
 	mistakes_end(&mistakes);
 	if (r != 0) {
 		log_setup(options->log_level, options->log_format);
+		if (r < 0)
+			log_error("The configuration cannot be read: %s", strerror(-r));
 		return r == CONFIG_E_USAGE ? EXIT_USAGE : EXIT_FAILURE;
 	}
 	log_setup(config.log_level, config.log_format);
@@ -355,7 +357,10 @@ static int serve(const struct options *options, bool *ret_again)
 		log_error("Cannot serve %s: %s", url, strerror(-r));
 		return EXIT_FAILURE;
 	}
-	if (has_http && http_door_new(loop, service, &door) < 0)
+	r = has_http ? http_door_new(loop, service, &door) : 0;
+	if (r == -ENOMEM)
+		log_error("Cannot serve HTTP: %s", strerror(-r));
+	if (r < 0)
 		return EXIT_FAILURE;
 	r = loop_run(loop, -1);
 	if (r < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bus/bus.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -87,6 +88,9 @@ void bus_warn_refused(struct bus *bus, enum intake_result result)
 		break;
 	case INTAKE_CROWDED:
 		bus_warn(rate, "dropped a frame: other unfinished frames leave no room for it");
+		break;
+	case INTAKE_SHORT:
+		bus_warn(rate, "dropped a frame: %s", strerror(ENOMEM));
 		break;
 	case INTAKE_MORE:
 	case INTAKE_WHOLE:

@@ -475,7 +475,7 @@ static void pass_on(struct embedded *embedded, struct peer *peer, const char *te
 	frame = intake_frame(&peer->intake, text, size);
 	intake_reset(&peer->intake, &embedded->rules);
 	if (!frame) {
-		bus_warn_refused(&embedded->bus, INTAKE_CROWDED);
+		drop_peer(embedded, peer, strerror(ENOMEM));
 		return;
 	}
 	peer->member.heard_ms = embedded->looked_ms;
@@ -545,6 +545,8 @@ static void received(struct embedded *embedded, struct peer *peer, const char *p
 		&peer->intake, &embedded->rules, piece, size, is_last, &text, &text_size);
 	if (result == INTAKE_WHOLE)
 		pass_on(embedded, peer, text, text_size);
+	else if (result == INTAKE_SHORT)
+		drop_peer(embedded, peer, strerror(ENOMEM));
 	else
 		bus_warn_refused(&embedded->bus, result);
 	if (peer->intake.state == INTAKE_GATHERING)

@@ -47,22 +47,22 @@ static enum intake_result skip(
 	return result;
 }
 
-/* Append a piece, and return whether it could be kept. */
-static bool keep_piece(
+/* Append a piece, and return INTAKE_MORE, or the reason why it could not be kept. */
+static enum intake_result keep_piece(
 	struct intake *intake, struct intake_rules *rules, const char *piece, size_t size)
 {
 	if (size > rules->gather_bytes - rules->gathered && rules->make_room)
 		rules->make_room(rules->data, intake, size);
 	if (size > rules->gather_bytes - rules->gathered)
-		return false;
+		return INTAKE_CROWDED;
 	if (!intake->message.data)
 		bus_message_begin(&intake->message);
 	buffer_append(&intake->message, piece, size);
 	if (buffer_status(&intake->message))
-		return false;
+		return INTAKE_SHORT;
 	intake->charged += size;
 	rules->gathered += size;
-	return true;
+	return INTAKE_MORE;
 }
 
 /* Judge the gathered bytes, but not at every piece: a frame in a million pieces is judged twenty
@@ -133,8 +133,9 @@ enum intake_result intake_take(struct intake *intake, struct intake_rules *rules
 		result = begin_gathering(intake, rules, piece, size);
 	if (result != INTAKE_MORE)
 		return skip(intake, rules, is_last, result);
-	if (!keep_piece(intake, rules, piece, size))
-		return skip(intake, rules, is_last, INTAKE_CROWDED);
+	result = keep_piece(intake, rules, piece, size);
+	if (result != INTAKE_MORE)
+		return skip(intake, rules, is_last, result);
 	result = look_again(intake, rules, is_last);
 	if (result != INTAKE_WHOLE && result != INTAKE_MORE)
 		return skip(intake, rules, is_last, result);

@@ -58,7 +58,8 @@ enum intake_result {
 	INTAKE_FOREIGN,   /* the frame is not wanted */
 	INTAKE_NO_TOPIC,  /* the frame has no topic */
 	INTAKE_OVERSIZED, /* the frame exceeds frame_bytes */
-	INTAKE_CROWDED,   /* no room for the frame: gather_bytes or the memory is exhausted */
+	INTAKE_CROWDED,   /* no room for the frame: gather_bytes is exhausted */
+	INTAKE_SHORT,     /* no memory for the frame */
 };
 
 /*

@@ -35,9 +35,9 @@ static char *user_folder(void)
 static int add_folders(const struct config_reader *reader, struct text_list *folders)
 {
 	int r = text_list_add(folders, SYSTEM_FOLDER);
-	char *user = reader->stack.drops_user ? NULL : user_folder();
+	cleanup_free char *user = reader->stack.drops_user ? NULL : user_folder();
 
-	return r == 0 && user ? text_list_take(folders, user) : r;
+	return r == 0 && user ? text_list_take(folders, take_ptr(user)) : r;
 }
 
 /* Return FOLDER/NAME, which the caller frees. */

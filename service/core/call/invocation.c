@@ -282,7 +282,7 @@ static void end_run(struct call *call, const struct call_result *result)
 
 	if (!answer_make_fit(&call->answer, invoker->config->limits.frame_bytes,
 		    "lower result_max_chars, or let the tool return less"))
-		code = ANSWER_TOO_LARGE;
+		code = (int)call->answer.code;
 	call->answer.is_oversized = code == ANSWER_TOO_LARGE;
 	if (call->has_events)
 		announce_end(call, result, duration_us);

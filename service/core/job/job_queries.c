@@ -42,6 +42,7 @@ static void write_time(struct buffer *out, const char *key, int64_t ms)
 
 	stamp_write_time(&text, ms * (int64_t)NS_PER_MS);
 	json_write_member_text(out, key, buffer_terminate(&text));
+	buffer_fail_with(out, &text);
 }
 
 static void write_json(struct buffer *out, const char *key, const struct buffer *json)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/request/answer.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -15,6 +16,9 @@
 
 /* "}}", which answer_send() appends. */
 #define CLOSING_BYTES 2
+
+/* The text of an error without memory for its own. */
+static const char no_memory[] = "RuntimeError: Memory is short";
 
 static const char *const code_names[] = {
 	[ANSWER_BAD_REQUEST] = "bad_request",
@@ -45,6 +49,7 @@ static void open_data(struct answer *answer)
 {
 	buffer_append_char(&answer->message, '{');
 	answer->opened = answer->message.size;
+	answer->has_begun = buffer_status(&answer->message) == 0;
 	answer_keep(answer);
 }
 
@@ -141,8 +146,10 @@ void answer_error(
 	struct buffer *out = answer_member(answer, "error");
 
 	answer->error_start = out->size;
-	/* Without memory there is no text, and the message fails, too. */
 	json_write_bytes_lossy(out, text ? text : "", text ? answer_cut_text(text, size, max) : 0);
+	/* Memory was short for the text: answer_make_fit() has another. */
+	if (size == 0 && out->error == 0)
+		out->error = -ENOMEM;
 	answer->error_end = out->size;
 	answer->code = code;
 	answer_member_text(answer, "code", code_names[code]);
@@ -194,7 +201,9 @@ void answer_rewind(struct answer *answer)
 {
 	answer->error_start = answer->error_end = 0;
 	answer->message.size = answer->kept;
-	answer->message.error = 0;
+	/* Memory that comes later does not give the message its beginning. */
+	if (answer->has_begun)
+		answer->message.error = 0;
 }
 
 bool answer_fits(const struct answer *answer, size_t frame_bytes)
@@ -225,6 +234,11 @@ bool answer_make_fit(struct answer *answer, size_t frame_bytes, const char *hint
 
 	if (answer_fits(answer, frame_bytes))
 		return true;
+	if (buffer_status(&answer->message) == -ENOMEM) {
+		answer_rewind(answer);
+		answer_error(answer, ANSWER_UNAVAILABLE, no_memory, strlen(no_memory), UINT32_MAX);
+		return false;
+	}
 	bus_message_text(&answer->message, &size);
 	write_too_large(answer, size, frame_bytes, hint);
 	if (!answer_fits(answer, frame_bytes)) {

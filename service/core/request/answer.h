@@ -55,6 +55,7 @@ struct answer {
 	struct address *address; /* counted reference; NULL: the answer goes to the bus */
 	const char *topic;       /* constant text; NULL for a response */
 	bool is_open;            /* begun, and neither sent nor taken nor given up */
+	bool has_begun;          /* memory sufficed for what comes before the first member */
 	bool has_content;        /* its result is rich content */
 	bool is_oversized;       /* after too_large: the answer itself is, not the request */
 };
@@ -116,8 +117,8 @@ void answer_member_text(struct answer *answer, const char *key, const char *text
 void answer_member_number(struct answer *answer, const char *key, uint64_t value);
 void answer_member_boolean(struct answer *answer, const char *key, bool value);
 
-/* Write the members `error` and `code`. The text (UTF-8 or not; not NUL-terminated) is cut to @max
- * code points. */
+/* Write the members `error` and `code`. The text (UTF-8 or not; not NUL-terminated; NULL: memory
+ * was short for it) is cut to @max code points. */
 void answer_error(
 	struct answer *answer, enum answer_code code, const char *text, size_t size, uint32_t max);
 void answer_error_format(struct answer *answer, enum answer_code code, const char *format, ...)
@@ -132,7 +133,7 @@ const char *answer_error_json(const struct answer *answer, size_t *ret_size);
 /* Set the mark: the members so far stay, whatever happens. */
 void answer_keep(struct answer *answer);
 
-/* Take back the members after the mark, and a failure of the buffer. */
+/* Take back the members after the mark, and a failure of the buffer since answer_begin(). */
 void answer_rewind(struct answer *answer);
 
 /* Return whether the message fits in a frame of @frame_bytes, and memory was not short. */
@@ -141,7 +142,7 @@ bool answer_fits(const struct answer *answer, size_t frame_bytes);
 /*
  * Return whether the message fits in a frame of @frame_bytes. If not, put the error too_large, with
  * the advice @hint, in place of the members after the mark; if that does not fit either, in place
- * of all members.
+ * of all members. If memory was short, put the error unavailable in their place.
  */
 bool answer_make_fit(struct answer *answer, size_t frame_bytes, const char *hint);
 

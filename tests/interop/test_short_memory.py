@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each allocation of the daemon fails once, while it starts and while it serves: it does not end, it leaks
+nothing (the sanitizer looks at its end), the request is answered or its connection closed, and what others
+wait for comes."""
+import contextlib
+import http.client
+import json
+import mmap
+import struct
+import subprocess
+import textwrap
+
+import manifests
+import pytest
+from adder import adder, replace_manifest
+from caller import Caller, check_answer
+from conftest import Service
+from http_peer import Http, port_of
+from processes import BUILD, EVENT_SECONDS, ROOT, Daemon, asan_options, free_port, until
+from websocket_peer import Closed
+
+POINTS = 40  # allocations that fail in a test, spread over all of them; with --long …
+POINTS_LONG = 1 << 20  # … each one, but for …
+STARTS_LONG = 1000  # … starts, which take half a second
+
+
+class ShortMemory:
+    """short_memory.c, built and ready to be preloaded into a daemon."""
+
+    FIELDS = ("left", "failed", "seen")
+
+    def __init__(self, folder):
+        self.library = folder / "short_memory.so"
+        subprocess.run(["cc", "-D_GNU_SOURCE", "-O1", "-fno-builtin", "-shared", "-fPIC", "-o", self.library,
+                        ROOT / "tests" / "interop" / "short_memory.c"], check=True)
+        self.path = folder / "short_memory"
+        self.path.write_bytes(bytes(8 * len(self.FIELDS)))
+        with open(self.path, "r+b") as file:
+            self.map = mmap.mmap(file.fileno(), 0)
+
+    def environment(self):
+        return {"LD_PRELOAD": str(self.library), "SHORT_MEMORY": str(self.path),
+                **asan_options("verify_asan_link_order=0")}
+
+    def __getitem__(self, field):
+        return struct.unpack_from("q", self.map, 8 * self.FIELDS.index(field))[0]
+
+    def __setitem__(self, field, value):
+        struct.pack_into("q", self.map, 8 * self.FIELDS.index(field), value)
+
+    def fail_at(self, number):
+        self["failed"], self["seen"], self["left"] = 0, 0, number
+
+
+def points(n_allocations, n):
+    """The numbers of the allocations that fail: so many from the first to the last."""
+    return sorted({1 + n_allocations * index // n for index in range(n)} if n < n_allocations
+                  else range(1, n_allocations + 1))
+
+
+FUNCTIONS = textwrap.dedent('''\
+    # toolbox: python
+    from toolbox import tool
+
+
+    @tool(risk="read")
+    def greet(name: str) -> str:
+        return "Hello, " + name
+    ''')
+
+
+def toolboxes(folder):
+    manifests.answers(folder)
+    adder(folder)
+    (folder / "text").mkdir()
+    shout = folder / "text" / "shout.sh"
+    shout.write_text('#!/bin/sh\n# param text string What\n# risk: read\nprintf %s "$TOOL_ARG_TEXT" | tr a-z A-Z\n')
+    shout.chmod(0o755)
+    (folder / "text" / "names.py").write_text(FUNCTIONS)
+    (folder / "bell.json").write_text(json.dumps({
+        "kind": "bus", "risk": "read", "tools": [{
+            "name": "ring", "description": "Rings.", "bus": {"topic": "test.ring", "reply": False}}]}))
+    return [folder, manifests.SHIPPED, BUILD / "toolboxes" / "convert.d"]
+
+
+CONFIGURATION = {"approval": {"mode": "off"}, "http": {"listen": ["127.0.0.1:0"]}, "crash_limit": 0,
+                 "start_timeout_ms": int(EVENT_SECONDS * 1000)}
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory):
+    home = tmp_path_factory.mktemp("short-memory")
+    folder = home / "toolbox.d"
+    memory = ShortMemory(home)
+    configuration = {**CONFIGURATION, "http": {"listen": ["127.0.0.1:0", f"unix:{home}/door"]}}
+    with Service("embedded", home / "home", toolboxes(folder), configuration=configuration,
+                 env=memory.environment()) as service:
+        service.memory, service.folder, service.port = memory, folder, port_of(service.daemon)
+        service.door = home / "door"
+        yield service
+
+
+ENDED = (Closed, ConnectionError, http.client.HTTPException)
+STATUS = "ovos.tools.status"
+
+
+def on_bus(topic, data=None):
+    """A request on a connection of its own; False when its answer never comes: the service has answered
+    another question, no call runs any more, and the answer is not among what came."""
+    def ask(started):
+        with Caller(started.url) as caller:
+            mark = caller.send(topic, data)
+            found = wait_for_failure(started.memory, caller, mark)
+            n_idle = 0  # an answer may follow the end of its last call by a turn of the loop
+            while not found and n_idle < 3:
+                n_idle = n_idle + 1 if caller.call(STATUS)["calls"]["in_flight"] == 0 else 0
+                found = answers_among(caller.seen, mark)
+        for answer in found:
+            check_answer(answer)
+        return len(found) == 1
+    return ask
+
+
+def answers_among(messages, mark):
+    return [one for one in messages if one.context.get("mark") == mark and one.type.endswith(".response")]
+
+
+def wait_for_failure(memory, caller, mark):
+    """The answer, or nothing when an allocation has failed first. None fails from then on."""
+    found = []
+    while not found and not memory["failed"]:
+        with contextlib.suppress(TimeoutError):
+            caller.receive(0.01)
+        found = answers_among(caller.seen, mark)
+    memory["left"] = 0
+    return found
+
+
+def reload(started):
+    """Over HTTP: a request there has an answer, or the end of its connection, when no call tells its end."""
+    with Http(started.door) as http:
+        return http.post("/v1/reload").status
+
+
+def invoke(tool, **args):
+    return on_bus("ovos.tools.invoke", {"name": tool, "args": args})
+
+
+def reload_changed(started):
+    replace_manifest(started.folder, reload_changed.version)
+    reload_changed.version += 1
+    return reload(started)
+
+
+reload_changed.version = 1
+
+
+def over_http(method, path, body=None, **headers):
+    def ask(started):
+        with Http(started.port) as http:
+            return http.ask(method, path, body, **headers).status
+    return ask
+
+
+def over_mcp(method, params):
+    def ask(started):
+        with Http(started.port) as http:
+            headers = {"Accept": "application/json, text/event-stream"}
+            begun = http.post("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+                "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}},
+                **headers)
+            headers["Mcp-Session-Id"] = begun.headers.get("Mcp-Session-Id", "")
+            return http.post("/mcp", {"jsonrpc": "2.0", "id": 2, "method": method, "params": params}, **headers).status
+    return ask
+
+
+OPERATIONS = {
+    "list": on_bus("ovos.tools.list"),
+    "list for a model": on_bus("ovos.tools.list", {"format": "openai"}),
+    "get": on_bus("ovos.tools.get", {"name": "divide"}),
+    "an unknown name": on_bus("ovos.tools.get", {"name": "divid"}),
+    "validate": on_bus("ovos.tools.validate", {"name": "divide", "args": {"a": "x"}}),
+    "match": on_bus("ovos.tools.match", {"utterance": "what is 3 plus 4"}),
+    "search": on_bus("ovos.tools.search", {"query": "add numbers"}),
+    "status": on_bus("ovos.tools.status"),
+    "a native call": invoke("divide", a=1, b=2),
+    "a command": invoke("shout", text="a"),
+    "a python call": invoke("greet", name="Ann"),
+    "a plugin call": invoke("evaluate_expression", expression="1 + 1"),
+    "a bus call": invoke("ring"),
+    "wrong arguments": invoke("divide", a="x"),
+    "a batch": on_bus("ovos.tools.invoke", {"calls": [{"name": "divide", "args": {"a": 1, "b": 2}}] * 3}),
+    "a reload": reload,
+    "a changed manifest": reload_changed,
+    "the list over HTTP": over_http("GET", "/v1/tools"),
+    "a call over HTTP": over_http("POST", "/v1/tools/divide", {"a": 1, "b": 2}),
+    "a job over HTTP": over_http("POST", "/v1/tools/divide?background=1", {"a": 1, "b": 2}),
+    "OpenAPI": over_http("GET", "/openapi.json"),
+    "the list over MCP": over_mcp("tools/list", {}),
+    "a call over MCP": over_mcp("tools/call", {"name": "math_tools__divide", "arguments": {"a": 1, "b": 2}}),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_a_request_whose_memory_fails_costs_nobody_else(started, times, name):
+    memory, ask = started.memory, OPERATIONS[name]
+    ask(started)
+    memory.fail_at(0)
+    ask(started)
+    n_allocations = memory["seen"]
+    n_silent = 0
+    with contextlib.ExitStack() as stack:
+        other = stack.enter_context(Caller(started.url))
+        for number in points(n_allocations, times(POINTS, POINTS_LONG)):
+            memory.fail_at(number)
+            with contextlib.suppress(*ENDED):
+                n_silent += ask(started) is False
+            memory["left"] = 0
+            assert started.daemon.process.poll() is None, f"it ended at allocation {number}:\n{started.daemon.log()}"
+            try:
+                answer = other.invoke("absolute", {"value": -2})
+            except Closed:  # the memory of its own queue
+                other = stack.enter_context(Caller(started.url))
+                answer = other.invoke("absolute", {"value": -2})
+            assert answer["result"] == {"result": 2}
+    # The memory for an answer's own beginning.
+    assert n_silent <= 1
+    assert ask(started) is not False
+
+
+def test_a_start_whose_memory_fails_ends_with_a_reason_or_serves(tmp_path, times):
+    folder = tmp_path / "toolbox.d"
+    memory = ShortMemory(tmp_path)
+
+    def start(number):
+        """Start it with this allocation failing; whether it serves. A daemon that ends says why."""
+        port = free_port()
+        memory.fail_at(number)
+        daemon = Daemon(tmp_path / f"home-{number}", folders, configuration=CONFIGURATION, port=port,
+                        env=memory.environment(), expect_start=False)
+        has_ended = lambda: daemon.process.poll() is not None
+        until(lambda: has_ended() or answers(port), EVENT_SECONDS, f"an end or an answer at allocation {number}")
+        memory["left"] = 0
+        if not has_ended():
+            daemon.end()
+            return True
+        daemon.has_ended = True
+        assert daemon.process.returncode > 0 and "memory" in daemon.log(), \
+            f"{number}: exit status {daemon.process.returncode}: {daemon.log()}"
+        daemon.check_log()
+        return False
+
+    def answers(port):
+        try:
+            with Caller(f"ws://127.0.0.1:{port}/core") as caller:
+                return caller.invoke("absolute", {"value": -2}, seconds=1)
+        except (TimeoutError, OSError, Closed):
+            return None
+
+    folders = toolboxes(folder)
+    assert start(0)
+    n_allocations = memory["seen"]
+    for number in points(n_allocations, times(POINTS // 2, STARTS_LONG)):
+        start(number)
