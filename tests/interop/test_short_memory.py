@@ -8,6 +8,7 @@ import json
 import mmap
 import struct
 import subprocess
+import sys
 import textwrap
 
 import manifests
@@ -15,9 +16,14 @@ import pytest
 from adder import adder, replace_manifest
 from caller import Caller, check_answer
 from conftest import Service
+from fake_bus import FakeBus
 from http_peer import Http, port_of
 from processes import BUILD, EVENT_SECONDS, ROOT, Daemon, asan_options, free_port, until
 from websocket_peer import Closed
+
+sys.path.insert(0, str(ROOT / "clients" / "python"))
+
+from toolboxd import serve_in_thread, tool  # noqa: E402
 
 POINTS = 40  # allocations that fail in a test, spread over all of them; with --long …
 POINTS_LONG = 1 << 20  # … each one, but for …
@@ -58,6 +64,11 @@ def points(n_allocations, n):
                   else range(1, n_allocations + 1))
 
 
+@tool(risk="read")
+def knock():
+    return {"who": "there"}
+
+
 FUNCTIONS = textwrap.dedent('''\
     # toolbox: python
     from toolbox import tool
@@ -80,11 +91,13 @@ def toolboxes(folder):
     (folder / "bell.json").write_text(json.dumps({
         "kind": "bus", "risk": "read", "tools": [{
             "name": "ring", "description": "Rings.", "bus": {"topic": "test.ring", "reply": False}}]}))
+    server = {"command": [sys.executable, "-u", str(ROOT / "tests" / "interop" / "mcp_server.py")], "cwd": str(folder)}
+    (folder / "box.json").write_text(json.dumps({"kind": "mcp", "risk": "read", "mcp": server}))
     return [folder, manifests.SHIPPED, BUILD / "toolboxes" / "convert.d"]
 
 
 CONFIGURATION = {"approval": {"mode": "off"}, "http": {"listen": ["127.0.0.1:0"]}, "crash_limit": 0,
-                 "start_timeout_ms": int(EVENT_SECONDS * 1000)}
+                 "start_timeout_ms": int(EVENT_SECONDS * 1000), "guests": {"enabled": True}}
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +110,15 @@ def started(tmp_path_factory):
                  env=memory.environment()) as service:
         service.memory, service.folder, service.port = memory, folder, port_of(service.daemon)
         service.door = home / "door"
-        yield service
+        with serve_in_thread("guest", url=service.url) as guest:
+            assert guest.registered.wait(EVENT_SECONDS)
+            with Caller(service.url) as caller:
+                until(lambda: {"knock", "several"} <= names(caller), EVENT_SECONDS, "the tools of the guest and the server")
+            yield service
+
+
+def names(caller):
+    return {one["name"] for one in caller.call("ovos.tools.list")["tools"]}
 
 
 ENDED = (Closed, ConnectionError, http.client.HTTPException)
@@ -188,6 +209,8 @@ OPERATIONS = {
     "a python call": invoke("greet", name="Ann"),
     "a plugin call": invoke("evaluate_expression", expression="1 + 1"),
     "a bus call": invoke("ring"),
+    "a call of a server": invoke("several"),
+    "a call of a guest": invoke("knock"),
     "wrong arguments": invoke("divide", a="x"),
     "a batch": on_bus("ovos.tools.invoke", {"calls": [{"name": "divide", "args": {"a": 1, "b": 2}}] * 3}),
     "a reload": reload,
@@ -262,3 +285,46 @@ def test_a_start_whose_memory_fails_ends_with_a_reason_or_serves(tmp_path, times
     n_allocations = memory["seen"]
     for number in points(n_allocations, times(POINTS // 2, STARTS_LONG)):
         start(number)
+
+
+def ask_as_bus(peer):
+    """A call over the connection of the daemon to its bus; its result."""
+    peer.send(json.dumps({"type": "ovos.tools.invoke", "context": {"n": 1},
+                          "data": {"name": "absolute", "args": {"value": -2}}}))
+    while True:
+        message = json.loads(peer.receive(EVENT_SECONDS))
+        if message["type"] == "ovos.tools.invoke.response":
+            return message["data"].get("result")
+
+
+def test_a_connection_whose_memory_fails_is_made_again(tmp_path, times):
+    """The bus goes, and comes back."""
+    memory = ShortMemory(tmp_path)
+    bus = FakeBus()
+    daemon = Daemon(tmp_path / "home", toolboxes(tmp_path / "toolbox.d"), bus.url, configuration=CONFIGURATION,
+                    env=memory.environment())
+
+    def come_back(peer):
+        """End the connection, and answer until a call goes over another one."""
+        peer.close()
+        while True:
+            with contextlib.suppress(Closed, ConnectionError, TimeoutError):
+                peer = bus.wait_for_client()
+                memory["left"] = 0
+                result = ask_as_bus(peer)
+                if result is not None:
+                    return peer, result
+
+    try:
+        peer = bus.wait_for_client()
+        until(lambda: ask_as_bus(peer), EVENT_SECONDS, "a first result")
+        memory.fail_at(0)
+        peer, _ = come_back(peer)
+        n_allocations = memory["seen"]
+        for number in points(n_allocations, times(5, POINTS_LONG)):
+            memory.fail_at(number)
+            peer, result = come_back(peer)
+            assert result == {"result": 2}, f"allocation {number}"
+    finally:
+        daemon.end()
+        bus.close()
