@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "util/array.h"
 #include "util/text/base64.h"
 #include "worker/native/structure.h"
 
@@ -17,12 +18,28 @@
 /* Every buffer is aligned for any type. */
 #define ALIGNMENT 16u
 
+/* The guard is some words of equal bytes. */
 #define GUARD_BYTES 16u
 #define GUARD_BYTE  0xA5
+#define GUARD_WORD  (UINT64_MAX / UINT8_MAX * GUARD_BYTE)
 
 static int fail_argument(struct buffer *failure, const char *name, const char *reason)
 {
 	buffer_printf(failure, "argument '%s' %s", name, reason);
+	return NATIVE_CALL_MEMORY_E_FAILED;
+}
+
+/* Put the name of the argument before the words of its refusal, from @start on. */
+static int fail_by_words(struct buffer *failure, size_t start, const char *name)
+{
+	cleanup(buffer_deinit) struct buffer words = {0};
+
+	if (buffer_status(failure))
+		return NATIVE_CALL_MEMORY_E_FAILED;
+	buffer_append(&words, failure->data + start, failure->size - start);
+	failure->size = start;
+	buffer_printf(failure, "argument '%s' ", name);
+	buffer_append_buffer(failure, &words);
 	return NATIVE_CALL_MEMORY_E_FAILED;
 }
 
@@ -70,7 +87,7 @@ static int find_input(const struct native_signature *signature, struct native_sc
 	const struct native_parameter *parameter = &signature->function->parameters[at];
 	const struct native_arguments arguments = {&scratch->tape, 0};
 	struct native_cell *cell = &scratch->cells[at];
-	cleanup(buffer_deinit) struct buffer refusal = {0};
+	size_t start = failure->size;
 	uint32_t value = JSON_NONE;
 	int r;
 
@@ -88,12 +105,9 @@ static int find_input(const struct native_signature *signature, struct native_sc
 		return fail_argument(failure, parameter->name, "is missing");
 	if (value == JSON_NONE)
 		return 0;
-	r = native_check_value(
-		signature->function, at, &arguments, &scratch->tape, value, &refusal);
+	r = native_check_value(signature->function, at, &arguments, &scratch->tape, value, failure);
 	if (r != 0)
-		return r < 0 || !buffer_terminate(&refusal)
-			       ? -ENOMEM
-			       : fail_argument(failure, parameter->name, refusal.data);
+		return r < 0 ? r : fail_by_words(failure, start, parameter->name);
 	cell->tape = &scratch->tape;
 	cell->value = value;
 	return 0;
@@ -147,17 +161,14 @@ static int reserve_buffers(const struct native_signature *signature, struct nati
 	const struct native_arguments arguments = {&scratch->tape, 0};
 	uint64_t total = 0;
 
-	for (size_t i = 0; i < function->n_parameters; i++) {
-		const struct native_parameter *parameter = &function->parameters[i];
-		struct native_cell *cell = &scratch->cells[i];
+	for (size_t i = 0; i < scratch->n_laid; i++) {
+		const struct native_parameter *parameter = &function->parameters[scratch->laid[i]];
+		struct native_cell *cell = &scratch->cells[scratch->laid[i]];
 
-		if (!native_is_laid(parameter) || is_given(signature, i) ||
-			is_null(parameter, cell))
-			continue;
 		if (parameter->direction != NATIVE_IN)
 			cell->capacity = (size_t)native_capacity(function, parameter, &arguments);
-		if (signature->given && signature->given[i].capacity > 0)
-			cell->capacity = signature->given[i].capacity;
+		if (signature->given && signature->given[scratch->laid[i]].capacity > 0)
+			cell->capacity = signature->given[scratch->laid[i]].capacity;
 		total += (uint64_t)cell->capacity * native_element_bytes(parameter) +
 			 bound_value(parameter, cell) + GUARD_BYTES + (uint64_t)2 * ALIGNMENT;
 	}
@@ -303,13 +314,14 @@ static void lay_value(
 bool native_call_memory_is_intact(
 	const struct native_parameter *parameter, const struct native_cell *cell)
 {
-	const char *guard;
+	uint64_t guard[GUARD_BYTES / sizeof(uint64_t)];
 
 	if (!cell->slot.buffer)
 		return true;
-	guard = cell->slot.buffer + cell->capacity * native_element_bytes(parameter);
-	for (size_t i = 0; i < GUARD_BYTES; i++)
-		if ((unsigned char)guard[i] != GUARD_BYTE)
+	memcpy(guard, cell->slot.buffer + cell->capacity * native_element_bytes(parameter),
+		sizeof(guard));
+	for (size_t i = 0; i < ARRAY_SIZE(guard); i++)
+		if (guard[i] != GUARD_WORD)
 			return false;
 	return true;
 }
@@ -365,13 +377,9 @@ static void fill(const struct native_signature *signature, struct native_scratch
 {
 	const struct native_function *function = signature->function;
 
-	for (size_t i = 0; i < function->n_parameters; i++) {
-		const struct native_parameter *parameter = &function->parameters[i];
-
-		if (native_is_laid(parameter) && !is_given(signature, i) &&
-			!is_null(parameter, &scratch->cells[i]))
-			lay_value(&scratch->memory, parameter, &scratch->cells[i]);
-	}
+	for (size_t i = 0; i < scratch->n_laid; i++)
+		lay_value(&scratch->memory, &function->parameters[scratch->laid[i]],
+			&scratch->cells[scratch->laid[i]]);
 	for (size_t i = 0; i < function->n_parameters; i++) {
 		const struct native_parameter *parameter = &function->parameters[i];
 		struct native_cell *cell = &scratch->cells[i];
@@ -396,12 +404,22 @@ static void fill(const struct native_signature *signature, struct native_scratch
 int native_call_memory_fill(const struct native_signature *signature,
 	struct native_scratch *scratch, const char *arguments, size_t size, struct buffer *failure)
 {
+	const struct native_function *function = signature->function;
 	uint32_t key = 1;
 	int r = read_arguments(scratch, arguments, size, failure);
 
-	for (size_t i = 0; r == 0 && i < signature->function->n_parameters; i++)
+	scratch->n_laid = 0;
+	scratch->has_outputs = false;
+	for (size_t i = 0; r == 0 && i < function->n_parameters; i++) {
+		const struct native_parameter *parameter = &function->parameters[i];
+
+		scratch->has_outputs |= parameter->direction != NATIVE_IN;
 		r = find_input(signature, scratch, i, &key, failure);
-	if (r == 0)
+		if (native_is_laid(parameter) && !is_given(signature, i) &&
+			!is_null(parameter, &scratch->cells[i]))
+			scratch->laid[scratch->n_laid++] = (uint8_t)i;
+	}
+	if (r == 0 && scratch->n_laid > 0)
 		r = reserve_buffers(signature, scratch, failure);
 	if (r == 0)
 		fill(signature, scratch);

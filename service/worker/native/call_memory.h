@@ -36,7 +36,10 @@ struct native_scratch {
 	struct json_tape tape; /* the arguments; afterwards a json that came out */
 	struct buffer memory;
 	struct native_cell cells[NATIVE_PARAMETERS_MAX];
-	void *addresses[NATIVE_PASSED_MAX]; /* for libffi */
+	void *addresses[NATIVE_PASSED_MAX];  /* for libffi */
+	uint8_t laid[NATIVE_PARAMETERS_MAX]; /* parameters whose buffers this call lays out */
+	size_t n_laid;
+	bool has_outputs; /* a parameter of the call comes out */
 };
 
 /* The value of a parameter from another step. */

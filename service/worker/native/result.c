@@ -388,7 +388,8 @@ static int write_object(struct writing *writing)
 		begin_member(writing, &function->returns);
 		r = write_returned(writing);
 	}
-	for (size_t i = 0; r == 0 && i < function->n_parameters; i++) {
+	for (size_t i = 0; r == 0 && writing->scratch->has_outputs && i < function->n_parameters;
+		i++) {
 		if (!native_is_result(&function->parameters[i]))
 			continue;
 		begin_member(writing, &function->parameters[i]);
@@ -466,7 +467,7 @@ static int check_guards(struct writing *writing)
 {
 	const struct native_function *function = writing->function;
 
-	for (size_t i = 0; i < function->n_parameters; i++) {
+	for (size_t i = 0; writing->scratch->has_outputs && i < function->n_parameters; i++) {
 		const struct native_parameter *parameter = &function->parameters[i];
 		const struct native_cell *cell = &writing->scratch->cells[i];
 

@@ -51,6 +51,17 @@ ffi_type *native_slot_ffi_type(enum native_type type)
 	return &ffi_type_void;
 }
 
+/* memcpy() of a number, without a call for the usual sizes. */
+static void copy(void *to, const void *from, size_t size)
+{
+	if (size == sizeof(uint64_t))
+		memcpy(to, from, sizeof(uint64_t));
+	else if (size == sizeof(uint32_t))
+		memcpy(to, from, sizeof(uint32_t));
+	else
+		memcpy(to, from, size);
+}
+
 /* Return a slot with the low bits of @bits, as many as the integer type has (two's complement). */
 static union native_slot slot_of(enum native_type type, uint64_t bits)
 {
@@ -77,7 +88,7 @@ void native_slot_store_number(enum native_type type, uint64_t number, void *plac
 {
 	union native_slot slot = slot_of(type, number);
 
-	memcpy(place, &slot, native_type_bytes(type));
+	copy(place, &slot, native_type_bytes(type));
 }
 
 void native_slot_store(
@@ -103,7 +114,7 @@ void native_slot_store(
 		slot = slot_of(type, slot.u64);
 		break;
 	}
-	memcpy(place, &slot, native_type_bytes(type));
+	copy(place, &slot, native_type_bytes(type));
 }
 
 void native_slot_store_value(const struct native_parameter *parameter, const struct json_tape *tape,
@@ -130,7 +141,7 @@ static union native_slot load_slot(enum native_type type, const void *place)
 {
 	union native_slot slot = {.u64 = 0};
 
-	memcpy(&slot, place, native_type_bytes(type));
+	copy(&slot, place, native_type_bytes(type));
 	return slot;
 }
 
