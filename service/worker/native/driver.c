@@ -165,8 +165,8 @@ static int load_stage(struct loading *loading, struct native_step *step, struct 
 	return r ? r : load_invocation(loading, step->message, &stage->message);
 }
 
-/* Load the program at @object, a native object or `init`. */
-static int load_steps(struct loading *loading, uint32_t object, struct native_steps *steps,
+/* Read the program at @object, a native object or `init`. */
+static int read_steps(struct loading *loading, uint32_t object, struct native_steps *steps,
 	struct native_frames *frames)
 {
 	struct native_driver *driver = loading->driver;
@@ -178,8 +178,6 @@ static int load_steps(struct loading *loading, uint32_t object, struct native_st
 	if (r)
 		return r > 0 ? DRIVER_E_REFUSED : r;
 	r = native_steps_init(steps, program, &function);
-	for (size_t i = 0; r == 0 && i < program->n_steps; i++)
-		r = load_stage(loading, &program->steps[i], &steps->stages[i]);
 	if (steps != &driver->init) {
 		steps->process = &driver->init;
 		steps->process_frames = &driver->init_frames;
@@ -187,13 +185,27 @@ static int load_steps(struct loading *loading, uint32_t object, struct native_st
 	return r ? r : native_frames_grow(frames, steps);
 }
 
+/* Prepare the calls of all steps. Their functions are in the stages then, no longer in the
+ * program. */
+static int load_stages(struct loading *loading, struct native_steps *steps)
+{
+	struct native_program *program = steps->program;
+	int r = 0;
+
+	for (size_t i = 0; program && r == 0 && i < program->n_steps; i++)
+		r = load_stage(loading, &program->steps[i], &steps->stages[i]);
+	return r;
+}
+
 static int load_tool(struct loading *loading, uint32_t object, struct native_tool *tool)
 {
 	struct native_function function = {0};
 	int r;
 
-	if (json_find(loading->tape, object, "steps") != JSON_NONE)
-		return load_steps(loading, object, &tool->steps, &loading->driver->frames);
+	if (json_find(loading->tape, object, "steps") != JSON_NONE) {
+		r = read_steps(loading, object, &tool->steps, &loading->driver->frames);
+		return r ? r : load_stages(loading, &tool->steps);
+	}
 	r = native_function_read(loading->tape, object, NULL, &function, loading->problems);
 	if (r)
 		return r > 0 ? DRIVER_E_REFUSED : r;
@@ -239,14 +251,14 @@ static int begin_init(struct loading *loading)
 		buffer_terminate(&failure) ? failure.data : "out of memory");
 }
 
-static int load_init(struct loading *loading)
+static int read_init(struct loading *loading)
 {
 	struct native_driver *driver = loading->driver;
 	uint32_t init = json_find(loading->tape, 0, "init");
 
 	if (init == JSON_NONE || json_type_at(loading->tape, init) != JSON_ARRAY)
 		return init == JSON_NONE ? 0 : refuse(loading, init, "'init' must be an array");
-	return load_steps(loading, init, &driver->init, &driver->init_frames);
+	return read_steps(loading, init, &driver->init, &driver->init_frames);
 }
 
 static void unload_native(void *data)
@@ -282,8 +294,10 @@ static int load_native(
 	if (!loading.driver)
 		return -ENOMEM;
 	r = library_open(load, &loading.driver->library, problems);
-	r = r ? r : load_init(&loading);
+	r = r ? r : read_init(&loading);
 	r = r ? r : load_tools(&loading);
+	/* The tools take the types of the values of `init` from its program. */
+	r = r ? r : load_stages(&loading, &loading.driver->init);
 	r = r ? r : begin_init(&loading);
 	if (r)
 		unload_native(loading.driver);

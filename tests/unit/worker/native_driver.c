@@ -117,3 +117,31 @@ Test(native_driver, refuses_what_no_reading_of_a_manifest_would_send, .timeout =
 		"\"parameters\":[{\"name\":\"x\",\"type\":\"f65\"}]}]}",
 		"/tools/0/parameters/0/type", "must be one of bool");
 }
+
+/* A value of each kind from `init`, in each place of a call. */
+Test(native_driver, gives_the_values_of_init_to_tools, .timeout = LIMIT)
+{
+	static const char *const inits[] = {
+		"{\"call\":\"frexp\",\"args\":[{\"f64\":8},{\"out\":{\"name\":\"x\",\"type\":"
+		"\"i32\"}}]}",
+		"{\"call\":\"abs\",\"args\":[{\"i32\":-4}],\"returns\":{\"name\":\"x\",\"type\":"
+		"\"i32\"}}",
+		"{\"call\":\"time\",\"args\":[{\"out\":{\"name\":\"x\",\"type\":\"i64\"}}]}",
+		"{\"call\":\"posix_memalign\",\"args\":[{\"out\":{\"name\":\"x\",\"type\":"
+		"\"handle\"}},{\"usize\":16},{\"usize\":64}],\"finally\":{\"call\":\"free\","
+		"\"args\":[\"$x\"]}}",
+		"{\"call\":\"strerror\",\"args\":[{\"i32\":2}],\"returns\":{\"name\":\"x\","
+		"\"type\":\"str\"}}",
+	};
+
+	for (size_t i = 0; i < sizeof(inits) / sizeof(*inits); i++) {
+		char load[1024];
+
+		snprintf(load, sizeof(load),
+			"{\"kind\":\"native\",\"library\":\"libm.so.6\",\"init\":[%s],\"tools\":[{"
+			"\"steps\":[{\"call\":\"%s\",\"args\":[\"$$x\"%s],\"returns\":{\"name\":"
+			"\"n\",\"type\":\"i32\"}}]}]}",
+			inits[i], i < 3 ? "abs" : "strnlen", i < 3 ? "" : ",{\"usize\":0}");
+		expect_loaded(load, "/libm.so.6\"}");
+	}
+}
