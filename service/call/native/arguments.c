@@ -592,6 +592,46 @@ static int read_made(struct making *making, uint32_t object, uint32_t returns,
 	return r;
 }
 
+/* Return whether an inout of the type @to may begin with the value of @variable: one of the same
+ * type, or a number for a number. Else one of the two would be a pointer, and a pointer neither
+ * comes from a caller nor leaves the tool. */
+static bool may_begin_with(
+	const struct making *making, const struct native_parameter *to, int variable)
+{
+	const struct native_parameter *from = variables_type(making->reading, variable);
+	enum native_type type =
+		variables_at(making->reading, variable)->is_handle ? NATIVE_HANDLE : from->type;
+
+	if (!native_is_pointer(to->type) && !native_is_pointer(type))
+		return true;
+	return type == to->type && (type != NATIVE_STRUCT || from->structure == to->structure) &&
+	       (type != NATIVE_ARRAY || from->items == to->items);
+}
+
+/* Check the values that the inouts of @function begin with. */
+static int check_first_values(const struct making *making, const struct native_function *function)
+{
+	uint32_t at =
+		making->args != JSON_NONE ? json_first(making->tape, making->args) : JSON_NONE;
+
+	for (size_t i = 0; i < function->n_parameters; i++, at = json_next(making->tape, at)) {
+		int variable = making->sources[i].from;
+
+		if (function->parameters[i].direction != NATIVE_INOUT ||
+			making->sources[i].kind != NATIVE_SOURCE_VALUE ||
+			may_begin_with(making, &function->parameters[i], variable))
+			continue;
+		return reading_refuse(&making->reading->reading,
+			json_find(making->tape, output_at(making->tape, at), "value"),
+			"'%s' begins with a value of its own type, %s, or with a number if it is "
+			"one: '%s' is another type",
+			function->parameters[i].name,
+			native_type_name(function->parameters[i].type),
+			variables_at(making->reading, variable)->name);
+	}
+	return 0;
+}
+
 int native_arguments_read(struct program_reading *reading, uint32_t object, uint32_t returns,
 	bool is_message, struct native_invocation *ret_invocation)
 {
@@ -612,7 +652,9 @@ int native_arguments_read(struct program_reading *reading, uint32_t object, uint
 	r = r ? r : write_call_function(&making, object, returns, is_message);
 	r = r ? r : read_made(&making, object, returns, &function);
 	buffer_deinit(&making.text);
+	r = r ? r : check_first_values(&making, &function);
 	if (r) {
+		native_function_deinit(&function);
 		free(making.sources);
 		return r;
 	}

@@ -268,6 +268,40 @@ Test(native_steps_read, an_argument_has_one_form)
 	EXPECT_REFUSALS(rows);
 }
 
+Test(native_steps_read, an_inout_begins_with_its_own_type)
+{
+#define BEGIN(type, value)                                                                         \
+	STEPS(OPEN "'finally':{'call':'close','args':['$h']}},"                                    \
+		   "{'call':'f','args':[{'out':{'name':'s','type':'str','capacity':9}},"           \
+		   "{'out':{'name':'m','type':'handle','size':8,'c':'m'}},"                        \
+		   "{'out':{'name':'a','type':'array','items':'u8','capacity':2}}]},"              \
+		   "{'call':'g','args':[{'inout':{'name':'n'," type ",'value':'" value "'}}]}")
+#define REFUSED(is, from)                                                                          \
+	"/steps/2/args/0/inout/value",                                                             \
+		"'n' begins with a value of its own type, " is                                     \
+		", or with a number if it is one: '" from "' is another type"
+	static const struct refusal rows[] = {
+		{BEGIN("'type':'u64'", "$h"), REFUSED("u64", "h")},
+		{BEGIN("'type':'handle'", "$p"), REFUSED("handle", "p")},
+		{BEGIN("'type':'bytes'", "$m"), REFUSED("bytes", "m")},
+		{BEGIN("'type':'str'", "$h"), REFUSED("str", "h")},
+		{BEGIN("'type':'handle'", "$s"), REFUSED("handle", "s")},
+		{BEGIN("'type':'i32'", "$s"), REFUSED("i32", "s")},
+		{BEGIN("'type':'array','items':'u16'", "$a"), REFUSED("array", "a")},
+	};
+	static const char *const good[] = {
+		BEGIN("'type':'u64'", "$p"),
+		BEGIN("'type':'handle'", "$h"),
+		BEGIN("'type':'handle'", "$m"),
+		BEGIN("'type':'str'", "$s"),
+		BEGIN("'type':'array','items':'u8'", "$a"),
+	};
+
+	EXPECT_REFUSALS(rows);
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+		native_program_free(read_good(good[i], NULL));
+}
+
 Test(native_steps_read, takes_64_steps_and_no_more)
 {
 	struct buffer text = {0};
