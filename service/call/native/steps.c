@@ -345,7 +345,8 @@ static int read_collect(struct program_reading *reading, uint32_t object, size_t
 		.at = NATIVE_COLLECTED,
 		.step = (int)at,
 		.round = NATIVE_NONE,
-		.condition = reading->round_condition,
+		/* Without a run of the repeat the list is empty. */
+		.condition = {.variable = NATIVE_NONE},
 	};
 	uint32_t name, of;
 	int r;

@@ -50,8 +50,10 @@ static void write_variable_schema(struct cutting *cutting, int variable)
 		value.is_nullable |= shown->is_nullable;
 		buffer_append_char(cutting->schema, '{');
 		native_write_value_schema(&value, false, cutting->schema);
-		if (buffer_status(cutting->schema) == 0)
-			cutting->schema->data[cutting->schema->size - 1] = '}';
+		if (buffer_status(cutting->schema) == 0 &&
+			cutting->schema->data[cutting->schema->size - 1] == ',')
+			cutting->schema->size--;
+		buffer_append_char(cutting->schema, '}');
 		return;
 	}
 	buffer_append_string(cutting->schema, "{\"type\":\"array\",\"items\":");

@@ -341,6 +341,11 @@ Test(native_steps_read, make_the_schema_of_the_result)
 			"'type':['string','null']}},'required':['s']},'b':{'type':'array'},'c':{"
 			"'type':'string'}},'required':['a','b','c']}"},
 		{STEPS("{'call':'f'}"), "{'type':'object','properties':{}}"},
+		{STEPS("{'call':'f','returns':{'name':'j','type':'json'}}"),
+			"{'type':'object','properties':{'j':{}},'required':['j']}"},
+		{STEPS(REPEAT(",'when':'$p','collect':{'name':'all','of':true}")),
+			"{'type':'object','properties':{'all':{'type':'array','items':{'const':"
+			"true}}},'required':['all']}"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
