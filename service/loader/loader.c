@@ -354,6 +354,7 @@ static int begin_beside(struct load_job *folder, const struct dropin_toolbox *to
 	if (!load_job_is_same(job, package) ||
 		!toolbox_library_is_unchanged(&job->previous->library))
 		return begin_package(job, package);
+	package_renew(job->previous, package);
 	package_unref(package);
 	load_job_set_package(job, package_ref(job->previous));
 	job_check_sandbox(job);
@@ -398,6 +399,8 @@ static int begin_file(struct loader *loader, struct load_job *job)
 	if (job->previous && is_away(job->jobs, job->previous->id))
 		job->previous = NULL;
 	if (can_keep(loader, job)) {
+		if (job->previous->kind == KIND_PYTHON_FILE)
+			origins_accept(&job->previous->definition);
 		load_job_set_package(job, package_ref(job->previous));
 		if (job_check_sandbox(job))
 			failures_count(job);

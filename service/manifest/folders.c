@@ -95,12 +95,15 @@ static int put(struct candidates *candidates, struct candidate candidate)
  * own it would be a tool. Most others are programs named by a manifest beside them. */
 static bool is_stray(const char *path)
 {
+	static const char python[] = "# toolbox: python";
 	static const char *const comments[] = {
 		"\n# description:", "\n// description:", "\n-- description:"};
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char head[HEAD_BYTES];
 	ssize_t n = fd >= 0 ? read(fd, head, sizeof(head)) : -1;
 
+	if (n > (ssize_t)strlen(python) && memcmp(head, python, strlen(python)) == 0)
+		return true;
 	if (n <= 2 || memcmp(head, "#!", 2) != 0)
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(comments); i++)

@@ -393,6 +393,7 @@ static int read_places(struct manifest_reader *reader, const char *path, struct 
 {
 	cleanup_free char *real = realpath(path, NULL);
 	const char *folder;
+	uint32_t index;
 	int r;
 
 	if (!real && errno == ENOMEM)
@@ -407,6 +408,8 @@ static int read_places(struct manifest_reader *reader, const char *path, struct 
 	r = read_library(reader, folder, package, problems);
 	if (r == 0 && (package->kind == KIND_PYTHON || package->kind == KIND_PYTHON_FILE))
 		r = manifest_python_read(&reader->tape, folder, package, problems);
+	if (r == 0 && package->kind == KIND_PYTHON_FILE)
+		r = origins_add(&package->definition, package->library.path, &index);
 	if (r == 0 && package->kind == KIND_MCP)
 		r = manifest_mcp_read(&reader->tape, folder, package, problems);
 	if (r == 0 && package->kind == KIND_NATIVE)

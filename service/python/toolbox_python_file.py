@@ -62,7 +62,10 @@ class Functions:
         except BaseException as error:
             traceback.print_exc()
             raise WrongFile(words_of(error, path)) from None
-        self._tools = {one.name: one for one in toolbox.TOOLS}
+        self._tools = {}
+        for one in toolbox.TOOLS:
+            if self._tools.setdefault(one.name, one) is not one:
+                raise WrongFile(f"it has two functions called '{one.name}'")
         if not self._tools:
             raise WrongFile("it has no function with @tool (from toolbox import tool)")
 

@@ -14,7 +14,7 @@ FIRST_LINE = "# toolbox: python\n"
 LIGHTS = '''
 from dataclasses import dataclass
 from enum import Enum
-from typing import Annotated, Optional, TypedDict
+from typing import Annotated, Dict, List, Optional, TypedDict, Union
 import asyncio, os, sys, time
 from toolbox import tool
 
@@ -54,6 +54,16 @@ def light(room: Room, level: Level = Level.LOW) -> Room:
 async def wait(at: Optional[Point] = None) -> dict:
     await asyncio.sleep(0.001)
     return {"at": at}
+
+
+@dataclass
+class Flat:
+    number: int
+
+
+@tool(risk="read")
+def either(home: Union[Flat, Room], more: Dict = {}, list_of: List = []) -> str:
+    return type(home).__name__
 
 
 @tool(risk="read")
@@ -154,6 +164,8 @@ def test_annotations_and_docstrings_define_the_tools(caller):
     ("light", {"room": {"name": "hall"}, "level": "high"}, {"name": "hall high", "floor": 1}),
     ("wait", {"at": {"x": 1}}, {"at": {"x": 1.0}}),
     ("wait", {}, {"at": None}),
+    ("either", {"home": {"number": 1}, "more": {"a": 1}, "list_of": [1]}, {"result": "Flat"}),
+    ("either", {"home": {"name": "hall"}}, {"result": "Room"}),
     ("nothing", {}, {"result": None}),
     ("helped", {}, {"result": "beside"}),
 ])
@@ -205,6 +217,7 @@ def test_an_edit_reloads_and_a_mistake_names_its_line(started, caller):
     ("from toolbox import tool\n@tool\ndef f(a: object): pass",
      "box.py:2: TypeError: f(a): <class 'object'> has no JSON Schema"),
     ("from toolbox import tool\n@tool(risk='low')\ndef f(): pass", "risk"),
+    ("from toolbox import tool\n@tool\ndef f(): pass\n@tool(name='f')\ndef g(): pass", "it has two functions called 'f'"),
     ("#" * (1 << 20) + "\n", "has more than 1048576 bytes"),
     (None, "cannot be read: No such file or directory"),
 ])

@@ -186,8 +186,8 @@ def _schema(annotation: Any, where: str, level: int = 0) -> "dict[str, Any]":
         return {"enum": [member.value for member in annotation]}
     if _is_record(annotation):
         return _record_schema(annotation, where, level)
-    if origin is list and len(inner) == 1:
-        return {"type": "array", "items": _schema(inner[0], where, level)}
+    if origin is list:
+        return {"type": "array", **({"items": _schema(inner[0], where, level)} if inner else {})}
     if origin is dict:
         return {"type": "object", "additionalProperties": _schema(inner[1], where, level) if inner else True}
     if getattr(typing, "Required", None) in (origin,) or getattr(typing, "NotRequired", None) in (origin,):
@@ -243,6 +243,19 @@ def _read_object(hints: "Mapping[str, Any]", value: Any, where: str) -> "dict[st
     return {key: read(hints.get(key, Any), one, f"{where}/{key}") for key, one in value.items()}
 
 
+def _read_record(record: Any, value: Any, where: str) -> Any:
+    """Return the object of a dataclass that a value describes. An error of its own code is no mismatch."""
+    members = _read_object(_hints(record), value, where)
+    fields = [field for field in dataclasses.fields(record) if field.init]
+    lacking = [field.name for field in fields if field.name not in members
+               and field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING]
+    unknown = [name for name in members if name not in {field.name for field in fields}]
+    if lacking or unknown:
+        raise ValueError(f"{where}: a {record.__name__} was expected; " + (
+            f"it lacks {', '.join(lacking)}" if lacking else f"it has no {', '.join(unknown)}"))
+    return record(**members)
+
+
 def _read_union(inner: "tuple[Any, ...]", value: Any, where: str) -> Any:
     for one in inner:
         try:
@@ -277,12 +290,12 @@ def read(annotation: Any, value: Any, where: str = "") -> Any:
                 return member
         raise ValueError(f"{where}: {value!r} is no {annotation.__name__}")
     if _is_record(annotation):
-        return annotation(**_read_object(_hints(annotation), value, where))
+        return _read_record(annotation, value, where)
     if _is_typed_dict(annotation):
         return _read_object(_hints(annotation), value, where)
-    if origin is list and isinstance(value, list):
+    if origin is list and inner and isinstance(value, list):
         return [read(inner[0], one, f"{where}/{index}") for index, one in enumerate(value)]
-    if origin is dict and isinstance(value, dict):
+    if origin is dict and inner and isinstance(value, dict):
         return {key: read(inner[1], one, f"{where}/{key}") for key, one in value.items()}
     if origin is typing.Literal and value not in inner:
         raise ValueError(f"{where}: {value!r} is none of {', '.join(map(repr, inner))}")

@@ -46,6 +46,9 @@ const char *dropin_stem(const char *path, size_t *ret_size)
 /* The first line of a file of Python that is a toolbox. */
 #define TOOLBOX_LINE "# toolbox: python"
 
+/* The bytes searched for it. */
+#define LINES_BYTES 256
+
 /* Return whether @name belongs to a copy left by an editor, a merge or a package manager. */
 static bool is_backup(const char *name)
 {
@@ -110,12 +113,38 @@ static bool is_script(const char *path)
 	return has_start(path, "#!");
 }
 
-/* Return whether the file at @path, with the name @stem up to its last dot, has functions that are
- * tools. */
-static bool is_toolbox(const char *path, const char *stem, size_t size)
+enum toolbox_line {
+	LINE_OTHER,
+	LINE_NEAR, /* the first or second line is nearly the right one */
+	LINE_RIGHT,
+};
+
+/* Look for the line of a toolbox at the beginning of the file at @path, with the name @stem up to
+ * its last dot. */
+static enum toolbox_line find_toolbox_line(const char *path, const char *stem, size_t size)
 {
-	return strcmp(stem + size, ".py") == 0 &&
-	       (has_start(path, TOOLBOX_LINE "\n") || has_start(path, TOOLBOX_LINE "\r"));
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char start[LINES_BYTES + 1] = "";
+	char *rest = start;
+	size_t length;
+
+	if (strcmp(stem + size, ".py") != 0 || fd < 0 || read(fd, start, LINES_BYTES) < 0)
+		return LINE_OTHER;
+	length = strcspn(start, "\n");
+	if (start[length] == '\n') {
+		while (length > 0 && strchr(" \t\r", start[length - 1]))
+			length--;
+		if (length == strlen(TOOLBOX_LINE) && memcmp(start, TOOLBOX_LINE, length) == 0)
+			return LINE_RIGHT;
+	}
+	for (int i = 0; i < 2; i++) {
+		char *line = strsep(&rest, "\n");
+
+		if (line && *line == '#' && strcasestr(line, "toolbox:") &&
+			strcasestr(line, "python"))
+			return LINE_NEAR;
+	}
+	return LINE_OTHER;
 }
 
 static bool is_definition(const char *path)
@@ -148,6 +177,9 @@ static const char *find_refusal(const char *path, bool can_run)
 	return utf8_is_valid(path, strlen(path)) ? NULL : "its path is not UTF-8";
 }
 
+static const char not_the_line[] = "for its functions to be tools its first line must be "
+				   "'" TOOLBOX_LINE "', and nothing else";
+
 /* Take the file at @path, of the service @service (NULL: none), if it is meant to be a program, or
  * if it is listed as left out. @aside is the reason for leaving its name out; NULL: its name can be
  * offered. */
@@ -155,24 +187,27 @@ static int take_file(
 	struct dropin_list *list, const char *path, const char *service, const char *aside)
 {
 	bool can_run = access(path, X_OK) == 0;
-	const char *reason = aside ? aside : find_refusal(path, can_run);
-	struct dropin dropin = {
-		.is_direct = !service,
-		.is_aside = aside || (!can_run && !is_script(path)),
-	};
 	size_t size;
 	const char *stem = dropin_stem(path, &size);
+	enum toolbox_line line = find_toolbox_line(path, stem, size);
+	const char *reason = aside               ? aside
+			     : line == LINE_NEAR ? not_the_line
+						 : find_refusal(path, can_run);
+	struct dropin dropin = {
+		.is_direct = !service,
+		.is_aside = aside || (!can_run && line == LINE_OTHER && !is_script(path)),
+	};
 
 	/* A backup has a name of its own beside its original. */
 	if (is_backup(stem))
 		size = strlen(stem);
-	if (is_definition(path) || (dropin.is_aside && service && !is_toolbox(path, stem, size)))
+	if (is_definition(path) || (dropin.is_aside && service))
 		return 0;
 	if (asprintf(&dropin.name, "%s%s%.*s", service ? service : "", service ? "_" : "",
 		    (int)size, stem) < 0)
 		return -ENOMEM;
 	dropin.path = strdup(path);
-	if (dropin.path && !aside && is_toolbox(path, stem, size))
+	if (dropin.path && !aside && line == LINE_RIGHT)
 		return put_toolbox(list, dropin);
 	if (dropin.path && (!reason || dropin_leave_out(&dropin, "%s: %s", path, reason) == 0))
 		return put(list, dropin);

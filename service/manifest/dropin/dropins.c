@@ -17,7 +17,7 @@
 /* The keys forbidden to an overlay, since its folder determines them, and the keys without a
  * meaning for a toolbox beside the programs. */
 static const char *const folders_own[] = {"toolbox_id", "kind", "tools", NULL};
-static const char *const not_beside[] = {"toolbox_id", "kind", "tools", "env", "cwd", NULL};
+static const char *const not_beside[] = {"toolbox_id", "kind", "tools", "env", "cwd", "gate", NULL};
 
 /* A correct tool, to find mistakes of an overlay. */
 static const char harmless[] = "{\"name\":\"x\",\"command\":{\"shell\":\":\"}}";

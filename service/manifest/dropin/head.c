@@ -2,6 +2,7 @@
 #include "manifest/dropin/head.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "json/number.h"
@@ -46,6 +47,22 @@ static int refuse_line(struct head *head, const char *expected)
 {
 	buffer_printf(head->reason, "%s:%u: %s", head->path, head->line, expected);
 	return DROPIN_E_REFUSED;
+}
+
+/* Begin the member @key of @out, for the one line that may begin with @word. */
+static int begin_single(struct head *head, struct buffer *out, const char *key, const char *word)
+{
+	char begin[32];
+	int size = snprintf(begin, sizeof(begin), ",\"%s\":", key);
+
+	/* Quotes in values are escaped. */
+	if (out->size > 0 && memmem(out->data, out->size, begin, (size_t)size)) {
+		buffer_printf(
+			head->reason, "%s:%u: '# %s' is there twice", head->path, head->line, word);
+		return DROPIN_E_REFUSED;
+	}
+	buffer_append(out, begin, (size_t)size);
+	return 0;
 }
 
 static void warn(struct head *head, unsigned int line, const char *text)
@@ -114,9 +131,9 @@ static int read_timeout(struct head *head, struct text_view line)
 		return r;
 	if (!(seconds > 0) || seconds > DAY_S)
 		return refuse_line(head, "'# timeout:' must be followed by a number of seconds");
-	buffer_append_string(&head->others, ",\"timeout_ms\":");
+	r = begin_single(head, &head->others, "timeout_ms", "timeout:");
 	json_write_u64(&head->others, clock_round_up(seconds * 1000));
-	return 0;
+	return r;
 }
 
 static int read_cooldown(struct head *head, struct text_view line)
@@ -129,9 +146,9 @@ static int read_cooldown(struct head *head, struct text_view line)
 	if (!(seconds >= 0) || seconds > DAY_S || seconds != (double)(unsigned int)seconds)
 		return refuse_line(
 			head, "'# cooldown:' must be followed by a whole number of seconds");
-	buffer_append_string(&head->others, ",\"cooldown_s\":");
+	r = begin_single(head, &head->others, "cooldown_s", "cooldown:");
 	json_write_u64(&head->others, (unsigned int)seconds);
-	return 0;
+	return r;
 }
 
 static int read_description(struct head *head, struct text_view line)
@@ -144,9 +161,10 @@ static int read_description(struct head *head, struct text_view line)
 
 static int read_title(struct head *head, struct text_view line)
 {
-	buffer_append_string(&head->others, ",\"title\":");
+	int r = begin_single(head, &head->others, "title", "title:");
+
 	json_write_string(&head->others, line.text, line.size);
-	return 0;
+	return r;
 }
 
 static int read_utterance(struct head *head, struct text_view line)
@@ -160,13 +178,15 @@ static int read_utterance(struct head *head, struct text_view line)
 static int read_form(struct head *head, struct text_view line)
 {
 	static const char *const forms[] = {"text", "json", "json_lines", "content"};
+	int r;
 
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
 		if (!words_are(line, forms[i]))
 			continue;
 		head->has_values = i > 0;
-		buffer_printf(&head->command, ",\"output\":\"%s\"", forms[i]);
-		return 0;
+		r = begin_single(head, &head->command, "output", "output:");
+		buffer_printf(&head->command, "\"%s\"", forms[i]);
+		return r;
 	}
 	warn(head, head->line,
 		"'# output:' has an effect only with text, json, json_lines or content");
@@ -214,10 +234,13 @@ static bool is_risk(struct text_view word)
 
 static int read_risk(struct head *head, struct text_view line)
 {
+	int r;
+
 	if (!is_risk(line))
 		return refuse_line(head, "'# risk:' must be followed by read, write or execute");
-	buffer_printf(&head->others, ",\"risk\":\"%.*s\"", (int)line.size, line.text);
-	return 0;
+	r = begin_single(head, &head->others, "risk", "risk:");
+	buffer_printf(&head->others, "\"%.*s\"", (int)line.size, line.text);
+	return r;
 }
 
 /* Return whether the comment is a risk in another spelling. Such a risk is taken, for else the tool

@@ -462,6 +462,7 @@ Test(dropins, cost_their_own_tool_when_they_say_it_wrongly)
 	write_program("home/s", "#!/bin/sh\n# trigger (a\n");
 	write_program("home/t", "#!/bin/sh\n# param n integer\n# example {\"n\": \"x\"}\n");
 	write_program("home/u", "# title: A\n# title: B\n");
+	write_program("home/v", "# risk: execute\n# Risk: read\n");
 	write_program("home/n", "\xEF\xBB\xBF#!/bin/sh\n");
 	cr_assert_eq(read_home(NULL), 0);
 	expect_tools("good ");
@@ -485,7 +486,8 @@ Test(dropins, cost_their_own_tool_when_they_say_it_wrongly)
 	expect_left_out("r", "; did you mean 'number'?");
 	expect_left_out("s", "home/s: /triggers/0: ");
 	expect_left_out("t", "home/t: /examples/0/args");
-	expect_left_out("u", "has a duplicate key");
+	expect_left_out("u", "home/u:2: '# title:' is there twice");
+	expect_left_out("v", "home/v:2: '# risk:' is there twice");
 	expect_left_out("k l", "the tool name 'k l' must begin with");
 }
 
@@ -515,17 +517,23 @@ Test(dropins, have_files_of_python_beside_them_that_are_toolboxes)
 	cr_assert_eq(mkdir(scratch_path("home/music"), 0700), 0);
 	write_program("home/bell.sh", "#!/bin/sh\n");
 	scratch_write("home/lights.py", "# toolbox: python\nx = 1\n");
-	write_program("home/music/radio.py", "# toolbox: python\r\n");
-	/* No toolboxes. */
-	write_program("home/other.py", "#!/usr/bin/python3\n# toolbox: python\n");
+	write_program("home/music/radio.py", "# toolbox: python \t\r\n");
+	/* Nearly toolboxes: as programs they would have no risk. */
+	write_program("home/second.py", "#!/usr/bin/python3\n# toolbox: python\n");
 	scratch_write("home/longer.py", "# toolbox: pythons\n");
+	write_program("home/near.py", "#Toolbox: Python\n");
+	/* No toolboxes. */
+	write_program("home/other.py", "#!/usr/bin/python3\nimport toolbox\n");
 	scratch_write("home/_hidden.py", "# toolbox: python\n");
 	scratch_write("home/short.py", "# toolbox: python");
 	scratch_write("home/bell.txt", "# toolbox: python\n");
 	scratch_write_json("over.json", "{'kind':'command','risk':'read','cwd':'/','env':{'A':'b'},"
-					"'limits':{'timeout_ms':5}}");
+					"'limits':{'timeout_ms':5},'gate':'examples'}");
 	cr_assert_eq(read_home(scratch_path("over.json")), 0);
 	expect_tools("bell other ");
+	expect_left_out("second", "its first line must be '# toolbox: python'");
+	expect_left_out("longer", "its first line must be '# toolbox: python'");
+	expect_left_out("near", "its first line must be '# toolbox: python'");
 	cr_assert_eq(toolboxes.n_items, 2);
 	cr_expect(strstr(toolboxes.items[0].path, "/home/lights.py"));
 	cr_expect(strstr(toolboxes.items[0].manifest,
