@@ -186,7 +186,7 @@ def test_watch_shows_arguments_that_events_have(launch, tmp_path, door):
         with Watch(url, tmp_path / "watch", *more, "--arguments") as watch:
             started = watch.wait_for("  started:", call)
             assert re.search(r'  math_tools/add for alice  started: \{"a":1,"b":2\}\n$', started)
-            assert re.search("  nope for alice  started\n$", watch.wait_for("  nope"))
+            assert re.search("  nope for alice  started\n$", watch.wait_for("  nope", call))
             assert watch.errors() == ""
         with Watch(url, tmp_path / "watch", *more) as watch:
             assert re.search("  math_tools/add for alice  started\n$", watch.wait_for("/add for alice  started", call))

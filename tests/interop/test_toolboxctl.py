@@ -123,7 +123,7 @@ class Watch:
             act()
             return next((line for line in self.lines if words in line), None)
 
-        return until(find, 30, f"{words} of toolboxctl watch")
+        return until(find, EVENT_SECONDS, f"{words} of toolboxctl watch")
 
     def errors(self):
         return self.stderr.read_text()
