@@ -233,7 +233,7 @@ def test_an_error_is_a_small_object(bus, lines, status):
 
 
 def test_silent_connections_lock_nobody_out(bus):
-    """L1: more half-made connections than there are places, each with half a request."""
+    """More half-made connections than there are places, each with half a request."""
     where = urlsplit(bus.url)
     silent = []
     for n in range(1200):

@@ -2,8 +2,7 @@
 """Calls at a steady pace while what they rely on is killed, replaced, taken away and put back. Nothing
 may be lost, nothing answered twice, nothing stay behind.
 
-Each test runs for seconds; with --long as often as issue 5 asks (F1, F2, F5, F8 to F10 there). For a
-while and all at once: tests/soak.
+Each test runs for seconds; with --long for minutes. For a while and all at once: tests/soak.
 """
 import json
 import os
@@ -103,7 +102,7 @@ def generation(service):
 
 
 def test_a_thousand_renames_under_load(launch, tmp_path, figure):
-    """F9: manifests and libraries replaced by rename, each seen by inotify, nobody tells."""
+    """Manifests and libraries replaced by rename, each seen by inotify, nobody tells."""
     folder = tmp_path / "toolbox.d"
     adder(folder)
     service = launch({}, [folder])
@@ -132,7 +131,7 @@ def last_description(service):
 
 def test_a_host_is_killed_with_eight_calls_in_flight_again_and_again(
         launch, tmp_path, times, figure):
-    """F1: the call that ran fails, the seven behind it go on; the other toolbox does not notice."""
+    """The call that ran fails, the seven behind it go on; the other toolbox does not notice."""
     folder = tmp_path / "toolbox.d"
     manifests.answers(folder)
     adder(folder)
@@ -186,7 +185,7 @@ def one_kill(service, caller, told, back):
 
 @pytest.mark.parametrize("name", ["hang", "spin", "ignore_signals"])
 def test_a_tool_that_does_not_end_is_ended_at_its_deadline(launch, times, figure, name):
-    """F2: told in time, and the process is gone."""
+    """Told in time, and the process is gone."""
     service = launch({"crash_limit": 0}, [MISBEHAVING])
     late, gone = [], []
     with Caller(service.url) as caller:
@@ -206,7 +205,7 @@ def test_a_tool_that_does_not_end_is_ended_at_its_deadline(launch, times, figure
 
 
 def test_five_crashes_put_a_toolbox_into_quarantine(launch, tmp_path, figure):
-    """F5: by the defaults; said in the list and in the log, and over with a reload."""
+    """By the defaults; said in the list and in the log, and over with a reload."""
     service = launch({}, [MISBEHAVING, manifests.SHIPPED])
     with Caller(service.url) as caller:
         crashes = 0
@@ -225,7 +224,7 @@ def test_five_crashes_put_a_toolbox_into_quarantine(launch, tmp_path, figure):
 
 
 def test_no_host_outlives_a_daemon_that_is_killed(launch, tmp_path, figure):
-    """F8: neither one that rests, nor one that runs a tool, nor one that ignores signals; and the
+    """Neither one that rests, nor one that runs a tool, nor one that ignores signals; and the
     next daemon serves at once."""
     folder = tmp_path / "toolbox.d"
     manifests.answers(folder)
@@ -268,7 +267,7 @@ class States(threading.Thread):
 
 
 def test_a_thousand_hang_ups_in_a_second(launch, tmp_path, figure):
-    """F10: they come faster than anything can be loaded; one reload at a time, calls go on, and it
+    """They come faster than anything can be loaded; one reload at a time, calls go on, and it
     ends when told."""
     folder = tmp_path / "toolbox.d"
     adder(folder)
@@ -302,7 +301,7 @@ def test_a_thousand_hang_ups_in_a_second(launch, tmp_path, figure):
 
 
 def test_a_signal_to_end_during_calls_and_a_reload(launch, tmp_path, figure):
-    """F10: drained for as long as drain_ms says; what is left is told that it is unavailable."""
+    """Drained for as long as drain_ms says; what is left is told that it is unavailable."""
     folder = tmp_path / "toolbox.d"
     manifests.answers(folder)
     service = launch({"drain_ms": 1500}, [folder])

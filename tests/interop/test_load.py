@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a daemon takes: many callers, many calls, large ones (L1, L2, L5 of issue 5). Everybody gets
-every answer of theirs, once, with their own context.
+"""What a daemon takes: many callers, many calls, large ones. Everybody gets every answer of theirs,
+once, with their own context.
 
 Figures are told in every run, and judged with --long only, in builds without sanitizers: those make a
 call three times as dear, and a short run may stand beside anything.
@@ -121,7 +121,7 @@ def measure(url, home, calls, in_flight):
 
 
 def test_one_call_at_a_time(launch, tmp_path, figure, is_judged):
-    """L1: 200 bytes there and back, from C. On a machine whose cores others want, too, every hundredth
+    """200 bytes there and back, from C. On a machine whose cores others want, too, every hundredth
     answer waits for its turn there: then it may wait as long as three of an echo's."""
     def is_quick(figures):
         return figures["p50_us"] <= P50_US_MAX * SLOWNESS and figures["p99_us"] <= \
@@ -138,7 +138,7 @@ def test_one_call_at_a_time(launch, tmp_path, figure, is_judged):
 
 
 def test_a_million_calls(launch, tmp_path, times, figure, is_judged):
-    """L2: 64 in flight at any moment; where a machine has no time for so many, a fair part of what an
+    """64 in flight at any moment; where a machine has no time for so many, a fair part of what an
     echo gets through."""
     def is_quick(figures):
         return figures["calls_per_s"] >= \
@@ -158,7 +158,7 @@ def test_a_million_calls(launch, tmp_path, times, figure, is_judged):
 
 
 def test_a_large_argument_holds_nobody_up(launch, tmp_path, times, figure, is_judged):
-    """L5: a megabyte there and back, again and again, while others call; eight are refused."""
+    """A megabyte there and back, again and again, while others call; eight are refused."""
     folder = tmp_path / "toolbox.d"
     manifests.answers(folder)
     adder(folder)

@@ -122,7 +122,7 @@ def members(group):
 
 
 def test_a_fork_bomb_ends_with_its_host(misused, figure):
-    """F3: at the deadline, all of it."""
+    """At the deadline, all of it."""
     with Caller(misused.url) as caller:
         caller.invoke("behave", {"value": 7}, toolbox_id="misbehave")
         host, = (host for host in misused.daemon.hosts()
@@ -141,7 +141,7 @@ def test_a_fork_bomb_ends_with_its_host(misused, figure):
 
 @pytest.mark.parametrize("fd", [1, 2])
 def test_a_gigabyte_of_output_holds_nobody_up(misused, figure, fd):
-    """F3: written as fast as it goes; next to nothing of it is logged."""
+    """Written as fast as it goes; next to nothing of it is logged."""
     before = len(misused.daemon.log())
     with Caller(misused.url) as caller:
         caller.invoke("behave", {"value": 7}, toolbox_id="misbehave")
@@ -157,7 +157,7 @@ def test_a_gigabyte_of_output_holds_nobody_up(misused, figure, fd):
 
 
 def test_nothing_of_it_stays(misused, figure):
-    """F4: after all that, and at its worst."""
+    """After all that, and at its worst."""
     pid = misused.daemon.pid
     peak_kb = next(int(line.split()[1]) for line in Path(f"/proc/{pid}/status").read_text()
                    .splitlines() if line.startswith("VmHWM:"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A bus that goes, comes back, or is odd (F6 and F7 of issue 5).
+"""A bus that goes, comes back, or is odd.
 
 Waits between attempts begin with half a second and double up to 30, so a bus that was away for less
 than a second is found again within two, and one that was away for long within half a minute.
@@ -347,7 +347,7 @@ def seconds_until_back(url, limit=EVENT_SECONDS):
 
 def test_a_bus_that_is_killed_and_comes_back_again_and_again(
         daemon, tmp_path, times, figure):
-    """F6: back each time within two seconds, and nothing kept of the connections that were. (A bus
+    """Back each time within two seconds, and nothing kept of the connections that were. (A bus
     that a busy machine took more than a second to start again is waited for longer.)"""
     bus = MortalBus(tmp_path / "bus")
     bus.start()
@@ -378,7 +378,7 @@ def test_a_bus_that_is_killed_and_comes_back_again_and_again(
 
 
 def test_a_bus_that_is_away_for_long(daemon, tmp_path, times, figure):
-    """F6: looked for less and less often, at next to no cost."""
+    """Looked for less and less often, at next to no cost."""
     bus = MortalBus(tmp_path / "bus")
     bus.start()
     service = daemon(bus.url)
@@ -401,7 +401,7 @@ def test_a_bus_that_is_away_for_long(daemon, tmp_path, times, figure):
 
 
 def test_a_bus_that_is_mute_is_left(daemon, fake_bus, request, figure):
-    """F6: it accepts and answers neither pings nor anything: noticed 20 + 10 s later."""
+    """It accepts and answers neither pings nor anything: noticed 20 + 10 s later."""
     if not request.config.getoption("--long"):
         pytest.skip("takes half a minute: --long")
     daemon(fake_bus.url)
@@ -415,7 +415,7 @@ def test_a_bus_that_is_mute_is_left(daemon, fake_bus, request, figure):
 
 
 def test_a_bus_that_accepts_and_says_nothing(daemon, fake_bus, figure):
-    """F6: not even to the handshake: given up, and tried again."""
+    """Not even to the handshake: given up, and tried again."""
     daemon(fake_bus.url)
     fake_bus.wait_for_connection()
     start = time.monotonic()
@@ -424,7 +424,7 @@ def test_a_bus_that_accepts_and_says_nothing(daemon, fake_bus, figure):
 
 
 def test_a_bus_in_a_black_hole(daemon, figure):
-    """F6: a connection that is never answered, not even by a refusal: given up, and tried again. A
+    """A connection that is never answered, not even by a refusal: given up, and tried again. A
     socket whose one place for a connection is taken lets the others wait so."""
     hole, taken = socket.socket(), socket.socket()
     hole.bind(("127.0.0.1", 0))
@@ -493,7 +493,7 @@ def flooded(daemon, queue_bytes, seconds):
 
 
 def test_a_bus_that_stops_reading_under_load(daemon, times, figure):
-    """F7: calls come, and their answers are not taken: the queue is bounded, what does not fit is
+    """Calls come, and their answers are not taken: the queue is bounded, what does not fit is
     dropped and told, and the bus that reads again is served like any."""
     queue_bytes, seconds = times(QUEUE_BYTES, QUEUE_BYTES_LONG), times(5, 60)
     bus, service, peer, before, sent, peak_kb = flooded(daemon, queue_bytes, seconds)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a system refuses on a bad day: descriptors, processes, room on a disk, a place to write to, and a
-clock that goes on as it did (F12 of issue 5). It is said, not too often, and over when it is over."""
+clock that goes on as it did. It is said, not too often, and over when it is over."""
 import errno
 import mmap
 import os
