@@ -6,8 +6,8 @@
 #include "schema/compile/uri.h"
 #include "util/array.h"
 
-/* The files of metaschemas/ (published by json-schema.org under the BSD and the Academic Free
- * licence; their $comments left out), made into arrays by CMakeLists.txt. */
+/* The files of metaschemas/ (published by json-schema.org, under metaschemas/LICENSE; their
+ * $comments left out), made into arrays by CMakeLists.txt. */
 extern const char metaschema_2020_12[];
 extern const char metaschema_2020_12_applicator[];
 extern const char metaschema_2020_12_content[];
