@@ -41,7 +41,7 @@ def typed(page):
     script.append("kill %1; wait\n")
     env = environment(home)
     env["PATH"] = f"{TOOLBOXD.parent}:{env['PATH']}"
-    text = "".join(script).replace("8199", str(port))
+    text = re.sub("819[89]", str(port), "".join(script))
     shell = subprocess.Popen(["bash", "-m", "-c", text], cwd=home, env=env, text=True,
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, start_new_session=True)
@@ -60,6 +60,11 @@ def typed(page):
 def test_there_is_something_to_test():
     languages = [language for page in (README, FIRST) for language, _ in blocks_to_type(page)]
     assert languages.count("sh") == 11 and languages.count("output") == 4
+
+
+def test_the_daemons_of_both_pages_run_side_by_side():
+    ports = [re.findall(r"ws://127.0.0.1:(\d+)/core(?= --toolbox-dir|\n)", page.split("<!-- end -->")[0]) for page in (README, FIRST)]
+    assert all(len(of_page) == 2 and len(set(of_page)) == 1 for of_page in ports) and ports[0][0] != ports[1][0]
 
 
 def test_a_stock_library_takes_less_than_15_lines():
