@@ -63,6 +63,11 @@ def test_the_workflow_begins_with_the_cheap_gates():
     assert "--long" in steps(jobs["long"]) and "schedule" in jobs["long"]["if"]
 
 
+def test_each_long_job_keeps_its_logs():
+    for name, job in WORKFLOW["jobs"].items():
+        assert name == "gates" or job["steps"][-1]["with"]["path"].startswith("build/logs\n"), name
+
+
 def test_the_matrix_of_the_workflow_has_every_row():
     rows = re.search(r"^rows=\((.*)\)", (ROOT / "tests" / "matrix").read_text(), re.M)[1].split()
     assert WORKFLOW["jobs"]["matrix"]["strategy"]["matrix"]["row"] == rows
