@@ -700,6 +700,7 @@ static int set_output(struct program_reading *reading, uint32_t token, int at)
 		.step = reading->step,
 		.round = reading->round,
 		.condition = reading->condition,
+		.owner = NATIVE_NONE,
 	};
 	int r;
 
@@ -725,6 +726,7 @@ int native_arguments_set(struct program_reading *reading, uint32_t object, uint3
 		.step = reading->step,
 		.round = reading->round,
 		.condition = reading->condition,
+		.owner = NATIVE_NONE,
 		.is_handle = invocation->function.returns.type == NATIVE_HANDLE,
 	};
 	int at = 0;

@@ -58,6 +58,8 @@ const struct native_parameter *native_variable_type(const struct native_program 
 {
 	const struct native_function *called;
 
+	if (variable->owner != NATIVE_NONE)
+		return &variable->part;
 	if (variable->at == NATIVE_COLLECTED)
 		return NULL;
 	called = variable->frame == 0 ? function

@@ -113,6 +113,11 @@ struct native_variable {
 	struct native_condition condition;
 	bool is_handle;
 	bool is_nullable;
+	/* A field, `$name.field`, with the frame, the condition and the end of its struct. */
+	int owner;                    /* the variable with the struct; NATIVE_NONE: no field */
+	size_t offset;                /* bytes before the field in the struct */
+	size_t count;                 /* bytes or characters of a field within the struct; or 0 */
+	struct native_parameter part; /* the type of the field; all in it is borrowed */
 };
 
 struct native_program {

@@ -109,7 +109,8 @@ static int check_process_handles(struct program_reading *reading, uint32_t final
 	for (size_t i = 0; frees == JSON_NONE && i < invocation->function.n_parameters; i++) {
 		int from = invocation->sources[i].from;
 
-		if (invocation->sources[i].kind == NATIVE_SOURCE_VALUE && (from & NATIVE_PROCESS) &&
+		if (invocation->sources[i].kind == NATIVE_SOURCE_VALUE &&
+			variables_is_process(reading, from) &&
 			variables_at(reading, from)->is_handle)
 			return reading_refuse(&reading->reading, finally,
 				"a 'finally' that ends '%s' of 'init' would end it for every later "
@@ -123,6 +124,7 @@ static bool sets_handle(const struct program_reading *reading)
 {
 	for (size_t i = 0; i < reading->program->n_variables; i++)
 		if (reading->program->variables[i].step == reading->step &&
+			reading->program->variables[i].owner == NATIVE_NONE &&
 			reading->program->variables[i].is_handle)
 			return true;
 	return false;
@@ -347,6 +349,7 @@ static int read_collect(struct program_reading *reading, uint32_t object, size_t
 		.round = NATIVE_NONE,
 		/* Without a run of the repeat the list is empty. */
 		.condition = {.variable = NATIVE_NONE},
+		.owner = NATIVE_NONE,
 	};
 	uint32_t name, of;
 	int r;
@@ -558,6 +561,7 @@ static int set_parameters(struct program_reading *reading, uint32_t object)
 			.step = NATIVE_NONE,
 			.round = NATIVE_NONE,
 			.condition = {.variable = NATIVE_NONE},
+			.owner = NATIVE_NONE,
 			.is_nullable = reading->function->parameters[at].is_nullable,
 		};
 		int r = variables_add(reading, json_find(tape, i, "name"), &variable);

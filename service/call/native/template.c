@@ -203,8 +203,8 @@ int native_template_read(struct program_reading *reading, uint32_t token, struct
 /* Return whether the usual result has the variable. */
 static bool is_shown(const struct native_variable *variable)
 {
-	return variable->step != NATIVE_NONE && !variable->is_handle &&
-	       variable->round == NATIVE_NONE;
+	return variable->step != NATIVE_NONE && variable->owner == NATIVE_NONE &&
+	       !variable->is_handle && variable->round == NATIVE_NONE;
 }
 
 /* Refuse a variable of the usual result that may not be set. */

@@ -26,11 +26,45 @@ const struct native_parameter *variables_type(const struct program_reading *read
 		reading->function, variables_at(reading, variable));
 }
 
-static int find_named_variable(const struct native_program *program, const struct json_tape *tape,
-	uint32_t token, size_t dollars)
+bool variables_is_process(const struct program_reading *reading, int variable)
 {
-	size_t size = json_at(tape, token)->length - dollars;
-	const char *name = json_bytes(tape, token) + dollars;
+	int owner = variables_at(reading, variable)->owner;
+
+	return (variable & NATIVE_PROCESS) || (owner != NATIVE_NONE && (owner & NATIVE_PROCESS));
+}
+
+/* A name at a string: after its "$", as far as a part of it counts. */
+struct written_name {
+	const char *text;
+	size_t size;
+};
+
+/* Return the string at @token after @dollars. */
+static struct written_name written_at(
+	const struct program_reading *reading, uint32_t token, size_t dollars)
+{
+	return (struct written_name){json_bytes(reading->reading.tape, token) + dollars,
+		json_at(reading->reading.tape, token)->length - dollars};
+}
+
+/* Cut the name at its first dot. Return what follows the dot; without one, an empty text. */
+static struct written_name cut_at_dot(struct written_name *name)
+{
+	const char *dot = memchr(name->text, '.', name->size);
+	struct written_name rest = {name->text + name->size, 0};
+
+	if (!dot)
+		return rest;
+	rest.size = name->size - (size_t)(dot + 1 - name->text);
+	rest.text = dot + 1;
+	name->size = (size_t)(dot - name->text);
+	return rest;
+}
+
+static int find_named_variable(const struct native_program *program, struct written_name wanted)
+{
+	size_t size = wanted.size;
+	const char *name = wanted.text;
 
 	for (size_t i = 0; program && i < program->n_variables; i++)
 		if (strlen(program->variables[i].name) == size &&
@@ -39,46 +73,56 @@ static int find_named_variable(const struct native_program *program, const struc
 	return NATIVE_NONE;
 }
 
-/* Return whether a member `name` of the value at @token, at any depth, is the text at @wanted after
- * its first byte. */
-static bool sets_name(const struct json_tape *tape, uint32_t token, uint32_t wanted)
+/* Find the field @wanted of the struct @owner that is already in use. */
+static int find_named_field(
+	const struct native_program *program, struct written_name wanted, int owner)
 {
-	const char *bytes = json_bytes(tape, wanted) + 1;
-	size_t size = json_at(tape, wanted)->length - 1;
+	for (size_t i = 0; i < program->n_variables; i++)
+		if (program->variables[i].owner == owner &&
+			strlen(program->variables[i].name) == wanted.size &&
+			memcmp(program->variables[i].name, wanted.text, wanted.size) == 0)
+			return (int)i;
+	return NATIVE_NONE;
+}
 
+/* Return whether a member `name` of the value at @token, at any depth, is @wanted. */
+static bool sets_name(
+	const struct json_tape *tape, uint32_t token, const struct written_name *wanted)
+{
 	for (uint32_t i = token; i + 1 < json_end(tape, token); i++)
 		if (json_type_at(tape, i) == JSON_STRING &&
 			json_string_equals(tape, i, "name", 4) &&
 			json_type_at(tape, i + 1) == JSON_STRING &&
-			json_string_equals(tape, i + 1, bytes, size))
+			json_string_equals(tape, i + 1, wanted->text, wanted->size))
 			return true;
 	return false;
 }
 
-static int refuse_variable(struct program_reading *reading, uint32_t token)
+static int refuse_variable(struct program_reading *reading, uint32_t token, size_t dollars)
 {
 	const struct native_program *program = reading->program;
 	const char *names[NATIVE_NAMES_OF_STEPS_MAX + 1] = {NULL};
-	const char *written = json_bytes(reading->reading.tape, token);
-	int size = (int)json_at(reading->reading.tape, token)->length;
+	struct written_name name = written_at(reading, token, dollars);
 	const char *meant;
+	int size;
 
-	if (size > 2 && written[1] == '$')
-		return reading_refuse(&reading->reading, token, "no step of 'init' sets '%.*s'",
-			size < 64 ? size - 2 : 62, written + 2);
-	if (sets_name(reading->reading.tape, reading->steps, token))
+	cut_at_dot(&name);
+	size = name.size < 63 ? (int)name.size : 63;
+	if (dollars > 1)
+		return reading_refuse(
+			&reading->reading, token, "no step of 'init' sets '%.*s'", size, name.text);
+	if (sets_name(reading->reading.tape, reading->steps, &name))
 		return reading_refuse(&reading->reading, token,
 			"a later step sets '%.*s': a step uses only what earlier steps have set, "
 			"so "
 			"change their order",
-			size < 64 ? size - 1 : 63, written + 1);
+			size, name.text);
 	for (size_t i = 0; i < program->n_variables; i++)
 		names[i] = program->variables[i].name;
 	meant = reading_near(&reading->reading, token, names);
 	return reading_refuse(&reading->reading, token,
-		"no parameter and no earlier step sets '%.*s'%s%s%s", size < 64 ? size - 1 : 63,
-		written + 1, meant ? "; did you mean '$" : "", meant ? meant : "",
-		meant ? "'?" : "");
+		"no parameter and no earlier step sets '%.*s'%s%s%s", size, name.text,
+		meant ? "; did you mean '$" : "", meant ? meant : "", meant ? "'?" : "");
 }
 
 static bool is_same_condition(const struct native_condition *a, const struct native_condition *b)
@@ -122,18 +166,114 @@ static int check_use(struct program_reading *reading, uint32_t token, int at)
 		variable->condition.is_unless ? "unless" : "when");
 }
 
+/* ── fields ──────────────────────────────────────────────────────────────────────────────────── */
+
+/* Let the variable have the type and the place of @field. */
+static int set_field_type(struct program_reading *reading, uint32_t token,
+	const struct native_field *field, struct native_variable *variable)
+{
+	enum native_type type = field->value.type;
+	bool is_counted = type == NATIVE_STR || type == NATIVE_BYTES;
+
+	variable->part = field->value;
+	variable->offset += field->offset;
+	variable->count = field->count;
+	if (field->count == 0 || is_counted)
+		return 0;
+	if (field->value.enumeration || type == NATIVE_BOOL || type == NATIVE_STRUCT)
+		return reading_refuse(&reading->reading, token,
+			"'%s' is an array of %s: only an array of numbers is a value of its own",
+			field->value.name, native_parameter_word(&field->value));
+	variable->part.type = NATIVE_ARRAY;
+	variable->part.items = type;
+	return 0;
+}
+
+/* Follow @path, the names after the first dot, from the struct of @type to a field. */
+static int follow_path(struct program_reading *reading, uint32_t token, struct written_name path,
+	const struct native_parameter *type, struct native_variable *variable)
+{
+	struct written_name name = path;
+	struct written_name rest = cut_at_dot(&name);
+	const struct native_field *field;
+	int r;
+
+	if (!type || type->type != NATIVE_STRUCT)
+		return reading_refuse(&reading->reading, token,
+			"only a struct has fields: read one from the handle, by {\"read\": "
+			"\"$handle\", \"struct\": …}");
+	field = native_struct_field(type->structure, name.text, name.size);
+	if (!field)
+		return reading_refuse(&reading->reading, token, "'%s' has no field '%.*s'",
+			type->structure->name, (int)(name.size < 64 ? name.size : 64), name.text);
+	r = set_field_type(reading, token, field, variable);
+	if (r || rest.size == 0)
+		return r;
+	if (field->count > 0)
+		return reading_refuse(&reading->reading, token,
+			"'%s' is an array, so it has no field", field->value.name);
+	return follow_path(reading, token, rest, &field->value, variable);
+}
+
+static int add_variable(
+	struct program_reading *reading, uint32_t token, struct native_variable *added);
+
+/* Add the variable for the field that the string at @token names after @dollars, of the struct
+ * @owner. */
+static int set_field(struct program_reading *reading, uint32_t token, size_t dollars, int owner,
+	int *ret_variable)
+{
+	const struct native_parameter *type = variables_type(reading, owner);
+	struct written_name whole = written_at(reading, token, dollars);
+	struct native_variable variable = *variables_at(reading, owner);
+	struct written_name head = whole;
+	int r;
+
+	if (variable.is_handle)
+		type = NULL;
+	if (owner & NATIVE_PROCESS) {
+		r = check_use(reading, token, owner);
+		if (r)
+			return r;
+		variable.condition = always;
+		variable.step = NATIVE_NONE;
+	}
+	variable.offset = 0;
+	variable.owner = owner;
+	r = follow_path(reading, token, cut_at_dot(&head), type, &variable);
+	if (r)
+		return r;
+	variable.is_handle = variable.part.type == NATIVE_HANDLE;
+	if (variable.is_handle && type->free_symbol)
+		return reading_refuse(&reading->reading, token,
+			"'%.*s' would outlive its struct, which \"transfer\": \"full\" frees at "
+			"once: let the call return a handle, with a 'finally', and read the struct "
+			"from it",
+			(int)(whole.size < 64 ? whole.size : 64), whole.text);
+	variable.name = strndup(whole.text, whole.size);
+	if (!variable.name)
+		return -ENOMEM;
+	*ret_variable = (int)reading->program->n_variables;
+	return add_variable(reading, token, &variable);
+}
+
 /* Find the variable at @token after @dollars. */
 static int find_variable(
 	struct program_reading *reading, uint32_t token, size_t dollars, int *ret_variable)
 {
 	bool is_process = dollars > 1;
-	int at = find_named_variable(is_process ? reading->process : reading->program,
-		reading->reading.tape, token, dollars);
+	struct written_name name = written_at(reading, token, dollars);
+	struct written_name head = name;
+	int at;
 
+	cut_at_dot(&head);
+	at = find_named_variable(is_process ? reading->process : reading->program, head);
 	if (at == NATIVE_NONE)
-		return refuse_variable(reading, token);
-	*ret_variable = is_process ? at | NATIVE_PROCESS : at;
-	return 0;
+		return refuse_variable(reading, token, dollars);
+	at = is_process ? at | NATIVE_PROCESS : at;
+	*ret_variable = head.size < name.size ? find_named_field(reading->program, name, at) : at;
+	return *ret_variable != NATIVE_NONE ? 0
+					    : set_field(reading, token, dollars, at, ret_variable);
 }
 
 int variables_find(struct program_reading *reading, uint32_t token, int *ret_variable)
@@ -171,35 +311,41 @@ int variables_find_result(struct program_reading *reading, uint32_t token, int *
 		variable->name);
 }
 
+/* Add @added and take its name over, whatever is returned. */
+static int add_variable(
+	struct program_reading *reading, uint32_t token, struct native_variable *added)
+{
+	struct native_program *program = reading->program;
+	int r = 0;
+
+	if (program->n_variables == NATIVE_NAMES_OF_STEPS_MAX)
+		r = reading_refuse(&reading->reading, token,
+			"must be one of at most %d names, with the fields in use",
+			NATIVE_NAMES_OF_STEPS_MAX);
+	r = r ? r : array_grow(program->variables, program->n_variables);
+	if (r)
+		free(added->name);
+	else
+		program->variables[program->n_variables++] = *added;
+	return r;
+}
+
 int variables_add(
 	struct program_reading *reading, uint32_t token, const struct native_variable *variable)
 {
-	struct native_program *program = reading->program;
+	const struct native_program *program = reading->program;
 	struct native_variable added = *variable;
 	int r = reading_name(&reading->reading, token, &added.name);
 
-	if (r)
-		goto out;
-	for (size_t i = 0; i < program->n_variables; i++) {
-		if (strcmp(program->variables[i].name, added.name) != 0)
-			continue;
-		r = reading_refuse(&reading->reading, token,
-			"'%s' is set twice: a name is set once", added.name);
-		goto out;
+	for (size_t i = 0; r == 0 && i < program->n_variables; i++)
+		if (strcmp(program->variables[i].name, added.name) == 0)
+			r = reading_refuse(&reading->reading, token,
+				"'%s' is set twice: a name is set once", added.name);
+	if (r) {
+		free(added.name);
+		return r;
 	}
-	if (program->n_variables == NATIVE_NAMES_OF_STEPS_MAX) {
-		r = reading_refuse(&reading->reading, token, "must be one of at most %d names",
-			NATIVE_NAMES_OF_STEPS_MAX);
-		goto out;
-	}
-	r = array_grow(program->variables, program->n_variables);
-	if (r)
-		goto out;
-	program->variables[program->n_variables++] = added;
-	return 0;
-out:
-	free(added.name);
-	return r;
+	return add_variable(reading, token, &added);
 }
 
 int variables_read_condition(

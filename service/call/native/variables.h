@@ -20,8 +20,8 @@ struct program_reading {
 	struct native_condition round_condition; /* condition of the repeat */
 };
 
-/* Find the variable named by the string at @token, `$name`, or `$$name` of `init`, and check that
- * the step being read may use it. */
+/* Find the variable named by the string at @token: `$name`, `$$name` of `init` or `$name.field` of
+ * a struct. Check that the step being read may use it. */
 int variables_find(struct program_reading *reading, uint32_t token, int *ret_variable);
 
 /* The same for a part of the result at @token, where `$$` is no name: callers may see the value. */
@@ -33,6 +33,9 @@ int variables_add(
 
 /* Return the variable with the number @variable. */
 const struct native_variable *variables_at(const struct program_reading *reading, int variable);
+
+/* Return whether the variable, or the struct of which it is a field, is of `init`. */
+bool variables_is_process(const struct program_reading *reading, int variable);
 
 /* Return the type of the variable @variable; NULL: it is what a repeat has collected. */
 const struct native_parameter *variables_type(const struct program_reading *reading, int variable);

@@ -192,20 +192,24 @@ static void add_scope_name(struct walk *walk, uint32_t object)
 		walk->scope[walk->n_scope++] = (struct named){name, object};
 }
 
-/* Return the description of the field @field of the value at @object. */
+/* Return the description of the field @field, or of one in its struct after a dot, of the value at
+ * @object. */
 static uint32_t find_field(const struct walk *walk, uint32_t object, const char *field)
 {
 	char name[NAME_BYTES];
+	char first[NAME_BYTES];
+	const char *rest = strchr(field, '.');
 	uint32_t fields;
 
+	snprintf(first, sizeof(first), "%.*s", (int)strcspn(field, "."), field);
 	if (!read_member(walk->tape, object, "struct", name))
 		return JSON_NONE;
 	fields = find_held_member(walk, find_held_member(walk, walk->structs, name), "fields");
 	if (fields == JSON_NONE || json_type_at(walk->tape, fields) != JSON_ARRAY)
 		return JSON_NONE;
 	json_each(i, walk->tape, fields)
-		if (is_word(walk, i, "name", field))
-			return i;
+		if (is_word(walk, i, "name", first))
+			return rest ? find_field(walk, i, rest + 1) : i;
 	return JSON_NONE;
 }
 

@@ -10,6 +10,7 @@
 
 #include "json/writer.h"
 #include "worker/native/result.h"
+#include "worker/native/structure.h"
 
 /*
  * Values on their way from one step to another.
@@ -34,6 +35,7 @@ static void find_in_frame(const struct native_function *function, struct native_
 {
 	static const struct native_cell none;
 
+	ret_found->refusal = NULL;
 	ret_found->function = function;
 	ret_found->frame = frame;
 	ret_found->type = at == NATIVE_RETURNS ? &function->returns : &function->parameters[at];
@@ -42,6 +44,44 @@ static void find_in_frame(const struct native_function *function, struct native_
 						 : &frame->scratch.cells[at];
 	ret_found->is_null = !frame->is_set || (native_is_pointer(ret_found->type->type) &&
 						       !ret_found->cell->slot.buffer);
+}
+
+/* Let the cell have the value of the field at @place. */
+static void load_field(const struct native_variable *field, char *place, struct native_cell *cell)
+{
+	bool is_inside = field->count > 0 || field->part.type == NATIVE_STRUCT;
+
+	if (!native_is_pointer(field->part.type)) {
+		memcpy(&cell->slot, place, native_type_bytes(field->part.type));
+		return;
+	}
+	cell->slot.buffer = place;
+	if (!is_inside)
+		memcpy(&cell->slot.buffer, place, sizeof(cell->slot.buffer));
+	cell->count = cell->capacity = field->count;
+	if (field->part.type == NATIVE_STR && cell->slot.buffer)
+		cell->count = is_inside ? strnlen(cell->slot.buffer, field->count)
+					: strlen(cell->slot.buffer);
+}
+
+/* Go from the struct in @found to its field. */
+static void enter_field(const struct native_variable *field, struct native_found *found)
+{
+	char *place = found->is_null ? NULL : found->cell->slot.buffer + field->offset;
+
+	found->type = &field->part;
+	found->is_handle = field->is_handle;
+	found->field = (struct native_cell){.count = 0};
+	found->cell = &found->field;
+	if (!place)
+		return;
+	load_field(field, place, &found->field);
+	found->is_null = native_is_pointer(field->part.type) && !found->field.slot.buffer;
+	if (found->is_null && !field->part.is_nullable)
+		found->refusal = "is NULL";
+	else if (field->part.type == NATIVE_STR && field->count > 0 &&
+		 found->field.count == field->count)
+		found->refusal = "has no NUL";
 }
 
 void native_frame_find(const struct native_steps *steps, const struct native_frames *frames,
@@ -53,11 +93,15 @@ void native_frame_find(const struct native_steps *steps, const struct native_fra
 	const struct native_variable *named =
 		&owner->program->variables[variable & ~NATIVE_PROCESS];
 
+	if (named->owner != NATIVE_NONE) {
+		native_frame_find(steps, frames, named->owner, ret_found);
+		enter_field(named, ret_found);
+		return;
+	}
 	find_in_frame(named->frame == 0 ? &owner->function
 					: &owner->stages[named->frame - 1].call.function,
 		&held->frames[named->frame], named->at, ret_found);
 	ret_found->is_handle = named->is_handle;
-	ret_found->is_shown = named->frame > 0;
 }
 
 bool native_frame_is_empty(const struct native_found *found)
@@ -79,10 +123,6 @@ bool native_frame_is_empty(const struct native_found *found)
 
 int native_frame_write(const struct native_found *found, struct buffer *out)
 {
-	if (!found->is_null && found->type->type == NATIVE_STRUCT && found->is_shown) {
-		buffer_append(out, found->cell->slot.buffer, found->cell->count);
-		return 0;
-	}
 	if (!found->is_null)
 		return native_result_write_value(
 			found->function, &found->frame->scratch, found->type, found->cell, out);
@@ -208,8 +248,10 @@ static int give_value(struct filling *filling, size_t at, int variable)
 	struct native_found found;
 
 	native_frame_find(filling->steps, filling->frames, variable, &found);
-	if ((parameter->direction != NATIVE_IN && native_is_buffer(parameter->type)) ||
-		parameter->type == NATIVE_STRUCT)
+	if (found.refusal)
+		return fail_value(filling, variable, found.refusal);
+	if (parameter->direction != NATIVE_IN &&
+		(native_is_buffer(parameter->type) || parameter->type == NATIVE_STRUCT))
 		return give_again(filling, at, &found);
 	if (!native_is_pointer(parameter->type) && parameter->type != found.type->type)
 		return give_number(
@@ -227,7 +269,7 @@ static int give_count(struct filling *filling, size_t at, const struct native_so
 	native_frame_find(filling->steps, filling->frames, source->from, &found);
 	count = found.cell->count;
 	if (source->kind == NATIVE_SOURCE_BYTES && !native_is_buffer(found.type->type))
-		count = native_type_bytes(found.type->type);
+		count = native_element_bytes(found.type);
 	else if (source->kind == NATIVE_SOURCE_BYTES)
 		count = (found.type->direction == NATIVE_IN || !found.cell->capacity
 					? count
@@ -360,20 +402,6 @@ static int fail_left(const struct native_function *function, const char *name, c
 	return NATIVE_CALL_E_FAILED;
 }
 
-/* Keep the struct in @cell as JSON: its fields may point at memory of the library. */
-static int show_struct(const struct native_function *function, struct native_frame *frame,
-	const struct native_parameter *type, struct native_cell *cell, struct buffer *failure)
-{
-	size_t start = frame->shown.size;
-	int r = native_result_write_value(function, &frame->scratch, type, cell, &frame->shown);
-
-	if (r > 0)
-		buffer_append(failure, frame->shown.data + start, frame->shown.size - start);
-	cell->count = frame->shown.size - start;
-	cell->capacity = start;
-	return r > 0 ? NATIVE_CALL_E_FAILED : r ? r : buffer_status(&frame->shown);
-}
-
 /* Keep the output @at, which is not memory of the library. */
 static int keep_output(const struct native_steps *steps, size_t step, struct native_frame *frame,
 	size_t at, struct buffer *failure)
@@ -386,8 +414,6 @@ static int keep_output(const struct native_steps *steps, size_t step, struct nat
 	if (parameter->type == NATIVE_HANDLE && !cell->slot.buffer &&
 		!may_be_null(steps->program, step, (int)at))
 		return fail_left(function, parameter->name, "NULL", failure);
-	if (parameter->type == NATIVE_STRUCT && cell->slot.buffer)
-		return show_struct(function, frame, parameter, cell, failure);
 	if (!native_is_buffer(parameter->type) || !cell->slot.buffer)
 		return 0;
 	r = native_result_find_used(
@@ -426,6 +452,21 @@ static int measure_strv(
 	return 0;
 }
 
+/* Find the size of a struct, with the texts that its fields point to. */
+static int measure_struct(
+	const struct native_function *function, struct copying *copying, struct buffer *failure)
+{
+	const struct native_struct *structure = copying->type->structure;
+	size_t texts = native_structure_texts(structure, copying->memory, KEPT_TEXT_MAX);
+
+	copying->bytes = structure->size + texts;
+	if (texts <= KEPT_TEXT_MAX)
+		return 0;
+	buffer_printf(failure, "%s made a struct with texts of more than %u bytes",
+		function->symbol, KEPT_TEXT_MAX);
+	return NATIVE_CALL_E_FAILED;
+}
+
 /* Find the size of a value. @size is the number of elements of a returned one. */
 static int measure(const struct native_function *function, struct native_frame *frame, size_t size,
 	struct copying *copying, struct buffer *failure)
@@ -435,6 +476,8 @@ static int measure(const struct native_function *function, struct native_frame *
 
 	if (copying->type->type == NATIVE_STRV)
 		return measure_strv(function, copying, failure);
+	if (copying->type->type == NATIVE_STRUCT)
+		return measure_struct(function, copying, failure);
 	if (copying->cell != &frame->value)
 		r = native_result_find_size(function, &frame->scratch, &frame->returned.slot,
 			copying->type, &count, failure);
@@ -461,6 +504,13 @@ static void copy_value(const struct copying *copying, char *place)
 	char **copies = (char **)(void *)place;
 	size_t count = copying->cell->count;
 
+	if (copying->type->type == NATIVE_STRUCT) {
+		const struct native_struct *structure = copying->type->structure;
+
+		memcpy(place, copying->memory, structure->size);
+		native_structure_own_texts(structure, place, place + structure->size);
+		return;
+	}
 	if (copying->type->type != NATIVE_STRV) {
 		memcpy(place, copying->memory, copying->bytes);
 		place[copying->bytes] = '\0';
@@ -472,20 +522,6 @@ static void copy_value(const struct copying *copying, char *place)
 		copies[i] = place;
 		place = stpcpy(place, texts[i]) + 1;
 	}
-}
-
-/* Let the cells of structs have their JSON, which does not move any more. */
-static void place_structs(const struct native_function *function, struct native_frame *frame)
-{
-	for (size_t i = 0; i < function->n_parameters; i++) {
-		struct native_cell *cell = &frame->scratch.cells[i];
-
-		if (function->parameters[i].type == NATIVE_STRUCT &&
-			function->parameters[i].direction != NATIVE_IN && cell->slot.buffer)
-			cell->slot.buffer = frame->shown.data + cell->capacity;
-	}
-	if (function->returns.type == NATIVE_STRUCT && frame->value.slot.buffer)
-		frame->value.slot.buffer = frame->shown.data + frame->value.capacity;
 }
 
 /* Note a value that is memory of the library in @list. Refuse NULL where it cannot be. */
@@ -504,8 +540,6 @@ static int note_copy(const struct native_steps *steps, size_t step, struct nativ
 		return may_lack ? 0
 				: fail_left(function, is_returned ? NULL : type->name, "NULL",
 					  failure);
-	if (type->type == NATIVE_STRUCT)
-		return show_struct(function, frame, type, cell, failure);
 	list[*n] = (struct copying){.type = type, .cell = cell, .memory = cell->slot.buffer};
 	return measure(function, frame, size, &list[(*n)++], failure);
 }
@@ -545,11 +579,14 @@ int native_frame_keep(const struct native_steps *steps, size_t step, struct nati
 	size_t n = 0;
 	int r = 0;
 
-	buffer_reset(&frame->shown);
 	for (size_t i = 0; r == 0 && i < function->n_parameters; i++) {
-		if (function->parameters[i].is_handed)
+		const struct native_parameter *parameter = &function->parameters[i];
+
+		/* A struct may point to texts of the library. */
+		if (parameter->is_handed ||
+			(parameter->type == NATIVE_STRUCT && parameter->direction != NATIVE_IN))
 			r = note_copy(steps, step, frame, (int)i, size, list, &n, failure);
-		else if (function->parameters[i].direction != NATIVE_IN)
+		else if (parameter->direction != NATIVE_IN)
 			r = keep_output(steps, step, frame, i, failure);
 	}
 	frame->value = (struct native_cell){.slot = frame->returned.slot};
@@ -563,8 +600,6 @@ int native_frame_keep(const struct native_steps *steps, size_t step, struct nati
 		r = copy_all(call, frame, list, n);
 	else if (r == 0)
 		native_call_release(call, &frame->scratch, &frame->returned.slot);
-	if (r == 0)
-		place_structs(function, frame);
 	return r;
 }
 
@@ -574,7 +609,6 @@ void native_frame_trim(struct native_frame *frame)
 {
 	native_scratch_trim(&frame->scratch);
 	buffer_recycle(&frame->kept, KEEP_FRAME_BYTES);
-	buffer_recycle(&frame->shown, KEEP_FRAME_BYTES);
 	buffer_recycle(&frame->collected, KEEP_FRAME_BYTES);
 }
 
@@ -583,7 +617,6 @@ void native_frames_deinit(struct native_frames *frames)
 	for (size_t i = 0; i < frames->n_frames; i++) {
 		native_scratch_deinit(&frames->frames[i].scratch);
 		buffer_deinit(&frames->frames[i].kept);
-		buffer_deinit(&frames->frames[i].shown);
 		buffer_deinit(&frames->frames[i].collected);
 	}
 	free(frames->frames);

@@ -16,8 +16,7 @@ struct native_frame {
 	struct native_scratch scratch;
 	union native_returned returned;
 	struct native_cell value; /* the returned value; of a buffer the copy */
-	struct buffer kept;       /* copies of buffers of the library */
-	struct buffer shown;      /* the structs left by the call, as JSON */
+	struct buffer kept;       /* copies of buffers and structs of the library */
 	struct buffer collected;  /* elements collected by a repeat, each after a comma */
 	bool is_set;              /* the step has run; before that its values are NULL and 0 */
 	bool is_owed;             /* its finally has to run */
@@ -52,12 +51,13 @@ struct native_found {
 	const struct native_function *function;
 	struct native_frame *frame;
 	const struct native_cell *cell;
+	struct native_cell field; /* the cell of a field, which is in no frame */
 	bool is_handle;
-	bool is_shown; /* a struct is JSON text */
-	bool is_null;  /* it is not set, or NULL */
+	bool is_null;        /* it is not set, or NULL */
+	const char *refusal; /* a field that cannot be passed on: "is NULL"; or NULL */
 };
 
-/* Find the value of the variable @variable. */
+/* Find the value of the variable @variable. *ret_found is not to be moved. */
 void native_frame_find(const struct native_steps *steps, const struct native_frames *frames,
 	int variable, struct native_found *ret_found);
 

@@ -121,6 +121,8 @@ static void release_call(const struct native_call *call, struct native_frame *fr
 {
 	native_call_release(call, &frame->scratch, &frame->returned.slot);
 	frame->returned = (union native_returned){0};
+	if (call->function.returns.free_symbol)
+		frame->value.slot.buffer = NULL;
 	for (size_t i = 0; i < call->function.n_parameters; i++)
 		if (call->function.parameters[i].is_handed)
 			frame->scratch.cells[i].slot.buffer = NULL;

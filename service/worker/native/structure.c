@@ -89,10 +89,57 @@ void native_structure_store(const struct native_struct *structure, const struct 
 	}
 }
 
-/* Return how often libffi has the type of the field. */
+/* Return how many values of its type the field has. */
 static size_t repeats(const struct native_field *field)
 {
 	return field->count > 0 ? field->count : 1;
+}
+
+size_t native_structure_texts(const struct native_struct *structure, const char *place, size_t most)
+{
+	size_t total = 0;
+
+	for (size_t i = 0; i < structure->n_fields && total <= most; i++) {
+		const struct native_field *field = &structure->fields[i];
+		const char *at = place + field->offset;
+		const char *text;
+
+		if (field->value.type == NATIVE_STR && field->count == 0) {
+			memcpy(&text, at, sizeof(text));
+			total += text ? strnlen(text, most) + 1 : 0;
+		} else if (field->value.type == NATIVE_STRUCT) {
+			for (size_t n = repeats(field); n > 0 && total <= most; n--) {
+				total += native_structure_texts(
+					field->value.structure, at, most - total);
+				at += field->value.structure->size;
+			}
+		}
+	}
+	return total;
+}
+
+char *native_structure_own_texts(const struct native_struct *structure, char *place, char *texts)
+{
+	for (size_t i = 0; i < structure->n_fields; i++) {
+		const struct native_field *field = &structure->fields[i];
+		char *at = place + field->offset;
+		const char *text;
+
+		if (field->value.type == NATIVE_STR && field->count == 0) {
+			memcpy(&text, at, sizeof(text));
+			if (!text)
+				continue;
+			memcpy(at, &texts, sizeof(texts));
+			texts = stpcpy(texts, text) + 1;
+		} else if (field->value.type == NATIVE_STRUCT) {
+			for (size_t n = repeats(field); n > 0; n--) {
+				texts = native_structure_own_texts(
+					field->value.structure, at, texts);
+				at += field->value.structure->size;
+			}
+		}
+	}
+	return texts;
 }
 
 static ffi_type *element_type(

@@ -17,6 +17,14 @@ size_t native_structure_bound(const struct json_tape *tape, uint32_t value);
 void native_structure_store(const struct native_struct *structure, const struct json_tape *tape,
 	uint32_t value, char *place, struct buffer *memory);
 
+/* Return the bytes of the texts, with their NULs, to which fields of the struct at @place point: up
+ * to @most, or more than @most. */
+size_t native_structure_texts(
+	const struct native_struct *structure, const char *place, size_t most);
+
+/* Copy these texts to @texts, and let the fields point to the copies. Return the end of them. */
+char *native_structure_own_texts(const struct native_struct *structure, char *place, char *texts);
+
 /* Types for libffi, allocated for one function. A zeroed struct is ready. */
 struct native_structure_types {
 	ffi_type **items;

@@ -302,6 +302,75 @@ Test(native_steps_read, an_inout_begins_with_its_own_type)
 		native_program_free(read_good(good[i], NULL));
 }
 
+Test(native_steps_read, a_field_is_of_a_struct_and_lives_as_long)
+{
+#define NODES(steps)                                                                               \
+	"{'structs':{'leaf':{'fields':[{'name':'n','type':'i32'}]},'node':{'fields':[{'name':"     \
+	"'next','type':'handle'},{'name':'n','type':'i32'},{'name':'on','type':'bool','count':2}," \
+	"{'name':'leaves','type':'struct','struct':'leaf','count':2}]}},'parameters':[{'name':'p'" \
+	",'type':'i32'}],'steps':[" OPENED "," steps "]}"
+#define READ "{'read':'$h','struct':'node','name':'q'}"
+	static const struct refusal rows[] = {
+		{NODES(READ ",{'call':'f','args':['$q.m']}"), "/steps/2/args/0",
+			"'node' has no field 'm'"},
+		{NODES(READ ",{'call':'f','args':['$q.']}"), "/steps/2/args/0",
+			"'node' has no field ''"},
+		{NODES("{'call':'f','args':['$h.next']}"), "/steps/1/args/0",
+			"only a struct has fields: read one from the handle, by {\"read\": "
+			"\"$handle\", \"struct\": …}"},
+		{NODES("{'call':'f','args':['$p.n']}"), "/steps/1/args/0",
+			"only a struct has fields: read one from the handle, by {\"read\": "
+			"\"$handle\", \"struct\": …}"},
+		{NODES("{'call':'f','args':['$q.n']}," READ), "/steps/1/args/0",
+			"a later step sets 'q': a step uses only what earlier steps have set, so "
+			"change their order"},
+		{NODES("{'call':'f','args':['$x.n']}"), "/steps/1/args/0",
+			"no parameter and no earlier step sets 'x'"},
+		{NODES("{'call':'f','args':['$$q.n']}"), "/steps/1/args/0",
+			"no step of 'init' sets 'q'"},
+		{NODES(READ ",{'call':'f','args':['$q.on']}"), "/steps/2/args/0",
+			"'on' is an array of bool: only an array of numbers is a value of its own"},
+		{NODES(READ ",{'call':'f','args':['$q.leaves.n']}"), "/steps/2/args/0",
+			"'leaves' is an array of struct: only an array of numbers is a value of "
+			"its own"},
+		{NODES(READ ",{'read':'$q.n','type':'i32','name':'r'}"), "/steps/2/read",
+			"must be the name of a handle, not \"$q.n\""},
+		{NODES(READ ",{'call':'f','returns':{'name':'b','type':'bytes','size':['$q.next']"
+			    "}}"),
+			"/steps/2/returns/size/0",
+			"must be the name of an integer, not \"$q.next\""},
+		/* The library's memory is gone, or belongs to a round. */
+		{NODES("{'call':'f','returns':{'name':'q','type':'struct','struct':'node',"
+		       "'transfer':'full','free':'g'}},{'call':'f','args':['$q.next']}"),
+			"/steps/2/args/0",
+			"'q.next' would outlive its struct, which \"transfer\": \"full\" frees "
+			"at once: let the call return a handle, with a 'finally', and read the "
+			"struct from it"},
+		{NODES("{'repeat':{'call':'f','returns':{'type':'i32'},'while':{'equals':1}},"
+		       "'steps':[" READ "]},{'call':'f','args':['$q.next']}"),
+			"/steps/2/args/0",
+			"'q.next' ends with each round of its 'repeat': use what 'collect' has "
+			"collected"},
+		{NODES("{'read':'$h','struct':'node','name':'q','when':'$p'},{'call':'f','args':["
+		       "'$q.next']}"),
+			"/steps/2/args/0",
+			"'q.next' is set only under a condition: give this step the same 'when'"},
+		{NODES(READ ",{'call':'f','args':[{'i32':1}],'finally':{'call':'close','args':["
+			    "'$q.next']}},{'call':'close','args':['$q.next']}"),
+			"/steps/3",
+			"the 'finally' of step 2 makes the same call: what it frees would be "
+			"freed twice, so leave one of them out"},
+		{NODES(READ ",{'call':'f','finally':{'call':'g','args':['$q.n'],'always':true}}"),
+			"/steps/2/finally/always",
+			"only a step that sets a handle can end it after its own failure"},
+		{"{'structs':{'node':{'fields':[{'name':'next','type':'handle'}]}},'steps':[" OPENED
+		 "," READ "],'result':{'r':['$q.next']}}",
+			"/result/r/0", "'q.next' is a handle, and a handle never leaves a tool"},
+	};
+
+	EXPECT_REFUSALS(rows);
+}
+
 Test(native_steps_read, takes_64_steps_and_no_more)
 {
 	struct buffer text = {0};
@@ -340,6 +409,11 @@ Test(native_steps_read, make_the_schema_of_the_result)
 			"{'type':'object','properties':{'a':{'type':'object','properties':{'s':{"
 			"'type':['string','null']}},'required':['s']},'b':{'type':'array'},'c':{"
 			"'type':'string'}},'required':['a','b','c']}"},
+		{"{'structs':{'s':{'fields':[{'name':'a','type':'u8'},{'name':'b','type':'str',"
+		 "'nullable':true}]}},'steps':[" OPEN "'args':[]},"
+		 "{'read':'$h','struct':'s','name':'q'}],'result':{'a':'$q.a','b':'$q.b'}}",
+			"{'type':'object','properties':{'a':{'type':'integer','minimum':0,"
+			"'maximum':255},'b':{'type':['string','null']}},'required':['a','b']}"},
 		{STEPS("{'call':'f'}"), "{'type':'object','properties':{}}"},
 		{STEPS("{'call':'f','returns':{'name':'j','type':'json'}}"),
 			"{'type':'object','properties':{'j':{}},'required':['j']}"},

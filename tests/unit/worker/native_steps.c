@@ -196,6 +196,80 @@ Test(native_steps, keep_structs_as_they_were, .timeout = LIMIT)
 	EXPECT_RUNS(rows);
 }
 
+Test(native_steps, use_fields_of_a_struct, .timeout = LIMIT)
+{
+#define NODE(steps, result)                                                                        \
+	"{" KIND ",'structs':{'pair':{'fields':[{'name':'number','type':'i32'},{'name':'text',"    \
+	"'type':'str'}]},'node':{'fields':[{'name':'number','type':'i32'},{'name':'tag','type':"   \
+	"'str','count':4},{'name':'places','type':'i16','count':2},{'name':'inner','type':"        \
+	"'struct','struct':'pair'},{'name':'next','type':'handle'},{'name':'raw','type':'bytes',"  \
+	"'count':2},{'name':'flags','type':'bool','count':2}]}},'steps':[" OPEN                    \
+	"," GET("thing_node", "h") "'type':'handle'}},{'read':'$h','struct':'node','name':'q'}"    \
+				   "," steps "],'result':" result "}"
+#define NAMED       "{'call':'thing_name','args':['$t'],'returns':{'type':'str'}}"
+#define FIRST(name) "{'call':'first','args':['" name "'],'returns':{'name':'n','type':'i32'}}"
+	static const struct run rows[] = {
+		/* Copied at once: the next name of the thing does not change them. */
+		{NODE(NAMED, "{'a':'$q.number','b':'$q.tag','c':'$q.places','d':'$q.inner','e':"
+			     "'$q.inner.text','f':'$q.raw'}"),
+			"{'kind':3}",
+			"{'a':3,'b':'abc','c':[-1,2],'d':{'number':7,'text':'name 0'},'e':"
+			"'name 0','f':'AQI='}",
+			false},
+		{NODE("{'call':'thing_kind','args':['$q.next'],'returns':{'name':'k','type':'i32'}"
+		      "}",
+			 "{'k':'$k'}"),
+			"{'kind':3}", "{'k':3}", false},
+		{NODE("{'call':'thing_kind','args':['$q.next'],'returns':{'name':'k','type':'i32'}"
+		      "}",
+			 "{'k':'$k'}"),
+			"{'kind':0}", "thing_kind is not called: 'q.next' is NULL", true},
+		{NODE("{'call':'thing_kind','when':'$q.next','args':['$q.next'],'returns':{'name':"
+		      "'k','type':'i32','nullable':true}}",
+			 "{'k':'$k'}"),
+			"{'kind':0}", "{'k':null}", false},
+		{NODE(FIRST("$q.tag"), "{'n':'$n'}"), "{'kind':3}", "{'n':97}", false},
+		{NODE(FIRST("$q.inner.text"), "{'n':'$n'}"), "{'kind':3}", "{'n':110}", false},
+		{NODE(FIRST("$q.tag"), "{'n':'$n'}"), "{'kind':9}",
+			"first is not called: 'q.tag' has no NUL", true},
+		{NODE("{'call':'pair_number','args':['$q.inner'],'returns':{'name':'n','type':"
+		      "'i32'}}",
+			 "{'n':'$n','again':'$q.inner.number'}"),
+			"{'kind':3}", "{'n':13,'again':7}", false},
+		{NODE("{'call':'sum','args':['$q.raw',{'length_of':'$q.raw','type':'u32'}],"
+		      "'returns':{'name':'n','type':'u64'}}",
+			 "{'n':'$n'}"),
+			"{'kind':3}", "{'n':3}", false},
+		{NODE("{'call':'thing_data','args':['$t'],'returns':{'name':'d','type':'bytes',"
+		      "'size':['$q.number','$q.number']}}",
+			 "{'d':'$d'}"),
+			"{'kind':2}", "{'d':'AAECAw=='}", false},
+		{NODE("{'call':'thing_data','args':['$t'],'returns':{'name':'d','type':'bytes',"
+		      "'size':['$q.number','$q.number']}}",
+			 "{'d':'$d'}"),
+			"{'kind':3000}", "thing_data returned more than 8388608 elements", true},
+		{NODE("{'call':'count','args':[{'size_of':'$q'}],'returns':{'name':'n','type':"
+		      "'usize'}}",
+			 "{'n':'$n'}"),
+			"{'kind':3}", "{'n':48}", false},
+	};
+	/* A call passes the fields of an argument, and of a step that has failed. */
+	static const struct run others[] = {
+		{"{'structs':{'pair':{'fields':[{'name':'number','type':'i32'},{'name':'text',"
+		 "'type':'str','required':true}]}},'parameters':[{'name':'p','type':'struct',"
+		 "'struct':'pair'}],'steps':[" FIRST("$p.text") "],'result':{'n':'$n','number':"
+								"'$p.number'}}",
+			"{'p':{'text':'xyz'}}", "{'n':120,'number':0}", false},
+		{PAIRS("{'call':'thing_lent','args':['$t'],'returns':{'name':'p','type':'struct',"
+		       "'struct':'pair','errors':'null'}},{'call':'status','args':['$p.number'],"
+		       "'returns':{'type':'i32','errors':'nonzero','message':'$p.text'}}"),
+			"{'kind':3}", "status: name 0", true},
+	};
+
+	EXPECT_RUNS(rows);
+	EXPECT_RUNS(others);
+}
+
 Test(native_steps, name_a_failure_by_a_table, .timeout = LIMIT)
 {
 #define TABLE                                                                                      \
