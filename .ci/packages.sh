@@ -53,6 +53,7 @@ procps             command -v ps
 libtest-json-schema-acceptance-perl test -d /usr/share/perl5/auto/share/dist/Test-JSON-Schema-Acceptance
 zlib1g             ls /usr/lib/*/libz.so.1
 libssl3            ls /usr/lib/*/libcrypto.so.3
+libqrencode-dev    test -e /usr/include/qrencode.h
 libsodium23        ls /usr/lib/*/libsodium.so.23
 libsqlite3-0       ls /usr/lib/*/libsqlite3.so.0
 libicu72           ls /usr/lib/*/libicuuc.so.72

@@ -16,11 +16,12 @@ import uuid
 import zlib
 
 import manifests
+import pages
 import pytest
 from caller import Caller
 from conftest import Service
 from manifests import SHIPPED
-from processes import ROOT, SLOWNESS, toolboxctl
+from processes import EVENT_SECONDS, ROOT, SLOWNESS, TOOLBOXD, environment, toolboxctl
 
 FOLDER = ROOT / "tests" / "libraries"
 MANIFESTS = [json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))]
@@ -173,6 +174,54 @@ def test_pcre2(caller):
     version = result(caller, "pcre2", "version")
     assert re.match(r"10\.\d+ ", version["version"])
     assert version["length"] == len(version["version"]) + 1
+
+
+class QRcode(ctypes.Structure):
+    _fields_ = [("version", ctypes.c_int), ("width", ctypes.c_int), ("data", ctypes.POINTER(ctypes.c_ubyte))]
+
+
+def qr_code(text, level=1):
+    """The version, the width and the modules of a QR code, from the library itself."""
+    library = ctypes.CDLL(LIBRARIES["qrencode"])
+    library.QRcode_encodeString.restype = ctypes.POINTER(QRcode)
+    library.QRcode_free.restype = None
+    code = library.QRcode_encodeString(text.encode(), 0, level, 2, 1)
+    version, width = code.contents.version, code.contents.width
+    modules = bytes(code.contents.data[:width * width])
+    library.QRcode_free(code)
+    return version, width, modules
+
+
+@pytest.mark.parametrize("level", ["low", "high"])
+def test_qrencode(caller, level):
+    text = "https://www.openvoiceos.org/" * 20
+    code = result(caller, "qrencode", "qr_modules", {"text": text, "level": level})
+    assert (code["version"], code["width"], bytes_of(code["modules"])) \
+        == qr_code(text, ["low", "medium", "quartile", "high"].index(level))
+
+
+def test_qrencode_tells_that_a_text_is_too_long(caller):
+    answer = run(caller, "qrencode", "qr_modules", {"text": "x" * 3000})
+    assert "QRcode_encodeString returned NULL: ERANGE" in answer["error"], answer
+
+
+def test_the_way_of_the_manual_to_a_qr_code(tmp_path):
+    """Typed as it stands; the picture is the library's own. No page has blanks at the end of a line."""
+    try:
+        _, width, modules = qr_code("hello")
+    except OSError:
+        pytest.skip("libqrencode is not on this machine: apt install libqrencode-dev")
+    page = (ROOT / "docs" / "native.md").read_text()
+    env = environment(tmp_path)
+    env["PATH"] = f"{TOOLBOXD.parent}:{env['PATH']}"
+    printed, failed = pages.type_page(page, tmp_path, env, EVENT_SECONDS)
+    blocks = [block for block in pages.blocks_to_type(page) if block[0] in ("sh", "output")]
+    assert not failed and [language for language, _ in blocks] == ["sh", "sh", "output"]
+    *_, picture = printed.values()
+    assert re.sub(" +$", "", picture, flags=re.M) == blocks[-1][1]
+    assert picture == "".join(
+        "".join("██" if module & 1 else "  " for module in modules[row:row + width]) + "\n"
+        for row in range(0, width * width, width))
 
 
 def test_the_examples_of_the_manual(tmp_path):
