@@ -2,9 +2,11 @@
 #include "manifest/native/native.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "catalogue/package.h"
+#include "util/array.h"
 
 /* A schema by the function's types: only a default can be wrong. */
 static int compile_derived(const struct manifest_scope *scope, uint32_t place, struct buffer *text,
@@ -45,6 +47,48 @@ struct meant {
 	const char *what; /* "parameter", "result" */
 };
 
+/* The results of a tool with steps: names alone, without types in C (NATIVE_VOID). */
+struct step_results {
+	struct native_parameter *items; /* owned, with their names */
+	const struct native_parameter **members;
+	size_t count;
+};
+
+static void step_results_deinit(struct step_results *results)
+{
+	for (size_t i = 0; i < results->count; i++)
+		free(results->items[i].name);
+	free(results->items);
+	free(results->members);
+}
+
+/* List the members of the result by @schema, the schema of a program. */
+static int list_step_results(const char *schema, struct step_results *results)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	int r = json_tape_read(&tape, schema, strlen(schema), JSON_DEPTH_DEFAULT, NULL);
+	uint32_t properties = r == 0 ? json_find(&tape, 0, "properties") : JSON_NONE;
+
+	if (properties == JSON_NONE)
+		return r < 0 ? r : 0;
+	json_each_key(key, &tape, properties) {
+		cleanup(buffer_deinit) struct buffer name = {0};
+
+		if (array_grow(results->items, results->count) < 0)
+			return -ENOMEM;
+		json_string_decode(&tape, key, &name);
+		results->items[results->count] =
+			(struct native_parameter){.name = buffer_take(&name, NULL)};
+		if (!results->items[results->count].name)
+			return -ENOMEM;
+		results->count++;
+	}
+	results->members = calloc(results->count + 1, sizeof(*results->members));
+	for (size_t i = 0; results->members && i < results->count; i++)
+		results->members[i] = &results->items[i];
+	return results->members ? 0 : -ENOMEM;
+}
+
 static const struct native_parameter *find_meant(
 	const struct manifest_scope *scope, const struct meant *meant, uint32_t key)
 {
@@ -78,7 +122,8 @@ static void compare_type(const struct manifest_scope *scope, uint32_t schema,
 	const char *found;
 	size_t size;
 
-	if (type == JSON_NONE || allows_type(tape, type, parameter))
+	if (type == JSON_NONE || parameter->type == NATIVE_VOID ||
+		allows_type(tape, type, parameter))
 		return;
 	found = json_value_text(tape, type, &size);
 	diagnose(scope->problems, DIAGNOSTIC_ERROR, tape, type,
@@ -160,8 +205,8 @@ static void refuse_other_results(
 
 	for (size_t i = 0; i < meant->count; i++) {
 		const struct native_parameter *member = meant->members[i];
-		bool is_blocks =
-			strcmp(member->name, "content") == 0 && member->type == NATIVE_JSON;
+		bool is_blocks = strcmp(member->name, "content") == 0 &&
+				 (member->type == NATIVE_JSON || member->type == NATIVE_VOID);
 
 		has_blocks |= is_blocks;
 		has_other |= !is_blocks && strcmp(member->name, "structured") != 0;
@@ -179,10 +224,15 @@ static int read_output_schema(
 {
 	uint32_t given = json_find(scope->tape, object, "output_schema");
 	const struct native_parameter *members[NATIVE_RESULTS_MAX];
-	const struct meant meant = {members, native_list_results(&tool->native, members), "result"};
+	struct meant meant = {members, native_list_results(&tool->native, members), "result"};
+	cleanup(step_results_deinit) struct step_results results = {0};
 	cleanup(buffer_deinit) struct buffer text = {0};
-	int r;
+	int r = tool->steps ? list_step_results(tool->steps->schema, &results) : 0;
 
+	if (r)
+		return r;
+	if (tool->steps)
+		meant = (struct meant){results.members, results.count, "result"};
 	if (tool->has_content) {
 		refuse_other_results(scope, object, &meant);
 		return manifest_scope_read_content(scope, given, tool);
@@ -190,7 +240,7 @@ static int read_output_schema(
 	if (given != JSON_NONE) {
 		r = manifest_scope_compile(
 			scope, given, &tool->schemas->output, &tool->output_schema);
-		if (tool->schemas->output.compiled && !tool->steps)
+		if (tool->schemas->output.compiled)
 			compare_properties(scope, given, &meant);
 		return r;
 	}

@@ -190,6 +190,19 @@ Test(mistakes, of_a_schema_that_means_other_parameters)
 		"the function has no result of this name; expected none");
 }
 
+#define STEPS(members, schema)                                                                     \
+	TOOL("'output_schema':{'properties':" schema "},'native':{'steps':[{'call':'abort'}]"      \
+	     ",'result':{" members "}}")
+
+Test(mistakes, of_a_schema_that_means_other_results_of_steps)
+{
+	expect_refused(STEPS("'a':1,'b':2", "{'a':{}}"), 1, "/tools/0/output_schema/properties",
+		"the result 'b' of the function is missing in the schema's properties");
+	expect_refused(STEPS("'a':1,'b\\n':{'d':2}", "{'a':{},'b\\n':{},\n'c':{}}"), 2,
+		"/tools/0/output_schema/properties/c",
+		"the function has no result of this name; expected 'a', 'b\n'");
+}
+
 #define NATIVE(members) TOOL("'native':{'symbol':'f'," members "}")
 #define BOTH(type, schema)                                                                         \
 	TOOL("'argument_schema':{'properties':{'x':{'type':" schema "}}},'native':{'symbol':'f',"  \

@@ -61,6 +61,8 @@ Test(manifest_native_types, are_refused_once_whatever_refers_to_them)
 #define CONTENT(members)                                                                           \
 	BOX("{'name':'f','native':{'symbol':'f',\n'output':'content'," members "}}")
 
+#define STEPS(members) BOX("{'name':'f','native':{'output':'content',\n" members "}}")
+
 Test(manifest_native_types, of_rich_content_are_blocks)
 {
 	static const char message[] =
@@ -75,6 +77,11 @@ Test(manifest_native_types, of_rich_content_are_blocks)
 	read_good(CONTENT("'returns':{'name':null,'type':'i32'},'parameters':[{'name':'content',"
 			  "'type':'json','dir':'out','transfer':'full'},{'name':'structured',"
 			  "'type':'i32','dir':'out'}]"));
+	read_good(STEPS("'steps':[{'call':'abort'}],'result':{'content':[{'type':'text','text':"
+			"'x'}],'structured':1}"));
+	expect_refused(STEPS("'steps':[{'call':'abort'}],'result':{'content':[],'n':1}"), 1,
+		"/tools/0/native/output", message);
+	expect_refused(STEPS("'steps':[{'call':'abort'}]"), 1, "/tools/0/native/output", message);
 	expect_refused(CONTENT("'returns':{'type':'json'}"), 2, "/tools/0/native/output", message);
 	expect_refused(CONTENT("'returns':{'name':'content','type':'str'}"), 2,
 		"/tools/0/native/output", message);
