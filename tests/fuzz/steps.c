@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define NAMES_MAX 24
 
 /* The kinds of names of a program. */
-enum kind { THING, MEMORY, TEXT, NUMBER, N_KINDS };
+enum kind { THING, MEMORY, TEXT, NUMBER, NODE, N_KINDS };
 
 struct writer {
 	const uint8_t *data;
@@ -27,6 +27,15 @@ struct writer {
 	unsigned int n_names[N_KINDS];
 	bool is_first;
 };
+
+/* The struct of thing_node(). */
+static const char node[] =
+	"\"structs\":{\"pair\":{\"fields\":[{\"name\":\"number\",\"type\":\"i32\"},{\"name\":"
+	"\"text\",\"type\":\"str\"}]},\"node\":{\"fields\":[{\"name\":\"number\",\"type\":\"i32\"},"
+	"{\"name\":\"tag\",\"type\":\"str\",\"count\":4},{\"name\":\"places\",\"type\":\"i16\","
+	"\"count\":2},{\"name\":\"inner\",\"type\":\"struct\",\"struct\":\"pair\"},{\"name\":"
+	"\"next\",\"type\":\"handle\"},{\"name\":\"raw\",\"type\":\"bytes\",\"count\":2},"
+	"{\"name\":\"flags\",\"type\":\"bool\",\"count\":2}]}}";
 
 static void require(bool is_so)
 {
@@ -42,14 +51,17 @@ static unsigned int take(struct writer *writer, unsigned int below)
 	return *writer->data++ % below;
 }
 
-/* Write a name of the kind: one that is there, and now and then any other. */
+/* Write a name of the kind: one that is there, now and then any other, or the field of a node. */
 static void write_use(struct writer *writer, enum kind kind)
 {
-	unsigned int n = writer->n_names[kind];
+	static const char *const fields[N_KINDS] = {".next", NULL, ".inner.text", ".number", NULL};
 	unsigned int chance = take(writer, 64);
+	bool is_field = fields[kind] && chance % 4 == 1;
+	unsigned int n = writer->n_names[is_field ? NODE : kind];
 
-	buffer_printf(&writer->text, "\"$%c%u\"", "tmsn"[kind],
-		chance == 0 || n == 0 ? take(writer, NAMES_MAX) : take(writer, n));
+	buffer_printf(&writer->text, "\"$%c%u%s\"", is_field ? 'q' : "tmsnq"[kind],
+		chance == 0 || n == 0 ? take(writer, NAMES_MAX) : take(writer, n),
+		is_field ? fields[kind] : "");
 }
 
 /* Return the number of a new name, now and then of an old one. */
@@ -215,6 +227,14 @@ static void write_read(struct writer *writer)
 	put(writer, ",\"type\":\"i32\",\"name\":\"n%u\"", new_name(writer, NUMBER));
 }
 
+static void write_node(struct writer *writer)
+{
+	put(writer, "\"call\":\"thing_node\",\"args\":[");
+	write_use(writer, THING);
+	put(writer, "],\"returns\":{\"name\":\"q%u\",\"type\":\"struct\",\"struct\":\"node\"%s}",
+		new_name(writer, NODE), take(writer, 4) ? "" : ",\"nullable\":true");
+}
+
 static void write_steps(struct writer *writer, unsigned int depth);
 
 static void write_repeat(struct writer *writer, unsigned int depth)
@@ -235,7 +255,7 @@ static void write_step(struct writer *writer, unsigned int depth)
 {
 	static void (*const forms[])(struct writer * writer) = {write_open, write_try, write_child,
 		write_lock, write_text, write_number, write_fill, write_taking, write_memory,
-		write_read, write_open, write_number};
+		write_read, write_node, write_number};
 	unsigned int form = take(writer, 14);
 
 	put(writer, "{");
@@ -302,7 +322,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct diagnostics problems = {0};
 	int r;
 
-	put(&writer, "{\"steps\":[");
+	put(&writer, "{%s,\"steps\":[", node);
 	write_steps(&writer, 0);
 	put(&writer, "]");
 	write_result(&writer);
