@@ -151,8 +151,7 @@ int vasprintf(char **ret_text, const char *format, va_list arguments)
 {
 	static int (*real)(char **, const char *, va_list);
 
-	real = real ? real
-		    : (int (*)(char **, const char *, va_list))dlsym(RTLD_NEXT, "vasprintf");
+	real = real ? real : (int (*)(char **, const char *, va_list))dlsym(RTLD_NEXT, "vasprintf");
 	return fails(CALLER) ? -1 : real(ret_text, format, arguments);
 }
 
