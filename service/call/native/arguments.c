@@ -160,8 +160,10 @@ static int write_name(struct making *making, uint32_t token, size_t at)
 	return 0;
 }
 
-/* A capacity: a number, or the name of an integer of another step. */
-static int write_capacity(struct making *making, uint32_t output, struct native_source *source)
+/* A capacity: a number, or the name of an integer of another step. Append @stand_in for the value
+ * of that integer. */
+static int write_capacity(
+	struct making *making, uint32_t output, const char *stand_in, struct native_source *source)
 {
 	uint32_t capacity = json_find(making->tape, output, "capacity");
 	int r;
@@ -176,7 +178,7 @@ static int write_capacity(struct making *making, uint32_t output, struct native_
 	r = find_passed(making, capacity, &source->capacity);
 	if (r)
 		return r;
-	buffer_append_string(&making->text, ",\"capacity\":1");
+	buffer_append_string(&making->text, stand_in);
 	if (native_is_integer(variables_type(making->reading, source->capacity)->type))
 		return 0;
 	return refuse_argument(making, capacity, "must be a number or the name of an integer");
@@ -255,7 +257,7 @@ static int write_out(struct making *making, uint32_t output, size_t at)
 	bool is_given = is_memory(making, output);
 	int r = begin_output(making, output, at);
 
-	r = r ? r : write_capacity(making, output, &making->sources[at]);
+	r = r ? r : write_capacity(making, output, ",\"capacity\":1", &making->sources[at]);
 	r = r ? r : write_length(making, output);
 	if (r)
 		return r;
@@ -289,7 +291,8 @@ static int write_inout(struct making *making, uint32_t output, size_t at)
 	if (value == JSON_NONE && !has_length)
 		return write_out(making, output, at);
 	r = begin_output(making, output, at);
-	r = r ? r : write_capacity(making, output, source);
+	/* Without a capacity any value fits. Whether it fits the integer is known at the call. */
+	r = r ? r : write_capacity(making, output, "", source);
 	r = r ? r : write_length(making, output);
 	if (r == 0 && is_named) {
 		source->kind = NATIVE_SOURCE_VALUE;
@@ -386,8 +389,12 @@ static int write_size(struct making *making, uint32_t token, uint32_t measured, 
 		return write_number(making, JSON_NONE, at);
 	}
 	r = find_passed(making, measured, &source->from);
+	if (r)
+		return r;
+	if (variables_type(making->reading, source->from)->type == NATIVE_STRV)
+		return refuse_argument(making, measured, "must not be a strv: it has no one size");
 	source->kind = NATIVE_SOURCE_BYTES;
-	return r ? r : write_number(making, JSON_NONE, at);
+	return write_number(making, JSON_NONE, at);
 }
 
 /* {"as": "u32", "value": "$n"} */
@@ -608,28 +615,50 @@ static bool may_begin_with(
 	       (type != NATIVE_ARRAY || from->items == to->items);
 }
 
-/* Check the values that the inouts of @function begin with. */
-static int check_first_values(const struct making *making, const struct native_function *function)
+/* Refuse a size of parameter @at that is known only after the call. */
+static int check_own_size(const struct making *making, const struct native_function *function,
+	uint32_t token, size_t at)
 {
-	uint32_t at =
+	const struct native_parameter *measured = &function->parameters[making->sources[at].from];
+
+	if (!measured->is_handed && measured->type != NATIVE_STRV)
+		return 0;
+	return reading_refuse(&making->reading->reading, json_find(making->tape, token, "size_of"),
+		"'%s' has no size before the call: the function makes its memory", measured->name);
+}
+
+/* Check the value that the inout @at begins with. */
+static int check_first_value(const struct making *making, const struct native_function *function,
+	uint32_t token, size_t at)
+{
+	const struct native_parameter *parameter = &function->parameters[at];
+	int variable = making->sources[at].from;
+
+	if (parameter->direction != NATIVE_INOUT || may_begin_with(making, parameter, variable))
+		return 0;
+	return reading_refuse(&making->reading->reading,
+		json_find(making->tape, output_at(making->tape, token), "value"),
+		"'%s' begins with a value of its own type, %s, or with a number if it is one: '%s' "
+		"is another type",
+		parameter->name, native_type_name(parameter->type),
+		variables_at(making->reading, variable)->name);
+}
+
+/* Check the sources against the types of the parameters of @function, made from them. */
+static int check_sources(const struct making *making, const struct native_function *function)
+{
+	uint32_t token =
 		making->args != JSON_NONE ? json_first(making->tape, making->args) : JSON_NONE;
+	int r = 0;
 
-	for (size_t i = 0; i < function->n_parameters; i++, at = json_next(making->tape, at)) {
-		int variable = making->sources[i].from;
-
-		if (function->parameters[i].direction != NATIVE_INOUT ||
-			making->sources[i].kind != NATIVE_SOURCE_VALUE ||
-			may_begin_with(making, &function->parameters[i], variable))
-			continue;
-		return reading_refuse(&making->reading->reading,
-			json_find(making->tape, output_at(making->tape, at), "value"),
-			"'%s' begins with a value of its own type, %s, or with a number if it is "
-			"one: '%s' is another type",
-			function->parameters[i].name,
-			native_type_name(function->parameters[i].type),
-			variables_at(making->reading, variable)->name);
+	for (size_t i = 0; r == 0 && i < function->n_parameters; i++) {
+		if (making->sources[i].kind == NATIVE_SOURCE_OWN_BYTES)
+			r = check_own_size(making, function, token, i);
+		else if (making->sources[i].kind == NATIVE_SOURCE_VALUE)
+			r = check_first_value(making, function, token, i);
+		token = json_next(making->tape, token);
 	}
-	return 0;
+	return r;
 }
 
 int native_arguments_read(struct program_reading *reading, uint32_t object, uint32_t returns,
@@ -652,7 +681,7 @@ int native_arguments_read(struct program_reading *reading, uint32_t object, uint
 	r = r ? r : write_call_function(&making, object, returns, is_message);
 	r = r ? r : read_made(&making, object, returns, &function);
 	buffer_deinit(&making.text);
-	r = r ? r : check_first_values(&making, &function);
+	r = r ? r : check_sources(&making, &function);
 	if (r) {
 		native_function_deinit(&function);
 		free(making.sources);

@@ -22,6 +22,9 @@
 #define NATIVE_NAMES_OF_STEPS_MAX 512
 #define NATIVE_ROUNDS_MAX         1000000
 
+/* The most objects and arrays in one another of a result, with what a repeat collects. */
+#define NATIVE_RESULT_DEPTH_MAX 32
+
 /* The place of a variable that holds what a repeat has collected. */
 #define NATIVE_COLLECTED (-3)
 
@@ -67,11 +70,13 @@ struct native_factor {
 struct native_piece {
 	char *text;   /* owned */
 	int variable; /* follows the text; or NATIVE_NONE */
+	size_t depth; /* the objects and arrays around it in the whole result */
 };
 
 struct native_template {
 	struct native_piece *pieces;
 	size_t n_pieces;
+	size_t depth; /* the most objects and arrays in one another */
 };
 
 enum native_operation {

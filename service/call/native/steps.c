@@ -595,6 +595,7 @@ static int read_result(struct program_reading *reading, uint32_t object, uint32_
 			"'truncated' is added when a repeat with \"cut\" had more");
 	r = result == JSON_NONE ? native_template_of_all(reading, object, &schema, &program->result)
 				: native_template_read(reading, result, &schema, &program->result);
+	r = r ? r : native_template_nest(reading, result != JSON_NONE ? result : object);
 	if (r)
 		return r;
 	r = buffer_status(&schema);

@@ -21,6 +21,7 @@ struct cutting {
 	struct native_template template;
 	struct buffer text;
 	struct buffer *schema;
+	size_t depth; /* the objects and arrays around the text */
 };
 
 /* End a piece: @variable follows the text so far. */
@@ -34,7 +35,8 @@ static int end_piece(struct cutting *cutting, int variable)
 	text = buffer_take(&cutting->text, NULL);
 	if (!text)
 		return -ENOMEM;
-	template->pieces[template->n_pieces++] = (struct native_piece){text, variable};
+	template->pieces[template->n_pieces++] =
+		(struct native_piece){text, variable, cutting->depth};
 	return 0;
 }
 
@@ -164,16 +166,38 @@ static int cut_array(struct cutting *cutting, uint32_t token)
 	return r;
 }
 
-/* The tape is no deeper than its reader allows. */
+static int refuse_depth(struct program_reading *reading, uint32_t token)
+{
+	return reading_refuse(&reading->reading, token,
+		"is nested too deep: at most %d objects and arrays in one another, with what a "
+		"'repeat' collects",
+		NATIVE_RESULT_DEPTH_MAX);
+}
+
+static int cut_nested(struct cutting *cutting, uint32_t token)
+{
+	int r;
+
+	if (cutting->depth == NATIVE_RESULT_DEPTH_MAX)
+		return refuse_depth(cutting->reading, token);
+	if (++cutting->depth > cutting->template.depth)
+		cutting->template.depth = cutting->depth;
+	r = json_type_at(cutting->reading->reading.tape, token) == JSON_OBJECT
+		    ? cut_object(cutting, token)
+		    : cut_array(cutting, token);
+	cutting->depth--;
+	return r;
+}
+
+/* Cut the value at @token, NATIVE_RESULT_DEPTH_MAX deep at most. */
 static int cut_value(struct cutting *cutting, uint32_t token)
 {
 	switch (json_type_at(cutting->reading->reading.tape, token)) {
 	case JSON_STRING:
 		return cut_text(cutting, token);
 	case JSON_OBJECT:
-		return cut_object(cutting, token);
 	case JSON_ARRAY:
-		return cut_array(cutting, token);
+		return cut_nested(cutting, token);
 	default:
 		return cut_constant(cutting, token);
 	}
@@ -223,7 +247,8 @@ int native_template_of_all(struct program_reading *reading, uint32_t place, stru
 {
 	const struct native_program *program = reading->program;
 	cleanup(buffer_deinit) struct buffer required = {0};
-	struct cutting cutting = {.reading = reading, .schema = schema};
+	struct cutting cutting = {
+		.reading = reading, .schema = schema, .template.depth = 1, .depth = 1};
 	char before = '{';
 	int r = 0;
 
@@ -235,6 +260,11 @@ int native_template_of_all(struct program_reading *reading, uint32_t place, stru
 			continue;
 		if (variable->condition.variable != NATIVE_NONE && !variable->is_nullable)
 			r = refuse_unset(reading, place, variable);
+		else if (program->may_be_cut && strcmp(variable->name, "truncated") == 0)
+			r = reading_refuse(&reading->reading, place,
+				"'truncated' is added when a repeat with \"cut\" had more: give "
+				"the "
+				"value another name");
 		buffer_append_char(&cutting.text, before);
 		buffer_append_char(schema, before);
 		buffer_append_string(&required, before == '{' ? ",\"required\":[" : ",");
@@ -252,4 +282,38 @@ int native_template_of_all(struct program_reading *reading, uint32_t place, stru
 	buffer_append_buffer(schema, &required);
 	buffer_append_char(schema, '}');
 	return end_template(&cutting, r, ret_template);
+}
+
+/* Return the most objects and arrays around the variable in @template. 0: it is not there. */
+static size_t depth_of(const struct native_template *template, int variable)
+{
+	size_t depth = 0;
+
+	for (size_t i = 0; i < template->n_pieces; i++)
+		if (template->pieces[i].variable == variable && template->pieces[i].depth > depth)
+			depth = template->pieces[i].depth;
+	return depth;
+}
+
+int native_template_nest(struct program_reading *reading, uint32_t place)
+{
+	struct native_program *program = reading->program;
+
+	/* Only later lists and the result have a list in them. */
+	for (size_t at = program->n_steps; at-- > 0;) {
+		struct native_template *of = &program->steps[at].of;
+		int list = program->steps[at].collected;
+		size_t around = list == NATIVE_NONE ? 0 : depth_of(&program->result, list);
+
+		for (size_t i = at + 1; list != NATIVE_NONE && i < program->n_steps; i++) {
+			size_t later = depth_of(&program->steps[i].of, list);
+
+			around = later > around ? later : around;
+		}
+		if (around + 1 + of->depth > NATIVE_RESULT_DEPTH_MAX)
+			return refuse_depth(reading, place);
+		for (size_t i = 0; i < of->n_pieces; i++)
+			of->pieces[i].depth += around + 1;
+	}
+	return 0;
 }

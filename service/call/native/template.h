@@ -3,7 +3,7 @@
 
 #include "call/native/variables.h"
 
-/* Read the value at @token, constants and `$name`s of any depth, as a template, and append its
+/* Read the value at @token, constants and `$name`s, as a template, and append its
  * schema to @schema. Return 0 with the template owned by the caller (native_template_deinit),
  * NATIVE_E_REFUSED or -ENOMEM. */
 int native_template_read(struct program_reading *reading, uint32_t token, struct buffer *schema,
@@ -13,3 +13,7 @@ int native_template_read(struct program_reading *reading, uint32_t token, struct
  * */
 int native_template_of_all(struct program_reading *reading, uint32_t place, struct buffer *schema,
 	struct native_template *ret_template);
+
+/* Add to the depth of each list that a repeat collects the depth at which the result has it. @place
+ * is for a result that is too deep. */
+int native_template_nest(struct program_reading *reading, uint32_t place);

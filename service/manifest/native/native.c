@@ -20,10 +20,13 @@ static int compile_derived(const struct manifest_scope *scope, uint32_t place, s
 	};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(schema_error_deinit) struct schema_error error = {0};
+	struct json_error mistake;
 	int r = buffer_status(text);
 
 	if (r == 0)
-		r = json_tape_read(&tape, text->data, text->size, JSON_DEPTH_DEFAULT, NULL);
+		r = json_tape_read(&tape, text->data, text->size, JSON_DEPTH_DEFAULT, &mistake);
+	if (r > 0)
+		buffer_append_string(&error.message, mistake.message);
 	if (r == 0)
 		r = schema_compile(&tape, 0, &options, &ret_schema->compiled, &error);
 	if (r < 0)

@@ -121,11 +121,11 @@ bool native_frame_is_empty(const struct native_found *found)
 	return native_slot_sign(type, &found->cell->slot) == 0;
 }
 
-int native_frame_write(const struct native_found *found, struct buffer *out)
+int native_frame_write(const struct native_found *found, size_t depth, struct buffer *out)
 {
 	if (!found->is_null)
-		return native_result_write_value(
-			found->function, &found->frame->scratch, found->type, found->cell, out);
+		return native_result_write_value(found->function, &found->frame->scratch,
+			found->type, found->cell, depth, out);
 	buffer_append_string(out, "null");
 	return 0;
 }
@@ -239,7 +239,7 @@ static int give_again(struct filling *filling, size_t at, const struct native_fo
 {
 	buffer_append_string(&filling->arguments, filling->arguments.size > 0 ? "," : "{");
 	json_write_key(&filling->arguments, filling->call->function.parameters[at].name);
-	return native_frame_write(found, &filling->arguments);
+	return native_frame_write(found, 1, &filling->arguments);
 }
 
 static int give_value(struct filling *filling, size_t at, int variable)
@@ -283,12 +283,16 @@ static int take_capacity(struct filling *filling, size_t at, int variable)
 {
 	const struct native_parameter *buffer = &filling->call->function.parameters[at];
 	uint64_t most = NATIVE_ASKED_BYTES_MAX / native_element_bytes(buffer);
+	uint64_t countable = buffer->most + native_is_text(buffer->type);
 	struct native_found found;
 	struct number number;
 	char reason[80];
 
 	native_frame_find(filling->steps, filling->frames, variable, &found);
 	number = load_number(found.type->type, &found.cell->slot);
+	/* A length of a narrow type goes in. */
+	if (buffer->most != NATIVE_UNBOUNDED && countable < most)
+		most = countable;
 	if (!number.is_negative && number.bits >= 1 && number.bits <= most) {
 		filling->given[at].capacity = (size_t)number.bits;
 		return 0;
@@ -339,9 +343,28 @@ static void store_own_sizes(const struct native_function *function,
 		native_slot_store_number(function->parameters[i].type,
 			native_is_buffer(measured->type)
 				? cell->capacity * native_element_bytes(measured)
-				: native_type_bytes(measured->type),
+				: native_element_bytes(measured),
 			&scratch->cells[i].slot);
 	}
+}
+
+/* Refuse a first value of an inout that its capacity, of a variable, has no room for. */
+static int check_capacities(struct filling *filling, const struct native_scratch *scratch)
+{
+	const struct native_function *function = &filling->call->function;
+
+	for (size_t i = 0; i < function->n_parameters; i++) {
+		size_t capacity = filling->given[i].capacity;
+
+		if (capacity == 0 || scratch->cells[i].capacity <= capacity)
+			continue;
+		buffer_printf(filling->failure,
+			"%s is not called: '%s' has room for %zu, and its value needs %zu",
+			function->symbol, function->parameters[i].name, capacity,
+			scratch->cells[i].capacity);
+		return NATIVE_CALL_E_FAILED;
+	}
+	return 0;
 }
 
 int native_frame_fill(const struct native_steps *steps, const struct native_frames *frames,
@@ -375,6 +398,7 @@ int native_frame_fill(const struct native_steps *steps, const struct native_fram
 			filling.arguments.size, failure);
 		r = r > 0 ? NATIVE_CALL_E_FAILED : r;
 	}
+	r = r ? r : check_capacities(&filling, &frame->scratch);
 	if (r == 0)
 		store_own_sizes(function, sources, &frame->scratch);
 	buffer_deinit(&filling.arguments);

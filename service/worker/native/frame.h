@@ -64,8 +64,9 @@ void native_frame_find(const struct native_steps *steps, const struct native_fra
 /* Return whether the value is NULL, 0 or empty. */
 bool native_frame_is_empty(const struct native_found *found);
 
-/* Append the value of a variable that callers may see as JSON. Return as native_result_write(). */
-int native_frame_write(const struct native_found *found, struct buffer *out);
+/* Append the value of a variable that callers may see as JSON, inside of @depth objects and arrays.
+ * Return as native_result_write(). */
+int native_frame_write(const struct native_found *found, size_t depth, struct buffer *out);
 
 /*
  * Bring the values of the parameters of @call from @sources, into @frame. Return 0;

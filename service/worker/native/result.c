@@ -17,9 +17,6 @@
 /* A longer text counts as a text without its NUL. */
 #define TEXT_BYTES_MAX NATIVE_CAPACITY_BYTES_MAX
 
-/* The value is inside the object of the result. */
-#define RESULT_DEPTH (JSON_DEPTH_DEFAULT - 1)
-
 /* The result being written. */
 struct writing {
 	const struct native_function *function;
@@ -27,6 +24,7 @@ struct writing {
 	const union native_slot *returned;
 	struct buffer *out;
 	size_t start; /* start of the result in out */
+	size_t depth; /* the objects and arrays around a value */
 };
 
 /* Replace the result by the text of a failure: `SYMBOL returned …` for the return value, `SYMBOL
@@ -57,7 +55,8 @@ static int write_json_value(struct writing *writing, const struct native_paramet
 {
 	struct json_tape *tape = &writing->scratch->tape;
 	struct json_error error;
-	int r = json_tape_read(tape, text, size, RESULT_DEPTH, &error);
+	int r = json_tape_read(
+		tape, text, size, JSON_DEPTH_DEFAULT - (unsigned int)writing->depth, &error);
 
 	if (r > 0)
 		return fail(writing, parameter, "text that is not JSON (byte %zu: %s)",
@@ -515,7 +514,7 @@ void native_result_narrow(union native_returned *returned, enum native_type type
 int native_result_write(const struct native_function *function, struct native_scratch *scratch,
 	const union native_slot *returned, int saved_errno, struct buffer *out)
 {
-	struct writing writing = {function, scratch, returned, out, out->size};
+	struct writing writing = {function, scratch, returned, out, out->size, 1};
 	int r = judge_call(&writing, saved_errno);
 
 	r = r ? r : write_object(&writing);
@@ -527,7 +526,7 @@ int native_result_write(const struct native_function *function, struct native_sc
 int native_result_judge(const struct native_function *function, struct native_scratch *scratch,
 	const union native_slot *returned, int saved_errno, struct buffer *out)
 {
-	struct writing writing = {function, scratch, returned, out, out->size};
+	struct writing writing = {function, scratch, returned, out, out->size, 1};
 	int r = judge_call(&writing, saved_errno);
 
 	if (r > 0)
@@ -547,7 +546,7 @@ bool native_result_fits(enum native_errors rule, uint64_t number, enum native_ty
 int native_result_find_used(const struct native_function *function, struct native_scratch *scratch,
 	const union native_slot *returned, size_t at, size_t *ret_used, struct buffer *out)
 {
-	struct writing writing = {function, scratch, returned, out, out->size};
+	struct writing writing = {function, scratch, returned, out, out->size, 1};
 	const struct native_parameter *buffer = &function->parameters[at];
 	const struct native_cell *cell = &scratch->cells[at];
 	size_t used = 0;
@@ -569,16 +568,16 @@ int native_result_find_size(const struct native_function *function, struct nativ
 	const union native_slot *returned, const struct native_parameter *parameter,
 	uint64_t *ret_count, struct buffer *out)
 {
-	struct writing writing = {function, scratch, returned, out, out->size};
+	struct writing writing = {function, scratch, returned, out, out->size, 1};
 
 	return find_own_size(&writing, parameter, ret_count);
 }
 
 int native_result_write_value(const struct native_function *function,
 	struct native_scratch *scratch, const struct native_parameter *parameter,
-	const struct native_cell *cell, struct buffer *out)
+	const struct native_cell *cell, size_t depth, struct buffer *out)
 {
-	struct writing writing = {function, scratch, NULL, out, out->size};
+	struct writing writing = {function, scratch, NULL, out, out->size, depth};
 
 	if (native_is_text(parameter->type))
 		return write_text_value(&writing, parameter, cell->slot.buffer, cell->count);

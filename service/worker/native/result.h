@@ -51,10 +51,11 @@ int native_result_find_size(const struct native_function *function, struct nativ
 	const union native_slot *returned, const struct native_parameter *parameter,
 	uint64_t *ret_count, struct buffer *out);
 
-/* Append the value in @cell, which has `count` elements, as JSON. */
+/* Append the value in @cell, which has `count` elements, as JSON inside of @depth objects and
+ * arrays. */
 int native_result_write_value(const struct native_function *function,
 	struct native_scratch *scratch, const struct native_parameter *parameter,
-	const struct native_cell *cell, struct buffer *out);
+	const struct native_cell *cell, size_t depth, struct buffer *out);
 
 /* Return whether @rule and @number describe the returned value. */
 bool native_result_fits(enum native_errors rule, uint64_t number, enum native_type type,

@@ -513,7 +513,7 @@ static int write_filled(
 			continue;
 		}
 		native_frame_find(running->steps, running->frames, piece->variable, &found);
-		r = native_frame_write(&found, out);
+		r = native_frame_write(&found, piece->depth, out);
 		if (r > 0) {
 			memmove(out->data + start, out->data + before, out->size - before);
 			out->size -= before - start;

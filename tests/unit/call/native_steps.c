@@ -371,6 +371,65 @@ Test(native_steps_read, a_field_is_of_a_struct_and_lives_as_long)
 	EXPECT_REFUSALS(rows);
 }
 
+Test(native_steps_read, a_size_is_known_before_the_call)
+{
+	static const struct refusal rows[] = {
+		{STEPS("{'call':'f','args':[{'out':{'name':'b','type':'bytes','size':4,'transfer':'"
+		       "none'}},"
+		       "{'size_of':'$b'}]}"),
+			"/steps/0/args/1/size_of",
+			"'b' has no size before the call: the function makes its memory"},
+		{STEPS("{'call':'f','returns':{'name':'l','type':'strv'}},"
+		       "{'call':'g','args':[{'size_of':'$l'}]}"),
+			"/steps/1/args/0/size_of",
+			"must not be a strv: it has no one size, not \"$l\""},
+	};
+
+	EXPECT_REFUSALS(rows);
+}
+
+#define NEST_8(value)  "[[[[[[[[" value "]]]]]]]]"
+#define NEST_31(value) NEST_8(NEST_8(NEST_8("[[[[[[[" value "]]]]]]]")))
+
+/* With what a repeat collects; a schema of it has a part for each object and array. */
+Test(native_steps_read, a_result_is_32_deep_at_most)
+{
+#define TOO_DEEP                                                                                   \
+	"is nested too deep: at most 32 objects and arrays in one another, with what a 'repeat' "  \
+	"collects"
+#define LIST(of, result)                                                                           \
+	"{'steps':[" REPEAT(",'collect':{'name':'all','of':" of "}") "],'result':" result "}"
+	static const struct refusal rows[] = {
+		{"{'steps':[{'call':'f'}],'result':{'a':" NEST_31("[1]") "}}",
+			"/result/a/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0",
+			TOO_DEEP},
+		{LIST(NEST_31("'$n'"), "{'a':'$all'}"), "/result", TOO_DEEP},
+		{LIST("[" NEST_8("1") "]", "{'a':" NEST_8(NEST_8("[[[[[['$all']]]]]]")) "}"),
+			"/result", TOO_DEEP},
+	};
+	static const char *const good[] = {
+		"{'steps':[{'call':'f'}],'result':{'a':" NEST_31("1") "}}",
+		LIST(NEST_8("1"), "{'a':" NEST_8(NEST_8("[[[[[['$all']]]]]]")) "}"),
+	};
+
+	EXPECT_REFUSALS(rows);
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+		native_program_free(read_good(good[i], NULL));
+}
+
+Test(native_steps_read, a_cut_list_has_truncated_to_itself)
+{
+	static const struct refusal rows[] = {
+		{STEPS("{'call':'f','returns':{'name':'truncated','type':'i32'}}," REPEAT(
+			 ",'cut':true")),
+			"",
+			"'truncated' is added when a repeat with \"cut\" had more: give the value "
+			"another name"},
+	};
+
+	EXPECT_REFUSALS(rows);
+}
+
 Test(native_steps_read, takes_64_steps_and_no_more)
 {
 	struct buffer text = {0};

@@ -110,6 +110,46 @@ Test(native_steps, end_a_failed_step_only_when_told, .timeout = LIMIT)
 	EXPECT_RUNS(without_words);
 }
 
+Test(native_steps, give_no_freed_text_to_a_finally, .timeout = LIMIT)
+{
+	static const struct run rows[] = {
+		{"{" KIND
+		 ",'steps':[{'call':'thing_break','args':['$kind',{'out':{'name':'t','type':"
+		 "'handle'}}],'returns':{'name':'s','type':'str','transfer':'full','free':"
+		 "'text_free','errors':'errno'},'finally':{'call':'thing_end','args':['$t','$s'],"
+		 "'always':true}}]}",
+			"{'kind':5}", "thing_break returned a text: EIO (Input/output error)",
+			true},
+	};
+
+	EXPECT_RUNS(rows);
+}
+
+#define NEST_5(value)  "[[[[[" value "]]]]]"
+#define NEST_25(value) NEST_5(NEST_5(NEST_5(NEST_5(NEST_5(value)))))
+
+/* The whole result is 128 deep at most. */
+Test(native_steps, refuse_a_json_too_deep_for_its_place, .timeout = LIMIT)
+{
+#define DEEP(result)                                                                               \
+	"{'parameters':[{'name':'text','type':'str'}],'steps':[{'call':'echo','args':['$text'],"   \
+	"'returns':{'name':'j','type':'json'}}],'result':{'a':" result "}}"
+#define DEEP_100 NEST_25(NEST_25(NEST_25(NEST_25(""))))
+	static const struct run rows[] = {
+		{DEEP(NEST_25("'$j'")), "{'text':'" DEEP_100 "'}", "{'a':" NEST_25(DEEP_100) "}",
+			false},
+		{DEEP(NEST_25("'$j'")), "{'text':'[[" DEEP_100 "]]'}",
+			"{'a':" NEST_25("[[" DEEP_100 "]]") "}", false},
+		{DEEP(NEST_25("'$j'")), "{'text':'[[[" DEEP_100 "]]]'}",
+			"echo returned text that is not JSON (byte 102: expected fewer nested "
+			"arrays and objects, found one level too many)",
+			true},
+		{DEEP("'$j'"), "{'text':'[[[" DEEP_100 "]]]'}", "{'a':[[[" DEEP_100 "]]]}", false},
+	};
+
+	EXPECT_RUNS(rows);
+}
+
 Test(native_steps, copy_what_a_library_lends, .timeout = LIMIT)
 {
 	static const struct run rows[] = {
@@ -165,6 +205,35 @@ Test(native_steps, copy_and_free_what_a_library_hands_over, .timeout = LIMIT)
 		{STEPS("{'call':'thing_list','args':['$t'],'returns':{'name':'l','type':'strv'}},"
 		       "{'call':'second','args':['$l'],'returns':{'name':'s','type':'str'}}"),
 			"{'kind':3}", "{'l':['name 0','list'],'s':'list'}", false},
+	};
+
+	EXPECT_RUNS(rows);
+}
+
+Test(native_steps, begin_a_buffer_of_a_given_size_with_a_value, .timeout = LIMIT)
+{
+#define FILL(value)                                                                                \
+	STEPS("{'call':'thing_name','args':['$t'],'returns':{'name':'s','type':'str'}},"           \
+	      "{'call':'thing_fill','args':['$t',{'inout':{'name':'x','type':'str','capacity':"    \
+	      "'$kind','value':'" value "'}},{'inout':{'name':'n','type':'usize','length_of':"     \
+	      "'$x'}}],'returns':{'type':'i32','errors':'negative'}}")
+#define NARROW                                                                                     \
+	"{" KIND ",'steps':[{'call':'sum','args':[{'out':{'name':'x','type':'bytes','capacity':"   \
+	"'$kind'}},{'length_of':'$x','type':'u8'}],'returns':{'name':'n','type':'u64'}}],"         \
+	"'result':{'n':'$n'}}"
+	static const struct run rows[] = {
+		{FILL("abc"), "{'kind':64}", "{'s':'name 0','x':'filled','n':6}", false},
+		{FILL("$s"), "{'kind':7}", "{'s':'name 0','x':'filled','n':6}", false},
+		{FILL("abc"), "{'kind':3}",
+			"thing_fill is not called: 'x' has room for 3, and its value needs 4",
+			true},
+		{FILL("$s"), "{'kind':6}",
+			"thing_fill is not called: 'x' has room for 6, and its value needs 7",
+			true},
+		{NARROW, "{'kind':255}", "{'n':0}", false},
+		{NARROW, "{'kind':257}",
+			"sum is not called: 'kind' must be from 1 to 255, the size of a buffer",
+			true},
 	};
 
 	EXPECT_RUNS(rows);
@@ -303,6 +372,14 @@ Test(native_steps, convert_and_measure, .timeout = LIMIT)
 		 "'returns':{'name':'r','type':'usize'}},{'call':'count','args':[{'size_of':'$n'}],"
 		 "'returns':{'name':'w','type':'usize'}}]}",
 			"{}", "{'r':3,'w':8}", false},
+		{"{'structs':{'s':{'fields':[{'name':'a','type':'i64'},{'name':'b','type':'i32'}]}}"
+		 ",'parameters':[{'name':'x','type':'struct','struct':'s'}],'steps':[{'call':"
+		 "'count','args':[{'size_of':'$x'}],'returns':{'name':'r','type':'usize'}},"
+		 "{'call':'count','args':[{'size_of':'$y'},{'out':{'name':'y','type':'struct',"
+		 "'struct':'s'}}],'returns':{'name':'w','type':'usize'}},{'call':'count','args':"
+		 "[{'size_of':'$y'}],'returns':{'name':'v','type':'usize'}}],'result':{'r':'$r',"
+		 "'w':'$w','v':'$v'}}",
+			"{'x':{'a':1,'b':2}}", "{'r':16,'w':16,'v':16}", false},
 		{"{" TEXTS ",'steps':[{'call':'status','args':[{'as':'i32','value':'$n'}],"
 		 "'returns':{'name':'r','type':'i32'}}]}",
 			"{'n':-7}", "{'r':-7}", false},
