@@ -541,7 +541,7 @@ static bool writes_memory(const char *text)
 {
 	while ((text = strchr(text, '%'))) {
 		text++;
-		text += strspn(text, "0123456789$-+ #'*.hlLqjzt");
+		text += strspn(text, "0123456789$-+ #'*.hlLqjztZIw");
 		if (*text == 'n')
 			return true;
 		text += *text != '\0';
