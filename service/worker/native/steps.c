@@ -386,13 +386,14 @@ static int collect_round(struct running *running, size_t at)
 {
 	const struct native_step *step = &running->steps->program->steps[at];
 	struct buffer *list = &frame_of(running, at)->collected;
-	size_t before = list->size;
+	size_t before;
 	int r;
 
 	if (step->collected == NATIVE_NONE)
 		return 0;
 	if (list->size > 0)
 		buffer_append_char(list, ',');
+	before = list->size;
 	r = write_filled(running, &step->of, list);
 	if (r > 0) {
 		/* The words of the failure. */

@@ -441,6 +441,9 @@ Test(native_steps, repeat_while_the_value_fits, .timeout = LIMIT)
 					 "'errors':'nonzero','message':{'call':'thing_error',"
 					 "'args':['$c']}}}"),
 			"{'kind':2}", "status: thing 2 is broken", true},
+		{REPEAT("'collect':{'name':'all','of':{'o':'$o'}}",
+			 GET("thing_odd", "o") "'type':'str'}}"),
+			"{'kind':3}", "thing_odd returned text that is not UTF-8", true},
 		{REPEAT("'max':999,'collect':{'name':'all','of':{'a text of some length':'$k'}}",
 			 CHILD),
 			"{'kind':99}", "{'code':'too_large','actual':1014,'max':1000}", true},
