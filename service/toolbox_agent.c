@@ -94,14 +94,15 @@ static void stop_agent(void *data, int signal)
 }
 
 /* Read the configuration, and log its mistakes. Return whether it can be used; else @ret_status is
- * an exit status. */
-static bool read_configuration(
-	const struct config_flags *flags, struct config_agent *config, int *ret_status)
+ * an exit status. Set up the log; after the start, only by a configuration that can be used. */
+static bool read_configuration(const struct config_flags *flags, bool is_start,
+	struct config_agent *config, int *ret_status)
 {
 	bool is_closed = false;
 	int r = config_read_agent(flags, log_mistake, NULL, config, &is_closed);
 
-	log_setup(config->log_level, config->log_format);
+	if (is_start || (r == 0 && !is_closed))
+		log_setup(config->log_level, config->log_format);
 	if (r == -EPERM)
 		log_error("agent.api_key_file: only its owner may read it (chmod 600)");
 	else if (r < 0)
@@ -124,7 +125,7 @@ static void reload_agent(void *data, int signal)
 
 	(void)signal;
 	notify_reloading();
-	if (!read_configuration(serving->flags, &config, &status)) {
+	if (!read_configuration(serving->flags, false, &config, &status)) {
 		log_warning("The configuration before stays in force");
 	} else if (config.is_disabled) {
 		log_info("Not enabled any more: toolboxd.enabled is false in the configuration");
@@ -183,7 +184,7 @@ int main(int argc, char **argv)
 	/* For the classes of characters. */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	log_hold();
-	if (!read_configuration(&flags, &config, &r))
+	if (!read_configuration(&flags, true, &config, &r))
 		return r;
 	if (config.is_disabled) {
 		log_info("Not enabled: toolboxd.enabled is false in the configuration");

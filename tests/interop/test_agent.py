@@ -727,11 +727,14 @@ def test_three_reads_run_side_by_side(agent, asker, model, figure):
 def test_a_reload_is_in_force_for_turns_that_begin_after_it(alone, device, model, asker, tmp_path):
     agent = agent_peer.start(tmp_path, device.url, model, system="Be the first.")
 
-    def reload(**settings):
-        n = agent.log().count("Reloaded")
-        write_configuration(tmp_path, {"toolboxd": {"agent": {"base_url": model.url, **settings}}})
+    def reload(log={}, **settings):
+        def reloads():
+            return agent.log().count("Reloaded") + agent.log().count("stays in force")
+
+        n = reloads()
+        write_configuration(tmp_path, {"toolboxd": {"agent": {"base_url": model.url, **settings}, "log": log}})
         agent.process.send_signal(signal.SIGHUP)
-        until(lambda: agent.log().count("Reloaded") + agent.log().count("stays in force") > n, EVENT_SECONDS, "the reload")
+        until(lambda: reloads() > n, EVENT_SECONDS, "the reload")
 
     going = threading.Event()
     model.script(calls(("add", {"a": 1, "b": 2}), stall=going), says("3."))
@@ -751,6 +754,10 @@ def test_a_reload_is_in_force_for_turns_that_begin_after_it(alone, device, model
     model.script(says("Yes."))
     assert asker.chat("and now?")["history"] == 8
     assert model.requests[0]["messages"][0]["content"] == "Be the second."
+    # The log, too, is as before.
+    reload(log={"format": "json"})
+    reload(log={"format": "plain"}, api_key_file=str(tmp_path / "key"))
+    assert "stays in force" in json.loads(agent.log().splitlines()[-1])["message"]
     assert agent.end() == 0
 
 
