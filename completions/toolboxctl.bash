@@ -19,8 +19,10 @@ _toolboxctl()
 	mapfile -t COMPREPLY < <(toolboxctl complete -- "${words[@]}" 2>/dev/null)
 	# A word that `=` ends, or a toolbox before its tool, is not at its end.
 	[[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[=/] ]] && compopt -o nospace
-	# What is replaced is behind the last `=`.
-	[[ ${words[-1]} == *=* ]] && COMPREPLY=("${COMPREPLY[@]#*=}")
+	# What is replaced is behind the last `=` or `:` of the word.
+	word=${words[-1]}
+	word=${word%"${word##*[=:]}"}
+	COMPREPLY=("${COMPREPLY[@]#"$word"}")
 	for i in "${!COMPREPLY[@]}"; do
 		[[ ${COMPREPLY[i]} == *[!A-Za-z0-9_=:/.,@%+-]* ]] && printf -v "COMPREPLY[i]" %q "${COMPREPLY[i]}"
 	done

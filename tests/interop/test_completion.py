@@ -22,6 +22,7 @@ PAINT = {
     "days": {"type": "array", "items": {"enum": ["mon", "tue"]}},
     "shape": {"const": "round"},
     "text": {"type": "string"},
+    "when": {"enum": ["12:30", "12:45", "a=b"]},
 }
 
 
@@ -212,6 +213,9 @@ def test_bash(service, tmp_path):
     assert typed("toolboxctl list --toolbox=le") == ["left"]
     assert typed("toolboxctl invoke paint colour=") == ["red", r"dark\ green", "7"]
     assert typed("toolboxctl invoke paint colour=r") == ["red"]
+    assert typed("toolboxctl invoke paint when=12:3") == ["30"]
+    assert typed("toolboxctl invoke paint when=a=") == ["b"]
+    assert typed("toolboxctl invoke paint when=a") == ["a=b"]
     assert typed("toolboxd --emb") == ["--embedded-bus"]
     assert typed("toolbox-agent --log-l") == ["--log-level"]
 
