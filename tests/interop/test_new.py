@@ -4,11 +4,12 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
 import pytest
-from processes import BUILD, EVENT_SECONDS, FINDING, ROOT, TOOLBOXD, environment, toolboxctl
+from processes import BUILD, EVENT_SECONDS, FINDING, ROOT, TOOLBOXCTL, TOOLBOXD, environment, toolboxctl
 
 KINDS = sorted(path.name for path in (ROOT / "templates").iterdir())
 DONE, ERROR, USAGE = range(3)
@@ -187,6 +188,58 @@ def test_a_header_becomes_a_toolbox(home):
               for words in (("labs", "x=-7"), ("strlen", "s=seven"), ("strverscmp", "s1=a9", "s2=a10"))]
     assert called[:2] == ["7\n", "5\n"] and int(called[2]) < 0
     assert toolboxctl(*new, home=home).returncode == USAGE  # it is there already
+
+
+def test_a_header_is_found_by_any_path_and_by_its_place(home):
+    """A file by a path or a link; and time.h, which sys/time.h before it is not."""
+    home.mkdir()
+    (home / "own.h").write_text("int abs(int x);\n")
+    (home / "link.h").symlink_to("own.h")
+
+    def tools(*headers):
+        options = [word for header in headers for word in ("--from-header", header)]
+        done = toolboxctl("new", "c", *options, "--library", "libc.so.6", "--only", "abs,strftime,utimes",
+                          "--json", home=home)
+        assert done.returncode == DONE, done.stderr
+        shutil.rmtree(home / "c")
+        summary = json.loads(done.stdout)
+        return {*summary["tools"], *(one["name"] for one in summary["not_offered"])}
+
+    for header in ("own.h", "./own.h", "link.h", f"../{home.name}/own.h"):
+        assert tools(header) == {"abs"}
+    for headers in (("sys/time.h", "time.h"), ("time.h", "sys/time.h")):
+        assert tools(*headers) == {"strftime", "utimes"}
+
+
+@pytest.mark.parametrize("header, words", [
+    ("int abs(int x); /* no end", "own.h:1:17: error: unterminated comment"),
+    ('#include "/dev/zero"\n', "out of memory"),
+    ("struct s { struct s x; };\nint abs(struct s *x);", "no function of the header can be a tool"),
+    ("int f\u009b31m(void);", "no function of the header can be a tool"),
+])
+def test_a_bad_header_has_its_reason_and_leaves_nothing(home, header, words):
+    home.mkdir()
+    (home / "own.h").write_text(header)
+    done = toolboxctl("new", "c", "--from-header", "own.h", "--library", "libc.so.6", "--why", home=home)
+    assert done.returncode == ERROR and words in done.stderr, done.stderr
+    assert "\u009b" not in done.stdout and not (home / "c").exists()
+
+
+def test_a_signal_ends_the_compiler_too_and_leaves_nothing(home):
+    """Nobody writes to the FIFO: the compiler waits for ever."""
+    home.mkdir()
+    os.mkfifo(home / "fifo.h")
+    (home / "own.h").write_text("int abs(int x);\n")
+    # The second run, which checks, is the one that waits.
+    (home / "cc").write_text('case $* in *-E*) exec cc "$@";; esac; cat fifo.h\n')
+    new = subprocess.Popen([TOOLBOXCTL, "new", "c", "--from-header", "own.h", "--library", "libc.so.6"],
+                           cwd=home, env=environment(home, CC="sh ./cc"), stderr=subprocess.PIPE)
+    with open(home / "fifo.h", "wb", buffering=0) as fifo:  # opened once cat has opened it
+        new.send_signal(signal.SIGINT)
+        assert new.wait(EVENT_SECONDS) == -signal.SIGINT
+        with pytest.raises(BrokenPipeError):
+            fifo.write(b"x")
+    assert not (home / "c").exists()
 
 
 def test_a_function_of_a_handle_becomes_a_tool_of_steps(home):

@@ -217,10 +217,12 @@ static int hold_file(struct check *check, const struct compiler *compiler, const
 	else if (r == 0)
 		diagnostic_report(&sink, DIAGNOSTIC_ERROR, file, 0, "",
 			"only a manifest of kind native is held against a header");
-	if (r > 0 && buffer_terminate(&messages)) {
+	if (r > 0) {
+		size_t size;
+		const char *reason = compiler_reason(&messages, &size);
+
 		diagnostic_report(&sink, DIAGNOSTIC_ERROR, file, 0, "",
-			"not held against the header: %.*s", (int)strcspn(messages.data, "\n"),
-			messages.data);
+			"not held against the header: %.*s", (int)size, reason);
 		r = 0;
 	}
 	if (r < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -26,12 +27,17 @@ struct compiler {
 /* The most bytes of output of a run. */
 #define COMPILER_OUTPUT_BYTES_MAX (64u << 20)
 
-/* The most seconds of processor time of a run. */
-#define COMPILER_SECONDS_MAX 60
+/* The most seconds of processor time of each process of a run, and of the run on the clock: it may
+ * have to share the processor. */
+#define COMPILER_SECONDS_MAX      60
+#define COMPILER_WAIT_SECONDS_MAX 300
+
+/* The most bytes of memory of each process of a run. */
+#define COMPILER_MEMORY_BYTES_MAX (2ul << 30)
 
 /* Positive results. */
 enum compiler_status {
-	COMPILER_E_FAILED = 1, /* it ran, and refused the source */
+	COMPILER_E_FAILED = 1, /* it ran, and refused the source; or a name cannot be in one */
 	COMPILER_E_ABSENT,     /* there is none; or no pkg-config, or not the package */
 };
 
@@ -42,3 +48,11 @@ enum compiler_status {
  */
 int compiler_run(const struct compiler *compiler, const char *flags, const struct buffer *lines,
 	struct buffer *output, struct buffer *messages);
+
+/* Find the file that the header @name of a command line is. Return its path, which is in @path, or
+ * NULL for a name that the compiler looks for. */
+const char *compiler_find_file(const char *name, char path[PATH_MAX]);
+
+/* Return the line of @messages with the reason of a failure: the first with an error, else the
+ * first with words. *ret_size is its bytes. */
+const char *compiler_reason(const struct buffer *messages, size_t *ret_size);

@@ -77,6 +77,8 @@ struct c_record {
 	bool is_complete;  /* its body was read */
 	const char *file;  /* file and line of its body */
 	unsigned int line;
+	uint64_t size;      /* bytes of a struct or a union; 0 when unknown */
+	uint64_t alignment; /* the same */
 	struct c_field *fields;
 	size_t n_fields;
 	struct c_enumerator *enumerators;
@@ -89,6 +91,14 @@ const struct c_type *c_type_resolve(const struct c_type *type);
 /* Return whether @type, or a typedef on the way to its meaning, is const. */
 bool c_type_is_const(const struct c_type *type);
 
+/* Return the bytes of an object of @type as this machine's compiler lays it out; 0 when unknown. A
+ * guess, which `check --header` proves. */
+uint64_t c_type_size(const struct c_type *type);
+
+/* Compute the size of a struct or a union (@is_union) from its fields, once its body is read. Each
+ * has its size by then, so a struct within itself is unknown. */
+void c_record_measure(struct c_record *record, bool is_union);
+
 /* Return @type as a parameter: an array or a function is a pointer, whose target is in
  * *ret_target. Else *ret_target is the target of a pointer, or NULL. */
 const struct c_type *c_type_as_parameter(
@@ -97,7 +107,7 @@ const struct c_type *c_type_as_parameter(
 /* Append @type in C, with the declared @name, which may be "": `const char *name`. */
 void c_type_write(const struct c_type *type, const char *name, struct buffer *out);
 
-/* As c_type_write(), with each typedef replaced by its meaning. */
+/* As c_type_write(), with each typedef outside of parameters replaced by its meaning. */
 void c_type_write_resolved(const struct c_type *type, struct buffer *out);
 
 /* Append the declaration of the function @name without names of parameters: `uLong crc32(uLong,

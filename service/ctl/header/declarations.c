@@ -497,6 +497,8 @@ static struct c_type *parse_record(struct c_parser *parser, enum c_kind kind)
 		parse_enum_body(parser, type->record);
 	else
 		parse_record_body(parser, type->record);
+	if (!parser->error && kind != C_ENUM)
+		c_record_measure(type->record, kind == C_UNION);
 	if (!parser->error)
 		type->record->is_complete = true;
 	type->record->file = parser->tokens->files[begin->file];
@@ -675,10 +677,9 @@ static struct c_type *parse_suffixes(struct c_parser *parser, struct c_type *bas
 		while (parser_is(parser, "static") || is_const_word(parser) ||
 			parser_is_word(parser, qualifiers, ARRAY_SIZE(qualifiers)))
 			parser_advance(parser);
-		begin = parser_token(parser)->offset;
+		begin = parser->at;
 		n = evaluate(parser, "]");
-		count = parser_copy(
-			parser, parser->tokens->text + begin, parser_token(parser)->offset - begin);
+		count = parser_copy_tokens(parser, begin, parser->at);
 		parser_expect(parser, "]");
 		type = parse_suffixes(parser, base);
 		type = type ? new_type(parser, C_ARRAY, type, NULL) : NULL;

@@ -113,6 +113,15 @@ static char *read_description(struct gir_reading *reading, const xmlNode *node)
 
 /* ── functions ───────────────────────────────────────────────────────────────────────────────── */
 
+/* Return the number of a parameter, or GIR_NONE for other words. */
+static int read_index(const char *text, int first)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	return *text >= '0' && *text <= '9' && !*end && n < INT_MAX ? first + (int)n : GIR_NONE;
+}
+
 /* Read a parameter or the returned value. @first: the number of the first parameter that an index
  * counts. */
 static void read_gir_value(
@@ -131,7 +140,7 @@ static void read_gir_value(
 			       has_attribute(reading, node, "optional", "1") ||
 			       has_attribute(reading, node, "allow-none", "1"),
 		.is_array = array != NULL,
-		.length = length ? first + atoi(length) : GIR_NONE,
+		.length = length ? read_index(length, first) : GIR_NONE,
 	};
 }
 

@@ -50,6 +50,24 @@ const char *parser_copy(struct c_parser *parser, const char *bytes, size_t size)
 	return copy;
 }
 
+const char *parser_copy_tokens(struct c_parser *parser, size_t begin, size_t end)
+{
+	const struct c_tokens *tokens = parser->tokens;
+	size_t size = 0;
+	char *copy;
+	char *at;
+
+	for (size_t i = begin; i < end; i++)
+		size += tokens->items[i].length + 1;
+	copy = at = parser_allocate(parser, size + 1);
+	for (size_t i = begin; copy && i < end; i++) {
+		if (i > begin)
+			*at++ = ' ';
+		at = mempcpy(at, tokens->text + tokens->items[i].offset, tokens->items[i].length);
+	}
+	return copy;
+}
+
 void *parser_grow(struct c_parser *parser, void *items, size_t n, size_t size)
 {
 	void *grown;

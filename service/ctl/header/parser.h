@@ -53,6 +53,10 @@ void parser_release(struct c_declarations *declarations);
 /* Return a copy of @size bytes, with a NUL. */
 const char *parser_copy(struct c_parser *parser, const char *bytes, size_t size);
 
+/* Return a copy of the tokens from the number @begin up to @end, with a space between two:
+ * a single line without comments. */
+const char *parser_copy_tokens(struct c_parser *parser, size_t begin, size_t end);
+
 /* Return the array of @n elements of @size bytes with room for one more. The memory of the old
  * array stays with the declarations. */
 void *parser_grow(struct c_parser *parser, void *items, size_t n, size_t size);

@@ -99,64 +99,6 @@ static void choose_plan_name(
 
 /* ── types ───────────────────────────────────────────────────────────────────────────────────── */
 
-static uint64_t alignment_of(const struct c_type *type)
-{
-	uint64_t most = 1;
-
-	type = c_type_resolve(type);
-	if (type->kind == C_ARRAY)
-		return alignment_of(type->of);
-	if (type->kind != C_STRUCT && type->kind != C_UNION)
-		return plan_size(type);
-	for (size_t i = 0; i < type->record->n_fields; i++) {
-		uint64_t one = alignment_of(type->record->fields[i].type);
-
-		most = one > most ? one : most;
-	}
-	return most;
-}
-
-uint64_t plan_size(const struct c_type *type)
-{
-	uint64_t size = 0;
-
-	type = c_type_resolve(type);
-	switch (type->kind) {
-	case C_BOOL:
-		return sizeof(bool);
-	case C_INTEGER:
-	case C_FLOAT:
-		return type->bytes;
-	case C_POINTER:
-		return sizeof(void *);
-	case C_ENUM:
-		return sizeof(int);
-	case C_ARRAY:
-		return type->n_elements * plan_size(type->of);
-	case C_STRUCT:
-	case C_UNION:
-		break;
-	default:
-		return 0;
-	}
-	if (!type->record->is_complete)
-		return 0;
-	for (size_t i = 0; i < type->record->n_fields; i++) {
-		const struct c_field *field = &type->record->fields[i];
-		uint64_t one = plan_size(field->type);
-		uint64_t align = alignment_of(field->type);
-
-		if (one == 0 || align == 0 || field->is_bits)
-			return 0;
-		if (type->kind == C_UNION) {
-			size = one > size ? one : size;
-			continue;
-		}
-		size = (size + align - 1) / align * align + one;
-	}
-	return (size + alignment_of(type) - 1) / alignment_of(type) * alignment_of(type);
-}
-
 /* Return whether the values of the enum are bits: three single ones, and few combinations. */
 static bool is_flags(const struct c_record *record)
 {
@@ -295,7 +237,7 @@ static bool initialises(const struct c_function *function, const void *key)
 		!is_handle_of(key, function->type->parameters[0].type))
 		return false;
 	c_type_as_parameter(function->type->parameters[0].type, &target);
-	return plan_size(target) > 0 && has_word(function->name, "init") &&
+	return c_type_size(target) > 0 && has_word(function->name, "init") &&
 	       !has_word(function->name, "deinit");
 }
 
@@ -436,9 +378,9 @@ static bool plan_handle(struct making *making, const struct c_function *function
 	const struct c_function *constructor =
 		depth < DEPTH_MAX ? find_constructor(making, key, function, &is_memory) : NULL;
 
-	if (!constructor && plan_size(target) > 0) {
+	if (!constructor && c_type_size(target) > 0) {
 		argument->kind = PLAN_MEMORY;
-		argument->size = plan_size(target);
+		argument->size = c_type_size(target);
 		argument->c = target;
 		argument->question = "what must be in this memory? it is zeroed";
 		return true;
@@ -596,7 +538,7 @@ static bool plan_handed_bytes(struct making *making, struct plan_argument *argum
 {
 	bool is_bytes = element->kind == C_VOID || element->bytes == 1;
 
-	if (!is_bytes || known->length < 0)
+	if (!is_bytes || known->length < 0 || known->length >= PLAN_ARGUMENTS_MAX)
 		return refuse_plan(making, "'%s' is a list without a size", argument->name);
 	argument->word = "bytes";
 	argument->is_owned = known->is_owned;
@@ -776,7 +718,7 @@ static bool plan_memory(struct making *making, struct plan_call *call)
 	c_type_as_parameter(call->function->type->parameters[0].type, &target);
 	argument->kind = PLAN_MEMORY;
 	argument->word = "handle";
-	argument->size = plan_size(target);
+	argument->size = c_type_size(target);
 	argument->c = target;
 	return argument->size > 0 ||
 	       refuse_plan(making, "the size of its '%s' is unknown", argument->name);

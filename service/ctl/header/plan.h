@@ -92,7 +92,3 @@ bool plan_make(const struct planner *planner, const struct c_function *function,
 
 /* Return whether the plan takes more than one function with plain values. */
 bool plan_needs_steps(const struct plan *plan);
-
-/* Return the size of a type in bytes as this machine's compiler lays it out; 0: unknown. A guess,
- * which `check --header` proves. */
-uint64_t plan_size(const struct c_type *type);

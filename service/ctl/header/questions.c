@@ -20,7 +20,8 @@ void questions_deinit(struct questions *questions)
 
 static size_t end_question(struct questions *questions)
 {
-	buffer_append_char(&questions->lines, '\n');
+	/* Whatever newlines a question has, it is at one line. */
+	buffer_printf(&questions->lines, "\n#line %zu \"" FILE_NAME "\"\n", questions->n + 2);
 	return questions->n++;
 }
 

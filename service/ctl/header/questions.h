@@ -9,8 +9,8 @@
 #include "util/buffer.h"
 
 /*
- * Questions about a header that the C compiler answers. Each is one line of C; it is true when the
- * compiler has no error at the line. All of them are asked by one run.
+ * Questions about a header that the C compiler answers. Each has the number of a line; the
+ * answer is yes when the compiler has no error there. All of them are asked by one run.
  *
  *   #include <zlib.h>
  *   #line 1 "toolboxctl"
@@ -25,7 +25,7 @@ struct questions {
 
 void questions_deinit(struct questions *questions);
 
-/* Add the formatted line, without newlines in it. Return its number. */
+/* Add the formatted line. Return its number. */
 size_t questions_add(struct questions *questions, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -3,11 +3,15 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/array.h"
 #include "util/cleanup.h"
+
+/* The name of standard input, as compilers have it. */
+#define INPUT_NAME "<stdin>"
 
 /* The marks of several characters, the longest first. */
 static const char *const long_marks[] = {"...", "<<=", ">>=", "<<", ">>",
@@ -23,7 +27,18 @@ struct reading {
 	uint32_t first_comment;
 	uint32_t comment;
 	bool is_line_start;
+	void *files; /* a tree (tsearch) of struct file, by their names */
 };
+
+struct file {
+	const char *name;
+	uint32_t index; /* its place in c_tokens.files */
+};
+
+static int compare_file_names(const void *a, const void *b)
+{
+	return strcmp(((const struct file *)a)->name, ((const struct file *)b)->name);
+}
 
 static bool is_name_start(char c)
 {
@@ -46,20 +61,36 @@ static bool has(const struct reading *reading, const char *text)
 static int keep_file(struct reading *reading, const char *text, size_t size)
 {
 	struct c_tokens *tokens = reading->tokens;
-	char *name;
+	cleanup_free char *name = strndup(text, size);
+	cleanup_free struct file *file = malloc(sizeof(*file));
+	struct file **found;
 
-	for (size_t i = tokens->n_files; i-- > 0;)
-		if (strlen(tokens->files[i]) == size && memcmp(tokens->files[i], text, size) == 0) {
-			reading->file = (uint32_t)i;
-			return 0;
-		}
-	if (array_grow(tokens->files, tokens->n_files) < 0)
+	if (!name || !file || array_grow(tokens->files, tokens->n_files) < 0)
 		return -ENOMEM;
-	name = strndup(text, size);
-	if (!name)
+	*file = (struct file){name, (uint32_t)tokens->n_files};
+	found = tsearch(file, &reading->files, compare_file_names);
+	if (!found)
 		return -ENOMEM;
-	reading->file = (uint32_t)tokens->n_files;
+	reading->file = (*found)->index;
+	if (*found != file)
+		return 0;
 	tokens->files[tokens->n_files++] = name;
+	name = NULL;
+	file = NULL;
+	return 0;
+}
+
+/* Note the current file, included by the line @line of the file @from, if that is standard
+ * input. Return 0 or -ENOMEM. */
+static int keep_include(struct reading *reading, uint32_t from, uint32_t line)
+{
+	struct c_tokens *tokens = reading->tokens;
+
+	if (strcmp(tokens->files[from], INPUT_NAME) != 0 || tokens->files[reading->file][0] == '<')
+		return 0;
+	if (array_grow(tokens->includes, tokens->n_includes) < 0)
+		return -ENOMEM;
+	tokens->includes[tokens->n_includes++] = (struct c_include){line, reading->file};
 	return 0;
 }
 
@@ -70,7 +101,10 @@ static int read_directive(struct reading *reading)
 	const char *stop = memchr(reading->at, '\n', (size_t)(reading->end - reading->at));
 	const char *at = reading->at + 1;
 	const char *quote;
+	uint32_t from = reading->file;
+	uint32_t from_line = reading->line;
 	uint32_t line = 0;
+	int r;
 
 	if (!stop)
 		stop = reading->end;
@@ -91,7 +125,11 @@ static int read_directive(struct reading *reading)
 	at = ++quote;
 	while (at < stop && *at != '"')
 		at++;
-	return keep_file(reading, quote, (size_t)(at - quote));
+	r = keep_file(reading, quote, (size_t)(at - quote));
+	/* After the name: 1 for a file that begins here. */
+	if (r == 0 && stop - at >= 3 && memcmp(at, "\" 1", 3) == 0)
+		r = keep_include(reading, from, from_line);
+	return r;
 }
 
 static uint32_t count_lines(const char *at, const char *end)
@@ -247,6 +285,7 @@ int c_tokens_read(const char *text, size_t size, struct c_tokens *ret_tokens)
 			break;
 		r = read_token(&reading);
 	}
+	tdestroy(reading.files, free);
 	if (r == 0)
 		r = add_token(&reading, C_TOKEN_END, reading.at);
 	if (r < 0) {
@@ -262,6 +301,7 @@ void c_tokens_deinit(struct c_tokens *tokens)
 	for (size_t i = 0; i < tokens->n_files; i++)
 		free(tokens->files[i]);
 	free(tokens->files);
+	free(tokens->includes);
 	free(tokens->items);
 	free(tokens->comments);
 	*tokens = (struct c_tokens){0};

@@ -39,6 +39,12 @@ struct c_comment {
 	uint32_t length;
 };
 
+/* A file that a line of the source on standard input includes. */
+struct c_include {
+	uint32_t line;
+	uint32_t file; /* an index of c_tokens.files */
+};
+
 struct c_tokens {
 	const char *text;      /* borrowed */
 	struct c_token *items; /* the last one is END */
@@ -47,6 +53,8 @@ struct c_tokens {
 	size_t n_comments;
 	char **files;
 	size_t n_files;
+	struct c_include *includes;
+	size_t n_includes;
 };
 
 /* The most bytes of a preprocessed header. */

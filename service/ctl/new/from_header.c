@@ -34,8 +34,9 @@ struct generating {
 	const struct ctl_options *options;
 	struct compiler compiler;
 	struct header header;
-	struct gir gir;           /* without --from-gir: empty */
-	const char *library_name; /* a path from the root, or a name for the linker */
+	const char **header_paths; /* paths of compiler.headers; NULL: not found */
+	struct gir gir;            /* without --from-gir: empty */
+	const char *library_name;  /* a path from the root, or a name for the linker */
 	void *library;
 	struct candidate *candidates;
 	size_t n_candidates;
@@ -50,6 +51,7 @@ static void cleanup_generating(struct generating *generating)
 		free(generating->candidates[i].plan);
 	}
 	free(generating->candidates);
+	free(generating->header_paths);
 	header_deinit(&generating->header);
 	gir_deinit(&generating->gir);
 	if (generating->library)
@@ -81,18 +83,23 @@ static bool is_part(const char *file, const char *name, const char *whole)
 	return strchr(name, '/') && slash && strncmp(file, whole, (size_t)(slash - whole) + 1) == 0;
 }
 
-/* Return the path of the header @name, as the compiler found it, or NULL. */
-static const char *find_header_path(const struct generating *generating, const char *name)
+/* Return the path of the header number @index, as the compiler found it, or NULL. The source has a
+ * line for each header. A header may have been included before by another: then its line shows no
+ * file. */
+static const char *find_header_path(const struct generating *generating, size_t index)
 {
 	const struct c_tokens *tokens = &generating->header.tokens;
-	size_t size = strlen(name);
+	const char *name = generating->compiler.headers[index];
+	char path[PATH_MAX];
+	const char *whole = compiler_find_file(name, path);
 
+	for (size_t i = tokens->n_includes; i-- > 0;)
+		if (tokens->includes[i].line == index + 1)
+			return tokens->files[tokens->includes[i].file];
 	for (size_t i = 0; i < tokens->n_files; i++) {
 		const char *file = tokens->files[i];
-		size_t length = strlen(file);
 
-		if (length >= size && strcmp(file + length - size, name) == 0 &&
-			(length == size || file[length - size - 1] == '/'))
+		if (strcmp(whole ? file : header_short_name(file), whole ? whole : name) == 0)
 			return file;
 	}
 	return NULL;
@@ -103,10 +110,9 @@ static bool is_of_headers(const struct generating *generating, const struct c_fu
 	if (generating->options->gir)
 		return gir_find(&generating->gir, function->name) != NULL;
 	for (size_t i = 0; i < generating->compiler.n_headers; i++) {
-		const char *name = generating->compiler.headers[i];
-		const char *path = find_header_path(generating, name);
+		const char *path = generating->header_paths[i];
 
-		if (path && is_part(function->file, name, path))
+		if (path && is_part(function->file, generating->compiler.headers[i], path))
 			return true;
 	}
 	return false;
@@ -134,15 +140,19 @@ static bool is_in_library(void *data, const struct c_function *function)
 
 /* ── the manifest ────────────────────────────────────────────────────────────────────────────── */
 
-/* Append the manifest with the tools of the candidates from @first on, @n of them. */
-static void write_header_manifest(
-	const struct generating *generating, size_t first, size_t n, struct buffer *out)
+/* Append the manifest with the tools of the candidates from @first on, @n of them. @id: the member
+ * "toolbox_id", or NULL. */
+static void write_header_manifest(const struct generating *generating, const char *id, size_t first,
+	size_t n, struct buffer *out)
 {
 	cleanup(buffer_deinit) struct buffer names = {0};
 	cleanup(buffer_deinit) struct buffer enums = {0};
 	bool is_first = true;
 
-	buffer_append_string(out, "{\n  \"kind\": \"native\",\n  \"library\": ");
+	buffer_append_string(out, "{\n  \"kind\": \"native\",\n  ");
+	if (id)
+		buffer_printf(out, "\"toolbox_id\": \"%s\",\n  ", id);
+	buffer_append_string(out, "\"library\": ");
 	json_write_bytes_lossy(out, generating->library_name, strlen(generating->library_name));
 	if (generating->options->risk)
 		buffer_printf(out, ",\n  \"risk\": \"%s\"", generating->options->risk);
@@ -165,22 +175,20 @@ static void write_header_manifest(
 	buffer_append_string(out, "\n  ]\n}\n");
 }
 
-/* Read a manifest of one candidate like any other, and drop a refused tool. */
+/* Read a manifest of one candidate like any other, and drop a refused tool. Its folder is not there
+ * yet; the library is a path from the root, or a name for the linker. */
 static void try_tool(struct generating *generating, struct manifest_reader *reader, size_t index)
 {
 	struct candidate *candidate = &generating->candidates[index];
 	cleanup(buffer_deinit) struct buffer text = {0};
-	cleanup(buffer_deinit) struct buffer path = {0};
 	cleanup(buffer_deinit) struct buffer why = {0};
 	cleanup(package_cleanup) struct package *package = NULL;
 	struct diagnostics problems = {0};
 	int r;
 
-	write_header_manifest(generating, index, 1, &text);
-	buffer_printf(&path, "%s/%s.json", generating->id, generating->id);
-	r = buffer_terminate(&path) ? buffer_status(&text) : -ENOMEM;
-	r = r ? r
-	      : manifest_read_text(reader, path.data, text.data, text.size, &package, &problems);
+	write_header_manifest(generating, generating->id, index, 1, &text);
+	r = buffer_status(&text);
+	r = r ? r : manifest_read_text(reader, "/", text.data, text.size, &package, &problems);
 	if (r < 0)
 		generating->error = r;
 	if (r > 0) {
@@ -229,8 +237,12 @@ static int plan_all(struct generating *generating)
 		.gir = generating->options->gir ? &generating->gir : NULL};
 	cleanup(manifest_reader_cleanup) struct manifest_reader *reader = manifest_reader_new(NULL);
 
-	if (!reader)
+	generating->header_paths =
+		calloc(generating->compiler.n_headers + 1, sizeof(*generating->header_paths));
+	if (!reader || !generating->header_paths)
 		return -ENOMEM;
+	for (size_t i = 0; i < generating->compiler.n_headers; i++)
+		generating->header_paths[i] = find_header_path(generating, i);
 	for (size_t i = 0; generating->error == 0 && i < all->n_functions; i++) {
 		const struct c_function *function = all->functions[i];
 
@@ -288,7 +300,7 @@ static int hold_all(struct generating *generating, struct buffer *messages)
 	if (!mismatches)
 		return -ENOMEM;
 	mismatches->generating = generating;
-	write_header_manifest(generating, 0, generating->n_candidates, &text);
+	write_header_manifest(generating, NULL, 0, generating->n_candidates, &text);
 	r = buffer_status(&text);
 	r = r ? r : json_tape_read(&tape, text.data, text.size, JSON_DEPTH_DEFAULT, NULL);
 	r = r ? r : against_header("", &tape, &generating->compiler, &sink, messages);
@@ -320,11 +332,16 @@ static void print_header_tools(const struct generating *generating)
 	size_t n = count_written(generating);
 	cleanup(buffer_deinit) struct buffer out = {0};
 
-	if (generating->options->why)
-		for (size_t i = 0; i < generating->n_candidates; i++)
-			if (generating->candidates[i].why)
-				buffer_printf(&out, "%s: %s\n", generating->candidates[i].name,
-					generating->candidates[i].why);
+	for (size_t i = 0; generating->options->why && i < generating->n_candidates; i++) {
+		const struct candidate *candidate = &generating->candidates[i];
+
+		if (!candidate->why)
+			continue;
+		terminal_append_line(&out, candidate->name, strlen(candidate->name));
+		buffer_append_string(&out, ": ");
+		terminal_append_line(&out, candidate->why, strlen(candidate->why));
+		buffer_append_char(&out, '\n');
+	}
 	buffer_printf(&out,
 		"%s%s/%s.json: %zu of %zu functions are tools%s\n\n"
 		"Read its questions, and what each tool does:\n\n"
@@ -371,41 +388,24 @@ static void print_written_json(const struct generating *generating)
 	terminal_print_json_text(&out);
 }
 
-/* Write ID/ID.json. Return 0 or a negative errno. */
-static int save_text(const char *id, const struct buffer *text)
-{
-	char name[TOOLBOX_ID_BYTES + sizeof(".json")];
-
-	snprintf(name, sizeof(name), "%s.json", id);
-	return file_replace(id, name, text->data ? text->data : "", text->size, 0644);
-}
-
-/* Make the folder with an empty file, so that tools can be read as from there. */
-static int make_tool_folder(const char *id)
-{
-	if (mkdir(id, 0777) < 0)
-		return -errno;
-	return save_text(id, &(struct buffer){0});
-}
-
-static void remove_folder(const char *id)
-{
-	char path[2 * TOOLBOX_ID_BYTES + sizeof("/.json")];
-
-	snprintf(path, sizeof(path), "%s/%s.json", id, id);
-	unlink(path);
-	rmdir(id);
-}
-
-/* Fill the manifest with all tools. */
+/* Make the folder ID with the manifest of all tools. Return 0 or a negative errno. */
 static int save_tools(const struct generating *generating)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
+	char name[TOOLBOX_ID_BYTES + sizeof(".json")];
 	int r;
 
-	write_header_manifest(generating, 0, generating->n_candidates, &text);
+	write_header_manifest(generating, NULL, 0, generating->n_candidates, &text);
 	r = buffer_status(&text);
-	return r ? r : save_text(generating->id, &text);
+	if (r == 0 && mkdir(generating->id, 0777) < 0)
+		r = -errno;
+	if (r < 0)
+		return r;
+	snprintf(name, sizeof(name), "%s.json", generating->id);
+	r = file_replace(generating->id, name, text.data, text.size, 0644);
+	if (r < 0)
+		rmdir(generating->id);
+	return r;
 }
 
 /* ── all of it ───────────────────────────────────────────────────────────────────────────────── */
@@ -434,10 +434,10 @@ static int check_header_options(const char *id, const struct ctl_options *option
 /* Report the words of the compiler or of the system. */
 static int refuse_header(int r, struct buffer *messages)
 {
-	if (r < 0 || !buffer_terminate(messages))
-		terminal_complain("%s", strerror(r < 0 ? -r : ENOMEM));
-	else
-		terminal_complain("%.*s", (int)strcspn(messages->data, "\n"), messages->data);
+	size_t size = 0;
+	const char *reason = r < 0 ? strerror(-r) : compiler_reason(messages, &size);
+
+	terminal_complain("%.*s", r < 0 ? (int)strlen(reason) : (int)size, reason);
 	return CTL_ERROR;
 }
 
@@ -504,15 +504,10 @@ int new_from_header(const char *id, const struct ctl_options *options)
 		return CTL_ERROR;
 	}
 	r = header_read(&generating.compiler, true, &generating.header, &messages);
-	if (r == 0) {
-		r = make_tool_folder(id);
-		r = r ? r : plan_all(&generating);
-		r = r ? r : hold_all(&generating, &messages);
-		if (r == 0 && count_written(&generating) > 0)
-			r = save_tools(&generating);
-		if (r || count_written(&generating) == 0)
-			remove_folder(id);
-	}
+	r = r ? r : plan_all(&generating);
+	r = r ? r : hold_all(&generating, &messages);
+	if (r == 0 && count_written(&generating) > 0)
+		r = save_tools(&generating);
 	if (r)
 		return refuse_header(r, &messages);
 	return report_written(&generating);

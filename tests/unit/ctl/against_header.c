@@ -32,7 +32,8 @@ static const char header[] =
 	"int db_print(db *db, const char *format, ...);\n"
 	"struct point move(struct point from, const struct point *by);\n"
 	"typedef struct _GError GError;\n"
-	"int try_it(int n, GError **error);\n";
+	"int try_it(int n, GError **error);\n"
+	"int lines(const char text[\n  3\n], unsigned long n);\n";
 
 struct found {
 	struct buffer text; /* a line for each: "severity pointer: text" */
@@ -128,6 +129,18 @@ Test(ctl_against_header, names_both_types_and_the_declaration)
 		       "u64"),
 		"lib.h:10 has 'unsigned int' (u32): uint64_t sum(const Byte *, unsigned int, "
 		"_Bool)");
+}
+
+Test(ctl_against_header, finds_what_follows_a_bound_of_several_lines)
+{
+	cleanup_free char *found =
+		hold("{\"tools\": [{\"name\": \"a\", \"native\": {\"symbol\": \"lines\", "
+		     "\"parameters\": [{\"name\": \"text\", \"type\": \"str\"}, "
+		     "{\"name\": \"n\", \"type\": \"u64\"}], \"returns\": {\"type\": \"i32\"}}}, "
+		     "{\"name\": \"b\", \"native\": " SUM(DATA SIZE FAST, "u8") "}]}");
+
+	cr_expect(strstr(found, "error /tools/1/native/returns/type: 'u8'"), "%s", found);
+	cr_expect_null(strstr(found, "/tools/0"), "%s", found);
 }
 
 Test(ctl_against_header, finds_a_wrong_class_size_and_sign)

@@ -183,6 +183,56 @@ static char *repeat(const char *begin, const char *part, size_t n, const char *e
 	return buffer_take(&text, NULL);
 }
 
+Test(ctl_declarations, writes_a_bound_of_several_lines_in_one)
+{
+	expect("int f(const char s[\n  1 /* one */\n + 2\n]);", "int f(const char [1 + 2])");
+}
+
+Test(ctl_declarations, knows_what_standard_input_includes)
+{
+	const char text[] = "# 0 \"<stdin>\"\n# 1 \"<built-in>\" 1\n# 1 \"<stdin>\" 2\n"
+			    "# 1 \"/usr/include/sys/time.h\" 1 3 4\n# 1 \"/in/it.h\" 1 3 4\n"
+			    "# 9 \"/usr/include/sys/time.h\" 2 3 4\nint a;\n# 2 \"<stdin>\" 2\n"
+			    "# 1 \"/usr/include/time.h\" 1 3 4\nint b;\n";
+	struct c_tokens tokens;
+
+	cr_assert_eq(c_tokens_read(text, sizeof(text) - 1, &tokens), 0);
+	cr_assert_eq(tokens.n_includes, 2);
+	cr_expect_eq(tokens.includes[0].line, 1);
+	cr_expect_str_eq(tokens.files[tokens.includes[0].file], "/usr/include/sys/time.h");
+	cr_expect_eq(tokens.includes[1].line, 2);
+	cr_expect_str_eq(tokens.files[tokens.includes[1].file], "/usr/include/time.h");
+	c_tokens_deinit(&tokens);
+}
+
+Test(ctl_declarations, reads_many_names_of_files)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	struct c_tokens tokens;
+
+	for (size_t i = 0; i < 2 * 100000; i++)
+		buffer_printf(&text, "# 1 \"f%zu\"\n", i / 2);
+	cr_assert(buffer_terminate(&text));
+	cr_assert_eq(c_tokens_read(text.data, text.size, &tokens), 0);
+	cr_expect_eq(tokens.n_files, 100000 + 1);
+	c_tokens_deinit(&tokens);
+}
+
+Test(ctl_declarations, writes_the_meaning_of_a_typedef_and_not_of_all_within)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	buffer_append_string(&text, "typedef int t0;");
+	for (int i = 1; i <= 40; i++)
+		buffer_printf(&text, "typedef int (*t%d)(t%d, t%d);", i, i - 1, i - 1);
+	cr_assert(buffer_terminate(&text));
+	cleanup(read_deinit) struct read read = read_text(text.data);
+
+	c_type_write_resolved(c_find_typedef(&read.all, "t40"), &out);
+	cr_expect_str_eq(buffer_terminate(&out), "int (*)(t39, t39)");
+}
+
 Test(ctl_declarations, refuses_depth_without_end)
 {
 	static const char *const texts[][3] = {{"int ", "*", " f(void);"}, {"int ", "(", ""},

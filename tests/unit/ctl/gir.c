@@ -97,6 +97,25 @@ Test(ctl_gir, reads_functions_and_where_they_are)
 	cr_expect(gir_find(&gir, "x_copy")->parameters[0].is_nullable);
 }
 
+Test(ctl_gir, reads_no_index_that_is_none)
+{
+	static const char *const lengths[] = {"2147483647", "99999999999999999999", "x", "-1", ""};
+
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+		cleanup(gir_deinit) struct gir gir = {0};
+		cleanup(buffer_deinit) struct buffer text = {0};
+		cleanup(buffer_deinit) struct buffer message = {0};
+
+		buffer_printf(&text,
+			REPOSITORY("<method name='m' c:identifier='m'><parameters>"
+				   "<instance-parameter name='i'/><parameter name='a'>"
+				   "<array length='%s'/></parameter></parameters></method>"),
+			lengths[i]);
+		cr_assert_eq(read_text(buffer_terminate(&text), &gir, &message), 0);
+		cr_expect_eq(gir_find(&gir, "m")->parameters[1].length, GIR_NONE, "%s", lengths[i]);
+	}
+}
+
 static void expect_refused(const char *text, const char *words)
 {
 	cleanup(gir_deinit) struct gir gir = {0};

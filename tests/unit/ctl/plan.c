@@ -105,6 +105,24 @@ Test(ctl_plan, finds_the_length_of_a_buffer)
 	expect("int f(const char *text, int times);", "f", "{'name': 'times', 'type': 'i32'}");
 }
 
+Test(ctl_plan, knows_no_size_of_a_struct_within_itself)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	expect_reason(
+		"struct s { struct s x; }; int f(struct s *p);", "f", "no function makes its 's'");
+	expect_reason("struct s { struct s { int a; } x; }; int f(struct s v);", "f",
+		"'v' is a struct by value");
+	/* Each struct is measured once. */
+	buffer_append_string(&text, "struct s0 { char c; };");
+	for (int i = 1; i <= 70; i++)
+		buffer_printf(&text, "struct s%d { struct s%d a, b; };", i, i - 1);
+	buffer_append_string(&text, "int f(struct s70 *p); int g(struct s10 *p);");
+	cr_assert(buffer_terminate(&text));
+	expect_reason(text.data, "f", "no function makes its 's70'");
+	expect(text.data, "g", "1024");
+}
+
 Test(ctl_plan, asks_how_large_output_may_become)
 {
 	expect("int f(unsigned char *dest, unsigned long *destLen, const void *p, int size);", "f",
