@@ -356,6 +356,10 @@ static int read_collect(struct program_reading *reading, uint32_t object, size_t
 
 	if (token == JSON_NONE)
 		return 0;
+	if (reading->is_init)
+		return reading_refuse(&reading->reading, token,
+			"what a 'repeat' has collected is only for the result, and 'init' has "
+			"none");
 	r = reading_check_keys(
 		&reading->reading, token, "must be an object with 'name' and 'of'", keys);
 	if (r)
@@ -650,6 +654,7 @@ static int read_program(
 	}
 	if (r)
 		return r;
+	reading->is_init = is_list;
 	reading->steps = is_list ? object : json_find(tape, object, "steps");
 	reading->program->steps = calloc(NATIVE_STEPS_MAX, sizeof(*reading->program->steps));
 	if (!reading->program->steps)

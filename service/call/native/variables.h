@@ -14,6 +14,7 @@ struct program_reading {
 	const struct native_function *function;  /* the parameters for callers */
 	const struct native_program *process;    /* the program of `init`; or NULL */
 	uint32_t steps;                          /* the array of steps */
+	bool is_init;                            /* the program is `init` itself */
 	int step;                                /* the step being read; NATIVE_NONE: none */
 	int round;                               /* the repeat of its rounds; or NATIVE_NONE */
 	struct native_condition condition;       /* condition of the step */

@@ -16,8 +16,8 @@
 struct running {
 	struct native_steps *steps;
 	struct native_frames *frames;
-	size_t output_max;
-	size_t start; /* start of the result in out */
+	size_t output_max; /* SIZE_MAX: of `init`, without a result */
+	size_t start;      /* start of the result in out */
 	struct buffer *out;
 	bool is_cut;
 };
@@ -328,17 +328,21 @@ static int run_read(struct running *running, size_t at)
 	size_t bytes;
 
 	native_frame_find(running->steps, running->frames, step->read_from, &found);
+	/* A step that sets nothing leaves null. */
+	if (found.is_null && type->is_nullable)
+		return 0;
+	if (found.is_null) {
+		buffer_append_string(running->out, "read returned NULL");
+		return NATIVE_STEPS_E_FAILED;
+	}
 	frame->returned = (union native_returned){0};
-	if (found.is_null || (native_is_pointer(type->type) && type->type != NATIVE_HANDLE)) {
+	if (native_is_pointer(type->type) && type->type != NATIVE_HANDLE) {
 		frame->returned.slot = found.cell->slot;
 	} else {
 		bytes = native_type_bytes(type->type);
 		memcpy(&frame->returned.slot, found.cell->slot.buffer, bytes);
 	}
-	if (!found.is_null)
-		return keep(running, at);
-	buffer_append_string(running->out, "read returned NULL");
-	return NATIVE_STEPS_E_FAILED;
+	return keep(running, at);
 }
 
 static bool is_met(const struct running *running, const struct native_condition *condition)
@@ -432,6 +436,11 @@ static int run_repeat(struct running *running, size_t at)
 			break;
 		if (n == step->max && !step->is_cut) {
 			release_call(&running->steps->stages[at].call, frame);
+			if (running->output_max == SIZE_MAX) {
+				buffer_printf(running->out, "%s began more than %u rounds",
+					running->steps->stages[at].call.function.symbol, step->max);
+				return NATIVE_STEPS_E_FAILED;
+			}
 			return fail_too_large(running, "values", 0, step->max);
 		}
 		running->is_cut |= n == step->max;

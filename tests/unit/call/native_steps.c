@@ -371,6 +371,17 @@ Test(native_steps_read, a_field_is_of_a_struct_and_lives_as_long)
 	EXPECT_REFUSALS(rows);
 }
 
+Test(native_steps_read, init_collects_nothing)
+{
+	static const struct refusal rows[] = {
+		{"[" REPEAT(",'collect':{'name':'all','of':'$n'}") "]", "/0/collect",
+			"what a 'repeat' has collected is only for the result, and 'init' has "
+			"none"},
+	};
+
+	EXPECT_REFUSALS(rows);
+}
+
 Test(native_steps_read, a_size_is_known_before_the_call)
 {
 	static const struct refusal rows[] = {

@@ -468,6 +468,15 @@ Test(native_steps, read_what_a_handle_points_at, .timeout = LIMIT)
 			      "'name':'x'},{'read':'$d','type':'array','items':'u16','size':2,"
 			      "'name':'y'}"),
 			"{'kind':4}", "{'n':4,'x':'AAECAw==','y':[256,770]}", false},
+		{"{" KIND
+		 ",'steps':[{'call':'words','returns':{'name':'h','type':'handle','nullable':"
+		 "true}},{'read':'$h','type':'str','name':'s','nullable':true},{'call':'first',"
+		 "'args':['$s'],'returns':{'name':'f','type':'i32'}}]}",
+			"{'kind':1}", "{'s':null,'f':-1}", false},
+		{"{" KIND
+		 ",'steps':[{'call':'words','returns':{'name':'h','type':'handle','nullable':"
+		 "true}},{'read':'$h','type':'str','name':'s'}]}",
+			"{'kind':1}", "read returned NULL", true},
 		{STEPS(GET("thing_data", "d") "'type':'bytes','size':['$kind','$kind']}}"),
 			"{'kind':3000}", "thing_data returned more than 8388608 elements", true},
 		{STEPS(GET("thing_data", "d") "'type':'bytes','size':['$kind']}}"), "{'kind':0}",
@@ -529,4 +538,23 @@ Test(native_steps, keep_the_values_of_init_for_every_call, .timeout = LIMIT)
 	native_frames_deinit(&init_frames);
 	free(first);
 	free(tool);
+}
+
+Test(native_steps, tell_too_many_rounds_of_init_in_words, .timeout = LIMIT)
+{
+	struct native_steps init = {0};
+	struct native_frames frames = {0};
+	struct diagnostics problems = {0};
+	struct buffer out = {0};
+	char *text =
+		quoted("[{'repeat':{'call':'status','args':[{'i32':1}],'returns':{'type':'i32'},"
+		       "'while':{'equals':1}},'max':3}]");
+
+	cr_assert_eq(counting_load(text, NULL, NULL, &init, &frames, &problems), 0);
+	cr_expect_eq(native_steps_begin(&init, &frames, &out), NATIVE_STEPS_E_FAILED);
+	cr_expect_str_eq(buffer_terminate(&out), "status began more than 3 rounds");
+	buffer_deinit(&out);
+	native_steps_deinit(&init);
+	native_frames_deinit(&frames);
+	free(text);
 }
