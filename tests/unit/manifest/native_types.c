@@ -27,6 +27,15 @@ Test(manifest_native_types, are_written_with_each_tool_that_uses_them)
 		"%s", package->load);
 }
 
+Test(manifest_native_types, a_read_says_what_its_copy_is)
+{
+	struct toolbox *box = read_good(
+		"{'kind':'native','library':'libm.so.6','tools':[{'name':'f','native':{'steps':[{"
+		"'call':'f','returns':{'name':'h','type':'handle'}},{'read':'$h','type':'str',"
+		"'name':'s','description':'The name.'}]}}]}");
+	cr_expect(strstr(box->tools[0].output_schema, "\"description\":\"The name.\""));
+}
+
 Test(manifest_native_types, hold_for_examples)
 {
 	read_good(WITH_LEVELS(LEVELS, LEVEL ",'examples':[{'args':{'level':'high'}}]"));
