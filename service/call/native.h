@@ -87,6 +87,13 @@ enum native_errors {
 #define NATIVE_NONE    (-1)
 #define NATIVE_RETURNS (-2)
 
+/* The most bytes of a schema made from a function, and of all of a toolbox. */
+#define NATIVE_SCHEMA_BYTES_MAX  (1u << 20)
+#define NATIVE_SCHEMAS_BYTES_MAX (16u << 20)
+
+/* The most bytes left by one call: results as JSON, and copies for later steps. */
+#define NATIVE_LEFT_BYTES_MAX (128u << 20)
+
 /* No bound. */
 #define NATIVE_UNBOUNDED UINT64_MAX
 
@@ -211,9 +218,9 @@ enum native_status {
 };
 
 /* Read the object at @object of @tape. Everything is copied but @types, the tables of the toolbox,
- * which have to outlive the function; NULL: the object has its own tables, as native_write()
- * writes them. 0 with *ret_function owned by the caller (native_function_deinit), NATIVE_E_REFUSED
- * with the mistake added to @problems, or -ENOMEM. */
+ * which have to outlive the function; NULL: the object has its own tables. 0 with *ret_function
+ * owned by the caller (native_function_deinit), NATIVE_E_REFUSED with the mistake added to
+ * @problems, or -ENOMEM. */
 int native_function_read(const struct json_tape *tape, uint32_t object,
 	const struct native_types *types, struct native_function *ret_function,
 	struct diagnostics *problems);
@@ -233,7 +240,8 @@ int native_types_read(const struct json_tape *tape, uint32_t object,
 /* Takes NULL. */
 void native_types_free(struct native_types *types);
 
-/* Append the schema of the arguments (of the result) as JSON text (contract.md, Native). */
+/* Append the schema of the arguments (of the result) as JSON text (contract.md, Native). Text of
+ * more than NATIVE_SCHEMA_BYTES_MAX bytes is not whole. */
 void native_write_argument_schema(const struct native_function *function, struct buffer *out);
 void native_write_output_schema(const struct native_function *function, struct buffer *out);
 
@@ -242,7 +250,8 @@ void native_write_output_schema(const struct native_function *function, struct b
 bool native_allows_word(const struct native_parameter *parameter, const char *word, size_t size);
 const char *native_schema_word(const struct native_parameter *parameter);
 
-/* Append the schema of one value as the members of a JSON object, each with a comma after it. */
+/* Append the schema of one value as the members of a JSON object, each with a comma after it; not
+ * whole when @out has more than NATIVE_SCHEMA_BYTES_MAX bytes. */
 void native_write_value_schema(
 	const struct native_parameter *parameter, bool is_argument, struct buffer *out);
 
@@ -253,7 +262,7 @@ void native_types_write(const struct native_types *types, struct buffer *out);
  * "base":"i32". */
 void native_write_type(const struct native_parameter *parameter, struct buffer *out);
 
-/* Append the function as the JSON object for native_function_read(), with the tables in use. */
+/* Append the function as the JSON object for native_function_read(), without the tables. */
 void native_write(const struct native_function *function, struct buffer *out);
 
 /* The arguments of a call: an object. A tape of NULL: no arguments, only constants count. */

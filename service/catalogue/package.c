@@ -221,6 +221,9 @@ static void write_head(const struct package *package, struct buffer *out)
 			package->mcp.has_resources ? ",\"resources\":true" : "");
 	if (package->mcp.list)
 		buffer_printf(out, ",\"digest\":%" PRIu64, package->mcp.list);
+	/* Once for all tools, which only name them. */
+	if (package->types)
+		native_types_write(package->types, out);
 	buffer_append_string(out, knows_tools(package) ? TOOLS_BEGIN : HEAD_END);
 }
 
@@ -264,8 +267,8 @@ void package_write_load(struct package *const *packages, size_t n_packages, stru
 	buffer_append_string(out, HEAD_END);
 }
 
-/* Digest what all tools of @package are run with: its sandbox, server, variables and configuration,
- * not its limits. */
+/* Digest what all tools of @package are run with: its sandbox, server, variables, configuration and
+ * tables, not its limits. */
 static int digest_surroundings(
 	const struct package *package, unsigned char ret_digest[ORIGIN_DIGEST_BYTES])
 {
@@ -279,6 +282,8 @@ static int digest_surroundings(
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		json_write_text(&out, texts[i]);
 	toolbox_sandbox_write(&package->sandbox, &out);
+	if (package->types)
+		native_types_write(package->types, &out);
 	if (buffer_status(&out) == 0)
 		origin_digest(out.data, out.size, ret_digest);
 	return buffer_status(&out);
@@ -358,13 +363,22 @@ int package_prepare(struct package *package)
 	return package->load ? 0 : -ENOMEM;
 }
 
+/* Return whether the LOAD frame has tables, whose names are of one toolbox. */
+static bool has_tables(const struct package *package)
+{
+	return package->types && (package->types->n_enums > 0 || package->types->n_structs > 0);
+}
+
 int package_compare_loads(const struct package *left, const struct package *right)
 {
 	int order = (left->kind > right->kind) - (left->kind < right->kind);
+	bool is_alone = left->kind != KIND_NATIVE || has_tables(left);
 
-	if (order == 0 && left->kind != KIND_NATIVE)
+	if (order == 0)
+		order = has_tables(left) - has_tables(right);
+	if (order == 0 && is_alone)
 		order = strcmp(left->file, right->file);
-	if (order == 0 && left->kind != KIND_NATIVE)
+	if (order == 0 && is_alone)
 		order = strcmp(left->id, right->id);
 	if (order == 0 && left->kind == KIND_NATIVE)
 		order = strcmp(left->library.path, right->library.path);

@@ -106,6 +106,7 @@ struct package {
 	char *config; /* JSON text for its hosts; NULL: none */
 	struct native_program *init; /* kind native: the steps before its first call; or NULL */
 	struct native_types *types;  /* kind native: its tables; else NULL */
+	size_t schema_bytes;         /* kind native: of the schemas made from its functions */
 	char *environment; /* variables of its hosts (util/environment.h); NULL: nothing is added */
 	struct toolbox_sandbox sandbox;
 	char *state_folder; /* writable for its hosts (loader/operator/state_folder.h); or NULL */
@@ -210,7 +211,7 @@ void package_write_load(struct package *const *packages, size_t n_packages, stru
 unsigned int package_capacity(const struct package *package);
 
 /* Order packages: packages allowed to share a LOAD frame are equal, by library, then by sandbox.
- * Kinds other than native never share. Returns as strcmp(). */
+ * Kinds other than native never share, nor do tables. Returns as strcmp(). */
 int package_compare_loads(const struct package *left, const struct package *right);
 
 /* Let @package go on in the place of @fresh, which was read from the same files: they are accepted

@@ -63,7 +63,7 @@ static void check_function(const struct native_function *function)
 
 	native_write(function, &text);
 	require(json_tape_read(&tape, text.data, text.size, 2 * JSON_DEPTH_DEFAULT, NULL) == 0);
-	require(native_function_read(&tape, 0, NULL, &again, &problems) == 0);
+	require(native_function_read(&tape, 0, function->tables, &again, &problems) == 0);
 	native_write(&again, &same);
 	require(text.size == same.size && memcmp(text.data, same.data, text.size) == 0);
 	native_function_deinit(&again);

@@ -228,6 +228,9 @@ static int write_handed_size(struct making *making, uint32_t output)
 	buffer_append_string(&making->text, ",\"size\":");
 	if (json_type_at(making->tape, size) != JSON_ARRAY)
 		return write_size_factor(making, size);
+	if (json_count(making->tape, size) > NATIVE_FACTORS_MAX)
+		return reading_refuse(&making->reading->reading, size, "must have 1 to %d factors",
+			NATIVE_FACTORS_MAX);
 	for (uint32_t i = json_first(making->tape, size);
 		r == 0 && i < json_end(making->tape, size); i = json_next(making->tape, i)) {
 		buffer_append_char(&making->text, before);
@@ -675,6 +678,10 @@ int native_arguments_read(struct program_reading *reading, uint32_t object, uint
 			"'call' is missing: the function's name in the library");
 	else if (making.args != JSON_NONE && json_type_at(tape, making.args) != JSON_ARRAY)
 		r = refuse_argument(&making, making.args, "must be an array of arguments");
+	else if (making.args != JSON_NONE && json_count(tape, making.args) > NATIVE_PARAMETERS_MAX)
+		r = reading_refuse(&reading->reading, making.args,
+			"must have at most %d arguments, not %u", NATIVE_PARAMETERS_MAX,
+			json_count(tape, making.args));
 	else if (returns != JSON_NONE && json_type_at(tape, returns) != JSON_OBJECT)
 		r = refuse_argument(
 			&making, returns, "must be an object that describes the return value");

@@ -76,6 +76,13 @@ bool native_allows_word(const struct native_parameter *parameter, const char *wo
 	return false;
 }
 
+/* Return whether the text has more bytes than a schema may have. Structs in one another multiply,
+ * so all writing ends then; the reader of the manifest refuses the text by its size. */
+static bool is_full(const struct buffer *out)
+{
+	return out->size > NATIVE_SCHEMA_BYTES_MAX;
+}
+
 /* End an object. Each member has a comma after it; remove the last one. */
 static void end_object(struct buffer *out)
 {
@@ -214,12 +221,12 @@ static void write_struct(
 	char before = '[';
 
 	buffer_append_string(out, "\"properties\":{");
-	for (size_t i = 0; i < structure->n_fields; i++)
+	for (size_t i = 0; i < structure->n_fields && !is_full(out); i++)
 		if (structure->fields[i].value.type != NATIVE_HANDLE)
 			write_field_schema(out, &structure->fields[i], is_argument);
 	end_object(out);
 	buffer_append_char(out, ',');
-	for (size_t i = 0; i < structure->n_fields; i++) {
+	for (size_t i = 0; i < structure->n_fields && !is_full(out); i++) {
 		const struct native_field *field = &structure->fields[i];
 
 		if (is_argument ? !field->is_required
@@ -275,7 +282,7 @@ static void write_object(struct buffer *out, const struct native_parameter *cons
 	bool is_open = false;
 
 	buffer_append_string(out, "{\"type\":\"object\",\"properties\":{");
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count && !is_full(out); i++)
 		write_property(out, members[i], are_arguments);
 	end_object(out);
 	for (size_t i = 0; i < count; i++) {

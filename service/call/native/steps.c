@@ -10,6 +10,7 @@
 #include "json/writer.h"
 #include "util/array.h"
 #include "util/buffer.h"
+#include "util/cleanup.h"
 
 /*
  * The steps of a tool, read in the order in which they run.
@@ -612,21 +613,17 @@ static int read_result(struct program_reading *reading, uint32_t object, uint32_
 	} else
 		buffer_append_buffer(&whole, &schema);
 	program->schema = buffer_take(&whole, NULL);
+	for (size_t i = 0; i < program->n_steps; i++)
+		free(take_ptr(program->steps[i].of_schema));
 	return program->schema ? 0 : -ENOMEM;
 }
 
-/* Write the object for the host, with the tables. */
+/* Write the object for the host, which has the tables from the LOAD frame. */
 static int write_program_source(struct program_reading *reading, uint32_t object)
 {
-	const struct native_types *types = reading->reading.types;
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	json_write_compact(&text, reading->reading.tape, object);
-	if (types && buffer_status(&text) == 0 && text.data[text.size - 1] == '}') {
-		text.size--;
-		native_types_write(types, &text);
-		buffer_append_char(&text, '}');
-	}
 	reading->program->source = buffer_take(&text, NULL);
 	return reading->program->source ? 0 : -ENOMEM;
 }

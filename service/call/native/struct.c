@@ -50,9 +50,11 @@ static size_t alignment_of(const struct native_field *field)
 	}
 }
 
-static size_t bytes_of(const struct native_field *field)
+/* Return a product of two numbers of at most NATIVE_STRUCT_BYTES_MAX, which may be too large for a
+ * size_t of 32 bits. */
+static uint64_t bytes_of(const struct native_field *field)
 {
-	size_t bytes = native_element_bytes(&field->value);
+	uint64_t bytes = native_element_bytes(&field->value);
 
 	if (field->value.type == NATIVE_STR && field->count == 0)
 		bytes = sizeof(char *);
@@ -133,6 +135,7 @@ static int place_field(struct reading *reading, uint32_t object, struct native_s
 	struct native_field *field = &structure->fields[structure->n_fields - 1];
 	const char *name = field->value.name;
 	size_t alignment = alignment_of(field);
+	uint64_t end;
 
 	for (size_t i = 0; i + 1 < structure->n_fields; i++)
 		if (strcmp(structure->fields[i].value.name, name) == 0)
@@ -145,13 +148,14 @@ static int place_field(struct reading *reading, uint32_t object, struct native_s
 		return reading_refuse(reading, json_find(reading->tape, object, "struct"),
 			"a partial struct cannot be in another one");
 	field->offset = align(structure->size, alignment);
-	structure->size = field->offset + bytes_of(field);
+	end = field->offset + bytes_of(field);
 	if (alignment > structure->alignment)
 		structure->alignment = alignment;
-	if (structure->size > NATIVE_STRUCT_BYTES_MAX || structure->n_nested > NATIVE_NESTED_MAX)
+	if (end > NATIVE_STRUCT_BYTES_MAX || structure->n_nested > NATIVE_NESTED_MAX)
 		return reading_refuse(reading, object,
 			"a struct may have %d bytes, and %d structs in one another",
 			NATIVE_STRUCT_BYTES_MAX, NATIVE_NESTED_MAX);
+	structure->size = (size_t)end;
 	return 0;
 }
 

@@ -22,6 +22,7 @@ struct cutting {
 	struct buffer text;
 	struct buffer *schema;
 	size_t depth; /* the objects and arrays around the text */
+	bool is_open; /* inside an array, whose schema leaves the elements open */
 };
 
 /* End a piece: @variable follows the text so far. */
@@ -46,6 +47,9 @@ static void write_variable_schema(struct cutting *cutting, int variable)
 	const struct native_variable *shown = variables_at(cutting->reading, variable);
 	const struct native_parameter *type = variables_type(cutting->reading, variable);
 
+	/* One that is too long is refused later, where no other is given. */
+	if (cutting->is_open || cutting->schema->size > NATIVE_SCHEMA_BYTES_MAX)
+		return;
 	if (type) {
 		struct native_parameter value = *type;
 
@@ -149,9 +153,11 @@ static int cut_array(struct cutting *cutting, uint32_t token)
 {
 	const struct json_tape *tape = cutting->reading->reading.tape;
 	size_t start = cutting->schema->size;
+	bool was_open = cutting->is_open;
 	bool is_first = true;
 	int r = 0;
 
+	cutting->is_open = true;
 	buffer_append_char(&cutting->text, '[');
 	for (uint32_t i = json_first(tape, token); r == 0 && i < json_end(tape, token);
 		i = json_next(tape, i)) {
@@ -161,6 +167,7 @@ static int cut_array(struct cutting *cutting, uint32_t token)
 		r = cut_value(cutting, i);
 	}
 	buffer_append_char(&cutting->text, ']');
+	cutting->is_open = was_open;
 	cutting->schema->size = start;
 	buffer_append_string(cutting->schema, "{\"type\":\"array\"}");
 	return r;

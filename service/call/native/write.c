@@ -147,34 +147,6 @@ static void write_returns(const struct native_function *function, struct buffer 
 	buffer_append_char(out, '}');
 }
 
-/* Return whether a value of @parameter, or a field in it, has the names of @enumeration or the
- * struct @structure (either may be NULL). */
-static bool has_table(const struct native_parameter *parameter,
-	const struct native_enum *enumeration, const struct native_struct *structure)
-{
-	const struct native_struct *own = parameter->structure;
-
-	if ((enumeration && parameter->enumeration == enumeration) ||
-		(structure && own == structure))
-		return true;
-	for (size_t i = 0; own && i < own->n_fields; i++)
-		if (has_table(&own->fields[i].value, enumeration, structure))
-			return true;
-	return false;
-}
-
-/* Return whether @function uses the names of @enumeration, or the struct @structure. */
-static bool uses_table(const struct native_function *function,
-	const struct native_enum *enumeration, const struct native_struct *structure)
-{
-	if (has_table(&function->returns, enumeration, structure))
-		return true;
-	for (size_t i = 0; i < function->n_parameters; i++)
-		if (has_table(&function->parameters[i], enumeration, structure))
-			return true;
-	return false;
-}
-
 static void write_number_member(struct buffer *out, const char *key, size_t number)
 {
 	buffer_append_char(out, ',');
@@ -242,34 +214,6 @@ void native_types_write(const struct native_types *types, struct buffer *out)
 	buffer_append_string(out, types->n_structs > 0 ? "}" : "");
 }
 
-/* Write the tables in use. */
-static void write_tables(const struct native_function *function, struct buffer *out)
-{
-	bool is_first = true;
-
-	for (size_t i = 0; function->tables && i < function->tables->n_enums; i++) {
-		const struct native_enum *enumeration = &function->tables->enums[i];
-
-		if (!uses_table(function, enumeration, NULL))
-			continue;
-		buffer_append_string(out, is_first ? ",\"enums\":{" : ",");
-		write_enum_table(enumeration, out);
-		is_first = false;
-	}
-	buffer_append_string(out, is_first ? "" : "}");
-	is_first = true;
-	for (size_t i = 0; function->tables && i < function->tables->n_structs; i++) {
-		const struct native_struct *structure = &function->tables->structs[i];
-
-		if (!uses_table(function, NULL, structure))
-			continue;
-		buffer_append_string(out, is_first ? ",\"structs\":{" : ",");
-		write_struct_table(structure, out);
-		is_first = false;
-	}
-	buffer_append_string(out, is_first ? "" : "}");
-}
-
 void native_write(const struct native_function *function, struct buffer *out)
 {
 	buffer_append_string(out, "{\"symbol\":");
@@ -284,6 +228,5 @@ void native_write(const struct native_function *function, struct buffer *out)
 	write_returns(function, out);
 	if (function->is_variadic)
 		write_number_member(out, "variadic", function->n_fixed);
-	write_tables(function, out);
 	buffer_append_char(out, '}');
 }

@@ -8,6 +8,25 @@
 #include "catalogue/package.h"
 #include "util/array.h"
 
+/* Refuse a schema of @size bytes, the latest one of the toolbox, that is too long. */
+static bool is_too_long(const struct manifest_scope *scope, uint32_t place, size_t size)
+{
+	if (size > NATIVE_SCHEMA_BYTES_MAX) {
+		diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, place,
+			"the schema made from this function has more than %u bytes: nest fewer "
+			"structs, shorten what describes their fields, or give the schema yourself",
+			NATIVE_SCHEMA_BYTES_MAX);
+		return true;
+	}
+	if (scope->toolbox->package->schema_bytes <= NATIVE_SCHEMAS_BYTES_MAX)
+		return false;
+	diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, place,
+		"the schemas made from the functions of the toolbox have more than %u bytes: give "
+		"some tools to another toolbox",
+		NATIVE_SCHEMAS_BYTES_MAX);
+	return true;
+}
+
 /* A schema by the function's types: only a default can be wrong. */
 static int compile_derived(const struct manifest_scope *scope, uint32_t place, struct buffer *text,
 	struct tool_schema *ret_schema, char **ret_text)
@@ -23,6 +42,9 @@ static int compile_derived(const struct manifest_scope *scope, uint32_t place, s
 	struct json_error mistake;
 	int r = buffer_status(text);
 
+	scope->toolbox->package->schema_bytes += text->size;
+	if (r == 0 && is_too_long(scope, place, text->size))
+		return 0;
 	if (r == 0)
 		r = json_tape_read(&tape, text->data, text->size, JSON_DEPTH_DEFAULT, &mistake);
 	if (r > 0)
@@ -230,20 +252,23 @@ static int read_output_schema(
 	struct meant meant = {members, native_list_results(&tool->native, members), "result"};
 	cleanup(step_results_deinit) struct step_results results = {0};
 	cleanup(buffer_deinit) struct buffer text = {0};
-	int r = tool->steps ? list_step_results(tool->steps->schema, &results) : 0;
+	/* One that is too long is cut, and has no list. */
+	bool is_whole = !tool->steps || strlen(tool->steps->schema) <= NATIVE_SCHEMA_BYTES_MAX;
+	int r = tool->steps && is_whole ? list_step_results(tool->steps->schema, &results) : 0;
 
 	if (r)
 		return r;
 	if (tool->steps)
 		meant = (struct meant){results.members, results.count, "result"};
 	if (tool->has_content) {
-		refuse_other_results(scope, object, &meant);
+		if (is_whole)
+			refuse_other_results(scope, object, &meant);
 		return manifest_scope_read_content(scope, given, tool);
 	}
 	if (given != JSON_NONE) {
 		r = manifest_scope_compile(
 			scope, given, &tool->schemas->output, &tool->output_schema);
-		if (tool->schemas->output.compiled)
+		if (tool->schemas->output.compiled && is_whole)
 			compare_properties(scope, given, &meant);
 		return r;
 	}
@@ -302,5 +327,8 @@ int manifest_native_read(const struct manifest_scope *scope, uint32_t object, st
 	tool->has_content = json_find(scope->tape, json_find(scope->tape, object, "native"),
 				    "output") != JSON_NONE;
 	r = read_argument_schema(scope, object, tool);
-	return r == 0 ? read_output_schema(scope, object, tool) : r;
+	r = r ? r : read_output_schema(scope, object, tool);
+	if (tool->steps)
+		free(take_ptr(tool->steps->schema));
+	return r;
 }

@@ -23,6 +23,7 @@ struct native_driver {
 	struct native_steps init; /* without a program: there is none */
 	struct native_frames init_frames;
 	bool has_begun;
+	struct native_types *types; /* the tables of the toolbox */
 	struct native_tool *tools;
 	uint32_t n_tools;
 	struct native_scratch scratch;
@@ -172,8 +173,8 @@ static int read_steps(struct loading *loading, uint32_t object, struct native_st
 	struct native_driver *driver = loading->driver;
 	struct native_program *program = NULL;
 	struct native_function function = {0};
-	int r = native_program_read(loading->tape, object, NULL, driver->init.program, &function,
-		&program, loading->problems);
+	int r = native_program_read(loading->tape, object, driver->types, driver->init.program,
+		&function, &program, loading->problems);
 
 	if (r)
 		return r > 0 ? DRIVER_E_REFUSED : r;
@@ -206,7 +207,8 @@ static int load_tool(struct loading *loading, uint32_t object, struct native_too
 		r = read_steps(loading, object, &tool->steps, &loading->driver->frames);
 		return r ? r : load_stages(loading, &tool->steps);
 	}
-	r = native_function_read(loading->tape, object, NULL, &function, loading->problems);
+	r = native_function_read(
+		loading->tape, object, loading->driver->types, &function, loading->problems);
 	if (r)
 		return r > 0 ? DRIVER_E_REFUSED : r;
 	r = load_call(loading, object, "symbol", &function, &tool->call);
@@ -251,6 +253,13 @@ static int begin_init(struct loading *loading)
 		buffer_terminate(&failure) ? failure.data : "out of memory");
 }
 
+static int read_types(struct loading *loading)
+{
+	int r = native_types_read(loading->tape, 0, &loading->driver->types, loading->problems);
+
+	return r > 0 ? DRIVER_E_REFUSED : r;
+}
+
 static int read_init(struct loading *loading)
 {
 	struct native_driver *driver = loading->driver;
@@ -278,12 +287,14 @@ static void unload_native(void *data)
 	native_frames_deinit(&driver->init_frames);
 	native_frames_deinit(&driver->frames);
 	native_scratch_deinit(&driver->scratch);
+	native_types_free(driver->types);
 	free(driver);
 }
 
 /* LOAD frame: {"library": a path or a name, "tools": [native object, …], "init": [step, …] or
- * absent, "is_check": true or absent}. Constructors of the library run here, then `init`. If it
- * lacks a symbol of any tool, nothing is loaded. */
+ * absent, "enums" and "structs" as of a manifest or absent, "is_check": true or absent}.
+ * Constructors of the library run here, then `init`. If it lacks a symbol of any tool, nothing is
+ * loaded. */
 static int load_native(
 	const struct driver_load *load, void **ret_driver, struct diagnostics *problems)
 {
@@ -294,6 +305,7 @@ static int load_native(
 	if (!loading.driver)
 		return -ENOMEM;
 	r = library_open(load, &loading.driver->library, problems);
+	r = r ? r : read_types(&loading);
 	r = r ? r : read_init(&loading);
 	r = r ? r : load_tools(&loading);
 	/* The tools take the types of the values of `init` from its program. */

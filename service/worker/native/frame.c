@@ -570,16 +570,21 @@ static int note_copy(const struct native_steps *steps, size_t step, struct nativ
 
 /* Copy all of @list to the frame, free the originals, and let the cells have the copies. */
 static int copy_all(const struct native_call *call, struct native_frame *frame,
-	const struct copying *list, size_t n)
+	const struct copying *list, size_t n, struct buffer *failure)
 {
 	char *places[NATIVE_PARAMETERS_MAX + 1];
-	size_t total = 0;
+	uint64_t total = 0;
 	char *place;
 
 	for (size_t i = 0; i < n; i++)
 		total += list[i].bytes + 1 + sizeof(max_align_t);
+	if (total > NATIVE_LEFT_BYTES_MAX) {
+		buffer_printf(failure, "%s left more than %u bytes", call->function.symbol,
+			NATIVE_LEFT_BYTES_MAX);
+		return NATIVE_CALL_E_FAILED;
+	}
 	buffer_reset(&frame->kept);
-	place = buffer_reserve(&frame->kept, total + 1);
+	place = buffer_reserve(&frame->kept, (size_t)total + 1);
 	if (!place)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
@@ -621,7 +626,7 @@ int native_frame_keep(const struct native_steps *steps, size_t step, struct nati
 		function->returns.type != NATIVE_HANDLE)
 		r = note_copy(steps, step, frame, NATIVE_RETURNS, size, list, &n, failure);
 	if (r == 0 && n > 0)
-		r = copy_all(call, frame, list, n);
+		r = copy_all(call, frame, list, n, failure);
 	else if (r == 0)
 		native_call_release(call, &frame->scratch, &frame->returned.slot);
 	return r;

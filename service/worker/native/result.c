@@ -49,6 +49,14 @@ __attribute__((format(printf, 3, 4))) static int fail(
 	return NATIVE_RESULT_E_FAILED;
 }
 
+/* Check the size of the result so far: each text in it has its own bound, and there are many. */
+static int check_size(struct writing *writing)
+{
+	if (writing->out->size - writing->start <= NATIVE_LEFT_BYTES_MAX)
+		return 0;
+	return fail(writing, NULL, "left more than %u bytes", NATIVE_LEFT_BYTES_MAX);
+}
+
 /* Write the @size bytes at @text, the value of a json, without white space. */
 static int write_json_value(struct writing *writing, const struct native_parameter *parameter,
 	const char *text, size_t size)
@@ -168,6 +176,7 @@ static int write_struct(
 		json_write_key(writing->out, field->value.name);
 		before = ',';
 		r = write_field(writing, field, place + field->offset);
+		r = r ? r : check_size(writing);
 	}
 	if (r == 0)
 		buffer_append_string(writing->out, before == '{' ? "{}" : "}");
@@ -393,6 +402,7 @@ static int write_object(struct writing *writing)
 			continue;
 		begin_member(writing, &function->parameters[i]);
 		r = write_out(writing, &function->parameters[i], &writing->scratch->cells[i]);
+		r = r ? r : check_size(writing);
 	}
 	if (r == 0)
 		buffer_append_char(writing->out, '}');

@@ -501,3 +501,53 @@ Test(native_steps_read, make_the_schema_of_the_result)
 		free(schema);
 	}
 }
+
+/* Append @count arguments. */
+static void append_numbers(struct buffer *text, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++)
+		buffer_append_string(text, i > 0 ? ",{'i32':1}" : "{'i32':1}");
+}
+
+Test(native_steps_read, a_call_of_a_step_has_a_limited_number_of_arguments)
+{
+	static const struct {
+		const char *before;
+		const char *after;
+		const char *pointer;
+	} rows[] = {
+		{"{'steps':[{'call':'f','args':[", "]}]}", "/steps/0/args"},
+		{"{'steps':[{'repeat':{'call':'f','while':{'equals':0},'returns':{'type':'i32'},"
+		 "'args':[",
+			"]}}]}", "/steps/0/repeat/args"},
+		{"{'steps':[{'call':'f','finally':{'call':'g','args':[", "]}}]}",
+			"/steps/0/finally/args"},
+		{"{'steps':[{'call':'f','returns':{'type':'i32','errors':'nonzero','message':{"
+		 "'call':'g','args':[",
+			"]}}}]}", "/steps/0/returns/message/args"},
+		{"[{'call':'f','args':[", "]}]", "/0/args"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct buffer text = {0};
+		struct refusal refusal = {
+			NULL, rows[i].pointer, "must have at most 64 arguments, not 65"};
+
+		buffer_append_string(&text, rows[i].before);
+		append_numbers(&text, NATIVE_PARAMETERS_MAX + 1);
+		buffer_append_string(&text, rows[i].after);
+		refusal.object = buffer_terminate(&text);
+		expect_refused(&refusal, NULL);
+		buffer_deinit(&text);
+	}
+}
+
+Test(native_steps_read, a_size_of_an_out_has_a_limited_number_of_factors)
+{
+	static const struct refusal row = {
+		"{'steps':[{'call':'f','args':[{'out':{'name':'b','type':'bytes','size':[1,2,1,2,1]"
+		"}}]}]}",
+		"/steps/0/args/0/out/size", "must have 1 to 4 factors"};
+
+	expect_refused(&row, NULL);
+}

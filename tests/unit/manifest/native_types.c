@@ -17,14 +17,143 @@ TestSuite(
 	"'native':{'symbol':'f','parameters':[{'name':'level','type':'enum',"                      \
 	"'enum':'level'}]}"
 
-Test(manifest_native_types, are_written_with_each_tool_that_uses_them)
+Test(manifest_native_types, are_written_once_for_all_tools)
 {
-	read_good(WITH_LEVELS(LEVELS, LEVEL "},{'name':'g','native':{'symbol':'g'}"));
-	cr_expect(strstr(package->load, "\"enums\":{\"level\":{\"low\":0,\"high\":2}}}"), "%s",
-		package->load);
-	cr_expect(strstr(package->load, "{\"symbol\":\"g\",\"parameters\":[],\"returns\":"
-					"{\"type\":\"void\",\"errors\":\"none\"}}"),
+	const char *first;
+
+	read_good(WITH_LEVELS(LEVELS,
+		LEVEL "},{'name':'g'," LEVEL "},{'name':'h','native':{'parameters':[{'name':"
+		      "'level','type':'enum','enum':'level'}],'steps':[{'call':'h','args':["
+		      "'$level']}]}"));
+	first = strstr(package->load, "\"enums\"");
+	cr_assert(first, "%s", package->load);
+	cr_expect(
+		strstr(first, "\"enums\":{\"level\":{\"low\":0,\"high\":2}},\"tools\":[") == first,
 		"%s", package->load);
+	cr_expect_null(strstr(first + 1, "\"enums\""), "%s", package->load);
+}
+
+/* The names of tables are of one toolbox: two share no host that looks at a library. */
+Test(manifest_native_types, are_of_one_toolbox)
+{
+	struct package *with, *without;
+
+	read_good(WITH_LEVELS(LEVELS, LEVEL));
+	with = package_ref(package);
+	read_good(BOX("{'name':'f'," SQRT "}"));
+	without = package_ref(package);
+	manifest_write("other.json", WITH_LEVELS(LEVELS, LEVEL));
+	cr_assert_eq(manifest_read_again("other.json"), 0);
+	cr_expect_neq(package_compare_loads(with, package), 0);
+	cr_expect_neq(package_compare_loads(without, package), 0);
+	cr_expect_eq(package_compare_loads(package, package), 0);
+	manifest_write("other.json", BOX("{'name':'g'," SQRT "}"));
+	cr_assert_eq(manifest_read_again("other.json"), 0);
+	cr_expect_eq(package_compare_loads(without, package), 0);
+	package_unref(with);
+	package_unref(without);
+}
+
+/* A table whose change lets a tool be another one. */
+Test(manifest_native_types, are_a_part_of_what_is_run)
+{
+	unsigned char run[sizeof(((struct tool *)0)->run)];
+
+	memcpy(run, read_good(WITH_LEVELS(LEVELS, LEVEL))->tools[0].run, sizeof(run));
+	cr_expect_arr_eq(read_good(WITH_LEVELS(LEVELS, LEVEL))->tools[0].run, run, sizeof(run));
+	cr_expect_arr_neq(read_good(WITH_LEVELS("{'low':1,'high':2}", LEVEL))->tools[0].run, run,
+		sizeof(run));
+}
+
+/* Append the first half of a manifest: a field with a description of @bytes in @count structs, and
+ * these in @count more. */
+static void begin_nested(struct buffer *text, size_t bytes, unsigned int count)
+{
+	buffer_append_string(text, "{'kind':'native','library':'libm.so.6','structs':{'s0':{"
+				   "'fields':[{'name':'x','type':'u8','description':'");
+	for (size_t i = 0; i < bytes; i++)
+		buffer_append_char(text, 'd');
+	buffer_append_string(text, "'}]}");
+	for (unsigned int level = 1; level <= 2; level++) {
+		buffer_printf(text, ",'s%u':{'fields':[", level);
+		for (unsigned int i = 0; i < count; i++)
+			buffer_printf(text, "%s{'name':'f%u','type':'struct','struct':'s%u'}",
+				i > 0 ? "," : "", i, level - 1);
+		buffer_append_string(text, "]}");
+	}
+	buffer_append_string(text, "},'tools':[");
+}
+
+#define NESTED "{'name':'p','type':'struct','struct':'s2'}"
+
+Test(manifest_native_types, in_one_another_make_schemas_of_a_limited_size)
+{
+	static const char message[] =
+		"the schema made from this function has more than 1048576 bytes: nest fewer "
+		"structs, shorten what describes their fields, or give the schema yourself";
+	static const char *const tools[] = {
+		"{'name':'f','native':{'symbol':'f','parameters':[" NESTED "]}}]}",
+		"{'name':'f','native':{'parameters':[" NESTED "],'steps':[{'call':'f','args':['$p']"
+		"}]}}]}",
+		"{'name':'f','native':{'symbol':'f','returns':{'type':'struct','struct':'s2'}}}]}",
+		"{'name':'f','native':{'steps':[{'call':'f','args':[{'out':" NESTED "}]}]}}]}",
+		"{'name':'f','native':{'steps':[{'call':'f','args':[{'out':" NESTED "}]}],"
+		"'result':{'a':{'b':'$p'}}}}]}",
+	};
+
+	for (size_t i = 0; i < sizeof(tools) / sizeof(*tools); i++) {
+		struct buffer text = {0};
+
+		begin_nested(&text, 50000, 16);
+		buffer_append_string(&text, tools[i]);
+		expect_refused(buffer_terminate(&text), 1, "/tools/0/native", message);
+		buffer_deinit(&text);
+	}
+}
+
+/* The members of a schema that is cut are not known. */
+Test(manifest_native_types, of_a_schema_that_is_too_long_leave_a_given_one_as_it_is)
+{
+	struct buffer text = {0};
+
+	begin_nested(&text, 50000, 16);
+	buffer_append_string(&text,
+		"{'name':'f','native':{'steps':[{'call':'f','args':[{'out':" NESTED
+		"}]}]},'output_schema':{'type':'object','properties':{'p':{'type':"
+		"'object'}}}}]}");
+	read_good(buffer_terminate(&text));
+	buffer_deinit(&text);
+}
+
+/* Elements of an array have no schema of their own, whatever it would be. */
+Test(manifest_native_types, in_arrays_of_a_result_make_no_schema)
+{
+	struct buffer text = {0};
+
+	begin_nested(&text, 50000, 16);
+	buffer_append_string(&text,
+		"{'name':'f','native':{'steps':[{'call':'f','args':[{'out':" NESTED
+		"}]}],'result':{'list':[['$p'],{'a':'$p'}]}}}]}");
+	cr_expect_str_eq(read_good(buffer_terminate(&text))->tools[0].output_schema,
+		"{\"type\":\"object\",\"properties\":{\"list\":{\"type\":\"array\"}},"
+		"\"required\":[\"list\"]}");
+	buffer_deinit(&text);
+}
+
+Test(manifest_native_types, make_schemas_of_a_limited_size_together)
+{
+	struct buffer text = {0};
+
+	begin_nested(&text, 900000, 1);
+	for (unsigned int i = 0; i < 20; i++)
+		buffer_printf(&text,
+			"%s{'name':'f%u','native':{'symbol':'f','parameters':[" NESTED "]}}",
+			i > 0 ? "," : "", i);
+	buffer_append_string(&text, "]}");
+	expect_refused(buffer_terminate(&text), 1, "/tools/18/native",
+		"the schemas made from the functions of the toolbox have more than 16777216 "
+		"bytes: give some tools to another toolbox");
+	buffer_deinit(&text);
 }
 
 Test(manifest_native_types, a_read_says_what_its_copy_is)

@@ -145,3 +145,14 @@ Test(native_driver, gives_the_values_of_init_to_tools, .timeout = LIMIT)
 		expect_loaded(load, "/libm.so.6\"}");
 	}
 }
+
+Test(native_driver, has_the_tables_beside_the_tools, .timeout = LIMIT)
+{
+#define TABLES ",\"enums\":{\"way\":{\"up\":2048}},\"tools\":"
+#define ROUND                                                                                      \
+	"[{\"symbol\":\"fesetround\",\"parameters\":[{\"name\":\"way\",\"type\":\"enum\","         \
+	"\"enum\":\"way\"}],\"returns\":{\"type\":\"i32\"}}]}"
+	expect_loaded("{\"kind\":\"native\",\"library\":\"libm.so.6\"" TABLES ROUND, "/libm.so.6");
+	expect_refused("{\"kind\":\"native\",\"library\":\"libm.so.6\",\"tools\":" ROUND,
+		"/tools/0/parameters/0/enum", "must be the name of a table in 'enums'");
+}

@@ -271,3 +271,22 @@ Test(native_handed, lists_have_a_limit)
 	in_process_call(object, (void *)lend_many, NULL, "{\"n\":65536}", &is_failure);
 	cr_expect_not(is_failure);
 }
+
+static void lend_long_texts(char **a, char **b, char **c)
+{
+	static char text[(48u << 20) + 1];
+
+	memset(text, 'a', sizeof(text) - 1);
+	*a = *b = *c = text;
+}
+
+/* Each text is allowed. */
+Test(native_handed, texts_have_a_limited_size_together)
+{
+#define LENT(name) "{\"name\":\"" name "\",\"type\":\"str\",\"dir\":\"out\",\"transfer\":\"none\"}"
+	static const struct row rows[] = {
+		{"{\"symbol\":\"f\",\"parameters\":[" LENT("a") "," LENT("b") "," LENT("c") "]}",
+			"{}", true, "f left more than 134217728 bytes"}};
+
+	EXPECT_ROWS(lend_long_texts, NULL, rows);
+}

@@ -558,3 +558,17 @@ Test(native_steps, tell_too_many_rounds_of_init_in_words, .timeout = LIMIT)
 	native_frames_deinit(&frames);
 	free(text);
 }
+
+/* Each text is allowed. */
+Test(native_steps, keep_a_limited_size_of_what_one_call_leaves, .timeout = LIMIT)
+{
+#define LENT(name) "{'out':{'name':'" name "','type':'str','transfer':'none'}}"
+	static const struct run rows[] = {
+		{"{'steps':[{'call':'long_texts','args':[" LENT("a") "," LENT("b") "," LENT(
+			 "c") "]"
+			      "}],'result':{}}",
+			"{}", "long_texts left more than 134217728 bytes", true},
+	};
+
+	EXPECT_RUNS(rows);
+}
