@@ -201,6 +201,7 @@ static void check_toolboxes(const struct config *config, bool is_bus,
 		warn_unknown_toolboxes(config, catalogue, diagnostic_print, counts);
 		if (is_bus)
 			warn_open_bus(config, catalogue, diagnostic_print, counts);
+		warn_open_bus_sockets(config, catalogue, diagnostic_print, counts);
 		warn_open_bus_answers(config, catalogue, diagnostic_print, counts);
 		warn_open_bus_guests(config, catalogue, diagnostic_print, counts);
 		n_tools = catalogue_n_tools(catalogue);

@@ -187,11 +187,11 @@ int toolbox_sandbox_override(struct toolbox_sandbox *sandbox, const struct toolb
 {
 	int r;
 
-	/* A narrower class closes unix sockets, too, unless it names them. */
-	if (by->has_class && by->class < sandbox->class)
+	/* A class closes unix sockets, unless they are named beside it. */
+	if (by->has_class) {
 		sandbox->has_unix = false;
-	if (by->has_class)
 		sandbox->class = by->class;
+	}
 	sandbox->has_class |= by->has_class;
 	if (by->has_unix_given)
 		sandbox->has_unix = by->has_unix;

@@ -90,9 +90,8 @@ struct package {
 	uint64_t writable; /* digest of the warnings about its files' writers; 0: none */
 
 	/* as the manifest and the configuration have it */
-	uint64_t settings; /* digest of its settings in the configuration; 0: none */
-	/* The sandbox has a setting of another toolbox, which the digest does not have. */
-	bool has_foreign_setting;
+	uint64_t settings;        /* settings_digest() of its configuration; 0: none */
+	bool has_foreign_setting; /* the sandbox has a setting of another toolbox */
 	uint64_t fences; /* digest of the fences around its paths (loader/operator/fences.h); 0: it
 	                  * has none */
 	struct toolbox_limits limits;

@@ -87,6 +87,9 @@ struct tool {
 	char *off;        /* reason of a manifest with `enabled` false, with the command; or NULL */
 	char *lack;       /* the operator has to set something before it is offered; or NULL */
 	bool is_experimental; /* offered only by name (`experimental`) */
+	/* it was offered when the gate of its package opened; for the loader alone, which writes it
+	 * later, too */
+	bool has_passed_gate;
 	/* the argument that a session's approval holds for; NULL: for all calls of the tool */
 	char *grant_key;
 	/* the argument with all effect: a call without its text only reads, and needs no

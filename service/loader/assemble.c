@@ -11,10 +11,8 @@
 #include "loader/failure/failures.h"
 #include "loader/filtered.h"
 #include "loader/members.h"
-#include "loader/sandbox_max.h"
 #include "loader/server_list.h"
 #include "loader/settings.h"
-#include "loader/tool_settings.h"
 #include "manifest/manifest.h"
 #include "util/cleanup.h"
 #include "util/file/stamp.h"
@@ -122,20 +120,18 @@ static void refuse_too_many(struct load_jobs *jobs)
 	}
 }
 
-/* Offer the last good version of each job that has failed, unless the configuration forbids it now,
- * or the settings in force differ from its tools' settings. */
+/* Offer the last good version of each job that has failed, if the configuration still holds. */
 static int keep_last_good(struct load_jobs *jobs)
 {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < jobs->n_items; i++) {
 		struct load_job *job = jobs->items[i];
-		struct sandbox_refusal refusal;
 
 		if (job->problems.n_errors > 0 && !job->package && !job->id)
 			r = server_list_keep(job);
 		if (r < 0 || job->toolbox || job->problems.n_errors == 0 || !job->previous ||
-			sandbox_max_refuses(jobs->options.config, job->previous, &refusal))
+			!load_job_keeps(job, job->previous))
 			continue;
 		job->is_kept = true;
 		/* The version is offered although its definition differs now. Its programs have to
@@ -146,9 +142,7 @@ static int keep_last_good(struct load_jobs *jobs)
 			origins_accept(&job->previous->definition);
 		if (kind_facts(job->previous->kind)->has_members)
 			r = members_keep(job);
-		else if (job->previous->is_checked &&
-			 tool_settings_hold_in(jobs->options.config, job->previous) &&
-			 !load_jobs_have_id(jobs, job->previous->id))
+		else if (job->previous->is_checked && !load_jobs_have_id(jobs, job->previous->id))
 			load_job_set_package(job, package_ref(job->previous));
 	}
 	return r;

@@ -24,11 +24,6 @@
 
 /* ── the key ─────────────────────────────────────────────────────────────────────────────────── */
 
-static uint64_t digest_text(uint64_t digest, const char *text)
-{
-	return digest_bytes(digest, text ? text : "", text ? strlen(text) + 1 : 0);
-}
-
 /* Add everything on which a description depends. */
 static uint64_t digest_package(uint64_t digest, const struct package *package)
 {

@@ -2,10 +2,12 @@
 #include "loader/job.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "loader/tool_settings.h"
+#include "loader/gate/gate.h"
+#include "loader/operator/paths.h"
 #include "util/array.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
@@ -109,14 +111,45 @@ struct package *load_jobs_find_package(const struct load_jobs *jobs, const char 
 
 bool load_job_is_same(const struct load_job *job, const struct package *package)
 {
-	const struct config *config = job->jobs->options.config;
-	const struct config_toolbox *settings = config_toolbox_find(config, package->id);
 	const struct package *previous = job->previous;
 
-	return previous && previous->is_checked && !previous->has_foreign_setting &&
-	       previous->digest == package->digest &&
-	       previous->settings == (settings ? settings->digest : 0) &&
-	       tool_settings_hold_in(config, previous);
+	return previous && previous->is_checked && previous->digest == package->digest &&
+	       operator_settings_hold(job->jobs->options.config, previous);
+}
+
+bool load_job_may_keep(const struct load_job *job, const struct package *package,
+	struct sandbox_refusal *ret_refusal)
+{
+	const struct loader_options *options = &job->jobs->options;
+	const char *text = "";
+
+	if (package != job->package && sandbox_max_refuses(options->config, package, ret_refusal))
+		return false;
+	if (package != job->package && !operator_settings_hold(options->config, package))
+		text = "its configuration is another one now";
+	else if (package != job->package && options->gate_ms > 0 && package->has_gate &&
+		 gate_awaits(options->config, package))
+		text = "a tool of it has not passed its gate";
+	else if (package != job->package)
+		return true;
+	snprintf(ret_refusal->text, sizeof(ret_refusal->text), "%s", text);
+	return false;
+}
+
+bool load_job_keeps(struct load_job *job, const struct package *package)
+{
+	const struct diagnostic *first = job->problems.items;
+	struct sandbox_refusal refusal;
+	bool is_said;
+
+	if (load_job_may_keep(job, package, &refusal))
+		return true;
+	is_said = job->problems.n_items > 0 && strcmp(first->text, refusal.text) == 0;
+	if (*refusal.text && !is_said)
+		diagnostics_add(&job->problems, DIAGNOSTIC_WARNING, 0, "",
+			"the last good version of '%s' does not go on: %s", package->id,
+			refusal.text);
+	return false;
 }
 
 bool load_jobs_have_id(const struct load_jobs *jobs, const char *id)

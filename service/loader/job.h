@@ -10,6 +10,7 @@
 #include "loader/checker.h"
 #include "loader/describe_cache.h"
 #include "loader/loader.h"
+#include "loader/sandbox_max.h"
 #include "manifest/manifest.h"
 #include "manifest/diagnose.h"
 
@@ -39,6 +40,10 @@ struct load_job {
 	                        * one that is repeated; or NULL */
 	bool is_refused; /* its manifest is refused by nothing but the bytes of @files */
 	bool is_without_room; /* there is no room for its tools */
+	/* the earlier trial of this file, borrowed, if it ended at its gate; or NULL */
+	struct failed *closed;
+	uint64_t gate;       /* failures_gate_digest() of what was at the gate */
+	bool is_gate_closed; /* an example has failed */
 	struct origins files;
 	bool is_kept; /* it has failed, and what the previous package has is offered instead */
 	struct package *package; /* held; NULL: it could not be read */
@@ -90,6 +95,15 @@ struct package *load_jobs_find_package(const struct load_jobs *jobs, const char 
 /* Return whether the previous package of @job was made of the same manifest and configuration as
  * @package, just read, and worked. */
 bool load_job_is_same(const struct load_job *job, const struct package *package);
+
+/* Return whether @package, the last good version of what @job has, may be offered in its place: not
+ * with what the operator has forbidden or narrowed since, nor with tools that have not passed its
+ * gate. Else the reason is in @ret_refusal; none, if @package is what has failed. */
+bool load_job_may_keep(const struct load_job *job, const struct package *package,
+	struct sandbox_refusal *ret_refusal);
+
+/* Return the same for @job, which has failed, with a warning if the version is lost. */
+bool load_job_keeps(struct load_job *job, const struct package *package);
 
 /* Whether a job offers a toolbox called @id. */
 bool load_jobs_have_id(const struct load_jobs *jobs, const char *id);

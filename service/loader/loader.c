@@ -70,15 +70,8 @@ struct loader {
 
 static bool is_unchanged(struct loader *loader, struct package *package)
 {
-	const struct config_toolbox *settings =
-		config_toolbox_find(loader->jobs.options.config, package->id);
-
-	if (package->settings != (settings ? settings->digest : 0) ||
-		package->has_foreign_setting ||
-		!operator_fences_hold(loader->jobs.options.config, package) ||
-		!tool_settings_hold_in(loader->jobs.options.config, package))
-		return false;
-	if (!manifest_is_unchanged(package) || !package_has_same_programs(package))
+	if (!operator_settings_hold(loader->jobs.options.config, package) ||
+		!manifest_is_unchanged(package) || !package_has_same_programs(package))
 		return false;
 	if (!package->library.path)
 		return true;
@@ -147,13 +140,8 @@ static void keep_description(void *item, const char *described, size_t size)
 /* Whether the package of @job is what it was in the previous catalogue, and worked there. */
 static bool is_as_before(const struct load_job *job)
 {
-	const struct package *previous = job->previous;
-
-	return previous && previous->is_checked && !previous->has_foreign_setting &&
-	       previous->digest == job->package->digest &&
-	       previous->settings == job->package->settings &&
-	       origins_are_same(&previous->programs, &job->package->programs) &&
-	       tool_settings_hold_in(job->jobs->options.config, previous);
+	return load_job_is_same(job, job->package) &&
+	       origins_are_same(&job->previous->programs, &job->package->programs);
 }
 
 /* A server without tools makes no toolbox: its package has the reason. */
@@ -521,11 +509,26 @@ static void make_rest(struct loader *loader)
 		options->made(loader->data, loader->catalogue);
 }
 
+/* Note which tools have passed the gates of this load. */
+static void note_gates(struct loader *loader)
+{
+	bool has_gates = loader->jobs.options.gate_ms > 0;
+
+	for (size_t i = 0; has_gates && i < loader->jobs.n_items; i++) {
+		const struct load_job *job = loader->jobs.items[i];
+
+		if (job->toolbox && job->package->has_gate)
+			gate_note(loader->jobs.options.config, job->package);
+	}
+}
+
 /* Beside the loop: the last step. */
 static void make_catalogue(void *data)
 {
 	struct loader *loader = data;
 
+	if (!loader->is_abandoned && loader->error == 0)
+		note_gates(loader);
 	if (!loader->is_abandoned && loader->error == 0)
 		loader->catalogue = assemble_catalogue(&loader->jobs, &loader->listing);
 	add_guests(loader);
@@ -573,7 +576,10 @@ static void open_gates(void *data)
 /* An example of the package of @item has failed. */
 static void close_gate(void *item, const char *text)
 {
-	load_job_fail(item, "", text);
+	struct load_job *job = item;
+
+	job->is_gate_closed = true;
+	load_job_fail(job, "", text);
 }
 
 /* Go on with the gates, or to the end. */
@@ -589,19 +595,51 @@ static void pass_gates(void *data)
 	gate_start(loader->gate, close_gate, open_gates, loader);
 }
 
-/* Add @job to the gate, if it has a new version with one. 0 or -ENOMEM. */
+/* Whether @job can wait for a later load: the tools offered now are offered until then. */
+static bool can_come_later(const struct load_job *job)
+{
+	const struct package *previous = job->previous;
+	struct sandbox_refusal refusal;
+
+	return job->jobs->options.defers_servers &&
+	       (!previous || (previous->is_checked && load_job_may_keep(job, previous, &refusal)));
+}
+
+/* Offer what was offered in place of @job, whose examples a later load calls. 0 or -ENOMEM. */
+static int leave_at_gate(struct load_job *job)
+{
+	job->jobs->has_deferred = true;
+	if (job->previous) {
+		load_job_set_package(job, package_ref(job->previous));
+		return 0;
+	}
+	job->toolbox = NULL;
+	return skipped_list_add(&job->skipped, NULL, "its examples are being called");
+}
+
+/* Add @job to the gate, if tools of it have not passed. 0 or -ENOMEM. */
 static int add_to_gate(struct loader *loader, struct load_job *job)
 {
-	size_t n_examples;
+	const struct config *config = loader->jobs.options.config;
 	int r;
 
-	if (!job->toolbox || job->package == job->previous || !job->package->has_gate)
+	if (!job->toolbox || !job->package->has_gate)
 		return 0;
-	r = gate_add(loader->gate, job->package, job, &n_examples);
-	if (r == 0 && n_examples == 0 &&
-		settings_offer_any(loader->jobs.options.config, job->toolbox))
-		diagnostics_add(&job->problems, DIAGNOSTIC_WARNING, 0, "",
-			"its gate is open: none of its tools has the risk read and an example");
+	if (!gate_awaits(config, job->package)) {
+		if (job->package != job->previous && settings_offer_any(config, job->toolbox))
+			diagnostics_add(&job->problems, DIAGNOSTIC_WARNING, 0, "",
+				"its gate is open: none of its tools has the risk read and an "
+				"example");
+		return 0;
+	}
+	if (failures_repeat_gate(job))
+		return 0;
+	if (can_come_later(job))
+		return leave_at_gate(job);
+	job->gate = failures_gate_digest(job->package);
+	r = gate_add(loader->gate, job->package, job);
+	for (size_t i = 0; r == 0 && i < job->package->programs.n_items; i++)
+		r = origins_copy(&job->files, &job->package->programs.items[i]);
 	return r;
 }
 

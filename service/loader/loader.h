@@ -55,7 +55,7 @@ struct loader_options {
 	const struct catalogue *previous; /* the catalogue offered now, or NULL */
 	uint64_t generation;
 	bool defers;         /* do not wait for hosts with several toolboxes to describe */
-	bool defers_servers; /* do not wait for new servers */
+	bool defers_servers; /* do not wait for new servers, nor for gates */
 	/* the time for the examples of a new version with a gate (loader/gate/gate.h); 0: none is
 	 * called */
 	uint64_t gate_ms;
@@ -63,7 +63,9 @@ struct loader_options {
 	/* ids of servers out of reach for too long, or NULL: their tools are only offered after a
 	 * new list */
 	const struct text_list *away;
-	bool asks_servers;     /* ask servers for their tools, even if their last list is known */
+	/* ask servers for their tools, even if their last list is known, and try gates that were
+	 * closed again */
+	bool asks_servers;
 	struct asking *asking; /* the questions of earlier loads; NULL: it has its own */
 	/* the wait for servers, after which the load goes on without the others; 0: for all */
 	uint64_t patience_ms;

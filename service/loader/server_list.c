@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "json/writer.h"
-#include "loader/tool_settings.h"
 #include "util/cleanup.h"
 
 struct package *server_list_find(const struct load_job *job)
@@ -79,8 +78,7 @@ int server_list_keep(struct load_job *job)
 		struct load_job *kept;
 
 		if (!package->is_entry || strcmp(package->file, job->path) != 0 ||
-			load_jobs_have_id(job->jobs, package->id) ||
-			!tool_settings_hold_in(job->jobs->options.config, package))
+			load_jobs_have_id(job->jobs, package->id) || !load_job_keeps(job, package))
 			continue;
 		origins_accept(&package->definition);
 		kept = load_jobs_add(job->jobs, job->path, false);

@@ -145,8 +145,6 @@ static int gather_by_entry_points(const struct config *config, struct package *p
 	if (write_plugins(config, &own, &out) != 0)
 		return -ENOMEM;
 	buffer_append_char(&out, '}');
-	package->settings = digest_bytes(
-		package->settings ? package->settings : DIGEST_SEED, out.data, out.size);
 	gathered = buffer_take(&out, NULL);
 	if (!gathered)
 		return -ENOMEM;
@@ -246,7 +244,6 @@ static int apply(const struct config_toolbox *settings, struct package *package)
 {
 	int r;
 
-	package->settings = settings->digest;
 	override_limits(package, settings);
 	if (settings->gate)
 		package->has_gate = settings->gate == CONFIG_GATE_EXAMPLES;
@@ -278,12 +275,31 @@ static int add_variables(struct package *package)
 	return package->environment ? 0 : -ENOMEM;
 }
 
+uint64_t settings_digest(const struct config *config, const struct package *package)
+{
+	const struct config_toolbox *own = config_toolbox_find(config, package->id);
+	bool has_members = kind_facts(package->kind)->has_members;
+	uint64_t digest = own ? own->digest : 0;
+
+	if (!has_members && !package->has_foreign_setting)
+		return digest;
+	digest = digest ? digest : DIGEST_SEED;
+	for (size_t i = 0; i < config->n_toolboxes; i++) {
+		const struct config_toolbox *other = &config->toolboxes[i];
+
+		if (other->config)
+			digest = digest_text(digest_text(digest, other->toolbox_id), other->config);
+	}
+	return digest_text(digest, has_members && config->plugins ? config->plugins : "") | 1;
+}
+
 int settings_apply(const struct config *config, struct package *package)
 {
 	const struct config_toolbox *settings = config_toolbox_find(config, package->id);
 	bool is_said = settings && settings->digest != 0;
 	int r = is_said ? apply(settings, package) : 0;
 
+	package->settings = settings_digest(config, package);
 	package->python.start_timeout_ms = config->start_timeout_ms;
 	package->trace_files = config->trace_files;
 	if (r == 0 && package->mcp.variables)

@@ -16,6 +16,9 @@
  */
 int settings_apply(const struct config *config, struct package *package);
 
+/* Return the digest of all settings of @config in the processes of @package; 0: there are none. */
+uint64_t settings_digest(const struct config *config, const struct package *package);
+
 /* Return whether the configuration lets @tool be offered: its manifest or the operator has enabled
  * the toolbox and the tool, and the filter does not leave the tool out. */
 bool settings_offer(const struct config *config, const struct tool *tool);

@@ -35,3 +35,9 @@ static inline uint64_t digest_bytes(uint64_t digest, const void *bytes, size_t s
 		digest = digest_word(digest, *byte++);
 	return digest;
 }
+
+/* Return the same for @text with its NUL; nothing is added for NULL. */
+static inline uint64_t digest_text(uint64_t digest, const char *text)
+{
+	return text ? digest_bytes(digest, text, strlen(text) + 1) : digest;
+}

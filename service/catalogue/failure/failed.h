@@ -18,7 +18,8 @@
 struct failed {
 	atomic_uint references;
 	char *id;
-	struct origins files;         /* its manifest */
+	struct origins files;         /* its manifest; with a gate, its programs */
+	uint64_t gate;                /* an example has failed: failures_gate_digest(); else 0 */
 	uint64_t configuration;       /* digest of the configuration */
 	bool is_about_room;           /* limits.toolboxes or limits.tools had no room for it */
 	size_t n_tools;               /* the tools of a toolbox without room */

@@ -190,6 +190,7 @@ static int load_and_describe(
 		return r;
 	}
 	warn_open_bus(config, catalogue, add_finding, check);
+	warn_open_bus_sockets(config, catalogue, add_finding, check);
 	r = describe_all(check, catalogue);
 	if (r < 0)
 		terminal_complain("%s", strerror(-r));

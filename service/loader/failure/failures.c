@@ -19,11 +19,6 @@ static int compare_path_with_file(const void *path, const void *failure)
 	return strcmp(path, (*(const struct catalogue_failure *const *)failure)->file);
 }
 
-static uint64_t digest_text(uint64_t digest, const char *text)
-{
-	return digest_bytes(digest, text, strlen(text) + 1);
-}
-
 /* Return the digest of all that a configuration does to manifests. */
 static uint64_t digest_configuration(const struct config *config)
 {
@@ -56,7 +51,10 @@ int failures_find(struct load_jobs *jobs)
 		const struct catalogue_failure **found = bsearch(jobs->items[i]->path, failures,
 			n_failures, sizeof(*failures), compare_path_with_file);
 
-		jobs->items[i]->failed = found ? (*found)->failed : NULL;
+		if (found && (*found)->failed->gate)
+			jobs->items[i]->closed = (*found)->failed;
+		else
+			jobs->items[i]->failed = found ? (*found)->failed : NULL;
 	}
 	return 0;
 }
@@ -94,6 +92,29 @@ int failures_repeat(struct load_job *job)
 	return 1;
 }
 
+uint64_t failures_gate_digest(const struct package *package)
+{
+	uint64_t digest = digest_bytes(DIGEST_SEED, &package->digest, sizeof(package->digest));
+
+	return digest_bytes(digest, &package->library.digest, sizeof(package->library.digest)) | 1;
+}
+
+bool failures_repeat_gate(struct load_job *job)
+{
+	struct failed *closed = job->closed;
+
+	if (!closed || job->jobs->options.asks_servers ||
+		closed->configuration != job->jobs->configuration ||
+		closed->gate != failures_gate_digest(job->package) ||
+		!origins_are_same(&closed->files, &job->package->programs))
+		return false;
+	for (size_t i = 0; i < closed->problems->n_items; i++)
+		if (closed->problems->items[i].severity == DIAGNOSTIC_ERROR)
+			load_job_fail(job, "", closed->problems->items[i].text);
+	job->failed = job->toolbox ? NULL : closed;
+	return job->failed;
+}
+
 void failures_count(struct load_job *job)
 {
 	if (!job->toolbox || !is_room_for(job->jobs, job->toolbox->n_tools))
@@ -119,16 +140,18 @@ static bool is_lasting(const struct load_job *job)
 {
 	const struct package *package = job->package;
 
+	if (job->is_gate_closed)
+		return !job->is_without_room;
 	return job->is_refused ||
 	       (job->is_without_room && !job->is_folder && !package->is_entry &&
-		       (package->kind == KIND_NATIVE || package->kind == KIND_PLUGIN ||
-			       package->kind == KIND_BUS));
+		       (package->kind == KIND_NATIVE || package->kind == KIND_BUS));
 }
 
 /* Copy the files and the problems of @job to @failed. 0 or -ENOMEM. */
 static int fill_trial(struct failed *failed, const struct load_job *job)
 {
-	const struct origins *files = job->is_refused ? &job->files : &job->package->definition;
+	const struct origins *files =
+		job->is_refused || job->is_gate_closed ? &job->files : &job->package->definition;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < files->n_items; i++)
@@ -158,6 +181,7 @@ int failures_note(const struct load_job *job, const char *id, struct failed **re
 		return -ENOMEM;
 	failed->configuration = job->jobs->configuration;
 	failed->is_about_room = job->is_without_room;
+	failed->gate = job->is_gate_closed ? job->gate : 0;
 	failed->n_tools = job->package ? job->package->n_tools : 0;
 	if (fill_trial(failed, job) < 0)
 		return -ENOMEM;

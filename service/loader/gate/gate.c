@@ -487,19 +487,49 @@ static int add_examples(struct target *target, const struct tool *tool)
 	return r;
 }
 
-int gate_add(struct gate *gate, struct package *package, void *item, size_t *ret_n)
+/* Return whether the gate is for @tool: as with `toolboxctl check --run`, nothing but what reads is
+ * called unasked. */
+static bool is_tried(const struct config *config, const struct tool *tool)
+{
+	return !tool->has_passed_gate && tool->risk == TOOL_READ && settings_offer(config, tool);
+}
+
+bool gate_awaits(const struct config *config, const struct package *package)
+{
+	for (size_t i = 0; i < package->n_tools; i++) {
+		const struct tool *tool = package->tools[i];
+		cleanup(json_tape_cleanup) struct json_tape tape = {0};
+		uint32_t examples;
+
+		if (!is_tried(config, tool))
+			continue;
+		/* Without memory gate_add() fails. */
+		if (json_tape_read(&tape, tool->definition, tool->definition_size,
+			    JSON_DOCUMENT_DEPTH_MAX, NULL) != 0)
+			return true;
+		examples = json_find(&tape, 0, "examples");
+		if (examples != JSON_NONE && json_count(&tape, examples) > 0)
+			return true;
+	}
+	return false;
+}
+
+void gate_note(const struct config *config, const struct package *package)
+{
+	for (size_t i = 0; i < package->n_tools; i++)
+		if (!package->tools[i]->has_passed_gate)
+			package->tools[i]->has_passed_gate =
+				settings_offer(config, package->tools[i]);
+}
+
+int gate_add(struct gate *gate, struct package *package, void *item)
 {
 	struct target target = {.package = package, .item = item};
 	int r = array_grow(gate->targets, gate->n_targets);
 
-	for (size_t i = 0; r == 0 && i < package->n_tools; i++) {
-		const struct tool *tool = package->tools[i];
-
-		/* As `toolboxctl check --run`: nothing else is called unasked. */
-		if (tool->risk == TOOL_READ && settings_offer(gate->config, tool))
-			r = add_examples(&target, tool);
-	}
-	*ret_n = target.n_trials;
+	for (size_t i = 0; r == 0 && i < package->n_tools; i++)
+		if (is_tried(gate->config, package->tools[i]))
+			r = add_examples(&target, package->tools[i]);
 	if (r == 0 && target.n_trials > 0)
 		gate->targets[gate->n_targets++] = target;
 	else

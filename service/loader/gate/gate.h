@@ -12,7 +12,8 @@
  * The gate of a toolbox (`"gate": "examples"`): before a version is offered, the examples of its
  * tools are called in a process of their own, and the results compared.
  *
- *   gate_add()    examples of the offered tools with the risk read ─────┐   beside the loop
+ *   gate_add()    examples of the offered tools with the risk read,      │   beside the loop
+ *                 but for tools that have passed before (gate_note())   ─┐
  *   gate_start()                                                        ▼
  *                 arguments ─▶ a process ─▶ output schema ─▶ as expected? ─▶ the next example
  *                                  │             │                │
@@ -51,9 +52,15 @@ int gate_new(struct loop *loop, const char *host_program, const struct config *c
 /* Free the gate, which may be NULL. Its processes end, and no handler is called. */
 void gate_free(struct gate *gate);
 
-/* Add the examples of @package (borrowed), for which failed() receives @item, and write their
- * number to @ret_n: without one the package is not added. Beside the loop. 0 or -ENOMEM. */
-int gate_add(struct gate *gate, struct package *package, void *item, size_t *ret_n);
+/* Return whether an offered tool of @package has an example to call, and has not passed. */
+bool gate_awaits(const struct config *config, const struct package *package);
+
+/* Note that the offered tools of @package have passed. */
+void gate_note(const struct config *config, const struct package *package);
+
+/* Add the examples of @package (borrowed), which gate_awaits(); failed() receives @item. Beside the
+ * loop. 0 or -ENOMEM. */
+int gate_add(struct gate *gate, struct package *package, void *item);
 
 /* Return whether no package was added. */
 bool gate_is_empty(const struct gate *gate);

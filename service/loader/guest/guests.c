@@ -7,6 +7,7 @@
 
 #include "loader/filtered.h"
 #include "loader/gate/gate.h"
+#include "loader/operator/paths.h"
 #include "loader/settings.h"
 #include "loader/tool_settings.h"
 #include "manifest/guest/guest.h"
@@ -73,11 +74,7 @@ void guest_set_deinit(struct guest_set *set)
 /* Return whether @package was read with the settings of @config. */
 static bool is_current(const struct config *config, const struct package *package)
 {
-	const struct config_toolbox *settings = config_toolbox_find(config, package->id);
-
-	return package->risk == config->guests.risk &&
-	       package->settings == (settings ? settings->digest : 0) &&
-	       tool_settings_hold_in(config, package);
+	return package->risk == config->guests.risk && operator_settings_hold(config, package);
 }
 
 /* Read @entry. 0 or a negative errno. */

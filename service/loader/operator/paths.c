@@ -12,6 +12,8 @@
 #include "json/writer.h"
 #include "loader/operator/fences.h"
 #include "loader/operator/state_folder.h"
+#include "loader/settings.h"
+#include "loader/tool_settings.h"
 #include "util/cleanup.h"
 #include "util/file/paths.h"
 #include "util/text/text_list.h"
@@ -120,6 +122,8 @@ static int add_foreign_paths(struct resolving *resolving, const char *setting,
 	uint32_t value;
 
 	resolving->package->has_foreign_setting = true;
+	resolving->package->settings =
+		settings_digest(resolving->configuration, resolving->package);
 	if (!id || json_tape_read(&foreign, text, strlen(text), JSON_DEPTH_DEFAULT, NULL) != 0)
 		return -ENOMEM;
 	value = json_find(&foreign, 0, name);
@@ -311,12 +315,19 @@ static int take_config(struct resolving *resolving)
 	return package_prepare(resolving->package);
 }
 
-bool operator_fences_hold(const struct config *config, const struct package *package)
+static bool do_fences_hold(const struct config *config, const struct package *package)
 {
 	cleanup(fences_deinit) struct fences fences = {0};
 
 	return package->fences == 0 ||
 	       (fences_find(config, &fences) == 0 && package->fences == fences_digest(&fences));
+}
+
+bool operator_settings_hold(const struct config *config, const struct package *package)
+{
+	return package->settings == settings_digest(config, package) &&
+	       do_fences_hold(config, package) &&
+	       (kind_facts(package->kind)->has_members || tool_settings_hold_in(config, package));
 }
 
 int operator_paths_resolve(

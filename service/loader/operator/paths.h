@@ -28,9 +28,10 @@ enum operator_paths_status {
 	                               * state folder */
 };
 
-/* Return whether the fences around the paths of @package are the same by @config: a reload may name
- * another secret. */
-bool operator_fences_hold(const struct config *config, const struct package *package);
+/* Return whether @package, of an earlier load, would be the same by @config: its settings, the
+ * fences around its paths (a reload may name another secret), and the settings of its tools. The
+ * members of a package of kind python are looked at one by one (tool_settings_hold()). */
+bool operator_settings_hold(const struct config *config, const struct package *package);
 
 /* Resolve the settings named by the sandbox of @package, just read and with the configuration
  * applied. Without such a name nothing is done. 0, OPERATOR_PATHS_E_REFUSED with @ret_refusal, or

@@ -26,6 +26,28 @@ void warn_open_bus(const struct config *config, const struct catalogue *catalogu
 	}
 }
 
+void warn_open_bus_sockets(const struct config *config, const struct catalogue *catalogue,
+	diagnostic_function report, void *data)
+{
+	bool is_served = false;
+
+	for (size_t i = 0; i < config->http.n_addresses; i++)
+		is_served = is_served || *config->http.addresses[i].path;
+	for (size_t i = 0; is_served && i < catalogue_n_toolboxes(catalogue); i++) {
+		const struct package *package =
+			catalogue_toolbox(catalogue, i, NULL, NULL)->package;
+
+		if (!package->sandbox.has_unix || package->sandbox.class > SANDBOX_NET)
+			continue;
+		report(data,
+			&(struct diagnostic){.severity = DIAGNOSTIC_WARNING,
+				.file = package->file,
+				.text = "unix: its tools can be an administrator at the unix "
+					"socket of http.listen, and answer questions without a "
+					"proof"});
+	}
+}
+
 void warn_open_bus_answers(const struct config *config, const struct catalogue *catalogue,
 	diagnostic_function report, void *data)
 {

@@ -11,6 +11,11 @@
 void warn_open_bus(const struct config *config, const struct catalogue *catalogue,
 	diagnostic_function report, void *data);
 
+/* Warn of each toolbox of @catalogue with `unix` in its sandbox, where @config has HTTP at a unix
+ * socket: its tools can be an administrator there. */
+void warn_open_bus_sockets(const struct config *config, const struct catalogue *catalogue,
+	diagnostic_function report, void *data);
+
 /* Warn when calls of tools of @catalogue ask a person, and no key of @config proves the answers:
  * any client of the bus can give them. */
 void warn_open_bus_answers(const struct config *config, const struct catalogue *catalogue,

@@ -398,6 +398,18 @@ Test(loader, tries_a_toolbox_again_when_there_is_room_for_it)
 	expect_failed("c ");
 }
 
+/* Its tools are in its library. */
+Test(loader, tries_a_plugin_without_room_each_time)
+{
+	config.limits.tools = 1;
+	scratch_write_json("low/a.json", "{'kind':'plugin','library':'" TEST_TOOLBOX_DIR
+					 "/../plugged.d/libtest_plugged.so'}");
+	load();
+	expect_failed("a ");
+	cr_expect(strstr(described.data, "there is room for"), "%s", described.data);
+	cr_expect_null(catalogue_failure(catalogue, 0)->failed);
+}
+
 /* A program may be there later. */
 Test(loader, tries_what_depends_on_more_than_its_bytes_each_time)
 {
@@ -993,6 +1005,30 @@ Test(loader, does_not_keep_a_last_good_version_with_settings_that_are_no_longer_
 	load();
 	expect_offered("m/root ");
 	said.tools.digest = 11;
+	load();
+	expect_offered("");
+	expect_failed("m ");
+	cr_expect(strstr(described.data, "the last good version of 'm' does not go on: its "
+					 "configuration is another one now\n"),
+		"%s", described.data);
+	scratch_write_json("low/m.json", LIBM("root"));
+	load();
+	expect_offered("m/root ");
+	scratch_write_json("low/m.json", "{");
+	load();
+	expect_offered("m/root ");
+	said.digest = 3;
+	load();
+	expect_offered("");
+}
+
+/* A fence may close what the version could read. */
+Test(loader, does_not_keep_a_last_good_version_with_other_fences)
+{
+	scratch_write_json("low/m.json", LIBM("root"));
+	load();
+	only_toolbox()->package->fences = 1;
+	scratch_write_json("low/m.json", "{");
 	load();
 	expect_offered("");
 	expect_failed("m ");

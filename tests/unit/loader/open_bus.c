@@ -63,6 +63,26 @@ Test(open_bus, tools_with_a_network_are_named_where_the_bus_asks_for_no_token)
 	catalogue_free(catalogue);
 }
 
+Test(open_bus, toolboxes_that_reach_the_socket_of_http_are_named)
+{
+	static const char warning[] =
+		"unix: its tools can be an administrator at the unix socket of http.listen, and "
+		"answer questions without a proof\n";
+	struct config_http_address addresses[] = {
+		{.host = "127.0.0.1", .port = 8090}, {.path = "/run/toolboxd"}};
+	struct config config = {.http = {.addresses = addresses, .n_addresses = 1}};
+	struct toolbox *first;
+	struct catalogue *catalogue = make_two(&first);
+
+	first->package->sandbox.has_unix = true;
+	expect_reported(warn_open_bus_sockets, &config, catalogue, "");
+	config.http.n_addresses = 2;
+	expect_reported(warn_open_bus_sockets, &config, catalogue, warning);
+	first->package->sandbox.has_unix = false;
+	expect_reported(warn_open_bus_sockets, &config, catalogue, "");
+	catalogue_free(catalogue);
+}
+
 Test(open_bus, answers_that_any_client_can_give_are_counted)
 {
 	char *allowed[] = {(char *)"b/*"};

@@ -130,6 +130,10 @@ Test(operator_paths, may_be_the_setting_of_another_toolbox)
 	cr_expect_str_eq(package->sandbox.read.items[0], "/theirs");
 	cr_expect_str_eq(package->sandbox.read.items[1], "/usr/more");
 	cr_expect_eq(package->sandbox.read.n_operator, 2);
+	cr_expect(operator_settings_hold(&config, package));
+	both[1].config[0] = ' ';
+	cr_expect_not(operator_settings_hold(&config, package),
+		"what the other one has is another thing");
 	cr_expect(strstr(package->config, "\"other\":{\"roots\":[\"/theirs\",\"/usr/more\"]}"),
 		"%s", package->config);
 	free(both[1].config);
@@ -203,15 +207,15 @@ Test(operator_paths, hold_until_the_configuration_names_another_secret)
 
 	cr_assert_eq(resolve(PLUGIN(""), NULL, &refusal), 0);
 	config.approval_key_file = (char *)"/k/any";
-	cr_expect(operator_fences_hold(&config, package), "a toolbox without paths has none");
+	cr_expect(operator_settings_hold(&config, package), "a toolbox without paths has none");
 	cr_assert_eq(resolve(USUAL, NULL, &refusal), 0);
-	cr_expect(operator_fences_hold(&config, package));
+	cr_expect(operator_settings_hold(&config, package));
 	config.approval_key_file = (char *)"/k/other";
-	cr_expect_not(operator_fences_hold(&config, package));
+	cr_expect_not(operator_settings_hold(&config, package));
 	cr_assert_eq(resolve(USUAL, NULL, &refusal), 0);
-	cr_expect(operator_fences_hold(&config, package));
+	cr_expect(operator_settings_hold(&config, package));
 	config.approval_key_file = NULL;
-	cr_expect_not(operator_fences_hold(&config, package));
+	cr_expect_not(operator_settings_hold(&config, package));
 }
 
 Test(operator_paths, are_refused_when_they_are_none)
