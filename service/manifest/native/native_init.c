@@ -12,7 +12,8 @@ int manifest_native_init_read(
 
 	if (init == JSON_NONE)
 		return 0;
-	r = native_program_read(tape, init, NULL, NULL, &unused, &package->init, problems);
+	r = native_program_read(
+		tape, init, package->types, NULL, &unused, &package->init, problems);
 	native_function_deinit(&unused);
 	return r < 0 ? r : 0;
 }

@@ -82,3 +82,12 @@ Test(manifest_native_init, has_a_shape)
 		cr_expect_eq(manifest_read_again("box.json"), MANIFEST_E_REFUSED, "%s", wrong[i]);
 	}
 }
+
+Test(manifest_native_init, names_the_tables_of_the_toolbox)
+{
+	read_good("{'kind':'native','library':'libm.so.6','enums':{'level':{'low':0}},'init':[{"
+		  "'call':'start','args':[{'inout':{'name':'l','type':'enum','enum':'level'}}]}],"
+		  "'tools':[{'name':'f'," SQRT "}]}");
+	cr_assert_not_null(package->init);
+	cr_expect_null(strchr(package->init->source, '0'), "%s", package->init->source);
+}
