@@ -257,6 +257,31 @@ static int read_call_step(struct program_reading *reading, uint32_t object)
 	return r ? r : read_finally(reading, object);
 }
 
+/* Refuse a read of more than the memory that an earlier step has given, if both sizes are known. */
+static int check_memory(struct program_reading *reading, uint32_t object)
+{
+	const struct native_step *step = current(reading);
+	const struct native_parameter *memory = variables_type(reading, step->read_from);
+	const struct native_parameter *type = &step->call.function.returns;
+	uint64_t bytes = native_element_bytes(type);
+
+	if (memory->type != NATIVE_BYTES || native_is_text(type->type))
+		return 0;
+	for (size_t i = 0; i < step->n_size; i++) {
+		if (step->size[i].variable != NATIVE_NONE)
+			return 0;
+		/* No factor makes it less, but for 0. */
+		if (bytes <= memory->capacity || step->size[i].number == 0)
+			bytes *= step->size[i].number;
+	}
+	return bytes <= memory->capacity
+		       ? 0
+		       : reading_refuse(&reading->reading, object,
+				 "'%s' has %llu bytes, and the copy would have more",
+				 variables_at(reading, step->read_from)->name,
+				 (unsigned long long)memory->capacity);
+}
+
 /* Read a step that copies the value that a handle points at: like a function that returns this
  * pointer. */
 static int read_read_step(struct program_reading *reading, uint32_t object)
@@ -281,7 +306,8 @@ static int read_read_step(struct program_reading *reading, uint32_t object)
 	step->operation = NATIVE_READ;
 	r = native_arguments_read_value(reading, object, own, &step->call);
 	r = r ? r : native_arguments_set(reading, JSON_NONE, object, &step->call);
-	return r ? r : read_size(reading, object);
+	r = r ? r : read_size(reading, object);
+	return r ? r : check_memory(reading, object);
 }
 
 /* ── repeat ──────────────────────────────────────────────────────────────────────────────────── */

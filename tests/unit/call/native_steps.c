@@ -371,6 +371,31 @@ Test(native_steps_read, a_field_is_of_a_struct_and_lives_as_long)
 	EXPECT_REFUSALS(rows);
 }
 
+Test(native_steps_read, a_copy_is_within_the_memory_of_the_tool)
+{
+#define COPY(type)                                                                                 \
+	STEPS("{'call':'f','args':[{'out':{'name':'m','type':'handle','size':8,'c':'m'}}]},"       \
+	      "{'read':'$m','name':'x'," type "}")
+#define OVER "'m' has 8 bytes, and the copy would have more"
+	static const struct refusal rows[] = {
+		{COPY("'type':'bytes','size':9"), "/steps/1", OVER},
+		{COPY("'type':'array','items':'u32','size':[8388608,8388608,8388608,8388608]"),
+			"/steps/1", OVER},
+		{COPY("'type':'array','items':'u32','size':3"), "/steps/1", OVER},
+	};
+	static const char *const good[] = {
+		COPY("'type':'bytes','size':8"),
+		COPY("'type':'array','items':'u32','size':2"),
+		COPY("'type':'bytes','size':['$p',16]"),
+		COPY("'type':'u64'"),
+		COPY("'type':'str'"),
+	};
+
+	EXPECT_REFUSALS(rows);
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+		native_program_free(read_good(good[i], NULL));
+}
+
 Test(native_steps_read, init_collects_nothing)
 {
 	static const struct refusal rows[] = {
