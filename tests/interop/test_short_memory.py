@@ -24,6 +24,7 @@ from websocket_peer import Closed
 sys.path.insert(0, str(ROOT / "clients" / "python"))
 
 from toolboxd import serve_in_thread, tool  # noqa: E402
+from toolboxd.tools import TOOLS  # noqa: E402
 
 POINTS = 40  # allocations that fail in a test, spread over all of them; with --long …
 POINTS_LONG = 1 << 20  # … each one, but for …
@@ -64,7 +65,6 @@ def points(n_allocations, n):
                   else range(1, n_allocations + 1))
 
 
-@tool(risk="read")
 def knock():
     return {"who": "there"}
 
@@ -110,7 +110,10 @@ def started(tmp_path_factory):
                  env=memory.environment()) as service:
         service.memory, service.folder, service.port = memory, folder, port_of(service.daemon)
         service.door = home / "door"
+        TOOLS.clear()  # other files of this process have tools of their own
+        tool(risk="read")(knock)
         with serve_in_thread("guest", url=service.url) as guest:
+            TOOLS.clear()
             assert guest.registered.wait(EVENT_SECONDS)
             with Caller(service.url) as caller:
                 until(lambda: {"knock", "several"} <= names(caller), EVENT_SECONDS, "the tools of the guest and the server")
