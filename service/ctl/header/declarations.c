@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl/header/ctype.h"
 #include "ctl/header/parser.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -142,26 +143,6 @@ struct value {
 
 static struct value parse_binary(struct c_parser *parser, int least);
 
-static uint64_t size_of(const struct c_type *type)
-{
-	type = c_type_resolve(type);
-	switch (type->kind) {
-	case C_BOOL:
-		return sizeof(bool);
-	case C_INTEGER:
-	case C_FLOAT:
-		return type->bytes;
-	case C_POINTER:
-		return sizeof(void *);
-	case C_ENUM:
-		return sizeof(int);
-	case C_ARRAY:
-		return type->n_elements * size_of(type->of);
-	default:
-		return 0;
-	}
-}
-
 static struct value parse_number(struct c_parser *parser)
 {
 	const struct c_token *word = parser_token(parser);
@@ -202,7 +183,7 @@ static struct value parse_sizeof(struct c_parser *parser)
 	else
 		parser_fail(parser);
 	parser_expect(parser, ")");
-	size = parser->error ? 0 : size_of(type);
+	size = parser->error ? 0 : c_type_size(type);
 	return (struct value){size, size > 0};
 }
 
