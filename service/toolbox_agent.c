@@ -5,14 +5,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 
 #include "agent/agent.h"
 #include "config/config.h"
-#include "loop/loop.h"
-#include "util/diagnostic.h"
-#include "util/log.h"
 #include "util/process/notify.h"
 
 /*

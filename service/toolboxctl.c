@@ -2,7 +2,6 @@
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,7 +10,6 @@
 #include "ctl/help/help.h"
 #include "ctl/terminal.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 #include "util/log.h"
 
 /*

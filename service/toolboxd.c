@@ -16,18 +16,14 @@
 #include "util/process/notify.h"
 #include "core/service.h"
 #include "http/door.h"
-#include "json/document.h"
 #include "json/writer.h"
 #include "loader/warn/open_bus.h"
 #include "loader/warn/names.h"
 #include "loader/offline.h"
 #include "loop/loop.h"
-#include "regex/regex.h"
 #include "tls/server.h"
-#include "util/diagnostic.h"
 #include "util/process/guarded.h"
 #include "util/log.h"
-#include "util/file/paths.h"
 #include "util/text/visible.h"
 
 /*

@@ -11,8 +11,6 @@
 #include "json/writer.h"
 #include "message/response.h"
 #include "util/cleanup.h"
-#include "util/log.h"
-#include "util/text/utf8.h"
 
 #define HISTORY_LIMIT     100
 #define HISTORY_LIMIT_MAX 10000

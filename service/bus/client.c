@@ -18,7 +18,6 @@
 #include "bus/websocket.h"
 #include "util/clock.h"
 #include "util/list.h"
-#include "util/log.h"
 
 /*
  * A client of somebody's bus.

@@ -10,7 +10,6 @@
 #include "json/reader.h"
 #include "request/field.h"
 #include "util/text/base64.h"
-#include "util/cleanup.h"
 #include "util/text/utf8.h"
 
 #define SHA1_BYTES 20

@@ -13,7 +13,6 @@
 
 #include "bus/embedded_parts.h"
 #include "bus/upgrade.h"
-#include "message/envelope.h"
 #include "util/array.h"
 #include "util/assert.h"
 #include "util/cleanup.h"

@@ -2,9 +2,7 @@
 #include "bus/intake.h"
 
 #include "bus/bus.h"
-#include "message/envelope.h"
 #include "util/assert.h"
-#include "util/cleanup.h"
 
 /* Judge a frame by its first @size bytes at @text: INTAKE_WHOLE means wanted. */
 static enum intake_result judge_topic(

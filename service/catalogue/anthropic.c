@@ -7,7 +7,6 @@
 #include "catalogue/model_schema.h"
 #include "json/reader.h"
 #include "json/writer.h"
-#include "util/cleanup.h"
 
 #define NAME_BYTES_MAX 64
 #define NAME_LETTERS   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"

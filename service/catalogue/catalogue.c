@@ -10,7 +10,6 @@
 
 #include "catalogue/model_names.h"
 #include "catalogue/package.h"
-#include "json/writer.h"
 #include "util/array.h"
 #include "util/assert.h"
 #include "util/digest.h"

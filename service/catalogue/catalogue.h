@@ -9,7 +9,6 @@
 #include "catalogue/model_names.h"
 #include "catalogue/names/near_names.h"
 #include "catalogue/package.h"
-#include "util/buffer.h"
 #include "util/cleanup.h"
 
 /*

@@ -7,7 +7,6 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 
 /* Embedded schemas/content.schema.json. */
 extern const char content_schema_json[];

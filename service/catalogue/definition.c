@@ -13,7 +13,6 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 #include "util/text/utf8.h"
 
 /* The most characters of a description for OpenAI. */

@@ -8,7 +8,6 @@
 #include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
-#include "util/cleanup.h"
 
 /* Append @text of @size bytes with each run of control characters and spaces as one space. */
 static void write_line(const char *text, size_t size, struct buffer *out)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "json/member.h"
-#include "json/reader.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 

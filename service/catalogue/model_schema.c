@@ -6,8 +6,6 @@
 
 #include "catalogue/merged_root.h"
 #include "json/reader.h"
-#include "json/writer.h"
-#include "util/cleanup.h"
 
 /* Write the root of the portable schema @schema with its @definitions. Return whether @schema was
  * such a root already. */

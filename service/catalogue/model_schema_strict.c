@@ -5,7 +5,6 @@
 
 #include "json/member.h"
 #include "json/reader.h"
-#include "util/cleanup.h"
 
 /* The rules of OpenAI's strict mode (Structured Outputs, Supported schemas). A schema against a
  * rule has the whole request refused, so a schema with anything outside of the mode's lists does

@@ -8,7 +8,6 @@
 #include "json/pointer.h"
 #include "json/writer.h"
 #include "util/buffer.h"
-#include "util/cleanup.h"
 #include "util/text/utf8.h"
 
 /* The most code points of a wrong value that a report shows. */

@@ -7,7 +7,6 @@
 
 #include "config/fields.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 
 /* Return whether @host is a host: a URL made of @host has exactly this host and its port. */
 static bool is_host(const char *host, struct bus_address *ret_address)

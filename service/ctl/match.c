@@ -3,7 +3,6 @@
 #include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/terminal.h"
-#include "util/cleanup.h"
 
 /* toolboxctl match: find the tool that an utterance means. */
 

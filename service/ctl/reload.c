@@ -9,7 +9,6 @@
 #include "json/member.h"
 #include "json/number.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 
 /*
  * toolboxctl reload: have the service read the configuration and the registration folders again.

@@ -2,7 +2,6 @@
 #include "ctl/reloading.h"
 
 #include "ctl/request.h"
-#include "util/cleanup.h"
 
 #define RELOAD_MS 60000
 

@@ -6,7 +6,6 @@
 #include "ctl/command.h"
 #include "ctl/terminal.h"
 #include "json/writer.h"
-#include "util/cleanup.h"
 
 void ctl_request_begin(struct buffer *data)
 {

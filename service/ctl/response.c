@@ -8,7 +8,6 @@
 #include "json/member.h"
 #include "json/writer.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 
 void ctl_response_deinit(struct ctl_response *response)
 {

@@ -4,7 +4,6 @@
 #include "ctl/response.h"
 #include "ctl/session.h"
 #include "ctl/terminal.h"
-#include "util/cleanup.h"
 
 /* The command for an utterance: print the words for the person. */
 

@@ -5,7 +5,6 @@
 #include "ctl/table.h"
 #include "ctl/terminal.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 
 /* toolboxctl search: find the tools that fit words best. */
 

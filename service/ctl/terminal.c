@@ -11,7 +11,6 @@
 
 #include "json/writer.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 #include "util/environment.h"
 #include "util/text/visible.h"
 #include "util/text/wrap.h"

@@ -8,7 +8,6 @@
 #include "ctl/command.h"
 #include "ctl/terminal.h"
 #include "json/reader.h"
-#include "json/writer.h"
 #include "schema/schema.h"
 #include "util/array.h"
 #include "util/cleanup.h"

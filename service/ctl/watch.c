@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "ctl/command.h"
-#include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/terminal.h"
 #include "json/member.h"

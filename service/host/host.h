@@ -7,7 +7,6 @@
 
 #include "json/reader.h"
 #include "loop/loop.h"
-#include "util/buffer.h"
 #include "util/cleanup.h"
 #include "util/file/sealed_file.h"
 #include "wire/wire.h"

@@ -20,7 +20,6 @@
 #include "http/mcp/endpoint.h"
 #include "http/routes.h"
 #include "http/streams.h"
-#include "request/field.h"
 #include "tls/server.h"
 #include "util/clock.h"
 #include "util/log.h"

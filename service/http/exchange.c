@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/exchange.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +12,6 @@
 #include "json/reader.h"
 #include "json/span.h"
 #include "json/writer.h"
-#include "policy/policy.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/pace.h"

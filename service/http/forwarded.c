@@ -5,7 +5,6 @@
 #include <strings.h>
 
 #include "request/field.h"
-#include "util/text/text.h"
 
 /* Room for `[address]:port`. */
 #define ELEMENT_BYTES (INET6_ADDRSTRLEN + sizeof("[]:65535"))

@@ -8,7 +8,6 @@
 #include "http/tool_document.h"
 #include "json/reader.h"
 #include "json/writer.h"
-#include "util/cleanup.h"
 
 static const char error_schema[] =
 	"},\"components\":{\"schemas\":{\"Error\":{\"type\":\"object\",\"properties\":{"

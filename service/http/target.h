@@ -2,7 +2,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "util/buffer.h"
 #include "util/text/text_view.h"

@@ -8,7 +8,6 @@
 #include "catalogue/model_schema.h"
 #include "json/reader.h"
 #include "json/writer.h"
-#include "util/cleanup.h"
 #include "util/text/text_view.h"
 #include "util/text/utf8.h"
 

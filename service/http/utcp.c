@@ -3,7 +3,6 @@
 
 #include "http/tool_document.h"
 #include "json/writer.h"
-#include "util/cleanup.h"
 
 static const char auth[] =
 	",\"auth\":{\"auth_type\":\"api_key\",\"api_key\":\"Bearer ${TOOLBOXD_TOKEN}\","

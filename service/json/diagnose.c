@@ -2,7 +2,6 @@
 #include "json/diagnose.h"
 
 #include "json/pointer.h"
-#include "util/cleanup.h"
 
 static unsigned int line_of(const struct json_tape *tape, uint32_t token)
 {

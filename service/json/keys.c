@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/keys.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "json/writer.h"
-#include "util/cleanup.h"
 #include "util/text/text_view.h"
 
 static void append_key(const struct json_tape *tape, uint32_t key, struct buffer *out)

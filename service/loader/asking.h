@@ -10,7 +10,6 @@
 #include "loop/loop.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
-#include "util/list.h"
 #include "util/text/text_list.h"
 
 /*

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "catalogue/catalogue.h"
-#include "loader/described.h"
 #include "loader/failure/failures.h"
 #include "loader/filtered.h"
 #include "loader/members.h"

@@ -6,7 +6,6 @@
 
 #include "catalogue/package.h"
 #include "loader/settings.h"
-#include "util/cleanup.h"
 
 /* Tools that the filter, or a setting of the operator, leaves out of a catalogue. */
 

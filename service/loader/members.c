@@ -10,7 +10,6 @@
 #include "loader/described.h"
 #include "loader/settings.h"
 #include "loader/tool_settings.h"
-#include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/file/stamp.h"
 

@@ -6,7 +6,6 @@
 
 #include "util/file/paths.h"
 #include "loop/loop.h"
-#include "util/cleanup.h"
 
 /* Descriptors of the loop, without hosts. */
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "json/writer.h"
-#include "util/cleanup.h"
 
 struct package *server_list_find(const struct load_job *job)
 {

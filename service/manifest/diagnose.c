@@ -2,7 +2,6 @@
 #include "manifest/diagnose.h"
 
 #include "schema/words/describe.h"
-#include "util/cleanup.h"
 
 void diagnose_found(struct diagnostics *problems, const struct json_tape *tape, uint32_t token,
 	const char *expected)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "json/member.h"
-#include "json/writer.h"
 #include "manifest/entry.h"
 #include "manifest/reader.h"
 #include "mcp/client/tools/tools.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "manifest/published.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "util/assert.h"

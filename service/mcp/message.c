@@ -9,7 +9,6 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "json/member.h"
-#include "util/cleanup.h"
 
 /* Statuses of HTTP. */
 #define OK          200

@@ -7,7 +7,6 @@
 #include "json/member.h"
 #include "json/number.h"
 #include "json/reader.h"
-#include "util/cleanup.h"
 
 #define ANNOTATION "x-mcp-header"
 #define PREFIX     "Mcp-Param-"

@@ -4,7 +4,6 @@
 #include "json/writer.h"
 #include "mcp/version.h"
 #include "mcp/notification.h"
-#include "util/cleanup.h"
 
 #define INSTRUCTIONS                                                                               \
 	"The tools of this device. A tool may wait until a person has approved the call; a "       \

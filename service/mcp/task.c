@@ -5,7 +5,6 @@
 #include "json/writer.h"
 #include "mcp/call_result.h"
 #include "mcp/notification.h"
-#include "util/cleanup.h"
 
 static void copy_value(
 	struct buffer *out, const char *key, const struct json_tape *data, uint32_t token)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include <stdbool.h>
-
 #include "json/tape.h"
 #include "mcp/message.h"
 #include "mcp/response.h"

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "message/envelope.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "json/reader.h"
-#include "json/scan.h"
 #include "message/member.h"
 #include "util/assert.h"
-#include "util/cleanup.h"
 
 /*
  * The outermost object is split into its members, and each is read on its own:

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "message/member.h"
 
-#include "json/scan.h"
-
 static enum member_kind kind_of(const char *key, size_t size)
 {
 	if (json_key_is(key, size, "type"))

@@ -5,7 +5,6 @@
 
 #include "json/reader.h"
 #include "message/member.h"
-#include "util/cleanup.h"
 
 /*
  * Most frames are for somebody else, so the topic is found with next to no work:

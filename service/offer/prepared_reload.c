@@ -9,7 +9,6 @@
 #include "json/writer.h"
 #include "loader/changes.h"
 #include "loader/warn/names.h"
-#include "util/cleanup.h"
 
 void prepared_reload_write_loaded(const struct catalogue *catalogue, struct buffer *out)
 {

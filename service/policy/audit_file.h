@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include "policy/audit_chain.h"
-#include "util/buffer.h"
 
 /*
  * The file of the audit log. All of it may block for as long as a disk likes, so only the thread of

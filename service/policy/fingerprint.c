@@ -8,7 +8,6 @@
 
 #include "json/canonical.h"
 #include "policy/hex.h"
-#include "util/cleanup.h"
 
 int fingerprint_write(const char *name, const struct json_tape *tape, uint32_t index,
 	const unsigned char *key, char ret[FINGERPRINT_CHARS + 1])

@@ -14,7 +14,6 @@
 #include "json/writer.h"
 #include "policy/hex.h"
 #include "util/buffer.h"
-#include "util/cleanup.h"
 
 static bool prove(const unsigned char key[APPROVAL_KEY_BYTES], const struct buffer *text,
 	char ret[PROOF_CHARS + 1])

@@ -8,7 +8,6 @@
 #include "json/document.h"
 #include "json/member.h"
 #include "json/reader.h"
-#include "util/cleanup.h"
 #include "util/text/text.h"
 #include "util/text/utf8.h"
 #include "util/text/visible.h"

@@ -5,7 +5,6 @@
 
 #include "json/reader.h"
 #include "util/buffer.h"
-#include "util/cleanup.h"
 #include "util/clock.h"
 
 static pthread_once_t is_measured = PTHREAD_ONCE_INIT;

@@ -2,11 +2,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "json/reader.h"
 #include "schema/schema.h"
 #include "util/file/file.h"
 

@@ -13,7 +13,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <netdb.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <seccomp.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "json/tape.h"
 #include "util/buffer.h"
 
 /*

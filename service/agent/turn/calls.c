@@ -11,7 +11,6 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/siphash.h"
-#include "util/text/text.h"
 #include "util/text/utf8.h"
 
 #define DEPTH 128

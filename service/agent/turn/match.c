@@ -7,7 +7,6 @@
 #include "json/document.h"
 #include "json/member.h"
 #include "json/writer.h"
-#include "util/cleanup.h"
 #include "util/text/utf8.h"
 
 bool turn_match_take(const struct json_tape *response, struct buffer *given, struct buffer *get)

@@ -5,7 +5,6 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "message/response.h"
-#include "util/cleanup.h"
 
 void fallback_send_registration(
 	struct bus *bus, const char *skill_id, uint32_t priority, bool is_end)

@@ -7,7 +7,6 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "message/response.h"
-#include "util/cleanup.h"
 
 void speech_context_with(
 	const struct buffer *context, const char *key, const char *value, struct buffer *out)

@@ -6,7 +6,6 @@
 #include "call/native/reading.h"
 #include "call/native/rules.h"
 #include "json/number.h"
-#include "util/array.h"
 
 /*
  * Reading the `native` object, key by key. Nothing there is ignored: a key is known and has its

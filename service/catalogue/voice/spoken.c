@@ -8,7 +8,6 @@
 #include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
-#include "util/cleanup.h"
 #include "util/text/language_tag.h"
 #include "util/text/utf8.h"
 

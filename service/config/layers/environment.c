@@ -9,7 +9,6 @@
 #include "json/writer.h"
 #include "util/array.h"
 #include "util/buffer.h"
-#include "util/cleanup.h"
 #include "util/text/text.h"
 
 #define ENABLED_PATH  "toolboxd.tools_enabled"

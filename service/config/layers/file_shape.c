@@ -6,7 +6,6 @@
 
 #include "config/layers/shape.h"
 #include "json/pointer.h"
-#include "util/cleanup.h"
 
 /* schemas/remembered.schema.json, built in. */
 extern const char remembered_schema_json[];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/layers/stack.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +8,6 @@
 #include "json/member.h"
 #include "json/pointer.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 #include "util/file/file.h"
 #include "util/file/paths.h"
 

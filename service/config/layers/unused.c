@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "json/writer.h"
-#include "util/cleanup.h"
 
 void config_unused_add(struct config_unused *unused, uint32_t token)
 {

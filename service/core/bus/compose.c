@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/request/trace.h"
-#include "util/cleanup.h"
 #include "json/canonical.h"
 #include "json/document.h"
 #include "json/member.h"

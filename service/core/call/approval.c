@@ -15,7 +15,6 @@
 #include "policy/proof.h"
 #include "policy/question.h"
 #include "util/assert.h"
-#include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/text/glob.h"
 #include "util/log.h"

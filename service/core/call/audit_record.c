@@ -8,7 +8,6 @@
 #include "core/call/masked_arguments.h"
 #include "json/writer.h"
 #include "policy/audit_chain.h"
-#include "util/cleanup.h"
 #include "util/log.h"
 #include "util/file/stamp.h"
 #include "util/text/utf8.h"

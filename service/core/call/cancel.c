@@ -8,7 +8,6 @@
 #include "core/job/jobs.h"
 #include "core/request/waiting.h"
 #include "json/writer.h"
-#include "util/cleanup.h"
 
 static void cancel_call(const struct invoker *invoker, struct call *call)
 {

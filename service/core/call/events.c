@@ -6,7 +6,6 @@
 #include "core/call/masked_arguments.h"
 #include "json/member.h"
 #include "json/writer.h"
-#include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/text/utf8.h"
 

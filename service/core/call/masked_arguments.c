@@ -3,7 +3,6 @@
 
 #include "catalogue/tool_schemas.h"
 #include "json/document.h"
-#include "util/cleanup.h"
 
 int masked_arguments_mask(struct masked_arguments *shown, const struct tool *tool,
 	struct schema_context *context, const char *arguments, size_t size)

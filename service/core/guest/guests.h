@@ -7,7 +7,6 @@
 #include "bus/account.h"
 #include "core/guest/guest_calls.h"
 #include "core/request/answer.h"
-#include "core/request/request_scope.h"
 #include "loader/guest/guests.h"
 #include "loop/loop.h"
 #include "offer/offer.h"

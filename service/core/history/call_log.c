@@ -2,8 +2,6 @@
 #include "core/history/call_log.h"
 
 #include "core/call/calls.h"
-#include "util/cleanup.h"
-#include "util/clock.h"
 
 /* Return the level of a line about a call that failed with @code. */
 static enum log_level level_of(enum answer_code code)

@@ -5,7 +5,6 @@
 
 #include "core/call/calls.h"
 #include "json/writer.h"
-#include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/file/stamp.h"
 #include "util/text/utf8.h"

@@ -3,8 +3,6 @@
 #include <string.h>
 
 #include "core/history/history.h"
-#include "json/reader.h"
-#include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/file/stamp.h"
 

@@ -8,7 +8,6 @@
 #include "core/call/invocation.h"
 #include "core/job/job_store.h"
 #include "core/request/address.h"
-#include "core/request/request_scope.h"
 #include "core/request/request_text.h"
 #include "loop/loop.h"
 #include "policy/limits.h"

@@ -10,7 +10,6 @@
 #include "json/writer.h"
 #include "policy/caller.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 
 const char *const job_state_names[JOB_STATES] = {
 	[JOB_RUNNING] = "running",

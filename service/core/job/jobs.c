@@ -14,7 +14,6 @@
 #include "core/request/errors.h"
 #include "core/request/waiting.h"
 #include "json/number.h"
-#include "json/reader.h"
 #include "json/writer.h"
 #include "util/assert.h"
 #include "util/array.h"

@@ -8,7 +8,6 @@
 #include "core/request/named_tool.h"
 #include "core/request/answer.h"
 #include "json/writer.h"
-#include "util/cleanup.h"
 
 /* A run of tools in list order. */
 struct run {

@@ -5,7 +5,6 @@
 #include "core/request/answer.h"
 #include "core/request/checks.h"
 #include "core/voice/number_words.h"
-#include "json/writer.h"
 #include "util/clock.h"
 
 /* The number of short triggers between two looks at the clock. */

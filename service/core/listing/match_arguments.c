@@ -6,7 +6,6 @@
 #include "catalogue/arguments.h"
 #include "json/member.h"
 #include "json/writer.h"
-#include "util/cleanup.h"
 #include "util/text/text_view.h"
 
 static void append_group(void *data, const char *name, const char *text, size_t size)

@@ -6,7 +6,6 @@
 #include "core/request/answer.h"
 #include "json/member.h"
 #include "json/writer.h"
-#include "util/cleanup.h"
 #include "util/text/utf8.h"
 
 static bool has_type(const struct json_tape *tape, uint32_t block, const char *name)

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/request/errors.h"
-#include "util/cleanup.h"
 
 bool named_tool_find(const struct offer *offer, const struct catalogue *view,
 	const struct request *request, bool last_wins, struct answer *answer,

@@ -5,7 +5,6 @@
 
 #include "core/request/answer.h"
 #include "offer/reload.h"
-#include "policy/policy.h"
 #include "util/list.h"
 
 /*

@@ -8,7 +8,6 @@
 #include "core/request/request.h"
 #include "core/request/request_text.h"
 #include "core/request/trace.h"
-#include "policy/policy.h"
 #include "regex/regex.h"
 #include "schema/schema.h"
 

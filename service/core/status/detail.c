@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "json/writer.h"
-#include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/file/stamp.h"
 

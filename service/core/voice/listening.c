@@ -4,12 +4,10 @@
 #include <string.h>
 
 #include "bus/ovos/fallback.h"
-#include "core/call/cancel.h"
 #include "core/request/checks.h"
 #include "json/member.h"
 #include "policy/policy.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 #include "util/clock.h"
 
 #define OWN FALLBACK_TOPIC SPEECH_SKILL_ID "."

@@ -6,7 +6,6 @@
 #include "bus/ovos/speech.h"
 #include "json/member.h"
 #include "json/writer.h"
-#include "util/cleanup.h"
 
 #define OURS "\"skill_id\":\"" SPEECH_SKILL_ID "\""
 

@@ -3,7 +3,6 @@
 
 #include "core/request/errors.h"
 #include "json/writer.h"
-#include "util/cleanup.h"
 
 static const char hint[] = "lower result_max_chars, or let the tool return less";
 

@@ -8,7 +8,6 @@
 #include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/terminal.h"
-#include "util/cleanup.h"
 
 /*
  * toolboxctl cancel: end calls by their ids or call_ids, or by the beginnings of those.

@@ -9,7 +9,6 @@
 #include "ctl/terminal.h"
 #include "json/member.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 
 /*
  * toolboxctl jobs: the calls in the background.

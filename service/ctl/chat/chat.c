@@ -17,7 +17,6 @@
 #include "json/document.h"
 #include "json/member.h"
 #include "json/reader.h"
-#include "json/writer.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"

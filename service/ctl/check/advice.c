@@ -12,7 +12,6 @@
 #include "json/reader.h"
 #include "manifest/manifest.h"
 #include "util/buffer.h"
-#include "util/cleanup.h"
 #include "util/file/file.h"
 #include "util/text/utf8.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/check/against_header.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

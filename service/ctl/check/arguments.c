@@ -7,7 +7,6 @@
 #include "json/member.h"
 #include "json/reader.h"
 #include "util/buffer.h"
-#include "util/cleanup.h"
 
 /* The arguments whose names are compared with each other. */
 #define NAMES_MAX 100

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "catalogue/toolbox.h"
-#include "util/diagnostic.h"
 
 /*
  * Advice on how the arguments of a tool of kind command reach its program.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <limits.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "util/buffer.h"

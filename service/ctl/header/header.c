@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "util/cleanup.h"
-
 #define SYSTEM_FOLDER "/usr/include/"
 
 int header_read(const struct compiler *compiler, bool has_comments, struct header *ret_header,

@@ -7,7 +7,6 @@
 
 #include "ctl/header/gir.h"
 #include "ctl/header/header.h"
-#include "util/buffer.h"
 
 /*
  * A plan: the tool for one function of a header. Its caller gives some values, some come back, and

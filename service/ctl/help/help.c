@@ -8,7 +8,6 @@
 #include "ctl/guess.h"
 #include "ctl/terminal.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 
 extern const char help_approval[];
 extern const char help_arguments[];

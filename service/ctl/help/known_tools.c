@@ -8,7 +8,6 @@
 #include "ctl/request.h"
 #include "ctl/session.h"
 #include "json/member.h"
-#include "util/cleanup.h"
 
 /* Return whether the line or the environment names a service, so that tools of this device would be
  * the wrong ones. */

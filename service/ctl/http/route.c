@@ -8,7 +8,6 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 
 #define MEMBERS_MAX 8
 

@@ -2,7 +2,6 @@
 #include "core/call/approval.h"
 #include "ctl/invoke/call.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,7 +15,6 @@
 #include "json/writer.h"
 #include "policy/hex.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 #include "util/clock.h"
 
 #define REQUESTED_TOPIC "ovos.tools.approval.requested"

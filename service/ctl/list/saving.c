@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/list/saving.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "ctl/command.h"
 #include "ctl/mcp/tools.h"
 #include "ctl/request.h"
 #include "ctl/terminal.h"
-#include "util/cleanup.h"
 #include "util/text/utf8.h"
 
 static size_t count_all(const struct text_view *texts, size_t n)

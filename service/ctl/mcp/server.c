@@ -10,7 +10,6 @@
 #include "ctl/mcp/lines.h"
 #include "ctl/offline/private.h"
 #include "ctl/terminal.h"
-#include "util/cleanup.h"
 #include "util/clock.h"
 
 /*

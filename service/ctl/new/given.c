@@ -14,7 +14,6 @@
 #include "ctl/terminal.h"
 #include "json/writer.h"
 #include "mcp/client/secrets.h"
-#include "util/cleanup.h"
 #include "util/file/file.h"
 #include "util/file/paths.h"
 

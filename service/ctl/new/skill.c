@@ -19,7 +19,6 @@
 #include "manifest/manifest.h"
 #include "mcp/client/tools/tool_name.h"
 #include "message/topic.h"
-#include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/file/file.h"
 

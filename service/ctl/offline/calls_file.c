@@ -7,9 +7,6 @@
 
 #include "ctl/invoke/arguments.h"
 #include "ctl/terminal.h"
-#include "json/reader.h"
-#include "util/buffer.h"
-#include "util/cleanup.h"
 #include "util/file/file.h"
 
 #define ARROW       "->"

@@ -7,7 +7,6 @@
 #include "ctl/command.h"
 #include "ctl/offline/private.h"
 #include "ctl/terminal.h"
-#include "util/cleanup.h"
 
 /* `failed` or `check` reports the problems. */
 static void ignore_problem(void *data, const struct diagnostic *problem)

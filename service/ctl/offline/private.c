@@ -2,7 +2,6 @@
 #include "ctl/offline/private.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,13 +13,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "offer/mistakes.h"
 #include "core/service.h"
 #include "ctl/command.h"
 #include "ctl/terminal.h"
-#include "loop/loop.h"
 #include "util/log.h"
-#include "util/file/paths.h"
 #include "util/process/guarded.h"
 
 /* A port that is free, of the host and the path of bus_address_default. */

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/policy/allowed.h"
 
-#include "config/config.h"
 #include "ctl/command.h"
 #include "ctl/policy/own_files.h"
 #include "ctl/table.h"
 #include "ctl/terminal.h"
 #include "json/writer.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 
 /* toolboxctl approvals --allowed: list the tools that never ask: from approval.allow in the
  * configuration of the service, and remembered by `toolboxctl allow`. */

@@ -11,7 +11,6 @@
 #include "json/number.h"
 #include "json/writer.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 
 /* toolboxctl approvals: list the questions that wait. */
 

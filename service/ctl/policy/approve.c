@@ -4,7 +4,6 @@
 #include "ctl/policy/answers.h"
 #include "ctl/command.h"
 #include "ctl/terminal.h"
-#include "util/cleanup.h"
 
 /* toolboxctl approve and deny: answer one question. */
 

@@ -15,7 +15,6 @@
 #include "ctl/terminal.h"
 #include "json/member.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 
 /*
  * toolboxctl audit: list lines of an audit log, or check its chain (ctl/audit_verify).

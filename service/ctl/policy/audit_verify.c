@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <string.h>
 
 #include "ctl/policy/audit.h"
@@ -7,7 +6,6 @@
 #include "ctl/terminal.h"
 #include "json/member.h"
 #include "policy/audit_chain.h"
-#include "util/cleanup.h"
 
 /*
  * toolboxctl audit verify: check that each line has the hash of the line before it.

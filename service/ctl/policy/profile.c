@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/config.h"
 #include "config/profiles.h"
 #include "config/remembered.h"
 #include "ctl/command.h"

@@ -9,7 +9,6 @@
 #include "json/member.h"
 #include "json/number.h"
 #include "json/writer.h"
-#include "util/cleanup.h"
 
 /* The pages of a list: one has a megabyte, or one question. */
 #define PAGES_MAX 1024

@@ -6,13 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "catalogue/toolbox.h"
-#include "config/config.h"
 #include "config/remembered.h"
 #include "ctl/command.h"
 #include "ctl/policy/own_files.h"
-#include "ctl/request.h"
-#include "ctl/response.h"
 #include "ctl/since.h"
 #include "ctl/terminal.h"
 #include "ctl/tool_names.h"

@@ -7,7 +7,6 @@
 
 #include "ctl/terminal.h"
 #include "json/member.h"
-#include "util/cleanup.h"
 
 /*
  * A request over the bus, and the messages that come meanwhile.

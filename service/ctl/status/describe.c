@@ -8,7 +8,6 @@
 #include "ctl/terminal.h"
 #include "json/member.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 
 /* A toolbox: `NAME TEXT` lines, then the tools and the output. */
 

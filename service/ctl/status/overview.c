@@ -8,7 +8,6 @@
 #include "ctl/terminal.h"
 #include "json/member.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 
 #define MINUTE_S 60
 #define HOUR_S   3600

@@ -8,7 +8,6 @@
 #include "ctl/table.h"
 #include "ctl/terminal.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 
 static void append_failed(const struct json_tape *tape, uint32_t failures, struct buffer *out)
 {

@@ -8,7 +8,6 @@
 #include "ctl/status/text.h"
 #include "ctl/terminal.h"
 #include "json/member.h"
-#include "util/cleanup.h"
 
 /* Complain about a key without which no one can answer questions. */
 static void complain_key(const struct ctl_response *response)

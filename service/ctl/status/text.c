@@ -9,7 +9,6 @@
 #include "json/member.h"
 #include "json/number.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 
 double status_number_at(const struct json_tape *tape, uint32_t token)
 {

@@ -7,7 +7,6 @@
 #include "ctl/status/ask.h"
 #include "ctl/status/status.h"
 #include "ctl/terminal.h"
-#include "util/cleanup.h"
 
 /*
  * toolboxctl status --watch: the status again each second, on the other screen of the terminal,

@@ -10,10 +10,8 @@
 #include "ctl/tool/signature.h"
 #include "json/member.h"
 #include "json/number.h"
-#include "json/writer.h"
 #include "schema/words/signature.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 #include "util/clock.h"
 
 /* toolboxctl get: show how to call a tool. */

@@ -11,7 +11,6 @@
 #include "json/writer.h"
 #include "request/response.h"
 #include "util/assert.h"
-#include "util/cleanup.h"
 
 /* The time without any progress after which a peer that does not read its response is given up. */
 #define STALL_MS 30000

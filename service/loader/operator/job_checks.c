@@ -7,7 +7,6 @@
 #include "loader/gate/gate.h"
 #include "loader/sandbox_max.h"
 #include "loader/tool_settings.h"
-#include "util/cleanup.h"
 
 /* Whether the configuration gives a sandbox too narrow for the kind to work in. */
 static bool is_too_narrow(const struct package *package)

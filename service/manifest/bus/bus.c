@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "call/bus_topics.h"
-#include "catalogue/package.h"
 #include "json/member.h"
 #include "json/number.h"
 #include "util/array.h"

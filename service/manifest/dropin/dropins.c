@@ -10,7 +10,6 @@
 
 #include "json/writer.h"
 #include "manifest/dropin/dropin_definition.h"
-#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/file/file.h"
 

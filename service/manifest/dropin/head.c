@@ -12,7 +12,6 @@
 #include "manifest/dropin/head_schema.h"
 #include "manifest/dropin/head_words.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/text/utf8.h"
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "manifest/dropin/head_schema.h"
 
-#include "json/reader.h"
 #include "json/writer.h"
 #include "manifest/dropin/dropin_scan.h"
 #include "manifest/dropin/head_words.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 
 static bool is_type(struct text_view word)
 {

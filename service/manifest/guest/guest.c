@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json/writer.h"
 #include "manifest/reader.h"
 #include "util/cleanup.h"
 

@@ -6,10 +6,8 @@
 
 #include "catalogue/arguments.h"
 #include "catalogue/package.h"
-#include "catalogue/tool_schemas.h"
 #include "json/pointer.h"
 #include "schema/words/describe.h"
-#include "util/cleanup.h"
 
 /* Report that @value of @tape, at @pointer of the manifest, cannot be passed. */
 static int refuse_value(const struct manifest_scope *scope, const char *pointer, const char *what,

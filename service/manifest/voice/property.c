@@ -4,7 +4,6 @@
 #include "json/member.h"
 #include "json/pointer.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 #include "util/text/text_view.h"
 
 /* References and alternatives are followed so deep. */

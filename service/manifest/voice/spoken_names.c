@@ -8,9 +8,7 @@
 #include "catalogue/voice/spoken.h"
 #include "json/member.h"
 #include "json/writer.h"
-#include "manifest/diagnose.h"
 #include "manifest/voice/property.h"
-#include "util/cleanup.h"
 #include "util/text/language_tag.h"
 
 /* The schemas of the tool. */

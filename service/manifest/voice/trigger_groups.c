@@ -4,9 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "manifest/diagnose.h"
 #include "manifest/voice/property.h"
-#include "util/cleanup.h"
 
 static void check_trigger(const struct manifest_scope *scope, uint32_t token,
 	const struct regex *trigger, const struct json_tape *schema)

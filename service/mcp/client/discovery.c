@@ -5,7 +5,6 @@
 #include "mcp/error.h"
 #include "json/member.h"
 #include "mcp/version.h"
-#include "util/cleanup.h"
 #include "util/text/utf8.h"
 
 /* The longest part of a text of a server that a reason repeats. */

@@ -6,7 +6,6 @@
 #include "mcp/client/keyword.h"
 #include "mcp/header_value.h"
 #include "json/member.h"
-#include "util/cleanup.h"
 #include "util/text/text.h"
 
 #define ANNOTATION "x-mcp-header"

@@ -6,7 +6,6 @@
 #include <openssl/sha.h>
 
 #include "json/canonical.h"
-#include "util/cleanup.h"
 #include "util/digest.h"
 
 _Static_assert(MCP_PIN_BYTES == SHA256_DIGEST_LENGTH, "the size of a SHA-256");

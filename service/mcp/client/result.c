@@ -8,7 +8,6 @@
 #include "mcp/error.h"
 #include "json/member.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 #include "util/text/utf8.h"
 
 /* Longest part of a text of a server that is repeated in a reason. */

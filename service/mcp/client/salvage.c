@@ -5,10 +5,7 @@
 
 #include "json/number.h"
 #include "json/reader.h"
-#include "json/writer.h"
 #include "mcp/error.h"
-#include "mcp/response.h"
-#include "util/cleanup.h"
 #include "util/text/utf8.h"
 #include "util/text/visible.h"
 

@@ -6,7 +6,6 @@
 #include "json/writer.h"
 #include "util/text/base64.h"
 #include "util/buffer.h"
-#include "util/cleanup.h"
 #include "util/text/utf8.h"
 
 /* A shorter part of a text in base64 is too common. */

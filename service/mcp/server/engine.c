@@ -12,7 +12,6 @@
 #include "mcp/call_result.h"
 #include "mcp/task.h"
 #include "util/assert.h"
-#include "util/cleanup.h"
 
 /* The levels of an answer of ours: an object alone. */
 #define ANSWER_DEPTH 2

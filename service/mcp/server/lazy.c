@@ -9,7 +9,6 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 #include "util/text/utf8.h"
 
 static const char *const lazy_names[] = {

@@ -10,7 +10,6 @@
 #include "mcp/listing.h"
 #include "mcp/param_headers.h"
 #include "mcp/server/tasks.h"
-#include "util/cleanup.h"
 
 /*
  * A method of MCP has two functions and a row of the table at the end, and no other place.

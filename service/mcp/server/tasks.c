@@ -9,7 +9,6 @@
 #include "json/writer.h"
 #include "mcp/server/engine.h"
 #include "mcp/task.h"
-#include "util/cleanup.h"
 
 /* ── parameters ──────────────────────────────────────────────────────────────────────────────── */
 

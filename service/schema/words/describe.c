@@ -7,7 +7,6 @@
 #include "schema/format/format.h"
 #include "schema/source.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 #include "util/text/utf8.h"
 
 /* Schemas are described this deep: an array of arrays of something. */

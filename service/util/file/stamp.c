@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util/file/stamp.h"
 
-#include <errno.h>
 #include <time.h>
 #include <unistd.h>
 

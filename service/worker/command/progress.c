@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "json/number.h"
-#include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/file/file.h"
 #include "worker/progress.h"

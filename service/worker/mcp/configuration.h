@@ -4,7 +4,6 @@
 #include <stdbool.h>
 
 #include "call/command.h"
-#include "json/tape.h"
 #include "mcp/client/secrets.h"
 #include "util/diagnostic.h"
 #include "worker/driver.h"

@@ -5,7 +5,6 @@
 #include "mcp/client/salvage.h"
 #include "json/member.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 #include "util/text/utf8.h"
 #include "util/text/visible.h"
 #include "worker/mcp/http.h"

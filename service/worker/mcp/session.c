@@ -9,7 +9,6 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
-#include "json/number.h"
 #include "json/writer.h"
 #include "mcp/client/pin.h"
 #include "mcp/client/resources.h"

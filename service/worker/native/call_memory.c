@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/native/call_memory.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "util/array.h"

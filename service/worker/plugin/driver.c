@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json/writer.h"
 #include "worker/library.h"
 #include "worker/plugin/call.h"
 #include "worker/plugin/table.h"

@@ -8,7 +8,6 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 
 /* A double holds every whole number below exactly. */
 #define WHOLE_MAX 0x1p53

@@ -8,7 +8,6 @@
 #include <sys/types.h>
 
 #include "call/toolbox_sandbox.h"
-#include "util/buffer.h"
 
 /* The headers come from the build system; the kernel may be newer. */
 #ifndef LANDLOCK_ACCESS_FS_TRUNCATE

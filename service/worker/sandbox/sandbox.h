@@ -2,7 +2,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "call/toolbox_sandbox.h"
 #include "util/buffer.h"

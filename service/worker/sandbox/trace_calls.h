@@ -3,7 +3,6 @@
 
 #include <limits.h>
 #include <linux/seccomp.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

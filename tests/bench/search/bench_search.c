@@ -7,8 +7,6 @@
 #include "catalogue/catalogue.h"
 #include "manifest/manifest.h"
 #include "search/rank.h"
-#include "util/buffer.h"
-#include "util/cleanup.h"
 #include "util/clock.h"
 
 /*

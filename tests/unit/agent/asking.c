@@ -8,7 +8,6 @@
 
 #include "loop/inside.h"
 #include "message/response.h"
-#include "util/cleanup.h"
 #include "util/log.h"
 
 /* Requests to a tool service that a test plays. */

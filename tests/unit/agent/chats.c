@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "scripted.h"
-#include "util/log.h"
 
 /* Chats on a bus of our own, before the first step of their turns: no model is asked. */
 

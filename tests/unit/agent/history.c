@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json/reader.h"
 #include "quotes.h"
 #include "util/cleanup.h"
 

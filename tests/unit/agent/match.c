@@ -4,8 +4,6 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "util/cleanup.h"
-
 TestSuite(turn_match, .timeout = 60);
 
 /* The answer of a call with the result or the error @text. */

@@ -5,8 +5,6 @@
 #include <locale.h>
 #include <string.h>
 
-#include "util/cleanup.h"
-
 /* The text of a model on its way to a person. Sentences are joined by '|'; '?' of an open
  * microphone is doubled. */
 

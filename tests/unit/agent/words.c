@@ -4,8 +4,6 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "util/cleanup.h"
-
 TestSuite(words, .timeout = 60);
 
 static const char *write_for(const char *configured, enum words_kind kind, const char *tag)

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "bus/bus.h"
-#include "message/envelope.h"
 #include "loop/loop.h"
 #include "util/cleanup.h"
 #include "util/log.h"

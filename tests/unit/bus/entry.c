@@ -2,7 +2,6 @@
 #include "bus/entry.h"
 
 #include <criterion/criterion.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "loop/loop.h"
-#include "util/cleanup.h"
 #include "util/log.h"
 
 /* Messages of a fallback skill, on a bus of our own. */

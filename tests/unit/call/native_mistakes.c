@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "native_fixture.h"
-#include "util/cleanup.h"
 
 /* Every mistake in a `native` object, with its place and its words. */
 

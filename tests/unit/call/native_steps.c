@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "call/native/program.h"
-#include "json/pointer.h"
-#include "json/reader.h"
 
 /* The refusals of steps when they are read. */
 

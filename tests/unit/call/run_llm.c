@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "json/reader.h"
-#include "util/cleanup.h"
 
 /* The flag run_llm: schemas with and without the flag, and arguments that lack the flag. */
 

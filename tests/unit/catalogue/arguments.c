@@ -7,7 +7,6 @@
 
 #include "boxes.h"
 #include "scarce.h"
-#include "util/cleanup.h"
 
 /* A schema without a required property, and without a default. */
 #define PLAIN                                                                                      \

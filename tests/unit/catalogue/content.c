@@ -6,7 +6,6 @@
 
 #include "json/reader.h"
 #include "schema/schema.h"
-#include "util/cleanup.h"
 
 /* Return whether @result satisfies the schema of results around @structured. */
 static bool satisfies(const char *structured, const char *result)

@@ -6,7 +6,6 @@
 
 #include "manifest_fixture.h"
 #include "scarce.h"
-#include "util/cleanup.h"
 
 /* Tools as text for a model, made from manifests. */
 

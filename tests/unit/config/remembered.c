@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/remembered.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -2,12 +2,9 @@
 #include <criterion/criterion.h>
 #include <libgen.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "config_fixture.h"
 #include "schema/schema.h"
-#include "util/cleanup.h"
 #include "util/file/file.h"
 
 /* The published schema and the code that reads a configuration agree: a text taken by either

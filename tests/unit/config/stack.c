@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "config_fixture.h"
-#include "util/cleanup.h"
 
 /* The sources of a configuration: files, environment, flags. */
 TestSuite(config_sources, .init = config_set_up, .fini = config_tear_down, .timeout = 20);

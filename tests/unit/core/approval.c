@@ -8,7 +8,6 @@
 
 #include "asking.h"
 #include "config_fixture.h"
-#include "json/reader.h"
 #include "policy/proof.h"
 #include "quotes.h"
 #include "util/cleanup.h"

@@ -5,7 +5,6 @@
 
 #include "asking.h"
 #include "config_fixture.h"
-#include "json/reader.h"
 #include "quotes.h"
 #include "util/cleanup.h"
 

@@ -2,7 +2,6 @@
 #include "core/guest/guests.h"
 
 #include <criterion/criterion.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

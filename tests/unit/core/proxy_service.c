@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "asking.h"
 #include "config_fixture.h"
 #include "core/proxy.h"
-#include "catalogue/toolbox.h"
 #include "util/clock.h"
 
 /*

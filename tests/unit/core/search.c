@@ -2,7 +2,6 @@
 #include "core/listing/search.h"
 
 #include <criterion/criterion.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

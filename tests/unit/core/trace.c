@@ -6,7 +6,6 @@
 
 #include "json/reader.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 
 /* The texts of traces, well formed and not. */
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "bus/endpoint.h"
-#include "core/request/offload.h"
 #include "scarce.h"
 
 /*

@@ -8,7 +8,6 @@
 #include "manifest_fixture.h"
 #include "quotes.h"
 #include "util/buffer.h"
-#include "util/cleanup.h"
 
 /* Advice about manifests that are read. JSON is written with ' in place of ". */
 

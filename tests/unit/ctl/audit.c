@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/policy/audit.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "json/reader.h"
-#include "util/cleanup.h"
 
 /* The questions that a person answers in toolboxctl chat. */
 

@@ -2,7 +2,6 @@
 #include "ctl/header/compiler.h"
 
 #include <criterion/criterion.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "answering.h"
-#include "ctl/help/help.h"
 
 TestSuite(ctl_complete, .fini = answering_stop, .timeout = 60);
 

@@ -5,7 +5,6 @@
 #include <locale.h>
 #include <string.h>
 
-#include "ctl/terminal.h"
 #include "util/cleanup.h"
 
 static void set_up(void)

@@ -16,7 +16,6 @@
 
 #include "guest.h"
 #include "util/clock.h"
-#include "wire/wire.h"
 
 /* A host that crashes, hangs, floods or lies: it is ended, once, with the reason. */
 

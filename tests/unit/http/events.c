@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "http/events.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

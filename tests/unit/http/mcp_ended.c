@@ -12,7 +12,6 @@
 #include "scarce.h"
 #include "util/array.h"
 #include "util/buffer.h"
-#include "util/file/file.h"
 
 /* The file of ended sessions: what it may hold, and who pays when it is full. */
 

@@ -5,8 +5,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "util/array.h"
-
 /* Ids of sessions: what is in one, and who may show it. */
 
 #define NOW_S UINT64_C(0x1122334455667788)

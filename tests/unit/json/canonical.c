@@ -7,7 +7,6 @@
 
 #include "json/reader.h"
 #include "scarce.h"
-#include "util/cleanup.h"
 
 static void expect_canonical(const char *text, const char *wanted)
 {

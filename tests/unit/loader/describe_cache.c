@@ -3,7 +3,6 @@
 
 #include <criterion/criterion.h>
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

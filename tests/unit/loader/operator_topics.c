@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "call/bus_call.h"
 #include "catalogue/toolbox.h"
-#include "loader/settings.h"
 #include "manifest_fixture.h"
 #include "quotes.h"
 #include "scarce.h"

@@ -10,7 +10,6 @@
 #include "../scratch.h"
 #include "manifest/manifest.h"
 #include "util/buffer.h"
-#include "util/cleanup.h"
 #include "util/clock.h"
 
 /* The patterns of the test take about 150 microseconds each: all of them over a second. */

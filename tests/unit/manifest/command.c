@@ -7,9 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "json/writer.h"
 #include "manifest_fixture.h"
-#include "util/cleanup.h"
 
 #define COMMANDS(entries) "{'kind':'command','tools':[" entries "]}"
 #define RUN(command)                                                                               \

@@ -7,9 +7,7 @@
 #include <unistd.h>
 
 #include "../scratch.h"
-#include "manifest/dropin/dropin_definition.h"
 #include "manifest/dropin/dropin_scan.h"
-#include "util/cleanup.h"
 #include "util/file/file.h"
 
 #define PROGRAM_MAX (64u << 20)

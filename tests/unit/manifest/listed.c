@@ -2,7 +2,6 @@
 #include "manifest/listed.h"
 
 #include <criterion/criterion.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include "manifest_fixture.h"
 #include "mcp/client/servers.h"
 #include "scarce.h"
-#include "util/cleanup.h"
 #include "util/environment.h"
 
 /* Manifests of the kind mcp: how a server is run, and what is chosen of its tools. */

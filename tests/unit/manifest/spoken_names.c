@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "manifest/voice/spoken_names.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

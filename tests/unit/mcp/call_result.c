@@ -3,7 +3,6 @@
 
 #include "client.h"
 #include "scarce.h"
-#include "util/cleanup.h"
 
 static const struct mcp_server server = {.version = "1"};
 

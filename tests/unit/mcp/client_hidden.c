@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "json/reader.h"
-#include "util/cleanup.h"
 #include "util/text/utf8.h"
 #include "util/text/visible.h"
 

@@ -2,7 +2,6 @@
 #include "mcp/client/result.h"
 
 #include "client.h"
-#include "util/cleanup.h"
 
 /* Check the end of a call that has the response `{MEMBER}`. */
 static void expect_end(const char *member, enum mcp_end end, const char *text, bool is_unknown)

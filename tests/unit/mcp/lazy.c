@@ -8,7 +8,6 @@
 
 #include "json/reader.h"
 #include "scarce.h"
-#include "util/cleanup.h"
 
 /* Three tools in place of a list: their texts, and what a search returns. */
 

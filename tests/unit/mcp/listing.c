@@ -2,7 +2,6 @@
 #include "mcp/listing.h"
 
 #include "client.h"
-#include "json/document.h"
 #include "util/cleanup.h"
 
 static const struct mcp_server server = {.version = "1", .is_private = true};

@@ -6,7 +6,6 @@
 
 #include "client.h"
 #include "scarce.h"
-#include "util/cleanup.h"
 
 #define TOOLS_LIST "MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/list"
 #define TOOLS_CALL "MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call"

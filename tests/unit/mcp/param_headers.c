@@ -2,7 +2,6 @@
 #include "mcp/param_headers.h"
 
 #include "client.h"
-#include "util/cleanup.h"
 
 #define SCHEMA                                                                                     \
 	"{\"type\":\"object\",\"properties\":{"                                                    \

@@ -3,7 +3,6 @@
 
 #include "client.h"
 #include "mcp/notification.h"
-#include "util/cleanup.h"
 
 static const struct mcp_server server = {.version = "1.2.3"};
 

@@ -4,7 +4,6 @@
 
 #include "client.h"
 #include "scarce.h"
-#include "util/cleanup.h"
 
 /* A door whose client keeps the last message that it got. */
 static struct mcp_engine engine;

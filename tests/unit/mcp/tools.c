@@ -8,7 +8,6 @@
 
 #include "json/reader.h"
 #include "scarce.h"
-#include "util/cleanup.h"
 
 /* The table of listed names: each leads back to its tool, and nothing else does. */
 

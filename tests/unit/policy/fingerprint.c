@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "json/reader.h"
-#include "util/cleanup.h"
 
 static void write_fingerprint(
 	const char *name, const char *text, const unsigned char *key, char *ret)

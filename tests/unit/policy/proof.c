@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "json/reader.h"
-#include "util/cleanup.h"
 
 static const struct text_view once = {"once", 4};
 

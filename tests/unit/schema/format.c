@@ -5,7 +5,6 @@
 
 #include "judge.h"
 #include "util/buffer.h"
-#include "util/cleanup.h"
 
 /* Beside the official suite, which has the cases one by one (tests/conformance). */
 

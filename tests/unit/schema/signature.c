@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "schema/words/sample.h"
-#include "util/cleanup.h"
 
 static struct schema *compile(const char *text)
 {

@@ -3,8 +3,6 @@
 
 #include <criterion/criterion.h>
 
-#include "util/cleanup.h"
-
 /* Transfers of libcurl on a loop. Their users, ctl and agent, test the content. */
 
 static struct loop *loop;

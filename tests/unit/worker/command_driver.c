@@ -7,7 +7,6 @@
 #include "guest.h"
 #include "json/writer.h"
 #include "quotes.h"
-#include "util/cleanup.h"
 #include "util/digest.h"
 #include "util/file/stamp.h"
 

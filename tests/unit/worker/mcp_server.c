@@ -2,7 +2,6 @@
 #include "worker/mcp/server.h"
 
 #include <criterion/criterion.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>

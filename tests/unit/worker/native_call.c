@@ -4,7 +4,6 @@
 
 #include "guest.h"
 #include "rows.h"
-#include "util/cleanup.h"
 
 /* Every type and every rule of failure, through a real host: each row is one call and its
  * result. */

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "util/cleanup.h"
 #include "worker/plugin/parameters.h"
 
 static const char frame[] = "{\"kind\":\"plugin\",\"library\":\"lib.so\",\"config\":{\"a\":1}}";

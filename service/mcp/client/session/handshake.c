@@ -5,7 +5,6 @@
 
 #include "json/member.h"
 #include "mcp/client/discovery.h"
-#include "util/cleanup.h"
 
 /* The handshake, which is drawn in mcp/client/client.h and, state by state, in
  * mcp/client/client_state.h. */

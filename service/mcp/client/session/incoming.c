@@ -10,7 +10,6 @@
 #include "mcp/client/salvage.h"
 #include "mcp/response.h"
 #include "util/array.h"
-#include "util/cleanup.h"
 
 /*
  * The messages of the server, and which part of the session each is for:

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "json/tape.h"
 #include "mcp/client/client.h"
 #include "mcp/client/client_state.h"
 #include "mcp/client/given_up.h"

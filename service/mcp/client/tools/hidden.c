@@ -7,7 +7,6 @@
 #include "json/writer.h"
 #include "mcp/client/keyword.h"
 #include "json/member.h"
-#include "util/cleanup.h"
 #include "util/text/visible.h"
 
 size_t mcp_strip_hidden(struct buffer *out, const char *text, size_t size)

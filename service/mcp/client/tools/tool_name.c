@@ -6,7 +6,6 @@
 #include <openssl/sha.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "util/text/text.h"
 #include "util/text/utf8.h"

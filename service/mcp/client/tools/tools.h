@@ -9,7 +9,6 @@
 #include "mcp/client/pin.h"
 #include "mcp/client/tools/pins.h"
 #include "mcp/client/tools/tool_name.h"
-#include "util/buffer.h"
 
 /*
  * The tools in the list of a server become offered tools, or are refused with a reason:
