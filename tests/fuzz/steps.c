@@ -34,7 +34,8 @@ static const char node[] =
 	"\"text\",\"type\":\"str\"}]},\"node\":{\"fields\":[{\"name\":\"number\",\"type\":\"i32\"},"
 	"{\"name\":\"tag\",\"type\":\"str\",\"count\":4},{\"name\":\"places\",\"type\":\"i16\","
 	"\"count\":2},{\"name\":\"inner\",\"type\":\"struct\",\"struct\":\"pair\"},{\"name\":"
-	"\"next\",\"type\":\"handle\"},{\"name\":\"raw\",\"type\":\"bytes\",\"count\":2},"
+	"\"next\",\"type\":\"handle\",\"count\":1},{\"name\":\"raw\",\"type\":\"bytes\",\"count\":"
+	"2},"
 	"{\"name\":\"flags\",\"type\":\"bool\",\"count\":2}]}}";
 
 static void require(bool is_so)
@@ -54,7 +55,8 @@ static unsigned int take(struct writer *writer, unsigned int below)
 /* Write a name of the kind: one that is there, now and then any other, or the field of a node. */
 static void write_use(struct writer *writer, enum kind kind)
 {
-	static const char *const fields[N_KINDS] = {".next", NULL, ".inner.text", ".number", NULL};
+	static const char *const fields[N_KINDS] = {
+		".next.0", NULL, ".inner.text", ".number", NULL};
 	unsigned int chance = take(writer, 64);
 	bool is_field = fields[kind] && chance % 4 == 1;
 	unsigned int n = writer->n_names[is_field ? NODE : kind];

@@ -81,8 +81,6 @@ static int read_count(struct reading *reading, uint32_t object, struct native_fi
 		count > NATIVE_STRUCT_BYTES_MAX)
 		return reading_refuse(
 			reading, token, "must be an integer from 1 to %d", NATIVE_STRUCT_BYTES_MAX);
-	if (field->value.type == NATIVE_HANDLE)
-		return reading_refuse(reading, token, "a handle is no array: it has no 'count'");
 	field->count = (size_t)count;
 	return 0;
 }

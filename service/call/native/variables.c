@@ -168,6 +168,27 @@ static int check_use(struct program_reading *reading, uint32_t token, int at)
 
 /* ── fields ──────────────────────────────────────────────────────────────────────────────────── */
 
+/* Let the variable have the type and the place of the element of @field that @index names. */
+static int set_element_type(struct program_reading *reading, uint32_t token,
+	const struct native_field *field, struct written_name index,
+	struct native_variable *variable)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < index.size && n < field->count; i++)
+		n = index.text[i] >= '0' && index.text[i] <= '9'
+			    ? n * 10 + (size_t)(index.text[i] - '0')
+			    : field->count;
+	if (index.size == 0 || n >= field->count)
+		return reading_refuse(&reading->reading, token,
+			"'%s' has the elements 0 to %zu, not '%.*s'", field->value.name,
+			field->count - 1, (int)(index.size < 64 ? index.size : 64), index.text);
+	variable->part = field->value;
+	variable->offset += field->offset + n * native_element_bytes(&field->value);
+	variable->count = 0;
+	return 0;
+}
+
 /* Let the variable have the type and the place of @field. */
 static int set_field_type(struct program_reading *reading, uint32_t token,
 	const struct native_field *field, struct native_variable *variable)
@@ -180,16 +201,19 @@ static int set_field_type(struct program_reading *reading, uint32_t token,
 	variable->count = field->count;
 	if (field->count == 0 || is_counted)
 		return 0;
-	if (field->value.enumeration || type == NATIVE_BOOL || type == NATIVE_STRUCT)
+	if (field->value.enumeration || type == NATIVE_BOOL || type == NATIVE_STRUCT ||
+		type == NATIVE_HANDLE)
 		return reading_refuse(&reading->reading, token,
-			"'%s' is an array of %s: only an array of numbers is a value of its own",
-			field->value.name, native_parameter_word(&field->value));
+			"'%s' is an array of %s: only an array of numbers is a value of its own, "
+			"so name an element, as \"%s.0\"",
+			field->value.name, native_parameter_word(&field->value), field->value.name);
 	variable->part.type = NATIVE_ARRAY;
 	variable->part.items = type;
 	return 0;
 }
 
-/* Follow @path, the names after the first dot, from the struct of @type to a field. */
+/* Follow @path, the names after the first dot and indices of arrays, from the struct of @type to a
+ * field. */
 static int follow_path(struct program_reading *reading, uint32_t token, struct written_name path,
 	const struct native_parameter *type, struct native_variable *variable)
 {
@@ -206,12 +230,15 @@ static int follow_path(struct program_reading *reading, uint32_t token, struct w
 	if (!field)
 		return reading_refuse(&reading->reading, token, "'%s' has no field '%.*s'",
 			type->structure->name, (int)(name.size < 64 ? name.size : 64), name.text);
-	r = set_field_type(reading, token, field, variable);
+	if (rest.size > 0 && field->count > 0 && !native_is_buffer(field->value.type)) {
+		name = rest;
+		rest = cut_at_dot(&name);
+		r = set_element_type(reading, token, field, name, variable);
+	} else {
+		r = set_field_type(reading, token, field, variable);
+	}
 	if (r || rest.size == 0)
 		return r;
-	if (field->count > 0)
-		return reading_refuse(&reading->reading, token,
-			"'%s' is an array, so it has no field", field->value.name);
 	return follow_path(reading, token, rest, &field->value, variable);
 }
 

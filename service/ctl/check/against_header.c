@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/check/against_header.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -207,8 +208,11 @@ static uint32_t find_field(const struct walk *walk, uint32_t object, const char 
 	if (fields == JSON_NONE || json_type_at(walk->tape, fields) != JSON_ARRAY)
 		return JSON_NONE;
 	json_each(i, walk->tape, fields)
-		if (is_word(walk, i, "name", first))
+		if (is_word(walk, i, "name", first)) {
+			rest = rest && isdigit((unsigned char)rest[1]) ? strchr(rest + 1, '.')
+								       : rest;
 			return rest ? find_field(walk, i, rest + 1) : i;
+		}
 	return JSON_NONE;
 }
 

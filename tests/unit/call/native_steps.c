@@ -305,8 +305,8 @@ Test(native_steps_read, a_field_is_of_a_struct_and_lives_as_long)
 #define NODES(steps)                                                                               \
 	"{'structs':{'leaf':{'fields':[{'name':'n','type':'i32'}]},'node':{'fields':[{'name':"     \
 	"'next','type':'handle'},{'name':'n','type':'i32'},{'name':'on','type':'bool','count':2}," \
-	"{'name':'leaves','type':'struct','struct':'leaf','count':2}]}},'parameters':[{'name':'p'" \
-	",'type':'i32'}],'steps':[" OPENED "," steps "]}"
+	"{'name':'leaves','type':'struct','struct':'leaf','count':2},{'name':'kin','type':'handle" \
+	"','count':3}]}},'parameters':[{'name':'p','type':'i32'}],'steps':[" OPENED "," steps "]}"
 #define READ "{'read':'$h','struct':'node','name':'q'}"
 	static const struct refusal rows[] = {
 		{NODES(READ ",{'call':'f','args':['$q.m']}"), "/steps/2/args/0",
@@ -327,10 +327,28 @@ Test(native_steps_read, a_field_is_of_a_struct_and_lives_as_long)
 		{NODES("{'call':'f','args':['$$q.n']}"), "/steps/1/args/0",
 			"no step of 'init' sets 'q'"},
 		{NODES(READ ",{'call':'f','args':['$q.on']}"), "/steps/2/args/0",
-			"'on' is an array of bool: only an array of numbers is a value of its own"},
-		{NODES(READ ",{'call':'f','args':['$q.leaves.n']}"), "/steps/2/args/0",
+			"'on' is an array of bool: only an array of numbers is a value of its "
+			"own, so name an element, as \"on.0\""},
+		{NODES(READ ",{'call':'f','args':['$q.leaves']}"), "/steps/2/args/0",
 			"'leaves' is an array of struct: only an array of numbers is a value of "
-			"its own"},
+			"its own, so name an element, as \"leaves.0\""},
+		{NODES(READ ",{'call':'f','args':['$q.kin']}"), "/steps/2/args/0",
+			"'kin' is an array of handle: only an array of numbers is a value of its "
+			"own, so name an element, as \"kin.0\""},
+		{NODES(READ ",{'call':'f','args':['$q.leaves.n']}"), "/steps/2/args/0",
+			"'leaves' has the elements 0 to 1, not 'n'"},
+		{NODES(READ ",{'call':'f','args':['$q.kin.3']}"), "/steps/2/args/0",
+			"'kin' has the elements 0 to 2, not '3'"},
+		{NODES(READ ",{'call':'f','args':['$q.kin.18446744073709551616']}"),
+			"/steps/2/args/0",
+			"'kin' has the elements 0 to 2, not '18446744073709551616'"},
+		{NODES(READ ",{'call':'f','args':['$q.kin..1']}"), "/steps/2/args/0",
+			"'kin' has the elements 0 to 2, not ''"},
+		{NODES(READ ",{'call':'f','args':['$q.leaves.1.m']}"), "/steps/2/args/0",
+			"'leaf' has no field 'm'"},
+		{NODES(READ ",{'call':'f','args':['$q.on.1.n']}"), "/steps/2/args/0",
+			"only a struct has fields: read one from the handle, by {\"read\": "
+			"\"$handle\", \"struct\": …}"},
 		{NODES(READ ",{'read':'$q.n','type':'i32','name':'r'}"), "/steps/2/read",
 			"must be the name of a handle, not \"$q.n\""},
 		{NODES(READ ",{'call':'f','returns':{'name':'b','type':'bytes','size':['$q.next']"
@@ -367,6 +385,10 @@ Test(native_steps_read, a_field_is_of_a_struct_and_lives_as_long)
 	};
 
 	EXPECT_REFUSALS(rows);
+	native_program_free(read_good(
+		NODES(READ
+			",{'call':'f','args':['$q.kin.0','$q.kin.2','$q.leaves.1.n','$q.on.1']}"),
+		NULL));
 }
 
 Test(native_steps_read, a_copy_is_within_the_memory_of_the_tool)

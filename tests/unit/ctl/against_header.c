@@ -33,7 +33,8 @@ static const char header[] =
 	"struct point move(struct point from, const struct point *by);\n"
 	"typedef struct _GError GError;\n"
 	"int try_it(int n, GError **error);\n"
-	"int lines(const char text[\n  3\n], unsigned long n);\n";
+	"int lines(const char text[\n  3\n], unsigned long n);\n"
+	"struct shelf { db *dbs[3]; struct point at[2]; };\n";
 
 struct found {
 	struct buffer text; /* a line for each: "severity pointer: text" */
@@ -259,6 +260,28 @@ Test(ctl_against_header, holds_the_layout_of_structs)
 		"is a bit-field");
 	expect_manifest("{\"structs\": {\"db\": {\"fields\": [" X "]}}, \"tools\": []}",
 		"are declared in no header");
+}
+
+Test(ctl_against_header, follows_the_elements_of_arrays)
+{
+#define SHELF(count, use)                                                                          \
+	"{\"structs\": {\"point\": {\"fields\": [" X ", " TAG ", " Y                               \
+	"]}, \"shelf\": {\"fields\": ["                                                            \
+	"{\"name\": \"dbs\", \"type\": \"handle\", \"count\": " count                              \
+	"}, {\"name\": \"at\", \"type\": "                                                         \
+	"\"struct\", \"struct\": \"point\", \"count\": 2}]}}, \"tools\": [{\"name\": \"t\", "      \
+	"\"native\": "                                                                             \
+	"{\"parameters\": [{\"name\": \"shelf\", \"type\": \"struct\", \"struct\": \"shelf\"}], "  \
+	"\"steps\": [" use "]}}]}"
+	expect_manifest(SHELF("3", "{\"call\": \"db_close\", \"args\": [\"$shelf.dbs.2\"]}"), NULL);
+	expect_manifest(SHELF("2", "{\"call\": \"db_close\", \"args\": [\"$shelf.dbs.1\"]}"),
+		"'dbs' has another size in struct shelf of ");
+	expect_manifest(SHELF("3", "{\"call\": \"scale\", \"args\": [null, {\"i64\": 1}, "
+				   "\"$shelf.at.1.y\", null], \"returns\": {\"type\": \"f32\"}}"),
+		"steps/0/args/2: 'f64', but ");
+	expect_manifest(SHELF("3", "{\"call\": \"scale\", \"args\": [null, {\"i64\": 1}, "
+				   "\"$shelf.at.1.x\", null], \"returns\": {\"type\": \"f32\"}}"),
+		NULL);
 }
 
 Test(ctl_against_header, holds_the_values_of_enums)

@@ -297,6 +297,16 @@ Test(native_steps, use_fields_of_a_struct, .timeout = LIMIT)
 		      "'k','type':'i32','nullable':true}}",
 			 "{'k':'$k'}"),
 			"{'kind':0}", "{'k':null}", false},
+		/* The elements of arrays: of numbers, of bools, and of pointers. */
+		{NODE(NAMED, "{'a':'$q.places.0','b':'$q.places.1','c':'$q.flags.0'}"),
+			"{'kind':3}", "{'a':-1,'b':2,'c':true}", false},
+		{"{" KIND ",'structs':{'node':{'fields':[{'name':'head','type':'i16','count':6},"
+		 "{'name':'all','type':'handle','count':3,'nullable':true}]}},'steps':[" OPEN
+		 "," GET("thing_node", "h") "'type':'handle'}},{'read':'$h','struct':'node','name':"
+					    "'q'},{'call':'thing_kind','when':'$q.all.2','args':["
+					    "'$q.all.2'],'returns':{'name':'k','type':'i32',"
+					    "'nullable':true}}],'result':{'k':'$k'}}",
+			"{'kind':3}", "{'k':3}", false},
 		{NODE(FIRST("$q.tag"), "{'n':'$n'}"), "{'kind':3}", "{'n':97}", false},
 		{NODE(FIRST("$q.inner.text"), "{'n':'$n'}"), "{'kind':3}", "{'n':110}", false},
 		{NODE(FIRST("$q.tag"), "{'n':'$n'}"), "{'kind':9}",
