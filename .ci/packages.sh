@@ -60,7 +60,12 @@ libicu72           ls /usr/lib/*/libicuuc.so.72
 libunistring2      ls /usr/lib/*/libunistring.so.2
 libasound2         ls /usr/lib/*/libasound.so.2
 libuuid1           ls /usr/lib/*/libuuid.so.1
-libpcre2-8-0       ls /usr/lib/*/libpcre2-8.so.0'
+libpcre2-8-0       ls /usr/lib/*/libpcre2-8.so.0
+libmagic1          ls /usr/lib/*/libmagic.so.1
+libglib2.0-0       ls /usr/lib/*/libglib-2.0.so.0
+libarchive13       ls /usr/lib/*/libarchive.so.13
+exif               command -v exif
+libpcap0.8         ls /usr/lib/*/libpcap.so.0.8'
 
 # Large, or wanted by one test only.
 long_packages='

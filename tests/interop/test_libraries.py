@@ -5,14 +5,20 @@ Python knows by itself. A library that is not on this machine is skipped."""
 import base64
 import ctypes
 import hashlib
+import io
 import json
 import os
 import re
+import shutil
 import socket
 import sqlite3
+import struct
 import subprocess
+import tarfile
 import time
+import urllib.parse
 import uuid
+import zipfile
 import zlib
 
 import manifests
@@ -40,10 +46,17 @@ def bytes_of(text):
 
 
 @pytest.fixture(scope="module")
-def caller(tmp_path_factory):
+def files(tmp_path_factory):
+    """The folder with the files that tools may read."""
+    return tmp_path_factory.mktemp("files")
+
+
+@pytest.fixture(scope="module")
+def caller(tmp_path_factory, files):
+    readers = {toolbox: {"sandbox": {"read": [str(files)]}} for toolbox in ("archive", "exif", "pcap")}
     service = Service("embedded", tmp_path_factory.mktemp("libraries"), [SHIPPED, FOLDER],
                       configuration={"timeout_ms": int(5000 * SLOWNESS),
-                                     "result_max_chars": 1000000})
+                                     "result_max_chars": 1000000, "toolboxes": readers})
     with service:
         with Caller(service.url) as caller:
             yield caller
@@ -135,6 +148,39 @@ def test_libsodium_is_told_what_it_cannot_do(caller):
         {"path": "/data", "message": "must have at most 64 bytes, not 65"}]
 
 
+@pytest.mark.parametrize("size", [0, 1, 128, 129, 100000])
+def test_blake2b(caller, size):
+    data, key = b"y" * size, bytes(range(32))
+    plain = result(caller, "libsodium", "blake2b", {"data": base64_of(data)})
+    keyed = result(caller, "libsodium", "blake2b", {"data": base64_of(data), "key": base64_of(key)})
+    assert bytes_of(plain["digest"]) == hashlib.blake2b(data, digest_size=32).digest()
+    assert bytes_of(keyed["digest"]) == hashlib.blake2b(data, digest_size=32, key=key).digest()
+
+
+def test_a_sealed_box_is_opened_by_its_key_alone(caller):
+    """Sealed here, opened by the library itself, in its format for one text: the MAC and then the data."""
+    data, key = b"the door code is 4711", bytes(range(32))
+    box = result(caller, "libsodium", "seal", {"data": base64_of(data), "key": base64_of(key)})
+    mac, sealed, nonce = (bytes_of(box[name]) for name in ("mac", "sealed", "nonce"))
+    opened = ctypes.create_string_buffer(len(data))
+    library = ctypes.CDLL(LIBRARIES["libsodium"])
+    whole = mac + sealed
+    assert library.crypto_secretbox_open_easy(opened, whole, ctypes.c_ulonglong(len(whole)), nonce, key) == 0
+    assert opened.raw == data and sealed != data
+    unsealed = result(caller, "libsodium", "unseal", {**box, "key": base64_of(key)})
+    assert bytes_of(unsealed["data"]) == data
+    for wrong in ({"key": base64_of(bytes(32))}, {"sealed": base64_of(b"!" + sealed[1:])}):
+        answer = run(caller, "libsodium", "unseal", {**box, "key": base64_of(key), **wrong})
+        assert "crypto_secretbox_open_detached: it_is_forged_or_the_key_is_another" in answer["error"]
+
+
+@pytest.mark.parametrize("size", [0, 31, 33])
+def test_a_key_of_another_length_is_refused(caller, size):
+    """The function reads 32 bytes, whatever there is."""
+    answer = run(caller, "libsodium", "seal", {"data": "", "key": base64_of(bytes(size))})
+    assert answer["code"] == "invalid_arguments"
+
+
 def test_sqlite(caller):
     version = result(caller, "sqlite", "version")["version"]
     assert version == sqlite3.sqlite_version
@@ -174,6 +220,183 @@ def test_pcre2(caller):
     version = result(caller, "pcre2", "version")
     assert re.match(r"10\.\d+ ", version["version"])
     assert version["length"] == len(version["version"]) + 1
+
+
+CONTENTS = {"letters/": None, "letters/one.txt": b"one\n", "letters/zwölf.txt": b"twelve\n", "empty": b"",
+            "bytes": bytes(range(256)) * 500}
+CHANGED = 1700000000
+
+
+def make_tar(path):
+    with tarfile.open(path, "w:xz" if path.suffix == ".xz" else "w:gz") as archive:
+        for name, data in CONTENTS.items():
+            member = tarfile.TarInfo(name.rstrip("/"))
+            member.type = tarfile.DIRTYPE if data is None else tarfile.REGTYPE
+            member.size, member.mtime = len(data or b""), CHANGED
+            archive.addfile(member, io.BytesIO(data or b""))
+        link = tarfile.TarInfo("link")
+        link.type, link.linkname, link.mtime = tarfile.SYMTYPE, "empty", CHANGED
+        archive.addfile(link)
+
+
+def make_zip(path):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in CONTENTS.items():
+            archive.writestr(name, data or b"")
+
+
+@pytest.mark.parametrize("name", ["all.tar.gz", "all.tar.xz"])
+def test_the_entries_of_an_archive(caller, files, name):
+    make_tar(files / name)
+    kinds = {tarfile.REGTYPE: "file", tarfile.DIRTYPE: "folder", tarfile.SYMTYPE: "link"}
+    listed = result(caller, "archive", "list_archive", {"path": str(files / name)})["entries"]
+    with tarfile.open(files / name) as archive:
+        members = archive.getmembers()
+    assert len(members) == len(CONTENTS) + 1
+    assert listed == [{"path": one.name + "/" * one.isdir(), "size": one.size, "kind": kinds[one.type],
+                       "changed": one.mtime} for one in members]
+
+
+@pytest.mark.parametrize("make, name", [(make_tar, "some.tar.gz"), (make_zip, "some.zip")])
+@pytest.mark.parametrize("entry", [name for name, data in CONTENTS.items() if data is not None])
+def test_one_entry_of_an_archive(caller, files, make, name, entry):
+    make(files / name)
+    extracted = result(caller, "archive", "extract_entry", {"path": str(files / name), "entry": entry})
+    assert bytes_of(extracted["data"]) == CONTENTS[entry]
+
+
+def test_archives_that_cannot_be_read_are_told(caller, files):
+    make_tar(files / "cut.tar.gz")
+    (files / "cut.tar.gz").write_bytes((files / "cut.tar.gz").read_bytes()[:200])
+    (files / "no archive").write_text("text")
+    make_zip(files / "good.zip")
+    for name, words in [("cut.tar.gz", "truncated gzip input"), ("no archive", "Unrecognized archive format"),
+                        ("absent", "Failed to open")]:
+        answer = run(caller, "archive", "list_archive", {"path": str(files / name)})
+        assert answer["code"] == "tool_failed" and words in answer["error"], answer
+    answer = run(caller, "archive", "extract_entry", {"path": str(files / "good.zip"), "entry": "absent"})
+    assert answer["error"].endswith("archive_match_path_unmatched_inclusions: no_such_entry"), answer
+    with zipfile.ZipFile(files / "large.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("fits", bytes(1 << 20))
+        archive.writestr("large", bytes((1 << 20) + 1))
+    answer = run(caller, "archive", "extract_entry", {"path": str(files / "large.zip"), "entry": "large"})
+    assert answer["code"] == "tool_failed" and "ENOSPC" in answer["error"], answer
+    answer = run(caller, "archive", "extract_entry", {"path": str(files / "large.zip"), "entry": "fits"})
+    assert answer["result"]["reason"] == "too_long"     # in base64 more than result_max_chars
+
+
+def ifd(start, entries):
+    """An image file directory of TIFF at this offset; the entries are (tag, type, count, value)."""
+    head, data = struct.pack("<H", len(entries)), b""
+    for tag, kind, count, value in entries:
+        if len(value) > 4:
+            place, data = start + 6 + 12 * len(entries) + len(data), data + value + bytes(len(value) % 2)
+            value = struct.pack("<I", place)
+        head += struct.pack("<HHI", tag, kind, count) + value.ljust(4, b"\0")
+    return head + bytes(4) + data
+
+
+@pytest.fixture(scope="module")
+def photograph(files):
+    """A JPEG file that has nothing but its EXIF data."""
+    def text(tag, value):
+        return tag, 2, len(value) + 1, value.encode() + b"\0"
+
+    photo = [(0x829A, 5, 1, struct.pack("<II", 1, 250)), text(0x9003, "2026:11:26 21:00:00"),
+             (0x927C, 7, 4, b"none")]
+    image = [text(0x010F, "Toolboxd"), text(0x0110, "Camera 7"), (0x0112, 3, 1, struct.pack("<H", 6))]
+    place = 8 + len(ifd(8, [*image, (0x8769, 4, 1, bytes(4))]))
+    image.append((0x8769, 4, 1, struct.pack("<I", place)))
+    data = b"Exif\0\0II*\0" + struct.pack("<I", 8) + ifd(8, image) + ifd(place, photo)
+    (files / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe1" + struct.pack(">H", len(data) + 2) + data + b"\xff\xd9")
+    return files / "photo.jpg"
+
+
+@pytest.mark.parametrize("part, tag", [("image", "Make"), ("image", "Model"), ("image", "Orientation"),
+                                       ("photo", "ExposureTime"), ("photo", "DateTimeOriginal"), (None, "Artist")])
+def test_a_tag_of_a_photograph(caller, photograph, part, tag):
+    if not shutil.which("exif"):
+        pytest.skip("the command of libexif is not on this machine: apt install exif")
+    told = subprocess.run(["exif", "--machine-readable", f"--tag={tag}", photograph], text=True,
+                          capture_output=True, env={**os.environ, "LC_ALL": "C"})
+    value = told.stdout.removesuffix("\n") or None
+    assert (told.returncode == 0) == (value is not None) == (part is not None), told
+    found = result(caller, "exif", "exif_tag", {"path": str(photograph), "tag": tag})
+    assert found == {**dict.fromkeys(("image", "photo", "gps")), **({part: value} if part else {})}
+
+
+def test_photographs_that_tell_nothing(caller, files, photograph):
+    answer = run(caller, "exif", "exif_tag", {"path": str(photograph), "tag": "Nonsense"})
+    assert answer["error"].endswith("exif_tag_from_name: unknown_tag"), answer
+    answer = run(caller, "exif", "exif_tag", {"path": str(files / "absent.jpg"), "tag": "Model"})
+    assert "exif_data_new_from_file returned NULL: ENOENT" in answer["error"], answer
+
+
+def packet(port, size):
+    """A UDP packet over IPv4 over Ethernet, as long as this."""
+    udp = struct.pack(">HHHH", 4000, port, size - 34, 0)
+    ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, size - 14, 1, 0, 64, 17, 0, bytes(4), bytes(4))
+    return (bytes(12) + b"\x08\0" + ip + udp).ljust(size, b"x")
+
+
+@pytest.mark.parametrize("words, fits", [("", lambda port: True), ("udp port 53", lambda port: port == 53),
+                                         ("udp dst portrange 100-200", lambda port: 100 <= port <= 200),
+                                         ("tcp", lambda port: False)])
+def test_the_traffic_of_a_recording(caller, files, words, fits):
+    """Only the first 60 bytes of each packet are in the file; its length is told all the same."""
+    packets = [(port, packet(port, size)) for port, size in [(53, 70), (123, 90), (53, 1514), (5060, 60)]]
+    (files / "some.pcap").write_bytes(
+        struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 60, 1)
+        + b"".join(struct.pack("<IIII", CHANGED, n, min(len(data), 60), len(data)) + data[:60]
+                   for n, (_, data) in enumerate(packets)))
+    counted = result(caller, "pcap", "traffic", {"path": str(files / "some.pcap"), "filter": words})
+    sizes = [len(data) for port, data in packets if fits(port)]
+    assert counted == {"link": "EN10MB", "packets": len(sizes), "bytes": sum(sizes)}
+
+
+def test_recordings_that_cannot_be_read_are_told(caller, files):
+    (files / "empty.pcap").write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 60, 1))
+    (files / "cut.pcap").write_bytes((files / "empty.pcap").read_bytes() + struct.pack("<IIII", 0, 0, 60, 60))
+    (files / "no.pcap").write_bytes(b"no recording, but a text that is long enough")
+    for name, words, told in [("absent", "", "No such file or directory"), ("no.pcap", "", "unknown file format"),
+                              ("cut.pcap", "", "truncated dump file"), ("empty.pcap", "uhu", "syntax error")]:
+        answer = run(caller, "pcap", "traffic", {"path": str(files / name), "filter": words})
+        assert answer["code"] == "tool_failed" and told in answer["error"], answer
+
+
+def test_curl(caller):
+    about, _, protocols, features = subprocess.run(["curl", "--version"], capture_output=True, text=True,
+                                                   check=True).stdout.splitlines()
+    version = result(caller, "curl", "curl_version")["version"]
+    assert about.split(" ", 3)[3] == version
+    can = result(caller, "curl", "curl_abilities")
+    assert version.startswith(f"libcurl/{can['version']} ")
+    # The command lists rtmp once, for all that begin with it.
+    assert {re.sub("^rtmp.+", "rtmp", one) for one in can["protocols"]} == set(protocols.split()[1:])
+    named = {one for one in can["features"] if isinstance(one, str)}
+    assert {"SSL", "libz"} <= named <= set(features.split()[1:])
+
+
+@pytest.mark.parametrize("text", ["", "a b", "äöü/?&=#", "100 %", "-._~", "\n\t", "日本"])
+def test_curl_escapes(caller, text):
+    escaped = result(caller, "curl", "escape", {"text": text})["escaped"]
+    assert escaped == urllib.parse.quote(text, safe="")
+    assert bytes_of(result(caller, "curl", "unescape", {"text": escaped})["data"]) == text.encode()
+
+
+@pytest.mark.parametrize("url", ["http://example.org/", "https://me:secret@example.org:8443/a?b=c#d",
+                                 "ftp://[::1]/x%20y"])
+def test_the_parts_of_a_url(caller, url):
+    parts = result(caller, "curl", "url_parts", {"url": url})
+    known = urllib.parse.urlsplit(url)
+    assert (parts["scheme"], parts["user"], parts["host"].strip("[]"), parts["port"], parts["path"], parts["query"],
+            parts["fragment"]) == (known.scheme, known.username, known.hostname, known.port and str(known.port),
+                                   known.path, known.query or None, known.fragment or None)
+
+
+def test_what_is_no_url_is_told(caller):
+    answer = run(caller, "curl", "url_parts", {"url": "http://a b"})
+    assert answer["error"].endswith("curl_url_set: Bad hostname"), answer
 
 
 class QRcode(ctypes.Structure):
@@ -222,6 +445,11 @@ def test_the_way_of_the_manual_to_a_qr_code(tmp_path):
     assert picture == "".join(
         "".join("██" if module & 1 else "  " for module in modules[row:row + width]) + "\n"
         for row in range(0, width * width, width))
+
+
+def test_the_manual_names_ten_libraries_and_more():
+    named = re.findall(r"\(\.\./tests/libraries/(\w+\.json)\)", (ROOT / "docs" / "native.md").read_text())
+    assert len(set(named)) == len(named) >= 10 and all((FOLDER / name).exists() for name in named)
 
 
 def test_the_examples_of_the_manual(tmp_path):
