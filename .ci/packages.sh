@@ -70,7 +70,16 @@ libpcap0.8         ls /usr/lib/*/libpcap.so.0.8'
 # Large, or wanted by one test only.
 long_packages='
 chromium           command -v chromium
-debootstrap        command -v debootstrap'
+debootstrap        command -v debootstrap
+libarchive-dev     pkg-config --exists libarchive
+libexif-dev        pkg-config --exists libexif
+libpcap-dev        test -e /usr/include/pcap/pcap.h
+libsodium-dev      pkg-config --exists libsodium
+zlib1g-dev         pkg-config --exists zlib
+libmagic-dev       test -e /usr/include/magic.h
+libpng-dev         pkg-config --exists libpng16
+python3-gi         /usr/bin/python3 -c "import gi"
+libgirepository1.0-dev test -e /usr/share/gir-1.0/GLib-2.0.gir'
 
 # missing_packages LIST…: the packages of the lists whose command fails, one per line.
 missing_packages() {
