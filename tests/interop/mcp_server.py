@@ -165,6 +165,8 @@ class Server:
         tool = getattr(self, "tool_" + params["name"], None)
         if tool is None:
             self.error(request, -32602, "Unknown tool: " + params["name"])
+        elif tool == self.tool_gather:  # by the reader: two threads may overtake each other
+            tool(request, params.get("arguments", {}))
         else:
             threading.Thread(target=tool, args=(request, params.get("arguments", {})), daemon=True).start()
 
@@ -256,10 +258,9 @@ class Server:
                                        self.answers["s"]["error"]["code"]]))
 
     def tool_gather(self, request, args):
-        with self.lock:
-            self.gathered.append(request)
-            together = self.gathered if len(self.gathered) == args["count"] else []
-            self.gathered = [] if together else self.gathered
+        self.gathered.append(request)
+        together = self.gathered if len(self.gathered) == args["count"] else []
+        self.gathered = [] if together else self.gathered
         for place, one in reversed(list(enumerate(together))):
             self.text(one, f"{place} of {len(together)}")
 
