@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/request/trace.h"
 #include "core/call/cancel.h"
+#include "core/request/checks.h"
+#include "core/request/errors.h"
 #include "core/request/topics.h"
+#include "core/request/trace.h"
 #include "json/member.h"
 #include "json/number.h"
 #include "json/reader.h"
@@ -481,6 +483,51 @@ static struct exchange *make_exchange(const struct http_request *request)
 		return exchange;
 	free_exchange(&exchange->address);
 	return NULL;
+}
+
+static struct text_view client_source(const struct http_request *request)
+{
+	const char *source = request->identity->source;
+
+	return (struct text_view){source, strlen(source)};
+}
+
+/* Refuse @request, whose client may have long work done after @wait_ns. */
+static void refuse_busy(
+	const struct http_request *request, const struct text_view *source, uint64_t wait_ns)
+{
+	struct exchange *exchange = make_exchange(request);
+	struct answer answer;
+
+	if (!exchange) {
+		http_respond_error(request->connection, 503, "Out of memory.");
+		return;
+	}
+	http_wait(request->connection, &(struct http_waiter){give_up, exchange});
+	answer_begin_at(&answer, &exchange->address);
+	errors_write_checking(&answer, source, wait_ns);
+	answer_send(&answer, request->service->bus);
+	address_unref(&exchange->address);
+}
+
+bool exchange_admit_long(const struct http_request *request)
+{
+	const struct text_view source = client_source(request);
+	uint64_t wait_ns = account_wait_ns(http_connection_account(request->connection),
+		checks_source_key(&source), clock_now_ns());
+
+	if (wait_ns > 0)
+		refuse_busy(request, &source, wait_ns);
+	return wait_ns == 0;
+}
+
+void exchange_charge(const struct http_request *request, struct account *account, uint64_t spent_ns)
+{
+	const struct text_view source = client_source(request);
+
+	if (debt_is_due(spent_ns))
+		account_charge_time(
+			account, checks_source_key(&source), clock_now_ns(), debt_price(spent_ns));
 }
 
 int exchange_submit(const struct http_request *request, struct address *address,

@@ -95,6 +95,14 @@ bool exchange_segment(const struct http_request *request, struct buffer *data, c
 bool exchange_body_members(
 	const struct http_request *request, struct buffer *data, const char *const *keys);
 
+/* Return whether the client of @request may have long work done (core/request/checks.h); else the
+ * response is sent. */
+bool exchange_admit_long(const struct http_request *request);
+
+/* Charge the client of @request, with the account @account, with work of @spent_ns in the loop. */
+void exchange_charge(
+	const struct http_request *request, struct account *account, uint64_t spent_ns);
+
 /* Close @data, and serve @request as one for @topic: the response follows. */
 void exchange_serve(const struct http_request *request, const char *topic, struct buffer *data);
 

@@ -11,6 +11,7 @@ import pytest
 from caller import Caller
 from http_peer import Http, port_of
 from processes import EVENT_SECONDS, IS_SANITIZED, SLOWNESS, until
+from test_mcp_http import Client
 from test_pressure import frame, message
 from websocket_peer import TEXT, Peer
 
@@ -242,9 +243,13 @@ def test_a_message_of_many_values_is_not_read_while_its_sender_owes(launch):
         assert ask(other, 200, "you")["code"] == "invalid_arguments"
 
 
+ZEROS = [0] * ((1 if IS_SANITIZED else 2) << 18)
+
+
 @pytest.mark.parametrize("path, body", [
-    ("/v1/tools/costly?dry_run=1", LONG), ("/v1/tools/add", [0] * ((1 if IS_SANITIZED else 2) << 18))],
-    ids=["check", "reading"])
+    ("/v1/tools/costly?dry_run=1", LONG), ("/v1/tools/add", ZEROS),
+    ("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"pad": ZEROS}}), ("/mcp", ZEROS)],
+    ids=["check", "reading", "mcp", "mcp_malformed"])
 def test_over_http_a_debt_outlives_the_connection(launch, folder, path, body):
     """Each request comes on a connection of its own; some at once, as in ask_at_once()."""
     bus = launch(toolbox_dirs=[manifests.SHIPPED, folder], args=["--http", "127.0.0.1:0"])
@@ -265,6 +270,13 @@ def test_over_http_a_debt_outlives_the_connection(launch, folder, path, body):
     assert busy.json["code"] == "busy" and int(busy.headers["Retry-After"]) > 0
     assert busy.json["error"].startswith("RuntimeError: Too many checks from 'http:127.0.0.1': ")
     until(lambda: not is_busy(ask("127.0.0.2")), EVENT_SECONDS, "an answer to somebody else")
+
+
+def test_a_call_over_mcp_is_not_refused_for_the_reading_of_its_own_message(launch):
+    bus = launch(args=["--http", "127.0.0.1:0"])
+    with Client(port_of(bus.daemon), "modern") as client:
+        answer = client.send("tools/call", {"name": "add", "arguments": {"a": ZEROS}}).json
+    assert answer["result"]["isError"] and "a: " in answer["result"]["content"][0]["text"]
 
 
 def test_a_toolbox_pays_for_reading_its_long_results(launch, tmp_path):

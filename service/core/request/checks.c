@@ -6,9 +6,8 @@
 #include "util/clock.h"
 #include "util/siphash.h"
 
-uint64_t checks_source_key(const struct request_scope *scope)
+uint64_t checks_source_key(const struct text_view *source)
 {
-	const struct text_view *source = &scope->caller.source;
 	struct siphash_key key = siphash_process_key();
 	struct siphash hash;
 
@@ -19,7 +18,8 @@ uint64_t checks_source_key(const struct request_scope *scope)
 
 uint64_t checks_wait_ns(const struct bus *bus, const struct request_scope *scope)
 {
-	return account_wait_ns(bus_sender(bus), checks_source_key(scope), clock_now_ns());
+	return account_wait_ns(
+		bus_sender(bus), checks_source_key(&scope->caller.source), clock_now_ns());
 }
 
 bool checks_admit(const struct bus *bus, const struct request_scope *scope, struct answer *answer)
@@ -35,7 +35,7 @@ bool checks_charge(const struct bus *bus, const struct request_scope *scope, uin
 {
 	if (!debt_is_due(spent_ns))
 		return false;
-	account_charge_time(bus_sender(bus), checks_source_key(scope), clock_now_ns(),
-		scope->is_beside ? spent_ns : debt_price(spent_ns));
+	account_charge_time(bus_sender(bus), checks_source_key(&scope->caller.source),
+		clock_now_ns(), scope->is_beside ? spent_ns : debt_price(spent_ns));
 	return true;
 }

@@ -33,9 +33,8 @@ static inline struct arguments_limits checks_limits(const struct config *config)
 	};
 }
 
-/* Return the key of the sender of the message in @scope among the sources of its account
- * (bus/account.h). */
-uint64_t checks_source_key(const struct request_scope *scope);
+/* Return the key of the sender @source among the sources of its account (bus/account.h). */
+uint64_t checks_source_key(const struct text_view *source);
 
 /* Return the time until the sender of the message in @scope may have long checks; 0: now. */
 uint64_t checks_wait_ns(const struct bus *bus, const struct request_scope *scope);

@@ -100,7 +100,7 @@ static uint64_t holder_of(const struct account *account)
 static bool has_place(const struct waiting_room *room, const struct request_scope *scope,
 	const struct account *account)
 {
-	uint64_t source_key = checks_source_key(scope);
+	uint64_t source_key = checks_source_key(&scope->caller.source);
 	uint32_t n_holder = 0;
 	uint32_t n_source = 0;
 	size_t source_bytes = 0;
@@ -150,7 +150,7 @@ static struct waiting_request *make_request(
 	request->account = account_ref(account);
 	request->address = address_ref(scope->address);
 	request->holder = holder_of(account);
-	request->source_key = checks_source_key(scope);
+	request->source_key = checks_source_key(&scope->caller.source);
 	request->line = (struct audit_wait){.written = take_line_status, .data = request};
 	request->text = request_text_copy(&scope->text, request->bytes);
 	list_init(&request->link);

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bus/account.h"
 #include "http/mcp/rpc.h"
 #include "json/document.h"
 #include "json/reader.h"
 #include "mcp/server/methods.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/file/paths.h"
 
 /* Return whether the header of @request names the modern revision, which has neither GET nor
@@ -80,16 +82,26 @@ static const char *find_field(const void *request, const char *name, unsigned in
 	return http_field(request, name, ret_count);
 }
 
+/* The client pays for the time that a long message takes, as on the bus; afterwards, since the call
+ * in the message must not be refused for it. */
 static void serve_post(struct rpc *rpc)
 {
 	const struct http_reader *reader = http_connection_request(rpc->connection);
 	const struct mcp_fields fields = {find_field, reader};
-	/* The response may be sent, and the connection go on, before the service returns. */
+	bool is_long = reader->body.size >= REQUEST_TEXT_LONG_BYTES;
+	uint64_t start_ns = is_long ? clock_thread_ns() : 0;
+	/* The response may be sent, and the connection go on or end, before the service returns. */
+	cleanup(account_cleanup) struct account *account =
+		account_ref(http_connection_account(rpc->connection));
 	cleanup(buffer_deinit) struct buffer body = {0};
 
+	if (is_long && !exchange_admit_long(rpc->http))
+		return;
 	http_connection_take_body(rpc->connection, &body);
 	rpc->endpoint->engine.server.is_private = rpc->endpoint->service->config.http.needs_token;
 	mcp_take(&rpc->exchange, body.data ? body.data : "", body.size, &fields);
+	if (is_long)
+		exchange_charge(rpc->http, account, clock_thread_ns() - start_ns);
 }
 
 /* Decode the segment of the path into @out. Return whether its toolbox is there, if there is a
