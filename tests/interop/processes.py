@@ -33,6 +33,9 @@ SLOWNESS = float(os.environ.get("TOOLBOXD_SLOWNESS", "1"))
 EVENT_SECONDS = 180 * SLOWNESS
 # The deadline of tools without one of their own, in the service that many tests share.
 DEADLINE_MS = int(20000 * SLOWNESS)
+# What every configuration here begins with: the defaults of the product, of a few seconds each, are for machines where
+# no process has to wait for a processor.
+PATIENT = {"timeout_ms": int(30000 * SLOWNESS), "start_timeout_ms": int(EVENT_SECONDS * 1000)}
 HOST_END_SECONDS = 0.5
 POLL_SECONDS = 0.02
 
@@ -144,15 +147,19 @@ def listens(port):
 
 
 def environment(home, **more):
-    """Nothing of this machine's configuration, and nothing of its user."""
+    """Nothing of this machine's configuration, and nothing of its user. PATIENT is the lowest layer: files that a test
+    writes win."""
     home.mkdir(parents=True, exist_ok=True)
+    distribution = home / "distribution.conf"
+    if not distribution.exists():
+        distribution.write_text(json.dumps({"toolboxd": PATIENT}))
     kept = {key: value for key, value in os.environ.items()
             if key in ("PATH", "LANG", "TZ") or key.endswith("SAN_OPTIONS")}
     return {**kept, "HOME": str(home), "XDG_CONFIG_HOME": str(home / "config"),
             "XDG_DATA_HOME": str(home / "data"), "XDG_STATE_HOME": str(home / "state"),
             "XDG_CACHE_HOME": str(home / "cache"), "XDG_CONFIG_DIRS": str(home / "xdg"),
             "MYCROFT_SYSTEM_CONFIG": str(home / "system.conf"),
-            "OVOS_DISTRIBUTION_CONFIG": str(home / "distribution.conf"), **more}
+            "OVOS_DISTRIBUTION_CONFIG": str(distribution), **more}
 
 
 def write_configuration(home, configuration):

@@ -19,9 +19,6 @@ from processes import EVENT_SECONDS, until
 
 GROUP = "opm.agents.toolbox"
 
-# Interpreters that import OVOS side by side take long on a machine that does other things too.
-PATIENT = {"start_timeout_ms": int(EVENT_SECONDS * 1000)}
-
 # What of the tests' own environment is not to be seen: its ToolBoxes, and what is written there.
 LEFT_OUT = ("ovos_agentic_loop", "toolboxd_interop_math", "__pycache__")
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from caller import Caller
 from processes import (EVENT_SECONDS, Daemon, OvosBus, Process, environment, until,
                        write_configuration)
-from python_site import PATIENT, wait_until_told
+from python_site import wait_until_told
 
 # Fields that are ours alone, everywhere.
 ONLY_OURS = {
@@ -41,7 +41,7 @@ class SideBySide:
         homes = [home / "toolboxd", home / "python"]
         for one in homes:
             # The plugin asks nobody, whatever a tool does.
-            write_configuration(one, {"toolboxd": {**PATIENT, "approval": {"mode": "off"}},
+            write_configuration(one, {"toolboxd": {"approval": {"mode": "off"}},
                                       **(configuration or {})})
         self.buses = [OvosBus(home / "ours"), OvosBus(home / "theirs")]
         self.daemon = Daemon(homes[0], toolbox_dirs, self.buses[0].url)

@@ -20,7 +20,7 @@ import pytest
 from caller import Caller
 from http_peer import Http, port_of
 from processes import EVENT_SECONDS, SLOWNESS, until
-from python_site import ECHO, PATIENT, Site, box
+from python_site import ECHO, Site, box
 from test_mcp_http import Client
 from test_mcp_stdio import Server
 from test_plugins import plugged
@@ -67,7 +67,7 @@ def started(tmp_path_factory):
     site.install("boxes", box("boxes", python_echo=ECHO), {"boxes": "Box"})
     (folder / "boxes.json").write_text(json.dumps({"kind": "python", "python": str(site.python)}))
     one = Service("embedded", home, [manifests.SHIPPED, folder, plugged(home / "plugged.d")], configuration={
-        **PATIENT, "crash_limit": 0, "timeout_ms": int(10000 * SLOWNESS), "tools_disabled": ["absolute"],
+        "crash_limit": 0, "timeout_ms": int(10000 * SLOWNESS), "tools_disabled": ["absolute"],
         "profiles": {"default": {"tool_names": ["*"]}},
         "limits": {"args_bytes": 65536, "host_output_bytes": 1048576},
         "http": {"listen": ["127.0.0.1:0", f"unix:{home}/door"]}})

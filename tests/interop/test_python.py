@@ -9,7 +9,7 @@ import pytest
 from caller import Caller
 from conftest import BUSES
 from processes import BUILD, EVENT_SECONDS, Daemon, toolboxctl, until
-from python_site import ECHO, PATIENT, Site, box, wait_until_told
+from python_site import ECHO, Site, box, wait_until_told
 
 
 
@@ -39,7 +39,7 @@ def serve(launch, folder, site):
 
     def start(configuration=None, kind="embedded", **more):
         register(folder, site.python, **more)
-        service = launch({**PATIENT, **(configuration or {})}, [folder], kind=kind)
+        service = launch(configuration, [folder], kind=kind)
         callers.append(Caller(service.url))
         callers[-1].service = service
         wait_until_told(callers[-1])
@@ -251,7 +251,7 @@ def bare(tmp_path):
 
 def test_without_ovos_nothing_is_offered_quietly(launch, folder, bare):
     (folder / "boxes.json").write_text('{"kind": "python"}')
-    service = launch(PATIENT, [folder], env={"PATH": f"{bare}:/usr/bin:/bin"})
+    service = launch({}, [folder], env={"PATH": f"{bare}:/usr/bin:/bin"})
     with Caller(service.url) as caller:
         wait_until_told(caller)
         assert names(caller) == [] and status(caller)["failed"] == []
@@ -262,7 +262,7 @@ def test_without_ovos_nothing_is_offered_quietly(launch, folder, bare):
 
 def test_an_interpreter_that_is_named_and_cannot_be_used_is_a_failure(launch, folder, tmp_path):
     register(folder, tmp_path / "nowhere" / "python")
-    service = launch(PATIENT, [folder])
+    service = launch({}, [folder])
     with Caller(service.url) as caller:
         assert "nowhere" in why(status(caller)["failed"], "boxes")
 
@@ -276,7 +276,7 @@ def test_the_environment_of_ovos_is_found(launch, folder, bare, tmp_path, where)
     env = {"PATH": f"{bare}:/usr/bin:/bin"}
     if where.startswith("$"):
         env["VIRTUAL_ENV"] = str(venv)
-    service = launch(PATIENT, [folder], env=env)
+    service = launch({}, [folder], env=env)
     with Caller(service.url) as caller:
         wait_until_told(caller)
         assert names(caller) == ["found/echo"]
@@ -299,7 +299,7 @@ def test_what_is_shipped_finds_all_plugins(launch, installed, site, folder):
     site.install("boxes", box("one", "One") + box("two", "Two"), {"one": "One", "two": "Two"})
     (folder / "mine.json").write_text(
         '{"kind": "python", "plugins": ["two"], "risk": "read", "config": {"two": {}}}')
-    service = launch(PATIENT, [installed, folder],
+    service = launch({}, [installed, folder],
                      env={"VIRTUAL_ENV": str(site.python.parent.parent)})
     with Caller(service.url) as caller:
         wait_until_told(caller)
@@ -324,7 +324,7 @@ def test_where_a_plugin_is_configured(folder, site, tmp_path):
     register(folder, site.python, config={"in-manifest": {"word": 1}})
     phal = {"word": 3, "deep": {"list": [1, None, "ü"]}}
     (tmp_path / "more.conf").write_text(json.dumps({
-        "toolboxd": {**PATIENT, "toolboxes": {"in-manifest": {"word": 2},
+        "toolboxd": {"toolboxes": {"in-manifest": {"word": 2},
                                               "in-toolboxd": {"word": 2}}},
         "PHAL": {"ovos-phal-plugin-tools": {"enabled": False, "in-manifest": phal,
                                             "in-toolboxd": phal, "for-phal": phal}}}))
@@ -433,7 +433,7 @@ def misbehaving(tmp_path_factory):
     folder.mkdir()
     site.install("boxes", box("box", **MISBEHAVING), {"box": "Box"})
     register(folder, site.python, limits={"workers": 1})
-    daemon = Daemon(home / "home", [folder], configuration={**PATIENT, "crash_limit": 0})
+    daemon = Daemon(home / "home", [folder], configuration={"crash_limit": 0})
     try:
         with Caller(daemon.url) as caller:
             wait_until_told(caller)
@@ -590,7 +590,7 @@ def start_at(tmp_path, folder):
     def start(**configuration):
         end()
         (tmp_path / "home" / "toolboxd.log").unlink(missing_ok=True)  # it has the old address
-        daemon = Daemon(tmp_path / "home", [folder], configuration={**PATIENT, **configuration})
+        daemon = Daemon(tmp_path / "home", [folder], configuration=configuration)
         caller = Caller(daemon.url)
         open_ones.append((daemon, caller))
         until(lambda: caller.call("mycroft.toolboxd.is_ready")["status"], EVENT_SECONDS, "ready")

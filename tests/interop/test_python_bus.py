@@ -10,7 +10,7 @@ import pytest
 from caller import Caller
 from conftest import BUSES
 from processes import EVENT_SECONDS, SLOWNESS, at_most, until
-from python_site import PATIENT, Site, wait_until_told
+from python_site import Site, wait_until_told
 from traffic import Load
 
 INVOKE = "ovos.tools.invoke"
@@ -85,8 +85,7 @@ def talkers(request, site, launch, tmp_path):
         (folder / f"{name}.json").write_text(json.dumps({
             "kind": "python", "python": str(site.python), "plugins": [name], "risk": "read",
             "limits": {"workers": 1, "timeout_ms": FLOOD_MS}}))
-    service = launch({"limits": {"frame_bytes": 1000000},
-                      **PATIENT}, [folder], kind=request.param)
+    service = launch({"limits": {"frame_bytes": 1000000}}, [folder], kind=request.param)
     service.forget_who_left()
     with Caller(service.url) as caller:
         wait_until_told(caller)

@@ -7,7 +7,7 @@ import manifests
 import pytest
 from caller import Caller
 from processes import BUILD, EVENT_SECONDS, ROOT, SLOWNESS, until
-from python_site import ECHO, PATIENT, Site, box, wait_until_told
+from python_site import ECHO, Site, box, wait_until_told
 
 LIMIT = 64
 PLUGGED = BUILD / "tests" / "toolboxes" / "plugged.d" / "libtest_plugged.so"
@@ -71,7 +71,7 @@ def of_every_kind(launch, tmp_path):
     server = [sys.executable, "-u", str(ROOT / "tests" / "interop" / "mcp_server.py")]
     (folder / "mcp.json").write_text(json.dumps({"kind": "mcp", "risk": "read", "mcp": {
         "command": server, "cwd": str(tmp_path)}}))
-    service = launch({**PATIENT, "result_max_chars": LIMIT}, [folder])
+    service = launch({"result_max_chars": LIMIT}, [folder])
     with Caller(service.url) as caller:
         wait_until_told(caller)
         until(lambda: {"native", "command", "plugin", "python", "mcp"} <= {

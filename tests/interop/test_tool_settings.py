@@ -4,7 +4,7 @@ import manifests
 import pytest
 from caller import Caller
 from processes import BUILD, toolboxctl, write_configuration
-from python_site import ECHO, PATIENT, Site, box, wait_until_told
+from python_site import ECHO, Site, box, wait_until_told
 
 PLUGGED = BUILD / "tests" / "toolboxes" / "plugged.d" / "libtest_plugged.so"
 
@@ -35,11 +35,11 @@ def test_every_kind_of_tool_has_them(launch, folder, tmp_path):
     (folder / "boxes.json").write_text(
         f'{{"kind": "python", "python": "{site.python}"}}')
     (folder / "plugged.json").write_text(f'{{"kind": "plugin", "library": "{PLUGGED}"}}')
-    service = launch({**PATIENT, **of_tools(
+    service = launch(of_tools(
         one={"first": {"risk": "read"}, "second": {"risk": "execute", "description": "Other."}},
         dropped={"say": {"risk": "write", "timeout_ms": 9000, "triggers": ["say it"]}},
         pythonic={"echo": {"risk": "read", "parallel": False}},
-        plugged={"count": {"risk": "execute"}})}, [folder])
+        plugged={"count": {"risk": "execute"}}), [folder])
     with Caller(service.url) as caller:
         wait_until_told(caller)
         first = definition(caller, "first")
@@ -89,8 +89,8 @@ def test_a_published_toolbox_is_rated_unless_the_operator_says_otherwise(launch,
     site.install("boxes", box("ovos-shell-tools", run_command=ECHO, other=ECHO) +
                  box("ovos-web-search-tools", "Web", web_search=ECHO), {"box": "Box", "web": "Web"})
     (folder / "boxes.json").write_text(f'{{"kind": "python", "python": "{site.python}"}}')
-    service = launch({**PATIENT, **of_tools(
-        **{"ovos-web-search-tools": {"web_search": {"risk": "write"}}})}, [folder])
+    service = launch(of_tools(
+        **{"ovos-web-search-tools": {"web_search": {"risk": "write"}}}), [folder])
     with Caller(service.url) as caller:
         wait_until_told(caller)
         assert definition(caller, "run_command")["risk"] == "execute"

@@ -638,9 +638,10 @@ def test_list_offline_is_what_a_daemon_would_offer(ctl, ctl_alone, tmp_path):
 
 
 def test_list_offline_tells_why_not(ctl_alone, tmp_path):
-    manifests.toolbox(tmp_path, "good", [manifests.labs()])
-    (tmp_path / "bad.json").write_text("{")
-    dirs = {"TOOLBOXD_TOOLBOX_DIRS": str(tmp_path), "TOOLBOXD_TOOLS_ENABLED": "other"}
+    folder = tmp_path / "toolbox.d"
+    manifests.toolbox(folder, "good", [manifests.labs()])
+    (folder / "bad.json").write_text("{")
+    dirs = {"TOOLBOXD_TOOLBOX_DIRS": str(folder), "TOOLBOXD_TOOLS_ENABLED": "other"}
     done = ctl_alone("list", "--offline", "--why", env=dirs)
     assert done.returncode == DONE and "no tool is offered" in done.stderr
     assert "bad.json:1" in done.stdout and "left out by TOOLBOXD_TOOLS_ENABLED" in done.stdout

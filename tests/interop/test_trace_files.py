@@ -12,8 +12,8 @@ from pathlib import Path
 import manifests
 import pytest
 from caller import Caller
-from processes import TOOLBOXCTL, children, environment, is_alive, listening, toolboxctl, until, write_configuration
-from python_site import PATIENT, Site, box
+from processes import TOOLBOXCTL, children, environment, is_alive, listening, toolboxctl, until
+from python_site import Site, box
 from websocket_peer import Closed, Peer
 
 READ = manifests.tool("look", "open", [manifests.text("path"), manifests.integer("flags", "i32", value=0)],
@@ -101,7 +101,6 @@ def test_the_advice_leads_a_python_toolbox_to_its_result(invoke, tmp_path, tmp_p
     # The environment of a site links to the packages of the tests.
     sandbox = {"read": [str(tmp_path / "venv"), str(Path(sysconfig.get_path("purelib")).resolve())],
                "write": []}
-    write_configuration(tmp_path, {"toolboxd": PATIENT})
     for _ in range(6):
         manifest = tmp_path / "boxes.json"
         manifest.write_text(json.dumps({"kind": "python", "python": str(site.python),
