@@ -5,7 +5,7 @@ import time
 import manifests
 import pytest
 from caller import OURS, Caller
-from processes import EVENT_SECONDS, at_most, until
+from processes import EVENT_SECONDS, until
 from test_approval import Person
 
 INVOKE = "ovos.tools.invoke"
@@ -30,16 +30,14 @@ def test_a_call_that_runs_is_cancelled(own):
     caller.invoke("absolute", {"value": 1})
     before = service.daemon.hosts()
     mark = wait_call(caller, "one")
-    start = time.monotonic()
     answer = caller.call("ovos.tools.cancel", {"call_id": "one"}, {"source": "asker"})
     assert answer == {"call_id": "one", "cancelled": True}
     ended = next((one for one in caller.seen if one.type == INVOKE + ".response"
                   and one.context.get("mark") == mark), None) or caller.answer_to(INVOKE, mark)
-    assert time.monotonic() - start < at_most(2)
     assert ended.data["code"] == "cancelled" and ended.data["call_id"] == "one"
     assert ended.data["error"].startswith("RuntimeError: Call 'one' was cancelled")
     assert caller.invoke("absolute", {"value": -2})["result"] == {"result": 2}
-    assert not set(before) & set(service.daemon.hosts())
+    until(lambda: not set(before) & set(service.daemon.hosts()), EVENT_SECONDS, "the host of the call gone")
 
 
 def test_a_definition_has_the_deadline_of_its_tool(launch, tmp_path):
@@ -245,17 +243,21 @@ def test_a_call_that_was_approved_tells_its_arguments(open_book):
 
 
 def test_several_hosts_of_one_toolbox_work_side_by_side(launch, tmp_path):
-    manifests.toolbox(tmp_path / "toolbox.d", "many", [manifests.sleeper("wait", timeout_ms=9000)],
+    manifests.toolbox(tmp_path / "toolbox.d", "many", [manifests.sleeper("wait", timeout_ms=600000)],
                       limits={"workers": 4})
     service = launch({}, [tmp_path / "toolbox.d"])
     with Caller(service.url) as caller:
-        start = time.monotonic()
-        marks = [caller.send(INVOKE, {"name": "wait", "args": {"seconds": 1}}) for _ in range(4)]
-        for _ in marks:
-            answer = caller.wait_for(lambda one: one.type == INVOKE + ".response")
-            assert answer.data["result"] == {"result": 0}
-        assert time.monotonic() - start < at_most(2.5)
+        marks = [wait_call(caller, "all", seconds=600) for _ in range(4)]
+
+        def side_by_side():
+            many, = caller.call("ovos.tools.status")["toolboxes"]
+            return (many["hosts"], many["running"], many["queue"]) == (4, 4, 0)
+
+        until(side_by_side, EVENT_SECONDS, "four calls running")
         assert len(service.daemon.hosts()) == 4
+        caller.send("ovos.tools.cancel", {"call_id": "all"}, {"source": "asker"})
+        for _ in marks:
+            assert caller.wait_for(lambda one: one.type == INVOKE + ".response").data["code"] == "cancelled"
 
 
 def test_a_tool_that_is_not_parallel_runs_alone(launch, tmp_path):
