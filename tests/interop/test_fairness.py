@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that take long cost their sender time, results that take long to check their toolbox, and
 nobody else anything (contract.md, Shares of the time)."""
+import contextlib
 import json
 import threading
 import time
@@ -79,16 +80,16 @@ def ask_at_once(caller, topic, data, context):
     return answers
 
 
-def codes_of(caller, topic, data, context, seconds):
-    """Ask again and again: the answers."""
-    until, answers = time.monotonic() + seconds, []
-    while time.monotonic() < until:
-        answers += ask_at_once(caller, topic, data, context)
-    return answers
-
-
 def count(answers, code):
     return sum(answer.get("code") == code for answer in answers)
+
+
+def codes_of(caller, topic, data, context, seconds):
+    """Ask again and again for so long, and until one was refused: the answers, and the seconds that it took."""
+    begun, answers = time.monotonic(), []
+    while (took := time.monotonic() - begun) < seconds or took < EVENT_SECONDS and not count(answers, "busy"):
+        answers += ask_at_once(caller, topic, data, context)
+    return answers, took
 
 
 @pytest.mark.parametrize("topic, data", [
@@ -97,10 +98,10 @@ def count(answers, code):
     ("ovos.tools.match", {"utterance": "a" * 4000})], ids=["validate", "invoke", "match"])
 def test_a_sender_pays_for_its_long_checks_with_time(bus, topic, data):
     with Caller(bus.url) as sender:
-        answers = codes_of(sender, topic, data, {"source": "me"}, SECONDS)
+        answers, took = codes_of(sender, topic, data, {"source": "me"}, SECONDS)
         busy = count(answers, "busy")
         assert busy > 0 and busy == sum("retry_after_s" in one for one in answers)
-        assert 1 <= len(answers) - busy <= 2 + SECONDS / (8 * PRICE_S)
+        assert 1 <= len(answers) - busy <= 2 + took / (8 * PRICE_S)
         with Caller(bus.url) as other:
             answer = other.invoke("add", {"a": 1, "b": 2}, seconds=EVENT_SECONDS)
             assert answer["result"] == {"result": 3}
@@ -116,9 +117,8 @@ def test_a_sender_pays_for_its_long_checks_with_time(bus, topic, data):
 
 def test_other_sources_of_a_connection_do_not_notice(bus):
     with Caller(bus.url) as caller:
-        until = time.monotonic() + SECONDS
-        refused = 0
-        while time.monotonic() < until:
+        begun, refused = time.monotonic(), 0
+        while (took := time.monotonic() - begun) < SECONDS or took < EVENT_SECONDS and not refused:
             long = ask_at_once(caller, "ovos.tools.validate", {"name": "costly", "args": LONG}, {"source": "me"})
             refused += count(long, "busy")
             short = caller.call("ovos.tools.validate", {"name": "costly", "args": SHORT},
@@ -129,7 +129,7 @@ def test_other_sources_of_a_connection_do_not_notice(bus):
 
 def test_a_sender_that_owes_may_call_other_tools(bus):
     with Caller(bus.url) as caller:
-        answers = codes_of(
+        answers, _ = codes_of(
             caller, "ovos.tools.validate", {"name": "costly", "args": LONG}, {"source": "me"}, 1)
         assert count(answers, "busy") > 0
         for n in range(50):
@@ -140,35 +140,46 @@ def test_a_sender_that_owes_may_call_other_tools(bus):
 
 def test_a_toolbox_pays_for_its_long_results(bus):
     with Caller(bus.url) as caller:
-        answers = codes_of(caller, "ovos.tools.invoke", {"name": "liar", "args": {}}, {}, SECONDS)
+        answers, took = codes_of(caller, "ovos.tools.invoke", {"name": "liar", "args": {}}, {}, SECONDS)
         busy = [one for one in answers if one["code"] == "busy"]
         assert busy and all("retry_after_s" in one for one in busy)
         assert busy[0]["error"].startswith("RuntimeError: Toolbox 'lying' is busy: its results")
         assert count(answers, "too_large") == len(answers) - len(busy)
-        assert len(answers) - len(busy) <= 2 + SECONDS / (4 * PRICE_S)
+        assert len(answers) - len(busy) <= 2 + took / (4 * PRICE_S)
         # Its other tools, whose results are short, and other toolboxes run.
         for name, args in (("honest", {}), ("add", {"a": 1, "b": 2})):
             assert "result" in caller.invoke(name, args, seconds=EVENT_SECONDS)
 
 
 def test_results_of_calls_that_ran_together_share_that_time(bus):
-    """When they are submitted, nothing is owed yet."""
+    """When they are submitted, nothing is owed yet. Where a machine holds one of them up, the next ones are."""
     with Caller(bus.url) as caller:
         caller.invoke("liar", seconds=EVENT_SECONDS)
-        time.sleep(2 * 4 * LONGEST_PRICE_S)  # twice: a check that a busy machine holds up costs more
-        for n in range(60):
-            caller.send("ovos.tools.invoke", {"name": "liar", "args": {}, "call_id": str(n)})
-        answers = [caller.wait_for(lambda one: one.type == "ovos.tools.invoke.response",
-                                   EVENT_SECONDS).data for _ in range(60)]
-        texts = [one["error"] for one in answers if one["code"] == "too_large"]
-        assert any("the results of its toolbox take too long" in text for text in texts)
-        assert any("cannot be checked: it takes too" in text for text in texts)
+        texts = []
+
+        def both_ways():
+            time.sleep(2 * 4 * LONGEST_PRICE_S)  # twice: a check that a busy machine holds up costs more
+            for n in range(60):
+                caller.send("ovos.tools.invoke", {"name": "liar", "args": {}, "call_id": str(n)})
+            answers = [caller.wait_for(lambda one: one.type == "ovos.tools.invoke.response").data for _ in range(60)]
+            texts.extend(one["error"] for one in answers if one["code"] == "too_large")
+            return all(any(words in text for text in texts) for words in (
+                "the results of its toolbox take too long", "cannot be checked: it takes too"))
+
+        until(both_ways, EVENT_SECONDS, "a result that is checked, and one that is not")
 
 
 def test_large_frames_are_read_at_intervals(launch, folder, figure):
     """Frames that take long, of which nothing could be refused before: matches, each for another source. All are
     answered, but the first ones are paid with time."""
     bus = launch(toolbox_dirs=[manifests.SHIPPED, folder])
+    # Where a machine holds the reader up, it sees both answers at once.
+    seconds = until(lambda: (took := seconds_between(bus)) > 0.3 and took, EVENT_SECONDS, "an interval")
+    figure("seconds between the first and the last", seconds)
+
+
+def seconds_between(bus):
+    """The time from the first answer to the last."""
     topic = "ovos.tools.match"
     frames = b"".join(frame(message(topic, {"utterance": "a" * 4000, "padding": "x" * 100000}, {"source": f"s{n}"}))
                       for n in range(FRAMES))
@@ -194,8 +205,7 @@ def test_large_frames_are_read_at_intervals(launch, folder, figure):
             n += 1
     writing.close()
     assert len(taken) == FRAMES
-    figure("seconds between the first and the last", taken[-1] - taken[0])
-    assert taken[-1] - taken[0] > 0.3
+    return taken[-1] - taken[0]
 
 
 def test_a_message_of_many_values_is_not_read_while_its_sender_owes(launch):
@@ -280,7 +290,8 @@ def test_a_call_over_mcp_is_not_refused_for_the_reading_of_its_own_message(launc
 
 
 def test_a_toolbox_pays_for_reading_its_long_results(launch, tmp_path):
-    """Results that are quick to check: they have no schema."""
+    """Results that are quick to check: they have no schema. One call more is asked for each answer, which is not parsed:
+    a client that takes long between leaves time to pay."""
     output = tmp_path / "output.json"
     output.write_text("[0" + ",0" * ((1 if IS_SANITIZED else 4) << 18) + "]")
     folder = tmp_path / "boxes"
@@ -288,8 +299,13 @@ def test_a_toolbox_pays_for_reading_its_long_results(launch, tmp_path):
     (folder / "long.json").write_text(json.dumps({"kind": "command", "tools": [
         command("long", {}, f"cat {output}", timeout_ms=20000 * SLOWNESS)]}))
     bus = launch(toolbox_dirs=[manifests.SHIPPED, folder])
+    texts = []
     with Caller(bus.url) as caller:
-        answers = codes_of(caller, "ovos.tools.invoke", {"name": "long", "args": {}}, {}, SECONDS)
-        busy = [one for one in answers if one.get("code") == "busy"]
-        assert busy and busy[0]["error"].startswith("RuntimeError: Toolbox 'long' is busy: its results")
-        assert any("result" in one for one in answers)
+        def is_refused():
+            caller.send("ovos.tools.invoke", {"name": "long", "args": {}})
+            with contextlib.suppress(TimeoutError):
+                texts.append(caller.peer.receive(0.02))
+            return any("RuntimeError: Toolbox 'long' is busy: its results" in text[:10000] for text in texts)
+
+        until(is_refused, EVENT_SECONDS, "a call that is refused")
+    assert any('"result":' in text[:10000] for text in texts)
