@@ -181,7 +181,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Endpoint:
-    def __init__(self, legacy=False, streams=False, token=None, tls=None):
+    def __init__(self, legacy=False, streams=False, token=None, tls=None, port=0):
         self.legacy = legacy
         self.streams = streams
         self.token = token
@@ -210,7 +210,7 @@ class Endpoint:
         self.sessions = []
         self.requests = []
         self.deleted = []
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self.http.daemon_threads = True
         self.http.endpoint = self
         if tls:

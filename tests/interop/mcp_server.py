@@ -253,7 +253,7 @@ class Server:
     def tool_ask(self, request, _args):
         self.write({"jsonrpc": "2.0", "id": "p", "method": "ping"})
         self.write({"jsonrpc": "2.0", "id": "s", "method": "sampling/createMessage", "params": {}})
-        self.asked.wait(5)
+        self.asked.wait()
         self.text(request, json.dumps([self.answers["p"].get("result"),
                                        self.answers["s"]["error"]["code"]]))
 
