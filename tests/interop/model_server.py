@@ -148,8 +148,8 @@ class ModelServer:
             def _send(self, reply):
                 body = reply.bytes()
                 is_whole = reply.cut is None and reply.stall is None
-                if reply.wait:
-                    reply.wait.wait(60)
+                while reply.wait and not (reply.wait.wait(0.05) or server.going.is_set()):
+                    pass
                 self.send_response(reply.code)
                 for name, value in {"Content-Type": reply.type(), **reply.headers}.items():
                     self.send_header(name.replace("_", "-"), value)

@@ -375,14 +375,14 @@ def test_a_follow_up_opens_the_microphone(agents, asker, model):
 
 
 def test_a_person_is_waited_for(agents, asker, device, model):
-    agents(tools_max=1000, match_first=False, turn_ms=2000)
+    agents(tools_max=1000, match_first=False, turn_ms=8000)
     with Person(device.url) as person:
         person.attach()
         model.script(calls(("risky", {"value": -2})), says("two"))
         mark = asker.begin("dare")
         question = person.wait_for(lambda one: one.type == "ovos.tools.approval.requested")
         asker.send("recognizer_loop:record_begin", {}, PERSON_OF_DEFAULT)
-        time.sleep(2.2)  # longer than the turn may take: its clock stands
+        time.sleep(8.2)  # longer than the turn may take: its clock stands
         person.call("ovos.tools.approval.respond", {"id": question.data["id"], "decision": "once"})
         assert asker.end_of(mark)["answer"] == "two"
 

@@ -122,17 +122,22 @@ def test_a_list_without_questions_says_so(start, home):
 def test_one_key_lets_the_call_beside_it_run(with_key, place, home):
     with watch(home, with_key) as person:
         wait_until_attached(with_key)
-        with Terminal(home, "invoke", "touch", f"file={place}", "--bus", with_key.url,
-                      "--timeout", 1) as call:
-            call.wait_for("waiting for approval")
-            person.wait_for("q leave")
-            assert "Touch a file." in person.text and "'toolboxctl'" in person.text
-            time.sleep(1.5)
-            assert call.process.poll() is None, "its clock stands"
-            assert not place.exists()
-            person.press("y")
-            assert call.end() == 0 and '"output": ""' in call.text
-            assert place.exists()
+        # On a machine that needs more than a second to run the command, with a longer time.
+        for seconds in 1, 10:
+            person.text = ""
+            with Terminal(home, "invoke", "touch", f"file={place}", "--bus", with_key.url,
+                          "--timeout", seconds) as call:
+                call.wait_for("waiting for approval")
+                person.wait_for("q leave")
+                assert "Touch a file." in person.text and "'toolboxctl'" in person.text
+                time.sleep(1.5 * seconds)
+                assert call.process.poll() is None, "its clock stands"
+                assert seconds > 1 or not place.exists()
+                person.press("y")
+                if call.end() == 0:
+                    break
+        assert call.process.returncode == 0 and '"output": ""' in call.text
+        assert place.exists()
         person.wait_for("once by toolboxctl\r\n")
         person.press("q")
         assert person.end() == 0
@@ -318,9 +323,9 @@ def test_a_terminal_that_leaves_takes_no_other_away(start, home):
             one.wait_for("waiting for questions")
         leaves.press("q")
         assert leaves.end() == 0
-        end = time.monotonic() + 5
+        end = time.monotonic() + 9
         while caller.call("ovos.tools.status")["approval"]["answerers"] == 0:
-            assert time.monotonic() < end, "long before it renews by itself"
+            assert time.monotonic() < end, "before it renews by itself, ten seconds after it has attached"
             time.sleep(0.05)
         assert stays.process.poll() is None
 

@@ -353,7 +353,7 @@ def test_serve_in_thread_offers_until_it_is_closed(launch):
         one = serve_in_thread("sums", url=service.url, description="Sums.", lease_s=5, source="me")
         assert one.registered.wait(EVENT_SECONDS)
         time.sleep(6)
-        assert offered(caller) == ["add", "later"], "it is renewed"
+        until(lambda: offered(caller) == ["add", "later"], EVENT_SECONDS, "the tools offered: it is renewed")
         assert caller.call("ovos.tools.status")["toolboxes"][0]["source"] == "me"
         mark = caller.send("ovos.tools.invoke", {"name": "add", "args": {"a": 3, "b": 4}, "progress": True})
         assert caller.wait_for(lambda got: got.type == "ovos.tools.call.progress").data["text"] == "half"

@@ -6,7 +6,7 @@ import manifests
 import pytest
 from caller import Caller
 from http_peer import Http, Raw, port_of
-from processes import EVENT_SECONDS, toolboxctl, until, write_configuration
+from processes import EVENT_SECONDS, PATIENT, toolboxctl, until, write_configuration
 from test_http_metrics import scrape
 
 REGISTER, UNREGISTER = "ovos.tools.register", "ovos.tools.unregister"
@@ -82,7 +82,7 @@ def test_a_guest_is_offered_called_and_leaves(both):
         mark = invoke(caller, args={"word": "hello"})
         call = guest.next_call()
         assert call.data["args"] == {"word": "hello"} and call.data["name"] == "say" and call.data["toolbox_id"] == "words"
-        assert 0 < call.data["timeout_ms"] <= 2500
+        assert 0 < call.data["timeout_ms"] <= PATIENT["timeout_ms"]
         assert abs(call.data["deadline"] - call.data["timeout_ms"] - time.time() * 1000) < 60000
         assert call.context["source"] == "toolboxd" and call.context["destination"] == "guest"
         guest.answer(call, result={"said": "hello"})
@@ -229,24 +229,30 @@ def test_only_its_source_may_change_a_guest(both):
 
 def test_a_guest_whose_lease_is_over_is_gone(service):
     with Guest(service.url) as guest, Caller(service.url) as caller:
-        guest.register(tool(timeout_ms=600000), lease_s=5)
+        begun = time.monotonic()
+        guest.register(tool(timeout_ms=600000), lease_s=8)
         mark = invoke(caller)
         guest.next_call()
-        begun = time.monotonic()
         answer = answered(caller, mark)
         assert answer["code"] == "unavailable" and "its guest has left" in answer["error"], answer
-        assert time.monotonic() - begun > 3
+        assert time.monotonic() - begun > 8
         until(lambda: names(caller) == [], EVENT_SECONDS, "the tools gone")
         assert "The guest words of 'guest' leaves: its lease is over" in service.daemon.log()
 
 
 def test_a_renewed_lease_goes_on(service):
     with Guest(service.url) as guest, Caller(service.url) as caller:
+        longest = 0
         guest.register(lease_s=5)
         for _ in range(4):
+            begun = time.monotonic()
             time.sleep(1.7)
             assert guest.register(lease_s=5)["registered"]
+            longest = max(longest, time.monotonic() - begun)
+        assert guest.register()["registered"]
         assert names(caller) == ["words/say"]
+        # A machine may have held a renewal up for longer than the lease.
+        assert "its lease is over" not in service.daemon.log() or longest > 4
 
 
 # ── connections ──────────────────────────────────────────────────────────────────────────────────
@@ -505,8 +511,9 @@ def test_the_last_registration_of_a_flood_counts(service):
 
 def test_a_guest_that_leaves_and_comes_is_taken_in_no_more_often(service):
     with Guest(service.url) as guest, Caller(service.url) as caller:
+        begun = time.monotonic()
         guest.register()
-        begun, before = time.monotonic(), caller.call("ovos.tools.status")["generation"]
+        before = caller.call("ovos.tools.status")["generation"]
         for _ in range(3):
             guest.unregister()
             assert guest.register()["registered"]
@@ -520,10 +527,12 @@ def test_a_registration_that_is_too_large_is_refused(service):
         assert answer["code"] == "too_large" and answer["max"] == 1 << 20 < answer["actual"], answer
 
 
-def test_a_guest_with_costly_schemas_holds_nobody_up(service):
+def test_a_guest_with_costly_schemas_holds_nobody_up(start):
     """Each tool takes its time to be read; others are taken in meanwhile or soon after."""
     pattern = "".join(f"(a|b|{number})*" for number in range(60))
     schema = {"type": "object", "properties": {f"p{n}": {"type": "string", "pattern": pattern} for n in range(100)}}
+    # So that nobody is disconnected who does not read the long registration for a second.
+    service = start({"limits": {"peer_bytes": 1 << 30}})
     with Guest(service.url, "slow", "slow") as slow, Guest(service.url) as guest, Caller(service.url) as caller:
         mark = slow.send(REGISTER, {"toolbox_id": "slow", "tools": [
             tool(f"t{number}", argument_schema=schema) for number in range(40)]}, {"source": "slow"})

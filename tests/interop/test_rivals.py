@@ -13,7 +13,6 @@ from caller import Caller
 from processes import (EVENT_SECONDS, Daemon, OvosBus, Process, environment, toolboxctl, until,
                        write_configuration)
 
-NOTICED = 20  # seconds
 TOOLBOXD = "Another toolboxd is on this bus"
 PLUGIN = "ovos-PHAL-plugin-tools"
 
@@ -72,7 +71,7 @@ def errors(daemon):
 def test_two_daemons_name_each_other(serve, bus):
     daemons = [serve(), serve()]
     for one, other in (daemons, daemons[::-1]):
-        until(lambda one=one: errors(one), NOTICED, "the other toolboxd to be noticed")
+        until(lambda one=one: errors(one), EVENT_SECONDS, "the other toolboxd to be noticed")
         [line] = errors(one)
         assert TOOLBOXD in line and f"process {other.pid} of this machine" in line, line
 
@@ -80,7 +79,7 @@ def test_two_daemons_name_each_other(serve, bus):
 def test_the_plugin_that_was_there_is_named_with_what_to_switch_off(serve, plugin, bus, tmp_path):
     plugin()
     daemon = serve()
-    until(lambda: errors(daemon), NOTICED, "the plugin to be noticed")
+    until(lambda: errors(daemon), EVENT_SECONDS, "the plugin to be noticed")
     [line] = errors(daemon)
     assert PLUGIN in line and '"enabled": false' in line and "pip uninstall" in line, line
     done = toolboxctl("status", bus=bus.url, home=tmp_path / "ctl")
@@ -95,7 +94,7 @@ def test_the_plugin_that_comes_later_is_noticed_by_its_answers(serve, plugin, bu
     for _ in range(5):
         toolboxctl("get", "nothing", bus=bus.url, home=bus.home / "ctl")
     # One question in 15 seconds: the next one waits for that.
-    until(lambda: errors(daemon), 40, "the plugin to be noticed")
+    until(lambda: errors(daemon), EVENT_SECONDS, "the plugin to be noticed")
     assert PLUGIN in errors(daemon)[0] and others(bus) == [{"service": PLUGIN}]
 
 
@@ -108,7 +107,7 @@ def test_the_plugin_that_is_there_when_the_bus_is_back_is_named(serve, plugin, b
     try:
         plugin()
         os.kill(daemon.daemon_pid(), signal.SIGCONT)
-        until(lambda: any(PLUGIN in line for line in errors(daemon)), NOTICED, "the plugin to be noticed")
+        until(lambda: any(PLUGIN in line for line in errors(daemon)), EVENT_SECONDS, "the plugin to be noticed")
         daemon.end()
     finally:
         again.end()

@@ -19,6 +19,7 @@ from caller import Caller
 from processes import EVENT_SECONDS, TOOLBOXCTL, environment, toolboxctl, until
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+ERASED = re.compile(r"[^\n]*\r\x1b\[K")
 NO_LIMIT = 1000
 COMMANDS = {
     "list": ["list"], "long": ["list", "--long"], "why": ["list", "--why"],
@@ -127,7 +128,7 @@ def fill(caller, folder, service):
     # A change of a folder ends a quarantine, and is noticed again a little later.
     until(lambda: is_quarantined(caller), EVENT_SECONDS, "a quarantine that stays")
     caller.send("ovos.tools.invoke", {"name": "run", "args": {"value": 1}})
-    until(lambda: caller.call("ovos.tools.approval.list")["pending"], 10, "a question")
+    until(lambda: caller.call("ovos.tools.approval.list")["pending"], EVENT_SECONDS, "a question")
 
 
 def is_quarantined(caller):
@@ -146,7 +147,8 @@ def capture(service, name, columns, **env):
     if words[0] not in ("audit", "check", "test"):
         words = [*words, "--bus", service.url]
     with Terminal(words, service.daemon.home, columns, **env) as terminal:
-        return terminal.wait()
+        # Where a machine lets the command wait, its clock is there for a time.
+        return ERASED.sub("", terminal.wait())
 
 
 def without_numbers(text):
