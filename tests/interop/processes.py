@@ -36,6 +36,8 @@ DEADLINE_MS = int(20000 * SLOWNESS)
 # What every configuration here begins with: the defaults of the product, of a few seconds each, are for machines where
 # no process has to wait for a processor.
 PATIENT = {"timeout_ms": int(30000 * SLOWNESS), "start_timeout_ms": int(EVENT_SECONDS * 1000)}
+# What toolboxctl waits for an answer, for the same reason: of itself five seconds.
+CTL_SECONDS = int(30 * SLOWNESS)
 HOST_END_SECONDS = 0.5
 POLL_SECONDS = 0.02
 
@@ -308,10 +310,13 @@ class Daemon(Process):
 
 
 def toolboxctl(*args, bus=None, home, stdin=None, seconds=EVENT_SECONDS, env=None):
-    """Run toolboxctl; the finished process with stdout and stderr as text."""
+    """Run toolboxctl; the finished process with stdout and stderr as text. It waits for an answer for CTL_SECONDS, unless
+    the arguments have another time."""
     command = [TOOLBOXCTL, *args]
     if bus:
         command += ["--bus", bus]
+    if args[:1] != ("complete",) and {"--bus", "--http"} & set(command) and "--timeout" not in command:
+        command += ["--timeout", CTL_SECONDS]
     done = subprocess.run([str(part) for part in command], env=environment(home, **(env or {})),
                           input=stdin or "", capture_output=True, text=True,
                           timeout=seconds, cwd=home)

@@ -45,9 +45,9 @@ def test_calls_are_a_table_with_the_newest_below(own, ctl):
     assert head.split() == ["TIME", "CALL", "TOOL", "CALLER", "TOOK", "OUTCOME"]
     hour = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=2)).hour
     assert re.fullmatch(rf"({hour:02}|{(hour - 1) % 24:02}):\d\d:\d\d  [0-9a-f]{{6}}  "
-                        r"answers/absolute  alice +\d+\.\d ms  ok", done)
-    assert re.search(r"answers/hang +alice +\d{3}\.\d ms  timeout  deadline of 300 ms$", failed)
-    assert re.search(r"  nope +bob +0\.0 ms  unknown_tool  Unknown tool: 'nope'", unknown)
+                        r"answers/absolute  alice +\d+\.\d m?s  ok", done)
+    assert re.search(r"answers/hang +alice +\d+\.\d m?s  timeout  deadline of 300 ms$", failed)
+    assert re.search(r"  nope +bob +\d+\.\d m?s  unknown_tool  Unknown tool: 'nope'", unknown)
 
 
 def test_calls_in_flight_and_their_progress(launch, tmp_path):

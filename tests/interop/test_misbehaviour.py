@@ -3,6 +3,7 @@
 its documented answer in time; the next call works, other toolboxes notice nothing, and no process
 stays behind."""
 import os
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import manifests
 import pytest
 from caller import Caller
-from processes import BUILD, EVENT_SECONDS, TOOLBOXD, at_most, resident_kb, until
+from processes import BUILD, EVENT_SECONDS, TOOLBOXD, at_most, resident_kb, until, write_configuration
 from traffic import Load
 
 FOLDER = BUILD / "tests" / "toolboxes" / "toolbox.d"
@@ -71,7 +72,7 @@ BETRAYALS = [
     ("leave_group", {"hangs": True}, [("timeout", "300 ms")]),
     ("take_all_descriptors", {}, [None]),
     # With sanitizers there is no bound, and giving it back takes its time.
-    ("hoard", {"mebibytes": 2048}, [None, ("timeout", "2500 ms")]),
+    ("hoard", {"mebibytes": 2048}, [None, ("timeout", "")]),
     # What becomes of who returns to a frame that is gone is its luck.
     ("jump", {}, [None, ("host_crashed", ""), ("timeout", "300 ms")]),
 ]
@@ -168,11 +169,15 @@ def test_nothing_of_it_stays(misused, figure):
 
 
 @pytest.mark.parametrize("name, why", [("stuck", "in time"), ("doomed", "died (SIGABRT)")])
-def test_a_library_that_cannot_be_loaded(launch, name, why):
+def test_a_library_that_cannot_be_loaded(launch, tmp_path, name, why):
     """Its toolbox is not offered; the others are, and they are not kept waiting for long."""
-    service = launch({"start_timeout_ms": 500},
-                     [manifests.SHIPPED, BUILD / "tests" / "toolboxes" / f"{name}.d"])
+    folder = tmp_path / "toolbox.d"
+    service = launch({}, [manifests.SHIPPED, folder])
     with Caller(service.url) as caller:
         assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
-        failed, = caller.call("ovos.tools.status")["failed"]
+        if name == "stuck":
+            write_configuration(service.daemon.home, {"toolboxd": {"start_timeout_ms": 500}})
+        shutil.copytree(BUILD / "tests" / "toolboxes" / f"{name}.d", folder)
+        failed, = until(lambda: caller.call("ovos.tools.status")["failed"], EVENT_SECONDS, "its failure")
         assert failed["toolbox_id"] == name and why in failed["error"]
+        assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}

@@ -5,7 +5,7 @@ import signal
 import manifests
 import pytest
 from caller import Caller
-from processes import BUILD, EVENT_SECONDS, SLOWNESS
+from processes import BUILD, EVENT_SECONDS, SLOWNESS, write_configuration
 from websocket_peer import Closed
 
 INVOKE = "ovos.tools.invoke"
@@ -37,14 +37,16 @@ def answer_to(seen, topic, mark):
 def stop(launch, tmp_path):
     """stop(drain_ms, call_s, reload_ms, by): the service is ended while a call of so many seconds and
     some reloads are going on, each of which takes that long; another call comes too late. What
-    the calls, and what the reloads are answered."""
+    the calls, and what the reloads are answered. The host of the calls runs before the time for a start is
+    shortened."""
     def run(drain_ms, call_s, reload_ms, by=signal.SIGTERM):
         folder = tmp_path / "toolbox.d"
         manifests.answers(folder)
-        service = launch({"drain_ms": int(drain_ms * SLOWNESS),
-                          "start_timeout_ms": int(reload_ms * SLOWNESS)}, [folder])
+        drain = {"drain_ms": int(drain_ms * SLOWNESS)}
+        service = launch(drain, [folder])
         with Caller(service.url) as caller:
-            caller.invoke("absolute", {"value": 1})
+            assert "result" in caller.invoke("absolute", {"value": 1})
+            write_configuration(service.daemon.home, {"toolboxd": {**drain, "start_timeout_ms": int(reload_ms * SLOWNESS)}})
             manifests.toolbox(folder, "stuck", [manifests.labs()], library=str(STUCK))
             reloads = [caller.send(RELOAD) for _ in range(RELOADS)]
             calls = [caller.send(INVOKE, {"name": "wait", "args": {"seconds": call_s}})]

@@ -17,8 +17,8 @@ INVOKE = "ovos.tools.invoke"
 # Names a toolbox, and is answered only by who has it: several services may share a bus.
 PERSONA_CALL = "ovos.persona.tools.call"
 # So long without the answer to the last calls, and they are lost.
-# More are never out at a time: what was late on a busy machine does not come all at once.
-OPEN_MAX = 500
+# More are never out at a time: what was late on a busy machine does not come all at once. A queue has room for them.
+OPEN_MAX = 200
 # The least that a look for answers takes.
 TICK_SECONDS = 0.0001
 
