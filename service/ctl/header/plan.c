@@ -98,7 +98,8 @@ static void choose_plan_name(
 
 /* ── types ───────────────────────────────────────────────────────────────────────────────────── */
 
-/* Return whether the values of the enum are bits: three single ones, and few combinations. */
+/* Return whether the values of the enum are bits: three single ones, and few combinations. Numbers
+ * without a gap, from 0 or 1, are a count. */
 static bool is_flags(const struct c_record *record)
 {
 	size_t n_single = 0;
@@ -114,7 +115,8 @@ static bool is_flags(const struct c_record *record)
 		n_other += value > 0 && (value & (value - 1)) != 0;
 		most = value > most ? value : most;
 	}
-	return n_single >= 3 && most >= 4 && 2 * n_other <= n_single;
+	return n_single >= 3 && most >= 4 && 2 * n_other <= n_single &&
+	       most != (int64_t)(n_single + n_other);
 }
 
 /* Return the manifest's word for a number, or NULL. */

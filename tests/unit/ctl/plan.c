@@ -206,6 +206,16 @@ Test(ctl_plan, gives_memory_to_a_struct)
 		"f", "'size': 32, 'c': 'struct p'");
 }
 
+Test(ctl_plan, tells_flags_from_a_count)
+{
+	expect("enum bits { A = 1, B = 2, C = 4, ALL = 7 }; void f(enum bits bits);", "f",
+		"{'name': 'bits', 'type': 'flags', 'enum': 'bits'}");
+	expect("enum hash { MD5, SHA1, SHA256, SHA512, SHA384 }; void f(enum hash hash);", "f",
+		"{'name': 'hash', 'type': 'enum', 'enum': 'hash'}");
+	expect("enum day { MON = 1, TUE, WED, THU }; void f(enum day day);", "f",
+		"{'name': 'day', 'type': 'enum', 'enum': 'day'}");
+}
+
 Test(ctl_plan, names_enums)
 {
 	expect("enum level { LOW, HIGH = 4, ALIAS = 4 }; enum level f(enum level level);", "f",
