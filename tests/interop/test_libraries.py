@@ -171,7 +171,7 @@ def test_a_sealed_box_is_opened_by_its_key_alone(caller):
     assert bytes_of(unsealed["data"]) == data
     for wrong in ({"key": base64_of(bytes(32))}, {"sealed": base64_of(b"!" + sealed[1:])}):
         answer = run(caller, "libsodium", "unseal", {**box, "key": base64_of(key), **wrong})
-        assert "crypto_secretbox_open_detached: it_is_forged_or_the_key_is_another" in answer["error"]
+        assert "crypto_secretbox_open_detached: it is forged, or the key is another one" in answer["error"]
 
 
 @pytest.mark.parametrize("size", [0, 31, 33])
@@ -275,7 +275,7 @@ def test_archives_that_cannot_be_read_are_told(caller, files):
         answer = run(caller, "archive", "list_archive", {"path": str(files / name)})
         assert answer["code"] == "tool_failed" and words in answer["error"], answer
     answer = run(caller, "archive", "extract_entry", {"path": str(files / "good.zip"), "entry": "absent"})
-    assert answer["error"].endswith("archive_match_path_unmatched_inclusions: no_such_entry"), answer
+    assert answer["error"].endswith("archive_match_path_unmatched_inclusions: no entry has this name"), answer
     with zipfile.ZipFile(files / "large.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("fits", bytes(1 << 20))
         archive.writestr("large", bytes((1 << 20) + 1))
@@ -327,7 +327,7 @@ def test_a_tag_of_a_photograph(caller, photograph, part, tag):
 
 def test_photographs_that_tell_nothing(caller, files, photograph):
     answer = run(caller, "exif", "exif_tag", {"path": str(photograph), "tag": "Nonsense"})
-    assert answer["error"].endswith("exif_tag_from_name: unknown_tag"), answer
+    assert answer["error"].endswith("exif_tag_from_name: no tag has this name"), answer
     answer = run(caller, "exif", "exif_tag", {"path": str(files / "absent.jpg"), "tag": "Model"})
     assert "exif_data_new_from_file returned NULL: ENOENT" in answer["error"], answer
 

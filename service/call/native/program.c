@@ -32,6 +32,7 @@ static void step_deinit(struct native_step *step)
 	native_invocation_deinit(&step->call);
 	invocation_free(step->finally);
 	invocation_free(step->message);
+	free(step->words);
 	native_template_deinit(&step->of);
 	free(step->of_schema);
 }

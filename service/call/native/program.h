@@ -98,6 +98,7 @@ struct native_step {
 	struct native_invocation *message; /* returns the words of a failure; owned; or NULL */
 	int message_variable;              /* has the words; or NATIVE_NONE */
 	const struct native_enum *message_table; /* names the returned number (borrowed); or NULL */
+	char *words;                             /* the words of each failure; owned; or NULL */
 	/* repeat */
 	size_t end;                 /* the number of the step after its rounds */
 	enum native_errors fitting; /* the values with which a round begins */

@@ -69,7 +69,15 @@ static int read_table(struct program_reading *reading, uint32_t token)
 		       : refuse_step(reading, table, "must be the name of a table in 'enums'");
 }
 
-/* Read `message` of the returned value at @returns: a call, a table or the name of a text. */
+/* Return whether the string at @token is words, which have a blank, and not the name of a text. */
+static bool is_words(const struct json_tape *tape, uint32_t token)
+{
+	return json_type_at(tape, token) == JSON_STRING && json_bytes(tape, token)[0] != '$' &&
+	       memchr(json_bytes(tape, token), ' ', json_at(tape, token)->length);
+}
+
+/* Read `message` of the returned value at @returns: a call, a table, words or the name of a
+ * text. */
 static int read_message(struct program_reading *reading, uint32_t returns)
 {
 	static const char *const keys[] = {"call", "args", NULL};
@@ -89,13 +97,16 @@ static int read_message(struct program_reading *reading, uint32_t returns)
 		return r ? r
 			 : native_arguments_read(reading, token, JSON_NONE, true, step->message);
 	}
+	if (is_words(reading->reading.tape, token))
+		return reading_member_text(&reading->reading, returns, "message",
+			"must be a call, words or the name of a str", &step->words);
 	r = variables_find(reading, token, &step->message_variable);
 	if (r)
 		return r;
 	type = variables_type(reading, step->message_variable);
 	return type && type->type == NATIVE_STR
 		       ? 0
-		       : refuse_step(reading, token, "must be a call or the name of a str");
+		       : refuse_step(reading, token, "must be a call, words or the name of a str");
 }
 
 /* Refuse the end of a handle of `init`, for every later call. */

@@ -196,6 +196,8 @@ static void find_words(struct running *running, size_t at, size_t start)
 				: native_slot_number(type, &frame->returned.slot));
 
 		replace_words(running, symbol, start, words, words ? strlen(words) : 0);
+	} else if (step->words) {
+		replace_words(running, symbol, start, step->words, strlen(step->words));
 	} else if (step->message) {
 		const char *words;
 

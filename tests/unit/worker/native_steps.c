@@ -349,7 +349,7 @@ Test(native_steps, use_fields_of_a_struct, .timeout = LIMIT)
 	EXPECT_RUNS(others);
 }
 
-Test(native_steps, name_a_failure_by_a_table, .timeout = LIMIT)
+Test(native_steps, name_a_failure_by_a_table_or_by_words, .timeout = LIMIT)
 {
 #define TABLE                                                                                      \
 	"{" KIND ",'enums':{'codes':{'E_FULL':-28,'E_LOST':5}},'steps':[{'call':'status','args':"  \
@@ -359,6 +359,9 @@ Test(native_steps, name_a_failure_by_a_table, .timeout = LIMIT)
 		{TABLE, "{'kind':5}", "status: E_LOST", true},
 		{TABLE, "{'kind':-28}", "status: E_FULL", true},
 		{TABLE, "{'kind':6}", "status returned 6", true},
+		{"{" KIND ",'steps':[{'call':'status','args':['$kind'],'returns':{'type':'i32',"
+		 "'errors':'nonzero','message':'it is full'}}]}",
+			"{'kind':6}", "status: it is full", true},
 	};
 
 	EXPECT_RUNS(rows);
