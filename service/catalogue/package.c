@@ -195,16 +195,28 @@ unsigned int package_capacity(const struct package *package)
 	return kind_facts(package->kind)->carries_calls ? PACKAGE_CALLS_MAX : 1;
 }
 
+static void write_libraries(const struct toolbox_library *library, struct buffer *out)
+{
+	bool is_list = library->next;
+
+	buffer_append_string(out, is_list ? ",\"libraries\":[" : ",\"library\":");
+	json_write_text(out, library->path);
+	while ((library = library->next)) {
+		buffer_append_char(out, ',');
+		json_write_text(out, library->path);
+	}
+	if (is_list)
+		buffer_append_char(out, ']');
+}
+
 /* Write the LOAD frame of @package up to its tools, or, if they are not written, all of it. */
 static void write_head(const struct package *package, struct buffer *out)
 {
 	buffer_printf(out, "{\"kind\":\"%s\",\"toolbox_id\":",
 		package->concurrent > 0 ? "concurrent" : kind_facts(package->kind)->name);
 	json_write_text(out, package->id);
-	if (package->library.path) {
-		buffer_append_string(out, ",\"library\":");
-		json_write_text(out, package->library.path);
-	}
+	if (package->library.path)
+		write_libraries(&package->library, out);
 	buffer_append_string(out, ",\"sandbox\":");
 	toolbox_sandbox_write(&package->sandbox, out);
 	buffer_printf(out, ",\"memory_mb\":%u,\"guard\":%s", package->sandbox.memory_mb,
@@ -281,6 +293,9 @@ static int digest_surroundings(
 		buffer_append(&out, entry, strlen(entry) + 1);
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		json_write_text(&out, texts[i]);
+	for (const struct toolbox_library *library = package->library.next; library;
+		library = library->next)
+		json_write_text(&out, library->path);
 	toolbox_sandbox_write(&package->sandbox, &out);
 	if (package->types)
 		native_types_write(package->types, &out);
@@ -369,6 +384,20 @@ static bool has_tables(const struct package *package)
 	return package->types && (package->types->n_enums > 0 || package->types->n_structs > 0);
 }
 
+/* Order by the paths of the libraries, and by their bytes. */
+static int compare_libraries(
+	const struct toolbox_library *left, const struct toolbox_library *right)
+{
+	int order = 0;
+
+	for (; order == 0 && left && right; left = left->next, right = right->next) {
+		order = strcmp(left->path, right->path);
+		if (order == 0)
+			order = (left->digest > right->digest) - (left->digest < right->digest);
+	}
+	return order != 0 ? order : (left != NULL) - (right != NULL);
+}
+
 int package_compare_loads(const struct package *left, const struct package *right)
 {
 	int order = (left->kind > right->kind) - (left->kind < right->kind);
@@ -381,13 +410,10 @@ int package_compare_loads(const struct package *left, const struct package *righ
 	if (order == 0 && is_alone)
 		order = strcmp(left->id, right->id);
 	if (order == 0 && left->kind == KIND_NATIVE)
-		order = strcmp(left->library.path, right->library.path);
+		order = compare_libraries(&left->library, &right->library);
 	if (order == 0 && left->kind == KIND_NATIVE)
 		order = strcmp(
 			init_of(left) ? init_of(left) : "", init_of(right) ? init_of(right) : "");
-	if (order == 0)
-		order = (left->library.digest > right->library.digest) -
-			(left->library.digest < right->library.digest);
 	return order != 0 ? order : toolbox_sandbox_compare(&left->sandbox, &right->sandbox);
 }
 
@@ -417,6 +443,13 @@ const char *package_sandbox_name(const struct package *package)
 {
 	return kind_facts(package->kind)->workers > 0 ? sandbox_class_name(package->sandbox.class)
 						      : NULL;
+}
+
+const char *package_library_place(const struct package *package)
+{
+	if (package->kind == KIND_PYTHON_FILE)
+		return "/file";
+	return package->library.next ? "/libraries" : "/library";
 }
 
 bool package_has_guard(const struct package *package)

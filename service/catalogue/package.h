@@ -110,8 +110,8 @@ struct package {
 	struct toolbox_sandbox sandbox;
 	char *state_folder; /* writable for its hosts (loader/operator/state_folder.h); or NULL */
 	const char *trace_files;        /* as in config/config.h; borrowed, or NULL */
-	struct toolbox_library library; /* for kinds native and plugin, and the file of kind python;
-	                                 * else zeroed */
+	struct toolbox_library library; /* for kinds native (perhaps several) and plugin, and the
+	                                 * file of kind python; else zeroed */
 	struct package_python python;   /* for kind python; else zeroed */
 	struct package_mcp mcp;         /* for kind mcp; else zeroed */
 	char *guest_source; /* for kind guest: the context.source of its process; else NULL */
@@ -222,6 +222,9 @@ bool package_has_same_programs(const struct package *package);
 
 /* Return the time for a host of @package to start, where the configuration gives @configured_ms. */
 uint64_t package_start_ms(const struct package *package, uint64_t configured_ms);
+
+/* Return the place of its libraries in its manifest. */
+const char *package_library_place(const struct package *package);
 
 /* Return whether its hosts run below a guard (worker/sandbox/guard.h). */
 bool package_has_guard(const struct package *package);

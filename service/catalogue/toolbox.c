@@ -141,7 +141,8 @@ bool tool_differs(const struct tool *before, const struct tool *after)
 		return false;
 	return before->risk != after->risk || strcmp(before->definition, after->definition) != 0 ||
 	       memcmp(before->run, after->run, sizeof(before->run)) != 0 ||
-	       before->toolbox->package->library.digest != after->toolbox->package->library.digest;
+	       toolbox_library_digest(&before->toolbox->package->library) !=
+		       toolbox_library_digest(&after->toolbox->package->library);
 }
 
 /* Return whether the program of @command, a name, is still found at @path, or still nowhere

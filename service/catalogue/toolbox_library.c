@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "json/reader.h"
+#include "json/member.h"
 #include "util/cleanup.h"
 #include "util/digest.h"
 
@@ -71,6 +71,9 @@ int toolbox_library_find(const char *name, const char *folder, const char *libra
 
 void toolbox_library_deinit(struct toolbox_library *library)
 {
+	if (library->next)
+		toolbox_library_deinit(library->next);
+	free(library->next);
 	free(library->path);
 	free(library->file);
 	sealed_file_unref(library->copy);
@@ -202,14 +205,35 @@ int toolbox_library_look_like(struct toolbox_library *library, const struct tool
 	return toolbox_library_set_file(library, other->file);
 }
 
+uint64_t toolbox_library_digest(const struct toolbox_library *library)
+{
+	uint64_t digest = library->digest;
+
+	while ((library = library->next))
+		digest = digest_word(digest, library->digest);
+	return digest;
+}
+
+void toolbox_library_list_copies(
+	const struct toolbox_library *library, const struct sealed_file **ret_copies, size_t n_max)
+{
+	for (size_t i = 0; i < n_max; i++) {
+		ret_copies[i] = library ? library->copy : NULL;
+		library = library ? library->next : NULL;
+	}
+}
+
 bool toolbox_library_is_same(
 	const struct toolbox_library *library, const struct toolbox_library *other)
 {
-	return library->file && other->file && library->digest == other->digest &&
-	       strcmp(library->file, other->file) == 0;
+	for (; library && other; library = library->next, other = other->next)
+		if (!library->file || !other->file || library->digest != other->digest ||
+			strcmp(library->file, other->file) != 0)
+			return false;
+	return !library && !other;
 }
 
-bool toolbox_library_is_unchanged(struct toolbox_library *library)
+static bool keeps_its_bytes(struct toolbox_library *library)
 {
 	cleanup_close int fd = -1;
 	struct stamp now;
@@ -227,6 +251,14 @@ bool toolbox_library_is_unchanged(struct toolbox_library *library)
 	return true;
 }
 
+bool toolbox_library_is_unchanged(struct toolbox_library *library)
+{
+	for (; library; library = library->next)
+		if (!keeps_its_bytes(library))
+			return false;
+	return true;
+}
+
 bool toolbox_library_has_stamp(const struct toolbox_library *library)
 {
 	struct stamp now;
@@ -235,22 +267,39 @@ bool toolbox_library_has_stamp(const struct toolbox_library *library)
 	return stamp_fold(DIGEST_SEED, &now) == atomic_load(&library->seen);
 }
 
-/* Return whether a host has reported that it has loaded the copy. */
-static bool reports_copy(const char *loaded, size_t size)
+uint32_t toolbox_library_find_loaded(
+	const struct json_tape *loaded, uint32_t index, const char *key)
 {
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	uint32_t sealed;
+	uint32_t list = json_find_typed_at(loaded, 0, "libraries", JSON_ARRAY);
 
-	if (json_tape_read(&tape, loaded, size, JSON_DEPTH_DEFAULT, NULL) != 0)
-		return false;
-	sealed = json_find(&tape, 0, "sealed");
-	return sealed != JSON_NONE && json_is_true(&tape, sealed);
+	if (list == JSON_NONE)
+		return index == 0 ? json_find(loaded, 0, key) : JSON_NONE;
+	json_each(at, loaded, list)
+		if (index-- == 0)
+			return json_find(loaded, at, key);
+	return JSON_NONE;
+}
+
+/* Return whether a host has reported in @loaded that it has loaded the copy of the library number
+ * @index. */
+static bool reports_copy(const struct json_tape *loaded, uint32_t index)
+{
+	uint32_t sealed = toolbox_library_find_loaded(loaded, index, "sealed");
+
+	return sealed != JSON_NONE && json_is_true(loaded, sealed);
 }
 
 bool toolbox_library_was_loaded(
 	const struct toolbox_library *library, const char *loaded, size_t size)
 {
-	if (library->copy)
-		return reports_copy(loaded, size);
-	return toolbox_library_is_current(library);
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	bool is_readable = json_tape_read(&tape, loaded, size, JSON_DEPTH_DEFAULT, NULL) == 0;
+	uint32_t index = 0;
+
+	if (!toolbox_library_is_current(library))
+		return false;
+	for (; library; library = library->next, index++)
+		if (library->copy && (!is_readable || !reports_copy(&tape, index)))
+			return false;
+	return true;
 }

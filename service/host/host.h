@@ -124,8 +124,9 @@ struct host_options {
 	const char *environment; /* in addition to every host's (host/process.h), or NULL */
 	const char *load;        /* payload of the LOAD frame; copied */
 	size_t load_size;
-	const struct sealed_file *library; /* copy of the library that LOAD names; NULL: none */
-	size_t output_max;                 /* host_output_bytes: its largest payload */
+	/* copies of the libraries that LOAD names, in their order; NULL: none */
+	const struct sealed_file *libraries[WIRE_LIBRARIES_MAX];
+	size_t output_max; /* host_output_bytes: its largest payload */
 	uint32_t
 		/* the most values of an answer, which is an error with more; 0: not bounded */
 		values_max;

@@ -101,8 +101,7 @@ static int set_up(struct host *host, const struct host_options *options)
 		r = loop_timer_init(&host->hold, host->loop, on_hold, host);
 	if (r)
 		return r;
-	r = process_spawn(options->program, options->toolbox_id,
-		options->library ? options->library->fd : -1, &process);
+	r = process_spawn(options->program, options->toolbox_id, options->libraries, &process);
 	if (r)
 		return r;
 	host->pid = process.pid;

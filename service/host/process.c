@@ -43,11 +43,17 @@ static const char *const kept_variables[] = {
 /* The variables that are kept, and LANG. */
 #define KEPT_COUNT (1 + ARRAY_SIZE(kept_variables))
 
-/* Move *@fd above the low descriptors to which dup2 copies the ends of the child, so that none is
- * overwritten before it was copied. Returns 0 or a negative errno. */
+/* Return a copy of @fd above the low descriptors to which dup2 copies the ends of the child, so
+ * that none is overwritten before it was copied; or -1. */
+static int copy_above(int fd)
+{
+	return fcntl(fd, F_DUPFD_CLOEXEC, WIRE_LIBRARY_FD + WIRE_LIBRARIES_MAX);
+}
+
+/* Replace *@fd by its copy above. Returns 0 or a negative errno. */
 static int lift_fd(int *fd)
 {
-	int lifted = fcntl(*fd, F_DUPFD_CLOEXEC, WIRE_LIBRARY_FD + 1);
+	int lifted = copy_above(*fd);
 
 	if (lifted < 0)
 		return -errno;
@@ -85,20 +91,49 @@ static void choose_environment(char *ret_chosen[KEPT_COUNT + 1], char ret_lang[L
 	ret_chosen[n] = NULL;
 }
 
-static int set_actions(posix_spawn_file_actions_t *actions, int wire, int output, int library)
+/* Descriptors of the copies of libraries; -1: none. */
+struct lifted {
+	int fds[WIRE_LIBRARIES_MAX];
+};
+
+static void lifted_deinit(struct lifted *lifted)
+{
+	for (size_t i = 0; i < WIRE_LIBRARIES_MAX; i++)
+		if (lifted->fds[i] >= 0)
+			close(lifted->fds[i]);
+}
+
+/* Fill @ret_lifted, which the caller closes after an error, too. Returns 0 or a negative errno. */
+static int lift_libraries(
+	const struct sealed_file *const libraries[WIRE_LIBRARIES_MAX], struct lifted *ret_lifted)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < WIRE_LIBRARIES_MAX; i++) {
+		ret_lifted->fds[i] = libraries[i] && r == 0 ? copy_above(libraries[i]->fd) : -1;
+		if (libraries[i] && r == 0 && ret_lifted->fds[i] < 0)
+			r = -errno;
+	}
+	return r;
+}
+
+static int set_actions(
+	posix_spawn_file_actions_t *actions, int wire, int output, const struct lifted *libraries)
 {
 	int r = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 
 	r = r ? r : posix_spawn_file_actions_adddup2(actions, output, STDOUT_FILENO);
 	r = r ? r : posix_spawn_file_actions_adddup2(actions, output, STDERR_FILENO);
 	r = r ? r : posix_spawn_file_actions_adddup2(actions, wire, WIRE_FD);
-	if (r || library < 0)
-		return r;
-	return posix_spawn_file_actions_adddup2(actions, library, WIRE_LIBRARY_FD);
+	for (size_t i = 0; r == 0 && i < WIRE_LIBRARIES_MAX; i++)
+		if (libraries->fds[i] >= 0)
+			r = posix_spawn_file_actions_adddup2(
+				actions, libraries->fds[i], WIRE_LIBRARY_FD + (int)i);
+	return r;
 }
 
 static int start_program(const char *program, const char *toolbox_id, char **environment, int wire,
-	int output, int library, pid_t *ret_pid)
+	int output, const struct lifted *libraries, pid_t *ret_pid)
 {
 	char *arguments[] = {"toolbox-host", (char *)toolbox_id, NULL};
 	posix_spawn_file_actions_t actions;
@@ -106,7 +141,7 @@ static int start_program(const char *program, const char *toolbox_id, char **env
 
 	if (r)
 		return -r;
-	r = set_actions(&actions, wire, output, library);
+	r = set_actions(&actions, wire, output, libraries);
 	r = r ? r : spawn_process(ret_pid, program, &actions, arguments, environment);
 	posix_spawn_file_actions_destroy(&actions);
 	return -r;
@@ -127,8 +162,8 @@ const char *host_signal_name(int signal)
 	return names[signal];
 }
 
-int process_spawn(
-	const char *program, const char *toolbox_id, int library, struct process *ret_process)
+int process_spawn(const char *program, const char *toolbox_id,
+	const struct sealed_file *const libraries[WIRE_LIBRARIES_MAX], struct process *ret_process)
 {
 	char *chosen[KEPT_COUNT + 1];
 	char lang[LANG_BYTES];
@@ -149,15 +184,13 @@ int process_spawn(
 
 	if (fcntl(output, F_SETFL, O_NONBLOCK) < 0)
 		return -errno;
-	cleanup_close int host_library =
-		library < 0 ? -1 : fcntl(library, F_DUPFD_CLOEXEC, WIRE_LIBRARY_FD + 1);
+	cleanup(lifted_deinit) struct lifted lifted;
 
-	if (library >= 0 && host_library < 0)
-		return -errno;
-	r = lift_fd(&host_wire);
+	r = lift_libraries(libraries, &lifted);
+	r = r ? r : lift_fd(&host_wire);
 	r = r ? r : lift_fd(&host_output);
 	r = r ? r
-	      : start_program(program, toolbox_id, chosen, host_wire, host_output, host_library,
+	      : start_program(program, toolbox_id, chosen, host_wire, host_output, &lifted,
 			&ret_process->pid);
 	if (r)
 		return r;

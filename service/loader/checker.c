@@ -104,37 +104,59 @@ static void host_has_left(void *data, const struct host_exit *end)
 	end_batch(data);
 }
 
-/* Look at the @file in which the linker has found the library of the batch. */
-static void set_file(struct checker *checker, struct check_batch batch, const char *file)
+/* Return the text at @token (or JSON_NONE) of a description, which the caller frees; NULL: none,
+ * or no memory. */
+static char *dup_described_text(const struct json_tape *tape, uint32_t token)
 {
-	struct check_target *first = &checker->targets[batch.first];
-
-	if (toolbox_library_set_file(&first->package->library, file) == 0)
-		toolbox_library_look(&first->package->library);
-	for (size_t i = 1; i < batch.n; i++)
-		if (toolbox_library_look_like(
-			    &first[i].package->library, &first->package->library) < 0)
-			checker->refused(first[i].item, "/library", strerror(ENOMEM));
-}
-
-/* Return the text @key of a description, which the caller frees; NULL: none, or no memory. */
-static char *dup_member(const struct json_tape *tape, const char *key)
-{
-	uint32_t token = json_find_typed_at(tape, 0, key, JSON_STRING);
-
-	if (token == JSON_NONE)
+	if (token == JSON_NONE || json_type_at(tape, token) != JSON_STRING)
 		return NULL;
 	return json_string_dup(tape, token, NULL);
 }
 
+/* Return the library number @index of @package. */
+static struct toolbox_library *library_at(struct package *package, uint32_t index)
+{
+	struct toolbox_library *library = &package->library;
+
+	while (index-- > 0)
+		library = library->next;
+	return library;
+}
+
+/* Look at the file in which the linker has found the library number @index of the batch, by
+ * @loaded. */
+static void set_file(struct checker *checker, struct check_batch batch, uint32_t index,
+	const struct json_tape *loaded)
+{
+	struct check_target *first = &checker->targets[batch.first];
+	struct toolbox_library *library = library_at(first->package, index);
+	cleanup_free char *file =
+		dup_described_text(loaded, toolbox_library_find_loaded(loaded, index, "library"));
+
+	if (library->file || !file)
+		return;
+	if (toolbox_library_set_file(library, file) == 0)
+		toolbox_library_look(library);
+	for (size_t i = 1; i < batch.n; i++)
+		if (toolbox_library_look_like(library_at(first[i].package, index), library) < 0)
+			checker->refused(first[i].item, package_library_place(first[i].package),
+				strerror(ENOMEM));
+}
+
 void checker_note(struct package *package, const struct json_tape *described)
 {
-	uint32_t sealed = json_find(described, 0, "sealed");
-	cleanup_free char *missing = dup_member(described, "missing");
+	cleanup_free char *missing =
+		dup_described_text(described, json_find(described, 0, "missing"));
+	uint32_t index = 0;
 
 	/* A copy that a host cannot load here is given to none. */
-	if (sealed == JSON_NONE || !json_is_true(described, sealed))
-		sealed_file_unref(take_ptr(package->library.copy));
+	for (struct toolbox_library *library = &package->library; library;
+		library = library->next, index++) {
+		uint32_t sealed = toolbox_library_find_loaded(described, index, "sealed");
+
+		if (sealed == JSON_NONE || !json_is_true(described, sealed))
+			sealed_file_unref(take_ptr(library->copy));
+	}
 	free(package->not_enforced);
 	package->not_enforced = missing && *missing ? take_ptr(missing) : NULL;
 }
@@ -146,12 +168,6 @@ static void note_refused(struct package *package, const char *refused)
 	package->refused = refused ? strdup(refused) : NULL;
 }
 
-/* Return the place in the manifest of @package for its library. */
-static const char *library_place(const struct package *package)
-{
-	return package->kind == KIND_PYTHON_FILE ? "/file" : "/library";
-}
-
 static const char is_another[] = "the file was replaced while it was loaded";
 
 /* The host has reported where the dynamic linker found the library. */
@@ -159,27 +175,25 @@ static void batch_is_good(void *data, const char *loaded, size_t size)
 {
 	struct check_host *check = data;
 	struct checker *checker = check->checker;
-	struct toolbox_library *library = &checker->targets[check->batch.first].package->library;
+	const struct package *package = checker->targets[check->batch.first].package;
+	const struct toolbox_library *library = package->library.path ? &package->library : NULL;
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	cleanup_free char *file = NULL;
 
 	if (json_tape_read(&tape, loaded, size, JSON_DEPTH_DEFAULT, NULL) == 0) {
-		file = dup_member(&tape, "library");
 		for (size_t i = 0; i < check->batch.n; i++)
 			checker_note(checker->targets[check->batch.first + i].package, &tape);
+		for (uint32_t i = 0; library; library = library->next)
+			set_file(checker, check->batch, i++, &tape);
 	}
 	for (size_t i = 0; i < check->batch.n; i++)
 		note_refused(checker->targets[check->batch.first + i].package,
 			host_refused(check->host));
-	if (file && !library->file)
-		set_file(checker, check->batch, file);
-	if (!toolbox_library_is_current(library)) {
-		refuse_batch(checker, check->batch,
-			library_place(checker->targets[check->batch.first].package), is_another);
+	if (!toolbox_library_is_current(&package->library)) {
+		refuse_batch(checker, check->batch, package_library_place(package), is_another);
 		end_batch(check);
 		return;
 	}
-	if (!kind_facts(checker->targets[check->batch.first].package->kind)->describes_tools) {
+	if (!kind_facts(package->kind)->describes_tools) {
 		end_batch(check);
 		return;
 	}
@@ -266,7 +280,7 @@ static void refuse_for(struct check_host *check, const struct host_exit *end)
 							    : "loading the library");
 
 		if (package->library.path)
-			snprintf(pointer, sizeof(pointer), "%s", library_place(package));
+			snprintf(pointer, sizeof(pointer), "%s", package_library_place(package));
 		host_describe_exit(end, text + length, sizeof(text) - (size_t)length);
 	}
 	refuse_batch(checker, batch, pointer, text);
@@ -274,10 +288,12 @@ static void refuse_for(struct check_host *check, const struct host_exit *end)
 
 static bool is_everybodys(const struct host_exit *end)
 {
-	return end->reason == HOST_TOO_SLOW ||
-	       (end->reason == HOST_REFUSED &&
-		       (strcmp(end->pointer, "/library") == 0 ||
-			       strncmp(end->pointer, "/sandbox/", strlen("/sandbox/")) == 0));
+	static const char *const places[] = {"/library", "/libraries/", "/sandbox/"};
+
+	for (size_t i = 0; end->reason == HOST_REFUSED && i < ARRAY_SIZE(places); i++)
+		if (strncmp(end->pointer, places[i], strlen(places[i])) == 0)
+			return true;
+	return end->reason == HOST_TOO_SLOW;
 }
 
 static void batch_is_bad(void *data, const struct host_exit *end)
@@ -344,7 +360,6 @@ static int spawn(struct check_host *check)
 		.environment = package->environment,
 		.load = load.data,
 		.load_size = load.size,
-		.library = package->library.copy,
 		.output_max = output_max(package, config),
 		.stderr_max = config->limits.stderr_bytes,
 		.start_timeout_ms = package_start_ms(package, config->start_timeout_ms),
@@ -354,6 +369,7 @@ static int spawn(struct check_host *check)
 		.tail = package->kind == KIND_MCP ? &check->output : NULL,
 	};
 
+	toolbox_library_list_copies(&package->library, options.libraries, WIRE_LIBRARIES_MAX);
 	return r < 0 ? r : host_spawn(checker->loop, &options, &handler, check, &check->host);
 }
 
@@ -420,18 +436,31 @@ void checker_free(struct checker *checker)
 	free(checker);
 }
 
-/* Look at the library of @package, which was found by path, unless that was done for it or for the
- * package before. 0 or a negative errno. */
-static int look_at_library(const struct checker *checker, struct package *package)
+/* Look at @library, if it was found by path, unless that was done for it or for @last (may be
+ * NULL). 0 or a negative errno. */
+static int look_at_library(struct toolbox_library *library, const struct toolbox_library *last)
 {
-	const struct package *last =
-		checker->n_targets > 0 ? checker->targets[checker->n_targets - 1].package : NULL;
-
-	if (!toolbox_library_is_path(&package->library) || package->library.digest != 0)
+	if (!toolbox_library_is_path(library) || library->digest != 0)
 		return 0;
-	if (last && last->library.path && strcmp(last->library.path, package->library.path) == 0)
-		return toolbox_library_look_like(&package->library, &last->library);
-	return toolbox_library_look(&package->library);
+	if (last && last->path && strcmp(last->path, library->path) == 0)
+		return toolbox_library_look_like(library, last);
+	return toolbox_library_look(library);
+}
+
+/* Look at the libraries of @package. Toolboxes in a row may have the same ones. 0 or -ENOMEM. */
+static int look_at_libraries(const struct checker *checker, struct package *package)
+{
+	const struct toolbox_library *last =
+		checker->n_targets > 0 ? &checker->targets[checker->n_targets - 1].package->library
+				       : NULL;
+
+	for (struct toolbox_library *library = &package->library; library;
+		library = library->next) {
+		if (look_at_library(library, last) == -ENOMEM)
+			return -ENOMEM;
+		last = last ? last->next : NULL;
+	}
+	return 0;
 }
 
 int checker_add(struct checker *checker, struct package *package, void *item)
@@ -439,7 +468,7 @@ int checker_add(struct checker *checker, struct package *package, void *item)
 	if (array_grow(checker->targets, checker->n_targets) < 0 ||
 		array_grow(checker->batches, checker->n_targets) < 0)
 		return -ENOMEM;
-	if (look_at_library(checker, package) == -ENOMEM)
+	if (look_at_libraries(checker, package) < 0)
 		return -ENOMEM;
 	checker->targets[checker->n_targets++] = (struct check_target){package, item};
 	return 0;

@@ -43,6 +43,7 @@ static const struct {
 	unsigned int kinds; /* a bit for each */
 } keys_of_kinds[] = {
 	{"library", OF(KIND_NATIVE) | OF(KIND_PLUGIN)},
+	{"libraries", OF(KIND_NATIVE)},
 	{"file", OF(KIND_PYTHON_FILE)},
 	{"init", OF(KIND_NATIVE)},
 	{"enums", OF(KIND_NATIVE)},
@@ -319,18 +320,14 @@ static void read_concurrent(
 		diagnose(problems, DIAGNOSTIC_ERROR, tape, token, "%s", PACKAGE_ONE_PROCESS);
 }
 
-static int read_library(struct manifest_reader *reader, const char *folder, struct package *package,
-	struct diagnostics *problems)
+/* Read the library at @token, or the file of kind python. */
+static int read_library(struct manifest_reader *reader, const char *folder, uint32_t token,
+	bool is_file, struct toolbox_library *ret_library, struct diagnostics *problems)
 {
-	bool is_file = package->kind == KIND_PYTHON_FILE;
-	uint32_t token = json_find(&reader->tape, 0, is_file ? "file" : "library");
-	cleanup_free char *name = NULL;
-	cleanup_free char *beside = NULL;
 	size_t size;
+	cleanup_free char *name = json_string_dup(&reader->tape, token, &size);
+	cleanup_free char *beside = NULL;
 
-	if (token == JSON_NONE)
-		return 0;
-	name = json_string_dup(&reader->tape, token, &size);
 	if (!name)
 		return -ENOMEM;
 	if (strlen(name) != size)
@@ -343,8 +340,42 @@ static int read_library(struct manifest_reader *reader, const char *folder, stru
 		return -ENOMEM;
 	}
 	if (beside)
-		return toolbox_library_find(beside, folder, NULL, &package->library);
-	return toolbox_library_find(name, folder, reader->library_dir, &package->library);
+		return toolbox_library_find(beside, folder, NULL, ret_library);
+	return toolbox_library_find(name, folder, reader->library_dir, ret_library);
+}
+
+/* Read the list of libraries at @list. */
+static int read_library_list(struct manifest_reader *reader, const char *folder, uint32_t list,
+	struct package *package, struct diagnostics *problems)
+{
+	struct toolbox_library *library = NULL;
+
+	json_each(at, &reader->tape, list) {
+		int r;
+
+		if (library && !(library->next = calloc(1, sizeof(*library))))
+			return -ENOMEM;
+		library = library ? library->next : &package->library;
+		r = read_library(reader, folder, at, false, library, problems);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int read_libraries(struct manifest_reader *reader, const char *folder,
+	struct package *package, struct diagnostics *problems)
+{
+	const struct json_tape *tape = &reader->tape;
+	bool is_file = package->kind == KIND_PYTHON_FILE;
+	uint32_t token = json_find(tape, 0, is_file ? "file" : "library");
+	uint32_t list = json_find(tape, 0, "libraries");
+
+	if (list != JSON_NONE)
+		return read_library_list(reader, folder, list, package, problems);
+	return token == JSON_NONE
+		       ? 0
+		       : read_library(reader, folder, token, is_file, &package->library, problems);
 }
 
 /* Settings are known only for a kind whose toolbox reads them itself. */
@@ -405,7 +436,7 @@ static int read_places(struct manifest_reader *reader, const char *path, struct 
 		return 0;
 	}
 	folder = dirname(real);
-	r = read_library(reader, folder, package, problems);
+	r = read_libraries(reader, folder, package, problems);
 	if (r == 0 && (package->kind == KIND_PYTHON || package->kind == KIND_PYTHON_FILE))
 		r = manifest_python_read(&reader->tape, folder, package, problems);
 	if (r == 0 && package->kind == KIND_PYTHON_FILE)

@@ -13,6 +13,7 @@
 #include "manifest/dropin/dropin_scan.h"
 #include "manifest/dropin/dropins.h"
 #include "manifest/folders.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 
 /*
@@ -233,15 +234,16 @@ static int order_paths(const void *a, const void *b)
 static void watch_libraries(const struct catalogue *catalogue, struct watched *watched)
 {
 	size_t n_toolboxes = catalogue_n_toolboxes(catalogue);
-	cleanup_free const char **paths = calloc(n_toolboxes + 1, sizeof(*paths));
+	cleanup_free const char **paths = NULL;
 	size_t n_paths = 0;
 
-	for (size_t i = 0; paths && i < n_toolboxes; i++) {
+	for (size_t i = 0; i < n_toolboxes; i++) {
 		const struct toolbox_library *library =
 			&catalogue_toolbox(catalogue, i, NULL, NULL)->package->library;
 
-		if (toolbox_library_is_path(library))
-			paths[n_paths++] = library->path;
+		for (; library; library = library->next)
+			if (toolbox_library_is_path(library) && array_grow(paths, n_paths) == 0)
+				paths[n_paths++] = library->path;
 	}
 	if (paths)
 		qsort(paths, n_paths, sizeof(*paths), order_paths);

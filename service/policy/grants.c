@@ -30,14 +30,14 @@ static int make_digest(const struct tool *tool, const struct buffer *scope,
 	const struct policy_caller *caller, uint64_t grantee,
 	unsigned char ret[SHA256_DIGEST_LENGTH])
 {
-	const uint64_t *library = &tool->toolbox->package->library.digest;
+	uint64_t libraries = toolbox_library_digest(&tool->toolbox->package->library);
 	cleanup(buffer_deinit) struct buffer key = {0};
 
 	append_part(&key, tool->toolbox->id, strlen(tool->toolbox->id));
 	append_part(&key, tool->name, strlen(tool->name));
 	append_part(&key, tool->definition, tool->definition_size);
 	append_part(&key, (const char *)tool->run, sizeof(tool->run));
-	append_part(&key, (const char *)library, sizeof(*library));
+	append_part(&key, (const char *)&libraries, sizeof(libraries));
 	append_part(&key, scope->data, scope->size);
 	append_part(&key, caller->session_id.text, caller->session_id.size);
 	append_part(&key, caller->source.text, caller->source.size);

@@ -313,12 +313,12 @@ static void host_has_ended(void *data, const struct host_exit *exit)
 
 static void host_is_loaded(void *data, const char *loaded, size_t size)
 {
-	static const struct host_exit is_another = {
+	struct worker *worker = data;
+	const struct host_exit is_another = {
 		.reason = HOST_REFUSED,
-		.pointer = "/library",
+		.pointer = package_library_place(worker->package),
 		.message = "its library is another file than the one that its tools were read from",
 	};
-	struct worker *worker = data;
 
 	if (!toolbox_library_was_loaded(&worker->package->library, loaded, size)) {
 		host_has_ended(worker, &is_another);
@@ -452,7 +452,6 @@ int worker_start(struct worker *worker)
 		.environment = worker->package->environment,
 		.load = worker->package->load,
 		.load_size = worker->package->load_size,
-		.library = worker->package->library.copy,
 		.output_max = worker->options->output_max,
 		.values_max = worker->options->values_max,
 		.stderr_max = worker->options->stderr_max,
@@ -466,6 +465,8 @@ int worker_start(struct worker *worker)
 	int r;
 
 	check(worker->state == WORKER_FREE);
+	toolbox_library_list_copies(
+		&worker->package->library, options.libraries, WIRE_LIBRARIES_MAX);
 	r = host_spawn(worker->loop, &options, &handler, worker, &worker->host);
 	if (r < 0)
 		return r;

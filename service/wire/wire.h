@@ -59,9 +59,13 @@
 /* The descriptor of the socket in a host. */
 #define WIRE_FD 3
 
-/* The descriptor of the sealed copy of its library (util/file/sealed_file.h), in a host that is
- * started with one. */
+/* The descriptor of the sealed copy of its first library (util/file/sealed_file.h), in a host that
+ * is started with one. The copies of further libraries have the next descriptors, in their order,
+ * and a library without a copy leaves its own unused. */
 #define WIRE_LIBRARY_FD 4
+
+/* The most libraries of a toolbox. */
+#define WIRE_LIBRARIES_MAX 8
 
 enum wire_kind {
 	WIRE_LOAD = 1,

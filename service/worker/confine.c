@@ -31,11 +31,17 @@ static int die_with_parent(int wire_fd)
  * itself. */
 static int close_others(int wire_fd)
 {
-	int last = seal_is_given() ? WIRE_LIBRARY_FD : wire_fd;
+	unsigned int end = WIRE_LIBRARY_FD + WIRE_LIBRARIES_MAX;
 
-	if (close_range((unsigned int)last + 1, ~0u, 0) < 0 && errno != ENOSYS)
-		return -errno;
-	if (last == WIRE_LIBRARY_FD && fcntl(last, F_SETFD, FD_CLOEXEC) < 0)
+	for (size_t i = 0; i < WIRE_LIBRARIES_MAX; i++) {
+		int fd = WIRE_LIBRARY_FD + (int)i;
+
+		if (!seal_is_given(i))
+			close(fd);
+		else if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+			return -errno;
+	}
+	if (close_range(end, ~0u, 0) < 0 && errno != ENOSYS)
 		return -errno;
 	return fcntl(wire_fd, F_SETFD, FD_CLOEXEC) < 0 ? -errno : 0;
 }

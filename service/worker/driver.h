@@ -31,9 +31,10 @@ enum driver_status {
 /* The input of load(). */
 struct driver_load {
 	const struct json_tape *tape; /* tape of the LOAD frame; freed when load() returns */
-	struct seal *seal; /* the sealed library (name NULL: none); outlives the driver */
-	int wire;          /* the host's end of the socket */
-	const char *text;  /* the frame's payload */
+	struct seal *seals;           /* the libraries; they outlive the driver */
+	size_t n_seals;
+	int wire;         /* the host's end of the socket */
+	const char *text; /* the frame's payload */
 	size_t text_size;
 	const char *missing; /* restrictions missing from the sandbox; "" for none */
 };

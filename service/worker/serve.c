@@ -29,8 +29,9 @@ static const struct driver *const drivers[] = {&native_driver, &command_driver, 
 struct serving {
 	int wire;
 	struct wire_reader reader;
-	struct buffer out;     /* the answer, as a whole frame */
-	struct seal seal;      /* the loaded library */
+	struct buffer out;                     /* the answer, as a whole frame */
+	struct seal seals[WIRE_LIBRARIES_MAX]; /* the libraries to load */
+	size_t n_seals;
 	char *folder;          /* for temporary files of its own, or NULL */
 	struct buffer missing; /* restrictions missing from the sandbox */
 	const struct driver *kind;
@@ -166,23 +167,48 @@ static int split_tracer(struct serving *worker, const struct json_tape *tape, in
 	return report ? trace_split(report, worker->wire, ret_tracer) : -ENOMEM;
 }
 
-/* Take the library, then enter the sandbox. */
+/* Take the library that is named at @token. */
+static int take_library(struct serving *worker, const struct json_tape *tape, uint32_t token)
+{
+	cleanup_free char *name = NULL;
+	int r;
+
+	if (worker->n_seals >= WIRE_LIBRARIES_MAX || json_type_at(tape, token) != JSON_STRING)
+		return -EPROTO;
+	name = json_string_dup(tape, token, NULL);
+	r = name ? seal_take(name, worker->n_seals, &worker->seals[worker->n_seals]) : -ENOMEM;
+	worker->n_seals += r == 0;
+	return r;
+}
+
+/* Take the member `library` or `libraries`, if there is one. */
+static int take_libraries(struct serving *worker, const struct json_tape *tape)
+{
+	uint32_t library = json_find_typed_at(tape, 0, "library", JSON_STRING);
+	uint32_t list = json_find_typed_at(tape, 0, "libraries", JSON_ARRAY);
+	int r = library != JSON_NONE ? take_library(worker, tape, library) : 0;
+
+	if (list == JSON_NONE)
+		return r;
+	for (uint32_t at = json_first(tape, list); r == 0 && at < json_end(tape, list);
+		at = json_next(tape, at))
+		r = take_library(worker, tape, at);
+	return r;
+}
+
+/* Take the libraries, then enter the sandbox. */
 static int enter(struct serving *worker, const struct json_tape *tape, struct diagnostics *problems)
 {
 	cleanup(toolbox_sandbox_deinit) struct toolbox_sandbox sandbox = {.class = SANDBOX_NONE};
-	uint32_t library = json_find_typed_at(tape, 0, "library", JSON_STRING);
 	struct landlock_failure failure = {0};
-	cleanup_free char *name = NULL;
+	struct landlock_places places;
 	cleanup_close int listener = -1;
 	cleanup_close int tracer = -1;
 	int r = read_sandbox_members(tape, &sandbox);
 
 	if (r)
 		return r;
-	if (library != JSON_NONE) {
-		name = json_string_dup(tape, library, NULL);
-		r = name ? seal_take(name, &worker->seal) : -ENOMEM;
-	}
+	r = take_libraries(worker, tape);
 	if (r == 0 && wants_guard(tape) && sandbox_wants_folder(&sandbox)) {
 		int lock = folder_make(&worker->folder);
 
@@ -195,9 +221,9 @@ static int enter(struct serving *worker, const struct json_tape *tape, struct di
 	}
 	if (r == 0)
 		r = split_tracer(worker, tape, &tracer);
+	places = (struct landlock_places){worker->seals, worker->n_seals, worker->folder};
 	if (r == 0)
-		r = sandbox_enter(&sandbox, &worker->seal, worker->folder, tracer, &worker->missing,
-			&listener, &failure);
+		r = sandbox_enter(&sandbox, &places, tracer, &worker->missing, &listener, &failure);
 	if (r == 0)
 		r = send_listener(worker, listener);
 	return r == SANDBOX_E_PATH ? refuse_path(problems, &failure) : r;
@@ -223,7 +249,8 @@ static int load_driver(struct serving *worker, const struct wire_frame *frame,
 		.text = frame->payload,
 		.text_size = frame->size,
 		.missing = buffer_terminate(&worker->missing),
-		.seal = &worker->seal,
+		.seals = worker->seals,
+		.n_seals = worker->n_seals,
 	};
 
 	if (!worker->kind)
@@ -338,7 +365,8 @@ static int run_calls(struct serving *worker, int r)
 	}
 	if (worker->kind)
 		worker->kind->free(worker->driver);
-	seal_deinit(&worker->seal);
+	for (size_t i = 0; i < worker->n_seals; i++)
+		seal_deinit(&worker->seals[i]);
 	free(worker->folder);
 	buffer_deinit(&worker->missing);
 	wire_reader_deinit(&worker->reader);
@@ -348,8 +376,7 @@ static int run_calls(struct serving *worker, int r)
 
 int serve_daemon(int wire_fd)
 {
-	struct serving worker = {
-		.wire = wire_fd, .reader = {.payload_max = JSON_SIZE_MAX}, .seal = {.fd = -1}};
+	struct serving worker = {.wire = wire_fd, .reader = {.payload_max = JSON_SIZE_MAX}};
 	struct wire_frame frame;
 	int r = receive(&worker, &frame);
 
@@ -365,7 +392,6 @@ int serve_daemon_as(int wire_fd, const char *missing, const struct driver *kind)
 	struct serving worker = {
 		.wire = wire_fd,
 		.reader = {.payload_max = JSON_SIZE_MAX},
-		.seal = {.fd = -1},
 		.kind = kind,
 	};
 	cleanup(buffer_deinit) struct buffer text = {0};

@@ -215,15 +215,18 @@ static void advise_of_parts(const struct giving *giving)
 /* Only a library found by path is sealed; a library found by the linker by name is the system's. */
 static void advise_of_seal(const struct giving *giving)
 {
-	const struct toolbox *toolbox = giving->toolbox;
-	const struct toolbox_library *library = &toolbox->package->library;
+	const struct package *package = giving->toolbox->package;
+	const struct toolbox_library *library = package->is_checked ? &package->library : NULL;
 
-	if (toolbox_library_is_path(library) && toolbox->package->is_checked && !library->copy)
-		advise(giving, "/library",
+	for (; library; library = library->next) {
+		if (!toolbox_library_is_path(library) || library->copy)
+			continue;
+		advise(giving, package_library_place(package),
 			"not sealed: a copy of %s cannot find what it is linked to ($ORIGIN), is "
 			"too large or not possible here, so the file itself is loaded; replace it "
 			"by renaming",
 			library->path);
+	}
 }
 
 int advice_give(const struct toolbox *toolbox, const struct diagnostic_sink *sink)

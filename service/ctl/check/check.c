@@ -68,16 +68,25 @@ static void on_config_finding(void *data, const struct diagnostic *finding)
 		add_finding(data, finding);
 }
 
-/* Return how its library is loaded; NULL when it has none. */
-static const char *seal_of(const struct toolbox *toolbox)
+/* Append how each library is loaded. */
+static void describe_seals(const struct package *package, struct buffer *out)
 {
-	if (!toolbox->package->library.path)
-		return NULL;
-	if (!toolbox_library_is_path(&toolbox->package->library))
-		return "loaded by its name";
-	if (!toolbox->package->is_checked)
-		return "not looked at";
-	return toolbox->package->library.copy ? "sealed" : "not sealed";
+	const struct toolbox_library *library = package->library.path ? &package->library : NULL;
+
+	for (; library; library = library->next)
+		buffer_printf(out, ", library %s",
+			!toolbox_library_is_path(library) ? "loaded by its name"
+			: !package->is_checked            ? "not looked at"
+			: library->copy                   ? "sealed"
+							  : "not sealed");
+}
+
+/* Return whether all libraries are sealed. */
+static bool is_sealed(const struct toolbox_library *library)
+{
+	while (library && library->copy)
+		library = library->next;
+	return !library;
 }
 
 static void describe_toolbox(struct check *check, const struct toolbox *toolbox)
@@ -86,7 +95,6 @@ static void describe_toolbox(struct check *check, const struct toolbox *toolbox)
 	const char *kind = kind_facts(toolbox->package->kind)->name;
 	const char *missing = toolbox->package->not_enforced;
 	const char *refused = toolbox->package->refused;
-	const char *seal = seal_of(toolbox);
 	struct buffer *out = &check->toolboxes;
 
 	if (!check->is_json) {
@@ -95,8 +103,9 @@ static void describe_toolbox(struct check *check, const struct toolbox *toolbox)
 			class ? "sandbox " : "no process", class ? class : "", missing ? " (" : "");
 		/* A host reports it. */
 		terminal_append_line(out, missing ? missing : "", missing ? strlen(missing) : 0);
-		buffer_printf(out, "%s%s%s%s%s\n", missing ? ")" : "", seal ? ", library " : "",
-			seal ? seal : "", refused ? ", refused while loading: " : "",
+		buffer_append_string(out, missing ? ")" : "");
+		describe_seals(toolbox->package, out);
+		buffer_printf(out, "%s%s\n", refused ? ", refused while loading: " : "",
 			refused ? refused : "");
 		return;
 	}
@@ -105,7 +114,7 @@ static void describe_toolbox(struct check *check, const struct toolbox *toolbox)
 		toolbox->id, kind);
 	json_write_text(out, class);
 	buffer_printf(out, ",\"sealed\":%s,\"not_enforced\":",
-		toolbox->package->library.copy ? "true" : "false");
+		is_sealed(&toolbox->package->library) ? "true" : "false");
 	json_write_text(out, missing);
 	buffer_append_string(out, ",\"refused_while_loading\":");
 	json_write_text(out, refused);

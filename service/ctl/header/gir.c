@@ -243,8 +243,6 @@ static void read_repository(struct gir_reading *reading, const xmlNode *root)
 			continue;
 		if (!gir->library)
 			gir->library = take_attribute(reading, node, "shared-library");
-		if (gir->library)
-			gir->library[strcspn(gir->library, ",")] = '\0';
 		read_gir_functions(reading, node, 0);
 	}
 	if (gir->n_functions > 0)

@@ -49,7 +49,7 @@ struct gir {
 	char **headers; /* as of #include */
 	size_t n_headers;
 	char *package; /* for pkg-config, or NULL */
-	char *library; /* the first of its shared libraries, or NULL */
+	char *library; /* its shared libraries, with commas between them, or NULL */
 };
 
 /* Read the GIR file @name, such as `GLib-2.0`, from the folders of GIR files. Return 0 with

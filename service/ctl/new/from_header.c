@@ -20,6 +20,7 @@
 #include "util/cleanup.h"
 #include "util/file/file.h"
 #include "util/text/glob.h"
+#include "wire/wire.h"
 
 /* A function of the headers: a tool, or a reason against one. */
 struct candidate {
@@ -36,8 +37,10 @@ struct generating {
 	struct header header;
 	const char **header_paths; /* paths of compiler.headers; NULL: not found */
 	struct gir gir;            /* without --from-gir: empty */
-	const char *library_name;  /* a path from the root, or a name for the linker */
-	void *library;
+	/* the names of the libraries, each a path from the root or a name for the linker; owned */
+	char *names[WIRE_LIBRARIES_MAX];
+	void *libraries[WIRE_LIBRARIES_MAX];
+	size_t n_libraries;
 	struct candidate *candidates;
 	size_t n_candidates;
 	int error;
@@ -54,8 +57,11 @@ static void cleanup_generating(struct generating *generating)
 	free(generating->header_paths);
 	header_deinit(&generating->header);
 	gir_deinit(&generating->gir);
-	if (generating->library)
-		dlclose(generating->library);
+	for (size_t i = 0; i < generating->n_libraries; i++) {
+		free(generating->names[i]);
+		if (generating->libraries[i])
+			dlclose(generating->libraries[i]);
+	}
 }
 
 static void drop_tool(struct candidate *candidate, const char *why, size_t size)
@@ -133,12 +139,28 @@ static bool is_wanted_function(const char *only, const char *name)
 
 static bool is_in_library(void *data, const struct c_function *function)
 {
-	struct generating *generating = data;
+	const struct generating *generating = data;
 
-	return dlsym(generating->library, function->name) != NULL;
+	for (size_t i = 0; i < generating->n_libraries; i++)
+		if (dlsym(generating->libraries[i], function->name))
+			return true;
+	return false;
 }
 
 /* ── the manifest ────────────────────────────────────────────────────────────────────────────── */
+
+/* Append the member `library`, or `libraries`. */
+static void write_library_names(const struct generating *generating, struct buffer *out)
+{
+	bool is_list = generating->n_libraries > 1;
+
+	buffer_append_string(out, is_list ? "\"libraries\": [" : "\"library\": ");
+	for (size_t i = 0; i < generating->n_libraries; i++) {
+		buffer_append_string(out, i > 0 ? ", " : "");
+		json_write_bytes_lossy(out, generating->names[i], strlen(generating->names[i]));
+	}
+	buffer_append_string(out, is_list ? "]" : "");
+}
 
 /* Append the manifest with the tools of the candidates from @first on, @n of them. @id: the member
  * "toolbox_id", or NULL. */
@@ -152,8 +174,7 @@ static void write_header_manifest(const struct generating *generating, const cha
 	buffer_append_string(out, "{\n  \"kind\": \"native\",\n  ");
 	if (id)
 		buffer_printf(out, "\"toolbox_id\": \"%s\",\n  ", id);
-	buffer_append_string(out, "\"library\": ");
-	json_write_bytes_lossy(out, generating->library_name, strlen(generating->library_name));
+	write_library_names(generating, out);
 	if (generating->options->risk)
 		buffer_printf(out, ",\n  \"risk\": \"%s\"", generating->options->risk);
 	for (size_t i = first; i < first + n; i++)
@@ -472,6 +493,51 @@ static int report_written(const struct generating *generating)
 	return CTL_DONE;
 }
 
+/* Open the library @name of @size bytes. Loading shows its functions, and the functions of
+ * all libraries below. Return 0, or the exit status after a message. */
+static int open_library(struct generating *generating, const char *name, size_t size)
+{
+	cleanup_free char *given = strndup(name, size);
+	char *whole = given && strchr(given, '/') ? realpath(given, NULL) : NULL;
+	size_t index = generating->n_libraries;
+
+	if (index >= WIRE_LIBRARIES_MAX) {
+		terminal_complain("a toolbox has at most %d libraries", WIRE_LIBRARIES_MAX);
+		return CTL_USAGE;
+	}
+	generating->names[index] = whole ? whole : take_ptr(given);
+	generating->n_libraries++;
+	generating->libraries[index] =
+		generating->names[index] ? dlopen(generating->names[index], RTLD_LAZY | RTLD_LOCAL)
+					 : NULL;
+	if (generating->libraries[index])
+		return 0;
+	terminal_complain("%s", generating->names[index] ? dlerror() : strerror(ENOMEM));
+	return CTL_ERROR;
+}
+
+/* Open the libraries of the command line, with commas between them, or else of the GIR file.
+ * Returns as open_library() does. */
+static int open_libraries(struct generating *generating)
+{
+	const struct ctl_options *options = generating->options;
+	const char *at = options->library ? options->library : generating->gir.library;
+	int r = 0;
+
+	if (!at) {
+		terminal_complain(
+			"%s.gir names no shared library: --library is missing", options->gir);
+		return CTL_USAGE;
+	}
+	while (r == 0 && *at) {
+		size_t size = strcspn(at, ",");
+
+		r = open_library(generating, at, size);
+		at += size + (at[size] == ',');
+	}
+	return r;
+}
+
 int new_from_header(const char *id, const struct ctl_options *options)
 {
 	cleanup(cleanup_generating) struct generating generating = {
@@ -481,28 +547,16 @@ int new_from_header(const char *id, const struct ctl_options *options)
 			options->cflags},
 	};
 	cleanup(buffer_deinit) struct buffer messages = {0};
-	char path[PATH_MAX];
 	int r = check_header_options(id, options);
 
 	if (r != CTL_DONE)
 		return r;
-	/* Loading shows the functions of the library and of all libraries below. */
 	r = options->gir ? take_gir(&generating, &messages) : 0;
 	if (r)
 		return refuse_header(r, &messages);
-	generating.library_name = options->library ? options->library : generating.gir.library;
-	if (!generating.library_name) {
-		terminal_complain(
-			"%s.gir names no shared library: --library is missing", options->gir);
-		return CTL_USAGE;
-	}
-	if (strchr(generating.library_name, '/') && realpath(generating.library_name, path))
-		generating.library_name = path;
-	generating.library = dlopen(generating.library_name, RTLD_LAZY | RTLD_LOCAL);
-	if (!generating.library) {
-		terminal_complain("%s", dlerror());
-		return CTL_ERROR;
-	}
+	r = open_libraries(&generating);
+	if (r)
+		return r;
 	r = header_read(&generating.compiler, true, &generating.header, &messages);
 	r = r ? r : plan_all(&generating);
 	r = r ? r : hold_all(&generating, &messages);

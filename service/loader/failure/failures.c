@@ -95,8 +95,9 @@ int failures_repeat(struct load_job *job)
 uint64_t failures_gate_digest(const struct package *package)
 {
 	uint64_t digest = digest_bytes(DIGEST_SEED, &package->digest, sizeof(package->digest));
+	uint64_t libraries = toolbox_library_digest(&package->library);
 
-	return digest_bytes(digest, &package->library.digest, sizeof(package->library.digest)) | 1;
+	return digest_bytes(digest, &libraries, sizeof(libraries)) | 1;
 }
 
 bool failures_repeat_gate(struct load_job *job)

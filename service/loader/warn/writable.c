@@ -91,8 +91,10 @@ void writable_report(struct load_job *job)
 	look_at_manifest(&lines, job->path);
 	if (job->folder)
 		look_at_manifest(&lines, job->folder);
-	if (toolbox_library_is_path(&package->library))
-		look_with_folder(&lines, package->library.path);
+	for (const struct toolbox_library *library = &package->library; library;
+		library = library->next)
+		if (toolbox_library_is_path(library))
+			look_with_folder(&lines, library->path);
 	look_at_programs(&lines, package);
 	look_at_interpreters(&lines, package);
 	package->writable = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/driver.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 
 #include "json/member.h"
 #include "util/cleanup.h"
+#include "wire/wire.h"
 #include "worker/library.h"
 #include "worker/native/call.h"
 #include "worker/native/steps.h"
@@ -19,7 +19,8 @@ struct native_tool {
 };
 
 struct native_driver {
-	struct library library;
+	struct library libraries[WIRE_LIBRARIES_MAX];
+	size_t n_libraries;
 	struct native_steps init; /* without a program: there is none */
 	struct native_frames init_frames;
 	bool has_begun;
@@ -50,18 +51,37 @@ __attribute__((format(printf, 3, 4))) static int refuse(
 	return r;
 }
 
+/* Refuse the unknown function @symbol, named at @place. */
+static int refuse_symbol(struct loading *loading, uint32_t place, const char *symbol)
+{
+	const struct native_driver *driver = loading->driver;
+	cleanup(buffer_deinit) struct buffer files = {0};
+
+	for (size_t i = 0; i < driver->n_libraries; i++)
+		buffer_printf(&files, " %s", driver->libraries[i].file);
+	return refuse(loading, place, "%s no function '%s': nm -D --defined-only%s shows what %s",
+		driver->n_libraries == 1 ? "the library has" : "the libraries have", symbol,
+		buffer_terminate(&files) ? files.data : "",
+		driver->n_libraries == 1 ? "it has" : "they have");
+}
+
+/* Find @symbol in the libraries of the toolbox. */
+static void *find_address(const struct loading *loading, const char *symbol)
+{
+	const struct native_driver *driver = loading->driver;
+
+	return library_find(driver->libraries, driver->n_libraries, symbol);
+}
+
 /* Find the function @symbol, named in the member @key of the native object at @object. */
 static int find_symbol(struct loading *loading, uint32_t object, const char *key,
 	const char *symbol, void **ret_address)
 {
 	uint32_t place = json_find(loading->tape, object, key);
-	void *address = dlsym(loading->driver->library.handle, symbol);
+	void *address = find_address(loading, symbol);
 
 	if (!address)
-		return refuse(loading, place,
-			"the library has no function '%s': nm -D --defined-only %s shows what it "
-			"has",
-			symbol, loading->driver->library.file);
+		return refuse_symbol(loading, place, symbol);
 	if (library_is_data(address, NULL))
 		return refuse(loading, place, "'%s' is a variable, not a function", symbol);
 	*ret_address = address;
@@ -118,7 +138,7 @@ static int find_gerror(struct loading *loading, uint32_t object, struct native_c
 
 	if (call->function.errors != NATIVE_ERRORS_GERROR)
 		return 0;
-	address = dlsym(loading->driver->library.handle, "g_error_free");
+	address = find_address(loading, "g_error_free");
 	if (!address)
 		return refuse(loading, json_find(loading->tape, returns, "errors"),
 			"the library is not linked to GLib, so its functions report no GError");
@@ -291,10 +311,22 @@ static void unload_native(void *data)
 	free(driver);
 }
 
-/* LOAD frame: {"library": a path or a name, "tools": [native object, …], "init": [step, …] or
- * absent, "enums" and "structs" as of a manifest or absent, "is_check": true or absent}.
- * Constructors of the library run here, then `init`. If it lacks a symbol of any tool, nothing is
- * loaded. */
+static int open_libraries(
+	const struct driver_load *load, struct native_driver *driver, struct diagnostics *problems)
+{
+	int r;
+
+	do
+		r = library_open(load, driver->n_libraries, &driver->libraries[driver->n_libraries],
+			problems);
+	while (r == 0 && ++driver->n_libraries < load->n_seals);
+	return r;
+}
+
+/* LOAD frame: {"library": a path or a name, or "libraries": an array of them, "tools": [native
+ * object, …], "init": [step, …] or absent, "enums" and "structs" as of a manifest or absent,
+ * "is_check": true or absent}. Constructors of the libraries run here, then `init`. If a symbol of
+ * any tool is missing, nothing is loaded. */
 static int load_native(
 	const struct driver_load *load, void **ret_driver, struct diagnostics *problems)
 {
@@ -304,7 +336,7 @@ static int load_native(
 	loading.driver = calloc(1, sizeof(*loading.driver));
 	if (!loading.driver)
 		return -ENOMEM;
-	r = library_open(load, &loading.driver->library, problems);
+	r = open_libraries(load, loading.driver, problems);
 	r = r ? r : read_types(&loading);
 	r = r ? r : read_init(&loading);
 	r = r ? r : load_tools(&loading);
@@ -322,7 +354,13 @@ static void describe_native(const void *data, struct buffer *out)
 {
 	const struct native_driver *driver = data;
 
-	library_describe(&driver->library, out);
+	buffer_append_string(out, ",\"libraries\":[");
+	for (size_t i = 0; i < driver->n_libraries; i++) {
+		buffer_append_string(out, i == 0 ? "{" : ",{");
+		library_describe(&driver->libraries[i], out);
+		buffer_append_char(out, '}');
+	}
+	buffer_append_char(out, ']');
 }
 
 static int invoke_native(void *data, const struct driver_call *call, struct buffer *out)

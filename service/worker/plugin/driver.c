@@ -121,7 +121,7 @@ static int load_into(
 {
 	void *symbol = NULL;
 	size_t size = 0;
-	int r = library_open(load, &driver->library, problems);
+	int r = library_open(load, 0, &driver->library, problems);
 
 	if (r == 0)
 		r = find_symbol(load, &driver->library, &symbol, &size, problems);
@@ -166,6 +166,7 @@ static void describe_plugin(const void *data, struct buffer *out)
 {
 	const struct plugin_driver *driver = data;
 
+	buffer_append_char(out, ',');
 	library_describe(&driver->library, out);
 	if (!driver->is_asked)
 		return;

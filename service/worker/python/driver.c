@@ -79,18 +79,18 @@ static int append_source(
 {
 	int r;
 
-	if (!load->seal->name)
+	if (load->n_seals == 0)
 		return 0;
-	buffer_append_string(rest, load->seal->fd < 0 ? "\nfile\n" : "\nsealed\n");
-	r = read_source(load->seal, rest);
+	buffer_append_string(rest, load->seals->fd < 0 ? "\nfile\n" : "\nsealed\n");
+	r = read_source(load->seals, rest);
 	if (r == -ENOMEM || (r == 0 && buffer_status(rest)))
 		return -ENOMEM;
 	if (r == -EFBIG)
 		diagnostics_add(problems, DIAGNOSTIC_ERROR, 0, "/file", "%s has more than %u bytes",
-			load->seal->name, SOURCE_BYTES_MAX);
+			load->seals->name, SOURCE_BYTES_MAX);
 	else if (r < 0)
 		diagnostics_add(problems, DIAGNOSTIC_ERROR, 0, "/file", "%s cannot be read: %s",
-			load->seal->name, strerrordesc_np(-r));
+			load->seals->name, strerrordesc_np(-r));
 	return r < 0 ? DRIVER_E_REFUSED : 0;
 }
 

@@ -352,6 +352,16 @@ static void allow_neighbours(const struct ruleset_build *list, const char *libra
 	}
 }
 
+/* Allow what loading a library takes. The dynamic linker reports a missing one. */
+static void allow_library(const struct ruleset_build *list, const struct seal *seal)
+{
+	if (!strchr(seal->name, '/'))
+		return;
+	allow(list, seal->name, READ);
+	if (seal->fd < 0)
+		allow_neighbours(list, seal->name);
+}
+
 /* Allow the folder of this program, from which a Python host runs toolbox_python.py. */
 static void allow_program(const struct ruleset_build *list)
 {
@@ -391,11 +401,8 @@ static int allow_all(const struct ruleset_build *list, const struct toolbox_sand
 		resolve_fences(&sandbox->kept, &around.kept) < 0)
 		return -ENOMEM;
 	r = allow_class(&around, sandbox);
-	/* The dynamic linker reports a missing library. */
-	if (r == 0 && places->library)
-		allow(list, places->library, READ);
-	if (r == 0 && places->library && places->has_neighbours)
-		allow_neighbours(list, places->library);
+	for (size_t i = 0; r == 0 && i < places->n_seals; i++)
+		allow_library(list, &places->seals[i]);
 	if (r == 0 && places->folder)
 		r = allow(list, places->folder, READ | WRITE);
 	r = r ? r : allow_given(&around, "read", &sandbox->read, READ, failure);

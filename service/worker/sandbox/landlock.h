@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "call/toolbox_sandbox.h"
+#include "worker/sandbox/seal.h"
 
 /* The headers come from the build system; the kernel may be newer. */
 #ifndef LANDLOCK_ACCESS_FS_TRUNCATE
@@ -46,9 +47,11 @@ enum landlock_status {
 
 /* Places needed by the host, beside the class's and the toolbox's. */
 struct landlock_places {
-	const char *library; /* a readable file; NULL: none */
-	bool has_neighbours; /* the libraries in its folder, too */
-	const char *folder;  /* a writable folder; NULL: none */
+	/* libraries: of the ones found by path the file is readable, and beside one without a copy
+	 * the libraries in its folder are */
+	const struct seal *seals;
+	size_t n_seals;
+	const char *folder; /* a writable folder; NULL: none */
 };
 
 /* The rules in force, for a description of their denials. More are not kept. */

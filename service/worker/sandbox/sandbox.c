@@ -66,13 +66,11 @@ static int begin_trace(int tracer, const struct landlock_rules *rules)
 	return r;
 }
 
-static int restrict_files(int abi, const struct toolbox_sandbox *sandbox, const struct seal *seal,
-	const char *folder, int tracer, struct buffer *missing, struct landlock_failure *failure)
+static int restrict_files(int abi, const struct toolbox_sandbox *sandbox,
+	const struct landlock_places *places, int tracer, struct buffer *missing,
+	struct landlock_failure *failure)
 {
 	struct landlock_rules rules;
-	const char *path = seal->name && strchr(seal->name, '/') ? seal->name : NULL;
-	const struct landlock_places places = {
-		.library = path, .has_neighbours = path && seal->fd < 0, .folder = folder};
 	int r;
 
 	if (abi == 0) {
@@ -81,7 +79,7 @@ static int restrict_files(int abi, const struct toolbox_sandbox *sandbox, const 
 			trace_decline(tracer, "this kernel has no landlock, so no path is denied");
 		return 0;
 	}
-	r = landlock_enter(abi, sandbox, &places, &rules, failure);
+	r = landlock_enter(abi, sandbox, places, &rules, failure);
 	is_confined = r == 0;
 	r = r ? r : begin_trace(tracer, &rules);
 	if (r == 0 && abi < ABI_SCOPE && sandbox->class <= SANDBOX_NET && sandbox->has_unix)
@@ -116,8 +114,8 @@ bool sandbox_wants_folder(const struct toolbox_sandbox *sandbox)
 	return sandbox->class == SANDBOX_COMMAND && sandbox->write.is_given;
 }
 
-int sandbox_enter(const struct toolbox_sandbox *sandbox, const struct seal *seal,
-	const char *folder, int tracer, struct buffer *ret_missing, int *ret_listener,
+int sandbox_enter(const struct toolbox_sandbox *sandbox, const struct landlock_places *places,
+	int tracer, struct buffer *ret_missing, int *ret_listener,
 	struct landlock_failure *ret_failure)
 {
 	int abi;
@@ -132,7 +130,7 @@ int sandbox_enter(const struct toolbox_sandbox *sandbox, const struct seal *seal
 	if (!has_files(sandbox))
 		return 0;
 	abi = landlock_abi();
-	r = restrict_files(abi, sandbox, seal, folder, tracer, ret_missing, ret_failure);
+	r = restrict_files(abi, sandbox, places, tracer, ret_missing, ret_failure);
 	if (r || sandbox->class == SANDBOX_COMMAND)
 		return r;
 	return restrict_calls(abi, sandbox, ret_missing, ret_listener);

@@ -6,7 +6,6 @@
 #include "call/toolbox_sandbox.h"
 #include "util/buffer.h"
 #include "worker/sandbox/landlock.h"
-#include "worker/sandbox/seal.h"
 
 /*
  * The rights given up by a host before the code of its toolbox runs (docs/sandbox.md):
@@ -26,15 +25,14 @@ enum sandbox_entered {
 };
 
 /*
- * Enter the sandbox described by @sandbox, in which @seal will be loaded (its name NULL: no
- * library), and @folder may be written (NULL: no folder). Open files stay open. @tracer is the
- * socket of worker/sandbox/trace.h (-1: none). @ret_missing gets a sentence about restrictions
- * missing in the kernel, or nothing; @ret_listener the descriptor of worker/sandbox/syscalls.h, if
- * there is one. Return 0, SANDBOX_E_PATH, or a negative errno; after an error nothing may be
- * loaded.
+ * Enter the sandbox described by @sandbox, with the @places that the host needs. Open files stay
+ * open. @tracer is the socket of worker/sandbox/trace.h (-1: none). @ret_missing gets a sentence
+ * about restrictions missing in the kernel, or nothing; @ret_listener the descriptor of
+ * worker/sandbox/syscalls.h, if there is one. Return 0, SANDBOX_E_PATH, or a negative errno; after
+ * an error nothing may be loaded.
  */
-int sandbox_enter(const struct toolbox_sandbox *sandbox, const struct seal *seal,
-	const char *folder, int tracer, struct buffer *ret_missing, int *ret_listener,
+int sandbox_enter(const struct toolbox_sandbox *sandbox, const struct landlock_places *places,
+	int tracer, struct buffer *ret_missing, int *ret_listener,
 	struct landlock_failure *ret_failure);
 
 /* Return whether landlock restricts the files of this process. */

@@ -12,22 +12,23 @@
 #include "util/cleanup.h"
 #include "wire/wire.h"
 
-bool seal_is_given(void)
+bool seal_is_given(size_t index)
 {
 	const int needed = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
-	int seals = fcntl(WIRE_LIBRARY_FD, F_GET_SEALS);
+	int seals = fcntl(WIRE_LIBRARY_FD + (int)index, F_GET_SEALS);
 
 	return seals >= 0 && (seals & needed) == needed;
 }
 
-int seal_take(const char *name, struct seal *ret_seal)
+int seal_take(const char *name, size_t index, struct seal *ret_seal)
 {
 	char *copy_of_name = strdup(name);
 
 	if (!copy_of_name)
 		return -ENOMEM;
 	*ret_seal = (struct seal){.name = copy_of_name,
-		.fd = strchr(name, '/') && seal_is_given() ? WIRE_LIBRARY_FD : -1};
+		.fd = strchr(name, '/') && seal_is_given(index) ? WIRE_LIBRARY_FD + (int)index
+								: -1};
 	return 0;
 }
 

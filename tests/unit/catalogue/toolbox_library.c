@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../scratch.h"
 #include "catalogue/toolbox_library.h"
+#include "util/array.h"
+#include "util/cleanup.h"
 
 static struct toolbox_library library;
 
@@ -146,6 +149,61 @@ Test(toolbox_library, of_two_toolboxes_is_one_copy)
 	cr_expect_eq(library.copy, other.copy);
 	toolbox_library_deinit(&other);
 	cr_expect_eq(library.copy->references, 1);
+}
+
+/* Look at the files x.so and y.so, as the libraries of one toolbox. */
+static void look_at_two(struct toolbox_library *two)
+{
+	scratch_write("x.so", "one");
+	scratch_write("y.so", "two");
+	look_at("x.so");
+	cr_assert_eq(toolbox_library_find(scratch_path("y.so"), "/", NULL, two), 0);
+	cr_assert_eq(toolbox_library_look(two), 0);
+	library.next = two;
+}
+
+Test(toolbox_library, of_several_each_one_is_looked_at)
+{
+	struct toolbox_library *two = calloc(1, sizeof(*two));
+	uint64_t digest;
+
+	cr_assert(two);
+	look_at_two(two);
+	digest = toolbox_library_digest(&library);
+	cr_expect(toolbox_library_is_unchanged(&library));
+	cr_expect(toolbox_library_is_same(&library, &library));
+	replace("y.so", "another");
+	cr_expect_not(toolbox_library_is_unchanged(&library), "the second one was replaced");
+	cr_expect(toolbox_library_is_current(&library), "its hosts have the copy");
+	sealed_file_unref(take_ptr(two->copy));
+	cr_expect_not(toolbox_library_is_current(&library));
+	cr_assert_eq(toolbox_library_look(two), 0);
+	cr_expect_neq(toolbox_library_digest(&library), digest);
+	library.next = NULL;
+	cr_expect_not(toolbox_library_is_same(&library, two));
+	library.next = two;
+}
+
+Test(toolbox_library, of_several_was_loaded_if_the_host_reports_each_copy)
+{
+	static const char both[] = "{\"libraries\":[{\"sealed\":true},{\"sealed\":true}]}";
+	static const char first[] = "{\"libraries\":[{\"sealed\":true},{\"sealed\":false}]}";
+	static const char *const others[] = {first, "{\"libraries\":[{\"sealed\":true}]}",
+		"{\"libraries\":[{\"sealed\":true},7]}", "{\"libraries\":7}", "{\"sealed\":true}",
+		"[]", "{"};
+	struct toolbox_library *two = calloc(1, sizeof(*two));
+
+	cr_assert(two);
+	look_at_two(two);
+	cr_expect(toolbox_library_was_loaded(&library, both, strlen(both)));
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		cr_expect_not(toolbox_library_was_loaded(&library, others[i], strlen(others[i])),
+			"%s", others[i]);
+	sealed_file_unref(take_ptr(two->copy));
+	cr_expect(
+		toolbox_library_was_loaded(&library, first, strlen(first)), "the file is the same");
+	replace("y.so", "another");
+	cr_expect_not(toolbox_library_was_loaded(&library, first, strlen(first)));
 }
 
 Test(toolbox_library, too_large_to_read_has_changed_when_its_file_has)

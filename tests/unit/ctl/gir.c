@@ -80,7 +80,7 @@ Test(ctl_gir, reads_functions_and_where_they_are)
 	cr_expect_eq(gir.n_headers, 1);
 	cr_expect_str_eq(gir.headers[0], "x.h");
 	cr_expect_str_eq(gir.package, "x-1");
-	cr_expect_str_eq(gir.library, "libx.so.1");
+	cr_expect_str_eq(gir.library, "libx.so.1,liby.so.2");
 	cr_expect(gir_find(&gir, "x_hidden")->is_hidden);
 	cr_expect_null(gir_find(&gir, "none"));
 	cr_expect_null(gir_find(NULL, "x_copy"));

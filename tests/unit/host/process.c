@@ -27,6 +27,8 @@ static const char load[] =
 	"\"parameters\":[{\"name\":\"x\",\"type\":\"f64\"}],"
 	"\"returns\":{\"type\":\"f64\"}}]}";
 
+static const struct sealed_file *const no_libraries[WIRE_LIBRARIES_MAX];
+
 /* Send a LOAD frame, and wait for its answer. */
 static void load_over(int wire)
 {
@@ -114,7 +116,7 @@ static void expect_started_without(unsigned int closed)
 		if (closed & 1u << fd)
 			close(fd);
 	}
-	r = process_spawn(TEST_HOST_PROGRAM, "test", -1, &process);
+	r = process_spawn(TEST_HOST_PROGRAM, "test", no_libraries, &process);
 	if (r == 0) {
 		lift(&process.wire);
 		lift(&process.output);
@@ -158,7 +160,7 @@ Test(process, is_given_little_of_our_environment, .timeout = LIMIT)
 	setenv("TZ", "UTC", 1);
 	setenv("PATH", "/bin", 1);
 	setenv("TOOLBOXD_SYSROOT", "/copy", 1);
-	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", -1, &process), 0);
+	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", no_libraries, &process), 0);
 	load_over(process.wire);
 	read_environment(process.pid, &environment);
 	cr_expect_eq(environment_compare(environment.data, expected), 0);
@@ -177,7 +179,7 @@ Test(process, has_the_locale_that_is_in_force_as_its_lang, .timeout = LIMIT)
 	setenv("LANG", "C", 1);
 	setenv("LC_CTYPE", "de_DE", 1);
 	setenv("LC_ALL", "C.UTF-8", 1);
-	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", -1, &process), 0);
+	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", no_libraries, &process), 0);
 	load_over(process.wire);
 	read_environment(process.pid, &environment);
 	cr_expect_eq(environment_compare(environment.data, expected), 0);
@@ -191,7 +193,7 @@ Test(process, ends_in_order_when_its_wire_is_closed, .timeout = LIMIT)
 	int status;
 
 	/* Under a sanitizer, status 0 also means that nothing leaked. */
-	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", -1, &process), 0);
+	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", no_libraries, &process), 0);
 	load_over(process.wire);
 	close(process.wire);
 	cr_assert_eq(waitpid(process.pid, &status, 0), process.pid);
@@ -207,7 +209,7 @@ static void be_a_daemon_that_ends(int tell, const int leash[2])
 	struct process process;
 	char end;
 
-	if (process_spawn(TEST_HOST_PROGRAM, "test", -1, &process))
+	if (process_spawn(TEST_HOST_PROGRAM, "test", no_libraries, &process))
 		_exit(1);
 	load_over(process.wire);
 	if (fork() == 0) {

@@ -51,8 +51,10 @@ static void tear_down(void)
 
 TestSuite(checker, .init = set_up, .fini = tear_down, .timeout = 300);
 
-/* Have a toolbox with one tool checked, as item @index. */
-static void add(size_t index, const char *library, const char *symbol)
+/* Have a toolbox with one tool checked, as item @index. Its member of libraries is @begin, @library
+ * and @end. */
+static void add_over(
+	size_t index, const char *begin, const char *library, const char *end, const char *symbol)
 {
 	struct diagnostics problems = {0};
 	char name[16];
@@ -60,15 +62,20 @@ static void add(size_t index, const char *library, const char *symbol)
 
 	snprintf(name, sizeof(name), "box%zu.json", index);
 	snprintf(text, sizeof(text),
-		"{\"kind\":\"native\",\"library\":\"%s\",\"tools\":[{\"name\":\"f\",\"native\":"
+		"{\"kind\":\"native\",%s%s%s,\"tools\":[{\"name\":\"f\",\"native\":"
 		"{\"symbol\":\"%s\",\"parameters\":[{\"name\":\"x\",\"type\":\"f64\"}],"
 		"\"returns\":{\"type\":\"f64\"}}}]}",
-		library, symbol);
+		begin, library, end, symbol);
 	scratch_write(name, text);
 	cr_assert_eq(
 		manifest_read(reader, scratch_path(name), &items[index].package, &problems), 0);
 	diagnostics_deinit(&problems);
 	checker_add(checker, items[index].package, &items[index]);
+}
+
+static void add(size_t index, const char *library, const char *symbol)
+{
+	add_over(index, "\"library\":\"", library, "\"", symbol);
 }
 
 static void refused(void *data, const char *pointer, const char *text)
@@ -107,6 +114,40 @@ static void expect_refused(size_t index, const char *pointer, const char *words)
 		items[index].n_refusals, 1, "box%zu: %u times", index, items[index].n_refusals);
 	cr_expect_str_eq(items[index].pointer, pointer);
 	cr_expect(strstr(items[index].text, words), "%s", items[index].text);
+}
+
+/* The same with the libraries libm.so.6 and @second. */
+static void add_two(size_t index, const char *second, const char *symbol)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "libm.so.6\",\"%s", second);
+	add_over(index, "\"libraries\":[\"", text, "\"]", symbol);
+}
+
+Test(checker, tells_where_each_of_several_libraries_is)
+{
+	add_two(0, "libc.so.6", "sqrt");
+	add_two(1, "libc.so.6", "cbrt");
+	add(2, "libm.so.6", "sqrt");
+	check();
+	for (size_t i = 0; i < 3; i++)
+		expect_good(i);
+	for (size_t i = 0; i < 2; i++) {
+		cr_assert(items[i].package->library.next);
+		cr_expect(strstr(items[i].package->library.file, "libm.so.6"));
+		cr_expect(strstr(items[i].package->library.next->file, "libc.so.6"));
+		cr_expect_neq(items[i].package->library.next->digest, 0);
+	}
+}
+
+Test(checker, refuses_all_toolboxes_over_a_missing_library_of_several_at_once)
+{
+	for (size_t i = 0; i < 3; i++)
+		add_two(i, "libnowhere.so", "sqrt");
+	check();
+	for (size_t i = 0; i < 3; i++)
+		expect_refused(i, "/libraries/1", "libnowhere.so");
 }
 
 Test(checker, is_done_when_there_is_nothing_to_do)

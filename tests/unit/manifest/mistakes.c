@@ -35,7 +35,7 @@ Test(mistakes, of_what_is_no_object)
 		"missing required property 'kind' (one of \"native\", \"plugin\", \"command\", "
 		"\"python\", \"mcp\", \"bus\")");
 	expect_refused("{'kind':'native'}", 1, "",
-		"missing required properties 'tools' (an array of at least 1 element), 'library'");
+		"missing required property 'tools' (an array of at least 1 element)");
 }
 
 Test(mistakes, of_an_unknown_kind)
@@ -59,8 +59,7 @@ Test(mistakes, of_an_unknown_key)
 	expect_refused(TOP("'colour':1"), 2, "/colour",
 		"unexpected property 'colour'; the object takes 'toolbox_id', 'description', "
 		"'kind', "
-		"'library', 'risk', 'gate', 'concurrent', 'limits', 'sandbox', 'assert_formats', "
-		"…");
+		"'library', 'libraries', 'risk', 'gate', 'concurrent', 'limits', 'sandbox', …");
 	expect_refused(TOP("'limits':{'x':1}"), 2, "/limits/x",
 		"unexpected property 'x'; the object takes 'timeout_ms', 'max_ms', 'workers', "
 		"'queue', 'memory_mb', 'prestart', 'idle_s'");
@@ -173,6 +172,26 @@ Test(mistakes, of_a_library_that_is_no_name)
 	expect_refused("{'kind':'native','library':'libm.so.6\\u0000x','tools':[{'name':'f'," SQRT
 		       "}]}",
 		1, "/library", "must be a path or a library's name without U+0000");
+	expect_refused("{'kind':'native','tools':[{'name':'f'}]}", 1, "",
+		"must be an object with 'library' or an object with 'libraries', not the object "
+		"{\"kind\":\"native\",\"tools\":[{\"name\":\"f\"}]}");
+	expect_refused("{'kind':'native','library':'a','libraries':['b'],'tools':[{'name':'f'," SQRT
+		       "}]}",
+		1, "",
+		"must satisfy exactly one of 2 alternatives, but satisfies 2: an object with "
+		"'library' and an object with 'libraries'");
+	expect_refused("{'kind':'native','libraries':[],'tools':[{'name':'f'," SQRT "}]}", 1,
+		"/libraries", "must have at least 1 element, has 0");
+	expect_refused("{'kind':'native','libraries':['a','a'],'tools':[{'name':'f'," SQRT "}]}", 1,
+		"/libraries",
+		"its elements must differ, but number 0 and 1 are equal (counted from 0)");
+	expect_refused("{'kind':'native','libraries':['a','b\\u0000'],'tools':[{'name':'f'," SQRT
+		       "}]}",
+		1, "/libraries/1", "must be a path or a library's name without U+0000");
+	expect_refused("{'kind':'plugin','libraries':['a']}", 1, "",
+		"missing required property 'library'");
+	expect_refused("{'kind':'plugin','library':'a','libraries':['b']}", 1, "/libraries",
+		"\"libraries\" is not a key of a toolbox of the kind \"plugin\"; leave it out");
 }
 
 Test(mistakes, of_a_schema_that_means_other_parameters)

@@ -40,9 +40,9 @@ Test(native_driver, tells_the_file_that_the_linker_chose, .timeout = LIMIT)
 {
 	expect_loaded(
 		"{\"kind\":\"native\",\"library\":\"libm.so.6\",\"tools\":[{\"symbol\":\"sqrt\"}]}",
-		"/libm.so.6\"}");
+		"/libm.so.6\"}]");
 	expect_loaded(
-		"{\"kind\":\"native\",\"library\":\"" LIBRARY "\",\"tools\":[]}", LIBRARY "\"}");
+		"{\"kind\":\"native\",\"library\":\"" LIBRARY "\",\"tools\":[]}", LIBRARY "\"}]");
 }
 
 /* The dynamic linker would wait for a writer. */
@@ -84,6 +84,27 @@ Test(native_driver, refuses_a_library_that_is_not_there, .timeout = LIMIT)
 	expect_refused("{\"kind\":\"native\",\"library\":\"/etc/passwd\",\"tools\":[]}", "/library",
 		"/etc/passwd: invalid ELF header (is it a shared library for this machine? Ask "
 		"file(1))");
+}
+
+#define BOTH "\"libraries\":[\"libm.so.6\",\"" LIBRARY "\"]"
+
+Test(native_driver, finds_symbols_in_several_libraries_and_in_libc, .timeout = LIMIT)
+{
+	expect_loaded("{\"kind\":\"native\"," BOTH
+		      ",\"tools\":[{\"symbol\":\"cbrt\"},{\"symbol\":\"same_i8\"},"
+		      "{\"symbol\":\"getpid\"}]}",
+		LIBRARY "\"}]");
+}
+
+Test(native_driver, names_the_library_of_several_that_cannot_be_loaded, .timeout = LIMIT)
+{
+	expect_refused("{\"kind\":\"native\",\"libraries\":[\"libm.so.6\",\"libnowhere.so.7\"],"
+		       "\"tools\":[]}",
+		"/libraries/1", "cannot load the library: libnowhere.so.7: ");
+	expect_refused("{\"kind\":\"native\"," BOTH ",\"tools\":[{\"symbol\":\"same_i7\"}]}",
+		"/tools/0/symbol", "the libraries have no function 'same_i7': nm -D ");
+	expect_refused("{\"kind\":\"native\"," BOTH ",\"tools\":[{\"symbol\":\"same_i7\"}]}",
+		"/tools/0/symbol", LIBRARY " shows what they have");
 }
 
 Test(native_driver, refuses_a_symbol_that_is_not_there, .timeout = LIMIT)
