@@ -34,12 +34,12 @@ static bool limit(__rlimit_resource_t resource, rlim_t most)
 	return setrlimit(resource, &now) == 0;
 }
 
-/* Become the program: in a group of its own, with every signal at its default. */
+/* Become the program, with every signal at its default. */
 static _Noreturn void become(
 	char *const *arguments, const int fds[3], const struct child_limits *limits)
 {
 	sigset_t none;
-	bool is_good = setpgid(0, 0) == 0;
+	bool is_good = true;
 
 	for (int i = 1; i < NSIG; i++)
 		signal(i, SIG_DFL);
@@ -52,6 +52,48 @@ static _Noreturn void become(
 	if (is_good)
 		execv(arguments[0], arguments);
 	_exit(STATUS_ABSENT);
+}
+
+/* End as the process @pid has ended. */
+static _Noreturn void end_like(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFSIGNALED(status)) {
+		const struct rlimit no_core = {0, 0};
+		sigset_t none;
+
+		setrlimit(RLIMIT_CORE, &no_core);
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		signal(WTERMSIG(status), SIG_DFL);
+		raise(WTERMSIG(status));
+	}
+	_exit(WEXITSTATUS(status));
+}
+
+/* Lead the group: run the program in it, and end all of it when toolboxctl, the process @parent, is
+ * killed by a signal that nothing can hold back. */
+static _Noreturn void lead(
+	pid_t parent, char *const *arguments, const int fds[3], const struct child_limits *limits)
+{
+	struct pollfd ends[] = {{.events = POLLIN}, {.events = POLLIN}};
+	pid_t pid;
+
+	ends[0].fd = pidfd_open(parent, 0);
+	if (setpgid(0, 0) < 0 || ends[0].fd < 0 || getppid() != parent)
+		_exit(STATUS_ABSENT);
+	pid = fork();
+	if (pid == 0)
+		become(arguments, fds, limits);
+	ends[1].fd = pid > 0 ? pidfd_open(pid, 0) : -1;
+	while (ends[1].fd >= 0 && poll(ends, ARRAY_SIZE(ends), -1) < 0 && errno == EINTR)
+		;
+	if (!(ends[1].revents & POLLIN))
+		kill(0, SIGKILL);
+	end_like(pid);
 }
 
 /* Fill @ret_set with the signals that would end toolboxctl; an ignored one does not. */
@@ -95,6 +137,7 @@ int child_run(char *const *arguments, const int fds[3], const struct child_limit
 {
 	sigset_t signals;
 	sigset_t before;
+	pid_t us = getpid();
 	pid_t pid;
 	int r;
 
@@ -102,7 +145,7 @@ int child_run(char *const *arguments, const int fds[3], const struct child_limit
 	sigprocmask(SIG_BLOCK, &signals, &before);
 	pid = fork();
 	if (pid == 0)
-		become(arguments, fds, limits);
+		lead(us, arguments, fds, limits);
 	if (pid < 0) {
 		r = -errno;
 	} else {

@@ -4,8 +4,9 @@
 /*
  * A program that reads what a stranger wrote, with limits of the kernel and a limit on the clock.
  *
- *   toolboxctl ──▶ sh ──▶ cc ──▶ cc1     one process group: all of it ends with its first process,
- *                                        at the limit, and when a signal ends toolboxctl
+ *   toolboxctl ──▶ leader ──▶ sh ──▶ cc ──▶ cc1
+ *                  └─────── one group ───────┘     all of it ends with sh, at the limit, and when a
+ *                                                  signal ends toolboxctl, SIGKILL too
  */
 
 struct child_limits {

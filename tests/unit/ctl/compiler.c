@@ -137,7 +137,7 @@ Test(ctl_compiler, ends_with_all_that_it_started)
 	expect_all_ended(ends[0]);
 }
 
-Test(ctl_compiler, ends_when_a_signal_ends_us)
+static void expect_end_by(int number)
 {
 	char *arguments[] = {"/bin/sh", "-c", "echo; sleep 9999 & sleep 9999", NULL};
 	const struct child_limits limits = {60, 9999, COMPILER_MEMORY_BYTES_MAX, 4096};
@@ -156,8 +156,14 @@ Test(ctl_compiler, ends_when_a_signal_ends_us)
 	}
 	close(ends[1]);
 	cr_assert_eq(read(ends[0], &byte, 1), 1);
-	kill(pid, SIGTERM);
+	kill(pid, number);
 	expect_all_ended(ends[0]);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == number);
+}
+
+Test(ctl_compiler, ends_when_a_signal_ends_us)
+{
+	expect_end_by(SIGTERM);
+	expect_end_by(SIGKILL);
 }
