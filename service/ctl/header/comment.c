@@ -2,6 +2,7 @@
 #include "ctl/header/comment.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,25 +21,39 @@ static bool mentions_name(const struct header *header, uint32_t comment, const c
 	return memmem(header->text.data + found->offset, found->length, name, strlen(name)) != NULL;
 }
 
-/* Return whether the authors of @file write comments after declarations: then most of them name
+/* Comments around the functions of one file. */
+struct habit {
+	size_t n_before; /* comments that name the function after them */
+	size_t n_after;  /* comments that name the function before them */
+	size_t n_comments;
+};
+
+/* Return whether the authors of the file write comments after declarations: then most of them name
  * the function before, and more than name the function after. */
-static bool is_after(const struct header *header, const char *file)
+static bool is_after(const struct habit *habit)
+{
+	return habit->n_after > habit->n_before && 2 * habit->n_after > habit->n_comments;
+}
+
+int comment_place(struct header *header)
 {
 	const struct c_declarations *all = &header->declarations;
-	size_t n_before = 0;
-	size_t n_after = 0;
-	size_t n_comments = 0;
+	cleanup_free struct habit *habits = calloc(header->tokens.n_files + 1, sizeof(*habits));
 
+	if (!habits)
+		return -ENOMEM;
 	for (size_t i = 0; i < all->n_functions; i++) {
 		const struct c_function *function = all->functions[i];
+		struct habit *habit = &habits[function->file_number];
 
-		if (function->file != file)
-			continue;
-		n_before += mentions_name(header, function->comment, function->name);
-		n_comments += function->comment_after != C_COMMENT_NONE;
-		n_after += mentions_name(header, function->comment_after, function->name);
+		habit->n_before += mentions_name(header, function->comment, function->name);
+		habit->n_comments += function->comment_after != C_COMMENT_NONE;
+		habit->n_after += mentions_name(header, function->comment_after, function->name);
 	}
-	return n_after > n_before && 2 * n_after > n_comments;
+	for (size_t i = 0; i < all->n_functions; i++)
+		if (is_after(&habits[all->functions[i]->file_number]))
+			all->functions[i]->comment = all->functions[i]->comment_after;
+	return 0;
 }
 
 /* Append the text of a comment without its marks: lines, without the stars before them. */
@@ -65,14 +80,13 @@ static void append_plain(const char *text, size_t size, struct buffer *out)
 static bool take_comment(
 	const struct header *header, const struct c_function *function, struct buffer *plain)
 {
-	uint32_t index =
-		is_after(header, function->file) ? function->comment_after : function->comment;
 	const struct c_comment *comment;
 
-	if (index == C_COMMENT_NONE)
+	if (function->comment == C_COMMENT_NONE)
 		return false;
-	comment = &header->tokens.comments[index];
-	append_plain(header->text.data + comment->offset, comment->length, plain);
+	comment = &header->tokens.comments[function->comment];
+	append_plain(header->text.data + comment->offset,
+		comment->length < COMMENT_READ_MAX ? comment->length : COMMENT_READ_MAX, plain);
 	return buffer_terminate(plain) != NULL;
 }
 

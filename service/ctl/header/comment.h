@@ -13,8 +13,13 @@
  *                                                               whose comments mostly are
  */
 
-/* The most bytes of a description. */
+/* The most bytes of a description, and of the part of a comment that is read for it. */
 #define COMMENT_BYTES_MAX 400
+#define COMMENT_READ_MAX  16384
+
+/* Choose the comment about each function: the comment before the function, or after it in a file
+ * whose authors write comments there. Return 0 or -ENOMEM. Call this before the functions below. */
+int comment_place(struct header *header);
 
 /* Append the first paragraph of the comment about @function, as one line. */
 void comment_describe(

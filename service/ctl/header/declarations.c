@@ -12,6 +12,9 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 
+/* The most tokens between the brackets of an array: each use of its type has their text again. */
+#define COUNT_TOKENS_MAX 64
+
 /* ── types ───────────────────────────────────────────────────────────────────────────────────── */
 
 static struct c_type *new_type(
@@ -660,7 +663,9 @@ static struct c_type *parse_suffixes(struct c_parser *parser, struct c_type *bas
 			parser_advance(parser);
 		begin = parser->at;
 		n = evaluate(parser, "]");
-		count = parser_copy_tokens(parser, begin, parser->at);
+		if (parser->at - begin > COUNT_TOKENS_MAX)
+			parser_fail(parser);
+		count = parser->error ? NULL : parser_copy_tokens(parser, begin, parser->at);
 		parser_expect(parser, "]");
 		type = parse_suffixes(parser, base);
 		type = type ? new_type(parser, C_ARRAY, type, NULL) : NULL;
@@ -788,6 +793,7 @@ static void keep_function(struct c_parser *parser, const char *text, const struc
 		.name = name->text,
 		.type = type,
 		.file = parser->tokens->files[word->file],
+		.file_number = word->file,
 		.line = word->line,
 		.comment = C_COMMENT_NONE,
 		.comment_after = C_COMMENT_NONE,

@@ -13,6 +13,7 @@ struct c_function {
 	const char *name;
 	const struct c_type *type; /* FUNCTION */
 	const char *file;
+	uint32_t file_number; /* its index in the tokens */
 	unsigned int line;
 	uint32_t comment;       /* the comment before it, or C_COMMENT_NONE */
 	uint32_t comment_after; /* the first comment after it, or C_COMMENT_NONE */

@@ -284,24 +284,15 @@ static int refuse_gir(struct buffer *message, const char *name, const char *word
 	return buffer_status(message) ? buffer_status(message) : 1;
 }
 
-int gir_read(const char *name, struct gir *ret_gir, struct buffer *message)
+int gir_read_text(const char *text, size_t size, const char *name, struct gir *ret_gir,
+	struct buffer *message)
 {
-	cleanup(buffer_deinit) struct buffer text = {0};
 	struct gir gir = {0};
 	struct gir_reading reading = {.gir = &gir};
-	char path[PATH_MAX];
 	xmlDoc *document;
-	int r;
 
-	if (strpbrk(name, "/*?[") || !find_gir_file(name, path))
-		return refuse_gir(message, name,
-			"is in no folder gir-1.0 of XDG_DATA_DIRS: is the -dev package of the "
-			"library installed?");
-	r = file_read(path, GIR_BYTES_MAX, &text);
-	if (r < 0)
-		return r;
 	/* No network, no messages, no entities from other files. */
-	document = xmlReadMemory(text.data ? text.data : "", (int)text.size, path, NULL,
+	document = xmlReadMemory(size > 0 ? text : "", (int)size, NULL, NULL,
 		XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NOBLANKS);
 	if (!document || !xmlDocGetRootElement(document)) {
 		xmlFreeDoc(document);
@@ -317,6 +308,20 @@ int gir_read(const char *name, struct gir *ret_gir, struct buffer *message)
 	}
 	*ret_gir = gir;
 	return 0;
+}
+
+int gir_read(const char *name, struct gir *ret_gir, struct buffer *message)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	char path[PATH_MAX];
+	int r;
+
+	if (strpbrk(name, "/*?[") || !find_gir_file(name, path))
+		return refuse_gir(message, name,
+			"is in no folder gir-1.0 of XDG_DATA_DIRS: is the -dev package of the "
+			"library installed?");
+	r = file_read(path, GIR_BYTES_MAX, &text);
+	return r < 0 ? r : gir_read_text(text.data, text.size, name, ret_gir, message);
 }
 
 void gir_deinit(struct gir *gir)

@@ -57,6 +57,10 @@ struct gir {
  * @message. */
 int gir_read(const char *name, struct gir *ret_gir, struct buffer *message);
 
+/* As gir_read(), from the @size bytes at @text, the file called @name in messages. */
+int gir_read_text(const char *text, size_t size, const char *name, struct gir *ret_gir,
+	struct buffer *message);
+
 void gir_deinit(struct gir *gir);
 
 /* Return the function with the symbol @name, or NULL. @gir may be NULL. */

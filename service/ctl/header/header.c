@@ -6,6 +6,13 @@
 
 #define SYSTEM_FOLDER "/usr/include/"
 
+int header_read_text(struct header *header)
+{
+	int r = c_tokens_read(header->text.data, header->text.size, &header->tokens);
+
+	return r ? r : c_declarations_read(&header->tokens, &header->declarations);
+}
+
 int header_read(const struct compiler *compiler, bool has_comments, struct header *ret_header,
 	struct buffer *messages)
 {
@@ -14,13 +21,12 @@ int header_read(const struct compiler *compiler, bool has_comments, struct heade
 
 	if (r == 0 && !buffer_terminate(&header.text))
 		r = -ENOMEM;
-	r = r ? r : c_tokens_read(header.text.data, header.text.size, &header.tokens);
+	r = r ? r : header_read_text(&header);
 	if (r == C_TOKENS_E_SIZE) {
 		buffer_printf(messages, "the header has more than %u MiB when it is expanded\n",
 			C_TEXT_BYTES_MAX >> 20);
 		r = COMPILER_E_FAILED;
 	}
-	r = r ? r : c_declarations_read(&header.tokens, &header.declarations);
 	if (r == 0)
 		*ret_header = header;
 	else

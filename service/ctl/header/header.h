@@ -19,6 +19,10 @@ struct header {
 int header_read(const struct compiler *compiler, bool has_comments, struct header *ret_header,
 	struct buffer *messages);
 
+/* Read header->text, which ends with a NUL, into the rest of @header. Return 0, an enum
+ * c_tokens_status or -ENOMEM; the caller deinits @header in any case. */
+int header_read_text(struct header *header);
+
 void header_deinit(struct header *header);
 
 /* Return the part of the path @file of a header that an #include has. */

@@ -20,7 +20,7 @@ static const char *const length_words[] = {
 static const char *const short_lengths[] = {"n", "nb", "sz", "l"};
 
 struct making {
-	const struct planner *planner;
+	struct planner *planner;
 	struct plan *plan;
 	const struct c_function *whole; /* function of the tool */
 };
@@ -269,6 +269,7 @@ static const struct c_function *find_constructor(const struct making *making, co
 	const struct c_function *best = NULL;
 	long best_score = 0;
 
+	making->planner->n_looks += all->n_functions;
 	for (size_t i = 0; i < all->n_functions; i++) {
 		const struct c_function *function = all->functions[i];
 		bool is_memory = initialises(function, key);
@@ -315,6 +316,7 @@ static const struct c_function *find_destructor(
 	const struct c_function *best = NULL;
 	long best_score = 0;
 
+	making->planner->n_looks += all->n_functions;
 	for (size_t i = 0; i < all->n_functions; i++) {
 		const struct c_function *function = all->functions[i];
 		long score;
@@ -793,7 +795,7 @@ static bool plan_call(struct making *making, const struct c_function *function, 
 
 /* ── all of it ───────────────────────────────────────────────────────────────────────────────── */
 
-bool plan_make(const struct planner *planner, const struct c_function *function, struct plan *plan)
+bool plan_make(struct planner *planner, const struct c_function *function, struct plan *plan)
 {
 	struct making making = {planner, plan, function};
 	const struct gir_function *known = gir_find(planner->gir, function->name);
@@ -806,6 +808,9 @@ bool plan_make(const struct planner *planner, const struct c_function *function,
 		return refuse_plan(&making, "its GIR file calls it not introspectable");
 	if (!planner->is_there(planner->data, function))
 		return refuse_plan(&making, "the library does not have it");
+	if (planner->n_looks > PLAN_LOOKS_MAX)
+		return refuse_plan(&making, "the header has too many functions for one run: choose "
+					    "some with --only");
 	if (!plan_call(&making, function, false, 0))
 		return false;
 	call = &plan->calls[plan->n_calls - 1];

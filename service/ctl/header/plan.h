@@ -26,6 +26,9 @@
 #define PLAN_ARGUMENTS_MAX 24
 #define PLAN_NAME_BYTES    80
 
+/* The most functions that are looked at for all plans of a header: a few seconds. */
+#define PLAN_LOOKS_MAX 100000000
+
 /* The capacity of a buffer of unknown size. */
 #define PLAN_CAPACITY 65536
 
@@ -84,10 +87,11 @@ struct planner {
 	bool (*is_there)(void *data, const struct c_function *function);
 	void *data;
 	const struct gir *gir; /* or NULL */
+	uint64_t n_looks;      /* functions looked at for constructors and destructors */
 };
 
 /* Make the plan of @function. Return whether there is one; else plan->reason is set. */
-bool plan_make(const struct planner *planner, const struct c_function *function, struct plan *plan);
+bool plan_make(struct planner *planner, const struct c_function *function, struct plan *plan);
 
 /* Return whether the plan takes more than one function with plain values. */
 bool plan_needs_steps(const struct plan *plan);

@@ -12,6 +12,7 @@
 
 #include "ctl/check/against_header.h"
 #include "ctl/command.h"
+#include "ctl/header/comment.h"
 #include "ctl/header/plan_write.h"
 #include "ctl/terminal.h"
 #include "json/writer.h"
@@ -222,7 +223,7 @@ static void try_tool(struct generating *generating, struct manifest_reader *read
 }
 
 /* Plan one function, and add it to the candidates. */
-static void add_candidate(struct generating *generating, const struct planner *planner,
+static void add_candidate(struct generating *generating, struct planner *planner,
 	struct manifest_reader *reader, const struct c_function *function)
 {
 	struct candidate candidate = {.name = function->name};
@@ -558,6 +559,7 @@ int new_from_header(const char *id, const struct ctl_options *options)
 	if (r)
 		return r;
 	r = header_read(&generating.compiler, true, &generating.header, &messages);
+	r = r ? r : comment_place(&generating.header);
 	r = r ? r : plan_all(&generating);
 	r = r ? r : hold_all(&generating, &messages);
 	if (r == 0 && count_written(&generating) > 0)

@@ -266,6 +266,25 @@ Test(ctl_declarations, reads_every_beginning_of_a_header)
 	}
 }
 
+Test(ctl_declarations, skips_an_array_with_a_long_count)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	buffer_append_string(&text, "int a(int x[1");
+	for (int i = 0; i < 31; i++)
+		buffer_append_string(&text, "+1");
+	buffer_append_string(&text, "]); int b(int x[1");
+	for (int i = 0; i < 32; i++)
+		buffer_append_string(&text, "+1");
+	buffer_append_string(&text, "]); int c(void);");
+	cleanup(read_deinit) struct read read = read_text(buffer_terminate(&text));
+
+	cr_expect(c_find_function(&read.all, "a") != NULL);
+	cr_expect_null(c_find_function(&read.all, "b"));
+	cr_expect(c_find_function(&read.all, "c") != NULL);
+	cr_expect_eq(read.all.n_skipped, 1);
+}
+
 Test(ctl_declarations, bounds_the_text)
 {
 	cleanup_free char *text = calloc(1, C_TEXT_BYTES_MAX + 1);

@@ -157,8 +157,7 @@ static char *plan(const struct gir *gir, const char *text, const char *name)
 
 	buffer_append_string(&header.text, text);
 	cr_assert(buffer_terminate(&header.text));
-	cr_assert_eq(c_tokens_read(header.text.data, header.text.size, &header.tokens), 0);
-	cr_assert_eq(c_declarations_read(&header.tokens, &header.declarations), 0);
+	cr_assert_eq(header_read_text(&header), 0);
 	if (!plan_make(&planner, c_find_function(&header.declarations, name), &made))
 		return strdup(made.reason);
 	plan_write_tool(&header, &made, &tool);

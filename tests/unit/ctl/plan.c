@@ -23,8 +23,8 @@ static struct header read_header(const char *text)
 
 	buffer_append_string(&header.text, text);
 	cr_assert(buffer_terminate(&header.text));
-	cr_assert_eq(c_tokens_read(header.text.data, header.text.size, &header.tokens), 0);
-	cr_assert_eq(c_declarations_read(&header.tokens, &header.declarations), 0);
+	cr_assert_eq(header_read_text(&header), 0);
+	cr_assert_eq(comment_place(&header), 0);
 	cr_assert_eq(header.declarations.n_skipped, 0, "%s", text);
 	return header;
 }
@@ -260,6 +260,20 @@ Test(ctl_plan, ends_where_constructors_need_each_other)
 		"a_use", "no function makes its 'b'");
 }
 
+Test(ctl_plan, bounds_the_search_for_constructors)
+{
+	cleanup(header_deinit) struct header header = read_header(
+		"struct a *a_new(void); int a_use(struct a *a); int b_use(struct a *a);");
+	struct planner planner = {
+		.header = &header, .is_there = is_there, .n_looks = PLAN_LOOKS_MAX};
+	struct plan made;
+
+	cr_expect(plan_make(&planner, c_find_function(&header.declarations, "a_use"), &made));
+	cr_expect(!plan_make(&planner, c_find_function(&header.declarations, "b_use"), &made));
+	cr_expect_str_eq(made.reason,
+		"the header has too many functions for one run: choose some with --only");
+}
+
 static void expect_description(const char *text, const char *description)
 {
 	cleanup(header_deinit) struct header header = read_header(text);
@@ -306,6 +320,26 @@ Test(ctl_plan, takes_descriptions_of_parameters_from_comments)
 			&header, c_find_function(&header.declarations, "f"), expected[i][0], &out);
 		cr_expect_str_eq(buffer_terminate(&out), expected[i][1]);
 	}
+}
+
+Test(ctl_plan, reads_the_beginning_of_a_long_comment)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+	const struct c_function *f;
+	struct header header;
+
+	buffer_append_string(&text, "/** Count.\n * @param m Which\n *\n");
+	while (text.size < COMMENT_READ_MAX)
+		buffer_append_string(&text, " * More.\n");
+	buffer_append_string(&text, " * @param n How many\n */ int f(int m, int n);");
+	header = read_header(buffer_terminate(&text));
+	f = c_find_function(&header.declarations, "f");
+	comment_describe_parameter(&header, f, "n", &out);
+	cr_expect_eq(out.size, 0);
+	comment_describe_parameter(&header, f, "m", &out);
+	cr_expect_str_eq(buffer_terminate(&out), "Which");
+	header_deinit(&header);
 }
 
 Test(ctl_plan, bounds_a_description)
