@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ovos-core 2 and 3 with skills that others have written, and toolboxd on the same bus: skills as tools, questions to the
-assistant and to a person. docs/ovos.md says what holds, and with --long both cores show it."""
+"""ovos-core 2 and 3 with skills that others have written, toolboxd and toolbox-agent on the same bus: skills as tools,
+questions to the assistant and to a person, a model for what no skill takes. docs/ovos.md says what holds, and with --long both
+cores show it."""
 import contextlib
 import json
 import textwrap
+import threading
 import time
 
+import agent_peer
 import manifests
 import pytest
 from caller import Caller
 from conftest import Service
+from model_server import ModelServer, calls, says, status
 from ovos_site import Core, Device
 from processes import EVENT_SECONDS, ROOT, Daemon, toolboxctl, until
 from sites import Site
@@ -198,6 +202,61 @@ def test_the_topic_of_an_intent_leaves_out_what_core_decides(world):
 def test_what_no_skill_takes_is_answered_without_a_model(world):
     """Beside skills; test_spoken_sum has a core that starts again."""
     assert world.device.say("what is three plus four") == [SUM]
+
+
+# --- toolbox-agent as a fallback skill, after all skills and toolboxd
+
+
+@pytest.fixture
+def model():
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture
+def agent(world, model, tmp_path):
+    """An agent that ovos-core has asked before, so that it knows its priority and the model."""
+    agent = agent_peer.start(tmp_path, world.url, model, listen="fallback")
+    until(lambda: takes_utterances(world), EVENT_SECONDS, "the model reachable")
+    yield agent
+    assert agent.end() == 0
+
+
+def takes_utterances(world):
+    since = len(world.device.frames)
+    world.device.send("ovos.skills.fallback.ping", {"utterances": ["anything"], "lang": "en-us"})
+    return world.device.wait_for(lambda message: message["type"] == "ovos.skills.fallback.pong"
+                                 and message["data"]["skill_id"] == "toolbox-agent", since=since)["data"]["can_handle"]
+
+
+def test_a_model_answers_what_no_skill_takes(world, agent, model):
+    model.script(calls(("add", {"a": 30, "b": 4})), says("She is 34 years old. A good age!"))
+    assert world.device.say("how old is my sister") == ["She is 34 years old.", "A good age!"]
+    assert agent_peer.tool_messages(model.requests[1]) == {"call-0": {"result": 34}}
+    assert model.requests[0]["messages"][-1]["content"] == "how old is my sister"
+    hears_the_next_utterance(world)
+    assert world.device.say("what is three plus four") == [SUM]
+    assert len(model.requests) == 2  # neither a skill's utterance nor that of a trigger came to the model
+
+
+def test_a_person_says_stop_to_a_model(world, agent, model):
+    never = threading.Event()
+    model.script(says("It was a dark and stormy night.", stall=never))
+    since = len(world.device.frames)
+    world.device.utter("tell me a story")
+    model.wait_for_requests(1, EVENT_SECONDS)
+    world.device.utter("stop")
+    world.device.wait_for(lambda message: message["type"].endswith("fallback.toolbox-agent.response"), since=since)
+    never.set()
+    hears_the_next_utterance(world)
+    assert not any("stormy" in words for words in world.device.spoken(since))
+
+
+def test_without_a_model_ovos_has_the_last_word(world, agent, model):
+    model.script(status(500), status(500), status(500))
+    assert world.device.say("how old is my sister") == ["Something went wrong while I was thinking."]
+    agent.end()
+    assert world.device.say("how old is my sister") == []
 
 
 # --- questions to a person: after each of them, whatever its end, the assistant has the next utterance
