@@ -65,6 +65,8 @@ libmagic1          ls /usr/lib/*/libmagic.so.1
 libglib2.0-0       ls /usr/lib/*/libglib-2.0.so.0
 libarchive13       ls /usr/lib/*/libarchive.so.13
 exif               command -v exif
+qrencode           command -v qrencode
+libpng16-16        ls /usr/lib/*/libpng16.so.16
 libpcap0.8         ls /usr/lib/*/libpcap.so.0.8'
 
 # Large, or wanted by one test only.

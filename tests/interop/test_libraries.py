@@ -32,7 +32,8 @@ from processes import EVENT_SECONDS, ROOT, SLOWNESS, TOOLBOXD, environment, tool
 FOLDER = ROOT / "tests" / "libraries"
 MANIFESTS = [json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))]
 MANIFESTS.append(json.loads((SHIPPED / "libm.json").read_text()))
-LIBRARIES = {manifest["toolbox_id"]: manifest["library"] for manifest in MANIFESTS}
+ALL_LIBRARIES = {manifest["toolbox_id"]: manifest.get("libraries") or [manifest["library"]] for manifest in MANIFESTS}
+LIBRARIES = {toolbox: libraries[0] for toolbox, libraries in ALL_LIBRARIES.items()}
 EXAMPLES = [(manifest["toolbox_id"], tool["name"], example) for manifest in MANIFESTS
             for tool in manifest["tools"] for example in tool.get("examples", ())]
 
@@ -64,10 +65,11 @@ def caller(tmp_path_factory, files):
 
 def run(caller, toolbox, name, args=None):
     """The answer's data. Skipped without the library; with it the toolbox must be there."""
-    try:
-        ctypes.CDLL(LIBRARIES[toolbox])
-    except OSError:
-        pytest.skip(f"{LIBRARIES[toolbox]} is not on this machine")
+    for library in ALL_LIBRARIES[toolbox]:
+        try:
+            ctypes.CDLL(library)
+        except OSError:
+            pytest.skip(f"{library} is not on this machine")
     return caller.invoke(name, args, toolbox_id=toolbox)
 
 
@@ -426,6 +428,53 @@ def test_qrencode(caller, level):
 def test_qrencode_tells_that_a_text_is_too_long(caller):
     answer = run(caller, "qrencode", "qr_modules", {"text": "x" * 3000})
     assert "QRcode_encodeString returned NULL: ERANGE" in answer["error"], answer
+
+
+def unfilter(kind, row, before, step):
+    """The bytes of a row of PNG (ISO/IEC 15948, 9.2)."""
+    out = bytearray()
+    for i, byte in enumerate(row):
+        left = out[i - step] if i >= step else 0
+        corner = before[i - step] if i >= step else 0
+        near = min((left, before[i], corner), key=lambda one: abs(left + before[i] - corner - one))
+        out.append((byte + (0, left, before[i], (left + before[i]) // 2, near)[kind]) % 256)
+    return bytes(out)
+
+
+def black_pixels(png):
+    """Rows of whether a pixel is black, of a PNG image in grey or with a palette, of 1 or 8 bits."""
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    chunks, at = {}, 8
+    while at < len(png):
+        size, kind = struct.unpack(">I4s", png[at:at + 8])
+        data = png[at + 8:at + 8 + size]
+        assert struct.unpack(">I", png[at + 8 + size:at + 12 + size])[0] == zlib.crc32(kind + data)
+        chunks[kind] = chunks.get(kind, b"") + data
+        at += 12 + size
+    width, height, bits, colour, *_ = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
+    assert bits in (1, 8) and colour in (0, 3)
+    black = [n for n in range(2 ** bits) if (chunks[b"PLTE"][3 * n:3 * n + 3] == bytes(3) if colour == 3 else n == 0)]
+    data, row_bytes = zlib.decompress(chunks[b"IDAT"]), (width * bits + 7) // 8
+    rows, row = [], bytes(row_bytes)
+    for start in range(0, height * (row_bytes + 1), row_bytes + 1):
+        row = unfilter(data[start], data[start + 1:start + 1 + row_bytes], row, 1)
+        values = row if bits == 8 else [byte >> 7 - n & 1 for byte in row for n in range(8)][:width]
+        rows.append([value in black for value in values])
+    return rows
+
+
+@pytest.mark.parametrize("text", ["hello", "https://www.openvoiceos.org/" * 20])
+def test_a_qr_code_as_an_image(caller, tmp_path, text):
+    """The same pixels as from the library's own command."""
+    if not shutil.which("qrencode"):
+        pytest.skip("the command is not on this machine: apt install qrencode")
+    (block,) = result(caller, "qr_image", "qr_image", {"text": text})["content"]
+    assert (block["type"], block["mimeType"]) == ("image", "image/png")
+    subprocess.run(["qrencode", "--8bit", "--level=M", "--size=8", "--margin=0", "--type=PNG",
+                    f"--output={tmp_path / 'own.png'}", text], check=True)
+    drawn = black_pixels(bytes_of(block["data"]))
+    assert drawn == black_pixels((tmp_path / "own.png").read_bytes())
+    assert sum(map(sum, drawn)) % 64 == 0 and len(drawn) == len(drawn[0]) == 8 * qr_code(text)[1]
 
 
 def test_the_way_of_the_manual_to_a_qr_code(tmp_path):
