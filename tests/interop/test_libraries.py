@@ -38,6 +38,18 @@ EXAMPLES = [(manifest["toolbox_id"], tool["name"], example) for manifest in MANI
             for tool in manifest["tools"] for example in tool.get("examples", ())]
 
 
+# The headers of the functions; -D are words for the compiler. PCRE2's pcre2_config() fills any type by a pointer to void,
+# which no type of a manifest but `bytes` fits, and GLib's headers are found by pkg-config alone.
+HEADERS = {
+    "archive": "archive.h archive_entry.h stdio.h", "asound": "alsa/asoundlib.h", "curl": "curl/curl.h",
+    "exif": "libexif/exif-data.h", "icu": "unicode/uloc.h", "idn2": "idn2.h",
+    "libc": "-D_GNU_SOURCE time.h stdlib.h unistd.h string.h stdio.h sys/random.h",
+    "libcrypto": "openssl/sha.h openssl/evp.h openssl/crypto.h", "libm": "math.h", "libsodium": "sodium.h",
+    "magic": "magic.h", "pcap": "pcap/pcap.h sys/eventfd.h unistd.h",
+    "qr_image": "qrencode.h png.h stdio.h stdlib.h", "qrencode": "qrencode.h", "sqlite": "sqlite3.h",
+    "unistring": "unistr.h unicase.h uniwidth.h uniconv.h", "uuid": "uuid/uuid.h", "zlib": "zlib.h"}
+
+
 def base64_of(data):
     return base64.b64encode(data).decode()
 
@@ -81,6 +93,20 @@ def result(caller, toolbox, name, args=None):
 
 def test_there_are_eight_and_more():
     assert len(set(LIBRARIES.values())) >= 8
+
+
+@pytest.mark.parametrize("toolbox", sorted(LIBRARIES.keys() - {"glib", "pcre2"}))
+def test_a_manifest_agrees_with_the_header(tmp_path, toolbox):
+    flags, headers = [], []
+    for word in HEADERS[toolbox].split():
+        (flags if word.startswith("-") else headers).append(word)
+    if subprocess.run(["cc", "-fsyntax-only", "-xc", "-"], text=True, capture_output=True,
+                      input="".join(f"#include <{header}>\n" for header in headers)).returncode:
+        pytest.skip(f"the headers of {toolbox} are not on this machine")
+    manifest = (SHIPPED if toolbox == "libm" else FOLDER) / f"{toolbox}.json"
+    done = toolboxctl("check", *[word for header in headers for word in ("--header", header)],
+                      f"--cflags={' '.join(flags)}", manifest, home=tmp_path)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("toolbox, name, example", EXAMPLES,
