@@ -5,6 +5,7 @@ import json
 import re
 import socket
 
+from caller import Caller
 from processes import EVENT_SECONDS, until
 
 LISTENING = re.compile(r"Listening on http://127\.0\.0\.1:(\d+)")
@@ -105,6 +106,20 @@ class Raw:
             assert chunk, data
             data += chunk
         return data
+
+
+def running(service):
+    """The calls that run."""
+    with Caller(service.url) as caller:
+        return caller.call("ovos.tools.calls", {"state": "running"})["calls"]
+
+
+def wait_until_cancelled(service):
+    """No call runs, and the last has come neither to its end nor to its deadline."""
+    until(lambda: not running(service), EVENT_SECONDS, "the call over")
+    with Caller(service.url) as caller:
+        last, = caller.call("ovos.tools.calls", {"limit": 1})["calls"]
+        assert last["code"] == "cancelled", last
 
 
 def statuses(data):

@@ -180,7 +180,7 @@ def test_a_large_file_becomes_the_old_one(start, more):
     for value in range(20):
         call(caller, "open", value=value)
     old = file.with_name("audit.log.1")
-    until(lambda: caller.call("ovos.tools.status")["audit"]["written"] == 20, 10, "20 lines")
+    until(lambda: caller.call("ovos.tools.status")["audit"]["written"] == 20, EVENT_SECONDS, "20 lines")
     before = old.read_text().splitlines()
     texts = file.read_text().splitlines()
     assert len(before) + len(texts) == 20 and before and texts
@@ -218,7 +218,7 @@ def test_a_full_disk_costs_no_call(start):
     service, caller, _ = start(file="/dev/full")
     for _ in range(3):
         assert call(caller, "open", value=-1)["result"] == {"result": 1}
-    until(lambda: caller.call("ovos.tools.status")["audit"]["lost"] == 3, 10, "3 lost lines")
+    until(lambda: caller.call("ovos.tools.status")["audit"]["lost"] == 3, EVENT_SECONDS, "3 lost lines")
     status = caller.call("ovos.tools.status")["audit"]
     assert status == {"file": "/dev/full", "written": 0, "lost": 3,
                       "error": "No space left on device"}

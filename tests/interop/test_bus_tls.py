@@ -112,7 +112,7 @@ def test_a_bus_without_a_good_certificate_gets_nothing_of_us(wary, options, reas
         # In TLS 1.3 the server's handshake is complete before the client has judged.
         assert encrypted.recv(1) == b"", "the token of the bus could be in it"
         raise ConnectionError
-    until(lambda: f"cannot reach {bus.url}: {reason}" in service.log(), 10, "the reason in the log")
+    until(lambda: f"cannot reach {bus.url}: {reason}" in service.log(), EVENT_SECONDS, "the reason in the log")
     bus.wait_for_connection()
 
 
@@ -121,13 +121,13 @@ def test_a_bus_that_breaks_tls_is_left(wary):
     bus, service = wary()
     connection = bus.wait_for_connection()
     connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-    until(lambda: f"cannot reach {bus.url}: wrong version number" in service.log(), 10, "the reason in the log")
+    until(lambda: f"cannot reach {bus.url}: wrong version number" in service.log(), EVENT_SECONDS, "the reason in the log")
     assert connection.recv(1 << 16)[:1] == b"\x16", "a handshake"
     bus.wait_for_connection().close()
     peer = bus.wait_for_client()
     assert ask(peer, 1) == 2
     socket.socket(fileno=os.dup(peer.socket.fileno())).sendall(b"\x17\x03\x03\x00\x05junk!")
-    until(lambda: "The bus is away: it broke TLS" in service.log(), 10, "the loss in the log")
+    until(lambda: "The bus is away: it broke TLS" in service.log(), EVENT_SECONDS, "the loss in the log")
     assert ask(bus.wait_for_client(), 2) == 3
 
 

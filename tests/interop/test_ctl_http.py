@@ -98,7 +98,9 @@ COMMANDS = [
 def test_a_command_is_the_same_through_each_door(started, tmp_path, command):
     outcomes = []
     for flags in doors(started):
-        done = toolboxctl(*command, *flags, home=tmp_path)
+        # A machine may hold an answer up for longer than the deadline of its call, and a second.
+        done = until(lambda: (got := toolboxctl(*command, *flags, home=tmp_path)) and "no answer from" not in got.stderr
+                     and got, EVENT_SECONDS, "an answer")
         outcomes.append([done.returncode, VOLATILE.sub("#", done.stdout), VOLATILE.sub("#", done.stderr)])
     for one in outcomes:
         one[1:] = [re.sub(r" +|-{2,}", " ", text) for text in one[1:]]
@@ -360,18 +362,18 @@ def test_who_is_slow_is_waited_for_and_no_longer(tmp_path):
 def test_a_signal_cancels_the_call(started, tmp_path, number):
     process = subprocess.Popen([str(part) for part in [TOOLBOXCTL, "invoke", "wait", "seconds=15", *doors(started)[1]]],
                                env=environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until(lambda: has_call(started, "wait"), 15, "a call")
+    until(lambda: has_call(started, "wait"), EVENT_SECONDS, "a call")
     process.send_signal(number)
     out, err = process.communicate(timeout=EVENT_SECONDS)
     assert (process.returncode, out) == (128 + number, "") and "which cancels the call" in err
-    until(lambda: not has_call(started, "wait"), 5, "the call cancelled")
+    until(lambda: not has_call(started, "wait"), EVENT_SECONDS, "the call cancelled")
 
 
 def test_a_call_is_cancelled_by_another_hand(started, tmp_path):
     flags = doors(started)[2]
     process = subprocess.Popen([str(part) for part in [TOOLBOXCTL, "invoke", "wait", "seconds=15", *flags]],
                                env=environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until(lambda: has_call(started, "wait"), 15, "a call")
+    until(lambda: has_call(started, "wait"), EVENT_SECONDS, "a call")
     listed = json.loads(toolboxctl("calls", "--running", "--json", *flags, home=tmp_path).stdout)["calls"]
     done = toolboxctl("cancel", listed[0]["id"], *flags, home=tmp_path)
     assert (done.returncode, done.stdout) == (DONE, f"{listed[0]['id']} cancelled\n")
@@ -393,7 +395,7 @@ def test_a_person_is_waited_for(launch, tmp_path, request):
     """While a person is asked, the time of the call does not pass: with --long that takes longer than the tool may."""
     folder = tmp_path / "toolbox.d"
     shell(folder)
-    service = launch({"timeout_ms": 1000}, [folder], args=["--http", f"unix:{tmp_path / 'socket'}"])
+    service = launch({"timeout_ms": 10000}, [folder], args=["--http", f"unix:{tmp_path / 'socket'}"])
     http = ["--http", f"unix:{tmp_path / 'socket'}"]
     place = tmp_path / "touched"
     with Person(service.url) as person:
@@ -438,30 +440,30 @@ def test_a_call_of_which_nothing_comes_is_given_up(tmp_path, request, reports, l
 def test_a_service_that_goes_is_waited_for(launch, tmp_path):
     args = ["--http", f"unix:{tmp_path / 'socket'}"]
     first = launch({}, args=args)
-    until(lambda: (tmp_path / "socket").exists(), 10, "the door open")
+    until(lambda: (tmp_path / "socket").exists(), EVENT_SECONDS, "the door open")
     log = tmp_path / "out"
     with open(log, "w") as out:
         process = subprocess.Popen([str(part) for part in [TOOLBOXCTL, "status", "--watch", "--json", "--timeout", "2", *args]], env=environment(tmp_path / "ctl"),
                                    stdout=out, stderr=subprocess.STDOUT, text=True)
     try:
         assert toolboxctl("invoke", "add", "a=1", "b=2", *args, home=tmp_path / "ctl").returncode == DONE
-        until(lambda: "add" in log.read_text() or "math_tools" in log.read_text(), 15, "an answer")
+        until(lambda: "add" in log.read_text() or "math_tools" in log.read_text(), EVENT_SECONDS, "an answer")
         first.end()
-        until(lambda: "the service is away" in log.read_text(), 15, "the loss")
+        until(lambda: "the service is away" in log.read_text(), EVENT_SECONDS, "the loss")
         second = launch({}, args=args)
         before = len(log.read_text())
         toolboxctl("invoke", "multiply", "a=1", "b=2", *args, home=tmp_path / "ctl")
-        until(lambda: len(log.read_text()) > before, 15, "the service again")
+        until(lambda: len(log.read_text()) > before, EVENT_SECONDS, "the service again")
         assert process.poll() is None and log.read_text().count("is away") == 1
         pid = second.daemon.daemon_pid()
         os.kill(pid, signal.SIGSTOP)
         try:
-            until(lambda: log.read_text().count("is away") == 2, 15, "the service that hangs")
+            until(lambda: log.read_text().count("is away") == 2, EVENT_SECONDS, "the service that hangs")
         finally:
             os.kill(pid, signal.SIGCONT)
         before = len(log.read_text())
         toolboxctl("invoke", "add", "a=1", "b=2", *args, home=tmp_path / "ctl")
-        until(lambda: len(log.read_text()) > before, 15, "the service awake")
+        until(lambda: len(log.read_text()) > before, EVENT_SECONDS, "the service awake")
     finally:
         process.kill()
         process.wait()
@@ -535,11 +537,11 @@ def test_watch_is_for_an_operator(started, tmp_path):
 def test_watch_outlives_the_service(launch, tmp_path, request):
     args = ["--http", f"unix:{tmp_path / 'socket'}"]
     first = launch({}, args=args)
-    until(lambda: (tmp_path / "socket").exists(), 10, "the door open")
+    until(lambda: (tmp_path / "socket").exists(), EVENT_SECONDS, "the door open")
     with Watch(tmp_path / "ctl", *args) as watch:
         add_until(first, watch, lambda lines: any("  done" in line for line in lines))
         first.end()
-        until(lambda: any("is away" in line for line in watch.lines()), 15, "the loss")
+        until(lambda: any("is away" in line for line in watch.lines()), EVENT_SECONDS, "the loss")
         second = launch({}, args=args)
         before = len(watch.lines())
         add_until(second, watch, lambda lines: len(lines) > before)
@@ -552,7 +554,7 @@ def test_watch_outlives_the_service(launch, tmp_path, request):
 def test_progress_is_shown(launch, tmp_path):
     launch({}, [plugged(tmp_path / "toolbox.d")], args=["--http", f"unix:{tmp_path / 'socket'}"])
     http = ["--http", f"unix:{tmp_path / 'socket'}"]
-    until(lambda: (tmp_path / "socket").exists(), 10, "the door open")
+    until(lambda: (tmp_path / "socket").exists(), EVENT_SECONDS, "the door open")
     toolboxctl("invoke", "later", "steps=1", *http, home=tmp_path / "ctl")
     status, text, drawn = see(tmp_path / "ctl", 80, "invoke", "later", "steps=100000", *http, env={"LC_ALL": "C.UTF-8"})
     assert status == 0 and '"steps": 100000' in text, text

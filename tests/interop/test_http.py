@@ -10,7 +10,7 @@ from pathlib import Path
 import manifests
 import pytest
 from caller import Caller
-from http_peer import Http, Raw, port_of, statuses
+from http_peer import Http, Raw, port_of, running, statuses, wait_until_cancelled
 from processes import BUILD, EVENT_SECONDS, SLOWNESS, TOOLBOXD, environment, until
 from test_mcp_http import Client
 from test_plugins import plugged
@@ -29,7 +29,7 @@ def started(tmp_path_factory):
     manifests.answers(folder)
     manifests.twins(folder)
     one = Service("embedded", home, [manifests.SHIPPED, folder], args=["--http", "127.0.0.1:0"],
-                  configuration={"crash_limit": 0, "timeout_ms": 2500, "limits": {"args_bytes": 65536}})
+                  configuration={"crash_limit": 0, "limits": {"args_bytes": 65536}})
     with one:
         yield one
 
@@ -62,7 +62,7 @@ REFUSED = [
 @pytest.mark.parametrize("name,args,status", REFUSED)
 def test_an_error_is_that_of_the_bus(started, http, name, args, status):
     with Caller(started.url) as caller:
-        expected = caller.call("ovos.tools.invoke", {"name": name, "args": args}, seconds=10)
+        expected = caller.call("ovos.tools.invoke", {"name": name, "args": args})
     answer = http.post(f"/v1/tools/{name}", args)
     assert (answer.json["code"], answer.status) == (expected["code"], status), answer.json
     for data in (answer.json, expected):
@@ -283,34 +283,29 @@ def test_a_stream_has_the_progress_of_its_call(launch, tmp_path):
     assert {body["text"] for _, body in progress} <= {"stepping", "begun", None}, progress
 
 
-def running(started):
-    with Caller(started.url) as caller:
-        return caller.call("ovos.tools.calls", {"state": "running"})["calls"]
-
-
 @pytest.mark.parametrize("leave", ["close", "half", "reset"])
 @pytest.mark.parametrize("accept", [b"", b"Accept: text/event-stream\r\n"])
 def test_a_peer_that_goes_away_ends_its_call(started, port, leave, accept):
     with Raw(port) as raw:
         raw.send(CALL.replace(b"add", b"wait") + accept + WAIT)
-        until(lambda: running(started), 5, "the call running")
+        until(lambda: running(started), EVENT_SECONDS, "the call running")
         if leave == "half":
             raw.socket.shutdown(1)
-            until(lambda: not running(started), 2, "the call over")
+            wait_until_cancelled(started)
             return
         if leave == "reset":
             raw.socket.setsockopt(1, 13, b"\x01\x00\x00\x00\x00\x00\x00\x00")
-    until(lambda: not running(started), 2, "the call over")
+    wait_until_cancelled(started)
 
 
 def test_the_bus_does_not_cancel_a_call_over_http(started, port):
     with Raw(port) as raw, Caller(started.url) as caller:
-        raw.send(CALL.replace(b"add", b"wait?call_id=mine&timeout_ms=2000") + WAIT)
-        call, = until(lambda: running(started), 5, "the call running") and running(started)
+        raw.send(CALL.replace(b"add", b"wait?call_id=mine") + WAIT)
+        call, = until(lambda: running(started), EVENT_SECONDS, "the call running") and running(started)
         assert caller.call("ovos.tools.cancel", {"id": call["id"]})["cancelled"] is False
         assert caller.call("ovos.tools.cancel", {"call_id": "mine"})["cancelled"] is False
         assert running(started)
-        assert statuses(raw.read_until(b"}")) == [504]
+    wait_until_cancelled(started)
 
 
 # Requests that two readers could understand differently, or that are too much.
@@ -431,7 +426,7 @@ def test_a_body_for_which_there_is_no_memory_is_refused_unread(launch):
     with Raw(port, EVENT_SECONDS) as large:
         large.send(CALL + b"Content-Length: %d\r\n\r\n" % (len(body) + 1) + body)
         # What was sent has to be read before it counts.
-        until(lambda: statuses(asked(port, b"Content-Length: 1000000\r\n\r\n")) == [503], 10, "the memory taken")
+        until(lambda: statuses(asked(port, b"Content-Length: 1000000\r\n\r\n")) == [503], EVENT_SECONDS, "the memory taken")
         for fields in (b"Content-Length: 1000000\r\n\r\n", b"Expect: 100-continue\r\nContent-Length: 1000000\r\n\r\n",
                        b"Transfer-Encoding: chunked\r\n\r\nf4240\r\n"):
             assert b"\r\nRetry-After: 1\r\n" in refused(fields, 503, b"overloaded")
@@ -461,7 +456,7 @@ def test_ten_thousand_connections_that_come_and_go(started, port):
         for raw in held:
             raw.socket.close()
     with Http(port) as http:
-        until(lambda: http.get("/health").status == 200, 5, "a connection that is served")
+        until(lambda: http.get("/health").status == 200, EVENT_SECONDS, "a connection that is served")
 
 
 def test_many_callers_at_once(port):

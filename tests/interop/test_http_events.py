@@ -9,7 +9,7 @@ import manifests
 import pytest
 from caller import Caller
 from http_peer import Http, port_of, tokens_file
-from processes import until
+from processes import EVENT_SECONDS, until
 
 INVOKE = "ovos.tools.invoke"
 CALLS = ["call.started", "call.completed"]
@@ -105,7 +105,7 @@ def test_events_of_calls_are_wanted_while_an_administrator_reads(start, tmp_path
     assert call() == []
     with Reader(tmp_path / "socket"):
         assert call() == ["ovos.tools.call.started", "ovos.tools.call.completed"]
-    until(lambda: call() == [], 5, "an end of the events")
+    until(lambda: call() == [], EVENT_SECONDS, "an end of the events")
 
 
 def test_others_hear_that_something_changed_and_no_names(start, tmp_path):

@@ -165,14 +165,15 @@ def test_a_peer_that_ends_cancels_its_call(started, port, files, by):
     with Caller(started.url) as caller:
         def running():
             return caller.call("ovos.tools.calls", {"state": "running"})["calls"]
-        until(running, 10, "a call")
+        until(running, EVENT_SECONDS, "a call")
         if by == "fin":
             peer.close()
         else:
             peer.setblocking(False)
             with contextlib.suppress(OSError):  # the daemon may have answered, and closed, by then
                 peer.unwrap()
-        until(lambda: not running(), 10, "no call")
+        until(lambda: not running(), EVENT_SECONDS, "no call")
+        assert caller.call("ovos.tools.calls", {"limit": 1})["calls"][0]["code"] == "cancelled"
     peer.close()
 
 

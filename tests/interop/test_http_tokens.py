@@ -11,7 +11,7 @@ import manifests
 import pytest
 from caller import Caller
 from http_peer import Http, Raw, port_of, statuses, tokens_file
-from processes import toolboxctl, until
+from processes import EVENT_SECONDS, toolboxctl, until
 from test_approval import Person
 from test_mcp_http import Client
 
@@ -118,10 +118,10 @@ def test_a_token_of_the_file_counts_from_the_next_reload_and_until_it_is_revoked
     with Http(port_of(one.daemon)) as http:
         assert http.get("/v1/tools").status == 200
         write([{"name": "kitchen", "token_sha256": digest("kitchen")}])
-        until(lambda: http.get("/v1/tools").status == 401, 20, "a token is needed")
+        until(lambda: http.get("/v1/tools").status == 401, EVENT_SECONDS, "a token is needed")
         assert http.get("/v1/tools", **bearer("kitchen")).status == 200
         write([])
-        until(lambda: http.get("/v1/tools", **bearer("kitchen")).status == 401, 20, "the token is gone")
+        until(lambda: http.get("/v1/tools", **bearer("kitchen")).status == 401, EVENT_SECONDS, "the token is gone")
         assert http.get("/v1/tools").status == 401
 
 
@@ -130,7 +130,7 @@ def test_a_file_of_tokens_that_others_may_read_lets_nobody_in(launch, tmp_path):
     path.write_text("[]")
     path.chmod(0o644)
     one = launch(args=["--http", "127.0.0.1:0"], toolbox_dirs=[manifests.SHIPPED], wait=False)
-    until(lambda: "may be read and written only by its owner" in one.daemon.log(), 20, "the mistake in the log")
+    until(lambda: "may be read and written only by its owner" in one.daemon.log(), EVENT_SECONDS, "the mistake in the log")
     assert "Listening on http" not in one.daemon.log()
     path.chmod(0o600)
     port = port_of(one.daemon)
@@ -232,7 +232,7 @@ def test_a_call_that_waits_for_a_person_does_not_outlive_its_token(launch, tmp_p
         "/v1/tools/risky", {"value": -7}, **bearer("kid"))))
     with Person(one.url) as person:
         person.attach(60)
-        until(lambda: Http(port).get("/v1/tools").status == 401, 20, "a token is needed")
+        until(lambda: Http(port).get("/v1/tools").status == 401, EVENT_SECONDS, "a token is needed")
         thread.start()
         id = person.question()["id"]
         write(after)
@@ -390,7 +390,7 @@ def test_streams_have_a_limit(launch):
         third.send(client.raw("subscriptions/listen", {"notifications": {"toolsListChanged": True}}))
         assert statuses(third.read_until(b"}")) == [503]
         first.socket.close()
-        until(lambda: statuses(again(port, client)) == [200], 5, "a place for another stream")
+        until(lambda: statuses(again(port, client)) == [200], EVENT_SECONDS, "a place for another stream")
 
 
 def again(port, client):

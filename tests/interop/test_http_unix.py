@@ -11,7 +11,7 @@ import manifests
 import pytest
 from caller import Caller
 from http_peer import Http
-from processes import TOOLBOXD, environment, until
+from processes import EVENT_SECONDS, TOOLBOXD, environment, until
 
 ADD = {"a": 1, "b": 2}
 TOKEN = {"name": "far", "token_sha256": "0" * 64}
@@ -46,7 +46,7 @@ def path(tmp_path):
 def start(launch, path):
     def begin(configuration=None, folders=(manifests.SHIPPED,)):
         one = launch(configuration or {}, list(folders), args=["--http", f"unix:{path}"])
-        until(lambda: f"Listening on unix:{path}" in one.daemon.log(), 10, "the door open")
+        until(lambda: f"Listening on unix:{path}" in one.daemon.log(), EVENT_SECONDS, "the door open")
         return one
     return begin
 

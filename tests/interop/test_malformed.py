@@ -4,7 +4,7 @@ The real bus relays what is not JSON, so both buses show them to the daemon."""
 import message_schemas
 import pytest
 from caller import Caller
-from processes import until
+from processes import EVENT_SECONDS, until
 
 INVOKE = '"type":"ovos.tools.invoke","data":{"name":"add","args":{"a":1,"b":2}}'
 
@@ -122,4 +122,4 @@ def test_a_frame_of_bytes_that_are_no_text_changes_nothing(launch):
     with Caller(daemon.url) as caller:
         caller.peer.send_frame(2, b'{"type":"ovos.tools.status"}')
         assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
-    until(lambda: "dropped a binary frame: a message is a text frame" in daemon.log(), 60, daemon.log)
+    until(lambda: "dropped a binary frame: a message is a text frame" in daemon.log(), EVENT_SECONDS, daemon.log)

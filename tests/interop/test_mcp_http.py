@@ -6,8 +6,8 @@ import json
 import manifests
 import pytest
 from caller import Caller
-from http_peer import Http, Raw, port_of, statuses
-from processes import until
+from http_peer import Http, Raw, port_of, running, statuses, wait_until_cancelled
+from processes import EVENT_SECONDS, until
 from test_plugins import plugged
 
 MODERN = "2026-07-28"
@@ -96,11 +96,6 @@ class Client:
 def client(request, port):
     with Client(port, request.param) as client:
         yield client
-
-
-def running(started):
-    with Caller(started.url) as caller:
-        return caller.call("ovos.tools.calls", {"state": "running"})["calls"]
 
 
 def test_it_lists_every_tool_with_its_toolbox(started, client):
@@ -215,22 +210,22 @@ def test_progress_comes_before_the_result(launch, tmp_path, era):
 def test_the_end_of_the_connection_cancels_in_the_modern_era_alone(started, port):
     for era in ("modern", "legacy"):
         with Client(port, era) as client, Raw(port) as raw:
-            raw.send(client.raw("tools/call", {"name": "answers__wait", "arguments": {"seconds": 9}}))
-            until(lambda: running(started), 5, "the call running")
+            raw.send(client.raw("tools/call", {"name": "answers__wait", "arguments": {"seconds": 15}}))
+            until(lambda: running(started), EVENT_SECONDS, "the call running")
             raw.socket.close()
             if era == "modern":
-                until(lambda: not running(started), 2, "the call over")
+                wait_until_cancelled(started)
                 continue
             assert running(started)
             answer = client.send("notifications/cancelled", {"requestId": client.number}, notify=True)
             assert answer.status == 202
-            until(lambda: not running(started), 2, "the call over")
+            wait_until_cancelled(started)
 
 
 def test_a_notification_cancels_in_its_session_alone(started, port):
     with Client(port, "legacy") as client, Client(port, "legacy") as other, Raw(port) as raw:
-        raw.send(client.raw("tools/call", {"name": "answers__wait", "arguments": {"seconds": 9}}))
-        until(lambda: running(started), 5, "the call running")
+        raw.send(client.raw("tools/call", {"name": "answers__wait", "arguments": {"seconds": 15}}))
+        until(lambda: running(started), EVENT_SECONDS, "the call running")
         other.send("notifications/cancelled", {"requestId": client.number}, notify=True)
         assert running(started)
         client.send("notifications/cancelled", {"requestId": client.number}, notify=True)
@@ -254,13 +249,13 @@ def test_the_end_of_a_session_ends_its_calls(started, port):
         raw.send(raw_call(client, WAIT, 1))
         gone.send(raw_call(client, WAIT, 2))
         others.send(raw_call(other, WAIT, 3))
-        until(lambda: len(running(started)) == 3, 10, "the calls running")
+        until(lambda: len(running(started)) == 3, EVENT_SECONDS, "the calls running")
         gone.socket.close()
         assert client.http.ask("DELETE", "/mcp", Mcp_Session_Id=client.session).status == 204
         assert b'"isError":true' in raw.read_until(b'"isError":true')
-        until(lambda: len(running(started)) == 1, 10, "only the call of the other session running")
+        until(lambda: len(running(started)) == 1, EVENT_SECONDS, "only the call of the other session running")
         assert other.http.ask("DELETE", "/mcp", Mcp_Session_Id=other.session).status == 204
-        until(lambda: not running(started), 10, "no call running")
+        until(lambda: not running(started), EVENT_SECONDS, "no call running")
 
 
 def test_the_id_of_a_session_is_nowhere_else(started, port):

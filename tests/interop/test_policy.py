@@ -9,7 +9,7 @@ import manifests
 import pytest
 from caller import Caller
 from conftest import BUSES
-from processes import BUILD, toolboxctl, until, write_configuration
+from processes import BUILD, EVENT_SECONDS, toolboxctl, until, write_configuration
 
 FORMATS = ("full", "compact", "openai", "anthropic")
 
@@ -127,15 +127,15 @@ def test_a_toolbox_without_a_tool_left_starts_no_process(launch, folder):
     manifests.toolbox(folder, "two", tools("second"), limits={"prestart": True})
     service = launch({"tools_enabled": ["second"]}, [folder])
     with Caller(service.url) as caller:
-        until(lambda: len(service.daemon.hosts()) > 0, 10, "the host of two")
+        until(lambda: len(service.daemon.hosts()) > 0, EVENT_SECONDS, "the host of two")
         state = {box["toolbox_id"]: box["hosts"] for box in
                  caller.call("ovos.tools.status")["toolboxes"]}
         assert (state["one"], state["two"]) == (0, 1)
-        until(lambda: len(service.daemon.hosts()) == 1, 10, "no host but the one of two")
+        until(lambda: len(service.daemon.hosts()) == 1, EVENT_SECONDS, "no host but the one of two")
         # The process of one that loses its last tool ends.
         write_configuration(service.daemon.home, {"toolboxd": {"tools_disabled": ["first", "second"]}})
         caller.call("ovos.tools.reload")
-        until(lambda: not service.daemon.hosts(), 10, "the host of two gone")
+        until(lambda: not service.daemon.hosts(), EVENT_SECONDS, "the host of two gone")
 
 
 @pytest.mark.parametrize("configuration", [

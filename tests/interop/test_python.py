@@ -392,7 +392,7 @@ def test_a_toolbox_speaks_and_hears_through_the_daemon(serve, site, kind):
     caller.send("test.news", {"text": "one"})
     caller.send("test.others", {"text": "not for it"})
     caller.send("test.news", {"text": "two"})
-    until(lambda: caller.invoke("heard")["result"] == {"reply": "one,two"}, 20, "both heard")
+    until(lambda: caller.invoke("heard")["result"] == {"reply": "one,two"}, EVENT_SECONDS, "both heard")
 
 
 def test_persona_topics_are_answered_once(serve, site):

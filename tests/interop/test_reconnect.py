@@ -5,6 +5,7 @@ Waits between attempts begin with half a second and double up to 30, so a bus th
 than a second is found again within two, and one that was away for long within half a minute.
 """
 import json
+import re
 import socket
 import struct
 import time
@@ -17,6 +18,9 @@ from processes import (EVENT_SECONDS, SLOWNESS, TOOLBOXD, Daemon, OvosBus, at_mo
                        descriptors, free_port, listens, resident_kb, until)
 from traffic import INVOKE, PERSONA_CALL
 from websocket_peer import Closed
+
+# Each call is a line of the log.
+VERBOSE = {"log": {"level": "debug"}}
 
 IS_SANITIZED = b"__asan_init" in TOOLBOXD.read_bytes()
 # The first wait is 0.5 s, the second 1 s, both with jitter.
@@ -31,7 +35,7 @@ SPARE_KB = 8 << 10                # what the daemon may take beside the queue
 CALLS_PER_S = 10000               # of a bus that does not read
 BATCH = 100
 STALL_SECONDS, STALLS_MAX = 2 * SLOWNESS, 4
-QUIET_SECONDS = 3 * SLOWNESS      # nothing comes any more: no event says so
+QUIET_SECONDS = 8 * SLOWNESS      # nothing comes any more, where no event says so
 
 
 @pytest.fixture
@@ -129,28 +133,34 @@ def abort(peer):
     peer.close()
 
 
-def answers_of(peer, seconds=QUIET_SECONDS):
-    """The numbers of the calls that are answered until nothing comes."""
+def wait_until_done(service, count):
+    """So many calls are over, whether their answers were sent or not. The daemon logs each (VERBOSE)."""
+    until(lambda: len(re.findall(r" Call \w+ ", service.log())) >= count, EVENT_SECONDS, f"{count} calls over")
+
+
+def answers_of(peer, count=None):
+    """The numbers of the calls that are answered: so many, or until nothing comes."""
     found = []
     try:
-        while True:
-            message = json.loads(peer.receive(seconds))
+        while len(found) != count:
+            message = json.loads(peer.receive(EVENT_SECONDS if count else QUIET_SECONDS))
             if message["type"] == INVOKE + ".response":
                 found.append(message["context"]["n"])
     except (TimeoutError, Closed, OSError):
-        return found
+        pass
+    return found
 
 
 def test_answers_that_wait_for_a_bus_that_aborts_are_sent_after_it(daemon, fake_bus):
     """None twice: what the system took may have arrived, and a frame that was sent in part is given
     up."""
     count, padding = 400, "x" * 50000
-    daemon(fake_bus.url)
+    service = daemon(fake_bus.url, configuration=VERBOSE)
     peer = fake_bus.wait_for_client()
     for number in range(count):
         peer.send(json.dumps({"type": INVOKE, "context": {"n": number, "padding": padding},
                               "data": {"name": "add", "args": {"a": 1, "b": 1}}}))
-    time.sleep(SLOWNESS)
+    wait_until_done(service, count)
     abort(peer)
     answered = answers_of(fake_bus.wait_for_client(EVENT_SECONDS))
     assert len(answered) > 10, "not all were taken by the system before"
@@ -159,19 +169,20 @@ def test_answers_that_wait_for_a_bus_that_aborts_are_sent_after_it(daemon, fake_
 
 def test_an_answer_that_is_ready_while_the_bus_is_away_is_sent_when_it_is_back(
         daemon, fake_bus, tmp_path):
-    folder = tmp_path / "slow"
+    folder, gate = tmp_path / "slow", tmp_path / "gate"
     folder.mkdir()
     (folder / "slow.json").write_text(json.dumps({"kind": "command", "tools": [{
-        "name": "slow", "description": "Sleeps.", "command": {"shell": "sleep 0.2; echo {n}"},
+        "name": "slow", "description": "Sleeps.", "command": {"shell": f"until [ -e '{gate}' ]; do sleep 0.01; done; echo {{n}}"},
         "argument_schema": {"type": "object", "properties": {"n": {"type": "integer"}}}}]}))
     service = daemon(fake_bus.url, toolbox_dirs=[folder])
     peer = fake_bus.wait_for_client()
     until(lambda: " offered" in service.log(), EVENT_SECONDS, "its tools")
     peer.send(json.dumps({"type": INVOKE, "context": {"n": 7},
                           "data": {"name": "slow", "args": {"n": 7}}}))
-    time.sleep(0.05)
     abort(peer)
-    assert answers_of(fake_bus.wait_for_client(EVENT_SECONDS)) == [7]
+    until(lambda: "The bus is away" in service.log(), EVENT_SECONDS, "the loss noticed")
+    gate.touch()
+    assert answers_of(fake_bus.wait_for_client(EVENT_SECONDS), 1) == [7]
 
 
 def test_answers_to_a_bus_that_stays_away_are_given_up(daemon, fake_bus, request):
@@ -196,7 +207,7 @@ def test_answers_to_a_bus_that_stays_away_are_given_up(daemon, fake_bus, request
 def test_a_source_that_floods_does_not_push_out_the_answers_to_others(daemon, fake_bus):
     """A bus that does not read for a while: the flooding source loses its own answers, and perhaps
     those of one in a thousand others, which share its bytes."""
-    daemon(fake_bus.url, configuration={"limits": {"output_queue_bytes": 8 << 20}})
+    service = daemon(fake_bus.url, configuration={**VERBOSE, "limits": {"output_queue_bytes": 8 << 20}})
     peer = fake_bus.wait_for_client()
     assert ask(peer) == 1
 
@@ -208,7 +219,7 @@ def test_a_source_that_floods_does_not_push_out_the_answers_to_others(daemon, fa
         call(number, "flood", 50000 if number < 500 else 100)
     for number in range(1000, 1040):
         call(number, f"skill-{number % 8}", 100)
-    time.sleep(1)
+    wait_until_done(service, 1 + 1040)
     answered = answers_of(peer)
     assert len(answered) < 1000
     assert len([number for number in answered if number >= 1000]) >= 35
@@ -217,7 +228,7 @@ def test_a_source_that_floods_does_not_push_out_the_answers_to_others(daemon, fa
 def test_large_responses_to_one_source_do_not_keep_those_to_others_waiting(daemon, fake_bus):
     """A bus that reads slowly gets the responses to each source in the order of its requests, but those to
     others after a few of many."""
-    daemon(fake_bus.url)
+    service = daemon(fake_bus.url, configuration=VERBOSE)
     peer = fake_bus.wait_for_client()
     assert ask(peer) == 1
     sources = {"flood": range(200), "skill": range(1000, 1010), "other": range(2000, 2010)}
@@ -226,8 +237,9 @@ def test_large_responses_to_one_source_do_not_keep_those_to_others_waiting(daemo
             padding = "x" * 50000 if source == "flood" else ""
             peer.send(json.dumps({"type": INVOKE, "data": {"name": "add", "args": {"a": 1, "b": 1}},
                                   "context": {"n": number, "source": source, "p": padding}}))
-    time.sleep(SLOWNESS)
-    answered = answers_of(peer)
+    count = sum(map(len, sources.values()))
+    wait_until_done(service, 1 + count)
+    answered = answers_of(peer, count)
     for numbers in sources.values():
         assert [number for number in answered if number in numbers] == list(numbers)
     assert max(answered.index(number) for number in (1009, 2009)) < 150
@@ -238,10 +250,12 @@ def test_waits_between_attempts_grow(daemon, fake_bus):
     daemon(fake_bus.url)
     times = []
     for _ in range(4):
-        fake_bus.wait_for_connection(EVENT_SECONDS).close()
+        connection = fake_bus.wait_for_connection(EVENT_SECONDS)
         times.append(time.monotonic())
+        connection.close()
     waits = [later - earlier for earlier, later in zip(times, times[1:])]
-    assert waits[0] > 0.2 and waits[2] > waits[0], waits
+    # A machine may make each of them longer.
+    assert waits[0] > 0.2 and waits[2] > 0.8, waits
 
 
 def test_a_bus_that_comes_late(daemon):
@@ -385,8 +399,9 @@ def test_a_bus_that_is_away_for_long(daemon, tmp_path, times, figure):
     seconds_until_back(bus.url)
     bus.kill()
     before, cpu = resident_kb(service.pid), cpu_ns(service.pid)
-    away = times(5, 600)
-    time.sleep(away)
+    began = time.monotonic()
+    time.sleep(times(5, 600))
+    away = time.monotonic() - began
     figure("away_s", away)
     figure("cpu_ms", (cpu_ns(service.pid) - cpu) / 1e6)
     figure("grown_kb", resident_kb(service.pid) - before)
@@ -395,7 +410,7 @@ def test_a_bus_that_is_away_for_long(daemon, tmp_path, times, figure):
     assert service.log().count("cannot reach") <= 8 + away / 20
     bus.start()
     try:
-        figure("back_s", seconds_until_back(bus.url, BACKOFF_SECONDS * SLOWNESS + 2))
+        figure("back_s", seconds_until_back(bus.url, at_most(BACKOFF_SECONDS + 2)))
     finally:
         bus.kill()
 

@@ -6,7 +6,7 @@ from datetime import datetime
 import manifests
 import pytest
 from caller import Caller
-from processes import until
+from processes import EVENT_SECONDS, until
 
 KIDS = {"source": "kid"}
 KIDS_ONLY = {"profiles": {"kids": {"tool_names": ["crashy/behave"]}},
@@ -86,7 +86,7 @@ def test_the_last_lines_of_its_processes(launch, folder):
 
         def lines():
             return [one["line"] for one in detail(caller, "crashy")["output"]]
-        until(lambda: len(lines()) == 10 and lines()[-1].startswith("line 11:"), 10, "the lines")
+        until(lambda: len(lines()) == 10 and lines()[-1].startswith("line 11:"), EVENT_SECONDS, "the lines")
         assert lines()[0].startswith("line 2:")
         times = [parse(one["time"]) for one in detail(caller, "crashy")["output"]]
         assert times == sorted(times) and times[-1] <= time.time()
@@ -113,7 +113,7 @@ def test_a_caller_with_a_profile_sees_its_tools_and_no_texts(launch, folder):
         def busy(context):
             box, = detail(caller, "crashy", context)["toolboxes"]
             return box["running"], box["queue"]
-        until(lambda: busy(None) == (1, 1), 10, "one runs, one waits")
+        until(lambda: busy(None) == (1, 1), EVENT_SECONDS, "one runs, one waits")
         assert busy(KIDS) == (0, 1)
         caller.call("ovos.tools.cancel", {"call_id": "w"})
 
@@ -122,7 +122,7 @@ def test_what_runs_and_since_when(launch, folder):
     service = launch({"crash_limit": 2, "crash_window_s": 60}, [folder])
     with Caller(service.url) as caller:
         caller.send("ovos.tools.invoke", {"name": "wait", "args": {"seconds": 30}, "call_id": "w"})
-        until(lambda: detail(caller, "crashy")["toolboxes"][0]["running"] == 1, 10, "a call runs")
+        until(lambda: detail(caller, "crashy")["toolboxes"][0]["running"] == 1, EVENT_SECONDS, "a call runs")
         caller.call("ovos.tools.cancel", {"call_id": "w"})
         began = int(time.time())
         for _ in range(2):

@@ -201,7 +201,7 @@ def test_calls_in_flight_at_the_end_are_answered(launch, tmp_path):
 
 def test_the_log_may_be_json(launch):
     service = launch(args=["--log-format", "json"])
-    lines = until(lambda: service.daemon.log().splitlines(), 5, "a line")
+    lines = until(lambda: service.daemon.log().splitlines(), EVENT_SECONDS, "a line")
     for line in lines:
         assert set(json.loads(line)) >= {"time", "level", "message"}
 

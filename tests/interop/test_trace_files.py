@@ -12,7 +12,7 @@ from pathlib import Path
 import manifests
 import pytest
 from caller import Caller
-from processes import TOOLBOXCTL, children, environment, is_alive, listening, toolboxctl, until
+from processes import EVENT_SECONDS, TOOLBOXCTL, children, environment, is_alive, listening, toolboxctl, until
 from python_site import Site, box
 from websocket_peer import Closed, Peer
 
@@ -137,7 +137,7 @@ def waiting(tmp_path):
                "seconds=60"]
     with subprocess.Popen(command, env=environment(tmp_path), cwd=tmp_path,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
-        until(lambda: len(children(running.pid)) >= 3, 20, "the host to start")
+        until(lambda: len(children(running.pid)) >= 3, EVENT_SECONDS, "the host to start")
         yield running, children(running.pid)
         running.kill()
 
