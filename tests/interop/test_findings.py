@@ -51,6 +51,9 @@ Direct leak of 24 byte(s) in 1 object(s) allocated from:
 SUMMARY: AddressSanitizer: 24 byte(s) leaked in 1 allocation(s).
 """
 
+# The allocator is a part of the program where the runtime is linked in.
+LINKED = LEAK.replace("../libsanitizer/asan/asan_malloc_linux.cpp:69", "(/build/unit-json+0x49a1df)")
+
 LOST = """\
 ==7== 48 (16 direct, 32 indirect) bytes in 1 blocks are definitely lost in loss record 1 of 1
 ==7==    at 0x48465EF: calloc (in /usr/libexec/valgrind/vgpreload_memcheck-amd64-linux.so)
@@ -83,9 +86,10 @@ def judge(folder, report):
     NULL_READ.format(place="segfault (in /build/tests/toolboxes/toolbox.d/libtest_misbehave.so)"),
     STACK_OVERFLOW.format(place=MISBEHAVE),
     LEAK.format(frames=""),
+    LINKED.format(frames=""),
     LOST.format(frames=""),
     JUMP.format(place="???"),
-], ids=["nothing", "valgrinds", "deliberate", "unsealed", "overflow", "criterions",
+], ids=["nothing", "valgrinds", "deliberate", "unsealed", "overflow", "criterions", "criterions_linked_in",
         "criterions_by_valgrind", "a_pattern"])
 def test_lets_through_what_is_not_ours(tmp_path, report):
     done = judge(tmp_path, report)
@@ -109,6 +113,7 @@ def test_lets_through_what_is_not_ours(tmp_path, report):
     DELIBERATE + "wire.c:7:3: runtime error: signed integer overflow\n",
     "==7== Stack overflow in thread #1: can't grow stack to 0x1ffe801000\n",
     LEAK.format(frames="    #2 0x7f3 in main tests/unit/util/text.c:7\n"),
+    LINKED.format(frames="    #2 0x7f3 in read_text (/build/unit-json+0x4e1e53)\n"),
     LEAK.format(frames="") + "==7==ERROR: AddressSanitizer: heap-use-after-free\n",
     LOST.format(frames="==7==    by 0x1: text_test_impl (text.c:7)\n"),
     LOST.format(frames="==7==    by 0x1: f (in /tmp/libcriterion.so/libother.so)\n"),
@@ -119,7 +124,7 @@ def test_lets_through_what_is_not_ours(tmp_path, report):
     JUMP.format(place="???").replace("Conditional jump", "Invalid write"),
 ], ids=["ours", "another", "named_alike", "our_overflow", "one_of_two", "write", "elsewhere",
         "abort", "a_leak_too", "uninitialised_too", "our_read_too", "undefined_too", "no_place",
-        "our_leak", "leak_and_more", "our_lost", "lost_elsewhere", "lost_and_more", "both",
+        "our_leak", "our_leak_linked_in", "leak_and_more", "our_lost", "lost_elsewhere", "lost_and_more", "both",
         "a_pattern_library", "our_jump", "a_pattern_write"])
 def test_tells_of_everything_else(tmp_path, report):
     done = judge(tmp_path, report)
