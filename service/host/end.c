@@ -48,19 +48,33 @@ static void shut_host(struct host *host)
 	host->wire = -1;
 }
 
-void host_free(struct host *host)
+static void free_memory(struct host *host)
 {
-	if (!host)
-		return;
-	if (host->freed)
-		*host->freed = true;
-	if (host->state != HOST_ENDED)
-		shut_host(host);
 	wire_reader_deinit(&host->reader);
 	buffer_deinit(&host->unsent);
 	buffer_deinit(&host->head);
 	json_tape_deinit(&host->tape);
 	free(host);
+}
+
+bool host_leave(struct host *host)
+{
+	bool is_freed = host->is_freed;
+
+	if (--host->n_inside == 0 && is_freed)
+		free_memory(host);
+	return !is_freed;
+}
+
+void host_free(struct host *host)
+{
+	if (!host)
+		return;
+	if (host->state != HOST_ENDED)
+		shut_host(host);
+	host->is_freed = true;
+	if (host->n_inside == 0)
+		free_memory(host);
 }
 
 void host_end(struct host *host, const struct host_exit *exit)

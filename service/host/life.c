@@ -58,21 +58,17 @@ static void on_timer(void *data)
 static void on_exit_status(void *data, int status)
 {
 	struct host *host = data;
-	bool is_freed = false;
 
 	/* Kill the leftover processes: as long as the group has members, no other process group
 	 * gets its number. */
 	kill(-host->pid, SIGKILL);
 	host->child = NULL;
-	host->freed = &is_freed;
+	host_enter(host);
 	loop_timer_disarm(&host->hold);
 	for (int i = 0; host_take_received(host) && host->source && i < LEFT_READS_MAX; i++)
 		if (host_receive(host) < 0)
 			break;
-	if (is_freed)
-		return;
-	host->freed = NULL;
-	if (host->state != HOST_ENDED)
+	if (host_leave(host) && host->state != HOST_ENDED)
 		host_end_by_status(host, status);
 }
 

@@ -83,8 +83,18 @@ struct host {
 	char refused[REFUSAL_TEXT_BYTES]; /* the first one, or "" */
 	char note[HOST_NOTE_BYTES];       /* the last one */
 	uint64_t noted_ns;
-	bool *freed; /* set by host_free, for a function that it returns to */
+	unsigned int n_inside; /* functions that have entered it, to which host_free returns */
+	bool is_freed;         /* the last of these functions to leave it frees its memory */
 };
+
+/* Keep the memory of the host, whatever a handler does, until the function leaves it. */
+static inline void host_enter(struct host *host)
+{
+	host->n_inside++;
+}
+
+/* Returns whether the host can still be used. */
+bool host_leave(struct host *host);
 
 /* Change the state: the only place where that is done. */
 static inline void host_move(struct host *host, enum host_state to)

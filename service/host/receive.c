@@ -317,19 +317,11 @@ static bool take_next(struct host *host)
 
 bool host_take_received(struct host *host)
 {
-	bool *outer = host->freed;
-	bool is_freed = false;
-
-	host->freed = &is_freed;
-	while (!is_freed && host->state < HOST_DISMISSED && !host_is_held(host) && take_next(host))
+	host_enter(host);
+	while (!host->is_freed && host->state < HOST_DISMISSED && !host_is_held(host) &&
+		take_next(host))
 		;
-	if (is_freed) {
-		if (outer)
-			*outer = true;
-		return false;
-	}
-	host->freed = outer;
-	return host->state < HOST_DISMISSED;
+	return host_leave(host) && host->state < HOST_DISMISSED;
 }
 
 /* ── bytes ───────────────────────────────────────────────────────────────────────────────────── */
