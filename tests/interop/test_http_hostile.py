@@ -251,10 +251,12 @@ def test_a_huge_id_is_held_for_nobody(started, port, beside):
         for _ in range(50):
             raw = attack(port)
             held.append(raw)
-            raw.send(b"\r\n".join(lines) + b"\r\n\r\n" + body)
-            data = raw.socket.recv(65536)
-            while not (data.endswith(b"\n\n\r\n") or b"-32600" in data):
-                data = data[-1000:] + raw.socket.recv(1 << 20)
+            # A busy machine may take longer for it than a request may take: then the connection is over.
+            with contextlib.suppress(ConnectionError):
+                raw.send(b"\r\n".join(lines) + b"\r\n\r\n" + body)
+                data = b""
+                while not (data.endswith(b"\n\n\r\n") or b"-32600" in data) and (more := raw.socket.recv(1 << 20)):
+                    data = data[-1000:] + more
         assert IS_SANITIZED or resident_kb(started.daemon.pid) - before < GROWTH_KB_MAX
         for raw in held:
             raw.socket.close()

@@ -49,14 +49,14 @@ def test_a_command_that_fails_is_seen(tmp_path):
 def test_agents(launch, tmp_path):
     service = launch()
     env = environment(tmp_path / "agent", PATH=PATH, TOOLBOXD_BUS=service.url)
-    pages.expect_page(page("agents.md", service.url), tmp_path / "agent", env, EVENT_SECONDS)
+    pages.expect_page(page("agents.md", service.url), tmp_path / "agent", env, 4 * EVENT_SECONDS)
 
 
 def test_http(launch, tmp_path):
     service = launch(args=["--http", "127.0.0.1:0"])
     text = (ROOT / "docs" / "http.md").read_text().replace("8090", str(port_of(service.daemon)))
     env = environment(tmp_path / "http", PATH=PATH)
-    pages.expect_page(text, tmp_path / "http", env, EVENT_SECONDS)
+    pages.expect_page(text, tmp_path / "http", env, 4 * EVENT_SECONDS)
 
 
 def block(name, language, text):
@@ -246,7 +246,7 @@ def device(launch, tmp_path):
 
 def test_operating(device):
     service, home, env = device
-    pages.expect_page(page("operating.md", service.url), home, env, EVENT_SECONDS)
+    pages.expect_page(page("operating.md", service.url), home, env, 4 * EVENT_SECONDS)
 
 
 def test_command_in_one_minute(launch, tmp_path):
@@ -268,7 +268,7 @@ def test_policy(launch, tmp_path):
         manifests.toolbox(tmp_path / "toolbox.d", toolbox, [manifests.labs(tool, risk="execute")])
     service = launch({}, [tmp_path / "toolbox.d"])
     env = environment(tmp_path / "person", PATH=PATH, TOOLBOXD_BUS=service.url)
-    pages.expect_page((ROOT / "docs" / "policy.md").read_text(), tmp_path / "person", env, EVENT_SECONDS)
+    pages.expect_page((ROOT / "docs" / "policy.md").read_text(), tmp_path / "person", env, 4 * EVENT_SECONDS)
     with Caller(service.url) as caller:
         assert len(caller.call("ovos.tools.list")["tools"]) == 3
 
