@@ -12,7 +12,8 @@
 #define SMALL_BYTES 4096
 
 /* Write the place of the path to @ret_path. */
-static bool write_path(char ret_path[PLACE_BYTES], const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static bool write_path(
+	char ret_path[PLACE_BYTES], const char *format, va_list arguments)
 {
 	const char *root = getenv("TOOLBOXD_SYSROOT");
 	int size = snprintf(ret_path, PLACE_BYTES, "%s", root ? root : "");
