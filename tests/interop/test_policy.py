@@ -359,12 +359,13 @@ def questions(draw):
 
 
 def settled(topic, answer):
-    """Without what differs between two services by nature: their age, their bus, their files, and
-    how often each was asked to reload."""
+    """Without what differs between two services by nature: their age, their bus, their files, how
+    often each was asked to reload, and the requests of all callers, which only a caller without a profile is told of."""
     if topic == "status":
         answer = {key: answer[key] for key in ("calls", "toolboxes", "failed", "not_offered")}
         answer["toolboxes"] = [{key: one[key] for key in ("toolbox_id", "kind", "sandbox", "why")}
                                for one in answer["toolboxes"]]
+        answer["calls"].pop("checking", None)
     return answer
 
 
