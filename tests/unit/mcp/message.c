@@ -98,8 +98,8 @@ Test(mcp_message, refuses_a_json_that_is_no_message)
 		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":7}",
 		"{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"ping\"}",
 		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"\\u0000\":1}}",
-		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":"
-		"[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]}"};
+		("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":"
+		 "[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]}")};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		expect_refused(texts[i], NULL, MCP_INVALID_REQUEST, 400);
