@@ -42,6 +42,7 @@ static void find_in_frame(const struct native_function *function, struct native_
 	ret_found->cell = !frame->is_set         ? &none
 			  : at == NATIVE_RETURNS ? &frame->value
 						 : &frame->scratch.cells[at];
+	ret_found->is_freed = ret_found->type->free_symbol;
 	ret_found->is_null = !frame->is_set || (native_is_pointer(ret_found->type->type) &&
 						       !ret_found->cell->slot.buffer);
 }
@@ -328,6 +329,28 @@ static int give(struct filling *filling, size_t at, const struct native_source *
 	return 0;
 }
 
+/* Copy the handles of a struct to each struct that begins with its value. A struct that was freed
+ * after its copy has none to give. */
+static void copy_handles(const struct filling *filling, const struct native_source *sources,
+	struct native_scratch *scratch)
+{
+	const struct native_function *function = &filling->call->function;
+
+	for (size_t i = 0; i < function->n_parameters; i++) {
+		const struct native_parameter *parameter = &function->parameters[i];
+		char *place = scratch->cells[i].slot.buffer;
+		struct native_found found;
+
+		if (parameter->type != NATIVE_STRUCT || parameter->direction != NATIVE_INOUT ||
+			sources[i].kind != NATIVE_SOURCE_VALUE || !place)
+			continue;
+		native_frame_find(filling->steps, filling->frames, sources[i].from, &found);
+		if (!found.is_null && !found.is_freed)
+			native_structure_copy_handles(
+				parameter->structure, found.cell->slot.buffer, place);
+	}
+}
+
 /* Store the sizes of the call's own buffers, which have their place by now. */
 static void store_own_sizes(const struct native_function *function,
 	const struct native_source *sources, struct native_scratch *scratch)
@@ -399,6 +422,8 @@ int native_frame_fill(const struct native_steps *steps, const struct native_fram
 		r = r > 0 ? NATIVE_CALL_E_FAILED : r;
 	}
 	r = r ? r : check_capacities(&filling, &frame->scratch);
+	if (r == 0)
+		copy_handles(&filling, sources, &frame->scratch);
 	if (r == 0)
 		store_own_sizes(function, sources, &frame->scratch);
 	buffer_deinit(&filling.arguments);

@@ -53,7 +53,8 @@ struct native_found {
 	const struct native_cell *cell;
 	struct native_cell field; /* the cell of a field, which is in no frame */
 	bool is_handle;
-	bool is_null;        /* it is not set, or NULL */
+	bool is_null;  /* it is not set, or NULL */
+	bool is_freed; /* the library's own was freed after the copy, or the whole of a field */
 	const char *refusal; /* a field that cannot be passed on: "is NULL"; or NULL */
 };
 

@@ -95,6 +95,26 @@ static size_t repeats(const struct native_field *field)
 	return field->count > 0 ? field->count : 1;
 }
 
+void native_structure_copy_handles(
+	const struct native_struct *structure, const char *from, char *place)
+{
+	for (size_t i = 0; i < structure->n_fields; i++) {
+		const struct native_field *field = &structure->fields[i];
+		size_t bytes = native_element_bytes(&field->value);
+		size_t at = field->offset;
+
+		for (size_t n = repeats(field); n > 0; n--, at += bytes) {
+			if (field->value.type == NATIVE_HANDLE)
+				memcpy(place + at, from + at, bytes);
+			else if (field->value.type == NATIVE_STRUCT)
+				native_structure_copy_handles(
+					field->value.structure, from + at, place + at);
+			else
+				break;
+		}
+	}
+}
+
 size_t native_structure_texts(const struct native_struct *structure, const char *place, size_t most)
 {
 	size_t total = 0;

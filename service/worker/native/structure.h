@@ -17,6 +17,10 @@ size_t native_structure_bound(const struct json_tape *tape, uint32_t value);
 void native_structure_store(const struct native_struct *structure, const struct json_tape *tape,
 	uint32_t value, char *place, struct buffer *memory);
 
+/* Copy the handles of the struct at @from, which are in no value, to the struct at @place. */
+void native_structure_copy_handles(
+	const struct native_struct *structure, const char *from, char *place);
+
 /* Return the bytes of the texts, with their NULs, to which fields of the struct at @place point: up
  * to @most, or more than @most. */
 size_t native_structure_texts(

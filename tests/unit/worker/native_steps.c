@@ -307,6 +307,12 @@ Test(native_steps, use_fields_of_a_struct, .timeout = LIMIT)
 					    "'$q.all.2'],'returns':{'name':'k','type':'i32',"
 					    "'nullable':true}}],'result':{'k':'$k'}}",
 			"{'kind':3}", "{'k':3}", false},
+		/* An inout struct begins with all of another one, its handles too. */
+		{NODE("{'call':'first','args':[{'inout':{'name':'p','type':'struct','struct':"
+		      "'node','value':'$q'}}],'returns':{'name':'n','type':'i32'}},{'call':"
+		      "'thing_kind','args':['$p.next'],'returns':{'name':'k','type':'i32'}}",
+			 "{'n':'$n','k':'$k','p':'$p.number'}"),
+			"{'kind':3}", "{'n':3,'k':3,'p':3}", false},
 		{NODE(FIRST("$q.tag"), "{'n':'$n'}"), "{'kind':3}", "{'n':97}", false},
 		{NODE(FIRST("$q.inner.text"), "{'n':'$n'}"), "{'kind':3}", "{'n':110}", false},
 		{NODE(FIRST("$q.tag"), "{'n':'$n'}"), "{'kind':9}",
