@@ -198,6 +198,17 @@ static void refuse_keys_of_plugins(const struct manifest_scope *scope, uint32_t 
 	}
 }
 
+/* Refuse what only native tools have. */
+static void refuse_exclusive(const struct manifest_scope *scope, uint32_t object)
+{
+	uint32_t value = json_find(scope->tape, object, "exclusive");
+
+	if (value != JSON_NONE && scope->toolbox->package->kind != KIND_NATIVE)
+		diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, value,
+			"is for tools of the kind \"native\", whose 'init' sets handles; "
+			"\"parallel\": false lets a tool run alone");
+}
+
 /* Return whether @schema declares the property @name as a text at its root. */
 static bool declares_text(const struct json_tape *schema, const char *name)
 {
@@ -263,6 +274,7 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
 		return -ENOMEM;
 	refuse_keys_of_others(scope, object);
 	refuse_keys_of_plugins(scope, object);
+	refuse_exclusive(scope, object);
 	r = read_tool_name(scope, object, tool);
 	if (r == 0)
 		r = manifest_read_off(

@@ -19,6 +19,7 @@
  *   {"i32": 16}                                  {"name": "arg1", "type": "i32", "value": 16}
  *   {"out": {"name": "db", "type": "handle"}}    {"name": "db", "type": "handle", "dir": "out"}
  *   {"length_of": "$data", "type": "u32"}        {"name": "arg3", "type": "u32"}      (a count)
+ *   {"value": "$db", "keeps": true}              as "$db"
  *
  * Values, capacities and sizes of other calls cannot be written so. They are in the sources.
  */
@@ -28,6 +29,7 @@ struct making {
 	struct program_reading *reading;
 	const struct json_tape *tape;
 	uint32_t args; /* JSON_NONE: no arguments */
+	bool is_step;  /* the call of a step itself, not its finally or message */
 	struct native_source *sources;
 	struct buffer text;
 };
@@ -254,9 +256,9 @@ static bool is_memory(const struct making *making, uint32_t output)
 static int write_out(struct making *making, uint32_t output, size_t at)
 {
 	static const char *const own[] = {
-		"name", "capacity", "length_of", "nullable", "value", "size", NULL};
-	static const char *const of_memory[] = {
-		"name", "type", "capacity", "length_of", "nullable", "value", "size", "c", NULL};
+		"name", "capacity", "length_of", "nullable", "value", "size", "keeps", NULL};
+	static const char *const of_memory[] = {"name", "type", "capacity", "length_of", "nullable",
+		"value", "size", "c", "keeps", NULL};
 	bool is_given = is_memory(making, output);
 	int r = begin_output(making, output, at);
 
@@ -282,7 +284,7 @@ static int write_out(struct making *making, uint32_t output, size_t at)
 static int write_inout(struct making *making, uint32_t output, size_t at)
 {
 	static const char *const own[] = {
-		"name", "capacity", "length_of", "nullable", "value", NULL};
+		"name", "capacity", "length_of", "nullable", "value", "keeps", NULL};
 	struct native_source *source = &making->sources[at];
 	uint32_t value = json_find(making->tape, output, "value");
 	bool is_named = value != JSON_NONE && json_type_at(making->tape, value) == JSON_STRING &&
@@ -312,11 +314,13 @@ static int write_inout(struct making *making, uint32_t output, size_t at)
 	return 0;
 }
 
-/* A constant: {"TYPE": VALUE}. */
+/* A constant: {"TYPE": VALUE}, perhaps with `keeps`. */
 static int write_constant(struct making *making, uint32_t token, size_t at)
 {
 	uint32_t key = json_first(making->tape, token);
 
+	if (json_string_equals(making->tape, key, "keeps", strlen("keeps")))
+		key = json_next_key(making->tape, key);
 	if (json_string_equals(making->tape, key, "handle", strlen("handle")))
 		return refuse_argument(
 			making, token, "a handle has no constant: write null for NULL");
@@ -424,13 +428,24 @@ static int write_converted(struct making *making, uint32_t token, uint32_t type,
 	return write_number(making, type, at);
 }
 
+/* {"value": "$x", "keeps": true} */
+static int write_kept_value(struct making *making, uint32_t token, uint32_t value, size_t at)
+{
+	static const char *const keys[] = {"value", "keeps", NULL};
+	int r = reading_check_keys(&making->reading->reading, token, "must be an object", keys);
+
+	return r ? r : write_name(making, value, at);
+}
+
 static int write_argument(struct making *making, uint32_t token, size_t at)
 {
 	static const struct {
 		const char *key;
 		int (*write)(struct making *making, uint32_t token, uint32_t value, size_t at);
-	} forms[] = {{"length_of", write_count}, {"size_of", write_size}, {"as", write_converted}};
+	} forms[] = {{"length_of", write_count}, {"size_of", write_size}, {"as", write_converted},
+		{"value", write_kept_value}};
 	const struct json_tape *tape = making->tape;
+	uint32_t n_keys;
 	uint32_t value;
 
 	if (json_type_at(tape, token) == JSON_STRING)
@@ -448,11 +463,15 @@ static int write_argument(struct making *making, uint32_t token, size_t at)
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
 		if ((value = json_find(tape, token, forms[i].key)) != JSON_NONE)
 			return forms[i].write(making, token, value, at);
-	if (json_count(tape, token) > 1)
+	n_keys = json_count(tape, token);
+	value = json_first(tape, token) + 1;
+	if (n_keys == 2 && output_at(tape, token) == JSON_NONE &&
+		json_find(tape, token, "keeps") != JSON_NONE)
+		n_keys = 1;
+	if (n_keys > 1)
 		return reading_refuse(&making->reading->reading, token,
 			"an argument is one of \"$name\", null, {\"TYPE\": CONSTANT}, 'out', "
 			"'inout', 'length_of', 'size_of' and 'as': this has several keys");
-	value = json_first(tape, token) + 1;
 	if (json_find(tape, token, "out") == JSON_NONE &&
 		json_find(tape, token, "inout") == JSON_NONE)
 		return write_constant(making, token, at);
@@ -647,6 +666,50 @@ static int check_first_value(const struct making *making, const struct native_fu
 		variables_at(making->reading, variable)->name);
 }
 
+/* Return whether the function gets the address of memory of the frame for @parameter. */
+static bool passes_memory(const struct native_parameter *parameter)
+{
+	if (parameter->direction != NATIVE_IN)
+		return true;
+	return native_is_pointer(parameter->type) && parameter->type != NATIVE_HANDLE &&
+	       !parameter->is_by_value;
+}
+
+/* Read `keeps` of the argument at @token, which became @parameter. */
+static int check_keeps(
+	const struct making *making, const struct native_parameter *parameter, uint32_t token)
+{
+	struct program_reading *program = making->reading;
+	struct reading *reading = &program->reading;
+	uint32_t output = output_at(making->tape, token);
+	uint32_t object = output != JSON_NONE ? output : token;
+	uint32_t place = json_find(making->tape, object, "keeps");
+	bool keeps = false;
+	int r;
+
+	if (place == JSON_NONE)
+		return 0;
+	if (!program->is_init)
+		return reading_keeps(reading, object);
+	r = reading_bool(reading, object, "keeps", &keeps);
+	if (r || !keeps)
+		return r;
+	if (!making->is_step)
+		return reading_refuse(reading, place,
+			"only the call of a step itself can keep an argument, not its 'finally' or "
+			"'message'");
+	if (program->round != NATIVE_NONE)
+		return reading_refuse(reading, place,
+			"each round of a 'repeat' uses its memory again: what a function keeps "
+			"belongs to a step of its own");
+	if (!passes_memory(parameter))
+		return reading_refuse(reading, place,
+			"only memory is kept, and this argument is none: a number is passed as a "
+			"copy, and a handle belongs to the library");
+	program->program->keeps = true;
+	return 0;
+}
+
 /* Check the sources against the types of the parameters of @function, made from them. */
 static int check_sources(const struct making *making, const struct native_function *function)
 {
@@ -659,6 +722,7 @@ static int check_sources(const struct making *making, const struct native_functi
 			r = check_own_size(making, function, token, i);
 		else if (making->sources[i].kind == NATIVE_SOURCE_VALUE)
 			r = check_first_value(making, function, token, i);
+		r = r ? r : check_keeps(making, &function->parameters[i], token);
 		token = json_next(making->tape, token);
 	}
 	return r;
@@ -668,7 +732,10 @@ int native_arguments_read(struct program_reading *reading, uint32_t object, uint
 	bool is_message, struct native_invocation *ret_invocation)
 {
 	const struct json_tape *tape = reading->reading.tape;
-	struct making making = {reading, tape, json_find(tape, object, "args"), NULL, {0}};
+	struct making making = {.reading = reading,
+		.tape = tape,
+		.args = json_find(tape, object, "args"),
+		.is_step = ret_invocation == &reading->program->steps[reading->step].call};
 	struct native_function function = {0};
 	uint32_t call = json_find(tape, object, "call");
 	int r = 0;

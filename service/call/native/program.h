@@ -136,6 +136,7 @@ struct native_program {
 	struct native_template result;
 	char *schema; /* the schema of the result, as JSON text */
 	bool may_be_cut;
+	bool keeps; /* a function of `init` keeps a pointer to memory of the frames */
 };
 
 /*

@@ -6,7 +6,11 @@
 #include <string.h>
 
 #include "catalogue/package.h"
+#include "schema/compile/map.h"
 #include "util/array.h"
+
+/* The most members that a refusal lists. */
+#define NAMES_MAX 10
 
 /* Refuse a schema of @size bytes, the latest one of the toolbox, that is too long. */
 static bool is_too_long(const struct manifest_scope *scope, uint32_t place, size_t size)
@@ -114,14 +118,17 @@ static int list_step_results(const char *schema, struct step_results *results)
 	return results->members ? 0 : -ENOMEM;
 }
 
-static const struct native_parameter *find_meant(
-	const struct manifest_scope *scope, const struct meant *meant, uint32_t key)
+/* Find the number of the member with the name at @key; MAP_NONE: there is none. 0 or -ENOMEM. */
+static int find_meant(const struct manifest_scope *scope, const struct map *by_name, uint32_t key,
+	uint32_t *ret_at)
 {
-	for (size_t i = 0; i < meant->count; i++)
-		if (json_string_equals(scope->tape, key, meant->members[i]->name,
-			    strlen(meant->members[i]->name)))
-			return meant->members[i];
-	return NULL;
+	cleanup(buffer_deinit) struct buffer name = {0};
+
+	json_string_decode(scope->tape, key, &name);
+	if (buffer_status(&name) < 0)
+		return buffer_status(&name);
+	*ret_at = map_find(by_name, name.data ? name.data : "", name.size);
+	return 0;
 }
 
 /* Whether the schema's `type` at @type, a word or several, lets any value of the parameter pass. */
@@ -163,8 +170,10 @@ static void refuse_property(
 {
 	cleanup(buffer_deinit) struct buffer names = {0};
 
-	for (size_t i = 0; i < meant->count; i++)
+	for (size_t i = 0; i < meant->count && i < NAMES_MAX; i++)
 		buffer_printf(&names, "%s'%s'", i > 0 ? ", " : "", meant->members[i]->name);
+	if (meant->count > NAMES_MAX)
+		buffer_append_string(&names, ", …");
 	if (meant->count == 0)
 		buffer_append_string(&names, "none");
 	diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, key,
@@ -172,30 +181,58 @@ static void refuse_property(
 		buffer_terminate(&names) ? names.data : "others");
 }
 
-/* Compare the properties of the given schema with the function's parameters, both ways. */
-static void compare_properties(
-	const struct manifest_scope *scope, uint32_t given, const struct meant *meant)
+/* Report the members that the properties at @properties (JSON_NONE: there are none) lack. */
+static int refuse_missing(const struct manifest_scope *scope, uint32_t given, uint32_t properties,
+	const struct meant *meant, const struct map *by_name)
 {
-	const struct json_tape *tape = scope->tape;
-	uint32_t properties = json_find(tape, given, "properties");
+	cleanup_free bool *is_there = calloc(meant->count + 1, sizeof(*is_there));
 
+	if (!is_there)
+		return -ENOMEM;
+	if (properties != JSON_NONE)
+		json_each_key(key, scope->tape, properties) {
+			uint32_t at;
+
+			if (find_meant(scope, by_name, key, &at) < 0)
+				return -ENOMEM;
+			is_there[at != MAP_NONE ? at : meant->count] = true;
+		}
 	for (size_t i = 0; i < meant->count; i++)
-		if (properties == JSON_NONE ||
-			json_find(tape, properties, meant->members[i]->name) == JSON_NONE)
-			diagnose(scope->problems, DIAGNOSTIC_ERROR, tape,
+		if (!is_there[i])
+			diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape,
 				properties != JSON_NONE ? properties : given,
 				"the %s '%s' of the function is missing in the schema's properties",
 				meant->what, meant->members[i]->name);
-	if (properties == JSON_NONE)
-		return;
-	json_each_key(key, tape, properties) {
-		const struct native_parameter *parameter = find_meant(scope, meant, key);
+	return 0;
+}
 
-		if (parameter)
-			compare_type(scope, key + 1, parameter, meant->what);
+/* Compare the properties of the given schema with the function's parameters, both ways, in time
+ * proportional to both. */
+static int compare_properties(
+	const struct manifest_scope *scope, uint32_t given, const struct meant *meant)
+{
+	uint32_t properties = json_find(scope->tape, given, "properties");
+	cleanup(map_deinit) struct map by_name = {0};
+
+	for (uint32_t i = 0; i < meant->count; i++)
+		if (map_add(&by_name, meant->members[i]->name, strlen(meant->members[i]->name),
+			    i) == -ENOMEM)
+			return -ENOMEM;
+	if (refuse_missing(scope, given, properties, meant, &by_name) < 0)
+		return -ENOMEM;
+	if (properties == JSON_NONE)
+		return 0;
+	json_each_key(key, scope->tape, properties) {
+		uint32_t at;
+
+		if (find_meant(scope, &by_name, key, &at) < 0)
+			return -ENOMEM;
+		if (at != MAP_NONE)
+			compare_type(scope, key + 1, meant->members[at], meant->what);
 		else
 			refuse_property(scope, key, meant);
 	}
+	return 0;
 }
 
 static int read_argument_schema(
@@ -211,8 +248,8 @@ static int read_argument_schema(
 	if (given != JSON_NONE) {
 		r = manifest_scope_compile(
 			scope, given, &tool->schemas->arguments, &tool->argument_schema);
-		if (tool->schemas->arguments.compiled)
-			compare_properties(scope, given, &meant);
+		if (r == 0 && tool->schemas->arguments.compiled)
+			r = compare_properties(scope, given, &meant);
 		return r;
 	}
 	native_write_argument_schema(&tool->native, &text);
@@ -268,8 +305,8 @@ static int read_output_schema(
 	if (given != JSON_NONE) {
 		r = manifest_scope_compile(
 			scope, given, &tool->schemas->output, &tool->output_schema);
-		if (tool->schemas->output.compiled && is_whole)
-			compare_properties(scope, given, &meant);
+		if (r == 0 && tool->schemas->output.compiled && is_whole)
+			r = compare_properties(scope, given, &meant);
 		return r;
 	}
 	if (tool->steps)
@@ -308,6 +345,44 @@ static int check_parts(const struct manifest_scope *scope, uint32_t object)
 	return r;
 }
 
+/* Return the variable of `init` that the string `$$name` at @token names, or NULL. */
+static const struct native_variable *find_process_variable(
+	const struct manifest_scope *scope, uint32_t token)
+{
+	const struct native_program *init = scope->toolbox->package->init;
+	const char *text = json_bytes(scope->tape, token);
+	uint32_t size = json_at(scope->tape, token)->length;
+
+	if (!init || size < 2 || memcmp(text, "$$", 2) != 0)
+		return NULL;
+	for (size_t i = 0; i < init->n_variables; i++)
+		if (strlen(init->variables[i].name) == size - 2 &&
+			memcmp(init->variables[i].name, text + 2, size - 2) == 0)
+			return &init->variables[i];
+	return NULL;
+}
+
+/* Check `exclusive` of the tool at @object. A process of this kind runs one call at a time, so no
+ * two calls use a handle of `init` at once, and nothing is kept of the list. */
+static void check_exclusive(const struct manifest_scope *scope, uint32_t object)
+{
+	uint32_t list = json_find(scope->tape, object, "exclusive");
+
+	if (list == JSON_NONE)
+		return;
+	json_each(at, scope->tape, list) {
+		const struct native_variable *variable = find_process_variable(scope, at);
+
+		if (!variable)
+			diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, at,
+				"must be the name of a handle that 'init' sets, as \"$$db\"");
+		else if (!variable->is_handle)
+			diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, at,
+				"'%s' of 'init' is no handle, and no call changes it",
+				variable->name);
+	}
+}
+
 int manifest_native_read(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
 {
 	const struct native_types *types = scope->toolbox->package->types;
@@ -320,6 +395,7 @@ int manifest_native_read(const struct manifest_scope *scope, uint32_t object, st
 				  scope->toolbox->package->init, &tool->native, &tool->steps,
 				  scope->problems);
 
+	check_exclusive(scope, object);
 	if (r == 0)
 		r = check_parts(scope, object);
 	if (r != 0 || scope->problems->n_errors > n_errors)

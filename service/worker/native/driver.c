@@ -290,6 +290,9 @@ static int read_init(struct loading *loading)
 	return read_steps(loading, init, &driver->init, &driver->init_frames);
 }
 
+/* The driver whose `init` has given away memory that libraries may use until the process exits. */
+static struct native_driver *kept_driver;
+
 static void unload_native(void *data)
 {
 	struct native_driver *driver = data;
@@ -298,6 +301,10 @@ static void unload_native(void *data)
 		return;
 	if (driver->has_begun)
 		native_steps_end(&driver->init, &driver->init_frames);
+	if (driver->has_begun && driver->init.program->keeps) {
+		kept_driver = driver;
+		return;
+	}
 	for (uint32_t i = 0; i < driver->n_tools; i++) {
 		native_call_deinit(&driver->tools[i].call);
 		native_steps_deinit(&driver->tools[i].steps);

@@ -65,9 +65,9 @@ Test(mistakes, of_an_unknown_key)
 		"'queue', 'memory_mb', 'prestart', 'idle_s'");
 	expect_refused(TOOL("\n'colour':1," SQRT), 2, "/tools/0/colour",
 		"unexpected property 'colour'; the object takes 'name', 'description', "
-		"'argument_schema', 'output_schema', 'risk', 'parallel', 'cooldown_s', "
-		"'timeout_ms', "
-		"'triggers', 'spoken', …");
+		"'argument_schema', 'output_schema', 'risk', 'parallel', 'exclusive', "
+		"'cooldown_s', "
+		"'timeout_ms', 'triggers', …");
 	expect_refused(PARAMETER("'f64','lenght_of':'x'"), 1,
 		"/tools/0/native/parameters/0/lenght_of",
 		"unexpected property 'lenght_of'; did you mean 'length_of'?");
@@ -192,6 +192,29 @@ Test(mistakes, of_a_library_that_is_no_name)
 		"missing required property 'library'");
 	expect_refused("{'kind':'plugin','library':'a','libraries':['b']}", 1, "/libraries",
 		"\"libraries\" is not a key of a toolbox of the kind \"plugin\"; leave it out");
+}
+
+#define NUMBER(name) "{'name':'" name "','type':'i32'}"
+
+/* A refusal lists the first ten names. A key with escapes is the name that it spells. */
+Test(mistakes, of_a_schema_beside_many_parameters)
+{
+#define ELEVEN(name)                                                                                \
+	NUMBER("a")                                                                                 \
+	"," NUMBER("b") "," NUMBER("c") "," NUMBER("d") "," NUMBER("e") "," NUMBER("f") "," NUMBER( \
+		"g") "," NUMBER("h") "," NUMBER("i") "," NUMBER("j") "," NUMBER(name)
+#define BESIDE(name, properties)                                                                   \
+	TOOL("'argument_schema':{'properties':{'a':{},'b':{},'c':{},'d':{},'e':{},'f':{},'g':{},"  \
+	     "'h':{},'i':{},'j':{}," properties                                                    \
+	     "}},'native':{'symbol':'f','parameters':[" ELEVEN(name) "]}")
+
+	read_good(BESIDE("k", "'\\u006b':{}"));
+	expect_refused(BESIDE("k", "'k':{},'z':{}"), 1, "/tools/0/argument_schema/properties/z",
+		"the function has no parameter of this name; expected 'a', 'b', 'c', 'd', 'e', "
+		"'f', "
+		"'g', 'h', 'i', 'j', …");
+	expect_refused(BESIDE("k", "'z':{}"), 1, "/tools/0/argument_schema/properties",
+		"the parameter 'k' of the function is missing in the schema's properties");
 }
 
 Test(mistakes, of_a_schema_that_means_other_parameters)
