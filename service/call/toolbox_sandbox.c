@@ -70,6 +70,7 @@ static int read_path(const struct json_tape *tape, uint32_t token, const char *f
 	static const char expected[] = "must be a path: absolute, or in a manifest relative to its "
 				       "folder";
 	cleanup_free char *text = NULL;
+	bool is_whole;
 	size_t size;
 
 	if (json_type_at(tape, token) != JSON_STRING)
@@ -77,9 +78,10 @@ static int read_path(const struct json_tape *tape, uint32_t token, const char *f
 	text = json_string_dup(tape, token, &size);
 	if (!text)
 		return -ENOMEM;
-	if (size == 0 || strlen(text) != size || (text[0] != '/' && !folder))
+	is_whole = text[0] == '/' || sandbox_path_is_setting(text);
+	if (size == 0 || strlen(text) != size || (!is_whole && !folder))
 		return refuse_sandbox(ret_mistake, token, expected);
-	if (text[0] == '/' || sandbox_path_is_setting(text))
+	if (is_whole)
 		*ret_path = take_ptr(text);
 	else if (asprintf(ret_path, "%s/%s", folder, text) < 0)
 		return -ENOMEM;

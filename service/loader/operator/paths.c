@@ -265,12 +265,25 @@ static int put_up_fences(struct resolving *resolving, const struct config *confi
 	return 0;
 }
 
-static bool has_setting(const struct sandbox_paths *paths)
+/* Return the first name of a setting in @paths, or NULL. */
+static const char *first_setting(const struct sandbox_paths *paths)
 {
 	for (size_t i = 0; i < paths->n_items; i++)
 		if (sandbox_path_is_setting(paths->items[i]))
-			return true;
-	return false;
+			return paths->items[i];
+	return NULL;
+}
+
+/* Refuse @setting in the sandbox that the configuration gives a toolbox without settings. */
+static int refuse_kind(
+	const struct package *package, const char *setting, struct sandbox_refusal *ret_refusal)
+{
+	snprintf(ret_refusal->pointer, sizeof(ret_refusal->pointer), "/sandbox");
+	snprintf(ret_refusal->text, sizeof(ret_refusal->text),
+		"toolboxes.%.128s.sandbox names the setting %.128s, which only a toolbox of the "
+		"kind \"plugin\" has; expected a path",
+		package->id, setting);
+	return OPERATOR_PATHS_E_REFUSED;
 }
 
 /* Find the home folder; NULL: it does not exist. Return 0 or -ENOMEM. */
@@ -336,10 +349,14 @@ int operator_paths_resolve(
 	cleanup(resolving_deinit) struct resolving resolving = {
 		.configuration = config, .package = package, .refusal = ret_refusal};
 	struct toolbox_sandbox *sandbox = &package->sandbox;
+	const char *setting = first_setting(&sandbox->read);
 	int r;
 
-	if (!has_setting(&sandbox->read) && !has_setting(&sandbox->write))
+	setting = setting ? setting : first_setting(&sandbox->write);
+	if (!setting)
 		return 0;
+	if (package->kind != KIND_PLUGIN)
+		return refuse_kind(package, setting, ret_refusal);
 	r = read_config(&resolving);
 	r = r ? r : open_settings(&resolving, &sandbox->read);
 	r = r ? r : open_settings(&resolving, &sandbox->write);

@@ -433,8 +433,10 @@ static const char *const bad_sandboxes[][2] = {
 		"/sandbox/class: must be one of \"compute\", \"net\", \"command\", \"none\""},
 	{"{\"read\": \"/x\"}", "/sandbox/read: must be an array of at most 64 elements"},
 	{"{\"write\": [\"/x\", \"x\"]}",
-		"/sandbox/write/1: must be a string that matches ^/: \"An absolute path"},
-	{"{\"write\": [1]}", "/sandbox/write/0: must be a string that matches ^/"},
+		"/sandbox/write/1: must be a string that matches ^(/|\\$[0-9A-Za-z_]+"},
+	{"{\"write\": [1]}", "/sandbox/write/0: must be a string that matches ^(/|"},
+	{"{\"read\": [\"$\"]}", "/sandbox/read/0: must be a string that matches ^(/|"},
+	{"{\"read\": [\"$a/b\"]}", "/sandbox/read/0: must be a string that matches ^(/|"},
 	{"{\"clas\": \"net\"}", "/sandbox/clas: unexpected property 'clas'; did you mean 'class'?"},
 };
 

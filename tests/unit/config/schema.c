@@ -180,6 +180,10 @@ static const char *const cases[] = {
 	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"enabled\": 1}}}}",
 	"y {\"toolboxd\": {\"toolboxes\": {\"a\": {\"sandbox\": {\"class\": \"net\", \"read\":"
 	" [\"/x\"], \"write\": null}}}}}",
+	"y {\"toolboxd\": {\"toolboxes\": {\"a\": {\"sandbox\": {\"read\": [\"$r\", "
+	"\"$b.r_2\"]}}}}}",
+	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"sandbox\": {\"read\": [\"$r/x\"]}}}}}",
+	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"sandbox\": {\"read\": [\"$r.\"]}}}}}",
 	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"sandbox\": {\"class\": \"all\"}}}}}",
 	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"sandbox\": {\"read\": [\"x\"]}}}}}",
 	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"sandbox\": {\"memory_mb\": 1}}}}}",

@@ -322,3 +322,40 @@ Test(operator_paths, have_a_state_folder_or_the_toolbox_is_refused)
 	cr_assert_eq(state_folder_find(package, &refusal), STATE_FOLDER_E_REFUSED);
 	cr_expect(strstr(refusal.text, "the folder of our jobs"), "%s", refusal.text);
 }
+
+/* Let the configuration have its own list of readable paths. */
+static void narrow_read(const char *first, const char *second)
+{
+	settings.has_sandbox = true;
+	cr_assert_eq(sandbox_paths_take(&settings.sandbox.read, strdup(first)), 0);
+	cr_assert_eq(sandbox_paths_take(&settings.sandbox.read, strdup(second)), 0);
+}
+
+Test(operator_paths, may_be_named_by_the_configuration)
+{
+	struct sandbox_refusal refusal;
+	const struct sandbox_paths *read;
+
+	narrow_read("/own", "$more");
+	cr_assert_eq(resolve(USUAL, "{'more':['/c']}", &refusal), 0);
+	read = &package->sandbox.read;
+	cr_assert_eq(read->n_items, 2);
+	cr_expect(has(read, "/own") && has(read, "/c"));
+	cr_expect_eq(read->n_operator, 1);
+	cr_expect_gt(package->sandbox.hidden.n_items, 0, "there are fences");
+	toolbox_sandbox_deinit(&settings.sandbox);
+}
+
+Test(operator_paths, named_by_the_configuration_are_of_a_plugin)
+{
+	struct sandbox_refusal refusal;
+
+	narrow_read("/own", "$more");
+	cr_expect_eq(
+		resolve(BOX("{'name':'f'," SQRT "}"), NULL, &refusal), OPERATOR_PATHS_E_REFUSED);
+	cr_expect_str_eq(refusal.pointer, "/sandbox");
+	cr_expect_str_eq(refusal.text,
+		"toolboxes.box.sandbox names the setting $more, which only a toolbox of the kind "
+		"\"plugin\" has; expected a path");
+	toolbox_sandbox_deinit(&settings.sandbox);
+}
