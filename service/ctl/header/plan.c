@@ -49,6 +49,15 @@ static size_t common_prefix(const char *a, const char *b)
 	return n;
 }
 
+/* Return the length of the last word of both names with its '_'; 0: they end with other words. */
+static size_t common_last_word(const char *a, const char *b)
+{
+	const char *word = strrchr(a, '_');
+	const char *other = strrchr(b, '_');
+
+	return word && other && strcmp(word, other) == 0 ? strlen(word) : 0;
+}
+
 static bool is_length_name(const char *name)
 {
 	if (!name)
@@ -256,6 +265,8 @@ static long judge_constructor(
 	}
 	if (!has_any_word(function->name, constructor_words, ARRAY_SIZE(constructor_words)))
 		score += 12;
+	else
+		score -= 2 * (long)common_last_word(function->name, whole->name);
 	score += is_memory ? 8 : 0;
 	return score - 2 * (long)common_prefix(function->name, whole->name);
 }

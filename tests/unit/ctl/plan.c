@@ -206,6 +206,14 @@ Test(ctl_plan, gives_memory_to_a_struct)
 		"f", "'size': 32, 'c': 'struct p'");
 }
 
+Test(ctl_plan, makes_a_value_of_the_kind_that_is_wanted)
+{
+	expect("typedef struct value value; value *value_new_boolean(int on);"
+	       "value *value_new_text(const char *text); void value_free(value *value);"
+	       "const char *value_get_text(value *value);",
+		"value_get_text", "{'call': 'value_new_text', 'args': ['$text'],");
+}
+
 Test(ctl_plan, tells_flags_from_a_count)
 {
 	expect("enum bits { A = 1, B = 2, C = 4, ALL = 7 }; void f(enum bits bits);", "f",
