@@ -689,8 +689,8 @@ static const char *const half[] = {
 	"{\"toolboxd\": {\"access\": [{\"match\": {}, \"profile\": \"a\", \"b\": 1}]}}",
 	"{\"toolboxd\": {\"access\": [{\"match\": {\"sauce\": \"*\"}, \"profile\": \"a\"}]}}",
 	"{\"toolboxd\": {\"access\": [{\"match\": {\"source\": null}, \"profile\": \"a\"}]}}",
-	"{\"toolboxd\": {\"access\": [{\"match\": {\"site_id\": \"\\u0000\"}, \"profile\": "
-	"\"a\"}]}}",
+	("{\"toolboxd\": {\"access\": [{\"match\": {\"site_id\": \"\\u0000\"}, \"profile\": "
+	 "\"a\"}]}}"),
 	"{\"toolboxd\": {\"profile\": {}}}",
 	"{\"toolboxd\": {\"acess\": []}}",
 };

@@ -321,8 +321,8 @@ Test(mcp_sessions, has_a_file_that_nobody_else_may_read)
 Test(mcp_sessions, ends_with_the_service_without_a_usable_file)
 {
 	static const char *const contents[] = {"", "x",
-		"toolboxd mcp 2\n and so on, long enough for "
-		"a head of this file, which it is not"};
+		("toolboxd mcp 2\n and so on, long enough for "
+		 "a head of this file, which it is not")};
 	const char *path = scratch_path(MCP_ENDED_FILE);
 	const char *id = id_of(add("a", 0));
 	struct mcp_sessions second;

@@ -439,6 +439,6 @@ Test(command_manifest, takes_the_file_that_an_interpreter_runs_for_a_script)
 		for (unsigned int at = 0; at < 8; at++)
 			cr_expect_eq(command_set_has(&tool->command.scripts, at),
 				rows[i].scripts >> at & 1, "%s: %u", rows[i].argv, at);
-		cr_expect_eq(tool->n_scripts, __builtin_popcount(rows[i].scripts));
+		cr_expect_eq(tool->n_scripts, (uint32_t)__builtin_popcount(rows[i].scripts));
 	}
 }

@@ -879,7 +879,7 @@ static void expect_all_as(bool is_plain)
 	chmod(scratch_folder, 0777);
 	chmod(secret, 0666);
 	chmod(own, 0777);
-	for (int class = SANDBOX_COMPUTE; class <= SANDBOX_NET; class ++) {
+	for (enum sandbox_class class = SANDBOX_COMPUTE; class <= SANDBOX_NET; class ++) {
 		expect_all(class, 0, true, is_plain, false);
 		if (newest >= 2)
 			expect_all(class, 2, true, is_plain, false);
