@@ -199,10 +199,9 @@ Test(mistakes, of_a_library_that_is_no_name)
 /* A refusal lists the first ten names. A key with escapes is the name that it spells. */
 Test(mistakes, of_a_schema_beside_many_parameters)
 {
-#define ELEVEN(name)                                                                                \
-	NUMBER("a")                                                                                 \
-	"," NUMBER("b") "," NUMBER("c") "," NUMBER("d") "," NUMBER("e") "," NUMBER("f") "," NUMBER( \
-		"g") "," NUMBER("h") "," NUMBER("i") "," NUMBER("j") "," NUMBER(name)
+#define FIVE(a, b, c, d, e) NUMBER(a) "," NUMBER(b) "," NUMBER(c) "," NUMBER(d) "," NUMBER(e)
+#define ELEVEN(name)                                                                               \
+	FIVE("a", "b", "c", "d", "e") "," FIVE("f", "g", "h", "i", "j") "," NUMBER(name)
 #define BESIDE(name, properties)                                                                   \
 	TOOL("'argument_schema':{'properties':{'a':{},'b':{},'c':{},'d':{},'e':{},'f':{},'g':{},"  \
 	     "'h':{},'i':{},'j':{}," properties                                                    \
