@@ -259,7 +259,7 @@ def peer(answer, n_connections=1):
     finally:
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
-        thread.join(20)
+        thread.join(EVENT_SECONDS)
 
 
 def sends(data):

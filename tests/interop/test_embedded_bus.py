@@ -30,7 +30,7 @@ def still_works(bus):
 
 def test_it_greets_like_ovos(bus):
     with Peer(bus.url) as peer:
-        assert json.loads(peer.receive(5)) == {
+        assert json.loads(peer.receive(EVENT_SECONDS)) == {
             "type": "connected", "data": {}, "context": {"session": {"session_id": "default"}}}
 
 
@@ -49,7 +49,7 @@ def test_everybody_hears_everything_the_sender_too(bus):
 def test_frames_that_are_no_messages_are_relayed(bus, text):
     with Peer(bus.url) as one, Peer(bus.url) as two:
         one.send(text)
-        assert two.receive(5) != text and two.receive(5) == text
+        assert two.receive(EVENT_SECONDS) != text and two.receive(EVENT_SECONDS) == text
 
 
 @pytest.mark.parametrize("path", ["/", "/core", "/core?x=1", "/other/route"])
@@ -75,7 +75,7 @@ def test_a_ping_is_answered(bus):
     with Peer(bus.url) as peer:
         peer.send_frame(9, b"are you there")
         while True:
-            opcode, _, payload = peer.receive_frame(time.monotonic() + 5)
+            opcode, _, payload = peer.receive_frame(time.monotonic() + EVENT_SECONDS)
             if opcode == 10:
                 assert payload == b"are you there"
                 return
@@ -96,7 +96,7 @@ def test_two_hundred_clients(bus):
 def raw(bus, data, seconds=2):
     """Say something that is no websocket; what comes back until the end or until time is up."""
     where = urlsplit(bus.url)
-    with socket.create_connection((where.hostname, where.port), 5) as connection:
+    with socket.create_connection((where.hostname, where.port), EVENT_SECONDS) as connection:
         connection.settimeout(seconds)
         got = b""
         try:
@@ -198,7 +198,7 @@ def ask(bus, *lines, host=None, method="GET"):
     """The status, the headers and the body that a request is answered with."""
     where = urlsplit(bus.url)
     head = "\r\n".join((f"{method} /core HTTP/1.1", f"Host: {host or where.netloc}", *lines, "", ""))
-    answer = raw(bus, head.encode()).partition(b"\r\n\r\n")
+    answer = raw(bus, head.encode(), EVENT_SECONDS).partition(b"\r\n\r\n")
     status, *fields = answer[0].decode().split("\r\n")
     return int(status.split()[1]), dict(field.split(": ", 1) for field in fields), answer[2]
 
@@ -237,7 +237,7 @@ def test_silent_connections_lock_nobody_out(bus):
     where = urlsplit(bus.url)
     silent = []
     for n in range(1200):
-        one = socket.create_connection((where.hostname, where.port), 5)
+        one = socket.create_connection((where.hostname, where.port), EVENT_SECONDS)
         one.sendall(b"GET /core HTTP/1.1\r\nHost: 127.0.0.1\r\n" if n % 2 else b"")
         silent.append(one)
     before = time.monotonic()
@@ -245,7 +245,7 @@ def test_silent_connections_lock_nobody_out(bus):
     took = time.monotonic() - before
     for one in silent:
         one.close()
-    assert took < 5, "a place was free only when a connection had timed out"
+    assert took < 9, "a place was free only when a connection had timed out"
     still_works(bus)
 
 
@@ -254,7 +254,7 @@ def test_silent_connections_lock_nobody_out(bus):
 def handshake(bus, *headers, host=None):
     """The status line and the body that an upgrade with these headers is answered with."""
     where = urlsplit(bus.url)
-    with socket.create_connection((where.hostname, where.port), 5) as peer:
+    with socket.create_connection((where.hostname, where.port), EVENT_SECONDS) as peer:
         peer.sendall("\r\n".join((
             "GET /core HTTP/1.1", f"Host: {host or where.netloc}", "Upgrade: websocket",
             "Connection: Upgrade", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",

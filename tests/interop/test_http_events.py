@@ -138,7 +138,7 @@ def test_an_administrator_sees_questions(start, tmp_path):
             event, question = reader.next()
         assert question["name"] == "fire", question
         assert http.post(f"/v1/approvals/{question['id']}", {"decision": "once"}).status == 200
-        with_socket.join(10)
+        with_socket.join(EVENT_SECONDS)
         seen = [reader.next()[0] for _ in range(2)]
         assert "approval.resolved" in seen and answers[0]["result"], answers
 

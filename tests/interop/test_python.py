@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from caller import Caller
+from caller import Caller, Lasting
 from conftest import BUSES
 from processes import BUILD, EVENT_SECONDS, Daemon, toolboxctl, until
 from python_site import ECHO, Site, box, wait_until_told
@@ -435,7 +435,7 @@ def misbehaving(tmp_path_factory):
     register(folder, site.python, limits={"workers": 1})
     daemon = Daemon(home / "home", [folder], configuration={"crash_limit": 0})
     try:
-        with Caller(daemon.url) as caller:
+        with Lasting(daemon.url) as caller:
             wait_until_told(caller)
             caller.log = daemon.log
             yield caller

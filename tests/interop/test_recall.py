@@ -8,7 +8,7 @@ from collections import Counter
 import manifests
 import pytest
 import tool_servers
-from caller import Caller
+from caller import Lasting
 from processes import ROOT
 
 FIRST = 5
@@ -45,7 +45,7 @@ def caller(tmp_path_factory):
     from conftest import Service
     home = tmp_path_factory.mktemp("recall")
     folders = [tool_servers.write(home / "toolbox.d"), manifests.SHIPPED]
-    with Service("embedded", home, folders) as one, Caller(one.url) as opened:
+    with Service("embedded", home, folders) as one, Lasting(one.url) as opened:
         yield opened
 
 

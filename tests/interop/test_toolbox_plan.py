@@ -5,7 +5,7 @@ import hashlib
 import json
 
 import pytest
-from caller import Caller
+from caller import Caller, Lasting
 from conftest import Service
 from http_peer import Http, port_of
 from processes import BUILD
@@ -17,7 +17,7 @@ STEPS = [{"step": "Read the code", "status": "completed"}, {"step": "Mend \u201c
 
 @pytest.fixture(scope="module")
 def plans(tmp_path_factory):
-    with Service("embedded", tmp_path_factory.mktemp("plan"), [FOLDER]) as service, Caller(service.url) as caller:
+    with Service("embedded", tmp_path_factory.mktemp("plan"), [FOLDER]) as service, Lasting(service.url) as caller:
         caller.service = service
         yield caller
 

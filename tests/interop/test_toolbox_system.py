@@ -14,7 +14,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from caller import Caller
+from caller import Caller, Lasting
 from conftest import Service
 from manifests import SHIPPED
 from processes import BUILD, EVENT_SECONDS, IS_SANITIZED, ROOT, TOOLBOXD, environment, toolboxctl, until
@@ -109,7 +109,7 @@ class System:
         self.root = root
         self.service = Service("embedded", home, [FOLDER, *options.pop("toolbox_dirs", [])], **options)
         self.service.wait_until_ready()
-        self.caller = Caller(self.service.url)
+        self.caller = Lasting(self.service.url)
 
     def close(self):
         self.caller.close()

@@ -21,7 +21,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from caller import Caller
+from caller import Caller, Lasting
 from conftest import Service
 from processes import BUILD, EVENT_SECONDS, ROOT, free_port, toolboxctl
 
@@ -157,7 +157,7 @@ class Voice:
                 "approval": {"mode": "off"}, "toolboxes": {"voice": {"enabled": True, "env": {
                     "VOICE_WHISPER_PORT": str(self.port), **env}}}})
         self.service.wait_until_ready()
-        self.caller = Caller(self.service.url)
+        self.caller = Lasting(self.service.url)
         self.folder = self.home / ".local" / "share" / "toolboxd" / "voice" / "whisper"
         self.unit = self.home / ".config" / "systemd" / "user" / "toolboxd-voice-whisper.service"
         self.conf = self.home / ".config" / "mycroft" / "mycroft.conf"
