@@ -46,7 +46,9 @@ class Servers:
             {key: value for key, value in manifest.items() if value is not None}))
 
     def start(self, configuration=None, **options):
-        self.service = self.launch({"idle_s": 600, **(configuration or {})}, [self.folder], **options)
+        # A hundred megabytes take a server longer than half a minute on a busy machine.
+        self.service = self.launch({"idle_s": 600, "timeout_ms": int(EVENT_SECONDS * 1000), **(configuration or {})},
+                                   [self.folder], **options)
         return self.service
 
     def starts(self, name):
