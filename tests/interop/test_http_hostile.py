@@ -43,7 +43,7 @@ WAIT = b"POST /v1/tools/wait HTTP/1.1\r\n" + HEAD + b'Content-Type: application/
 ATTACKER = "127.0.0.2"
 GROWTH_KB_MAX = 100_000  # judged in the release build: what the sanitizers keep is none of it
 RATE = 50  # calls per second on the bus
-LINES_MAX = 12  # of one kind in the log: two intervals of a few lines
+LINES_MAX = 6  # of one kind in the log, in ten seconds
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +197,7 @@ def test_ten_thousand_requests_at_once(port, beside):
 
 
 def test_a_flood_has_a_few_lines_in_the_log(started, port, beside):
-    log = len(started.daemon.log())
+    log, began = len(started.daemon.log()), time.monotonic()
     for _ in range(300):
         for data in (b"GET /health HTTP/1.2\r\n\r\n", b"GET /" + b"a" * 20000):
             with attack(port) as raw:
@@ -207,8 +207,9 @@ def test_a_flood_has_a_few_lines_in_the_log(started, port, beside):
         file.seek(log)
         kinds = [re.search(r"refused a request from .* \((\d+)\)", line) for line in file]
     found = [kind[1] for kind in kinds if kind]
-    assert 0 < found.count("505") <= LINES_MAX and found.count("414") <= LINES_MAX
-    assert len(found) <= 2 * LINES_MAX
+    most = LINES_MAX * (2 + (time.monotonic() - began) / 10)
+    assert 0 < found.count("505") <= most and found.count("414") <= most
+    assert len(found) <= 2 * most
 
 
 # ── messages of MCP ─────────────────────────────────────────────────────────────────────────────

@@ -22,7 +22,7 @@ from traffic import INVOKE
 from websocket_peer import Closed
 
 DAY_S = 86400
-LINES_MAX = 5   # for a hundred refusals: one of the toolbox, and what a reload has to say
+LINES_MAX = 5   # in ten seconds of refusals: one of the toolbox, and what a reload has to say
 LATE_SECONDS = 0.1
 
 
@@ -77,6 +77,7 @@ def test_no_descriptor_is_left(launch, tmp_path, figure):
         caller.invoke("absolute", {"value": 1})
         soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (descriptors(pid), hard))
+        began = time.monotonic()
         for _ in range(100):
             answer = caller.invoke("add", {"a": 1, "b": 2})
             assert answer["code"] == "unavailable" and "Too many open files" in answer["error"]
@@ -91,7 +92,7 @@ def test_no_descriptor_is_left(launch, tmp_path, figure):
     with Caller(service.url) as caller:
         caller.settle()
     figure("lines_for_100_refusals", lines_about(service, "Too many open files"))
-    assert 1 <= lines_about(service, "Too many open files") <= LINES_MAX
+    assert 1 <= lines_about(service, "Too many open files") <= LINES_MAX * (1 + (time.monotonic() - began) / 10)
 
 
 def test_no_process_can_be_started(launch, tmp_path, bad_day, figure):
@@ -101,6 +102,7 @@ def test_no_process_can_be_started(launch, tmp_path, bad_day, figure):
     with Caller(service.url) as caller:
         caller.invoke("absolute", {"value": 1})
         bad_day["spawn_error"] = errno.EAGAIN
+        began = time.monotonic()
         for _ in range(100):
             answer = caller.invoke("add", {"a": 1, "b": 2})
             assert answer["code"] == "unavailable", answer
@@ -111,7 +113,8 @@ def test_no_process_can_be_started(launch, tmp_path, bad_day, figure):
         assert answer["loaded"] == ["adder", "answers"]
         assert caller.invoke("absolute", {"value": -3})["result"] == {"result": 3}
         figure("lines_for_100_refusals", lines_about(service, "temporarily unavailable"))
-        assert 1 <= lines_about(service, "temporarily unavailable") <= LINES_MAX
+        most = LINES_MAX * (1 + (time.monotonic() - began) / 10)
+        assert 1 <= lines_about(service, "temporarily unavailable") <= most
         bad_day["spawn_error"] = 0
         assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
         assert caller.call("ovos.tools.reload")["failed"] == []
