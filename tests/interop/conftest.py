@@ -21,6 +21,8 @@ from processes import DEADLINE_MS, EVENT_SECONDS, SLOWNESS, TOOLBOXD, Daemon, Ov
 from websocket_peer import Closed
 from xdist.scheduler import LoadScopeScheduling
 
+NAME_MAX = 500        # characters of the name of a test
+ID_MAX = 150          # characters of a parameter in such a name
 LOST_SECONDS = 5 * SLOWNESS  # a request of which nothing came so long is taken for lost
 BUSES = ("ovos-messagebus", "embedded")
 
@@ -62,8 +64,17 @@ def pytest_configure(config):
     assert TOOLBOXD.exists(), f"build first: {TOOLBOXD} is not there"
 
 
+def pytest_make_parametrize_id(val):
+    """A long value is no name: each process of xdist sends all names, and compares them."""
+    if isinstance(val, (str, bytes)) and len(val) > ID_MAX:
+        return f"{val[:ID_MAX // 4]!r}-of-{len(val)}"
+    return None
+
+
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: rank(item.path.stem))
+    long = [item.nodeid[:100] for item in items if len(item.nodeid) > NAME_MAX]
+    assert not long, f"give the parameters of these tests an id: {long}"
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -94,7 +94,7 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command)[:100])
 def test_a_command_is_the_same_through_each_door(started, tmp_path, command):
     outcomes = []
     for flags in doors(started):
