@@ -89,6 +89,7 @@ def test_check_prints_the_merged_configuration(tmp_path):
 
 
 def test_check_prints_no_value_that_is_not_used(tmp_path):
+    (tmp_path / "distribution.conf").write_text("{}")
     write_configuration(tmp_path, {"toolboxd": {
         "timeout_ms": "5000", "crash_limit": 4, "limits": {"queue": -1, "in_flight": 100},
         "toolboxes": {"libm": {"limits": {"workers": "two", "queue": 3}}}}})
