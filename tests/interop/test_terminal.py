@@ -12,7 +12,7 @@ import termios
 import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS, TOOLBOXCTL, TOOLBOXD, environment, toolboxctl
+from processes import EVENT_SECONDS, TOOLBOXCTL, TOOLBOXD, environment, toolboxctl
 
 # The title of the window, a colour in C1, the other direction of writing, and a line of its own.
 ORDERS = "\x1b]0;owned\x07 \x9b31m \u202e \u2066 \u2028 \nerror forged"
@@ -26,7 +26,7 @@ def expect_harmless(text):
     assert not any(line.startswith("error forged") for line in text.splitlines()), text
 
 
-def on_terminal(command, home, seconds=20, columns=0):
+def on_terminal(command, home, seconds=EVENT_SECONDS, columns=0):
     """What the command sends to a terminal that its stdout and stderr are."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
@@ -40,7 +40,7 @@ def on_terminal(command, home, seconds=20, columns=0):
     except OSError:
         pass                    # the other end is closed
     os.close(ours)
-    process.wait(seconds * SLOWNESS)
+    process.wait(seconds)
     return sent.decode()
 
 
@@ -71,6 +71,7 @@ def test_the_checks_of_manifests(folder, tmp_path):
 
 
 def test_the_merged_configuration_is_indented(tmp_path):
+    (tmp_path / "distribution.conf").write_text("{}")
     sent = on_terminal([TOOLBOXD, "--check", "--toolbox-dir", manifests.SHIPPED], tmp_path)
     assert '{\r\n  "toolboxd": {\r\n    "toolbox_dirs": [\r\n' in sent
 
