@@ -198,13 +198,21 @@ static bool share_a_char(const struct shape_item *a, const struct shape_item *b)
 	return (a->set[0] & b->set[0]) || (a->set[1] & b->set[1]);
 }
 
-/* Whether taking as many as possible is always right. */
+/* Return the item after item @i: the first one of the group after the last one; @count: none. */
+static uint32_t item_after(const struct shape *shape, uint32_t i)
+{
+	return i + 1 == shape->count && shape->group > 0 ? shape->group : i + 1;
+}
+
+/* Whether taking as many as possible is always right. The first item of a group takes a character,
+ * so no search goes around the group twice. */
 static bool is_greedy(const struct shape *shape)
 {
 	for (uint32_t i = 0; i < shape->count; i++) {
 		if (shape->items[i].min == shape->items[i].max)
 			continue;
-		for (uint32_t k = i + 1; k < shape->count; k++) {
+		for (uint32_t k = item_after(shape, i); k < shape->count;
+			k = item_after(shape, k)) {
 			if (share_a_char(&shape->items[i], &shape->items[k]))
 				return false;
 			if (shape->items[k].min > 0)
@@ -224,22 +232,43 @@ static void fill_takers(struct shape *shape)
 	}
 }
 
+/* Read items up to a parenthesis or the end. */
+static bool read_items(struct reader *reader, struct shape *shape)
+{
+	while (reader->at < reader->end && *reader->at != '(' && *reader->at != ')') {
+		if (shape->count == SHAPE_ITEMS_MAX ||
+			!read_item(reader, &shape->items[shape->count++]))
+			return false;
+	}
+	return reader->at <= reader->end;
+}
+
+/* Read ( items )* up to the end. */
+static bool read_group(struct reader *reader, struct shape *shape)
+{
+	shape->group = (uint8_t)shape->count;
+	if (*reader->at++ != '(' || shape->group == 0)
+		return false;
+	if (reader->end - reader->at >= 2 && memcmp(reader->at, "?:", 2) == 0)
+		reader->at += 2;
+	return read_items(reader, shape) && reader->end - reader->at == 2 &&
+	       memcmp(reader->at, ")*", 2) == 0 && shape->group < shape->count &&
+	       shape->items[shape->group].min > 0;
+}
+
 bool shape_read(const char *text, size_t size, struct shape *ret)
 {
 	struct reader reader = {text + 1, text + size - 1};
 	struct shape shape = {0};
 
-	if (size < 2 || text[0] != '^' || text[size - 1] != '$')
+	if (size < 2 || text[0] != '^' || text[size - 1] != '$' || !read_items(&reader, &shape))
 		return false;
-	while (reader.at < reader.end) {
-		if (shape.count == SHAPE_ITEMS_MAX ||
-			!read_item(&reader, &shape.items[shape.count++]))
-			return false;
-	}
-	if (reader.at != reader.end)
+	if (reader.at < reader.end && !read_group(&reader, &shape))
 		return false;
 	fill_takers(&shape);
 	shape.is_greedy = is_greedy(&shape);
+	if (shape.group > 0 && !shape.is_greedy)
+		return false;
 	*ret = shape;
 	return true;
 }
@@ -257,6 +286,22 @@ static inline const unsigned char *skip_chars(
 	return at;
 }
 
+/* Match a shape with a group: one greedy walk, around the group as long as there is text. */
+static enum shape_result walk_group(
+	const struct shape *shape, const unsigned char *at, const unsigned char *end)
+{
+	for (uint32_t i = 0; i != shape->group || at < end; i = item_after(shape, i)) {
+		const unsigned char *taken = skip_chars(shape, i, at, end);
+
+		if (taken < end && *taken >= 0x80)
+			return SHAPE_UNKNOWN;
+		if ((size_t)(taken - at) < shape->items[i].min)
+			return SHAPE_DIFFERS;
+		at = taken;
+	}
+	return SHAPE_MATCHES;
+}
+
 enum shape_result shape_match(const struct shape *shape, const char *text, size_t size)
 {
 	const unsigned char
@@ -267,6 +312,8 @@ enum shape_result shape_match(const struct shape *shape, const char *text, size_
 	unsigned int retries = 0;
 	uint32_t i = 0;
 
+	if (shape->group > 0)
+		return walk_group(shape, at, end);
 	for (;;) {
 		for (; i < shape->count; i++) {
 			const struct shape_item *item = &shape->items[i];

@@ -12,6 +12,11 @@
  *
  *   ^ [a-z] [a-z0-9-]* $     a set a set of ASCII characters, at least, at most
  *
+ * The end of the sequence may be a group that repeats. Then no two possible next items share a
+ * character.
+ *
+ *   ^[a-z]{2,8}(-[a-z0-9]{1,8})*$     ^\d+(?:\.\d+)*$
+ *
  * A greedy walk decides where no repeated set shares a character with a possible next set.
  * Otherwise the walk gives characters back, one at a time, and goes on from there, a few times;
  * a longer walk is left to the engine and its bound on steps, as is text beyond ASCII.
@@ -33,6 +38,7 @@ struct shape_item {
 struct shape {
 	uint32_t count;
 	bool is_greedy; /* the first walk decides */
+	uint8_t group;  /* the first item of the group that repeats; 0: there is none */
 	struct shape_item items[SHAPE_ITEMS_MAX];
 	uint16_t takers[256]; /* by byte: a bit for each item whose set has it */
 };

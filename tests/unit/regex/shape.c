@@ -11,7 +11,10 @@
 static const char *const bodies[] = {"", "a", "[0-9]{2}", "[a-b]*", "[a-b]*-", "a?b", "a+b?-{2,3}",
 	"\\w+", "\\d{1,2}-?", "[^a]*", "[^a-b]+a", "[a-]*", "\\-+0", "[\\w-]+", "a{0,1}b{2,}",
 	"[0-9]+?-", "\\.a*", "a*a", "a*b?a", "[ab]+b[ab]{1,2}-?", "[^-\\s]+-[^-\\s]+\\.[a-z]+",
-	"\\S+", "\\W*a?", "[\\D]{2,}0*", "\\s?[^\\S]*"};
+	"\\S+", "\\W*a?", "[\\D]{2,}0*", "\\s?[^\\S]*", "a(-b)*", "[ab]{1,2}(-[0ab]{1,2})*",
+	"0+(?:\\.0+)*", "a?(-0?b)*", "a(-b*)*", "[^-]+(-[^-]+)*", "a(-)*", "a(b{1,2})*", "a(b)*b",
+	"a(-b?a)*", "a(b?-)*", "a*(a-)*", "-(a{0}-)*", "(-a)*", "a(-b)*?", "a(-b)+", "a()*",
+	"a(-(0)*)*"};
 
 /* Characters of the texts that are tried. */
 static const char *const characters[] = {"a", "b", "0", "-", ".", "\xc3\xa9", "\n", "\xc2\xa0"};
@@ -105,6 +108,14 @@ Test(regex_shape, is_a_sequence_of_characters_and_classes)
 	cr_assert(has_shape("^v\\d+\\.\\d+$"));
 	cr_assert(has_shape("^[^@\\s]+@[^@\\s]+\\.[a-z]{2,}$"));
 	cr_assert(has_shape("^a+?b$"));
+	cr_assert(has_shape("^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"));
+	cr_assert(has_shape("^\\d+(?:\\.\\d+)*$"));
+	cr_assert_not(has_shape("^a(b)*a$"));
+	cr_assert_not(has_shape("^a(b)+$"));
+	cr_assert_not(has_shape("^a(b?)*$"));
+	cr_assert_not(has_shape("^[ab]+(b)*$"));
+	cr_assert_not(has_shape("^a(-(b)*)*$"));
+	cr_assert_not(has_shape("^a(-b$"));
 	cr_assert_not(has_shape("^a|b$"));
 	cr_assert_not(has_shape("^.*$"));
 	cr_assert_not(has_shape("^(a)$"));
