@@ -130,7 +130,7 @@ uint32_t config_shape_hint(const struct config_shape *shape, const struct config
 int config_shape_check(const struct config_shape *shape, const struct config_place *place,
 	const struct json_tape *tape, uint32_t value, struct schema_report *ret_report)
 {
-	static const struct schema_options options = {.is_trusted = true};
+	static const struct schema_options options = {.is_trusted = true, .is_brief = true};
 	cleanup(schema_cleanup) struct schema *schema = NULL;
 	cleanup(schema_error_deinit) struct schema_error error = {0};
 	int r = schema_compile(&shape->tape, place->node, &options, &schema, &error);
