@@ -81,33 +81,51 @@ static int read_magnitude(const struct decimal *decimal, uint64_t *ret)
 	return 0;
 }
 
+/* Read the number as its sign and the rest. Most integers have few digits, and need no decimal. */
+static int read_integer(
+	const struct json_tape *tape, uint32_t index, bool *ret_is_negative, uint64_t *ret)
+{
+	const struct json_token *token = json_at(tape, index);
+	const char *at = json_bytes(tape, index);
+	const char *end = at + token->length;
+	struct decimal decimal;
+	uint64_t value = 0;
+
+	if (token->flags & JSON_FRACTION || token->length >= U64_DIGITS) {
+		parse_number(tape, index, &decimal);
+		*ret_is_negative = decimal.is_negative;
+		return read_magnitude(&decimal, ret);
+	}
+	*ret_is_negative = *at == '-';
+	for (at += *ret_is_negative; at < end; at++)
+		value = value * 10 + (unsigned int)(*at - '0');
+	*ret = value;
+	return 0;
+}
+
 int json_number_i64(const struct json_tape *tape, uint32_t index, int64_t *ret)
 {
-	struct decimal decimal;
+	bool is_negative;
 	uint64_t value;
-	int r;
+	int r = read_integer(tape, index, &is_negative, &value);
 
-	parse_number(tape, index, &decimal);
-	r = read_magnitude(&decimal, &value);
 	if (r != 0)
 		return r;
-	if (value > (uint64_t)INT64_MAX + decimal.is_negative)
+	if (value > (uint64_t)INT64_MAX + is_negative)
 		return JSON_E_RANGE;
-	*ret = (int64_t)(decimal.is_negative ? -value : value);
+	*ret = (int64_t)(is_negative ? -value : value);
 	return 0;
 }
 
 int json_number_u64(const struct json_tape *tape, uint32_t index, uint64_t *ret)
 {
-	struct decimal decimal;
+	bool is_negative;
 	uint64_t value;
-	int r;
+	int r = read_integer(tape, index, &is_negative, &value);
 
-	parse_number(tape, index, &decimal);
-	r = read_magnitude(&decimal, &value);
 	if (r != 0)
 		return r;
-	if (decimal.is_negative && value != 0)
+	if (is_negative && value != 0)
 		return JSON_E_RANGE;
 	*ret = value;
 	return 0;
