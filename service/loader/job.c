@@ -12,6 +12,13 @@
 #include "util/assert.h"
 #include "util/cleanup.h"
 
+void writable_folder_deinit(struct writable_folder *folder)
+{
+	free(folder->path);
+	buffer_deinit(&folder->lines);
+	*folder = (struct writable_folder){0};
+}
+
 static void job_free(struct load_job *job)
 {
 	package_unref(job->package);
@@ -34,6 +41,7 @@ void load_jobs_deinit(struct load_jobs *jobs)
 	manifest_reader_free(jobs->reader);
 	checker_free(jobs->checker);
 	text_list_deinit(&jobs->questioned);
+	writable_folder_deinit(&jobs->near);
 	*jobs = (struct load_jobs){0};
 }
 

@@ -24,6 +24,15 @@
  *                       └─▶ skipped           it, or some of its tools, are not offered on purpose
  */
 
+/* The folder of the last manifest that was looked at (loader/warn/writable.h). */
+struct writable_folder {
+	char *path;          /* NULL: there was none yet */
+	bool is_real;        /* no part of the path is a link */
+	struct buffer lines; /* a warning if others may write it */
+};
+
+void writable_folder_deinit(struct writable_folder *folder);
+
 struct load_job {
 	struct load_jobs *jobs; /* its package */
 	char *path;
@@ -69,6 +78,7 @@ struct load_jobs {
 	struct text_list
 		/* ids of packages with servers asked, or answered, since earlier loads */
 		questioned;
+	struct writable_folder near;
 	uint64_t configuration;  /* digest of the configuration (failure/failures.h) */
 	size_t n_kept_toolboxes; /* toolboxes that go on unchanged, and their tools */
 	size_t n_kept_tools;

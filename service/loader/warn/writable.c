@@ -11,22 +11,26 @@
 #include "util/cleanup.h"
 #include "util/digest.h"
 
-/* Append a line to @lines, ended by a NUL, if others may write @path. */
+/* Append a line to @lines, ended by a NUL, if others may write @path, which has @status. */
+static void judge_file(struct buffer *lines, const char *path, const struct stat *status)
+{
+	if (status->st_uid != 0 && status->st_uid != geteuid())
+		buffer_printf(lines, "%s belongs to another user (uid %u)", path,
+			(unsigned int)status->st_uid);
+	else if (status->st_mode & (S_IWGRP | S_IWOTH))
+		buffer_printf(lines, "%s may be written by other users (mode %04o)", path,
+			(unsigned int)status->st_mode & 07777);
+	else
+		return;
+	buffer_append_char(lines, '\0');
+}
+
 static void look_at_file(struct buffer *lines, const char *path)
 {
 	struct stat status;
 
-	if (stat(path, &status) < 0)
-		return;
-	if (status.st_uid != 0 && status.st_uid != geteuid())
-		buffer_printf(lines, "%s belongs to another user (uid %u)", path,
-			(unsigned int)status.st_uid);
-	else if (status.st_mode & (S_IWGRP | S_IWOTH))
-		buffer_printf(lines, "%s may be written by other users (mode %04o)", path,
-			(unsigned int)status.st_mode & 07777);
-	else
-		return;
-	buffer_append_char(lines, '\0');
+	if (stat(path, &status) == 0)
+		judge_file(lines, path, &status);
 }
 
 /* Look at the file @path, and at its folder. */
@@ -39,12 +43,40 @@ static void look_with_folder(struct buffer *lines, const char *path)
 		look_at_file(lines, dirname(copy));
 }
 
-/* Look at the manifest or folder, and at what it is a link to. */
-static void look_at_manifest(struct buffer *lines, const char *path)
+/* Let @near be the folder of @path. Most manifests in a row have one folder, which is looked at
+ * once. Return whether there was memory. */
+static bool come_near(struct writable_folder *near, const char *path)
 {
-	cleanup_free char *real = realpath(path, NULL);
+	cleanup_free char *copy = strdup(path);
+	cleanup_free char *real = NULL;
+	const char *folder = copy ? dirname(copy) : NULL;
 
+	if (!folder || (near->path && strcmp(near->path, folder) == 0))
+		return folder;
+	writable_folder_deinit(near);
+	near->path = strdup(folder);
+	real = realpath(folder, NULL);
+	near->is_real = real && strcmp(real, folder) == 0;
+	look_at_file(&near->lines, folder);
+	return near->path;
+}
+
+/* Look at the manifest or folder @path, and at what it is a link to. */
+static void look_at_manifest(struct writable_folder *near, struct buffer *lines, const char *path)
+{
+	cleanup_free char *real = NULL;
+	struct stat status;
+
+	/* No link is on the way to the file: its folder is the real one. */
+	if (come_near(near, path) && near->is_real && lstat(path, &status) == 0 &&
+		!S_ISLNK(status.st_mode)) {
+		judge_file(lines, path, &status);
+		if (near->lines.size > 0)
+			buffer_append(lines, near->lines.data, near->lines.size);
+		return;
+	}
 	look_with_folder(lines, path);
+	real = realpath(path, NULL);
 	if (real && strcmp(real, path) != 0)
 		look_with_folder(lines, real);
 }
@@ -88,9 +120,9 @@ void writable_report(struct load_job *job)
 	uint64_t before = job->previous ? job->previous->writable : 0;
 	size_t size;
 
-	look_at_manifest(&lines, job->path);
+	look_at_manifest(&job->jobs->near, &lines, job->path);
 	if (job->folder)
-		look_at_manifest(&lines, job->folder);
+		look_at_manifest(&job->jobs->near, &lines, job->folder);
 	for (const struct toolbox_library *library = &package->library; library;
 		library = library->next)
 		if (toolbox_library_is_path(library))
