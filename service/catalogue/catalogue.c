@@ -117,23 +117,31 @@ static uint32_t next_equal(const struct catalogue *catalogue, uint32_t at)
 		       : NO_TOOL;
 }
 
+/* Put the tool at @at before the tools of its name. */
+static void index_tool(struct catalogue *catalogue, uint32_t at)
+{
+	struct offered *offered = &catalogue->tools[at];
+	const char *name = offered->tool->name;
+	uint32_t *first = bucket_of_hash(catalogue, offered->hash, name, strlen(name));
+
+	offered->next_same = *first;
+	if (*first != NO_TOOL)
+		catalogue->tools[*first].is_shared = true;
+	*first = at;
+	offered->is_shared = next_equal(catalogue, at) != NO_TOOL;
+}
+
 /* Put the guests, or all others, before the tools of their names: from the last to the first,
  * however many. */
 static void index_tools(struct catalogue *catalogue, bool are_guests)
 {
-	for (size_t i = catalogue->n_tools; i-- > 0;) {
-		struct offered *offered = &catalogue->tools[i];
-		const char *name = offered->tool->name;
-		uint32_t *first;
+	for (size_t at = catalogue->n_owners; at-- > 0;) {
+		const struct owner *owner = &catalogue->owners[at];
 
-		if (is_guest(offered->tool) != are_guests)
+		if (package_is_guest(owner->toolbox->package) != are_guests)
 			continue;
-		first = bucket_of_hash(catalogue, offered->hash, name, strlen(name));
-		offered->next_same = *first;
-		if (*first != NO_TOOL)
-			catalogue->tools[*first].is_shared = true;
-		*first = (uint32_t)i;
-		offered->is_shared = next_equal(catalogue, (uint32_t)i) != NO_TOOL;
+		for (size_t i = owner->first_tool + owner->n_tools; i-- > owner->first_tool;)
+			index_tool(catalogue, (uint32_t)i);
 	}
 }
 
@@ -195,7 +203,7 @@ static void share_covered(struct catalogue *catalogue)
 	for (size_t i = 0; i < catalogue->n_tools; i++) {
 		const char *name = catalogue->tools[i].tool->name;
 
-		if (model_names_may_clash(name) &&
+		if (is_guest(catalogue->tools[i].tool) && model_names_may_clash(name) &&
 			find_covered(catalogue, (uint32_t)i, name, strlen(name)))
 			catalogue->tools[i].is_shared = true;
 	}

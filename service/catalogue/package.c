@@ -426,7 +426,7 @@ void package_renew(struct package *package, const struct package *fresh)
 
 bool package_has_same_programs(const struct package *package)
 {
-	for (size_t i = 0; i < package->n_tools; i++)
+	for (size_t i = 0; package->kind == KIND_COMMAND && i < package->n_tools; i++)
 		if (!tool_program_is_current(package->tools[i]))
 			return false;
 	return true;

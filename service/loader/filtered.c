@@ -28,9 +28,16 @@ int filtered_note(
 	const struct config *config, const struct toolbox *toolbox, struct catalogue *catalogue)
 {
 	static const char mixed[] = "each of its tools is left out, for different reasons";
+	long at = catalogue_find_toolbox(catalogue, toolbox->id, strlen(toolbox->id));
 	const char *of_all = NULL;
 	size_t n_left_out = 0;
+	size_t n_offered = 0;
 	int r = 0;
+
+	if (at >= 0)
+		catalogue_toolbox(catalogue, (size_t)at, NULL, &n_offered);
+	if (n_offered == toolbox->n_tools)
+		return 0;
 
 	for (size_t i = 0; i < toolbox->n_tools && r == 0; i++) {
 		const struct tool *tool = &toolbox->tools[i];

@@ -124,21 +124,37 @@ static int take_stray(struct candidates *candidates, char *path)
 	return 0;
 }
 
+/* Return the path of @name in @folder, or NULL. asprintf() would double the time of a listing. */
+static char *path_in(const char *folder, size_t folder_size, const char *name)
+{
+	size_t name_size = strlen(name);
+	char *path = malloc(folder_size + name_size + sizeof("/"));
+
+	if (!path)
+		return NULL;
+	memcpy(path, folder, folder_size);
+	path[folder_size] = '/';
+	memcpy(path + folder_size + 1, name, name_size + 1);
+	return path;
+}
+
 static int take_entry(
 	struct candidates *candidates, const char *folder, size_t rank, const struct dirent *dirent)
 {
 	const char *name = dirent->d_name;
+	size_t folder_size = strlen(folder);
 	struct candidate candidate = {.rank = rank};
 	struct stat status;
 	char *path;
 
 	if (name[0] == '.' || name[0] == '_')
 		return 0;
-	if (asprintf(&path, "%s/%s", folder, name) < 0)
+	path = path_in(folder, folder_size, name);
+	if (!path)
 		return -ENOMEM;
 	/* A dangling link is listed: reading it then reports the mistake. */
 	candidate.entry.path = path;
-	candidate.entry.name = strrchr(path, '/') + 1;
+	candidate.entry.name = path + folder_size + 1;
 	if (dirent->d_type != DT_REG) {
 		candidate.entry.is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 		candidate.is_mask = is_mask(path);

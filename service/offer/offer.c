@@ -68,10 +68,13 @@ static long find_index(const struct offer *offer, const char *id)
 	return catalogue_find_toolbox(offer->catalogue, id, strlen(id));
 }
 
-/* Return the place of the runner that already runs the package of @toolbox; or NULL. */
-static struct runner **find_kept(const struct offer *offer, struct toolbox *toolbox)
+/* Return the place of the runner that already runs the package of @toolbox, now at @place; or NULL.
+ * Most toolboxes stay at their places. */
+static struct runner **find_kept(const struct offer *offer, struct toolbox *toolbox, size_t place)
 {
-	long index = find_index(offer, toolbox->id);
+	bool has_stayed = place < offer->n_runners &&
+			  catalogue_toolbox(offer->catalogue, place, NULL, NULL) == toolbox;
+	long index = has_stayed ? (long)place : find_index(offer, toolbox->id);
 
 	if (index < 0 || !offer->runners[index] ||
 		runner_package(offer->runners[index]) != toolbox->package)
@@ -100,7 +103,7 @@ static int make_new(struct offer *offer, const struct catalogue *catalogue,
 		struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, NULL);
 		struct runner_options options = runner_options_of(offer, toolbox->package, config);
 
-		if (find_kept(offer, toolbox))
+		if (find_kept(offer, toolbox, i))
 			continue;
 		toolbox->package->bin = offer->bin;
 		runners[i] = find_shared(runners, i, toolbox);
@@ -124,7 +127,7 @@ static void keep_old(struct offer *offer, const struct catalogue *catalogue,
 
 		if (runners[i])
 			continue;
-		runners[i] = take_ptr(*find_kept(offer, toolbox));
+		runners[i] = take_ptr(*find_kept(offer, toolbox, i));
 		runner_configure(runners[i], &options);
 		if (forgives)
 			runner_forgive(runners[i]);
