@@ -97,8 +97,9 @@ struct package {
 	struct toolbox_limits limits;
 	uint32_t concurrent; /* the calls of its process at a time; 0: one. Kind plugin */
 	enum tool_risk risk; /* the risk of a tool without a declared risk */
-	char *off;     /* reason of a manifest with `enabled` false, with the command; or NULL */
-	bool has_gate; /* it is offered once its examples have passed (loader/gate/gate.h) */
+	char *off;        /* reason of a manifest with `enabled` false, with the command; or NULL */
+	bool is_left_out; /* none of its tools is offered, so none was read */
+	bool has_gate;    /* it is offered once its examples have passed (loader/gate/gate.h) */
 	bool asserts_formats; /* `format` in schemas is checked */
 	bool has_content;     /* the results of its tools are rich content; of kind plugin */
 	bool coerces; /* a string is taken as the value inside, where a schema wants the value */

@@ -237,11 +237,17 @@ static int begin_server(struct load_job *job)
  * described by a host depends on more than its files, see members.h. */
 static bool can_keep(struct loader *loader, struct load_job *job)
 {
-	return job->previous && job->previous->is_checked &&
-	       !kind_facts(job->previous->kind)->has_members &&
-	       !(job->previous->kind == KIND_MCP &&
-		       (asks_server(job) || !pins_hold(job->previous))) &&
-	       is_unchanged(loader, job->previous);
+	struct package *previous = job->previous;
+
+	if (!previous || kind_facts(previous->kind)->has_members ||
+		previous->is_left_out != manifest_reader_leaves_out(loader->jobs.reader, previous))
+		return false;
+	if (previous->is_left_out)
+		return operator_settings_hold(job->jobs->options.config, previous) &&
+		       manifest_is_unchanged(previous);
+	return previous->is_checked &&
+	       !(previous->kind == KIND_MCP && (asks_server(job) || !pins_hold(previous))) &&
+	       is_unchanged(loader, previous);
 }
 
 /* Let @job fail, without a package, if @status is positive: @refusal has the reason. Return 0 then,
@@ -264,6 +270,8 @@ static int begin_package(struct load_job *job, struct package *package)
 
 	load_job_set_package(job, package);
 	r = settings_apply(config, package);
+	if (r == 0 && package->is_left_out)
+		return 0;
 	r = r ? r : operator_paths_resolve(config, package, &refusal);
 	r = r ? r : operator_topics_resolve(config, package, &refusal);
 	if (r)
@@ -805,7 +813,7 @@ static int new_loader(
 		return -ENOMEM;
 	manifest_reader_limit_checks(loader->jobs.reader, options->config->limits.check_ms);
 	manifest_reader_limit_tools(loader->jobs.reader, options->config->limits.tools);
-	manifest_reader_skip_disabled(loader->jobs.reader, settings_open, options->config);
+	manifest_reader_leave_out(loader->jobs.reader, settings_leave_out_package, options->config);
 	manifest_reader_bound(loader->jobs.reader, &loader->is_abandoned, TOOLS_MS_MAX);
 	r = checker_new(loop, options->host_program, options->config, &loader->jobs.checker);
 	r = r ? r : loop_timer_init(&loader->patience, loop, patience_is_over, loader);
@@ -930,7 +938,7 @@ int loader_start_files(struct loop *loop, const struct loader_options *options,
 	r = r ? r : new_loader(loop, options, &loader);
 	/* They are shown, on or off. */
 	if (r == 0)
-		manifest_reader_skip_disabled(loader->jobs.reader, NULL, NULL);
+		manifest_reader_leave_out(loader->jobs.reader, NULL, NULL);
 	for (size_t i = 0; r == 0 && i < paths.n_items; i++)
 		r = add_given(loader, paths.items[i]);
 	if (r == 0)

@@ -372,9 +372,10 @@ static bool is_opened(const struct config *config, const char *toolbox_id, const
 	       is_in_enabled(config, toolbox_id, name);
 }
 
-bool settings_open(const void *data, const char *id)
+/* Return whether the operator has enabled the toolbox @id, which its manifest disables, or any tool
+ * of it. */
+static bool opens_any(const struct config *config, const char *id)
 {
-	const struct config *config = data;
 	const struct config_toolbox *toolbox = config_toolbox_find(config, id);
 	const struct text_list *names = &config->enabled.names;
 
@@ -471,7 +472,16 @@ const char *settings_package_refusal(const struct config *config, const struct p
 {
 	if (!config_toolbox_is_enabled(config, package->id))
 		return "its toolbox is not enabled";
-	return package->off && !settings_open(config, package->id) ? package->off : NULL;
+	return package->off && !opens_any(config, package->id) ? package->off : NULL;
+}
+
+bool settings_leave_out_package(const void *data, const struct package *package)
+{
+	const struct config *config = data;
+
+	return !kind_facts(package->kind)->has_members &&
+	       (settings_package_refusal(config, package) ||
+		       settings_leave_out(config, package->id, NULL));
 }
 
 const char *settings_toolbox_refusal(const struct config *config, const struct toolbox *toolbox)

@@ -36,9 +36,9 @@ struct worker_options settings_worker_options(
 bool settings_leave_out(
 	const struct config *config, const char *toolbox_id, const char *entry_point);
 
-/* Return whether the operator has enabled the toolbox @id, which its manifest disables, or any tool
- * of it. @config is a struct config. */
-bool settings_open(const void *config, const char *id);
+/* Return whether no tool of @package, whatever its tools are, is offered by @config, a struct
+ * config. A package with members is not judged: its toolboxes are not known yet. */
+bool settings_leave_out_package(const void *config, const struct package *package);
 
 /* Return why no code of @package may run: a constant text, or a text of @package; NULL: it may, if
  * the filter leaves a tool of it. */

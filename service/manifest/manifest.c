@@ -84,7 +84,7 @@ struct manifest_reader *manifest_reader_new(const char *library_dir)
 	cleanup(manifest_reader_cleanup) struct manifest_reader *reader =
 		calloc(1, sizeof(*reader));
 
-	if (!reader || compile_shape(&reader->shape) < 0 || published_read(&reader->published) < 0)
+	if (!reader || published_read(&reader->published) < 0)
 		return NULL;
 	reader->context = schema_context_new();
 	reader->library_dir = library_dir ? strdup(library_dir) : NULL;
@@ -105,11 +105,16 @@ void manifest_reader_limit_tools(struct manifest_reader *reader, size_t tools_ma
 	reader->tools_max = tools_max;
 }
 
-void manifest_reader_skip_disabled(struct manifest_reader *reader,
-	bool (*is_opened)(const void *data, const char *id), const void *data)
+void manifest_reader_leave_out(
+	struct manifest_reader *reader, manifest_leaves_out_function leaves_out, const void *data)
 {
-	reader->is_opened = is_opened;
-	reader->opened_data = data;
+	reader->leaves_out = leaves_out;
+	reader->leaves_out_data = data;
+}
+
+bool manifest_reader_leaves_out(const struct manifest_reader *reader, const struct package *package)
+{
+	return reader->leaves_out && reader->leaves_out(reader->leaves_out_data, package);
 }
 
 void manifest_reader_bound(
@@ -213,6 +218,9 @@ int manifest_check_shape(struct manifest_reader *reader, struct diagnostics *pro
 	cleanup(schema_report_deinit) struct schema_report report = {0};
 	int r;
 
+	/* A reload without a change reads no manifest, and needs no schema. */
+	if (!reader->shape && compile_shape(&reader->shape) < 0)
+		return -ENOMEM;
 	/* The schema of manifests looks at each value a few times: a long one just takes its
 	 * time. */
 	schema_context_limit_time(reader->context, 0);
@@ -576,14 +584,12 @@ static void read_flags(const struct json_tape *tape, struct package *package)
 		assert_formats != JSON_NONE && json_is_true(tape, assert_formats);
 }
 
-/* Return whether the tools of @package need not be known: it is disabled, and costs next to nothing
- * so; or a mistake in its tables is reported already. */
-static bool skips_tools(const struct manifest_reader *reader, const struct package *package)
+/* Return whether the tools of @package are not read: a host describes them, the package is left out
+ * and costs next to nothing so, or a mistake in its tables is reported already. */
+static bool skips_tools(const struct package *package)
 {
-	if (package->kind == KIND_NATIVE && !package->types)
-		return true;
-	return package->off && reader->is_opened &&
-	       !reader->is_opened(reader->opened_data, package->id);
+	return kind_facts(package->kind)->describes_tools || package->is_left_out ||
+	       (package->kind == KIND_NATIVE && !package->types);
 }
 
 /* Add the toolbox of a package with one, with the tools listed by the manifest. */
@@ -603,12 +609,12 @@ static int read_toolbox(
 		if (!added->description)
 			return -ENOMEM;
 	}
-	if (kind_facts(package->kind)->describes_tools || skips_tools(reader, package))
+	if (skips_tools(package))
 		return 0;
 	return manifest_read_tools(reader, tape, json_find(tape, 0, "tools"), added, problems);
 }
 
-/* Note the file read at @path, if there was a file. */
+/* Note the file read at @path, if there was a file, for the calls of its tools. */
 static int take_origin(
 	const struct manifest_reader *reader, const char *path, struct package *package)
 {
@@ -628,7 +634,7 @@ static int read_package(struct manifest_reader *reader, const char *path, struct
 	package->stamp = reader->stamp;
 	package->digest = digest_bytes(DIGEST_SEED, reader->bytes.data, reader->bytes.size);
 	package->file = strdup(path);
-	if (!package->file || take_origin(reader, path, package) < 0)
+	if (!package->file)
 		return -ENOMEM;
 	package->kind = kind_of(tape);
 	refuse_keys_of_others(tape, package->kind, problems);
@@ -640,6 +646,9 @@ static int read_package(struct manifest_reader *reader, const char *path, struct
 	r = read_id(tape, path, package, problems);
 	if (r == 0)
 		r = manifest_read_off(tape, 0, package->id, NULL, &package->off);
+	package->is_left_out = r == 0 && manifest_reader_leaves_out(reader, package);
+	if (r == 0 && !package->is_left_out)
+		r = take_origin(reader, path, package);
 	if (r == 0)
 		r = read_places(reader, path, package, problems);
 	if (r == 0)

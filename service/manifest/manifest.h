@@ -42,10 +42,17 @@ void manifest_reader_limit_checks(struct manifest_reader *reader, uint32_t ms);
 /* Set the most tools taken from the list of a server (limits.tools); without it, all. */
 void manifest_reader_limit_tools(struct manifest_reader *reader, size_t tools_max);
 
-/* Read the tools of a toolbox that its manifest disables only if @is_opened returns true for its
- * id; without this, always. Its package has no tools otherwise. @data outlives the reader. */
-void manifest_reader_skip_disabled(struct manifest_reader *reader,
-	bool (*is_opened)(const void *data, const char *id), const void *data);
+/* Return whether no tool of @package, which has its id, kind and `off`, is offered. */
+typedef bool (*manifest_leaves_out_function)(const void *data, const struct package *package);
+
+/* Read no tools of a package left out by @leaves_out, and mark it (package.is_left_out); with NULL,
+ * read all tools. @data outlives the reader. */
+void manifest_reader_leave_out(
+	struct manifest_reader *reader, manifest_leaves_out_function leaves_out, const void *data);
+
+/* Return whether @reader would leave out @package, read earlier. */
+bool manifest_reader_leaves_out(
+	const struct manifest_reader *reader, const struct package *package);
 
 /* Give up a toolbox whose tools take more than @most_ms of this thread's time to read: it is
  * refused. When *@is_stopped becomes true, reading ends with -ECANCELED. @is_stopped outlives the

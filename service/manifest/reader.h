@@ -16,9 +16,9 @@ struct manifest_reader {
 	uint32_t check_ms;             /* the time to check one example or default */
 	const atomic_bool *is_stopped; /* or NULL */
 	size_t tools_max;              /* tools taken from the list of a server */
-	/* Tools of a disabled toolbox are only read if it returns true; or NULL. */
-	bool (*is_opened)(const void *data, const char *id);
-	const void *opened_data;
+	/* The tools of a package are only read if it returns false; or NULL. */
+	manifest_leaves_out_function leaves_out;
+	const void *leaves_out_data;
 	uint64_t most_ms; /* the time to read the tools of a toolbox; 0: no bound */
 	uint64_t end_ns;  /* the end of it, on the clock of this thread; 0: not begun */
 	struct json_tape tape;

@@ -503,6 +503,17 @@ Test(loader, leaves_out_what_the_filter_does_not_offer)
 	expect_absent(0, "a", "cosine", "left out by tools_enabled or tools_disabled");
 }
 
+/* Expect that the only toolbox is left out as a whole for @reason, and has no tools in memory. */
+static void expect_left_out(const char *reason)
+{
+	expect_offered("");
+	expect_failed("");
+	cr_expect_eq(only_toolbox()->n_tools, 0);
+	cr_assert_eq(catalogue_n_skipped(catalogue), 1);
+	cr_expect_null(catalogue_skipped(catalogue, 0)->name);
+	cr_expect_str_eq(catalogue_skipped(catalogue, 0)->reason, reason);
+}
+
 /* A toolbox that no client can call is never started: its library is not loaded, not even to be
  * checked. */
 Test(loader, does_not_start_what_is_disabled)
@@ -515,8 +526,7 @@ Test(loader, does_not_start_what_is_disabled)
 	expect_offered("");
 	expect_failed("");
 	cr_expect_eq(catalogue_n_toolboxes(catalogue), 1, "status tells that it is disabled");
-	cr_assert_eq(catalogue_n_skipped(catalogue), 1);
-	expect_absent(0, "a", "f", "its toolbox is not enabled");
+	expect_left_out("its toolbox is not enabled");
 	/* Once it is enabled it is looked at like any other. */
 	config.n_toolboxes = 0;
 	load();
@@ -530,6 +540,32 @@ static void write_program(const char *name, const char *text)
 	config.sandbox_max = SANDBOX_NONE;
 	scratch_write(name, text);
 	cr_assert_eq(chmod(scratch_path(name), 0700), 0);
+}
+
+/* The tools of a toolbox that the operator turns off take no memory until it is turned on again. */
+Test(loader, keeps_nothing_of_a_toolbox_that_the_operator_turns_off)
+{
+	const struct package *package;
+	char *names[] = {(char *)"a/*"};
+	char *why[] = {(char *)"disabled in disabled.json"};
+
+	scratch_write_json("low/a.json", BOX("libm.so.6", TOOL("f", "sqrt")));
+	load();
+	expect_offered("a/f ");
+	config.disabled.names = (struct text_list){names, 1};
+	config.disabled.until = (struct text_list){(char *[]){(char *)""}, 1};
+	config.disabled_why = (struct text_list){why, 1};
+	load();
+	expect_left_out("disabled in disabled.json");
+	package = only_toolbox()->package;
+	load();
+	cr_expect_eq(only_toolbox()->package, package, "nothing is read again");
+	scratch_write_json("low/a.json", BOX("libm.so.6", TOOL("g", "sqrt")));
+	load();
+	expect_left_out("disabled in disabled.json");
+	config.disabled = (struct config_remembered){0};
+	load();
+	expect_offered("a/g ");
 }
 
 #define OFF_BOX                                                                                    \
@@ -562,6 +598,7 @@ Test(loader, frees_the_tools_of_a_toolbox_that_is_off)
 	config.enabled.names = (struct text_list){0};
 	load();
 	expect_offered("");
+	cr_expect_eq(catalogue_toolbox(catalogue, 0, NULL, NULL)->n_tools, 0);
 }
 
 Test(loader, shows_the_tools_of_a_given_file_although_it_is_off)
@@ -930,6 +967,34 @@ Test(loader, warns_once_of_files_that_others_may_write)
 	cr_assert_eq(chmod(scratch_path("low"), 0700), 0);
 	cr_assert_eq(chown(manifest, 65534, 0), 0);
 	expect_exposed("box.json belongs to another user (uid 65534)");
+}
+
+Test(loader, warns_of_a_folder_for_each_manifest_in_it)
+{
+	static const char words[] = "low may be written by other users (mode 0777)";
+	const char *found;
+
+	config.sandbox_max = SANDBOX_NONE;
+	scratch_write_json("low/box.json", SANDBOX("{'class':'compute'}"));
+	scratch_write_json("low/more.json", BOX("libm.so.6", TOOL("b", "sqrt")));
+	cr_assert_eq(chmod(scratch_path("low"), 0777), 0);
+	load();
+	expect_offered("box/a more/b ");
+	found = strstr(described.data, words);
+	cr_assert(found, "%s", described.data);
+	cr_expect(strstr(found + 1, words), "%s", described.data);
+}
+
+Test(loader, warns_of_the_target_of_a_link_that_others_may_write)
+{
+	config.sandbox_max = SANDBOX_NONE;
+	scratch_write_json("target/box.json", SANDBOX("{'class':'compute'}"));
+	scratch_write_json("low/box.json", "");
+	cr_assert_eq(unlink(scratch_path("low/box.json")), 0);
+	cr_assert_eq(symlink(scratch_path("target/box.json"), scratch_path("low/box.json")), 0);
+	expect_exposed(NULL);
+	cr_assert_eq(chmod(scratch_path("target"), 0777), 0);
+	expect_exposed("target may be written by other users (mode 0777)");
 }
 
 Test(loader, warns_of_programs_and_libraries_that_others_may_write)
