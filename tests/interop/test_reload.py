@@ -77,11 +77,11 @@ def test_a_toolbox_that_is_changed(own):
 def test_nothing_is_told_when_nothing_changed(own):
     caller, folder, service = own
     caller.invoke("first", {"value": 1})
-    hosts = service.daemon.hosts()
+    host = service.daemon.only_host()
     (folder / "one.json").touch()
     _, changed = reload(caller)
     assert changed == []
-    assert service.daemon.hosts() == hosts
+    assert service.daemon.hosts() == [host]
 
 
 @pytest.mark.parametrize("text", [
