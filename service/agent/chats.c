@@ -51,8 +51,7 @@ static void write_error_data(struct buffer *out, const char *code, const char *e
 {
 	buffer_append_string(out, "{\"error\":");
 	json_write_text(out, error);
-	buffer_append_string(out, ",\"code\":");
-	json_write_text(out, code);
+	json_write_member_text(out, "code", code);
 	buffer_append_char(out, '}');
 }
 

@@ -470,8 +470,7 @@ static int keep_text(
 	if (destination != JSON_NONE && json_find(tape, object, "destination") == JSON_NONE &&
 		buffer_status(&text) == 0) {
 		text.size--;
-		buffer_append_string(&text, ",\"destination\":");
-		json_write_compact(&text, tape, destination);
+		json_write_member_value(&text, "destination", tape, destination);
 		buffer_append_char(&text, '}');
 	}
 	call->text = buffer_take(&text, &size);

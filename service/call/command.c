@@ -364,19 +364,15 @@ void command_write(
 {
 	buffer_append_string(out, "{\"name\":");
 	json_write_text(out, name);
-	if (command->is_shell) {
-		buffer_append_string(out, ",\"shell\":");
-		json_write_text(out, command->arguments.items[2]);
-	} else {
+	if (command->is_shell)
+		json_write_member_text(out, "shell", command->arguments.items[2]);
+	else
 		write_argv(command, out);
-	}
 	buffer_printf(out, ",\"output\":\"%s\"", output_names[command->output]);
 	write_scripts(command, out);
 	write_success(&command->success, out);
-	if (command->cwd) {
-		buffer_append_string(out, ",\"cwd\":");
-		json_write_text(out, command->cwd);
-	}
+	if (command->cwd)
+		json_write_member_text(out, "cwd", command->cwd);
 	write_environment(command->environment, overridden, out);
 	buffer_append_char(out, '}');
 }

@@ -110,8 +110,7 @@ static void write_openai(const struct tool *tool, const char *name, struct buffe
 	model_schema_write(tool->argument_schema, &schema);
 	buffer_append_string(out, "{\"type\":\"function\",\"function\":");
 	begin_for_openai(tool, name, out);
-	buffer_append_string(out, ",\"parameters\":");
-	buffer_append(out, schema.data, schema.size);
+	json_write_member_json(out, "parameters", schema.data, schema.size);
 	if (buffer_status(&schema) < 0)
 		out->error = -ENOMEM;
 	else if (model_schema_is_strict(schema.data, schema.size))
@@ -329,10 +328,8 @@ static void write_mcp(const struct tool *tool, const char *name, struct buffer *
 	}
 	title = json_find(&definition, 0, "title");
 	begin_for_model(tool, name, out);
-	if (title != JSON_NONE) {
-		buffer_append_string(out, ",\"title\":");
-		json_write_compact(out, &definition, title);
-	}
+	if (title != JSON_NONE)
+		json_write_member_value(out, "title", &definition, title);
 	buffer_append_string(out, ",\"inputSchema\":");
 	write_input_schema(tool->argument_schema, out);
 	write_output_schema(tool, out);

@@ -139,13 +139,37 @@ void json_pointer_append_index(struct buffer *pointer, uint32_t index)
 	json_write_u64(pointer, index);
 }
 
-void json_write_member_text(struct buffer *out, const char *key, const char *text)
+void json_write_member(struct buffer *out, const char *key)
 {
-	if (out->data && out->data[out->size - 1] != '{')
+	if (out->size > 0 && out->data[out->size - 1] != '{')
 		buffer_append_char(out, ',');
 	json_write_key(out, key);
+}
+
+void json_write_member_text(struct buffer *out, const char *key, const char *text)
+{
+	json_write_member(out, key);
 	if (text)
 		json_write_bytes_lossy(out, text, strlen(text));
 	else
 		json_write_text(out, NULL);
+}
+
+void json_write_member_u64(struct buffer *out, const char *key, uint64_t value)
+{
+	json_write_member(out, key);
+	json_write_u64(out, value);
+}
+
+void json_write_member_json(struct buffer *out, const char *key, const char *json, size_t size)
+{
+	json_write_member(out, key);
+	buffer_append(out, json, size);
+}
+
+void json_write_member_value(
+	struct buffer *out, const char *key, const struct json_tape *tape, uint32_t index)
+{
+	json_write_member(out, key);
+	json_write_compact(out, tape, index);
 }

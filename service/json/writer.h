@@ -51,6 +51,14 @@ void json_write_indented(
 void json_pointer_append(struct buffer *pointer, const char *token, size_t size);
 void json_pointer_append_index(struct buffer *pointer, uint32_t index);
 
-/* Append `"key":` and the text (NULL gives null; bytes other than UTF-8 become U+FFFD), after a
- * comma unless it is the first member of its object. */
+/* Append `"key":`, after a comma unless it is the first member of its object, or of a text of
+ * members. */
+void json_write_member(struct buffer *out, const char *key);
+
+/* The same with its value: a text (NULL gives null; bytes other than UTF-8 become U+FFFD), a
+ * number, JSON of @size bytes, or the value at @index as json_write_compact() writes it. */
 void json_write_member_text(struct buffer *out, const char *key, const char *text);
+void json_write_member_u64(struct buffer *out, const char *key, uint64_t value);
+void json_write_member_json(struct buffer *out, const char *key, const char *json, size_t size);
+void json_write_member_value(
+	struct buffer *out, const char *key, const struct json_tape *tape, uint32_t index);

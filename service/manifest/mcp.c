@@ -64,10 +64,8 @@ static char *write_server(const struct json_tape *tape, uint32_t object, const c
 		write_program_path(tape, cwd, folder, &out);
 	else
 		json_write_bytes_lossy(&out, folder, strlen(folder));
-	if (env != JSON_NONE) {
-		buffer_append_string(&out, ",\"env\":");
-		json_write_compact(&out, tape, env);
-	}
+	if (env != JSON_NONE)
+		json_write_member_value(&out, "env", tape, env);
 	buffer_append_char(&out, '}');
 	return buffer_take(&out, NULL);
 }

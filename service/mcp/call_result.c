@@ -96,8 +96,7 @@ static void write_failed_result(struct buffer *out, struct buffer *text)
 
 static void write_structured(struct buffer *out, const struct json_tape *tape, uint32_t value)
 {
-	buffer_append_string(out, ",\"structuredContent\":");
-	json_write_compact(out, tape, value);
+	json_write_member_value(out, "structuredContent", tape, value);
 }
 
 /* Return `structured` of the rich content at @result, or JSON_NONE. The legacy era has objects

@@ -26,10 +26,8 @@ static void add_mistake(struct mistakes *mistakes, const struct diagnostic *mist
 		buffer_printf(out, ",\"line\":%u", mistake->line);
 	else
 		buffer_append_string(out, ",\"line\":null");
-	buffer_append_string(out, ",\"path\":");
-	json_write_text(out, mistake->pointer ? mistake->pointer : "");
-	buffer_append_string(out, ",\"error\":");
-	json_write_text(out, mistake->text);
+	json_write_member_text(out, "path", mistake->pointer ? mistake->pointer : "");
+	json_write_member_text(out, "error", mistake->text);
 	buffer_append_char(out, '}');
 }
 

@@ -27,8 +27,7 @@ static void fail_call(struct turn_call *call, const char *code, const char *erro
 	buffer_append_string(&call->error, error);
 	buffer_append_string(&call->content, "{\"error\":");
 	json_write_text(&call->content, error);
-	buffer_append_string(&call->content, ",\"code\":");
-	json_write_text(&call->content, code);
+	json_write_member_text(&call->content, "code", code);
 	buffer_append_char(&call->content, '}');
 }
 

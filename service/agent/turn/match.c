@@ -22,8 +22,7 @@ bool turn_match_take(const struct json_tape *response, struct buffer *given, str
 	json_write_compact(given, response, args);
 	buffer_append_string(get, "{\"name\":");
 	json_write_compact(get, response, name);
-	buffer_append_string(get, ",\"toolbox_id\":");
-	json_write_compact(get, response, toolbox);
+	json_write_member_value(get, "toolbox_id", response, toolbox);
 	return true;
 }
 

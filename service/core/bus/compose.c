@@ -95,10 +95,8 @@ static void write_session(const struct caller_texts *caller, const char *more, s
 		return;
 	}
 	buffer_append_string(out, "{\"session_id\":\"" DEFAULT_SESSION "\"");
-	if (caller->lang.text) {
-		buffer_append_string(out, ",\"lang\":");
-		buffer_append(out, caller->lang.text, caller->lang.size);
-	}
+	if (caller->lang.text)
+		json_write_member_json(out, "lang", caller->lang.text, caller->lang.size);
 	buffer_append_string(out, more);
 	buffer_append_char(out, '}');
 }
@@ -115,8 +113,7 @@ static void begin_context(const struct bus_run *run, const struct caller_texts *
 	if (bus->destination != JSON_NONE) {
 		struct text_view view = json_value_view(&bus->tape, bus->destination);
 
-		buffer_append_string(out, ",\"destination\":");
-		buffer_append(out, view.text, view.size);
+		json_write_member_json(out, "destination", view.text, view.size);
 	}
 	buffer_printf(out, ",\"" BUS_MARK "\":\"%s\",\"session\":", run->mark);
 	write_session(caller, more, out);

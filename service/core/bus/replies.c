@@ -124,8 +124,7 @@ static const struct json_tape *join_collected(struct bus_run *run, const struct 
 	buffer_append_buffer(out, &run->collected);
 	buffer_append_string(out, "],\"topic\":");
 	json_write_string(out, reply->envelope->topic, reply->envelope->topic_size);
-	buffer_append_string(out, ",\"reply\":");
-	buffer_append(out, data.text, data.size);
+	json_write_member_json(out, "reply", data.text, data.size);
 	buffer_append_char(out, '}');
 	if (buffer_status(out) < 0 || json_tape_read(&calls->arguments, out->data, out->size,
 					      JSON_DOCUMENT_DEPTH_MAX, NULL) != 0)

@@ -366,8 +366,7 @@ static void write_question_members(struct pending_question *question, const stru
 	json_write_member_text(out, "toolbox_id", tool->toolbox->id);
 	json_write_member_text(out, "risk", tool_risk_name(tool->risk));
 	json_write_member_text(out, "fingerprint", shown->fingerprint);
-	buffer_append_string(out, ",\"args\":");
-	json_write_compact(out, &shown->tape, 0);
+	json_write_member_value(out, "args", &shown->tape, 0);
 	buffer_append_string(out, ",\"source\":");
 	if (call->source.size > 0)
 		buffer_append_buffer(out, &call->source);
@@ -779,10 +778,9 @@ void approval_write_status(const struct approval *approval, bool has_names, stru
 
 	buffer_append_char(out, '{');
 	json_write_member_text(out, "mode", approval_mode_names[config->approval_mode]);
-	buffer_append_string(out, ",\"answerers\":");
-	json_write_u64(out, answerers_count(&approval->answerers, clock_now_ms()));
-	buffer_append_string(out, ",\"pending\":");
-	json_write_u64(out, approval->pending.n);
+	json_write_member_u64(
+		out, "answerers", answerers_count(&approval->answerers, clock_now_ms()));
+	json_write_member_u64(out, "pending", approval->pending.n);
 	json_write_member_text(out, "key", keys[config->approval_key.state]);
 	json_write_member_text(out, "why", config->approval_key.problem);
 	if (has_names)

@@ -240,10 +240,8 @@ static void write_request_data(const struct batch_entry *entry, uint64_t now_ms,
 	buffer_append_char(out, '{');
 	buffer_append_buffer(out, &entry->echo);
 	buffer_append_buffer(out, &entry->rest);
-	if (timeout_ms > 0) {
-		buffer_append_string(out, ",\"timeout_ms\":");
-		json_write_u64(out, timeout_ms);
-	}
+	if (timeout_ms > 0)
+		json_write_member_u64(out, "timeout_ms", timeout_ms);
 	buffer_append_char(out, '}');
 }
 

@@ -10,10 +10,8 @@ static void write_called_tool(
 	buffer_append_char(out, '{');
 	json_write_member_text(out, "toolbox_id", tool->toolbox->id);
 	json_write_member_text(out, "name", tool->name);
-	buffer_append_string(out, ",\"calls\":");
-	json_write_u64(out, statistics->calls);
-	buffer_append_string(out, ",\"errors\":");
-	json_write_u64(out, statistics->errors);
+	json_write_member_u64(out, "calls", statistics->calls);
+	json_write_member_u64(out, "errors", statistics->errors);
 	detail_write_quantiles(statistics, out);
 	buffer_append_char(out, '}');
 }

@@ -124,12 +124,9 @@ static int send_guest_call(const struct guest_calls *calls, const struct guest_c
 	begin_message(guest_call, TOPIC_CALL, &message);
 	json_write_member_text(&message, "toolbox_id", tool->toolbox->id);
 	json_write_member_text(&message, "name", tool->name);
-	buffer_append_string(&message, ",\"timeout_ms\":");
-	json_write_u64(&message, left_ms);
-	buffer_append_string(&message, ",\"deadline\":");
-	json_write_u64(&message, unix_ms() + left_ms);
-	buffer_append_string(&message, ",\"args\":");
-	buffer_append(&message, arguments, size);
+	json_write_member_u64(&message, "timeout_ms", left_ms);
+	json_write_member_u64(&message, "deadline", unix_ms() + left_ms);
+	json_write_member_json(&message, "args", arguments, size);
 	return send_message(calls, guest_call, &message);
 }
 

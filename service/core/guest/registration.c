@@ -102,12 +102,9 @@ static bool read_tools_offered(struct registration *registration, struct answer 
 	registration->n_tools = json_count(data, tools);
 	buffer_append_string(text, "{\"toolbox_id\":");
 	json_write_text(text, registration->id);
-	if (description != JSON_NONE) {
-		buffer_append_string(text, ",\"description\":");
-		json_write_compact(text, data, description);
-	}
-	buffer_append_string(text, ",\"tools\":");
-	json_write_compact(text, data, tools);
+	if (description != JSON_NONE)
+		json_write_member_value(text, "description", data, description);
+	json_write_member_value(text, "tools", data, tools);
 	buffer_append_char(text, '}');
 	if (buffer_status(text) == 0 && text->size <= GUEST_BYTES_MAX)
 		return true;

@@ -60,10 +60,8 @@ static void write_tool_detail(
 
 	buffer_append_char(out, '{');
 	json_write_member_text(out, "name", tool->name);
-	buffer_append_string(out, ",\"calls\":");
-	json_write_u64(out, statistics->calls);
-	buffer_append_string(out, ",\"errors\":");
-	json_write_u64(out, statistics->errors);
+	json_write_member_u64(out, "calls", statistics->calls);
+	json_write_member_u64(out, "errors", statistics->errors);
 	detail_write_quantiles(statistics, out);
 	buffer_append_string(out, ",\"last_failure\":");
 	write_last_failure(&statistics->last_failure, has_texts, out);

@@ -116,8 +116,7 @@ static void describe_toolbox(struct check *check, const struct toolbox *toolbox)
 	buffer_printf(out, ",\"sealed\":%s,\"not_enforced\":",
 		is_sealed(&toolbox->package->library) ? "true" : "false");
 	json_write_text(out, missing);
-	buffer_append_string(out, ",\"refused_while_loading\":");
-	json_write_text(out, refused);
+	json_write_member_text(out, "refused_while_loading", refused);
 	buffer_append_char(out, '}');
 }
 

@@ -174,8 +174,7 @@ static void print_found_json(const char *id, const char *path, const struct cata
 
 		buffer_append_string(&out, i > 0 ? ",{\"name\":" : "{\"name\":");
 		json_write_text(&out, skipped->name);
-		buffer_append_string(&out, ",\"why\":");
-		json_write_text(&out, skipped->reason);
+		json_write_member_text(&out, "why", skipped->reason);
 		buffer_append_char(&out, '}');
 	}
 	buffer_append_string(&out, "]}\n");

@@ -207,8 +207,7 @@ static int read_example(struct head *head, struct text_view line)
 	buffer_append(&example, arguments.text, arguments.size);
 	words_skip_spaces(&line);
 	if (words_skip(&line, "->")) {
-		buffer_append_string(&example, ",\"result\":");
-		buffer_append(&example, line.text, line.size);
+		json_write_member_json(&example, "result", line.text, line.size);
 	} else if (line.size > 0) {
 		return refuse_line(head, expected);
 	}

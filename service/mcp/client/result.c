@@ -198,10 +198,8 @@ enum mcp_end mcp_read_end(const struct json_tape *tape, struct buffer *out, bool
 	}
 	buffer_append_string(out, "{\"content\":");
 	write_content(tape, content, out);
-	if (structured != JSON_NONE) {
-		buffer_append_string(out, ",\"structured\":");
-		json_write_compact(out, tape, structured);
-	}
+	if (structured != JSON_NONE)
+		json_write_member_value(out, "structured", tape, structured);
 	buffer_append_char(out, '}');
 	return MCP_END_RESULT;
 }

@@ -221,8 +221,7 @@ int command_answer_refused(
 	json_pointer_append(&pointer, name.data, name.size);
 	buffer_append_string(out, "{\"code\":\"invalid_arguments\",\"violations\":[{\"path\":");
 	json_write_string(out, pointer.data, pointer.size);
-	buffer_append_string(out, ",\"message\":");
-	json_write_text(out, message);
+	json_write_member_text(out, "message", message);
 	buffer_append_string(out, "}]}");
 	return buffer_status(&name) || buffer_status(&pointer) ? -ENOMEM : DRIVER_E_ERROR;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/writer.h"
 #include "worker/library.h"
 #include "worker/plugin/call.h"
 #include "worker/plugin/table.h"
@@ -170,8 +171,8 @@ static void describe_plugin(const void *data, struct buffer *out)
 	library_describe(&driver->library, out);
 	if (!driver->is_asked)
 		return;
-	buffer_append_string(out, ",\"tools\":");
-	buffer_append(out, driver->table.described.data, driver->table.described.size);
+	json_write_member_json(
+		out, "tools", driver->table.described.data, driver->table.described.size);
 	describe_validating(&driver->table, out);
 }
 

@@ -108,8 +108,7 @@ static int append_default(
 			strcmp(parameter->type, "string") == 0
 				? "; a string is in quotes: \"\\\"text\\\"\""
 				: "");
-	buffer_append_string(out, ",\"default\":");
-	json_write_compact(out, &tape, 0);
+	json_write_member_value(out, "default", &tape, 0);
 	return 0;
 }
 

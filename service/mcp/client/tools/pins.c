@@ -181,8 +181,7 @@ static void copy_pin(struct mcp_pins *pins, const struct json_tape *tape, uint32
 	json_write_member_text(&pins->tools, "risk", find_risk(tape, object));
 	if (definition == JSON_NONE)
 		return;
-	buffer_append_string(&pins->tools, ",\"definition\":");
-	json_write_compact(&pins->tools, tape, definition);
+	json_write_member_value(&pins->tools, "definition", tape, definition);
 }
 
 static bool has_pin(const struct json_tape *tape, uint32_t object, const char *hex)
