@@ -7,22 +7,9 @@
 #include "ctl/terminal.h"
 #include "json/writer.h"
 
-void ctl_request_begin(struct buffer *data)
-{
-	buffer_reset(data);
-	buffer_append_char(data, '{');
-}
-
-static void append_key(struct buffer *data, const char *key)
-{
-	if (data->size > 0 && data->data[data->size - 1] != '{')
-		buffer_append_char(data, ',');
-	json_write_key(data, key);
-}
-
 static void append_text(struct buffer *data, const char *key, const char *text, size_t size)
 {
-	append_key(data, key);
+	json_write_member(data, key);
 	json_write_bytes_lossy(data, text, size);
 }
 
@@ -34,7 +21,7 @@ void ctl_request_member(struct buffer *data, const char *key, const char *text)
 
 void ctl_request_flag(struct buffer *data, const char *key)
 {
-	append_key(data, key);
+	json_write_member(data, key);
 	buffer_append_string(data, "true");
 }
 
@@ -70,7 +57,10 @@ int ctl_request_tool(struct buffer *data, const char *name, const struct ctl_opt
 	return 0;
 }
 
-void ctl_request_end(struct buffer *data)
+void ctl_request_object(struct buffer *out, const struct buffer *data)
 {
-	buffer_append_char(data, '}');
+	buffer_append_char(out, '{');
+	if (data)
+		buffer_append_buffer(out, data);
+	buffer_append_char(out, '}');
 }

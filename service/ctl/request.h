@@ -4,10 +4,7 @@
 #include "ctl/options.h"
 #include "util/buffer.h"
 
-/* The data of a request, written from start to end. */
-
-/* Open the object. */
-void ctl_request_begin(struct buffer *data);
+/* The data of a request: members of an object, without its braces. */
 
 /* Append a member with the value @text, or nothing for NULL. */
 void ctl_request_member(struct buffer *data, const char *key, const char *text);
@@ -24,5 +21,5 @@ void ctl_request_words(struct buffer *data, const char *key, const struct ctl_op
  * different toolboxes. */
 int ctl_request_tool(struct buffer *data, const char *name, const struct ctl_options *options);
 
-/* Close the object. */
-void ctl_request_end(struct buffer *data);
+/* Append the object with the members @data, which may be NULL. */
+void ctl_request_object(struct buffer *out, const struct buffer *data);

@@ -126,7 +126,12 @@ int ctl_response_report(const struct ctl_response *response, bool is_json,
 		ctl_response_print(response);
 	else if (status != CTL_DONE)
 		ctl_response_complain(response);
-	else
+	else if (print)
 		print(response);
 	return status;
+}
+
+int ctl_response_judge(int r, const struct ctl_response *response)
+{
+	return r != 0 ? r : ctl_response_report(response, false, NULL);
 }

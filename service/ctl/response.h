@@ -29,14 +29,17 @@ bool ctl_response_has_code(const struct ctl_response *response, const char *code
  * (code `timeout`). */
 int ctl_response_status(const struct ctl_response *response);
 
+/* Return @r, or for 0 the status of @response, after a complaint about its error. */
+int ctl_response_judge(int r, const struct ctl_response *response);
+
 /* Print it verbatim, on one line. */
 void ctl_response_print(const struct ctl_response *response);
 
 /* Complain about its error. */
 void ctl_response_complain(const struct ctl_response *response);
 
-/* Report the response: verbatim if @is_json, else as a complaint about its error or by @print.
- * Return its status. */
+/* Report the response: verbatim if @is_json, else as a complaint about its error or by
+ * @print (may be NULL). Return its status. */
 int ctl_response_report(const struct ctl_response *response, bool is_json,
 	void (*print)(const struct ctl_response *response));
 

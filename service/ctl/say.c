@@ -34,10 +34,8 @@ int ctl_say(const struct ctl_options *options)
 	cleanup(buffer_deinit) struct buffer data = {0};
 	int r;
 
-	ctl_request_begin(&data);
 	ctl_request_words(&data, "utterance", options);
 	ctl_request_member(&data, "lang", options->lang);
-	ctl_request_end(&data);
 	r = ctl_session_ask_once(options, "ovos.tools.utterance", &data, &response);
 	if (r != 0)
 		return r;

@@ -46,11 +46,9 @@ int ctl_search(const struct ctl_options *options)
 	cleanup(buffer_deinit) struct buffer data = {0};
 	int r;
 
-	ctl_request_begin(&data);
 	ctl_request_words(&data, "query", options);
 	ctl_request_member(&data, "toolbox_id", options->toolbox_id);
 	ctl_request_member(&data, "profile", options->profile);
-	ctl_request_end(&data);
 	r = ctl_session_ask_once(options, "ovos.tools.search", &data, &response);
 	if (r != 0)
 		return r;

@@ -49,8 +49,8 @@ int ctl_session_open_at(const struct ctl_options *options, const struct bus_addr
 /* Close @session, which may be NULL. */
 void ctl_session_close(struct ctl_session *session);
 
-/* Send a request; @data is the text of an object. Return 0 with @ret_response (zeroed, or used
- * before) filled, or an enum ctl_status after a complaint. */
+/* Send a request; @data is members of an object (ctl/request.h), or NULL. Return 0 with
+ * @ret_response (zeroed, or used before) filled, or an enum ctl_status after a complaint. */
 int ctl_session_ask(struct ctl_session *session, const char *topic, const struct buffer *data,
 	struct ctl_response *ret_response);
 

@@ -29,18 +29,10 @@ static int ask(struct ctl_session *session, const char *topic, const char *profi
 	struct ctl_response *ret_response)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
-	int r;
 
-	ctl_request_begin(&data);
 	ctl_request_member(&data, "profile", profile);
-	ctl_request_end(&data);
-	r = ctl_session_ask(session, topic, &data, ret_response);
-	if (r != 0)
-		return r;
-	r = ctl_response_status(ret_response);
-	if (r != CTL_DONE)
-		ctl_response_complain(ret_response);
-	return r;
+	return ctl_response_judge(
+		ctl_session_ask(session, topic, &data, ret_response), ret_response);
 }
 
 int tool_names_list(

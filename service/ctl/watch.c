@@ -212,8 +212,7 @@ static void print_event(void *data, const char *topic, const struct json_tape *e
 	if (options->json) {
 		buffer_append_string(&line, "{\"type\":");
 		json_write_text(&line, topic);
-		buffer_append_string(&line, ",\"data\":");
-		json_write_compact(&line, event, 0);
+		json_write_member_value(&line, "data", event, 0);
 		buffer_append_char(&line, '}');
 	} else {
 		append_time(&line);
@@ -261,20 +260,17 @@ static int read_count(const char *text, unsigned long *ret_count)
 /* Ask for events for a while. Return 0 or an enum ctl_status that has been reported. */
 static int ask_for_events(struct ctl_session *session, const struct ctl_options *options)
 {
-	static const char seconds[] = "{\"seconds\":" WATCH_SECONDS "}";
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
 	cleanup(buffer_deinit) struct buffer data = {0};
 	int r;
 
-	buffer_append_string(&data, seconds);
+	buffer_append_string(&data, "\"seconds\":" WATCH_SECONDS);
 	r = ctl_session_ask(session, "ovos.tools.watch", &data, &response);
 	if (r != 0)
 		return r;
 	r = ctl_response_status(&response);
-	if (r != CTL_DONE && options->json)
-		ctl_response_print(&response);
-	else if (r != CTL_DONE)
-		ctl_response_complain(&response);
+	if (r != CTL_DONE)
+		ctl_response_report(&response, options->json, NULL);
 	return r;
 }
 

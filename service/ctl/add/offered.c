@@ -70,9 +70,7 @@ static int print_offered_tools(const struct offered *offered, const char *id)
 	uint32_t n_tools;
 	int r;
 
-	ctl_request_begin(&data);
 	ctl_request_member(&data, "toolbox_id", id);
-	ctl_request_end(&data);
 	r = ctl_session_ask(offered->session, "ovos.tools.list", &data, &response);
 	tools = r == 0 ? find_array(&response, "tools") : JSON_NONE;
 	if (tools == JSON_NONE)

@@ -33,17 +33,14 @@ static int write_request(const struct ctl_options *options, double since_s, stru
 			options->tool, options->toolbox_id);
 		return CTL_USAGE;
 	}
-	ctl_request_begin(data);
 	if (options->running || options->failed)
 		ctl_request_member(data, "state", options->running ? "running" : "failed");
 	ctl_request_member(data, "name", slash ? slash + 1 : options->tool);
 	ctl_request_member(data, "toolbox_id", toolbox ? toolbox : options->toolbox_id);
 	ctl_request_member(data, "source", options->source);
 	if (since_s >= 0)
-		buffer_printf(data, "%s\"since_s\":%.3f", data->size > 1 ? "," : "", since_s);
-	if (since_s >= 0)
-		buffer_append_string(data, ",\"limit\":" LIMIT_MAX);
-	ctl_request_end(data);
+		buffer_printf(data, "%s\"since_s\":%.3f,\"limit\":" LIMIT_MAX,
+			data->size > 0 ? "," : "", since_s);
 	return 0;
 }
 

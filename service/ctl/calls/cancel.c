@@ -112,18 +112,12 @@ static int cancel_one(struct ctl_session *session, const struct ctl_options *opt
 	row_write(calls, call, ROW_ID, &id);
 	if (!buffer_terminate(&id))
 		return CTL_ERROR;
-	ctl_request_begin(&data);
 	ctl_request_member(&data, "id", id.data);
-	ctl_request_end(&data);
 	r = ctl_session_ask(session, "ovos.tools.cancel", &data, &response);
 	if (r != 0)
 		return r;
-	r = ctl_response_status(&response);
+	r = ctl_response_report(&response, options->json, NULL);
 	is_cancelled = ctl_response_find(&response, 0, "cancelled", JSON_TRUE);
-	if (options->json)
-		ctl_response_print(&response);
-	else if (r != CTL_DONE)
-		ctl_response_complain(&response);
 	if (r != CTL_DONE)
 		return r;
 	if (is_cancelled == JSON_NONE) {
@@ -143,7 +137,7 @@ int ctl_cancel(const struct ctl_options *options)
 	cleanup(buffer_deinit) struct buffer data = {0};
 	int r = ctl_session_open(options, &session);
 
-	buffer_append_string(&data, "{\"limit\":1000}");
+	buffer_append_string(&data, "\"limit\":1000");
 	if (r == 0)
 		r = call_list_ask(session, &data, &calls, &list);
 	if (r != 0)

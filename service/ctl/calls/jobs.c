@@ -84,11 +84,9 @@ static int ask_about(struct ctl_session *session, const char *topic, const char 
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
 
-	ctl_request_begin(&data);
 	ctl_request_member(&data, "job_id", id);
 	if (waits)
 		buffer_append_string(&data, ",\"wait_ms\":" WAIT_MS);
-	ctl_request_end(&data);
 	return ctl_session_ask(session, topic, &data, ret_response);
 }
 
@@ -116,11 +114,8 @@ static int cancel_job(
 static int list_jobs(struct ctl_session *session, const struct ctl_options *options)
 {
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
-	cleanup(buffer_deinit) struct buffer data = {0};
-	int r;
+	int r = ctl_session_ask(session, "ovos.tools.job.list", NULL, &response);
 
-	buffer_append_string(&data, "{}");
-	r = ctl_session_ask(session, "ovos.tools.job.list", &data, &response);
 	return r == 0 ? ctl_response_report(&response, options->json, print_jobs) : r;
 }
 

@@ -30,15 +30,10 @@ static int read_calls(const struct ctl_response *response, struct call_list *ret
 int call_list_ask(struct ctl_session *session, const struct buffer *data,
 	struct ctl_response *ret_response, struct call_list *ret_list)
 {
-	int r = ctl_session_ask(session, "ovos.tools.calls", data, ret_response);
+	int r = ctl_response_judge(
+		ctl_session_ask(session, "ovos.tools.calls", data, ret_response), ret_response);
 
-	if (r != 0)
-		return r;
-	r = ctl_response_status(ret_response);
-	if (r == CTL_DONE)
-		return read_calls(ret_response, ret_list);
-	ctl_response_complain(ret_response);
-	return r;
+	return r == 0 ? read_calls(ret_response, ret_list) : r;
 }
 
 void call_list_deinit(struct call_list *list)

@@ -15,8 +15,8 @@ struct call_list {
 	size_t n_calls;
 };
 
-/* Ask for calls with the fields @data, an object, and list them. Return 0, or an enum ctl_status
- * after a complaint about the error in @ret_response. */
+/* Ask for calls with the fields @data (ctl/request.h), and list them. Return 0, or an enum
+ * ctl_status after a complaint about the error in @ret_response. */
 int call_list_ask(struct ctl_session *session, const struct buffer *data,
 	struct ctl_response *ret_response, struct call_list *ret_list);
 

@@ -280,13 +280,11 @@ static bool take_typed(void *data)
 static uint64_t interrupt_turn(void *data, int signal_number)
 {
 	struct chat_turn *turn = data;
-	cleanup(buffer_deinit) struct buffer none = {0};
 
 	if (signal_number != SIGINT || turn->is_cancelled)
 		return 0;
 	turn->is_cancelled = true;
-	buffer_append_string(&none, "{}");
-	ctl_session_send(turn->session, CANCEL_TOPIC, &none);
+	ctl_session_send(turn->session, CANCEL_TOPIC, NULL);
 	return CANCEL_MS;
 }
 
@@ -294,7 +292,7 @@ static void watch_calls(struct chat_turn *turn)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
 
-	buffer_printf(&data, "{\"seconds\":%d}", CHAT_WATCH_SECONDS);
+	buffer_printf(&data, "\"seconds\":%d", CHAT_WATCH_SECONDS);
 	ctl_session_send(turn->session, "ovos.tools.watch", &data);
 }
 
@@ -410,7 +408,6 @@ static int make_turn(const struct ctl_options *options, const struct buffer *dat
 
 static void begin_data(const struct ctl_options *options, struct buffer *data)
 {
-	ctl_request_begin(data);
 	ctl_request_member(data, "lang", options->lang);
 	ctl_request_member(data, "profile", options->profile);
 	if (!options->json && isatty(STDOUT_FILENO))
@@ -429,7 +426,6 @@ static int converse(const struct ctl_options *options)
 		if (line[strspn(line, " \t")]) {
 			begin_data(options, &data);
 			ctl_request_member(&data, "utterance", line);
-			ctl_request_end(&data);
 			r = make_turn(options, &data);
 		}
 		free(line);
@@ -448,6 +444,5 @@ int ctl_chat(const struct ctl_options *options)
 		return converse(options);
 	begin_data(options, &data);
 	ctl_request_words(&data, "utterance", options);
-	ctl_request_end(&data);
 	return make_turn(options, &data);
 }

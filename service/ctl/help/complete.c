@@ -234,9 +234,7 @@ static void offer_calls(struct line *line)
 	cleanup(call_list_deinit) struct call_list list = {0};
 	cleanup(buffer_deinit) struct buffer data = {0};
 
-	ctl_request_begin(&data);
 	ctl_request_member(&data, "state", "running");
-	ctl_request_end(&data);
 	if (ctl_session_open(&line->options, &session) != 0 ||
 		call_list_ask(session, &data, &response, &list) != 0)
 		return;
@@ -253,12 +251,9 @@ static void offer_calls(struct line *line)
 static void offer_ids(struct line *line, const char *topic, const char *list, const char *member)
 {
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
-	cleanup(buffer_deinit) struct buffer data = {0};
 	uint32_t entries;
 
-	ctl_request_begin(&data);
-	ctl_request_end(&data);
-	if (ctl_session_ask_once(&line->options, topic, &data, &response) != 0)
+	if (ctl_session_ask_once(&line->options, topic, NULL, &response) != 0)
 		return;
 	entries = ctl_response_find(&response, 0, list, JSON_ARRAY);
 	if (entries == JSON_NONE)

@@ -37,10 +37,8 @@ static bool ask_service(const struct ctl_options *options, const char *topic, co
 	cleanup(buffer_deinit) struct buffer data = {0};
 	int r = 0;
 
-	ctl_request_begin(&data);
 	if (name)
 		r = ctl_request_tool(&data, name, options);
-	ctl_request_end(&data);
 	return r == 0 && ctl_session_ask_once(options, topic, &data, ret_response) == 0 &&
 	       ctl_response_status(ret_response) == CTL_DONE;
 }

@@ -240,22 +240,15 @@ static int write_request(
 {
 	int r;
 
-	ctl_request_begin(data);
 	r = ctl_request_tool(data, options->positional[1], options);
 	if (r != 0)
 		return r;
 	ctl_request_member(data, "call_id", waiting->call_id);
-	if (options->has_timeout) {
-		buffer_append_char(data, ',');
-		json_write_key(data, "timeout_ms");
-		json_write_u64(data, options->timeout_ms);
-	}
+	if (options->has_timeout)
+		json_write_member_u64(data, "timeout_ms", options->timeout_ms);
 	if (waiting->progress.is_shown || ctl_session_is_http(waiting->session))
 		ctl_request_flag(data, "progress");
-	buffer_append_char(data, ',');
-	json_write_key(data, "args");
-	buffer_append(data, waiting->args->data, waiting->args->size);
-	ctl_request_end(data);
+	json_write_member_json(data, "args", waiting->args->data, waiting->args->size);
 	return 0;
 }
 

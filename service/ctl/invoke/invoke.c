@@ -112,10 +112,8 @@ static int get_definition(struct ctl_session *session, const struct ctl_options 
 	cleanup(buffer_deinit) struct buffer data = {0};
 	int r;
 
-	ctl_request_begin(&data);
 	r = ctl_request_tool(&data, options->positional[1], options);
 	ctl_request_flag(&data, "deadline");
-	ctl_request_end(&data);
 	return r == 0 ? ctl_session_ask(session, "ovos.tools.get", &data, ret_response) : r;
 }
 
@@ -157,14 +155,10 @@ static int ask_for(struct ctl_session *session, const char *topic, const char *f
 	cleanup(buffer_deinit) struct buffer data = {0};
 	int r;
 
-	ctl_request_begin(&data);
 	r = ctl_request_tool(&data, options->positional[1], options);
-	buffer_append_char(&data, ',');
-	json_write_key(&data, "args");
-	buffer_append(&data, args->data, args->size);
+	json_write_member_json(&data, "args", args->data, args->size);
 	if (flag)
 		ctl_request_flag(&data, flag);
-	ctl_request_end(&data);
 	return r == 0 ? ctl_session_ask(session, topic, &data, ret_response) : r;
 }
 

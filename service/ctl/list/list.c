@@ -229,11 +229,9 @@ static int ask_list(struct ctl_session *session, const struct ctl_options *optio
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
 
-	ctl_request_begin(&data);
 	ctl_request_member(&data, "toolbox_id", toolbox_id);
 	ctl_request_member(&data, "profile", options->profile);
 	ctl_request_member(&data, "format", format);
-	ctl_request_end(&data);
 	return ctl_session_ask(session, "ovos.tools.list", &data, ret_response);
 }
 
@@ -276,16 +274,12 @@ static int add_toolbox(struct ctl_session *session, const struct ctl_options *op
 	const char *id, size_t n_tools, struct table *table, size_t *sum)
 {
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
-	int r = ask_list(session, options, id, options->format, &response);
+	int r = ctl_response_judge(
+		ask_list(session, options, id, options->format, &response), &response);
 	size_t n_characters;
 
-	if (r == 0)
-		r = ctl_response_status(&response);
-	if (r != 0) {
-		if (response.text.size > 0)
-			ctl_response_complain(&response);
+	if (r != 0)
 		return r;
-	}
 	n_characters = count_characters(&response);
 	add_row(table, id, n_tools, n_characters);
 	*sum += n_characters;
@@ -374,8 +368,7 @@ static void write_hidden(const struct ctl_response *mine, const struct ctl_respo
 			continue;
 		buffer_append_string(out, out->size > 0 ? ",{\"toolbox_id\":" : "{\"toolbox_id\":");
 		json_write_compact(out, &all->tape, id);
-		buffer_append_string(out, ",\"name\":");
-		json_write_compact(out, &all->tape, name);
+		json_write_member_value(out, "name", &all->tape, name);
 		buffer_append_string(out, ",\"why\":");
 		json_write_string(out, why.data, why.size);
 		buffer_append_char(out, '}');

@@ -42,11 +42,9 @@ int saving_print(struct ctl_session *session, const struct ctl_options *options)
 	struct listed_tools listed;
 	int r;
 
-	ctl_request_begin(&data);
 	ctl_request_member(&data, "profile", options->profile);
 	ctl_request_member(&data, "format", "mcp");
 	ctl_request_flag(&data, "toolboxes");
-	ctl_request_end(&data);
 	r = ctl_session_ask(session, "ovos.tools.list", &data, &response);
 	if (r == 0)
 		r = ctl_response_status(&response);

@@ -14,6 +14,7 @@
 #include "ctl/status/ask.h"
 #include "ctl/terminal.h"
 #include "json/member.h"
+#include "json/writer.h"
 #include "mcp/server/methods.h"
 #include "mcp/server/tasks.h"
 #include "util/array.h"
@@ -149,13 +150,11 @@ static void send_cancel(struct stdio_door *door, const struct stdio_call *call)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
 
-	ctl_request_begin(&data);
 	ctl_request_member(&data, "call_id", call->call_id);
-	ctl_request_end(&data);
 	ctl_session_send(door->session, CANCEL_TOPIC, &data);
 }
 
-/* Append @key and the value of @message at @token, if there is one. */
+/* Append the member @key with the value of @message at @token, if there is one. */
 static void append_value(
 	struct buffer *data, const char *key, const struct mcp_message *message, uint32_t token)
 {
@@ -164,8 +163,7 @@ static void append_value(
 	if (token == JSON_NONE)
 		return;
 	value = json_value_view(&message->tape, token);
-	buffer_append_string(data, key);
-	buffer_append(data, value.text, value.size);
+	json_write_member_json(data, key, value.text, value.size);
 }
 
 /* Let requests carry the trace in the `_meta` of @message. */
@@ -189,14 +187,13 @@ static int send_call(
 	cleanup(buffer_deinit) struct buffer data = {0};
 	int r;
 
-	ctl_request_begin(&data);
 	ctl_request_member(&data, "call_id", call->call_id);
 	ctl_request_member(&data, "profile", options->profile);
 	if (tool) {
 		ctl_request_member(&data, "name", tool->name);
 		ctl_request_member(&data, "toolbox_id", tool->toolbox_id);
 	} else {
-		append_value(&data, ",\"name\":", message, message->name);
+		append_value(&data, "name", message, message->name);
 		if (options->n_toolboxes == 1)
 			ctl_request_member(&data, "toolbox_id", options->toolboxes[0]);
 	}
@@ -204,8 +201,7 @@ static int send_call(
 		ctl_request_flag(&data, "background");
 	else if (message->progress_token.text)
 		ctl_request_flag(&data, "progress");
-	append_value(&data, ",\"args\":", message, message->arguments);
-	ctl_request_end(&data);
+	append_value(&data, "args", message, message->arguments);
 	carry_trace(door, message);
 	r = ctl_session_send_numbered(door->session, INVOKE_TOPIC, &data, call->call_id);
 	ctl_session_set_trace(door->session, "");
@@ -318,15 +314,13 @@ static int begin_search(struct mcp_exchange *exchange, uint32_t query)
 							   : MCP_NAMES_WHOLE;
 	exchange->search.serves = serves_tool;
 	exchange->search.data = door;
-	ctl_request_begin(&data);
 	ctl_request_member(&data, "format", "mcp");
 	ctl_request_member(&data, "profile", options->profile);
 	if (options->n_toolboxes == 1)
 		ctl_request_member(&data, "toolbox_id", options->toolboxes[0]);
-	append_value(&data, ",\"query\":", &exchange->message, query);
-	buffer_printf(&data, ",\"limit\":%zu",
-		options->n_toolboxes > 1 ? (size_t)MCP_FOUND_MAX : exchange->search.limit);
-	ctl_request_end(&data);
+	append_value(&data, "query", &exchange->message, query);
+	json_write_member_u64(
+		&data, "limit", options->n_toolboxes > 1 ? MCP_FOUND_MAX : exchange->search.limit);
 	if (hex_write_id(call->call_id) < 0)
 		return -ENOMEM;
 	if (ctl_session_send_numbered(door->session, SEARCH_TOPIC, &data, call->call_id) < 0)
@@ -342,10 +336,7 @@ static int ask_bus_job(struct mcp_exchange *exchange, bool cancels, struct text_
 	struct stdio_call *call = call_of(exchange);
 	cleanup(buffer_deinit) struct buffer data = {0};
 
-	ctl_request_begin(&data);
-	buffer_append_string(&data, "\"job_id\":");
-	buffer_append(&data, id.text, id.size);
-	ctl_request_end(&data);
+	json_write_member_json(&data, "job_id", id.text, id.size);
 	/* A listener asks about each of its tasks. */
 	if (!*call->call_id && hex_write_id(call->call_id) < 0)
 		return -ENOMEM;
@@ -406,12 +397,10 @@ void stdio_door_take(void *data, const char *text, size_t size)
 
 static void write_list_request(const struct stdio_door *door, struct buffer *data)
 {
-	ctl_request_begin(data);
 	ctl_request_member(data, "format", "mcp");
 	ctl_request_member(data, "profile", door->options->profile);
 	if (door->options->lazy)
 		ctl_request_flag(data, "toolboxes");
-	ctl_request_end(data);
 }
 
 /* Ask for the list again; while a response is waited for, after that. */
@@ -505,10 +494,8 @@ void stdio_door_ask_calls(struct stdio_door *door)
 		return;
 	for (struct stdio_call *call = next_call(door, NULL); call; call = next_call(door, call))
 		call->is_asked = true;
-	ctl_request_begin(&data);
 	ctl_request_member(&data, "state", "running");
 	ctl_request_member(&data, "source", CTL_SOURCE);
-	ctl_request_end(&data);
 	ctl_session_send_numbered(door->session, CALLS_TOPIC, &data, door->asked);
 }
 

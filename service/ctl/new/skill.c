@@ -18,7 +18,7 @@
 #include "json/writer.h"
 #include "manifest/manifest.h"
 #include "mcp/client/tools/tool_name.h"
-#include "message/topic.h"
+#include "message/envelope.h"
 #include "util/clock.h"
 #include "util/file/file.h"
 
@@ -100,15 +100,11 @@ static int await_answers(struct skill *skill)
 static int ask_both(struct skill *skill)
 {
 	cleanup(ctl_response_deinit) struct ctl_response alive = {0};
-	cleanup(buffer_deinit) struct buffer nothing = {0};
 	cleanup(buffer_deinit) struct buffer which = {0};
 	char topic[BUS_TOPIC_BYTES];
 	int r;
 
-	buffer_append_string(&nothing, "{}");
-	buffer_append_string(&which, "{\"skill_id\":");
-	json_write_text(&which, skill->id);
-	buffer_append_char(&which, '}');
+	json_write_member_text(&which, "skill_id", skill->id);
 	snprintf(topic, sizeof(topic), "%s.public_api", skill->id);
 	snprintf(skill->topics[FUNCTIONS], sizeof(topic), "%s.public_api.response", skill->id);
 	snprintf(skill->topics[INTENTS], sizeof(topic), "ovos.intent.describe.response");
@@ -116,10 +112,10 @@ static int ask_both(struct skill *skill)
 		skill->listened[i] = skill->topics[i];
 	ctl_session_set_service(skill->session, &ovos_core);
 	ctl_session_listen(skill->session, skill->listened, N_QUESTIONS, on_answer, skill);
-	r = ctl_session_ask(skill->session, ovos_core.alive, &nothing, &alive);
+	r = ctl_session_ask(skill->session, ovos_core.alive, NULL, &alive);
 	if (r != 0)
 		return r;
-	ctl_session_send(skill->session, topic, &nothing);
+	ctl_session_send(skill->session, topic, NULL);
 	ctl_session_send(skill->session, "ovos.intent.describe", &which);
 	return await_answers(skill);
 }

@@ -183,8 +183,7 @@ static void add_json(struct test *test, const struct trial *trial, bool is_good,
 		buffer_append_string(out, trial->expected);
 	else
 		json_write_text(out, trial->expected);
-	buffer_append_string(out, ",\"response\":");
-	buffer_append(out, response->text.data, response->text.size);
+	json_write_member_json(out, "response", response->text.data, response->text.size);
 	buffer_append_char(out, '}');
 }
 
@@ -225,12 +224,9 @@ static int try_call(struct test *test, const struct trial *trial)
 	bool is_good;
 	int r;
 
-	ctl_request_begin(&data);
 	r = ctl_request_tool(&data, trial->tool, test->options);
-	buffer_append_char(&data, ',');
-	json_write_key(&data, "args");
-	buffer_append_buffer(&data, &trial->args);
-	ctl_request_end(&data);
+	buffer_fail_with(&data, &trial->args);
+	json_write_member_json(&data, "args", trial->args.data, trial->args.size);
 	start_ns = clock_now_ns();
 	r = r ? r : ctl_session_ask(test->session, "ovos.tools.invoke", &data, &response);
 	if (r != 0)

@@ -245,9 +245,7 @@ static int ask_for_toolbox(struct ctl_session *session, const struct ctl_options
 	cleanup(buffer_deinit) struct buffer data = {0};
 	int r;
 
-	ctl_request_begin(&data);
 	r = ctl_request_tool(&data, name, options);
-	ctl_request_end(&data);
 	r = r ? r : ctl_session_ask(session, "ovos.tools.get", &data, &response);
 	if (r == 0 && ctl_response_status(&response) != CTL_DONE) {
 		tool_error_complain(&response, options);
@@ -262,15 +260,12 @@ int trace_find_file(struct ctl_session *session, const struct ctl_options *optio
 	const char *name, char **ret_file)
 {
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
-	cleanup(buffer_deinit) struct buffer data = {0};
 	cleanup_free char *toolbox_id = NULL;
 	const struct json_tape *tape = &response.tape;
 	uint32_t list;
 	int r = ask_for_toolbox(session, options, name, &toolbox_id);
 
-	ctl_request_begin(&data);
-	ctl_request_end(&data);
-	r = r ? r : ctl_session_ask(session, "ovos.tools.status", &data, &response);
+	r = r ? r : ctl_session_ask(session, "ovos.tools.status", NULL, &response);
 	if (r)
 		return r;
 	list = ctl_response_find(&response, 0, "toolboxes", JSON_ARRAY);

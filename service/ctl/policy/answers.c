@@ -85,7 +85,6 @@ int ctl_answers_write(const struct approval_key *key, const struct question_mark
 	const struct text_view view = {decision, strlen(decision)};
 	char proof[PROOF_CHARS + 1];
 
-	ctl_request_begin(data);
 	ctl_request_member(data, "id", question->id);
 	ctl_request_member(data, "decision", decision);
 	ctl_request_member(data, "reason", reason);
@@ -94,7 +93,6 @@ int ctl_answers_write(const struct approval_key *key, const struct question_mark
 			return complain_proof();
 		ctl_request_member(data, "proof", proof);
 	}
-	ctl_request_end(data);
 	return 0;
 }
 
@@ -120,11 +118,8 @@ bool ctl_answers_write_attach(const struct approval_key *key, unsigned int secon
 			     !questions_read_hex(asked, 0, "nonce", nonce, HEX_ID_CHARS) ||
 			     !proof_of_attach(key->bytes, seconds, nonce, proof)))
 		return false;
-	ctl_request_begin(data);
-	json_write_key(data, "seconds");
-	json_write_u64(data, seconds);
+	json_write_member_u64(data, "seconds", seconds);
 	ctl_request_member(data, "proof", asked ? proof : NULL);
-	ctl_request_end(data);
 	return true;
 }
 

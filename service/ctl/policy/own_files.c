@@ -9,7 +9,6 @@
 
 #include "ctl/command.h"
 #include "ctl/reloading.h"
-#include "ctl/request.h"
 #include "ctl/response.h"
 #include "ctl/terminal.h"
 #include "util/cleanup.h"
@@ -41,16 +40,12 @@ static bool is_folder_of_ours(const char *path)
 /* Ask for the status. Return 0 or an enum ctl_status after a complaint. */
 static int ask_status(struct ctl_session *session, struct ctl_response *ret_response)
 {
-	cleanup(buffer_deinit) struct buffer data = {0};
-
 	if (ctl_session_is_http(session)) {
 		terminal_complain(
 			"files of the service are not reached over HTTP: use the bus (--bus)");
 		return CTL_USAGE;
 	}
-	ctl_request_begin(&data);
-	ctl_request_end(&data);
-	return ctl_session_ask(session, "ovos.tools.status", &data, ret_response);
+	return ctl_session_ask(session, "ovos.tools.status", NULL, ret_response);
 }
 
 /* Add the folder at @token. Return 0, or CTL_ERROR after a complaint. */
@@ -305,11 +300,7 @@ int own_files_reload(struct ctl_session *session, const struct ctl_options *opti
 
 	if (r != 0)
 		return r;
-	r = ctl_response_status(&response);
-	if (options->json)
-		ctl_response_print(&response);
-	else if (r != CTL_DONE)
-		ctl_response_complain(&response);
+	r = ctl_response_report(&response, options->json, NULL);
 	if (ctl_response_complain_mistakes(&response, options->json) > 0)
 		r = CTL_ERROR;
 	return r;

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "ctl/request.h"
 #include "ctl/response.h"
 #include "ctl/terminal.h"
 #include "json/member.h"
@@ -100,10 +99,7 @@ static int take_page(struct ctl_session *session, const struct approval_key *key
 	uint32_t next;
 	int r;
 
-	ctl_request_begin(&request);
-	json_write_key(&request, "after");
-	json_write_u64(&request, after);
-	ctl_request_end(&request);
+	json_write_member_u64(&request, "after", after);
 	r = ctl_session_ask(session, "ovos.tools.approval.list", &request, &response);
 	if (r != 0)
 		return r;

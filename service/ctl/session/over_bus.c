@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ctl/request.h"
 #include "ctl/terminal.h"
 #include "json/member.h"
 
@@ -57,10 +58,7 @@ static int send_numbered(struct ctl_session *session, const char *topic, const s
 	buffer_append_char(&context, '}');
 	buffer_fail_with(&message, &context);
 	bus_request_begin(&message, topic, buffer_terminate(&context) ? context.data : "{}");
-	if (data)
-		buffer_append(&message, data->data, data->size);
-	else
-		buffer_append_string(&message, "{}");
+	ctl_request_object(&message, data);
 	bus_message_end(&message);
 	r = bus_send(session->bus.connection, &message, BUS_SHARE_OWN);
 	if (r == 0)

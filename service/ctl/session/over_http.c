@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ctl/request.h"
 #include "ctl/terminal.h"
 #include "util/cleanup.h"
 
@@ -121,8 +122,11 @@ static void on_stream_outcome(void *data, const struct http_outcome *outcome)
 /* Write the request that is in flight. Return 0, or CTL_USAGE after a complaint. */
 static int write_route(const struct ctl_session *session, struct route_request *ret_request)
 {
-	int r = route_write(session->request.topic, session->request.data, ret_request);
+	cleanup(buffer_deinit) struct buffer data = {0};
+	int r;
 
+	ctl_request_object(&data, session->request.data);
+	r = route_write(session->request.topic, &data, ret_request);
 	if (r == 0)
 		return 0;
 	if (r == -ENOENT)

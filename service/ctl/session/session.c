@@ -168,9 +168,7 @@ uint64_t ctl_session_cancel(struct ctl_session *session, const char *call_id)
 
 	if (session->http.client)
 		return 0;
-	ctl_request_begin(&data);
 	ctl_request_member(&data, "call_id", call_id);
-	ctl_request_end(&data);
 	session_send(session, "ovos.tools.cancel", &data);
 	return CANCEL_MS;
 }

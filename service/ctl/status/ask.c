@@ -15,9 +15,7 @@ int status_ask(
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
 
-	ctl_request_begin(&data);
 	ctl_request_member(&data, "toolbox_id", toolbox_id);
-	ctl_request_end(&data);
 	return ctl_session_ask(session, TOPIC, &data, ret_response);
 }
 

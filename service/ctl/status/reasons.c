@@ -129,15 +129,10 @@ void reasons_print(const struct ctl_response *response)
 int reasons_ask(struct ctl_session *session, const char *toolbox_id)
 {
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
-	int r = status_ask(session, toolbox_id, &response);
+	int r = ctl_response_judge(status_ask(session, toolbox_id, &response), &response);
 
-	if (r == 0)
-		r = ctl_response_status(&response);
-	if (r != 0) {
-		if (response.text.size > 0)
-			ctl_response_complain(&response);
+	if (r != 0)
 		return r;
-	}
 	reasons_print(&response);
 	ctl_response_complain_mistakes(&response, false);
 	return 0;

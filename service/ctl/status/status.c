@@ -103,12 +103,8 @@ int ctl_status(const struct ctl_options *options)
 		r = status_ask(session, status_toolbox(options), &response);
 	if (r != 0)
 		return r;
-	r = ctl_response_status(&response);
-	if (options->json)
-		ctl_response_print(&response);
-	else if (r != CTL_DONE)
-		ctl_response_complain(&response);
-	else
+	r = ctl_response_report(&response, options->json, NULL);
+	if (r == CTL_DONE && !options->json)
 		r = print_status(session, options, &response);
 	return r;
 }

@@ -207,13 +207,10 @@ int ctl_get(const struct ctl_options *options)
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
 	cleanup(ctl_response_deinit) struct ctl_response status = {0};
 	cleanup(buffer_deinit) struct buffer data = {0};
-	cleanup(buffer_deinit) struct buffer nothing = {0};
 	int r;
 
-	ctl_request_begin(&data);
 	r = ctl_request_tool(&data, options->positional[1], options);
 	ctl_request_flag(&data, "deadline");
-	ctl_request_end(&data);
 	if (r == 0)
 		r = ctl_session_open(options, &session);
 	if (r == 0)
@@ -229,9 +226,7 @@ int ctl_get(const struct ctl_options *options)
 		tool_error_complain(&response, options);
 		return r;
 	}
-	ctl_request_begin(&nothing);
-	ctl_request_end(&nothing);
-	r = ctl_session_ask(session, "ovos.tools.status", &nothing, &status);
+	r = ctl_session_ask(session, "ovos.tools.status", NULL, &status);
 	if (r == 0)
 		print_definition(&response, &status);
 	return r;

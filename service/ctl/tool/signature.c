@@ -103,9 +103,7 @@ void tool_signature_complain(struct ctl_session *session, const struct ctl_optio
 
 	if (!refuses_arguments(response))
 		return;
-	ctl_request_begin(&data);
 	ctl_request_tool(&data, options->positional[1], options);
-	ctl_request_end(&data);
 	if (ctl_session_ask(session, "ovos.tools.get", &data, &definition) != 0 ||
 		ctl_response_status(&definition) != CTL_DONE)
 		return;
