@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <asm/termbits.h>
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -75,284 +76,63 @@ struct variant {
 	bool has_truncate; /* and landlock restricts truncating */
 };
 
-/* Some architectures lack some of these; their names then mean no call. */
-static const int of_compute[] = {
+/* Names of calls. Calls newer than libseccomp have their number: 453 is map_shadow_stack, 454
+ * futex_wake, 455 futex_wait, 456 futex_requeue, 462 mseal. Some architectures lack some calls. */
+static const char of_compute[] =
 	/* memory */
-	SCMP_SYS(brk),
-	SCMP_SYS(mmap),
-	SCMP_SYS(mmap2),
-	SCMP_SYS(munmap),
-	SCMP_SYS(mremap),
-	SCMP_SYS(mprotect),
-	SCMP_SYS(pkey_alloc),
-	SCMP_SYS(pkey_free),
-	SCMP_SYS(pkey_mprotect),
-	SCMP_SYS(madvise),
-	SCMP_SYS(msync),
-	SCMP_SYS(mincore),
-	SCMP_SYS(mlock),
-	SCMP_SYS(mlock2),
-	SCMP_SYS(munlock),
-	SCMP_SYS(mlockall),
-	SCMP_SYS(munlockall),
-	SCMP_SYS(membarrier),
-	SCMP_SYS(get_mempolicy),
-	SCMP_SYS(set_mempolicy),
-	SCMP_SYS(mbind),
-	453, /* map_shadow_stack */
-	462, /* mseal */
+	"brk mmap mmap2 munmap mremap mprotect pkey_alloc pkey_free pkey_mprotect madvise "
+	"msync mincore mlock mlock2 munlock mlockall munlockall membarrier get_mempolicy "
+	"set_mempolicy mbind 453 462 "
 	/* time */
-	SCMP_SYS(time),
-	SCMP_SYS(times),
-	SCMP_SYS(gettimeofday),
-	SCMP_SYS(clock_gettime),
-	SCMP_SYS(clock_gettime64),
-	SCMP_SYS(clock_getres),
-	SCMP_SYS(clock_getres_time64),
-	SCMP_SYS(clock_nanosleep),
-	SCMP_SYS(clock_nanosleep_time64),
-	SCMP_SYS(nanosleep),
-	SCMP_SYS(alarm),
-	SCMP_SYS(getitimer),
-	SCMP_SYS(setitimer),
-	SCMP_SYS(timer_create),
-	SCMP_SYS(timer_settime),
-	SCMP_SYS(timer_settime64),
-	SCMP_SYS(timer_gettime),
-	SCMP_SYS(timer_gettime64),
-	SCMP_SYS(timer_getoverrun),
-	SCMP_SYS(timer_delete),
-	SCMP_SYS(timerfd_create),
-	SCMP_SYS(timerfd_settime),
-	SCMP_SYS(timerfd_settime64),
-	SCMP_SYS(timerfd_gettime),
-	SCMP_SYS(timerfd_gettime64),
+	"time times gettimeofday clock_gettime clock_gettime64 clock_getres "
+	"clock_getres_time64 clock_nanosleep clock_nanosleep_time64 nanosleep alarm "
+	"getitimer setitimer timer_create timer_settime timer_settime64 timer_gettime "
+	"timer_gettime64 timer_getoverrun timer_delete timerfd_create timerfd_settime "
+	"timerfd_settime64 timerfd_gettime timerfd_gettime64 "
 	/* its own threads */
-	SCMP_SYS(clone),
-	SCMP_SYS(exit),
-	SCMP_SYS(exit_group),
-	SCMP_SYS(futex),
-	SCMP_SYS(futex_time64),
-	SCMP_SYS(futex_waitv),
-	454, /* futex_wake */
-	455, /* futex_wait */
-	456, /* futex_requeue */
-	SCMP_SYS(set_robust_list),
-	SCMP_SYS(set_tid_address),
-	SCMP_SYS(rseq),
-	SCMP_SYS(arch_prctl),
-	SCMP_SYS(prctl),
-	SCMP_SYS(gettid),
-	SCMP_SYS(getcpu),
-	SCMP_SYS(sched_yield),
-	SCMP_SYS(sched_getaffinity),
-	SCMP_SYS(sched_setaffinity),
-	SCMP_SYS(sched_getattr),
-	SCMP_SYS(sched_getparam),
-	SCMP_SYS(sched_setparam),
-	SCMP_SYS(sched_getscheduler),
-	SCMP_SYS(sched_setscheduler),
-	SCMP_SYS(sched_get_priority_max),
-	SCMP_SYS(sched_get_priority_min),
-	SCMP_SYS(sched_rr_get_interval),
-	SCMP_SYS(sched_rr_get_interval_time64),
-	SCMP_SYS(getpriority),
-	SCMP_SYS(setpriority),
+	"clone exit exit_group futex futex_time64 futex_waitv 454 455 456 set_robust_list "
+	"set_tid_address rseq arch_prctl prctl gettid getcpu sched_yield sched_getaffinity "
+	"sched_setaffinity sched_getattr sched_getparam sched_setparam sched_getscheduler "
+	"sched_setscheduler sched_get_priority_max sched_get_priority_min "
+	"sched_rr_get_interval sched_rr_get_interval_time64 getpriority setpriority "
 	/* its own signals, limits and identity; it has no children to wait for */
-	SCMP_SYS(rt_sigaction),
-	SCMP_SYS(rt_sigprocmask),
-	SCMP_SYS(rt_sigpending),
-	SCMP_SYS(rt_sigsuspend),
-	SCMP_SYS(rt_sigtimedwait),
-	SCMP_SYS(rt_sigtimedwait_time64),
-	SCMP_SYS(rt_sigreturn),
-	SCMP_SYS(sigreturn),
-	SCMP_SYS(sigaltstack),
-	SCMP_SYS(restart_syscall),
-	SCMP_SYS(pause),
-	SCMP_SYS(kill),
-	SCMP_SYS(tgkill),
-	SCMP_SYS(rt_sigqueueinfo),
-	SCMP_SYS(rt_tgsigqueueinfo),
-	SCMP_SYS(wait4),
-	SCMP_SYS(waitid),
-	SCMP_SYS(getrlimit),
-	SCMP_SYS(ugetrlimit),
-	SCMP_SYS(setrlimit),
-	SCMP_SYS(prlimit64),
-	SCMP_SYS(getrusage),
-	SCMP_SYS(getpid),
-	SCMP_SYS(getppid),
-	SCMP_SYS(getpgid),
-	SCMP_SYS(getpgrp),
-	SCMP_SYS(getsid),
-	SCMP_SYS(getuid),
-	SCMP_SYS(getuid32),
-	SCMP_SYS(geteuid),
-	SCMP_SYS(geteuid32),
-	SCMP_SYS(getgid),
-	SCMP_SYS(getgid32),
-	SCMP_SYS(getegid),
-	SCMP_SYS(getegid32),
-	SCMP_SYS(getresuid),
-	SCMP_SYS(getresuid32),
-	SCMP_SYS(getresgid),
-	SCMP_SYS(getresgid32),
-	SCMP_SYS(getgroups),
-	SCMP_SYS(getgroups32),
-	SCMP_SYS(capget),
-	SCMP_SYS(personality),
-	SCMP_SYS(uname),
-	SCMP_SYS(sysinfo),
-	SCMP_SYS(getrandom),
+	"rt_sigaction rt_sigprocmask rt_sigpending rt_sigsuspend rt_sigtimedwait "
+	"rt_sigtimedwait_time64 rt_sigreturn sigreturn sigaltstack restart_syscall pause "
+	"kill tgkill rt_sigqueueinfo rt_tgsigqueueinfo wait4 waitid getrlimit ugetrlimit "
+	"setrlimit prlimit64 getrusage getpid getppid getpgid getpgrp getsid getuid getuid32 "
+	"geteuid geteuid32 getgid getgid32 getegid getegid32 getresuid getresuid32 getresgid "
+	"getresgid32 getgroups getgroups32 capget personality uname sysinfo getrandom "
 	/* files, restricted by landlock when they are opened, made or removed */
-	SCMP_SYS(open),
-	SCMP_SYS(openat),
-	SCMP_SYS(openat2),
-	SCMP_SYS(creat),
-	SCMP_SYS(mkdir),
-	SCMP_SYS(mkdirat),
-	SCMP_SYS(mknod),
-	SCMP_SYS(mknodat),
-	SCMP_SYS(rmdir),
-	SCMP_SYS(unlink),
-	SCMP_SYS(unlinkat),
-	SCMP_SYS(rename),
-	SCMP_SYS(renameat),
-	SCMP_SYS(renameat2),
-	SCMP_SYS(link),
-	SCMP_SYS(linkat),
-	SCMP_SYS(symlink),
-	SCMP_SYS(symlinkat),
+	"open openat openat2 creat mkdir mkdirat mknod mknodat rmdir unlink unlinkat rename "
+	"renameat renameat2 link linkat symlink symlinkat "
 	/* files by their path, not restricted by landlock: looking */
-	SCMP_SYS(stat),
-	SCMP_SYS(stat64),
-	SCMP_SYS(lstat),
-	SCMP_SYS(lstat64),
-	SCMP_SYS(newfstatat),
-	SCMP_SYS(fstatat64),
-	SCMP_SYS(statx),
-	SCMP_SYS(statfs),
-	SCMP_SYS(statfs64),
-	SCMP_SYS(access),
-	SCMP_SYS(faccessat),
-	SCMP_SYS(faccessat2),
-	SCMP_SYS(readlink),
-	SCMP_SYS(readlinkat),
-	SCMP_SYS(getcwd),
-	SCMP_SYS(chdir),
-	SCMP_SYS(fchdir),
-	SCMP_SYS(umask),
+	"stat stat64 lstat lstat64 newfstatat fstatat64 statx statfs statfs64 access "
+	"faccessat faccessat2 readlink readlinkat getcwd chdir fchdir umask "
 	/* open files */
-	SCMP_SYS(close),
-	SCMP_SYS(close_range),
-	SCMP_SYS(read),
-	SCMP_SYS(readv),
-	SCMP_SYS(pread64),
-	SCMP_SYS(preadv),
-	SCMP_SYS(preadv2),
-	SCMP_SYS(write),
-	SCMP_SYS(writev),
-	SCMP_SYS(pwrite64),
-	SCMP_SYS(pwritev),
-	SCMP_SYS(pwritev2),
-	SCMP_SYS(lseek),
-	SCMP_SYS(_llseek),
-	SCMP_SYS(fstat),
-	SCMP_SYS(fstat64),
-	SCMP_SYS(fstatfs),
-	SCMP_SYS(fstatfs64),
-	SCMP_SYS(getdents),
-	SCMP_SYS(getdents64),
-	SCMP_SYS(ftruncate),
-	SCMP_SYS(ftruncate64),
-	SCMP_SYS(fallocate),
-	SCMP_SYS(fadvise64),
-	SCMP_SYS(fadvise64_64),
-	SCMP_SYS(arm_fadvise64_64),
-	SCMP_SYS(readahead),
-	SCMP_SYS(fsync),
-	SCMP_SYS(fdatasync),
-	SCMP_SYS(sync_file_range),
-	SCMP_SYS(sync_file_range2),
-	SCMP_SYS(fgetxattr),
-	SCMP_SYS(flistxattr),
-	SCMP_SYS(flock),
-	SCMP_SYS(fcntl),
-	SCMP_SYS(fcntl64),
-	SCMP_SYS(ioctl),
-	SCMP_SYS(dup),
-	SCMP_SYS(dup2),
-	SCMP_SYS(dup3),
-	SCMP_SYS(pipe),
-	SCMP_SYS(pipe2),
-	SCMP_SYS(sendfile),
-	SCMP_SYS(sendfile64),
-	SCMP_SYS(splice),
-	SCMP_SYS(tee),
-	SCMP_SYS(vmsplice),
-	SCMP_SYS(copy_file_range),
+	"close close_range read readv pread64 preadv preadv2 write writev pwrite64 pwritev "
+	"pwritev2 lseek _llseek fstat fstat64 fstatfs fstatfs64 getdents getdents64 "
+	"ftruncate ftruncate64 fallocate fadvise64 fadvise64_64 arm_fadvise64_64 readahead "
+	"fsync fdatasync sync_file_range sync_file_range2 fgetxattr flistxattr flock fcntl "
+	"fcntl64 ioctl dup dup2 dup3 pipe pipe2 sendfile sendfile64 splice tee vmsplice "
+	"copy_file_range "
 	/* waiting for them */
-	SCMP_SYS(poll),
-	SCMP_SYS(ppoll),
-	SCMP_SYS(ppoll_time64),
-	SCMP_SYS(select),
-	SCMP_SYS(_newselect),
-	SCMP_SYS(pselect6),
-	SCMP_SYS(pselect6_time64),
-	SCMP_SYS(epoll_create),
-	SCMP_SYS(epoll_create1),
-	SCMP_SYS(epoll_ctl),
-	SCMP_SYS(epoll_wait),
-	SCMP_SYS(epoll_pwait),
-	SCMP_SYS(epoll_pwait2),
-	SCMP_SYS(eventfd),
-	SCMP_SYS(eventfd2),
-	SCMP_SYS(signalfd),
-	SCMP_SYS(signalfd4),
+	"poll ppoll ppoll_time64 select _newselect pselect6 pselect6_time64 epoll_create "
+	"epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 eventfd eventfd2 "
+	"signalfd signalfd4 "
 	/* connected sockets: the wire, and pairs */
-	SCMP_SYS(socketpair),
-	SCMP_SYS(sendto),
-	SCMP_SYS(sendmsg),
-	SCMP_SYS(recvfrom),
-	SCMP_SYS(recvmsg),
-	SCMP_SYS(shutdown),
-	SCMP_SYS(getsockopt),
-	SCMP_SYS(setsockopt),
-	SCMP_SYS(getsockname),
-	SCMP_SYS(getpeername),
-};
+	"socketpair sendto sendmsg recvfrom recvmsg shutdown getsockopt setsockopt "
+	"getsockname getpeername";
 
-static const int of_net[] = {
-	SCMP_SYS(socket),
-	SCMP_SYS(connect),
-	SCMP_SYS(bind),
-	SCMP_SYS(listen),
-	SCMP_SYS(accept),
-	SCMP_SYS(accept4),
-	SCMP_SYS(sendmmsg),
-	SCMP_SYS(recvmmsg),
-	SCMP_SYS(recvmmsg_time64),
-};
+static const char of_net[] =
+	"socket connect bind listen accept accept4 sendmmsg recvmmsg recvmmsg_time64";
 
 /* Changes without a file open for writing: landlock does not restrict them. */
-static const int of_write[] = {
-	SCMP_SYS(fchmod),
-	SCMP_SYS(fchown),
-	SCMP_SYS(fchown32),
-	SCMP_SYS(fsetxattr),
-	SCMP_SYS(fremovexattr),
-};
+static const char of_write[] = "fchmod fchown fchown32 fsetxattr fremovexattr";
 
-static const int of_truncate[] = {
-	SCMP_SYS(truncate),
-	SCMP_SYS(truncate64),
-};
+static const char of_truncate[] = "truncate truncate64";
 
 /* The kernel does not know clone3(): a filter cannot see its flags, and libc then uses clone(). */
-static const int of_absent[] = {
-	SCMP_SYS(clone3),
-};
+static const char of_absent[] = "clone3";
 
 /* ── calls whose arguments decide ────────────────────────────────────────────────────────────── */
 
@@ -623,11 +403,36 @@ static void emit_blocks(struct filter *filter)
 	}
 }
 
-static void set_calls(struct filter *filter, const int *calls, size_t n, uint32_t action)
+/* Return the number of the call @name, -1 on an architecture that lacks the call. libseccomp
+ * resolves some names as parts of socketcall() and ipc(), though they have numbers of their own. */
+static int find_number(const char *name)
 {
-	for (size_t i = 0; i < n; i++)
-		if (calls[i] >= 0 && calls[i] <= NEWEST)
-			filter->actions[calls[i]] = action;
+	static char *names[NEWEST + 1];
+
+	for (int number = 0; number <= NEWEST; number++) {
+		if (!names[number])
+			names[number] = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
+		if (names[number] && strcmp(names[number], name) == 0)
+			return number;
+	}
+	if (seccomp_syscall_resolve_name(name) != __NR_SCMP_ERROR)
+		return -1;
+	fprintf(stderr, "syscalls_compile: there is no call '%s'\n", name);
+	exit(EXIT_FAILURE);
+}
+
+/* Set the action of the calls in @names. */
+static void set_calls(struct filter *filter, const char *names, uint32_t action)
+{
+	char name[64];
+	int length;
+
+	for (; sscanf(names, "%63s%n", name, &length) == 1; names += length) {
+		int number = isdigit((unsigned char)*name) ? atoi(name) : find_number(name);
+
+		if (number >= 0)
+			filter->actions[number] = action;
+	}
 }
 
 static void add_conditions(struct filter *filter, const struct condition *conditions, size_t n)
@@ -644,25 +449,24 @@ static void add_conditions(struct filter *filter, const struct condition *condit
 			filter->actions[filter->blocks[i].call] = BLOCK + (uint32_t)i;
 }
 
-#define SET(list, action) set_calls(filter, list, ARRAY_SIZE(list), action)
-#define CONDITIONS(list)  add_conditions(filter, list, ARRAY_SIZE(list))
+#define CONDITIONS(list) add_conditions(filter, list, ARRAY_SIZE(list))
 
 static void decide(struct filter *filter, const struct variant *variant)
 {
 	for (size_t i = 0; i <= NEWEST; i++)
 		filter->actions[i] = REFUSE;
 	filter->actions[NEWEST + 1] = ABSENT;
-	SET(of_absent, ABSENT);
-	SET(of_compute, SECCOMP_RET_ALLOW);
+	set_calls(filter, of_absent, ABSENT);
+	set_calls(filter, of_compute, SECCOMP_RET_ALLOW);
 	if (variant->has_write)
-		SET(of_write, SECCOMP_RET_ALLOW);
+		set_calls(filter, of_write, SECCOMP_RET_ALLOW);
 	if (variant->has_truncate)
-		SET(of_truncate, SECCOMP_RET_ALLOW);
+		set_calls(filter, of_truncate, SECCOMP_RET_ALLOW);
 	CONDITIONS(of_all);
 	if (variant->has_write)
 		CONDITIONS(with_write);
 	if (variant->has_net || variant->has_unix)
-		SET(of_net, SECCOMP_RET_ALLOW);
+		set_calls(filter, of_net, SECCOMP_RET_ALLOW);
 	else
 		CONDITIONS(without_net);
 	if (!variant->has_unix)
