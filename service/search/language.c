@@ -10,39 +10,14 @@
 static const struct {
 	const char *tag;
 	const char *stemmer;
-} languages[] = {
-	{"ar", "arabic"},
-	{"hy", "armenian"},
-	{"eu", "basque"},
-	{"ca", "catalan"},
-	{"da", "danish"},
-	{"nl", "dutch"},
-	{"en", "english"},
-	{"fi", "finnish"},
-	{"fr", "french"},
-	{"de", "german"},
-	{"el", "greek"},
-	{"hi", "hindi"},
-	{"hu", "hungarian"},
-	{"id", "indonesian"},
-	{"ga", "irish"},
-	{"it", "italian"},
-	{"lt", "lithuanian"},
-	{"ne", "nepali"},
-	{"no", "norwegian"},
-	{"nb", "norwegian"},
-	{"nn", "norwegian"},
-	{"", "porter"},
-	{"pt", "portuguese"},
-	{"ro", "romanian"},
-	{"ru", "russian"},
-	{"sr", "serbian"},
-	{"es", "spanish"},
-	{"sv", "swedish"},
-	{"ta", "tamil"},
-	{"tr", "turkish"},
-	{"yi", "yiddish"},
-};
+} languages[] = {{"ar", "arabic"}, {"hy", "armenian"}, {"eu", "basque"}, {"ca", "catalan"},
+	{"da", "danish"}, {"nl", "dutch"}, {"en", "english"}, {"fi", "finnish"}, {"fr", "french"},
+	{"de", "german"}, {"el", "greek"}, {"hi", "hindi"}, {"hu", "hungarian"},
+	{"id", "indonesian"}, {"ga", "irish"}, {"it", "italian"}, {"lt", "lithuanian"},
+	{"ne", "nepali"}, {"no", "norwegian"}, {"nb", "norwegian"}, {"nn", "norwegian"},
+	{"", "porter"}, {"pt", "portuguese"}, {"ro", "romanian"}, {"ru", "russian"},
+	{"sr", "serbian"}, {"es", "spanish"}, {"sv", "swedish"}, {"ta", "tamil"}, {"tr", "turkish"},
+	{"yi", "yiddish"}};
 
 const char *search_language_stemmer(const char *language)
 {
