@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "json/members.h"
 #include "json/reader.h"
-#include "message/member.h"
 #include "util/assert.h"
 
 /*
@@ -39,6 +39,121 @@ static const char *const keys_of_context[] = {"source", "destination", "session"
 /* The reader of a part: json_tape_read() or json_tape_read_lax(). */
 typedef int (*tape_function)(struct json_tape *tape, const char *text, size_t size,
 	uint32_t depth_max, struct json_error *ret_error);
+
+/* The members of a message, found by their keys and not checked. */
+
+enum member_kind {
+	MEMBER_TYPE,
+	MEMBER_DATA,
+	MEMBER_CONTEXT,
+	MEMBER_OTHER,
+};
+
+struct member {
+	enum member_kind kind;
+	const char *key; /* with its quotes, unchecked */
+	size_t key_size;
+	const char *value; /* unchecked, at least one byte */
+	size_t value_size;
+	const char *whole; /* the value as it came, where a part of it was skimmed */
+	size_t whole_size;
+};
+
+static enum member_kind kind_of(const char *key, size_t size)
+{
+	if (json_key_is(key, size, "type"))
+		return MEMBER_TYPE;
+	if (json_key_is(key, size, "data"))
+		return MEMBER_DATA;
+	if (json_key_is(key, size, "context"))
+		return MEMBER_CONTEXT;
+	return MEMBER_OTHER;
+}
+
+/* Read the next member. Return 0 or an enum json_members_status. */
+static int next_member(struct json_members *members, struct member *ret_member)
+{
+	struct json_member found;
+	int r = json_members_next(members, &found);
+
+	if (r)
+		return r;
+	*ret_member = (struct member){
+		.kind = kind_of(found.key, found.key_size),
+		.key = found.key,
+		.key_size = found.key_size,
+		.value = found.value,
+		.value_size = found.value_size,
+		.whole = found.value,
+		.whole_size = found.value_size,
+	};
+	return 0;
+}
+
+/* ── the topic ───────────────────────────────────────────────────────────────────────────────── */
+
+/*
+ * Most frames are for somebody else, so the topic is found with next to no work:
+ *
+ *   {"context": {…}, "data": {…}, "type": "recognizer_loop:utterance", …
+ *    ────┬────  ─┬─  ───┬──  ─┬─   ──┬──  ─────────────┬────────────
+ *      other    skip  other  skip  found!    decode, and be done
+ *
+ * Values are skipped by bracket and quote, so a "type" inside of them is never met. Only the type
+ * is checked: a frame that is wanted is read whole afterwards.
+ */
+
+/* Check an escape before it is decoded. Topics are rarely written with one, so this may be slow. */
+static int decode_escaped(
+	const char *quoted, size_t size, char ret_topic[BUS_TOPIC_BYTES], size_t *ret_size)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer topic = {.limit = BUS_TOPIC_BYTES - 1};
+
+	if (size > (size_t)BUS_TOPIC_BYTES * JSON_ESCAPED_BYTE_SIZE ||
+		json_tape_read(&tape, quoted, size, 1, NULL) != 0)
+		return BUS_E_NO_TOPIC;
+	json_string_decode(&tape, 0, &topic);
+	if (buffer_status(&topic))
+		return BUS_E_NO_TOPIC;
+	memcpy(ret_topic, topic.data, topic.size);
+	*ret_size = topic.size;
+	return 0;
+}
+
+/* Decode the JSON string at @quoted (@size bytes with its quotes, unchecked) as a topic. Return 0,
+ * or BUS_E_NO_TOPIC if it is empty, too long or has broken escapes. */
+static int decode_topic(
+	const char *quoted, size_t size, char ret_topic[BUS_TOPIC_BYTES], size_t *ret_size)
+{
+	size_t raw_size = size - 2;
+
+	if (memchr(quoted, '\\', size))
+		return decode_escaped(quoted, size, ret_topic, ret_size);
+	if (raw_size == 0 || raw_size >= BUS_TOPIC_BYTES)
+		return BUS_E_NO_TOPIC;
+	memcpy(ret_topic, quoted + 1, raw_size);
+	*ret_size = raw_size;
+	return 0;
+}
+
+int bus_topic_scan(const char *text, size_t size, char ret_topic[BUS_TOPIC_BYTES], size_t *ret_size)
+{
+	struct json_members members;
+	struct member member;
+	int r = json_members_begin(&members, text, size);
+
+	while (r == 0)
+		if ((r = next_member(&members, &member)) == 0 && member.kind == MEMBER_TYPE)
+			break;
+	if (r)
+		return r == JSON_MEMBERS_INCOMPLETE ? BUS_E_INCOMPLETE : BUS_E_NO_TOPIC;
+	if (*member.value != '"')
+		return BUS_E_NO_TOPIC;
+	return decode_topic(member.value, member.value_size, ret_topic, ret_size);
+}
+
+/* ── the whole message ───────────────────────────────────────────────────────────────────────── */
 
 static int refuse_at(
 	struct bus_envelope *envelope, const char *part, const char *expected, const char *at)
@@ -106,8 +221,7 @@ static int read_type(struct bus_envelope *envelope, const struct member *member)
 	r = json_tape_read(&envelope->scratch, member->value, member->value_size, 1, &error);
 	if (r != 0)
 		return r < 0 ? r : refuse_text(envelope, member, "type", expected, &error);
-	r = bus_topic_decode(
-		member->value, member->value_size, envelope->topic, &envelope->topic_size);
+	r = decode_topic(member->value, member->value_size, envelope->topic, &envelope->topic_size);
 	if (r)
 		return refuse_member(envelope, member, "type", expected);
 	envelope->topic[envelope->topic_size] = '\0';
@@ -166,7 +280,7 @@ static void copy_usable_members(struct bus_envelope *envelope, const struct memb
 
 	buffer_reset(out);
 	buffer_append_char(out, '{');
-	while (r == 0 && (r = bus_member_next(&members, &inner)) == 0) {
+	while (r == 0 && (r = next_member(&members, &inner)) == 0) {
 		unsigned int bit = key_bit(&inner, keys) & left;
 
 		if (bit == 0 || !is_usable(envelope, &inner, read, depth_max))
@@ -235,7 +349,7 @@ static int copy_short_members(const struct member *member, struct buffer *out)
 	buffer_reset(out);
 	buffer_append_char(out, '{');
 	for (unsigned int n = 0; r == 0 && n < SKIMMED_MEMBERS; n++) {
-		r = bus_member_next(&members, &inner);
+		r = next_member(&members, &inner);
 		if (r == 0 && out->size + inner.key_size + inner.value_size <= SKIMMED_BYTES)
 			append_copy(&inner, out);
 	}
@@ -410,7 +524,7 @@ static int read_members(
 	struct member member;
 	int r;
 
-	while ((r = bus_member_next(members, &member)) == 0) {
+	while ((r = next_member(members, &member)) == 0) {
 		if (is_seen[member.kind] && member.kind != MEMBER_OTHER) {
 			refuse_member(envelope, &member, part_names[member.kind], "given once");
 			continue;

@@ -10,7 +10,7 @@
 #include "catalogue/toolbox.h"
 #include "json/document.h"
 #include "json/member.h"
-#include "message/topic.h"
+#include "message/envelope.h"
 #include "util/cleanup.h"
 
 static const char form[] = "must be a topic, or {\"topic\": TOPIC, \"reply\": TOPIC}";
