@@ -1,16 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "host/parts.h"
-#include "host/received_fds.h"
+#include "util/thread.h"
 
 /* A host ends once: with the first reason, with all processes of its group, and with one call of
  * ended(). Its memory is left to host_free(). */
+
+static void *close_beside(void *data)
+{
+	close((int)(intptr_t)data);
+	return NULL;
+}
+
+/* In a thread for each, since one that waits holds up no other. Without a thread it is closed
+ * here. */
+void host_close_later(int fd)
+{
+	pthread_t thread;
+
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr): the thread takes it back as a number */
+	if (thread_start(&thread, close_beside, (void *)(intptr_t)fd) < 0)
+		close(fd);
+	else
+		pthread_detach(thread);
+}
+
+/* Close @wire: beside the loop if something was not read. */
+static void close_wire(int wire)
+{
+	int size = 0;
+
+	/* Nothing more can be sent from here on. */
+	shutdown(wire, SHUT_RD);
+	if (ioctl(wire, FIONREAD, &size) < 0 || size > 0)
+		host_close_later(wire);
+	else
+		close(wire);
+}
 
 /* Kill the leader and its group: a leader may have left its group, and children may be left in
  * it. */
@@ -44,7 +80,7 @@ static void shut_host(struct host *host)
 	loop_task_cancel(&host->sending);
 	output_deinit(&host->output);
 	if (host->wire >= 0)
-		received_fds_close_wire(host->wire);
+		close_wire(host->wire);
 	host->wire = -1;
 }
 

@@ -124,6 +124,9 @@ void host_end_killed(struct host *host);
 /* End a host whose process has ended with @status (waitpid(2)). */
 void host_end_by_status(struct host *host, int status);
 
+/* Close @fd beside the loop. */
+void host_close_later(int fd);
+
 /* ── send ────────────────────────────────────────────────────────────────────────────────────── */
 
 /* Watch the socket for frames, unless the host is held, and for room for those that are unsent; the

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
 #include "host/parts.h"
-#include "host/received_fds.h"
 #include "json/member.h"
 #include "util/clock.h"
 #include "util/text/utf8.h"
@@ -33,6 +34,58 @@
 
 /* Reading an answer of so many bytes is measured: it can take a millisecond. */
 #define LONG_BYTES (128u << 10)
+
+/* ── descriptors ─────────────────────────────────────────────────────────────────────────────── */
+
+/*
+ * Descriptors sent by a host over its wire (SCM_RIGHTS). One is expected, with the first frame; a
+ * toolbox can send any others. The last close of some of them waits: of a TCP socket for as long as
+ * its SO_LINGER asks for, of a file for its file system. So the loop never makes it:
+ *
+ *   wire ──▶ receive_bytes ─┬─▶ the one descriptor, for the caller
+ *                           └─▶ others ──▶ a thread that closes them
+ *   wire that is closed with unread bytes ─▶ the same thread
+ *
+ * Descriptors left in the kernel by a receiver would be closed there, by the receiver.
+ */
+
+/* The most descriptors that come at once (SCM_MAX_FD of Linux). */
+#define STRAYS_MAX 253
+
+/* As a non-blocking recv() of at most @size bytes. Write to *ret_fd the descriptor received with
+ * them, or -1. With several descriptors, return -1 with EBADMSG. */
+static ssize_t receive_bytes(int wire, void *bytes, size_t size, int *ret_fd)
+{
+	struct iovec part = {bytes, size};
+	union {
+		char bytes[CMSG_SPACE(sizeof(int) * STRAYS_MAX)];
+		struct cmsghdr align;
+	} control;
+	struct msghdr message = {.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control)};
+	ssize_t n = recvmsg(wire, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	struct cmsghdr *first = n >= 0 ? CMSG_FIRSTHDR(&message) : NULL;
+	size_t n_fds = 0;
+
+	*ret_fd = -1;
+	if (first && first->cmsg_level == SOL_SOCKET && first->cmsg_type == SCM_RIGHTS)
+		n_fds = (first->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	for (size_t i = 0; i < n_fds; i++) {
+		int fd;
+
+		memcpy(&fd, CMSG_DATA(first) + i * sizeof(int), sizeof(int));
+		if (n_fds == 1)
+			*ret_fd = fd;
+		else
+			host_close_later(fd);
+	}
+	if (n_fds <= 1 && !(n >= 0 && message.msg_flags & MSG_CTRUNC))
+		return n;
+	errno = n_fds > 1 ? EBADMSG : ENOMEM;
+	return -1;
+}
 
 /* ── frames ──────────────────────────────────────────────────────────────────────────────────── */
 
@@ -348,7 +401,7 @@ static int receive_first(struct host *host)
 {
 	struct wire_header header;
 	int fd;
-	ssize_t n = received_fds_take(host->wire, &header, sizeof(header), &fd);
+	ssize_t n = receive_bytes(host->wire, &header, sizeof(header), &fd);
 	char *space;
 	size_t size;
 
@@ -357,9 +410,10 @@ static int receive_first(struct host *host)
 	host->has_begun = true;
 	if (n == (ssize_t)sizeof(header) && header.kind == WIRE_LISTENER && header.size == 0)
 		return fd >= 0 && host_take_listener(host, fd) < 0 ? -ENOMEM : 0;
-	received_fds_close(fd);
-	if (fd >= 0)
+	if (fd >= 0) {
+		host_close_later(fd);
 		return -EBADMSG;
+	}
 	space = wire_reader_space(&host->reader, &size);
 	if (!space)
 		return -ENOMEM;
@@ -380,12 +434,13 @@ int host_receive(struct host *host)
 	space = wire_reader_space(&host->reader, &size);
 	if (!space)
 		return -ENOMEM;
-	n = received_fds_take(host->wire, space, size, &fd);
+	n = receive_bytes(host->wire, space, size, &fd);
 	if (n < 0)
 		return status_of(errno);
-	received_fds_close(fd);
-	if (fd >= 0)
+	if (fd >= 0) {
+		host_close_later(fd);
 		return -EBADMSG;
+	}
 	wire_reader_received(&host->reader, (size_t)n);
 	return n > 0 ? 0 : -EPIPE;
 }
