@@ -198,7 +198,6 @@ static void fill_container(const struct filling *filling, uint32_t token)
 	bool is_object = json_type_at(tape, token) == JSON_OBJECT;
 	struct buffer *out = filling->out;
 	uint32_t at = json_first(tape, token);
-	bool is_first = true;
 
 	buffer_append_char(out, is_object ? '{' : '[');
 	for (; at < json_end(tape, token); at = json_next(tape, at)) {
@@ -207,9 +206,7 @@ static void fill_container(const struct filling *filling, uint32_t token)
 		at += is_object;
 		if (lacks_argument(filling, at))
 			continue;
-		if (!is_first)
-			buffer_append_char(out, ',');
-		is_first = false;
+		json_write_comma(out);
 		if (is_object) {
 			write_bytes(tape, key, out);
 			buffer_append_char(out, ':');

@@ -293,17 +293,13 @@ void command_deinit(struct command *command)
 
 static void write_environment(const char *environment, const char *overridden, struct buffer *out)
 {
-	bool is_first = true;
-
 	buffer_append_string(out, ",\"env\":{");
 	for (const char *entry = environment; entry && *entry; entry = environment_next(entry)) {
 		size_t name_size = strcspn(entry, "=");
 
 		if (environment_names(overridden, entry))
 			continue;
-		if (!is_first)
-			buffer_append_char(out, ',');
-		is_first = false;
+		json_write_comma(out);
 		json_write_string(out, entry, name_size);
 		buffer_append_char(out, ':');
 		json_write_text(out, entry + name_size + 1);

@@ -208,13 +208,7 @@ static void write_paths(const char *key, const struct sandbox_paths *paths, stru
 		return;
 	buffer_append_char(out, ',');
 	json_write_key(out, key);
-	buffer_append_char(out, '[');
-	for (size_t i = 0; i < paths->n_items; i++) {
-		if (i > 0)
-			buffer_append_char(out, ',');
-		json_write_text(out, paths->items[i]);
-	}
-	buffer_append_char(out, ']');
+	json_write_texts(out, paths->items, paths->n_items);
 }
 
 void toolbox_sandbox_write(const struct toolbox_sandbox *sandbox, struct buffer *out)

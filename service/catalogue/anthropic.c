@@ -35,19 +35,13 @@ static void add_left_out_name(const struct json_tape *tape, uint32_t key, struct
 static void write_taken(
 	const struct json_tape *tape, uint32_t object, struct buffer *out, struct buffer *refused)
 {
-	bool is_first = true;
-
 	buffer_append_char(out, '{');
 	json_each_key(key, tape, object) {
 		if (!anthropic_takes_name(tape, key)) {
 			add_left_out_name(tape, key, refused);
 			continue;
 		}
-		buffer_append_string(out, is_first ? "" : ",");
-		is_first = false;
-		json_write_compact(out, tape, key);
-		buffer_append_char(out, ':');
-		json_write_compact(out, tape, key + 1);
+		json_write_member_copy(out, tape, key);
 	}
 	buffer_append_char(out, '}');
 }

@@ -22,17 +22,6 @@ static bool read_schema(const char *text, struct json_tape *tape, struct buffer 
 	return false;
 }
 
-/* Append `"key":value` of the member whose key is at @key, after a comma if @is_first is not
- * set. */
-static void copy_member(
-	const struct json_tape *tape, uint32_t key, bool is_first, struct buffer *out)
-{
-	buffer_append_string(out, is_first ? "" : ",");
-	json_write_compact(out, tape, key);
-	buffer_append_char(out, ':');
-	json_write_compact(out, tape, key + 1);
-}
-
 static bool is_key(const struct json_tape *tape, uint32_t key, const char *name)
 {
 	return json_string_equals(tape, key, name, strlen(name));
@@ -51,7 +40,7 @@ static void write_author(const char *text, struct buffer *out)
 	}
 	buffer_printf(out, "{\"$id\":\"%s\"", author_id);
 	json_each_key(key, &tape, 0)
-		copy_member(&tape, key, false, out);
+		json_write_member_copy(out, &tape, key);
 	buffer_append_char(out, '}');
 }
 
@@ -64,7 +53,7 @@ static void write_properties(
 	buffer_append_char(out, '{');
 	for (uint32_t key = first; key < json_end(tape, object); key = json_next_key(tape, key)) {
 		if (!is_key(tape, key, "structured")) {
-			copy_member(tape, key, key == first, out);
+			json_write_member_copy(out, tape, key);
 			continue;
 		}
 		buffer_append_string(out, ",\"structured\":{\"allOf\":[");
@@ -78,7 +67,6 @@ void content_schema_write(const char *structured, struct buffer *out)
 {
 	static const char *const names[] = {"$schema", "$id", "title", "description"};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	bool is_first = true;
 
 	if (!read_schema(content_schema_json, &tape, out))
 		return;
@@ -96,9 +84,8 @@ void content_schema_write(const char *structured, struct buffer *out)
 			buffer_append_string(out, ",\"properties\":");
 			write_properties(&tape, key + 1, structured, out);
 		} else {
-			copy_member(&tape, key, is_first, out);
+			json_write_member_copy(out, &tape, key);
 		}
-		is_first = false;
 	}
 	buffer_append_char(out, '}');
 }
@@ -107,7 +94,6 @@ bool content_schema_read(const char *schema, struct buffer *out)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	uint32_t author;
-	bool is_first = true;
 
 	if (!read_schema(schema, &tape, out))
 		return false;
@@ -124,8 +110,7 @@ bool content_schema_read(const char *schema, struct buffer *out)
 	json_each_key(key, &tape, author) {
 		if (is_key(&tape, key, "$id") && is_key(&tape, key + 1, author_id))
 			continue;
-		copy_member(&tape, key, is_first, out);
-		is_first = false;
+		json_write_member_copy(out, &tape, key);
 	}
 	buffer_append_char(out, '}');
 	return true;

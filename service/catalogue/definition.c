@@ -203,10 +203,7 @@ static void write_completed(const struct json_tape *tape, struct buffer *out)
 	json_each_key(key, tape, 0) {
 		if (json_string_equals(tape, key, "type", strlen("type")))
 			continue;
-		buffer_append_char(out, ',');
-		json_write_compact(out, tape, key);
-		buffer_append_char(out, ':');
-		json_write_compact(out, tape, key + 1);
+		json_write_member_copy(out, tape, key);
 	}
 	buffer_append_char(out, '}');
 }

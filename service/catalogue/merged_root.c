@@ -481,16 +481,13 @@ static void write_merged_property(
 
 static void write_properties(struct merged *merged, bool has_own_alone, struct buffer *out)
 {
-	bool is_first = true;
-
 	buffer_append_string(out, ",\"properties\":{");
 	for (uint32_t i = 0; i < merged->n_properties; i++) {
 		struct property *property = &merged->properties[i];
 
 		if (has_own_alone && property->n_all == 0)
 			continue;
-		buffer_append_string(out, is_first ? "" : ",");
-		is_first = false;
+		json_write_comma(out);
 		json_write_compact(out, merged->tape, property->key);
 		buffer_append_char(out, ':');
 		write_merged_property(merged, property, out);
@@ -508,14 +505,6 @@ static void write_required(const struct merged *merged, struct buffer *out)
 		json_write_compact(out, merged->tape, merged->required[i]);
 	}
 	buffer_append_char(out, ']');
-}
-
-static void write_other(const struct json_tape *tape, uint32_t key, struct buffer *out)
-{
-	buffer_append_char(out, ',');
-	json_write_compact(out, tape, key);
-	buffer_append_char(out, ':');
-	json_write_compact(out, tape, key + 1);
 }
 
 /* Append what was collected. */
@@ -537,7 +526,7 @@ static void write_merged(struct merged *merged, struct buffer *out)
 		if (merged->is_closed && (is_member_key(tape, key, "additionalProperties") ||
 						 is_member_key(tape, key, "unevaluatedProperties")))
 			continue;
-		write_other(tape, key, out);
+		json_write_member_copy(out, tape, key);
 	}
 	buffer_append_char(out, '}');
 }
@@ -548,7 +537,7 @@ static void write_own(const struct json_tape *tape, uint32_t root, struct buffer
 	buffer_append_string(out, "{\"type\":\"object\"");
 	json_each_key(key, tape, root)
 		if (!is_left_out(tape, key))
-			write_other(tape, key, out);
+			json_write_member_copy(out, tape, key);
 	if (json_find(tape, root, "properties") == JSON_NONE)
 		buffer_append_string(out, ",\"properties\":{}");
 	buffer_append_char(out, '}');

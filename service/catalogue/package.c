@@ -104,13 +104,6 @@ int package_add(struct package *package, struct toolbox *toolbox)
 #define LEGACY      ",\"legacy\":true"
 #define TOOLS_BEGIN ",\"tools\":["
 
-static void begin_element(struct buffer *out, bool *is_first)
-{
-	if (!*is_first)
-		buffer_append_char(out, ',');
-	*is_first = false;
-}
-
 /* Write how a tool is called, or its name when its host knows the rest. */
 static void write_tool(const struct tool *tool, struct buffer *out)
 {
@@ -254,8 +247,6 @@ static void write_init(const struct package *package, struct buffer *out)
 
 void package_write_load(struct package *const *packages, size_t n_packages, struct buffer *out)
 {
-	bool is_first = true;
-
 	if (!knows_tools(packages[0])) {
 		/* The key of a cached description is a digest of the frame without the era, a part
 		 * of the description. */
@@ -269,7 +260,7 @@ void package_write_load(struct package *const *packages, size_t n_packages, stru
 
 		if (package->n_tools == 0)
 			continue;
-		begin_element(out, &is_first);
+		json_write_comma(out);
 		buffer_append(out, package->load + package->load_head,
 			package->load_size - package->load_head - package->load_tail);
 	}
@@ -350,7 +341,6 @@ int package_prepare(struct package *package)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
 	unsigned char surroundings[ORIGIN_DIGEST_BYTES];
-	bool is_first = true;
 	size_t begin;
 
 	if (number_tools(package) < 0 || digest_surroundings(package, surroundings) < 0)
@@ -360,7 +350,7 @@ int package_prepare(struct package *package)
 	package->load_head = out.size;
 	if (knows_tools(package)) {
 		for (size_t i = 0; i < package->n_tools; i++) {
-			begin_element(&out, &is_first);
+			json_write_comma(&out);
 			begin = out.size;
 			write_tool(package->tools[i], &out);
 			if (buffer_status(&out) < 0 ||

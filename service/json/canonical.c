@@ -69,8 +69,7 @@ static void write_sorted_object(struct buffer *out, const struct json_tape *tape
 	buffer_fail_with(out, &decoded);
 	buffer_append_char(out, '{');
 	for (uint32_t i = 0; i < n && buffer_status(out) == 0; i++) {
-		if (i > 0)
-			buffer_append_char(out, ',');
+		json_write_comma(out);
 		json_write_string(out, members[i].key, members[i].size);
 		buffer_append_char(out, ':');
 		json_write_canonical(out, tape, members[i].token + 1);

@@ -139,10 +139,27 @@ void json_pointer_append_index(struct buffer *pointer, uint32_t index)
 	json_write_u64(pointer, index);
 }
 
+void json_write_comma(struct buffer *out)
+{
+	char last = out->size > 0 ? out->data[out->size - 1] : '{';
+
+	if (last != '{' && last != '[')
+		buffer_append_char(out, ',');
+}
+
+void json_write_texts(struct buffer *out, char *const *texts, size_t n)
+{
+	buffer_append_char(out, '[');
+	for (size_t i = 0; i < n; i++) {
+		json_write_comma(out);
+		json_write_text(out, texts[i]);
+	}
+	buffer_append_char(out, ']');
+}
+
 void json_write_member(struct buffer *out, const char *key)
 {
-	if (out->size > 0 && out->data[out->size - 1] != '{')
-		buffer_append_char(out, ',');
+	json_write_comma(out);
 	json_write_key(out, key);
 }
 
@@ -172,4 +189,12 @@ void json_write_member_value(
 {
 	json_write_member(out, key);
 	json_write_compact(out, tape, index);
+}
+
+void json_write_member_copy(struct buffer *out, const struct json_tape *tape, uint32_t key)
+{
+	json_write_comma(out);
+	json_write_compact(out, tape, key);
+	buffer_append_char(out, ':');
+	json_write_compact(out, tape, key + 1);
 }

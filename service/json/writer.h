@@ -51,8 +51,13 @@ void json_write_indented(
 void json_pointer_append(struct buffer *pointer, const char *token, size_t size);
 void json_pointer_append_index(struct buffer *pointer, uint32_t index);
 
-/* Append `"key":`, after a comma unless it is the first member of its object, or of a text of
- * members. */
+/* Append a comma, unless the text is empty or ends with the begin of an object or an array. */
+void json_write_comma(struct buffer *out);
+
+/* Append the array of the @n @texts. */
+void json_write_texts(struct buffer *out, char *const *texts, size_t n);
+
+/* Append `"key":`, after a comma as json_write_comma() writes it. */
 void json_write_member(struct buffer *out, const char *key);
 
 /* The same with its value: a text (NULL gives null; bytes other than UTF-8 become U+FFFD), a
@@ -62,3 +67,6 @@ void json_write_member_u64(struct buffer *out, const char *key, uint64_t value);
 void json_write_member_json(struct buffer *out, const char *key, const char *json, size_t size);
 void json_write_member_value(
 	struct buffer *out, const char *key, const struct json_tape *tape, uint32_t index);
+
+/* Append the member whose key is at @key, after such a comma. */
+void json_write_member_copy(struct buffer *out, const struct json_tape *tape, uint32_t key);

@@ -71,14 +71,6 @@ static int merge_config(struct package *package, const char *over_json)
 
 /* ── by entry points ─────────────────────────────────────────────────────────────────────────── */
 
-static void write_member(struct buffer *out, const struct json_tape *tape, uint32_t key)
-{
-	buffer_append_string(out, out->size > 1 ? "," : "");
-	json_write_compact(out, tape, key);
-	buffer_append_char(out, ':');
-	json_write_compact(out, tape, key + 1);
-}
-
 /* Write the configuration's settings of entry points missing in @own, the manifest's. */
 static void write_toolboxes(
 	const struct config *config, const struct json_tape *own, struct buffer *out)
@@ -88,8 +80,7 @@ static void write_toolboxes(
 
 		if (!settings->config || json_find(own, 0, settings->toolbox_id) != JSON_NONE)
 			continue;
-		buffer_append_string(out, out->size > 1 ? "," : "");
-		json_write_key(out, settings->toolbox_id);
+		json_write_member(out, settings->toolbox_id);
 		buffer_append_string(out, settings->config);
 	}
 }
@@ -123,7 +114,7 @@ static int write_plugins(
 		r = buffer_status(&name);
 		if (r == 0 && !is_in_toolboxes(config, &tape, key) &&
 			json_find_sized(own, 0, name.data, name.size) == JSON_NONE)
-			write_member(out, &tape, key);
+			json_write_member_copy(out, &tape, key);
 	}
 	return r;
 }
@@ -140,7 +131,7 @@ static int gather_by_entry_points(const struct config *config, struct package *p
 		return -ENOMEM;
 	buffer_append_char(&out, '{');
 	json_each_key(key, &own, 0)
-		write_member(&out, &own, key);
+		json_write_member_copy(&out, &own, key);
 	write_toolboxes(config, &own, &out);
 	if (write_plugins(config, &own, &out) != 0)
 		return -ENOMEM;
@@ -204,7 +195,7 @@ static int override_rules(const struct json_tape *tape, struct package *package)
 		if (!name)
 			return -ENOMEM;
 		if (json_find(tape, 0, name) == JSON_NONE || strcmp(name, "tools") == 0)
-			write_member(&out, &own, key);
+			json_write_member_copy(&out, &own, key);
 	}
 	buffer_append_char(&out, '}');
 	rules = buffer_take(&out, NULL);

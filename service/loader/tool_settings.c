@@ -12,16 +12,6 @@
 
 /* ── one definition ──────────────────────────────────────────────────────────────────────────── */
 
-static void write_triggers(const struct text_list *triggers, struct buffer *out)
-{
-	buffer_append_char(out, '[');
-	for (size_t i = 0; i < triggers->n_items; i++) {
-		buffer_append_string(out, i > 0 ? "," : "");
-		json_write_text(out, triggers->items[i]);
-	}
-	buffer_append_char(out, ']');
-}
-
 /* Write the member @key of the definition in @tape, if there is one. */
 static void write_kept(const struct json_tape *tape, const char *key, struct buffer *out)
 {
@@ -49,7 +39,7 @@ static void write_extra(const struct json_tape *tape, const struct config_tool *
 		write_kept(tape, "parallel", out);
 	if (settings->has_triggers) {
 		buffer_append_string(out, ",\"triggers\":");
-		write_triggers(&settings->triggers, out);
+		json_write_texts(out, settings->triggers.items, settings->triggers.n_items);
 	} else {
 		write_kept(tape, "triggers", out);
 	}

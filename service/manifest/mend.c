@@ -67,7 +67,6 @@ static void write_rest(const struct mistake *mistake, uint32_t index, struct buf
 {
 	const struct json_tape *tape = mistake->tape;
 	bool is_object = json_type_at(tape, index) == JSON_OBJECT;
-	bool is_first = true;
 	uint32_t next;
 
 	buffer_append_char(out, is_object ? '{' : '[');
@@ -77,8 +76,7 @@ static void write_rest(const struct mistake *mistake, uint32_t index, struct buf
 		next = is_object ? json_next_key(tape, at) : json_next(tape, at);
 		if (value == mistake->token && !mistake->is_schema)
 			continue;
-		buffer_append_string(out, is_first ? "" : ",");
-		is_first = false;
+		json_write_comma(out);
 		if (is_object) {
 			json_write_compact(out, tape, at);
 			buffer_append_char(out, ':');

@@ -12,8 +12,6 @@
 
 void prepared_reload_write_loaded(const struct catalogue *catalogue, struct buffer *out)
 {
-	bool is_first = true;
-
 	buffer_append_char(out, '[');
 	for (size_t i = 0; i < catalogue_n_toolboxes(catalogue); i++) {
 		size_t n_tools;
@@ -21,9 +19,7 @@ void prepared_reload_write_loaded(const struct catalogue *catalogue, struct buff
 
 		if (n_tools == 0)
 			continue;
-		if (!is_first)
-			buffer_append_char(out, ',');
-		is_first = false;
+		json_write_comma(out);
 		json_write_text(out, toolbox->id);
 	}
 	buffer_append_char(out, ']');
@@ -33,13 +29,7 @@ static void write_tool_names(const char *key, const struct text_list *names, str
 {
 	buffer_append_char(out, ',');
 	json_write_key(out, key);
-	buffer_append_char(out, '[');
-	for (size_t i = 0; i < names->n_items; i++) {
-		if (i > 0)
-			buffer_append_char(out, ',');
-		json_write_text(out, names->items[i]);
-	}
-	buffer_append_char(out, ']');
+	json_write_texts(out, names->items, names->n_items);
 }
 
 static void write_change_members(

@@ -31,18 +31,12 @@ static bool prove(const unsigned char key[APPROVAL_KEY_BYTES], const struct buff
 /* Append the object without the unsealed members. */
 static void write_sealed(struct buffer *out, const struct json_tape *tape, uint32_t object)
 {
-	const char *separator = "";
-
 	buffer_append_char(out, '{');
 	json_each_key(key, tape, object) {
 		if (json_string_equals(tape, key, "seal", strlen("seal")) ||
 			json_string_equals(tape, key, "expires_s", strlen("expires_s")))
 			continue;
-		buffer_append_string(out, separator);
-		separator = ",";
-		json_write_compact(out, tape, key);
-		buffer_append_char(out, ':');
-		json_write_compact(out, tape, key + 1);
+		json_write_member_copy(out, tape, key);
 	}
 	buffer_append_char(out, '}');
 }

@@ -34,8 +34,6 @@ static bool is_space(char c)
 /* Append the trimmed parts of @text between separators as a list of strings, without empty ones. */
 static void parts_to_json(const char *text, char separator, struct buffer *out)
 {
-	bool is_first = true;
-
 	buffer_append_char(out, '[');
 	while (*text) {
 		const char *stop = strchrnul(text, separator);
@@ -46,9 +44,8 @@ static void parts_to_json(const char *text, char separator, struct buffer *out)
 		while (end > text && is_space(end[-1]))
 			end--;
 		if (end > text) {
-			buffer_append_string(out, is_first ? "" : ",");
+			json_write_comma(out);
 			json_write_bytes_lossy(out, text, (size_t)(end - text));
-			is_first = false;
 		}
 		text = *stop ? stop + 1 : stop;
 	}

@@ -365,8 +365,7 @@ static void finish_batch(struct batch *batch)
 
 	buffer_append_char(out, '[');
 	for (uint32_t i = 0; i < batch->n; i++) {
-		if (i > 0)
-			buffer_append_char(out, ',');
+		json_write_comma(out);
 		write_answer(&batch->entries[i], out);
 	}
 	buffer_append_char(out, ']');

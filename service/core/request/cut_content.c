@@ -64,16 +64,13 @@ static void write_cut_object(const struct json_tape *tape, uint32_t object, uint
 static void write_blocks(
 	const struct json_tape *tape, uint32_t content, size_t left, struct buffer *out)
 {
-	bool is_first = true;
-
 	buffer_append_char(out, '[');
 	json_each(block, tape, content) {
 		uint32_t text = find_block_text(tape, block);
 
 		if (text != JSON_NONE && left == 0 && json_string_points(tape, text) > 0)
 			continue;
-		buffer_append_string(out, is_first ? "" : ",");
-		is_first = false;
+		json_write_comma(out);
 		if (text == JSON_NONE)
 			json_write_compact(out, tape, block);
 		else

@@ -81,8 +81,7 @@ void errors_write_unknown_tool(
 	out = answer_member(answer, "suggestions");
 	buffer_append_char(out, '[');
 	for (size_t i = 0; i < n_names; i++) {
-		if (i > 0)
-			buffer_append_char(out, ',');
+		json_write_comma(out);
 		json_write_text(out, names[i]);
 	}
 	buffer_append_char(out, ']');

@@ -210,17 +210,6 @@ static void write_calls(const struct service *service, struct buffer *out)
 	buffer_append_char(out, '}');
 }
 
-/* Write the folders of the files that toolboxctl keeps (config/remembered.h), low to high. */
-static void write_folders(const struct text_list *folders, struct buffer *out)
-{
-	buffer_append_char(out, '[');
-	for (size_t i = 0; i < folders->n_items; i++) {
-		buffer_append_string(out, i > 0 ? "," : "");
-		json_write_text(out, folders->items[i]);
-	}
-	buffer_append_char(out, ']');
-}
-
 void status_write(const struct service *service, struct answer *answer)
 {
 	const struct catalogue *view = service->scope.view;
@@ -246,7 +235,9 @@ void status_write(const struct service *service, struct answer *answer)
 		write_toolboxes(service, answer_member(answer, "toolboxes"));
 	listing_write_failed(view, id, answer_member(answer, "failed"));
 	listing_write_not_offered(view, id, answer_member(answer, "not_offered"));
-	write_folders(&service->config.folders, answer_member(answer, "folders"));
+	/* The folders of the files that toolboxctl keeps (config/remembered.h), low to high. */
+	json_write_texts(answer_member(answer, "folders"), service->config.folders.items,
+		service->config.folders.n_items);
 	state = paths_state();
 	if (state)
 		answer_member_text(answer, "state", state);

@@ -501,7 +501,6 @@ static int write_value(struct writer *writer, const struct place *place, size_t 
  * KEY_LEVELS. */
 static int write_arguments(struct writer *writer, const struct place *place, size_t level)
 {
-	bool is_first = true;
 	int r = 0;
 
 	buffer_append_char(writer->out, '{');
@@ -515,8 +514,7 @@ static int write_arguments(struct writer *writer, const struct place *place, siz
 			before++;
 		if (before < i)
 			continue;
-		buffer_append_string(writer->out, is_first ? "" : ",");
-		is_first = false;
+		json_write_comma(writer->out);
 		json_write_string(
 			writer->out, other->members[level].text, other->members[level].size);
 		buffer_append_char(writer->out, ':');

@@ -8,6 +8,7 @@
 #include "ctl/terminal.h"
 #include "ctl/tool_names.h"
 #include "json/reader.h"
+#include "json/writer.h"
 #include "util/cleanup.h"
 
 #define ADVICE "see toolboxctl list"
@@ -45,7 +46,6 @@ static void append_near_tools(const struct ctl_response *response, uint32_t tool
 	const char *const *names, size_t n_names, struct buffer *out)
 {
 	const struct json_tape *tape = &response->tape;
-	bool is_first = true;
 
 	buffer_append_char(out, '[');
 	json_each(i, tape, tools) {
@@ -55,9 +55,8 @@ static void append_near_tools(const struct ctl_response *response, uint32_t tool
 		if (!is_meant(response, i, names, n_names))
 			continue;
 		text = json_value_text(tape, i, &size);
-		buffer_append_string(out, is_first ? "" : ",");
+		json_write_comma(out);
 		buffer_append(out, text, size);
-		is_first = false;
 	}
 	buffer_append_char(out, ']');
 }

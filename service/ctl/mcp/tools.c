@@ -71,10 +71,7 @@ static void write_listed_tool(
 	json_each_key(key, tape, token) {
 		if (json_string_equals(tape, key, "name", strlen("name")))
 			continue;
-		buffer_append_char(out, ',');
-		json_write_compact(out, tape, key);
-		buffer_append_char(out, ':');
-		json_write_compact(out, tape, key + 1);
+		json_write_member_copy(out, tape, key);
 	}
 	buffer_append_char(out, '}');
 }

@@ -152,23 +152,13 @@ static int add_paths(struct resolving *resolving, const char *setting, struct te
 		json_find(&resolving->tape, 0, setting), paths);
 }
 
-static void write_list(const struct text_list *texts, struct buffer *out)
-{
-	buffer_append_char(out, '[');
-	for (size_t i = 0; i < texts->n_items; i++) {
-		buffer_append_string(out, i > 0 ? "," : "");
-		json_write_text(out, texts->items[i]);
-	}
-	buffer_append_char(out, ']');
-}
-
 /* Let the toolbox read @paths as its setting @setting. */
 static int set_setting(
 	struct resolving *resolving, const char *setting, const struct text_list *paths)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	write_list(paths, &text);
+	json_write_texts(&text, paths->items, paths->n_items);
 	return buffer_status(&text) < 0 ||
 			       document_set(resolving->config, setting, text.data, text.size) != 0
 		       ? -ENOMEM
@@ -255,9 +245,9 @@ static int put_up_fences(struct resolving *resolving, const struct config *confi
 	if (r)
 		return r;
 	buffer_append_string(&text, "{\"hidden\":");
-	write_list(&fences.hidden, &text);
+	json_write_texts(&text, fences.hidden.items, fences.hidden.n_items);
 	buffer_append_string(&text, ",\"kept\":");
-	write_list(&fences.kept, &text);
+	json_write_texts(&text, fences.kept.items, fences.kept.n_items);
 	buffer_append_char(&text, '}');
 	if (buffer_status(&text) < 0 ||
 		document_set(resolving->config, "fences", text.data, text.size) != 0)

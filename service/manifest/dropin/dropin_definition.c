@@ -64,10 +64,7 @@ static int copy_definition(
 			return DROPIN_E_REFUSED;
 		}
 	json_each_key(key, tape, 0) {
-		buffer_append_char(entry, ',');
-		json_write_compact(entry, tape, key);
-		buffer_append_char(entry, ':');
-		json_write_compact(entry, tape, key + 1);
+		json_write_member_copy(entry, tape, key);
 	}
 	return 0;
 }

@@ -119,10 +119,7 @@ static int copy_overlay(
 	json_each_key(key, &tape, 0) {
 		if (has_name_of(&tape, key, left_out))
 			continue;
-		buffer_append_char(out, ',');
-		json_write_compact(out, &tape, key);
-		buffer_append_char(out, ':');
-		json_write_compact(out, &tape, key + 1);
+		json_write_member_copy(out, &tape, key);
 	}
 	return 0;
 }

@@ -151,14 +151,12 @@ static int load_plugin(
 /* Write the places, in the list of tools, of tools that refuse arguments by their meaning. */
 static void describe_validating(const struct plugin_table *table, struct buffer *out)
 {
-	bool is_first = true;
-
 	buffer_append_string(out, ",\"validating\":[");
 	for (uint32_t i = 0; i < table->n_functions; i++) {
 		if (!table->functions[i].validate)
 			continue;
-		buffer_printf(out, "%s%u", is_first ? "" : ",", i);
-		is_first = false;
+		json_write_comma(out);
+		json_write_u64(out, i);
 	}
 	buffer_append_char(out, ']');
 }

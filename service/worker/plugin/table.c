@@ -176,15 +176,12 @@ static int describe_arguments(
 
 static void write_triggers(const char *const *triggers, struct buffer *out)
 {
-	bool is_first = true;
-
 	if (!triggers)
 		return;
 	buffer_append_string(out, ",\"triggers\":[");
 	for (; *triggers; triggers++) {
-		buffer_append_string(out, is_first ? "" : ",");
+		json_write_comma(out);
 		json_write_bytes_lossy(out, *triggers, strlen(*triggers));
-		is_first = false;
 	}
 	buffer_append_char(out, ']');
 }
