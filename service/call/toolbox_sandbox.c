@@ -206,8 +206,7 @@ static void write_paths(const char *key, const struct sandbox_paths *paths, stru
 {
 	if (!paths->is_given)
 		return;
-	buffer_append_char(out, ',');
-	json_write_key(out, key);
+	json_write_member(out, key);
 	json_write_texts(out, paths->items, paths->n_items);
 }
 

@@ -83,9 +83,7 @@ static char *write_address(const struct json_tape *tape, uint32_t object, const 
 
 		if (value == JSON_NONE)
 			continue;
-		buffer_append_char(&out, ',');
-		json_write_key(&out, keys[i]);
-		json_write_compact(&out, tape, value);
+		json_write_member_value(&out, keys[i], tape, value);
 	}
 	if (ca != JSON_NONE) {
 		buffer_append_string(&out, ",\"ca\":");

@@ -11,9 +11,7 @@ static void copy_value(
 {
 	if (token == JSON_NONE)
 		return;
-	buffer_append_char(out, ',');
-	json_write_key(out, key);
-	json_write_compact(out, data, token);
+	json_write_member_value(out, key, data, token);
 }
 
 /* Append the members of each Task, the first one without a comma; @status_message may be

@@ -27,8 +27,7 @@ void prepared_reload_write_loaded(const struct catalogue *catalogue, struct buff
 
 static void write_tool_names(const char *key, const struct text_list *names, struct buffer *out)
 {
-	buffer_append_char(out, ',');
-	json_write_key(out, key);
+	json_write_member(out, key);
 	json_write_texts(out, names->items, names->n_items);
 }
 

@@ -191,8 +191,7 @@ static void write_part(struct buffer *out, const char *key, const struct call_su
 {
 	struct text_view text = call_summary_part(summary, part);
 
-	buffer_append_char(out, ',');
-	json_write_key(out, key);
+	json_write_member(out, key);
 	if (text.text)
 		buffer_append(out, text.text, text.size);
 	else

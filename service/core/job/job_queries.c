@@ -47,8 +47,7 @@ static void write_time(struct buffer *out, const char *key, int64_t ms)
 
 static void write_json(struct buffer *out, const char *key, const struct buffer *json)
 {
-	buffer_append_char(out, ',');
-	json_write_key(out, key);
+	json_write_member(out, key);
 	buffer_append_buffer(out, json);
 }
 

@@ -25,15 +25,13 @@ static void write_raw_member(struct buffer *out, const char *key, const struct b
 {
 	if (text->size == 0 && text->error == 0)
 		return;
-	buffer_append_char(out, ',');
-	json_write_key(out, key);
+	json_write_member(out, key);
 	buffer_append_buffer(out, text);
 }
 
 static void write_ms(struct buffer *out, const char *key, int64_t ms)
 {
-	buffer_append_char(out, ',');
-	json_write_key(out, key);
+	json_write_member(out, key);
 	json_write_i64(out, ms);
 }
 
@@ -41,8 +39,7 @@ void job_write_run_llm(const struct job *job, struct buffer *out)
 {
 	if (job->run_llm == RUN_LLM_UNSAID)
 		return;
-	buffer_append_char(out, ',');
-	json_write_key(out, RUN_LLM_KEY);
+	json_write_member(out, RUN_LLM_KEY);
 	buffer_append_string(out, job->run_llm == RUN_LLM_YES ? "true" : "false");
 }
 

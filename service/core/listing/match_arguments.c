@@ -12,9 +12,7 @@ static void append_group(void *data, const char *name, const char *text, size_t 
 {
 	struct buffer *out = data;
 
-	if (out->size > 1)
-		buffer_append_char(out, ',');
-	json_write_key(out, name);
+	json_write_member(out, name);
 	json_write_string(out, text, size);
 }
 

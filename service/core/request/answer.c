@@ -119,9 +119,7 @@ struct buffer *answer_member(struct answer *answer, const char *key)
 {
 	struct buffer *message = &answer->message;
 
-	if (message->size > 0 && message->data[message->size - 1] != '{')
-		buffer_append_char(message, ',');
-	json_write_key(message, key);
+	json_write_member(message, key);
 	return message;
 }
 

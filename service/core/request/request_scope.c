@@ -87,8 +87,7 @@ void request_scope_write_caller(const struct request_scope *scope, const struct 
 	write_or_null(out, "session_id", session_id->data, session_id->size);
 	buffer_append_char(out, ',');
 	write_or_null(out, "lang", lang.text, lang.size);
-	buffer_append_char(out, ',');
-	json_write_key(out, "source");
+	json_write_member(out, "source");
 	if (scope->caller.source.text)
 		json_write_string(out, scope->caller.source.text, scope->caller.source.size);
 	else

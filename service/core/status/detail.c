@@ -12,8 +12,7 @@ static void write_quantile_ms(
 {
 	uint64_t value_us = histogram_quantile(&statistics->durations_us, quantile);
 
-	buffer_append_char(out, ',');
-	json_write_key(out, key);
+	json_write_member(out, key);
 	json_write_f64(out, (double)value_us / US_PER_MS);
 }
 

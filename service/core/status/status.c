@@ -12,9 +12,7 @@
 
 static void write_number(struct buffer *out, const char *key, uint64_t value)
 {
-	buffer_append_char(out, ',');
-	json_write_key(out, key);
-	json_write_u64(out, value);
+	json_write_member_u64(out, key, value);
 }
 
 /* Calls in flight. */

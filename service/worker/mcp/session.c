@@ -517,8 +517,7 @@ void mcp_session_describe(const void *data, struct buffer *out)
 	if (session->was_legacy || session->configuration.is_legacy)
 		buffer_append_string(out, ",\"legacy\":true");
 	if (session->reason.size > 0) {
-		buffer_append_char(out, ',');
-		json_write_key(out, "reason");
+		json_write_member(out, "reason");
 		json_write_bytes_lossy(out, session->reason.data, session->reason.size);
 	}
 }

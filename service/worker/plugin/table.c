@@ -126,8 +126,7 @@ static int initialise(struct reading *reading)
 
 static void write_tool_text(struct buffer *out, const char *key, const char *text)
 {
-	buffer_append_char(out, ',');
-	json_write_key(out, key);
+	json_write_member(out, key);
 	json_write_bytes_lossy(out, text, strlen(text));
 }
 
@@ -147,9 +146,7 @@ static int write_tool_json(struct reading *reading, const char *name, const char
 			name, key, error.message, error.offset);
 	if (r < 0)
 		return r;
-	buffer_append_char(out, ',');
-	json_write_key(out, key);
-	json_write_compact(out, &reading->tape, 0);
+	json_write_member_value(out, key, &reading->tape, 0);
 	return 0;
 }
 
