@@ -63,25 +63,22 @@ static void end_call(struct run *run, uint64_t call)
 /* Check that @text is JSON of @type. */
 static void expect_json(struct text_view text, enum json_type type)
 {
-	struct json_tape tape = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 
 	expect(json_tape_read(&tape, text.text, text.size, DEPTH_MAX, NULL) == 0);
 	expect(json_type_at(&tape, 0) == type);
-	json_tape_deinit(&tape);
 }
 
 /* Cut the result @text, too. */
 static void expect_result(struct text_view text)
 {
-	struct json_tape tape = {0};
-	struct buffer cut = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer cut = {0};
 
 	expect_json(text, JSON_OBJECT);
 	expect(json_tape_read(&tape, text.text, text.size, DEPTH_MAX, NULL) == 0);
 	cut_content_write(&cut, &tape, text.text, text.size, 3);
 	expect_json((struct text_view){cut.data, cut.size}, JSON_OBJECT);
-	buffer_deinit(&cut);
-	json_tape_deinit(&tape);
 }
 
 static bool is_name(const char *name)
@@ -98,7 +95,7 @@ static void expect_tools(struct text_view text)
 	static const char *const patterns[] = {"*_*", "b"};
 	struct mcp_tool_rules rules = {
 		.exclude = {patterns, 2}, .tools_max = 3, .is_http = text.size % 2};
-	struct json_tape tape = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	struct mcp_server_tools tools = {0};
 
 	expect_json(text, JSON_ARRAY);
@@ -110,7 +107,6 @@ static void expect_tools(struct text_view text)
 		expect_json(TEXT_VIEW(tools.items[i].entry), JSON_OBJECT);
 	}
 	mcp_server_tools_deinit(&tools);
-	json_tape_deinit(&tape);
 }
 
 static void check_action(void *data, const struct mcp_action *action)
@@ -213,8 +209,8 @@ static void expect_events(const char *text, size_t size)
 {
 	struct mcp_events whole = {.bytes_max = 64, .takes_all = size % 2 == 1};
 	struct mcp_events bytes = {.bytes_max = 64, .takes_all = size % 2 == 1};
-	struct buffer of_whole = {0};
-	struct buffer of_bytes = {0};
+	cleanup(buffer_deinit) struct buffer of_whole = {0};
+	cleanup(buffer_deinit) struct buffer of_bytes = {0};
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < size; i++)
@@ -225,14 +221,12 @@ static void expect_events(const char *text, size_t size)
 	expect(whole.id.size == bytes.id.size && whole.retry_ms == bytes.retry_ms);
 	mcp_events_deinit(&whole);
 	mcp_events_deinit(&bytes);
-	buffer_deinit(&of_whole);
-	buffer_deinit(&of_bytes);
 }
 
 /* Receive a message of which no byte after its end may be read. */
 static void receive(struct run *run, const char *text, size_t size)
 {
-	char *copy = malloc(size > 0 ? size : 1);
+	cleanup_free char *copy = malloc(size > 0 ? size : 1);
 
 	expect(copy != NULL);
 	memcpy(copy, text, size);
@@ -240,7 +234,6 @@ static void receive(struct run *run, const char *text, size_t size)
 	expect(mcp_client_take(run->client, copy, size, run->now_ms) == 0);
 	/* A batch has an element in every two bytes, at most. */
 	expect(run->n_sent <= size / 2 + 3);
-	free(copy);
 }
 
 static void act_on_line(struct run *run, const char *line, size_t size)

@@ -66,8 +66,8 @@ static void check_member(
 static void check(struct package *package, const struct json_tape *described)
 {
 	struct member_toolboxes members = {0};
-	struct diagnostics problems = {0};
-	struct json_tape load = {0};
+	cleanup(diagnostics_deinit) struct diagnostics problems = {0};
+	cleanup(json_tape_cleanup) struct json_tape load = {0};
 	uint32_t n_tools = 0;
 	int r = manifest_take_members(reader, described, package, &members, &problems);
 
@@ -77,9 +77,7 @@ static void check(struct package *package, const struct json_tape *described)
 	require(r != 0 || n_tools == package->n_tools);
 	require(json_tape_read(
 			&load, package->load, package->load_size, JSON_DEPTH_DEFAULT, NULL) == 0);
-	json_tape_deinit(&load);
 	member_toolboxes_deinit(&members);
-	diagnostics_deinit(&problems);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

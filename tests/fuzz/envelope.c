@@ -90,7 +90,7 @@ static bool is_message(const struct json_tape *tape, const struct topic *topic)
 static void check_reading(int status, const struct bus_envelope *envelope,
 	const struct topic *topic, const char *text, size_t size)
 {
-	struct json_tape tape = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	int whole = json_tape_read(&tape, text, size, DEPTH_MAX + 1, NULL);
 
 	if (whole == 0)
@@ -101,7 +101,6 @@ static void check_reading(int status, const struct bus_envelope *envelope,
 		expect(whole == JSON_E_DUPLICATE_KEY || whole == JSON_E_NUL_IN_KEY ||
 			whole == JSON_E_DEPTH ||
 			json_tape_read_lax(&tape, text, size, UINT32_MAX, NULL) == 0);
-	json_tape_deinit(&tape);
 }
 
 static bool values_equal(
@@ -185,8 +184,8 @@ static void check_context(const struct json_tape *request, const struct json_tap
 
 static void check_response(const struct bus_envelope *request)
 {
-	struct bus_envelope response = {0};
-	struct buffer message = {0};
+	cleanup(bus_envelope_deinit) struct bus_envelope response = {0};
+	cleanup(buffer_deinit) struct buffer message = {0};
 	const char *text;
 	size_t size;
 	int status;
@@ -203,8 +202,6 @@ static void check_response(const struct bus_envelope *request)
 		expect(strcmp(response.topic + request->topic_size, ".response") == 0);
 		check_context(&request->context, &response.context);
 	}
-	bus_envelope_deinit(&response);
-	buffer_deinit(&message);
 }
 
 /* The members that are kept of an object are among its own, in order. */

@@ -45,11 +45,10 @@ static void set_up(void)
 /* Whether it is JSON of this type. */
 static void require_json(const char *text, size_t size, enum json_type type)
 {
-	struct json_tape tape = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 
 	require(json_tape_read(&tape, text, size, 2 * JSON_DEPTH_DEFAULT, NULL) == 0);
 	require(json_type_at(&tape, 0) == type);
-	json_tape_deinit(&tape);
 }
 
 /* A function that is sent to a host must be read there as the same function. */
@@ -57,9 +56,9 @@ static void check_function(const struct native_function *function)
 {
 	struct native_function again;
 	struct diagnostics problems = {0};
-	struct json_tape tape = {0};
-	struct buffer text = {0};
-	struct buffer same = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer same = {0};
 
 	native_write(function, &text);
 	require(json_tape_read(&tape, text.data, text.size, 2 * JSON_DEPTH_DEFAULT, NULL) == 0);
@@ -67,9 +66,6 @@ static void check_function(const struct native_function *function)
 	native_write(&again, &same);
 	require(text.size == same.size && memcmp(text.data, same.data, text.size) == 0);
 	native_function_deinit(&again);
-	json_tape_deinit(&tape);
-	buffer_deinit(&text);
-	buffer_deinit(&same);
 }
 
 static void check_tool(const struct toolbox *toolbox, size_t index)
@@ -122,14 +118,14 @@ static void check_problems(const struct diagnostics *problems, const uint8_t *da
 static void check_list(const uint8_t *data, size_t size)
 {
 	struct mcp_server_entries entries = {0};
-	struct diagnostics problems = {0};
+	cleanup(diagnostics_deinit) struct diagnostics problems = {0};
 
 	if (manifest_read_servers(reader, &entries, &problems) != 0)
 		check_problems(&problems, data, size);
 	for (size_t i = 0; i < entries.n_items; i++) {
 		const char *text = entries.items[i].manifest;
-		struct diagnostics own = {0};
-		struct package *package = NULL;
+		cleanup(diagnostics_deinit) struct diagnostics own = {0};
+		cleanup(package_cleanup) struct package *package = NULL;
 		int r;
 
 		require(text || entries.items[i].reason);
@@ -139,11 +135,8 @@ static void check_list(const uint8_t *data, size_t size)
 		require((r == 0) == (package != NULL) && (r == 0 || own.n_errors > 0));
 		if (package)
 			check_package(package);
-		package_unref(package);
-		diagnostics_deinit(&own);
 	}
 	mcp_server_entries_deinit(&entries);
-	diagnostics_deinit(&problems);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

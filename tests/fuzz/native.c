@@ -179,14 +179,13 @@ static void prepare(struct native_call *call, const char *object, void (*address
 {
 	struct native_function function;
 	struct diagnostics problems = {0};
-	struct json_tape tape = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	void *place;
 
 	memcpy(&place, &address, sizeof(place));
 	require(json_tape_read(&tape, object, strlen(object), JSON_DEPTH_DEFAULT, NULL) == 0);
 	require(native_function_read(&tape, 0, NULL, &function, &problems) == 0);
 	require(native_call_init(call, &function, place, NULL) == 0);
-	json_tape_deinit(&tape);
 }
 
 static void clean_up(void)

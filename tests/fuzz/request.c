@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "request/reader.h"
+#include "util/cleanup.h"
 
 /*
  * Any bytes as an HTTP request. The first byte of the input chooses how the others are cut; the
@@ -35,12 +36,11 @@ static size_t feed_pieces(struct http_reader *reader, const char *text, size_t s
 
 	while (at < size && !http_reader_is_over(reader)) {
 		size_t piece = size - at < step ? size - at : step;
-		char *copy = malloc(piece);
+		cleanup_free char *copy = malloc(piece);
 
 		expect(copy != NULL);
 		memcpy(copy, text + at, piece);
 		at += http_reader_feed(reader, copy, piece);
-		free(copy);
 	}
 	return at;
 }
@@ -70,7 +70,7 @@ static void check_bounds(const struct http_reader *reader)
 static void check_done(const struct http_reader *reader)
 {
 	struct http_reader again = {0};
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 	size_t consumed;
 
 	buffer_printf(&text, "%s %s HTTP/1.1\r\nHost:%s\r\n", http_method(reader),
@@ -92,7 +92,6 @@ static void check_done(const struct http_reader *reader)
 		expect(again.status == 431);
 	}
 	http_reader_deinit(&again);
-	buffer_deinit(&text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -300,8 +300,8 @@ static void write_result(struct writer *writer)
 static void run(struct native_steps *steps, struct native_frames *frames)
 {
 	for (int i = 0; i < 2; i++) {
-		struct json_tape tape = {0};
-		struct buffer out = {0};
+		cleanup(json_tape_cleanup) struct json_tape tape = {0};
+		cleanup(buffer_deinit) struct buffer out = {0};
 		int r = native_steps_run(steps, frames, "{}", 2, 4096, &out);
 		struct counting left = counting_now();
 
@@ -311,8 +311,6 @@ static void run(struct native_steps *steps, struct native_frames *frames)
 		if (r != NATIVE_STEPS_E_FAILED)
 			require(json_tape_read(
 					&tape, out.data, out.size, JSON_DEPTH_DEFAULT, NULL) == 0);
-		json_tape_deinit(&tape);
-		buffer_deinit(&out);
 	}
 }
 

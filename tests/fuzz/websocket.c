@@ -8,6 +8,7 @@
 #include "bus/client_upgrade.h"
 #include "bus/websocket.h"
 #include "util/buffer.h"
+#include "util/cleanup.h"
 
 /*
  * Any bytes of a server, as its response to an upgrade and as frames. The first byte of the input
@@ -87,7 +88,7 @@ static void read_all(const char *text, size_t size, size_t step, struct buffer *
 
 static void check_response(const char *text, size_t size)
 {
-	char *copy = malloc(size);
+	cleanup_free char *copy = malloc(size);
 	size_t head_size = 0;
 	char reason[CLIENT_UPGRADE_REASON_BYTES];
 
@@ -103,7 +104,6 @@ static void check_response(const char *text, size_t size)
 		expect(status != CLIENT_UPGRADE_MORE ||
 			size < CLIENT_UPGRADE_HEAD_BYTES + CLIENT_UPGRADE_BODY_BYTES);
 	}
-	free(copy);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -104,11 +104,10 @@ static void read_message(struct bus_envelope *envelope, const char *session, con
 static void pass_message(void (*take)(struct chats *chats, const struct bus_envelope *envelope),
 	const char *session, const char *data)
 {
-	struct bus_envelope envelope = {0};
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
 
 	read_message(&envelope, session, data);
 	take(&chats, &envelope);
-	bus_envelope_deinit(&envelope);
 }
 
 static void say(const char *session)
@@ -222,11 +221,10 @@ static void choose(void)
 
 static void stop(void)
 {
-	struct bus_envelope envelope = {0};
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
 
 	read_message(&envelope, "x", "{}");
 	chats_interrupt(&chats, &envelope, false);
-	bus_envelope_deinit(&envelope);
 }
 
 Test(chats, that_were_stopped_leave_nothing_to_other_skills)
@@ -256,7 +254,7 @@ Test(chats, that_core_has_given_up_are_not_done)
 /* Answer the first request to the tool service with @data. */
 static void answer_first(const char *topic, const char *data)
 {
-	struct bus_envelope envelope = {0};
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
 	char text[512];
 
 	for (int i = 0; i < TURNS_MAX && n_asked == 0; i++)
@@ -267,7 +265,6 @@ static void answer_first(const char *topic, const char *data)
 		data, asking.key);
 	cr_assert_eq(bus_envelope_read(&envelope, text, strlen(text), JSON_DEPTH_DEFAULT), 0);
 	asking_take(&asking, &envelope);
-	bus_envelope_deinit(&envelope);
 }
 
 Test(chats, without_a_list_of_tools_have_its_error_as_their_reason)

@@ -347,14 +347,13 @@ Test(model, refuses_a_stream_without_choices)
 static void serve_long(const char *head, char fill, size_t size)
 {
 	static const char *const script[] = {"long", NULL};
-	char *body = malloc(size);
+	cleanup_free char *body = malloc(size);
 
 	memset(body, fill, size);
 	memcpy(body, head, strlen(head));
 	script_set_long(body, size);
 	start_model(script);
 	ask();
-	free(body);
 }
 
 Test(model, refuses_a_response_of_more_than_8_mib)

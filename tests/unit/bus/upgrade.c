@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bus/upgrade.h"
+#include "util/cleanup.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -97,7 +98,7 @@ Test(upgrade, writes_nothing_of_the_peer_but_its_key)
 		GOOD "Sec-WebSocket-Version: 13\r\n" KEY
 		     "Sec-WebSocket-Extensions: permessage-deflate\r\nX: y\r\n\r\n";
 	struct http_reader reader = {0};
-	struct buffer out = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
 
 	http_reader_begin(&reader, &limits);
 	http_reader_feed(&reader, text, strlen(text));
@@ -105,6 +106,5 @@ Test(upgrade, writes_nothing_of_the_peer_but_its_key)
 	cr_assert_str_eq(buffer_terminate(&out),
 		"GET / HTTP/1.1\r\nHost: b\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
 		"Sec-WebSocket-Version: 13\r\n" KEY "\r\n");
-	buffer_deinit(&out);
 	http_reader_deinit(&reader);
 }

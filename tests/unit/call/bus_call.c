@@ -160,7 +160,7 @@ Test(bus_call, reads_no_byte_after_a_template)
 	static const char bytes[] = "{abc}";
 
 	for (size_t n = 1; n < strlen(bytes); n++) {
-		char *exact = malloc(n); /* without a NUL after it */
+		cleanup_free char *exact = malloc(n); /* without a NUL after it */
 		const char *at = exact;
 		size_t size = n;
 		struct bus_piece piece;
@@ -170,7 +170,6 @@ Test(bus_call, reads_no_byte_after_a_template)
 		cr_expect_eq(piece.kind, BUS_PIECE_LITERAL, "%.*s", (int)n, exact);
 		cr_expect_eq(piece.size, n);
 		cr_expect_eq(size, 0);
-		free(exact);
 	}
 }
 

@@ -10,13 +10,12 @@ static void expect_text(void (*write)(const struct native_function *, struct buf
 	const char *object, const char *expected)
 {
 	struct native_function function;
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	native_read_good(object, &function);
 	write(&function, &text);
 	cr_expect_str_eq(buffer_terminate(&text), expected, "%s", text.data);
 	native_function_deinit(&function);
-	buffer_deinit(&text);
 }
 
 Test(native, reads_what_a_manifest_says)
@@ -97,13 +96,12 @@ Test(native, reads_what_it_writes)
 
 	for (size_t i = 0; i < sizeof(objects) / sizeof(*objects); i++) {
 		struct native_function function;
-		struct buffer text = {0};
+		cleanup(buffer_deinit) struct buffer text = {0};
 
 		native_read_good(objects[i], &function);
 		native_write(&function, &text);
 		native_function_deinit(&function);
 		expect_text(native_write, buffer_terminate(&text), text.data);
-		buffer_deinit(&text);
 	}
 }
 
@@ -177,9 +175,9 @@ static void write_parameters(struct buffer *text, unsigned int count)
 Test(native, takes_64_parameters_and_no_more)
 {
 	struct native_function function;
-	struct diagnostics problems = {0};
-	struct json_tape tape = {0};
-	struct buffer text = {0};
+	cleanup(diagnostics_deinit) struct diagnostics problems = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	write_parameters(&text, NATIVE_PARAMETERS_MAX);
 	native_read_good(buffer_terminate(&text), &function);
@@ -190,9 +188,6 @@ Test(native, takes_64_parameters_and_no_more)
 	native_read_tape(&tape, buffer_terminate(&text));
 	cr_expect_eq(native_function_read(&tape, 0, NULL, &function, &problems), NATIVE_E_REFUSED);
 	cr_expect_str_eq(problems.items[0].text, "must have at most 64 parameters, not 65");
-	json_tape_deinit(&tape);
-	diagnostics_deinit(&problems);
-	buffer_deinit(&text);
 }
 
 /* Every key of a function, at least once. */

@@ -35,9 +35,9 @@ static void expect_refused(const struct refusal *refusal, const struct native_pr
 {
 	struct native_function function = {0};
 	struct native_program *program = NULL;
-	struct diagnostics problems = {0};
-	struct json_tape tape = {0};
-	char *text = quoted(refusal->object);
+	cleanup(diagnostics_deinit) struct diagnostics problems = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup_free char *text = quoted(refusal->object);
 
 	read_tape(&tape, text);
 	cr_expect_eq(native_program_read(&tape, 0, NULL, process, &function, &program, &problems),
@@ -47,9 +47,6 @@ static void expect_refused(const struct refusal *refusal, const struct native_pr
 		problems.items[0].text, refusal->message, "%s: %s", text, problems.items[0].text);
 	cr_expect_str_eq(problems.items[0].pointer, refusal->pointer, "%s: %s", text,
 		problems.items[0].pointer);
-	json_tape_deinit(&tape);
-	diagnostics_deinit(&problems);
-	free(text);
 }
 
 static struct native_program *read_good(const char *object, const struct native_program *process)
@@ -496,7 +493,7 @@ Test(native_steps_read, a_cut_list_has_truncated_to_itself)
 
 Test(native_steps_read, takes_64_steps_and_no_more)
 {
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 	struct refusal row = {.pointer = "/steps/64",
 		.message = "must be one of at most 64 steps, with the steps of rounds"};
 
@@ -512,7 +509,6 @@ Test(native_steps_read, takes_64_steps_and_no_more)
 		else
 			expect_refused(&row, NULL);
 	}
-	buffer_deinit(&text);
 }
 
 Test(native_steps_read, make_the_schema_of_the_result)
@@ -547,11 +543,10 @@ Test(native_steps_read, make_the_schema_of_the_result)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct native_program *program = read_good(rows[i][0], NULL);
-		char *schema = quoted(rows[i][1]);
+		cleanup_free char *schema = quoted(rows[i][1]);
 
 		cr_expect_str_eq(program->schema, schema, "%s", program->schema);
 		native_program_free(program);
-		free(schema);
 	}
 }
 
@@ -582,7 +577,7 @@ Test(native_steps_read, a_call_of_a_step_has_a_limited_number_of_arguments)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct buffer text = {0};
+		cleanup(buffer_deinit) struct buffer text = {0};
 		struct refusal refusal = {
 			NULL, rows[i].pointer, "must have at most 64 arguments, not 65"};
 
@@ -591,7 +586,6 @@ Test(native_steps_read, a_call_of_a_step_has_a_limited_number_of_arguments)
 		buffer_append_string(&text, rows[i].after);
 		refusal.object = buffer_terminate(&text);
 		expect_refused(&refusal, NULL);
-		buffer_deinit(&text);
 	}
 }
 

@@ -20,7 +20,7 @@
 static void expect_schema(const char *object, const char *arguments, const char *output)
 {
 	struct native_function function;
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	native_read_good(object, &function);
 	native_write_argument_schema(&function, &text);
@@ -28,7 +28,6 @@ static void expect_schema(const char *object, const char *arguments, const char 
 	buffer_reset(&text);
 	native_write_output_schema(&function, &text);
 	cr_expect_str_eq(buffer_terminate(&text), output, "%s", text.data);
-	buffer_deinit(&text);
 	native_function_deinit(&function);
 }
 
@@ -58,7 +57,7 @@ Test(native_types, are_named_for_a_host)
 		"\"enum\":\"level\",\"base\":\"i32\"}],\"returns\":{\"type\":\"void\","
 		"\"errors\":\"none\"}}";
 	struct native_function function;
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	native_read_good(WITH_ENUMS(LEVEL, "\"type\":\"void\""), &function);
 	native_write(&function, &text);
@@ -70,7 +69,6 @@ Test(native_types, are_named_for_a_host)
 		"\"access\":{\"read\":1,\"write\":2,\"all\":3}}",
 		"%s", text.data);
 	native_function_deinit(&function);
-	buffer_deinit(&text);
 }
 
 struct mistake {
@@ -270,7 +268,7 @@ Test(native_types, are_laid_out_by_the_compiler)
 		offsetof(struct odd, fifth), offsetof(struct odd, sixth)};
 	struct native_types *types;
 	struct diagnostics problems = {0};
-	struct json_tape tape = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 
 	native_read_tape(&tape, object);
 	cr_assert_eq(native_types_read(&tape, 0, &types, &problems), 0);
@@ -282,7 +280,6 @@ Test(native_types, are_laid_out_by_the_compiler)
 	cr_expect_eq(native_struct_field(&types->structs[1], "third", 5)->offset, offsets[2]);
 	cr_expect_null(native_struct_field(&types->structs[1], "thir", 4));
 	native_types_free(types);
-	json_tape_deinit(&tape);
 }
 
 Test(native_types, of_structs_are_objects_in_the_schemas)
@@ -295,7 +292,7 @@ Test(native_types, of_structs_are_objects_in_the_schemas)
 		"\"count\":2},{\"name\":\"t\",\"type\":\"str\",\"nullable\":true},{\"name\":\"h\","
 		"\"type\":\"handle\"}],\"size\":40}}}";
 	struct native_function function;
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	expect_schema(object,
 		"{\"type\":\"object\",\"properties\":{\"p\":{\"type\":[\"object\",\"null\"],"
@@ -316,7 +313,6 @@ Test(native_types, of_structs_are_objects_in_the_schemas)
 	buffer_append_char(&text, '}');
 	cr_expect_str_eq(buffer_terminate(&text), object, "%s", text.data);
 	native_function_deinit(&function);
-	buffer_deinit(&text);
 }
 
 /* Refuse the object in @text with @message, wherever. */
@@ -336,7 +332,7 @@ static void expect_message(struct buffer *text, const char *message)
 
 Test(native_types, have_limits)
 {
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	buffer_append_string(&text, "{\"symbol\":\"f\",\"enums\":{\"e\":{\"first\":0");
 	for (int i = 1; i <= NATIVE_NAMES_MAX; i++)
@@ -373,5 +369,4 @@ Test(native_types, have_limits)
 		buffer_append_string(&text, ",\"\"");
 	buffer_append_string(&text, "]}]}");
 	expect_message(&text, "must be an array of at most 65536 strings, not an array");
-	buffer_deinit(&text);
 }

@@ -218,13 +218,12 @@ Test(catalogue, is_not_led_astray_by_a_nul_in_an_id)
 Test(catalogue, looks_for_a_name_of_megabytes_but_once, .timeout = 10)
 {
 	size_t size = 8u << 20;
-	char *name = malloc(size);
+	cleanup_free char *name = malloc(size);
 	const struct tool *tool;
 
 	memset(name, '_', size);
 	cr_expect_eq(
 		catalogue_find(catalogue, name, size, NULL, 0, false, &tool), CATALOGUE_E_UNKNOWN);
-	free(name);
 }
 
 Test(catalogue, finds_the_longest_id_and_name)

@@ -28,14 +28,13 @@ TestSuite(formats, .init = manifest_set_up, .fini = manifest_tear_down, .timeout
 static void expect_format(enum definition_format format, const char *manifest, const char *expected)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
-	char *json = quoted(expected);
+	cleanup_free char *json = quoted(expected);
 	bool is_written;
 
 	read_good(manifest);
 	is_written = definition_write(&toolbox->tools[0], format, "t", &out);
 	cr_expect_str_eq(buffer_terminate(&out), json, "%s: %s", manifest, out.data);
 	cr_expect_eq(is_written, *expected != '\0');
-	free(json);
 }
 
 /* ── Anthropic's names ───────────────────────────────────────────────────────────────────────── */
@@ -101,13 +100,12 @@ Test(formats, name_the_arguments_that_anthropic_refuses)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		cleanup(buffer_deinit) struct buffer out = {0};
 		cleanup(buffer_deinit) struct buffer refused = {0};
-		char *schema = quoted(cases[i].schema);
+		cleanup_free char *schema = quoted(cases[i].schema);
 
 		cr_expect_eq(anthropic_write_schema(schema, &out, &refused), cases[i].is_listed,
 			"%s", cases[i].schema);
 		cr_expect_eq(out.size > 0, cases[i].is_listed);
 		cr_expect_str_eq(buffer_terminate(&refused), cases[i].refused);
-		free(schema);
 	}
 }
 

@@ -36,23 +36,21 @@ static void expect_called(const struct catalogue *catalogue, size_t index, const
 Test(model_names, over_64_characters_end_with_their_digest)
 {
 	/* echo -n LONG__m1 | sha256sum */
-	struct catalogue *catalogue = make_two(LONG, "m1", "b");
+	cleanup(catalogue_cleanup) struct catalogue *catalogue = make_two(LONG, "m1", "b");
 
 	expect_called(
 		catalogue, 0, "a23456789012345678901234567890123456789012345678901234567_1a8000");
 	expect_called(catalogue, 1, "b__m1");
-	catalogue_free(catalogue);
 }
 
 Test(model_names, have_64_characters_as_they_are)
 {
 	static const char id[] = "a2345678901234567890123456789012345678901234567890123456789_";
-	struct catalogue *catalogue = make_two(id, "m1", "b");
+	cleanup(catalogue_cleanup) struct catalogue *catalogue = make_two(id, "m1", "b");
 
 	cr_assert_eq(strlen(id) + strlen("__m1"), 64);
 	expect_called(
 		catalogue, 0, "a2345678901234567890123456789012345678901234567890123456789___m1");
-	catalogue_free(catalogue);
 }
 
 Test(model_names, that_are_taken_end_with_their_digest)
@@ -62,7 +60,8 @@ Test(model_names, that_are_taken_end_with_their_digest)
 		make_toolbox("a__b", "c", NULL),
 		make_toolbox("z", "b__c", NULL),
 	};
-	struct catalogue *catalogue = catalogue_new(toolboxes, 3, NULL, NULL, 1);
+	cleanup(catalogue_cleanup) struct catalogue *catalogue =
+		catalogue_new(toolboxes, 3, NULL, NULL, 1);
 
 	for (size_t i = 0; i < 3; i++)
 		package_unref(toolboxes[i]->package);
@@ -70,28 +69,28 @@ Test(model_names, that_are_taken_end_with_their_digest)
 	expect_called(catalogue, 1, "a__c");
 	expect_called(catalogue, 2, "a__b__c_8a954b");
 	expect_called(catalogue, 3, "z__b__c");
-	catalogue_free(catalogue);
 }
 
 Test(model_names, leave_a_bare_name_to_its_tool)
 {
 	struct toolbox *toolboxes[] = {
 		make_toolbox("b", "get", "b__get", NULL), make_toolbox("c", "get", NULL)};
-	struct catalogue *catalogue = catalogue_new(toolboxes, 2, NULL, NULL, 1);
+	cleanup(catalogue_cleanup) struct catalogue *catalogue =
+		catalogue_new(toolboxes, 2, NULL, NULL, 1);
 
 	for (size_t i = 0; i < 2; i++)
 		package_unref(toolboxes[i]->package);
 	expect_called(catalogue, 0, "b__get_672678");
 	expect_called(catalogue, 1, "b__get");
 	expect_called(catalogue, 2, "c__get");
-	catalogue_free(catalogue);
 }
 
 Test(model_names, are_found_for_tools_after_one_whose_name_nobody_shares)
 {
 	struct toolbox *toolboxes[] = {make_toolbox("a", "other", NULL),
 		make_toolbox("b", "get", "b__get", NULL), make_toolbox("c", "get", NULL)};
-	struct catalogue *catalogue = catalogue_new(toolboxes, 3, NULL, NULL, 1);
+	cleanup(catalogue_cleanup) struct catalogue *catalogue =
+		catalogue_new(toolboxes, 3, NULL, NULL, 1);
 
 	for (size_t i = 0; i < 3; i++)
 		package_unref(toolboxes[i]->package);
@@ -99,7 +98,6 @@ Test(model_names, are_found_for_tools_after_one_whose_name_nobody_shares)
 	expect_called(catalogue, 1, "b__get_672678");
 	expect_called(catalogue, 2, "b__get");
 	expect_called(catalogue, 3, "c__get");
-	catalogue_free(catalogue);
 }
 
 Test(model_names, of_servers_give_way_to_those_of_installed_tools)

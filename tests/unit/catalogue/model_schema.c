@@ -7,19 +7,17 @@
 #include <string.h>
 
 #include "quotes.h"
+#include "util/cleanup.h"
 
 static void expect_form(const char *schema, const char *expected)
 {
-	char *given = quoted(schema);
-	char *wanted = quoted(expected);
-	struct buffer text = {0};
+	cleanup_free char *given = quoted(schema);
+	cleanup_free char *wanted = quoted(expected);
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	model_schema_write(given, &text);
 	cr_expect_str_eq(buffer_terminate(&text), wanted, "%s\ngives    %s\nexpected %s", given,
 		text.data, wanted);
-	buffer_deinit(&text);
-	free(given);
-	free(wanted);
 }
 
 Test(model_schema, has_an_object_with_properties_at_its_root)
@@ -85,8 +83,8 @@ Test(model_schema, has_the_parameters_of_all_parts)
 /* Alternatives of alternatives: 2^40 of them. */
 Test(model_schema, keeps_its_own_parameters_where_there_are_too_many_alternatives, .timeout = 20)
 {
-	struct buffer schema = {0};
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer schema = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	buffer_append_string(&schema, "{\"properties\":{\"own\":{}},\"$defs\":{");
 	for (int i = 0; i < 40; i++)
@@ -101,8 +99,6 @@ Test(model_schema, keeps_its_own_parameters_where_there_are_too_many_alternative
 	cr_expect(
 		strstr(text.data, "{\"type\":\"object\",\"properties\":{\"own\":{}}") == text.data,
 		"%.200s", text.data);
-	buffer_deinit(&schema);
-	buffer_deinit(&text);
 }
 
 Test(model_schema, replaces_references)

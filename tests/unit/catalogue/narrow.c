@@ -58,7 +58,7 @@ Test(narrow, has_exactly_the_tools_of_its_set)
 
 	cr_assert_eq(n_all, 6);
 	for (unsigned int bits = 0; bits < 1u << n_all; bits++) {
-		struct catalogue *part = make_part(bits);
+		cleanup(catalogue_cleanup) struct catalogue *part = make_part(bits);
 		size_t n = 0;
 
 		for (size_t i = 0; i < n_all; i++) {
@@ -73,7 +73,6 @@ Test(narrow, has_exactly_the_tools_of_its_set)
 			cr_assert_eq(catalogue_tool(part, n++), tool);
 		}
 		cr_assert_eq(catalogue_n_tools(part), n);
-		catalogue_free(part);
 	}
 }
 
@@ -92,7 +91,7 @@ Test(narrow, has_the_toolboxes_of_its_tools_and_no_other)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct catalogue *part = make_part(cases[i].bits);
+		cleanup(catalogue_cleanup) struct catalogue *part = make_part(cases[i].bits);
 		char text[128] = "";
 
 		for (size_t j = 0; j < catalogue_n_toolboxes(part); j++) {
@@ -105,13 +104,12 @@ Test(narrow, has_the_toolboxes_of_its_tools_and_no_other)
 				toolbox->id, first_tool, n_tools);
 		}
 		cr_expect_str_eq(text, cases[i].expected, "%x: %s", cases[i].bits, text);
-		catalogue_free(part);
 	}
 }
 
 Test(narrow, finds_tools_by_their_names_among_its_own)
 {
-	struct catalogue *part = make_part(0x22);
+	cleanup(catalogue_cleanup) struct catalogue *part = make_part(0x22);
 	size_t at;
 
 	cr_expect_eq(catalogue_first_named(part, "one", 3), CATALOGUE_NONE);
@@ -122,18 +120,16 @@ Test(narrow, finds_tools_by_their_names_among_its_own)
 	cr_assert_neq(at, CATALOGUE_NONE);
 	cr_expect_eq(catalogue_tool(part, at), &third->tools[1]);
 	cr_expect_eq(catalogue_next_named(part, at), CATALOGUE_NONE);
-	catalogue_free(part);
 }
 
 Test(narrow, outlives_the_whole)
 {
-	struct catalogue *part = make_part(0x09);
+	cleanup(catalogue_cleanup) struct catalogue *part = make_part(0x09);
 
 	catalogue_free(whole);
 	whole = NULL;
 	cr_expect_str_eq(catalogue_tool(part, 0)->name, "one");
 	cr_expect_str_eq(catalogue_tool(part, 1)->toolbox->id, "b");
-	catalogue_free(part);
 }
 
 Test(narrow, has_sets_of_more_tools_than_a_word_has_bits)
@@ -188,10 +184,9 @@ Test(narrow, is_null_when_memory_is_short)
 	catalogue_set_add(&set, 1);
 	catalogue_set_add(&set, 4);
 	for (; scarce_once_after(n); n++) {
-		struct catalogue *part = catalogue_narrow(whole, &set);
+		cleanup(catalogue_cleanup) struct catalogue *part = catalogue_narrow(whole, &set);
 
 		cr_expect_eq(!part, scarce_has_failed(), "after %zu", n);
-		catalogue_free(part);
 	}
 	cr_expect_gt(n, 2);
 	catalogue_set_deinit(&set);

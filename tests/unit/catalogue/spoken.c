@@ -107,7 +107,7 @@ Test(spoken, is_not_there_for_a_tool_without_faces)
 
 Test(spoken, cuts_a_value_that_is_long)
 {
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	fill(&arguments, "{\"a\":0}");
 	buffer_append_string(&text, "{\"result\":\"");
@@ -119,7 +119,6 @@ Test(spoken, cuts_a_value_that_is_long)
 	spoken_write(faces, SPOKEN_DONE, TEXT_VIEW("de"),
 		&(struct spoken_values){.result = &result}, &sentence, &tag);
 	cr_expect_eq(sentence.size, strlen("Das macht .") + 2 * SPOKEN_VALUE_POINTS + 3);
-	buffer_deinit(&text);
 }
 
 Test(spoken, tells_whether_it_names_all_arguments)

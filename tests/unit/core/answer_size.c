@@ -6,11 +6,10 @@
 
 static void expect_written(const char *result, uint32_t max, bool is_cut, const char *expected)
 {
-	struct buffer out = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
 
 	cr_expect_eq(answer_write_result(&out, result, strlen(result), max), is_cut, "%s", result);
 	cr_expect_str_eq(buffer_terminate(&out), expected, "%s", out.data);
-	buffer_deinit(&out);
 }
 
 Test(size, lets_pass_what_has_exactly_the_limit)
@@ -51,7 +50,7 @@ Test(size, cuts_texts_between_code_points)
 
 Test(size, cuts_arguments_with_a_hint_of_their_own)
 {
-	struct buffer out = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
 
 	cr_expect_not(answer_write_arguments(&out, "{\"a\":1}", 7, 7));
 	cr_expect_str_eq(buffer_terminate(&out), "{\"a\":1}");
@@ -61,5 +60,4 @@ Test(size, cuts_arguments_with_a_hint_of_their_own)
 		"{\"truncated\":true,\"reason\":\"too_long\",\"actual_chars\":8,\"max_chars\":7,"
 		"\"hint\":\"The arguments have 8 characters, 7 are allowed: raise "
 		"result_max_chars.\",\"head\":\"{\\\"a\\\":12\"}");
-	buffer_deinit(&out);
 }

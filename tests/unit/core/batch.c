@@ -341,13 +341,12 @@ Test(batch, begins_nothing_for_a_caller_that_has_left)
 /* Answer the call @at with @size characters. */
 static void answer_with(size_t at, size_t size)
 {
-	char *result = malloc(size + 3);
+	cleanup_free char *result = malloc(size + 3);
 
 	memset(result, 'x', size + 2);
 	result[0] = result[size + 1] = '\'';
 	result[size + 2] = '\0';
 	served_answer(at, result);
-	free(result);
 }
 
 Test(batch, cuts_the_largest_answers_until_a_frame_has_all)

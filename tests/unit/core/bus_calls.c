@@ -324,7 +324,7 @@ Test(bus_calls, fail_by_data_that_cannot_be_read)
 
 Test(bus_calls, do_not_read_a_reply_over_a_mebibyte)
 {
-	char *data = malloc(BUS_REPLY_BYTES + 64);
+	cleanup_free char *data = malloc(BUS_REPLY_BYTES + 64);
 
 	cr_assert_not_null(data);
 	snprintf(data, BUS_REPLY_BYTES + 64, "{'percent':1,'x':'%*d'}", (int)BUS_REPLY_BYTES, 1);
@@ -333,7 +333,6 @@ Test(bus_calls, do_not_read_a_reply_over_a_mebibyte)
 	wait_for("volume.get");
 	send_request("volume.get.response", data, DEFAULT);
 	expect_answer("bytes; at most 1048576 are read");
-	free(data);
 }
 
 Test(bus_calls, of_two_sessions_do_not_wait_for_each_other)
@@ -378,7 +377,7 @@ Test(bus_calls, answer_once_however_many_replies_come)
 
 Test(bus_calls, collect_no_more_bytes_than_their_bound)
 {
-	char *data = malloc(BUS_COLLECTED_BYTES);
+	cleanup_free char *data = malloc(BUS_COLLECTED_BYTES);
 
 	cr_assert_not_null(data);
 	snprintf(data, BUS_COLLECTED_BYTES, "{'x':'%*d'}", (int)BUS_COLLECTED_BYTES / 2, 1);
@@ -391,7 +390,6 @@ Test(bus_calls, collect_no_more_bytes_than_their_bound)
 	send_request("part", data, DEFAULT);
 	send_request("part", data, DEFAULT);
 	expect_answer("more than 256 messages, or 262144 bytes, came before the reply");
-	free(data);
 }
 
 /* ── the pace of a toolbox ───────────────────────────────────────────────────────────────────── */

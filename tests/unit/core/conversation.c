@@ -29,11 +29,10 @@ TestSuite(conversation, .init = set_up, .fini = tear_down, .timeout = 60);
 /* Let the message @text pass, with ' for ". */
 static void hear(const char *text)
 {
-	char *message = quoted(text);
+	cleanup_free char *message = quoted(text);
 
 	cr_assert_eq(bus_envelope_read(&envelope, message, strlen(message), 64), 0, "%s", text);
 	conversations_hear(&conversations, &envelope, 0);
-	free(message);
 }
 
 static void hear_speech(const char *session, const char *words, const char *more)
@@ -80,14 +79,12 @@ static const char *shown(enum call_door door, const char *source, const char *se
 
 static void claim(const char *session, const char *source)
 {
-	struct buffer from = {0};
-	struct buffer in = {0};
+	cleanup(buffer_deinit) struct buffer from = {0};
+	cleanup(buffer_deinit) struct buffer in = {0};
 
 	buffer_append_string(&from, source);
 	buffer_append_string(&in, session);
 	conversations_claim(&conversations, &in, &from);
-	buffer_deinit(&from);
-	buffer_deinit(&in);
 }
 
 Test(conversation, has_the_messages_of_its_session)
@@ -146,7 +143,7 @@ Test(conversation, keeps_the_last_messages_and_bytes)
 	cr_expect(strstr(ON_BUS("\"a\""), "n001"));
 	for (int i = 0; i < CONVERSATION_MESSAGES; i++) {
 		char *message;
-		char *text = malloc(9000);
+		cleanup_free char *text = malloc(9000);
 
 		cr_assert(text);
 		snprintf(text, 9000, "{'type':'speak','data':{'utterance':'%08000d'}}", i);
@@ -154,7 +151,6 @@ Test(conversation, keeps_the_last_messages_and_bytes)
 		cr_assert_eq(bus_envelope_read(&envelope, message, strlen(message), 64), 0);
 		conversations_hear(&conversations, &envelope, 0);
 		free(message);
-		free(text);
 	}
 	cr_expect_leq(strlen(ON_BUS("")), CONVERSATION_BYTES * 11 / 10);
 	cr_expect_gt(strlen(ON_BUS("")), CONVERSATION_BYTES * 9 / 10);

@@ -11,20 +11,16 @@
 /* Check that @text, cut to @max, is @wanted (NULL: it is not cut). */
 static void expect_cut(const char *text, uint32_t max, const char *wanted)
 {
-	char *given = quoted(text);
-	char *expected = quoted(wanted ? wanted : text);
-	struct buffer out = {0};
-	struct json_tape tape = {0};
+	cleanup_free char *given = quoted(text);
+	cleanup_free char *expected = quoted(wanted ? wanted : text);
+	cleanup(buffer_deinit) struct buffer out = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 
 	cr_assert_eq(json_tape_read(&tape, given, strlen(given), 64, NULL), 0, "%s", given);
 	cut_content_write(&out, &tape, given, strlen(given), max);
 	cr_assert_not_null(buffer_terminate(&out));
 	cr_expect_str_eq(
 		out.data, expected, "%s\ngives    %s\nexpected %s", given, out.data, expected);
-	buffer_deinit(&out);
-	json_tape_deinit(&tape);
-	free(given);
-	free(expected);
 }
 
 #define TEXT(text) "{'type':'text','text':'" text "'}"

@@ -236,12 +236,11 @@ Test(guest_calls, end_as_their_response_says)
 
 	start();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		char *id = call_guest("7");
+		cleanup_free char *id = call_guest("7");
 
 		send_about("guest", ANSWER, id, cases[i].members);
 		expect_end(cases[i].end);
 		cr_expect(list_is_empty(&calls->sent), "%s", cases[i].members);
-		free(id);
 	}
 	settle();
 	cr_expect_eq(n_unseen(INVOKE ".response"), 0);
@@ -264,12 +263,11 @@ Test(guest_calls, have_a_result_of_the_largest_size_and_no_larger)
 
 	start();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		char *id = call_guest("7");
+		cleanup_free char *id = call_guest("7");
 
 		service->config.limits.host_output_bytes = cases[i].max;
 		send_about("guest", ANSWER, id, cases[i].result);
 		expect_end(cases[i].end);
-		free(id);
 	}
 }
 
@@ -386,7 +384,7 @@ Test(guest_calls, fail_when_memory_is_short_for_their_response)
 	container_of(service->guests.items.next, struct guest, link)->owner.connection = 0;
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
 		struct request_scope scope = {.caller.source = {"guest", strlen("guest")}};
-		char *id = call_guest("7");
+		cleanup_free char *id = call_guest("7");
 		char text[256];
 		char *frame;
 
@@ -403,7 +401,6 @@ Test(guest_calls, fail_when_memory_is_short_for_their_response)
 		cr_expect(list_is_empty(&calls->sent));
 		bus_envelope_deinit(&scope.envelope);
 		free(frame);
-		free(id);
 	}
 }
 

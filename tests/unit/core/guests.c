@@ -237,7 +237,7 @@ Test(core_guests, have_a_text_of_the_largest_size_and_no_larger)
 {
 	static const char before[] = "{'toolbox_id':'words','tools':[{'name':'say','description':'";
 	size_t size = GUEST_BYTES_MAX - strlen(before) - strlen("'}]}");
-	struct buffer data = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
 
 	start();
 	for (size_t more = 0; more < 2; more++) {
@@ -260,7 +260,6 @@ Test(core_guests, have_a_text_of_the_largest_size_and_no_larger)
 	while (!find("words"))
 		asking_step();
 	cr_expect_eq(find("words")->next->size, GUEST_BYTES_MAX);
-	buffer_deinit(&data);
 }
 
 /* ── who may ─────────────────────────────────────────────────────────────────────────────────── */

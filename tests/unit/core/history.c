@@ -34,7 +34,7 @@ TestSuite(history, .init = set_up, .fini = tear_down);
 static void add_call(const char *source, const char *name, uint64_t duration_us, int code)
 {
 	struct call *call = calls_new(&calls, name ? NULL : &box->tools[0]);
-	struct buffer reason = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
 
 	cr_assert(call);
 	json_write_text(&call->source, source);
@@ -44,7 +44,6 @@ static void add_call(const char *source, const char *name, uint64_t duration_us,
 		json_write_text(&reason, "its reason");
 	history_add(&history, call, duration_us, code, &reason);
 	calls_close(&calls, call);
-	buffer_deinit(&reason);
 }
 
 static void expect_part(
@@ -103,8 +102,8 @@ Test(history, describes_calls)
 static void expect_whole_units(const char *unit)
 {
 	for (size_t shift = 0; shift < 8; shift++) {
-		struct buffer source = {0};
-		struct json_tape tape = {0};
+		cleanup(buffer_deinit) struct buffer source = {0};
+		cleanup(json_tape_cleanup) struct json_tape tape = {0};
 		struct text_view text;
 
 		for (size_t i = 0; i < shift; i++)
@@ -121,8 +120,6 @@ static void expect_whole_units(const char *unit)
 		cr_expect(history_at(&history, 0)->is_source_cut);
 		cr_expect(call_summary_has(history_at(&history, 0), SUMMARY_SOURCE,
 			&(struct text_view){source.data, strlen(source.data)}));
-		json_tape_deinit(&tape);
-		buffer_deinit(&source);
 	}
 }
 

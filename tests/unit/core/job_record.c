@@ -36,12 +36,11 @@ static void fill(struct job *job)
 
 static void write_and_read(const struct job *job, struct job *ret_job)
 {
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	job_record_write(job, &text);
 	cr_assert_eq(buffer_status(&text), 0);
 	cr_assert_eq(job_record_read(ret_job, text.data, text.size), 0);
-	buffer_deinit(&text);
 }
 
 static void expect_text(const struct buffer *text, const char *expected)
@@ -148,7 +147,7 @@ Test(job_record, refuses_what_is_no_record)
 /* A record of which a part is lost would send an end to everybody, or show it to another one. */
 Test(job_record, is_read_whole_or_not_at_all_when_memory_is_short)
 {
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 	struct job job;
 
 	fill(&job);
@@ -172,7 +171,6 @@ Test(job_record, is_read_whole_or_not_at_all_when_memory_is_short)
 		free_texts(&read);
 	}
 	free_texts(&job);
-	buffer_deinit(&text);
 }
 
 Test(job_record, is_not_written_in_part_when_memory_is_short)
@@ -181,11 +179,10 @@ Test(job_record, is_not_written_in_part_when_memory_is_short)
 
 	fill(&job);
 	for (size_t n = 0; scarce_once_after(n); n++) {
-		struct buffer text = {0};
+		cleanup(buffer_deinit) struct buffer text = {0};
 
 		job_record_write(&job, &text);
 		cr_expect_eq(buffer_status(&text), scarce_has_failed() ? -ENOMEM : 0);
-		buffer_deinit(&text);
 	}
 	free_texts(&job);
 }

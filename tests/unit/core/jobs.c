@@ -115,13 +115,12 @@ static char *path_of(const char *job_id)
 /* The file of the job `id` has @part, JSON; NULL: there is no file. */
 static void expect_file(const char *part)
 {
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 	int r = file_read(path_of(id), 1 << 20, &text);
 
 	cr_expect_eq(r, part ? 0 : -ENOENT);
 	if (part && r == 0)
 		expect_part(buffer_terminate(&text), part);
-	buffer_deinit(&text);
 }
 
 /* ── the beginning ───────────────────────────────────────────────────────────────────────────── */
@@ -368,8 +367,8 @@ Test(jobs, in_the_waiting_room_have_their_worker)
 
 Test(jobs, keep_the_beginning_of_a_text_of_progress)
 {
-	struct json_tape tape = {0};
-	struct buffer report = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer report = {0};
 
 	start();
 	begin("");
@@ -383,8 +382,6 @@ Test(jobs, keep_the_beginning_of_a_text_of_progress)
 	cr_expect_eq(first_job()->progress_text.size, 2 * SUMMARY_TEXT_BYTES + 2);
 	expect_part(get(""), "'progress':0.5,'text':'");
 	expect_part(get(""), "'updated':'");
-	json_tape_deinit(&tape);
-	buffer_deinit(&report);
 }
 
 /* ── results together ────────────────────────────────────────────────────────────────────────── */

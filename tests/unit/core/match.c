@@ -63,7 +63,7 @@ static void expect_match(
 
 Test(match, finds_the_first_tool_in_list_order)
 {
-	struct catalogue *catalogue = make_catalogue(
+	cleanup(catalogue_cleanup) struct catalogue *catalogue = make_catalogue(
 		make_box("radio",
 			TRIGGERED("play", "'play','listen to'") "," TRIGGERED("stop", "'stop'")),
 		make_box("light",
@@ -76,7 +76,6 @@ Test(match, finds_the_first_tool_in_list_order)
 	expect_match(catalogue, "stop", "light/turn_off");
 	expect_match(catalogue, "what time is it", "");
 	expect_match(catalogue, "", "");
-	catalogue_free(catalogue);
 }
 
 static bool is_not_play(void *data, const struct tool *tool)
@@ -99,7 +98,7 @@ Test(match, finds_nothing_that_a_filter_leaves_out)
 Test(match, goes_past_a_trigger_that_is_too_costly_and_tells_it, .timeout = 60)
 {
 	static const char utterance[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab";
-	struct catalogue *catalogue = make_catalogue(
+	cleanup(catalogue_cleanup) struct catalogue *catalogue = make_catalogue(
 		make_box("a",
 			TRIGGERED("first", "'never','^(a+)+$'") "," TRIGGERED("second", "'b$'")),
 		NULL);
@@ -111,7 +110,6 @@ Test(match, goes_past_a_trigger_that_is_too_costly_and_tells_it, .timeout = 60)
 	cr_expect_str_eq(match.tool->name, "second");
 	cr_expect_str_eq(match.costly->name, "first");
 	cr_expect_eq(match.costly_trigger, 1);
-	catalogue_free(catalogue);
 }
 
 Test(match, gives_up_when_its_time_is_up)

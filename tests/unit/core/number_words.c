@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/voice/number_words.h"
+#include "util/cleanup.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -7,13 +8,12 @@
 /* Fail unless @text is the number @expected in the language @tag; "" for no number. */
 static void expect_number(const char *tag, const char *text, const char *expected)
 {
-	struct buffer out = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
 	bool is_number =
 		number_words_read(number_words_find(TEXT_VIEW(tag)), text, strlen(text), &out);
 
 	cr_expect_eq(is_number, *expected != '\0', "%s: %s", tag, text);
 	cr_expect_str_eq(buffer_terminate(&out), expected, "%s: %s", tag, text);
-	buffer_deinit(&out);
 }
 
 Test(number_words, reads_english)
@@ -136,7 +136,7 @@ Test(number_words, has_no_and_between_a_unit_and_its_hundred)
 Test(number_words, reads_nothing_after_the_end_of_its_text)
 {
 	static const char text[] = "1,0005one hundredth";
-	struct buffer out = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
 
 	cr_expect(number_words_read(number_words_find(TEXT_VIEW("en")), text, 5, &out));
 	cr_expect_str_eq(buffer_terminate(&out), "1000");
@@ -148,5 +148,4 @@ Test(number_words, reads_nothing_after_the_end_of_its_text)
 	cr_expect_not(number_words_read(
 		number_words_find(TEXT_VIEW("en")), text + 6, strlen("one hundre"), &out));
 	cr_expect_eq(out.size, 0);
-	buffer_deinit(&out);
 }

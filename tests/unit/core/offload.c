@@ -55,11 +55,10 @@ TestSuite(offload, .init = set_up, .fini = tear_down, .timeout = 120);
 static void send_long(const char *topic, const char *members, const char *context, size_t n_values)
 {
 	size_t size = 2 * n_values + strlen(members) + 32;
-	char *data = malloc(size);
+	cleanup_free char *data = malloc(size);
 
 	snprintf(data, size, "{%s,'odd':[%.*s]}", members, (int)(2 * n_values - 1), many);
 	send_request(topic, data, context);
-	free(data);
 }
 
 /* Serve until a request waits. It does for longer than a step, whatever the machine does meanwhile:

@@ -16,11 +16,10 @@ static struct proxy proxy;
 /* There is no bus: what should not be sent would not survive it. */
 static void say(size_t host, const char *text)
 {
-	struct json_tape tape = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 
 	cr_assert_eq(json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL), 0);
 	proxy_on_bus_message(&proxy, NULL, HOST(host), "box", &tape, text, strlen(text));
-	json_tape_deinit(&tape);
 }
 
 static bool wants(const char *topic)

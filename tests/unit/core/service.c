@@ -182,7 +182,7 @@ Test(service, tells_a_call_that_waited_of_its_cooldown)
 
 Test(service, gives_back_what_a_large_call_has_taken)
 {
-	char *data = malloc(100000);
+	cleanup_free char *data = malloc(100000);
 
 	start_with(NULL);
 	memset(data, ' ', 100000);
@@ -197,7 +197,6 @@ Test(service, gives_back_what_a_large_call_has_taken)
 
 		cr_expect_lt(spare->runner_call.arguments.capacity, 90000);
 	}
-	free(data);
 }
 
 Test(service, tells_no_more_of_a_result_in_an_event_than_in_the_answer)

@@ -26,7 +26,7 @@ static void expect_trace(const char *json, const char *expected)
 
 Test(trace, passes_well_formed_texts_on)
 {
-	struct buffer trace = {0};
+	cleanup(buffer_deinit) struct buffer trace = {0};
 	struct text_view parent;
 
 	expect_trace("{" MEMBER ",\"tracestate\":\"a=1,b=2\",\"baggage\":\"k=v\"}",
@@ -40,7 +40,6 @@ Test(trace, passes_well_formed_texts_on)
 	trace_write(&(struct trace_texts){.parent = TEXT_VIEW(PARENT)}, &trace);
 	parent = trace_parent(&trace);
 	cr_expect(parent.size == strlen(PARENT) && memcmp(parent.text, PARENT, parent.size) == 0);
-	buffer_deinit(&trace);
 }
 
 Test(trace, drops_malformed_texts)

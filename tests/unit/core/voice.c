@@ -133,7 +133,7 @@ Test(listening, answers_each_question)
 /* Ask about @n_before utterances without a tool, and one with a tool. */
 static void expect_handled(size_t n_before, bool can_handle)
 {
-	struct buffer data = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
 
 	buffer_append_string(&data, "{'utterances':[");
 	for (size_t i = 0; i < n_before; i++)
@@ -142,7 +142,6 @@ static void expect_handled(size_t n_before, bool can_handle)
 	send_request(FALLBACK "ping", buffer_terminate(&data), "{}");
 	expect_part(
 		wait_for(FALLBACK "pong"), can_handle ? "'can_handle':true" : "'can_handle':false");
-	buffer_deinit(&data);
 }
 
 Test(listening, tries_the_first_16_utterances_of_a_question)
@@ -334,14 +333,12 @@ Test(listening, wants_only_its_topics)
 
 static void expect_context(const char *before, const char *key, const char *after)
 {
-	struct buffer context = {0};
-	struct buffer out = {0};
+	cleanup(buffer_deinit) struct buffer context = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
 
 	buffer_append_string(&context, before);
 	speech_context_with(&context, key, "\"x\"", &out);
 	cr_expect_str_eq(buffer_terminate(&out), after);
-	buffer_deinit(&context);
-	buffer_deinit(&out);
 }
 
 Test(speech, puts_a_member_into_a_context_that_stays_as_it_is)

@@ -197,7 +197,7 @@ Test(waiting, leaves_places_to_other_holders_and_sources)
 Test(waiting, leaves_bytes_to_other_sources)
 {
 	size_t size = BOOK_SIZE / 16;
-	char *text = calloc(1, size + 1);
+	cleanup_free char *text = calloc(1, size + 1);
 
 	memset(text, 'x', size);
 	/* An account has a quarter of the book, and a source half of that. */
@@ -209,18 +209,16 @@ Test(waiting, leaves_bytes_to_other_sources)
 	cr_expect_not(wait_as("d", WAITING_CHANGE, text, WAIT_MS), "the account has no more");
 	bus.sender = bob;
 	cr_expect(wait_as("a", WAITING_CHANGE, text, WAIT_MS));
-	free(text);
 }
 
 Test(waiting, takes_one_request_of_a_source_that_is_larger_than_its_share)
 {
 	size_t size = BOOK_SIZE / 5;
-	char *text = calloc(1, size + 1);
+	cleanup_free char *text = calloc(1, size + 1);
 
 	memset(text, 'x', size);
 	cr_expect(wait_for(WAITING_CHANGE, text, WAIT_MS));
 	cr_expect_not(wait_for(WAITING_CHANGE, "x", WAIT_MS));
-	free(text);
 }
 
 Test(waiting, forgets_the_requests_of_a_peer_that_need_no_answer)

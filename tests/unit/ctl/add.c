@@ -277,10 +277,9 @@ Test(ctl_add, knows_the_ids_of_its_own_folder)
 	cr_assert_eq(added_open(false, &added), CTL_DONE);
 	cr_assert_eq(added.paths.n_items, 4);
 	for (size_t i = 0; i < 4; i++) {
-		char *id = added_id(&added, i);
+		cleanup_free char *id = added_id(&added, i);
 
 		cr_expect(ids[i] ? id && strcmp(id, ids[i]) == 0 : !id, "%zu", i);
-		free(id);
 	}
 	cr_expect(added_has(&added, "home") && !added_has(&added, "other"));
 	added_forget(&added, "home");
@@ -341,7 +340,7 @@ Test(ctl_add, names_a_manifest_on_stdin_by_its_id_alone)
 
 Test(ctl_add, copies_a_manifest_of_the_largest_size_and_no_larger)
 {
-	char *text = malloc(MANIFEST_BYTES_MAX + 2);
+	cleanup_free char *text = malloc(MANIFEST_BYTES_MAX + 2);
 	struct stat status;
 
 	memset(text, ' ', MANIFEST_BYTES_MAX + 1);
@@ -358,7 +357,6 @@ Test(ctl_add, copies_a_manifest_of_the_largest_size_and_no_larger)
 	cr_expect_eq(add_file("words.json"), CTL_DONE, "%s", command_complaints);
 	cr_expect_eq(stat(scratch_path(FOLDER "/words.json"), &status), 0);
 	cr_expect_eq(status.st_size, MANIFEST_BYTES_MAX);
-	free(text);
 }
 
 Test(ctl_add, names_a_folder_as_it_is_called_and_not_as_it_was_typed)

@@ -75,7 +75,7 @@ static void send_prepared(const struct prepared *one)
 	cleanup(buffer_deinit) struct buffer response = {0};
 	cleanup(buffer_deinit) struct buffer message = {0};
 	struct buffer *sent = one->topic ? &message : &response;
-	char *data = quoted(one->data);
+	cleanup_free char *data = quoted(one->data);
 
 	bus_response_begin(&response, &envelope);
 	if (one->topic)
@@ -83,7 +83,6 @@ static void send_prepared(const struct prepared *one)
 	buffer_append_string(sent, data);
 	bus_message_end(sent);
 	bus_send(bus, sent, BUS_SHARE_OWN);
-	free(data);
 }
 
 static void take_frame(void *data, const char *text, size_t size)

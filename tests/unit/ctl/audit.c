@@ -6,6 +6,7 @@
 #include "../scratch.h"
 #include "answering.h"
 #include "policy/audit_chain.h"
+#include "util/cleanup.h"
 
 static void set_up(void)
 {
@@ -164,7 +165,7 @@ static void write_chain(const char *before, unsigned int n, struct audit_hash *r
 {
 	snprintf(ret_last->text, sizeof(ret_last->text), "%s", before);
 	for (unsigned int i = 0; i < n; i += 2) {
-		struct buffer text = {0};
+		cleanup(buffer_deinit) struct buffer text = {0};
 		char name[16];
 
 		for (unsigned int j = i; j < i + 2 && j < n; j++) {
@@ -176,7 +177,6 @@ static void write_chain(const char *before, unsigned int n, struct audit_hash *r
 		}
 		snprintf(name, sizeof(name), "%u.log", i / 2);
 		scratch_write_bytes(name, text.data, text.size);
-		buffer_deinit(&text);
 	}
 }
 

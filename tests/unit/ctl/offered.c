@@ -8,6 +8,7 @@
 
 #include "../scratch.h"
 #include "answering.h"
+#include "util/cleanup.h"
 
 /* The output of `add` and `remove` after the service has reloaded. JSON is written with ' in place
  * of ", and @ in place of the user's registration folder. */
@@ -89,10 +90,9 @@ static int report_rest(const struct ctl_options *options)
 static void expect_report(command_function command, const char *line, int status,
 	const char *output, const char *complaints)
 {
-	char *expected = in_folder(complaints);
+	cleanup_free char *expected = in_folder(complaints);
 
 	expect_command(command, line, status, output, expected);
-	free(expected);
 }
 
 /* ── what is offered ─────────────────────────────────────────────────────────────────────────── */

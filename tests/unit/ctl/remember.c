@@ -5,6 +5,7 @@
 
 #include "../scratch.h"
 #include "answering.h"
+#include "util/cleanup.h"
 
 static void set_up(void)
 {
@@ -250,13 +251,12 @@ Test(ctl_remember, replaces_no_file_that_it_cannot_read)
 
 	start();
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		char *json = quoted(wrong[i]);
+		cleanup_free char *json = quoted(wrong[i]);
 
 		scratch_write("high/toolboxd/allow.json", json);
 		cr_expect_eq(command_run(ctl_remember, "allow x"), CTL_ERROR, "%s", wrong[i]);
 		expect_complaint("allow.json cannot be used: ");
 		cr_expect_str_eq(text_of("high/toolboxd/allow.json"), json);
-		free(json);
 	}
 	cr_assert_eq(unlink(scratch_path("high/toolboxd/allow.json")), 0);
 	cr_assert_eq(mkdir(scratch_path("high/toolboxd/allow.json"), 0700), 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/new/sentence.h"
+#include "util/cleanup.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -32,14 +33,12 @@ Test(ctl_sentence, keeps_the_first_alternatives_and_the_slots_of_a_sample)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct buffer sentence = {0};
-		struct buffer slots = {0};
+		cleanup(buffer_deinit) struct buffer sentence = {0};
+		cleanup(buffer_deinit) struct buffer slots = {0};
 
 		cr_expect(read_sample(cases[i].sample, &sentence, &slots), "%s", cases[i].sample);
 		cr_expect_str_eq(sentence.data, cases[i].sentence);
 		cr_expect_str_eq(slots.data, cases[i].slots);
-		buffer_deinit(&sentence);
-		buffer_deinit(&slots);
 	}
 }
 
@@ -51,25 +50,21 @@ Test(ctl_sentence, refuses_a_sample_that_is_not_well_formed)
 		"say [a"};
 
 	for (size_t i = 0; i < sizeof(samples) / sizeof(*samples); i++) {
-		struct buffer sentence = {0};
-		struct buffer slots = {0};
+		cleanup(buffer_deinit) struct buffer sentence = {0};
+		cleanup(buffer_deinit) struct buffer slots = {0};
 
 		cr_expect_not(read_sample(samples[i], &sentence, &slots), "%s", samples[i]);
-		buffer_deinit(&sentence);
-		buffer_deinit(&slots);
 	}
 }
 
 Test(ctl_sentence, names_each_slot_once_by_its_whole_name)
 {
-	struct buffer sentence = {0};
-	struct buffer slots = {0};
+	cleanup(buffer_deinit) struct buffer sentence = {0};
+	cleanup(buffer_deinit) struct buffer slots = {0};
 
 	cr_expect(read_sample("from {ab} to {a} by {t:b} or {_1}, {u:a}{ab}", &sentence, &slots));
 	cr_expect_str_eq(sentence.data, "from {ab} to {a} by {b} or {_1}, {a}{ab}");
 	cr_expect_str_eq(slots.data, "ab a b _1");
-	buffer_deinit(&sentence);
-	buffer_deinit(&slots);
 }
 
 Test(ctl_sentence, reads_no_byte_after_a_sample)
@@ -77,16 +72,13 @@ Test(ctl_sentence, reads_no_byte_after_a_sample)
 	static const char text[] = "(a|b) [c] {t:n} d";
 
 	for (size_t size = 1; size <= strlen(text); size++) {
-		char *exact = malloc(size); /* without a NUL after it */
-		struct buffer sentence = {0};
-		struct buffer slots = {0};
+		cleanup_free char *exact = malloc(size); /* without a NUL after it */
+		cleanup(buffer_deinit) struct buffer sentence = {0};
+		cleanup(buffer_deinit) struct buffer slots = {0};
 
 		memcpy(exact, text, size);
 		new_read_sample(exact, size, &sentence, &slots);
 		cr_expect_leq(sentence.size, size);
 		cr_expect_leq(slots.size, size);
-		buffer_deinit(&sentence);
-		buffer_deinit(&slots);
-		free(exact);
 	}
 }

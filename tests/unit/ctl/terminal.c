@@ -269,7 +269,7 @@ Test(ctl_terminal, complains_in_lines_that_fit)
 Test(ctl_terminal, takes_a_drawn_line_away_before_it_complains)
 {
 	int master = become_terminal(80, 24);
-	struct buffer line = {0};
+	cleanup(buffer_deinit) struct buffer line = {0};
 
 	setenv("NO_COLOR", "1", 1);
 	terminal_clear_line();
@@ -284,7 +284,6 @@ Test(ctl_terminal, takes_a_drawn_line_away_before_it_complains)
 	terminal_draw_line(&line);
 	cr_expect_not(terminal_has_line(), "a line that could not be made");
 	line.error = 0;
-	buffer_deinit(&line);
 }
 
 Test(ctl_terminal, shows_findings_in_lines_and_with_a_red_severity)
@@ -338,7 +337,7 @@ Test(ctl_terminal, prints_the_same_json_with_no_character_that_it_would_obey)
 {
 	static const char json[] = "{\"a\":\"\xE2\x80\xAE\xC3\xA9\xF0\x9F\x98\x80\"}";
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 	int master = become_terminal(80, 24);
 
 	cr_assert_eq(json_tape_read(&tape, json, strlen(json), 9, NULL), 0);
@@ -350,7 +349,6 @@ Test(ctl_terminal, prints_the_same_json_with_no_character_that_it_would_obey)
 	buffer_append_string(&text, json);
 	terminal_print_json_text(&text);
 	cr_expect_str_eq(shown_on(master), "{\"a\":\"\\u202e\\u00e9\\ud83d\\ude00\"}");
-	buffer_deinit(&text);
 }
 
 Test(ctl_terminal, complains_of_a_text_that_could_not_be_made)

@@ -153,14 +153,13 @@ Test(ctl_token, replaces_no_file_that_it_cannot_read)
 
 	start("[]");
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		char *json = quoted(wrong[i]);
+		cleanup_free char *json = quoted(wrong[i]);
 
 		scratch_write(FILE_NAME, json);
 		cr_expect_eq(command_run(ctl_token, "token new x"), CTL_ERROR, "%s", wrong[i]);
 		cr_expect_str_empty(command_output, "a secret that is not kept");
 		expect_complaint("tokens.json cannot be used: ");
 		cr_expect_str_eq(text_of_file(), json);
-		free(json);
 	}
 }
 

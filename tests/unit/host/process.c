@@ -32,7 +32,7 @@ static const struct sealed_file *const no_libraries[WIRE_LIBRARIES_MAX];
 /* Send a LOAD frame, and wait for its answer. */
 static void load_over(int wire)
 {
-	struct buffer frame = {0};
+	cleanup(buffer_deinit) struct buffer frame = {0};
 	struct wire_header answer;
 
 	wire_write(&frame, WIRE_LOAD, 0, load, sizeof(load) - 1, NULL, 0);
@@ -41,7 +41,6 @@ static void load_over(int wire)
 	cr_expect_eq(answer.kind, WIRE_LISTENER);
 	cr_assert_eq(recv(wire, &answer, sizeof(answer), MSG_WAITALL), sizeof(answer));
 	cr_expect_eq(answer.kind, WIRE_LOADED);
-	buffer_deinit(&frame);
 }
 
 /* The value of the line @key of the process's status, a number of base @base. */

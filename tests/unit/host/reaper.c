@@ -41,7 +41,7 @@ TestSuite(reaper, .init = set_up, .fini = tear_down, .timeout = 60);
 /* Start the plugin of the tests, which ends in the way @how. */
 static void start(const char *how)
 {
-	struct buffer load = {0};
+	cleanup(buffer_deinit) struct buffer load = {0};
 
 	buffer_printf(&load,
 		"{\"kind\":\"plugin\",\"toolbox_id\":\"test\",\"library\":\"%s\","
@@ -49,7 +49,6 @@ static void start(const char *how)
 		TEST_PLUGGED_LIBRARY, how);
 	guest_start_load(&guest, buffer_terminate(&load), NULL);
 	cr_assert_not_null(guest.loaded.data, "it was not loaded");
-	buffer_deinit(&load);
 }
 
 static void has_ended(void *data, const struct host_exit *end)

@@ -31,12 +31,11 @@ static int post(const char *path, const char *text)
 
 static void expect_posted(const char *path, const char *text, int status, const char *part)
 {
-	char *json = quoted(part);
+	cleanup_free char *json = quoted(part);
 	int r = post(path, text);
 
 	cr_expect_eq(r, status, "%s: %s", text, http_response);
 	cr_expect(strstr(http_body, json), "%s: %s", text, http_body);
-	free(json);
 }
 
 /* Begin a session of the legacy era. */

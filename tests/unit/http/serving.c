@@ -269,22 +269,20 @@ const char *http_send(const char *bytes, size_t size)
 
 void expect_answer(const char *line, int status, const char *body)
 {
-	char *json = quoted(body);
+	cleanup_free char *json = quoted(body);
 	int r = http_ask(line, "", "");
 
 	cr_expect_eq(r, status, "%s: %s", line, http_response);
 	cr_expect_str_eq(http_body, json, "%s: %s", line, http_body);
-	free(json);
 }
 
 void expect_answer_part(const char *line, int status, const char *part)
 {
-	char *json = quoted(part);
+	cleanup_free char *json = quoted(part);
 	int r = http_ask(line, "", "");
 
 	cr_expect_eq(r, status, "%s: %s", line, http_response);
 	cr_expect(strstr(http_body, json), "%s: %s", line, http_body);
-	free(json);
 }
 
 void expect_field(const char *field)

@@ -24,11 +24,10 @@ TestSuite(diagnose, .fini = give_back);
 
 static void expect_first(const char *expected)
 {
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	diagnostics_write_first(&problems, "FILE", &text);
 	cr_expect_str_eq(buffer_terminate(&text), expected, "%s", text.data);
-	buffer_deinit(&text);
 }
 
 Test(diagnose, is_told_with_its_place_in_the_file)

@@ -177,7 +177,7 @@ Test(json_writer, writes_no_byte_after_the_last_one)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(buffer_deinit) struct buffer out = {0};
-	char *text = malloc(2);
+	cleanup_free char *text = malloc(2);
 
 	cr_assert_not_null(text);
 	memcpy(text, "42", 2);
@@ -186,7 +186,6 @@ Test(json_writer, writes_no_byte_after_the_last_one)
 	expect_text(&out, "42");
 	json_write_indented(&out, &tape, 0, 2);
 	expect_text(&out, "42");
-	free(text);
 }
 
 Test(json_writer, indents_for_people)

@@ -20,12 +20,11 @@ TestSuite(changes, .fini = give_back);
 
 static void expect_names(const struct text_list *list, const char *expected)
 {
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	for (size_t i = 0; i < list->n_items; i++)
 		buffer_printf(&text, "%s ", list->items[i]);
 	cr_expect_str_eq(buffer_terminate(&text), expected);
-	buffer_deinit(&text);
 }
 
 static void expect_changes(const char *added, const char *removed, const char *changed)

@@ -183,11 +183,10 @@ Test(describe_cache, keeps_what_was_used_last)
 
 Test(describe_cache, keeps_nothing_larger_than_the_limit)
 {
-	char *large = calloc(1, DESCRIBE_CACHE_BYTES_MAX);
+	cleanup_free char *large = calloc(1, DESCRIBE_CACHE_BYTES_MAX);
 
 	describe_cache_write("key", large, DESCRIBE_CACHE_BYTES_MAX, 0);
 	cr_expect_null(recall("key"));
-	free(large);
 }
 
 Test(describe_cache, does_without_a_folder)

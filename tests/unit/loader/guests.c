@@ -81,7 +81,7 @@ static bool has_toolbox(const struct catalogue *catalogue, const char *id)
 
 Test(guests, join_the_toolboxes_of_files_with_their_notes)
 {
-	struct catalogue *base = make_files();
+	cleanup(catalogue_cleanup) struct catalogue *base = make_files();
 	struct catalogue *merged;
 
 	add("lamp", "{'name':'on'},{'name':'off'}");
@@ -94,12 +94,11 @@ Test(guests, join_the_toolboxes_of_files_with_their_notes)
 	cr_expect_eq(catalogue_n_skipped(merged), 1);
 	cr_expect_eq(set.items[0].outcome, GUEST_OFFERED);
 	catalogue_free(merged);
-	catalogue_free(base);
 }
 
 Test(guests, that_are_not_listed_are_gone_from_the_next_catalogue)
 {
-	struct catalogue *base = make_files();
+	cleanup(catalogue_cleanup) struct catalogue *base = make_files();
 	struct catalogue *with_one;
 	struct catalogue *without;
 
@@ -111,12 +110,11 @@ Test(guests, that_are_not_listed_are_gone_from_the_next_catalogue)
 	cr_expect(has_toolbox(without, "a") && catalogue_n_failures(without) == 1);
 	catalogue_free(without);
 	catalogue_free(with_one);
-	catalogue_free(base);
 }
 
 Test(guests, give_way_to_a_file_with_their_id)
 {
-	struct catalogue *base = make_files();
+	cleanup(catalogue_cleanup) struct catalogue *base = make_files();
 	struct catalogue *merged;
 
 	add("a", "{'name':'on'}");
@@ -124,12 +122,11 @@ Test(guests, give_way_to_a_file_with_their_id)
 	cr_expect_eq(set.items[0].outcome, GUEST_DISPLACED);
 	cr_expect_eq(catalogue_n_tools(merged), 2);
 	catalogue_free(merged);
-	catalogue_free(base);
 }
 
 Test(guests, give_way_to_the_limits_of_all)
 {
-	struct catalogue *base = make_files();
+	cleanup(catalogue_cleanup) struct catalogue *base = make_files();
 	struct catalogue *merged;
 
 	config.limits.toolboxes = 3;
@@ -142,12 +139,11 @@ Test(guests, give_way_to_the_limits_of_all)
 	cr_expect_eq(set.items[1].outcome, GUEST_OFFERED);
 	cr_expect_eq(set.items[2].outcome, GUEST_NO_ROOM);
 	catalogue_free(merged);
-	catalogue_free(base);
 }
 
 Test(guests, with_mistakes_keep_their_earlier_package)
 {
-	struct catalogue *base = make_files();
+	cleanup(catalogue_cleanup) struct catalogue *base = make_files();
 	struct catalogue *merged;
 	struct package *before;
 
@@ -163,13 +159,12 @@ Test(guests, with_mistakes_keep_their_earlier_package)
 	cr_expect_eq(set.items[0].package, before);
 	cr_expect(has_toolbox(merged, "lamp"));
 	catalogue_free(merged);
-	catalogue_free(base);
 	package_unref(before);
 }
 
 Test(guests, are_read_again_only_when_the_configuration_has_changed)
 {
-	struct catalogue *base = make_files();
+	cleanup(catalogue_cleanup) struct catalogue *base = make_files();
 	struct package *before;
 
 	add("lamp", "{'name':'on'}");
@@ -182,13 +177,12 @@ Test(guests, are_read_again_only_when_the_configuration_has_changed)
 	cr_expect_neq(set.items[0].package, before);
 	cr_expect_eq(set.items[0].package->toolboxes[0]->tools[0].risk, TOOL_READ);
 	config.guests.risk = TOOL_EXECUTE;
-	catalogue_free(base);
 	package_unref(before);
 }
 
 Test(guests, are_filtered_like_others)
 {
-	struct catalogue *base = make_files();
+	cleanup(catalogue_cleanup) struct catalogue *base = make_files();
 	struct catalogue *merged;
 
 	cr_assert_eq(text_list_add(&config.tools_disabled, "lamp/on"), 0);
@@ -198,7 +192,6 @@ Test(guests, are_filtered_like_others)
 	cr_expect_eq(catalogue_n_skipped(merged), 2);
 	text_list_deinit(&config.tools_disabled);
 	catalogue_free(merged);
-	catalogue_free(base);
 }
 
 static bool is_of_a(void *data, const struct tool *tool)
@@ -234,7 +227,7 @@ static bool is_skipped(const struct catalogue *catalogue, const char *id)
 /* Notes about a guest are made anew by each load; all others come from files and stay. */
 Test(guests, leave_no_note_behind)
 {
-	struct catalogue *base = make_disabled_file();
+	cleanup(catalogue_cleanup) struct catalogue *base = make_disabled_file();
 	struct catalogue *with_one;
 	struct catalogue *without;
 
@@ -254,15 +247,14 @@ Test(guests, leave_no_note_behind)
 	text_list_deinit(&config.tools_disabled);
 	catalogue_free(without);
 	catalogue_free(with_one);
-	catalogue_free(base);
 }
 
 Test(guests, keep_what_is_offered_in_place_of_a_failure)
 {
 	struct toolbox *kept = make_box("kept", BOX_TOOL("three", ""));
 	struct package *held = package_ref(make_box("held", BOX_TOOL("four", ""))->package);
-	struct package *package = package_ref(kept->package);
-	struct catalogue *base = make_catalogue(kept, NULL);
+	cleanup(package_cleanup) struct package *package = package_ref(kept->package);
+	cleanup(catalogue_cleanup) struct catalogue *base = make_catalogue(kept, NULL);
 	const struct catalogue_failure failure = {
 		.toolbox_id = (char *)"kept", .file = (char *)"kept.json", .error = (char *)"why"};
 	const struct catalogue_failure *found;
@@ -282,8 +274,6 @@ Test(guests, keep_what_is_offered_in_place_of_a_failure)
 	cr_assert_eq(catalogue_n_held(merged), 1);
 	cr_expect_eq(catalogue_held(merged, 0), held);
 	catalogue_free(merged);
-	catalogue_free(base);
-	package_unref(package);
 	package_unref(held);
 	package_unref(held);
 }
@@ -291,7 +281,7 @@ Test(guests, keep_what_is_offered_in_place_of_a_failure)
 /* A package that was read with other settings is not offered, whatever comes of the new text. */
 Test(guests, with_mistakes_keep_nothing_that_the_configuration_has_changed)
 {
-	struct catalogue *base = make_files();
+	cleanup(catalogue_cleanup) struct catalogue *base = make_files();
 	struct catalogue *merged;
 	struct package *before;
 
@@ -308,7 +298,6 @@ Test(guests, with_mistakes_keep_nothing_that_the_configuration_has_changed)
 	cr_expect_null(set.items[0].package);
 	cr_expect_not(has_toolbox(merged, "lamp"));
 	catalogue_free(merged);
-	catalogue_free(base);
 	package_unref(before);
 }
 
@@ -316,7 +305,7 @@ Test(guests, are_read_by_the_settings_of_their_own_toolbox)
 {
 	struct config_toolbox settings = {
 		.toolbox_id = (char *)"lamp", .is_enabled = true, .digest = 9};
-	struct catalogue *base = make_files();
+	cleanup(catalogue_cleanup) struct catalogue *base = make_files();
 	struct package *lamp, *bulb;
 
 	add("lamp", "{'name':'on'}");
@@ -332,7 +321,6 @@ Test(guests, are_read_by_the_settings_of_their_own_toolbox)
 	cr_expect_eq(set.items[1].package, bulb);
 	config.toolboxes = NULL;
 	config.n_toolboxes = 0;
-	catalogue_free(base);
 	package_unref(lamp);
 	package_unref(bulb);
 }
@@ -343,7 +331,7 @@ Test(guests, have_no_gate)
 		.is_enabled = true,
 		.gate = CONFIG_GATE_EXAMPLES,
 		.digest = 9};
-	struct catalogue *base = make_files();
+	cleanup(catalogue_cleanup) struct catalogue *base = make_files();
 	struct catalogue *merged;
 
 	add("lamp", "{'name':'on'}");
@@ -357,13 +345,12 @@ Test(guests, have_no_gate)
 	cr_expect_str_eq(set.items[0].problems.items[0].text, GATE_KINDS);
 	cr_expect(!has_toolbox(merged, "lamp") && has_toolbox(merged, "bulb"));
 	catalogue_free(merged);
-	catalogue_free(base);
 }
 
 /* One guest cannot take the room of the others by being larger than what is left. */
 Test(guests, fill_the_limits_to_the_last_tool)
 {
-	struct catalogue *base = make_files();
+	cleanup(catalogue_cleanup) struct catalogue *base = make_files();
 	struct catalogue *merged;
 
 	config.limits.toolboxes = 4;
@@ -378,7 +365,6 @@ Test(guests, fill_the_limits_to_the_last_tool)
 	cr_expect_eq(catalogue_n_tools(merged), 5);
 	cr_expect_eq(catalogue_n_toolboxes(merged), 4);
 	catalogue_free(merged);
-	catalogue_free(base);
 }
 
 /* ── memory ──────────────────────────────────────────────────────────────────────────────────── */
@@ -406,7 +392,7 @@ Test(guests, are_added_whole_or_not_at_all)
 /* A text that could not be read for want of memory has no mistake, and stays to be read. */
 Test(guests, are_no_mistakes_when_memory_runs_short)
 {
-	struct catalogue *base = make_files();
+	cleanup(catalogue_cleanup) struct catalogue *base = make_files();
 
 	add("lamp", "{'name':'on','triggers':['on']}");
 	for (size_t n = 0; scarce_once_after(n); n++) {
@@ -420,24 +406,22 @@ Test(guests, are_no_mistakes_when_memory_runs_short)
 		package_unref(entry->package);
 		entry->package = NULL;
 	}
-	catalogue_free(base);
 }
 
 Test(guests, make_no_catalogue_without_memory)
 {
-	struct catalogue *base = make_disabled_file();
+	cleanup(catalogue_cleanup) struct catalogue *base = make_disabled_file();
 
 	cr_assert_eq(text_list_add(&config.tools_disabled, "lamp/on"), 0);
 	cr_assert_eq(text_list_add(&config.tools_disabled, "b/*"), 0);
 	add("lamp", "{'name':'on'},{'name':'off'}");
 	cr_assert_eq(guests_read(reader, &config, &set), 0);
 	for (size_t n = 0; scarce_once_after(n); n++) {
-		struct catalogue *merged = guests_merge(base, &set, &config, 7);
+		cleanup(catalogue_cleanup) struct catalogue *merged =
+			guests_merge(base, &set, &config, 7);
 
 		cr_expect_eq(merged == NULL, scarce_has_failed(), "%zu", n);
 		cr_expect(!merged || catalogue_n_skipped(merged) == 2, "%zu", n);
-		catalogue_free(merged);
 	}
 	text_list_deinit(&config.tools_disabled);
-	catalogue_free(base);
 }

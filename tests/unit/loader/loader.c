@@ -104,7 +104,7 @@ static void expect_told(const char *expected)
 /* Fail unless the offered tools are @expected, as `toolbox_id/name`, with a space after each. */
 static void expect_offered(const char *expected)
 {
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	for (size_t i = 0; i < catalogue_n_tools(catalogue); i++) {
 		const struct tool *tool = catalogue_tool(catalogue, i);
@@ -112,18 +112,16 @@ static void expect_offered(const char *expected)
 		buffer_printf(&text, "%s/%s ", tool->toolbox->id, tool->name);
 	}
 	cr_expect_str_eq(buffer_terminate(&text), expected);
-	buffer_deinit(&text);
 }
 
 /* The toolboxes that have failed. */
 static void expect_failed(const char *expected)
 {
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	for (size_t i = 0; i < catalogue_n_failures(catalogue); i++)
 		buffer_printf(&text, "%s ", catalogue_failure(catalogue, i)->toolbox_id);
 	cr_expect_str_eq(buffer_terminate(&text), expected);
-	buffer_deinit(&text);
 }
 
 static const struct toolbox *only_toolbox(void)
@@ -134,13 +132,12 @@ static const struct toolbox *only_toolbox(void)
 
 static void copy_library(const char *name, const char *more)
 {
-	struct buffer bytes = {0};
+	cleanup(buffer_deinit) struct buffer bytes = {0};
 
 	cr_assert_eq(file_read(TEST_TOOLBOX_DIR "/libtest_misbehave.so", LIBRARY_MAX, &bytes), 0);
 	buffer_append_string(&bytes, more);
 	scratch_write_bytes("new.so", bytes.data, bytes.size);
 	cr_assert_eq(rename(scratch_path("new.so"), scratch_path(name)), 0);
-	buffer_deinit(&bytes);
 }
 
 Test(loader, makes_an_empty_catalogue_of_nothing)
@@ -174,7 +171,7 @@ Test(loader, lets_higher_folders_replace_and_mask)
 
 Test(loader, tells_what_is_replaced)
 {
-	struct buffer reason = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
 
 	scratch_write_json("low/a.json", LIBM("low"));
 	scratch_write_json("high/a.json", LIBM("high"));
@@ -186,14 +183,13 @@ Test(loader, tells_what_is_replaced)
 	buffer_printf(&reason, "%s is replaced by %s", scratch_path("low/a.json"),
 		scratch_path("high/a.json"));
 	cr_expect_str_eq(catalogue_skipped(catalogue, 0)->reason, buffer_terminate(&reason));
-	buffer_deinit(&reason);
 }
 
 /* A mask is easily forgotten. */
 Test(loader, tells_what_is_masked)
 {
 	const struct catalogue_skipped *skipped;
-	struct buffer reason = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
 
 	scratch_write_json("low/b.json", "{'toolbox_id':'box'}");
 	scratch_write("high/README", "");
@@ -206,7 +202,6 @@ Test(loader, tells_what_is_masked)
 	buffer_printf(&reason, "%s is masked by %s, a link to /dev/null",
 		scratch_path("low/b.json"), scratch_path("high/b.json"));
 	cr_expect_str_eq(skipped->reason, buffer_terminate(&reason));
-	buffer_deinit(&reason);
 }
 
 Test(loader, tells_where_a_missing_symbol_is_named)

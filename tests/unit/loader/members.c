@@ -58,14 +58,13 @@ static void write_file(const char *name, const char *text, mode_t mode)
 /* Let the host send from now on @members of the object, with ' in place of ". */
 static void tell(const char *members)
 {
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	buffer_printf(
 		&text, "{'missing':'',%s,'depends':['%s']}", members, scratch_path("packages"));
 	buffer_terminate(&text);
 	swap_quotes(text.data);
 	write_file("described", text.data, 0600);
-	buffer_deinit(&text);
 }
 
 static void set_up(void)
@@ -138,7 +137,7 @@ static void load(void)
 
 static void expect_offered(const char *expected)
 {
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	for (size_t i = 0; i < catalogue_n_tools(catalogue); i++) {
 		const struct tool *tool = catalogue_tool(catalogue, i);
@@ -146,16 +145,14 @@ static void expect_offered(const char *expected)
 		buffer_printf(&text, "%s/%s ", tool->toolbox->id, tool->name);
 	}
 	cr_expect_str_eq(buffer_terminate(&text), expected, "%s; %s", text.data, reported.data);
-	buffer_deinit(&text);
 }
 
 static void expect_asked(unsigned int times)
 {
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	cr_assert_eq(file_read(scratch_path("asked"), 1000, &text), 0);
 	cr_expect_eq(text.size / 2, times, "asked %zu times, not %u", text.size / 2, times);
-	buffer_deinit(&text);
 }
 
 static struct toolbox *first_toolbox(const struct catalogue *of)
@@ -441,7 +438,7 @@ Test(loader_members, cannot_be_narrower_than_an_interpreter_needs)
 /* Let the host report that it depends on so many folders. */
 static void tell_depends(int n_folders)
 {
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	buffer_append_string(
 		&text, "{\"toolboxes\":[],\"failed\":[],\"missing\":\"\",\"depends\":[\"/usr\"");
@@ -449,7 +446,6 @@ static void tell_depends(int n_folders)
 		buffer_append_string(&text, ",\"/usr\"");
 	buffer_append_string(&text, "]}");
 	write_file("described", buffer_terminate(&text), 0600);
-	buffer_deinit(&text);
 }
 
 Test(loader_members, keeps_nothing_that_depends_on_too_much)

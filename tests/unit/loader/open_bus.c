@@ -53,14 +53,13 @@ Test(open_bus, tools_with_a_network_are_named_where_the_bus_asks_for_no_token)
 		"with --embedded-bus, set embedded.token_file\n";
 	struct config config = {0};
 	struct toolbox *first;
-	struct catalogue *catalogue = make_two(&first);
+	cleanup(catalogue_cleanup) struct catalogue *catalogue = make_two(&first);
 
 	expect_reported(warn_open_bus, &config, catalogue, "");
 	first->package->sandbox.class = SANDBOX_NET;
 	expect_reported(warn_open_bus, &config, catalogue, warning);
 	strcpy(config.embedded_token, "token");
 	expect_reported(warn_open_bus, &config, catalogue, "");
-	catalogue_free(catalogue);
 }
 
 Test(open_bus, toolboxes_that_reach_the_socket_of_http_are_named)
@@ -72,7 +71,7 @@ Test(open_bus, toolboxes_that_reach_the_socket_of_http_are_named)
 		{.host = "127.0.0.1", .port = 8090}, {.path = "/run/toolboxd"}};
 	struct config config = {.http = {.addresses = addresses, .n_addresses = 1}};
 	struct toolbox *first;
-	struct catalogue *catalogue = make_two(&first);
+	cleanup(catalogue_cleanup) struct catalogue *catalogue = make_two(&first);
 
 	first->package->sandbox.has_unix = true;
 	expect_reported(warn_open_bus_sockets, &config, catalogue, "");
@@ -80,7 +79,6 @@ Test(open_bus, toolboxes_that_reach_the_socket_of_http_are_named)
 	expect_reported(warn_open_bus_sockets, &config, catalogue, warning);
 	first->package->sandbox.has_unix = false;
 	expect_reported(warn_open_bus_sockets, &config, catalogue, "");
-	catalogue_free(catalogue);
 }
 
 Test(open_bus, answers_that_any_client_can_give_are_counted)
@@ -88,7 +86,7 @@ Test(open_bus, answers_that_any_client_can_give_are_counted)
 	char *allowed[] = {(char *)"b/*"};
 	struct config config = {.approval_mode = APPROVAL_AUTO};
 	struct toolbox *first;
-	struct catalogue *catalogue = make_two(&first);
+	cleanup(catalogue_cleanup) struct catalogue *catalogue = make_two(&first);
 
 	expect_reported(warn_open_bus_answers, &config, catalogue,
 		"the calls of 2 tools need a person's approval, and any client of the bus can give "
@@ -104,14 +102,13 @@ Test(open_bus, answers_that_any_client_can_give_are_counted)
 	config.approval_key.state = APPROVAL_KEY_NONE;
 	config.approval_mode = APPROVAL_OFF;
 	expect_reported(warn_open_bus_answers, &config, catalogue, "");
-	catalogue_free(catalogue);
 }
 
 Test(open_bus, tools_without_a_risk_are_counted_where_they_run_without_asking)
 {
 	struct config config = {.approval_mode = APPROVAL_OFF};
 	struct toolbox *first;
-	struct catalogue *catalogue = make_two(&first);
+	cleanup(catalogue_cleanup) struct catalogue *catalogue = make_two(&first);
 
 	expect_reported(warn_open_bus_unrated, &config, catalogue,
 		"1 tool has no risk, and will run without asking a person; give a risk, or set "
@@ -122,7 +119,6 @@ Test(open_bus, tools_without_a_risk_are_counted_where_they_run_without_asking)
 		"approval.mode to \"auto\"\n");
 	config.approval_mode = APPROVAL_AUTO;
 	expect_reported(warn_open_bus_unrated, &config, catalogue, "");
-	catalogue_free(catalogue);
 }
 
 Test(open_bus, settings_of_toolboxes_that_are_not_there_are_named_once)
@@ -132,21 +128,20 @@ Test(open_bus, settings_of_toolboxes_that_are_not_there_are_named_once)
 		{.toolbox_id = (char *)"skipped"}, {.toolbox_id = (char *)"away"}};
 	struct config config = {.toolboxes = toolboxes, .n_toolboxes = 5};
 	struct toolbox *first;
-	struct catalogue *catalogue = make_two(&first);
+	cleanup(catalogue_cleanup) struct catalogue *catalogue = make_two(&first);
 
 	cr_assert_eq(catalogue_add_skipped(catalogue, "skipped", NULL, "left out"), 0);
 	expect_reported(warn_unknown_toolboxes, &config, catalogue,
 		"toolboxes: no toolbox is called 'away', 'gone'\n");
 	config.n_toolboxes = 1;
 	expect_reported(warn_unknown_toolboxes, &config, catalogue, "");
-	catalogue_free(catalogue);
 }
 
 Test(open_bus, guests_are_named_where_they_are_taken_in)
 {
 	struct config config = {.guests = {.max = 2, .tools = 30}};
 	struct toolbox *first;
-	struct catalogue *catalogue = make_two(&first);
+	cleanup(catalogue_cleanup) struct catalogue *catalogue = make_two(&first);
 
 	expect_reported(warn_open_bus_guests, &config, catalogue, "");
 	config.guests.is_enabled = true;
@@ -154,5 +149,4 @@ Test(open_bus, guests_are_named_where_they_are_taken_in)
 		"guests.enabled: any client of the bus can offer tools, up to 30 in 2 toolboxes: "
 		"it "
 		"describes them, declares their risk, and gets their arguments\n");
-	catalogue_free(catalogue);
 }

@@ -225,7 +225,7 @@ static void post_twice(void *data, uint32_t events)
 
 Test(loop_source, does_a_task_once_and_before_it_waits)
 {
-	struct loop *loop = new_loop();
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
 	struct tasked first = {.loop = loop};
 	struct tasked second = {.loop = loop};
 	struct loop_source *source;
@@ -242,7 +242,6 @@ Test(loop_source, does_a_task_once_and_before_it_waits)
 	cr_expect_eq(first.calls, 1);
 	cr_expect_eq(second.calls, 1, "a task that a task posts does not wait for an event");
 	close(fd);
-	loop_free(loop);
 }
 
 static void stop_loop(void *data)
@@ -257,7 +256,7 @@ static void post_task(void *data)
 
 Test(loop_source, does_not_wait_once_a_task_has_stopped_it)
 {
-	struct loop *loop = new_loop();
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
 	struct loop_task task;
 	struct loop_timer timer;
 
@@ -268,12 +267,11 @@ Test(loop_source, does_not_wait_once_a_task_has_stopped_it)
 	loop_timer_arm(&timer, 0);
 	cr_expect_eq(loop_run(loop, -1), 0);
 	loop_timer_deinit(&timer);
-	loop_free(loop);
 }
 
 Test(loop_source, does_no_task_that_was_cancelled)
 {
-	struct loop *loop = new_loop();
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
 	struct loop_task zeroed = {0};
 	struct tasked tasked = {.loop = loop};
 
@@ -284,5 +282,4 @@ Test(loop_source, does_no_task_that_was_cancelled)
 	loop_task_cancel(&zeroed);
 	cr_expect_eq(loop_run(loop, 1), -ETIME);
 	cr_expect_eq(tasked.calls, 0);
-	loop_free(loop);
 }

@@ -200,9 +200,8 @@ Test(loop_timer, may_be_deinitialised_when_it_never_was_initialised)
 
 Test(loop_timer, aborts_when_it_outlives_its_loop, .signal = SIGABRT)
 {
-	struct loop *loop = new_loop();
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
 	struct loop_timer timer;
 
 	cr_assert_eq(loop_timer_init(&timer, loop, stop, loop), 0);
-	loop_free(loop);
 }

@@ -36,7 +36,7 @@ TestSuite(manifest_bound, .init = set_up, .fini = tear_down, .timeout = 60);
 /* Write a manifest of @n_tools tools, which have all patterns together. */
 static void write_costly(unsigned int n_tools)
 {
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 	unsigned int n_patterns = 0;
 
 	buffer_append_string(&text, "{\"kind\":\"command\",\"tools\":[");
@@ -53,7 +53,6 @@ static void write_costly(unsigned int n_tools)
 	buffer_append_string(&text, "]}");
 	cr_assert(buffer_terminate(&text));
 	scratch_write("costly.json", text.data);
-	buffer_deinit(&text);
 }
 
 /* Read it, and return the result with the first error and the time of this thread in ms. */

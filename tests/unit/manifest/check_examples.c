@@ -41,13 +41,12 @@ Test(manifest_check_examples, refuses_an_example_that_the_function_cannot_be_giv
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct buffer message = {0};
+		cleanup(buffer_deinit) struct buffer message = {0};
 
 		buffer_printf(
 			&message, "the example's argument cannot be passed: %s", rows[i].message);
 		expect_refused(rows[i].manifest, 2, "/tools/0/examples/0/args/x",
 			buffer_terminate(&message));
-		buffer_deinit(&message);
 	}
 	expect_refused(PASSES("'array','items':'u64'", "[1,-1]"), 2, "/tools/0/examples/0/args/x/1",
 		"the example's argument cannot be passed: " U64_RANGE "; came: the number -1");

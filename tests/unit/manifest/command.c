@@ -26,7 +26,7 @@ static void expect_pieces(const char *template, const char *expected)
 		[COMMAND_ELEMENT] = "...>",
 	};
 	const char *rest = template;
-	struct buffer pieces = {0};
+	cleanup(buffer_deinit) struct buffer pieces = {0};
 	struct command_piece piece;
 
 	while (command_next_piece(&rest, &piece)) {
@@ -36,7 +36,6 @@ static void expect_pieces(const char *template, const char *expected)
 			(int)piece.size, piece.text, ends[piece.kind]);
 	}
 	cr_expect_str_eq(buffer_terminate(&pieces), expected, "%s: %s", template, pieces.data);
-	buffer_deinit(&pieces);
 }
 
 Test(command, takes_a_template_apart)
@@ -270,15 +269,13 @@ Test(command_manifest, tells_each_mistake_with_what_was_expected_and_what_came)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct buffer manifest = {0};
-		struct buffer pointer = {0};
+		cleanup(buffer_deinit) struct buffer manifest = {0};
+		cleanup(buffer_deinit) struct buffer pointer = {0};
 
 		buffer_printf(&manifest, RUN("%s"), rows[i].command);
 		buffer_printf(&pointer, "/tools/0/command%s", rows[i].pointer);
 		expect_refused(buffer_terminate(&manifest), 2, buffer_terminate(&pointer),
 			rows[i].message);
-		buffer_deinit(&manifest);
-		buffer_deinit(&pointer);
 	}
 }
 

@@ -70,12 +70,11 @@ static int read_home(const char *overlay)
 /* Fail unless the names of the tools, each with a space after it, are @expected. */
 static void expect_tools(const char *expected)
 {
-	struct buffer names = {0};
+	cleanup(buffer_deinit) struct buffer names = {0};
 
 	for (size_t i = 0; toolbox && i < toolbox->n_tools; i++)
 		buffer_printf(&names, "%s ", toolbox->tools[i].name);
 	cr_expect_str_eq(buffer_terminate(&names), expected, "%s", names.data);
-	buffer_deinit(&names);
 }
 
 /* That @name is left out, and that @words are in the reason. */

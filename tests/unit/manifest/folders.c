@@ -4,6 +4,7 @@
 #include "../scratch.h"
 #include "manifest/folders.h"
 #include "util/buffer.h"
+#include "util/cleanup.h"
 
 static struct folders_listing listing;
 
@@ -25,7 +26,7 @@ static void mask(const char *name)
 static void expect_listed(const char *expected)
 {
 	const char *const folders[] = {scratch_path("low"), scratch_path("high")};
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	folders_listing_deinit(&listing);
 	cr_assert_eq(folders_list(folders, 2, &listing), 0);
@@ -37,7 +38,6 @@ static void expect_listed(const char *expected)
 			entry->is_folder ? "/" : "");
 	}
 	cr_expect_str_eq(buffer_terminate(&text), expected);
-	buffer_deinit(&text);
 }
 
 Test(folders, that_do_not_exist_are_empty)

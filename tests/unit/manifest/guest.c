@@ -113,12 +113,11 @@ Test(manifest_guest, is_another_tool_of_another_source)
 	cleanup_free char *json = quoted(LAMP("{'name':'on'}"));
 	const struct guest_manifest manifest = {
 		.text = {json, strlen(json)}, .source = "other", .risk = TOOL_EXECUTE};
-	struct package *other = NULL;
+	cleanup(package_cleanup) struct package *other = NULL;
 
 	cr_assert_eq(read_text(LAMP("{'name':'on'}"), TOOL_EXECUTE), 0);
 	cr_assert_eq(manifest_read_guest(reader, &manifest, &other, &problems), 0);
 	cr_expect(tool_differs(&package->toolboxes[0]->tools[0], &other->toolboxes[0]->tools[0]));
-	package_unref(other);
 }
 
 Test(manifest_guest, runs_in_no_process_of_ours)
@@ -200,12 +199,11 @@ Test(manifest_guest, says_so_when_memory_runs_short)
 		.text = {json, strlen(json)}, .source = "skill-lamp", .risk = TOOL_READ};
 
 	for (size_t n = 0; scarce_once_after(n); n++) {
-		struct package *read = NULL;
+		cleanup(package_cleanup) struct package *read = NULL;
 		int r = manifest_read_guest(reader, &manifest, &read, &problems);
 
 		cr_assert_eq(r, scarce_has_failed() ? -ENOMEM : 0, "%zu: %d", n, r);
 		cr_expect_eq(r == 0, read != NULL, "%zu", n);
 		cr_expect_eq(problems.n_errors, 0, "%zu", n);
-		package_unref(read);
 	}
 }

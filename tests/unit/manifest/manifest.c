@@ -205,7 +205,7 @@ Test(manifest, finds_a_library_beside_the_real_file)
 
 Test(manifest, reads_ten_thousand_tools, .timeout = 60)
 {
-	struct buffer manifest = {0};
+	cleanup(buffer_deinit) struct buffer manifest = {0};
 
 	buffer_append_string(&manifest, "{'kind':'native','library':'libm.so.6','tools':[");
 	for (int i = 0; i < 10000; i++)
@@ -213,7 +213,6 @@ Test(manifest, reads_ten_thousand_tools, .timeout = 60)
 			i > 0 ? "," : "", i);
 	buffer_append_string(&manifest, "]}");
 	cr_expect_eq(read_good(buffer_terminate(&manifest))->n_tools, 10000);
-	buffer_deinit(&manifest);
 }
 
 Test(manifest, tells_by_its_bytes_whether_a_file_has_changed)
@@ -273,14 +272,13 @@ Test(manifest, has_a_schema_that_its_metaschema_accepts)
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(schema_error_deinit) struct schema_error error = {0};
 	struct schema_options options = {.check_defaults = true};
-	struct schema *schema = NULL;
+	cleanup(schema_cleanup) struct schema *schema = NULL;
 
 	cr_assert_eq(json_tape_read(&tape, manifest_schema_json, strlen(manifest_schema_json),
 			     JSON_DEPTH_DEFAULT, NULL),
 		0);
 	cr_expect_eq(
 		schema_compile(&tape, 0, &options, &schema, &error), 0, "%s", error.message.data);
-	schema_free(schema);
 }
 
 Test(manifest, has_tools_with_names_of_64_characters_and_no_more)

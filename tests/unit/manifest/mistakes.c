@@ -76,7 +76,7 @@ Test(mistakes, of_an_unknown_key)
 Test(mistakes, of_a_toolbox_id)
 {
 	static const char message[] = "must be a string of 1 to 128 characters, not the ";
-	struct buffer number = {0};
+	cleanup(buffer_deinit) struct buffer number = {0};
 
 	expect_refused(TOP("'toolbox_id':'a b'"), 2, "/toolbox_id",
 		"the toolbox id 'a b' must be 1 to 128 letters, digits, '_' or '-'");
@@ -84,7 +84,6 @@ Test(mistakes, of_a_toolbox_id)
 		"the toolbox id 'a' must be 1 to 128 letters, digits, '_' or '-'");
 	buffer_printf(&number, "%snumber 7", message);
 	expect_refused(TOP("'toolbox_id':7"), 2, "/toolbox_id", buffer_terminate(&number));
-	buffer_deinit(&number);
 }
 
 Test(mistakes, of_a_type_as_other_languages_call_it)
@@ -131,8 +130,8 @@ Test(mistakes, of_a_tool_name)
 	static const char *const names[] = {"1f", "-f", "a b", "a.b", "a/b", "\xc3\xa9"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		struct buffer manifest = {0};
-		struct buffer message = {0};
+		cleanup(buffer_deinit) struct buffer manifest = {0};
+		cleanup(buffer_deinit) struct buffer message = {0};
 
 		buffer_printf(&manifest, BOX("{'name':'%s'," SQRT "}"), names[i]);
 		buffer_printf(&message,
@@ -141,8 +140,6 @@ Test(mistakes, of_a_tool_name)
 			names[i]);
 		expect_refused(buffer_terminate(&manifest), 1, "/tools/0/name",
 			buffer_terminate(&message));
-		buffer_deinit(&manifest);
-		buffer_deinit(&message);
 	}
 	expect_refused(BOX("{'name':''," SQRT "}"), 1, "/tools/0/name",
 		"must be a string of 1 to 64 characters, not the string \"\"");
@@ -351,7 +348,7 @@ Test(mistakes, of_a_format_once_formats_are_asserted)
 	static const char tool[] =
 		"{'name':'f','argument_schema':{'properties':{'x':{'format':'date','default':"
 		"'today'}}},'native':{'symbol':'f','parameters':[{'name':'x','type':'str'}]}}";
-	struct buffer manifest = {0};
+	cleanup(buffer_deinit) struct buffer manifest = {0};
 
 	buffer_printf(&manifest, BOX("%s"), tool);
 	read_good(buffer_terminate(&manifest));
@@ -360,7 +357,6 @@ Test(mistakes, of_a_format_once_formats_are_asserted)
 		"{'assert_formats':true,'kind':'native','library':'x','tools':[%s]}", tool);
 	manifest_write("box.json", buffer_terminate(&manifest));
 	cr_expect_eq(manifest_read_again("box.json"), MANIFEST_E_REFUSED);
-	buffer_deinit(&manifest);
 }
 
 Test(mistakes, of_an_example)
@@ -405,11 +401,10 @@ Test(mistakes, of_a_number_out_of_its_range)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct buffer manifest = {0};
+		cleanup(buffer_deinit) struct buffer manifest = {0};
 
 		buffer_printf(&manifest, TOP("%s"), rows[i].members);
 		expect_refused(buffer_terminate(&manifest), 2, rows[i].pointer, rows[i].message);
-		buffer_deinit(&manifest);
 	}
 	expect_refused(TOOL("'cooldown_s':-1," SQRT), 1, "/tools/0/cooldown_s",
 		"must be an integer from 0 to 86400, not the number -1");
@@ -442,11 +437,10 @@ Test(mistakes, of_a_sandbox)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct buffer manifest = {0};
+		cleanup(buffer_deinit) struct buffer manifest = {0};
 
 		buffer_printf(&manifest, TOP("'sandbox':%s"), rows[i].sandbox);
 		expect_refused(buffer_terminate(&manifest), 2, rows[i].pointer, rows[i].message);
-		buffer_deinit(&manifest);
 	}
 }
 
@@ -481,8 +475,8 @@ Test(mistakes, of_one_file_are_told_at_once)
  * them. */
 Test(mistakes, by_the_thousand_are_counted_and_the_first_told, .timeout = 60)
 {
-	struct buffer manifest = {0};
-	struct buffer first = {0};
+	cleanup(buffer_deinit) struct buffer manifest = {0};
+	cleanup(buffer_deinit) struct buffer first = {0};
 
 	buffer_append_string(&manifest, "{'kind':'native','library':'libm.so.6','tools':[");
 	for (int i = 0; i < 20000; i++)
@@ -498,13 +492,11 @@ Test(mistakes, by_the_thousand_are_counted_and_the_first_told, .timeout = 60)
 		"FILE:1 /tools/0/name: the tool name '0' must begin with a letter or '_' and hold "
 		"at "
 		"most 64 letters, digits, '_' or '-' (and 19999 more)");
-	buffer_deinit(&manifest);
-	buffer_deinit(&first);
 }
 
 Test(mistakes, of_a_file_that_cannot_be_read)
 {
-	struct buffer large = {0};
+	cleanup(buffer_deinit) struct buffer large = {0};
 
 	cr_expect_eq(manifest_read_again("none.json"), MANIFEST_E_REFUSED);
 	cr_expect_str_eq(problems.items[0].text, "cannot be read: No such file or directory");
@@ -516,7 +508,6 @@ Test(mistakes, of_a_file_that_cannot_be_read)
 	manifest_write("large.json", buffer_terminate(&large));
 	cr_expect_eq(manifest_read_again("large.json"), MANIFEST_E_REFUSED);
 	cr_expect_str_eq(problems.items[0].text, "must be at most 4194304 bytes; it is larger");
-	buffer_deinit(&large);
 }
 
 Test(mistakes, of_a_key_that_belongs_to_other_kinds)
@@ -525,9 +516,9 @@ Test(mistakes, of_a_key_that_belongs_to_other_kinds)
 	static const char *const values[] = {"{}", "'/'", "{}"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		struct buffer manifest = {0};
-		struct buffer pointer = {0};
-		struct buffer message = {0};
+		cleanup(buffer_deinit) struct buffer manifest = {0};
+		cleanup(buffer_deinit) struct buffer pointer = {0};
+		cleanup(buffer_deinit) struct buffer message = {0};
 
 		buffer_printf(&manifest, TOP("'%s':%s"), keys[i], values[i]);
 		buffer_printf(&pointer, "/%s", keys[i]);
@@ -536,8 +527,5 @@ Test(mistakes, of_a_key_that_belongs_to_other_kinds)
 			keys[i]);
 		expect_refused(buffer_terminate(&manifest), 2, buffer_terminate(&pointer),
 			buffer_terminate(&message));
-		buffer_deinit(&manifest);
-		buffer_deinit(&pointer);
-		buffer_deinit(&message);
 	}
 }

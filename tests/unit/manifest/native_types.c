@@ -102,19 +102,18 @@ Test(manifest_native_types, in_one_another_make_schemas_of_a_limited_size)
 	};
 
 	for (size_t i = 0; i < sizeof(tools) / sizeof(*tools); i++) {
-		struct buffer text = {0};
+		cleanup(buffer_deinit) struct buffer text = {0};
 
 		begin_nested(&text, 50000, 16);
 		buffer_append_string(&text, tools[i]);
 		expect_refused(buffer_terminate(&text), 1, "/tools/0/native", message);
-		buffer_deinit(&text);
 	}
 }
 
 /* The members of a schema that is cut are not known. */
 Test(manifest_native_types, of_a_schema_that_is_too_long_leave_a_given_one_as_it_is)
 {
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	begin_nested(&text, 50000, 16);
 	buffer_append_string(&text,
@@ -122,13 +121,12 @@ Test(manifest_native_types, of_a_schema_that_is_too_long_leave_a_given_one_as_it
 		"}]}]},'output_schema':{'type':'object','properties':{'p':{'type':"
 		"'object'}}}}]}");
 	read_good(buffer_terminate(&text));
-	buffer_deinit(&text);
 }
 
 /* Elements of an array have no schema of their own, whatever it would be. */
 Test(manifest_native_types, in_arrays_of_a_result_make_no_schema)
 {
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	begin_nested(&text, 50000, 16);
 	buffer_append_string(&text,
@@ -137,12 +135,11 @@ Test(manifest_native_types, in_arrays_of_a_result_make_no_schema)
 	cr_expect_str_eq(read_good(buffer_terminate(&text))->tools[0].output_schema,
 		"{\"type\":\"object\",\"properties\":{\"list\":{\"type\":\"array\"}},"
 		"\"required\":[\"list\"]}");
-	buffer_deinit(&text);
 }
 
 Test(manifest_native_types, make_schemas_of_a_limited_size_together)
 {
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	begin_nested(&text, 900000, 1);
 	for (unsigned int i = 0; i < 20; i++)
@@ -153,7 +150,6 @@ Test(manifest_native_types, make_schemas_of_a_limited_size_together)
 	expect_refused(buffer_terminate(&text), 1, "/tools/18/native",
 		"the schemas made from the functions of the toolbox have more than 16777216 "
 		"bytes: give some tools to another toolbox");
-	buffer_deinit(&text);
 }
 
 Test(manifest_native_types, a_read_says_what_its_copy_is)

@@ -252,7 +252,7 @@ Test(manifest_python, leaves_out_names_that_nothing_can_have)
 
 Test(manifest_python, has_room_for_a_thousand_parts)
 {
-	struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	buffer_append_string(&text, "{'toolboxes':[],'failed':[{}");
 	for (int i = 1; i < 1000; i++)
@@ -265,7 +265,6 @@ Test(manifest_python, has_room_for_a_thousand_parts)
 	cr_expect_eq(take(buffer_terminate(&text)), MANIFEST_E_REFUSED);
 	cr_expect_str_eq(
 		found.items[0].text, "its host describes 1001 toolboxes; 1000 are allowed");
-	buffer_deinit(&text);
 }
 
 Test(manifest_python, takes_a_default_that_its_schema_refuses)

@@ -37,14 +37,13 @@ static enum regex_result match(const char *expression, const char *utterance)
 
 static void expect_no_expression(const char *expression, size_t size, const char *message)
 {
-	struct buffer reason = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
 	size_t before = triggers.n_items;
 
 	cr_assert_eq(triggers_add(&triggers, expression, size, &reason), TRIGGERS_E_REFUSED, "%s",
 		expression);
 	cr_expect_str_eq(reason.data, message);
 	cr_expect_eq(triggers.n_items, before);
-	buffer_deinit(&reason);
 }
 
 Test(triggers, are_searched_for_anywhere_in_the_utterance)

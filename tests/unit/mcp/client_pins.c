@@ -198,7 +198,7 @@ Test(mcp_pins, another_server_has_none)
 Test(mcp_pins, long_definitions_are_left_out)
 {
 	size_t size = MCP_PINS_TEXT_BYTES;
-	char *tool = malloc(size + 64);
+	cleanup_free char *tool = malloc(size + 64);
 
 	memset(tool, 'x', size + 64);
 	memcpy(tool, "{\"name\":\"", strlen("{\"name\":\""));
@@ -210,7 +210,6 @@ Test(mcp_pins, long_definitions_are_left_out)
 	cr_expect_lt(written.size, (size_t)1024);
 	cr_assert_eq(begin("s"), 0);
 	cr_expect_eq(see("long", tool), MCP_PIN_SAME);
-	free(tool);
 }
 
 #define PIN "08c3804af7d83e98dbf4c326a52c889539496129bf22e5b59cc7e6fece860408"

@@ -199,15 +199,13 @@ Test(mcp_secrets, survive_that_memory_is_short)
 {
 	for (size_t n = 0; scarce_once_after(n); n++) {
 		struct mcp_secrets secrets = {0};
-		struct buffer out = {0};
-		struct buffer reason = {0};
+		cleanup(buffer_deinit) struct buffer out = {0};
+		cleanup(buffer_deinit) struct buffer reason = {0};
 		int r = expand(&secrets, "a ${env:KEY}", false, &out, &reason);
 
 		if (r == 0)
 			r = expand(&secrets, "${env:NONE}", false, &out, &reason);
 		cr_expect_eq(r, scarce_has_failed() ? -ENOMEM : MCP_E_MISSING, "%zu: %d", n, r);
-		buffer_deinit(&out);
-		buffer_deinit(&reason);
 		mcp_secrets_deinit(&secrets);
 	}
 }

@@ -266,8 +266,8 @@ Test(bus_message, that_was_not_begun_has_no_text)
 
 static void expect_short(const char *context, const char *expected)
 {
-	struct bus_envelope envelope = {0};
-	struct buffer message = {0};
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
+	cleanup(buffer_deinit) struct buffer message = {0};
 	char text[512];
 	size_t size;
 
@@ -281,8 +281,6 @@ static void expect_short(const char *context, const char *expected)
 	cr_assert_str_eq(bus_message_text(&message, &size), text);
 	cr_assert_geq(bus_context_size(&envelope, BUS_CONTEXT_SHORT) + 64, strlen(expected));
 	cr_assert_eq(bus_context_size(&envelope, BUS_CONTEXT_EMPTY), 0);
-	buffer_deinit(&message);
-	bus_envelope_deinit(&envelope);
 }
 
 Test(bus_context, can_be_reduced_to_its_session_and_routing_pair)

@@ -60,7 +60,8 @@ Test(outages, have_a_time_of_grace, .init = begin, .fini = end)
 
 Test(outages, last_until_the_toolbox_is_offered_again, .init = begin, .fini = end, .timeout = 300)
 {
-	struct catalogue *nothing = catalogue_new(NULL, 0, NULL, NULL, 0);
+	cleanup(catalogue_cleanup) struct catalogue *nothing =
+		catalogue_new(NULL, 0, NULL, NULL, 0);
 
 	outages_note(&outages, &package, SERVER_UNAVAILABLE);
 	cr_assert_eq(loop_run(loop, -1), 0);
@@ -69,18 +70,17 @@ Test(outages, last_until_the_toolbox_is_offered_again, .init = begin, .fini = en
 	outages_note(&outages, &package, SERVER_REACHED);
 	outages_end(&outages, nothing);
 	cr_expect_eq(count_out(), 1, "a late call of an earlier process is no list");
-	catalogue_free(nothing);
 }
 
 Test(outages, end_with_their_toolbox, .init = begin, .fini = end)
 {
-	struct catalogue *nothing = catalogue_new(NULL, 0, NULL, NULL, 0);
+	cleanup(catalogue_cleanup) struct catalogue *nothing =
+		catalogue_new(NULL, 0, NULL, NULL, 0);
 
 	package.mcp.grace_s = 300;
 	outages_note(&outages, &package, SERVER_UNAVAILABLE);
 	outages_end(&outages, nothing);
 	cr_expect_not(loop_timer_is_armed(&outages.timer));
-	catalogue_free(nothing);
 }
 
 Test(outages, concern_servers_alone, .init = begin, .fini = end)

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "../scratch.h"
+#include "util/cleanup.h"
 
 #define NAME "audit.log"
 
@@ -194,7 +195,7 @@ Test(audit_file, that_has_only_a_torn_line_begins)
 Test(audit_file, finds_the_last_line_however_long_it_is)
 {
 	struct audit_hash expected;
-	char *text = malloc(300000);
+	cleanup_free char *text = malloc(300000);
 
 	memset(text, 'x', 300000);
 	memcpy(text, "{\"time\":\"1\"\n", 12);
@@ -203,7 +204,6 @@ Test(audit_file, finds_the_last_line_however_long_it_is)
 	cr_assert_eq(audit_file_open(&file), 0);
 	cr_assert_eq(audit_hash_line(text + 12, 200000 - 13, &expected), 0);
 	cr_expect_str_eq(file.last.text, expected.text);
-	free(text);
 }
 
 /* A mistaken path must not cost a photo its last bytes. */

@@ -313,11 +313,10 @@ Test(policy, narrows_by_the_profile_of_the_door)
 
 static void expect_profile(const struct policy_caller *caller, const char *expected)
 {
-	struct buffer name = {0};
+	cleanup(buffer_deinit) struct buffer name = {0};
 
 	policy_write_profile(policy, caller, &name);
 	cr_expect_str_eq(buffer_terminate(&name), expected);
-	buffer_deinit(&name);
 }
 
 Test(policy, narrows_by_rule_door_and_request_at_once)

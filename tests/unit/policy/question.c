@@ -92,7 +92,7 @@ Test(question, shows_required_arguments_then_declared_ones_then_others_however_t
 
 Test(question, has_room_for_what_is_declared_before_anything_else)
 {
-	struct buffer arguments = {0};
+	cleanup(buffer_deinit) struct buffer arguments = {0};
 	cleanup_free char *text = NULL;
 
 	schema = "{\"properties\":{\"file\":{\"type\":\"string\"}},\"required\":[\"file\"]}";
@@ -107,7 +107,6 @@ Test(question, has_room_for_what_is_declared_before_anything_else)
 		"%s", text);
 	cr_expect(strstr(text, ", p000: \"ok\", p001: "), "%s", text);
 	cr_expect_not(is_whole);
-	buffer_deinit(&arguments);
 }
 
 Test(question, does_not_take_a_value_for_a_shortened_one)
@@ -139,7 +138,7 @@ Test(question, shortens_a_long_argument_rather_than_the_next)
 
 Test(question, shows_that_there_are_more_arguments_than_fit)
 {
-	struct buffer arguments = {0};
+	cleanup(buffer_deinit) struct buffer arguments = {0};
 	cleanup_free char *text = NULL;
 
 	buffer_append_char(&arguments, '{');
@@ -150,7 +149,6 @@ Test(question, shows_that_there_are_more_arguments_than_fit)
 	text = ask_about("Do it.", buffer_terminate(&arguments));
 	cr_expect(strstr(text, "argument_12: \"\xC3\xA9\xC3\xA9\" and 87 more"), "%s", text);
 	cr_expect_not(is_whole);
-	buffer_deinit(&arguments);
 }
 
 /* ── the tool's own words ────────────────────────────────────────────────────────────────────── */
@@ -167,7 +165,7 @@ Test(question, is_the_face_confirm_of_the_tool)
 
 Test(question, has_no_more_than_its_points_of_a_face)
 {
-	struct buffer arguments = {0};
+	cleanup(buffer_deinit) struct buffer arguments = {0};
 	cleanup_free char *text = NULL;
 
 	spoken = "{\"en\":{\"confirm\":\"Shall I run {cmd}?\"}}";
@@ -179,5 +177,4 @@ Test(question, has_no_more_than_its_points_of_a_face)
 	cr_expect_eq(utf8_count(text, strlen(text)), QUESTION_POINTS);
 	cr_expect_null(strstr(text, "\xE2\x80\xAE"));
 	cr_expect_not(is_whole);
-	buffer_deinit(&arguments);
 }

@@ -28,13 +28,12 @@ static void expect(const char *pattern, const char *good, const char *bad)
 static void expect_refused(const char *pattern, const char *part)
 {
 	struct pattern *compiled = NULL;
-	struct buffer reason = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
 
 	cr_expect_eq(pattern_new(pattern, strlen(pattern), &compiled, &reason), REGEX_E_REFUSED,
 		"%s", pattern);
 	cr_expect(strstr(buffer_terminate(&reason), part), "%s: %s", pattern, reason.data);
 	cr_expect_not(pattern_is_valid(pattern, strlen(pattern)), "%s", pattern);
-	buffer_deinit(&reason);
 	pattern_free(compiled);
 }
 

@@ -340,7 +340,7 @@ Test(http_reader, bounds_lines_headers_and_bodies)
 
 Test(http_response, is_a_small_object_and_closes)
 {
-	struct buffer out = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
 
 	http_write_refusal(&out,
 		&(struct http_refusal){426, "Upgrade: websocket\r\n", "This is a websocket."});
@@ -354,5 +354,4 @@ Test(http_response, is_a_small_object_and_closes)
 		"Upgrade: websocket\r\n"
 		"\r\n"
 		"{\"error\":\"This is a websocket.\",\"code\":\"upgrade_required\"}\n");
-	buffer_deinit(&out);
 }

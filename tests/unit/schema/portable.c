@@ -6,24 +6,20 @@
 #include <string.h>
 
 #include "quotes.h"
+#include "util/cleanup.h"
 
 static void expect_portable(const char *schema, const char *expected, const char *definitions)
 {
-	char *given = quoted(schema);
-	char *wanted = quoted(expected);
-	char *wanted_definitions = quoted(definitions);
-	struct buffer text = {0};
-	struct buffer defined = {0};
+	cleanup_free char *given = quoted(schema);
+	cleanup_free char *wanted = quoted(expected);
+	cleanup_free char *wanted_definitions = quoted(definitions);
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer defined = {0};
 
 	portable_write(given, &portable_own_names, &text, &defined);
 	cr_expect_str_eq(buffer_terminate(&text), wanted, "%s\ngives    %s\nexpected %s", given,
 		text.data, wanted);
 	cr_expect_str_eq(buffer_terminate(&defined), wanted_definitions);
-	buffer_deinit(&text);
-	buffer_deinit(&defined);
-	free(given);
-	free(wanted);
-	free(wanted_definitions);
 }
 
 #define DRAFT_07 "'$schema':'http://json-schema.org/draft-07/schema#',"
@@ -130,9 +126,9 @@ Test(portable, leaves_out_what_only_helps_references)
 /* $defs: a0 has two references to a1, that has two to a2, and so on: 2^40 schemas inlined. */
 Test(portable, does_not_explode, .timeout = 20)
 {
-	struct buffer schema = {0};
-	struct buffer text = {0};
-	struct buffer definitions = {0};
+	cleanup(buffer_deinit) struct buffer schema = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer definitions = {0};
 
 	buffer_append_string(
 		&schema, "{\"properties\":{\"a\":{\"$ref\":\"#/$defs/a0\"}},\"$defs\":{");
@@ -148,7 +144,4 @@ Test(portable, does_not_explode, .timeout = 20)
 	cr_assert(buffer_terminate(&definitions));
 	cr_expect(strstr(definitions.data, "\"r41\":{\"type\":\"null\"}"), "%s", definitions.data);
 	cr_expect_lt(definitions.size, schema.size);
-	buffer_deinit(&schema);
-	buffer_deinit(&text);
-	buffer_deinit(&definitions);
 }

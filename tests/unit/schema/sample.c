@@ -32,13 +32,12 @@ static void expect_sample(const char *text, const char *expected, bool does_fit)
 {
 	cleanup(schema_cleanup) struct schema *schema = compile(text);
 	cleanup(buffer_deinit) struct buffer out = {0};
-	char *json = quoted(expected);
+	cleanup_free char *json = quoted(expected);
 	bool fits = !does_fit;
 
 	cr_assert_eq(sample_write(schema, &out, &fits), 0);
 	cr_expect_str_eq(buffer_terminate(&out), json, "%s: %s", text, out.data);
 	cr_expect_eq(fits, does_fit, "%s: %s", text, out.data);
-	free(json);
 }
 
 /* A schema whose only member is required, and has this schema. */

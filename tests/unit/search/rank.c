@@ -88,7 +88,7 @@ Test(rank, scores_as_bm25_does)
 		make_box("box", "{'name':'a','description':'alpha','native':{'symbol':'f'}},"
 				"{'name':'b','description':'beta','native':{'symbol':'f'}}"),
 		NULL);
-	struct catalogue *before = catalogue;
+	cleanup(catalogue_cleanup) struct catalogue *before = catalogue;
 	struct ranking ranking;
 
 	catalogue = two;
@@ -100,7 +100,6 @@ Test(rank, scores_as_bm25_does)
 	cr_expect_eq(ranking.n_terms, 3);
 	cr_expect(fabs((double)ranking.tools[0].score - log(2)) < 1e-6, "%f",
 		(double)ranking.tools[0].score);
-	catalogue_free(before);
 }
 
 /* A tool that is not in the view is not found, and shifts no score. */
@@ -179,8 +178,8 @@ Test(rank, a_word_of_many_tools_has_many_blocks)
 /* A hostile text has no more words than others, and a query counts its first words. */
 Test(rank, bounds_texts_and_queries)
 {
-	struct buffer text = {0};
-	struct buffer tool = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer tool = {0};
 
 	for (unsigned int i = 0; i < 3000; i++)
 		buffer_printf(&text, "w%u ", i);
@@ -193,8 +192,6 @@ Test(rank, bounds_texts_and_queries)
 	expect_found(catalogue, "w510", NULL, 8, "", 0);
 	text.size = 4096;
 	expect_found(catalogue, buffer_terminate(&text), NULL, 8, "long ", 1);
-	buffer_deinit(&text);
-	buffer_deinit(&tool);
 }
 
 /* An update without memory leaves an index that can be freed, and nothing else. */
@@ -460,8 +457,8 @@ Test(rank, finds_each_of_more_words_than_the_first_slots_hold)
 /* Words of no tool do not use up the words of a query that count. */
 Test(rank, counts_the_first_32_known_words_of_a_query)
 {
-	struct buffer tools = {0};
-	struct buffer query = {0};
+	cleanup(buffer_deinit) struct buffer tools = {0};
+	cleanup(buffer_deinit) struct buffer query = {0};
 	struct ranking ranking;
 
 	for (unsigned int i = 0; i < 200; i++)
@@ -482,8 +479,6 @@ Test(rank, counts_the_first_32_known_words_of_a_query)
 	cr_expect_eq(ranking.total, (size_t)RANK_TERMS_MAX);
 	for (size_t i = 0; i < ranking.n_tools; i++)
 		cr_expect_lt(ranking.tools[i].index, (size_t)RANK_TERMS_MAX);
-	buffer_deinit(&tools);
-	buffer_deinit(&query);
 }
 
 /* A search that fails adds nothing to the scores of the next one. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "html_text.h"
+#include "util/cleanup.h"
 
 /* How often the time may be asked for until it is over. */
 static int looks_left = -1;
@@ -168,7 +169,7 @@ Test(web_html, bounds_depth_and_elements)
 		"<b>", "<ul><li>", "<blockquote>", "<table><tr><td>", "<a href=x><i>", "<pre>"};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		char *html = repeated(parts[i], 3000);
+		cleanup_free char *html = repeated(parts[i], 3000);
 		struct text out = {0};
 		struct text page = {0};
 		bool is_cut;
@@ -181,13 +182,12 @@ Test(web_html, bounds_depth_and_elements)
 		cr_expect_lt(out.size, 2000, "%s", parts[i]);
 		text_free(&out);
 		text_free(&page);
-		free(html);
 	}
 }
 
 Test(web_html, cuts_where_there_are_too_many_elements_or_no_time)
 {
-	char *html = repeated("<b>a</b>", HTML_ELEMENTS_MAX + 10);
+	cleanup_free char *html = repeated("<b>a</b>", HTML_ELEMENTS_MAX + 10);
 	struct text out = {0};
 	bool is_cut;
 
@@ -198,7 +198,6 @@ Test(web_html, cuts_where_there_are_too_many_elements_or_no_time)
 	cr_expect(write_html(html, strlen(html), &out, &is_cut));
 	cr_expect(is_cut && out.size > 0 && out.size < 10000);
 	text_free(&out);
-	free(html);
 }
 
 /* Write a page with 2,560 of @link. Return how often the time was asked for. */

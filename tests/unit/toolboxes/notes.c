@@ -10,6 +10,7 @@
 #include "../scratch.h"
 #include "notes.h"
 #include "scarce.h"
+#include "util/cleanup.h"
 
 static char *file;
 
@@ -131,7 +132,7 @@ Test(notes, begin_a_line_after_half_a_one)
 
 Test(notes, are_refused_when_the_file_is_full)
 {
-	char *many = malloc(NOTES_BYTES_MAX + 1);
+	cleanup_free char *many = malloc(NOTES_BYTES_MAX + 1);
 
 	cr_assert(many);
 	memset(many, 'x', NOTES_BYTES_MAX);
@@ -141,7 +142,6 @@ Test(notes, are_refused_when_the_file_is_full)
 	cr_expect_not(append("abc\n", "is full"));
 	cr_expect(append("a\n", ""));
 	cr_expect_not(append("b\n", "Ask the user which notes to delete"));
-	free(many);
 }
 
 Test(notes, of_a_longer_file_are_read_from_its_beginning)

@@ -29,12 +29,11 @@ static void *limited_realloc(void *block, size_t size)
 
 Test(buffer, is_empty_when_zeroed)
 {
-	struct buffer buffer = {0};
+	cleanup(buffer_deinit) struct buffer buffer = {0};
 
 	cr_assert_eq(buffer_status(&buffer), 0);
 	cr_assert_eq(buffer.size, 0);
 	cr_assert_null(buffer.data);
-	buffer_deinit(&buffer);
 }
 
 Test(buffer, is_recycled_with_as_much_memory_as_may_be_kept)

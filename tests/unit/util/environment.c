@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "scarce.h"
+#include "util/cleanup.h"
 
 static const char two[] = "A=1\0BC=\0";
 
@@ -40,7 +41,7 @@ Test(environment, knows_its_variables_by_their_whole_names)
 
 Test(environment, is_the_same_when_all_its_bytes_are)
 {
-	char *copy = NULL;
+	cleanup_free char *copy = NULL;
 
 	cr_assert_eq(environment_copy(two, &copy), 0);
 	cr_expect_eq(environment_compare(copy, two), 0);
@@ -49,7 +50,6 @@ Test(environment, is_the_same_when_all_its_bytes_are)
 	cr_expect_eq(environment_compare(NULL, NULL), 0);
 	cr_expect_lt(environment_compare(NULL, two), 0);
 	cr_expect_gt(environment_compare(two, "A=1\0"), 0);
-	free(copy);
 }
 
 Test(environment, asks_for_the_first_locale_that_is_given)

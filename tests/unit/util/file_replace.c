@@ -11,19 +11,19 @@
 
 #include "../scratch.h"
 #include "util/buffer.h"
+#include "util/cleanup.h"
 
 TestSuite(file_replace, .init = scratch_set_up, .fini = scratch_tear_down);
 
 static void expect_file(const char *name, const char *text, mode_t mode)
 {
-	struct buffer bytes = {0};
+	cleanup(buffer_deinit) struct buffer bytes = {0};
 	struct stat status;
 
 	cr_assert_eq(file_read(scratch_path(name), 100, &bytes), 0);
 	cr_expect_str_eq(buffer_terminate(&bytes), text);
 	cr_assert_eq(stat(scratch_path(name), &status), 0);
 	cr_expect_eq(status.st_mode & 0777, mode);
-	buffer_deinit(&bytes);
 }
 
 /* Return how many files the folder @name has, hidden ones too. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "util/cleanup.h"
 #include "util/sequences.h"
 
 #include <criterion/criterion.h>
@@ -67,11 +68,10 @@ Test(sequences, are_read_up_to_the_last_byte)
 
 	for (size_t i = 0; i < sizeof(cut) / sizeof(*cut); i++) {
 		size_t size = strlen(cut[i]);
-		char *copy = malloc(size);
+		cleanup_free char *copy = malloc(size);
 
 		memcpy(copy, cut[i], size);
 		cr_expect_leq(sequences_remove(copy, size), size);
-		free(copy);
 	}
 	cr_expect_eq(sequences_remove(NULL, 0), 0);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "scarce.h"
+#include "util/cleanup.h"
 
 Test(text_list, holds_copies_and_what_it_has_taken)
 {
@@ -26,17 +27,16 @@ Test(text_list, holds_copies_and_what_it_has_taken)
 
 Test(text_list, has_no_place_for_a_text_without_memory)
 {
-	struct text_list list = {0};
+	cleanup(text_list_deinit) struct text_list list = {0};
 
 	cr_expect_eq(text_list_take(&list, NULL), -ENOMEM);
 	cr_expect_eq(list.n_items, 0);
-	text_list_deinit(&list);
 }
 
 Test(text_list, is_written_within_bounds)
 {
-	struct text_list list = {0};
-	struct buffer out = {0};
+	cleanup(text_list_deinit) struct text_list list = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
 
 	text_list_write(&list, 100, &out);
 	cr_expect_eq(out.size, 0);
@@ -51,13 +51,11 @@ Test(text_list, is_written_within_bounds)
 	buffer_reset(&out);
 	text_list_write(&list, 2, &out);
 	cr_expect_str_eq(buffer_terminate(&out), ": 9 more");
-	buffer_deinit(&out);
-	text_list_deinit(&list);
 }
 
 Test(text_list, has_a_text_as_a_whole_only)
 {
-	struct text_list list = {0};
+	cleanup(text_list_deinit) struct text_list list = {0};
 
 	cr_expect_not(text_list_has(&list, ""));
 	cr_assert_eq(text_list_add(&list, "one"), 0);
@@ -68,7 +66,6 @@ Test(text_list, has_a_text_as_a_whole_only)
 	cr_expect_not(text_list_has(&list, "ones"));
 	cr_expect_not(text_list_has(&list, "two"));
 	cr_expect_not(text_list_has(&list, ""));
-	text_list_deinit(&list);
 }
 
 Test(text_list, keeps_its_order_when_a_text_is_removed)
@@ -76,7 +73,7 @@ Test(text_list, keeps_its_order_when_a_text_is_removed)
 	static const char *const names[] = {"a", "b", "c", "d"};
 
 	for (size_t gone = 0; gone < 4; gone++) {
-		struct text_list list = {0};
+		cleanup(text_list_deinit) struct text_list list = {0};
 		size_t n = 0;
 
 		for (size_t i = 0; i < 4; i++)
@@ -86,14 +83,13 @@ Test(text_list, keeps_its_order_when_a_text_is_removed)
 		for (size_t i = 0; i < 4; i++)
 			if (i != gone)
 				cr_expect_str_eq(list.items[n++], names[i]);
-		text_list_deinit(&list);
 	}
 }
 
 Test(text_list, is_unchanged_when_memory_for_one_more_is_short)
 {
 	for (size_t n = 0; n < 40; n++) {
-		struct text_list list = {0};
+		cleanup(text_list_deinit) struct text_list list = {0};
 		size_t added = 0;
 		int r = 0;
 
@@ -107,18 +103,16 @@ Test(text_list, is_unchanged_when_memory_for_one_more_is_short)
 		cr_expect_eq(list.n_items, added, "after %zu", n);
 		for (size_t i = 0; i < list.n_items; i++)
 			cr_expect_str_eq(list.items[i], "text");
-		text_list_deinit(&list);
 	}
 }
 
 Test(text_list, frees_a_text_that_it_has_no_room_for)
 {
-	struct text_list list = {0};
+	cleanup(text_list_deinit) struct text_list list = {0};
 	char *text = strdup("given");
 
 	cr_assert(scarce_once_after(0));
 	cr_expect_eq(text_list_take(&list, text), -ENOMEM, "the sanitizer watches the text");
 	cr_expect(scarce_has_failed());
 	cr_expect_eq(list.n_items, 0);
-	text_list_deinit(&list);
 }

@@ -3,6 +3,7 @@
 
 #include "../scratch.h"
 #include "scarce.h"
+#include "util/cleanup.h"
 #include "util/file/file.h"
 #include "util/file/tree.h"
 
@@ -15,7 +16,7 @@ static const struct tree_limits wide = {.entries = 100, .bytes = 1 << 20, .depth
 /* Copy `from` to `to`, and expect @status with the fault @fault in `from` ("": none). */
 static void expect_copy(const struct tree_limits *limits, int status, const char *fault)
 {
-	char *path = NULL;
+	cleanup_free char *path = NULL;
 	int r = tree_copy(scratch_path("from"), scratch_path("to"), limits, &path);
 
 	cr_expect_eq(r, status, "%s: %s", strerror(-r), path ? path : "");
@@ -23,7 +24,6 @@ static void expect_copy(const struct tree_limits *limits, int status, const char
 		cr_expect_str_eq(path, scratch_path(fault));
 	else
 		cr_expect_null(path);
-	free(path);
 }
 
 /* Return whether the file @name has the bytes @text. */
@@ -83,13 +83,12 @@ Test(tree, copies_the_targets_of_links)
 
 Test(tree, ends_at_a_circle_of_links)
 {
-	char *path = NULL;
+	cleanup_free char *path = NULL;
 
 	scratch_write("from/kept", "");
 	cr_assert_eq(symlink(".", scratch_path("from/circle")), 0);
 	cr_expect_eq(tree_copy(scratch_path("from"), scratch_path("to"), &wide, &path), -EFBIG);
 	cr_expect_not_null(strstr(path, "from/circle/circle"));
-	free(path);
 }
 
 Test(tree, names_the_file_beyond_each_limit)
@@ -166,7 +165,7 @@ Test(tree, holds_a_folder_that_fills_each_limit)
 	scratch_write("from/below/three", "567");
 	expect_copy(&exact, 0, "");
 	for (size_t i = 0; i < sizeof(less) / sizeof(*less); i++) {
-		char *path = NULL;
+		cleanup_free char *path = NULL;
 
 		tree_remove(scratch_path("to"));
 		cr_expect_eq(
@@ -175,7 +174,6 @@ Test(tree, holds_a_folder_that_fills_each_limit)
 		cr_assert_not_null(path, "%zu", i);
 		if (less[i].fault)
 			cr_expect_str_eq(path, scratch_path(less[i].fault), "%zu", i);
-		free(path);
 	}
 }
 

@@ -110,9 +110,8 @@ Test(utf8, encodes_what_it_decodes)
 
 Test(utf8, is_repaired_byte_by_byte)
 {
-	struct buffer out = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
 
 	utf8_repair("a\xFF\xC3\xA9\xE2\x82", 6, &out);
 	cr_expect_str_eq(buffer_terminate(&out), "a\xEF\xBF\xBD\xC3\xA9\xEF\xBF\xBD\xEF\xBF\xBD");
-	buffer_deinit(&out);
 }

@@ -31,7 +31,7 @@ static void write_header(struct buffer *out, uint32_t size, uint32_t kind, uint6
 Test(wire, gives_back_what_was_written)
 {
 	struct wire_reader reader = {.payload_max = 100};
-	struct buffer bytes = {0};
+	cleanup(buffer_deinit) struct buffer bytes = {0};
 	struct wire_frame frame;
 
 	wire_write(&bytes, WIRE_INVOKE, 7, "abc", 3, "defg", 4);
@@ -43,14 +43,13 @@ Test(wire, gives_back_what_was_written)
 	cr_expect_arr_eq(frame.payload, "abcdefg", 7);
 	cr_expect_not(wire_reader_has_more(&reader));
 	cr_expect_eq(wire_reader_next(&reader, &frame), WIRE_E_MORE);
-	buffer_deinit(&bytes);
 	wire_reader_deinit(&reader);
 }
 
 Test(wire, puts_a_frame_together_from_single_bytes)
 {
 	struct wire_reader reader = {.payload_max = 100};
-	struct buffer bytes = {0};
+	cleanup(buffer_deinit) struct buffer bytes = {0};
 	struct wire_frame frame;
 
 	wire_write(&bytes, WIRE_RESULT, UINT64_MAX, "{}", 2, NULL, 0);
@@ -62,14 +61,13 @@ Test(wire, puts_a_frame_together_from_single_bytes)
 	cr_assert_eq(wire_reader_next(&reader, &frame), 0);
 	cr_expect_eq(frame.id, UINT64_MAX);
 	cr_expect_eq(frame.size, 2);
-	buffer_deinit(&bytes);
 	wire_reader_deinit(&reader);
 }
 
 Test(wire, gives_several_frames_of_one_read_one_by_one)
 {
 	struct wire_reader reader = {.payload_max = 100};
-	struct buffer bytes = {0};
+	cleanup(buffer_deinit) struct buffer bytes = {0};
 	struct wire_frame frame;
 
 	for (uint64_t id = 1; id <= 3; id++)
@@ -81,14 +79,13 @@ Test(wire, gives_several_frames_of_one_read_one_by_one)
 		cr_expect_eq(frame.id, id);
 	}
 	cr_expect_not(wire_reader_has_more(&reader));
-	buffer_deinit(&bytes);
 	wire_reader_deinit(&reader);
 }
 
 Test(wire, takes_a_payload_of_exactly_the_limit_and_of_nothing)
 {
 	struct wire_reader reader = {.payload_max = 8};
-	struct buffer bytes = {0};
+	cleanup(buffer_deinit) struct buffer bytes = {0};
 	struct wire_frame frame;
 
 	wire_write(&bytes, WIRE_RESULT, 1, "12345678", 8, NULL, 0);
@@ -98,14 +95,13 @@ Test(wire, takes_a_payload_of_exactly_the_limit_and_of_nothing)
 	cr_expect_eq(frame.size, 8);
 	cr_assert_eq(wire_reader_next(&reader, &frame), 0);
 	cr_expect_eq(frame.size, 0);
-	buffer_deinit(&bytes);
 	wire_reader_deinit(&reader);
 }
 
 Test(wire, tells_a_payload_over_the_limit_by_its_header_alone)
 {
 	struct wire_reader reader = {.payload_max = 8};
-	struct buffer bytes = {0};
+	cleanup(buffer_deinit) struct buffer bytes = {0};
 	struct wire_frame frame;
 
 	write_header(&bytes, UINT32_MAX, WIRE_RESULT, 5);
@@ -115,21 +111,19 @@ Test(wire, tells_a_payload_over_the_limit_by_its_header_alone)
 	cr_expect_eq(frame.id, 5);
 	cr_expect_eq(frame.size, UINT32_MAX);
 	cr_expect_null(frame.payload);
-	buffer_deinit(&bytes);
 	wire_reader_deinit(&reader);
 }
 
 Test(wire, takes_no_memory_for_what_a_header_promises)
 {
 	struct wire_reader reader = {.payload_max = UINT32_MAX};
-	struct buffer bytes = {0};
+	cleanup(buffer_deinit) struct buffer bytes = {0};
 	struct wire_frame frame;
 
 	write_header(&bytes, UINT32_MAX, WIRE_RESULT, 5);
 	receive(&reader, bytes.data, bytes.size);
 	cr_expect_eq(wire_reader_next(&reader, &frame), WIRE_E_MORE);
 	cr_expect_lt(reader.bytes.capacity, 65536);
-	buffer_deinit(&bytes);
 	wire_reader_deinit(&reader);
 }
 
@@ -139,14 +133,13 @@ Test(wire, refuses_kinds_that_do_not_exist)
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		struct wire_reader reader = {.payload_max = 8};
-		struct buffer bytes = {0};
+		cleanup(buffer_deinit) struct buffer bytes = {0};
 		struct wire_frame frame;
 
 		write_header(&bytes, 0, kinds[i], 1);
 		receive(&reader, bytes.data, bytes.size);
 		cr_expect_eq(
 			wire_reader_next(&reader, &frame), WIRE_E_MALFORMED, "kind %u", kinds[i]);
-		buffer_deinit(&bytes);
 		wire_reader_deinit(&reader);
 	}
 }
@@ -156,7 +149,7 @@ Test(wire, gives_the_memory_of_a_large_frame_back)
 	struct wire_reader reader = {.payload_max = 16u << 20};
 	size_t size = 2u << 20;
 	cleanup_free char *payload = calloc(1, size);
-	struct buffer bytes = {0};
+	cleanup(buffer_deinit) struct buffer bytes = {0};
 	struct wire_frame frame;
 	size_t room;
 
@@ -166,14 +159,13 @@ Test(wire, gives_the_memory_of_a_large_frame_back)
 	cr_expect_eq(frame.size, size);
 	cr_assert(wire_reader_space(&reader, &room));
 	cr_expect_lt(reader.bytes.capacity, 65536);
-	buffer_deinit(&bytes);
 	wire_reader_deinit(&reader);
 }
 
 Test(wire, finishes_a_frame_in_place_behind_another)
 {
 	struct wire_reader reader = {.payload_max = 100};
-	struct buffer bytes = {0};
+	cleanup(buffer_deinit) struct buffer bytes = {0};
 	struct wire_frame frame;
 	size_t start;
 
@@ -187,15 +179,13 @@ Test(wire, finishes_a_frame_in_place_behind_another)
 	cr_assert_eq(wire_reader_next(&reader, &frame), 0);
 	cr_expect_eq(frame.kind, WIRE_RESULT);
 	cr_expect_arr_eq(frame.payload, "{\"a\":1}", 7);
-	buffer_deinit(&bytes);
 	wire_reader_deinit(&reader);
 }
 
 Test(wire, leaves_a_failed_buffer_alone)
 {
-	struct buffer bytes = {.limit = 20};
+	cleanup(buffer_deinit) struct buffer bytes = {.limit = 20};
 
 	wire_write(&bytes, WIRE_RESULT, 1, "123456789", 9, NULL, 0);
 	cr_expect_eq(buffer_status(&bytes), -EMSGSIZE);
-	buffer_deinit(&bytes);
 }

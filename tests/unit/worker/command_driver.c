@@ -33,7 +33,7 @@ static void start(struct guest *guest, const char *tools, const struct guest_opt
 static void expect_answer(const char *command, const char *arguments, const char *answer)
 {
 	struct guest guest = {0};
-	struct buffer tools = {0};
+	cleanup(buffer_deinit) struct buffer tools = {0};
 	const char *came;
 
 	buffer_printf(&tools, "{'name':'f','cwd':'/',%s}", command);
@@ -41,7 +41,6 @@ static void expect_answer(const char *command, const char *arguments, const char
 	came = guest_call(&guest, "f", arguments);
 	cr_expect_str_eq(came, answer, "%s %s: got %s", command, arguments, came);
 	guest_stop(&guest);
-	buffer_deinit(&tools);
 }
 
 Test(command_driver, gives_stdout_without_its_last_newlines, .timeout = LIMIT)
@@ -250,14 +249,12 @@ Test(command_driver, tells_a_status_that_is_not_zero, .timeout = LIMIT)
  * @rest. */
 static void expect_message(const char *line, const char *message, const char *rest)
 {
-	struct buffer command = {0};
-	struct buffer answer = {0};
+	cleanup(buffer_deinit) struct buffer command = {0};
+	cleanup(buffer_deinit) struct buffer answer = {0};
 
 	buffer_printf(&command, "'shell':'%s'", line);
 	buffer_printf(&answer, "{\"code\":\"tool_failed\",\"message\":\"%s\",%s}", message, rest);
 	expect_answer(buffer_terminate(&command), "{}", buffer_terminate(&answer));
-	buffer_deinit(&command);
-	buffer_deinit(&answer);
 }
 
 Test(command_driver, tells_the_reason_that_is_before_a_stack_trace, .timeout = LIMIT)
@@ -342,7 +339,7 @@ Test(command_driver, refuses_what_no_argument_can_hold, .timeout = LIMIT)
 Test(command_driver, takes_much_output_and_input_at_once, .timeout = LIMIT)
 {
 	struct guest guest = {0};
-	struct buffer arguments = {0};
+	cleanup(buffer_deinit) struct buffer arguments = {0};
 
 	start(&guest, "{'name':'f','shell':'cat; cat /dev/null >&2'},{'name':'g','shell':':'}",
 		NULL);
@@ -355,7 +352,6 @@ Test(command_driver, takes_much_output_and_input_at_once, .timeout = LIMIT)
 		arguments.size + 4 + strlen("{\"output\":\"\"}"));
 	cr_expect_str_eq(guest_call(&guest, "g", arguments.data), "{\"output\":\"\"}");
 	guest_stop(&guest);
-	buffer_deinit(&arguments);
 }
 
 Test(command_driver, ends_a_program_that_says_too_much, .timeout = LIMIT)
@@ -391,7 +387,7 @@ Test(command_driver, keeps_the_end_of_stderr, .timeout = LIMIT)
 Test(command_driver, ends_what_is_left_of_a_group_with_its_call, .timeout = LIMIT)
 {
 	struct guest guest = {0};
-	struct buffer pid = {0};
+	cleanup(buffer_deinit) struct buffer pid = {0};
 	const char *answer;
 
 	start(&guest,
@@ -405,7 +401,6 @@ Test(command_driver, ends_what_is_left_of_a_group_with_its_call, .timeout = LIMI
 	cr_expect_str_eq(
 		guest_call(&guest, "await", buffer_terminate(&pid)), "{\"output\":\"gone\"}");
 	guest_stop(&guest);
-	buffer_deinit(&pid);
 }
 
 Test(command_driver, ends_with_its_program_when_another_process_holds_stdout, .timeout = LIMIT)
@@ -451,7 +446,7 @@ Test(command_driver, starts_no_file_but_those_that_the_daemon_has_looked_at, .ti
 {
 	const char *const paths[] = {"/bin/sh", scratch_path("x.sh")};
 	struct guest guest = {0};
-	struct buffer tools = {0};
+	cleanup(buffer_deinit) struct buffer tools = {0};
 
 	scratch_write("x.sh", "echo first");
 	buffer_printf(&tools, "{'name':'f','cwd':'%.*s','argv':['/bin/sh','x.sh'],'scripts':[1]}",
@@ -465,5 +460,4 @@ Test(command_driver, starts_no_file_but_those_that_the_daemon_has_looked_at, .ti
 	expect_files(&guest, paths, 2);
 	cr_expect_str_eq(guest_call(&guest, "f", "{}"), "{\"output\":\"other\"}");
 	guest_stop(&guest);
-	buffer_deinit(&tools);
 }

@@ -13,7 +13,7 @@ Test(driver, refuses_with_a_place_and_a_reason_unless_memory_is_short)
 
 	cr_assert_eq(json_tape_read(&tape, text, sizeof(text) - 1, 9, NULL), 0);
 	for (; scarce_once_after(n); n++) {
-		struct diagnostics problems = {0};
+		cleanup(diagnostics_deinit) struct diagnostics problems = {0};
 		int r = driver_refuse(
 			&problems, &tape, json_find(&tape, 0, "library"), "must be %s", "a string");
 
@@ -25,7 +25,6 @@ Test(driver, refuses_with_a_place_and_a_reason_unless_memory_is_short)
 			cr_expect_str_eq(problems.items[0].pointer, "/library");
 			cr_expect_str_eq(problems.items[0].text, "must be a string");
 		}
-		diagnostics_deinit(&problems);
 	}
 	cr_expect_gt(n, 1);
 }

@@ -110,11 +110,10 @@ static int take(const char *text)
 /* Expect a message to the server with @part since the last time. */
 static void expect_carried(const char *part)
 {
-	char *json = quoted(part);
+	cleanup_free char *json = quoted(part);
 
 	cr_expect(strstr(buffer_terminate(&carried), json), "%s\nis not in %s", json, carried.data);
 	buffer_reset(&carried);
-	free(json);
 }
 
 #define TOOL_ADD "{'name':'add','inputSchema':{'type':'object'}}"
@@ -179,7 +178,7 @@ static void expect_frame(enum wire_kind kind, uint64_t id, const char *payload)
 {
 	struct wire_header header = {0};
 	char bytes[4096];
-	char *json = quoted(payload);
+	cleanup_free char *json = quoted(payload);
 
 	cr_assert_eq(recv(daemon_end, &header, sizeof(header), MSG_WAITALL | MSG_DONTWAIT),
 		sizeof(header), "no frame for %s", payload);
@@ -189,7 +188,6 @@ static void expect_frame(enum wire_kind kind, uint64_t id, const char *payload)
 	cr_expect_eq(header.kind, kind, "%u: %s", header.kind, bytes);
 	cr_expect_eq(header.id, id, "%s", bytes);
 	cr_expect_str_eq(bytes, json, "%s", bytes);
-	free(json);
 }
 
 static void expect_no_frame(void)
@@ -329,7 +327,7 @@ Test(mcp_session, reports_once_that_callers_see_another_list)
 Test(mcp_session, describes_the_list_that_it_was_asked_for)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
-	char *expected = quoted(",'list':[" TOOL_ADD "],'legacy':true");
+	cleanup_free char *expected = quoted(",'list':[" TOOL_ADD "],'legacy':true");
 
 	cr_assert_eq(init(",'legacy':true"), 0);
 	cr_assert_eq(mcp_session_begin(&session), 0);
@@ -340,7 +338,6 @@ Test(mcp_session, describes_the_list_that_it_was_asked_for)
 	mcp_session_describe(&session, &out);
 	cr_expect_str_eq(buffer_terminate(&out), expected, "%s", out.data);
 	cr_expect_not(mcp_session_has_failed(&session));
-	free(expected);
 }
 
 Test(mcp_session, has_failed_when_the_server_lists_no_tools)

@@ -274,7 +274,7 @@ Test(native_call, passes_megabytes_both_ways, .timeout = LIMIT)
 {
 	const size_t size = 3u << 20;
 	struct guest guest = {0};
-	struct buffer arguments = {0};
+	cleanup(buffer_deinit) struct buffer arguments = {0};
 	const char *answer;
 	char *place;
 
@@ -290,7 +290,6 @@ Test(native_call, passes_megabytes_both_ways, .timeout = LIMIT)
 	cr_expect_eq(memcmp(answer + strlen("{\"result\":\""), arguments.data + 10, size), 0);
 	cr_expect_str_eq(guest_call(&guest, "same_i8", "{\"value\":1}"), "{\"result\":1}");
 	guest_stop(&guest);
-	buffer_deinit(&arguments);
 }
 
 Test(native_call, sees_no_environment_but_what_is_meant_for_it, .timeout = LIMIT)

@@ -30,12 +30,13 @@ static void expect_run(const struct run *run)
 {
 	struct native_steps steps = {0};
 	struct native_frames frames = {0};
-	struct diagnostics problems = {0};
-	struct buffer out = {0};
+	cleanup(diagnostics_deinit) struct diagnostics problems = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
 	struct counting counts;
-	char *object = quoted(run->object);
-	char *arguments = quoted(run->arguments);
-	char *answer = run->answer[0] == '{' ? quoted(run->answer) : strdup(run->answer);
+	cleanup_free char *object = quoted(run->object);
+	cleanup_free char *arguments = quoted(run->arguments);
+	cleanup_free char *answer =
+		run->answer[0] == '{' ? quoted(run->answer) : strdup(run->answer);
 	int r = counting_load(object, NULL, NULL, &steps, &frames, &problems);
 
 	cr_assert_eq(r, 0, "%s: %s %s", object, problems.n_items ? problems.items[0].pointer : "?",
@@ -49,13 +50,8 @@ static void expect_run(const struct run *run)
 			  counts.n_locks == 0,
 		"%s: %u things, %u texts, %u memories", object, counts.n_things, counts.n_texts,
 		counts.n_memory);
-	buffer_deinit(&out);
 	native_steps_deinit(&steps);
 	native_frames_deinit(&frames);
-	diagnostics_deinit(&problems);
-	free(object);
-	free(arguments);
-	free(answer);
 }
 
 #define EXPECT_RUNS(rows)                                                                          \
@@ -531,11 +527,13 @@ Test(native_steps, keep_the_values_of_init_for_every_call, .timeout = LIMIT)
 	struct native_frames init_frames = {0};
 	struct native_frames frames = {0};
 	struct diagnostics problems = {0};
-	struct buffer out = {0};
-	char *first = quoted("[{'call':'thing_open','args':[{'i32':6}],'returns':{'name':'db',"
-			     "'type':'handle'},'finally':{'call':'thing_close','args':['$db']}}]");
-	char *tool = quoted("{'steps':[{'call':'thing_kind','args':['$$db'],'returns':{'name':'n',"
-			    "'type':'i32'}}]}");
+	cleanup(buffer_deinit) struct buffer out = {0};
+	cleanup_free char *first =
+		quoted("[{'call':'thing_open','args':[{'i32':6}],'returns':{'name':'db',"
+		       "'type':'handle'},'finally':{'call':'thing_close','args':['$db']}}]");
+	cleanup_free char *tool =
+		quoted("{'steps':[{'call':'thing_kind','args':['$$db'],'returns':{'name':'n',"
+		       "'type':'i32'}}]}");
 
 	counting_reset();
 	cr_assert_eq(counting_load(first, NULL, NULL, &init, &init_frames, &problems), 0);
@@ -550,13 +548,10 @@ Test(native_steps, keep_the_values_of_init_for_every_call, .timeout = LIMIT)
 	cr_expect_eq(counting_now().n_things, 1);
 	native_steps_end(&init, &init_frames);
 	cr_expect_eq(counting_now().n_things, 0);
-	buffer_deinit(&out);
 	native_steps_deinit(&steps);
 	native_steps_deinit(&init);
 	native_frames_deinit(&frames);
 	native_frames_deinit(&init_frames);
-	free(first);
-	free(tool);
 }
 
 Test(native_steps, tell_too_many_rounds_of_init_in_words, .timeout = LIMIT)
@@ -564,7 +559,7 @@ Test(native_steps, tell_too_many_rounds_of_init_in_words, .timeout = LIMIT)
 	struct native_steps init = {0};
 	struct native_frames frames = {0};
 	struct diagnostics problems = {0};
-	struct buffer out = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
 	char *text =
 		quoted("[{'repeat':{'call':'status','args':[{'i32':1}],'returns':{'type':'i32'},"
 		       "'while':{'equals':1}},'max':3}]");
@@ -572,7 +567,6 @@ Test(native_steps, tell_too_many_rounds_of_init_in_words, .timeout = LIMIT)
 	cr_assert_eq(counting_load(text, NULL, NULL, &init, &frames, &problems), 0);
 	cr_expect_eq(native_steps_begin(&init, &frames, &out), NATIVE_STEPS_E_FAILED);
 	cr_expect_str_eq(buffer_terminate(&out), "status began more than 3 rounds");
-	buffer_deinit(&out);
 	native_steps_deinit(&init);
 	native_frames_deinit(&frames);
 	free(text);

@@ -16,12 +16,11 @@ TestSuite(plugin_driver, .fini = tear_down, .timeout = 60);
 static void start(const char *members)
 {
 	const struct guest_options options = {.copied = TEST_PLUGGED_LIBRARY};
-	struct buffer load = {0};
+	cleanup(buffer_deinit) struct buffer load = {0};
 
 	buffer_printf(&load, "{\"kind\":\"plugin\",\"toolbox_id\":\"test\",\"library\":\"%s\"%s}",
 		TEST_PLUGGED_LIBRARY, members);
 	guest_start_load(&guest, buffer_terminate(&load), &options);
-	buffer_deinit(&load);
 }
 
 static const char *call(uint32_t index, const char *arguments)

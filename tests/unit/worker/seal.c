@@ -20,12 +20,11 @@ TestSuite(seal, .init = scratch_set_up, .fini = scratch_tear_down, .timeout = LI
 /* Copy the library of `behave` as `mine.so`, followed by @more, which the linker never reads. */
 static void copy_library(const char *more)
 {
-	struct buffer bytes = {0};
+	cleanup(buffer_deinit) struct buffer bytes = {0};
 
 	cr_assert_eq(file_read(TEST_TOOLBOX_DIR "/libtest_behave.so", LIBRARY_MAX, &bytes), 0);
 	buffer_append_string(&bytes, more);
 	scratch_write_bytes("mine.so", bytes.data, bytes.size);
-	buffer_deinit(&bytes);
 }
 
 /* Start a host over the library, with a copy of the file at @copied, or with none. */
