@@ -88,6 +88,13 @@ static int error_of(long result)
 	return result < 0 ? errno : 0;
 }
 
+/* Define an attempt of one call. */
+#define ATTEMPT(name, call)                                                                        \
+	static int name(void)                                                                      \
+	{                                                                                          \
+		return call;                                                                       \
+	}
+
 #ifdef __x86_64__
 /* The calls of 32-bit programs have other numbers. */
 static int call_32_bit(int number)
@@ -98,15 +105,8 @@ static int call_32_bit(int number)
 	return result < 0 ? -result : 0;
 }
 
-static int get_pid_in_32_bit(void)
-{
-	return call_32_bit(20);
-}
-
-static int fork_in_32_bit(void)
-{
-	return call_32_bit(2);
-}
+ATTEMPT(get_pid_in_32_bit, call_32_bit(20))
+ATTEMPT(fork_in_32_bit, call_32_bit(2))
 #endif
 
 /* The sockets of the log, of systemd's journal and of its notifications are such. */
@@ -139,92 +139,26 @@ static int open_with(const char *path, int flags)
 	return error_of(open(path, flags | O_CLOEXEC, 0600));
 }
 
-static int read_secret(void)
-{
-	return open_with(secret, O_RDONLY);
-}
-
-static int write_secret(void)
-{
-	return open_with(secret, O_WRONLY);
-}
-
-static int list_folder(void)
-{
-	return open_with(scratch_folder, O_RDONLY | O_DIRECTORY);
-}
-
-static int list_home(void)
-{
-	return open_with("/home", O_RDONLY | O_DIRECTORY);
-}
-
-static int make_file(void)
-{
-	return open_with(scratch_path("new"), O_WRONLY | O_CREAT);
-}
-
-static int make_unnamed_file(void)
-{
-	return open_with(scratch_folder, O_WRONLY | O_TMPFILE);
-}
-
-static int make_shared_memory(void)
-{
-	return open_with("/dev/shm/toolboxd-attempt", O_RDWR | O_CREAT);
-}
-
-static int make_folder(void)
-{
-	return error_of(mkdir(scratch_path("folder"), 0700));
-}
-
-static int make_fifo(void)
-{
-	return error_of(mkfifo(scratch_path("fifo"), 0600));
-}
-
-static int make_link(void)
-{
-	return error_of(link(secret, scratch_path("link")));
-}
-
-static int make_symlink(void)
-{
-	return error_of(symlink("/etc/passwd", scratch_path("symlink")));
-}
-
-static int rename_secret(void)
-{
-	return error_of(rename(secret, scratch_path("renamed")));
-}
-
-static int remove_secret(void)
-{
-	return error_of(unlink(secret));
-}
-
-static int remove_folder(void)
-{
-	return error_of(rmdir(scratch_path("empty")));
-}
-
-static int cut_secret(void)
-{
-	return error_of(truncate(secret, 0));
-}
-
-static int read_passwd(void)
-{
-	return open_with("/etc/passwd", O_RDONLY);
-}
+ATTEMPT(read_secret, open_with(secret, O_RDONLY))
+ATTEMPT(write_secret, open_with(secret, O_WRONLY))
+ATTEMPT(list_folder, open_with(scratch_folder, O_RDONLY | O_DIRECTORY))
+ATTEMPT(list_home, open_with("/home", O_RDONLY | O_DIRECTORY))
+ATTEMPT(make_file, open_with(scratch_path("new"), O_WRONLY | O_CREAT))
+ATTEMPT(make_unnamed_file, open_with(scratch_folder, O_WRONLY | O_TMPFILE))
+ATTEMPT(make_shared_memory, open_with("/dev/shm/toolboxd-attempt", O_RDWR | O_CREAT))
+ATTEMPT(make_folder, error_of(mkdir(scratch_path("folder"), 0700)))
+ATTEMPT(make_fifo, error_of(mkfifo(scratch_path("fifo"), 0600)))
+ATTEMPT(make_link, error_of(link(secret, scratch_path("link"))))
+ATTEMPT(make_symlink, error_of(symlink("/etc/passwd", scratch_path("symlink"))))
+ATTEMPT(rename_secret, error_of(rename(secret, scratch_path("renamed"))))
+ATTEMPT(remove_secret, error_of(unlink(secret)))
+ATTEMPT(remove_folder, error_of(rmdir(scratch_path("empty"))))
+ATTEMPT(cut_secret, error_of(truncate(secret, 0)))
+ATTEMPT(read_passwd, open_with("/etc/passwd", O_RDONLY))
 
 #ifndef __SANITIZE_ADDRESS__
 /* The sanitizers read their own process. */
-static int read_own_environment(void)
-{
-	return open_with("/proc/self/environ", O_RDONLY);
-}
+ATTEMPT(read_own_environment, open_with("/proc/self/environ", O_RDONLY))
 #endif
 
 static int open_of_parent(const char *name, int flags)
@@ -235,30 +169,11 @@ static int open_of_parent(const char *name, int flags)
 	return open_with(path, flags);
 }
 
-static int read_environment(void)
-{
-	return open_of_parent("environ", O_RDONLY);
-}
-
-static int write_memory(void)
-{
-	return open_of_parent("mem", O_RDWR);
-}
-
-static int list_processes(void)
-{
-	return open_with("/proc", O_RDONLY | O_DIRECTORY);
-}
-
-static int read_system(void)
-{
-	return open_with("/sys/kernel", O_RDONLY | O_DIRECTORY);
-}
-
-static int open_terminal(void)
-{
-	return open_with("/dev/tty", O_RDWR);
-}
+ATTEMPT(read_environment, open_of_parent("environ", O_RDONLY))
+ATTEMPT(write_memory, open_of_parent("mem", O_RDWR))
+ATTEMPT(list_processes, open_with("/proc", O_RDONLY | O_DIRECTORY))
+ATTEMPT(read_system, open_with("/sys/kernel", O_RDONLY | O_DIRECTORY))
+ATTEMPT(open_terminal, open_with("/dev/tty", O_RDWR))
 
 /* ── a process's own affairs, which libraries rely on ────────────────────────────────────────── */
 
@@ -292,10 +207,7 @@ static int be_scheduled_normally(void)
 }
 
 /* The nicest: the tests may run with a lower priority themselves, and none gets that back. */
-static int be_nice(void)
-{
-	return error_of(setpriority(PRIO_PROCESS, 0, 19));
-}
+ATTEMPT(be_nice, error_of(setpriority(PRIO_PROCESS, 0, 19)))
 
 static int arm_timer(void)
 {
@@ -371,15 +283,8 @@ static int make_code(void)
 	return error_of(mprotect(page, 4096, PROT_READ | PROT_EXEC));
 }
 
-static int name_itself(void)
-{
-	return error_of(prctl(PR_SET_NAME, "attempt"));
-}
-
-static int use_null(void)
-{
-	return open_with("/dev/null", O_RDWR);
-}
+ATTEMPT(name_itself, error_of(prctl(PR_SET_NAME, "attempt")))
+ATTEMPT(use_null, open_with("/dev/null", O_RDWR))
 
 static int look_at_file(void)
 {
