@@ -56,16 +56,17 @@ struct outgoing {
 
 /* ── before a person is asked ────────────────────────────────────────────────────────────────── */
 
-/* Return the string at LIST/I/MEMBER of the arguments, "" without one, with its pointer. */
-static const char *get_member(struct toolbox_call call, const char *list, uint32_t i,
-	const char *member, char pointer[80], size_t *ret_size)
+/* Get the string at LIST/I/MEMBER of the arguments, "" without one, with its pointer. Returns its
+ * size. */
+static size_t get_member(struct toolbox_call call, const char *list, uint32_t i, const char *member,
+	char pointer[80], const char **ret)
 {
-	const char *value = "";
+	size_t size = 0;
 
-	*ret_size = 0;
+	*ret = "";
 	snprintf(pointer, 80, "/%s/%u/%s", list, i, member);
-	toolbox_get_string(call, pointer, &value, ret_size);
-	return value;
+	toolbox_get_string(call, pointer, ret, &size);
+	return size;
 }
 
 static bool is_allowed(const char *address)
@@ -80,8 +81,8 @@ static bool is_allowed(const char *address)
 static bool judge_destination(struct toolbox_call call, uint32_t i)
 {
 	char pointer[80];
-	size_t size;
-	const char *target = get_member(call, "destinations", i, "target", pointer, &size);
+	const char *target;
+	size_t size = get_member(call, "destinations", i, "target", pointer, &target);
 
 	if (strlen(target) != size || !mailbox_is_good(target)) {
 		toolbox_refuse(call, pointer, "must be a mail address, as name@example.org");
@@ -99,8 +100,8 @@ static bool judge_destination(struct toolbox_call call, uint32_t i)
 static bool judge_attachment(struct toolbox_call call, uint32_t i)
 {
 	char pointer[80];
-	size_t size;
-	const char *path = get_member(call, "attachments", i, "path", pointer, &size);
+	const char *path;
+	size_t size = get_member(call, "attachments", i, "path", pointer, &path);
 	struct text why = {0};
 	struct place place;
 	bool is_good = strlen(path) == size && fence_find(path, false, &place, &why);
@@ -154,13 +155,13 @@ static bool read_attachment(struct toolbox_call call, struct outgoing *outgoing,
 {
 	struct text *bytes = &outgoing->files[i];
 	char pointer[80];
-	size_t size;
-	const char *path = get_member(call, "attachments", i, "path", pointer, &size);
+	const char *path;
 	struct place place;
 	struct stat status;
 	bool is_good;
 	int fd;
 
+	get_member(call, "attachments", i, "path", pointer, &path);
 	if (!fence_find(path, false, &place, why))
 		return false;
 	fd = open_regular(&place, &status, why);
@@ -180,7 +181,6 @@ static bool read_arguments(struct toolbox_call call, struct outgoing *outgoing, 
 	struct message *message = &outgoing->message;
 	size_t left = ATTACHMENTS_BYTES_MAX;
 	char pointer[80];
-	size_t unused;
 	uint32_t n = 0;
 
 	message->recipients = outgoing->recipients;
@@ -191,8 +191,8 @@ static bool read_arguments(struct toolbox_call call, struct outgoing *outgoing, 
 	for (uint32_t i = 0; i < n && i < RECIPIENTS_MAX; i++) {
 		struct message_recipient *one = &outgoing->recipients[message->n_recipients++];
 
-		one->address = get_member(call, "destinations", i, "target", pointer, &unused);
-		one->name = get_member(call, "destinations", i, "target_name", pointer, &unused);
+		get_member(call, "destinations", i, "target", pointer, &one->address);
+		get_member(call, "destinations", i, "target_name", pointer, &one->name);
 	}
 	n = 0;
 	toolbox_get_count(call, "attachments", &n);
