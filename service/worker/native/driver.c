@@ -290,8 +290,9 @@ static int read_init(struct loading *loading)
 	return read_steps(loading, init, &driver->init, &driver->init_frames);
 }
 
-/* The driver whose `init` has given away memory that libraries may use until the process exits. */
-static struct native_driver *kept_driver;
+/* The driver whose `init` has given away memory that libraries may use until the process exits. A
+ * compiler drops a pointer that is never read, unless it is volatile. */
+static struct native_driver *volatile kept_driver;
 
 static void unload_native(void *data)
 {
