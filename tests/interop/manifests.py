@@ -59,6 +59,13 @@ def misbehave(folder, **limits):
     ], **({"limits": limits} if limits else {}))
 
 
+def replace(path, manifest):
+    """Write a manifest by rename, as installers do."""
+    fresh = path.with_name(f".{path.name}")
+    fresh.write_text(json.dumps(manifest))
+    fresh.rename(path)
+
+
 def answers(folder):
     """A toolbox for what a call may be answered with."""
     return toolbox(folder, "answers", [

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each allocation of the daemon fails once, while it starts and while it serves: it does not end, it leaks
 nothing (the sanitizer looks at its end), the request is answered or its connection closed, and what others
-wait for comes."""
+wait for comes. Each allocation of a host fails once, from its start to its end: that costs one call an error with
+words, and each call has one answer."""
 import contextlib
 import http.client
+import itertools
 import json
 import mmap
+import re
 import struct
 import subprocess
 import sys
@@ -26,6 +29,8 @@ sys.path.insert(0, str(ROOT / "clients" / "python"))
 from toolboxd import serve_in_thread, tool  # noqa: E402
 from toolboxd.tools import TOOLS  # noqa: E402
 
+POINTS_HOST = 4  # … of the start of a host, and of its first calls
+POINTS_CALL = 20 # … of a call in it
 POINTS = 40  # allocations that fail in a test, spread over all of them; with --long …
 POINTS_LONG = 1 << 20  # … each one, but for …
 STARTS_LONG = 1000  # … starts, which take half a second
@@ -34,19 +39,21 @@ STARTS_LONG = 1000  # … starts, which take half a second
 class ShortMemory:
     """short_memory.c, built and ready to be preloaded into a daemon."""
 
-    FIELDS = ("left", "failed", "seen")
+    FIELDS = ("left", "failed", "seen", "live", "last")
 
     def __init__(self, folder):
         self.library = folder / "short_memory.so"
-        subprocess.run(["cc", "-D_GNU_SOURCE", "-O1", "-fno-builtin", "-shared", "-fPIC", "-o", self.library,
+        subprocess.run(["cc", "-D_GNU_SOURCE", "-O1", "-fno-builtin", "-fno-omit-frame-pointer", "-shared", "-fPIC", "-o", self.library,
                         ROOT / "tests" / "interop" / "short_memory.c"], check=True)
         self.path = folder / "short_memory"
         self.path.write_bytes(bytes(8 * len(self.FIELDS)))
         with open(self.path, "r+b") as file:
             self.map = mmap.mmap(file.fileno(), 0)
 
-    def environment(self):
+    def environment(self, host=None):
+        """Of a daemon whose memory fails; with the id of a toolbox, the memory of its hosts."""
         return {"LD_PRELOAD": str(self.library), "SHORT_MEMORY": str(self.path),
+                **({"SHORT_MEMORY_HOST": host} if host else {}),
                 **asan_options("verify_asan_link_order=0")}
 
     def __getitem__(self, field):
@@ -332,3 +339,199 @@ def test_a_connection_whose_memory_fails_is_made_again(tmp_path, times):
     finally:
         daemon.end()
         bus.close()
+
+
+# ── hosts ──────────────────────────────────────────────────────────────────────────────────────────
+
+GIVING = """
+#include <stdlib.h>
+#include <string.h>
+struct pair { int number; const char *text; };
+char *seed(int n) { char *text = malloc(16); strcpy(text, "seed"); text[0] += n; return text; }
+void unseed(char *text) { free(text); }
+struct pair *pair(void) { static struct pair one = {7, "seven"}; return &one; }
+char **words(void) { char **all = calloc(3, sizeof(*all)); all[0] = strdup("a"); all[1] = strdup("b"); return all; }
+void free_words(char **all) { for (char **at = all; *at; at++) free(*at); free(all); }
+int count(char *const *all) { int n = 0; while (all[n]) n++; return n; }
+int hand(char **out) { *out = strdup("handed"); return 0; }
+void reverse(unsigned char *data, size_t size) { for (size_t i = 0; i < size / 2; i++) { unsigned char c = data[i];
+    data[i] = data[size - 1 - i]; data[size - 1 - i] = c; } }
+"""
+
+
+def native_host(folder, version):
+    """A native toolbox with `init` and a tool for each kind of result."""
+    folder.mkdir(exist_ok=True)
+    if not (folder / "libgiving.so").exists():
+        source = folder / "giving.c"
+        source.write_text(GIVING)
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / "libgiving.so", source], check=True)
+
+    def steps(name, *calls, parameters=(), **native):
+        return {"name": name, "description": f"{version}.", "risk": "read",
+                "native": {"parameters": list(parameters), "steps": list(calls), **native}}
+
+    freed = {"type": "str", "transfer": "full", "free": "free"}
+    content = steps("show", {"call": "strdup", "args": ["$blocks"], "returns": {
+        "name": "content", "type": "json", "transfer": "full", "free": "free"}},
+        parameters=[{"name": "blocks", "type": "json"}], output="content")
+    manifests.toolbox(folder, "host", [
+        manifests.labs("whole"),
+        steps("pair", {"call": "pair", "returns": {"name": "pair", "type": "struct", "struct": "pair"}}),
+        steps("list", {"call": "words", "returns": {"name": "all", "type": "strv", "transfer": "full",
+                                                    "free": "free_words"}},
+              {"call": "count", "args": ["$all"], "returns": {"name": "n", "type": "i32"}}),
+        steps("hand", {"call": "hand", "args": [{"out": {"name": "text", **freed}}], "returns": {"type": "i32"}}),
+        steps("cut", {"call": "strcpy", "args": [{"out": {"name": "copy", "type": "handle", "size": 64}}, "$text"]},
+              {"call": "strtok", "args": ["$copy", {"str": " "}], "returns": {"name": "first", "type": "str"}},
+              {"repeat": {"call": "strtok", "args": [None, {"str": " "}], "returns": {"name": "word", "type": "str"},
+                          "while": "not_null"},
+               "steps": [{"call": "seed", "args": [{"i32": 1}], "returns": {"name": "seed", "type": "handle"},
+                          "finally": {"call": "unseed", "args": ["$seed"]}}],
+               "collect": {"name": "words", "of": {"word": "$word"}}}, parameters=[manifests.text("text")]),
+        manifests.tool("turn", "reverse", [{"name": "data", "type": "bytes", "dir": "inout"}, manifests.integer(
+            "size", "usize", length_of="data")], "void"),
+        steps("kept", {"read": "$$seed", "type": "str", "name": "text"}),
+        content,
+    ], library="./libgiving.so", structs={"pair": {"fields": [
+        {"name": "number", "type": "i32"}, {"name": "text", "type": "str"}]}},
+        init=[{"call": "seed", "args": [{"i32": 0}], "returns": {"name": "seed", "type": "handle"},
+               "finally": {"call": "unseed", "args": ["$seed"]}}])
+
+
+def plugin_host(folder, version):
+    """A copy of a plugin, whose bytes differ by the version."""
+    folder.mkdir(exist_ok=True)
+    name = "libtoolbox_convert.so"
+    fresh = folder / f".{name}"
+    fresh.write_bytes((BUILD / "toolboxes" / "convert.d" / name).read_bytes() + b"%d" % version)
+    fresh.rename(folder / name)
+    manifests.replace(folder / "host.json", {"kind": "plugin", "library": f"./{name}", "risk": "read",
+                                             "description": f"{version}."})
+
+
+def command_host(folder, version):
+    folder.mkdir(exist_ok=True)
+    manifests.replace(folder / "host.json", {"kind": "command", "risk": "read", "tools": [
+        {"name": "say", "description": f"{version}.", "command": {"argv": ["printf", "%s", "{text}"]},
+         "argument_schema": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}]})
+
+
+def python_host(folder, version):
+    folder.mkdir(exist_ok=True)
+    (folder / "host.py").write_text(FUNCTIONS + f"\n\n# {version}\n")
+    manifests.replace(folder / "host.json", {"kind": "python", "file": "host.py", "description": f"{version}."})
+
+
+BLOCKS = [{"type": "text", "text": "a"}]
+NATIVE_CALLS = [
+    ("whole", {"value": -3}, {"result": 3}),
+    ("pair", {}, {"pair": {"number": 7, "text": "seven"}}),
+    ("list", {}, {"all": ["a", "b"], "n": 2}),
+    ("hand", {}, {"text": "handed"}),
+    ("cut", {"text": "a b c"}, {"first": "a", "words": [{"word": "b"}, {"word": "c"}]}),
+    ("turn", {"data": "AAEC"}, {"data": "AgEA"}),
+    ("kept", {}, {"text": "seed"}),
+    ("show", {"blocks": BLOCKS}, None),
+]
+HOSTS = {
+    "native": (native_host, NATIVE_CALLS),
+    "plugin": (plugin_host, [("evaluate_expression", {"expression": "1 + 1"}, None)]),
+    "command": (command_host, [("say", {"text": "a"}, {"output": "a"})]),
+    "python": (python_host, [("greet", {"name": "Ann"}, {"result": "Hello, Ann"})]),
+}
+
+
+NO_MEMORY = re.compile("memory|Cannot allocate|its host ended")
+
+
+class Hosts:
+    """A daemon with a toolbox whose hosts run short of memory, and another one."""
+
+    def __init__(self, home, kind):
+        self.write, self.calls = HOSTS[kind]
+        self.memory, self.folder, self.door = ShortMemory(home), home / "toolbox.d", home / "door"
+        self.versions = itertools.count()
+        self.write(self.folder, next(self.versions))
+        manifests.answers(home / "others.d")
+        self.service = Service("embedded", home / "home", [self.folder, home / "others.d"],
+                               configuration={**CONFIGURATION, "http": {"listen": [f"unix:{self.door}"]}},
+                               env=self.memory.environment("host"))
+
+    def __enter__(self):
+        self.service.__enter__()
+        return self
+
+    def __exit__(self, *_):
+        self.service.end()
+
+    def call(self, name, args, result):
+        """The words of the error of a call, or nothing. It has one answer, and a call of the other toolbox its own."""
+        with Caller(self.service.url) as caller:
+            mark = caller.send("ovos.tools.invoke", {"name": name, "args": args})
+            answer = caller.answer_to("ovos.tools.invoke", mark).data
+            assert caller.invoke("absolute", {"value": -2})["result"] == {"result": 2}
+            assert len(answers_among(caller.settle(), mark)) == 1
+        assert "error" in answer or result is None or answer["result"] == result
+        return answer.get("error")
+
+    def replace(self):
+        """The host of the old version ends, another one begins with the next call."""
+        self.write(self.folder, next(self.versions))
+        with Http(self.door) as http:
+            assert http.post("/v1/reload").status == 200
+
+    def call_all(self):
+        """The words of the errors of a call of each kind."""
+        return list(filter(None, [self.call(*call) for call in self.calls]))
+
+
+@pytest.mark.parametrize("kind", HOSTS)
+def test_a_host_whose_memory_fails_costs_one_call_an_error(tmp_path, times, kind):
+    """While it describes its tools, while another one starts, in a first call of each kind, and in the end."""
+    with Hosts(tmp_path, kind) as hosts:
+        memory = hosts.memory
+        assert hosts.call_all() == []
+        memory.fail_at(0)
+        hosts.replace()
+        assert hosts.call(*hosts.calls[0]) is None
+        n_start = memory["seen"]
+        assert hosts.call_all() == []
+        n_calls = memory["seen"] - n_start
+        n_points = times(1 if kind == "python" else POINTS_HOST, POINTS_LONG)  # an interpreter starts for seconds
+        numbers = points(n_start, n_points) + [n_start + number for number in points(n_calls, n_points)]
+        for number in numbers:
+            memory.fail_at(number)
+            hosts.replace()
+            failed = hosts.call_all()
+            memory["left"] = 0
+            where = f"allocation {number} of {n_start} and {n_calls}: {failed}"
+            assert len(failed) <= 1 and all(map(NO_MEMORY.search, failed)), where
+            assert hosts.call(*hosts.calls[0]) is None, where
+
+
+def test_a_call_whose_host_runs_short_of_memory_costs_itself_alone(tmp_path, times):
+    """Only the host of a plugin allocates in each call: others have all memory after the first. A host that lives on
+    keeps no more with each failure."""
+    with Hosts(tmp_path, "plugin") as hosts:
+        memory, call = hosts.memory, hosts.calls[0]
+
+        def fail_at(number):
+            """The host, and the blocks of memory that it keeps."""
+            memory.fail_at(number)
+            words = hosts.call(*call)
+            memory["left"] = 0
+            assert words is None or NO_MEMORY.search(words), f"allocation {number}: {words}"
+            assert hosts.call(*call) is None, f"after allocation {number}"
+            return memory["last"], memory["live"]
+
+        assert [hosts.call(*call) for _ in range(2)] == [None, None]
+        memory.fail_at(0)
+        assert hosts.call(*call) is None
+        n_allocations = memory["seen"]
+        assert n_allocations > 0
+        for number in points(n_allocations, times(POINTS_CALL, POINTS_LONG)):
+            fail_at(number)
+            host, kept = fail_at(number)
+            again = fail_at(number)
+            assert again[0] != host or again[1] <= kept, f"allocation {number} of {n_allocations}: {kept}, {again[1]}"

@@ -435,6 +435,7 @@ static int reply_json(struct toolbox_call call, const char *json, size_t size)
 }
 
 #define NO_REASON "it gave no reason"
+#define NO_MEMORY "there was no memory for its values"
 
 /* Copy the first bytes of @text, or @fallback if it is NULL or empty. */
 static void set_text(struct buffer *reason, const char *text, const char *fallback)
@@ -547,6 +548,8 @@ const char *plugin_call_configured(void)
 	LOCKED;
 
 	state.is_configuring = false;
+	if (state.config.is_short)
+		return NO_MEMORY;
 	if (state.reason.size == 0 && buffer_status(&state.reason) == 0)
 		return NULL;
 	return buffer_terminate(&state.reason) ? state.reason.data : NO_REASON;
@@ -609,6 +612,8 @@ static int open_call(const struct driver_call *call, bool is_check, struct given
 	if (r)
 		return r;
 	plugin_writer_reset(&given->writer);
+	buffer_reset(&given->path);
+	buffer_reset(&given->reason);
 	buffer_reset(&given->about);
 	given->id = call->id;
 	given->outcome = OUTCOME_NONE;
@@ -697,10 +702,20 @@ static int write_taken(const struct given *given, struct buffer *out)
 	return buffer_status(out);
 }
 
+/* Return whether the plugin has missed a value, or a text of its answer is lost. */
+static bool has_missed(const struct given *given)
+{
+	return given->arguments.is_short || given->caller.is_short || given->extra.is_short ||
+	       buffer_status(&given->path) || buffer_status(&given->reason) ||
+	       buffer_status(&given->about);
+}
+
 static int write_outcome(const struct given *given, struct buffer *out)
 {
 	static const char silent[] = "its handler returned without an answer";
 
+	if (has_missed(given))
+		return write_plugin_failure(out, NO_MEMORY, strlen(NO_MEMORY));
 	switch (given->outcome) {
 	case OUTCOME_NONE:
 		break;

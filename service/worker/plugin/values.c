@@ -30,6 +30,7 @@ void plugin_values_reset(struct plugin_values *values)
 	}
 	free(values->by_token);
 	values->by_token = NULL;
+	values->is_short = false;
 	values->cursors = (struct json_cursors){0};
 	values->tape.count = 0;
 }
@@ -192,6 +193,7 @@ static int give_text(struct plugin_values *values, uint32_t token, bool is_json,
 {
 	const struct plugin_text *text = text_of(values, token, is_json);
 
+	values->is_short = values->is_short || !text;
 	if (!text)
 		return TOOLBOX_E_MEMORY;
 	*ret = text->text;

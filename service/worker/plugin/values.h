@@ -23,6 +23,7 @@ struct plugin_values {
 	struct plugin_text *texts;     /* texts returned to the plugin */
 	struct plugin_text **by_token; /* the same, two entries for each token; NULL: not made
 	                                * yet */
+	bool is_short; /* a text had no memory: the plugin may take the value for an absent one */
 };
 
 /* Read the @size bytes at @json, which must stay. Return 0, -ENOMEM, or an enum json_status. */

@@ -295,6 +295,51 @@ Test(plugin_call, has_failed_even_without_memory_for_the_reason)
 	cr_expect_str_eq(plugin_call_configured(), "it gave no reason");
 }
 
+Test(plugin_call, is_not_configured_without_memory_for_a_value)
+{
+	struct toolbox_call configuration;
+	const char *path = "usual";
+
+	cr_assert_eq(plugin_call_configure(-1, "{\"path\":\"x\"}", 12, &configuration), 0);
+	scarce_once_after(0);
+	cr_expect_eq(toolbox_get_string(configuration, "path", &path, NULL), TOOLBOX_E_MEMORY);
+	cr_expect(scarce_has_failed());
+	cr_expect_str_eq(plugin_call_configured(), "there was no memory for its values");
+}
+
+/* Take a value without memory for an absent value. */
+static void take_usual(struct toolbox_call call, void *data)
+{
+	const char *text = "usual";
+
+	(void)data;
+	toolbox_get_string(call, "text", &text, NULL);
+	if (*text == 'x')
+		toolbox_fail(call, "no x");
+	toolbox_put_string(call, "text", text);
+	toolbox_reply(call);
+}
+
+static void expect_no_memory(const char *arguments, const char *answer)
+{
+	cr_expect(run(take_usual, NULL, arguments) <= DRIVER_E_ERROR);
+	for (size_t n = 0; scarce_once_after(n); n++) {
+		int r = run(take_usual, NULL, arguments);
+
+		if (!scarce_has_failed())
+			cr_expect_str_eq(out.data, answer);
+		else if (r >= 0)
+			cr_expect(strcmp(out.data, answer) == 0 || strstr(out.data, "no memory"),
+				"%zu: %s", n, out.data);
+	}
+}
+
+Test(plugin_call, has_failed_when_a_value_had_no_memory)
+{
+	expect_no_memory("{\"text\":\"mine\"}", "{\"text\":\"mine\"}");
+	expect_no_memory("{\"text\":\"x\"}", "{\"code\":\"tool_failed\",\"message\":\"no x\"}");
+}
+
 Test(plugin_call, has_failed_even_for_an_empty_reason)
 {
 	struct toolbox_call configuration;
