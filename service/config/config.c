@@ -28,7 +28,7 @@
  *                     text ─▶ tape ─keys, websocket, toolboxes, plugins▶ struct config
  *
  * Everything is merged as JSON first and read once, so the origin of a value makes no difference to
- * its check, and `merged` is the text that was read.
+ * its check, and `merged` is the text read.
  */
 
 #define MIB (UINT64_C(1) << 20)

@@ -21,7 +21,7 @@ struct config_profile {
 	char *name;
 	bool has_all;                /* every tool, whatever else it names */
 	struct text_list tool_names; /* names as in a filter */
-	size_t order;                /* the profiles that were read before it */
+	size_t order;                /* the profiles read before it */
 };
 
 struct config_profiles {

@@ -13,7 +13,7 @@
  *
  * A document is made from a tape, after the reader's checks, and keeps all that cJSON would lose:
  * numbers stay their own text, strings with U+0000 stay their own escapes, keys are compared with
- * their case. A document is printed with the values that were read.
+ * their case. A document is printed with the values read.
  */
 struct document;
 

@@ -229,7 +229,7 @@ static int order_paths(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Watch the libraries that are found by path, each once. The libraries of the dynamic linker only
+/* Watch the libraries found by path, each once. The libraries of the dynamic linker only
  * change with the system. */
 static void watch_libraries(const struct catalogue *catalogue, struct watched *watched)
 {

@@ -599,7 +599,7 @@ static bool read_request(struct service *service, const struct topic *topic)
 	return is_good && !envelope->fault.part;
 }
 
-/* Serve the request that was read into service->scope.envelope. Every request gets exactly one
+/* Serve the request read into service->scope.envelope. Every request gets exactly one
  * answer, now or later from the handler. The table marks the topics that answer otherwise. */
 static void serve_request(struct service *service)
 {
@@ -682,7 +682,7 @@ bool topics_wants_frame(void *data, const char *topic, size_t size)
 	       proxy_wants(&service->proxy, topic, size);
 }
 
-/* Keep the request that was read into the scope until it can be served. */
+/* Keep the request read into the scope until it can be served. */
 static void defer_request(struct service *service)
 {
 	read_caller(service);
@@ -732,7 +732,7 @@ static void recycle(struct request_scope *scope)
 	arguments_recycle(&scope->arguments);
 }
 
-/* Serve the request that was read into the scope, once there is a catalogue. */
+/* Serve the request read into the scope, once there is a catalogue. */
 static void serve_or_defer(struct service *service)
 {
 	/* While the configuration is closed there is nothing to wait for. */

@@ -33,7 +33,7 @@
 struct writing {
 	const char *id;
 	const char *kind;
-	struct buffer files; /* the paths that were written, each with its NUL */
+	struct buffer files; /* the paths written, each with its NUL */
 };
 
 /* ── kinds ───────────────────────────────────────────────────────────────────────────────────── */

@@ -44,7 +44,7 @@ static const struct column {
 struct listing {
 	const struct ctl_options *options;
 	char since[TIME_BYTES]; /* UTC, as in the lines; "": all */
-	struct json_tape tape;  /* the line that is listed */
+	struct json_tape tape;  /* the line listed */
 	struct table table;
 	bool has_wrong; /* a line is not from an audit log */
 };

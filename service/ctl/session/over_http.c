@@ -119,7 +119,7 @@ static void on_stream_outcome(void *data, const struct http_outcome *outcome)
 	ctl_session_wake(session);
 }
 
-/* Write the request that is in flight. Return 0, or CTL_USAGE after a complaint. */
+/* Write the request in flight. Return 0, or CTL_USAGE after a complaint. */
 static int write_route(const struct ctl_session *session, struct route_request *ret_request)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};

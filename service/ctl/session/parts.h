@@ -42,7 +42,7 @@ struct ctl_session {
 
 	struct {
 		struct http_client *client;     /* in place of the bus, or NULL */
-		struct http_transfer *transfer; /* the request that is in flight */
+		struct http_transfer *transfer; /* the request in flight */
 		struct http_transfer *stream;   /* events of all calls; or NULL */
 	} http;
 

@@ -111,7 +111,7 @@ int mcp_client_take_discover(struct mcp_client *client, uint64_t *id, uint64_t n
 		return request_discover(client, MCP_CLIENT_PROBING_AGAIN);
 	if (client->state == MCP_CLIENT_PROBING)
 		return request_initialize(client);
-	/* A late refusal: the request that was sent after it decides. */
+	/* A late refusal: the request sent after it decides. */
 	client->handshake.was_silent = false;
 	return client->state == MCP_CLIENT_PROBING_AGAIN && !is_first
 		       ? take_refusal(client, write_refusal(client))

@@ -93,7 +93,7 @@ void mcp_client_act(struct mcp_client *client, const struct mcp_action *action);
 /* Begin a message. */
 struct buffer *mcp_client_begin_message(struct mcp_client *client);
 
-/* Send the message that was written. @id: of a request, else 0. */
+/* Send the message written. @id: of a request, else 0. */
 int mcp_client_send(struct mcp_client *client, const char *method, uint64_t id);
 
 /* Return the frame of a request with a new id. */

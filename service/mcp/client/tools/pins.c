@@ -274,7 +274,7 @@ int mcp_pins_risk(const struct mcp_pins *pins, const struct json_tape *tape, uin
 
 /* ── writing ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* Append the text of a file of @server around the tools that were written. */
+/* Append the text of a file of @server around the tools written. */
 static int write_whole(struct mcp_pins *pins, const char *server, struct buffer *out)
 {
 	buffer_append_string(out, "{\"server\":");
