@@ -290,8 +290,8 @@ static int read_init(struct loading *loading)
 	return read_steps(loading, init, &driver->init, &driver->init_frames);
 }
 
-/* The driver whose `init` has given away memory that libraries may use until the process exits. A
- * compiler drops a pointer that is never read, unless it is volatile. */
+/* The driver whose `init` has given memory away, for libraries to use until the process exits.
+ * Without "volatile" a compiler drops the pointer, because nothing reads it. */
 static struct native_driver *volatile kept_driver;
 
 static void unload_native(void *data)

@@ -329,8 +329,8 @@ static int give(struct filling *filling, size_t at, const struct native_source *
 	return 0;
 }
 
-/* Copy the handles of a struct to each struct that begins with its value. A struct that was freed
- * after its copy has none to give. */
+/* Copy the handles of a struct to each struct beginning with its value, but not from a struct freed
+ * after its copy. */
 static void copy_handles(const struct filling *filling, const struct native_source *sources,
 	struct native_scratch *scratch)
 {

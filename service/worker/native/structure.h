@@ -17,7 +17,7 @@ size_t native_structure_bound(const struct json_tape *tape, uint32_t value);
 void native_structure_store(const struct native_struct *structure, const struct json_tape *tape,
 	uint32_t value, char *place, struct buffer *memory);
 
-/* Copy the handles of the struct at @from, which are in no value, to the struct at @place. */
+/* Copy the handles of the struct at @from to the struct at @place: no value has them. */
 void native_structure_copy_handles(
 	const struct native_struct *structure, const char *from, char *place);
 
