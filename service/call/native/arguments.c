@@ -446,7 +446,10 @@ static int write_argument(struct making *making, uint32_t token, size_t at)
 		{"value", write_kept_value}};
 	const struct json_tape *tape = making->tape;
 	uint32_t n_keys;
+	uint32_t output;
+	uint32_t keeps;
 	uint32_t value;
+	bool is_out;
 
 	if (json_type_at(tape, token) == JSON_STRING)
 		return write_name(making, token, at);
@@ -463,22 +466,26 @@ static int write_argument(struct making *making, uint32_t token, size_t at)
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
 		if ((value = json_find(tape, token, forms[i].key)) != JSON_NONE)
 			return forms[i].write(making, token, value, at);
-	n_keys = json_count(tape, token);
-	value = json_first(tape, token) + 1;
-	if (n_keys == 2 && output_at(tape, token) == JSON_NONE &&
-		json_find(tape, token, "keeps") != JSON_NONE)
-		n_keys = 1;
-	if (n_keys > 1)
+	keeps = json_find(tape, token, "keeps");
+	output = json_find(tape, token, "out");
+	is_out = output != JSON_NONE;
+	if (!is_out)
+		output = json_find(tape, token, "inout");
+	if (keeps != JSON_NONE && output != JSON_NONE)
+		return reading_refuse(&making->reading->reading, keeps,
+			"the 'keeps' of an output is a key of its '%s', beside 'name'",
+			is_out ? "out" : "inout");
+	n_keys = json_count(tape, token) - (keeps != JSON_NONE ? 1 : 0);
+	if (n_keys != 1)
 		return reading_refuse(&making->reading->reading, token,
 			"an argument is one of \"$name\", null, {\"TYPE\": CONSTANT}, 'out', "
-			"'inout', 'length_of', 'size_of' and 'as': this has several keys");
-	if (json_find(tape, token, "out") == JSON_NONE &&
-		json_find(tape, token, "inout") == JSON_NONE)
+			"'inout', 'length_of', 'size_of' and 'as': this has %s",
+			n_keys == 0 ? "'keeps' alone" : "several keys");
+	if (output == JSON_NONE)
 		return write_constant(making, token, at);
-	if (json_type_at(tape, value) != JSON_OBJECT)
-		return refuse_argument(making, value, "must be an object with 'name' and 'type'");
-	return json_find(tape, token, "out") != JSON_NONE ? write_out(making, value, at)
-							  : write_inout(making, value, at);
+	if (json_type_at(tape, output) != JSON_OBJECT)
+		return refuse_argument(making, output, "must be an object with 'name' and 'type'");
+	return is_out ? write_out(making, output, at) : write_inout(making, output, at);
 }
 
 static int write_call_arguments(struct making *making, size_t count)

@@ -143,9 +143,29 @@ Test(manifest_native_init, keeps_nothing_else)
 		"each round of a 'repeat' uses its memory again: what a function keeps belongs to "
 		"a step of its own");
 	expect_refused(KEEPS_AT("{'out':{'name':'n','type':'i32'},'keeps':true}"), 1,
-		"/init/0/args/0",
-		"an argument is one of \"$name\", null, {\"TYPE\": CONSTANT}, 'out', 'inout', "
-		"'length_of', 'size_of' and 'as': this has several keys");
+		"/init/0/args/0/keeps",
+		"the 'keeps' of an output is a key of its 'out', beside 'name'");
+	expect_refused(KEEPS_AT("{'keeps':true,'inout':{'name':'n','type':'i32'}}"), 1,
+		"/init/0/args/0/keeps",
+		"the 'keeps' of an output is a key of its 'inout', beside 'name'");
+}
+
+#define ONE_OF                                                                                     \
+	"an argument is one of \"$name\", null, {\"TYPE\": CONSTANT}, 'out', 'inout', "            \
+	"'length_of', 'size_of' and 'as': this has "
+
+Test(manifest_native_init, tells_that_keeps_is_no_argument)
+{
+	/* The last value of the file: nothing comes after it. */
+	expect_refused("{'kind':'native','library':'libm.so.6','tools':[{'name':'f'," SQRT
+		       "}],'init':[{'call':'a','args':[{'keeps':true}]}]}",
+		1, "/init/0/args/0", ONE_OF "'keeps' alone");
+	expect_refused(
+		KEEPS_AT("{'keeps':true},{'i32':1}"), 1, "/init/0/args/0", ONE_OF "'keeps' alone");
+	expect_refused(WITH_TOOL("{'steps':[{'call':'f','args':[{'keeps':true}]}]}"), 1,
+		"/tools/0/native/steps/0/args/0", ONE_OF "'keeps' alone");
+	expect_refused(KEEPS_AT("{'str':'x','keeps':true,'i32':1}"), 1, "/init/0/args/0",
+		ONE_OF "several keys");
 }
 
 Test(manifest_native_init, is_the_place_to_keep_memory)
