@@ -125,10 +125,12 @@ static int set_actions(
 	r = r ? r : posix_spawn_file_actions_adddup2(actions, output, STDOUT_FILENO);
 	r = r ? r : posix_spawn_file_actions_adddup2(actions, output, STDERR_FILENO);
 	r = r ? r : posix_spawn_file_actions_adddup2(actions, wire, WIRE_FD);
+	/* A descriptor that the daemon itself has inherited is no copy of a library. */
 	for (size_t i = 0; r == 0 && i < WIRE_LIBRARIES_MAX; i++)
-		if (libraries->fds[i] >= 0)
-			r = posix_spawn_file_actions_adddup2(
-				actions, libraries->fds[i], WIRE_LIBRARY_FD + (int)i);
+		r = libraries->fds[i] >= 0
+			    ? posix_spawn_file_actions_adddup2(
+				      actions, libraries->fds[i], WIRE_LIBRARY_FD + (int)i)
+			    : posix_spawn_file_actions_addclose(actions, WIRE_LIBRARY_FD + (int)i);
 	return r;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -19,8 +20,9 @@
 
 /* The process of a host: inheritance, privileges, end. */
 
-#define LIMIT            300
-#define STATUS_BYTES_MAX 65536
+#define LIMIT             300
+#define STATUS_BYTES_MAX  65536
+#define LIBRARY_BYTES_MAX (64 << 20)
 
 static const char load[] =
 	"{\"kind\":\"native\",\"library\":\"libm.so.6\",\"tools\":[{\"symbol\":\"cbrt\","
@@ -29,18 +31,29 @@ static const char load[] =
 
 static const struct sealed_file *const no_libraries[WIRE_LIBRARIES_MAX];
 
-/* Send a LOAD frame, and wait for its answer. */
-static void load_over(int wire)
+/* Send a LOAD frame with @text, and wait for its answer. Write the payload to @ret_loaded. */
+static void load_text_over(int wire, const char *text, struct buffer *ret_loaded)
 {
 	cleanup(buffer_deinit) struct buffer frame = {0};
 	struct wire_header answer;
 
-	wire_write(&frame, WIRE_LOAD, 0, load, sizeof(load) - 1, NULL, 0);
+	wire_write(&frame, WIRE_LOAD, 0, text, strlen(text), NULL, 0);
 	cr_assert_eq(send(wire, frame.data, frame.size, 0), (ssize_t)frame.size);
 	cr_assert_eq(recv(wire, &answer, sizeof(answer), MSG_WAITALL), sizeof(answer));
 	cr_expect_eq(answer.kind, WIRE_LISTENER);
 	cr_assert_eq(recv(wire, &answer, sizeof(answer), MSG_WAITALL), sizeof(answer));
 	cr_expect_eq(answer.kind, WIRE_LOADED);
+	cr_assert(buffer_reserve(ret_loaded, answer.size + 1));
+	cr_assert_eq(recv(wire, ret_loaded->data, answer.size, MSG_WAITALL), (ssize_t)answer.size);
+	ret_loaded->size = answer.size;
+	cr_assert(buffer_terminate(ret_loaded));
+}
+
+static void load_over(int wire)
+{
+	cleanup(buffer_deinit) struct buffer loaded = {0};
+
+	load_text_over(wire, load, &loaded);
 }
 
 /* The value of the line @key of the process's status, a number of base @base. */
@@ -135,6 +148,51 @@ Test(process, is_given_its_descriptors_even_where_ours_are_closed, .timeout = LI
 {
 	for (unsigned int closed = 0; closed < 1u << LOW_FDS; closed++)
 		expect_started_without(closed);
+}
+
+/* Return a sealed copy of a library, as the daemon makes one. */
+static int make_sealed(const char *path)
+{
+	cleanup(buffer_deinit) struct buffer bytes = {0};
+	int fd = memfd_create("foreign", MFD_ALLOW_SEALING);
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(file_read(path, LIBRARY_BYTES_MAX, &bytes), 0);
+	cr_assert_eq(write(fd, bytes.data, bytes.size), (ssize_t)bytes.size);
+	cr_assert_eq(
+		fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL),
+		0);
+	lift(&fd);
+	return fd;
+}
+
+/* A parent of the daemon may have left them open: systemd keeps descriptors for a service. */
+Test(process, takes_no_copy_of_a_library_that_the_daemon_has_inherited, .timeout = LIMIT)
+{
+	static const char text[] = "{\"kind\":\"native\",\"library\":\"" TEST_TOOLBOX_DIR
+				   "/libtest_behave.so\",\"tools\":[]}";
+	cleanup(buffer_deinit) struct buffer loaded = {0};
+	cleanup_close int foreign = make_sealed(TEST_TOOLBOX_DIR "/libtest_behave.so");
+	struct process process = {0};
+	int kept[WIRE_LIBRARIES_MAX];
+	int r;
+
+	for (int i = 0; i < WIRE_LIBRARIES_MAX; i++) {
+		kept[i] = fcntl(WIRE_LIBRARY_FD + i, F_DUPFD_CLOEXEC, HIGH_FD);
+		dup2(foreign, WIRE_LIBRARY_FD + i);
+	}
+	r = process_spawn(TEST_HOST_PROGRAM, "test", no_libraries, &process);
+	for (int i = 0; i < WIRE_LIBRARIES_MAX; i++) {
+		close(WIRE_LIBRARY_FD + i);
+		if (kept[i] >= 0)
+			dup2(kept[i], WIRE_LIBRARY_FD + i);
+		close(kept[i]);
+	}
+	cr_assert_eq(r, 0);
+	load_text_over(process.wire, text, &loaded);
+	cr_expect(strstr(loaded.data, "\"sealed\":false"), "%s", loaded.data);
+	close(process.wire);
+	close(process.output);
 }
 
 /* The whole environment of the process, as the kernel was given it. */
