@@ -360,12 +360,18 @@ static int begin_beside(struct load_job *folder, const struct dropin_toolbox *to
 /* Take the programs of the folder of @job. 0 or a negative errno. */
 static int begin_programs(struct load_job *job)
 {
-	int r = settings_apply(job->jobs->options.config, job->package);
+	const struct config *config = job->jobs->options.config;
+	struct sandbox_refusal refusal;
+	int r = settings_apply(config, job->package);
 
-	if (r == 0 && is_as_before(job))
+	if (r == 0 && !job->package->is_left_out)
+		r = operator_paths_resolve(config, job->package, &refusal);
+	if (r)
+		return refuse_package(job, r, &refusal);
+	if (is_as_before(job))
 		load_job_set_package(job, package_ref(job->previous));
 	job_check_sandbox(job);
-	return r;
+	return 0;
 }
 
 /* Read a folder, always: what it is depends on many files. 0 or a negative errno. */

@@ -716,6 +716,34 @@ Test(loader, overlays_a_folder_of_programs_from_within)
 	cr_expect(strstr(described.data, "low/home/home.json: "), "%s", described.data);
 }
 
+Test(loader, refuses_a_setting_in_the_sandbox_of_a_folder_of_programs)
+{
+	static char *read[] = {(char *)"$roots"};
+	struct config_toolbox settings = {
+		.toolbox_id = (char *)"home", .is_enabled = true, .digest = 7};
+
+	write_program("low/home/lights", "#!/bin/sh\n");
+	load();
+	expect_offered("home/lights ");
+	settings.sandbox.read = (struct sandbox_paths){.items = read, .n_items = 1};
+	settings.sandbox.read.is_given = true;
+	config.toolboxes = &settings;
+	config.n_toolboxes = 1;
+	load();
+	expect_failed("home ");
+	cr_expect(strstr(described.data,
+			  "toolboxes.home.sandbox names the setting $roots, which only a toolbox "
+			  "of the kind \"plugin\" has; expected a path"),
+		"%s", described.data);
+	settings.is_enabled = false;
+	load();
+	expect_offered("");
+	expect_failed("");
+	config.n_toolboxes = 0;
+	load();
+	expect_offered("home/lights ");
+}
+
 Test(loader, reads_just_the_files_it_is_given)
 {
 	const char *const files[] = {scratch_path("elsewhere/x.json")};
