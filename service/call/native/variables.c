@@ -179,7 +179,8 @@ static int set_element_type(struct program_reading *reading, uint32_t token,
 		n = index.text[i] >= '0' && index.text[i] <= '9'
 			    ? n * 10 + (size_t)(index.text[i] - '0')
 			    : field->count;
-	if (index.size == 0 || n >= field->count)
+	/* One element has one name: what two finallys free is compared by it. */
+	if (index.size == 0 || n >= field->count || (index.size > 1 && index.text[0] == '0'))
 		return reading_refuse(&reading->reading, token,
 			"'%s' has the elements 0 to %zu, not '%.*s'", field->value.name,
 			field->count - 1, (int)(index.size < 64 ? index.size : 64), index.text);
@@ -268,6 +269,8 @@ static int set_field(struct program_reading *reading, uint32_t token, size_t dol
 	variable.offset = 0;
 	variable.owner = owner;
 	r = follow_path(reading, token, cut_at_dot(&head), type, &variable);
+	if (r == 0 && whole.text[whole.size - 1] == '.')
+		r = reading_refuse(&reading->reading, token, "must not end with a dot");
 	if (r)
 		return r;
 	variable.is_handle = variable.part.type == NATIVE_HANDLE;

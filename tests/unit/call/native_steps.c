@@ -349,6 +349,14 @@ Test(native_steps_read, a_field_is_of_a_struct_and_lives_as_long)
 			"'kin' has the elements 0 to 2, not '18446744073709551616'"},
 		{NODES(READ ",{'call':'f','args':['$q.kin..1']}"), "/steps/2/args/0",
 			"'kin' has the elements 0 to 2, not ''"},
+		{NODES(READ ",{'call':'f','args':['$q.kin.02']}"), "/steps/2/args/0",
+			"'kin' has the elements 0 to 2, not '02'"},
+		{NODES(READ ",{'call':'f','args':['$q.kin.00']}"), "/steps/2/args/0",
+			"'kin' has the elements 0 to 2, not '00'"},
+		{NODES(READ ",{'call':'f','args':['$q.kin.2.']}"), "/steps/2/args/0",
+			"must not end with a dot"},
+		{NODES(READ ",{'call':'f','args':['$q.next.']}"), "/steps/2/args/0",
+			"must not end with a dot"},
 		{NODES(READ ",{'call':'f','args':['$q.leaves.1.m']}"), "/steps/2/args/0",
 			"'leaf' has no field 'm'"},
 		{NODES(READ ",{'call':'f','args':['$q.on.1.n']}"), "/steps/2/args/0",
@@ -379,6 +387,11 @@ Test(native_steps_read, a_field_is_of_a_struct_and_lives_as_long)
 		{NODES(READ ",{'call':'f','args':[{'i32':1}],'finally':{'call':'close','args':["
 			    "'$q.next']}},{'call':'close','args':['$q.next']}"),
 			"/steps/3",
+			"the 'finally' of step 2 makes the same call: what it frees would be "
+			"freed twice, so leave one of them out"},
+		{NODES(READ ",{'call':'f','finally':{'call':'close','args':['$q.kin.2']}},{'call':"
+			    "'f','finally':{'call':'close','args':['$q.kin.2']}}"),
+			"/steps/3/finally",
 			"the 'finally' of step 2 makes the same call: what it frees would be "
 			"freed twice, so leave one of them out"},
 		{NODES(READ ",{'call':'f','finally':{'call':'g','args':['$q.n'],'always':true}}"),
