@@ -431,8 +431,9 @@ def test_a_call_of_which_nothing_comes_is_given_up(tmp_path, request, reports, l
             connection.recv(1)
 
     with peer(answer, n_connections=2) as (url, requests):
-        start = time.monotonic()
-        done = toolboxctl("invoke", "add", "--args", "{}", "--json", "--http", url, home=tmp_path, seconds=60)
+        start = time.monotonic()  # without a --timeout, which would be the limit
+        done = subprocess.run([TOOLBOXCTL, "invoke", "add", "--args", "{}", "--json", "--http", url], env=environment(tmp_path),
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
         assert least <= time.monotonic() - start < at_most(most)
     assert done.returncode == NO_ANSWER and "the connection is closed, which cancels the call" in done.stderr
 
