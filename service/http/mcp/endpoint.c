@@ -82,14 +82,14 @@ static const char *find_field(const void *request, const char *name, unsigned in
 	return http_field(request, name, ret_count);
 }
 
-/* The client pays for the time that a long message takes, as on the bus; afterwards, since the call
- * in the message must not be refused for it. */
+/* The client pays for the time that a long message takes, as on the bus, until the service is asked,
+ * which charges its own work; afterwards, since the call in the message must not be refused for it.
+ */
 static void serve_post(struct rpc *rpc)
 {
 	const struct http_reader *reader = http_connection_request(rpc->connection);
 	const struct mcp_fields fields = {find_field, reader};
 	bool is_long = reader->body.size >= REQUEST_TEXT_LONG_BYTES;
-	uint64_t start_ns = is_long ? clock_thread_ns() : 0;
 	/* The response may be sent, and the connection go on or end, before the service returns. */
 	cleanup(account_cleanup) struct account *account =
 		account_ref(http_connection_account(rpc->connection));
@@ -97,11 +97,13 @@ static void serve_post(struct rpc *rpc)
 
 	if (is_long && !exchange_admit_long(rpc->http))
 		return;
+	rpc->began_ns = is_long ? clock_thread_ns() : 0;
 	http_connection_take_body(rpc->connection, &body);
 	rpc->endpoint->engine.server.is_private = rpc->endpoint->service->config.http.needs_token;
 	mcp_take(&rpc->exchange, body.data ? body.data : "", body.size, &fields);
 	if (is_long)
-		exchange_charge(rpc->http, account, clock_thread_ns() - start_ns);
+		exchange_charge(rpc->http, account,
+			(rpc->asked_ns > 0 ? rpc->asked_ns : clock_thread_ns()) - rpc->began_ns);
 }
 
 /* Decode the segment of the path into @out. Return whether its toolbox is there, if there is a

@@ -276,6 +276,8 @@ static int submit_rpc(struct rpc *rpc, const struct request_text *text)
 	address_ref(&rpc->address);
 	rpc->is_waiting = true;
 	http_wait(http->connection, &(struct http_waiter){give_up_rpc, rpc});
+	if (rpc->began_ns > 0)
+		rpc->asked_ns = clock_thread_ns();
 	return exchange_submit(http, &rpc->address, text);
 }
 

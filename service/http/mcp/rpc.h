@@ -42,9 +42,11 @@ struct rpc {
 	struct http_connection *connection; /* NULL: it is gone, or has its response */
 	struct pace pace;                   /* for reports of progress */
 	struct http_caller caller;          /* if it calls a tool */
-	bool is_waiting;                    /* the connection has a reference */
-	bool is_stream;                     /* its call is answered by a stream of events */
-	char session[HEX_ID_CHARS + 1];     /* the name of its session, legacy */
+	uint64_t began_ns; /* the thread's time before a long message was read; 0: it is short */
+	uint64_t asked_ns; /* the same, before the service was asked; 0: it was not */
+	bool is_waiting;   /* the connection has a reference */
+	bool is_stream;    /* its call is answered by a stream of events */
+	char session[HEX_ID_CHARS + 1]; /* the name of its session, legacy */
 };
 
 /* The door of MCP over HTTP. */

@@ -5,10 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/request/request_text.h"
 #include "quotes.h"
 #include "serving.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 
 /* The Model Context Protocol over HTTP, as its clients speak it. */
 
@@ -54,6 +56,18 @@ static void initialize(const char *path)
 	snprintf(session_field, sizeof(session_field), "%.*s\r\n", (int)strcspn(id, "\r"), id);
 }
 
+/* What each reading of the time of a thread adds to it; 0: the clock is the machine's. */
+static uint64_t thread_step_ns;
+static uint64_t thread_ns;
+
+uint64_t __real_clock_thread_ns(void);
+uint64_t __wrap_clock_thread_ns(void);
+
+uint64_t __wrap_clock_thread_ns(void)
+{
+	return thread_step_ns == 0 ? __real_clock_thread_ns() : (thread_ns += thread_step_ns);
+}
+
 #define REQUEST(id, method, params)                                                                \
 	"{'jsonrpc':'2.0','id':" id ",'method':'" method "','params':{" params "}}"
 
@@ -72,6 +86,31 @@ Test(mcp_endpoint, lists_and_calls_tools_in_a_session)
 	expect_posted("/mcp",
 		REQUEST("5", "tools/call", "'name':'libm__sqrt','arguments':{'x':'big'}"), 200,
 		"'isError':true");
+}
+
+/* An eighth of the time is the client's, with a credit of 100 ms (core/request/checks.h): 5 ms for
+ * the message and 5 ms for its arguments are owed as 80 ms, and counted twice as 440 ms. */
+Test(mcp_endpoint, charges_each_part_of_a_long_call_once)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	serving_start("");
+	initialize("/mcp");
+	buffer_append_string(&text,
+		"{'jsonrpc':'2.0','id':2,'method':'tools/call','params':{'name':'libm__sqrt',"
+		"'arguments':{'x':16,'more':'");
+	for (size_t i = 0; i < REQUEST_TEXT_LONG_BYTES; i++)
+		buffer_append_char(&text, 'a');
+	buffer_append_string(&text, "'}}}");
+	cr_assert(buffer_terminate(&text));
+	thread_step_ns = 5 * NS_PER_MS;
+	expect_posted("/mcp", text.data, 200, "'id':2");
+	expect_posted("/mcp", text.data, 200, "'id':2");
+	thread_step_ns = 1000 * NS_PER_MS;
+	post("/mcp", text.data);
+	cr_expect_eq(post("/mcp", text.data), 429, "%s", http_response);
+	cr_expect(strstr(http_body, "\"code\":\"busy\""), "%s", http_body);
+	cr_expect_null(strstr(http_body, "jsonrpc"), "%s", http_body);
 }
 
 Test(mcp_endpoint, has_the_tools_of_one_toolbox_by_their_names_at_its_path)
