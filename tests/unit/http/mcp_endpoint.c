@@ -56,7 +56,7 @@ static void initialize(const char *path)
 	snprintf(session_field, sizeof(session_field), "%.*s\r\n", (int)strcspn(id, "\r"), id);
 }
 
-/* What each reading of the time of a thread adds to it; 0: the clock is the machine's. */
+/* Each reading of the time of a thread adds this to it; 0: the clock is of the machine. */
 static uint64_t thread_step_ns;
 static uint64_t thread_ns;
 
