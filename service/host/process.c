@@ -73,7 +73,7 @@ static char *find_variable(const char *name)
 	return NULL;
 }
 
-/* Write the variables kept of ours to @ret_chosen. LANG, whose text is written to
+/* Write our own variables that a host keeps to @ret_chosen. LANG, whose text is written to
  * @ret_lang, has the locale that is in force, whatever variable gives it: containers set LC_ALL. */
 static void choose_environment(char *ret_chosen[KEPT_COUNT + 1], char ret_lang[LANG_BYTES])
 {

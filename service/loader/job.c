@@ -122,6 +122,7 @@ bool load_job_is_same(const struct load_job *job, const struct package *package)
 	const struct package *previous = job->previous;
 
 	return previous && previous->is_checked && previous->digest == package->digest &&
+	       previous->is_left_out == package->is_left_out &&
 	       operator_settings_hold(job->jobs->options.config, previous);
 }
 

@@ -20,7 +20,7 @@
 #include "util/cleanup.h"
 #include "util/text/utf8.h"
 
-/* toolboxctl list: list the tools offered, or would be. */
+/* toolboxctl list: the tools that are offered, or would be offered. */
 
 /* A token of a model is about four characters of English or JSON. */
 #define CHARACTERS_PER_TOKEN 4

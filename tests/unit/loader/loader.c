@@ -563,6 +563,24 @@ Test(loader, keeps_nothing_of_a_toolbox_that_the_operator_turns_off)
 	expect_offered("a/g ");
 }
 
+Test(loader, keeps_nothing_of_programs_that_the_operator_turns_off)
+{
+	char *names[] = {(char *)"progs/*"};
+	char *why[] = {(char *)"disabled in disabled.json"};
+
+	write_program("low/progs/a", "#!/bin/sh\n# toolbox: Say nothing.\n");
+	load();
+	expect_offered("progs/a ");
+	config.disabled.names = (struct text_list){names, 1};
+	config.disabled.until = (struct text_list){(char *[]){(char *)""}, 1};
+	config.disabled_why = (struct text_list){why, 1};
+	load();
+	expect_left_out("disabled in disabled.json");
+	config.disabled = (struct config_remembered){0};
+	load();
+	expect_offered("progs/a ");
+}
+
 #define OFF_BOX                                                                                    \
 	"{'kind':'native','enabled':false,'library':'libm.so.6','tools':[" TOOL("f", "sqrt") "]}"
 
@@ -787,6 +805,23 @@ Test(loader, can_be_stopped_at_any_time)
 #define SANDBOX(class)                                                                             \
 	"{'kind':'native','library':'libm.so.6','sandbox':" class ",\n'tools':[" TOOL(             \
 		"a", "sqrt") "]}"
+
+/* At the first load as at each later one. */
+Test(loader, judges_no_sandbox_of_a_toolbox_that_is_off)
+{
+	char *names[] = {(char *)"box/*"};
+	char *why[] = {(char *)"disabled in disabled.json"};
+
+	config.sandbox_max = SANDBOX_COMPUTE;
+	config.disabled.names = (struct text_list){names, 1};
+	config.disabled.until = (struct text_list){(char *[]){(char *)""}, 1};
+	config.disabled_why = (struct text_list){why, 1};
+	scratch_write_json("low/box.json", SANDBOX("{'class':'none'}"));
+	for (int i = 0; i < 3; i++) {
+		load();
+		expect_left_out("disabled in disabled.json");
+	}
+}
 
 Test(loader, takes_the_class_of_the_configuration_before_that_of_the_manifest)
 {
