@@ -52,10 +52,14 @@ bool tool_names_mean(const struct ctl_response *response, uint32_t entry, const 
 	uint32_t tool_token = ctl_response_find(response, entry, "name", JSON_STRING);
 	cleanup_free char *id = NULL;
 	cleanup_free char *tool = NULL;
+	char *text = (char *)name;
+	const struct text_list one = {&text, 1};
 
-	if (id_token == JSON_NONE || tool_token == JSON_NONE)
+	if (id_token == JSON_NONE)
 		return false;
 	id = json_string_dup(&response->tape, id_token, NULL);
+	if (tool_token == JSON_NONE)
+		return id && strchr(name, '/') && names_may_mean(&one, id);
 	tool = json_string_dup(&response->tape, tool_token, NULL);
 	return id && tool && name_means(name, id, tool);
 }
@@ -86,8 +90,10 @@ static void complain_left_out(const struct ctl_response *status, const char *nam
 		if (!tool_names_mean(status, i, name))
 			continue;
 		terminal_append_member(&line, tape, i, "toolbox_id");
-		buffer_append_char(&line, '/');
-		terminal_append_member(&line, tape, i, "name");
+		if (ctl_response_find(status, i, "name", JSON_STRING) != JSON_NONE) {
+			buffer_append_char(&line, '/');
+			terminal_append_member(&line, tape, i, "name");
+		}
 		buffer_append_string(&line, " is still not offered: ");
 		terminal_append_member(&line, tape, i, "why");
 		if (buffer_terminate(&line))

@@ -271,17 +271,12 @@ static bool is_off(const struct ctl_response *status, uint32_t entry, const char
 		why == JSON_NONE ? NULL : json_string_dup(&status->tape, why, NULL);
 	cleanup_free char *id =
 		id_token == JSON_NONE ? NULL : json_string_dup(&status->tape, id_token, NULL);
-	char *text = (char *)name;
-	const struct text_list one = {&text, 1};
 
 	if (!reason || !id || strncmp(reason, OFF_BY_MANIFEST, strlen(OFF_BY_MANIFEST)) != 0)
 		return false;
 	if (!strchr(name, '/'))
 		return strcmp(id, name) == 0;
-	/* The tools of a plugin that does not run are not known. */
-	return ctl_response_find(status, entry, "name", JSON_STRING) == JSON_NONE
-		       ? names_may_mean(&one, id)
-		       : tool_names_mean(status, entry, name);
+	return tool_names_mean(status, entry, name);
 }
 
 static bool is_off_anywhere(const struct ctl_response *status, const char *name)
