@@ -82,9 +82,8 @@ static const char *find_field(const void *request, const char *name, unsigned in
 	return http_field(request, name, ret_count);
 }
 
-/* The client pays for the time that a long message takes, as on the bus, until the service is asked,
- * which charges its own work; afterwards, since the call in the message must not be refused for it.
- */
+/* The client pays for the time of a long message, as on the bus, until the service is asked, which
+ * charges its own work. It pays afterwards, so that its own call is not refused for it. */
 static void serve_post(struct rpc *rpc)
 {
 	const struct http_reader *reader = http_connection_request(rpc->connection);
