@@ -21,8 +21,8 @@ int tool_names_list(
 int tool_names_ask_status(struct ctl_session *session, struct ctl_response *ret_response);
 
 /* Return whether @name means the tool of the entry at @entry, an object with `toolbox_id` and
- * `name`. The entry of a toolbox that is left out has no `name`, since its tools are not known: then
- * return whether @name has its toolbox, and may mean a tool of it. */
+ * `name`. The entry of a toolbox that is left out has no `name`: then return whether @name names
+ * this toolbox, and may mean a tool. */
 bool tool_names_mean(const struct ctl_response *response, uint32_t entry, const char *name);
 
 /* Return whether @name means a tool of the list in the member @list of @response. */
