@@ -143,6 +143,8 @@ int child_run(char *const *arguments, const int fds[3], const struct child_limit
 
 	find_ending_signals(&signals);
 	sigprocmask(SIG_BLOCK, &signals, &before);
+	/* A parent may have left it ignored: then no process has a status. */
+	signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 	if (pid == 0)
 		lead(us, arguments, fds, limits);

@@ -137,6 +137,18 @@ Test(ctl_compiler, ends_with_all_that_it_started)
 	expect_all_ended(ends[0]);
 }
 
+/* A parent may have left its signals so. */
+Test(ctl_compiler, tells_how_it_ended_where_no_one_waits_for_children)
+{
+	int ends[2];
+
+	signal(SIGCHLD, SIG_IGN);
+	cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+	cr_expect_eq(WEXITSTATUS(run_child("exit 3", 9999, ends)), 3);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static void expect_end_by(int number)
 {
 	char *arguments[] = {"/bin/sh", "-c", "echo; sleep 9999 & sleep 9999", NULL};
