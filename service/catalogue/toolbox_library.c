@@ -293,13 +293,19 @@ bool toolbox_library_was_loaded(
 	const struct toolbox_library *library, const char *loaded, size_t size)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	bool is_readable = json_tape_read(&tape, loaded, size, JSON_DEPTH_DEFAULT, NULL) == 0;
+	bool is_read = false;
 	uint32_t index = 0;
 
 	if (!toolbox_library_is_current(library))
 		return false;
-	for (; library; library = library->next, index++)
-		if (library->copy && (!is_readable || !reports_copy(&tape, index)))
+	for (; library; library = library->next, index++) {
+		if (!library->copy)
+			continue;
+		if (!is_read && json_tape_read(&tape, loaded, size, JSON_DEPTH_DEFAULT, NULL) != 0)
 			return false;
+		is_read = true;
+		if (!reports_copy(&tape, index))
+			return false;
+	}
 	return true;
 }
