@@ -81,32 +81,34 @@ static bool is_words(const struct json_tape *tape, uint32_t token)
 static int read_message(struct program_reading *reading, uint32_t returns)
 {
 	static const char *const keys[] = {"call", "args", NULL};
+	static const char words[] =
+		"must be a call, words with a blank, or the name of a str, as \"$name\"";
+	const struct json_tape *tape = reading->reading.tape;
 	struct native_step *step = current(reading);
-	uint32_t token = returns != JSON_NONE ? json_find(reading->reading.tape, returns, "message")
-					      : JSON_NONE;
+	uint32_t token = returns != JSON_NONE ? json_find(tape, returns, "message") : JSON_NONE;
 	const struct native_parameter *type;
 	int r;
 
 	if (token == JSON_NONE)
 		return 0;
-	if (json_find(reading->reading.tape, token, "table") != JSON_NONE)
+	if (json_find(tape, token, "table") != JSON_NONE)
 		return read_table(reading, token);
-	if (json_type_at(reading->reading.tape, token) == JSON_OBJECT) {
+	if (json_type_at(tape, token) == JSON_OBJECT) {
 		r = reading_check_keys(&reading->reading, token, "must be a call", keys);
 		r = r ? r : new_invocation(&step->message);
 		return r ? r
 			 : native_arguments_read(reading, token, JSON_NONE, true, step->message);
 	}
-	if (is_words(reading->reading.tape, token))
-		return reading_member_text(&reading->reading, returns, "message",
-			"must be a call, words or the name of a str", &step->words);
+	if (is_words(tape, token))
+		return reading_member_text(
+			&reading->reading, returns, "message", words, &step->words);
+	if (json_type_at(tape, token) != JSON_STRING || json_bytes(tape, token)[0] != '$')
+		return refuse_step(reading, token, words);
 	r = variables_find(reading, token, &step->message_variable);
 	if (r)
 		return r;
 	type = variables_type(reading, step->message_variable);
-	return type && type->type == NATIVE_STR
-		       ? 0
-		       : refuse_step(reading, token, "must be a call, words or the name of a str");
+	return type && type->type == NATIVE_STR ? 0 : refuse_step(reading, token, words);
 }
 
 /* Refuse the end of a handle of `init`, for every later call. */

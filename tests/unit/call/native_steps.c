@@ -99,11 +99,12 @@ Test(native_steps_read, a_name_is_set_once_and_before_its_use)
 		/* A word is a name whose dollar was forgotten; words have a blank. */
 		{STEPS("{'call':'f','returns':{'type':'i32','message':'why'}}"),
 			"/steps/0/returns/message",
-			"must be the name of a value, as \"$name\" (\"$$name\" for one of 'init'), "
+			"must be a call, words with a blank, or the name of a str, as \"$name\", "
 			"not \"why\""},
 		{STEPS("{'call':'f','returns':{'type':'i32','message':'no \\u0000 such'}}"),
 			"/steps/0/returns/message",
-			"must be a call, words or the name of a str, without U+0000"},
+			"must be a call, words with a blank, or the name of a str, as \"$name\", "
+			"without U+0000"},
 		{STEPS("{'call':'f','args':['$$db']}"), "/steps/0/args/0",
 			"no step of 'init' sets 'db'"},
 		{STEPS("{'call':'f','when':'$p','returns':{'name':'c','type':'i32'}},"
