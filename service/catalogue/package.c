@@ -188,9 +188,10 @@ unsigned int package_capacity(const struct package *package)
 	return kind_facts(package->kind)->carries_calls ? PACKAGE_CALLS_MAX : 1;
 }
 
-static void write_libraries(const struct toolbox_library *library, struct buffer *out)
+static void write_libraries(const struct package *package, struct buffer *out)
 {
-	bool is_list = library->next;
+	const struct toolbox_library *library = &package->library;
+	bool is_list = package->has_library_list;
 
 	buffer_append_string(out, is_list ? ",\"libraries\":[" : ",\"library\":");
 	json_write_text(out, library->path);
@@ -209,7 +210,7 @@ static void write_head(const struct package *package, struct buffer *out)
 		package->concurrent > 0 ? "concurrent" : kind_facts(package->kind)->name);
 	json_write_text(out, package->id);
 	if (package->library.path)
-		write_libraries(&package->library, out);
+		write_libraries(package, out);
 	buffer_append_string(out, ",\"sandbox\":");
 	toolbox_sandbox_write(&package->sandbox, out);
 	buffer_printf(out, ",\"memory_mb\":%u,\"guard\":%s", package->sandbox.memory_mb,
@@ -439,7 +440,7 @@ const char *package_library_place(const struct package *package)
 {
 	if (package->kind == KIND_PYTHON_FILE)
 		return "/file";
-	return package->library.next ? "/libraries" : "/library";
+	return package->has_library_list ? "/libraries" : "/library";
 }
 
 bool package_has_guard(const struct package *package)

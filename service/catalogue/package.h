@@ -113,6 +113,7 @@ struct package {
 	const char *trace_files;        /* as in config/config.h; borrowed, or NULL */
 	struct toolbox_library library; /* for kinds native (perhaps several) and plugin, and the
 	                                 * file of kind python; else zeroed */
+	bool has_library_list;          /* its manifest has a list of them */
 	struct package_python python;   /* for kind python; else zeroed */
 	struct package_mcp mcp;         /* for kind mcp; else zeroed */
 	char *guest_source; /* for kind guest: the context.source of its process; else NULL */

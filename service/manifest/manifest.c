@@ -379,6 +379,13 @@ static int read_libraries(struct manifest_reader *reader, const char *folder,
 	uint32_t token = json_find(tape, 0, is_file ? "file" : "library");
 	uint32_t list = json_find(tape, 0, "libraries");
 
+	if (package->kind == KIND_NATIVE && list == JSON_NONE && token == JSON_NONE)
+		diagnose(problems, DIAGNOSTIC_ERROR, tape, 0,
+			"missing required property 'library', or 'libraries' for several");
+	if (list != JSON_NONE && token != JSON_NONE)
+		diagnose(problems, DIAGNOSTIC_ERROR, tape, list,
+			"'library' is there, too: leave out one of them");
+	package->has_library_list = list != JSON_NONE;
 	if (list != JSON_NONE)
 		return read_library_list(reader, folder, list, package, problems);
 	return token == JSON_NONE

@@ -148,6 +148,14 @@ def test_check_names_the_library_that_is_missing(ctl_alone, box):
     assert "/tools/0/native/symbol: the libraries have no function 'third': nm -D --defined-only " in done.stderr
 
 
+def test_check_names_the_place_of_a_list_of_one(ctl_alone, box):
+    path = several(box, "./libthird.so", tools=[])
+    path.write_text(path.read_text().replace('"libraries"', '\n"libraries"'))
+    done = ctl_alone("check", str(path))
+    assert done.returncode == ERROR
+    assert f"{path}:2 /libraries/0: " in done.stderr and "libthird.so" in done.stderr
+
+
 def test_list_why_names_the_library_that_is_missing(ctl_alone, box):
     several(box, "libfirst.so", "./libthird.so")
     done = ctl_alone("list", "--offline", "--why", "--toolbox-dir", str(box))
@@ -172,3 +180,15 @@ def test_new_takes_functions_of_several_libraries(ctl_alone, box, tmp_path):
     assert made["libraries"] == [str(box / "libfirst.so"), str(box / "libsecond.so")] and "library" not in made
     assert [tool["name"] for tool in made["tools"]] == ["first", "second"]
     assert ctl_alone("check", "made/made.json").returncode == DONE
+
+
+@pytest.mark.parametrize("libraries, words", [
+    ("", "a library in the list of libraries has no name"), (",", "a library in the list of libraries has no name"),
+    ("{0},", "a library in the list of libraries has no name"), ("{0},{1}", "{1} is in the list of libraries twice")],
+    ids=["nothing", "a-comma", "a-comma-at-the-end", "twice"])
+def test_new_refuses_a_list_of_libraries(ctl_alone, box, libraries, words):
+    names = box / "libfirst.so", box / "../box/libfirst.so"
+    (box / "first.h").write_text("long first(void);\n")
+    done = ctl_alone("new", "made", "--from-header", str(box / "first.h"), "--library", libraries.format(*names))
+    assert done.returncode == 2
+    assert words.format(*names) in done.stderr

@@ -502,6 +502,16 @@ static int open_library(struct generating *generating, const char *name, size_t 
 	char *whole = given && strchr(given, '/') ? realpath(given, NULL) : NULL;
 	size_t index = generating->n_libraries;
 
+	if (size == 0) {
+		terminal_complain("a library in the list of libraries has no name");
+		return CTL_USAGE;
+	}
+	for (size_t i = 0; given && i < index; i++)
+		if (strcmp(generating->names[i], whole ? whole : given) == 0) {
+			terminal_complain("%s is in the list of libraries twice", given);
+			free(whole);
+			return CTL_USAGE;
+		}
 	if (index >= WIRE_LIBRARIES_MAX) {
 		terminal_complain("a toolbox has at most %d libraries", WIRE_LIBRARIES_MAX);
 		return CTL_USAGE;
@@ -530,13 +540,14 @@ static int open_libraries(struct generating *generating)
 			"%s.gir names no shared library: --library is missing", options->gir);
 		return CTL_USAGE;
 	}
-	while (r == 0 && *at) {
+	for (;;) {
 		size_t size = strcspn(at, ",");
 
 		r = open_library(generating, at, size);
-		at += size + (at[size] == ',');
+		if (r || at[size] == '\0')
+			return r;
+		at += size + 1;
 	}
-	return r;
 }
 
 int new_from_header(const char *id, const struct ctl_options *options)
