@@ -432,8 +432,13 @@ static int write_converted(struct making *making, uint32_t token, uint32_t type,
 static int write_kept_value(struct making *making, uint32_t token, uint32_t value, size_t at)
 {
 	static const char *const keys[] = {"value", "keeps", NULL};
+	uint32_t keeps = json_find(making->tape, token, "keeps");
 	int r = reading_check_keys(&making->reading->reading, token, "must be an object", keys);
 
+	if (r == 0 && (keeps == JSON_NONE || json_type_at(making->tape, keeps) == JSON_FALSE))
+		r = reading_refuse(&making->reading->reading, token,
+			"an argument that is a value is \"$name\" itself: 'value' comes only with "
+			"\"keeps\": true");
 	return r ? r : write_name(making, value, at);
 }
 
@@ -697,7 +702,9 @@ static int check_keeps(
 	if (place == JSON_NONE)
 		return 0;
 	if (!program->is_init)
-		return reading_keeps(reading, object);
+		return reading_refuse(reading, place,
+			"the memory of a tool ends with its call, so no function can keep it: let "
+			"a step of 'init' make this call");
 	r = reading_bool(reading, object, "keeps", &keeps);
 	if (r || !keeps)
 		return r;

@@ -25,7 +25,7 @@ static const char *const function_keys[] = {
 	"symbol", "parameters", "returns", "variadic", "output", "enums", "structs", NULL};
 static const char *const parameter_keys[] = {"name", "type", "description", "default", "dir",
 	"nullable", "value", "length_of", "capacity", "items", "schema", "enum", "base", "transfer",
-	"free", "size", "struct", "by", "format", "keeps", "question", NULL};
+	"free", "size", "struct", "by", "format", "question", NULL};
 static const char *const return_keys[] = {"type", "name", "description", "nullable", "transfer",
 	"free", "errors", "length_of", "schema", "enum", "base", "items", "size", "struct", "by",
 	"question", NULL};
@@ -159,7 +159,6 @@ static int read_parameter(
 		(r = read_transfer(reading, object, parameter)) ||
 		(r = reading_common(reading, object, parameter)) ||
 		(r = reading_bool(reading, object, "format", &parameter->is_format)) ||
-		(r = reading_keeps(reading, object)) ||
 		(r = read_constant(reading, object, "default", &parameter->default_json)))
 		return r;
 	return read_constant(reading, object, "value", &parameter->value_json);

@@ -174,18 +174,6 @@ int reading_bool(struct reading *reading, uint32_t object, const char *key, bool
 	return 0;
 }
 
-int reading_keeps(struct reading *reading, uint32_t object)
-{
-	bool keeps = false;
-	int r = reading_bool(reading, object, "keeps", &keeps);
-
-	if (r || !keeps)
-		return r;
-	return reading_refuse(reading, json_find(reading->tape, object, "keeps"),
-		"the memory of a tool ends with its call, so no function can keep it: let a step "
-		"of 'init' make this call");
-}
-
 /* Read the number at @token, a value of the integer @type. */
 static int read_bits(
 	struct reading *reading, uint32_t token, enum native_type type, uint64_t *ret_bits)

@@ -61,10 +61,6 @@ int reading_name(struct reading *reading, uint32_t token, char **ret_name);
 /* The member @key, true or false. */
 int reading_bool(struct reading *reading, uint32_t object, const char *key, bool *ret_is_true);
 
-/* The member `keeps` of the value at @object, passed by a tool: its memory ends with the call, so
- * `true` is refused. */
-int reading_keeps(struct reading *reading, uint32_t object);
-
 /* The rule of the value of @type at @token: a word, or {"equals": NUMBER}, {"not_equals": NUMBER}.
  * *ret_number gets the number in two's complement. */
 int reading_rule(struct reading *reading, uint32_t token, enum native_type type,

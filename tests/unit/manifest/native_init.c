@@ -154,6 +154,23 @@ Test(manifest_native_init, keeps_nothing_else)
 	"an argument is one of \"$name\", null, {\"TYPE\": CONSTANT}, 'out', 'inout', "            \
 	"'length_of', 'size_of' and 'as': this has "
 
+Test(manifest_native_init, has_one_way_to_pass_a_value)
+{
+	static const char words[] =
+		"an argument that is a value is \"$name\" itself: 'value' comes "
+		"only with \"keeps\": true";
+
+	expect_refused(WITH_INIT("{'call':'a','returns':{'name':'t','type':'str'}},{'call':'keep',"
+				 "'args':[{'value':'$t'}]}"),
+		1, "/init/1/args/0", words);
+	expect_refused(WITH_INIT("{'call':'a','returns':{'name':'t','type':'str'}},{'call':'keep',"
+				 "'args':[{'value':'$t','keeps':false}]}"),
+		1, "/init/1/args/0", words);
+	expect_refused(WITH_TOOL("{'parameters':[{'name':'t','type':'str'}],'steps':[{'call':'f',"
+				 "'args':[{'value':'$t'}]}]}"),
+		1, "/tools/0/native/steps/0/args/0", words);
+}
+
 Test(manifest_native_init, tells_that_keeps_is_no_argument)
 {
 	/* The last value of the file: nothing comes after it. */
@@ -171,12 +188,13 @@ Test(manifest_native_init, tells_that_keeps_is_no_argument)
 Test(manifest_native_init, is_the_place_to_keep_memory)
 {
 	expect_refused(
-		WITH_TOOL("{'symbol':'f','parameters':[{'name':'t','type':'str','keeps':true}"
+		WITH_TOOL("{'symbol':'f','parameters':[{'name':'t','type':'str','keeps':false}"
 			  "]}"),
-		1, "/tools/0/native/parameters/0/keeps", OF_TOOLS);
-	expect_refused(WITH_TOOL("{'parameters':[{'name':'t','type':'str','keeps':true}],'steps':[{"
-				 "'call':'f'}]}"),
-		1, "/tools/0/native/parameters/0/keeps", OF_TOOLS);
+		1, "/tools/0/native/parameters/0/keeps",
+		"unexpected property 'keeps'; the object takes 'name', 'type', 'struct', 'by', "
+		"'transfer', 'free', 'size', 'enum', 'base', 'description', …");
+	expect_refused(WITH_TOOL("{'steps':[{'call':'f','args':[{'str':'x','keeps':false}]}]}"), 1,
+		"/tools/0/native/steps/0/args/0/keeps", OF_TOOLS);
 	expect_refused(WITH_TOOL("{'steps':[{'call':'f','args':[{'str':'x','keeps':true}]}]}"), 1,
 		"/tools/0/native/steps/0/args/0/keeps", OF_TOOLS);
 	expect_refused(WITH_TOOL("{'steps':[{'call':'f','args':[{'out':{'name':'n','type':'i32',"
