@@ -82,8 +82,9 @@ static const char *find_field(const void *request, const char *name, unsigned in
 	return http_field(request, name, ret_count);
 }
 
-/* The client pays for the time of a long message, as on the bus, until the service is asked, which
- * charges its own work. It pays afterwards, so that its own call is not refused for it. */
+/* The client pays for the time of a long message, as on the bus, until the service is asked: the
+ * service charges its own work. The client pays last, so that no call is refused for its own time.
+ */
 static void serve_post(struct rpc *rpc)
 {
 	const struct http_reader *reader = http_connection_request(rpc->connection);
