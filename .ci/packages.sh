@@ -79,6 +79,7 @@ libpcap-dev        test -e /usr/include/pcap/pcap.h
 libsodium-dev      pkg-config --exists libsodium
 zlib1g-dev         pkg-config --exists zlib
 libmagic-dev       test -e /usr/include/magic.h
+libasound2-dev     pkg-config --exists alsa
 libpng-dev         pkg-config --exists libpng16
 python3-gi         /usr/bin/python3 -c "import gi"
 libgirepository1.0-dev test -e /usr/share/gir-1.0/GLib-2.0.gir'

@@ -22,6 +22,7 @@ SATELLITE = {"session_id": "kitchen", "lang": "de-de", "site_id": "k", "numbers"
 # service/core/bus/bus_calls.h
 WAIT_S = min(EVENT_SECONDS, 30 * SLOWNESS)
 LATE_S, DOUBLE_S, UNASKED_S = 1, 0.02, 0.2
+TIMES = 10
 BURST, RATE = 500, 100
 
 VOLUME_TOOLS = [
@@ -302,8 +303,8 @@ def test_calls_of_one_topic_and_session_go_one_after_the_other(device):
 
 
 def test_a_late_reply_is_given_to_no_other_call(device):
-    result = None
-    while result != {"percent": 10}:
+    # A machine may hold a call up until no late reply is waited for any more: then once more.
+    for _ in range(TIMES):
         began = time.monotonic()
         late = ask(device, "get_volume", timeout_ms=50)
         message = sent(device, VOLUME)
@@ -313,9 +314,11 @@ def test_a_late_reply_is_given_to_no_other_call(device):
         is_sent = any(one.type == VOLUME for one in settle(device))
         unmarked(device, REPLY, {"percent": 0.9})
         reply(device, sent(device, VOLUME), {"percent": 0.1})
-        result = result_of(device, mark)
-        # A machine may hold it up until no late reply is waited for any more.
-        assert not is_sent and result == {"percent": 10} or time.monotonic() - began > LATE_S
+        is_kept_away = result_of(device, mark) == {"percent": 10} and not is_sent
+        assert is_kept_away or time.monotonic() - began > LATE_S
+        if is_kept_away:
+            break
+    assert is_kept_away
     # Nor after that time: its mark is another's.
     mark = ask(device, "get_volume")
     fresh = sent(device, VOLUME)
@@ -366,8 +369,8 @@ def test_what_is_sent_unasked_is_no_reply(launch, tmp_path):
     folder = tmp_path / "toolbox.d"
     write(folder, "volume", tools)
     with Caller(launch(None, [folder]).url) as caller:
-        result = None
-        while result != {"percent": 71}:
+        # A machine may hold the reply up until the question is sent: then once more.
+        for _ in range(TIMES):
             began = time.monotonic()
             result_of(caller, ask(caller, "set_volume", {"percent": 70}))
             sent(caller, "mycroft.volume.set")
@@ -376,11 +379,13 @@ def test_what_is_sent_unasked_is_no_reply(launch, tmp_path):
             unmarked(caller, REPLY, {"percent": 0.7})  # of the change, before the question
             message = sent(caller, VOLUME)
             took = time.monotonic() - began
-            assert took > UNASKED_S
+            assert took > UNASKED_S - 0.001, "the service counts whole milliseconds"
             reply(caller, message, {"percent": 0.71})
             result = result_of(caller, mark)
-            # A machine may hold it up until the question is sent.
             assert result == {"percent": 71} or took > 2 * UNASKED_S
+            if result == {"percent": 71}:
+                break
+        assert result == {"percent": 71}
 
 
 def test_a_toolbox_keeps_its_pace(launch, tmp_path):

@@ -173,9 +173,13 @@ def test_large_frames_are_read_at_intervals(launch, folder, figure):
     """Frames that take long, of which nothing could be refused before: matches, each for another source. All are
     answered, but the first ones are paid with time."""
     bus = launch(toolbox_dirs=[manifests.SHIPPED, folder])
-    # Where a machine holds the reader up, it sees both answers at once.
-    seconds = until(lambda: (took := seconds_between(bus)) > 0.3 and took, EVENT_SECONDS, "an interval")
+    # Where a machine holds the reader up, it sees both answers at once. Not more often: such a machine also makes
+    # intervals where the service makes none.
+    for _ in range(3):
+        if (seconds := seconds_between(bus)) > 0.3:
+            break
     figure("seconds between the first and the last", seconds)
+    assert seconds > 0.3
 
 
 def seconds_between(bus):

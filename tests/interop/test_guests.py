@@ -244,12 +244,11 @@ def test_a_renewed_lease_goes_on(service):
     with Guest(service.url) as guest, Caller(service.url) as caller:
         longest = 0
         guest.register(lease_s=5)
-        for _ in range(4):
+        for lease_s in (5, 5, 5, 60):
             begun = time.monotonic()
             time.sleep(1.7)
-            assert guest.register(lease_s=5)["registered"]
+            assert guest.register(lease_s=lease_s)["registered"]
             longest = max(longest, time.monotonic() - begun)
-        assert guest.register()["registered"]
         assert names(caller) == ["words/say"]
         # A machine may have held a renewal up for longer than the lease.
         assert "its lease is over" not in service.daemon.log() or longest > 4

@@ -177,7 +177,8 @@ def test_a_library_that_cannot_be_loaded(launch, tmp_path, name, why):
         assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
         if name == "stuck":
             write_configuration(service.daemon.home, {"toolboxd": {"start_timeout_ms": 500}})
-        shutil.copytree(BUILD / "tests" / "toolboxes" / f"{name}.d", folder)
+        # At once: a manifest that comes before its library has another failure.
+        shutil.copytree(BUILD / "tests" / "toolboxes" / f"{name}.d", tmp_path / "new").rename(folder)
         failed, = until(lambda: caller.call("ovos.tools.status")["failed"], EVENT_SECONDS, "its failure")
         assert failed["toolbox_id"] == name and why in failed["error"]
         assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
