@@ -87,6 +87,11 @@ class Caller:
         check_answer(answer)
         return answer
 
+    def answer_seen_to(self, topic, mark):
+        """The answer, which may have come already."""
+        return next((one for one in self.seen if one.type == topic + ".response" and one.context.get("mark") == mark),
+                    None) or self.answer_to(topic, mark)
+
     def call(self, topic, data=None, context=None, seconds=EVENT_SECONDS):
         """Send a request; its answer's data."""
         return self.answer_to(topic, self.send(topic, data, context), seconds).data

@@ -204,6 +204,12 @@ def http(port):
 
 
 @pytest.fixture
+def gate(tmp_path):
+    """A file that is not there yet, for whose coming a tool waits."""
+    return tmp_path / "gate"
+
+
+@pytest.fixture
 def launch(tmp_path):
     """launch(configuration, toolbox_dirs, …): a daemon of its own, as its own bus unless `kind` or
     `bus_url` names another (with a `bus_url` nobody waits until it is ready)."""

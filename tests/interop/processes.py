@@ -192,6 +192,16 @@ def install_programs(prefix):
     return prefix / "bin" / TOOLBOXD.name
 
 
+def build_library(path, source, *flags):
+    """Build a library from its text, and put it in its place by renaming. Its path."""
+    fresh = path.with_name(f".{path.name}.new")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["cc", "-g", "-shared", "-fPIC", "-x", "c", "-", "-x", "none", *flags, "-o", fresh], input=source,
+                   text=True, check=True)
+    fresh.rename(path)
+    return path
+
+
 class Process:
     """Something that runs until it is ended; its output goes to a file."""
 

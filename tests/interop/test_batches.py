@@ -65,11 +65,6 @@ def caller(started):
         yield caller
 
 
-@pytest.fixture
-def gate(tmp_path):
-    return tmp_path / "gate"
-
-
 def call(name, **more):
     inputs = {key: more.pop(key) for key in INPUTS if key in more}
     return {"name": name, "args": {"as": more.pop("as_", name), **inputs}, **more}

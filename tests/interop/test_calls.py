@@ -32,8 +32,7 @@ def test_a_call_that_runs_is_cancelled(own):
     mark = wait_call(caller, "one")
     answer = caller.call("ovos.tools.cancel", {"call_id": "one"}, {"source": "asker"})
     assert answer == {"call_id": "one", "cancelled": True}
-    ended = next((one for one in caller.seen if one.type == INVOKE + ".response"
-                  and one.context.get("mark") == mark), None) or caller.answer_to(INVOKE, mark)
+    ended = caller.answer_seen_to(INVOKE, mark)
     assert ended.data["code"] == "cancelled" and ended.data["call_id"] == "one"
     assert ended.data["error"].startswith("RuntimeError: Call 'one' was cancelled")
     assert caller.invoke("absolute", {"value": -2})["result"] == {"result": 2}
@@ -84,8 +83,7 @@ def test_nothing_to_cancel(own, call_id, source):
     mark = wait_call(caller, "one", seconds=1)
     answer = caller.call("ovos.tools.cancel", {"call_id": call_id}, {"source": source})
     assert answer == {"call_id": call_id, "cancelled": False}
-    ended = next((one for one in caller.seen if one.type == INVOKE + ".response"
-                  and one.context.get("mark") == mark), None) or caller.answer_to(INVOKE, mark)
+    ended = caller.answer_seen_to(INVOKE, mark)
     assert ended.data["result"] == {"result": 0}
 
 

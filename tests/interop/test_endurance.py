@@ -286,9 +286,7 @@ def test_a_thousand_hang_ups_in_a_second(launch, tmp_path, figure):
         marks = [caller.send("ovos.tools.reload") for _ in range(5)]
         service.daemon.reload_by_signal()
         for mark in marks:
-            answer = next((one for one in caller.seen if one.context.get("mark") == mark
-                           and one.type == "ovos.tools.reload.response"), None) \
-                or caller.answer_to("ovos.tools.reload", mark)
+            answer = caller.answer_seen_to("ovos.tools.reload", mark)
             assert answer.data["tools"][0]["description"] == "last."
     figure("calls", traffic.end().sent)
     figure("reloads", generation(service) - before)

@@ -272,8 +272,7 @@ def test_a_call_without_a_call_id_is_cancelled_by_anyone_who_may_use_it(start):
     one, = running(caller)
     assert caller.call(CANCEL, {"id": one["id"]}, {"source": "operator"}) == {
         "id": one["id"], "cancelled": True}
-    ended = next((seen for seen in caller.seen if seen.type == INVOKE + ".response"), None)
-    ended = ended or caller.answer_to(INVOKE, mark)
+    ended = caller.answer_seen_to(INVOKE, mark)
     assert ended.data["code"] == "cancelled"
     assert ended.data["error"] == f"RuntimeError: Call '{one['id']}' was cancelled"
     assert caller.call(CANCEL, {"id": one["id"]})["cancelled"] is False

@@ -24,12 +24,6 @@ def next_call_works(caller):
     assert answer == {"name": "behave", "result": {"result": 3}}
 
 
-def answer_to(caller, mark):
-    """The answer to a call, which may have come already."""
-    found = [one for one in caller.seen if one.type == "ovos.tools.invoke.response" and one.context.get("mark") == mark]
-    return (found[0] if found else caller.answer_to("ovos.tools.invoke", mark)).data
-
-
 @pytest.mark.parametrize("name, how, facts", [
     ("segfault", "SIGSEGV", {"signal": "SIGSEGV"}),
     ("kill", "SIGKILL", {"signal": "SIGKILL"}),
@@ -129,7 +123,7 @@ def test_calls_of_other_toolboxes_go_on(caller, service):
         seconds.append(time.monotonic() - start)
     assert caller.call("ovos.tools.cancel", {"call_id": "long"}, asker)["cancelled"], "it has been running all the time"
     assert statistics.median(seconds) < at_most(0.2)
-    assert answer_to(caller, mark)["code"] == "cancelled"
+    assert caller.answer_seen_to("ovos.tools.invoke", mark).data["code"] == "cancelled"
 
 
 def test_calls_that_wait_outlive_the_one_that_crashes(caller):
@@ -162,8 +156,9 @@ def test_a_full_queue_is_busy(launch, tmp_path):
         assert answer.data["error"].startswith("RuntimeError: Toolbox 'narrow' is busy: 2 calls "
                                                "are waiting")
         assert caller.call("ovos.tools.cancel", {"call_id": "long"}, asker)["cancelled"]
-        assert answer_to(caller, running)["code"] == "cancelled"
-        assert [answer_to(caller, mark)["result"] for mark in marks[:2]] == [{"result": 0}, {"result": 1}]
+        assert caller.answer_seen_to("ovos.tools.invoke", running).data["code"] == "cancelled"
+        ended = [caller.answer_seen_to("ovos.tools.invoke", mark) for mark in marks[:2]]
+        assert [answer.data["result"] for answer in ended] == [{"result": 0}, {"result": 1}]
 
 
 def test_waiting_counts_against_the_deadline(launch, tmp_path):
@@ -177,7 +172,7 @@ def test_waiting_counts_against_the_deadline(launch, tmp_path):
         answer = caller.invoke("absolute", {"value": 1})
         assert answer["code"] == "timeout" and answer["timeout_ms"] == 200
         assert caller.call("ovos.tools.cancel", {"call_id": "long"}, asker)["cancelled"]
-        assert answer_to(caller, mark)["code"] == "cancelled"
+        assert caller.answer_seen_to("ovos.tools.invoke", mark).data["code"] == "cancelled"
 
 
 def lose_library(launch, tmp_path, more=b""):

@@ -93,11 +93,6 @@ def folder_of(service):
     return next(path for path in service.daemon.home.rglob("jobs") if path.is_dir())
 
 
-@pytest.fixture
-def gate(tmp_path):
-    return tmp_path / "gate"
-
-
 def test_it_is_answered_at_once_and_ends_later(started, caller, gate):
     answer = begin(caller, gate=str(gate), call_id="mine")
     assert set(answer) == {"name", "call_id", "job_id", "state", "started", "ttl_ms"} and answer["state"] == "running"

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a native toolbox does once in each process: memory that functions keep, and handles that calls share."""
 import json
-import subprocess
 
 import manifests
 from caller import Caller
-from processes import SLOWNESS, until
-
-SECONDS = 60 * SLOWNESS
+from processes import EVENT_SECONDS, build_library, until
 
 KEEPER = r"""
 #include <stdio.h>
@@ -42,13 +39,8 @@ __attribute__((destructor)) static void leave(void)
 """
 
 
-def build(path, source):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["cc", "-g", "-shared", "-fPIC", "-x", "c", "-", "-o", path], input=source, text=True, check=True)
-
-
 def keeper(folder):
-    build(folder / "libkeeper.so", KEEPER)
+    build_library(folder / "libkeeper.so", KEEPER)
     return manifests.toolbox(folder, "keeper", [
         manifests.tool("note", "note", [manifests.text("text")], "i32"),
         manifests.tool("name", "read_name", [], "str"), manifests.tool("page", "read_page", [], "str"),
@@ -68,8 +60,8 @@ def test_memory_that_a_function_keeps_lives_as_long_as_its_process(launch, tmp_p
         assert caller.invoke("page")["result"] == {"result": "note 2"}
         assert caller.invoke("name")["result"] == {"result": "the keeper"}
         (tmp_path / "box/keeper.json").unlink()
-        until(lambda: "the library leaves with the keeper, note 2, 42" in service.daemon.log(), SECONDS,
-              "the end of the process")
+        until(lambda: "the library leaves with the keeper, note 2, 42" in service.daemon.log(),
+              EVENT_SECONDS, "the end of the process")
 
 
 SHARED = r"""
@@ -96,19 +88,20 @@ int use(struct db *db)
 """
 
 
-def shared(folder, exclusive, **limits):
-    build(folder / "libshared.so", SHARED)
+def shared(folder, **limits):
+    build_library(folder / "libshared.so", SHARED)
     step = {"call": "use", "args": ["$$db"], "returns": {"name": "overlaps", "type": "i32"}}
     return manifests.toolbox(folder, "shared", [
-        {"name": name, "description": "Uses it.", "risk": "read", "exclusive": exclusive, "native": {"steps": [step]}}
+        {"name": name, "description": "Uses it.", "risk": "read", "exclusive": ["$$db"], "native": {"steps": [step]}}
         for name in ("one", "other")], library="libshared.so", limits=limits, init=[
             {"call": "open_db", "returns": {"name": "db", "type": "handle"},
              "finally": {"call": "close_db", "args": ["$db"]}}])
 
 
-def test_calls_of_an_exclusive_handle_never_run_at_once(launch, tmp_path):
-    """Each of the two processes has a handle of its own."""
-    shared(tmp_path / "box", ["$$db"], workers=2)
+def test_a_process_runs_one_call_at_a_time(launch, tmp_path):
+    """Each of the two processes has a handle of its own. No two calls of a process use it at once, so `exclusive` holds
+    without any work for it."""
+    shared(tmp_path / "box", workers=2)
     with Caller(launch({}, [tmp_path / "box"]).url) as caller:
         marks = {caller.send("ovos.tools.invoke", {"name": ("one", "other")[n % 2]}) for n in range(24)}
         while marks:

@@ -218,8 +218,7 @@ def test_a_call_in_flight_ends_on_what_it_began_on(launch, tmp_path):
         caller.settle()
         (folder / "slow.json").unlink()
         assert caller.call("ovos.tools.reload")["loaded"] == []
-        answer = next((one for one in caller.seen if one.type == "ovos.tools.invoke.response"),
-                      None) or caller.answer_to("ovos.tools.invoke", mark)
+        answer = caller.answer_seen_to("ovos.tools.invoke", mark)
         assert answer.data["result"] == {"result": 0}
 
 

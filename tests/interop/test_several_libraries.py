@@ -1,35 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """A native toolbox over several libraries: which of them has a function, and what is noticed of each."""
 import json
-import subprocess
 
 import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS, toolboxctl, until
+from processes import EVENT_SECONDS, build_library, toolboxctl, until
 
-SECONDS = 60 * SLOWNESS
 DONE, ERROR = 0, 1
 
 
-def build(path, source, *flags):
-    """Build a library, and put it in its place by renaming."""
-    fresh = path.with_name(f".{path.name}.new")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-x", "none", *flags, "-o", fresh], input=source,
-                   text=True, check=True)
-    fresh.rename(path)
-    return path
-
-
 def first(folder, number=1):
-    return build(folder / "libfirst.so", f"long first(void) {{ return {number}; }}\nlong both(void) {{ return 1; }}\n")
+    return build_library(folder / "libfirst.so",
+                         f"long first(void) {{ return {number}; }}\nlong both(void) {{ return 1; }}\n")
 
 
 def second(folder, number=2):
     """It has a labs() of its own, as libc has one."""
-    return build(folder / "libsecond.so", f"long second(void) {{ return {number}; }}\nlong both(void) {{ return 2; }}\n"
-                 "long labs(long value) { return value * 100; }\n", "-fno-builtin")
+    return build_library(folder / "libsecond.so",
+                         f"long second(void) {{ return {number}; }}\nlong both(void) {{ return 2; }}\n"
+                         "long labs(long value) { return value * 100; }\n", "-fno-builtin")
 
 
 def number(name):
@@ -81,7 +71,7 @@ def test_each_library_that_is_replaced_is_taken_over(launch, box, install, name)
     with Caller(launch({}, [box]).url) as caller:
         assert result(caller, name) == {"first": 1, "second": 2}[name]
         install(box, 77)
-        until(lambda: result(caller, name) == 77, SECONDS, "the new code")
+        until(lambda: result(caller, name) == 77, EVENT_SECONDS, "the new code")
 
 
 @pytest.mark.parametrize("replaced", ["libfirst.so", "libsecond.so"])
@@ -95,7 +85,7 @@ def test_each_library_that_is_a_link_is_watched_where_it_leads(launch, box, tmp_
     with Caller(launch({}, [box]).url) as caller:
         assert result(caller, name) == 5
         install(tmp_path / "elsewhere", 6)
-        until(lambda: result(caller, name) == 6, SECONDS, "the new code behind the link")
+        until(lambda: result(caller, name) == 6, EVENT_SECONDS, "the new code behind the link")
 
 
 def test_no_host_runs_another_file_than_the_one_of_the_definition(launch, box):
@@ -113,14 +103,14 @@ def test_tools_change_when_the_second_library_does(launch, box):
     with Caller(service.url) as caller:
         assert result(caller, "second") == 2
         second(box, 3)
-        until(lambda: "box changed" in service.daemon.log(), SECONDS, "the line about the change")
+        until(lambda: "box changed" in service.daemon.log(), EVENT_SECONDS, "the line about the change")
 
 
 def test_the_sandbox_lets_each_library_find_its_neighbours(launch, box):
     """By $ORIGIN: no copy of the library finds them, so the file itself is loaded, in the strictest class."""
-    build(box / "far/libbelow.so", "long below(void) { return 9; }\n")
-    build(box / "far/libabove.so", "long below(void);\nlong above(void) { return below(); }\n",
-          "-L", box / "far", "-lbelow", "-Wl,-rpath,$ORIGIN")
+    build_library(box / "far/libbelow.so", "long below(void) { return 9; }\n")
+    build_library(box / "far/libabove.so", "long below(void);\nlong above(void) { return below(); }\n",
+                  "-L", box / "far", "-lbelow", "-Wl,-rpath,$ORIGIN")
     several(box, "libfirst.so", "./far/libabove.so", tools=["first", "above"])
     with Caller(launch({}, [box]).url) as caller:
         assert [result(caller, name) for name in ("first", "above")] == [1, 9]

@@ -9,9 +9,7 @@ import time
 import manifests
 import pytest
 from caller import Caller
-from processes import ROOT, SLOWNESS, until, write_configuration
-
-SECONDS = 60 * SLOWNESS
+from processes import EVENT_SECONDS, ROOT, until, write_configuration
 
 
 def script(path, risk="read", text="only looks", head=""):
@@ -116,7 +114,7 @@ def test_the_change_is_seen_without_a_call(asks, tmp_path, kind):
     with Caller(asks().url) as caller:
         assert risk_of(caller) == "read"
         change()
-        until(lambda: risk_of(caller) == "execute", SECONDS, "the new risk")
+        until(lambda: risk_of(caller) == "execute", EVENT_SECONDS, "the new risk")
 
 
 def test_a_mounted_program_that_is_changed_where_it_comes_from(asks, tmp_path):
@@ -129,7 +127,7 @@ def test_a_mounted_program_that_is_changed_where_it_comes_from(asks, tmp_path):
         with Caller(asks().url) as caller:
             assert caller.invoke("tidy")["result"] == {"output": "only looks"}
             write_in_place(tmp_path / "host/tidy.sh", "execute", "deletes")
-            until(lambda: risk_of(caller) == "execute", SECONDS, "the new risk")
+            until(lambda: risk_of(caller) == "execute", EVENT_SECONDS, "the new risk")
             write_in_place(tmp_path / "host/tidy.sh", "read", "only looks")
             assert caller.invoke("tidy")["result"] == {"output": "only looks"}
     finally:
@@ -153,11 +151,11 @@ def test_a_call_that_waits_for_its_turn_does_not_run_a_new_program(launch, tmp_p
     service = launch({"toolboxes": {"home": {"limits": {"workers": 1}}}}, [tmp_path / "box"])
     with Caller(service.url) as caller:
         first = caller.send("ovos.tools.invoke", {"name": "tidy", "args": {}})
-        until(began.exists, SECONDS, "the first call's program")
+        until(began.exists, EVENT_SECONDS, "the first call's program")
         second = caller.send("ovos.tools.invoke", {"name": "tidy", "args": {}})
         caller.settle()
         script(slow, "execute", "deletes")
-        until(lambda: risk_of(caller) == "execute", SECONDS, "the new risk")
+        until(lambda: risk_of(caller) == "execute", EVENT_SECONDS, "the new risk")
         gate.write_text("go\n")
         answers = {one.context["mark"]: one.data for one in caller.seen
                    if one.context.get("mark") in (first, second)}
@@ -193,7 +191,7 @@ def test_a_program_that_comes_earlier_in_the_path(launch, tmp_path):
         script(early / "tidy", text="early")
         caller.invoke("tidy")
         until(lambda: "home/tidy changed" in service.daemon.log()
-              or "home changed" in service.daemon.log(), SECONDS, "the line about the change")
+              or "home changed" in service.daemon.log(), EVENT_SECONDS, "the line about the change")
 
 
 PLUGIN = """
@@ -252,7 +250,7 @@ def test_a_host_that_starts_after_a_library_was_replaced(asks, tmp_path, replace
         change()
         answer = caller.invoke("tidy")
         assert stays(answer), answer
-        until(lambda: risk_of(caller) == "execute", SECONDS, "the new risk")
+        until(lambda: risk_of(caller) == "execute", EVENT_SECONDS, "the new risk")
         assert caller.invoke("tidy")["code"] == "denied"
 
 
@@ -275,7 +273,7 @@ def test_a_host_that_has_a_library_goes_on_when_it_is_replaced(asks, tmp_path, r
         change()
         answer = caller.invoke("tidy")
         assert stays(answer), answer
-        until(lambda: risk_of(caller) == "execute", SECONDS, "the new risk")
+        until(lambda: risk_of(caller) == "execute", EVENT_SECONDS, "the new risk")
         assert caller.invoke("tidy")["code"] == "denied"
 
 
