@@ -99,8 +99,10 @@ def test_a_command_is_the_same_through_each_door(started, tmp_path, command):
     outcomes = []
     for flags in doors(started):
         # A machine may hold an answer up for longer than the deadline of its call, and a second.
-        done = until(lambda: (got := toolboxctl(*command, *flags, home=tmp_path)) and "no answer from" not in got.stderr
-                     and got, EVENT_SECONDS, "an answer")
+        for _ in range(3):
+            done = toolboxctl(*command, *flags, home=tmp_path)
+            if "no answer from" not in done.stderr:
+                break
         outcomes.append([done.returncode, VOLATILE.sub("#", done.stdout), VOLATILE.sub("#", done.stderr)])
     for one in outcomes:
         one[1:] = [re.sub(r" +|-{2,}", " ", text) for text in one[1:]]

@@ -111,7 +111,9 @@ Test(paths, of_a_user_are_null_without_memory)
 		else
 			cr_expect_str_eq(path, "/home/me/.local/state/toolboxd");
 	}
-	cr_expect_geq(n, 3);
+	/* At least the first allocation has failed. The count differs between builds: scarce.c
+	 * wraps asprintf(), but not the function that _FORTIFY_SOURCE puts in its place. */
+	cr_expect_geq(n, 2);
 }
 
 Test(paths, name_the_last_host_program_that_was_tried)
