@@ -56,6 +56,7 @@ static void initialize(const char *path)
 	snprintf(session_field, sizeof(session_field), "%.*s\r\n", (int)strcspn(id, "\r"), id);
 }
 
+#ifdef TEST_THREAD_CLOCK
 /* Each reading of the time of a thread adds this to it; 0: the clock is of the machine. */
 static uint64_t thread_step_ns;
 static uint64_t thread_ns;
@@ -67,6 +68,7 @@ uint64_t __wrap_clock_thread_ns(void)
 {
 	return thread_step_ns == 0 ? __real_clock_thread_ns() : (thread_ns += thread_step_ns);
 }
+#endif
 
 #define REQUEST(id, method, params)                                                                \
 	"{'jsonrpc':'2.0','id':" id ",'method':'" method "','params':{" params "}}"
@@ -88,6 +90,7 @@ Test(mcp_endpoint, lists_and_calls_tools_in_a_session)
 		"'isError':true");
 }
 
+#ifdef TEST_THREAD_CLOCK
 /* An eighth of the time is the client's, with a credit of 100 ms (core/request/checks.h): 5 ms for
  * the message and 5 ms for its arguments are owed as 80 ms, and counted twice as 440 ms. */
 Test(mcp_endpoint, charges_each_part_of_a_long_call_once)
@@ -112,6 +115,7 @@ Test(mcp_endpoint, charges_each_part_of_a_long_call_once)
 	cr_expect(strstr(http_body, "\"code\":\"busy\""), "%s", http_body);
 	cr_expect_null(strstr(http_body, "jsonrpc"), "%s", http_body);
 }
+#endif
 
 Test(mcp_endpoint, has_the_tools_of_one_toolbox_by_their_names_at_its_path)
 {
