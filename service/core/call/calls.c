@@ -123,6 +123,8 @@ void calls_deinit(struct calls *calls)
 {
 	struct list *link;
 
+	if (!calls->loop)
+		return;
 	list_for_each(open, &calls->in_flight) {
 		struct call *call = container_of(open, struct call, link);
 

@@ -101,7 +101,7 @@ struct calls {
 /* Make @calls empty. Returns 0, -ENOMEM, or -EIO without random bytes. */
 int calls_init(struct calls *calls, struct loop *loop);
 
-/* Free every record, those in flight with their answers unsent. */
+/* Free every record, those in flight with their answers unsent. A zeroed @calls has none. */
 void calls_deinit(struct calls *calls);
 
 /* Return a record for a call of @tool, or of none, with the next id and empty texts; NULL without

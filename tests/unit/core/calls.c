@@ -63,6 +63,14 @@ Test(calls, are_found_by_their_source_and_id)
 	cr_expect_null(find_call("\"me\"", "\"7\""));
 }
 
+Test(calls, are_freed_when_they_were_never_made)
+{
+	struct calls none = {0};
+
+	calls_deinit(&none); /* a start without memory ends so */
+	cr_expect_null(none.buckets);
+}
+
 Test(calls, of_one_origin_are_found_one_after_the_other)
 {
 	for (int i = 0; i < 3; i++)
