@@ -31,7 +31,7 @@ def test_the_programs_of_contributing_are_there():
         for word in command.split():
             path = word.split("=")[-1]
             if re.fullmatch(r"(\./|tests/)[\w./-]+", path):
-                assert (ROOT / path).exists(), command
+                assert (ROOT / path.removesuffix("/all")).exists(), command  # FOLDER/all is a target
 
 
 def test_the_test_that_contributing_runs_is_there():
