@@ -5,15 +5,12 @@ and its client is toolboxd with that server as a toolbox (suite_client.py).
 Each is one test, with the checks that the suite writes as its verdict. `elicitation-sep1034-client-defaults` is left
 out: it wants a client that answers for a person, and toolboxd refuses that.
 """
-import json
-import os
-import subprocess
 import sys
 
 import pytest
-from processes import EVENT_SECONDS, ROOT
-from test_mcp_conformance import LEGACY, MODERN, SUITE
-
+from conformance import INTEROP, SUITE
+from processes import EVENT_SECONDS
+from test_mcp_conformance import LEGACY, MODERN, suite  # noqa: F401, a fixture
 
 pytestmark = pytest.mark.skipif(not SUITE.exists(), reason=f"npm has not installed the suite: {SUITE}")
 
@@ -29,17 +26,11 @@ EXCEPTED = {"sep-2322-client-request-state": {
 
 
 @pytest.mark.parametrize("version,scenario", SCENARIOS)
-def test_scenario(tmp_path, version, scenario):
-    interop = ROOT / "tests" / "interop"
-    done = subprocess.run(
-        [SUITE, "client", "--command", f"{sys.executable} {interop / 'suite_client.py'}", "--scenario", scenario,
-         "--spec-version", version, "-o", tmp_path / "out"],
-        env=dict(os.environ, PATH=f"{SUITE.parent}:{os.environ['PATH']}", SUITE_CLIENT_HOME=str(tmp_path),
-                 NODE_OPTIONS=f"--require={interop / 'on_loopback.cjs'}"),
-        capture_output=True, text=True, timeout=EVENT_SECONDS, check=False)
-    [written] = (tmp_path / "out").glob("*/checks.json")
-    checks = json.loads(written.read_text())
+def test_scenario(suite, tmp_path, version, scenario):  # noqa: F811
+    checks, printed = suite.run("client", version, scenario, tmp_path / "out", "--command",
+                                f"{sys.executable} {INTEROP / 'suite_client.py'}", seconds=EVENT_SECONDS,
+                                SUITE_CLIENT_HOME=str(tmp_path))
     bad = {check["id"]: check.get("errorMessage") for check in checks if check["status"] in ("FAILURE", "WARNING")}
-    assert bad.keys() == EXCEPTED.get(scenario, set()), (bad, done.stdout)
+    assert bad.keys() == EXCEPTED.get(scenario, set()), (bad, printed)
     assert "SUCCESS" in {check["status"] for check in checks}, checks
-    assert "CLIENT EXITED WITH ERROR" not in done.stdout and "TIMED OUT" not in done.stdout, done.stdout
+    assert "CLIENT EXITED WITH ERROR" not in printed and "TIMED OUT" not in printed, printed

@@ -6,16 +6,12 @@ programs in one folder; those with blocks that are no text have a manifest, and 
 plugin.
 """
 import json
-import os
-import pathlib
-import subprocess
 
 import pytest
+from conformance import SUITE, Suite
 from http_peer import port_of
 from processes import BUILD
 
-INSTALLED = pathlib.Path(__file__).resolve().parents[2] / "build" / "node" / "node_modules"
-SUITE = INSTALLED / ".bin" / "conformance"
 SECONDS = 60
 
 pytestmark = pytest.mark.skipif(not SUITE.exists(), reason=f"npm has not installed the suite: {SUITE}")
@@ -130,22 +126,23 @@ def port(tmp_path_factory):
         yield port_of(started.daemon)
 
 
+@pytest.fixture(scope="module")
+def suite():
+    with Suite() as suite:
+        yield suite
+
+
 @pytest.mark.parametrize("version,scenario", SCENARIOS)
-def test_scenario(port, tmp_path, version, scenario):
+def test_scenario(suite, port, tmp_path, version, scenario):
     path = {"tools-call-with-progress": "/mcp"}.get(scenario, "/mcp/rich" if scenario in RICH
                                                           else "/mcp/tasks" if scenario in TASKS else "/mcp/conformance")
     excepted = EXCEPTED.get(scenario, set()) if version == MODERN else set()
     for number in range(RUNS):
-        out = tmp_path / str(number)
-        done = subprocess.run(
-            [SUITE, "server", "--url", f"http://127.0.0.1:{port}{path}", "--spec-version", version,
-             "--scenario", scenario, "-o", out, *(["--force"] if scenario in TASKS else [])],
-            env=dict(os.environ, PATH=f"{SUITE.parent}:{os.environ['PATH']}"), capture_output=True, text=True,
-            timeout=SECONDS, check=False)
-        [written] = out.glob("*/checks.json")
-        checks = json.loads(written.read_text())
+        checks, printed = suite.run("server", version, scenario, tmp_path / str(number), "--url",
+                                    f"http://127.0.0.1:{port}{path}", *(["--force"] if scenario in TASKS else []),
+                                    seconds=SECONDS)
         bad = {check["id"]: check.get("errorMessage") for check in checks if check["status"] in ("FAILURE", "WARNING")}
         if not bad.keys() - excepted or bad.keys() - excepted - HURRIED.get(scenario, set()):
             break
-    assert bad.keys() == excepted, (bad, done.stdout)
+    assert bad.keys() == excepted, (bad, printed)
     assert {check["status"] for check in checks} & {"SUCCESS", "INFO"}, checks
