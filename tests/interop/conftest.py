@@ -17,7 +17,7 @@ import manifests
 import pytest
 from caller import Caller
 from http_peer import Http, port_of
-from processes import DEADLINE_MS, EVENT_SECONDS, SLOWNESS, TOOLBOXD, Daemon, OvosBus, listens, until
+from processes import DEADLINE_MS, EVENT_SECONDS, SLOWNESS, Daemon, OvosBus, listens, until
 from websocket_peer import Closed
 from xdist.scheduler import LoadScopeScheduling
 
@@ -61,7 +61,6 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     if config.getoption("--long"):
         Daemon.patience = 1
-    assert TOOLBOXD.exists(), f"build first: {TOOLBOXD} is not there"
 
 
 def pytest_make_parametrize_id(val):

@@ -7,6 +7,7 @@ inside a line any text. A block may be indented, as a part of a list.
 """
 import os
 import re
+import signal
 import subprocess
 
 BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^ *```$", re.M | re.S)
@@ -46,7 +47,11 @@ toolboxctl() {
 """
 
 
-def type_page(page, home, env, seconds):
+# The bound of a page: a hundred times what a quiet machine takes for most of them.
+PAGE_SECONDS = 120
+
+
+def type_page(page, home, env, seconds=PAGE_SECONDS):
     """Type the blocks of a page into one bash, in the folder `home`: {number of a block of commands: what it
     printed}, and the commands that failed, of blocks without an expected output."""
     blocks = blocks_to_type(page)
@@ -61,8 +66,16 @@ def type_page(page, home, env, seconds):
     typed, keyboard = os.pipe()             # on which no key is pressed
     try:
         with open(failed, "wb") as failures:
-            subprocess.run(["bash", "-c", "exec 9>&2\n" + "".join(script)], cwd=home, env=env,
-                           stdin=typed, stdout=failures, stderr=failures, timeout=seconds)
+            shell = subprocess.Popen(["bash", "-c", "exec 9>&2\n" + "".join(script)], cwd=home, env=env, stdin=typed,
+                                     stdout=failures, stderr=failures, start_new_session=True)
+        try:
+            shell.wait(seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(shell.pid, signal.SIGKILL)
+            shell.wait()
+            number = max(int(file.stem) for file in home.glob("*.out"))
+            raise AssertionError(f"the page is not typed within {seconds} s; it waits in\n{blocks[number][1]}"
+                                 f"which has printed\n{(home / f'{number}.out').read_text()}") from None
     finally:
         os.close(typed)
         os.close(keyboard)
@@ -71,7 +84,7 @@ def type_page(page, home, env, seconds):
     return printed, failed.read_text()
 
 
-def expect_page(page, home, env, seconds):
+def expect_page(page, home, env, seconds=PAGE_SECONDS):
     """Type the page, and fail unless all went as it says."""
     printed, failed = type_page(page, home, env, seconds)
     blocks = blocks_to_type(page)

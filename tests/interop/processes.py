@@ -25,6 +25,10 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("TOOLBOXD_BUILD", ROOT / "build" / "dev")).resolve()
 TOOLBOXD = BUILD / "service" / "toolboxd"
 TOOLBOXCTL = BUILD / "service" / "toolboxctl"
+if not TOOLBOXD.exists():
+    how = {"dev": "tests/run build", "no-lto": "tests/run release"}.get(
+        BUILD.name, f"cmake --preset {BUILD.name} && cmake --build --preset {BUILD.name}")
+    sys.exit(f"no daemon at {TOOLBOXD}; build it: {how}")
 IS_SANITIZED = b"__asan_init" in TOOLBOXD.read_bytes()
 WRAPPER = shlex.split(os.environ.get("TOOLBOXD_WRAPPER", ""))
 SLOWNESS = float(os.environ.get("TOOLBOXD_SLOWNESS", "1"))

@@ -564,7 +564,7 @@ def test_what_there_is_is_shown(launch, tmp_path):
 def test_the_page(tmp_path):
     """Its commands print what it says, and its examples are good ones."""
     text = (ROOT / "docs" / "bus.md").read_text()
-    pages.expect_page(text, tmp_path, environment(tmp_path, PATH=f"{TOOLBOXCTL.parent}:{os.environ['PATH']}"), EVENT_SECONDS)
+    pages.expect_page(text, tmp_path, environment(tmp_path, PATH=f"{TOOLBOXCTL.parent}:{os.environ['PATH']}"))
     examples = [json.loads(body) for body in re.findall(r"^```json\n(.*?)^```$", text, re.M | re.S)]
     assert len(examples) == 4
     for number, example in enumerate(examples):

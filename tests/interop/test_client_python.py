@@ -324,7 +324,7 @@ def test_the_readme_is_typed(doors, wheel, tmp_path):
     home.mkdir()
     env = environment(home, PATH=f"{Path(sys.executable).parent}:{TOOLBOXCTL.parent}:{os.environ['PATH']}",
                       PYTHONPATH=str(wheel[1]), TOOLBOXD_HTTP=doors().doors["unix"])
-    pages.expect_page((PACKAGE / "README.md").read_text(), home, env, EVENT_SECONDS)
+    pages.expect_page((PACKAGE / "README.md").read_text(), home, env)
 
 
 # --- the bridge

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tests/findings: what it lets through, and that it lets nothing else through."""
+"""tests/findings: what it lets through, and that it lets nothing else through. And what tests print where no daemon
+was built."""
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -94,6 +97,14 @@ def judge(folder, report):
 def test_lets_through_what_is_not_ours(tmp_path, report):
     done = judge(tmp_path, report)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("build, remedy", [("dev", "tests/run build"), ("release", "cmake --build --preset release")])
+def test_where_no_daemon_is_built_a_command_builds_it(tmp_path, build, remedy):
+    done = subprocess.run([sys.executable, "-m", "pytest", __file__], capture_output=True, text=True, check=False,
+                          env={**os.environ, "TOOLBOXD_BUILD": str(tmp_path / build)})
+    assert done.returncode == 1 and done.stdout == "" and "Traceback" not in done.stderr
+    assert done.stderr.startswith(f"no daemon at {tmp_path}") and done.stderr.endswith(f"{remedy}\n"), done.stderr
 
 
 @pytest.mark.parametrize("report", [

@@ -510,4 +510,4 @@ def test_the_page_is_typed(launch, tmp_path):
                       PATH=f"{os.path.dirname(str(toolboxctl.__globals__['TOOLBOXCTL']))}:{os.path.dirname(sys.executable)}:{os.environ['PATH']}")
     shutil.copytree(C, home / "clients" / "c")
     text = (ROOT / "docs" / "guests.md").read_text().replace(":8090", f":{port_of(service.daemon)}")
-    pages.expect_page(text, home, env, 4 * EVENT_SECONDS)
+    pages.expect_page(text, home, env)

@@ -27,7 +27,7 @@ import pytest
 from caller import Caller
 from conftest import Service
 from manifests import SHIPPED
-from processes import EVENT_SECONDS, ROOT, SLOWNESS, TOOLBOXD, environment, toolboxctl
+from processes import ROOT, SLOWNESS, TOOLBOXD, environment, toolboxctl
 
 FOLDER = ROOT / "tests" / "libraries"
 MANIFESTS = [json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))]
@@ -512,7 +512,7 @@ def test_the_way_of_the_manual_to_a_qr_code(tmp_path):
     page = (ROOT / "docs" / "native.md").read_text()
     env = environment(tmp_path)
     env["PATH"] = f"{TOOLBOXD.parent}:{env['PATH']}"
-    printed, failed = pages.type_page(page, tmp_path, env, EVENT_SECONDS)
+    printed, failed = pages.type_page(page, tmp_path, env)
     blocks = [block for block in pages.blocks_to_type(page) if block[0] in ("sh", "output")]
     assert not failed and [language for language, _ in blocks] == ["sh", "sh", "output"]
     *_, picture = printed.values()

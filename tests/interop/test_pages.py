@@ -16,7 +16,7 @@ import pytest
 from caller import Caller
 from http_peer import Http, port_of
 from mcp_endpoint import Endpoint
-from processes import (EVENT_SECONDS, ROOT, TOOLBOXCTL, TOOLBOXD, environment, until,
+from processes import (EVENT_SECONDS, ROOT, TOOLBOXCTL, TOOLBOXD, environment, is_alive, until,
                        write_configuration)
 from test_mcp_clients import INSTALLED, NODE, needs
 from test_mcp_stdio import Server
@@ -27,6 +27,13 @@ PATH = f"{TOOLBOXCTL.parent}:{Path(sys.executable).parent}:{os.environ['PATH']}"
 
 def page(name, url):
     return (ROOT / "docs" / name).read_text().replace("8199", url.split(":")[2].split("/")[0])
+
+
+def test_a_command_that_does_not_end_is_named(tmp_path):
+    text = "<!-- tested: here -->\n```sh\necho first\n```\n```sh\necho begun; sleep 600 & echo $! >pid; wait\n```\n<!-- end -->"
+    with pytest.raises(AssertionError, match="(?s)within 10 s; it waits in\necho begun; sleep 600.*has printed\nbegun\n"):
+        pages.type_page(text, tmp_path, environment(tmp_path, PATH=PATH), 10)
+    until(lambda: not is_alive(int((tmp_path / "pid").read_text())), EVENT_SECONDS, "its end")
 
 
 @pytest.mark.parametrize("expected, printed, holds", [
@@ -42,21 +49,21 @@ def test_an_expected_output_may_leave_out_something(expected, printed, holds):
 
 def test_a_command_that_fails_is_seen(tmp_path):
     text = "<!-- tested: here -->\n```sh\ntrue\nfalse\ntoolboxctl nothing-like-it\n```\n<!-- end -->"
-    _, failed = pages.type_page(text, tmp_path, environment(tmp_path, PATH=PATH), EVENT_SECONDS)
+    _, failed = pages.type_page(text, tmp_path, environment(tmp_path, PATH=PATH))
     assert failed == "1: false\n2: command toolboxctl \"$@\"\n"
 
 
 def test_agents(launch, tmp_path):
     service = launch()
     env = environment(tmp_path / "agent", PATH=PATH, TOOLBOXD_BUS=service.url)
-    pages.expect_page(page("agents.md", service.url), tmp_path / "agent", env, 4 * EVENT_SECONDS)
+    pages.expect_page(page("agents.md", service.url), tmp_path / "agent", env)
 
 
 def test_http(launch, tmp_path):
     service = launch(args=["--http", "127.0.0.1:0"])
     text = (ROOT / "docs" / "http.md").read_text().replace("8090", str(port_of(service.daemon)))
     env = environment(tmp_path / "http", PATH=PATH)
-    pages.expect_page(text, tmp_path / "http", env, 4 * EVENT_SECONDS)
+    pages.expect_page(text, tmp_path / "http", env)
 
 
 def block(name, language, text):
@@ -246,7 +253,7 @@ def device(launch, tmp_path):
 
 def test_operating(device):
     service, home, env = device
-    pages.expect_page(page("operating.md", service.url), home, env, 4 * EVENT_SECONDS)
+    pages.expect_page(page("operating.md", service.url), home, env, 2 * pages.PAGE_SECONDS)
 
 
 def test_command_in_one_minute(launch, tmp_path):
@@ -268,7 +275,7 @@ def test_policy(launch, tmp_path):
         manifests.toolbox(tmp_path / "toolbox.d", toolbox, [manifests.labs(tool, risk="execute")])
     service = launch({}, [tmp_path / "toolbox.d"])
     env = environment(tmp_path / "person", PATH=PATH, TOOLBOXD_BUS=service.url)
-    pages.expect_page((ROOT / "docs" / "policy.md").read_text(), tmp_path / "person", env, 4 * EVENT_SECONDS)
+    pages.expect_page((ROOT / "docs" / "policy.md").read_text(), tmp_path / "person", env)
     with Caller(service.url) as caller:
         assert len(caller.call("ovos.tools.list")["tools"]) == 3
 

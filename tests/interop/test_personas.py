@@ -251,7 +251,7 @@ def test_the_first_tool_of_a_persona(launch, wheel, brain, tmp_path):  # noqa: F
                       SCRIPT=json.dumps([action, "FINAL_ANSWER: The volume is at 40 percent."]))
     env["PATH"] = f"{TOOLBOXCTL.parent}:{PYTHON.parent}:{env['PATH']}"
     with Device(service.url) as device:
-        pages.expect_page(PAGE.replace("ovos-chat-openai-plugin", "scripted-brain"), home, env, EVENT_SECONDS)
+        pages.expect_page(PAGE.replace("ovos-chat-openai-plugin", "scripted-brain"), home, env)
         changes = [frame["data"] for frame in device.frames if frame["type"] == "mycroft.volume.set"]
     assert changes == [{"percent": 0.4, "play_sound": True}]
 
