@@ -11,9 +11,10 @@
  * Requests to the service, one at a time: over the bus, or over HTTP (ctl/http/route.h), as the
  * same topics with the same data.
  *
- *   connect ─▶ request, then `mycroft.toolboxd.is_alive`
+ *   connect ─▶ request, then `mycroft.toolboxd.is_alive`, again while nothing answers
  *                 │
  *                 ├─ its response: recognised by its topic and by our own key in the context
+ *                 ├─ the service comes: the request is sent to it
  *                 ├─ the bus is lost: sent again after reconnecting, unless a tool may have run
  *                 └─ time is up: the service answered is_alive and is slow, or it is not there
  *
@@ -23,6 +24,10 @@ struct ctl_session;
 
 /* The source of our messages. */
 #define CTL_SOURCE "toolboxctl"
+
+/* The topic of an utterance for toolbox-agent. Its request may run tools, as a call does: it is not
+ * sent again after a loss of the bus. */
+#define CTL_CHAT_TOPIC "ovos.tools.chat"
 
 /* Find the address of the service: --http, or TOOLBOXD_HTTP without --bus, else the bus's. Return 0
  * with *ret_session, which the caller closes, or an enum ctl_status after a complaint. */
@@ -36,7 +41,7 @@ struct ctl_service {
 	const char *alive_response; /* the same with `.response` */
 };
 
-/* From now on, requests are for @service in place of toolboxd. The caller keeps it alive. */
+/* From now on, requests are for @service; NULL: toolboxd. The caller keeps it alive. */
 void ctl_session_set_service(struct ctl_session *session, const struct ctl_service *service);
 
 /* Return whether requests go over HTTP, by which there are no broadcasts. */

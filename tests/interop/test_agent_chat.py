@@ -15,6 +15,7 @@ import time
 import agent_peer
 import manifests
 import pytest
+from caller import Caller
 from conftest import Service
 from model_server import ModelServer, calls, says
 from processes import EVENT_SECONDS, TOOLBOXCTL, environment, toolboxctl
@@ -35,13 +36,13 @@ def device(tmp_path_factory):
 class Terminal:
     """A terminal with `toolboxctl chat` in it, and what it has shown."""
 
-    def __init__(self, home, url, columns, **variables):
+    def __init__(self, home, url, columns, *words, stdin=None, **variables):
         self.ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         self.process = subprocess.Popen(
-            [TOOLBOXCTL, "chat", "--bus", url], cwd=home, stdin=theirs, stdout=theirs, stderr=theirs,
-            env=environment(home, TERM="xterm", **variables), start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+            [TOOLBOXCTL, "chat", *(["--bus", url] if url else []), *words], cwd=home, stdin=stdin or theirs,
+            stdout=theirs, stderr=theirs, env=environment(home, TERM="xterm", **variables), start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(1, termios.TIOCSCTTY, 0))
         os.close(theirs)
         self.shown = ""
 
@@ -61,6 +62,9 @@ class Terminal:
     def leave(self):
         """Press Ctrl-D once, as soon as the prompt is there."""
         self.type("\x04")
+        return self.end()
+
+    def end(self):
         self.process.wait(EVENT_SECONDS)
         os.close(self.ours)
         return self.process.returncode
@@ -194,3 +198,39 @@ def test_no_order_of_a_model_reaches_the_terminal(device, tmp_path):
     assert "\x1b]0" not in shown and "\x07" not in shown and "\\u001b]0;owned\\u0007" in shown
     terminal.wait_for("> ")
     terminal.leave()
+
+
+def test_a_turn_is_shown_where_no_person_can_answer(device, tmp_path):
+    url, model = device
+    model.script(calls(("add", {"a": 3, "b": 4})), says("Seven."))
+    terminal = Terminal(tmp_path, url, 80, "three and four", stdin=subprocess.DEVNULL)
+    assert "  add: " in terminal.wait_for("Seven.\n")
+    assert terminal.end() == 0
+
+
+def test_over_http_there_is_no_chat(tmp_path):
+    terminal = Terminal(tmp_path, None, 80, "well", TOOLBOXD_HTTP="http://127.0.0.1:1")
+    terminal.wait_for("HTTP has no route for mycroft.toolbox-agent.is_alive")
+    assert terminal.end() == 2
+
+
+def test_on_a_terminal_it_ends_without_an_agent_too(launch, tmp_path):
+    """A response of toolboxd does not make the agent alive."""
+    service = launch()
+    terminal = Terminal(tmp_path, service.url, 80, "--timeout", "1", "well")
+    terminal.wait_for("is toolbox-agent running?")
+    assert terminal.end() == 3
+
+
+def test_the_utterance_waits_for_an_agent_that_comes_later(launch, tmp_path):
+    """The two lines of docs/agents.md, pasted together."""
+    service = launch(None, [manifests.SHIPPED], kind="ovos-messagebus")
+    with ModelServer() as model, Caller(service.url) as person:
+        model.script(says("Here."))
+        chat = subprocess.Popen([TOOLBOXCTL, "chat", "--bus", service.url, "--timeout", str(EVENT_SECONDS), "well"],
+                                env=environment(tmp_path), stdout=subprocess.PIPE, text=True)
+        person.wait_for(lambda one: one.type == agent_peer.ALIVE)
+        agent = agent_peer.start(tmp_path / "agent", service.url, model)
+        assert chat.communicate(timeout=EVENT_SECONDS) == ("Here.\n", None) and chat.returncode == 0
+        assert [one.type for one in person.settle()].count(agent_peer.CHAT) == 1
+        assert agent.end() == 0

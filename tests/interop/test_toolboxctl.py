@@ -469,6 +469,71 @@ def test_a_bus_with_no_service(tmp_path):
     assert done.returncode == NO_BUS and done.stderr
 
 
+def read_next(peer, topic):
+    """The next message that toolboxctl sends, which has this topic."""
+    message = json.loads(peer.receive(EVENT_SECONDS))
+    assert message["type"] == topic, message
+    return message
+
+
+def respond(peer, request, data):
+    peer.send(json.dumps({"type": request["type"] + ".response", "data": data, "context": request["context"]}))
+
+
+@contextlib.contextmanager
+def asking(home, *args):
+    """A bus, and toolboxctl as its client."""
+    bus = FakeBus()
+    command = subprocess.Popen([TOOLBOXCTL, *args, "--timeout", str(EVENT_SECONDS), "--bus", bus.url],
+                               env=environment(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        yield bus.wait_for_client(), command
+    finally:
+        bus.close()
+        command.kill()
+        command.communicate()
+
+
+ALIVE = "mycroft.toolboxd.is_alive"
+AGENT_ALIVE = "mycroft.toolbox-agent.is_alive"
+
+
+def test_a_request_waits_for_a_service_that_comes_later(tmp_path):
+    with asking(tmp_path, "status", "--json") as (peer, command):
+        read_next(peer, "ovos.tools.status")
+        read_next(peer, ALIVE)
+        read_next(peer, ALIVE)
+        respond(peer, read_next(peer, ALIVE), {"status": True})
+        respond(peer, read_next(peer, "ovos.tools.status"), {"done": 1})
+        assert command.communicate(timeout=EVENT_SECONDS) == ('{"done": 1}\n', "")
+
+
+def test_a_request_is_not_repeated_to_a_service_that_has_it(tmp_path):
+    with asking(tmp_path, "status", "--json") as (peer, command):
+        request = read_next(peer, "ovos.tools.status")
+        first = read_next(peer, ALIVE)
+        again = read_next(peer, ALIVE)
+        respond(peer, first, {"status": True})
+        respond(peer, again, {"status": True})
+        respond(peer, request, {"done": 1})
+        assert command.communicate(timeout=EVENT_SECONDS) == ('{"done": 1}\n', "")
+        with pytest.raises(Closed):
+            read_next(peer, ALIVE)
+
+
+def test_an_utterance_is_sent_once_and_not_again_after_a_loss(tmp_path):
+    with asking(tmp_path, "chat", "well") as (peer, command):
+        asked = [read_next(peer, AGENT_ALIVE) for _ in range(4)]
+        respond(peer, asked[2], {"status": True})
+        while (message := json.loads(peer.receive(EVENT_SECONDS)))["type"] != "ovos.tools.chat":
+            assert message["type"] == AGENT_ALIVE
+        respond(peer, asked[3], {"status": True})
+        respond(peer, read_next(peer, AGENT_ALIVE), {"status": True})
+        peer.close()
+        out, complaint = command.communicate(timeout=EVENT_SECONDS)
+        assert (command.returncode, out) == (NO_ANSWER, "") and "the tool may have run" in complaint
+
+
 def test_its_end_costs_nobody_the_connection(tmp_path):
     """ovos-messagebus disconnects who sends while another client is gone without the closing handshake."""
     bus = OvosBus(tmp_path / "bus")

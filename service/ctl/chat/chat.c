@@ -35,9 +35,8 @@
  * Each turn has a session of its own: no message is read while a person types.
  */
 
-#define CHAT_TOPIC      "ovos.tools.chat"
-#define CANCEL_TOPIC    "ovos.tools.chat.cancel"
-#define DELTA_TOPIC     "ovos.tools.chat.delta"
+#define CANCEL_TOPIC    CTL_CHAT_TOPIC ".cancel"
+#define DELTA_TOPIC     CTL_CHAT_TOPIC ".delta"
 #define STARTED_TOPIC   "ovos.tools.call.started"
 #define COMPLETED_TOPIC "ovos.tools.call.completed"
 #define REQUESTED_TOPIC "ovos.tools.approval.requested"
@@ -373,6 +372,15 @@ static int report_turn(struct chat_turn *turn, const struct ctl_options *options
 	return chat_status(response);
 }
 
+/* Wait until an agent answers: it may start just now, and a bus keeps no utterance for it. */
+static int await_agent(struct ctl_session *session)
+{
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+
+	ctl_session_set_service(session, &agent_service);
+	return ctl_session_ask(session, agent_service.alive, NULL, &response);
+}
+
 /* Make one turn with the members @data, an object. */
 static int make_turn(const struct ctl_options *options, const struct buffer *data)
 {
@@ -382,25 +390,26 @@ static int make_turn(const struct ctl_options *options, const struct buffer *dat
 	bool can_answer;
 	int r = ctl_session_open(options, &session);
 
+	r = r ? r : await_agent(session);
+	r = r ? r : ctl_session_interrupts(session, interrupt_turn, renew_person, &turn);
 	if (r != 0)
 		return r;
 	turn.session = session;
+	ctl_session_set_service(session, NULL);
 	listen_to_events(&turn, false);
-	r = ctl_session_interrupts(session, interrupt_turn, renew_person, &turn);
-	if (r != 0)
-		return r;
 	begin_person(&turn);
 	listen_to_events(&turn, true);
 	ctl_session_set_service(session, &agent_service);
 	if (!options->has_timeout)
 		ctl_session_set_patience(session, TURN_MAX_MS);
-	r = ctl_session_ask(session, CHAT_TOPIC, data, &response);
+	r = ctl_session_ask(session, CTL_CHAT_TOPIC, data, &response);
 	can_answer = turn.can_answer;
 	if (r == 0)
 		r = report_turn(&turn, options, &response);
 	chat_questions_deinit(&turn.questions);
 	turn.can_answer = false;
 	listen_to_events(&turn, false);
+	ctl_session_set_service(session, NULL);
 	if (can_answer)
 		ctl_answers_attach(session, &turn.key, 0);
 	return r;

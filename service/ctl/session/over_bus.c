@@ -14,12 +14,19 @@
  *
  *   connect ─▶ up ─▶ the request, is_alive ─┬─▶ its response: our key is in the context
  *     ▲                                     ├─▶ an event that is listened to
- *     └── down: sent again, unless a tool   └─▶ silence: is the service alive?
- *               may have run
+ *     └── down: sent again, unless a tool   ├─▶ no response: is_alive again ─▶ its response:
+ *               may have run                │   the service has come now, the request is sent
+ *                                           └─▶ silence: is the service alive?
+ *
+ * A bus forgets messages for a service that is not there. It delivers messages in their order: a
+ * service without a response to the first is_alive has not got the request before it.
  */
 
 /* The least time for the response of is_alive, however short --timeout is. */
 #define ALIVE_WAIT_MS 1000
+
+/* The time between two messages is_alive to a service that has sent no response. */
+#define ALIVE_AGAIN_MS 200
 
 /* The key of our context that returns with our responses. */
 #define KEY_NAME "toolboxctl"
@@ -79,6 +86,34 @@ void session_send(struct ctl_session *session, const char *topic, const struct b
 	send_numbered(session, topic, data, "");
 }
 
+static void pass_request(struct ctl_session *session)
+{
+	session_send(session, session->request.topic, session->request.data);
+}
+
+/* Ask whether the service is alive, and again while there is no response. */
+static void ask_alive(struct ctl_session *session, const char *number)
+{
+	send_numbered(session, session->service->alive, NULL, number);
+	loop_timer_arm(&session->bus.asking, ALIVE_AGAIN_MS);
+}
+
+void session_ask_again(void *data)
+{
+	struct ctl_session *session = data;
+
+	if (!session->request.is_alive && !session->request.is_answered && session->error == 0 &&
+		bus_is_up(session->bus.connection))
+		ask_alive(session, session->request.alone);
+}
+
+static void begin_request(struct ctl_session *session)
+{
+	pass_request(session);
+	if (session->error == 0 && !session->request.is_alive)
+		ask_alive(session, "");
+}
+
 static void on_up(void *data)
 {
 	struct ctl_session *session = data;
@@ -88,9 +123,7 @@ static void on_up(void *data)
 		loop_stop(session->loop);
 		return;
 	}
-	session_send(session, session->request.topic, session->request.data);
-	if (session->error == 0)
-		session_send(session, session->service->alive, NULL);
+	begin_request(session);
 }
 
 static void on_unreachable(void *data, const char *reason)
@@ -110,10 +143,13 @@ static void on_unreachable(void *data, const char *reason)
 static void on_down(void *data, const char *reason)
 {
 	struct ctl_session *session = data;
+	const char *topic = session->request.topic;
 
+	session->request.is_alive = false;
 	if (session->stays)
 		session_complain_away(session, reason);
-	if (session->request.is_answered || strcmp(session->request.topic, INVOKE_TOPIC) != 0)
+	if (session->request.is_answered ||
+		(strcmp(topic, INVOKE_TOPIC) != 0 && strcmp(topic, CTL_CHAT_TOPIC) != 0))
 		return;
 	terminal_complain(
 		"the bus went away before the answer (%s); the tool may have run", reason);
@@ -158,6 +194,7 @@ static void on_frame(void *data, const char *text, size_t size)
 {
 	struct ctl_session *session = data;
 	struct bus_envelope *envelope = &session->bus.envelope;
+	bool was_alive = session->request.is_alive;
 	int r;
 
 	if (bus_envelope_read(envelope, text, size, CTL_RESPONSE_DEPTH_MAX) != 0)
@@ -173,6 +210,8 @@ static void on_frame(void *data, const char *text, size_t size)
 		loop_stop(session->loop);
 		return;
 	}
+	if (!was_alive && has_in_context(session, NUMBER_NAME, session->request.alone))
+		pass_request(session);
 	if (strcmp(envelope->topic, session->bus.response_topic) != 0)
 		return;
 	r = envelope->data_status == 0
@@ -188,7 +227,7 @@ static void on_frame(void *data, const char *text, size_t size)
 	session_fail(session, CTL_NO_ANSWER);
 }
 
-/* Connect, or use the connection that exists. */
+/* Connect, or use the connection that exists. on_up() begins the request of a new one. */
 static int begin_session(struct ctl_session *session)
 {
 	static const struct bus_handler handler = {
@@ -200,7 +239,8 @@ static int begin_session(struct ctl_session *session)
 	};
 
 	if (session->bus.connection) {
-		session_send(session, session->request.topic, session->request.data);
+		if (bus_is_up(session->bus.connection))
+			begin_request(session);
 		return session->error;
 	}
 	return bus_connect(session->loop, &session->bus.address, &bus_limits_default, &handler,
@@ -257,8 +297,10 @@ int session_ask_over_bus(struct ctl_session *session)
 		session->is_away = false;
 		return 0;
 	}
-	if (r == -EINTR)
+	if (r == -EINTR) {
+		session->request.is_answered = true;
 		return CTL_NO_ANSWER;
+	}
 	if (r == -ETIME || r == 0)
 		return tell_silence(session);
 	terminal_complain("cannot connect: %s", strerror(-r));

@@ -37,7 +37,8 @@ struct ctl_session {
 		char key[SESSION_KEY_BYTES]; /* hexadecimal, unique to this session */
 		struct bus_envelope envelope;
 		char response_topic[BUS_TOPIC_BYTES];
-		struct buffer trace; /* members of the context of requests */
+		struct buffer trace;      /* members of the context of requests */
+		struct loop_timer asking; /* the next is_alive, until there is a response */
 	} bus;
 
 	struct {
@@ -52,8 +53,10 @@ struct ctl_session {
 		const struct buffer *data;
 		struct ctl_response *response;
 		bool is_answered;
-		bool is_alive; /* the service has sent a response */
-		bool is_late;  /* the time is over: wait for is_alive only */
+		bool is_alive;           /* the service has sent a response */
+		bool is_late;            /* the time is over: wait for is_alive only */
+		unsigned int n_requests; /* so far, in this session */
+		char alone[24];          /* the number of is_alive without the request before it */
 	} request;
 
 	/* The time of the request. */
@@ -98,6 +101,9 @@ int session_ask_over_http(struct ctl_session *session);
 
 /* Send a message over the bus. @data: NULL for none. */
 void session_send(struct ctl_session *session, const char *topic, const struct buffer *data);
+
+/* Ask whether the service is alive, unless that is known or there is no request (loop_timer). */
+void session_ask_again(void *data);
 
 /* Wait for the response. The time of a service that is alive may be longer, and holds for later
  * requests, too. Return the result of loop_run(), or -EINTR after a signal. */

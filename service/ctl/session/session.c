@@ -51,6 +51,9 @@ static int make_session(const struct ctl_options *options, struct ctl_session **
 	r = make_session_key(session->bus.key);
 	if (r == 0)
 		r = loop_new(&session->loop);
+	if (r == 0)
+		r = loop_timer_init(
+			&session->bus.asking, session->loop, session_ask_again, session);
 	if (r < 0) {
 		terminal_complain("cannot connect: %s", strerror(-r));
 		return CTL_NO_BUS;
@@ -117,7 +120,8 @@ int ctl_session_open(const struct ctl_options *options, struct ctl_session **ret
 
 void ctl_session_set_service(struct ctl_session *session, const struct ctl_service *service)
 {
-	session->service = service;
+	session->service = service ? service : &toolboxd;
+	session->request.is_alive = false;
 }
 
 bool ctl_session_is_http(const struct ctl_session *session)
@@ -134,6 +138,7 @@ void ctl_session_close(struct ctl_session *session)
 	http_transfer_free(session->http.stream);
 	http_client_free(session->http.client);
 	bus_free(session->bus.connection);
+	loop_timer_deinit(&session->bus.asking);
 	loop_free(session->loop);
 	bus_envelope_deinit(&session->bus.envelope);
 	buffer_deinit(&session->bus.trace);
@@ -149,6 +154,8 @@ int ctl_session_ask(struct ctl_session *session, const char *topic, const struct
 	session->request.data = data;
 	session->request.response = ret_response;
 	session->request.is_answered = session->request.is_late = false;
+	snprintf(session->request.alone, sizeof(session->request.alone), "alone-%u",
+		session->request.n_requests++);
 	return session->http.client ? session_ask_over_http(session)
 				    : session_ask_over_bus(session);
 }
