@@ -56,7 +56,8 @@ int triggers_add(
 			ret_reason, "must have at most %d bytes, not %zu", TRIGGER_BYTES_MAX, size);
 	if (array_grow(triggers->items, triggers->n_items) < 0)
 		return -ENOMEM;
-	r = regex_compile(text, size, TRIGGER_OPTIONS, &triggers->items[triggers->n_items], &error);
+	r = regex_compile(
+		text, size, TRIGGER_OPTIONS, 0, &triggers->items[triggers->n_items], &error);
 	if (r > 0)
 		return refuse_expression(text, &error, ret_reason);
 	if (r < 0)

@@ -49,12 +49,19 @@ static int look_at_time(pcre2_callout_block *block, void *userdata)
 	return 0;
 }
 
-int regex_compile(const char *text, size_t size, uint32_t options, struct regex *ret_regex,
-	struct regex_error *ret_error)
+int regex_compile(const char *text, size_t size, uint32_t options, uint32_t more_options,
+	struct regex *ret_regex, struct regex_error *ret_error)
 {
-	pcre2_code *code = pcre2_compile(
-		(PCRE2_SPTR)text, size, options, &ret_error->code, &ret_error->offset, NULL);
+	pcre2_compile_context *context = more_options ? pcre2_compile_context_create(NULL) : NULL;
+	pcre2_code *code;
 
+	if (more_options && !context)
+		return -ENOMEM;
+	if (context)
+		pcre2_set_compile_extra_options(context, more_options);
+	code = pcre2_compile(
+		(PCRE2_SPTR)text, size, options, &ret_error->code, &ret_error->offset, context);
+	pcre2_compile_context_free(context);
 	if (code) {
 		*ret_regex = (struct regex){.code = code};
 		return 0;

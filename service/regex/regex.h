@@ -58,10 +58,11 @@ enum regex_status {
 	REGEX_E_REFUSED = 1, /* the text is not a regular expression; the error has the reason */
 };
 
-/* Compile @size bytes of UTF-8 at @text with the PCRE2_… @options. 0 with @ret_regex to be deinited
- * by the caller, REGEX_E_REFUSED with @ret_error filled, or -ENOMEM. */
-int regex_compile(const char *text, size_t size, uint32_t options, struct regex *ret_regex,
-	struct regex_error *ret_error);
+/* Compile @size bytes of UTF-8 at @text with the PCRE2_… @options and the PCRE2_EXTRA_…
+ * @more_options. 0 with @ret_regex to be deinited by the caller, REGEX_E_REFUSED with @ret_error
+ * filled, or -ENOMEM. */
+int regex_compile(const char *text, size_t size, uint32_t options, uint32_t more_options,
+	struct regex *ret_regex, struct regex_error *ret_error);
 
 /* Translate it to machine code, which pays for expressions matched often. */
 void regex_make_fast(struct regex *regex);

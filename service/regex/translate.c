@@ -16,6 +16,8 @@
  *   \s \S                              classes: the white space of Unicode and U+FEFF
  *   \d \w \b $ ^ and their opposites   the same
  *   \v \cX \xHH \uHHHH \u{H} \0        \x{H}; two \u of a surrogate pair become one
+ *   \uD800, half a surrogate pair       the same: no text has it; ranges may begin or end there
+ *   []                                 a class without characters: PCRE2 repeats no empty class
  *   \1 \k<name>                        \g{1} \k<name>
  *   \p{Letter} \p{gc=Lu}               \p{L} \p{Lu}
  *   [[:x] [\w-.] { } ] as themselves   escaped, where PCRE2 sees more in them
@@ -35,8 +37,7 @@
 	"\\x{3001}-\\x{fefe}\\x{ff00}-\\x{10ffff}"
 #define LINE_TERMINATORS "\\n\\r\\x{2028}\\x{2029}"
 
-/* Half a surrogate pair is no character of UTF-8: it matches nothing. */
-#define NEVER "(?!)"
+#define NO_CHARACTER "[^\\x{0}-\\x{10ffff}]"
 
 #define CODE_POINT_MAX 0x10FFFFu
 
@@ -88,21 +89,13 @@ static size_t read_hex(
 	return n;
 }
 
-static bool is_surrogate(unsigned int code)
+static void write_code(struct translation *t, unsigned int code)
 {
-	return code >= 0xD800 && code <= 0xDFFF;
-}
-
-static void write_code(struct translation *t, unsigned int code, bool is_in_class)
-{
-	if (!is_surrogate(code))
-		buffer_printf(t->out, "\\x{%x}", code);
-	else if (!is_in_class)
-		buffer_append_string(t->out, NEVER);
+	buffer_printf(t->out, "\\x{%x}", code);
 }
 
 /* \u with four digits, two of them as a surrogate pair, or with braces. At the backslash. */
-static bool translate_unicode(struct translation *t, bool is_in_class)
+static bool translate_unicode(struct translation *t)
 {
 	unsigned int code;
 	unsigned int low;
@@ -113,7 +106,7 @@ static bool translate_unicode(struct translation *t, bool is_in_class)
 		if (digits == 0 || peek(t, 3 + digits) != '}' || code > CODE_POINT_MAX)
 			return refuse_pattern(t, "\\u{…} needs the hex digits of a code point");
 		t->at += 4 + digits;
-		write_code(t, code, is_in_class);
+		write_code(t, code);
 		return true;
 	}
 	if (read_hex(t, 2, 4, &code) != 4)
@@ -124,7 +117,7 @@ static bool translate_unicode(struct translation *t, bool is_in_class)
 		code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
 		t->at += 6;
 	}
-	write_code(t, code, is_in_class);
+	write_code(t, code);
 	return true;
 }
 
@@ -147,7 +140,7 @@ static bool translate_property(struct translation *t)
 
 /* Translate an escape of one character, the same in and outside of classes. The place is at the
  * backslash. Set *ret_is_done to whether it was such an escape. */
-static bool translate_character_escape(struct translation *t, bool is_in_class, bool *ret_is_done)
+static bool translate_character_escape(struct translation *t, bool *ret_is_done)
 {
 	char c = peek(t, 1);
 	unsigned int code;
@@ -155,28 +148,28 @@ static bool translate_character_escape(struct translation *t, bool is_in_class, 
 	*ret_is_done = true;
 	switch (c) {
 	case 'u':
-		return translate_unicode(t, is_in_class);
+		return translate_unicode(t);
 	case 'x':
 		if (read_hex(t, 2, 2, &code) != 2)
 			return refuse_pattern(t, "\\x needs two hex digits");
 		t->at += 4;
-		write_code(t, code, is_in_class);
+		write_code(t, code);
 		return true;
 	case 'c':
 		if (!is_ascii_letter(peek(t, 2)))
 			return refuse_pattern(t, "\\c needs a letter");
-		write_code(t, (unsigned int)t->at[2] % 32, is_in_class);
+		write_code(t, (unsigned int)t->at[2] % 32);
 		t->at += 3;
 		return true;
 	case '0':
 		if (text_is_digit(peek(t, 2)))
 			return refuse_pattern(t, "octal escapes do not exist");
 		t->at += 2;
-		write_code(t, 0, is_in_class);
+		write_code(t, 0);
 		return true;
 	case 'v':
 		t->at += 2;
-		write_code(t, '\v', is_in_class);
+		write_code(t, '\v');
 		return true;
 	case 't':
 	case 'n':
@@ -236,7 +229,7 @@ static bool translate_escape(struct translation *t)
 	char c = peek(t, 1);
 	bool is_done;
 
-	if (!translate_character_escape(t, false, &is_done))
+	if (!translate_character_escape(t, &is_done))
 		return false;
 	if (is_done)
 		return true;
@@ -268,7 +261,7 @@ static bool translate_class_escape(struct translation *t)
 	char c = peek(t, 1);
 	bool is_done;
 
-	if (!translate_character_escape(t, true, &is_done))
+	if (!translate_character_escape(t, &is_done))
 		return false;
 	if (is_done)
 		return true;
@@ -296,6 +289,11 @@ static bool translate_class(struct translation *t)
 	bool is_first = true;
 	bool is_behind_set = false;
 
+	if (peek(t, 1) == ']') {
+		buffer_append_string(t->out, NO_CHARACTER);
+		t->at += 2;
+		return true;
+	}
 	buffer_append_char(t->out, *t->at++);
 	if (peek(t, 0) == '^')
 		buffer_append_char(t->out, *t->at++);

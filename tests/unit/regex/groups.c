@@ -43,7 +43,7 @@ Test(regex_groups, are_those_of_the_match_once_for_a_name)
 
 		seen[0] = '\0';
 		cr_assert_eq(regex_compile(rows[i].pattern, strlen(rows[i].pattern),
-				     PCRE2_UTF | PCRE2_AUTO_CALLOUT, &regex, &error),
+				     PCRE2_UTF | PCRE2_AUTO_CALLOUT, 0, &regex, &error),
 			0, "%s", rows[i].pattern);
 		cr_expect_eq(regex_match_groups(&regex, scratch, rows[i].text, strlen(rows[i].text),
 				     note_group, seen),
@@ -58,7 +58,7 @@ Test(regex_groups, have_names_in_the_order_of_their_bytes)
 	cleanup(regex_deinit) struct regex regex = {0};
 	struct regex_error error;
 
-	cr_assert_eq(regex_compile(pattern, strlen(pattern), 0, &regex, &error), 0);
+	cr_assert_eq(regex_compile(pattern, strlen(pattern), 0, 0, &regex, &error), 0);
 	cr_assert_eq(regex_n_groups(&regex), 2);
 	cr_expect_str_eq(regex_group_name(&regex, 0), "level");
 	cr_expect_str_eq(regex_group_name(&regex, 1), "room");
@@ -73,7 +73,7 @@ Test(regex_groups, of_a_search_over_its_bound_are_not_passed)
 	struct regex_error error;
 
 	seen[0] = '\0';
-	cr_assert_eq(regex_compile(pattern, strlen(pattern), 0, &regex, &error), 0);
+	cr_assert_eq(regex_compile(pattern, strlen(pattern), 0, 0, &regex, &error), 0);
 	cr_expect_eq(regex_match_groups(&regex, scratch, text, strlen(text), note_group, seen),
 		REGEX_TOO_COSTLY);
 	cr_expect_str_eq(seen, "");

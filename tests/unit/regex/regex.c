@@ -13,7 +13,7 @@ Test(regex, is_machine_code_where_memory_may_be_executed)
 
 	pcre2_config(PCRE2_CONFIG_JIT, &has_jit);
 	cr_expect_eq(regex_can_be_fast(), has_jit && !getenv("WITHOUT_JIT"));
-	cr_assert_eq(regex_compile("a+", 2, 0, &regex, &error), 0);
+	cr_assert_eq(regex_compile("a+", 2, 0, 0, &regex, &error), 0);
 	cr_expect_not(regex.is_fast, "only when it is asked for");
 	regex_make_fast(&regex);
 	cr_expect_eq(regex.is_fast, regex_can_be_fast());

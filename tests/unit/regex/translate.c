@@ -59,6 +59,31 @@ Test(regex_translate, knows_escapes_of_one_character)
 	expect("a\\B", "ab", "a b");
 }
 
+Test(regex_translate, repeats_a_class_of_no_character)
+{
+	expect("^a[]*b", "ab", "a");
+	expect("^a[]+b|^c", "c", "ab");
+	expect("^a[]{2}?b|^c", "c", "ab");
+	expect("^a[]{0,3}b", "ab", "a");
+	expect("^(?:[]|x)+y", "xy", "y");
+	expect("^a[^]{2}b", "a\nxb", "a\nb");
+	expect("^[\\uD800]*a", "a", "b");
+	expect("^[\\uD800]{0}a|^\\uDFFF{2}", "a", "b");
+	expect("^\\uD800*a\\uD800?b", "ab", "a");
+}
+
+Test(regex_translate, leaves_halves_of_surrogate_pairs_in_their_ranges)
+{
+	expect("^[\\uD800-\\uDFFF]$|^a", "a", "-");
+	expect("^[x-\\uD800]$", "z", "-");
+	expect("^[x-\\uD800]$", "\xed\x9f\xbf", "\xee\x80\x80");
+	expect("^[\\uD800-\\uE000]$", "\xee\x80\x80", "-");
+	expect("^[\\uD800-\\u{10FFFF}]$", "\xf4\x8f\xbf\xbf", "\xed\x9f\xbf");
+	expect("^[^\\uD800-\\uDFFF]$", "-", "");
+	expect_refused("[\\uDFFF-\\uD800]", "range out of order");
+	expect_refused("[\\uD800-a]", "range out of order");
+}
+
 Test(regex_translate, refuses_escapes_that_are_none)
 {
 	expect_refused("\\u{110000}", "code point");
