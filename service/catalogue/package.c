@@ -38,6 +38,7 @@ static void package_free(struct package *package)
 	native_types_free(package->types);
 	free(package->environment);
 	free(package->state_folder);
+	text_list_deinit(&package->unknown_settings);
 	toolbox_sandbox_deinit(&package->sandbox);
 	toolbox_library_deinit(&package->library);
 	free(package->python.interpreters);

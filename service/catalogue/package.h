@@ -15,6 +15,7 @@
 #include "util/buffer.h"
 #include "util/cleanup.h"
 #include "util/file/stamp.h"
+#include "util/text/text_list.h"
 
 /*
  * A package: one manifest, and so one set of processes. It owns the toolboxes: a single one, or, of
@@ -92,6 +93,8 @@ struct package {
 	/* as the manifest and the configuration have it */
 	uint64_t settings;        /* settings_digest() of its configuration; 0: none */
 	bool has_foreign_setting; /* the sandbox has a setting of another toolbox */
+	struct text_list
+		unknown_settings; /* names in its `toolboxes.<id>.sandbox` without a setting */
 	uint64_t fences; /* digest of the fences around its paths (loader/operator/fences.h); 0: it
 	                  * has none */
 	struct toolbox_limits limits;

@@ -8,6 +8,7 @@
 #include "json/document.h"
 #include "json/writer.h"
 #include "loader/described.h"
+#include "loader/warn/settings.h"
 #include "manifest/mcp.h"
 #include "policy/names.h"
 #include "util/array.h"
@@ -288,8 +289,10 @@ int settings_apply(const struct config *config, struct package *package)
 {
 	const struct config_toolbox *settings = config_toolbox_find(config, package->id);
 	bool is_said = settings && settings->digest != 0;
-	int r = is_said ? apply(settings, package) : 0;
+	int r = is_said ? warn_keep_unknown_settings(config, package) : 0;
 
+	if (r == 0 && is_said)
+		r = apply(settings, package);
 	package->settings = settings_digest(config, package);
 	package->python.start_timeout_ms = config->start_timeout_ms;
 	package->trace_files = config->trace_files;

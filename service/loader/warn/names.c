@@ -151,6 +151,26 @@ static void check_tools(const struct names_check *check, const struct config_too
 		warn(check, key.data, "it has no tool called ", unknown, n);
 }
 
+/* The names in `toolboxes.<id>.sandbox` of @toolbox without a setting. */
+static void check_sandbox(const struct names_check *check, const struct config_toolbox *toolbox)
+{
+	const char *id = toolbox->toolbox_id;
+	long index = catalogue_find_toolbox(check->catalogue, id, strlen(id));
+	const struct text_list none = {0};
+	const struct text_list *names =
+		index < 0 ? &none
+			  : &catalogue_toolbox(check->catalogue, (size_t)index, NULL, NULL)
+				     ->package->unknown_settings;
+	cleanup_free const char **unknown = calloc(names->n_items + 1, sizeof(*unknown));
+	cleanup(buffer_deinit) struct buffer key = {0};
+
+	for (size_t i = 0; unknown && i < names->n_items; i++)
+		unknown[i] = names->items[i];
+	buffer_printf(&key, "toolboxes.%s.sandbox", id);
+	if (unknown && buffer_terminate(&key))
+		warn(check, key.data, "it has no setting called ", unknown, names->n_items);
+}
+
 /* Return whether a toolbox called @id was found: offered, skipped or failed. */
 static bool has_toolbox(const struct catalogue *catalogue, const char *id)
 {
@@ -191,8 +211,10 @@ void warn_unknown(const struct config *config, const struct catalogue *catalogue
 	own.n_items -= config->allowed.names.n_items;
 	check_list(&check, "approval.allow", &own);
 	check_list(&check, "allow.json", &config->allowed.names);
-	for (size_t i = 0; i < config->n_toolboxes; i++)
+	for (size_t i = 0; i < config->n_toolboxes; i++) {
 		check_tools(&check, &config->toolboxes[i]);
+		check_sandbox(&check, &config->toolboxes[i]);
+	}
 }
 
 void warn_unknown_toolboxes(const struct config *config, const struct catalogue *catalogue,

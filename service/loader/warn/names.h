@@ -10,8 +10,9 @@
  */
 
 /* Report, sorted, in one warning for each key: the names in the filter, the profiles,
- * approval.allow and `toolboxes.<id>.tools` without a tool of @catalogue, offered or skipped; and
- * the profiles given by access rules, but not defined. */
+ * approval.allow and `toolboxes.<id>.tools` without a tool of @catalogue, offered or skipped; the
+ * names in `toolboxes.<id>.sandbox` without a setting; and the profiles given by access rules, but
+ * not defined. */
 void warn_unknown(const struct config *config, const struct catalogue *catalogue,
 	diagnostic_function report, void *data);
 

@@ -82,3 +82,23 @@ Test(names, of_no_tool_of_a_toolbox_are_reported)
 	buffer_deinit(&reported);
 	catalogue_free(catalogue);
 }
+
+Test(names, of_no_setting_of_a_toolbox_are_reported)
+{
+	struct config_toolbox said[] = {
+		{.toolbox_id = (char *)"a"},
+		{.toolbox_id = (char *)"gone"},
+	};
+	struct config config = {.toolboxes = said, .n_toolboxes = 2};
+	struct toolbox *box = make_box("a", BOX_TOOL("one", ""));
+	struct catalogue *catalogue = make_catalogue(box, NULL);
+
+	cr_assert_eq(text_list_add(&box->package->unknown_settings, "x.rots"), 0);
+	cr_assert_eq(text_list_add(&box->package->unknown_settings, "rots"), 0);
+	cr_assert_eq(text_list_add(&box->package->unknown_settings, "rots"), 0);
+	warn_unknown(&config, catalogue, report, NULL);
+	cr_expect_str_eq(buffer_terminate(&reported),
+		"toolboxes.a.sandbox: it has no setting called 'rots', 'x.rots'\n");
+	buffer_deinit(&reported);
+	catalogue_free(catalogue);
+}

@@ -104,6 +104,31 @@ Test(operator_paths, of_a_home_that_is_not_there_are_left_out)
 	cr_expect_str_eq(package->sandbox.write.items[0], "/b");
 }
 
+Test(operator_paths, of_a_name_without_a_setting_are_none_and_the_name_is_kept)
+{
+	char *read[] = {(char *)"$roots", (char *)"$rots", (char *)"/x", (char *)"$state_folder",
+		(char *)"$own", (char *)"$files.roots", (char *)"$kept"};
+	char *write[] = {(char *)"$mine.roots", (char *)"$mine.rots", (char *)"$fils.roots"};
+	struct config_toolbox all[2];
+	const struct text_list *unknown;
+
+	read_good(PLUGIN(",'config':{'roots':['~']},'sandbox':{'read':['$kept']}"));
+	settings.config = quoted("{'own':'/own','mine':{'roots':[]}}");
+	settings.sandbox.read = (struct sandbox_paths){read, 7, true, 0};
+	settings.sandbox.write = (struct sandbox_paths){write, 3, true, 0};
+	all[0] = settings;
+	all[1] = (struct config_toolbox){.toolbox_id = (char *)"files", .is_enabled = true};
+	all[1].config = quoted("{'roots':['/theirs']}");
+	config = (struct config){.toolboxes = all, .n_toolboxes = 2};
+	cr_assert_eq(settings_apply(&config, package), 0);
+	unknown = &package->unknown_settings;
+	cr_assert_eq(unknown->n_items, 3);
+	cr_expect_str_eq(unknown->items[0], "rots");
+	cr_expect_str_eq(unknown->items[1], "mine.rots");
+	cr_expect_str_eq(unknown->items[2], "fils.roots");
+	free(all[1].config);
+}
+
 Test(operator_paths, may_be_the_setting_of_another_toolbox)
 {
 	const char *manifest =
