@@ -496,11 +496,11 @@ def test_a_qr_code_as_an_image(caller, tmp_path, text):
         pytest.skip("the command is not on this machine: apt install qrencode")
     (block,) = result(caller, "qr_image", "qr_image", {"text": text})["content"]
     assert (block["type"], block["mimeType"]) == ("image", "image/png")
-    subprocess.run(["qrencode", "--8bit", "--level=M", "--size=8", "--margin=0", "--type=PNG",
+    subprocess.run(["qrencode", "--8bit", "--level=M", "--size=8", "--margin=4", "--type=PNG",
                     f"--output={tmp_path / 'own.png'}", text], check=True)
     drawn = black_pixels(bytes_of(block["data"]))
     assert drawn == black_pixels((tmp_path / "own.png").read_bytes())
-    assert sum(map(sum, drawn)) % 64 == 0 and len(drawn) == len(drawn[0]) == 8 * qr_code(text)[1]
+    assert sum(map(sum, drawn)) % 64 == 0 and len(drawn) == len(drawn[0]) == 8 * (qr_code(text)[1] + 8)
 
 
 def test_the_way_of_the_manual_to_a_qr_code(tmp_path):
