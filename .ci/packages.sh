@@ -11,7 +11,6 @@ libc6-dev          test -e /usr/include/stdio.h
 cmake              command -v cmake
 ninja-build        command -v ninja
 pkg-config         command -v pkg-config
-libwebsockets-dev  pkg-config --exists libwebsockets
 libssl-dev         pkg-config --exists openssl
 libcjson-dev       pkg-config --exists libcjson
 libffi-dev         pkg-config --exists libffi
@@ -29,6 +28,7 @@ libsqlite3-dev     pkg-config --exists sqlite3'
 
 test_packages='
 libcriterion-dev   pkg-config --exists criterion
+libwebsockets-dev  pkg-config --exists libwebsockets
 clang              command -v clang
 libclang-rt-14-dev ls /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a
 clang-format       command -v clang-format

@@ -8,14 +8,13 @@
 #include <sys/random.h>
 
 #include "bus/bus.h"
+#include "bus/connection.h"
+#include "bus/endpoint.h"
 #include "bus/frame.h"
-#include "bus/client_upgrade.h"
 #include "bus/intake.h"
-#include "bus/link.h"
 #include "bus/pacing.h"
 #include "bus/resolve.h"
-#include "bus/endpoint.h"
-#include "bus/websocket.h"
+#include "bus/upgrade.h"
 #include "util/clock.h"
 #include "util/list.h"
 
@@ -59,10 +58,6 @@
 /* The payload of a mark's ping; the ping of the heartbeat has no payload. */
 static const unsigned char mark_payload[] = {'>'};
 
-/* Bytes of one read; sizes from 4 kB to 256 kB differ by less than 15%. The stack protector touches
- * each page of them, so more would be resident at rest. */
-#define READ_BYTES (16u << 10)
-
 /* "HOST:PORT", with brackets around an IPv6 address. */
 #define HOST_HEADER_BYTES (BUS_HOST_BYTES + 16)
 
@@ -91,7 +86,7 @@ struct bus_client {
 	enum client_state state;
 	struct loop_timer timer;
 	struct tls_client *tls; /* or NULL */
-	struct link link;
+	struct connection connection;
 	struct loop_task writing; /* posted when something is to be written */
 	struct bus_lookup *lookup;
 	struct bus_addresses addresses;
@@ -99,14 +94,10 @@ struct bus_client {
 	uint32_t attempt;
 	char reason
 		/* why the first reached address failed, or "" */
-		[CLIENT_UPGRADE_REASON_BYTES];
+		[UPGRADE_REASON_BYTES];
 	struct bus_heartbeat heartbeat;
-	char key[CLIENT_UPGRADE_KEY_TEXT_BYTES]; /* the key of the upgrade */
-	struct buffer head;                      /* the response to it, as far as it has come */
-	struct websocket_reader reader;
-	bool is_ping_due;
-	bool is_pong_due;
-	struct buffer ping; /* the payload of the ping to answer */
+	char key[UPGRADE_KEY_TEXT_BYTES]; /* the key of the upgrade */
+	struct buffer head;               /* the response to it, as far as it has come */
 	struct intake_rules rules;
 	struct intake intake;
 	struct frame_queue lanes[N_LANES];
@@ -198,7 +189,7 @@ static int write_later(struct bus_client *client, int frames_max)
 	size_t left =
 		BUS_MARK_BYTES > client->later_written ? BUS_MARK_BYTES - client->later_written : 1;
 	int result = frame_queue_write(
-		later, NULL, frames_max, client->mark == MARK_NONE ? left : FRAME_TURN_BYTES);
+		later, frames_max, client->mark == MARK_NONE ? left : FRAME_TURN_BYTES);
 
 	client->later_written += before - unwritten_bytes(later);
 	if (client->mark == MARK_NONE && client->later_written >= BUS_MARK_BYTES)
@@ -215,7 +206,7 @@ static int write_frames(struct bus_client *client)
 	/* A begun frame has to be completed. */
 	if (first->written > 0 || (later->written == 0 && !is_turn_of_later(client))) {
 		client->first_turns++;
-		return frame_queue_write(first, NULL, INT_MAX, FRAME_TURN_BYTES);
+		return frame_queue_write(first, INT_MAX, FRAME_TURN_BYTES);
 	}
 	client->first_turns = 0;
 	return write_later(client, first->count > 0 ? 1 : INT_MAX);
@@ -226,7 +217,7 @@ static int write_frames(struct bus_client *client)
 /* Have what is due written at the end of the turn, or when the socket has room again. */
 static void want_writing(struct bus_client *client)
 {
-	if (!link_awaits_room(&client->link))
+	if (!link_awaits_room(&client->connection.link))
 		loop_task_post(&client->writing);
 }
 
@@ -264,8 +255,8 @@ static void keep_reason(struct bus_client *client, const char *reason)
 	size_t head_size;
 
 	if (client->state != CLIENT_CONNECTING || client->head.size == 0 ||
-		client_upgrade_read(client->head.data, client->head.size, true, client->key,
-			&head_size, client->reason) != CLIENT_UPGRADE_REFUSED)
+		upgrade_read(client->head.data, client->head.size, true, client->key, &head_size,
+			client->reason) != UPGRADE_REFUSED)
 		snprintf(client->reason, sizeof(client->reason), "%s", reason);
 	bus_address_mask(&client->bus.address, client->reason);
 }
@@ -279,9 +270,9 @@ static void lost(struct bus_client *client, const char *reason)
 	if (client->state == CLIENT_WAITING)
 		return;
 	/* A refusal by another address of the same name is no help to the reader of the log. */
-	if (client->link.state > LINK_CONNECTING && !*client->reason)
+	if (client->connection.link.state > LINK_CONNECTING && !*client->reason)
 		keep_reason(client, reason);
-	link_close(&client->link);
+	link_close(&client->connection.link);
 	loop_timer_disarm(&client->mark_wait);
 	loop_task_cancel(&client->writing);
 	bus_lookup_cancel(take_ptr(client->lookup));
@@ -323,13 +314,14 @@ static void connect_next(struct bus_client *client)
 	const char *address = client->addresses.texts[client->next_address++];
 	int r;
 
-	client->reader = (struct websocket_reader){0};
 	client->state = CLIENT_CONNECTING;
 	loop_timer_arm(&client->timer, BUS_CONNECT_WAIT_MS);
-	r = link_open(&client->link, client->bus.loop, address, client->bus.address.port, on_link,
-		client);
+	r = link_open(&client->connection.link, client->bus.loop, address, client->bus.address.port,
+		on_link, client);
 	if (r < 0)
 		lost(client, strerror(-r));
+	else
+		connection_begin(&client->connection);
 }
 
 static void on_lookup(void *data, const struct bus_addresses *addresses, const char *reason)
@@ -372,7 +364,7 @@ static void beat(struct bus_client *client)
 		lost(client, "it did not answer a ping");
 		return;
 	case BUS_HEARTBEAT_PING:
-		client->is_ping_due = true;
+		client->connection.is_ping_due = true;
 		want_writing(client);
 		break;
 	case BUS_HEARTBEAT_WAIT:
@@ -422,11 +414,11 @@ static void opened(struct bus_client *client)
 {
 	uint64_t now_ms = clock_now_ms();
 
-	bus_socket_setup(client->link.fd);
+	bus_socket_setup(client->connection.link.fd);
 	client->state = CLIENT_UP;
 	client->attempt = 0;
 	client->next_address = client->addresses.count;
-	client->is_ping_due = client->is_pong_due = client->has_marked = false;
+	client->has_marked = false;
 	client->later_written = 0;
 	client->mark = MARK_NONE;
 	bus_heartbeat_begin(&client->heartbeat, now_ms);
@@ -483,86 +475,54 @@ static void take_piece(struct bus_client *client, const struct websocket_piece *
 	}
 }
 
-/* Write a control frame. Return 0, or a negative errno when the connection is lost. */
-static int write_control(
-	struct bus_client *client, enum websocket_opcode opcode, const void *payload, size_t size)
+/* A pong ends the wait for a mark, if it has its payload. */
+static void take_pong(struct bus_client *client)
 {
-	unsigned char bytes[WEBSOCKET_HEADER_BYTES + WEBSOCKET_CONTROL_BYTES];
-	unsigned char mask[WEBSOCKET_MASK_BYTES];
-	size_t n;
+	const struct websocket_reader *reader = &client->connection.reader;
 
-	frame_draw(mask, sizeof(mask));
-	n = websocket_write_header(opcode, true, size, mask, bytes);
-	if (size > 0)
-		memcpy(bytes + n, payload, size);
-	websocket_mask((char *)bytes + n, size, mask);
-	return link_write(&client->link, bytes, n + size);
-}
-
-/* Take a control frame. Return whether the connection goes on. */
-static bool take_control(struct bus_client *client, enum websocket_opcode opcode)
-{
-	const struct websocket_reader *reader = &client->reader;
-
-	switch (opcode) {
-	case WEBSOCKET_PING:
-		buffer_reset(&client->ping);
-		buffer_append(&client->ping, reader->control, reader->control_size);
-		client->is_pong_due = buffer_status(&client->ping) == 0;
-		want_writing(client);
-		return true;
-	case WEBSOCKET_PONG:
-		if (client->mark == MARK_AWAITED && reader->control_size == sizeof(mark_payload) &&
-			memcmp(reader->control, mark_payload, sizeof(mark_payload)) == 0) {
-			client->has_marked = true;
-			pass_mark(client, MARK_NONE);
-		}
-		return true;
-	case WEBSOCKET_CLOSE:
-		/* The answer is a courtesy: where the socket is full, the server does without. */
-		if (link_is_clear(&client->link))
-			write_control(
-				client, WEBSOCKET_CLOSE, reader->control, reader->control_size);
-		lost(client, closed);
-		return false;
-	default:
-		return true;
-	}
+	if (client->mark != MARK_AWAITED || reader->control_size != sizeof(mark_payload) ||
+		memcmp(reader->control, mark_payload, sizeof(mark_payload)) != 0)
+		return;
+	client->has_marked = true;
+	pass_mark(client, MARK_NONE);
 }
 
 /* Read frames. Return whether the connection goes on. */
-static bool read_frames(struct bus_client *client, const char *bytes, size_t size)
+static bool read_frames(struct bus_client *client, char *bytes, size_t size)
 {
 	struct websocket_piece piece = {0};
-	enum websocket_opcode opcode = WEBSOCKET_CONTINUATION;
 	size_t used = 0;
 
 	while (used < size) {
-		switch (websocket_read(&client->reader, bytes, size, &used, &piece, &opcode)) {
-		case WEBSOCKET_E_MORE:
+		switch (connection_take(&client->connection, bytes, size, &used, &piece)) {
+		case CONNECTION_E_MORE:
 			break;
-		case WEBSOCKET_E_PIECE:
+		case CONNECTION_E_PIECE:
 			take_piece(client, &piece);
 			break;
-		case WEBSOCKET_E_CONTROL:
-			if (!take_control(client, opcode))
-				return false;
+		case CONNECTION_E_PONG:
+			take_pong(client);
 			break;
-		case WEBSOCKET_E_BROKEN:
+		case CONNECTION_E_CLOSED:
+			lost(client, closed);
+			return false;
+		case CONNECTION_E_BROKEN:
 			lost(client, "it sent a frame that a server must not send");
 			return false;
 		}
 	}
+	if (connection_is_due(&client->connection))
+		want_writing(client);
 	return true;
 }
 
 /* Read on in the response to the upgrade. Frames may follow it at once. Return whether the
  * connection goes on. */
-static bool read_head(struct bus_client *client, const char *bytes, size_t size)
+static bool read_head(struct bus_client *client, char *bytes, size_t size)
 {
 	cleanup(buffer_deinit) struct buffer head = {0};
-	char reason[CLIENT_UPGRADE_REASON_BYTES];
-	enum client_upgrade_status status;
+	char reason[UPGRADE_REASON_BYTES];
+	enum upgrade_status status;
 	size_t head_size;
 
 	buffer_append(&client->head, bytes, size);
@@ -570,11 +530,11 @@ static bool read_head(struct bus_client *client, const char *bytes, size_t size)
 		lost(client, strerror(ENOMEM));
 		return false;
 	}
-	status = client_upgrade_read(
+	status = upgrade_read(
 		client->head.data, client->head.size, false, client->key, &head_size, reason);
-	if (status == CLIENT_UPGRADE_MORE)
+	if (status == UPGRADE_MORE)
 		return true;
-	if (status == CLIENT_UPGRADE_REFUSED) {
+	if (status == UPGRADE_REFUSED) {
 		lost(client, reason);
 		return false;
 	}
@@ -585,7 +545,7 @@ static bool read_head(struct bus_client *client, const char *bytes, size_t size)
 }
 
 /* Take bytes of the server. Return whether the connection goes on. */
-static bool received(struct bus_client *client, const char *bytes, size_t size)
+static bool received(struct bus_client *client, char *bytes, size_t size)
 {
 	if (client->state == CLIENT_CONNECTING)
 		return read_head(client, bytes, size);
@@ -593,40 +553,34 @@ static bool received(struct bus_client *client, const char *bytes, size_t size)
 	return read_frames(client, bytes, size);
 }
 
-static int write_ping(struct bus_client *client)
-{
-	client->is_ping_due = false;
-	return write_control(client, WEBSOCKET_PING, NULL, 0);
-}
-
 static int write_mark(struct bus_client *client)
 {
 	client->mark = MARK_AWAITED;
 	loop_timer_arm(&client->mark_wait, BUS_MARK_MS);
-	return write_control(client, WEBSOCKET_PING, mark_payload, sizeof(mark_payload));
+	return connection_write(
+		&client->connection, WEBSOCKET_PING, mark_payload, sizeof(mark_payload));
 }
 
-static int write_pong(struct bus_client *client)
+static void watch(struct bus_client *client, bool is_writing)
 {
-	client->is_pong_due = false;
-	return write_control(client, WEBSOCKET_PONG, client->ping.data, client->ping.size);
+	link_watch(&client->connection.link, EPOLLIN | (is_writing ? (uint32_t)EPOLLOUT : 0));
 }
 
 /* Ask for the upgrade. Return 0, or a negative errno when the connection is lost. */
 static int ask_for_upgrade(struct bus_client *client)
 {
 	cleanup(buffer_deinit) struct buffer request = {0};
-	unsigned char key[CLIENT_UPGRADE_KEY_BYTES];
+	unsigned char key[UPGRADE_KEY_BYTES];
 	char host[HOST_HEADER_BYTES];
 
 	frame_draw(key, sizeof(key));
-	client_upgrade_encode_key(key, client->key);
+	upgrade_encode_key(key, client->key);
 	format_host_header(&client->bus.address, host);
-	client_upgrade_write(
+	upgrade_ask(
 		client->bus.address.path, host, client->key, client->bus.address.token, &request);
 	if (buffer_status(&request) < 0)
 		return buffer_status(&request);
-	return link_write(&client->link, request.data, request.size);
+	return link_write(&client->connection.link, request.data, request.size);
 }
 
 /* The queue is empty: log the number of messages dropped meanwhile. */
@@ -641,14 +595,10 @@ static void report_dropped(struct bus_client *client)
 		(unsigned long long)dropped);
 }
 
-/* Write what is due next: an answer to a ping, a ping, a mark, or frames. Return how many frames
- * were completed, or a negative number. */
+/* Write what is due next: a mark, or frames. Return how many frames were completed, or a negative
+ * number. */
 static int write_next(struct bus_client *client)
 {
-	if (client->is_pong_due)
-		return write_pong(client);
-	if (client->is_ping_due)
-		return write_ping(client);
 	if (client->mark == MARK_DUE)
 		return write_mark(client);
 	return is_any_due(client) ? write_frames(client) : 0;
@@ -657,19 +607,20 @@ static int write_next(struct bus_client *client)
 /* Write what is due, as far as the socket takes it. */
 static void write_on(struct bus_client *client)
 {
-	int result = link_flush(&client->link);
+	struct connection *connection = &client->connection;
+	int result = connection_flush(connection);
 	bool is_more;
 
-	if (result == 0 && client->state == CLIENT_UP && link_is_clear(&client->link))
+	if (result == 0 && client->state == CLIENT_UP && link_is_clear(&connection->link))
 		result = write_next(client);
 	if (result < 0) {
 		lost(client, closed);
 		return;
 	}
 	client->bus.counters.frames_sent += (uint64_t)result;
-	is_more = !link_is_clear(&client->link) || client->is_ping_due || client->is_pong_due ||
+	is_more = !link_is_clear(&connection->link) || connection_is_due(connection) ||
 		  client->mark == MARK_DUE || is_any_due(client);
-	link_watch(&client->link, is_more);
+	watch(client, is_more);
 	if (!is_more && !is_any_waiting(client))
 		report_dropped(client);
 }
@@ -685,12 +636,13 @@ static void on_writing_due(void *data)
 static void advance(struct bus_client *client)
 {
 	char reason[TLS_REASON_BYTES];
-	int r = link_advance(&client->link, client->tls, client->bus.address.host, reason);
+	int r = link_advance(
+		&client->connection.link, client->tls, client->bus.address.host, reason);
 
-	if (r == 0 && client->link.state == LINK_READY) {
+	if (r == 0 && client->connection.link.state == LINK_READY) {
 		r = ask_for_upgrade(client);
 		snprintf(reason, sizeof(reason), "%s", strerror(-r));
-		link_watch(&client->link, !link_is_clear(&client->link));
+		watch(client, !link_is_clear(&client->connection.link));
 	}
 	if (r < 0)
 		lost(client, reason);
@@ -699,8 +651,8 @@ static void advance(struct bus_client *client)
 /* Read once. Return whether the connection goes on. */
 static bool read_on(struct bus_client *client)
 {
-	char bytes[READ_BYTES];
-	ssize_t size = link_read(&client->link, bytes, sizeof(bytes));
+	char bytes[CONNECTION_READ_BYTES];
+	ssize_t size = link_read(&client->connection.link, bytes, sizeof(bytes));
 
 	if (size == -EAGAIN)
 		return true;
@@ -714,7 +666,7 @@ static void on_link(void *data, uint32_t events)
 {
 	struct bus_client *client = data;
 
-	if (client->link.state != LINK_READY) {
+	if (client->connection.link.state != LINK_READY) {
 		advance(client);
 		return;
 	}
@@ -730,12 +682,8 @@ static void on_link(void *data, uint32_t events)
  * When a client is gone without it, ovos-messagebus disconnects whoever sends next. */
 static void leave(struct bus_client *client)
 {
-	static const unsigned char normal[] = {1000 >> 8, 1000 & 0xFF};
-
-	if (client->state != CLIENT_UP || !link_is_clear(&client->link))
-		return;
-	if (write_control(client, WEBSOCKET_CLOSE, normal, sizeof(normal)) == 0)
-		link_await_end(&client->link, BUS_LEAVE_MS);
+	if (client->state == CLIENT_UP && connection_close(&client->connection, CONNECTION_LEAVES))
+		link_await_end(&client->connection.link, BUS_LEAVE_MS);
 }
 
 static void client_free(struct bus *bus)
@@ -743,7 +691,7 @@ static void client_free(struct bus *bus)
 	struct bus_client *client = container_of(bus, struct bus_client, bus);
 
 	leave(client);
-	link_close(&client->link);
+	link_close(&client->connection.link);
 	loop_task_cancel(&client->writing);
 	bus_lookup_cancel(client->lookup);
 	loop_timer_deinit(&client->timer);
@@ -751,7 +699,6 @@ static void client_free(struct bus *bus)
 	loop_timer_deinit(&client->mark_wait);
 	intake_reset(&client->intake, &client->rules);
 	buffer_deinit(&client->head);
-	buffer_deinit(&client->ping);
 	clear_lanes(client);
 	tls_client_free(client->tls);
 	free(client);
@@ -810,7 +757,7 @@ int bus_connect(struct loop *loop, const struct bus_address *address,
 	loop_task_init(&client->writing, loop, on_writing_due, client);
 	for (size_t i = 0; i < N_LANES; i++) {
 		client->lanes[i].shares = client->queued[i];
-		client->lanes[i].link = &client->link;
+		client->lanes[i].link = &client->connection.link;
 	}
 	client->rules = (struct intake_rules){
 		.wants = handler->wants,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <libwebsockets.h>
 #include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -13,7 +12,6 @@
 
 #include "bus/embedded_parts.h"
 #include "bus/upgrade.h"
-#include "util/array.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -40,7 +38,15 @@
  *
  * A connection is half-made until its request was read (bus/entry) and granted: no web page
  * (bus/admission), a websocket (bus/upgrade), the token where one is needed, a free place.
- * libwebsockets gets the socket only then.
+ *
+ * Each client is read once in a turn of the loop. When a frame pauses its sender, later frames of
+ * the same read are kept, and come first when the sender goes on: at most CONNECTION_READ_BYTES for
+ * each paused client.
+ *
+ *   socket ─▶ read ─▶ frame ─▶ frame that pauses │ kept ─▶ end of a turn, resumed ─▶ frame ─▶ …
+ *
+ * A client may be removed while its frame is handled, or in a walk over the clients. The connection
+ * is closed at once, the memory freed at the end of the turn.
  */
 
 /* The most clients. */
@@ -83,10 +89,6 @@
 static const struct http_limits request_limits = {
 	.line_bytes = 8192, .header_bytes = 16384, .body_bytes = 0};
 
-/* Bytes read by libwebsockets of a client in one turn of the loop, and passed on at once; allocated
- * per client. */
-#define CLIENT_RX_BYTES (4u << 10)
-
 /* The greeting of the Python bus to a new client. */
 static const char greeting_text[] = "{\"type\": \"connected\", \"data\": {}, "
 				    "\"context\": {\"session\": {\"session_id\": \"default\"}}}";
@@ -106,11 +108,8 @@ static uint64_t tick_ms(const struct embedded *embedded)
 	return quarter_ms < TICK_MS ? quarter_ms : TICK_MS;
 }
 
-static void add_peer(
-	struct embedded *embedded, struct peer *peer, struct account *account, struct lws *wsi)
+static void add_peer(struct embedded *embedded, struct peer *peer)
 {
-	peer->wsi = wsi;
-	peer->account = account;
 	bus_heartbeat_begin(&peer->heartbeat, clock_now_ms());
 	if (list_is_empty(&embedded->peers)) {
 		embedded->looked_ms = clock_now_ms();
@@ -123,8 +122,7 @@ static void add_peer(
 	embedded->bus.counters.connects++;
 }
 
-/* Drop a client. Its connection may live a moment longer, but nothing is queued for it or read from
- * it. */
+/* Close the connection of a client. Its memory lives until the end of the turn. */
 static void remove_peer(struct embedded *embedded, struct peer *peer)
 {
 	if (!peer->is_member)
@@ -133,11 +131,16 @@ static void remove_peer(struct embedded *embedded, struct peer *peer)
 	check(!embedded->is_reporting);
 	peer->is_member = false;
 	list_remove(&peer->link);
+	list_append(&embedded->gone, &peer->link);
+	list_remove(&peer->resumed);
+	loop_task_post(&embedded->burying);
 	crowd_leave(&peer->member);
 	check(embedded->bus.counters.clients > 0);
 	embedded->bus.counters.clients--;
 	check(embedded->n_paused >= peer->is_paused);
 	embedded->n_paused -= peer->is_paused;
+	link_close(&peer->connection.link);
+	buffer_deinit(&peer->kept);
 	frame_queue_clear(&peer->queue);
 	intake_reset(&peer->intake, &embedded->rules);
 	embedded->is_reporting = true;
@@ -147,16 +150,19 @@ static void remove_peer(struct embedded *embedded, struct peer *peer)
 	account_close(take_ptr(peer->account));
 }
 
-static void hang_up_peer(struct embedded *embedded, struct peer *peer)
+static void on_burying(void *data)
 {
-	lws_set_timeout(peer->wsi, PENDING_TIMEOUT_CLOSE_ACK, LWS_TO_KILL_ASYNC);
-	remove_peer(embedded, peer);
+	struct embedded *embedded = data;
+	struct list *link;
+
+	while ((link = list_take_first(&embedded->gone)))
+		free(container_of(link, struct peer, link));
 }
 
 static void drop_peer(struct embedded *embedded, struct peer *peer, const char *reason)
 {
 	bus_warn(&embedded->bus.rates.peers, "dropped a client: %s", reason);
-	hang_up_peer(embedded, peer);
+	remove_peer(embedded, peer);
 }
 
 static void queue_for(struct embedded *embedded, struct peer *peer, struct frame *frame)
@@ -187,6 +193,20 @@ static void queue_for(struct embedded *embedded, struct peer *peer, struct frame
  * nothing of it.
  */
 
+/* Watch for bytes to read unless the peer is paused, and if @is_writing for room to write. */
+static void watch(struct peer *peer, bool is_writing)
+{
+	link_watch(&peer->connection.link,
+		(peer->is_paused ? 0 : (uint32_t)EPOLLIN) | (is_writing ? (uint32_t)EPOLLOUT : 0));
+}
+
+static void set_paused(struct embedded *embedded, struct peer *peer, bool is_paused)
+{
+	embedded->n_paused = embedded->n_paused - peer->is_paused + is_paused;
+	peer->is_paused = is_paused;
+	watch(peer, link_awaits_room(&peer->connection.link));
+}
+
 static void resume_peers(struct embedded *embedded)
 {
 	uint64_t now_ns;
@@ -200,19 +220,18 @@ static void resume_peers(struct embedded *embedded)
 		if (!peer->is_paused || !account_is_eased(peer->account) ||
 			debt_wait_ns(&peer->debt, now_ns, DEBT_CREDIT_NS) > 0)
 			continue;
-		peer->is_paused = false;
-		embedded->n_paused--;
-		lws_rx_flow_control(peer->wsi, 1);
+		set_paused(embedded, peer, false);
+		if (peer->kept.size > 0) {
+			list_append(&embedded->resumed, &peer->resumed);
+			loop_task_post(&embedded->reading);
+		}
 	}
 }
 
 static void pause_peer(struct embedded *embedded, struct peer *peer)
 {
-	if (peer->is_paused)
-		return;
-	peer->is_paused = true;
-	embedded->n_paused++;
-	lws_rx_flow_control(peer->wsi, 0);
+	if (!peer->is_paused)
+		set_paused(embedded, peer, true);
 }
 
 /* Look after the clients sooner from now on. */
@@ -378,7 +397,7 @@ static const char *find_stall(const struct embedded *embedded, struct peer *peer
 }
 
 /* Ping a client from time to time. Return whether it is alive. */
-static bool beat(struct peer *peer, uint64_t now_ms)
+static bool beat(struct embedded *embedded, struct peer *peer, uint64_t now_ms)
 {
 	uint64_t wait_ms;
 
@@ -386,8 +405,8 @@ static bool beat(struct peer *peer, uint64_t now_ms)
 	case BUS_HEARTBEAT_HANG_UP:
 		return false;
 	case BUS_HEARTBEAT_PING:
-		peer->is_ping_due = true;
-		lws_callback_on_writable(peer->wsi);
+		peer->connection.is_ping_due = true;
+		loop_task_post(&embedded->writing);
 		return true;
 	case BUS_HEARTBEAT_WAIT:
 		break;
@@ -408,7 +427,7 @@ static void look_after(struct embedded *embedded, struct peer *peer, uint64_t no
 	/* An unread client may have answered. */
 	if (peer->is_paused)
 		bus_heartbeat_receive(&peer->heartbeat);
-	if (!stall && !beat(peer, now_ms))
+	if (!stall && !beat(embedded, peer, now_ms))
 		stall = "it did not answer a ping";
 	if (stall)
 		drop_peer(embedded, peer, stall);
@@ -522,26 +541,23 @@ static void echo(struct embedded *embedded, struct frame *frame)
 		loop_timer_arm(&embedded->echo_timer, 0);
 }
 
-static void received(struct embedded *embedded, struct peer *peer, const char *piece, size_t size)
+/* Take the next bytes of a frame of a client. */
+static void take_piece(
+	struct embedded *embedded, struct peer *peer, const struct websocket_piece *piece)
 {
-	bool is_last =
-		lws_is_final_fragment(peer->wsi) && lws_remaining_packet_payload(peer->wsi) == 0;
 	enum intake_result result;
 	const char *text;
 	size_t text_size;
 
-	if (!peer->is_member)
-		return;
-	bus_heartbeat_receive(&peer->heartbeat);
-	if (is_last)
+	if (piece->is_last)
 		embedded->bus.counters.frames_received++;
-	if (lws_frame_is_binary(peer->wsi)) {
-		if (is_last)
+	if (!piece->is_text) {
+		if (piece->is_last)
 			bus_warn_binary(&embedded->bus);
 		return;
 	}
-	result = intake_take(
-		&peer->intake, &embedded->rules, piece, size, is_last, &text, &text_size);
+	result = intake_take(&peer->intake, &embedded->rules, piece->bytes, piece->size,
+		piece->is_last, &text, &text_size);
 	if (result == INTAKE_WHOLE)
 		pass_on(embedded, peer, text, text_size);
 	else if (result == INTAKE_SHORT)
@@ -552,48 +568,94 @@ static void received(struct embedded *embedded, struct peer *peer, const char *p
 		peer->piece_ms = embedded->looked_ms;
 }
 
-/* Return 1 when a ping was written instead of a frame, 0 when none was due, or a negative
- * number. */
-static int write_ping(struct peer *peer)
+/* Read the next event in the received bytes, and handle it. */
+static void handle_next(
+	struct embedded *embedded, struct peer *peer, char *bytes, size_t size, size_t *used)
 {
-	if (!peer->is_ping_due || peer->queue.written > 0)
-		return 0;
-	peer->is_ping_due = false;
-	return frame_write_ping(peer->wsi) < 0 ? -1 : 1;
-}
+	struct websocket_piece piece = {0};
 
-/* Write frames, and the others when the socket has room. Return 0, or -1 when the connection is
- * lost. */
-static int write_on(struct embedded *embedded, struct peer *peer)
-{
-	size_t before = peer->queue.bytes - peer->queue.written;
-	int result = frame_queue_write(&peer->queue, peer->wsi, INT_MAX, FRAME_TURN_BYTES);
-
-	if (result < 0)
-		return -1;
-	embedded->bus.counters.frames_sent += (uint64_t)result;
-	if (before != peer->queue.bytes - peer->queue.written) {
-		peer->written += before - (peer->queue.bytes - peer->queue.written);
-		peer->write_ms = embedded->looked_ms;
-		resume_peers(embedded);
+	switch (connection_take(&peer->connection, bytes, size, used, &piece)) {
+	case CONNECTION_E_MORE:
+	case CONNECTION_E_PONG:
+		break;
+	case CONNECTION_E_PIECE:
+		take_piece(embedded, peer, &piece);
+		break;
+	case CONNECTION_E_CLOSED:
+		remove_peer(embedded, peer);
+		break;
+	case CONNECTION_E_BROKEN:
+		drop_peer(embedded, peer, "it sent a frame that a client must not send");
+		break;
 	}
-	peer->awaits_room = peer->queue.count > 0;
-	if (peer->awaits_room)
-		lws_callback_on_writable(peer->wsi);
-	return 0;
 }
 
-static int writable(struct embedded *embedded, struct peer *peer)
+/* Handle the frames in the received bytes, and keep those after a pause. */
+static void received(struct embedded *embedded, struct peer *peer, char *bytes, size_t size)
 {
-	int result = write_ping(peer);
+	size_t used = 0;
 
-	if (!peer->is_member || result < 0)
-		return result;
+	bus_heartbeat_receive(&peer->heartbeat);
+	while (used < size && peer->is_member && !peer->is_paused)
+		handle_next(embedded, peer, bytes, size, &used);
+	if (!peer->is_member)
+		return;
+	if (used < size)
+		buffer_append(&peer->kept, bytes + used, size - used);
+	if (buffer_status(&peer->kept) < 0)
+		drop_peer(embedded, peer, strerror(ENOMEM));
+	else if (connection_is_due(&peer->connection))
+		loop_task_post(&embedded->writing);
+}
+
+/* Go on with the kept bytes of peers that are read again. */
+static void on_reading(void *data)
+{
+	struct embedded *embedded = data;
+	struct list *link;
+
+	while ((link = list_take_first(&embedded->resumed))) {
+		struct peer *peer = container_of(link, struct peer, resumed);
+		cleanup(buffer_deinit) struct buffer kept = peer->kept;
+
+		peer->kept = (struct buffer){0};
+		received(embedded, peer, kept.data, kept.size);
+	}
+}
+
+/* Read once. */
+static void read_on(struct embedded *embedded, struct peer *peer)
+{
+	char bytes[CONNECTION_READ_BYTES];
+	ssize_t size = link_read(&peer->connection.link, bytes, sizeof(bytes));
+
+	if (size > 0)
+		received(embedded, peer, bytes, (size_t)size);
+	else if (size != -EAGAIN)
+		remove_peer(embedded, peer);
+}
+
+/* Write what is due, and the rest when the socket has room. */
+static void write_on(struct embedded *embedded, struct peer *peer)
+{
+	struct link *link = &peer->connection.link;
+	size_t before = peer->queue.bytes - peer->queue.written;
+	int result = connection_flush(&peer->connection);
+
 	if (result == 0)
-		return write_on(embedded, peer);
-	if (peer->awaits_room)
-		lws_callback_on_writable(peer->wsi);
-	return 0;
+		result = frame_queue_write(&peer->queue, INT_MAX, FRAME_TURN_BYTES);
+	if (result < 0) {
+		remove_peer(embedded, peer);
+		return;
+	}
+	embedded->bus.counters.frames_sent += (uint64_t)result;
+	watch(peer, peer->queue.count > 0 || !link_is_clear(link) ||
+			    connection_is_due(&peer->connection));
+	if (before == peer->queue.bytes - peer->queue.written)
+		return;
+	peer->written += before - (peer->queue.bytes - peer->queue.written);
+	peer->write_ms = embedded->looked_ms;
+	resume_peers(embedded);
 }
 
 /* The end of the turn: what was queued in it leaves in one write for each client. */
@@ -604,32 +666,29 @@ static void on_writing(void *data)
 	list_for_each(link, &embedded->peers) {
 		struct peer *peer = container_of(link, struct peer, link);
 
-		if (peer->queue.count == 0 || peer->awaits_room)
-			continue;
-		if (write_on(embedded, peer) < 0) {
-			peer->awaits_room = true;
-			lws_set_timeout(peer->wsi, PENDING_TIMEOUT_CLOSE_ACK, LWS_TO_KILL_ASYNC);
-		}
+		if ((peer->queue.count > 0 || connection_is_due(&peer->connection)) &&
+			!link_awaits_room(&peer->connection.link))
+			write_on(embedded, peer);
 	}
 }
 
-static int greet(struct embedded *embedded, struct peer *peer, struct lws *wsi)
+/* An end of the connection is reported for a paused peer, too. Kept bytes are handled before more
+ * are read. */
+static void on_peer(void *data, uint32_t events)
 {
-	struct account *account = embedded->is_closing ? NULL : account_new(&embedded->bus.book);
+	struct peer *peer = data;
 
-	if (!account)
-		return -1;
-	crowd_enter(&embedded->crowd, &peer->member, account, lws_get_socket_fd(wsi));
-	bus_socket_setup(lws_get_socket_fd(wsi));
-	add_peer(embedded, peer, account, wsi);
-	queue_for(embedded, peer, embedded->greeting);
-	return 0;
+	if (peer->is_paused && (events & (EPOLLHUP | EPOLLERR)))
+		remove_peer(peer->embedded, peer);
+	else if (!peer->is_paused && peer->kept.size == 0 && (events & ~(uint32_t)EPOLLOUT))
+		read_on(peer->embedded, peer);
+	if (peer->is_member && (events & EPOLLOUT))
+		write_on(peer->embedded, peer);
 }
 
 /* ── new connections ─────────────────────────────────────────────────────────────────────────── */
 
-/* Return whether there is a place; a client may give way, whose socket closes in the next turn of
- * the loop. */
+/* Return whether there is a place; a client may give way. */
 static bool check_place(struct embedded *embedded, bool is_near, struct http_refusal *ret_refusal)
 {
 	unsigned int places = BUS_CLIENTS_MAX - (is_near ? 0 : BUS_CLIENTS_NEAR);
@@ -637,7 +696,7 @@ static bool check_place(struct embedded *embedded, bool is_near, struct http_ref
 
 	if (embedded->bus.counters.clients < places)
 		return true;
-	least = embedded->connections < CROWD_MAX ? crowd_find_least(&embedded->crowd) : NULL;
+	least = crowd_find_least(&embedded->crowd);
 	if (least) {
 		drop_peer(embedded, container_of(least, struct peer, member),
 			"another client needs its place");
@@ -654,108 +713,54 @@ static bool judge_request(void *data, const struct http_reader *request, bool is
 	       check_place(data, is_near, ret_refusal);
 }
 
-/* Pass the socket to libwebsockets, with a request written by us and the bytes after the peer's. It
- * upgrades before it returns. */
+/* Create a peer that owns the socket @fd. Return NULL, with @fd closed, when that fails. */
+static struct peer *create_peer(struct embedded *embedded, int fd)
+{
+	struct peer *peer = calloc(1, sizeof(*peer));
+	struct account *account = peer ? account_new(&embedded->bus.book) : NULL;
+
+	if (!account) {
+		close(fd);
+	} else if (link_adopt(&peer->connection.link, embedded->bus.loop, fd, on_peer, peer) == 0) {
+		peer->embedded = embedded;
+		peer->account = account;
+		peer->queue.link = &peer->connection.link;
+		list_init(&peer->link);
+		list_init(&peer->resumed);
+		connection_begin(&peer->connection);
+		return peer;
+	}
+	account_unref(account);
+	free(peer);
+	return NULL;
+}
+
+/* Let the client of a granted request join. Its first frames may have come with the request. */
 static void adopt_socket(
 	void *data, int fd, const struct http_reader *request, const char *rest, size_t size)
 {
 	struct embedded *embedded = data;
 	cleanup(buffer_deinit) struct buffer bytes = {0};
+	struct peer *peer = create_peer(embedded, fd);
+	size_t head_size;
 
-	upgrade_write(request, embedded->vhost_name, &bytes);
-	buffer_append(&bytes, rest, size);
-	if (buffer_status(&bytes) < 0)
-		close(fd);
-	else /* it closes a refused descriptor */
-		loop_adopt_socket(embedded->vhost, fd, bytes.data, bytes.size);
-}
-
-/* ── the end of connections ──────────────────────────────────────────────────────────────────── */
-
-/* Connections end after the endpoint is freed; the last one frees the struct. */
-static void release(struct embedded *embedded)
-{
-	if (embedded->connections > 0)
+	if (!peer)
 		return;
-	frame_unref(embedded->greeting);
-	admission_deinit(&embedded->admission);
-	free(embedded);
-}
-
-static void disconnected(struct embedded *embedded)
-{
-	embedded->connections--;
-	if (embedded->is_closing)
-		release(embedded);
-}
-
-/* Return the bus of a connection. The vhost knows the bus; a closing connection may have lost its
- * vhost. */
-static struct embedded *find_embedded(struct lws *wsi)
-{
-	struct embedded *embedded = lws_get_opaque_user_data(wsi);
-	struct lws_vhost *vhost = embedded ? NULL : lws_get_vhost(wsi);
-
-	return vhost ? lws_vhost_user(vhost) : embedded;
-}
-
-static void connected(struct embedded *embedded, struct lws *wsi)
-{
-	lws_set_opaque_user_data(wsi, embedded);
-	embedded->connections++;
-}
-
-static int on_peer_event(
-	struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t size)
-{
-	struct embedded *embedded = wsi ? find_embedded(wsi) : NULL;
-	struct peer *peer = user;
-
-	if (!embedded)
-		return 0;
-	switch (reason) {
-	case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
-		connected(embedded, wsi);
-		return 0;
-	case LWS_CALLBACK_ESTABLISHED:
-		return greet(embedded, peer, wsi);
-	case LWS_CALLBACK_RECEIVE:
-		received(embedded, peer, in, size);
-		return 0;
-	case LWS_CALLBACK_RECEIVE_PONG:
-		bus_heartbeat_receive(&peer->heartbeat);
-		return 0;
-	case LWS_CALLBACK_SERVER_WRITEABLE:
-		return writable(embedded, peer);
-	case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE: /* nothing may follow our close frame */
-	case LWS_CALLBACK_CLOSED:
+	crowd_enter(&embedded->crowd, &peer->member, peer->account, fd);
+	bus_socket_setup(fd);
+	add_peer(embedded, peer);
+	upgrade_grant(request, &bytes);
+	head_size = bytes.size;
+	buffer_append(&bytes, rest, size);
+	if (buffer_status(&bytes) < 0 ||
+		link_write(&peer->connection.link, bytes.data, head_size) < 0) {
 		remove_peer(embedded, peer);
-		return 0;
-	case LWS_CALLBACK_WSI_DESTROY:
-		if (lws_get_opaque_user_data(wsi))
-			disconnected(embedded);
-		return 0;
-	case LWS_CALLBACK_RAW_ADOPT:
-	case LWS_CALLBACK_RAW_RX:
-	case LWS_CALLBACK_RAW_WRITEABLE:
-		return -1;
-	default:
-		return 0;
+		return;
 	}
+	queue_for(embedded, peer, embedded->greeting);
+	if (peer->is_member)
+		received(embedded, peer, bytes.data + head_size, size);
 }
-
-static const struct lws_protocols embedded_protocols[] = {
-	{
-		.name = "bus",
-		.callback = on_peer_event,
-		.per_session_data_size = sizeof(struct peer),
-		.rx_buffer_size = CLIENT_RX_BYTES,
-		/* Else rx_buffer_size bounds a write: the rest of each larger write would be
-		 * copied, and wait for a turn of the loop. */
-		.tx_packet_size = FRAME_FRAGMENT_BYTES,
-	},
-	{0},
-};
 
 static void on_connection(void *data, int fd)
 {
@@ -785,12 +790,15 @@ static void embedded_free(struct bus *bus)
 	loop_timer_deinit(&embedded->tick_timer);
 	loop_timer_deinit(&embedded->rest_timer);
 	loop_task_cancel(&embedded->writing);
+	loop_task_cancel(&embedded->reading);
 	frame_queue_clear(&embedded->echo);
 	list_for_each(link, &embedded->peers)
-		hang_up_peer(embedded, container_of(link, struct peer, link));
-	if (embedded->vhost)
-		lws_vhost_destroy(embedded->vhost);
-	release(embedded);
+		remove_peer(embedded, container_of(link, struct peer, link));
+	loop_task_cancel(&embedded->burying);
+	on_burying(embedded);
+	frame_unref(embedded->greeting);
+	admission_deinit(&embedded->admission);
+	free(embedded);
 }
 
 static int embedded_queue(struct bus *bus, struct frame *frame)
@@ -832,31 +840,6 @@ static const struct bus_operations embedded_operations = {
 	.set_token = embedded_set_token,
 };
 
-/* Use our own heartbeat: a timer of libwebsockets 4.1.6 spins until it expires. */
-static const lws_retry_bo_t no_retry = {0};
-
-/* libwebsockets finds the vhost by its name again, and a vhost may outlive its bus for some turns
- * of the loop. So successive buses have different names, which live for ever. */
-static struct lws_vhost *create_vhost(struct embedded *embedded)
-{
-	static const char *const names[] = {"bus-0", "bus-1", "bus-2", "bus-3"};
-	static unsigned int n_vhosts;
-	struct lws_context *context = loop_lws(embedded->bus.loop);
-	struct lws_context_creation_info info = {
-		.port = CONTEXT_PORT_NO_LISTEN_SERVER,
-		.protocols = embedded_protocols,
-		.http_proxy_address = LOOP_NO_PROXY,
-		.retry_and_idle_policy = &no_retry,
-		.user = embedded,
-	};
-
-	if (!context)
-		return NULL;
-	embedded->vhost_name = names[n_vhosts++ % ARRAY_SIZE(names)];
-	info.vhost_name = embedded->vhost_name;
-	return lws_create_vhost(context, &info);
-}
-
 static struct frame *create_greeting(void)
 {
 	struct intake intake = {0};
@@ -884,8 +867,7 @@ static int begin_embedded(struct embedded *embedded)
 	if (r)
 		return r;
 	embedded->greeting = create_greeting();
-	embedded->vhost = create_vhost(embedded);
-	if (!embedded->greeting || !embedded->vhost)
+	if (!embedded->greeting)
 		return -ENOMEM;
 	loop_timer_arm(&embedded->up_timer, 0);
 	return 0;
@@ -904,8 +886,12 @@ int bus_embed(struct loop *loop, const struct bus_address *address, const char *
 	if (!embedded)
 		return -ENOMEM;
 	list_init(&embedded->peers);
+	list_init(&embedded->gone);
+	list_init(&embedded->resumed);
 	crowd_init(&embedded->crowd);
 	loop_task_init(&embedded->writing, loop, on_writing, embedded);
+	loop_task_init(&embedded->reading, loop, on_reading, embedded);
+	loop_task_init(&embedded->burying, loop, on_burying, embedded);
 	bus_init(&embedded->bus, &embedded_operations, loop, address, limits, handler, data);
 	embedded->rules = (struct intake_rules){
 		.frame_bytes = limits->frame_bytes,

@@ -6,6 +6,7 @@
 
 #include "bus/account.h"
 #include "bus/admission.h"
+#include "bus/connection.h"
 #include "bus/crowd.h"
 #include "bus/endpoint.h"
 #include "bus/entry.h"
@@ -19,16 +20,13 @@
 
 /* The embedded bus and its clients, as its files share them: bus/embedded.c has the idea. */
 
-struct lws;
-struct lws_vhost;
-
 struct embedded {
 	struct bus bus;
-	struct lws_vhost *vhost;
-	const char *vhost_name;
 	struct listener *listener;
 	struct entries *entries;  /* connections that are not yet peers */
 	struct loop_task writing; /* writes to the clients */
+	struct loop_task reading; /* handles the kept bytes of resumed peers */
+	struct loop_task burying; /* frees the removed peers */
 	struct loop_timer up_timer;
 	struct loop_timer echo_timer;
 	struct loop_timer tick_timer; /* armed while there are peers */
@@ -39,24 +37,25 @@ struct embedded {
 	unsigned int n_paused;
 	struct frame_queue echo; /* own messages for us to receive */
 	struct frame *greeting;
-	struct list peers;        /* struct peer */
-	struct crowd crowd;       /* the same */
-	unsigned int connections; /* peers, and sockets still being closed by libwebsockets */
-	bool is_reporting;        /* peer_gone() runs: it may remove no other peer */
-	bool is_closing;          /* freed by its owner: handler, listener and timer are gone */
+	struct list peers;   /* struct peer */
+	struct list gone;    /* removed peers */
+	struct list resumed; /* peers with kept bytes, by their member of this name */
+	struct crowd crowd;  /* the peers */
+	bool is_reporting;   /* peer_gone() runs: it may remove no other peer */
+	bool is_closing;     /* freed by its owner: handler, listener and timer are gone */
 	struct intake_rules rules;
 	struct admission admission;
 };
 
-/* The memory of a connection, kept for us by libwebsockets, zeroed. */
 struct peer {
-	struct lws *wsi;
-	struct list link; /* in embedded->peers, while the peer is a member */
+	struct embedded *embedded;
+	struct connection connection;
+	struct list link;    /* in embedded->peers, while the peer is a member; then in gone */
+	struct list resumed; /* in embedded->resumed, or in no list */
 	struct crowd_member member;
 	bool is_member;
-	bool is_paused; /* not read: too much of what it sent waits, or it owes */
-	bool is_ping_due;
-	bool awaits_room;        /* libwebsockets reports when its socket takes more frames */
+	bool is_paused;          /* not read: too much of what it sent waits, or it owes */
+	struct buffer kept;      /* bytes read, but not handled before a pause */
 	struct account *account; /* counted reference */
 	struct debt debt;        /* for the time of its large frames */
 	struct frame_queue queue;

@@ -2,7 +2,6 @@
 #include "bus/frame.h"
 
 #include <errno.h>
-#include <libwebsockets.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +17,8 @@
 #include "util/siphash.h"
 
 #define FRAME_ROOM_BYTES BUS_MESSAGE_ROOM_BYTES
-_Static_assert(sizeof(struct frame) + LWS_PRE <= FRAME_ROOM_BYTES, "a frame has its room");
-_Static_assert(LWS_PRE >= WEBSOCKET_HEADER_BYTES, "a header has room ahead of the text");
+_Static_assert(
+	sizeof(struct frame) + WEBSOCKET_HEADER_BYTES <= FRAME_ROOM_BYTES, "a frame has its room");
 
 /* The most writes in one turn. */
 #define FRAME_WRITES_MAX 512
@@ -172,63 +171,50 @@ static void give_back(struct frame_queue *queue)
 		malloc_trim(0);
 }
 
-/*
- * The header is written into the LWS_PRE bytes ahead of a fragment: for a later fragment these are
- * the end of the fragment before, perhaps still unsent to others. So the bytes are saved and
- * restored. (A client's payload is masked in place too, but a client's frame has one receiver.)
- */
-static bool write_by_lws(struct lws *wsi, char *text, size_t size, bool is_first, bool is_last)
-{
-	int flags = is_first ? LWS_WRITE_TEXT : LWS_WRITE_CONTINUATION;
-
-	if (!is_last)
-		flags |= LWS_WRITE_NO_FIN;
-	return lws_write(wsi, (unsigned char *)text, size, (enum lws_write_protocol)flags) >=
-	       (int)size;
-}
-
-static bool write_masked(struct link *link, char *text, size_t size, bool is_first, bool is_last)
+/* Write the header of @size bytes at @text to @ret_header, and mask a client's text in place: its
+ * frame has one receiver. Return the size of the header. */
+static size_t begin_text(const struct frame_queue *queue, enum websocket_opcode opcode,
+	bool is_last, char *text, size_t size, unsigned char ret_header[WEBSOCKET_HEADER_BYTES])
 {
 	unsigned char mask[WEBSOCKET_MASK_BYTES];
-	unsigned char header[WEBSOCKET_HEADER_BYTES];
-	size_t n;
 
+	if (!queue->link->is_client)
+		return websocket_write_header(opcode, is_last, size, NULL, ret_header);
 	frame_draw(mask, sizeof(mask));
-	n = websocket_write_header(
-		is_first ? WEBSOCKET_TEXT : WEBSOCKET_CONTINUATION, is_last, size, mask, header);
 	websocket_mask(text, size, mask);
-	memcpy(text - n, header, n);
-	return link_write(link, text - n, n + size) == 0;
+	return websocket_write_header(opcode, is_last, size, mask, ret_header);
 }
 
-/* Return 1 when the write completes a frame, 0 when more fragments follow. */
-static int write_fragment(struct frame_queue *queue, struct lws *wsi)
+/*
+ * The header is written into the bytes ahead of a fragment: for a later fragment these are the end
+ * of the fragment before, perhaps still unsent to others. So the bytes are saved and restored.
+ * Return 1 when the write completes a frame, 0 when more fragments follow.
+ */
+static int write_fragment(struct frame_queue *queue)
 {
 	struct frame *frame = *slot(queue, 0);
 	size_t left = frame->size - queue->written;
 	size_t size = left < FRAME_FRAGMENT_BYTES ? left : FRAME_FRAGMENT_BYTES;
 	char *text = text_of(frame) + queue->written;
-	bool is_first = queue->written == 0;
-	unsigned char ahead[LWS_PRE];
-	bool is_good;
+	enum websocket_opcode opcode =
+		queue->written == 0 ? WEBSOCKET_TEXT : WEBSOCKET_CONTINUATION;
+	unsigned char header[WEBSOCKET_HEADER_BYTES];
+	unsigned char ahead[WEBSOCKET_HEADER_BYTES];
+	size_t n = begin_text(queue, opcode, size == left, text, size, header);
+	int r;
 
 	/* Also after a failure: the text may be masked by then. */
 	queue->written += size;
-	memcpy(ahead, text - LWS_PRE, LWS_PRE);
-	is_good = queue->link ? write_masked(queue->link, text, size, is_first, size == left)
-			      : write_by_lws(wsi, text, size, is_first, size == left);
-	memcpy(text - LWS_PRE, ahead, LWS_PRE);
-	if (!is_good)
-		return -EIO;
+	memcpy(ahead, text - n, n);
+	memcpy(text - n, header, n);
+	r = link_write(queue->link, text - n, n + size);
+	memcpy(text - n, ahead, n);
+	if (r < 0)
+		return r;
 	if (size < left)
 		return 0;
 	pop(queue);
 	return 1;
-}
-
-static bool is_clear(const struct frame_queue *queue, struct lws *wsi)
-{
-	return queue->link ? link_is_clear(queue->link) : !lws_partial_buffered(wsi);
 }
 
 /* ── several frames in one send ──────────────────────────────────────────────────────────────── */
@@ -242,8 +228,7 @@ static bool is_clear(const struct frame_queue *queue, struct lws *wsi)
  *                                                    ├─ cut: its rest is buffered
  *                                                    └─ after the cut: they stay
  *
- * The rest of a frame to a client goes to libwebsockets, which sends nothing of its own, such as a
- * pong, before that; the rest of one to a server to the link.
+ * The link keeps the rest of a cut frame, and nothing else is written before it.
  */
 
 #define BATCH_FRAMES 64
@@ -259,53 +244,40 @@ struct batch {
 static bool is_for_batch(const struct frame_queue *queue, uint32_t position)
 {
 	return position < queue->count && (position > 0 || queue->written == 0) &&
-	       (*slot(queue, position))->size <= FRAME_FRAGMENT_BYTES &&
-	       !(queue->link && queue->link->tls);
+	       (*slot(queue, position))->size <= FRAME_FRAGMENT_BYTES && !queue->link->tls;
 }
 
 static void add_to_batch(struct batch *batch, const struct frame_queue *queue, struct frame *frame)
 {
-	unsigned char mask[WEBSOCKET_MASK_BYTES];
 	struct iovec *parts = &batch->parts[2 * batch->count];
 	unsigned char *header = batch->headers[batch->count++];
 
-	if (queue->link) {
-		frame_draw(mask, sizeof(mask));
-		websocket_mask(text_of(frame), frame->size, mask);
-	}
-	parts[0] = (struct iovec){header, websocket_write_header(WEBSOCKET_TEXT, true, frame->size,
-						  queue->link ? mask : NULL, header)};
+	parts[0] = (struct iovec){header,
+		begin_text(queue, WEBSOCKET_TEXT, true, text_of(frame), frame->size, header)};
 	parts[1] = (struct iovec){text_of(frame), frame->size};
 	batch->bytes += frame->size;
 }
 
-/* Send what is left of the two @parts after the first @sent bytes, or have it kept and sent. A rest
- * of the header goes ahead of the text meanwhile: libwebsockets takes one write until it is
- * sent. */
-static bool finish_cut(
-	struct frame_queue *queue, struct lws *wsi, const struct iovec parts[2], size_t sent)
+/* Have the link send the rest of the two @parts after the first @sent bytes. */
+static int finish_cut(struct link *link, const struct iovec parts[2], size_t sent)
 {
-	size_t header_size = parts[0].iov_len;
-	size_t header_left = sent < header_size ? header_size - sent : 0;
-	size_t text_sent = sent < header_size ? 0 : sent - header_size;
-	char *rest = (char *)parts[1].iov_base + text_sent - header_left;
-	size_t size = header_left + parts[1].iov_len - text_sent;
-	char ahead[WEBSOCKET_HEADER_BYTES];
-	bool is_good;
+	int r = 0;
 
-	memcpy(ahead, rest, header_left);
-	memcpy(rest, (char *)parts[0].iov_base + header_size - header_left, header_left);
-	is_good = queue->link
-			  ? link_write(queue->link, rest, size) == 0
-			  : lws_write(wsi, (unsigned char *)rest, size, LWS_WRITE_RAW) >= (int)size;
-	memcpy(rest, ahead, header_left);
-	return is_good;
+	for (size_t i = 0; i < 2; i++) {
+		size_t done = sent < parts[i].iov_len ? sent : parts[i].iov_len;
+
+		sent -= done;
+		if (r == 0 && done < parts[i].iov_len)
+			r = link_keep(
+				link, (char *)parts[i].iov_base + done, parts[i].iov_len - done);
+	}
+	return r;
 }
 
 /* Drop the frames of which the socket took the first @sent bytes; *ret_done is their number. Return
  * false when the connection is lost. */
-static bool drop_sent(struct frame_queue *queue, struct lws *wsi, const struct batch *batch,
-	size_t sent, unsigned int *ret_done)
+static bool drop_sent(
+	struct frame_queue *queue, const struct batch *batch, size_t sent, unsigned int *ret_done)
 {
 	bool is_good = true;
 
@@ -314,7 +286,7 @@ static bool drop_sent(struct frame_queue *queue, struct lws *wsi, const struct b
 		size_t size = parts[0].iov_len + parts[1].iov_len;
 
 		if (sent < size)
-			is_good = finish_cut(queue, wsi, parts, sent);
+			is_good = finish_cut(queue->link, parts, sent) == 0;
 		sent -= sent < size ? sent : size;
 		pop(queue);
 	}
@@ -334,12 +306,10 @@ static void unmask(struct batch *batch, unsigned int first)
 
 /* Write frames at the head that go by a batch. Return how many left the queue, 0 when the socket
  * takes none, or a negative number. */
-static int write_batch(
-	struct frame_queue *queue, struct lws *wsi, unsigned int frames_max, size_t bytes_max)
+static int write_batch(struct frame_queue *queue, unsigned int frames_max, size_t bytes_max)
 {
 	struct batch batch;
 	struct msghdr message = {.msg_iov = batch.parts};
-	int fd = queue->link ? queue->link->fd : lws_get_socket_fd(wsi);
 	unsigned int done = 0;
 	bool is_good;
 	ssize_t sent;
@@ -350,17 +320,17 @@ static int write_batch(
 		batch.bytes < FRAME_FRAGMENT_BYTES && is_for_batch(queue, batch.count))
 		add_to_batch(&batch, queue, *slot(queue, batch.count));
 	message.msg_iovlen = 2 * (size_t)batch.count;
-	sent = sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+	sent = sendmsg(queue->link->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 	is_good = sent >= 0 || errno == EAGAIN || errno == EINTR;
 	if (sent > 0)
-		is_good = drop_sent(queue, wsi, &batch, (size_t)sent, &done);
-	if (queue->link)
+		is_good = drop_sent(queue, &batch, (size_t)sent, &done);
+	if (queue->link->is_client)
 		unmask(&batch, done);
 	return is_good ? (int)done : -EIO;
 }
 
 /* A second write is safe only when nothing is buffered of the first. */
-int frame_queue_write(struct frame_queue *queue, struct lws *wsi, int frames_max, size_t bytes_max)
+int frame_queue_write(struct frame_queue *queue, int frames_max, size_t bytes_max)
 {
 	size_t unwritten = queue->bytes - queue->written;
 	int done = 0;
@@ -370,11 +340,11 @@ int frame_queue_write(struct frame_queue *queue, struct lws *wsi, int frames_max
 		bool is_batch = is_for_batch(queue, 0);
 		int result;
 
-		if (written >= bytes_max || !is_clear(queue, wsi))
+		if (written >= bytes_max || !link_is_clear(queue->link))
 			break;
-		result = is_batch ? write_batch(queue, wsi, (unsigned int)(frames_max - done),
+		result = is_batch ? write_batch(queue, (unsigned int)(frames_max - done),
 					    bytes_max - written)
-				  : write_fragment(queue, wsi);
+				  : write_fragment(queue);
 		if (result < 0)
 			return result;
 		if (result == 0 && is_batch)
@@ -384,15 +354,6 @@ int frame_queue_write(struct frame_queue *queue, struct lws *wsi, int frames_max
 	if (queue->count == 0 && queue->capacity > QUEUE_KEPT_CAPACITY)
 		give_back(queue);
 	return done;
-}
-
-/* The peer returns the payload of a ping. libwebsockets 4.1.6 does not report a pong without
- * one. */
-int frame_write_ping(struct lws *wsi)
-{
-	unsigned char ping[LWS_PRE + 1] = {[LWS_PRE] = '.'};
-
-	return lws_write(wsi, ping + LWS_PRE, 1, LWS_WRITE_PING) < 1 ? -1 : 0;
 }
 
 uint32_t frame_queue_clear(struct frame_queue *queue)

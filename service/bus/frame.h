@@ -8,16 +8,14 @@
 
 struct account;
 struct link;
-struct lws;
 
 /*
  * Outgoing messages: one copy of the text, however many clients receive it.
  *
  *   malloc ──▶ ┌──────────────┬──────────┬──────────────────────────┐
- *              │ struct frame │ LWS_PRE  │ text                     │
+ *              │ struct frame │ room for │ text                     │
  *              └──────────────┴──────────┴──────────────────────────┘
- *                references     room for   the bytes of a buffer of bus_message_begin()
- *                               a header
+ *                references     a header   the bytes of a buffer of bus_message_begin()
  *
  * A message is built after this room from the start, so turning it into a frame copies nothing:
  *
@@ -53,8 +51,8 @@ void frame_unref(struct frame *frame);
 /*
  * The unreceived frames of one peer: a first-in, first-out ring. A zeroed struct is an empty queue.
  *
- * A large frame is written in fragments of FRAME_FRAGMENT_BYTES. libwebsockets copies the unsent
- * part of a write, so small fragments keep the copy small.
+ * A large frame is written in fragments of FRAME_FRAGMENT_BYTES. The link copies the unsent part of
+ * a write, so small fragments keep the copy small.
  */
 struct frame_queue {
 	struct frame **frames;
@@ -63,10 +61,7 @@ struct frame_queue {
 	uint32_t capacity; /* a power of two, or 0 */
 	size_t bytes;      /* size of the queued frames, each with its overhead */
 	size_t written;    /* written bytes of the first frame */
-	struct link *
-		/* borrowed: the way to a server, whose frames are masked; NULL: its peer is a
-		 * client */
-		link;
+	struct link *link; /* borrowed: the way to the peer; NULL: it is never written */
 	/* borrowed: bytes of each share (bus_send), BUS_SHARES; NULL: not counted */
 	size_t *shares;
 };
@@ -89,10 +84,10 @@ struct frame *frame_queue_take(struct frame_queue *queue);
  * would gather here, and the frames of others would wait in line after them. */
 #define FRAME_TURN_BYTES (2u << 20)
 
-/* Write as much to the link, or without a link to @wsi, as its socket takes, perhaps nothing, and
- * no more after @frames_max whole frames, or @bytes_max. To be called from its writable callback.
- * Return how many frames were completed, or a negative number when the connection is lost. */
-int frame_queue_write(struct frame_queue *queue, struct lws *wsi, int frames_max, size_t bytes_max);
+/* Write as much to the link as its socket takes, perhaps nothing, and no more after @frames_max
+ * whole frames, or @bytes_max. Return how many frames were completed, or a negative number when the
+ * connection is lost. */
+int frame_queue_write(struct frame_queue *queue, int frames_max, size_t bytes_max);
 
 /* Prepare for another connection: drop the first frame if a part of it was written. Return how many
  * frames were dropped. The peer cannot have received it whole, but its written bytes are masked. */
@@ -100,9 +95,6 @@ uint32_t frame_queue_restart(struct frame_queue *queue);
 
 /* Drop all frames. Return how many there were. */
 uint32_t frame_queue_clear(struct frame_queue *queue);
-
-/* Have libwebsockets write a ping to @wsi. Return 0, or -1 when the connection is lost. */
-int frame_write_ping(struct lws *wsi);
 
 /* Fill @ret_bytes with bytes unpredictable for other programs, for keys and masks. Called by the
  * loop only. */

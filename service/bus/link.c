@@ -16,7 +16,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 
-static void watch(struct link *link, uint32_t events)
+void link_watch(struct link *link, uint32_t events)
 {
 	if (link->events == events)
 		return;
@@ -47,20 +47,33 @@ static int dial(const char *address, uint16_t port)
 	return r < 0 ? r : fd;
 }
 
+static int add_source(struct link *link, struct loop *loop, loop_fd_function function, void *data)
+{
+	int r = loop_add_fd(loop, link->fd, link->events, function, data, &link->source);
+
+	if (r < 0)
+		link_close(link);
+	return r;
+}
+
 int link_open(struct link *link, struct loop *loop, const char *address, uint16_t port,
 	loop_fd_function function, void *data)
 {
 	int fd = dial(address, port);
-	int r;
 
 	check(link->state == LINK_CLOSED);
 	if (fd < 0)
 		return fd;
-	*link = (struct link){.state = LINK_CONNECTING, .fd = fd, .events = EPOLLOUT};
-	r = loop_add_fd(loop, fd, link->events, function, data, &link->source);
-	if (r < 0)
-		link_close(link);
-	return r;
+	*link = (struct link){
+		.state = LINK_CONNECTING, .is_client = true, .fd = fd, .events = EPOLLOUT};
+	return add_source(link, loop, function, data);
+}
+
+int link_adopt(struct link *link, struct loop *loop, int fd, loop_fd_function function, void *data)
+{
+	check(link->state == LINK_CLOSED);
+	*link = (struct link){.state = LINK_READY, .fd = fd, .events = EPOLLIN};
+	return add_source(link, loop, function, data);
 }
 
 void link_close(struct link *link)
@@ -98,7 +111,7 @@ static int go_on_with_handshake(struct link *link, char ret_reason[TLS_REASON_BY
 	}
 	error = errno;
 	if (error == EAGAIN) {
-		watch(link, tls_wants_write(link->tls) ? EPOLLOUT : EPOLLIN);
+		link_watch(link, tls_wants_write(link->tls) ? EPOLLOUT : EPOLLIN);
 		return 0;
 	}
 	if (error == EPROTO)
@@ -145,11 +158,11 @@ ssize_t link_read(struct link *link, void *ret_bytes, size_t size)
 				     : recv(link->fd, ret_bytes, size, 0);
 	int error = errno;
 
-	if (received >= 0) {
+	if (received < 0)
+		return error == EINTR ? -EAGAIN : -error;
+	if (link->is_client)
 		acknowledge_at_once(link);
-		return received;
-	}
-	return error == EINTR ? -EAGAIN : -error;
+	return received;
 }
 
 void link_await_end(struct link *link, uint64_t wait_ms)
@@ -192,15 +205,21 @@ static ssize_t send_bytes(const struct link *link, const char *bytes, size_t siz
 	return (ssize_t)sent;
 }
 
+int link_keep(struct link *link, const void *bytes, size_t size)
+{
+	buffer_append(&link->rest, bytes, size);
+	return buffer_status(&link->rest);
+}
+
 int link_write(struct link *link, const void *bytes, size_t size)
 {
 	ssize_t sent = send_bytes(link, bytes, size);
 
 	if (sent < 0)
 		return (int)sent;
-	if ((size_t)sent < size)
-		buffer_append(&link->rest, (const char *)bytes + sent, size - (size_t)sent);
-	return buffer_status(&link->rest);
+	return (size_t)sent < size
+		       ? link_keep(link, (const char *)bytes + sent, size - (size_t)sent)
+		       : 0;
 }
 
 int link_flush(struct link *link)
@@ -214,15 +233,10 @@ int link_flush(struct link *link)
 		return (int)sent;
 	link->sent += (size_t)sent;
 	if (link->sent == link->rest.size) {
-		buffer_reset(&link->rest);
+		buffer_deinit(&link->rest);
 		link->sent = 0;
 	}
 	return 0;
-}
-
-void link_watch(struct link *link, bool is_writing)
-{
-	watch(link, EPOLLIN | (is_writing ? (uint32_t)EPOLLOUT : 0));
 }
 
 bool link_awaits_room(const struct link *link)

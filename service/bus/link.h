@@ -14,7 +14,8 @@
  * The bytes between a client and a server, over a socket, by TLS or without.
  *
  *   link_open ─▶ CONNECTING ──connected──▶ SECURING ──handshake──▶ READY ─▶ link_read, link_write
- *                     └────────────────── no TLS ───────────────────┘
+ *                     └────────────────── no TLS ───────────────────┤
+ *   link_adopt ── a client's socket ────────────────────────────────┘
  *
  * The socket takes as many bytes as it has room for, and the others wait here. Reading goes on
  * meanwhile: a server that waits for us to read before it reads on would wait for ever.
@@ -30,6 +31,7 @@ enum link_state {
 
 struct link {
 	enum link_state state;
+	bool is_client; /* we are the client */
 	int fd;
 	struct loop_source *source;
 	uint32_t events;         /* watched for by the source */
@@ -42,6 +44,11 @@ struct link {
  * for its events. Return 0 or a negative errno; then @link is closed. */
 int link_open(struct link *link, struct loop *loop, const char *address, uint16_t port,
 	loop_fd_function function, void *data);
+
+/* Serve the client at the other end of @fd, which the closed @link takes over. @function is called
+ * with @data for its events, at first for bytes to read. Return 0 or a negative errno; then @link
+ * and @fd are closed. */
+int link_adopt(struct link *link, struct loop *loop, int fd, loop_fd_function function, void *data);
 
 /*
  * Go on with an unready link after an event. @client secures it for the server @host; NULL: no TLS.
@@ -69,12 +76,15 @@ bool link_is_clear(const struct link *link);
  * lost. */
 int link_write(struct link *link, const void *bytes, size_t size);
 
+/* Append a copy of @bytes to the waiting bytes. Return 0 or -ENOMEM. */
+int link_keep(struct link *link, const void *bytes, size_t size);
+
 /* Send as many waiting bytes as the socket takes. Return 0, or a negative errno when the connection
  * is lost. */
 int link_flush(struct link *link);
 
-/* Watch a ready link for bytes to read, and if @is_writing for room to write. */
-void link_watch(struct link *link, bool is_writing);
+/* Watch a ready link for @events: EPOLLIN, bytes to read; EPOLLOUT, room to write. */
+void link_watch(struct link *link, uint32_t events);
 
 /* Return whether an event will report room to write. */
 bool link_awaits_room(const struct link *link);

@@ -43,7 +43,6 @@ struct signal_table {
 };
 
 struct loop {
-	struct lws_context *lws; /* NULL until loop_lws() */
 	int epoll_fd;
 	bool is_stopped;
 	bool is_timed_out;

@@ -2,7 +2,6 @@
 #include "loop/loop.h"
 
 #include <errno.h>
-#include <libwebsockets.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -15,11 +14,10 @@
 #include "util/log.h"
 
 /*
- * The loop itself: sources and timers in one epoll set. A context of libwebsockets, if there is
- * one, serves the set as a raw file.
+ * The loop itself: sources and timers in one epoll set, with one wait in a turn.
  *
- *                                         epoll_wait(…, -1) ─┬─▶ sources ─┬─ timerfd ─▶ timers
- *   poll() in lws_service ─▶ RAW_RX_FILE ─▶ epoll_wait(…, 0) ┘            └─ …
+ *   epoll_wait ─▶ sources ─┬─ timerfd ─▶ timers ─┬─▶ tasks ─▶ the next turn
+ *                          └─ …                  ┘
  *
  * Signals and children (loop/signal.c, loop/child.c) are built upon it.
  */
@@ -38,8 +36,8 @@
  * descriptor at once, but the batch was already fetched: loop_source_free() therefore looks through
  * the batch and clears the event.
  *
- * An event beyond the batch is not lost: all sources are level-triggered, so the set stays readable
- * and the next poll() returns at once.
+ * An event beyond the batch is not lost: all sources are level-triggered, so the next wait returns
+ * at once.
  */
 
 static int control(struct loop_source *source, int operation, uint32_t events)
@@ -87,11 +85,11 @@ void loop_source_free(struct loop_source *source)
 	free(source);
 }
 
-/* Fetch one batch of events from the epoll set, within @timeout_ms (-1: any time), and call the
- * functions of their sources. 0 or a negative errno. */
-static int serve_batch(struct loop *loop, int timeout_ms)
+/* Wait for one batch of events from the epoll set, and call the functions of their sources. 0 or a
+ * negative errno. */
+static int serve_batch(struct loop *loop)
 {
-	int count = epoll_wait(loop->epoll_fd, loop->batch, LOOP_BATCH_EVENTS, timeout_ms);
+	int count = epoll_wait(loop->epoll_fd, loop->batch, LOOP_BATCH_EVENTS, -1);
 
 	if (count < 0)
 		return errno == EINTR ? 0 : -errno;
@@ -121,8 +119,6 @@ static int serve_batch(struct loop *loop, int timeout_ms)
  * Most timers are deadlines disarmed long before they are due. So disarming leaves the timerfd
  * alone: it may fire once with nothing due, and is then set for the new top. A daemon that answers
  * thousands of calls makes no system call for their deadlines.
- *
- * libwebsockets has timers too; in 4.1.6 each of them spins for the last fraction of a millisecond.
  */
 
 /* A delay beyond this (about 73 years) is as good as never, and cannot overflow. */
@@ -327,93 +323,6 @@ static void run_tasks(struct loop *loop)
 	}
 }
 
-/* ── libwebsockets ───────────────────────────────────────────────────────────────────────────── */
-
-/* Bytes of one read for libwebsockets; sizes from 4 kB to 256 kB differ by less than 15%. */
-#define LOOP_SERVICE_BUFFER_BYTES (64u << 10)
-
-/* The most descriptors it serves. */
-#define LOOP_LWS_FDS_MAX 4096
-
-#define LWS_LOG_LEVELS (LLL_ERR | LLL_WARN)
-
-static struct log_rate lws_log_rate;
-
-/* A line of libwebsockets' own log, with a line feed at its end. Peers can provoke such lines, so
- * their rate is limited. */
-static void log_lws_line(int level, const char *line)
-{
-	size_t length = strcspn(line, "\n");
-
-	log_limited(&lws_log_rate, level == LLL_ERR ? LOG_LEVEL_ERROR : LOG_LEVEL_WARNING,
-		"libwebsockets: %.*s", (int)length, line);
-}
-
-static int on_lws(
-	struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t size)
-{
-	(void)user;
-	(void)in;
-	(void)size;
-	if (reason == LWS_CALLBACK_RAW_RX_FILE)
-		serve_batch(lws_context_user(lws_get_context(wsi)), 0);
-	return 0;
-}
-
-static const struct lws_protocols loop_protocols[] = {
-	{.name = "loop", .callback = on_lws},
-	{0},
-};
-
-/* The context has no vhost of its own: each layer adds the vhost it needs. */
-static struct lws_context *create_context(struct loop *loop)
-{
-	struct lws_context_creation_info info = {
-		.port = CONTEXT_PORT_NO_LISTEN,
-		.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS,
-		.fd_limit_per_thread = LOOP_LWS_FDS_MAX,
-		.pt_serv_buf_size = LOOP_SERVICE_BUFFER_BYTES,
-		.user = loop,
-	};
-
-	lws_set_log_level(LWS_LOG_LEVELS, log_lws_line);
-	return lws_create_context(&info);
-}
-
-/* Let libwebsockets serve the epoll set, as a file for reading only (a raw file loses write
- * requests in 4.1.6). */
-static int adopt_epoll(struct loop *loop, struct lws_context *context)
-{
-	struct lws_context_creation_info info = {
-		.port = CONTEXT_PORT_NO_LISTEN,
-		.vhost_name = "loop",
-		.http_proxy_address = LOOP_NO_PROXY,
-		.protocols = loop_protocols,
-	};
-	lws_sock_file_fd_type fd = {.filefd = loop->epoll_fd};
-	struct lws_vhost *vhost = lws_create_vhost(context, &info);
-
-	if (!vhost)
-		return -ENOMEM;
-	if (!lws_adopt_descriptor_vhost(vhost, LWS_ADOPT_RAW_FILE_DESC, fd, "loop", NULL))
-		return -ENOMEM;
-	return 0;
-}
-
-struct lws_context *loop_lws(struct loop *loop)
-{
-	struct lws_context *context;
-
-	if (loop->lws)
-		return loop->lws;
-	context = create_context(loop);
-	if (context && adopt_epoll(loop, context) < 0) {
-		lws_context_destroy(context);
-		context = NULL;
-	}
-	return loop->lws = context;
-}
-
 /* ── the loop ────────────────────────────────────────────────────────────────────────────────── */
 
 int loop_new(struct loop **ret_loop)
@@ -450,8 +359,6 @@ void loop_free(struct loop *loop)
 	if (loop->close_signals)
 		loop->close_signals(loop);
 	close_timers(loop);
-	if (loop->lws)
-		lws_context_destroy(loop->lws);
 	check(loop->n_sources == 0);
 	check(list_is_empty(&loop->tasks));
 	if (loop->epoll_fd >= 0)
@@ -490,34 +397,18 @@ static void on_run_timeout(void *data)
 	loop->is_timed_out = true;
 }
 
-/* Wait for events, and serve them. 0 or a negative errno. */
-static int serve_next(struct loop *loop)
-{
-	if (!loop->lws)
-		return serve_batch(loop, -1);
-	return lws_service(loop->lws, 0) < 0 ? -EIO : 0;
-}
-
 static int serve(struct loop *loop)
 {
 	/* A task may stop the loop, too, and what was posted in its last turn is done. */
 	run_tasks(loop);
 	while (!loop->is_stopped && !loop->is_timed_out) {
-		int r = serve_next(loop);
+		int r = serve_batch(loop);
 
 		if (r < 0)
 			return r;
 		run_tasks(loop);
 	}
 	return loop->is_stopped ? 0 : -ETIME;
-}
-
-/* libwebsockets 4.1.6 logs each socket with bytes read before as an error ("calling service"). */
-void loop_adopt_socket(struct lws_vhost *vhost, int fd, const char *bytes, size_t size)
-{
-	lws_set_log_level(0, log_lws_line);
-	lws_adopt_socket_vhost_readbuf(vhost, fd, bytes, size);
-	lws_set_log_level(LWS_LOG_LEVELS, log_lws_line);
 }
 
 int loop_run(struct loop *loop, int timeout_ms)

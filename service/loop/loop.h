@@ -17,28 +17,16 @@
  *                        ├─ one signalfd              (loop_add_signal)
  *                        └─ pidfds                    (loop_child)
  *
- * A layer for websockets gives the loop a context of libwebsockets (loop_lws), in which it waits
- * then:
- *
- *        lws_service (poll)
- *          ├─ clients of the embedded bus               (service/bus)
- *          └─ the epoll set, adopted as a raw file
- *
- * libwebsockets sees a single read-only descriptor of ours; everything else has plain epoll
- * semantics. This layout avoids busy-waiting timers and lost write requests of libwebsockets (both
- * fixed only after 4.1.6), and is the fastest measured.
- *
  * Callbacks run on the loop, one at a time, and may free any source, timer or child, their own too.
  */
 struct loop;
 struct loop_source;
 struct loop_child;
-struct lws_context;
 
 /* Create a loop, which the caller frees with loop_free(). 0 or a negative errno. */
 int loop_new(struct loop **ret_loop);
 
-/* Free the loop and close the connections of its context. The caller has freed all sources and
+/* Free the loop. The caller has freed all sources and
  * timers before. Running children are not watched any more. Takes NULL. */
 void loop_free(struct loop *loop);
 
@@ -53,20 +41,6 @@ void loop_stop(struct loop *loop);
  * memory. When too many wait, the log drops lines and reports their number (util/log,
  * log_defer). */
 void loop_serve_log(struct loop *loop);
-
-/* Return the libwebsockets context, created by the loop the first time, and owned by it. NULL when
- * memory is short. */
-struct lws_context *loop_lws(struct loop *loop);
-
-/* The http_proxy_address of every vhost: port 0 means no proxy. Without it libwebsockets would take
- * $http_proxy, which is of no use for a bus on this device. */
-#define LOOP_NO_PROXY ":0"
-
-struct lws_vhost;
-
-/* Let @vhost serve the socket @fd, as if the @size bytes at @bytes had been read there already.
- * libwebsockets handles the bytes before this returns, and closes a refused socket. */
-void loop_adopt_socket(struct lws_vhost *vhost, int fd, const char *bytes, size_t size);
 
 /* A callback of a descriptor. @events: the events reported by epoll (EPOLLIN, EPOLLHUP, …). */
 typedef void (*loop_fd_function)(void *data, uint32_t events);

@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bus/client_upgrade.h"
+#include "bus/upgrade.h"
 #include "bus/websocket.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
 
 /*
- * Any bytes of a server, as its response to an upgrade and as frames. The first byte of the input
- * chooses how the others are cut; the whole, the cut and the single bytes must have the same
- * outcome:
+ * Any bytes of a server, as its response to an upgrade and as frames, and the same bytes as frames
+ * of a client. The first byte of the input chooses how the others are cut; the whole, the cut and
+ * the single bytes must have the same outcome:
  *
  *   all at once ──────────┐
  *   in pieces of n bytes ─┼─▶ the same messages, control frames and end
@@ -72,9 +72,9 @@ static bool read_piece(
 	return is_good;
 }
 
-static void read_all(const char *text, size_t size, size_t step, struct buffer *out)
+static void read_all(bool is_server, const char *text, size_t size, size_t step, struct buffer *out)
 {
-	struct websocket_reader reader = {0};
+	struct websocket_reader reader = {.is_server = is_server};
 	size_t part;
 
 	for (size_t at = 0; at < size; at += part) {
@@ -90,36 +90,41 @@ static void check_response(const char *text, size_t size)
 {
 	cleanup_free char *copy = malloc(size);
 	size_t head_size = 0;
-	char reason[CLIENT_UPGRADE_REASON_BYTES];
+	char reason[UPGRADE_REASON_BYTES];
 
 	expect(copy != NULL);
 	memcpy(copy, text, size);
 	for (int is_over = 0; is_over < 2; is_over++) {
-		enum client_upgrade_status status =
-			client_upgrade_read(copy, size, is_over != 0, KEY, &head_size, reason);
+		enum upgrade_status status =
+			upgrade_read(copy, size, is_over != 0, KEY, &head_size, reason);
 
 		expect(head_size <= size);
-		expect((status == CLIENT_UPGRADE_GRANTED) == (head_size > 0));
-		expect(status != CLIENT_UPGRADE_REFUSED || strlen(reason) < sizeof(reason));
-		expect(status != CLIENT_UPGRADE_MORE ||
-			size < CLIENT_UPGRADE_HEAD_BYTES + CLIENT_UPGRADE_BODY_BYTES);
+		expect((status == UPGRADE_GRANTED) == (head_size > 0));
+		expect(status != UPGRADE_REFUSED || strlen(reason) < sizeof(reason));
+		expect(status != UPGRADE_MORE || size < UPGRADE_HEAD_BYTES + UPGRADE_BODY_BYTES);
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check_frames(bool is_server, const uint8_t *data, size_t size)
 {
-	const size_t steps[] = {SIZE_MAX, size > 0 ? data[0] % 32 + 2u : 2u, 1};
+	const size_t steps[] = {SIZE_MAX, data[0] % 32 + 2u, 1};
 	struct buffer outs[3] = {0};
 
-	if (size < 2)
-		return 0;
-	check_response((const char *)data + 1, size - 1);
 	for (size_t i = 0; i < 3; i++) {
-		read_all((const char *)data + 1, size - 1, steps[i], &outs[i]);
+		read_all(is_server, (const char *)data + 1, size - 1, steps[i], &outs[i]);
 		expect(outs[i].size == outs[0].size);
 		expect(outs[0].size == 0 || memcmp(outs[i].data, outs[0].data, outs[0].size) == 0);
 	}
 	for (size_t i = 0; i < 3; i++)
 		buffer_deinit(&outs[i]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size < 2)
+		return 0;
+	check_response((const char *)data + 1, size - 1);
+	check_frames(false, data, size);
+	check_frames(true, data, size);
 	return 0;
 }

@@ -25,8 +25,6 @@
 /* A token: 128 bits in hexadecimal digits, and a NUL. */
 #define TOKEN_BYTES 33
 
-/* The most descriptors that libwebsockets serves: bus clients. */
-
 /* The time in which the service takes a port. */
 #define START_MS 10000
 

@@ -2,7 +2,7 @@
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <libwebsockets.h>
+#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,6 +14,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/text/base64.h"
 
 /*
  * A client of a bad bus: a peer with plain sockets that sends what no bus would send, or nothing.
@@ -140,7 +141,7 @@ static void upgrade(int fd)
 	char text[2048];
 	char key[128];
 	unsigned char digest[20];
-	char accepted[64];
+	cleanup(buffer_deinit) struct buffer accepted = {0};
 	char *at;
 
 	read_until(fd, "\r\n\r\n", text, sizeof(text));
@@ -148,14 +149,12 @@ static void upgrade(int fd)
 	cr_assert(at, "%s", text);
 	at += strlen(field);
 	snprintf(key, sizeof(key), "%.*s%s", (int)strcspn(at, "\r"), at, guid);
-	lws_SHA1((unsigned char *)key, strlen(key), digest);
-	cr_assert_gt(
-		lws_b64_encode_string((char *)digest, sizeof(digest), accepted, sizeof(accepted)),
-		0);
+	cr_assert(EVP_Digest(key, strlen(key), digest, NULL, EVP_sha1(), NULL));
+	base64_encode(digest, sizeof(digest), &accepted);
 	snprintf(text, sizeof(text),
 		"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
 		"Sec-WebSocket-Accept: %s\r\n\r\n",
-		accepted);
+		buffer_terminate(&accepted));
 	cr_assert_eq(send(fd, text, strlen(text), 0), (ssize_t)strlen(text));
 	cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
 	cr_assert(bus_is_up(client));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bus/client_upgrade.h"
+#include "bus/upgrade.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -18,27 +18,27 @@ static void expect_granted(const char *head)
 {
 	cleanup_free char *text = NULL;
 	size_t size = strlen(head);
-	char reason[CLIENT_UPGRADE_REASON_BYTES];
+	char reason[UPGRADE_REASON_BYTES];
 	size_t head_size;
 
 	cr_assert_geq(asprintf(&text, "%s\x81\x01x", head), 0);
 	for (size_t n = 0; n < size; n++) {
-		cr_expect_eq(client_upgrade_read(text, n, false, KEY, &head_size, reason),
-			CLIENT_UPGRADE_MORE, "%zu", n);
+		cr_expect_eq(upgrade_read(text, n, false, KEY, &head_size, reason), UPGRADE_MORE,
+			"%zu", n);
 		cr_expect_eq(head_size, 0);
 	}
-	cr_expect_eq(client_upgrade_read(text, size + 3, false, KEY, &head_size, reason),
-		CLIENT_UPGRADE_GRANTED, "%s", head);
+	cr_expect_eq(upgrade_read(text, size + 3, false, KEY, &head_size, reason), UPGRADE_GRANTED,
+		"%s", head);
 	cr_expect_eq(head_size, size);
 }
 
 static void expect_refused(const char *head, const char *words)
 {
-	char reason[CLIENT_UPGRADE_REASON_BYTES];
+	char reason[UPGRADE_REASON_BYTES];
 	size_t head_size;
 
-	cr_assert_eq(client_upgrade_read(head, strlen(head), false, KEY, &head_size, reason),
-		CLIENT_UPGRADE_REFUSED, "%s", head);
+	cr_assert_eq(upgrade_read(head, strlen(head), false, KEY, &head_size, reason),
+		UPGRADE_REFUSED, "%s", head);
 	cr_expect_not_null(strstr(reason, words), "%s: %s", head, reason);
 	cr_expect_eq(head_size, 0);
 }
@@ -47,22 +47,22 @@ Test(client_upgrade, asks_for_the_upgrade)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
 
-	client_upgrade_write("/core", "h:1", KEY, "", &out);
+	upgrade_ask("/core", "h:1", KEY, "", &out);
 	cr_assert(buffer_terminate(&out));
 	cr_expect_str_eq(out.data, "GET /core HTTP/1.1\r\nHost: h:1\r\nUpgrade: websocket\r\n"
 				   "Connection: Upgrade\r\nSec-WebSocket-Key: " KEY "\r\n"
 				   "Sec-WebSocket-Version: 13\r\n\r\n");
 	buffer_reset(&out);
-	client_upgrade_write("/", "h", KEY, "secret", &out);
+	upgrade_ask("/", "h", KEY, "secret", &out);
 	cr_assert(buffer_terminate(&out));
 	cr_expect_not_null(strstr(out.data, "\r\nAuthorization: Bearer secret\r\n\r\n"));
 }
 
 Test(client_upgrade, writes_a_key_as_base64)
 {
-	char text[CLIENT_UPGRADE_KEY_TEXT_BYTES];
+	char text[UPGRADE_KEY_TEXT_BYTES];
 
-	client_upgrade_encode_key((const unsigned char *)"the sample nonce", text);
+	upgrade_encode_key((const unsigned char *)"the sample nonce", text);
 	cr_expect_str_eq(text, KEY);
 }
 
@@ -79,7 +79,7 @@ Test(client_upgrade, takes_a_response_that_grants_the_upgrade)
 
 Test(client_upgrade, says_what_the_server_says_that_refuses)
 {
-	char reason[CLIENT_UPGRADE_REASON_BYTES];
+	char reason[UPGRADE_REASON_BYTES];
 	size_t head_size;
 	static const char part[] = UNAUTHORIZED "{\"error\":\"wrong";
 
@@ -87,10 +87,10 @@ Test(client_upgrade, says_what_the_server_says_that_refuses)
 		"the status 401 there, not with a websocket: wrong token");
 	expect_refused("HTTP/1.1 502 x\r\nContent-Length: 6\r\n\r\n<html>",
 		"the status 502 there, not with a websocket");
-	cr_expect_eq(client_upgrade_read(part, sizeof(part) - 1, false, KEY, &head_size, reason),
-		CLIENT_UPGRADE_MORE);
-	cr_expect_eq(client_upgrade_read(part, sizeof(part) - 1, true, KEY, &head_size, reason),
-		CLIENT_UPGRADE_REFUSED);
+	cr_expect_eq(
+		upgrade_read(part, sizeof(part) - 1, false, KEY, &head_size, reason), UPGRADE_MORE);
+	cr_expect_eq(upgrade_read(part, sizeof(part) - 1, true, KEY, &head_size, reason),
+		UPGRADE_REFUSED);
 	cr_expect_str_eq(
 		reason, "the server answers with the status 401 there, not with a websocket");
 }
@@ -123,19 +123,16 @@ Test(client_upgrade, refuses_every_other_response)
 
 Test(client_upgrade, reads_no_head_without_an_end)
 {
-	cleanup_free char *text = malloc(CLIENT_UPGRADE_HEAD_BYTES);
-	char reason[CLIENT_UPGRADE_REASON_BYTES];
+	cleanup_free char *text = malloc(UPGRADE_HEAD_BYTES);
+	char reason[UPGRADE_REASON_BYTES];
 	size_t size;
 
 	cr_assert_not_null(text);
-	memset(text, 'x', CLIENT_UPGRADE_HEAD_BYTES);
+	memset(text, 'x', UPGRADE_HEAD_BYTES);
+	cr_expect_eq(upgrade_read(text, UPGRADE_HEAD_BYTES - 1, false, KEY, &size, reason),
+		UPGRADE_MORE);
 	cr_expect_eq(
-		client_upgrade_read(text, CLIENT_UPGRADE_HEAD_BYTES - 1, false, KEY, &size, reason),
-		CLIENT_UPGRADE_MORE);
-	cr_expect_eq(
-		client_upgrade_read(text, CLIENT_UPGRADE_HEAD_BYTES, false, KEY, &size, reason),
-		CLIENT_UPGRADE_REFUSED);
+		upgrade_read(text, UPGRADE_HEAD_BYTES, false, KEY, &size, reason), UPGRADE_REFUSED);
 	text[7] = '\0';
-	cr_expect_eq(
-		client_upgrade_read(text, 8, false, KEY, &size, reason), CLIENT_UPGRADE_REFUSED);
+	cr_expect_eq(upgrade_read(text, 8, false, KEY, &size, reason), UPGRADE_REFUSED);
 }

@@ -8,28 +8,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bus/bus.h"
-#include "loop/loop.h"
+#include "seat.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 
 /* The embedded bus, its clients, and other peers, on one loop and over real sockets. */
-
-#define PATIENCE_MS 60000
-
-struct endpoint {
-	struct bus *bus;
-	struct loop *loop;
-	bool (*wants)(void *data, const char *topic, size_t size);
-	struct buffer received; /* every frame, each with a line feed after it */
-	size_t bytes;           /* size of all frames */
-	unsigned int frames;
-	unsigned int stop_at_frames;
-	bool stops_when_up;
-	bool stops_when_down;
-	bool stops_when_unreachable;
-	const char *answer; /* sent once, when a frame is received */
-};
 
 static void setup(void)
 {
@@ -38,129 +21,11 @@ static void setup(void)
 
 TestSuite(bus_seat, .timeout = 120, .init = setup);
 
-static int say(struct endpoint *endpoint, const char *text)
-{
-	struct buffer message = {0};
-
-	bus_message_begin(&message);
-	buffer_append_string(&message, text);
-	return bus_send(endpoint->bus, &message, BUS_SHARE_OWN);
-}
-
-static void on_frame(void *data, const char *text, size_t size)
-{
-	struct endpoint *endpoint = data;
-
-	if (size < 1000) {
-		buffer_append(&endpoint->received, text, size);
-		buffer_append_char(&endpoint->received, '\n');
-	}
-	endpoint->bytes += size;
-	endpoint->frames++;
-	if (endpoint->answer)
-		cr_assert_eq(say(endpoint, take_ptr(endpoint->answer)), 0);
-	if (endpoint->frames == endpoint->stop_at_frames)
-		loop_stop(endpoint->loop);
-}
-
-static void on_up(void *data)
-{
-	struct endpoint *endpoint = data;
-
-	if (endpoint->stops_when_up)
-		loop_stop(endpoint->loop);
-}
-
-static void on_down(void *data, const char *reason)
-{
-	struct endpoint *endpoint = data;
-
-	cr_assert_not_null(reason);
-	if (endpoint->stops_when_down)
-		loop_stop(endpoint->loop);
-}
-
-static void on_unreachable(void *data, const char *reason)
-{
-	struct endpoint *endpoint = data;
-
-	cr_assert_not_null(reason);
-	if (endpoint->stops_when_unreachable)
-		loop_stop(endpoint->loop);
-}
-
-static struct bus_handler handler_of(const struct endpoint *endpoint)
-{
-	return (struct bus_handler){.wants = endpoint->wants,
-		.frame = on_frame,
-		.up = on_up,
-		.down = on_down,
-		.unreachable = on_unreachable};
-}
-
-static void run(struct loop *loop)
-{
-	cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
-}
-
 static void run_until_received(struct endpoint *endpoint, unsigned int frames)
 {
 	endpoint->stop_at_frames = frames;
 	while (endpoint->frames < frames)
 		run(endpoint->loop);
-}
-
-static struct loop *new_loop(void)
-{
-	struct loop *loop = NULL;
-
-	cr_assert_eq(loop_new(&loop), 0);
-	return loop;
-}
-
-static void embed_at(struct endpoint *endpoint, struct loop *loop, uint16_t port,
-	const struct bus_limits *limits)
-{
-	struct bus_address address = bus_address_default;
-	struct bus_handler handler = handler_of(endpoint);
-
-	address.port = port;
-	endpoint->loop = loop;
-	endpoint->stops_when_up = true;
-	cr_assert_eq(
-		bus_embed(loop, &address, NULL, 0, limits, &handler, endpoint, &endpoint->bus), 0);
-	run(loop);
-	cr_assert(bus_is_up(endpoint->bus));
-}
-
-static void embed(struct endpoint *endpoint, struct loop *loop)
-{
-	embed_at(endpoint, loop, 0, &bus_limits_default);
-}
-
-static void join(
-	struct endpoint *endpoint, const struct endpoint *bus, const struct bus_limits *limits)
-{
-	struct bus_handler handler = handler_of(endpoint);
-
-	endpoint->loop = bus->loop;
-	endpoint->stops_when_up = true;
-	cr_assert_eq(bus_connect(endpoint->loop, bus_address(bus->bus), limits, &handler, endpoint,
-			     &endpoint->bus),
-		0);
-	run(endpoint->loop);
-	cr_assert(bus_is_up(endpoint->bus));
-}
-
-static void leave(struct endpoint *endpoint)
-{
-	bus_free(take_ptr(endpoint->bus));
-	buffer_deinit(&endpoint->received);
-}
-
-static void expect_received(struct endpoint *endpoint, const char *lines)
-{
-	cr_assert_str_eq(buffer_terminate(&endpoint->received), lines);
 }
 
 static const char greeting[] = "{\"type\": \"connected\", \"data\": {}, \"context\": "
@@ -263,17 +128,6 @@ Test(bus_seat, hears_only_the_topics_it_wants)
 	cr_assert_eq(bus_counters(client.bus)->frames_received, 5);
 	leave(&client);
 	leave(&bus);
-}
-
-/* Send a message of @size bytes. */
-static int say_bytes(struct endpoint *endpoint, size_t size)
-{
-	struct buffer message = {0};
-
-	bus_message_begin(&message);
-	memset(buffer_reserve(&message, size), 'x', size);
-	message.size += size;
-	return bus_send(endpoint->bus, &message, BUS_SHARE_OWN);
 }
 
 Test(bus_seat, passes_large_frames_on_whole)
@@ -499,19 +353,6 @@ Test(bus_seat, says_reason_a_port_cannot_be_used)
 	leave(&bus);
 }
 
-/* Open a plain socket to the bus and send @request. */
-static int dial(const struct endpoint *bus, const char *request)
-{
-	struct sockaddr_in name = {.sin_family = AF_INET,
-		.sin_port = htons(bus_address(bus->bus)->port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	cr_assert_eq(connect(fd, (struct sockaddr *)&name, sizeof(name)), 0);
-	cr_assert_eq(send(fd, request, strlen(request), 0), (ssize_t)strlen(request));
-	return fd;
-}
-
 /* Check what the bus answers to @request before it closes the connection. */
 static void expect_refused(struct endpoint *bus, const char *request, const char *first_line)
 {
@@ -554,17 +395,6 @@ Test(bus_seat, the_bus_speaks_nothing_but_websocket)
 		"HTTP/1.1 426");
 	cr_assert_eq(bus_counters(bus.bus)->clients, 0);
 	leave(&bus);
-}
-
-static const char upgrade[] = "GET /any/path HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
-			      "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-			      "Sec-WebSocket-Key: YSBiZW5jaCdzIGtleSBpcw==\r\n\r\n";
-
-static void run_until_clients(struct endpoint *bus, uint32_t clients)
-{
-	for (int turn = 0; turn < 500 && bus_counters(bus->bus)->clients != clients; turn++)
-		loop_run(bus->loop, 5);
-	cr_assert_eq(bus_counters(bus->bus)->clients, clients);
 }
 
 static const struct bus_limits small = {.frame_bytes = BUS_FRAME_BYTES,
@@ -728,16 +558,6 @@ Test(bus_seat, the_bus_wants_the_token_that_it_was_given)
 	join(&client, &bus, &bus_limits_default);
 	leave(&client);
 	leave(&bus);
-}
-
-/* Send the frame of a text of @size bytes, as far as the socket takes it. */
-static void push_bytes(int fd, char *frame, size_t size, size_t *sent)
-{
-	ssize_t n = send(fd, frame + *sent, size - *sent, MSG_DONTWAIT);
-
-	*sent += n > 0 ? (size_t)n : 0;
-	if (*sent == size)
-		*sent = 0;
 }
 
 /* Clients that all send and do not read hold each other up, but not for ever. */

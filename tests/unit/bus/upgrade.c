@@ -92,7 +92,8 @@ Test(upgrade, refuses_other_requests)
 	expect_judged(GOOD "Sec-WebSocket-Version: 13\r\n" KEY "Content-Length: 1\r\n\r\nx", 400);
 }
 
-Test(upgrade, writes_nothing_of_the_peer_but_its_key)
+/* RFC 6455 §1.3 */
+Test(upgrade, grants_with_nothing_of_the_client_but_a_digest_of_its_key)
 {
 	static const char text[] =
 		GOOD "Sec-WebSocket-Version: 13\r\n" KEY
@@ -102,9 +103,9 @@ Test(upgrade, writes_nothing_of_the_peer_but_its_key)
 
 	http_reader_begin(&reader, &limits);
 	http_reader_feed(&reader, text, strlen(text));
-	upgrade_write(&reader, "b", &out);
+	upgrade_grant(&reader, &out);
 	cr_assert_str_eq(buffer_terminate(&out),
-		"GET / HTTP/1.1\r\nHost: b\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-		"Sec-WebSocket-Version: 13\r\n" KEY "\r\n");
+		"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+		"Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n");
 	http_reader_deinit(&reader);
 }

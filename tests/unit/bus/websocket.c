@@ -11,10 +11,13 @@
 /* Append what is read from the @size bytes at @bytes, at most @step at a time: the bytes of each
  * message, with `|` after a text and `#` after other messages; of a control frame `<`, its opcode
  * and its payload and `>`; `!` and nothing more when the protocol is broken. */
-static void read_in_pieces(const char *bytes, size_t size, size_t step, struct buffer *out)
+static void read_in_pieces(
+	bool is_server, const char *text, size_t size, size_t step, struct buffer *out)
 {
-	struct websocket_reader reader = {0};
+	struct websocket_reader reader = {.is_server = is_server};
+	cleanup_free char *bytes = malloc(size);
 
+	memcpy(bytes, text, size);
 	for (size_t at = 0; at < size; at += step) {
 		size_t part = size - at < step ? size - at : step;
 		size_t used = 0;
@@ -44,18 +47,23 @@ static void read_in_pieces(const char *bytes, size_t size, size_t step, struct b
 	}
 }
 
-static void expect_frames(const char *bytes, size_t size, const char *expected)
+static void expect_frames(bool is_server, const char *bytes, size_t size, const char *expected)
 {
 	for (size_t step = 1; step <= size; step++) {
 		cleanup(buffer_deinit) struct buffer out = {0};
 
-		read_in_pieces(bytes, size, step, &out);
+		read_in_pieces(is_server, bytes, size, step, &out);
 		cr_assert(buffer_terminate(&out));
 		cr_expect_str_eq(out.data, expected, "%zu: %s", step, out.data);
 	}
 }
 
-#define EXPECT_FRAMES(bytes_, expected_) expect_frames(bytes_, sizeof(bytes_) - 1, expected_)
+/* Frames of a server. */
+#define EXPECT_FRAMES(bytes_, expected_) expect_frames(false, bytes_, sizeof(bytes_) - 1, expected_)
+
+/* Frames of a client. */
+#define EXPECT_CLIENT_FRAMES(bytes_, expected_)                                                    \
+	expect_frames(true, bytes_, sizeof(bytes_) - 1, expected_)
 
 Test(bus_websocket, reads_frames_in_any_pieces)
 {
@@ -80,7 +88,7 @@ Test(bus_websocket, reads_a_long_message)
 	cleanup(buffer_deinit) struct buffer out = {0};
 
 	memset(bytes + 10, 'x', SIZE);
-	read_in_pieces(bytes, sizeof(bytes), 4096, &out);
+	read_in_pieces(false, bytes, sizeof(bytes), 4096, &out);
 	cr_expect_eq(out.size, SIZE + 1);
 	cr_expect_eq(out.data[SIZE], '|');
 }
@@ -98,6 +106,55 @@ Test(bus_websocket, refuses_frames_that_a_server_must_not_send)
 	EXPECT_FRAMES("\x09\x01x", "!");
 	EXPECT_FRAMES("\x89\x7e\x00\x7e", "!");
 	EXPECT_FRAMES("\x81\x7f\x80\x00\x00\x00\x00\x00\x00\x00", "!");
+}
+
+/* The mask is the last four bytes of a header: 1, 2, 3, 4, or zeros. */
+Test(bus_websocket, unmasks_the_frames_of_a_client_in_any_pieces)
+{
+	EXPECT_CLIENT_FRAMES("\x81\x82\1\2\3\4ik", "hi|");
+	EXPECT_CLIENT_FRAMES("\x81\x80\1\2\3\4\x82\x81\1\2\3\4y", "|x#");
+	EXPECT_CLIENT_FRAMES("\x81\x8b\1\2\3\4````dddlhhh\x81\x81\0\0\0\0a", "abcdefghijk|a|");
+	EXPECT_CLIENT_FRAMES("\x01\x81\1\2\3\4y\x89\x82\0\0\0\1pp\x80\x81\2\2\2\2{", "x<9pp>y|");
+	EXPECT_CLIENT_FRAMES("\x88\x82\1\2\3\4\2\xea", "<8\x03\xe8>");
+	EXPECT_CLIENT_FRAMES("\x81\xfe\x00\x03\0\0\0\1xyz", "xyz|");
+	EXPECT_CLIENT_FRAMES("\x81\xff\x00\x00\x00\x00\x00\x00\x00\x02\1\1\1\1yx", "xy|");
+}
+
+Test(bus_websocket, unmasks_a_long_message)
+{
+	enum { SIZE = 70001 };
+	const unsigned char mask[WEBSOCKET_MASK_BYTES] = {0x37, 0xfa, 0x21, 0x3d};
+	static char bytes[SIZE + WEBSOCKET_HEADER_BYTES];
+	unsigned char header[WEBSOCKET_HEADER_BYTES];
+
+	cr_assert_eq(websocket_write_header(WEBSOCKET_TEXT, true, SIZE, mask, header),
+		WEBSOCKET_HEADER_BYTES);
+	memcpy(bytes, header, WEBSOCKET_HEADER_BYTES);
+	memset(bytes + WEBSOCKET_HEADER_BYTES, 'x', SIZE);
+	websocket_mask(bytes + WEBSOCKET_HEADER_BYTES, SIZE, mask);
+	for (size_t step = 4093; step < 4101; step++) {
+		cleanup(buffer_deinit) struct buffer out = {0};
+
+		read_in_pieces(true, bytes, sizeof(bytes), step, &out);
+		cr_assert_eq(out.size, SIZE + 1);
+		cr_expect_eq(strspn(out.data, "x"), SIZE, "%zu", step);
+	}
+}
+
+Test(bus_websocket, refuses_frames_that_a_client_must_not_send)
+{
+	EXPECT_CLIENT_FRAMES("\x81\x01x", "!");
+	EXPECT_CLIENT_FRAMES("\x89\x00", "!");
+	EXPECT_CLIENT_FRAMES("\x81\x81\0\0\0\0x\x81\x01x", "x|!");
+	EXPECT_CLIENT_FRAMES("\xc1\x81\0\0\0\0x", "!");
+	EXPECT_CLIENT_FRAMES("\xa1\x81\0\0\0\0x", "!");
+	EXPECT_CLIENT_FRAMES("\x83\x81\0\0\0\0x", "!");
+	EXPECT_CLIENT_FRAMES("\x8b\x81\0\0\0\0x", "!");
+	EXPECT_CLIENT_FRAMES("\x80\x81\0\0\0\0x", "!");
+	EXPECT_CLIENT_FRAMES("\x01\x81\0\0\0\0x\x81\x81\0\0\0\0x", "x!");
+	EXPECT_CLIENT_FRAMES("\x09\x81\0\0\0\0x", "!");
+	EXPECT_CLIENT_FRAMES("\x89\xfe\x00\x7e\0\0\0\0", "!");
+	EXPECT_CLIENT_FRAMES("\x81\xff\x80\x00\x00\x00\x00\x00\x00\x00\0\0\0\0", "!");
 }
 
 /* Check the header of a text of @size bytes. */

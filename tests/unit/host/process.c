@@ -82,7 +82,7 @@ Test(process, has_default_signals_and_no_way_to_privileges, .timeout = LIMIT)
 	struct guest guest = {0};
 	sigset_t all;
 
-	/* As in a daemon that libwebsockets and a signalfd have been at work in. */
+	/* As in a daemon, which ignores the one and reads the others by a signalfd. */
 	signal(SIGPIPE, SIG_IGN);
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
