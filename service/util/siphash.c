@@ -56,25 +56,27 @@ void siphash_init(struct siphash *hash, const struct siphash_key *key)
 
 void siphash_bytes(struct siphash *hash, const char *bytes, size_t size)
 {
+	struct siphash now = *hash; /* in registers: @bytes may not be a part of it */
 	size_t at = 0;
 
-	hash->total += size;
-	while (hash->bits == 0 && size - at >= sizeof(uint64_t)) {
+	now.total += size;
+	for (; size - at >= sizeof(uint64_t); at += sizeof(uint64_t)) {
 		uint64_t word;
 
 		memcpy(&word, bytes + at, sizeof(word));
-		siphash_word(hash, word);
-		at += sizeof(word);
+		siphash_word(&now, now.word | word << now.bits);
+		now.word = now.bits > 0 ? word >> (64 - now.bits) : 0;
 	}
 	for (; at < size; at++) {
-		hash->word |= (uint64_t)(unsigned char)bytes[at] << hash->bits;
-		hash->bits += 8;
-		if (hash->bits == 64) {
-			siphash_word(hash, hash->word);
-			hash->word = 0;
-			hash->bits = 0;
+		now.word |= (uint64_t)(unsigned char)bytes[at] << now.bits;
+		now.bits += 8;
+		if (now.bits == 64) {
+			siphash_word(&now, now.word);
+			now.word = 0;
+			now.bits = 0;
 		}
 	}
+	*hash = now;
 }
 
 uint64_t siphash_finish(struct siphash *hash)
