@@ -16,7 +16,9 @@
 
 #define FILE_CHUNK_BYTES 65536
 
-int file_read_fd(int fd, size_t size_max, struct buffer *contents)
+/* Append the bytes of @fd, at most @size_max. A short read that completes the @expected bytes of a
+ * regular file is at its end. 0 or a negative errno. */
+static int read_to_end(int fd, size_t size_max, size_t expected, struct buffer *contents)
 {
 	size_t total = 0;
 
@@ -41,7 +43,14 @@ int file_read_fd(int fd, size_t size_max, struct buffer *contents)
 		if (total > size_max)
 			return -EFBIG;
 		contents->size += (size_t)got;
+		if (total == expected && (size_t)got < room)
+			return 0;
 	}
+}
+
+int file_read_fd(int fd, size_t size_max, struct buffer *contents)
+{
+	return read_to_end(fd, size_max, SIZE_MAX, contents);
 }
 
 int file_read(const char *path, size_t size_max, struct buffer *contents)
@@ -62,7 +71,7 @@ int file_read(const char *path, size_t size_max, struct buffer *contents)
 	/* One more byte, to notice the end of the file. */
 	if (!buffer_reserve(contents, (size_t)status.st_size + 1))
 		return buffer_status(contents);
-	return file_read_fd(fd, size_max, contents);
+	return read_to_end(fd, size_max, (size_t)status.st_size, contents);
 }
 
 int file_write_all(int fd, const char *bytes, size_t size)
