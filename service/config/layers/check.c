@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "config/fields.h"
+#include "json/member.h"
 #include "json/pointer.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text/text.h"
 
@@ -66,7 +68,8 @@ static void check_value(struct config_reader *reader, struct config_layer *layer
 
 	if (r < 0)
 		reader->error = r;
-	report_violations(reader, layer, value, place, &report);
+	if (report.n_violations > 0 || report.is_cut)
+		report_violations(reader, layer, value, place, &report);
 	report_nul(reader, layer, value);
 }
 
@@ -147,9 +150,21 @@ static void report_unknown(struct config_reader *reader, struct config_layer *la
 
 /* ── sections ────────────────────────────────────────────────────────────────────────────────── */
 
-/* Check the value at @value, at @place. An object whose schema has the names of its members, and
- * nothing else to be checked as a whole, is checked member by member: then only schemas of members
- * that are there are compiled. */
+/* Return whether the schema at @node has schemas of members, and nothing else that an object has to
+ * keep as a whole. */
+static bool is_by_member(const struct json_tape *shape, uint32_t node)
+{
+	static const char *const whole[] = {"propertyNames", "maxProperties"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(whole); i++)
+		if (json_find(shape, node, whole[i]) != JSON_NONE)
+			return false;
+	return json_find(shape, node, "properties") != JSON_NONE ||
+	       json_find_typed(shape, node, "additionalProperties", JSON_OBJECT) != JSON_NONE;
+}
+
+/* Check the value at @value, at @place. If the schema of an object allows it, each member is
+ * checked alone, so only the schemas of present members are compiled. */
 static void check_place(struct config_reader *reader, struct config_layer *layer, uint32_t value,
 	const struct config_place *place)
 {
@@ -158,7 +173,7 @@ static void check_place(struct config_reader *reader, struct config_layer *layer
 	if (json_type_at(tape, value) == JSON_NULL)
 		return;
 	if (json_type_at(tape, value) != JSON_OBJECT ||
-		json_find(&reader->shape.tape, place->node, "properties") == JSON_NONE) {
+		!is_by_member(&reader->shape.tape, place->node)) {
 		check_value(reader, layer, value, place);
 		return;
 	}

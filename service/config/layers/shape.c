@@ -30,6 +30,7 @@ int config_shape_open(struct config_shape *shape, const char *schema)
 void config_shape_deinit(struct config_shape *shape)
 {
 	json_tape_deinit(&shape->tape);
+	schema_free(shape->schema);
 	schema_context_free(shape->context);
 	*shape = (struct config_shape){0};
 }
@@ -127,19 +128,24 @@ uint32_t config_shape_hint(const struct config_shape *shape, const struct config
 
 /* ── checks ──────────────────────────────────────────────────────────────────────────────────── */
 
-int config_shape_check(const struct config_shape *shape, const struct config_place *place,
+int config_shape_check(struct config_shape *shape, const struct config_place *place,
 	const struct json_tape *tape, uint32_t value, struct schema_report *ret_report)
 {
 	static const struct schema_options options = {.is_trusted = true, .is_brief = true};
-	cleanup(schema_cleanup) struct schema *schema = NULL;
 	cleanup(schema_error_deinit) struct schema_error error = {0};
-	int r = schema_compile(&shape->tape, place->node, &options, &schema, &error);
+	int r = 0;
 
+	/* The toolboxes of a configuration mostly have the same settings, one after the other. */
+	if (!shape->schema || shape->node != place->node) {
+		schema_free(take_ptr(shape->schema));
+		shape->node = place->node;
+		r = schema_compile(&shape->tape, place->node, &options, &shape->schema, &error);
+	}
 	check(r <= 0);
 	if (r == 0)
-		r = schema_validate(schema, shape->context, tape, value);
+		r = schema_validate(shape->schema, shape->context, tape, value);
 	if (r > 0)
-		r = schema_explain(schema, shape->context, tape, value, ret_report);
+		r = schema_explain(shape->schema, shape->context, tape, value, ret_report);
 	ret_report->is_cut |= r > 0;
 	return r < 0 ? r : 0;
 }

@@ -35,6 +35,8 @@ struct config_place {
 
 struct config_shape {
 	struct json_tape tape; /* the schema; empty until it is opened */
+	struct schema *schema; /* the schema of the last place; NULL: none yet */
+	uint32_t node;         /* the token of the schema at that place */
 	struct schema_context *context;
 };
 
@@ -60,7 +62,7 @@ uint32_t config_shape_hint(const struct config_shape *shape, const struct config
 
 /* Find the violations of the value at @value by the schema of @place. The paths in @ret_report lead
  * from the value; after ret_report->is_cut there may be others. Return 0 or -ENOMEM. */
-int config_shape_check(const struct config_shape *shape, const struct config_place *place,
+int config_shape_check(struct config_shape *shape, const struct config_place *place,
 	const struct json_tape *tape, uint32_t value, struct schema_report *ret_report);
 
 /* Return the first of the tokens from @from to before @end that is a string with the character
