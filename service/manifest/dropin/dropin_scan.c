@@ -54,8 +54,9 @@ static bool is_backup(const char *name)
 {
 	static const char *const suffixes[] = {"?*~", "?*.bak", "?*.old", "?*.orig", "?*.rej",
 		"?*.swp", "?*.tmp", "?*.dpkg-*", "?*.ucf-*", "?*.rpm*"};
+	bool has_suffix = strpbrk(name, ".~");
 
-	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++)
+	for (size_t i = 0; has_suffix && i < ARRAY_SIZE(suffixes); i++)
 		if (fnmatch(suffixes[i], name, 0) == 0)
 			return true;
 	return false;
@@ -123,12 +124,13 @@ enum toolbox_line {
  * its last dot. */
 static enum toolbox_line find_toolbox_line(const char *path, const char *stem, size_t size)
 {
-	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool is_python = strcmp(stem + size, ".py") == 0;
+	cleanup_close int fd = is_python ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 	char start[LINES_BYTES + 1] = "";
 	char *rest = start;
 	size_t length;
 
-	if (strcmp(stem + size, ".py") != 0 || fd < 0 || read(fd, start, LINES_BYTES) < 0)
+	if (fd < 0 || read(fd, start, LINES_BYTES) < 0)
 		return LINE_OTHER;
 	length = strcspn(start, "\n");
 	if (start[length] == '\n') {
@@ -267,9 +269,10 @@ static int take_deep(struct dropin_list *list, const char *path, const char *ser
 	return -ENOMEM;
 }
 
-static int take_entry(
-	struct dropin_list *list, const char *folder, const char *service, const char *name)
+static int take_entry(struct dropin_list *list, const char *folder, const char *service,
+	const struct dirent *entry)
 {
+	const char *name = entry->d_name;
 	const char *aside = NULL;
 	cleanup_free char *path = NULL;
 	struct stat status;
@@ -278,6 +281,8 @@ static int take_entry(
 		return 0;
 	if (++list->n_seen > DROPIN_ENTRIES_MAX)
 		return -E2BIG;
+	if (entry->d_type == DT_REG && is_definition(name))
+		return 0;
 	if (asprintf(&path, "%s/%s", folder, name) < 0) {
 		path = NULL;
 		return -ENOMEM;
@@ -305,7 +310,7 @@ static int scan_folder(struct dropin_list *list, const char *folder, const char 
 	if (!entries)
 		return -errno;
 	while (r == 0 && (entry = readdir(entries)))
-		r = take_entry(list, folder, service, entry->d_name);
+		r = take_entry(list, folder, service, entry);
 	return r;
 }
 
