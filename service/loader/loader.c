@@ -820,6 +820,8 @@ static int new_loader(
 	manifest_reader_limit_checks(loader->jobs.reader, options->config->limits.check_ms);
 	manifest_reader_limit_tools(loader->jobs.reader, options->config->limits.tools);
 	manifest_reader_leave_out(loader->jobs.reader, settings_leave_out_package, options->config);
+	if (options->checks_off)
+		manifest_reader_check_off(loader->jobs.reader);
 	manifest_reader_bound(loader->jobs.reader, &loader->is_abandoned, TOOLS_MS_MAX);
 	r = checker_new(loop, options->host_program, options->config, &loader->jobs.checker);
 	r = r ? r : loop_timer_init(&loader->patience, loop, patience_is_over, loader);

@@ -59,6 +59,8 @@ struct loader_options {
 	/* the time for the examples of a new version with a gate (loader/gate/gate.h); 0: none is
 	 * called */
 	uint64_t gate_ms;
+	/* read the manifests of toolboxes that are off, too, for their mistakes */
+	bool checks_off;
 	bool asks_again; /* ask them, even if their last description is valid */
 	/* ids of servers out of reach for too long, or NULL: their tools are only offered after a
 	 * new list */

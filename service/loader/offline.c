@@ -65,6 +65,7 @@ int offline_load(const struct config *config, const char *const *files, size_t n
 		.config = config,
 		.host_program = paths.host_program,
 		.library_dir = paths.library_dir,
+		.checks_off = true,
 		.defers = asking == OFFLINE_ASKS_NOBODY,
 		.asks_servers = asking == OFFLINE_ASKS_SERVERS,
 	};

@@ -289,11 +289,16 @@ int settings_apply(const struct config *config, struct package *package)
 {
 	const struct config_toolbox *settings = config_toolbox_find(config, package->id);
 	bool is_said = settings && settings->digest != 0;
-	int r = is_said ? warn_keep_unknown_settings(config, package) : 0;
+	int r;
 
+	package->settings = settings_digest(config, package);
+	/* It has no processes, and of its manifest only what is shown was read. */
+	if (package->is_left_out)
+		return is_said ? toolbox_sandbox_override(&package->sandbox, &settings->sandbox)
+			       : 0;
+	r = is_said ? warn_keep_unknown_settings(config, package) : 0;
 	if (r == 0 && is_said)
 		r = apply(settings, package);
-	package->settings = settings_digest(config, package);
 	package->python.start_timeout_ms = config->start_timeout_ms;
 	package->trace_files = config->trace_files;
 	if (r == 0 && package->mcp.variables)

@@ -18,6 +18,7 @@
 #include "manifest/mcp.h"
 #include "manifest/native/native_init.h"
 #include "manifest/native/native_type_alias.h"
+#include "manifest/off.h"
 #include "manifest/reader.h"
 #include "manifest/published.h"
 #include "manifest/python.h"
@@ -112,6 +113,11 @@ void manifest_reader_leave_out(
 	reader->leaves_out_data = data;
 }
 
+void manifest_reader_check_off(struct manifest_reader *reader)
+{
+	reader->checks_off = true;
+}
+
 bool manifest_reader_leaves_out(const struct manifest_reader *reader, const struct package *package)
 {
 	return reader->leaves_out && reader->leaves_out(reader->leaves_out_data, package);
@@ -151,13 +157,11 @@ void manifest_reader_free(struct manifest_reader *reader)
 	free(reader);
 }
 
-/* Read and parse the file; what is wrong with it is a problem. */
-static int read_tape(struct manifest_reader *reader, const char *path, struct diagnostics *problems)
+/* Read the file; what is wrong with it is a problem. */
+static int read_bytes(
+	struct manifest_reader *reader, const char *path, struct diagnostics *problems)
 {
-	struct json_error error;
 	struct stat status;
-	unsigned int line;
-	unsigned int column;
 	int r;
 
 	reader->is_refused_for_good = false;
@@ -175,9 +179,16 @@ static int read_tape(struct manifest_reader *reader, const char *path, struct di
 	else if (r < 0)
 		diagnostics_add(
 			problems, DIAGNOSTIC_ERROR, 0, "", "cannot be read: %s", strerror(-r));
-	if (r < 0)
-		return MANIFEST_E_REFUSED;
-	r = json_tape_read(
+	return r < 0 ? MANIFEST_E_REFUSED : 0;
+}
+
+/* Parse the bytes of the file; what is wrong with them is a problem. */
+static int read_tape(struct manifest_reader *reader, struct diagnostics *problems)
+{
+	struct json_error error;
+	unsigned int line;
+	unsigned int column;
+	int r = json_tape_read(
 		&reader->tape, reader->bytes.data, reader->bytes.size, JSON_DEPTH_DEFAULT, &error);
 	if (r <= 0)
 		return r;
@@ -760,8 +771,14 @@ static int refuse_list(const struct manifest_reader *reader, struct diagnostics 
 int manifest_read(struct manifest_reader *reader, const char *path, struct package **ret_package,
 	struct diagnostics *problems)
 {
-	int r = read_tape(reader, path, problems);
+	int r = read_bytes(reader, path, problems);
 
+	if (r == 0)
+		r = manifest_off_read(reader, path, false,
+			(struct text_view){reader->bytes.data, reader->bytes.size}, ret_package);
+	if (r != 0 || *ret_package)
+		return r;
+	r = read_tape(reader, problems);
 	if (r != 0)
 		return r;
 	if (mcp_is_server_list(&reader->tape))

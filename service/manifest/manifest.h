@@ -50,6 +50,10 @@ typedef bool (*manifest_leaves_out_function)(const void *data, const struct pack
 void manifest_reader_leave_out(
 	struct manifest_reader *reader, manifest_leaves_out_function leaves_out, const void *data);
 
+/* Read the manifest of a toolbox that is left out for its mistakes, too. Without this, only its id,
+ * kind and reason are looked at (manifest/off.h). */
+void manifest_reader_check_off(struct manifest_reader *reader);
+
 /* Return whether @reader would leave out @package, read earlier. */
 bool manifest_reader_leaves_out(
 	const struct manifest_reader *reader, const struct package *package);

@@ -19,6 +19,7 @@ struct manifest_reader {
 	/* The tools of a package are only read if it returns false; or NULL. */
 	manifest_leaves_out_function leaves_out;
 	const void *leaves_out_data;
+	bool checks_off;  /* as manifest_reader_check_off() */
 	uint64_t most_ms; /* the time to read the tools of a toolbox; 0: no bound */
 	uint64_t end_ns;  /* the end of it, on the clock of this thread; 0: not begun */
 	struct json_tape tape;

@@ -113,8 +113,13 @@ int manifest_read_off(const struct json_tape *tape, uint32_t object, const char 
 {
 	uint32_t enabled = json_find(tape, object, "enabled");
 
-	if (enabled == JSON_NONE || json_is_true(tape, enabled))
-		return 0;
+	return enabled == JSON_NONE || json_is_true(tape, enabled)
+		       ? 0
+		       : manifest_off_reason(toolbox_id, tool, ret_off);
+}
+
+int manifest_off_reason(const char *toolbox_id, const char *tool, char **ret_off)
+{
 	return asprintf(ret_off, OFF_BY_MANIFEST "; toolboxctl enable %s%s%s", toolbox_id,
 		       tool ? "/" : "", tool ? tool : "") < 0
 		       ? -ENOMEM

@@ -47,3 +47,7 @@ int manifest_scope_read_content(
  * caller frees. 0 or -ENOMEM. */
 int manifest_read_off(const struct json_tape *tape, uint32_t object, const char *toolbox_id,
 	const char *tool, char **ret_off);
+
+/* Store the reason for leaving out @tool (NULL: all tools) of @toolbox_id, disabled by its
+ * manifest. The caller frees it. 0 or -ENOMEM. */
+int manifest_off_reason(const char *toolbox_id, const char *tool, char **ret_off);

@@ -10,6 +10,7 @@
 
 #include "json/writer.h"
 #include "manifest/dropin/dropin_definition.h"
+#include "manifest/off.h"
 #include "util/cleanup.h"
 #include "util/file/file.h"
 
@@ -381,6 +382,27 @@ static int scan(struct folder *folder, struct diagnostics *problems)
 	return MANIFEST_E_REFUSED;
 }
 
+/* Make the package of a folder of programs whose toolbox is off; its programs are not read. 0, or a
+ * negative errno when memory or descriptors are short. */
+static int read_off(const struct folder *folder, const char *overlay, struct package **ret_package)
+{
+	cleanup(buffer_deinit) struct buffer bytes = {0};
+	size_t i = 0;
+	int r = 0;
+
+	while (i < folder->list.n_items && folder->list.items[i].reason)
+		i++;
+	if (i == folder->list.n_items)
+		return 0;
+	if (overlay)
+		r = file_read(overlay, MANIFEST_BYTES_MAX, &bytes);
+	/* An overlay that cannot be read has changed, and is reported below. */
+	if (r < 0)
+		return file_error_is_shortage(r) ? r : 0;
+	return manifest_off_read(folder->reader, folder->path, true,
+		(struct text_view){bytes.data, bytes.size}, ret_package);
+}
+
 int dropins_read(struct manifest_reader *reader, const char *path, const char *overlay,
 	struct package **ret_package, struct dropin_toolboxes *toolboxes,
 	struct skipped_list *skipped, struct diagnostics *problems)
@@ -390,12 +412,17 @@ int dropins_read(struct manifest_reader *reader, const char *path, const char *o
 	uint32_t index;
 	int r = scan(&folder, problems);
 
+	*ret_package = NULL;
+	r = r ? r : read_off(&folder, overlay, ret_package);
+	if (*ret_package) {
+		r = add_all_beside(&folder, overlay, toolboxes);
+		return r ? r : report_skipped(&folder, skipped);
+	}
 	if (r == 0 && overlay)
 		r = origins_add(&folder.overlay, overlay, &index);
 	r = r ? r : add_all_beside(&folder, overlay, toolboxes);
 	r = r ? r : write_overlaid_head(&folder, overlay);
 	r = r ? r : define_all(&folder, problems);
-	*ret_package = NULL;
 	r = r ? r : read_all(&folder, ret_package, &first);
 	if (r == MANIFEST_E_REFUSED && first.n_errors > 0)
 		r = read_rest(&folder, overlay, ret_package, problems);
@@ -418,7 +445,7 @@ void dropins_each_folder(
 		cleanup_free char *path = NULL;
 		struct stat status;
 
-		if (dropin_is_left_out(entry->d_name) || entry->d_type == DT_REG)
+		if (entry->d_type == DT_REG || dropin_is_left_out(entry->d_name))
 			continue;
 		if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0) {
 			path = NULL;

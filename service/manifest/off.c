@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "manifest/off.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/member.h"
+#include "json/scan.h"
+#include "json/writer.h"
+#include "manifest/scope.h"
+#include "util/cleanup.h"
+#include "util/digest.h"
+
+/* The members at the top of a manifest that decide whether its toolbox is off, and the members that
+ * are shown of a toolbox that is off. */
+enum member {
+	MEMBER_ID,
+	MEMBER_KIND,
+	MEMBER_ENABLED,
+	MEMBER_SERVERS, /* a list of servers, whose toolboxes have ids of their own */
+	MEMBER_DESCRIPTION,
+	MEMBER_SANDBOX,
+	N_MEMBERS,
+};
+
+static const char *const keys[N_MEMBERS] = {"\"toolbox_id\"", "\"kind\"", "\"enabled\"",
+	"\"mcpServers\"", "\"description\"", "\"sandbox\""};
+
+/* Keep the value of the member with the key @key, both as in the text. Return whether no other
+ * member has the key. */
+static bool keep_member(struct text_view *members, struct text_view key, struct text_view value)
+{
+	for (size_t i = 0; i < N_MEMBERS; i++) {
+		if (key.size != strlen(keys[i]) || memcmp(key.text, keys[i], key.size) != 0)
+			continue;
+		if (members[i].text)
+			return false;
+		members[i] = value;
+	}
+	return true;
+}
+
+/* Find the members of the object @text. Return whether it was understood: a key with an escape may
+ * be any key. */
+static bool find_members(struct text_view text, struct text_view members[N_MEMBERS])
+{
+	size_t at = json_scan_space(text.text, text.size, 0);
+	char before = '{';
+
+	while (at < text.size && text.text[at] == before) {
+		size_t key = json_scan_space(text.text, text.size, at + 1);
+		size_t key_end = json_scan_string(text.text, text.size, key);
+		size_t colon = key_end ? json_scan_space(text.text, text.size, key_end) : text.size;
+		size_t value = json_scan_space(text.text, text.size, colon + 1);
+		size_t end = json_scan_value(text.text, text.size, value);
+
+		if (colon >= text.size || text.text[colon] != ':' || end == 0 ||
+			memchr(text.text + key, '\\', key_end - key) ||
+			!keep_member(members, (struct text_view){text.text + key, key_end - key},
+				(struct text_view){text.text + value, end - value}))
+			return false;
+		at = json_scan_space(text.text, text.size, end);
+		before = ',';
+	}
+	return before == ',' && at < text.size && text.text[at] == '}' &&
+	       json_scan_space(text.text, text.size, at + 1) == text.size;
+}
+
+/* Return whether the value @value is the JSON text @json. */
+static bool has_text(struct text_view value, const char *json)
+{
+	return value.size == strlen(json) && memcmp(value.text, json, value.size) == 0;
+}
+
+/* Store the kind named by @value. Return false for other values, and for a kind whose toolboxes are
+ * known only to its hosts. */
+static bool read_kind(struct text_view value, enum toolbox_kind *ret_kind)
+{
+	for (int kind = 0; kind < N_KINDS; kind++) {
+		const struct kind_facts *facts = kind_facts((enum toolbox_kind)kind);
+
+		if (value.size != strlen(facts->name) + 2 || facts->has_members ||
+			memcmp(value.text + 1, facts->name, value.size - 2) != 0)
+			continue;
+		*ret_kind = (enum toolbox_kind)kind;
+		return *value.text == '"' && *ret_kind != KIND_PYTHON_FILE;
+	}
+	return false;
+}
+
+/* Store the id: @value, a JSON text, or the name of the file @path. Return whether it is an id. */
+static bool find_id(const char *path, bool is_folder, struct text_view value, char *ret_id)
+{
+	struct text_view id;
+
+	if (!value.text || is_folder)
+		id.text = manifest_stem(path, &id.size);
+	else if (value.size >= 2 && *value.text == '"')
+		id = (struct text_view){value.text + 1, value.size - 2};
+	else
+		return false;
+	if (id.size >= MANIFEST_ID_BYTES)
+		return false;
+	memcpy(ret_id, id.text, id.size);
+	ret_id[id.size] = '\0';
+	return strlen(ret_id) == id.size && manifest_is_id(ret_id);
+}
+
+/* Take the description and the class of the sandbox, as far as they can be read. 0 or -ENOMEM. */
+static int read_shown(const struct text_view *members, struct package *package)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	uint32_t description;
+	uint32_t sandbox;
+	uint32_t class;
+	int r;
+
+	package->sandbox.class = kind_facts(package->kind)->sandbox;
+	buffer_append_char(&text, '{');
+	for (size_t i = MEMBER_DESCRIPTION; i < N_MEMBERS; i++)
+		if (members[i].text) {
+			buffer_append_string(&text, text.size > 1 ? "," : "");
+			buffer_append_string(&text, keys[i]);
+			buffer_append_char(&text, ':');
+			buffer_append(&text, members[i].text, members[i].size);
+		}
+	buffer_append_char(&text, '}');
+	r = buffer_status(&text);
+	r = r ? r : json_tape_read(&tape, text.data, text.size, JSON_DEPTH_DEFAULT, NULL);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	description = json_find_typed_at(&tape, 0, "description", JSON_STRING);
+	sandbox = json_find_typed_at(&tape, 0, "sandbox", JSON_OBJECT);
+	class = json_find_typed(&tape, sandbox, "class", JSON_STRING);
+	if (description != JSON_NONE) {
+		package->toolboxes[0]->description = json_string_dup(&tape, description, NULL);
+		r = package->toolboxes[0]->description ? 0 : -ENOMEM;
+	}
+	for (unsigned int i = 0; i < SANDBOX_N_CLASSES; i++)
+		if (json_is_text(&tape, class, sandbox_class_names[i]))
+			package->sandbox.class = (enum sandbox_class)i;
+	return r;
+}
+
+/* Make a package like @probe. 0 or -ENOMEM. */
+static int make_package(const struct manifest_reader *reader, const struct package *probe,
+	struct text_view text, const struct text_view *members, struct package **ret_package)
+{
+	cleanup(package_cleanup) struct package *package = package_new();
+	cleanup(toolbox_cleanup) struct toolbox *toolbox = NULL;
+	int r;
+
+	if (!package)
+		return -ENOMEM;
+	package->kind = probe->kind;
+	package->is_left_out = true;
+	package->limits.workers = kind_facts(package->kind)->workers;
+	package->stamp = reader->stamp;
+	package->digest = digest_bytes(DIGEST_SEED, text.text, text.size);
+	package->id = strdup(probe->id);
+	package->file = strdup(probe->file);
+	package->off = probe->off ? strdup(probe->off) : NULL;
+	if (!package->id || !package->file || (probe->off && !package->off))
+		return -ENOMEM;
+	toolbox = toolbox_new(package, package->id, NULL);
+	if (!toolbox || package_add(package, toolbox) < 0)
+		return -ENOMEM;
+	toolbox = NULL;
+	r = read_shown(members, package);
+	if (r == 0)
+		*ret_package = take_ptr(package);
+	return r;
+}
+
+int manifest_off_read(const struct manifest_reader *reader, const char *path, bool is_folder,
+	struct text_view text, struct package **ret_package)
+{
+	struct text_view members[N_MEMBERS] = {0};
+	char id[MANIFEST_ID_BYTES];
+	cleanup_free char *off = NULL;
+	struct package probe = {.id = id, .file = (char *)path, .kind = KIND_COMMAND};
+	const struct text_view *enabled = &members[MEMBER_ENABLED];
+	bool is_disabled;
+
+	*ret_package = NULL;
+	if (!reader->leaves_out || reader->checks_off ||
+		(text.size > 0 && !find_members(text, members)) || members[MEMBER_SERVERS].text ||
+		(!is_folder && !members[MEMBER_KIND].text) ||
+		(!is_folder && !read_kind(members[MEMBER_KIND], &probe.kind)) ||
+		!find_id(path, is_folder, members[MEMBER_ID], id))
+		return 0;
+	is_disabled = enabled->text && has_text(*enabled, "false");
+	if (enabled->text && !is_disabled && !has_text(*enabled, "true"))
+		return 0;
+	if (is_disabled && manifest_off_reason(id, NULL, &off) < 0)
+		return -ENOMEM;
+	probe.off = off;
+	return reader->leaves_out(reader->leaves_out_data, &probe)
+		       ? make_package(reader, &probe, text, members, ret_package)
+		       : 0;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "manifest/off.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../scratch.h"
+#include "manifest/dropin/dropins.h"
+
+/* Manifests of toolboxes that are off: of "box" by the configuration, or by the manifest. */
+
+#define TOO_LARGE ((off_t)10 << 30)
+
+static struct manifest_reader *reader;
+static struct package *package;
+static struct diagnostics problems;
+static const char *off_id;
+
+static bool is_off(const void *data, const struct package *judged)
+{
+	cr_expect_eq(data, &off_id);
+	return strcmp(judged->id, off_id) == 0 || judged->off;
+}
+
+static void set_up(void)
+{
+	scratch_set_up();
+	reader = manifest_reader_new(NULL);
+	cr_assert(reader);
+	off_id = "box";
+	manifest_reader_leave_out(reader, is_off, &off_id);
+}
+
+static void forget(void)
+{
+	package_unref(package);
+	package = NULL;
+	diagnostics_deinit(&problems);
+}
+
+static void tear_down(void)
+{
+	forget();
+	manifest_reader_free(reader);
+	scratch_tear_down();
+}
+
+TestSuite(off, .init = set_up, .fini = tear_down, .timeout = 60);
+
+static int read_box(void)
+{
+	forget();
+	return manifest_read(reader, scratch_path("box.json"), &package, &problems);
+}
+
+/* Fail unless the manifest @text makes the toolbox @id without being read: its mistakes are not
+ * found. */
+static void expect_unread(const char *text, const char *id)
+{
+	scratch_write_json("box.json", text);
+	cr_assert_eq(read_box(), 0, "%s", text);
+	cr_assert(package && package->is_left_out, "%s", text);
+	cr_expect_str_eq(package->id, id);
+	cr_expect_str_eq(package->toolboxes[0]->id, id);
+	cr_expect_str_eq(package->file, scratch_path("box.json"));
+	cr_expect_eq(package->toolboxes[0]->n_tools, 0);
+	cr_expect_eq(problems.n_items, 0, "%s", text);
+}
+
+/* Fail unless the manifest @text is read, and so its mistakes are found. */
+static void expect_refused(const char *text)
+{
+	scratch_write_json("box.json", text);
+	cr_expect_eq(read_box(), MANIFEST_E_REFUSED, "%s", text);
+	cr_expect_null(package);
+	cr_expect_gt(problems.n_errors, 0, "%s", text);
+}
+
+Test(off, is_known_by_its_id_alone)
+{
+	expect_unread("{'kind':'plugin'}", "box");
+	cr_expect_eq(package->kind, KIND_PLUGIN);
+	cr_expect_null(package->off);
+	expect_unread("{'kind':'native','tools':[{'name':7}],'nonsense':{'a':[1}}}", "box");
+	off_id = "other";
+	expect_unread(" {\n'tools' : ['}'],'toolbox_id' : 'other', 'kind':'bus'}\n", "other");
+	cr_expect_eq(package->kind, KIND_BUS);
+}
+
+Test(off, is_known_by_its_manifest)
+{
+	off_id = "";
+	expect_unread("{'kind':'command','enabled':false,'tools':7}", "box");
+	cr_expect_str_eq(package->off, "disabled by its manifest; toolboxctl enable box");
+	expect_refused("{'kind':'command','enabled':true,'tools':7}");
+}
+
+Test(off, has_what_is_shown_of_it)
+{
+	expect_unread("{'kind':'plugin','description':'Pages \\u00e4.','sandbox':{'class':'net'}}",
+		"box");
+	cr_expect_str_eq(package->toolboxes[0]->description, "Pages \u00e4.");
+	cr_expect_eq(package->sandbox.class, SANDBOX_NET);
+	expect_unread("{'kind':'command','description':7,'sandbox':{'class':'no'}}", "box");
+	cr_expect_null(package->toolboxes[0]->description);
+	cr_expect_eq(package->sandbox.class, SANDBOX_COMMAND);
+}
+
+/* The id in the manifest counts, and only an id that is certain leaves a manifest unread. */
+Test(off, is_no_manifest_of_another_toolbox)
+{
+	expect_refused("{'toolbox_id':'other','kind':'plugin'}");
+	expect_refused("{'kind':'plugin','toolbox\\u005fid':'other'}");
+	expect_refused("{'toolbox_id':'box','toolbox_id':'other','kind':'plugin'}");
+	expect_refused("{'toolbox_id':7,'kind':'plugin'}");
+	expect_refused("{'toolbox_id':'b\\u006fx','kind':'plugin'}");
+	expect_refused("{'toolbox_id':'','kind':'plugin'}");
+	expect_refused("{'kind':'plugin','enabled':'false'}");
+	expect_refused("{'kind':'nonsense'}");
+	expect_refused("{'kind':plugin}");
+	expect_refused("{'library':'libm.so.6'}");
+	expect_refused("{'kind':'plugin'} {");
+	expect_refused("{'kind':'plugin',}");
+	expect_refused("{'kind':'plugin'");
+	expect_refused("{'kind' 'plugin'}");
+	expect_refused("['kind','plugin']");
+	expect_refused("");
+}
+
+/* A list has toolboxes with ids of their own, and so has an interpreter. */
+Test(off, is_no_list_of_others)
+{
+	scratch_write_json("box.json", "{'kind':'mcp','mcpServers':{}}");
+	cr_expect_eq(read_box(), MANIFEST_IS_LIST);
+	expect_refused("{'kind':'python','nonsense':1}");
+}
+
+Test(off, is_read_by_a_check)
+{
+	manifest_reader_check_off(reader);
+	expect_refused("{'kind':'plugin'}");
+	manifest_reader_leave_out(reader, NULL, NULL);
+	expect_refused("{'kind':'plugin','enabled':false}");
+}
+
+/* Nothing of such a file is known: it is refused at once, on or off. */
+Test(off, has_a_file_that_can_be_read)
+{
+	const char *path = scratch_path("box.json");
+
+	cr_assert_eq(mkfifo(path, 0600), 0);
+	cr_expect_eq(read_box(), MANIFEST_E_REFUSED);
+	cr_assert_eq(unlink(path), 0);
+	cr_assert_eq(mkdir(path, 0700), 0);
+	cr_expect_eq(read_box(), MANIFEST_E_REFUSED);
+	cr_assert_eq(rmdir(path), 0);
+	cr_assert_eq(symlink("nowhere", path), 0);
+	cr_expect_eq(read_box(), MANIFEST_E_REFUSED);
+	cr_assert_eq(unlink(path), 0);
+	scratch_write("box.json", "{");
+	cr_assert_eq(truncate(path, TOO_LARGE), 0);
+	cr_expect_eq(read_box(), MANIFEST_E_REFUSED);
+	cr_assert_eq(unlink(path), 0);
+	scratch_write_json("real", "{'kind':'plugin'}");
+	cr_assert_eq(symlink("real", path), 0);
+	cr_expect_eq(read_box(), 0, "a link is as good as the file");
+	cr_expect(package && package->is_left_out);
+}
+
+/* ── folders of programs ─────────────────────────────────────────────────────────────────────── */
+
+static int read_programs(const char *overlay)
+{
+	cleanup(dropin_toolboxes_deinit) struct dropin_toolboxes toolboxes = {0};
+	cleanup(skipped_list_deinit) struct skipped_list skipped = {0};
+
+	forget();
+	return dropins_read(reader, scratch_path("box"), overlay ? scratch_path(overlay) : NULL,
+		&package, &toolboxes, &skipped, &problems);
+}
+
+Test(off, leaves_the_programs_of_a_folder_unread)
+{
+	scratch_write("box/lights", "#!/bin/sh\n# param: nonsense\n# risk: nonsense\n");
+	cr_assert_eq(chmod(scratch_path("box/lights"), 0700), 0);
+	cr_assert_eq(read_programs(NULL), 0);
+	cr_assert(package && package->is_left_out);
+	cr_expect_str_eq(package->id, "box");
+	cr_expect_eq(package->kind, KIND_COMMAND);
+	cr_expect_eq(problems.n_items, 0, "%s", problems.n_items ? problems.items[0].text : "");
+	off_id = "";
+	scratch_write_json("box.json", "{'kind':'command','enabled':false,'description':'d'}");
+	cr_assert_eq(read_programs("box.json"), 0);
+	cr_assert(package && package->is_left_out);
+	cr_expect_str_eq(package->off, "disabled by its manifest; toolboxctl enable box");
+	cr_expect_str_eq(package->toolboxes[0]->description, "d");
+	cr_assert_eq(unlink(scratch_path("box/lights")), 0);
+	cr_assert_eq(read_programs("box.json"), 0);
+	cr_expect_null(package, "a folder without programs is no toolbox");
+}
