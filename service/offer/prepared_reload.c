@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "catalogue/definition.h"
 #include "offer/summary.h"
 #include "json/writer.h"
 #include "loader/changes.h"
@@ -40,6 +41,16 @@ static void write_change_members(
 	write_tool_names("added", &changes->added, out);
 	write_tool_names("removed", &changes->removed, out);
 	write_tool_names("changed", &changes->changed, out);
+}
+
+static void write_tools(const struct catalogue *catalogue, struct buffer *out)
+{
+	buffer_append_char(out, '[');
+	for (size_t i = 0; i < catalogue_n_tools(catalogue); i++) {
+		buffer_append_string(out, i > 0 ? "," : "");
+		definition_write(catalogue_tool(catalogue, i), DEFINITION_FULL, NULL, out);
+	}
+	buffer_append_char(out, ']');
 }
 
 /* A diagnostic_function. */
@@ -101,6 +112,10 @@ void prepared_reload_make(struct prepared_reload *next, const struct config *con
 		next->status = summary_write(previous, catalogue, &changes, &next->summary);
 	if (next->status == 0 && next->is_detailed)
 		next->status = summary_add_details(previous, catalogue, &next->details);
+	if (next->status == 0 && next->is_answered) {
+		write_tools(catalogue, &next->tools);
+		next->status = buffer_status(&next->tools);
+	}
 	next->has_changes = !changes_are_empty(&changes);
 	if (next->status < 0 || !next->has_changes)
 		return;
@@ -115,5 +130,6 @@ void prepared_reload_deinit(struct prepared_reload *next)
 	text_list_deinit(&next->shared);
 	buffer_deinit(&next->summary);
 	text_list_deinit(&next->details);
+	buffer_deinit(&next->tools);
 	*next = (struct prepared_reload){0};
 }

@@ -277,10 +277,10 @@ static void finish_load(void *data, struct catalogue *catalogue, struct policy *
 {
 	struct reload *reload = data;
 	bool was_ready = reload->is_ready;
-	bool is_watched = catalogue && reload->next.keeps_packages;
 	enum reload_outcome outcome = RELOAD_FAILED;
 
 	reload->loader = NULL;
+	reload->is_unwatched = !catalogue || !reload->next.keeps_packages;
 	if (catalogue)
 		outcome = swap_catalogue(reload, catalogue, policy);
 	else
@@ -288,13 +288,14 @@ static void finish_load(void *data, struct catalogue *catalogue, struct policy *
 	end_guests(reload, outcome != RELOAD_FAILED, 0);
 	reload->outcomes[outcome]++;
 	outages_end(&reload->outages, reload->parts.offer->catalogue);
-	prepared_reload_deinit(&reload->next);
 	reload->is_ready = true;
-	if (!is_watched)
-		reload_watch(reload, true);
+	reload->tools = reload->next.tools;
+	reload->next.tools = (struct buffer){0};
+	prepared_reload_deinit(&reload->next);
 	disposal_begin(reload->parts.disposal);
 	notify_ready();
 	reload->handler.done(reload->data);
+	buffer_deinit(&reload->tools);
 	if (was_ready)
 		reload->handler.reloaded(reload->data);
 	else
@@ -302,12 +303,26 @@ static void finish_load(void *data, struct catalogue *catalogue, struct policy *
 	/* A request that had waited for the first load may have begun another one already. */
 	if (!reload->loader && (reload->is_wanted || status == LOADER_DEFERRED)) {
 		reload->is_background_next = !reload->is_wanted;
-		start_loader(reload);
+		reload->is_wanted = true;
 	} else {
 		plan_retry(reload, status == LOADER_UNLISTED);
 		if (asking_has_answers(reload->asking))
 			gather_answers(reload);
 	}
+	if (reload->is_wanted || reload->is_unwatched)
+		loop_timer_arm(&reload->following, 0);
+}
+
+/* A timer: go on after a load. With many toolboxes its end holds the loop for milliseconds, and so
+ * do the beginning of the next load and the watches. */
+static void follow(void *data)
+{
+	struct reload *reload = data;
+
+	if (reload->is_wanted && !reload->loader)
+		start_loader(reload);
+	else if (reload->is_unwatched)
+		reload_watch(reload, true);
 }
 
 /* ── guests ──────────────────────────────────────────────────────────────────────────────────── */
@@ -341,7 +356,7 @@ static void finish_guests(
 	end_guests(reload, is_taken, clock_now_ms() - reload->begun_ms);
 	reload->handler.reloaded(reload->data);
 	if (!reload->loader && reload->is_wanted)
-		start_loader(reload);
+		loop_timer_arm(&reload->following, 0);
 	else if (!reload->loader && asking_has_answers(reload->asking))
 		gather_answers(reload);
 }
@@ -407,6 +422,7 @@ static void start_loader(struct reload *reload)
 	reload->is_asked = reload->is_asked_next;
 	reload->is_asked_next = false;
 	reload->next.is_detailed = log_is_on(LOG_LEVEL_DEBUG);
+	reload->next.is_answered = reload->is_asked;
 	reload->handler.begun(reload->data);
 	reload->is_background = reload->is_background_next && !reload->is_asked;
 	reload->is_background_next = false;
@@ -559,6 +575,7 @@ int reload_init(struct reload *reload, const struct reload_parts *parts,
 	expiry_set(&reload->expiry, remembered_next_end(&parts->config->disabled));
 	r = asking_new(parts->loop, paths->host_program, parts->config, gather_answers, reload,
 		&reload->asking);
+	r = r ? r : loop_timer_init(&reload->following, parts->loop, follow, reload);
 	r = r ? r : loop_timer_init(&reload->arrival, parts->loop, take_answers, reload);
 	r = r ? r : outages_init(&reload->outages, parts->loop, ask_servers, reload);
 	r = r ? r : loop_timer_init(&reload->relisting, parts->loop, ask_servers, reload);
@@ -569,6 +586,7 @@ void reload_deinit(struct reload *reload)
 {
 	loader_free(take_ptr(reload->loader));
 	asking_free(take_ptr(reload->asking));
+	loop_timer_deinit(&reload->following);
 	loop_timer_deinit(&reload->arrival);
 	prepared_reload_deinit(&reload->next);
 	guest_set_deinit(&reload->guests);

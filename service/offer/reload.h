@@ -78,13 +78,16 @@ struct reload {
 	struct watcher *watcher;     /* watcher of registrations; NULL: there is no inotify */
 	struct loader *loader;       /* NULL: no reload is under way */
 	struct prepared_reload next; /* comes with its catalogue; made beside the loop */
+	struct buffer tools;         /* prepared_reload.tools, for done() */
 	uint64_t outcomes[RELOAD_OUTCOMES];
-	uint64_t generation;     /* number of the catalogue loaded last, or being loaded */
-	bool is_ready;           /* the first load is done */
-	bool starts_again;       /* only another start reads what was mended */
-	bool is_wanted;          /* another reload follows the one under way */
-	struct guest_set guests; /* the guests of the load under way */
-	bool asks_again;         /* the next one asks interpreters again what their tools are */
+	uint64_t generation;         /* number of the catalogue loaded last, or being loaded */
+	bool is_ready;               /* the first load is done */
+	bool starts_again;           /* only another start reads what was mended */
+	bool is_wanted;              /* another reload follows the one under way … */
+	struct loop_timer following; /* … in a turn of the loop of its own */
+	bool is_unwatched;           /* the files of the new catalogue are watched there, too */
+	struct guest_set guests;     /* the guests of the load under way */
+	bool asks_again;             /* the next one asks interpreters again what their tools are */
 	bool is_background; /* the one under way waits for servers, and gives way to a change … */
 	bool is_background_next;     /* … or the one that follows */
 	struct expiry expiry;        /* the next end of an entry of disabled.json in force */

@@ -261,6 +261,7 @@ void reload_watch(struct reload *reload, bool is_again)
 	cleanup(watched_deinit) struct watched watched = {0};
 	size_t n_toolboxes = catalogue_n_toolboxes(catalogue);
 
+	reload->is_unwatched = false;
 	if (!reload->watcher)
 		return;
 	watch_folders(reload, &watched);

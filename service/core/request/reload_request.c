@@ -72,6 +72,7 @@ static void send_answer(
 	const struct reload *reload = requests->reload;
 	const struct catalogue *view = policy_view(reload->parts.offer->policy, caller);
 	struct bus *bus = requests->audience->bus;
+	struct buffer *out;
 
 	prepared_reload_write_loaded(view, answer_member(answer, "loaded"));
 	answer_member_number(answer, "total_tools", catalogue_n_tools(view));
@@ -79,7 +80,11 @@ static void send_answer(
 	reload_write_mistakes(reload, view, answer);
 	write_asked(reload, view, answer);
 	answer_keep(answer);
-	listing_write(view, NULL, 0, DEFINITION_FULL, answer_member(answer, "tools"));
+	out = answer_member(answer, "tools");
+	if (reload->tools.size > 0 && offer_shows_all(reload->parts.offer, view))
+		buffer_append_buffer(out, &reload->tools);
+	else
+		listing_write(view, NULL, 0, DEFINITION_FULL, out);
 	if (!answer_fits(answer, reload->parts.config->limits.frame_bytes) ||
 		account_is_full(bus_sender(bus)))
 		answer_rewind(answer);

@@ -61,3 +61,20 @@ Test(next, warns_of_names_that_nothing_or_two_toolboxes_have)
 	cr_expect_eq(strncmp(next.shared.items[0], "The tool name 'twice' is in ", 28), 0, "%s",
 		next.shared.items[0]);
 }
+
+Test(next, has_all_tools_for_an_answer_if_there_is_one)
+{
+	static const struct config config;
+	cleanup(buffer_deinit) struct buffer expected = {0};
+
+	after = make_catalogue(
+		make_box("a", BOX_TOOL("f", "")), make_box("b", BOX_TOOL("g", "")), NULL);
+	prepared_reload_make(&next, &config, NULL, after);
+	cr_expect_eq(next.tools.size, 0);
+	prepared_reload_deinit(&next);
+	next.is_answered = true;
+	prepared_reload_make(&next, &config, NULL, after);
+	buffer_printf(&expected, "[%s,%s]", catalogue_tool(after, 0)->definition,
+		catalogue_tool(after, 1)->definition);
+	cr_expect_str_eq(buffer_terminate(&next.tools), buffer_terminate(&expected));
+}

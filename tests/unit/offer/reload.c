@@ -19,13 +19,17 @@ static struct paths paths;
 static struct config_flags flags = {.log_level = "error"};
 static char *folder;
 static unsigned int n_ready;
+static bool begins_another = true;
 
-/* A request that has waited for the first load asks for another one. */
+/* A request that has waited for the first load asks for another one; or the loop stops. */
 static void begin_another(void *data)
 {
 	(void)data;
 	n_ready++;
-	reload_begin(&reload);
+	if (begins_another)
+		reload_begin(&reload);
+	else
+		loop_stop(loop);
 }
 
 static void begin_nothing(void *data)
@@ -108,4 +112,22 @@ Test(reload, follows_the_first_load_once_when_it_is_also_asked_for)
 	cr_expect_eq(n_ready, 1);
 	cr_expect_eq(reload.generation, 2);
 	cr_expect_eq(catalogue_n_failures(offer.catalogue), 1, "it has asked /bin/false");
+}
+
+/* The end of a load and the beginning of the next one do not hold the loop together. */
+Test(reload, begins_the_next_load_in_a_turn_of_its_own)
+{
+	begins_another = false;
+	reload_begin(&reload);
+	reload_begin(&reload);
+	cr_assert_eq(loop_run(loop, WAIT_MS), 0);
+	cr_expect_eq(n_ready, 1);
+	cr_expect_eq(reload.generation, 1);
+	cr_expect_null(reload.loader);
+	cr_expect(reload_is_pending(&reload));
+	for (int waited_ms = 0; reload_is_pending(&reload) && waited_ms < WAIT_MS;
+		waited_ms += STEP_MS)
+		loop_run(loop, STEP_MS);
+	cr_expect_eq(reload.generation, 2);
+	cr_expect_null(reload.loader);
 }
