@@ -72,8 +72,10 @@ static long find_index(const struct offer *offer, const char *id)
  * Most toolboxes stay at their places. */
 static struct runner **find_kept(const struct offer *offer, struct toolbox *toolbox, size_t place)
 {
-	bool has_stayed = place < offer->n_runners &&
-			  catalogue_toolbox(offer->catalogue, place, NULL, NULL) == toolbox;
+	const struct toolbox *there =
+		place < offer->n_runners ? catalogue_toolbox(offer->catalogue, place, NULL, NULL)
+					 : NULL;
+	bool has_stayed = there && (there == toolbox || strcmp(there->id, toolbox->id) == 0);
 	long index = has_stayed ? (long)place : find_index(offer, toolbox->id);
 
 	if (index < 0 || !offer->runners[index] ||

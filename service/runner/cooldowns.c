@@ -11,13 +11,10 @@
 
 int cooldowns_init(struct cooldowns *cooldowns, const struct package *package)
 {
-	for (size_t i = 0; i < package->n_tools; i++) {
-		if (package->tools[i]->cooldown_s <= 0)
-			continue;
-		cooldowns->ended_ns = calloc(package->n_tools, sizeof(*cooldowns->ended_ns));
-		return cooldowns->ended_ns ? 0 : -ENOMEM;
-	}
-	return 0;
+	/* To look at the tools would take longer than the room of all of them: a reload makes the
+	 * runners of a thousand toolboxes in one turn of the loop. */
+	cooldowns->ended_ns = calloc(package->n_tools + 1, sizeof(*cooldowns->ended_ns));
+	return cooldowns->ended_ns ? 0 : -ENOMEM;
 }
 
 void cooldowns_deinit(struct cooldowns *cooldowns)

@@ -8,7 +8,7 @@
 /* The time when each tool of a package ran last: its cooldown begins when a run ends, a failed one
  * too (contract.md, Cooldown). Zeroed before use. */
 struct cooldowns {
-	uint64_t *ended_ns; /* by the index of the tool, 0: never; NULL: no tool has a cooldown */
+	uint64_t *ended_ns; /* by the index of the tool; 0: never */
 };
 
 /* Make room for the tools of @package. Returns 0 or -ENOMEM. */
