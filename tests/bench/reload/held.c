@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,10 +12,11 @@
 
 /*
  * held: loaded into the daemon with LD_PRELOAD, it measures how long the loop is held: the
- * processor time of the main thread from one poll() to the next. Everybody else waits for so long.
+ * processor time of the main thread from one epoll_wait() to the next. Everybody else waits for so
+ * long.
  *
- *   poll() returns ──▶ the loop serves what is ready ──▶ poll()
- *                  ╰────────── thread's time ─────────╯
+ *   epoll_wait() returns ──▶ the loop serves what is ready ──▶ epoll_wait()
+ *                        ╰────────── thread's time ─────────╯
  *
  * The longest such time is in the file that HELD_FILE names, in nanoseconds, as a 64-bit number.
  * The bench sets it to zero.
@@ -45,20 +46,21 @@ __attribute__((constructor)) static void open_file(void)
 	longest_ns = map == MAP_FAILED ? NULL : map;
 }
 
-__attribute__((visibility("default"))) int poll(struct pollfd *fds, nfds_t nfds, int timeout)
+__attribute__((visibility("default"))) int epoll_wait(
+	int set, struct epoll_event *events, int most, int timeout)
 {
-	static int (*system_poll)(struct pollfd * fds, nfds_t nfds, int timeout);
+	static int (*system_wait)(int set, struct epoll_event *events, int most, int timeout);
 	int r;
 
-	if (!system_poll)
-		*(void **)&system_poll = dlsym(RTLD_NEXT, "poll");
+	if (!system_wait)
+		*(void **)&system_wait = dlsym(RTLD_NEXT, "epoll_wait");
 	if (longest_ns && getpid() == gettid()) {
 		uint64_t held_ns = thread_ns() - began_ns;
 
 		if (began_ns && held_ns > *longest_ns)
 			*longest_ns = held_ns;
 	}
-	r = system_poll(fds, nfds, timeout);
+	r = system_wait(set, events, most, timeout);
 	if (longest_ns && getpid() == gettid())
 		began_ns = thread_ns();
 	return r;
