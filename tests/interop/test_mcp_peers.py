@@ -62,6 +62,8 @@ PEERS = {
     "python": ((), Peer(sys.executable, PYTHON, "sdk", fail=FAIL_OF_SDK)),
     "python-http": ((), Peer(sys.executable, PYTHON, "sdk", "PORT", fail=FAIL_OF_SDK, is_http=True)),
 }
+# With --long: each start of them takes a second of a processor. The short run has FastMCP over HTTP, the SDK over stdio.
+LONG = ("fastmcp", "python-http")
 
 
 class Running:
@@ -115,6 +117,8 @@ class Running:
 
 @pytest.fixture
 def started(request, launch, tmp_path):
+    if request.param in LONG and not request.config.getoption("--long"):
+        pytest.skip("with --long")
     urls = Urls(launch, tmp_path)
     (tmp_path / "note.txt").write_text("a note")
     one = Running(PEERS[request.param][1], urls, tmp_path)

@@ -18,7 +18,7 @@ import pages
 import pytest
 from http_peer import Http
 from ovos_site import Device
-from processes import BUILD, EVENT_SECONDS, POLL_SECONDS, ROOT, SLOWNESS, TOOLBOXCTL, environment, free_port, listens, until
+from processes import BUILD, EVENT_SECONDS, ROOT, SLOWNESS, TOOLBOXCTL, environment, free_port, listens, until
 from test_client_python import Toolboxd, wheel  # noqa: F401  (a fixture)
 
 # The environment of the personas (tests/interop/personas.txt).
@@ -28,8 +28,11 @@ assert PYTHON.exists(), "tests/run peers makes the environment of the personas"
 PAGE = (ROOT / "docs" / "ovos.md").read_text()
 LOOPS = {"ReAct": "ovos-react-loop", "native tool calls": "ovos-native-toolcall-loop",
          "plan and execute": "ovos-plan-execute-loop"}
-AGAIN_SECONDS = 20 * SLOWNESS
+AGAIN_SECONDS, AGAIN_POLL_SECONDS = 20 * SLOWNESS, 0.5  # each try is a turn of the persona
 WAYS = ["bridge", "MCP over stdio", "MCP over HTTP", "UTCP"]
+# Pairs with --long. The short run has each way with ReAct, and each other loop with two ways.
+LONG = [("native tool calls", "MCP over stdio"), ("native tool calls", "MCP over HTTP"),
+        ("plan and execute", "MCP over HTTP"), ("plan and execute", "UTCP")]
 
 BRAIN = """
 import json, os
@@ -207,13 +210,15 @@ def see_restart(persona, service, add, way, calls_meanwhile):
     while not has_sum(persona.call(add, {"a": 30, "b": 4}), 34):
         if time.monotonic() > deadline:
             return "no"
-        time.sleep(POLL_SECONDS)
+        time.sleep(AGAIN_POLL_SECONDS)
     return "yes"
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("loop", LOOPS)
-def test_a_persona_uses_the_tools(serve, wheel, brain, tmp_path, record_property, loop, way):  # noqa: F811
+def test_a_persona_uses_the_tools(request, serve, wheel, brain, tmp_path, record_property, loop, way):  # noqa: F811
+    if (loop, way) in LONG and not request.config.getoption("--long"):
+        pytest.skip("with --long")
     service = serve()
     with Persona(loop, way, service, tmp_path / "persona", [wheel[1], brain]) as persona:
         seen = {}
