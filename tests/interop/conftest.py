@@ -27,13 +27,13 @@ LOST_SECONDS = 5 * SLOWNESS  # a request of which nothing came so long is taken 
 BUSES = ("ovos-messagebus", "embedded")
 
 # The files that take longest. They come first, so that no process works alone at the end of a run.
-LONGEST = ("test_ovos_core", "test_python", "test_mcp_peers", "test_mcp_servers", "test_personas",
-           "test_mcp_urls", "test_mcp_conformance",
-           "test_python_bus", "test_mcp_clients", "test_mcp_pins", "test_mcp_client_scenarios", "test_mcp_lists",
-           "test_fairness", "test_reconnect", "test_endurance", "test_load", "test_toolboxctl", "test_jobs",
-           "test_client_python", "test_ctl_http", "test_invoke", "test_reload", "test_commands", "test_tables",
-           "test_http_hostile", "test_bus_ask", "test_pages", "test_bus_tools", "test_new", "test_guest_clients",
-           "test_python_host", "test_agentic")
+LONGEST = ("test_ovos_core", "test_mcp_servers", "test_python", "test_mcp_peers", "test_mcp_urls", "test_personas",
+           "test_short_memory", "test_python_bus", "test_mcp_pins", "test_fairness", "test_reconnect", "test_reload",
+           "test_endurance", "test_load", "test_client_python", "test_toolbox_files", "test_commands", "test_toolboxctl",
+           "test_jobs", "test_ctl_http", "test_tables", "test_voice", "test_rivals", "test_guests", "test_approval",
+           "test_bus_ask", "test_pages", "test_mcp_clients", "test_mcp_stdio", "test_listen", "test_plugins",
+           "test_bus_tools", "test_new", "test_guest_clients", "test_mcp_conformance", "test_mcp_client_scenarios",
+           "test_mcp_lists", "test_http_hostile", "test_agent", "test_python_host", "test_agentic", "test_invoke")
 
 
 def rank(file):
