@@ -45,9 +45,6 @@
 
 #define KEYS_COMPARED_MAX 32
 
-/* 2^32 divided by the golden ratio: neighbours end up far apart (Knuth, TAOCP 3, 6.4). */
-#define KEY_SPREAD UINT32_C(0x9E3779B1)
-
 /* The state of the loop. Its address goes only to inlined functions, so the state lives in
  * registers. */
 struct reader {
@@ -176,18 +173,6 @@ static JSON_ALWAYS_INLINE struct json_token *read_string(
 	return put_token(reader, JSON_STRING, start, stop, flags);
 }
 
-/* A bit for a key, from its length and its first, middle and last byte. (An empty key has its
- * quotes there.) */
-static JSON_ALWAYS_INLINE uint64_t key_bit(const char *key, uint32_t length)
-{
-	uint32_t first = (unsigned char)key[0];
-	uint32_t middle = (unsigned char)key[length / 2];
-	uint32_t last = (unsigned char)key[(ptrdiff_t)length - 1];
-
-	return UINT64_C(1) << ((first | middle << 8 | last << 16 | length << 24) * KEY_SPREAD >>
-			       26);
-}
-
 /* Whether the key at @key was in the open object at @object before. */
 static NEVER_INLINE bool is_key_known(
 	const char *text, const struct json_token *tokens, uint32_t object, uint32_t key)
@@ -212,7 +197,7 @@ static JSON_ALWAYS_INLINE int note_key(struct reader *reader, const struct json_
 	uint32_t flags, struct json_fault *fault)
 {
 	const char *start = reader->text + key->offset;
-	uint64_t bit = key_bit(start, key->length);
+	uint64_t bit = json_key_bit(start, key->length);
 
 	/* Raw bytes of an escaped key do not show its value: this key, and all keys after it, are
 	 * compared. */
@@ -504,6 +489,8 @@ done:
 	if (r == 0)
 		r = finish(&reader, fault);
 	tape->count = r == 0 ? reader.count : 0;
+	/* The root closes last, so the filter has its keys; a root that is no object has none. */
+	tape->absent = ~reader.seen;
 	return r;
 }
 

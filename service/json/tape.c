@@ -56,6 +56,7 @@ int json_tape_set_empty(struct json_tape *tape)
 	tape->tokens[0] =
 		(struct json_token){.length = (uint32_t)tape->size, .next = 1, .type = JSON_OBJECT};
 	tape->count = 1;
+	tape->absent = UINT64_MAX;
 	return 0;
 }
 
@@ -128,13 +129,15 @@ static bool escaped_equals(
 	return size == 0;
 }
 
-/* Most keys differ in length already: no function is called for them. */
+/* Most keys differ in length already, or in their first byte: no function is called for them. */
 static inline bool token_equals(
 	const struct json_tape *tape, const struct json_token *token, const char *text, size_t size)
 {
 	if (token->flags & JSON_ESCAPED)
 		return escaped_equals(tape, token, text, size);
-	return token->length == size && memcmp(tape->text + token->offset, text, size) == 0;
+	return token->length == size &&
+	       (size == 0 || (tape->text[token->offset] == *text &&
+				     memcmp(tape->text + token->offset, text, size) == 0));
 }
 
 bool json_string_equals(const struct json_tape *tape, uint32_t index, const char *text, size_t size)
@@ -149,17 +152,9 @@ uint32_t json_find_sized(
 
 	if (json_type_at(tape, object) != JSON_OBJECT)
 		return JSON_NONE;
-	for (uint32_t i = json_first(tape, object); i < end; i = json_next_key(tape, i)) {
-		const struct json_token *token = json_at(tape, i);
-
-		/* Without escapes, another length or first byte is another key. */
-		if (!(token->flags & JSON_ESCAPED) &&
-			(token->length != size ||
-				(size > 0 && tape->text[token->offset] != key[0])))
-			continue;
-		if (token_equals(tape, token, key, size))
+	for (uint32_t i = json_first(tape, object); i < end; i = json_next_key(tape, i))
+		if (token_equals(tape, json_at(tape, i), key, size))
 			return i + 1;
-	}
 	return JSON_NONE;
 }
 

@@ -63,6 +63,7 @@ struct json_tape {
 	uint32_t count;      /* tokens in use; index 0 is the root */
 	uint32_t capacity;   /* tokens allocated */
 	uint32_t tokens_max; /* a text with more is refused by the reader; 0: there is no bound */
+	uint64_t absent;     /* bits of keys (json_key_bit) that the root object does not have */
 };
 
 /* The index of no token, returned when a lookup finds nothing: the root is never a member. */
@@ -141,16 +142,34 @@ static inline uint32_t json_next_key(const struct json_tape *tape, uint32_t key)
 /* Return the number of elements of the array, or of members of the object, at @index. */
 uint32_t json_count(const struct json_tape *tape, uint32_t index);
 
+/* Return a bit for the key @key of @length bytes, from its length and its first, middle and last
+ * byte. (An empty key has its quotes there.) */
+static inline uint64_t json_key_bit(const char *key, uint32_t length)
+{
+	uint32_t first = (unsigned char)key[0];
+	uint32_t middle = (unsigned char)key[length / 2];
+	uint32_t last = (unsigned char)key[(ptrdiff_t)length - 1];
+
+	/* 2^32 divided by the golden ratio: neighbours end up far apart (Knuth, TAOCP 3, 6.4). */
+	return UINT64_C(1) << ((first | middle << 8 | last << 16 | length << 24) *
+				       UINT32_C(0x9E3779B1) >>
+			       26);
+}
+
 /* Return the value of the member @key, of @size bytes (compared with the decoded key), of the
  * object at @object, or JSON_NONE; any other value has no members. */
 uint32_t json_find_sized(
 	const struct json_tape *tape, uint32_t object, const char *key, size_t size);
 
-/* As json_find_sized(), for a NUL-terminated key. The length of a constant is counted by the
- * compiler. */
+/* As json_find_sized(), for a NUL-terminated key. The compiler counts the length of a constant, and
+ * makes its bit: most fields of a message are absent, which is seen at once. */
 static inline uint32_t json_find(const struct json_tape *tape, uint32_t object, const char *key)
 {
-	return json_find_sized(tape, object, key, strlen(key));
+	size_t size = strlen(key);
+
+	if (object == 0 && size > 0 && (tape->absent & json_key_bit(key, (uint32_t)size)))
+		return JSON_NONE;
+	return json_find_sized(tape, object, key, size);
 }
 
 /* Return whether the string (or key) at @index, decoded, equals the @size bytes at @text. */

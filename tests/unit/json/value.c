@@ -27,6 +27,49 @@ Test(json_value, finds_a_member_by_its_decoded_key)
 	cr_assert_eq(json_find_sized(&tape, 0, "aA", 1), 2);
 }
 
+/* A root without a key is often known to lack it, whatever its values have. */
+Test(json_value, finds_members_before_and_after_objects)
+{
+	static const char *const texts[] = {"{\"x\":{\"y\":{}},\"key\":1}",
+		"{\"key\":1,\"x\":{\"y\":2}}", "{\"x\":[{\"y\":2}],\"key\":1}",
+		"{\"x\":{\"\\u0079\":2},\"key\":1}", "{\"k\\u0065y\":1}",
+		"{\"\\u0000\":2,\"key\":1}", "{\"key\":1,\"key\":2}"};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		cleanup(json_tape_cleanup) struct json_tape tape = {0};
+
+		cr_assert_eq(json_tape_read_lax(
+				     &tape, texts[i], strlen(texts[i]), JSON_DEPTH_DEFAULT, NULL),
+			0, "%s", texts[i]);
+		cr_expect_eq(*json_bytes(&tape, json_find(&tape, 0, "key")), '1', "%s", texts[i]);
+		cr_expect_eq(json_find(&tape, 0, "y"), JSON_NONE, "%s", texts[i]);
+		cr_assert_eq(json_tape_set_empty(&tape), 0);
+		cr_expect_eq(json_find(&tape, 0, "key"), JSON_NONE);
+	}
+}
+
+/* Each of more keys than the reader compares, and none beside them. */
+Test(json_value, finds_each_of_many_members)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	char key[8];
+
+	for (int i = 0; i < 100; i++)
+		buffer_printf(&text, "%s\"%d\":%d", i ? "," : "{", i, i);
+	buffer_append_char(&text, '}');
+	read_tape(&tape, buffer_terminate(&text));
+	for (int i = 0; i < 200; i++) {
+		uint32_t value;
+
+		snprintf(key, sizeof(key), "%d", i);
+		value = json_find(&tape, 0, key);
+		if (i < 100)
+			cr_expect_eq(atoi(json_bytes(&tape, value)), i);
+		cr_expect_eq(value != JSON_NONE, i < 100, "%d", i);
+	}
+}
+
 /* An array of strings is not an object, though its elements look like keys to a walk. */
 Test(json_value, finds_no_member_of_what_is_no_object)
 {
