@@ -53,16 +53,22 @@ static inline bool json_escaped_key_is(const char *quoted, size_t size, const ch
 	return json_string_equals(&tape, 0, text, text_size);
 }
 
-/* Return whether the JSON string at @quoted (@size bytes with its quotes, unchecked) decodes to
- * @text, whose length is counted by the compiler; an invalid string never does. */
-static inline bool json_key_is(const char *quoted, size_t size, const char *text)
+/* Return whether the JSON string at @quoted (@size bytes with its quotes) is @text, whose length is
+ * counted by the compiler, without escapes. */
+static inline bool json_raw_key_is(const char *quoted, size_t size, const char *text)
 {
 	size_t text_size = strlen(text);
 
-	if (size == text_size + 2 && memcmp(quoted + 1, text, text_size) == 0)
-		return true;
-	return size > text_size + 2 && memchr(quoted, '\\', size) &&
-	       json_escaped_key_is(quoted, size, text);
+	return size == text_size + 2 && memcmp(quoted + 1, text, text_size) == 0;
+}
+
+/* Return whether the JSON string at @quoted (@size bytes with its quotes, unchecked) decodes to
+ * @text; an invalid string never does. */
+static inline bool json_key_is(const char *quoted, size_t size, const char *text)
+{
+	return json_raw_key_is(quoted, size, text) ||
+	       (size > strlen(text) + 2 && memchr(quoted, '\\', size) &&
+		       json_escaped_key_is(quoted, size, text));
 }
 
 /* Start on the @size bytes at @text. Return 0, JSON_MEMBERS_INCOMPLETE or JSON_MEMBERS_BROKEN. */
@@ -124,32 +130,44 @@ static inline int json_members_take_key(struct json_members *members, struct jso
 	return r;
 }
 
-static inline int json_members_take_value(struct json_members *members, struct json_member *member)
+/* Read the key of the next member into @member; members->at is its value then. Return 0 or an enum
+ * json_members_status. */
+static inline int json_members_next_key(struct json_members *members, struct json_member *member)
 {
-	size_t at = json_scan_space(members->text, members->size, members->at);
-	size_t end = json_scan_value(members->text, members->size, at);
+	int r = json_members_separate(members);
+
+	if (r == 0)
+		r = json_members_take_key(members, member);
+	if (r == 0)
+		members->at = json_scan_space(members->text, members->size, members->at);
+	return r;
+}
+
+/* Step over the value of @size bytes of @member, whose key was read. */
+static inline void json_members_step(
+	struct json_members *members, struct json_member *member, size_t size)
+{
+	member->value = members->text + members->at;
+	member->value_size = size;
+	members->at += size;
+	members->is_first = false;
+}
+
+/* Find the end of the value of @member, whose key was read. Return 0 or JSON_MEMBERS_INCOMPLETE. */
+static inline int json_members_find_end(struct json_members *members, struct json_member *member)
+{
+	size_t end = json_scan_value(members->text, members->size, members->at);
 
 	if (end == 0)
 		return JSON_MEMBERS_INCOMPLETE;
-	member->value = members->text + at;
-	member->value_size = end - at;
-	members->at = end;
+	json_members_step(members, member, end - members->at);
 	return 0;
 }
 
 /* Read the next member. Return 0 or an enum json_members_status. */
 static inline int json_members_next(struct json_members *members, struct json_member *ret_member)
 {
-	struct json_member member;
-	int r = json_members_separate(members);
+	int r = json_members_next_key(members, ret_member);
 
-	if (r == 0)
-		r = json_members_take_key(members, &member);
-	if (r == 0)
-		r = json_members_take_value(members, &member);
-	if (r)
-		return r;
-	members->is_first = false;
-	*ret_member = member;
-	return 0;
+	return r ? r : json_members_find_end(members, ret_member);
 }

@@ -60,6 +60,7 @@ struct reader {
 	uint32_t depth_left;
 	bool is_object; /* it is an object */
 	bool is_lax;    /* see json_tape_read_lax() */
+	bool has_more;  /* see json_tape_read_object() */
 	bool is_closed; /* the text ends in a bracket; a constant wherever it is asked */
 };
 
@@ -420,9 +421,14 @@ static JSON_ALWAYS_INLINE int read_key(
 	return 0;
 }
 
-/* 0 when nothing is left of the text, else the refusal. */
-static JSON_ALWAYS_INLINE int finish(const struct reader *reader, struct json_fault *fault)
+/* 0 when nothing is left of the text, or what is left does not matter; else the refusal. */
+static JSON_ALWAYS_INLINE int finish(
+	const struct reader *reader, struct json_tape *tape, struct json_fault *fault)
 {
+	if (reader->has_more) {
+		tape->size = (size_t)(reader->at - reader->text);
+		return 0;
+	}
 	if (reader->at == reader->end)
 		return 0;
 	return json_refuse(fault, JSON_E_SYNTAX, json_span_space(reader->at, reader->end),
@@ -487,7 +493,7 @@ close:
 	}
 done:
 	if (r == 0)
-		r = finish(&reader, fault);
+		r = finish(&reader, tape, fault);
 	tape->count = r == 0 ? reader.count : 0;
 	/* The root closes last, so the filter has its keys; a root that is no object has none. */
 	tape->absent = ~reader.seen;
@@ -509,7 +515,7 @@ static NEVER_INLINE int read_other(
 }
 
 static int read_root(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
-	bool is_lax, struct json_fault *fault)
+	bool is_lax, bool has_more, struct json_fault *fault)
 {
 	struct reader reader = {
 		.text = text,
@@ -520,6 +526,7 @@ static int read_root(struct json_tape *tape, const char *text, size_t size, uint
 		.open = NOWHERE,
 		.depth_left = depth_max,
 		.is_lax = is_lax,
+		.has_more = has_more,
 	};
 
 	if (size > JSON_SIZE_MAX)
@@ -532,7 +539,7 @@ static int read_root(struct json_tape *tape, const char *text, size_t size, uint
 }
 
 static int read_tape(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
-	bool is_lax, struct json_error *ret_error)
+	bool is_lax, bool has_more, struct json_error *ret_error)
 {
 	struct json_fault fault = {.at = text};
 	int r;
@@ -540,7 +547,7 @@ static int read_tape(struct json_tape *tape, const char *text, size_t size, uint
 	tape->text = text;
 	tape->size = size;
 	tape->count = 0;
-	r = read_root(tape, text, size, depth_max, is_lax, &fault);
+	r = read_root(tape, text, size, depth_max, is_lax, has_more, &fault);
 	if (r >= 0 && ret_error && (r > 0 || is_lax))
 		*ret_error = (struct json_error){
 			.status = fault.status,
@@ -557,13 +564,19 @@ static int read_tape(struct json_tape *tape, const char *text, size_t size, uint
 int json_tape_read(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
 	struct json_error *ret_error)
 {
-	return read_tape(tape, text, size, depth_max, false, ret_error);
+	return read_tape(tape, text, size, depth_max, false, false, ret_error);
 }
 
 int json_tape_read_lax(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
 	struct json_error *ret_error)
 {
-	return read_tape(tape, text, size, depth_max, true, ret_error);
+	return read_tape(tape, text, size, depth_max, true, false, ret_error);
+}
+
+int json_tape_read_object(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
+	bool is_lax, struct json_error *ret_error)
+{
+	return read_tape(tape, text, size, depth_max, is_lax, true, ret_error);
 }
 
 void json_locate(const char *text, size_t offset, unsigned int *ret_line, unsigned int *ret_column)

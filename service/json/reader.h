@@ -58,5 +58,13 @@ int json_tape_read(struct json_tape *tape, const char *text, size_t size, uint32
 int json_tape_read_lax(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
 	struct json_error *ret_error);
 
+/*
+ * As json_tape_read(), or json_tape_read_lax() if @is_lax, for the object with which @text begins.
+ * Any bytes may follow: tape->size is the size of the object. So a member of an object is read
+ * without a scan for its end before.
+ */
+int json_tape_read_object(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
+	bool is_lax, struct json_error *ret_error);
+
 /* Set the line and the column (both from 1; the column in bytes) of @offset in @text. */
 void json_locate(const char *text, size_t offset, unsigned int *ret_line, unsigned int *ret_column);

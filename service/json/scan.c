@@ -5,15 +5,10 @@
 
 #include "json/span.h"
 
-size_t json_scan_space(const char *text, size_t size, size_t at)
+size_t json_scan_long_space(const char *text, size_t size, size_t at)
 {
-	/* Mostly there is none, or one space. */
-	if (at < size && text[at] == ' ')
-		at++;
 	if (at >= size)
 		return size;
-	if ((unsigned char)text[at] > ' ')
-		return at;
 	return (size_t)(json_span_space(text + at, text + size) - text);
 }
 

@@ -10,8 +10,19 @@
  * reads it with the reader.
  */
 
+/* As json_scan_space(), for white space that may be long. */
+size_t json_scan_long_space(const char *text, size_t size, size_t at);
+
 /* Return the offset after the white space at @at; at most @size. */
-size_t json_scan_space(const char *text, size_t size, size_t at);
+static inline size_t json_scan_space(const char *text, size_t size, size_t at)
+{
+	/* Mostly there is none, or one space. */
+	if (at < size && text[at] == ' ')
+		at++;
+	if (at < size && (unsigned char)text[at] > ' ')
+		return at;
+	return json_scan_long_space(text, size, at);
+}
 
 /* Return the offset after the string with its opening quote at @at; 0 when it does not end. */
 size_t json_scan_string(const char *text, size_t size, size_t at);

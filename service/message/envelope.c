@@ -57,17 +57,37 @@ struct member {
 	size_t value_size;
 	const char *whole; /* the value as it came, where a part of it was skimmed */
 	size_t whole_size;
+	bool is_read;           /* its tape has it */
+	bool has_repeated_keys; /* after is_read */
 };
+
+static const char *const part_names[] = {
+	[MEMBER_TYPE] = "type", [MEMBER_DATA] = "data", [MEMBER_CONTEXT] = "context"};
+
+static enum member_kind kind_of_escaped(const char *key, size_t size)
+{
+	enum member_kind kind = MEMBER_TYPE;
+
+	while (kind < MEMBER_OTHER && !json_escaped_key_is(key, size, part_names[kind]))
+		kind++;
+	return kind;
+}
 
 static enum member_kind kind_of(const char *key, size_t size)
 {
-	if (json_key_is(key, size, "type"))
+	if (json_raw_key_is(key, size, "type"))
 		return MEMBER_TYPE;
-	if (json_key_is(key, size, "data"))
+	if (json_raw_key_is(key, size, "data"))
 		return MEMBER_DATA;
-	if (json_key_is(key, size, "context"))
+	if (json_raw_key_is(key, size, "context"))
 		return MEMBER_CONTEXT;
-	return MEMBER_OTHER;
+	return memchr(key, '\\', size) ? kind_of_escaped(key, size) : MEMBER_OTHER;
+}
+
+static void set_member_value(struct member *member, const struct json_member *found)
+{
+	member->value = member->whole = found->value;
+	member->value_size = member->whole_size = found->value_size;
 }
 
 /* Read the next member. Return 0 or an enum json_members_status. */
@@ -82,11 +102,8 @@ static int next_member(struct json_members *members, struct member *ret_member)
 		.kind = kind_of(found.key, found.key_size),
 		.key = found.key,
 		.key_size = found.key_size,
-		.value = found.value,
-		.value_size = found.value_size,
-		.whole = found.value,
-		.whole_size = found.value_size,
 	};
+	set_member_value(ret_member, &found);
 	return 0;
 }
 
@@ -142,7 +159,6 @@ int bus_topic_scan(const char *text, size_t size, char ret_topic[BUS_TOPIC_BYTES
 	struct json_members members;
 	struct member member;
 	int r = json_members_begin(&members, text, size);
-
 	while (r == 0)
 		if ((r = next_member(&members, &member)) == 0 && member.kind == MEMBER_TYPE)
 			break;
@@ -326,8 +342,9 @@ static int read_data(struct bus_envelope *envelope, const struct member *member,
 		return 0;
 	if (*member->value != '{')
 		return refuse_member(envelope, member, "data", "an object");
-	r = json_tape_read(bound_tape(envelope, &envelope->data), member->value, member->value_size,
-		depth_max, &envelope->data_error);
+	r = member->is_read ? 0
+			    : json_tape_read(bound_tape(envelope, &envelope->data), member->value,
+				      member->value_size, depth_max, &envelope->data_error);
 	count_values(envelope, &envelope->data, r);
 	if (r <= 0)
 		return r;
@@ -440,8 +457,10 @@ static int read_context(
 		return 0;
 	if (*member->value != '{')
 		return refuse_member(envelope, member, "context", "an object");
-	r = json_tape_read_lax(bound_tape(envelope, &envelope->context), member->value,
-		member->value_size, depth_max, &error);
+	error.status = member->has_repeated_keys ? JSON_E_DUPLICATE_KEY : 0;
+	r = member->is_read ? 0
+			    : json_tape_read_lax(bound_tape(envelope, &envelope->context),
+				      member->value, member->value_size, depth_max, &error);
 	count_values(envelope, &envelope->context, r);
 	if (r < 0)
 		return r;
@@ -512,8 +531,55 @@ static int read_envelope_member(
 	return 0;
 }
 
-static const char *const part_names[] = {
-	[MEMBER_TYPE] = "type", [MEMBER_DATA] = "data", [MEMBER_CONTEXT] = "context"};
+/*
+ * Read the object that is the data or the context, whose key was read, without a scan for its end
+ * before. Return whether this could be done. If not, the scan finds the end, and the reader reports
+ * the fault of the text up to there: only a broken message is read twice.
+ */
+static bool read_at_once(struct bus_envelope *envelope, struct json_members *members,
+	enum member_kind kind, uint32_t depth_max, struct json_member *member,
+	bool *ret_has_repeated_keys)
+{
+	bool is_lax = kind == MEMBER_CONTEXT;
+	struct json_tape *tape = is_lax ? &envelope->context : &envelope->data;
+	struct json_error error = {0};
+
+	if (kind != MEMBER_DATA && kind != MEMBER_CONTEXT)
+		return false;
+	if (members->at == members->size || members->text[members->at] != '{')
+		return false;
+	if (json_tape_read_object(bound_tape(envelope, tape), members->text + members->at,
+		    members->size - members->at, depth_max, is_lax, &error) != 0) {
+		json_tape_set_empty(tape);
+		return false;
+	}
+	json_members_step(members, member, tape->size);
+	*ret_has_repeated_keys = error.status != 0;
+	return true;
+}
+
+/* As next_member(), with data or context read, unless @is_seen, or unless they are skimmed. */
+static int next_part(struct bus_envelope *envelope, struct json_members *members,
+	const bool *is_seen, uint32_t depth_max, struct member *ret_member)
+{
+	struct json_member found;
+	int r = json_members_next_key(members, &found);
+
+	if (r)
+		return r;
+	*ret_member = (struct member){
+		.kind = kind_of(found.key, found.key_size),
+		.key = found.key,
+		.key_size = found.key_size,
+	};
+	ret_member->is_read = !envelope->is_skimmed && !is_seen[ret_member->kind] &&
+			      read_at_once(envelope, members, ret_member->kind, depth_max, &found,
+				      &ret_member->has_repeated_keys);
+	if (!ret_member->is_read && (r = json_members_find_end(members, &found)) != 0)
+		return r;
+	set_member_value(ret_member, &found);
+	return 0;
+}
 
 /* Read the members up to the end of the object. After a mistake in one the others are read, too: by
  * them its sender is answered. Return 0 or -ENOMEM. */
@@ -524,7 +590,7 @@ static int read_members(
 	struct member member;
 	int r;
 
-	while ((r = next_member(members, &member)) == 0) {
+	while ((r = next_part(envelope, members, is_seen, depth_max, &member)) == 0) {
 		if (is_seen[member.kind] && member.kind != MEMBER_OTHER) {
 			refuse_member(envelope, &member, part_names[member.kind], "given once");
 			continue;

@@ -24,17 +24,18 @@ static void *limited_realloc(void *block, size_t size)
 #ifndef JSON_SPAN_PORTABLE
 #define JSON_SPAN_PORTABLE
 #endif
-#define realloc             limited_realloc
-#define json_tape_read      portable_tape_read
-#define json_tape_read_lax  portable_tape_read_lax
-#define json_tape_deinit    portable_tape_deinit
-#define json_tape_recycle   portable_tape_recycle
-#define json_tape_reserve   portable_tape_reserve
-#define json_tape_set_empty portable_tape_set_empty
-#define json_locate         portable_locate
-#define json_keys_check     portable_keys_check
-#define json_string_hash    portable_string_hash
-#define json_string_rest    portable_string_rest
+#define realloc               limited_realloc
+#define json_tape_read        portable_tape_read
+#define json_tape_read_lax    portable_tape_read_lax
+#define json_tape_read_object portable_tape_read_object
+#define json_tape_deinit      portable_tape_deinit
+#define json_tape_recycle     portable_tape_recycle
+#define json_tape_reserve     portable_tape_reserve
+#define json_tape_set_empty   portable_tape_set_empty
+#define json_locate           portable_locate
+#define json_keys_check       portable_keys_check
+#define json_string_hash      portable_string_hash
+#define json_string_rest      portable_string_rest
 /* The rest of what tape.c defines. */
 #define json_value_text    portable_value_text
 #define json_count         portable_count

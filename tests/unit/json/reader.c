@@ -435,3 +435,40 @@ Test(json_reader, locates_an_offset_by_line_and_column)
 	json_locate("ab\ncd\n", 6, &line, &column);
 	cr_assert(line == 3 && column == 1);
 }
+
+static int read_object(struct json_tape *tape, const char *text, bool is_lax)
+{
+	return json_tape_read_object(tape, text, strlen(text), 3, is_lax, NULL);
+}
+
+Test(json_reader, reads_an_object_before_other_bytes)
+{
+	static const char *const ends[] = {"", "}", ",", " x", "]]]", "\"", "{", "\\", "\n\n"};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		cleanup(json_tape_cleanup) struct json_tape tape = {0};
+		char text[64];
+
+		snprintf(text, sizeof(text), "{\"a\": [1, {\"b\": 2}], \"c\":\"}\"}%s", ends[i]);
+		cr_assert_eq(read_object(&tape, text, false), 0, "%s", text);
+		cr_expect_eq(tape.size, 29, "%s: %zu", text, tape.size);
+		cr_expect_eq(tape.count, 9);
+		cr_expect_eq(json_at(&tape, 0)->length, 29);
+		cr_expect_eq(*json_bytes(&tape, json_find(&tape, 0, "c")), '}');
+	}
+}
+
+Test(json_reader, refuses_an_object_that_is_broken_or_does_not_end)
+{
+	static const char *const texts[] = {"{", "{\"a\"", "{\"a\":1", "{\"a\":{}", "{\"a\":[}]",
+		"{\"a\":[1}", "{\"a\":01}}", "{\"a\":1,}}", "{\"a\":\"}", "{\"a\":[[[]]]}}", "{a}}",
+		"{\"a\":1,\"a\":2}}"};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		cr_expect_gt(read_object(&tape, texts[i], false), 0, "%s", texts[i]);
+	cr_expect_eq(read_object(&tape, "{\"a\":1,\"a\":NaN}}", true), 0);
+	cr_expect_eq(tape.size, 15);
+	tape.tokens_max = 2;
+	cr_expect_eq(read_object(&tape, "{\"a\":1}}", false), JSON_E_TOKENS);
+}

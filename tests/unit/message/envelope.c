@@ -475,3 +475,40 @@ Test(bus_envelope, is_skimmed_no_further_than_some_members)
 	cr_expect_eq(bus_envelope_skim(&envelope, "{\"type\":\"t\",\"data\":[]}", 22, DEPTH_MAX),
 		BUS_E_MALFORMED);
 }
+
+/* Data and context are read without a look for their end before. */
+Test(bus_envelope, has_no_part_of_an_object_that_does_not_end)
+{
+	static const char *const texts[] = {
+		"{\"type\": \"t\", \"data\": {\"name\": \"n\", \"a\": 1",
+		"{\"type\": \"t\", \"data\": {\"name\": \"n\"",
+		"{\"type\": \"t\", \"context\": {\"source\": \"s\""};
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
+
+	read_into(&envelope,
+		"{\"type\": \"t\", \"data\": {\"name\": 1}, \"context\": {\"source\": 2}}");
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		cr_assert_eq(bus_envelope_read(&envelope, texts[i], strlen(texts[i]), DEPTH_MAX),
+			BUS_E_MALFORMED, "%s", texts[i]);
+		expect_fault(&envelope, texts[i], "'message' must be a JSON object");
+		cr_expect_eq(envelope.data.count, 1);
+		cr_expect_eq(envelope.context.count, 1);
+		cr_expect_eq(json_find(&envelope.data, 0, "name"), JSON_NONE);
+		cr_expect_eq(envelope.source, JSON_NONE);
+	}
+}
+
+/* The fault of an object is found in the text up to its end: what comes after is not its fault. */
+Test(bus_envelope, reports_a_broken_object_as_it_ends)
+{
+	expect_malformed("{\"type\": \"t\", \"data\": {\"a\": tru}, \"x\": 1}",
+		"'data' must be JSON: at byte");
+	expect_malformed(
+		"{\"type\": \"t\", \"data\": {\"a\"}, \"x\": 1}", "'data' must be JSON: at byte");
+	expect_malformed("{\"type\": \"t\", \"data\": {\"a\": 1]}", "'data' must be JSON: at byte");
+	expect_malformed("{\"type\": \"t\", \"data\": {\"a\": [1}, \"b\": 2]}",
+		"'data' must be JSON: at byte");
+	expect_malformed(
+		"{\"type\": \"t\", \"context\": {\"a\": [}]}", "'context' must be JSON: at byte");
+	expect_malformed("{\"type\": \"t\", \"data\": {}, \"data\": {", "a JSON object");
+}
