@@ -154,11 +154,24 @@ static int decode_topic(
 	return 0;
 }
 
+/* The beginning of messages that Python's json.dumps() writes, and of ours. */
+static const char usual_begin[] = "{\"type\": \"";
+
 int bus_topic_scan(const char *text, size_t size, char ret_topic[BUS_TOPIC_BYTES], size_t *ret_size)
 {
 	struct json_members members;
 	struct member member;
-	int r = json_members_begin(&members, text, size);
+	size_t begin = strlen(usual_begin);
+	int r;
+
+	if (size > begin && memcmp(text, usual_begin, begin) == 0) {
+		size_t end = json_scan_string(text, size, begin - 1);
+
+		return end == 0 ? BUS_E_INCOMPLETE
+				: decode_topic(
+					  text + begin - 1, end - begin + 1, ret_topic, ret_size);
+	}
+	r = json_members_begin(&members, text, size);
 	while (r == 0)
 		if ((r = next_member(&members, &member)) == 0 && member.kind == MEMBER_TYPE)
 			break;

@@ -119,3 +119,23 @@ Test(bus_topic, of_a_part_of_a_frame_is_the_same_or_not_yet_known)
 	cr_assert_eq(scan(text, sizeof(text) - 2, topic), 0);
 	cr_assert_str_eq(topic, "abc");
 }
+
+/* The usual beginning of a message has a way of its own, which finds the same. */
+Test(bus_topic, is_found_alike_after_any_space)
+{
+	static const char *const values[] = {"\"a.b\"}", "\"\\u0061\"}", "\"\"}", "\"a", "\"\\\"",
+		"\"\\x\"}", "\"a\", \"type\": \"b\"}"};
+	char usual_topic[BUS_TOPIC_BYTES];
+	char other_topic[BUS_TOPIC_BYTES];
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		char usual[64];
+		char other[64];
+
+		snprintf(usual, sizeof(usual), "{\"type\": %s", values[i]);
+		snprintf(other, sizeof(other), "{ \"type\": %s", values[i]);
+		cr_expect_eq(scan(usual, strlen(usual), usual_topic),
+			scan(other, strlen(other), other_topic), "%s", usual);
+		cr_expect_str_eq(usual_topic, other_topic);
+	}
+}
