@@ -209,12 +209,14 @@ enum reply {
 
 struct topic {
 	const char *name;
+	size_t name_size;
 	unsigned int fields; /* the fields read; 0: the data does not matter */
 	enum reply reply;
 	const char *hint; /* for an answer that does not fit in a frame: how to make it smaller */
 	void (*serve)(struct service *service, struct answer *answer);
 };
 
+#define TOPIC(name)    name, sizeof(name) - 1
 #define FIELDS_OF_CALL (REQUEST_CALL | REQUEST_OWNER)
 
 static const char hint_arguments[] = "send shorter arguments";
@@ -226,66 +228,65 @@ static const char hint_get[] = "its schemas are too large";
 static const char hint_status[] = "name a 'toolbox_id' to see less";
 
 /* The topic of most requests: it is looked at before the others. */
-static const struct topic topic_of_call = {"ovos.tools.invoke", FIELDS_OF_CALL | REQUEST_BATCH,
-	REPLY_ECHO, hint_arguments, serve_invoke};
+static const struct topic topic_of_call = {TOPIC("ovos.tools.invoke"),
+	FIELDS_OF_CALL | REQUEST_BATCH, REPLY_ECHO, hint_arguments, serve_invoke};
 
-/* The others, sorted by name (bytes). */
+/* The others, sorted by the size of the name, and by its bytes. */
 static const struct topic topics[] = {
-	{"mycroft.toolboxd.all_loaded", 0, REPLY_PLAIN, hint_context, serve_is_ready},
-	{"mycroft.toolboxd.is_alive", 0, REPLY_PLAIN, hint_context, serve_is_alive},
-	{"mycroft.toolboxd.is_ready", 0, REPLY_PLAIN, hint_context, serve_is_ready},
-	{"ovos.persona.tools.call", REQUEST_PERSONA | REQUEST_OWNER, REPLY_OWNER, hint_arguments,
-		serve_invoke},
-	{"ovos.persona.tools.discover", REQUEST_PROFILE, REPLY_OTHER, NULL, serve_discover},
-	{"ovos.pip.install.complete", 0, REPLY_OTHER, NULL, serve_installed},
-	{"ovos.pip.uninstall.complete", 0, REPLY_OTHER, NULL, serve_installed},
-	{"ovos.tools.approval.attach", REQUEST_ATTACH, REPLY_PLAIN, hint_context,
-		serve_approval_attach},
-	{"ovos.tools.approval.list", REQUEST_AFTER, REPLY_PLAIN, hint_approvals,
-		serve_approval_list},
-	{"ovos.tools.approval.respond", REQUEST_ANSWER, REPLY_PLAIN, hint_context,
-		serve_approval_respond},
-	{"ovos.tools.calls", REQUEST_HISTORY | REQUEST_OWNER, REPLY_PLAIN, hint_calls, serve_calls},
-	{"ovos.tools.cancel", REQUEST_CALL_ID | REQUEST_PROFILE, REPLY_PLAIN, hint_context,
-		serve_cancel},
-	{"ovos.tools.get", REQUEST_OWNER | REQUEST_DEADLINE, REPLY_PLAIN, hint_get, serve_get},
-	{"ovos.tools.guest.call.response", 0, REPLY_OTHER, NULL, serve_guest_response},
-	{"ovos.tools.guest.progress", 0, REPLY_OTHER, NULL, serve_guest_progress},
-	{"ovos.tools.job.cancel", REQUEST_JOB, REPLY_PLAIN, hint_context, serve_job_cancel},
-	{"ovos.tools.job.get", REQUEST_JOB, REPLY_PLAIN, hint_context, serve_job_get},
-	{"ovos.tools.job.list", REQUEST_PROFILE, REPLY_PLAIN, hint_context, serve_job_list},
-	{"ovos.tools.list", REQUEST_OWNER | REQUEST_FORMAT | REQUEST_TOOLBOXES, REPLY_PLAIN,
+	{TOPIC("ovos.tools.get"), REQUEST_OWNER | REQUEST_DEADLINE, REPLY_PLAIN, hint_get,
+		serve_get},
+	{TOPIC("ovos.tools.list"), REQUEST_OWNER | REQUEST_FORMAT | REQUEST_TOOLBOXES, REPLY_PLAIN,
 		hint_list, serve_list},
-	{"ovos.tools.match", REQUEST_UTTERANCE | REQUEST_PROFILE, REPLY_PLAIN, hint_context,
+	{TOPIC("ovos.tools.calls"), REQUEST_HISTORY | REQUEST_OWNER, REPLY_PLAIN, hint_calls,
+		serve_calls},
+	{TOPIC("ovos.tools.match"), REQUEST_UTTERANCE | REQUEST_PROFILE, REPLY_PLAIN, hint_context,
 		serve_match},
-	{"ovos.tools.register", REQUEST_TOOLBOX, REPLY_PLAIN, hint_context, serve_register},
-	{"ovos.tools.reload", 0, REPLY_PLAIN, hint_context, serve_reload},
-	{"ovos.tools.search", REQUEST_QUERY | REQUEST_OWNER | REQUEST_FORMAT, REPLY_PLAIN,
+	{TOPIC("ovos.tools.watch"), REQUEST_SECONDS, REPLY_PLAIN, hint_context, serve_watch},
+	{TOPIC("ovos.tools.cancel"), REQUEST_CALL_ID | REQUEST_PROFILE, REPLY_PLAIN, hint_context,
+		serve_cancel},
+	{TOPIC("ovos.tools.reload"), 0, REPLY_PLAIN, hint_context, serve_reload},
+	{TOPIC("ovos.tools.search"), REQUEST_QUERY | REQUEST_OWNER | REQUEST_FORMAT, REPLY_PLAIN,
 		hint_calls, serve_search},
-	{"ovos.tools.status", REQUEST_TOOLBOX, REPLY_PLAIN, hint_status, serve_status},
-	{"ovos.tools.unregister", REQUEST_TOOLBOX, REPLY_PLAIN, hint_context, serve_unregister},
-	{"ovos.tools.utterance", REQUEST_UTTERANCE | REQUEST_PROFILE, REPLY_PLAIN, hint_context,
-		serve_utterance},
-	{"ovos.tools.validate", FIELDS_OF_CALL, REPLY_ECHO, hint_arguments, serve_validate},
-	{"ovos.tools.watch", REQUEST_SECONDS, REPLY_PLAIN, hint_context, serve_watch},
+	{TOPIC("ovos.tools.status"), REQUEST_TOOLBOX, REPLY_PLAIN, hint_status, serve_status},
+	{TOPIC("ovos.tools.job.get"), REQUEST_JOB, REPLY_PLAIN, hint_context, serve_job_get},
+	{TOPIC("ovos.tools.job.list"), REQUEST_PROFILE, REPLY_PLAIN, hint_context, serve_job_list},
+	{TOPIC("ovos.tools.register"), REQUEST_TOOLBOX, REPLY_PLAIN, hint_context, serve_register},
+	{TOPIC("ovos.tools.validate"), FIELDS_OF_CALL, REPLY_ECHO, hint_arguments, serve_validate},
+	{TOPIC("ovos.tools.utterance"), REQUEST_UTTERANCE | REQUEST_PROFILE, REPLY_PLAIN,
+		hint_context, serve_utterance},
+	{TOPIC("ovos.tools.job.cancel"), REQUEST_JOB, REPLY_PLAIN, hint_context, serve_job_cancel},
+	{TOPIC("ovos.tools.unregister"), REQUEST_TOOLBOX, REPLY_PLAIN, hint_context,
+		serve_unregister},
+	{TOPIC("ovos.persona.tools.call"), REQUEST_PERSONA | REQUEST_OWNER, REPLY_OWNER,
+		hint_arguments, serve_invoke},
+	{TOPIC("ovos.tools.approval.list"), REQUEST_AFTER, REPLY_PLAIN, hint_approvals,
+		serve_approval_list},
+	{TOPIC("mycroft.toolboxd.is_alive"), 0, REPLY_PLAIN, hint_context, serve_is_alive},
+	{TOPIC("mycroft.toolboxd.is_ready"), 0, REPLY_PLAIN, hint_context, serve_is_ready},
+	{TOPIC("ovos.pip.install.complete"), 0, REPLY_OTHER, NULL, serve_installed},
+	{TOPIC("ovos.tools.guest.progress"), 0, REPLY_OTHER, NULL, serve_guest_progress},
+	{TOPIC("ovos.tools.approval.attach"), REQUEST_ATTACH, REPLY_PLAIN, hint_context,
+		serve_approval_attach},
+	{TOPIC("mycroft.toolboxd.all_loaded"), 0, REPLY_PLAIN, hint_context, serve_is_ready},
+	{TOPIC("ovos.persona.tools.discover"), REQUEST_PROFILE, REPLY_OTHER, NULL, serve_discover},
+	{TOPIC("ovos.pip.uninstall.complete"), 0, REPLY_OTHER, NULL, serve_installed},
+	{TOPIC("ovos.tools.approval.respond"), REQUEST_ANSWER, REPLY_PLAIN, hint_context,
+		serve_approval_respond},
+	{TOPIC("ovos.tools.guest.call.response"), 0, REPLY_OTHER, NULL, serve_guest_response},
 };
 
 /* ovos.persona.tools.<toolbox_id>.call: its toolbox_id comes from the topic. */
-static const struct topic topic_of_owner = {PERSONA_PREFIX "*" PERSONA_SUFFIX,
+static const struct topic topic_of_owner = {TOPIC(PERSONA_PREFIX "*" PERSONA_SUFFIX),
 	REQUEST_PERSONA | REQUEST_PROFILE, REPLY_OWNER, hint_arguments, serve_invoke};
-
-struct topic_key {
-	const char *text;
-	size_t size;
-};
 
 static int compare_topic(const void *key, const void *entry)
 {
-	const struct topic_key *wanted = key;
-	const char *name = ((const struct topic *)entry)->name;
-	int order = strncmp(wanted->text, name, wanted->size);
+	const struct text_view *wanted = key;
+	const struct topic *topic = entry;
 
-	return order != 0 ? order : -(name[wanted->size] != '\0');
+	if (wanted->size != topic->name_size)
+		return wanted->size < topic->name_size ? -1 : 1;
+	return memcmp(wanted->text, topic->name, wanted->size);
 }
 
 /* Return the toolbox id of ovos.persona.tools.<toolbox_id>.call; size 0: it is another topic. */
@@ -304,7 +305,7 @@ static struct text_view owner_of(const char *topic, size_t size)
  * else size 0. */
 static const struct topic *find_topic(const char *text, size_t size, struct text_view *ret_owner)
 {
-	struct topic_key key = {text, size};
+	const struct text_view key = {text, size};
 	const struct topic *topic;
 
 	*ret_owner = (struct text_view){0};
