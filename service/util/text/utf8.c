@@ -44,6 +44,17 @@ size_t utf8_sequence_length(const char *text, size_t size)
 	return length;
 }
 
+#define BLOCK_BYTES 32
+#define HIGH_BITS   UINT64_C(0x8080808080808080)
+
+static bool is_ascii_block(const char *text)
+{
+	uint64_t words[BLOCK_BYTES / sizeof(uint64_t)];
+
+	memcpy(words, text, sizeof(words));
+	return !((words[0] | words[1] | words[2] | words[3]) & HIGH_BITS);
+}
+
 bool utf8_is_valid(const char *text, size_t size)
 {
 	size_t at = 0;
@@ -52,13 +63,19 @@ bool utf8_is_valid(const char *text, size_t size)
 		uint64_t word;
 		size_t length;
 
+		while (size - at >= BLOCK_BYTES && is_ascii_block(text + at))
+			at += BLOCK_BYTES;
 		if (size - at >= sizeof(word)) {
 			memcpy(&word, text + at, sizeof(word));
-			if (!(word & UINT64_C(0x8080808080808080))) {
+			if (!(word & HIGH_BITS)) {
 				at += sizeof(word);
 				continue;
 			}
 		}
+		while (at < size && (unsigned char)text[at] < 0x80)
+			at++;
+		if (at == size)
+			break;
 		length = utf8_sequence_length(text + at, size - at);
 		if (length == 0)
 			return false;

@@ -46,10 +46,10 @@ Test(utf8, refuses_a_sequence_that_is_cut_and_reads_nothing_behind_it)
 		}
 }
 
-Test(utf8, checks_text_at_every_offset_of_a_word)
+Test(utf8, checks_text_at_every_offset_of_a_block)
 {
-	for (size_t at = 0; at < 24; at++) {
-		char text[26];
+	for (size_t at = 0; at < 79; at++) {
+		char text[81];
 
 		memset(text, 'x', sizeof(text));
 		memcpy(text + at, "\xc3\xa9", 2);
