@@ -37,6 +37,11 @@ size_t json_scan_string(const char *text, size_t size, size_t at)
 	return stop ? (size_t)(stop - text) : 0;
 }
 
+bool json_scan_is_plain(const char *quoted, size_t size)
+{
+	return json_is_plain(quoted + 1, quoted + size - 1);
+}
+
 /*
  * The way through a container. Its strings are short and many, so it is not crossed from quote to
  * quote, but a block at a time, however many strings begin and end in it:

@@ -27,6 +27,10 @@ static inline size_t json_scan_space(const char *text, size_t size, size_t at)
 /* Return the offset after the string with its opening quote at @at; 0 when it does not end. */
 size_t json_scan_string(const char *text, size_t size, size_t at);
 
+/* Return whether the string at @quoted, of @size bytes with its quotes, has neither escapes, nor
+ * control characters, nor bytes above 0x7F: then it is JSON. */
+bool json_scan_is_plain(const char *quoted, size_t size);
+
 /* Return the offset after the value at @at (without white space before it); 0 when it does not end
  * within @size bytes or none starts there. */
 size_t json_scan_value(const char *text, size_t size, size_t at);

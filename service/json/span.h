@@ -161,6 +161,26 @@ static JSON_ALWAYS_INLINE const char *json_span_plain(const char *at, const char
 	return json_span(at, end, json_plain_stops, json_is_plain_stop);
 }
 
+/* Return whether no byte of [at, end) is a stop of json_span_plain(). The last, partial block is
+ * read with the bytes before it, which are known. */
+static JSON_ALWAYS_INLINE bool json_is_plain(const char *at, const char *end)
+{
+#ifdef JSON_SPAN_SSE2
+	if (end - at >= 16) {
+		for (; end - at > 16; at += 16)
+			if (json_plain_stops(_mm_loadu_si128((const __m128i *)(const void *)at)))
+				return false;
+		at = end - 16;
+	} else if (end - at >= 8) {
+		__m128i first = _mm_loadl_epi64((const __m128i *)(const void *)at);
+		__m128i last = _mm_loadl_epi64((const __m128i *)(const void *)(end - 8));
+
+		return !json_plain_stops(_mm_unpacklo_epi64(first, last));
+	}
+#endif
+	return json_span_plain(at, end) == end;
+}
+
 /* Find the first quote or backslash inside an unchecked string. */
 static JSON_ALWAYS_INLINE const char *json_span_quote(const char *at, const char *end)
 {

@@ -56,9 +56,22 @@ static void write_characters(struct buffer *out, const char *text, size_t size)
 
 void json_write_string(struct buffer *out, const char *text, size_t size)
 {
-	buffer_append_char(out, '"');
-	write_characters(out, text, size);
-	buffer_append_char(out, '"');
+	char *place;
+
+	if (!json_is_plain(text, text + size)) {
+		buffer_append_char(out, '"');
+		write_characters(out, text, size);
+		buffer_append_char(out, '"');
+		return;
+	}
+	place = buffer_reserve(out, size + 2);
+	if (!place)
+		return;
+	place[0] = '"';
+	if (size > 0)
+		memcpy(place + 1, text, size);
+	place[size + 1] = '"';
+	out->size += size + 2;
 }
 
 void json_write_text(struct buffer *out, const char *text)
@@ -115,9 +128,15 @@ void json_write_u64(struct buffer *out, uint64_t value)
 
 void json_write_key(struct buffer *out, const char *key)
 {
-	buffer_append_char(out, '"');
-	buffer_append_string(out, key);
-	buffer_append_string(out, "\":");
+	size_t size = strlen(key);
+	char *place = buffer_reserve(out, size + 3);
+
+	if (!place)
+		return;
+	place[0] = '"';
+	memcpy(place + 1, key, size);
+	memcpy(place + 1 + size, "\":", 2);
+	out->size += size + 3;
 }
 
 void json_pointer_append(struct buffer *pointer, const char *token, size_t size)

@@ -247,7 +247,10 @@ static int read_type(struct bus_envelope *envelope, const struct member *member)
 
 	if (*member->value != '"')
 		return refuse_member(envelope, member, "type", expected);
-	r = json_tape_read(&envelope->scratch, member->value, member->value_size, 1, &error);
+	r = json_scan_is_plain(member->value, member->value_size)
+		    ? 0
+		    : json_tape_read(
+			      &envelope->scratch, member->value, member->value_size, 1, &error);
 	if (r != 0)
 		return r < 0 ? r : refuse_text(envelope, member, "type", expected, &error);
 	r = decode_topic(member->value, member->value_size, envelope->topic, &envelope->topic_size);

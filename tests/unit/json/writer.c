@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <float.h>
 #include <locale.h>
 #include <math.h>
@@ -243,4 +244,43 @@ Test(json_writer, escapes_a_pointer_as_rfc_6901_says)
 	json_pointer_append_index(&out, 4294967295);
 	json_pointer_append(&out, "", 0);
 	expect_text(&out, "/a~0~1b/4294967295/");
+}
+
+/* Each size, with each character in each place. */
+Test(json_writer, escapes_a_character_wherever_it_is)
+{
+	static const char *const characters[][2] = {{"\"", "\\\""}, {"\\", "\\\\"}, {"\n", "\\n"},
+		{"\x1f", "\\u001f"}, {"\xc3\xa9", "\xc3\xa9"}, {"\x7f", "\x7f"}};
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+
+	for (size_t size = 0; size < sizeof(plain); size++)
+		for (size_t at = 0; at <= size; at++)
+			for (size_t i = 0; i < sizeof(characters) / sizeof(*characters); i++) {
+				cleanup(buffer_deinit) struct buffer out = {0};
+				cleanup_free char *text = NULL;
+				char expected[64];
+				int n = asprintf(&text, "%.*s%s%.*s", (int)at, plain,
+					characters[i][0], (int)(size - at), plain + at);
+
+				cr_assert_geq(n, 0);
+				snprintf(expected, sizeof(expected), "\"%.*s%s%.*s\"", (int)at,
+					plain, characters[i][1], (int)(size - at), plain + at);
+				json_write_string(&out, text, (size_t)n);
+				expect_text(&out, expected);
+			}
+}
+
+Test(json_writer, writes_no_part_of_a_string_or_key_past_the_limit)
+{
+	struct buffer out = {.limit = 6};
+
+	json_write_string(&out, "abcd", 4);
+	expect_text(&out, "\"abcd\"");
+	json_write_string(&out, "abcde", 5);
+	cr_expect_eq(buffer_status(&out), -EMSGSIZE);
+	buffer_reset(&out);
+	json_write_key(&out, "abcd");
+	cr_expect_eq(buffer_status(&out), -EMSGSIZE);
+	cr_expect_eq(out.size, 0);
+	buffer_deinit(&out);
 }
