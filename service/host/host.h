@@ -169,6 +169,9 @@ struct host_call {
  * memory is short, if it carries calls. */
 int host_invoke(struct host *host, uint64_t id, const struct host_call *call);
 
+/* Return whether host_invoke() takes another call of a host that carries one. */
+bool host_has_room(const struct host *host);
+
 /* End the call @id of a host that carries several: no event follows for it. @is_late: its deadline
  * has passed. A host without a confirmation in HOST_CANCEL_MS is ended. */
 #define HOST_CANCEL_MS 5000

@@ -208,6 +208,11 @@ static int fail_later(struct host *host)
 	return -EPIPE;
 }
 
+bool host_has_room(const struct host *host)
+{
+	return host->state != HOST_STARTING && host->n_calls < host->calls_max && !host->is_blocked;
+}
+
 int host_invoke(struct host *host, uint64_t id, const struct host_call *call)
 {
 	struct wire_invoke invoke = {

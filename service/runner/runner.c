@@ -311,12 +311,15 @@ static void send_ahead(struct runner *runner)
 
 	if (runner->n_workers != 1 || worker_state(worker) != WORKER_RUNNING)
 		return;
+	if (!worker_has_room(worker))
+		return;
 	list_for_each(link, &runner->waiting) {
 		struct runner_call *call = call_of(link);
 
 		if (call->is_ahead)
 			continue;
-		if (!may_go_ahead(runner, call) || worker_send_ahead(worker, call) < 0)
+		if (!may_go_ahead(runner, call) || worker_send_ahead(worker, call) < 0 ||
+			!worker_has_room(worker))
 			return;
 	}
 }

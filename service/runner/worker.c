@@ -256,6 +256,11 @@ int worker_run(struct worker *worker, struct runner_call *call, const char *argu
 	return r;
 }
 
+bool worker_has_room(const struct worker *worker)
+{
+	return host_has_room(worker->host);
+}
+
 int worker_send_ahead(struct worker *worker, struct runner_call *call)
 {
 	int r;

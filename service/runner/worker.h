@@ -143,6 +143,9 @@ int worker_start(struct worker *worker);
  * free. */
 int worker_run(struct worker *worker, struct runner_call *call, const char *arguments, size_t size);
 
+/* Return whether the host of a running worker may take another call before its turn. */
+bool worker_has_room(const struct worker *worker);
+
 /* Send the waiting @call to a running worker before its turn: once the turn comes, worker_run()
  * sends nothing more. Calls sent ahead must be run in this order. Returns 0, or a negative errno;
  * then nothing was sent. */
