@@ -127,6 +127,10 @@ uint64_t bus_count_answers(struct bus *bus, unsigned int n);
  */
 int bus_send(struct bus *bus, struct buffer *message, unsigned int share);
 
+/* Return the share for responses to the source of @envelope. An embedded bus has a queue for each
+ * peer, so no source needs a share of its own. */
+unsigned int bus_share(const struct bus *bus, const struct bus_envelope *envelope);
+
 /* Return the account to charge messages to now: the account of the peer whose frame is handled, or
  * our own. */
 struct account *bus_sender(const struct bus *bus);

@@ -723,6 +723,7 @@ static const struct bus_operations client_operations = {
 	.free = client_free,
 	.queue = client_queue,
 	.queued_bytes = client_queued_bytes,
+	.has_shares = true,
 };
 
 static int begin_client(struct bus_client *client)

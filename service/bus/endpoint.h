@@ -16,6 +16,7 @@ struct bus_operations {
 	size_t (*queued_bytes)(const struct bus *bus);
 	/* Replace the token. NULL: clients have no use for another one. */
 	void (*set_token)(struct bus *bus, const char *token);
+	bool has_shares; /* sources share a queue */
 };
 
 /* The member `bus` of each kind. */

@@ -421,6 +421,11 @@ uint64_t bus_count_answers(struct bus *bus, unsigned int n)
 	return bus->n_answers += n;
 }
 
+unsigned int bus_share(const struct bus *bus, const struct bus_envelope *envelope)
+{
+	return bus->operations->has_shares ? bus_response_share(envelope) : BUS_SHARE_OWN;
+}
+
 int bus_send(struct bus *bus, struct buffer *message, unsigned int share)
 {
 	int r = check_message(bus, message);

@@ -56,7 +56,7 @@ static void open_data(struct answer *answer)
 void answer_begin_part(
 	struct answer *answer, const struct bus_envelope *request, enum bus_context_part part)
 {
-	*answer = (struct answer){.is_open = true, .share = bus_response_share(request)};
+	*answer = (struct answer){.is_open = true};
 	bus_response_begin_part(&answer->message, request, part);
 	open_data(answer);
 }
