@@ -32,7 +32,7 @@ struct events {
 static inline bool events_are_wanted(const struct events *events)
 {
 	return events->config->events_calls || events->audience->wants_calls ||
-	       clock_now_ms() < events->watched_until_ms;
+	       (events->watched_until_ms > 0 && clock_now_ms() < events->watched_until_ms);
 }
 
 /* Broadcast that @call was accepted. @arguments: JSON that satisfies the schema of the tool, for
