@@ -60,7 +60,8 @@ static bool refuse_field(struct request *request, const char *field, const char 
 	return false;
 }
 
-static bool read_text(struct request *request, const char *key, enum decoded_slot slot,
+/* Read the text @key. Mostly it is absent: inlined, that is seen by a constant bit of the key. */
+static inline bool read_text(struct request *request, const char *key, enum decoded_slot slot,
 	struct text_view *ret_text)
 {
 	uint32_t token = json_find_root(request->data, key);
@@ -184,8 +185,8 @@ static bool read_timeout_ms(struct request *request)
 	return request->timeout_ms > 0 || refuse_field(request, "timeout_ms", expected);
 }
 
-/* Read the field @key, true or false; false when it is absent. */
-static bool read_flag(struct request *request, const char *key, bool *ret_flag)
+/* Read the field @key, true or false; false when it is absent. Inlined as read_text(). */
+static inline bool read_flag(struct request *request, const char *key, bool *ret_flag)
 {
 	uint32_t token = json_find_root(request->data, key);
 
