@@ -352,6 +352,42 @@ static void check_same(const struct json_tape *tape, const struct buffer *text)
 	}
 }
 
+/* Each member of the root is found, and a key beside them is not. */
+static void check_found(const struct json_tape *tape)
+{
+	if (json_type_at(tape, 0) != JSON_OBJECT)
+		return;
+	json_each_key(key, tape, 0) {
+		cleanup_free char *text = json_string_dup(tape, key, NULL);
+
+		require(text && json_find(tape, 0, text) == key + 1);
+	}
+	for (char other[2] = "A"; *other <= 'Z'; ++*other) {
+		bool is_there = false;
+
+		json_each_key(key, tape, 0)
+			is_there |= json_string_equals(tape, key, other, 1);
+		require((json_find(tape, 0, other) != JSON_NONE) == is_there);
+	}
+}
+
+/* An object is the same with other bytes after it. */
+static void check_begin(const struct json_tape *tape)
+{
+	cleanup(json_tape_cleanup) struct json_tape again = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	size_t size;
+	const char *own = json_value_text(tape, 0, &size);
+
+	if (json_type_at(tape, 0) != JSON_OBJECT)
+		return;
+	buffer_append(&text, own, size);
+	buffer_append_char(&text, "}],\" x"[size % 6]);
+	require(buffer_status(&text) == 0);
+	require(json_tape_read_object(&again, text.data, text.size, DEPTH, size & 1, NULL) == 0);
+	require(again.size == size && again.count == tape->count);
+}
+
 static void check_tape(const struct json_tape *tape)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
@@ -377,6 +413,8 @@ static void check_tape(const struct json_tape *tape)
 	require(document);
 	document_write(document, &out);
 	check_same(tape, &out);
+	check_found(tape);
+	check_begin(tape);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
