@@ -199,11 +199,11 @@ static void start_again(void *data)
 }
 
 /* A reload begins (struct reload_handler). */
-static void begin_reload(void *data)
+static bool begin_reload(void *data)
 {
 	struct service *service = data;
 
-	reload_requests_begin(&service->reload_requests);
+	return reload_requests_begin(&service->reload_requests);
 }
 
 static void announce_tools(void *data, const struct buffer *members)

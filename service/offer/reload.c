@@ -422,8 +422,7 @@ static void start_loader(struct reload *reload)
 	reload->is_asked = reload->is_asked_next;
 	reload->is_asked_next = false;
 	reload->next.is_detailed = log_is_on(LOG_LEVEL_DEBUG);
-	reload->next.is_answered = reload->is_asked;
-	reload->handler.begun(reload->data);
+	reload->next.is_answered = reload->handler.begun(reload->data);
 	reload->is_background = reload->is_background_next && !reload->is_asked;
 	reload->is_background_next = false;
 	if (!reload->takes_answers)

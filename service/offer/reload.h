@@ -44,7 +44,8 @@ struct reload_parts {
 
 /* Callbacks, with the data that reload_init() was given. */
 struct reload_handler {
-	void (*begun)(void *data); /* a reload begins */
+	/* A reload begins. Return whether done() uses reload.tools. */
+	bool (*begun)(void *data);
 	/* Other tools are offered: @members of ovos.tools.changed. */
 	void (*changed)(void *data, const struct buffer *members);
 	void (*done)(void *data);        /* a reload ended, good or bad … */

@@ -201,11 +201,12 @@ void reload_requests_take(
 	reload_ask_again(requests->reload);
 }
 
-void reload_requests_begin(struct reload_requests *requests)
+bool reload_requests_begin(struct reload_requests *requests)
 {
 	struct list *link;
 
 	check(list_is_empty(&requests->current));
 	while ((link = list_take_first(&requests->next)))
 		list_append(&requests->current, link);
+	return !list_is_empty(&requests->current);
 }

@@ -33,8 +33,8 @@ void reload_requests_deinit(struct reload_requests *requests);
 void reload_requests_take(struct reload_requests *requests, const struct policy_caller *caller,
 	struct answer *answer);
 
-/* A reload begins: all requests so far are for this reload. */
-void reload_requests_begin(struct reload_requests *requests);
+/* A reload begins: all requests so far are for this reload. Return whether there are any. */
+bool reload_requests_begin(struct reload_requests *requests);
 
 /* The reload under way is done: answer its requests. */
 void reload_requests_finish(struct reload_requests *requests);

@@ -37,6 +37,12 @@ static void begin_nothing(void *data)
 	(void)data;
 }
 
+static bool begin_without_requests(void *data)
+{
+	(void)data;
+	return false;
+}
+
 static void announce_nothing(void *data, const struct buffer *members)
 {
 	(void)data;
@@ -62,7 +68,7 @@ static void set_up(void)
 {
 	static const struct runner_handler runner_handler = {0};
 	static const struct reload_handler handler = {
-		.begun = begin_nothing,
+		.begun = begin_without_requests,
 		.changed = announce_nothing,
 		.done = begin_nothing,
 		.ready = begin_another,
