@@ -155,8 +155,9 @@ struct host_call {
 	uint64_t program; /* as in struct wire_invoke */
 };
 
-/* The calls of a host at a time: it runs them one after the other, or carries them. */
-#define HOST_CALLS_MAX   8
+/* The calls of a host at a time: it runs them one after the other, or carries them. With fewer, the
+ * turns of the loop take fewer calls (docs/performance.md). */
+#define HOST_CALLS_MAX   32
 #define HOST_CARRIED_MAX WIRE_CALLS_MAX
 
 /* A host that carries calls takes no more while so many bytes are unread. */
