@@ -90,7 +90,10 @@ int bus_embed(struct loop *loop, const struct bus_address *address, const char *
  * bus of others ignores the token. */
 void bus_set_token(struct bus *bus, const char *token);
 
-/* The time for a bus of others to close the connection when we leave. */
+/* The time for a bus of others to close the connection when we leave. Our units have 10 s for a
+ * stop (TimeoutStopSec), with drain_ms. A bus that reads our last messages only after this time may
+ * lose them: ovos-messagebus sends each message to its sender, too, and fails at a connection that
+ * has gone. */
 #define BUS_LEAVE_MS 2000
 
 /* Free @bus, which may be NULL. Queued frames are dropped. A client takes leave of its bus, which
