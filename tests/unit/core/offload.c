@@ -17,7 +17,7 @@
  * longer than a step of the loop, so that the request is seen while it waits.
  */
 
-#define MANY_VALUES 1000000
+#define MANY_VALUES 200000
 #define STEPS_MAX   60000 /* a minute */
 #define OWED_NS     UINT64_C(600000000000)
 #define LONG_VALUES 70000 /* just enough to be read beside the loop, in little time */
@@ -192,7 +192,7 @@ Test(offload, refuses_a_request_for_which_there_is_no_room)
 {
 	static const char members[] = "'name':'root','args':{'x':9}";
 
-	write_user_file("{\"toolboxd\":{\"limits\":{\"peer_bytes\":8388608}}}");
+	write_user_file("{\"toolboxd\":{\"limits\":{\"peer_bytes\":1677721}}}");
 	asking_start();
 	ask_for("ovos.tools.status", "{}");
 	hold_up();
