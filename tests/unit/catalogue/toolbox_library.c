@@ -131,6 +131,7 @@ Test(toolbox_library, was_loaded_if_the_host_reports_the_copy)
 	cr_expect_not(toolbox_library_was_loaded(&library, "x", 1));
 	sealed_file_unref(take_ptr(library.copy));
 	cr_expect(toolbox_library_was_loaded(&library, file, strlen(file)));
+	cr_expect(toolbox_library_was_loaded(&library, "x", 1), "it is read only for a copy");
 	replace("x.so", "CODE");
 	cr_expect_not(toolbox_library_was_loaded(&library, file, strlen(file)));
 }
