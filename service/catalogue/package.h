@@ -25,9 +25,11 @@
  *   toolboxes    each with its own id     clock  filesystem        math
  *
  * It is made once and never changed (but for the stamps and warnings of its files after another
- * look, looked_ms, and mcp.is_stale), and shared by counting. A call holds its package from
+ * look, looked_ms, runner, and mcp.is_stale), and shared by counting. A call holds its package from
  * beginning to end, whatever a reload puts in its place.
  */
+
+struct runner;
 
 /* The part of kind python: the interpreter, and the entry points to load (contract.md, Python). */
 struct package_python {
@@ -68,10 +70,12 @@ struct package_mcp {
 struct package {
 	atomic_uint references; /* a load beside the loop takes some */
 	struct package_bin
-		*bin;         /* borrowed; where it goes without references; NULL: freed at once */
-	struct package *next; /* in the bin */
-	char *id;             /* id of its processes and of its settings in the configuration */
-	bool is_entry;        /* its manifest is a list of servers */
+		*bin;          /* borrowed; where it goes without references; NULL: freed at once */
+	struct package *next;  /* in the bin */
+	struct runner *runner; /* borrowed; where its calls run while it is offered, else NULL
+	                        * (offer/offer.h). For the loop only */
+	char *id;              /* id of its processes and of its settings in the configuration */
+	bool is_entry;         /* its manifest is a list of servers */
 	enum toolbox_kind kind;
 
 	/* the manifest */

@@ -26,17 +26,28 @@ int offer_init(struct offer *offer, struct loop *loop, const char *host_program,
 	return offer->policy ? 0 : -ENOMEM;
 }
 
-/* Drop one reference to @runner; the last frees it. Takes NULL. */
-static void drop_runner(struct runner *runner)
+/* Release @runner (NULL: none) from one toolbox. Return whether that was the last; then the package
+ * has no runner. */
+static bool release_runner(struct runner *runner)
 {
-	if (runner && runner_release(runner))
-		runner_free(runner);
+	if (!runner || !runner_release(runner))
+		return false;
+	check(runner_package(runner)->runner == runner);
+	runner_package(runner)->runner = NULL;
+	return true;
+}
+
+/* Release all of the @n runners at @runners, and free what nothing holds. */
+static void drop_runners(struct runner *const *runners, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (release_runner(runners[i]))
+			runner_free(runners[i]);
 }
 
 void offer_deinit(struct offer *offer)
 {
-	for (size_t i = 0; i < offer->n_runners; i++)
-		drop_runner(offer->runners[i]);
+	drop_runners(offer->runners, offer->n_runners);
 	for (size_t i = 0; i < offer->n_retired; i++)
 		runner_free(offer->retired[i]);
 	free(take_ptr(offer->runners));
@@ -62,91 +73,58 @@ static struct runner_options runner_options_of(
 	};
 }
 
-/* Return the index of the toolbox @id in the catalogue that is in place, or -1. */
-static long find_index(const struct offer *offer, const char *id)
-{
-	return catalogue_find_toolbox(offer->catalogue, id, strlen(id));
-}
-
-/* Return the place of the runner that already runs the package of @toolbox, now at @place; or NULL.
- * Most toolboxes stay at their places. */
-static struct runner **find_kept(const struct offer *offer, struct toolbox *toolbox, size_t place)
-{
-	const struct toolbox *there =
-		place < offer->n_runners ? catalogue_toolbox(offer->catalogue, place, NULL, NULL)
-					 : NULL;
-	bool has_stayed = there && (there == toolbox || strcmp(there->id, toolbox->id) == 0);
-	long index = has_stayed ? (long)place : find_index(offer, toolbox->id);
-
-	if (index < 0 || !offer->runners[index] ||
-		runner_package(offer->runners[index]) != toolbox->package)
-		return NULL;
-	return &offer->runners[index];
-}
-
-/* Return the runner of the package of @toolbox among the first @n_made; or NULL. */
-static struct runner *find_shared(
-	struct runner *const *made, size_t n_made, const struct toolbox *toolbox)
-{
-	for (size_t i = 0; toolbox->package->n_toolboxes > 1 && i < n_made; i++)
-		if (made[i] && runner_package(made[i]) == toolbox->package)
-			return made[i];
-	return NULL;
-}
-
-/* Make runners for the toolboxes of @catalogue that have none yet; the other places stay NULL.
- * Returns 0 or -ENOMEM. */
-static int make_new(struct offer *offer, const struct catalogue *catalogue,
+/* Write the runners of the toolboxes of @catalogue to @runners. A package without a runner gets a
+ * new one. Returns 0 or -ENOMEM. */
+static int hold_runners(struct offer *offer, const struct catalogue *catalogue,
 	const struct config *config, struct runner **runners)
 {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < catalogue_n_toolboxes(catalogue); i++) {
-		struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, NULL);
-		struct runner_options options = runner_options_of(offer, toolbox->package, config);
+		struct package *package = catalogue_toolbox(catalogue, i, NULL, NULL)->package;
 
-		if (find_kept(offer, toolbox, i))
-			continue;
-		toolbox->package->bin = offer->bin;
-		runners[i] = find_shared(runners, i, toolbox);
-		if (!runners[i])
-			r = runner_new(offer->loop, toolbox->package, &options, &offer->handler,
-				offer->data, &runners[i]);
-		if (runners[i])
-			runner_hold(runners[i]);
+		if (!package->runner) {
+			struct runner_options options = runner_options_of(offer, package, config);
+
+			package->bin = offer->bin;
+			r = runner_new(offer->loop, package, &options, &offer->handler, offer->data,
+				&package->runner);
+		}
+		if (r == 0)
+			runners[i] = runner_hold(package->runner);
 	}
 	return r;
 }
 
-/* Move the runners of toolboxes that stay to their new places. */
-static void keep_old(struct offer *offer, const struct catalogue *catalogue,
-	const struct config *config, bool forgives, struct runner **runners)
+static void configure_runners(const struct offer *offer, const struct catalogue *catalogue,
+	const struct config *config, bool forgives)
 {
 	for (size_t i = 0; i < catalogue_n_toolboxes(catalogue); i++) {
 		size_t n_tools;
-		struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, &n_tools);
-		struct runner_options options = runner_options_of(offer, toolbox->package, config);
+		const struct package *package =
+			catalogue_toolbox(catalogue, i, NULL, &n_tools)->package;
+		struct runner_options options = runner_options_of(offer, package, config);
 
-		if (runners[i])
-			continue;
-		runners[i] = take_ptr(*find_kept(offer, toolbox, i));
-		runner_configure(runners[i], &options);
+		runner_configure(package->runner, &options);
 		if (forgives)
-			runner_forgive(runners[i]);
+			runner_forgive(package->runner);
 		/* None of its tools is offered any more. */
-		if (n_tools == 0 && toolbox->package->n_toolboxes == 1)
-			runner_dismiss_idle(runners[i]);
+		if (n_tools == 0 && package->n_toolboxes == 1)
+			runner_dismiss_idle(package->runner);
 	}
 }
 
-/* Retire the runners that were not kept. offer->retired has room for all of them. */
+/* Retire the runners without a toolbox in the next catalogue. offer->retired has room for all of
+ * them. */
 static void retire_rest(struct offer *offer)
 {
 	for (size_t i = 0; i < offer->n_runners; i++) {
-		if (!offer->runners[i] || !runner_release(offer->runners[i]))
+		struct runner *runner = offer->runners[i];
+
+		if (!release_runner(runner))
 			continue;
-		offer->retired[offer->n_retired++] = offer->runners[i];
-		runner_retire(offer->runners[i]);
+		offer->retired[offer->n_retired++] = runner;
+		runner_retire(runner);
 	}
 }
 
@@ -160,13 +138,12 @@ int offer_swap(struct offer *offer, struct catalogue *catalogue, struct policy *
 
 	if (retired)
 		offer->retired = retired;
-	if (!runners || !retired || make_new(offer, catalogue, config, runners) < 0) {
-		for (size_t i = 0; runners && i < n_runners; i++)
-			drop_runner(runners[i]);
+	if (!runners || !retired || hold_runners(offer, catalogue, config, runners) < 0) {
+		drop_runners(runners, runners ? n_runners : 0);
 		free(runners);
 		return -ENOMEM;
 	}
-	keep_old(offer, catalogue, config, forgives, runners);
+	configure_runners(offer, catalogue, config, forgives);
 	retire_rest(offer);
 	free(offer->runners);
 	offer->runners = runners;
@@ -191,14 +168,6 @@ void offer_prestart(struct offer *offer)
 }
 
 /* ── runners ─────────────────────────────────────────────────────────────────────────────────── */
-
-struct runner *offer_runner(const struct offer *offer, const struct toolbox *toolbox)
-{
-	long index = find_index(offer, toolbox->id);
-
-	check(index >= 0 && (size_t)index < offer->n_runners);
-	return offer->runners[index];
-}
 
 void offer_drop_retired(struct offer *offer, struct runner *runner)
 {

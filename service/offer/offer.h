@@ -17,8 +17,9 @@
  *   runners        [0]         [1]     [2]            runs it
  *   retired     runners of earlier catalogues with calls or hosts
  *
- * offer_swap() puts the next catalogue in place. A toolbox with the same object in both keeps its
- * runner: its hosts, queue and figures. The other runners retire: their calls end where they began.
+ * offer_swap() puts the next catalogue in place. A package in both keeps its runner
+ * (package->runner): its hosts, queue and figures. The other runners retire: their calls end where
+ * they began.
  */
 struct offer {
 	struct loop *loop;
@@ -58,9 +59,6 @@ static inline bool offer_shows_all(const struct offer *offer, const struct catal
 {
 	return view == offer->catalogue;
 }
-
-/* Return the runner of @toolbox, which is in the catalogue. */
-struct runner *offer_runner(const struct offer *offer, const struct toolbox *toolbox);
 
 /* Free the retired @runner: it is drained. */
 void offer_drop_retired(struct offer *offer, struct runner *runner);

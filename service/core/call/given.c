@@ -18,8 +18,7 @@ static void write_called_tool(
 
 /* Write the figures of the tools in @view that were called. Texts of failures are left out: they
  * may have the arguments of any call. */
-static void write_statistics(
-	const struct offer *offer, const struct catalogue *view, struct buffer *out)
+static void write_statistics(const struct catalogue *view, struct buffer *out)
 {
 	size_t n_written = 0;
 	size_t n_left_out = 0;
@@ -27,7 +26,7 @@ static void write_statistics(
 	buffer_append_string(out, "{\"tools\":[");
 	for (size_t i = 0; i < catalogue_n_tools(view); i++) {
 		const struct tool *tool = catalogue_tool(view, i);
-		const struct runner *runner = offer_runner(offer, tool->toolbox);
+		const struct runner *runner = tool->toolbox->package->runner;
 		const struct statistics *found = runner ? runner_statistics(runner, tool) : NULL;
 
 		if (!found)
@@ -44,7 +43,7 @@ static void write_statistics(
 	buffer_append_char(out, '}');
 }
 
-void given_write_caller(const struct offer *offer, const struct conversations *conversations,
+void given_write_caller(const struct conversations *conversations,
 	const struct request_scope *scope, struct call *call)
 {
 	struct buffer *out = &call->runner_call.caller;
@@ -60,7 +59,7 @@ void given_write_caller(const struct offer *offer, const struct conversations *c
 	out->size--; /* the brace at its end */
 	buffer_append_string(out, ",\"given\":");
 	if (call->tool->given == GIVEN_STATISTICS)
-		write_statistics(offer, scope->view, out);
+		write_statistics(scope->view, out);
 	else
 		conversations_write(conversations, call->door, &call->source, &call->session, out);
 	buffer_append_char(out, '}');

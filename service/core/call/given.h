@@ -4,7 +4,6 @@
 #include "core/call/calls.h"
 #include "core/request/request_scope.h"
 #include "core/voice/conversation.h"
-#include "offer/offer.h"
 
 /*
  * Knowledge of the daemon, given to tools of plugins that ask for it (`given` in toolbox.h).
@@ -29,5 +28,5 @@ static inline bool given_is_asked(const struct call *call)
 /* Write what the kind of the tool of @call asks for: the session, or the caller, from the record of
  * @call, as an object for the host, with the knowledge that the tool is given. calls_charge()
  * charges it. */
-void given_write_caller(const struct offer *offer, const struct conversations *conversations,
+void given_write_caller(const struct conversations *conversations,
 	const struct request_scope *scope, struct call *call);

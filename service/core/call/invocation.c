@@ -425,7 +425,7 @@ static struct call *make_call(struct invoker *invoker, const struct request_scop
 	}
 	write_caller(call, scope);
 	if (given_is_asked(call))
-		given_write_caller(invoker->offer, invoker->conversations, scope, call);
+		given_write_caller(invoker->conversations, scope, call);
 	call->invoker = invoker;
 	call->wants_progress = scope->request.wants_progress;
 	call->timeout_ms =
@@ -506,10 +506,9 @@ static bool submit_call(struct invoker *invoker, const struct request_scope *sco
 
 /* Ask the tool of @call whether it takes the arguments, the JSON text @json. Returns false with the
  * error in @answer. */
-static bool submit_check(struct invoker *invoker, struct call *call, const char *json, size_t size,
-	struct answer *answer)
+static bool submit_check(struct call *call, const char *json, size_t size, struct answer *answer)
 {
-	struct runner *runner = offer_runner(invoker->offer, call->tool->toolbox);
+	struct runner *runner = call->tool->toolbox->package->runner;
 	int r;
 
 	call->has_events = false;
@@ -528,7 +527,7 @@ static bool begin_question(struct invoker *invoker, struct pending_question *que
 
 	if (!call->tool->validates)
 		return approval_ask(invoker->approval, question, NULL, answer);
-	if (!submit_check(invoker, call, json->data, json->size, answer))
+	if (!submit_check(call, json->data, json->size, answer))
 		return false;
 	call->question = question;
 	return true;
@@ -639,7 +638,7 @@ static bool run_approved(struct invoker *invoker, struct call *call,
 		approval_write_refusal(invoker->approval, question, outcome, answer);
 		return false;
 	}
-	runner = offer_runner(invoker->offer, tool->toolbox);
+	runner = tool->toolbox->package->runner;
 	if (!check_cooldown(runner, tool, answer))
 		return false;
 	move_call(call, tool);
@@ -665,8 +664,7 @@ static void count_refused(
 
 	if (catalogue_find(invoker->offer->catalogue, name, strlen(name), id, strlen(id), false,
 		    &tool) == 0)
-		runner_count_refused(
-			offer_runner(invoker->offer, tool->toolbox), tool, answer_code_name(code));
+		runner_count_refused(tool->toolbox->package->runner, tool, answer_code_name(code));
 }
 
 /* Add @call to the history, which was refused with the error in @answer. */
@@ -935,7 +933,7 @@ void invocation_begin(struct invoker *invoker, struct request_scope *scope, stru
 		note_refusal(invoker, scope, NULL, false, answer);
 		return;
 	}
-	runner = offer_runner(invoker->offer, tool->toolbox);
+	runner = tool->toolbox->package->runner;
 	if (invoker->calls->is_stopping)
 		errors_write_unavailable(answer, tool, "the service is stopping");
 	else
@@ -966,7 +964,7 @@ static void ask_tool(struct invoker *invoker, const struct request_scope *scope,
 	if (!call)
 		return;
 	if (charge_call(invoker, call, &scope->caller, arguments->size, answer) &&
-		submit_check(invoker, call, arguments->json, arguments->size, answer)) {
+		submit_check(call, arguments->json, arguments->size, answer)) {
 		call->answer = answer_take(answer);
 		calls_open(invoker->calls, call);
 	} else {

@@ -434,7 +434,7 @@ static const struct runner *find_runner(const struct job *job, uint32_t *ret_wor
 			job->toolbox_id.data + 1, job->toolbox_id.size - 2, false, &tool) != 0)
 		return NULL;
 	*ret_workers = tool->toolbox->package->limits.workers;
-	return offer_runner(offer, tool->toolbox);
+	return tool->toolbox->package->runner;
 }
 
 /* Return the number of jobs for @runner whose requests are in the waiting room: their calls are

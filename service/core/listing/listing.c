@@ -187,15 +187,14 @@ void listing_write_not_offered(
 
 /* Write the toolboxes of @view that are quarantined: their tools are listed, but refused. It costs
  * nothing for toolboxes that are hidden. */
-static void write_quarantined(
-	const struct offer *offer, const struct catalogue *view, struct answer *answer)
+static void write_quarantined(const struct catalogue *view, struct answer *answer)
 {
 	struct buffer *out = NULL;
 
 	for (size_t i = 0; i < catalogue_n_toolboxes(view); i++) {
 		const struct toolbox *toolbox = catalogue_toolbox(view, i, NULL, NULL);
 
-		if (runner_state(offer_runner(offer, toolbox)) != RUNNER_QUARANTINED)
+		if (runner_state(toolbox->package->runner) != RUNNER_QUARANTINED)
 			continue;
 		if (out)
 			buffer_append_char(out, ',');
@@ -224,13 +223,12 @@ static void write_seen_toolboxes(const struct catalogue *view, struct buffer *ou
 	buffer_append_char(out, ']');
 }
 
-void listing_list(
-	const struct offer *offer, const struct request_scope *scope, struct answer *answer)
+void listing_list(const struct request_scope *scope, struct answer *answer)
 {
 	const struct request *request = &scope->request;
 	const struct catalogue *catalogue = scope->view;
 
-	write_quarantined(offer, catalogue, answer);
+	write_quarantined(catalogue, answer);
 	if (request->wants_toolboxes)
 		write_seen_toolboxes(catalogue, answer_member(answer, "toolboxes"));
 	listing_write(catalogue, request->toolbox_id.text, request->toolbox_id.size,

@@ -14,8 +14,7 @@
 /* Listings of the catalogue: what is offered, and what is not. */
 
 /* Serve ovos.tools.list: definitions, in one of the formats of catalogue/definition.h. */
-void listing_list(
-	const struct offer *offer, const struct request_scope *scope, struct answer *answer);
+void listing_list(const struct request_scope *scope, struct answer *answer);
 
 /* Serve ovos.tools.get: one definition, and its deadline. */
 void listing_get(const struct offer *offer, const struct config *config,

@@ -106,7 +106,7 @@ static void serve_approval_attach(struct service *service, struct answer *answer
 
 static void serve_list(struct service *service, struct answer *answer)
 {
-	listing_list(&service->offer, &service->scope, answer);
+	listing_list(&service->scope, answer);
 }
 
 static void serve_get(struct service *service, struct answer *answer)

@@ -71,8 +71,7 @@ static bool sees_all(const struct service *service)
 	return offer_shows_all(&service->offer, service->scope.view);
 }
 
-static struct offered find_offered(
-	const struct offer *offer, const struct catalogue *view, size_t index)
+static struct offered find_offered(const struct catalogue *view, size_t index)
 {
 	struct offered offered = {
 		.disabled = catalogue_disabled_by(view, index),
@@ -80,7 +79,7 @@ static struct offered find_offered(
 	};
 
 	offered.toolbox = catalogue_toolbox(view, index, &offered.first, &offered.n_tools);
-	offered.runner = offer_runner(offer, offered.toolbox);
+	offered.runner = offered.toolbox->package->runner;
 	return offered;
 }
 
@@ -161,7 +160,7 @@ static void write_toolboxes(const struct service *service, struct buffer *out)
 
 	buffer_append_char(out, '[');
 	for (size_t i = 0; i < catalogue_n_toolboxes(view); i++) {
-		struct offered offered = find_offered(&service->offer, view, i);
+		struct offered offered = find_offered(view, i);
 
 		buffer_append_string(out, i > 0 ? "," : "");
 		write_toolbox(service, &offered, out);
@@ -183,7 +182,7 @@ static void write_detail(
 		buffer_append_string(out, "[]");
 		return;
 	}
-	offered = find_offered(&service->offer, view, (size_t)index);
+	offered = find_offered(view, (size_t)index);
 	buffer_append_char(out, '[');
 	write_toolbox(service, &offered, out);
 	buffer_append_char(out, ']');
