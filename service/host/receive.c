@@ -12,6 +12,7 @@
 #include "json/member.h"
 #include "util/clock.h"
 #include "util/text/utf8.h"
+#include "wire/send_fd.h"
 
 /*
  * A frame is hostile until it was expected, checked and found to be the last of its kind.
@@ -49,40 +50,19 @@
  * Descriptors left in the kernel by a receiver would be closed there, by the receiver.
  */
 
-/* The most descriptors that come at once (SCM_MAX_FD of Linux). */
-#define STRAYS_MAX 253
-
 /* As a non-blocking recv() of at most @size bytes. Write to *ret_fd the descriptor received with
  * them, or -1. With several descriptors, return -1 with EBADMSG. */
 static ssize_t receive_bytes(int wire, void *bytes, size_t size, int *ret_fd)
 {
-	struct iovec part = {bytes, size};
-	union {
-		char bytes[CMSG_SPACE(sizeof(int) * STRAYS_MAX)];
-		struct cmsghdr align;
-	} control;
-	struct msghdr message = {.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control)};
-	ssize_t n = recvmsg(wire, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	struct cmsghdr *first = n >= 0 ? CMSG_FIRSTHDR(&message) : NULL;
-	size_t n_fds = 0;
+	int fds[PASS_FDS_MAX];
+	size_t n_fds;
+	ssize_t n = pass_receive_all(wire, bytes, size, MSG_DONTWAIT, fds, &n_fds);
 
-	*ret_fd = -1;
-	if (first && first->cmsg_level == SOL_SOCKET && first->cmsg_type == SCM_RIGHTS)
-		n_fds = (first->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-	for (size_t i = 0; i < n_fds; i++) {
-		int fd;
-
-		memcpy(&fd, CMSG_DATA(first) + i * sizeof(int), sizeof(int));
-		if (n_fds == 1)
-			*ret_fd = fd;
-		else
-			host_close_later(fd);
-	}
-	if (n_fds <= 1 && !(n >= 0 && message.msg_flags & MSG_CTRUNC))
+	*ret_fd = n_fds == 1 && n >= 0 ? fds[0] : -1;
+	if (n_fds == 0 || *ret_fd >= 0)
 		return n;
+	for (size_t i = 0; i < n_fds; i++)
+		host_close_later(fds[i]);
 	errno = n_fds > 1 ? EBADMSG : ENOMEM;
 	return -1;
 }

@@ -30,44 +30,44 @@ int pass_send(int socket, const void *bytes, size_t size, int fd)
 	return n < 0 ? -errno : (size_t)n < size ? -EPROTO : 0;
 }
 
-/* Close the descriptors in @header, of which only one is expected. */
-static void close_received(const struct cmsghdr *header)
+ssize_t pass_receive_all(int socket, void *bytes, size_t size, int flags, int ret_fds[PASS_FDS_MAX],
+	size_t *ret_n_fds)
 {
-	size_t n_fds = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	struct iovec part = {bytes, size};
+	union {
+		char bytes[CMSG_SPACE(sizeof(int) * PASS_FDS_MAX)];
+		struct cmsghdr align;
+	} control;
+	struct msghdr message = {.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control)};
+	ssize_t n = recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *first = n >= 0 ? CMSG_FIRSTHDR(&message) : NULL;
 
-	for (size_t i = 0; i < n_fds; i++) {
-		int fd;
-
-		memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof(int));
-		close(fd);
+	*ret_n_fds = 0;
+	if (first && first->cmsg_level == SOL_SOCKET && first->cmsg_type == SCM_RIGHTS) {
+		*ret_n_fds = (first->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		memcpy(ret_fds, CMSG_DATA(first), *ret_n_fds * sizeof(int));
 	}
+	if (n < 0 || !(message.msg_flags & MSG_CTRUNC))
+		return n;
+	errno = ENOMEM;
+	return -1;
 }
 
 int pass_receive(int socket, int *ret_fd)
 {
 	char byte;
-	struct iovec part = {&byte, sizeof(byte)};
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = {0};
-	struct msghdr message = {
-		.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control),
-	};
-	const struct cmsghdr *first;
+	int fds[PASS_FDS_MAX];
+	size_t n_fds;
+	int r = pass_receive_all(socket, &byte, sizeof(byte), 0, fds, &n_fds) < 0 ? -errno : 0;
 
-	if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) < 0)
-		return -errno;
-	first = CMSG_FIRSTHDR(&message);
-	if (!first || first->cmsg_level != SOL_SOCKET || first->cmsg_type != SCM_RIGHTS)
-		return -EPROTO;
-	if (first->cmsg_len != CMSG_LEN(sizeof(int))) {
-		close_received(first);
-		return -EPROTO;
+	if (r == 0 && n_fds == 1) {
+		*ret_fd = fds[0];
+		return 0;
 	}
-	memcpy(ret_fd, CMSG_DATA(first), sizeof(int));
-	return 0;
+	for (size_t i = 0; i < n_fds; i++)
+		close(fds[i]);
+	return r < 0 ? r : -EPROTO;
 }

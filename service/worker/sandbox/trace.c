@@ -162,21 +162,14 @@ static void take_call(struct tracer *tracer)
 /* Receive the beginning, or the end of a host that never got there. */
 static void take_beginning(struct tracer *tracer)
 {
-	struct iovec part = {&tracer->beginning, sizeof(tracer->beginning)};
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
-	struct msghdr message = {.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control)};
-	ssize_t n = recvmsg(tracer->handover, &message, MSG_CMSG_CLOEXEC);
-	struct cmsghdr *first = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+	int fds[PASS_FDS_MAX];
+	size_t n_fds;
+	ssize_t n = pass_receive_all(
+		tracer->handover, &tracer->beginning, sizeof(tracer->beginning), 0, fds, &n_fds);
 
 	if (n == (ssize_t)sizeof(tracer->beginning)) {
-		if (first && first->cmsg_type == SCM_RIGHTS)
-			memcpy(&tracer->listener, CMSG_DATA(first), sizeof(int));
+		if (n_fds > 0)
+			tracer->listener = fds[0];
 		report_beginning(tracer, tracer->beginning.reason);
 	}
 	/* The host waits for this: the report has its beginning before any call can end. */

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -93,8 +94,7 @@ Test(send_fd, does_not_take_less_than_all_bytes_for_success)
 	cr_expect_eq(pass_send(ends[0], bytes, sizeof(bytes), -1), -EAGAIN);
 }
 
-/* A peer may send more than it should: no descriptor may stay open for it. */
-Test(send_fd, keeps_no_more_than_one_descriptor)
+static void send_two(void)
 {
 	union {
 		char bytes[CMSG_SPACE(2 * sizeof(int))];
@@ -107,17 +107,44 @@ Test(send_fd, keeps_no_more_than_one_descriptor)
 		.msg_controllen = sizeof(control)};
 	struct cmsghdr *first = CMSG_FIRSTHDR(&message);
 	int both[] = {ends[0], ends[1]};
-	int before = count_descriptors();
-	int fd = -1;
-	int r;
 
 	first->cmsg_level = SOL_SOCKET;
 	first->cmsg_type = SCM_RIGHTS;
 	first->cmsg_len = CMSG_LEN(sizeof(both));
 	memcpy(CMSG_DATA(first), both, sizeof(both));
 	cr_assert_eq(sendmsg(ends[0], &message, 0), 1);
+}
+
+/* A peer may send more than it should: no descriptor may stay open for it. */
+Test(send_fd, keeps_no_more_than_one_descriptor)
+{
+	int before = count_descriptors();
+	int fd = -1;
+	int r;
+
+	send_two();
 	r = pass_receive(ends[1], &fd);
 	if (r == 0)
 		close(fd);
 	cr_expect_eq(count_descriptors(), before, "%d", r);
+}
+
+/* One of two descriptors fits below the limit: it comes with the failure, and can be closed. */
+Test(send_fd, reports_the_descriptors_of_a_failure)
+{
+	struct rlimit limit = {.rlim_max = RLIM_INFINITY};
+	int spare = dup(ends[0]);
+	int fds[PASS_FDS_MAX];
+	size_t n_fds;
+	char byte;
+
+	send_two();
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = (rlim_t)spare + 1;
+	close(spare);
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	cr_expect_eq(pass_receive_all(ends[1], &byte, 1, 0, fds, &n_fds), -1);
+	cr_expect_eq(errno, ENOMEM);
+	cr_assert_eq(n_fds, 1);
+	cr_expect_eq(close(fds[0]), 0);
 }
