@@ -97,13 +97,13 @@ static void serve_post(struct rpc *rpc)
 
 	if (is_long && !exchange_admit_long(rpc->http))
 		return;
-	rpc->began_ns = is_long ? clock_thread_ns() : 0;
+	rpc->reading_ns = is_long ? -(int64_t)clock_thread_ns() : 0;
 	http_connection_take_body(rpc->connection, &body);
 	rpc->endpoint->engine.server.is_private = rpc->endpoint->service->config.http.needs_token;
 	mcp_take(&rpc->exchange, body.data ? body.data : "", body.size, &fields);
+	rpc_end_reading(rpc);
 	if (is_long)
-		exchange_charge(rpc->http, account,
-			(rpc->asked_ns > 0 ? rpc->asked_ns : clock_thread_ns()) - rpc->began_ns);
+		exchange_charge(rpc->http, account, (uint64_t)rpc->reading_ns);
 }
 
 /* Decode the segment of the path into @out. Return whether its toolbox is there, if there is a

@@ -34,6 +34,12 @@ static struct rpc *rpc_at(struct address *address)
 
 /* ── sessions ────────────────────────────────────────────────────────────────────────────────── */
 
+void rpc_end_reading(struct rpc *rpc)
+{
+	if (rpc->reading_ns < 0)
+		rpc->reading_ns += (int64_t)clock_thread_ns();
+}
+
 struct mcp_time rpc_now(void)
 {
 	return (struct mcp_time){.ms = clock_now_ms(), .s = (uint64_t)time(NULL)};
@@ -276,8 +282,7 @@ static int submit_rpc(struct rpc *rpc, const struct request_text *text)
 	address_ref(&rpc->address);
 	rpc->is_waiting = true;
 	http_wait(http->connection, &(struct http_waiter){give_up_rpc, rpc});
-	if (rpc->began_ns > 0)
-		rpc->asked_ns = clock_thread_ns();
+	rpc_end_reading(rpc);
 	return exchange_submit(http, &rpc->address, text);
 }
 

@@ -42,10 +42,10 @@ struct rpc {
 	struct http_connection *connection; /* NULL: it is gone, or has its response */
 	struct pace pace;                   /* for reports of progress */
 	struct http_caller caller;          /* if it calls a tool */
-	uint64_t began_ns; /* the thread's time before a long message was read; 0: it is short */
-	uint64_t asked_ns; /* the same, before the service was asked; 0: it was not */
-	bool is_waiting;   /* the connection has a reference */
-	bool is_stream;    /* its call is answered by a stream of events */
+	int64_t reading_ns; /* time for a long message; 0: it is short. While the time is measured:
+	                     * minus the beginning */
+	bool is_waiting;    /* the connection has a reference */
+	bool is_stream;     /* its call is answered by a stream of events */
 	char session[HEX_ID_CHARS + 1]; /* the name of its session, legacy */
 };
 
@@ -54,6 +54,9 @@ extern const struct mcp_door rpc_door;
 
 /* Make the request for @http, with one reference in its address; NULL without memory. */
 struct rpc *rpc_new(struct mcp_endpoint *endpoint, const struct http_request *http);
+
+/* End the time of a long message, unless it has ended. */
+void rpc_end_reading(struct rpc *rpc);
 
 /* Return the time for sessions. */
 struct mcp_time rpc_now(void);
