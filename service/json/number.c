@@ -190,7 +190,11 @@ static int classify(const struct decimal *decimal)
 	return point > F64_POINT_MAX;
 }
 
-int json_number_f64(const struct json_tape *tape, uint32_t index, double *ret)
+/* Write the number at @index to *ret: the nearest double, or, @is_float, a double for the nearest
+ * float. A double has more than twice the digits of a float, so a product or a quotient of two
+ * floats may be rounded to a double first. */
+static inline int read_nearest(
+	const struct json_tape *tape, uint32_t index, bool is_float, double *ret)
 {
 	static const double powers[F64_POWER_MAX + 1] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7,
 		1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21,
@@ -208,49 +212,34 @@ int json_number_f64(const struct json_tape *tape, uint32_t index, double *ret)
 		*ret = decimal.is_negative ? -0.0 : 0.0;
 		return 0;
 	}
-	if (is_short(&decimal, F64_MANTISSA_MAX, F64_POWER_MAX, &mantissa, &power)) {
+	if (is_short(&decimal, is_float ? F32_MANTISSA_MAX : F64_MANTISSA_MAX,
+		    is_float ? F32_POWER_MAX : F64_POWER_MAX, &mantissa, &power)) {
 		value = (double)mantissa;
 		value = power < 0 ? value / powers[-power] : value * powers[power];
 		*ret = decimal.is_negative ? -value : value;
 		return 0;
 	}
 	write_for_strtod(&decimal, text);
-	value = decimal_strtod(text);
+	value = is_float ? (double)decimal_strtof(text) : decimal_strtod(text);
 	if (isinf(value))
 		return JSON_E_RANGE;
 	*ret = value;
 	return 0;
 }
 
+int json_number_f64(const struct json_tape *tape, uint32_t index, double *ret)
+{
+	return read_nearest(tape, index, false, ret);
+}
+
 int json_number_f32(const struct json_tape *tape, uint32_t index, float *ret)
 {
-	static const float powers[F32_POWER_MAX + 1] = {
-		1e0F, 1e1F, 1e2F, 1e3F, 1e4F, 1e5F, 1e6F, 1e7F, 1e8F, 1e9F, 1e10F};
-	char text[F64_DIGITS_MAX + 32];
-	struct decimal decimal;
-	uint64_t mantissa;
-	int64_t power;
-	float value;
+	double value;
+	int r = read_nearest(tape, index, true, &value);
 
-	parse_number(tape, index, &decimal);
-	if (classify(&decimal) > 0)
-		return JSON_E_RANGE;
-	if (classify(&decimal) < 0) {
-		*ret = decimal.is_negative ? -0.0F : 0.0F;
-		return 0;
-	}
-	if (is_short(&decimal, F32_MANTISSA_MAX, F32_POWER_MAX, &mantissa, &power)) {
-		value = (float)mantissa;
-		value = power < 0 ? value / powers[-power] : value * powers[power];
-		*ret = decimal.is_negative ? -value : value;
-		return 0;
-	}
-	write_for_strtod(&decimal, text);
-	value = decimal_strtof(text);
-	if (isinf(value))
-		return JSON_E_RANGE;
-	*ret = value;
-	return 0;
+	if (r == 0)
+		*ret = (float)value;
+	return r;
 }
 
 /* Compare 0.a and 0.b digit by digit. Neither ends in a 0, so the longer one is the greater. */
