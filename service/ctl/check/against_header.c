@@ -337,33 +337,52 @@ static size_t count_parameters(const struct walk *walk, uint32_t list, uint32_t 
 
 /* ── the form of one function ────────────────────────────────────────────────────────────────── */
 
-static void walk_symbol(struct walk *walk, uint32_t native, uint32_t symbol)
+/* Read one of the values that a function is called with. Return false for one that is not
+ * understood. */
+typedef bool (*read_value_function)(
+	const struct walk *walk, uint32_t at, struct held *held, struct held_texts *texts);
+
+/* A read_value_function of a parameter. */
+static bool read_parameter(
+	const struct walk *walk, uint32_t at, struct held *held, struct held_texts *texts)
 {
-	const struct json_tape *tape = walk->tape;
-	uint32_t parameters = json_find_typed(tape, native, "parameters", JSON_ARRAY);
-	uint32_t returns = json_find_typed(tape, native, "returns", JSON_OBJECT);
-	const struct c_function *function = begin_function(walk, symbol);
-	size_t n;
+	return read_held_parameter(walk, at, NULL, held, texts);
+}
+
+/* Hold @function, called by @object with the values of @list (or JSON_NONE), each read by @read.
+ * Mistakes without another place are at @at. */
+static void hold_call(struct walk *walk, const struct c_function *function, uint32_t object,
+	uint32_t list, read_value_function read, uint32_t at)
+{
+	uint32_t returns = find_held_member(walk, object, "returns");
+	size_t n = hold_count(walk, function, count_parameters(walk, list, returns),
+		find_held_member(walk, object, "variadic"), list != JSON_NONE ? list : at);
 	size_t i = 0;
 
-	if (!function)
-		return;
-	n = hold_count(walk, function, count_parameters(walk, parameters, returns),
-		find_held_member(walk, native, "variadic"),
-		parameters != JSON_NONE ? parameters : native);
-	if (parameters != JSON_NONE) {
-		json_each(at, tape, parameters) {
+	if (list != JSON_NONE) {
+		json_each(value, walk->tape, list) {
 			struct held_texts texts;
 			struct held held;
 
-			if (i < n && read_held_parameter(walk, at, NULL, &held, &texts))
+			if (i < n && read(walk, value, &held, &texts))
 				hold_parameter(
 					&walk->holding, &held, function->type->parameters[i].type);
 			i++;
 		}
 	}
-	hold_returns(walk, function, returns, native);
-	hold_free(walk, returns);
+	hold_returns(walk, function, returns, at);
+}
+
+static void walk_symbol(struct walk *walk, uint32_t native, uint32_t symbol)
+{
+	const struct json_tape *tape = walk->tape;
+	uint32_t parameters = json_find_typed(tape, native, "parameters", JSON_ARRAY);
+	const struct c_function *function = begin_function(walk, symbol);
+
+	if (!function)
+		return;
+	hold_call(walk, function, native, parameters, read_parameter, native);
+	hold_free(walk, find_held_member(walk, native, "returns"));
 	if (parameters != JSON_NONE)
 		json_each(at, tape, parameters)
 			hold_free(walk, at);
@@ -371,7 +390,7 @@ static void walk_symbol(struct walk *walk, uint32_t native, uint32_t symbol)
 
 /* ── steps ───────────────────────────────────────────────────────────────────────────────────── */
 
-/* Read an argument of a step. Return false for one that is not understood. */
+/* A read_value_function of an argument of a step. */
 static bool read_argument(
 	const struct walk *walk, uint32_t at, struct held *held, struct held_texts *texts)
 {
@@ -443,31 +462,12 @@ static void add_results(struct walk *walk, uint32_t object)
 /* Hold one call: of a step, a finally or a message. */
 static void walk_call(struct walk *walk, uint32_t object)
 {
-	const struct json_tape *tape = walk->tape;
 	uint32_t call = find_held_member(walk, object, "call");
-	uint32_t arguments = json_find_typed(tape, object, "args", JSON_ARRAY);
-	uint32_t returns = find_held_member(walk, object, "returns");
+	uint32_t arguments = json_find_typed(walk->tape, object, "args", JSON_ARRAY);
 	const struct c_function *function = begin_function(walk, call);
-	size_t i = 0;
 
-	if (function) {
-		size_t n = hold_count(walk, function, count_parameters(walk, arguments, returns),
-			find_held_member(walk, object, "variadic"),
-			arguments != JSON_NONE ? arguments : call);
-
-		if (arguments != JSON_NONE) {
-			json_each(at, tape, arguments) {
-				struct held_texts texts;
-				struct held held;
-
-				if (i < n && read_argument(walk, at, &held, &texts))
-					hold_parameter(&walk->holding, &held,
-						function->type->parameters[i].type);
-				i++;
-			}
-		}
-		hold_returns(walk, function, returns, call);
-	}
+	if (function)
+		hold_call(walk, function, object, arguments, read_argument, call);
 	add_results(walk, object);
 	walk_parts(walk, object);
 }
