@@ -5,8 +5,9 @@
 
 #include "util/array.h"
 #include "util/text/glob.h"
+#include "util/text/text.h"
 
-#define TOPIC_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+#define TOPIC_CHARACTERS TEXT_ALPHANUMERIC "_-"
 
 static const char *const ours[] = {"ovos.tools.*", "ovos.persona.tools.*", "mycroft.toolboxd.*"};
 

@@ -9,6 +9,7 @@
 #include "json/member.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
+#include "util/text/text.h"
 
 const char *const sandbox_class_names[SANDBOX_N_CLASSES + 1] = {
 	[SANDBOX_COMPUTE] = "compute",
@@ -53,8 +54,7 @@ int sandbox_paths_take(struct sandbox_paths *paths, char *path)
 
 bool sandbox_path_is_setting(const char *path)
 {
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				      "0123456789_";
+	static const char letters[] = TEXT_ALPHANUMERIC "_";
 	size_t size = path[0] == '$' ? strspn(path + 1, letters) : 0;
 	const char *rest = path + 1 + size;
 

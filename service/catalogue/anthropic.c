@@ -7,9 +7,10 @@
 #include "catalogue/model_schema.h"
 #include "json/reader.h"
 #include "json/writer.h"
+#include "util/text/text.h"
 
 #define NAME_BYTES_MAX 64
-#define NAME_LETTERS   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+#define NAME_LETTERS   TEXT_ALPHANUMERIC "_.-"
 
 bool anthropic_takes_name(const struct json_tape *tape, uint32_t key)
 {

@@ -12,6 +12,7 @@
 #include "json/writer.h"
 #include "util/array.h"
 #include "util/environment.h"
+#include "util/text/text.h"
 #include "util/text/visible.h"
 #include "util/text/wrap.h"
 
@@ -275,6 +276,27 @@ void terminal_append_words(struct buffer *out, const char *text, size_t size)
 		}
 		text += text < end;
 	}
+}
+
+void terminal_append_shell_word(struct buffer *out, const char *text, size_t size)
+{
+	static const char plain[] = TEXT_ALPHANUMERIC "_-./,:+%=";
+	size_t n_plain = 0;
+
+	while (n_plain < size && text[n_plain] && strchr(plain, text[n_plain]))
+		n_plain++;
+	if (n_plain == size && size > 0) {
+		buffer_append(out, text, size);
+		return;
+	}
+	buffer_append_char(out, '\'');
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] == '\'')
+			buffer_append_string(out, "'\\''");
+		else
+			buffer_append_char(out, text[i]);
+	}
+	buffer_append_char(out, '\'');
 }
 
 void terminal_append_spaces(struct buffer *out, size_t count)

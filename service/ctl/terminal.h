@@ -68,6 +68,9 @@ void terminal_append_line(struct buffer *out, const char *text, size_t size);
  * descriptions are indented, and have lines of their own, as in their programs. */
 void terminal_append_words(struct buffer *out, const char *text, size_t size);
 
+/* Append @text as one word of a shell, quoted where it has to be. */
+void terminal_append_shell_word(struct buffer *out, const char *text, size_t size);
+
 void terminal_append_spaces(struct buffer *out, size_t count);
 
 /* Append the line @text, wrapped between words to lines of @columns columns (0: never); all lines

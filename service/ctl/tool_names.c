@@ -8,11 +8,11 @@
 #include "ctl/terminal.h"
 #include "policy/names.h"
 #include "util/cleanup.h"
+#include "util/text/text.h"
 
 int tool_names_check(const char *name)
 {
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				      "0123456789_-*";
+	static const char letters[] = TEXT_ALPHANUMERIC "_-*";
 	size_t first = strspn(name, letters);
 	const char *rest = name + first;
 

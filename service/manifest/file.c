@@ -15,6 +15,7 @@
 #include "util/digest.h"
 #include "util/file/file.h"
 #include "util/file/stamp.h"
+#include "util/text/text.h"
 
 const char *manifest_stem(const char *path, size_t *ret_size)
 {
@@ -30,8 +31,7 @@ const char *manifest_stem(const char *path, size_t *ret_size)
 
 bool manifest_is_id(const char *text)
 {
-	size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				     "0123456789_-");
+	size_t length = strspn(text, TEXT_ALPHANUMERIC "_-");
 
 	return length > 0 && text[length] == '\0' && length < MANIFEST_ID_BYTES;
 }

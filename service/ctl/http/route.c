@@ -8,6 +8,7 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/array.h"
+#include "util/text/text.h"
 
 #define MEMBERS_MAX 8
 
@@ -101,8 +102,7 @@ void route_request_deinit(struct route_request *request)
  * §2.3). */
 static void append_encoded(struct buffer *out, const char *text, size_t size)
 {
-	static const char plain[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+	static const char plain[] = TEXT_ALPHANUMERIC "-._~";
 
 	for (size_t i = 0; i < size; i++) {
 		if (text[i] && strchr(plain, text[i]))

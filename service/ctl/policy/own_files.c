@@ -198,21 +198,11 @@ static void become_root(void)
 		abort();
 }
 
-/* Append @word as a shell takes it. */
+/* Append a blank and @word as a shell takes it. */
 static void append_word(struct buffer *out, const char *word)
 {
-	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				    "0123456789_/.:-";
-	bool is_plain = *word && word[strspn(word, plain)] == '\0';
-
-	buffer_append_string(out, is_plain ? " " : " '");
-	for (; *word; word++) {
-		if (*word == '\'')
-			buffer_append_string(out, "'\\''");
-		else
-			buffer_append_char(out, *word);
-	}
-	buffer_append_string(out, is_plain ? "" : "'");
+	buffer_append_char(out, ' ');
+	terminal_append_shell_word(out, word, strlen(word));
 }
 
 /* Complain that @path cannot be written, with the command that root would type. */

@@ -12,13 +12,11 @@
 #include "schema/words/sample.h"
 #include "schema/words/signature.h"
 #include "util/cleanup.h"
+#include "util/text/text.h"
 #include "util/text/visible.h"
 
-/* Characters that a shell takes as they are. */
-#define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./,:+%="
-
 /* Characters of keys that are one plain name on a command line. */
-#define KEY_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+#define KEY_LETTERS TEXT_ALPHANUMERIC "_-"
 
 struct schema *tool_schema_compile(
 	const struct json_tape *tape, uint32_t definition, const char *key)
@@ -151,27 +149,6 @@ void tool_error_complain(const struct ctl_response *response, const struct ctl_o
 
 /* ── a command to copy ───────────────────────────────────────────────────────────────────────── */
 
-/* Append @text as one word of a shell. */
-static void append_word(struct buffer *out, const char *text, size_t size)
-{
-	size_t n_plain = 0;
-
-	while (n_plain < size && text[n_plain] && strchr(PLAIN, text[n_plain]))
-		n_plain++;
-	if (n_plain == size && size > 0) {
-		buffer_append(out, text, size);
-		return;
-	}
-	buffer_append_char(out, '\'');
-	for (size_t i = 0; i < size; i++) {
-		if (text[i] == '\'')
-			buffer_append_string(out, "'\\''");
-		else
-			buffer_append_char(out, text[i]);
-	}
-	buffer_append_char(out, '\'');
-}
-
 /* Append the JSON text of a value as a word; characters that a terminal would obey are escaped,
  * which is the same JSON. */
 static void append_json(struct buffer *out, const char *text, size_t size)
@@ -181,7 +158,7 @@ static void append_json(struct buffer *out, const char *text, size_t size)
 	visible_append(&shown, text, size);
 	buffer_fail_with(out, &shown);
 	if (buffer_status(&shown) == 0)
-		append_word(out, shown.data, shown.size);
+		terminal_append_shell_word(out, shown.data, shown.size);
 }
 
 /* Whether the text of a string means just that as KEY=VALUE: it is no JSON, names no file, and a
@@ -214,7 +191,7 @@ static void append_argument(struct buffer *out, const struct json_tape *tape, ui
 		buffer_fail_with(out, &json);
 	} else if (is_string && is_plain_text(&text)) {
 		buffer_append_char(out, '=');
-		append_word(out, text.data, text.size);
+		terminal_append_shell_word(out, text.data, text.size);
 	} else {
 		buffer_append_string(out, is_string ? ":=" : "=");
 		append_json(out, json.data, json.size);
@@ -288,7 +265,7 @@ bool tool_command_append(const struct json_tape *tape, uint32_t definition, stru
 	buffer_fail_with(out, &name);
 	buffer_append_string(out, "toolboxctl invoke ");
 	if (buffer_status(&name) == 0)
-		append_word(out, name.data, name.size);
+		terminal_append_shell_word(out, name.data, name.size);
 	if (example == JSON_NONE)
 		return append_sample(out, tape, definition);
 	append_arguments(out, tape, example);

@@ -7,6 +7,7 @@
 #include "regex/pattern.h"
 #include "schema/format/check.h"
 #include "util/array.h"
+#include "util/text/text.h"
 
 static bool is_base64(const char *text, size_t size);
 static bool is_json(const char *text, size_t size);
@@ -42,8 +43,7 @@ const struct format *format_find(enum format_kind kind, const char *name)
 /* Return the six bits of @c, or -1 (RFC 4648 section 4). */
 static int base64_value(char c)
 {
-	static const char alphabet[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	static const char alphabet[] = TEXT_ALPHANUMERIC "+/";
 	const char *at = c != '\0' ? strchr(alphabet, c) : NULL;
 
 	return at ? (int)(at - alphabet) : -1;

@@ -45,6 +45,9 @@ const char *text_next_value(const char *at, size_t *ret_size);
  * it: blanks, then "at ". The reason of a failure is before the frames. */
 bool text_is_stack_frame(const char *line, size_t size);
 
+/* The letters and digits of ASCII, for strspn(). */
+#define TEXT_ALPHANUMERIC "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
 /* Return whether @c is a digit of ASCII. */
 static inline bool text_is_digit(char c)
 {
