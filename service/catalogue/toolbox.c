@@ -109,29 +109,17 @@ void toolbox_free(struct toolbox *toolbox)
 	free(toolbox);
 }
 
-const char *tool_risk_name(enum tool_risk risk)
-{
-	switch (risk) {
-	case TOOL_UNRATED:
-		return "unrated";
-	case TOOL_READ:
-		return "read";
-	case TOOL_WRITE:
-		return "write";
-	case TOOL_EXECUTE:
-		return "execute";
-	}
-	return "unrated";
-}
+const char *const tool_risk_names[] = {[TOOL_UNRATED] = "unrated",
+	[TOOL_READ] = "read",
+	[TOOL_WRITE] = "write",
+	[TOOL_EXECUTE] = "execute",
+	NULL};
 
 enum tool_risk tool_risk_at(const struct json_tape *tape, uint32_t token)
 {
-	for (int risk = TOOL_READ; risk <= TOOL_EXECUTE; risk++) {
-		const char *name = tool_risk_name((enum tool_risk)risk);
-
-		if (json_is_text(tape, token, name))
+	for (int risk = TOOL_READ; risk <= TOOL_EXECUTE; risk++)
+		if (json_is_text(tape, token, tool_risk_names[risk]))
 			return (enum tool_risk)risk;
-	}
 	return TOOL_UNRATED;
 }
 

@@ -166,8 +166,8 @@ bool tool_program_is_current(const struct tool *tool);
  * starts none, or the host finds programs in another PATH. */
 uint64_t tool_program_digest(const struct tool *tool);
 
-/* Return "read", "write", "execute" or "unrated". */
-const char *tool_risk_name(enum tool_risk risk);
+/* "unrated", "read", "write", "execute", by risk; NULL ends them. */
+extern const char *const tool_risk_names[];
 
 /* Return the risk named by the value at @token; TOOL_UNRATED for a value other than "read",
  * "write", "execute". */

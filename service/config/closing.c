@@ -31,14 +31,11 @@ void config_closing_init(struct config_closing *closing, const struct diagnostic
 void config_closing_report(struct config_closing *closing, const char *path, unsigned int line,
 	const char *format, ...)
 {
-	cleanup(buffer_deinit) struct buffer text = {0};
 	va_list arguments;
 
 	va_start(arguments, format);
-	buffer_vprintf(&text, format, arguments);
+	diagnostic_vreport(&closing->sink, DIAGNOSTIC_ERROR, path, line, "", format, arguments);
 	va_end(arguments);
-	diagnostic_report(&closing->sink, DIAGNOSTIC_ERROR, path, line, "", "%s",
-		buffer_terminate(&text) ? text.data : "out of memory");
 }
 
 void config_closing_report_unreadable(

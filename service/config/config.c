@@ -36,13 +36,6 @@
 static const char *const duplicates_words[] = {
 	[CONFIG_DUPLICATES_ERROR] = "error", [CONFIG_DUPLICATES_LAST] = "last", NULL};
 
-/* A guest has at least the least risk. */
-static const char *const risk_words[] = {[TOOL_UNRATED] = "unrated",
-	[TOOL_READ] = "read",
-	[TOOL_WRITE] = "write",
-	[TOOL_EXECUTE] = "execute",
-	NULL};
-
 /* The members of `toolboxd`, without the sections that have files of their own (contract.md,
  * Configuration). */
 #define FIELDS_OF struct config
@@ -88,7 +81,7 @@ static const struct config_field fields[] = {
 	CONFIG_FLAG("guests.enabled", guests.is_enabled, false),
 	CONFIG_NUMBER("guests.max", guests.max, 32),
 	CONFIG_NUMBER("guests.tools", guests.tools, 256),
-	CONFIG_WORD("guests.risk", guests.risk, risk_words, TOOL_EXECUTE),
+	CONFIG_WORD("guests.risk", guests.risk, tool_risk_names, TOOL_EXECUTE),
 	CONFIG_FLAG("events.calls", events_calls, false),
 	CONFIG_FLAG("events.arguments", events_arguments, false),
 	CONFIG_FLAG("events.results", events_results, false),
@@ -171,20 +164,6 @@ static void read_bus(struct config_reader *reader, struct bus_address *ret_bus)
 	config_websocket_read(reader, config_find(&reader->tape, 0, "websocket"), ret_bus);
 	if (reader->environment.has_bus)
 		*ret_bus = reader->environment.bus;
-}
-
-/* Read the section in which ovos-phal-plugin-tools, which we replace, configures its ToolBoxes. */
-static void read_plugins(struct config_reader *reader, struct config *config)
-{
-	cleanup(buffer_deinit) struct buffer text = {0};
-	uint32_t value = config_find(&reader->tape, 0, "PHAL.ovos-phal-plugin-tools");
-
-	if (value == JSON_NONE || json_type_at(&reader->tape, value) != JSON_OBJECT)
-		return;
-	json_write_compact(&text, &reader->tape, value);
-	config->plugins = buffer_take(&text, NULL);
-	if (!config->plugins)
-		reader->error = -ENOMEM;
 }
 
 /* Digest the values that only a start reads. */
@@ -333,6 +312,8 @@ static void read_all(struct config_reader *reader, void *target)
 {
 	struct config *config = target;
 	uint32_t toolboxd = config_find(&reader->tape, 0, "toolboxd"); /* an object, or none */
+	/* The section of ovos-phal-plugin-tools, which we replace. Nothing has checked it. */
+	uint32_t plugins = config_find(&reader->tape, 0, "PHAL.ovos-phal-plugin-tools");
 
 	if (config_fields_read(&reader->tape, toolboxd, fields, ARRAY_SIZE(fields), config) < 0)
 		reader->error = -ENOMEM;
@@ -342,7 +323,8 @@ static void read_all(struct config_reader *reader, void *target)
 	read_sections(reader, toolboxd, config);
 	find_filter_variable(reader, config);
 	read_bus(reader, &config->bus);
-	read_plugins(reader, config);
+	if (plugins != JSON_NONE && json_type_at(&reader->tape, plugins) == JSON_OBJECT)
+		config->plugins = config_reader_json(reader, plugins);
 	config->lang = config_section_text(reader, "lang");
 	digest_start(reader, config);
 	if (reader->error == 0 && !config->has_toolbox_dirs)

@@ -37,46 +37,28 @@ struct config_field {
 	size_t is_set;            /* 1 and the offset of a bool: whether it is there; 0: none */
 };
 
-#define CONFIG_MEMBER(member) offsetof(FIELDS_OF, member), sizeof(((FIELDS_OF *)NULL)->member)
-#define CONFIG_FLAG(path, member, fallback)                                                        \
+/* A row for the member @path of an object, read into @member; the last of them are what its kind
+ * needs. */
+#define CONFIG_FIELD(name, member_path, member, ...)                                               \
 	{                                                                                          \
-		path, CONFIG_FIELD_FLAG, CONFIG_MEMBER(member), fallback, NULL, 0                  \
+		.path = (member_path), .kind = CONFIG_FIELD_##name,                                \
+		.offset = offsetof(FIELDS_OF, member),                                             \
+		.size = sizeof(((FIELDS_OF *)NULL)->member), __VA_ARGS__                           \
 	}
-#define CONFIG_SET_FLAG(path, member, has)                                                         \
-	{                                                                                          \
-		path, CONFIG_FIELD_FLAG, CONFIG_MEMBER(member), 0, NULL,                           \
-			offsetof(FIELDS_OF, has) + 1                                               \
-	}
-#define CONFIG_INVERTED(path, member)                                                              \
-	{                                                                                          \
-		path, CONFIG_FIELD_INVERTED, CONFIG_MEMBER(member), true, NULL, 0                  \
-	}
-#define CONFIG_NUMBER(path, member, fallback)                                                      \
-	{                                                                                          \
-		path, CONFIG_FIELD_NUMBER, CONFIG_MEMBER(member), fallback, NULL, 0                \
-	}
-#define CONFIG_SET_NUMBER(path, member, has)                                                       \
-	{                                                                                          \
-		path, CONFIG_FIELD_NUMBER, CONFIG_MEMBER(member), 0, NULL,                         \
-			offsetof(FIELDS_OF, has) + 1                                               \
-	}
-#define CONFIG_WORD(path, member, words, fallback)                                                 \
-	{                                                                                          \
-		path, CONFIG_FIELD_WORD, CONFIG_MEMBER(member), fallback, words, 0                 \
-	}
-#define CONFIG_TEXT(path, member)                                                                  \
-	{                                                                                          \
-		path, CONFIG_FIELD_TEXT, CONFIG_MEMBER(member), 0, NULL, 0                         \
-	}
-#define CONFIG_NAMES(path, member)                                                                 \
-	{                                                                                          \
-		path, CONFIG_FIELD_NAMES, CONFIG_MEMBER(member), 0, NULL, 0                        \
-	}
-#define CONFIG_SET_NAMES(path, member, has)                                                        \
-	{                                                                                          \
-		path, CONFIG_FIELD_NAMES, CONFIG_MEMBER(member), 0, NULL,                          \
-			offsetof(FIELDS_OF, has) + 1                                               \
-	}
+#define CONFIG_IS_SET(has) .is_set = offsetof(FIELDS_OF, has) + 1
+
+#define CONFIG_FLAG(path, member, otherwise)                                                       \
+	CONFIG_FIELD(FLAG, path, member, .fallback = (otherwise))
+#define CONFIG_SET_FLAG(path, member, has) CONFIG_FIELD(FLAG, path, member, CONFIG_IS_SET(has))
+#define CONFIG_INVERTED(path, member)      CONFIG_FIELD(INVERTED, path, member, .fallback = true)
+#define CONFIG_NUMBER(path, member, otherwise)                                                     \
+	CONFIG_FIELD(NUMBER, path, member, .fallback = (otherwise))
+#define CONFIG_SET_NUMBER(path, member, has) CONFIG_FIELD(NUMBER, path, member, CONFIG_IS_SET(has))
+#define CONFIG_WORD(path, member, names, otherwise)                                                \
+	CONFIG_FIELD(WORD, path, member, .words = (names), .fallback = (otherwise))
+#define CONFIG_TEXT(path, member)           CONFIG_FIELD(TEXT, path, member, .words = NULL)
+#define CONFIG_NAMES(path, member)          CONFIG_FIELD(NAMES, path, member, .words = NULL)
+#define CONFIG_SET_NAMES(path, member, has) CONFIG_FIELD(NAMES, path, member, CONFIG_IS_SET(has))
 
 /* Return the value at @path below the object at @object, or JSON_NONE: null counts as absent, since
  * in a file it withdraws the value of a lower one. */

@@ -28,8 +28,7 @@ static const struct config_field token_fields[] = {
 
 bool http_tokens_is_name(const char *name)
 {
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				      "0123456789_-";
+	static const char letters[] = TEXT_ALPHANUMERIC "_-";
 	size_t size = strlen(name);
 
 	return size > 0 && size <= HTTP_TOKEN_NAME_CHARS && strspn(name, letters) == size;

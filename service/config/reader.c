@@ -8,6 +8,7 @@
 #include "json/pointer.h"
 #include "json/writer.h"
 #include "util/buffer.h"
+#include "util/digest.h"
 #include "util/text/utf8.h"
 
 /* The most code points of a wrong value that a report shows. */
@@ -53,16 +54,13 @@ __attribute__((format(printf, 5, 0))) static void send_report(struct config_read
 	const char *format, va_list arguments)
 {
 	cleanup(buffer_deinit) struct buffer pointer = {0};
-	cleanup(buffer_deinit) struct buffer text = {0};
 	struct origin origin;
 
 	if (severity == DIAGNOSTIC_ERROR)
 		config_unused_add(&reader->unused, token);
-	buffer_vprintf(&text, format, arguments);
-	if (!locate_value(reader, NULL, token, &pointer, &origin))
-		return;
-	diagnostic_report(sink, severity, origin.file, origin.line, origin.name, "%s",
-		buffer_terminate(&text) ? text.data : "out of memory");
+	if (locate_value(reader, NULL, token, &pointer, &origin))
+		diagnostic_vreport(
+			sink, severity, origin.file, origin.line, origin.name, format, arguments);
 }
 
 void config_reader_report(struct config_reader *reader, enum diagnostic_severity severity,
@@ -175,6 +173,27 @@ void config_reader_wrong(struct config_reader *reader, uint32_t token, const cha
 	}
 	place = config_shape_find(&reader->shape, &reader->tape, token);
 	config_reader_mistake(reader, NULL, token, &place, text.data);
+}
+
+char *config_reader_json(struct config_reader *reader, uint32_t value)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	char *json;
+
+	if (value == JSON_NONE)
+		return NULL;
+	json_write_compact(&text, &reader->tape, value);
+	json = buffer_take(&text, NULL);
+	if (!json)
+		reader->error = -ENOMEM;
+	return json;
+}
+
+void config_reader_digest(struct config_reader *reader, const struct buffer *text, uint64_t *digest)
+{
+	if (buffer_status(text) < 0)
+		reader->error = buffer_status(text);
+	*digest = digest_bytes(*digest ? *digest : DIGEST_SEED, text->data, text->size) | 1;
 }
 
 void config_reader_deinit(struct config_reader *reader)

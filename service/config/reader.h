@@ -52,4 +52,11 @@ void config_reader_wrong(struct config_reader *reader, uint32_t token, const cha
 void config_reader_mistake(struct config_reader *reader, struct config_layer *layer, uint32_t token,
 	const struct config_place *place, const char *text);
 
+/* Return the value at @value (JSON_NONE: none) as JSON text, which the caller frees, or NULL. */
+char *config_reader_json(struct config_reader *reader, uint32_t value);
+
+/* Add @text to *digest, which is not 0 then; 0 is the digest of nothing. */
+void config_reader_digest(
+	struct config_reader *reader, const struct buffer *text, uint64_t *digest);
+
 void config_reader_deinit(struct config_reader *reader);

@@ -16,6 +16,7 @@
 #include "util/file/file.h"
 #include "util/file/paths.h"
 #include "util/file/stamp.h"
+#include "util/text/text.h"
 
 #define SYSTEM_FOLDER  "/etc/toolboxd"
 #define USER_FOLDER    "toolboxd"
@@ -51,24 +52,19 @@ static char *join_path(const char *folder, const char *name)
 void config_remembered_each_path(void (*visit)(void *data, const char *path),
 	void (*visit_folder)(void *data, const char *path), void *data)
 {
+	static const char *const names[] = {REMEMBERED_PROFILES, REMEMBERED_TOKENS,
+		REMEMBERED_ALLOW, REMEMBERED_ENABLED, REMEMBERED_DISABLED};
 	cleanup_free char *user = user_folder();
 	const char *const folders[] = {SYSTEM_FOLDER, user};
 
-	for (size_t i = 0; i < 2 && folders[i]; i++) {
-		cleanup_free char *allow = join_path(folders[i], REMEMBERED_ALLOW);
-		cleanup_free char *enabled = join_path(folders[i], REMEMBERED_ENABLED);
-		cleanup_free char *disabled = join_path(folders[i], REMEMBERED_DISABLED);
-		cleanup_free char *profiles = join_path(folders[i], REMEMBERED_PROFILES);
-		cleanup_free char *tokens = join_path(folders[i], REMEMBERED_TOKENS);
+	for (size_t i = 0; i < 2 && folders[i]; i++)
+		for (size_t k = 0; k < ARRAY_SIZE(names); k++) {
+			cleanup_free char *path = join_path(folders[i], names[k]);
 
-		if (!allow || !enabled || !disabled || !profiles || !tokens)
-			return;
-		visit(data, tokens);
-		visit(data, allow);
-		visit(data, enabled);
-		visit(data, disabled);
-		visit_folder(data, profiles);
-	}
+			if (!path)
+				return;
+			(k == 0 ? visit_folder : visit)(data, path);
+		}
 }
 
 /* ── one file ────────────────────────────────────────────────────────────────────────────────── */
@@ -228,9 +224,10 @@ void remembered_deinit(struct config_remembered *names)
 		text_list_deinit(list_of(names, i));
 }
 
-/* Read FOLDER/FILE, the file of a list. */
-static void read_list_file(struct config_reader *reader, const char *folder, const char *file,
-	struct config_remembered *names)
+/* Read FOLDER/FILE: the file of a list into @names, or the tokens into @http. Whoever needs a token
+ * cannot get in without it. */
+static void read_kept_file(struct config_reader *reader, const char *folder, const char *file,
+	struct config_remembered *names, struct config_http *http)
 {
 	cleanup_free char *path = join_path(folder, file);
 	cleanup(buffer_deinit) struct buffer bytes = {0};
@@ -240,26 +237,13 @@ static void read_list_file(struct config_reader *reader, const char *folder, con
 
 	if (!path)
 		reader->error = -ENOMEM;
-	if (!path || !read_file(reader, path, 0, &bytes, &tape))
+	if (!path ||
+		!read_file(reader, path, http ? REMEMBERED_TOKENS_FORBIDDEN : 0, &bytes, &tape))
 		return;
-	r = remembered_read_list(&tape, file, names, &mistake);
-	if (r != 0)
-		close_at(reader, path, &tape, &mistake, r);
-}
-
-/* Read the tokens of the file at @path. Whoever needs one cannot get in without it. */
-static void read_tokens_file(
-	struct config_reader *reader, const char *path, struct config_http *http)
-{
-	cleanup(buffer_deinit) struct buffer bytes = {0};
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	struct config_mistake mistake;
-	int r;
-
-	if (!read_file(reader, path, REMEMBERED_TOKENS_FORBIDDEN, &bytes, &tape))
-		return;
-	http->needs_token = true;
-	r = http_tokens_read_file(&tape, &http->tokens, &mistake);
+	if (http)
+		http->needs_token = true;
+	r = http ? http_tokens_read_file(&tape, &http->tokens, &mistake)
+		 : remembered_read_list(&tape, file, names, &mistake);
 	if (r != 0)
 		close_at(reader, path, &tape, &mistake, r);
 }
@@ -268,8 +252,7 @@ static void read_tokens_file(
 
 bool remembered_is_profile_name(const char *name, size_t size)
 {
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				      "0123456789_-";
+	static const char letters[] = TEXT_ALPHANUMERIC "_-";
 
 	return size > 0 && strspn(name, letters) >= size;
 }
@@ -341,18 +324,16 @@ static void read_folder(
 	struct config_reader *reader, const char *folder, const struct config_kept *kept)
 {
 	cleanup_free char *profiles = join_path(folder, REMEMBERED_PROFILES);
-	cleanup_free char *tokens = join_path(folder, REMEMBERED_TOKENS);
 
-	read_list_file(reader, folder, REMEMBERED_ALLOW, kept->allowed);
-	read_list_file(reader, folder, REMEMBERED_ENABLED, kept->enabled);
-	read_list_file(reader, folder, REMEMBERED_DISABLED, kept->disabled);
-	if (!profiles || !tokens) {
+	read_kept_file(reader, folder, REMEMBERED_ALLOW, kept->allowed, NULL);
+	read_kept_file(reader, folder, REMEMBERED_ENABLED, kept->enabled, NULL);
+	read_kept_file(reader, folder, REMEMBERED_DISABLED, kept->disabled, NULL);
+	if (!profiles)
 		reader->error = -ENOMEM;
-		return;
-	}
-	read_profiles(reader, profiles, kept->profiles);
+	else
+		read_profiles(reader, profiles, kept->profiles);
 	if (kept->http->n_addresses > 0)
-		read_tokens_file(reader, tokens, kept->http);
+		read_kept_file(reader, folder, REMEMBERED_TOKENS, NULL, kept->http);
 }
 
 void config_remembered_read(struct config_reader *reader, const struct config_kept *kept)

@@ -10,7 +10,6 @@
 #include "json/writer.h"
 #include "util/array.h"
 #include "util/cleanup.h"
-#include "util/digest.h"
 
 /* The most bytes of the variables of one toolbox, with their names. The kernel allows some
  * megabytes. */
@@ -39,14 +38,6 @@ static const struct config_field toolbox_fields[] = {
 /* The keys that are not kept for the toolbox itself. */
 static const char *const own_keys[] = {"enabled", "gate", "sandbox", "limits", "env", "tools"};
 
-/* Add @text to the digest, which is not 0 then. */
-static void add_to_digest(struct config_toolbox *settings, const struct buffer *text)
-{
-	settings->digest = digest_bytes(settings->digest ? settings->digest : DIGEST_SEED,
-				   text->data, text->size) |
-			   1;
-}
-
 /* Return the member @key of `toolboxes.<id>`, or JSON_NONE. The hosts of the toolbox depend on it,
  * so it is added to the digest. */
 static uint32_t find_digested(struct config_reader *reader, uint32_t toolbox, const char *key,
@@ -59,9 +50,7 @@ static uint32_t find_digested(struct config_reader *reader, uint32_t toolbox, co
 		return value;
 	buffer_append_string(&text, key);
 	json_write_compact(&text, &reader->tape, value);
-	if (buffer_status(&text) < 0)
-		reader->error = buffer_status(&text);
-	add_to_digest(settings, &text);
+	config_reader_digest(reader, &text, &settings->digest);
 	return value;
 }
 
@@ -73,9 +62,7 @@ static void digest_gate(struct config_reader *reader, struct config_toolbox *set
 	if (settings->gate == CONFIG_GATE_UNSET)
 		return;
 	buffer_printf(&text, "gate%s", gate_words[settings->gate]);
-	if (buffer_status(&text) < 0)
-		reader->error = buffer_status(&text);
-	add_to_digest(settings, &text);
+	config_reader_digest(reader, &text, &settings->digest);
 }
 
 static void read_sandbox(
@@ -150,10 +137,8 @@ static void read_rest(
 	if (text.size == 0)
 		return;
 	buffer_append_char(&text, '}');
-	add_to_digest(settings, &text);
+	config_reader_digest(reader, &text, &settings->digest);
 	settings->config = buffer_take(&text, NULL);
-	if (!settings->config)
-		reader->error = -ENOMEM;
 }
 
 /* Read the settings of the toolbox whose id is at @key into @settings. */

@@ -8,17 +8,17 @@
 #include "catalogue/triggers.h"
 #include "config/fields.h"
 #include "json/member.h"
-#include "json/number.h"
 #include "json/writer.h"
 #include "util/array.h"
 #include "util/cleanup.h"
-#include "util/digest.h"
 
 #define FIELDS_OF struct config_tool
 static const struct config_field tool_fields[] = {
 	CONFIG_FLAG("enabled", is_enabled, true),
 	CONFIG_FLAG("enabled", is_opened, false),
+	CONFIG_WORD("risk", risk, tool_risk_names, TOOL_UNRATED),
 	CONFIG_NUMBER("timeout_ms", timeout_ms, 0),
+	CONFIG_SET_NUMBER("cooldown_s", cooldown_s, has_cooldown),
 	CONFIG_SET_FLAG("parallel", is_parallel, has_parallel),
 	CONFIG_TEXT("description", description),
 };
@@ -65,10 +65,7 @@ static void digest_member(struct config_reader *reader, const struct config_tool
 	json_write_text(&text, tool->name);
 	json_write_compact(&text, &reader->tape, key);
 	json_write_compact(&text, &reader->tape, key + 1);
-	if (buffer_status(&text) < 0)
-		reader->error = buffer_status(&text);
-	tools->digest =
-		digest_bytes(tools->digest ? tools->digest : DIGEST_SEED, text.data, text.size) | 1;
+	config_reader_digest(reader, &text, &tools->digest);
 }
 
 /* Read the settings of the tool whose name is at @key. null withdraws what a lower file has. */
@@ -77,9 +74,6 @@ static void read_tool_settings(
 {
 	const struct json_tape *tape = &reader->tape;
 	struct config_tool *tool = &tools->items[tools->n_items];
-	uint32_t risk = json_find_present(tape, key + 1, "risk");
-	uint32_t cooldown = json_find_present(tape, key + 1, "cooldown_s");
-	uint64_t seconds = 0;
 
 	tool->name = json_string_dup(tape, key, NULL);
 	if (!tool->name ||
@@ -88,11 +82,6 @@ static void read_tool_settings(
 	if (!tool->name)
 		return;
 	tools->n_items++;
-	tool->risk = risk == JSON_NONE ? TOOL_UNRATED : tool_risk_at(tape, risk);
-	tool->has_cooldown = cooldown != JSON_NONE;
-	if (tool->has_cooldown)
-		(void)json_number_u64(tape, cooldown, &seconds);
-	tool->cooldown_s = (double)seconds;
 	read_triggers(reader, json_find_typed(tape, key + 1, "triggers", JSON_ARRAY), tool);
 	json_each_key(member, tape, key + 1)
 		digest_member(reader, tool, member, tools);

@@ -17,7 +17,7 @@ struct config_tool {
 	enum tool_risk risk; /* TOOL_UNRATED: not set */
 	uint64_t timeout_ms; /* 0: not set */
 	bool has_cooldown;
-	double cooldown_s;
+	uint64_t cooldown_s;
 	bool has_parallel;
 	bool is_parallel;
 	char *description; /* NULL: not set */

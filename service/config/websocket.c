@@ -8,39 +8,29 @@
 #include "config/fields.h"
 #include "util/array.h"
 
-/* Return whether @host is a host: a URL made of @host has exactly this host and its port. */
-static bool is_host(const char *host, struct bus_address *ret_address)
+/* Parse the URL made of these texts. */
+static bool parse_url(
+	const char *before, const char *part, const char *after, struct bus_address *ret_address)
 {
-	bool is_ipv6 = strchr(host, ':') != NULL;
-	char url[BUS_HOST_BYTES + 16];
-	int size = snprintf(url, sizeof(url), is_ipv6 ? "ws://[%s]:1/" : "ws://%s:1/", host);
+	char url[BUS_URL_BYTES];
+	int size = snprintf(url, sizeof(url), "%s%s%s", before, part, after);
 
-	if (size < 0 || (size_t)size >= sizeof(url))
-		return false;
-	return bus_address_parse(url, ret_address, NULL) == 0 &&
-	       strcmp(ret_address->host, host) == 0 && ret_address->port == 1;
+	return size > 0 && (size_t)size < sizeof(url) &&
+	       bus_address_parse(url, ret_address, NULL) == 0;
 }
 
+/* A URL made of a host has exactly this host and its port. */
 static void read_host(
 	struct config_reader *reader, uint32_t value, const char *host, struct bus_address *bus)
 {
+	bool is_ipv6 = strchr(host, ':') != NULL;
 	struct bus_address address;
 
-	if (is_host(host, &address))
+	if (parse_url(is_ipv6 ? "ws://[" : "ws://", host, is_ipv6 ? "]:1/" : ":1/", &address) &&
+		strcmp(address.host, host) == 0 && address.port == 1)
 		memcpy(bus->host, address.host, sizeof(address.host));
 	else
 		config_reader_wrong(reader, value, "must be the name or address of a host");
-}
-
-static bool is_route(const char *route, struct bus_address *ret_address)
-{
-	char url[BUS_PATH_BYTES + 16];
-	int size = snprintf(url, sizeof(url), "ws://h:1%s", route);
-
-	if (*route != '/' || size < 0 || (size_t)size >= sizeof(url))
-		return false;
-	return bus_address_parse(url, ret_address, NULL) == 0 &&
-	       strcmp(ret_address->path, route) == 0;
 }
 
 static void read_route(
@@ -48,7 +38,8 @@ static void read_route(
 {
 	struct bus_address address;
 
-	if (is_route(route, &address))
+	if (*route == '/' && parse_url("ws://h:1", route, "", &address) &&
+		strcmp(address.path, route) == 0)
 		memcpy(bus->path, address.path, sizeof(address.path));
 	else
 		config_reader_wrong(reader, value, "must be a path that begins with '/'");

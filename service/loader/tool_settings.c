@@ -28,7 +28,7 @@ static void write_extra(const struct json_tape *tape, const struct config_tool *
 	const struct tool *tool, struct buffer *out)
 {
 	if (tool->risk != TOOL_UNRATED)
-		buffer_printf(out, ",\"risk\":\"%s\"", tool_risk_name(tool->risk));
+		buffer_printf(out, ",\"risk\":\"%s\"", tool_risk_names[tool->risk]);
 	write_kept(tape, "output", out);
 	write_kept(tape, "title", out);
 	write_kept(tape, "destructive", out);
@@ -109,7 +109,7 @@ static int apply_to(const struct config_tool *settings, struct tool *tool)
 	if (settings->timeout_ms)
 		tool->timeout_ms = settings->timeout_ms;
 	if (settings->has_cooldown)
-		tool->cooldown_s = settings->cooldown_s;
+		tool->cooldown_s = (double)settings->cooldown_s;
 	if (settings->has_parallel)
 		tool->is_parallel = settings->is_parallel;
 	return write_definition(settings, tool);

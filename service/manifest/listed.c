@@ -51,7 +51,7 @@ static int read_server_list(const struct manifest_reader *reader, const struct j
 	rules.include = (struct mcp_patterns){(const char *const *)include.items, include.n_items};
 	rules.exclude = (struct mcp_patterns){(const char *const *)exclude.items, exclude.n_items};
 	rules.settings = json_find(&tape, 0, "tools");
-	rules.risk = package->risk == TOOL_UNRATED ? NULL : tool_risk_name(package->risk);
+	rules.risk = package->risk == TOOL_UNRATED ? NULL : tool_risk_names[package->risk];
 	return mcp_server_tools_read(described, list, &rules, tools);
 }
 

@@ -21,13 +21,13 @@
 #include "manifest/voice/trigger_groups.h"
 #include "util/array.h"
 #include "util/clock.h"
+#include "util/text/text.h"
 
 bool manifest_is_tool_name(const char *name, size_t size)
 {
 	if (size == 0 || size > TOOL_NAME_BYTES || strchr("0123456789-", name[0]))
 		return false;
-	return strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") ==
-	       size;
+	return strspn(name, TEXT_ALPHANUMERIC "_-") == size;
 }
 
 static int read_tool_name(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
@@ -141,7 +141,7 @@ static void write_extra(const struct manifest_scope *scope, uint32_t object,
 		"title", "destructive", "idempotent", "parallel", "triggers", "spoken", "examples"};
 
 	if (tool->risk != TOOL_UNRATED)
-		buffer_printf(out, ",\"risk\":\"%s\"", tool_risk_name(tool->risk));
+		buffer_printf(out, ",\"risk\":\"%s\"", tool_risk_names[tool->risk]);
 	if (tool->has_content)
 		buffer_append_string(out, ",\"output\":\"content\"");
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {

@@ -15,13 +15,21 @@
 void diagnostic_report(const struct diagnostic_sink *sink, enum diagnostic_severity severity,
 	const char *file, unsigned int line, const char *pointer, const char *format, ...)
 {
-	cleanup(buffer_deinit) struct buffer text = {0};
-	struct diagnostic diagnostic = {severity, file, line, pointer, "out of memory"};
 	va_list arguments;
 
 	va_start(arguments, format);
-	buffer_vprintf(&text, format, arguments);
+	diagnostic_vreport(sink, severity, file, line, pointer, format, arguments);
 	va_end(arguments);
+}
+
+void diagnostic_vreport(const struct diagnostic_sink *sink, enum diagnostic_severity severity,
+	const char *file, unsigned int line, const char *pointer, const char *format,
+	va_list arguments)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	struct diagnostic diagnostic = {severity, file, line, pointer, "out of memory"};
+
+	buffer_vprintf(&text, format, arguments);
 	/* Without memory for the text, the place is still worth a report. */
 	if (buffer_terminate(&text))
 		diagnostic.text = text.data;

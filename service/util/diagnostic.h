@@ -42,6 +42,9 @@ struct diagnostic_sink {
 void diagnostic_report(const struct diagnostic_sink *sink, enum diagnostic_severity severity,
 	const char *file, unsigned int line, const char *pointer, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));
+void diagnostic_vreport(const struct diagnostic_sink *sink, enum diagnostic_severity severity,
+	const char *file, unsigned int line, const char *pointer, const char *format,
+	va_list arguments) __attribute__((format(printf, 6, 0)));
 
 /* Return "warning" or "error". */
 const char *diagnostic_severity_name(enum diagnostic_severity severity);

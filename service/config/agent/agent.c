@@ -9,7 +9,6 @@
 #include "config/secret_line.h"
 #include "config/agent/section.h"
 #include "json/member.h"
-#include "json/writer.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 
@@ -40,21 +39,6 @@ static const struct config_field shared_fields[] = {
 	CONFIG_WORD("log.format", log_format, log_format_names, LOG_FORMAT_TEXT),
 };
 #undef FIELDS_OF
-
-/* Return the value at @value as JSON text, which the caller frees, or NULL. */
-static char *dup_json(struct config_reader *reader, uint32_t value)
-{
-	cleanup(buffer_deinit) struct buffer text = {0};
-	char *json;
-
-	if (value == JSON_NONE)
-		return NULL;
-	json_write_compact(&text, &reader->tape, value);
-	json = buffer_take(&text, NULL);
-	if (!json)
-		reader->error = -ENOMEM;
-	return json;
-}
 
 /* Read the key from its file. */
 static int read_key_file(const char *path, char **ret_key)
@@ -98,8 +82,9 @@ static void read_agent_section(struct config_reader *reader, void *data)
 		reader->error = -ENOMEM;
 	agent->listen = config_listen_read(
 		tape, json_find_present(tape, section, "listen"), CONFIG_AGENT_PRIORITY);
-	agent->temperature = dup_json(reader, json_find_present(tape, section, "temperature"));
-	agent->words = dup_json(reader, json_find_present(tape, section, "words"));
+	agent->temperature =
+		config_reader_json(reader, json_find_present(tape, section, "temperature"));
+	agent->words = config_reader_json(reader, json_find_present(tape, section, "words"));
 	agent->bus = config_section_bus(reader);
 	agent->lang = config_section_text(reader, "lang");
 }

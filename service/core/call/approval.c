@@ -364,7 +364,7 @@ static void write_question_members(struct pending_question *question, const stru
 	json_write_text(out, question->id);
 	json_write_member_text(out, "name", tool->name);
 	json_write_member_text(out, "toolbox_id", tool->toolbox->id);
-	json_write_member_text(out, "risk", tool_risk_name(tool->risk));
+	json_write_member_text(out, "risk", tool_risk_names[tool->risk]);
 	json_write_member_text(out, "fingerprint", shown->fingerprint);
 	json_write_member_value(out, "args", &shown->tape, 0);
 	buffer_append_string(out, ",\"source\":");

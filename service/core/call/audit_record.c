@@ -99,7 +99,7 @@ void audit_record_begin(const struct recorder *recorder, struct audit_record *re
 	json_write_member_text(out, "door", call_door_name(caller->door));
 	json_write_member_text(out, "tool", tool->name);
 	json_write_member_text(out, "toolbox_id", tool->toolbox->id);
-	json_write_member_text(out, "risk", tool_risk_name(tool->risk));
+	json_write_member_text(out, "risk", tool_risk_names[tool->risk]);
 	json_write_member_text(out, "profile", profile);
 	buffer_append_string(out, trace->size > 0 ? "," : "");
 	buffer_append_buffer(out, trace);

@@ -153,7 +153,7 @@ void errors_write_denied(
 		"PermissionError: Tool '%s' in ToolBox '%s' has the risk '%s', which needs a "
 		"person's approval (approval.mode is '%s'), and %s, or allow the "
 		"tool for good: `toolboxctl allow %s/%s`, or approval.allow",
-		tool->name, tool->toolbox->id, tool_risk_name(tool->risk),
+		tool->name, tool->toolbox->id, tool_risk_names[tool->risk],
 		approval_mode_names[mode], reason, tool->toolbox->id, tool->name);
 }
 

@@ -320,7 +320,7 @@ static void offer_values(struct line *line, const char *flag, const char *value)
 		offer_kinds(line);
 	else if (strcmp(value, "RISK") == 0)
 		for (int risk = TOOL_READ; risk <= TOOL_EXECUTE; risk++)
-			offer(line, tool_risk_name((enum tool_risk)risk));
+			offer(line, tool_risk_names[risk]);
 	else if (strcmp(flag, "--toolbox") == 0)
 		offer_tools(line, true);
 	else if (strcmp(flag, "--tool") == 0)

@@ -41,7 +41,7 @@ static void add_risk(struct table *table, const struct ctl_response *response, u
 	if (json_find(&response->tape, tool, "risk") != JSON_NONE)
 		add_member_cell(table, response, tool, "risk");
 	else
-		table_add(table, tool_risk_name(TOOL_UNRATED));
+		table_add(table, tool_risk_names[TOOL_UNRATED]);
 }
 
 /* Add the cell of the kind, from the source of a tool. */

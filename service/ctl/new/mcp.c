@@ -77,7 +77,7 @@ static void write_risks(const struct toolbox *toolbox, struct buffer *out)
 
 		buffer_append_string(out, i > 0 ? ",\n    " : "\n    ");
 		json_write_text(out, tool->server_name);
-		buffer_printf(out, ": {\"risk\": \"%s\"}", tool_risk_name(tool->risk));
+		buffer_printf(out, ": {\"risk\": \"%s\"}", tool_risk_names[tool->risk]);
 	}
 	buffer_append_string(out, toolbox->n_tools > 0 ? "\n  }" : "}");
 }
@@ -166,7 +166,7 @@ static void print_found_json(const char *id, const char *path, const struct cata
 		const struct tool *tool = &toolbox->tools[i];
 
 		buffer_printf(&out, "%s{\"name\":\"%s\",\"risk\":\"%s\"}", i > 0 ? "," : "",
-			tool->name, tool_risk_name(tool->risk));
+			tool->name, tool_risk_names[tool->risk]);
 	}
 	buffer_append_string(&out, "],\"not_offered\":[");
 	for (size_t i = 0; i < catalogue_n_skipped(catalogue); i++) {

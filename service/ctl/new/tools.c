@@ -29,7 +29,7 @@ void new_print_tools(const struct toolbox *toolbox)
 		const struct tool *tool = &toolbox->tools[i];
 
 		table_add(&table, tool->name);
-		table_add(&table, tool_risk_name(tool->risk));
+		table_add(&table, tool_risk_names[tool->risk]);
 		terminal_append_words(
 			table_cell(&table), tool->description, first_line(tool->description));
 		table_next(&table);

@@ -186,7 +186,7 @@ static void print_definition(const struct ctl_response *response, const struct c
 	if (json_find(&response->tape, 0, "risk") != JSON_NONE)
 		append_definition_member(response, "risk", " (risk: ", ")", &title);
 	else
-		buffer_printf(&title, " (risk: %s)", tool_risk_name(TOOL_UNRATED));
+		buffer_printf(&title, " (risk: %s)", tool_risk_names[TOOL_UNRATED]);
 	terminal_append_member_words(&description, &response->tape, 0, "description");
 	buffer_append_string(&head, terminal_bold());
 	terminal_append_paragraph(&head, &title, 0, 0);

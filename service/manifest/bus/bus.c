@@ -496,7 +496,7 @@ static void raise_risk(const struct bus_check *check, uint32_t topic, struct too
 			"the topic '%.*s' changes the machine, or speaks for a person, so the risk "
 			"of the tool '%s' must be \"execute\", not \"%s\"",
 			(int)json_at(tape, topic)->length, json_bytes(tape, topic), tool->name,
-			tool_risk_name(tool->risk));
+			tool_risk_names[tool->risk]);
 	tool->risk = TOOL_EXECUTE;
 }
 

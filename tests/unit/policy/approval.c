@@ -18,7 +18,7 @@ Test(approval, is_needed_by_mode_and_risk)
 			cr_expect_eq(
 				approval_is_needed((enum approval_mode)mode, (enum tool_risk)risk),
 				needed[mode][risk], "%s, %s", approval_mode_names[mode],
-				tool_risk_name((enum tool_risk)risk));
+				tool_risk_names[(enum tool_risk)risk]);
 }
 
 Test(approval, modes_have_names)
