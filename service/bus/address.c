@@ -24,8 +24,7 @@ const struct bus_address bus_address_default = {
 
 static bool is_name_character(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '.' || c == '-' || c == '_';
+	return text_is_alphanumeric(c) || c == '.' || c == '-' || c == '_';
 }
 
 static bool is_host(const char *host, bool is_bracketed)

@@ -148,17 +148,17 @@ int toolbox_sandbox_read(const struct json_tape *tape, uint32_t token, const cha
 		key = json_next_key(tape, key)) {
 		if (json_type_at(tape, key + 1) == JSON_NULL)
 			continue;
-		if (json_string_equals(tape, key, "class", strlen("class")))
+		if (json_is_text(tape, key, "class"))
 			r = read_class(tape, key + 1, sandbox, ret_mistake);
-		else if (json_string_equals(tape, key, "read", strlen("read")))
+		else if (json_is_text(tape, key, "read"))
 			r = read_paths(tape, key + 1, folder, max, &sandbox->read, ret_mistake);
-		else if (json_string_equals(tape, key, "write", strlen("write")))
+		else if (json_is_text(tape, key, "write"))
 			r = read_paths(tape, key + 1, folder, max, &sandbox->write, ret_mistake);
 		else if (json_is_text(tape, key, "hidden"))
 			r = read_paths(tape, key + 1, NULL, max, &sandbox->hidden, ret_mistake);
 		else if (json_is_text(tape, key, "kept"))
 			r = read_paths(tape, key + 1, NULL, max, &sandbox->kept, ret_mistake);
-		else if (json_string_equals(tape, key, "unix", strlen("unix")))
+		else if (json_is_text(tape, key, "unix"))
 			r = read_unix(tape, key + 1, sandbox, ret_mistake);
 		else
 			r = refuse_sandbox(ret_mistake, key + 1,

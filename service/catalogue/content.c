@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/array.h"
@@ -20,11 +21,6 @@ static bool read_schema(const char *text, struct json_tape *tape, struct buffer 
 		return true;
 	out->error = -ENOMEM;
 	return false;
-}
-
-static bool is_key(const struct json_tape *tape, uint32_t key, const char *name)
-{
-	return json_string_equals(tape, key, name, strlen(name));
 }
 
 /* Append the author's schema @text with an `$id`, so no reference leaves the schema. */
@@ -52,7 +48,7 @@ static void write_properties(
 
 	buffer_append_char(out, '{');
 	for (uint32_t key = first; key < json_end(tape, object); key = json_next_key(tape, key)) {
-		if (!is_key(tape, key, "structured")) {
+		if (!json_is_text(tape, key, "structured")) {
 			json_write_member_copy(out, tape, key);
 			continue;
 		}
@@ -75,12 +71,12 @@ void content_schema_write(const char *structured, struct buffer *out)
 		bool is_named = false;
 
 		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-			is_named = is_named || is_key(&tape, key, names[i]);
+			is_named = is_named || json_is_text(&tape, key, names[i]);
 		if (is_named)
 			continue;
-		if (structured && is_key(&tape, key, "required")) {
+		if (structured && json_is_text(&tape, key, "required")) {
 			buffer_append_string(out, ",\"required\":[\"content\",\"structured\"]");
-		} else if (structured && is_key(&tape, key, "properties")) {
+		} else if (structured && json_is_text(&tape, key, "properties")) {
 			buffer_append_string(out, ",\"properties\":");
 			write_properties(&tape, key + 1, structured, out);
 		} else {
@@ -108,7 +104,7 @@ bool content_schema_read(const char *schema, struct buffer *out)
 	}
 	buffer_append_char(out, '{');
 	json_each_key(key, &tape, author) {
-		if (is_key(&tape, key, "$id") && is_key(&tape, key + 1, author_id))
+		if (json_is_text(&tape, key, "$id") && json_is_text(&tape, key + 1, author_id))
 			continue;
 		json_write_member_copy(out, &tape, key);
 	}

@@ -190,7 +190,7 @@ void definition_write_reason(
 
 static bool is_definition_text(const struct json_tape *tape, uint32_t value, const char *text)
 {
-	return value != JSON_NONE && json_is_text(tape, value, text);
+	return json_is_text(tape, value, text);
 }
 
 /* Write the object at the root of @tape with the members needed by an inputSchema: "type" and
@@ -201,7 +201,7 @@ static void write_completed(const struct json_tape *tape, struct buffer *out)
 	if (json_find(tape, 0, "properties") == JSON_NONE)
 		buffer_append_string(out, ",\"properties\":{}");
 	json_each_key(key, tape, 0) {
-		if (json_string_equals(tape, key, "type", strlen("type")))
+		if (json_is_text(tape, key, "type"))
 			continue;
 		json_write_member_copy(out, tape, key);
 	}

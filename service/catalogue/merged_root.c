@@ -61,15 +61,10 @@ static void merged_deinit(struct merged *merged)
 
 static void collect(struct merged *merged, uint32_t schema, unsigned int depth);
 
-static bool is_member_key(const struct json_tape *tape, uint32_t key, const char *name)
-{
-	return json_string_equals(tape, key, name, strlen(name));
-}
-
 static bool is_left_out(const struct json_tape *tape, uint32_t key)
 {
 	for (const char *const *name = left_out; *name; name++)
-		if (is_member_key(tape, key, *name))
+		if (json_is_text(tape, key, *name))
 			return true;
 	return false;
 }
@@ -181,8 +176,8 @@ static void collect_others(struct merged *merged, uint32_t schema)
 	const struct json_tape *tape = merged->tape;
 
 	json_each_key(key, tape, schema)
-		if (!is_left_out(tape, key) && !is_member_key(tape, key, "properties") &&
-			!is_member_key(tape, key, "required"))
+		if (!is_left_out(tape, key) && !json_is_text(tape, key, "properties") &&
+			!json_is_text(tape, key, "required"))
 			add_string(merged, &merged->others, &merged->n_others, key);
 }
 
@@ -193,12 +188,7 @@ static bool takes_object(const struct json_tape *tape, uint32_t schema)
 
 	if (type == JSON_NONE)
 		return json_find(tape, schema, "not") == JSON_NONE || json_count(tape, schema) > 1;
-	if (json_type_at(tape, type) == JSON_STRING)
-		return is_member_key(tape, type, "object");
-	json_each(i, tape, type)
-		if (is_member_key(tape, i, "object"))
-			return true;
-	return false;
+	return json_has_text(tape, type, "object");
 }
 
 /* ── alternatives ────────────────────────────────────────────────────────────────────────────── */
@@ -523,8 +513,8 @@ static void write_merged(struct merged *merged, struct buffer *out)
 	for (uint32_t i = 0; i < merged->n_others; i++) {
 		uint32_t key = merged->others[i];
 
-		if (merged->is_closed && (is_member_key(tape, key, "additionalProperties") ||
-						 is_member_key(tape, key, "unevaluatedProperties")))
+		if (merged->is_closed && (json_is_text(tape, key, "additionalProperties") ||
+						 json_is_text(tape, key, "unevaluatedProperties")))
 			continue;
 		json_write_member_copy(out, tape, key);
 	}
@@ -560,10 +550,10 @@ static bool is_object_with_properties(const struct json_tape *tape, uint32_t roo
 	uint32_t type = json_find_typed_at(tape, root, "type", JSON_STRING);
 
 	json_each_key(key, tape, root)
-		if (is_left_out(tape, key) && !is_member_key(tape, key, "type") &&
-			!is_member_key(tape, key, "$comment"))
+		if (is_left_out(tape, key) && !json_is_text(tape, key, "type") &&
+			!json_is_text(tape, key, "$comment"))
 			return false;
-	return type != JSON_NONE && is_member_key(tape, type, "object") &&
+	return type != JSON_NONE && json_is_text(tape, type, "object") &&
 	       json_find_typed_at(tape, root, "properties", JSON_OBJECT) != JSON_NONE;
 }
 

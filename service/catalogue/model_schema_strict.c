@@ -121,19 +121,6 @@ static bool are_strict(struct strict *strict, uint32_t list, unsigned int level)
 	return true;
 }
 
-/* Whether the value at @type names "object", alone or in a list. */
-static bool is_object_type(const struct json_tape *tape, uint32_t type)
-{
-	if (json_type_at(tape, type) == JSON_STRING)
-		return json_string_equals(tape, type, "object", strlen("object"));
-	for (uint32_t i = json_first(tape, type);
-		json_type_at(tape, type) == JSON_ARRAY && i < json_end(tape, type);
-		i = json_next(tape, i))
-		if (json_string_equals(tape, i, "object", strlen("object")))
-			return true;
-	return false;
-}
-
 static bool names_array(const struct json_tape *tape, uint32_t type)
 {
 	return json_is_text(tape, type, "array");
@@ -150,7 +137,7 @@ static bool has_kind(struct strict *strict, uint32_t schema, unsigned int level)
 	if (type == JSON_NONE)
 		return json_find(tape, schema, "anyOf") != JSON_NONE ||
 		       json_find(tape, schema, "$ref") != JSON_NONE;
-	if (is_object_type(tape, type))
+	if (json_has_text(tape, type, "object"))
 		return is_strict_object(strict, schema, level);
 	if (json_find(tape, schema, "properties") != JSON_NONE)
 		return false;

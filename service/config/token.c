@@ -15,8 +15,7 @@
 
 static bool is_token_byte(char c)
 {
-	return text_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c && strchr("-._~", c));
+	return text_is_alphanumeric(c) || (c && strchr("-._~", c));
 }
 
 int config_token_read(const char *path, char ret_token[BUS_TOKEN_BYTES])

@@ -38,7 +38,7 @@ bool ctl_response_has_code(const struct ctl_response *response, const char *code
 {
 	uint32_t token = ctl_response_find(response, 0, "code", JSON_STRING);
 
-	return token != JSON_NONE && json_string_equals(&response->tape, token, code, strlen(code));
+	return json_is_text(&response->tape, token, code);
 }
 
 int ctl_response_status(const struct ctl_response *response)

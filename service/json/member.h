@@ -64,3 +64,14 @@ static inline bool json_is_text(const struct json_tape *tape, uint32_t index, co
 	return index != JSON_NONE && json_type_at(tape, index) == JSON_STRING &&
 	       json_string_equals(tape, index, text, strlen(text));
 }
+
+/* Return whether the value at @index is the string @text, or an array with it. */
+static inline bool json_has_text(const struct json_tape *tape, uint32_t index, const char *text)
+{
+	if (index == JSON_NONE || json_type_at(tape, index) != JSON_ARRAY)
+		return json_is_text(tape, index, text);
+	json_each(i, tape, index)
+		if (json_is_text(tape, i, text))
+			return true;
+	return false;
+}

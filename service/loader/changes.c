@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/text/text.h"
+
 void changes_deinit(struct changes *changes)
 {
 	text_list_deinit(&changes->added);
@@ -135,15 +137,10 @@ static int compare_catalogues(
 	return r;
 }
 
-static int compare_tool_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void sort(struct text_list *list)
 {
 	if (list->n_items > 1)
-		qsort(list->items, list->n_items, sizeof(*list->items), compare_tool_names);
+		qsort(list->items, list->n_items, sizeof(*list->items), text_compare);
 }
 
 int changes_find(

@@ -14,6 +14,7 @@
 #include "util/cleanup.h"
 #include "util/file/file.h"
 #include "util/log.h"
+#include "util/text/text.h"
 
 #define MANIFEST_SUFFIX ".json"
 
@@ -250,11 +251,6 @@ static void disown(struct candidates *candidates, const struct folders_listing *
 		}
 }
 
-static int compare_paths(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 int folders_list(const char *const *folders, size_t n_folders, struct folders_listing *ret_listing)
 {
 	cleanup(candidates_deinit) struct candidates candidates = {0};
@@ -280,7 +276,7 @@ int folders_list(const char *const *folders, size_t n_folders, struct folders_li
 	}
 	if (candidates.n_strays > 0)
 		qsort(candidates.strays, candidates.n_strays, sizeof(*candidates.strays),
-			compare_paths);
+			text_compare);
 	listing.n_strays = candidates.n_strays;
 	listing.strays = take_ptr(candidates.strays);
 	candidates.n_strays = 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "json/member.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 
@@ -70,8 +71,7 @@ static int read_interpreters(const struct json_tape *tape, const char *folder,
 	uint32_t token = json_find(tape, 0, "python");
 	cleanup(buffer_deinit) struct buffer out = {0};
 
-	python->is_auto =
-		token == JSON_NONE || json_string_equals(tape, token, "auto", strlen("auto"));
+	python->is_auto = token == JSON_NONE || json_is_text(tape, token, "auto");
 	if (python->is_auto && package->kind == KIND_PYTHON_FILE)
 		buffer_append_string(&out, "[\"python3\"]");
 	else if (python->is_auto)

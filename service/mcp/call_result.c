@@ -66,8 +66,7 @@ static bool is_truncated(const struct json_tape *tape, uint32_t result)
 		json_find_typed_at(tape, result, "head", JSON_STRING) == JSON_NONE)
 		return false;
 	reason = json_find_typed_at(tape, result, "reason", JSON_STRING);
-	return reason != JSON_NONE &&
-	       json_string_equals(tape, reason, "too_long", strlen("too_long"));
+	return json_is_text(tape, reason, "too_long");
 }
 
 /* Append a text block with @text, after a comma unless @is_first. */

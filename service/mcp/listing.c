@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "json/member.h"
 #include "util/siphash.h"
 
 #define CURSOR_BYTES 40
@@ -32,7 +32,7 @@ static int find_first(const struct mcp_message *message, size_t n_tools, uint64_
 		return 0;
 	for (size_t first = MCP_PAGE_TOOLS; first < n_tools; first += MCP_PAGE_TOOLS) {
 		write_cursor(first, list, text);
-		if (!json_string_equals(&message->tape, message->cursor, text, strlen(text)))
+		if (!json_is_text(&message->tape, message->cursor, text))
 			continue;
 		*ret_first = first;
 		return 0;

@@ -7,6 +7,7 @@
 
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/text/text.h"
 
 /* A line for the level debug has names of about so many bytes. */
 #define LIST_BYTES 1500
@@ -23,22 +24,17 @@ static int add_name(struct text_list *list, const char *toolbox_id, const char *
 	return text_list_take(list, text);
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void sort_names(struct text_list *list)
 {
 	if (list->n_items > 1)
-		qsort(list->items, list->n_items, sizeof(*list->items), compare_texts);
+		qsort(list->items, list->n_items, sizeof(*list->items), text_compare);
 }
 
 /* Return whether @list, which is sorted, has @name. */
 static bool has_name(const struct text_list *list, const char *name)
 {
 	return list->n_items > 0 &&
-	       bsearch(&name, list->items, list->n_items, sizeof(*list->items), compare_texts);
+	       bsearch(&name, list->items, list->n_items, sizeof(*list->items), text_compare);
 }
 
 /* ── what has changed ────────────────────────────────────────────────────────────────────────── */

@@ -15,6 +15,7 @@
 #include "manifest/folders.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/text/text.h"
 
 /*
  * The files and folders whose changes begin a reload: the registrations of toolboxes, the files
@@ -224,11 +225,6 @@ static void watch_http(const struct config_http *http, struct watched *watched)
 			watch_named(watched, http->tokens.items[i].file);
 }
 
-static int order_paths(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Watch the libraries found by path, each once. The libraries of the dynamic linker only
  * change with the system. */
 static void watch_libraries(const struct catalogue *catalogue, struct watched *watched)
@@ -246,7 +242,7 @@ static void watch_libraries(const struct catalogue *catalogue, struct watched *w
 				paths[n_paths++] = library->path;
 	}
 	if (paths)
-		qsort(paths, n_paths, sizeof(*paths), order_paths);
+		qsort(paths, n_paths, sizeof(*paths), text_compare);
 	for (size_t i = 0; i < n_paths; i++) {
 		if (i > 0 && strcmp(paths[i - 1], paths[i]) == 0)
 			continue;

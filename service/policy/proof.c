@@ -6,10 +6,10 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/sha.h>
-#include <string.h>
 
 #include "json/canonical.h"
 #include "json/document.h"
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "policy/hex.h"
@@ -33,8 +33,7 @@ static void write_sealed(struct buffer *out, const struct json_tape *tape, uint3
 {
 	buffer_append_char(out, '{');
 	json_each_key(key, tape, object) {
-		if (json_string_equals(tape, key, "seal", strlen("seal")) ||
-			json_string_equals(tape, key, "expires_s", strlen("expires_s")))
+		if (json_is_text(tape, key, "seal") || json_is_text(tape, key, "expires_s"))
 			continue;
 		json_write_member_copy(out, tape, key);
 	}

@@ -128,7 +128,7 @@ static void append_visible(struct buffer *out, const struct json_tape *tape, uin
 
 static bool is_letter(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+	return text_is_letter(c) || c == '_';
 }
 
 /* Return whether the name at @key can be written without quotes: nothing in it looks like a

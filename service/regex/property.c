@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/text/text.h"
 
 /* The general categories with long names, and PCRE2's short names for them. */
 static const struct {
@@ -25,8 +26,7 @@ static const struct {
 
 static bool is_name_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_' || c == '=';
+	return text_is_alphanumeric(c) || c == '_' || c == '=';
 }
 
 static bool is_prefix(const char *name, size_t size, const char *prefix)

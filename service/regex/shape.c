@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "util/text/text.h"
+
 /* Quantifiers with more digits are left to the engine. */
 #define COUNT_DIGITS_MAX 6
 
@@ -20,11 +22,6 @@ static void add_range(struct shape_item *item, unsigned char first, unsigned cha
 {
 	for (unsigned int c = first; c <= last; c++)
 		add_char(item, (unsigned char)c);
-}
-
-static bool is_letter_or_digit(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
 /* Add the ASCII characters of \d, \w, \s or their opposites, with a capital letter. Return false
@@ -66,7 +63,7 @@ static bool read_escape(struct reader *reader, struct shape_item *item, int *ret
 	if (reader->end - reader->at >= 2)
 		c = reader->at[1];
 	reader->at += 2;
-	if (is_letter_or_digit(c))
+	if (text_is_alphanumeric(c))
 		return add_class_escape(item, c);
 	if (c <= ' ' || c == 0x7F)
 		return false;

@@ -63,11 +63,6 @@ static char peek(const struct translation *t, size_t offset)
 	return '\0';
 }
 
-static bool is_ascii_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* Up to @digits_max hex digits from @offset on; returns how many. */
 static size_t read_hex(
 	const struct translation *t, size_t offset, size_t digits_max, unsigned int *ret)
@@ -80,7 +75,7 @@ static size_t read_hex(
 
 		if (text_is_digit(c))
 			*ret = *ret * 16 + (unsigned int)(c - '0');
-		else if (is_ascii_letter(c) && (c | 0x20) <= 'f')
+		else if (text_is_letter(c) && (c | 0x20) <= 'f')
 			*ret = *ret * 16 + (unsigned int)((c | 0x20) - 'a' + 10);
 		else
 			break;
@@ -156,7 +151,7 @@ static bool translate_character_escape(struct translation *t, bool *ret_is_done)
 		write_code(t, code);
 		return true;
 	case 'c':
-		if (!is_ascii_letter(peek(t, 2)))
+		if (!text_is_letter(peek(t, 2)))
 			return refuse_pattern(t, "\\c needs a letter");
 		write_code(t, (unsigned int)t->at[2] % 32);
 		t->at += 3;
@@ -198,7 +193,7 @@ static bool translate_identity(struct translation *t)
 
 	if (t->end - t->at < 2)
 		return refuse_pattern(t, "it ends in a backslash");
-	if (is_ascii_letter(c) || text_is_digit(c) || (c & 0x80))
+	if (text_is_letter(c) || text_is_digit(c) || (c & 0x80))
 		return refuse_pattern(
 			t, "a letter, digit or other character is escaped that has no escape");
 	buffer_append(t->out, t->at, 2);

@@ -7,14 +7,9 @@
 
 #include "util/text/text.h"
 
-static bool is_alphanumeric(char c)
-{
-	return text_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 bool field_is_name_byte(char c)
 {
-	return is_alphanumeric(c) || (c && strchr("!#$%&'*+-.^_`|~", c));
+	return text_is_alphanumeric(c) || (c && strchr("!#$%&'*+-.^_`|~", c));
 }
 
 bool field_is_value_byte(char c)
@@ -37,7 +32,8 @@ bool field_is_token(const char *text)
  * §3.2.2). */
 static bool is_host_byte(char c, bool is_bracketed)
 {
-	return is_alphanumeric(c) || (c && strchr(is_bracketed ? ":.%_-~" : "-._~!$&'()*+,;=%", c));
+	return text_is_alphanumeric(c) ||
+	       (c && strchr(is_bracketed ? ":.%_-~" : "-._~!$&'()*+,;=%", c));
 }
 
 bool field_is_host(const char *text)

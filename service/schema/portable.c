@@ -154,15 +154,10 @@ static void write_target(struct writer *writer, const struct place *target)
 
 /* ── keywords ────────────────────────────────────────────────────────────────────────────────── */
 
-static bool is_portable_key(const struct writer *writer, uint32_t key, const char *name)
-{
-	return json_string_equals(writer->tape, key, name, strlen(name));
-}
-
 static bool is_one_of(const struct writer *writer, uint32_t key, const char *const *names)
 {
 	for (; *names; names++)
-		if (is_portable_key(writer, key, *names))
+		if (json_is_text(writer->tape, key, *names))
 			return true;
 	return false;
 }
@@ -177,9 +172,9 @@ static bool is_unknown_left_out(
 	if (is_one_of(writer, key, annotations))
 		return false;
 	return json_type_at(writer->tape, key + 1) >= JSON_ARRAY ||
-	       is_portable_key(writer, key, "id") ||
+	       json_is_text(writer->tape, key, "id") ||
 	       (*json_bytes(writer->tape, key) == '$' &&
-		       !is_portable_key(writer, key, "$comment")) ||
+		       !json_is_text(writer->tape, key, "$comment")) ||
 	       keyword_find(writer->tape, key, &other) != KEYWORD_NONE;
 }
 
@@ -212,14 +207,7 @@ static bool names_array(const struct json_tape *tape, uint32_t schema)
 {
 	uint32_t type = json_find(tape, schema, "type");
 
-	if (type == JSON_NONE)
-		return false;
-	if (json_type_at(tape, type) != JSON_ARRAY)
-		return json_string_equals(tape, type, "array", strlen("array"));
-	json_each(i, tape, type)
-		if (json_string_equals(tape, i, "array", strlen("array")))
-			return true;
-	return false;
+	return json_has_text(tape, type, "array");
 }
 
 /* ── members ─────────────────────────────────────────────────────────────────────────────────── */
@@ -360,7 +348,7 @@ static void write_members(struct writer *writer, const struct place *schema, uin
 	json_each_key(key, tape, schema->token) {
 		cleanup(buffer_deinit) struct buffer name = {0};
 
-		if (has_all && is_portable_key(writer, key, "allOf"))
+		if (has_all && json_is_text(writer->tape, key, "allOf"))
 			continue;
 		if (others != JSON_NONE) {
 			json_string_decode(tape, key, &name);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "json/diagnose.h"
+#include "json/member.h"
 #include "json/writer.h"
 #include "util/array.h"
 #include "util/buffer.h"
@@ -248,8 +249,7 @@ static bool is_memory(const struct making *making, uint32_t output)
 {
 	uint32_t type = json_find(making->tape, output, "type");
 
-	return type != JSON_NONE && json_type_at(making->tape, type) == JSON_STRING &&
-	       json_string_equals(making->tape, type, "handle", strlen("handle")) &&
+	return json_is_text(making->tape, type, "handle") &&
 	       json_find(making->tape, output, "size") != JSON_NONE;
 }
 
@@ -319,9 +319,9 @@ static int write_constant(struct making *making, uint32_t token, size_t at)
 {
 	uint32_t key = json_first(making->tape, token);
 
-	if (json_string_equals(making->tape, key, "keeps", strlen("keeps")))
+	if (json_is_text(making->tape, key, "keeps"))
 		key = json_next_key(making->tape, key);
-	if (json_string_equals(making->tape, key, "handle", strlen("handle")))
+	if (json_is_text(making->tape, key, "handle"))
 		return refuse_argument(
 			making, token, "a handle has no constant: write null for NULL");
 	begin_argument(making, at);
@@ -535,8 +535,7 @@ static int write_returned_value(struct making *making, uint32_t returns)
 	uint32_t name = json_find(making->tape, returns, "name");
 	uint32_t length = json_find(making->tape, returns, "length_of");
 	uint32_t type = json_find(making->tape, returns, "type");
-	bool is_void = type != JSON_NONE && json_type_at(making->tape, type) == JSON_STRING &&
-		       json_string_equals(making->tape, type, "void", strlen("void"));
+	bool is_void = json_is_text(making->tape, type, "void");
 
 	if (name != JSON_NONE) {
 		buffer_append_string(&making->text, ",\"name\":");

@@ -27,6 +27,7 @@ const struct native_named *native_enum_find(
 		i++) {
 		const char *name = enumeration->values[i].name;
 
+		/* A default is the root of its text. */
 		if (json_string_equals(tape, token, name, strlen(name)))
 			return &enumeration->values[i];
 	}

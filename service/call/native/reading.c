@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "json/diagnose.h"
+#include "json/member.h"
 #include "json/number.h"
 #include "json/writer.h"
 #include "util/text/text.h"
@@ -218,8 +219,7 @@ int reading_rule(struct reading *reading, uint32_t token, enum native_type type,
 
 	if (word >= 0)
 		*ret_rule = (enum native_errors)word;
-	else if (json_type_at(tape, token) == JSON_STRING &&
-		 json_string_equals(tape, token, "gerror", strlen("gerror")))
+	else if (json_is_text(tape, token, "gerror"))
 		*ret_rule = NATIVE_ERRORS_GERROR;
 	else if (equals == JSON_NONE && others == JSON_NONE)
 		return is_object ? reading_refuse(reading, token, "%s", expected)

@@ -6,6 +6,7 @@
 #include "call/native/arguments.h"
 #include "call/native/template.h"
 #include "json/diagnose.h"
+#include "json/member.h"
 #include "json/number.h"
 #include "json/writer.h"
 #include "util/array.h"
@@ -339,8 +340,7 @@ static int read_while(struct program_reading *reading, uint32_t repeat)
 		return reading_refuse(&reading->reading, repeat,
 			"'while' is missing: the values with which another round begins: %s",
 			words + strlen("must be "));
-	if (json_type_at(tape, token) == JSON_STRING &&
-		json_string_equals(tape, token, "not_null", strlen("not_null"))) {
+	if (json_is_text(tape, token, "not_null")) {
 		step->fitting = NATIVE_ERRORS_NULL;
 		return native_is_pointer(type)
 			       ? 0

@@ -331,7 +331,7 @@ static bool have_one_id(
 	if (ids[with] == JSON_NONE)
 		return false;
 	snprintf(number, sizeof(number), "%u", with == a ? b : a);
-	return json_string_equals(data, ids[with], number, strlen(number));
+	return json_is_text(data, ids[with], number);
 }
 
 /* Read the entries of a batch: objects, each with an id of its own. */

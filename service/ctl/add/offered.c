@@ -141,7 +141,7 @@ static bool print_asked(const struct offered *offered, const char *id)
 	if (list == JSON_NONE)
 		return false;
 	json_each(entry, &reload->tape, list) {
-		if (!json_string_equals(&reload->tape, entry, id, strlen(id)))
+		if (!json_is_text(&reload->tape, entry, id))
 			continue;
 		if (!offered->options->json)
 			printf("%s: its server is still asked for its tools, which are offered as "

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "ctl/terminal.h"
+#include "json/member.h"
 #include "json/number.h"
 #include "util/clock.h"
 
@@ -95,8 +96,7 @@ bool row_is_running(const struct ctl_response *response, uint32_t index)
 	static const char running[] = "running";
 	uint32_t state = ctl_response_find(response, index, "state", JSON_STRING);
 
-	return state != JSON_NONE &&
-	       json_string_equals(&response->tape, state, running, strlen(running));
+	return json_is_text(&response->tape, state, running);
 }
 
 void row_write(

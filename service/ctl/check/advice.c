@@ -8,6 +8,7 @@
 
 #include "catalogue/anthropic.h"
 #include "ctl/check/arguments.h"
+#include "json/member.h"
 #include "json/pointer.h"
 #include "json/reader.h"
 #include "manifest/manifest.h"
@@ -133,7 +134,7 @@ static void advise_of_questions(
 		cleanup(buffer_deinit) struct buffer place = {0};
 		cleanup(buffer_deinit) struct buffer text = {0};
 
-		if (!json_string_equals(tape, key, "question", strlen("question")) ||
+		if (!json_is_text(tape, key, "question") ||
 			json_type_at(tape, key + 1) != JSON_STRING) {
 			advise_of_questions(giving, tool, key + 1);
 			continue;

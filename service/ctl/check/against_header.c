@@ -86,8 +86,7 @@ static bool is_word(const struct walk *walk, uint32_t object, const char *key, c
 {
 	uint32_t token = find_held_member(walk, object, key);
 
-	return token != JSON_NONE && json_type_at(walk->tape, token) == JSON_STRING &&
-	       json_string_equals(walk->tape, token, word, strlen(word));
+	return json_is_text(walk->tape, token, word);
 }
 
 /* ── values ──────────────────────────────────────────────────────────────────────────────────── */
@@ -228,7 +227,7 @@ static uint32_t find_scope_name(const struct walk *walk, const char *text)
 	if (field)
 		*field++ = '\0';
 	for (size_t i = walk->n_scope; object == JSON_NONE && i-- > 0;)
-		if (json_string_equals(walk->tape, walk->scope[i].name, name, strlen(name)))
+		if (json_is_text(walk->tape, walk->scope[i].name, name))
 			object = walk->scope[i].object;
 	return object != JSON_NONE && field ? find_field(walk, object, field) : object;
 }

@@ -311,7 +311,7 @@ static int print_stat(struct ctl_session *session, const struct ctl_options *opt
 		for (; i < json_end(tape, tools); i = json_next(tape, i), n_tools++) {
 			uint32_t other = ctl_response_find(response, i, "toolbox_id", JSON_STRING);
 
-			if (other == JSON_NONE || !json_string_equals(tape, other, id, strlen(id)))
+			if (!json_is_text(tape, other, id))
 				break;
 		}
 		n_all += n_tools;

@@ -69,7 +69,7 @@ static void write_listed_tool(
 	buffer_append_string(out, "{\"name\":");
 	json_write_text(out, listed);
 	json_each_key(key, tape, token) {
-		if (json_string_equals(tape, key, "name", strlen("name")))
+		if (json_is_text(tape, key, "name"))
 			continue;
 		json_write_member_copy(out, tape, key);
 	}

@@ -275,8 +275,7 @@ int trace_find_file(struct ctl_session *session, const struct ctl_options *optio
 		uint32_t id = ctl_response_find(&response, i, "toolbox_id", JSON_STRING);
 		uint32_t file = ctl_response_find(&response, i, "file", JSON_STRING);
 
-		if (id == JSON_NONE || file == JSON_NONE ||
-			!json_string_equals(tape, id, toolbox_id, strlen(toolbox_id)))
+		if (id == JSON_NONE || file == JSON_NONE || !json_is_text(tape, id, toolbox_id))
 			continue;
 		*ret_file = json_string_dup(tape, file, NULL);
 		return *ret_file ? 0 : CTL_ERROR;

@@ -71,7 +71,7 @@ static const char *find_break(struct verification *verification, const struct au
 	prev = json_find_typed_at(tape, 0, "prev", JSON_STRING);
 	if (prev == JSON_NONE)
 		return "it has no \"prev\"";
-	if (verification->has_last && !json_string_equals(tape, prev, last, strlen(last)))
+	if (verification->has_last && !json_is_text(tape, prev, last))
 		return "its \"prev\" is not the hash of the line before: one of them was changed, "
 		       "or "
 		       "a line between them is missing";

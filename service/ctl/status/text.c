@@ -67,7 +67,7 @@ const char *status_style(const struct json_tape *tape, uint32_t toolbox)
 	for (size_t i = 0; i < ARRAY_SIZE(styles); i++) {
 		const char *name = styles[i].state;
 
-		if (json_string_equals(tape, state, name, strlen(name)))
+		if (json_is_text(tape, state, name))
 			return status_has(tape, toolbox, "last_good") && i == 0 ? TERMINAL_YELLOW
 										: styles[i].style;
 	}

@@ -88,8 +88,7 @@ static bool refuses_arguments(const struct ctl_response *response)
 	uint32_t token = ctl_response_find(response, 0, "code", JSON_STRING);
 
 	return ctl_response_find(response, 0, "valid", JSON_FALSE) != JSON_NONE ||
-	       (token != JSON_NONE &&
-		       json_string_equals(&response->tape, token, code, strlen(code)));
+	       json_is_text(&response->tape, token, code);
 }
 
 void tool_signature_complain(struct ctl_session *session, const struct ctl_options *options,

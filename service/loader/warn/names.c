@@ -9,6 +9,7 @@
 #include "policy/names.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
+#include "util/text/text.h"
 
 /* One check of all names. */
 struct names_check {
@@ -50,11 +51,6 @@ static bool is_known(const struct catalogue *catalogue, char *name)
 	return false;
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Warn of the @n texts at @texts, which are sorted here, each once: "@what 'a', 'b'". */
 static void warn(const struct names_check *check, const char *key, const char *what,
 	const char **texts, size_t n)
@@ -63,7 +59,7 @@ static void warn(const struct names_check *check, const char *key, const char *w
 
 	if (n == 0)
 		return;
-	qsort(texts, n, sizeof(*texts), compare_texts);
+	qsort(texts, n, sizeof(*texts), text_compare);
 	for (size_t i = 0; i < n; i++)
 		if (i == 0 || strcmp(texts[i - 1], texts[i]) != 0)
 			buffer_printf(&text, "%s'%s'", i > 0 ? ", " : what, texts[i]);

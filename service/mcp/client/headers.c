@@ -93,8 +93,7 @@ struct check {
 /* Return whether @c may be in the name of a header (RFC 9110, 5.6.2). */
 static bool is_token_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || text_is_digit(c) ||
-	       (c != '\0' && strchr("!#$%&'*+-.^_`|~", c));
+	return text_is_alphanumeric(c) || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c));
 }
 
 /* Names are plain ASCII here, so their bytes are their text. */

@@ -198,8 +198,7 @@ static void write_manifest(struct buffer *out, struct entry *entry, const char *
 
 static bool is_id_byte(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || text_is_digit(c) || c == '-' ||
-	       c == '_';
+	return text_is_alphanumeric(c) || c == '-' || c == '_';
 }
 
 /* Append `_` and six digits of the SHA-256 of @name to @id, as names of tools have them. */

@@ -47,7 +47,7 @@ static bool read_vocabularies(
 		for (size_t i = 0; i < ARRAY_SIZE(vocabularies); i++) {
 			const char *uri = vocabularies[i].uri;
 
-			if (json_string_equals(tape, key, uri, strlen(uri)))
+			if (json_is_text(tape, key, uri))
 				found = vocabularies[i].vocabulary;
 		}
 		if (found == 0 && json_is_true(tape, key + 1)) {

@@ -23,8 +23,7 @@ struct uri {
 
 static bool is_scheme_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '+' || c == '-' || c == '.';
+	return text_is_alphanumeric(c) || c == '+' || c == '-' || c == '.';
 }
 
 static size_t find_any(const char *bytes, size_t size, const char *stops)

@@ -9,16 +9,6 @@
 #define HOSTNAME_BYTES_MAX 253
 #define LABEL_BYTES_MAX    63
 
-static bool is_letter_or_digit(char c)
-{
-	return text_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_hex(char c)
-{
-	return text_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 bool format_is_ipv4(const char *text, size_t size)
 {
 	size_t at = 0;
@@ -49,7 +39,7 @@ static int count_groups(const char *text, size_t size, bool may_end_in_ipv4)
 	while (true) {
 		size_t start = at;
 
-		while (at < size && is_hex(text[at]))
+		while (at < size && text_hex_value(text[at]) >= 0)
 			at++;
 		if (may_end_in_ipv4 && at < size && text[at] == '.')
 			return format_is_ipv4(text + start, size - start) ? groups + 2 : -1;
@@ -80,7 +70,7 @@ static bool is_label(const char *text, size_t size)
 	if (size == 0 || size > LABEL_BYTES_MAX || text[0] == '-' || text[size - 1] == '-')
 		return false;
 	for (size_t i = 0; i < size; i++) {
-		if (!is_letter_or_digit(text[i]) && text[i] != '-')
+		if (!text_is_alphanumeric(text[i]) && text[i] != '-')
 			return false;
 	}
 	if (size >= 4 && strncasecmp(text, "xn--", 4) == 0)
@@ -130,7 +120,7 @@ static size_t dotted_length(const char *text, size_t size)
 		if (text[at] == '.') {
 			if (at == 0 || text[at - 1] == '.')
 				return 0;
-		} else if (!is_letter_or_digit(text[at]) &&
+		} else if (!text_is_alphanumeric(text[at]) &&
 			   (text[at] == '\0' || !strchr("!#$%&'*+-/=?^_`{|}~", text[at]))) {
 			break;
 		}

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "schema/format/check.h"
+#include "util/text/text.h"
 
 /* Characters of RFC 3986, as a mask for each part of a URI. */
 enum {
@@ -14,7 +15,7 @@ enum {
 
 static unsigned int parts_of(char c)
 {
-	if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'))
+	if (text_is_alphanumeric(c))
 		return IN_SCHEME | IN_USER | IN_NAME | IN_PATH | IN_QUERY;
 	switch (c) {
 	case '+':

@@ -172,6 +172,11 @@ bool text_is_near(const char *name, size_t name_size, const char *candidate, siz
 		name, name_size, candidate, candidate_size, UINT_MAX, ret_distance, &work);
 }
 
+int text_compare(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 char *text_trim(char *text)
 {
 	static const char space[] = " \t\n\r";

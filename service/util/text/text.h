@@ -24,6 +24,9 @@ bool text_is_near(const char *name, size_t name_size, const char *candidate, siz
 bool text_is_nearer(const char *name, size_t name_size, const char *candidate,
 	size_t candidate_size, unsigned int than, unsigned int *ret_distance, size_t *work);
 
+/* Compare two elements of an array of texts, for qsort() and bsearch(). */
+int text_compare(const void *a, const void *b);
+
 /* Cut the white space off both ends of @text. Return its new start. */
 char *text_trim(char *text);
 
@@ -52,6 +55,17 @@ bool text_is_stack_frame(const char *line, size_t size);
 static inline bool text_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
+}
+
+/* Return whether @c is a letter of ASCII, or a digit, too. */
+static inline bool text_is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static inline bool text_is_alphanumeric(char c)
+{
+	return text_is_letter(c) || text_is_digit(c);
 }
 
 /* Return the value of the hexadecimal digit @c, or -1. */

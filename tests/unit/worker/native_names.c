@@ -67,6 +67,18 @@ Test(native_names, stand_for_the_numbers_of_an_enum)
 	expect_rows(NEXT, (void *)next_level, rows, sizeof(rows) / sizeof(*rows));
 }
 
+Test(native_names, stand_for_the_number_of_a_default)
+{
+	static const struct row rows[] = {
+		{"{}", false, "{\"result\":2,\"reached\":\"high\"}"},
+	};
+
+	expect_rows("{\"symbol\":\"next\",\"parameters\":[{\"name\":\"level\"," LEVEL
+		    ",\"default\":\"highest\"},{\"name\":\"reached\"," LEVEL
+		    ",\"dir\":\"out\"}],\"returns\":{" LEVEL "}," LEVELS "}",
+		(void *)next_level, rows, sizeof(rows) / sizeof(*rows));
+}
+
 Test(native_names, stand_for_the_bits_of_flags)
 {
 #define REFUSED                                                                                    \

@@ -118,7 +118,7 @@ int mcp_pins_read(struct mcp_pins *pins, const char *text, size_t size, const ch
 	if (of == JSON_NONE || tools == JSON_NONE ||
 		json_type_at(&pins->tape, tools) != JSON_OBJECT)
 		return MCP_PINS_E_WRONG;
-	if (server && !json_string_equals(&pins->tape, of, server, strlen(server)))
+	if (server && !json_is_text(&pins->tape, of, server))
 		return 0;
 	pins->is_new = false;
 	return read_entries(pins, tools);

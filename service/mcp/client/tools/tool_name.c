@@ -12,15 +12,10 @@
 
 #define KEPT_BYTES 57
 
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* Return the character for the one that begins with @c. */
 static char map_character(char c)
 {
-	bool is_kept = is_letter(c) || text_is_digit(c) || c == '-';
+	bool is_kept = text_is_letter(c) || text_is_digit(c) || c == '-';
 
 	return (char)(is_kept ? c : '_');
 }
