@@ -220,6 +220,5 @@ void native_function_deinit(struct native_function *function)
 	free(function->parameters);
 	parameter_deinit(&function->returns);
 	free(function->symbol);
-	native_types_free(function->own_tables);
 	*function = (struct native_function){0};
 }

@@ -209,7 +209,6 @@ struct native_function {
 	uint64_t errors_number; /* the number of equals and not_equals, in two's complement */
 	bool drops_returned;    /* its value is no member of the result: `"name": null` */
 	const struct native_types *tables; /* tables of its enums; or NULL */
-	struct native_types *own_tables;   /* the same, if they are its own; else NULL */
 };
 
 /* Positive results. */
@@ -218,7 +217,7 @@ enum native_status {
 };
 
 /* Read the object at @object of @tape. Everything is copied but @types, the tables of the toolbox,
- * which have to outlive the function; NULL: the object has its own tables. 0 with *ret_function
+ * which have to outlive the function; NULL: it has none. 0 with *ret_function
  * owned by the caller (native_function_deinit), NATIVE_E_REFUSED with the mistake added to
  * @problems, or -ENOMEM. */
 int native_function_read(const struct json_tape *tape, uint32_t object,

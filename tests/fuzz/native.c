@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../unit/fixtures/native_object.h"
 #include "worker/native/call.h"
 
 /*
@@ -179,13 +180,14 @@ static void prepare(struct native_call *call, const char *object, void (*address
 {
 	struct native_function function;
 	struct diagnostics problems = {0};
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	struct native_object read;
 	void *place;
 
 	memcpy(&place, &address, sizeof(place));
-	require(json_tape_read(&tape, object, strlen(object), JSON_DEPTH_DEFAULT, NULL) == 0);
-	require(native_function_read(&tape, 0, NULL, &function, &problems) == 0);
+	require(native_object_read(&read, object, &problems) == 0);
+	require(native_function_read(&read.tape, 0, read.types, &function, &problems) == 0);
 	require(native_call_init(call, &function, place, NULL) == 0);
+	native_object_release(&read);
 }
 
 static void clean_up(void)

@@ -50,7 +50,6 @@ void native_program_free(struct native_program *program)
 	native_template_deinit(&program->result);
 	free(program->schema);
 	free(program->source);
-	native_types_free(program->own_types);
 	free(program);
 }
 

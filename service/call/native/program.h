@@ -127,8 +127,7 @@ struct native_variable {
 };
 
 struct native_program {
-	char *source;                   /* the JSON text for the host */
-	struct native_types *own_types; /* its tables, if they are its own; else NULL */
+	char *source; /* the JSON text for the host */
 	struct native_step *steps;
 	size_t n_steps;
 	struct native_variable *variables;

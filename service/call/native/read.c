@@ -22,7 +22,7 @@
 #define PARAMETER_WORDS "must be one of bool, " VALUE_WORDS
 
 static const char *const function_keys[] = {
-	"symbol", "parameters", "returns", "variadic", "output", "enums", "structs", NULL};
+	"symbol", "parameters", "returns", "variadic", "output", NULL};
 static const char *const parameter_keys[] = {"name", "type", "description", "default", "dir",
 	"nullable", "value", "length_of", "capacity", "items", "schema", "enum", "base", "transfer",
 	"free", "size", "struct", "by", "format", "question", NULL};
@@ -277,27 +277,15 @@ static int read_function(struct reading *reading, uint32_t object, struct native
 	return native_rules_apply(reading, parameters, returns, function);
 }
 
-static bool has_tables(const struct json_tape *tape, uint32_t object)
-{
-	return json_type_at(tape, object) == JSON_OBJECT &&
-	       (json_find(tape, object, "enums") != JSON_NONE ||
-		       json_find(tape, object, "structs") != JSON_NONE);
-}
-
 static int read_whole(
 	struct reading *reading, uint32_t object, struct native_function *ret_function)
 {
-	struct native_function function = {0};
-	int r = 0;
+	struct native_function function = {.tables = reading->types};
+	int r;
 
 	reading_init(&function.returns);
 	function.returns.direction = NATIVE_OUT;
-	if (!reading->types && has_tables(reading->tape, object))
-		r = native_types_read(
-			reading->tape, object, &function.own_tables, reading->problems);
-	function.tables = reading->types ? reading->types : function.own_tables;
-	reading->types = function.tables;
-	r = r ? r : read_function(reading, object, &function);
+	r = read_function(reading, object, &function);
 	if (r) {
 		native_function_deinit(&function);
 		return r;

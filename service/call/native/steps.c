@@ -672,22 +672,12 @@ static int read_program(
 	struct program_reading *reading, uint32_t object, struct native_function *ret_function)
 {
 	static const char *const keys[] = {"parameters", "steps", "result", "output", NULL};
-	static const char *const own_keys[] = {
-		"parameters", "steps", "result", "output", "enums", "structs", NULL};
 	const struct json_tape *tape = reading->reading.tape;
 	bool is_list = json_type_at(tape, object) == JSON_ARRAY;
 	int r = is_list ? 0
 			: reading_check_keys(&reading->reading, object,
-				  "must be an object that describes a C function",
-				  reading->reading.types ? keys : own_keys);
+				  "must be an object that describes a C function", keys);
 
-	if (r)
-		return r;
-	if (!reading->reading.types && !is_list) {
-		r = native_types_read(
-			tape, object, &reading->program->own_types, reading->reading.problems);
-		reading->reading.types = reading->program->own_types;
-	}
 	if (r)
 		return r;
 	reading->is_init = is_list;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "call/native/program.h"
+#include "native_object.h"
 
 /* The refusals of steps when they are read. */
 
@@ -17,14 +18,6 @@ static char *quoted(const char *text)
 	return copy;
 }
 
-static void read_tape(struct json_tape *tape, const char *text)
-{
-	struct json_error error;
-
-	cr_assert_eq(json_tape_read(tape, text, strlen(text), JSON_DEPTH_DEFAULT, &error), 0,
-		"%s: %s", text, error.message);
-}
-
 struct refusal {
 	const char *object;  /* with `'` for `"` */
 	const char *pointer; /* the place of the mistake */
@@ -36,12 +29,14 @@ static void expect_refused(const struct refusal *refusal, const struct native_pr
 	struct native_function function = {0};
 	struct native_program *program = NULL;
 	cleanup(diagnostics_deinit) struct diagnostics problems = {0};
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(native_object_release) struct native_object object = {0};
 	cleanup_free char *text = quoted(refusal->object);
+	int r = native_object_read(&object, text, &problems);
 
-	read_tape(&tape, text);
-	cr_expect_eq(native_program_read(&tape, 0, NULL, process, &function, &program, &problems),
-		NATIVE_E_REFUSED, "%s is not refused", text);
+	if (r == 0)
+		r = native_program_read(
+			&object.tape, 0, object.types, process, &function, &program, &problems);
+	cr_expect_eq(r, NATIVE_E_REFUSED, "%s is not refused", text);
 	cr_assert_eq(problems.n_items, 1, "%s: %zu", text, problems.n_items);
 	cr_expect_str_eq(
 		problems.items[0].text, refusal->message, "%s: %s", text, problems.items[0].text);
@@ -54,15 +49,15 @@ static struct native_program *read_good(const char *object, const struct native_
 	struct native_function function = {0};
 	struct native_program *program = NULL;
 	struct diagnostics problems = {0};
-	struct json_tape tape = {0};
-	char *text = quoted(object);
+	cleanup(native_object_release) struct native_object read = {0};
+	cleanup_free char *text = quoted(object);
+	int r = native_object_read(&read, text, &problems);
 
-	read_tape(&tape, text);
-	cr_assert_eq(native_program_read(&tape, 0, NULL, process, &function, &program, &problems),
-		0, "%s: %s", text, problems.n_items ? problems.items[0].text : "");
+	if (r == 0)
+		r = native_program_read(
+			&read.tape, 0, read.types, process, &function, &program, &problems);
+	cr_assert_eq(r, 0, "%s: %s", text, problems.n_items ? problems.items[0].text : "");
 	native_function_deinit(&function);
-	json_tape_deinit(&tape);
-	free(text);
 	return program;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "native_fixture.h"
+#include "native_object.h"
 
 /* The tables of a toolbox, and the parameters that name an entry. */
 
@@ -320,13 +321,14 @@ static void expect_message(struct buffer *text, const char *message)
 {
 	struct native_function function;
 	struct diagnostics problems = {0};
-	struct json_tape tape = {0};
+	cleanup(native_object_release) struct native_object object = {0};
+	int r = native_object_read(&object, buffer_terminate(text), &problems);
 
-	native_read_tape(&tape, buffer_terminate(text));
-	cr_assert_eq(native_function_read(&tape, 0, NULL, &function, &problems), NATIVE_E_REFUSED);
+	if (r == 0)
+		r = native_function_read(&object.tape, 0, object.types, &function, &problems);
+	cr_assert_eq(r, NATIVE_E_REFUSED);
 	cr_expect_str_eq(problems.items[0].text, message, "%s", problems.items[0].text);
 	diagnostics_deinit(&problems);
-	json_tape_deinit(&tape);
 	buffer_reset(text);
 }
 
