@@ -218,29 +218,3 @@ bool offer_rest(struct offer *offer)
 		have_left = have_left && runner_has_reaped_all(offer->retired[i]);
 	return have_left;
 }
-
-uint64_t offer_timeout_ms(
-	const struct config *config, const struct tool *tool, uint64_t requested_ms)
-{
-	uint64_t allowed_ms = settings_timeout_ms(config, tool);
-
-	return requested_ms && requested_ms < allowed_ms ? requested_ms : allowed_ms;
-}
-
-uint64_t offer_job_timeout_ms(
-	const struct config *config, const struct tool *tool, uint64_t requested_ms)
-{
-	uint64_t allowed_ms = config->job_timeout_ms;
-
-	if (tool->timeout_ms && tool->timeout_ms < allowed_ms)
-		allowed_ms = tool->timeout_ms;
-	return requested_ms && requested_ms < allowed_ms ? requested_ms : allowed_ms;
-}
-
-uint64_t offer_most_ms(const struct tool *tool)
-{
-	const struct package *package = tool->toolbox->package;
-	uint64_t most_ms = kind_facts(package->kind)->most_ms;
-
-	return most_ms > 0 && package->limits.max_ms > 0 ? package->limits.max_ms : most_ms;
-}

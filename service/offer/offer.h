@@ -72,15 +72,3 @@ void offer_end_guest(struct offer *offer, const char *id, const char *source, co
 
 /* Let every idle host end in order, all at once. Returns whether all of them have. */
 bool offer_rest(struct offer *offer);
-
-/* Return the deadline of a job that calls @tool; as offer_timeout_ms(). */
-uint64_t offer_job_timeout_ms(
-	const struct config *config, const struct tool *tool, uint64_t requested_ms);
-
-/* Return the time of a call of @tool (contract.md, Deadlines): @requested_ms (0: none) may only
- * shorten the time of the tool, its toolbox, or the configuration. */
-uint64_t offer_timeout_ms(
-	const struct config *config, const struct tool *tool, uint64_t requested_ms);
-
-/* Return the time to which progress extends the deadline of a call of @tool; 0: no extension. */
-uint64_t offer_most_ms(const struct tool *tool);

@@ -11,6 +11,7 @@
 #include "core/history/call_summary.h"
 #include "json/number.h"
 #include "json/writer.h"
+#include "loader/settings.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/text/utf8.h"
@@ -254,6 +255,31 @@ static size_t held_by_source(const struct calls *calls, const struct call *call)
 			bytes += other->held_bytes;
 	}
 	return bytes;
+}
+
+static uint64_t shorten(uint64_t allowed_ms, uint64_t requested_ms)
+{
+	return requested_ms && requested_ms < allowed_ms ? requested_ms : allowed_ms;
+}
+
+uint64_t call_timeout_ms(
+	const struct config *config, const struct tool *tool, uint64_t requested_ms)
+{
+	return shorten(settings_timeout_ms(config, tool), requested_ms);
+}
+
+uint64_t call_job_timeout_ms(
+	const struct config *config, const struct tool *tool, uint64_t requested_ms)
+{
+	return shorten(shorten(config->job_timeout_ms, tool->timeout_ms), requested_ms);
+}
+
+uint64_t call_most_ms(const struct tool *tool)
+{
+	const struct package *package = tool->toolbox->package;
+	uint64_t most_ms = kind_facts(package->kind)->most_ms;
+
+	return most_ms > 0 && package->limits.max_ms > 0 ? package->limits.max_ms : most_ms;
 }
 
 bool calls_charge(struct calls *calls, struct call *call, struct account *account,

@@ -7,6 +7,7 @@
 
 #include "bus/account.h"
 #include "catalogue/package.h"
+#include "config/config.h"
 #include "core/request/answer.h"
 #include "core/call/audit_record.h"
 #include "loop/loop.h"
@@ -126,6 +127,18 @@ bool call_has_id(uint32_t process, uint64_t number, const struct text_view *id);
 /* Append the id of @call for events and the audit log, as JSON text: its caller's call_id, or one
  * of ours. */
 void call_write_id(const struct call *call, struct buffer *out);
+
+/* Return the time of a call of @tool (contract.md, Deadlines): @requested_ms (0: none) may only
+ * shorten the time of the tool, its toolbox, or the configuration. */
+uint64_t call_timeout_ms(
+	const struct config *config, const struct tool *tool, uint64_t requested_ms);
+
+/* As call_timeout_ms(), of a job. */
+uint64_t call_job_timeout_ms(
+	const struct config *config, const struct tool *tool, uint64_t requested_ms);
+
+/* Return the time to which progress extends the deadline of a call of @tool; 0: no extension. */
+uint64_t call_most_ms(const struct tool *tool);
 
 /* Charge @account with the bytes to be held by @call, whose origin is set: @n_arguments of
  * arguments, and the bytes of @answer, which is still the caller's. One source may have half of

@@ -431,9 +431,9 @@ static struct call *make_call(struct invoker *invoker, const struct request_scop
 	call->timeout_ms =
 		address_is_of_job(scope->address)
 			? address_left_ms(scope->address, clock_now_ms())
-			: offer_timeout_ms(invoker->config, tool, scope->request.timeout_ms);
+			: call_timeout_ms(invoker->config, tool, scope->request.timeout_ms);
 	/* A deadline that the caller has set stays as it is. */
-	call->runner_call.most_ms = scope->request.timeout_ms > 0 ? 0 : offer_most_ms(tool);
+	call->runner_call.most_ms = scope->request.timeout_ms > 0 ? 0 : call_most_ms(tool);
 	return call;
 }
 
@@ -643,7 +643,7 @@ static bool run_approved(struct invoker *invoker, struct call *call,
 		return false;
 	move_call(call, tool);
 	if (!address_is_of_job(answer->address))
-		call->timeout_ms = offer_timeout_ms(invoker->config, tool, call->timeout_ms);
+		call->timeout_ms = call_timeout_ms(invoker->config, tool, call->timeout_ms);
 	r = run_call(invoker, call, runner, json->data, json->size);
 	if (r != 0)
 		write_submit_error(answer, r, tool, runner);

@@ -670,7 +670,7 @@ static int fill_job(struct job *job, const struct request_scope *scope, const st
 	job->run_llm = scope->arguments.run_llm;
 	job->started_ms = now_real_ms();
 	job->timeout_ms =
-		offer_job_timeout_ms(job->jobs->invoker->config, tool, scope->request.timeout_ms);
+		call_job_timeout_ms(job->jobs->invoker->config, tool, scope->request.timeout_ms);
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		if (buffer_status(texts[i]) < 0)
 			return buffer_status(texts[i]);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/call/calls.h"
 #include "core/listing/listing.h"
 
 #include <string.h>
@@ -246,7 +247,7 @@ void listing_get(const struct offer *offer, const struct config *config,
 	/* The definition is flat: its members, without its braces, are the answer's. */
 	buffer_append(&answer->message, tool->definition + 1, tool->definition_size - 2);
 	if (scope->request.wants_deadline)
-		answer_member_number(answer, "timeout_ms", offer_timeout_ms(config, tool, 0));
+		answer_member_number(answer, "timeout_ms", call_timeout_ms(config, tool, 0));
 }
 
 /* The size of a context that is returned whole in any case, and of all contexts together. */
