@@ -11,8 +11,8 @@
 #include "host/parts.h"
 #include "json/member.h"
 #include "util/clock.h"
+#include "util/process/send_fd.h"
 #include "util/text/utf8.h"
-#include "wire/send_fd.h"
 
 /*
  * A frame is hostile until it was expected, checked and found to be the last of its kind.

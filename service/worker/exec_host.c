@@ -14,7 +14,7 @@
 #include "util/cleanup.h"
 #include "util/environment.h"
 #include "util/file/file.h"
-#include "wire/send_fd.h"
+#include "util/process/send_fd.h"
 #include "wire/wire.h"
 
 /* Move *@fd to LOAD_FD, where it stays open, and let the wire stay open. 0 or a negative errno. */

@@ -12,7 +12,7 @@
 #include "json/number.h"
 #include "json/writer.h"
 #include "util/array.h"
-#include "wire/send_fd.h"
+#include "util/process/send_fd.h"
 #include "wire/wire.h"
 #include "worker/exec_host.h"
 #include "worker/driver.h"

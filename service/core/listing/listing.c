@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/call/calls.h"
 #include "core/listing/listing.h"
 
 #include <string.h>
 
 #include "catalogue/definition.h"
 #include "catalogue/markdown.h"
+#include "core/call/calls.h"
 #include "core/request/named_tool.h"
 #include "core/request/answer.h"
 #include "json/writer.h"

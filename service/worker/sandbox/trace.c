@@ -23,7 +23,7 @@
 #include "util/cleanup.h"
 #include "util/file/file.h"
 #include "util/process/ending.h"
-#include "wire/send_fd.h"
+#include "util/process/send_fd.h"
 #include "worker/sandbox/syscalls.h"
 #include "worker/sandbox/trace_calls.h"
 

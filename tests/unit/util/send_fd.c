@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "wire/send_fd.h"
+#include "util/process/send_fd.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
