@@ -7,6 +7,7 @@
 #include "config/fields.h"
 #include "json/member.h"
 #include "json/pointer.h"
+#include "schema/words/describe.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text/text.h"
@@ -108,6 +109,21 @@ static const char *find_nearest(
 	return nearest;
 }
 
+/* Append the names of @properties, as the schema's own messages do. */
+static void append_names(const struct json_tape *shape, uint32_t properties, struct buffer *out)
+{
+	unsigned int n = 0;
+
+	json_each_key(i, shape, properties) {
+		buffer_append_string(out, n > 0 ? ", " : "; the object takes ");
+		if (n++ == DESCRIBE_LIST_MAX) {
+			buffer_append_string(out, "…");
+			return;
+		}
+		buffer_printf(out, "'%.*s'", (int)json_at(shape, i)->length, json_bytes(shape, i));
+	}
+}
+
 /* Return whether @name may be a misspelling of a key of @properties that closes. */
 static bool may_close(const struct json_tape *shape, uint32_t properties, const char *name)
 {
@@ -125,6 +141,7 @@ static void report_unknown(struct config_reader *reader, struct config_layer *la
 {
 	const struct json_tape *shape = &reader->shape.tape;
 	uint32_t properties = json_find(shape, place->node, "properties");
+	bool is_top = place->node == config_find(shape, 0, "properties.toolboxd");
 	cleanup_free char *name = json_string_dup(&layer->tape, key, NULL);
 	cleanup(buffer_deinit) struct buffer text = {0};
 	const char *nearest;
@@ -134,7 +151,7 @@ static void report_unknown(struct config_reader *reader, struct config_layer *la
 		reader->error = -ENOMEM;
 		return;
 	}
-	if (place->node == config_find(shape, 0, "properties.toolboxd")) {
+	if (is_top) {
 		place->effect = may_close(shape, properties, name) ? CONFIG_CLOSES : CONFIG_WARNING;
 		reader->is_token_hidden |= is_close(name, bus_section, sizeof(bus_section) - 1);
 	}
@@ -142,6 +159,8 @@ static void report_unknown(struct config_reader *reader, struct config_layer *la
 	buffer_printf(&text, "unexpected property '%s'", name);
 	if (nearest)
 		buffer_printf(&text, "; did you mean '%.*s'?", (int)size, nearest);
+	else if (!is_top)
+		append_names(shape, properties, &text);
 	if (buffer_terminate(&text))
 		config_reader_mistake(reader, layer, key + 1, place, text.data);
 	else

@@ -361,7 +361,13 @@ static const char *const misspelt[][2] = {
 	{"\"audit\": {\"flie\": 1}",
 		"/audit/flie: unexpected property 'flie'; did you mean 'file'?"},
 	{"\"embedded\": {\"origin\": []}", "/embedded/origin: unexpected property"},
-	{"\"embedded\": {\"x\": []}", "/embedded/x: unexpected property 'x'. It may be meant"},
+	{"\"embedded\": {\"x\": []}",
+		"/embedded/x: unexpected property 'x'; the object takes 'origins', 'token_file', "
+		"'stall_s'. It may be meant"},
+	{"\"profiles\": {\"guest\": {\"x\": []}}", "/profiles/guest/x: unexpected property 'x'; "
+						   "the object takes 'tool_names'. It may"},
+	{"\"toolboxes\": {\"a\": {\"tools\": {\"b\": {\"xyz\": 1}}}}",
+		"/a/tools/b/xyz: unexpected property 'xyz'; the object takes "},
 	{"\"aproval\": {}", "/toolboxd/aproval: unexpected property 'aproval'; did you mean "
 			    "'approval'? It may be meant"},
 	{"\"acess\": []", "/toolboxd/acess: unexpected property"},
