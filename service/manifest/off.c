@@ -89,17 +89,19 @@ static bool read_kind(struct text_view value, enum toolbox_kind *ret_kind)
 	return false;
 }
 
-/* Store the id: @value, a JSON text, or the name of the file @path. Return whether it is an id. */
+/* Store the id: @value, a JSON text, or the name of the file or folder @path. Return whether it is
+ * an id. */
 static bool find_id(const char *path, bool is_folder, struct text_view value, char *ret_id)
 {
 	struct text_view id;
 
-	if (!value.text || is_folder)
-		id.text = manifest_stem(path, &id.size);
-	else if (value.size >= 2 && *value.text == '"')
-		id = (struct text_view){value.text + 1, value.size - 2};
-	else
+	id.text = manifest_stem(path, &id.size);
+	if (is_folder)
+		id.size = strlen(id.text);
+	else if (value.text && (value.size < 2 || *value.text != '"'))
 		return false;
+	else if (value.text)
+		id = (struct text_view){value.text + 1, value.size - 2};
 	if (id.size >= MANIFEST_ID_BYTES)
 		return false;
 	memcpy(ret_id, id.text, id.size);
@@ -145,8 +147,8 @@ static int read_shown(const struct text_view *members, struct package *package)
 }
 
 /* Make a package like @probe. 0 or -ENOMEM. */
-static int make_package(const struct manifest_reader *reader, const struct package *probe,
-	struct text_view text, const struct text_view *members, struct package **ret_package)
+static int make_package(const struct package *probe, struct text_view text,
+	const struct text_view *members, struct package **ret_package)
 {
 	cleanup(package_cleanup) struct package *package = package_new();
 	cleanup(toolbox_cleanup) struct toolbox *toolbox = NULL;
@@ -157,7 +159,7 @@ static int make_package(const struct manifest_reader *reader, const struct packa
 	package->kind = probe->kind;
 	package->is_left_out = true;
 	package->limits.workers = kind_facts(package->kind)->workers;
-	package->stamp = reader->stamp;
+	package->stamp = probe->stamp;
 	package->digest = digest_bytes(DIGEST_SEED, text.text, text.size);
 	package->id = strdup(probe->id);
 	package->file = strdup(probe->file);
@@ -197,7 +199,9 @@ int manifest_off_read(const struct manifest_reader *reader, const char *path, bo
 	if (is_disabled && manifest_off_reason(id, NULL, &off) < 0)
 		return -ENOMEM;
 	probe.off = off;
+	if (!is_folder)
+		probe.stamp = reader->stamp;
 	return reader->leaves_out(reader->leaves_out_data, &probe)
-		       ? make_package(reader, &probe, text, members, ret_package)
+		       ? make_package(&probe, text, members, ret_package)
 		       : 0;
 }

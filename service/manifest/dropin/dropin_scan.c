@@ -62,19 +62,25 @@ static bool is_backup(const char *name)
 	return false;
 }
 
-bool dropin_is_left_out(const char *name)
+/* Return whether @name is a name for files beside programs. */
+static bool is_beside(const char *name)
 {
 	static const char helpers[] = "_helpers";
 	size_t size;
 	const char *stem = dropin_stem(name, &size);
 
-	if (name[0] == '_' || name[0] == '.' || is_backup(name))
+	if (name[0] == '_' || name[0] == '.')
 		return true;
 	if ((size == strlen("types") && memcmp(stem, "types", size) == 0) ||
 		(size == strlen("helpers") && memcmp(stem, "helpers", size) == 0))
 		return true;
 	return size >= strlen(helpers) &&
 	       memcmp(stem + size - strlen(helpers), helpers, strlen(helpers)) == 0;
+}
+
+bool dropin_is_left_out(const char *name)
+{
+	return is_beside(name) || is_backup(name);
 }
 
 /* ── one folder ──────────────────────────────────────────────────────────────────────────────── */
@@ -201,7 +207,7 @@ static int take_file(
 	};
 
 	/* A backup has a name of its own beside its original. */
-	if (is_backup(stem))
+	if (aside && is_backup(stem))
 		size = strlen(stem);
 	if (is_definition(path) || (dropin.is_aside && service))
 		return 0;
@@ -292,7 +298,7 @@ static int take_entry(struct dropin_list *list, const char *folder, const char *
 	if (is_backup(name))
 		aside = "its name looks like a backup (*~, *.bak, *.old, *.orig, *.tmp and the "
 			"like)";
-	else if (dropin_is_left_out(name))
+	else if (is_beside(name))
 		aside = "its name is one that is left out: _*, types, helpers, *_helpers";
 	if (S_ISREG(status.st_mode) || aside)
 		return take_file(list, path, service, aside);

@@ -200,3 +200,26 @@ Test(off, leaves_the_programs_of_a_folder_unread)
 	cr_assert_eq(read_programs("box.json"), 0);
 	cr_expect_null(package, "a folder without programs is no toolbox");
 }
+
+/* The name of a folder has no suffix, and a folder no stamp of the file read before. */
+Test(off, knows_a_folder_by_its_whole_name)
+{
+	cleanup(dropin_toolboxes_deinit) struct dropin_toolboxes toolboxes = {0};
+	cleanup(skipped_list_deinit) struct skipped_list skipped = {0};
+
+	scratch_write("box/lights", "#!/bin/sh\n");
+	scratch_write("box.json/lights", "#!/bin/sh\n");
+	cr_assert_eq(chmod(scratch_path("box/lights"), 0700), 0);
+	cr_assert_eq(chmod(scratch_path("box.json/lights"), 0700), 0);
+	cr_expect_eq(dropins_read(reader, scratch_path("box.json"), NULL, &package, &toolboxes,
+			     &skipped, &problems),
+		MANIFEST_E_REFUSED);
+	cr_expect_null(package);
+	scratch_write_json("other.json", "{'toolbox_id':'box','kind':'plugin'}");
+	forget();
+	cr_assert_eq(manifest_read(reader, scratch_path("other.json"), &package, &problems), 0);
+	cr_expect_neq(package->stamp.inode, 0);
+	cr_assert_eq(read_programs(NULL), 0);
+	cr_assert(package && package->is_left_out);
+	cr_expect_eq(package->stamp.inode, 0);
+}
