@@ -485,6 +485,8 @@ static void start_loader(struct reload *reload)
 
 void reload_begin(struct reload *reload)
 {
+	/* The load that asks servers comes after this one. */
+	reload->is_background_next = false;
 	if (reload->loader)
 		reload->is_wanted = true;
 	else

@@ -137,3 +137,19 @@ Test(reload, begins_the_next_load_in_a_turn_of_its_own)
 	cr_expect_eq(reload.generation, 2);
 	cr_expect_null(reload.loader);
 }
+
+/* The load that follows the first one waits for servers; the load of a change does not. */
+Test(reload, does_not_wait_for_servers_when_a_change_comes_between_two_loads)
+{
+	begins_another = false;
+	reload_begin(&reload);
+	cr_assert_eq(loop_run(loop, WAIT_MS), 0);
+	cr_expect(reload.is_background_next);
+	reload_begin(&reload);
+	cr_expect(reload.loader);
+	cr_expect_not(reload.is_background);
+	for (int waited_ms = 0; reload_is_pending(&reload) && waited_ms < WAIT_MS;
+		waited_ms += STEP_MS)
+		loop_run(loop, STEP_MS);
+	cr_expect_eq(reload.generation, 2);
+}
