@@ -18,6 +18,8 @@ from processes import (EVENT_SECONDS, SLOWNESS, TOOLBOXCTL, TOOLBOXD, environmen
                        write_configuration)
 from test_approval import INVOKE, KEY, REQUESTED, RESOLVED, Person, answer_of, seal_of, shell, touch
 
+ATTACH = "ovos.tools.approval.attach"
+RENEW_SECONDS = 10  # service/ctl/policy/approvals_watch.c
 LEGIBLE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
 
 
@@ -80,9 +82,9 @@ def place(tmp_path):
 
 @pytest.fixture
 def start(launch, tmp_path):
-    def launch_shell(approval=None):
+    def launch_shell(approval=None, **options):
         shell(tmp_path / "toolbox.d")
-        return launch({"approval": approval or {}}, [tmp_path / "toolbox.d"])
+        return launch({"approval": approval or {}}, [tmp_path / "toolbox.d"], **options)
     return launch_shell
 
 
@@ -310,18 +312,25 @@ def test_an_id_that_is_none_is_not_answered(with_key, home):
 
 
 def test_a_terminal_that_leaves_takes_no_other_away(start, home):
-    """Both have one source, and the service knows no more of them."""
-    service = start()
-    with watch(home, service) as stays, watch(home, service) as leaves, Caller(service.url) as caller:
-        for one in stays, leaves:
-            one.wait_for("waiting for questions")
-        leaves.press("q")
-        assert leaves.end() == 0
-        end = time.monotonic() + 9
-        while caller.call("ovos.tools.status")["approval"]["answerers"] == 0:
-            assert time.monotonic() < end, "before it renews by itself, ten seconds after it has attached"
-            time.sleep(0.05)
-        assert stays.process.poll() is None
+    """Both have one source, and on ovos-messagebus the service knows no more of them. A terminal attaches again by
+    itself, too: so an attach counts that comes before; on a machine too slow for it, once more."""
+    service = start(kind="ovos-messagebus")
+
+    def seconds_until_again():
+        began = time.monotonic()
+        with Caller(service.url) as caller, watch(home, service) as stays, watch(home, service) as leaves:
+            for one in stays, leaves:
+                one.wait_for("waiting for questions")
+            leaves.press("q")
+            assert leaves.end() == 0
+            for is_attached in False, True:
+                caller.wait_for(lambda one: one.type == ATTACH and (one.data["seconds"] > 0) == is_attached)
+            took = time.monotonic() - began
+            assert caller.call("ovos.tools.status")["approval"]["answerers"] == 1
+            assert stays.process.poll() is None
+        return took
+
+    assert any(seconds_until_again() < RENEW_SECONDS for _ in range(5))
 
 
 def test_a_terminal_is_left_as_it_was(start, home):
