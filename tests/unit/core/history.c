@@ -3,9 +3,11 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "boxes.h"
 #include "json/writer.h"
+#include "util/cleanup.h"
 
 static struct loop *loop;
 static struct calls calls;
@@ -179,9 +181,10 @@ Test(history, gives_ids_that_differ_at_their_front)
 
 Test(history, gives_no_id_twice)
 {
-	static bool is_used[1 << 24];
+	cleanup_free bool *is_used = calloc(1 << 24, sizeof(*is_used));
 	char id[CALL_ID_BYTES];
 
+	cr_assert_not_null(is_used);
 	for (uint64_t number = 0; number < 1 << 24; number += 97) {
 		unsigned long value;
 

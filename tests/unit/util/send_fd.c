@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "util/cleanup.h"
 #include "util/process/send_fd.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -87,11 +89,13 @@ Test(send_fd, fails_with_the_error_of_the_socket)
 
 Test(send_fd, does_not_take_less_than_all_bytes_for_success)
 {
-	static char bytes[16 << 20];
+	const size_t size = 16 << 20;
+	cleanup_free char *bytes = calloc(1, size);
 
+	cr_assert_not_null(bytes);
 	cr_assert_eq(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
-	cr_expect_eq(pass_send(ends[0], bytes, sizeof(bytes), -1), -EPROTO);
-	cr_expect_eq(pass_send(ends[0], bytes, sizeof(bytes), -1), -EAGAIN);
+	cr_expect_eq(pass_send(ends[0], bytes, size, -1), -EPROTO);
+	cr_expect_eq(pass_send(ends[0], bytes, size, -1), -EAGAIN);
 }
 
 static void send_two(void)

@@ -273,9 +273,13 @@ Test(native_handed, lists_have_a_limit)
 
 static void lend_long_texts(char **a, char **b, char **c)
 {
-	static char text[(48u << 20) + 1];
+	const size_t size = 48u << 20;
+	static char *text;
 
-	memset(text, 'a', sizeof(text) - 1);
+	if (!text)
+		text = calloc(1, size + 1);
+	cr_assert_not_null(text);
+	memset(text, 'a', size);
 	*a = *b = *c = text;
 }
 
