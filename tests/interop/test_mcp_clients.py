@@ -165,10 +165,13 @@ def test_the_client_of_utcp_for_typescript(started):
     assert "500" in seen["failed"], seen
 
 
+# The short run has each door and each era once: three starts of the Inspector take more than a second of a processor.
 @needs("@modelcontextprotocol/inspector")
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("era", ["legacy", "modern"])
-def test_the_inspector(started, door, era):
+def test_the_inspector(request, started, door, era):
+    if (door, era) in (("http", "legacy"), ("stdio", "modern")) and not request.config.getoption("--long"):
+        pytest.skip("with --long")
     target = [base(started) + "/mcp", "--transport", "http"] if door == "http" else stdio(started)
     command = [INSTALLED / ".bin" / "mcp-inspector", "--cli", *target, "--protocol-era", era, "--method"]
     env = environment(started.home / "inspector")
