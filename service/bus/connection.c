@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bus/frame.h"
+#include "util/text/utf8.h"
 
 void connection_begin(struct connection *connection)
 {
@@ -36,6 +37,34 @@ bool connection_close(struct connection *connection, unsigned int status)
 	       connection_write(connection, WEBSOCKET_CLOSE, payload, sizeof(payload)) == 0;
 }
 
+static bool is_status_good(unsigned int status)
+{
+	return (status >= 1000 && status <= 1003) || (status >= 1007 && status <= 1014) ||
+	       (status >= 3000 && status <= 4999);
+}
+
+/* Return whether the payload of a close frame is empty, or a status that a peer may send, with a
+ * reason in UTF-8 (§5.5.1, §7.4). */
+static bool is_close_good(const unsigned char *payload, size_t size)
+{
+	if (size < 2)
+		return size == 0;
+	return is_status_good((unsigned int)payload[0] << 8 | payload[1]) &&
+	       utf8_is_valid((const char *)payload + 2, size - 2);
+}
+
+/* Answer the close frame just read by its payload, if nothing else waits. */
+static void echo_close(struct connection *connection)
+{
+	const struct websocket_reader *reader = &connection->reader;
+
+	if (!is_close_good(reader->control, reader->control_size))
+		connection_close(connection, CONNECTION_BROKEN);
+	else if (link_is_clear(&connection->link))
+		connection_write(
+			connection, WEBSOCKET_CLOSE, reader->control, reader->control_size);
+}
+
 enum connection_event connection_take_control(
 	struct connection *connection, enum websocket_opcode opcode)
 {
@@ -49,9 +78,7 @@ enum connection_event connection_take_control(
 		connection->is_pong_due = true;
 		return CONNECTION_E_MORE;
 	}
-	if (link_is_clear(&connection->link))
-		connection_write(
-			connection, WEBSOCKET_CLOSE, reader->control, reader->control_size);
+	echo_close(connection);
 	return CONNECTION_E_CLOSED;
 }
 

@@ -66,6 +66,20 @@ Test(bus_embedded, the_bus_closes_a_connection_that_its_client_closes)
 	EXPECT_LAST("\x88\x80\0\0\0\0\x81\x81\0\0\0\0x", "\x88\x00");
 }
 
+/* RFC 6455 §5.5.1, §7.4 */
+Test(bus_embedded, the_bus_answers_a_close_frame_by_a_good_one)
+{
+	EXPECT_LAST("\x88\x84\0\0\0\0\x03\xf6hi", "\x88\x04\x03\xf6hi");
+	EXPECT_LAST("\x88\x82\0\0\0\0\x0b\xb8", "\x88\x02\x0b\xb8");
+	EXPECT_LAST("\x88\x82\0\0\0\0\x13\x87", "\x88\x02\x13\x87");
+	EXPECT_LAST("\x88\x81\0\0\0\0\x03", "\x88\x02\x03\xea");
+	EXPECT_LAST("\x88\x82\0\0\0\0\x03\xe7", "\x88\x02\x03\xea");
+	EXPECT_LAST("\x88\x82\0\0\0\0\x03\xed", "\x88\x02\x03\xea");
+	EXPECT_LAST("\x88\x82\0\0\0\0\x03\xf7", "\x88\x02\x03\xea");
+	EXPECT_LAST("\x88\x82\0\0\0\0\x13\x88", "\x88\x02\x03\xea");
+	EXPECT_LAST("\x88\x83\0\0\0\0\x03\xe8\xff", "\x88\x02\x03\xea");
+}
+
 /* RFC 6455 §5.1, §7.4.1 */
 Test(bus_embedded, the_bus_leaves_a_client_that_breaks_the_protocol)
 {
