@@ -40,13 +40,14 @@
  * (bus/admission), a websocket (bus/upgrade), the token where one is needed, a free place.
  *
  * Each client is read once in a turn of the loop. When a frame pauses its sender, later frames of
- * the same read are kept, and come first when the sender goes on: at most CONNECTION_READ_BYTES for
- * each paused client.
+ * the same read are kept, and come first in the turn after the sender is resumed: at most
+ * CONNECTION_READ_BYTES for each paused client.
  *
- *   socket ─▶ read ─▶ frame ─▶ frame that pauses │ kept ─▶ end of a turn, resumed ─▶ frame ─▶ …
+ *   socket ─▶ read ─▶ frame ─▶ frame that pauses │ kept ─▶ resumed ─▶ the next turn ─▶ frame ─▶ …
  *
  * A client may be removed while its frame is handled, or in a walk over the clients. The connection
- * is closed at once, the memory freed at the end of the turn.
+ * is closed at once. At the end of the turn its memory is freed, and senders held up by it are
+ * resumed, as after a write.
  */
 
 /* The most clients. */
@@ -133,7 +134,7 @@ static void remove_peer(struct embedded *embedded, struct peer *peer)
 	list_remove(&peer->link);
 	list_append(&embedded->gone, &peer->link);
 	list_remove(&peer->resumed);
-	loop_task_post(&embedded->burying);
+	loop_task_post(&embedded->settling);
 	crowd_leave(&peer->member);
 	check(embedded->bus.counters.clients > 0);
 	embedded->bus.counters.clients--;
@@ -148,15 +149,6 @@ static void remove_peer(struct embedded *embedded, struct peer *peer)
 		embedded->bus.handler.peer_gone(embedded->bus.data, peer->account);
 	embedded->is_reporting = false;
 	account_close(take_ptr(peer->account));
-}
-
-static void on_burying(void *data)
-{
-	struct embedded *embedded = data;
-	struct list *link;
-
-	while ((link = list_take_first(&embedded->gone)))
-		free(container_of(link, struct peer, link));
 }
 
 static void drop_peer(struct embedded *embedded, struct peer *peer, const char *reason)
@@ -223,9 +215,20 @@ static void resume_peers(struct embedded *embedded)
 		set_paused(embedded, peer, false);
 		if (peer->kept.size > 0) {
 			list_append(&embedded->resumed, &peer->resumed);
-			loop_task_post(&embedded->reading);
+			loop_timer_arm(&embedded->kept_timer, 0);
 		}
 	}
+}
+
+/* The end of a turn in which bytes were written, or peers removed. */
+static void on_settling(void *data)
+{
+	struct embedded *embedded = data;
+	struct list *link;
+
+	while ((link = list_take_first(&embedded->gone)))
+		free(container_of(link, struct peer, link));
+	resume_peers(embedded);
 }
 
 static void pause_peer(struct embedded *embedded, struct peer *peer)
@@ -609,7 +612,7 @@ static void received(struct embedded *embedded, struct peer *peer, char *bytes, 
 }
 
 /* Go on with the kept bytes of peers that are read again. */
-static void on_reading(void *data)
+static void on_kept(void *data)
 {
 	struct embedded *embedded = data;
 	struct list *link;
@@ -655,7 +658,7 @@ static void write_on(struct embedded *embedded, struct peer *peer)
 		return;
 	peer->written += before - (peer->queue.bytes - peer->queue.written);
 	peer->write_ms = embedded->looked_ms;
-	resume_peers(embedded);
+	loop_task_post(&embedded->settling);
 }
 
 /* The end of the turn: what was queued in it leaves in one write for each client. */
@@ -789,13 +792,13 @@ static void embedded_free(struct bus *bus)
 	loop_timer_deinit(&embedded->echo_timer);
 	loop_timer_deinit(&embedded->tick_timer);
 	loop_timer_deinit(&embedded->rest_timer);
+	loop_timer_deinit(&embedded->kept_timer);
 	loop_task_cancel(&embedded->writing);
-	loop_task_cancel(&embedded->reading);
 	frame_queue_clear(&embedded->echo);
 	list_for_each(link, &embedded->peers)
 		remove_peer(embedded, container_of(link, struct peer, link));
-	loop_task_cancel(&embedded->burying);
-	on_burying(embedded);
+	loop_task_cancel(&embedded->settling);
+	on_settling(embedded);
 	frame_unref(embedded->greeting);
 	admission_deinit(&embedded->admission);
 	free(embedded);
@@ -864,6 +867,8 @@ static int begin_embedded(struct embedded *embedded)
 		r = loop_timer_init(&embedded->tick_timer, loop, on_tick, embedded);
 	if (!r)
 		r = loop_timer_init(&embedded->rest_timer, loop, on_rest, embedded);
+	if (!r)
+		r = loop_timer_init(&embedded->kept_timer, loop, on_kept, embedded);
 	if (r)
 		return r;
 	embedded->greeting = create_greeting();
@@ -890,8 +895,7 @@ int bus_embed(struct loop *loop, const struct bus_address *address, const char *
 	list_init(&embedded->resumed);
 	crowd_init(&embedded->crowd);
 	loop_task_init(&embedded->writing, loop, on_writing, embedded);
-	loop_task_init(&embedded->reading, loop, on_reading, embedded);
-	loop_task_init(&embedded->burying, loop, on_burying, embedded);
+	loop_task_init(&embedded->settling, loop, on_settling, embedded);
 	bus_init(&embedded->bus, &embedded_operations, loop, address, limits, handler, data);
 	embedded->rules = (struct intake_rules){
 		.frame_bytes = limits->frame_bytes,

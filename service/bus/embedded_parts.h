@@ -23,14 +23,14 @@
 struct embedded {
 	struct bus bus;
 	struct listener *listener;
-	struct entries *entries;  /* connections that are not yet peers */
-	struct loop_task writing; /* writes to the clients */
-	struct loop_task reading; /* handles the kept bytes of resumed peers */
-	struct loop_task burying; /* frees the removed peers */
+	struct entries *entries;   /* connections that are not yet peers */
+	struct loop_task writing;  /* writes to the clients */
+	struct loop_task settling; /* frees the removed peers, and resumes paused ones */
 	struct loop_timer up_timer;
 	struct loop_timer echo_timer;
 	struct loop_timer tick_timer; /* armed while there are peers */
 	struct loop_timer rest_timer; /* armed while a peer is not read because of its debt */
+	struct loop_timer kept_timer; /* handles the kept bytes of resumed peers */
 	uint64_t short_ms;            /* since when room is short (is_short); 0: it is not */
 	uint64_t looked_ms;           /* time of the last look at the clients: it is good enough for
 				       * them, and reading the clock for each frame is not free */

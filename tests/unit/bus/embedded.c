@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -176,7 +178,9 @@ static const struct bus_limits pausing = {.frame_bytes = BUS_FRAME_BYTES,
 
 struct watched {
 	struct endpoint endpoint;
-	size_t most; /* bytes that waited for the clients when a frame came */
+	size_t most;             /* bytes that waited for the clients when a frame came */
+	unsigned int turn_first; /* frames before this turn of the loop */
+	unsigned int turn_most;  /* frames of a turn */
 };
 
 static void on_watched_frame(void *data, const char *text, size_t size)
@@ -187,6 +191,16 @@ static void on_watched_frame(void *data, const char *text, size_t size)
 	if (bytes > watched->most)
 		watched->most = bytes;
 	on_frame(&watched->endpoint, text, size);
+	if (watched->endpoint.frames - watched->turn_first > watched->turn_most)
+		watched->turn_most = watched->endpoint.frames - watched->turn_first;
+}
+
+static void on_turn(void *data, uint32_t events)
+{
+	struct watched *watched = data;
+
+	(void)events;
+	watched->turn_first = watched->endpoint.frames;
 }
 
 static void embed_watched(struct watched *watched, struct loop *loop)
@@ -201,7 +215,8 @@ static void embed_watched(struct watched *watched, struct loop *loop)
 		0);
 }
 
-/* The frames of a read after the frame that pauses their sender wait. */
+/* The frames of a read after the frame that pauses their sender wait, and others have their turns
+ * between them. */
 Test(bus_embedded, the_bus_handles_no_frame_of_a_paused_client_until_it_goes_on)
 {
 	enum { FRAMES = 1100, FRAME_BYTES = 2 + 4 + 5 };
@@ -210,9 +225,12 @@ Test(bus_embedded, the_bus_handles_no_frame_of_a_paused_client_until_it_goes_on)
 	struct endpoint *bus = &watched.endpoint;
 	char frames[FRAMES * FRAME_BYTES];
 	char text[16];
+	cleanup_close int always = eventfd(1, EFD_CLOEXEC);
+	struct loop_source *turns;
 	const char *at;
 	int fd;
 
+	cr_assert_eq(loop_add_fd(loop, always, EPOLLIN, on_turn, &watched, &turns), 0);
 	embed_watched(&watched, loop);
 	fd = dial(bus, upgrade);
 	run_until_clients(bus, 1);
@@ -227,41 +245,84 @@ Test(bus_embedded, the_bus_handles_no_frame_of_a_paused_client_until_it_goes_on)
 	for (unsigned int i = 0; i < FRAMES; i++)
 		cr_assert_eq(strtoul(at + (size_t)i * 6, NULL, 10), i);
 	cr_expect_leq(watched.most, (pausing.peer_bytes >> 4) + 1000);
+	cr_expect_lt(watched.turn_most, FRAMES / 2);
+	loop_source_free(turns);
 	close(fd);
 	leave(bus);
 }
 
-/* The sender reads, so nothing waits for it: another client holds it up. */
-Test(bus_embedded, the_bus_notices_the_end_of_a_paused_client)
-{
-	enum { BYTES = 14 + (1 << 20) };
-	static const struct linger at_once = {.l_onoff = 1};
-	cleanup(loop_cleanup) struct loop *loop = new_loop();
-	cleanup_free char *frame = calloc(1, BYTES);
-	cleanup_free char *echo = malloc(BYTES);
-	struct watched watched = {0};
-	struct endpoint *bus = &watched.endpoint;
-	size_t sent = 0;
-	int fds[2];
+enum { TEXT_BYTES = 1 << 16, LARGE_BYTES = 14 + TEXT_BYTES };
 
-	memcpy(frame, (unsigned char[]){0x81, 0xFF, 0, 0, 0, 0, 0, 0x10, 0, 0}, 10);
-	memset(frame + 14, 'x', 1 << 20);
-	embed_watched(&watched, loop);
+/* A client that sends, and a client that does not read: the bus stops reading the first. */
+struct held_up {
+	struct watched watched;
+	int fds[2];
+	char frame[LARGE_BYTES];
+	size_t sent; /* bytes of the frame */
+};
+
+/* Let the sender read all, and send on. */
+static void take_turn(struct held_up *held_up)
+{
+	char echo[LARGE_BYTES];
+
+	push_bytes(held_up->fds[0], held_up->frame, LARGE_BYTES, &held_up->sent);
+	while (recv(held_up->fds[0], echo, sizeof(echo), MSG_DONTWAIT) > 0)
+		continue;
+	loop_run(held_up->watched.endpoint.loop, 0);
+}
+
+static void hold_up(struct held_up *held_up, struct loop *loop)
+{
+	struct endpoint *bus = &held_up->watched.endpoint;
+	unsigned int quiet_turns = 0;
+
+	memcpy(held_up->frame, (unsigned char[]){0x81, 0xFF, 0, 0, 0, 0, 0, 0x01, 0, 0}, 10);
+	memset(held_up->frame + 14, 'x', TEXT_BYTES);
+	embed_watched(&held_up->watched, loop);
 	for (int i = 0; i < 2; i++)
-		fds[i] = dial(bus, upgrade);
+		held_up->fds[i] = dial(bus, upgrade);
 	run_until_clients(bus, 2);
-	for (int turns = 0; turns<20; turns += bus_queued_bytes(bus->bus)> BYTES) {
-		if (turns == 0)
-			push_bytes(fds[0], frame, BYTES, &sent);
-		while (recv(fds[0], echo, BYTES, MSG_DONTWAIT) > 0)
-			continue;
-		loop_run(loop, turns == 0 ? 0 : 1);
+	/* A frame has the size of four reads. */
+	while (quiet_turns < 20) {
+		unsigned int before = bus->frames;
+
+		take_turn(held_up);
+		quiet_turns = bus->frames == before ? quiet_turns + 1 : 0;
 	}
 	cr_assert_eq(bus_counters(bus->bus)->clients, 2);
-	setsockopt(fds[0], SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-	close(fds[0]);
+}
+
+Test(bus_embedded, the_bus_notices_the_end_of_a_paused_client)
+{
+	static const struct linger at_once = {.l_onoff = 1};
+	struct held_up held_up = {0};
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct endpoint *bus = &held_up.watched.endpoint;
+
+	hold_up(&held_up, loop);
+	setsockopt(held_up.fds[0], SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	close(held_up.fds[0]);
 	loop_run(loop, 20);
 	cr_expect_eq(bus_counters(bus->bus)->clients, 1);
-	close(fds[1]);
+	close(held_up.fds[1]);
+	leave(bus);
+}
+
+/* It does not wait for a look at the clients. */
+Test(bus_embedded, a_sender_goes_on_when_the_client_that_held_it_up_leaves)
+{
+	struct held_up held_up = {0};
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct endpoint *bus = &held_up.watched.endpoint;
+	unsigned int frames;
+
+	hold_up(&held_up, loop);
+	frames = bus->frames;
+	close(held_up.fds[1]);
+	for (int turn = 0; turn < 20 && bus->frames == frames; turn++)
+		take_turn(&held_up);
+	cr_expect_gt(bus->frames, frames);
+	close(held_up.fds[0]);
 	leave(bus);
 }
