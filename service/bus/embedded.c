@@ -220,7 +220,7 @@ static void resume_peers(struct embedded *embedded)
 	}
 }
 
-/* The end of a turn in which bytes were written, or peers removed. */
+/* The end of a turn in which frames were written or received by us, or peers removed. */
 static void on_settling(void *data)
 {
 	struct embedded *embedded = data;
@@ -525,6 +525,7 @@ static void on_echo(void *data)
 
 		deliver(embedded, frame);
 	}
+	loop_task_post(&embedded->settling);
 	if (embedded->echo.count > 0)
 		loop_timer_arm(&embedded->echo_timer, 0);
 }

@@ -326,3 +326,31 @@ Test(bus_embedded, a_sender_goes_on_when_the_client_that_held_it_up_leaves)
 	close(held_up.fds[0]);
 	leave(bus);
 }
+
+/* Our own messages come back to us in a later turn. */
+Test(bus_embedded, a_sender_goes_on_when_its_answer_has_come_back_to_us)
+{
+	enum { ANSWER_BYTES = 100000, ALL = 3 };
+	static const char frames[] = "\x81\x81\0\0\0\0a\x81\x81\0\0\0\0b";
+	char answer[ANSWER_BYTES + 1] = "";
+	char received[ANSWER_BYTES];
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct watched watched = {.endpoint = {.answer = answer}};
+	struct endpoint *bus = &watched.endpoint;
+	int fd;
+
+	memset(answer, 'x', ANSWER_BYTES);
+	embed_watched(&watched, loop);
+	fd = dial(bus, upgrade);
+	run_until_clients(bus, 1);
+	cr_assert_eq(send(fd, frames, sizeof(frames) - 1, 0), (ssize_t)sizeof(frames) - 1);
+	for (int turn = 0; turn < 20 && bus->frames < ALL; turn++) {
+		loop_run(loop, 0);
+		while (recv(fd, received, sizeof(received), MSG_DONTWAIT) > 0)
+			continue;
+	}
+	cr_expect_eq(bus->frames, ALL);
+	expect_received(bus, "a\nb\n");
+	close(fd);
+	leave(bus);
+}
