@@ -29,12 +29,19 @@ int connection_write(struct connection *connection, enum websocket_opcode opcode
 	return link_write(&connection->link, bytes, n + size);
 }
 
+/* Write a close frame, unless bytes wait after the socket has taken what it has room for. Return
+ * whether it was written. */
+static bool write_close(struct connection *connection, const unsigned char *payload, size_t size)
+{
+	return link_flush(&connection->link) == 0 && link_is_clear(&connection->link) &&
+	       connection_write(connection, WEBSOCKET_CLOSE, payload, size) == 0;
+}
+
 bool connection_close(struct connection *connection, unsigned int status)
 {
 	const unsigned char payload[] = {(unsigned char)(status >> 8), (unsigned char)status};
 
-	return link_is_clear(&connection->link) &&
-	       connection_write(connection, WEBSOCKET_CLOSE, payload, sizeof(payload)) == 0;
+	return write_close(connection, payload, sizeof(payload));
 }
 
 static bool is_status_good(unsigned int status)
@@ -53,18 +60,6 @@ static bool is_close_good(const unsigned char *payload, size_t size)
 	       utf8_is_valid((const char *)payload + 2, size - 2);
 }
 
-/* Answer the close frame just read by its payload, if nothing else waits. */
-static void echo_close(struct connection *connection)
-{
-	const struct websocket_reader *reader = &connection->reader;
-
-	if (!is_close_good(reader->control, reader->control_size))
-		connection_close(connection, CONNECTION_BROKEN);
-	else if (link_is_clear(&connection->link))
-		connection_write(
-			connection, WEBSOCKET_CLOSE, reader->control, reader->control_size);
-}
-
 enum connection_event connection_take_control(
 	struct connection *connection, enum websocket_opcode opcode)
 {
@@ -78,7 +73,10 @@ enum connection_event connection_take_control(
 		connection->is_pong_due = true;
 		return CONNECTION_E_MORE;
 	}
-	echo_close(connection);
+	if (is_close_good(reader->control, reader->control_size))
+		write_close(connection, reader->control, reader->control_size);
+	else
+		connection_close(connection, CONNECTION_BROKEN);
 	return CONNECTION_E_CLOSED;
 }
 

@@ -18,7 +18,7 @@
  *
  * However many pings come, one pong is due, for the last of them. Control frames go between the
  * fragments of a message, and wait while the link has bytes of a frame. A close frame does not
- * wait: a peer that leaves without reading gets none.
+ * wait: a peer that leaves and has not read these bytes gets none.
  *
  * The owner opens the link, and closes it after the last two.
  */
@@ -59,7 +59,8 @@ enum connection_event connection_take_control(
 int connection_write(struct connection *connection, enum websocket_opcode opcode,
 	const void *payload, size_t size);
 
-/* Write a close frame with @status, if nothing else waits. Return whether it was written. */
+/* Write the waiting bytes and a close frame with @status, if the socket takes them now. Return
+ * whether it was written. */
 bool connection_close(struct connection *connection, unsigned int status);
 
 /* Write the due pong and ping. As connection_flush(). */

@@ -82,6 +82,35 @@ Test(bus_embedded, the_bus_answers_a_close_frame_by_a_good_one)
 	EXPECT_LAST("\x88\x83\0\0\0\0\x03\xe8\xff", "\x88\x02\x03\xea");
 }
 
+/* The client reads on before it leaves, so the socket has room again. */
+Test(bus_embedded, the_bus_answers_a_close_frame_after_the_bytes_that_wait)
+{
+	static const char end[] = "\x88\x82\0\0\0\0\x03\xe8";
+	char bytes[1 << 16];
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	cleanup(buffer_deinit) struct buffer stream = {0};
+	struct endpoint bus = {0};
+	int fd;
+
+	embed(&bus, loop);
+	fd = dial(&bus, upgrade);
+	run_until_clients(&bus, 1);
+	for (int turn = 0; turn < 50; turn++) {
+		if (turn < 5)
+			cr_assert_eq(say_bytes(&bus, 5 << 20), 0);
+		loop_run(loop, 0);
+	}
+	cr_assert_gt(bus_queued_bytes(bus.bus), 0);
+	while (recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		continue;
+	cr_assert_eq(send(fd, end, sizeof(end) - 1, 0), (ssize_t)sizeof(end) - 1);
+	read_to_end(&bus, fd, &stream);
+	cr_assert_geq(stream.size, 4);
+	cr_expect_eq(memcmp(stream.data + stream.size - 4, "\x88\x02\x03\xe8", 4), 0);
+	close(fd);
+	leave(&bus);
+}
+
 /* RFC 6455 §5.1, §7.4.1 */
 Test(bus_embedded, the_bus_leaves_a_client_that_breaks_the_protocol)
 {
