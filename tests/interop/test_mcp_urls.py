@@ -261,12 +261,17 @@ def test_a_stream_of_notifications_that_never_lasts_is_opened_less_and_less_ofte
 
 
 def test_a_server_without_notifications_is_asked_for_them_once(urls):
+    """Another server, whose streams never last, is asked again meanwhile, after a second and after two more."""
     endpoint = urls.endpoint(era="legacy")
+    other = urls.endpoint("other", era="legacy")
+    other.notifies, other.patience = True, 0
     with Caller(urls.start().url) as caller:
         urls.await_tools(caller)
-        for _ in range(3):
-            assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
-        time.sleep(1.5)
+        urls.await_tools(caller, "other")
+        for box in "box", "box", "other":
+            assert caller.invoke("add", {"a": 1}, toolbox_id=box)["result"]["structured"] == {"sum": 2}
+        until(lambda: len(other.times_of_get) == 3, EVENT_SECONDS, "three streams of the other")
+        assert caller.invoke("add", {"a": 1}, toolbox_id="box")["result"]["structured"] == {"sum": 2}
         assert endpoint.n_gets == 1
 
 
@@ -649,8 +654,14 @@ def test_a_server_that_forgets_each_session_at_once(urls, status):
         endpoint.forgets = True
         refused = caller.invoke("add", {"a": 1}, seconds=EVENT_SECONDS)
         assert refused["code"] == "unavailable" and f"the status {status}" in refused["error"], refused
-        time.sleep(0.5)
-        assert len(endpoint.sessions) - begun < 20, f"it is not asked without end: {len(endpoint.sessions)}"
+
+        def is_quiet():
+            n_sessions = len(endpoint.sessions)
+            assert n_sessions - begun < 20, "it is asked without end"
+            time.sleep(0.5)
+            return len(endpoint.sessions) == n_sessions
+
+        until(is_quiet, EVENT_SECONDS, "no more sessions")
 
 
 @pytest.mark.parametrize("page", [10000, 200])
