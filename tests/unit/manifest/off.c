@@ -114,6 +114,9 @@ Test(off, is_no_manifest_of_another_toolbox)
 	expect_refused("{'toolbox_id':'other','kind':'plugin'}");
 	expect_refused("{'kind':'plugin','toolbox\\u005fid':'other'}");
 	expect_refused("{'toolbox_id':'box','toolbox_id':'other','kind':'plugin'}");
+	expect_refused("{'toolbox_id':'other','toolbox_id':'box','kind':'plugin'}");
+	expect_refused("{'kind':'plugin','enabled':true,'enabled':false}");
+	expect_refused("{'toolbox_id':'a box','kind':'plugin','enabled':false}");
 	expect_refused("{'toolbox_id':7,'kind':'plugin'}");
 	expect_refused("{'toolbox_id':'b\\u006fx','kind':'plugin'}");
 	expect_refused("{'toolbox_id':'','kind':'plugin'}");
