@@ -130,37 +130,34 @@ static inline int json_members_take_key(struct json_members *members, struct jso
 	return r;
 }
 
-/* Read the key of the next member into @member; members->at is its value then. Return 0 or an enum
- * json_members_status. */
+/* Read the key of the next member into @member; members->at is after its colon then. Return 0 or an
+ * enum json_members_status. */
 static inline int json_members_next_key(struct json_members *members, struct json_member *member)
 {
 	int r = json_members_separate(members);
 
-	if (r == 0)
-		r = json_members_take_key(members, member);
-	if (r == 0)
-		members->at = json_scan_space(members->text, members->size, members->at);
-	return r;
+	return r ? r : json_members_take_key(members, member);
 }
 
-/* Step over the value of @size bytes of @member, whose key was read. */
+/* Step over the value of @member, whose key was read: the bytes of the text from @at to @end. */
 static inline void json_members_step(
-	struct json_members *members, struct json_member *member, size_t size)
+	struct json_members *members, struct json_member *member, size_t at, size_t end)
 {
-	member->value = members->text + members->at;
-	member->value_size = size;
-	members->at += size;
+	member->value = members->text + at;
+	member->value_size = end - at;
+	members->at = end;
 	members->is_first = false;
 }
 
-/* Find the end of the value of @member, whose key was read. Return 0 or JSON_MEMBERS_INCOMPLETE. */
-static inline int json_members_find_end(struct json_members *members, struct json_member *member)
+/* Find the value of @member, whose key was read. Return 0 or JSON_MEMBERS_INCOMPLETE. */
+static inline int json_members_find_value(struct json_members *members, struct json_member *member)
 {
-	size_t end = json_scan_value(members->text, members->size, members->at);
+	size_t at = json_scan_space(members->text, members->size, members->at);
+	size_t end = json_scan_value(members->text, members->size, at);
 
 	if (end == 0)
 		return JSON_MEMBERS_INCOMPLETE;
-	json_members_step(members, member, end - members->at);
+	json_members_step(members, member, at, end);
 	return 0;
 }
 
@@ -169,5 +166,5 @@ static inline int json_members_next(struct json_members *members, struct json_me
 {
 	int r = json_members_next_key(members, ret_member);
 
-	return r ? r : json_members_find_end(members, ret_member);
+	return r ? r : json_members_find_value(members, ret_member);
 }

@@ -558,18 +558,22 @@ static bool read_at_once(struct bus_envelope *envelope, struct json_members *mem
 {
 	bool is_lax = kind == MEMBER_CONTEXT;
 	struct json_tape *tape = is_lax ? &envelope->context : &envelope->data;
+	size_t at = json_scan_space(members->text, members->size, members->at);
 	struct json_error error = {0};
+	int r;
 
 	if (kind != MEMBER_DATA && kind != MEMBER_CONTEXT)
 		return false;
-	if (members->at == members->size || members->text[members->at] != '{')
+	if (at == members->size || members->text[at] != '{')
 		return false;
-	if (json_tape_read_object(bound_tape(envelope, tape), members->text + members->at,
-		    members->size - members->at, depth_max, is_lax, &error) != 0) {
-		json_tape_set_empty(tape);
+	if (json_tape_read_object(bound_tape(envelope, tape), members->text + at,
+		    members->size - at, depth_max, is_lax, &error) != 0) {
+		/* begin_envelope() has made room. */
+		r = json_tape_set_empty(tape);
+		check(r == 0);
 		return false;
 	}
-	json_members_step(members, member, tape->size);
+	json_members_step(members, member, at, at + tape->size);
 	*ret_has_repeated_keys = error.status != 0;
 	return true;
 }
@@ -591,7 +595,7 @@ static int next_part(struct bus_envelope *envelope, struct json_members *members
 	ret_member->is_read = !envelope->is_skimmed && !is_seen[ret_member->kind] &&
 			      read_at_once(envelope, members, ret_member->kind, depth_max, &found,
 				      &ret_member->has_repeated_keys);
-	if (!ret_member->is_read && (r = json_members_find_end(members, &found)) != 0)
+	if (!ret_member->is_read && (r = json_members_find_value(members, &found)) != 0)
 		return r;
 	set_member_value(ret_member, &found);
 	return 0;

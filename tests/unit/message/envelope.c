@@ -498,6 +498,18 @@ Test(bus_envelope, has_no_part_of_an_object_that_does_not_end)
 	}
 }
 
+/* The place is where the reader has come: after the colon of a value that does not end. */
+Test(bus_envelope, reports_the_place_of_a_member_that_does_not_end)
+{
+	static const char place[] = "'message' must be a JSON object (at byte 20)";
+
+	expect_malformed("{\"type\": \"t\", \"a\"  :", place);
+	expect_malformed("{\"type\": \"t\", \"a\"  :   ", place);
+	expect_malformed("{\"type\":\"t\", \"data\":  {\"a\": 1", place);
+	expect_malformed("{\"type\":\"t\", \"data\": \"a", place);
+	expect_malformed("{\"type\": \"t\", \"a\"  : [1", place);
+}
+
 /* The fault of an object is found in the text up to its end: what comes after is not its fault. */
 Test(bus_envelope, reports_a_broken_object_as_it_ends)
 {
