@@ -19,6 +19,8 @@ from processes import (EVENT_SECONDS, SLOWNESS, TOOLBOXD, Daemon, OvosBus, at_mo
 from traffic import INVOKE, PERSONA_CALL
 from websocket_peer import Closed
 
+DISCOVER = "ovos.persona.tools.discover"
+
 # Each call is a line of the log.
 VERBOSE = {"log": {"level": "debug"}}
 
@@ -138,13 +140,13 @@ def wait_until_done(service, count):
     until(lambda: len(re.findall(r" Call \w+ ", service.log())) >= count, EVENT_SECONDS, f"{count} calls over")
 
 
-def answers_of(peer, count=None):
-    """The numbers of the calls that are answered: so many, or until nothing comes."""
+def answers_of(peer, count=None, topic=INVOKE):
+    """The numbers of the requests that are answered: so many, or until nothing comes."""
     found = []
     try:
         while len(found) != count:
             message = json.loads(peer.receive(EVENT_SECONDS if count else QUIET_SECONDS))
-            if message["type"] == INVOKE + ".response":
+            if message["type"] == topic + ".response":
                 found.append(message["context"]["n"])
     except (TimeoutError, Closed, OSError):
         pass
@@ -225,21 +227,29 @@ def test_a_source_that_floods_does_not_push_out_the_answers_to_others(daemon, fa
     assert len([number for number in answered if number >= 1000]) >= 35
 
 
-def test_large_responses_to_one_source_do_not_keep_those_to_others_waiting(daemon, fake_bus):
+@pytest.mark.parametrize(("topic", "data"), [
+    (INVOKE, {"name": "absolute", "args": {"value": 1}}), (DISCOVER, {})])
+def test_large_responses_to_one_source_do_not_keep_those_to_others_waiting(daemon, fake_bus, tmp_path, topic, data):
     """A bus that reads slowly gets the responses to each source in the order of its requests, but those to
     others after a few of many."""
-    service = daemon(fake_bus.url, configuration=VERBOSE)
+    manifests.toolbox(tmp_path / "box", "one", [manifests.labs()])
+    service = daemon(fake_bus.url, [tmp_path / "box"], configuration=VERBOSE)
     peer = fake_bus.wait_for_client()
-    assert ask(peer) == 1
     sources = {"flood": range(200), "skill": range(1000, 1010), "other": range(2000, 2010)}
+
+    def send(number, **context):
+        peer.send(json.dumps({"type": topic, "data": data, "context": {"n": number, **context}}))
+
+    send(-1)
+    assert answers_of(peer, 1, topic) == [-1]
     for source, numbers in sources.items():
         for number in numbers:
-            padding = "x" * 50000 if source == "flood" else ""
-            peer.send(json.dumps({"type": INVOKE, "data": {"name": "add", "args": {"a": 1, "b": 1}},
-                                  "context": {"n": number, "source": source, "p": padding}}))
+            send(number, source=source, p="x" * 50000 if source == "flood" else "")
+    # A call after them: once it is over, all before it have been taken.
+    peer.send(json.dumps({"type": INVOKE, "data": {"name": "absolute", "args": {"value": 1}}, "context": {"n": -2}}))
     count = sum(map(len, sources.values()))
-    wait_until_done(service, 1 + count)
-    answered = answers_of(peer, count)
+    wait_until_done(service, count + 2 if topic == INVOKE else 1)
+    answered = [number for number in answers_of(peer, count + (topic == INVOKE), topic) if number >= 0]
     for numbers in sources.values():
         assert [number for number in answered if number in numbers] == list(numbers)
     assert max(answered.index(number) for number in (1009, 2009)) < 150

@@ -292,8 +292,7 @@ void listing_discover(const struct catalogue *catalogue, const struct bus_envelo
 
 		if (run.n_tools == 0)
 			continue;
-		answer_begin_part(&answer, envelope, part);
-		answer.share = bus_share(bus, envelope);
+		answer_begin_part(&answer, envelope, part, bus_share(bus, envelope));
 		answer_member_text(&answer, "toolbox_id", toolbox->id);
 		answer_keep(&answer);
 		write_run(catalogue, run, DEFINITION_FULL, answer_member(&answer, "tools"));

@@ -53,17 +53,17 @@ static void open_data(struct answer *answer)
 	answer_keep(answer);
 }
 
-void answer_begin_part(
-	struct answer *answer, const struct bus_envelope *request, enum bus_context_part part)
+void answer_begin_part(struct answer *answer, const struct bus_envelope *request,
+	enum bus_context_part part, unsigned int share)
 {
-	*answer = (struct answer){.is_open = true};
+	*answer = (struct answer){.is_open = true, .share = share};
 	bus_response_begin_part(&answer->message, request, part);
 	open_data(answer);
 }
 
-void answer_begin(struct answer *answer, const struct bus_envelope *request)
+void answer_begin(struct answer *answer, const struct bus_envelope *request, unsigned int share)
 {
-	answer_begin_part(answer, request, BUS_CONTEXT_WHOLE);
+	answer_begin_part(answer, request, BUS_CONTEXT_WHOLE, share);
 }
 
 void answer_begin_at(struct answer *answer, struct address *address)

@@ -72,15 +72,16 @@ struct audience {
 
 const char *answer_code_name(enum answer_code code);
 
-/* Begin the response to @request: its data is an open, empty object. */
-void answer_begin(struct answer *answer, const struct bus_envelope *request);
+/* Begin the response to @request, for the share @share of the queue of the bus (bus_share()): its
+ * data is an open, empty object. */
+void answer_begin(struct answer *answer, const struct bus_envelope *request, unsigned int share);
 
 /* Begin the answer to @address: a message with the object of its data alone as text. */
 void answer_begin_at(struct answer *answer, struct address *address);
 
 /* As answer_begin(), with a context reduced to @part. */
-void answer_begin_part(
-	struct answer *answer, const struct bus_envelope *request, enum bus_context_part part);
+void answer_begin_part(struct answer *answer, const struct bus_envelope *request,
+	enum bus_context_part part, unsigned int share);
 
 /* Begin a message called @topic to the receiver of the open @response on the bus, with its context.
  * A response to an address has the context of address->response. Return false without a context,

@@ -418,12 +418,11 @@ static void begin_answer(
 		(topic->reply == REPLY_OWNER &&
 			!is_our_topic(service->scope.view, &request->toolbox_id)))
 		return;
-	if (service->scope.address) {
+	if (service->scope.address)
 		answer_begin_at(answer, service->scope.address);
-	} else {
-		answer_begin(answer, &service->scope.envelope);
-		answer->share = bus_share(service->bus, &service->scope.envelope);
-	}
+	else
+		answer_begin(answer, &service->scope.envelope,
+			bus_share(service->bus, &service->scope.envelope));
 	if (topic->reply == REPLY_ECHO)
 		request_write_echo(request, answer);
 	if (topic->reply == REPLY_OWNER) {

@@ -18,7 +18,7 @@ static struct answer answer;
 static void begin(void)
 {
 	cr_assert_eq(bus_envelope_read(&envelope, REQUEST, strlen(REQUEST), 8), 0);
-	answer_begin(&answer, &envelope);
+	answer_begin(&answer, &envelope, BUS_SHARE_OWN);
 }
 
 static void give_back(void)

@@ -51,7 +51,7 @@ static void expect_refused(const char *members, const char *error)
 	size_t size;
 
 	cr_expect_not(read_data(members, ALL), "%s", members);
-	answer_begin(&answer, &envelope);
+	answer_begin(&answer, &envelope, BUS_SHARE_OWN);
 	request_write_refusal(&request, &envelope, &limits, &answer);
 	text = bus_message_text(&answer.message, &size);
 	cr_expect(memmem(text, size, error, strlen(error)), "%s: %.*s", members, (int)size, text);
