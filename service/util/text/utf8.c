@@ -60,18 +60,10 @@ bool utf8_is_valid(const char *text, size_t size)
 	size_t at = 0;
 
 	while (at < size) {
-		uint64_t word;
 		size_t length;
 
 		while (size - at >= BLOCK_BYTES && is_ascii_block(text + at))
 			at += BLOCK_BYTES;
-		if (size - at >= sizeof(word)) {
-			memcpy(&word, text + at, sizeof(word));
-			if (!(word & HIGH_BITS)) {
-				at += sizeof(word);
-				continue;
-			}
-		}
 		while (at < size && (unsigned char)text[at] < 0x80)
 			at++;
 		if (at == size)
