@@ -14,6 +14,7 @@ pkg-config         command -v pkg-config
 libssl-dev         pkg-config --exists openssl
 libcjson-dev       pkg-config --exists libcjson
 libffi-dev         pkg-config --exists libffi
+libmd-dev          pkg-config --exists libmd
 libseccomp-dev     pkg-config --exists libseccomp
 libpcre2-dev       pkg-config --exists libpcre2-8
 libsystemd-dev     pkg-config --exists libsystemd

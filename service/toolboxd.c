@@ -4,7 +4,6 @@
 #include <locale.h>
 #include <signal.h>
 #include <malloc.h>
-#include <openssl/crypto.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -389,9 +388,6 @@ int main(int argc, char **argv)
 	 * system, up to 32 MiB: what hostile clients made us hold would stay. */
 	mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
 	hide_secrets();
-	/* A thread that a hung disk holds (policy/audit.c) may go on, and hash, while the process
-	 * exits. */
-	OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
 	notify_init();
 	if (options.is_check)
 		return run_check(&options);

@@ -15,6 +15,7 @@
 #include "bus/pacing.h"
 #include "bus/resolve.h"
 #include "bus/upgrade.h"
+#include "util/assert.h"
 #include "util/clock.h"
 #include "util/list.h"
 
@@ -337,6 +338,19 @@ static void on_lookup(void *data, const struct bus_addresses *addresses, const c
 	connect_next(client);
 }
 
+/* Load TLS with the first attempt that needs it. Return false without it: the attempt is over. */
+static bool prepare_tls(struct bus_client *client)
+{
+	char reason[TLS_REASON_BYTES];
+
+	if (!client->bus.address.is_tls || client->tls)
+		return true;
+	client->tls = tls_client_new(reason);
+	if (!client->tls)
+		lost(client, reason);
+	return client->tls != NULL;
+}
+
 static void resolve(struct bus_client *client)
 {
 	int r;
@@ -344,6 +358,8 @@ static void resolve(struct bus_client *client)
 	client->next_address = 0;
 	*client->reason = '\0';
 	client->state = CLIENT_RESOLVING;
+	if (!prepare_tls(client))
+		return;
 	if (bus_resolve_at_once(client->bus.address.host, &client->addresses)) {
 		connect_next(client);
 		return;
@@ -636,8 +652,10 @@ static void on_writing_due(void *data)
 static void advance(struct bus_client *client)
 {
 	char reason[TLS_REASON_BYTES];
-	int r = link_advance(
-		&client->connection.link, client->tls, client->bus.address.host, reason);
+	int r;
+
+	check(client->tls || !client->bus.address.is_tls);
+	r = link_advance(&client->connection.link, client->tls, client->bus.address.host, reason);
 
 	if (r == 0 && client->connection.link.state == LINK_READY) {
 		r = ask_for_upgrade(client);
@@ -736,11 +754,6 @@ static int begin_client(struct bus_client *client)
 		r = loop_timer_init(&client->mark_wait, client->bus.loop, on_mark_wait, client);
 	if (r)
 		return r;
-	if (client->bus.address.is_tls) {
-		client->tls = tls_client_new();
-		if (!client->tls)
-			return -ENOMEM;
-	}
 	loop_timer_arm(&client->timer, 0);
 	return 0;
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bus/upgrade.h"
 
-/* SHA1_Init() and its like, deprecated, take no memory: EVP_Digest() loads 1.8 MB of providers. */
-#define OPENSSL_SUPPRESS_DEPRECATED
-#include <openssl/sha.h>
+#include <sha1.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -32,14 +30,14 @@ static void encode(const unsigned char *bytes, size_t size, char *ret_text, size
 }
 
 /* The text of the digest accepts @key (RFC 6455 §4.2.2). */
-static void digest_key(const char *key, unsigned char ret_digest[SHA_DIGEST_LENGTH])
+static void digest_key(const char *key, unsigned char ret_digest[SHA1_DIGEST_LENGTH])
 {
-	SHA_CTX context;
+	SHA1_CTX context;
 
-	SHA1_Init(&context);
-	SHA1_Update(&context, key, strlen(key));
-	SHA1_Update(&context, guid, sizeof(guid) - 1);
-	SHA1_Final(ret_digest, &context);
+	SHA1Init(&context);
+	SHA1Update(&context, (const unsigned char *)key, strlen(key));
+	SHA1Update(&context, (const unsigned char *)guid, sizeof(guid) - 1);
+	SHA1Final(ret_digest, &context);
 }
 
 /* ── the client's side ───────────────────────────────────────────────────────────────────────── */
@@ -149,7 +147,7 @@ static bool has_field(const struct head *head, const char *name)
 
 static bool has_accepted(const struct head *head, const char *key)
 {
-	unsigned char digest[SHA_DIGEST_LENGTH];
+	unsigned char digest[SHA1_DIGEST_LENGTH];
 	char expected[32];
 	size_t size;
 	const char *value = find_single(head, "Sec-WebSocket-Accept", &size);
@@ -343,7 +341,7 @@ bool upgrade_check(const struct http_reader *request, struct http_refusal *ret_r
 
 void upgrade_grant(const struct http_reader *request, struct buffer *out)
 {
-	unsigned char digest[SHA_DIGEST_LENGTH];
+	unsigned char digest[SHA1_DIGEST_LENGTH];
 
 	digest_key(http_field(request, key_name, NULL), digest);
 	buffer_append_string(out,

@@ -2,8 +2,6 @@
 #include "catalogue/model_names.h"
 
 #include <errno.h>
-#include <openssl/evp.h>
-#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +9,7 @@
 #include "catalogue/package.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
+#include "util/sha256.h"
 
 #define KEPT_BYTES 57 /* bytes of a name in the third form */
 
@@ -56,16 +55,14 @@ static int compare_model_names(const void *a, const void *b)
 	return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
 }
 
-/* Write the third form of @whole with the digest of @digested. 0 or -ENOMEM. */
-static int write_form(const char *whole, const char *digested, char ret_text[MODEL_NAME_BYTES])
+/* Write the third form of @whole with the digest of @digested. */
+static void write_form(const char *whole, const char *digested, char ret_text[MODEL_NAME_BYTES])
 {
 	unsigned char digest[SHA256_DIGEST_LENGTH];
 
-	if (!EVP_Digest(digested, strlen(digested), digest, NULL, EVP_sha256(), NULL))
-		return -ENOMEM;
+	sha256(digested, strlen(digested), digest);
 	snprintf(ret_text, MODEL_NAME_BYTES, "%.*s_%02x%02x%02x", KEPT_BYTES, whole, digest[0],
 		digest[1], digest[2]);
-	return 0;
 }
 
 static void write_whole(const struct model_candidate *candidate, char ret_text[WHOLE_BYTES])
@@ -77,7 +74,7 @@ static void write_whole(const struct model_candidate *candidate, char ret_text[W
 }
 
 /* Write a new name of @candidate, whose last name is taken; its identity is digested. */
-static int write_again(const struct model_candidate *candidate, unsigned int round,
+static void write_again(const struct model_candidate *candidate, unsigned int round,
 	char ret_text[MODEL_NAME_BYTES])
 {
 	char whole[WHOLE_BYTES];
@@ -87,7 +84,7 @@ static int write_again(const struct model_candidate *candidate, unsigned int rou
 	snprintf(identity, sizeof(identity), "%s/%s", candidate->toolbox_id, candidate->name);
 	if (round > 1)
 		snprintf(identity + strlen(identity), 16, " %u", round);
-	return write_form(whole, identity, ret_text);
+	write_form(whole, identity, ret_text);
 }
 
 /* Whether a candidate has the name @text as it is. */
@@ -127,8 +124,8 @@ static const struct model_candidate *find_candidate(
 	return &candidates[low];
 }
 
-/* Replace each taken name. 0 or -ENOMEM. */
-static int make_unique(const struct model_candidate *candidates, const struct whole *wholes,
+/* Replace each taken name. */
+static void make_unique(const struct model_candidate *candidates, const struct whole *wholes,
 	size_t n_candidates, struct model_names *names)
 {
 	bool has_changed = true;
@@ -144,12 +141,10 @@ static int make_unique(const struct model_candidate *candidates, const struct wh
 			if (!is_taken)
 				continue;
 			has_changed = true;
-			if (write_again(find_candidate(candidates, n_candidates, name->index),
-				    round, name->text) < 0)
-				return -ENOMEM;
+			write_again(find_candidate(candidates, n_candidates, name->index), round,
+				name->text);
 		}
 	}
-	return 0;
 }
 
 int model_names_find(const struct model_candidate *candidates, size_t n_candidates,
@@ -177,11 +172,11 @@ int model_names_find(const struct model_candidate *candidates, size_t n_candidat
 		if (!is_taken && strlen(wholes[i].text) <= MODEL_NAME_BYTES_MAX)
 			continue;
 		names.items[names.n_items].index = wholes[i].candidate->index;
-		r = write_form(wholes[i].text, wholes[i].text, names.items[names.n_items].text);
+		write_form(wholes[i].text, wholes[i].text, names.items[names.n_items].text);
 		names.n_items++;
 	}
 	if (r == 0)
-		r = make_unique(candidates, wholes, n_candidates, &names);
+		make_unique(candidates, wholes, n_candidates, &names);
 	if (r == 0)
 		*ret_names = names;
 	else

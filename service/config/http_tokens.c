@@ -2,8 +2,6 @@
 #include "config/http_tokens.h"
 
 #include <errno.h>
-#include <openssl/evp.h>
-#include <openssl/sha.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +10,7 @@
 #include "json/member.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/sha256.h"
 #include "util/text/text.h"
 
 _Static_assert(HTTP_TOKEN_DIGEST_BYTES == SHA256_DIGEST_LENGTH, "the size of a SHA-256");
@@ -34,10 +33,10 @@ bool http_tokens_is_name(const char *name)
 	return size > 0 && size <= HTTP_TOKEN_NAME_CHARS && strspn(name, letters) == size;
 }
 
-int http_token_digest(
+void http_token_digest(
 	const char *token, size_t size, unsigned char ret_digest[HTTP_TOKEN_DIGEST_BYTES])
 {
-	return EVP_Digest(token, size, ret_digest, NULL, EVP_sha256(), NULL) ? 0 : -EIO;
+	sha256(token, size, ret_digest);
 }
 
 static void token_deinit(struct http_token *token)
@@ -46,7 +45,7 @@ static void token_deinit(struct http_token *token)
 	explicit_bzero(token, sizeof(*token));
 }
 
-/* Read the digest of @token from its file. Return 0, CONFIG_FILE_E_WRONG or -EIO. */
+/* Read the digest of @token from its file. Return 0 or CONFIG_FILE_E_WRONG. */
 static int read_token_file(
 	uint32_t entry, struct http_token *token, struct config_mistake *ret_mistake)
 {
@@ -55,9 +54,9 @@ static int read_token_file(
 
 	if (r < 0)
 		return config_mistake_set(ret_mistake, entry, config_token_expected(r));
-	r = http_token_digest(secret, strlen(secret), token->digest);
+	http_token_digest(secret, strlen(secret), token->digest);
 	explicit_bzero(secret, sizeof(secret));
-	return r;
+	return 0;
 }
 
 /* Take the digest of the token of @entry: from its file, or from the text at @digest. */

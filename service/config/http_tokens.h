@@ -44,7 +44,7 @@ struct http_tokens {
 bool http_tokens_is_name(const char *name);
 
 /* Add the entries of the array @list, which has the shape of one, to @tokens. Return 0;
- * CONFIG_FILE_E_WRONG with @ret_mistake, -ENOMEM or -EIO; entries before a mistake are added. */
+ * CONFIG_FILE_E_WRONG with @ret_mistake, or -ENOMEM; entries before a mistake are added. */
 int http_tokens_read(const struct json_tape *tape, uint32_t list, struct http_tokens *tokens,
 	struct config_mistake *ret_mistake);
 
@@ -55,8 +55,8 @@ int http_tokens_read_file(const struct json_tape *tape, struct http_tokens *toke
 /* Return the token with @name, or NULL. */
 const struct http_token *http_tokens_find(const struct http_tokens *tokens, const char *name);
 
-/* Compute the SHA-256 of the @size bytes of a token. Return 0 or -EIO. */
-int http_token_digest(
+/* Compute the SHA-256 of the @size bytes of a token. */
+void http_token_digest(
 	const char *token, size_t size, unsigned char ret_digest[HTTP_TOKEN_DIGEST_BYTES]);
 
 void http_tokens_deinit(struct http_tokens *tokens);

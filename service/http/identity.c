@@ -3,12 +3,12 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <openssl/crypto.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "util/digest.h"
+#include "util/sha256.h"
 #include "util/siphash.h"
 
 #define HOST_BYTES BUS_HOST_BYTES
@@ -107,10 +107,9 @@ static const struct http_token *find_token(
 		return NULL;
 	authorization += sizeof(scheme) - 1;
 	authorization += strspn(authorization, " ");
-	if (http_token_digest(authorization, strlen(authorization), digest) < 0)
-		return NULL;
+	http_token_digest(authorization, strlen(authorization), digest);
 	for (size_t i = 0; i < tokens->n_items; i++)
-		if (CRYPTO_memcmp(tokens->items[i].digest, digest, sizeof(digest)) == 0)
+		if (sha256_is_same(tokens->items[i].digest, digest, sizeof(digest)))
 			found = &tokens->items[i];
 	return found;
 }

@@ -50,8 +50,9 @@ static int write_server(const struct package *package, char ret_text[2 * MCP_PIN
 		return -ENOMEM;
 	value = json_find(&tape, 0, package->mcp.is_http ? "url" : "argv");
 	json_write_canonical(&text, &tape, value == JSON_NONE ? 0 : value);
-	if (buffer_status(&text) < 0 || mcp_pin_digest(text.data, text.size, digest) < 0)
+	if (buffer_status(&text) < 0)
 		return -ENOMEM;
+	mcp_pin_digest(text.data, text.size, digest);
 	text_write_hex(digest, sizeof(digest), ret_text);
 	return 0;
 }

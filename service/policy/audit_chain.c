@@ -2,25 +2,22 @@
 #include "policy/audit_chain.h"
 
 #include <errno.h>
-#include <openssl/evp.h>
-#include <openssl/sha.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "policy/hex.h"
 #include "util/cleanup.h"
+#include "util/sha256.h"
 
 /* Bytes of one read. */
 #define CHUNK_BYTES 65536
 
-int audit_hash_line(const char *line, size_t size, struct audit_hash *ret_hash)
+void audit_hash_line(const char *line, size_t size, struct audit_hash *ret_hash)
 {
 	unsigned char digest[SHA256_DIGEST_LENGTH];
 
-	if (!EVP_Digest(line, size, digest, NULL, EVP_sha256(), NULL))
-		return -EIO;
+	sha256(line, size, digest);
 	text_write_hex(digest, sizeof(digest), ret_hash->text);
-	return 0;
 }
 
 /* Read exactly @size bytes at @offset. Return 0 or a negative errno. */
@@ -68,23 +65,21 @@ static int hash_range(
 	int fd, char *chunk, uint64_t start, uint64_t end, struct audit_hash *ret_hash)
 {
 	unsigned char digest[SHA256_DIGEST_LENGTH];
-	EVP_MD_CTX *context = EVP_MD_CTX_new();
-	int r = context && EVP_DigestInit_ex(context, EVP_sha256(), NULL) ? 0 : -EIO;
+	SHA2_CTX context;
 
-	while (r == 0 && start < end) {
+	SHA256Init(&context);
+	while (start < end) {
 		size_t n = end - start < CHUNK_BYTES ? (size_t)(end - start) : CHUNK_BYTES;
+		int r = read_chunk(fd, chunk, n, start);
 
-		r = read_chunk(fd, chunk, n, start);
-		if (r == 0 && !EVP_DigestUpdate(context, chunk, n))
-			r = -EIO;
+		if (r < 0)
+			return r;
+		SHA256Update(&context, (const unsigned char *)chunk, n);
 		start += n;
 	}
-	if (r == 0 && !EVP_DigestFinal_ex(context, digest, NULL))
-		r = -EIO;
-	EVP_MD_CTX_free(context);
-	if (r == 0)
-		text_write_hex(digest, sizeof(digest), ret_hash->text);
-	return r;
+	SHA256Final(digest, &context);
+	text_write_hex(digest, sizeof(digest), ret_hash->text);
+	return 0;
 }
 
 int audit_hash_last(int fd, uint64_t size, struct audit_hash *ret_hash, uint64_t *ret_end)

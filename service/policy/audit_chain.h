@@ -23,9 +23,8 @@ struct audit_hash {
 	char text[AUDIT_HASH_CHARS + 1];
 };
 
-/* Write the hash of @line (@size bytes, without a newline) to @ret_hash. Return 0, or -EIO when
- * libcrypto fails. */
-int audit_hash_line(const char *line, size_t size, struct audit_hash *ret_hash);
+/* Write the hash of @line (@size bytes, without a newline) to @ret_hash. */
+void audit_hash_line(const char *line, size_t size, struct audit_hash *ret_hash);
 
 /* Find the last whole line of the file @fd, which has @size bytes, and write its hash to @ret_hash:
  * "" without one. *@ret_end: the bytes up to its newline, fewer than @size after a torn line.

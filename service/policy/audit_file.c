@@ -176,10 +176,10 @@ int audit_file_append(struct audit_file *file, const char *line, size_t size, bo
 	buffer_append(&text, line, size);
 	buffer_printf(&text, LINE_FORMAT, file->last.text);
 	r = buffer_status(&text);
-	if (r == 0)
-		r = audit_hash_line(text.data, text.size - 1, &hash);
-	if (r == 0)
-		r = append_line_text(file, &text);
+	if (r < 0)
+		return r;
+	audit_hash_line(text.data, text.size - 1, &hash);
+	r = append_line_text(file, &text);
 	if (r == 0)
 		file->last = hash;
 	return r;

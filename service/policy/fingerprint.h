@@ -19,7 +19,6 @@
 #define FINGERPRINT_KEY_BYTES 32
 
 /* Write the fingerprint of a call of the tool called @name, with the arguments at @index of @tape,
- * to @ret. @key: FINGERPRINT_KEY_BYTES, or NULL for none. Return 0, -ENOMEM, or -EIO when libcrypto
- * fails. */
+ * to @ret. @key: FINGERPRINT_KEY_BYTES, or NULL for none. Return 0 or -ENOMEM. */
 int fingerprint_write(const char *name, const struct json_tape *tape, uint32_t index,
 	const unsigned char *key, char ret[FINGERPRINT_CHARS + 1]);

@@ -2,8 +2,6 @@
 #include "policy/grants.h"
 
 #include <errno.h>
-#include <openssl/evp.h>
-#include <openssl/sha.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +10,7 @@
 #include "util/assert.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
+#include "util/sha256.h"
 
 /* A grant is the digest of all its terms. */
 struct grant {
@@ -47,7 +46,8 @@ static int make_digest(const struct tool *tool, const struct buffer *scope,
 	buffer_fail_with(&key, scope);
 	if (buffer_status(&key) < 0)
 		return buffer_status(&key);
-	return EVP_Digest(key.data, key.size, ret, NULL, EVP_sha256(), NULL) ? 0 : -EIO;
+	sha256(key.data, key.size, ret);
+	return 0;
 }
 
 static bool has_grant(const struct grants *grants, const unsigned char *digest)

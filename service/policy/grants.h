@@ -50,8 +50,7 @@ void grants_write_scope(
 bool grants_need_none(const struct tool *tool, const struct text_view *arguments);
 
 /* Note that calls of @tool with @scope (grants_write_scope()) are approved for the session of
- * @caller, which has a session_id and a source, as @grantee. Return 0, -ENOMEM, or -EIO when
- * libcrypto fails. */
+ * @caller, which has a session_id and a source, as @grantee. Return 0 or -ENOMEM. */
 int grants_add(struct grants *grants, const struct tool *tool, const struct buffer *scope,
 	const struct policy_caller *caller, uint64_t grantee);
 

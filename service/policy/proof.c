@@ -2,10 +2,6 @@
 #include "policy/proof.h"
 
 #include <errno.h>
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-#include <openssl/sha.h>
 
 #include "json/canonical.h"
 #include "json/document.h"
@@ -14,16 +10,16 @@
 #include "json/writer.h"
 #include "policy/hex.h"
 #include "util/buffer.h"
+#include "util/sha256.h"
 
 static bool prove(const unsigned char key[APPROVAL_KEY_BYTES], const struct buffer *text,
 	char ret[PROOF_CHARS + 1])
 {
 	unsigned char digest[SHA256_DIGEST_LENGTH];
 
-	if (buffer_status(text) < 0 ||
-		!HMAC(EVP_sha256(), key, APPROVAL_KEY_BYTES, (const unsigned char *)text->data,
-			text->size, digest, NULL))
+	if (buffer_status(text) < 0)
 		return false;
+	sha256_authenticate(key, APPROVAL_KEY_BYTES, text->data, text->size, digest);
 	text_write_hex(digest, sizeof(digest), ret);
 	return true;
 }
@@ -57,8 +53,7 @@ int proof_digest(const struct json_tape *tape, uint32_t object, char ret[PROOF_C
 	json_write_canonical(&text, &copy, 0);
 	if (buffer_status(&text) < 0)
 		return buffer_status(&text);
-	if (!EVP_Digest(text.data, text.size, digest, NULL, EVP_sha256(), NULL))
-		return -EIO;
+	sha256(text.data, text.size, digest);
 	text_write_hex(digest, sizeof(digest), ret);
 	return 0;
 }
@@ -106,5 +101,5 @@ bool proof_of_attach(const unsigned char key[APPROVAL_KEY_BYTES], uint64_t secon
 
 bool proof_is(const char proof[PROOF_CHARS + 1], const char *text, size_t size)
 {
-	return size == PROOF_CHARS && CRYPTO_memcmp(proof, text, PROOF_CHARS) == 0;
+	return size == PROOF_CHARS && sha256_is_same(proof, text, PROOF_CHARS);
 }

@@ -29,19 +29,18 @@
 
 #define PROOF_CHARS 64
 
-/* Write the digest of the message at @object of @tape to @ret. Return 0, -ENOMEM, or -EIO when
- * libcrypto fails. */
+/* Write the digest of the message at @object of @tape to @ret. Return 0, -ENOMEM or -EINVAL. */
 int proof_digest(const struct json_tape *tape, uint32_t object, char ret[PROOF_CHARS + 1]);
 
-/* Write the seal of the question @id with the @digest, or of its end, to @ret. Return false when
- * libcrypto fails. */
+/* Write the seal of the question @id with the @digest, or of its end, to @ret. Return false
+ * without memory. */
 bool proof_of_question(const unsigned char key[APPROVAL_KEY_BYTES], const char *id,
 	const char *digest, char ret[PROOF_CHARS + 1]);
 bool proof_of_end(const unsigned char key[APPROVAL_KEY_BYTES], const char *id, const char *digest,
 	char ret[PROOF_CHARS + 1]);
 
 /* Write the proof of the @decision on the question @id with the @seal, or of attaching for
- * @seconds, to @ret. Return false when libcrypto fails. */
+ * @seconds, to @ret. Return false without memory. */
 bool proof_of_answer(const unsigned char key[APPROVAL_KEY_BYTES], const char *id,
 	const struct text_view *decision, const char *seal, char ret[PROOF_CHARS + 1]);
 bool proof_of_attach(const unsigned char key[APPROVAL_KEY_BYTES], uint64_t seconds,

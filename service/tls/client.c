@@ -2,10 +2,13 @@
 #include "tls/client.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tls/inside.h"
 
@@ -15,11 +18,12 @@ struct tls_client {
 
 static const unsigned char protocols[] = "\x08http/1.1";
 
-struct tls_client *tls_client_new(void)
+struct tls_client *tls_client_new(char ret_reason[TLS_REASON_BYTES])
 {
 	cleanup(tls_client_cleanup) struct tls_client *client = calloc(1, sizeof(*client));
 
 	ERR_clear_error();
+	snprintf(ret_reason, TLS_REASON_BYTES, "%s", strerror(ENOMEM));
 	if (client)
 		client->context = tls_context_new(TLS_client_method());
 	if (!client || !client->context || SSL_CTX_set_default_verify_paths(client->context) != 1 ||

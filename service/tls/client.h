@@ -11,8 +11,9 @@
  */
 struct tls_client;
 
-/* Read the certificates of the system. NULL without memory. */
-struct tls_client *tls_client_new(void);
+/* Read the certificates of the system. NULL without memory or the module of TLS, with @ret_reason a
+ * text for a person. */
+struct tls_client *tls_client_new(char ret_reason[TLS_REASON_BYTES]);
 
 /* Free @client, which may be NULL; its sessions go on. */
 void tls_client_free(struct tls_client *client);

@@ -6,7 +6,8 @@
 #include <sys/types.h>
 
 /*
- * TLS 1.2 and 1.3 on one connection, by OpenSSL.
+ * TLS 1.2 and 1.3 on one connection, by OpenSSL: in a module of our own, loaded when the first
+ * client or server is made (front.c).
  *
  *   tls/server ─ tls_accept ──┐
  *                             ├─▶ struct tls_session ─▶ bytes

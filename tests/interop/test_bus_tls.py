@@ -3,15 +3,17 @@
 import contextlib
 import json
 import os
+import select
 import socket
 import ssl
 import subprocess
+from pathlib import Path
 
 import pytest
 from fake_bus import FakeBus
-from processes import EVENT_SECONDS, until
+from processes import EVENT_SECONDS, Process, environment, install_programs, until, write_configuration
 from test_http_tls import certificate
-from test_reconnect import ask, daemon  # noqa: F401  (a fixture)
+from test_reconnect import ask, daemon, fake_bus  # noqa: F401  (fixtures)
 from websocket_peer import Peer
 
 VALIDATE = "ovos.tools.validate"  # answered at once
@@ -43,6 +45,45 @@ def bus(tmp_path, daemon):  # noqa: F811
 
 def test_it_is_served_like_any(bus):
     assert ask(bus.wait_for_client(), 6) == 7
+
+
+def libraries_of_tls(service):
+    maps = Path(f"/proc/{service.daemon_pid()}/maps").read_text()
+    return {name for name in ("libcrypto.so", "libssl.so", "toolboxd-tls.so") if f"/{name}" in maps}
+
+
+def test_the_libraries_of_tls_are_loaded_when_it_is_used(tmp_path, daemon, fake_bus):  # noqa: F811
+    plain = daemon(fake_bus.url)
+    assert ask(fake_bus.wait_for_client(), 6) == 7
+    assert libraries_of_tls(plain) == set()
+    files = certificate(tmp_path, "bus")
+    bus = TlsBus(files)
+    with contextlib.closing(bus):
+        service = daemon(bus.url, env={"SSL_CERT_FILE": files["cert"]})
+        assert ask(bus.wait_for_client(), 6) == 7
+        assert libraries_of_tls(service) == {"libcrypto.so", "libssl.so", "toolboxd-tls.so"}
+
+
+def test_without_the_module_of_tls_there_is_no_connection(tmp_path, fake_bus):  # noqa: F811
+    """Nothing is sent, by TLS or without; and HTTPS is not served."""
+    program = install_programs(tmp_path / "programs")
+    (tmp_path / "programs" / "libexec" / "toolboxd-tls.so").unlink()
+    env = environment(tmp_path, SSL_CERT_FILE="/dev/null")
+    url = f"wss://localhost:{fake_bus.port}/core"
+    reason = "toolboxd-tls.so, which has TLS: No such file or directory; install toolboxd and OpenSSL 3 again"
+    service = Process([program, "--bus", url], env, tmp_path / "log")
+    try:
+        until(lambda: f"cannot reach {url}: cannot load" in service.log(), EVENT_SECONDS, "the reason in the log")
+        assert reason in service.log()
+        assert not select.select([fake_bus.socket], [], [], 0)[0]
+        done = subprocess.run([program.with_name("toolboxctl"), "list", "--bus", url], env=env, capture_output=True,
+                              text=True)
+        assert done.returncode != 0 and reason in done.stderr
+    finally:
+        assert service.end() == 0
+    write_configuration(tmp_path, {"toolboxd": {"http": {"tls": certificate(tmp_path, "http")}}})
+    done = subprocess.run([program, "--check"], env=env, capture_output=True, text=True)
+    assert done.returncode != 0 and reason in done.stderr
 
 
 def test_a_bus_that_does_not_read_is_read_on(bus):

@@ -133,14 +133,13 @@ static bool has_tool_called(const struct skill *skill, const char *name)
 }
 
 /* Begin a tool called @name, up to the text of its description. A name that an earlier tool has
- * gets a digit. Return false for a name that cannot be mapped, or that nine tools have. */
+ * gets a digit. Return false for a name that nine tools have. */
 static bool begin_tool(struct skill *skill, const char *name)
 {
 	char base[MCP_TOOL_NAME_BYTES + 1];
 	char mapped[MCP_TOOL_NAME_BYTES + 1];
 
-	if (mcp_map_tool_name(name, strlen(name), base) < 0)
-		return false;
+	mcp_map_tool_name(name, strlen(name), base);
 	memcpy(mapped, base, sizeof(mapped));
 	for (char digit = '2'; has_tool_called(skill, mapped); digit++) {
 		if (digit > '9')

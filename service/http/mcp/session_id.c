@@ -3,13 +3,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-#include <openssl/sha.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "util/sha256.h"
 #include "util/text/text.h"
 
 /* The digits before the proof. */
@@ -21,14 +18,6 @@
 _Static_assert(MCP_SESSION_ID_CHARS == OPEN_CHARS + 2 * HALF_BYTES, "an id has these parts");
 _Static_assert(HEX_ID_BYTES == HALF_BYTES, "a name is the other half");
 
-/* Compute the HMAC of the text. Return false when libcrypto fails. */
-static bool authenticate(const unsigned char key[MCP_SESSION_KEY_BYTES], const char *text,
-	size_t size, unsigned char ret[SHA256_DIGEST_LENGTH])
-{
-	return HMAC(EVP_sha256(), key, MCP_SESSION_KEY_BYTES, (const unsigned char *)text, size,
-		       ret, NULL) != NULL;
-}
-
 /* Return the first 8 bytes at @bytes as a number. */
 static uint64_t take_number(const unsigned char *bytes)
 {
@@ -38,23 +27,20 @@ static uint64_t take_number(const unsigned char *bytes)
 	return number;
 }
 
-/* Return the keyed hash of the holder of @identity. Return false when libcrypto fails. */
-static bool hash_holder(const unsigned char key[MCP_SESSION_KEY_BYTES],
-	const struct http_identity *identity, uint64_t *ret_hash)
+/* Return the keyed hash of the holder of @identity. */
+static uint64_t hash_holder(
+	const unsigned char key[MCP_SESSION_KEY_BYTES], const struct http_identity *identity)
 {
 	char text[sizeof("holder\n") + sizeof(identity->source) + NETWORK_BYTES];
 	unsigned char digest[SHA256_DIGEST_LENGTH];
 	int size = snprintf(text, sizeof(text), "holder\n%s", identity->holder);
 
-	if (!authenticate(key, text, (size_t)size, digest))
-		return false;
-	*ret_hash = take_number(digest);
-	return true;
+	sha256_authenticate(key, MCP_SESSION_KEY_BYTES, text, (size_t)size, digest);
+	return take_number(digest);
 }
 
-/* Complete @id, whose text has the open digits, for @identity. Return false when libcrypto
- * fails. */
-static bool complete(const unsigned char key[MCP_SESSION_KEY_BYTES],
+/* Complete @id, whose text has the open digits, for @identity. */
+static void complete(const unsigned char key[MCP_SESSION_KEY_BYTES],
 	const struct http_identity *identity, struct mcp_session_id *id)
 {
 	char token[2 * HTTP_TOKEN_DIGEST_BYTES + 1] = "";
@@ -66,13 +52,12 @@ static bool complete(const unsigned char key[MCP_SESSION_KEY_BYTES],
 		text_write_hex(identity->token->digest, HTTP_TOKEN_DIGEST_BYTES, token);
 	size = snprintf(text, sizeof(text), "session\n%s\n%s\n%.*s", identity->source, token,
 		OPEN_CHARS, id->text);
-	if (!authenticate(key, text, (size_t)size, digest))
-		return false;
+	sha256_authenticate(key, MCP_SESSION_KEY_BYTES, text, (size_t)size, digest);
 	text_write_hex(digest, HALF_BYTES, id->text + OPEN_CHARS);
 	text_write_hex(digest + HALF_BYTES, HALF_BYTES, id->name);
 	/* A tag of 0 would be a cut. */
 	id->entry.tag = take_number(digest) | 1;
-	return hash_holder(key, identity, &id->entry.holder);
+	id->entry.holder = hash_holder(key, identity);
 }
 
 int mcp_session_id_make(const unsigned char key[MCP_SESSION_KEY_BYTES],
@@ -85,7 +70,8 @@ int mcp_session_id_make(const unsigned char key[MCP_SESSION_KEY_BYTES],
 		return -EIO;
 	snprintf(ret_id->text, sizeof(ret_id->text), "%016" PRIx64, now_s);
 	text_write_hex(nonce, sizeof(nonce), ret_id->text + 16);
-	return complete(key, identity, ret_id) ? 0 : -EIO;
+	complete(key, identity, ret_id);
+	return 0;
 }
 
 bool mcp_session_id_read(const unsigned char key[MCP_SESSION_KEY_BYTES],
@@ -100,6 +86,6 @@ bool mcp_session_id_read(const unsigned char key[MCP_SESSION_KEY_BYTES],
 	for (size_t i = 0; i < sizeof(uint64_t); i++)
 		ret_id->entry.start_s = ret_id->entry.start_s << 8 | open[i];
 	memcpy(ret_id->text, text, OPEN_CHARS);
-	return complete(key, identity, ret_id) &&
-	       CRYPTO_memcmp(ret_id->text, text, MCP_SESSION_ID_CHARS) == 0;
+	complete(key, identity, ret_id);
+	return sha256_is_same(ret_id->text, text, MCP_SESSION_ID_CHARS);
 }

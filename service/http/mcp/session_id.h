@@ -28,8 +28,8 @@ struct mcp_session_id {
 	struct mcp_ended_entry entry; /* if it ends */
 };
 
-/* Write a new id for the caller @identity, at @now_s seconds since 1970. Return 0, or -EIO when
- * there are no random bytes or libcrypto fails. */
+/* Write a new id for the caller @identity, at @now_s seconds since 1970. Return 0, or -EIO without
+ * random bytes. */
 int mcp_session_id_make(const unsigned char key[MCP_SESSION_KEY_BYTES],
 	const struct http_identity *identity, uint64_t now_s, struct mcp_session_id *ret_id);
 

@@ -2,11 +2,10 @@
 #include "mcp/client/pin.h"
 
 #include <errno.h>
-#include <openssl/evp.h>
-#include <openssl/sha.h>
 
 #include "json/canonical.h"
 #include "util/digest.h"
+#include "util/sha256.h"
 
 _Static_assert(MCP_PIN_BYTES == SHA256_DIGEST_LENGTH, "the size of a SHA-256");
 
@@ -27,9 +26,9 @@ void mcp_pin_text(const struct json_tape *tape, uint32_t tool, struct buffer *ou
 	buffer_append_char(out, ']');
 }
 
-int mcp_pin_digest(const char *text, size_t size, unsigned char ret_pin[MCP_PIN_BYTES])
+void mcp_pin_digest(const char *text, size_t size, unsigned char ret_pin[MCP_PIN_BYTES])
 {
-	return EVP_Digest(text, size, ret_pin, NULL, EVP_sha256(), NULL) ? 0 : -ENOMEM;
+	sha256(text, size, ret_pin);
 }
 
 int mcp_pin(const struct json_tape *tape, uint32_t tool, unsigned char ret_pin[MCP_PIN_BYTES])
@@ -37,7 +36,10 @@ int mcp_pin(const struct json_tape *tape, uint32_t tool, unsigned char ret_pin[M
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	mcp_pin_text(tape, tool, &text);
-	return buffer_status(&text) < 0 ? -ENOMEM : mcp_pin_digest(text.data, text.size, ret_pin);
+	if (buffer_status(&text) < 0)
+		return -ENOMEM;
+	mcp_pin_digest(text.data, text.size, ret_pin);
+	return 0;
 }
 
 int mcp_list_digest(const struct json_tape *tape, uint32_t list, uint64_t *ret_digest)

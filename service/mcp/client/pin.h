@@ -30,5 +30,5 @@ int mcp_list_digest(const struct json_tape *tape, uint32_t list, uint64_t *ret_d
 /* Append the text whose digest is the pin of the object @tool; @out records -ENOMEM. */
 void mcp_pin_text(const struct json_tape *tape, uint32_t tool, struct buffer *out);
 
-/* Write the pin of @size bytes of such text. Return 0 or -ENOMEM. */
-int mcp_pin_digest(const char *text, size_t size, unsigned char ret_pin[MCP_PIN_BYTES]);
+/* Write the pin of @size bytes of such text. */
+void mcp_pin_digest(const char *text, size_t size, unsigned char ret_pin[MCP_PIN_BYTES]);

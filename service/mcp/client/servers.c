@@ -206,10 +206,8 @@ static void write_digits(const char *name, struct buffer *id)
 {
 	unsigned char digest[MCP_PIN_BYTES];
 
-	if (mcp_pin_digest(name, strlen(name), digest) < 0)
-		id->error = -ENOMEM;
-	else
-		buffer_printf(id, "_%02x%02x%02x", digest[0], digest[1], digest[2]);
+	mcp_pin_digest(name, strlen(name), digest);
+	buffer_printf(id, "_%02x%02x%02x", digest[0], digest[1], digest[2]);
 }
 
 /* Return the id for @name, owned by the caller; NULL without memory. Names of other scripts would

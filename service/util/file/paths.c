@@ -13,33 +13,58 @@
 #define HOST_NAME   "toolbox-host"
 #define LIBRARY_DIR "lib/toolboxd"
 
-/* Set @paths from @prefix. Return whether there is a toolbox-host in @folder below it. */
-static bool try_prefix(const char *prefix, const char *folder, struct paths *paths)
+/* The path of a file, in @folder below @prefix. */
+struct place {
+	char path[PATH_MAX];
+	char prefix[PATH_MAX];
+};
+
+/* Set the path of @place. Return whether there is a file that access() grants @mode of. */
+static bool try_folder(struct place *place, const char *folder, const char *name, int mode)
 {
-	if (snprintf(paths->host_program, PATH_MAX, "%s/%s" HOST_NAME, prefix, folder) >=
-			PATH_MAX ||
-		snprintf(paths->library_dir, PATH_MAX, "%s/" LIBRARY_DIR, prefix) >= PATH_MAX)
-		return false;
-	return access(paths->host_program, X_OK) == 0;
+	return snprintf(place->path, PATH_MAX, "%s/%s%s", place->prefix, folder, name) < PATH_MAX &&
+	       access(place->path, mode) == 0;
+}
+
+/* Find our file @name. Return 0, or -ENOENT with the last place tried, or another errno. */
+static int find_installed(const char *name, int mode, struct place *ret_place)
+{
+	char *prefix = ret_place->prefix;
+	ssize_t length = readlink("/proc/self/exe", prefix, PATH_MAX - 1);
+
+	if (length < 0)
+		return -errno;
+	prefix[length] = '\0';
+	dirname(prefix);
+	if (try_folder(ret_place, "", name, mode))
+		return 0;
+	/* prefix holds the folder of the program now. */
+	dirname(prefix);
+	if (try_folder(ret_place, TOOLBOXD_LIBEXEC_DIR "/", name, mode))
+		return 0;
+	strcpy(prefix, TOOLBOXD_PREFIX);
+	return try_folder(ret_place, TOOLBOXD_LIBEXEC_DIR "/", name, mode) ? 0 : -ENOENT;
 }
 
 int paths_find(struct paths *ret_paths)
 {
-	char program[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
-	const char *folder;
+	struct place place = {0};
+	int r = find_installed(HOST_NAME, X_OK, &place);
 
-	if (length < 0)
-		return -errno;
-	program[length] = '\0';
-	folder = dirname(program);
-	if (try_prefix(folder, "", ret_paths))
-		return 0;
-	/* program holds its folder now; one up is the prefix. */
-	if (try_prefix(dirname(program), TOOLBOXD_LIBEXEC_DIR "/", ret_paths) ||
-		try_prefix(TOOLBOXD_PREFIX, TOOLBOXD_LIBEXEC_DIR "/", ret_paths))
-		return 0;
-	return -ENOENT;
+	strcpy(ret_paths->host_program, place.path);
+	if (snprintf(ret_paths->library_dir, PATH_MAX, "%s/" LIBRARY_DIR, place.prefix) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	return r;
+}
+
+int paths_find_file(const char *name, char ret_path[PATH_MAX])
+{
+	struct place place = {0};
+	int r = find_installed(name, F_OK, &place);
+
+	if (r == 0 || r == -ENOENT)
+		strcpy(ret_path, place.path);
+	return r;
 }
 
 char *paths_home(void)

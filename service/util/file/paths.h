@@ -24,6 +24,10 @@ struct paths {
  * path tried. */
 int paths_find(struct paths *ret_paths);
 
+/* Find our file @name, in the folder of toolbox-host. Return 0, or -ENOENT with @ret_path the last
+ * path tried, or another negative errno. */
+int paths_find_file(const char *name, char ret_path[PATH_MAX]);
+
 /* The next three return NULL without memory, with the errno ENOMEM; and with another errno where
  * there is no such folder. */
 

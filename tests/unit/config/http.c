@@ -170,7 +170,7 @@ Test(config_http, reads_tokens)
 	cr_expect_eq(config.http.tokens.items[0].digest[0], 0x0f);
 	cr_expect_null(config.http.tokens.items[1].profile);
 	cr_expect(config.http.tokens.items[1].is_admin);
-	cr_assert_eq(http_token_digest("0123456789abcdef", 16, digest), 0);
+	http_token_digest("0123456789abcdef", 16, digest);
 	cr_expect_arr_eq(config.http.tokens.items[1].digest, digest, sizeof(digest));
 }
 

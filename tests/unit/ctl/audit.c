@@ -156,7 +156,7 @@ static void add_link(
 	size_t start = text->size;
 
 	buffer_printf(text, "{\"prev\":\"%s\",\"tool\":\"%s\"}", prev, name);
-	cr_assert_eq(audit_hash_line(text->data + start, text->size - start, hash), 0);
+	audit_hash_line(text->data + start, text->size - start, hash);
 	buffer_append_char(text, '\n');
 }
 

@@ -59,7 +59,7 @@ static const char *make(const char *line)
 	cr_assert_eq(command_run(ctl_token, line), CTL_DONE, "%s", command_complaints);
 	size = strcspn(command_output, "\n");
 	cr_expect_eq(size, 64);
-	cr_assert_eq(http_token_digest(command_output, size, digest), 0);
+	http_token_digest(command_output, size, digest);
 	text_write_hex(digest, sizeof(digest), digits);
 	return digits;
 }

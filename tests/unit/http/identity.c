@@ -40,7 +40,7 @@ static void add_token(struct config_http *http, const char *name, const char *se
 
 	token->name = (char *)name;
 	token->profile = profile;
-	cr_assert_eq(http_token_digest(secret, strlen(secret), token->digest), 0);
+	http_token_digest(secret, strlen(secret), token->digest);
 }
 
 static const struct http_peer ipv4 = {.address = "127.0.0.1", .holder = "127.0.0.0/8"};

@@ -79,7 +79,7 @@ static void append_token(struct buffer *out, const char *name, const char *token
 	unsigned char digest[HTTP_TOKEN_DIGEST_BYTES];
 	char digits[2 * HTTP_TOKEN_DIGEST_BYTES + 1];
 
-	cr_assert_eq(http_token_digest(token, strlen(token), digest), 0);
+	http_token_digest(token, strlen(token), digest);
 	text_write_hex(digest, sizeof(digest), digits);
 	buffer_printf(out, "{'name':'%s','token_sha256':'%s'%s}", name, digits, more);
 }

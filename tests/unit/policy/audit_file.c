@@ -42,7 +42,7 @@ static const char *chained(const char *time, const char *before)
 	struct audit_hash hash = {0};
 
 	if (before)
-		cr_assert_eq(audit_hash_line(before, strcspn(before, "\n"), &hash), 0);
+		audit_hash_line(before, strcspn(before, "\n"), &hash);
 	snprintf(line, sizeof(lines[0]), AUDIT_LINE_START "%s\",\"prev\":\"%s\"}\n", time,
 		hash.text);
 	return line;
@@ -80,7 +80,7 @@ Test(audit_chain, has_the_sha256_of_a_line)
 {
 	struct audit_hash hash;
 
-	cr_assert_eq(audit_hash_line("abc", 3, &hash), 0);
+	audit_hash_line("abc", 3, &hash);
 	cr_expect_str_eq(
 		hash.text, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
@@ -202,7 +202,7 @@ Test(audit_file, finds_the_last_line_however_long_it_is)
 	text[199999] = '\n';
 	scratch_write_bytes(NAME, text, 200000);
 	cr_assert_eq(audit_file_open(&file), 0);
-	cr_assert_eq(audit_hash_line(text + 12, 200000 - 13, &expected), 0);
+	audit_hash_line(text + 12, 200000 - 13, &expected);
 	cr_expect_str_eq(file.last.text, expected.text);
 }
 

@@ -128,8 +128,8 @@ static struct pair begin(const char *name, const char *host)
 	snprintf(key, sizeof(key), "%s.key", name);
 	cr_assert_eq(
 		socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair.fds), 0);
-	pair.client = tls_client_new();
-	cr_assert(pair.client);
+	pair.client = tls_client_new(reason);
+	cr_assert(pair.client, "%s", reason);
 	cr_assert_eq(tls_server_new(scratch_path(cert), scratch_path(key), &pair.server, reason), 0,
 		"%s", reason);
 	pair.ours = tls_connect(pair.client, pair.fds[0], host);

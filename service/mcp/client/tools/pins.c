@@ -92,8 +92,7 @@ static int read_entries(struct mcp_pins *pins, uint32_t tools)
 		pins->n_items++;
 		if (strlen(item->name) != size)
 			return MCP_PINS_E_WRONG;
-		if (mcp_map_tool_name(item->name, size, item->shown) < 0)
-			return -ENOMEM;
+		mcp_map_tool_name(item->name, size, item->shown);
 	}
 	qsort(pins->items, pins->n_items, sizeof(*pins->items), compare_names);
 	return 0;
@@ -153,9 +152,9 @@ static int read_listed(const struct json_tape *tape, uint32_t tool, struct liste
 	unsigned char pin[MCP_PIN_BYTES];
 
 	mcp_pin_text(tape, tool, definition);
-	if (buffer_status(definition) < 0 ||
-		mcp_pin_digest(definition->data, definition->size, pin) < 0)
+	if (buffer_status(definition) < 0)
 		return -ENOMEM;
+	mcp_pin_digest(definition->data, definition->size, pin);
 	text_write_hex(pin, sizeof(pin), listed->hex);
 	listed->risk = mcp_admitted_risk(tape, tool);
 	return 0;
@@ -191,16 +190,15 @@ static bool has_pin(const struct json_tape *tape, uint32_t object, const char *h
 }
 
 /* Find the pin of the tool called @name: the pin with this name, or else with a name that callers
- * see as the same. *ret_item is NULL without such a pin. Return 0 or -ENOMEM. */
-static int find_item(const struct mcp_pins *pins, const char *name, struct mcp_pinned **ret_item)
+ * see as the same. Return NULL without such a pin. */
+static struct mcp_pinned *find_item(const struct mcp_pins *pins, const char *name)
 {
+	struct mcp_pinned *found = NULL;
 	char shown[MCP_TOOL_NAME_BYTES + 1];
 	size_t first = 0;
 	size_t end = pins->n_items;
 
-	*ret_item = NULL;
-	if (mcp_map_tool_name(name, strlen(name), shown) < 0)
-		return -ENOMEM;
+	mcp_map_tool_name(name, strlen(name), shown);
 	while (first < end) {
 		size_t middle = first + (end - first) / 2;
 
@@ -211,8 +209,8 @@ static int find_item(const struct mcp_pins *pins, const char *name, struct mcp_p
 	}
 	for (size_t i = first; i < pins->n_items && strcmp(pins->items[i].shown, shown) == 0; i++)
 		if (i == first || strcmp(pins->items[i].name, name) == 0)
-			*ret_item = &pins->items[i];
-	return 0;
+			found = &pins->items[i];
+	return found;
 }
 
 /* Append the pin @item of a tool listed as @listed, with @listed beside it after a change. */
@@ -238,10 +236,9 @@ int mcp_pins_see(struct mcp_pins *pins, const struct json_tape *tape, uint32_t t
 	const char *name, enum mcp_pin_verdict *ret_verdict)
 {
 	cleanup(listed_deinit) struct listed listed = {0};
-	struct mcp_pinned *item;
-	int r = find_item(pins, name, &item);
+	struct mcp_pinned *item = find_item(pins, name);
+	int r = read_listed(tape, tool, &listed);
 
-	r = r ? r : read_listed(tape, tool, &listed);
 	if (r)
 		return r;
 	begin_entry(pins, item ? item->name : name);
@@ -257,19 +254,14 @@ int mcp_pins_see(struct mcp_pins *pins, const struct json_tape *tape, uint32_t t
 	return buffer_status(&pins->tools);
 }
 
-int mcp_pins_risk(const struct mcp_pins *pins, const struct json_tape *tape, uint32_t tool,
-	const char *name, const char **ret_risk)
+const char *mcp_pins_risk(
+	const struct mcp_pins *pins, const struct json_tape *tape, uint32_t tool, const char *name)
 {
 	const char *admitted = mcp_admitted_risk(tape, tool);
-	struct mcp_pinned *item;
-	int r = find_item(pins, name, &item);
+	const char *risk = pins->is_unknown ? "execute" : admitted;
+	const struct mcp_pinned *item = find_item(pins, name);
 
-	if (r)
-		return r;
-	*ret_risk = pins->is_unknown ? "execute" : admitted;
-	if (item)
-		*ret_risk = mcp_worse_risk(find_risk(&pins->tape, item->entry), *ret_risk);
-	return 0;
+	return item ? mcp_worse_risk(find_risk(&pins->tape, item->entry), risk) : risk;
 }
 
 /* ── writing ─────────────────────────────────────────────────────────────────────────────────── */

@@ -73,9 +73,9 @@ int mcp_pins_see(struct mcp_pins *pins, const struct json_tape *tape, uint32_t t
 	const char *name, enum mcp_pin_verdict *ret_verdict);
 
 /* Return the risk of the tool @tool of @tape, called @name, unless the operator has named another:
- * the risk admitted by its server, or the pinned risk if worse. Return 0 or -ENOMEM. */
-int mcp_pins_risk(const struct mcp_pins *pins, const struct json_tape *tape, uint32_t tool,
-	const char *name, const char **ret_risk);
+ * the risk admitted by its server, or the pinned risk if worse. */
+const char *mcp_pins_risk(
+	const struct mcp_pins *pins, const struct json_tape *tape, uint32_t tool, const char *name);
 
 /* Append the text of the file to @out, for @server. Return 0 or -ENOMEM. */
 int mcp_pins_write(struct mcp_pins *pins, const char *server, struct buffer *out);

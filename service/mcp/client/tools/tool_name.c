@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mcp/client/tools/tool_name.h"
 
-#include <errno.h>
-#include <openssl/evp.h>
-#include <openssl/sha.h>
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "util/sha256.h"
 #include "util/text/text.h"
 #include "util/text/utf8.h"
 
@@ -20,7 +18,7 @@ static char map_character(char c)
 	return (char)(is_kept ? c : '_');
 }
 
-int mcp_map_tool_name(const char *name, size_t size, char ret_name[MCP_TOOL_NAME_BYTES + 1])
+void mcp_map_tool_name(const char *name, size_t size, char ret_name[MCP_TOOL_NAME_BYTES + 1])
 {
 	unsigned char digest[SHA256_DIGEST_LENGTH];
 	size_t n = 0;
@@ -36,10 +34,8 @@ int mcp_map_tool_name(const char *name, size_t size, char ret_name[MCP_TOOL_NAME
 	}
 	ret_name[n] = '\0';
 	if (at == size)
-		return 0;
-	if (!EVP_Digest(name, size, digest, NULL, EVP_sha256(), NULL))
-		return -ENOMEM;
+		return;
+	sha256(name, size, digest);
 	snprintf(ret_name + KEPT_BYTES, MCP_TOOL_NAME_BYTES + 1 - KEPT_BYTES, "_%02x%02x%02x",
 		digest[0], digest[1], digest[2]);
-	return 0;
 }

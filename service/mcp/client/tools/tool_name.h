@@ -12,7 +12,5 @@
  *   get.weather   get_weather    each other character becomes `_`
  *   2d-plot       _2d-plot       before one that may not come first, there is a `_`
  *   (long)        …_1a2b3c       over 64: the first 57, `_`, 6 digits of the SHA-256 of @name
- *
- * Return 0 or -ENOMEM.
  */
-int mcp_map_tool_name(const char *name, size_t size, char ret_name[MCP_TOOL_NAME_BYTES + 1]);
+void mcp_map_tool_name(const char *name, size_t size, char ret_name[MCP_TOOL_NAME_BYTES + 1]);

@@ -82,7 +82,6 @@ static int read_element(const struct json_tape *tape, uint32_t token, struct ele
 	struct element element = {.token = token};
 	cleanup_free char *name = NULL;
 	uint32_t found = JSON_NONE;
-	int r;
 
 	if (json_type_at(tape, token) == JSON_OBJECT)
 		found = json_find_typed(tape, token, "name", JSON_STRING);
@@ -95,8 +94,8 @@ static int read_element(const struct json_tape *tape, uint32_t token, struct ele
 		return -ENOMEM;
 	if (strlen(name) != element.size)
 		return refuse_tool(tools, NULL, "a tool has a name with U+0000");
-	r = mcp_map_tool_name(name, element.size, element.name);
-	if (r < 0 || array_grow(elements->items, elements->n_items) < 0)
+	mcp_map_tool_name(name, element.size, element.name);
+	if (array_grow(elements->items, elements->n_items) < 0)
 		return -ENOMEM;
 	element.server_name = take_ptr(name);
 	elements->items[elements->n_items++] = element;
@@ -318,15 +317,14 @@ static void write_setting(struct buffer *out, const struct mcp_tool_rules *rules
 	}
 }
 
-/* Choose the risk of @tool, which is at @object, without a setting for it alone. Return 0 or
- * -ENOMEM. */
-static int choose_risk(const struct json_tape *tape, uint32_t object,
-	const struct mcp_tool_rules *rules, const struct mcp_tool *tool, const char **ret_risk)
+/* Return the risk of @tool, which is at @object, without a setting for it alone. */
+static const char *choose_risk(const struct json_tape *tape, uint32_t object,
+	const struct mcp_tool_rules *rules, const struct mcp_tool *tool)
 {
-	*ret_risk = rules->risk ? rules->risk : mcp_admitted_risk(tape, object);
-	return rules->risk || !rules->pins
-		       ? 0
-		       : mcp_pins_risk(rules->pins, tape, object, tool->server_name, ret_risk);
+	if (rules->risk)
+		return rules->risk;
+	return rules->pins ? mcp_pins_risk(rules->pins, tape, object, tool->server_name)
+			   : mcp_admitted_risk(tape, object);
 }
 
 /* Append the hints of the server about repetition and loss, for programs that show them to
@@ -397,8 +395,7 @@ static int read_tool(const struct json_tape *tape, struct element *element,
 	if (title != JSON_NONE && !(tool->title = read_tool_text(tape, title, tool)))
 		return -ENOMEM;
 	tool->server_name = take_ptr(element->server_name);
-	if (choose_risk(tape, object, rules, tool, &risk) < 0)
-		return -ENOMEM;
+	risk = choose_risk(tape, object, rules, tool);
 	write_entry(&entry, tape, object, text ? text : "", risk, rules, settings, tool);
 	tool->entry = buffer_take(&entry, NULL);
 	return tool->entry ? mcp_pin(tape, object, tool->pin) : -ENOMEM;
