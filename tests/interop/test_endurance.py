@@ -121,6 +121,9 @@ def test_a_thousand_renames_under_load(launch, tmp_path, figure):
     figure("renames_seconds", time.monotonic() - began)
     until(lambda: last_description(service) == f"{renames - 1}.", EVENT_SECONDS,
           "the last manifest in place")
+    seen = generation(service)
+    replace_library(folder, renames)
+    until(lambda: generation(service) > seen, EVENT_SECONDS, "a library alone seen")
     figure("calls", traffic.end().sent)
     figure("reloads", generation(service) - before)
     traffic.check()
