@@ -58,7 +58,8 @@ static inline struct text_view json_value_view(const struct json_tape *tape, uin
 	return view;
 }
 
-/* Return whether the value at @index is the string @text. */
+/* Return whether the member or element at @index is the string @text. The root is neither: its
+ * index is JSON_NONE. */
 static inline bool json_is_text(const struct json_tape *tape, uint32_t index, const char *text)
 {
 	return index != JSON_NONE && json_type_at(tape, index) == JSON_STRING &&
