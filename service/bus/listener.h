@@ -8,8 +8,8 @@
 /*
  * A listening TCP or Unix socket on the loop.
  *
- * This module accepts connections itself, not libwebsockets. So an unusable port is reported as an
- * errno, and a shortage of descriptors pauses accepting instead of spinning the loop.
+ * An unusable port is reported as an errno, and a shortage of descriptors pauses accepting instead
+ * of spinning the loop.
  */
 struct listener;
 
