@@ -84,6 +84,16 @@ static enum member_kind kind_of(const char *key, size_t size)
 	return memchr(key, '\\', size) ? kind_of_escaped(key, size) : MEMBER_OTHER;
 }
 
+/* Return the member with the key of @found, and no value yet. */
+static struct member keyed_member(const struct json_member *found)
+{
+	return (struct member){
+		.kind = kind_of(found->key, found->key_size),
+		.key = found->key,
+		.key_size = found->key_size,
+	};
+}
+
 static void set_member_value(struct member *member, const struct json_member *found)
 {
 	member->value = member->whole = found->value;
@@ -98,11 +108,7 @@ static int next_member(struct json_members *members, struct member *ret_member)
 
 	if (r)
 		return r;
-	*ret_member = (struct member){
-		.kind = kind_of(found.key, found.key_size),
-		.key = found.key,
-		.key_size = found.key_size,
-	};
+	*ret_member = keyed_member(&found);
 	set_member_value(ret_member, &found);
 	return 0;
 }
@@ -558,12 +564,13 @@ static bool read_at_once(struct bus_envelope *envelope, struct json_members *mem
 {
 	bool is_lax = kind == MEMBER_CONTEXT;
 	struct json_tape *tape = is_lax ? &envelope->context : &envelope->data;
-	size_t at = json_scan_space(members->text, members->size, members->at);
 	struct json_error error = {0};
+	size_t at;
 	int r;
 
 	if (kind != MEMBER_DATA && kind != MEMBER_CONTEXT)
 		return false;
+	at = json_scan_space(members->text, members->size, members->at);
 	if (at == members->size || members->text[at] != '{')
 		return false;
 	if (json_tape_read_object(bound_tape(envelope, tape), members->text + at,
@@ -587,11 +594,7 @@ static int next_part(struct bus_envelope *envelope, struct json_members *members
 
 	if (r)
 		return r;
-	*ret_member = (struct member){
-		.kind = kind_of(found.key, found.key_size),
-		.key = found.key,
-		.key_size = found.key_size,
-	};
+	*ret_member = keyed_member(&found);
 	ret_member->is_read = !envelope->is_skimmed && !is_seen[ret_member->kind] &&
 			      read_at_once(envelope, members, ret_member->kind, depth_max, &found,
 				      &ret_member->has_repeated_keys);

@@ -44,9 +44,7 @@ static void expect_last(const char *request, size_t size, const char *last, size
 	struct endpoint bus = {0};
 	int fd;
 
-	embed(&bus, loop);
-	fd = dial(&bus, upgrade);
-	run_until_clients(&bus, 1);
+	fd = embed_and_dial(&bus, loop);
 	cr_assert_eq(send(fd, request, size, 0), (ssize_t)size);
 	read_to_end(&bus, fd, &stream);
 	cr_expect_geq(stream.size, last_size);
@@ -92,9 +90,7 @@ Test(bus_embedded, the_bus_answers_a_close_frame_after_the_bytes_that_wait)
 	struct endpoint bus = {0};
 	int fd;
 
-	embed(&bus, loop);
-	fd = dial(&bus, upgrade);
-	run_until_clients(&bus, 1);
+	fd = embed_and_dial(&bus, loop);
 	for (int turn = 0; turn < 50; turn++) {
 		if (turn < 5)
 			cr_assert_eq(say_bytes(&bus, 5 << 20), 0);
@@ -129,9 +125,7 @@ Test(bus_embedded, the_bus_answers_the_last_of_many_pings)
 	struct endpoint bus = {0};
 	int fd;
 
-	embed(&bus, loop);
-	fd = dial(&bus, upgrade);
-	run_until_clients(&bus, 1);
+	fd = embed_and_dial(&bus, loop);
 	cr_assert_eq(send(fd, pings, sizeof(pings) - 1, 0), (ssize_t)sizeof(pings) - 1);
 	loop_run(loop, 20);
 	cr_assert_eq(send(fd, end, sizeof(end) - 1, 0), (ssize_t)sizeof(end) - 1);
@@ -154,9 +148,7 @@ Test(bus_embedded, the_bus_notices_a_client_that_sends_no_more)
 	struct endpoint bus = {0};
 	int fd;
 
-	embed(&bus, loop);
-	fd = dial(&bus, upgrade);
-	run_until_clients(&bus, 1);
+	fd = embed_and_dial(&bus, loop);
 	cr_assert_eq(shutdown(fd, SHUT_WR), 0);
 	run_until_clients(&bus, 0);
 	close(fd);

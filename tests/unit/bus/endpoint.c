@@ -460,9 +460,7 @@ Test(bus_seat, the_bus_gathers_fragments_and_drops_what_is_no_text)
 	struct endpoint bus = {.stop_at_frames = 2};
 	int fd;
 
-	embed(&bus, loop);
-	fd = dial(&bus, upgrade);
-	run_until_clients(&bus, 1);
+	fd = embed_and_dial(&bus, loop);
 	send_frame(fd, 0x01, "one "); /* text, not final */
 	send_frame(fd, 0x89, "ping");
 	send_frame(fd, 0x00, ""); /* continuation */
@@ -696,9 +694,7 @@ Test(bus_seat, a_client_that_reads_in_bits_gets_whole_frames)
 	char text[16];
 	int fd;
 
-	embed(&bus, loop);
-	fd = dial(&bus, upgrade);
-	run_until_clients(&bus, 1);
+	fd = embed_and_dial(&bus, loop);
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof(little));
 	setsockopt(find_other_end(fd), SOL_SOCKET, SO_SNDBUF, &little, sizeof(little));
 	for (unsigned int turn = 0; turn < TURNS_MAX; turn++) {

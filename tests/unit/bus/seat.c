@@ -159,6 +159,16 @@ void run_until_clients(struct endpoint *bus, uint32_t clients)
 	cr_assert_eq(bus_counters(bus->bus)->clients, clients);
 }
 
+int embed_and_dial(struct endpoint *bus, struct loop *loop)
+{
+	int fd;
+
+	embed(bus, loop);
+	fd = dial(bus, upgrade);
+	run_until_clients(bus, 1);
+	return fd;
+}
+
 void push_bytes(int fd, char *frame, size_t size, size_t *sent)
 {
 	ssize_t n = send(fd, frame + *sent, size - *sent, MSG_DONTWAIT);

@@ -65,5 +65,8 @@ int dial(const struct endpoint *bus, const char *request);
 /* Run until the bus has so many clients. */
 void run_until_clients(struct endpoint *bus, uint32_t clients);
 
+/* Serve a bus, and return a plain socket that has joined it. */
+int embed_and_dial(struct endpoint *bus, struct loop *loop);
+
 /* Send the frame of a text of @size bytes, as far as the socket takes it. */
 void push_bytes(int fd, char *frame, size_t size, size_t *sent);
