@@ -8,7 +8,7 @@
 #include "json/reader.h"
 
 /* Hosts are only compared here, never asked: any two addresses will do. */
-static char hosts[2];
+static char hosts[12];
 #define HOST(index) ((struct host *)(void *)&hosts[index])
 
 static struct proxy proxy;
@@ -69,6 +69,17 @@ Test(proxy, forgets_a_host_that_is_gone)
 	cr_expect_not(wants("b"));
 }
 
+/* Ask for one subscription more than all hosts together may have. */
+static void subscribe_to_all(size_t host)
+{
+	for (int i = 0; i < PROXY_SUBSCRIPTIONS_MAX + 1; i++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "{\"subscribe\":\"topic %d\",\"wanted\":true}", i);
+		say(host, text);
+	}
+}
+
 Test(proxy, bounds_subscriptions_and_topics)
 {
 	char text[PROXY_TOPIC_BYTES + 64];
@@ -78,17 +89,14 @@ Test(proxy, bounds_subscriptions_and_topics)
 	say(0, text);
 	say(0, "{\"subscribe\":\"\",\"wanted\":true}");
 	cr_expect_eq(proxy.n_subscriptions, 0);
-	for (int i = 0; i < PROXY_SUBSCRIPTIONS_MAX + 1; i++) {
-		snprintf(text, sizeof(text), "{\"subscribe\":\"topic %d\",\"wanted\":true}", i);
-		say(0, text);
-	}
+	subscribe_to_all(0);
 	cr_expect_eq(
 		proxy.n_subscriptions, PROXY_SUBSCRIPTIONS_MAX / 2, "one host leaves others some");
-	for (int i = 0; i < PROXY_SUBSCRIPTIONS_MAX; i++) {
-		snprintf(text, sizeof(text), "{\"subscribe\":\"topic %d\",\"wanted\":true}", i);
-		say(1, text);
-	}
+	subscribe_to_all(1);
 	cr_expect_eq(proxy.n_subscriptions, PROXY_SUBSCRIPTIONS_MAX / 4 * 3);
+	for (size_t host = 2; host < sizeof(hosts); host++)
+		subscribe_to_all(host);
+	cr_expect_eq(proxy.n_subscriptions, PROXY_SUBSCRIPTIONS_MAX);
 }
 
 Test(proxy, drops_what_is_no_message)
