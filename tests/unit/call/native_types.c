@@ -155,6 +155,11 @@ Test(native_types, tell_each_mistake_by_its_place_and_in_words)
 		",\"partial\":true") ",\"big\":{"                                                  \
 				     "\"fields\":[{\"name\":\"a\",\"type\":\"bytes\",\"count\":"   \
 				     "4097}]}}}"
+#define PART_INSIDE                                                                                \
+	"{\"symbol\":\"f\",\"structs\":{\"part\":" SIZED(                                          \
+		",\"partial\":true,\"size\":12") ",\"s\":{"                                        \
+						 "\"fields\":[{\"name\":\"a\",\"type\":"           \
+						 "\"struct\",\"struct\":\"part\"}]}}}"
 #define FIELD_TYPES                                                                                \
 	"must be one of bool, " INTEGERS ", f32, f64, str, bytes, struct, enum, flags, handle"
 
@@ -189,6 +194,7 @@ Test(native_types, tell_each_mistake_in_a_struct)
 		{STRUCT(FIELDS("{\"name\":\"a\",\"type\":\"i64\",\"count\":8193}")),
 			"{\"name\":\"a\",\"type\":\"i64\",\"count\":8193}",
 			"a struct may have 65536 bytes, and 8 structs in one another"},
+		{PART_INSIDE, "\"part\"", "a partial struct cannot be in another one"},
 		{STRUCT(FIELDS("{\"name\":\"a\",\"type\":\"struct\",\"struct\":\"s\"}")), "\"s\"",
 			"must be the name of a struct in 'structs', listed before it is used "
 			"there, "
