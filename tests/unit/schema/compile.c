@@ -13,6 +13,11 @@ Test(schema_compile, names_the_place_of_a_mistake)
 		"/properties/a/type: 'type' must be array, boolean, integer");
 	expect_refusal(
 		"{\"required\":\"a\"}", "/required: 'required' must be an array, not string");
+	expect_refusal("{\"required\":[\"a\",3]}",
+		"/required/1: 'required' must list strings, not number");
+	expect_refusal("{\"dependentRequired\":{\"a\":[\"b\",null]}}",
+		"/dependentRequired/a/1: must be the name of a property, not null");
+	expect_refusal("{\"$schema\":7}", "/$schema: '$schema' must be a string, not number");
 	expect_refusal("{\"minLength\":-1}", "/minLength: 'minLength' must be a whole number");
 	expect_refusal("{\"multipleOf\":0}", "/multipleOf: 'multipleOf' must be greater than 0");
 	expect_refusal("{\"multipleOf\":1.000000000000000001}",
@@ -33,6 +38,31 @@ Test(schema_compile, refuses_a_dialect_by_name)
 {
 	expect_refusal("{\"$schema\":\"http://json-schema.org/draft-04/schema#\"}",
 		"/$schema: the dialect 'http://json-schema.org/draft-04/schema' is unknown");
+}
+
+/* Check that a schema of the dialect http://x/m, whose metaschema is @metaschema, is refused. */
+static void expect_dialect_refusal(const char *metaschema, const char *expected)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	struct schema_resource resource = {.uri = "http://x/m", .tape = &tape};
+	struct schema_options options = {.resources = &resource, .n_resources = 1};
+	cleanup_free char *refusal = NULL;
+
+	cr_assert_eq(json_tape_read(&tape, metaschema, strlen(metaschema), 9, NULL), 0);
+	refusal = judge_refusal(&options, "{\"$schema\":\"http://x/m\"}");
+	cr_expect(refusal && strstr(refusal, expected), "%s", refusal);
+}
+
+Test(schema_compile, refuses_a_dialect_whose_metaschema_leads_nowhere)
+{
+	expect_dialect_refusal("{\"$vocabulary\":{\"http://x/v\":false,\"http://x/w\":true}}",
+		"/$schema: its metaschema 'http://x/m' requires the vocabulary 'http://x/w', "
+		"which is unknown");
+	expect_dialect_refusal(
+		"{\"$schema\":\"http://x/m\"}", "/$schema: the dialect 'http://x/m' is unknown");
+	expect_dialect_refusal("{\"$schema\":\"http://x/absent#\"}",
+		"/$schema: the dialect 'http://x/absent' is unknown");
+	expect_dialect_refusal("true", "/$schema: the dialect 'http://x/m' is unknown");
 }
 
 Test(schema_compile, fetches_nothing)
