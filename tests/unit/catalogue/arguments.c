@@ -173,6 +173,29 @@ Test(arguments, that_the_function_needs_are_missing_whatever_the_schema_says)
 	cr_expect_eq(arguments.report.n_violations, 1);
 }
 
+Test(arguments, that_a_message_cannot_multiply_are_refused)
+{
+	static const char text[] =
+		"{\"bus\":{\"topic\":\"t\",\"data\":{\"x\":{\"arg\":\"a\",\"scale\":10},\"y\":{"
+		"\"arg\":"
+		"\"b\",\"scale\":10}}},\"args\":{\"b\":1e999,\"c\":1e999,\"a\":1}}";
+	struct package package = {.kind = KIND_BUS};
+	struct toolbox toolbox = {.package = &package};
+	struct tool tool = {.toolbox = &toolbox};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(bus_call_cleanup) struct bus_call *call = NULL;
+	cleanup(schema_report_deinit) struct schema_report report = {0};
+
+	cr_assert_eq(json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL), 0);
+	tool.bus = call = bus_call_new(&tape, json_find(&tape, 0, "bus"), JSON_NONE, JSON_NONE);
+	cr_assert_eq(arguments_marshal_check(
+			     &tool, context, &tape, json_find(&tape, 0, "args"), &report),
+		ARGUMENTS_E_INVALID);
+	cr_assert_eq(report.n_violations, 1);
+	cr_expect_str_eq(report.violations[0].path, "/b");
+	cr_expect_str_eq(report.violations[0].message, "must have fewer digits: it is multiplied");
+}
+
 Test(arguments, of_too_many_bytes_are_too_large)
 {
 	limits.bytes = 9;
