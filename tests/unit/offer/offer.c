@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "offer/offer.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+
+#include "boxes.h"
+#include "scarce.h"
+
+static struct loop *loop;
+static struct offer offer;
+static struct catalogue *first;
+static struct catalogue *next;
+static struct policy *next_policy;
+
+static void ignore_end(void *data, struct runner_call *call, const struct call_result *result)
+{
+	(void)data;
+	(void)call;
+	(void)result;
+}
+
+static void drop_drained(void *data, struct runner *runner)
+{
+	(void)data;
+	offer_drop_retired(&offer, runner);
+	loop_stop(loop);
+}
+
+static struct toolbox *again(struct toolbox *toolbox)
+{
+	package_ref(toolbox->package);
+	return toolbox;
+}
+
+/* Offer the toolboxes kept and old; make a catalogue of kept and two new ones. */
+static void set_up(void)
+{
+	static const struct config config;
+	static const struct runner_handler handler = {.done = ignore_end, .drained = drop_drained};
+	struct toolbox *kept = make_box("kept", BOX_TOOL("f", ""));
+
+	first = make_catalogue(again(kept), make_box("old", BOX_TOOL("g", "")), NULL);
+	next = make_catalogue(kept, make_box("new", BOX_TOOL("h", "")),
+		make_box("other", BOX_TOOL("i", "")), NULL);
+	next_policy = policy_new(&config, next);
+	cr_assert_eq(loop_new(&loop), 0);
+	cr_assert_eq(offer_init(&offer, loop, "/bin/false", &handler, NULL), 0);
+	cr_assert_eq(offer_swap(&offer, first, policy_new(&config, first), &config, false), 0);
+}
+
+static void tear_down(void)
+{
+	offer_deinit(&offer);
+	loop_free(loop);
+}
+
+TestSuite(offer, .init = set_up, .fini = tear_down, .timeout = 60);
+
+static struct runner *runner_of(const struct catalogue *catalogue, size_t index)
+{
+	return catalogue_toolbox(catalogue, index, NULL, NULL)->package->runner;
+}
+
+Test(offer, stays_as_it_was_when_memory_is_short)
+{
+	static const struct config config;
+	struct runner *kept = offer.runners[0];
+	size_t n_failed = 0;
+
+	for (size_t n = 0; scarce_once_after(n); n++) {
+		int r = offer_swap(&offer, next, next_policy, &config, false);
+
+		if (!scarce_has_failed()) {
+			cr_assert_eq(r, 0);
+			continue;
+		}
+		n_failed++;
+		cr_assert_eq(r, -ENOMEM);
+		cr_expect_eq(offer.catalogue, first);
+		cr_expect_eq(offer.n_runners, 2);
+		cr_expect_eq(offer.n_retired, 0);
+		cr_expect_eq(runner_of(first, 0), kept);
+		cr_expect_null(runner_of(next, 1), "a runner without a toolbox that is offered");
+		cr_expect_null(runner_of(next, 2));
+	}
+	cr_expect_gt(n_failed, 4);
+	cr_expect_eq(offer.catalogue, next);
+}
+
+Test(offer, retires_the_runner_of_a_toolbox_that_is_gone)
+{
+	static const struct config config;
+	struct runner *kept = offer.runners[0];
+	struct runner *old = offer.runners[1];
+
+	cr_assert_eq(offer_swap(&offer, next, next_policy, &config, false), 0);
+	cr_expect_eq(offer.n_runners, 3);
+	cr_expect_eq(offer.runners[0], kept);
+	cr_expect_eq(runner_of(next, 1), offer.runners[1]);
+	cr_assert_eq(offer.n_retired, 1);
+	cr_expect_eq(offer.retired[0], old);
+	cr_assert_eq(loop_run(loop, -1), 0);
+	cr_expect_eq(offer.n_retired, 0);
+}
