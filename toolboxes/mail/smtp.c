@@ -222,6 +222,17 @@ static bool set_mail(
 	return code == CURLE_OK;
 }
 
+/* Read no more from the server. libcurl ends the connection by QUIT, and would wait for the answer
+ * for two minutes. */
+static void stop_reading(CURL *easy)
+{
+	curl_socket_t socket = CURL_SOCKET_BAD;
+
+	if (curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &socket) == CURLE_OK &&
+		socket != CURL_SOCKET_BAD)
+		shutdown(socket, SHUT_RD);
+}
+
 /* Append why the delivery ended with @code. */
 static void write_failure(const struct delivery *delivery, CURLcode code, struct text *why)
 {
@@ -263,6 +274,7 @@ bool smtp_send(const struct smtp_server *server, const char *password,
 		curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
 		curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, wait_ms);
 		code = curl_easy_perform(easy);
+		stop_reading(easy);
 	}
 	if (code != CURLE_OK)
 		write_failure(&delivery, code, why);
