@@ -405,6 +405,10 @@ def test_a_command_that_destroys_is_not_run(caller):
     words = caller.failure("write_stdin", session_id=session, chars=" /\n")
     assert f'session_id="{session}" command="rm -rf /"' in words
     assert caller.write(session, " x\n\x04").text == "got rm -rf x\n"
+    session = caller.begin("cat")
+    words = caller.failure("write_stdin", session_id=session, chars="rm -rf /\x04")
+    assert 'command="rm -rf /"' in words, "the end of the input gives the line to the program"
+    assert caller.write(session, "\x04").text == ""
     valid = caller.call("ovos.tools.validate", {"name": "exec_command", "args": {"cmd": "mkfs /dev/sda"}})
     assert valid["code"] == "tool_failed"
 

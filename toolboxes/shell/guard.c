@@ -576,6 +576,14 @@ const char *guard_judge(const char *command, size_t size)
 	return guard.rule;
 }
 
+/* Return the size of @text without END_OF_INPUT at its end. */
+static size_t without_end(const char *text, size_t size)
+{
+	while (size > 0 && text[size - 1] == END_OF_INPUT)
+		size--;
+	return size;
+}
+
 const char *guard_type(
 	const char *line, const char *chars, size_t size, char *ret_line, size_t room)
 {
@@ -592,7 +600,10 @@ const char *guard_type(
 		rule = guard_judge(all.data + begin, i - begin);
 		begin = i + 1;
 	}
-	left = all.size - begin;
+	/* A program gets an unfinished line when its input ends. */
+	left = without_end(all.data, all.size) - begin;
+	if (begin + left < all.size && !rule)
+		rule = guard_judge(all.data + begin, left);
 	if (left >= room) {
 		begin += left - (room - 1);
 		left = room - 1;

@@ -17,11 +17,15 @@
  *            └──── sh -c WORD, eval WORD…, $(…), `…` ◀──────────────────────────┘
  */
 
+/* At the end of what is typed, it ends the input. */
+#define END_OF_INPUT '\x04'
+
 /* Return the name of the rule that @command breaks, or NULL. */
 const char *guard_judge(const char *command, size_t size);
 
-/* Judge @chars, typed after the unfinished line @line: each line that is complete. @ret_line, of
- * @room bytes, has the new unfinished line, its last bytes. Return as above. */
+/* Judge @chars, typed after the unfinished line @line: each line that is complete, and the last one
+ * if END_OF_INPUT follows. @ret_line, of @room bytes, has the new unfinished line, its last bytes.
+ * Return as above. */
 const char *guard_type(
 	const char *line, const char *chars, size_t size, char *ret_line, size_t room);
 

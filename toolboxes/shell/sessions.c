@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "guard.h"
 #include "output.h"
 #include "reply.h"
 #include "program.h"
@@ -42,8 +43,6 @@
 
 /* The exit code of a program that a signal has ended, or that was never started. */
 #define NO_EXIT_CODE (-1)
-
-#define END_OF_INPUT '\x04'
 
 struct session {
 	int64_t id;     /* 0: the place is free */
