@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import struct
 import subprocess
 import tempfile
@@ -158,6 +159,7 @@ def test_what_is_no_text_is_named(files):
     nul = make(files, "nul", b"ab\0cd")
     assert "is a folder: list_dir" in files.failure("read_file", file_path=str(files.root / "dir"))
     assert "is a FIFO" in files.failure("read_file", file_path=str(files.root / "fifo"))
+    assert "is a FIFO" in files.failure("grep_files", pattern="x", path=str(files.root / "fifo"))
     assert "is a PNG image" in files.failure("read_file", file_path=str(png))
     assert "is a binary file" in files.failure("read_file", file_path=str(nul))
     assert "No such file" in files.failure("read_file", file_path=str(files.root / "no"))
@@ -217,13 +219,16 @@ def test_a_name_that_is_no_utf8_is_written_and_taken_back(files):
     assert files.text("grep_files", pattern="x", path=str(files.root)) == f"{files.root}/{listed}"
 
 
-def test_a_folder_of_many_entries_is_paged(files):
+def test_a_folder_of_many_entries_is_paged(files, times):
     many = files.root / "many"
     many.mkdir()
-    for i in range(20_000):
+    for i in range(times(20_000, 1_000_000)):
         os.mknod(many / f"{i:06}")
     listed = files.text("list_dir", dir_path=str(many), offset=3, limit=2).split("\n")[1:]
     assert listed == ["000002", "000003", "More than 2 entries found"]
+    listed = files.text("list_dir", dir_path=str(many), offset=19_999, limit=2).split("\n")[1:]
+    assert listed[:2] == ["019998", "019999"]
+    assert files.failure("list_dir", dir_path=str(many), offset=100_001).startswith("offset is at most 100000: ")
 
 
 # ── grep_files ─────────────────────────────────────────────────────────────────────────────────────
@@ -267,6 +272,17 @@ def test_a_folder_is_searched_at_the_longest_path(files):
         assert files.text("grep_files", pattern="word", path=path) == f"{path}/a"
     finally:
         subprocess.run(["rm", "-rf", files.root / "d"], check=True)
+
+
+def test_a_search_ends_with_its_time(files):
+    """Ten gigabytes of one line, which no pattern matches."""
+    path = make(files, "large", "x" * 8192)
+    os.truncate(path, 10 << 30)
+    make(files, "small", "word\n")
+    began = time.monotonic()
+    answer = files.caller.invoke("grep_files", {"pattern": "word$", "path": str(files.root)}, timeout_ms=2000)
+    assert time.monotonic() - began < at_most(3)
+    assert "The time of the search is over: not all files were searched" in json.dumps(answer), answer
 
 
 def test_a_pattern_that_takes_too_long_is_said(files):
@@ -400,6 +416,22 @@ def test_a_full_disk_changes_nothing(files, disk):
     words = files.bad_patch("*** Update File: disk/a\n-1\n+2\n*** Update File: disk/b\n-1\n" + body)
     assert "No space left on device" in words
     assert {path.name: path.read_text() for path in disk.iterdir()} == {"a": "1\n", "b": "1\n"}
+
+
+def test_a_rename_that_fails_undoes_those_before_it(files, disk):
+    """The last file is a place where a file system is mounted: nothing takes its place."""
+    for name in ("a", "b", "c"):
+        make(files, name, "1\n")
+    (disk / "c").write_text("1\n")
+    (disk / "c").chmod(0o666)
+    subprocess.run(["mount", "--bind", disk / "c", files.root / "c"], check=True)
+    try:
+        words = files.bad_patch("*** Add File: new\n+x\n*** Update File: a\n-1\n+2\n*** Delete File: b\n"
+                                "*** Update File: c\n-1\n+2\n")
+    finally:
+        subprocess.run(["umount", "-l", files.root / "c"], check=True)
+    assert words == f"{files.root}/c cannot be replaced: Device or resource busy"
+    assert {path.name: path.read_text() for path in files.root.iterdir() if path.is_file()} == dict.fromkeys("abc", "1\n")
 
 
 def test_a_file_is_moved_to_another_file_system(files, disk):
@@ -564,6 +596,32 @@ def test_a_folder_that_becomes_a_link_is_not_followed(files):
         is_over.set()
         swapper.join()
     assert list(outside.iterdir()) == []
+
+
+def test_a_read_only_file_system_is_left_with_words(files, disk):
+    (disk / "a").write_text("1\n")
+    (disk / "a").chmod(0o666)
+    subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+    assert files.failure("write_file", path=str(disk / "a"), content="2\n") == (
+        f"{disk}/a cannot be written: Read-only file system")
+    assert "Read-only file system" in files.bad_patch("*** Add File: new\n+x\n*** Update File: disk/a\n-1\n+2\n")
+    assert files.text("read_file", file_path=str(disk / "a")) == "L1: 1" and not (files.root / "new").exists()
+
+
+def test_a_device_inside_of_a_root_is_left_alone(files):
+    if files.user:
+        pytest.skip("a plain user makes no device")
+    device = files.root / "zero"
+    try:
+        os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(1, 5))
+    except PermissionError as error:
+        pytest.skip(f"no device can be made here: {error}")
+    for name, args in (("read_file", {"file_path": str(device)}), ("grep_files", {"pattern": "x", "path": str(device)}),
+                       ("write_file", {"path": str(device), "content": "x"}),
+                       ("edit_file", {"path": str(device), "edits": [{"oldText": "a", "newText": "b"}]})):
+        assert "is a device, not a regular file" in files.failure(name, **args)
+    assert files.text("list_dir", dir_path=str(files.root)).endswith("\nzero?")
+    assert files.text("grep_files", pattern="x", path=str(files.root)) == "No matches found."
 
 
 def test_a_read_only_folder_is_left_with_words(files):

@@ -296,6 +296,10 @@ static bool search_place(
 	if (r == 0 && S_ISDIR(status.st_mode))
 		r = walk(walked, place);
 	else if (r == 0) {
+		fd = open_regular(place, &status, why);
+		if (fd < 0)
+			return false;
+		close(fd);
 		fd = fence_open_parent(place, false, &name);
 		r = fd < 0 ? fd : 0;
 		if (fd >= 0) {
@@ -325,9 +329,8 @@ static void write_found(const struct search *search, const struct walk *walked, 
 		text_printf(out, "\n[%zu more files match; the %zu newest are listed]",
 			search->n_all - n, n);
 	if (search->is_late)
-		text_printf(out,
-			"\n[The search ended after %d seconds: not all files were searched]",
-			SEARCH_S);
+		text_put(out, "\n[The time of the search is over: not all files were searched. "
+			      "Search a subfolder by path, or fewer files by include]");
 	if (search->n_costly > 0)
 		text_printf(out, "\n[The pattern takes too long on %zu files]", search->n_costly);
 	if (search->n_unreadable + walked->n_unreadable > 0)

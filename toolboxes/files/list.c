@@ -281,6 +281,13 @@ static bool list_folder(struct listing *listing, const char *path, uint64_t dept
 {
 	if (!fence_find(path, false, &listing->place, &listing->why))
 		return false;
+	if (listing->offset > REACH_MAX) {
+		text_printf(&listing->why,
+			"offset is at most %d: list a subfolder, or let grep_files find files by "
+			"`include`",
+			REACH_MAX);
+		return false;
+	}
 	text_put(&listing->out, "Absolute path: ");
 	text_add_name(&listing->out, path);
 	if (!list_levels(listing, depth))
@@ -312,7 +319,7 @@ void list_dir(struct toolbox_call call, void *data)
 	}
 	toolbox_get_string(call, "dir_path", &path, NULL);
 	listing->call = call;
-	listing->offset = (size_t)read_number(call, "offset", 1, REACH_MAX);
+	listing->offset = (size_t)read_number(call, "offset", 1, REACH_MAX + 1);
 	listing->limit = (size_t)read_number(call, "limit", 25, REACH_MAX);
 	answer(call, "list_dir",
 		list_folder(listing, path, read_number(call, "depth", 2, UINT64_MAX)),
