@@ -118,7 +118,7 @@
 extern "C" {
 #endif
 
-#define TOOLBOX_API_VERSION 4u
+#define TOOLBOX_API_VERSION 5u
 
 /* The results of the functions of this header. */
 enum toolbox_status {
@@ -227,6 +227,8 @@ struct toolbox_tool {
 	/* version 4 */
 	const struct toolbox_parameter *parameters; /* in place of argument_schema; an entry without
 	                                             * a name ends them; or NULL */
+	/* version 5 */
+	const char *examples; /* JSON: `examples` of docs/native.md, sample calls; or NULL */
 };
 
 struct toolbox_plugin {

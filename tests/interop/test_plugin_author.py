@@ -85,7 +85,7 @@ static void answer(struct toolbox_call call, void *data)
 }
 static const struct toolbox_tool tools[] = {
 	{"answer", "", NULL, NULL, TOOLBOX_READ, 0, 0, 0, NULL, NULL, answer, NULL, NULL, 0, NULL, NULL, NULL,
-	 NULL, NULL}};
+	 NULL, NULL, NULL}};
 TOOLBOX_PLUGIN(tools, NULL, NULL);
 """
 

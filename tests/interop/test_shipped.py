@@ -9,8 +9,15 @@ from processes import BUILD, ROOT, toolboxctl
 
 SOURCES = ROOT / "toolboxes"
 OFF = ("call_control", "mail", "shell", "voice", "web")
+# The class of its processes; None: it has none.
+CLASSES = {"call_control": None, "convert": "compute", "device": None, "files": "compute", "mail": "net", "memory": "compute",
+           "plan": "compute", "session": "compute", "shell": "command", "system": "compute", "voice": "command", "web": "net"}
+# What these read is not on each machine, and `toolboxctl test` calls the examples of what reads.
+WITHOUT_EXAMPLES = {"read_file", "list_dir", "grep_files", "webfetch", "service_status", "service_logs"}
 # What an operator has to say before a toolbox loads.
-SETTINGS = {"mail": {"server": "smtp://127.0.0.1:1", "files": {"roots": []}, "from": "me@example.org"}}
+SETTINGS = {"mail": {"server": "smtp://127.0.0.1:1", "files": {"roots": []}, "from": "me@example.org"},
+            "call_control": {"topics": {name: f"sip.{name}" for name in (
+                "connect_call", "send_message", "stop_media", "stop_service", "stop_flow")}}}
 # A row of a setting in the page of its toolbox.
 ROWS = {"mail": "`{}", "web": "| `{}` |"}
 
@@ -46,8 +53,33 @@ def test_what_acts_for_a_person_is_installed_and_off(launch, tmp_path):
             assert caller.invoke(tool, {})["code"] == "unknown_tool"
 
 
-def test_mail_and_web_have_the_network():
-    assert manifest_of("mail")["sandbox"]["class"] == "net"
+def test_what_is_offered_without_a_word(launch):
+    service = launch(toolbox_dirs=[*(folder(name) for name in CLASSES), BUILD / "toolbox.d"])
+    with Caller(service.url) as caller:
+        tools = caller.call("ovos.tools.list")["tools"]
+    assert {tool["toolbox_id"] for tool in tools} == {*CLASSES, "math_tools", "libm"} - {*OFF}
+    assert {tool["name"] for tool in tools if tool["toolbox_id"] == "device"} == {"speak", "get_volume", "now_playing"}
+
+
+def test_each_tool_says_what_it_is(launch):
+    service = launch({"toolboxes": {name: {"enabled": True, **SETTINGS.get(name, {})} for name in CLASSES}},
+                     [folder(name) for name in CLASSES])
+    with Caller(service.url) as caller:
+        tools = caller.call("ovos.tools.list")["tools"]
+    assert {tool["toolbox_id"] for tool in tools} == {*CLASSES}
+    for tool in tools:
+        assert tool["title"] and tool["description"] and tool["risk"] in ("read", "write", "execute"), tool
+        takes_none = not tool["argument_schema"].get("required")
+        assert tool.get("examples") or takes_none or tool["name"] in WITHOUT_EXAMPLES, tool["name"]
+        # What is no rich content says what it is.
+        assert tool.get("output") == "content" or tool["output_schema"].keys() > {"type"}, tool["name"]
+
+
+def test_each_has_the_narrowest_class_that_works():
+    usual = {"plugin": "compute", "command": "command", "bus": None}
+    for name, class_ in CLASSES.items():
+        manifest = manifest_of(name)
+        assert manifest.get("sandbox", {}).get("class", usual[manifest["kind"]]) == class_, name
     assert manifest_of("web")["sandbox"] == {"class": "net"}, "and no file"
 
 

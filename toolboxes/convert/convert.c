@@ -295,6 +295,8 @@ static const struct toolbox_tool tools[] = {
 			  "\"failed\":\"I cannot convert that: {error}.\"},"
 			  "\"de\":{\"done\":\"Das sind {value} {to}.\","
 			  "\"failed\":\"Das kann ich nicht umrechnen: {error}.\"}}",
+		.examples = "[{\"args\":{\"value\":5,\"from\":\"miles\",\"to\":\"km\"},\"result\":{"
+			    "\"result\":\"8.04672\",\"is_exact\":true,\"value\":8.04672}}]",
 		.handler = unit_convert,
 	},
 	{
@@ -306,6 +308,9 @@ static const struct toolbox_tool tools[] = {
 			"too.",
 		.argument_schema = expression_schema,
 		.output_schema = number_result,
+		.examples = "[{\"args\":{\"expression\":\"(0.1 + "
+			    "0.2)^2\"},\"result\":{\"result\":\"0.09\",\"is_exact\":true,\"value\":"
+			    "0.09}}]",
 		.handler = evaluate_expression,
 	},
 	{
@@ -316,6 +321,7 @@ static const struct toolbox_tool tools[] = {
 			"variance and standard deviation of numbers.",
 		.argument_schema = data_schema,
 		.output_schema = summary_result,
+		.examples = "[{\"args\":{\"data\":[3,1,2.5]}}]",
 		.handler = statistics_summary,
 	},
 };

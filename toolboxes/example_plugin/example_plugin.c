@@ -144,6 +144,8 @@ static const struct toolbox_tool tools[] = {
 		.argument_schema = TEXT,
 		.output_schema = "{\"type\": \"object\", \"required\": [\"words\", \"longest\"]}",
 		.risk = TOOLBOX_READ,
+		.examples = "[{\"args\":{\"text\":\"a longer "
+			    "text\"},\"result\":{\"words\":3,\"longest\":\"longer\"}}]",
 		.handler = count_words,
 	},
 	{
@@ -153,6 +155,7 @@ static const struct toolbox_tool tools[] = {
 				   " \"required\": [\"numbers\"], \"properties\": {\"numbers\":"
 				   " {\"type\": \"array\", \"items\": {\"type\": \"number\"}}}}",
 		.risk = TOOLBOX_READ,
+		.examples = "[{\"args\":{\"numbers\":[1,2.5]}}]",
 		.handler = sum,
 	},
 	{
@@ -161,6 +164,7 @@ static const struct toolbox_tool tools[] = {
 		.argument_schema = TEXT,
 		.risk = TOOLBOX_READ,
 		.triggers = shout_triggers,
+		.examples = "[{\"args\":{\"text\":\"hello\"},\"result\":{\"text\":\"HELLO\"}}]",
 		.handler = shout,
 		.validate = validate_shout,
 	},

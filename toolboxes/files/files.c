@@ -171,6 +171,8 @@ static const struct toolbox_tool tools[] = {
 		.risk = TOOLBOX_WRITE,
 		.flags = TOOLBOX_IDEMPOTENT,
 		.timeout_ms = 30000,
+		.examples =
+			"[{\"args\":{\"path\":\"/home/ada/todo.txt\",\"content\":\"milk\\n\"}}]",
 		.handler = write_file,
 	},
 	{
@@ -183,6 +185,9 @@ static const struct toolbox_tool tools[] = {
 		.risk = TOOLBOX_WRITE,
 		.timeout_ms = 30000,
 		.result_max_chars = RESULT_CHARS_MAX,
+		.examples =
+			"[{\"args\":{\"path\":\"/home/ada/"
+			"todo.txt\",\"edits\":[{\"oldText\":\"milk\",\"newText\":\"bread\"}]}}]",
 		.handler = edit_file,
 	},
 	{
@@ -192,6 +197,8 @@ static const struct toolbox_tool tools[] = {
 		.argument_schema = patch_schema,
 		.risk = TOOLBOX_WRITE,
 		.timeout_ms = 30000,
+		.examples = "[{\"args\":{\"input\":\"*** Begin Patch\\n*** Update File: "
+			    "todo.txt\\n@@\\n milk\\n-bread\\n+rolls\\n*** End Patch\"}}]",
 		.handler = apply_patch,
 	},
 };

@@ -346,6 +346,9 @@ static const struct toolbox_tool tools[] = {
 		.risk = TOOLBOX_EXECUTE,
 		.timeout_ms = TIMEOUT_MS,
 		.validate = validate,
+		.examples = "[{\"args\":{\"destinations\":[{\"type\":\"email\",\"target\":\"ana@"
+			    "example.org\",\"target_name\":\"Ana\"}],\"subject\":\"Shopping\","
+			    "\"content\":\"Milk, bread.\"}}]",
 		.handler = send_email,
 	},
 };

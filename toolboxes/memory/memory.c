@@ -201,6 +201,7 @@ static const struct toolbox_tool tools[] = {
 			"{\"remembered\":{\"type\":\"string\"}}}",
 		.risk = TOOLBOX_WRITE,
 		.timeout_ms = 10000,
+		.examples = "[{\"args\":{\"text\":\"The user's name is Ada.\"}}]",
 		.handler = remember,
 		.validate = check_note,
 	},

@@ -171,6 +171,9 @@ static const struct toolbox_tool tools[] = {{
 	.risk = TOOLBOX_READ,
 	.flags = TOOLBOX_IDEMPOTENT,
 	.result_max_chars = ANSWER_CHARS_MAX,
+	.examples = "[{\"args\":{\"plan\":[{\"step\":\"Find the "
+		    "fault\",\"status\":\"completed\"},{\"step\":\"Mend "
+		    "it\",\"status\":\"in_progress\"}]}}]",
 	.handler = update_plan,
 	.validate = check_plan,
 }};

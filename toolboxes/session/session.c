@@ -183,6 +183,7 @@ static struct toolbox_tool tools[] = {
 		.risk = TOOLBOX_WRITE,
 		.flags = TOOLBOX_IDEMPOTENT,
 		.timeout_ms = 10000,
+		.examples = "[{\"args\":{\"variables\":{\"order\":\"4711\"}}}]",
 		.handler = set_variables,
 		.validate = check_variables,
 	},

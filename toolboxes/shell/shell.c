@@ -434,6 +434,8 @@ static const struct toolbox_tool unified_exec[] = {
 		.risk = TOOLBOX_EXECUTE,
 		.timeout_ms = CALL_MS,
 		.result_max_chars = RESULT_CHARS_MAX,
+		.examples = "[{\"args\":{\"cmd\":\"make "
+			    "test\",\"workdir\":\"/home/ada/project\",\"yield_time_ms\":60000}}]",
 		.handler = exec_command,
 		.validate = check_exec,
 	},
@@ -449,6 +451,8 @@ static const struct toolbox_tool unified_exec[] = {
 		.risk = TOOLBOX_EXECUTE,
 		.timeout_ms = CALL_MS,
 		.result_max_chars = RESULT_CHARS_MAX,
+		.examples = "[{\"args\":{\"session_id\":4711,\"chars\":\"yes\\n\"}},{\"args\":{"
+			    "\"session_id\":4711}}]",
 		.handler = write_stdin,
 		.validate = check_write,
 		.grant_key = "session_id",
@@ -468,6 +472,7 @@ static const struct toolbox_tool shell_tools[] = {{
 	.risk = TOOLBOX_EXECUTE,
 	.timeout_ms = CALL_MS,
 	.result_max_chars = RESULT_CHARS_MAX,
+	.examples = "[{\"args\":{\"command\":[\"ls\",\"-l\",\"my folder\"]}}]",
 	.handler = shell,
 	.validate = check_shell,
 }};
@@ -482,6 +487,7 @@ static const struct toolbox_tool shell_command_tools[] = {{
 	.risk = TOOLBOX_EXECUTE,
 	.timeout_ms = CALL_MS,
 	.result_max_chars = RESULT_CHARS_MAX,
+	.examples = "[{\"args\":{\"command\":\"ls -l *.txt\"}}]",
 	.handler = shell_command,
 	.validate = check_shell_command,
 }};

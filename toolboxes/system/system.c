@@ -281,6 +281,7 @@ static const struct toolbox_tool tools[] = {
 		.timeout_ms = 10000,
 		.triggers = disk_triggers,
 		.spoken = SPOKEN("{free_gb} gigabytes are free.", "{free_gb} Gigabyte sind frei."),
+		.examples = "[{\"args\":{\"path\":\"/\"}}]",
 		.handler = disk_space,
 	},
 	{
@@ -312,6 +313,7 @@ static const struct toolbox_tool tools[] = {
 		.argument_schema = processes_schema,
 		.output_schema = processes_result,
 		.timeout_ms = 10000,
+		.examples = "[{\"args\":{\"limit\":5,\"by\":\"memory\"}}]",
 		.handler = processes,
 	},
 	{
@@ -330,6 +332,7 @@ static const struct toolbox_tool tools[] = {
 		.output_schema = time_result,
 		.triggers = time_triggers,
 		.spoken = SPOKEN("It is {time}.", "Es ist {time} Uhr."),
+		.examples = "[{\"args\":{\"timezone\":\"Tokyo\"}}]",
 		.handler = show_time,
 	},
 	{
@@ -363,6 +366,7 @@ static const struct toolbox_tool tools[] = {
 		.risk = TOOLBOX_EXECUTE,
 		.timeout_ms = 60000,
 		.result_max_chars = 1100000,
+		.examples = "[{\"args\":{\"name\":\"ovos-audio\",\"action\":\"restart\"}}]",
 		.handler = service,
 	},
 	{

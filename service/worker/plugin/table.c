@@ -198,6 +198,7 @@ static int write_tool(struct reading *reading, const struct toolbox_tool *tool, 
 	r = describe_arguments(reading, tool, out);
 	r = r ? r : write_tool_json(reading, tool->name, "output_schema", tool->output_schema, out);
 	r = r ? r : write_tool_json(reading, tool->name, "spoken", tool->spoken, out);
+	r = r ? r : write_tool_json(reading, tool->name, "examples", tool->examples, out);
 	if (r)
 		return r;
 	if (tool->risk != TOOLBOX_UNRATED)

@@ -107,6 +107,7 @@ Test(plugin_table, tells_everything_that_a_tool_says)
 		.spoken = "{ \"en\": {\"done\": \"x\"} }",
 		.grant_key = "session_id",
 		.asked_key = "chars",
+		.examples = "[ {\"args\": {}} ]",
 	};
 	struct toolbox_plugin plugin = usual();
 
@@ -116,7 +117,7 @@ Test(plugin_table, tells_everything_that_a_tool_says)
 	cr_expect_str_eq(buffer_terminate(&table.described),
 		"[{\"name\":\"x\xef\xbf\xbd\",\"description\":\"says \\\"it\\\"\","
 		"\"argument_schema\":{\"type\":\"object\"},\"output_schema\":true,"
-		"\"spoken\":{\"en\":{\"done\":\"x\"}},"
+		"\"spoken\":{\"en\":{\"done\":\"x\"}},\"examples\":[{\"args\":{}}],"
 		"\"risk\":\"execute\",\"given\":\"statistics\",\"parallel\":false,\"timeout_ms\":5,"
 		"\"cooldown_s\":7,"
 		"\"grant_key\":\"session_id\",\"asked_key\":\"chars\","
@@ -131,7 +132,7 @@ Test(plugin_table, refuses_a_version_that_is_none_or_to_come)
 	expect_refused(&plugin, sizeof(plugin), "has the api_version 0");
 	plugin.api_version = TOOLBOX_API_VERSION + 1;
 	expect_refused(&plugin, sizeof(plugin),
-		"it is built for version 5 of toolbox.h, and this toolboxd has version 4: update "
+		"it is built for version 6 of toolbox.h, and this toolboxd has version 5: update "
 		"toolboxd");
 	plugin.api_version = UINT32_MAX;
 	expect_refused(&plugin, sizeof(plugin), "version 4294967295");
@@ -182,7 +183,7 @@ Test(plugin_table, takes_larger_structs_whose_rest_is_zero)
 	cr_expect_str_eq(table.functions[1].name, "second");
 	later_tools[1].later = 1;
 	expect_refused(&plugin.now, sizeof(plugin),
-		"members of struct toolbox_tool of a later version of toolbox.h than 4");
+		"members of struct toolbox_tool of a later version of toolbox.h than 5");
 	later_tools[1].later = 0;
 	plugin.later = 1;
 	expect_refused(&plugin.now, sizeof(plugin), "members of struct toolbox_plugin of a later");
