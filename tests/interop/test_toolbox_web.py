@@ -276,7 +276,8 @@ def test_a_status_of_failure_is_told(web, site):
 
 
 @pytest.mark.parametrize("url, words", [
-    ("not an url", "Invalid URL: not an url"), ("http://", "Invalid URL: http://"),
+    ("not an url", "Invalid URL: not an url (expected http:// or https://, a host, and at most 8000 bytes)"),
+    ("http://", "Invalid URL: http://"),
     ("gopher://127.0.0.1/", "Unsupported protocol: gopher:"), ("file:///etc/passwd", "Unsupported protocol: file:"),
     ("http://me:word@127.0.0.1/", "a user and a password in an URL are not sent"),
     ("http://a\nb/", "Invalid URL"), ("http://x/" + "a" * 9000, "Invalid URL"),

@@ -150,33 +150,15 @@ static bool search_lines(const struct applying *applying, const struct part *wan
 	return false;
 }
 
-/* Go to the line after the headers of @hunk. */
-static bool follow_headers(struct applying *applying, const struct patch_hunk *hunk, size_t *from)
-{
-	for (size_t i = 0; i < hunk->n_headers; i++) {
-		const struct part *header = &applying->patch->headers[hunk->first_header + i];
-		size_t at;
-
-		if (!search_lines(applying, header, 1, *from, &at)) {
-			text_put(applying->why, "Failed to find context '");
-			text_add_lossy(applying->why, header->bytes, header->size);
-			text_printf(applying->why, "' in %s (line %u of the patch)", applying->name,
-				hunk->number);
-			return false;
-		}
-		*from = at + 1;
-	}
-	return true;
-}
-
 /* ── the nearest place ───────────────────────────────────────────────────────────────────────── */
 
+/* Return how many of the @n lines of @wanted are at @at, as far as the text goes. */
 static size_t count_equal(
 	const struct applying *applying, size_t at, const struct part *wanted, size_t n)
 {
 	size_t n_equal = 0;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && at + i < applying->n_lines; i++)
 		n_equal += is_equal_line(applying->lines[at + i].text, wanted[i], PASS_ENDS);
 	return n_equal;
 }
@@ -195,9 +177,9 @@ static void write_nearest(const struct applying *applying, const struct part *wa
 	size_t best_at = 0;
 	size_t i = 0;
 
-	if (n == 0 || n > applying->n_lines || n > NEAREST_MAX / applying->n_lines)
+	if (n == 0 || applying->n_lines == 0 || n > NEAREST_MAX / applying->n_lines)
 		return;
-	for (size_t at = 0; at + n <= applying->n_lines; at++) {
+	for (size_t at = 0; at < applying->n_lines; at++) {
 		size_t n_equal = count_equal(applying, at, wanted, n);
 
 		if (n_equal > best) {
@@ -209,16 +191,55 @@ static void write_nearest(const struct applying *applying, const struct part *wa
 		return;
 	text_printf(applying->why, "\nNearest place: line %zu, where %zu of %zu lines are equal",
 		best_at + 1, best, n);
-	while (i < n && is_equal_line(applying->lines[best_at + i].text, wanted[i], PASS_ENDS))
+	while (i < n && best_at + i < applying->n_lines &&
+		is_equal_line(applying->lines[best_at + i].text, wanted[i], PASS_ENDS))
 		i++;
-	if (i == n) {
-		text_put(applying->why, ", but it is before the end of an earlier hunk or header");
+	if (i == n || best_at + i == applying->n_lines) {
+		text_put(applying->why,
+			i == n ? ", but it is before the end of an earlier hunk or header"
+			       : ", and there the file ends");
 		return;
 	}
 	text_printf(applying->why, "; line %zu is ", best_at + i + 1);
 	write_part(applying->why, applying->lines[best_at + i].text);
 	text_put(applying->why, ", the patch has ");
 	write_part(applying->why, wanted[i]);
+}
+
+/* Append the first line that has @header as a part: headers are whole lines. */
+static void write_containing(const struct applying *applying, struct part header)
+{
+	for (size_t i = 0; i < applying->n_lines; i++) {
+		struct part line = applying->lines[i].text;
+
+		if (!memmem(line.bytes, line.size, header.bytes, header.size))
+			continue;
+		text_printf(applying->why, "\nNearest place: line %zu is ", i + 1);
+		write_part(applying->why, line);
+		text_put(applying->why, "; a header is a whole line after the last hunk");
+		return;
+	}
+}
+
+/* Go to the line after the headers of @hunk. */
+static bool follow_headers(struct applying *applying, const struct patch_hunk *hunk, size_t *from)
+{
+	for (size_t i = 0; i < hunk->n_headers; i++) {
+		const struct part *header = &applying->patch->headers[hunk->first_header + i];
+		size_t at;
+
+		if (!search_lines(applying, header, 1, *from, &at)) {
+			text_put(applying->why, "Failed to find context '");
+			text_add_lossy(applying->why, header->bytes, header->size);
+			text_printf(applying->why,
+				"' in %s (line %u of the patch); nothing was written.",
+				applying->name, hunk->number);
+			write_containing(applying, *header);
+			return false;
+		}
+		*from = at + 1;
+	}
+	return true;
 }
 
 static bool refuse_lines(const struct applying *applying, const struct patch_hunk *hunk,

@@ -101,7 +101,10 @@ bool fetch_url_read(const char *url, struct fetch_url *ret, struct text *why)
 		       read_part(handle, CURLUPART_SCHEME, 0, &ret->scheme);
 
 	if (!is_good) {
-		text_printf(why, "Invalid URL: %.200s", url);
+		text_printf(why,
+			"Invalid URL: %.200s (expected http:// or https://, a host, and at most %d "
+			"bytes)",
+			url, URL_SIZE_MAX);
 	} else if (strcmp(ret->scheme, "http") != 0 && strcmp(ret->scheme, "https") != 0) {
 		text_printf(
 			why, "Unsupported protocol: %s: (http and https are fetched)", ret->scheme);

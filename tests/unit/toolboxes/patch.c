@@ -190,4 +190,10 @@ Test(patch, fails_with_what_it_looked_for_and_the_nearest_place)
 	expect_failure("a\n", "@@ nowhere\n+x\n", "Failed to find context 'nowhere' in f (line 3");
 	expect_failure("a\nb\n", "@@\n-b\n+c\n@@\n-a\n+x\n", "before the end of an earlier hunk");
 	expect_failure("", "@@\n-a\n", "Failed to find expected lines");
+	expect_failure("a\nb\n", "@@\n b\n-c\n d\n",
+		"Nearest place: line 2, where 1 of 3 lines are equal, and there the file ends");
+	expect_failure("x\nint f(void)\n", "@@ int f\n+x\n",
+		"Failed to find context 'int f' in f (line 3 of the patch); nothing was written.\n"
+		"Nearest place: line 2 is 'int f(void)'; a header is a whole line after the last "
+		"hunk");
 }
