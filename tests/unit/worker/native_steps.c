@@ -429,6 +429,38 @@ Test(native_steps, convert_and_measure, .timeout = LIMIT)
 	EXPECT_RUNS(rows);
 }
 
+Test(native_steps, pass_a_number_as_another_type_only_where_it_fits, .timeout = LIMIT)
+{
+#define PASS(from, symbol, to)                                                                     \
+	"{'parameters':[{'name':'x','type':'" from "'}],'steps':[{'call':'" symbol                 \
+	"','args':[{'as':'" to "','value':'$x'}],'returns':{'name':'r','type':'" to "'}}]}"
+	static const struct run rows[] = {
+		{PASS("f64", "wide", "i64"), "{'x':-3}", "{'r':-3}", false},
+		{PASS("f64", "wide", "i64"), "{'x':2.5}",
+			"wide is not called: 'x' does not fit i64", true},
+		{PASS("f64", "wide", "i64"), "{'x':-9223372036854775808}",
+			"{'r':-9223372036854775808}", false},
+		{PASS("f64", "wide", "i64"), "{'x':-9223372036854777856}",
+			"wide is not called: 'x' does not fit i64", true},
+		{PASS("f64", "wide", "i64"), "{'x':9223372036854775808}",
+			"wide is not called: 'x' does not fit i64", true},
+		{PASS("f64", "count", "usize"), "{'x':18446744073709549568}",
+			"{'r':18446744073709549568}", false},
+		{PASS("f64", "count", "usize"), "{'x':18446744073709551616}",
+			"count is not called: 'x' does not fit usize", true},
+		{PASS("f32", "count", "usize"), "{'x':-1}",
+			"count is not called: 'x' does not fit usize", true},
+		{PASS("i64", "real", "f64"), "{'x':-7}", "{'r':-7.0}", false},
+		{PASS("u64", "real", "f64"), "{'x':9223372036854775808}",
+			"{'r':9.223372036854776e+18}", false},
+		{PASS("f64", "single", "f32"), "{'x':0.5}", "{'r':0.5}", false},
+		{PASS("f64", "single", "f32"), "{'x':1e39}",
+			"single is not called: 'x' does not fit f32", true},
+	};
+
+	EXPECT_RUNS(rows);
+}
+
 Test(native_steps, repeat_while_the_value_fits, .timeout = LIMIT)
 {
 #define REPEAT(more, body)                                                                         \
