@@ -109,8 +109,11 @@ Test(mcp_endpoint, charges_each_part_of_a_long_call_once)
 	thread_step_ns = 5 * NS_PER_MS;
 	expect_posted("/mcp", text.data, 200, "'id':2");
 	expect_posted("/mcp", text.data, 200, "'id':2");
+	/* 60 ms of the debt are paid by time: a busy machine pays them in a post, a quiet one in
+	 * several refused ones. The next post owes a minute. */
 	thread_step_ns = 1000 * NS_PER_MS;
-	post("/mcp", text.data);
+	while (post("/mcp", text.data) == 429)
+		;
 	cr_expect_eq(post("/mcp", text.data), 429, "%s", http_response);
 	cr_expect(strstr(http_body, "\"code\":\"busy\""), "%s", http_body);
 	cr_expect_null(strstr(http_body, "jsonrpc"), "%s", http_body);
