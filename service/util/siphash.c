@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util/siphash.h"
 
+#include <endian.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -64,6 +65,7 @@ void siphash_bytes(struct siphash *hash, const char *bytes, size_t size)
 		uint64_t word;
 
 		memcpy(&word, bytes + at, sizeof(word));
+		word = le64toh(word);
 		siphash_word(&now, now.word | word << now.bits);
 		now.word = now.bits > 0 ? word >> (64 - now.bits) : 0;
 	}
