@@ -14,7 +14,7 @@
  *   connect ─▶ request, then `mycroft.toolboxd.is_alive`, again while nothing answers
  *                 │
  *                 ├─ its response: recognised by its topic and by our own key in the context
- *                 ├─ the service comes: the request is sent to it
+ *                 ├─ the service comes: the request is sent to it; one that may run tools only now
  *                 ├─ the bus is lost: sent again after reconnecting, unless a tool may have run
  *                 └─ time is up: the service answered is_alive and is slow, or it is not there
  *
@@ -91,7 +91,7 @@ int ctl_session_send_numbered(struct ctl_session *session, const char *topic,
 bool ctl_session_has_number(const struct ctl_session *session, const char *number);
 
 /* Cancel the call with the id @call_id, whose request is open. Over HTTP its connection is closed.
- * Return how long to wait for its response, or 0 for none. */
+ * Return how long to wait for its response, or 0 for none: a request that was not sent yet ends. */
 uint64_t ctl_session_cancel(struct ctl_session *session, const char *call_id);
 
 /* Set the time of the requests from now on. */

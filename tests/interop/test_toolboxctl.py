@@ -482,12 +482,12 @@ def respond(peer, request, data):
 
 @contextlib.contextmanager
 def asking(home, *args):
-    """A bus, and toolboxctl as its client."""
+    """toolboxctl as the client of a bus."""
     bus = FakeBus()
     command = subprocess.Popen([TOOLBOXCTL, *args, "--timeout", str(EVENT_SECONDS), "--bus", bus.url],
                                env=environment(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        yield bus.wait_for_client(), command
+        yield bus.wait_for_client(), command, bus
     finally:
         bus.close()
         command.kill()
@@ -499,7 +499,7 @@ AGENT_ALIVE = "mycroft.toolbox-agent.is_alive"
 
 
 def test_a_request_waits_for_a_service_that_comes_later(tmp_path):
-    with asking(tmp_path, "status", "--json") as (peer, command):
+    with asking(tmp_path, "status", "--json") as (peer, command, _):
         read_next(peer, "ovos.tools.status")
         read_next(peer, ALIVE)
         read_next(peer, ALIVE)
@@ -509,7 +509,7 @@ def test_a_request_waits_for_a_service_that_comes_later(tmp_path):
 
 
 def test_a_request_is_not_repeated_to_a_service_that_has_it(tmp_path):
-    with asking(tmp_path, "status", "--json") as (peer, command):
+    with asking(tmp_path, "status", "--json") as (peer, command, _):
         request = read_next(peer, "ovos.tools.status")
         first = read_next(peer, ALIVE)
         again = read_next(peer, ALIVE)
@@ -521,17 +521,52 @@ def test_a_request_is_not_repeated_to_a_service_that_has_it(tmp_path):
             read_next(peer, ALIVE)
 
 
-def test_an_utterance_is_sent_once_and_not_again_after_a_loss(tmp_path):
-    with asking(tmp_path, "chat", "well") as (peer, command):
-        asked = [read_next(peer, AGENT_ALIVE) for _ in range(4)]
+@contextlib.contextmanager
+def uttering(home, command, alive, topic):
+    """toolboxctl COMMAND, the messages is_alive that it has sent until one was answered, and the utterance that followed."""
+    with asking(home, command, "well", "--json") as (peer, process, _):
+        asked = [read_next(peer, alive) for _ in range(4)]
         respond(peer, asked[2], {"status": True})
-        while (message := json.loads(peer.receive(EVENT_SECONDS)))["type"] != "ovos.tools.chat":
-            assert message["type"] == AGENT_ALIVE
-        respond(peer, asked[3], {"status": True})
-        respond(peer, read_next(peer, AGENT_ALIVE), {"status": True})
+        while (message := json.loads(peer.receive(EVENT_SECONDS)))["type"] == alive:
+            asked.append(message)
+            respond(peer, message, {"status": True})
+        assert message["type"] == topic
+        yield peer, process, asked, message
+
+
+UTTERANCES = pytest.mark.parametrize("command, alive, topic", [
+    ("chat", AGENT_ALIVE, "ovos.tools.chat"), ("say", ALIVE, "ovos.tools.utterance")])
+
+
+@UTTERANCES
+def test_an_utterance_is_sent_once(tmp_path, command, alive, topic):
+    """A service that answers is_alive again may be another one, and the one before may have run the tool."""
+    with uttering(tmp_path, command, alive, topic) as (peer, process, asked, message):
+        for one in asked:
+            respond(peer, one, {"status": True})
+        respond(peer, message, {"done": 1})
+        assert process.communicate(timeout=EVENT_SECONDS) == ('{"done": 1}\n', "")
+        with pytest.raises(Closed):
+            while True:
+                read_next(peer, alive)
+
+
+@UTTERANCES
+def test_an_utterance_is_not_sent_again_after_a_loss(tmp_path, command, alive, topic):
+    with uttering(tmp_path, command, alive, topic) as (peer, process, _, _):
         peer.close()
-        out, complaint = command.communicate(timeout=EVENT_SECONDS)
-        assert (command.returncode, out) == (NO_ANSWER, "") and "the tool may have run" in complaint
+        out, complaint = process.communicate(timeout=EVENT_SECONDS)
+        assert (process.returncode, out) == (NO_ANSWER, "") and "the tool may have run" in complaint
+
+
+def test_an_utterance_that_no_service_has_goes_to_the_next_bus(tmp_path):
+    with asking(tmp_path, "say", "well", "--json") as (peer, process, bus):
+        read_next(peer, ALIVE)
+        peer.close()
+        peer = bus.wait_for_client()
+        respond(peer, read_next(peer, ALIVE), {"status": True})
+        respond(peer, read_next(peer, "ovos.tools.utterance"), {"done": 1})
+        assert process.communicate(timeout=EVENT_SECONDS) == ('{"done": 1}\n', "")
 
 
 def test_its_end_costs_nobody_the_connection(tmp_path):

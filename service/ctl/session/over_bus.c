@@ -19,7 +19,8 @@
  *                                           └─▶ silence: is the service alive?
  *
  * A bus forgets messages for a service that is not there. It delivers messages in their order: a
- * service without a response to the first is_alive has not got the request before it.
+ * service without a response to the first is_alive has not got the request before it, or has ended
+ * since. So a request that may run tools is sent once, after a response to is_alive.
  */
 
 /* The least time for the response of is_alive, however short --timeout is. */
@@ -88,6 +89,7 @@ void session_send(struct ctl_session *session, const char *topic, const struct b
 
 static void pass_request(struct ctl_session *session)
 {
+	session->request.is_passed = true;
 	session_send(session, session->request.topic, session->request.data);
 }
 
@@ -109,9 +111,12 @@ void session_ask_again(void *data)
 
 static void begin_request(struct ctl_session *session)
 {
-	pass_request(session);
+	bool waits = !session->request.is_alive && session_runs_tools(session);
+
+	if (!waits)
+		pass_request(session);
 	if (session->error == 0 && !session->request.is_alive)
-		ask_alive(session, "");
+		ask_alive(session, waits ? session->request.alone : "");
 }
 
 static void on_up(void *data)
@@ -143,13 +148,12 @@ static void on_unreachable(void *data, const char *reason)
 static void on_down(void *data, const char *reason)
 {
 	struct ctl_session *session = data;
-	const char *topic = session->request.topic;
 
 	session->request.is_alive = false;
 	if (session->stays)
 		session_complain_away(session, reason);
-	if (session->request.is_answered ||
-		(strcmp(topic, INVOKE_TOPIC) != 0 && strcmp(topic, CTL_CHAT_TOPIC) != 0))
+	if (session->request.is_answered || !session->request.is_passed ||
+		!session_runs_tools(session))
 		return;
 	terminal_complain(
 		"the bus went away before the answer (%s); the tool may have run", reason);
@@ -210,7 +214,9 @@ static void on_frame(void *data, const char *text, size_t size)
 		loop_stop(session->loop);
 		return;
 	}
-	if (!was_alive && has_in_context(session, NUMBER_NAME, session->request.alone))
+	if (!session->request.is_passed ||
+		(!was_alive && !session_runs_tools(session) &&
+			has_in_context(session, NUMBER_NAME, session->request.alone)))
 		pass_request(session);
 	if (strcmp(envelope->topic, session->bus.response_topic) != 0)
 		return;

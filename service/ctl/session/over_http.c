@@ -46,7 +46,7 @@ static void on_outcome(void *data, const struct http_outcome *outcome)
 {
 	struct ctl_session *session = data;
 	const char *failure = outcome->failure;
-	bool has_effect = strcmp(session->request.topic, INVOKE_TOPIC) == 0;
+	bool has_effect = session_runs_tools(session);
 	char reason[64];
 
 	if (!failure && keep_data(session->request.response, outcome)) {
@@ -140,7 +140,7 @@ static int write_route(const struct ctl_session *session, struct route_request *
 /* Report that the time is over. */
 static int complain_slow(struct ctl_session *session)
 {
-	bool has_effect = strcmp(session->request.topic, INVOKE_TOPIC) == 0;
+	bool has_effect = session_runs_tools(session);
 	double seconds = (double)session->clock.timeout_ms / 1000;
 	char reason[64];
 

@@ -17,8 +17,9 @@
  *            └─▶ find_bus
  */
 
-/* The topic of calls, the only requests that have an effect. */
-#define INVOKE_TOPIC "ovos.tools.invoke"
+/* Calls, and utterances for a tool. */
+#define INVOKE_TOPIC    "ovos.tools.invoke"
+#define UTTERANCE_TOPIC "ovos.tools.utterance"
 
 #define SESSION_KEY_BYTES 17
 
@@ -53,6 +54,7 @@ struct ctl_session {
 		const struct buffer *data;
 		struct ctl_response *response;
 		bool is_answered;
+		bool is_passed;          /* it was sent */
 		bool is_alive;           /* the service has sent a response */
 		bool is_late;            /* the time is over: wait for is_alive only */
 		unsigned int n_requests; /* so far, in this session */
@@ -118,6 +120,15 @@ void session_complain_away(struct ctl_session *session, const char *reason);
 /* Find the address: --bus, else TOOLBOXD_BUS, else the `websocket` section, else the default.
  * Return 0, or an enum ctl_status after a complaint. */
 int session_find_bus(const struct ctl_options *options, struct bus_address *ret_address);
+
+/* Return whether the request in flight may run tools: it is sent once. */
+static inline bool session_runs_tools(const struct ctl_session *session)
+{
+	const char *topic = session->request.topic;
+
+	return strcmp(topic, INVOKE_TOPIC) == 0 || strcmp(topic, UTTERANCE_TOPIC) == 0 ||
+	       strcmp(topic, CTL_CHAT_TOPIC) == 0;
+}
 
 static inline bool session_is_topic(const char *topic, size_t size, const char *wanted)
 {

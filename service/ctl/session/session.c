@@ -153,7 +153,8 @@ int ctl_session_ask(struct ctl_session *session, const char *topic, const struct
 	session->request.topic = topic;
 	session->request.data = data;
 	session->request.response = ret_response;
-	session->request.is_answered = session->request.is_late = false;
+	session->request.is_answered = session->request.is_passed = session->request.is_late =
+		false;
 	snprintf(session->request.alone, sizeof(session->request.alone), "alone-%u",
 		session->request.n_requests++);
 	return session->http.client ? session_ask_over_http(session)
@@ -173,7 +174,7 @@ uint64_t ctl_session_cancel(struct ctl_session *session, const char *call_id)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
 
-	if (session->http.client)
+	if (session->http.client || !session->request.is_passed)
 		return 0;
 	ctl_request_member(&data, "call_id", call_id);
 	session_send(session, "ovos.tools.cancel", &data);
