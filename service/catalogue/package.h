@@ -106,6 +106,7 @@ struct package {
 	enum tool_risk risk; /* the risk of a tool without a declared risk */
 	char *off;        /* reason of a manifest with `enabled` false, with the command; or NULL */
 	bool is_left_out; /* none of its tools is offered, so none was read */
+	bool is_scanned;  /* it is left out, and its manifest was not read (manifest/off.h) */
 	bool has_gate;    /* it is offered once its examples have passed (loader/gate/gate.h) */
 	bool asserts_formats; /* `format` in schemas is checked */
 	bool has_content;     /* the results of its tools are rich content; of kind plugin */

@@ -292,11 +292,12 @@ int settings_apply(const struct config *config, struct package *package)
 	int r;
 
 	package->settings = settings_digest(config, package);
-	/* It has no processes, and of its manifest only what is shown was read. */
+	r = is_said && !package->is_scanned ? warn_keep_unknown_settings(config, package) : 0;
+	/* It has no processes. */
 	if (package->is_left_out)
-		return is_said ? toolbox_sandbox_override(&package->sandbox, &settings->sandbox)
-			       : 0;
-	r = is_said ? warn_keep_unknown_settings(config, package) : 0;
+		return r || !is_said
+			       ? r
+			       : toolbox_sandbox_override(&package->sandbox, &settings->sandbox);
 	if (r == 0 && is_said)
 		r = apply(settings, package);
 	package->python.start_timeout_ms = config->start_timeout_ms;

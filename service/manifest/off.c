@@ -157,7 +157,7 @@ static int make_package(const struct package *probe, struct text_view text,
 	if (!package)
 		return -ENOMEM;
 	package->kind = probe->kind;
-	package->is_left_out = true;
+	package->is_left_out = package->is_scanned = true;
 	package->limits.workers = kind_facts(package->kind)->workers;
 	package->stamp = probe->stamp;
 	package->digest = digest_bytes(DIGEST_SEED, text.text, text.size);

@@ -9,7 +9,7 @@ import subprocess
 import manifests
 import pytest
 from caller import Caller
-from processes import (EVENT_SECONDS, FINDING, TOOLBOXD, environment, is_alive, until,
+from processes import (BUILD, EVENT_SECONDS, FINDING, TOOLBOXD, environment, is_alive, until,
                        write_configuration)
 
 
@@ -109,6 +109,19 @@ def test_check_warns_of_names_that_mean_nothing(tmp_path):
     assert "/toolboxd/toolboxes/libm/limits/workrs: unexpected property 'workrs'; did you mean 'workers'?" \
         in done.stderr
     assert "warning toolboxes: no toolbox is called 'nosuchbox'\n" in done.stderr, done.stderr
+
+
+def test_check_warns_of_settings_that_a_toolbox_that_is_off_has_not(launch, tmp_path):
+    """Its manifest is read for a check alone."""
+    folder = BUILD / "toolboxes" / "mail.d"
+    settings = {"toolboxes": {"mail": {"sandbox": {"read": ["$hotst", "$server"]}}}}
+    write_configuration(tmp_path, {"toolboxd": settings})
+    done = toolboxd(tmp_path, "--check", "--toolbox-dir", folder)
+    assert done.stderr.startswith("warning toolboxes.mail.sandbox: it has no setting called 'hotst'\n"), done.stderr
+    service = launch(settings, [folder])
+    with Caller(service.url) as caller:
+        caller.call("ovos.tools.list")
+    assert "sandbox" not in service.daemon.log()
 
 
 @pytest.mark.parametrize("configuration, place", [
