@@ -64,7 +64,9 @@ int toolboxd_guest_add(struct toolboxd_guest *guest, const char *definition,
  */
 int toolboxd_guest_serve(struct toolboxd_guest *guest, int timeout_ms);
 
-/* Let a present or the next toolboxd_guest_serve() return 0. From any thread or signal handler. */
+/* Let a present or the next toolboxd_guest_serve() return 0. From any thread or signal handler, until
+ * toolboxd_guest_close() begins: @guest is freed then, so a signal that may come again is ignored
+ * or blocked before. */
 void toolboxd_guest_wake(struct toolboxd_guest *guest);
 
 /* Return whether toolboxd offers the tools at this moment, as far as is known. */

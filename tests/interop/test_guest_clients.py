@@ -209,6 +209,7 @@ int main(void)
 	r = toolboxd_guest_serve(guest, -1);
 	if (r < 0)
 		fprintf(stderr, "%s\n", toolboxd_guest_error(guest));
+	signal(SIGTERM, SIG_IGN);
 	toolboxd_guest_close(guest);
 	return r < 0 ? 1 : 0;
 }
