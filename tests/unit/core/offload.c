@@ -2,6 +2,7 @@
 #include "core/request/offload.h"
 
 #include <criterion/criterion.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,10 @@
 #include "util/clock.h"
 
 /*
- * Requests that are read and checked beside the loop, in a whole service. Reading MANY_VALUES takes
- * longer than a step of the loop, so that the request is seen while it waits.
+ * Requests that are read and checked beside the loop, in a whole service:
+ *
+ *   request ─▶ thread ─▶ the gate ─▶ read, check ─▶ served again
+ *                        ▲ closed: the request is seen while it waits
  */
 
 #define MANY_VALUES 200000
@@ -31,6 +34,55 @@
 
 static char *many;
 
+/* ── the gate ────────────────────────────────────────────────────────────────────────────────── */
+
+#ifdef TEST_ASIDE
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER; /* locked: it is closed */
+static bool is_closed;
+static aside_function run_work;
+
+int __real_aside_start(struct loop *loop, aside_function run, aside_function done, void *data,
+	struct aside **ret_aside);
+int __wrap_aside_start(struct loop *loop, aside_function run, aside_function done, void *data,
+	struct aside **ret_aside);
+
+static void run_after_gate(void *data)
+{
+	pthread_mutex_lock(&gate);
+	pthread_mutex_unlock(&gate);
+	run_work(data);
+}
+
+int __wrap_aside_start(struct loop *loop, aside_function run, aside_function done, void *data,
+	struct aside **ret_aside)
+{
+	bool is_offload = service && data == &service->offload.work;
+
+	if (is_offload)
+		run_work = run;
+	return __real_aside_start(loop, is_offload ? run_after_gate : run, done, data, ret_aside);
+}
+
+static void close_gate(void)
+{
+	pthread_mutex_lock(&gate);
+	is_closed = true;
+}
+
+static void open_gate(void)
+{
+	if (is_closed)
+		pthread_mutex_unlock(&gate);
+	is_closed = false;
+}
+#else
+static void open_gate(void)
+{
+}
+#endif
+
+/* ── the service ─────────────────────────────────────────────────────────────────────────────── */
+
 static void set_up(void)
 {
 	size_t size = 2 * (size_t)MANY_VALUES;
@@ -46,6 +98,7 @@ static void set_up(void)
 static void tear_down(void)
 {
 	free(many);
+	open_gate();
 	asking_tear_down();
 }
 
@@ -61,28 +114,16 @@ static void send_long(const char *topic, const char *members, const char *contex
 	send_request(topic, data, context);
 }
 
-/* Serve until a request waits. It does for longer than a step, whatever the machine does meanwhile:
- * the loop has to look again to see that it was read. */
-static void wait_for_waiting(void)
+#ifdef TEST_ASIDE
+/* Serve until @n requests wait, with the request of the thread. */
+static void wait_for_waiting(size_t n)
 {
-	for (int n = 0; service->waiting.queues[WAITING_CHECK].n == 0; n++) {
-		cr_assert_lt(n, STEPS_MAX);
+	for (int step = 0; service->waiting.queues[WAITING_CHECK].n != n; step++) {
+		cr_assert_lt(step, STEPS_MAX);
 		asking_step();
 	}
 }
-
-/* Keep requests waiting, as if there was work, until let_go(). */
-static struct waiting_request other_work;
-
-static void hold_up(void)
-{
-	service->offload.work.request = &other_work;
-}
-
-static void let_go(void)
-{
-	service->offload.work.request = NULL;
-}
+#endif
 
 static struct tool_schema *schema_of_root(void)
 {
@@ -99,18 +140,22 @@ static void make_costly(void)
 	schema_of_root()->was_costly = true;
 }
 
+#ifdef TEST_ASIDE
 Test(offload, reads_a_request_with_many_values_while_others_are_served)
 {
 	asking_start();
 	ask_for("ovos.tools.status", "{}");
-	send_long("ovos.tools.invoke", "'name':'root','args':{'x':9}", "{}", MANY_VALUES);
+	close_gate();
+	send_long("ovos.tools.invoke", "'name':'root','args':{'x':9}", "{}", LONG_VALUES);
 	send_request("ovos.tools.validate", "{'name':'root','args':{'x':1}}", "{}");
-	wait_for_waiting();
 	expect_part(wait_for("ovos.tools.validate.response"), "'valid':true");
+	cr_expect_eq(service->waiting.queues[WAITING_CHECK].n, 1);
 	cr_expect_eq(n_unseen("ovos.tools.invoke.response"), 0);
+	open_gate();
 	expect_part(wait_for("ovos.tools.invoke.response"), "'result':{'result':3.0}");
 	cr_expect_eq(service->waiting.queues[WAITING_CHECK].n, 0);
 }
+#endif
 
 Test(offload, checks_for_a_tool_whose_checks_took_long)
 {
@@ -154,16 +199,19 @@ Test(offload, refuses_what_is_no_good_request_as_ever)
 	expect_part(wait_for("ovos.tools.invoke.response"), "'code':'unknown_tool'");
 }
 
+#ifdef TEST_ASIDE
 Test(offload, cancels_a_request_that_waits)
 {
 	asking_start();
 	ask_for("ovos.tools.status", "{}");
+	close_gate();
 	send_long("ovos.tools.invoke", "'name':'root','args':{'x':9},'call_id':'c'",
-		"{'source':'s'}", MANY_VALUES);
-	wait_for_waiting();
+		"{'source':'s'}", LONG_VALUES);
+	wait_for_waiting(1);
 	send_request("ovos.tools.cancel", "{'call_id':'c'}", "{'source':'s'}");
 	expect_part(wait_for("ovos.tools.cancel.response"), "'cancelled':true");
 	expect_part(wait_for("ovos.tools.invoke.response"), "'code':'cancelled'");
+	open_gate();
 	expect_part(ask_for("ovos.tools.invoke", "{'name':'root','args':{'x':9}}"), "'result':3.0");
 	cr_expect_eq(n_unseen("ovos.tools.invoke.response"), 0);
 }
@@ -175,15 +223,16 @@ Test(offload, refuses_a_request_whose_sender_owes_when_its_turn_comes)
 
 	asking_start();
 	ask_for("ovos.tools.status", "{}");
-	hold_up();
+	close_gate();
+	send_long("ovos.tools.match", "'utterance':'u'", "{'source':'t'}", LONG_VALUES);
+	wait_for_waiting(1);
 	send_long("ovos.tools.validate", members, "{'source':'s'}", LONG_VALUES);
-	wait_for_waiting();
-	request = waiting_first(&service->waiting, WAITING_CHECK);
+	wait_for_waiting(2);
+	request = container_of(
+		service->waiting.queues[WAITING_CHECK].list.previous, struct waiting_request, link);
 	request->account->share.sources[0] = (struct time_source){
 		.key = request->source_key, .debt.paid_ns = clock_now_ns() + OWED_NS};
-	let_go();
-	/* Another source may be read, and then it is its turn. */
-	send_long("ovos.tools.match", "'utterance':'u'", "{'source':'t'}", LONG_VALUES);
+	open_gate();
 	expect_part(wait_for("ovos.tools.match.response"), "'name':null");
 	expect_part(wait_for("ovos.tools.validate.response"), "'code':'busy'");
 }
@@ -195,18 +244,18 @@ Test(offload, refuses_a_request_for_which_there_is_no_room)
 	write_user_file("{\"toolboxd\":{\"limits\":{\"peer_bytes\":1677721}}}");
 	asking_start();
 	ask_for("ovos.tools.status", "{}");
-	hold_up();
+	close_gate();
 	send_long("ovos.tools.validate", members, "{}", MANY_VALUES);
-	wait_for_waiting();
+	wait_for_waiting(1);
 	send_long("ovos.tools.validate", members, "{}", MANY_VALUES);
 	expect_part(wait_for("ovos.tools.validate.response"), "'code':'busy'");
 	cr_expect_eq(service->waiting.queues[WAITING_CHECK].n, 1);
-	let_go();
 }
+#endif
 
 Test(offload, counts_a_call_once_for_the_limits_of_its_caller)
 {
-	write_user_file("{\"toolboxd\":{\"callers\":[{\"match\":{},\"per_minute\":60,"
+	write_user_file("{\"toolboxd\":{\"callers\":[{\"match\":{},\"per_minute\":1,"
 			"\"burst\":2,\"in_flight\":9}]}}");
 	asking_start();
 	make_costly();
@@ -233,27 +282,32 @@ Test(offload, reads_a_request_again_after_its_line)
 	expect_part(wait_for("ovos.tools.invoke.response"), "'result':{'result':3.0}");
 }
 
+#ifdef TEST_ASIDE
 Test(offload, ends_with_a_service_that_ends)
 {
 	asking_start();
 	ask_for("ovos.tools.status", "{}");
+	close_gate();
 	for (int i = 0; i < 2; i++)
 		send_long("ovos.tools.invoke", "'name':'root','args':{'x':9}", "{}", MANY_VALUES);
-	wait_for_waiting();
+	wait_for_waiting(2);
 }
 
 Test(offload, forgets_the_requests_of_a_peer_that_has_gone)
 {
 	asking_start();
 	ask_for("ovos.tools.status", "{}");
+	close_gate();
 	for (int i = 0; i < 2; i++)
-		send_long("ovos.tools.invoke", "'name':'root','args':{'x':9}", "{}", MANY_VALUES);
-	wait_for_waiting();
+		send_long("ovos.tools.invoke", "'name':'root','args':{'x':9}", "{}", LONG_VALUES);
+	wait_for_waiting(2);
 	asking_leave();
-	for (int n = 0;
-		service->waiting.queues[WAITING_CHECK].n > 0 || service->offload.work.request;
-		n++) {
-		cr_assert_lt(n, STEPS_MAX);
+	wait_for_waiting(0);
+	cr_assert_not_null(service->offload.work.request);
+	open_gate();
+	for (int step = 0; service->offload.work.request; step++) {
+		cr_assert_lt(step, STEPS_MAX);
 		asking_step();
 	}
 }
+#endif
