@@ -72,12 +72,14 @@ char *buffer_reserve(struct buffer *buffer, size_t size)
 
 void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments)
 {
-	/* Most text fits into the present room: then it is formatted once. */
-	size_t room = buffer->data ? buffer->capacity - buffer->size : 0;
-	char *place = room > 0 ? buffer->data + buffer->size : NULL;
+	/* Most text fits into the present or the first room: then it is formatted once. */
+	char *place = reserve(buffer, 1);
+	size_t room = buffer->capacity - buffer->size;
 	va_list again;
 	int length;
 
+	if (!place)
+		return;
 	va_copy(again, arguments);
 	length = vsnprintf(place, room, format, again);
 	va_end(again);

@@ -340,7 +340,8 @@ static void describe_types(
 		if ((types & type) != type)
 			continue;
 		types &= ~type;
-		buffer_printf(out, "%s%s", before, type_names[i].name);
+		buffer_append_string(out, before);
+		buffer_append_string(out, type_names[i].name);
 		before = " or ";
 		if (type & NODE_NUMBER && node->number)
 			describe_number(node->number, out);
