@@ -119,7 +119,9 @@ def make(files, name, text=""):
 def test_lines_are_read_as_memo_shows_them(files):
     path = make(files, "a.txt", "alpha\nbeta\r\ngamma\n")
     assert files.text("read_file", file_path=str(path)) == "L1: alpha\nL2: beta\nL3: gamma"
-    assert files.text("read_file", file_path=str(path), offset=2, limit=1, mode="slice") == "L2: beta"
+    assert files.text("read_file", file_path=str(path), offset=2, limit=2, mode="slice") == "L2: beta\nL3: gamma"
+    assert files.text("read_file", file_path=str(path), limit=2) == (
+        "L1: alpha\nL2: beta\n[More lines: go on with offset 3]")
     assert files.failure("read_file", file_path=str(path), offset=4).startswith("offset exceeds file length")
     long = make(files, "long.txt", "é" * 600 + "\n")
     assert files.text("read_file", file_path=str(long)) == f"L1: {'é' * 500} [cut: the line has 1200 bytes]"
@@ -144,7 +146,7 @@ def test_an_answer_that_is_full_names_the_line_to_go_on_with(files):
     while True:
         text = files.text("read_file", file_path=str(path), offset=offset, limit=2000)
         seen += re.findall(r"^L\d+: x+ (\d+)$", text, re.M)
-        more = re.search(r"\[The answer is full: go on with offset (\d+)\]$", text)
+        more = re.search(r"\[(?:The answer is full|More lines): go on with offset (\d+)\]$", text)
         if not more:
             break
         offset = int(more[1])
@@ -173,7 +175,8 @@ def test_the_end_of_a_large_file_is_read_in_bounded_memory(files):
         out.seek(10 << 30)
         out.write(b"\nlast\n")
     began = time.monotonic()
-    assert files.text("read_file", file_path=str(path), limit=2) == "L1: first\nL2: second"
+    assert files.text("read_file", file_path=str(path), limit=2) == (
+        "L1: first\nL2: second\n[More lines: go on with offset 3]")
     assert time.monotonic() - began < at_most(1)
     # The host has at most 256 MiB, and the call its deadline.
     answer = files.caller.invoke("read_file", {"file_path": str(path), "offset": 4}, timeout_ms=3000)

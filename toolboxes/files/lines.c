@@ -82,6 +82,11 @@ bool lines_next(struct lines *lines, struct line *ret_line)
 	}
 }
 
+bool lines_has_next(struct lines *lines)
+{
+	return lines->at < lines->end || (!lines->error && read_block(lines));
+}
+
 void line_write(struct text *out, uint64_t number, const struct line *line)
 {
 	size_t characters;

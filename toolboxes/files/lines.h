@@ -41,6 +41,9 @@ struct lines {
  * until the next call; NULL: the line is skipped. */
 bool lines_next(struct lines *lines, struct line *ret_line);
 
+/* Return whether there is another line. */
+bool lines_has_next(struct lines *lines);
+
 /* Append a line as read_file shows it. */
 void line_write(struct text *out, uint64_t number, const struct line *line);
 

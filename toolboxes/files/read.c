@@ -122,8 +122,11 @@ static bool read_slice(struct reading *reading)
 	while (n < reading->limit && lines_next(lines, &line)) {
 		n++;
 		if (!add_line(reading, lines->number, &line))
-			break;
+			return true;
 	}
+	if (n == reading->limit && lines_has_next(lines))
+		text_printf(&reading->out, "\n[More lines: go on with offset %llu]",
+			(unsigned long long)lines->number + 1);
 	if (lines->error)
 		write_error(reading);
 	else if (n == 0 && reading->offset == 1)
