@@ -26,7 +26,7 @@ struct whole {
 
 bool model_names_may_clash(const char *name)
 {
-	return strstr(name, "__") != NULL;
+	return strstr(name, "__") || strlen(name) == MODEL_NAME_BYTES_MAX;
 }
 
 /* In the order of a call's lookup: tools of servers (kind mcp) last, a bare name first, then by the

@@ -39,7 +39,7 @@ struct model_candidate {
 };
 
 /* Return whether a tool called @name has to be among the candidates: its bare name may be the
- * `toolbox__name` of another one. */
+ * `toolbox__name` of another tool, or the third form. */
 bool model_names_may_clash(const char *name);
 
 /* Find the names of the third form among the @n_candidates, in list order. 0 with @ret_names, which

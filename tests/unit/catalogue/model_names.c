@@ -43,6 +43,23 @@ Test(model_names, over_64_characters_end_with_their_digest)
 	expect_called(catalogue, 1, "b__m1");
 }
 
+/* The digests are of LONG__m1, of LONG/m1, and of "LONG/m1 2". */
+Test(model_names, whose_digests_are_taken_end_with_another)
+{
+#define KEPT "a23456789012345678901234567890123456789012345678901234567_"
+	struct toolbox *toolboxes[] = {make_toolbox("a", "m1", NULL),
+		make_toolbox(LONG, "m1", NULL),
+		make_toolbox("c", KEPT "1a8000", KEPT "895b3d", NULL)};
+	cleanup(catalogue_cleanup) struct catalogue *catalogue =
+		catalogue_new(toolboxes, 3, NULL, NULL, 1);
+
+	for (size_t i = 0; i < 3; i++)
+		package_unref(toolboxes[i]->package);
+	expect_called(catalogue, 1, KEPT "5ef014");
+	expect_called(catalogue, 2, KEPT "1a8000");
+	expect_called(catalogue, 3, KEPT "895b3d");
+}
+
 Test(model_names, have_64_characters_as_they_are)
 {
 	static const char id[] = "a2345678901234567890123456789012345678901234567890123456789_";
