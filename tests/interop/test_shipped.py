@@ -14,6 +14,8 @@ CLASSES = {"call_control": None, "convert": "compute", "device": None, "files": 
            "plan": "compute", "session": "compute", "shell": "command", "system": "compute", "voice": "command", "web": "net"}
 # What these read is not on each machine, and `toolboxctl test` calls the examples of what reads.
 WITHOUT_EXAMPLES = {"read_file", "list_dir", "grep_files", "webfetch", "service_status", "service_logs"}
+DEADLINES_MS = {"grep_files": 35_000, "webfetch": 35_000, "send_email": 60_000, "exec_command": 620_000,
+                "write_stdin": 620_000, "whisper_install": 1_800_000, "kokoro_install": 1_800_000}
 # What an operator has to say before a toolbox loads.
 SETTINGS = {"mail": {"server": "smtp://127.0.0.1:1", "files": {"roots": []}, "from": "me@example.org"},
             "call_control": {"topics": {name: f"sip.{name}" for name in (
@@ -66,7 +68,9 @@ def test_each_tool_says_what_it_is(launch):
                      [folder(name) for name in CLASSES])
     with Caller(service.url) as caller:
         tools = caller.call("ovos.tools.list")["tools"]
+        deadlines = {name: caller.call("ovos.tools.get", {"name": name, "deadline": True})["timeout_ms"] for name in DEADLINES_MS}
     assert {tool["toolbox_id"] for tool in tools} == {*CLASSES}
+    assert deadlines == DEADLINES_MS
     for tool in tools:
         assert tool["title"] and tool["description"] and tool["risk"] in ("read", "write", "execute"), tool
         takes_none = not tool["argument_schema"].get("required")

@@ -114,6 +114,9 @@ def test_an_answer_has_its_lines_in_order(caller):
     missing = caller.run("true", shell="/nowhere/sh")
     assert (missing.code, missing.text) == (-1, "\n[exec error] /nowhere/sh: No such file or directory")
     assert "[exec error] workdir /nowhere: No such file" in caller.run("true", workdir="/nowhere").text
+    long = caller.run("echo " + "x" * 200_000)
+    assert (long.code, long.text) == (-1, "\n[exec error] /bin/bash: Argument list too long; write the command to a file, "
+                                          "and run the file")
 
 
 def test_arguments_are_those_of_memo(caller):

@@ -215,7 +215,8 @@ bool program_start(char *const *argv, const char *workdir, bool has_tty,
 	r = r < 0 ? -r : start_apart(argv, &ends, workdir, &pid);
 	if (r && why->size == 0) {
 		text_add_name(why, argv[0]);
-		text_printf(why, ": %s", strerror(r));
+		text_printf(why, ": %s%s", strerror(r),
+			r == E2BIG ? "; write the command to a file, and run the file" : "");
 	}
 	if (r) {
 		close_ends(&ends);
