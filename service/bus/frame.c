@@ -5,7 +5,6 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "bus/account.h"
 #include "bus/endpoint.h"
@@ -309,7 +308,6 @@ static void unmask(struct batch *batch, unsigned int first)
 static int write_batch(struct frame_queue *queue, unsigned int frames_max, size_t bytes_max)
 {
 	struct batch batch;
-	struct msghdr message = {.msg_iov = batch.parts};
 	unsigned int done = 0;
 	bool is_good;
 	ssize_t sent;
@@ -319,9 +317,8 @@ static int write_batch(struct frame_queue *queue, unsigned int frames_max, size_
 	while (batch.count < frames_max && batch.count < BATCH_FRAMES && batch.bytes < bytes_max &&
 		batch.bytes < FRAME_FRAGMENT_BYTES && is_for_batch(queue, batch.count))
 		add_to_batch(&batch, queue, *slot(queue, batch.count));
-	message.msg_iovlen = 2 * (size_t)batch.count;
-	sent = sendmsg(queue->link->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-	is_good = sent >= 0 || errno == EAGAIN || errno == EINTR;
+	sent = link_send(queue->link, batch.parts, 2 * (size_t)batch.count);
+	is_good = sent >= 0;
 	if (sent > 0)
 		is_good = drop_sent(queue, &batch, (size_t)sent, &done);
 	if (queue->link->is_client)

@@ -2,6 +2,7 @@
 #include "bus/link.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -64,8 +66,12 @@ int link_open(struct link *link, struct loop *loop, const char *address, uint16_
 	check(link->state == LINK_CLOSED);
 	if (fd < 0)
 		return fd;
-	*link = (struct link){
-		.state = LINK_CONNECTING, .is_client = true, .fd = fd, .events = EPOLLOUT};
+	/* A handshake of TLS writes before the first read. */
+	*link = (struct link){.state = LINK_CONNECTING,
+		.is_client = true,
+		.is_ack_due = true,
+		.fd = fd,
+		.events = EPOLLOUT};
 	return add_source(link, loop, function, data);
 }
 
@@ -143,12 +149,28 @@ int link_advance(struct link *link, struct tls_client *client, const char *host,
 
 /* ── bytes ───────────────────────────────────────────────────────────────────────────────────── */
 
-/* The kernel clears this option after a while, so every read sets it again. Without it, a server
- * with Nagle's algorithm holds its next frame until our delayed ACK: 40 ms a call. */
-static void acknowledge_at_once(const struct link *link)
+static bool has_unsent(const struct link *link)
+{
+	int bytes = 0;
+
+	return ioctl(link->fd, SIOCOUTQNSD, &bytes) == 0 && bytes > 0;
+}
+
+/*
+ * Acknowledge the bytes just read. A server with Nagle's algorithm holds its next frame until then.
+ *
+ *   a read acknowledges at once ──the kernel sends our bytes──▶ the acknowledgement is 40 ms late
+ *            ▲                                                                │
+ *            └───────────────────── TCP_QUICKACK after a read ────────────────┘
+ *
+ * The kernel may send bytes long after they were written, so the option stays due while it has
+ * unsent bytes.
+ */
+static void acknowledge(struct link *link)
 {
 	static const int on = 1;
 
+	link->is_ack_due = has_unsent(link);
 	setsockopt(link->fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
 }
 
@@ -160,8 +182,8 @@ ssize_t link_read(struct link *link, void *ret_bytes, size_t size)
 
 	if (received < 0)
 		return error == EINTR ? -EAGAIN : -error;
-	if (link->is_client)
-		acknowledge_at_once(link);
+	if (link->is_client && link->is_ack_due)
+		acknowledge(link);
 	return received;
 }
 
@@ -187,10 +209,11 @@ bool link_is_clear(const struct link *link)
 }
 
 /* Send of @size bytes what the socket takes. Return their number or a negative errno. */
-static ssize_t send_bytes(const struct link *link, const char *bytes, size_t size)
+static ssize_t send_bytes(struct link *link, const char *bytes, size_t size)
 {
 	size_t sent = 0;
 
+	link->is_ack_due = true;
 	while (sent < size) {
 		ssize_t part = link->tls ? tls_write(link->tls, bytes + sent, size - sent)
 					 : send(link->fd, bytes + sent, size - sent, MSG_NOSIGNAL);
@@ -203,6 +226,17 @@ static ssize_t send_bytes(const struct link *link, const char *bytes, size_t siz
 			return -errno;
 	}
 	return (ssize_t)sent;
+}
+
+ssize_t link_send(struct link *link, struct iovec *parts, size_t n)
+{
+	const struct msghdr message = {.msg_iov = parts, .msg_iovlen = n};
+	ssize_t sent = sendmsg(link->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	link->is_ack_due = true;
+	if (sent < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	return sent;
 }
 
 int link_keep(struct link *link, const void *bytes, size_t size)

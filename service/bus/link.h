@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include "loop/loop.h"
 #include "tls/client.h"
@@ -31,7 +32,8 @@ enum link_state {
 
 struct link {
 	enum link_state state;
-	bool is_client; /* we are the client */
+	bool is_client;  /* we are the client */
+	bool is_ack_due; /* bytes were written: a client's next read has to acknowledge at once */
 	int fd;
 	struct loop_source *source;
 	uint32_t events;         /* watched for by the source */
@@ -75,6 +77,11 @@ bool link_is_clear(const struct link *link);
 /* Write @bytes, and keep a copy of the rest. Return 0, or a negative errno when the connection is
  * lost. */
 int link_write(struct link *link, const void *bytes, size_t size);
+
+/* Send the @n @parts, as far as the socket takes them, and keep nothing. Only without TLS, and when
+ * no bytes wait. Return the number of sent bytes, or a negative errno when the connection is lost.
+ */
+ssize_t link_send(struct link *link, struct iovec *parts, size_t n);
 
 /* Append a copy of @bytes to the waiting bytes. Return 0 or -ENOMEM. */
 int link_keep(struct link *link, const void *bytes, size_t size);
