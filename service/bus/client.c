@@ -56,6 +56,9 @@
 #define LANE_FIRST_BYTES (64u << 10)
 #define LANE_FIRST_TURNS 8
 
+/* The most reads in a turn of the loop. */
+#define READS_MAX 4
+
 /* The payload of a mark's ping; the ping of the heartbeat has no payload. */
 static const unsigned char mark_payload[] = {'>'};
 
@@ -666,18 +669,22 @@ static void advance(struct bus_client *client)
 		lost(client, reason);
 }
 
-/* Read once. Return whether the connection goes on. */
+/* Read on, while reads fill their room. Return whether the connection goes on. */
 static bool read_on(struct bus_client *client)
 {
 	char bytes[CONNECTION_READ_BYTES];
-	ssize_t size = link_read(&client->connection.link, bytes, sizeof(bytes));
+	ssize_t size = sizeof(bytes);
 
-	if (size == -EAGAIN)
-		return true;
-	if (size > 0)
-		return received(client, bytes, (size_t)size);
-	lost(client, size == -EPROTO ? "it broke TLS" : closed);
-	return false;
+	for (int i = 0; i < READS_MAX && size == sizeof(bytes); i++) {
+		size = link_read(&client->connection.link, bytes, sizeof(bytes));
+		if (size == 0 || (size < 0 && size != -EAGAIN)) {
+			lost(client, size == -EPROTO ? "it broke TLS" : closed);
+			return false;
+		}
+		if (size > 0 && !received(client, bytes, (size_t)size))
+			return false;
+	}
+	return true;
 }
 
 static void on_link(void *data, uint32_t events)

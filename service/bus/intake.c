@@ -90,11 +90,10 @@ static enum intake_result take_alone(
 	enum intake_result result = rules->wants ? judge_topic(rules, piece, size) : INTAKE_WHOLE;
 
 	if (result == INTAKE_MORE)
-		result = INTAKE_NO_TOPIC;
-	if (result != INTAKE_WHOLE)
-		return skip(intake, rules, true, result);
-	intake->state = INTAKE_DELIVERED;
-	return INTAKE_WHOLE;
+		return INTAKE_NO_TOPIC;
+	if (result == INTAKE_WHOLE)
+		intake->state = INTAKE_DELIVERED;
+	return result;
 }
 
 /* Judge the first of several pieces: most frames are found to be foreign here, before any copy. */
