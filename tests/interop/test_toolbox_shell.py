@@ -303,12 +303,12 @@ def with_first_landlock():
     os.close(listener)
 
 
-@pytest.fixture(scope="module", params=["root", "plain user", "landlock 1"])
+@pytest.fixture(scope="module", params=["root", "plain user", "root, landlock 1", "plain user, landlock 1"])
 def fenced(request):
     """The shell and the files, with /x for both."""
-    if request.param == "root" and os.geteuid() != 0:
+    if "root" in request.param and os.geteuid() != 0:
         pytest.skip("runs as a plain user")
-    user = PLAIN_USER if request.param == "plain user" and os.geteuid() == 0 else None
+    user = PLAIN_USER if "plain user" in request.param and os.geteuid() == 0 else None
     home = Path(tempfile.mkdtemp(prefix="shell-"))
     home.chmod(0o755)
     root, outside, own = home / "x", home / "outside", home / "service"
@@ -324,7 +324,7 @@ def fenced(request):
             os.chown(one, user, user)
     popen = subprocess.Popen
     with pytest.MonkeyPatch.context() as patch:
-        if request.param == "landlock 1":
+        if "landlock 1" in request.param:
             patch.setattr(subprocess, "Popen",
                           lambda *args, **more: popen(*args, preexec_fn=with_first_landlock, **more))
         one = Service("embedded", own, [FOLDER, FILES_FOLDER], user=user, configuration=configured(network=False),
