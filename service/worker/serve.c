@@ -141,6 +141,13 @@ static int refuse_path(struct diagnostics *problems, const struct landlock_failu
 	char pointer[64];
 
 	snprintf(pointer, sizeof(pointer), "/sandbox/%s/%zu", failure->list, failure->index);
+	if (failure->error == -E2BIG) {
+		diagnostics_add(problems, DIAGNOSTIC_ERROR, 0, pointer,
+			"'%s' cannot be opened around the files that stay closed in it: it has "
+			"more than %d entries. Name its subfolders in its place",
+			failure->path, FENCED_ENTRIES_MAX);
+		return DRIVER_E_REFUSED;
+	}
 	diagnostics_add(problems, DIAGNOSTIC_ERROR, 0, pointer,
 		"'%s' must exist when the toolbox starts, but cannot be opened: %s", failure->path,
 		strerrordesc_np(-failure->error));

@@ -660,6 +660,20 @@ def test_without_configuration_the_home_is_read_and_nothing_written(launch):
         assert "no folder may be written: toolboxes.files.writable" in error
 
 
+def test_a_root_that_cannot_be_fenced_is_refused_with_words(launch):
+    """A secret among more entries than a process opens one by one."""
+    service = launch({}, [FOLDER])
+    home = service.daemon.home
+    (home / ".ssh").mkdir()
+    for i in range(16_384):
+        os.mknod(home / str(i))
+    with Caller(service.url) as caller:
+        answer = caller.invoke("read_file", {"file_path": str(home / "1")}, seconds=EVENT_SECONDS)
+    assert answer["code"] == "unavailable"
+    assert answer["error"].endswith(f"'{home}' cannot be opened around the files that stay closed in it: it has more than "
+                                    "16384 entries. Name its subfolders in its place")
+
+
 def test_a_variable_adds_writable_folders(tmp_path):
     (tmp_path / "w").mkdir()
     one = Service("embedded", tmp_path / "service", [FOLDER],

@@ -51,9 +51,6 @@ struct ruleset {
 /* Most libraries allowed beside one loaded from its own folder. */
 #define NEIGHBOURS_MAX 256
 
-/* Most entries of folders opened one by one, because a fence is inside. */
-#define FENCED_ENTRIES_MAX 16384
-
 struct place {
 	const char *path;
 	uint64_t access;

@@ -33,7 +33,10 @@
 /* Return the version of the kernel, 0 for none. */
 int landlock_abi(void);
 
-/* The path of the toolbox that could not be opened. */
+/* Most entries of folders opened one by one, because a fence is inside. */
+#define FENCED_ENTRIES_MAX 16384
+
+/* The path of the toolbox that could not be opened; -E2BIG: it has more entries than that. */
 struct landlock_failure {
 	const char *list; /* "read" or "write" */
 	size_t index;
