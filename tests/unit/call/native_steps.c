@@ -241,6 +241,22 @@ Test(native_steps_read, an_argument_has_one_form)
 			"not \"$p\""},
 		{STEPS("{'call':'f','args':[{'u8':256}]}"), "/steps/0/args/0",
 			"must be an integer from 0 to 255, not 256"},
+		{STEPS("{'call':'f','args':[{'length_of':'$p'}]}"), "/steps/0/args/0",
+			"'type' is missing: the integer type of the length"},
+		{STEPS("{'call':'f','args':[{'as':'i32'}]}"), "/steps/0/args/0",
+			"'value' is missing: the name of the number, as \"$name\""},
+		{STEPS("{'call':'f','args':[{'out':7}]}"), "/steps/0/args/0/out",
+			"must be an object with 'name' and 'type', not 7"},
+		{STEPS("{'call':'f','returns':{'name':'s','type':'str'}},{'call':'f','args':[{'out'"
+		       ":{'name':'b','type':'bytes','capacity':'$s'}}]}"),
+			"/steps/1/args/0/out/capacity",
+			"must be a number or the name of an integer, not \"$s\""},
+		{STEPS("{'call':'f','args':[{'out':{'name':'b','type':'bytes','transfer':'none',"
+		       "'size':[2,'$p']}}]}"),
+			"/steps/0/args/0/out/size/1",
+			"must be a number or the name of an \"out\" or \"inout\" of the same call, "
+			"as "
+			"\"$name\", not \"$p\""},
 		{STEPS("{'call':'f','args':[{'out':{'name':'b','type':'bytes','capacity':8}},"
 		       "{'inout':{'name':'n','type':'u32','length_of':'$p'}}]}"),
 			"/steps/0/args/1/inout/length_of",
