@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema/compile/keyword.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "json/member.h"
 
 #define CORE        VOCABULARY_CORE
 #define APPLICATOR  VOCABULARY_APPLICATOR
@@ -126,24 +127,24 @@ static enum keyword find_by_text(const char *name, size_t size)
 	return KEYWORD_NONE;
 }
 
+/* Compare the key at @key, which has escapes, with each keyword: that takes no memory. */
+static enum keyword find_escaped(const struct json_tape *tape, uint32_t key)
+{
+	for (size_t i = 0; i < KEYWORD_COUNT; i++)
+		if (json_is_text(tape, key, keywords[i].name))
+			return (enum keyword)i;
+	return KEYWORD_NONE;
+}
+
 enum keyword keyword_find(const struct json_tape *tape, uint32_t key, const struct dialect *dialect)
 {
 	const struct json_token *token = json_at(tape, key);
-	enum keyword keyword;
+	enum keyword keyword = KEYWORD_NONE;
 
-	if (token->flags & JSON_ESCAPED) {
-		cleanup_free char *name = NULL;
-		size_t size;
-
-		name = json_string_dup(tape, key, &size);
-		if (!name || size == 0 || size > KEYWORD_BYTES_MAX)
-			return KEYWORD_NONE;
-		keyword = find_by_text(name, size);
-	} else {
-		if (token->length == 0 || token->length > KEYWORD_BYTES_MAX)
-			return KEYWORD_NONE;
+	if (token->flags & JSON_ESCAPED)
+		keyword = find_escaped(tape, key);
+	else if (token->length <= KEYWORD_BYTES_MAX)
 		keyword = find_by_text(json_bytes(tape, key), token->length);
-	}
 	if (keyword != KEYWORD_NONE && !(keywords[keyword].draft & dialect->draft))
 		return KEYWORD_NONE;
 	return keyword;

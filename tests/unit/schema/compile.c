@@ -26,6 +26,17 @@ Test(schema_compile, names_the_place_of_a_mistake)
 	expect_refusal("[]", ": a schema must be an object or a boolean, not array");
 }
 
+Test(schema_compile, knows_a_keyword_with_escapes)
+{
+	static const char schema[] = "{\"\\u0074ype\":\"integer\",\"\\u0074yp\":1}";
+	static const char old[] =
+		"{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"\\u0024defs\":1}";
+
+	cr_expect(judge(schema, "1"));
+	cr_expect_not(judge(schema, "null"));
+	cr_expect(judge(old, "1"), "draft-07 has no $defs");
+}
+
 Test(schema_compile, holds_a_schema_against_its_metaschema)
 {
 	expect_refusal("{\"title\":3}", "/title: must be a string, not the number 3");

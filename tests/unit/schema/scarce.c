@@ -11,7 +11,7 @@
 
 TestSuite(schema_scarce, .timeout = 300);
 
-/* Every keyword, in the words of both dialects. */
+/* Every keyword, in the words of both dialects; `maxProperties` has an escape. */
 static const char *const schemas[] = {
 	"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"$id\":\"http://x/a\","
 	"\"$defs\":{\"n\":{\"$anchor\":\"n\",\"type\":\"integer\",\"minimum\":1,\"maximum\":9,"
@@ -27,7 +27,7 @@ static const char *const schemas[] = {
 	"\"d\":{\"$dynamicRef\":\"#d\"}},"
 	"\"patternProperties\":{\"^x\":{\"type\":\"number\"},\"y$\":false},"
 	"\"additionalProperties\":{\"not\":{\"type\":\"null\"}},"
-	"\"propertyNames\":{\"maxLength\":9},\"minProperties\":1,\"maxProperties\":9,"
+	"\"propertyNames\":{\"maxLength\":9},\"minProperties\":1,\"m\\u0061xProperties\":9,"
 	"\"dependentRequired\":{\"c\":[\"a\"]},\"dependentSchemas\":{\"d\":{\"required\":[\"c\"]}},"
 	"\"if\":{\"required\":[\"c\"]},\"then\":{\"minProperties\":2},\"else\":{\"maxProperties\":"
 	"8},"
