@@ -32,6 +32,7 @@ struct bus_check {
 	uint32_t entry;      /* the tool */
 	uint32_t bus;        /* its member `bus` */
 	uint32_t properties; /* properties of its argument schema; JSON_NONE: it has none */
+	int *error;          /* 0, or -ENOMEM: a check was left out */
 };
 
 #define REFUSE(check, token, ...)                                                                  \
@@ -41,6 +42,17 @@ struct bus_check {
 static uint32_t find_member(const struct bus_check *check, const char *key)
 {
 	return json_find(check->scope->tape, check->bus, key);
+}
+
+/* Return a copy of the string at @token, which the caller frees; NULL, with the error, without
+ * memory. */
+static char *copy_checked(const struct bus_check *check, uint32_t token)
+{
+	char *text = json_string_dup(check->scope->tape, token, NULL);
+
+	if (!text)
+		*check->error = -ENOMEM;
+	return text;
 }
 
 /* ── which keys belong together ──────────────────────────────────────────────────────────────── */
@@ -131,7 +143,7 @@ static void check_no_reply(const struct bus_check *check)
 static bool check_topic(const struct bus_check *check, uint32_t token)
 {
 	char topic[256] = "";
-	cleanup_free char *text = json_string_dup(check->scope->tape, token, NULL);
+	cleanup_free char *text = copy_checked(check, token);
 
 	if (!text)
 		return false;
@@ -164,7 +176,7 @@ static void check_topics(const struct bus_check *check, uint32_t value)
 static void check_response(const struct bus_check *check, uint32_t topic)
 {
 	uint32_t reply = find_member(check, "reply");
-	cleanup_free char *text = json_string_dup(check->scope->tape, topic, NULL);
+	cleanup_free char *text = copy_checked(check, topic);
 
 	if (reply != JSON_NONE && !json_is_true(check->scope->tape, reply)) {
 		check_topics(check, reply);
@@ -192,7 +204,7 @@ static void check_setting(const struct bus_check *check)
 {
 	uint32_t topic = find_member(check, "topic");
 	uint32_t reply = find_member(check, "reply");
-	cleanup_free char *text = json_string_dup(check->scope->tape, topic, NULL);
+	cleanup_free char *text = copy_checked(check, topic);
 
 	if (text && (!bus_topics_is_valid(text + 1) || strpbrk(text, ".:")))
 		REFUSE(check, topic,
@@ -417,7 +429,7 @@ static uint32_t check_messages(const struct bus_check *check)
 /* Check that the string at @token is a JSON Pointer (RFC 6901 §3). */
 static void check_pointer(const struct bus_check *check, uint32_t token)
 {
-	cleanup_free char *text = json_string_dup(check->scope->tape, token, NULL);
+	cleanup_free char *text = copy_checked(check, token);
 	bool is_pointer = text && (*text == '\0' || *text == '/');
 
 	for (const char *at = text; is_pointer && (at = strchr(at, '~')); at++)
@@ -543,11 +555,12 @@ int manifest_bus_read(const struct manifest_scope *scope, uint32_t object, struc
 {
 	uint32_t schema = json_find(scope->tape, object, "argument_schema");
 	uint32_t properties = schema ? json_find(scope->tape, schema, "properties") : JSON_NONE;
-	struct bus_check check = {scope, object, json_find(scope->tape, object, "bus"), properties};
+	int r = 0;
+	struct bus_check check = {
+		scope, object, json_find(scope->tape, object, "bus"), properties, &r};
 	size_t n_errors = scope->problems->n_errors;
 	uint32_t dangerous = JSON_NONE;
 	unsigned int form = check_form(&check);
-	int r;
 
 	/* The schema's compiler refuses `properties` other than an object. */
 	if (form == 0 ||
@@ -562,8 +575,8 @@ int manifest_bus_read(const struct manifest_scope *scope, uint32_t object, struc
 	check_reply(&check);
 	if (dangerous != JSON_NONE)
 		raise_risk(&check, dangerous, tool);
-	if (scope->problems->n_errors > n_errors)
-		return 0;
+	if (r || scope->problems->n_errors > n_errors)
+		return r;
 	r = make_bus_call(&check, dangerous != JSON_NONE, tool);
 	return r ? r
 		 : manifest_scope_read_schemas(scope, object,

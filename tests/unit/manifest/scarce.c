@@ -13,12 +13,14 @@ TestSuite(manifest_scarce, .init = manifest_set_up, .fini = manifest_tear_down, 
 static void expect_all_or_a_shortage(const char *text)
 {
 	cleanup_free char *load = NULL;
+	enum tool_risk risk;
 	size_t n_tools;
 	size_t n = 0;
 
 	read_good(text);
 	load = strndup(package->load ? package->load : "", package->load_size);
 	n_tools = toolbox->n_tools;
+	risk = toolbox->tools[n_tools - 1].risk;
 	for (; scarce_once_after(n); n++) {
 		int r = manifest_read_again("box.json");
 		bool has_failed = scarce_has_failed();
@@ -28,7 +30,8 @@ static void expect_all_or_a_shortage(const char *text)
 		cr_assert_eq(r, 0, "%s: %d at %zu", text, r, n);
 		cr_expect_eq(problems.n_items, 0, "%s: %s at %zu", text,
 			problems.n_items > 0 ? problems.items[0].text : "", n);
-		cr_expect_eq(toolbox->n_tools, n_tools);
+		cr_assert_eq(toolbox->n_tools, n_tools);
+		cr_expect_eq(toolbox->tools[n_tools - 1].risk, risk, "%s at %zu", text, n);
 		cr_expect_str_eq(package->load ? package->load : "", load);
 	}
 	cr_expect_gt(n, 20);
@@ -54,5 +57,6 @@ Test(manifest_scarce, reads_all_of_a_bus_toolbox_or_reports_that_memory_is_short
 		"{'properties':{'a':{'type':'number'}},'required':['a']},'bus':{'topic':'x.y',"
 		"'data':{'a':{'arg':'a','scale':0.1}},'result':{'p':{'at':'/x~1y'}},"
 		"'collect':{'topics':['c'],'at':'/d'},'error':'/e'}},"
-		"{'name':'g','bus':{'topic':'z','reply':false}}]}");
+		"{'name':'g','bus':{'topic':'z','reply':false}},"
+		"{'name':'h','bus':{'topic':'system.reboot','reply':false}}]}");
 }
