@@ -40,10 +40,11 @@ struct runner {
 	struct worker **workers;
 	uint32_t n_workers;
 	struct worker_counts counts;
-	uint32_t capacity;   /* the calls of one worker at a time */
-	struct list running; /* the calls that the executor runs */
-	uint32_t n_running;  /* the running calls, of workers or of the executor */
-	struct list waiting; /* calls, first come first served */
+	uint32_t capacity;       /* the calls of one worker at a time */
+	struct list running;     /* the calls that the executor runs */
+	uint32_t n_running;      /* the running calls, of workers or of the executor */
+	struct list waiting;     /* calls, first come first served */
+	struct list *last_ahead; /* the last waiting call sent ahead; the head waiting: none */
 	uint32_t n_waiting;
 	bool clocks_are_stopped; /* the clocks of the waiting calls do not run */
 	bool runs_alone;         /* the running call is not parallel */
@@ -121,11 +122,6 @@ static struct runner_call *call_of(struct list *link)
 	return container_of(link, struct runner_call, link);
 }
 
-static struct runner_call *running_call_of(struct list *link)
-{
-	return container_of(link, struct runner_call, running_link);
-}
-
 static struct runner_call *first_waiting(const struct runner *runner)
 {
 	check(runner->n_waiting > 0);
@@ -155,6 +151,8 @@ static void push_call(struct runner *runner, struct runner_call *call)
 /* Take @call out of the queue; its clock runs. */
 static void remove_call(struct runner *runner, struct runner_call *call)
 {
+	if (runner->last_ahead == &call->link)
+		runner->last_ahead = call->link.previous;
 	list_remove(&call->link);
 	runner->n_waiting--;
 	if (runner->clocks_are_stopped)
@@ -279,10 +277,9 @@ static void note_run_failed(struct runner *runner, int error)
 /* ── calls sent ahead ────────────────────────────────────────────────────────────────────────── */
 
 /*
- * Calls are sent ahead of their turn because that makes 3.9 times as many calls per second with 64
- * in flight (0.95 instead of 0.27 of an echo's), 1.6 times with 4 in flight: when a host is done
- * with a call, the next one is in its socket, and the daemon takes several answers in one turn.
- * Measured by bus-load and bus-echo of tests/bench/call on two cores, `add`, medians of 5 rounds.
+ * When a host is done with a call, a call sent ahead is in its socket, and the daemon takes several
+ * answers in one turn: 3.9 times as many calls per second with 64 in flight, 1.6 times with 4
+ * (tests/bench/call, medians of 5 rounds on two cores).
  *
  *   queue    4   5   6   7   8 …      all of these wait: their clocks run, they can be cancelled
  *            └───┴───┘
@@ -290,11 +287,10 @@ static void note_run_failed(struct runner *runner, int error)
  *   worker   3 runs
  *
  * A sent call cannot be taken back. If it is cancelled afterwards, the worker is gone when it
- * begins the call, and the next worker gets the calls after it. By then the host may have run some
- * of them, and runs them again. This does no harm to tools that only read, so only they are sent
- * ahead. Nor is any call where several workers share the queue: another worker may be free first.
- * Only calls of native tools are sent ahead: hosts of the other kinds receive the remaining time,
- * counted from the turn of the call.
+ * begins the call, and the next worker runs the calls after it, some of them perhaps again: so only
+ * tools that only read are sent ahead. Nor is any call where several workers share the queue:
+ * another may be free first. Hosts of other kinds than native receive the remaining time, counted
+ * from the turn of the call, so nothing is sent ahead to them.
  */
 static bool may_go_ahead(const struct runner *runner, const struct runner_call *call)
 {
@@ -304,6 +300,15 @@ static bool may_go_ahead(const struct runner *runner, const struct runner_call *
 	       tool->cooldown_s == 0 && call->arguments.size <= AHEAD_BYTES_MAX;
 }
 
+/* Return the first waiting call that was not sent ahead, or the head. They are sent in their order.
+ * A worker whose host is gone has forgotten all of them. */
+static struct list *first_unsent(struct runner *runner)
+{
+	if (runner->last_ahead != &runner->waiting && !call_of(runner->last_ahead)->is_ahead)
+		runner->last_ahead = &runner->waiting;
+	return runner->last_ahead->next;
+}
+
 /* Send the only worker as many of the waiting calls as it takes. */
 static void send_ahead(struct runner *runner)
 {
@@ -311,16 +316,13 @@ static void send_ahead(struct runner *runner)
 
 	if (runner->n_workers != 1 || worker_state(worker) != WORKER_RUNNING)
 		return;
-	if (!worker_has_room(worker))
-		return;
-	list_for_each(link, &runner->waiting) {
+	for (struct list *link = first_unsent(runner);
+		link != &runner->waiting && worker_has_room(worker); link = link->next) {
 		struct runner_call *call = call_of(link);
 
-		if (call->is_ahead)
-			continue;
-		if (!may_go_ahead(runner, call) || worker_send_ahead(worker, call) < 0 ||
-			!worker_has_room(worker))
+		if (!may_go_ahead(runner, call) || worker_send_ahead(worker, call) < 0)
 			return;
+		runner->last_ahead = link;
 	}
 }
 
@@ -715,6 +717,7 @@ int runner_new(struct loop *loop, struct package *package, const struct runner_o
 	runner->data = data;
 	runner->state_since_ns = stamp_now_ns();
 	list_init(&runner->waiting);
+	runner->last_ahead = &runner->waiting;
 	list_init(&runner->running);
 	if (tool_statistics_init(&runner->statistics, package) < 0 || make_workers(runner) < 0 ||
 		loop_timer_init(&runner->restart, loop, restart_is_due, runner) < 0 ||
@@ -834,16 +837,16 @@ void runner_cancel(struct runner *runner, struct runner_call *call)
 void runner_end_all(struct runner *runner, const char *reason)
 {
 	struct call_result result = unavailable(reason);
+	struct runner_call *call;
 
 	end_waiting(runner, reason);
-	while (!list_is_empty(&runner->running))
-		end_running_call(runner, running_call_of(runner->running.next), &result);
-	for (uint32_t i = 0; i < runner->n_workers; i++) {
-		struct runner_call *call;
-
+	while (!list_is_empty(&runner->running)) {
+		call = container_of(runner->running.next, struct runner_call, running_link);
+		end_running_call(runner, call, &result);
+	}
+	for (uint32_t i = 0; i < runner->n_workers; i++)
 		while ((call = worker_running(runner->workers[i])))
 			end_running_call(runner, call, &result);
-	}
 	go_to_rest(runner);
 }
 

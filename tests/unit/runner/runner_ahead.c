@@ -142,6 +142,23 @@ Test(runner_ahead, does_not_wait_for_what_was_cancelled)
 	calls_wait_for_end_of(host);
 }
 
+Test(runner_ahead, goes_on_after_the_last_one_was_cancelled)
+{
+	struct call *second, *cancelled, *last;
+
+	start_stopped();
+	submit_value(1);
+	second = submit_value(2);
+	cancelled = submit_value(3);
+	runner_cancel(calls.runner, &cancelled->runner_call);
+	last = submit_value(4);
+	cr_expect(last->runner_call.is_ahead);
+	kill(host, SIGCONT);
+	calls_wait(5);
+	expect_value(second, 2);
+	expect_value(last, 4);
+}
+
 Test(runner_ahead, ends_a_host_that_runs_a_cancelled_call)
 {
 	struct call *first;
