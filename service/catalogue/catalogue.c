@@ -561,6 +561,15 @@ size_t catalogue_index(const struct catalogue *catalogue, const struct tool *too
 	return CATALOGUE_NONE;
 }
 
+bool catalogue_has(const struct catalogue *catalogue, const struct tool *tool)
+{
+	uint32_t at = *bucket_of(catalogue, tool->name, strlen(tool->name));
+
+	while (at != NO_TOOL && catalogue->tools[at].tool != tool)
+		at = catalogue->tools[at].next_same;
+	return at != NO_TOOL;
+}
+
 static size_t index_of(uint32_t at)
 {
 	return at == NO_TOOL ? CATALOGUE_NONE : at;

@@ -90,6 +90,9 @@ const struct tool *catalogue_tool(const struct catalogue *catalogue, size_t inde
 #define CATALOGUE_NONE SIZE_MAX
 size_t catalogue_index(const struct catalogue *catalogue, const struct tool *tool);
 
+/* Return whether @catalogue offers @tool, this very object. */
+bool catalogue_has(const struct catalogue *catalogue, const struct tool *tool);
+
 /* Walk the tools with the bare name @name, by their indexes, in list order, tools of kind mcp last;
  * CATALOGUE_NONE ends them. */
 size_t catalogue_first_named(const struct catalogue *catalogue, const char *name, size_t size);

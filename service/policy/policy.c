@@ -256,7 +256,7 @@ struct policy_decision policy_decide(
 {
 	const struct catalogue *view = caller->view ? caller->view : policy_view(policy, caller);
 
-	if (catalogue_index(view, tool) == CATALOGUE_NONE)
+	if (!catalogue_has(view, tool))
 		return (struct policy_decision){POLICY_HIDDEN, "the caller's profile lacks it"};
 	return decide_approval(policy, tool);
 }
