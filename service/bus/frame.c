@@ -11,6 +11,7 @@
 #include "bus/link.h"
 #include "bus/websocket.h"
 #include "message/response.h"
+#include "message/spares.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/siphash.h"
@@ -18,6 +19,7 @@
 #define FRAME_ROOM_BYTES BUS_MESSAGE_ROOM_BYTES
 _Static_assert(
 	sizeof(struct frame) + WEBSOCKET_HEADER_BYTES <= FRAME_ROOM_BYTES, "a frame has its room");
+_Static_assert(BUS_SHARES <= UINT16_MAX, "a frame has room for its share");
 
 /* The most writes in one turn. */
 #define FRAME_WRITES_MAX 512
@@ -33,6 +35,7 @@ struct frame *frame_take(struct buffer *message)
 
 	check(frame && message->size >= FRAME_ROOM_BYTES);
 	frame->references = 1;
+	frame->is_short = message->capacity == SPARES_BYTES;
 	frame->size = message->size - FRAME_ROOM_BYTES;
 	buffer_deinit(message);
 	return frame;
@@ -69,7 +72,10 @@ void frame_unref(struct frame *frame)
 		return;
 	account_unqueue(frame->account, frame->charged);
 	account_unref(frame->account);
-	free(frame);
+	if (frame->is_short)
+		spares_keep((char *)frame);
+	else
+		free(frame);
 }
 
 void frame_draw(unsigned char *ret_bytes, size_t size)
@@ -431,7 +437,7 @@ int bus_send(struct bus *bus, struct buffer *message, unsigned int share)
 	if (!r) {
 		struct frame *frame = frame_take(message);
 
-		frame->share = share;
+		frame->share = (uint16_t)share;
 		frame_charge(frame, bus_sender(bus), bus->counters.clients + 1u);
 		r = bus->operations->queue(bus, frame);
 		frame_unref(frame);

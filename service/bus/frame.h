@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,7 +24,8 @@ struct link;
  */
 struct frame {
 	uint32_t references;
-	unsigned int share; /* the share of the queue to a bus of others (bus_send) */
+	uint16_t share; /* the share of the queue to a bus of others (bus_send) */
+	bool is_short;  /* its memory has SPARES_BYTES */
 	size_t size;
 	struct account *account; /* charged until the frame is freed; counted reference, or NULL */
 	size_t charged;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "json/writer.h"
+#include "message/spares.h"
 #include "util/assert.h"
 #include "util/siphash.h"
 
@@ -28,14 +29,21 @@
 /* Most responses have fewer bytes beside their context. */
 #define RESPONSE_BYTES 256
 
+_Thread_local struct spares spares_of_thread;
+
+/* Begin @message with room for @size bytes. */
+static void begin_sized(struct buffer *message, size_t size)
+{
+	spares_take(message, size);
+	if (!buffer_reserve(message, size))
+		return;
+	memset(message->data + message->size, 0, BUS_MESSAGE_ROOM_BYTES);
+	message->size += BUS_MESSAGE_ROOM_BYTES;
+}
+
 void bus_message_begin(struct buffer *message)
 {
-	char *room = buffer_reserve(message, BUS_MESSAGE_ROOM_BYTES);
-
-	if (!room)
-		return;
-	memset(room, 0, BUS_MESSAGE_ROOM_BYTES);
-	message->size += BUS_MESSAGE_ROOM_BYTES;
+	begin_sized(message, BUS_MESSAGE_ROOM_BYTES);
 }
 
 /* Put @text, after @before, in the place of the bytes from @start to @end of the context. */
@@ -146,10 +154,10 @@ void bus_context_derive(const struct bus_envelope *envelope, struct buffer *out)
 	buffer_append(out, at, (size_t)(end - at));
 }
 
-/* Write the message up to its context. */
-static void begin_message(struct buffer *message, const char *topic, size_t topic_size)
+/* Write the message up to its context. It is given memory once, if it has at most @size bytes. */
+static void begin_message(struct buffer *message, const char *topic, size_t topic_size, size_t size)
 {
-	bus_message_begin(message);
+	begin_sized(message, size);
 	buffer_append_string(message, "{\"type\": ");
 	json_write_string(message, topic, topic_size);
 	buffer_append_string(message, ", \"context\": ");
@@ -240,11 +248,10 @@ void bus_response_begin_part(
 	static const char suffix[] = ".response";
 	char topic[BUS_TOPIC_BYTES + sizeof(suffix)];
 
-	/* A short response grows into its memory once. */
-	buffer_reserve(message, bus_context_size(envelope, part) + RESPONSE_BYTES);
 	memcpy(topic, envelope->topic, envelope->topic_size);
 	memcpy(topic + envelope->topic_size, suffix, sizeof(suffix));
-	begin_message(message, topic, envelope->topic_size + sizeof(suffix) - 1);
+	begin_message(message, topic, envelope->topic_size + sizeof(suffix) - 1,
+		bus_context_size(envelope, part) + RESPONSE_BYTES);
 	if (part == BUS_CONTEXT_WHOLE)
 		bus_context_derive(envelope, message);
 	else if (part == BUS_CONTEXT_SHORT)
@@ -261,7 +268,7 @@ void bus_response_begin(struct buffer *message, const struct bus_envelope *envel
 
 void bus_broadcast_begin(struct buffer *message, const char *topic, const char *source)
 {
-	begin_message(message, topic, strlen(topic));
+	begin_message(message, topic, strlen(topic), RESPONSE_BYTES);
 	buffer_append_string(message, "{\"source\": ");
 	json_write_text(message, source);
 	buffer_append_string(message, ", \"session\": {\"session_id\": \"default\"}}");
@@ -278,19 +285,14 @@ void bus_aside_begin(struct buffer *message, const char *topic, const struct buf
 
 	check(start && start + strlen(before) < end);
 	start += strlen(before);
-	begin_message(message, topic, strlen(topic));
+	begin_message(message, topic, strlen(topic), RESPONSE_BYTES);
 	buffer_append(message, start, (size_t)(end - start));
 	begin_data(message);
 }
 
 void bus_request_begin(struct buffer *message, const char *topic, const char *context)
 {
-	begin_message(message, topic, strlen(topic));
+	begin_message(message, topic, strlen(topic), RESPONSE_BYTES);
 	buffer_append_string(message, context);
 	begin_data(message);
-}
-
-void bus_message_end(struct buffer *message)
-{
-	buffer_append_char(message, '}');
 }

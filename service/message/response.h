@@ -74,4 +74,7 @@ void bus_aside_begin(struct buffer *message, const char *topic, const struct buf
 void bus_request_begin(struct buffer *message, const char *topic, const char *context);
 
 /* Close the message, which is then ready for bus_send(). */
-void bus_message_end(struct buffer *message);
+static inline void bus_message_end(struct buffer *message)
+{
+	buffer_append_char(message, '}');
+}

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "bus/intake.h"
+#include "message/response.h"
+#include "message/spares.h"
 #include "util/cleanup.h"
 
 #define FRAME_BYTES 1000
@@ -204,6 +206,39 @@ static struct frame *frame_of(const char *text)
 	struct intake intake = {0};
 
 	return intake_frame(&intake, text, strlen(text));
+}
+
+Test(bus_frame, of_a_short_message_leaves_its_memory_to_the_next_ones)
+{
+	static char text[SPARES_BYTES - BUS_MESSAGE_ROOM_BYTES];
+	struct frame *frames[SPARES_MAX + 1];
+
+	memset(text, 'a', sizeof(text) - 1);
+	for (unsigned int i = 0; i <= SPARES_MAX; i++)
+		frames[i] = frame_of(text);
+	for (unsigned int i = 0; i <= SPARES_MAX; i++)
+		frame_unref(frames[i]);
+	cr_assert_eq(spares_of_thread.count, SPARES_MAX);
+	for (unsigned int i = SPARES_MAX; i-- > 0;) {
+		struct frame *frame = frame_of("short");
+
+		cr_assert_eq(frame, frames[i]);
+		cr_assert_eq(memcmp(frame_text(frame), "short", 5), 0);
+	}
+	cr_assert_eq(spares_of_thread.count, 0);
+	for (unsigned int i = 0; i < SPARES_MAX; i++)
+		frame_unref(frames[i]);
+}
+
+Test(bus_frame, of_a_longer_message_gives_its_memory_back)
+{
+	static char text[SPARES_BYTES];
+
+	memset(text, 'a', sizeof(text) - 1);
+	frame_unref(frame_of(text));
+	cr_assert_eq(spares_of_thread.count, 0);
+	frame_unref(frame_of("tiny"));
+	cr_assert_eq(spares_of_thread.count, 0);
 }
 
 Test(bus_frame_queue, holds_references_in_order_up_to_its_bytes)
