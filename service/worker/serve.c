@@ -23,6 +23,13 @@
 #include "worker/sandbox/seal.h"
 #include "worker/sandbox/trace.h"
 
+/*
+ * Each answer leaves in a send of its own, also when the next call lies in the socket already. An
+ * answer that waits in this process for others is lost when the next call crashes it, and its tool,
+ * which has run, is reported as crashed; and it is late when the next call hangs. Neither a signal
+ * handler nor a thread would send it then: the toolbox may have broken the memory, or be killed.
+ */
+
 static const struct driver *const drivers[] = {&native_driver, &command_driver, &plugin_driver,
 	&concurrent_plugin_driver, &python_driver, &mcp_driver};
 
