@@ -7,7 +7,7 @@
 #define MCP_START_MS      60000
 #define MCP_MOST_MS       600000
 
-static const struct kind_facts facts[N_KINDS] = {
+const struct kind_facts kind_table[N_KINDS] = {
 	[KIND_NATIVE] =
 		{
 			.name = "native",
@@ -91,8 +91,3 @@ static const struct kind_facts facts[N_KINDS] = {
 			.asks_session = true,
 		},
 };
-
-const struct kind_facts *kind_facts(enum toolbox_kind kind)
-{
-	return &facts[kind];
-}

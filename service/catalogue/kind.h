@@ -58,4 +58,10 @@ struct kind_facts {
 	bool judges;
 };
 
-const struct kind_facts *kind_facts(enum toolbox_kind kind);
+/* The facts of each kind. */
+extern const struct kind_facts kind_table[N_KINDS];
+
+static inline const struct kind_facts *kind_facts(enum toolbox_kind kind)
+{
+	return &kind_table[kind];
+}

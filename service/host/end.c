@@ -84,22 +84,13 @@ static void shut_host(struct host *host)
 	host->wire = -1;
 }
 
-static void free_memory(struct host *host)
+void host_free_memory(struct host *host)
 {
 	wire_reader_deinit(&host->reader);
 	buffer_deinit(&host->unsent);
 	buffer_deinit(&host->head);
 	json_tape_deinit(&host->tape);
 	free(host);
-}
-
-bool host_leave(struct host *host)
-{
-	bool is_freed = host->is_freed;
-
-	if (--host->n_inside == 0 && is_freed)
-		free_memory(host);
-	return !is_freed;
 }
 
 void host_free(struct host *host)
@@ -110,7 +101,7 @@ void host_free(struct host *host)
 		shut_host(host);
 	host->is_freed = true;
 	if (host->n_inside == 0)
-		free_memory(host);
+		host_free_memory(host);
 }
 
 void host_end(struct host *host, const struct host_exit *exit)

@@ -93,8 +93,18 @@ static inline void host_enter(struct host *host)
 	host->n_inside++;
 }
 
+/* Free the memory of a host that was freed, and that no function is in. */
+void host_free_memory(struct host *host);
+
 /* Returns whether the host can still be used. */
-bool host_leave(struct host *host);
+static inline bool host_leave(struct host *host)
+{
+	bool is_freed = host->is_freed;
+
+	if (--host->n_inside == 0 && is_freed)
+		host_free_memory(host);
+	return !is_freed;
+}
 
 /* Change the state: the only place where that is done. */
 static inline void host_move(struct host *host, enum host_state to)

@@ -161,7 +161,7 @@ static void take_answer(struct host *host, const struct wire_frame *frame)
 	if (frame->kind == WIRE_ERROR)
 		answer.kind = HOST_ANSWER_ERROR;
 	/* Any of several running calls: which one is not known. */
-	if (host_refused(host) && !(host->carries && host->n_calls > 1))
+	if (host->refused[0] && !(host->carries && host->n_calls > 1))
 		answer.refused = memcpy(refused, host->refused, sizeof(refused));
 	if (host->carries)
 		host_drop_call(host, host_find_call(host, frame->id));

@@ -311,17 +311,6 @@ int settings_apply(const struct config *config, struct package *package)
 	return r ? r : package_prepare(package);
 }
 
-uint64_t settings_timeout_ms(const struct config *config, const struct tool *tool)
-{
-	const struct package *package = tool->toolbox->package;
-
-	if (tool->timeout_ms)
-		return tool->timeout_ms;
-	if (package->limits.timeout_ms)
-		return package->limits.timeout_ms;
-	return config->timeout_ms ? config->timeout_ms : kind_facts(package->kind)->timeout_ms;
-}
-
 struct worker_options settings_worker_options(
 	const struct config *config, const struct package *package, const char *host_program)
 {

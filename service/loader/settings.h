@@ -24,7 +24,16 @@ uint64_t settings_digest(const struct config *config, const struct package *pack
 bool settings_offer(const struct config *config, const struct tool *tool);
 
 /* Return the time of a call of @tool, by the tool, its toolbox, the configuration or its kind. */
-uint64_t settings_timeout_ms(const struct config *config, const struct tool *tool);
+static inline uint64_t settings_timeout_ms(const struct config *config, const struct tool *tool)
+{
+	const struct package *package = tool->toolbox->package;
+
+	if (tool->timeout_ms)
+		return tool->timeout_ms;
+	if (package->limits.timeout_ms)
+		return package->limits.timeout_ms;
+	return config->timeout_ms ? config->timeout_ms : kind_facts(package->kind)->timeout_ms;
+}
 
 /* Return how a host of @package is started, by @host_program (borrowed). */
 struct worker_options settings_worker_options(

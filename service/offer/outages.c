@@ -75,14 +75,12 @@ void outages_deinit(struct outages *outages)
 	*outages = (struct outages){0};
 }
 
-void outages_note(struct outages *outages, const struct package *package, enum server_state state)
+void outages_note_server(
+	struct outages *outages, const struct package *package, enum server_state state)
 {
-	struct outage *outage;
+	struct outage *outage = find(outages, package->id);
 	char *id;
 
-	if (package->kind != KIND_MCP)
-		return;
-	outage = find(outages, package->id);
 	if (outage && !outage->is_out && state == SERVER_REACHED) {
 		drop(outages, outage);
 		arm(outages);

@@ -46,8 +46,17 @@ enum server_state {
 	SERVER_UNKNOWN, /* the call ended otherwise */
 };
 
+/* As outages_note(), for a package of kind mcp. */
+void outages_note_server(
+	struct outages *outages, const struct package *package, enum server_state state);
+
 /* Note the end of a call for @package. Without memory nothing is noted. */
-void outages_note(struct outages *outages, const struct package *package, enum server_state state);
+static inline void outages_note(
+	struct outages *outages, const struct package *package, enum server_state state)
+{
+	if (package->kind == KIND_MCP)
+		outages_note_server(outages, package, state);
+}
 
 /* Add the ids of the toolboxes now out to @ids. 0 or -ENOMEM. */
 int outages_list(const struct outages *outages, struct text_list *ids);

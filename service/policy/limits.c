@@ -449,11 +449,6 @@ bool limits_take(struct limits *limits, const struct policy_caller *caller, uint
 	return true;
 }
 
-struct limit_hold limits_move(struct limit_hold *hold)
-{
-	return (struct limit_hold){take_ptr(hold->bucket)};
-}
-
 void limits_end_hold(struct limit_hold *hold)
 {
 	struct bucket *bucket = take_ptr(hold->bucket);

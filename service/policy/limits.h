@@ -6,6 +6,7 @@
 
 #include "config/config.h"
 #include "policy/caller.h"
+#include "util/cleanup.h"
 #include "util/list.h"
 #include "util/siphash.h"
 
@@ -76,7 +77,10 @@ bool limits_take(struct limits *limits, const struct policy_caller *caller, uint
 	struct limit_hold *ret_hold, struct limit_refusal *ret_refusal);
 
 /* Hand @hold over: return it, and leave an empty one. */
-struct limit_hold limits_move(struct limit_hold *hold);
+static inline struct limit_hold limits_move(struct limit_hold *hold)
+{
+	return (struct limit_hold){take_ptr(hold->bucket)};
+}
 
 /* End @hold, which is not empty. */
 void limits_end_hold(struct limit_hold *hold);

@@ -31,10 +31,8 @@ bool checks_admit(const struct bus *bus, const struct request_scope *scope, stru
 	return wait_ns == 0;
 }
 
-bool checks_charge(const struct bus *bus, const struct request_scope *scope, uint64_t spent_ns)
+bool checks_charge_long(const struct bus *bus, const struct request_scope *scope, uint64_t spent_ns)
 {
-	if (!debt_is_due(spent_ns))
-		return false;
 	account_charge_time(bus_sender(bus), checks_source_key(&scope->caller.source),
 		clock_now_ns(), scope->is_beside ? spent_ns : debt_price(spent_ns));
 	return true;

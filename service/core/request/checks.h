@@ -7,6 +7,7 @@
 #include "bus/bus.h"
 #include "core/request/answer.h"
 #include "core/request/request_scope.h"
+#include "util/debt.h"
 
 /*
  * The time of the loop taken by peers with their requests: checks of arguments, and matching.
@@ -43,6 +44,14 @@ uint64_t checks_wait_ns(const struct bus *bus, const struct request_scope *scope
  * written. */
 bool checks_admit(const struct bus *bus, const struct request_scope *scope, struct answer *answer);
 
+/* As checks_charge(), of work that is long. Returns true. */
+bool checks_charge_long(
+	const struct bus *bus, const struct request_scope *scope, uint64_t spent_ns);
+
 /* Charge this sender with a check, or reading, of @spent_ns; the price is higher in the loop
  * (util/debt.h). Return whether the work was long. */
-bool checks_charge(const struct bus *bus, const struct request_scope *scope, uint64_t spent_ns);
+static inline bool checks_charge(
+	const struct bus *bus, const struct request_scope *scope, uint64_t spent_ns)
+{
+	return debt_is_due(spent_ns) && checks_charge_long(bus, scope, spent_ns);
+}
