@@ -98,3 +98,17 @@ def test_a_published_toolbox_is_rated_unless_the_operator_says_otherwise(launch,
         assert "risk" not in definition(caller, "other")
         assert definition(caller, "web_search")["risk"] == "write"
         assert caller.invoke("web_search", {"text": "a"})["result"] == {"reply": "a"}
+
+
+def test_an_experimental_tool_is_offered_by_its_name(launch, tmp_path):
+    folder = tmp_path / "toolbox.d"
+    manifests.toolbox(folder, "one", [manifests.labs("first", experimental=True), manifests.labs("second", experimental=True),
+                                      manifests.labs("third")])
+    service = launch({}, [folder], env={"TOOLBOXD_EXPERIMENTAL": "one/second,other"})
+    with Caller(service.url) as caller:
+        assert [tool["name"] for tool in caller.call("ovos.tools.list")["tools"]] == ["second", "third"]
+        [left_out] = caller.call("ovos.tools.status")["not_offered"]
+        assert (left_out["name"], left_out["why"]) == ("first", "experimental; toolboxd.experimental offers it by name")
+    service = launch({}, [folder])
+    with Caller(service.url) as caller:
+        assert [tool["name"] for tool in caller.call("ovos.tools.list")["tools"]] == ["third"]
