@@ -222,6 +222,19 @@ def test_a_name_that_is_no_utf8_is_written_and_taken_back(files):
     assert files.text("grep_files", pattern="x", path=str(files.root)) == f"{files.root}/{listed}"
 
 
+def test_a_name_with_a_line_end_is_no_line_of_its_own(files):
+    make(files, "a\nb\t\x7f.txt", "x\n")
+    name = "a\\x0Ab\\x09\\x7F.txt"
+    assert files.text("list_dir", dir_path=str(files.root)).split("\n")[1:] == [name]
+    assert files.text("grep_files", pattern="x", path=str(files.root)) == f"{files.root}/{name}"
+    for path in (f"{files.root}/{name}", f"{files.root}/a\nb\t\x7f.txt"):
+        assert files.text("read_file", file_path=path) == "L1: x"
+    assert files.text("write_file", path=f"{files.root}/{name}", content="y\n").endswith(name)
+    assert (files.root / "a\nb\t\x7f.txt").read_text() == "y\n"
+    files.patch(f"*** Update File: {name}\n-y\n+z\n")
+    assert (files.root / "a\nb\t\x7f.txt").read_text() == "z\n"
+
+
 def test_a_folder_of_many_entries_is_paged(files, times):
     many = files.root / "many"
     many.mkdir()

@@ -150,7 +150,15 @@ size_t utf8_prefix(const char *bytes, size_t size, size_t max, size_t *ret_chara
 	return at;
 }
 
-/* Append @bytes, with \\xNN, or U+FFFD, in place of each byte that is not UTF-8. */
+/* Return whether a name has \\xNN for @byte, a single one: a part of no character, or a control. A
+ * line end would begin another line of an answer. */
+static bool is_escaped(unsigned char byte)
+{
+	return byte < ' ' || byte >= 0x7F;
+}
+
+/* Append @bytes. A byte that is not UTF-8 becomes U+FFFD; in a name it becomes \\xNN, and so does a
+ * control character. */
 static void add_valid(struct text *text, const char *bytes, size_t size, bool is_name)
 {
 	size_t begin = 0;
@@ -158,7 +166,7 @@ static void add_valid(struct text *text, const char *bytes, size_t size, bool is
 	for (size_t at = 0; at < size;) {
 		size_t step = utf8_size(bytes + at, size - at);
 
-		if (step > 0) {
+		if (step > 1 || (step == 1 && !(is_name && is_escaped((unsigned char)bytes[at])))) {
 			at += step;
 			continue;
 		}
@@ -196,10 +204,12 @@ bool name_decode(char *name)
 	bool has_byte = false;
 
 	for (const char *at = name; *at; out++) {
-		bool is_escape = at[0] == '\\' && at[1] == 'x' && hex_value(at[2]) >= 8 &&
-				 hex_value(at[3]) >= 0;
+		bool has_digits = at[0] == '\\' && at[1] == 'x' && hex_value(at[2]) >= 0 &&
+				  hex_value(at[3]) >= 0;
+		int byte = has_digits ? hex_value(at[2]) * 16 + hex_value(at[3]) : 0;
+		bool is_escape = byte != 0 && is_escaped((unsigned char)byte);
 
-		*out = is_escape ? (char)(hex_value(at[2]) * 16 + hex_value(at[3])) : *at;
+		*out = is_escape ? (char)byte : *at;
 		has_byte |= is_escape;
 		at += is_escape ? 4 : 1;
 	}

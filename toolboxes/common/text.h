@@ -24,7 +24,7 @@ void text_add_lossy(struct text *text, const char *bytes, size_t size);
 /* Append @size bytes, which are UTF-8, as a string of JSON, with its quotes. */
 void text_add_json(struct text *text, const char *bytes, size_t size);
 
-/* Append a name of a file. Bytes that are not UTF-8 become \xNN. */
+/* Append a name of a file. Bytes that are not UTF-8, and control characters, become \xNN. */
 void text_add_name(struct text *text, const char *name);
 
 /* Return the text, "" when it is empty. */
@@ -42,7 +42,7 @@ size_t utf8_prefix(const char *bytes, size_t size, size_t max, size_t *ret_chara
 /* Return the value of the hexadecimal digit @digit, or -1. */
 int hex_value(char digit);
 
-/* Replace each \xNN of @name that is no ASCII by its byte. Return whether there was one. */
+/* Replace each \xNN of @name, as text_add_name() has it, by its byte. Return whether it has one. */
 bool name_decode(char *name);
 
 #endif
