@@ -76,10 +76,11 @@ static int connect_to(const struct bus_address *address)
 	return fd;
 }
 
-static int send_all(int fd, const char *bytes, size_t size)
+static int send_all(struct websocket *websocket, const char *bytes, size_t size)
 {
+	websocket->is_ack_due = true;
 	while (size > 0) {
-		ssize_t sent = send(fd, bytes, size, MSG_NOSIGNAL);
+		ssize_t sent = send(websocket->fd, bytes, size, MSG_NOSIGNAL);
 
 		if (sent < 0)
 			return -1;
@@ -89,7 +90,8 @@ static int send_all(int fd, const char *bytes, size_t size)
 	return 0;
 }
 
-/* Read more input. Positive, or 0 or -1 when the connection is over. */
+/* Read more input. Positive, or 0 or -1 when the connection is over. After a write, the kernel
+ * would delay its acknowledgements, and a bus with Nagle's algorithm waits for them. */
 static ssize_t read_more(struct websocket *websocket)
 {
 	char *place = buffer_reserve(&websocket->input, READ_BYTES);
@@ -98,7 +100,9 @@ static ssize_t read_more(struct websocket *websocket)
 	if (!place)
 		return -1;
 	received = recv(websocket->fd, place, READ_BYTES, 0);
-	setsockopt(websocket->fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
+	if (websocket->is_ack_due)
+		setsockopt(websocket->fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
+	websocket->is_ack_due = false;
 	if (received > 0)
 		websocket->input.size += (size_t)received;
 	return received;
@@ -114,7 +118,7 @@ static int upgrade(struct websocket *websocket, const struct bus_address *addres
 		"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
 		"Sec-WebSocket-Key: YSBiZW5jaCdzIGtleSBpcw==\r\n\r\n",
 		address->path, address->host, address->port);
-	if (send_all(websocket->fd, websocket->output.data, websocket->output.size) < 0)
+	if (send_all(websocket, websocket->output.data, websocket->output.size) < 0)
 		return -1;
 	while (!end) {
 		if (websocket->input.size > RESPONSE_BYTES || read_more(websocket) <= 0)
@@ -149,7 +153,7 @@ static int send_frame(
 	buffer_append(&websocket->output, text, size);
 	if (buffer_status(&websocket->output))
 		return -1;
-	return send_all(websocket->fd, websocket->output.data, websocket->output.size);
+	return send_all(websocket, websocket->output.data, websocket->output.size);
 }
 
 int websocket_send(struct websocket *websocket, const char *text, size_t size)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "util/buffer.h"
@@ -12,6 +13,7 @@
  */
 struct websocket {
 	int fd;
+	bool is_ack_due;     /* written since the last read */
 	struct buffer input; /* as read; the frames before @at are done */
 	size_t at;
 	struct buffer message; /* gathered from fragments */
