@@ -12,27 +12,37 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bus/upgrade.h"
 #include "bus/websocket.h"
 #include "util/buffer.h"
+#include "websocket.h"
 
 /*
- * bus-floor: the least that a bus with a tool in a process can cost. Prints "ready PORT".
+ * bus-floor: the least that a tool in a process can cost.
  *
- *   client ──▶ frame ─┬─▶ every client, the sender included
- *                     └─▶ socketpair ──▶ process: a + b ──▶ frame for every client
+ *   bus-floor           a bus with the tool; prints "ready PORT"
+ *
+ *     client ──▶ frame ─┬─▶ every client, the sender included
+ *                       └─▶ socketpair ──▶ process: a + b ──▶ frame for every client
+ *
+ *   bus-floor --relay   the bus alone: the same without a process
+ *
+ *   bus-floor URL       the tool as a client of the bus at URL; prints "ready"
+ *
+ *     bus ──▶ frame ─┬─ a call ──▶ socketpair ──▶ process: a + b ──▶ frame for the bus
+ *                    └─ no call: dropped
  *
  * Everything is sent once in a turn of the loop. There is no check of anything, no schema, no
  * limit, no deadline and no record; the load is trusted, and never has more in flight than the
- * buffers of the sockets take.
+ * buffers of the sockets take. A client's mask is zeros, and its bus must send at once (no Nagle).
  */
 
 #define CLIENTS_MAX 128
 #define READ_BYTES  (256u << 10)
 #define EVENTS      64
 
-/* The upgrade is granted without its key being looked at: the load does not look either. */
-static const char granted[] = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
-			      "Connection: Upgrade\r\n\r\n";
+/* The beginning of a call. */
+static const char call[] = "{\"type\": \"ovos.tools.invoke\"";
 
 struct peer {
 	int fd; /* or -1 */
@@ -42,9 +52,11 @@ struct peer {
 	struct buffer output;
 };
 
+/* A client of a bus has one, the bus. */
 static struct peer clients[CLIENTS_MAX];
 static size_t n_clients;
-static struct peer process;
+static struct peer process = {.fd = -1};
+static bool is_client;
 
 static void fail(const char *what)
 {
@@ -86,8 +98,10 @@ static void drop(struct peer *peer, size_t size)
 
 static void broadcast(const char *text, size_t size)
 {
+	static const unsigned char mask[WEBSOCKET_MASK_BYTES];
 	unsigned char header[WEBSOCKET_HEADER_BYTES];
-	size_t n = websocket_write_header(WEBSOCKET_TEXT, true, size, NULL, header);
+	size_t n =
+		websocket_write_header(WEBSOCKET_TEXT, true, size, is_client ? mask : NULL, header);
 
 	for (size_t i = 0; i < n_clients; i++) {
 		if (clients[i].fd < 0)
@@ -184,12 +198,30 @@ static void start_process(void)
 
 /* ── the bus ─────────────────────────────────────────────────────────────────────────────────── */
 
+static void take_text(char *text, size_t size)
+{
+	if (!is_client)
+		broadcast(text, size);
+	if (process.fd >= 0 &&
+		(!is_client || (size > sizeof(call) && memcmp(text, call, sizeof(call) - 1) == 0)))
+		put_message(&process.output, text, size);
+}
+
+static void answer_ping(struct peer *client, const char *payload, size_t size)
+{
+	unsigned char header[WEBSOCKET_HEADER_BYTES];
+
+	buffer_append(&client->output, header,
+		websocket_write_header(WEBSOCKET_PONG, true, size, NULL, header));
+	buffer_append(&client->output, payload, size);
+}
+
 /* Take the frame at @at of the input of @client. Return its size, or 0 when a part is missing. */
 static size_t take_frame(struct peer *client, size_t at)
 {
 	unsigned char *bytes = (unsigned char *)client->input.data + at;
 	size_t size = client->input.size - at;
-	size_t header = 2 + WEBSOCKET_MASK_BYTES;
+	size_t header = is_client ? 2 : 2 + WEBSOCKET_MASK_BYTES;
 	size_t length;
 
 	if (size < header + 2)
@@ -201,13 +233,20 @@ static size_t take_frame(struct peer *client, size_t at)
 	}
 	if (size - header < length)
 		return 0;
-	if ((bytes[0] & WEBSOCKET_OPCODE_BITS) == WEBSOCKET_CLOSE)
+	if (!is_client)
+		websocket_mask(
+			(char *)bytes + header, length, bytes + header - WEBSOCKET_MASK_BYTES);
+	switch (bytes[0] & WEBSOCKET_OPCODE_BITS) {
+	case WEBSOCKET_TEXT:
+		take_text((char *)bytes + header, length);
+		break;
+	case WEBSOCKET_PING:
+		answer_ping(client, (char *)bytes + header, length);
+		break;
+	case WEBSOCKET_CLOSE:
 		client->is_leaving = true;
-	if ((bytes[0] & WEBSOCKET_OPCODE_BITS) != WEBSOCKET_TEXT)
-		return header + length;
-	websocket_mask((char *)bytes + header, length, bytes + header - WEBSOCKET_MASK_BYTES);
-	broadcast((char *)bytes + header, length);
-	put_message(&process.output, (char *)bytes + header, length);
+		break;
+	}
 	return header + length;
 }
 
@@ -219,6 +258,22 @@ static void leave(struct peer *client)
 	buffer_deinit(&client->output);
 }
 
+/* Grant the upgrade once its request is whole. Return the size of the request. */
+static size_t grant(struct peer *client)
+{
+	static const struct http_limits limits = {READ_BYTES, READ_BYTES, 0};
+	struct http_reader request = {0};
+	size_t size;
+
+	http_reader_begin(&request, &limits);
+	size = http_reader_feed(&request, client->input.data, client->input.size);
+	client->is_upgraded = request.state == HTTP_DONE;
+	if (client->is_upgraded)
+		upgrade_grant(&request, &client->output);
+	http_reader_deinit(&request);
+	return size;
+}
+
 static void serve_client(struct peer *client)
 {
 	size_t at = 0;
@@ -228,15 +283,10 @@ static void serve_client(struct peer *client)
 		leave(client);
 		return;
 	}
-	if (!client->is_upgraded) {
-		const char *end = memmem(client->input.data, client->input.size, "\r\n\r\n", 4);
-
-		if (!end)
-			return;
-		client->is_upgraded = true;
-		buffer_append(&client->output, granted, sizeof(granted) - 1);
-		at = (size_t)(end + 4 - client->input.data);
-	}
+	if (!client->is_upgraded)
+		at = grant(client);
+	if (!client->is_upgraded)
+		return;
 	while ((size = take_frame(client, at)) > 0)
 		at += size;
 	drop(client, at);
@@ -281,18 +331,42 @@ static int listen_anywhere(void)
 	return fd;
 }
 
-int main(void)
+/* Be a client of the bus at @url. */
+static void join(int epoll, const char *url)
+{
+	struct websocket bus;
+
+	if (websocket_open(&bus, url) < 0)
+		exit(1);
+	is_client = true;
+	clients[n_clients++] = (struct peer){.fd = bus.fd, .is_upgraded = true};
+	buffer_append(&clients[0].input, bus.input.data + bus.at, bus.input.size - bus.at);
+	buffer_deinit(&bus.input);
+	buffer_deinit(&bus.output);
+	watch(epoll, bus.fd, &clients[0]);
+	puts("ready");
+	fflush(stdout);
+}
+
+int main(int count, char **arguments)
 {
 	struct epoll_event events[EVENTS];
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
-	int listener;
+	bool is_relay = count == 2 && strcmp(arguments[1], "--relay") == 0;
+	int listener = -1;
 
 	signal(SIGPIPE, SIG_IGN);
-	start_process();
-	listener = listen_anywhere();
-	watch(epoll, listener, NULL);
-	watch(epoll, process.fd, &process);
-	for (;;) {
+	if (!is_relay) {
+		start_process();
+		watch(epoll, process.fd, &process);
+	}
+	if (count == 1 || is_relay) {
+		listener = listen_anywhere();
+		watch(epoll, listener, NULL);
+	} else {
+		join(epoll, arguments[1]);
+	}
+	while (!is_client || clients[0].fd >= 0) {
 		int n = epoll_wait(epoll, events, EVENTS, -1);
 
 		for (int i = 0; i < n; i++) {
@@ -311,4 +385,5 @@ int main(void)
 		for (size_t i = 0; i < n_clients; i++)
 			flush(&clients[i]);
 	}
+	return 0;
 }
