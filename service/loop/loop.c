@@ -273,15 +273,20 @@ void loop_timer_deinit(struct loop_timer *timer)
 	*timer = (struct loop_timer){0};
 }
 
-void loop_timer_arm(struct loop_timer *timer, uint64_t delay_ms)
+void loop_timer_arm_from(struct loop_timer *timer, uint64_t from_ns, uint64_t delay_ms)
 {
 	struct timer_heap *heap = &timer->loop->timers;
 
 	loop_timer_disarm(timer);
 	delay_ms = delay_ms < DELAY_MS_MAX ? delay_ms : DELAY_MS_MAX;
-	timer->due_ns = clock_now_ns() + delay_ms * NS_PER_MS;
+	timer->due_ns = from_ns + delay_ms * NS_PER_MS;
 	insert_timer(heap, timer);
 	set_alarm(heap);
+}
+
+void loop_timer_arm(struct loop_timer *timer, uint64_t delay_ms)
+{
+	loop_timer_arm_from(timer, clock_now_ns(), delay_ms);
 }
 
 void loop_timer_disarm(struct loop_timer *timer)

@@ -79,6 +79,10 @@ void loop_timer_deinit(struct loop_timer *timer);
  * descriptors). This replaces an earlier call of loop_timer_arm(). */
 void loop_timer_arm(struct loop_timer *timer, uint64_t delay_ms);
 
+/* As loop_timer_arm(), with @delay_ms from @from_ns, which the caller has just read from
+ * clock_now_ns(). */
+void loop_timer_arm_from(struct loop_timer *timer, uint64_t from_ns, uint64_t delay_ms);
+
 /* Cancel the call. A disarmed timer stays so. */
 void loop_timer_disarm(struct loop_timer *timer);
 

@@ -145,7 +145,7 @@ static void push_call(struct runner *runner, struct runner_call *call)
 	list_append(&runner->waiting, &call->link);
 	runner->n_waiting++;
 	if (!runner->clocks_are_stopped)
-		set_clock(call, true);
+		loop_timer_arm_from(&call->clock, call->submitted_ns, call->left_ms);
 }
 
 /* Take @call out of the queue; its clock runs. */
@@ -791,7 +791,7 @@ static int queue_call(
 /* Take @call, which has begun. */
 static void note_begin(struct runner *runner, struct runner_call *call)
 {
-	loop_timer_arm(&call->clock, call->left_ms);
+	loop_timer_arm_from(&call->clock, call->submitted_ns, call->left_ms);
 	call->is_taken = true;
 	if (runner->counts.n[WORKER_SHARED] > 0 && count_wanted(runner) > 0)
 		start_soon(runner);

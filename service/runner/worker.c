@@ -208,11 +208,10 @@ static void forget_ahead(struct worker *worker)
 	}
 }
 
-/* Append @call to the host's calls. */
-static int send_call(
-	struct worker *worker, struct runner_call *call, const char *arguments, size_t size)
+/* Append @call, with @left_ms of its time, to the host's calls. */
+static int send_call(struct worker *worker, struct runner_call *call, uint64_t left_ms,
+	const char *arguments, size_t size)
 {
-	uint64_t left_ms = runner_call_left_ms(call);
 	struct host_call invoke = {
 		.program = tool_program_digest(worker->package->tools[call->tool]),
 		.tool = call->tool,
@@ -239,7 +238,7 @@ int worker_run(struct worker *worker, struct runner_call *call, const char *argu
 
 	check(worker->state == WORKER_IDLE || worker->state == WORKER_SHARED);
 	if (!call->is_ahead)
-		r = send_call(worker, call, arguments, size);
+		r = send_call(worker, call, runner_call_left_ms(call), arguments, size);
 	if (worker->carries && (r == 0 || r == -EBUSY)) {
 		worker->is_full = r != 0;
 		note_carried(worker);
@@ -266,7 +265,8 @@ int worker_send_ahead(struct worker *worker, struct runner_call *call)
 	int r;
 
 	check(worker->state == WORKER_RUNNING && !call->is_ahead);
-	r = send_call(worker, call, call->arguments.data, call->arguments.size);
+	/* A host with such calls does not ask for their time, which is counted from their turn. */
+	r = send_call(worker, call, call->timeout_ms, call->arguments.data, call->arguments.size);
 	call->is_ahead = r == 0;
 	return r;
 }

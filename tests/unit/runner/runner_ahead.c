@@ -203,6 +203,21 @@ Test(runner_ahead, outlives_the_host_that_had_it)
 	expect_value(last, 3);
 }
 
+Test(runner_ahead, goes_to_the_next_host_as_well)
+{
+	struct call *last;
+
+	start_stopped();
+	submit_value(1);
+	submit("hang", "{}");
+	last = submit_value(3);
+	kill(host, SIGKILL);
+	calls_wait(2);
+	calls_wait_for_state(RUNNER_READY);
+	cr_expect(last->runner_call.is_ahead);
+	runner_end_all(calls.runner, "enough");
+}
+
 Test(runner_ahead, fails_alone_when_its_host_dies)
 {
 	struct call *first, *crashing, *last;
