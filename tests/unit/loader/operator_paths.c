@@ -83,6 +83,23 @@ Test(operator_paths, take_the_place_of_their_setting)
 	cr_expect(strstr(package->load, "\"/usr/b\""), "%s", package->load);
 }
 
+Test(operator_paths, follow_all_others)
+{
+	struct sandbox_refusal refusal;
+	const struct sandbox_paths *read;
+
+	cr_assert_eq(resolve(PLUGIN(",'config':{'roots':['~'],'more':['/d']},'sandbox':{'read':["
+				    "'/a','$roots','/b','$more','/c']}"),
+			     "{'roots':['/e']}", &refusal),
+		0);
+	read = &package->sandbox.read;
+	cr_assert_eq(read->n_items, 5);
+	for (size_t i = 0; i < read->n_items; i++)
+		cr_expect_str_eq(
+			read->items[i], ((const char[][3]){"/a", "/b", "/c", "/d", "/e"})[i]);
+	cr_expect_eq(read->n_operator, 1);
+}
+
 Test(operator_paths, may_be_a_single_one)
 {
 	struct sandbox_refusal refusal;
