@@ -30,13 +30,9 @@ static bool is_usable(const struct rewrite *rewrite, const struct node *owner, u
 	const struct node_property *property = &owner->object->properties[place];
 	const struct json_tape *tape = context->tape;
 	bool is_accepted;
-	size_t size;
 
 	if (property->default_token == 0 || !context->schema->doubts_defaults)
 		return property->default_token != 0;
-	json_value_text(&owner->source->tape, property->default_token, &size);
-	if (!context_spend(context, 1 + size / BYTES_PER_STEP))
-		return false;
 	context->tape = &owner->source->tape;
 	is_accepted =
 		validate_accepts(context, property->node, property->default_token, MARKS_NONE);
