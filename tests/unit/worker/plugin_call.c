@@ -259,15 +259,19 @@ Test(plugin_call, repairs_and_cuts_the_words_of_a_failure)
 
 static void be_silent(struct toolbox_call call, void *data)
 {
-	(void)call;
 	(void)data;
+	kept = call;
 }
 
 Test(plugin_call, fails_where_its_handler_gives_no_answer)
 {
-	cr_expect_eq(run(be_silent, NULL, "{}"), DRIVER_E_ERROR);
+	uint64_t value;
+
+	cr_expect_eq(run(be_silent, NULL, "{\"x\":1}"), DRIVER_E_ERROR);
 	cr_expect(strstr(out.data, "its handler returned without an answer"), "%s", out.data);
 	cr_expect_null(strstr(out.data, "not JSON"));
+	cr_expect_eq(toolbox_get_u64(kept, "x", &value), TOOLBOX_E_GONE);
+	cr_expect_eq(toolbox_reply(kept), TOOLBOX_E_GONE);
 }
 
 Test(plugin_call, takes_no_arguments_that_are_no_json)
