@@ -70,10 +70,7 @@ static void respond_error(const struct chats *chats, const struct bus_envelope *
 static struct text_view session_of(const struct bus_envelope *envelope)
 {
 	const struct json_tape *context = &envelope->context;
-	uint32_t id = envelope->session != JSON_NONE
-			      ? json_find_typed(context, json_object_at(context, envelope->session),
-					"session_id", JSON_STRING)
-			      : JSON_NONE;
+	uint32_t id = json_find_typed(context, envelope->session, "session_id", JSON_STRING);
 
 	if (id == JSON_NONE || json_at(context, id)->length == 0)
 		return TEXT_VIEW("\"default\"");
@@ -130,9 +127,7 @@ static void write_lang(
 		json_string_decode(&envelope->data, lang, out);
 		return;
 	}
-	if (envelope->session != JSON_NONE)
-		lang = json_find_typed(
-			context, json_object_at(context, envelope->session), "lang", JSON_STRING);
+	lang = json_find_typed(context, envelope->session, "lang", JSON_STRING);
 	if (lang != JSON_NONE)
 		json_string_decode(context, lang, out);
 	else if (chats->setup->config.lang)

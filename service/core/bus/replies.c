@@ -40,12 +40,10 @@ static struct reply read_reply(const struct bus_envelope *envelope, size_t size)
 		.mark = json_find(context, 0, BUS_MARK),
 		.is_whole = !envelope->is_skimmed && envelope->data_status == 0 &&
 			    size <= BUS_REPLY_BYTES,
+		.session_id =
+			json_find_typed(context, envelope->session, "session_id", JSON_STRING),
 	};
 
-	if (envelope->session != JSON_NONE &&
-		json_type_at(context, envelope->session) == JSON_OBJECT)
-		reply.session_id =
-			json_find_typed_at(context, envelope->session, "session_id", JSON_STRING);
 	return reply;
 }
 

@@ -195,12 +195,9 @@ static uint32_t find_text(const struct json_tape *data, bool is_user)
 static void write_session_id(const struct bus_envelope *envelope, struct buffer *session)
 {
 	cleanup(buffer_deinit) struct buffer id = {0};
-	uint32_t token = JSON_NONE;
+	uint32_t token =
+		json_find_typed(&envelope->context, envelope->session, "session_id", JSON_STRING);
 
-	if (envelope->session != JSON_NONE &&
-		json_type_at(&envelope->context, envelope->session) == JSON_OBJECT)
-		token = json_find_typed_at(
-			&envelope->context, envelope->session, "session_id", JSON_STRING);
 	if (token == JSON_NONE) {
 		buffer_append_string(session, DEFAULT_SESSION);
 		return;

@@ -128,6 +128,8 @@ Test(conversation, leaves_out_what_has_no_text)
 	cr_expect_eq(conversations.n, 0);
 	hear("{'type':'speak','data':{'utterance':'a'},'context':{'session':{'session_id':7}}}");
 	cr_expect(strstr(ON_BUS(""), "\"a\""), "the session is the default one");
+	hear("{'type':'speak','data':{'utterance':'b'},'context':{'session_id':'s'}}");
+	cr_expect(strstr(ON_BUS(""), "\"b\""), "the context itself is no session");
 }
 
 Test(conversation, keeps_the_last_messages_and_bytes)
