@@ -323,15 +323,17 @@ class Daemon(Process):
         assert not found, f"a sanitizer spoke:\n{self.log()}"
 
 
-def toolboxctl(*args, bus=None, home, stdin=None, seconds=EVENT_SECONDS, env=None):
-    """Run toolboxctl; the finished process with stdout and stderr as text. It waits for an answer for CTL_SECONDS, unless
-    the arguments have another time."""
-    command = [TOOLBOXCTL, *args]
-    if bus:
-        command += ["--bus", bus]
+def ctl_command(*args, bus=None, seconds=CTL_SECONDS):
+    """The command line of toolboxctl. It waits for an answer for so long, unless the arguments have another time."""
+    command = [TOOLBOXCTL, *args, *(["--bus", bus] if bus else [])]
     if args[:1] != ("complete",) and {"--bus", "--http"} & set(command) and "--timeout" not in command:
-        command += ["--timeout", CTL_SECONDS]
-    done = subprocess.run([str(part) for part in command], env=environment(home, **(env or {})),
+        command += ["--timeout", seconds]
+    return [str(part) for part in command]
+
+
+def toolboxctl(*args, bus=None, home, stdin=None, seconds=EVENT_SECONDS, env=None):
+    """Run toolboxctl; the finished process with stdout and stderr as text."""
+    done = subprocess.run(ctl_command(*args, bus=bus), env=environment(home, **(env or {})),
                           input=stdin or "", capture_output=True, text=True,
                           timeout=seconds, cwd=home)
     assert not FINDING.search(done.stderr), f"a sanitizer spoke:\n{done.stderr}"

@@ -18,7 +18,7 @@ import pytest
 from caller import Caller
 from conftest import Service
 from model_server import ModelServer, calls, says
-from processes import EVENT_SECONDS, TOOLBOXCTL, environment, toolboxctl
+from processes import EVENT_SECONDS, TOOLBOXCTL, ctl_command, environment, toolboxctl
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ class Terminal:
         self.ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         self.process = subprocess.Popen(
-            [TOOLBOXCTL, "chat", *(["--bus", url] if url else []), *words], cwd=home, stdin=stdin or theirs,
+            ctl_command("chat", *words, bus=url, seconds=int(EVENT_SECONDS)), cwd=home, stdin=stdin or theirs,
             stdout=theirs, stderr=theirs, env=environment(home, TERM="xterm", **variables), start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(1, termios.TIOCSCTTY, 0))
         os.close(theirs)

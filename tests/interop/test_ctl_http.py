@@ -15,7 +15,7 @@ import manifests
 import pytest
 from caller import Caller
 from http_peer import port_of
-from processes import (EVENT_SECONDS, FINDING, TOOLBOXCTL, at_most, environment, free_port,
+from processes import (EVENT_SECONDS, FINDING, TOOLBOXCTL, at_most, ctl_command, environment, free_port,
                        toolboxctl, until)
 from test_approval import Person, shell
 from test_http_tls import certificate
@@ -480,7 +480,7 @@ class Watch:
         self.log = home / "watch"
         home.mkdir(exist_ok=True)
         with open(self.log, "w") as out:
-            self.process = subprocess.Popen([str(part) for part in [TOOLBOXCTL, "watch", *args]], env=environment(home),
+            self.process = subprocess.Popen(ctl_command("watch", *args), env=environment(home),
                                             stdout=out, stderr=subprocess.STDOUT)
 
     def __enter__(self):

@@ -16,7 +16,7 @@ from fcntl import ioctl
 import manifests
 import pytest
 from caller import Caller
-from processes import EVENT_SECONDS, TOOLBOXCTL, environment, toolboxctl, until
+from processes import EVENT_SECONDS, ctl_command, environment, toolboxctl, until
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 ERASED = re.compile(r"[^\n]*\r\x1b\[K")
@@ -46,7 +46,7 @@ class Terminal:
         self.ours, theirs = pty.openpty()
         ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.process = subprocess.Popen(
-            [TOOLBOXCTL, *words], env=environment(home, TERM="xterm", **env), cwd=home,
+            ctl_command(*words), env=environment(home, TERM="xterm", **env), cwd=home,
             stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs)
         os.close(theirs)
         os.set_blocking(self.ours, False)
@@ -302,7 +302,7 @@ def test_watch_into_a_pipe_is_lines_of_json(launch, tmp_path):
     service = launch()
     done = toolboxctl("status", "--watch", bus=service.url, home=tmp_path)
     assert done.returncode == 2 and "--json" in done.stderr
-    with subprocess.Popen([TOOLBOXCTL, "status", "--watch", "--json", "--bus", service.url],
+    with subprocess.Popen(ctl_command("status", "--watch", "--json", bus=service.url),
                           env=environment(tmp_path), stdout=subprocess.PIPE,
                           text=True) as process:
         try:

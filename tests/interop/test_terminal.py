@@ -12,7 +12,7 @@ import termios
 import manifests
 import pytest
 from caller import Caller
-from processes import EVENT_SECONDS, TOOLBOXCTL, TOOLBOXD, environment, toolboxctl
+from processes import EVENT_SECONDS, TOOLBOXCTL, TOOLBOXD, ctl_command, environment, toolboxctl
 
 # The title of the window, a colour in C1, the other direction of writing, and a line of its own.
 ORDERS = "\x1b]0;owned\x07 \x9b31m \u202e \u2066 \u2028 \nerror forged"
@@ -103,10 +103,10 @@ def test_what_a_toolbox_tells(launch, tmp_path):
                   ["invoke", ORDERS], ["invoke", "add", f"a={ORDERS}"], ["match", ORDERS],
                   ["list", "--format", "mcp"]):
         for more in ([], ["--json"]):
-            sent = on_terminal([TOOLBOXCTL, *words, *more, "--bus", service.url], home)
+            sent = on_terminal(ctl_command(*words, *more, bus=service.url), home)
             expect_harmless(OURS.sub("\n", sent))
     plain = toolboxctl("get", "misled", "--json", bus=service.url, home=home).stdout
-    sent = on_terminal([TOOLBOXCTL, "get", "misled", "--json", "--bus", service.url], home)
+    sent = on_terminal(ctl_command("get", "misled", "--json", bus=service.url), home)
     assert json.loads(plain) == json.loads(sent) and "\u202e" in plain
     with Caller(service.url) as caller:
         caller.send("ovos.tools.invoke", {"name": ORDERS})
@@ -118,7 +118,7 @@ def test_a_listing_as_text(launch, folder, tmp_path):
     manifests.toolbox(folder, "orders", [manifests.labs(description=ORDERS)])
     service = launch({}, [folder])
     for more in ["--format", "markdown"], ["--stat"], ["--format", "markdown", "--stat"]:
-        sent = on_terminal([TOOLBOXCTL, "list", *more, "--bus", service.url], tmp_path / "looks")
+        sent = on_terminal(ctl_command("list", *more, bus=service.url), tmp_path / "looks")
         assert "orders" in sent, sent
         expect_harmless(OURS.sub("\n", sent))
 
@@ -126,12 +126,12 @@ def test_a_listing_as_text(launch, folder, tmp_path):
 def test_what_is_remembered(launch, folder, tmp_path):
     manifests.toolbox(folder, "orders", [manifests.labs("plain")])
     service = launch({}, [folder])
-    sent = on_terminal([TOOLBOXCTL, "disable", "orders/plain", "--bus", service.url],
+    sent = on_terminal(ctl_command("disable", "orders/plain", bus=service.url),
                        tmp_path / "looks")
     assert "orders/plain is disabled" in sent
-    sent = on_terminal([TOOLBOXCTL, "profile", "set", "a", "plain", "--bus", service.url],
+    sent = on_terminal(ctl_command("profile", "set", "a", "plain", bus=service.url),
                        tmp_path / "looks")
-    sent = on_terminal([TOOLBOXCTL, "profile", "show", "a", "--bus", service.url],
+    sent = on_terminal(ctl_command("profile", "show", "a", bus=service.url),
                        tmp_path / "looks")
     assert "names plain" in sent and "gives 0 tools now" in sent
     expect_harmless(OURS.sub("\n", sent))

@@ -14,7 +14,7 @@ import manifests
 import pytest
 from caller import Caller
 from fake_bus import FakeBus
-from processes import (EVENT_SECONDS, FINDING, ROOT, TOOLBOXCTL, OvosBus, environment, free_port,
+from processes import (EVENT_SECONDS, FINDING, ROOT, TOOLBOXCTL, OvosBus, ctl_command, environment, free_port,
                        toolboxctl, until)
 from websocket_peer import Closed, Peer
 
@@ -111,7 +111,7 @@ class Watch:
         self.lines = []
         home.mkdir(exist_ok=True)
         self.stderr = home / "stderr"
-        self.process = subprocess.Popen([TOOLBOXCTL, "watch", *(["--bus", url] if url else []), *args], text=True,
+        self.process = subprocess.Popen(ctl_command("watch", *args, bus=url), text=True,
                                         env=environment(home), stdout=subprocess.PIPE,
                                         stderr=open(self.stderr, "w", encoding="utf-8"))
         self.reader = threading.Thread(target=lambda: self.lines.extend(self.process.stdout))
@@ -428,7 +428,7 @@ def test_a_reader_that_has_seen_enough_is_no_mistake(service, tmp_path):
     read, write = os.pipe()
     os.close(read)
     try:
-        done = subprocess.run([TOOLBOXCTL, "list", "--json", "--bus", service.url], stdout=write,
+        done = subprocess.run(ctl_command("list", "--json", bus=service.url), stdout=write,
                               stderr=subprocess.PIPE, text=True, env=environment(tmp_path))
     finally:
         os.close(write)
