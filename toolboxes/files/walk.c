@@ -13,6 +13,10 @@
 /* The most levels of folders; each has a descriptor. */
 #define DEPTH_MAX 64
 
+/* A folder above, for its files of rules. Each is opened from the one before: the time grows with
+ * the depth, and not with its square. */
+#define ABOVE_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
 /* A path that grows and shrinks with the walk. */
 struct path {
 	char text[PATH_MAX];
@@ -98,31 +102,35 @@ static bool walk_folder(
 	return goes_on;
 }
 
-/* Read the rules of the folders above @place, from the first @size bytes of the path on, then walk
- * the folder. The levels share @place: each cuts the path, and makes it whole again. */
-static bool walk_from_root(struct walk *walk, struct place *place, size_t size, int fd,
+/* Read the rules of the folders above @place, from the folder @at of the first @size bytes of the
+ * path on (-1: the rest has no rules), then walk the folder @fd. Both are closed. The levels share
+ * @place: each cuts the path, and makes it whole again. */
+static bool walk_from_root(struct walk *walk, struct place *place, size_t size, int at, int fd,
 	struct path *path, const struct ignore *above)
 {
 	const struct ignore *ignore = above;
+	int below = -1;
 	bool goes_on;
+	size_t end;
 	char cut;
-	int at;
 
 	if (size >= strlen(place->path)) {
 		memcpy(path->text, place->path, strlen(place->path) + 1);
 		path->size = strcmp(place->path, "/") == 0 ? 0 : strlen(place->path);
+		if (at >= 0)
+			close(at);
 		return walk_folder(walk, fd, path, above, 0);
 	}
-	cut = place->path[size];
-	place->path[size] = '\0';
-	at = fence_open(place, O_RDONLY | O_DIRECTORY);
-	place->path[size] = cut;
+	end = size + 1 + strcspn(place->path + size + 1, "/");
+	cut = place->path[end];
+	place->path[end] = '\0';
 	if (at >= 0) {
 		ignore = ignore_read(at, size, above);
+		below = openat(at, place->path + size + 1, ABOVE_FLAGS);
 		close(at);
 	}
-	size += 1 + strcspn(place->path + size + 1, "/");
-	goes_on = walk_from_root(walk, place, size, fd, path, ignore);
+	place->path[end] = cut;
+	goes_on = walk_from_root(walk, place, end, below, fd, path, ignore);
 	ignore_free(ignore, above);
 	return goes_on;
 }
@@ -136,7 +144,8 @@ int walk(struct walk *walk, const struct place *place)
 	if (fd >= 0) {
 		*folder = *place;
 		(void)walk_from_root(walk, folder,
-			strcmp(place->root, "/") == 0 ? 0 : strlen(place->root), fd, path, NULL);
+			strcmp(place->root, "/") == 0 ? 0 : strlen(place->root),
+			open(place->root, ABOVE_FLAGS), fd, path, NULL);
 	}
 	free(folder);
 	free(path);
