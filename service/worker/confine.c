@@ -64,8 +64,8 @@ int confine_again(void)
 	return 0;
 }
 
-/* setlocale() does not change a thread's own locale. But for LC_CTYPE the categories of C.UTF-8 are
- * those of C, and reading them takes 60 system calls. */
+/* setlocale() does not change a thread's own locale. C.UTF-8 differs from C in LC_CTYPE alone, and
+ * reading the other categories takes 60 system calls. */
 static int pin_locale(void)
 {
 	locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", NULL);
