@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -235,40 +234,16 @@ bool program_start(char *const *argv, const char *workdir, bool has_tty,
 	return true;
 }
 
-/* Return the kernel's session of the process @name, from /proc; -1: it has gone. */
-static pid_t session_of(const char *name)
-{
-	char path[300];
-	char line[512];
-	const char *end;
-	FILE *file;
-	size_t size;
-	int session = -1;
-
-	snprintf(path, sizeof(path), "/proc/%s/stat", name);
-	file = fopen(path, "re");
-	if (!file)
-		return -1;
-	size = fread(line, 1, sizeof(line) - 1, file);
-	fclose(file);
-	line[size] = '\0';
-	/* A name of a program may have brackets and spaces. */
-	end = strrchr(line, ')');
-	if (!end || sscanf(end, ") %*c %*d %*d %d", &session) != 1)
-		return -1;
-	return session;
-}
-
-/* Send @signal to the process @name if it is in the kernel's session @pid. A process that has got
- * its number meanwhile gets no signal. */
-static void signal_if_in(pid_t pid, const char *name, int signal)
+/* Send @signal to @process if it is in the kernel's session @pid. A process that has got its number
+ * meanwhile gets no signal. */
+static void signal_if_in(pid_t pid, pid_t process, int signal)
 {
 	int pidfd;
 
-	if (session_of(name) != pid)
+	if (getsid(process) != pid)
 		return;
-	pidfd = (int)syscall(SYS_pidfd_open, atoi(name), 0);
-	if (pidfd >= 0 && session_of(name) == pid)
+	pidfd = (int)syscall(SYS_pidfd_open, process, 0);
+	if (pidfd >= 0 && getsid(process) == pid)
 		syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
 	close_fd(&pidfd);
 }
@@ -284,7 +259,7 @@ void program_signal_all(pid_t pid, int signal)
 	folder = opendir("/proc");
 	while (folder && (entry = readdir(folder)))
 		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
-			signal_if_in(pid, entry->d_name, signal);
+			signal_if_in(pid, atoi(entry->d_name), signal);
 	if (folder)
 		closedir(folder);
 }
