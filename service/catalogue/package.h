@@ -92,7 +92,7 @@ struct package {
 	int64_t loaded_ns; /* when it was read (CLOCK_REALTIME) */
 	uint64_t digest;   /* digest of its bytes */
 
-	uint64_t writable; /* digest of the warnings about its files' writers; 0: none */
+	uint64_t writable; /* digest of the warnings about its files' writers */
 
 	/* as the manifest and the configuration have it */
 	uint64_t settings;        /* settings_digest() of its configuration; 0: none */

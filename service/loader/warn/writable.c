@@ -129,9 +129,7 @@ void writable_report(struct load_job *job)
 			look_with_folder(&lines, library->path);
 	look_at_programs(&lines, package);
 	look_at_interpreters(&lines, package);
-	package->writable = 0;
-	if (lines.size > 0)
-		package->writable = digest_bytes(DIGEST_SEED, lines.data, lines.size) | 1;
+	package->writable = digest_bytes(DIGEST_SEED, lines.data, lines.size);
 	if (package->writable == before)
 		return;
 	for (size_t at = 0; at < lines.size; at += size + 1) {
