@@ -78,7 +78,8 @@ static void fail_absent(struct toolbox_call call)
 	const char *id = "";
 	bool has_id = toolbox_get_string(call, "memory_id", &id, NULL) == TOOLBOX_OK;
 
-	text_printf(&why, "memory not found%s%s: there is no note in %s. remember keeps the first",
+	text_printf(&why,
+		"memory not found%s%s: there is no note in %s yet; remember writes the first",
 		has_id ? " for memory_id=" : "", id, file);
 	fail_call(call, &why);
 	text_free(&why);
