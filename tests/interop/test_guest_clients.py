@@ -12,8 +12,10 @@ from typing import Any, Dict, List, Literal, Optional, Union
 import pages
 import pytest
 from caller import Caller
+from fake_bus import FakeBus
 from http_peer import port_of
 from processes import BUILD, EVENT_SECONDS, ROOT, environment, free_port, toolboxctl, until
+from websocket_peer import Closed, Peer
 
 sys.path.insert(0, str(ROOT / "clients" / "python"))
 
@@ -372,6 +374,16 @@ def test_serve_in_thread_offers_until_it_is_closed(launch):
         one.close()
         one.close()
         until(lambda: offered(caller) == [], EVENT_SECONDS, "the tools gone")
+
+
+def test_a_guest_that_is_closed_while_it_connects_leaves_no_connection():
+    bus = FakeBus()
+    guest = serve_in_thread("sums", url=bus.url)
+    connection = bus.wait_for_connection()
+    guest.close()
+    with Peer.accept(connection) as peer, pytest.raises(Closed):
+        peer.receive(EVENT_SECONDS)
+    bus.close()
 
 
 def test_serve_async_runs_coroutines_and_cancels_them(launch):

@@ -193,6 +193,8 @@ class Guest:
             pause = min(2 * pause, BACKOFF_LAST_SECONDS)
 
     def _opened(self) -> None:
+        if self.closed.is_set():
+            self.link.close()  # it was closed before there was a connection
         self.is_open, self.renew_at = True, 0.0
         self.woken.set()
 
