@@ -2,6 +2,7 @@
 #include "json/scan.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "json/span.h"
 
@@ -52,7 +53,8 @@ bool json_scan_is_plain(const char *quoted, size_t size)
  *   opens      . . . . . . 1 . . . . .     brackets outside of strings
  *   closes     . . . . . . . . 1 . . .
  *
- * The brackets are counted in their order. A block with a backslash is gone through byte by byte.
+ * The brackets are counted in their order. Four blocks are taken at once, where they have no
+ * backslash; a block with a backslash is gone through byte by byte, but for a string that goes on.
  */
 struct walk {
 	size_t open; /* brackets */
@@ -79,7 +81,13 @@ static bool step(struct walk *walk, char c)
 }
 
 #ifdef JSON_SPAN_SSE2
-#define BLOCK_BYTES 16
+#define BLOCK_BYTES  16
+#define BLOCKS_BYTES 64
+
+static JSON_ALWAYS_INLINE __m128i load_block(const char *at)
+{
+	return _mm_loadu_si128((const __m128i *)(const void *)at);
+}
 
 static __m128i fold_brackets(__m128i block)
 {
@@ -95,59 +103,94 @@ static unsigned int count_bits(unsigned int mask)
 	return count;
 }
 
-/* For each bit, whether the number of bits up to it, itself included, is odd. */
-static unsigned int parity_up_to_each(unsigned int mask)
+/* A bit for each byte of some blocks. */
+struct marks {
+	uint64_t quotes;
+	uint64_t closes;
+	uint64_t brackets;
+};
+
+/* Add the marks of the block @from bytes after @at. */
+static JSON_ALWAYS_INLINE void mark_block(struct marks *marks, const char *at, unsigned int from)
+{
+	__m128i block = load_block(at + from);
+	__m128i folded = fold_brackets(block);
+	__m128i closing = json_block_equals(folded, '}');
+	__m128i opening = json_block_equals(folded, '{');
+
+	marks->quotes |= (uint64_t)json_block_mask(json_block_equals(block, '"')) << from;
+	marks->closes |= (uint64_t)json_block_mask(closing) << from;
+	marks->brackets |= (uint64_t)json_block_mask(_mm_or_si128(closing, opening)) << from;
+}
+
+/* For each bit, whether the number of bits up to it, itself included, is odd; of one block, or of
+ * four. */
+static JSON_ALWAYS_INLINE uint64_t parity_up_to_each(uint64_t mask, bool is_one)
 {
 	mask ^= mask << 1;
 	mask ^= mask << 2;
 	mask ^= mask << 4;
 	mask ^= mask << 8;
-	return mask & 0xFFFF;
+	if (is_one)
+		return mask;
+	mask ^= mask << 16;
+	return mask ^ mask << 32;
 }
 
-/* Step over the block at @at, or up to the end of the container in it. Return the number of bytes
- * stepped over; 0: go through the block byte by byte. */
-static size_t step_block(struct walk *walk, const char *at)
+static JSON_ALWAYS_INLINE bool has_backslash(const char *at, bool is_one)
 {
-	__m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
-	__m128i folded = fold_brackets(block);
-	unsigned int quotes = json_block_mask(json_block_equals(block, '"'));
-	unsigned int outside = 0xFFFF ^ parity_up_to_each(quotes);
-	unsigned int closes = json_block_mask(json_block_equals(folded, '}'));
-	unsigned int brackets = closes | json_block_mask(json_block_equals(folded, '{'));
+	__m128i found = json_block_equals(load_block(at), '\\');
 
-	if (walk->is_escaped || json_block_mask(json_block_equals(block, '\\')))
+	for (unsigned int i = BLOCK_BYTES; !is_one && i < BLOCKS_BYTES; i += BLOCK_BYTES)
+		found = _mm_or_si128(found, json_block_equals(load_block(at + i), '\\'));
+	return json_block_mask(found) != 0;
+}
+
+/* Step over the block at @at, or over four of them (@is_one is a constant), or up to the end of the
+ * container in them. Return the number of bytes stepped over; 0: go on in smaller steps. */
+static JSON_ALWAYS_INLINE size_t step_blocks(struct walk *walk, const char *at, bool is_one)
+{
+	unsigned int bytes = is_one ? BLOCK_BYTES : BLOCKS_BYTES;
+	struct marks marks = {0};
+	uint64_t outside;
+
+	if (walk->is_escaped || has_backslash(at, is_one))
 		return 0;
-	if (walk->is_in_string)
-		outside ^= 0xFFFF;
-	for (brackets &= outside; brackets; brackets &= brackets - 1) {
-		unsigned int first = brackets & -brackets;
-
-		if (!(closes & first))
+	mark_block(&marks, at, 0);
+	if (!is_one) {
+		mark_block(&marks, at, BLOCK_BYTES);
+		mark_block(&marks, at, 2 * BLOCK_BYTES);
+		mark_block(&marks, at, 3 * BLOCK_BYTES);
+	}
+	outside = parity_up_to_each(marks.quotes, is_one) ^ (walk->is_in_string ? 0 : UINT64_MAX);
+	for (uint64_t left = marks.brackets & outside; left; left &= left - 1) {
+		if (!(marks.closes & left & -left))
 			walk->open++;
 		else if (--walk->open == 0)
-			return (size_t)__builtin_ctz(first) + 1;
+			return (size_t)__builtin_ctzll(left) + 1;
 	}
-	walk->is_in_string = !(outside >> (BLOCK_BYTES - 1));
-	return BLOCK_BYTES;
+	walk->is_in_string = !(outside >> (bytes - 1) & 1);
+	return bytes;
 }
 
 /* Return how many bytes of the block at @at a value may follow. */
 static unsigned int count_marks(const char *at)
 {
-	__m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+	__m128i block = load_block(at);
 	__m128i marks = _mm_or_si128(
 		json_block_equals(block, ','), json_block_equals(fold_brackets(block), '{'));
 
 	return count_bits(json_block_mask(marks));
 }
 #else
-#define BLOCK_BYTES 8
+#define BLOCK_BYTES  8
+#define BLOCKS_BYTES 8
 
-static size_t step_block(struct walk *walk, const char *at)
+static size_t step_blocks(struct walk *walk, const char *at, bool is_one)
 {
 	(void)walk;
 	(void)at;
+	(void)is_one;
 	return 0;
 }
 
@@ -178,12 +221,23 @@ static const char *container_end(const char *at, const char *end)
 	while (at < end) {
 		size_t left = (size_t)(end - at);
 		const char *stop = at + (left < BLOCK_BYTES ? left : BLOCK_BYTES);
-		size_t stepped = left < BLOCK_BYTES ? 0 : step_block(&walk, at);
+		size_t stepped = 0;
 
+		if (left >= BLOCKS_BYTES)
+			stepped = step_blocks(&walk, at, false);
+		if (stepped == 0 && left >= BLOCK_BYTES)
+			stepped = step_blocks(&walk, at, true);
 		if (stepped > 0) {
 			at += stepped;
 			if (walk.open == 0)
 				return at;
+			continue;
+		}
+		if (walk.is_in_string && !walk.is_escaped) {
+			at = string_end(at, end);
+			if (!at)
+				return NULL;
+			walk.is_in_string = false;
 			continue;
 		}
 		while (at < stop)

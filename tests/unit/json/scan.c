@@ -97,7 +97,7 @@ static size_t container_end(const char *text, size_t size)
 Test(json_scan, finds_the_end_of_a_container_however_its_bytes_fall_into_blocks)
 {
 	static const char alphabet[] = "\"\"\"\\{}[]{}[],:a 1xyz\xC3";
-	char text[120];
+	char text[300];
 
 	srand(7);
 	for (int round = 0; round < 200000; round++) {
