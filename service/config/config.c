@@ -337,8 +337,11 @@ static void read_all(struct config_reader *reader, void *target)
 static int keep_used(struct config_reader *reader, struct buffer *merged)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
-	int r = config_unused_write_rest(&reader->unused, &reader->tape, 0, &text);
+	int r;
 
+	if (reader->unused.tokens.size == 0)
+		return buffer_status(&reader->unused.tokens);
+	r = config_unused_write_rest(&reader->unused, &reader->tape, 0, &text);
 	buffer_reset(merged);
 	buffer_append_buffer(merged, &text);
 	return r < 0 ? r : buffer_status(merged);

@@ -120,17 +120,41 @@ static int read_field(const struct json_tape *tape, uint32_t value,
 	return 0;
 }
 
+/* The object around the last field with a path of several keys. */
+struct section {
+	const char *path; /* the path of a field in it */
+	uint32_t object;
+};
+
+/* Return the value of the field @path of @object (JSON_NONE: of no object), or JSON_NONE. Fields in
+ * a row are mostly in one section, which is looked for once. */
+static uint32_t find_in_section(
+	const struct json_tape *tape, uint32_t object, const char *path, struct section *section)
+{
+	const char *dot = strchr(path, '.');
+	size_t size = dot ? (size_t)(dot - path) : 0;
+
+	if (object == JSON_NONE || !dot)
+		return object == JSON_NONE ? JSON_NONE : config_find(tape, object, path);
+	if (strncmp(section->path, path, size + 1) != 0) {
+		section->path = path;
+		section->object = json_type_at(tape, object) == JSON_OBJECT
+					  ? json_find_sized(tape, object, path, size)
+					  : JSON_NONE;
+	}
+	return section->object == JSON_NONE ? JSON_NONE
+					    : config_find(tape, section->object, dot + 1);
+}
+
 int config_fields_read(const struct json_tape *tape, uint32_t object,
 	const struct config_field *fields, size_t n, void *record)
 {
+	struct section section = {.path = ""};
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		uint32_t value =
-			object == JSON_NONE ? JSON_NONE : config_find(tape, object, fields[i].path);
-
-		r = read_field(tape, value, &fields[i], record);
-	}
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = read_field(tape, find_in_section(tape, object, fields[i].path, &section),
+			&fields[i], record);
 	return r;
 }
 

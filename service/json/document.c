@@ -150,28 +150,27 @@ static int put_member(cJSON *object, const char *key, cJSON *value)
 	return -ENOMEM;
 }
 
-static int merge_objects(cJSON *object, const cJSON *over)
+static void merge_objects(cJSON *object, cJSON *over)
 {
-	const cJSON *member;
-
-	cJSON_ArrayForEach(member, over)
-	{
+	while (over->child) {
+		cJSON *member = cJSON_DetachItemViaPointer(over, over->child);
 		cJSON *known = cJSON_GetObjectItemCaseSensitive(object, member->string);
-		int r;
 
-		if (cJSON_IsObject(known) && cJSON_IsObject(member))
-			r = merge_objects(known, member);
-		else
-			r = put_member(object, member->string, cJSON_Duplicate(member, true));
-		if (r < 0)
-			return r;
+		if (cJSON_IsObject(known) && cJSON_IsObject(member)) {
+			merge_objects(known, member);
+			cJSON_Delete(member);
+		} else if (known) {
+			cJSON_ReplaceItemViaPointer(object, known, member);
+		} else {
+			/* A member has its key: no copy of it is made, so memory cannot lack. */
+			cJSON_AddItemToArray(object, member);
+		}
 	}
-	return 0;
 }
 
-int document_merge(struct document *document, const struct document *over)
+void document_merge(struct document *document, struct document *over)
 {
-	return merge_objects(document->root, over->root);
+	merge_objects(document->root, over->root);
 }
 
 /* Go from @object to the object in its member @key; make a missing object. 0, -ENOTDIR or
@@ -198,13 +197,12 @@ static size_t path_depth(const char *path)
 	return depth;
 }
 
-int document_set(struct document *document, const char *path, const char *json, size_t size)
+int document_set_value(
+	struct document *document, const char *path, const struct json_tape *tape, uint32_t index)
 {
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup_free char *keys = strdup(path);
 	cJSON *object = document->root;
 	size_t depth = path_depth(path);
-	uint32_t depth_left = (uint32_t)(JSON_DOCUMENT_DEPTH_MAX - depth);
 	char *key = keys;
 	char *dot;
 	int r;
@@ -213,16 +211,26 @@ int document_set(struct document *document, const char *path, const char *json, 
 		return -ENOMEM;
 	if (depth > JSON_DOCUMENT_DEPTH_MAX)
 		return JSON_E_DEPTH;
-	r = json_tape_read(&tape, json, size, depth_left, NULL);
-	if (r != 0)
-		return r;
 	for (; (dot = strchr(key, '.')); key = dot + 1) {
 		*dot = '\0';
 		r = descend(&object, key);
 		if (r < 0)
 			return r;
 	}
-	return put_member(object, key, make_value(&tape, 0, depth_left));
+	return put_member(
+		object, key, make_value(tape, index, (uint32_t)(JSON_DOCUMENT_DEPTH_MAX - depth)));
+}
+
+int document_set(struct document *document, const char *path, const char *json, size_t size)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	size_t depth = path_depth(path);
+	int r = JSON_E_DEPTH;
+
+	if (depth <= JSON_DOCUMENT_DEPTH_MAX)
+		r = json_tape_read(
+			&tape, json, size, (uint32_t)(JSON_DOCUMENT_DEPTH_MAX - depth), NULL);
+	return r ? r : document_set_value(document, path, &tape, 0);
 }
 
 void document_write(const struct document *document, struct buffer *out)

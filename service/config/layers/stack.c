@@ -405,6 +405,9 @@ static int set_section(
 	cleanup(buffer_deinit) struct buffer text = {0};
 	int r;
 
+	/* All of it is used, and was read strictly. */
+	if (index < N_OWN_SECTIONS && layer->unused.tokens.size == 0)
+		return document_set_value(own, sections[index].path, &layer->tape, value);
 	if (layer->has_repeated_keys && index >= N_OWN_SECTIONS)
 		config_unused_add_repeated(&layer->unused, &layer->tape, value);
 	r = config_unused_write_rest(&layer->unused, &layer->tape, value, &text);
@@ -424,7 +427,9 @@ static int merge_layer(struct config_layer *layer, struct document *merged)
 		if (value != JSON_NONE)
 			r = set_section(layer, i, value, own);
 	}
-	return r == 0 ? document_merge(merged, own) : r;
+	if (r == 0)
+		document_merge(merged, own);
+	return r;
 }
 
 int config_stack_merge(struct config_stack *stack, bool has_bus, struct document *merged)

@@ -132,12 +132,14 @@ static bool has_tool(const struct catalogue *catalogue, const char *id, const ch
 /* The names in `toolboxes.<id>.tools` of @toolbox without a tool in it. */
 static void check_tools(const struct names_check *check, const struct config_toolbox *toolbox)
 {
-	cleanup_free const char **unknown = calloc(toolbox->tools.n_items + 1, sizeof(*unknown));
+	cleanup_free const char **unknown = NULL;
 	cleanup(buffer_deinit) struct buffer key = {0};
 	size_t n = 0;
 
-	if (!unknown || toolbox->tools.n_items == 0 ||
-		!has_known_tools(check->catalogue, toolbox->toolbox_id))
+	if (toolbox->tools.n_items == 0 || !has_known_tools(check->catalogue, toolbox->toolbox_id))
+		return;
+	unknown = calloc(toolbox->tools.n_items, sizeof(*unknown));
+	if (!unknown)
 		return;
 	for (size_t i = 0; i < toolbox->tools.n_items; i++)
 		if (!has_tool(check->catalogue, toolbox->toolbox_id, toolbox->tools.items[i].name))
@@ -157,9 +159,12 @@ static void check_sandbox(const struct names_check *check, const struct config_t
 		index < 0 ? &none
 			  : &catalogue_toolbox(check->catalogue, (size_t)index, NULL, NULL)
 				     ->package->unknown_settings;
-	cleanup_free const char **unknown = calloc(names->n_items + 1, sizeof(*unknown));
+	cleanup_free const char **unknown = NULL;
 	cleanup(buffer_deinit) struct buffer key = {0};
 
+	if (names->n_items == 0)
+		return;
+	unknown = calloc(names->n_items, sizeof(*unknown));
 	for (size_t i = 0; unknown && i < names->n_items; i++)
 		unknown[i] = names->items[i];
 	buffer_printf(&key, "toolboxes.%s.sandbox", id);

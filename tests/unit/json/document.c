@@ -68,12 +68,11 @@ Test(json_document, merges_objects_deep_and_replaces_everything_else)
 		make_document("{\"a\":{\"y\":{\"z\":[3],\"w\":4}},\"list\":[],\"n\":null,\"o\":5,"
 			      "\"s\":{\"t\":6},\"A\":7}");
 
-	cr_assert_eq(document_merge(document, over), 0);
+	document_merge(document, over);
 	expect_document(document,
 		"{\"a\":{\"x\":1,\"y\":{\"z\":[3],\"w\":4}},\"list\":[],\"n\":null,\"o\":5,"
 		"\"s\":{\"t\":6},\"A\":7}");
-	expect_document(over, "{\"a\":{\"y\":{\"z\":[3],\"w\":4}},\"list\":[],\"n\":null,\"o\":5,"
-			      "\"s\":{\"t\":6},\"A\":7}");
+	expect_document(over, "{}");
 }
 
 Test(json_document, sets_a_member_and_makes_the_objects_on_the_way)
@@ -167,9 +166,7 @@ static int run_with(size_t allocations)
 	over = make_document(over_text);
 	if (!document || !over)
 		return -ENOMEM;
-	r = document_merge(document, over);
-	if (r != 0)
-		return r;
+	document_merge(document, over);
 	r = document_set(document, "b.x.y", "[2]", 3);
 	if (r != 0)
 		return r;
