@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,18 +12,12 @@
 #include "json/member.h"
 #include "util/cleanup.h"
 #include "util/digest.h"
-
-static char *join(const char *folder, const char *name)
-{
-	char *path;
-
-	return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
-}
+#include "util/file/file.h"
 
 /* The path of @name in @folder when a file is there, "" when not, NULL without memory. */
 static char *look_in(const char *folder, const char *name)
 {
-	cleanup_free char *path = join(folder, name);
+	cleanup_free char *path = file_path(folder, name);
 
 	if (!path || access(path, F_OK) == 0)
 		return take_ptr(path);
@@ -38,7 +31,7 @@ static char *find_path(const char *name, const char *folder, const char *library
 	if (name[0] == '/')
 		return strdup(name);
 	if (strchr(name, '/'))
-		return join(folder, name);
+		return file_path(folder, name);
 	found = look_in(folder, name);
 	if (!found || *found)
 		return take_ptr(found);

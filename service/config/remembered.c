@@ -41,14 +41,6 @@ static int add_folders(const struct config_reader *reader, struct text_list *fol
 	return r == 0 && user ? text_list_take(folders, take_ptr(user)) : r;
 }
 
-/* Return FOLDER/NAME, which the caller frees. */
-static char *join_path(const char *folder, const char *name)
-{
-	char *path = NULL;
-
-	return asprintf(&path, "%s/%s", folder, name) >= 0 ? path : NULL;
-}
-
 void config_remembered_each_path(void (*visit)(void *data, const char *path),
 	void (*visit_folder)(void *data, const char *path), void *data)
 {
@@ -59,7 +51,7 @@ void config_remembered_each_path(void (*visit)(void *data, const char *path),
 
 	for (size_t i = 0; i < 2 && folders[i]; i++)
 		for (size_t k = 0; k < ARRAY_SIZE(names); k++) {
-			cleanup_free char *path = join_path(folders[i], names[k]);
+			cleanup_free char *path = file_path(folders[i], names[k]);
 
 			if (!path)
 				return;
@@ -229,7 +221,7 @@ void remembered_deinit(struct config_remembered *names)
 static void read_kept_file(struct config_reader *reader, const char *folder, const char *file,
 	struct config_remembered *names, struct config_http *http)
 {
-	cleanup_free char *path = join_path(folder, file);
+	cleanup_free char *path = file_path(folder, file);
 	cleanup(buffer_deinit) struct buffer bytes = {0};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	struct config_mistake mistake;
@@ -286,7 +278,7 @@ static void read_kept_profile(struct config_reader *reader, const char *path, co
 static void read_profile_entry(struct config_reader *reader, const char *folder, const char *entry,
 	struct config_profiles *profiles)
 {
-	cleanup_free char *path = join_path(folder, entry);
+	cleanup_free char *path = file_path(folder, entry);
 	size_t size = strlen(entry);
 	size_t suffix = strlen(PROFILE_SUFFIX);
 
@@ -323,7 +315,7 @@ static void read_profiles(
 static void read_folder(
 	struct config_reader *reader, const char *folder, const struct config_kept *kept)
 {
-	cleanup_free char *profiles = join_path(folder, REMEMBERED_PROFILES);
+	cleanup_free char *profiles = file_path(folder, REMEMBERED_PROFILES);
 
 	read_kept_file(reader, folder, REMEMBERED_ALLOW, kept->allowed, NULL);
 	read_kept_file(reader, folder, REMEMBERED_ENABLED, kept->enabled, NULL);

@@ -319,8 +319,8 @@ static int add_strays(const struct folders_listing *listing, struct catalogue *c
 {
 	int r = 0;
 
-	for (size_t i = 0; i < listing->n_strays && r == 0; i++) {
-		const char *path = listing->strays[i];
+	for (size_t i = 0; i < listing->strays.n_items && r == 0; i++) {
+		const char *path = listing->strays.items[i];
 		cleanup(buffer_deinit) struct buffer reason = {0};
 		char id[MANIFEST_ID_BYTES];
 

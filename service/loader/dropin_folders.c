@@ -97,15 +97,15 @@ int dropin_folders_enter(struct load_jobs *jobs)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < jobs->n_items; i++)
-		if (jobs->items[i]->is_folder && !jobs->items[i]->beside)
-			r = enter_folder(jobs->items[i]);
-	return r;
-}
+	for (size_t i = 0; r == 0 && i < jobs->n_items; i++) {
+		struct load_job *job = jobs->items[i];
 
-bool dropin_folders_is_overlay(const struct load_job *job)
-{
-	return !job->is_folder && job->beside && dropins_is_overlay(job->path);
+		if (job->is_folder && !job->beside)
+			r = enter_folder(job);
+		else if (!job->is_folder && job->beside)
+			job->is_overlay = dropins_is_overlay(job->path);
+	}
+	return r;
 }
 
 int dropin_folders_read(struct load_job *job, struct dropin_toolboxes *toolboxes)
@@ -116,7 +116,7 @@ int dropin_folders_read(struct load_job *job, struct dropin_toolboxes *toolboxes
 
 	if (job->problems.n_errors > 0)
 		return 0;
-	if (overlay && !dropins_is_overlay(overlay)) {
+	if (job->beside && !job->beside->is_overlay) {
 		diagnostics_add(&job->problems, DIAGNOSTIC_ERROR, 0, "",
 			"%s has this name, and is not a manifest of kind \"command\" without "
 			"tools: only it is used",

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include <stdbool.h>
-
 #include "loader/job.h"
 #include "manifest/dropin/dropins.h"
 
@@ -24,11 +22,9 @@ int dropin_folders_find_other(const char *path, char **ret_given, char **ret_oth
 /* Set load_job.beside of each folder and of the file with its name. */
 void dropin_folders_pair(struct load_jobs *jobs);
 
-/* Find the manifests inside the folders, which are paired. 0 or -ENOMEM. */
+/* Find the manifests inside the folders, which are paired, and set load_job.is_overlay of the
+ * manifests beside them. 0 or -ENOMEM. */
 int dropin_folders_enter(struct load_jobs *jobs);
-
-/* Whether @job is an overlay of the folder of its name. */
-bool dropin_folders_is_overlay(const struct load_job *job);
 
 /* Read the folder at @job: its toolbox (unless there are no programs), the toolboxes beside its
  * programs, which the caller deinits in any case, the skipped programs, or its problems. 0, or a

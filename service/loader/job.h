@@ -40,6 +40,7 @@ struct load_job {
 	char *folder;
 	char *id; /* the id of a member toolbox; else NULL */
 	bool is_folder;
+	bool is_overlay;         /* the manifest overlays the programs of the folder beside it */
 	char *overlay;           /* the overlay inside a folder of programs; or NULL */
 	struct load_job *beside; /* the job of NAME.json for the folder NAME, and back; or NULL */
 	struct package

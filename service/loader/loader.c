@@ -392,7 +392,7 @@ static int begin_file(struct loader *loader, struct load_job *job)
 	struct package *package;
 	int r;
 
-	if (dropin_folders_is_overlay(job))
+	if (job->is_overlay)
 		return 0;
 	r = failures_repeat(job);
 	if (r != 0)

@@ -59,8 +59,9 @@ static int merge_config(struct package *package, const char *over_json)
 	cleanup(buffer_deinit) struct buffer text = {0};
 	char *merged;
 
-	if (!config || !over || document_merge(config, over) < 0)
+	if (!config || !over)
 		return -ENOMEM;
+	document_merge(config, over);
 	document_write(config, &text);
 	merged = buffer_take(&text, NULL);
 	if (!merged)
@@ -325,11 +326,10 @@ struct worker_options settings_worker_options(
 
 /* ── what is allowed ─────────────────────────────────────────────────────────────────────────── */
 
-/* Return whether `toolboxes.<id>.tools.<name>.enabled` is true (the default). */
-static bool is_enabled(const struct config *config, const char *toolbox_id, const char *name)
+/* Return whether `tools.<name>.enabled` of @settings (NULL: none) is true (the default). */
+static bool is_enabled(const struct config_toolbox *settings, const char *name)
 {
-	const struct config_tool *tool =
-		config_tool_find(config_toolbox_find(config, toolbox_id), name);
+	const struct config_tool *tool = config_tool_find(settings, name);
 
 	return !tool || tool->is_enabled;
 }
@@ -405,8 +405,9 @@ bool settings_offer(const struct config *config, const struct tool *tool)
 {
 	struct filter filter = filter_of(config);
 	const char *id = tool->toolbox->id;
+	const struct config_toolbox *settings = config_toolbox_find(config, id);
 
-	return config_toolbox_is_enabled(config, id) && is_enabled(config, id, tool->name) &&
+	return (!settings || settings->is_enabled) && is_enabled(settings, tool->name) &&
 	       !names_mean(&config->disabled.names, id, tool->name) &&
 	       !manifest_refusal(config, tool) && filter_offers(&filter, id, tool->name);
 }
@@ -495,7 +496,7 @@ const char *settings_refusal(const struct config *config, const struct tool *too
 
 	if (!config_toolbox_is_enabled(config, id))
 		return "its toolbox is not enabled";
-	if (!is_enabled(config, id, tool->name))
+	if (!is_enabled(config_toolbox_find(config, id), tool->name))
 		return "it is not enabled (toolboxes.ID.tools.NAME.enabled)";
 	refusal = why_disabled(config, id, tool->name);
 	if (!refusal)

@@ -57,14 +57,6 @@ static int list_entries(const char *folder, struct entries *entries)
 	return r;
 }
 
-/* Return the path of @name in @folder; NULL without memory. */
-static char *join_path(const char *folder, const char *name)
-{
-	char *path;
-
-	return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
-}
-
 /* Return whether the file at @path can be run. */
 static bool is_program(const char *path)
 {
@@ -85,7 +77,7 @@ static bool defines_program(const char *folder, const struct entries *entries, c
 
 		if (size != json_size || memcmp(stem, json, size) != 0)
 			continue;
-		path = join_path(folder, entries->others.items[i]);
+		path = file_path(folder, entries->others.items[i]);
 		if (path && is_program(path))
 			return true;
 	}
@@ -140,7 +132,7 @@ static int find_named(const char *folder, const struct entries *entries, char **
 		name = NULL;
 		return -ENOMEM;
 	}
-	path = join_path(folder, name);
+	path = file_path(folder, name);
 	if (!path)
 		return -ENOMEM;
 	*ret_path = NULL;
@@ -161,7 +153,7 @@ static int find_only(const char *folder, const struct entries *entries, char **r
 
 	for (size_t i = 0; i < entries->json.n_items; i++) {
 		const char *name = entries->json.items[i];
-		cleanup_free char *path = join_path(folder, name);
+		cleanup_free char *path = file_path(folder, name);
 
 		if (!path)
 			return -ENOMEM;

@@ -31,9 +31,8 @@ void folders_listing_deinit(struct folders_listing *listing)
 		free(listing->masks[i].link);
 	}
 	free(listing->masks);
-	for (size_t i = 0; i < listing->n_strays; i++)
-		free(listing->strays[i]);
-	free(listing->strays);
+	text_list_deinit(&listing->strays);
+	text_list_deinit(&listing->links);
 	*listing = (struct folders_listing){0};
 }
 
@@ -65,8 +64,8 @@ struct candidate {
 struct candidates {
 	struct candidate *items;
 	size_t n_items;
-	char **strays;
-	size_t n_strays;
+	struct text_list strays;
+	struct text_list links;
 };
 
 static void candidates_deinit(struct candidates *candidates)
@@ -74,9 +73,8 @@ static void candidates_deinit(struct candidates *candidates)
 	for (size_t i = 0; i < candidates->n_items; i++)
 		free(candidates->items[i].entry.path);
 	free(candidates->items);
-	for (size_t i = 0; i < candidates->n_strays; i++)
-		free(candidates->strays[i]);
-	free(candidates->strays);
+	text_list_deinit(&candidates->strays);
+	text_list_deinit(&candidates->links);
 }
 
 /* Takes @candidate's path over. */
@@ -117,51 +115,37 @@ static int take_stray(struct candidates *candidates, char *path)
 {
 	cleanup_free char *stray = path;
 
-	if (candidates->n_strays == FOLDERS_STRAYS_MAX || !is_stray(path))
+	if (candidates->strays.n_items == FOLDERS_STRAYS_MAX || !is_stray(path))
 		return 0;
-	if (array_grow(candidates->strays, candidates->n_strays) < 0)
-		return -ENOMEM;
-	candidates->strays[candidates->n_strays++] = take_ptr(stray);
-	return 0;
-}
-
-/* Return the path of @name in @folder, or NULL. asprintf() would double the time of a listing. */
-static char *path_in(const char *folder, size_t folder_size, const char *name)
-{
-	size_t name_size = strlen(name);
-	char *path = malloc(folder_size + name_size + sizeof("/"));
-
-	if (!path)
-		return NULL;
-	memcpy(path, folder, folder_size);
-	path[folder_size] = '/';
-	memcpy(path + folder_size + 1, name, name_size + 1);
-	return path;
+	return text_list_take(&candidates->strays, take_ptr(stray));
 }
 
 static int take_entry(
 	struct candidates *candidates, const char *folder, size_t rank, const struct dirent *dirent)
 {
 	const char *name = dirent->d_name;
-	size_t folder_size = strlen(folder);
+	bool may_be_link = dirent->d_type == DT_LNK || dirent->d_type == DT_UNKNOWN;
 	struct candidate candidate = {.rank = rank};
+	cleanup_free char *path = NULL;
 	struct stat status;
-	char *path;
 
-	if (name[0] == '.' || name[0] == '_')
+	if (name[0] == '.')
 		return 0;
-	path = path_in(folder, folder_size, name);
-	if (!path)
+	path = file_path(folder, name);
+	if (!path || (may_be_link && text_list_add(&candidates->links, path) < 0))
 		return -ENOMEM;
+	if (name[0] == '_')
+		return 0;
 	/* A dangling link is listed: reading it then reports the mistake. */
 	candidate.entry.path = path;
-	candidate.entry.name = path + folder_size + 1;
+	candidate.entry.name = path + strlen(folder) + 1;
 	if (dirent->d_type != DT_REG) {
 		candidate.entry.is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 		candidate.is_mask = is_mask(path);
 	}
 	if (!candidate.is_mask && !candidate.entry.is_folder && !has_suffix(name, MANIFEST_SUFFIX))
-		return take_stray(candidates, path);
+		return take_stray(candidates, take_ptr(path));
+	path = NULL;
 	return put(candidates, candidate);
 }
 
@@ -274,12 +258,12 @@ int folders_list(const char *const *folders, size_t n_folders, struct folders_li
 		folders_listing_deinit(&listing);
 		return r;
 	}
-	if (candidates.n_strays > 0)
-		qsort(candidates.strays, candidates.n_strays, sizeof(*candidates.strays),
-			text_compare);
-	listing.n_strays = candidates.n_strays;
-	listing.strays = take_ptr(candidates.strays);
-	candidates.n_strays = 0;
+	if (candidates.strays.n_items > 0)
+		qsort(candidates.strays.items, candidates.strays.n_items,
+			sizeof(*candidates.strays.items), text_compare);
+	listing.strays = candidates.strays;
+	listing.links = candidates.links;
+	candidates.strays = candidates.links = (struct text_list){0};
 	*ret_listing = listing;
 	return 0;
 }

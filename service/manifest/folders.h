@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "util/text/text_list.h"
+
 /*
  * The registration folders (toolbox.d), low to high: a file in a higher folder replaces its
  * namesake in a lower folder; a link to /dev/null masks it (contract.md, Registration folders).
@@ -30,8 +32,9 @@ struct folders_listing {
 	                             * name */
 	size_t n_masks;
 	/* sorted: scripts that describe themselves as tools, without a folder of their own */
-	char **strays;
-	size_t n_strays;
+	struct text_list strays;
+	/* the links in the folders, whatever they lead to, but those with '.' at their start */
+	struct text_list links;
 };
 
 /* The most listed strays. */

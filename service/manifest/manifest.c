@@ -161,16 +161,12 @@ void manifest_reader_free(struct manifest_reader *reader)
 static int read_bytes(
 	struct manifest_reader *reader, const char *path, struct diagnostics *problems)
 {
-	struct stat status;
 	int r;
 
 	reader->is_refused_for_good = false;
-	/* A file without a status cannot be read either, and reading reports why. */
 	reader->stamp = (struct stamp){0};
-	if (stat(path, &status) == 0)
-		stamp_take(&status, &reader->stamp);
 	buffer_reset(&reader->bytes);
-	r = file_read(path, MANIFEST_BYTES_MAX, &reader->bytes);
+	r = file_read_stamped(path, MANIFEST_BYTES_MAX, &reader->bytes, &reader->stamp);
 	if (r == -ENOMEM)
 		return r;
 	if (r == -EFBIG)

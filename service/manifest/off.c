@@ -109,40 +109,46 @@ static bool find_id(const char *path, bool is_folder, struct text_view value, ch
 	return strlen(ret_id) == id.size && manifest_is_id(ret_id);
 }
 
-/* Take the description and the class of the sandbox, as far as they can be read. 0 or -ENOMEM. */
-static int read_shown(const struct text_view *members, struct package *package)
+/* Take the description @value, a JSON text, for @toolbox, unless it is no string. 0 or -ENOMEM. */
+static int take_description(struct text_view value, struct toolbox *toolbox)
 {
-	cleanup(buffer_deinit) struct buffer text = {0};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	uint32_t description;
-	uint32_t sandbox;
-	uint32_t class;
-	int r;
+	int r = json_tape_read(&tape, value.text, value.size, JSON_DEPTH_DEFAULT, NULL);
 
-	package->sandbox.class = kind_facts(package->kind)->sandbox;
-	buffer_append_char(&text, '{');
-	for (size_t i = MEMBER_DESCRIPTION; i < N_MEMBERS; i++)
-		if (members[i].text) {
-			buffer_append_string(&text, text.size > 1 ? "," : "");
-			buffer_append_string(&text, keys[i]);
-			buffer_append_char(&text, ':');
-			buffer_append(&text, members[i].text, members[i].size);
-		}
-	buffer_append_char(&text, '}');
-	r = buffer_status(&text);
-	r = r ? r : json_tape_read(&tape, text.data, text.size, JSON_DEPTH_DEFAULT, NULL);
+	if (r != 0 || json_type_at(&tape, 0) != JSON_STRING)
+		return r < 0 ? r : 0;
+	toolbox->description = json_string_dup(&tape, 0, NULL);
+	return toolbox->description ? 0 : -ENOMEM;
+}
+
+/* Take the class of the sandbox @value, a JSON text, if it has one. 0 or -ENOMEM. */
+static int take_class(struct text_view value, struct package *package)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	int r = json_tape_read(&tape, value.text, value.size, JSON_DEPTH_DEFAULT, NULL);
+	uint32_t class;
+
 	if (r != 0)
 		return r < 0 ? r : 0;
-	description = json_find_typed_at(&tape, 0, "description", JSON_STRING);
-	sandbox = json_find_typed_at(&tape, 0, "sandbox", JSON_OBJECT);
-	class = json_find_typed(&tape, sandbox, "class", JSON_STRING);
-	if (description != JSON_NONE) {
-		package->toolboxes[0]->description = json_string_dup(&tape, description, NULL);
-		r = package->toolboxes[0]->description ? 0 : -ENOMEM;
-	}
+	class = json_find_typed_at(&tape, 0, "class", JSON_STRING);
 	for (unsigned int i = 0; i < SANDBOX_N_CLASSES; i++)
 		if (json_is_text(&tape, class, sandbox_class_names[i]))
 			package->sandbox.class = (enum sandbox_class)i;
+	return 0;
+}
+
+/* Take what is shown of a toolbox that is off, as far as it can be read. 0 or -ENOMEM. */
+static int read_shown(const struct text_view *members, struct package *package)
+{
+	const struct text_view *description = &members[MEMBER_DESCRIPTION];
+	const struct text_view *sandbox = &members[MEMBER_SANDBOX];
+	int r = 0;
+
+	package->sandbox.class = kind_facts(package->kind)->sandbox;
+	if (description->text)
+		r = take_description(*description, package->toolboxes[0]);
+	if (r == 0 && sandbox->text)
+		r = take_class(*sandbox, package);
 	return r;
 }
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <dirent.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,11 +9,11 @@
 
 #include "offer/reload.h"
 #include "loader/described.h"
-#include "manifest/dropin/dropin_scan.h"
 #include "manifest/dropin/dropins.h"
 #include "manifest/folders.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/file/file.h"
 #include "util/text/text.h"
 
 /*
@@ -36,6 +35,7 @@
 struct watched {
 	struct text_list folders;
 	struct text_list files;
+	char plain[PATH_MAX]; /* the last path found to be no link, as no path on the way to it */
 };
 
 static void watched_deinit(struct watched *watched)
@@ -83,6 +83,23 @@ static bool go_down(char real[PATH_MAX], const char **rest)
 	return true;
 }
 
+/* Read the link at @real, a path without links on the way to it, into @way. Return the size of its
+ * target, or a negative number for other paths. Many files in a row have folders in common, which
+ * are looked at once. */
+static ssize_t read_link(struct watched *watched, const char *real, char way[PATH_MAX])
+{
+	size_t length = strlen(real);
+	ssize_t size;
+
+	if (length == 0 || (strncmp(watched->plain, real, length) == 0 &&
+				   (watched->plain[length] == '/' || !watched->plain[length])))
+		return -1;
+	size = readlink(real, way, PATH_MAX - 1);
+	if (size < 0)
+		memcpy(watched->plain, real, length + 1);
+	return size;
+}
+
 /* Watch each link on the way to @path, and the file that they lead to. */
 static void watch_target(struct watched *watched, const char *path)
 {
@@ -100,7 +117,7 @@ static void watch_target(struct watched *watched, const char *path)
 
 		if (!go_down(real, &rest))
 			return;
-		size = *real ? readlink(real, way, PATH_MAX - 1) : -1;
+		size = read_link(watched, real, way);
 		if (size < 0)
 			continue;
 		watch_path(&watched->files, real);
@@ -130,31 +147,17 @@ static void watch_depends(void *data, const char *path)
 		watch_target(watched, path);
 }
 
-/* Watch the links in the folder @path of programs, and what they lead to. */
-static void watch_links_in(struct watched *watched, const char *path)
+static void watch_link(void *data, const char *path)
 {
-	cleanup_folder DIR *entries = opendir(path);
-	const struct dirent *entry;
-
-	for (unsigned int n = 0; entries && n < DROPIN_ENTRIES_MAX && (entry = readdir(entries));
-		n++) {
-		cleanup_free char *link = NULL;
-
-		if ((entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN) ||
-			entry->d_name[0] == '.')
-			continue;
-		if (asprintf(&link, "%s/%s", path, entry->d_name) < 0)
-			link = NULL;
-		if (link)
-			watch_target(watched, link);
-	}
+	watch_target(data, path);
 }
 
-/* Watch a folder of programs. */
-static void watch_programs(void *data, const char *path)
+/* Watch the folder @path of programs, and the links in it. */
+static void watch_programs(struct watched *watched, const char *path)
 {
-	watch_folder(data, path);
-	watch_links_in(data, path);
+	const struct dropins_visitor visitor = {watch_folder, watch_link, watched};
+
+	dropins_visit(path, &visitor);
 }
 
 /* Watch the file of @origin itself, if its folder may not report its changes. */
@@ -175,7 +178,7 @@ static void watch_named(void *data, const char *path)
 
 	if (*path == '/')
 		watch_path(&watched->files, path);
-	else if (folder && asprintf(&absolute, "%s/%s", folder, path) >= 0)
+	else if (folder && (absolute = file_path(folder, path)))
 		watch_path(&watched->files, absolute);
 	watch_target(watched, path);
 }
@@ -190,7 +193,7 @@ static void watch_given(const struct config_flags *flags, struct watched *watche
 		struct stat status;
 
 		if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-			dropins_each_folder(path, watch_programs, watched);
+			watch_programs(watched, path);
 		else if (copy)
 			watch_folder(watched, dirname(copy));
 	}
@@ -212,9 +215,9 @@ static void watch_folders(const struct reload *reload, struct watched *watched)
 		return;
 	for (size_t i = 0; i < listing.n_entries; i++)
 		if (listing.entries[i].is_folder)
-			dropins_each_folder(listing.entries[i].path, watch_programs, watched);
-	for (size_t i = 0; i < dirs->n_items; i++)
-		watch_links_in(watched, dirs->items[i]);
+			watch_programs(watched, listing.entries[i].path);
+	for (size_t i = 0; i < listing.links.n_items; i++)
+		watch_target(watched, listing.links.items[i]);
 }
 
 /* Watch the files of tokens. */

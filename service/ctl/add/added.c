@@ -180,9 +180,7 @@ void added_close(struct added *added)
 
 char *added_path(const struct added *added, const char *name)
 {
-	char *path;
-
-	return asprintf(&path, "%s/%s", added->folder, name) < 0 ? NULL : path;
+	return file_path(added->folder, name);
 }
 
 char *added_id(const struct added *added, size_t index)

@@ -47,10 +47,17 @@ static void look_with_folder(struct buffer *lines, const char *path)
  * once. Return whether there was memory. */
 static bool come_near(struct writable_folder *near, const char *path)
 {
-	cleanup_free char *copy = strdup(path);
+	const char *slash = strrchr(path, '/');
+	size_t size = slash ? (size_t)(slash - path) : 0;
+	cleanup_free char *copy = NULL;
 	cleanup_free char *real = NULL;
-	const char *folder = copy ? dirname(copy) : NULL;
+	const char *folder;
 
+	if (near->path && size > 0 && slash[1] && strncmp(near->path, path, size) == 0 &&
+		!near->path[size])
+		return true;
+	copy = strdup(path);
+	folder = copy ? dirname(copy) : NULL;
 	if (!folder || (near->path && strcmp(near->path, folder) == 0))
 		return folder;
 	writable_folder_deinit(near);

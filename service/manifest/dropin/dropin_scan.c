@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/file/file.h"
 #include "util/text/utf8.h"
 
 static void free_dropins(struct dropin *dropins, size_t n)
@@ -52,12 +52,18 @@ const char *dropin_stem(const char *path, size_t *ret_size)
 /* Return whether @name belongs to a copy left by an editor, a merge or a package manager. */
 static bool is_backup(const char *name)
 {
-	static const char *const suffixes[] = {"?*~", "?*.bak", "?*.old", "?*.orig", "?*.rej",
-		"?*.swp", "?*.tmp", "?*.dpkg-*", "?*.ucf-*", "?*.rpm*"};
-	bool has_suffix = strpbrk(name, ".~");
+	static const char *const suffixes[] = {".bak", ".old", ".orig", ".rej", ".swp", ".tmp"};
+	static const char *const inside[] = {".dpkg-", ".ucf-", ".rpm"};
+	size_t size = strlen(name);
+	const char *dot = strrchr(name, '.');
 
-	for (size_t i = 0; has_suffix && i < ARRAY_SIZE(suffixes); i++)
-		if (fnmatch(suffixes[i], name, 0) == 0)
+	if (size > 1 && name[size - 1] == '~')
+		return true;
+	for (size_t i = 0; dot > name && i < ARRAY_SIZE(suffixes); i++)
+		if (strcmp(dot, suffixes[i]) == 0)
+			return true;
+	for (size_t i = 0; dot > name && i < ARRAY_SIZE(inside); i++)
+		if (strstr(name + 1, inside[i]))
 			return true;
 	return false;
 }
@@ -188,6 +194,24 @@ static const char *find_refusal(const char *path, bool can_run)
 static const char not_the_line[] = "for its functions to be tools its first line must be "
 				   "'" TOOLBOX_LINE "', and nothing else";
 
+/* Return the name of a tool: @stem, of @size bytes, after SERVICE_ (@service NULL: nothing); NULL
+ * without memory. */
+static char *name_in(const char *service, const char *stem, size_t size)
+{
+	size_t before = service ? strlen(service) + 1 : 0;
+	char *name = malloc(before + size + 1);
+
+	if (!name)
+		return NULL;
+	if (service) {
+		memcpy(name, service, before - 1);
+		name[before - 1] = '_';
+	}
+	memcpy(name + before, stem, size);
+	name[before + size] = '\0';
+	return name;
+}
+
 /* Take the file at @path, of the service @service (NULL: none), if it is meant to be a program, or
  * if it is listed as left out. @aside is the reason for leaving its name out; NULL: its name can be
  * offered. */
@@ -197,7 +221,7 @@ static int take_file(
 	bool can_run = access(path, X_OK) == 0;
 	size_t size;
 	const char *stem = dropin_stem(path, &size);
-	enum toolbox_line line = find_toolbox_line(path, stem, size);
+	enum toolbox_line line = aside ? LINE_OTHER : find_toolbox_line(path, stem, size);
 	const char *reason = aside               ? aside
 			     : line == LINE_NEAR ? not_the_line
 						 : find_refusal(path, can_run);
@@ -205,19 +229,19 @@ static int take_file(
 		.is_direct = !service,
 		.is_aside = aside || (!can_run && line == LINE_OTHER && !is_script(path)),
 	};
+	bool is_made;
 
 	/* A backup has a name of its own beside its original. */
 	if (aside && is_backup(stem))
 		size = strlen(stem);
 	if (is_definition(path) || (dropin.is_aside && service))
 		return 0;
-	if (asprintf(&dropin.name, "%s%s%.*s", service ? service : "", service ? "_" : "",
-		    (int)size, stem) < 0)
-		return -ENOMEM;
+	dropin.name = name_in(service, stem, size);
 	dropin.path = strdup(path);
-	if (dropin.path && !aside && line == LINE_RIGHT)
+	is_made = dropin.name && dropin.path;
+	if (is_made && line == LINE_RIGHT)
 		return put_toolbox(list, dropin);
-	if (dropin.path && (!reason || dropin_leave_out(&dropin, "%s: %s", path, reason) == 0))
+	if (is_made && (!reason || dropin_leave_out(&dropin, "%s: %s", path, reason) == 0))
 		return put(list, dropin);
 	free(dropin.name);
 	free(dropin.path);
@@ -261,10 +285,9 @@ static int take_deep(struct dropin_list *list, const char *path, const char *ser
 
 	if (!has_program(list, path))
 		return 0;
-	if (asprintf(&dropin.name, "%s_%.*s", service, (int)size, stem) < 0)
-		return -ENOMEM;
+	dropin.name = name_in(service, stem, size);
 	dropin.path = strdup(path);
-	if (dropin.path &&
+	if (dropin.name && dropin.path &&
 		dropin_leave_out(&dropin,
 			"%s: a folder in the folder of a service is not looked at: move its "
 			"programs into a folder directly in the toolbox's",
@@ -289,11 +312,12 @@ static int take_entry(struct dropin_list *list, const char *folder, const char *
 		return -E2BIG;
 	if (entry->d_type == DT_REG && is_definition(name))
 		return 0;
-	if (asprintf(&path, "%s/%s", folder, name) < 0) {
-		path = NULL;
+	path = file_path(folder, name);
+	if (!path)
 		return -ENOMEM;
-	}
-	if (stat(path, &status) < 0)
+	if (entry->d_type == DT_REG)
+		status.st_mode = S_IFREG;
+	else if (stat(path, &status) < 0)
 		return 0;
 	if (is_backup(name))
 		aside = "its name looks like a backup (*~, *.bak, *.old, *.orig, *.tmp and the "

@@ -433,25 +433,39 @@ int dropins_read(struct manifest_reader *reader, const char *path, const char *o
 	return report_skipped(&folder, skipped) < 0 ? -ENOMEM : r;
 }
 
-void dropins_each_folder(
-	const char *folder, void (*found)(void *data, const char *path), void *data)
+/* Return whether @entry, with the path @path, is a folder or leads to a folder. */
+static bool is_folder(const struct dirent *entry, const char *path)
+{
+	struct stat status;
+
+	return entry->d_type == DT_DIR || (stat(path, &status) == 0 && S_ISDIR(status.st_mode));
+}
+
+static void visit(const char *folder, const struct dropins_visitor *visitor, bool is_service)
 {
 	cleanup_folder DIR *entries = opendir(folder);
 	const struct dirent *entry;
 	unsigned int n_seen = 0;
 
-	found(data, folder);
+	visitor->folder(visitor->data, folder);
 	while (entries && n_seen++ < DROPIN_ENTRIES_MAX && (entry = readdir(entries))) {
+		bool may_be_link = entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN;
+		bool may_be_service = !is_service && !dropin_is_left_out(entry->d_name);
 		cleanup_free char *path = NULL;
-		struct stat status;
 
-		if (entry->d_type == DT_REG || dropin_is_left_out(entry->d_name))
+		if (entry->d_type == DT_REG || entry->d_name[0] == '.')
 			continue;
-		if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0) {
-			path = NULL;
+		path = file_path(folder, entry->d_name);
+		if (!path)
 			break;
-		}
-		if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-			found(data, path);
+		if (may_be_link)
+			visitor->link(visitor->data, path);
+		if (may_be_service && is_folder(entry, path))
+			visit(path, visitor, true);
 	}
+}
+
+void dropins_visit(const char *folder, const struct dropins_visitor *visitor)
+{
+	visit(folder, visitor, false);
 }

@@ -48,6 +48,12 @@ int dropins_read(struct manifest_reader *reader, const char *path, const char *o
 	struct package **ret_package, struct dropin_toolboxes *toolboxes,
 	struct skipped_list *skipped, struct diagnostics *problems);
 
-/* Call @found for @folder, and for every folder of a service in it. */
-void dropins_each_folder(
-	const char *folder, void (*found)(void *data, const char *path), void *data);
+/* Functions for the finds in a folder of programs; each gets @data. */
+struct dropins_visitor {
+	void (*folder)(void *data, const char *path); /* it, and every folder of a service in it */
+	void (*link)(void *data, const char *path);   /* a link in one of the folders */
+	void *data;
+};
+
+/* Call @visitor with what is in @folder; names with '.' at their start are left out. */
+void dropins_visit(const char *folder, const struct dropins_visitor *visitor);

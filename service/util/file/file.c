@@ -53,10 +53,13 @@ int file_read_fd(int fd, size_t size_max, struct buffer *contents)
 	return read_to_end(fd, size_max, SIZE_MAX, contents);
 }
 
-int file_read(const char *path, size_t size_max, struct buffer *contents)
+int file_read_stamped(
+	const char *path, size_t size_max, struct buffer *contents, struct stamp *ret_stamp)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stamp stamp = {0};
 	struct stat status;
+	int r;
 
 	if (fd < 0)
 		return -errno;
@@ -68,10 +71,20 @@ int file_read(const char *path, size_t size_max, struct buffer *contents)
 		return -EINVAL;
 	if ((unsigned long long)status.st_size > size_max)
 		return -EFBIG;
+	if (ret_stamp)
+		stamp_take(&status, &stamp);
 	/* One more byte, to notice the end of the file. */
 	if (!buffer_reserve(contents, (size_t)status.st_size + 1))
 		return buffer_status(contents);
-	return read_to_end(fd, size_max, (size_t)status.st_size, contents);
+	r = read_to_end(fd, size_max, (size_t)status.st_size, contents);
+	if (r == 0 && ret_stamp)
+		*ret_stamp = stamp;
+	return r;
+}
+
+int file_read(const char *path, size_t size_max, struct buffer *contents)
+{
+	return file_read_stamped(path, size_max, contents, NULL);
 }
 
 int file_write_all(int fd, const char *bytes, size_t size)
@@ -90,6 +103,20 @@ int file_write_all(int fd, const char *bytes, size_t size)
 bool file_error_is_shortage(int error)
 {
 	return error == -ENOMEM || error == -EMFILE || error == -ENFILE;
+}
+
+char *file_path(const char *folder, const char *name)
+{
+	size_t folder_size = strlen(folder);
+	size_t name_size = strlen(name);
+	char *path = malloc(folder_size + name_size + sizeof("/"));
+
+	if (!path)
+		return NULL;
+	memcpy(path, folder, folder_size);
+	path[folder_size] = '/';
+	memcpy(path + folder_size + 1, name, name_size + 1);
+	return path;
 }
 
 /* ── replacing ───────────────────────────────────────────────────────────────────────────────── */

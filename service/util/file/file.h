@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "util/buffer.h"
+#include "util/file/stamp.h"
 
 /*
  * Append the whole file at @path to @contents, at most @size_max bytes. Only regular files are
@@ -15,6 +16,11 @@
  * read.
  */
 int file_read(const char *path, size_t size_max, struct buffer *contents);
+
+/* Do the same, and write the stamp of the file from before it was read to @ret_stamp (NULL: not
+ * wanted). It is written on success only. */
+int file_read_stamped(
+	const char *path, size_t size_max, struct buffer *contents, struct stamp *ret_stamp);
 
 /* As file_read(), but from an open descriptor of any kind (a pipe, a terminal) until its end. */
 int file_read_fd(int fd, size_t size_max, struct buffer *contents);
@@ -39,6 +45,10 @@ int file_replace(const char *folder, const char *name, const char *bytes, size_t
  * negative errno of a system call. A link is not followed.
  */
 int file_lock(const char *folder, uint32_t wait_ms, int *ret_lock);
+
+/* Return FOLDER/NAME, which the caller frees; NULL without memory. A listing makes a path for each
+ * entry, which asprintf() would make twice as expensive. */
+char *file_path(const char *folder, const char *name);
 
 /* Return whether @error, a negative errno, means a shortage of memory or descriptors. Such an error
  * is no news about the file, and earlier knowledge of the file still holds. */

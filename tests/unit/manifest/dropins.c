@@ -558,8 +558,14 @@ Test(dropins, are_not_more_than_a_thousand)
 	cr_expect_eq(toolbox->n_tools, DROPINS_MAX);
 }
 
-/* Append the last name of @path. */
+/* Append the last name of the folder @path. */
 static void take_folder(void *data, const char *path)
+{
+	buffer_printf(data, "%s/ ", strrchr(path, '/') + 1);
+}
+
+/* Append the last name of the link @path. */
+static void take_link(void *data, const char *path)
 {
 	buffer_printf(data, "%s ", strrchr(path, '/') + 1);
 }
@@ -567,14 +573,25 @@ static void take_folder(void *data, const char *path)
 Test(dropins, lie_in_a_folder_and_in_those_that_it_holds_or_links_to)
 {
 	cleanup(buffer_deinit) struct buffer found = {0};
+	const struct dropins_visitor visitor = {take_folder, take_link, &found};
 
 	scratch_write("elsewhere/run", "");
 	write_program("home/run", "#!/bin/sh\n");
 	cr_assert_eq(symlink(scratch_path("elsewhere"), scratch_path("home/folder")), 0);
 	cr_assert_eq(symlink(scratch_path("elsewhere/run"), scratch_path("home/file")), 0);
 	cr_assert_eq(symlink("/nonexistent", scratch_path("home/nothing")), 0);
-	dropins_each_folder(scratch_path("home"), take_folder, &found);
-	cr_expect_str_eq(buffer_terminate(&found), "home folder ");
+	cr_assert_eq(symlink("run", scratch_path("home/.hidden")), 0);
+	cr_assert_eq(symlink("run", scratch_path("elsewhere/inner")), 0);
+	cr_assert_eq(mkdir(scratch_path("elsewhere/deep"), 0700), 0);
+	cr_assert_eq(mkdir(scratch_path("home/_own"), 0700), 0);
+	dropins_visit(scratch_path("home"), &visitor);
+	buffer_terminate(&found);
+	cr_expect_eq(strncmp(found.data, "home/ ", strlen("home/ ")), 0, "%s", found.data);
+	cr_expect(strstr(found.data, " folder folder/ inner "), "%s", found.data);
+	cr_expect(strstr(found.data, " file "), "%s", found.data);
+	cr_expect(strstr(found.data, " nothing "), "%s", found.data);
+	cr_expect_eq(
+		found.size, strlen("home/ folder folder/ inner file nothing "), "%s", found.data);
 }
 
 Test(dropins, have_a_stem_up_to_the_last_dot)

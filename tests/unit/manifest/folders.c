@@ -76,9 +76,9 @@ Test(folders, name_programs_that_are_in_none)
 	chmod(scratch_path("low/notes"), 0700);
 	chmod(scratch_path("low/_own.sh"), 0700);
 	expect_listed("low/a.json ");
-	cr_assert_eq(listing.n_strays, 2);
-	cr_expect_str_eq(strrchr(listing.strays[0], '/'), "/quiet.sh");
-	cr_expect_str_eq(listing.strays[1], scratch_path("low/ring.sh"));
+	cr_assert_eq(listing.strays.n_items, 2);
+	cr_expect_str_eq(strrchr(listing.strays.items[0], '/'), "/quiet.sh");
+	cr_expect_str_eq(listing.strays.items[1], scratch_path("low/ring.sh"));
 }
 
 Test(folders, hide_what_a_higher_one_masks)
@@ -161,4 +161,15 @@ Test(folders, that_are_none_are_empty)
 	scratch_write("low", "a file");
 	scratch_write("high/a.json", "");
 	expect_listed("high/a.json ");
+}
+
+Test(folders, name_the_links_in_them)
+{
+	mkdir(scratch_path("low"), 0700);
+	cr_assert_eq(symlink("nowhere", scratch_path("low/_own")), 0);
+	cr_assert_eq(symlink("nowhere", scratch_path("low/.hidden")), 0);
+	scratch_write("low/a.json", "");
+	expect_listed("low/a.json ");
+	cr_assert_eq(listing.links.n_items, 1);
+	cr_expect_str_eq(listing.links.items[0], scratch_path("low/_own"));
 }
