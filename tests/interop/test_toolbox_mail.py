@@ -2,6 +2,7 @@
 """toolboxes/mail: mails that a real SMTP server gets, over TLS and with a login; and servers that do not answer. The
 arguments are those of the ai-manager's send_email, but for attachments, which are files here."""
 import concurrent.futures
+import contextlib
 import email
 import json
 import os
@@ -293,21 +294,20 @@ def stalling(step):
 
 
 def test_a_server_that_stalls_at_any_step_is_left_in_time(tmp_path):
-    mails = {}
+    mails, ends = {}, contextlib.ExitStack()
     for i, step in enumerate(STEPS):
         (tmp_path / str(i)).mkdir()
         login = {"user": "me", "password_file": [str(tmp_path / str(i) / "password")]} if step == "AUTH" else {}
         mails[step] = Mail(tmp_path / str(i), stalling(step), **login)
-    with concurrent.futures.ThreadPoolExecutor(len(STEPS)) as pool:
+        ends.callback(mails[step].close)
+    with ends, concurrent.futures.ThreadPoolExecutor(len(STEPS)) as pool:
         answers = dict(zip(STEPS, pool.map(lambda mail: mail.answer(timeout_ms=6000), mails.values())))
     # The server has the mail, and is not asked again.
     assert "result" in answers.pop("QUIT")
-    mails.pop("QUIT").close()
     for step, answer in answers.items():
         text = answer["error"].split("'mail': send_email failed: ", 1)[1]
         assert text.startswith("the server did not answer in time"), (step, text)
         assert text.endswith("may have been sent" if step == "." else ". Nothing was sent"), (step, text)
-        mails[step].close()
 
 
 def test_a_server_that_is_not_there(tmp_path):
