@@ -46,6 +46,7 @@ openssl            command -v openssl
 dbus-daemon        command -v dbus-daemon
 systemd-journal-remote test -x /lib/systemd/systemd-journal-remote
 nghttp2-client     command -v h2load
+ripgrep            command -v rg
 nginx-light        test -x /usr/sbin/nginx
 caddy              command -v caddy
 python3            test -x /usr/bin/python3
