@@ -21,6 +21,7 @@
  *   message caused by it                   has written it
  *   waiting request: call,    ──▶ held     from its acceptance until its response
  *   reload, first catalogue
+ *   long message              ──▶ reading  while its tokens are in memory
  *
  * The parts of the cap are shares of it:
  *
@@ -30,6 +31,7 @@
  *             cap, so the busiest senders wait first. Over the cap the client that reads least is
  *             disconnected (bus/embedded).
  *   gathered  unfinished frames: three eighths of the cap (bus/intake)
+ *   reading   the tokens of a long message, up to half of the cap: others make room for them
  *
  * Every frame is charged more than once on its way, so the sums are kept by inline functions.
  *
@@ -37,17 +39,19 @@
  * over HTTP, a share in common with all connections of the same holder.
  */
 
-/* Shares of the cap, as divisors: 32 MiB, 4 MiB and 64 KiB of the default; and of what is left of
- * it. */
-#define ACCOUNT_HELD_SHARE 2
-#define ACCOUNT_MARK_SHARE 16
-#define ACCOUNT_LOW_SHARE  1024
-#define ACCOUNT_LEFT_SHARE 8
+/* Shares of the cap, as divisors: 32 MiB, 4 MiB and 64 KiB of the default; of what is left of it;
+ * and again 32 MiB. */
+#define ACCOUNT_HELD_SHARE    2
+#define ACCOUNT_MARK_SHARE    16
+#define ACCOUNT_LOW_SHARE     1024
+#define ACCOUNT_LEFT_SHARE    8
+#define ACCOUNT_READING_SHARE 2
 
 struct account_book {
 	size_t bytes_max;
 	size_t queued; /* sums over all accounts */
 	size_t held;
+	size_t reading;         /* tokens of long messages */
 	const size_t *gathered; /* borrowed: unfinished frames, or NULL */
 	uint64_t n_accounts;    /* made so far */
 	struct time_shares shares;
@@ -130,6 +134,12 @@ CLEANUP_DEFINE(account, struct account *, account_unref)
 static inline size_t account_book_used(const struct account_book *book)
 {
 	return book->queued + book->held + (book->gathered ? *book->gathered : 0);
+}
+
+/* Return the used bytes of @book, with the tokens of long messages. */
+static inline size_t account_book_taken(const struct account_book *book)
+{
+	return account_book_used(book) + book->reading;
 }
 
 /* Return whether more than half of the cap is used. */

@@ -58,6 +58,24 @@ struct account *bus_account_new(struct bus *bus)
 	return account_new(&bus->book);
 }
 
+size_t bus_begin_reading(struct bus *bus, size_t bytes)
+{
+	struct account_book *book = &bus->book;
+	size_t room = book->bytes_max / ACCOUNT_READING_SHARE - book->reading;
+	size_t counted = bytes < room ? bytes : room;
+
+	book->reading += counted;
+	if (bus->operations->make_room)
+		bus->operations->make_room(bus);
+	return counted;
+}
+
+void bus_end_reading(struct bus *bus, size_t bytes)
+{
+	check(bytes <= bus->book.reading);
+	bus->book.reading -= bytes;
+}
+
 bool bus_is_up(const struct bus *bus)
 {
 	return bus->is_up;

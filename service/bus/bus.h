@@ -145,6 +145,14 @@ struct account *bus_act_for(struct bus *bus, struct account *account);
 /* Create an account, with one reference, for a peer outside of the bus. NULL without memory. */
 struct account *bus_account_new(struct bus *bus);
 
+/* Count @bytes of the tokens of a message that is read as memory of the peers, up to half of
+ * limits.peer_bytes. Clients that do not read make room. Return the counted bytes, for
+ * bus_end_reading(). */
+size_t bus_begin_reading(struct bus *bus, size_t bytes);
+
+/* Take back @bytes of bus_begin_reading(). */
+void bus_end_reading(struct bus *bus, size_t bytes);
+
 /* Return the bytes queued and not yet passed to the kernel. */
 size_t bus_queued_bytes(const struct bus *bus);
 

@@ -320,9 +320,9 @@ static void charge_frame(
 	arm_rest(embedded);
 }
 
-/* Disconnect the client with the most waiting bytes. Return false when too little waits for each to
- * help. A client for which a single frame waits, however large, reads fast enough. */
-static bool drop_fullest(struct embedded *embedded)
+/* Disconnect the client with the most waiting bytes. Return false when at most @spared_bytes wait
+ * for each. A client for which a single frame waits, however large, reads fast enough. */
+static bool drop_fullest(struct embedded *embedded, size_t spared_bytes)
 {
 	struct peer *fullest = NULL;
 
@@ -332,22 +332,29 @@ static bool drop_fullest(struct embedded *embedded)
 		if (peer->queue.count > 1 && (!fullest || peer->queue.bytes > fullest->queue.bytes))
 			fullest = peer;
 	}
-	if (!fullest || fullest->queue.bytes <= account_book_mark(&embedded->bus.book))
+	if (!fullest || fullest->queue.bytes <= spared_bytes)
 		return false;
 	drop_peer(embedded, fullest, "the clients hold limits.peer_bytes, and it reads least");
 	return true;
 }
 
-static void broadcast(struct embedded *embedded, struct frame *frame)
+/* Drop the largest unfinished frame. Return false when none has more than @spared_bytes. */
+static bool drop_unfinished(struct embedded *embedded, size_t spared_bytes)
 {
-	const struct account_book *book = &embedded->bus.book;
+	struct intake *largest = NULL;
 
-	list_for_each(link, &embedded->peers)
-		queue_for(embedded, container_of(link, struct peer, link), frame);
-	while (account_book_used(book) > book->bytes_max && drop_fullest(embedded))
-		continue;
-	if (account_book_is_short(book))
-		note_shortage(embedded);
+	list_for_each(link, &embedded->peers) {
+		struct intake *intake = &container_of(link, struct peer, link)->intake;
+
+		if (intake->charged > (largest ? largest->charged : spared_bytes))
+			largest = intake;
+	}
+	if (!largest)
+		return false;
+	intake_abandon(largest, &embedded->rules);
+	bus_warn(&embedded->bus.rates.frames,
+		"dropped an unfinished frame: it is the largest, and others have no room");
+	return true;
 }
 
 /* Drop larger unfinished frames of others until there is room for @size more bytes of @intake. */
@@ -356,21 +363,49 @@ static void make_frame_room(void *data, const struct intake *intake, size_t size
 	struct embedded *embedded = data;
 	struct intake_rules *rules = &embedded->rules;
 
-	while (size > rules->gather_bytes - rules->gathered) {
-		struct intake *largest = NULL;
+	while (size > rules->gather_bytes - rules->gathered &&
+		drop_unfinished(embedded, intake->charged + size))
+		continue;
+}
 
-		list_for_each(link, &embedded->peers) {
-			struct intake *other = &container_of(link, struct peer, link)->intake;
+/* Return whether @more bytes would exceed limits.peer_bytes. */
+static bool is_beyond(const struct embedded *embedded, size_t more)
+{
+	const struct account_book *book = &embedded->bus.book;
 
-			if (other->charged > (largest ? largest->charged : intake->charged + size))
-				largest = other;
-		}
-		if (!largest)
-			return;
-		intake_abandon(largest, rules);
-		bus_warn(&embedded->bus.rates.frames,
-			"dropped an unfinished frame: it is the largest, and others have no room");
-	}
+	return account_book_taken(book) + more > book->bytes_max;
+}
+
+/*
+ * Make room for @more bytes within limits.peer_bytes: disconnect the clients with the most waiting
+ * bytes. Tokens, and @more bytes, stay for a moment only. To make room for them, spare a client
+ * with less than a sixteenth of the cap waiting, and drop large unfinished frames. A cap without
+ * room for two such frames spares them, too.
+ */
+static void make_peer_room(struct embedded *embedded, size_t more)
+{
+	const struct account_book *book = &embedded->bus.book;
+	bool may_drop_unfinished = embedded->rules.gather_bytes > embedded->rules.frame_bytes;
+
+	while (account_book_used(book) > book->bytes_max &&
+		drop_fullest(embedded, account_book_mark(book)))
+		continue;
+	while (is_beyond(embedded, more) &&
+		(drop_fullest(embedded, account_book_pace(book, false)) ||
+			(may_drop_unfinished &&
+				drop_unfinished(embedded, account_book_pace(book, true)))))
+		continue;
+}
+
+/* Queue @frame for all clients. An answer to it may have @more bytes. */
+static void broadcast(struct embedded *embedded, struct frame *frame, size_t more)
+{
+	list_for_each(link, &embedded->peers)
+		queue_for(embedded, container_of(link, struct peer, link), frame);
+	if (is_beyond(embedded, more))
+		make_peer_room(embedded, more);
+	if (account_book_is_short(&embedded->bus.book))
+		note_shortage(embedded);
 }
 
 static uint64_t latest(uint64_t a, uint64_t b)
@@ -487,6 +522,7 @@ static void pass_on(struct embedded *embedded, struct peer *peer, const char *te
 	bool is_long = size >= FRAME_LONG_BYTES;
 	uint64_t start_ns = is_long ? clock_thread_ns() : 0;
 	uint64_t spent_ns;
+	bool is_ours;
 
 	if (!utf8_is_valid(text, size)) {
 		bus_warn(&embedded->bus.rates.frames, "dropped a text frame that is not UTF-8");
@@ -501,9 +537,10 @@ static void pass_on(struct embedded *embedded, struct peer *peer, const char *te
 	}
 	peer->member.heard_ms = embedded->looked_ms;
 	frame_charge(frame, account, embedded->bus.counters.clients + 1u);
-	broadcast(embedded, frame);
+	is_ours = is_wanted(embedded, frame);
+	broadcast(embedded, frame, is_ours ? size : 0);
 	/* The endpoint is last: its response comes after the frame. */
-	if (is_wanted(embedded, frame)) {
+	if (is_ours) {
 		struct account *before = bus_act_for(&embedded->bus, account);
 
 		deliver(embedded, frame);
@@ -568,8 +605,11 @@ static void take_piece(
 		drop_peer(embedded, peer, strerror(ENOMEM));
 	else
 		bus_warn_refused(&embedded->bus, result);
-	if (peer->intake.state == INTAKE_GATHERING)
-		peer->piece_ms = embedded->looked_ms;
+	if (peer->intake.state != INTAKE_GATHERING)
+		return;
+	peer->piece_ms = embedded->looked_ms;
+	if (is_beyond(embedded, 0))
+		make_peer_room(embedded, 0);
 }
 
 /* Read the next event in the received bytes, and handle it. */
@@ -809,7 +849,7 @@ static int embedded_queue(struct bus *bus, struct frame *frame)
 {
 	struct embedded *embedded = container_of(bus, struct embedded, bus);
 
-	broadcast(embedded, frame);
+	broadcast(embedded, frame, 0);
 	echo(embedded, frame);
 	return 0;
 }
@@ -822,6 +862,14 @@ static size_t embedded_queued_bytes(const struct bus *bus)
 	list_for_each(link, &embedded->peers)
 		bytes += container_of(link, struct peer, link)->queue.bytes;
 	return bytes;
+}
+
+static void embedded_make_room(struct bus *bus)
+{
+	struct embedded *embedded = container_of(bus, struct embedded, bus);
+
+	if (is_beyond(embedded, 0))
+		make_peer_room(embedded, 0);
 }
 
 /* Whoever connected without a token, or with the one before, has to show the new one. */
@@ -841,6 +889,7 @@ static const struct bus_operations embedded_operations = {
 	.free = embedded_free,
 	.queue = embedded_queue,
 	.queued_bytes = embedded_queued_bytes,
+	.make_room = embedded_make_room,
 	.set_token = embedded_set_token,
 };
 

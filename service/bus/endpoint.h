@@ -14,6 +14,8 @@ struct bus_operations {
 	/* Queue @frame and take a reference of its own to it. Return 0 or a negative errno. */
 	int (*queue)(struct bus *bus, struct frame *frame);
 	size_t (*queued_bytes)(const struct bus *bus);
+	/* Make room for the tokens in the book. NULL: the bus holds nothing of others. */
+	void (*make_room)(struct bus *bus);
 	/* Replace the token. NULL: clients have no use for another one. */
 	void (*set_token)(struct bus *bus, const char *token);
 	bool has_shares; /* sources share a queue */

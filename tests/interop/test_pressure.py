@@ -306,4 +306,4 @@ def test_resident_memory_stays_bounded_whatever_clients_do(launch, tmp_path, tim
     figure("MiB more than at first", (most - first) / 1024)
     still_works(bus, EVENT_SECONDS)
     if not IS_SANITIZED:
-        assert most - first <= 100 * 1024
+        assert most - first <= 75 * 1024

@@ -34,8 +34,12 @@ static void do_work(void *data)
 
 /* ── in the loop ─────────────────────────────────────────────────────────────────────────────── */
 
-static void end_work(struct offload_work *work)
+static void end_work(struct offload *offload)
 {
+	struct offload_work *work = &offload->work;
+
+	if (work->counted_bytes > 0)
+		bus_end_reading(offload->room->bus, work->counted_bytes);
 	if (work->check.tool)
 		tool_schemas_unpin(work->check.tool->schemas);
 	package_unref(work->check.package);
@@ -44,10 +48,21 @@ static void end_work(struct offload_work *work)
 	arguments_recycle(&work->arguments);
 	work->request = NULL;
 	work->check = (struct waiting_check){0};
+	work->counted_bytes = 0;
 	work->is_done = false;
 }
 
 static void finish_work(void *data);
+
+/* Return the most bytes that the tokens of @request take: a value and what follows it are two bytes
+ * of its text. */
+static size_t token_bytes(const struct offload *offload, const struct waiting_request *request)
+{
+	size_t values = request_text_size(&request->text) / 2 + 1;
+	size_t most = config_values_max(&offload->config->limits);
+
+	return (values < most ? values : most) * sizeof(struct json_token);
+}
 
 /* Begin the work on @request. Return 0 or a negative errno. */
 static int begin_work(struct offload *offload, struct waiting_request *request)
@@ -69,7 +84,10 @@ static int begin_work(struct offload *offload, struct waiting_request *request)
 	}
 	r = aside_start(offload->loop, do_work, finish_work, work, &offload->aside);
 	if (r < 0)
-		end_work(work);
+		end_work(offload);
+	else
+		work->counted_bytes =
+			bus_begin_reading(offload->room->bus, token_bytes(offload, request));
 	return r;
 }
 
@@ -105,7 +123,7 @@ static void finish_work(void *data)
 	work->is_done = true;
 	if (waiting_is_for(work->request, WAITING_CHECK))
 		waiting_serve(work->request, 0);
-	end_work(work);
+	end_work(offload);
 	begin_next(offload);
 }
 
@@ -130,7 +148,7 @@ void offload_deinit(struct offload *offload)
 	struct offload_work *work = &offload->work;
 
 	aside_free(offload->aside);
-	end_work(work);
+	end_work(offload);
 	bus_envelope_deinit(&work->envelope);
 	arguments_deinit(&work->arguments);
 	schema_context_free(work->context);

@@ -33,9 +33,10 @@ struct offload_work {
 	struct arguments arguments;
 	struct schema_context *context;
 	struct arguments_limits limits;
-	uint64_t reading_ns; /* the thread's time */
-	int reading;         /* result of request_text_read() */
-	int checking;        /* result of arguments_check() */
+	size_t counted_bytes; /* tokens counted by bus_begin_reading() */
+	uint64_t reading_ns;  /* the thread's time */
+	int reading;          /* result of request_text_read() */
+	int checking;         /* result of arguments_check() */
 	bool is_checked;
 	bool is_done;
 };

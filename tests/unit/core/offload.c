@@ -155,6 +155,23 @@ Test(offload, reads_a_request_with_many_values_while_others_are_served)
 	expect_part(wait_for("ovos.tools.invoke.response"), "'result':{'result':3.0}");
 	cr_expect_eq(service->waiting.queues[WAITING_CHECK].n, 0);
 }
+
+Test(offload, counts_the_tokens_of_a_request_as_memory_of_peers)
+{
+	const struct account_book *book;
+
+	asking_start();
+	ask_for("ovos.tools.status", "{}");
+	book = bus_sender(service->bus)->book;
+	close_gate();
+	send_long("ovos.tools.invoke", "'name':'root','args':{'x':9}", "{}", LONG_VALUES);
+	ask_for("ovos.tools.status", "{}");
+	cr_expect_geq(book->reading, LONG_VALUES * sizeof(struct json_token));
+	cr_expect_leq(book->reading, 2 * LONG_VALUES * sizeof(struct json_token));
+	open_gate();
+	wait_for("ovos.tools.invoke.response");
+	cr_expect_eq(book->reading, 0);
+}
 #endif
 
 Test(offload, checks_for_a_tool_whose_checks_took_long)
