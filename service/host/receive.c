@@ -30,7 +30,7 @@
  * on a busy machine. */
 #define HANG_UP_MS 2000
 
-/* A tape that grew larger than this is freed after the result. */
+/* A tape that grew larger than this is freed after its frame. */
 #define KEEP_TOKENS 16384
 
 /* Reading an answer of so many bytes is measured: it can take a millisecond. */
@@ -88,8 +88,6 @@ static int read_payload(struct host *host, const struct wire_frame *frame)
 	uint64_t start_ns = is_long ? clock_thread_ns() : 0;
 	int r;
 
-	if (host->tape.capacity > KEEP_TOKENS)
-		json_tape_deinit(&host->tape);
 	host->tape.tokens_max = is_answer_kind(frame->kind) ? host->values_max : 0;
 	r = json_tape_read(&host->tape, frame->payload, frame->size, JSON_DEPTH_DEFAULT, NULL);
 	host->reading_ns = is_long ? clock_thread_ns() - start_ns : 0;
@@ -354,6 +352,8 @@ bool host_take_received(struct host *host)
 	while (!host->is_freed && host->state < HOST_DISMISSED && !host_is_held(host) &&
 		take_next(host))
 		;
+	json_tape_recycle(&host->tape, KEEP_TOKENS);
+	wire_reader_recycle(&host->reader);
 	return host_leave(host) && host->state < HOST_DISMISSED;
 }
 

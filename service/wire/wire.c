@@ -18,14 +18,18 @@ void wire_reader_deinit(struct wire_reader *reader)
 	reader->used = 0;
 }
 
+void wire_reader_recycle(struct wire_reader *reader)
+{
+	if (reader->bytes.capacity > KEEP_BYTES && reader->used == reader->bytes.size)
+		wire_reader_deinit(reader);
+}
+
 /* Move the bytes not yet taken to the front. */
 static void compact_bytes(struct wire_reader *reader)
 {
 	struct buffer *bytes = &reader->bytes;
 	size_t left = bytes->size - reader->used;
 
-	if (left == 0 && bytes->capacity > KEEP_BYTES)
-		buffer_deinit(bytes);
 	if (left > 0 && reader->used > 0)
 		memmove(bytes->data, bytes->data + reader->used, left);
 	bytes->size = left;
@@ -36,6 +40,7 @@ char *wire_reader_space(struct wire_reader *reader, size_t *ret_size)
 {
 	char *space;
 
+	wire_reader_recycle(reader);
 	compact_bytes(reader);
 	space = buffer_reserve(&reader->bytes, READ_BYTES);
 	if (!space)

@@ -138,6 +138,10 @@ struct wire_reader {
 /* Free the bytes; payload_max stays. */
 void wire_reader_deinit(struct wire_reader *reader);
 
+/* Free the memory of a large frame, if each received frame was taken. The last frame of
+ * wire_reader_next() ends with it. */
+void wire_reader_recycle(struct wire_reader *reader);
+
 /* Return where up to *ret_size received bytes (at least one page) may be written, or NULL when
  * memory is short. Memory grows with the received bytes, never with the size promised by a
  * header. */

@@ -307,3 +307,25 @@ def test_resident_memory_stays_bounded_whatever_clients_do(launch, tmp_path, tim
     still_works(bus, EVENT_SECONDS)
     if not IS_SANITIZED:
         assert most - first <= 75 * 1024
+
+
+def test_large_results_leave_no_memory_with_idle_hosts(launch, tmp_path):
+    """Each process kept the bytes of its last result, and 16 for each value in it."""
+    toolboxes = [f"zeros{n}" for n in range(3)]
+    folder = tmp_path / "boxes"
+    folder.mkdir()
+    for name in toolboxes:
+        (folder / f"{name}.json").write_text(json.dumps({"kind": "command", "tools": [{
+            "name": name, "description": "Zeros.", "risk": "read", "argument_schema": {"type": "object"},
+            "command": {"output": "json", "shell":
+                        "printf '['; yes 0, | head -n 1900000 | tr -d '\\n'; printf '0]'"}}]}))
+    bus = launch(toolbox_dirs=[manifests.SHIPPED, folder])
+    pid = bus.daemon.daemon_pid()
+    still_works(bus)
+    with Caller(bus.url) as caller:
+        before = resident_kb(pid)
+        for name in toolboxes:
+            answer = caller.invoke(name, {})
+            assert answer["result"]["truncated"], answer
+        if not IS_SANITIZED:
+            assert resident_kb(pid) - before < 16 * 1024
