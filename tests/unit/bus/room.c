@@ -92,21 +92,26 @@ static void send_unfinished(struct endpoint *bus, int fd)
 	cr_assert_eq(sent, sizeof(bytes) - 1);
 }
 
-/* Return whether a frame is received whose last byte comes after a message was read, while requests
- * of @n_holders peers hold as much as they may. */
-static bool is_finished_beside(size_t n_holders)
+/* Return whether a frame is received that is unfinished while a message is read, and requests of
+ * @n_holders peers hold as much as they may. @is_first: it comes before the message. */
+static bool is_finished_beside(size_t n_holders, bool is_first)
 {
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
 	struct account *holders[HOLDERS_MAX];
 	struct endpoint bus = {0};
 	int fd = embed_narrow(&bus, loop);
+	size_t counted;
 
-	send_unfinished(&bus, fd);
+	if (is_first)
+		send_unfinished(&bus, fd);
 	for (size_t i = 0; i < n_holders; i++) {
 		holders[i] = bus_account_new(bus.bus);
 		cr_assert(account_hold(holders[i], account_room(holders[i])));
 	}
-	bus_end_reading(bus.bus, bus_begin_reading(bus.bus, 8 * MIB));
+	counted = bus_begin_reading(bus.bus, 8 * MIB);
+	if (!is_first)
+		send_unfinished(&bus, fd);
+	bus_end_reading(bus.bus, counted);
 	cr_assert_eq(send(fd, "x", 1, 0), 1);
 	for (int turn = 0; turn < 200 && bus.frames == 0; turn++)
 		loop_run(loop, 1);
@@ -121,6 +126,44 @@ static bool is_finished_beside(size_t n_holders)
 
 Test(bus_room, an_unfinished_frame_gives_way_to_a_message_that_is_read)
 {
-	cr_expect(is_finished_beside(1));
-	cr_expect_not(is_finished_beside(3));
+	cr_expect(is_finished_beside(1, true));
+	cr_expect_not(is_finished_beside(3, true));
+}
+
+Test(bus_room, an_unfinished_frame_gives_way_as_it_grows)
+{
+	cr_expect(is_finished_beside(1, false));
+	cr_expect_not(is_finished_beside(3, false));
+}
+
+/* Return how many clients there are when a frame has come from one, while @n_waiting MiB wait for
+ * another, which does not read. */
+static uint32_t clients_beside(unsigned int n_waiting)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct endpoint bus = {0};
+	int fds[2] = {embed_narrow(&bus, loop)};
+	uint32_t clients;
+
+	let_wait(&bus, n_waiting);
+	fds[1] = dial(&bus, upgrade);
+	run_until_clients(&bus, 2);
+	loop_run(loop, 20);
+	bus.frames = 0;
+	send_unfinished(&bus, fds[1]);
+	cr_assert_eq(send(fds[1], "x", 1, 0), 1);
+	for (int turn = 0; turn < 500 && bus.frames == 0; turn++)
+		loop_run(loop, 1);
+	cr_assert_eq(bus.frames, 1);
+	clients = bus_counters(bus.bus)->clients;
+	close(fds[0]);
+	close(fds[1]);
+	leave(&bus);
+	return clients;
+}
+
+Test(bus_room, a_client_that_does_not_read_gives_way_to_an_answer)
+{
+	cr_expect_eq(clients_beside(10), 2);
+	cr_expect_eq(clients_beside(13), 1);
 }
