@@ -387,3 +387,38 @@ Test(config_http, needs_tokens_and_https_for_a_url_that_others_reach)
 	cr_expect_eq(read_http("{\"public_url\": \"http://a.lan\"}"), 0);
 	expect_silence();
 }
+
+Test(config_http, keeps_its_addresses_and_whether_they_have_tls)
+{
+	static char old_cert[] = "old.pem", old_key[] = "old.key";
+	static char new_cert[] = "new.pem", new_key[] = "new.key";
+	struct config_http_address old_address = {0}, new_address = {0};
+
+	for (int i = 0; i < 4; i++) {
+		bool had_tls = i & 1, has_tls = i & 2;
+		struct config_http in_force = {
+			.addresses = &old_address,
+			.n_addresses = 1,
+			.limits = {.connections = 7},
+			.tls_cert = had_tls ? old_cert : NULL,
+			.tls_key = had_tls ? old_key : NULL,
+		};
+		struct config_http http = {
+			.addresses = &new_address,
+			.n_addresses = 2,
+			.limits = {.connections = 8},
+			.tls_cert = has_tls ? new_cert : NULL,
+			.tls_key = has_tls ? new_key : NULL,
+		};
+
+		config_http_keep(&http, &in_force);
+		cr_expect_eq(http.addresses, &old_address);
+		cr_expect_eq(http.n_addresses, 1);
+		cr_expect_eq(http.limits.connections, 7);
+		cr_expect_eq(http.tls_cert, had_tls ? has_tls ? new_cert : old_cert : NULL);
+		cr_expect_eq(http.tls_key, had_tls ? has_tls ? new_key : old_key : NULL);
+		cr_expect_eq(in_force.addresses, &new_address, "which is freed with it");
+		cr_expect_eq(in_force.n_addresses, 2);
+		cr_expect_eq(in_force.tls_cert, has_tls ? had_tls ? old_cert : new_cert : NULL);
+	}
+}
