@@ -212,9 +212,7 @@ static void offer_found(struct tools *tools, const struct json_tape *found)
 	size_t n = 0;
 
 	buffer_append_string(&tools->json, pair);
-	if (list == JSON_NONE)
-		return;
-	json_each(definition, found, list) {
+	json_each_found(definition, found, list) {
 		const struct offered_tool *tool = is_definition(found, definition)
 							  ? find_identity(tools, found, definition)
 							  : NULL;
@@ -262,14 +260,13 @@ void tools_write_found(const struct tools *tools, const struct json_tape *found,
 	size_t n = 0;
 
 	buffer_append_string(out, "{\"tools\":[");
-	if (list != JSON_NONE)
-		json_each(definition, found, list) {
-			if (n == TOOLS_FOUND_MAX || !is_definition(found, definition))
-				continue;
-			if (n++ > 0)
-				buffer_append_char(out, ',');
-			write_found_tool(tools, found, definition, out);
-		}
+	json_each_found(definition, found, list) {
+		if (n == TOOLS_FOUND_MAX || !is_definition(found, definition))
+			continue;
+		if (n++ > 0)
+			buffer_append_char(out, ',');
+		write_found_tool(tools, found, definition, out);
+	}
 	buffer_append_string(out, "]}");
 }
 

@@ -635,9 +635,7 @@ static int take_required(struct bus_call *call, const struct json_tape *tape, ui
 				    : JSON_NONE;
 	int r = 0;
 
-	if (required == JSON_NONE)
-		return 0;
-	json_each(name, tape, required) {
+	json_each_found(name, tape, required) {
 		if (json_type_at(tape, name) == JSON_STRING)
 			r = text_list_take(&call->required, json_string_dup(tape, name, NULL));
 		if (r < 0)

@@ -83,8 +83,7 @@ static int read_group(struct reading *reading, uint32_t group)
 	size_t first = command->arguments.n_items;
 	int r = 0;
 
-	for (uint32_t at = json_first(tape, group); r == 0 && at < json_end(tape, group);
-		at = json_next(tape, at)) {
+	json_each_while(r == 0, at, tape, group) {
 		if (command->arguments.n_items == COMMAND_ARGUMENTS_MAX)
 			return refuse_command(reading, at,
 				"must not be here: argv has at most 256 elements, with the "
@@ -105,8 +104,7 @@ static int read_argv(struct reading *reading, uint32_t argv)
 		json_count(tape, argv) > COMMAND_ARGUMENTS_MAX)
 		return refuse_command(reading, argv,
 			"must be an array of 1 to 256 strings, the first of which is the program");
-	for (uint32_t at = json_first(tape, argv); r == 0 && at < json_end(tape, argv);
-		at = json_next(tape, at)) {
+	json_each_while(r == 0, at, tape, argv) {
 		bool is_first = at == json_first(tape, argv);
 
 		r = !is_first && json_type_at(tape, at) == JSON_ARRAY ? read_group(reading, at)
@@ -211,8 +209,7 @@ static int read_variables(struct reading *reading, uint32_t object, struct buffe
 
 	if (json_type_at(tape, object) != JSON_OBJECT)
 		return refuse_command(reading, object, "must be an object of strings");
-	for (uint32_t key = json_first(tape, object); r == 0 && key < json_end(tape, object);
-		key = json_next_key(tape, key))
+	json_each_key_while(r == 0, key, tape, object)
 		r = read_variable(reading, key, environment);
 	if (r == 0 && environment->size > COMMAND_ENVIRONMENT_BYTES_MAX)
 		return refuse_command(
@@ -483,8 +480,7 @@ static const char *refuse_use(
 		return NULL;
 	if (use != COMMAND_ELEMENT || json_type_at(tape, value) != JSON_ARRAY)
 		return command_refusal(tape, value);
-	for (uint32_t at = json_first(tape, value); !message && at < json_end(tape, value);
-		at = json_next(tape, at))
+	json_each_while(!message, at, tape, value)
 		message = command_refusal(tape, at);
 	return message;
 }

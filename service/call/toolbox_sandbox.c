@@ -144,8 +144,7 @@ int toolbox_sandbox_read(const struct json_tape *tape, uint32_t token, const cha
 
 	if (json_type_at(tape, token) != JSON_OBJECT)
 		return refuse_sandbox(ret_mistake, token, "must be an object");
-	for (uint32_t key = json_first(tape, token); r == 0 && key < json_end(tape, token);
-		key = json_next_key(tape, key)) {
+	json_each_key_while(r == 0, key, tape, token) {
 		if (json_type_at(tape, key + 1) == JSON_NULL)
 			continue;
 		if (json_is_text(tape, key, "class"))

@@ -52,9 +52,7 @@ static void find_required(const struct json_tape *tape, struct buffer *refused)
 {
 	uint32_t required = json_find(tape, 0, "required");
 
-	if (required == JSON_NONE)
-		return;
-	json_each(i, tape, required)
+	json_each_found(i, tape, required)
 		if (!anthropic_takes_name(tape, i))
 			add_left_out_name(tape, i, refused);
 }

@@ -141,9 +141,7 @@ static void write_examples(const struct tool *tool, struct buffer *out)
 		return;
 	}
 	examples = json_find(&tape, 0, "examples");
-	if (examples == JSON_NONE)
-		return;
-	json_each(i, &tape, examples) {
+	json_each_found(i, &tape, examples) {
 		uint32_t arguments = json_find(&tape, i, "args");
 
 		if (arguments != JSON_NONE && !takes_arguments(&tape, arguments))

@@ -60,23 +60,10 @@ static void write_values(const struct json_tape *tape, uint32_t schema, struct b
 {
 	uint32_t values = json_find_typed_at(tape, schema, "enum", JSON_ARRAY);
 
-	if (values == JSON_NONE)
-		return;
-	json_each(i, tape, values) {
+	json_each_found(i, tape, values) {
 		buffer_append_string(out, i == json_first(tape, values) ? ", one of " : ", ");
 		json_write_compact(out, tape, i);
 	}
-}
-
-/* Whether the array @required has the string at @key. */
-static bool is_required_name(const struct json_tape *tape, uint32_t required, uint32_t key)
-{
-	if (required == JSON_NONE || json_type_at(tape, required) != JSON_ARRAY)
-		return false;
-	json_each(i, tape, required)
-		if (json_type_at(tape, i) == JSON_STRING && json_strings_equal(tape, i, tape, key))
-			return true;
-	return false;
 }
 
 /* Write the argument with the name at @key. */
@@ -93,7 +80,7 @@ static void write_argument(
 	write_types(tape, key + 1, out);
 	if (is_object)
 		write_values(tape, key + 1, out);
-	if (is_required_name(tape, required, key))
+	if (json_has_string(tape, required, key))
 		buffer_append_string(out, ", required");
 	if (fallback != JSON_NONE) {
 		buffer_append_string(out, ", default ");
@@ -121,7 +108,7 @@ static void write_argument_lines(const struct tool *tool, struct buffer *out)
 		return;
 	}
 	properties = json_find_typed_at(&tape, 0, "properties", JSON_OBJECT);
-	required = json_find(&tape, 0, "required");
+	required = json_find_typed_at(&tape, 0, "required", JSON_ARRAY);
 	if (properties == JSON_NONE || json_count(&tape, properties) == 0)
 		return;
 	json_each_key(key, &tape, properties)

@@ -160,9 +160,7 @@ static void collect_properties(struct merged *merged, uint32_t properties)
 {
 	const struct json_tape *tape = merged->tape;
 
-	for (uint32_t key = json_first(tape, properties);
-		key < json_end(tape, properties) && !merged->error;
-		key = json_next_key(tape, key)) {
+	json_each_key_while(!merged->error, key, tape, properties) {
 		struct property *property = get_property(merged, key);
 
 		if (property && property->n_all < VALUES_MAX)
@@ -306,8 +304,7 @@ static void collect(struct merged *merged, uint32_t schema, unsigned int depth)
 		return;
 	if (properties != JSON_NONE)
 		collect_properties(merged, properties);
-	for (uint32_t i = json_first(tape, required);
-		required != JSON_NONE && i < json_end(tape, required); i = json_next(tape, i))
+	json_each_found(i, tape, required)
 		add_string(merged, &merged->required, &merged->n_required, i);
 	merged->is_closed |=
 		json_find_typed_at(tape, schema, "additionalProperties", JSON_FALSE) != JSON_NONE ||
@@ -315,8 +312,7 @@ static void collect(struct merged *merged, uint32_t schema, unsigned int depth)
 	collect_others(merged, schema);
 	if (target != JSON_NONE)
 		collect(merged, target, depth + 1);
-	for (uint32_t i = json_first(tape, all); all != JSON_NONE && i < json_end(tape, all);
-		i = json_next(tape, i))
+	json_each_found(i, tape, all)
 		collect(merged, i, depth + 1);
 	collect_alternatives(merged, schema, "oneOf", depth);
 	collect_alternatives(merged, schema, "anyOf", depth);

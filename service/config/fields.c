@@ -78,8 +78,7 @@ static int read_names(const struct json_tape *tape, uint32_t value, struct text_
 
 	if (value == JSON_NONE || json_type_at(tape, value) != JSON_ARRAY)
 		return 0;
-	for (uint32_t i = json_first(tape, value); r == 0 && i < json_end(tape, value);
-		i = json_next(tape, i))
+	json_each_while(r == 0, i, tape, value)
 		r = add_trimmed(tape, i, names);
 	return r;
 }
@@ -182,8 +181,7 @@ int config_records_read(const struct json_tape *tape, uint32_t list,
 	if (!records)
 		return -ENOMEM;
 	*ret_records = records;
-	for (uint32_t i = json_first(tape, list); r == 0 && i < json_end(tape, list);
-		i = json_next(tape, i))
+	json_each_while(r == 0, i, tape, list)
 		r = config_fields_read(tape, i, fields, n, records + size * (*ret_n)++);
 	return r;
 }

@@ -118,8 +118,7 @@ int http_tokens_read(const struct json_tape *tape, uint32_t list, struct http_to
 {
 	int r = 0;
 
-	for (uint32_t entry = json_first(tape, list); r == 0 && entry < json_end(tape, list);
-		entry = json_next(tape, entry))
+	json_each_while(r == 0, entry, tape, list)
 		r = read_token_entry(tape, entry, tokens, ret_mistake);
 	return r;
 }

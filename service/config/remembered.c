@@ -190,8 +190,7 @@ int remembered_read_list(const struct json_tape *tape, const char *file,
 {
 	int r = config_file_check(tape, file, ret_mistake);
 
-	for (uint32_t entry = json_first(tape, 0); r == 0 && entry < json_end(tape, 0);
-		entry = json_next(tape, entry)) {
+	json_each_while(r == 0, entry, tape, 0) {
 		for (size_t i = 0; r == 0 && i < N_KEYS; i++)
 			r = add_entry_member(tape, entry, i, names);
 		if (r == 0)

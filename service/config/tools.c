@@ -46,9 +46,7 @@ static void read_triggers(struct config_reader *reader, uint32_t list, struct co
 	cleanup(triggers_deinit) struct triggers compiled = {0};
 
 	tool->has_triggers = list != JSON_NONE;
-	if (list == JSON_NONE)
-		return;
-	json_each(trigger, &reader->tape, list)
+	json_each_found(trigger, &reader->tape, list)
 		read_trigger(reader, trigger, tool, &compiled);
 }
 

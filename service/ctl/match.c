@@ -17,9 +17,7 @@ static void append_match_arguments(const struct ctl_response *response, struct b
 		buffer_append_char(line, ' ');
 		terminal_append_value(line, &response->tape, args);
 	}
-	if (missing == JSON_NONE)
-		return;
-	json_each(i, &response->tape, missing) {
+	json_each_found(i, &response->tape, missing) {
 		buffer_append_string(line, separator);
 		terminal_append_value(line, &response->tape, i);
 		separator = ", ";

@@ -97,9 +97,7 @@ static void print_asked(const struct ctl_response *response)
 	cleanup(buffer_deinit) struct buffer out = {0};
 	uint32_t asked = ctl_response_find(response, 0, "asked", JSON_ARRAY);
 
-	if (asked == JSON_NONE)
-		return;
-	json_each(i, tape, asked) {
+	json_each_found(i, tape, asked) {
 		buffer_append_string(&line,
 			i == json_first(tape, asked)
 				? "still asked for their tools, which are offered as they answer: "

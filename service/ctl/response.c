@@ -106,8 +106,7 @@ uint32_t ctl_response_complain_each(const struct ctl_response *response, const c
 
 	if (list == JSON_NONE)
 		return 0;
-	for (uint32_t i = json_first(tape, list); !is_silent && i < json_end(tape, list);
-		i = json_next(tape, i))
+	json_each_while(!is_silent, i, tape, list)
 		complain(response, i);
 	return json_count(tape, list);
 }

@@ -6,6 +6,7 @@
 #include "ctl/command.h"
 #include "ctl/request.h"
 #include "ctl/terminal.h"
+#include "json/member.h"
 #include "policy/names.h"
 #include "util/cleanup.h"
 #include "util/text/text.h"
@@ -48,20 +49,14 @@ int tool_names_ask_status(struct ctl_session *session, struct ctl_response *ret_
 
 bool tool_names_mean(const struct ctl_response *response, uint32_t entry, const char *name)
 {
-	uint32_t id_token = ctl_response_find(response, entry, "toolbox_id", JSON_STRING);
-	uint32_t tool_token = ctl_response_find(response, entry, "name", JSON_STRING);
-	cleanup_free char *id = NULL;
-	cleanup_free char *tool = NULL;
+	cleanup_free char *id = json_find_dup(&response->tape, entry, "toolbox_id");
+	cleanup_free char *tool = json_find_dup(&response->tape, entry, "name");
 	char *text = (char *)name;
 	const struct text_list one = {&text, 1};
 
-	if (id_token == JSON_NONE)
-		return false;
-	id = json_string_dup(&response->tape, id_token, NULL);
-	if (tool_token == JSON_NONE)
+	if (!tool)
 		return id && strchr(name, '/') && names_may_mean(&one, id);
-	tool = json_string_dup(&response->tape, tool_token, NULL);
-	return id && tool && name_means(name, id, tool);
+	return id && name_means(name, id, tool);
 }
 
 bool tool_names_mean_any(const struct ctl_response *response, const char *list, const char *name)
@@ -69,9 +64,7 @@ bool tool_names_mean_any(const struct ctl_response *response, const char *list, 
 	const struct json_tape *tape = &response->tape;
 	uint32_t entries = ctl_response_find(response, 0, list, JSON_ARRAY);
 
-	if (entries == JSON_NONE)
-		return false;
-	json_each(i, tape, entries)
+	json_each_found(i, tape, entries)
 		if (tool_names_mean(response, i, name))
 			return true;
 	return false;
@@ -83,8 +76,7 @@ static void complain_left_out(const struct ctl_response *status, const char *nam
 	const struct json_tape *tape = &status->tape;
 	uint32_t entries = ctl_response_find(status, 0, "not_offered", JSON_ARRAY);
 
-	for (uint32_t i = entries == JSON_NONE ? 0 : json_first(tape, entries);
-		entries != JSON_NONE && i < json_end(tape, entries); i = json_next(tape, i)) {
+	json_each_found(i, tape, entries) {
 		cleanup(buffer_deinit) struct buffer line = {0};
 
 		if (!tool_names_mean(status, i, name))

@@ -76,3 +76,22 @@ static inline bool json_has_text(const struct json_tape *tape, uint32_t index, c
 			return true;
 	return false;
 }
+
+/* Return whether the array at @array, which may be JSON_NONE, has the string at @string. */
+static inline bool json_has_string(const struct json_tape *tape, uint32_t array, uint32_t string)
+{
+	json_each_found(i, tape, array)
+		if (json_type_at(tape, i) == JSON_STRING &&
+			json_strings_equal(tape, i, tape, string))
+			return true;
+	return false;
+}
+
+/* Return the text of the member @key of @object, a string, which the caller frees; NULL without
+ * such a member, or when memory is short. */
+static inline char *json_find_dup(const struct json_tape *tape, uint32_t object, const char *key)
+{
+	uint32_t value = json_find_typed_at(tape, object, key, JSON_STRING);
+
+	return value != JSON_NONE ? json_string_dup(tape, value, NULL) : NULL;
+}

@@ -139,6 +139,21 @@ static inline uint32_t json_next_key(const struct json_tape *tape, uint32_t key)
 	for (uint32_t key = json_first(tape, object), end_of_##key = json_end(tape, object);       \
 		key < end_of_##key; key = json_next_key(tape, key))
 
+/* The same as long as @test is true. When it is false at once, @tape may be empty. */
+#define json_each_while(test, i, tape, array)                                                      \
+	for (uint32_t i = json_first(tape, array); (test) && i < json_end(tape, array);            \
+		i = json_next(tape, i))
+#define json_each_key_while(test, key, tape, object)                                               \
+	for (uint32_t key = json_first(tape, object); (test) && key < json_end(tape, object);      \
+		key = json_next_key(tape, key))
+
+/* The same for an array or an object that was looked up: JSON_NONE is empty. */
+#define json_each_found(i, tape, array) json_each_while((array) != JSON_NONE, i, tape, array)
+#define json_each_key_found(key, tape, object)                                                     \
+	json_each_key_while((object) != JSON_NONE, key, tape, object)
+#define json_each_found_while(test, i, tape, array)                                                \
+	json_each_while((array) != JSON_NONE && (test), i, tape, array)
+
 /* Return the number of elements of the array, or of members of the object, at @index. */
 uint32_t json_count(const struct json_tape *tape, uint32_t index);
 

@@ -214,8 +214,7 @@ static int look_at_members(const struct load_job *job, const char *text, size_t 
 	if (list == JSON_NONE)
 		return r < 0 ? r : 0;
 	r = 0;
-	for (uint32_t at = json_first(&tape, list); r == 0 && at < json_end(&tape, list);
-		at = json_next(&tape, at))
+	json_each_while(r == 0, at, &tape, list)
 		if (json_type_at(&tape, at) == JSON_OBJECT)
 			r = look_at_member(
 				job->jobs->options.config, &tape, at, left_out, ret_is_whole);

@@ -148,8 +148,7 @@ static int see_tools(struct mcp_pins *pins, const struct toolbox *toolbox,
 	uint32_t list = json_find(described, 0, "list");
 	int r = order && is_seen ? 0 : -ENOMEM;
 
-	for (uint32_t at = json_first(described, list); r == 0 && at < json_end(described, list);
-		at = json_next(described, at)) {
+	json_each_while(r == 0, at, described, list) {
 		uint32_t token = json_type_at(described, at) == JSON_OBJECT
 					 ? json_find_typed(described, at, "name", JSON_STRING)
 					 : JSON_NONE;

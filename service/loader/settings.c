@@ -108,8 +108,7 @@ static int write_plugins(
 	const char *text = config->plugins ? config->plugins : "{}";
 	int r = json_tape_read(&tape, text, strlen(text), JSON_DOCUMENT_DEPTH_MAX, NULL);
 
-	for (uint32_t key = json_first(&tape, 0); r == 0 && key < json_end(&tape, 0);
-		key = json_next_key(&tape, key)) {
+	json_each_key_while(r == 0, key, &tape, 0) {
 		cleanup(buffer_deinit) struct buffer name = {0};
 
 		json_string_decode(&tape, key, &name);

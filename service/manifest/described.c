@@ -71,9 +71,7 @@ static int take_entries(struct manifest_reader *reader, const struct json_tape *
 static int take_validating(const struct json_tape *described, uint32_t list,
 	struct toolbox *toolbox, struct diagnostics *problems)
 {
-	if (list == JSON_NONE)
-		return 0;
-	json_each(at, described, list) {
+	json_each_found(at, described, list) {
 		uint64_t place = UINT64_MAX;
 
 		if (json_type_at(described, at) == JSON_NUMBER)
@@ -189,8 +187,7 @@ static int read_member(struct manifest_reader *reader, const struct json_tape *d
 	uint64_t end_ns = 0;
 	int r = 0;
 
-	for (uint32_t at = json_first(described, tools); r == 0 && at < json_end(described, tools);
-		at = json_next(described, at)) {
+	json_each_while(r == 0, at, described, tools) {
 		r = take_tool(reader, described, at, toolbox, &member->skipped);
 		if (r || !manifest_entries_are_late(reader, &end_ns))
 			continue;
@@ -279,12 +276,10 @@ static int take_all(struct manifest_reader *reader, const struct json_tape *desc
 {
 	int r = 0;
 
-	for (uint32_t at = json_first(described, working);
-		r == 0 && at < json_end(described, working); at = json_next(described, at))
+	json_each_while(r == 0, at, described, working)
 		r = take_member(reader, described, at, package, members,
 			&members->items[members->n_items++]);
-	for (uint32_t at = json_first(described, failed);
-		r == 0 && at < json_end(described, failed); at = json_next(described, at))
+	json_each_while(r == 0, at, described, failed)
 		r = take_failed(described, at, &members->items[members->n_items++]);
 	return r;
 }

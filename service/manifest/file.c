@@ -43,16 +43,13 @@ void manifest_id(const char *path, char ret_id[MANIFEST_ID_BYTES])
 	cleanup_free char *id = NULL;
 	size_t size;
 	const char *stem = manifest_stem(path, &size);
-	uint32_t given;
 
 	snprintf(ret_id, MANIFEST_ID_BYTES, "%.*s", (int)size, stem);
 	if (file_read(path, MANIFEST_BYTES_MAX, &bytes) < 0 ||
 		json_tape_read(&tape, bytes.data, bytes.size, JSON_DEPTH_DEFAULT, NULL) != 0 ||
 		json_type_at(&tape, 0) != JSON_OBJECT)
 		return;
-	given = json_find_typed_at(&tape, 0, "toolbox_id", JSON_STRING);
-	if (given != JSON_NONE)
-		id = json_string_dup(&tape, given, NULL);
+	id = json_find_dup(&tape, 0, "toolbox_id");
 	if (id && manifest_is_id(id))
 		snprintf(ret_id, MANIFEST_ID_BYTES, "%s", id);
 }

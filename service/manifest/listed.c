@@ -22,10 +22,7 @@ static int read_patterns(const struct json_tape *tape, const char *key, struct t
 	uint32_t list = json_find(tape, 0, key);
 	int r = 0;
 
-	if (list == JSON_NONE)
-		return 0;
-	for (uint32_t at = json_first(tape, list); r == 0 && at < json_end(tape, list);
-		at = json_next(tape, at))
+	json_each_found_while(r == 0, at, tape, list)
 		r = text_list_take(ret_list, json_string_dup(tape, at, NULL));
 	return r;
 }

@@ -248,9 +248,8 @@ static int check_address(const struct json_tape *tape, uint32_t object, struct p
 	check_line(tape, url, problems, &texts);
 	if (proxy != JSON_NONE)
 		check_line(tape, proxy, problems, &texts);
-	if (headers != JSON_NONE)
-		json_each_key(key, tape, headers)
-			check_line(tape, key + 1, problems, &texts);
+	json_each_key_found(key, tape, headers)
+		check_line(tape, key + 1, problems, &texts);
 	if (!buffer_terminate(&texts))
 		return -ENOMEM;
 	if (problems->n_errors > 0)

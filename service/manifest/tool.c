@@ -125,10 +125,7 @@ static int read_triggers(const struct manifest_scope *scope, uint32_t object, st
 	uint32_t list = json_find(tape, object, "triggers");
 	int r = 0;
 
-	if (list == JSON_NONE)
-		return 0;
-	for (uint32_t at = json_first(tape, list); r == 0 && at < json_end(tape, list);
-		at = json_next(tape, at))
+	json_each_found_while(r == 0, at, tape, list)
 		r = read_trigger(scope, at, tool);
 	return r;
 }

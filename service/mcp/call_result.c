@@ -36,9 +36,7 @@ static void write_error_text(const struct json_tape *tape, struct buffer *text)
 	uint32_t violations = json_find_typed_at(tape, 0, "violations", JSON_ARRAY);
 
 	append_member(tape, 0, "error", text);
-	if (violations == JSON_NONE)
-		return;
-	json_each(i, tape, violations) {
+	json_each_found(i, tape, violations) {
 		size_t start;
 
 		if (json_type_at(tape, i) != JSON_OBJECT)

@@ -83,8 +83,7 @@ static int check_object(
 		return 0;
 	if (value != JSON_NONE && json_type_at(body, value) != JSON_OBJECT)
 		value = JSON_NONE;
-	for (uint32_t key = json_first(tape, properties);
-		r == 0 && key < json_end(tape, properties); key = json_next_key(tape, key)) {
+	json_each_key_while(r == 0, key, tape, properties) {
 		cleanup(buffer_deinit) struct buffer name = {0};
 		uint32_t argument = JSON_NONE;
 		uint32_t annotation;

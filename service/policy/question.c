@@ -196,21 +196,18 @@ static void add_members(struct parts *parts, const struct tool *tool, const stru
 		json_type_at(&schema, 0) != JSON_OBJECT)
 		return;
 	required = json_find_typed_at(&schema, 0, "required", JSON_ARRAY);
-	if (required != JSON_NONE)
-		json_each(i, &schema, required)
-			add_declared(parts, tape, &schema, i);
+	json_each_found(i, &schema, required)
+		add_declared(parts, tape, &schema, i);
 	properties = json_find_typed_at(&schema, 0, "properties", JSON_OBJECT);
-	if (properties != JSON_NONE)
-		json_each_key(key, &schema, properties)
-			add_declared(parts, tape, &schema, key);
+	json_each_key_found(key, &schema, properties)
+		add_declared(parts, tape, &schema, key);
 	parts->n_declared = parts->n;
 }
 
 static void take_parts(struct parts *parts, const struct tool *tool, const struct json_tape *tape)
 {
 	add_members(parts, tool, tape);
-	for (uint32_t key = json_first(tape, 0); key < json_end(tape, 0) && parts->n < SHOWN_MAX;
-		key = json_next_key(tape, key))
+	json_each_key_while(parts->n < SHOWN_MAX, key, tape, 0)
 		add_part(parts, tape, key);
 }
 

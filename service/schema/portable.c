@@ -407,8 +407,7 @@ static void write_with_all(
 	write_members(writer, schema, JSON_NONE, true, &is_first);
 	begin_member(writer, "allOf", &is_first);
 	buffer_append_char(writer->out, '[');
-	for (uint32_t i = json_first(tape, all); all != JSON_NONE && i < json_end(tape, all);
-		i = json_next(tape, i)) {
+	json_each_found(i, tape, all) {
 		write_schema(writer, child_of(writer, schema, i));
 		buffer_append_char(writer->out, ',');
 	}

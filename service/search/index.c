@@ -252,9 +252,8 @@ static void index_parameters(
 		description = at == schema
 				      ? JSON_NONE
 				      : json_find_typed_at(tape, at, "description", JSON_STRING);
-		if (properties != JSON_NONE)
-			json_each_key(key, tape, properties)
-				index_string(index, tape, key, true);
+		json_each_key_found(key, tape, properties)
+			index_string(index, tape, key, true);
 		if (description != JSON_NONE)
 			index_string(index, tape, description, false);
 	}

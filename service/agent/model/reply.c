@@ -131,9 +131,7 @@ static int take_calls(struct reply *reply, const struct json_tape *tape, uint32_
 	uint32_t calls = json_find_typed(tape, message, "tool_calls", JSON_ARRAY);
 	int r = 0;
 
-	if (calls == JSON_NONE)
-		return 0;
-	json_each(part, tape, calls)
+	json_each_found(part, tape, calls)
 		if (r == 0 && json_type_at(tape, part) == JSON_OBJECT)
 			r = take_call(reply, tape, part);
 	return r;

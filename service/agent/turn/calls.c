@@ -433,14 +433,13 @@ void turn_calls_end_batch(struct turn_calls *calls, const struct json_tape *resp
 		response ? json_find_typed_at(response, 0, "results", JSON_ARRAY) : JSON_NONE;
 	size_t i = 0;
 
-	if (results != JSON_NONE)
-		json_each(entry, response, results) {
-			while (i < calls->n_items && calls->items[i].state != TURN_CALL_NEW)
-				i++;
-			if (i == calls->n_items || json_type_at(response, entry) != JSON_OBJECT)
-				break;
-			end_call(&calls->items[i], response, entry, counts, chars_max);
-		}
+	json_each_found(entry, response, results) {
+		while (i < calls->n_items && calls->items[i].state != TURN_CALL_NEW)
+			i++;
+		if (i == calls->n_items || json_type_at(response, entry) != JSON_OBJECT)
+			break;
+		end_call(&calls->items[i], response, entry, counts, chars_max);
+	}
 	end_all_calls(calls, results == JSON_NONE ? response : NULL, counts, chars_max);
 }
 

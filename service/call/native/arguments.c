@@ -234,8 +234,7 @@ static int write_handed_size(struct making *making, uint32_t output)
 	if (json_count(making->tape, size) > NATIVE_FACTORS_MAX)
 		return reading_refuse(&making->reading->reading, size, "must have 1 to %d factors",
 			NATIVE_FACTORS_MAX);
-	for (uint32_t i = json_first(making->tape, size);
-		r == 0 && i < json_end(making->tape, size); i = json_next(making->tape, i)) {
+	json_each_while(r == 0, i, making->tape, size) {
 		buffer_append_char(&making->text, before);
 		before = ',';
 		r = write_size_factor(making, i);
@@ -504,10 +503,7 @@ static int write_call_arguments(struct making *making, size_t count)
 	for (size_t i = 0; i < count; i++)
 		making->sources[i] =
 			(struct native_source){NATIVE_SOURCE_OWN, NATIVE_NONE, NATIVE_NONE};
-	if (making->args == JSON_NONE)
-		return 0;
-	for (uint32_t i = json_first(making->tape, making->args);
-		r == 0 && i < json_end(making->tape, making->args); i = json_next(making->tape, i))
+	json_each_found_while(r == 0, i, making->tape, making->args)
 		r = write_argument(making, i, at++);
 	return r;
 }
@@ -848,10 +844,8 @@ int native_arguments_set(struct program_reading *reading, uint32_t object, uint3
 	int at = 0;
 	int r = 0;
 
-	if (args != JSON_NONE)
-		for (uint32_t i = json_first(tape, args); r == 0 && i < json_end(tape, args);
-			i = json_next(tape, i))
-			r = set_output(reading, i, at++);
+	json_each_found_while(r == 0, i, tape, args)
+		r = set_output(reading, i, at++);
 	if (r || name == JSON_NONE || json_type_at(tape, name) == JSON_NULL)
 		return r;
 	r = reading_bool(&reading->reading, returns, "nullable", &variable.is_nullable);

@@ -597,9 +597,7 @@ static int set_parameters(struct program_reading *reading, uint32_t object)
 	uint32_t parameters = json_find(tape, object, "parameters");
 	int at = 0;
 
-	if (parameters == JSON_NONE)
-		return 0;
-	json_each(i, tape, parameters) {
+	json_each_found(i, tape, parameters) {
 		const struct native_variable variable = {
 			.at = at,
 			.step = NATIVE_NONE,

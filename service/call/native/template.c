@@ -159,8 +159,7 @@ static int cut_array(struct cutting *cutting, uint32_t token)
 
 	cutting->is_open = true;
 	buffer_append_char(&cutting->text, '[');
-	for (uint32_t i = json_first(tape, token); r == 0 && i < json_end(tape, token);
-		i = json_next(tape, i)) {
+	json_each_while(r == 0, i, tape, token) {
 		if (!is_first)
 			buffer_append_char(&cutting->text, ',');
 		is_first = false;

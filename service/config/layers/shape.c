@@ -55,9 +55,7 @@ static uint32_t find_property_schema(
 {
 	uint32_t properties = json_find(&shape->tape, node, "properties");
 
-	if (properties == JSON_NONE)
-		return JSON_NONE;
-	json_each_key(name, &shape->tape, properties)
+	json_each_key_found(name, &shape->tape, properties)
 		if (json_strings_equal(&shape->tape, name, tape, key))
 			return name + 1;
 	return JSON_NONE;

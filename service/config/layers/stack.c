@@ -119,8 +119,7 @@ static int read_layer_text(struct config_layer *layer, struct json_error *ret_er
 	if (r != 0 || json_type_at(tape, 0) != JSON_OBJECT)
 		return r;
 	layer->has_repeated_keys = ret_error->status == JSON_E_DUPLICATE_KEY;
-	for (uint32_t key = json_first(tape, 0); r == 0 && key < json_end(tape, 0);
-		key = json_next_key(tape, key))
+	json_each_key_while(r == 0, key, tape, 0)
 		r = check_member(layer, key, found, ret_error);
 	return r;
 }

@@ -320,9 +320,7 @@ static void read_violations(const struct json_tape *reported, struct schema_repo
 {
 	uint32_t list = json_find_typed_at(reported, 0, "violations", JSON_ARRAY);
 
-	if (list == JSON_NONE)
-		return;
-	json_each(at, reported, list)
+	json_each_found(at, reported, list)
 		copy_violation(ret_report, reported, at);
 }
 

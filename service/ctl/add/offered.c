@@ -25,26 +25,15 @@ struct offered {
 
 /* ── entries ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* Return the text of the member @key of @entry, which the caller frees, or NULL. */
-static char *dup_text_member(const struct ctl_response *response, uint32_t entry, const char *key)
+static bool is_of_toolbox(const struct ctl_response *response, uint32_t entry, const char *id)
 {
-	uint32_t token = ctl_response_find(response, entry, key, JSON_STRING);
-
-	return token == JSON_NONE ? NULL : json_string_dup(&response->tape, token, NULL);
-}
-
-static bool has_text_member(
-	const struct ctl_response *response, uint32_t entry, const char *key, const char *text)
-{
-	cleanup_free char *value = dup_text_member(response, entry, key);
-
-	return value && strcmp(value, text) == 0;
+	return json_is_text(&response->tape, json_find(&response->tape, entry, "toolbox_id"), id);
 }
 
 /* Return whether the file of @entry is @path, or in the folder @path. */
 static bool is_file_of(const struct ctl_response *response, uint32_t entry, const char *path)
 {
-	cleanup_free char *file = dup_text_member(response, entry, "file");
+	cleanup_free char *file = json_find_dup(&response->tape, entry, "file");
 	size_t size = strlen(path);
 
 	return file && strncmp(file, path, size) == 0 && (!file[size] || file[size] == '/');
@@ -95,10 +84,8 @@ static int print_toolboxes(const struct offered *offered, const char *path)
 	uint32_t list = find_array(status, "toolboxes");
 	int n_found = 0;
 
-	if (list == JSON_NONE)
-		return 0;
-	json_each(entry, &status->tape, list) {
-		cleanup_free char *id = dup_text_member(status, entry, "toolbox_id");
+	json_each_found(entry, &status->tape, list) {
+		cleanup_free char *id = json_find_dup(&status->tape, entry, "toolbox_id");
 		int r;
 
 		if (!id || !is_file_of(status, entry, path))
@@ -118,10 +105,8 @@ static int complain_failures(const struct offered *offered, const char *path)
 	uint32_t list = find_array(status, "failed");
 	int n_found = 0;
 
-	if (list == JSON_NONE)
-		return 0;
-	json_each(entry, &status->tape, list) {
-		cleanup_free char *error = dup_text_member(status, entry, "error");
+	json_each_found(entry, &status->tape, list) {
+		cleanup_free char *error = json_find_dup(&status->tape, entry, "error");
 
 		if (!is_file_of(status, entry, path))
 			continue;
@@ -138,9 +123,7 @@ static bool print_asked(const struct offered *offered, const char *id)
 	const struct ctl_response *reload = &offered->reload;
 	uint32_t list = find_array(reload, "asked");
 
-	if (list == JSON_NONE)
-		return false;
-	json_each(entry, &reload->tape, list) {
+	json_each_found(entry, &reload->tape, list) {
 		if (!json_is_text(&reload->tape, entry, id))
 			continue;
 		if (!offered->options->json)
@@ -158,12 +141,10 @@ static bool complain_skipped(const struct offered *offered, const char *id)
 	const struct ctl_response *status = &offered->status;
 	uint32_t list = find_array(status, "not_offered");
 
-	if (list == JSON_NONE)
-		return false;
-	json_each(entry, &status->tape, list) {
-		cleanup_free char *why = dup_text_member(status, entry, "why");
+	json_each_found(entry, &status->tape, list) {
+		cleanup_free char *why = json_find_dup(&status->tape, entry, "why");
 
-		if (!has_text_member(status, entry, "toolbox_id", id))
+		if (!is_of_toolbox(status, entry, id))
 			continue;
 		terminal_complain("%s is not offered: %s", id, why ? why : "");
 		return true;
@@ -251,12 +232,10 @@ int offered_report_rest(const struct ctl_options *options, const char *id)
 
 	if (r == 0 && options->json)
 		ctl_response_print(&offered.reload);
-	if (list == JSON_NONE)
-		return r;
-	json_each(entry, &offered.status.tape, list) {
-		cleanup_free char *file = dup_text_member(&offered.status, entry, "file");
+	json_each_found(entry, &offered.status.tape, list) {
+		cleanup_free char *file = json_find_dup(&offered.status.tape, entry, "file");
 
-		if (file && has_text_member(&offered.status, entry, "toolbox_id", id))
+		if (file && is_of_toolbox(&offered.status, entry, id))
 			terminal_complain("%s is offered from %s now", id, file);
 	}
 	return r;

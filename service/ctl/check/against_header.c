@@ -382,9 +382,8 @@ static void walk_symbol(struct walk *walk, uint32_t native, uint32_t symbol)
 		return;
 	hold_call(walk, function, native, parameters, read_parameter, native);
 	hold_free(walk, find_held_member(walk, native, "returns"));
-	if (parameters != JSON_NONE)
-		json_each(at, tape, parameters)
-			hold_free(walk, at);
+	json_each_found(at, tape, parameters)
+		hold_free(walk, at);
 }
 
 /* ── steps ───────────────────────────────────────────────────────────────────────────────────── */
@@ -447,9 +446,7 @@ static void add_results(struct walk *walk, uint32_t object)
 	uint32_t arguments = json_find_typed(walk->tape, object, "args", JSON_ARRAY);
 
 	add_scope_name(walk, find_held_member(walk, object, "returns"));
-	if (arguments == JSON_NONE)
-		return;
-	json_each(at, walk->tape, arguments) {
+	json_each_found(at, walk->tape, arguments) {
 		if (json_type_at(walk->tape, at) != JSON_OBJECT)
 			continue;
 		add_scope_name(walk, find_held_member(walk, at, "out"));
@@ -500,9 +497,8 @@ static void walk_tool(struct walk *walk, uint32_t native)
 		walk_symbol(walk, native, symbol);
 		return;
 	}
-	if (parameters != JSON_NONE)
-		json_each(at, tape, parameters)
-			add_scope_name(walk, at);
+	json_each_found(at, tape, parameters)
+		add_scope_name(walk, at);
 	walk_steps(walk, find_held_member(walk, native, "steps"));
 	walk->n_scope = n_scope;
 }
@@ -718,9 +714,7 @@ static void walk_manifest(struct walk *walk)
 			walk_struct(walk, key, n++);
 	walk_enums(walk);
 	walk_steps(walk, json_find_typed_at(tape, 0, "init", JSON_ARRAY));
-	if (tools == JSON_NONE)
-		return;
-	json_each(at, tape, tools)
+	json_each_found(at, tape, tools)
 		walk_tool(walk, json_find_typed(tape, at, "native", JSON_OBJECT));
 }
 

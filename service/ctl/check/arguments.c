@@ -45,9 +45,7 @@ static bool may_lack(const struct advising *advising, const char *name, size_t s
 	if (property == JSON_NONE || json_type_at(tape, property) != JSON_OBJECT ||
 		json_find(tape, property, "default") != JSON_NONE)
 		return false;
-	if (required == JSON_NONE)
-		return true;
-	json_each(at, tape, required)
+	json_each_found(at, tape, required)
 		if (json_string_equals(tape, at, name, size))
 			return false;
 	return true;

@@ -194,9 +194,7 @@ static void offer_arguments(struct line *line)
 	schema = ctl_response_find(&response, tool, "argument_schema", JSON_OBJECT);
 	if (schema != JSON_NONE)
 		properties = ctl_response_find(&response, schema, "properties", JSON_OBJECT);
-	if (properties == JSON_NONE)
-		return;
-	json_each_key(key, tape, properties) {
+	json_each_key_found(key, tape, properties) {
 		cleanup(buffer_deinit) struct buffer word = {0};
 
 		json_string_decode(tape, key, &word);
@@ -256,12 +254,8 @@ static void offer_ids(struct line *line, const char *topic, const char *list, co
 	if (ctl_session_ask_once(&line->options, topic, NULL, &response) != 0)
 		return;
 	entries = ctl_response_find(&response, 0, list, JSON_ARRAY);
-	if (entries == JSON_NONE)
-		return;
-	json_each(i, &response.tape, entries) {
-		uint32_t token = ctl_response_find(&response, i, member, JSON_STRING);
-		cleanup_free char *id =
-			token != JSON_NONE ? json_string_dup(&response.tape, token, NULL) : NULL;
+	json_each_found(i, &response.tape, entries) {
+		cleanup_free char *id = json_find_dup(&response.tape, i, member);
 
 		if (id && !has_word(line, id))
 			offer(line, id);

@@ -78,9 +78,7 @@ static uint32_t search(const struct reader *reader, uint32_t schema, int levels,
 
 		if (list == JSON_NONE || json_type_at(reader->tape, list) != JSON_ARRAY)
 			continue;
-		for (uint32_t i = json_first(reader->tape, list);
-			found == JSON_NONE && i < json_end(reader->tape, list);
-			i = json_next(reader->tape, i))
+		json_each_while(found == JSON_NONE, i, reader->tape, list)
 			found = search(reader, i, levels - 1, find, data);
 	}
 	return found;

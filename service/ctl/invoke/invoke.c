@@ -16,6 +16,7 @@
 #include "ctl/status/ask.h"
 #include "ctl/terminal.h"
 #include "ctl/tool/signature.h"
+#include "json/member.h"
 #include "json/number.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
@@ -168,9 +169,7 @@ static void print_crash(struct ctl_session *session, const struct ctl_options *o
 	const struct ctl_response *definition)
 {
 	cleanup(ctl_response_deinit) struct ctl_response status = {0};
-	uint32_t token = ctl_response_find(definition, 0, "toolbox_id", JSON_STRING);
-	cleanup_free char *id =
-		token != JSON_NONE ? json_string_dup(&definition->tape, token, NULL) : NULL;
+	cleanup_free char *id = json_find_dup(&definition->tape, 0, "toolbox_id");
 
 	if (!id)
 		return;

@@ -38,9 +38,7 @@ static void print_verdict(const struct ctl_response *response)
 		terminal_print(&text);
 		return;
 	}
-	if (violations == JSON_NONE)
-		return;
-	json_each(i, tape, violations) {
+	json_each_found(i, tape, violations) {
 		uint32_t path = ctl_response_find(response, i, "path", JSON_STRING);
 		uint32_t message = ctl_response_find(response, i, "message", JSON_STRING);
 

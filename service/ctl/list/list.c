@@ -58,19 +58,10 @@ static void add_kind(struct table *table, const struct ctl_response *response, u
 /* Return whether calls of the toolbox of @tool are refused until a reload. */
 static bool is_quarantined(const struct ctl_response *response, uint32_t tool)
 {
-	const struct json_tape *tape = &response->tape;
 	uint32_t ids = ctl_response_find(response, 0, "quarantined", JSON_ARRAY);
-	uint32_t token = ctl_response_find(response, tool, "toolbox_id", JSON_STRING);
-	cleanup_free char *id = NULL;
+	uint32_t id = ctl_response_find(response, tool, "toolbox_id", JSON_STRING);
 
-	if (ids == JSON_NONE || token == JSON_NONE)
-		return false;
-	id = json_string_dup(tape, token, NULL);
-	for (uint32_t i = json_first(tape, ids); id && i < json_end(tape, ids);
-		i = json_next(tape, i))
-		if (json_is_text(tape, i, id))
-			return true;
-	return false;
+	return id != JSON_NONE && json_has_string(&response->tape, ids, id);
 }
 
 static void add_toolbox_id(struct table *table, const struct ctl_response *response, uint32_t tool)
@@ -301,9 +292,7 @@ static int print_stat(struct ctl_session *session, const struct ctl_options *opt
 
 	table_init(&table, columns, ARRAY_SIZE(columns));
 	for (uint32_t i = json_first(tape, tools); r == 0 && i < json_end(tape, tools);) {
-		uint32_t id_token = ctl_response_find(response, i, "toolbox_id", JSON_STRING);
-		cleanup_free char *id =
-			id_token != JSON_NONE ? json_string_dup(tape, id_token, NULL) : NULL;
+		cleanup_free char *id = json_find_dup(tape, i, "toolbox_id");
 		size_t n_tools = 0;
 
 		if (!id)
@@ -354,9 +343,7 @@ static void write_hidden(const struct ctl_response *mine, const struct ctl_respo
 	cleanup(buffer_deinit) struct buffer why = {0};
 
 	buffer_printf(&why, "left out by the profile '%s'", profile);
-	for (uint32_t at = tools == JSON_NONE ? 0 : json_first(&all->tape, tools);
-		tools != JSON_NONE && at < json_end(&all->tape, tools);
-		at = json_next(&all->tape, at)) {
+	json_each_found(at, &all->tape, tools) {
 		uint32_t id = ctl_response_find(all, at, "toolbox_id", JSON_STRING);
 		uint32_t name = ctl_response_find(all, at, "name", JSON_STRING);
 

@@ -7,6 +7,7 @@
 #include "ctl/guess.h"
 #include "ctl/terminal.h"
 #include "ctl/tool_names.h"
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
@@ -21,9 +22,7 @@ static void complain_name(const struct ctl_response *response, const char *name)
 	struct token_guess guess = {.wanted = name};
 
 	json_each(i, tape, tools) {
-		uint32_t token = ctl_response_find(response, i, "name", JSON_STRING);
-		cleanup_free char *candidate =
-			token != JSON_NONE ? json_string_dup(tape, token, NULL) : NULL;
+		cleanup_free char *candidate = json_find_dup(tape, i, "name");
 
 		if (candidate)
 			guess_compare(&guess, candidate);

@@ -147,9 +147,7 @@ static const char *find_line(void *data, const char *toolbox_id)
 	const struct json_tape *tape = lines->tape;
 	uint32_t list = json_find_typed_at(tape, 0, "toolboxes", JSON_ARRAY);
 
-	if (list == JSON_NONE)
-		return NULL;
-	json_each(i, tape, list) {
+	json_each_found(i, tape, list) {
 		uint32_t text =
 			json_find_typed(tape, json_object_at(tape, i), "description", JSON_STRING);
 

@@ -323,10 +323,7 @@ static int try_examples(struct test *test)
 	uint32_t tools = ctl_response_find(&test->list, 0, "tools", JSON_ARRAY);
 	int r = 0;
 
-	if (tools == JSON_NONE)
-		return 0;
-	for (uint32_t tool = json_first(tape, tools); tool < json_end(tape, tools) && r == 0;
-		tool = json_next(tape, tool)) {
+	json_each_found_while(r == 0, tool, tape, tools) {
 		uint32_t examples = ctl_response_find(&test->list, tool, "examples", JSON_ARRAY);
 
 		if (examples == JSON_NONE)
@@ -335,8 +332,7 @@ static int try_examples(struct test *test)
 			test->n_skipped += json_count(tape, examples);
 			continue;
 		}
-		for (uint32_t i = json_first(tape, examples);
-			i < json_end(tape, examples) && r == 0; i = json_next(tape, i))
+		json_each_while(r == 0, i, tape, examples)
 			r = is_in_time(test) ? try_example(test, tool, i) : CTL_ERROR;
 	}
 	return r;
@@ -352,10 +348,7 @@ static uint32_t find_schema(const struct test *test, const char *tool)
 	uint32_t tools = ctl_response_find(&test->list, 0, "tools", JSON_ARRAY);
 	uint32_t found = JSON_NONE;
 
-	if (tools == JSON_NONE)
-		return JSON_NONE;
-	for (uint32_t i = json_first(tape, tools); i < json_end(tape, tools) && found == JSON_NONE;
-		i = json_next(tape, i)) {
+	json_each_found_while(found == JSON_NONE, i, tape, tools) {
 		cleanup(buffer_deinit) struct buffer name = {0};
 
 		append_name(tape, i, &name);

@@ -75,14 +75,6 @@ static bool is_argument(const struct trace *trace, const char *path)
 	return false;
 }
 
-/* Return the text of the member @key, which the caller frees; NULL: there is none. */
-static char *dup_text(const struct json_tape *line, const char *key)
-{
-	uint32_t value = json_find_typed_at(line, 0, key, JSON_STRING);
-
-	return value != JSON_NONE ? json_string_dup(line, value, NULL) : NULL;
-}
-
 /* Add @name to the list, unless it is there. */
 static void add_to_list(struct buffer *list, const char *name)
 {
@@ -98,9 +90,9 @@ static void add_to_list(struct buffer *list, const char *name)
 
 static void add_path(struct trace *trace, const struct json_tape *line, const char *access)
 {
-	cleanup_free char *path = dup_text(line, "path");
-	cleanup_free char *name = dup_text(line, "name");
-	cleanup_free char *given = dup_text(line, "given");
+	cleanup_free char *path = json_find_dup(line, 0, "path");
+	cleanup_free char *name = json_find_dup(line, 0, "name");
+	cleanup_free char *given = json_find_dup(line, 0, "given");
 	cleanup(buffer_deinit) struct buffer text = {0};
 	size_t list = strcmp(access, "read") == 0 ? READ : WRITE;
 	const char *note = "";
@@ -140,9 +132,9 @@ static void add_line(struct trace *trace, const char *text, size_t size)
 	if (json_tape_read(&line, text, size, JSON_DEPTH_DEFAULT, NULL) != 0 ||
 		json_type_at(&line, 0) != JSON_OBJECT)
 		return;
-	cleanup_free char *access = dup_text(&line, "access");
-	cleanup_free char *reason = dup_text(&line, "reason");
-	cleanup_free char *unreadable = dup_text(&line, "unreadable");
+	cleanup_free char *access = json_find_dup(&line, 0, "access");
+	cleanup_free char *reason = json_find_dup(&line, 0, "reason");
+	cleanup_free char *unreadable = json_find_dup(&line, 0, "unreadable");
 
 	if (access)
 		add_path(trace, &line, access);
@@ -252,7 +244,7 @@ static int ask_for_toolbox(struct ctl_session *session, const struct ctl_options
 		return ctl_response_status(&response);
 	}
 	if (r == 0)
-		*ret_toolbox_id = dup_text(&response.tape, "toolbox_id");
+		*ret_toolbox_id = json_find_dup(&response.tape, 0, "toolbox_id");
 	return r;
 }
 
@@ -269,9 +261,7 @@ int trace_find_file(struct ctl_session *session, const struct ctl_options *optio
 	if (r)
 		return r;
 	list = ctl_response_find(&response, 0, "toolboxes", JSON_ARRAY);
-	for (uint32_t i = list == JSON_NONE ? 0 : json_first(tape, list);
-		toolbox_id && list != JSON_NONE && i < json_end(tape, list);
-		i = json_next(tape, i)) {
+	json_each_found_while(toolbox_id, i, tape, list) {
 		uint32_t id = ctl_response_find(&response, i, "toolbox_id", JSON_STRING);
 		uint32_t file = ctl_response_find(&response, i, "file", JSON_STRING);
 

@@ -68,9 +68,7 @@ static int take_folders(const struct ctl_response *response, struct text_list *r
 	uint32_t folders = ctl_response_find(response, 0, "folders", JSON_ARRAY);
 	int r = 0;
 
-	for (uint32_t i = folders == JSON_NONE ? 0 : json_first(tape, folders);
-		r == 0 && folders != JSON_NONE && i < json_end(tape, folders);
-		i = json_next(tape, i))
+	json_each_found_while(r == 0, i, tape, folders)
 		r = take_folder(tape, i, ret_folders);
 	if (r != 0 || ret_folders->n_items > 0)
 		return r;
@@ -87,8 +85,7 @@ static int take_allowed(const struct ctl_response *response, struct text_list *r
 				 ? JSON_NONE
 				 : ctl_response_find(response, approval, "allow", JSON_ARRAY);
 
-	for (uint32_t i = names == JSON_NONE ? 0 : json_first(tape, names);
-		names != JSON_NONE && i < json_end(tape, names); i = json_next(tape, i)) {
+	json_each_found(i, tape, names) {
 		char *name = json_type_at(tape, i) == JSON_STRING ? json_string_dup(tape, i, NULL)
 								  : NULL;
 

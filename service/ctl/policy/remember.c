@@ -12,6 +12,7 @@
 #include "ctl/since.h"
 #include "ctl/terminal.h"
 #include "ctl/tool_names.h"
+#include "json/member.h"
 #include "json/writer.h"
 #include "policy/names.h"
 #include "util/array.h"
@@ -265,12 +266,8 @@ static int change(struct ctl_session *session, const struct ctl_options *options
  * manifest is the reason of the entry. */
 static bool is_off(const struct ctl_response *status, uint32_t entry, const char *name)
 {
-	uint32_t why = ctl_response_find(status, entry, "why", JSON_STRING);
-	uint32_t id_token = ctl_response_find(status, entry, "toolbox_id", JSON_STRING);
-	cleanup_free char *reason =
-		why == JSON_NONE ? NULL : json_string_dup(&status->tape, why, NULL);
-	cleanup_free char *id =
-		id_token == JSON_NONE ? NULL : json_string_dup(&status->tape, id_token, NULL);
+	cleanup_free char *reason = json_find_dup(&status->tape, entry, "why");
+	cleanup_free char *id = json_find_dup(&status->tape, entry, "toolbox_id");
 
 	if (!reason || !id || strncmp(reason, OFF_BY_MANIFEST, strlen(OFF_BY_MANIFEST)) != 0)
 		return false;
@@ -283,9 +280,7 @@ static bool is_off_anywhere(const struct ctl_response *status, const char *name)
 {
 	uint32_t entries = ctl_response_find(status, 0, "not_offered", JSON_ARRAY);
 
-	for (uint32_t i = entries == JSON_NONE ? 0 : json_first(&status->tape, entries);
-		entries != JSON_NONE && i < json_end(&status->tape, entries);
-		i = json_next(&status->tape, i))
+	json_each_found(i, &status->tape, entries)
 		if (is_off(status, i, name))
 			return true;
 	return false;

@@ -6,6 +6,7 @@
 #include "ctl/command.h"
 #include "ctl/guess.h"
 #include "ctl/request.h"
+#include "json/member.h"
 #include "util/cleanup.h"
 
 #define TOPIC "ovos.tools.status"
@@ -26,11 +27,8 @@ static bool compare_ids(
 	const struct json_tape *tape = &response->tape;
 	uint32_t entries = ctl_response_find(response, 0, list, JSON_ARRAY);
 
-	for (uint32_t i = entries == JSON_NONE ? 0 : json_first(tape, entries);
-		entries != JSON_NONE && i < json_end(tape, entries); i = json_next(tape, i)) {
-		uint32_t token = ctl_response_find(response, i, "toolbox_id", JSON_STRING);
-		cleanup_free char *id =
-			token != JSON_NONE ? json_string_dup(tape, token, NULL) : NULL;
+	json_each_found(i, tape, entries) {
+		cleanup_free char *id = json_find_dup(tape, i, "toolbox_id");
 
 		if (id && strcmp(id, guess->wanted) == 0)
 			return true;

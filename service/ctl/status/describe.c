@@ -214,11 +214,9 @@ static void append_failed(const struct ctl_response *response, struct buffer *ou
 	cleanup(buffer_deinit) struct buffer text = {0};
 	uint32_t entries = ctl_response_find(response, 0, "failed", JSON_ARRAY);
 
-	if (entries == JSON_NONE)
-		return;
-	json_each(i, tape, entries)
+	json_each_found(i, tape, entries)
 		append_labelled(out, "failed", tape, i, "error");
-	json_each(i, tape, entries) {
+	json_each_found(i, tape, entries) {
 		buffer_reset(&text);
 		buffer_append_string(&text, "toolboxctl check ");
 		terminal_append_member(&text, tape, i, "file");

@@ -100,8 +100,7 @@ void reasons_append_states(const struct ctl_response *response, struct buffer *o
 	cleanup(table_deinit) struct table table = {0};
 
 	table_init(&table, columns, ARRAY_SIZE(columns));
-	for (uint32_t row = rows == JSON_NONE ? 0 : json_first(tape, rows);
-		rows != JSON_NONE && row < json_end(tape, rows); row = json_next(tape, row)) {
+	json_each_found(row, tape, rows) {
 		if (!status_has(tape, row, "why"))
 			continue;
 		terminal_append_member(table_cell(&table), tape, row, "toolbox_id");

@@ -23,18 +23,6 @@ static const struct table_column result_columns[] = {
 #define N_ARGUMENT_COLUMNS ARRAY_SIZE(argument_columns)
 #define N_RESULT_COLUMNS   ARRAY_SIZE(result_columns)
 
-static bool is_required(const struct json_tape *tape, uint32_t schema, uint32_t key)
-{
-	uint32_t required = json_find_typed_at(tape, schema, "required", JSON_ARRAY);
-
-	if (required == JSON_NONE)
-		return false;
-	json_each(i, tape, required)
-		if (json_type_at(tape, i) == JSON_STRING && json_strings_equal(tape, i, tape, key))
-			return true;
-	return false;
-}
-
 /* Append what the property @key has to be. */
 static void append_type(const struct json_tape *tape, const struct schema *compiled, uint32_t key,
 	struct buffer *out)
@@ -58,7 +46,7 @@ static void append_default(
 				    ? json_find(tape, key + 1, "default")
 				    : JSON_NONE;
 
-	if (is_required(tape, schema, key))
+	if (json_has_string(tape, json_find_typed_at(tape, schema, "required", JSON_ARRAY), key))
 		buffer_append_string(out, "required");
 	else if (standard != JSON_NONE && json_type_at(tape, standard) == JSON_NULL)
 		buffer_append_string(out, "null");

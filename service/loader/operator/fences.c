@@ -92,8 +92,7 @@ static int add_files(
 
 	if (value == JSON_NONE || json_type_at(tape, value) != JSON_ARRAY)
 		return add_file(tape, value, list);
-	for (uint32_t at = json_first(tape, value); r == 0 && at < json_end(tape, value);
-		at = json_next(tape, at))
+	json_each_while(r == 0, at, tape, value)
 		r = add_file(tape, at, list);
 	return r;
 }
@@ -105,8 +104,7 @@ static int add_token_files(const struct json_tape *tape, uint32_t tokens, struct
 
 	if (tokens == JSON_NONE)
 		return 0;
-	for (uint32_t at = json_first(tape, tokens); r == 0 && at < json_end(tape, tokens);
-		at = json_next(tape, at))
+	json_each_while(r == 0, at, tape, tokens)
 		r = add_files(tape, json_object_at(tape, at), "token_file", list);
 	return r;
 }

@@ -102,8 +102,7 @@ static int add_setting(struct resolving *resolving, const char *setting,
 		return add_path(resolving, setting, tape, list, paths);
 	if (json_type_at(tape, list) != JSON_ARRAY || json_count(tape, list) > SANDBOX_PATHS_MAX)
 		return refuse_setting(resolving, setting, "another value");
-	for (uint32_t at = json_first(tape, list); r == 0 && at < json_end(tape, list);
-		at = json_next(tape, at))
+	json_each_while(r == 0, at, tape, list)
 		r = add_path(resolving, setting, tape, at, paths);
 	return r;
 }

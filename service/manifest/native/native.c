@@ -189,14 +189,13 @@ static int refuse_missing(const struct manifest_scope *scope, uint32_t given, ui
 
 	if (!is_there)
 		return -ENOMEM;
-	if (properties != JSON_NONE)
-		json_each_key(key, scope->tape, properties) {
-			uint32_t at;
+	json_each_key_found(key, scope->tape, properties) {
+		uint32_t at;
 
-			if (find_meant(scope, by_name, key, &at) < 0)
-				return -ENOMEM;
-			is_there[at != MAP_NONE ? at : meant->count] = true;
-		}
+		if (find_meant(scope, by_name, key, &at) < 0)
+			return -ENOMEM;
+		is_there[at != MAP_NONE ? at : meant->count] = true;
+	}
 	for (size_t i = 0; i < meant->count; i++)
 		if (!is_there[i])
 			diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape,
@@ -220,9 +219,7 @@ static int compare_properties(
 			return -ENOMEM;
 	if (refuse_missing(scope, given, properties, meant, &by_name) < 0)
 		return -ENOMEM;
-	if (properties == JSON_NONE)
-		return 0;
-	json_each_key(key, scope->tape, properties) {
+	json_each_key_found(key, scope->tape, properties) {
 		uint32_t at;
 
 		if (find_meant(scope, &by_name, key, &at) < 0)
@@ -337,10 +334,7 @@ static int check_parts(const struct manifest_scope *scope, uint32_t object)
 	uint32_t returns = json_find(tape, native, "returns");
 	int r = returns ? check_part(scope, json_find(tape, returns, "schema")) : 0;
 
-	if (parameters == JSON_NONE)
-		return r;
-	for (uint32_t i = json_first(tape, parameters); r == 0 && i < json_end(tape, parameters);
-		i = json_next(tape, i))
+	json_each_found_while(r == 0, i, tape, parameters)
 		r = check_part(scope, json_find(tape, i, "schema"));
 	return r;
 }
@@ -368,9 +362,7 @@ static void check_exclusive(const struct manifest_scope *scope, uint32_t object)
 {
 	uint32_t list = json_find(scope->tape, object, "exclusive");
 
-	if (list == JSON_NONE)
-		return;
-	json_each(at, scope->tape, list) {
+	json_each_found(at, scope->tape, list) {
 		const struct native_variable *variable = find_process_variable(scope, at);
 
 		if (!variable)

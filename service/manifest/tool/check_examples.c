@@ -6,6 +6,7 @@
 
 #include "catalogue/arguments.h"
 #include "catalogue/package.h"
+#include "json/member.h"
 #include "json/pointer.h"
 #include "schema/words/describe.h"
 
@@ -85,10 +86,7 @@ static int check_examples(
 	uint32_t examples = json_find(tape, object, "examples");
 	int r = 0;
 
-	if (examples == JSON_NONE)
-		return 0;
-	for (uint32_t at = json_first(tape, examples); r == 0 && at < json_end(tape, examples);
-		at = json_next(tape, at)) {
+	json_each_found_while(r == 0, at, tape, examples) {
 		uint32_t arguments = json_find(tape, at, "args");
 		uint32_t result = json_find(tape, at, "result");
 		size_t n_errors = scope->problems->n_errors;
@@ -146,19 +144,6 @@ static int check_defaults(const struct manifest_scope *scope, uint32_t given,
 	return r < 0 ? r : 0;
 }
 
-static bool is_required(
-	const struct json_tape *tape, uint32_t schema, const struct native_parameter *parameter)
-{
-	uint32_t required = json_find(tape, schema, "required");
-
-	if (required == JSON_NONE)
-		return false;
-	json_each(i, tape, required)
-		if (json_string_equals(tape, i, parameter->name, strlen(parameter->name)))
-			return true;
-	return false;
-}
-
 /* A function cannot be called without an argument, whatever a schema lets pass. */
 static void warn_of_left_out(const struct manifest_scope *scope, uint32_t given, struct tool *tool,
 	const struct json_tape *filled)
@@ -171,7 +156,7 @@ static void warn_of_left_out(const struct manifest_scope *scope, uint32_t given,
 
 		if (!arguments_need(parameter) ||
 			json_find(filled, 0, parameter->name) != JSON_NONE ||
-			is_required(tape, given, parameter))
+			json_has_text(tape, json_find(tape, given, "required"), parameter->name))
 			continue;
 		tool->may_lack = true;
 		diagnose(scope->problems, DIAGNOSTIC_WARNING, tape,

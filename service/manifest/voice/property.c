@@ -18,9 +18,7 @@ static bool is_in_any(const struct json_tape *tape, uint32_t schema, const char 
 {
 	uint32_t list = json_find_typed_at(tape, schema, key, JSON_ARRAY);
 
-	if (list == JSON_NONE)
-		return false;
-	json_each(i, tape, list) {
+	json_each_found(i, tape, list) {
 		if (has_property(tape, i, name, depth))
 			return true;
 	}
@@ -80,9 +78,7 @@ void property_write_names(const struct json_tape *schema, struct buffer *out)
 	uint32_t properties = json_find_typed_at(schema, 0, "properties", JSON_OBJECT);
 	const char *separator = "";
 
-	if (properties == JSON_NONE)
-		return;
-	json_each_key(key, schema, properties) {
+	json_each_key_found(key, schema, properties) {
 		buffer_append_string(out, separator);
 		json_string_decode(schema, key, out);
 		separator = ", ";

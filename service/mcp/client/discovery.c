@@ -10,21 +10,10 @@
 /* The longest part of a text of a server that a reason repeats. */
 #define QUOTED_CHARS 200
 
-/* Return whether the array @versions (JSON_NONE: none) has the modern revision. */
-static bool list_has_modern(const struct json_tape *tape, uint32_t versions)
-{
-	if (versions == JSON_NONE)
-		return false;
-	json_each(version, tape, versions)
-		if (json_is_text(tape, version, MCP_VERSION_MODERN))
-			return true;
-	return false;
-}
-
 bool mcp_discovery_has_modern(const struct json_tape *tape, uint32_t result)
 {
-	return list_has_modern(
-		tape, json_find_typed(tape, result, "supportedVersions", JSON_ARRAY));
+	return json_has_text(tape, json_find_typed(tape, result, "supportedVersions", JSON_ARRAY),
+		MCP_VERSION_MODERN);
 }
 
 bool mcp_discovery_has_changes(const struct json_tape *tape, uint32_t result)
@@ -58,7 +47,8 @@ bool mcp_discovery_names_modern(const struct json_tape *tape)
 	if (mcp_discovery_error_code(tape) != MCP_UNSUPPORTED_VERSION)
 		return false;
 	data = json_find_typed(tape, json_find(tape, 0, "error"), "data", JSON_OBJECT);
-	return list_has_modern(tape, json_find_typed(tape, data, "supported", JSON_ARRAY));
+	return json_has_text(
+		tape, json_find_typed(tape, data, "supported", JSON_ARRAY), MCP_VERSION_MODERN);
 }
 
 void mcp_discovery_write_error(

@@ -157,8 +157,7 @@ static void check_value(struct check *check, uint32_t value, bool is_map, bool i
 		annotation = json_find(tape, value, ANNOTATION);
 	if (annotation != JSON_NONE && !check->reason)
 		check->reason = judge_annotation(check, value, annotation, is_reachable);
-	for (uint32_t key = json_first(tape, value); !check->reason && key < json_end(tape, value);
-		key = json_next_key(tape, key)) {
+	json_each_key_while(!check->reason, key, tape, value) {
 		enum mcp_keyword keyword = is_map ? MCP_KEYWORD_OTHER : mcp_keyword_at(tape, key);
 
 		if (keyword != MCP_KEYWORD_DATA)

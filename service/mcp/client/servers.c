@@ -75,9 +75,7 @@ static void check_text(struct entry *entry, uint32_t token, const char *reason)
 /* Check that all values of the object at @object (JSON_NONE: none) are texts. */
 static void check_values(struct entry *entry, uint32_t object, const char *reason)
 {
-	if (object == JSON_NONE)
-		return;
-	json_each_key(key, entry->tape, object)
+	json_each_key_found(key, entry->tape, object)
 		check_text(entry, key + 1, reason);
 }
 
@@ -105,9 +103,7 @@ static void write_command(struct buffer *out, struct entry *entry, uint32_t comm
 		refuse_entry(entry, "has an empty \"command\"");
 	buffer_append_string(out, "\"command\":[");
 	json_write_compact(out, entry->tape, command);
-	for (uint32_t at = args == JSON_NONE ? 0 : json_first(entry->tape, args);
-		args != JSON_NONE && at < json_end(entry->tape, args);
-		at = json_next(entry->tape, at)) {
+	json_each_found(at, entry->tape, args) {
 		check_text(entry, at, "has \"args\" that are not all strings");
 		buffer_append_char(out, ',');
 		json_write_compact(out, entry->tape, at);
@@ -322,8 +318,7 @@ int mcp_server_entries_read(
 
 	if (list == JSON_NONE)
 		return -EINVAL;
-	for (uint32_t key = json_first(tape, list); r == 0 && key < json_end(tape, list);
-		key = json_next_key(tape, key))
+	json_each_key_while(r == 0, key, tape, list)
 		r = add_server(tape, key, home, ret_entries);
 	return r;
 }

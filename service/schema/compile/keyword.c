@@ -155,8 +155,7 @@ static int visit_list(
 {
 	int r = 0;
 
-	for (uint32_t i = json_first(tape, list); r == 0 && i < json_end(tape, list);
-		i = json_next(tape, i))
+	json_each_while(r == 0, i, tape, list)
 		r = visit(userdata, i);
 	return r;
 }
@@ -166,8 +165,7 @@ static int visit_map(const struct json_tape *tape, uint32_t map, enum keyword_sh
 {
 	int r = 0;
 
-	for (uint32_t key = json_first(tape, map); r == 0 && key < json_end(tape, map);
-		key = json_next_key(tape, key)) {
+	json_each_key_while(r == 0, key, tape, map) {
 		if (shape == SHAPE_DEPENDENCIES && json_type_at(tape, key + 1) == JSON_ARRAY)
 			continue;
 		r = visit(userdata, key + 1);

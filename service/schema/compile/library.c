@@ -246,8 +246,7 @@ static int walk_schema(struct walk *walk, uint32_t schema)
 	r = read_id(walk, schema);
 	if (r == 0 && walk->library->resources[walk->resource].dialect.draft == DRAFT_2020_12)
 		r = read_anchors(walk, schema);
-	for (uint32_t key = json_first(tape, schema); r == 0 && key < json_end(tape, schema);
-		key = json_next_key(tape, key)) {
+	json_each_key_while(r == 0, key, tape, schema) {
 		enum keyword keyword =
 			keyword_find(tape, key, &walk->library->resources[walk->resource].dialect);
 

@@ -58,8 +58,7 @@ int compile_types(const struct subschema *subschema)
 	if (json_type_at(tape, token) != JSON_ARRAY) {
 		r = add_type(subschema, token, &types);
 	} else {
-		for (uint32_t i = json_first(tape, token); r == 0 && i < json_end(tape, token);
-			i = json_next(tape, i))
+		json_each_while(r == 0, i, tape, token)
 			r = add_type(subschema, i, &types);
 	}
 	subschema->node->types = subschema->node->declared = (uint8_t)types;
@@ -99,8 +98,7 @@ static int add_values(const struct subschema *subschema, enum keyword keyword)
 	if (values->is_constant)
 		r = add_value(subschema, token, values, strings, others);
 	else
-		for (uint32_t i = json_first(tape, token); r == 0 && i < json_end(tape, token);
-			i = json_next(tape, i))
+		json_each_while(r == 0, i, tape, token)
 			r = add_value(subschema, i, values, strings, others);
 	if (r == 0)
 		r = key_set_index(&values->strings, &subschema->compiler->schema->arena);

@@ -152,10 +152,9 @@ static void explain_members(
 {
 	const struct json_tape *tape = explanation->context->tape;
 
-	for (uint32_t key = json_first(tape, index);
-		key < json_end(tape, index) && !explanation->findings.is_full &&
-		explanation->context->stop == STOP_NONE;
-		key = json_next_key(tape, key)) {
+	json_each_key_while(
+		!explanation->findings.is_full && explanation->context->stop == STOP_NONE, key,
+		tape, index) {
 		uint32_t place = context_find_key(explanation->context, &object->names, key, 0);
 		const struct node *node = place != KEY_NONE ? object->properties[place].node : NULL;
 

@@ -85,15 +85,9 @@ static void make_number(const struct node_number *number, struct buffer *out)
 /* Return the example of the format of strings of @node, or NULL. */
 static const char *find_format(const struct node *node)
 {
-	const struct json_tape *tape = &node->source->tape;
-	cleanup_free char *name = NULL;
-	const struct format *format;
-	uint32_t token = json_find_typed_at(tape, node->token, "format", JSON_STRING);
+	cleanup_free char *name = json_find_dup(&node->source->tape, node->token, "format");
+	const struct format *format = name ? format_find(FORMAT_TEXT, name) : NULL;
 
-	if (token == JSON_NONE)
-		return NULL;
-	name = json_string_dup(tape, token, NULL);
-	format = name ? format_find(FORMAT_TEXT, name) : NULL;
 	return format ? format->example : NULL;
 }
 

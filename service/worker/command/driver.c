@@ -74,8 +74,7 @@ static int load_tools(
 	driver->tools = calloc(json_count(tape, tools) + 1u, sizeof(*driver->tools));
 	if (!driver->tools)
 		return -ENOMEM;
-	for (uint32_t at = json_first(tape, tools); r == 0 && at < json_end(tape, tools);
-		at = json_next(tape, at))
+	json_each_while(r == 0, at, tape, tools)
 		r = load_tool(load, at, &driver->tools[driver->n_tools++], problems);
 	return r;
 }

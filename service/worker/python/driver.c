@@ -49,8 +49,7 @@ static int read_interpreters(
 
 	if (list == JSON_NONE)
 		return -EPROTO;
-	for (uint32_t at = json_first(tape, list);
-		at < json_end(tape, list) && n < INTERPRETERS_MAX; at = json_next(tape, at)) {
+	json_each_while(n < INTERPRETERS_MAX, at, tape, list) {
 		if (json_type_at(tape, at) != JSON_STRING)
 			return -EPROTO;
 		ret_interpreters[n] = json_string_dup(tape, at, NULL);

@@ -186,9 +186,7 @@ static int fail_unreadable(struct mcp_client *client, const char *text, size_t s
 		return r;
 	report_note(client, note.data);
 	r = json_tape_read(&tape, failures.data, failures.size, JSON_DEPTH_DEFAULT, NULL);
-	for (uint32_t at = json_first(&tape, 0);
-		r == 0 && client->state != MCP_CLIENT_OVER && at < json_end(&tape, 0);
-		at = json_next(&tape, at)) {
+	json_each_while(r == 0 && client->state != MCP_CLIENT_OVER, at, &tape, 0) {
 		struct text_view one = json_value_view(&tape, at);
 
 		r = take_one(client, one.text, one.size, now_ms, error);
@@ -207,9 +205,7 @@ static int take_text(struct mcp_client *client, const char *text, size_t size, u
 	if (size == 0 || text[0] != '[' ||
 		json_tape_read(&batch, text, size, JSON_DEPTH_DEFAULT, NULL) != 0)
 		return take_one(client, text, size, now_ms, ret_error);
-	for (uint32_t at = json_first(&batch, 0);
-		r == 0 && client->state != MCP_CLIENT_OVER && at < json_end(&batch, 0);
-		at = json_next(&batch, at)) {
+	json_each_while(r == 0 && client->state != MCP_CLIENT_OVER, at, &batch, 0) {
 		struct text_view one = json_value_view(&batch, at);
 
 		r = take_one(client, one.text, one.size, now_ms, ret_error);

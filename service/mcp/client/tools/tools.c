@@ -108,8 +108,7 @@ static int read_elements(const struct json_tape *tape, uint32_t array, struct el
 	size_t n = 0;
 	int r = 0;
 
-	for (uint32_t at = json_first(tape, array); r == 0 && at < json_end(tape, array);
-		at = json_next(tape, at)) {
+	json_each_while(r == 0, at, tape, array) {
 		if (n++ == MCP_ELEMENTS_MAX)
 			return add_refusal(
 				tools, NULL, "the tools after the first 100000 are not looked at");
