@@ -207,9 +207,7 @@ static size_t find_agent_topic(const char *topic, size_t size)
 {
 	size_t i = 0;
 
-	while (i < ARRAY_SIZE(agent_topics) &&
-		(strlen(agent_topics[i].topic) != size ||
-			memcmp(agent_topics[i].topic, topic, size) != 0))
+	while (i < ARRAY_SIZE(agent_topics) && !text_is(topic, size, agent_topics[i].topic))
 		i++;
 	return i;
 }

@@ -194,7 +194,7 @@ const struct native_field *native_struct_field(
 	for (size_t i = 0; i < structure->n_fields; i++) {
 		const char *found = structure->fields[i].value.name;
 
-		if (strlen(found) == size && memcmp(found, name, size) == 0)
+		if (text_is(name, size, found))
 			return &structure->fields[i];
 	}
 	return NULL;

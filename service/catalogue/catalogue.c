@@ -80,7 +80,7 @@ static bool has_name(const struct offered *offered, uint64_t hash, const char *n
 	if (offered->hash != hash)
 		return false;
 	own = offered->tool->name;
-	return strlen(own) == size && memcmp(own, name, size) == 0;
+	return text_is(name, size, own);
 }
 
 /* Return the bucket of @name: of its first tool, or the free bucket at its place. */
@@ -153,8 +153,7 @@ static const struct tool *find_in(const struct catalogue *catalogue, const char 
 		at = catalogue->tools[at].next_same) {
 		const struct tool *tool = catalogue->tools[at].tool;
 
-		if (strlen(tool->toolbox->id) == id_size &&
-			memcmp(tool->toolbox->id, id, id_size) == 0)
+		if (text_is(id, id_size, tool->toolbox->id))
 			return tool;
 	}
 	return NULL;

@@ -30,8 +30,7 @@ static const char *const format_names[] = {
 int definition_format_from_name(const char *name, size_t size)
 {
 	for (int format = DEFINITION_FULL; format <= DEFINITION_MARKDOWN; format++)
-		if (strlen(format_names[format]) == size &&
-			memcmp(format_names[format], name, size) == 0)
+		if (text_is(name, size, format_names[format]))
 			return format;
 	return -1;
 }

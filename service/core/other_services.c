@@ -23,11 +23,6 @@
 /* The time in which a probe is answered. */
 #define ANSWER_MS 2000
 
-static bool is_rival_topic(const char *topic, size_t size, const char *wanted)
-{
-	return strlen(wanted) == size && memcmp(topic, wanted, size) == 0;
-}
-
 /* ── the probe ───────────────────────────────────────────────────────────────────────────────── */
 
 static void send_probe(void *data)
@@ -124,8 +119,7 @@ bool other_services_hear_more(struct other_services *rivals, const char *topic, 
 		rivals->strange = rivals->received - sent;
 		want_probe(rivals, OTHER_SERVICES_PAUSE_MS);
 	}
-	return other_services_is_open(rivals) &&
-	       is_rival_topic(topic, size, OTHER_SERVICES_RESPONSE);
+	return other_services_is_open(rivals) && text_is(topic, size, OTHER_SERVICES_RESPONSE);
 }
 
 /* Read the mark of another toolboxd's probe. */
@@ -194,9 +188,8 @@ static void take_rival_answer(struct other_services *rivals, const struct bus_en
 
 bool other_services_take_get(struct other_services *rivals, const struct bus_envelope *envelope)
 {
-	bool is_probe = is_rival_topic(envelope->topic, envelope->topic_size, OTHER_SERVICES_TOPIC);
-	bool is_answer =
-		is_rival_topic(envelope->topic, envelope->topic_size, OTHER_SERVICES_RESPONSE);
+	bool is_probe = text_is(envelope->topic, envelope->topic_size, OTHER_SERVICES_TOPIC);
+	bool is_answer = text_is(envelope->topic, envelope->topic_size, OTHER_SERVICES_RESPONSE);
 	uint32_t key = JSON_NONE;
 	uint32_t mark = is_probe || is_answer ? find_mark(envelope, &key) : JSON_NONE;
 	bool is_ours = mark != JSON_NONE && json_string_equals(&envelope->context, key, rivals->key,

@@ -138,7 +138,7 @@ static const struct flag *find_flag(const char *name, size_t size)
 	if (size == 2 && memcmp(name, "-V", size) == 0)
 		name = "--version", size = strlen(name);
 	for (size_t i = 0; i < N_FLAGS; i++)
-		if (strlen(flags[i].name) == size && memcmp(flags[i].name, name, size) == 0)
+		if (text_is(name, size, flags[i].name))
 			return &flags[i];
 	return NULL;
 }

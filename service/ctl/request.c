@@ -43,7 +43,7 @@ int ctl_request_tool(struct buffer *data, const char *name, const struct ctl_opt
 	size_t size = slash ? (size_t)(slash - name) : 0;
 	const char *given = options->toolbox_id;
 
-	if (slash && given && (strlen(given) != size || memcmp(given, name, size) != 0)) {
+	if (slash && given && !text_is(name, size, given)) {
 		terminal_complain(
 			"'%s' is not in the toolbox that --toolbox names, '%s'", name, given);
 		return CTL_USAGE;

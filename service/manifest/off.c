@@ -32,7 +32,7 @@ static const char *const keys[N_MEMBERS] = {"\"toolbox_id\"", "\"kind\"", "\"ena
 static bool keep_member(struct text_view *members, struct text_view key, struct text_view value)
 {
 	for (size_t i = 0; i < N_MEMBERS; i++) {
-		if (key.size != strlen(keys[i]) || memcmp(key.text, keys[i], key.size) != 0)
+		if (!text_view_is(key, keys[i]))
 			continue;
 		if (members[i].text)
 			return false;
@@ -65,12 +65,6 @@ static bool find_members(struct text_view text, struct text_view members[N_MEMBE
 	}
 	return before == ',' && at < text.size && text.text[at] == '}' &&
 	       json_scan_space(text.text, text.size, at + 1) == text.size;
-}
-
-/* Return whether the value @value is the JSON text @json. */
-static bool has_text(struct text_view value, const char *json)
-{
-	return value.size == strlen(json) && memcmp(value.text, json, value.size) == 0;
 }
 
 /* Store the kind named by @value. Return false for other values, and for a kind whose toolboxes are
@@ -199,8 +193,8 @@ int manifest_off_read(const struct manifest_reader *reader, const char *path, bo
 		(!is_folder && !read_kind(members[MEMBER_KIND], &probe.kind)) ||
 		!find_id(path, is_folder, members[MEMBER_ID], id))
 		return 0;
-	is_disabled = enabled->text && has_text(*enabled, "false");
-	if (enabled->text && !is_disabled && !has_text(*enabled, "true"))
+	is_disabled = enabled->text && text_view_is(*enabled, "false");
+	if (enabled->text && !is_disabled && !text_view_is(*enabled, "true"))
 		return 0;
 	if (is_disabled && manifest_off_reason(id, NULL, &off) < 0)
 		return -ENOMEM;

@@ -31,9 +31,9 @@ static bool is_value(const struct json_tape *tape, uint32_t value, const struct 
 	case JSON_STRING:
 		return json_string_equals(tape, value, bytes, text->size);
 	case JSON_TRUE:
-		return text->size == strlen("true") && memcmp(bytes, "true", text->size) == 0;
+		return text_is(bytes, text->size, "true");
 	case JSON_FALSE:
-		return text->size == strlen("false") && memcmp(bytes, "false", text->size) == 0;
+		return text_is(bytes, text->size, "false");
 	case JSON_NUMBER:
 		return json_tape_read(&number, bytes, text->size, 1, NULL) == 0 &&
 		       json_type_at(&number, 0) == JSON_NUMBER &&

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/text/text_view.h"
 
 /* The latest first. */
 static const char *const legacy[] = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
@@ -11,7 +12,7 @@ static const char *const legacy[] = {"2025-11-25", "2025-06-18", "2025-03-26", "
 const char *mcp_version_legacy(const char *text, size_t size)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(legacy); i++)
-		if (strlen(legacy[i]) == size && memcmp(legacy[i], text, size) == 0)
+		if (text_is(text, size, legacy[i]))
 			return legacy[i];
 	return NULL;
 }

@@ -75,7 +75,7 @@ static bool go_down(char real[PATH_MAX], const char **rest)
 	const char *part = *rest;
 
 	*rest += size;
-	if (size == strlen("..") && memcmp(part, "..", size) == 0)
+	if (text_is(part, size, ".."))
 		go_up(real);
 	else if (size > 0 && !(size == 1 && *part == '.'))
 		return snprintf(real + length, PATH_MAX - length, "/%.*s", (int)size, part) <

@@ -119,7 +119,7 @@ static void append_visible(struct buffer *out, const struct json_tape *tape, uin
 		size_t size;
 
 		from += visible_next(from, (size_t)(end - from), bytes, &size);
-		if (size == strlen(CUT) && memcmp(bytes, CUT, size) == 0)
+		if (text_is(bytes, size, CUT))
 			buffer_append_string(out, CUT_ESCAPED);
 		else
 			buffer_append(out, bytes, size);

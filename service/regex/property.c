@@ -51,13 +51,12 @@ bool property_translate(char letter, const char *name, size_t size, struct buffe
 			break;
 		}
 	}
-	if (size == strlen("Assigned") && memcmp(name, "Assigned", size) == 0) {
+	if (text_is(name, size, "Assigned")) {
 		buffer_printf(out, "\\%c{Cn}", letter == 'p' ? 'P' : 'p');
 		return true;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(categories); i++) {
-		if (strlen(categories[i].name) == size &&
-			memcmp(categories[i].name, name, size) == 0) {
+		if (text_is(name, size, categories[i].name)) {
 			buffer_printf(out, "\\%c{%s}", letter, categories[i].category);
 			return true;
 		}

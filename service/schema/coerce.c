@@ -105,8 +105,7 @@ static void replace_python(struct buffer *text)
 		{"True", "true"}, {"False", "false"}, {"None", "null"}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (text->size == strlen(words[i][0]) &&
-			memcmp(text->data, words[i][0], text->size) == 0) {
+		if (buffer_is(text, words[i][0])) {
 			buffer_reset(text);
 			buffer_append_string(text, words[i][1]);
 		}

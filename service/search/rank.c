@@ -204,8 +204,7 @@ static void rank_tool(struct ranking *ranking, size_t limit, struct ranked_tool 
 
 static bool is_of_toolbox(const struct tool *tool, struct text_view id)
 {
-	return !id.text || (strlen(tool->toolbox->id) == id.size &&
-				   memcmp(tool->toolbox->id, id.text, id.size) == 0);
+	return !id.text || text_view_is(id, tool->toolbox->id);
 }
 
 /* Choose the best of the tools that have a score, and take the scores back. */

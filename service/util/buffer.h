@@ -85,6 +85,13 @@ static inline bool buffer_equals(const struct buffer *a, const struct buffer *b)
 	return a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
 }
 
+/* Return whether @buffer has the bytes of @text. */
+static inline bool buffer_is(const struct buffer *buffer, const char *text)
+{
+	return buffer->size == strlen(text) &&
+	       (buffer->size == 0 || memcmp(buffer->data, text, buffer->size) == 0);
+}
+
 /* Append formatted text. */
 void buffer_printf(struct buffer *buffer, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -159,12 +159,6 @@ static void take_query(struct turn_call *call, const struct json_tape *args)
 	call->state = TURN_CALL_SEARCH;
 }
 
-static bool is_named(const struct reply_call *call, const char *name)
-{
-	return call->name.size == strlen(name) &&
-	       memcmp(call->name.data, name, call->name.size) == 0;
-}
-
 /* Return how often the call @i was made in this turn before, in its own answer, too. */
 static size_t count_earlier(
 	const struct turn_calls *calls, size_t i, const struct call_counts *counts)
@@ -196,11 +190,11 @@ static void prepare_call(struct turn_calls *calls, size_t i, const struct tools 
 		refuse_arguments(call, &error);
 		return;
 	}
-	if (tools->is_lazy && is_named(&call->call, TOOLS_SEARCH)) {
+	if (tools->is_lazy && buffer_is(&call->call.name, TOOLS_SEARCH)) {
 		take_query(call, &args);
 		return;
 	}
-	if (tools->is_lazy && is_named(&call->call, TOOLS_CALL)) {
+	if (tools->is_lazy && buffer_is(&call->call.name, TOOLS_CALL)) {
 		if (unwrap_call(call, tools, &args, &inner, &inner_text) != 0) {
 			fail_call(call, "invalid_arguments",
 				"ValueError: 'arguments' of " TOOLS_CALL " must be an object");

@@ -71,7 +71,7 @@ bool native_allows_word(const struct native_parameter *parameter, const char *wo
 	if (!own)
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(allowed); i++)
-		if (strlen(allowed[i]) == size && memcmp(allowed[i], word, size) == 0)
+		if (text_is(word, size, allowed[i]))
 			return true;
 	return false;
 }

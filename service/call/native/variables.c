@@ -33,25 +33,19 @@ bool variables_is_process(const struct program_reading *reading, int variable)
 	return (variable & NATIVE_PROCESS) || (owner != NATIVE_NONE && (owner & NATIVE_PROCESS));
 }
 
-/* A name at a string: after its "$", as far as a part of it counts. */
-struct written_name {
-	const char *text;
-	size_t size;
-};
-
 /* Return the string at @token after @dollars. */
-static struct written_name written_at(
+static struct text_view written_at(
 	const struct program_reading *reading, uint32_t token, size_t dollars)
 {
-	return (struct written_name){json_bytes(reading->reading.tape, token) + dollars,
+	return (struct text_view){json_bytes(reading->reading.tape, token) + dollars,
 		json_at(reading->reading.tape, token)->length - dollars};
 }
 
 /* Cut the name at its first dot. Return what follows the dot; without one, an empty text. */
-static struct written_name cut_at_dot(struct written_name *name)
+static struct text_view cut_at_dot(struct text_view *name)
 {
 	const char *dot = memchr(name->text, '.', name->size);
-	struct written_name rest = {name->text + name->size, 0};
+	struct text_view rest = {name->text + name->size, 0};
 
 	if (!dot)
 		return rest;
@@ -61,33 +55,31 @@ static struct written_name cut_at_dot(struct written_name *name)
 	return rest;
 }
 
-static int find_named_variable(const struct native_program *program, struct written_name wanted)
+static int find_named_variable(const struct native_program *program, struct text_view wanted)
 {
 	size_t size = wanted.size;
 	const char *name = wanted.text;
 
 	for (size_t i = 0; program && i < program->n_variables; i++)
-		if (strlen(program->variables[i].name) == size &&
-			memcmp(program->variables[i].name, name, size) == 0)
+		if (text_is(name, size, program->variables[i].name))
 			return (int)i;
 	return NATIVE_NONE;
 }
 
 /* Find the field @wanted of the struct @owner that is already in use. */
 static int find_named_field(
-	const struct native_program *program, struct written_name wanted, int owner)
+	const struct native_program *program, struct text_view wanted, int owner)
 {
 	for (size_t i = 0; i < program->n_variables; i++)
 		if (program->variables[i].owner == owner &&
-			strlen(program->variables[i].name) == wanted.size &&
-			memcmp(program->variables[i].name, wanted.text, wanted.size) == 0)
+			text_view_is(wanted, program->variables[i].name))
 			return (int)i;
 	return NATIVE_NONE;
 }
 
 /* Return whether a member `name` of the value at @token, at any depth, is @wanted. */
 static bool sets_name(
-	const struct json_tape *tape, uint32_t token, const struct written_name *wanted)
+	const struct json_tape *tape, uint32_t token, const struct text_view *wanted)
 {
 	for (uint32_t i = token; i + 1 < json_end(tape, token); i++)
 		if (json_type_at(tape, i) == JSON_STRING &&
@@ -102,7 +94,7 @@ static int refuse_variable(struct program_reading *reading, uint32_t token, size
 {
 	const struct native_program *program = reading->program;
 	const char *names[NATIVE_NAMES_OF_STEPS_MAX + 1] = {NULL};
-	struct written_name name = written_at(reading, token, dollars);
+	struct text_view name = written_at(reading, token, dollars);
 	const char *meant;
 	int size;
 
@@ -170,7 +162,7 @@ static int check_use(struct program_reading *reading, uint32_t token, int at)
 
 /* Let the variable have the type and the place of the element of @field that @index names. */
 static int set_element_type(struct program_reading *reading, uint32_t token,
-	const struct native_field *field, struct written_name index,
+	const struct native_field *field, struct text_view index,
 	struct native_variable *variable)
 {
 	size_t n = 0;
@@ -215,11 +207,11 @@ static int set_field_type(struct program_reading *reading, uint32_t token,
 
 /* Follow @path, the names after the first dot and indices of arrays, from the struct of @type to a
  * field. */
-static int follow_path(struct program_reading *reading, uint32_t token, struct written_name path,
+static int follow_path(struct program_reading *reading, uint32_t token, struct text_view path,
 	const struct native_parameter *type, struct native_variable *variable)
 {
-	struct written_name name = path;
-	struct written_name rest = cut_at_dot(&name);
+	struct text_view name = path;
+	struct text_view rest = cut_at_dot(&name);
 	const struct native_field *field;
 	int r;
 
@@ -252,9 +244,9 @@ static int set_field(struct program_reading *reading, uint32_t token, size_t dol
 	int *ret_variable)
 {
 	const struct native_parameter *type = variables_type(reading, owner);
-	struct written_name whole = written_at(reading, token, dollars);
+	struct text_view whole = written_at(reading, token, dollars);
 	struct native_variable variable = *variables_at(reading, owner);
-	struct written_name head = whole;
+	struct text_view head = whole;
 	int r;
 
 	if (variable.is_handle)
@@ -292,8 +284,8 @@ static int find_variable(
 	struct program_reading *reading, uint32_t token, size_t dollars, int *ret_variable)
 {
 	bool is_process = dollars > 1;
-	struct written_name name = written_at(reading, token, dollars);
-	struct written_name head = name;
+	struct text_view name = written_at(reading, token, dollars);
+	struct text_view head = name;
 	int at;
 
 	cut_at_dot(&head);

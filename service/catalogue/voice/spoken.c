@@ -108,7 +108,7 @@ bool spoken_names_all(const struct spoken_values *values)
 static bool append_named(
 	struct buffer *out, struct spoken_values *values, const char *name, size_t size)
 {
-	if (values->error.text && size == strlen("error") && memcmp(name, "error", size) == 0) {
+	if (values->error.text && text_is(name, size, "error")) {
 		append_cut(out, values->error.text, values->error.size);
 		return true;
 	}

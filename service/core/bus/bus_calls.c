@@ -262,12 +262,6 @@ static struct interest *interest_of(struct list *link)
 	return container_of(link, struct interest, link);
 }
 
-static bool has_session_of(const struct bus_run *run, const struct bus_run *other)
-{
-	return run->session.size == other->session.size &&
-	       memcmp(run->session.data, other->session.data, run->session.size) == 0;
-}
-
 /* Return whether no run before @run has the topic of @interest and its session. */
 static bool is_first_of(const struct bus_run *run, const struct interest *interest)
 {
@@ -276,7 +270,8 @@ static bool is_first_of(const struct bus_run *run, const struct interest *intere
 
 		if (other == interest)
 			return true;
-		if (other->role == INTEREST_REPLY && has_session_of(run, other->run))
+		if (other->role == INTEREST_REPLY &&
+			buffer_equals(&run->session, &other->run->session))
 			return false;
 	}
 	return true;
@@ -298,7 +293,7 @@ static struct bus_run *find_next(const struct interest *interest)
 
 	for (struct list *link = interest->link.next; link != head; link = link->next)
 		if (interest_of(link)->role == INTEREST_REPLY &&
-			has_session_of(interest->run, interest_of(link)->run))
+			buffer_equals(&interest->run->session, &interest_of(link)->run->session))
 			return interest_of(link)->run;
 	return NULL;
 }

@@ -83,8 +83,7 @@ static int read_caller(struct bus_run *run, struct caller_texts *ret_texts)
 
 bool compose_may_ask(const struct bus_run *run)
 {
-	return run->session.size == strlen(DEFAULT_SESSION) &&
-	       memcmp(run->session.data, DEFAULT_SESSION, run->session.size) == 0;
+	return buffer_is(&run->session, DEFAULT_SESSION);
 }
 
 /* Append the session of a message; @more: members for a default session, each after a comma. */

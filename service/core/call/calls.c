@@ -187,7 +187,7 @@ bool call_has_id(uint32_t process, uint64_t number, const struct text_view *id)
 	char own[CALL_ID_BYTES];
 
 	call_id_format(process, number, own);
-	return strlen(own) == id->size && memcmp(own, id->text, id->size) == 0;
+	return text_view_is(*id, own);
 }
 
 struct call *calls_find_address(const struct calls *calls, const struct address *address)

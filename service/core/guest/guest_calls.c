@@ -233,8 +233,7 @@ bool guest_owner_is(const struct guest_owner *owner, const struct policy_caller 
 {
 	const struct text_view *source = &caller->source;
 
-	return owner && source->text && source->size == strlen(owner->source) &&
-	       memcmp(source->text, owner->source, source->size) == 0 &&
+	return owner && source->text && text_view_is(*source, owner->source) &&
 	       (owner->connection == 0 ||
 		       (caller->account && caller->account->number == owner->connection));
 }

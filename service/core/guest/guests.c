@@ -124,8 +124,7 @@ struct guest *guests_find_id(const struct guests *guests, const struct text_view
 	list_for_each(link, &guests->items) {
 		struct guest *guest = guest_of(link);
 
-		if (!guest->gone && strlen(guest->id) == id->size &&
-			memcmp(guest->id, id->text, id->size) == 0)
+		if (!guest->gone && text_view_is(*id, guest->id))
 			return guest;
 	}
 	return NULL;

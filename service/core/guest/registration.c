@@ -132,12 +132,6 @@ static bool deny(struct answer *answer, const char *id, const char *why)
 	return false;
 }
 
-static bool is_of_source(const struct guest *guest, const struct text_view *source)
-{
-	return strlen(guest->owner.source) == source->size &&
-	       memcmp(guest->owner.source, source->text, source->size) == 0;
-}
-
 /* Return whether a file brings the toolbox @id, good or bad. */
 static bool is_of_file(const struct catalogue *catalogue, const char *id)
 {
@@ -187,7 +181,7 @@ static bool check_right(const struct guests *guests, const struct registration *
 {
 	const char *id = registration->id;
 
-	if (guest && !is_of_source(guest, &registration->scope->caller.source))
+	if (guest && !text_view_is(registration->scope->caller.source, guest->owner.source))
 		return deny(answer, id, "is taken by another guest");
 	if (!guest && is_of_file(guests->offer->catalogue, id))
 		return deny(answer, id, "is taken by an installed toolbox");

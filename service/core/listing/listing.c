@@ -140,8 +140,7 @@ const char *listing_member(enum definition_format format)
 /* Return whether @id is the toolbox that @wanted names; an absent one names all. */
 static bool is_wanted(const struct text_view *wanted, const char *id)
 {
-	return !wanted->text ||
-	       (strlen(id) == wanted->size && memcmp(id, wanted->text, wanted->size) == 0);
+	return !wanted->text || text_view_is(*wanted, id);
 }
 
 void listing_write_failed(

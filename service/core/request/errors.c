@@ -28,8 +28,7 @@ static const struct catalogue_failure *find_failure(
 	for (size_t i = 0; i < catalogue_n_failures(catalogue); i++) {
 		const struct catalogue_failure *failure = catalogue_failure(catalogue, i);
 
-		if (strlen(failure->toolbox_id) == id->size &&
-			memcmp(failure->toolbox_id, id->text, id->size) == 0)
+		if (text_view_is(*id, failure->toolbox_id))
 			return failure;
 	}
 	return NULL;

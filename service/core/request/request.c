@@ -74,11 +74,6 @@ static inline bool read_text(struct request *request, const char *key, enum deco
 	return true;
 }
 
-static bool has_text(const struct text_view *view, const char *text)
-{
-	return view->size == strlen(text) && memcmp(view->text, text, view->size) == 0;
-}
-
 static bool read_call_id(struct request *request)
 {
 	static const char expected[] = "a string of at most 128 bytes";
@@ -118,7 +113,7 @@ static bool read_state(struct request *request)
 	if (!text.text)
 		return true;
 	for (int i = 0; call_summary_state_names[i]; i++)
-		if (has_text(&text, call_summary_state_names[i]))
+		if (text_view_is(text, call_summary_state_names[i]))
 			request->state = i;
 	return request->state >= 0 || refuse_field(request, "state", expected);
 }
@@ -232,8 +227,9 @@ static bool read_decision(struct request *request)
 
 	if (!read_text(request, "decision", SLOT_DECISION, &request->decision))
 		return refuse_field(request, "decision", expected);
-	return (decision->text && (has_text(decision, "once") || has_text(decision, "session") ||
-					  has_text(decision, "deny"))) ||
+	return (decision->text &&
+		       (text_view_is(*decision, "once") || text_view_is(*decision, "session") ||
+			       text_view_is(*decision, "deny"))) ||
 	       refuse_field(request, "decision", expected);
 }
 
@@ -367,8 +363,8 @@ static bool read_on_denied(struct request *request)
 	request->goes_on = false;
 	if (!read_text(request, "on_denied", SLOT_ID, &text))
 		return refuse_field(request, "on_denied", "\"stop\" or \"continue\"");
-	request->goes_on = text.text && has_text(&text, "continue");
-	return !text.text || request->goes_on || has_text(&text, "stop") ||
+	request->goes_on = text.text && text_view_is(text, "continue");
+	return !text.text || request->goes_on || text_view_is(text, "stop") ||
 	       refuse_field(request, "on_denied", "\"stop\" or \"continue\"");
 }
 

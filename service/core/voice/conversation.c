@@ -48,7 +48,7 @@ static const struct {
 static const char *find_role(const char *topic, size_t size)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (strlen(kinds[i].topic) == size && memcmp(kinds[i].topic, topic, size) == 0)
+		if (text_is(topic, size, kinds[i].topic))
 			return kinds[i].role;
 	return NULL;
 }
@@ -129,24 +129,13 @@ void conversations_follow(struct conversations *conversations, const struct cata
 		conversations_deinit(conversations);
 }
 
-static bool is_equal(const struct buffer *a, const struct buffer *b)
-{
-	return a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
-}
-
-static bool is_default(const struct buffer *session)
-{
-	return session->size == strlen(DEFAULT_SESSION) &&
-	       memcmp(session->data, DEFAULT_SESSION, session->size) == 0;
-}
-
 static struct conversation *find_conversation(
 	const struct conversations *conversations, const struct buffer *session)
 {
 	list_for_each(link, &conversations->sessions) {
 		struct conversation *conversation = container_of(link, struct conversation, link);
 
-		if (is_equal(&conversation->session, session))
+		if (buffer_equals(&conversation->session, session))
 			return conversation;
 	}
 	return NULL;
@@ -302,10 +291,10 @@ void conversations_claim(struct conversations *conversations, const struct buffe
 	struct conversation *conversation =
 		conversations->is_on ? find_conversation(conversations, session) : NULL;
 
-	if (conversation && !is_equal(&conversation->owner, source))
+	if (conversation && !buffer_equals(&conversation->owner, source))
 		buffer_reset(&conversation->owner);
 	if (!conversations->is_on || conversation || source->size == 0 || session->size == 0 ||
-		is_default(session))
+		buffer_is(session, DEFAULT_SESSION))
 		return;
 	conversation = make_conversation(conversations, session);
 	if (!conversation)
@@ -327,7 +316,7 @@ static const struct conversation *find_allowed(const struct conversations *conve
 	found = find_conversation(conversations, session->size > 0 ? session : &usual);
 	if (!found || door == CALL_DOOR_BUS)
 		return found;
-	return found->owner.size > 0 && is_equal(&found->owner, source) ? found : NULL;
+	return found->owner.size > 0 && buffer_equals(&found->owner, source) ? found : NULL;
 }
 
 void conversations_write(const struct conversations *conversations, enum call_door door,

@@ -32,12 +32,6 @@ static void write_session_id(const struct stopping *stopping, struct buffer *out
 	json_write_string(out, decoded.data ? decoded.data : "", decoded.size);
 }
 
-static bool is_default(const struct buffer *session)
-{
-	return session->size == strlen(DEFAULT_SESSION) &&
-	       memcmp(session->data, DEFAULT_SESSION, session->size) == 0;
-}
-
 /* Return the mark of the call that has sent the message in the scope; absent: no call of ours. */
 static struct text_view find_mark(const struct stopping *stopping)
 {
@@ -65,7 +59,8 @@ static bool stop(struct stopping *stopping)
 	if (buffer_status(&session) < 0 || buffer_status(&mark_text) < 0)
 		return false;
 	mark.text = mark.text ? mark_text.data : NULL;
-	is_question = is_default(&session) && bus_calls_stop_question(stopping->bus_calls);
+	is_question = buffer_is(&session, DEFAULT_SESSION) &&
+		      bus_calls_stop_question(stopping->bus_calls);
 	return utterances_stop(stopping->utterances, &session, &mark, stopping->invoker) ||
 	       is_question;
 }
@@ -78,8 +73,9 @@ void stopping_take_ping(struct stopping *stopping)
 	bool can_stop;
 
 	write_session_id(stopping, &session);
-	can_stop = utterances_run_in(stopping->utterances, &session) ||
-		   (is_default(&session) && bus_calls_are_asking(stopping->bus_calls));
+	can_stop =
+		utterances_run_in(stopping->utterances, &session) ||
+		(buffer_is(&session, DEFAULT_SESSION) && bus_calls_are_asking(stopping->bus_calls));
 	speech_init(&speech, &stopping->scope->envelope, SPEECH_SKILL_ID, false);
 	buffer_printf(&data, "{" OURS ",\"can_handle\":%s}", can_stop ? "true" : "false");
 	speech_send(&speech, stopping->utterances->bus, "skill.stop.pong", &data);

@@ -274,12 +274,6 @@ bool utterance_begin(struct utterances *utterances, struct request_scope *scope,
 	return true;
 }
 
-static bool is_in(const struct utterance *utterance, const struct buffer *session)
-{
-	return utterance->session.size == session->size &&
-	       memcmp(utterance->session.data, session->data, session->size) == 0;
-}
-
 /* Return the first utterance to be silent whose call is not cancelled yet, or NULL. */
 static struct utterance *first_uncancelled(struct utterances *utterances)
 {
@@ -310,7 +304,7 @@ void utterances_silence(struct utterances *utterances, const struct buffer *sess
 	list_for_each(link, &utterances->running) {
 		struct utterance *utterance = container_of(link, struct utterance, link);
 
-		if (utterance->ended == ended && is_in(utterance, session))
+		if (utterance->ended == ended && buffer_equals(&utterance->session, session))
 			utterance->is_silent = true;
 	}
 	cancel_silent(utterances, invoker);
@@ -319,7 +313,8 @@ void utterances_silence(struct utterances *utterances, const struct buffer *sess
 bool utterances_run_in(const struct utterances *utterances, const struct buffer *session)
 {
 	list_for_each(link, &utterances->running)
-		if (is_in(container_of(link, struct utterance, link), session))
+		if (buffer_equals(
+			    &container_of(link, struct utterance, link)->session, session))
 			return true;
 	return false;
 }
@@ -342,7 +337,8 @@ bool utterances_stop(struct utterances *utterances, const struct buffer *session
 	list_for_each(link, &utterances->running) {
 		struct utterance *utterance = container_of(link, struct utterance, link);
 
-		if (!is_in(utterance, session) || has_mark(utterance, mark, invoker))
+		if (!buffer_equals(&utterance->session, session) ||
+			has_mark(utterance, mark, invoker))
 			continue;
 		is_any = utterance->is_silent = utterance->is_stopped = true;
 	}

@@ -137,9 +137,7 @@ static bool is_name_taken(const char *id, const struct given *given, struct buff
 	if (!buffer_terminate(path))
 		return true;
 	r = file_read(path->data, MCP_SECRET_BYTES, &kept);
-	return r != -ENOENT && r != -ENOTDIR &&
-	       (r < 0 || kept.size != strlen(given->value) ||
-		       memcmp(kept.data, given->value, kept.size) != 0);
+	return r != -ENOENT && r != -ENOTDIR && (r < 0 || !buffer_is(&kept, given->value));
 }
 
 int new_given_check(const char *id, const struct ctl_options *options)

@@ -220,8 +220,7 @@ static bool is_written(const char *folder, const char *name, const struct buffer
 	r = file_read(path, REMEMBERED_BYTES_MAX, &bytes);
 	if (!text)
 		return r == -ENOENT;
-	return r == 0 && bytes.size == text->size &&
-	       memcmp(bytes.data, text->data, text->size) == 0;
+	return r == 0 && buffer_equals(&bytes, text);
 }
 
 /* Write @text as the file @name (NULL: remove the file), have the service read the file, and check

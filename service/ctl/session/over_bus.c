@@ -164,8 +164,8 @@ static bool on_wants(void *data, const char *topic, size_t size)
 {
 	const struct ctl_session *session = data;
 
-	return session_is_topic(topic, size, session->bus.response_topic) ||
-	       session_is_topic(topic, size, session->service->alive_response) ||
+	return text_is(topic, size, session->bus.response_topic) ||
+	       text_is(topic, size, session->service->alive_response) ||
 	       session_is_event(session, topic, size);
 }
 

@@ -130,17 +130,12 @@ static inline bool session_runs_tools(const struct ctl_session *session)
 	       strcmp(topic, CTL_CHAT_TOPIC) == 0;
 }
 
-static inline bool session_is_topic(const char *topic, size_t size, const char *wanted)
-{
-	return strlen(wanted) == size && memcmp(topic, wanted, size) == 0;
-}
-
 /* Return whether the caller listens to @topic. */
 static inline bool session_is_event(
 	const struct ctl_session *session, const char *topic, size_t size)
 {
 	for (size_t i = 0; i < session->events.n_topics; i++)
-		if (session_is_topic(topic, size, session->events.topics[i]))
+		if (text_is(topic, size, session->events.topics[i]))
 			return true;
 	return false;
 }

@@ -170,8 +170,7 @@ static bool is_plain_text(const struct buffer *text)
 	if (buffer_status(text) < 0 || text->size == 0 || text->data[0] == '@')
 		return false;
 	visible_append(&shown, text->data, text->size);
-	return buffer_status(&shown) == 0 && shown.size == text->size &&
-	       memcmp(shown.data, text->data, text->size) == 0 &&
+	return buffer_status(&shown) == 0 && buffer_equals(&shown, text) &&
 	       json_tape_read(&tape, text->data, text->size, JSON_DEPTH_DEFAULT, NULL) != 0;
 }
 

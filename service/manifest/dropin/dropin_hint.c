@@ -145,7 +145,7 @@ bool dropin_hint_is_unknown(const char *text, size_t size)
 		(n + 1 < size && text[n + 1] != ' ' && text[n + 1] != '\t'))
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(foreign); i++)
-		if (strlen(foreign[i]) == n && memcmp(foreign[i], text, n) == 0)
+		if (text_is(text, n, foreign[i]))
 			return false;
 	return true;
 }

@@ -77,8 +77,7 @@ static bool is_beside(const char *name)
 
 	if (name[0] == '_' || name[0] == '.')
 		return true;
-	if ((size == strlen("types") && memcmp(stem, "types", size) == 0) ||
-		(size == strlen("helpers") && memcmp(stem, "helpers", size) == 0))
+	if (text_is(stem, size, "types") || text_is(stem, size, "helpers"))
 		return true;
 	return size >= strlen(helpers) &&
 	       memcmp(stem + size - strlen(helpers), helpers, strlen(helpers)) == 0;
@@ -148,7 +147,7 @@ static enum toolbox_line find_toolbox_line(const char *path, const char *stem, s
 	if (start[length] == '\n') {
 		while (length > 0 && strchr(" \t\r", start[length - 1]))
 			length--;
-		if (length == strlen(TOOLBOX_LINE) && memcmp(start, TOOLBOX_LINE, length) == 0)
+		if (text_is(start, length, TOOLBOX_LINE))
 			return LINE_RIGHT;
 	}
 	for (int i = 0; i < 2; i++) {

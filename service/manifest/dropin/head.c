@@ -180,7 +180,7 @@ static int read_form(struct head *head, struct text_view line)
 	int r;
 
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
-		if (!words_are(line, forms[i]))
+		if (!text_view_is(line, forms[i]))
 			continue;
 		head->has_values = i > 0;
 		r = begin_single(head, &head->command, "output", "output:");
@@ -227,7 +227,8 @@ static int read_example(struct head *head, struct text_view line)
 /* Return whether @word is one of the risks. */
 static bool is_risk(struct text_view word)
 {
-	return words_are(word, "read") || words_are(word, "write") || words_are(word, "execute");
+	return text_view_is(word, "read") || text_view_is(word, "write") ||
+	       text_view_is(word, "execute");
 }
 
 static int read_risk(struct head *head, struct text_view line)

@@ -12,7 +12,7 @@ static bool is_type(struct text_view word)
 		"string", "integer", "number", "boolean", "array", "object"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
-		if (words_are(word, types[i]))
+		if (text_view_is(word, types[i]))
 			return true;
 	return false;
 }
@@ -28,7 +28,7 @@ static int refuse_type(struct text_view type, struct buffer *why)
 		"must be followed by a name and a type: string, integer, number, boolean, array or "
 		"object, with '?' when it may be absent");
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-		if (words_are(type, others[i][0]))
+		if (text_view_is(type, others[i][0]))
 			buffer_printf(why, "; did you mean '%s'?", others[i][1]);
 	return DROPIN_E_REFUSED;
 }
@@ -41,7 +41,7 @@ static int write_default(
 	int r;
 
 	buffer_append_string(out, ",\"default\":");
-	if (words_are(type, "string") && (value.size == 0 || *value.text != '"')) {
+	if (text_view_is(type, "string") && (value.size == 0 || *value.text != '"')) {
 		json_write_string(out, value.text, value.size);
 		return 0;
 	}

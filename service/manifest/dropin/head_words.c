@@ -73,8 +73,3 @@ struct text_view words_take_value(struct text_view *line)
 	}
 	return words_take(line, size < line->size ? size + 1 : line->size);
 }
-
-bool words_are(struct text_view word, const char *text)
-{
-	return word.size == strlen(text) && memcmp(word.text, text, word.size) == 0;
-}

@@ -28,6 +28,3 @@ struct text_view words_take_letters(struct text_view *line);
 
 /* Take a JSON string, array or object, or else a word. */
 struct text_view words_take_value(struct text_view *line);
-
-/* Return whether @word is @text. */
-bool words_are(struct text_view word, const char *text);

@@ -39,8 +39,7 @@ static bool may_name(
 	if (property_is_declared(&schemas->arguments, piece->text, piece->size))
 		return true;
 	if (face == SPOKEN_FAILED)
-		return piece->size == strlen("error") &&
-		       memcmp(piece->text, "error", piece->size) == 0;
+		return text_is(piece->text, piece->size, "error");
 	return face == SPOKEN_DONE &&
 	       property_is_declared(&schemas->output, piece->text, piece->size);
 }

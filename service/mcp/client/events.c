@@ -11,11 +11,6 @@
 
 #define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 
-static bool is_text(const char *bytes, size_t size, const char *text)
-{
-	return size == strlen(text) && memcmp(bytes, text, size) == 0;
-}
-
 /* ── fields ──────────────────────────────────────────────────────────────────────────────────── */
 
 static void take_data(struct mcp_events *events, const char *value, size_t size)
@@ -33,7 +28,7 @@ static void take_type(struct mcp_events *events, const char *value, size_t size)
 
 	memcpy(events->type, value, fits ? size : 0);
 	events->type[fits ? size : 0] = '\0';
-	events->is_other = events->takes_all ? !fits : size > 0 && !is_text(value, size, "message");
+	events->is_other = events->takes_all ? !fits : size > 0 && !text_is(value, size, "message");
 }
 
 static void take_id(struct mcp_events *events, const char *value, size_t size)
@@ -62,13 +57,13 @@ static void take_retry(struct mcp_events *events, const char *value, size_t size
 static void take_field(struct mcp_events *events, const char *line, size_t name_size,
 	const char *value, size_t size)
 {
-	if (is_text(line, name_size, "data"))
+	if (text_is(line, name_size, "data"))
 		take_data(events, value, size);
-	else if (is_text(line, name_size, "event"))
+	else if (text_is(line, name_size, "event"))
 		take_type(events, value, size);
-	else if (is_text(line, name_size, "id"))
+	else if (text_is(line, name_size, "id"))
 		take_id(events, value, size);
-	else if (is_text(line, name_size, "retry"))
+	else if (text_is(line, name_size, "retry"))
 		take_retry(events, value, size);
 }
 

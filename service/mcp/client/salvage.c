@@ -113,11 +113,6 @@ static struct text_view skip_salvaged_string(struct walk *walk)
 	return (struct text_view){start, (size_t)(stop - start)};
 }
 
-static bool is_salvaged_key(struct text_view key, const char *name)
-{
-	return key.size == strlen(name) && memcmp(key.text, name, key.size) == 0;
-}
-
 /* Read the id that begins here: an integer, or a string with one. The text is absent if it is
  * neither. */
 static struct text_view read_salvaged_id(struct walk *walk)
@@ -147,11 +142,11 @@ static void read_salvaged_string(struct walk *walk)
 		return;
 	walk->at++;
 	skip_space(walk);
-	if (is_salvaged_key(key, "id"))
+	if (text_view_is(key, "id"))
 		walk->id = read_salvaged_id(walk);
-	walk->has_method = walk->has_method || is_salvaged_key(key, "method");
-	walk->has_outcome = walk->has_outcome || is_salvaged_key(key, "result") ||
-			    is_salvaged_key(key, "error");
+	walk->has_method = walk->has_method || text_view_is(key, "method");
+	walk->has_outcome =
+		walk->has_outcome || text_view_is(key, "result") || text_view_is(key, "error");
 }
 
 /* Walk to the end of the next outermost object. Return false when there is none. */

@@ -30,11 +30,6 @@ static const struct {
 		VOCABULARY_FORMAT_ASSERTION},
 };
 
-static bool is_uri(const struct buffer *uri, const char *wanted)
-{
-	return uri->size == strlen(wanted) && memcmp(uri->data, wanted, uri->size) == 0;
-}
-
 /* The vocabularies that the object at @map of @tape, a `$vocabulary`, switches on. Returns false,
  * with *ret_unknown the key, when it requires an unknown vocabulary. */
 static bool read_vocabularies(
@@ -111,9 +106,10 @@ int dialect_find(struct library *library, const struct source *source, uint32_t 
 	for (int hop = 0; r == 0 && hop < METASCHEMA_CHAIN_MAX; hop++) {
 		const struct schema_resource *known;
 
-		if (is_uri(&uri, URI_2020_12) || is_uri(&uri, URI_07) ||
-			is_uri(&uri, URI_07_HTTPS)) {
-			ret_dialect->draft = is_uri(&uri, URI_2020_12) ? DRAFT_2020_12 : DRAFT_07;
+		if (buffer_is(&uri, URI_2020_12) || buffer_is(&uri, URI_07) ||
+			buffer_is(&uri, URI_07_HTTPS)) {
+			ret_dialect->draft =
+				buffer_is(&uri, URI_2020_12) ? DRAFT_2020_12 : DRAFT_07;
 			ret_dialect->vocabularies = masked ? masked : VOCABULARY_ALL;
 			return 0;
 		}

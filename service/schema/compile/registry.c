@@ -53,8 +53,7 @@ const struct schema_resource *registry_find(
 const char *registry_metaschema(const char *uri, size_t size)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(metaschemas); i++) {
-		if (strlen(metaschemas[i].uri) == size &&
-			memcmp(metaschemas[i].uri, uri, size) == 0)
+		if (text_is(uri, size, metaschemas[i].uri))
 			return metaschemas[i].text;
 	}
 	return NULL;
