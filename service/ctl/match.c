@@ -39,8 +39,7 @@ static void print_match(const struct ctl_response *response)
 	buffer_append_char(&line, '/');
 	terminal_append_value(&line, &response->tape, name);
 	append_match_arguments(response, &line);
-	buffer_append_char(&line, '\n');
-	terminal_print(&line);
+	terminal_print_line(&line);
 }
 
 int ctl_match(const struct ctl_options *options)

@@ -54,7 +54,6 @@ static void print_loaded(const struct ctl_response *response)
 {
 	const struct json_tape *tape = &response->tape;
 	cleanup(buffer_deinit) struct buffer line = {0};
-	cleanup(buffer_deinit) struct buffer out = {0};
 	uint32_t loaded = ctl_response_find(response, 0, "loaded", JSON_ARRAY);
 	uint32_t total = ctl_response_find(response, 0, "total_tools", JSON_NUMBER);
 	uint64_t n_tools;
@@ -69,24 +68,18 @@ static void print_loaded(const struct ctl_response *response)
 		buffer_append_string(&line, i == json_first(tape, loaded) ? ": " : ", ");
 		terminal_append_value(&line, tape, i);
 	}
-	terminal_append_paragraph(&out, &line, 0, 2);
-	terminal_print(&out);
+	terminal_print_paragraph(&line, 0, 2);
 }
 
 static void complain_failed(const struct ctl_response *response, uint32_t failure)
 {
 	const struct json_tape *tape = &response->tape;
 	cleanup(buffer_deinit) struct buffer line = {0};
-	uint32_t toolbox_id = ctl_response_find(response, failure, "toolbox_id", JSON_STRING);
-	uint32_t error = ctl_response_find(response, failure, "error", JSON_STRING);
 
-	if (toolbox_id != JSON_NONE)
-		terminal_append_value(&line, tape, toolbox_id);
+	terminal_append_text(&line, tape, failure, "toolbox_id");
 	buffer_append_string(&line, " failed: ");
-	if (error != JSON_NONE)
-		terminal_append_value(&line, tape, error);
-	if (buffer_terminate(&line))
-		terminal_complain("%s", line.data);
+	terminal_append_text(&line, tape, failure, "error");
+	terminal_complain_text(&line);
 }
 
 /* Print the toolboxes whose servers have not answered yet. */
@@ -94,7 +87,6 @@ static void print_asked(const struct ctl_response *response)
 {
 	const struct json_tape *tape = &response->tape;
 	cleanup(buffer_deinit) struct buffer line = {0};
-	cleanup(buffer_deinit) struct buffer out = {0};
 	uint32_t asked = ctl_response_find(response, 0, "asked", JSON_ARRAY);
 
 	json_each_found(i, tape, asked) {
@@ -104,8 +96,7 @@ static void print_asked(const struct ctl_response *response)
 				: ", ");
 		terminal_append_value(&line, tape, i);
 	}
-	terminal_append_paragraph(&out, &line, 0, 2);
-	terminal_print(&out);
+	terminal_print_paragraph(&line, 0, 2);
 }
 
 int ctl_reload(const struct ctl_options *options)

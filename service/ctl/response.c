@@ -64,12 +64,9 @@ void ctl_response_print(const struct ctl_response *response)
 void ctl_response_complain(const struct ctl_response *response)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
-	uint32_t error = json_find(&response->tape, 0, "error");
 
-	if (error != JSON_NONE)
-		terminal_append_value(&text, &response->tape, error);
-	if (buffer_terminate(&text))
-		terminal_complain("%s", text.data);
+	terminal_append_member(&text, &response->tape, 0, "error");
+	terminal_complain_text(&text);
 }
 
 /* FILE:LINE PATH: error */
@@ -79,7 +76,6 @@ static void complain_mistake(const struct ctl_response *response, uint32_t mista
 	static const char *const before[] = {"", ":", " "};
 	const struct json_tape *tape = &response->tape;
 	cleanup(buffer_deinit) struct buffer line = {0};
-	uint32_t error = ctl_response_find(response, mistake, "error", JSON_STRING);
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		uint32_t value = json_find(tape, mistake, keys[i]);
@@ -92,10 +88,8 @@ static void complain_mistake(const struct ctl_response *response, uint32_t mista
 		terminal_append_value(&line, tape, value);
 	}
 	buffer_append_string(&line, line.size > 0 ? ": " : "");
-	if (error != JSON_NONE)
-		terminal_append_value(&line, tape, error);
-	if (buffer_terminate(&line))
-		terminal_complain("%s", line.data);
+	terminal_append_text(&line, tape, mistake, "error");
+	terminal_complain_text(&line);
 }
 
 uint32_t ctl_response_complain_each(const struct ctl_response *response, const char *key,

@@ -18,8 +18,7 @@ static void print_speech(const struct ctl_response *response)
 	if (words == JSON_NONE)
 		return;
 	terminal_append_value(&line, &response->tape, words);
-	buffer_append_char(&line, '\n');
-	terminal_print(&line);
+	terminal_print_line(&line);
 }
 
 /* Return whether a tool was called. */

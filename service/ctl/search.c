@@ -8,16 +8,6 @@
 
 /* toolboxctl search: find the tools that fit words best. */
 
-static void add_cell(
-	struct table *table, const struct ctl_response *response, uint32_t tool, const char *key)
-{
-	uint32_t value = ctl_response_find(response, tool, key, JSON_STRING);
-
-	if (value != JSON_NONE)
-		terminal_append_value(table_cell(table), &response->tape, value);
-	table_next(table);
-}
-
 static void print_found(const struct ctl_response *response)
 {
 	static const struct table_column columns[] = {
@@ -31,8 +21,8 @@ static void print_found(const struct ctl_response *response)
 	}
 	table_init(&table, columns, ARRAY_SIZE(columns));
 	json_each(tool, &response->tape, tools) {
-		add_cell(&table, response, tool, "toolbox_id");
-		add_cell(&table, response, tool, "name");
+		table_add_member(&table, &response->tape, tool, "toolbox_id");
+		table_add_member(&table, &response->tape, tool, "name");
 		terminal_append_member_words(
 			table_cell(&table), &response->tape, tool, "description");
 		table_next(&table);

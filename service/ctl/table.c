@@ -58,6 +58,13 @@ void table_add(struct table *table, const char *text)
 	table_next(table);
 }
 
+void table_add_member(
+	struct table *table, const struct json_tape *tape, uint32_t object, const char *key)
+{
+	terminal_append_member(table_cell(table), tape, object, key);
+	table_next(table);
+}
+
 void table_add_time(struct table *table, const char *text)
 {
 	struct tm parts = {0};

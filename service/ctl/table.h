@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "json/reader.h"
 #include "util/buffer.h"
 
 /*
@@ -63,6 +64,10 @@ void table_next_styled(struct table *table, const char *style);
 
 /* Add a whole cell. */
 void table_add(struct table *table, const char *text);
+
+/* Add a cell with the member @key of the object at @object, as terminal_append_member() has it. */
+void table_add_member(
+	struct table *table, const struct json_tape *tape, uint32_t object, const char *key);
 
 /* Add a cell with the time @text, 2000-01-01T00:00:00Z, as terminal_append_time() has it. Another
  * text stays as it is. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "json/member.h"
 #include "json/writer.h"
 #include "util/array.h"
 #include "util/environment.h"
@@ -90,6 +91,12 @@ void terminal_complain(const char *format, ...)
 			is_red ? PLAIN : "", wrapped.data + strlen(PROGRAM));
 }
 
+void terminal_complain_text(struct buffer *text)
+{
+	if (buffer_terminate(text))
+		terminal_complain("%s", text->data);
+}
+
 void terminal_complain_error(void *data, const struct diagnostic *diagnostic)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -98,8 +105,7 @@ void terminal_complain_error(void *data, const struct diagnostic *diagnostic)
 	if (diagnostic->severity != DIAGNOSTIC_ERROR)
 		return;
 	diagnostic_write(diagnostic, &text);
-	if (buffer_terminate(&text))
-		terminal_complain("%s", text.data);
+	terminal_complain_text(&text);
 }
 
 void terminal_shape_finding(const char *line, size_t size, struct buffer *out)
@@ -371,6 +377,19 @@ void terminal_append_member(
 	terminal_append_value(out, tape, json_find(tape, object, key));
 }
 
+void terminal_append_text(
+	struct buffer *out, const struct json_tape *tape, uint32_t object, const char *key)
+{
+	terminal_append_value(out, tape, json_find_typed_at(tape, object, key, JSON_STRING));
+}
+
+void terminal_append_tool(struct buffer *out, const struct json_tape *tape, uint32_t object)
+{
+	terminal_append_member(out, tape, object, "toolbox_id");
+	buffer_append_char(out, '/');
+	terminal_append_member(out, tape, object, "name");
+}
+
 void terminal_append_member_words(
 	struct buffer *out, const struct json_tape *tape, uint32_t object, const char *key)
 {
@@ -407,6 +426,20 @@ void terminal_print(const struct buffer *text)
 		terminal_complain("%s", strerror(-buffer_status(text)));
 	else if (text->size > 0)
 		fwrite(text->data, 1, text->size, stdout);
+}
+
+void terminal_print_line(struct buffer *text)
+{
+	buffer_append_char(text, '\n');
+	terminal_print(text);
+}
+
+void terminal_print_paragraph(const struct buffer *text, size_t indent, size_t hanging)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	terminal_append_paragraph(&out, text, indent, hanging);
+	terminal_print(&out);
 }
 
 void terminal_print_json_text(const struct buffer *json)

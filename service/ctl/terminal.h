@@ -16,6 +16,9 @@
 /* Complain on stderr: `toolboxctl: …`. */
 void terminal_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same with @text, unless it has failed. */
+void terminal_complain_text(struct buffer *text);
+
 /* Draw @line, which fits into a line of the terminal of stderr, in place of the line drawn before.
  * The next complaint takes it away. */
 void terminal_draw_line(const struct buffer *line);
@@ -100,6 +103,13 @@ void terminal_append_value(struct buffer *out, const struct json_tape *tape, uin
 void terminal_append_member(
 	struct buffer *out, const struct json_tape *tape, uint32_t object, const char *key);
 
+/* The same if it is a string, else nothing. */
+void terminal_append_text(
+	struct buffer *out, const struct json_tape *tape, uint32_t object, const char *key);
+
+/* Append TOOLBOX/TOOL, from the members `toolbox_id` and `name` of the object at @object. */
+void terminal_append_tool(struct buffer *out, const struct json_tape *tape, uint32_t object);
+
 /* Append the words of the member @key, a text, of the object at @object; nothing when it is
  * absent. */
 void terminal_append_member_words(
@@ -107,6 +117,12 @@ void terminal_append_member_words(
 
 /* Print @text to stdout. */
 void terminal_print(const struct buffer *text);
+
+/* The same with a newline, which is appended to @text. */
+void terminal_print_line(struct buffer *text);
+
+/* Print the line @text as terminal_append_paragraph() appends it. */
+void terminal_print_paragraph(const struct buffer *text, size_t indent, size_t hanging);
 
 /* Print JSON unchanged; on a terminal, with escapes for characters that the terminal would obey or
  * that mislead a reader. Both are the same JSON. */

@@ -88,8 +88,7 @@ static void complain_left_out(const struct ctl_response *status, const char *nam
 		}
 		buffer_append_string(&line, " is still not offered: ");
 		terminal_append_member(&line, tape, i, "why");
-		if (buffer_terminate(&line))
-			terminal_complain("%s", line.data);
+		terminal_complain_text(&line);
 	}
 }
 

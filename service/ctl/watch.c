@@ -203,7 +203,6 @@ static void print_event(void *data, const char *topic, const struct json_tape *e
 	struct watch *watch = data;
 	const struct ctl_options *options = watch->options;
 	cleanup(buffer_deinit) struct buffer line = {0};
-	cleanup(buffer_deinit) struct buffer out = {0};
 
 	if (watch->is_over || !is_watched(options, topic, event))
 		return;
@@ -232,8 +231,7 @@ static void print_event(void *data, const char *topic, const struct json_tape *e
 		buffer_append_char(&line, '\n');
 		terminal_print_json_text(&line);
 	} else {
-		terminal_append_paragraph(&out, &line, 0, TIME_COLUMNS);
-		terminal_print(&out);
+		terminal_print_paragraph(&line, 0, TIME_COLUMNS);
 	}
 	fflush(stdout);
 	if (watch->n_left > 0 && strcmp(topic, COMPLETED_TOPIC) == 0 && --watch->n_left == 0) {

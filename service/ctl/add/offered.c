@@ -54,7 +54,6 @@ static int print_offered_tools(const struct offered *offered, const char *id)
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
 	cleanup(buffer_deinit) struct buffer data = {0};
 	cleanup(buffer_deinit) struct buffer line = {0};
-	cleanup(buffer_deinit) struct buffer out = {0};
 	uint32_t tools;
 	uint32_t n_tools;
 	int r;
@@ -70,9 +69,8 @@ static int print_offered_tools(const struct offered *offered, const char *id)
 		buffer_append_string(&line, at == json_first(&response.tape, tools) ? ": " : ", ");
 		terminal_append_member(&line, &response.tape, at, "name");
 	}
-	terminal_append_paragraph(&out, &line, 0, 2);
 	if (!offered->options->json)
-		terminal_print(&out);
+		terminal_print_paragraph(&line, 0, 2);
 	return 0;
 }
 

@@ -43,18 +43,13 @@ static void print_jobs(const struct ctl_response *response)
 	json_each(job, tape, jobs) {
 		cleanup(buffer_deinit) struct buffer started = {0};
 
-		terminal_append_member(table_cell(&table), tape, job, "job_id");
+		table_add_member(&table, tape, job, "job_id");
+		terminal_append_tool(table_cell(&table), tape, job);
 		table_next(&table);
-		terminal_append_member(table_cell(&table), tape, job, "toolbox_id");
-		buffer_append_char(table_cell(&table), '/');
-		terminal_append_member(table_cell(&table), tape, job, "name");
-		table_next(&table);
-		terminal_append_member(table_cell(&table), tape, job, "state");
-		table_next(&table);
+		table_add_member(&table, tape, job, "state");
 		terminal_append_member(&started, tape, job, "started");
 		table_add_time(&table, buffer_terminate(&started) ? started.data : "");
-		terminal_append_member(table_cell(&table), tape, job, "text");
-		table_next(&table);
+		table_add_member(&table, tape, job, "text");
 	}
 	table_print(&table);
 }

@@ -115,7 +115,6 @@ static bool is_own_call(const struct json_tape *event)
 static void show_call(struct chat_turn *turn, const struct json_tape *event, bool is_end)
 {
 	cleanup(buffer_deinit) struct buffer line = {0};
-	cleanup(buffer_deinit) struct buffer out = {0};
 
 	if (!turn->is_shown || !is_own_call(event))
 		return;
@@ -131,8 +130,7 @@ static void show_call(struct chat_turn *turn, const struct json_tape *event, boo
 	} else {
 		buffer_append_string(&line, " …");
 	}
-	terminal_append_paragraph(&out, &line, 2, 4);
-	terminal_print(&out);
+	terminal_print_paragraph(&line, 2, 4);
 	fflush(stdout);
 }
 
@@ -336,14 +334,12 @@ static void print_answer(const struct chat_turn *turn, const struct ctl_response
 	if (answer != JSON_NONE && !(turn->is_shown && is_answer)) {
 		json_string_decode(&response->tape, answer, &decoded);
 		visible_append_lines(&shown, decoded.data ? decoded.data : "", decoded.size);
-		buffer_append_char(&shown, '\n');
-		terminal_print(&shown);
+		terminal_print_line(&shown);
 	}
 	if (reason == JSON_NONE)
 		return;
 	terminal_append_value(&why, &response->tape, reason);
-	if (buffer_terminate(&why))
-		terminal_complain("%s", why.data);
+	terminal_complain_text(&why);
 }
 
 /* Return the status of a turn: an answer, or the end for another reason. */

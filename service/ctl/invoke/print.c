@@ -39,17 +39,11 @@ static void print_verdict(const struct ctl_response *response)
 		return;
 	}
 	json_each_found(i, tape, violations) {
-		uint32_t path = ctl_response_find(response, i, "path", JSON_STRING);
-		uint32_t message = ctl_response_find(response, i, "message", JSON_STRING);
-
 		buffer_reset(&text);
-		if (path != JSON_NONE)
-			terminal_append_value(&text, tape, path);
+		terminal_append_text(&text, tape, i, "path");
 		buffer_append_string(&text, text.size > 0 ? ": " : "");
-		if (message != JSON_NONE)
-			terminal_append_value(&text, tape, message);
-		if (buffer_terminate(&text))
-			terminal_complain("%s", text.data);
+		terminal_append_text(&text, tape, i, "message");
+		terminal_complain_text(&text);
 	}
 }
 
@@ -217,8 +211,7 @@ static void complain_path(
 			buffer_append_string(&text, "; it has ");
 		append_names(&text, tape, last);
 	}
-	if (buffer_terminate(&text))
-		terminal_complain("%s", text.data);
+	terminal_complain_text(&text);
 }
 
 /* Find the value at the dotted @path. Return 0 or CTL_ERROR after a complaint. */
@@ -318,8 +311,7 @@ static int print_raw(struct buffer *raw, bool ends_line)
 	if (raw->size > 0)
 		visible_append_lines(&shown, raw->data, raw->size);
 	if (shown.size == 0 || shown.data[shown.size - 1] != '\n')
-		buffer_append_char(&shown, '\n');
-	terminal_print(&shown);
+		terminal_print_line(&shown);
 	return CTL_DONE;
 }
 

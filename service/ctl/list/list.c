@@ -25,21 +25,11 @@
 /* A token of a model is about four characters of English or JSON. */
 #define CHARACTERS_PER_TOKEN 4
 
-static void add_member_cell(
-	struct table *table, const struct ctl_response *response, uint32_t object, const char *key)
-{
-	uint32_t value = json_find(&response->tape, object, key);
-
-	if (value != JSON_NONE)
-		terminal_append_value(table_cell(table), &response->tape, value);
-	table_next(table);
-}
-
 /* Add the cell of the risk: a tool whose definition has none is unrated. */
 static void add_risk(struct table *table, const struct ctl_response *response, uint32_t tool)
 {
 	if (json_find(&response->tape, tool, "risk") != JSON_NONE)
-		add_member_cell(table, response, tool, "risk");
+		table_add_member(table, &response->tape, tool, "risk");
 	else
 		table_add(table, tool_risk_names[TOOL_UNRATED]);
 }
@@ -50,7 +40,7 @@ static void add_kind(struct table *table, const struct ctl_response *response, u
 	uint32_t source = ctl_response_find(response, tool, "source", JSON_OBJECT);
 
 	if (source != JSON_NONE)
-		add_member_cell(table, response, source, "kind");
+		table_add_member(table, &response->tape, source, "kind");
 	else
 		table_next(table);
 }
@@ -66,10 +56,7 @@ static bool is_quarantined(const struct ctl_response *response, uint32_t tool)
 
 static void add_toolbox_id(struct table *table, const struct ctl_response *response, uint32_t tool)
 {
-	uint32_t id = json_find(&response->tape, tool, "toolbox_id");
-
-	if (id != JSON_NONE)
-		terminal_append_value(table_cell(table), &response->tape, id);
+	terminal_append_member(table_cell(table), &response->tape, tool, "toolbox_id");
 	if (is_quarantined(response, tool))
 		buffer_append_string(table_cell(table), " (quarantined)");
 	table_next(table);
@@ -85,7 +72,7 @@ static void print_tools(const struct ctl_response *response, uint32_t tools)
 	table_init(&table, columns, ARRAY_SIZE(columns));
 	json_each(i, tape, tools) {
 		add_toolbox_id(&table, response, i);
-		add_member_cell(&table, response, i, "name");
+		table_add_member(&table, &response->tape, i, "name");
 		add_kind(&table, response, i);
 		add_risk(&table, response, i);
 		terminal_append_member_words(table_cell(&table), tape, i, "description");

@@ -21,7 +21,6 @@ static size_t count_all(const struct text_view *texts, size_t n)
 static void print_saving(const struct mcp_tools *tools)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
-	cleanup(buffer_deinit) struct buffer out = {0};
 	size_t whole = count_all(tools->texts, tools->n_items);
 	size_t lazy = count_all(tools->lazy, MCP_LAZY_TOOLS);
 
@@ -31,8 +30,7 @@ static void print_saving(const struct mcp_tools *tools)
 		"A list of MCP has %zu characters; with `mcp --lazy` or http.mcp_lazy it has %zu, "
 		"%zu %% fewer",
 		whole, lazy, (whole - lazy) * 100 / whole);
-	terminal_append_paragraph(&out, &text, 0, 0);
-	terminal_print(&out);
+	terminal_print_paragraph(&text, 0, 0);
 }
 
 int saving_print(struct ctl_session *session, const struct ctl_options *options)

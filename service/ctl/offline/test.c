@@ -494,8 +494,7 @@ static void complain_not_offered(const struct ctl_response *response, uint32_t i
 	}
 	buffer_append_string(&line, " is not offered: ");
 	terminal_append_member(&line, &response->tape, index, "why");
-	if (buffer_terminate(&line))
-		terminal_complain("%s", line.data);
+	terminal_complain_text(&line);
 }
 
 static int try_all(struct test *test, const struct files *files)

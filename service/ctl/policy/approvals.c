@@ -46,9 +46,7 @@ static void add_question_row(
 		} else if (keys[k]) {
 			terminal_append_member(cell, tape, object, keys[k]);
 		} else {
-			terminal_append_member(cell, tape, object, "toolbox_id");
-			buffer_append_char(cell, '/');
-			terminal_append_member(cell, tape, object, "name");
+			terminal_append_tool(cell, tape, object);
 		}
 		table_next(&listing->table);
 	}

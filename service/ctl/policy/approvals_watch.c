@@ -205,9 +205,7 @@ static void add_question(
 /* Append what the question of @tape is about, and the time that is left. */
 static void append_facts(struct buffer *line, const struct json_tape *tape, uint64_t left_ms)
 {
-	terminal_append_member(line, tape, 0, "toolbox_id");
-	buffer_append_char(line, '/');
-	terminal_append_member(line, tape, 0, "name");
+	terminal_append_tool(line, tape, 0);
 	buffer_append_string(line, ", risk ");
 	terminal_append_member(line, tape, 0, "risk");
 	buffer_append_string(line, ", from '");

@@ -113,13 +113,8 @@ static void list_line(struct listing *listing, const struct audit_line *line)
 		terminal_print_json_text(&text);
 		return;
 	}
-	for (size_t i = 0; i < N_COLUMNS; i++) {
-		uint32_t value = json_find(tape, 0, columns[i].key);
-
-		if (value != JSON_NONE)
-			terminal_append_value(table_cell(&listing->table), tape, value);
-		table_next(&listing->table);
-	}
+	for (size_t i = 0; i < N_COLUMNS; i++)
+		table_add_member(&listing->table, tape, 0, columns[i].key);
 }
 
 static void list_text(struct listing *listing, const char *file, const struct buffer *text)

@@ -159,9 +159,7 @@ static void append_tools(const struct ctl_response *response, struct buffer *out
 		json_count(tape, tools) == 1 ? "" : "s");
 	json_each(i, tape, tools) {
 		buffer_append_string(out, "  ");
-		terminal_append_member(out, tape, i, "toolbox_id");
-		buffer_append_char(out, '/');
-		terminal_append_member(out, tape, i, "name");
+		terminal_append_tool(out, tape, i);
 		buffer_append_char(out, '\n');
 	}
 }

@@ -95,8 +95,7 @@ static void show_tool(
 	bool is_known;
 
 	terminal_append_value(&line, &pins->tape, pinned->entry - 1);
-	buffer_append_char(&line, '\n');
-	terminal_print(&line);
+	terminal_print_line(&line);
 	show_member("risk", &pins->tape, json_find(&pins->tape, pinned->entry, "risk"), &pins->tape,
 		json_find(&pins->tape, changed, "risk"));
 	is_known = read_definition(&pins->tape, pinned->entry, &before_text, &before);

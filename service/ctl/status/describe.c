@@ -145,12 +145,9 @@ static void append_tools(const struct ctl_response *response, struct buffer *out
 		return;
 	table_init(&table, columns, ARRAY_SIZE(columns));
 	json_each(i, tape, tools) {
-		terminal_append_member(table_cell(&table), tape, i, "name");
-		table_next(&table);
-		terminal_append_member(table_cell(&table), tape, i, "calls");
-		table_next(&table);
-		terminal_append_member(table_cell(&table), tape, i, "errors");
-		table_next(&table);
+		table_add_member(&table, tape, i, "name");
+		table_add_member(&table, tape, i, "calls");
+		table_add_member(&table, tape, i, "errors");
 		status_append_duration(table_cell(&table), status_number(tape, i, "p50_ms"));
 		table_next(&table);
 		status_append_duration(table_cell(&table), status_number(tape, i, "p99_ms"));
@@ -177,8 +174,7 @@ static void append_output(const struct ctl_response *response, struct buffer *ou
 	json_each(i, tape, lines) {
 		status_append_time(table_cell(&table), tape, json_find(tape, i, "time"));
 		table_next(&table);
-		terminal_append_member(table_cell(&table), tape, i, "line");
-		table_next(&table);
+		table_add_member(&table, tape, i, "line");
 	}
 	buffer_append_char(out, '\n');
 	table_append(&table, out);

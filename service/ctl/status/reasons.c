@@ -18,8 +18,7 @@ static void append_failed(const struct json_tape *tape, uint32_t failures, struc
 	json_each(i, tape, failures) {
 		terminal_append_member(table_cell(&table), tape, i, "toolbox_id");
 		table_next_styled(&table, TERMINAL_RED);
-		terminal_append_member(table_cell(&table), tape, i, "error");
-		table_next(&table);
+		table_add_member(&table, tape, i, "error");
 	}
 	buffer_append_char(out, '\n');
 	table_append(&table, out);
@@ -103,12 +102,10 @@ void reasons_append_states(const struct ctl_response *response, struct buffer *o
 	json_each_found(row, tape, rows) {
 		if (!status_has(tape, row, "why"))
 			continue;
-		terminal_append_member(table_cell(&table), tape, row, "toolbox_id");
-		table_next(&table);
+		table_add_member(&table, tape, row, "toolbox_id");
 		terminal_append_member(table_cell(&table), tape, row, "state");
 		table_next_styled(&table, status_style(tape, row));
-		terminal_append_member(table_cell(&table), tape, row, "why");
-		table_next(&table);
+		table_add_member(&table, tape, row, "why");
 	}
 	if (table_rows(&table) == 0)
 		return;

@@ -48,8 +48,7 @@ static void complain_audit(const struct ctl_response *response)
 		buffer_append_string(&text, ": ");
 		terminal_append_value(&text, tape, error);
 	}
-	if (buffer_terminate(&text))
-		terminal_complain("%s", text.data);
+	terminal_complain_text(&text);
 }
 
 /* Complain of one other service on the bus. */
@@ -67,8 +66,7 @@ static void complain_other(const struct ctl_response *response, uint32_t index)
 		terminal_append_member(&text, &response->tape, index, "host");
 	}
 	buffer_append_string(&text, "; stop one of them");
-	if (buffer_terminate(&text))
-		terminal_complain("%s", text.data);
+	terminal_complain_text(&text);
 }
 
 /* Print @response for a person. */

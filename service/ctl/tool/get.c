@@ -94,8 +94,7 @@ static void print_schema(const struct json_tape *tape, const char *member,
 	}
 	if (json_count(tape, properties) == 0)
 		return;
-	buffer_append_char(&line, '\n');
-	terminal_print(&line);
+	terminal_print_line(&line);
 	table_init(&table, columns, n_columns);
 	json_each_key(key, tape, properties)
 		add_property(&table, tape, schema, compiled, key);

@@ -105,8 +105,7 @@ void tool_signature_complain(struct ctl_session *session, const struct ctl_optio
 		ctl_response_status(&definition) != CTL_DONE)
 		return;
 	tool_signature_append(&definition.tape, 0, &line);
-	if (buffer_terminate(&line))
-		terminal_complain("%s", line.data);
+	terminal_complain_text(&line);
 }
 
 /* Complain that there is no such tool, when the error has no near name, which would end with '?'.
@@ -120,8 +119,7 @@ static bool complain_unknown(const struct ctl_response *response, const struct c
 		buffer_status(&text) < 0 || text.size == 0 || text.data[text.size - 1] == '?')
 		return false;
 	buffer_append_string(&text, "; see toolboxctl list --why");
-	if (buffer_terminate(&text))
-		terminal_complain("%s", text.data);
+	terminal_complain_text(&text);
 	return true;
 }
 
@@ -257,9 +255,7 @@ bool tool_command_append(const struct json_tape *tape, uint32_t definition, stru
 	uint32_t example = find_example(tape, definition);
 	cleanup(buffer_deinit) struct buffer name = {0};
 
-	terminal_append_member(&name, tape, definition, "toolbox_id");
-	buffer_append_char(&name, '/');
-	terminal_append_member(&name, tape, definition, "name");
+	terminal_append_tool(&name, tape, definition);
 	buffer_fail_with(out, &name);
 	buffer_append_string(out, "toolboxctl invoke ");
 	if (buffer_status(&name) == 0)
