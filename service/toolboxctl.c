@@ -49,14 +49,11 @@ static const struct ctl_command commands[] = {
 		WHICH_FLAGS | DOOR_FLAGS, 1, 1, ctl_get},
 	{"invoke", "NAME [KEY=VALUE | KEY:=JSON | KEY=@FILE | -]...", "run a tool",
 		"NAME is a tool, TOOLBOX/TOOL or TOOLBOX__TOOL. In KEY=VALUE the value is text "
-		"where "
-		"the tool wants text, JSON or text elsewhere, and elements with commas between "
-		"them "
-		"where it wants an array; in KEY:=JSON it is always JSON. KEY=@FILE takes the text "
-		"or the bytes of a file, and place.city=Porto a member of an object. A '-' alone "
-		"reads "
-		"one JSON object with all arguments from stdin. The tool has its own deadline, and "
-		"Ctrl-C cancels the call.\n",
+		"where the tool wants text, JSON or text elsewhere, and elements with commas "
+		"between them where it wants an array; in KEY:=JSON it is always JSON. KEY=@FILE "
+		"takes the text or the bytes of a file, and place.city=Porto a member of an "
+		"object. A '-' alone reads one JSON object with all arguments from stdin. The tool "
+		"has its own deadline, and Ctrl-C cancels the call.\n",
 		"  toolboxctl invoke add a=3 b=4\n"
 		"  toolboxctl invoke math_tools/add --args '{\"a\": 3, \"b\": 4}'\n"
 		"  toolboxctl invoke add a=3 b=x --dry-run\n"
@@ -136,9 +133,8 @@ static const struct ctl_command commands[] = {
 	{"audit", "[FILE | verify FILE...]",
 		"list an audit log, or check its chain (needs no daemon)",
 		"Without FILE it is the audit.file of the configuration, after its FILE.1. "
-		"`verify` takes "
-		"files\nin their order, and names the first line without the hash of the line "
-		"before.\n",
+		"`verify` takes files\nin their order, and names the first line without the hash "
+		"of the line before.\n",
 		"  toolboxctl audit --since 2h --source kitchen\n"
 		"  toolboxctl audit verify audit.log.1 audit.log\n",
 		CTL_FLAG_TOOL | CTL_FLAG_PAST, 0, CTL_MANY, ctl_audit},
@@ -161,9 +157,8 @@ static const struct ctl_command commands[] = {
 	{"check", "FILE...", "check manifests (needs no daemon)",
 		"FILE is a manifest, a folder of programs, or a folder of toolboxes such as "
 		"toolbox.d.\nPrints problems as `error|warning FILE:LINE PATH: text` on stderr, "
-		"and a "
-		"summary.\nWith --header, a name or a path, native tools are held against the "
-		"declarations of their library\nby a C compiler: $CC, or cc.\n",
+		"and a summary.\nWith --header, a name or a path, native tools are held against "
+		"the declarations of their library\nby a C compiler: $CC, or cc.\n",
 		"  toolboxctl check words/words.json --run\n"
 		"  toolboxctl check --header zlib.h --pkg zlib zip.json\n"
 		"  toolboxctl check ~/.local/share/toolboxd/toolbox.d\n",
@@ -172,8 +167,7 @@ static const struct ctl_command commands[] = {
 		"call the examples of a toolbox, and compare (needs no daemon)",
 		"Each example is really called, in the sandbox of its toolbox, and its result "
 		"compared. Then\nthe lines of tests/*.calls beside FILE, or in it if it is a "
-		"folder, or of "
-		"the files named:\n"
+		"folder, or of the files named:\n"
 		"`TOOL KEY=VALUE... -> JSON` or `-> error CODE`, or without `->` any result.\n",
 		"  toolboxctl test words/words.json\n"
 		"  toolboxctl test build/toolbox.d/words.json tests/words.calls\n",
@@ -203,18 +197,15 @@ static const struct ctl_command commands[] = {
 		ctl_profile},
 	{"token", "new NAME | list | revoke NAME", "the tokens of clients of HTTP",
 		"A token is printed once, when it is made; the service keeps its SHA-256 "
-		"(tokens.json). "
-		"As soon as\nthere is one, no client of HTTP gets in without. Its calls have the "
-		"source "
-		"http:NAME.\n",
+		"(tokens.json). As soon as\nthere is one, no client of HTTP gets in without. Its "
+		"calls have the source http:NAME.\n",
 		"  toolboxctl token new kitchen --profile kids\n"
 		"  toolboxctl token new me --admin\n",
 		CTL_FLAG_PROFILE | CTL_FLAG_ADMIN | CTL_FLAG_BUS, 1, CTL_MANY, ctl_token},
 	{"trust", "ID", "accept what an MCP server has changed (needs no daemon)",
 		"ID is a toolbox of kind mcp. The tools of its server are pinned when they are "
-		"seen "
-		"first. A tool that was changed since is reported, and with \"pin\": \"block\" not "
-		"offered until the change is accepted.\n",
+		"seen first. A tool that was changed since is reported, and with \"pin\": "
+		"\"block\" not offered until the change is accepted.\n",
 		"  toolboxctl trust files --show\n"
 		"  toolboxctl trust files\n",
 		CTL_FLAG_SHOW | CTL_FLAG_BUS, 1, 1, ctl_trust},
@@ -239,11 +230,10 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl dev words/\n", 0, 1, 1, ctl_dev},
 	{"mcp", "", "serve the tools to a client of MCP, on stdin and stdout",
 		"A tool is called toolbox__name, or by its own name if --toolbox is given once; it "
-		"may "
-		"be given\nseveral times. With --bare a tool has its own name unless another one "
-		"has the same.\nIt ends when stdin does, which cancels calls; if that is "
-		"a file, it waits for\nthem. With --standalone it needs no daemon; a call that "
-		"needs approval is then denied, since\nno person can be asked.\n",
+		"may be given\nseveral times. With --bare a tool has its own name unless another "
+		"one has the same.\nIt ends when stdin does, which cancels calls; if that is a "
+		"file, it waits for\nthem. With --standalone it needs no daemon; a call that needs "
+		"approval is then denied, since\nno person can be asked.\n",
 		"  toolboxctl mcp\n"
 		"  toolboxctl mcp <requests.jsonl\n"
 		"  toolboxctl mcp --toolbox math_tools\n"
@@ -257,18 +247,13 @@ static const struct ctl_command commands[] = {
 		"toolbox.h;\n"
 		"command: programs and shell lines; programs: a folder where each program is a "
 		"tool;\npython: a package of ToolBox plugins; bus: messages of the bus. For mcp, a "
-		"server of the Model "
-		"Context\nProtocol, it is a manifest alone: the server is started and asked for "
-		"its "
-		"tools.\nA secret of --env and --header is kept in a file that only you can "
-		"read.\n--from-skill asks a skill of OVOS on the bus, and ovos-core, and writes "
-		"one "
-		"manifest, of kind bus.\n--from-header has a C compiler read a header, and writes "
-		"a "
-		"manifest, of kind native, with a tool\nfor each function of the library that a "
-		"tool can call; --why lists the others. --from-gir reads a\nGIR file instead, "
-		"which "
-		"names header and library.\n",
+		"server of the Model Context\nProtocol, it is a manifest alone: the server is "
+		"started and asked for its tools.\nA secret of --env and --header is kept in a "
+		"file that only you can read.\n--from-skill asks a skill of OVOS on the bus, and "
+		"ovos-core, and writes one manifest, of kind bus.\n--from-header has a C compiler "
+		"read a header, and writes a manifest, of kind native, with a tool\nfor each "
+		"function of the library that a tool can call; --why lists the others. --from-gir "
+		"reads a\nGIR file instead, which names header and library.\n",
 		"  toolboxctl new words --kind native\n"
 		"  toolboxctl new music --kind mcp --command npx -y some-server /srv/music\n"
 		"  toolboxctl new lights --kind mcp --url https://lights.example/mcp\n"

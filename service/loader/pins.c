@@ -258,8 +258,7 @@ static const char *reason_of(int error)
 		return "it is no such file; remove it to have all tools pinned anew";
 	if (error == -EAGAIN)
 		return "another program has the lock of the state folder (.lock); the next load "
-		       "tries "
-		       "again";
+		       "tries again";
 	if (error == -EPERM)
 		return "it must be a regular file that only the service's own user may write";
 	return strerror(-error);

@@ -162,8 +162,7 @@ static int find_only(const char *folder, const struct entries *entries, char **r
 		if (found) {
 			diagnostics_add(problems, DIAGNOSTIC_ERROR, 0, "",
 				"%s and %s are manifests, and neither has the name of their "
-				"folder: "
-				"move each to a folder of its own",
+				"folder: move each to a folder of its own",
 				found, path);
 			return FOLDER_MANIFEST_E_SEVERAL;
 		}

@@ -212,9 +212,8 @@ static void add_violation(const struct json_tape *tape, const struct schema_viol
 
 	if (meant)
 		diagnose(problems, DIAGNOSTIC_ERROR, tape, token,
-			"must be \"%s\", not %.*s; see "
-			"docs/native.md for the others",
-			meant, (int)json_at(tape, token)->length + 2, json_bytes(tape, token) - 1);
+			"must be \"%s\", not %.*s; see docs/native.md for the others", meant,
+			(int)json_at(tape, token)->length + 2, json_bytes(tape, token) - 1);
 	else
 		diagnose_at(problems, DIAGNOSTIC_ERROR, tape, violation->path, violation->message);
 }

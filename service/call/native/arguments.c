@@ -212,8 +212,7 @@ static int write_size_factor(struct making *making, uint32_t factor)
 	if (find_output(making, factor) == NATIVE_NONE)
 		return refuse_argument(making, factor,
 			"must be a number or the name of an \"out\" or \"inout\" of the same call, "
-			"as "
-			"\"$name\"");
+			"as \"$name\"");
 	json_write_string(&making->text, json_bytes(making->tape, factor) + 1,
 		json_at(making->tape, factor)->length - 1);
 	return 0;

@@ -192,8 +192,7 @@ static int read_bits(
 		}
 	}
 	return reading_refuse(reading, token,
-		"must be an integer within the range of %s, which the "
-		"function returns",
+		"must be an integer within the range of %s, which the function returns",
 		native_type_name(type));
 }
 

@@ -156,8 +156,7 @@ static int check_twice(
 		if (finally && native_invocation_equals(finally, invocation))
 			return reading_refuse(&reading->reading, token,
 				"the 'finally' of step %d makes the same call: what it frees would "
-				"be "
-				"freed twice, so leave one of them out",
+				"be freed twice, so leave one of them out",
 				i);
 	}
 	return 0;

@@ -243,8 +243,7 @@ static int refuse_unset(
 {
 	return reading_refuse(&reading->reading, place,
 		"'%s' is set only under a condition: say that it may be null, by \"nullable\": "
-		"true "
-		"where it is set, or write a 'result' without it",
+		"true where it is set, or write a 'result' without it",
 		variable->name);
 }
 
@@ -269,8 +268,7 @@ int native_template_of_all(struct program_reading *reading, uint32_t place, stru
 		else if (program->may_be_cut && strcmp(variable->name, "truncated") == 0)
 			r = reading_refuse(&reading->reading, place,
 				"'truncated' is added when a repeat with \"cut\" had more: give "
-				"the "
-				"value another name");
+				"the value another name");
 		buffer_append_char(&cutting.text, before);
 		buffer_append_char(schema, before);
 		buffer_append_string(&required, before == '{' ? ",\"required\":[" : ",");

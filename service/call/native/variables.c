@@ -106,8 +106,7 @@ static int refuse_variable(struct program_reading *reading, uint32_t token, size
 	if (sets_name(reading->reading.tape, reading->steps, &name))
 		return reading_refuse(&reading->reading, token,
 			"a later step sets '%.*s': a step uses only what earlier steps have set, "
-			"so "
-			"change their order",
+			"so change their order",
 			size, name.text);
 	for (size_t i = 0; i < program->n_variables; i++)
 		names[i] = program->variables[i].name;
@@ -328,8 +327,7 @@ int variables_find_result(struct program_reading *reading, uint32_t token, int *
 		return r;
 	return reading_refuse(&reading->reading, token,
 		"'%s' is set only under a condition: say that it may be null, by \"nullable\": "
-		"true "
-		"where it is set",
+		"true where it is set",
 		variable->name);
 }
 

@@ -338,8 +338,7 @@ void guest_calls_respond(struct guest_calls *calls, const struct request_scope *
 		fail_guest_call(guest_call, "the response of the guest takes too long to read");
 	else if (scope->envelope.data_status != 0)
 		fail_guest_call(guest_call,
-			"the response of the guest has too many values or levels, or a key "
-			"twice");
+			"the response of the guest has too many values or levels, or a key twice");
 	else if (error == JSON_NONE && result == JSON_NONE)
 		fail_guest_call(
 			guest_call, "the response of the guest has neither a result nor an error");

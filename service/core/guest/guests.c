@@ -183,9 +183,8 @@ static void end_calls(struct guests *guests)
 		if (!guest->has_calls)
 			continue;
 		guest->has_calls = false;
-		guest_refuse(guest, ANSWER_UNAVAILABLE,
-			"The registration is void: the guest has "
-			"left");
+		guest_refuse(
+			guest, ANSWER_UNAVAILABLE, "The registration is void: the guest has left");
 		offer_end_guest(
 			guests->offer, guest->id, guest->owner.source, "its guest has left");
 	}
@@ -307,8 +306,7 @@ static void take_outcome(struct guest *guest, const struct guest_entry *entry)
 		break;
 	case GUEST_NO_ROOM:
 		guest_refuse(guest, ANSWER_BUSY,
-			"There is no room for another toolbox "
-			"(limits.toolboxes, limits.tools)");
+			"There is no room for another toolbox (limits.toolboxes, limits.tools)");
 		guest_leave(guest, "there is no room for it (limits.toolboxes, limits.tools)");
 		break;
 	}

@@ -242,8 +242,7 @@ static bool keep_answer(
 		return false;
 	}
 	guest_refuse(guest, ANSWER_BUSY,
-		"A later registration of the guest has come before this "
-		"one was taken in");
+		"A later registration of the guest has come before this one was taken in");
 	guest->payer = account_ref(caller->account);
 	guest->held = size;
 	guest->answer = answer_take(answer);

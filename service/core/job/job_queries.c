@@ -222,9 +222,8 @@ static void answer_waiter(struct jobs *jobs, struct job_waiter *waiter)
 	list_remove(&waiter->link);
 	jobs->n_waiters--;
 	job_write_members(waiter->job, true, &waiter->answer.message);
-	answer_make_fit(&waiter->answer, invoker->config->limits.frame_bytes,
-		"its result is too "
-		"large");
+	answer_make_fit(
+		&waiter->answer, invoker->config->limits.frame_bytes, "its result is too large");
 	answer_send(&waiter->answer, invoker->bus);
 	bus_act_for(invoker->bus, before);
 	account_release(waiter->account, waiter->held_bytes);

@@ -232,8 +232,7 @@ static void write_step_argument(
 			return;
 		}
 		buffer_printf(out,
-			"{\"inout\": {\"name\": \"%s\", \"type\": \"%s\", "
-			"\"length_of\": \"$%s\"}}",
+			"{\"inout\": {\"name\": \"%s\", \"type\": \"%s\", \"length_of\": \"$%s\"}}",
 			argument->name, argument->word, of->name);
 		return;
 	case PLAN_INOUT:

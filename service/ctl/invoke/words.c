@@ -43,8 +43,7 @@ static int refuse_bytes(const struct word *word, struct buffer *reason)
 {
 	buffer_printf(reason,
 		"'%.*s' is given a value that is not UTF-8; a tool that takes bytes takes base64, "
-		"or "
-		"%.*s=@FILE",
+		"or %.*s=@FILE",
 		(int)word->key_size, word->key, (int)word->key_size, word->key);
 	return WORDS_E_USAGE;
 }

@@ -73,8 +73,7 @@ static const char *find_break(struct verification *verification, const struct au
 		return "it has no \"prev\"";
 	if (verification->has_last && !json_is_text(tape, prev, last))
 		return "its \"prev\" is not the hash of the line before: one of them was changed, "
-		       "or "
-		       "a line between them is missing";
+		       "or a line between them is missing";
 	if (!verification->has_last && !take_before(verification, prev))
 		return "its \"prev\" is no hash";
 	audit_hash_line(line->text, line->size, &verification->last);

@@ -53,8 +53,7 @@ static int refuse_setting(struct resolving *resolving, const char *setting, cons
 	snprintf(refusal->pointer, sizeof(refusal->pointer), "/config");
 	snprintf(refusal->text, sizeof(refusal->text),
 		"toolboxes.%.128s%s%.64s must be a path, or a list of at most %d paths, absolute "
-		"or "
-		"below ~/; found %.1024s",
+		"or below ~/; found %.1024s",
 		is_foreign(setting) ? "" : resolving->package->id, is_foreign(setting) ? "" : ".",
 		setting, SANDBOX_PATHS_MAX, found);
 	return OPERATOR_PATHS_E_REFUSED;

@@ -154,8 +154,7 @@ static void explain_unique(struct explanation *explanation, uint32_t index)
 
 	if (equal_elements(explanation->context, index, &pair))
 		explain_add(explanation, index,
-			"its elements must differ, but number %u and %u are equal "
-			"(counted from 0)",
+			"its elements must differ, but number %u and %u are equal (counted from 0)",
 			position(tape, index, pair.first), position(tape, index, pair.second));
 }
 
@@ -315,9 +314,8 @@ static void explain_unevaluated(
 			else if (is_object)
 				explain_unexpected(explanation, NULL, index, i);
 			else
-				explain_add(explanation, i,
-					"must be absent: no such element is "
-					"taken");
+				explain_add(
+					explanation, i, "must be absent: no such element is taken");
 		}
 		i = json_next(tape, value);
 	}

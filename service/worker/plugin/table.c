@@ -236,8 +236,7 @@ static int copy_tool(const struct reading *reading, const void *theirs, uint32_t
 		return refuse_plugin(reading, "the tool '%s' has no handler", tool->name);
 	if (tool->risk > TOOLBOX_EXECUTE)
 		return refuse_plugin(reading,
-			"the tool '%s' has the risk %u: an enum toolbox_risk was "
-			"expected",
+			"the tool '%s' has the risk %u: an enum toolbox_risk was expected",
 			tool->name, tool->risk);
 	if (tool->flags & ~(TOOLBOX_ALONE | TOOLBOX_IDEMPOTENT))
 		return refuse_newer(reading, "flags of a tool");

@@ -84,11 +84,10 @@ static const char of_compute[] =
 	"msync mincore mlock mlock2 munlock mlockall munlockall membarrier get_mempolicy "
 	"set_mempolicy mbind 453 462 "
 	/* time */
-	"time times gettimeofday clock_gettime clock_gettime64 clock_getres "
-	"clock_getres_time64 clock_nanosleep clock_nanosleep_time64 nanosleep alarm "
-	"getitimer setitimer timer_create timer_settime timer_settime64 timer_gettime "
-	"timer_gettime64 timer_getoverrun timer_delete timerfd_create timerfd_settime "
-	"timerfd_settime64 timerfd_gettime timerfd_gettime64 "
+	"time times gettimeofday clock_gettime clock_gettime64 clock_getres clock_getres_time64 "
+	"clock_nanosleep clock_nanosleep_time64 nanosleep alarm getitimer setitimer timer_create "
+	"timer_settime timer_settime64 timer_gettime timer_gettime64 timer_getoverrun timer_delete "
+	"timerfd_create timerfd_settime timerfd_settime64 timerfd_gettime timerfd_gettime64 "
 	/* its own threads */
 	"clone exit exit_group futex futex_time64 futex_waitv 454 455 456 set_robust_list "
 	"set_tid_address rseq arch_prctl prctl gettid getcpu sched_yield sched_getaffinity "
@@ -110,11 +109,10 @@ static const char of_compute[] =
 	"faccessat faccessat2 readlink readlinkat getcwd chdir fchdir umask "
 	/* open files */
 	"close close_range read readv pread64 preadv preadv2 write writev pwrite64 pwritev "
-	"pwritev2 lseek _llseek fstat fstat64 fstatfs fstatfs64 getdents getdents64 "
-	"ftruncate ftruncate64 fallocate fadvise64 fadvise64_64 arm_fadvise64_64 readahead "
-	"fsync fdatasync sync_file_range sync_file_range2 fgetxattr flistxattr flock fcntl "
-	"fcntl64 ioctl dup dup2 dup3 pipe pipe2 sendfile sendfile64 splice tee vmsplice "
-	"copy_file_range "
+	"pwritev2 lseek _llseek fstat fstat64 fstatfs fstatfs64 getdents getdents64 ftruncate "
+	"ftruncate64 fallocate fadvise64 fadvise64_64 arm_fadvise64_64 readahead fsync fdatasync "
+	"sync_file_range sync_file_range2 fgetxattr flistxattr flock fcntl fcntl64 ioctl dup dup2 "
+	"dup3 pipe pipe2 sendfile sendfile64 splice tee vmsplice copy_file_range "
 	/* waiting for them */
 	"poll ppoll ppoll_time64 select _newselect pselect6 pselect6_time64 epoll_create "
 	"epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 eventfd eventfd2 "
