@@ -226,9 +226,7 @@ void asking_take(struct asking *asking, const struct bus_envelope *envelope)
 	asking->is_away = false;
 	asking->is_probing = false;
 	loop_timer_disarm(&asking->timer);
-	list_for_each(link, &asking->open) {
-		struct asked *asked = container_of(link, struct asked, link);
-
+	list_each(struct asked, asked, &asking->open, link) {
 		if (asked->number != number ||
 			!is_response_to(envelope->topic, envelope->topic_size, asked->topic))
 			continue;

@@ -533,8 +533,7 @@ void chats_serve_history(struct chats *chats, const struct bus_envelope *envelop
 static struct session *find_interrupted(
 	struct chats *chats, struct text_view id, bool is_gentle, bool is_fallback)
 {
-	list_for_each(link, &chats->sessions.items) {
-		struct session *session = container_of(link, struct session, link);
+	list_each(struct session, session, &chats->sessions.items, link) {
 		const struct chat *chat = session->chat;
 
 		if (chat && is_of_session(session, id) && (!is_fallback || chat->is_fallback) &&
@@ -608,9 +607,7 @@ void chats_set_asking(struct chats *chats, const struct bus_envelope *envelope, 
 {
 	struct text_view id = session_of(envelope);
 
-	list_for_each(link, &chats->running) {
-		struct chat *chat = container_of(link, struct chat, link);
-
+	list_each(struct chat, chat, &chats->running, link) {
 		if (is_of_session(chat->session, id))
 			turn_set_asking(chat->turn, is_asking);
 	}

@@ -29,9 +29,7 @@ static bool is_same_text(const struct buffer *buffer, struct text_view view)
 struct session *sessions_find(
 	struct sessions *sessions, struct text_view source, struct text_view id)
 {
-	list_for_each(link, &sessions->items) {
-		struct session *session = container_of(link, struct session, link);
-
+	list_each(struct session, session, &sessions->items, link) {
 		if (!is_same_text(&session->source, source) || !is_same_text(&session->id, id))
 			continue;
 		list_remove(&session->link);
@@ -46,9 +44,7 @@ static bool make_session_room(struct sessions *sessions)
 {
 	if (sessions->n_items < SESSIONS_MAX)
 		return true;
-	list_for_each(link, &sessions->items) {
-		struct session *session = container_of(link, struct session, link);
-
+	list_each(struct session, session, &sessions->items, link) {
 		if (session->chat)
 			continue;
 		free_session(sessions, session);
@@ -83,9 +79,7 @@ void sessions_trim(struct sessions *sessions)
 
 	list_for_each(link, &sessions->items)
 		n_bytes += container_of(link, struct session, link)->history.n_bytes;
-	list_for_each(oldest, &sessions->items) {
-		struct session *session = container_of(oldest, struct session, link);
-
+	list_each(struct session, session, &sessions->items, link) {
 		if (n_bytes <= SESSIONS_BYTES)
 			return;
 		if (session->chat)

@@ -54,9 +54,7 @@ void documents_deinit(struct documents *documents)
 static struct document *find_document(
 	struct documents *documents, const struct catalogue *view, const char *key)
 {
-	list_for_each(link, &documents->list) {
-		struct document *document = container_of(link, struct document, link);
-
+	list_each(struct document, document, &documents->list, link) {
 		if (document->serial == catalogue_serial(view) && strcmp(document->key, key) == 0) {
 			list_remove(&document->link);
 			list_append(&documents->list, &document->link);

@@ -78,9 +78,7 @@ void event_streams_hear(
 	static const char beginning[] = "ovos.tools.";
 	const char *event = topic + sizeof(beginning) - 1;
 
-	list_for_each(link, &events->list) {
-		struct event_stream *stream = container_of(link, struct event_stream, link);
-
+	list_each(struct event_stream, stream, &events->list, link) {
 		if (stream->stream.rights.is_admin)
 			send_event(stream, event, text, size);
 		else if (strcmp(event, changed) == 0)

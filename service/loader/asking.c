@@ -144,16 +144,12 @@ static void work(void *data)
 	unsigned int n_hosts = 0;
 	unsigned int n_young = 0;
 
-	list_for_each(link, &asking->questions) {
-		const struct question *question = question_of(link);
-
+	list_each(const struct question, question, &asking->questions, link) {
 		n_hosts += question->checker != NULL;
 		n_young += question->checker && !question->is_over &&
 			   now_ms - question->begun_ms < YOUNG_MS;
 	}
-	list_for_each(link, &asking->questions) {
-		struct question *question = question_of(link);
-
+	list_each(struct question, question, &asking->questions, link) {
 		if (question->begun_ms > 0)
 			continue;
 		if (n_young == YOUNG_MAX || n_hosts == HOSTS_MAX) {
@@ -171,9 +167,7 @@ static void work(void *data)
 
 static struct question *find(const struct asking *asking, const char *key)
 {
-	list_for_each(link, &asking->questions) {
-		struct question *question = question_of(link);
-
+	list_each(struct question, question, &asking->questions, link) {
 		if (strcmp(question->key, key) == 0 && (!question->is_taken || question->refusal))
 			return question;
 	}
@@ -252,9 +246,7 @@ void asking_end(struct asking *asking)
 
 bool asking_has_answers(const struct asking *asking)
 {
-	list_for_each(link, &asking->questions) {
-		const struct question *question = question_of(link);
-
+	list_each(const struct question, question, &asking->questions, link) {
 		if (question->is_over && !question->is_taken)
 			return true;
 	}
@@ -265,9 +257,7 @@ int asking_list(const struct asking *asking, bool has_answers, struct text_list 
 {
 	int r = 0;
 
-	list_for_each(link, &asking->questions) {
-		const struct question *question = question_of(link);
-
+	list_each(const struct question, question, &asking->questions, link) {
 		if (r == 0 && !question->is_taken && (has_answers || !question->is_over))
 			r = text_list_add(ids, question->package->id);
 	}

@@ -219,9 +219,7 @@ static void log_news(struct audit *audit, int error, int rotation_error, uint64_
 /* Report @order as done to its waiting caller, unless the wait was forgotten. */
 static void report(struct audit *audit, const struct order *order)
 {
-	list_for_each(link, &audit->waits) {
-		struct audit_wait *wait = container_of(link, struct audit_wait, link);
-
+	list_each(struct audit_wait, wait, &audit->waits, link) {
 		if (wait->number != order->number)
 			continue;
 		list_remove(&wait->link);

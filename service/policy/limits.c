@@ -142,8 +142,7 @@ static void drop_gone(struct limits *limits, struct bucket *bucket)
  * @idle_ns. */
 static void sweep_buckets(struct limits *limits, unsigned int n, uint64_t idle_ns, uint64_t now_ns)
 {
-	list_for_each(link, &limits->buckets) {
-		struct bucket *bucket = container_of(link, struct bucket, link);
+	list_each(struct bucket, bucket, &limits->buckets, link) {
 		const struct config_caller *rule = &limits->config->callers[bucket->rule];
 
 		if (n-- == 0 || now_ns - bucket->used_ns < idle_ns)
@@ -249,9 +248,7 @@ static struct list *chain_of(const struct limits *limits, uint64_t hash)
 static struct bucket *find_bucket(
 	struct limits *limits, const struct bucket_key *key, uint64_t now_ns)
 {
-	list_for_each(link, chain_of(limits, key->hash)) {
-		struct bucket *bucket = container_of(link, struct bucket, chain);
-
+	list_each(struct bucket, bucket, chain_of(limits, key->hash), chain) {
 		if (!has_key(bucket, key))
 			continue;
 		list_remove(&bucket->link);

@@ -22,9 +22,7 @@ void pending_init(struct pending *pending)
 
 static void drop_all(struct pending *pending, struct list *questions)
 {
-	list_for_each(link, questions) {
-		struct pending_question *question = question_of(link);
-
+	list_each(struct pending_question, question, questions, link) {
 		pending_take(pending, question);
 		pending_question_free(question);
 	}
@@ -140,9 +138,7 @@ static bool withdraw(struct list *questions,
 {
 	bool is_any = false;
 
-	list_for_each(link, questions) {
-		struct pending_question *question = question_of(link);
-
+	list_each(struct pending_question, question, questions, link) {
 		if (question->is_withdrawn || !is_over(question, data))
 			continue;
 		question->is_withdrawn = is_any = true;
@@ -163,9 +159,7 @@ uint64_t pending_next_ms(const struct pending *pending)
 {
 	uint64_t next_ms = UINT64_MAX;
 
-	list_for_each(link, &pending->list) {
-		const struct pending_question *question = question_of(link);
-
+	list_each(const struct pending_question, question, &pending->list, link) {
 		if (question->expires_ms < next_ms)
 			next_ms = question->expires_ms;
 		if (question->report_ms && question->report_ms < next_ms)

@@ -75,3 +75,16 @@ static inline struct list *list_take_first(struct list *head)
 #define list_for_each(link, head)                                                                  \
 	for (struct list *link = (head)->next, *link##_next = link->next; link != (head);          \
 		link = link##_next, link##_next = link->next)
+
+/* Return the link after @link. */
+static inline struct list *list_after(const struct list *link)
+{
+	return link->next;
+}
+
+/* Walk in the same way over the elements of @head: structures of @type with the link @member. */
+#define list_each(type, element, head, member)                                                     \
+	for (type *element = container_of((head)->next, type, member),                             \
+		  *element##_next = container_of(list_after((head)->next), type, member);          \
+		&element->member != (head); element = element##_next,                              \
+		  element##_next = container_of(list_after(&element->member), type, member))

@@ -265,9 +265,7 @@ static struct interest *interest_of(struct list *link)
 /* Return whether no run before @run has the topic of @interest and its session. */
 static bool is_first_of(const struct bus_run *run, const struct interest *interest)
 {
-	list_for_each(link, &interest->topic->interests) {
-		const struct interest *other = interest_of(link);
-
+	list_each(const struct interest, other, &interest->topic->interests, link) {
 		if (other == interest)
 			return true;
 		if (other->role == INTEREST_REPLY &&
@@ -606,9 +604,7 @@ void bus_calls_begin(struct bus_calls *calls)
 
 void bus_calls_lose(struct bus_calls *calls)
 {
-	list_for_each(link, &calls->runs) {
-		struct bus_run *run = container_of(link, struct bus_run, link);
-
+	list_each(struct bus_run, run, &calls->runs, link) {
 		if (run->state <= BUS_RUN_SENT)
 			bus_run_end_later(
 				run, CALL_UNAVAILABLE, "the bus was lost before a reply came");

@@ -41,9 +41,7 @@ static struct interest_topic *find_topic(
 {
 	const struct list *bucket = &interests->buckets[hash % INTERESTS_BUCKETS];
 
-	list_for_each(link, bucket) {
-		struct interest_topic *topic = topic_of(link);
-
+	list_each(struct interest_topic, topic, bucket, link) {
 		if (topic->hash == hash && topic->size == size &&
 			memcmp(topic->text, text, size) == 0)
 			return topic;

@@ -243,9 +243,7 @@ void bus_calls_take(struct bus_calls *calls, const struct bus_envelope *envelope
 
 	if (!topic || bus_envelope_is_twin(envelope))
 		return;
-	list_for_each(link, &topic->interests) {
-		struct interest *interest = container_of(link, struct interest, link);
-
+	list_each(struct interest, interest, &topic->interests, link) {
 		if (!is_for(interest, &reply))
 			continue;
 		if (interest->role == INTEREST_COLLECT)

@@ -579,10 +579,7 @@ void approval_list(
 
 	most = most < PAGE_BYTES ? most : PAGE_BYTES;
 	buffer_append_char(out, '[');
-	list_for_each(link, &approval->pending.list) {
-		const struct pending_question *question =
-			container_of(link, struct pending_question, link);
-
+	list_each(const struct pending_question, question, &approval->pending.list, link) {
 		if (question->number <= scope->request.after)
 			continue;
 		if (last && out->size - start + question->members.size > most) {

@@ -564,9 +564,7 @@ static bool charge(struct batch *batch, size_t bytes)
 {
 	size_t of_source = bytes;
 
-	list_for_each(link, &batch->batches->all) {
-		const struct batch *other = batch_in(link);
-
+	list_each(const struct batch, other, &batch->batches->all, link) {
 		if (payer_of(other) == payer_of(batch) &&
 			buffer_equals(&other->source, &batch->source))
 			of_source += other->held_bytes;

@@ -68,9 +68,7 @@ static void grow_buckets(struct calls *calls)
 	free(calls->buckets);
 	calls->buckets = grown;
 	calls->n_buckets = n_buckets;
-	list_for_each(link, &calls->in_flight) {
-		struct call *call = container_of(link, struct call, link);
-
+	list_each(struct call, call, &calls->in_flight, link) {
 		list_init(&call->key_link);
 		if (call->call_id.size > 0)
 			list_append(bucket_of_key(calls, call->key), &call->key_link);
@@ -82,9 +80,7 @@ struct call *calls_find(const struct calls *calls, enum call_door door, const st
 {
 	uint64_t key = hash_origin(calls, door, call_id);
 
-	list_for_each(link, bucket_of_key(calls, key)) {
-		struct call *call = container_of(link, struct call, key_link);
-
+	list_each(struct call, call, bucket_of_key(calls, key), key_link) {
 		if (call->key == key && call->door == door &&
 			buffer_equals(&call->call_id, call_id) &&
 			buffer_equals(&call->source, source))
@@ -126,9 +122,7 @@ void calls_deinit(struct calls *calls)
 
 	if (!calls->loop)
 		return;
-	list_for_each(open, &calls->in_flight) {
-		struct call *call = container_of(open, struct call, link);
-
+	list_each(struct call, call, &calls->in_flight, link) {
 		answer_deinit(&call->answer);
 		calls_close(calls, call);
 	}
@@ -192,9 +186,7 @@ bool call_has_id(uint32_t process, uint64_t number, const struct text_view *id)
 
 struct call *calls_find_address(const struct calls *calls, const struct address *address)
 {
-	list_for_each(link, &calls->in_flight) {
-		struct call *call = container_of(link, struct call, link);
-
+	list_each(struct call, call, &calls->in_flight, link) {
 		if (call->answer.address == address)
 			return call;
 	}
@@ -203,9 +195,7 @@ struct call *calls_find_address(const struct calls *calls, const struct address 
 
 struct call *calls_find_id(const struct calls *calls, const struct text_view *id)
 {
-	list_for_each(link, &calls->in_flight) {
-		struct call *call = container_of(link, struct call, link);
-
+	list_each(struct call, call, &calls->in_flight, link) {
 		if (call_has_id(call->process, call->runner_call.id, id))
 			return call;
 	}
@@ -248,9 +238,7 @@ static size_t held_by_source(const struct calls *calls, const struct call *call)
 {
 	size_t bytes = 0;
 
-	list_for_each(link, &calls->in_flight) {
-		const struct call *other = container_of(link, struct call, link);
-
+	list_each(const struct call, other, &calls->in_flight, link) {
 		if (other->account == call->account && buffer_equals(&other->source, &call->source))
 			bytes += other->held_bytes;
 	}

@@ -21,9 +21,7 @@ static void cancel_call(const struct invoker *invoker, struct call *call)
 static struct waiting_request *find_waiting(
 	const struct invoker *invoker, const struct text_view *id)
 {
-	list_for_each(link, &invoker->waiting->places) {
-		struct waiting_request *request = container_of(link, struct waiting_request, place);
-
+	list_each(struct waiting_request, request, &invoker->waiting->places, place) {
 		if (request->summary &&
 			call_has_id(invoker->calls->process, request->call_number, id))
 			return request;
@@ -90,9 +88,7 @@ static bool cancel_batches(
 {
 	bool is_any = false;
 
-	list_for_each(link, &invoker->batches->all) {
-		struct batch *batch = container_of(link, struct batch, link);
-
+	list_each(struct batch, batch, &invoker->batches->all, link) {
 		if (batch->caller->door != CALL_DOOR_BUS || !buffer_equals(&batch->source, source))
 			continue;
 		if (buffer_equals(&batch->call_id, call_id)) {
@@ -131,9 +127,7 @@ static bool cancel_calls(const struct invoker *invoker, const struct request_sco
 void cancel_address(const struct invoker *invoker, const struct address *address)
 {
 	cancel_calls_at(invoker, address);
-	list_for_each(link, &invoker->batches->all) {
-		struct batch *batch = container_of(link, struct batch, link);
-
+	list_each(struct batch, batch, &invoker->batches->all, link) {
 		if (batch->answer.address == address)
 			cancel_batch(invoker, batch, address->has_left);
 	}

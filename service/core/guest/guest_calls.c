@@ -249,9 +249,7 @@ static struct guest_call *find_sent(struct guest_calls *calls, const struct requ
 	uint32_t token = json_find_typed_at(data, 0, "call_id", JSON_STRING);
 	const char *why = "it names no call that runs";
 
-	list_for_each(link, &calls->sent) {
-		struct guest_call *guest_call = guest_call_of(link);
-
+	list_each(struct guest_call, guest_call, &calls->sent, link) {
 		if (token == JSON_NONE || !json_is_text(data, token, guest_call->id))
 			continue;
 		if (guest_owner_is(calls->find_owner(

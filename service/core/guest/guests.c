@@ -121,9 +121,7 @@ struct guest *guest_new(struct guests *guests, const char *id, const struct text
 
 struct guest *guests_find_id(const struct guests *guests, const struct text_view *id)
 {
-	list_for_each(link, &guests->items) {
-		struct guest *guest = guest_of(link);
-
+	list_each(struct guest, guest, &guests->items, link) {
 		if (!guest->gone && text_view_is(*id, guest->id))
 			return guest;
 	}
@@ -154,8 +152,7 @@ static void plan_next(struct guests *guests)
 	uint64_t now_ms = clock_now_ms();
 	uint64_t at_ms = UINT64_MAX;
 
-	list_for_each(link, &guests->items) {
-		const struct guest *guest = guest_of(link);
+	list_each(const struct guest, guest, &guests->items, link) {
 		uint64_t next_ms = UINT64_MAX;
 
 		if (guest->has_calls)
@@ -177,9 +174,7 @@ static void plan_next(struct guests *guests)
 /* End the calls of the guests that have left. */
 static void end_calls(struct guests *guests)
 {
-	list_for_each(link, &guests->items) {
-		struct guest *guest = guest_of(link);
-
+	list_each(struct guest, guest, &guests->items, link) {
 		if (!guest->has_calls)
 			continue;
 		guest->has_calls = false;
@@ -193,9 +188,7 @@ static void end_calls(struct guests *guests)
 /* Return whether a load would change what is offered of guests. */
 static bool needs_load(const struct guests *guests, uint64_t now_ms)
 {
-	list_for_each(link, &guests->items) {
-		const struct guest *guest = guest_of(link);
-
+	list_each(const struct guest, guest, &guests->items, link) {
 		if (guest->gone || guest->is_left_out || (guest->next && due_ms(guest) <= now_ms))
 			return true;
 	}
@@ -220,8 +213,7 @@ void guests_list(struct guests *guests, struct guest_set *ret_set)
 	uint64_t now_ms = clock_now_ms();
 
 	guests->is_loading = true;
-	list_for_each(link, &guests->items) {
-		struct guest *guest = guest_of(link);
+	list_each(struct guest, guest, &guests->items, link) {
 		bool is_new = guest->next && due_ms(guest) <= now_ms;
 		const struct guest_entry entry = {
 			.number = guest->number,
@@ -366,9 +358,7 @@ void guests_taken(
 void guests_count(const struct guests *guests, uint64_t *ret_n_offered, uint64_t *ret_n_waiting)
 {
 	*ret_n_offered = *ret_n_waiting = 0;
-	list_for_each(link, &guests->items) {
-		const struct guest *guest = guest_of(link);
-
+	list_each(const struct guest, guest, &guests->items, link) {
 		*ret_n_offered += !guest->gone && guest->text;
 		*ret_n_waiting += !guest->gone && guest->next;
 	}
@@ -400,9 +390,7 @@ void guests_configure(struct guests *guests)
 
 void guests_forget_peer(struct guests *guests, const struct account *account)
 {
-	list_for_each(link, &guests->items) {
-		struct guest *guest = guest_of(link);
-
+	list_each(struct guest, guest, &guests->items, link) {
 		if (guest->owner.connection > 0 && guest->owner.connection == account->number)
 			guest_leave(guest, "its connection has ended");
 	}

@@ -156,9 +156,7 @@ static bool check_guest_room(const struct guests *guests, const struct guest *gu
 	uint64_t n_kept = n_guests;
 	uint64_t n_all = n_tools;
 
-	list_for_each(link, &guests->items) {
-		const struct guest *other = container_of(link, struct guest, link);
-
+	list_each(const struct guest, other, &guests->items, link) {
 		n_kept++;
 		if (other->gone)
 			continue;
@@ -319,9 +317,7 @@ static struct guest *add_guest(
 		return NULL;
 	}
 	/* A guest does not come in more often by leaving between. */
-	list_for_each(link, &guests->items) {
-		const struct guest *other = container_of(link, struct guest, link);
-
+	list_each(const struct guest, other, &guests->items, link) {
 		if (other->gone && strcmp(other->id, guest->id) == 0 &&
 			other->taken_ms > guest->taken_ms)
 			guest->taken_ms = other->taken_ms;

@@ -151,9 +151,7 @@ struct job *jobs_find(
 	struct asker asker;
 
 	read_asker(scope, &asker);
-	list_for_each(link, &jobs->all) {
-		struct job *job = container_of(link, struct job, link);
-
+	list_each(struct job, job, &jobs->all, link) {
 		if (id->size == HEX_ID_CHARS && memcmp(job->change.id, id->text, id->size) == 0 &&
 			is_seen(job, &asker))
 			found = job;
@@ -182,9 +180,7 @@ void jobs_list(const struct jobs *jobs, const struct request_scope *scope, struc
 
 	read_asker(scope, &asker);
 	buffer_append_char(out, '[');
-	list_for_each(link, &jobs->all) {
-		const struct job *job = container_of(link, struct job, link);
-
+	list_each(const struct job, job, &jobs->all, link) {
 		if (!is_seen(job, &asker))
 			continue;
 		buffer_append_string(out, is_first ? "{" : ",{");

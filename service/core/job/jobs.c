@@ -118,9 +118,7 @@ static struct job *find_first_ended(const struct jobs *jobs, bool has_result)
 {
 	struct job *first = NULL;
 
-	list_for_each(link, &jobs->all) {
-		struct job *job = job_in(link);
-
+	list_each(struct job, job, &jobs->all, link) {
 		if (job->phase == JOB_ENDED && list_is_empty(&job->change.link) &&
 			(!first || job->ended_ms < first->ended_ms) &&
 			(!has_result || job->end.size > sizeof(dropped)))
@@ -214,9 +212,7 @@ static void write_again(void *data)
 {
 	struct jobs *jobs = data;
 
-	list_for_each(link, &jobs->all) {
-		struct job *job = job_in(link);
-
+	list_each(struct job, job, &jobs->all, link) {
 		if (job->is_unwritten && job->phase == JOB_ENDED &&
 			list_is_empty(&job->change.link))
 			write_job(job);
@@ -413,9 +409,7 @@ static uint32_t count_background(const struct jobs *jobs, const struct runner *r
 {
 	uint32_t n = 0;
 
-	list_for_each(link, &jobs->invoker->calls->in_flight) {
-		const struct call *call = container_of(link, struct call, link);
-
+	list_each(const struct call, call, &jobs->invoker->calls->in_flight, link) {
 		n += call->runner_call.is_taken && call->runner_call.runner == runner &&
 		     address_is_of_job(call->answer.address);
 	}
@@ -444,10 +438,7 @@ static uint32_t count_coming(const struct jobs *jobs, const struct runner *runne
 	uint32_t workers;
 	uint32_t n = 0;
 
-	list_for_each(place, &jobs->invoker->waiting->places) {
-		const struct waiting_request *request =
-			container_of(place, struct waiting_request, place);
-
+	list_each(const struct waiting_request, request, &jobs->invoker->waiting->places, place) {
 		n += address_is_of_job(request->address) &&
 		     find_runner(job_at(request->address), &workers) == runner;
 	}
@@ -475,9 +466,7 @@ static void set_late(struct jobs *jobs)
 	uint64_t now_ms = clock_now_ms();
 	uint64_t due_ms = UINT64_MAX;
 
-	list_for_each(link, &jobs->all) {
-		const struct job *job = job_in(link);
-
+	list_each(const struct job, job, &jobs->all, link) {
 		if (job->phase == JOB_WAITING && job->address.due_ms < due_ms)
 			due_ms = job->address.due_ms;
 	}
@@ -519,9 +508,7 @@ static void call_waiting(void *data)
 {
 	struct jobs *jobs = data;
 
-	list_for_each(link, &jobs->all) {
-		struct job *job = job_in(link);
-
+	list_each(struct job, job, &jobs->all, link) {
 		if (job->phase == JOB_WAITING && !jobs->invoker->calls->is_stopping &&
 			has_room_beside(jobs, job))
 			call_job(job);
@@ -556,9 +543,7 @@ bool jobs_cancel_early(struct jobs *jobs, const struct buffer *source, const str
 {
 	bool is_any = false;
 
-	list_for_each(link, &jobs->all) {
-		struct job *job = job_in(link);
-
+	list_each(struct job, job, &jobs->all, link) {
 		if (job->door == CALL_DOOR_BUS && buffer_equals(&job->source, source) &&
 			buffer_equals(&job->call_id, call_id))
 			is_any = job_cancel_early(job) || is_any;

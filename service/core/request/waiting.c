@@ -106,9 +106,7 @@ static bool has_place(const struct waiting_room *room, const struct request_scop
 	size_t source_bytes = 0;
 	size_t share;
 
-	list_for_each(place, &room->places) {
-		const struct waiting_request *other = request_at(place);
-
+	list_each(const struct waiting_request, other, &room->places, place) {
 		if (other->holder != holder_of(account))
 			continue;
 		n_holder++;
@@ -193,9 +191,7 @@ void waiting_drop(struct waiting_request *request)
 
 void waiting_forget_peer(struct waiting_room *room, const struct account *account)
 {
-	list_for_each(place, &room->places) {
-		struct waiting_request *request = request_at(place);
-
+	list_each(struct waiting_request, request, &room->places, place) {
 		if (request->account == account && request->reason != WAITING_CATALOGUE &&
 			request->call_number == 0 && !address_is_of_job(request->address))
 			waiting_drop(request);
@@ -334,9 +330,7 @@ bool waiting_cancel_origin(
 {
 	bool is_any = false;
 
-	list_for_each(place, &room->places) {
-		struct waiting_request *request = request_at(place);
-
+	list_each(struct waiting_request, request, &room->places, place) {
 		if (address_names_caller(request->address) ||
 			!buffer_equals(&request->call_id, call_id) ||
 			!buffer_equals(&request->source, source))

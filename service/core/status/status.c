@@ -39,8 +39,7 @@ static struct call_counts count_calls(
 {
 	struct call_counts counts = {0};
 
-	list_for_each(link, &calls->in_flight) {
-		const struct call *call = container_of(link, struct call, link);
+	list_each(const struct call, call, &calls->in_flight, link) {
 		bool is_waiting = !list_is_empty(&call->runner_call.link);
 
 		if ((id && strcmp(call->tool->toolbox->id, id) != 0) || !is_seen(view, call))

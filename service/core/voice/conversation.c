@@ -132,9 +132,7 @@ void conversations_follow(struct conversations *conversations, const struct cata
 static struct conversation *find_conversation(
 	const struct conversations *conversations, const struct buffer *session)
 {
-	list_for_each(link, &conversations->sessions) {
-		struct conversation *conversation = container_of(link, struct conversation, link);
-
+	list_each(struct conversation, conversation, &conversations->sessions, link) {
 		if (buffer_equals(&conversation->session, session))
 			return conversation;
 	}
@@ -273,9 +271,7 @@ static void limit_claimed(struct conversations *conversations)
 	struct conversation *oldest = NULL;
 	unsigned int n = 0;
 
-	list_for_each(link, &conversations->sessions) {
-		struct conversation *conversation = container_of(link, struct conversation, link);
-
+	list_each(struct conversation, conversation, &conversations->sessions, link) {
 		if (conversation->owner.size == 0)
 			continue;
 		oldest = oldest ? oldest : conversation;
@@ -328,10 +324,7 @@ void conversations_write(const struct conversations *conversations, enum call_do
 
 	buffer_append_string(out, "{\"messages\":[");
 	if (found)
-		list_for_each(link, &found->lines) {
-			const struct conversation_line *line =
-				container_of(link, struct conversation_line, link);
-
+		list_each(const struct conversation_line, line, &found->lines, link) {
 			buffer_append_string(out, is_first ? "" : ",");
 			buffer_append(out, line->text, line->size);
 			is_first = false;

@@ -277,9 +277,7 @@ bool utterance_begin(struct utterances *utterances, struct request_scope *scope,
 /* Return the first utterance to be silent whose call is not cancelled yet, or NULL. */
 static struct utterance *first_uncancelled(struct utterances *utterances)
 {
-	list_for_each(link, &utterances->running) {
-		struct utterance *utterance = container_of(link, struct utterance, link);
-
+	list_each(struct utterance, utterance, &utterances->running, link) {
 		if (utterance->is_silent && !utterance->is_cancelled)
 			return utterance;
 	}
@@ -301,9 +299,7 @@ static void cancel_silent(struct utterances *utterances, const struct invoker *i
 void utterances_silence(struct utterances *utterances, const struct buffer *session,
 	utterance_function ended, const struct invoker *invoker)
 {
-	list_for_each(link, &utterances->running) {
-		struct utterance *utterance = container_of(link, struct utterance, link);
-
+	list_each(struct utterance, utterance, &utterances->running, link) {
 		if (utterance->ended == ended && buffer_equals(&utterance->session, session))
 			utterance->is_silent = true;
 	}
@@ -334,9 +330,7 @@ bool utterances_stop(struct utterances *utterances, const struct buffer *session
 {
 	bool is_any = false;
 
-	list_for_each(link, &utterances->running) {
-		struct utterance *utterance = container_of(link, struct utterance, link);
-
+	list_each(struct utterance, utterance, &utterances->running, link) {
 		if (!buffer_equals(&utterance->session, session) ||
 			has_mark(utterance, mark, invoker))
 			continue;

@@ -545,9 +545,7 @@ bool stdio_door_end(struct stdio_door *door)
 {
 	bool has_calls = false;
 
-	list_for_each(link, &door->engine.requests) {
-		struct mcp_exchange *exchange = container_of(link, struct mcp_exchange, link);
-
+	list_each(struct mcp_exchange, exchange, &door->engine.requests, link) {
 		if (exchange->stage == MCP_LISTENING) {
 			mcp_exchange_finish(exchange);
 		} else {
@@ -577,8 +575,7 @@ static void take_call_result(struct stdio_door *door, const struct json_tape *ev
 /* Take the response about a job: of a request for a task, or of a listener. */
 static void take_job(struct stdio_door *door, const struct json_tape *event)
 {
-	list_for_each(link, &door->engine.requests) {
-		struct mcp_exchange *exchange = container_of(link, struct mcp_exchange, link);
+	list_each(struct mcp_exchange, exchange, &door->engine.requests, link) {
 		struct stdio_call *call = call_of(exchange);
 
 		if (!*call->call_id || !ctl_session_has_number(door->session, call->call_id))

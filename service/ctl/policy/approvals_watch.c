@@ -155,9 +155,7 @@ static void forget_questions(struct watch *watch)
 
 static struct watched *find_question(const struct watch *watch, const char *id)
 {
-	list_for_each(link, &watch->questions) {
-		struct watched *question = container_of(link, struct watched, link);
-
+	list_each(struct watched, question, &watch->questions, link) {
 		if (strcmp(question->mark.id, id) == 0)
 			return question;
 	}

@@ -122,10 +122,7 @@ bool http_connection_claim(struct http_connection *connection, const char *token
 void http_connections_stop(struct http_connections *connections)
 {
 	connections->is_stopping = true;
-	list_for_each(link, &connections->places.list) {
-		struct http_connection *connection =
-			container_of(link, struct http_connection, place.link);
-
+	list_each(struct http_connection, connection, &connections->places.list, place.link) {
 		if (connection->state == CONNECTION_IDLE)
 			connection_free(connection);
 	}

@@ -35,9 +35,7 @@ static unsigned int count_holder(
  * there was one. */
 static bool close_quiet(struct http_places *places, const char *holder, bool is_spare)
 {
-	list_for_each(link, &places->list) {
-		struct http_place *place = place_of(link);
-
+	list_each(struct http_place, place, &places->list, link) {
 		if (place->is_spare == is_spare &&
 			(!holder || strcmp(place->holder, holder) == 0) && places->give_way(place))
 			return true;

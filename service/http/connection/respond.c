@@ -47,10 +47,8 @@ void connection_charge_queued(struct http_connection *connection, size_t size)
 	connection->queued += size;
 	if (account_book_used(book) <= book->bytes_max)
 		return;
-	list_for_each(link, &connection->connections->places.list) {
-		struct http_connection *other =
-			container_of(link, struct http_connection, place.link);
-
+	list_each(
+		struct http_connection, other, &connection->connections->places.list, place.link) {
 		if (other->queued > most->queued)
 			most = other;
 	}

@@ -62,9 +62,7 @@ static struct mcp_session *find_least(const struct mcp_sessions *sessions, const
 {
 	struct mcp_session *first = NULL;
 
-	list_for_each(link, &sessions->list) {
-		struct mcp_session *session = container_of(link, struct mcp_session, link);
-
+	list_each(struct mcp_session, session, &sessions->list, link) {
 		if (!is_of(session, holder))
 			continue;
 		if (session->n_streams == 0)
@@ -128,9 +126,7 @@ int mcp_sessions_add(struct mcp_sessions *sessions, const struct http_identity *
 
 static struct mcp_session *find_named(struct mcp_sessions *sessions, const char *name)
 {
-	list_for_each(link, &sessions->list) {
-		struct mcp_session *session = container_of(link, struct mcp_session, link);
-
+	list_each(struct mcp_session, session, &sessions->list, link) {
 		if (strcmp(session->id.name, name) == 0)
 			return session;
 	}

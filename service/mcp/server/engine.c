@@ -62,9 +62,7 @@ struct mcp_exchange *mcp_engine_first(const struct mcp_engine *engine, enum mcp_
 static struct mcp_exchange *find_in_flight(
 	const struct mcp_engine *engine, const char *session, struct text_view id)
 {
-	list_for_each(link, &engine->requests) {
-		struct mcp_exchange *exchange = request_of(link);
-
+	list_each(struct mcp_exchange, exchange, &engine->requests, link) {
 		if (exchange->stage == MCP_CANCELLED_CALL || !exchange->session ||
 			strcmp(exchange->session, session) != 0)
 			continue;
@@ -299,9 +297,7 @@ void mcp_exchange_report_text(struct mcp_exchange *exchange, struct text_view te
 
 void mcp_engine_report_job(struct mcp_engine *engine, const struct json_tape *data)
 {
-	list_for_each(link, &engine->requests) {
-		struct mcp_exchange *exchange = request_of(link);
-
+	list_each(struct mcp_exchange, exchange, &engine->requests, link) {
 		if (exchange->role && exchange->role->report)
 			exchange->role->report(exchange, data);
 	}
@@ -311,8 +307,7 @@ void mcp_engine_changed(struct mcp_engine *engine)
 {
 	const struct mcp_door *door = engine->door;
 
-	list_for_each(link, &engine->requests) {
-		struct mcp_exchange *exchange = request_of(link);
+	list_each(struct mcp_exchange, exchange, &engine->requests, link) {
 		cleanup(buffer_deinit) struct buffer message = {0};
 
 		if (exchange->stage != MCP_LISTENING || !exchange->message.wants_tool_changes)

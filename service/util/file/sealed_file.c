@@ -102,9 +102,7 @@ static struct sealed_file *make_copy(int file, const char *path, const struct st
  * with the @stamp; NULL: there is no copy. */
 static struct sealed_file *find_copy(const struct stamp *stamp, const struct sealed_file *fresh)
 {
-	list_for_each(link, &copies) {
-		struct sealed_file *copy = container_of(link, struct sealed_file, link);
-
+	list_each(struct sealed_file, copy, &copies, link) {
 		if (fresh ? !has_same_bytes(copy, fresh) : !stamp_proves_same(&copy->stamp, stamp))
 			continue;
 		copy->references++;
