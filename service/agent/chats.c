@@ -580,7 +580,7 @@ static struct text_view decode_member(
 
 	if (value != JSON_NONE)
 		json_string_decode(&envelope->data, value, out);
-	return (struct text_view){out->data ? out->data : "", out->size};
+	return buffer_view(out);
 }
 
 void chats_take_question(struct chats *chats, const struct bus_envelope *envelope)

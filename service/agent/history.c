@@ -67,10 +67,9 @@ static void write_history_call(const struct reply_call *call, struct buffer *jso
 	buffer_append_string(json, "{\"id\":");
 	json_write_bytes_lossy(json, call->id.data, call->id.size);
 	buffer_append_string(json, ",\"type\":\"function\",\"function\":{\"name\":");
-	json_write_bytes_lossy(json, call->name.data ? call->name.data : "", call->name.size);
+	json_write_bytes_lossy(json, buffer_text(&call->name), call->name.size);
 	buffer_append_string(json, ",\"arguments\":");
-	json_write_bytes_lossy(
-		json, call->arguments.data ? call->arguments.data : "", call->arguments.size);
+	json_write_bytes_lossy(json, buffer_text(&call->arguments), call->arguments.size);
 	buffer_append_string(json, "}}");
 }
 
@@ -85,11 +84,10 @@ int history_add_assistant(struct history *history, struct text_view text,
 		buffer_append_string(&content, content.size > 0 ? " " INTERRUPTED : INTERRUPTED);
 	begin_content(&message.json, HISTORY_ASSISTANT);
 	if (content.size > 0 || n_calls == 0)
-		json_write_bytes_lossy(
-			&message.json, content.data ? content.data : "", content.size);
+		json_write_bytes_lossy(&message.json, buffer_text(&content), content.size);
 	else
 		buffer_append_string(&message.json, "null");
-	message.chars = utf8_count(content.data ? content.data : "", content.size);
+	message.chars = utf8_count(buffer_text(&content), content.size);
 	for (size_t i = 0; i < n_calls; i++) {
 		buffer_append_string(&message.json, i == 0 ? ",\"tool_calls\":[" : ",");
 		write_history_call(&calls[i], &message.json);
@@ -116,7 +114,7 @@ int history_add_tool(struct history *history, const struct buffer *id, const str
 	struct history_message message = {.role = HISTORY_TOOL};
 
 	json_write_bytes_lossy(&message.id, id->data, id->size);
-	buffer_append(&message.name, name->data ? name->data : "", name->size);
+	buffer_append(&message.name, buffer_text(name), name->size);
 	write_tool_message(&message, content);
 	return add_message(history, &message);
 }
@@ -172,7 +170,7 @@ static void mask_message(struct history *history, struct history_message *messag
 		return;
 	message->is_masked = true;
 	buffer_printf(&content, "[result of %.*s left out]", (int)message->name.size,
-		message->name.data ? message->name.data : "");
+		buffer_text(&message->name));
 	if (buffer_status(&content) < 0)
 		return;
 	write_tool_message(&masked, (struct text_view){content.data, content.size});

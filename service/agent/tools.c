@@ -43,14 +43,13 @@ static void write_description(
 
 	if (description != JSON_NONE)
 		json_string_decode(tape, description, &text);
-	buffer_fail_with(out, &text);
-	size = utf8_prefix(text.data ? text.data : "", text.size, TOOLS_DESCRIPTION_POINTS);
+	size = utf8_prefix(buffer_text(&text), text.size, TOOLS_DESCRIPTION_POINTS);
 	if (size < text.size) {
 		size = utf8_prefix(text.data, text.size, TOOLS_DESCRIPTION_POINTS - 1);
 		text.size = size;
 		buffer_append_string(&text, "…");
 	}
-	json_write_string(out, text.data ? text.data : "", text.size);
+	json_write_buffer(out, &text);
 }
 
 /* Append the argument schema at @schema (JSON_NONE: none) as models take it. */

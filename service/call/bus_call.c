@@ -136,7 +136,7 @@ static void write_inside(const struct json_tape *arguments, uint32_t value, stru
 		return;
 	}
 	json_write_compact(&compact, arguments, value);
-	json_write_string(&quoted, compact.data ? compact.data : "", compact.size);
+	json_write_buffer(&quoted, &compact);
 	buffer_fail_with(out, &compact);
 	buffer_fail_with(out, &quoted);
 	if (quoted.size > 2)

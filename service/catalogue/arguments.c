@@ -54,9 +54,8 @@ static int take_text(struct arguments *arguments, const struct json_tape *tape, 
 	if (arguments->text.size > limits->bytes)
 		return refuse_size(arguments, arguments->text.size, limits->bytes, "bytes");
 	if (r == 0)
-		r = json_tape_read(&arguments->tape,
-			arguments->text.data ? arguments->text.data : "", arguments->text.size,
-			limits->depth, &error);
+		r = json_tape_read(&arguments->tape, buffer_text(&arguments->text),
+			arguments->text.size, limits->depth, &error);
 	if (r == JSON_E_DEPTH)
 		return refuse_size(
 			arguments, (size_t)limits->depth + 1, limits->depth, "levels of nesting");

@@ -97,9 +97,8 @@ static void begin_for_openai(const struct tool *tool, const char *name, struct b
 	}
 	buffer_append(&cut, text, utf8_prefix(text, size, OPENAI_DESCRIPTION_POINTS - 1));
 	buffer_append_string(&cut, ellipsis);
-	buffer_fail_with(out, &cut);
 	buffer_printf(out, "{\"name\":\"%s\",\"description\":", name);
-	json_write_string(out, cut.data ? cut.data : "", cut.size);
+	json_write_buffer(out, &cut);
 }
 
 static void write_openai(const struct tool *tool, const char *name, struct buffer *out)

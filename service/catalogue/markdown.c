@@ -31,7 +31,7 @@ static void write_string(const struct json_tape *tape, uint32_t token, struct bu
 
 	json_string_decode(tape, token, &text);
 	buffer_fail_with(out, &text);
-	write_line(text.data ? text.data : "", text.size, out);
+	write_line(buffer_text(&text), text.size, out);
 }
 
 /* Write the types named by the schema at @schema, or "any". */

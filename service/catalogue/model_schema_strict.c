@@ -61,7 +61,7 @@ static bool is_required_key(const struct json_tape *tape, uint32_t required, uin
 
 	json_string_decode(tape, key, &name);
 	json_each(i, tape, required)
-		if (json_string_equals(tape, i, name.data ? name.data : "", name.size))
+		if (json_string_equals(tape, i, buffer_text(&name), name.size))
 			return true;
 	return false;
 }

@@ -34,7 +34,7 @@ void ctl_request_words(struct buffer *data, const char *key, const struct ctl_op
 		buffer_append_string(&words, options->positional[i]);
 	}
 	buffer_fail_with(data, &words);
-	append_text(data, key, words.data ? words.data : "", words.size);
+	append_text(data, key, buffer_text(&words), words.size);
 }
 
 int ctl_request_tool(struct buffer *data, const char *name, const struct ctl_options *options)

@@ -79,8 +79,8 @@ void terminal_complain(const char *format, ...)
 	buffer_vprintf(&text, format, arguments);
 	va_end(arguments);
 	buffer_append_string(&line, PROGRAM " ");
-	terminal_append_line(&line, text.data ? text.data : "", text.size);
-	terminal_append_wrapped(&wrapped, line.data ? line.data : "", line.size,
+	terminal_append_line(&line, buffer_text(&text), text.size);
+	terminal_append_wrapped(&wrapped, buffer_text(&line), line.size,
 		width > INDENT ? width - INDENT : width, INDENT);
 	fflush(stdout);
 	terminal_clear_line();
@@ -140,7 +140,7 @@ void terminal_print_finding(struct diagnostic_counts *counts, const struct diagn
 	diagnostic_count(counts, finding);
 	buffer_printf(&line, "%s ", diagnostic_severity_name(finding->severity));
 	diagnostic_write(finding, &text);
-	terminal_append_line(&line, text.data ? text.data : "", text.size);
+	terminal_append_line(&line, buffer_text(&text), text.size);
 	if (buffer_status(&line) == 0)
 		terminal_shape_finding(line.data, line.size, &shaped);
 	fprintf(stderr, "%s\n", buffer_terminate(&shaped) ? shaped.data : "out of memory");
@@ -368,7 +368,7 @@ void terminal_append_value(struct buffer *out, const struct json_tape *tape, uin
 	else if (json_type_at(tape, token) != JSON_NULL)
 		json_write_compact(&text, tape, token);
 	if (buffer_status(&text) == 0)
-		terminal_append_line(out, text.data ? text.data : "", text.size);
+		terminal_append_line(out, buffer_text(&text), text.size);
 }
 
 void terminal_append_member(
@@ -415,7 +415,7 @@ static void append_json(struct buffer *out, const struct buffer *json)
 	visible_append_lines(&shown, json->data, json->size);
 	buffer_fail_with(out, &shown);
 	if (is_ascii_terminal() && buffer_status(&shown) == 0)
-		append_escaped(out, shown.data ? shown.data : "", shown.size);
+		append_escaped(out, buffer_text(&shown), shown.size);
 	else
 		buffer_append_buffer(out, &shown);
 }

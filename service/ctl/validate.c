@@ -128,7 +128,7 @@ static int compile_schema(struct validator *validator, const char *file, const s
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(schema_error_deinit) struct schema_error error = {0};
-	const char *bytes = text->data ? text->data : "";
+	const char *bytes = buffer_text(text);
 	struct json_error json_error;
 	unsigned int line;
 	unsigned int column;
@@ -237,7 +237,7 @@ static int judge_file(struct validator *validator, const char *file)
 
 	if (r != 0)
 		return r;
-	return judge_text(validator, file, text.data ? text.data : "", text.size);
+	return judge_text(validator, file, buffer_text(&text), text.size);
 }
 
 /* Judge each line as it arrives: the writer of a pipe may wait for each verdict. */

@@ -33,7 +33,7 @@ static void write_template(const char *name, const char *base, bool needs_token,
 	buffer_append_string(out, "{\"call_template_type\":\"http\",\"url\":");
 	buffer_printf(&url, "%s/v1/tools/%s", base, name);
 	buffer_fail_with(out, &url);
-	json_write_bytes_lossy(out, url.data ? url.data : "", url.size);
+	json_write_bytes_lossy(out, buffer_text(&url), url.size);
 	buffer_append_string(out, ",\"http_method\":\"POST\","
 				  "\"content_type\":\"application/json\",\"body_field\":\"body\"");
 	buffer_append_string(out, needs_token ? auth : "");

@@ -97,8 +97,7 @@ static void write_canonical_string(struct buffer *out, const struct json_tape *t
 		return;
 	}
 	json_string_decode(tape, index, &decoded);
-	buffer_fail_with(out, &decoded);
-	json_write_string(out, decoded.data ? decoded.data : "", decoded.size);
+	json_write_buffer(out, &decoded);
 }
 
 void json_write_canonical(struct buffer *out, const struct json_tape *tape, uint32_t index)

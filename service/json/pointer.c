@@ -13,7 +13,7 @@ static void append_key(const struct json_tape *tape, uint32_t key, struct buffer
 
 	json_string_decode(tape, key, &decoded);
 	buffer_fail_with(out, &decoded);
-	json_pointer_append(out, decoded.data ? decoded.data : "", decoded.size);
+	json_pointer_append(out, buffer_text(&decoded), decoded.size);
 }
 
 void json_pointer_write(const struct json_tape *tape, uint32_t index, struct buffer *out)
@@ -62,7 +62,7 @@ static const char *take_token(
 			c = *++text == '0' ? '~' : '/';
 		buffer_append_char(decoded, c);
 	}
-	*ret_token = (struct text_view){decoded->data ? decoded->data : "", decoded->size};
+	*ret_token = buffer_view(decoded);
 	return end;
 }
 

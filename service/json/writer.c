@@ -104,6 +104,12 @@ void json_write_bytes_lossy(struct buffer *out, const char *bytes, size_t size)
 	buffer_append_char(out, '"');
 }
 
+void json_write_buffer(struct buffer *out, const struct buffer *text)
+{
+	buffer_fail_with(out, text);
+	json_write_string(out, buffer_text(text), text->size);
+}
+
 void json_write_i64(struct buffer *out, int64_t value)
 {
 	if (value >= 0) {

@@ -25,6 +25,9 @@ void json_write_text(struct buffer *out, const char *text);
 /* As json_write_string, for bytes of any kind: bytes other than UTF-8 become U+FFFD. */
 void json_write_bytes_lossy(struct buffer *out, const char *bytes, size_t size);
 
+/* As json_write_string, for the contents of @text; a failed one fails @out. */
+void json_write_buffer(struct buffer *out, const struct buffer *text);
+
 void json_write_i64(struct buffer *out, int64_t value);
 void json_write_u64(struct buffer *out, uint64_t value);
 

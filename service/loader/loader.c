@@ -169,7 +169,7 @@ static void keep_same_server(struct load_job *job)
 /* Take the description sent by the host of @job's package. */
 static void accept_description(struct load_job *job)
 {
-	const char *described = job->described.data ? job->described.data : "";
+	const char *described = buffer_text(&job->described);
 	size_t size = job->described.size;
 	int r = buffer_status(&job->described);
 

@@ -114,7 +114,7 @@ static enum look look_at(const char *path)
 
 	if (r == 0)
 		r = json_tape_read(
-			&tape, bytes.data ? bytes.data : "", bytes.size, JSON_DEPTH_DEFAULT, NULL);
+			&tape, buffer_text(&bytes), bytes.size, JSON_DEPTH_DEFAULT, NULL);
 	if (r != 0)
 		return r > 0 ? LOOK_BROKEN : LOOK_OTHER;
 	return is_manifest(&tape) ? LOOK_MANIFEST : LOOK_OTHER;

@@ -113,7 +113,7 @@ static int read_trigger(const struct manifest_scope *scope, uint32_t token, stru
 	json_string_decode(scope->tape, token, &text);
 	r = buffer_status(&text);
 	if (r == 0)
-		r = triggers_add(&tool->triggers, text.data ? text.data : "", text.size, &reason);
+		r = triggers_add(&tool->triggers, buffer_text(&text), text.size, &reason);
 	if (r > 0)
 		diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, token, "%s", reason.data);
 	return r < 0 ? r : 0;

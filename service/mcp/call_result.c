@@ -70,10 +70,9 @@ static bool is_truncated(const struct json_tape *tape, uint32_t result)
 /* Append a text block with @text, after a comma unless @is_first. */
 static void write_text_block(struct buffer *out, const struct buffer *text, bool is_first)
 {
-	buffer_fail_with(out, text);
 	buffer_append_string(out, is_first ? "" : ",");
 	buffer_append_string(out, "{\"type\":\"text\",\"text\":");
-	json_write_string(out, text->data ? text->data : "", text->size);
+	json_write_buffer(out, text);
 	buffer_append_char(out, '}');
 }
 
@@ -231,8 +230,7 @@ int mcp_write_call_result(struct buffer *out, const struct mcp_message *message,
 		write_error_text(data, text);
 		if (!is_inner && mcp_is_request_error(data)) {
 			mcp_refuse(ret_error, MCP_INVALID_PARAMS, 200, "");
-			ret_error->message =
-				(struct text_view){text->data ? text->data : "", text->size};
+			ret_error->message = buffer_view(text);
 			return MCP_E_REFUSED;
 		}
 	}

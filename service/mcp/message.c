@@ -175,8 +175,8 @@ static int check_header(const struct mcp_message *message, const struct mcp_fiel
 
 	if (buffer_status(&value) < 0)
 		return -ENOMEM;
-	if (status != MCP_FIELD_FOUND || !json_string_equals(&message->tape, token,
-						 value.data ? value.data : "", value.size))
+	if (status != MCP_FIELD_FOUND ||
+		!json_string_equals(&message->tape, token, buffer_text(&value), value.size))
 		return mcp_refuse(error, MCP_HEADER_MISMATCH, BAD_REQUEST, text);
 	return 0;
 }
@@ -258,7 +258,7 @@ static int check_header_version(
 
 	if (header->size == size && memcmp(header->data, MCP_VERSION_MODERN, size) == 0)
 		return 0;
-	json_write_bytes_lossy(json, header->data ? header->data : "", header->size);
+	json_write_bytes_lossy(json, buffer_text(header), header->size);
 	if (buffer_status(json) < 0)
 		return -ENOMEM;
 	return refuse_version(error, (struct text_view){json->data, json->size});

@@ -25,7 +25,7 @@ struct check {
 static bool is_value(const struct json_tape *tape, uint32_t value, const struct buffer *text)
 {
 	cleanup(json_tape_cleanup) struct json_tape number = {0};
-	const char *bytes = text->data ? text->data : "";
+	const char *bytes = buffer_text(text);
 
 	switch (json_type_at(tape, value)) {
 	case JSON_STRING:
@@ -94,8 +94,7 @@ static int check_object(
 		if (buffer_status(&name) < 0)
 			return -ENOMEM;
 		if (value != JSON_NONE)
-			argument =
-				json_find_sized(body, value, name.data ? name.data : "", name.size);
+			argument = json_find_sized(body, value, buffer_text(&name), name.size);
 		annotation = json_find_typed_at(tape, key + 1, ANNOTATION, JSON_STRING);
 		if (annotation != JSON_NONE)
 			r = check_header(check, annotation, argument);

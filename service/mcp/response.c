@@ -88,7 +88,7 @@ void mcp_write_initialize(
 
 	json_string_decode(&message->tape, message->requested_version, &requested);
 	buffer_fail_with(out, &requested);
-	version = mcp_version_legacy(requested.data ? requested.data : "", requested.size);
+	version = mcp_version_legacy(buffer_text(&requested), requested.size);
 	mcp_result_begin(out, message);
 	json_write_key(out, "protocolVersion");
 	json_write_text(out, version ? version : mcp_version_legacy_latest());

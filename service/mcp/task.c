@@ -112,6 +112,6 @@ int mcp_refuse_task(const struct json_tape *data, struct buffer *text, struct mc
 	if (error != JSON_NONE)
 		json_string_decode(data, error, text);
 	if (buffer_status(text) == 0)
-		ret_error->message = (struct text_view){text->data ? text->data : "", text->size};
+		ret_error->message = buffer_view(text);
 	return MCP_E_REFUSED;
 }

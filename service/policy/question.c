@@ -178,7 +178,7 @@ static void add_declared(struct parts *parts, const struct json_tape *tape,
 	if (parts->n == SHOWN_MAX || json_type_at(schema, token) != JSON_STRING)
 		return;
 	json_string_decode(schema, token, &name);
-	value = json_find_sized(tape, 0, name.data ? name.data : "", name.size);
+	value = json_find_sized(tape, 0, buffer_text(&name), name.size);
 	if (value != JSON_NONE)
 		add_part(parts, tape, value - 1);
 }

@@ -22,8 +22,8 @@ struct pattern {
 static int compile_translated(
 	const struct buffer *translated, struct regex *ret_regex, struct regex_error *ret_error)
 {
-	return regex_compile(translated->data ? translated->data : "", translated->size,
-		PATTERN_OPTIONS, PCRE2_EXTRA_ALLOW_SURROGATE_ESCAPES, ret_regex, ret_error);
+	return regex_compile(buffer_text(translated), translated->size, PATTERN_OPTIONS,
+		PCRE2_EXTRA_ALLOW_SURROGATE_ESCAPES, ret_regex, ret_error);
 }
 
 /* Allocate a pattern, with the shape of the text if it has one; NULL without memory. */

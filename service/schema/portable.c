@@ -352,7 +352,7 @@ static void write_members(struct writer *writer, const struct place *schema, uin
 			continue;
 		if (others != JSON_NONE) {
 			json_string_decode(tape, key, &name);
-			if (json_find_sized(tape, others, name.data ? name.data : "", name.size) !=
+			if (json_find_sized(tape, others, buffer_text(&name), name.size) !=
 				JSON_NONE)
 				continue;
 		}

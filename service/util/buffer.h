@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "util/text/text_view.h"
+
 /*
  * A growing run of bytes that remembers failure.
  *
@@ -36,6 +38,18 @@ void buffer_recycle(struct buffer *buffer, size_t kept_bytes);
 static inline int buffer_status(const struct buffer *buffer)
 {
 	return buffer->error;
+}
+
+/* Return the contents: "" and not NULL while nothing was appended. */
+static inline const char *buffer_text(const struct buffer *buffer)
+{
+	return buffer->data ? buffer->data : "";
+}
+
+/* The same with their size. */
+static inline struct text_view buffer_view(const struct buffer *buffer)
+{
+	return (struct text_view){buffer_text(buffer), buffer->size};
 }
 
 /* Make room for @size more bytes. Return where they go (the caller then raises buffer->size), or
@@ -88,8 +102,7 @@ static inline bool buffer_equals(const struct buffer *a, const struct buffer *b)
 /* Return whether @buffer has the bytes of @text. */
 static inline bool buffer_is(const struct buffer *buffer, const char *text)
 {
-	return buffer->size == strlen(text) &&
-	       (buffer->size == 0 || memcmp(buffer->data, text, buffer->size) == 0);
+	return text_is(buffer->data, buffer->size, text);
 }
 
 /* Append formatted text. */

@@ -80,7 +80,7 @@ void diagnostic_print(void *data, const struct diagnostic *diagnostic)
 	diagnostic_count(data, diagnostic);
 	diagnostic_write(diagnostic, &out);
 	buffer_printf(&line, "%s ", diagnostic_severity_name(diagnostic->severity));
-	visible_append(&line, out.data ? out.data : "", out.size);
+	visible_append(&line, buffer_text(&out), out.size);
 	line.error = line.error ? line.error : out.error;
 	if (buffer_status(&line) == 0)
 		wrap_append(&wrapped, line.data, line.size, width,

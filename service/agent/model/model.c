@@ -248,8 +248,8 @@ static void end_status(struct model_request *request, long status, char *reason)
 		return;
 	if ((status == 429 || status >= 500) && try_later(request))
 		return;
-	reply_describe_error(request->model->settings->key, status, kept->data ? kept->data : "",
-		kept->size, reason);
+	reply_describe_error(
+		request->model->settings->key, status, buffer_text(kept), kept->size, reason);
 	finish_model_request(request, MODEL_FAILED, reason);
 }
 

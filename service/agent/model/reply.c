@@ -275,8 +275,7 @@ void reply_describe_error(const char *key, long status, const char *json, size_t
 		reply_mask_key(key, words.data, words.size);
 	if (status != 0)
 		buffer_printf(&text, "HTTP %ld%s", status, words.size > 0 ? ": " : "");
-	visible_append(
-		&text, words.data ? words.data : "", utf8_cut(words.data, words.size, WORDS_BYTES));
+	visible_append(&text, buffer_text(&words), utf8_cut(words.data, words.size, WORDS_BYTES));
 	snprintf(ret_reason, MODEL_REASON_BYTES, "%s", buffer_terminate(&text) ? text.data : "");
 }
 

@@ -105,7 +105,7 @@ static void digest_call(struct turn_call *call, const struct json_tape *args, ui
 	buffer_append_char(&text, ':');
 	json_write_canonical(&text, args, token);
 	siphash_init(&hash, &key);
-	siphash_bytes(&hash, text.data ? text.data : "", text.size);
+	siphash_bytes(&hash, buffer_text(&text), text.size);
 	call->digest = siphash_finish(&hash);
 }
 
@@ -119,16 +119,15 @@ static uint32_t unwrap_call(struct turn_call *call, const struct tools *tools,
 
 	if (name != JSON_NONE)
 		json_string_decode(args, name, &decoded);
-	set_tool(call, tools, decoded.data ? decoded.data : "", decoded.size);
+	set_tool(call, tools, buffer_text(&decoded), decoded.size);
 	if (value != JSON_NONE && json_type_at(args, value) == JSON_STRING)
 		json_string_decode(args, value, inner_text);
 	else if (value != JSON_NONE)
 		json_write_compact(inner_text, args, value);
 	else
 		buffer_append_string(inner_text, "{}");
-	return buffer_status(inner_text) == 0 &&
-			       json_tape_read(inner, inner_text->data ? inner_text->data : "",
-				       inner_text->size, DEPTH, NULL) == 0
+	return buffer_status(inner_text) == 0 && json_tape_read(inner, buffer_text(inner_text),
+							 inner_text->size, DEPTH, NULL) == 0
 		       ? 0
 		       : UINT32_MAX;
 }
@@ -202,8 +201,7 @@ static void prepare_call(struct turn_calls *calls, size_t i, const struct tools 
 		}
 		used = &inner;
 	} else {
-		set_tool(call, tools, call->call.name.data ? call->call.name.data : "",
-			call->call.name.size);
+		set_tool(call, tools, buffer_text(&call->call.name), call->call.name.size);
 	}
 	/* As the text that came: numbers keep their digits. */
 	buffer_append(&call->args, used->text, used->size);
@@ -327,7 +325,7 @@ static void write_batch_entry(
 	const struct turn_call *call, const char *prefix, size_t i, struct buffer *out)
 {
 	buffer_append_string(out, "{\"name\":");
-	json_write_bytes_lossy(out, call->name.data ? call->name.data : "", call->name.size);
+	json_write_bytes_lossy(out, buffer_text(&call->name), call->name.size);
 	if (call->toolbox_id.size > 0) {
 		buffer_append_string(out, ",\"toolbox_id\":");
 		json_write_bytes_lossy(out, call->toolbox_id.data, call->toolbox_id.size);
@@ -454,8 +452,7 @@ int turn_calls_keep(const struct turn_calls *calls, struct history *history)
 
 	for (size_t i = 0; r == 0 && i < calls->n_items; i++) {
 		const struct turn_call *call = &calls->items[i];
-		const struct text_view content = {
-			call->content.data ? call->content.data : "", call->content.size};
+		const struct text_view content = {buffer_text(&call->content), call->content.size};
 
 		r = buffer_status(&call->content);
 		if (r == 0)
@@ -481,7 +478,7 @@ void turn_calls_list(const struct turn_calls *calls, uint64_t duration_ms, struc
 		if (out->size > 0)
 			buffer_append_char(out, ',');
 		buffer_append_string(out, "{\"name\":");
-		json_write_bytes_lossy(out, name->data ? name->data : "", name->size);
+		json_write_bytes_lossy(out, buffer_text(name), name->size);
 		buffer_printf(out, ",\"ok\":%s,\"duration_ms\":%llu}",
 			call->is_ok ? "true" : "false", (unsigned long long)duration_ms);
 	}

@@ -59,7 +59,7 @@ static struct text_view find_error_reason(const struct buffer *error)
 
 	if (colon)
 		return (struct text_view){colon + 3, (size_t)(end - colon) - 3};
-	return (struct text_view){error->data ? error->data : "", error->size};
+	return buffer_view(error);
 }
 
 void turn_match_say(const struct turn_call *call, const struct buffer *lang, enum spoken_face face,

@@ -34,8 +34,8 @@ static void take_text_part(struct turn_speech *speech, const char *text, size_t 
 	if (plain.size > 0 && speech->delta)
 		speech->delta(speech->data, plain.data, plain.size);
 	if (speech->say && (plain.size > 0 || is_end))
-		sentences_take(&speech->held, plain.data ? plain.data : "", plain.size, is_end,
-			pass_spoken, speech);
+		sentences_take(&speech->held, buffer_text(&plain), plain.size, is_end, pass_spoken,
+			speech);
 }
 
 void turn_speech_take(struct turn_speech *speech, const char *text, size_t size)

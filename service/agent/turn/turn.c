@@ -39,11 +39,6 @@ static void run_calls(struct turn *turn);
 
 /* ── the end ─────────────────────────────────────────────────────────────────────────────────── */
 
-static struct text_view view_of(const struct buffer *buffer)
-{
-	return (struct text_view){buffer->data ? buffer->data : "", buffer->size};
-}
-
 static void end_turn(struct turn *turn, enum turn_finish finish)
 {
 	turn->state = TURN_ENDED;
@@ -69,7 +64,7 @@ static void write_words(struct turn *turn, enum words_kind kind)
 	struct text_view tag = {0};
 
 	if (lang->size > 0)
-		tag = view_of(lang);
+		tag = buffer_view(lang);
 	buffer_reset(&turn->answer);
 	words_write(turn->parts.config->words, kind, tag, &turn->answer);
 }
@@ -91,7 +86,8 @@ static void keep_interrupted(struct turn *turn)
 		return;
 	}
 	(void)history_add_assistant(history,
-		turn->state == TURN_MODEL ? view_of(&turn->speech.text) : (struct text_view){"", 0},
+		turn->state == TURN_MODEL ? buffer_view(&turn->speech.text)
+					  : (struct text_view){"", 0},
 		NULL, 0, true);
 }
 
@@ -151,7 +147,8 @@ static void lack_memory(struct turn *turn)
 /* End the turn with the written answer. */
 static void end_answered(struct turn *turn, enum turn_finish finish)
 {
-	if (history_add_assistant(turn->parts.history, view_of(&turn->answer), NULL, 0, false) < 0)
+	if (history_add_assistant(turn->parts.history, buffer_view(&turn->answer), NULL, 0, false) <
+		0)
 		snprintf(turn->reason, sizeof(turn->reason), "%s", strerror(ENOMEM));
 	turn_speech_finish(&turn->speech);
 	end_turn(turn, finish);
@@ -491,7 +488,7 @@ static int keep_calls(struct turn *turn)
 	for (size_t i = 0; i < calls->n_items; i++)
 		made[i] = calls->items[i].call; /* borrowed */
 	r = history_add_assistant(
-		turn->parts.history, view_of(&turn->speech.text), made, calls->n_items, false);
+		turn->parts.history, buffer_view(&turn->speech.text), made, calls->n_items, false);
 	free(made);
 	return r;
 }
@@ -607,7 +604,7 @@ static void start_turn(void *data)
 {
 	struct turn *turn = data;
 
-	if (history_add_user(turn->parts.history, view_of(&turn->wishes.utterance)) < 0)
+	if (history_add_user(turn->parts.history, buffer_view(&turn->wishes.utterance)) < 0)
 		lack_memory(turn);
 	else if (turn->parts.config->matches_first)
 		match_utterance(turn);
@@ -667,7 +664,7 @@ void turn_write(const struct turn *turn, struct buffer *out)
 	const struct reply_usage *usage = &turn->usage;
 
 	buffer_append_string(out, "{\"answer\":");
-	json_write_bytes_lossy(out, turn->answer.data ? turn->answer.data : "", turn->answer.size);
+	json_write_bytes_lossy(out, buffer_text(&turn->answer), turn->answer.size);
 	buffer_printf(out, ",\"finish\":\"%s\",\"rounds\":%u,\"calls\":[",
 		turn_finish_names[turn->finish], turn->n_rounds);
 	buffer_append_buffer(out, &turn->called);

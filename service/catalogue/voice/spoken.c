@@ -68,7 +68,7 @@ static void append_words(struct buffer *out, const struct json_tape *tape, uint3
 	else
 		json_write_compact(&text, tape, index);
 	buffer_fail_with(out, &text);
-	append_cut(out, text.data ? text.data : "", text.size);
+	append_cut(out, buffer_text(&text), text.size);
 }
 
 /* Append the value of the member @name of the object @tape (NULL: none). Return whether there is

@@ -56,8 +56,7 @@ static void write_scalar(const struct json_tape *tape, uint32_t token, struct bu
 		buffer_append_string(out, "null");
 	} else if (json_at(tape, token)->flags & JSON_ESCAPED) {
 		json_string_decode(tape, token, &text);
-		buffer_fail_with(out, &text);
-		json_write_string(out, text.data ? text.data : "", text.size);
+		json_write_buffer(out, &text);
 	} else {
 		json_write_compact(out, tape, token);
 	}

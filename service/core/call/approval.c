@@ -375,9 +375,8 @@ static void write_question_members(struct pending_question *question, const stru
 	buffer_append_string(out, ",\"call_id\":");
 	call_write_id(call, out);
 	is_whole = question_write(&sentence, tool, &shown->tape, language);
-	buffer_fail_with(out, &sentence);
 	buffer_append_string(out, ",\"question\":");
-	json_write_string(out, sentence.data ? sentence.data : "", sentence.size);
+	json_write_buffer(out, &sentence);
 	if (!is_whole)
 		mark_cut(question);
 	if (shown->is_hidden)
@@ -437,9 +436,8 @@ static int date_question(struct pending_question *question, uint64_t timeout_ms)
 	cleanup(buffer_deinit) struct buffer end = {0};
 
 	stamp_write_time(&end, stamp_now_ns() + (int64_t)(timeout_ms * NS_PER_MS));
-	buffer_fail_with(&question->members, &end);
 	buffer_append_string(&question->members, ",\"expires\":");
-	json_write_string(&question->members, end.data ? end.data : "", end.size);
+	json_write_buffer(&question->members, &end);
 	return buffer_status(&question->members) < 0
 		       ? buffer_status(&question->members)
 		       : digest_members(&question->members, question->digest);
@@ -484,7 +482,7 @@ static void write_about(struct pending_question *question, const struct json_tap
 	buffer_fail_with(&question->members, &text);
 	size = text.data ? utf8_prefix(text.data, text.size, ABOUT_POINTS) : 0;
 	buffer_append_string(&question->members, ",\"about\":");
-	json_write_string(&question->members, text.data ? text.data : "", size);
+	json_write_string(&question->members, buffer_text(&text), size);
 	if (size < text.size && !question->is_cut)
 		mark_cut(question);
 }

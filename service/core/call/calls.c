@@ -214,7 +214,7 @@ void call_write_id(const struct call *call, struct buffer *out)
 void call_write_cut_text(const struct buffer *text, struct buffer *out)
 {
 	buffer_fail_with(out, text);
-	json_write_string(out, text->data ? text->data : "",
+	json_write_string(out, buffer_text(text),
 		text->size > 0 ? utf8_prefix(text->data, text->size, SUMMARY_TEXT_BYTES) : 0);
 }
 

@@ -248,7 +248,7 @@ static void write_call_reason(const struct call *call, const struct call_result 
 	if (code == ANSWER_HOST_CRASHED) {
 		failure_write(result, &crash);
 		buffer_fail_with(out, &crash);
-		json_write_bytes_lossy(out, crash.data ? crash.data : "", crash.size);
+		json_write_bytes_lossy(out, buffer_text(&crash), crash.size);
 	} else if (code == ANSWER_TIMEOUT) {
 		buffer_printf(out, "\"deadline of %llu ms\"", (unsigned long long)call->timeout_ms);
 	} else if (code != ANSWER_CANCELLED) {

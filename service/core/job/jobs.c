@@ -309,7 +309,7 @@ static void take_job_answer(struct address *address, struct answer *answer)
 		return;
 	write_own_members(answer, &end);
 	job->has_content = answer->has_content && !answer_is_error(answer);
-	finish_job(job, state_of_answer(answer), end.data ? end.data : "",
+	finish_job(job, state_of_answer(answer), buffer_text(&end),
 		buffer_status(&end) == 0 ? end.size : 0);
 }
 
@@ -487,7 +487,7 @@ static void time_out(struct job *job)
 		(int)job->name.size - 2, job->name.data + 1, (int)job->toolbox_id.size - 2,
 		job->toolbox_id.data + 1, (unsigned long long)job->timeout_ms,
 		(unsigned long long)job->timeout_ms);
-	finish_job(job, JOB_FAILED, end.data ? end.data : "", end.size);
+	finish_job(job, JOB_FAILED, buffer_text(&end), end.size);
 	drop_request(job);
 }
 
@@ -524,7 +524,7 @@ static void end_cancelled(struct job *job)
 	buffer_printf(&end,
 		"{\"error\":\"RuntimeError: Call '%s' was cancelled\",\"code\":\"cancelled\"}",
 		job->change.id);
-	finish_job(job, JOB_CANCELLED, end.data ? end.data : "", end.size);
+	finish_job(job, JOB_CANCELLED, buffer_text(&end), end.size);
 	drop_request(job);
 }
 

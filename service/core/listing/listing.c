@@ -128,8 +128,7 @@ void listing_write(const struct catalogue *catalogue, const char *toolbox_id, si
 		return;
 	}
 	write_text(catalogue, run, &text);
-	buffer_fail_with(out, &text);
-	json_write_string(out, text.data ? text.data : "", text.size);
+	json_write_buffer(out, &text);
 }
 
 const char *listing_member(enum definition_format format)

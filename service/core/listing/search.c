@@ -174,8 +174,7 @@ static void write_markdown(
 		markdown_write_tool(
 			catalogue_tool(view, at), catalogue_model_name(view, at, name), &text);
 	}
-	buffer_fail_with(out, &text);
-	json_write_string(out, text.data ? text.data : "", text.size);
+	json_write_buffer(out, &text);
 }
 
 static void write_ranking(

@@ -36,8 +36,7 @@ static void write_cut_string(
 		points = *left;
 	json_string_decode(tape, token, &text);
 	buffer_fail_with(out, &text);
-	json_write_string(
-		out, text.data ? text.data : "", utf8_prefix(text.data, text.size, points));
+	json_write_string(out, buffer_text(&text), utf8_prefix(text.data, text.size, points));
 	*left -= points;
 }
 
@@ -98,7 +97,7 @@ static size_t count_readable(const struct buffer *json)
 	cleanup(buffer_deinit) struct buffer readable = {0};
 
 	json_write_readable(&readable, json->data, json->size);
-	return utf8_count(readable.data ? readable.data : "", readable.size);
+	return utf8_count(buffer_text(&readable), readable.size);
 }
 
 void cut_content_write(struct buffer *out, const struct json_tape *tape, const char *result,
@@ -119,7 +118,7 @@ void cut_content_write(struct buffer *out, const struct json_tape *tape, const c
 	structured = json_find(tape, 0, "structured");
 	if (structured != JSON_NONE)
 		json_write_compact(&value, tape, structured);
-	is_cut = answer_write_result(&cut, value.data ? value.data : "", value.size, max);
+	is_cut = answer_write_result(&cut, buffer_text(&value), value.size, max);
 	buffer_fail_with(out, &value);
 	chars = count_chars(tape, content);
 	if (chars <= max && !is_cut) {

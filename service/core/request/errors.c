@@ -277,7 +277,7 @@ static void write_reported_texts(
 		if (json_find(reported, 0, keys[i]) == JSON_NONE)
 			continue;
 		read_reported_text(reported, keys[i], &text);
-		json_write_string(answer_member(answer, keys[i]), text.data ? text.data : "",
+		json_write_string(answer_member(answer, keys[i]), buffer_text(&text),
 			text.size > 0 ? answer_cut_text(text.data, text.size, max) : 0);
 	}
 }
@@ -289,8 +289,7 @@ static void write_reported_failure(struct answer *answer, const struct tool *too
 	uint32_t exit_code = json_find_typed_at(reported, 0, "exit_code", JSON_NUMBER);
 
 	read_reported_text(reported, "message", &message);
-	errors_write_failure(
-		answer, tool, message.data ? message.data : "", message.size, refused, max);
+	errors_write_failure(answer, tool, buffer_text(&message), message.size, refused, max);
 	if (exit_code != JSON_NONE)
 		json_write_compact(answer_member(answer, "exit_code"), reported, exit_code);
 	write_reported_texts(answer, reported, max);

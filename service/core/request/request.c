@@ -45,7 +45,7 @@ struct text_view request_text_at(
 		return (struct text_view){json_bytes(tape, token), string->length};
 	buffer_reset(decoded);
 	json_string_decode(tape, token, decoded);
-	return (struct text_view){decoded->data ? decoded->data : "", decoded->size};
+	return buffer_view(decoded);
 }
 
 int request_name_length(const struct text_view *name)

@@ -28,8 +28,7 @@ static void write_session_id(const struct stopping *stopping, struct buffer *out
 		return;
 	}
 	json_string_decode(context, id, &decoded);
-	buffer_fail_with(out, &decoded);
-	json_write_string(out, decoded.data ? decoded.data : "", decoded.size);
+	json_write_buffer(out, &decoded);
 }
 
 /* Return the mark of the call that has sent the message in the scope; absent: no call of ours. */

@@ -110,7 +110,7 @@ static void write_failed(const struct utterance *utterance, const struct answer 
 		json_tape_read(&tape, json.data, json.size, JSON_DEPTH_DEFAULT, NULL) != 0)
 		return;
 	json_string_decode(&tape, 0, &reason);
-	values.error = (struct text_view){reason.data ? reason.data : "", reason.size};
+	values.error = buffer_view(&reason);
 	write_sentence(utterance, SPOKEN_FAILED, &values, out, ret_tag);
 }
 

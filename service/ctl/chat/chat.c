@@ -94,7 +94,7 @@ static void show_delta(struct chat_turn *turn, const struct json_tape *event)
 	if (!turn->is_shown || text == JSON_NONE || !ctl_session_is_ours(turn->session))
 		return;
 	json_string_decode(event, text, &decoded);
-	visible_append_lines(&shown, decoded.data ? decoded.data : "", decoded.size);
+	visible_append_lines(&shown, buffer_text(&decoded), decoded.size);
 	terminal_print(&shown);
 	fflush(stdout);
 	turn->has_text |= shown.size > 0;
@@ -333,7 +333,7 @@ static void print_answer(const struct chat_turn *turn, const struct ctl_response
 
 	if (answer != JSON_NONE && !(turn->is_shown && is_answer)) {
 		json_string_decode(&response->tape, answer, &decoded);
-		visible_append_lines(&shown, decoded.data ? decoded.data : "", decoded.size);
+		visible_append_lines(&shown, buffer_text(&decoded), decoded.size);
 		terminal_print_line(&shown);
 	}
 	if (reason == JSON_NONE)

@@ -55,7 +55,7 @@ static bool read_name_text(const struct json_tape *tape, uint32_t token, char te
 	if (buffer_status(&bytes) || bytes.size >= NAME_BYTES ||
 		(bytes.size > 0 && memchr(bytes.data, '\0', bytes.size)))
 		return false;
-	memcpy(text, bytes.data ? bytes.data : "", bytes.size);
+	memcpy(text, buffer_text(&bytes), bytes.size);
 	text[bytes.size] = '\0';
 	return true;
 }
@@ -638,8 +638,7 @@ static void walk_struct(struct walk *walk, uint32_t key, size_t n)
 	snprintf(like, sizeof(like), "struct toolboxctl_like_%zu", n);
 	json_each(at, walk->tape, fields)
 		write_field(walk, at, &body);
-	questions_add(&holding->questions, "%s { %.*s};", like, (int)body.size,
-		body.data ? body.data : "");
+	questions_add(&holding->questions, "%s { %.*s};", like, (int)body.size, buffer_text(&body));
 	json_each(at, walk->tape, fields)
 		hold_one_field(walk, at, type->record, c, like);
 	if (partial != JSON_NONE && json_type_at(walk->tape, partial) == JSON_TRUE)

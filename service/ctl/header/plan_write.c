@@ -315,7 +315,7 @@ void plan_write_tool(const struct header *header, const struct plan *plan, struc
 		c_function_write(function->type, function->name, &text);
 	buffer_fail_with(out, &text);
 	buffer_printf(out, "{\"name\": \"%s\",\n     \"description\": ", function->name);
-	json_write_bytes_lossy(out, text.data ? text.data : "", text.size);
+	json_write_bytes_lossy(out, buffer_text(&text), text.size);
 	buffer_append_string(out, ",\n     \"native\": {");
 	if (plan_needs_steps(plan))
 		write_call_steps(header, plan, out);

@@ -58,7 +58,7 @@ size_t questions_type(struct questions *questions, const struct c_type *type)
 	buffer_fail_with(&questions->lines, &text);
 	questions_add(questions,
 		"typedef %.*s; enum { toolboxctl_class_%zu = __builtin_classify_type(*(%s *)0) };",
-		(int)text.size, text.data ? text.data : "", n, name);
+		(int)text.size, buffer_text(&text), n, name);
 	return n;
 }
 

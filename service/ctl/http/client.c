@@ -67,7 +67,7 @@ static void end_transfer(void *data, CURLcode code)
 	struct http_transfer *transfer = data;
 	const struct library *curl = transfer->client->curl;
 	struct http_outcome outcome = {
-		.body = {transfer->body.data ? transfer->body.data : "", transfer->body.size},
+		.body = {buffer_text(&transfer->body), transfer->body.size},
 	};
 
 	if (code == CURLE_OK && transfer->is_stream && transfer->body.size == 0) {
@@ -248,8 +248,7 @@ static bool set_options(struct http_transfer *transfer, const struct route_reque
 		curl->easy_setopt(easy, CURLOPT_POST, 1L);
 		curl->easy_setopt(
 			easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.size);
-		curl->easy_setopt(
-			easy, CURLOPT_POSTFIELDS, request->body.data ? request->body.data : "");
+		curl->easy_setopt(easy, CURLOPT_POSTFIELDS, buffer_text(&request->body));
 	} else {
 		curl->easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
 	}

@@ -360,8 +360,7 @@ static int write_argument_text(struct writer *writer, const struct place *place,
 
 	if (place->word->file && are_bytes(&writer->reader, schema)) {
 		base64_encode(text, size, &encoded);
-		buffer_fail_with(writer->out, &encoded);
-		json_write_string(writer->out, encoded.data ? encoded.data : "", encoded.size);
+		json_write_buffer(writer->out, &encoded);
 		return 0;
 	}
 	if (!utf8_is_valid(text, size)) {

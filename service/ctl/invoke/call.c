@@ -87,7 +87,7 @@ static bool has_our_arguments(const struct waiting *waiting, const struct json_t
 		uint32_t value;
 
 		json_string_decode(&ours, key, &name);
-		value = json_find_sized(event, shown, name.data ? name.data : "", name.size);
+		value = json_find_sized(event, shown, buffer_text(&name), name.size);
 		if (value == JSON_NONE)
 			return false;
 		json_write_compact(&mine, &ours, key + 1);

@@ -68,9 +68,7 @@ static int read_object(
 		r = words_read_file("-", name, strlen(name), ret_args, reason);
 	if (r == WORDS_E_USAGE && !buffer_terminate(reason))
 		r = -ENOMEM;
-	return r ? r
-		 : ctl_arguments_check(
-			   ret_args->data ? ret_args->data : "", ret_args->size, reason);
+	return r ? r : ctl_arguments_check(buffer_text(ret_args), ret_args->size, reason);
 }
 
 /* The arguments of the command line: an object, or words that the schema of the tool makes one. */

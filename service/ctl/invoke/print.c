@@ -248,7 +248,7 @@ static int find_single(const struct ctl_response *response, const struct ctl_res
 		ret_found->schema = root == JSON_NONE
 					    ? JSON_NONE
 					    : ctl_arguments_find_property(&definition->tape, root,
-						      root, name.data ? name.data : "", name.size);
+						      root, buffer_text(&name), name.size);
 	}
 	value = ret_found->value;
 	if (value != JSON_NONE && json_type_at(tape, value) != JSON_OBJECT &&

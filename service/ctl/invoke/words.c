@@ -55,7 +55,7 @@ static void append_quoted(const char *name, const char *key, size_t key_size, st
 
 	buffer_printf(&text, "@%s", name);
 	buffer_printf(reason, "; for the text itself: %.*s:='", (int)key_size, key);
-	json_write_bytes_lossy(reason, text.data ? text.data : "", text.size);
+	json_write_bytes_lossy(reason, buffer_text(&text), text.size);
 	buffer_append_char(reason, '\'');
 }
 
@@ -116,7 +116,7 @@ static int read_argument_word(const char *text, struct word *word, struct buffer
 		r = words_read_file(word->file, word->key, word->key_size, &word->content, reason);
 		if (r != 0)
 			return r;
-		word->value = word->content.data ? word->content.data : "";
+		word->value = buffer_text(&word->content);
 		word->size = word->content.size;
 	}
 	return word->is_json ? check_json(word, reason) : 0;

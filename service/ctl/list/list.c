@@ -238,7 +238,7 @@ static size_t count_characters(const struct ctl_response *response)
 
 	if (string != JSON_NONE) {
 		json_string_decode(&response->tape, string, &text);
-		return utf8_count(text.data ? text.data : "", text.size);
+		return utf8_count(buffer_text(&text), text.size);
 	}
 	if (tools == JSON_NONE)
 		return 0;

@@ -158,7 +158,7 @@ int new_given_check(const char *id, const struct ctl_options *options)
 			continue;
 		terminal_complain("'%s' is there already, with another value: remove it, or "
 				  "choose another id",
-			path.data ? path.data : "");
+			buffer_text(&path));
 		return CTL_ERROR;
 	}
 	return CTL_DONE;
@@ -211,7 +211,7 @@ void new_given_write(
 		buffer_append_string(out, i > 0 ? ", " : "");
 		json_write_bytes_lossy(out, given.name, given.name_size);
 		buffer_append_string(out, ": ");
-		json_write_bytes_lossy(out, value.data ? value.data : "", value.size);
+		json_write_bytes_lossy(out, buffer_text(&value), value.size);
 	}
 	buffer_append_char(out, '}');
 }

@@ -167,12 +167,12 @@ static void write_function(struct skill *skill, const struct json_tape *tape, ui
 	json_string_decode(tape, key, &name);
 	if (help != JSON_NONE)
 		json_string_decode(tape, help, &text);
-	terminal_append_words(&words, text.data ? text.data : "", text.size);
+	terminal_append_words(&words, buffer_text(&text), text.size);
 	if (words.size == 0)
 		buffer_printf(&words, "A function of the skill %s.", skill->id);
 	if (topic == JSON_NONE || !buffer_terminate(&name) || !begin_tool(skill, name.data))
 		return;
-	json_write_bytes_lossy(out, words.data ? words.data : "", words.size);
+	json_write_bytes_lossy(out, buffer_text(&words), words.size);
 	buffer_append_string(out, ",\"argument_schema\":{\"type\":\"object\",\"properties\":{"
 				  "\"args\":{\"type\":\"array\",\"default\":[],"
 				  "\"description\":\"Arguments by position.\"},"

@@ -199,7 +199,7 @@ int calls_file_read(const char *path, calls_function take, void *data)
 	char *next;
 	int r = file_read(path, CALLS_FILE_BYTES_MAX, &text);
 
-	if (r == 0 && memchr(text.data ? text.data : "", '\0', text.size))
+	if (r == 0 && memchr(buffer_text(&text), '\0', text.size))
 		r = -EILSEQ;
 	if (r == 0 && !buffer_terminate(&text))
 		r = -ENOMEM;

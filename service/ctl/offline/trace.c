@@ -207,8 +207,7 @@ void trace_print(int fd, const char *name, const char *file, const struct buffer
 		return;
 	}
 	/* Without arguments no path comes from one. */
-	if (json_tape_read(
-		    &tape, args->data ? args->data : "", args->size, JSON_DEPTH_DEFAULT, NULL) != 0)
+	if (json_tape_read(&tape, buffer_text(args), args->size, JSON_DEPTH_DEFAULT, NULL) != 0)
 		json_tape_deinit(&tape);
 	for (const char *line = report.data; *line;) {
 		size_t size = strcspn(line, "\n");

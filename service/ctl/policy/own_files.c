@@ -151,8 +151,7 @@ int own_files_read(const char *folder, const char *file, struct config_remembere
 		terminal_complain("%s cannot be read: %s", path, strerror(-r));
 		return CTL_ERROR;
 	}
-	r = json_tape_read(
-		&tape, bytes.data ? bytes.data : "", bytes.size, JSON_DEPTH_DEFAULT, NULL);
+	r = json_tape_read(&tape, buffer_text(&bytes), bytes.size, JSON_DEPTH_DEFAULT, NULL);
 	r = r ? r : remembered_read_list(&tape, file, entries, &mistake);
 	if (r == 0)
 		return 0;

@@ -36,8 +36,7 @@ static int read_profile(const char *path, struct config_profile *ret_profile)
 
 	if (r < 0)
 		return r;
-	r = json_tape_read(
-		&tape, bytes.data ? bytes.data : "", bytes.size, JSON_DEPTH_DEFAULT, NULL);
+	r = json_tape_read(&tape, buffer_text(&bytes), bytes.size, JSON_DEPTH_DEFAULT, NULL);
 	r = r ? r : config_profile_read_file(&tape, ret_profile, &mistake);
 	if (r > 0)
 		terminal_complain("%s cannot be used: %s", path, mistake.text);

@@ -61,7 +61,7 @@ static int read_kept(struct kept_tokens *kept)
 		return 0;
 	if (r == 0)
 		r = json_tape_read(
-			&tape, bytes.data ? bytes.data : "", bytes.size, JSON_DEPTH_DEFAULT, NULL);
+			&tape, buffer_text(&bytes), bytes.size, JSON_DEPTH_DEFAULT, NULL);
 	if (r == 0)
 		r = http_tokens_read_file(&tape, &kept->tokens, &mistake);
 	if (r != 0)
@@ -229,7 +229,7 @@ static int list_tokens(const struct ctl_options *options, const struct kept_toke
 		buffer_append_char(&json, '}');
 	}
 	if (options->json)
-		printf("[%.*s]\n", (int)json.size, json.data ? json.data : "");
+		printf("[%.*s]\n", (int)json.size, buffer_text(&json));
 	else if (table_rows(&table) > 0)
 		table_print(&table);
 	else

@@ -53,7 +53,7 @@ static void print_side(char mark, const char *member, const struct json_tape *ta
 	else
 		terminal_append_value(&text, tape, value);
 	buffer_printf(&line, "  %c %s: %.*s%s\n", mark, member,
-		text.size < SHOWN_BYTES ? (int)text.size : SHOWN_BYTES, text.data ? text.data : "",
+		text.size < SHOWN_BYTES ? (int)text.size : SHOWN_BYTES, buffer_text(&text),
 		text.size < SHOWN_BYTES ? "" : "…");
 	terminal_print(&line);
 }

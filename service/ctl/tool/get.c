@@ -31,7 +31,7 @@ static void append_type(const struct json_tape *tape, const struct schema *compi
 	cleanup(buffer_deinit) struct buffer words = {0};
 
 	json_string_decode(tape, key, &name);
-	signature_describe_member(compiled, name.data ? name.data : "", name.size, &words);
+	signature_describe_member(compiled, buffer_text(&name), name.size, &words);
 	buffer_fail_with(out, &name);
 	buffer_fail_with(out, &words);
 	if (buffer_status(&words) == 0)

@@ -135,7 +135,7 @@ void http_respond_error(
 	buffer_vprintf(&text, format, arguments);
 	va_end(arguments);
 	buffer_append_string(&body, "{\"error\":");
-	json_write_bytes_lossy(&body, text.data ? text.data : "", text.size);
+	json_write_bytes_lossy(&body, buffer_text(&text), text.size);
 	buffer_printf(&body, ",\"code\":\"%s\"}", http_status_code(status));
 	if (status == 503)
 		http_connection_add_field(connection, "Retry-After: 1\r\n");

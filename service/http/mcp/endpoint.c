@@ -100,7 +100,7 @@ static void serve_post(struct rpc *rpc)
 	rpc->reading_ns = is_long ? -(int64_t)clock_thread_ns() : 0;
 	http_connection_take_body(rpc->connection, &body);
 	rpc->endpoint->engine.server.is_private = rpc->endpoint->service->config.http.needs_token;
-	mcp_take(&rpc->exchange, body.data ? body.data : "", body.size, &fields);
+	mcp_take(&rpc->exchange, buffer_text(&body), body.size, &fields);
 	rpc_end_reading(rpc);
 	if (is_long)
 		exchange_charge(rpc->http, account, (uint64_t)rpc->reading_ns);

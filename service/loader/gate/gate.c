@@ -102,7 +102,7 @@ static void close_for(struct attempt *attempt, const struct buffer *reason)
 		trial->tool->name);
 	append_clipped(&text, trial->args.data, trial->args.size);
 	buffer_append_string(&text, ": ");
-	append_clipped(&text, reason->data ? reason->data : "", reason->size);
+	append_clipped(&text, buffer_text(reason), reason->size);
 	buffer_fail_with(&text, reason);
 	attempt->has_failed = true;
 	attempt->gate->failed(

@@ -77,13 +77,13 @@ static int read_definition(
 	unsigned int line;
 	unsigned int column;
 	int r = json_tape_read(
-		&tape, bytes->data ? bytes->data : "", bytes->size, JSON_DEPTH_DEFAULT - 8, &error);
+		&tape, buffer_text(bytes), bytes->size, JSON_DEPTH_DEFAULT - 8, &error);
 
 	if (r == 0)
 		return copy_definition(&tape, path, entry, reason);
 	if (r < 0)
 		return r;
-	json_locate(bytes->data ? bytes->data : "", error.offset, &line, &column);
+	json_locate(buffer_text(bytes), error.offset, &line, &column);
 	buffer_printf(reason, "%s:%u: column %u: %s", path, line, column, error.message);
 	return DROPIN_E_REFUSED;
 }

@@ -69,8 +69,7 @@ static int read_overlay(const char *path, struct buffer *bytes, struct json_tape
 
 	if (r < 0)
 		return r;
-	r = json_tape_read(
-		tape, bytes->data ? bytes->data : "", bytes->size, JSON_DEPTH_DEFAULT, NULL);
+	r = json_tape_read(tape, buffer_text(bytes), bytes->size, JSON_DEPTH_DEFAULT, NULL);
 	return r == 0 && json_type_at(tape, 0) != JSON_OBJECT ? JSON_E_SYNTAX : r;
 }
 

@@ -127,7 +127,7 @@ static int find_meant(const struct manifest_scope *scope, const struct map *by_n
 	json_string_decode(scope->tape, key, &name);
 	if (buffer_status(&name) < 0)
 		return buffer_status(&name);
-	*ret_at = map_find(by_name, name.data ? name.data : "", name.size);
+	*ret_at = map_find(by_name, buffer_text(&name), name.size);
 	return 0;
 }
 

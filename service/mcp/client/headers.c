@@ -49,7 +49,7 @@ static void write_param(struct buffer *out, const struct json_tape *schema_tape,
 		buffer_append(&text, json_bytes(tape, value), json_at(tape, value)->length);
 	buffer_fail_with(out, &text);
 	if (buffer_terminate(&name))
-		write_header(out, name.data, text.data ? text.data : "", text.size);
+		write_header(out, name.data, buffer_text(&text), text.size);
 	buffer_fail_with(out, &name);
 }
 
@@ -69,7 +69,7 @@ void mcp_write_param_headers(struct buffer *out, const struct json_tape *schema_
 			continue;
 		json_string_decode(schema_tape, key, &name);
 		buffer_fail_with(out, &name);
-		value = json_find_sized(tape, arguments, name.data ? name.data : "", name.size);
+		value = json_find_sized(tape, arguments, buffer_text(&name), name.size);
 		if (value == JSON_NONE || json_type_at(tape, value) == JSON_NULL)
 			continue;
 		annotation = json_find_typed(schema_tape, key + 1, ANNOTATION, JSON_STRING);

@@ -64,8 +64,7 @@ static enum mcp_end write_block_type(
 	json_string_decode(tape, type, &name);
 	buffer_fail_with(out, &name);
 	buffer_append_string(out, "The server has sent a result of the unknown type ");
-	json_write_string(
-		out, name.data ? name.data : "", utf8_prefix(name.data, name.size, QUOTED_CHARS));
+	json_write_string(out, buffer_text(&name), utf8_prefix(name.data, name.size, QUOTED_CHARS));
 	buffer_append_char(out, '.');
 	return MCP_END_FAILED;
 }

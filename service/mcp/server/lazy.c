@@ -152,7 +152,7 @@ int mcp_lazy_make(struct mcp_tools *tools, mcp_about_function about, void *data)
 	buffer_reset(out);
 	write_description(tools, about, data, &description);
 	buffer_append_string(out, "{\"name\":\"search_tools\",\"description\":");
-	json_write_bytes_lossy(out, description.data ? description.data : "", description.size);
+	json_write_bytes_lossy(out, buffer_text(&description), description.size);
 	buffer_append_string(out, search_schema);
 	buffer_append_string(out, reading);
 	starts[MCP_GET_TOOL] = out->size;
@@ -204,8 +204,7 @@ static void write_listed_name(const struct json_tape *tape, uint32_t object,
 		buffer_reset(&name);
 		json_string_decode(tape, given, &name);
 	}
-	buffer_fail_with(out, &name);
-	json_write_string(out, name.data ? name.data : "", name.size);
+	json_write_buffer(out, &name);
 }
 
 /* Append the members of the Tool at @object that a call needs. */

@@ -172,7 +172,7 @@ static int enter_resource(struct walk *walk, uint32_t schema, const struct buffe
 	if (uri.size > SCHEMA_URI_BYTES_MAX)
 		return schema_refuse(library->error, walk->source, schema,
 			"the URI of a schema may have at most %d bytes", SCHEMA_URI_BYTES_MAX);
-	resource.uri = arena_copy(library->arena, uri.data ? uri.data : "", uri.size);
+	resource.uri = arena_copy(library->arena, buffer_text(&uri), uri.size);
 	if (!resource.uri)
 		return -ENOMEM;
 	if (dialect_token != JSON_NONE) {

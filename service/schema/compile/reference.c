@@ -41,7 +41,7 @@ static int add_known(struct library *library, const struct buffer *uri, struct p
 /* The root of the resource called @uri. 0, -ENOENT, SCHEMA_E_REFUSED, -ENOMEM. */
 static int find_resource(struct library *library, const struct buffer *uri, struct place *ret_place)
 {
-	uint32_t index = map_find(&library->by_uri, uri->data ? uri->data : "", uri->size);
+	uint32_t index = map_find(&library->by_uri, buffer_text(uri), uri->size);
 
 	if (index == MAP_NONE)
 		return uri->size > 0 ? add_known(library, uri, ret_place) : -ENOENT;
@@ -151,7 +151,7 @@ int reference_resolve(struct library *library, uint32_t resource, const struct s
 	if (r == -ENOENT)
 		return schema_refuse(library->error, source, token,
 			"'%s' refers to '%.*s', which is not registered; nothing is ever fetched",
-			reference.data, (int)uri.size, uri.data ? uri.data : "");
+			reference.data, (int)uri.size, buffer_text(&uri));
 	if (r != 0)
 		return r;
 	r = follow_fragment(library, &fragment, ret_place, &anchor);

@@ -160,7 +160,7 @@ int subschema_pattern(const struct subschema *subschema, uint32_t token, bool ca
 	if (!owned || buffer_status(&text) < 0)
 		return -ENOMEM;
 	r = (options->is_brief ? pattern_new_brief : pattern_new)(
-		text.data ? text.data : "", text.size, &owned->pattern, &reason);
+		buffer_text(&text), text.size, &owned->pattern, &reason);
 	if (r > 0 && options->ignores_patterns)
 		r = pattern_new("", 0, &owned->pattern, &reason);
 	if (r < 0)

@@ -91,7 +91,7 @@ bool format_content_is_valid(
 	if (encoding) {
 		if (!decode_base64(text, size, &decoded))
 			return false;
-		text = decoded.data ? decoded.data : "";
+		text = buffer_text(&decoded);
 		size = decoded.size;
 	}
 	return buffer_status(&decoded) == 0 && (!media || media->is_valid(text, size));

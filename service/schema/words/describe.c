@@ -64,7 +64,7 @@ void describe_text(const struct json_tape *tape, uint32_t index, struct buffer *
 	if (size <= READABLE_BYTES_MAX && memchr(text, '\\', size)) {
 		json_write_readable(&readable, text, size);
 		buffer_fail_with(out, &readable);
-		text = readable.data ? readable.data : "";
+		text = buffer_text(&readable);
 		size = readable.size;
 	}
 	kept = utf8_prefix(text, size, DESCRIBE_POINTS_MAX);
@@ -188,7 +188,7 @@ bool describe_encoding(const struct node *node, const char *before, struct buffe
 	json_string_decode(tape, encoding, &name);
 	buffer_fail_with(out, &name);
 	buffer_append_string(out, before);
-	append_clean(out, name.data ? name.data : "", name.size);
+	append_clean(out, buffer_text(&name), name.size);
 	return true;
 }
 
@@ -216,7 +216,7 @@ static void describe_string(const struct node *node, struct buffer *out)
 		json_string_decode(tape, token, &pattern);
 		buffer_fail_with(out, &pattern);
 		buffer_append_string(out, " that matches ");
-		append_clean(out, pattern.data ? pattern.data : "", pattern.size);
+		append_clean(out, buffer_text(&pattern), pattern.size);
 	}
 	if (!append_annotation(node, "examples", ", for example ", out))
 		append_annotation(node, "description", ": ", out);

@@ -35,7 +35,7 @@ static void hint_at_quotes(
 		return;
 	json_string_decode(tape, index, &text);
 	buffer_fail_with(out, &text);
-	r = json_tape_read(&inner, text.data ? text.data : "", text.size, JSON_DEPTH_DEFAULT, NULL);
+	r = json_tape_read(&inner, buffer_text(&text), text.size, JSON_DEPTH_DEFAULT, NULL);
 	if (r < 0)
 		out->error = r;
 	if (r != 0)

@@ -87,7 +87,7 @@ void explain_unexpected(struct explanation *explanation, const struct node_objec
 	json_string_decode(tape, key, &name);
 	buffer_fail_with(&message, &name);
 	buffer_append_string(&message, "unexpected property ");
-	describe_name(name.data ? name.data : "", name.size, &message);
+	describe_name(buffer_text(&name), name.size, &message);
 	if (near) {
 		buffer_append_string(&message, "; did you mean ");
 		describe_name(near->bytes, near->length, &message);
@@ -141,7 +141,7 @@ static void explain_name(struct explanation *explanation, const struct node *nod
 	json_string_decode(tape, key, &name);
 	buffer_fail_with(&message, &name);
 	buffer_append_string(&message, "the property name ");
-	describe_name(name.data ? name.data : "", name.size, &message);
+	describe_name(buffer_text(&name), name.size, &message);
 	buffer_append_string(&message, " must be ");
 	describe_node(node, &message);
 	findings_add(&explanation->findings, key + 1, &message);

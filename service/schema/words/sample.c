@@ -112,8 +112,7 @@ static void make_string(const struct node *node, struct buffer *out)
 		for (size_t i = 0; i < size; i++)
 			buffer_append_char(&value, text[i % (sizeof(text) - 1)]);
 	}
-	buffer_fail_with(out, &value);
-	json_write_string(out, value.data ? value.data : "", value.size);
+	json_write_buffer(out, &value);
 }
 
 static void make_array(const struct node_array *array, unsigned int depth, struct buffer *out)

@@ -120,7 +120,7 @@ static void write_message(const struct command_run *run, struct buffer *message)
 		buffer_printf(
 			message, "the program exited with status %d", WEXITSTATUS(run->status));
 	if (!append_last_lines(message, errors, size) &&
-		!append_last_lines(message, output->data ? output->data : "", output->size))
+		!append_last_lines(message, buffer_text(output), output->size))
 		buffer_append_string(message, " and printed nothing");
 }
 
@@ -232,7 +232,7 @@ int command_answer_refused(
 static struct text_view printed_text(const struct command_run *run)
 {
 	static const char mark[] = "\xEF\xBB\xBF";
-	const char *text = run->output.data ? run->output.data : "";
+	const char *text = buffer_text(&run->output);
 	size_t size = run->output.size;
 	size_t skipped =
 		size >= strlen(mark) && memcmp(text, mark, strlen(mark)) == 0 ? strlen(mark) : 0;

@@ -105,8 +105,7 @@ void command_progress_take(struct command_progress *progress, const char *bytes,
 	for (; (newline = memchr(bytes, '\n', (size_t)(end - bytes))); bytes = newline + 1) {
 		keep_part(progress, bytes, (size_t)(newline - bytes));
 		if (!progress->is_skipping && buffer_status(&progress->line) == 0)
-			take_line(progress, progress->line.data ? progress->line.data : "",
-				progress->line.size);
+			take_line(progress, buffer_text(&progress->line), progress->line.size);
 		buffer_reset(&progress->line);
 		progress->is_skipping = false;
 	}

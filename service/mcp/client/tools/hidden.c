@@ -39,11 +39,10 @@ static size_t strip_string(struct buffer *out, const struct json_tape *tape, uin
 	json_string_decode(tape, index, &text);
 	count = mcp_strip_hidden(&stripped, text.data, text.size);
 	buffer_fail_with(out, &text);
-	buffer_fail_with(out, &stripped);
 	if (count == 0)
 		json_write_compact(out, tape, index);
 	else
-		json_write_string(out, stripped.data ? stripped.data : "", stripped.size);
+		json_write_buffer(out, &stripped);
 	return count;
 }
 
