@@ -11,6 +11,7 @@
 #include "json/writer.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/text/text.h"
 
 #define FIELDS_OF struct config_tool
 static const struct config_field tool_fields[] = {
@@ -85,11 +86,6 @@ static void read_tool_settings(
 		digest_member(reader, tool, member, tools);
 }
 
-static int compare_tools(const void *a, const void *b)
-{
-	return strcmp(((const struct config_tool *)a)->name, ((const struct config_tool *)b)->name);
-}
-
 void config_tools_read(struct config_reader *reader, uint32_t value, struct config_tools *tools)
 {
 	const struct json_tape *tape = &reader->tape;
@@ -104,7 +100,7 @@ void config_tools_read(struct config_reader *reader, uint32_t value, struct conf
 	json_each_key(key, tape, value)
 		if (json_type_at(tape, key + 1) == JSON_OBJECT)
 			read_tool_settings(reader, key, tools);
-	qsort(tools->items, tools->n_items, sizeof(*tools->items), compare_tools);
+	qsort(tools->items, tools->n_items, sizeof(*tools->items), text_compare);
 }
 
 void config_tools_deinit(struct config_tools *tools)
@@ -123,5 +119,5 @@ const struct config_tool *config_tools_find(const struct config_tools *tools, co
 
 	return tools->n_items == 0 ? NULL
 				   : bsearch(&wanted, tools->items, tools->n_items,
-					     sizeof(*tools->items), compare_tools);
+					     sizeof(*tools->items), text_compare);
 }

@@ -11,7 +11,7 @@
 
 /* The settings of one tool: `toolboxes.<id>.tools.<name>`. They replace what its manifest has. */
 struct config_tool {
-	char *name;
+	char *name;          /* first, for text_compare() */
 	bool is_enabled;     /* `enabled` is not false */
 	bool is_opened;      /* it is true, whatever the manifest has */
 	enum tool_risk risk; /* TOOL_UNRATED: not set */

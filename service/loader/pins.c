@@ -116,17 +116,9 @@ bool pins_hold(const struct package *package)
 
 /* The tools of a toolbox by the names of their server. */
 struct by_name {
-	const char *name;
+	const char *name; /* first, for text_compare() */
 	size_t index;
 };
-
-static int compare_names(const void *a, const void *b)
-{
-	const struct by_name *left = a;
-	const struct by_name *right = b;
-
-	return strcmp(left->name, right->name);
-}
 
 static struct by_name *order_tools(const struct toolbox *toolbox)
 {
@@ -135,7 +127,7 @@ static struct by_name *order_tools(const struct toolbox *toolbox)
 	for (size_t i = 0; order && i < toolbox->n_tools; i++)
 		order[i] = (struct by_name){toolbox->tools[i].server_name, i};
 	if (order)
-		qsort(order, toolbox->n_tools, sizeof(*order), compare_names);
+		qsort(order, toolbox->n_tools, sizeof(*order), text_compare);
 	return order;
 }
 
@@ -156,7 +148,7 @@ static int see_tools(struct mcp_pins *pins, const struct toolbox *toolbox,
 			token == JSON_NONE ? NULL : json_string_dup(described, token, NULL);
 		const struct by_name wanted = {.name = name};
 		const struct by_name *found = name ? bsearch(&wanted, order, toolbox->n_tools,
-							     sizeof(wanted), compare_names)
+							     sizeof(wanted), text_compare)
 						   : NULL;
 		enum mcp_pin_verdict verdict;
 

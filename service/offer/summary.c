@@ -208,7 +208,7 @@ static int list_left_out(const struct catalogue *catalogue, struct text_list *na
 
 /* A tool that is left out now, and was not before. */
 struct left_out {
-	char *name; /* TOOLBOX/NAME */
+	char *name; /* TOOLBOX/NAME; first, for text_compare() */
 	const struct catalogue_skipped *skipped;
 };
 
@@ -222,11 +222,6 @@ static void left_outs_deinit(struct left_outs *list)
 	for (size_t i = 0; i < list->n_items; i++)
 		free(list->items[i].name);
 	free(list->items);
-}
-
-static int compare_left_out(const void *a, const void *b)
-{
-	return strcmp(((const struct left_out *)a)->name, ((const struct left_out *)b)->name);
 }
 
 /* List the tools that are left out in @after and were not in @before, sorted. 0 or -ENOMEM. */
@@ -252,8 +247,7 @@ static int list_newly_left_out(
 				(struct left_out){take_ptr(name), skipped};
 	}
 	if (ret_list->n_items > 1)
-		qsort(ret_list->items, ret_list->n_items, sizeof(*ret_list->items),
-			compare_left_out);
+		qsort(ret_list->items, ret_list->n_items, sizeof(*ret_list->items), text_compare);
 	return r;
 }
 
@@ -311,7 +305,7 @@ static int add_removed(struct summary *summary, const struct text_list *removed,
 		struct left_out wanted = {removed->items[i], NULL};
 
 		if (left_out->n_items == 0 || !bsearch(&wanted, left_out->items, left_out->n_items,
-						      sizeof(*left_out->items), compare_left_out))
+						      sizeof(*left_out->items), text_compare))
 			r = text_list_add(&gone, removed->items[i]);
 	}
 	return r ? r : add_tool_changes(summary, &gone, before, after, "removed");

@@ -9,6 +9,7 @@
 #include "policy/approval.h"
 #include "policy/names.h"
 #include "policy/profile.h"
+#include "util/text/text.h"
 
 /*
  *   caller ──access rules──▶ profile given to it      ──┐
@@ -51,11 +52,6 @@ struct policy {
 	uint64_t n_uses;
 };
 
-static int compare_profiles(const void *a, const void *b)
-{
-	return strcmp(((const struct profile *)a)->name, ((const struct profile *)b)->name);
-}
-
 /* Add the profile described by @config. Return 0 or -ENOMEM. */
 static int add_profile(struct policy *policy, const struct config_profile *config)
 {
@@ -80,7 +76,7 @@ static int make_profiles(struct policy *policy, const struct config *config)
 		r = add_profile(policy, &standard);
 	if (r == 0)
 		qsort(policy->profiles, policy->n_profiles, sizeof(*policy->profiles),
-			compare_profiles);
+			text_compare);
 	return r;
 }
 

@@ -9,7 +9,7 @@
  * alone. A tool installed later is in the next catalogue, and so in the next profile.
  */
 struct profile {
-	char *name;
+	char *name;               /* first, for text_compare() */
 	bool has_all;             /* every tool, and so no set and no view of its own */
 	struct catalogue_set set; /* its tools */
 	struct catalogue *view;   /* the catalogue of these */

@@ -78,8 +78,7 @@ static int find_named_field(
 }
 
 /* Return whether a member `name` of the value at @token, at any depth, is @wanted. */
-static bool sets_name(
-	const struct json_tape *tape, uint32_t token, const struct text_view *wanted)
+static bool sets_name(const struct json_tape *tape, uint32_t token, const struct text_view *wanted)
 {
 	for (uint32_t i = token; i + 1 < json_end(tape, token); i++)
 		if (json_type_at(tape, i) == JSON_STRING &&
@@ -161,8 +160,7 @@ static int check_use(struct program_reading *reading, uint32_t token, int at)
 
 /* Let the variable have the type and the place of the element of @field that @index names. */
 static int set_element_type(struct program_reading *reading, uint32_t token,
-	const struct native_field *field, struct text_view index,
-	struct native_variable *variable)
+	const struct native_field *field, struct text_view index, struct native_variable *variable)
 {
 	size_t n = 0;
 

@@ -13,6 +13,7 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/file/file.h"
+#include "util/text/text.h"
 
 /* The most bytes of a description. */
 #define DESCRIPTION_BYTES 400
@@ -207,14 +208,6 @@ static void read_gir_functions(struct gir_reading *reading, const xmlNode *node,
 
 /* ── the file ────────────────────────────────────────────────────────────────────────────────── */
 
-static int compare_gir_functions(const void *a, const void *b)
-{
-	const struct gir_function *left = a;
-	const struct gir_function *right = b;
-
-	return strcmp(left->name, right->name);
-}
-
 static void read_header_name(struct gir_reading *reading, const xmlNode *node)
 {
 	struct gir *gir = reading->gir;
@@ -246,8 +239,7 @@ static void read_repository(struct gir_reading *reading, const xmlNode *root)
 		read_gir_functions(reading, node, 0);
 	}
 	if (gir->n_functions > 0)
-		qsort(gir->functions, gir->n_functions, sizeof(*gir->functions),
-			compare_gir_functions);
+		qsort(gir->functions, gir->n_functions, sizeof(*gir->functions), text_compare);
 }
 
 /* Write the path of the GIR file @name. Return false when there is none. */
@@ -351,6 +343,6 @@ const struct gir_function *gir_find(const struct gir *gir, const char *name)
 
 	if (!gir || gir->n_functions == 0)
 		return NULL;
-	return bsearch(&key, gir->functions, gir->n_functions, sizeof(*gir->functions),
-		compare_gir_functions);
+	return bsearch(
+		&key, gir->functions, gir->n_functions, sizeof(*gir->functions), text_compare);
 }

@@ -34,7 +34,7 @@ struct gir_value {
 };
 
 struct gir_function {
-	char *name;        /* the symbol */
+	char *name;        /* the symbol; first, for text_compare() */
 	char *description; /* or NULL */
 	bool is_hidden;    /* not introspectable */
 	bool throws;       /* one more parameter: GError ** */

@@ -9,6 +9,7 @@
 
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/text/text.h"
 
 /* The name of standard input, as compilers have it. */
 #define INPUT_NAME "<stdin>"
@@ -31,14 +32,9 @@ struct reading {
 };
 
 struct file {
-	const char *name;
-	uint32_t index; /* its place in c_tokens.files */
+	const char *name; /* first, for text_compare() */
+	uint32_t index;   /* its place in c_tokens.files */
 };
-
-static int compare_file_names(const void *a, const void *b)
-{
-	return strcmp(((const struct file *)a)->name, ((const struct file *)b)->name);
-}
 
 static bool is_name_start(char c)
 {
@@ -68,7 +64,7 @@ static int keep_file(struct reading *reading, const char *text, size_t size)
 	if (!name || !file || array_grow(tokens->files, tokens->n_files) < 0)
 		return -ENOMEM;
 	*file = (struct file){name, (uint32_t)tokens->n_files};
-	found = tsearch(file, &reading->files, compare_file_names);
+	found = tsearch(file, &reading->files, text_compare);
 	if (!found)
 		return -ENOMEM;
 	reading->file = (*found)->index;

@@ -6,14 +6,9 @@
 #include <string.h>
 
 #include "util/cleanup.h"
+#include "util/text/text.h"
 
 /* The texts are offsets until the list is complete: a buffer that grows moves its bytes. */
-
-static int compare_listed(const void *a, const void *b)
-{
-	return strcmp(((const struct mcp_listed_tool *)a)->listed,
-		((const struct mcp_listed_tool *)b)->listed);
-}
 
 int mcp_tools_begin(struct mcp_tools *tools, size_t n_most)
 {
@@ -44,7 +39,7 @@ int mcp_tools_end(struct mcp_tools *tools)
 		tools->texts[i] = (struct text_view){tools->text.data + start, end - start};
 		start = end;
 	}
-	qsort(tools->items, tools->n_items, sizeof(*tools->items), compare_listed);
+	qsort(tools->items, tools->n_items, sizeof(*tools->items), text_compare);
 	return 0;
 }
 
@@ -57,8 +52,7 @@ const struct mcp_listed_tool *mcp_tools_find(
 
 	if (!text || strlen(text) != size)
 		return NULL;
-	return bsearch(
-		&wanted, tools->items, tools->n_items, sizeof(*tools->items), compare_listed);
+	return bsearch(&wanted, tools->items, tools->n_items, sizeof(*tools->items), text_compare);
 }
 
 void mcp_tools_deinit(struct mcp_tools *tools)

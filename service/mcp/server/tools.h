@@ -21,7 +21,7 @@
 
 /* The texts are borrowed: they live as long as the door keeps the list. */
 struct mcp_listed_tool {
-	const char *listed; /* its name for clients */
+	const char *listed; /* its name for clients; first, for text_compare() */
 	const char *toolbox_id;
 	const char *name;   /* in its toolbox */
 	const char *schema; /* its argument schema, for headers that repeat arguments; or NULL */
