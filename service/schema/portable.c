@@ -64,20 +64,11 @@ static const struct dialect *dialect_of(const struct writer *writer, const struc
 	return &writer->library->resources[place->resource].dialect;
 }
 
-static void begin_member(struct writer *writer, const char *key, bool *is_first)
+static void begin_copied_member(struct writer *writer, uint32_t key)
 {
-	buffer_append_string(writer->out, *is_first ? "\"" : ",\"");
-	buffer_append_string(writer->out, key);
-	buffer_append_string(writer->out, "\":");
-	*is_first = false;
-}
-
-static void begin_copied_member(struct writer *writer, uint32_t key, bool *is_first)
-{
-	buffer_append_string(writer->out, *is_first ? "" : ",");
+	json_write_comma(writer->out);
 	json_write_compact(writer->out, writer->tape, key);
 	buffer_append_char(writer->out, ':');
-	*is_first = false;
 }
 
 /* ── references ──────────────────────────────────────────────────────────────────────────────── */
@@ -227,11 +218,10 @@ static void write_list(struct writer *writer, const struct place *schema, uint32
 static void write_map(struct writer *writer, const struct place *schema, uint32_t object)
 {
 	const struct json_tape *tape = writer->tape;
-	bool is_first = true;
 
 	buffer_append_char(writer->out, '{');
 	json_each_key(key, tape, object) {
-		begin_copied_member(writer, key, &is_first);
+		begin_copied_member(writer, key);
 		write_schema(writer, child_of(writer, schema, key + 1));
 	}
 	buffer_append_char(writer->out, '}');
@@ -239,16 +229,15 @@ static void write_map(struct writer *writer, const struct place *schema, uint32_
 
 /* Write the array at @items, the schemas of the first elements, and the schema of all further
  * elements. */
-static void write_prefix(
-	struct writer *writer, const struct place *schema, uint32_t items, bool *is_first)
+static void write_prefix(struct writer *writer, const struct place *schema, uint32_t items)
 {
 	uint32_t others = json_find(writer->tape, schema->token, "additionalItems");
 
 	if (json_count(writer->tape, items) > 0) {
-		begin_member(writer, "prefixItems", is_first);
+		json_write_member(writer->out, "prefixItems");
 		write_list(writer, schema, items);
 	}
-	begin_member(writer, "items", is_first);
+	json_write_member(writer->out, "items");
 	if (others != JSON_NONE)
 		write_schema(writer, child_of(writer, schema, others));
 	else
@@ -257,13 +246,12 @@ static void write_prefix(
 
 /* Write the dependencies at @object with arrays, or with schemas, as the member @name, unless the
  * schema has such a member. */
-static void write_dependencies_of(struct writer *writer, const struct place *schema,
-	uint32_t object, bool are_arrays, bool *is_first)
+static void write_dependencies_of(
+	struct writer *writer, const struct place *schema, uint32_t object, bool are_arrays)
 {
 	const struct json_tape *tape = writer->tape;
 	const char *name = are_arrays ? "dependentRequired" : "dependentSchemas";
 	bool is_begun = false;
-	bool is_first_inside = true;
 
 	if (dialect_of(writer, schema)->draft != DRAFT_07 &&
 		json_find(tape, schema->token, name) != JSON_NONE)
@@ -272,11 +260,11 @@ static void write_dependencies_of(struct writer *writer, const struct place *sch
 		if ((json_type_at(tape, key + 1) == JSON_ARRAY) != are_arrays)
 			continue;
 		if (!is_begun) {
-			begin_member(writer, name, is_first);
+			json_write_member(writer->out, name);
 			buffer_append_char(writer->out, '{');
 		}
 		is_begun = true;
-		begin_copied_member(writer, key, &is_first_inside);
+		begin_copied_member(writer, key);
 		if (are_arrays)
 			json_write_compact(writer->out, tape, key + 1);
 		else
@@ -286,22 +274,22 @@ static void write_dependencies_of(struct writer *writer, const struct place *sch
 }
 
 /* Write the member of @keyword, whose value is or has schemas. */
-static void write_keyword(struct writer *writer, const struct place *schema, enum keyword keyword,
-	uint32_t key, bool *is_first)
+static void write_keyword(
+	struct writer *writer, const struct place *schema, enum keyword keyword, uint32_t key)
 {
 	enum json_type type = json_type_at(writer->tape, key + 1);
 	enum keyword_shape shape = (enum keyword_shape)keyword_info(keyword)->shape;
 
 	if (keyword == KEYWORD_ITEMS && type == JSON_ARRAY) {
-		write_prefix(writer, schema, key + 1, is_first);
+		write_prefix(writer, schema, key + 1);
 		return;
 	}
 	if (keyword == KEYWORD_DEPENDENCIES) {
-		write_dependencies_of(writer, schema, key + 1, true, is_first);
-		write_dependencies_of(writer, schema, key + 1, false, is_first);
+		write_dependencies_of(writer, schema, key + 1, true);
+		write_dependencies_of(writer, schema, key + 1, false);
 		return;
 	}
-	begin_copied_member(writer, key, is_first);
+	begin_copied_member(writer, key);
 	if (shape == SHAPE_MAP && type == JSON_OBJECT)
 		write_map(writer, schema, key + 1);
 	else if (shape == SHAPE_LIST && type == JSON_ARRAY)
@@ -313,8 +301,7 @@ static void write_keyword(struct writer *writer, const struct place *schema, enu
 }
 
 /* Write the member at @key of the object at @schema, unless the portable form leaves it out. */
-static void write_portable_member(
-	struct writer *writer, const struct place *schema, uint32_t key, bool *is_first)
+static void write_portable_member(struct writer *writer, const struct place *schema, uint32_t key)
 {
 	const struct dialect *dialect = dialect_of(writer, schema);
 	enum keyword keyword = keyword_find(writer->tape, key, dialect);
@@ -322,25 +309,24 @@ static void write_portable_member(
 	if (keyword == KEYWORD_NONE) {
 		if (is_unknown_left_out(writer, key, dialect))
 			return;
-		begin_copied_member(writer, key, is_first);
-		json_write_compact(writer->out, writer->tape, key + 1);
+		json_write_member_copy(writer->out, writer->tape, key);
 		return;
 	}
 	if (is_for_references(keyword) || keyword == KEYWORD_ADDITIONAL_ITEMS ||
 		(keyword == KEYWORD_NOT && has_empty_enum(writer, schema->token)))
 		return;
 	if (keyword == KEYWORD_ENUM && has_empty_enum(writer, schema->token)) {
-		begin_member(writer, "not", is_first);
+		json_write_member(writer->out, "not");
 		buffer_append_string(writer->out, "{}");
 		return;
 	}
-	write_keyword(writer, schema, keyword, key, is_first);
+	write_keyword(writer, schema, keyword, key);
 }
 
 /* Write the members of the object at @schema, but `allOf` if @has_all, and no member with a key of
  * the object at @others (or JSON_NONE). */
-static void write_members(struct writer *writer, const struct place *schema, uint32_t others,
-	bool has_all, bool *is_first)
+static void write_members(
+	struct writer *writer, const struct place *schema, uint32_t others, bool has_all)
 {
 	const struct json_tape *tape = writer->tape;
 	bool has_items = json_find(tape, schema->token, "items") != JSON_NONE;
@@ -356,10 +342,10 @@ static void write_members(struct writer *writer, const struct place *schema, uin
 				JSON_NONE)
 				continue;
 		}
-		write_portable_member(writer, schema, key, is_first);
+		write_portable_member(writer, schema, key);
 	}
 	if (!has_items && names_array(tape, schema->token)) {
-		begin_member(writer, "items", is_first);
+		json_write_member(writer->out, "items");
 		buffer_append_string(writer->out, "{}");
 	}
 }
@@ -401,11 +387,10 @@ static void write_with_all(
 {
 	const struct json_tape *tape = writer->tape;
 	uint32_t all = json_find_typed_at(tape, schema->token, "allOf", JSON_ARRAY);
-	bool is_first = true;
 
 	buffer_append_char(writer->out, '{');
-	write_members(writer, schema, JSON_NONE, true, &is_first);
-	begin_member(writer, "allOf", &is_first);
+	write_members(writer, schema, JSON_NONE, true);
+	json_write_member(writer->out, "allOf");
 	buffer_append_char(writer->out, '[');
 	json_each_found(i, tape, all) {
 		write_schema(writer, child_of(writer, schema, i));
@@ -419,16 +404,14 @@ static void write_with_all(
 static void write_merged(
 	struct writer *writer, const struct place *schema, const struct place *target)
 {
-	bool is_first = true;
-
 	if (writer->n_under_way == DEPTH_MAX) {
 		writer->fails = true;
 		return;
 	}
 	buffer_append_char(writer->out, '{');
-	write_members(writer, schema, JSON_NONE, false, &is_first);
+	write_members(writer, schema, JSON_NONE, false);
 	writer->under_way[writer->n_under_way++] = *target;
-	write_members(writer, target, schema->token, false, &is_first);
+	write_members(writer, target, schema->token, false);
 	writer->n_under_way--;
 	buffer_append_char(writer->out, '}');
 }
@@ -438,16 +421,14 @@ static void write_merged(
 static void write_portable_object(
 	struct writer *writer, const struct place *schema, uint32_t number)
 {
-	bool is_first = true;
-
 	buffer_append_char(writer->out, '{');
 	if (number != 0) {
-		begin_member(writer, "$ref", &is_first);
+		json_write_member(writer->out, "$ref");
 		buffer_printf(writer->out, "\"%s%s%u\"", writer->names->base, writer->names->name,
 			number);
 	}
 	if (number == 0 || find_siblings(writer, schema) != SIBLINGS_NONE)
-		write_members(writer, schema, JSON_NONE, false, &is_first);
+		write_members(writer, schema, JSON_NONE, false);
 	buffer_append_char(writer->out, '}');
 }
 
