@@ -11,17 +11,6 @@
  *
  * Write integers as their digits: 2.0 and 1e1 are integers to a schema, and to few programs.
  */
-struct fill {
-	struct rewrite rewrite; /* first, so the other two follow */
-	bool is_changed;
-};
-
-static bool applies(struct rewrite *rewrite, const struct node_applicator *applicator,
-	const struct node *node, uint32_t index)
-{
-	(void)applicator;
-	return validate_accepts(rewrite->context, node, index, MARKS_NONE);
-}
 
 /* Return whether the property at @place of @owner has a default to fill in. */
 static bool is_usable(const struct rewrite *rewrite, const struct node *owner, uint32_t place)
@@ -76,7 +65,6 @@ static void write_default(struct rewrite *rewrite, const struct node *owner, uin
 /* Write the defaults of what the object at @index lacks. */
 static void write_defaults(struct rewrite *rewrite, uint32_t index, struct rewrite_set set)
 {
-	struct fill *fill = (struct fill *)rewrite;
 	const struct json_tape *tape = rewrite->context->tape;
 	bool is_empty = json_count(tape, index) == 0;
 
@@ -97,7 +85,7 @@ static void write_defaults(struct rewrite *rewrite, uint32_t index, struct rewri
 				buffer_append_char(rewrite->out, ',');
 			write_default(rewrite, node, k);
 			is_empty = false;
-			fill->is_changed = true;
+			rewrite->is_changed = true;
 		}
 	}
 }
@@ -115,18 +103,17 @@ static bool write_integer(struct rewrite *rewrite, uint32_t index, struct rewrit
 		types &= rewrite->nodes[set.first + i]->types;
 	if (types & NODE_FRACTION || !json_number_write_digits(tape, index, rewrite->out))
 		return false;
-	((struct fill *)rewrite)->is_changed = true;
+	rewrite->is_changed = true;
 	return true;
 }
 
 int schema_fill(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, uint32_t value, struct buffer *out, bool *ret_is_changed)
 {
-	struct fill fill = {.rewrite = {.context = context,
-				    .out = out,
-				    .applies = applies,
-				    .replace = write_integer,
-				    .complete = write_defaults}};
+	struct rewrite rewrite = {.context = context,
+		.out = out,
+		.replace = write_integer,
+		.complete = write_defaults};
 	size_t size;
 	const char *text = json_value_text(tape, value, &size);
 	int r;
@@ -138,9 +125,9 @@ int schema_fill(const struct schema *schema, struct schema_context *context,
 		return buffer_status(out);
 	}
 	context_follow(context, schema, tape);
-	rewrite_value(&fill.rewrite, schema->root, value);
-	r = rewrite_end(&fill.rewrite);
+	rewrite_value(&rewrite, schema->root, value);
+	r = rewrite_end(&rewrite);
 	if (r == 0 && ret_is_changed)
-		*ret_is_changed = fill.is_changed;
+		*ret_is_changed = rewrite.is_changed;
 	return r;
 }

@@ -28,12 +28,19 @@ static void push(struct rewrite *rewrite, const struct node *node)
 	rewrite->nodes[rewrite->count++] = node;
 }
 
+static bool applies(struct rewrite *rewrite, const struct node_applicator *applicator,
+	const struct node *node, uint32_t index)
+{
+	return rewrite->applies ? rewrite->applies(rewrite, applicator, node, index)
+				: validate_accepts(rewrite->context, node, index, MARKS_NONE);
+}
+
 /* Expand the applicable branches of @applicator for the value at @index. */
 static void expand_branches(
 	struct rewrite *rewrite, const struct node_applicator *applicator, uint32_t index)
 {
 	for (uint32_t i = 0; i < applicator->n_nodes; i++) {
-		if (rewrite->applies(rewrite, applicator, applicator->nodes[i], index))
+		if (applies(rewrite, applicator, applicator->nodes[i], index))
 			expand(rewrite, applicator->nodes[i], index);
 	}
 }
@@ -59,7 +66,7 @@ static void expand_applicator(
 		break;
 	case NODE_IF:
 		next = applicator->nodes[2];
-		if (rewrite->applies(rewrite, applicator, applicator->nodes[0], index)) {
+		if (applies(rewrite, applicator, applicator->nodes[0], index)) {
 			expand(rewrite, applicator->nodes[0], index);
 			next = applicator->nodes[1];
 		}

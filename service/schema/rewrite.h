@@ -39,8 +39,10 @@ struct rewrite {
 	uint32_t key;              /* the key of the replaced value; 0: it is no member */
 	struct rewrite_set parent; /* the nodes of its object */
 	bool is_dropped;           /* replace() has left the member out */
+	bool is_changed;           /* set by a rewriter that has written another value */
 
-	/* Whether the branch @node of @applicator applies to the value at @index. */
+	/* Whether the branch @node of @applicator applies to the value at @index. NULL: a branch
+	 * applies when it holds, as for any annotation. */
 	bool (*applies)(struct rewrite *rewrite, const struct node_applicator *applicator,
 		const struct node *node, uint32_t index);
 	/* Write another value for the one at @index, or set is_dropped; false: copy it, or go into

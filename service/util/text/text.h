@@ -25,7 +25,7 @@ bool text_is_nearer(const char *name, size_t name_size, const char *candidate,
 	size_t candidate_size, unsigned int than, unsigned int *ret_distance, size_t *work);
 
 /* Compare two elements of an array, for qsort() and bsearch(): texts, or structures whose first
- * member is one. */
+ * member is a text. */
 int text_compare(const void *a, const void *b);
 
 /* Cut the white space off both ends of @text. Return its new start. */

@@ -125,37 +125,20 @@ static enum toolbox_type type(struct toolbox_call call, const char *key)
 	return values ? plugin_values_type(values, key) : TOOLBOX_ABSENT;
 }
 
-static int get_bool(struct toolbox_call call, const char *key, bool *ret)
-{
-	LOCKED;
-	struct plugin_values *values = values_of(call);
-
-	return values ? plugin_values_get_bool(values, key, ret) : TOOLBOX_E_GONE;
-}
-
-static int get_i64(struct toolbox_call call, const char *key, int64_t *ret)
-{
-	LOCKED;
-	struct plugin_values *values = values_of(call);
-
-	return values ? plugin_values_get_i64(values, key, ret) : TOOLBOX_E_GONE;
-}
-
-static int get_u64(struct toolbox_call call, const char *key, uint64_t *ret)
-{
-	LOCKED;
-	struct plugin_values *values = values_of(call);
-
-	return values ? plugin_values_get_u64(values, key, ret) : TOOLBOX_E_GONE;
-}
-
-static int get_double(struct toolbox_call call, const char *key, double *ret)
-{
-	LOCKED;
-	struct plugin_values *values = values_of(call);
-
-	return values ? plugin_values_get_double(values, key, ret) : TOOLBOX_E_GONE;
-}
+/* The getter of one scalar, as struct toolbox_host has it. */
+#define GETTER(name, type)                                                                         \
+	static int get_##name(struct toolbox_call call, const char *key, type *ret)                \
+	{                                                                                          \
+		LOCKED;                                                                            \
+		struct plugin_values *values = values_of(call);                                    \
+                                                                                                   \
+		return values ? plugin_values_get_##name(values, key, ret) : TOOLBOX_E_GONE;       \
+	}
+GETTER(bool, bool)
+GETTER(i64, int64_t)
+GETTER(u64, uint64_t)
+GETTER(double, double)
+GETTER(count, uint32_t)
 
 static int get_string(struct toolbox_call call, const char *key, const char **ret, size_t *ret_size)
 {
@@ -171,14 +154,6 @@ static int get_json(struct toolbox_call call, const char *key, const char **ret,
 	struct plugin_values *values = values_of(call);
 
 	return values ? plugin_values_get_json(values, key, ret, ret_size) : TOOLBOX_E_GONE;
-}
-
-static int get_count(struct toolbox_call call, const char *key, uint32_t *ret)
-{
-	LOCKED;
-	struct plugin_values *values = values_of(call);
-
-	return values ? plugin_values_get_count(values, key, ret) : TOOLBOX_E_GONE;
 }
 
 /* ── the call ────────────────────────────────────────────────────────────────────────────────── */
