@@ -7,7 +7,8 @@
 
 #include "util/text/text.h"
 
-bool field_is_name_byte(char c)
+/* Return whether @c may be in a token: a method, the name of a field (RFC 9110 §5.6.2). */
+static bool is_name_byte(char c)
 {
 	return text_is_alphanumeric(c) || (c && strchr("!#$%&'*+-.^_`|~", c));
 }
@@ -23,7 +24,7 @@ bool field_is_token(const char *text)
 {
 	const char *at = text;
 
-	while (field_is_name_byte(*at))
+	while (is_name_byte(*at))
 		at++;
 	return at > text && !*at;
 }

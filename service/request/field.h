@@ -9,9 +9,6 @@
  * single bytes and of NUL-terminated texts.
  */
 
-/* Return whether @c may be in a token: a method, the name of a field (RFC 9110 §5.6.2). */
-bool field_is_name_byte(char c);
-
 /* Return whether @c may be in the value of a field: visible, space, tab or obs-text (RFC 9110
  * §5.5). */
 bool field_is_value_byte(char c);

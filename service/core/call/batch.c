@@ -39,11 +39,6 @@ static struct account *payer_of(const struct batch *batch)
 	return batch->caller->account;
 }
 
-bool batch_entry_is_open(const struct batch_entry *entry)
-{
-	return entry->address.references > 0;
-}
-
 /* Look at @batch after the callbacks due now. */
 static void make_ready(struct batch *batch)
 {

@@ -104,6 +104,3 @@ bool batches_begin(
 
 /* Cancel the entries of @batch that were not begun. */
 void batch_cancel_rest(struct batch *batch);
-
-/* Return whether the call of @entry is served now. */
-bool batch_entry_is_open(const struct batch_entry *entry);

@@ -179,7 +179,8 @@ void call_summary_end(
 	put_json(summary, SUMMARY_TEXT, reason);
 }
 
-uint64_t call_summary_duration_us(const struct call_summary *summary, uint64_t now_ns)
+/* Return how long the call of @summary has run at @now_ns, or did. */
+static uint64_t run_us(const struct call_summary *summary, uint64_t now_ns)
 {
 	if (summary->state != SUMMARY_RUNNING)
 		return summary->duration_us;
@@ -215,7 +216,7 @@ void call_summary_write(
 	buffer_append_string(out, ",\"started\":\"");
 	stamp_write_time(out, (int64_t)summary->started_ns + real_ns);
 	buffer_append_string(out, "\",\"duration_ms\":");
-	json_write_f64(out, (double)call_summary_duration_us(summary, now_ns) / US_PER_MS);
+	json_write_f64(out, (double)run_us(summary, now_ns) / US_PER_MS);
 	json_write_member_text(out, "state", call_summary_state_names[summary->state]);
 	if (summary->state == SUMMARY_FAILED)
 		json_write_member_text(out, "code", answer_code_name(summary->code));

@@ -87,9 +87,6 @@ struct text_view call_summary_part(const struct call_summary *summary, enum summ
 bool call_summary_has(
 	const struct call_summary *summary, enum summary_part part, const struct text_view *text);
 
-/* Return how long the call of @summary has run at @now_ns, or did. */
-uint64_t call_summary_duration_us(const struct call_summary *summary, uint64_t now_ns);
-
 /* Append @summary as a JSON object (contract.md, ovos.tools.calls). @now_ns: clock_now_ns().
  * @real_ns: what CLOCK_REALTIME is ahead of that. */
 void call_summary_write(

@@ -144,7 +144,8 @@ static bool is_seen(const struct job *job, const struct asker *asker)
 	       (asker->session.size == 0 || buffer_equals(&job->session, &asker->session));
 }
 
-struct job *jobs_find(
+/* Return the job with the id @id, if the caller in @scope sees it; else NULL. */
+static struct job *find_seen_job(
 	const struct jobs *jobs, const struct request_scope *scope, const struct text_view *id)
 {
 	struct job *found = NULL;
@@ -164,7 +165,7 @@ struct job *jobs_find_asked(
 	const struct jobs *jobs, const struct request_scope *scope, struct answer *answer)
 {
 	const struct text_view *id = &scope->request.id;
-	struct job *job = jobs_find(jobs, scope, id);
+	struct job *job = find_seen_job(jobs, scope, id);
 
 	if (!job)
 		answer_error_format(answer, ANSWER_UNKNOWN_JOB, "Unknown job: '%.*s'",

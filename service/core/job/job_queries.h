@@ -25,11 +25,7 @@ void job_write_times(const struct job *job, struct buffer *out);
 /* Append the members of @job, without braces; @is_whole: with its result or error. */
 void job_write_members(const struct job *job, bool is_whole, struct buffer *out);
 
-/* Return the job with the id @id, if the caller in @scope sees it; else NULL. */
-struct job *jobs_find(
-	const struct jobs *jobs, const struct request_scope *scope, const struct text_view *id);
-
-/* As jobs_find() for the id of the request; without a job the error is in @answer. */
+/* Return the job with the id of the request; when the caller sees none, the error is in @answer. */
 struct job *jobs_find_asked(
 	const struct jobs *jobs, const struct request_scope *scope, struct answer *answer);
 

@@ -108,7 +108,8 @@ static bool is_one_byte(const struct c_type *type)
 	return resolved->kind == C_VOID || resolved->kind == C_BOOL || is_character(type);
 }
 
-void hold_write_word(const struct c_type *type, struct buffer *out)
+/* Append the manifest's word for a type of the header, "u32"; nothing where there is none. */
+static void write_type_word(const struct c_type *type, struct buffer *out)
 {
 	const struct c_type *target;
 
@@ -154,7 +155,7 @@ static void note_mismatch(struct holding *holding, const struct held *held,
 	buffer_printf(&text, "%s has '", holding->place.data);
 	c_type_write_resolved(type, &text);
 	buffer_append_string(&text, "'");
-	hold_write_word(type, &word);
+	write_type_word(type, &word);
 	if (word.size > 0)
 		buffer_printf(&text, " (%.*s)", (int)word.size, word.data);
 	buffer_append_string(&text, ": ");

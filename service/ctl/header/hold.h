@@ -72,6 +72,3 @@ void hold_parameter(struct holding *holding, const struct held *held, const stru
 
 /* Hold the returned value, or a field. */
 void hold_value(struct holding *holding, const struct held *held, const struct c_type *type);
-
-/* Append the manifest's word for a type of the header, "u32"; nothing where there is none. */
-void hold_write_word(const struct c_type *type, struct buffer *out);

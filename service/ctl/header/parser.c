@@ -41,7 +41,8 @@ void *parser_allocate(struct c_parser *parser, size_t size)
 	return place;
 }
 
-const char *parser_copy(struct c_parser *parser, const char *bytes, size_t size)
+/* Return a copy of @size bytes, with a NUL. */
+static const char *copy_name_bytes(struct c_parser *parser, const char *bytes, size_t size)
 {
 	char *copy = parser_allocate(parser, size + 1);
 
@@ -265,7 +266,7 @@ const char *parser_token_text(struct c_parser *parser)
 {
 	const struct c_token *word = parser_token(parser);
 
-	return parser_copy(parser, parser->tokens->text + word->offset, word->length);
+	return copy_name_bytes(parser, parser->tokens->text + word->offset, word->length);
 }
 
 const struct c_name *parser_known_name(const struct c_parser *parser)

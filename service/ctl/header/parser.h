@@ -50,9 +50,6 @@ void *parser_allocate(struct c_parser *parser, size_t size);
 /* Free the memory of all objects and the names of @declarations. */
 void parser_release(struct c_declarations *declarations);
 
-/* Return a copy of @size bytes, with a NUL. */
-const char *parser_copy(struct c_parser *parser, const char *bytes, size_t size);
-
 /* Return a copy of the tokens from the number @begin up to @end, with a space between two:
  * a single line without comments. */
 const char *parser_copy_tokens(struct c_parser *parser, size_t begin, size_t end);

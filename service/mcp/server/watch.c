@@ -37,20 +37,6 @@ struct mcp_watched_task *mcp_watch_find(
 	return NULL;
 }
 
-void mcp_watch_write_seen(const struct mcp_watch *watch, struct buffer *out)
-{
-	bool is_first = true;
-
-	buffer_append_char(out, '[');
-	for (size_t i = 0; i < watch->n; i++) {
-		if (!watch->tasks[i].is_seen)
-			continue;
-		buffer_printf(out, "%s\"%s\"", is_first ? "" : ",", watch->tasks[i].id);
-		is_first = false;
-	}
-	buffer_append_char(out, ']');
-}
-
 void mcp_watch_deinit(struct mcp_watch *watch)
 {
 	for (size_t i = 0; i < watch->n; i++)

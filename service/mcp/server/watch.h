@@ -37,8 +37,5 @@ int mcp_watch_begin(struct mcp_watch *watch, const struct json_tape *tape, uint3
 struct mcp_watched_task *mcp_watch_find(
 	const struct mcp_watch *watch, const struct json_tape *tape, uint32_t id);
 
-/* Append the ids of the seen tasks, as an array. */
-void mcp_watch_write_seen(const struct mcp_watch *watch, struct buffer *out);
-
 /* Free the members of @watch. */
 void mcp_watch_deinit(struct mcp_watch *watch);

@@ -33,7 +33,8 @@ void findings_add(struct findings *findings, uint32_t token, struct buffer *mess
 	findings->count++;
 }
 
-void findings_cut(struct findings *findings, uint32_t count)
+/* Forget all findings but the first @count. */
+static void cut_findings(struct findings *findings, uint32_t count)
 {
 	while (findings->count > count)
 		free(findings->list[--findings->count].message);
@@ -75,5 +76,5 @@ int findings_report(struct findings *findings, const struct json_tape *tape, uin
 
 void findings_deinit(struct findings *findings)
 {
-	findings_cut(findings, 0);
+	cut_findings(findings, 0);
 }

@@ -37,9 +37,6 @@ static inline void findings_init(struct findings *findings)
 /* Add a finding at @token. @message is emptied; a second copy of a finding is not added. */
 void findings_add(struct findings *findings, uint32_t token, struct buffer *message);
 
-/* Forget all findings but the first @count. */
-void findings_cut(struct findings *findings, uint32_t count);
-
 /* Add what was found to @report; paths lead from @root of @tape. 0 or -ENOMEM. */
 int findings_report(struct findings *findings, const struct json_tape *tape, uint32_t root,
 	struct schema_report *report);

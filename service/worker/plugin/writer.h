@@ -40,5 +40,3 @@ void plugin_writer_finish(struct plugin_writer *writer);
 
 /* Start over. */
 void plugin_writer_reset(struct plugin_writer *writer);
-
-void plugin_writer_deinit(struct plugin_writer *writer);
