@@ -630,9 +630,7 @@ static int take_as(struct bus_call *call)
 
 static int take_required(struct bus_call *call, const struct json_tape *tape, uint32_t schema)
 {
-	uint32_t required = schema != JSON_NONE
-				    ? json_find_typed_at(tape, schema, "required", JSON_ARRAY)
-				    : JSON_NONE;
+	uint32_t required = json_find_typed(tape, schema, "required", JSON_ARRAY);
 	int r = 0;
 
 	json_each_found(name, tape, required) {

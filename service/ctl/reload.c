@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "ctl/command.h"
-#include "ctl/reloading.h"
 #include "ctl/response.h"
 #include "ctl/session.h"
 #include "ctl/terminal.h"
@@ -109,7 +108,7 @@ int ctl_reload(const struct ctl_options *options)
 	if (r == 0 && !ctl_session_is_http(session))
 		ctl_session_listen(session, topics, 1, take_changes, &changes);
 	if (r == 0)
-		r = ctl_reloading_ask(session, options, &response);
+		r = ctl_session_ask_reload(session, options, &response);
 	if (r != 0)
 		return r;
 	r = ctl_response_report(&response, options->json, print_loaded);

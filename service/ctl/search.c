@@ -13,13 +13,12 @@ static void print_found(const struct ctl_response *response)
 	static const struct table_column columns[] = {
 		{"TOOLBOX", false}, {"TOOL", false}, {"DESCRIPTION", false}};
 	uint32_t tools = ctl_response_find(response, 0, "tools", JSON_ARRAY);
-	cleanup(table_deinit) struct table table = {0};
+	cleanup(table_deinit) struct table table = TABLE(columns);
 
 	if (tools == JSON_NONE || json_count(&response->tape, tools) == 0) {
 		terminal_complain("no tool has one of these words");
 		return;
 	}
-	table_init(&table, columns, ARRAY_SIZE(columns));
 	json_each(tool, &response->tape, tools) {
 		table_add_member(&table, &response->tape, tool, "toolbox_id");
 		table_add_member(&table, &response->tape, tool, "name");

@@ -64,6 +64,12 @@ int ctl_session_ask(struct ctl_session *session, const char *topic, const struct
 int ctl_session_ask_once(const struct ctl_options *options, const char *topic,
 	const struct buffer *data, struct ctl_response *ret_response);
 
+/* Ask the service to read the configuration and the registration folders again (ovos.tools.reload).
+ * Without --timeout, a live service has a minute: it starts a host for each changed toolbox, and
+ * waits for its description. Return 0, or an enum ctl_status after a complaint. */
+int ctl_session_ask_reload(struct ctl_session *session, const struct ctl_options *options,
+	struct ctl_response *ret_response);
+
 /* Take a broadcast message: its topic, and its data at the root of @data. */
 typedef void (*ctl_event_function)(void *data, const char *topic, const struct json_tape *event);
 

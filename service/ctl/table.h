@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "json/reader.h"
+#include "util/array.h"
 #include "util/buffer.h"
 
 /*
@@ -47,6 +48,12 @@ struct table {
 	struct buffer ends; /* struct table_end for each cell */
 	size_t start;       /* position of the cell being written */
 };
+
+/* The initializer of an empty table with the array @columns_. */
+#define TABLE(columns_)                                                                            \
+	{                                                                                          \
+		.columns = (columns_), .n_columns = ARRAY_SIZE(columns_)                           \
+	}
 
 /* Begin an empty table. */
 void table_init(struct table *table, const struct table_column *columns, size_t n_columns);

@@ -308,9 +308,8 @@ void utterances_silence(struct utterances *utterances, const struct buffer *sess
 
 bool utterances_run_in(const struct utterances *utterances, const struct buffer *session)
 {
-	list_for_each(link, &utterances->running)
-		if (buffer_equals(
-			    &container_of(link, struct utterance, link)->session, session))
+	list_each(struct utterance, utterance, &utterances->running, link)
+		if (buffer_equals(&utterance->session, session))
 			return true;
 	return false;
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "ctl/command.h"
-#include "ctl/reloading.h"
 #include "ctl/request.h"
 #include "ctl/response.h"
 #include "ctl/session.h"
@@ -184,7 +183,7 @@ static int ask_reloaded(struct offered *offered)
 {
 	int r = ctl_session_open(offered->options, &offered->session);
 
-	r = r ? r : ctl_reloading_ask(offered->session, offered->options, &offered->reload);
+	r = r ? r : ctl_session_ask_reload(offered->session, offered->options, &offered->reload);
 	r = r ? r : ctl_response_status(&offered->reload);
 	if (r == 0 && ctl_response_complain_mistakes(&offered->reload, offered->options->json) > 0)
 		r = CTL_ERROR;

@@ -35,9 +35,8 @@ static void print_jobs(const struct ctl_response *response)
 		{"STATE", false}, {"STARTED", false}, {"TEXT", false}};
 	const struct json_tape *tape = &response->tape;
 	uint32_t jobs = ctl_response_find(response, 0, "jobs", JSON_ARRAY);
-	cleanup(table_deinit) struct table table = {0};
+	cleanup(table_deinit) struct table table = TABLE(columns);
 
-	table_init(&table, columns, ARRAY_SIZE(columns));
 	if (jobs == JSON_NONE)
 		return;
 	json_each(job, tape, jobs) {

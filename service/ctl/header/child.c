@@ -59,8 +59,7 @@ static _Noreturn void end_like(pid_t pid)
 {
 	int status = 0;
 
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	TEMP_FAILURE_RETRY(waitpid(pid, &status, 0));
 	if (WIFSIGNALED(status)) {
 		const struct rlimit no_core = {0, 0};
 		sigset_t none;
@@ -155,8 +154,7 @@ int child_run(char *const *arguments, const int fds[3], const struct child_limit
 		setpgid(pid, pid);
 		r = wait_for_end(pid, &signals, limits->wait_seconds);
 		kill(-pid, SIGKILL);
-		while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
-			;
+		TEMP_FAILURE_RETRY(waitpid(pid, ret_status, 0));
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return r;

@@ -67,9 +67,8 @@ static void print_tools(const struct ctl_response *response, uint32_t tools)
 	static const struct table_column columns[] = {{"TOOLBOX", false}, {"TOOL", false},
 		{"KIND", false}, {"RISK", false}, {"DESCRIPTION", false}};
 	const struct json_tape *tape = &response->tape;
-	cleanup(table_deinit) struct table table = {0};
+	cleanup(table_deinit) struct table table = TABLE(columns);
 
-	table_init(&table, columns, ARRAY_SIZE(columns));
 	json_each(i, tape, tools) {
 		add_toolbox_id(&table, response, i);
 		table_add_member(&table, &response->tape, i, "name");
@@ -271,13 +270,12 @@ static int print_stat(struct ctl_session *session, const struct ctl_options *opt
 	static const struct table_column columns[] = {
 		{"TOOLBOX", false}, {"TOOLS", true}, {"CHARACTERS", true}, {"TOKENS", true}};
 	const struct json_tape *tape = &response->tape;
-	cleanup(table_deinit) struct table table = {0};
+	cleanup(table_deinit) struct table table = TABLE(columns);
 	uint32_t tools = ctl_response_find(response, 0, "tools", JSON_ARRAY);
 	size_t sum = 0;
 	size_t n_all = 0;
 	int r = 0;
 
-	table_init(&table, columns, ARRAY_SIZE(columns));
 	for (uint32_t i = json_first(tape, tools); r == 0 && i < json_end(tape, tools);) {
 		cleanup_free char *id = json_find_dup(tape, i, "toolbox_id");
 		size_t n_tools = 0;

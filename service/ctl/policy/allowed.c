@@ -28,9 +28,8 @@ static void print_table(const struct text_list *configured, const struct config_
 {
 	static const struct table_column columns[] = {
 		{"TOOLS", false}, {"SINCE", false}, {"BY", false}};
-	cleanup(table_deinit) struct table table = {0};
+	cleanup(table_deinit) struct table table = TABLE(columns);
 
-	table_init(&table, columns, ARRAY_SIZE(columns));
 	for (size_t i = 0; i < configured->n_items; i++) {
 		table_add(&table, configured->items[i]);
 		table_add(&table, "");

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "ctl/command.h"
-#include "ctl/reloading.h"
 #include "ctl/response.h"
 #include "ctl/terminal.h"
+#include "json/member.h"
 #include "util/cleanup.h"
 #include "util/file/file.h"
 
@@ -81,9 +81,7 @@ static int take_allowed(const struct ctl_response *response, struct text_list *r
 {
 	const struct json_tape *tape = &response->tape;
 	uint32_t approval = ctl_response_find(response, 0, "approval", JSON_OBJECT);
-	uint32_t names = approval == JSON_NONE
-				 ? JSON_NONE
-				 : ctl_response_find(response, approval, "allow", JSON_ARRAY);
+	uint32_t names = json_find_typed(tape, approval, "allow", JSON_ARRAY);
 
 	json_each_found(i, tape, names) {
 		char *name = json_type_at(tape, i) == JSON_STRING ? json_string_dup(tape, i, NULL)
@@ -282,7 +280,7 @@ int own_files_write(const struct ctl_options *options, const struct text_list *f
 int own_files_reload(struct ctl_session *session, const struct ctl_options *options)
 {
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
-	int r = ctl_reloading_ask(session, options, &response);
+	int r = ctl_session_ask_reload(session, options, &response);
 
 	if (r != 0)
 		return r;

@@ -93,9 +93,8 @@ static int list_profiles(const struct text_list *folders)
 {
 	static const struct table_column columns[] = {
 		{"PROFILE", false}, {"NAMES", true}, {"FILE", false}};
-	cleanup(table_deinit) struct table table = {0};
+	cleanup(table_deinit) struct table table = TABLE(columns);
 
-	table_init(&table, columns, ARRAY_SIZE(columns));
 	for (size_t i = folders->n_items; i-- > 0;) {
 		cleanup_free char *path = NULL;
 		struct dirent **entries = NULL;

@@ -210,10 +210,9 @@ static int list_tokens(const struct ctl_options *options, const struct kept_toke
 {
 	static const struct table_column columns[] = {
 		{"TOKEN", false}, {"PROFILE", false}, {"ADMIN", false}, {"SINCE", false}};
-	cleanup(table_deinit) struct table table = {0};
+	cleanup(table_deinit) struct table table = TABLE(columns);
 	cleanup(buffer_deinit) struct buffer json = {0};
 
-	table_init(&table, columns, ARRAY_SIZE(columns));
 	for (size_t i = 0; i < kept->tokens.n_items; i++) {
 		const struct http_token *token = &kept->tokens.items[i];
 

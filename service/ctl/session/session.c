@@ -18,6 +18,9 @@
 /* The wait for the response of a call that was cancelled. */
 #define CANCEL_MS 2000
 
+/* The wait for the response to a reload of a live service. */
+#define RELOAD_MS 60000
+
 /* The service whom requests are for. */
 static const struct ctl_service toolboxd = {
 	.kind = "tool service",
@@ -168,6 +171,14 @@ int ctl_session_ask_once(const struct ctl_options *options, const char *topic,
 	int r = ctl_session_open(options, &session);
 
 	return r ? r : ctl_session_ask(session, topic, data, ret_response);
+}
+
+int ctl_session_ask_reload(struct ctl_session *session, const struct ctl_options *options,
+	struct ctl_response *ret_response)
+{
+	if (!options->has_timeout)
+		ctl_session_set_patience(session, RELOAD_MS);
+	return ctl_session_ask(session, "ovos.tools.reload", NULL, ret_response);
 }
 
 uint64_t ctl_session_cancel(struct ctl_session *session, const char *call_id)

@@ -139,11 +139,10 @@ static void append_tools(const struct ctl_response *response, struct buffer *out
 		{"FAILED", true}, {"P50", true}, {"P99", true}, {"LAST FAILURE", false}};
 	const struct json_tape *tape = &response->tape;
 	uint32_t tools = ctl_response_find(response, 0, "tools", JSON_ARRAY);
-	cleanup(table_deinit) struct table table = {0};
+	cleanup(table_deinit) struct table table = TABLE(columns);
 
 	if (tools == JSON_NONE || json_count(tape, tools) == 0)
 		return;
-	table_init(&table, columns, ARRAY_SIZE(columns));
 	json_each(i, tape, tools) {
 		table_add_member(&table, tape, i, "name");
 		table_add_member(&table, tape, i, "calls");
@@ -166,11 +165,10 @@ static void append_output(const struct ctl_response *response, struct buffer *ou
 	static const struct table_column columns[] = {{"TIME", false}, {"OUTPUT", false}};
 	const struct json_tape *tape = &response->tape;
 	uint32_t lines = ctl_response_find(response, 0, "output", JSON_ARRAY);
-	cleanup(table_deinit) struct table table = {0};
+	cleanup(table_deinit) struct table table = TABLE(columns);
 
 	if (lines == JSON_NONE || json_count(tape, lines) == 0)
 		return;
-	table_init(&table, columns, ARRAY_SIZE(columns));
 	json_each(i, tape, lines) {
 		status_append_time(table_cell(&table), tape, json_find(tape, i, "time"));
 		table_next(&table);

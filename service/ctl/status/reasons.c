@@ -12,9 +12,8 @@
 static void append_failed(const struct json_tape *tape, uint32_t failures, struct buffer *out)
 {
 	static const struct table_column columns[] = {{"FAILED", false}, {"ERROR", false}};
-	cleanup(table_deinit) struct table table = {0};
+	cleanup(table_deinit) struct table table = TABLE(columns);
 
-	table_init(&table, columns, ARRAY_SIZE(columns));
 	json_each(i, tape, failures) {
 		terminal_append_member(table_cell(&table), tape, i, "toolbox_id");
 		table_next_styled(&table, TERMINAL_RED);
@@ -69,11 +68,10 @@ void reasons_append_not_offered(const struct ctl_response *response, struct buff
 	static const struct table_column columns[] = {{"NOT OFFERED", false}, {"WHY", false}};
 	const struct json_tape *tape = &response->tape;
 	uint32_t list = ctl_response_find(response, 0, "not_offered", JSON_ARRAY);
-	cleanup(table_deinit) struct table table = {0};
+	cleanup(table_deinit) struct table table = TABLE(columns);
 
 	if (list == JSON_NONE || json_count(tape, list) == 0)
 		return;
-	table_init(&table, columns, ARRAY_SIZE(columns));
 	for (uint32_t i = json_first(tape, list); i < json_end(tape, list);)
 		i = add_run(&table, tape, i, json_end(tape, list));
 	buffer_append_char(out, '\n');
@@ -96,9 +94,8 @@ void reasons_append_states(const struct ctl_response *response, struct buffer *o
 		{"TOOLBOX", false}, {"STATE", false}, {"WHY", false}};
 	const struct json_tape *tape = &response->tape;
 	uint32_t rows = ctl_response_find(response, 0, "toolboxes", JSON_ARRAY);
-	cleanup(table_deinit) struct table table = {0};
+	cleanup(table_deinit) struct table table = TABLE(columns);
 
-	table_init(&table, columns, ARRAY_SIZE(columns));
 	json_each_found(row, tape, rows) {
 		if (!status_has(tape, row, "why"))
 			continue;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/command/progress.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "json/number.h"
 #include "util/clock.h"
 #include "util/file/file.h"
 #include "worker/progress.h"
+#include "worker/send.h"
 
 /* Log the first ignored line of a call. */
 static void report_bad_line(struct command_progress *progress)
@@ -23,22 +22,6 @@ static void report_bad_line(struct command_progress *progress)
 	progress->has_complained = true;
 }
 
-/* The worker writes nothing while a call is open, so this may use the wire. The loss of the daemon
- * is noticed when the answer is sent. */
-static void transmit_progress(struct command_progress *progress)
-{
-	const struct buffer *frame = &progress->frame;
-
-	for (size_t sent = 0; buffer_status(frame) == 0 && sent < frame->size;) {
-		ssize_t n =
-			send(progress->wire, frame->data + sent, frame->size - sent, MSG_NOSIGNAL);
-
-		if (n < 0 && errno != EINTR)
-			return;
-		sent += n > 0 ? (size_t)n : 0;
-	}
-}
-
 static void report_progress(
 	struct command_progress *progress, double value, const struct buffer *text)
 {
@@ -47,7 +30,9 @@ static void report_progress(
 	buffer_reset(&progress->frame);
 	progress_append(&progress->frame, progress->id, value, text->size > 0 ? text->data : NULL,
 		text->size);
-	transmit_progress(progress);
+	/* The worker writes nothing while a call is open, so this may use the wire. The loss of the
+	 * daemon is noticed when the answer is sent. */
+	(void)send_frame(progress->wire, &progress->frame);
 }
 
 /* Return whether the value at @at, if there is one, is null or of @type. */

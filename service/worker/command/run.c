@@ -332,11 +332,9 @@ static void finish_program(struct running *running)
 		kill(running->pid, SIGKILL);
 		kill(-running->pid, SIGKILL);
 	}
-	while (waitid(P_PID, (id_t)running->pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
-		;
+	TEMP_FAILURE_RETRY(waitid(P_PID, (id_t)running->pid, &info, WEXITED | WNOWAIT));
 	kill(-running->pid, SIGKILL);
-	while (waitpid(running->pid, &run->status, 0) < 0 && errno == EINTR)
-		;
+	TEMP_FAILURE_RETRY(waitpid(running->pid, &run->status, 0));
 }
 
 /* End the processes outside of the group that hold stdout, and log that there were some. */

@@ -198,8 +198,7 @@ __attribute__((noreturn)) static void trace(struct tracer *tracer)
 	}
 	if (host < 0)
 		kill(tracer->host, SIGKILL);
-	while (waitid(P_PID, (id_t)tracer->host, &end, WEXITED) < 0 && errno == EINTR)
-		;
+	TEMP_FAILURE_RETRY(waitid(P_PID, (id_t)tracer->host, &end, WEXITED));
 	ending_end_like(&end);
 }
 
