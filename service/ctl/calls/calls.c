@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "ctl/calls/query.h"
@@ -24,24 +22,19 @@
  * negative. */
 static int write_request(const struct ctl_options *options, double since_s, struct buffer *data)
 {
-	const char *slash = options->tool ? strchr(options->tool, '/') : NULL;
-	cleanup_free char *toolbox =
-		slash ? strndup(options->tool, (size_t)(slash - options->tool)) : NULL;
+	int r = 0;
 
-	if (toolbox && options->toolbox_id && strcmp(toolbox, options->toolbox_id) != 0) {
-		terminal_complain("'%s' is not in the toolbox that --toolbox names, '%s'",
-			options->tool, options->toolbox_id);
-		return CTL_USAGE;
-	}
 	if (options->running || options->failed)
 		ctl_request_member(data, "state", options->running ? "running" : "failed");
-	ctl_request_member(data, "name", slash ? slash + 1 : options->tool);
-	ctl_request_member(data, "toolbox_id", toolbox ? toolbox : options->toolbox_id);
+	if (options->tool)
+		r = ctl_request_tool(data, options->tool, options);
+	else
+		ctl_request_member(data, "toolbox_id", options->toolbox_id);
 	ctl_request_member(data, "source", options->source);
 	if (since_s >= 0)
 		buffer_printf(data, "%s\"since_s\":%.3f,\"limit\":" LIMIT_MAX,
 			data->size > 0 ? "," : "", since_s);
-	return 0;
+	return r;
 }
 
 /* Set the seconds since the time of --since, negative without one. */
