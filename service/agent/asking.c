@@ -183,8 +183,8 @@ bool asking_wants(const struct asking *asking, const char *topic, size_t size)
 		return false;
 	if (is_response_to(topic, size, ALIVE_TOPIC))
 		return true;
-	list_for_each(link, &asking->open)
-		if (is_response_to(topic, size, container_of(link, struct asked, link)->topic))
+	list_each(struct asked, asked, &asking->open, link)
+		if (is_response_to(topic, size, asked->topic))
 			return true;
 	return false;
 }

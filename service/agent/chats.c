@@ -590,8 +590,8 @@ void chats_take_question(struct chats *chats, const struct bus_envelope *envelop
 	struct text_view call_id = decode_member(envelope, "call_id", &call_text);
 	struct text_view id = decode_member(envelope, "id", &id_text);
 
-	list_for_each(link, &chats->running)
-		turn_take_question(container_of(link, struct chat, link)->turn, call_id, id);
+	list_each(struct chat, chat, &chats->running, link)
+		turn_take_question(chat->turn, call_id, id);
 }
 
 void chats_take_decision(struct chats *chats, const struct bus_envelope *envelope)
@@ -599,8 +599,8 @@ void chats_take_decision(struct chats *chats, const struct bus_envelope *envelop
 	cleanup(buffer_deinit) struct buffer id_text = {0};
 	struct text_view id = decode_member(envelope, "id", &id_text);
 
-	list_for_each(link, &chats->running)
-		turn_take_decision(container_of(link, struct chat, link)->turn, id);
+	list_each(struct chat, chat, &chats->running, link)
+		turn_take_decision(chat->turn, id);
 }
 
 void chats_set_asking(struct chats *chats, const struct bus_envelope *envelope, bool is_asking)
@@ -652,9 +652,9 @@ void chats_deinit(struct chats *chats)
 {
 	if (!chats->loop)
 		return;
-	list_for_each(waiting, &chats->waiting)
-		free_chat(container_of(waiting, struct chat, link));
-	list_for_each(running, &chats->running)
-		free_chat(container_of(running, struct chat, link));
+	list_each(struct chat, chat, &chats->waiting, link)
+		free_chat(chat);
+	list_each(struct chat, chat, &chats->running, link)
+		free_chat(chat);
 	sessions_deinit(&chats->sessions);
 }

@@ -77,8 +77,8 @@ void sessions_trim(struct sessions *sessions)
 {
 	size_t n_bytes = 0;
 
-	list_for_each(link, &sessions->items)
-		n_bytes += container_of(link, struct session, link)->history.n_bytes;
+	list_each(struct session, session, &sessions->items, link)
+		n_bytes += session->history.n_bytes;
 	list_each(struct session, session, &sessions->items, link) {
 		if (n_bytes <= SESSIONS_BYTES)
 			return;
@@ -93,6 +93,6 @@ void sessions_deinit(struct sessions *sessions)
 {
 	if (!sessions->items.next)
 		return;
-	list_for_each(link, &sessions->items)
-		free_session(sessions, container_of(link, struct session, link));
+	list_each(struct session, session, &sessions->items, link)
+		free_session(sessions, session);
 }

@@ -55,8 +55,8 @@ static size_t count_streams(const struct streams *streams, const char *holder)
 {
 	size_t count = 0;
 
-	list_for_each(link, &streams->list)
-		count += strcmp(stream_of(link)->holder, holder) == 0;
+	list_each(struct stream, stream, &streams->list, link)
+		count += strcmp(stream->holder, holder) == 0;
 	return count;
 }
 

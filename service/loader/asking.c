@@ -177,8 +177,8 @@ static struct question *find(const struct asking *asking, const char *key)
 void asking_begin(struct asking *asking, asking_answered_function answered)
 {
 	asking->answered = answered;
-	list_for_each(link, &asking->questions)
-		question_of(link)->is_asked = false;
+	list_each(struct question, question, &asking->questions, link)
+		question->is_asked = false;
 }
 
 int asking_ask(struct asking *asking, struct package *package, const char *key, void *item,
@@ -215,15 +215,15 @@ size_t asking_n_waiting(const struct asking *asking)
 {
 	size_t n = 0;
 
-	list_for_each(link, &asking->questions)
-		n += question_of(link)->item != NULL;
+	list_each(struct question, question, &asking->questions, link)
+		n += question->item != NULL;
 	return n;
 }
 
 void asking_let_go(struct asking *asking, void (*left)(void *item))
 {
-	list_for_each(link, &asking->questions) {
-		void *item = take_ptr(question_of(link)->item);
+	list_each(struct question, question, &asking->questions, link) {
+		void *item = take_ptr(question->item);
 
 		if (item && left)
 			left(item);

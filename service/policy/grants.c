@@ -52,9 +52,8 @@ static int make_digest(const struct tool *tool, const struct buffer *scope,
 
 static bool has_grant(const struct grants *grants, const unsigned char *digest)
 {
-	list_for_each(link, &grants->list)
-		if (memcmp(container_of(link, struct grant, link)->digest, digest,
-			    SHA256_DIGEST_LENGTH) == 0)
+	list_each(struct grant, grant, &grants->list, link)
+		if (memcmp(grant->digest, digest, SHA256_DIGEST_LENGTH) == 0)
 			return true;
 	return false;
 }

@@ -7,11 +7,6 @@
 #include "util/assert.h"
 #include "util/cleanup.h"
 
-static struct pending_question *question_of(struct list *link)
-{
-	return container_of(link, struct pending_question, link);
-}
-
 void pending_init(struct pending *pending)
 {
 	list_init(&pending->drafts);
@@ -62,8 +57,8 @@ bool pending_has_room(
 	uint32_t n_source = 0;
 	uint32_t share;
 
-	list_for_each(link, &pending->list) {
-		const struct policy_caller *other = question_of(link)->caller;
+	list_each(struct pending_question, question, &pending->list, link) {
+		const struct policy_caller *other = question->caller;
 
 		if (!other || !is_client(caller, other))
 			continue;
@@ -102,33 +97,33 @@ struct pending_question *pending_find(const struct pending *pending, const char 
 {
 	if (size != HEX_ID_CHARS)
 		return NULL;
-	list_for_each(link, &pending->list)
-		if (memcmp(question_of(link)->id, id, size) == 0)
-			return question_of(link)->is_withdrawn ? NULL : question_of(link);
+	list_each(struct pending_question, question, &pending->list, link)
+		if (memcmp(question->id, id, size) == 0)
+			return question->is_withdrawn ? NULL : question;
 	return NULL;
 }
 
 struct pending_question *pending_find_call(const struct pending *pending, const void *call)
 {
-	list_for_each(link, &pending->list)
-		if (question_of(link)->call == call)
-			return question_of(link);
+	list_each(struct pending_question, question, &pending->list, link)
+		if (question->call == call)
+			return question;
 	return NULL;
 }
 
 struct pending_question *pending_expired(const struct pending *pending, uint64_t now_ms)
 {
-	list_for_each(link, &pending->list)
-		if (question_of(link)->expires_ms <= now_ms)
-			return question_of(link);
+	list_each(struct pending_question, question, &pending->list, link)
+		if (question->expires_ms <= now_ms)
+			return question;
 	return NULL;
 }
 
 struct pending_question *pending_reported(const struct pending *pending, uint64_t now_ms)
 {
-	list_for_each(link, &pending->list)
-		if (question_of(link)->report_ms && question_of(link)->report_ms <= now_ms)
-			return question_of(link);
+	list_each(struct pending_question, question, &pending->list, link)
+		if (question->report_ms && question->report_ms <= now_ms)
+			return question;
 	return NULL;
 }
 

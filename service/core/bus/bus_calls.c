@@ -580,10 +580,10 @@ void bus_calls_deinit(struct bus_calls *calls)
 
 	if (!calls->loop)
 		return;
-	list_for_each(run, &calls->runs)
-		free_run(container_of(run, struct bus_run, link));
-	list_for_each(run, &calls->spare)
-		free_run(container_of(run, struct bus_run, link));
+	list_each(struct bus_run, run, &calls->runs, link)
+		free_run(run);
+	list_each(struct bus_run, run, &calls->spare, link)
+		free_run(run);
 	while ((link = list_take_first(&calls->paces)))
 		free(pace_of(link));
 	interests_deinit(&calls->interests);

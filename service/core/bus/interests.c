@@ -16,11 +16,6 @@ void interests_init(struct interests *interests)
 		list_init(&interests->buckets[i]);
 }
 
-static struct interest_topic *topic_of(struct list *link)
-{
-	return container_of(link, struct interest_topic, link);
-}
-
 static void drop_topic(struct interests *interests, struct interest_topic *topic)
 {
 	list_remove(&topic->link);
@@ -31,8 +26,8 @@ static void drop_topic(struct interests *interests, struct interest_topic *topic
 void interests_deinit(struct interests *interests)
 {
 	for (size_t i = 0; interests->n_topics > 0 && i < INTERESTS_BUCKETS; i++)
-		list_for_each(link, &interests->buckets[i])
-			drop_topic(interests, topic_of(link));
+		list_each(struct interest_topic, topic, &interests->buckets[i], link)
+			drop_topic(interests, topic);
 }
 
 /* Return the topic @text, whether or not a run is interested in it; or NULL. */

@@ -384,8 +384,8 @@ void guests_configure(struct guests *guests)
 {
 	if (guests->config->guests.is_enabled)
 		return;
-	list_for_each(link, &guests->items)
-		guest_leave(guest_of(link), "guests.enabled is false");
+	list_each(struct guest, guest, &guests->items, link)
+		guest_leave(guest, "guests.enabled is false");
 }
 
 void guests_forget_peer(struct guests *guests, const struct account *account)

@@ -201,9 +201,9 @@ static void set_due(struct jobs *jobs)
 	uint64_t now_ms = clock_now_ms();
 	uint64_t due_ms = UINT64_MAX;
 
-	list_for_each(link, &jobs->waiters)
-		if (waiter_in(link)->due_ms < due_ms)
-			due_ms = waiter_in(link)->due_ms;
+	list_each(struct job_waiter, waiter, &jobs->waiters, link)
+		if (waiter->due_ms < due_ms)
+			due_ms = waiter->due_ms;
 	if (due_ms == UINT64_MAX)
 		loop_timer_disarm(&jobs->due);
 	else
@@ -249,9 +249,9 @@ void jobs_look_at_waits(void *data)
 	struct jobs *jobs = data;
 	uint64_t now_ms = clock_now_ms();
 
-	list_for_each(link, &jobs->waiters)
-		if (waiter_in(link)->due_ms <= now_ms)
-			answer_waiter(jobs, waiter_in(link));
+	list_each(struct job_waiter, waiter, &jobs->waiters, link)
+		if (waiter->due_ms <= now_ms)
+			answer_waiter(jobs, waiter);
 	set_due(jobs);
 }
 
@@ -260,8 +260,8 @@ static bool may_wait(const struct jobs *jobs, const struct account *account)
 {
 	uint32_t n_own = 0;
 
-	list_for_each(link, &jobs->waiters)
-		n_own += waiter_in(link)->account == account;
+	list_each(struct job_waiter, waiter, &jobs->waiters, link)
+		n_own += waiter->account == account;
 	return jobs->n_waiters < JOB_WAITERS_MAX &&
 	       n_own < share_of(JOB_WAITERS_MAX, jobs->n_waiters - n_own);
 }

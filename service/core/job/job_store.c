@@ -56,8 +56,8 @@ static void make_changes(void *data)
 {
 	const struct job_store *store = data;
 
-	list_for_each(link, &store->current)
-		make_change(store, change_in(link));
+	list_each(struct job_change, change, &store->current, link)
+		make_change(store, change);
 }
 
 /* ── in the loop ─────────────────────────────────────────────────────────────────────────────── */
@@ -104,8 +104,8 @@ static void report_no_thread(void *data)
 	struct job_store *store = data;
 
 	take_queue(store);
-	list_for_each(link, &store->current)
-		change_in(link)->status = store->error;
+	list_each(struct job_change, change, &store->current, link)
+		change->status = store->error;
 	report_made(store);
 }
 

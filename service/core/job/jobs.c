@@ -497,9 +497,9 @@ static void end_late(void *data)
 	struct jobs *jobs = data;
 	uint64_t now_ms = clock_now_ms();
 
-	list_for_each(link, &jobs->all)
-		if (job_in(link)->phase == JOB_WAITING && job_in(link)->address.due_ms <= now_ms)
-			time_out(job_in(link));
+	list_each(struct job, job, &jobs->all, link)
+		if (job->phase == JOB_WAITING && job->address.due_ms <= now_ms)
+			time_out(job);
 	set_late(jobs);
 }
 

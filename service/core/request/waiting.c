@@ -343,9 +343,9 @@ bool waiting_cancel_origin(
 
 void waiting_cancel_address(struct waiting_room *room, const struct address *address)
 {
-	list_for_each(place, &room->places)
-		if (request_at(place)->address == address)
-			waiting_cancel(request_at(place));
+	list_each(struct waiting_request, request, &room->places, place)
+		if (request->address == address)
+			waiting_cancel(request);
 }
 
 /* ── changes ─────────────────────────────────────────────────────────────────────────────────── */

@@ -535,8 +535,8 @@ void stdio_door_begin_again(struct stdio_door *door)
 
 	while ((call = next_call(door, NULL)))
 		lose_call(call);
-	list_for_each(link, &door->engine.requests)
-		mcp_tasks_watch(container_of(link, struct mcp_exchange, link));
+	list_each(struct mcp_exchange, exchange, &door->engine.requests, link)
+		mcp_tasks_watch(exchange);
 	door->is_listing = false;
 	begin_listing(door);
 }
@@ -684,7 +684,7 @@ int stdio_door_open(
 void stdio_door_deinit(struct stdio_door *door)
 {
 	if (door->engine.door)
-		list_for_each(link, &door->engine.requests)
-			free_call(call_of(container_of(link, struct mcp_exchange, link)));
+		list_each(struct mcp_exchange, exchange, &door->engine.requests, link)
+			free_call(call_of(exchange));
 	listed_tools_deinit(&door->listed);
 }

@@ -21,10 +21,8 @@ static void keep_streams_alive(void *data)
 	struct http_connections *connections = data;
 	bool has_stream = false;
 
-	list_for_each(link, &connections->places.list)
-		has_stream = connection_keep_alive(
-				     container_of(link, struct http_connection, place.link)) ||
-			     has_stream;
+	list_each(struct http_connection, connection, &connections->places.list, place.link)
+		has_stream = connection_keep_alive(connection) || has_stream;
 	if (has_stream)
 		loop_timer_arm(&connections->alive, STREAM_ALIVE_MS);
 }

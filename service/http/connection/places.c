@@ -14,20 +14,14 @@ void http_places_init(struct http_places *places, bool (*give_way)(struct http_p
 	list_init(&places->list);
 }
 
-static struct http_place *place_of(struct list *link)
-{
-	return container_of(link, struct http_place, link);
-}
-
 /* Return how many places, spare ones or the others, @holder has. */
 static unsigned int count_holder(
 	const struct http_places *places, const char *holder, bool is_spare)
 {
 	unsigned int count = 0;
 
-	list_for_each(link, &places->list)
-		count += place_of(link)->is_spare == is_spare &&
-			 strcmp(place_of(link)->holder, holder) == 0;
+	list_each(struct http_place, place, &places->list, link)
+		count += place->is_spare == is_spare && strcmp(place->holder, holder) == 0;
 	return count;
 }
 

@@ -78,8 +78,8 @@ static void make_session_room(struct mcp_sessions *sessions, const char *holder)
 {
 	size_t own = 0;
 
-	list_for_each(link, &sessions->list)
-		own += is_of(container_of(link, struct mcp_session, link), holder);
+	list_each(struct mcp_session, session, &sessions->list, link)
+		own += is_of(session, holder);
 	if (own >= share_of(MCP_SESSIONS_MAX, sessions->n - own))
 		drop_session(sessions, find_least(sessions, holder));
 	else if (sessions->n == MCP_SESSIONS_MAX)

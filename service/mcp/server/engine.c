@@ -40,11 +40,6 @@ void mcp_exchange_deinit(struct mcp_exchange *exchange)
 
 /* ── in flight ───────────────────────────────────────────────────────────────────────────────── */
 
-static struct mcp_exchange *request_of(struct list *link)
-{
-	return container_of(link, struct mcp_exchange, link);
-}
-
 bool mcp_exchange_is_open(const struct mcp_exchange *exchange)
 {
 	return exchange->stage != MCP_TAKEN && exchange->stage != MCP_OVER;
@@ -52,9 +47,9 @@ bool mcp_exchange_is_open(const struct mcp_exchange *exchange)
 
 struct mcp_exchange *mcp_engine_first(const struct mcp_engine *engine, enum mcp_stage stage)
 {
-	list_for_each(link, &engine->requests)
-		if (request_of(link)->stage == stage)
-			return request_of(link);
+	list_each(struct mcp_exchange, exchange, &engine->requests, link)
+		if (exchange->stage == stage)
+			return exchange;
 	return NULL;
 }
 
@@ -77,8 +72,8 @@ bool mcp_engine_has_room(const struct mcp_engine *engine)
 {
 	size_t n = 0;
 
-	list_for_each(link, &engine->requests)
-		n += request_of(link)->message.id.text != NULL;
+	list_each(struct mcp_exchange, exchange, &engine->requests, link)
+		n += exchange->message.id.text != NULL;
 	return engine->n_max == 0 || n < engine->n_max;
 }
 
