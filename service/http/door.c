@@ -231,7 +231,7 @@ static void take_request(void *data, struct http_connection *connection)
 		http_connection_claim(connection, identity.token ? identity.source : NULL,
 			is_let_pass(route, &request)) &&
 		check_body(connection))
-		route->serve(&door->routes, &request);
+		routes_serve(&door->routes, route, &request);
 }
 
 /* ── the door ────────────────────────────────────────────────────────────────────────────────── */

@@ -265,17 +265,6 @@ static void serve_batch(struct routes *routes, const struct http_request *reques
 	exchange_body(request, "ovos.tools.invoke");
 }
 
-static void serve_match(struct routes *routes, const struct http_request *request)
-{
-	cleanup(buffer_deinit) struct buffer data = {0};
-
-	(void)routes;
-	if (exchange_query(request, &data, "utterance", "utterance") &&
-		exchange_query(request, &data, "lang", "lang") &&
-		exchange_query(request, &data, "profile", "profile"))
-		exchange_serve(request, "ovos.tools.match", &data);
-}
-
 /* ── operating ───────────────────────────────────────────────────────────────────────────────── */
 
 static void serve_health(struct routes *routes, const struct http_request *request)
@@ -292,85 +281,6 @@ static void serve_health(struct routes *routes, const struct http_request *reque
 	}
 	buffer_append_string(&body, "{\"status\":\"ok\"}");
 	http_respond(request->connection, &(struct http_response){.status = 200}, &body, 0);
-}
-
-/* Serve a request for @topic without any data. */
-static void serve_topic(const struct http_request *request, const char *topic)
-{
-	cleanup(buffer_deinit) struct buffer data = {0};
-
-	exchange_serve(request, topic, &data);
-}
-
-static void serve_status(struct routes *routes, const struct http_request *request)
-{
-	cleanup(buffer_deinit) struct buffer data = {0};
-
-	(void)routes;
-	if (exchange_query(request, &data, "toolbox_id", "toolbox_id"))
-		exchange_serve(request, "ovos.tools.status", &data);
-}
-
-static void serve_reload(struct routes *routes, const struct http_request *request)
-{
-	(void)routes;
-	serve_topic(request, "ovos.tools.reload");
-}
-
-static void serve_calls(struct routes *routes, const struct http_request *request)
-{
-	static const char *const texts[] = {
-		"state", "name", "toolbox_id", "source", "profile", NULL};
-	cleanup(buffer_deinit) struct buffer data = {0};
-	const char *const *key = texts;
-
-	(void)routes;
-	while (*key && exchange_query(request, &data, *key, *key))
-		key++;
-	if (!*key && add_number(request, &data, "since_s") && add_number(request, &data, "limit"))
-		exchange_serve(request, "ovos.tools.calls", &data);
-}
-
-static void serve_cancel(struct routes *routes, const struct http_request *request)
-{
-	cleanup(buffer_deinit) struct buffer data = {0};
-
-	(void)routes;
-	if (exchange_segment(request, &data, "id"))
-		exchange_serve(request, "ovos.tools.cancel", &data);
-}
-
-static void serve_job(struct routes *routes, const struct http_request *request)
-{
-	cleanup(buffer_deinit) struct buffer data = {0};
-
-	(void)routes;
-	if (exchange_segment(request, &data, "job_id") && add_number(request, &data, "wait_ms"))
-		exchange_serve(request, "ovos.tools.job.get", &data);
-}
-
-static void serve_job_cancel(struct routes *routes, const struct http_request *request)
-{
-	cleanup(buffer_deinit) struct buffer data = {0};
-
-	(void)routes;
-	if (exchange_segment(request, &data, "job_id"))
-		exchange_serve(request, "ovos.tools.job.cancel", &data);
-}
-
-static void serve_jobs(struct routes *routes, const struct http_request *request)
-{
-	(void)routes;
-	serve_topic(request, "ovos.tools.job.list");
-}
-
-static void serve_questions(struct routes *routes, const struct http_request *request)
-{
-	cleanup(buffer_deinit) struct buffer data = {0};
-
-	(void)routes;
-	if (add_number(request, &data, "after"))
-		exchange_serve(request, "ovos.tools.approval.list", &data);
 }
 
 static void serve_decision(struct routes *routes, const struct http_request *request)
@@ -439,33 +349,39 @@ static void serve_mcp(struct routes *routes, const struct http_request *request)
 /* ── the table ───────────────────────────────────────────────────────────────────────────────── */
 
 static const struct route routes_table[] = {
-	{"GET", "/health", ROUTE_OPEN, serve_health},
-	{"DELETE", "/mcp", ROUTE_CALLER, serve_mcp},
-	{"GET", "/mcp", ROUTE_CALLER, serve_mcp},
-	{"POST", "/mcp", ROUTE_CALLER, serve_mcp},
-	{"DELETE", "/mcp/{}", ROUTE_CALLER, serve_mcp},
-	{"GET", "/mcp/{}", ROUTE_CALLER, serve_mcp},
-	{"POST", "/mcp/{}", ROUTE_CALLER, serve_mcp},
-	{"GET", "/v1/approvals", ROUTE_ADMIN, serve_questions},
-	{"POST", "/v1/approvals/{}", ROUTE_ADMIN, serve_decision},
-	{"GET", "/v1/calls", ROUTE_ADMIN, serve_calls},
-	{"POST", "/v1/calls", ROUTE_CALLER, serve_batch},
-	{"DELETE", "/v1/calls/{}", ROUTE_ADMIN, serve_cancel},
-	{"GET", "/metrics", ROUTE_METRICS, serve_metrics},
-	{"GET", "/openapi.json", ROUTE_CALLER, serve_openapi},
-	{"GET", "/tools/manual", ROUTE_CALLER, serve_utcp},
-	{"POST", "/tools/{}", ROUTE_CALLER, serve_call},
-	{"GET", "/utcp", ROUTE_CALLER, serve_utcp},
-	{"GET", "/v1/events", ROUTE_CALLER, serve_events},
-	{"GET", "/v1/jobs", ROUTE_CALLER, serve_jobs},
-	{"DELETE", "/v1/jobs/{}", ROUTE_CALLER, serve_job_cancel},
-	{"GET", "/v1/jobs/{}", ROUTE_CALLER, serve_job},
-	{"GET", "/v1/match", ROUTE_CALLER, serve_match},
-	{"POST", "/v1/reload", ROUTE_ADMIN, serve_reload},
-	{"GET", "/v1/status", ROUTE_ADMIN, serve_status},
-	{"GET", "/v1/tools", ROUTE_CALLER, serve_list},
-	{"GET", "/v1/tools/{}", ROUTE_CALLER, serve_get},
-	{"POST", "/v1/tools/{}", ROUTE_CALLER, serve_call},
+	{"GET", "/health", ROUTE_OPEN, .serve = serve_health},
+	{"DELETE", "/mcp", ROUTE_CALLER, .serve = serve_mcp},
+	{"GET", "/mcp", ROUTE_CALLER, .serve = serve_mcp},
+	{"POST", "/mcp", ROUTE_CALLER, .serve = serve_mcp},
+	{"DELETE", "/mcp/{}", ROUTE_CALLER, .serve = serve_mcp},
+	{"GET", "/mcp/{}", ROUTE_CALLER, .serve = serve_mcp},
+	{"POST", "/mcp/{}", ROUTE_CALLER, .serve = serve_mcp},
+	{"GET", "/v1/approvals", ROUTE_ADMIN, .topic = "ovos.tools.approval.list",
+		.numbers = {"after"}},
+	{"POST", "/v1/approvals/{}", ROUTE_ADMIN, .serve = serve_decision},
+	{"GET", "/v1/calls", ROUTE_ADMIN, .topic = "ovos.tools.calls",
+		.texts = {"state", "name", "toolbox_id", "source", "profile"},
+		.numbers = {"since_s", "limit"}},
+	{"POST", "/v1/calls", ROUTE_CALLER, .serve = serve_batch},
+	{"DELETE", "/v1/calls/{}", ROUTE_ADMIN, .topic = "ovos.tools.cancel", .segment = "id"},
+	{"GET", "/metrics", ROUTE_METRICS, .serve = serve_metrics},
+	{"GET", "/openapi.json", ROUTE_CALLER, .serve = serve_openapi},
+	{"GET", "/tools/manual", ROUTE_CALLER, .serve = serve_utcp},
+	{"POST", "/tools/{}", ROUTE_CALLER, .serve = serve_call},
+	{"GET", "/utcp", ROUTE_CALLER, .serve = serve_utcp},
+	{"GET", "/v1/events", ROUTE_CALLER, .serve = serve_events},
+	{"GET", "/v1/jobs", ROUTE_CALLER, .topic = "ovos.tools.job.list"},
+	{"DELETE", "/v1/jobs/{}", ROUTE_CALLER, .topic = "ovos.tools.job.cancel",
+		.segment = "job_id"},
+	{"GET", "/v1/jobs/{}", ROUTE_CALLER, .topic = "ovos.tools.job.get", .segment = "job_id",
+		.numbers = {"wait_ms"}},
+	{"GET", "/v1/match", ROUTE_CALLER, .topic = "ovos.tools.match",
+		.texts = {"utterance", "lang", "profile"}},
+	{"POST", "/v1/reload", ROUTE_ADMIN, .topic = "ovos.tools.reload"},
+	{"GET", "/v1/status", ROUTE_ADMIN, .topic = "ovos.tools.status", .texts = {"toolbox_id"}},
+	{"GET", "/v1/tools", ROUTE_CALLER, .serve = serve_list},
+	{"GET", "/v1/tools/{}", ROUTE_CALLER, .serve = serve_get},
+	{"POST", "/v1/tools/{}", ROUTE_CALLER, .serve = serve_call},
 };
 
 #define N_ROUTES ARRAY_SIZE(routes_table)
@@ -490,6 +406,25 @@ static void add_allow(struct http_connection *connection, const char *path)
 			http_connection_add_field(connection, ", HEAD");
 	}
 	http_connection_add_field(connection, "\r\n");
+}
+
+void routes_serve(
+	struct routes *routes, const struct route *route, const struct http_request *request)
+{
+	cleanup(buffer_deinit) struct buffer data = {0};
+	bool is_good;
+
+	if (route->serve) {
+		route->serve(routes, request);
+		return;
+	}
+	is_good = !route->segment || exchange_segment(request, &data, route->segment);
+	for (const char *const *key = route->texts; is_good && *key; key++)
+		is_good = exchange_query(request, &data, *key, *key);
+	for (const char *const *key = route->numbers; is_good && *key; key++)
+		is_good = add_number(request, &data, *key);
+	if (is_good)
+		exchange_serve(request, route->topic, &data);
 }
 
 void routes_init(struct routes *routes, struct service *service, struct mcp_endpoint *mcp,

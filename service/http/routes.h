@@ -50,9 +50,18 @@ struct route {
 	const char *method;
 	const char *path; /* `{}`: any one segment */
 	enum route_access access;
+	/* NULL: @topic is requested, with the members below. */
 	void (*serve)(struct routes *routes, const struct http_request *request);
+	const char *topic;
+	const char *segment;    /* the member that the segment of the path is; NULL: none */
+	const char *texts[6];   /* the members in the query, NULL-terminated */
+	const char *numbers[3]; /* the same for numbers */
 };
 
 /* Find the route of the method @method with @request's target, and set its segment. Return NULL
  * after the response 404, 405, or that to OPTIONS. */
 const struct route *routes_find(const char *method, struct http_request *request);
+
+/* Serve @request, which the caller has let pass, by @route. */
+void routes_serve(
+	struct routes *routes, const struct route *route, const struct http_request *request);
