@@ -18,15 +18,11 @@ enum run_llm run_llm_at(const struct json_tape *tape, uint32_t token)
 	return json_is_true(tape, token) ? RUN_LLM_YES : RUN_LLM_NO;
 }
 
-static uint32_t find_declared(const struct json_tape *tape)
-{
-	return json_find_typed(tape, json_find_typed_at(tape, 0, "properties", JSON_OBJECT),
-		RUN_LLM_KEY, JSON_OBJECT);
-}
-
 bool run_llm_is_declared(const struct json_tape *tape)
 {
-	return find_declared(tape) != JSON_NONE;
+	uint32_t properties = json_find_typed_at(tape, 0, "properties", JSON_OBJECT);
+
+	return json_find_typed(tape, properties, RUN_LLM_KEY, JSON_OBJECT) != JSON_NONE;
 }
 
 /* Append the key at @key and a colon, after a comma unless @out ends in the brace of its object. */

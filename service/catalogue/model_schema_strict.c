@@ -121,11 +121,6 @@ static bool are_strict(struct strict *strict, uint32_t list, unsigned int level)
 	return true;
 }
 
-static bool names_array(const struct json_tape *tape, uint32_t type)
-{
-	return json_is_text(tape, type, "array");
-}
-
 /* Whether the schema at @schema, an object, gives the kind of its value: by a whole type, or by
  * other schemas. */
 static bool has_kind(struct strict *strict, uint32_t schema, unsigned int level)
@@ -141,7 +136,7 @@ static bool has_kind(struct strict *strict, uint32_t schema, unsigned int level)
 		return is_strict_object(strict, schema, level);
 	if (json_find(tape, schema, "properties") != JSON_NONE)
 		return false;
-	if (names_array(tape, type) || items != JSON_NONE)
+	if (json_is_text(tape, type, "array") || items != JSON_NONE)
 		return items != JSON_NONE && is_strict(strict, items, level + 1);
 	return true;
 }

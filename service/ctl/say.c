@@ -21,12 +21,6 @@ static void print_speech(const struct ctl_response *response)
 	terminal_print_line(&line);
 }
 
-/* Return whether a tool was called. */
-static bool is_matched(const struct ctl_response *response)
-{
-	return ctl_response_find(response, 0, "matched", JSON_TRUE) != JSON_NONE;
-}
-
 int ctl_say(const struct ctl_options *options)
 {
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
@@ -39,7 +33,7 @@ int ctl_say(const struct ctl_options *options)
 	if (r != 0)
 		return r;
 	r = ctl_response_report(&response, options->json, print_speech);
-	if (r != CTL_DONE || is_matched(&response))
+	if (r != CTL_DONE || ctl_response_find(&response, 0, "matched", JSON_TRUE) != JSON_NONE)
 		return r;
 	if (!options->json)
 		terminal_complain("no tool takes it: see toolboxctl match");

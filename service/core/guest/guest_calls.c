@@ -38,16 +38,6 @@ static struct guest_calls *calls_of(struct executor *executor)
 	return container_of(executor, struct guest_calls, executor);
 }
 
-static const struct tool *tool_of(const struct runner_call *call)
-{
-	return runner_package(call->runner)->tools[call->tool];
-}
-
-static const char *source_of(const struct runner_call *call)
-{
-	return runner_package(call->runner)->guest_source;
-}
-
 /* ── messages to guests ──────────────────────────────────────────────────────────────────────── */
 
 /* Return the time now in ms since 1970. */
@@ -84,7 +74,7 @@ static void begin_message(
 	cleanup(buffer_deinit) struct buffer context = {0};
 
 	buffer_append_string(&context, "{\"source\": \"toolboxd\", \"destination\": ");
-	json_write_text(&context, source_of(guest_call->call));
+	json_write_text(&context, runner_package(guest_call->call->runner)->guest_source);
 	buffer_append_string(&context, ", \"session\": ");
 	write_session(guest_call->call, &context);
 	buffer_append_char(&context, '}');
@@ -117,7 +107,8 @@ static int send_message(const struct guest_calls *calls, const struct guest_call
 static int send_guest_call(const struct guest_calls *calls, const struct guest_call *guest_call,
 	const char *arguments, size_t size)
 {
-	const struct tool *tool = tool_of(guest_call->call);
+	const struct tool *tool =
+		runner_package(guest_call->call->runner)->tools[guest_call->call->tool];
 	uint64_t left_ms = runner_call_left_ms(guest_call->call);
 	cleanup(buffer_deinit) struct buffer message = {0};
 

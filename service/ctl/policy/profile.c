@@ -138,13 +138,6 @@ static int find_profile(const struct text_list *folders, const char *name, char 
 	return 0;
 }
 
-/* Complain about the names of @profile that mean no tool. */
-static int complain_unknown(struct ctl_session *session, const struct config_profile *profile)
-{
-	return tool_names_complain(session, (const char *const *)profile->tool_names.items,
-		profile->tool_names.n_items, false);
-}
-
 /* Append the tools of @response, a line each. */
 static void append_tools(const struct ctl_response *response, struct buffer *out)
 {
@@ -199,7 +192,8 @@ static int show_profile(struct ctl_session *session, const struct ctl_options *o
 	terminal_append_paragraph(&out, &line, 0, 2);
 	append_tools(&response, &out);
 	terminal_print(&out);
-	return complain_unknown(session, &profile);
+	return tool_names_complain(session, (const char *const *)profile.tool_names.items,
+		profile.tool_names.n_items, false);
 }
 
 /* ── set and remove ──────────────────────────────────────────────────────────────────────────── */
@@ -262,12 +256,6 @@ static int set_profile(struct ctl_session *session, const struct ctl_options *op
 	return tool_names_complain(session, names, n_names, false);
 }
 
-static int remove_profile(struct ctl_session *session, const struct ctl_options *options,
-	const struct text_list *folders, const char *file)
-{
-	return put_in_force(session, options, folders, file, NULL);
-}
-
 /* ── the command ─────────────────────────────────────────────────────────────────────────────── */
 
 enum verb { VERB_LIST, VERB_SHOW, VERB_SET, VERB_REMOVE, N_VERBS };
@@ -320,7 +308,7 @@ static int run_subcommand(struct ctl_session *session, const struct ctl_options 
 	case VERB_SET:
 		return set_profile(session, options, folders, file);
 	case VERB_REMOVE:
-		return remove_profile(session, options, folders, file);
+		return put_in_force(session, options, folders, file, NULL);
 	case N_VERBS:
 		break;
 	}

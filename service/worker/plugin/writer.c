@@ -26,14 +26,6 @@ static bool may_begin(struct plugin_writer *writer, const char *key)
 	return !writer->mistake;
 }
 
-/* Write the comma between two values. The text of an open, empty container ends with its
- * bracket. */
-static void separate(struct buffer *out)
-{
-	if (out->size > 0 && out->data[out->size - 1] != '{' && out->data[out->size - 1] != '[')
-		buffer_append_char(out, ',');
-}
-
 static void push(struct plugin_writer *writer, bool is_array)
 {
 	if (writer->depth == PLUGIN_DEPTH_MAX) {
@@ -50,7 +42,7 @@ struct buffer *plugin_writer_begin(struct plugin_writer *writer, const char *key
 		push(writer, false);
 	if (!may_begin(writer, key))
 		return NULL;
-	separate(&writer->out);
+	json_write_comma(&writer->out);
 	if (key) {
 		json_write_string(&writer->out, key, strlen(key));
 		buffer_append_char(&writer->out, ':');
