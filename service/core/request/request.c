@@ -164,20 +164,24 @@ static bool read_after(struct request *request)
 	       refuse_field(request, "after", "the integer 'next' of an earlier response");
 }
 
-static bool read_timeout_ms(struct request *request)
+/* Read the field @key, an integer of milliseconds, at least @least. One that is too large to be
+ * counted becomes the largest; an absent one leaves *ret_ms unchanged. */
+static bool read_ms(struct request *request, const char *key, uint64_t least, uint64_t *ret_ms,
+	const char *expected)
 {
-	static const char expected[] = "a positive integer, in milliseconds";
-	uint32_t token = json_find_root(request->data, "timeout_ms");
+	uint32_t token = json_find_root(request->data, key);
+	bool is_number;
 	int r;
 
 	if (token == JSON_NONE)
 		return true;
-	if (json_type_at(request->data, token) != JSON_NUMBER)
-		return refuse_field(request, "timeout_ms", expected);
-	r = json_number_u64(request->data, token, &request->timeout_ms);
-	if (r == JSON_E_RANGE && *json_bytes(request->data, token) != '-')
-		request->timeout_ms = UINT64_MAX;
-	return request->timeout_ms > 0 || refuse_field(request, "timeout_ms", expected);
+	is_number = json_type_at(request->data, token) == JSON_NUMBER;
+	r = is_number ? json_number_u64(request->data, token, ret_ms) : 0;
+	if (r == JSON_E_RANGE && *json_bytes(request->data, token) != '-') {
+		*ret_ms = UINT64_MAX;
+		r = 0;
+	}
+	return (is_number && r == 0 && *ret_ms >= least) || refuse_field(request, key, expected);
 }
 
 /* Read the field @key, true or false; false when it is absent. Inlined as read_text(). */
@@ -371,22 +375,10 @@ static bool read_on_denied(struct request *request)
 /* Read which job is meant, and for how long its end is waited for. */
 static bool read_job(struct request *request)
 {
-	static const char expected[] = "an integer, in milliseconds, at least 0";
-	uint32_t token = json_find_root(request->data, "wait_ms");
-	int r = 0;
-
 	if (!read_text(request, "job_id", SLOT_ID, &request->id) || !request->id.text)
 		return refuse_field(request, "job_id", "a string");
-	if (token == JSON_NONE)
-		return true;
-	if (json_type_at(request->data, token) == JSON_NUMBER)
-		r = json_number_u64(request->data, token, &request->wait_ms);
-	if (r == JSON_E_RANGE && *json_bytes(request->data, token) != '-') {
-		request->wait_ms = UINT64_MAX;
-		r = 0;
-	}
-	return (r == 0 && json_type_at(request->data, token) == JSON_NUMBER) ||
-	       refuse_field(request, "wait_ms", expected);
+	return read_ms(request, "wait_ms", 0, &request->wait_ms,
+		"an integer, in milliseconds, at least 0");
 }
 
 /* Read `background`; and `calls` and `on_denied`, if the request is a batch. */
@@ -419,7 +411,9 @@ static bool read_call_fields(struct request *request)
 	bool is_good = read_call_id(request);
 
 	is_good = read_flag(request, "progress", &request->wants_progress) && is_good;
-	return read_timeout_ms(request) && is_good;
+	return read_ms(request, "timeout_ms", 1, &request->timeout_ms,
+		       "a positive integer, in milliseconds") &&
+	       is_good;
 }
 
 const struct json_tape *request_find_args(
