@@ -184,11 +184,6 @@ void definition_write_reason(
 			refused.data);
 }
 
-static bool is_definition_text(const struct json_tape *tape, uint32_t value, const char *text)
-{
-	return json_is_text(tape, value, text);
-}
-
 /* Write the object at the root of @tape with the members needed by an inputSchema: "type" and
  * "properties". */
 static void write_completed(const struct json_tape *tape, struct buffer *out)
@@ -208,7 +203,7 @@ static void write_completed(const struct json_tape *tape, struct buffer *out)
 static bool names_draft(const struct json_tape *tape)
 {
 	return json_type_at(tape, 0) == JSON_OBJECT &&
-	       is_definition_text(tape, json_find(tape, 0, "$schema"),
+	       json_is_text(tape, json_find(tape, 0, "$schema"),
 		       "https://json-schema.org/draft/2020-12/schema");
 }
 
@@ -253,7 +248,7 @@ static void write_output_schema(const struct tool *tool, struct buffer *out)
 	if (r < 0)
 		out->error = r;
 	if (r != 0 || json_type_at(&tape, 0) != JSON_OBJECT ||
-		!is_definition_text(&tape, json_find(&tape, 0, "type"), "object"))
+		!json_is_text(&tape, json_find(&tape, 0, "type"), "object"))
 		return;
 	buffer_append_string(out, ",\"outputSchema\":");
 	if (portable_write(schema, &portable_own_names, &form, &definitions) ||

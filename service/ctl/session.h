@@ -81,8 +81,8 @@ void ctl_session_listen(struct ctl_session *session, const char *const *topics, 
 /* Return whether the message of an event function is a response to this session. */
 bool ctl_session_is_ours(const struct ctl_session *session);
 
-/* Send a message beside the open request, without waiting for a response: ctl_session_listen() may
- * get it. */
+/* Send a message with @data (NULL: none) beside the open request, without waiting for a response:
+ * ctl_session_listen() may get it. */
 void ctl_session_send(struct ctl_session *session, const char *topic, const struct buffer *data);
 
 /* Let the context of the requests from now on have @trace, members of JSON or "" (copied). */

@@ -10,11 +10,6 @@
 #include "util/clock.h"
 #include "util/file/paths.h"
 
-static void write_number(struct buffer *out, const char *key, uint64_t value)
-{
-	json_write_member_u64(out, key, value);
-}
-
 /* Calls in flight. */
 struct call_counts {
 	size_t in_flight;
@@ -96,8 +91,8 @@ static void write_running(
 		running = counts.running;
 		waiting = counts.waiting;
 	}
-	write_number(out, "running", running);
-	write_number(out, "queue", waiting);
+	json_write_member_u64(out, "running", running);
+	json_write_member_u64(out, "queue", waiting);
 }
 
 /* Write why @toolbox serves an earlier version than its files have: @failure. */
@@ -142,10 +137,10 @@ static void write_toolbox(
 		json_write_member_text(out, "since", NULL);
 	else
 		detail_write_time(out, "since", runner_state_since_ns(runner));
-	write_number(out, "tools", offered->n_tools);
-	write_number(out, "hosts", runner_n_hosts(runner));
-	write_number(out, "calls", sum.calls);
-	write_number(out, "errors", sum.errors);
+	json_write_member_u64(out, "tools", offered->n_tools);
+	json_write_member_u64(out, "hosts", runner_n_hosts(runner));
+	json_write_member_u64(out, "calls", sum.calls);
+	json_write_member_u64(out, "errors", sum.errors);
 	write_running(service, offered, out);
 	detail_write_quantiles(&sum, out);
 	if (failure)
@@ -200,9 +195,9 @@ static void write_calls(const struct service *service, struct buffer *out)
 		counts = count_calls(calls, service->scope.view, NULL);
 	buffer_append_string(out, "{\"in_flight\":");
 	json_write_u64(out, counts.in_flight);
-	write_number(out, "held_bytes", counts.held_bytes);
+	json_write_member_u64(out, "held_bytes", counts.held_bytes);
 	if (sees_all(service))
-		write_number(out, "checking", service->waiting.queues[WAITING_CHECK].n);
+		json_write_member_u64(out, "checking", service->waiting.queues[WAITING_CHECK].n);
 	buffer_append_char(out, '}');
 }
 

@@ -146,17 +146,12 @@ static int check_copies(const struct stage *stage)
 
 /* ── the commands ────────────────────────────────────────────────────────────────────────────── */
 
-static void cleanup_stage(struct stage *stage)
-{
-	stage_close(stage);
-}
-
 /* Copy, check and put what the command line names. Return 0 with the names in the folder, or an
  * enum ctl_status after a complaint. */
 static int put_all(
 	const struct ctl_options *options, struct added *added, struct text_list *ret_names)
 {
-	cleanup(cleanup_stage) struct stage stage = {0};
+	cleanup(stage_close) struct stage stage = {0};
 	int r = stage_open(added, &stage);
 
 	for (size_t i = 1; r == 0 && i < options->n_positional; i++)
@@ -204,7 +199,7 @@ static int take_out(const struct ctl_options *options, struct added *added)
 	const char *id = options->positional[1];
 	char file[MANIFEST_ID_BYTES + sizeof(".json")];
 	const char *const names[] = {file, id};
-	cleanup(cleanup_stage) struct stage stage = {0};
+	cleanup(stage_close) struct stage stage = {0};
 	int r;
 
 	snprintf(file, sizeof(file), "%s.json", id);

@@ -251,17 +251,12 @@ static int hold_files(struct check *check, const struct ctl_options *options)
 	return r;
 }
 
-static void cleanup_listing(struct folders_listing *listing)
-{
-	folders_listing_deinit(listing);
-}
-
 /* Check everything that is registered in @folder, and count its files and folders. */
 static int check_folder(struct check *check, const char *folder, size_t *n_files)
 {
 	const struct config_flags flags = {.toolbox_dirs = &folder, .n_toolbox_dirs = 1};
 	cleanup(config_deinit) struct config config = {0};
-	cleanup(cleanup_listing) struct folders_listing listing = {0};
+	cleanup(folders_listing_deinit) struct folders_listing listing = {0};
 	int r = config_read(&flags, on_config_finding, check, &config);
 
 	if (r == 0)

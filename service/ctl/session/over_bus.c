@@ -48,8 +48,8 @@ static void complain_no_bus(const struct ctl_session *session, const char *reaso
 
 /* Return 0, or -ENOTCONN while the bus is away from a session that stays, which has been reported:
  * no message waits for it. Any other failure is reported here, and ends the wait. */
-static int send_numbered(struct ctl_session *session, const char *topic, const struct buffer *data,
-	const char *number)
+int ctl_session_send_numbered(struct ctl_session *session, const char *topic,
+	const struct buffer *data, const char *number)
 {
 	cleanup(buffer_deinit) struct buffer message = {0};
 	cleanup(buffer_deinit) struct buffer context = {0};
@@ -82,21 +82,21 @@ void ctl_session_set_trace(struct ctl_session *session, const char *trace)
 	buffer_append_string(&session->bus.trace, trace);
 }
 
-void session_send(struct ctl_session *session, const char *topic, const struct buffer *data)
+void ctl_session_send(struct ctl_session *session, const char *topic, const struct buffer *data)
 {
-	send_numbered(session, topic, data, "");
+	ctl_session_send_numbered(session, topic, data, "");
 }
 
 static void pass_request(struct ctl_session *session)
 {
 	session->request.is_passed = true;
-	session_send(session, session->request.topic, session->request.data);
+	ctl_session_send(session, session->request.topic, session->request.data);
 }
 
 /* Ask whether the service is alive, and again while there is no response. */
 static void ask_alive(struct ctl_session *session, const char *number)
 {
-	send_numbered(session, session->service->alive, NULL, number);
+	ctl_session_send_numbered(session, session->service->alive, NULL, number);
 	loop_timer_arm(&session->bus.asking, ALIVE_AGAIN_MS);
 }
 
@@ -178,20 +178,14 @@ static bool has_in_context(const struct ctl_session *session, const char *name, 
 	return key != JSON_NONE && json_is_text(context, key, text);
 }
 
-/* Return whether the message is a response to our request. */
-static bool is_our_response(const struct ctl_session *session)
+bool ctl_session_is_ours(const struct ctl_session *session)
 {
 	return has_in_context(session, KEY_NAME, session->bus.key);
 }
 
-bool ctl_session_is_ours(const struct ctl_session *session)
-{
-	return is_our_response(session);
-}
-
 bool ctl_session_has_number(const struct ctl_session *session, const char *number)
 {
-	return is_our_response(session) && has_in_context(session, NUMBER_NAME, number);
+	return ctl_session_is_ours(session) && has_in_context(session, NUMBER_NAME, number);
 }
 
 static void on_frame(void *data, const char *text, size_t size)
@@ -207,7 +201,7 @@ static void on_frame(void *data, const char *text, size_t size)
 		session->events.on_event(session->events.data, envelope->topic, &envelope->data);
 		return;
 	}
-	if (session->request.is_answered || !is_our_response(session))
+	if (session->request.is_answered || !ctl_session_is_ours(session))
 		return;
 	session->request.is_alive = true;
 	if (session->request.is_late) {
@@ -311,15 +305,4 @@ int session_ask_over_bus(struct ctl_session *session)
 		return tell_silence(session);
 	terminal_complain("cannot connect: %s", strerror(-r));
 	return CTL_NO_BUS;
-}
-
-void ctl_session_send(struct ctl_session *session, const char *topic, const struct buffer *data)
-{
-	session_send(session, topic, data);
-}
-
-int ctl_session_send_numbered(struct ctl_session *session, const char *topic,
-	const struct buffer *data, const char *number)
-{
-	return send_numbered(session, topic, data, number);
 }

@@ -101,9 +101,6 @@ struct ctl_session {
 int session_ask_over_bus(struct ctl_session *session);
 int session_ask_over_http(struct ctl_session *session);
 
-/* Send a message over the bus. @data: NULL for none. */
-void session_send(struct ctl_session *session, const char *topic, const struct buffer *data);
-
 /* Ask whether the service is alive, unless that is known or there is no request (loop_timer). */
 void session_ask_again(void *data);
 

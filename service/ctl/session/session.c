@@ -188,7 +188,7 @@ uint64_t ctl_session_cancel(struct ctl_session *session, const char *call_id)
 	if (session->http.client || !session->request.is_passed)
 		return 0;
 	ctl_request_member(&data, "call_id", call_id);
-	session_send(session, "ovos.tools.cancel", &data);
+	ctl_session_send(session, "ovos.tools.cancel", &data);
 	return CANCEL_MS;
 }
 
