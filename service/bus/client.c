@@ -57,7 +57,7 @@
 #define LANE_FIRST_TURNS 8
 
 /* The most reads in a turn of the loop. */
-#define READS_MAX 4
+#define READS_MAX 2
 
 /* The payload of a mark's ping; the ping of the heartbeat has no payload. */
 static const unsigned char mark_payload[] = {'>'};
@@ -580,9 +580,14 @@ static int write_mark(struct bus_client *client)
 		&client->connection, WEBSOCKET_PING, mark_payload, sizeof(mark_payload));
 }
 
+/* Watch for bytes, and for room. A read that does not fill its room has taken all bytes, so only
+ * new bytes are reported (EPOLLET): the kernel need not look again before it waits. With TLS, a
+ * read takes one record and may leave others; and a write may end before the room does. */
 static void watch(struct bus_client *client, bool is_writing)
 {
-	link_watch(&client->connection.link, EPOLLIN | (is_writing ? (uint32_t)EPOLLOUT : 0));
+	struct link *link = &client->connection.link;
+
+	link_watch(link, is_writing ? EPOLLIN | EPOLLOUT : link->tls ? EPOLLIN : EPOLLIN | EPOLLET);
 }
 
 /* Ask for the upgrade. Return 0, or a negative errno when the connection is lost. */
@@ -684,6 +689,8 @@ static bool read_on(struct bus_client *client)
 		if (size > 0 && !received(client, bytes, (size_t)size))
 			return false;
 	}
+	if (size == sizeof(bytes))
+		link_watch_again(&client->connection.link);
 	return true;
 }
 

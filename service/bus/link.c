@@ -26,6 +26,11 @@ void link_watch(struct link *link, uint32_t events)
 	loop_source_set_events(link->source, events);
 }
 
+void link_watch_again(struct link *link)
+{
+	loop_source_set_events(link->source, link->events);
+}
+
 /* Begin to connect to the numeric @address; no name service is asked. Return the socket or a
  * negative errno. */
 static int dial(const char *address, uint16_t port)

@@ -90,8 +90,13 @@ int link_keep(struct link *link, const void *bytes, size_t size);
  * is lost. */
 int link_flush(struct link *link);
 
-/* Watch a ready link for @events: EPOLLIN, bytes to read; EPOLLOUT, room to write. */
+/* Watch a ready link for @events: EPOLLIN, bytes to read; EPOLLOUT, room to write; with EPOLLET,
+ * only for new bytes or room. */
 void link_watch(struct link *link, uint32_t events);
+
+/* Report an event that holds now, though it was reported before and the link watches with EPOLLET.
+ */
+void link_watch_again(struct link *link);
 
 /* Return whether an event will report room to write. */
 bool link_awaits_room(const struct link *link);

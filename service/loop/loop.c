@@ -36,8 +36,7 @@
  * descriptor at once, but the batch was already fetched: loop_source_free() therefore looks through
  * the batch and clears the event.
  *
- * An event beyond the batch is not lost: all sources are level-triggered, so the next wait returns
- * at once.
+ * An event beyond the batch is not lost: it stays in the set, so the next wait returns at once.
  */
 
 static int control(struct loop_source *source, int operation, uint32_t events)

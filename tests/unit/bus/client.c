@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bus/bus.h"
+#include "bus/connection.h"
 #include "bus/pacing.h"
 #include "loop/inside.h"
 #include "util/cleanup.h"
@@ -187,6 +188,29 @@ Test(bus_client, hears_no_frame_that_is_binary)
 	cr_expect_str_eq(buffer_terminate(&heard), "{\"type\": \"text\"}\n");
 	cr_expect_eq(bus_counters(client)->frames_received, 3);
 	cr_expect(bus_is_up(client), "it costs the connection nothing");
+	close(fd);
+}
+
+/* All of the frames have come before the client reads, and more than it reads in a turn. */
+Test(bus_client, hears_frames_that_came_while_it_did_not_read)
+{
+	static const char text[] = "{\"type\": \"one of many\"}";
+	const char header[2] = {(char)0x81, sizeof(text) - 1};
+	cleanup(buffer_deinit) struct buffer frames = {0};
+	unsigned int n = 0;
+	int fd;
+
+	connect_to("127.0.0.1");
+	fd = accept_client();
+	upgrade(fd);
+	for (; frames.size < 3 * CONNECTION_READ_BYTES; n++) {
+		buffer_append(&frames, header, sizeof(header));
+		buffer_append(&frames, text, sizeof(text) - 1);
+	}
+	cr_assert_eq(send(fd, frames.data, frames.size, 0), (ssize_t)frames.size);
+	while (bus_counters(client)->frames_received < n)
+		cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
+	cr_expect_eq(bus_counters(client)->frames_received, n);
 	close(fd);
 }
 
