@@ -55,16 +55,18 @@ static bool is_backup(const char *name)
 	static const char *const suffixes[] = {".bak", ".old", ".orig", ".rej", ".swp", ".tmp"};
 	static const char *const inside[] = {".dpkg-", ".ucf-", ".rpm"};
 	size_t size = strlen(name);
-	const char *dot = strrchr(name, '.');
+	const char *dot = size > 1 ? strchr(name + 1, '.') : NULL;
 
 	if (size > 1 && name[size - 1] == '~')
 		return true;
-	for (size_t i = 0; dot > name && i < ARRAY_SIZE(suffixes); i++)
-		if (strcmp(dot, suffixes[i]) == 0)
-			return true;
-	for (size_t i = 0; dot > name && i < ARRAY_SIZE(inside); i++)
-		if (strstr(name + 1, inside[i]))
-			return true;
+	for (; dot; dot = strchr(dot + 1, '.')) {
+		for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++)
+			if (strcmp(dot, suffixes[i]) == 0)
+				return true;
+		for (size_t i = 0; i < ARRAY_SIZE(inside); i++)
+			if (strncmp(dot, inside[i], strlen(inside[i])) == 0)
+				return true;
+	}
 	return false;
 }
 
