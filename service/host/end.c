@@ -56,9 +56,11 @@ static void kill_all(struct host *host)
 		return;
 	if (host->has_guard) {
 		/* A killed guard could not kill the others; a guard stopped by its toolbox must
-		 * wake up. */
+		 * wake up. The toolbox may stop it again: then its processes are leftovers of
+		 * ours (loop_adopt()). */
 		loop_child_signal(host->child, SIGTERM);
 		loop_child_signal(host->child, SIGCONT);
+		loop_child_kill_after(host->child, HOST_GUARD_MS);
 		return;
 	}
 	loop_child_signal(host->child, SIGKILL);

@@ -47,6 +47,7 @@ struct loop_child {
 	struct loop_source *source;
 	loop_child_function function; /* NULL: forgotten */
 	void *data;
+	struct loop_timer timer; /* it is killed then */
 };
 
 static void unlink_child(struct loop_child *child)
@@ -63,6 +64,7 @@ static void unlink_child(struct loop_child *child)
 static void free_child(struct loop_child *child)
 {
 	loop_source_free(child->source);
+	loop_timer_deinit(&child->timer);
 	if (child->fd >= 0)
 		close(child->fd);
 	free(child);
@@ -191,6 +193,20 @@ static void close_children(struct loop *loop)
 	}
 }
 
+/* Only we reap the child, and until then no other process can have its pid. */
+int loop_child_signal(struct loop_child *child, int signal)
+{
+	int r = child->fd >= 0 ? pidfd_send_signal(child->fd, signal, NULL, 0)
+			       : kill(child->pid, signal);
+
+	return r < 0 ? -errno : 0;
+}
+
+static void kill_late(void *data)
+{
+	loop_child_signal(data, SIGKILL);
+}
+
 int loop_add_child(struct loop *loop, pid_t pid, loop_child_function function, void *data,
 	struct loop_child **ret_child)
 {
@@ -204,7 +220,8 @@ int loop_add_child(struct loop *loop, pid_t pid, loop_child_function function, v
 		return -ENOMEM;
 	*child = (struct loop_child){
 		.loop = loop, .pid = pid, .fd = -1, .function = function, .data = data};
-	r = watch_child(child);
+	r = loop_timer_init(&child->timer, loop, kill_late, child);
+	r = r ? r : watch_child(child);
 	if (r) {
 		free_child(child);
 		return r;
@@ -216,19 +233,15 @@ int loop_add_child(struct loop *loop, pid_t pid, loop_child_function function, v
 	return 0;
 }
 
-/* Only we reap the child, and until then no other process can have its pid. */
-int loop_child_signal(struct loop_child *child, int signal)
-{
-	int r = child->fd >= 0 ? pidfd_send_signal(child->fd, signal, NULL, 0)
-			       : kill(child->pid, signal);
-
-	return r < 0 ? -errno : 0;
-}
-
 void loop_child_forget(struct loop_child *child)
 {
 	if (child)
 		child->function = NULL;
+}
+
+void loop_child_kill_after(struct loop_child *child, uint64_t timeout_ms)
+{
+	loop_timer_arm(&child->timer, timeout_ms);
 }
 
 int loop_adopt(struct loop *loop, bool (*is_leftover)(pid_t pid))

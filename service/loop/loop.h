@@ -136,6 +136,9 @@ int loop_child_signal(struct loop_child *child, int signal);
 /* Do not call the child's function when it ends; the loop still reaps and frees it. Takes NULL. */
 void loop_child_forget(struct loop_child *child);
 
+/* Kill the child, by SIGKILL, unless it has ended in @timeout_ms. */
+void loop_child_kill_after(struct loop_child *child, uint64_t timeout_ms);
+
 /* Become the parent of every descendant whose parent ends (PR_SET_CHILD_SUBREAPER). The first
  * thread of the process calls this. From now on until loop_free() each unwatched child is reaped at
  * its end, and killed if @is_leftover returns true. loop_free() waits until the last leftovers have

@@ -27,6 +27,8 @@ WAYS = {
     "daemonise_and_kill": GUARD + f"(setsid sh -c '{SLEEP} & {SLEEP} &' &); sleep 0.1; "
                                   "kill -9 $guard; sleep 60",
     "stop": GUARD + f"setsid {SLEEP} & kill -STOP $guard; sleep 60",
+    "stop_again": GUARD + f"export guard; setsid {SLEEP} & "
+                          f"setsid sh -c ': {SLEEP}; while :; do kill -STOP $guard; done' & sleep 60",
 }
 
 

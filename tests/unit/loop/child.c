@@ -84,6 +84,19 @@ Test(loop_child, can_be_signalled)
 	cr_assert_eq(WTERMSIG(ended.status), SIGKILL);
 }
 
+Test(loop_child, is_killed_when_it_has_not_ended_in_time)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct ended ended = {.loop = loop, .calls_until_stop = 1};
+	struct loop_child *child = NULL;
+
+	cr_assert_eq(loop_add_child(loop, spawn(-1), note_end, &ended, &child), 0);
+	loop_child_kill_after(child, 1);
+	cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
+	cr_assert(WIFSIGNALED(ended.status));
+	cr_assert_eq(WTERMSIG(ended.status), SIGKILL);
+}
+
 Test(loop_child, is_reaped_in_silence_once_it_is_forgotten)
 {
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
