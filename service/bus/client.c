@@ -585,9 +585,10 @@ static int write_mark(struct bus_client *client)
  * read takes one record and may leave others; and a write may end before the room does. */
 static void watch(struct bus_client *client, bool is_writing)
 {
+	static const uint32_t new_bytes = EPOLLIN | EPOLLRDHUP | EPOLLET;
 	struct link *link = &client->connection.link;
 
-	link_watch(link, is_writing ? EPOLLIN | EPOLLOUT : link->tls ? EPOLLIN : EPOLLIN | EPOLLET);
+	link_watch(link, is_writing ? EPOLLIN | EPOLLOUT : link->tls ? EPOLLIN : new_bytes);
 }
 
 /* Ask for the upgrade. Return 0, or a negative errno when the connection is lost. */
@@ -674,8 +675,9 @@ static void advance(struct bus_client *client)
 		lost(client, reason);
 }
 
-/* Read on, while reads fill their room. Return whether the connection goes on. */
-static bool read_on(struct bus_client *client)
+/* Read on after @events, while reads fill their room. An end that came with the last bytes is for
+ * another read. Return whether the connection goes on. */
+static bool read_on(struct bus_client *client, uint32_t events)
 {
 	char bytes[CONNECTION_READ_BYTES];
 	ssize_t size = sizeof(bytes);
@@ -689,7 +691,7 @@ static bool read_on(struct bus_client *client)
 		if (size > 0 && !received(client, bytes, (size_t)size))
 			return false;
 	}
-	if (size == sizeof(bytes))
+	if (size == sizeof(bytes) || (events & ~(uint32_t)(EPOLLIN | EPOLLOUT)))
 		link_watch_again(&client->connection.link);
 	return true;
 }
@@ -702,7 +704,7 @@ static void on_link(void *data, uint32_t events)
 		advance(client);
 		return;
 	}
-	if ((events & ~(uint32_t)EPOLLOUT) && !read_on(client))
+	if ((events & ~(uint32_t)EPOLLOUT) && !read_on(client, events))
 		return;
 	if (events & EPOLLOUT)
 		write_on(client);

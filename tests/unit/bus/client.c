@@ -214,6 +214,23 @@ Test(bus_client, hears_frames_that_came_while_it_did_not_read)
 	close(fd);
 }
 
+/* The last frame and the end of the connection have come before the client reads. */
+Test(bus_client, sees_the_end_that_came_with_the_last_frame)
+{
+	int fd;
+
+	connect_to("127.0.0.1");
+	fd = accept_client();
+	upgrade(fd);
+	loop_run(loop, 0);
+	send_frame(fd, 0x81, "{\"type\": \"the last\"}");
+	close(fd);
+	for (int turn = 0; turn < TURNS_MAX && bus_is_up(client); turn++)
+		loop_run(loop, TURN_MS);
+	cr_expect_eq(bus_counters(client)->frames_received, 1);
+	cr_expect_not(bus_is_up(client));
+}
+
 Test(bus_client, gives_a_silent_peer_up_and_tries_again)
 {
 	char request[2048];
