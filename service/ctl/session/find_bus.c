@@ -32,12 +32,6 @@ static void ignore_report(void *data, const struct diagnostic *diagnostic)
 	(void)diagnostic;
 }
 
-static bool is_this_device(const char *host)
-{
-	return strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0 ||
-	       strcasecmp(host, "localhost") == 0;
-}
-
 /* Show the configured token to a bus on this device or on the configured host, and to no other. */
 static void add_token(struct bus_address *address)
 {
@@ -46,7 +40,8 @@ static void add_token(struct bus_address *address)
 
 	if (config_read_bus(&flags, ignore_report, NULL, &configured) != 0)
 		return;
-	if (is_this_device(address->host) || strcasecmp(address->host, configured.host) == 0)
+	if (config_http_host_is_loopback(address->host) ||
+		strcasecmp(address->host, configured.host) == 0)
 		memcpy(address->token, configured.token, sizeof(address->token));
 }
 
