@@ -339,8 +339,8 @@ static int keep_used(struct config_reader *reader, struct buffer *merged)
 	cleanup(buffer_deinit) struct buffer text = {0};
 	int r;
 
-	if (reader->unused.tokens.size == 0)
-		return buffer_status(&reader->unused.tokens);
+	if (config_unused_is_empty(&reader->unused))
+		return 0;
 	r = config_unused_write_rest(&reader->unused, &reader->tape, 0, &text);
 	buffer_reset(merged);
 	buffer_append_buffer(merged, &text);

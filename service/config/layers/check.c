@@ -14,7 +14,8 @@
 
 /* ── values ──────────────────────────────────────────────────────────────────────────────────── */
 
-/* Return the token at the pointer @path below the value whose pointer is @base. */
+/* Return the token at the pointer @path below the value whose pointer is @base, or JSON_NONE
+ * without memory. */
 static uint32_t find_violation(
 	const struct config_layer *layer, const struct buffer *base, const char *path)
 {
@@ -22,7 +23,8 @@ static uint32_t find_violation(
 
 	buffer_append_buffer(&pointer, base);
 	buffer_append_string(&pointer, path);
-	return buffer_terminate(&pointer) ? json_pointer_nearest(&layer->tape, pointer.data) : 0;
+	return buffer_terminate(&pointer) ? json_pointer_nearest(&layer->tape, pointer.data)
+					  : JSON_NONE;
 }
 
 /* Report the violations of the value at @value, at @place. */
@@ -35,8 +37,13 @@ static void report_violations(struct config_reader *reader, struct config_layer 
 	for (size_t i = 0; i < report->n_violations; i++) {
 		const struct schema_violation *violation = &report->violations[i];
 		uint32_t token = find_violation(layer, &base, violation->path);
-		struct config_place at = config_shape_find(&reader->shape, &layer->tape, token);
+		struct config_place at;
 
+		if (token == JSON_NONE) {
+			reader->error = -ENOMEM;
+			return;
+		}
+		at = config_shape_find(&reader->shape, &layer->tape, token);
 		config_reader_mistake(reader, layer, token, &at, violation->message);
 	}
 	if (report->is_cut)

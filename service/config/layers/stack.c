@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/layers/stack.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -282,7 +283,7 @@ static int visit_xdg_home(const struct file_walk *walk)
 	cleanup_free char *folder = paths_xdg_home("XDG_CONFIG_HOME", ".config");
 
 	if (!folder)
-		return 0;
+		return errno == ENOMEM ? -ENOMEM : 0;
 	return visit_file(walk, CONFIG_ORIGIN_USER, folder, strlen(folder), true);
 }
 
@@ -405,7 +406,7 @@ static int set_section(
 	int r;
 
 	/* All of it is used, and was read strictly. */
-	if (index < N_OWN_SECTIONS && layer->unused.tokens.size == 0)
+	if (index < N_OWN_SECTIONS && config_unused_is_empty(&layer->unused))
 		return document_set_value(own, sections[index].path, &layer->tape, value);
 	if (layer->has_repeated_keys && index >= N_OWN_SECTIONS)
 		config_unused_add_repeated(&layer->unused, &layer->tape, value);

@@ -22,6 +22,12 @@ void config_unused_add(struct config_unused *unused, uint32_t token);
 void config_unused_add_repeated(
 	struct config_unused *unused, const struct json_tape *tape, uint32_t value);
 
+/* Return whether all of the document is used. */
+static inline bool config_unused_is_empty(const struct config_unused *unused)
+{
+	return unused->tokens.size == 0 && buffer_status(&unused->tokens) == 0;
+}
+
 /* Return whether the token was noted; they have been written. */
 bool config_unused_has(const struct config_unused *unused, uint32_t token);
 

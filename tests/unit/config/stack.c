@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "config_fixture.h"
+#include "scarce.h"
 
 /* The sources of a configuration: files, environment, flags. */
 TestSuite(config_sources, .init = config_set_up, .fini = config_tear_down, .timeout = 20);
@@ -47,6 +48,25 @@ Test(config_sources, replaces_lists_whole_and_takes_values_back_with_null)
 	expect_list(&config.approval_allow, "c");
 	cr_expect_eq(config.timeout_ms, 0);
 	cr_expect_eq(config.limits.depth, 128);
+}
+
+Test(config_sources, use_no_mistake_when_memory_is_short_once)
+{
+	size_t n = 0;
+
+	write_user_file("{\"toolboxd\": {\"idle_s\": -5, \"drain_ms\": 2}}");
+	for (; scarce_once_after(n); n++) {
+		int r = read_all();
+		bool has_failed = scarce_has_failed();
+
+		cr_assert(r == 0 || has_failed, "%d at %zu", r, n);
+		if (r != 0)
+			continue;
+		cr_expect_eq(config.idle_s, 60, "at %zu", n);
+		cr_expect_eq(config.drain_ms, 2, "at %zu", n);
+		cr_expect_null(strstr(buffer_terminate(&config.merged), "idle_s"), "at %zu", n);
+	}
+	cr_expect_gt(n, 20);
 }
 
 Test(config_sources, takes_the_first_xdg_folder_as_the_highest_and_ignores_relative_ones)
