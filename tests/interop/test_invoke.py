@@ -36,6 +36,7 @@ TOOLS = [
     line("echo one >&2; echo two >&2; echo out; exit 3", "fails"),
     line("kill -9 $$", "dies"),
     line('printf %s "$TOOL_ARG_TEXT"', "echo", {"text": TEXT}),
+    {**line("", "ended"), "command": {"shell": r"""printf %s '"ab\n"'""", "output": "json"}},
     line("cat", "stdin", {"place": {"type": "object", "properties": {"city": TEXT}},
                           "days": {"type": "array", "items": {"type": "integer"}},
                           "data": {"type": "string", "contentEncoding": "base64"}, "text": TEXT}),
@@ -214,6 +215,13 @@ def see(home, columns, *words, **more):
         status = terminal.end()
         drawn = [part.replace("\x1b[K", "") for part in terminal.text.split("\r") if "\x1b[K" in part]
         return status, terminal.text, drawn
+
+
+@pytest.mark.parametrize("flags", [["--raw"], ["--get", "result.output"]])
+def test_a_text_on_a_terminal_ends_its_line_once(service, home, flags):
+    for words in ["box/echo", "text=ab"], ["box/ended"]:
+        status, shown, _ = see(home, 80, "invoke", *words, *flags, "--bus", service.url)
+        assert status == 0 and shown.rpartition("\x1b[K")[2].lstrip("\r") == "ab\r\n", (words, shown)
 
 
 @pytest.mark.parametrize("columns", [40, 80, 140])

@@ -311,7 +311,8 @@ static int print_raw(struct buffer *raw, bool ends_line)
 	if (raw->size > 0)
 		visible_append_lines(&shown, raw->data, raw->size);
 	if (shown.size == 0 || shown.data[shown.size - 1] != '\n')
-		terminal_print_line(&shown);
+		buffer_append_char(&shown, '\n');
+	terminal_print(&shown);
 	return CTL_DONE;
 }
 
