@@ -576,33 +576,28 @@ const char *guard_judge(const char *command, size_t size)
 	return guard.rule;
 }
 
-/* Return the size of @text without END_OF_INPUT at its end. */
-static size_t without_end(const char *text, size_t size)
-{
-	while (size > 0 && text[size - 1] == END_OF_INPUT)
-		size--;
-	return size;
-}
-
 const char *guard_type(
 	const char *line, const char *chars, size_t size, char *ret_line, size_t room)
 {
+	bool is_given = size > 0 && chars[size - 1] == END_OF_INPUT;
 	const char *rule = NULL;
 	struct text all = {0};
 	size_t begin = 0;
 	size_t left;
 
 	text_put(&all, line);
-	text_add(&all, chars, size);
+	/* A terminal keeps the character: "rm -rf /", it and a line end are one line. */
+	for (size_t i = 0; i < size; i++)
+		if (chars[i] != END_OF_INPUT)
+			text_add(&all, chars + i, 1);
 	for (size_t i = 0; i < all.size && !rule; i++) {
 		if (all.data[i] != '\n' && all.data[i] != '\r')
 			continue;
 		rule = guard_judge(all.data + begin, i - begin);
 		begin = i + 1;
 	}
-	/* A program gets an unfinished line when its input ends. */
-	left = without_end(all.data, all.size) - begin;
-	if (begin + left < all.size && !rule)
+	left = all.size - begin;
+	if (is_given && left > 0 && !rule)
 		rule = guard_judge(all.data + begin, left);
 	if (left >= room) {
 		begin += left - (room - 1);

@@ -17,7 +17,7 @@
  *            └──── sh -c WORD, eval WORD…, $(…), `…` ◀──────────────────────────┘
  */
 
-/* At the end of what is typed, it ends the input. */
+/* The character that gives a program an unfinished line; without such a line, it ends the input. */
 #define END_OF_INPUT '\x04'
 
 /* Return the name of the rule that @command breaks, or NULL. */

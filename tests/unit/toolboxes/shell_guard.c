@@ -119,6 +119,8 @@ Test(shell_guard, judges_each_line_that_is_typed_whole)
 	cr_expect_str_eq(type("", "ls\nrm -rf /\r\nls"), "rm_recursive_critical_target");
 	cr_expect_str_eq(type("", "rm -rf /\x04"), "rm_recursive_critical_target");
 	cr_expect_str_eq(type("rm -rf /", "\x04\x04"), "rm_recursive_critical_target");
+	cr_expect_str_eq(type("", "rm -rf /\x04\n"), "rm_recursive_critical_target");
+	cr_expect_str_eq(type("rm", " -rf\x04 \x04/\n"), "rm_recursive_critical_target");
 	cr_expect_null(type("rm -rf", "\x04"));
 	cr_expect_str_eq(line, "rm -rf", "a terminal goes on with the line");
 	cr_expect_null(type("rm -rf /", "tmp/x\nls"));
