@@ -87,8 +87,8 @@ static inline bool json_has_string(const struct json_tape *tape, uint32_t array,
 	return false;
 }
 
-/* Return the text of the member @key of @object, a string, which the caller frees; NULL without
- * such a member, or when memory is short. */
+/* Return the text of the member @key, a string, of @object, which may be the root; the caller frees
+ * the text. NULL without such a member, or when memory is short. */
 static inline char *json_find_dup(const struct json_tape *tape, uint32_t object, const char *key)
 {
 	uint32_t value = json_find_typed_at(tape, object, key, JSON_STRING);
