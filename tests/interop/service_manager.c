@@ -2,8 +2,9 @@
 
 /*
  * Plays the service manager of systemd on a bus of D-Bus (DBUS_SYSTEM_BUS_ADDRESS), for the toolbox
- * system. Its units: good.service, bad.service (jobs fail), slow.service (jobs do not end) and
- * locked.service (refuses changes). Each change is a line on stdout.
+ * system. Its units: good.service, bad.service (jobs fail), slow.service (jobs do not end),
+ * locked.service (refuses changes) and mute.service (has no properties). Each change is a line on
+ * stdout.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -14,13 +15,13 @@
 #define OBJECT  "/org/freedesktop/systemd1"
 #define MANAGER "org.freedesktop.systemd1.Manager"
 
-static const char *const units[] = {"good", "bad", "slow", "locked"};
+static const char *const units[] = {"good", "bad", "slow", "locked", "mute"};
 static bool is_active;
 
 /* Return the index of the unit in the name or the path @text; -1: it is not there. */
 static int find(const char *text)
 {
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 5; i++)
 		if (strstr(text, units[i]))
 			return i;
 	return -1;
@@ -89,6 +90,8 @@ static int property(sd_bus *bus, const char *path, const char *interface, const 
 {
 	bool is_there = find(path) >= 0;
 
+	if (find(path) == 4)
+		return sd_bus_error_set(error, SD_BUS_ERROR_FAILED, "no properties today");
 	if (strcmp(name, "StateChangeTimestamp") == 0)
 		return sd_bus_message_append(reply, "t", UINT64_C(1700000000000000));
 	if (strcmp(name, "MainPID") == 0)

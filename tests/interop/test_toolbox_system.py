@@ -190,8 +190,19 @@ def test_a_device_without_a_sensor_or_a_battery_says_so(device, changed):
     changed("sys/class/thermal/thermal_zone0/temp", "nonsense")
     changed("sys/class/hwmon/hwmon0/temp1_input", None)
     changed("sys/class/power_supply/BAT0/capacity", None)
-    assert "no sensor of temperature in /sys/class/thermal" in device.failure("cpu_temperature")
+    assert "no sensor of the processor's temperature in /sys/class/thermal" in device.failure("cpu_temperature")
     assert "this device has no battery: /sys/class/power_supply lists none" in device.failure("battery")
+
+
+def test_the_sensor_of_another_part_is_not_the_processors(device, changed):
+    changed("sys/class/thermal/thermal_zone0/temp", None)
+    assert "no sensor of the processor's temperature" in device.failure("cpu_temperature")
+    changed("sys/class/hwmon/hwmon0/name", "acpitz")
+    assert device.result("cpu_temperature")["sensor"] == "acpitz Composite"
+    changed("sys/class/thermal/thermal_zone0/temp", "-5")
+    changed("sys/class/thermal/thermal_zone0/type", "CPU-therm")
+    result = device.result("cpu_temperature")
+    assert result["sensor"] == "CPU-therm" and str(result["celsius"]) == "0.0"
 
 
 def test_figures_of_memory_that_do_not_go_together_are_refused(device, changed):
@@ -244,6 +255,25 @@ def test_disks_are_listed_without_what_is_no_disk(device):
     assert result["path"] == "/"
     assert [(one["path"], one["device"], one["type"]) for one in result["disks"]] == [
         ("/", "/dev/root", "ext4"), ("/data disk", "/dev/sda1", "ext4")]
+
+
+def test_a_part_that_is_wrong_costs_no_other_part(device, changed):
+    changed("proc/loadavg", "nan inf 0.5 1/200 1234\n")
+    changed("etc/os-release", "PRETTY_NAME='Void Linux'\n")
+    changed("proc/sys/kernel/hostname", "")
+    changed("sys/firmware/devicetree/base/model", "x" * (1 << 20))
+    result = device.result("system_info")
+    assert "load_1m" not in result and result["os"] == "Void Linux" and result["uptime_days"] == 1
+    assert result["hostname"] == os.uname().nodename and result["model"] == "x" * 4096
+    changed("sys/class/power_supply/BAT0/status", "")
+    assert device.result("battery")["state"] == "unknown"
+
+
+@pytest.mark.parametrize("name, args, words", [
+    ("disk_space", {"path": "/" + "a" * (1 << 20)}, "Without `path`, all disks are listed"),
+    ("tool_statistics", {"toolbox": "a" * (1 << 20)}, "Without `toolbox`, all that were called are listed")])
+def test_a_long_argument_leaves_room_for_the_next_step(device, name, args, words):
+    assert words in device.failure(name, **args)
 
 
 def test_bytes_that_are_no_text_do_not_fail_a_call(device):
@@ -329,6 +359,21 @@ def test_no_file_is_a_zone_and_near_names_are_named(here, zone):
     words = here.failure("time", timezone=zone)
     assert "no time zone is called" in words
     assert ("did you mean Tokyo?" in words) == (zone in ("Tokio", ":Tokyo"))
+
+
+def test_an_old_name_of_a_zone_needs_no_file_of_its_own(tmp_path):
+    """Debian has the files of such names in tzdata-legacy, and all names in tzdata.zi."""
+    zones = tmp_path / "copy/usr/share/zoneinfo"
+    (zones / "Asia").mkdir(parents=True)
+    shutil.copy("/usr/share/zoneinfo/Asia/Kolkata", zones / "Asia")
+    lay(zones, {"tzdata.zi": "Z Asia/Kolkata 5:30 - IST\nZ Asia/Gone 5 - X\nL Asia/Kolkata Asia/Calcutta\n"})
+    one = System(tmp_path / "service", tmp_path / "copy")
+    try:
+        result = one.result("time", timezone="calcutta")
+        assert (result["timezone"], result["utc_offset"]) == ("Asia/Calcutta", "+05:30")
+        assert "/usr/share/zoneinfo/Asia/Gone cannot be read: install the package tzdata" in one.failure("time", timezone="gone")
+    finally:
+        one.close()
 
 
 # ── services ───────────────────────────────────────────────────────────────────────────────────────
@@ -419,6 +464,7 @@ def test_only_units_that_the_operator_names_are_changed_and_read(managed):
 def test_near_names_of_an_unknown_unit_are_named(managed):
     assert "there is no unit goad.service; did you mean good?" in managed.system.failure(
         "service_status", unit="goad")
+    assert "the service manager has failed" in managed.system.failure("service_status", unit="mute")
     assert "`systemctl list-unit-files` shows all names" in managed.system.failure("service_status", unit="q.timer")
     for name in ("../x", "a b", "x" * 300, "x\0y"):
         assert "must be the name of a unit" in managed.system.failure("service_status", code="invalid_arguments", unit=name)

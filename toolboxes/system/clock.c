@@ -72,14 +72,20 @@ static void fail_unknown(
 			wanted);
 }
 
-static void answer_in(struct toolbox_call call, const char *zone)
+/* Without the file of a zone localtime_r() would return the time of UTC. */
+static void answer_in(struct toolbox_call call, const struct zone *zone)
 {
-	if (setenv("TZ", zone, 1) < 0) {
+	PLACE_TEXT rules = place_read(FOLDER "/%s", zone->file);
+	char path[PLACE_BYTES];
+
+	if (!rules || !place_path(path, FOLDER "/%s", zone->file)) {
+		fail(call, FOLDER "/%s cannot be read: install the package tzdata", zone->file);
+	} else if (setenv("TZ", path, 1) < 0) {
 		fail(call, "out of memory");
-		return;
+	} else {
+		tzset();
+		answer(call, zone->name);
 	}
-	tzset();
-	answer(call, zone);
 }
 
 /* Answer with the time in the zone called @wanted. */
@@ -88,15 +94,15 @@ static void answer_elsewhere(struct toolbox_call call, const char *wanted)
 	PLACE_TEXT tzdata = place_read(FOLDER "/tzdata.zi");
 	char *own = getenv("TZ");
 	char *kept = own ? strdup(own) : NULL;
-	char zone[ZONE_BYTES];
+	struct zone zone;
 	struct nearest nearest;
 
 	if (!tzdata)
 		fail(call, FOLDER "/tzdata.zi cannot be read: install the package tzdata");
-	else if (!zones_find(tzdata, wanted, zone, &nearest))
+	else if (!zones_find(tzdata, wanted, &zone, &nearest))
 		fail_unknown(call, wanted, &nearest);
 	else
-		answer_in(call, zone);
+		answer_in(call, &zone);
 	if (kept)
 		setenv("TZ", kept, 1);
 	else

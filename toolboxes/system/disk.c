@@ -159,7 +159,7 @@ void disk_space(struct toolbox_call call, void *data)
 	if (!look(path, &status)) {
 		/* The reason would say which files of other users exist. */
 		fail(call,
-			"%s: no file system is found there. Without `path`, all disks are "
+			"%.400s: no file system is found there. Without `path`, all disks are "
 			"listed",
 			path);
 		return;

@@ -5,6 +5,7 @@
  * that the device does not know is left out.
  */
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -22,7 +23,8 @@ static void put_os(struct toolbox_call call)
 		release = place_read("/usr/lib/os-release");
 	if (!release || !field_find(release, "PRETTY_NAME", '=', name, sizeof(name)))
 		return;
-	if (*name == '"' && strlen(name) > 1 && name[strlen(name) - 1] == '"') {
+	if ((*name == '"' || *name == '\'') && strlen(name) > 1 &&
+		name[strlen(name) - 1] == *name) {
 		name[strlen(name) - 1] = '\0';
 		put_lossy(call, "os", name + 1);
 	} else {
@@ -35,10 +37,8 @@ static void put_model(struct toolbox_call call)
 {
 	PLACE_TEXT board = place_read("/sys/firmware/devicetree/base/model");
 	PLACE_TEXT product = place_read("/sys/class/dmi/id/product_name");
-	const char *model = board && *board ? board : product;
 
-	if (model && *model)
-		put_lossy(call, "model", model);
+	put_lossy(call, "model", board ? board : product);
 }
 
 /* Put the model of the processor, and the number of its threads. */
@@ -67,7 +67,8 @@ static void put_load(struct toolbox_call call)
 	double load[3];
 	double seconds;
 
-	if (loadavg && sscanf(loadavg, "%lf %lf %lf", &load[0], &load[1], &load[2]) == 3) {
+	if (loadavg && sscanf(loadavg, "%lf %lf %lf", &load[0], &load[1], &load[2]) == 3 &&
+		isfinite(load[0] + load[1] + load[2])) {
 		toolbox_put_double(call, "load_1m", load[0]);
 		toolbox_put_double(call, "load_5m", load[1]);
 		toolbox_put_double(call, "load_15m", load[2]);

@@ -119,10 +119,12 @@ static bool load_unit(struct unit *unit, int *ret_error)
 		unit->path = strdup(path);
 	if (r < 0)
 		write_failure(unit, &error, r);
+	state = unit->path ? unit_string(unit, "LoadState") : NULL;
+	if (r >= 0 && !state)
+		write_failure(unit, &error, r = -EIO);
 	*ret_error = r < 0 ? r : 0;
 	sd_bus_message_unref(reply);
 	sd_bus_error_free(&error);
-	state = unit->path ? unit_string(unit, "LoadState") : NULL;
 	is_there = state && strcmp(state, "not-found") != 0;
 	free(state);
 	return is_there;

@@ -161,7 +161,7 @@ static void put_interface(struct toolbox_call call, const struct tables *tables,
 	put_lossy(call, "name", name);
 	put_lossy(call, "state", state ? state : "unknown");
 	toolbox_put_bool(call, "wireless", wireless != NULL);
-	if (hardware && *hardware)
+	if (hardware)
 		put_lossy(call, "hardware_address", hardware);
 	put_addresses(call, tables, name);
 	if (place_read_number(&megabits, "/sys/class/net/%s/speed", name) && megabits > 0)

@@ -83,12 +83,12 @@ static char *read_text(const char *path)
 	}
 	if (fd >= 0)
 		close(fd);
-	if (size < 0) {
-		free(bytes);
-		return NULL;
-	}
-	trim(bytes, (size_t)size);
-	return bytes;
+	if (size > 0)
+		trim(bytes, (size_t)size);
+	if (size > 0 && *bytes)
+		return bytes;
+	free(bytes);
+	return NULL;
 }
 
 char *place_read(const char *format, ...)

@@ -23,8 +23,8 @@
 bool place_path(char ret_path[PLACE_BYTES], const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Return the text of a file, which the caller frees; NULL if it cannot be read. A NUL in it is
- * replaced by a space, and white space at its end is left out. */
+/* Return the text of a file, which the caller frees; NULL if it cannot be read or is empty. A NUL
+ * in it is replaced by a space, and white space at its end is left out. */
 char *place_read(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Read a file with one whole number. Return whether there was one. */

@@ -24,6 +24,7 @@ struct sensor {
 	char name[NAME_BYTES];
 	int64_t millidegrees;
 	unsigned int rank; /* 0: the most likely */
+	bool is_other;     /* it is known to be no processor's */
 };
 
 struct sensors {
@@ -36,13 +37,18 @@ static const char *const processors[] = {"x86_pkg_temp", "coretemp Package", "k1
 	"k10temp", "zenpower", "cpu-thermal", "cpu_thermal", "soc_thermal", "soc-thermal",
 	"bcm2835_thermal", "coretemp", "cpu", "soc", "pkg", NULL};
 
-static unsigned int rank_of(const char *name)
-{
-	unsigned int rank = 0;
+/* Parts of names of sensors of other parts: disks, radios, graphics, memory, batteries. */
+static const char *const others[] = {"nvme", "drivetemp", "iwlwifi", "ath10k", "ath11k", "gpu",
+	"nouveau", "radeon", "jc42", "spd5118", "battery", NULL};
 
-	while (processors[rank] && !strstr(name, processors[rank]))
-		rank++;
-	return rank;
+/* Return the index of the first part in @list that @name has, in any case; the end: none. */
+static unsigned int find_part(const char *const *list, const char *name)
+{
+	unsigned int index = 0;
+
+	while (list[index] && !strcasestr(name, list[index]))
+		index++;
+	return index;
 }
 
 static void add(struct sensors *sensors, const char *chip, const char *label, int64_t millidegrees)
@@ -53,7 +59,9 @@ static void add(struct sensors *sensors, const char *chip, const char *label, in
 		return;
 	snprintf(sensor->name, sizeof(sensor->name), "%s%s%s", chip, *label ? " " : "", label);
 	sensor->millidegrees = millidegrees;
-	sensor->rank = rank_of(sensor->name);
+	sensor->rank = find_part(processors, sensor->name);
+	sensor->is_other =
+		processors[sensor->rank] == NULL && others[find_part(others, sensor->name)];
 	sensors->n++;
 }
 
@@ -100,7 +108,7 @@ static void find_sensors(struct sensors *sensors)
 		add_chip(sensors, name);
 }
 
-/* Return the most likely sensor of the processor; the warmest one of several. */
+/* Return the most likely sensor of the processor, the warmest one of several; NULL without one. */
 static const struct sensor *choose(const struct sensors *sensors)
 {
 	const struct sensor *best = NULL;
@@ -108,6 +116,8 @@ static const struct sensor *choose(const struct sensors *sensors)
 	for (unsigned int i = 0; i < sensors->n; i++) {
 		const struct sensor *one = &sensors->items[i];
 
+		if (one->is_other)
+			continue;
 		if (!best || one->rank < best->rank ||
 			(one->rank == best->rank && one->millidegrees > best->millidegrees))
 			best = one;
@@ -124,9 +134,9 @@ void cpu_temperature(struct toolbox_call call, void *data)
 	find_sensors(&sensors);
 	best = choose(&sensors);
 	if (!best) {
-		fail(call, "this device has no sensor of temperature in /sys/class/thermal or "
-			   "/sys/class/hwmon; a virtual machine has none, other devices may need "
-			   "a kernel module");
+		fail(call, "this device has no sensor of the processor's temperature in "
+			   "/sys/class/thermal or /sys/class/hwmon; a virtual machine has none, "
+			   "other devices may need a kernel module");
 		return;
 	}
 	put_tenths(call, "celsius", (double)best->millidegrees / 1000);

@@ -108,10 +108,12 @@ static void fail_uncalled(struct toolbox_call call, const char *wanted, uint32_t
 	}
 	nearest_write(&nearest, words, sizeof(words));
 	if (*words)
-		fail(call, "no tool of a toolbox '%s' was called; did you mean %s?", wanted, words);
+		fail(call, "no tool of a toolbox '%.400s' was called; did you mean %s?", wanted,
+			words);
 	else
 		fail(call,
-			"no tool of a toolbox '%s' was called. Without `toolbox`, all that were "
+			"no tool of a toolbox '%.400s' was called. Without `toolbox`, all that "
+			"were "
 			"called are listed",
 			wanted);
 }

@@ -19,20 +19,24 @@
 
 #include "text.h"
 
+/* The most bytes of a text in an answer, which a file of the kernel does not fill alone. */
+#define SHOWN_BYTES 4096
+
 void put_lossy(struct toolbox_call call, const char *key, const char *text)
 {
 	struct text lossy = {0};
 
 	if (!text)
 		return;
-	text_add_lossy(&lossy, text, strlen(text));
+	text_add_lossy(&lossy, text, strnlen(text, SHOWN_BYTES));
 	toolbox_put_string(call, key, text_string(&lossy));
 	text_free(&lossy);
 }
 
 void put_tenths(struct toolbox_call call, const char *key, double value)
 {
-	toolbox_put_double(call, key, round(value * 10) / 10);
+	/* The sum with 0 is no -0. */
+	toolbox_put_double(call, key, round(value * 10) / 10 + 0.0);
 }
 
 void fail(struct toolbox_call call, const char *format, ...)

@@ -22,7 +22,7 @@ void show_time(struct toolbox_call call, void *data);
 /* Keep the call of the initialisation, whose settings the tools of services read. */
 void services_init(struct toolbox_call call);
 
-/* Put @text, whose bytes that are not UTF-8 become U+FFFD; nothing if it is NULL. */
+/* Put @text, cut at 4,096 bytes, with U+FFFD for bytes that are not UTF-8; NULL puts nothing. */
 void put_lossy(struct toolbox_call call, const char *key, const char *text);
 
 /* Put @value with one digit after the point. */

@@ -7,11 +7,16 @@
 
 #include "fields.h"
 
-/* Write the name in a line of tzdata.zi to @ret_name: `Z NAME …` is a zone, `L TARGET NAME` a link
- * to one. Other lines have rules. */
-static bool read_name(const char *line, char ret_name[ZONE_BYTES])
+/* Read the names in a line of tzdata.zi: `Z NAME …` is a zone, `L TARGET NAME` a link to one.
+ * Other lines have rules. */
+static bool read_names(const char *line, struct zone *ret_zone)
 {
-	return sscanf(line, "Z %63s", ret_name) == 1 || sscanf(line, "L %*s %63s", ret_name) == 1;
+	if (*line == 'L')
+		return sscanf(line, "L %63s %63s", ret_zone->file, ret_zone->name) == 2;
+	if (*line != 'Z' || sscanf(line, "Z %63s", ret_zone->name) != 1)
+		return false;
+	strcpy(ret_zone->file, ret_zone->name);
+	return true;
 }
 
 /* Return the city of a zone: "Sao_Paulo" of "America/Sao_Paulo". */
@@ -22,11 +27,11 @@ static const char *city_of(const char *zone)
 	return slash ? slash + 1 : zone;
 }
 
-bool zones_find(const char *tzdata, const char *wanted, char ret_zone[ZONE_BYTES],
-	struct nearest *ret_nearest)
+bool zones_find(
+	const char *tzdata, const char *wanted, struct zone *ret_zone, struct nearest *ret_nearest)
 {
-	char name[ZONE_BYTES];
-	char city[ZONE_BYTES] = "";
+	struct zone city = {.name = ""};
+	struct zone zone;
 	char key[ZONE_BYTES];
 
 	*ret_nearest = (struct nearest){.n = 0};
@@ -35,19 +40,19 @@ bool zones_find(const char *tzdata, const char *wanted, char ret_zone[ZONE_BYTES
 		if (*at == ' ')
 			*at = '_';
 	for (const char *line = tzdata; line; line = next_line(line)) {
-		if (!read_name(line, name))
+		if (!read_names(line, &zone))
 			continue;
-		if (strcasecmp(name, key) == 0) {
-			strcpy(ret_zone, name);
+		if (strcasecmp(zone.name, key) == 0) {
+			*ret_zone = zone;
 			return true;
 		}
-		if (!*city && strcasecmp(city_of(name), key) == 0)
-			strcpy(city, name);
-		nearest_offer(ret_nearest, key, name);
-		nearest_offer(ret_nearest, key, city_of(name));
+		if (!*city.name && strcasecmp(city_of(zone.name), key) == 0)
+			city = zone;
+		nearest_offer(ret_nearest, key, zone.name);
+		nearest_offer(ret_nearest, key, city_of(zone.name));
 	}
-	if (!*city)
+	if (!*city.name)
 		return false;
-	strcpy(ret_zone, city);
+	*ret_zone = city;
 	return true;
 }

@@ -10,10 +10,16 @@
 /* The longest name of a time zone here, with its NUL. */
 #define ZONE_BYTES 64
 
+/* A time zone. Not every system has files by old names, which are links (Debian: tzdata-legacy). */
+struct zone {
+	char name[ZONE_BYTES];
+	char file[ZONE_BYTES]; /* the zone that a link means; else the name */
+};
+
 /* Find the time zone meant by @wanted: its name ("Asia/Tokyo") or only its city ("new york"), in
- * any case. @tzdata is the text of tzdata.zi (zic(8)). Write its name to @ret_zone. Otherwise
- * return false with the nearest names in @ret_nearest. */
-bool zones_find(const char *tzdata, const char *wanted, char ret_zone[ZONE_BYTES],
-	struct nearest *ret_nearest);
+ * any case. @tzdata is the text of tzdata.zi (zic(8)). Return false, with the nearest names in
+ * @ret_nearest, when there is no such zone. */
+bool zones_find(
+	const char *tzdata, const char *wanted, struct zone *ret_zone, struct nearest *ret_nearest);
 
 #endif

@@ -124,24 +124,25 @@ Test(system_fields, finds_a_time_zone_by_its_name_or_its_city)
 		{"japan", "Japan"},
 	};
 	struct nearest nearest;
-	char zone[ZONE_BYTES];
+	struct zone zone;
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
-		cr_assert(zones_find(tzdata, good[i][0], zone, &nearest), "%s", good[i][0]);
-		cr_expect_str_eq(zone, good[i][1]);
+		cr_assert(zones_find(tzdata, good[i][0], &zone, &nearest), "%s", good[i][0]);
+		cr_expect_str_eq(zone.name, good[i][1]);
+		cr_expect_str_eq(zone.file, i == 4 ? "Asia/Tokyo" : good[i][1]);
 	}
 }
 
 Test(system_fields, names_the_zones_that_are_near)
 {
 	struct nearest nearest;
-	char zone[ZONE_BYTES];
+	struct zone zone;
 	char words[256];
 
-	cr_expect_not(zones_find(tzdata, "Tokio", zone, &nearest));
+	cr_expect_not(zones_find(tzdata, "Tokio", &zone, &nearest));
 	nearest_write(&nearest, words, sizeof(words));
 	cr_expect_str_eq(words, "Tokyo");
-	cr_expect_not(zones_find(tzdata, "../../etc/passwd", zone, &nearest));
+	cr_expect_not(zones_find(tzdata, "../../etc/passwd", &zone, &nearest));
 	cr_expect_eq(nearest.n, 0);
-	cr_expect_not(zones_find("", "x", zone, &nearest));
+	cr_expect_not(zones_find("", "x", &zone, &nearest));
 }
