@@ -70,6 +70,19 @@ def test_figures_are_those_of_python(convert):
             assert [result["q1"], result["q3"]] == pytest.approx([quartiles[0], quartiles[2]], rel=1e-12)
 
 
+@pytest.mark.parametrize("number", [5e-324, 0.1, 0.7, 1e308, -1e308])
+def test_quartiles_of_equal_numbers_are_the_number(convert, number):
+    for n in range(1, 12):
+        result = convert("statistics_summary", {"data": [number] * n})["result"]
+        assert {result[key] for key in ("min", "q1", "median", "q3", "max")} == {number}, n
+
+
+@pytest.mark.parametrize("name", ["from", "to"])
+def test_a_unit_with_a_nul_is_no_unit(convert, name):
+    answer = convert("unit_convert", {"value": 1, "from": "m", "to": "m", name: "m\0"})
+    assert answer["code"] == "invalid_arguments" and [one["path"] for one in answer["violations"]] == [f"/{name}"]
+
+
 def test_numbers_beyond_the_doubles_are_refused_by_their_place(service, tmp_path):
     ended = toolboxctl("invoke", "statistics_summary", "data:=[1, 1e999]", bus=service.url, home=tmp_path)
     assert ended.returncode != 0 and "/data/1" in ended.stderr

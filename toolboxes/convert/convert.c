@@ -98,6 +98,22 @@ static const char *read_value(struct toolbox_call call, struct number *value)
 	return why;
 }
 
+/* Refuse units with the character U+0000, after which nothing would be read. */
+static void check_units(struct toolbox_call call, void *data)
+{
+	static const char *const paths[] = {"/from", "/to"};
+
+	(void)data;
+	for (size_t i = 0; i < 2; i++) {
+		const char *unit;
+		size_t size;
+
+		if (toolbox_get_string(call, paths[i], &unit, &size) == TOOLBOX_OK &&
+			strlen(unit) != size)
+			toolbox_refuse(call, paths[i], "must not have the character U+0000");
+	}
+}
+
 static void unit_convert(struct toolbox_call call, void *data)
 {
 	char words[UNITS_WORDS_BYTES] = "";
@@ -138,11 +154,13 @@ static double quantile(const double *sorted, uint32_t n, double part)
 	double at = part * (n - 1);
 	uint32_t below = (uint32_t)at;
 	double rest = at - below;
+	double between;
 
 	if (below + 1 >= n)
 		return sorted[n - 1];
-	/* Halves, so that no sum overflows. */
-	return sorted[below] * (1 - rest) + sorted[below + 1] * rest;
+	/* Parts, so that no difference overflows; rounding may leave the neighbours. */
+	between = sorted[below] * (1 - rest) + sorted[below + 1] * rest;
+	return fmax(sorted[below], fmin(between, sorted[below + 1]));
 }
 
 /* Set *ret_sum, *ret_mean and *ret_squares (the sum of squares of differences from the mean), each
@@ -298,6 +316,7 @@ static const struct toolbox_tool tools[] = {
 		.examples = "[{\"args\":{\"value\":5,\"from\":\"miles\",\"to\":\"km\"},\"result\":{"
 			    "\"result\":\"8.04672\",\"is_exact\":true,\"value\":8.04672}}]",
 		.handler = unit_convert,
+		.validate = check_units,
 	},
 	{
 		.name = "evaluate_expression",

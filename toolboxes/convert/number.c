@@ -475,8 +475,10 @@ const char *number_call(const char *name, struct number *values, unsigned int n)
 		make_real(&values[0]);
 		if (functions[i].is_periodic && is_coarse(values[0].real))
 			return too_large_for_digits;
+		mpfr_clear_divby0();
 		functions[i].real(values[0].real, values[0].real, MPFR_RNDN);
-		return bound(&values[0]);
+		/* The logarithm of 0. */
+		return mpfr_divby0_p() ? no_value : bound(&values[0]);
 	}
 	return "there is no such function";
 }
