@@ -295,6 +295,36 @@ def test_a_model_is_fetched_and_used(voice):
     assert "whisper ended at once" in voice.failure("whisper_start")
 
 
+def test_what_was_broken_from_outside_says_so_and_can_be_removed(voice):
+    voice.put_packages()
+    voice.text("whisper_install")
+    shutil.rmtree(voice.folder / "data")
+    assert "fetched are: none" in voice.text("whisper_model_active")
+    (voice.folder / "venv" / "bin" / "python").unlink()
+    for name in "whisper_status", "whisper_install":
+        assert "whisper (broken: call whisper_install with force_reinstall) is installed" in voice.text(name)
+    shutil.rmtree(voice.folder)
+    assert voice.text("whisper_uninstall", remove_all_data=True) == "whisper is removed, with its data."
+    assert not voice.unit.exists()
+
+
+def test_a_port_with_another_server_is_no_answer(voice):
+    class Peer(socketserver.StreamRequestHandler):
+        def handle(self):
+            self.rfile.readline()
+            self.wfile.write(b"[" * (1 << 20) + b"\n")
+
+    class Server(socketserver.ThreadingTCPServer):
+        allow_reuse_address = True
+
+    voice.put_packages()
+    voice.text("whisper_install")
+    with Server(("127.0.0.1", voice.port), Peer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        assert "does not answer on port" in voice.text("whisper_status")
+        server.shutdown()
+
+
 def test_a_session_without_systemd_says_what_to_do(voice):
     voice.put_packages()
     voice.text("whisper_install")
@@ -373,7 +403,7 @@ def test_a_link_to_the_file_stays(voice):
 
 @pytest.mark.parametrize("text, key, value, words", [
     ('// mine\n{"lang": "en-us"}', "lang", "de-de", "has comments, which would be lost"),
-    ('{"lang": ', "lang", "de-de", "is not JSON"), ("[]", "lang", "de-de", "is not a JSON object"),
+    ('{"lang": ', "lang", "de-de", "is not JSON"), ("[" * 100000, "lang", "de-de", "is not JSON"), ("[]", "lang", "de-de", "is not a JSON object"),
     ('{"tts": "a"}', "tts.module", "b", "tts is not an object, so it has no module"),
     ("{}", "lang", "a language", "is the tag of a language"), ("{}", "lang", 5, "is the tag of a language"),
     ("{}", "tts", "b", "tts is an object of settings; name one of them")])
@@ -381,6 +411,17 @@ def test_a_setting_that_cannot_be_made_changes_nothing(voice, text, key, value, 
     put(voice, text)
     assert words in voice.failure("set_configuration", key=key, value=value)
     assert voice.conf.read_text() == text
+
+
+@pytest.mark.parametrize("value, words", [
+    ("1e999", "a number that JSON does not have"), ("[-1e999]", "a number that JSON does not have"),
+    ("1" + "0" * 5000, "a number that cannot be set"), (json.dumps("x" * (1 << 20)), "more than 1048576 bytes; set less")])
+def test_a_value_that_the_file_cannot_have_changes_nothing(voice, value, words):
+    put(voice, '{"lang": "en-us"}')
+    done = subprocess.run([FOLDER / "voice" / "set_configuration"], input=f'{{"key": "tts.a", "value": {value}}}', text=True,
+                          capture_output=True, env={**os.environ, "HOME": str(voice.home)})
+    assert done.returncode == 1 and words in done.stderr and "Traceback" not in done.stderr, done.stderr
+    assert voice.conf.read_text() == '{"lang": "en-us"}'
 
 
 @pytest.mark.parametrize("key", ["websocket.host", "Audio.backends", "lang.x", "tts..x", "tts/x", "play_wav_cmdline"])
@@ -449,7 +490,9 @@ def test_installing_from_an_index_starting_and_removing(request, tmp_path):
             assert "answers on port" in one.text("whisper_start")
             assert "was started again with it" in one.text("whisper_model_install", model="tiny")
             assert "is installed already" in one.text("whisper_install")
-            assert "whisper 1.0 is installed; " in one.text("whisper_install", force_reinstall=True)
+            before = one.systemd.running[one.unit.name].pid
+            assert "is installed, and whisper was started again with it." in one.text("whisper_install", force_reinstall=True)
+            assert one.systemd.running[one.unit.name].pid != before
             del packages["wyoming-faster-whisper"]
             assert "pip cannot install" in one.failure("whisper_install", force_reinstall=True)
             assert "whisper 1.0 is installed, its service is active" in one.text("whisper_status")

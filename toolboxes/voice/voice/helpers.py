@@ -124,9 +124,14 @@ class Service:
             raise Failure(f"{self.name} is not installed; call {self.name}_install")
 
     def version(self):
-        done = subprocess.run([self.venv / "bin" / "python", "-c", "import sys, importlib.metadata as m; "
-                               "print(m.version(sys.argv[1]))", self.program], capture_output=True, text=True)
-        return done.stdout.strip() or "of unknown version"
+        try:
+            done = subprocess.run([self.venv / "bin" / "python", "-c", "import sys, importlib.metadata as m; "
+                                   "print(m.version(sys.argv[1]))", self.program], capture_output=True, text=True)
+        except OSError:
+            done = None
+        # As after an upgrade of the system to another Python.
+        return done.stdout.strip() if done and done.returncode == 0 else \
+            f"(broken: call {self.name}_install with force_reinstall)"
 
     def model(self):
         try:
@@ -143,7 +148,7 @@ class Service:
                 peer.sendall(b'{"type": "describe"}\n')
                 line = peer.makefile("rb").readline(INFO_BYTES)
             return json.loads(line).get("type") == "info"
-        except (OSError, ValueError, AttributeError):
+        except (OSError, ValueError, AttributeError, RecursionError):
             return False
 
     def state(self):
@@ -203,7 +208,8 @@ WantedBy=default.target
             shutil.rmtree(earlier, ignore_errors=True)
         progress(0.9, "writing the service")
         self.register(auto_enable)
-        return f"{self.name} {self.version()} is installed{self.starts(auto_enable)}; {self.name}_start starts it."
+        done = f"{self.name} {self.version()} is installed{self.starts(auto_enable)}"
+        return f"{done}, and {self.restarted()}." if self.state() == "active" else f"{done}; {self.name}_start starts it."
 
     def register(self, auto_enable):
         self.write_unit()
@@ -223,7 +229,8 @@ WantedBy=default.target
             self.unit_path.unlink(missing_ok=True)
             systemctl("daemon-reload")
         if remove_all_data:
-            shutil.rmtree(self.folder)
+            if self.folder.exists():
+                shutil.rmtree(self.folder)
             return f"{self.name} is removed, with its data."
         shutil.rmtree(self.venv, ignore_errors=True)
         kept = f"; its data are kept in {self.data}" if self.data.exists() else ""
@@ -250,6 +257,11 @@ WantedBy=default.target
             time.sleep(0.2)
         return f"{self.name} is started, and answers on port {self.port}."
 
+    def restarted(self):
+        """Start a service that runs again, with what is new; the words for it."""
+        systemctl("restart", self.unit)
+        return f"{self.name} was started again with it"
+
     def stop(self):
         self.must_be_installed()
         systemctl("stop", self.unit)
@@ -257,7 +269,8 @@ WantedBy=default.target
 
     def model_active(self):
         self.must_be_installed()
-        there = sorted(entry.name for entry in self.data.iterdir() if entry.is_dir() and not entry.name.startswith("."))
+        entries = self.data.iterdir() if self.data.exists() else []
+        there = sorted(entry.name for entry in entries if entry.is_dir() and not entry.name.startswith("."))
         return f"The active model is {self.model()}; fetched are: {', '.join(there) or 'none'}."
 
     def model_install(self, model):
@@ -272,8 +285,7 @@ WantedBy=default.target
         systemctl("daemon-reload")
         if self.state() != "active":
             return f"The model {model} is fetched, and used from the next start on."
-        systemctl("restart", self.unit)
-        return f"The model {model} is fetched, and {self.name} was started again with it."
+        return f"The model {model} is fetched, and {self.restarted()}."
 
 
 def main(program):

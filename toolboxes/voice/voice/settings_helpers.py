@@ -36,7 +36,7 @@ class Settings:
             except ValueError:
                 lines = [line for line in text.splitlines() if not line.lstrip().startswith(("//", "#"))]
                 self.all, self.has_comments = json.loads("\n".join(lines)), True
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise Failure(f"{self.path} is not JSON: {error}; mend it with an editor") from error
         if not isinstance(self.all, dict):
             raise Failure(f"{self.path} is not a JSON object; mend it with an editor")
@@ -44,8 +44,13 @@ class Settings:
     def write(self):
         if self.has_comments:
             raise Failure(f"{self.path} has comments, which would be lost; change it with an editor")
-        mode = stat.S_IMODE(self.path.stat().st_mode) if self.path.exists() else 0o600
-        replace(self.path, json.dumps(self.all, indent=2, ensure_ascii=False) + "\n", mode)
+        try:
+            text = json.dumps(self.all, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        except ValueError as error:  # Infinity is no JSON, and no other program would read the file
+            raise Failure(f"{self.path} would have a number that JSON does not have: {error}") from error
+        if len(text.encode()) > BYTES:
+            raise Failure(f"{self.path} would have more than {BYTES} bytes; set less")
+        replace(self.path, text, stat.S_IMODE(self.path.stat().st_mode) if self.path.exists() else 0o600)
 
     # ── the acts ──
 
@@ -90,7 +95,10 @@ def masked(value):
 def main(program):
     """The program: its arguments are a JSON object on stdin."""
     try:
-        arguments = json.load(sys.stdin)
+        try:
+            arguments = json.load(sys.stdin)
+        except ValueError as error:
+            raise Failure(f"the value has a number that cannot be set: {error}") from error
         print(json.dumps(getattr(Settings(), Path(program).stem)(**arguments), indent=2, ensure_ascii=False))
     except Failure as failure:
         sys.exit(str(failure))
