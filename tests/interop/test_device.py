@@ -131,6 +131,28 @@ def test_percent_is_a_fraction_on_the_bus_and_the_result_is_what_the_device_repo
     assert result_of(device, mark) == {"percent": percent, "muted": False}
 
 
+@pytest.mark.parametrize("name, args", [("get_volume", {}), ("set_volume", {"percent": 40}), ("mute", {}), ("unmute", {})])
+@pytest.mark.parametrize("percent, code", [
+    (40, "invalid_output"), (-0.1, "invalid_output"), ("0.4", "tool_failed"), (None, "tool_failed"), ([0.4], "tool_failed")])
+def test_a_loudness_that_is_no_fraction_is_told_to_nobody(device, name, args, percent, code):
+    mark = ask(device, name, args)
+    reply(device, sent(device, VOLUME + name.removesuffix("_volume")), {"percent": percent}, VOLUME + "get.response")
+    assert answer_of(device, mark)["code"] == code
+
+
+def test_a_reply_that_comes_late_or_twice_is_of_no_other_call(device):
+    mark = ask(device, "get_volume")
+    first = sent(device, VOLUME + "get")
+    for percent in 0.1, 0.2:
+        reply(device, first, {"percent": percent})
+    assert result_of(device, mark) == {"percent": 10}
+    mark = ask(device, "get_volume")
+    second = sent(device, VOLUME + "get")
+    reply(device, first, {"percent": 0.3})
+    reply(device, second, {"percent": 0.4})
+    assert result_of(device, mark) == {"percent": 40}
+
+
 def test_what_alsa_makes_of_a_fraction_is_told(device):
     mark = ask(device, "set_volume", {"percent": 29})
     Alsa(device).change("set")  # int(0.29 * 100)
