@@ -40,6 +40,9 @@ static const char *const dangerous[] = {
 	/* any words of a person */
 	"recognizer_loop:utterance",
 	"ovos.utterance.handle",
+	"ovos.skills.fallback.*.request",
+	"*.converse.request",
+	"*.converse.get_response",
 	/* speech, handed out instead of spoken */
 	"speak:b64_audio",
 	"ovos.utterance.speak.b64",

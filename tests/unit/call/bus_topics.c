@@ -37,9 +37,12 @@ Test(bus_topics, that_change_the_machine_or_speak_for_a_person_are_dangerous)
 		"ovos.pip.install", "configuration.patch", "skillmanager.deactivate",
 		"mycroft.skill.disable_intent", "ovos.intent.disable", "ovos.session.sync",
 		"ovos.scheduler.schedule", "recognizer_loop:utterance", "ovos.utterance.handle",
-		"speak:b64_audio", "ovos.utterance.speak.b64", "my-skill.me:Intent"};
+		"speak:b64_audio", "ovos.utterance.speak.b64", "my-skill.me:Intent",
+		"ovos.skills.fallback.toolboxd.request", "ovos.skills.fallback.a.b.request",
+		"toolboxd.converse.get_response", "my-skill.me.converse.request"};
 	static const char *const harmless[] = {"system.ssh.status", "speak", "mycroft.volume.set",
-		"recognizer_loop:sleep", "mycroft.stop", "ovos.pip.install.complete"};
+		"recognizer_loop:sleep", "mycroft.stop", "ovos.pip.install.complete",
+		"ovos.skills.fallback.ping", "skill.converse.get_response.enable"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(dangerous); i++)
 		cr_expect(bus_topics_is_dangerous(dangerous[i]), "%s", dangerous[i]);
