@@ -53,8 +53,13 @@ const char *frame_text(const struct frame *frame)
 
 void frame_charge(struct frame *frame, struct account *account, size_t n_queues)
 {
+	size_t bytes = frame->size + FRAME_OVERHEAD_BYTES;
+
 	check(!frame->account && frame->charged == 0);
-	frame->charged = frame->size + FRAME_OVERHEAD_BYTES + n_queues * sizeof(struct frame *);
+	/* A tiny message may have the memory of a longer one. */
+	if (frame->is_short && bytes < SPARES_BYTES)
+		bytes = SPARES_BYTES;
+	frame->charged = bytes + n_queues * sizeof(struct frame *);
 	frame->account = account_ref(account);
 	account_queue(account, frame->charged);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bus/account.h"
 #include "bus/intake.h"
 #include "message/response.h"
 #include "message/spares.h"
@@ -228,6 +229,28 @@ Test(bus_frame, of_a_short_message_leaves_its_memory_to_the_next_ones)
 	cr_assert_eq(spares_of_thread.count, 0);
 	for (unsigned int i = 0; i < SPARES_MAX; i++)
 		frame_unref(frames[i]);
+}
+
+Test(bus_frame, of_a_tiny_message_is_charged_with_the_memory_of_a_short_one)
+{
+	static char text[SPARES_BYTES - BUS_MESSAGE_ROOM_BYTES];
+	struct account_book book = {.bytes_max = 1 << 20};
+	struct account *account = account_new(&book);
+	struct frame *frame;
+
+	memset(text, 'a', sizeof(text) - 1);
+	frame = frame_of("tiny");
+	frame_charge(frame, account, 0);
+	cr_expect_lt(account->queued, SPARES_BYTES);
+	frame_unref(frame);
+	frame_unref(frame_of(text));
+	frame = frame_of("tiny");
+	cr_assert_eq(spares_of_thread.count, 0);
+	frame_charge(frame, account, 0);
+	cr_expect_geq(account->queued, SPARES_BYTES);
+	frame_unref(frame);
+	cr_expect_eq(account->queued, 0);
+	account_unref(account);
 }
 
 Test(bus_frame, of_a_longer_message_gives_its_memory_back)
