@@ -143,6 +143,8 @@ static int add_default_folders(struct text_list *list)
 	struct paths paths;
 	cleanup_free char *home = paths_xdg_home("XDG_DATA_HOME", ".local/share");
 
+	if (!home && errno == ENOMEM)
+		return -ENOMEM;
 	/* The library folder is known even if toolbox-host is missing. */
 	(void)paths_find(&paths);
 	for (size_t i = 0; i < 3; i++) {

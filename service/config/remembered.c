@@ -24,7 +24,8 @@
 
 /* ── folders ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* Return $XDG_CONFIG_HOME/toolboxd, which the caller frees; NULL when there is none. */
+/* Return $XDG_CONFIG_HOME/toolboxd, which the caller frees; NULL when there is none, or, with the
+ * errno ENOMEM, without memory. */
 static char *user_folder(void)
 {
 	cleanup_free char *home = paths_xdg_home("XDG_CONFIG_HOME", ".config");
@@ -36,9 +37,14 @@ static char *user_folder(void)
 static int add_folders(const struct config_reader *reader, struct text_list *folders)
 {
 	int r = text_list_add(folders, SYSTEM_FOLDER);
-	cleanup_free char *user = reader->stack.drops_user ? NULL : user_folder();
+	char *user;
 
-	return r == 0 && user ? text_list_take(folders, take_ptr(user)) : r;
+	if (r < 0 || reader->stack.drops_user)
+		return r;
+	user = user_folder();
+	if (!user)
+		return errno == ENOMEM ? -ENOMEM : 0;
+	return text_list_take(folders, user);
 }
 
 void config_remembered_each_path(void (*visit)(void *data, const char *path),

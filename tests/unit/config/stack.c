@@ -55,6 +55,7 @@ Test(config_sources, use_no_mistake_when_memory_is_short_once)
 	size_t n = 0;
 
 	write_user_file("{\"toolboxd\": {\"idle_s\": -5, \"drain_ms\": 2}}");
+	write_file("home/.config/toolboxd/disabled.json", "[{\"name\": \"a/*\"}]");
 	for (; scarce_once_after(n); n++) {
 		int r = read_all();
 		bool has_failed = scarce_has_failed();
@@ -64,6 +65,8 @@ Test(config_sources, use_no_mistake_when_memory_is_short_once)
 			continue;
 		cr_expect_eq(config.idle_s, 60, "at %zu", n);
 		cr_expect_eq(config.drain_ms, 2, "at %zu", n);
+		cr_expect_eq(config.disabled.names.n_items, 1, "at %zu", n);
+		cr_expect_eq(config.toolbox_dirs.n_items, 3, "at %zu", n);
 		cr_expect_null(strstr(buffer_terminate(&config.merged), "idle_s"), "at %zu", n);
 	}
 	cr_expect_gt(n, 20);
