@@ -64,7 +64,7 @@ static int find_file(const struct package *package, struct pins *pins, char **re
 	cleanup_free char *state = paths_state();
 
 	if (!state)
-		return -ENOENT;
+		return errno == ENOMEM ? -ENOMEM : -ENOENT;
 	if (write_server(package, pins->server) < 0)
 		return -ENOMEM;
 	if (asprintf(&pins->folder, "%s/" PINS_FOLDER, state) < 0) {

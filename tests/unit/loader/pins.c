@@ -10,6 +10,7 @@
 
 #include "../scratch.h"
 #include "json/reader.h"
+#include "scarce.h"
 #include "util/file/file.h"
 
 /* The pins of a server with one tool, as a load and another program change them at the same
@@ -169,6 +170,20 @@ Test(pins, leave_a_changed_tool_out_where_changes_block)
 	skipped_list_deinit(&package.left_out);
 	free(package.load);
 	free(package.tools);
+}
+
+Test(pins, are_read_or_memory_is_short)
+{
+	load();
+	for (size_t n = 0; scarce_once_after(n); n++) {
+		struct pins pins = {.lock = -1};
+		int r = pins_read(&package, &pins);
+		bool is_short = r == -ENOMEM || pins.lock == -ENOMEM; /* known pins need none */
+
+		cr_expect_eq(is_short, scarce_has_failed(), "%d at %zu", r, n);
+		cr_expect_eq(pins.error, r, "%d at %zu", pins.error, n);
+		pins_deinit(&pins);
+	}
 }
 
 Test(pins, are_off_where_they_are_not_wanted)
