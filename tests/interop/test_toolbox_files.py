@@ -183,6 +183,19 @@ def test_the_end_of_a_large_file_is_read_in_bounded_memory(files):
     assert "L4: last" in json.dumps(answer) or "the time of the call was over at line 3" in answer["error"], answer
 
 
+@pytest.mark.parametrize("mode", ["slice", "indentation"])
+def test_lines_before_one_that_cannot_be_read_are_not_lost(files, mode):
+    """A file without an end in time: 200 GB, a hole, is one line."""
+    path = files.root / "endless"
+    with open(path, "wb") as out:
+        out.write(b"first\n" + b"x" * 8192)
+        out.truncate(200 << 30)
+    answer = files.caller.invoke("read_file", {"file_path": str(path), "mode": mode}, timeout_ms=2000)
+    assert answer["result"]["content"][0]["text"] == "L1: first\n[Line 2 cannot be read: the time of the call is over]", answer
+    answer = files.caller.invoke("read_file", {"file_path": str(path), "mode": mode, "offset": 2}, timeout_ms=2000)
+    assert "the time of the call was over at line 2" in answer["error"], answer
+
+
 # ── list_dir ───────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -76,6 +76,16 @@ static void write_error(struct reading *reading)
 		text_put(&reading->why, strerror(-reading->lines.error));
 }
 
+/* Append to the lines that were read why no more could be read. */
+static void add_unread(struct reading *reading)
+{
+	int error = reading->lines.error;
+
+	text_printf(&reading->out, "\n[Line %llu cannot be read: %s]",
+		(unsigned long long)reading->lines.number + 1,
+		error == -ETIME ? "the time of the call is over" : strerror(-error));
+}
+
 /* Go on to the line before the line @number. Return whether there are so many lines, and time. */
 static bool skip_to(struct reading *reading, uint64_t number, const char *argument)
 {
@@ -127,7 +137,9 @@ static bool read_slice(struct reading *reading)
 	if (n == reading->limit && lines_has_next(lines))
 		text_printf(&reading->out, "\n[More lines: go on with offset %llu]",
 			(unsigned long long)lines->number + 1);
-	if (lines->error)
+	if (lines->error && n > 0)
+		add_unread(reading);
+	else if (lines->error)
 		write_error(reading);
 	else if (n == 0 && reading->offset == 1)
 		text_put(&reading->out, "[The file is empty]");
@@ -180,7 +192,9 @@ static bool gather(struct reading *reading, uint64_t first, uint64_t anchor, str
 		while (around->n < room && lines_next(&reading->lines, &line) &&
 			around_keep(around, &line))
 			;
-	if (reading->why.size == 0 && first + around->n <= anchor)
+	if (reading->why.size == 0 && first + around->n <= anchor && reading->lines.error)
+		write_error(reading);
+	else if (reading->why.size == 0 && first + around->n <= anchor)
 		text_printf(&reading->why,
 			"anchor_line exceeds file length: the file has %llu lines",
 			(unsigned long long)reading->lines.number);
@@ -223,6 +237,8 @@ static bool read_around(struct reading *reading)
 			if (!add_line(reading, first + i, &around.lines[i]))
 				break;
 		}
+		if (end == around.n && reading->lines.error)
+			add_unread(reading);
 	}
 	around_free(&around);
 	return is_good;
