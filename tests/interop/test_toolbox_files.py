@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 from caller import Caller, Lasting
 from conftest import Service
-from processes import BUILD, EVENT_SECONDS, at_most, small_disk, toolboxctl, until
+from manifests import SHIPPED
+from processes import BUILD, EVENT_SECONDS, ROOT, at_most, small_disk, toolboxctl, until
 
 FOLDER = BUILD / "toolboxes" / "files.d"
 PLAIN_USER = 12346
@@ -725,6 +726,25 @@ def test_a_secret_is_read_where_its_very_path_is_allowed(tmp_path):
         assert answer["result"]["content"][0]["text"] == "L1: Host x"
         assert "holds secrets" in caller.invoke("read_file", {"file_path": str(root / ".ssh" / "key")})["error"]
     one.end()
+
+
+def test_what_is_hidden_is_listed_for_who_sees_every_tool(tmp_path):
+    """The list is shown with a toolbox that has fences, and names what the page does."""
+    page = (ROOT / "docs/contract.md").read_text()
+    names = re.findall(r"`([^`]+)`", re.search(r"^\| `hidden` \| (`\.ssh`.*) \|$", page, re.M)[1])
+    with Service("embedded", tmp_path / "service", [FOLDER, SHIPPED], configuration={
+            "profiles": {"few": {"tool_names": ["files/*"]}}, "access": [{"match": {"source": "few"}, "profile": "few"}]}) as one:
+        def why(*args):
+            return " ".join(toolboxctl("list", "--why", *args, bus=one.url, home=tmp_path).stdout.split())
+
+        shown = "Hidden in the folders that toolboxes as files may read: "
+        for args in (), ("--toolbox", "files"):
+            assert set(names) <= set(why(*args).partition(shown)[2].split(", ")), args
+        assert shown not in why("--toolbox", "math_tools") and shown not in toolboxctl("list", bus=one.url, home=tmp_path).stdout
+        with Caller(one.url) as caller:
+            assert set(names) <= set(caller.call("ovos.tools.status")["hidden"])
+            assert "hidden" not in caller.call("ovos.tools.status", {"toolbox_id": "math_tools"})
+            assert "hidden" not in caller.call("ovos.tools.status", {}, {"source": "few"})
 
 
 @pytest.mark.parametrize("value, words", [

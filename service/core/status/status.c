@@ -6,6 +6,7 @@
 #include "core/listing/listing.h"
 #include "core/status/detail.h"
 #include "json/writer.h"
+#include "loader/operator/fences.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/file/paths.h"
@@ -186,6 +187,32 @@ static void write_detail(
 		detail_write_output(offered.runner, answer_member(answer, "output"));
 }
 
+/* Return whether a toolbox of @view, or the one with @id, has fences around its paths. */
+static bool has_fences(const struct catalogue *view, const struct text_view *id)
+{
+	bool is_found = false;
+
+	for (size_t i = 0; i < catalogue_n_toolboxes(view); i++) {
+		const struct toolbox *toolbox = find_offered(view, i).toolbox;
+
+		is_found |= toolbox->package->fences != 0 &&
+			    (!id->text || text_view_is(*id, toolbox->id));
+	}
+	return is_found;
+}
+
+/* Write what stays hidden in the paths of toolboxes. */
+static void write_hidden(
+	const struct service *service, const struct text_view *id, struct answer *answer)
+{
+	cleanup(fences_deinit) struct fences fences = {0};
+
+	if (sees_all(service) && has_fences(service->scope.view, id) &&
+		fences_find(&service->config, &fences) == 0)
+		json_write_texts(answer_member(answer, "hidden"), fences.hidden.items,
+			fences.hidden.n_items);
+}
+
 static void write_calls(const struct service *service, struct buffer *out)
 {
 	const struct calls *calls = &service->calls;
@@ -226,6 +253,7 @@ void status_write(const struct service *service, struct answer *answer)
 		write_toolboxes(service, answer_member(answer, "toolboxes"));
 	listing_write_failed(view, id, answer_member(answer, "failed"));
 	listing_write_not_offered(view, id, answer_member(answer, "not_offered"));
+	write_hidden(service, id, answer);
 	/* The folders of the files that toolboxctl keeps (config/remembered.h), low to high. */
 	json_write_texts(answer_member(answer, "folders"), service->config.folders.items,
 		service->config.folders.n_items);

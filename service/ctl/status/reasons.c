@@ -110,12 +110,30 @@ void reasons_append_states(const struct ctl_response *response, struct buffer *o
 	table_append(&table, out);
 }
 
+/* Append what stays closed in the paths that an operator opens, as one paragraph. */
+static void append_hidden(const struct ctl_response *response, struct buffer *out)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	uint32_t list = ctl_response_find(response, 0, "hidden", JSON_ARRAY);
+
+	if (list == JSON_NONE)
+		return;
+	buffer_append_string(&text, "Hidden in the folders that toolboxes as files may read:");
+	json_each(i, &response->tape, list) {
+		buffer_append_string(&text, i == json_first(&response->tape, list) ? " " : ", ");
+		terminal_append_value(&text, &response->tape, i);
+	}
+	buffer_append_char(out, '\n');
+	terminal_append_paragraph(out, &text, 0, 2);
+}
+
 void reasons_print(const struct ctl_response *response)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
 
 	reasons_append_skipped(response, &out);
 	reasons_append_states(response, &out);
+	append_hidden(response, &out);
 	terminal_print(&out);
 }
 
