@@ -200,6 +200,22 @@ def test_a_full_disk_loses_nothing(vault, tmp_path):
         service.daemon.end()
 
 
+def test_a_database_that_is_moved_away_is_begun_anew(vault):
+    """As the error about a damaged one advises, while the process has it open."""
+    service, caller = vault()
+    set_(caller, a="1")
+    path = database(service)
+    path.rename(f"{path}.old")
+    assert get(caller) == {}
+    path.unlink()
+    assert set_(caller, b="2")["result"]["count"] == 1 and get(caller) == {"b": "2"}
+    path.unlink()
+    path.write_text("x" * 1000)
+    assert "move the file away to begin a new one" in set_(caller, c="3")["error"] and path.read_text() == "x" * 1000
+    path.unlink()
+    assert set_(caller, d="4")["result"]["count"] == 1
+
+
 def test_a_damaged_database_is_named_and_left_as_it_is(vault):
     service, caller = vault()
     database(service).write_bytes(b"no database " * 100)

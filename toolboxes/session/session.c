@@ -34,9 +34,14 @@ static bool hears; /* setting `messages` */
 
 /* ── variables ───────────────────────────────────────────────────────────────────────────────── */
 
-/* Open the database at the first call. Return NULL with @why. */
+/* Open the database at the first call, and again when its file was moved away. Return NULL with
+ * @why. */
 static struct variables *variables_of_file(struct text *why)
 {
+	if (opened && variables_has_moved(opened)) {
+		variables_close(opened);
+		opened = NULL;
+	}
 	if (!opened)
 		opened = variables_open(file, why);
 	return opened;

@@ -138,6 +138,15 @@ void variables_close(struct variables *variables)
 	free(variables);
 }
 
+bool variables_has_moved(const struct variables *variables)
+{
+	int has_moved = 0;
+
+	return sqlite3_file_control(variables->database, "main", SQLITE_FCNTL_HAS_MOVED,
+		       &has_moved) == SQLITE_OK &&
+	       has_moved;
+}
+
 /* ── set ─────────────────────────────────────────────────────────────────────────────────────── */
 
 /* Refuse a name or a value in @json that is too long. */

@@ -40,6 +40,9 @@ struct variables *variables_open(const char *path, struct text *why);
 
 void variables_close(struct variables *variables);
 
+/* Return whether the file has been moved or removed since it was opened. */
+bool variables_has_moved(const struct variables *variables);
+
 /* Set the variables in the JSON text @json, an object of strings without U+0000. Return the number
  * of variables that the session has now; -1 with @why, and nothing changed. */
 int variables_set(struct variables *variables, const struct variables_session *session,
