@@ -77,6 +77,13 @@ def test_quartiles_of_equal_numbers_are_the_number(convert, number):
         assert {result[key] for key in ("min", "q1", "median", "q3", "max")} == {number}, n
 
 
+@pytest.mark.parametrize("numbers, deviation", [([0, 1e-200], 7.071067811865475e-201), ([-1e308, 1e308], 1.4142135623730951e308)])
+def test_a_deviation_is_a_double_where_its_square_is_none(convert, numbers, deviation):
+    result = convert("statistics_summary", {"data": numbers})["result"]
+    assert result["standard_deviation"] == pytest.approx(deviation, rel=1e-15, abs=0)
+    assert result.get("variance") == (0.0 if deviation < 1 else None)
+
+
 @pytest.mark.parametrize("name", ["from", "to"])
 def test_a_unit_with_a_nul_is_no_unit(convert, name):
     answer = convert("unit_convert", {"value": 1, "from": "m", "to": "m", name: "m\0"})

@@ -163,10 +163,15 @@ static double quantile(const double *sorted, uint32_t n, double part)
 	return fmax(sorted[below], fmin(between, sorted[below + 1]));
 }
 
-/* Set *ret_sum, *ret_mean and *ret_squares (the sum of squares of differences from the mean), each
- * the double that is nearest to the exact one. */
-static void add_up(
-	const double *numbers, uint32_t n, double *ret_sum, double *ret_mean, double *ret_variance)
+/* Figures of numbers, each the double that is nearest to the exact one. */
+struct figures {
+	double sum;
+	double mean;
+	double variance; /* of the sample */
+	double deviation;
+};
+
+static void add_up(const double *numbers, uint32_t n, struct figures *ret_figures)
 {
 	mpfr_t sum;
 	mpfr_t mean;
@@ -176,9 +181,9 @@ static void add_up(
 	mpfr_set_zero(sum, 1);
 	for (uint32_t i = 0; i < n; i++)
 		mpfr_add_d(sum, sum, numbers[i], MPFR_RNDN);
-	*ret_sum = mpfr_get_d(sum, MPFR_RNDN);
+	ret_figures->sum = mpfr_get_d(sum, MPFR_RNDN);
 	mpfr_div_ui(mean, sum, n, MPFR_RNDN);
-	*ret_mean = mpfr_get_d(mean, MPFR_RNDN);
+	ret_figures->mean = mpfr_get_d(mean, MPFR_RNDN);
 	mpfr_prec_round(mean, NUMBER_PRECISION, MPFR_RNDN);
 	mpfr_set_prec(sum, NUMBER_PRECISION);
 	mpfr_set_prec(square, NUMBER_PRECISION);
@@ -190,7 +195,10 @@ static void add_up(
 	}
 	if (n > 1)
 		mpfr_div_ui(sum, sum, n - 1, MPFR_RNDN);
-	*ret_variance = mpfr_get_d(sum, MPFR_RNDN);
+	ret_figures->variance = mpfr_get_d(sum, MPFR_RNDN);
+	/* The variance itself may be beyond the doubles, or below them. */
+	mpfr_sqrt(sum, sum, MPFR_RNDN);
+	ret_figures->deviation = mpfr_get_d(sum, MPFR_RNDN);
 	mpfr_clears(sum, mean, square, (mpfr_ptr)0);
 }
 
@@ -203,23 +211,21 @@ static void put_finite(struct toolbox_call call, const char *key, double value)
 
 static void put_summary(struct toolbox_call call, double *numbers, uint32_t n)
 {
-	double sum;
-	double mean;
-	double variance;
+	struct figures figures;
 
-	add_up(numbers, n, &sum, &mean, &variance);
+	add_up(numbers, n, &figures);
 	qsort(numbers, n, sizeof(*numbers), compare_doubles);
 	toolbox_put_u64(call, "count", n);
-	put_finite(call, "sum", sum);
-	put_finite(call, "mean", mean);
+	put_finite(call, "sum", figures.sum);
+	put_finite(call, "mean", figures.mean);
 	toolbox_put_double(call, "min", numbers[0]);
 	toolbox_put_double(call, "q1", quantile(numbers, n, 0.25));
 	toolbox_put_double(call, "median", quantile(numbers, n, 0.5));
 	toolbox_put_double(call, "q3", quantile(numbers, n, 0.75));
 	toolbox_put_double(call, "max", numbers[n - 1]);
 	if (n > 1) {
-		put_finite(call, "variance", variance);
-		put_finite(call, "standard_deviation", sqrt(variance));
+		put_finite(call, "variance", figures.variance);
+		put_finite(call, "standard_deviation", figures.deviation);
 	}
 	toolbox_reply(call);
 }
