@@ -268,7 +268,7 @@ def test_a_program_that_may_write_has_the_folder_of_its_host(launch, tmp_path):
 def test_an_unchanged_toolbox_keeps_its_processes(own):
     caller, folder, service = own
     caller.invoke("say", {"text": "a"})
-    before = service.daemon.hosts()
+    before = [service.daemon.only_host()]
     write(folder, "other", [tool("other", {"shell": "true"})])
     assert caller.call("ovos.tools.reload")["failed"] == []
     assert service.daemon.hosts() == before

@@ -45,15 +45,15 @@ def every(seconds, count, act):
 
 
 def host_of(service, toolbox_id):
-    """The one process of a toolbox, when it is there; others may go meanwhile."""
+    """The process of a toolbox, once it is the only one: the process that checked the toolbox may take a while to end."""
     def is_its(host):
         try:
             return toolbox_id.encode() in Path(f"/proc/{host}/cmdline").read_bytes()
         except OSError:
             return False
 
-    return until(lambda: list(filter(is_its, service.daemon.hosts())), EVENT_SECONDS,
-                 f"a host of {toolbox_id}")[0]
+    return until(lambda: len(found := list(filter(is_its, service.daemon.hosts()))) == 1 and found, EVENT_SECONDS,
+                 f"one host of {toolbox_id}")[0]
 
 
 # --- everything at once
