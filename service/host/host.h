@@ -173,12 +173,12 @@ int host_invoke(struct host *host, uint64_t id, const struct host_call *call);
 /* Return whether host_invoke() takes another call of a host that carries one. */
 bool host_has_room(const struct host *host);
 
+/* The time that the guard of an ended host has to end the processes of its toolbox. */
+#define HOST_GUARD_MS 5000
+
 /* End the call @id of a host that carries several: no event follows for it. @is_late: its deadline
  * has passed. A host without a confirmation in HOST_CANCEL_MS is ended. */
 #define HOST_CANCEL_MS 5000
-
-/* The time that the guard of an ended host has to end the processes of its toolbox. */
-#define HOST_GUARD_MS 5000
 void host_cancel(struct host *host, uint64_t id, bool is_late);
 
 /* Send the message @text of the bus (WIRE_MESSAGE) to a host with the bus. Returns 0; -ENOBUFS when
