@@ -210,6 +210,7 @@ void route_read(const char *type, const struct text_view *body, struct buffer *o
 {
 	static const char markdown[] = "text/markdown";
 
+	buffer_reset(out);
 	if (!type || strncmp(type, markdown, strlen(markdown)) != 0) {
 		buffer_append(out, body->text, body->size);
 		return;

@@ -30,6 +30,6 @@ void route_request_deinit(struct route_request *request);
  * is zeroed. Return 0, -ENOENT without a route, -ENOMEM, or -EINVAL when @data is not an object. */
 int route_write(const char *topic, const struct buffer *data, struct route_request *ret_request);
 
-/* Append the data of the response with the media type @type (may be NULL) and the body @body: a
- * list of text becomes its member `text`. */
+/* Set @out to the data of the response with the media type @type (may be NULL) and the body @body.
+ * A list of text becomes its member `text`. */
 void route_read(const char *type, const struct text_view *body, struct buffer *out);

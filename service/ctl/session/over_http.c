@@ -30,7 +30,6 @@ static void complain_no_service(struct ctl_session *session, const char *reason)
  * the response has such data. */
 static bool keep_data(struct ctl_response *response, const struct http_outcome *outcome)
 {
-	buffer_reset(&response->text);
 	route_read(outcome->type, &outcome->body, &response->text);
 	if (buffer_terminate(&response->text) &&
 		json_tape_read(&response->tape, response->text.data, response->text.size,

@@ -36,6 +36,20 @@ Test(progress, is_one_line_that_fits)
 	expect("", -1, 1, true, "2.1 s");
 }
 
+Test(progress, shows_each_part_from_the_first_column_that_has_room)
+{
+	expect("adding", 0.66, 47, false, "adding #####--- 66 %  2.1 s   (Ctrl-C cancels)");
+	expect("adding", 0.66, 46, false, "adding ###########----- 66 %  2.1 s");
+	expect("adding", 0.66, 36, false, "adding ###########----- 66 %  2.1 s");
+	expect("adding", 0.66, 35, false, "adding #####--- 66 %  2.1 s");
+	expect("adding", 0.66, 28, false, "adding #####--- 66 %  2.1 s");
+	expect("adding", 0.66, 27, false, "adding 66 %  2.1 s");
+	expect("adding", -1, 32, false, "adding 2.1 s   (Ctrl-C cancels)");
+	expect("adding", -1, 31, false, "adding 2.1 s");
+	expect("adding", -1, 13, false, "adding 2.1 s");
+	expect("adding", -1, 12, false, "2.1 s");
+}
+
 Test(progress, cuts_a_text_between_words)
 {
 	expect("copying the first of seven files", 0.5, 60, true,

@@ -73,10 +73,8 @@ Test(ctl_route, reads_a_list_that_is_text)
 
 	route_read("application/json; charset=utf-8", &TEXT_VIEW("{\"tools\":[]}"), &out);
 	cr_expect_str_eq(buffer_terminate(&out), "{\"tools\":[]}");
-	buffer_reset(&out);
 	route_read("text/markdown; charset=utf-8", &TEXT_VIEW("# a\n\"b\""), &out);
 	cr_expect_str_eq(buffer_terminate(&out), "{\"text\":\"# a\\n\\\"b\\\"\"}");
-	buffer_reset(&out);
 	route_read(NULL, &TEXT_VIEW("{}"), &out);
 	cr_expect_str_eq(buffer_terminate(&out), "{}");
 }

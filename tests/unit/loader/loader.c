@@ -1073,6 +1073,27 @@ Test(loader, warns_of_programs_and_libraries_that_others_may_write)
 		described.data);
 }
 
+Test(loader, warns_once_of_a_program_of_several_tools)
+{
+	static const char words[] = "/run may be written by other users (mode 0777)";
+	const char *found;
+
+	config.sandbox_max = SANDBOX_NONE;
+	scratch_write("low/safe", "#!/bin/sh\n");
+	scratch_write("low/run", "#!/bin/sh\n");
+	cr_assert_eq(chmod(scratch_path("low/safe"), 0755), 0);
+	cr_assert_eq(chmod(scratch_path("low/run"), 0777), 0);
+	scratch_write_json("low/box.json", "{'kind':'command','tools':["
+					   "{'name':'a','command':{'argv':['./safe']}},"
+					   "{'name':'b','command':{'argv':['./run']}},"
+					   "{'name':'c','command':{'argv':['./run']}}]}");
+	load();
+	expect_offered("box/a box/b box/c ");
+	found = strstr(described.data, words);
+	cr_assert(found, "%s", described.data);
+	cr_expect(!strstr(found + 1, words), "%s", described.data);
+}
+
 Test(loader, refuses_a_sandbox_with_a_path_that_is_not_there)
 {
 	scratch_write_json("low/box.json", SANDBOX("{'class':'compute','read':['nowhere']}"));
