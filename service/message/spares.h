@@ -2,6 +2,12 @@
 #pragma once
 
 #include <stdlib.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(at, size)   ((void)(at))
+#define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)(at))
+#endif
 
 #include "util/buffer.h"
 
@@ -12,7 +18,7 @@
  *
  *   spares_take ─▶ a spare piece, or none: malloc ─▶ message ─▶ spares_keep, or free
  *
- * Each thread has its own pieces.
+ * Each thread has its own pieces. For AddressSanitizer a kept piece counts as freed.
  */
 #define SPARES_BYTES 512
 #define SPARES_MAX   64
@@ -33,6 +39,7 @@ static inline void spares_take(struct buffer *message, size_t size)
 	if (message->data || size > SPARES_BYTES || spares->count == 0)
 		return;
 	message->data = spares->pieces[--spares->count];
+	ASAN_UNPOISON_MEMORY_REGION(message->data, SPARES_BYTES);
 	message->capacity = SPARES_BYTES;
 }
 
@@ -41,8 +48,10 @@ static inline void spares_keep(char *piece)
 {
 	struct spares *spares = &spares_of_thread;
 
-	if (spares->count < SPARES_MAX)
-		spares->pieces[spares->count++] = piece;
-	else
+	if (spares->count == SPARES_MAX) {
 		free(piece);
+		return;
+	}
+	ASAN_POISON_MEMORY_REGION(piece, SPARES_BYTES);
+	spares->pieces[spares->count++] = piece;
 }

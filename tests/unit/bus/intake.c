@@ -253,6 +253,22 @@ Test(bus_frame, of_a_tiny_message_is_charged_with_the_memory_of_a_short_one)
 	account_unref(account);
 }
 
+#ifdef __SANITIZE_ADDRESS__
+Test(bus_frame, of_a_short_message_is_freed_for_the_sanitizer)
+{
+	static char text[SPARES_BYTES - BUS_MESSAGE_ROOM_BYTES];
+	struct frame *frame;
+
+	memset(text, 'a', sizeof(text) - 1);
+	frame = frame_of(text);
+	cr_assert(!__asan_address_is_poisoned(frame));
+	frame_unref(frame);
+	cr_assert_eq(spares_of_thread.count, 1);
+	cr_assert(__asan_address_is_poisoned(frame));
+	frame_unref(frame_of("tiny"));
+}
+#endif
+
 Test(bus_frame, of_a_longer_message_gives_its_memory_back)
 {
 	static char text[SPARES_BYTES];
