@@ -126,6 +126,10 @@ def test_the_arguments_are_those_of_the_ai_manager(phone, name, risk, arguments,
     ("send_message", {"destinations": [ANNA]}),
     ("send_message", {"destinations": [{"type": "email", "target": "a@b.c"}], "text": "x"}),
     ("send_message", {"destinations": [ANNA], "text": ""}),
+    ("connect_call", {"destinations": [{**ANNA, "target": "+49171123456\r\nContact: <sip:x@y>"}]}),
+    ("connect_call", {"source": {**ANNA, "target_name": "Anna\n"}, "destinations": [ANNA]}),
+    ("send_message", {"destinations": [{**ANNA, "target": "1\0"}], "text": "x"}),
+    ("send_message", {"source": {**ANNA, "target": "\x7f"}, "destinations": [ANNA], "text": "x"}),
     ("stop_flow", {"now": True})])
 def test_other_arguments_are_refused_and_nothing_is_sent(phone, name, args):
     assert phone.invoke(name, args)["code"] == "invalid_arguments"
