@@ -330,6 +330,7 @@ Test(bus_client, does_not_wait_for_long_for_a_bus_that_does_not_close)
 /* The frames that came from the client. */
 struct frames {
 	struct buffer bytes; /* not yet a whole frame */
+	struct buffer order; /* a letter for each frame of over 1,000 bytes: L of over 40,000, S */
 	unsigned int n_large;
 	unsigned int n_small;
 	unsigned int n_marks;
@@ -357,9 +358,10 @@ static bool take_frame(struct frames *frames)
 		return false;
 	if (at[0] == 0x89)
 		frames->n_marks += size == 1 && (at[head] ^ at[head - 4]) == '>';
-	else if (size > 1000)
+	else if (size > 1000) {
 		frames->n_large += (at[0] & 0x80) != 0;
-	else
+		buffer_append_char(&frames->order, size > 40000 ? 'L' : 'S');
+	} else
 		frames->n_small++;
 	frames->bytes.size -= head + size;
 	memmove(frames->bytes.data, frames->bytes.data + head + size, frames->bytes.size);
@@ -435,6 +437,37 @@ Test(bus_client, has_a_bus_read_much_for_one_source_before_it_writes_more)
 	cr_expect_eq(frames.n_large, N_LARGE);
 	cr_expect_geq(frames.n_marks, 3);
 	buffer_deinit(&frames.bytes);
+	buffer_deinit(&frames.order);
+	close(fd);
+}
+
+/* The source 1 has more than fits into the first lane; each of the others has one message there. */
+Test(bus_client, writes_one_frame_of_the_later_lane_after_eight_turns_of_the_first)
+{
+	struct frames frames = {0};
+	int few_bytes = 4096;
+	char *order;
+	char *last;
+	int fd;
+
+	cr_assert_eq(setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &few_bytes, sizeof(int)), 0);
+	connect_to("127.0.0.1");
+	fd = accept_client();
+	upgrade(fd);
+	send_message(LARGE_BYTES, 1);
+	for (unsigned int i = 0; i < 6; i++)
+		send_message(LARGE_BYTES / 2, 1);
+	for (unsigned int source = 2; source < 100; source++)
+		send_message(LARGE_BYTES, source);
+	read_frames(fd, &frames);
+	order = buffer_terminate(&frames.order);
+	last = order ? strrchr(order, 'L') : NULL;
+	cr_assert(last, "%s", order);
+	*last = '\0';
+	cr_expect(strchr(order, 'S'), "%s", order);
+	cr_expect(!strstr(order, "SS"), "%s", order);
+	buffer_deinit(&frames.bytes);
+	buffer_deinit(&frames.order);
 	close(fd);
 }
 

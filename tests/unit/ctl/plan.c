@@ -158,6 +158,12 @@ Test(ctl_plan, makes_a_handle_and_frees_it)
 		"{'call': 'curl_easy_init', 'returns': {'name': 'curl_easy_init', 'type': "
 		"'handle'},'finally': {'call': 'curl_easy_cleanup', 'args': ['$curl_easy_init']}}");
 	expect_reason("struct x; int f(struct x *x);", "f", "no function makes its 'x'");
+	/* The returned handle may be the parameter: free no handle twice. */
+	expect("struct a; struct a *a_new(void); struct a *a_begin_child(struct a *parent);"
+	       "void a_free(struct a *x);",
+		"a_begin_child",
+		"{'call': 'a_begin_child', 'args': ['$a_new'], "
+		"'returns': {'name': 'result', 'type': 'handle', 'nullable': true}}]}}");
 }
 
 Test(ctl_plan, gives_each_value_a_name_of_its_own)
