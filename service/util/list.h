@@ -82,7 +82,7 @@ static inline struct list *list_after(const struct list *link)
 	return link->next;
 }
 
-/* Walk in the same way over the elements of @head: structures of @type with the link @member. */
+/* As list_for_each(), for the elements of @head: structures of @type with the link @member. */
 #define list_each(type, element, head, member)                                                     \
 	for (type *element = container_of((head)->next, type, member),                             \
 		  *element##_next = container_of(list_after((head)->next), type, member);          \
