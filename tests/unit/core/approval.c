@@ -325,6 +325,22 @@ Test(approval, is_for_the_tool_that_was_asked_about)
 	expect_part(wait_for(INVOKE ".response"), "'code':'denied'");
 }
 
+Test(approval, runs_the_tool_at_its_place_in_the_manifest_that_was_loaded_meanwhile)
+{
+	start_with("'mode':'execute'");
+	attach();
+	ask_about("root");
+	write_box("libm.json",
+		"{'kind':'native','library':'libm.so.6','tools':["
+		"{'name':'cube_root','risk':'read','native':{'symbol':'cbrt','parameters':["
+		"{'name':'x','type':'f64'}],'returns':{'type':'f64'}}},"
+		"{'name':'root','risk':'execute','native':{'symbol':'sqrt','parameters':["
+		"{'name':'x','type':'f64'}],'returns':{'type':'f64'}}}]}");
+	ask_for("ovos.tools.reload", "{}");
+	expect_part(answer_with("once", ""), "'accepted':true");
+	expect_part(wait_for(INVOKE ".response"), "'result':{'result':4.0}");
+}
+
 /* ── with a key ──────────────────────────────────────────────────────────────────────────────── */
 
 #define KEY "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
