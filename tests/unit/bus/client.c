@@ -336,6 +336,12 @@ struct frames {
 	unsigned int n_marks;
 };
 
+static void free_frames(struct frames *frames)
+{
+	buffer_deinit(&frames->bytes);
+	buffer_deinit(&frames->order);
+}
+
 /* Take the frame at the front of @frames. Return false when it is not whole. */
 static bool take_frame(struct frames *frames)
 {
@@ -436,8 +442,7 @@ Test(bus_client, has_a_bus_read_much_for_one_source_before_it_writes_more)
 	}
 	cr_expect_eq(frames.n_large, N_LARGE);
 	cr_expect_geq(frames.n_marks, 3);
-	buffer_deinit(&frames.bytes);
-	buffer_deinit(&frames.order);
+	free_frames(&frames);
 	close(fd);
 }
 
@@ -466,8 +471,7 @@ Test(bus_client, writes_one_frame_of_the_later_lane_after_eight_turns_of_the_fir
 	*last = '\0';
 	cr_expect(strchr(order, 'S'), "%s", order);
 	cr_expect(!strstr(order, "SS"), "%s", order);
-	buffer_deinit(&frames.bytes);
-	buffer_deinit(&frames.order);
+	free_frames(&frames);
 	close(fd);
 }
 
@@ -481,6 +485,6 @@ Test(bus_client, goes_on_when_a_bus_answers_no_ping)
 	read_frames(fd, &frames);
 	cr_expect_eq(frames.n_large, N_LARGE);
 	cr_expect_eq(frames.n_marks, 1);
-	buffer_deinit(&frames.bytes);
+	free_frames(&frames);
 	close(fd);
 }
