@@ -11,6 +11,13 @@ from processes import EVENT_SECONDS, until
 LISTENING = re.compile(r"Listening on http://127\.0\.0\.1:(\d+)")
 
 
+def events_of(text):
+    """[(event, data)] of a stream of events. A comment may come at any time, before the first event, too."""
+    lines = [[line.split(": ", 1) for line in block.split("\n") if not line.startswith(":")]
+             for block in text.decode().strip().split("\n\n")]
+    return [(event["event"], json.loads(event["data"])) for event in map(dict, lines) if event]
+
+
 def port_of(daemon):
     """The port that the log of @daemon names."""
     found = []

@@ -18,7 +18,7 @@ import threading
 import manifests
 import pytest
 from caller import Caller
-from http_peer import Http, port_of
+from http_peer import Http, events_of, port_of
 from processes import EVENT_SECONDS, SLOWNESS, until
 from python_site import ECHO, Site, box
 from test_mcp_http import Client
@@ -146,11 +146,9 @@ class Events(OverHttp):
         answer = self.http.post(f"/v1/tools/{name}", arguments, Accept="text/event-stream")
         if answer.headers["Content-Type"] != "text/event-stream":
             return self.check(name, answer)
-        blocks = [dict(line.split(": ", 1) for line in block.split("\n"))
-                  for block in answer.bytes.decode().strip().split("\n\n")]
-        data = json.loads(blocks[-1]["data"])
-        assert blocks[-1]["event"] == ("result" if "result" in data else "error")
-        assert {block["event"] for block in blocks[:-1]} <= {"progress"}
+        *before, (event, data) = events_of(answer.bytes)
+        assert event == ("result" if "result" in data else "error")
+        assert {name for name, _ in before} <= {"progress"}
         return data
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import manifests
 import pytest
 from caller import Caller
-from http_peer import Http, Raw, port_of, running, statuses, wait_until_cancelled
+from http_peer import Http, Raw, events_of, port_of, running, statuses, wait_until_cancelled
 from processes import BUILD, EVENT_SECONDS, SLOWNESS, TOOLBOXD, environment, until
 from test_mcp_http import Client
 from test_plugins import plugged
@@ -227,18 +227,14 @@ def test_a_body_has_a_type(http):
     assert http.post("/v1/tools/add?dry_run=1").status == 200
 
 
-def events_of(data):
+def events_in_chunks(data):
     body = data.split(b"\r\n\r\n", 1)[1]
     text = b""
     while body:
         size, body = body.split(b"\r\n", 1)
         text += body[:int(size, 16)]
         body = body[int(size, 16) + 2:]
-    found = []
-    for block in text.decode().strip().split("\n\n"):
-        lines = dict(line.split(": ", 1) for line in block.split("\n"))
-        found.append((lines["event"], json.loads(lines["data"])))
-    return found
+    return events_of(text)
 
 
 def test_a_call_as_a_stream_of_events(port):
@@ -246,12 +242,12 @@ def test_a_call_as_a_stream_of_events(port):
         raw.send(CALL + b"Accept: text/event-stream\r\nContent-Length: 13\r\n\r\n" + b'{"a":1,"b":2}')
         data = raw.read_until(b"0\r\n\r\n")
         assert b"Content-Type: text/event-stream" in data
-        assert events_of(data) == [("result", {"name": "add", "result": {"result": 3.0}})]
+        assert events_in_chunks(data) == [("result", {"name": "add", "result": {"result": 3.0}})]
         raw.send(CALL + b"Accept: text/event-stream\r\nContent-Length: 2\r\n\r\n{}")
         refused = raw.read_until(b"}]}")
         assert statuses(refused) == [422] and b"application/json" in refused
         raw.send(CALL.replace(b"add", b"not_there") + b"Accept: text/event-stream\r\nContent-Length: 2\r\n\r\n{}")
-        (event, body), = events_of(raw.read_until(b"0\r\n\r\n"))
+        (event, body), = events_in_chunks(raw.read_until(b"0\r\n\r\n"))
         assert event == "error" and body["code"] == "tool_failed"
 
 
@@ -276,7 +272,7 @@ def test_a_stream_has_the_progress_of_its_call(launch, tmp_path):
         body = b'{"steps":200000}'
         raw.send(CALL.replace(b"add", b"later") + b"Accept: text/event-stream\r\n"
                  b"Content-Length: %d\r\n\r\n" % len(body) + body)
-        events = events_of(raw.read_until(b"0\r\n\r\n"))
+        events = events_in_chunks(raw.read_until(b"0\r\n\r\n"))
     *progress, (last, result) = events
     assert last == "result" and result["name"] == "later" and progress
     assert all(event == "progress" and body.keys() == {"progress", "text"} for event, body in progress)
