@@ -37,6 +37,7 @@
 static struct http_door *door;
 static const char *used_token;
 static uint16_t port;
+static int port_holder = -1; /* bound to the port: nobody is given it before the door listens */
 
 char http_response[RESPONSE_BYTES];
 char http_body[RESPONSE_BYTES];
@@ -51,6 +52,7 @@ void serving_set_up(void)
 void serving_tear_down(void)
 {
 	http_door_free(door);
+	close(port_holder);
 	asking_tear_down();
 }
 
@@ -59,17 +61,19 @@ static bool is_ready(void)
 	return service->reload.is_ready;
 }
 
-/* Return a port that is free now. */
-static uint16_t find_port(void)
+/* Return a free port, and hold it: a listener that has SO_REUSEADDR as the holder can bind to it,
+ * and the kernel chooses it for nobody else (socket(7)). */
+static uint16_t hold_port(void)
 {
+	const int on = 1;
 	struct sockaddr_in name = {
 		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t size = sizeof(name);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	cr_assert_eq(bind(fd, (struct sockaddr *)&name, sizeof(name)), 0);
-	cr_assert_eq(getsockname(fd, (struct sockaddr *)&name, &size), 0);
-	close(fd);
+	port_holder = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	cr_assert_eq(setsockopt(port_holder, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)), 0);
+	cr_assert_eq(bind(port_holder, (struct sockaddr *)&name, sizeof(name)), 0);
+	cr_assert_eq(getsockname(port_holder, (struct sockaddr *)&name, &size), 0);
 	return ntohs(name.sin_port);
 }
 
@@ -94,7 +98,7 @@ void serving_start(const char *members)
 	cleanup(buffer_deinit) struct buffer text = {0};
 	char *json;
 
-	port = find_port();
+	port = hold_port();
 	buffer_printf(&text, "{'toolboxd':{'http':{'listen':['unix:%s','127.0.0.1:%u'],'tokens':[",
 		in_folder("http"), (unsigned int)port);
 	append_token(&text, "operator", OPERATOR_TOKEN, ",'admin':true");
