@@ -74,20 +74,34 @@ def until(condition, seconds, what):
 
 def is_alive(pid):
     """Whether it runs: a zombie that nobody has reaped yet does not."""
+    stat = read_proc(pid, "stat")
+    return bool(stat) and stat.rsplit(b")", 1)[1].split()[0] not in (b"Z", b"X")
+
+
+def read_proc(pid, name):
+    """A file of a process; empty when the process has ended, as each process may between the look and the reading,
+    and when we may not read the file."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+        return Path(f"/proc/{pid}/{name}").read_bytes()
     except OSError:
-        return False
+        return b""
+
+
+def everybody():
+    """The pids of all processes of this machine."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
 def children(pid):
     """Its children, and theirs."""
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children") as file:
-            found = [int(child) for child in file.read().split()]
-    except FileNotFoundError:
-        return []
+    found = [int(child) for child in read_proc(pid, f"task/{pid}/children").split()]
     return found + [one for child in found for one in children(child)]
+
+
+def children_of_threads(pid):
+    """The children of all threads of a process, without theirs."""
+    return [int(child) for thread in os.listdir(f"/proc/{pid}/task")
+            for child in read_proc(pid, f"task/{thread}/children").split()]
 
 
 def listening(pid):
@@ -289,11 +303,7 @@ class Daemon(Process):
 
     def hosts(self):
         """Pids of its children that run: toolbox hosts."""
-        found = []
-        for task in Path(f"/proc/{self.daemon_pid()}/task").iterdir():
-            with contextlib.suppress(FileNotFoundError):  # a thread that has ended
-                found += (task / "children").read_text().split()
-        return [int(pid) for pid in found if is_alive(pid)]
+        return list(filter(is_alive, children_of_threads(self.daemon_pid())))
 
     def only_host(self):
         """The one that is left when those that described tools have ended, too: on a busy machine they take a while."""

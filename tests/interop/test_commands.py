@@ -8,7 +8,7 @@ import time
 
 import pytest
 from caller import Caller
-from processes import EVENT_SECONDS, at_most, toolboxctl, until
+from processes import EVENT_SECONDS, at_most, everybody, read_proc, toolboxctl, until
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
 LIMIT = 100 << 10
@@ -199,15 +199,7 @@ def test_stderr_of_a_program_that_runs_can_be_followed(launch, tmp_path):
 
 def running(words):
     """The processes whose command line is these words."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/cmdline", "rb") as line:
-                if line.read().split(b"\0")[:-1] == words:
-                    found.append(int(pid))
-        except OSError:
-            pass
-    return found
+    return [pid for pid in everybody() if read_proc(pid, "cmdline").split(b"\0")[:-1] == words]
 
 
 @pytest.mark.parametrize("name, left", [("hang", [b"sleep", b"76"]), ("escape", [b"sleep", b"77"])])

@@ -16,7 +16,7 @@ import manifests
 import pytest
 from adder import adder, replace_library, replace_manifest
 from caller import Caller
-from processes import BUILD, EVENT_SECONDS, IS_SANITIZED, at_most, is_alive, toolboxctl, until
+from processes import BUILD, EVENT_SECONDS, IS_SANITIZED, at_most, is_alive, read_proc, toolboxctl, until
 from traffic import INVOKE, Load, Traffic
 
 MISBEHAVING = BUILD / "tests" / "toolboxes" / "toolbox.d"
@@ -46,14 +46,10 @@ def every(seconds, count, act):
 
 def host_of(service, toolbox_id):
     """The process of a toolbox, once it is the only one: the process that checked the toolbox may take a while to end."""
-    def is_its(host):
-        try:
-            return toolbox_id.encode() in Path(f"/proc/{host}/cmdline").read_bytes()
-        except OSError:
-            return False
+    def hosts():
+        return [host for host in service.daemon.hosts() if toolbox_id.encode() in read_proc(host, "cmdline")]
 
-    return until(lambda: len(found := list(filter(is_its, service.daemon.hosts()))) == 1 and found, EVENT_SECONDS,
-                 f"one host of {toolbox_id}")[0]
+    return until(lambda: len(found := hosts()) == 1 and found, EVENT_SECONDS, f"one host of {toolbox_id}")[0]
 
 
 # --- everything at once

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from caller import Caller
-from processes import BUILD, EVENT_SECONDS, is_alive, until
+from processes import BUILD, EVENT_SECONDS, children_of_threads, everybody, is_alive, read_proc, until
 from test_commands import tool, write
 
 MISBEHAVE = BUILD / "tests" / "toolboxes" / "toolbox.d"
@@ -34,15 +34,7 @@ WAYS = {
 
 def left():
     """The processes that calls have started and that run."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            words = Path(f"/proc/{pid}/cmdline").read_bytes()
-        except OSError:
-            continue
-        if SLEEP.split()[1].encode() in words and is_alive(pid):
-            found.append(int(pid))
-    return found
+    return [pid for pid in everybody() if SLEEP.split()[1].encode() in read_proc(pid, "cmdline") and is_alive(pid)]
 
 
 @pytest.fixture
@@ -59,32 +51,26 @@ def hostile(launch, tmp_path):
             os.kill(pid, signal.SIGKILL)
 
 
-def children(daemon):
-    """All of them, those that have ended and were not reaped, too."""
-    return {int(pid) for task in Path(f"/proc/{daemon.pid}/task").iterdir()
-            for pid in (task / "children").read_text().split()}
-
-
 @pytest.mark.parametrize("name", WAYS)
 def test_m4_nothing_is_left_of_a_call(hostile, name):
     caller, daemon = hostile
     answer = caller.invoke(name)
     assert answer["code"] in ("host_crashed", "timeout"), answer
     until(lambda: not left(), EVENT_SECONDS, "everything of the call gone")
-    until(lambda: children(daemon) == set(daemon.hosts()), EVENT_SECONDS, "all of them reaped")
+    until(lambda: set(children_of_threads(daemon.pid)) == set(daemon.hosts()), EVENT_SECONDS, "all of them reaped")
 
 
 def test_m4_a_census_after_hostile_rounds_finds_nothing(hostile, times, figure):
     caller, daemon = hostile
     caller.invoke("behave", {"value": 7}, toolbox_id="misbehave")
-    before = children(daemon)
+    before = set(children_of_threads(daemon.pid))
     for count in range(times(6, 200)):
         caller.invoke(list(WAYS)[count % len(WAYS)])
     ended = time.monotonic()
     until(lambda: not left(), EVENT_SECONDS, "everything of the calls gone")
     figure("gone_ms", (time.monotonic() - ended) * 1000)
     # A host that waits for its next call has a guard.
-    until(lambda: len(children(daemon) - before) <= 4 and all(map(is_alive, children(daemon))),
+    until(lambda: len(set(now := children_of_threads(daemon.pid)) - before) <= 4 and all(map(is_alive, now)),
           EVENT_SECONDS, "all of them reaped")
 
 
@@ -94,7 +80,7 @@ def test_m4_a_process_of_class_none_is_reaped_and_not_killed(hostile):
     pid = answer["result"]["result"]
     try:
         caller.invoke("abort", toolbox_id="misbehave")
-        until(lambda: pid in children(daemon), EVENT_SECONDS, "it adopted")
+        until(lambda: pid in children_of_threads(daemon.pid), EVENT_SECONDS, "it adopted")
         caller.invoke("kill")
         until(lambda: not left(), EVENT_SECONDS, "everything of the guarded call gone")
         assert is_alive(pid)

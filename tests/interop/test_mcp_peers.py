@@ -6,12 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from caller import Caller
 from processes import (EVENT_SECONDS, ROOT, children, environment, free_port, is_alive, listens,
-                       until)
+                       read_proc, until)
 from test_mcp_clients import INSTALLED, NODE, needs
 from test_mcp_servers import begin, ends_of, text_of
 from test_mcp_urls import Urls
@@ -94,7 +93,7 @@ class Running:
             return self.process.pid
         found = [pid for host in self.urls.service.daemon.hosts() for pid in children(host)]
         return next((pid for pid in found if is_alive(pid)
-                     and self.command[1].encode() in Path(f"/proc/{pid}/cmdline").read_bytes()), None)
+                     and self.command[1].encode() in read_proc(pid, "cmdline")), None)
 
     def kill(self):
         pid = self.pid()

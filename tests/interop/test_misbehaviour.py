@@ -11,7 +11,8 @@ from pathlib import Path
 import manifests
 import pytest
 from caller import Caller
-from processes import BUILD, EVENT_SECONDS, TOOLBOXD, at_most, resident_kb, until, write_configuration
+from processes import (BUILD, EVENT_SECONDS, TOOLBOXD, at_most, everybody, is_alive, read_proc, resident_kb, until,
+                       write_configuration)
 from traffic import Load
 
 FOLDER = BUILD / "tests" / "toolboxes" / "toolbox.d"
@@ -111,15 +112,8 @@ def test_a_betrayal_costs_its_own_call(misused, name, args, allowed):
 
 def members(group):
     """Processes of a group that run."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            state, _, its_group = stat.read_text().rsplit(")", 1)[1].split()[:3]
-        except OSError:
-            continue
-        if int(its_group) == group and state not in "ZX":
-            found.append(stat.parent.name)
-    return found
+    return [pid for pid in everybody() if is_alive(pid)
+            and read_proc(pid, "stat").rpartition(b")")[2].split()[2:3] == [b"%d" % group]]
 
 
 def test_a_fork_bomb_ends_with_its_host(misused, figure):
@@ -127,7 +121,7 @@ def test_a_fork_bomb_ends_with_its_host(misused, figure):
     with Caller(misused.url) as caller:
         caller.invoke("behave", {"value": 7}, toolbox_id="misbehave")
         host, = (host for host in misused.daemon.hosts()
-                 if b"misbehave" in Path(f"/proc/{host}/cmdline").read_bytes())
+                 if b"misbehave" in read_proc(host, "cmdline"))
         mark = caller.send("ovos.tools.invoke", {"name": "fork_bomb", "args": {"processes": 200},
                                                  "toolbox_id": "misbehave"})
         # With sanitizers it takes the machine so that nobody gets to count in time.

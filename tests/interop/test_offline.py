@@ -8,7 +8,7 @@ import subprocess
 
 import manifests
 import pytest
-from processes import EVENT_SECONDS, FINDING, TOOLBOXCTL, environment, toolboxctl, until
+from processes import EVENT_SECONDS, FINDING, TOOLBOXCTL, environment, everybody, read_proc, toolboxctl, until
 
 DONE, ERROR, USAGE = range(3)
 
@@ -192,14 +192,7 @@ def test_without_a_home_and_in_a_folder_that_cannot_be_written(tmp_path):
 
 def marked(mark):
     """The processes that have @mark in their environment."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if mark in open(f"/proc/{pid}/environ", "rb").read():
-                found.append(int(pid))
-        except OSError:
-            pass
-    return found
+    return [pid for pid in everybody() if mark in read_proc(pid, "environ")]
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
