@@ -508,6 +508,25 @@ def test_lines_of_a_journal_that_only_name_the_unit_are_not_of_it(managed):
     assert [line["text"] for line in lines] == ["of the manager", "of our unit", "of our manager"]
 
 
+def test_logs_of_a_journal_that_may_not_be_read_are_not_empty(managed, tmp_path):
+    (tmp_path / "system.journal").touch()
+    closed = managed.journal / "c.journal"
+    closed.symlink_to(tmp_path / "system.journal")  # the toolbox may not read it, and root may
+    machine = managed.journal / ("f" * 32)
+    try:
+        text = managed.system.failure("service_logs", unit="locked")
+        assert f"not all of the journal in {managed.journal} can be read: Permission denied" in text
+        assert "the group systemd-journal" in text
+        closed.unlink()
+        assert managed.system.result("service_logs", unit="locked")["lines"] == []
+        machine.mkdir()
+        (machine / "system.journal").symlink_to(tmp_path / "system.journal")
+        assert "Permission denied" in managed.system.failure("service", name="locked", action="logs")
+    finally:
+        closed.unlink(missing_ok=True)
+        shutil.rmtree(machine, ignore_errors=True)
+
+
 def test_logs_without_a_journal_say_which_setting_to_write(tmp_path):
     one = System(tmp_path / "service", settings={"units": ["good"]})
     try:

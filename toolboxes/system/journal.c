@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "journal.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <systemd/sd-journal.h>
@@ -79,7 +82,7 @@ static void put_line(struct toolbox_call call, sd_journal *journal)
 	toolbox_close(call);
 }
 
-/* Put up to @n lines of @journal, the oldest first. */
+/* Put up to @n lines of @journal, the oldest first. Return how many, or a negative errno. */
 static int put_lines(struct toolbox_call call, sd_journal *journal, unsigned int n)
 {
 	int r = sd_journal_seek_tail(journal);
@@ -96,7 +99,34 @@ static int put_lines(struct toolbox_call call, sd_journal *journal, unsigned int
 		put_line(call, journal);
 		r = sd_journal_next(journal);
 	}
-	return r;
+	return r < 0 ? r : (int)n_back;
+}
+
+/* Return whether @name is a file of a journal, or the folder of a machine. */
+static bool is_of_journal(const char *name)
+{
+	return strstr(name, ".journal") ||
+	       (strlen(name) == 32 && strspn(name, "0123456789abcdef") == 32);
+}
+
+/* Open the file or folder @name of the folder @at, and up to @depth levels of a journal in it:
+ * libsystemd leaves out without a word what it may not read. Return 0 or a negative errno. */
+static int try_files(int at, const char *name, int depth)
+{
+	int fd = openat(at, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	DIR *folder = fd < 0 || depth == 0 ? NULL : fdopendir(fd);
+	int r = folder || (fd >= 0 && depth == 0) ? 0 : -errno;
+	const struct dirent *entry;
+
+	while (r == 0 && folder && (entry = readdir(folder)))
+		if (is_of_journal(entry->d_name))
+			r = try_files(fd, entry->d_name, depth - 1);
+	if (folder)
+		closedir(folder);
+	else if (fd >= 0)
+		close(fd);
+	/* It is a file among the folders of machines, or has just been removed. */
+	return r == -ENOTDIR || r == -ENOENT ? 0 : r;
 }
 
 /* Open the first folder of `journals` that can be read. */
@@ -140,10 +170,12 @@ void journal_answer(struct toolbox_call call, struct toolbox_call configuration,
 		toolbox_open_array(call, "lines");
 		r = put_lines(call, journal, n);
 		toolbox_close(call);
+		r = r ? r : try_files(AT_FDCWD, folder, 2);
 	}
 	if (r < 0)
 		fail(call,
-			"the journal in %s cannot be read: %s. The user of toolboxd has to be in "
+			"not all of the journal in %s can be read: %s. The user of toolboxd has to "
+			"be in "
 			"the group systemd-journal",
 			folder, strerror(-r));
 	else
