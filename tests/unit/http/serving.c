@@ -37,7 +37,8 @@
 static struct http_door *door;
 static const char *used_token;
 static uint16_t port;
-static int port_holder = -1; /* bound to the port: nobody is given it before the door listens */
+static int port_holder =
+	-1; /* bound to the port, which no other socket gets before the door listens */
 
 char http_response[RESPONSE_BYTES];
 char http_body[RESPONSE_BYTES];
@@ -62,7 +63,7 @@ static bool is_ready(void)
 }
 
 /* Return a free port, and hold it: a listener that has SO_REUSEADDR as the holder can bind to it,
- * and the kernel chooses it for nobody else (socket(7)). */
+ * and the kernel chooses it for no other socket (socket(7)). */
 static uint16_t hold_port(void)
 {
 	const int on = 1;
