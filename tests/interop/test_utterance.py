@@ -51,6 +51,8 @@ def ran(name, result, speech):
     ("What's a hundred and five minus five?", {}, ran("subtract", {"result": 100}, "That makes 100.")),
     ("what is 1,000 times 3", {}, ran("multiply", {"result": 3000}, "That makes 3000.")),
     ("what is seven divided by two", {}, ran("divide", {"result": 3.5}, "That makes 3.5.")),
+    ("what is eight divided by two", {}, ran("divide", {"result": 4.0}, "That makes 4.")),
+    ("what is ten divided by three", {}, ran("divide", {"result": 10 / 3}, "That makes 3.33333.")),
     ("was ist drei plus vier", {"lang": "de-DE"}, ran("add", {"result": 7}, "Das macht 7.")),
     ("Wie viel sind einundzwanzig mal zwei?", {"lang": "de"}, ran("multiply", {"result": 42}, "Das macht 42.")),
     ("was ist 1.000 plus 1", {"lang": "de"}, ran("add", {"result": 1001}, "Das macht 1001.")),

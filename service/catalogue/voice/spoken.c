@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "catalogue/voice/spoken.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "call/command.h"
 #include "json/document.h"
 #include "json/member.h"
+#include "json/number.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/text/language_tag.h"
@@ -20,6 +22,9 @@ static const char *const face_names[] = {
 
 /* A value of more code points ends with it. */
 #define CUT "\xE2\x80\xA6"
+
+/* A longer fraction comes from a computation: a listener needs fewer digits. */
+#define FRACTION_DIGITS_MAX 6
 
 const char *spoken_face_name(enum spoken_face face)
 {
@@ -58,29 +63,50 @@ static void append_cut(struct buffer *out, const char *text, size_t size)
 		buffer_append_string(out, CUT);
 }
 
+/* Append the number at @index of a result for a listener: 5 for 5.0, and a long fraction rounded to
+ * six digits in all, from 1000 on to two digits. */
+static void append_fraction(struct buffer *out, const struct json_tape *tape, uint32_t index)
+{
+	struct text_view text = {json_bytes(tape, index), json_at(tape, index)->length};
+	const char *point = memchr(text.text, '.', text.size);
+	size_t digits = point ? text.size - (size_t)(point + 1 - text.text) : 0;
+	double value = 0;
+
+	if (digits == 1 && point[1] == '0')
+		buffer_append(out, text.text, text.size - 2);
+	else if (digits > FRACTION_DIGITS_MAX && json_number_f64(tape, index, &value) == 0)
+		buffer_printf(
+			out, fabs(value) >= 1000 && fabs(value) < 1e15 ? "%.2f" : "%.6g", value);
+	else
+		buffer_append(out, text.text, text.size);
+}
+
 /* Append the value at @index for a person. */
-static void append_words(struct buffer *out, const struct json_tape *tape, uint32_t index)
+static void append_words(
+	struct buffer *out, const struct json_tape *tape, uint32_t index, bool is_result)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	if (json_type_at(tape, index) == JSON_STRING)
 		json_string_decode(tape, index, &text);
+	else if (is_result && json_type_at(tape, index) == JSON_NUMBER)
+		append_fraction(&text, tape, index);
 	else
 		json_write_compact(&text, tape, index);
 	buffer_fail_with(out, &text);
 	append_cut(out, buffer_text(&text), text.size);
 }
 
-/* Append the value of the member @name of the object @tape (NULL: none). Return whether there is
- * such a member, other than null. */
-static bool append_member_words(
-	struct buffer *out, const struct json_tape *tape, const char *name, size_t size)
+/* Append the value of the member @name of the object @tape (NULL: none), the result if @is_result.
+ * Return whether there is such a member, other than null. */
+static bool append_member_words(struct buffer *out, const struct json_tape *tape, bool is_result,
+	const char *name, size_t size)
 {
 	uint32_t value = tape ? json_find_sized(tape, 0, name, size) : JSON_NONE;
 
 	if (value == JSON_NONE || json_type_at(tape, value) == JSON_NULL)
 		return false;
-	append_words(out, tape, value);
+	append_words(out, tape, value, is_result);
 	return true;
 }
 
@@ -112,9 +138,9 @@ static bool append_named(
 		append_cut(out, values->error.text, values->error.size);
 		return true;
 	}
-	if (append_member_words(out, values->result, name, size))
+	if (append_member_words(out, values->result, true, name, size))
 		return true;
-	if (!append_member_words(out, values->arguments, name, size))
+	if (!append_member_words(out, values->arguments, false, name, size))
 		return false;
 	mark_named(values, name, size);
 	return true;

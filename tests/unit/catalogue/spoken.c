@@ -90,6 +90,36 @@ Test(spoken, is_not_there_without_one_of_its_values)
 	expect_face(SPOKEN_DONE, "de", "Das macht 7.", "de");
 }
 
+Test(spoken, has_no_more_digits_of_a_result_than_a_person_says)
+{
+	static const char *const cases[][2] = {
+		{"5.0", "5"},
+		{"-0.0", "-0"},
+		{"1.00", "1.00"},
+		{"3.141593", "3.141593"},
+		{"6.2137119223733395", "6.21371"},
+		{"0.30000000000000004", "0.3"},
+		{"1234567.8912345", "1234567.89"},
+		{"1.2345678e10", "12345678000.00"},
+		{"1.2345678e300", "1.23457e+300"},
+		{"1e5", "1e5"},
+		{"20000000000000000000000", "20000000000000000000000"},
+	};
+
+	fill(&arguments, "{\"a\":5.0}");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char text[64];
+		char sum[64];
+
+		snprintf(text, sizeof(text), "{\"result\":%s}", cases[i][0]);
+		snprintf(sum, sizeof(sum), "Das macht %s.", cases[i][1]);
+		fill(&result, text);
+		expect_face(SPOKEN_DONE, "de", sum, "de");
+	}
+	fill(&result, "{\"result\":5.0}");
+	expect_face(SPOKEN_DONE, "en", "That makes 5 of 5.0.", "en");
+}
+
 Test(spoken, has_braces_that_mean_themselves)
 {
 	fill(&arguments, "{\"b\":[1, {\"x\": \"y\"}]}");
