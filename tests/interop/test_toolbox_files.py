@@ -407,6 +407,16 @@ def test_a_patch_changes_several_files(files):
     assert not (files.root / "gone.txt").exists() and not moved.exists()
 
 
+def test_a_path_of_a_folder_makes_no_file(files):
+    make(files, "old.txt", "a\n")
+    for end in ("/", "/.", "//"):
+        words = files.failure("write_file", path=f"{files.root}/new{end}", content="x")
+        assert words == f"{files.root}/new{end}: a path that ends so names a folder, not a file"
+    for patch in ("*** Add File: new/\n+x\n", "*** Update File: old.txt\n*** Move to: new/\n@@\n-a\n+b\n"):
+        assert files.bad_patch(patch).endswith("a path that ends so names a folder, not a file")
+    assert [path.name for path in files.root.iterdir()] == ["old.txt"]
+
+
 def test_updates_of_one_file_add_up(files):
     make(files, "a", "1\n2\n3\n")
     files.patch("*** Update File: a\n-1\n+one\n"

@@ -249,7 +249,7 @@ static bool judge_place(const char *path, bool is_write, struct place *place, st
 }
 
 /* Resolve the folder of @path, and set @place to the last name below. Names that do not exist are
- * kept as they are, if they are no `..`. */
+ * kept as they are, if they are no `..`. A slash at the end is of a folder, not of a new file. */
 static bool resolve_new(const char *path, struct place *place)
 {
 	char copy[PATH_MAX];
@@ -263,8 +263,12 @@ static bool resolve_new(const char *path, struct place *place)
 
 		if (size >= (int)sizeof(below) || strcmp(slash, "/..") == 0)
 			return false;
-		if (strcmp(slash, "/.") != 0 && strcmp(slash, "/") != 0)
+		if (strcmp(slash, "/.") != 0 && strcmp(slash, "/") != 0) {
 			memcpy(rest, below, (size_t)size + 1);
+		} else if (!*rest) {
+			errno = EISDIR;
+			return false;
+		}
 		*slash = '\0';
 		if (realpath(*copy ? copy : "/", place->path)) {
 			size_t used = strcmp(place->path, "/") == 0 ? 0 : strlen(place->path);
@@ -330,7 +334,9 @@ static bool fail_to_find(const char *path, bool is_write, int error, struct text
 	if (!judge_place(path, is_write, &place, why))
 		return false;
 	text_add_name(why, path);
-	text_printf(why, ": %s", strerror(error));
+	text_printf(why, ": %s",
+		error == EISDIR ? "a path that ends so names a folder, not a file"
+				: strerror(error));
 	return false;
 }
 
