@@ -222,6 +222,7 @@ static int take_file(
 	bool can_run = access(path, X_OK) == 0;
 	size_t size;
 	const char *stem = dropin_stem(path, &size);
+	bool is_helper = aside && !is_backup(stem);
 	enum toolbox_line line = aside ? LINE_OTHER : find_toolbox_line(path, stem, size);
 	const char *reason = aside               ? aside
 			     : line == LINE_NEAR ? not_the_line
@@ -233,9 +234,10 @@ static int take_file(
 	bool is_made;
 
 	/* A backup has a name of its own beside its original. */
-	if (aside && is_backup(stem))
+	if (aside && !is_helper)
 		size = strlen(stem);
-	if (is_definition(path) || (dropin.is_aside && service))
+	/* A helper that cannot be run is not meant as a tool. */
+	if (is_definition(path) || (dropin.is_aside && service) || (is_helper && !can_run))
 		return 0;
 	dropin.name = name_in(service, stem, size);
 	dropin.path = strdup(path);

@@ -129,6 +129,7 @@ Test(dropins, leave_out_what_is_no_program)
 		write_program(names[i], "#!/bin/sh\n");
 	scratch_write("home/notes.txt", "text");
 	scratch_write("home/tests/README", "in a folder that is no service");
+	scratch_write("home/bell_helpers.py", "a module that programs share");
 	cr_assert_eq(read_home(NULL), 0);
 	cr_expect_null(toolbox);
 	expect_left_out("_x", "/home/_x: its name is one that is left out");
