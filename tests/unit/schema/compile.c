@@ -6,6 +6,7 @@
 
 #include "judge.h"
 #include "schema/compile/keyword.h"
+#include "util/array.h"
 
 Test(schema_compile, names_the_place_of_a_mistake)
 {
@@ -17,6 +18,11 @@ Test(schema_compile, names_the_place_of_a_mistake)
 		"/required/1: 'required' must list strings, not number");
 	expect_refusal("{\"dependentRequired\":{\"a\":[\"b\",null]}}",
 		"/dependentRequired/a/1: must be the name of a property, not null");
+	expect_refusal(
+		"{\"uniqueItems\":1}", "/uniqueItems: 'uniqueItems' must be a boolean, not number");
+	expect_refusal("{\"$ref\":3}", "/$ref: '$ref' must be a string, not number");
+	expect_refusal("{\"$id\":\"http://x/a#b\"}", "/$id: '$id' must have no fragment");
+	expect_refusal("{\"$id\":3}", "/$id: '$id' must be a string, not number");
 	expect_refusal("{\"$schema\":7}", "/$schema: '$schema' must be a string, not number");
 	expect_refusal("{\"minLength\":-1}", "/minLength: 'minLength' must be a whole number");
 	expect_refusal("{\"multipleOf\":0}", "/multipleOf: 'multipleOf' must be greater than 0");
@@ -82,6 +88,7 @@ Test(schema_compile, fetches_nothing)
 		"/$ref: 'http://example.org/a.json' refers to 'http://example.org/a.json', which "
 		"is not registered; nothing is ever fetched");
 	expect_refusal("{\"$ref\":\"#/$defs/a\"}", "/$ref: '#/$defs/a' refers to nothing");
+	expect_refusal("{\"$ref\":\"#/type/0\",\"type\":\"null\"}", "'#/type/0' refers to nothing");
 	expect_refusal("{\"$ref\":\"#here\"}", "/$ref: '#here' refers to nothing");
 	expect_refusal("{\"$ref\":\"#/maximum\",\"maximum\":3}", "must refer to a schema");
 }
@@ -99,6 +106,43 @@ Test(schema_compile, resolves_references_from_what_is_registered)
 		&options, "{\"$id\":\"http://x/a.json\",\"$ref\":\"b.json#n\"}", "null"));
 	cr_assert_not(judge_with(&options,
 		"{\"$id\":\"http://x/a.json\",\"$ref\":\"./c/../b.json#/$defs/n\"}", "1"));
+}
+
+Test(schema_compile, counts_the_elements_of_an_array_in_a_reference)
+{
+	static const char *const absent[] = {"3", "00", "01", "x", "1x", "/", "-1", "1000000000"};
+
+	for (unsigned int i = 0; i < 3; i++) {
+		cleanup(buffer_deinit) struct buffer schema = {0};
+
+		buffer_printf(&schema,
+			"{\"properties\":{\"a\":{\"$ref\":\"#/$defs/all/anyOf/"
+			"%u\"}},\"$defs\":{\"all\":{"
+			"\"anyOf\":[{\"const\":0},{\"const\":1},{\"const\":2}]}}}",
+			i);
+		cr_expect(judge(buffer_terminate(&schema), i == 0   ? "{\"a\":0}"
+							   : i == 1 ? "{\"a\":1}"
+								    : "{\"a\":2}"));
+		cr_expect_not(judge(schema.data, i == 0 ? "{\"a\":1}" : "{\"a\":0}"));
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(absent); i++) {
+		cleanup(buffer_deinit) struct buffer schema = {0};
+
+		buffer_printf(
+			&schema, "{\"$ref\":\"#/anyOf/%s\",\"anyOf\":[true,true,true]}", absent[i]);
+		expect_refusal(buffer_terminate(&schema), "refers to nothing");
+	}
+}
+
+Test(schema_compile, finds_no_member_that_is_absent_among_many)
+{
+	cleanup(buffer_deinit) struct buffer schema = {0};
+
+	buffer_append_string(&schema, "{\"$ref\":\"#/$defs/m\",\"$defs\":{\"a\":true");
+	for (int i = 0; i < 100; i++)
+		buffer_printf(&schema, ",\"m%d\":true", i);
+	buffer_append_string(&schema, "}}");
+	expect_refusal(buffer_terminate(&schema), "/$ref: '#/$defs/m' refers to nothing");
 }
 
 /* Whether the reference @to from http://x/a/b/c leads to http://x@path, which takes integers
@@ -129,6 +173,15 @@ Test(schema_compile, resolves_the_segments_of_a_relative_reference)
 	cr_assert(leads("/e/./d", "/e/d"));
 	cr_assert(leads("//x/d", "/d"));
 	cr_assert(leads("...", "/a/b/..."));
+}
+
+Test(schema_compile, resolves_a_reference_from_a_host_without_a_path)
+{
+	static const char schema[] = "{\"$id\":\"http://x\",\"$ref\":\"d\",\"$defs\":{\"d\":{"
+				     "\"$id\":\"http://x/d\",\"type\":\"integer\"}}}";
+
+	cr_expect(judge(schema, "1"));
+	cr_expect_not(judge(schema, "null"));
 }
 
 Test(schema_compile, has_the_metaschemas_built_in)
@@ -218,6 +271,20 @@ Test(schema_compile, switches_vocabularies_off_as_its_metaschema_says)
 	cr_assert(judge_with(&options, "{\"$schema\":\"http://x/meta\",\"maximum\":1}", "2"));
 	cr_assert_not(judge_with(&options,
 		"{\"$schema\":\"http://x/meta\",\"properties\":{\"a\":false}}", "{\"a\":1}"));
+}
+
+Test(schema_compile, takes_a_metaschema_without_a_dialect_as_one_of_its_own_dialect)
+{
+	static const char text[] = "{\"$id\":\"http://x/meta\"}";
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	struct schema_resource resource = {.uri = "http://x/meta", .tape = &tape};
+	struct schema_options options = {.resources = &resource, .n_resources = 1};
+
+	cr_assert_eq(json_tape_read(&tape, text, sizeof(text) - 1, 9, NULL), 0);
+	cr_expect(judge_with(&options,
+		"{\"$schema\":\"http://x/meta\",\"prefixItems\":[true],\"items\":false}", "[1]"));
+	cr_expect_not(judge_with(
+		&options, "{\"$schema\":\"http://x/meta\",\"prefixItems\":[false]}", "[1]"));
 }
 
 Test(schema_compile, refuses_two_anchors_of_one_name)

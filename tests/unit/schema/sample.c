@@ -49,6 +49,9 @@ Test(schema_sample, has_the_required_members_only)
 	expect_sample("{'type':'object','properties':{'a':{'type':'null'},'b':{'type':'null'}},"
 		      "'required':['b']}",
 		"{'b':null}", true);
+	expect_sample("{'type':'object','required':['a','b']}", "{'a':1,'b':1}", true);
+	expect_sample(ONE("{'type':'array'}"), "{'a':[1]}", true);
+	expect_sample(ONE("{'type':'integer','multipleOf':7}"), "{'a':7}", true);
 }
 
 Test(schema_sample, has_a_value_that_its_schema_suggests)
@@ -86,6 +89,10 @@ Test(schema_sample, fits_bounds_of_numbers_texts_and_arrays)
 		ONE("true"),
 		ONE("{'type':['null','string']}"),
 		ONE("{'minimum':3}"),
+		ONE("{'allOf':[{'type':'integer','minimum':4}]}"),
+		ONE("{'anyOf':[{'type':'null'},{'type':'null'}]}"),
+		"{'anyOf':[{'type':'null'},{'type':'object','required':['a'],'properties':{'a':{"
+		"'const':3}}}]}",
 	};
 
 	for (size_t i = 0; i < sizeof(schemas) / sizeof(*schemas); i++) {

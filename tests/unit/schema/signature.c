@@ -114,6 +114,31 @@ Test(schema_signature, is_bounded)
 	cr_expect_lt(out.size, 1000);
 }
 
+Test(schema_signature, writes_the_first_alternatives_of_many)
+{
+	expect_parameters("{\"properties\":{\"a\":{\"enum\":[1,2,3,4,5,6]},\"b\":{\"enum\":[1,2,3,"
+			  "4,5,6,7]}}}",
+		"a?: 1|2|3|4|5|6, b?: 1|2|3|4|5|6|…");
+	expect_parameters(
+		"{\"properties\":{\"a\":{\"oneOf\":[{\"const\":1},{\"const\":2},{\"const\":3},"
+		"{\"const\":2},{\"const\":4},{\"const\":5},{\"const\":6},{\"const\":7}]}}}",
+		"a?: 1|2|3|4|5|6|…");
+}
+
+Test(schema_signature, writes_an_array_down_to_a_depth)
+{
+	static const char one[] = "{\"type\":\"array\",\"items\":";
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	buffer_append_string(&text, "{\"properties\":{\"a\":{\"type\":\"array\",\"prefixItems\":[{"
+				    "\"const\":1}],\"items\":{\"type\":\"null\"}},\"b\":");
+	for (int i = 0; i < 6; i++)
+		buffer_append_string(&text, one);
+	buffer_append_string(&text, "{\"type\":\"null\"}}}}}}}},\"required\":[\"c\"]}");
+	expect_parameters(buffer_terminate(&text),
+		"a?: array, b?: array of array of array of array of array of …, c: any");
+}
+
 Test(schema_signature, writes_a_result_as_its_members)
 {
 	expect_result("{\"type\":\"object\",\"properties\":{\"quotient\":{\"type\":\"integer\"},"

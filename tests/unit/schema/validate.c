@@ -2,6 +2,9 @@
 #include <criterion/criterion.h>
 
 #include "judge.h"
+#include "util/array.h"
+#include "util/buffer.h"
+#include "util/cleanup.h"
 
 #define DRAFT_07 "\"$schema\":\"http://json-schema.org/draft-07/schema#\""
 
@@ -309,4 +312,73 @@ Test(schema_validate, validates_a_value_inside_of_a_message)
 	cr_assert_eq(
 		schema_explain(schema, context, &tape, json_find(&tape, 0, "args"), &report), 0);
 	cr_assert_str_eq(report.violations[0].path, "");
+}
+
+/* Append @n times @text, with commas between. */
+static void append_times(struct buffer *out, const char *text, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		buffer_append_string(out, i > 0 ? "," : "");
+		buffer_append_string(out, text);
+	}
+}
+
+Test(schema_validate, remembers_which_of_many_elements_a_branch_has_evaluated)
+{
+	static const char schema[] =
+		"{\"allOf\":[{\"anyOf\":[{\"contains\":{\"type\":\"integer\"}}]}],"
+		"\"unevaluatedItems\":{\"const\":\"x\"}}";
+	cleanup(buffer_deinit) struct buffer taken = {0};
+	cleanup(buffer_deinit) struct buffer refused = {0};
+
+	buffer_append_string(&taken, "[");
+	append_times(&taken, "1,\"x\"", 5000);
+	buffer_append_buffer(&refused, &taken);
+	buffer_append_string(&taken, "]");
+	buffer_append_string(&refused, ",\"y\"]");
+	cr_expect(judge(schema, buffer_terminate(&taken)));
+	cr_expect_not(judge(schema, buffer_terminate(&refused)));
+}
+
+Test(schema_validate, tells_equal_numbers_among_many_elements)
+{
+	static const char *const cases[][3] = {
+		{"1.5", "15e-1", "1.25"},
+		{"12.5", "1.25e1", "12.75"},
+		{"-0.5", "-5e-1", "0.5"},
+		{"0", "-0.0", "1e-9"},
+		{"1e400", "10e399", "1e401"},
+		{"1e-400", "0.1e-399", "1e-401"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		for (size_t other = 1; other <= 2; other++) {
+			cleanup(buffer_deinit) struct buffer value = {0};
+
+			buffer_printf(&value, "[%s", cases[i][0]);
+			for (int k = 100; k < 200; k++)
+				buffer_printf(&value, ",%d.25", k);
+			buffer_printf(&value, ",%s]", cases[i][other]);
+			cr_expect_eq(judge("{\"uniqueItems\":true}", buffer_terminate(&value)),
+				other == 2, "%s and %s", cases[i][0], cases[i][other]);
+		}
+	}
+}
+
+Test(schema_validate, takes_a_limit_beyond_all_sizes)
+{
+	cr_expect(judge("{\"maxLength\":99999999999999999999}", "\"a\""));
+	cr_expect_not(judge("{\"minLength\":99999999999999999999}", "\"a\""));
+}
+
+Test(schema_validate, takes_the_target_of_a_dynamic_reference_whose_anchor_no_scope_has)
+{
+	static const char schema[] =
+		"{\"$id\":\"http://x/a\",\"$ref\":\"b\",\"$defs\":{"
+		"\"b\":{\"$id\":\"b\",\"properties\":{\"m\":{\"$dynamicRef\":\"c#t\"}}},"
+		"\"c\":{\"$id\":\"c\",\"$dynamicAnchor\":\"t\",\"type\":\"integer\"},"
+		"\"d\":{\"$id\":\"d\",\"$dynamicAnchor\":\"t\",\"type\":\"null\"}}}";
+
+	cr_expect(judge(schema, "{\"m\":1}"));
+	cr_expect_not(judge(schema, "{\"m\":null}"));
 }
