@@ -329,6 +329,10 @@ def test_a_path_with_nul_is_refused(files):
     path = make(files, "a.txt", "a\n")
     for name, args in (("write_file", {"content": "x"}), ("edit_file", {"edits": [{"oldText": "a", "newText": "x"}]})):
         assert "a path has the character U+0000" in files.failure(name, path=f"{path}\0.md", **args)
+    for name, args in (("read_file", {"file_path": f"{path}\0.md"}), ("list_dir", {"dir_path": f"{files.root}\0.md"}),
+                       ("grep_files", {"pattern": "a", "path": f"{files.root}\0.md"}),
+                       ("grep_files", {"pattern": "a", "include": "*.txt\0.md"})):
+        assert files.failure(name, **args) == "a path has the character U+0000"
     assert path.read_text() == "a\n"
 
 

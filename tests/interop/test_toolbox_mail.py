@@ -219,6 +219,7 @@ def test_recipients_are_those_that_the_operator_allows(mail):
 @pytest.mark.parametrize("args", [
     {"destinations": []}, {"destinations": [TO] * 101}, {"destinations": [{"target": "a@example.org"}]},
     {"destinations": [{**TO, "type": "tel"}]}, {"subject": 1},
+    {"subject": "Lunch\0 is off"}, {"destinations": [{**TO, "target_name": "Ana\0 and Eve"}]},
     {"attachments": [{"reference_type": "recording", "reference_id": "5f3c1a52-0d6e-4b7b-9f0a-1c2d3e4f5a6b"}]},
 ])
 def test_wrong_arguments_are_refused(mail, args):

@@ -126,7 +126,7 @@ void edit_file(struct toolbox_call call, void *data)
 {
 	struct text out = {0};
 	struct text why = {0};
-	const char *path = read_path(call, &why);
+	const char *path = read_path(call, "path", "", &why);
 
 	(void)data;
 	answer(call, "edit_file", path && edit_text(call, path, &out, &why), &out, &why);

@@ -16,12 +16,13 @@
 
 #include "schema_text.h"
 
-const char *read_path(struct toolbox_call call, struct text *why)
+const char *read_path(
+	struct toolbox_call call, const char *key, const char *fallback, struct text *why)
 {
-	const char *path;
-	size_t size;
+	const char *path = fallback;
+	size_t size = strlen(fallback);
 
-	if (toolbox_get_string(call, "path", &path, &size) != TOOLBOX_OK)
+	if (toolbox_get_string(call, key, &path, &size) == TOOLBOX_E_MEMORY)
 		text_put(why, "out of memory");
 	else if (strlen(path) != size)
 		text_put(why, "a path has the character U+0000");

@@ -212,7 +212,7 @@ static bool search_file(void *data, int folder, const char *name, const char *pa
 
 	if ((++search->n_files & 63) == 0 && time_is_up(search))
 		return false;
-	if (search->include) {
+	if (*search->include) {
 		const char *relative = path + search->root_size;
 
 		relative += *relative == '/';
@@ -345,7 +345,8 @@ void grep_files(struct toolbox_call call, void *data)
 	struct search search = {
 		.call = call, .limit = (size_t)read_number(call, "limit", 100, 2000)};
 	struct walk walked = {.found = search_file, .data = &search};
-	const char *path = fence_first_root();
+	const char *root = fence_first_root();
+	const char *path;
 	struct place place;
 	struct timespec now;
 	struct text out = {0};
@@ -353,14 +354,15 @@ void grep_files(struct toolbox_call call, void *data)
 	bool is_good;
 
 	(void)data;
-	toolbox_get_string(call, "include", &search.include, NULL);
-	toolbox_get_string(call, "path", &path, NULL);
+	search.include = read_path(call, "include", "", &why);
+	path = search.include ? read_path(call, "path", root ? root : "", &why) : NULL;
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
 	search.end = now.tv_sec + SEARCH_S;
-	if (!path)
+	if (path && !*path)
 		text_put(&why, "no folder may be read: toolboxes.files.roots of the configuration "
 			       "names such folders");
-	is_good = path && compile_pattern(&search, &why) && fence_find(path, false, &place, &why) &&
+	is_good = path && *path && compile_pattern(&search, &why) &&
+		  fence_find(path, false, &place, &why) &&
 		  search_place(&search, &place, &walked, &why);
 	if (is_good) {
 		keep_newest(&search);

@@ -310,19 +310,19 @@ static bool list_folder(struct listing *listing, const char *path, uint64_t dept
 void list_dir(struct toolbox_call call, void *data)
 {
 	struct listing *listing = calloc(1, sizeof(*listing));
-	const char *path = "";
+	const char *path;
 
 	(void)data;
 	if (!listing) {
 		toolbox_fail(call, "out of memory");
 		return;
 	}
-	toolbox_get_string(call, "dir_path", &path, NULL);
+	path = read_path(call, "dir_path", "", &listing->why);
 	listing->call = call;
 	listing->offset = (size_t)read_number(call, "offset", 1, REACH_MAX + 1);
 	listing->limit = (size_t)read_number(call, "limit", 25, REACH_MAX);
 	answer(call, "list_dir",
-		list_folder(listing, path, read_number(call, "depth", 2, UINT64_MAX)),
+		path && list_folder(listing, path, read_number(call, "depth", 2, UINT64_MAX)),
 		&listing->out, &listing->why);
 	text_free(&listing->out);
 	text_free(&listing->why);

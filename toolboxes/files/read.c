@@ -249,7 +249,7 @@ static bool read_around(struct reading *reading)
 void read_file(struct toolbox_call call, void *data)
 {
 	struct reading *reading = calloc(1, sizeof(*reading));
-	const char *path = "";
+	const char *path;
 	const char *mode = "slice";
 	bool is_good;
 
@@ -258,13 +258,13 @@ void read_file(struct toolbox_call call, void *data)
 		toolbox_fail(call, "out of memory");
 		return;
 	}
-	toolbox_get_string(call, "file_path", &path, NULL);
+	path = read_path(call, "file_path", "", &reading->why);
 	toolbox_get_string(call, "mode", &mode, NULL);
 	reading->call = reading->lines.call = call;
 	reading->lines.fd = -1;
 	reading->offset = read_number(call, "offset", 1, UINT64_MAX / 2);
 	reading->limit = read_number(call, "limit", 200, LINES_MAX);
-	is_good = open_text(reading, path) &&
+	is_good = path && open_text(reading, path) &&
 		  (strcmp(mode, "slice") == 0 ? read_slice(reading) : read_around(reading));
 	answer(call, "read_file", is_good, &reading->out, &reading->why);
 	if (reading->lines.fd >= 0)

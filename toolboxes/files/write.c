@@ -33,7 +33,7 @@ void write_file(struct toolbox_call call, void *data)
 	struct text content = {0};
 	struct text out = {0};
 	struct text why = {0};
-	const char *path = read_path(call, &why);
+	const char *path = read_path(call, "path", "", &why);
 	const char *bytes = "";
 	size_t size = 0;
 

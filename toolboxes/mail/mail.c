@@ -77,11 +77,22 @@ static bool is_allowed(const char *address)
 	return n_patterns == 0;
 }
 
+/* Return whether @text, at @pointer, of @size bytes, goes whole into a header. */
+static bool judge_header(
+	struct toolbox_call call, const char *pointer, const char *text, size_t size)
+{
+	if (strlen(text) == size)
+		return true;
+	toolbox_refuse(call, pointer, "must not have the character U+0000");
+	return false;
+}
+
 /* Return whether the destination @i is an address that mail may go to. */
 static bool judge_destination(struct toolbox_call call, uint32_t i)
 {
 	char pointer[80];
 	const char *target;
+	const char *name;
 	size_t size = get_member(call, "destinations", i, "target", pointer, &target);
 
 	if (strlen(target) != size || !mailbox_is_good(target)) {
@@ -93,7 +104,8 @@ static bool judge_destination(struct toolbox_call call, uint32_t i)
 			"must be an address that toolboxes.mail.allow_recipients allows");
 		return false;
 	}
-	return true;
+	size = get_member(call, "destinations", i, "target_name", pointer, &name);
+	return judge_header(call, pointer, name, size);
 }
 
 /* Return whether the attachment @i is a file that may be read. */
@@ -115,10 +127,14 @@ static bool judge_attachment(struct toolbox_call call, uint32_t i)
 
 static void validate(struct toolbox_call call, void *data)
 {
+	const char *subject = "";
+	size_t size = 0;
 	uint32_t n = 0;
-	bool is_good = true;
+	bool is_good;
 
 	(void)data;
+	toolbox_get_string(call, "subject", &subject, &size);
+	is_good = judge_header(call, "/subject", subject, size);
 	toolbox_get_count(call, "destinations", &n);
 	for (uint32_t i = 0; is_good && i < n; i++)
 		is_good = judge_destination(call, i);

@@ -129,11 +129,16 @@ static void webfetch(struct toolbox_call call, void *data)
 	struct fetched fetched = {0};
 	struct text out = {0};
 	struct text why = {0};
-	bool is_good = toolbox_get_string(call, "url", &wanted.url, NULL) == TOOLBOX_OK &&
+	size_t size = 0;
+	bool is_good = toolbox_get_string(call, "url", &wanted.url, &size) == TOOLBOX_OK &&
 		       curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
 
 	(void)data;
 	toolbox_get_bool(call, "raw", &wanted.is_raw);
+	if (is_good && strlen(wanted.url) != size) {
+		text_put(&why, "the URL has the character U+0000");
+		is_good = false;
+	}
 	is_good = is_good && visit(&fetch, wanted.url, &url, &fetched, &why);
 	fetch.end_ms = now_ms() + SIMPLIFY_MS;
 	is_good = is_good && write_page(&fetch, &wanted, url.whole, &fetched, &out, &why);
