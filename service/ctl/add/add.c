@@ -28,7 +28,7 @@
 struct checking {
 	const struct stage *stage;
 	struct diagnostic_counts counts;
-	bool is_alone; /* a file names another file that was not copied with it */
+	bool is_alone; /* a file names another file that was not, or may not be, copied with it */
 };
 
 /* Return the item whose copy is at the begin of @text, or NULL. */
@@ -69,6 +69,16 @@ static void write_sources(struct checking *checking, const char *text, struct bu
 	buffer_append_string(out, text);
 }
 
+/* Return whether @finding is about the library of a file: a name without a path may be the name of
+ * a library beside the file on the command line. */
+static bool is_about_library(const struct stage *stage, const struct diagnostic *finding)
+{
+	const struct staged *item = finding->file ? find_item(stage, finding->file) : NULL;
+
+	return item && !item->is_folder && finding->pointer &&
+	       strncmp(finding->pointer, "/librar", strlen("/librar")) == 0;
+}
+
 /* A diagnostic_function. */
 static void print_finding(void *data, const struct diagnostic *finding)
 {
@@ -79,6 +89,7 @@ static void print_finding(void *data, const struct diagnostic *finding)
 
 	write_sources(checking, finding->file ? finding->file : "", &file);
 	write_sources(checking, finding->text, &text);
+	checking->is_alone |= is_about_library(checking->stage, finding);
 	if (buffer_terminate(&file) && buffer_terminate(&text)) {
 		named.file = finding->file ? file.data : NULL;
 		named.text = text.data;
