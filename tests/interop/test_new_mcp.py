@@ -168,6 +168,7 @@ def test_without_an_answer_no_secret_is_kept(new):
     (["--command", "sh", "-c", "printf '\\033]0;title\\007' >&2; exit 3"], "; its log ends with: "),
     # Without the time that it took: a reason that is the same is logged once.
     (["--url", "http://127.0.0.1:9/mcp"], "it cannot be reached: Failed to connect to 127.0.0.1 port 9: "),
+    (["--url", "tools.example"], "toolboxctl: url must be a string"),
 ])
 def test_without_an_answer_there_is_no_folder(new, words, text):
     done = new("gone", "--kind", "mcp", *words)

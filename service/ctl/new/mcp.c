@@ -191,7 +191,11 @@ static void complain(void *data, const struct diagnostic *problem)
 	if (problem->severity != DIAGNOSTIC_ERROR)
 		return;
 	*has_complained = true;
-	terminal_complain("%s", problem->text);
+	/* Such a text has no subject: the key is named as its flag is. */
+	if (problem->pointer && strncmp(problem->text, "must ", strlen("must ")) == 0)
+		terminal_complain("%s %s", strrchr(problem->pointer, '/') + 1, problem->text);
+	else
+		terminal_complain("%s", problem->text);
 }
 
 /* Load the manifest at @path, which asks the server. Returns NULL after a message on stderr. */
