@@ -294,7 +294,7 @@ def test_an_url_that_is_none_is_refused(web, url, words):
 ])
 def test_a_private_address_is_refused(web, servers, site, host, kind):
     words = web.failure(f"http://{host}:{servers['private'].port}/")
-    assert words.startswith("Request failed: Blocked private or local network host: ") and f", a {kind} address)" in words
+    assert words.startswith("Request failed: Blocked private or local network host: ") and f", {'an' if kind == 'unspecified' else 'a'} {kind} address)" in words
     assert servers["private"].asked == []
 
 

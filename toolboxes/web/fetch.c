@@ -141,7 +141,8 @@ static void note_blocked(struct request *request, const struct sockaddr *address
 	text_printf(&request->blocked, "Blocked private or local network host: %s (resolved to ",
 		request->url->host);
 	address_write(address, &request->blocked);
-	text_printf(&request->blocked, ", a %s address); toolboxes.web.allow may name it", kind);
+	text_printf(&request->blocked, ", %s %s address); toolboxes.web.allow may name it",
+		*kind == 'u' ? "an" : "a", kind);
 }
 
 static bool is_allowed(struct request *request, const struct sockaddr *address)
