@@ -280,7 +280,8 @@ def test_a_status_of_failure_is_told(web, site):
     ("http://", "Invalid URL: http://"),
     ("gopher://127.0.0.1/", "Unsupported protocol: gopher:"), ("file:///etc/passwd", "Unsupported protocol: file:"),
     ("http://me:word@127.0.0.1/", "a user and a password in an URL are not sent"),
-    ("http://a/\0b", "the URL has the character U+0000"), ("http://a\nb/", "Invalid URL"), ("http://x/" + "a" * 9000, "Invalid URL"),
+    ("http://a/\0b", "the URL has the character U+0000"), ("http://a\nb/", "Invalid URL"),
+    ("http://x/" + "a" * 9000, "Invalid URL"),
 ])
 def test_an_url_that_is_none_is_refused(web, url, words):
     assert words in web.failure(url)
@@ -294,7 +295,8 @@ def test_an_url_that_is_none_is_refused(web, url, words):
 ])
 def test_a_private_address_is_refused(web, servers, site, host, kind):
     words = web.failure(f"http://{host}:{servers['private'].port}/")
-    assert words.startswith("Request failed: Blocked private or local network host: ") and f", {'an' if kind == 'unspecified' else 'a'} {kind} address)" in words
+    assert words.startswith("Request failed: Blocked private or local network host: ")
+    assert f", {'an' if kind == 'unspecified' else 'a'} {kind} address)" in words
     assert servers["private"].asked == []
 
 

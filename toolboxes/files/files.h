@@ -27,8 +27,8 @@ void write_file(struct toolbox_call call, void *data);
 void edit_file(struct toolbox_call call, void *data);
 void apply_patch(struct toolbox_call call, void *data);
 
-/* Return the path in the argument @key, or @fallback without it; NULL, and the words in @why: it has
- * U+0000. */
+/* Return the path in the argument @key, or @fallback without it; NULL, and the words in @why: the
+ * path has U+0000. */
 const char *read_path(
 	struct toolbox_call call, const char *key, const char *fallback, struct text *why);
 
