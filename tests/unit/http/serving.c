@@ -37,8 +37,7 @@
 static struct http_door *door;
 static const char *used_token;
 static uint16_t port;
-static int port_holder =
-	-1; /* bound to the port, which no other socket gets before the door listens */
+static int port_holder = -1; /* bound to the port, which no other socket gets */
 
 char http_response[RESPONSE_BYTES];
 char http_body[RESPONSE_BYTES];
