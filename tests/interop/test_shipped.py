@@ -12,8 +12,9 @@ OFF = ("call_control", "mail", "shell", "voice", "web")
 # The class of its processes; None: it has none.
 CLASSES = {"call_control": None, "convert": "compute", "device": None, "files": "compute", "mail": "net", "memory": "compute",
            "plan": "compute", "session": "compute", "shell": "command", "system": "compute", "voice": "command", "web": "net"}
-# What these read is not on each machine, and `toolboxctl test` calls the examples of what reads.
-WITHOUT_EXAMPLES = {"read_file", "list_dir", "grep_files", "webfetch", "service_status", "service_logs"}
+# What these read is not on each machine, and `toolboxctl test` calls the examples of what reads. Their page says so.
+WITHOUT_EXAMPLES = {"files": ["read_file", "list_dir", "grep_files"], "web": ["webfetch"],
+                    "system": ["service_status", "service_logs"]}
 DEADLINES_MS = {"grep_files": 35_000, "webfetch": 35_000, "send_email": 60_000, "exec_command": 620_000,
                 "write_stdin": 620_000, "whisper_install": 1_800_000, "kokoro_install": 1_800_000}
 # What an operator has to say before a toolbox loads.
@@ -74,7 +75,7 @@ def test_each_tool_says_what_it_is(launch):
     for tool in tools:
         assert tool["title"] and tool["description"] and tool["risk"] in ("read", "write", "execute"), tool
         takes_none = not tool["argument_schema"].get("required")
-        assert tool.get("examples") or takes_none or tool["name"] in WITHOUT_EXAMPLES, tool["name"]
+        assert tool.get("examples") or takes_none or tool["name"] in WITHOUT_EXAMPLES.get(tool["toolbox_id"], ()), tool["name"]
         # What is no rich content says what it is.
         assert tool.get("output") == "content" or tool["output_schema"].keys() > {"type"}, tool["name"]
 
@@ -85,6 +86,13 @@ def test_each_has_the_narrowest_class_that_works():
         manifest = manifest_of(name)
         assert manifest.get("sandbox", {}).get("class", usual[manifest["kind"]]) == class_, name
     assert manifest_of("web")["sandbox"] == {"class": "net"}, "and no file"
+
+
+@pytest.mark.parametrize("name", WITHOUT_EXAMPLES)
+def test_the_page_says_why_a_tool_has_no_examples(name):
+    paragraphs = (ROOT / "docs" / "toolboxes" / f"{name}.md").read_text().split("\n\n")
+    reason = next(one for one in paragraphs if "no examples: `toolboxctl test` calls" in one)
+    assert all(f"`{tool}`" in reason for tool in WITHOUT_EXAMPLES[name]), reason
 
 
 @pytest.mark.parametrize("name", ROWS)
