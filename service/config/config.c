@@ -141,10 +141,11 @@ static int merge(struct config_reader *reader, const struct config_flags *flags,
 static int add_default_folders(struct text_list *list)
 {
 	struct paths paths;
-	cleanup_free char *home = paths_xdg_home("XDG_DATA_HOME", ".local/share");
+	cleanup_free char *home = NULL;
+	int r = paths_xdg_home("XDG_DATA_HOME", ".local/share", &home);
 
-	if (!home && errno == ENOMEM)
-		return -ENOMEM;
+	if (r < 0)
+		return r;
 	/* The library folder is known even if toolbox-host is missing. */
 	(void)paths_find(&paths);
 	for (size_t i = 0; i < 3; i++) {

@@ -24,27 +24,28 @@
 
 /* ── folders ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* Return $XDG_CONFIG_HOME/toolboxd, which the caller frees; NULL when there is none, or, with the
- * errno ENOMEM, without memory. */
-static char *user_folder(void)
+/* Set *@ret to $XDG_CONFIG_HOME/toolboxd, which the caller frees; NULL: there is none. */
+static int find_user_folder(char **ret)
 {
-	cleanup_free char *home = paths_xdg_home("XDG_CONFIG_HOME", ".config");
+	cleanup_free char *home = NULL;
 	char *folder = NULL;
+	int r = paths_xdg_home("XDG_CONFIG_HOME", ".config", &home);
 
-	return home && asprintf(&folder, "%s/" USER_FOLDER, home) >= 0 ? folder : NULL;
+	if (r == 0 && home && asprintf(&folder, "%s/" USER_FOLDER, home) < 0)
+		return -ENOMEM;
+	*ret = folder;
+	return r;
 }
 
 static int add_folders(const struct config_reader *reader, struct text_list *folders)
 {
 	int r = text_list_add(folders, SYSTEM_FOLDER);
-	char *user;
+	char *user = NULL;
 
 	if (r < 0 || reader->stack.drops_user)
 		return r;
-	user = user_folder();
-	if (!user)
-		return errno == ENOMEM ? -ENOMEM : 0;
-	return text_list_take(folders, user);
+	r = find_user_folder(&user);
+	return user ? text_list_take(folders, user) : r;
 }
 
 void config_remembered_each_path(void (*visit)(void *data, const char *path),
@@ -52,10 +53,11 @@ void config_remembered_each_path(void (*visit)(void *data, const char *path),
 {
 	static const char *const names[] = {REMEMBERED_PROFILES, REMEMBERED_TOKENS,
 		REMEMBERED_ALLOW, REMEMBERED_ENABLED, REMEMBERED_DISABLED};
-	cleanup_free char *user = user_folder();
+	cleanup_free char *user = NULL;
+	int r = find_user_folder(&user);
 	const char *const folders[] = {SYSTEM_FOLDER, user};
 
-	for (size_t i = 0; i < 2 && folders[i]; i++)
+	for (size_t i = 0; r == 0 && i < 2 && folders[i]; i++)
 		for (size_t k = 0; k < ARRAY_SIZE(names); k++) {
 			cleanup_free char *path = file_path(folders[i], names[k]);
 

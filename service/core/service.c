@@ -377,9 +377,11 @@ static int make_offer(struct service *service)
 /* Make the parts that a request needs until it is a call. */
 static int make_requests(struct service *service)
 {
-	cleanup_free char *state = paths_state();
+	cleanup_free char *state = NULL;
 	int r = request_scope_init(&service->scope, &service->config.limits);
 
+	if (r == 0)
+		r = paths_state(&state);
 	if (r == 0)
 		r = waiting_init(&service->waiting, service->loop, topics_serve_again, service);
 	if (r == 0)

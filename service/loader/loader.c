@@ -886,8 +886,7 @@ static int add_once(struct loader *loader, const char *path)
 	return add_file(loader, path, stat(path, &status) == 0 && S_ISDIR(status.st_mode));
 }
 
-/* Set *ret_folder to the folder of the drop-in program @path, with its whole path; NULL for other
- * paths. 0 or -ENOMEM. */
+/* Find the folder of @path if that is a drop-in program, else NULL. Return 0 or -ENOMEM. */
 static int find_folder(const char *path, char **ret_folder)
 {
 	cleanup_free char *copy = strdup(path);
@@ -898,10 +897,11 @@ static int find_folder(const char *path, char **ret_folder)
 	*ret_folder = NULL;
 	if (!copy)
 		return -ENOMEM;
-	if (!stem[stem_size] && stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-		access(path, X_OK) == 0)
-		*ret_folder = realpath(dirname(copy), NULL);
-	return 0;
+	if (stem[stem_size] || stat(path, &status) < 0 || !S_ISREG(status.st_mode) ||
+		access(path, X_OK) < 0)
+		return 0;
+	*ret_folder = realpath(dirname(copy), NULL);
+	return *ret_folder || errno != ENOMEM ? 0 : -ENOMEM;
 }
 
 /* A named file or folder, and its partner. A program is a tool of its folder. */

@@ -58,13 +58,14 @@ static int write_server(const struct package *package, char ret_text[2 * MCP_PIN
 }
 
 /* Find the file of the pins of @package, in the state folder *@ret_state. Return 0; -ENOENT when
- * there is no state folder, or -ENOMEM. */
+ * there is no state folder, or another negative errno. */
 static int find_file(const struct package *package, struct pins *pins, char **ret_state)
 {
-	cleanup_free char *state = paths_state();
+	cleanup_free char *state = NULL;
+	int r = paths_state(&state);
 
-	if (!state)
-		return errno == ENOMEM ? -ENOMEM : -ENOENT;
+	if (r < 0 || !state)
+		return r < 0 ? r : -ENOENT;
 	if (write_server(package, pins->server) < 0)
 		return -ENOMEM;
 	if (asprintf(&pins->folder, "%s/" PINS_FOLDER, state) < 0) {

@@ -11,6 +11,8 @@
 #include "util/cleanup.h"
 #include "util/file/paths.h"
 
+#define E_REFUSED 1
+
 /* The folders of one toolbox, with all links resolved; NULL: no such folder. */
 struct own_folders {
 	char *manifest;
@@ -32,85 +34,115 @@ static bool is_within(const char *path, const char *folder)
 	       (path[size] == '\0' || path[size] == '/' || strcmp(folder, "/") == 0);
 }
 
-/* Return FOLDER/ID with all links resolved, which the caller frees; NULL when it does not exist. */
-static char *resolve_below(const char *folder, int size, const char *id)
+/* Set *@ret_real to @path with all links resolved, which the caller frees; NULL: it does not exist,
+ * or is closed. Return 0 or -ENOMEM. */
+static int find_real(const char *path, char **ret_real)
 {
-	cleanup_free char *path = NULL;
-
-	return asprintf(&path, "%.*s/%s", size, folder, id) < 0 ? NULL : realpath(path, NULL);
+	*ret_real = realpath(path, NULL);
+	return *ret_real || errno != ENOMEM ? 0 : -ENOMEM;
 }
 
-static bool is_registration_folder(const struct config *config, const char *folder)
+/* Set *@ret_is_one to whether @folder is a registration folder. */
+static int is_registration_folder(const struct config *config, const char *folder, bool *ret_is_one)
 {
 	bool is_one = false;
+	int r = 0;
 
-	for (size_t i = 0; !is_one && i < config->toolbox_dirs.n_items; i++) {
-		cleanup_free char *real = realpath(config->toolbox_dirs.items[i], NULL);
+	for (size_t i = 0; r == 0 && !is_one && i < config->toolbox_dirs.n_items; i++) {
+		cleanup_free char *real = NULL;
 
+		r = find_real(config->toolbox_dirs.items[i], &real);
 		is_one = real && strcmp(real, folder) == 0;
 	}
-	return is_one;
+	*ret_is_one = is_one;
+	return r;
 }
 
-/* Return the folder of the manifest or of the drop-in programs, which the caller frees; or NULL. */
-static char *find_manifest_folder(const struct package *package)
+/* Find the folder of the manifest or of the drop-in programs. */
+static int find_manifest_folder(
+	const struct config *config, const struct package *package, struct own_folders *own)
 {
-	cleanup_free char *real = realpath(package->file, NULL);
 	struct stat status;
+	int r = find_real(package->file, &own->manifest);
 
-	if (!real || stat(real, &status) < 0)
-		return NULL;
-	if (S_ISDIR(status.st_mode))
-		return take_ptr(real);
-	return strdup(dirname(real));
+	if (r < 0 || !own->manifest)
+		return r;
+	if (stat(own->manifest, &status) < 0) {
+		free(take_ptr(own->manifest));
+		return 0;
+	}
+	if (!S_ISDIR(status.st_mode))
+		dirname(own->manifest);
+	return is_registration_folder(config, own->manifest, &own->is_shared);
 }
 
-static char *find_state_folder(const struct package *package)
+static int find_state_folder(const struct package *package, struct own_folders *own)
 {
-	cleanup_free char *folder = paths_state();
+	cleanup_free char *folder = NULL;
+	cleanup_free char *path = NULL;
+	int r = paths_state(&folder);
 
-	return folder ? resolve_below(folder, (int)strlen(folder), package->id) : NULL;
+	if (r < 0 || !folder)
+		return r;
+	if (asprintf(&path, "%s/%s", folder, package->id) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	return find_real(path, &own->state);
 }
 
-/* Return whether @path, all links resolved, is inside of a path in `write`. */
-static bool is_in_written(const struct sandbox_paths *write, const char *path)
+/* Set *@ret_is_inside to whether @path, all links resolved, is inside of a path in `write`. */
+static int is_in_written(const struct sandbox_paths *write, const char *path, bool *ret_is_inside)
 {
 	bool is_inside = false;
+	int r = 0;
 
-	for (size_t i = 0; !is_inside && i < write->n_items; i++) {
-		cleanup_free char *real = realpath(write->items[i], NULL);
+	for (size_t i = 0; r == 0 && !is_inside && i < write->n_items; i++) {
+		cleanup_free char *real = NULL;
 
+		r = find_real(write->items[i], &real);
 		is_inside = real && strcmp(real, path) != 0 && is_within(path, real);
 	}
-	return is_inside;
+	*ret_is_inside = is_inside;
+	return r;
 }
 
-/* Return why @path, which is in @write or only read, is refused, or NULL. */
-static const char *judge_path(const char *path, bool is_written, const struct sandbox_paths *write,
-	const struct own_folders *own)
+/* Set *@ret_reason to why @path, which is in @write or only read, is refused, or to NULL. */
+static int judge_path(const char *path, bool is_written, const struct sandbox_paths *write,
+	const struct own_folders *own, const char **ret_reason)
 {
-	cleanup_free char *real = realpath(path, NULL);
-	bool is_own;
+	cleanup_free char *real = NULL;
+	bool is_inside;
+	int r = find_real(path, &real);
 
+	*ret_reason = NULL;
+	if (r < 0)
+		return r;
 	if (!real)
-		return errno == ENOENT ? "does not exist" : "cannot be looked at";
-	is_own = is_within(real, own->state) ||
-		 (is_within(real, own->manifest) && !(is_written && own->is_shared));
-	if (!is_own)
-		return "is outside of the toolbox's own folder and of its state folder";
-	if (is_in_written(write, real))
-		return "is inside of another path that may be written; leave it out";
-	return NULL;
+		*ret_reason = errno == ENOENT ? "does not exist" : "cannot be looked at";
+	else if (!is_within(real, own->state) &&
+		 (!is_within(real, own->manifest) || (is_written && own->is_shared)))
+		*ret_reason = "is outside of the toolbox's own folder and of its state folder";
+	if (*ret_reason)
+		return 0;
+	r = is_in_written(write, real, &is_inside);
+	if (is_inside)
+		*ret_reason = "is inside of another path that may be written; leave it out";
+	return r;
 }
 
-static bool refuse_paths(const char *key, const struct sandbox_paths *paths,
+/* Return 0, E_REFUSED with the reason in @refusal, or a negative errno. */
+static int check_paths(const char *key, const struct sandbox_paths *paths,
 	const struct sandbox_paths *write, const struct own_folders *own,
 	const struct config *config, struct sandbox_refusal *refusal)
 {
 	/* The operator has named the others. */
 	for (size_t i = 0; i < paths->n_items - paths->n_operator; i++) {
-		const char *reason = judge_path(paths->items[i], paths == write, write, own);
+		const char *reason;
+		int r = judge_path(paths->items[i], paths == write, write, own, &reason);
 
+		if (r < 0)
+			return r;
 		if (!reason)
 			continue;
 		snprintf(refusal->pointer, sizeof(refusal->pointer), "/sandbox/%s/%zu", key, i);
@@ -118,25 +150,25 @@ static bool refuse_paths(const char *key, const struct sandbox_paths *paths,
 			"%s %s; toolboxd.sandbox_max of the configuration is \"%s\", and only "
 			"\"none\" allows it",
 			paths->items[i], reason, sandbox_class_name(config->sandbox_max));
-		return true;
+		return E_REFUSED;
 	}
-	return false;
+	return 0;
 }
 
-static bool refuse_all_paths(
+static int check_all_paths(
 	const struct config *config, const struct package *package, struct sandbox_refusal *refusal)
 {
 	const struct sandbox_paths *read = &package->sandbox.read;
 	const struct sandbox_paths *write = &package->sandbox.write;
 	cleanup(own_folders_deinit) struct own_folders own = {0};
+	int r;
 
 	if (read->n_items + write->n_items == 0)
-		return false;
-	own.manifest = find_manifest_folder(package);
-	own.is_shared = own.manifest && is_registration_folder(config, own.manifest);
-	own.state = find_state_folder(package);
-	return refuse_paths("read", read, write, &own, config, refusal) ||
-	       refuse_paths("write", write, write, &own, config, refusal);
+		return 0;
+	r = find_manifest_folder(config, package, &own);
+	r = r ? r : find_state_folder(package, &own);
+	r = r ? r : check_paths("read", read, write, &own, config, refusal);
+	return r ? r : check_paths("write", write, write, &own, config, refusal);
 }
 
 bool sandbox_max_refuses(const struct config *config, const struct package *package,
@@ -144,6 +176,7 @@ bool sandbox_max_refuses(const struct config *config, const struct package *pack
 {
 	const struct toolbox_sandbox *sandbox = &package->sandbox;
 	bool has_unix = sandbox->class <= SANDBOX_NET && sandbox->has_unix;
+	int r;
 
 	if (sandbox->class > config->sandbox_max ||
 		(has_unix && config->sandbox_max <= SANDBOX_NET)) {
@@ -155,6 +188,12 @@ bool sandbox_max_refuses(const struct config *config, const struct package *pack
 			sandbox_class_name(config->sandbox_max));
 		return true;
 	}
-	return config->sandbox_max != SANDBOX_NONE && sandbox->class < SANDBOX_COMMAND &&
-	       refuse_all_paths(config, package, ret_refusal);
+	if (config->sandbox_max == SANDBOX_NONE || sandbox->class >= SANDBOX_COMMAND)
+		return false;
+	r = check_all_paths(config, package, ret_refusal);
+	if (r < 0) {
+		*ret_refusal = (struct sandbox_refusal){.pointer = ""};
+		snprintf(ret_refusal->text, sizeof(ret_refusal->text), "%s", strerror(-r));
+	}
+	return r != 0;
 }

@@ -26,7 +26,7 @@ struct sandbox_refusal {
 	char text[PATH_MAX + 256];
 };
 
-/* Return whether the sandbox of @package is wider than allowed, with the reason in
- * @ret_refusal. */
+/* Return whether the sandbox of @package is wider than allowed, or memory is too short to find that
+ * out, with the reason in @ret_refusal. */
 bool sandbox_max_refuses(const struct config *config, const struct package *package,
 	struct sandbox_refusal *ret_refusal);

@@ -31,12 +31,12 @@ static void entries_deinit(struct entries *entries)
 	text_list_deinit(&entries->others);
 }
 
-/* 0 or -ENOMEM. */
+/* Return 0, or a negative errno when memory or descriptors are short. */
 static int list_entries(const char *folder, struct entries *entries)
 {
 	cleanup_folder DIR *listing = opendir(folder);
 	const struct dirent *entry;
-	int r = 0;
+	int r = !listing && file_error_is_shortage(-errno) ? -errno : 0;
 
 	for (unsigned int n = 0; listing && r == 0 && n < DROPIN_ENTRIES_MAX; n++) {
 		size_t size;
@@ -65,8 +65,9 @@ static bool is_program(const char *path)
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Return whether there is a program in @folder with the file name @json as its definition. */
-static bool defines_program(const char *folder, const struct entries *entries, const char *json)
+/* Return 1 if there is a program in @folder with the file name @json as its definition, 0 if not,
+ * or -ENOMEM. */
+static int defines_program(const char *folder, const struct entries *entries, const char *json)
 {
 	size_t json_size = strlen(json) - strlen(SUFFIX);
 
@@ -78,10 +79,12 @@ static bool defines_program(const char *folder, const struct entries *entries, c
 		if (size != json_size || memcmp(stem, json, size) != 0)
 			continue;
 		path = file_path(folder, entries->others.items[i]);
-		if (path && is_program(path))
-			return true;
+		if (!path)
+			return -ENOMEM;
+		if (is_program(path))
+			return 1;
 	}
-	return false;
+	return 0;
 }
 
 static bool has_member(const struct json_tape *tape, uint32_t object, const char *key)
@@ -106,7 +109,8 @@ enum look {
 	LOOK_BROKEN,   /* no JSON */
 };
 
-static enum look look_at(const char *path)
+/* Return 0, or a negative errno when memory or descriptors are short. */
+static int look_at(const char *path, enum look *ret_look)
 {
 	cleanup(buffer_deinit) struct buffer bytes = {0};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
@@ -115,18 +119,20 @@ static enum look look_at(const char *path)
 	if (r == 0)
 		r = json_tape_read(
 			&tape, buffer_text(&bytes), bytes.size, JSON_DEPTH_DEFAULT, NULL);
-	if (r != 0)
-		return r > 0 ? LOOK_BROKEN : LOOK_OTHER;
-	return is_manifest(&tape) ? LOOK_MANIFEST : LOOK_OTHER;
+	if (file_error_is_shortage(r))
+		return r;
+	*ret_look = r > 0 ? LOOK_BROKEN : r == 0 && is_manifest(&tape) ? LOOK_MANIFEST : LOOK_OTHER;
+	return 0;
 }
 
-/* Find the manifest with the name of its folder. 0 or -ENOMEM. */
+/* Find the manifest with the name of its folder. Return 0 or a negative errno. */
 static int find_named(const char *folder, const struct entries *entries, char **ret_path)
 {
 	const char *slash = strrchr(folder, '/');
 	cleanup_free char *name = NULL;
 	cleanup_free char *path = NULL;
 	enum look look;
+	int r;
 
 	if (asprintf(&name, "%s" SUFFIX, slash ? slash + 1 : folder) < 0) {
 		name = NULL;
@@ -138,11 +144,12 @@ static int find_named(const char *folder, const struct entries *entries, char **
 	*ret_path = NULL;
 	if (!text_list_has(&entries->json, name))
 		return 0;
-	look = look_at(path);
-	if (look == LOOK_MANIFEST ||
-		(look == LOOK_BROKEN && !defines_program(folder, entries, name)))
+	r = look_at(path, &look);
+	if (r == 0 && look == LOOK_BROKEN)
+		r = defines_program(folder, entries, name);
+	if (r == 0 && look != LOOK_OTHER)
 		*ret_path = take_ptr(path);
-	return 0;
+	return r < 0 ? r : 0;
 }
 
 /* Find the only other manifest. */
@@ -154,10 +161,14 @@ static int find_only(const char *folder, const struct entries *entries, char **r
 	for (size_t i = 0; i < entries->json.n_items; i++) {
 		const char *name = entries->json.items[i];
 		cleanup_free char *path = file_path(folder, name);
+		enum look look = LOOK_OTHER;
+		int r = path ? look_at(path, &look) : -ENOMEM;
 
-		if (!path)
-			return -ENOMEM;
-		if (look_at(path) != LOOK_MANIFEST || defines_program(folder, entries, name))
+		if (r == 0 && look == LOOK_MANIFEST)
+			r = defines_program(folder, entries, name);
+		if (r < 0)
+			return r;
+		if (r > 0 || look != LOOK_MANIFEST)
 			continue;
 		if (found) {
 			diagnostics_add(problems, DIAGNOSTIC_ERROR, 0, "",

@@ -541,6 +541,8 @@ int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *
 	uint32_t n_tools = json_count(tape, tools);
 	int r;
 
+	if (!real && errno == ENOMEM)
+		return -ENOMEM;
 	reader->end_ns = 0;
 	schema_context_limit_time(reader->context, reader->check_ms);
 	toolbox->tools = calloc(n_tools, sizeof(*toolbox->tools));
@@ -794,8 +796,10 @@ int manifest_take_origin(
 int manifest_read_servers(struct manifest_reader *reader, struct mcp_server_entries *ret_entries,
 	struct diagnostics *problems)
 {
-	cleanup_free char *home = paths_home();
-	int r = mcp_server_entries_read(&reader->tape, home ? home : "/", ret_entries);
+	cleanup_free char *home = NULL;
+	int r = paths_home(&home);
+
+	r = r ? r : mcp_server_entries_read(&reader->tape, home ? home : "/", ret_entries);
 
 	if (r == -EINVAL) {
 		diagnose_at(problems, DIAGNOSTIC_ERROR, &reader->tape, "/mcpServers",

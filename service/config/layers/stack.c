@@ -280,10 +280,11 @@ static int visit_xdg_dirs(const struct file_walk *walk)
 
 static int visit_xdg_home(const struct file_walk *walk)
 {
-	cleanup_free char *folder = paths_xdg_home("XDG_CONFIG_HOME", ".config");
+	cleanup_free char *folder = NULL;
+	int r = paths_xdg_home("XDG_CONFIG_HOME", ".config", &folder);
 
-	if (!folder)
-		return errno == ENOMEM ? -ENOMEM : 0;
+	if (r < 0 || !folder)
+		return r;
 	return visit_file(walk, CONFIG_ORIGIN_USER, folder, strlen(folder), true);
 }
 

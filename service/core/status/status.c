@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/status/status.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "core/listing/listing.h"
@@ -228,12 +229,21 @@ static void write_calls(const struct service *service, struct buffer *out)
 	buffer_append_char(out, '}');
 }
 
+static void write_state_folder(struct answer *answer)
+{
+	cleanup_free char *state = NULL;
+
+	if (paths_state(&state) < 0)
+		answer->message.error = -ENOMEM;
+	else if (state)
+		answer_member_text(answer, "state", state);
+}
+
 void status_write(const struct service *service, struct answer *answer)
 {
 	const struct catalogue *view = service->scope.view;
 	const struct text_view *id = &service->scope.request.toolbox_id;
 	char url[BUS_URL_BYTES];
-	cleanup_free char *state = NULL;
 
 	bus_address_format(bus_address(service->bus), url);
 	answer_member_text(answer, "version", TOOLBOXD_VERSION);
@@ -257,8 +267,6 @@ void status_write(const struct service *service, struct answer *answer)
 	/* The folders of the files that toolboxctl keeps (config/remembered.h), low to high. */
 	json_write_texts(answer_member(answer, "folders"), service->config.folders.items,
 		service->config.folders.n_items);
-	state = paths_state();
-	if (state)
-		answer_member_text(answer, "state", state);
+	write_state_folder(answer);
 	reload_write_mistakes(&service->reload, view, answer);
 }

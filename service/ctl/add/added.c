@@ -112,13 +112,18 @@ static int read_paths(struct added *added)
 /* Find the two folders. Return 0, or CTL_ERROR after a complaint. */
 static int find_folders(struct added *added)
 {
-	cleanup_free char *data = paths_xdg_home("XDG_DATA_HOME", ".local/share");
+	cleanup_free char *data = NULL;
+	int r = paths_xdg_home("XDG_DATA_HOME", ".local/share", &data);
 
-	added->state = paths_state();
-	if (data && added->state && asprintf(&added->folder, "%s/toolboxd/toolbox.d", data) >= 0)
-		return 0;
-	added->folder = NULL;
-	terminal_complain("there is no folder for toolboxes of this user: HOME is not set");
+	r = r ? r : paths_state(&added->state);
+	if (r == 0 && data && added->state) {
+		if (asprintf(&added->folder, "%s/toolboxd/toolbox.d", data) >= 0)
+			return 0;
+		added->folder = NULL;
+		r = -ENOMEM;
+	}
+	terminal_complain("there is no folder for toolboxes of this user: %s",
+		r < 0 ? strerror(-r) : "HOME is not set");
 	return CTL_ERROR;
 }
 

@@ -91,8 +91,11 @@ static bool is_secret(const struct given *given)
 /* Append the path of the file of a secret; without @given, the folder. */
 static void append_path(const char *id, const struct given *given, struct buffer *out)
 {
-	cleanup_free char *home = paths_xdg_home("XDG_CONFIG_HOME", ".config");
+	cleanup_free char *home = NULL;
+	int r = paths_xdg_home("XDG_CONFIG_HOME", ".config", &home);
 
+	if (r < 0)
+		out->error = r;
 	buffer_printf(out, "%s/toolboxd/secrets", home ? home : "");
 	if (given)
 		buffer_printf(out, "/%s.%.*s", id, (int)given->name_size, given->name);

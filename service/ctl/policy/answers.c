@@ -31,10 +31,11 @@ static void ignore_report(void *data, const struct diagnostic *diagnostic)
  * none. */
 static char *find_copy(void)
 {
-	cleanup_free char *folder = paths_xdg_home("XDG_CONFIG_HOME", ".config");
+	cleanup_free char *folder = NULL;
 	cleanup_free char *path = NULL;
 
-	if (!folder || asprintf(&path, "%s/" COPY_NAME, folder) < 0)
+	if (paths_xdg_home("XDG_CONFIG_HOME", ".config", &folder) < 0 || !folder ||
+		asprintf(&path, "%s/" COPY_NAME, folder) < 0)
 		return NULL;
 	return access(path, F_OK) == 0 ? take_ptr(path) : NULL;
 }

@@ -209,17 +209,20 @@ static int look_at_files(struct trusting *trusting, const char *id)
 static int find_state(
 	struct ctl_session *session, struct text_list *ret_state, bool *ret_is_running)
 {
-	char *path;
+	char *path = NULL;
 	int r = own_files_ask_state(session, ret_state);
 
 	*ret_is_running = r == 0;
 	if (r != CTL_NO_BUS)
 		return r;
-	path = paths_state();
+	r = paths_state(&path);
 	if (path)
-		return text_list_take(ret_state, path) < 0 ? CTL_ERROR : CTL_DONE;
-	terminal_complain("there is no state folder: HOME is not set");
-	return CTL_ERROR;
+		r = text_list_take(ret_state, path);
+	else if (r == 0)
+		terminal_complain("there is no state folder: HOME is not set");
+	if (r < 0)
+		terminal_complain("%s", strerror(-r));
+	return r == 0 && path ? CTL_DONE : CTL_ERROR;
 }
 
 static int trust(struct trusting *trusting, struct ctl_session *session)

@@ -178,11 +178,13 @@ int mcp_endpoint_new(
 	struct service *service, struct streams *streams, struct mcp_endpoint **ret_endpoint)
 {
 	struct mcp_endpoint *endpoint = calloc(1, sizeof(*endpoint));
-	cleanup_free char *state = paths_state();
-	int r;
+	cleanup_free char *state = NULL;
+	int r = endpoint ? paths_state(&state) : -ENOMEM;
 
-	if (!endpoint)
-		return -ENOMEM;
+	if (r < 0) {
+		free(endpoint);
+		return r;
+	}
 	endpoint->service = service;
 	endpoint->streams = streams;
 	endpoint->names = service->config.http.mcp_names;

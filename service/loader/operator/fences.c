@@ -48,21 +48,20 @@ static int add_below(const char *folder, const char *below, struct text_list *li
 	return asprintf(&path, "%s%s", folder, below) < 0 ? -ENOMEM : text_list_take(list, path);
 }
 
-/* Add @folder, just found by a function of util/file/paths.h, with @below at its end. A folder that
- * was not found for want of memory would be a fence that is lost. */
-static int add_found(const char *folder, const char *below, struct text_list *list)
+/* Add @folder, found by a function of util/file/paths.h with the result @r, with @below at its end.
+ * A folder that could not be found would be a fence that is lost. */
+static int add_found(int r, const char *folder, const char *below, struct text_list *list)
 {
-	if (folder)
-		return add_below(folder, below, list);
-	return errno == ENOMEM ? -ENOMEM : 0;
+	return r < 0 || !folder ? r : add_below(folder, below, list);
 }
 
 static int add_xdg(
 	const char *variable, const char *fallback, const char *below, struct text_list *list)
 {
-	cleanup_free char *folder = paths_xdg_home(variable, fallback);
+	cleanup_free char *folder = NULL;
+	int r = paths_xdg_home(variable, fallback, &folder);
 
-	return add_found(folder, below, list);
+	return add_found(r, folder, below, list);
 }
 
 /* Add the file at the token @value, which is absolute or below ~/. A file below the home of a user
@@ -71,6 +70,7 @@ static int add_file(const struct json_tape *tape, uint32_t value, struct text_li
 {
 	cleanup_free char *home = NULL;
 	cleanup_free char *path = NULL;
+	int r;
 
 	if (value == JSON_NONE || json_type_at(tape, value) != JSON_STRING)
 		return 0;
@@ -79,8 +79,8 @@ static int add_file(const struct json_tape *tape, uint32_t value, struct text_li
 		return -ENOMEM;
 	if (path[0] != '~' || path[1] != '/')
 		return *path ? add_below(path, "", list) : 0;
-	home = paths_home();
-	return add_found(home, path + 1, list);
+	r = paths_home(&home);
+	return add_found(r, home, path + 1, list);
 }
 
 /* Add the files of the member @key of @object: one, or a list. */
@@ -141,12 +141,13 @@ static int add_named_files(const struct config *config, struct text_list *list)
 /* Add the secrets that the configuration names. */
 static int add_own_secrets(const struct config *config, struct text_list *list)
 {
-	cleanup_free char *state = paths_state();
+	cleanup_free char *state = NULL;
 	const char *const own[] = {config->approval_key_file, config->embedded_token_file,
 		config->audit_file, config->http.tls_key};
-	/* Pins, sessions, and what toolboxes keep for themselves. */
-	int r = add_found(state, "", list);
+	int r = paths_state(&state);
 
+	/* Pins, sessions, and what toolboxes keep for themselves. */
+	r = add_found(r, state, "", list);
 	r = r ? r
 	      : add_all((const char *const *)config->folders.items, config->folders.n_items, list);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(own); i++)

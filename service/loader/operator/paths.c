@@ -274,14 +274,15 @@ static int refuse_kind(
 	return OPERATOR_PATHS_E_REFUSED;
 }
 
-/* Find the home folder; NULL: it does not exist. Return 0 or -ENOMEM. */
+/* Find the home folder; NULL: it does not exist. Return 0 or a negative errno. */
 static int find_home(char **ret_home)
 {
-	cleanup_free char *home = paths_home();
+	cleanup_free char *home = NULL;
 	struct stat status;
+	int r = paths_home(&home);
 
-	if (!home)
-		return errno == ENOMEM ? -ENOMEM : 0;
+	if (r < 0 || !home)
+		return r;
 	*ret_home = stat(home, &status) == 0 && S_ISDIR(status.st_mode) ? take_ptr(home) : NULL;
 	return 0;
 }

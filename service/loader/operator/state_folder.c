@@ -22,13 +22,14 @@ static int refuse_folder(struct sandbox_refusal *refusal, const char *folder, co
 int state_folder_find(struct package *package, struct sandbox_refusal *ret_refusal)
 {
 	cleanup_free char *state = NULL;
+	int r;
 
 	if (strcmp(package->id, STATE_FOLDER_OURS) == 0)
 		return refuse_folder(ret_refusal, NULL,
 			"would be the folder of our jobs: give the toolbox another id");
-	state = paths_state();
-	if (!state && errno == ENOMEM)
-		return -ENOMEM;
+	r = paths_state(&state);
+	if (r < 0)
+		return r;
 	if (!state)
 		return refuse_folder(ret_refusal, NULL,
 			"cannot be found: set STATE_DIRECTORY, XDG_STATE_HOME or HOME");

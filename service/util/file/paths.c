@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/cleanup.h"
+
 #define HOST_NAME   "toolbox-host"
 #define LIBRARY_DIR "lib/toolboxd"
 
@@ -67,46 +69,71 @@ int paths_find_file(const char *name, char ret_path[PATH_MAX])
 	return r;
 }
 
-char *paths_home(void)
+/* Set *@ret to a copy of the first @size bytes of @path. */
+static int copy_path(const char *path, size_t size, char **ret)
+{
+	*ret = strndup(path, size);
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* Set *@ret to FOLDER/BELOW, or to NULL without a folder. */
+static int join_path(const char *folder, const char *below, char **ret)
+{
+	char *path = NULL;
+
+	if (folder && asprintf(&path, "%s/%s", folder, below) < 0)
+		return -ENOMEM;
+	*ret = path;
+	return 0;
+}
+
+/* Return the entry of the user in the password file; NULL: there is none, with errno 0, or it
+ * cannot be read. */
+static const struct passwd *find_user(void)
+{
+	const struct passwd *user;
+
+	errno = 0;
+	user = getpwuid(getuid());
+	/* The values of errno for an unknown user, by getpwnam(3). */
+	if (errno == ENOENT || errno == ESRCH || errno == EBADF || errno == EPERM)
+		errno = 0;
+	return user;
+}
+
+int paths_home(char **ret)
 {
 	const char *home = getenv("HOME");
 	const struct passwd *user;
 
-	if (!home || !*home) {
-		errno = 0;
-		user = getpwuid(getuid());
-		home = user ? user->pw_dir : NULL;
-	}
-	return home ? strdup(home) : NULL;
+	if (home && *home)
+		return copy_path(home, strlen(home), ret);
+	*ret = NULL;
+	user = find_user();
+	return user ? copy_path(user->pw_dir, strlen(user->pw_dir), ret) : -errno;
 }
 
-char *paths_xdg_home(const char *variable, const char *fallback)
+int paths_xdg_home(const char *variable, const char *fallback, char **ret)
 {
 	const char *folder = getenv(variable);
-	char *home;
-	char *path = NULL;
+	cleanup_free char *home = NULL;
+	int r;
 
 	if (folder && *folder == '/')
-		return strdup(folder);
-	home = paths_home();
-	if (home && asprintf(&path, "%s/%s", home, fallback) < 0)
-		path = NULL;
-	free(home);
-	return path;
+		return copy_path(folder, strlen(folder), ret);
+	r = paths_home(&home);
+	return r ? r : join_path(home, fallback, ret);
 }
 
-char *paths_state(void)
+int paths_state(char **ret)
 {
 	const char *given = getenv("STATE_DIRECTORY");
-	char *home;
-	char *path = NULL;
+	cleanup_free char *home = NULL;
+	int r;
 
 	/* systemd gives a list; the first one is ours. */
 	if (given && *given == '/')
-		return strndup(given, strcspn(given, ":"));
-	home = paths_xdg_home("XDG_STATE_HOME", ".local/state");
-	if (home && asprintf(&path, "%s/toolboxd", home) < 0)
-		path = NULL;
-	free(home);
-	return path;
+		return copy_path(given, strcspn(given, ":"), ret);
+	r = paths_xdg_home("XDG_STATE_HOME", ".local/state", &home);
+	return r ? r : join_path(home, "toolboxd", ret);
 }

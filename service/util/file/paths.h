@@ -28,16 +28,16 @@ int paths_find(struct paths *ret_paths);
  * path tried, or another negative errno. */
 int paths_find_file(const char *name, char ret_path[PATH_MAX]);
 
-/* The next three return NULL without memory, with the errno ENOMEM; and with another errno where
- * there is no such folder. */
+/* The next three set *@ret to a path, which the caller frees; or to NULL where there is no such
+ * folder. They return 0, or a negative errno when that cannot be found out. */
 
-/* Return the user's home folder; the caller frees it. */
-char *paths_home(void);
+/* Find the user's home folder. */
+int paths_home(char **ret);
 
-/* Return the folder in the XDG variable @variable, else @fallback in the home folder; the caller
- * frees it. A relative path is ignored. */
-char *paths_xdg_home(const char *variable, const char *fallback);
+/* Find the folder in the XDG variable @variable, else @fallback in the home folder. A relative path
+ * is ignored. */
+int paths_xdg_home(const char *variable, const char *fallback, char **ret);
 
-/* Return our state folder: the first of $STATE_DIRECTORY (systemd), else toolboxd in
- * $XDG_STATE_HOME or ~/.local/state; the caller frees it. */
-char *paths_state(void);
+/* Find our state folder: the first of $STATE_DIRECTORY (systemd), else toolboxd in $XDG_STATE_HOME
+ * or ~/.local/state. */
+int paths_state(char **ret);

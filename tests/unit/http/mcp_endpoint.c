@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/request/request_text.h"
+#include "http/mcp/endpoint.h"
 #include "quotes.h"
+#include "scarce.h"
 #include "serving.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
@@ -242,4 +245,21 @@ Test(mcp_endpoint, shows_a_guest_the_tools_of_its_profile)
 	cr_expect_null(strstr(http_body, "pow"), "%s", http_body);
 	expect_posted("/mcp", REQUEST("3", "tools/call", "'name':'libm__pow','arguments':{}"), 200,
 		"-32602");
+}
+
+/* Without its state folder it would have no tasks. */
+Test(mcp_endpoint, is_whole_or_reports_that_memory_is_short)
+{
+	static struct service service;
+	size_t n = 0;
+
+	setenv("HOME", "/home/me", 1);
+	for (; scarce_once_after(n); n++) {
+		struct mcp_endpoint *endpoint = NULL;
+		int r = mcp_endpoint_new(&service, NULL, &endpoint);
+
+		cr_expect_eq(r, scarce_has_failed() ? -ENOMEM : 0, "%zu: %d", n, r);
+		mcp_endpoint_free(endpoint);
+	}
+	cr_expect_gt(n, 3);
 }

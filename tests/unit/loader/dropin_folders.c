@@ -3,7 +3,11 @@
 
 #include <criterion/criterion.h>
 
+#include <errno.h>
+
 #include "../scratch.h"
+#include "manifest/folder_manifest.h"
+#include "scarce.h"
 #include "util/cleanup.h"
 
 TestSuite(dropin_folders, .init = scratch_set_up, .fini = scratch_tear_down);
@@ -29,4 +33,34 @@ Test(dropin_folders, finds_the_overlay_of_a_folder_however_that_is_written)
 	expect_found("box", "box", "box.json");
 	expect_found("box///", "box", "box.json");
 	expect_found("alone//", "alone", NULL);
+}
+
+static void expect_manifest(const char *folder, const char *manifest)
+{
+	size_t n = 0;
+
+	for (; scarce_once_after(n); n++) {
+		cleanup(diagnostics_deinit) struct diagnostics problems = {0};
+		cleanup_free char *path = NULL;
+		int r = folder_manifest_find(scratch_path(folder), &path, &problems);
+
+		cr_expect_eq(r, scarce_has_failed() ? -ENOMEM : 0, "%s, %zu: %d", folder, n, r);
+		if (r == 0)
+			cr_expect_str_eq(path, scratch_path(manifest), "%s, %zu", folder, n);
+	}
+	cr_expect_gt(n, 5);
+}
+
+/* Without the manifest of a folder, the programs there would be offered without a sandbox. */
+Test(dropin_folders, finds_the_manifest_of_a_folder_or_reports_that_memory_is_short)
+{
+	scratch_write("named/named.json", "{\"kind\": \"command\", \"tools\": []}");
+	scratch_write("named/named.sh", "");
+	scratch_write("broken/broken.json", "{\"kind\": ");
+	scratch_write("broken/broken.sh", "");
+	scratch_write("only/box.json", "{\"kind\": \"command\", \"tools\": []}");
+	scratch_write("only/box.sh", "");
+	expect_manifest("named", "named/named.json");
+	expect_manifest("broken", "broken/broken.json");
+	expect_manifest("only", "only/box.json");
 }

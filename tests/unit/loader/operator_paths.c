@@ -401,3 +401,34 @@ Test(operator_paths, named_by_the_configuration_are_of_a_plugin)
 		"\"plugin\" has; expected a path");
 	toolbox_sandbox_deinit(&settings.sandbox);
 }
+
+/* ── sandbox_max ─────────────────────────────────────────────────────────────────────────────── */
+
+/* Whether sandbox_max refuses paths does not change when memory is short. */
+Test(operator_paths, beyond_sandbox_max_are_refused_without_memory_too)
+{
+	char *folders[] = {strdup(manifest_path("."))};
+	struct sandbox_refusal refusal;
+	size_t n = 0;
+
+	config.sandbox_max = SANDBOX_COMPUTE;
+	config.toolbox_dirs = (struct text_list){.items = folders, .n_items = 1};
+	cr_assert_eq(resolve(PLUGIN(",'sandbox':{'write':['.']}"), NULL, &refusal), 0);
+	for (; scarce_once_after(n); n++)
+		cr_expect(sandbox_max_refuses(&config, package, &refusal), "%zu", n);
+	cr_expect_gt(n, 3);
+	config.toolbox_dirs.n_items = 0;
+	free(folders[0]);
+	manifest_write("a/b/file", "");
+	cr_assert_eq(resolve(PLUGIN(",'sandbox':{'write':['a','a/b']}"), NULL, &refusal), 0);
+	for (n = 0; scarce_once_after(n); n++)
+		cr_expect(sandbox_max_refuses(&config, package, &refusal), "%zu", n);
+	cr_assert_eq(resolve(PLUGIN(",'sandbox':{'write':['a']}"), NULL, &refusal), 0);
+	for (n = 0; scarce_once_after(n); n++) {
+		bool is_refused = sandbox_max_refuses(&config, package, &refusal);
+
+		cr_expect_eq(is_refused, scarce_has_failed(), "%zu: %s", n, refusal.text);
+		if (is_refused)
+			cr_expect_str_eq(refusal.text, strerror(ENOMEM));
+	}
+}

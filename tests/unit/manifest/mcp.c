@@ -241,6 +241,30 @@ Test(manifest_mcp, reads_each_server_of_a_list)
 	mcp_server_entries_deinit(&entries);
 }
 
+Test(manifest_mcp, runs_a_server_of_a_list_in_the_home_or_reports_that_memory_is_short)
+{
+	cleanup(manifest_reader_cleanup) struct manifest_reader *reader = manifest_reader_new(NULL);
+	cleanup(diagnostics_deinit) struct diagnostics found = {0};
+	struct package *none = NULL;
+	size_t n = 0;
+
+	setenv("HOME", "/home/me", 1);
+	manifest_write("list.json", "{'mcpServers':{'one':{'command':'run'}}}");
+	cr_assert_eq(
+		manifest_read(reader, manifest_path("list.json"), &none, &found), MANIFEST_IS_LIST);
+	for (; scarce_once_after(n); n++) {
+		struct mcp_server_entries entries = {0};
+		int r = manifest_read_servers(reader, &entries, &found);
+
+		cr_expect_eq(r, scarce_has_failed() ? -ENOMEM : 0, "%zu: %d", n, r);
+		if (r == 0)
+			cr_expect(strstr(entries.items[0].manifest, "/home/me"), "%zu: %s", n,
+				entries.items[0].manifest);
+		mcp_server_entries_deinit(&entries);
+	}
+	cr_expect_gt(n, 5);
+}
+
 Test(manifest_mcp, refuses_a_list_that_is_no_object)
 {
 	static const char *const wrong[] = {
