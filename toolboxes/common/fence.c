@@ -53,7 +53,9 @@ static bool add_fence(struct paths *paths, const char *path)
 		return false;
 	snprintf(whole, sizeof(whole), "%s%s%s", *path == '/' || !home ? "" : home,
 		*path == '/' || !home ? "" : "/", path);
-	return !realpath(whole, real) || strcmp(real, path) == 0 || add_path(paths, real);
+	if (!realpath(whole, real))
+		return errno != ENOMEM;
+	return strcmp(real, path) == 0 || add_path(paths, real);
 }
 
 static bool add_root(struct paths *unused, const char *path)

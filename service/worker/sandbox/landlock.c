@@ -211,8 +211,8 @@ static int resolve_fences(const struct sandbox_paths *fences, struct sandbox_pat
 	for (size_t i = 0; r == 0 && i < fences->n_items; i++) {
 		char *real = realpath(fences->items[i], NULL);
 
-		if (real)
-			r = sandbox_paths_take(ret_real, real);
+		/* A fence that could not be resolved would be lost. */
+		r = real ? sandbox_paths_take(ret_real, real) : errno == ENOMEM ? -ENOMEM : 0;
 	}
 	return r;
 }
