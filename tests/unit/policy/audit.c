@@ -5,7 +5,9 @@
 
 #include "logged.h"
 #include "policy/audit_chain.h"
+#include "scarce.h"
 #include "../scratch.h"
+#include "util/cleanup.h"
 #include "util/clock.h"
 
 #define WAIT_MS 10000
@@ -232,4 +234,104 @@ Test(audit, always_takes_one_line)
 	loop_run(loop, WAIT_MS);
 	cr_expect(waiter.is_called);
 	cr_expect_eq(waiter.status, 0);
+}
+
+Test(audit, logs_that_the_end_of_its_file_was_torn)
+{
+	char expected[256];
+
+	scratch_write("log", "{\"time\":\"1\",\"pre");
+	logged_begin();
+	use(scratch_path("log"));
+	cr_expect_eq(append_and_wait(), 0);
+	cr_expect_eq(append_and_wait(), 0);
+	snprintf(expected, sizeof(expected),
+		"WARN  The audit log %s ended within a line, whose 16 bytes were cut off\n",
+		scratch_path("log"));
+	cr_expect_str_eq(logged_end(), expected);
+	cr_expect_eq(lines_of(scratch_path("log")), 2u);
+}
+
+Test(audit, logs_once_that_its_file_cannot_be_renamed)
+{
+	char expected[256];
+
+	cr_assert_eq(mkdir(scratch_path("log.1"), 0700), 0);
+	logged_begin();
+	cr_assert_eq(audit_set_file(audit, scratch_path("log"), 10), 0);
+	for (int i = 0; i < 3; i++)
+		cr_expect_eq(append_and_wait(), 0);
+	snprintf(expected, sizeof(expected),
+		"ERROR The audit log %s cannot be renamed, and grows: Is a directory\n",
+		scratch_path("log"));
+	cr_expect_str_eq(logged_end(), expected);
+	cr_expect_eq(lines_of(scratch_path("log")), 3u);
+}
+
+Test(audit, logs_that_it_goes_on_in_another_file)
+{
+	char expected[256];
+
+	use(scratch_path("log"));
+	cr_expect_eq(append_and_wait(), 0);
+	unlink(scratch_path("log"));
+	logged_begin();
+	append(10, NULL);
+	cr_expect_eq(append_and_wait(), 0);
+	snprintf(expected, sizeof(expected),
+		"ERROR The audit log %s goes on in the file that is there now: another program has "
+		"removed it or changed its size\n",
+		scratch_path("log"));
+	cr_expect_str_eq(logged_end(), expected);
+	cr_expect_eq(lines_of(scratch_path("log")), 2u);
+}
+
+Test(audit, says_why_it_is_not_written)
+{
+	cr_expect_str_eq(audit_error_text(-EINVAL), "it is no audit log");
+	cr_expect_str_eq(audit_error_text(-ENOENT), "No such file or directory");
+}
+
+Test(audit, loses_a_line_without_memory)
+{
+	static const char loss[] =
+		"ERROR A line of the audit log %s is lost: Cannot allocate memory\n";
+	char expected[256];
+
+	use(scratch_path("log"));
+	cr_expect_eq(append_and_wait(), 0);
+	logged_begin();
+	for (size_t n = 0; n < 2; n++) {
+		scarce_once_after(n);
+		cr_expect_eq(append(10, NULL), -ENOMEM, "%zu", n);
+		cr_expect(scarce_has_failed());
+	}
+	snprintf(expected, sizeof(expected), loss, scratch_path("log"));
+	cr_expect_eq(strncmp(logged_end(), expected, strlen(expected)), 0);
+	cr_expect_eq(append_and_wait(), 0);
+	cr_expect_eq(audit_figures(audit).lost, 2u);
+	cr_expect_eq(lines_of(scratch_path("log")), 2u);
+}
+
+Test(audit, stays_as_it_is_without_memory)
+{
+	struct audit *other = NULL;
+
+	for (size_t n = 0; scarce_once_after(n); n++) {
+		int r = audit_new(loop, &other);
+
+		cr_expect_eq(r, scarce_has_failed() ? -ENOMEM : 0, "%zu", n);
+		cr_expect_eq(r == 0, other != NULL);
+		audit_free(take_ptr(other));
+	}
+	use(scratch_path("log"));
+	cr_expect_eq(append_and_wait(), 0);
+	for (size_t n = 0; n < 2; n++) {
+		scarce_once_after(n);
+		cr_expect_eq(
+			audit_set_file(audit, scratch_path("other"), 1 << 20), -ENOMEM, "%zu", n);
+		cr_expect(scarce_has_failed());
+		cr_expect_eq(append_and_wait(), 0);
+	}
+	cr_expect_eq(lines_of(scratch_path("log")), 3u);
 }

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "scarce.h"
+
 #define SECOND UINT64_C(1000000000)
 
 static char any[] = "*";
@@ -82,6 +84,26 @@ Test(limits, bound_the_calls_in_flight)
 	cr_expect(make_call("b"), "another source");
 	limits_release(&holds[0]);
 	cr_expect(take("a", NULL, &holds[0]));
+	limits_release(&holds[0]);
+	limits_release(&holds[1]);
+}
+
+Test(limits, refuse_calls_until_there_is_memory_again)
+{
+	struct limit_hold holds[2];
+
+	limit_sources(1, 0, 0);
+	limits_deinit(&limits);
+	scarce_once_after(0);
+	limits_init(&limits, &config);
+	cr_expect_not(take("a", NULL, &holds[0]));
+	cr_expect_eq(refusal.in_flight, 0u);
+	cr_expect_gt(refusal.retry_after_s, 0);
+	limits_configure(&limits);
+	scarce_once_after(0);
+	cr_expect(take("a", NULL, &holds[0]), "of the bucket for newcomers");
+	cr_expect(scarce_has_failed());
+	cr_expect(take("a", NULL, &holds[1]));
 	limits_release(&holds[0]);
 	limits_release(&holds[1]);
 }

@@ -53,6 +53,28 @@ Test(pending, questions_expire_by_their_own_time)
 	pending_deinit(&pending);
 }
 
+Test(pending, questions_are_reported_at_their_own_time)
+{
+	struct pending pending;
+	struct pending_question *a, *b;
+
+	pending_init(&pending);
+	a = ask(&pending, 100, NULL);
+	b = ask(&pending, 100, NULL);
+	ask(&pending, 100, NULL);
+	cr_expect_null(pending_reported(&pending, 100));
+	a->report_ms = 20;
+	b->report_ms = 10;
+	cr_expect_eq(pending_next_ms(&pending), 10);
+	cr_expect_null(pending_reported(&pending, 9));
+	cr_expect_eq(pending_reported(&pending, 10), b);
+	b->report_ms = 0;
+	cr_expect_eq(pending_next_ms(&pending), 20);
+	cr_expect_null(pending_reported(&pending, 19));
+	cr_expect_eq(pending_reported(&pending, 20), a);
+	pending_deinit(&pending);
+}
+
 static bool is_of_account(const struct pending_question *question, const void *account)
 {
 	return question->caller && question->caller->account == account;

@@ -7,6 +7,7 @@
 
 #include "catalogue_fixture.h"
 #include "config/profiles.h"
+#include "scarce.h"
 
 /* The catalogue of these tests: a/add and a/get, b/get, b/set and b/all. */
 static struct catalogue *catalogue;
@@ -413,6 +414,19 @@ Test(policy, asks_by_mode_unless_the_tool_is_listed)
 	config.approval_mode = APPROVAL_OFF;
 	make_policy();
 	cr_expect_eq(decide(1).verdict, POLICY_RUN);
+}
+
+Test(policy, is_whole_or_absent_without_memory)
+{
+	cr_assert_eq(text_list_add(&config.approval_allow, "b/get"), 0);
+	give("skill", "s", "kitchen", "kids");
+	for (size_t n = 0; scarce_once_after(n); n++) {
+		policy_free(policy);
+		policy = policy_new(&config, catalogue);
+		cr_expect_eq(policy == NULL, scarce_has_failed(), "%zu", n);
+	}
+	cr_assert_not_null(policy);
+	cr_expect_eq(catalogue_n_tools(seen_with("default")), 5u);
 }
 
 Test(policy, copies_a_caller_with_its_texts)
