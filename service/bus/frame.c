@@ -24,6 +24,12 @@ _Static_assert(BUS_SHARES <= UINT16_MAX, "a frame has room for its share");
 /* The most writes in one turn. */
 #define FRAME_WRITES_MAX 512
 
+/* A page: in a larger memory, pages after the text are not touched, and take no room. */
+#define SMALL_BYTES 4096
+
+/* The bytes that malloc() adds to each memory. */
+#define MALLOC_BYTES 16
+
 #define QUEUE_FIRST_CAPACITY 4
 
 /* The most entries with room kept after use. */
@@ -35,7 +41,7 @@ struct frame *frame_take(struct buffer *message)
 
 	check(frame && message->size >= FRAME_ROOM_BYTES);
 	frame->references = 1;
-	frame->is_short = message->capacity == SPARES_BYTES;
+	frame->small_bytes = message->capacity <= SMALL_BYTES ? (uint16_t)message->capacity : 0;
 	frame->size = message->size - FRAME_ROOM_BYTES;
 	buffer_deinit(message);
 	return frame;
@@ -54,11 +60,12 @@ const char *frame_text(const struct frame *frame)
 void frame_charge(struct frame *frame, struct account *account, size_t n_queues)
 {
 	size_t bytes = frame->size + FRAME_OVERHEAD_BYTES;
+	size_t small_bytes = frame->small_bytes + MALLOC_BYTES;
 
 	check(!frame->account && frame->charged == 0);
-	/* A tiny message may have the memory of a longer one. */
-	if (frame->is_short && bytes < SPARES_BYTES)
-		bytes = SPARES_BYTES;
+	/* A message has more memory than text, a tiny one many times more. */
+	if (bytes < small_bytes)
+		bytes = small_bytes;
 	frame->charged = bytes + n_queues * sizeof(struct frame *);
 	frame->account = account_ref(account);
 	account_queue(account, frame->charged);
@@ -77,7 +84,7 @@ void frame_unref(struct frame *frame)
 		return;
 	account_unqueue(frame->account, frame->charged);
 	account_unref(frame->account);
-	if (frame->is_short)
+	if (frame->small_bytes == SPARES_BYTES)
 		spares_keep((char *)frame);
 	else
 		free(frame);

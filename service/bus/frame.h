@@ -25,7 +25,8 @@ struct link;
 struct frame {
 	uint32_t references;
 	uint16_t share; /* the share of the queue to a bus of others (bus_send) */
-	bool is_short;  /* its memory has SPARES_BYTES */
+	/* bytes of its memory, if that is small; 0: the memory after its text was never used */
+	uint16_t small_bytes;
 	size_t size;
 	struct account *account; /* charged until the frame is freed; counted reference, or NULL */
 	size_t charged;

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <signal.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -231,7 +232,7 @@ Test(bus_frame, of_a_short_message_leaves_its_memory_to_the_next_ones)
 		frame_unref(frames[i]);
 }
 
-Test(bus_frame, of_a_tiny_message_is_charged_with_the_memory_of_a_short_one)
+Test(bus_frame, of_a_tiny_message_is_charged_with_its_memory)
 {
 	static char text[SPARES_BYTES - BUS_MESSAGE_ROOM_BYTES];
 	struct account_book book = {.bytes_max = 1 << 20};
@@ -241,6 +242,7 @@ Test(bus_frame, of_a_tiny_message_is_charged_with_the_memory_of_a_short_one)
 	memset(text, 'a', sizeof(text) - 1);
 	frame = frame_of("tiny");
 	frame_charge(frame, account, 0);
+	cr_expect_geq(account->queued, malloc_usable_size(frame));
 	cr_expect_lt(account->queued, SPARES_BYTES);
 	frame_unref(frame);
 	frame_unref(frame_of(text));
