@@ -188,7 +188,7 @@ static const char *find_mistake(const char *text, size_t size)
 
 	if (json_tape_read(&tape, text, size, JSON_DEPTH_DEFAULT, &error) > 0)
 		return error.message;
-	return "expected a JSON object";
+	return "expected a JSON object of no more values than a message may have";
 }
 
 /* Send the message. bus_send() counts and logs one that cannot be queued. */

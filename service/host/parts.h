@@ -61,7 +61,7 @@ struct host {
 	size_t sent;              /* bytes of unsent that it has taken since */
 	bool is_blocked;          /* unsent waits for the socket */
 	struct json_tape tape;
-	uint32_t values_max; /* the most values of an answer; 0: not bounded */
+	uint32_t values_max; /* the most values of a frame, but for WIRE_LOADED; 0: not bounded */
 	uint64_t reading_ns; /* the time of reading the text in the tape, if it was long */
 	struct loop_timer timer;
 	struct loop_timer hold; /* armed: nothing is read until it is due */

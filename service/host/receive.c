@@ -88,7 +88,8 @@ static int read_payload(struct host *host, const struct wire_frame *frame)
 	uint64_t start_ns = is_long ? clock_thread_ns() : 0;
 	int r;
 
-	host->tape.tokens_max = is_answer_kind(frame->kind) ? host->values_max : 0;
+	/* A frame of this kind may be the description of many tools. */
+	host->tape.tokens_max = frame->kind == WIRE_LOADED ? 0 : host->values_max;
 	r = json_tape_read(&host->tape, frame->payload, frame->size, JSON_DEPTH_DEFAULT, NULL);
 	host->reading_ns = is_long ? clock_thread_ns() - start_ns : 0;
 	return r;
@@ -305,7 +306,8 @@ static void take_frame(struct host *host, const struct wire_frame *frame)
 		host->handler.bus_message(
 			host->data, r ? NULL : &host->tape, frame->payload, frame->size);
 	else if (r)
-		host_end_malformed(host, "sent text that is not JSON, or not UTF-8");
+		host_end_malformed(host, "sent text that is not JSON, or not UTF-8, or has too "
+					 "many values");
 	else if (frame->kind == WIRE_LOADED)
 		take_loaded(host, frame);
 	else if (frame->kind == WIRE_REFUSED)

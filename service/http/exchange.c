@@ -438,11 +438,13 @@ bool exchange_body_members(
 	const struct http_request *request, struct buffer *data, const char *const *keys)
 {
 	struct text_view body = trim_body(&http_connection_request(request->connection)->body);
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	const struct config_limits *limits = &request->service->config.limits;
+	cleanup(json_tape_cleanup) struct json_tape tape = {
+		.tokens_max = config_values_max(limits)};
 	struct json_error error = {0};
 
-	if (json_tape_read(&tape, body.text ? body.text : "", body.size,
-		    request->service->config.limits.depth, &error) != 0 ||
+	if (json_tape_read(&tape, body.text ? body.text : "", body.size, limits->depth, &error) !=
+			0 ||
 		json_type_at(&tape, 0) != JSON_OBJECT) {
 		refuse_body(request, &body, error.message, error.offset);
 		return false;

@@ -120,7 +120,8 @@ static void save_id(struct mcp_message *message, const char *text, size_t size)
 /* Refuse the text for the @reason of the reader, @r. */
 static int refuse_text(struct mcp_error *error, int r, const struct json_error *reason)
 {
-	if (r == JSON_E_DUPLICATE_KEY || r == JSON_E_NUL_IN_KEY || r == JSON_E_DEPTH)
+	if (r == JSON_E_DUPLICATE_KEY || r == JSON_E_NUL_IN_KEY || r == JSON_E_DEPTH ||
+		r == JSON_E_TOKENS)
 		return refuse_message(error, reason->message);
 	return mcp_refuse(error, MCP_PARSE_ERROR, BAD_REQUEST, reason->message);
 }

@@ -77,7 +77,7 @@ struct worker_counts {
 struct worker_options {
 	const char *host_program; /* path of toolbox-host; borrowed, as long as the worker lives */
 	size_t output_max;        /* bytes of an answer */
-	uint32_t values_max;      /* values of an answer; 0: not bounded */
+	uint32_t values_max;      /* values of a frame of a host; 0: not bounded */
 	size_t stderr_max;        /* logged bytes of stderr per call */
 	struct output_tail *tail; /* borrowed; for the last lines of stderr */
 	uint64_t start_timeout_ms;

@@ -100,6 +100,8 @@ static void serve_post(struct rpc *rpc)
 	rpc->reading_ns = is_long ? -(int64_t)clock_thread_ns() : 0;
 	http_connection_take_body(rpc->connection, &body);
 	rpc->endpoint->engine.server.is_private = rpc->endpoint->service->config.http.needs_token;
+	rpc->exchange.message.tape.tokens_max =
+		config_values_max(&rpc->endpoint->service->config.limits);
 	mcp_take(&rpc->exchange, buffer_text(&body), body.size, &fields);
 	rpc_end_reading(rpc);
 	if (is_long)

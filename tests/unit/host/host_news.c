@@ -118,6 +118,23 @@ Test(host_news, for_the_bus_that_is_no_object_is_marked, .timeout = LIMIT)
 	guest_stop(&guest);
 }
 
+/* Each frame is read in the loop, and its values take memory there. */
+Test(host_news, has_no_more_values_than_a_message, .timeout = LIMIT)
+{
+	const struct guest_options options = {.has_bus = true, .values_max = 9};
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", &options);
+	send_frame(&guest, WIRE_EMIT, 0, "{\"a\":[1,2,3,4,5,6,7]}");
+	send_frame(&guest, WIRE_EMIT, 0, "{\"a\":[1,2,3,4,5,6]}");
+	cr_expect_eq(guest.n_bus_messages, 2);
+	cr_expect_eq(guest.n_junk, 1);
+	send_frame(&guest, WIRE_PROGRESS, 3, "{\"a\":[1,2,3,4,5,6,7]}");
+	cr_expect_eq(guest.n_progress, 0);
+	cr_expect_eq(guest.end.reason, HOST_MALFORMED);
+	guest_stop(&guest);
+}
+
 Test(host_news, waits_while_the_host_is_held, .timeout = LIMIT)
 {
 	const struct guest_options options = {.has_bus = true};

@@ -247,6 +247,38 @@ Test(mcp_endpoint, shows_a_guest_the_tools_of_its_profile)
 		"-32602");
 }
 
+/* Append @n values, with commas. */
+static void append_values(struct buffer *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		buffer_append_string(text, i > 0 ? ",1" : "1");
+}
+
+/* While a body is read in the loop, its values take 16 bytes each, eight times what they have. */
+Test(mcp_endpoint, takes_no_more_values_than_a_message_has)
+{
+	cleanup(buffer_deinit) struct buffer call = {0};
+	cleanup(buffer_deinit) struct buffer decision = {0};
+
+	serving_start_http(",'limits':{'body_bytes':1000000}", ",'limits':{'args_bytes':1024}");
+	initialize("/mcp");
+	buffer_append_string(&call, "{'jsonrpc':'2.0','id':2,'method':'tools/list','more':[");
+	append_values(&call, 1024 / 2 + CONFIG_MORE_VALUES);
+	buffer_append_string(&call, "]}");
+	cr_assert(buffer_terminate(&call));
+	expect_posted("/mcp", call.data, 400, "'id':2,");
+	cr_expect(strstr(http_body, "expected fewer values"), "%s", http_body);
+	serving_use_token(OPERATOR_TOKEN);
+	buffer_append_string(&decision, "{'decision':'yes','more':[");
+	append_values(&decision, 1024 / 2 + CONFIG_MORE_VALUES);
+	buffer_append_string(&decision, "]}");
+	cr_assert(buffer_terminate(&decision));
+	cr_expect_eq(
+		http_ask("POST /v1/approvals/0123456789abcdef0123456789abcdef", "", decision.data),
+		400);
+	cr_expect(strstr(http_body, "expected fewer values"), "%s", http_body);
+}
+
 /* Without its state folder it would have no tasks. */
 Test(mcp_endpoint, is_whole_or_reports_that_memory_is_short)
 {

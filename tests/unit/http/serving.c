@@ -95,6 +95,11 @@ void serving_use_token(const char *token)
 
 void serving_start(const char *members)
 {
+	serving_start_http("", members);
+}
+
+void serving_start_http(const char *http_members, const char *members)
+{
 	cleanup(buffer_deinit) struct buffer text = {0};
 	char *json;
 
@@ -104,7 +109,8 @@ void serving_start(const char *members)
 	append_token(&text, "operator", OPERATOR_TOKEN, ",'admin':true");
 	buffer_append_char(&text, ',');
 	append_token(&text, "guest", GUEST_TOKEN, ",'profile':'guests'");
-	buffer_printf(&text, "]},'profiles':{'guests':{'tool_names':['libm/sqrt']}}%s}}", members);
+	buffer_printf(&text, "]%s},'profiles':{'guests':{'tool_names':['libm/sqrt']}}%s}}",
+		http_members, members);
 	json = quoted(buffer_terminate(&text));
 	write_user_file(json);
 	free(json);

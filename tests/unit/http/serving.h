@@ -18,6 +18,9 @@ void serving_tear_down(void);
 /* Start with these members of `toolboxd` in the configuration: each begins with a comma. */
 void serving_start(const char *members);
 
+/* The same with these members of `http`, too. */
+void serving_start_http(const char *http_members, const char *members);
+
 /* From now on send requests over TCP with @token; NULL: over the Unix socket, without a token. No
  * process of the service itself, such as this test, counts as the operator there. */
 #define OPERATOR_TOKEN "operator.0123456789"
