@@ -219,7 +219,6 @@ def objects_within(node, name):
 def manifest():
     top = schema("toolbox-manifest")
     tool = top["properties"]["tools"]["items"]
-    native = tool["properties"]["native"]
     of_kinds = kinds_of_keys()
     for key, node in top["properties"].items():
         yield from key_entry(key, described(node), [f"kinds {', '.join(of_kinds[key])}"] if key in of_kinds else [])
@@ -286,7 +285,6 @@ def requests(folder):
 
 
 def broadcasts(folder):
-    answered = {path.name.removesuffix(".response.schema.json") for path in (SCHEMAS / folder).glob("*.request.schema.json")}
     for path in sorted((SCHEMAS / folder).glob("*.schema.json")):
         topic = path.name.removesuffix(".schema.json")
         owner = topic.removesuffix(".request").removesuffix(".response")

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """toolboxctl chat: a person at a terminal talks to toolbox-agent."""
-import contextlib
 import fcntl
 import json
 import os

@@ -341,7 +341,7 @@ def test_a_terminal_is_left_as_it_was(start, home):
         assert not termios.tcgetattr(person.ours)[3] & termios.ECHO
         person.process.terminate()
         assert person.end() == -15
-        assert termios.tcgetattr(person.ours)[3] & termios.ECHO
+        assert termios.tcgetattr(person.ours)[3] == before
 
 
 def test_questions_are_listed_and_answered_by_commands(with_key, place, home):

@@ -8,7 +8,7 @@ import pytest
 from caller import Caller
 from conftest import BUSES, Service
 from processes import BUILD, ROOT, toolboxctl, write_configuration
-from test_bus_tools import SATELLITE, answer_of, ask, reply, result_of, sent, settle, unmarked
+from test_bus_tools import SATELLITE, answer_of, ask, reply, result_of, sent, settle
 
 FOLDER = BUILD / "toolboxes" / "call_control.d"
 PAGE = (ROOT / "docs" / "toolboxes" / "call_control.md").read_text()

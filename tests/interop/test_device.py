@@ -8,7 +8,7 @@ import pytest
 from caller import Caller
 from conftest import BUSES, Service
 from processes import BUILD, ROOT, toolboxctl
-from test_bus_tools import DEFAULT, SATELLITE, answer_of, ask, reply, result_of, sent, settle, unmarked
+from test_bus_tools import SATELLITE, answer_of, ask, reply, result_of, sent, settle, unmarked
 
 FOLDER = BUILD / "toolboxes" / "device.d"
 TOOLS = json.loads((ROOT / "toolboxes" / "device" / "device.json").read_text())["tools"]

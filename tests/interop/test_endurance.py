@@ -4,7 +4,6 @@ may be lost, nothing answered twice, nothing stay behind.
 
 Each test runs for seconds; with --long for minutes. For a while and all at once: tests/soak.
 """
-import json
 import os
 import signal
 import socket

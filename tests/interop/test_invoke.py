@@ -15,7 +15,7 @@ from caller import Caller
 from processes import (EVENT_SECONDS, TOOLBOXCTL, at_most, children, environment, toolboxctl, until,
                        write_configuration)
 from test_approval import KEY, Person, shell
-from test_approvals_ctl import Terminal, wait_until_attached
+from test_approvals_ctl import Terminal
 from test_plugins import plugged
 
 TEXT = {"type": "string"}

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a native toolbox does once in each process: memory that functions keep, and handles that calls share."""
-import json
 
 import manifests
 from caller import Caller

@@ -6,10 +6,9 @@ import os
 import subprocess
 import time
 
-import manifests
 import pytest
 from caller import Caller
-from processes import EVENT_SECONDS, ROOT, until, write_configuration
+from processes import EVENT_SECONDS, ROOT, until
 
 
 def script(path, risk="read", text="only looks", head=""):

@@ -18,7 +18,6 @@ import subprocess
 import sys
 import threading
 import zipfile
-from pathlib import Path
 
 import pytest
 from caller import Caller, Lasting
