@@ -115,12 +115,12 @@ int posix_spawn(pid_t *restrict ret_pid, const char *restrict path,
 	return real(ret_pid, path, actions, attributes, arguments, environment);
 }
 
-int fdatasync(int fd)
+int fdatasync(int fildes)
 {
 	static const struct timespec pause = {.tv_nsec = 5000000};
 	int (*real)(int) = dlsym(RTLD_NEXT, "fdatasync");
 
 	while (today()->disk_hangs)
 		nanosleep(&pause, NULL);
-	return real(fd);
+	return real(fildes);
 }

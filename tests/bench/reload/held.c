@@ -47,9 +47,9 @@ __attribute__((constructor)) static void open_file(void)
 }
 
 __attribute__((visibility("default"))) int epoll_wait(
-	int set, struct epoll_event *events, int most, int timeout)
+	int epfd, struct epoll_event *events, int maxevents, int timeout)
 {
-	static int (*system_wait)(int set, struct epoll_event *events, int most, int timeout);
+	static int (*system_wait)(int epfd, struct epoll_event *events, int maxevents, int timeout);
 	int r;
 
 	if (!system_wait)
@@ -60,7 +60,7 @@ __attribute__((visibility("default"))) int epoll_wait(
 		if (began_ns && held_ns > *longest_ns)
 			*longest_ns = held_ns;
 	}
-	r = system_wait(set, events, most, timeout);
+	r = system_wait(epfd, events, maxevents, timeout);
 	if (longest_ns && getpid() == gettid())
 		began_ns = thread_ns();
 	return r;

@@ -331,7 +331,7 @@ Test(config, reads_the_settings_of_tools)
 	tool = config_tool_find(toolbox, "b");
 	cr_assert(tool);
 	cr_expect(tool->is_enabled && tool->risk == TOOL_EXECUTE && tool->timeout_ms == 7);
-	cr_expect(tool->has_cooldown && tool->cooldown_s == 3.0);
+	cr_expect(tool->has_cooldown && tool->cooldown_s == 3);
 	cr_expect(tool->has_parallel && !tool->is_parallel);
 	cr_expect_str_eq(tool->description, "words");
 	cr_assert(tool->has_triggers && tool->triggers.n_items == 2);

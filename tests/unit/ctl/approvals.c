@@ -231,7 +231,7 @@ Test(ctl_approvals, report_what_the_service_says_to_an_answer)
 
 Test(ctl_approvals, are_named_by_32_hexadecimal_digits)
 {
-	static const char *const wrong[] = {"x", "0123456789abcdef0123456789abcde", ID "0",
+	static const char *const wrong[] = {"x", "0123456789abcdef0123456789abcde", (ID "0"),
 		"0123456789ABCDEF0123456789ABCDEF", "0123456789abcdef0123456789abcdeg"};
 	static const struct prepared messages[] = {{RESPOND, "{}", NULL}, {0}};
 

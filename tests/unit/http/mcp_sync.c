@@ -21,9 +21,9 @@ static atomic_uint n_syncs;
 static atomic_bool fails;
 static atomic_int last_fd;
 
-int fdatasync(int fd)
+int fdatasync(int fildes)
 {
-	last_fd = fd;
+	last_fd = fildes;
 	n_syncs++;
 	errno = EIO;
 	return fails ? -1 : 0;

@@ -392,8 +392,6 @@ Test(guests, are_added_whole_or_not_at_all)
 /* A text that could not be read for want of memory has no mistake, and stays to be read. */
 Test(guests, are_no_mistakes_when_memory_runs_short)
 {
-	cleanup(catalogue_cleanup) struct catalogue *base = make_files();
-
 	add("lamp", "{'name':'on','triggers':['on']}");
 	for (size_t n = 0; scarce_once_after(n); n++) {
 		struct guest_entry *entry = &set.items[0];

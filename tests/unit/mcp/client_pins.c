@@ -220,8 +220,8 @@ Test(mcp_pins, what_is_no_such_file_is_refused)
 		"{\"server\":7,\"tools\":{}}", "{\"server\":\"s\",\"tools\":{\"f\":{}}}",
 		"{\"server\":\"s\",\"tools\":{\"f\":{\"pin\":\"00\"}}}",
 		"{\"server\":\"s\",\"tools\":{\"f\":7}}",
-		"{\"server\":\"s\",\"tools\":{\"f\":{\"pin\":\"" PIN "\"}}}",
-		"{\"server\":\"s\",\"tools\":{\"f\":{\"pin\":\"" PIN "\",\"risk\":\"none\"}}}"};
+		("{\"server\":\"s\",\"tools\":{\"f\":{\"pin\":\"" PIN "\"}}}"),
+		("{\"server\":\"s\",\"tools\":{\"f\":{\"pin\":\"" PIN "\",\"risk\":\"none\"}}}")};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		cr_expect_eq(read_text(texts[i]), MCP_PINS_E_WRONG, "%s", texts[i]);

@@ -35,9 +35,9 @@ Test(schema_format_host, takes_an_ipv6_address_with_one_gap)
 Test(schema_format_host, takes_a_host_name_of_labels)
 {
 	static const char *const good[] = {"a", "localhost", "example.org", "a-b.c--d.e", "1.2",
-		"0", "A.Z.09", LABEL_63, LABEL_63 "." LABEL_63, "xn--mnchen-3ya.de", "x-n--a"};
+		"0", "A.Z.09", LABEL_63, (LABEL_63 "." LABEL_63), "xn--mnchen-3ya.de", "x-n--a"};
 	static const char *const bad[] = {"", ".", "a.", ".a", "a..b", "-a", "a-", "a.-b", "a.b-.c",
-		"a_b", "a b", "a@b", "a:1", LABEL_63 "3", "\xC3\xA4", "a.\xC3\xA4", "xn--",
+		"a_b", "a b", "a@b", "a:1", (LABEL_63 "3"), "\xC3\xA4", "a.\xC3\xA4", "xn--",
 		"xn--a.b", "a/b", "*.a"};
 
 	EXPECT_FORMAT(format_is_hostname, good, bad);

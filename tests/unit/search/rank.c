@@ -88,7 +88,7 @@ Test(rank, scores_as_bm25_does)
 		make_box("box", "{'name':'a','description':'alpha','native':{'symbol':'f'}},"
 				"{'name':'b','description':'beta','native':{'symbol':'f'}}"),
 		NULL);
-	cleanup(catalogue_cleanup) struct catalogue *before = catalogue;
+	cleanup(catalogue_cleanup) struct catalogue *before __attribute__((unused)) = catalogue;
 	struct ranking ranking;
 
 	catalogue = two;

@@ -729,7 +729,6 @@ static bool is_expected(const struct setting *setting, const struct attempt *att
 	case ABSENT:
 		return result == ENOSYS;
 	case FILES:
-		return setting->abi == 0 || result != 0;
 	case FILES_OR_CALL:
 		return setting->abi == 0 || result != 0;
 	case WRITER:
