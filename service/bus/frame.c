@@ -266,7 +266,7 @@ static bool is_for_batch(const struct frame_queue *queue, uint32_t position)
 
 static void add_to_batch(struct batch *batch, const struct frame_queue *queue, struct frame *frame)
 {
-	struct iovec *parts = &batch->parts[2 * batch->count];
+	struct iovec *parts = &batch->parts[(size_t)2 * batch->count];
 	unsigned char *header = batch->headers[batch->count++];
 
 	parts[0] = (struct iovec){header,
@@ -299,7 +299,7 @@ static bool drop_sent(
 	bool is_good = true;
 
 	for (*ret_done = 0; is_good && sent > 0; (*ret_done)++) {
-		const struct iovec *parts = &batch->parts[2 * *ret_done];
+		const struct iovec *parts = &batch->parts[(size_t)2 * *ret_done];
 		size_t size = parts[0].iov_len + parts[1].iov_len;
 
 		if (sent < size)
@@ -314,7 +314,7 @@ static bool drop_sent(
 static void unmask(struct batch *batch, unsigned int first)
 {
 	for (unsigned int i = first; i < batch->count; i++) {
-		const struct iovec *parts = &batch->parts[2 * i];
+		const struct iovec *parts = &batch->parts[(size_t)2 * i];
 
 		websocket_mask(parts[1].iov_base, parts[1].iov_len,
 			batch->headers[i] + parts[0].iov_len - WEBSOCKET_MASK_BYTES);

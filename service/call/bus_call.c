@@ -9,6 +9,7 @@
 #include "json/number.h"
 #include "json/pointer.h"
 #include "json/writer.h"
+#include "util/assert.h"
 
 /*
  * The object is kept as its text and a tape over it, so filling a template is a walk over tokens:
@@ -550,6 +551,7 @@ static int take_setting(struct bus_call *call)
 {
 	const char *topic = call->messages[0].topic;
 
+	check(topic);
 	if (topic[0] != '$')
 		return 0;
 	call->setting = strdup(topic + 1);

@@ -437,6 +437,14 @@ static void write_narrowed(
 	buffer_append_char(out, '}');
 }
 
+/* An empty schema adds nothing to the schemas of anyOf. */
+static bool is_bound_by_all(const struct json_tape *tape, const struct property *property)
+{
+	if (property->n_all != 1 || property->n_any == 0)
+		return property->n_all > 0;
+	return json_count(tape, property->all[0]) > 0;
+}
+
 static void write_merged_property(
 	struct merged *merged, struct property *property, struct buffer *out)
 {
@@ -450,12 +458,9 @@ static void write_merged_property(
 		buffer_append_string(out, "{}");
 	else if (property->n_all == 1 && is_constant_in_any && !is_constant(tape, property->all[0]))
 		write_narrowed(merged, property->all[0], property, out);
-	else if (property->n_all == 1 && json_count(tape, property->all[0]) == 0 &&
-		 property->n_any > 0)
-		write_merged_values(merged, "anyOf", property->any, property->n_any, out);
-	else if (property->n_all > 0)
+	else if (is_bound_by_all(tape, property))
 		write_merged_values(merged, "allOf", property->all, property->n_all, out);
-	else if (is_constant_in_any && property->n_any > 1) {
+	else if (property->n_all == 0 && is_constant_in_any && property->n_any > 1) {
 		buffer_append_char(out, '{');
 		write_common_type(tape, property->any, property->n_any, out);
 		write_enum(merged, property->any, property->n_any, out);

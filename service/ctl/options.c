@@ -294,7 +294,7 @@ int ctl_options_read(
 
 void ctl_options_write_help(unsigned int groups, size_t width, struct buffer *out)
 {
-	size_t columns = width > 2 * HELP_COLUMN ? width - HELP_COLUMN : 0;
+	size_t columns = width > 2ul * HELP_COLUMN ? width - HELP_COLUMN : 0;
 
 	for (size_t i = 0; i < N_FLAGS; i++) {
 		const struct flag *flag = &flags[i];

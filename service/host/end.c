@@ -28,7 +28,6 @@ void host_close_later(int fd)
 {
 	pthread_t thread;
 
-	/* NOLINTNEXTLINE(performance-no-int-to-ptr): the thread takes it back as a number */
 	if (thread_start(&thread, close_beside, (void *)(intptr_t)fd) < 0)
 		close(fd);
 	else

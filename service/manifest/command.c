@@ -284,8 +284,9 @@ static void check_group(const struct template_check *check, uint32_t place, size
 		while (command_next_piece(&template, &piece)) {
 			if (piece.kind != COMMAND_ELEMENT)
 				continue;
-			if (known.size > 0 && (known.size != piece.size ||
-						      memcmp(known.text, piece.text, piece.size)))
+			if (known.size > 0 &&
+				(known.size != piece.size ||
+					memcmp(known.text, piece.text, piece.size) != 0))
 				diagnose(check->scope->problems, DIAGNOSTIC_ERROR,
 					check->scope->tape, place,
 					"can be there for the elements of one array, not of '%.*s' "

@@ -49,11 +49,16 @@ bool network_read_peer(int fd, struct in6_addr *ret_address)
 {
 	union name name = read_name(fd);
 
-	if (name.any.sa_family == AF_INET)
+	switch (name.any.sa_family) {
+	case AF_INET:
 		map_v4(&name.v4.sin_addr, ret_address);
-	else if (name.any.sa_family == AF_INET6)
+		return true;
+	case AF_INET6:
 		*ret_address = name.v6.sin6_addr;
-	return name.any.sa_family == AF_INET || name.any.sa_family == AF_INET6;
+		return true;
+	default:
+		return false;
+	}
 }
 
 void network_write_address(const struct in6_addr *address, char ret_text[INET6_ADDRSTRLEN])

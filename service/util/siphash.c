@@ -36,7 +36,6 @@ static struct siphash_key process_key;
 /* Every response takes the key, and getauxval() searches for it. */
 __attribute__((constructor)) static void read_process_key(void)
 {
-	/* NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel's way to pass it */
 	memcpy(&process_key, (const void *)getauxval(AT_RANDOM), sizeof(process_key));
 }
 

@@ -296,8 +296,8 @@ static const char summary_result[] =
 /* clang-format on */
 
 static const char *const unit_triggers[] = {
-	"\\b(?:convert|what(?: is|'s|s)) (?<value>[^ ]+(?: hundred| thousand)?) (?<from>[^ ].*?) "
-	"(?:to|in|into) (?<to>.+?)\\W*$",
+	("\\b(?:convert|what(?: is|'s|s)) (?<value>[^ ]+(?: hundred| thousand)?) (?<from>[^ ].*?) "
+	 "(?:to|in|into) (?<to>.+?)\\W*$"),
 	"\\bhow many (?<to>.+?) (?:are|is) (?<value>[^ ]+) (?<from>.+?)\\W*$",
 	"\\b(?:rechne|wandle) (?<value>[^ ]+) (?<from>.+?) in (?<to>.+?)(?: um)?\\W*$",
 	"\\bwie ?viele? (?<to>.+?) (?:sind|ist) (?<value>[^ ]+) (?<from>.+?)\\W*$",

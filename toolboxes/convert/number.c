@@ -253,7 +253,7 @@ static bool raise_exact(struct number *a, const struct number *b)
 	if (!a->is_exact || !is_whole(b) || !mpz_fits_slong_p(mpq_numref(b->exact)))
 		return false;
 	power = (unsigned long)labs(mpz_get_si(mpq_numref(b->exact)));
-	if (power > NUMBER_BITS_MAX || power * bits_of(a->exact) > 2 * NUMBER_BITS_MAX)
+	if (power > NUMBER_BITS_MAX || power * bits_of(a->exact) > 2ul * NUMBER_BITS_MAX)
 		return false;
 	mpz_pow_ui(mpq_numref(a->exact), mpq_numref(a->exact), power);
 	mpz_pow_ui(mpq_denref(a->exact), mpq_denref(a->exact), power);

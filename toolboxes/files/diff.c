@@ -196,7 +196,7 @@ static void extend_hunk(const struct lines_of *a, const struct lines_of *b,
 
 	hunk->end_a = i;
 	hunk->end_b = j;
-	while ((i < a->n || j < b->n) && n_equal <= 2 * CONTEXT) {
+	while ((i < a->n || j < b->n) && n_equal <= 2ul * CONTEXT) {
 		bool is_removed = i < a->n && marks->removed[i];
 		bool is_added = !is_removed && j < b->n && marks->added[j];
 

@@ -98,7 +98,7 @@ static void add_date(struct text *out, time_t date)
 
 	gmtime_r(&date, &utc);
 	text_printf(out, "Date: %.3s, %02d %.3s %d %02d:%02d:%02d +0000\r\n",
-		days + 3 * utc.tm_wday, utc.tm_mday, months + 3 * utc.tm_mon, utc.tm_year + 1900,
+		days + 3l * utc.tm_wday, utc.tm_mday, months + 3l * utc.tm_mon, utc.tm_year + 1900,
 		utc.tm_hour, utc.tm_min, utc.tm_sec);
 }
 

@@ -23,7 +23,7 @@
 #define VARIABLES_MAX        256 /* of a session */
 #define VARIABLE_VALUE_BYTES 4096
 #define VARIABLE_NAME_BYTES  256
-#define VARIABLES_KEPT_S     (30 * 86400)
+#define VARIABLES_KEPT_S     (30l * 86400)
 #define SESSIONS_MAX         1024
 #define VARIABLES_BYTES_MAX  (64u << 20) /* of the file */
 

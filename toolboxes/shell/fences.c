@@ -64,7 +64,7 @@ static void if_call(struct filter *filter, uint32_t number, uint8_t n)
 
 static void load_argument(struct filter *filter, unsigned int index)
 {
-	load(filter, offsetof(struct seccomp_data, args) + 8 * index);
+	load(filter, offsetof(struct seccomp_data, args) + sizeof(uint64_t) * index);
 }
 
 static void refuse(struct filter *filter, uint32_t error)

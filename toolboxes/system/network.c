@@ -120,7 +120,7 @@ static void put_v6(struct toolbox_call call, const struct tables *tables, const 
 		if (sscanf(line, "%32[0-9a-f] %*x %*x %*x %*x %15s", hex, owner) != 2 ||
 			strlen(hex) != 32 || strcmp(owner, name) != 0)
 			continue;
-		for (unsigned int i = 0; i < 16; i++) {
+		for (size_t i = 0; i < 16; i++) {
 			char byte[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
 
 			address.s6_addr[i] = (uint8_t)strtoul(byte, NULL, 16);

@@ -196,8 +196,8 @@ static const char *const temperature_triggers[] = {
 	"\\b(?:cpu|processor)(?:'s)? temperature\\b",
 	"\\btemperature of (?:the|your) (?:cpu|processor)\\b",
 	"\\bhow (?:hot|warm) (?:is|are) (?:the|your|you)\\b ?(?:cpu|processor|computer)?\\W*$",
-	"\\bwie (?:heiß|warm) (?:ist|bist) (?:der|dein|die|deine|du)\\b "
-	"?(?:prozessor|cpu|rechner)?\\W*$",
+	("\\bwie (?:heiß|warm) (?:ist|bist) (?:der|dein|die|deine|du)\\b "
+	 "?(?:prozessor|cpu|rechner)?\\W*$"),
 	"\\b(?:prozessor|cpu)[- ]?temperatur\\b",
 	NULL,
 };

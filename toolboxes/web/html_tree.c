@@ -363,7 +363,7 @@ static size_t weigh(xmlNode *node)
 	}
 	for (xmlNode *child = node->children; child; child = child->next)
 		weight += weigh(child);
-	node->_private = (void *)(uintptr_t)weight; /* NOLINT(performance-no-int-to-ptr) */
+	node->_private = (void *)(uintptr_t)weight;
 	return weight;
 }
 

@@ -12,6 +12,7 @@
  */
 
 #include <curl/curl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,8 +80,8 @@ static bool write_part(const struct wanted *wanted, const char *url, const struc
 	if (begin + size < page->text.size)
 		text_printf(out,
 			"\n\n<error>Content truncated. Call the webfetch tool with a start_index "
-			"of %llu to get more content.</error>",
-			(unsigned long long)(wanted->start + n));
+			"of %" PRIu64 " to get more content.</error>",
+			wanted->start + n);
 	else if (page->is_cut)
 		text_printf(out, "\n\n%s", too_large);
 	return true;

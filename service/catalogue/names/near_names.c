@@ -14,7 +14,7 @@
 /* All longer names count as this long. */
 #define SIZES 64
 
-#define KEYS (LETTERS * SIZES)
+#define KEYS ((size_t)LETTERS * SIZES)
 
 static size_t letter_of(const char *name, size_t size)
 {

@@ -157,12 +157,11 @@ static void plan_next(struct guests *guests)
 
 		if (guest->has_calls)
 			next_ms = now_ms;
-		else if (guest->gone || guest->is_left_out)
+		else if (guest->gone || guest->is_left_out ||
+			 (guest->next && due_ms(guest) <= guests->rested_ms))
 			next_ms = guests->rested_ms;
-		else if (guest->next && due_ms(guest) > guests->rested_ms)
-			next_ms = due_ms(guest);
 		else if (guest->next)
-			next_ms = guests->rested_ms;
+			next_ms = due_ms(guest);
 		at_ms = next_ms < at_ms ? next_ms : at_ms;
 	}
 	if (at_ms == UINT64_MAX)

@@ -46,8 +46,8 @@ int stdio_door_open(
 /* Free the members of @door, which may be zeroed but for its options. */
 void stdio_door_deinit(struct stdio_door *door);
 
-/* Take the line @text of the client @door; NULL: one that was too long. */
-void stdio_door_take(void *door, const char *text, size_t size);
+/* Take the line @text of the client of the door @data; NULL: one that was too long. */
+void stdio_door_take(void *data, const char *text, size_t size);
 
 /* Stop the loop for a moment; for good, with the exit status @status. */
 void stdio_door_wake(struct stdio_door *door);

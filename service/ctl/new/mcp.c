@@ -261,7 +261,7 @@ static struct catalogue *try_server(const char *id, const struct ctl_options *op
 static int write_found(
 	const char *id, const struct ctl_options *options, const struct catalogue *catalogue)
 {
-	char path[2 * TOOLBOX_ID_BYTES + sizeof("/.json")];
+	char path[2ul * TOOLBOX_ID_BYTES + sizeof("/.json")];
 	cleanup_free char *secrets = NULL;
 	int r;
 

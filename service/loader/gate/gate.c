@@ -292,11 +292,9 @@ static void take_step(void *data)
 {
 	struct attempt *attempt = data;
 
-	if (attempt->has_failed)
-		end_attempt(attempt);
-	else if (attempt->next < attempt->target->n_trials)
+	if (!attempt->has_failed && attempt->next < attempt->target->n_trials)
 		begin_trial(attempt);
-	else if (worker_state(attempt->worker) == WORKER_IDLE)
+	else if (!attempt->has_failed && worker_state(attempt->worker) == WORKER_IDLE)
 		/* Let deinit() end the work begun by init(). */
 		worker_dismiss(attempt->worker);
 	else

@@ -56,9 +56,9 @@ static bool copy_bytes(int from, int to, size_t size)
 	return true;
 }
 
-char *sealed_file_map(const struct sealed_file *sealed)
+char *sealed_file_map(const struct sealed_file *copy)
 {
-	return mmap(NULL, sealed->size, PROT_READ, MAP_PRIVATE, sealed->fd, 0);
+	return mmap(NULL, copy->size, PROT_READ, MAP_PRIVATE, copy->fd, 0);
 }
 
 static bool has_same_bytes(const struct sealed_file *left, const struct sealed_file *right)

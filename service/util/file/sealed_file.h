@@ -36,13 +36,13 @@ struct sealed_file {
  * none: the file is empty, a bound is reached, or the kernel refuses. From any thread. */
 struct sealed_file *sealed_file_take(int file, const char *path, const struct stamp *stamp);
 
-/* Return one more reference to @sealed, which may be NULL. From any thread. */
-struct sealed_file *sealed_file_ref(struct sealed_file *sealed);
+/* Return one more reference to @copy, which may be NULL. From any thread. */
+struct sealed_file *sealed_file_ref(struct sealed_file *copy);
 
-/* Drop a reference to @sealed, which may be NULL; the last one frees it. From any thread. */
-void sealed_file_unref(struct sealed_file *sealed);
+/* Drop a reference to @copy, which may be NULL; the last one frees it. From any thread. */
+void sealed_file_unref(struct sealed_file *copy);
 
-/* Map the bytes of @sealed, to be read. Return MAP_FAILED or what munmap() takes. */
-char *sealed_file_map(const struct sealed_file *sealed);
+/* Map the bytes of @copy, to be read. Return MAP_FAILED or what munmap() takes. */
+char *sealed_file_map(const struct sealed_file *copy);
 
 CLEANUP_DEFINE(sealed_file, struct sealed_file *, sealed_file_unref)

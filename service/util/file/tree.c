@@ -44,10 +44,10 @@ static int copy_bytes(const char *from, const char *to, size_t size_max, size_t 
 	struct stat status;
 	int r = file_read(from, size_max, &bytes);
 
-	if (r == 0 && stat(from, &status) < 0)
-		r = -errno;
 	if (r < 0)
 		return r;
+	if (stat(from, &status) < 0)
+		return -errno;
 	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (out < 0)
 		return -errno;
