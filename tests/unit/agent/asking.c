@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "loop/inside.h"
 #include "message/response.h"
+#include "pass.h"
 #include "util/log.h"
 
 /* Requests to a tool service that a test plays. */
@@ -96,14 +96,9 @@ static void respond(const char *topic, const char *number, const char *data)
 	respond_with(asking.key, topic, number, data);
 }
 
-/* Let @ms pass at once. */
-static void pass(uint64_t ms)
+static void wait_for(uint64_t ms)
 {
-	struct timer_heap *heap = &loop->timers;
-
-	for (uint32_t i = 1; i <= heap->count; i++)
-		heap->slots[i]->due_ns -= ms * 1000000;
-	heap->alarm_ns = 0;
+	pass(loop, ms);
 	loop_run(loop, 5);
 }
 
@@ -163,11 +158,11 @@ Test(asking, forgets_a_request)
 Test(asking, looks_for_a_service_that_is_slow)
 {
 	cr_assert_eq(send_list(), 0);
-	pass(ASKING_PATIENCE_MS);
+	wait_for(ASKING_PATIENCE_MS);
 	cr_expect(strstr(sent.data, "mycroft.toolboxd.is_alive"), "%s", sent.data);
 	respond("mycroft.toolboxd.is_alive.response", "0", "{\"status\":true}");
 	for (int i = 0; i < 5; i++) {
-		pass(ASKING_PATIENCE_MS);
+		wait_for(ASKING_PATIENCE_MS);
 		respond("mycroft.toolboxd.is_alive.response", "0", "{\"status\":true}");
 	}
 	cr_expect_eq(n_ends, 0);
@@ -178,15 +173,15 @@ Test(asking, looks_for_a_service_that_is_slow)
 Test(asking, gives_up_a_service_that_is_away)
 {
 	cr_assert_eq(send_list(), 0);
-	pass(ASKING_PATIENCE_MS);
-	pass(ASKING_PATIENCE_MS);
+	wait_for(ASKING_PATIENCE_MS);
+	wait_for(ASKING_PATIENCE_MS);
 	cr_expect_eq(n_ends, 1);
 	cr_expect(was_away);
 	/* It is not waited for as long again. */
 	n_sent = 0;
 	cr_assert_eq(send_list(), 0);
 	cr_expect_eq(n_sent, 2);
-	pass(ASKING_AWAY_MS);
+	wait_for(ASKING_AWAY_MS);
 	cr_expect_eq(n_ends, 2);
 }
 

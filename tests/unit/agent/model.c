@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loop/inside.h"
+#include "pass.h"
 #include "scripted.h"
 #include "util/cleanup.h"
 #include "util/log.h"
@@ -62,16 +62,6 @@ static void start_model(const char *const *responses)
 	settings.base_url = url;
 	cr_assert_eq(loop_new(&loop), 0);
 	cr_assert_eq(model_new(loop, &settings, &model, &why), 0);
-}
-
-/* Let @ms pass at once, for every armed timer of the loop. */
-static void pass(uint64_t ms)
-{
-	struct timer_heap *heap = &loop->timers;
-
-	for (uint32_t i = 1; i <= heap->count; i++)
-		heap->slots[i]->due_ns -= ms * 1000000;
-	heap->alarm_ns = 0;
 }
 
 static struct model_request *send_request(void)
@@ -204,7 +194,7 @@ Test(model, waits_as_long_as_the_server_asks)
 	wait_for_request();
 	loop_run(loop, 1200);
 	cr_expect_eq(script_n_requests(), 1);
-	pass(9000);
+	pass(loop, 9000);
 	wait_for_end();
 	cr_expect_eq(end, MODEL_ANSWERED, "%s", reason);
 	model_request_free(request);
@@ -381,7 +371,7 @@ Test(model, gives_up_an_answer_that_stalls)
 	for (int i = 0; i < TURNS_MAX && text.size == 0; i++)
 		loop_run(loop, TURN_MS);
 	cr_expect_not(is_done);
-	pass(MODEL_STALL_MS);
+	pass(loop, MODEL_STALL_MS);
 	wait_for_end();
 	cr_expect_eq(end, MODEL_FAILED);
 	cr_expect_str_eq(reason, "its answer stalled for 20 s");
@@ -397,7 +387,7 @@ Test(model, keeps_a_finished_answer_that_stalls)
 	request = send_request();
 	for (int i = 0; i < TURNS_MAX && text.size == 0; i++)
 		loop_run(loop, TURN_MS);
-	pass(MODEL_STALL_MS);
+	pass(loop, MODEL_STALL_MS);
 	wait_for_end();
 	cr_expect_eq(end, MODEL_ANSWERED, "%s", reason);
 	expect_text("Hi.");
@@ -442,7 +432,7 @@ Test(model, has_all_time_for_its_first_byte)
 	start_model(script);
 	request = send_request();
 	wait_for_request();
-	pass(MODEL_STALL_MS);
+	pass(loop, MODEL_STALL_MS);
 	loop_run(loop, TURN_MS);
 	cr_expect_not(is_done);
 	model_request_free(request);

@@ -11,7 +11,7 @@
 #include "bus/bus.h"
 #include "bus/connection.h"
 #include "bus/pacing.h"
-#include "loop/inside.h"
+#include "pass.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -34,6 +34,7 @@ static struct bus *client;
 static int listener;
 static struct buffer heard; /* every frame, each with a line feed after it */
 static char reason_unreachable[64];
+static char reason_down[64];
 static unsigned int n_unreachable;
 
 static void on_frame(void *data, const char *text, size_t size)
@@ -47,6 +48,13 @@ static void on_frame(void *data, const char *text, size_t size)
 static void on_up(void *data)
 {
 	(void)data;
+	loop_stop(loop);
+}
+
+static void on_down(void *data, const char *reason)
+{
+	(void)data;
+	snprintf(reason_down, sizeof(reason_down), "%s", reason);
 	loop_stop(loop);
 }
 
@@ -83,7 +91,7 @@ TestSuite(bus_client, .timeout = 120, .init = set_up, .fini = tear_down);
 static void connect_to(const char *host)
 {
 	static const struct bus_handler handler = {
-		.frame = on_frame, .up = on_up, .unreachable = on_unreachable};
+		.frame = on_frame, .up = on_up, .down = on_down, .unreachable = on_unreachable};
 	struct bus_address address = bus_address_default;
 	struct sockaddr_in name;
 	socklen_t size = sizeof(name);
@@ -92,16 +100,6 @@ static void connect_to(const char *host)
 	snprintf(address.host, sizeof(address.host), "%s", host);
 	address.port = ntohs(name.sin_port);
 	cr_assert_eq(bus_connect(loop, &address, &bus_limits_default, &handler, NULL, &client), 0);
-}
-
-/* Let @ms pass at once, for every armed timer of the loop. */
-static void pass(uint64_t ms)
-{
-	struct timer_heap *heap = &loop->timers;
-
-	for (uint32_t i = 1; i <= heap->count; i++)
-		heap->slots[i]->due_ns -= ms * 1000000;
-	heap->alarm_ns = 0; /* set again with the next timer that is armed */
 }
 
 /* Accept the client's next connection. */
@@ -134,28 +132,34 @@ static void read_until(int fd, const char *end, char *ret_text, size_t capacity)
 	cr_assert_fail("%s", ret_text);
 }
 
-/* RFC 6455 §4.2.2 */
-static void upgrade(int fd)
+/* RFC 6455 §4.2.2: read the request, and write the response that grants it to @ret_text. */
+static void write_grant(int fd, char *ret_text, size_t capacity)
 {
 	static const char guid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 	static const char field[] = "Sec-WebSocket-Key: ";
-	char text[2048];
 	char key[128];
 	unsigned char digest[20];
 	cleanup(buffer_deinit) struct buffer accepted = {0};
 	char *at;
 
-	read_until(fd, "\r\n\r\n", text, sizeof(text));
-	at = strstr(text, field);
-	cr_assert(at, "%s", text);
+	read_until(fd, "\r\n\r\n", ret_text, capacity);
+	at = strstr(ret_text, field);
+	cr_assert(at, "%s", ret_text);
 	at += strlen(field);
 	snprintf(key, sizeof(key), "%.*s%s", (int)strcspn(at, "\r"), at, guid);
 	cr_assert(EVP_Digest(key, strlen(key), digest, NULL, EVP_sha1(), NULL));
 	base64_encode(digest, sizeof(digest), &accepted);
-	snprintf(text, sizeof(text),
+	snprintf(ret_text, capacity,
 		"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
 		"Sec-WebSocket-Accept: %s\r\n\r\n",
 		buffer_terminate(&accepted));
+}
+
+static void upgrade(int fd)
+{
+	char text[2048];
+
+	write_grant(fd, text, sizeof(text));
 	cr_assert_eq(send(fd, text, strlen(text), 0), (ssize_t)strlen(text));
 	cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
 	cr_assert(bus_is_up(client));
@@ -231,6 +235,66 @@ Test(bus_client, sees_the_end_that_came_with_the_last_frame)
 	cr_expect_not(bus_is_up(client));
 }
 
+Test(bus_client, reads_a_response_that_comes_in_pieces)
+{
+	char text[2048];
+	int fd;
+
+	connect_to("127.0.0.1");
+	fd = accept_client();
+	write_grant(fd, text, sizeof(text));
+	cr_assert_eq(send(fd, text, 20, 0), 20);
+	loop_run(loop, TURN_MS);
+	loop_run(loop, TURN_MS);
+	cr_expect_not(bus_is_up(client));
+	cr_assert_eq(send(fd, text + 20, strlen(text) - 20, 0), (ssize_t)strlen(text) - 20);
+	cr_expect_eq(loop_run(loop, PATIENCE_MS), 0);
+	cr_expect(bus_is_up(client));
+	close(fd);
+}
+
+static void expect_down(unsigned char first, const char *text, const char *expected)
+{
+	int fd;
+
+	connect_to("127.0.0.1");
+	fd = accept_client();
+	upgrade(fd);
+	send_frame(fd, first, text);
+	cr_expect_eq(loop_run(loop, PATIENCE_MS), 0);
+	cr_expect_not(bus_is_up(client));
+	cr_expect_str_eq(reason_down, expected);
+	bus_free(take_ptr(client));
+	close(fd);
+}
+
+Test(bus_client, knows_reason_a_connection_ended)
+{
+	expect_down(0x88, "\x03\xe8", "the connection was closed");
+	expect_down(0xF1, "{}", "it sent a frame that a server must not send");
+}
+
+Test(bus_client, connects_to_the_address_of_a_name)
+{
+	int fd;
+
+	connect_to("127.1");
+	fd = accept_client();
+	upgrade(fd);
+	close(fd);
+}
+
+Test(bus_client, looks_a_name_without_an_address_up_again)
+{
+	connect_to("no name at all");
+	for (unsigned int n = 1; n <= 2; n++) {
+		cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
+		cr_expect_eq(n_unreachable, n);
+		cr_expect(*reason_unreachable);
+		pass(loop, 2 * BUS_BACKOFF_FIRST_MS);
+	}
+}
+
 Test(bus_client, gives_a_silent_peer_up_and_tries_again)
 {
 	char request[2048];
@@ -238,16 +302,16 @@ Test(bus_client, gives_a_silent_peer_up_and_tries_again)
 
 	connect_to("127.0.0.1");
 	fd = accept_client();
-	pass(BUS_CONNECT_WAIT_MS - MARGIN_MS);
+	pass(loop, BUS_CONNECT_WAIT_MS - MARGIN_MS);
 	loop_run(loop, TURN_MS);
 	cr_expect_eq(n_unreachable, 0, "there is time left");
-	pass(MARGIN_MS);
+	pass(loop, MARGIN_MS);
 	cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
 	cr_expect_eq(n_unreachable, 1);
 	cr_expect_str_eq(reason_unreachable, "no answer");
 	read_until(fd, NULL, request, sizeof(request));
 	close(fd);
-	pass(BUS_BACKOFF_FIRST_MS);
+	pass(loop, BUS_BACKOFF_FIRST_MS);
 	fd = accept_client();
 	upgrade(fd);
 	close(fd);
@@ -256,7 +320,7 @@ Test(bus_client, gives_a_silent_peer_up_and_tries_again)
 static void pass_connect_wait(void *data)
 {
 	(void)data;
-	pass(BUS_CONNECT_WAIT_MS);
+	pass(loop, BUS_CONNECT_WAIT_MS);
 }
 
 /* Time passes in the turn that begins the lookup, so no answer can have arrived. */
@@ -481,10 +545,51 @@ Test(bus_client, goes_on_when_a_bus_answers_no_ping)
 	int fd = begin_flood(&frames);
 
 	cr_expect_lt(frames.n_large, N_LARGE);
-	pass(BUS_MARK_MS);
+	pass(loop, BUS_MARK_MS);
 	read_frames(fd, &frames);
 	cr_expect_eq(frames.n_large, N_LARGE);
 	cr_expect_eq(frames.n_marks, 1);
+	free_frames(&frames);
+	close(fd);
+}
+
+static int send_small(void)
+{
+	struct buffer message = {0};
+
+	bus_message_begin(&message);
+	buffer_append_string(&message, "{\"type\":\"small\"}");
+	return bus_send(client, &message, BUS_SHARE_OWN);
+}
+
+Test(bus_client, drops_messages_when_the_bus_stays_away)
+{
+	struct frames frames = {0};
+	int fd;
+
+	connect_to("127.0.0.1");
+	cr_expect_eq(send_small(), -ENOTCONN);
+	cr_expect_eq(bus_counters(client)->frames_dropped, 1);
+	fd = accept_client();
+	upgrade(fd);
+	close(fd);
+	cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
+	cr_expect_not(bus_is_up(client));
+	cr_expect_eq(send_small(), 0);
+	cr_expect_eq(send_small(), 0);
+	pass(loop, BUS_AWAY_MS - MARGIN_MS / 2);
+	loop_run(loop, TURN_MS);
+	cr_expect_eq(bus_counters(client)->frames_dropped, 1, "there is time left");
+	pass(loop, MARGIN_MS / 2);
+	loop_run(loop, TURN_MS);
+	cr_expect_eq(bus_counters(client)->frames_dropped, 3);
+	cr_expect_eq(send_small(), -ENOTCONN);
+	cr_expect_eq(bus_counters(client)->frames_dropped, 4);
+	fd = accept_client();
+	upgrade(fd);
+	cr_expect_eq(send_small(), 0);
+	read_frames(fd, &frames);
+	cr_expect_eq(frames.n_small, 1, "the messages that were dropped are not sent");
 	free_frames(&frames);
 	close(fd);
 }

@@ -148,6 +148,7 @@ Test(bus_seat, passes_large_frames_on_whole)
 	cr_assert_eq(bus.bytes, 3000001 + (64 << 10) + 4);
 	run_until_received(&b, 4);
 	cr_assert_eq(b.bytes, a.bytes);
+	cr_expect_eq(bus_counters(a.bus)->frames_sent, 3);
 	leave(&a);
 	leave(&b);
 	leave(&bus);

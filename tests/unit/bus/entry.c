@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "pass.h"
+
 /*
  * The places of half-made connections. Near is a peer at the other end of a pair of unix sockets;
  * far is a socket of another family, which has no peer on this device, and nothing to read.
@@ -15,6 +17,13 @@
 #define N_FAR_MAX (ENTRIES_MAX - ENTRIES_NEAR)
 #define N_MAX     (ENTRIES_MAX + 8)
 #define WAIT_MS   10000
+#define TURN_MS   5
+
+/* More than a busy machine needs for a few turns. */
+#define MARGIN_MS 5000
+
+/* The bytes that are read of a peer after its refusal. */
+#define REFUSED_BYTES (64u << 10)
 
 static const struct http_limits limits = {
 	.line_bytes = 100, .header_bytes = 200, .body_bytes = 100};
@@ -120,6 +129,53 @@ Test(entry, answers_who_is_refused)
 	cr_expect_eq(strncmp(answer, "HTTP/1.1 403 ", 13), 0, "%s", answer);
 	cr_expect_eq(n_taken, 0);
 	cr_expect_eq(entries_count(entries), 1, "until the peer closes");
+}
+
+Test(entry, closes_a_peer_that_sends_no_request_in_time)
+{
+	accept_near();
+	pass(loop, ENTRY_WAIT_MS - MARGIN_MS);
+	loop_run(loop, TURN_MS);
+	cr_expect_eq(entries_count(entries), 1, "there is time left");
+	pass(loop, MARGIN_MS);
+	loop_run(loop, TURN_MS);
+	cr_expect_eq(entries_count(entries), 0);
+}
+
+/* Let a peer be refused, and return its descriptor. */
+static int refuse_near(void)
+{
+	static const char request[] = "GET /core HTTP/1.1\r\nHost: a\r\n\r\n";
+
+	accept_near();
+	cr_assert_eq(write(peers[0], request, sizeof(request) - 1), (ssize_t)sizeof(request) - 1);
+	cr_assert_eq(loop_run(loop, WAIT_MS), 0);
+	cr_assert_eq(entries_count(entries), 1);
+	return peers[0];
+}
+
+Test(entry, closes_a_refused_peer_that_does_not_close)
+{
+	refuse_near();
+	pass(loop, MARGIN_MS);
+	loop_run(loop, TURN_MS);
+	cr_expect_eq(entries_count(entries), 0);
+}
+
+Test(entry, reads_only_so_much_of_a_refused_peer)
+{
+	char bytes[4096] = "";
+	int fd = refuse_near();
+
+	for (size_t sent = 0; sent < REFUSED_BYTES; sent += sizeof(bytes)) {
+		cr_assert_eq(write(fd, bytes, sizeof(bytes)), (ssize_t)sizeof(bytes));
+		loop_run(loop, 0);
+	}
+	cr_expect_eq(entries_count(entries), 1);
+	cr_assert_eq(write(fd, bytes, 1), 1);
+	for (int turn = 0; turn < 3; turn++)
+		loop_run(loop, 0);
+	cr_expect_eq(entries_count(entries), 0);
 }
 
 Test(entry, gives_a_newcomer_the_place_of_the_longest_wait)

@@ -2,8 +2,11 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 
 #include "guest.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
 
 /* A host that carries several calls: its answers have no order, and one for each call. The native
  * host of these tests runs them one after the other, and ends at a CANCEL. */
@@ -180,6 +183,41 @@ Test(host_carried, is_the_only_one_that_may_be_in_use, .timeout = LIMIT)
 	guest_start(&guest, "misbehave", NULL);
 	guest_call(&guest, "send_frame", USE("{}", "2"));
 	cr_expect_eq(guest.n_uses, 0);
+	cr_expect_eq(guest.end.reason, HOST_MALFORMED);
+	guest_stop(&guest);
+}
+
+#define NOTE(payload, size)                                                                        \
+	"{\"size\":" size ",\"kind\":16,\"id\":0,\"payload\":\"" payload "\",\"afterwards\":0}"
+
+Test(host_carried, has_its_last_note_for_a_while, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+	cleanup(buffer_deinit) struct buffer arguments = {0};
+	uint64_t begin_ns;
+
+	guest_start(&guest, "misbehave", &carries);
+	cr_expect_null(host_note(guest.host, 0));
+	guest_call(&guest, "send_frame", NOTE("one", "3"));
+	begin_ns = clock_now_ns();
+	cr_expect_str_eq(host_note(guest.host, 0), "one");
+	cr_expect_null(host_note(guest.host, begin_ns));
+	buffer_append_string(&arguments, "{\"size\":1000,\"kind\":16,\"id\":0,\"payload\":\"");
+	for (int i = 0; i < 1000; i++)
+		buffer_append_char(&arguments, 'x');
+	buffer_append_string(&arguments, "\",\"afterwards\":0}");
+	guest_call(&guest, "send_frame", buffer_terminate(&arguments));
+	cr_expect_eq(strspn(host_note(guest.host, begin_ns), "x"), HOST_NOTE_BYTES / 4 - 1);
+	cr_expect_eq(strlen(host_note(guest.host, begin_ns)), HOST_NOTE_BYTES / 4 - 1);
+	guest_stop(&guest);
+}
+
+Test(host_carried, is_the_only_one_that_may_have_a_note, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", NULL);
+	guest_call(&guest, "send_frame", NOTE("one", "3"));
 	cr_expect_eq(guest.end.reason, HOST_MALFORMED);
 	guest_stop(&guest);
 }

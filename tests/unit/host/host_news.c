@@ -135,6 +135,20 @@ Test(host_news, has_no_more_values_than_a_message, .timeout = LIMIT)
 	guest_stop(&guest);
 }
 
+Test(host_news, of_too_many_values_is_an_error_of_its_call, .timeout = LIMIT)
+{
+	const struct guest_options options = {.values_max = 9, .carries = true};
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", &options);
+	send_frame(&guest, WIRE_RESULT, 1, "[1,2,3,4,5,6,7,8,9]");
+	cr_expect_eq(guest.n_answers, 1);
+	cr_expect_eq(guest.answered_id, 1);
+	cr_expect_eq(guest.kind, HOST_ANSWER_ERROR);
+	cr_expect_str_eq(guest.answer.data, "{\"code\":\"too_large\",\"values\":9}");
+	guest_stop(&guest);
+}
+
 Test(host_news, waits_while_the_host_is_held, .timeout = LIMIT)
 {
 	const struct guest_options options = {.has_bus = true};

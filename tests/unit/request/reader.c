@@ -331,6 +331,9 @@ Test(http_reader, bounds_lines_headers_and_bodies)
 	expect_limit(chunks, "2\r\nab\r\n", 50, "0\r\n\r\n", 413);
 	expect_refused("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 101\r\n\r\n", 413);
 	expect_refused("POST / HTTP/1.1\r\nHost: a\r\n"
+		       "Content-Length: 18446744073709551617\r\n\r\n",
+		413);
+	expect_refused("POST / HTTP/1.1\r\nHost: a\r\n"
 		       "Content-Length: 99999999999999999999999\r\n\r\n",
 		413);
 	expect_refused("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -217,6 +217,9 @@ Test(schema_mask, hides_values_that_are_write_only_and_keeps_every_other_byte)
 		"{\"properties\":{\"writeOnly\":{}}}", "{\"writeOnly\":1}", "{\"writeOnly\":1}");
 }
 
+#define TEXT_IS_SECRET                                                                             \
+	"{\"anyOf\":[{\"type\":\"string\",\"writeOnly\":true},{\"type\":\"integer\"}]}"
+
 Test(schema_mask, finds_the_schema_of_a_value_wherever_it_is)
 {
 	static const struct {
@@ -235,6 +238,20 @@ Test(schema_mask, finds_the_schema_of_a_value_wherever_it_is)
 			"{\"s_a\":\"***\",\"b\":2}"},
 		{"{\"properties\":{\"a\":{}},\"additionalProperties\":{\"writeOnly\":true}}",
 			"{\"a\":1,\"b\":2}", "{\"a\":1,\"b\":\"***\"}"},
+		/* the branch is the one that the value itself satisfies */
+		{"{\"properties\":{\"a\":{}},\"additionalProperties\":" TEXT_IS_SECRET "}",
+			"{\"a\":\"t\",\"b\":\"s\",\"c\":1,\"d\":\"s\"}",
+			"{\"a\":\"t\",\"b\":\"***\",\"c\":1,\"d\":\"***\"}"},
+		{"{\"patternProperties\":{\"^[bcd]\":" TEXT_IS_SECRET "}}",
+			"{\"a\":\"t\",\"b\":\"s\",\"c\":1,\"d\":\"s\"}",
+			"{\"a\":\"t\",\"b\":\"***\",\"c\":1,\"d\":\"***\"}"},
+		{"{\"unevaluatedProperties\":" TEXT_IS_SECRET "}",
+			"{\"b\":\"s\",\"c\":1,\"d\":\"s\"}",
+			"{\"b\":\"***\",\"c\":1,\"d\":\"***\"}"},
+		{"{\"prefixItems\":[{},{}],\"items\":" TEXT_IS_SECRET "}",
+			"[\"t\",1,\"s\",1,\"s\"]", "[\"t\",1,\"***\",1,\"***\"]"},
+		{"{\"unevaluatedItems\":" TEXT_IS_SECRET "}", "[1,\"s\",1,\"s\"]",
+			"[1,\"***\",1,\"***\"]"},
 		{"{\"items\":{\"writeOnly\":true}}", "[1,[2]]", "[\"***\",\"***\"]"},
 		{"{\"prefixItems\":[{},{\"writeOnly\":true}]}", "[1,2,3]", "[1,\"***\",3]"},
 		{"{\"contains\":{\"writeOnly\":true}}", "[1,2]", "\"***\""},
