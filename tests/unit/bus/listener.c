@@ -71,7 +71,7 @@ static int connect_to(const char *name)
 	return fd;
 }
 
-/* Expect that a client is accepted; one that only looked whether there is a listener is, too. */
+/* Expect that a client is accepted. The probe of a second listener is accepted, too. */
 static void expect_accepted(const char *name)
 {
 	unsigned int before = n_accepted;
