@@ -356,7 +356,7 @@ static const char *check_fields(
 	if (fields->utterance == JSON_NONE ||
 		json_type_at(data, fields->utterance) != JSON_STRING ||
 		json_at(data, fields->utterance)->length == 0)
-		return "ValueError: Bad request: 'utterance' must be a text";
+		return "ValueError: Bad request: 'utterance' must be a text that is not empty";
 	if (json_at(data, fields->utterance)->length > CHAT_UTTERANCE_BYTES)
 		return "ValueError: Bad request: 'utterance' must have at most 65536 bytes";
 	if (lang != JSON_NONE && json_type_at(data, lang) != JSON_STRING)

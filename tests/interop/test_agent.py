@@ -424,6 +424,7 @@ def test_a_wrong_request_is_refused(agent, asker, data):
 
 def test_a_context_that_is_too_long_is_refused(agent, asker):
     assert asker.chat("x", {"more": "x" * 65536})["code"] == "bad_request"
+    assert asker.chat("")["error"] == "ValueError: Bad request: 'utterance' must be a text that is not empty"
 
 
 def test_eight_sessions_side_by_side(agent, asker, model):
