@@ -89,7 +89,6 @@ void mcp_pages_reset(struct mcp_pages *pages)
 	buffer_recycle(&pages->tools, KEPT_BYTES);
 	pages->bytes = 0;
 	pages->n_pages = 0;
-	pages->ttl_ms = 0;
 	pages->reason = NULL;
 }
 

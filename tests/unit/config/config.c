@@ -292,6 +292,8 @@ static const char *const unguessed[] = {
 	TOOL_SETTING("\"parallel\": 1"),
 	TOOL_SETTING("\"description\": [\"a\"]"),
 	TOOL_SETTING("\"description\": \"a\\u0000\""),
+	TOOL_SETTING("\"description\": \"\\n\\u0000\""),
+	TOOL_SETTING("\"description\": \"\\\\\\u0000\""),
 	TOOL_SETTING("\"triggers\": \"a\""),
 	TOOL_SETTING("\"triggers\": [1]"),
 };

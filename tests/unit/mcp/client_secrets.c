@@ -135,8 +135,9 @@ Test(mcp_secrets, are_masked_in_each_form)
 	expect_masked(&secrets, "a\\/\\\"b\\\\\xC3\xA9z.", "***.");
 	expect_masked(&secrets, "a/\\\"b\\\\\\u00e9z.", "***.");
 	expect_masked(&secrets, "a%2F%22b%5C%C3%A9z.", "***.");
-	/* base64 of it after "", "u:" and "user:" */
+	/* base64 of it after "", "x", "u:" and "user:" */
 	expect_masked(&secrets, "YS8iYlzDqXo=", "***o=");
+	expect_masked(&secrets, "eGEvImJcw6l6", "eG***");
 	expect_masked(&secrets, "dTphLyJiXMOpeg==", "dTp***g==");
 	expect_masked(&secrets, "dXNlcjphLyJiXMOpeg==", "dXNlcjp***g==");
 }

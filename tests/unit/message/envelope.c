@@ -187,6 +187,25 @@ Test(bus_envelope, that_is_malformed_has_what_answers_its_sender)
 		"{}", "{\"a\": 1}");
 }
 
+/* The depth counts from the root of the data: a member has one level less. */
+Test(bus_envelope, that_is_malformed_has_no_member_that_is_too_deep)
+{
+	char deep[2 * DEPTH_MAX + 1] = "";
+	char text[1024];
+	char saved[1024];
+
+	memset(deep, '[', DEPTH_MAX);
+	memset(deep + DEPTH_MAX, ']', DEPTH_MAX);
+	snprintf(text, sizeof(text),
+		"{\"type\":\"t\",\"data\":{\"a\":01,\"name\":\"n\",\"call_id\":%s}}", deep);
+	expect_saved(text, "{\"name\":\"n\"}", "{}");
+	deep[2 * DEPTH_MAX - 1] = '\0';
+	snprintf(text, sizeof(text),
+		"{\"type\":\"t\",\"data\":{\"a\":01,\"name\":\"n\",\"call_id\":%s}}", deep + 1);
+	snprintf(saved, sizeof(saved), "{\"name\":\"n\",\"call_id\":%s}", deep + 1);
+	expect_saved(text, saved, "{}");
+}
+
 Test(bus_envelope, leaves_mistakes_in_the_data_to_who_answers)
 {
 	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
