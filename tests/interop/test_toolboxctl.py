@@ -533,6 +533,34 @@ def uttering(home, command, alive, topic):
         yield peer, process, asked, message
 
 
+def say_to_a_late_service(home):
+    """What toolboxctl says when is_alive is answered after its --timeout; None: only after a second, too late for that."""
+    bus = FakeBus()
+    command = subprocess.Popen([TOOLBOXCTL, "say", "well", "--timeout", "0.3", "--bus", bus.url], env=environment(home),
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        peer = bus.wait_for_client()
+        asked = [read_next(peer, ALIVE) for _ in range(3)]  # 0.2 s apart
+        respond(peer, asked[2], {"status": True})
+        with pytest.raises(Closed):
+            while True:
+                read_next(peer, ALIVE)
+        complaint = command.communicate(timeout=EVENT_SECONDS)[1]
+        return complaint if command.returncode == NO_ANSWER else None
+    except (Closed, OSError):
+        return None
+    finally:
+        command.kill()
+        command.communicate()
+        bus.close()
+
+
+def test_a_call_that_was_not_sent_is_not_said_to_be_without_an_answer(tmp_path):
+    while not (complaint := say_to_a_late_service(tmp_path)):
+        pass  # a busy machine
+    assert "the service is alive, but has said so only after 0.3 s (--timeout): nothing was sent to it" in complaint
+
+
 UTTERANCES = pytest.mark.parametrize("command, alive, topic", [
     ("chat", AGENT_ALIVE, "ovos.tools.chat"), ("say", ALIVE, "ovos.tools.utterance")])
 

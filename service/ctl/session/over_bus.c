@@ -271,11 +271,15 @@ static int tell_silence(struct ctl_session *session)
 		complain_no_bus(session, reason);
 		return CTL_NO_BUS;
 	}
-	if (session->request.is_alive) {
+	if (session->request.is_alive && session->request.is_passed)
 		terminal_complain(
 			"no answer within %g s (--timeout); the service is alive", seconds);
+	else if (session->request.is_alive)
+		terminal_complain("the service is alive, but has said so only after %g s "
+				  "(--timeout): nothing was sent to it",
+			seconds);
+	if (session->request.is_alive)
 		return CTL_NO_ANSWER;
-	}
 	bus_address_format(&session->bus.address, url);
 	terminal_complain("no %s answers on the bus at %s; is %s running?", session->service->kind,
 		url, session->service->program);
