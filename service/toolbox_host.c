@@ -14,6 +14,7 @@
 
 #include "wire/wire.h"
 #include "worker/confine.h"
+#include "worker/send.h"
 #include "worker/serve.h"
 
 #define EXIT_USAGE 2
@@ -48,6 +49,7 @@ int main(int argc, char **argv)
 	}
 	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
 	r = confine(WIRE_FD);
+	r = r ? r : send_join_ring();
 	if (r)
 		fprintf(stderr, "cannot confine the host: %s\n", strerror(-r));
 	else if ((r = serve_daemon(WIRE_FD)))

@@ -75,6 +75,9 @@ static void shut_host(struct host *host)
 	host->child = NULL;
 	loop_source_free(host->source);
 	host->source = NULL;
+	loop_source_free(host->wakes);
+	host->wakes = NULL;
+	ring_deinit(&host->ring);
 	host_close_listener(host);
 	loop_timer_deinit(&host->timer);
 	loop_timer_deinit(&host->hold);
@@ -88,6 +91,7 @@ static void shut_host(struct host *host)
 void host_free_memory(struct host *host)
 {
 	wire_reader_deinit(&host->reader);
+	wire_reader_deinit(&host->answers);
 	buffer_deinit(&host->unsent);
 	buffer_deinit(&host->head);
 	json_tape_deinit(&host->tape);

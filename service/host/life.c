@@ -36,7 +36,7 @@ bool host_is_in_use(const struct host *host)
 static void on_hold(void *data)
 {
 	host_watch_wire(data);
-	host_take_received(data);
+	host_take_ring(data);
 }
 
 static void on_timer(void *data)
@@ -65,6 +65,7 @@ static void on_exit_status(void *data, int status)
 	host->child = NULL;
 	host_enter(host);
 	loop_timer_disarm(&host->hold);
+	host_take_ring(host);
 	for (int i = 0; host_take_received(host) && host->source && i < LEFT_READS_MAX; i++)
 		if (host_receive(host) < 0)
 			break;
@@ -80,6 +81,8 @@ void host_dismiss(
 	host->data = data;
 	loop_source_free(host->source);
 	host->source = NULL;
+	loop_source_free(host->wakes);
+	host->wakes = NULL;
 	loop_timer_disarm(&host->hold);
 	/* The host may still send: its frames are not read, and it gets no error. */
 	shutdown(host->wire, SHUT_WR);
@@ -97,7 +100,11 @@ static int set_up(struct host *host, const struct host_options *options)
 		r = loop_timer_init(&host->hold, host->loop, on_hold, host);
 	if (r)
 		return r;
-	r = process_spawn(options->program, options->toolbox_id, options->libraries, &process);
+	/* A host that carries calls waits for others, and gains nothing by it. */
+	r = options->carries ? 0 : ring_init(&host->ring);
+	r = r ? r
+	      : process_spawn(options->program, options->toolbox_id, options->libraries,
+			&host->ring, &process);
 	if (r)
 		return r;
 	host->pid = process.pid;
@@ -148,6 +155,7 @@ int host_spawn(struct loop *loop, const struct host_options *options,
 	host->has_guard = options->has_guard;
 	host->has_bus = options->has_bus;
 	host->reader.payload_max = options->output_max;
+	host->answers.payload_max = options->output_max;
 	host->values_max = options->values_max;
 	r = set_up(host, options);
 	if (r)

@@ -15,6 +15,7 @@
 #include "loop/loop.h"
 #include "util/assert.h"
 #include "util/buffer.h"
+#include "wire/ring.h"
 #include "wire/wire.h"
 
 /*
@@ -55,11 +56,15 @@ struct host {
 	int wire;
 	struct loop_source *source; /* reads wire; NULL after its end of file, or once dismissed */
 	struct wire_reader reader;
-	struct buffer head;       /* the last INVOKE up to the arguments */
-	struct buffer unsent;     /* frames that are gathered, or that the socket did not take */
-	struct loop_task sending; /* sends gathered frames */
-	size_t sent;              /* bytes of unsent that it has taken since */
-	bool is_blocked;          /* unsent waits for the socket */
+	struct ring ring;           /* with memory: frames of the host come through it, too */
+	struct loop_source *wakes;  /* the host wakes us; NULL once dismissed */
+	struct wire_reader answers; /* frames of the ring */
+	uint32_t n_taken;           /* frames taken from reader */
+	struct buffer head;         /* the last INVOKE up to the arguments */
+	struct buffer unsent;       /* frames that are gathered, or that the socket did not take */
+	struct loop_task sending;   /* sends gathered frames */
+	size_t sent;                /* bytes of unsent that it has taken since */
+	bool is_blocked;            /* unsent waits for the socket */
 	struct json_tape tape;
 	uint32_t values_max; /* the most values of a frame, but for WIRE_LOADED; 0: not bounded */
 	uint64_t reading_ns; /* the time of reading the text in the tape, if it was long */
@@ -175,9 +180,14 @@ void host_close_listener(struct host *host);
 /* Begin to watch the socket, and to read what comes. 0 or a negative errno. */
 int host_watch(struct host *host);
 
-/* Read once. Returns 0 when something came, -EAGAIN, -ENOMEM, -EBADMSG when a descriptor came that
- * was not expected, or -EPIPE at the end of file. */
+/* Read once, from the socket and from the ring. Returns 0 when something came, -EAGAIN, -ENOMEM,
+ * -EBADMSG when a descriptor came that was not expected, -EPROTO for a ring with counts that cannot
+ * be, or -EPIPE at the end of file. */
 int host_receive(struct host *host);
+
+/* Act on all whole frames of the ring, and on frames received before; ask to be woken by
+ * the next frame. */
+void host_take_ring(struct host *host);
 
 /* Act on all whole frames that were received, until the host is held, and send what was gathered
  * meanwhile. Returns whether the host can still be used; the handler may have freed it. */

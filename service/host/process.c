@@ -47,7 +47,7 @@ static const char *const kept_variables[] = {
  * that none is overwritten before it was copied; or -1. */
 static int copy_above(int fd)
 {
-	return fcntl(fd, F_DUPFD_CLOEXEC, WIRE_LIBRARY_FD + WIRE_LIBRARIES_MAX);
+	return fcntl(fd, F_DUPFD_CLOEXEC, WIRE_FDS_END);
 }
 
 /* Replace *@fd by its copy above. Returns 0 or a negative errno. */
@@ -91,51 +91,57 @@ static void choose_environment(char *ret_chosen[KEPT_COUNT + 1], char ret_lang[L
 	ret_chosen[n] = NULL;
 }
 
-/* Descriptors of the copies of libraries; -1: none. */
+/* Copies of the descriptors from WIRE_LIBRARY_FD on: of libraries, and of the ring; -1: none. */
+#define LIFTED_MAX (WIRE_FDS_END - WIRE_LIBRARY_FD)
 struct lifted {
-	int fds[WIRE_LIBRARIES_MAX];
+	int fds[LIFTED_MAX];
 };
 
 static void lifted_deinit(struct lifted *lifted)
 {
-	for (size_t i = 0; i < WIRE_LIBRARIES_MAX; i++)
+	for (size_t i = 0; i < LIFTED_MAX; i++)
 		if (lifted->fds[i] >= 0)
 			close(lifted->fds[i]);
 }
 
 /* Fill @ret_lifted, which the caller closes after an error, too. Returns 0 or a negative errno. */
-static int lift_libraries(
-	const struct sealed_file *const libraries[WIRE_LIBRARIES_MAX], struct lifted *ret_lifted)
+static int lift_given(const struct sealed_file *const libraries[WIRE_LIBRARIES_MAX],
+	const struct ring *ring, struct lifted *ret_lifted)
 {
+	int given[LIFTED_MAX];
 	int r = 0;
 
-	for (size_t i = 0; i < WIRE_LIBRARIES_MAX; i++) {
-		ret_lifted->fds[i] = libraries[i] && r == 0 ? copy_above(libraries[i]->fd) : -1;
-		if (libraries[i] && r == 0 && ret_lifted->fds[i] < 0)
+	for (size_t i = 0; i < WIRE_LIBRARIES_MAX; i++)
+		given[i] = libraries[i] ? libraries[i]->fd : -1;
+	given[WIRE_RING_FD - WIRE_LIBRARY_FD] = ring->memory ? ring->memory_fd : -1;
+	given[WIRE_WAKE_FD - WIRE_LIBRARY_FD] = ring->memory ? ring->wake_fd : -1;
+	for (size_t i = 0; i < LIFTED_MAX; i++) {
+		ret_lifted->fds[i] = given[i] >= 0 && r == 0 ? copy_above(given[i]) : -1;
+		if (given[i] >= 0 && r == 0 && ret_lifted->fds[i] < 0)
 			r = -errno;
 	}
 	return r;
 }
 
 static int set_actions(
-	posix_spawn_file_actions_t *actions, int wire, int output, const struct lifted *libraries)
+	posix_spawn_file_actions_t *actions, int wire, int output, const struct lifted *given)
 {
 	int r = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 
 	r = r ? r : posix_spawn_file_actions_adddup2(actions, output, STDOUT_FILENO);
 	r = r ? r : posix_spawn_file_actions_adddup2(actions, output, STDERR_FILENO);
 	r = r ? r : posix_spawn_file_actions_adddup2(actions, wire, WIRE_FD);
-	/* A descriptor that the daemon itself has inherited is no copy of a library. */
-	for (size_t i = 0; r == 0 && i < WIRE_LIBRARIES_MAX; i++)
-		r = libraries->fds[i] >= 0
+	/* The daemon itself may have inherited a descriptor with this number. */
+	for (size_t i = 0; r == 0 && i < LIFTED_MAX; i++)
+		r = given->fds[i] >= 0
 			    ? posix_spawn_file_actions_adddup2(
-				      actions, libraries->fds[i], WIRE_LIBRARY_FD + (int)i)
+				      actions, given->fds[i], WIRE_LIBRARY_FD + (int)i)
 			    : posix_spawn_file_actions_addclose(actions, WIRE_LIBRARY_FD + (int)i);
 	return r;
 }
 
 static int start_program(const char *program, const char *toolbox_id, char **environment, int wire,
-	int output, const struct lifted *libraries, pid_t *ret_pid)
+	int output, const struct lifted *given, pid_t *ret_pid)
 {
 	char *arguments[] = {"toolbox-host", (char *)toolbox_id, NULL};
 	posix_spawn_file_actions_t actions;
@@ -143,7 +149,7 @@ static int start_program(const char *program, const char *toolbox_id, char **env
 
 	if (r)
 		return -r;
-	r = set_actions(&actions, wire, output, libraries);
+	r = set_actions(&actions, wire, output, given);
 	r = r ? r : spawn_process(ret_pid, program, &actions, arguments, environment);
 	posix_spawn_file_actions_destroy(&actions);
 	return -r;
@@ -165,7 +171,8 @@ const char *host_signal_name(int signal)
 }
 
 int process_spawn(const char *program, const char *toolbox_id,
-	const struct sealed_file *const libraries[WIRE_LIBRARIES_MAX], struct process *ret_process)
+	const struct sealed_file *const libraries[WIRE_LIBRARIES_MAX], const struct ring *ring,
+	struct process *ret_process)
 {
 	char *chosen[KEPT_COUNT + 1];
 	char lang[LANG_BYTES];
@@ -188,7 +195,7 @@ int process_spawn(const char *program, const char *toolbox_id,
 		return -errno;
 	cleanup(lifted_deinit) struct lifted lifted;
 
-	r = lift_libraries(libraries, &lifted);
+	r = lift_given(libraries, ring, &lifted);
 	r = r ? r : lift_fd(&host_wire);
 	r = r ? r : lift_fd(&host_output);
 	r = r ? r

@@ -288,6 +288,11 @@ static void take_crowded(struct host *host, const struct wire_frame *frame)
 	take_answer(host, &error);
 }
 
+static bool has_more(const struct host *host)
+{
+	return wire_reader_has_more(&host->answers) || wire_reader_has_more(&host->reader);
+}
+
 /* Act on the frame. The handler may have freed the host. */
 static void take_frame(struct host *host, const struct wire_frame *frame)
 {
@@ -296,7 +301,7 @@ static void take_frame(struct host *host, const struct wire_frame *frame)
 	if (!is_expected(host, frame)) {
 		if (!drop_cancelled(host, frame))
 			host_end_malformed(host, "sent a frame that was not expected");
-	} else if (wire_reader_has_more(&host->reader) && is_last(host, frame))
+	} else if (has_more(host) && is_last(host, frame))
 		host_end_malformed(host, "sent more than one answer");
 	else if (r == -ENOMEM)
 		host_end_killed(host);
@@ -324,13 +329,25 @@ static void take_frame(struct host *host, const struct wire_frame *frame)
 		host->handler.progressed(host->data, frame->id, &host->tape);
 }
 
+/* Read the next frame that was received: frames in the ring are older than frames in the socket. */
+static int read_next(struct host *host, struct wire_frame *ret_frame)
+{
+	int r = wire_reader_next(&host->answers, ret_frame);
+
+	if (r != WIRE_E_MORE)
+		return r;
+	r = wire_reader_next(&host->reader, ret_frame);
+	host->n_taken += r == 0;
+	return r;
+}
+
 /* Act on the next frame that was received, or on bytes that are none. Returns whether there may be
  * another; the handler may have freed the host. */
 static bool take_next(struct host *host)
 {
 	struct wire_frame frame;
 
-	switch (wire_reader_next(&host->reader, &frame)) {
+	switch (read_next(host, &frame)) {
 	case WIRE_E_MORE:
 		return false;
 	case WIRE_E_TOO_LARGE:
@@ -356,6 +373,9 @@ bool host_take_received(struct host *host)
 		;
 	json_tape_recycle(&host->tape, KEEP_TOKENS);
 	wire_reader_recycle(&host->reader);
+	wire_reader_recycle(&host->answers);
+	if (host->ring.memory)
+		ring_report(&host->ring, host->n_taken);
 	return host_leave(host) && host->state < HOST_DISMISSED;
 }
 
@@ -404,15 +424,14 @@ static int receive_first(struct host *host)
 	return 0;
 }
 
-int host_receive(struct host *host)
+/* Read once from the socket. Returns as host_receive() does. */
+static int receive_wire(struct host *host)
 {
 	size_t size;
 	char *space;
 	ssize_t n;
 	int fd;
 
-	if (!host->has_begun)
-		return receive_first(host);
 	space = wire_reader_space(&host->reader, &size);
 	if (!space)
 		return -ENOMEM;
@@ -427,8 +446,23 @@ int host_receive(struct host *host)
 	return n > 0 ? 0 : -EPIPE;
 }
 
-/* Stop reading at the end of file. The end of the process should follow at once and give the
- * reason; if it does not, the host has only closed its socket. */
+int host_receive(struct host *host)
+{
+	int in_wire;
+	int in_ring;
+
+	if (!host->has_begun)
+		return receive_first(host);
+	/* In this order: what is in the ring by now was sent before what the socket had. */
+	in_wire = receive_wire(host);
+	in_ring = host->ring.memory ? ring_take(&host->ring, &host->answers) : 0;
+	if (in_ring < 0)
+		return in_ring;
+	return in_ring > 0 && (in_wire == -EAGAIN || in_wire == -EPIPE) ? 0 : in_wire;
+}
+
+/* Stop reading the socket at its end of file. The end of the process should follow at once and give
+ * the reason; if it does not, the host has only closed its socket. */
 static void hang_up(struct host *host)
 {
 	loop_source_free(host->source);
@@ -436,33 +470,76 @@ static void hang_up(struct host *host)
 	loop_timer_arm(&host->timer, HANG_UP_MS);
 }
 
-/* Act on @events. From a host that is held only EPOLLHUP and EPOLLERR come; the rest is read
- * then. */
-static void on_wire(void *data, uint32_t events)
+/* End an unreadable host, by the status of host_receive(). */
+static void end_unread(struct host *host, int status)
 {
-	struct host *host = data;
-
-	if ((events & EPOLLOUT) && host->is_blocked)
-		host_flush(host);
-	if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR)))
-		return;
-	switch (host_receive(host)) {
-	case 0:
-		host_take_received(host);
-		break;
+	switch (status) {
 	case -ENOMEM:
 		host_end_killed(host);
 		break;
 	case -EBADMSG:
 		host_end_malformed(host, "sent a descriptor");
 		break;
-	case -EPIPE:
-		hang_up(host);
+	case -EPROTO:
+		host_end_malformed(host, "wrote more into its ring than that holds");
 		break;
 	}
 }
 
+/* Act on @events. From a host that is held only EPOLLHUP and EPOLLERR come; the rest is read
+ * then. */
+static void on_wire(void *data, uint32_t events)
+{
+	struct host *host = data;
+	int r;
+
+	if ((events & EPOLLOUT) && host->is_blocked)
+		host_flush(host);
+	if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR)))
+		return;
+	r = host_receive(host);
+	if (r == 0)
+		host_take_received(host);
+	else if (r == -EPIPE)
+		hang_up(host);
+	else
+		end_unread(host, r);
+}
+
+void host_take_ring(struct host *host)
+{
+	int r = 0;
+
+	if (host->ring.memory) {
+		ring_ask(&host->ring);
+		r = ring_take(&host->ring, &host->answers);
+	}
+	if (r < 0)
+		end_unread(host, r);
+	else
+		host_take_received(host);
+}
+
+/* The host has put a frame into the ring. While the host is held, its frames wait there. */
+static void on_wake(void *data, uint32_t events)
+{
+	struct host *host = data;
+
+	(void)events;
+	if (!ring_count_wake(&host->ring))
+		host_end_malformed(host, "woke the daemon and had no frame for it");
+	else if (!host_is_held(host))
+		host_take_ring(host);
+}
+
 int host_watch(struct host *host)
 {
-	return loop_add_fd(host->loop, host->wire, EPOLLIN, on_wire, host, &host->source);
+	int r = loop_add_fd(host->loop, host->wire, EPOLLIN, on_wire, host, &host->source);
+
+	if (r || !host->ring.memory)
+		return r;
+	ring_given(&host->ring);
+	ring_ask(&host->ring);
+	return loop_add_fd(
+		host->loop, host->ring.wake_fd, EPOLLIN | EPOLLET, on_wake, host, &host->wakes);
 }

@@ -8,7 +8,8 @@
 #include "util/buffer.h"
 
 /*
- * The frames between the daemon and a toolbox host, over one stream socketpair.
+ * The frames between the daemon and a toolbox host, over one stream socketpair; answers go through
+ * a ring in memory, too (wire/ring.h).
  *
  *   ┌────────────┬────────────┬────────────────────┬──────────────┐
  *   │ size (u32) │ kind (u32) │ id (u64)           │ size bytes   │   in the byte order of
@@ -66,6 +67,12 @@
 
 /* The most libraries of a toolbox. */
 #define WIRE_LIBRARIES_MAX 8
+
+/* The descriptors of a ring (wire/ring.h), in a host with a ring: its memory, and its eventfd. All
+ * descriptors of a host are below WIRE_FDS_END. */
+#define WIRE_RING_FD (WIRE_LIBRARY_FD + WIRE_LIBRARIES_MAX)
+#define WIRE_WAKE_FD (WIRE_RING_FD + 1)
+#define WIRE_FDS_END (WIRE_WAKE_FD + 1)
 
 enum wire_kind {
 	WIRE_LOAD = 1,

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "wire/wire.h"
+#include "worker/send.h"
 #include "worker/sandbox/seal.h"
 
 /* A socket pair records its maker, here the daemon. If the daemon ended before step 1 took effect,
@@ -31,17 +32,18 @@ static int die_with_parent(int wire_fd)
  * itself. */
 static int close_others(int wire_fd)
 {
-	unsigned int end = WIRE_LIBRARY_FD + WIRE_LIBRARIES_MAX;
+	bool has_ring = send_has_ring();
 
-	for (size_t i = 0; i < WIRE_LIBRARIES_MAX; i++) {
-		int fd = WIRE_LIBRARY_FD + (int)i;
+	for (int fd = WIRE_LIBRARY_FD; fd < WIRE_FDS_END; fd++) {
+		bool is_given = fd < WIRE_RING_FD ? seal_is_given((size_t)(fd - WIRE_LIBRARY_FD))
+						  : has_ring;
 
-		if (!seal_is_given(i))
+		if (!is_given)
 			close(fd);
 		else if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
 			return -errno;
 	}
-	if (close_range(end, ~0u, 0) < 0 && errno != ENOSYS)
+	if (close_range(WIRE_FDS_END, ~0u, 0) < 0 && errno != ENOSYS)
 		return -errno;
 	return fcntl(wire_fd, F_SETFD, FD_CLOEXEC) < 0 ? -errno : 0;
 }

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "util/buffer.h"
 
-/* The frames that a host sends to the daemon. Only one thread sends at a time. */
+/* The frames that a host sends to the daemon: through the ring, once it has joined one, or through
+ * the wire (wire/ring.h). Only one thread sends at a time. */
+
+/* Return whether the process was started with a ring. */
+bool send_has_ring(void);
+
+/* Join the ring of this process, if it was started with one. 0 or a negative errno. */
+int send_join_ring(void);
 
 /* Send the frame in @out, and empty the buffer. 0 or a negative errno. */
 int send_frame(int wire, struct buffer *out);

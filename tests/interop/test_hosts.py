@@ -55,8 +55,8 @@ def test_a_host_that_sends_junk(caller, text):
 
 
 def test_a_host_that_closes_its_end(caller):
-    answer = caller.invoke("close")
-    assert answer["code"] in ("host_crashed", "timeout"), answer
+    """Its answer has another way, and its next call another host."""
+    assert caller.invoke("close")["result"] == {"result": 0}
     next_call_works(caller)
 
 

@@ -28,8 +28,9 @@
 	type name(__VA_ARGS__);                                                                    \
 	type name(__VA_ARGS__)
 
-/* The socket that a host has to its daemon: not hard to find. */
+/* The socket that a host has to its daemon, and what wakes the daemon: not hard to find. */
 #define WIRE_FD 3
+#define WAKE_FD 13
 
 static void sleep_for_ever(void)
 {
@@ -226,6 +227,43 @@ EXPORT(void, shut_wire, void)
 {
 	shutdown(WIRE_FD, SHUT_WR);
 	sleep_for_ever();
+}
+
+/* Return the first count in the ring of answers: the bytes that were put into it. */
+static _Atomic uint32_t *find_ring(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512];
+	uintptr_t start = 0;
+
+	while (maps && !start && fgets(line, sizeof(line), maps))
+		if (strstr(line, "/memfd:answers"))
+			start = strtoul(line, NULL, 16);
+	if (!start)
+		abort();
+	fclose(maps);
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr): the file has numbers */
+	return (_Atomic uint32_t *)start;
+}
+
+/* Pretend to have put @bytes into the ring. */
+EXPORT(void, write_ring, uint32_t bytes)
+{
+	const uint64_t one = 1;
+
+	atomic_fetch_add(find_ring(), bytes);
+	if (write(WAKE_FD, &one, sizeof(one)) < 0)
+		abort();
+	sleep_for_ever();
+}
+
+EXPORT(void, wake_for_nothing, void)
+{
+	const uint64_t one = 1;
+
+	while (write(WAKE_FD, &one, sizeof(one)) > 0)
+		;
+	abort();
 }
 
 EXPORT(void, replace_wire, void)

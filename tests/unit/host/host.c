@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "guest.h"
+#include "host/parts.h"
 #include "util/clock.h"
 
 /* A host that crashes, hangs, floods or lies: it is ended, once, with the reason. */
@@ -57,6 +58,15 @@ static void expect_malformed(const char *tool, const char *arguments)
 		guest.end.reason);
 	cr_expect_eq(host_invoke(guest.host, 9, &no_arguments), -EPIPE, "%s: an ended host", tool);
 	guest_stop(&guest);
+}
+
+static void stop_guest(struct guest *guest)
+{
+	pid_t pid = host_pid(guest->host);
+	siginfo_t stopped;
+
+	kill(pid, SIGSTOP);
+	cr_assert_eq(waitid(P_PID, (id_t)pid, &stopped, WSTOPPED | WNOWAIT), 0);
 }
 
 Test(host, reports_the_signal_that_ended_it, .timeout = LIMIT)
@@ -267,7 +277,74 @@ Test(host, is_ended_when_it_closes_its_socket_and_lives_on, .timeout = LIMIT)
 	expect_malformed("shut_wire", "{}");
 }
 
-Test(host, ends_when_it_cannot_answer_any_more, .timeout = LIMIT)
+Test(host, is_ended_when_it_writes_into_its_ring_itself, .timeout = LIMIT)
+{
+	/* more than the ring holds, and 100 bytes that are no frame */
+	expect_malformed("write_ring", "{\"bytes\":100000}");
+	expect_malformed("write_ring", "{\"bytes\":100}");
+	expect_malformed("wake_for_nothing", "{}");
+}
+
+/* The answer waits nowhere in the process, which another call breaks. */
+Test(host, loses_no_answer_when_the_next_call_ends_it, .timeout = LIMIT)
+{
+	static const char *const next[] = {"abort", "close_everything", "segfault"};
+
+	for (size_t i = 0; i < sizeof(next) / sizeof(*next); i++) {
+		struct guest guest = {0};
+
+		guest_start(&guest, "misbehave", NULL);
+		stop_guest(&guest);
+		for (unsigned int call = 0; call < 3; call++)
+			guest_send(&guest, "behave", "{\"value\":1}");
+		guest_send(&guest, next[i], "{}");
+		loop_run(guest.loop, 0);
+		kill(host_pid(guest.host), SIGCONT);
+		while (guest.n_ends == 0)
+			guest_wait(&guest);
+		cr_expect_geq(guest.n_answers, 3, "%s: %u", next[i], guest.n_answers);
+		guest_stop(&guest);
+	}
+}
+
+/* Answers come at once, while the next call hangs. */
+Test(host, is_not_late_with_an_answer_before_a_call_that_hangs, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", NULL);
+	stop_guest(&guest);
+	for (unsigned int call = 0; call < 3; call++)
+		guest_send(&guest, "behave", "{\"value\":1}");
+	guest_send(&guest, "hang", "{}");
+	loop_run(guest.loop, 0);
+	kill(host_pid(guest.host), SIGCONT);
+	while (guest.n_answers < 3)
+		guest_wait(&guest);
+	cr_expect_eq(guest.n_ends, 0);
+	guest_stop(&guest);
+}
+
+/* Answers too large for the ring, and what follows them. */
+Test(host, keeps_the_order_of_large_and_small_answers, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", NULL);
+	for (unsigned int round = 0; round < 20; round++) {
+		unsigned int before = guest.n_answers;
+
+		for (unsigned int call = 0; call < 6; call++)
+			guest_send(&guest, call % 3 == 2 ? "long_text" : "behave",
+				call % 3 == 2 ? "{\"size\":20000}" : "{\"value\":1}");
+		while (guest.n_answers < before + 6 && guest.n_ends == 0)
+			guest_wait(&guest);
+		cr_assert_eq(guest.n_answers, before + 6);
+	}
+	guest_stop(&guest);
+}
+
+Test(host, ends_when_it_cannot_be_asked_any_more, .timeout = LIMIT)
 {
 	static const char *const calls[][2] = {{"close_wire", "{\"hangs\":false}"},
 		{"close_everything", "{}"}, {"replace_wire", "{}"}};
@@ -276,9 +353,10 @@ Test(host, ends_when_it_cannot_answer_any_more, .timeout = LIMIT)
 		struct guest guest = {0};
 
 		guest_start(&guest, "misbehave", NULL);
-		guest_call(&guest, calls[i][0], calls[i][1]);
-		cr_expect_eq(guest.n_answers, 0);
-		cr_expect_eq(guest.n_ends, 1);
+		guest_send(&guest, calls[i][0], calls[i][1]);
+		while (guest.n_ends == 0)
+			guest_wait(&guest);
+		cr_expect_eq(guest.n_answers, 1, "%s: its answer is in the ring", calls[i][0]);
 		/* It exits by itself, or too late. */
 		if (guest.end.reason != HOST_MALFORMED) {
 			cr_expect_eq(guest.end.reason, HOST_EXITED);
@@ -419,28 +497,25 @@ static int find_socket(int from)
 
 static int wire;
 
-static int count_bytes(unsigned long request)
+static int count_unread(void)
 {
 	int size = 0;
 
-	cr_assert_eq(ioctl(wire, request, &size), 0);
+	cr_assert_eq(ioctl(wire, SIOCOUTQ, &size), 0);
 	return size;
 }
 
 static void call_again(struct guest *guest)
 {
-	cr_expect_eq(count_bytes(SIOCOUTQ), 0, "sent before the last answer was taken");
+	cr_expect_eq(count_unread(), 0, "sent before the last answer was taken");
 	if (guest->n_answers < HOST_CALLS_MAX)
 		guest_send(guest, "behave", "{\"value\":1}");
 }
 
-static void stop_guest(struct guest *guest)
+/* Return the bytes of all answers that its process has put into the ring. */
+static uint32_t count_answered(const struct guest *guest)
 {
-	pid_t pid = host_pid(guest->host);
-	siginfo_t stopped;
-
-	kill(pid, SIGSTOP);
-	cr_assert_eq(waitid(P_PID, (id_t)pid, &stopped, WSTOPPED | WNOWAIT), 0);
+	return atomic_load(&guest->host->ring.memory->written);
 }
 
 /* The first call of an idle host goes at once, and later ones at the end of the turn. */
@@ -455,13 +530,13 @@ Test(host, is_sent_the_calls_of_a_turn_together, .timeout = LIMIT)
 	wire = wire == before ? find_socket(before + 1) : wire;
 	stop_guest(&guest);
 	guest_send(&guest, "behave", "{\"value\":1}");
-	one = count_bytes(SIOCOUTQ);
+	one = count_unread();
 	cr_expect_gt(one, 0);
 	guest_send(&guest, "behave", "{\"value\":1}");
 	guest_send(&guest, "behave", "{\"value\":1}");
-	cr_expect_eq(count_bytes(SIOCOUTQ), one, "sent before the turn ended");
+	cr_expect_eq(count_unread(), one, "sent before the turn ended");
 	loop_run(guest.loop, 0);
-	cr_expect_gt(count_bytes(SIOCOUTQ), one);
+	cr_expect_gt(count_unread(), one);
 	kill(host_pid(guest.host), SIGCONT);
 	while (guest.n_answers < 3 && guest.n_ends == 0)
 		guest_wait(&guest);
@@ -473,13 +548,13 @@ Test(host, is_sent_the_calls_together_that_follow_its_answers, .timeout = LIMIT)
 {
 	struct guest guest = {0};
 	int before = find_socket(0);
-	int answer;
+	uint32_t answer;
 
 	guest_start(&guest, "misbehave", NULL);
 	wire = find_socket(0);
 	wire = wire == before ? find_socket(before + 1) : wire;
 	guest_send(&guest, "behave", "{\"value\":1}");
-	while ((answer = count_bytes(SIOCINQ)) == 0)
+	while ((answer = count_answered(&guest)) == 0)
 		sched_yield();
 	guest_wait(&guest);
 	stop_guest(&guest);
@@ -487,14 +562,14 @@ Test(host, is_sent_the_calls_together_that_follow_its_answers, .timeout = LIMIT)
 		guest_send(&guest, "behave", "{\"value\":1}");
 	loop_run(guest.loop, 0);
 	kill(host_pid(guest.host), SIGCONT);
-	while (count_bytes(SIOCINQ) < 3 * answer)
+	while (count_answered(&guest) < 4 * answer)
 		sched_yield();
 	stop_guest(&guest);
 	guest.answered = call_again;
 	guest_wait(&guest);
 	guest.answered = NULL;
 	cr_expect_eq(guest.n_answers, 4);
-	cr_expect_gt(count_bytes(SIOCOUTQ), 0);
+	cr_expect_gt(count_unread(), 0);
 	kill(host_pid(guest.host), SIGCONT);
 	while (guest.n_answers < 7 && guest.n_ends == 0)
 		guest_wait(&guest);

@@ -30,6 +30,7 @@ static const char load[] =
 	"\"returns\":{\"type\":\"f64\"}}]}";
 
 static const struct sealed_file *const no_libraries[WIRE_LIBRARIES_MAX];
+static const struct ring no_ring;
 
 /* Send a LOAD frame with @text, and wait for its answer. Write the payload to @ret_loaded. */
 static void load_text_over(int wire, const char *text, struct buffer *ret_loaded)
@@ -93,14 +94,14 @@ Test(process, has_default_signals_and_no_way_to_privileges, .timeout = LIMIT)
 	guest_stop(&guest);
 }
 
-Test(process, has_four_descriptors_whoever_forgot_to_close_his, .timeout = LIMIT)
+Test(process, has_five_descriptors_whoever_forgot_to_close_his, .timeout = LIMIT)
 {
 	cleanup_close int forgotten = open("/dev/null", O_RDONLY);
 	struct guest guest = {0};
 
 	cr_assert_geq(forgotten, 0);
 	guest_start(&guest, "behave", NULL);
-	cr_expect_str_eq(guest_call(&guest, "open_descriptors", "{}"), "{\"result\":4}");
+	cr_expect_str_eq(guest_call(&guest, "open_descriptors", "{}"), "{\"result\":5}");
 	guest_stop(&guest);
 }
 
@@ -128,7 +129,7 @@ static void expect_started_without(unsigned int closed)
 		if (closed & 1u << fd)
 			close(fd);
 	}
-	r = process_spawn(TEST_HOST_PROGRAM, "test", no_libraries, &process);
+	r = process_spawn(TEST_HOST_PROGRAM, "test", no_libraries, &no_ring, &process);
 	if (r == 0) {
 		lift(&process.wire);
 		lift(&process.output);
@@ -181,7 +182,7 @@ Test(process, takes_no_copy_of_a_library_that_the_daemon_has_inherited, .timeout
 		kept[i] = fcntl(WIRE_LIBRARY_FD + i, F_DUPFD_CLOEXEC, HIGH_FD);
 		dup2(foreign, WIRE_LIBRARY_FD + i);
 	}
-	r = process_spawn(TEST_HOST_PROGRAM, "test", no_libraries, &process);
+	r = process_spawn(TEST_HOST_PROGRAM, "test", no_libraries, &no_ring, &process);
 	for (int i = 0; i < WIRE_LIBRARIES_MAX; i++) {
 		close(WIRE_LIBRARY_FD + i);
 		if (kept[i] >= 0)
@@ -217,7 +218,7 @@ Test(process, is_given_little_of_our_environment, .timeout = LIMIT)
 	setenv("TZ", "UTC", 1);
 	setenv("PATH", "/bin", 1);
 	setenv("TOOLBOXD_SYSROOT", "/copy", 1);
-	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", no_libraries, &process), 0);
+	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", no_libraries, &no_ring, &process), 0);
 	load_over(process.wire);
 	read_environment(process.pid, &environment);
 	cr_expect_eq(environment_compare(environment.data, expected), 0);
@@ -236,7 +237,7 @@ Test(process, has_the_locale_that_is_in_force_as_its_lang, .timeout = LIMIT)
 	setenv("LANG", "C", 1);
 	setenv("LC_CTYPE", "de_DE", 1);
 	setenv("LC_ALL", "C.UTF-8", 1);
-	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", no_libraries, &process), 0);
+	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", no_libraries, &no_ring, &process), 0);
 	load_over(process.wire);
 	read_environment(process.pid, &environment);
 	cr_expect_eq(environment_compare(environment.data, expected), 0);
@@ -250,7 +251,7 @@ Test(process, ends_in_order_when_its_wire_is_closed, .timeout = LIMIT)
 	int status;
 
 	/* Under a sanitizer, status 0 also means that nothing leaked. */
-	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", no_libraries, &process), 0);
+	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", no_libraries, &no_ring, &process), 0);
 	load_over(process.wire);
 	close(process.wire);
 	cr_assert_eq(waitpid(process.pid, &status, 0), process.pid);
@@ -266,7 +267,7 @@ static void be_a_daemon_that_ends(int tell, const int leash[2])
 	struct process process;
 	char end;
 
-	if (process_spawn(TEST_HOST_PROGRAM, "test", no_libraries, &process))
+	if (process_spawn(TEST_HOST_PROGRAM, "test", no_libraries, &no_ring, &process))
 		_exit(1);
 	load_over(process.wire);
 	if (fork() == 0) {

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/cleanup.h"
+#include "wire/ring.h"
+
+#define LIMIT 120
+
+/* Both ends of a ring. */
+static struct ring ring;
+static struct ring_writer writer;
+static struct wire_reader reader = {.payload_max = RING_BYTES};
+
+static void set_up(void)
+{
+	cr_assert_eq(ring_init(&ring), 0);
+	cr_assert_eq(ring_join(&writer, dup(ring.memory_fd), ring.wake_fd), 0);
+}
+
+static void tear_down(void)
+{
+	munmap(writer.memory, sizeof(*writer.memory));
+	wire_reader_deinit(&reader);
+	ring_deinit(&ring);
+}
+
+TestSuite(ring, .init = set_up, .fini = tear_down, .timeout = LIMIT);
+
+/* Put a frame with the id @id and a payload of @size bytes, after @sent frames of the socket. */
+static bool put(uint64_t id, size_t size, uint32_t sent)
+{
+	cleanup(buffer_deinit) struct buffer frame = {0};
+	char payload[RING_BYTES];
+
+	memset(payload, (int)(id % 251), sizeof(payload));
+	wire_write(&frame, WIRE_RESULT, id, payload, size, NULL, 0);
+	return ring_put(&writer, sent, frame.data, frame.size);
+}
+
+/* Take the next frame, which must be as put() has written it. */
+static void expect_frame(uint64_t id, size_t size)
+{
+	struct wire_frame frame;
+
+	cr_assert_eq(wire_reader_next(&reader, &frame), 0);
+	cr_assert_eq(frame.id, id);
+	cr_assert_eq(frame.size, size);
+	for (size_t i = 0; i < size; i++)
+		cr_assert_eq((unsigned char)frame.payload[i], id % 251);
+}
+
+static uint64_t count_wakes(void)
+{
+	uint64_t count = 0;
+
+	return read(ring.wake_fd, &count, sizeof(count)) == sizeof(count) ? count : 0;
+}
+
+Test(ring, gives_back_what_was_put_around_its_end)
+{
+	for (uint64_t id = 1; id < 1000; id++) {
+		cr_assert(put(id, id % 700, 0));
+		cr_assert(put(id + 1, 10, 0));
+		cr_assert_eq(ring_take(&ring, &reader), 1);
+		expect_frame(id, id % 700);
+		expect_frame(id + 1, 10);
+		cr_assert_eq(ring_take(&ring, &reader), 0);
+	}
+}
+
+Test(ring, goes_on_where_its_counts_begin_anew)
+{
+	const uint32_t late = UINT32_MAX - 50;
+
+	atomic_store(&ring.memory->written, late);
+	atomic_store(&ring.memory->read, late);
+	ring.read = late;
+	writer.written = late;
+	cr_assert(put(1, 100, 0));
+	cr_assert(put(2, RING_BYTES - 200, 0));
+	cr_assert_not(put(3, 100, 0));
+	cr_assert_eq(ring_take(&ring, &reader), 1);
+	expect_frame(1, 100);
+	expect_frame(2, RING_BYTES - 200);
+	cr_expect(put(3, 100, 0));
+}
+
+Test(ring, takes_no_frame_that_does_not_fit)
+{
+	const size_t all = RING_BYTES - sizeof(struct wire_header);
+	struct ring_writer none = {0};
+
+	cr_expect_not(ring_put(&none, 0, "", 0), "without a ring");
+	cr_expect_not(put(1, all + 1, 0));
+	cr_expect(put(1, all, 0));
+	cr_expect_not(put(2, 0, 0), "into a full ring");
+	cr_expect_eq(ring_take(&ring, &reader), 1);
+	expect_frame(1, all);
+	cr_expect(put(2, 0, 0));
+}
+
+/* A frame in the ring would be read before those that are in the socket. */
+Test(ring, takes_no_frame_before_those_of_the_socket_were_taken)
+{
+	cr_expect_not(put(1, 10, 2));
+	ring_report(&ring, 1);
+	cr_expect_not(put(1, 10, 2));
+	ring_report(&ring, 2);
+	cr_expect(put(1, 10, 2));
+}
+
+Test(ring, wakes_the_daemon_once_for_each_time_it_asked)
+{
+	cr_expect(put(1, 10, 0));
+	cr_expect_eq(count_wakes(), 0);
+	ring_ask(&ring);
+	for (unsigned int i = 0; i < 3; i++)
+		cr_expect(put(1, 10, 0));
+	cr_expect_eq(count_wakes(), 1);
+	cr_expect(put(1, 10, 0));
+	cr_expect_eq(count_wakes(), 0);
+	ring_ask(&ring);
+	cr_expect(put(1, 10, 0));
+	cr_expect_eq(count_wakes(), 1);
+}
+
+Test(ring, has_no_more_wakes_than_frames)
+{
+	unsigned int n = 0;
+
+	cr_expect(ring_count_wake(&ring), "before its frame is taken");
+	for (unsigned int i = 0; i < 1000; i++) {
+		cr_assert(put(1, 0, 0));
+		cr_assert(ring_count_wake(&ring));
+		cr_assert_eq(ring_take(&ring, &reader), 1);
+		expect_frame(1, 0);
+	}
+	while (n <= RING_BYTES && ring_count_wake(&ring))
+		n++;
+	cr_expect_leq(n, RING_BYTES / sizeof(struct wire_header), "without a frame: %u", n);
+}
+
+Test(ring, does_not_believe_its_counts)
+{
+	static const uint32_t counts[] = {RING_BYTES + 1, UINT32_MAX, 1u << 31};
+
+	for (size_t i = 0; i < 3; i++) {
+		atomic_store(&ring.memory->written, counts[i]);
+		cr_expect_eq(ring_take(&ring, &reader), -EPROTO, "%u", counts[i]);
+	}
+	cr_expect_not(wire_reader_has_more(&reader));
+	atomic_store(&ring.memory->written, RING_BYTES);
+	cr_expect_eq(ring_take(&ring, &reader), 1);
+}
+
+Test(ring, does_not_change_what_was_taken)
+{
+	cr_assert(put(5, 10, 0));
+	cr_assert_eq(ring_take(&ring, &reader), 1);
+	memset(writer.memory->bytes, 0, sizeof(writer.memory->bytes));
+	atomic_store(&writer.memory->read, 12345);
+	expect_frame(5, 10);
+	cr_expect_eq(ring_take(&ring, &reader), 0);
+}
+
+/* An access to memory that is not there any more would be a SIGBUS. */
+Test(ring, has_a_size_that_nobody_changes)
+{
+	cr_expect_eq(ftruncate(ring.memory_fd, 0), -1);
+	cr_expect_eq(errno, EPERM);
+	cr_expect_eq(ftruncate(ring.memory_fd, 1 << 20), -1);
+	ring_given(&ring);
+	cr_expect(put(1, 10, 0));
+	cr_expect_eq(ring_take(&ring, &reader), 1);
+}
+
+#define FRAMES 200000
+
+static size_t size_of(uint64_t id)
+{
+	return id * 37 % 300;
+}
+
+static void put_all(void)
+{
+	for (uint64_t id = 1; id <= FRAMES; id++)
+		while (!put(id, size_of(id), 0))
+			;
+	_exit(0);
+}
+
+/* A wake-up that is lost would leave the reader in poll(). */
+Test(ring, loses_nothing_between_two_processes)
+{
+	struct pollfd wake = {.fd = ring.wake_fd, .events = POLLIN};
+	pid_t child = fork();
+	uint64_t id = 1;
+	int status;
+
+	cr_assert_geq(child, 0);
+	if (child == 0)
+		put_all();
+	while (id <= FRAMES) {
+		ring_ask(&ring);
+		if (ring_take(&ring, &reader) == 0) {
+			cr_assert_eq(poll(&wake, 1, LIMIT * 500), 1, "frame %lu", id);
+			cr_assert_gt(count_wakes(), 0);
+		}
+		while (wire_reader_has_more(&reader)) {
+			expect_frame(id, size_of(id));
+			id++;
+		}
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_expect_eq(status, 0);
+}
