@@ -181,10 +181,23 @@ void json_string_decode(const struct json_tape *tape, uint32_t index, struct buf
 
 char *json_string_dup(const struct json_tape *tape, uint32_t index, size_t *ret_size)
 {
+	const struct json_token *token = json_at(tape, index);
 	cleanup(buffer_deinit) struct buffer decoded = {0};
+	char *text;
 
-	json_string_decode(tape, index, &decoded);
-	return buffer_take(&decoded, ret_size);
+	if (token->flags & JSON_ESCAPED) {
+		json_string_decode(tape, index, &decoded);
+		return buffer_take(&decoded, ret_size);
+	}
+	/* Most strings are short and plain: room to grow would be cut off again. */
+	text = malloc(token->length + 1u);
+	if (!text)
+		return NULL;
+	memcpy(text, tape->text + token->offset, token->length);
+	text[token->length] = '\0';
+	if (ret_size)
+		*ret_size = token->length;
+	return text;
 }
 
 size_t json_string_points(const struct json_tape *tape, uint32_t index)
