@@ -137,12 +137,20 @@ static JSON_ALWAYS_INLINE uint64_t parity_up_to_each(uint64_t mask, bool is_one)
 	return mask ^ mask << 32;
 }
 
+static JSON_ALWAYS_INLINE __m128i find_backslashes(const char *at)
+{
+	return json_block_equals(load_block(at), '\\');
+}
+
 static JSON_ALWAYS_INLINE bool has_backslash(const char *at, bool is_one)
 {
-	__m128i found = json_block_equals(load_block(at), '\\');
+	__m128i found = find_backslashes(at);
 
-	for (unsigned int i = BLOCK_BYTES; !is_one && i < BLOCKS_BYTES; i += BLOCK_BYTES)
-		found = _mm_or_si128(found, json_block_equals(load_block(at + i), '\\'));
+	if (!is_one) {
+		found = _mm_or_si128(found, find_backslashes(at + BLOCK_BYTES));
+		found = _mm_or_si128(found, find_backslashes(at + 2 * BLOCK_BYTES));
+		found = _mm_or_si128(found, find_backslashes(at + 3 * BLOCK_BYTES));
+	}
 	return json_block_mask(found) != 0;
 }
 
