@@ -26,11 +26,11 @@ int offer_init(struct offer *offer, struct loop *loop, const char *host_program,
 	return offer->policy ? 0 : -ENOMEM;
 }
 
-/* Release @runner (NULL: none) from one toolbox. Return whether that was the last; then the package
- * has no runner. */
+/* Release @runner from one toolbox. Return whether that was the last; then the package has no
+ * runner. */
 static bool release_runner(struct runner *runner)
 {
-	if (!runner || !runner_release(runner))
+	if (!runner_release(runner))
 		return false;
 	check(runner_package(runner)->runner == runner);
 	runner_package(runner)->runner = NULL;
@@ -73,16 +73,19 @@ static struct runner_options runner_options_of(
 	};
 }
 
-/* Write the runners of the toolboxes of @catalogue to @runners. A package without a runner gets a
- * new one. Returns 0 or -ENOMEM. */
+/* Write the runners of the toolboxes of @catalogue to @runners, and count them in *n. A package
+ * without a runner gets a new runner; a package that is left out has no calls, and gets none.
+ * Returns 0 or -ENOMEM. */
 static int hold_runners(struct offer *offer, const struct catalogue *catalogue,
-	const struct config *config, struct runner **runners)
+	const struct config *config, struct runner **runners, size_t *n)
 {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < catalogue_n_toolboxes(catalogue); i++) {
 		struct package *package = catalogue_toolbox(catalogue, i, NULL, NULL)->package;
 
+		if (package->is_left_out)
+			continue;
 		if (!package->runner) {
 			struct runner_options options = runner_options_of(offer, package, config);
 
@@ -91,7 +94,7 @@ static int hold_runners(struct offer *offer, const struct catalogue *catalogue,
 				&package->runner);
 		}
 		if (r == 0)
-			runners[i] = runner_hold(package->runner);
+			runners[(*n)++] = runner_hold(package->runner);
 	}
 	return r;
 }
@@ -103,8 +106,11 @@ static void configure_runners(const struct offer *offer, const struct catalogue 
 		size_t n_tools;
 		const struct package *package =
 			catalogue_toolbox(catalogue, i, NULL, &n_tools)->package;
-		struct runner_options options = runner_options_of(offer, package, config);
+		struct runner_options options;
 
+		if (!package->runner)
+			continue;
+		options = runner_options_of(offer, package, config);
 		runner_configure(package->runner, &options);
 		if (forgives)
 			runner_forgive(package->runner);
@@ -131,15 +137,17 @@ static void retire_rest(struct offer *offer)
 int offer_swap(struct offer *offer, struct catalogue *catalogue, struct policy *policy,
 	const struct config *config, bool forgives)
 {
-	size_t n_runners = catalogue_n_toolboxes(catalogue);
-	struct runner **runners = calloc(n_runners + 1, sizeof(struct runner *));
+	struct runner **runners =
+		calloc(catalogue_n_toolboxes(catalogue) + 1, sizeof(struct runner *));
+	size_t n_runners = 0;
 	struct runner **retired = reallocarray(
 		offer->retired, offer->n_retired + offer->n_runners + 1, sizeof(struct runner *));
 
 	if (retired)
 		offer->retired = retired;
-	if (!runners || !retired || hold_runners(offer, catalogue, config, runners) < 0) {
-		drop_runners(runners, runners ? n_runners : 0);
+	if (!runners || !retired ||
+		hold_runners(offer, catalogue, config, runners, &n_runners) < 0) {
+		drop_runners(runners, n_runners);
 		free(runners);
 		return -ENOMEM;
 	}
@@ -157,13 +165,13 @@ int offer_swap(struct offer *offer, struct catalogue *catalogue, struct policy *
 
 void offer_prestart(struct offer *offer)
 {
-	for (size_t i = 0; i < offer->n_runners; i++) {
+	for (size_t i = 0; i < catalogue_n_toolboxes(offer->catalogue); i++) {
 		size_t n_tools;
-		const struct toolbox *toolbox =
-			catalogue_toolbox(offer->catalogue, i, NULL, &n_tools);
+		const struct package *package =
+			catalogue_toolbox(offer->catalogue, i, NULL, &n_tools)->package;
 
-		if (toolbox->package->limits.prestart && n_tools > 0)
-			runner_prestart(offer->runners[i]);
+		if (package->limits.prestart && n_tools > 0)
+			runner_prestart(package->runner);
 	}
 }
 

@@ -13,8 +13,8 @@
 /*
  * The offer: the catalogue in force, and the runners of its toolboxes.
  *
- *   catalogue   math_tools   volume   libm            catalogue_toolbox(i)
- *   runners        [0]         [1]     [2]            runs it
+ *   catalogue   math_tools   volume   mail, left out   libm
+ *   runners        [0]         [1]                      [2]
  *   retired     runners of earlier catalogues with calls or hosts
  *
  * offer_swap() puts the next catalogue in place. A package in both keeps its runner
@@ -30,7 +30,7 @@ struct offer {
 					      * do. Set by the owner */
 	struct catalogue *catalogue;         /* never NULL; empty until the first swap */
 	struct policy *policy;               /* made for that catalogue; never NULL */
-	struct runner **runners;             /* as many as the catalogue has toolboxes */
+	struct runner **runners; /* the runners of its toolboxes, but for packages left out */
 	size_t n_runners;
 	struct runner **retired;
 	size_t n_retired;

@@ -6,7 +6,7 @@ from datetime import datetime
 import manifests
 import pytest
 from caller import Caller
-from processes import EVENT_SECONDS, until
+from processes import EVENT_SECONDS, until, write_configuration
 
 KIDS = {"source": "kid"}
 KIDS_ONLY = {"profiles": {"kids": {"tool_names": ["crashy/behave"]}},
@@ -75,6 +75,29 @@ def test_only_that_toolbox_is_in_it(launch, folder):
         whole = caller.call("ovos.tools.status")
         assert "tools" not in whole and len(whole["toolboxes"]) == 2
         assert caller.call("ovos.tools.status", {"toolbox_id": 1})["code"] == "bad_request"
+
+
+def test_a_toolbox_that_is_off_comes_on_and_goes_off(launch, folder):
+    service = launch({"toolboxes": {"calm": {"enabled": False}}}, [folder])
+    expected = {
+        "toolbox_id": "calm", "kind": "native", "file": str(folder / "calm.json"), "sandbox": "compute",
+        "state": "disabled", "why": "its toolbox is not enabled", "since": None, "tools": 0, "hosts": 0,
+        "calls": 0, "errors": 0, "running": 0, "queue": 0, "p50_ms": 0, "p99_ms": 0}
+    with Caller(service.url) as caller:
+        for _ in range(2):
+            off = detail(caller, "calm")
+            assert off["toolboxes"] == [expected] and off["tools"] == off["output"] == []
+            assert [one["why"] for one in off["not_offered"]] == [expected["why"]]
+            whole = caller.call("ovos.tools.status")
+            assert [one["state"] for one in whole["toolboxes"]] == ["disabled", "idle"]
+            assert caller.invoke("rest")["code"] == "unknown_tool"
+            write_configuration(service.daemon.home, {"toolboxd": {}})
+            assert caller.call("ovos.tools.reload")["loaded"] == ["calm", "crashy"]
+            assert "result" in caller.invoke("rest", {"value": -1})
+            on, = detail(caller, "calm")["toolboxes"]
+            assert (on["state"], on["tools"], on["hosts"], on["calls"]) == ("ready", 1, 1, 1)
+            write_configuration(service.daemon.home, {"toolboxd": {"toolboxes": {"calm": {"enabled": False}}}})
+            assert caller.call("ovos.tools.reload")["loaded"] == ["crashy"]
 
 
 def test_the_last_lines_of_its_processes(launch, folder):

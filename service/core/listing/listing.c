@@ -192,8 +192,9 @@ static void write_quarantined(const struct catalogue *view, struct answer *answe
 
 	for (size_t i = 0; i < catalogue_n_toolboxes(view); i++) {
 		const struct toolbox *toolbox = catalogue_toolbox(view, i, NULL, NULL);
+		const struct runner *runner = toolbox->package->runner;
 
-		if (runner_state(toolbox->package->runner) != RUNNER_QUARANTINED)
+		if (!runner || runner_state(runner) != RUNNER_QUARANTINED)
 			continue;
 		if (out)
 			buffer_append_char(out, ',');

@@ -79,11 +79,11 @@ void detail_write_tools(const struct catalogue *view, size_t first, size_t n_too
 
 void detail_write_output(const struct runner *runner, struct buffer *out)
 {
-	const struct output_tail *output = runner_output(runner);
+	const struct output_tail *output = runner ? runner_output(runner) : NULL;
 	const struct output_tail_line *line;
 
 	buffer_append_char(out, '[');
-	for (size_t i = 0; (line = output_tail_line(output, i)); i++) {
+	for (size_t i = 0; output && (line = output_tail_line(output, i)); i++) {
 		buffer_append_string(out, i > 0 ? ",{" : "{");
 		json_write_key(out, "line");
 		json_write_bytes_lossy(out, line->text, line->size);

@@ -16,7 +16,7 @@
 void detail_write_tools(const struct catalogue *view, size_t first, size_t n_tools,
 	const struct runner *runner, bool has_texts, struct buffer *out);
 
-/* Write the last lines printed by the hosts of @runner. */
+/* Write the last lines printed by the hosts of @runner (NULL: none). */
 void detail_write_output(const struct runner *runner, struct buffer *out);
 
 /* Write `,"p50_ms":…,"p99_ms":…` of @statistics. */

@@ -54,7 +54,7 @@ static struct call_counts count_calls(
 /* A toolbox of the view that a caller has, and what runs it. */
 struct offered {
 	const struct toolbox *toolbox;
-	const struct runner *runner;
+	const struct runner *runner;             /* NULL: the toolbox is left out, so disabled */
 	const char *disabled;                    /* why none of its tools is offered, or NULL */
 	const struct catalogue_failure *failure; /* why it serves an earlier version, or NULL */
 	size_t first;                            /* the run of its tools in the view */
@@ -83,8 +83,8 @@ static struct offered find_offered(const struct catalogue *view, size_t index)
 static void write_running(
 	const struct service *service, const struct offered *offered, struct buffer *out)
 {
-	size_t running = runner_n_running(offered->runner);
-	size_t waiting = runner_n_waiting(offered->runner);
+	size_t running = offered->runner ? runner_n_running(offered->runner) : 0;
+	size_t waiting = offered->runner ? runner_n_waiting(offered->runner) : 0;
 
 	if (!sees_all(service)) {
 		struct call_counts counts =
@@ -140,7 +140,7 @@ static void write_toolbox(
 	else
 		detail_write_time(out, "since", runner_state_since_ns(runner));
 	json_write_member_u64(out, "tools", offered->n_tools);
-	json_write_member_u64(out, "hosts", runner_n_hosts(runner));
+	json_write_member_u64(out, "hosts", runner ? runner_n_hosts(runner) : 0);
 	json_write_member_u64(out, "calls", sum.calls);
 	json_write_member_u64(out, "errors", sum.errors);
 	write_running(service, offered, out);

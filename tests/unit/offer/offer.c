@@ -103,3 +103,20 @@ Test(offer, retires_the_runner_of_a_toolbox_that_is_gone)
 	cr_assert_eq(loop_run(loop, -1), 0);
 	cr_expect_eq(offer.n_retired, 0);
 }
+
+/* Nothing of it can be called. */
+Test(offer, has_no_runner_for_a_toolbox_that_is_left_out)
+{
+	static const struct config config;
+	struct toolbox *off = catalogue_toolbox(next, 0, NULL, NULL);
+
+	off->package->is_left_out = true;
+	cr_assert_eq(offer_swap(&offer, next, next_policy, &config, true), 0);
+	cr_expect_eq(offer.n_runners, 2);
+	cr_expect_null(off->package->runner);
+	cr_expect_eq(runner_of(next, 1), offer.runners[0]);
+	cr_expect_eq(runner_of(next, 2), offer.runners[1]);
+	offer_prestart(&offer);
+	offer_end_calls(&offer, "the end");
+	cr_expect(offer_rest(&offer));
+}
