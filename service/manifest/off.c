@@ -24,15 +24,17 @@ enum member {
 	N_MEMBERS,
 };
 
-static const char *const keys[N_MEMBERS] = {"\"toolbox_id\"", "\"kind\"", "\"enabled\"",
-	"\"mcpServers\"", "\"description\"", "\"sandbox\""};
+static const struct text_view keys[N_MEMBERS] = {{"\"toolbox_id\"", 12}, {"\"kind\"", 6},
+	{"\"enabled\"", 9}, {"\"mcpServers\"", 12}, {"\"description\"", 13}, {"\"sandbox\"", 9}};
+static const struct text_view class_key = {"\"class\"", 7};
 
-/* Keep the value of the member with the key @key, both as in the text. Return whether no other
- * member has the key. */
-static bool keep_member(struct text_view *members, struct text_view key, struct text_view value)
+/* Keep the value of the member with the key @key, both as in the text, if it has one of the @n keys
+ * @wanted. Return whether no other member has the key. */
+static bool keep_member(const struct text_view *wanted, size_t n, struct text_view *members,
+	struct text_view key, struct text_view value)
 {
-	for (size_t i = 0; i < N_MEMBERS; i++) {
-		if (!text_view_is(key, keys[i]))
+	for (size_t i = 0; i < n; i++) {
+		if (key.size != wanted[i].size || memcmp(key.text, wanted[i].text, key.size) != 0)
 			continue;
 		if (members[i].text)
 			return false;
@@ -41,9 +43,10 @@ static bool keep_member(struct text_view *members, struct text_view key, struct 
 	return true;
 }
 
-/* Find the members of the object @text. Return whether it was understood: a key with an escape may
- * be any key. */
-static bool find_members(struct text_view text, struct text_view members[N_MEMBERS])
+/* Find the members of the object @text that have the @n keys @wanted. Return whether it was
+ * understood: a key with an escape may be any key. */
+static bool find_members(
+	struct text_view text, const struct text_view *wanted, size_t n, struct text_view *members)
 {
 	size_t at = json_scan_space(text.text, text.size, 0);
 	char before = '{';
@@ -57,7 +60,8 @@ static bool find_members(struct text_view text, struct text_view members[N_MEMBE
 
 		if (colon >= text.size || text.text[colon] != ':' || end == 0 ||
 			memchr(text.text + key, '\\', key_end - key) ||
-			!keep_member(members, (struct text_view){text.text + key, key_end - key},
+			!keep_member(wanted, n, members,
+				(struct text_view){text.text + key, key_end - key},
 				(struct text_view){text.text + value, end - value}))
 			return false;
 		at = json_scan_space(text.text, text.size, end);
@@ -107,28 +111,32 @@ static bool find_id(const char *path, bool is_folder, struct text_view value, ch
 static int take_description(struct text_view value, struct toolbox *toolbox)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	int r = json_tape_read(&tape, value.text, value.size, JSON_DEPTH_DEFAULT, NULL);
+	int r;
 
-	if (r != 0 || json_type_at(&tape, 0) != JSON_STRING)
+	if (*value.text != '"')
+		return 0;
+	if (json_scan_is_plain(value.text, value.size)) {
+		toolbox->description = strndup(value.text + 1, value.size - 2);
+		return toolbox->description ? 0 : -ENOMEM;
+	}
+	r = json_tape_read(&tape, value.text, value.size, JSON_DEPTH_DEFAULT, NULL);
+	if (r != 0)
 		return r < 0 ? r : 0;
 	toolbox->description = json_string_dup(&tape, 0, NULL);
 	return toolbox->description ? 0 : -ENOMEM;
 }
 
-/* Take the class of the sandbox @value, a JSON text, if it has one. 0 or -ENOMEM. */
-static int take_class(struct text_view value, struct package *package)
+/* Take the class of the sandbox @value, a JSON text, if it has one. */
+static void take_class(struct text_view value, struct package *package)
 {
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	int r = json_tape_read(&tape, value.text, value.size, JSON_DEPTH_DEFAULT, NULL);
-	uint32_t class;
+	struct text_view class = {0};
 
-	if (r != 0)
-		return r < 0 ? r : 0;
-	class = json_find_typed_at(&tape, 0, "class", JSON_STRING);
+	if (!find_members(value, &class_key, 1, &class) || class.size < 2 || *class.text != '"')
+		return;
+	class = (struct text_view){class.text + 1, class.size - 2};
 	for (unsigned int i = 0; i < SANDBOX_N_CLASSES; i++)
-		if (json_is_text(&tape, class, sandbox_class_names[i]))
+		if (text_view_is(class, sandbox_class_names[i]))
 			package->sandbox.class = (enum sandbox_class)i;
-	return 0;
 }
 
 /* Take what is shown of a toolbox that is off, as far as it can be read. 0 or -ENOMEM. */
@@ -136,19 +144,16 @@ static int read_shown(const struct text_view *members, struct package *package)
 {
 	const struct text_view *description = &members[MEMBER_DESCRIPTION];
 	const struct text_view *sandbox = &members[MEMBER_SANDBOX];
-	int r = 0;
 
 	package->sandbox.class = kind_facts(package->kind)->sandbox;
-	if (description->text)
-		r = take_description(*description, package->toolboxes[0]);
-	if (r == 0 && sandbox->text)
-		r = take_class(*sandbox, package);
-	return r;
+	if (sandbox->text)
+		take_class(*sandbox, package);
+	return description->text ? take_description(*description, package->toolboxes[0]) : 0;
 }
 
 /* Make a package like @probe. 0 or -ENOMEM. */
-static int make_package(const struct package *probe, struct text_view text,
-	const struct text_view *members, struct package **ret_package)
+static int make_package(
+	const struct package *probe, const struct text_view *members, struct package **ret_package)
 {
 	cleanup(package_cleanup) struct package *package = package_new();
 	cleanup(toolbox_cleanup) struct toolbox *toolbox = NULL;
@@ -160,11 +165,10 @@ static int make_package(const struct package *probe, struct text_view text,
 	package->is_left_out = package->is_scanned = true;
 	package->limits.workers = kind_facts(package->kind)->workers;
 	package->stamp = probe->stamp;
-	package->digest = digest_bytes(DIGEST_SEED, text.text, text.size);
+	package->digest = probe->digest;
 	package->id = strdup(probe->id);
 	package->file = strdup(probe->file);
-	package->off = probe->off ? strdup(probe->off) : NULL;
-	if (!package->id || !package->file || (probe->off && !package->off))
+	if (!package->id || !package->file)
 		return -ENOMEM;
 	toolbox = toolbox_new(package, package->id, NULL);
 	if (!toolbox || package_add(package, toolbox) < 0)
@@ -185,11 +189,12 @@ int manifest_off_read(const struct manifest_reader *reader, const char *path, bo
 	struct package probe = {.id = id, .file = (char *)path, .kind = KIND_COMMAND};
 	const struct text_view *enabled = &members[MEMBER_ENABLED];
 	bool is_disabled;
+	int r;
 
 	*ret_package = NULL;
 	if (!reader->leaves_out || reader->checks_off ||
-		(text.size > 0 && !find_members(text, members)) || members[MEMBER_SERVERS].text ||
-		(!is_folder && !members[MEMBER_KIND].text) ||
+		(text.size > 0 && !find_members(text, keys, N_MEMBERS, members)) ||
+		members[MEMBER_SERVERS].text || (!is_folder && !members[MEMBER_KIND].text) ||
 		(!is_folder && !read_kind(members[MEMBER_KIND], &probe.kind)) ||
 		!find_id(path, is_folder, members[MEMBER_ID], id))
 		return 0;
@@ -201,7 +206,13 @@ int manifest_off_read(const struct manifest_reader *reader, const char *path, bo
 	probe.off = off;
 	if (!is_folder)
 		probe.stamp = reader->stamp;
-	return reader->leaves_out(reader->leaves_out_data, &probe)
-		       ? make_package(&probe, text, members, ret_package)
-		       : 0;
+	/* A file at rest is known by its stamp. */
+	if (!probe.stamp.is_at_rest)
+		probe.digest = digest_bytes(DIGEST_SEED, text.text, text.size);
+	if (!reader->leaves_out(reader->leaves_out_data, &probe))
+		return 0;
+	r = make_package(&probe, members, ret_package);
+	if (r == 0)
+		(*ret_package)->off = take_ptr(off);
+	return r;
 }
