@@ -6,6 +6,8 @@
 
 #include "asking.h"
 #include "boxes.h"
+#include "thread_clock.h"
+#include "util/clock.h"
 
 #define BUDGET_NS UINT64_C(60000000000)
 
@@ -189,6 +191,20 @@ Test(match_topic, refuses_an_utterance_that_is_too_long)
 	expect_part(
 		ask_for("ovos.tools.match", data), "'code':'too_large','actual':4097,'max':4096");
 }
+
+#ifdef TEST_THREAD_CLOCK
+/* The third trigger is long, so the clock is looked at before the fourth. */
+Test(match_topic, refuses_an_utterance_whose_time_is_up_before_all_triggers)
+{
+	char expected[128];
+
+	snprintf(expected, sizeof(expected), "'code':'too_large','actual':%d,'max':%d",
+		MATCH_MS_MAX + 1, MATCH_MS_MAX);
+	thread_step_ns = (MATCH_MS_MAX + 1) * NS_PER_MS;
+	expect_part(ask_for("ovos.tools.match", "{'utterance':'aaaaaaaaaaaaaaaaaaaaaaaaaaaaab'}"),
+		expected);
+}
+#endif
 
 Test(match_topic, counts_a_trigger_that_reaches_the_limit_as_not_found, .timeout = 60)
 {

@@ -11,6 +11,7 @@
 #include "quotes.h"
 #include "scarce.h"
 #include "serving.h"
+#include "thread_clock.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -58,20 +59,6 @@ static void initialize(const char *path)
 	id += 2;
 	snprintf(session_field, sizeof(session_field), "%.*s\r\n", (int)strcspn(id, "\r"), id);
 }
-
-#ifdef TEST_THREAD_CLOCK
-/* Each reading of the time of a thread adds this to it; 0: the clock is of the machine. */
-static uint64_t thread_step_ns;
-static uint64_t thread_ns;
-
-uint64_t __real_clock_thread_ns(void);
-uint64_t __wrap_clock_thread_ns(void);
-
-uint64_t __wrap_clock_thread_ns(void)
-{
-	return thread_step_ns == 0 ? __real_clock_thread_ns() : (thread_ns += thread_step_ns);
-}
-#endif
 
 #define REQUEST(id, method, params)                                                                \
 	"{'jsonrpc':'2.0','id':" id ",'method':'" method "','params':{" params "}}"
