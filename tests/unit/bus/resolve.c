@@ -2,13 +2,11 @@
 #include "bus/resolve.h"
 
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <errno.h>
-#include <sched.h>
 #include <string.h>
 
+#include "descriptors.h"
 #include "util/buffer.h"
-#include "util/clock.h"
 
 #define PATIENCE_MS 60000
 
@@ -74,23 +72,10 @@ Test(resolve, finds_the_address_of_a_name)
 	cr_expect_str_eq(buffer_terminate(&found), "127.0.0.1 ");
 }
 
-static size_t count_descriptors(void)
-{
-	DIR *folder = opendir("/proc/self/fd");
-	size_t n = 0;
-
-	cr_assert_not_null(folder);
-	while (readdir(folder))
-		n++;
-	closedir(folder);
-	return n;
-}
-
-/* A daemon looks its bus up again and again while it is away. The thread may end after the call. */
+/* A daemon looks its bus up again and again while it is away. */
 Test(resolve, keeps_no_descriptor_of_a_lookup)
 {
-	size_t before = count_descriptors();
-	uint64_t end_ms = clock_now_ms() + PATIENCE_MS;
+	size_t before = descriptors_count();
 
 	for (int i = 0; i < 3; i++) {
 		struct bus_lookup *lookup = NULL;
@@ -98,9 +83,7 @@ Test(resolve, keeps_no_descriptor_of_a_lookup)
 		cr_assert_eq(bus_lookup_begin(loop, "127.1", on_found, &found, &lookup), 0);
 		cr_expect_eq(loop_run(loop, PATIENCE_MS), 0);
 	}
-	while (count_descriptors() > before && clock_now_ms() < end_ms)
-		sched_yield();
-	cr_expect_eq(count_descriptors(), before);
+	descriptors_expect(before);
 }
 
 Test(resolve, reports_reason_a_name_has_no_address)

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "descriptors.h"
 #include "guest.h"
 #include "host/parts.h"
 #include "util/clock.h"
@@ -164,6 +165,20 @@ Test(host, is_killed_whatever_its_tool_is_busy_with, .timeout = LIMIT)
 		cr_expect_eq(guest.n_ends, 0, "%s: host_free is silent", tools[i]);
 		guest_stop(&guest);
 	}
+}
+
+Test(host, leaves_no_descriptor, .timeout = LIMIT)
+{
+	size_t before = descriptors_count();
+
+	for (int i = 0; i < 2; i++) {
+		struct guest guest = {0};
+
+		guest_start(&guest, "misbehave", NULL);
+		guest_call(&guest, i == 0 ? "behave" : "exit", i == 0 ? "{\"value\":1}" : "{}");
+		guest_stop(&guest);
+	}
+	descriptors_expect(before);
 }
 
 Test(host, is_killed_where_its_group_cannot_be, .timeout = LIMIT)

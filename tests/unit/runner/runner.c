@@ -619,6 +619,24 @@ Test(runner, that_is_retired_is_drained_at_once_when_nothing_is_to_do)
 	cr_expect_eq(calls.n_drains, 1);
 }
 
+Test(runner, that_is_retired_goes_on_with_the_call_that_runs)
+{
+	pid_t host;
+
+	calls_start();
+	calls_run("behave", "{\"value\":1}");
+	host = calls_host_process();
+	kill(host, SIGSTOP);
+	for (int i = 2; i < 4; i++)
+		calls_submit("behave", "{\"value\":2}", LONG_MS, NULL);
+	runner_retire(calls.runner);
+	kill(host, SIGCONT);
+	calls_wait(3);
+	for (int i = 1; i < 3; i++)
+		expect_result(&calls.calls[i], "{\"result\":2}");
+	cr_expect_eq(calls.n_starts[RUNNER_START_CALL], 1, "by the host that there was");
+}
+
 Test(runner, that_is_retired_ends_its_calls_first)
 {
 	calls_start();

@@ -151,3 +151,11 @@ Test(runner_carried, keeps_a_host_that_is_in_use)
 	calls_wait_for_state(RUNNER_IDLE);
 	cr_expect_eq(runner_n_hosts(calls.runner), 0);
 }
+
+Test(runner_carried, is_retired_before_it_has_a_host)
+{
+	calls_start();
+	runner_retire(calls.runner);
+	cr_assert_eq(loop_run(calls.loop, LONG_MS), 0);
+	cr_expect_eq(calls.n_drains, 1);
+}
