@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from caller import Caller
 from processes import BUILD, EVENT_SECONDS, children_of_threads, everybody, is_alive, read_proc, until
-from test_commands import tool, write
+from test_commands import output, tool, write
 
 MISBEHAVE = BUILD / "tests" / "toolboxes" / "toolbox.d"
 # In the command line of whatever a tool starts here.
@@ -87,6 +87,22 @@ def test_m4_a_process_of_class_none_is_reaped_and_not_killed(hostile):
     finally:
         os.kill(pid, signal.SIGKILL)
     until(lambda: not Path(f"/proc/{pid}").exists(), EVENT_SECONDS, "it reaped")
+
+
+def test_the_folder_of_a_killed_guard_goes_with_the_start_of_the_next_one(launch, tmp_path):
+    folder = tmp_path / "toolbox.d"
+    write(folder, "programs", [tool("tell", {"shell": "touch $TMPDIR/file && printf $TMPDIR"})],
+          sandbox={"class": "command", "write": []})
+    service = launch({"crash_limit": 0}, [folder])
+    with Caller(service.url) as caller:
+        private = Path(output(caller.invoke("tell")))
+        guard, = service.daemon.hosts()
+        host, = children_of_threads(guard)
+        os.kill(guard, signal.SIGKILL)
+        until(lambda: not is_alive(host), EVENT_SECONDS, "its host ended")
+        assert (private / "file").exists()
+        assert Path(output(caller.invoke("tell"))) != private
+        until(lambda: not private.exists(), EVENT_SECONDS, "the folder removed")
 
 
 def test_m4_nothing_is_left_when_toolboxd_ends(hostile):

@@ -21,7 +21,7 @@
 
 #define TRIES_MAX 16
 
-/* Most foreign folders removed at the end of a host. */
+/* Most foreign folders removed at a time. */
 #define REMOVED_MAX 16
 
 /* Lock the folder @name of @parent, if it is ours and no other process has it locked. Return the
@@ -109,13 +109,18 @@ static void remove_left(const char *parent)
 		closedir(folder);
 }
 
-void folder_remove(const char *path)
+void folder_remove_left(const char *path)
 {
 	cleanup_free char *parent = strdup(path);
 
-	tree_remove(path);
 	if (!parent)
 		return;
 	*strrchr(parent, '/') = '\0';
 	remove_left(*parent ? parent : "/");
+}
+
+void folder_remove(const char *path)
+{
+	tree_remove(path);
+	folder_remove_left(path);
 }

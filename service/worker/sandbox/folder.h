@@ -8,7 +8,7 @@
  *                   in TMPDIR of its programs                      the last of its processes
  *
  * The lock belongs to the guard and the host together, and ends with them. An unlocked folder of
- * the same user was left by a killed guard: the next guard removes it at its end.
+ * the same user is left of a killed guard. The next guard removes it when it starts or ends.
  */
 
 /* Make the folder, and set TMPDIR to it. It is made in TMPDIR, or in /tmp. Return the descriptor of
@@ -16,6 +16,8 @@
  * negative errno. */
 int folder_make(char **ret_path);
 
-/* Remove the folder with its contents, as far as possible, and the leftover folders beside it.
- * Links are not followed. */
+/* Remove the leftover folders beside the folder @path. Links are not followed. */
+void folder_remove_left(const char *path);
+
+/* Remove the folder with its contents, as far as possible, and then the leftover ones. */
 void folder_remove(const char *path);

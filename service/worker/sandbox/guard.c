@@ -70,6 +70,9 @@ __attribute__((noreturn)) static void guard(pid_t host, const sigset_t *signals,
 	siginfo_t end;
 	int signal;
 
+	/* The host loads its toolbox meanwhile. */
+	if (folder)
+		folder_remove_left(folder);
 	do
 		signal = sigwaitinfo(signals, NULL);
 	while (signal != SIGTERM && !has_ended(host, &end));
