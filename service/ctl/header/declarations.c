@@ -271,7 +271,7 @@ static uint64_t apply_operator(const char *text, uint64_t a, uint64_t b)
 		return text[1] ? (int64_t)a <= (int64_t)b : (int64_t)a < (int64_t)b;
 	case '>':
 		if (text[1] == '>')
-			return b < 64 ? a >> b : 0;
+			return b < 64 ? (uint64_t)((int64_t)a >> b) : 0;
 		return text[1] ? (int64_t)a >= (int64_t)b : (int64_t)a > (int64_t)b;
 	case '+':
 		return a + b;
@@ -280,9 +280,10 @@ static uint64_t apply_operator(const char *text, uint64_t a, uint64_t b)
 	case '*':
 		return a * b;
 	case '/':
-		return b ? a / b : 0;
+		/* By 0 it is 0, and unknown. By -1 it is the product, also of the least number. */
+		return b + 1 < 2 ? a * b : (uint64_t)((int64_t)a / (int64_t)b);
 	default:
-		return b ? a % b : 0;
+		return b + 1 < 2 ? 0 : (uint64_t)((int64_t)a % (int64_t)b);
 	}
 }
 

@@ -2,9 +2,11 @@
 #include "ctl/header/declarations.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
 #include "util/cleanup.h"
 
 TestSuite(ctl_declarations, .timeout = 20);
@@ -127,7 +129,8 @@ static void expect_value(const struct read *read, const char *name, int64_t valu
 
 	cr_assert(enumerator, "%s", name);
 	cr_expect(enumerator->is_known, "%s", name);
-	cr_expect_eq(enumerator->value, value, "%s: %ld", name, (long)enumerator->value);
+	cr_expect_eq(enumerator->value, value, "%s: %ld, not %ld", name, (long)enumerator->value,
+		(long)value);
 }
 
 Test(ctl_declarations, computes_enumerators)
@@ -149,6 +152,57 @@ Test(ctl_declarations, computes_enumerators)
 	/* A condition is not computed, and is not taken for something else. */
 	cr_expect(!c_find_enumerator(&read.all, "I")->is_known);
 	cr_expect(!c_find_enumerator(&read.all, "L")->is_known);
+}
+
+Test(ctl_declarations, computes_each_operator_as_c_does)
+{
+	static const struct {
+		const char *text;
+		int64_t value;
+	} cases[] = {
+		{"0 || 2", 1},
+		{"0 || 0", 0},
+		{"2 && 4", 1},
+		{"2 && 0", 0},
+		{"6 | 3", 7},
+		{"6 ^ 3", 5},
+		{"6 & 3", 2},
+		{"2 == 2", 1},
+		{"2 == 3", 0},
+		{"2 != 2", 0},
+		{"-2 < 1", 1},
+		{"1 < 1", 0},
+		{"1 <= 1", 1},
+		{"1 <= -1", 0},
+		{"1 > -2", 1},
+		{"1 > 1", 0},
+		{"1 >= 1", 1},
+		{"-1 >= 1", 0},
+		{"3 << 62", INT64_C(-4611686018427387904)},
+		{"1 << 64", 0},
+		{"256 >> 4", 16},
+		{"-8 >> 1", -4},
+		{"1 >> 64", 0},
+		{"2 - 3 - 4", -5},
+		{"-2 * 3", -6},
+		{"-6 / 2", -3},
+		{"7 / -2", -3},
+		{"6 / -1", -6},
+		{"7 % -1", 0},
+		{"-7 % 3", -1},
+		{"(1 << 63) / -1", INT64_MIN},
+		{"(1 << 63) % -1", 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char text[64];
+		struct read read;
+
+		snprintf(text, sizeof(text), "enum e { A = %s };", cases[i].text);
+		read = read_text(text);
+		expect_value(&read, "A", cases[i].value);
+		read_deinit(&read);
+	}
 }
 
 Test(ctl_declarations, reads_the_fields_of_a_struct)
