@@ -390,7 +390,7 @@ EXPORT(void, take_all_descriptors, void)
 /* Whether there was so much memory to be had. */
 EXPORT(bool, hoard, uint64_t mebibytes)
 {
-	void *volatile memory = malloc(mebibytes << 20);
+	void *volatile memory = malloc((size_t)mebibytes << 20);
 	bool is_given = memory != NULL;
 
 	free(memory);

@@ -159,7 +159,7 @@ static bool admit(struct toolbox_call call, const char *tool, const char *comman
 
 static size_t read_chars_max(struct toolbox_call call)
 {
-	return read_number(call, "max_output_tokens", TOKENS, TOKENS_MAX) * TOKEN_CHARS;
+	return (size_t)read_number(call, "max_output_tokens", TOKENS, TOKENS_MAX) * TOKEN_CHARS;
 }
 
 static void exec_command(struct toolbox_call call, void *data)

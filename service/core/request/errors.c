@@ -224,11 +224,11 @@ void errors_write_unavailable(struct answer *answer, const struct tool *tool, co
 }
 
 void errors_write_too_large(struct answer *answer, const struct tool *tool, const char *subject,
-	size_t actual, size_t max, const char *unit)
+	uint64_t actual, uint64_t max, const char *unit)
 {
 	answer_error_format(answer, ANSWER_TOO_LARGE,
-		"RuntimeError: %s '%s' in ToolBox '%s': %zu %s, %zu are allowed", subject,
-		tool->name, tool->toolbox->id, actual, unit, max);
+		"RuntimeError: %s '%s' in ToolBox '%s': %" PRIu64 " %s, %" PRIu64 " are allowed",
+		subject, tool->name, tool->toolbox->id, actual, unit, max);
 	answer_member_number(answer, "actual", actual);
 	answer_member_number(answer, "max", max);
 }

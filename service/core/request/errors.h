@@ -61,7 +61,7 @@ void errors_write_unavailable(struct answer *answer, const struct tool *tool, co
 
 /* Write "@subject 'NAME' in ToolBox 'ID': @actual @unit, @max are allowed". */
 void errors_write_too_large(struct answer *answer, const struct tool *tool, const char *subject,
-	size_t actual, size_t max, const char *unit);
+	uint64_t actual, uint64_t max, const char *unit);
 
 /* Write that the check of @subject ("The arguments for") was ended; @text comes from
  * schema_stop_text(). */

@@ -265,7 +265,7 @@ static size_t hold_count(struct walk *walk, const struct c_function *function, s
 			"%zu%s parameter%s, but %s has %zu: %s", (size_t)n_fixed,
 			variadic != JSON_NONE ? " fixed" : "", n_fixed == 1 ? "" : "s",
 			holding->place.data, n_declared, holding->declaration.data);
-	n = n < n_fixed ? n : n_fixed;
+	n = n < n_fixed ? n : (size_t)n_fixed;
 	return n < n_declared ? n : n_declared;
 }
 

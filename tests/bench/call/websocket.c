@@ -190,8 +190,8 @@ static bool parse_frame(const unsigned char *bytes, size_t size, struct frame *r
 		.is_last = bytes[0] & FIN,
 		.opcode = (enum opcode)(bytes[0] & 0x0F),
 		.payload = (const char *)bytes + header,
-		.size = length,
-		.whole_size = header + length,
+		.size = (size_t)length,
+		.whole_size = header + (size_t)length,
 	};
 	return size >= header && length <= size - header;
 }

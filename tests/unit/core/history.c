@@ -68,7 +68,7 @@ Test(history, keeps_the_last_calls_and_forgets_the_others)
 {
 	for (uint64_t i = 0; i < 3 * HISTORY_CALLS + 7; i++)
 		add_call("me", NULL, i, -1);
-	for (uint64_t i = 0; i < HISTORY_CALLS; i++)
+	for (size_t i = 0; i < HISTORY_CALLS; i++)
 		cr_expect_eq(history_at(&history, i)->duration_us, 3 * HISTORY_CALLS + 6 - i);
 	cr_expect_null(history_at(&history, HISTORY_CALLS));
 }

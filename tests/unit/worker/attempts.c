@@ -463,7 +463,7 @@ static const struct attempt attempts[] = {
 	CALL(swapoff, 0),
 	CALL(sync, 0),
 	CALL(syncfs, PIPE),
-	CALL_AS("ioctl FIFREEZE", REFUSED, ioctl, PIPE, FIFREEZE, 0),
+	CALL_AS("ioctl FIFREEZE", REFUSED, ioctl, PIPE, (long)FIFREEZE, 0),
 	CALL_AS("ioctl FS_IOC_SETFLAGS", REFUSED, ioctl, PIPE, FS_IOC_SETFLAGS, (long)bytes),
 	/* files by their path, which landlock does not restrict */
 	CALL(fchmodat, AT_FDCWD, PATH, 0600),
