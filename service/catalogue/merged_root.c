@@ -382,7 +382,7 @@ static void write_enum(
 		json_each(k, tape, list)
 			append_token(merged, &values, &n, k);
 	}
-	if (n <= NAMES_MAX)
+	if (n > 0 && n <= NAMES_MAX)
 		n = drop_equal(tape, values, n);
 	buffer_append_string(out, "\"enum\":[");
 	for (uint32_t i = 0; i < n; i++) {

@@ -166,8 +166,8 @@ int toolbox_library_look(struct toolbox_library *library)
 {
 	cleanup(sealed_file_cleanup) struct sealed_file *copy = NULL;
 	cleanup_close int fd = -1;
-	struct stamp stamp;
-	uint64_t digest;
+	struct stamp stamp = {0};
+	uint64_t digest = 0;
 	int r;
 
 	if (!library->file)
@@ -230,7 +230,7 @@ static bool keeps_its_bytes(struct toolbox_library *library)
 {
 	cleanup_close int fd = -1;
 	struct stamp now;
-	uint64_t digest;
+	uint64_t digest = 0;
 
 	if (!library->file)
 		return false;

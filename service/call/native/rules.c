@@ -342,7 +342,8 @@ static int read_factor(struct reading *reading, uint32_t token, struct native_fu
 {
 	const struct native_parameter *factor;
 	uint64_t number;
-	int index, r;
+	int index = NATIVE_RETURNS;
+	int r;
 
 	if (json_type_at(reading->tape, token) == JSON_NUMBER) {
 		if (json_number_u64(reading->tape, token, &number) == 0 && number > 0 &&

@@ -263,7 +263,7 @@ static int set_field(struct program_reading *reading, uint32_t token, size_t dol
 	if (r)
 		return r;
 	variable.is_handle = variable.part.type == NATIVE_HANDLE;
-	if (variable.is_handle && type->free_symbol)
+	if (variable.is_handle && type && type->free_symbol)
 		return reading_refuse(&reading->reading, token,
 			"'%.*s' would outlive its struct, which \"transfer\": \"full\" frees at "
 			"once: let the call return a handle, with a 'finally', and read the struct "
@@ -300,13 +300,17 @@ int variables_find(struct program_reading *reading, uint32_t token, int *ret_var
 	const struct json_tape *tape = reading->reading.tape;
 	size_t size = json_type_at(tape, token) == JSON_STRING ? json_at(tape, token)->length : 0;
 	const char *text = size > 0 ? json_bytes(tape, token) : "";
+	int variable = NATIVE_NONE;
 	int r;
 
 	if (size < 2 || text[0] != '$')
 		return reading_refuse_value(&reading->reading, token,
 			"must be the name of a value, as \"$name\" (\"$$name\" for one of 'init')");
-	r = find_variable(reading, token, text[1] == '$' ? 2 : 1, ret_variable);
-	return r ? r : check_use(reading, token, *ret_variable);
+	r = find_variable(reading, token, text[1] == '$' ? 2 : 1, &variable);
+	r = r ? r : check_use(reading, token, variable);
+	if (r == 0)
+		*ret_variable = variable;
+	return r;
 }
 
 int variables_find_result(struct program_reading *reading, uint32_t token, int *ret_variable)
@@ -371,7 +375,7 @@ int variables_read_condition(
 {
 	uint32_t when = json_find(reading->reading.tape, object, "when");
 	uint32_t unless = json_find(reading->reading.tape, object, "unless");
-	int variable;
+	int variable = NATIVE_NONE;
 	int r;
 
 	*ret_condition = always;

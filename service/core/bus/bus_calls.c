@@ -399,7 +399,7 @@ static void close_run(struct bus_run *run, uint64_t guard_ms)
 	}
 	run->is_asked = false;
 	/* Messages never sent cost the toolbox nothing. */
-	if (run->is_paid && !run->is_sent)
+	if (run->pace && run->is_paid && !run->is_sent)
 		run->pace->paid_ms -= BUS_MESSAGE_MS * run->n_messages;
 	run->is_paid = false;
 	run->call->execution = NULL;

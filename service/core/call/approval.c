@@ -555,7 +555,7 @@ void approval_write_refusal(const struct approval *approval,
 						      "was closed");
 	else
 		buffer_append_string(&text, "denied by a person");
-	if (!outcome->is_changed && outcome->reason.size > 0) {
+	if (!outcome->is_changed && outcome->reason.text && outcome->reason.size > 0) {
 		buffer_append_string(&text, ": ");
 		buffer_append(&text, outcome->reason.text,
 			utf8_prefix(outcome->reason.text, outcome->reason.size, REASON_POINTS));

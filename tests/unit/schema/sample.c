@@ -91,8 +91,8 @@ Test(schema_sample, fits_bounds_of_numbers_texts_and_arrays)
 		ONE("{'minimum':3}"),
 		ONE("{'allOf':[{'type':'integer','minimum':4}]}"),
 		ONE("{'anyOf':[{'type':'null'},{'type':'null'}]}"),
-		"{'anyOf':[{'type':'null'},{'type':'object','required':['a'],'properties':{'a':{"
-		"'const':3}}}]}",
+		("{'anyOf':[{'type':'null'},{'type':'object','required':['a'],'properties':{'a':{"
+		 "'const':3}}}]}"),
 	};
 
 	for (size_t i = 0; i < sizeof(schemas) / sizeof(*schemas); i++) {
