@@ -39,7 +39,7 @@ static bool take_frames(struct wire_reader *reader)
 	return r == WIRE_E_MORE;
 }
 
-/* What a hostile host writes to the ring between two looks of the daemon. */
+/* The writing of a hostile host between two looks of the daemon. */
 struct part {
 	uint32_t written;
 	uint32_t place;
