@@ -539,6 +539,19 @@ def test_a_file_that_changes_while_it_is_read_does_no_harm(files):
 # ── fences ─────────────────────────────────────────────────────────────────────────────────────────
 
 
+def test_a_path_of_two_thousand_folders_is_judged_in_time(files, tmp_path):
+    """A thousand exist: realpath(3) for each folder that does not took a minute."""
+    tmp_path.chmod(0o755)
+    try:
+        subprocess.run(["sh", "-c", "i=0; while [ $((i += 1)) -le 1000 ]; do mkdir a && cd -P a || exit; done"],
+                       cwd=tmp_path, check=True)
+        deep = f"{tmp_path}{'/a' * 1000}{'/b' * 900}"
+        answer = files.caller.invoke("write_file", {"path": deep, "content": ""}, timeout_ms=10_000)
+        assert "outside of the folders that may be written" in answer["error"], answer
+    finally:
+        subprocess.run(["rm", "-rf", str(tmp_path / "a")], check=True)
+
+
 def test_what_is_outside_of_the_roots_stays_closed(files):
     outside = files.home / "outside"
     outside.mkdir(exist_ok=True)

@@ -250,6 +250,17 @@ static bool judge_place(const char *path, bool is_write, struct place *place, st
 	return true;
 }
 
+/* Resolve @path, "" for the root, into @ret_real if it exists. realpath(3) looks at each folder by
+ * its whole path: for each folder above a missing one, the time would grow with the cube of the
+ * depth. */
+static bool resolve_above(const char *path, char ret_real[PATH_MAX])
+{
+	struct stat status;
+
+	path = *path ? path : "/";
+	return stat(path, &status) == 0 && realpath(path, ret_real);
+}
+
 /* Resolve the folder of @path, and set @place to the last name below. Names that do not exist are
  * kept as they are, if they are no `..`. A slash at the end is of a folder, not of a new file. */
 static bool resolve_new(const char *path, struct place *place)
@@ -272,7 +283,7 @@ static bool resolve_new(const char *path, struct place *place)
 			return false;
 		}
 		*slash = '\0';
-		if (realpath(*copy ? copy : "/", place->path)) {
+		if (resolve_above(copy, place->path)) {
 			size_t used = strcmp(place->path, "/") == 0 ? 0 : strlen(place->path);
 
 			return snprintf(place->path + used, sizeof(place->path) - used, "%s",
@@ -330,7 +341,7 @@ static bool fail_to_find(const char *path, bool is_write, int error, struct text
 	snprintf(above, sizeof(above), "%s", path);
 	while ((slash = strrchr(above, '/'))) {
 		*slash = '\0';
-		if (realpath(*above ? above : "/", place.path))
+		if (resolve_above(above, place.path))
 			break;
 	}
 	if (!judge_place(path, is_write, &place, why))
