@@ -122,6 +122,36 @@ Test(mcp_endpoint, has_the_tools_of_one_toolbox_by_their_names_at_its_path)
 	cr_expect_not_null(strstr(http_body, "-32602"), "%s", http_body);
 }
 
+#define SEARCH(id, arguments)                                                                      \
+	REQUEST(id, "tools/call", "'name':'search_tools','arguments':{" arguments "}")
+
+Test(mcp_endpoint, finds_tools_that_its_list_leaves_out)
+{
+	serving_start_http(",'mcp_lazy':true", "");
+	initialize("/mcp");
+	expect_posted("/mcp", REQUEST("2", "tools/list", ""), 200, "'name':'search_tools'");
+	cr_expect_null(strstr(http_body, "\"libm__sqrt\""), "%s", http_body);
+	expect_posted("/mcp", SEARCH("3", "'query':'sqrt'"), 200, "'name':'libm__sqrt'");
+	cr_expect_null(strstr(http_body, "libc__wait"), "%s", http_body);
+	expect_posted(
+		"/mcp", SEARCH("4", "'query':'sqrt wait','limit':2"), 200, "'name':'libc__wait'");
+	cr_expect_not_null(strstr(http_body, "\"name\":\"libm__sqrt\""), "%s", http_body);
+	expect_posted("/mcp", SEARCH("5", "'query':'sqrt wait','limit':1"), 200, "'name':'lib");
+	cr_expect(!strstr(http_body, "\"name\":\"libm__sqrt\"") !=
+			  !strstr(http_body, "\"name\":\"libc__wait\""),
+		"%s", http_body);
+	initialize("/mcp/libm");
+	expect_posted("/mcp/libm", SEARCH("2", "'query':'sqrt wait'"), 200, "'name':'sqrt'");
+	cr_expect_null(strstr(http_body, "\"wait\""), "%s", http_body);
+}
+
+Test(mcp_endpoint, finds_tools_by_the_names_of_its_list)
+{
+	serving_start_http(",'mcp_lazy':true,'mcp_names':'bare'", "");
+	initialize("/mcp");
+	expect_posted("/mcp", SEARCH("2", "'query':'sqrt'"), 200, "'name':'sqrt'");
+}
+
 Test(mcp_endpoint, answers_a_ping_with_the_id_as_it_came)
 {
 	static const char *const ids[] = {"7", "'text'", "'\\u0041'", "9007199254740993"};
