@@ -621,7 +621,7 @@ static void parse_parameters(struct c_parser *parser, struct c_type *function)
 		type = parser->error ? NULL
 				     : parse_declarator(parser, specifiers.type, &name, NULL);
 		parser_skip_attributes(parser);
-		if (parser->error)
+		if (parser->error || !type)
 			return;
 		if (type->kind == C_VOID && !name && function->n_parameters == 0 &&
 			parser_is(parser, ")"))
@@ -642,8 +642,9 @@ static struct c_type *parse_suffixes(struct c_parser *parser, struct c_type *bas
 	if (parser_take(parser, "(")) {
 		struct c_type *function = new_type(parser, C_FUNCTION, NULL, NULL);
 
-		if (function)
-			parse_parameters(parser, function);
+		if (!function)
+			return NULL;
+		parse_parameters(parser, function);
 		parser_skip_attributes(parser);
 		type = parser->error ? NULL : parse_suffixes(parser, base);
 		if (type)
