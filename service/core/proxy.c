@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/member.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -30,31 +31,21 @@ static void log_refused(struct proxy *proxy, const char *toolbox_id, const char 
 		"Toolbox %s: a message of a tool was dropped: %s", toolbox_id, reason);
 }
 
-static void remove_subscription(struct proxy *proxy, size_t index)
+static void remove_subscription(struct proxy *proxy, struct proxy_subscription *subscription)
 {
-	free(proxy->subscriptions[index].topic);
-	proxy->subscriptions[index] = proxy->subscriptions[--proxy->n_subscriptions];
+	free(subscription->topic);
+	*subscription = proxy->subscriptions[--proxy->n_subscriptions];
 }
 
-static void unsubscribe(
-	struct proxy *proxy, const struct host *host, const char *topic, size_t size)
-{
-	for (size_t i = 0; i < proxy->n_subscriptions; i++)
-		if (proxy->subscriptions[i].host == host &&
-			is_topic(&proxy->subscriptions[i], topic, size)) {
-			remove_subscription(proxy, i);
-			return;
-		}
-}
-
-static bool has_subscription(
+/* Return the subscription of @host to @topic, or NULL. */
+static struct proxy_subscription *find_subscription(
 	const struct proxy *proxy, const struct host *host, const char *topic, size_t size)
 {
 	for (size_t i = 0; i < proxy->n_subscriptions; i++)
 		if (proxy->subscriptions[i].host == host &&
 			is_topic(&proxy->subscriptions[i], topic, size))
-			return true;
-	return false;
+			return &proxy->subscriptions[i];
+	return NULL;
 }
 
 static size_t count_subscriptions(const struct proxy *proxy, const struct host *host)
@@ -75,7 +66,7 @@ static const char *subscribe(struct proxy *proxy, struct host *host, char **topi
 
 	if (size == 0 || size > PROXY_TOPIC_BYTES)
 		return "a topic to subscribe to must be 1 to 256 bytes long";
-	if (has_subscription(proxy, host, *topic, size))
+	if (find_subscription(proxy, host, *topic, size))
 		return NULL;
 	if (proxy->n_subscriptions >= PROXY_SUBSCRIPTIONS_MAX)
 		return "there are 1024 subscriptions already";
@@ -96,6 +87,7 @@ static const char *take_subscription(
 	struct proxy *proxy, struct host *host, const struct json_tape *object, uint32_t token)
 {
 	uint32_t wanted = json_find(object, 0, "wanted");
+	struct proxy_subscription *subscription;
 	cleanup_free char *topic = NULL;
 	size_t size;
 
@@ -106,32 +98,32 @@ static const char *take_subscription(
 		return strerror(ENOMEM);
 	if (json_is_true(object, wanted))
 		return subscribe(proxy, host, &topic, size);
-	unsubscribe(proxy, host, topic, size);
+	subscription = find_subscription(proxy, host, topic, size);
+	if (subscription)
+		remove_subscription(proxy, subscription);
 	return NULL;
 }
 
-/* Return whether the member @key is absent, null, or of @type. */
-static bool is_or_none(const struct json_tape *object, const char *key, enum json_type type)
+/* Return whether the member @key is absent, null, or an object. */
+static bool is_object_or_none(const struct json_tape *object, const char *key)
 {
-	uint32_t token = json_find(object, 0, key);
+	uint32_t token = json_find_root(object, key);
 
-	return token == JSON_NONE || json_type_at(object, token) == JSON_NULL ||
-	       json_type_at(object, token) == type;
+	return token == JSON_NONE || json_type_at(object, token) == JSON_OBJECT;
 }
 
 /* Return whether @object is a message of OVOS-MSG-1, without other keys. */
 static bool is_message(const struct json_tape *object)
 {
 	static const char *const keys[] = {"type", "data", "context"};
-	uint32_t type = json_find(object, 0, "type");
+	uint32_t type = json_find_typed_at(object, 0, "type", JSON_STRING);
 	uint32_t n_known = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		n_known += json_find(object, 0, keys[i]) != JSON_NONE;
 	return n_known == json_count(object, 0) && type != JSON_NONE &&
-	       json_type_at(object, type) == JSON_STRING && json_string_points(object, type) > 0 &&
-	       is_or_none(object, "data", JSON_OBJECT) &&
-	       is_or_none(object, "context", JSON_OBJECT);
+	       json_string_points(object, type) > 0 && is_object_or_none(object, "data") &&
+	       is_object_or_none(object, "context");
 }
 
 /* ── the rate ────────────────────────────────────────────────────────────────────────────────── */
@@ -228,7 +220,7 @@ void proxy_forget(struct proxy *proxy, const struct host *host)
 {
 	for (size_t i = proxy->n_subscriptions; i > 0; i--)
 		if (proxy->subscriptions[i - 1].host == host)
-			remove_subscription(proxy, i - 1);
+			remove_subscription(proxy, &proxy->subscriptions[i - 1]);
 	for (size_t i = proxy->n_senders; i > 0; i--)
 		if (proxy->senders[i - 1].host == host)
 			proxy->senders[i - 1] = proxy->senders[--proxy->n_senders];
