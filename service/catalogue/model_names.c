@@ -46,11 +46,16 @@ static int compare_whole(const void *a, const void *b)
 	return order;
 }
 
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(((const struct model_name *)a)->text, ((const struct model_name *)b)->text);
+}
+
 static int compare_model_names(const void *a, const void *b)
 {
 	const struct model_name *left = a;
 	const struct model_name *right = b;
-	int order = strcmp(left->text, right->text);
+	int order = compare_texts(a, b);
 
 	return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
 }
@@ -87,41 +92,30 @@ static void write_again(const struct model_candidate *candidate, unsigned int ro
 	write_form(whole, identity, ret_text);
 }
 
+static int compare_text_with_whole(const void *text, const void *whole)
+{
+	return strcmp(text, ((const struct whole *)whole)->text);
+}
+
 /* Whether a candidate has the name @text as it is. */
 static bool is_whole_name(const struct whole *wholes, size_t n_wholes, const char *text)
 {
-	struct model_candidate none = {.index = 0};
-	struct whole wanted = {.candidate = &none};
-	size_t low = 0;
-	size_t high = n_wholes;
+	return bsearch(text, wholes, n_wholes, sizeof(*wholes), compare_text_with_whole) != NULL;
+}
 
-	snprintf(wanted.text, sizeof(wanted.text), "%s", text);
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+static int compare_index_with_candidate(const void *index, const void *candidate)
+{
+	size_t left = *(const size_t *)index;
+	size_t right = ((const struct model_candidate *)candidate)->index;
 
-		if (strcmp(wholes[middle].text, wanted.text) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < n_wholes && strcmp(wholes[low].text, text) == 0;
+	return (left > right) - (left < right);
 }
 
 static const struct model_candidate *find_candidate(
 	const struct model_candidate *candidates, size_t n_candidates, size_t index)
 {
-	size_t low = 0;
-	size_t high = n_candidates;
-
-	while (low + 1 < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (candidates[middle].index <= index)
-			low = middle;
-		else
-			high = middle;
-	}
-	return &candidates[low];
+	return bsearch(&index, candidates, n_candidates, sizeof(*candidates),
+		compare_index_with_candidate);
 }
 
 /* Replace each taken name. */
@@ -241,24 +235,14 @@ struct model_candidate model_names_candidate(const struct tool *tool, size_t ind
 long model_names_lookup(const struct model_names *names, const char *text, size_t size)
 {
 	struct model_name wanted = {.index = 0};
-	size_t low = 0;
-	size_t high = names->n_items;
+	const struct model_name *found;
 
-	if (size == 0 || size > MODEL_NAME_BYTES_MAX || memchr(text, '\0', size))
+	if (names->n_items == 0 || size == 0 || size > MODEL_NAME_BYTES_MAX ||
+		memchr(text, '\0', size))
 		return -1;
 	memcpy(wanted.text, text, size);
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int order = strcmp(names->items[middle].text, wanted.text);
-
-		if (order == 0)
-			return (long)names->items[middle].index;
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return -1;
+	found = bsearch(&wanted, names->items, names->n_items, sizeof(wanted), compare_texts);
+	return found ? (long)found->index : -1;
 }
 
 void model_names_deinit(struct model_names *names)
