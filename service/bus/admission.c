@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bus/admission.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "bus/address.h"
+#include "util/network.h"
 
 int admission_init(struct admission *admission, const char *const *origins, size_t n_origins,
 	const char *name, const char *token)
@@ -55,19 +55,14 @@ static bool take_host(const char *value, char ret_host[BUS_HOST_BYTES])
 	return true;
 }
 
-static bool is_address(const char *host)
-{
-	struct in6_addr address;
-
-	return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1;
-}
-
 static bool is_host_ours(const struct admission *admission, const char *value)
 {
 	char host[BUS_HOST_BYTES];
+	struct in6_addr address;
 
-	return take_host(value, host) && (is_address(host) || strcasecmp(host, "localhost") == 0 ||
-						 strcasecmp(host, admission->name) == 0);
+	return take_host(value, host) &&
+	       (network_read_address(host, &address) || strcasecmp(host, "localhost") == 0 ||
+		       strcasecmp(host, admission->name) == 0);
 }
 
 /* Return whether @origin is http://HOST, https://HOST, ws://HOST or wss://HOST, with or without a

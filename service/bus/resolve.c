@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bus/resolve.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
 #include <pthread.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "bus/address.h"
+#include "util/network.h"
 
 /*
  * A lookup has two owners: the thread waiting for the name service, which cannot be interrupted,
@@ -37,13 +37,6 @@ struct bus_lookup {
 	void *data;
 };
 
-static bool is_numeric(const char *host)
-{
-	struct in6_addr address;
-
-	return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1;
-}
-
 static void add_address(struct bus_addresses *addresses, const char *text)
 {
 	if (addresses->count == BUS_ADDRESSES_MAX)
@@ -54,11 +47,13 @@ static void add_address(struct bus_addresses *addresses, const char *text)
 
 bool bus_resolve_at_once(const char *host, struct bus_addresses *ret_addresses)
 {
+	struct in6_addr address;
+
 	ret_addresses->count = 0;
 	if (strcasecmp(host, "localhost") == 0) {
 		add_address(ret_addresses, "127.0.0.1");
 		add_address(ret_addresses, "::1");
-	} else if (is_numeric(host)) {
+	} else if (network_read_address(host, &address)) {
 		add_address(ret_addresses, host);
 	}
 	return ret_addresses->count > 0;
