@@ -226,20 +226,14 @@ static bool wants_topic(void *data, const char *topic, size_t size)
 	return pace_take_by(&agent->signs[i], clock_now_ms(), SIGN_STEP_MS, SIGN_BURST);
 }
 
-/* Return whether the message is the second of two that mean the same, by the bus client of OVOS. */
-static bool is_twin(const struct bus_envelope *envelope)
-{
-	return json_find_typed_at(&envelope->context, 0, "_namespace_compat_twin", JSON_TRUE) !=
-	       JSON_NONE;
-}
-
 static void take_message(void *data, const char *text, size_t size)
 {
 	struct agent *agent = data;
 	struct bus_envelope *envelope = &agent->envelope;
 	size_t i;
 
-	if (bus_envelope_read(envelope, text, size, JSON_DEPTH_DEFAULT) != 0 || is_twin(envelope)) {
+	if (bus_envelope_read(envelope, text, size, JSON_DEPTH_DEFAULT) != 0 ||
+		bus_envelope_is_twin(envelope)) {
 		bus_envelope_recycle(envelope);
 		return;
 	}
