@@ -646,15 +646,13 @@ static int take_required(struct bus_call *call, const struct json_tape *tape, ui
 
 static int take_all(struct bus_call *call)
 {
-	uint32_t session = json_find(&call->tape, 0, "session");
 	uint32_t listen = json_find(&call->tape, 0, "listen_ms");
 	int r = 0;
 
 	call->listen_ms = BUS_CALL_LISTEN_MS;
 	if (listen != JSON_NONE)
 		json_number_u64(&call->tape, listen, &call->listen_ms);
-	call->has_own_session =
-		session != JSON_NONE && json_is_text(&call->tape, session, "default");
+	call->has_own_session = json_member_is(&call->tape, 0, "session", "default");
 	call->destination = json_find(&call->tape, 0, "destination");
 	call->ask = json_find(&call->tape, 0, "ask");
 	if (call->ask == JSON_NONE) {

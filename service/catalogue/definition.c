@@ -202,9 +202,7 @@ static void write_completed(const struct json_tape *tape, struct buffer *out)
 /* Return whether `$schema` at the root of @tape names draft 2020-12, the draft of MCP. */
 static bool names_draft(const struct json_tape *tape)
 {
-	return json_type_at(tape, 0) == JSON_OBJECT &&
-	       json_is_text(tape, json_find(tape, 0, "$schema"),
-		       "https://json-schema.org/draft/2020-12/schema");
+	return json_member_is(tape, 0, "$schema", "https://json-schema.org/draft/2020-12/schema");
 }
 
 /* Write the schema @text of the arguments. Clients pass the schema on to interfaces of models, so a
@@ -247,8 +245,7 @@ static void write_output_schema(const struct tool *tool, struct buffer *out)
 	r = json_tape_read(&tape, schema, strlen(schema), 2 * JSON_DEPTH_DEFAULT, NULL);
 	if (r < 0)
 		out->error = r;
-	if (r != 0 || json_type_at(&tape, 0) != JSON_OBJECT ||
-		!json_is_text(&tape, json_find(&tape, 0, "type"), "object"))
+	if (r != 0 || !json_member_is(&tape, 0, "type", "object"))
 		return;
 	buffer_append_string(out, ",\"outputSchema\":");
 	if (portable_write(schema, &portable_own_names, &form, &definitions) ||

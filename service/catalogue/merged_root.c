@@ -548,13 +548,11 @@ static bool has_parts(const struct json_tape *tape, uint32_t root)
 /* Return whether nothing is left out of the root, and nothing added to it. */
 static bool is_object_with_properties(const struct json_tape *tape, uint32_t root)
 {
-	uint32_t type = json_find_typed_at(tape, root, "type", JSON_STRING);
-
 	json_each_key(key, tape, root)
 		if (is_left_out(tape, key) && !json_is_text(tape, key, "type") &&
 			!json_is_text(tape, key, "$comment"))
 			return false;
-	return type != JSON_NONE && json_is_text(tape, type, "object") &&
+	return json_member_is(tape, root, "type", "object") &&
 	       json_find_typed_at(tape, root, "properties", JSON_OBJECT) != JSON_NONE;
 }
 

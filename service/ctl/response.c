@@ -36,9 +36,7 @@ uint32_t ctl_response_find(
 
 bool ctl_response_has_code(const struct ctl_response *response, const char *code)
 {
-	uint32_t token = ctl_response_find(response, 0, "code", JSON_STRING);
-
-	return json_is_text(&response->tape, token, code);
+	return json_member_is(&response->tape, 0, "code", code);
 }
 
 int ctl_response_status(const struct ctl_response *response)

@@ -66,6 +66,13 @@ static inline bool json_is_text(const struct json_tape *tape, uint32_t index, co
 	       json_string_equals(tape, index, text, strlen(text));
 }
 
+/* Return whether the member @key of @object, which may be the root, is the string @text. */
+static inline bool json_member_is(
+	const struct json_tape *tape, uint32_t object, const char *key, const char *text)
+{
+	return json_is_text(tape, json_find(tape, object, key), text);
+}
+
 /* Return whether the value at @index is the string @text, or an array with it. */
 static inline bool json_has_text(const struct json_tape *tape, uint32_t index, const char *text)
 {

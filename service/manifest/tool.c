@@ -213,7 +213,7 @@ static bool declares_text(const struct json_tape *schema, const char *name)
 	uint32_t property = json_find_typed(schema, properties, name, JSON_OBJECT);
 	uint32_t type = json_find_typed(schema, property, "type", JSON_STRING);
 
-	return type != JSON_NONE && json_is_text(schema, type, "string");
+	return json_is_text(schema, type, "string");
 }
 
 /* Refuse an `asked_key` that names no text of the arguments: no call would need a person. 0 or

@@ -60,7 +60,6 @@ static int read_members(
 {
 	const struct json_tape *tape = &message->tape;
 	uint32_t id = json_find(tape, 0, "id");
-	uint32_t version = json_find(tape, 0, "jsonrpc");
 
 	if (id != JSON_NONE && is_id(tape, id))
 		message->id = json_value_view(tape, id);
@@ -72,7 +71,7 @@ static int read_members(
 		message->params != JSON_NONE && json_type_at(tape, message->params) != JSON_OBJECT;
 	if (message->has_wrong_params)
 		message->params = JSON_NONE;
-	if (version == JSON_NONE || !json_is_text(tape, version, "2.0"))
+	if (!json_member_is(tape, 0, "jsonrpc", "2.0"))
 		return refuse_message(error, "\"jsonrpc\" must be \"2.0\".");
 	if (message->method_name == JSON_NONE) {
 		message->kind = MCP_RESPONSE;

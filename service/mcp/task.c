@@ -61,16 +61,13 @@ static void write_completed_task(
 static void write_detailed(
 	struct buffer *out, const struct mcp_message *message, const struct json_tape *data)
 {
-	uint32_t state = json_find(data, 0, "state");
-	uint32_t code = json_find(data, 0, "code");
-
-	if (json_is_text(data, state, "running"))
+	if (json_member_is(data, 0, "state", "running"))
 		write_task_members(
 			out, data, "working", json_find_typed_at(data, 0, "text", JSON_STRING));
-	else if (json_is_text(data, state, "cancelled"))
+	else if (json_member_is(data, 0, "state", "cancelled"))
 		write_task_members(
 			out, data, "cancelled", json_find_typed_at(data, 0, "error", JSON_STRING));
-	else if (mcp_is_request_error(data) || json_is_text(data, code, "unavailable"))
+	else if (mcp_is_request_error(data) || json_member_is(data, 0, "code", "unavailable"))
 		write_failed_task(out, data);
 	else
 		write_completed_task(out, message, data);
@@ -106,7 +103,7 @@ void mcp_write_task_changed(
 int mcp_refuse_task(const struct json_tape *data, struct buffer *text, struct mcp_error *ret_error)
 {
 	uint32_t error = json_find_typed_at(data, 0, "error", JSON_STRING);
-	bool is_unknown = json_is_text(data, json_find(data, 0, "code"), "unknown_job");
+	bool is_unknown = json_member_is(data, 0, "code", "unknown_job");
 
 	mcp_refuse(ret_error, is_unknown ? MCP_INVALID_PARAMS : MCP_INTERNAL_ERROR, 200, "");
 	if (error != JSON_NONE)

@@ -245,9 +245,7 @@ static int write_handed_size(struct making *making, uint32_t output)
 /* Return whether the output at @output is memory for a handle. */
 static bool is_memory(const struct making *making, uint32_t output)
 {
-	uint32_t type = json_find(making->tape, output, "type");
-
-	return json_is_text(making->tape, type, "handle") &&
+	return json_member_is(making->tape, output, "type", "handle") &&
 	       json_find(making->tape, output, "size") != JSON_NONE;
 }
 
@@ -529,8 +527,7 @@ static int write_returned_value(struct making *making, uint32_t returns)
 		"message", "size", "length_of", "name", "nullable", NULL};
 	uint32_t name = json_find(making->tape, returns, "name");
 	uint32_t length = json_find(making->tape, returns, "length_of");
-	uint32_t type = json_find(making->tape, returns, "type");
-	bool is_void = json_is_text(making->tape, type, "void");
+	bool is_void = json_member_is(making->tape, returns, "type", "void");
 
 	if (name != JSON_NONE) {
 		buffer_append_string(&making->text, ",\"name\":");

@@ -44,9 +44,8 @@ enum question_step question_judge(enum interest_role role, const struct json_tap
 	case INTEREST_STOP:
 		return QUESTION_STOPS;
 	case INTEREST_ABORT:
-		return json_is_text(data, json_find(data, 0, "skill_id"), BUS_ASK_ID)
-			       ? QUESTION_STOPS
-			       : QUESTION_GOES_ON;
+		return json_member_is(data, 0, "skill_id", BUS_ASK_ID) ? QUESTION_STOPS
+								       : QUESTION_GOES_ON;
 	case INTEREST_PAUSE:
 		return QUESTION_PAUSES;
 	case INTEREST_RESUME:

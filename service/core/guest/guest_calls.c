@@ -237,11 +237,10 @@ static struct guest_call *find_sent(struct guest_calls *calls, const struct requ
 {
 	const struct json_tape *data = &scope->envelope.data;
 	const struct text_view *source = &scope->caller.source;
-	uint32_t token = json_find_typed_at(data, 0, "call_id", JSON_STRING);
 	const char *why = "it names no call that runs";
 
 	list_each(struct guest_call, guest_call, &calls->sent, link) {
-		if (token == JSON_NONE || !json_is_text(data, token, guest_call->id))
+		if (!json_member_is(data, 0, "call_id", guest_call->id))
 			continue;
 		if (guest_owner_is(calls->find_owner(
 					   calls->data, runner_package(guest_call->call->runner)),

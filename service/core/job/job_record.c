@@ -96,7 +96,7 @@ static int read_name_of(
 	const struct json_tape *tape, const char *key, const char *const *names, int n)
 {
 	for (int i = 0; i < n; i++)
-		if (json_is_text(tape, json_find(tape, 0, key), names[i]))
+		if (json_member_is(tape, 0, key, names[i]))
 			return i;
 	return -1;
 }

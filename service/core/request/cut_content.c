@@ -8,18 +8,13 @@
 #include "json/writer.h"
 #include "util/text/utf8.h"
 
-static bool has_type(const struct json_tape *tape, uint32_t block, const char *name)
-{
-	return json_is_text(tape, json_find_typed_at(tape, block, "type", JSON_STRING), name);
-}
-
 /* Return the token of the text of the block at @block, or of its resource; JSON_NONE: it has
  * none. */
 static uint32_t find_block_text(const struct json_tape *tape, uint32_t block)
 {
-	if (has_type(tape, block, "text"))
+	if (json_member_is(tape, block, "type", "text"))
 		return json_find_typed_at(tape, block, "text", JSON_STRING);
-	if (!has_type(tape, block, "resource"))
+	if (!json_member_is(tape, block, "type", "resource"))
 		return JSON_NONE;
 	return json_find_typed(tape, json_find_typed_at(tape, block, "resource", JSON_OBJECT),
 		"text", JSON_STRING);

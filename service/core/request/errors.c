@@ -329,16 +329,9 @@ static bool read_error_number(const struct json_tape *reported, const char *key,
 	return token != JSON_NONE && json_number_u64(reported, token, ret) == 0;
 }
 
-static bool has_code(const struct json_tape *reported, const char *code)
-{
-	uint32_t token = json_find(reported, 0, "code");
-
-	return token != JSON_NONE && json_is_text(reported, token, code);
-}
-
 bool errors_read_refusal(const struct json_tape *reported, struct schema_report *ret_report)
 {
-	if (!has_code(reported, "invalid_arguments"))
+	if (!json_member_is(reported, 0, "code", "invalid_arguments"))
 		return false;
 	read_violations(reported, ret_report);
 	return true;
@@ -356,25 +349,27 @@ int errors_write_reported(struct answer *answer, const struct tool *tool,
 		errors_write_invalid_arguments(answer, tool, &report, max);
 		return ANSWER_INVALID_ARGUMENTS;
 	}
-	if (has_code(reported, "invalid_output")) {
+	if (json_member_is(reported, 0, "code", "invalid_output")) {
 		read_violations(reported, &report);
 		errors_write_invalid_output(answer, tool, &report, max);
 		return ANSWER_INVALID_OUTPUT;
 	}
-	if (has_code(reported, "unavailable")) {
+	if (json_member_is(reported, 0, "code", "unavailable")) {
 		read_reported_text(reported, "message", &reason);
 		reason.size = reason.size > 0 ? answer_cut_text(reason.data, reason.size, max) : 0;
 		errors_write_unavailable(
 			answer, tool, buffer_terminate(&reason) ? reason.data : "");
 		return ANSWER_UNAVAILABLE;
 	}
-	if (has_code(reported, "too_large") && read_error_number(reported, "actual", &actual) &&
+	if (json_member_is(reported, 0, "code", "too_large") &&
+		read_error_number(reported, "actual", &actual) &&
 		read_error_number(reported, "max", &allowed)) {
 		errors_write_too_large(
 			answer, tool, "Too large output of", actual, allowed, "bytes");
 		return ANSWER_TOO_LARGE;
 	}
-	if (has_code(reported, "too_large") && read_error_number(reported, "values", &allowed)) {
+	if (json_member_is(reported, 0, "code", "too_large") &&
+		read_error_number(reported, "values", &allowed)) {
 		buffer_printf(&reason, "has more than %" PRIu64 " values", allowed);
 		errors_write_unchecked(answer, tool, "The output of",
 			buffer_terminate(&reason) ? reason.data : "has too many values");

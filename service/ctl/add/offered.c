@@ -26,7 +26,7 @@ struct offered {
 
 static bool is_of_toolbox(const struct ctl_response *response, uint32_t entry, const char *id)
 {
-	return json_is_text(&response->tape, json_find(&response->tape, entry, "toolbox_id"), id);
+	return json_member_is(&response->tape, entry, "toolbox_id", id);
 }
 
 /* Return whether the file of @entry is @path, or in the folder @path. */

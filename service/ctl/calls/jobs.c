@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ctl/calls/row.h"
 #include "ctl/command.h"
 #include "ctl/request.h"
 #include "ctl/session.h"
@@ -21,11 +22,6 @@
 
 /* One wait for the end of a job, shorter than the time for a response. */
 #define WAIT_MS "4000"
-
-static bool is_running(const struct ctl_response *response)
-{
-	return json_is_text(&response->tape, json_find(&response->tape, 0, "state"), "running");
-}
 
 /* ── the list ────────────────────────────────────────────────────────────────────────────────── */
 
@@ -62,7 +58,7 @@ static void print_end(const struct ctl_response *response)
 
 	if (result != JSON_NONE)
 		terminal_print_json(&response->tape, result);
-	else if (is_running(response))
+	else if (row_is_running(response, 0))
 		puts("running");
 }
 
@@ -91,7 +87,7 @@ static int get_job(
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
 	int r = ask_about(session, "ovos.tools.job.get", id, waits, &response);
 
-	while (r == 0 && waits && is_running(&response))
+	while (r == 0 && waits && row_is_running(&response, 0))
 		r = ask_about(session, "ovos.tools.job.get", id, waits, &response);
 	return r == 0 ? ctl_response_report(&response, options->json, print_end) : r;
 }

@@ -93,10 +93,7 @@ static void append_row_outcome(
 
 bool row_is_running(const struct ctl_response *response, uint32_t index)
 {
-	static const char running[] = "running";
-	uint32_t state = ctl_response_find(response, index, "state", JSON_STRING);
-
-	return json_is_text(&response->tape, state, running);
+	return json_member_is(&response->tape, index, "state", "running");
 }
 
 void row_write(

@@ -103,11 +103,10 @@ static void show_delta(struct chat_turn *turn, const struct json_tape *event)
 /* Return whether the event is about a call of our turn. */
 static bool is_own_call(const struct json_tape *event)
 {
-	uint32_t source = json_find(event, 0, "source");
 	uint32_t call_id = json_find_typed_at(event, 0, "call_id", JSON_STRING);
 
-	return source != JSON_NONE && json_is_text(event, source, CTL_SOURCE) &&
-	       call_id != JSON_NONE && json_at(event, call_id)->length > strlen(CALL_PREFIX) &&
+	return json_member_is(event, 0, "source", CTL_SOURCE) && call_id != JSON_NONE &&
+	       json_at(event, call_id)->length > strlen(CALL_PREFIX) &&
 	       memcmp(json_bytes(event, call_id), CALL_PREFIX, strlen(CALL_PREFIX)) == 0;
 }
 
@@ -324,12 +323,11 @@ static void begin_person(struct chat_turn *turn)
 static void print_answer(const struct chat_turn *turn, const struct ctl_response *response)
 {
 	uint32_t answer = ctl_response_find(response, 0, "answer", JSON_STRING);
-	uint32_t finish = ctl_response_find(response, 0, "finish", JSON_STRING);
 	uint32_t reason = ctl_response_find(response, 0, "reason", JSON_STRING);
 	cleanup(buffer_deinit) struct buffer decoded = {0};
 	cleanup(buffer_deinit) struct buffer shown = {0};
 	cleanup(buffer_deinit) struct buffer why = {0};
-	bool is_answer = finish != JSON_NONE && json_is_text(&response->tape, finish, "answer");
+	bool is_answer = json_member_is(&response->tape, 0, "finish", "answer");
 
 	if (answer != JSON_NONE && !(turn->is_shown && is_answer)) {
 		json_string_decode(&response->tape, answer, &decoded);

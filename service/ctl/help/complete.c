@@ -133,7 +133,7 @@ static void offer_listed(
 			offer_value(line, is_json, tape, i);
 	else if (value != JSON_NONE)
 		offer_value(line, is_json, tape, value);
-	else if (type != JSON_NONE && json_is_text(tape, type, "boolean"))
+	else if (json_is_text(tape, type, "boolean"))
 		offer_each(line, booleans, ARRAY_SIZE(booleans));
 }
 

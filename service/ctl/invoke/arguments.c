@@ -112,7 +112,7 @@ static bool are_bytes(const struct reader *reader, uint32_t schema)
 	static const char base64[] = "base64";
 	uint32_t encoding = search(reader, schema, SCHEMA_LEVELS, find_here, "contentEncoding");
 
-	return encoding != JSON_NONE && json_is_text(reader->tape, encoding, base64);
+	return json_is_text(reader->tape, encoding, base64);
 }
 
 bool ctl_arguments_are_bytes(const struct json_tape *tape, uint32_t root, uint32_t schema)

@@ -56,13 +56,6 @@ struct waiting {
 	int signal;
 };
 
-static bool is_text(const struct json_tape *event, const char *key, const char *text)
-{
-	uint32_t token = json_find(event, 0, key);
-
-	return token != JSON_NONE && json_is_text(event, token, text);
-}
-
 /* ── a person who is asked ───────────────────────────────────────────────────────────────────── */
 
 static bool is_asked(const struct waiting *waiting)
@@ -124,8 +117,8 @@ static void take_question(struct waiting *waiting, const struct json_tape *event
 	struct question_mark mark;
 	double seconds = 0;
 
-	if (is_asked(waiting) || !is_text(event, "source", CTL_SOURCE) ||
-		!is_text(event, "call_id", waiting->call_id) || expires == JSON_NONE ||
+	if (is_asked(waiting) || !json_member_is(event, 0, "source", CTL_SOURCE) ||
+		!json_member_is(event, 0, "call_id", waiting->call_id) || expires == JSON_NONE ||
 		json_type_at(event, expires) != JSON_NUMBER ||
 		json_number_f64(event, expires, &seconds) != 0 ||
 		!(seconds >= 0 && seconds <= DAY_S))
@@ -149,7 +142,7 @@ static void take_refusal(const struct waiting *waiting, const struct json_tape *
 {
 	cleanup(buffer_deinit) struct buffer error = {0};
 
-	if (!is_asked(waiting) || !is_text(event, "id", waiting->question.id))
+	if (!is_asked(waiting) || !json_member_is(event, 0, "id", waiting->question.id))
 		return;
 	terminal_append_member(&error, event, 0, "error");
 	if (error.size > 0 && buffer_terminate(&error))
@@ -164,11 +157,11 @@ static void take_progress(struct waiting *waiting, const struct json_tape *event
 
 	/* Over HTTP there is no progress except the call's. On the bus a question is an event of
 	 * its own. */
-	if (!is_http && (!is_text(event, "call_id", waiting->call_id) ||
-				is_text(event, "state", "waiting")))
+	if (!is_http && (!json_member_is(event, 0, "call_id", waiting->call_id) ||
+				json_member_is(event, 0, "state", "waiting")))
 		return;
 	progress_take(&waiting->progress, event);
-	if (is_http && is_text(event, "text", APPROVAL_REPORT_TEXT))
+	if (is_http && json_member_is(event, 0, "text", APPROVAL_REPORT_TEXT))
 		ctl_session_pause(waiting->session, SILENCE_MS);
 	else if (!waiting->has_timeout && !is_asked(waiting))
 		ctl_session_restart(waiting->session);
@@ -186,7 +179,7 @@ static void take_event(void *data, const char *topic, const struct json_tape *ev
 		take_question(waiting, event);
 	} else if (strcmp(topic, RESOLVED_TOPIC) != 0) {
 		take_refusal(waiting, event);
-	} else if (is_asked(waiting) && is_text(event, "id", waiting->question.id)) {
+	} else if (is_asked(waiting) && json_member_is(event, 0, "id", waiting->question.id)) {
 		waiting->progress.began_ms = clock_now_ms();
 		waiting->question = (struct question_mark){0};
 		ctl_session_resume(waiting->session);

@@ -89,11 +89,6 @@ static void put_line(struct stdio_door *door, struct buffer *line)
 	stdio_door_leave(door, r == -EPIPE ? CTL_DONE : CTL_ERROR);
 }
 
-static bool has_event_text(const struct json_tape *event, const char *key, const char *text)
-{
-	return json_is_text(event, json_find(event, 0, key), text);
-}
-
 /* ── calls ───────────────────────────────────────────────────────────────────────────────────── */
 
 static struct stdio_call *new_call(struct stdio_door *door)
@@ -136,7 +131,7 @@ static struct stdio_call *find_stdio_call(struct stdio_door *door, const struct 
 {
 	struct stdio_call *call = next_call(door, NULL);
 
-	while (call && !has_event_text(event, "call_id", call->call_id))
+	while (call && !json_member_is(event, 0, "call_id", call->call_id))
 		call = next_call(door, call);
 	return call;
 }
@@ -597,7 +592,7 @@ static void pass_progress(struct stdio_door *door, const struct json_tape *event
 {
 	struct stdio_call *call = find_stdio_call(door, event);
 
-	if (call && !has_event_text(event, "state", "waiting"))
+	if (call && !json_member_is(event, 0, "state", "waiting"))
 		mcp_exchange_report(&call->exchange, event);
 }
 
@@ -628,7 +623,7 @@ static void take_question(struct stdio_door *door, const struct json_tape *event
 static void take_resolution(struct stdio_door *door, const struct json_tape *event)
 {
 	for (struct stdio_call *call = next_call(door, NULL); call; call = next_call(door, call))
-		if (call->question && has_event_text(event, "id", call->question))
+		if (call->question && json_member_is(event, 0, "id", call->question))
 			free(take_ptr(call->question));
 }
 

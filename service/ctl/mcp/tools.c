@@ -151,8 +151,7 @@ static const char *find_line(void *data, const char *toolbox_id)
 		uint32_t text =
 			json_find_typed(tape, json_object_at(tape, i), "description", JSON_STRING);
 
-		if (text == JSON_NONE ||
-			!json_is_text(tape, json_find(tape, i, "toolbox_id"), toolbox_id))
+		if (text == JSON_NONE || !json_member_is(tape, i, "toolbox_id", toolbox_id))
 			continue;
 		buffer_reset(&lines->line);
 		json_string_decode(tape, text, &lines->line);

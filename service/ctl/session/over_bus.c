@@ -172,10 +172,7 @@ static bool on_wants(void *data, const char *topic, size_t size)
 /* Return whether the context of the message has the text @text at @name. */
 static bool has_in_context(const struct ctl_session *session, const char *name, const char *text)
 {
-	const struct json_tape *context = &session->bus.envelope.context;
-	uint32_t key = json_find(context, 0, name);
-
-	return key != JSON_NONE && json_is_text(context, key, text);
+	return json_member_is(&session->bus.envelope.context, 0, name, text);
 }
 
 bool ctl_session_is_ours(const struct ctl_session *session)

@@ -52,22 +52,15 @@ static void append_title(
 	buffer_printf(out, "%s\n", style ? terminal_plain() : "");
 }
 
-static bool is_state(const struct json_tape *tape, uint32_t toolbox, const char *name)
-{
-	uint32_t state = json_find(tape, toolbox, "state");
-
-	return state != JSON_NONE && json_is_text(tape, state, name);
-}
-
 /* Append what the person can do about the state of the toolbox. */
 static void append_advice(
 	const struct json_tape *tape, uint32_t toolbox, const char *id, struct buffer *out)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	if (is_state(tape, toolbox, "quarantined")) {
+	if (json_member_is(tape, toolbox, "state", "quarantined")) {
 		buffer_append_string(&text, "toolboxctl reload");
-	} else if (is_state(tape, toolbox, "disabled")) {
+	} else if (json_member_is(tape, toolbox, "state", "disabled")) {
 		buffer_printf(&text,
 			"toolboxctl enable '%s/*', or change what leaves it out in mycroft.conf",
 			id);

@@ -27,13 +27,6 @@ struct sums {
 	uint32_t entry_points;
 };
 
-static bool is_in_state(const struct json_tape *tape, uint32_t toolbox, const char *name)
-{
-	uint32_t state = json_find(tape, toolbox, "state");
-
-	return state != JSON_NONE && json_is_text(tape, state, name);
-}
-
 static struct sums sum_up(const struct ctl_response *response, uint32_t rows)
 {
 	const struct json_tape *tape = &response->tape;
@@ -45,8 +38,8 @@ static struct sums sum_up(const struct ctl_response *response, uint32_t rows)
 
 		sums.tools += n_tools;
 		sums.toolboxes += n_tools > 0;
-		sums.quarantined += is_in_state(tape, row, "quarantined");
-		sums.disabled += is_in_state(tape, row, "disabled");
+		sums.quarantined += json_member_is(tape, row, "state", "quarantined");
+		sums.disabled += json_member_is(tape, row, "state", "disabled");
 		sums.waiting += status_number(tape, row, "queue");
 		sums.entry_points += status_has(tape, row, "entry_point");
 	}

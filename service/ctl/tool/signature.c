@@ -82,15 +82,6 @@ void tool_signature_append(const struct json_tape *tape, uint32_t definition, st
 		terminal_append_line(out, text.data, text.size);
 }
 
-static bool refuses_arguments(const struct ctl_response *response)
-{
-	static const char code[] = "invalid_arguments";
-	uint32_t token = ctl_response_find(response, 0, "code", JSON_STRING);
-
-	return ctl_response_find(response, 0, "valid", JSON_FALSE) != JSON_NONE ||
-	       json_is_text(&response->tape, token, code);
-}
-
 void tool_signature_complain(struct ctl_session *session, const struct ctl_options *options,
 	const struct ctl_response *response)
 {
@@ -98,7 +89,8 @@ void tool_signature_complain(struct ctl_session *session, const struct ctl_optio
 	cleanup(buffer_deinit) struct buffer data = {0};
 	cleanup(buffer_deinit) struct buffer line = {0};
 
-	if (!refuses_arguments(response))
+	if (ctl_response_find(response, 0, "valid", JSON_FALSE) == JSON_NONE &&
+		!ctl_response_has_code(response, "invalid_arguments"))
 		return;
 	ctl_request_tool(&data, options->positional[1], options);
 	if (ctl_session_ask(session, "ovos.tools.get", &data, &definition) != 0 ||

@@ -31,8 +31,7 @@ static const struct {
 static bool has_tool(const struct json_tape *tape, uint32_t list, const char *name)
 {
 	json_each(at, tape, list)
-		if (json_type_at(tape, at) == JSON_OBJECT &&
-			json_is_text(tape, json_find(tape, at, "name"), name))
+		if (json_member_is(tape, at, "name", name))
 			return true;
 	return false;
 }

@@ -19,10 +19,9 @@
 /* Return the token of the text of the block at @block, or JSON_NONE: it is no text block. */
 static uint32_t find_block_text(const struct json_tape *tape, uint32_t block)
 {
-	if (json_type_at(tape, block) != JSON_OBJECT ||
-		!json_is_text(tape, json_find(tape, block, "type"), "text"))
-		return JSON_NONE;
-	return json_find_typed(tape, block, "text", JSON_STRING);
+	return json_member_is(tape, block, "type", "text")
+		       ? json_find_typed(tape, block, "text", JSON_STRING)
+		       : JSON_NONE;
 }
 
 /* ── failures ────────────────────────────────────────────────────────────────────────────────── */
