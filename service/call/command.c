@@ -29,6 +29,7 @@ static const char *const output_names[] = {
 	[COMMAND_JSON] = "json",
 	[COMMAND_JSON_LINES] = "json_lines",
 	[COMMAND_CONTENT] = "content",
+	NULL,
 };
 
 /* One reading: what is read, and where a mistake is noted. */
@@ -131,13 +132,13 @@ static int read_shell(struct reading *reading, uint32_t shell)
 
 static int read_output(struct reading *reading, uint32_t token)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(output_names); i++)
-		if (json_is_text(reading->tape, token, output_names[i])) {
-			reading->command->output = (enum command_output)i;
-			return 0;
-		}
-	return refuse_command(
-		reading, token, "must be \"text\", \"json\", \"json_lines\" or \"content\"");
+	int output = json_word_at(reading->tape, token, output_names);
+
+	if (output < 0)
+		return refuse_command(reading, token,
+			"must be \"text\", \"json\", \"json_lines\" or \"content\"");
+	reading->command->output = (enum command_output)output;
+	return 0;
 }
 
 static int read_success(struct reading *reading, uint32_t list)

@@ -25,14 +25,6 @@ struct strict {
 	size_t names_bytes;
 };
 
-static bool is_one_of(const struct json_tape *tape, uint32_t at, const char *const *names)
-{
-	for (; *names; names++)
-		if (json_string_equals(tape, at, *names, strlen(*names)))
-			return true;
-	return false;
-}
-
 static bool is_allowed_key(const struct json_tape *tape, uint32_t key)
 {
 	static const char *const names[] = {"type", "properties", "required",
@@ -40,7 +32,7 @@ static bool is_allowed_key(const struct json_tape *tape, uint32_t key)
 		"description", "format", "multipleOf", "minimum", "maximum", "exclusiveMinimum",
 		"exclusiveMaximum", "minItems", "maxItems", NULL};
 
-	return is_one_of(tape, key, names);
+	return json_word_at(tape, key, names) >= 0;
 }
 
 static bool is_allowed_format(const struct json_tape *tape, uint32_t format)
@@ -48,8 +40,7 @@ static bool is_allowed_format(const struct json_tape *tape, uint32_t format)
 	static const char *const names[] = {"date-time", "time", "date", "duration", "email",
 		"hostname", "ipv4", "ipv6", "uuid", NULL};
 
-	return format == JSON_NONE ||
-	       (json_type_at(tape, format) == JSON_STRING && is_one_of(tape, format, names));
+	return format == JSON_NONE || json_word_at(tape, format, names) >= 0;
 }
 
 static bool is_strict(struct strict *strict, uint32_t schema, unsigned int level);

@@ -117,10 +117,9 @@ const char *const tool_risk_names[] = {[TOOL_UNRATED] = "unrated",
 
 enum tool_risk tool_risk_at(const struct json_tape *tape, uint32_t token)
 {
-	for (int risk = TOOL_READ; risk <= TOOL_EXECUTE; risk++)
-		if (json_is_text(tape, token, tool_risk_names[risk]))
-			return (enum tool_risk)risk;
-	return TOOL_UNRATED;
+	int risk = json_word_at(tape, token, tool_risk_names);
+
+	return risk >= 0 ? (enum tool_risk)risk : TOOL_UNRATED;
 }
 
 bool tool_differs(const struct tool *before, const struct tool *after)

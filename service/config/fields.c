@@ -51,10 +51,9 @@ static void read_number(const struct json_tape *tape, uint32_t value,
 static unsigned int read_word(
 	const struct json_tape *tape, uint32_t value, const struct config_field *field)
 {
-	for (unsigned int i = 0; field->words[i]; i++)
-		if (json_is_text(tape, value, field->words[i]))
-			return i;
-	return (unsigned int)field->fallback;
+	int word = json_word_at(tape, value, field->words);
+
+	return word >= 0 ? (unsigned int)word : (unsigned int)field->fallback;
 }
 
 /* Add one trimmed string, unless it is empty or there already. */

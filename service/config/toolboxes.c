@@ -36,7 +36,8 @@ static const struct config_field toolbox_fields[] = {
 #undef FIELDS_OF
 
 /* The keys that are not kept for the toolbox itself. */
-static const char *const own_keys[] = {"enabled", "gate", "sandbox", "limits", "env", "tools"};
+static const char *const own_keys[] = {
+	"enabled", "gate", "sandbox", "limits", "env", "tools", NULL};
 
 /* Return the member @key of `toolboxes.<id>`, or JSON_NONE. The hosts of the toolbox depend on it,
  * so it is added to the digest. */
@@ -111,14 +112,6 @@ static void read_environment(
 		reader->error = buffer_status(&out);
 }
 
-static bool is_own(const struct json_tape *tape, uint32_t key)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(own_keys); i++)
-		if (json_is_text(tape, key, own_keys[i]))
-			return true;
-	return false;
-}
-
 /* Keep every key that is not ours for the toolbox itself. */
 static void read_rest(
 	struct config_reader *reader, uint32_t toolbox, struct config_toolbox *settings)
@@ -127,7 +120,7 @@ static void read_rest(
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	json_each_key(key, tape, toolbox) {
-		if (is_own(tape, key))
+		if (json_word_at(tape, key, own_keys) >= 0)
 			continue;
 		buffer_append_char(&text, text.size > 0 ? ',' : '{');
 		json_write_compact(&text, tape, key);

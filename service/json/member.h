@@ -73,6 +73,17 @@ static inline bool json_member_is(
 	return json_is_text(tape, json_find(tape, object, key), text);
 }
 
+/* Return the place of the string at @index, a member or an element, in @words, which NULL ends;
+ * -1: @words does not have it. */
+static inline int json_word_at(
+	const struct json_tape *tape, uint32_t index, const char *const *words)
+{
+	for (int i = 0; words[i]; i++)
+		if (json_is_text(tape, index, words[i]))
+			return i;
+	return -1;
+}
+
 /* Return whether the value at @index is the string @text, or an array with it. */
 static inline bool json_has_text(const struct json_tape *tape, uint32_t index, const char *text)
 {

@@ -21,13 +21,9 @@ static void append_member(
 
 bool mcp_is_request_error(const struct json_tape *tape)
 {
-	static const char *const codes[] = {"unknown_tool", "missing_name", "bad_request"};
-	uint32_t code = json_find_typed_at(tape, 0, "code", JSON_STRING);
+	static const char *const codes[] = {"unknown_tool", "missing_name", "bad_request", NULL};
 
-	for (size_t i = 0; code != JSON_NONE && i < ARRAY_SIZE(codes); i++)
-		if (json_string_equals(tape, code, codes[i], strlen(codes[i])))
-			return true;
-	return false;
+	return json_word_at(tape, json_find(tape, 0, "code"), codes) >= 0;
 }
 
 /* Append the error, and each violation on a line of its own. */

@@ -43,12 +43,7 @@ int reading_refuse_value(struct reading *reading, uint32_t token, const char *ex
 
 int reading_word(const struct reading *reading, uint32_t token, const char *const *words)
 {
-	if (json_type_at(reading->tape, token) != JSON_STRING)
-		return -1;
-	for (int i = 0; words[i]; i++)
-		if (json_string_equals(reading->tape, token, words[i], strlen(words[i])))
-			return i;
-	return -1;
+	return json_word_at(reading->tape, token, words);
 }
 
 const char *reading_near(const struct reading *reading, uint32_t token, const char *const *names)

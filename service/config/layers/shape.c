@@ -13,6 +13,7 @@ static const char *const effects[] = {
 	[CONFIG_NOT_USED] = "not used",
 	[CONFIG_WARNING] = "warning",
 	[CONFIG_NO_START] = "no start",
+	NULL,
 };
 
 int config_shape_open(struct config_shape *shape, const char *schema)
@@ -42,11 +43,11 @@ static void enter_schema(
 	const struct config_shape *shape, struct config_place *place, uint32_t node)
 {
 	uint32_t word = json_find_typed(&shape->tape, node, "x-mistake", JSON_STRING);
+	int effect = json_word_at(&shape->tape, word, effects);
 
 	place->node = node;
-	for (unsigned int i = 0; word != JSON_NONE && i < ARRAY_SIZE(effects); i++)
-		if (json_is_text(&shape->tape, word, effects[i]))
-			place->effect = (enum config_effect)i;
+	if (effect >= 0)
+		place->effect = (enum config_effect)effect;
 }
 
 /* Return the schema of the property whose name is at @key of @tape, or JSON_NONE. */

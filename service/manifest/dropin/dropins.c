@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "json/member.h"
 #include "json/writer.h"
 #include "manifest/dropin/dropin_definition.h"
 #include "manifest/off.h"
@@ -96,14 +97,6 @@ bool dropins_is_overlay(const char *path)
 	       (id == JSON_NONE || is_value_text(&tape, id, name.data, name.size));
 }
 
-static bool has_name_of(const struct json_tape *tape, uint32_t key, const char *const *names)
-{
-	for (; *names; names++)
-		if (json_string_equals(tape, key, *names, strlen(*names)))
-			return true;
-	return false;
-}
-
 /* Copy the members of the overlay, but for @left_out. An unreadable overlay has changed since its
  * check. */
 static int copy_overlay(
@@ -117,9 +110,8 @@ static int copy_overlay(
 		return r < 0 ? r : -EINVAL;
 	*ret_has_cwd = json_find(&tape, 0, "cwd") != JSON_NONE;
 	json_each_key(key, &tape, 0) {
-		if (has_name_of(&tape, key, left_out))
-			continue;
-		json_write_member_copy(out, &tape, key);
+		if (json_word_at(&tape, key, left_out) < 0)
+			json_write_member_copy(out, &tape, key);
 	}
 	return 0;
 }

@@ -134,7 +134,7 @@ static void write_url(struct buffer *out, struct entry *entry, uint32_t url)
 /* Check the transport that the server at @type (JSON_NONE: none) names. */
 static void check_transport(struct entry *entry, uint32_t type, bool has_url)
 {
-	static const char *const over_http[] = {"http", "streamable-http", "streamableHttp"};
+	static const char *const over_http[] = {"http", "streamable-http", "streamableHttp", NULL};
 
 	if (type == JSON_NONE)
 		return;
@@ -145,9 +145,8 @@ static void check_transport(struct entry *entry, uint32_t type, bool has_url)
 	}
 	if (json_is_text(entry->tape, type, "stdio") && !has_url)
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(over_http); i++)
-		if (json_is_text(entry->tape, type, over_http[i]) && has_url)
-			return;
+	if (has_url && json_word_at(entry->tape, type, over_http) >= 0)
+		return;
 	refuse_entry(entry,
 		"has a type that is not supported: stdio with a \"command\", or http with "
 		"a \"url\"");

@@ -15,6 +15,7 @@ static const char *const lazy_names[] = {
 	[MCP_SEARCH_TOOLS] = "search_tools",
 	[MCP_GET_TOOL] = "get_tool",
 	[MCP_CALL_TOOL] = "call_tool",
+	NULL,
 };
 
 static const char reading[] = ",\"annotations\":{\"readOnlyHint\":true}}";
@@ -174,10 +175,7 @@ int mcp_lazy_make(struct mcp_tools *tools, mcp_about_function about, void *data)
 
 int mcp_lazy_find(const struct json_tape *tape, uint32_t name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(lazy_names); i++)
-		if (json_is_text(tape, name, lazy_names[i]))
-			return (int)i;
-	return -1;
+	return json_word_at(tape, name, lazy_names);
 }
 
 /* ── search_tools ────────────────────────────────────────────────────────────────────────────── */

@@ -246,12 +246,9 @@ static bool is_known_language(const struct json_tape *tape, uint32_t token)
 		"http://json-schema.org/draft-07/schema", "https://json-schema.org/draft-07/schema",
 		"https://json-schema.org/draft/2020-12/schema#",
 		"http://json-schema.org/draft-07/schema#",
-		"https://json-schema.org/draft-07/schema#"};
+		"https://json-schema.org/draft-07/schema#", NULL};
 
-	for (size_t i = 0; i < ARRAY_SIZE(languages); i++)
-		if (json_is_text(tape, token, languages[i]))
-			return true;
-	return false;
+	return json_word_at(tape, token, languages) >= 0;
 }
 
 static void write_schema(struct buffer *out, const struct json_tape *tape, uint32_t schema,
