@@ -99,7 +99,8 @@ static void write_retry_after(const char *text, size_t size, struct buffer *fiel
 	buffer_printf(fields, "Retry-After: %llu\r\n", (unsigned long long)clock_round_up(seconds));
 }
 
-void exchange_write_event(struct buffer *out, const char *event, const char *text, size_t size)
+/* Append one event of a stream. */
+static void write_event(struct buffer *out, const char *event, const char *text, size_t size)
 {
 	const char *end = text + size;
 
@@ -117,12 +118,12 @@ void exchange_write_event(struct buffer *out, const char *event, const char *tex
 	buffer_append_char(out, '\n');
 }
 
-static void send_event(
+void exchange_send_event(
 	struct http_connection *connection, const char *event, const char *text, size_t size)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
 
-	exchange_write_event(&out, event, text, size);
+	write_event(&out, event, text, size);
 	if (buffer_status(&out) == 0)
 		http_stream_write(connection, out.data, out.size);
 }
@@ -173,7 +174,7 @@ static void take_complete(struct address *address, struct answer *answer)
 		return;
 	}
 	text = bus_message_text(&answer->message, &size);
-	send_event(connection, answer_is_error(answer) ? "error" : "result", text, size);
+	exchange_send_event(connection, answer_is_error(answer) ? "error" : "result", text, size);
 	http_stream_end(connection);
 }
 
@@ -214,7 +215,7 @@ static void take_call_progress(struct address *address, const struct json_tape *
 		json_write_compact(&out, progress, text);
 	buffer_append_char(&out, '}');
 	if (buffer_status(&out) == 0)
-		send_event(exchange->connection, "progress", out.data, out.size);
+		exchange_send_event(exchange->connection, "progress", out.data, out.size);
 }
 
 static bool has_rights(const struct address *address)

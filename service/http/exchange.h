@@ -115,6 +115,7 @@ void exchange_call(const struct http_request *request, const char *topic, struct
 /* Serve @request as one for @topic whose data are its body, an object. */
 void exchange_body(const struct http_request *request, const char *topic);
 
-/* Append one event of a stream (HTML, Server-sent events, 9.2.6): @event is its name, @text its
- * data. */
-void exchange_write_event(struct buffer *out, const char *event, const char *text, size_t size);
+/* Send one event of the stream of @connection (HTML, Server-sent events, 9.2.6): @event is its
+ * name, @text its data. Without memory it is lost. */
+void exchange_send_event(
+	struct http_connection *connection, const char *event, const char *text, size_t size);

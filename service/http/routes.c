@@ -89,35 +89,36 @@ static bool has_flag(const struct http_request *request, const char *name)
 	return value.size == 1 && *value.text == '1';
 }
 
+/* Append what a list and a search have of the query. Definitions are compact unless the query has a
+ * format. Return false after the response. */
+static bool add_listing(const struct http_request *request, struct buffer *data)
+{
+	struct text_view format;
+
+	target_find(&request->target, "format", &format);
+	if (!format.text)
+		exchange_member(data, "format", &TEXT_VIEW("compact"));
+	return exchange_query(request, data, "format", "format") &&
+	       exchange_query(request, data, "toolbox_id", "toolbox_id") &&
+	       exchange_query(request, data, "profile", "profile");
+}
+
 /* Respond to a list with the toolboxes, which is not kept. */
 static void serve_toolboxes(const struct http_request *request)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
-	struct text_view format;
 
-	target_find(&request->target, "format", &format);
-	if (!format.text)
-		exchange_member(&data, "format", &TEXT_VIEW("compact"));
 	exchange_value(&data, "toolboxes", &TEXT_VIEW("true"));
-	if (exchange_query(request, &data, "format", "format") &&
-		exchange_query(request, &data, "toolbox_id", "toolbox_id") &&
-		exchange_query(request, &data, "profile", "profile"))
+	if (add_listing(request, &data))
 		exchange_serve(request, "ovos.tools.list", &data);
 }
 
-/* Respond to a search by `q`. Its definitions are compact unless the query has a format. */
+/* Respond to a search by `q`. */
 static void serve_search(const struct http_request *request)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
-	struct text_view format;
 
-	target_find(&request->target, "format", &format);
-	if (!format.text)
-		exchange_member(&data, "format", &TEXT_VIEW("compact"));
-	if (exchange_query(request, &data, "query", "q") &&
-		exchange_query(request, &data, "format", "format") &&
-		exchange_query(request, &data, "toolbox_id", "toolbox_id") &&
-		exchange_query(request, &data, "profile", "profile") &&
+	if (exchange_query(request, &data, "query", "q") && add_listing(request, &data) &&
 		add_number(request, &data, "limit"))
 		exchange_serve(request, "ovos.tools.search", &data);
 }

@@ -102,11 +102,7 @@ bool streams_open(
 
 void stream_send(struct stream *stream, const char *event, const char *text, size_t size)
 {
-	cleanup(buffer_deinit) struct buffer out = {0};
-
-	exchange_write_event(&out, event, text, size);
-	if (buffer_status(&out) == 0)
-		http_stream_write(stream->connection, out.data, out.size);
+	exchange_send_event(stream->connection, event, text, size);
 }
 
 size_t stream_queued(const struct stream *stream)

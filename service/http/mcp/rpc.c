@@ -97,12 +97,8 @@ static int join_session(struct mcp_exchange *exchange, struct mcp_error *ret_err
 
 static void send_rpc_event(struct rpc *rpc, const struct buffer *message)
 {
-	cleanup(buffer_deinit) struct buffer event = {0};
-
-	buffer_fail_with(&event, message);
-	exchange_write_event(&event, "message", message->data, message->size);
-	if (buffer_status(&event) == 0)
-		http_stream_write(rpc->connection, event.data, event.size);
+	if (buffer_status(message) == 0)
+		exchange_send_event(rpc->connection, "message", message->data, message->size);
 }
 
 /* Forget the connection, with its reference. */
