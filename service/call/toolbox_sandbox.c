@@ -30,26 +30,10 @@ static int refuse_sandbox(struct sandbox_mistake *mistake, uint32_t token, const
 	return SANDBOX_E_MALFORMED;
 }
 
-void sandbox_paths_deinit(struct sandbox_paths *paths)
-{
-	for (size_t i = 0; i < paths->n_items; i++)
-		free(paths->items[i]);
-	free(paths->items);
-	*paths = (struct sandbox_paths){0};
-}
-
 int sandbox_paths_take(struct sandbox_paths *paths, char *path)
 {
-	char **items = path ? reallocarray(paths->items, paths->n_items + 1, sizeof(*items)) : NULL;
-
-	if (!items) {
-		free(path);
-		return -ENOMEM;
-	}
-	paths->items = items;
-	paths->items[paths->n_items++] = path;
 	paths->is_given = true;
-	return 0;
+	return text_list_take(&paths->list, path);
 }
 
 bool sandbox_path_is_setting(const char *path)
@@ -91,20 +75,18 @@ static int read_path(const struct json_tape *tape, uint32_t token, const char *f
 static int read_paths(const struct json_tape *tape, uint32_t token, const char *folder,
 	uint32_t max, struct sandbox_paths *paths, struct sandbox_mistake *ret_mistake)
 {
-	uint32_t item;
 	int r = 0;
 
-	sandbox_paths_deinit(paths);
+	text_list_deinit(&paths->list);
+	*paths = (struct sandbox_paths){0};
 	if (json_type_at(tape, token) != JSON_ARRAY || json_count(tape, token) > max)
 		return refuse_sandbox(ret_mistake, token, "must be a list of at most 64 paths");
 	paths->is_given = true;
-	paths->items = calloc(json_count(tape, token) + 1u, sizeof(*paths->items));
-	if (!paths->items)
-		return -ENOMEM;
-	for (item = json_first(tape, token); r == 0 && item < json_end(tape, token);
-		item = json_next(tape, item)) {
-		r = read_path(tape, item, folder, &paths->items[paths->n_items], ret_mistake);
-		paths->n_items += r == 0;
+	json_each_while(r == 0, item, tape, token) {
+		char *path = NULL;
+
+		r = read_path(tape, item, folder, &path, ret_mistake);
+		r = r ? r : text_list_take(&paths->list, path);
 	}
 	return r;
 }
@@ -112,17 +94,14 @@ static int read_paths(const struct json_tape *tape, uint32_t token, const char *
 static int read_class(const struct json_tape *tape, uint32_t token, struct toolbox_sandbox *sandbox,
 	struct sandbox_mistake *ret_mistake)
 {
-	for (unsigned int i = 0; i < SANDBOX_N_CLASSES; i++) {
-		if (json_type_at(tape, token) != JSON_STRING ||
-			!json_string_equals(tape, token, sandbox_class_names[i],
-				strlen(sandbox_class_names[i])))
-			continue;
-		sandbox->class = (enum sandbox_class)i;
-		sandbox->has_class = true;
-		return 0;
-	}
-	return refuse_sandbox(
-		ret_mistake, token, "must be \"compute\", \"net\", \"command\" or \"none\"");
+	int class = json_word_at(tape, token, sandbox_class_names);
+
+	if (class < 0)
+		return refuse_sandbox(ret_mistake, token,
+			"must be \"compute\", \"net\", \"command\" or \"none\"");
+	sandbox->class = (enum sandbox_class) class;
+	sandbox->has_class = true;
+	return 0;
 }
 
 static int read_unix(const struct json_tape *tape, uint32_t token, struct toolbox_sandbox *sandbox,
@@ -169,19 +148,15 @@ int toolbox_sandbox_read(const struct json_tape *tape, uint32_t token, const cha
 
 static int copy_paths(struct sandbox_paths *paths, const struct sandbox_paths *by)
 {
+	int r = 0;
+
 	if (!by->is_given)
 		return 0;
-	sandbox_paths_deinit(paths);
-	paths->is_given = true;
-	paths->items = calloc(by->n_items + 1, sizeof(*paths->items));
-	if (!paths->items)
-		return -ENOMEM;
-	for (; paths->n_items < by->n_items; paths->n_items++) {
-		paths->items[paths->n_items] = strdup(by->items[paths->n_items]);
-		if (!paths->items[paths->n_items])
-			return -ENOMEM;
-	}
-	return 0;
+	text_list_deinit(&paths->list);
+	*paths = (struct sandbox_paths){.is_given = true};
+	for (size_t i = 0; r == 0 && i < by->list.n_items; i++)
+		r = text_list_add(&paths->list, by->list.items[i]);
+	return r;
 }
 
 int toolbox_sandbox_override(struct toolbox_sandbox *sandbox, const struct toolbox_sandbox *by)
@@ -206,7 +181,7 @@ static void write_paths(const char *key, const struct sandbox_paths *paths, stru
 	if (!paths->is_given)
 		return;
 	json_write_member(out, key);
-	json_write_texts(out, paths->items, paths->n_items);
+	json_write_texts(out, paths->list.items, paths->list.n_items);
 }
 
 void toolbox_sandbox_write(const struct toolbox_sandbox *sandbox, struct buffer *out)
@@ -231,10 +206,9 @@ static int compare_paths(const struct sandbox_paths *left, const struct sandbox_
 {
 	int order = compare_numbers(left->is_given, right->is_given);
 
-	order = order ? order : compare_numbers(left->n_items, right->n_items);
-
-	for (size_t i = 0; order == 0 && i < left->n_items; i++)
-		order = strcmp(left->items[i], right->items[i]);
+	order = order ? order : compare_numbers(left->list.n_items, right->list.n_items);
+	for (size_t i = 0; order == 0 && i < left->list.n_items; i++)
+		order = strcmp(left->list.items[i], right->list.items[i]);
 	return order;
 }
 
@@ -252,8 +226,8 @@ int toolbox_sandbox_compare(const struct toolbox_sandbox *left, const struct too
 
 void toolbox_sandbox_deinit(struct toolbox_sandbox *sandbox)
 {
-	sandbox_paths_deinit(&sandbox->read);
-	sandbox_paths_deinit(&sandbox->write);
-	sandbox_paths_deinit(&sandbox->hidden);
-	sandbox_paths_deinit(&sandbox->kept);
+	text_list_deinit(&sandbox->read.list);
+	text_list_deinit(&sandbox->write.list);
+	text_list_deinit(&sandbox->hidden.list);
+	text_list_deinit(&sandbox->kept.list);
 }

@@ -7,6 +7,7 @@
 
 #include "json/reader.h"
 #include "util/buffer.h"
+#include "util/text/text_list.h"
 
 /*
  * The sandbox of a toolbox's hosts (contract.md, Sandbox), as manifests, the configuration and the
@@ -31,10 +32,9 @@ enum sandbox_class {
 };
 #define SANDBOX_N_CLASSES 4
 
-/* Owned absolute paths. */
+/* Absolute paths. */
 struct sandbox_paths {
-	char **items;
-	size_t n_items;
+	struct text_list list;
 	bool is_given;     /* an empty list may be given, too */
 	size_t n_operator; /* the last ones, which are the operator's, not the manifest's */
 };
@@ -80,12 +80,8 @@ extern const char *const sandbox_class_names[];
  * another toolbox after the id of that toolbox and a dot. */
 bool sandbox_path_is_setting(const char *path);
 
-/* Append @path to @paths, the owner from then on, also of a failure. 0 or -ENOMEM (also for
- * NULL). */
+/* Append @path to @paths, which is given then, as text_list_take() does. 0 or -ENOMEM. */
 int sandbox_paths_take(struct sandbox_paths *paths, char *path);
-
-/* Free the paths. */
-void sandbox_paths_deinit(struct sandbox_paths *paths);
 
 /* "compute", "net", "command", "none". */
 const char *sandbox_class_name(enum sandbox_class class);

@@ -97,10 +97,10 @@ static int is_in_written(const struct sandbox_paths *write, const char *path, bo
 	bool is_inside = false;
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && !is_inside && i < write->n_items; i++) {
+	for (size_t i = 0; r == 0 && !is_inside && i < write->list.n_items; i++) {
 		cleanup_free char *real = NULL;
 
-		r = find_real(write->items[i], &real);
+		r = find_real(write->list.items[i], &real);
 		is_inside = real && strcmp(real, path) != 0 && is_within(path, real);
 	}
 	*ret_is_inside = is_inside;
@@ -137,9 +137,9 @@ static int check_paths(const char *key, const struct sandbox_paths *paths,
 	const struct config *config, struct sandbox_refusal *refusal)
 {
 	/* The operator has named the others. */
-	for (size_t i = 0; i < paths->n_items - paths->n_operator; i++) {
+	for (size_t i = 0; i < paths->list.n_items - paths->n_operator; i++) {
 		const char *reason;
-		int r = judge_path(paths->items[i], paths == write, write, own, &reason);
+		int r = judge_path(paths->list.items[i], paths == write, write, own, &reason);
 
 		if (r < 0)
 			return r;
@@ -149,7 +149,7 @@ static int check_paths(const char *key, const struct sandbox_paths *paths,
 		snprintf(refusal->text, sizeof(refusal->text),
 			"%s %s; toolboxd.sandbox_max of the configuration is \"%s\", and only "
 			"\"none\" allows it",
-			paths->items[i], reason, sandbox_class_name(config->sandbox_max));
+			paths->list.items[i], reason, sandbox_class_name(config->sandbox_max));
 		return E_REFUSED;
 	}
 	return 0;
@@ -163,7 +163,7 @@ static int check_all_paths(
 	cleanup(own_folders_deinit) struct own_folders own = {0};
 	int r;
 
-	if (read->n_items + write->n_items == 0)
+	if (read->list.n_items + write->list.n_items == 0)
 		return 0;
 	r = find_manifest_folder(config, package, &own);
 	r = r ? r : find_state_folder(package, &own);

@@ -403,12 +403,12 @@ static int read_libraries(struct manifest_reader *reader, const char *folder,
 static void refuse_settings(const struct json_tape *tape, uint32_t sandbox,
 	const struct sandbox_paths *paths, struct diagnostics *problems)
 {
-	for (size_t i = 0; i < paths->n_items; i++)
-		if (sandbox_path_is_setting(paths->items[i]))
+	for (size_t i = 0; i < paths->list.n_items; i++)
+		if (sandbox_path_is_setting(paths->list.items[i]))
 			diagnose(problems, DIAGNOSTIC_ERROR, tape, sandbox,
 				"%s names a setting, which only a toolbox of the kind \"plugin\" "
 				"has; expected a path",
-				paths->items[i]);
+				paths->list.items[i]);
 }
 
 static int read_sandbox(const struct json_tape *tape, const char *folder, struct package *package,

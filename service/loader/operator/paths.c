@@ -204,10 +204,10 @@ static int open_setting(struct resolving *resolving, const char *setting, bool i
 /* Replace the names of settings in @paths: the operator's come last. */
 static int open_settings(struct resolving *resolving, struct sandbox_paths *paths)
 {
-	cleanup(sandbox_paths_deinit) struct sandbox_paths given = *paths;
+	cleanup(text_list_deinit) struct text_list given = paths->list;
 	int r = 0;
 
-	*paths = (struct sandbox_paths){.is_given = given.is_given};
+	*paths = (struct sandbox_paths){.is_given = paths->is_given};
 	for (size_t i = 0; r == 0 && i < given.n_items; i++)
 		if (!sandbox_path_is_setting(given.items[i]))
 			r = sandbox_paths_take(paths, strdup(given.items[i]));
@@ -256,9 +256,9 @@ static int put_up_fences(struct resolving *resolving, const struct config *confi
 /* Return the first name of a setting in @paths, or NULL. */
 static const char *first_setting(const struct sandbox_paths *paths)
 {
-	for (size_t i = 0; i < paths->n_items; i++)
-		if (sandbox_path_is_setting(paths->items[i]))
-			return paths->items[i];
+	for (size_t i = 0; i < paths->list.n_items; i++)
+		if (sandbox_path_is_setting(paths->list.items[i]))
+			return paths->list.items[i];
 	return NULL;
 }
 

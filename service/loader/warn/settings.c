@@ -9,14 +9,6 @@
 #include "loader/operator/state_folder.h"
 #include "util/cleanup.h"
 
-static bool names_path(const struct sandbox_paths *paths, const char *item)
-{
-	for (size_t i = 0; i < paths->n_items; i++)
-		if (strcmp(paths->items[i], item) == 0)
-			return true;
-	return false;
-}
-
 /* Set @ret_has when the object @text (NULL: none) has the member @name, and with an @id, in its
  * member @id. 0 or -ENOMEM. */
 static int find_setting(const char *text, const char *id, const char *name, bool *ret_has)
@@ -59,19 +51,20 @@ int warn_keep_unknown_settings(const struct config *config, struct package *pack
 {
 	const struct config_toolbox *own = config_toolbox_find(config, package->id);
 	const struct toolbox_sandbox *sandbox = &package->sandbox;
-	const struct sandbox_paths *lists[2];
+	const struct text_list *lists[2];
 	int r = 0;
 
 	if (!own || package->kind != KIND_PLUGIN)
 		return 0;
-	lists[0] = &own->sandbox.read;
-	lists[1] = &own->sandbox.write;
+	lists[0] = &own->sandbox.read.list;
+	lists[1] = &own->sandbox.write.list;
 	for (size_t i = 0; r == 0 && i < 2; i++)
 		for (size_t k = 0; r == 0 && k < lists[i]->n_items; k++) {
 			const char *item = lists[i]->items[k];
 
-			if (sandbox_path_is_setting(item) && !names_path(&sandbox->read, item) &&
-				!names_path(&sandbox->write, item))
+			if (sandbox_path_is_setting(item) &&
+				!text_list_has(&sandbox->read.list, item) &&
+				!text_list_has(&sandbox->write.list, item))
 				r = keep_unknown(config, own, item + 1, package);
 		}
 	return r;

@@ -192,19 +192,19 @@ static int allow(const struct ruleset_build *list, const char *path, uint64_t ac
 /* The fences, with all links resolved. */
 struct around {
 	const struct ruleset_build *list;
-	struct sandbox_paths hidden;
-	struct sandbox_paths kept;
+	struct text_list hidden;
+	struct text_list kept;
 	unsigned int n_entries; /* opened in turn for a list so far */
 };
 
 static void around_deinit(struct around *around)
 {
-	sandbox_paths_deinit(&around->hidden);
-	sandbox_paths_deinit(&around->kept);
+	text_list_deinit(&around->hidden);
+	text_list_deinit(&around->kept);
 }
 
 /* Add the paths of @fences that exist to @ret_real. */
-static int resolve_fences(const struct sandbox_paths *fences, struct sandbox_paths *ret_real)
+static int resolve_fences(const struct text_list *fences, struct text_list *ret_real)
 {
 	int r = 0;
 
@@ -212,21 +212,13 @@ static int resolve_fences(const struct sandbox_paths *fences, struct sandbox_pat
 		char *real = realpath(fences->items[i], NULL);
 
 		/* A fence that could not be resolved would be lost. */
-		r = real ? sandbox_paths_take(ret_real, real) : errno == ENOMEM ? -ENOMEM : 0;
+		r = real ? text_list_take(ret_real, real) : errno == ENOMEM ? -ENOMEM : 0;
 	}
 	return r;
 }
 
-static bool has_path(const struct sandbox_paths *fences, const char *path)
-{
-	for (size_t i = 0; i < fences->n_items; i++)
-		if (strcmp(fences->items[i], path) == 0)
-			return true;
-	return false;
-}
-
 /* Return whether one of @fences is below @path. */
-static bool has_below(const struct sandbox_paths *fences, const char *path)
+static bool has_below(const struct text_list *fences, const char *path)
 {
 	size_t size = strcmp(path, "/") == 0 ? 0 : strlen(path);
 
@@ -271,9 +263,9 @@ static int allow_around(struct around *around, const char *path, uint64_t access
 	bool writes = access != READ;
 	int r;
 
-	if (has_path(&around->hidden, path))
+	if (text_list_has(&around->hidden, path))
 		return 0;
-	if (writes && has_path(&around->kept, path))
+	if (writes && text_list_has(&around->kept, path))
 		access = READ;
 	if (!has_below(&around->hidden, path) &&
 		!(access != READ && has_below(&around->kept, path)))
@@ -292,8 +284,8 @@ static int allow_path(struct around *around, const char *path, uint64_t access)
 	real = realpath(path, NULL);
 	if (!real)
 		return -errno;
-	return has_path(&around->hidden, real) ? allow(around->list, real, access)
-					       : allow_around(around, real, access);
+	return text_list_has(&around->hidden, real) ? allow(around->list, real, access)
+						    : allow_around(around, real, access);
 }
 
 /* Allow @places, except for what is hidden. A missing place needs no rule. */
@@ -313,13 +305,13 @@ static int allow_given(struct around *around, const char *name, const struct san
 	uint64_t access, struct landlock_failure *failure)
 {
 	around->n_entries = 0;
-	for (size_t i = 0; i < paths->n_items; i++) {
-		int r = allow_path(around, paths->items[i], access);
+	for (size_t i = 0; i < paths->list.n_items; i++) {
+		int r = allow_path(around, paths->list.items[i], access);
 
 		if (r == 0)
 			continue;
 		*failure = (struct landlock_failure){
-			.list = name, .index = i, .path = paths->items[i], .error = r};
+			.list = name, .index = i, .path = paths->list.items[i], .error = r};
 		return LANDLOCK_E_PATH;
 	}
 	return 0;
@@ -394,8 +386,8 @@ static int allow_all(const struct ruleset_build *list, const struct toolbox_sand
 	cleanup(around_deinit) struct around around = {.list = list};
 	int r;
 
-	if (resolve_fences(&sandbox->hidden, &around.hidden) < 0 ||
-		resolve_fences(&sandbox->kept, &around.kept) < 0)
+	if (resolve_fences(&sandbox->hidden.list, &around.hidden) < 0 ||
+		resolve_fences(&sandbox->kept.list, &around.kept) < 0)
 		return -ENOMEM;
 	r = allow_class(&around, sandbox);
 	for (size_t i = 0; r == 0 && i < places->n_seals; i++)

@@ -48,7 +48,7 @@ static const struct filter *find_filter(const struct toolbox_sandbox *sandbox, b
 {
 	enum changes changes = has_truncate ? ALL : WITHOUT_TRUNCATE;
 
-	if (sandbox->write.n_items == 0)
+	if (sandbox->write.list.n_items == 0)
 		changes = WITHOUT_WRITE;
 	if (sandbox->class == SANDBOX_COMPUTE)
 		return sandbox->has_unix ? &of_compute_unix[changes] : &of_compute[changes];

@@ -477,7 +477,7 @@ Test(config, reads_the_sandbox_of_a_toolbox_and_the_widest_of_all)
 	cr_assert(settings);
 	cr_expect(settings->sandbox.has_class);
 	cr_expect_eq(settings->sandbox.class, SANDBOX_NET);
-	cr_expect_eq(settings->sandbox.read.n_items, 1);
+	cr_expect_eq(settings->sandbox.read.list.n_items, 1);
 	cr_expect(!settings->sandbox.write.is_given);
 	cr_expect_neq(settings->digest, 0);
 	cr_expect_eq(config_toolbox_find(&config, "b")->digest, 0);

@@ -30,7 +30,7 @@ static void set_up(void)
 static void tear_down(void)
 {
 	fences_deinit(&fences);
-	sandbox_paths_deinit(&paths);
+	text_list_deinit(&paths.list);
 }
 
 TestSuite(fences, .init = set_up, .fini = tear_down, .timeout = 60);
@@ -220,10 +220,10 @@ Test(fences, are_below_the_home_folder_for_the_kernel)
 	const struct text_list list = list_of(items, 3);
 
 	cr_assert_eq(fences_paths(&list, "/home/me", NULL, &paths), 0);
-	cr_assert_eq(paths.n_items, 3);
-	cr_expect_str_eq(paths.items[0], "/home/me/.ssh");
-	cr_expect_str_eq(paths.items[1], "/etc/keys");
-	cr_expect_str_eq(paths.items[2], "/home/me/a/b");
+	cr_assert_eq(paths.list.n_items, 3);
+	cr_expect_str_eq(paths.list.items[0], "/home/me/.ssh");
+	cr_expect_str_eq(paths.list.items[1], "/etc/keys");
+	cr_expect_str_eq(paths.list.items[2], "/home/me/a/b");
 	cr_expect_eq(paths.n_operator, 0, "a fence is no path of the operator");
 }
 
@@ -233,8 +233,8 @@ Test(fences, are_the_absolute_ones_without_a_home_folder)
 	const struct text_list list = list_of(items, 3);
 
 	cr_assert_eq(fences_paths(&list, NULL, NULL, &paths), 0);
-	cr_assert_eq(paths.n_items, 1);
-	cr_expect_str_eq(paths.items[0], "/etc/keys");
+	cr_assert_eq(paths.list.n_items, 1);
+	cr_expect_str_eq(paths.list.items[0], "/etc/keys");
 }
 
 /* An exception opens the path it names, and no other. */
@@ -262,8 +262,8 @@ Test(fences, give_way_to_the_exact_exception_alone)
 		const struct text_list exceptions = list_of(&cases[i].exception, 1);
 
 		cr_assert_eq(fences_paths(&list, "/home/me", &exceptions, &paths), 0);
-		cr_expect_eq(paths.n_items, cases[i].n_left, "%s", cases[i].exception);
-		sandbox_paths_deinit(&paths);
+		cr_expect_eq(paths.list.n_items, cases[i].n_left, "%s", cases[i].exception);
+		text_list_deinit(&paths.list);
 	}
 }
 
@@ -288,7 +288,7 @@ static void expect_all_or_none(void)
 		int r;
 
 		fences_deinit(&fences);
-		sandbox_paths_deinit(&paths);
+		text_list_deinit(&paths.list);
 		r = fences_find(&config, &fences);
 		r = r ? r : fences_paths(&fences.hidden, "/home/me", NULL, &paths);
 		cr_expect_eq(r, scarce_has_failed() ? -ENOMEM : 0, "after %zu: %d", n, r);
@@ -296,7 +296,7 @@ static void expect_all_or_none(void)
 			continue;
 		cr_expect_eq(fences.hidden.n_items, n_hidden, "after %zu", n);
 		cr_expect_eq(fences.kept.n_items, n_kept, "after %zu", n);
-		cr_expect_eq(paths.n_items, n_hidden, "after %zu", n);
+		cr_expect_eq(paths.list.n_items, n_hidden, "after %zu", n);
 	}
 }
 

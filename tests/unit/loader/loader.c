@@ -743,7 +743,7 @@ Test(loader, refuses_a_setting_in_the_sandbox_of_a_folder_of_programs)
 	write_program("low/home/lights", "#!/bin/sh\n");
 	load();
 	expect_offered("home/lights ");
-	settings.sandbox.read = (struct sandbox_paths){.items = read, .n_items = 1};
+	settings.sandbox.read = (struct sandbox_paths){.list = {read, 1}};
 	settings.sandbox.read.is_given = true;
 	config.toolboxes = &settings;
 	config.n_toolboxes = 1;
@@ -838,7 +838,7 @@ Test(loader, takes_the_class_of_the_configuration_before_that_of_the_manifest)
 	config.n_toolboxes = 1;
 	load();
 	cr_expect_eq(only_toolbox()->package->sandbox.class, SANDBOX_NET, "it counts as changed");
-	cr_expect_eq(only_toolbox()->package->sandbox.read.n_items, 1, "member by member");
+	cr_expect_eq(only_toolbox()->package->sandbox.read.list.n_items, 1, "member by member");
 	cr_expect(strstr(only_toolbox()->package->load, "\"class\":\"net\""));
 	config.n_toolboxes = 0;
 	load();

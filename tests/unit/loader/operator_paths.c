@@ -54,10 +54,7 @@ static int resolve(const char *text, const char *own, struct sandbox_refusal *re
 
 static bool has(const struct sandbox_paths *paths, const char *path)
 {
-	for (size_t i = 0; i < paths->n_items; i++)
-		if (strcmp(paths->items[i], path) == 0)
-			return true;
-	return false;
+	return text_list_has(&paths->list, path);
 }
 
 Test(operator_paths, take_the_place_of_their_setting)
@@ -67,19 +64,19 @@ Test(operator_paths, take_the_place_of_their_setting)
 
 	cr_assert_eq(resolve(USUAL, NULL, &refusal), 0);
 	read = &package->sandbox.read;
-	cr_assert_eq(read->n_items, 2);
-	cr_expect_str_eq(read->items[0], "/fixed");
-	cr_expect_str_eq(read->items[1], "/usr");
+	cr_assert_eq(read->list.n_items, 2);
+	cr_expect_str_eq(read->list.items[0], "/fixed");
+	cr_expect_str_eq(read->list.items[1], "/usr");
 	cr_expect_eq(read->n_operator, 0, "the manifest has named it");
 	cr_expect(package->sandbox.write.is_given);
-	cr_expect_eq(package->sandbox.write.n_items, 0);
+	cr_expect_eq(package->sandbox.write.list.n_items, 0);
 	cr_expect(strstr(package->config, "\"roots\":[\"/usr\"]"), "%s", package->config);
 	cr_assert_eq(resolve(USUAL, "{'roots':['/a','~/b'],'more':['/c']}", &refusal), 0);
 	read = &package->sandbox.read;
-	cr_assert_eq(read->n_items, 3);
-	cr_expect_str_eq(read->items[2], "/usr/b");
+	cr_assert_eq(read->list.n_items, 3);
+	cr_expect_str_eq(read->list.items[2], "/usr/b");
 	cr_expect_eq(read->n_operator, 2);
-	cr_expect_str_eq(package->sandbox.write.items[0], "/c");
+	cr_expect_str_eq(package->sandbox.write.list.items[0], "/c");
 	cr_expect(strstr(package->load, "\"/usr/b\""), "%s", package->load);
 }
 
@@ -93,10 +90,10 @@ Test(operator_paths, follow_all_others)
 			     "{'roots':['/e']}", &refusal),
 		0);
 	read = &package->sandbox.read;
-	cr_assert_eq(read->n_items, 5);
-	for (size_t i = 0; i < read->n_items; i++)
+	cr_assert_eq(read->list.n_items, 5);
+	for (size_t i = 0; i < read->list.n_items; i++)
 		cr_expect_str_eq(
-			read->items[i], ((const char[][3]){"/a", "/b", "/c", "/d", "/e"})[i]);
+			read->list.items[i], ((const char[][3]){"/a", "/b", "/c", "/d", "/e"})[i]);
 	cr_expect_eq(read->n_operator, 1);
 }
 
@@ -105,8 +102,8 @@ Test(operator_paths, may_be_a_single_one)
 	struct sandbox_refusal refusal;
 
 	cr_assert_eq(resolve(USUAL, "{'more':'~/file'}", &refusal), 0);
-	cr_assert_eq(package->sandbox.write.n_items, 1);
-	cr_expect_str_eq(package->sandbox.write.items[0], "/usr/file");
+	cr_assert_eq(package->sandbox.write.list.n_items, 1);
+	cr_expect_str_eq(package->sandbox.write.list.items[0], "/usr/file");
 	cr_expect(strstr(package->config, "\"more\":[\"/usr/file\"]"), "%s", package->config);
 }
 
@@ -116,9 +113,9 @@ Test(operator_paths, of_a_home_that_is_not_there_are_left_out)
 
 	setenv("HOME", "/nowhere", 1);
 	cr_assert_eq(resolve(USUAL, "{'more':['~/a','/b']}", &refusal), 0);
-	cr_expect_eq(package->sandbox.read.n_items, 1);
-	cr_assert_eq(package->sandbox.write.n_items, 1);
-	cr_expect_str_eq(package->sandbox.write.items[0], "/b");
+	cr_expect_eq(package->sandbox.read.list.n_items, 1);
+	cr_assert_eq(package->sandbox.write.list.n_items, 1);
+	cr_expect_str_eq(package->sandbox.write.list.items[0], "/b");
 }
 
 Test(operator_paths, of_a_name_without_a_setting_are_none_and_the_name_is_kept)
@@ -131,8 +128,8 @@ Test(operator_paths, of_a_name_without_a_setting_are_none_and_the_name_is_kept)
 
 	read_good(PLUGIN(",'config':{'roots':['~']},'sandbox':{'read':['$kept']}"));
 	settings.config = quoted("{'own':'/own','mine':{'roots':[]}}");
-	settings.sandbox.read = (struct sandbox_paths){read, 7, true, 0};
-	settings.sandbox.write = (struct sandbox_paths){write, 3, true, 0};
+	settings.sandbox.read = (struct sandbox_paths){{read, 7}, true, 0};
+	settings.sandbox.write = (struct sandbox_paths){{write, 3}, true, 0};
 	all[0] = settings;
 	all[1] = (struct config_toolbox){.toolbox_id = (char *)"files", .is_enabled = true};
 	all[1].config = quoted("{'roots':['/theirs']}");
@@ -155,11 +152,12 @@ Test(operator_paths, may_be_the_setting_of_another_toolbox)
 
 	cr_assert_eq(resolve(manifest, "{'roots':['/own']}", &refusal), 0);
 	cr_expect(package->has_foreign_setting);
-	cr_assert_eq(package->sandbox.read.n_items, 1);
-	cr_expect_str_eq(package->sandbox.read.items[0], "/usr", "the manifest's, without another");
+	cr_assert_eq(package->sandbox.read.list.n_items, 1);
+	cr_expect_str_eq(
+		package->sandbox.read.list.items[0], "/usr", "the manifest's, without another");
 	cr_expect_eq(package->sandbox.read.n_operator, 0);
 	cr_assert_eq(resolve(manifest, "{'other':{'roots':['/own']}}", &refusal), 0);
-	cr_expect_str_eq(package->sandbox.read.items[0], "/own");
+	cr_expect_str_eq(package->sandbox.read.list.items[0], "/own");
 	cr_expect_eq(package->sandbox.read.n_operator, 1);
 	both[0] = settings;
 	both[1] = (struct config_toolbox){.toolbox_id = (char *)"other", .is_enabled = true};
@@ -168,9 +166,9 @@ Test(operator_paths, may_be_the_setting_of_another_toolbox)
 	config = (struct config){.toolboxes = both, .n_toolboxes = 2};
 	cr_assert_eq(settings_apply(&config, package), 0);
 	cr_assert_eq(operator_paths_resolve(&config, package, &refusal), 0);
-	cr_assert_eq(package->sandbox.read.n_items, 2);
-	cr_expect_str_eq(package->sandbox.read.items[0], "/theirs");
-	cr_expect_str_eq(package->sandbox.read.items[1], "/usr/more");
+	cr_assert_eq(package->sandbox.read.list.n_items, 2);
+	cr_expect_str_eq(package->sandbox.read.list.items[0], "/theirs");
+	cr_expect_str_eq(package->sandbox.read.list.items[1], "/usr/more");
 	cr_expect_eq(package->sandbox.read.n_operator, 2);
 	cr_expect(operator_settings_hold(&config, package));
 	both[1].config[0] = ' ';
@@ -199,9 +197,9 @@ Test(operator_paths, are_the_operators_and_not_the_manifests)
 	config.sandbox_max = SANDBOX_COMPUTE;
 	cr_assert_eq(resolve(manifest, "{'more':['/var']}", &refusal), 0);
 	read = &package->sandbox.read;
-	cr_assert_eq(read->n_items, 2);
-	cr_expect_str_eq(read->items[0], "/etc", "the manifest's come first");
-	cr_expect_str_eq(read->items[1], "/var");
+	cr_assert_eq(read->list.n_items, 2);
+	cr_expect_str_eq(read->list.items[0], "/etc", "the manifest's come first");
+	cr_expect_str_eq(read->list.items[1], "/var");
 	cr_expect_eq(read->n_operator, 1);
 	cr_expect(sandbox_max_refuses(&config, package, &refusal));
 	cr_expect_str_eq(refusal.pointer, "/sandbox/read/0");
@@ -239,7 +237,7 @@ Test(operator_paths, have_fences)
 		strstr(package->config, "\"fences\":{\"hidden\":[\".ssh\""), "%s", package->config);
 	cr_expect(strstr(package->load, "\"hidden\":["));
 	cr_assert_eq(resolve(PLUGIN(",'sandbox':{'read':['/a']}"), NULL, &refusal), 0);
-	cr_expect_eq(package->sandbox.hidden.n_items, 0, "there is no path of an operator");
+	cr_expect_eq(package->sandbox.hidden.list.n_items, 0, "there is no path of an operator");
 }
 
 /* The processes of a toolbox have the fences of their start. */
@@ -332,8 +330,8 @@ Test(operator_paths, have_the_state_folder_of_the_toolbox)
 	setenv("XDG_STATE_HOME", scratch_path("state"), 1);
 	cr_assert_eq(resolve_keeper("{'state_folder':'/etc'}", &refusal), 0);
 	cr_expect_str_eq(package->state_folder, folder);
-	cr_assert_eq(package->sandbox.write.n_items, 1);
-	cr_expect_str_eq(package->sandbox.write.items[0], folder);
+	cr_assert_eq(package->sandbox.write.list.n_items, 1);
+	cr_expect_str_eq(package->sandbox.write.list.items[0], folder);
 	cr_expect_eq(package->sandbox.write.n_operator, 1);
 	cr_expect(strstr(package->config, folder), "%s", package->config);
 	cr_expect_not(strstr(package->config, "/etc"), "%s", package->config);
@@ -381,10 +379,10 @@ Test(operator_paths, may_be_named_by_the_configuration)
 	narrow_read("/own", "$more");
 	cr_assert_eq(resolve(USUAL, "{'more':['/c']}", &refusal), 0);
 	read = &package->sandbox.read;
-	cr_assert_eq(read->n_items, 2);
+	cr_assert_eq(read->list.n_items, 2);
 	cr_expect(has(read, "/own") && has(read, "/c"));
 	cr_expect_eq(read->n_operator, 1);
-	cr_expect_gt(package->sandbox.hidden.n_items, 0, "there are fences");
+	cr_expect_gt(package->sandbox.hidden.list.n_items, 0, "there are fences");
 	toolbox_sandbox_deinit(&settings.sandbox);
 }
 

@@ -694,8 +694,8 @@ static void restrict_calls(const struct setting *setting, const struct toolbox_s
 __attribute__((noreturn)) static void try_all(const struct setting *setting)
 {
 	char *folder = own;
-	const struct toolbox_sandbox sandbox = {.class = setting->class,
-		.write = {.items = &folder, .n_items = setting->has_write}};
+	const struct toolbox_sandbox sandbox = {
+		.class = setting->class, .write = {.list = {&folder, setting->has_write}}};
 	struct landlock_failure failure;
 
 	readable = open(secret, O_RDONLY | O_CLOEXEC);

@@ -64,8 +64,7 @@ static enum outcome look_around(void)
 static void enter_and_look(int abi, enum sandbox_class class)
 {
 	char *own = scratch_path("own");
-	const struct toolbox_sandbox sandbox = {
-		.class = class, .write = {.items = &own, .n_items = 1}};
+	const struct toolbox_sandbox sandbox = {.class = class, .write = {.list = {&own, 1}}};
 	struct landlock_failure failure;
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
@@ -138,9 +137,9 @@ static void enter_fences(void)
 		scratch_path("root/absent")};
 	char *kept[] = {scratch_path("alias/.profile")};
 	const struct toolbox_sandbox sandbox = {
-		.write = {.items = &root, .n_items = 1},
-		.hidden = {.items = hidden, .n_items = 3},
-		.kept = {.items = kept, .n_items = 1},
+		.write = {.list = {&root, 1}},
+		.hidden = {.list = {hidden, 3}},
+		.kept = {.list = {kept, 1}},
 	};
 	struct landlock_failure failure;
 	const char *mistake;
@@ -215,8 +214,8 @@ static void enter_command(int abi)
 	char *own = scratch_folder;
 	const struct toolbox_sandbox sandbox = {
 		.class = SANDBOX_COMMAND,
-		.write = {.is_given = true, .items = &own, .n_items = 1},
-		.hidden = {.items = &hidden, .n_items = 1},
+		.write = {.is_given = true, .list = {&own, 1}},
+		.hidden = {.list = {&hidden, 1}},
 	};
 	struct landlock_failure failure;
 	const char *mistake;
@@ -248,7 +247,7 @@ Test(landlock, keeps_commands_from_what_is_hidden_and_from_others)
 Test(landlock, names_the_path_that_is_not_there)
 {
 	char *paths[] = {scratch_folder, scratch_path("nowhere")};
-	const struct toolbox_sandbox sandbox = {.read = {.items = paths, .n_items = 2}};
+	const struct toolbox_sandbox sandbox = {.read = {.list = {paths, 2}}};
 	struct landlock_failure failure;
 	int abi = landlock_abi();
 
