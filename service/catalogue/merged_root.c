@@ -7,6 +7,7 @@
 
 #include "json/member.h"
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 
 /*
@@ -63,10 +64,7 @@ static void collect(struct merged *merged, uint32_t schema, unsigned int depth);
 
 static bool is_left_out(const struct json_tape *tape, uint32_t key)
 {
-	for (const char *const *name = left_out; *name; name++)
-		if (json_is_text(tape, key, *name))
-			return true;
-	return false;
+	return json_word_at(tape, key, left_out) >= 0;
 }
 
 /* ── lists ───────────────────────────────────────────────────────────────────────────────────── */
@@ -74,16 +72,10 @@ static bool is_left_out(const struct json_tape *tape, uint32_t key)
 /* Append @token to the @count tokens of @list. */
 static void append_token(struct merged *merged, uint32_t **list, uint32_t *count, uint32_t token)
 {
-	uint32_t *grown = *list;
-
-	if ((*count & (*count - 1)) == 0)
-		grown = reallocarray(*list, *count ? *count * (size_t)2 : 1, sizeof(*grown));
-	if (!grown) {
+	if (array_grow(*list, *count) < 0)
 		merged->error = -ENOMEM;
-		return;
-	}
-	*list = grown;
-	grown[(*count)++] = token;
+	else
+		(*list)[(*count)++] = token;
 }
 
 static bool has_string(
@@ -119,25 +111,19 @@ static struct property *find_merged_property(const struct merged *merged, uint32
 static struct property *get_property(struct merged *merged, uint32_t key)
 {
 	struct property *property = find_merged_property(merged, key);
-	struct property *grown = merged->properties;
-	uint32_t n = merged->n_properties;
 
 	if (property)
 		return property;
-	if (n == NAMES_MAX) {
+	if (merged->n_properties == NAMES_MAX) {
 		merged->error = merged->error ? merged->error : -EMSGSIZE;
 		return NULL;
 	}
-	if ((n & (n - 1)) == 0)
-		grown = reallocarray(grown, n ? n * (size_t)2 : 1, sizeof(*grown));
-	if (!grown) {
+	if (array_grow(merged->properties, merged->n_properties) < 0) {
 		merged->error = -ENOMEM;
 		return NULL;
 	}
-	merged->properties = grown;
-	grown[n] = (struct property){.key = key};
-	merged->n_properties++;
-	return &grown[n];
+	merged->properties[merged->n_properties] = (struct property){.key = key};
+	return &merged->properties[merged->n_properties++];
 }
 
 /* ── parts ───────────────────────────────────────────────────────────────────────────────────── */

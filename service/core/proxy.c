@@ -61,7 +61,6 @@ static size_t count_subscriptions(const struct proxy *proxy, const struct host *
  * it was refused. */
 static const char *subscribe(struct proxy *proxy, struct host *host, char **topic, size_t size)
 {
-	struct proxy_subscription *grown;
 	size_t own;
 
 	if (size == 0 || size > PROXY_TOPIC_BYTES)
@@ -73,12 +72,9 @@ static const char *subscribe(struct proxy *proxy, struct host *host, char **topi
 	own = count_subscriptions(proxy, host);
 	if (own >= share_of(PROXY_SUBSCRIPTIONS_MAX, proxy->n_subscriptions - own))
 		return "the toolbox has half of the subscriptions that others leave of 1024";
-	grown = reallocarray(
-		proxy->subscriptions, proxy->n_subscriptions + 1, sizeof(*proxy->subscriptions));
-	if (!grown)
+	if (array_grow(proxy->subscriptions, proxy->n_subscriptions) < 0)
 		return strerror(ENOMEM);
-	proxy->subscriptions = grown;
-	grown[proxy->n_subscriptions++] = (struct proxy_subscription){
+	proxy->subscriptions[proxy->n_subscriptions++] = (struct proxy_subscription){
 		.host = host, .topic = take_ptr(*topic), .topic_size = size};
 	return NULL;
 }
@@ -131,17 +127,13 @@ static bool is_message(const struct json_tape *object)
 /* Return the sender @host, which is added if need be; NULL without memory: it is not held then. */
 static struct proxy_sender *find_sender(struct proxy *proxy, const struct host *host)
 {
-	struct proxy_sender *grown;
-
 	for (size_t i = 0; i < proxy->n_senders; i++)
 		if (proxy->senders[i].host == host)
 			return &proxy->senders[i];
-	grown = reallocarray(proxy->senders, proxy->n_senders + 1, sizeof(*proxy->senders));
-	if (!grown)
+	if (array_grow(proxy->senders, proxy->n_senders) < 0)
 		return NULL;
-	proxy->senders = grown;
-	grown[proxy->n_senders] = (struct proxy_sender){.host = host};
-	return &grown[proxy->n_senders++];
+	proxy->senders[proxy->n_senders] = (struct proxy_sender){.host = host};
+	return &proxy->senders[proxy->n_senders++];
 }
 
 static void log_held(struct proxy *proxy, const char *toolbox_id)

@@ -9,6 +9,7 @@
 #include "json/writer.h"
 #include "schema/compile/library.h"
 #include "schema/compile/reference.h"
+#include "util/array.h"
 
 /*
  *   $ref ─▶ its target ─┬─ not under way ──▶ written in place
@@ -108,21 +109,17 @@ static bool is_under_way(const struct writer *writer, uint32_t token)
 /* Give @target a definition, unless it has one. */
 static void define(struct writer *writer, const struct place *target)
 {
-	struct place *defined;
-
 	if (writer->numbers[target->token] != 0)
 		return;
 	if (!writer->shares && writer->n_defined == RECURSIVE_MAX) {
 		writer->fails = true;
 		return;
 	}
-	defined = reallocarray(writer->defined, writer->n_defined + 1, sizeof(*defined));
-	if (!defined) {
+	if (array_grow(writer->defined, writer->n_defined) < 0) {
 		writer->out->error = -ENOMEM;
 		return;
 	}
-	writer->defined = defined;
-	defined[writer->n_defined] = *target;
+	writer->defined[writer->n_defined] = *target;
 	writer->numbers[target->token] = ++writer->n_defined;
 	writer->is_incomplete = true;
 }
@@ -145,14 +142,6 @@ static void write_target(struct writer *writer, const struct place *target)
 
 /* ── keywords ────────────────────────────────────────────────────────────────────────────────── */
 
-static bool is_one_of(const struct writer *writer, uint32_t key, const char *const *names)
-{
-	for (; *names; names++)
-		if (json_is_text(writer->tape, key, *names))
-			return true;
-	return false;
-}
-
 /* Return whether the key at @key, no keyword of @dialect, is not written. */
 static bool is_unknown_left_out(
 	const struct writer *writer, uint32_t key, const struct dialect *dialect)
@@ -160,7 +149,7 @@ static bool is_unknown_left_out(
 	static const char *const annotations[] = {"default", "examples", "example", NULL};
 	const struct dialect other = {dialect->draft == DRAFT_07 ? DRAFT_2020_12 : DRAFT_07, 0};
 
-	if (is_one_of(writer, key, annotations))
+	if (json_word_at(writer->tape, key, annotations) >= 0)
 		return false;
 	return json_type_at(writer->tape, key + 1) >= JSON_ARRAY ||
 	       json_is_text(writer->tape, key, "id") ||
@@ -372,7 +361,7 @@ static enum siblings find_siblings(const struct writer *writer, const struct pla
 	json_each_key(key, tape, schema->token) {
 		enum keyword keyword = keyword_find(tape, key, dialect);
 
-		if (is_one_of(writer, key, names))
+		if (json_word_at(writer->tape, key, names) >= 0)
 			found = found == SIBLINGS_ANY ? SIBLINGS_ANY : SIBLINGS_ANNOTATIONS;
 		else if (keyword == KEYWORD_NONE ? !is_unknown_left_out(writer, key, dialect)
 						 : !is_for_references(keyword))

@@ -127,13 +127,8 @@ static struct buffer *next_message(struct bus_run *run)
 	struct buffer *message;
 
 	if (run->n_messages == run->capacity) {
-		size_t capacity = run->capacity + 1;
-		struct buffer *grown =
-			reallocarray(run->messages, capacity, sizeof(*run->messages));
-
-		if (!grown)
+		if (array_grow(run->messages, run->capacity) < 0)
 			return NULL;
-		run->messages = grown;
 		run->messages[run->capacity++] = (struct buffer){0};
 	}
 	message = &run->messages[run->n_messages++];

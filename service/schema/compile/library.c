@@ -8,10 +8,9 @@
 #include "schema/compile/children.h"
 #include "schema/compile/dialect.h"
 #include "schema/compile/refuse.h"
-#include "schema/node.h"
 #include "schema/compile/uri.h"
-
-#define LIST_FIRST 4
+#include "schema/node.h"
+#include "util/array.h"
 
 /* The state of the walk over one source. */
 struct walk {
@@ -21,25 +20,11 @@ struct walk {
 	unsigned int depth;
 };
 
-/* Make room for one more element in a list of @count, which grows by doubling. */
-static void *grow_list(void *list, uint32_t count, size_t element_size)
-{
-	bool is_full = (count & (count - 1)) == 0 && (count == 0 || count >= LIST_FIRST);
-
-	if (!is_full)
-		return list;
-	return reallocarray(list, count > 0 ? count * (size_t)2 : LIST_FIRST, element_size);
-}
-
 static int add_resource(struct library *library, const struct resource *resource)
 {
-	struct resource *resources =
-		grow_list(library->resources, library->n_resources, sizeof(*resources));
-
-	if (!resources)
+	if (array_grow(library->resources, library->n_resources) < 0)
 		return -ENOMEM;
-	library->resources = resources;
-	resources[library->n_resources] = *resource;
+	library->resources[library->n_resources] = *resource;
 	resource->source->resources[resource->token] = ++library->n_resources;
 	return 0;
 }
@@ -55,7 +40,6 @@ static int name_resource(struct library *library, const char *uri, uint32_t inde
 /* Find the index of the @name of dynamic anchors; add a new name. 0 or -ENOMEM. */
 static int find_name(struct library *library, const char *name, uint32_t *ret_index)
 {
-	struct dynamic_name *names;
 	int r = map_add(&library->by_name, name, strlen(name), library->n_names);
 
 	if (r == -EEXIST) {
@@ -64,11 +48,9 @@ static int find_name(struct library *library, const char *name, uint32_t *ret_in
 	}
 	if (r < 0)
 		return r;
-	names = grow_list(library->names, library->n_names, sizeof(*names));
-	if (!names)
+	if (array_grow(library->names, library->n_names) < 0)
 		return -ENOMEM;
-	library->names = names;
-	names[library->n_names] = (struct dynamic_name){0};
+	library->names[library->n_names] = (struct dynamic_name){0};
 	*ret_index = library->n_names++;
 	return 0;
 }
@@ -95,19 +77,16 @@ static int add_anchor(
 	const struct walk *walk, uint32_t schema, const char *name, size_t size, bool is_dynamic)
 {
 	struct library *library = walk->library;
-	struct anchor *anchors = grow_list(library->anchors, library->n_anchors, sizeof(*anchors));
 	size_t before = sizeof(walk->resource);
 	char *key = arena_alloc(library->arena, before + size + 1);
 	int r;
 
-	if (anchors)
-		library->anchors = anchors;
-	if (!key || !anchors)
+	if (!key || array_grow(library->anchors, library->n_anchors) < 0)
 		return -ENOMEM;
 	memcpy(key, &walk->resource, before);
 	if (size > 0)
 		memcpy(key + before, name, size);
-	anchors[library->n_anchors] = (struct anchor){.name = key + before,
+	library->anchors[library->n_anchors] = (struct anchor){.name = key + before,
 		.place = {walk->source, schema, walk->resource},
 		.is_dynamic = is_dynamic};
 	r = map_add(&library->by_anchor, key, before + size, library->n_anchors);

@@ -6,6 +6,7 @@
 
 #include "json/number.h"
 #include "regex/pattern.h"
+#include "util/array.h"
 
 void *subschema_alloc(const struct subschema *subschema, size_t size)
 {
@@ -68,16 +69,8 @@ int subschema_key(const struct subschema *subschema, uint32_t token, struct key 
 /* Remember *where as a pointer to a node, so linking can change it. */
 static int add_place(struct compiler *compiler, struct node **where)
 {
-	uint32_t n = compiler->n_places;
-
-	if ((n & (n - 1)) == 0) {
-		struct node ***places =
-			reallocarray(compiler->places, n ? n * (size_t)2 : 1, sizeof(*places));
-
-		if (!places)
-			return -ENOMEM;
-		compiler->places = places;
-	}
+	if (array_grow(compiler->places, compiler->n_places) < 0)
+		return -ENOMEM;
 	compiler->places[compiler->n_places++] = where;
 	return 0;
 }

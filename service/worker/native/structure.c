@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
 #include "util/text/base64.h"
 #include "worker/native/slot.h"
 
@@ -172,18 +173,6 @@ static ffi_type *element_type(
 	return native_slot_ffi_type(field->value.type);
 }
 
-/* Keep @type in @types. Return whether there was memory. */
-static bool keep_type(struct native_structure_types *types, ffi_type *type)
-{
-	ffi_type **items = reallocarray(types->items, types->n_items + 1, sizeof(*types->items));
-
-	if (!items)
-		return false;
-	types->items = items;
-	types->items[types->n_items++] = type;
-	return true;
-}
-
 ffi_type *native_structure_ffi_type(
 	struct native_structure_types *types, const struct native_struct *structure)
 {
@@ -194,10 +183,11 @@ ffi_type *native_structure_ffi_type(
 	for (size_t i = 0; i < structure->n_fields; i++)
 		count += repeats(&structure->fields[i]);
 	type = calloc(1, sizeof(*type) + count * sizeof(*type->elements));
-	if (!type || !keep_type(types, type)) {
+	if (!type || array_grow(types->items, types->n_items) < 0) {
 		free(type);
 		return NULL;
 	}
+	types->items[types->n_items++] = type;
 	type->type = FFI_TYPE_STRUCT;
 	type->elements = (ffi_type **)(void *)(type + 1);
 	element = type->elements;
