@@ -361,19 +361,24 @@ static void finish_guests(
 		gather_answers(reload);
 }
 
-static void start_guests(struct reload *reload)
+/* Return the options of a load of guests; a whole load has more. */
+static struct loader_options begin_options(struct reload *reload)
 {
-	const struct reload_parts *parts = &reload->parts;
-	const struct loader_options options = {
-		.config = parts->config,
+	return (struct loader_options){
+		.config = reload->parts.config,
 		.host_program = reload->paths->host_program,
 		.library_dir = reload->paths->library_dir,
-		.previous = parts->offer->catalogue,
+		.previous = reload->parts.offer->catalogue,
 		.generation = ++reload->generation,
 		.asking = reload->asking,
 		.made = make_next,
 		.guests = &reload->guests,
 	};
+}
+
+static void start_guests(struct reload *reload)
+{
+	const struct loader_options options = begin_options(reload);
 	int r;
 
 	check(!reload->loader);
@@ -381,7 +386,7 @@ static void start_guests(struct reload *reload)
 	reload->is_background = false;
 	reload->handler.list_guests(reload->data, &reload->guests);
 	r = loader_start_guests(
-		parts->loop, &options, log_problem, finish_guests, reload, &reload->loader);
+		reload->parts.loop, &options, log_problem, finish_guests, reload, &reload->loader);
 	if (r < 0)
 		finish_guests(reload, NULL, NULL, r);
 }
@@ -444,27 +449,17 @@ static void start_loader(struct reload *reload)
 		reload->handler.start_again(reload->data);
 		return;
 	}
-	options = (struct loader_options){
-		.config = parts->config,
-		.host_program = reload->paths->host_program,
-		.library_dir = reload->paths->library_dir,
-		.previous = parts->offer->catalogue,
-		.generation = ++reload->generation,
-		.defers = !reload->is_ready && reload->flags->n_files == 0,
-		.defers_servers =
-			!reload->is_asked && !reload->is_background && reload->flags->n_files == 0,
-		.gate_ms = reload->flags->n_files == 0 ? GATE_MS : 0,
-		.asks_again = reload->asks_again,
-		.away = &reload->away,
-		.asks_servers = reload->is_asked,
-		.asking = reload->asking,
-		.patience_ms = reload->flags->n_files > 0 ? 0
-			       : reload->is_asked         ? PATIENCE_ASKED_MS
-							  : PATIENCE_MS,
-		.takes_answers = reload->takes_answers && reload->is_background,
-		.made = make_next,
-		.guests = &reload->guests,
-	};
+	options = begin_options(reload);
+	if (reload->flags->n_files == 0) {
+		options.defers = !reload->is_ready;
+		options.defers_servers = !reload->is_asked && !reload->is_background;
+		options.gate_ms = GATE_MS;
+		options.patience_ms = reload->is_asked ? PATIENCE_ASKED_MS : PATIENCE_MS;
+	}
+	options.asks_again = reload->asks_again;
+	options.away = &reload->away;
+	options.asks_servers = reload->is_asked;
+	options.takes_answers = reload->takes_answers && reload->is_background;
 	reload->asks_again = false;
 	reload->takes_answers = false;
 	/* The configuration may name other folders now. */
