@@ -9,6 +9,7 @@
 #include <sys/random.h>
 
 #include "core/history/call_summary.h"
+#include "json/member.h"
 #include "json/number.h"
 #include "json/writer.h"
 #include "loader/settings.h"
@@ -218,19 +219,20 @@ void call_write_cut_text(const struct buffer *text, struct buffer *out)
 		text->size > 0 ? utf8_prefix(text->data, text->size, SUMMARY_TEXT_BYTES) : 0);
 }
 
-void call_keep_progress(struct call *call, const struct json_tape *progress)
+void call_keep_progress(const struct json_tape *progress, bool *ret_has_number, double *ret_number,
+	struct buffer *ret_text)
 {
-	uint32_t number = json_find(progress, 0, "progress");
-	uint32_t text = json_find(progress, 0, "text");
+	uint32_t number = json_find_typed_at(progress, 0, "progress", JSON_NUMBER);
+	uint32_t text = json_find_typed_at(progress, 0, "text", JSON_STRING);
 	cleanup(buffer_deinit) struct buffer decoded = {0};
 
-	if (number != JSON_NONE && json_type_at(progress, number) == JSON_NUMBER)
-		call->has_progress = json_number_f64(progress, number, &call->progress) == 0;
-	if (text == JSON_NONE || json_type_at(progress, text) != JSON_STRING)
+	if (number != JSON_NONE)
+		*ret_has_number = json_number_f64(progress, number, ret_number) == 0;
+	if (text == JSON_NONE)
 		return;
 	json_string_decode(progress, text, &decoded);
-	buffer_reset(&call->progress_text);
-	call_write_cut_text(&decoded, &call->progress_text);
+	buffer_reset(ret_text);
+	call_write_cut_text(&decoded, ret_text);
 }
 
 /* Return the bytes that the calls in flight of @call's source and account hold. */

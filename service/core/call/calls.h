@@ -112,8 +112,10 @@ struct call *calls_new(struct calls *calls, const struct tool *tool);
 /* Append @text as JSON, cut to SUMMARY_TEXT_BYTES. */
 void call_write_cut_text(const struct buffer *text, struct buffer *out);
 
-/* Keep the number and the text of @progress for summaries; the last ones count. */
-void call_keep_progress(struct call *call, const struct json_tape *progress);
+/* Keep the number of @progress and its text, written by call_write_cut_text(). A number or text that
+ * @progress lacks stays as it was. */
+void call_keep_progress(const struct json_tape *progress, bool *ret_has_number, double *ret_number,
+	struct buffer *ret_text);
 
 /* Write the daemon's id of the call with the number @number of the process @process,
  * NUL-terminated: six hexadecimal digits, the first digits unlike the ids of the calls around it,

@@ -306,7 +306,7 @@ void invocation_progressed(
 	struct account *before;
 
 	(void)data;
-	call_keep_progress(call, progress);
+	call_keep_progress(progress, &call->has_progress, &call->progress, &call->progress_text);
 	address_progress(call->answer.address, progress);
 	if (!(call->has_events || call->wants_progress) || !pace_take(&call->pace, clock_now_ms()))
 		return;

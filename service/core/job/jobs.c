@@ -316,19 +316,11 @@ static void take_job_answer(struct address *address, struct answer *answer)
 static void take_progress(struct address *address, const struct json_tape *progress)
 {
 	struct job *job = job_at(address);
-	uint32_t number = json_find(progress, 0, "progress");
-	uint32_t text = json_find(progress, 0, "text");
-	cleanup(buffer_deinit) struct buffer decoded = {0};
 
-	if (number != JSON_NONE && json_type_at(progress, number) == JSON_NUMBER)
-		job->has_progress = json_number_f64(progress, number, &job->progress) == 0;
 	job->updated_ms = now_real_ms();
 	job->is_question = job_is_asked_about(job);
 	buffer_reset(&job->progress_text);
-	if (text == JSON_NONE || json_type_at(progress, text) != JSON_STRING)
-		return;
-	json_string_decode(progress, text, &decoded);
-	call_write_cut_text(&decoded, &job->progress_text);
+	call_keep_progress(progress, &job->has_progress, &job->progress, &job->progress_text);
 }
 
 static bool job_is_granted(const struct address *address)

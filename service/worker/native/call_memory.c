@@ -22,12 +22,6 @@
 #define GUARD_BYTE  0xA5
 #define GUARD_WORD  (UINT64_MAX / UINT8_MAX * GUARD_BYTE)
 
-static int fail_argument(struct buffer *failure, const char *name, const char *reason)
-{
-	buffer_printf(failure, "argument '%s' %s", name, reason);
-	return NATIVE_CALL_MEMORY_E_FAILED;
-}
-
 /* Put the name of the argument before the words of its refusal, from @start on. */
 static int fail_by_words(struct buffer *failure, size_t start, const char *name)
 {
@@ -100,8 +94,10 @@ static int find_input(const struct native_signature *signature, struct native_sc
 	if (value == JSON_NONE && signature->constants[at].count > 0)
 		cell->tape = &signature->constants[at];
 	if (value == JSON_NONE && !cell->tape && native_is_argument(parameter) &&
-		!parameter->is_nullable)
-		return fail_argument(failure, parameter->name, "is missing");
+		!parameter->is_nullable) {
+		buffer_printf(failure, "argument '%s' is missing", parameter->name);
+		return NATIVE_CALL_MEMORY_E_FAILED;
+	}
 	if (value == JSON_NONE)
 		return 0;
 	r = native_check_value(signature->function, at, &arguments, &scratch->tape, value, failure);
