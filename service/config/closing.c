@@ -20,7 +20,8 @@ static void close_by(void *data, const struct diagnostic *diagnostic)
 		closing->text = buffer_take(&text, NULL);
 	}
 	closing->is_closed = true;
-	closing->outer.function(closing->outer.data, diagnostic);
+	if (closing->outer.function)
+		closing->outer.function(closing->outer.data, diagnostic);
 }
 
 void config_closing_init(struct config_closing *closing, const struct diagnostic_sink *outer)

@@ -508,12 +508,6 @@ static int pass_path(void *data, enum config_origin origin, const char *path)
 	return 0;
 }
 
-static void ignore_path(void *data, const char *path)
-{
-	(void)data;
-	(void)path;
-}
-
 void config_each_file(
 	const struct config_flags *flags, void (*visit)(void *data, const char *path), void *data)
 {
@@ -521,12 +515,12 @@ void config_each_file(
 
 	/* Without memory fewer files are visited. */
 	(void)config_stack_each_file(flags->config, pass_path, &passing);
-	config_remembered_each_path(visit, ignore_path, data);
+	config_remembered_each_path(visit, NULL, data);
 }
 
 void config_each_folder(void (*visit)(void *data, const char *path), void *data)
 {
-	config_remembered_each_path(ignore_path, visit, data);
+	config_remembered_each_path(NULL, visit, data);
 }
 
 void config_report_absent_folders(const struct config *config, enum diagnostic_severity severity,

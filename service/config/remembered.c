@@ -60,10 +60,12 @@ void config_remembered_each_path(void (*visit)(void *data, const char *path),
 	for (size_t i = 0; r == 0 && i < 2 && folders[i]; i++)
 		for (size_t k = 0; k < ARRAY_SIZE(names); k++) {
 			cleanup_free char *path = file_path(folders[i], names[k]);
+			void (*function)(void *, const char *) = k == 0 ? visit_folder : visit;
 
 			if (!path)
 				return;
-			(k == 0 ? visit_folder : visit)(data, path);
+			if (function)
+				function(data, path);
 		}
 }
 

@@ -29,6 +29,8 @@ void diagnostic_vreport(const struct diagnostic_sink *sink, enum diagnostic_seve
 	cleanup(buffer_deinit) struct buffer text = {0};
 	struct diagnostic diagnostic = {severity, file, line, pointer, "out of memory"};
 
+	if (!sink->function)
+		return;
 	buffer_vprintf(&text, format, arguments);
 	/* Without memory for the text, the place is still worth a report. */
 	if (buffer_terminate(&text))

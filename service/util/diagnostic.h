@@ -31,7 +31,7 @@ struct diagnostic {
 /* Receive one diagnostic. It is valid until the function returns. */
 typedef void (*diagnostic_function)(void *data, const struct diagnostic *diagnostic);
 
-/* A diagnostic_function with its data. */
+/* A diagnostic_function with its data; NULL ignores the diagnostics. */
 struct diagnostic_sink {
 	diagnostic_function function;
 	void *data;

@@ -377,7 +377,7 @@ static int run_calls(struct serving *worker, int r)
 		if (r == 0)
 			r = take_frame(worker, &frame);
 	}
-	if (worker->kind)
+	if (worker->kind && worker->kind->free)
 		worker->kind->free(worker->driver);
 	for (size_t i = 0; i < worker->n_seals; i++)
 		seal_deinit(&worker->seals[i]);

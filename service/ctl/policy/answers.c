@@ -21,12 +21,6 @@
 /* The copy of the key of a person, in the user's folder of configurations. */
 #define COPY_NAME "toolboxd/approval.key"
 
-static void ignore_report(void *data, const struct diagnostic *diagnostic)
-{
-	(void)data;
-	(void)diagnostic;
-}
-
 /* Return the path of the copy of the key that this user has, which the caller frees; NULL: there is
  * none. */
 static char *find_copy(void)
@@ -52,7 +46,7 @@ int ctl_answers_key(struct approval_key *ret_key)
 
 	*ret_key = (struct approval_key){0};
 	/* A configuration that cannot be read has no key for us: the service decides. */
-	(void)config_read_approval_key(&flags, ignore_report, NULL, &configured, ret_key);
+	(void)config_read_approval_key(&flags, NULL, NULL, &configured, ret_key);
 	if (ret_key->state != APPROVAL_KEY_READY && (copy = find_copy()))
 		(void)approval_key_read(copy, ret_key);
 	if (ret_key->state != APPROVAL_KEY_UNUSABLE)

@@ -26,19 +26,13 @@ static int read_url(const char *name, const char *url, struct bus_address *ret_a
 	return CTL_USAGE;
 }
 
-static void ignore_report(void *data, const struct diagnostic *diagnostic)
-{
-	(void)data;
-	(void)diagnostic;
-}
-
 /* Show the configured token to a bus on this device or on the configured host, and to no other. */
 static void add_token(struct bus_address *address)
 {
 	const struct config_flags flags = {0};
 	struct bus_address configured;
 
-	if (config_read_bus(&flags, ignore_report, NULL, &configured) != 0)
+	if (config_read_bus(&flags, NULL, NULL, &configured) != 0)
 		return;
 	if (config_http_host_is_loopback(address->host) ||
 		strcasecmp(address->host, configured.host) == 0)

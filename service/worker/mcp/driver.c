@@ -32,13 +32,7 @@ static int load_mcp(const struct driver_load *load, void **ret_driver, struct di
 		name, strerrordesc_np(-r));
 }
 
-static void free_nothing(void *driver)
-{
-	(void)driver;
-}
-
 const struct driver mcp_driver = {
 	.kind = "mcp",
 	.load = load_mcp,
-	.free = free_nothing,
 };

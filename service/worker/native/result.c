@@ -336,17 +336,18 @@ static int find_used(struct writing *writing, const struct native_parameter *buf
 	return 0;
 }
 
-/* Write an output text up to its NUL or its length. */
-static int write_text_out(struct writing *writing, const struct native_parameter *buffer,
-	const struct native_cell *cell, size_t used)
+/* Cut *used, the bytes of an output text, to the bytes before its NUL. */
+static int cut_at_nul(struct writing *writing, const struct native_parameter *buffer,
+	const struct native_cell *cell, size_t *used)
 {
-	const char *end = memchr(cell->slot.buffer, '\0', used);
+	const char *end = memchr(cell->slot.buffer, '\0', *used);
 
-	if (!end && used == cell->capacity && buffer->used_from == NATIVE_NONE)
+	if (!end && *used == cell->capacity && buffer->used_from == NATIVE_NONE)
 		return fail(
 			writing, buffer, "no NUL within its capacity of %zu bytes", cell->capacity);
-	return write_text_value(
-		writing, buffer, cell->slot.buffer, end ? (size_t)(end - cell->slot.buffer) : used);
+	if (end)
+		*used = (size_t)(end - cell->slot.buffer);
+	return 0;
 }
 
 static int write_buffer(struct writing *writing, const struct native_parameter *buffer,
@@ -357,9 +358,10 @@ static int write_buffer(struct writing *writing, const struct native_parameter *
 
 	if (r != 0)
 		return r;
-	if (native_is_text(buffer->type))
-		return write_text_out(writing, buffer, cell, used);
-	return write_elements(writing, buffer, cell->slot.buffer, used);
+	if (!native_is_text(buffer->type))
+		return write_elements(writing, buffer, cell->slot.buffer, used);
+	r = cut_at_nul(writing, buffer, cell, &used);
+	return r ? r : write_text_value(writing, buffer, cell->slot.buffer, used);
 }
 
 /* Write the value of an output parameter; null if NULL was passed. */
@@ -560,18 +562,13 @@ int native_result_find_used(const struct native_function *function, struct nativ
 	const struct native_parameter *buffer = &function->parameters[at];
 	const struct native_cell *cell = &scratch->cells[at];
 	size_t used = 0;
-	const char *end;
 	int r = find_used(&writing, buffer, cell->capacity, &used);
 
-	if (r)
-		return r;
-	end = native_is_text(buffer->type) ? memchr(cell->slot.buffer, '\0', used) : NULL;
-	if (native_is_text(buffer->type) && !end && used == cell->capacity &&
-		buffer->used_from == NATIVE_NONE)
-		return fail(&writing, buffer, "no NUL within its capacity of %zu bytes",
-			cell->capacity);
-	*ret_used = end ? (size_t)(end - cell->slot.buffer) : used;
-	return 0;
+	if (r == 0 && native_is_text(buffer->type))
+		r = cut_at_nul(&writing, buffer, cell, &used);
+	if (r == 0)
+		*ret_used = used;
+	return r;
 }
 
 int native_result_find_size(const struct native_function *function, struct native_scratch *scratch,

@@ -131,13 +131,7 @@ static int load_python(
 	return refuse_interpreters(problems, load->tape, r);
 }
 
-static void free_nothing(void *driver)
-{
-	(void)driver;
-}
-
 const struct driver python_driver = {
 	.kind = "python",
 	.load = load_python,
-	.free = free_nothing,
 };
