@@ -3,7 +3,6 @@
 
 #include "json/member.h"
 #include "json/number.h"
-#include "mcp/client/progress.h"
 #include "mcp/client/result.h"
 #include "util/assert.h"
 
@@ -123,6 +122,22 @@ int mcp_client_end_call(struct mcp_client *client, struct mcp_open_call *call)
 	return 0;
 }
 
+/* Return the progress in the notification with the object @params: its share of the total, or -1:
+ * unknown. */
+static double progress_share(const struct json_tape *tape, uint32_t params)
+{
+	uint32_t progress = json_find_typed(tape, params, "progress", JSON_NUMBER);
+	uint32_t total = json_find_typed(tape, params, "total", JSON_NUMBER);
+	double done;
+	double all;
+
+	if (progress == JSON_NONE || total == JSON_NONE ||
+		json_number_f64(tape, progress, &done) != 0 ||
+		json_number_f64(tape, total, &all) != 0 || all <= 0 || done < 0)
+		return -1;
+	return done < all ? done / all : 1;
+}
+
 int mcp_client_take_progress(struct mcp_client *client)
 {
 	const struct json_tape *tape = &client->message.tape;
@@ -146,7 +161,7 @@ int mcp_client_take_progress(struct mcp_client *client)
 	if (buffer_status(&client->text) < 0)
 		return buffer_status(&client->text);
 	action.call = call->name;
-	action.progress = mcp_progress_share(tape, params);
+	action.progress = progress_share(tape, params);
 	mcp_client_act(client, &action);
 	return 0;
 }
