@@ -38,11 +38,14 @@ static const struct {
 };
 #define N_TOPICS ARRAY_SIZE(topics)
 
-/* The words of other programs for our commands. */
-static const struct {
+/* A word of other programs, and what we have for it. */
+struct other_word {
 	const char *word;
-	const char *command;
-} other_words[] = {
+	const char *ours;
+};
+
+/* The words of other programs for our commands. */
+static const struct other_word other_words[] = {
 	{"add", "help manifest"},
 	{"call", "invoke"},
 	{"config", "help configuration"},
@@ -73,10 +76,7 @@ static const struct {
 };
 
 /* Words of other programs for what is not done by toolboxctl. */
-static const struct {
-	const char *word;
-	const char *advice;
-} other_places[] = {
+static const struct other_word other_places[] = {
 	{"log", "toolboxd logs to its stderr, under systemd: journalctl -u toolboxd (or --user)"},
 	{"logs", "toolboxd logs to its stderr, under systemd: journalctl -u toolboxd (or --user)"},
 	{"serve", "toolboxd is the service: toolboxd, or sudo systemctl start toolboxd"},
@@ -86,28 +86,19 @@ static const struct {
 
 /* ── the right word ──────────────────────────────────────────────────────────────────────────── */
 
-/* Return our words for what other programs call @name, or NULL. */
-static const char *find_other_word(const char *name)
+/* Return what the @n_words @words have for @name, or NULL. */
+static const char *find_other_word(const struct other_word *words, size_t n_words, const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(other_words); i++)
-		if (strcmp(other_words[i].word, name) == 0)
-			return other_words[i].command;
-	return NULL;
-}
-
-/* Return where what other programs call @name is done, or NULL. */
-static const char *find_other_place(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(other_places); i++)
-		if (strcmp(other_places[i].word, name) == 0)
-			return other_places[i].advice;
+	for (size_t i = 0; i < n_words; i++)
+		if (strcmp(words[i].word, name) == 0)
+			return words[i].ours;
 	return NULL;
 }
 
 void help_refuse_command(const struct ctl_command *commands, size_t n_commands, const char *name)
 {
-	const char *place = find_other_place(name);
-	const char *word = find_other_word(name);
+	const char *place = find_other_word(other_places, ARRAY_SIZE(other_places), name);
+	const char *word = find_other_word(other_words, ARRAY_SIZE(other_words), name);
 	cleanup(guess_deinit) struct token_guess guess = {.wanted = name};
 
 	for (size_t i = 0; i < n_commands; i++)
