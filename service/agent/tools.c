@@ -117,11 +117,6 @@ static int compare_model_name(const void *a, const void *b)
 	return strcmp(left->model_name, right->model_name);
 }
 
-static bool is_reserved(const char *name)
-{
-	return strcmp(name, TOOLS_SEARCH) == 0 || strcmp(name, TOOLS_CALL) == 0;
-}
-
 /* Give each tool its name for the model. */
 static int name_tools(struct tools *tools)
 {
@@ -138,7 +133,8 @@ static int name_tools(struct tools *tools)
 	if (r == 0)
 		r = model_names_share_same(candidates, tools->n_items);
 	for (size_t i = 0; r == 0 && i < tools->n_items; i++)
-		candidates[i].is_shared |= is_reserved(candidates[i].name);
+		candidates[i].is_shared |= strcmp(candidates[i].name, TOOLS_SEARCH) == 0 ||
+					   strcmp(candidates[i].name, TOOLS_CALL) == 0;
 	if (r == 0)
 		r = model_names_write_whole(candidates, tools->n_items, names);
 	for (size_t i = 0; r == 0 && i < tools->n_items; i++)

@@ -25,12 +25,6 @@ static bool is_topic(const struct proxy_subscription *subscription, const char *
 	return subscription->topic_size == size && memcmp(subscription->topic, topic, size) == 0;
 }
 
-static void log_refused(struct proxy *proxy, const char *toolbox_id, const char *reason)
-{
-	log_limited(&proxy->refused, LOG_LEVEL_WARNING,
-		"Toolbox %s: a message of a tool was dropped: %s", toolbox_id, reason);
-}
-
 static void remove_subscription(struct proxy *proxy, struct proxy_subscription *subscription)
 {
 	free(subscription->topic);
@@ -203,7 +197,8 @@ void proxy_on_bus_message(struct proxy *proxy, struct bus *bus, struct host *hos
 			 "object}";
 	}
 	if (reason)
-		log_refused(proxy, toolbox_id, reason);
+		log_limited(&proxy->refused, LOG_LEVEL_WARNING,
+			"Toolbox %s: a message of a tool was dropped: %s", toolbox_id, reason);
 	charge_sender(
 		proxy, host, toolbox_id, price_ms + PROXY_MESSAGE_MS * (size / PROXY_PART_BYTES));
 }

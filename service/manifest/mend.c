@@ -20,12 +20,6 @@ static bool starts_with(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* Return whether the value at @pointer may be left out. */
-static bool may_go(const char *pointer)
-{
-	return starts_with(pointer, "/argument_schema/") || starts_with(pointer, "/output_schema");
-}
-
 /* Return whether the members of the object at @pointer are schemas. A property with such a name has
  * a schema, too, so its members are not what this takes them for; but an object among them is never
  * wrong as a whole. */
@@ -45,7 +39,8 @@ static bool has_schemas(const char *pointer)
  * if no such member may go. */
 static bool find_mistake(char *pointer, struct mistake *mistake)
 {
-	while (may_go(pointer)) {
+	while (starts_with(pointer, "/argument_schema/") ||
+		starts_with(pointer, "/output_schema")) {
 		char *last = strrchr(pointer, '/');
 		uint32_t parent;
 		bool is_member;

@@ -325,12 +325,6 @@ static struct bucket *get_shared(struct limits *limits, uint32_t index, uint64_t
 	return bucket ? bucket : make_bucket(limits, &key, NULL, now_ns);
 }
 
-/* Return whether a rule with @match divides a connection by members of its callers. */
-static bool has_members(const struct config_match *match)
-{
-	return match->source || match->session_id || match->site_id;
-}
-
 /* Write the keys of the buckets of @caller by the rule at @index, each dividing the bucket before.
  * Return their number: 0 for a caller beyond the rules, with an unknown connection. */
 static size_t write_keys(const struct limits *limits, uint32_t index,
@@ -345,7 +339,8 @@ static size_t write_keys(const struct limits *limits, uint32_t index,
 		ret_keys[n++] = make_whole_key(index, account->holder, NULL);
 	if (account)
 		ret_keys[n++] = make_whole_key(index, account->holder, account);
-	if (policy_caller_is_clear(caller) && (n == 0 || has_members(match)))
+	if (policy_caller_is_clear(caller) &&
+		(n == 0 || match->source || match->session_id || match->site_id))
 		ret_keys[n++] = make_member_key(limits, index, caller, account);
 	return n;
 }

@@ -132,13 +132,6 @@ static int compare_name(const void *key, const void *profile)
 	return order != 0 ? order : (wanted->size > size) - (wanted->size < size);
 }
 
-/* Return the profile called @name; NULL: there is none. */
-static const struct profile *find_profile(const struct policy *policy, struct text_view name)
-{
-	return bsearch(&name, policy->profiles, policy->n_profiles, sizeof(*policy->profiles),
-		compare_name);
-}
-
 static bool is_same(const struct narrowing *a, const struct narrowing *b)
 {
 	return a->n == b->n && memcmp(a->profiles, b->profiles, a->n * sizeof(*a->profiles)) == 0;
@@ -187,7 +180,8 @@ static const struct catalogue *view_common(struct policy *policy, const struct n
 static bool narrow_by(
 	const struct policy *policy, struct text_view name, struct narrowing *narrowing)
 {
-	const struct profile *profile = find_profile(policy, name);
+	const struct profile *profile = bsearch(&name, policy->profiles, policy->n_profiles,
+		sizeof(*policy->profiles), compare_name);
 
 	if (!profile)
 		return false;

@@ -271,13 +271,6 @@ int worker_send_ahead(struct worker *worker, struct runner_call *call)
 	return r;
 }
 
-/* Take @call off the host, one of several calls. */
-static void cancel_carried(struct worker *worker, struct runner_call *call, bool is_late)
-{
-	take_carried(worker, call->id);
-	host_cancel(worker->host, call->id, is_late);
-}
-
 const char *worker_note(const struct worker *worker, uint64_t since_ns)
 {
 	return worker->host ? host_note(worker->host, since_ns) : NULL;
@@ -289,7 +282,8 @@ void worker_cancel(struct worker *worker, struct runner_call *call, bool is_late
 	unsigned int at = 0;
 
 	if (worker->carries) {
-		cancel_carried(worker, call, is_late);
+		take_carried(worker, call->id);
+		host_cancel(worker->host, call->id, is_late);
 		return;
 	}
 	while (at < worker->n_calls && worker->calls[at] != call)

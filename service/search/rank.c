@@ -202,11 +202,6 @@ static void rank_tool(struct ranking *ranking, size_t limit, struct ranked_tool 
 	ranking->tools[at] = tool;
 }
 
-static bool is_of_toolbox(const struct tool *tool, struct text_view id)
-{
-	return !id.text || text_view_is(id, tool->toolbox->id);
-}
-
 /* Choose the best of the tools that have a score, and take the scores back. */
 static void choose_best(struct ranker *ranker, struct text_view toolbox_id, size_t limit)
 {
@@ -219,7 +214,7 @@ static void choose_best(struct ranker *ranker, struct text_view toolbox_id, size
 		float score = index->scores[at];
 
 		index->scores[at] = 0;
-		if (!is_of_toolbox(tool, toolbox_id))
+		if (toolbox_id.text && !text_view_is(toolbox_id, tool->toolbox->id))
 			continue;
 		ranking->total++;
 		if (ranking->n_tools == limit && score < ranking->tools[limit - 1].score)

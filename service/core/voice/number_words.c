@@ -182,11 +182,6 @@ static bool add_word(struct number *number, uint32_t value)
 	return is_good;
 }
 
-static bool is_between(char c)
-{
-	return c == ' ' || c == '-';
-}
-
 /* Read all words of the text. Return false when they are no number. */
 static bool read_words(struct number *number, const char *text, size_t size)
 {
@@ -195,7 +190,7 @@ static bool read_words(struct number *number, const char *text, size_t size)
 	while (at < size) {
 		const struct number_word *word;
 
-		if (is_between(text[at])) {
+		if (text[at] == ' ' || text[at] == '-') {
 			at++;
 			continue;
 		}

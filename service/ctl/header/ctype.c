@@ -117,11 +117,6 @@ static void write_parameters(const struct c_type *function, struct buffer *out)
 	buffer_append_char(out, ')');
 }
 
-static const char *record_word(enum c_kind kind)
-{
-	return kind == C_STRUCT ? "struct " : kind == C_UNION ? "union " : "enum ";
-}
-
 /* Append the words of a type without a part of its own, and the declarator. */
 static void write_base(const struct c_type *type, const char *declarator, struct buffer *out)
 {
@@ -130,7 +125,9 @@ static void write_base(const struct c_type *type, const char *declarator, struct
 		if (!type->name && type->record->alias) {
 			buffer_append_string(out, type->record->alias);
 		} else {
-			buffer_append_string(out, record_word(type->kind));
+			buffer_append_string(out, type->kind == C_STRUCT  ? "struct "
+						  : type->kind == C_UNION ? "union "
+									  : "enum ");
 			buffer_append_string(out, type->name ? type->name : "{...}");
 		}
 	} else {

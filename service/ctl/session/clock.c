@@ -33,12 +33,6 @@ void session_fail(struct ctl_session *session, int status)
 	loop_stop(session->loop);
 }
 
-/* Take @passed_ms off *left_ms. */
-static void take_time(uint64_t *left_ms, uint64_t passed_ms)
-{
-	*left_ms -= passed_ms < *left_ms ? passed_ms : *left_ms;
-}
-
 /* Serve for a part of the time that is left. Return the result of loop_run(), -ETIME only when all
  * of it is over. */
 static int run_part(struct ctl_session *session, uint64_t *left_ms)
@@ -47,13 +41,15 @@ static int run_part(struct ctl_session *session, uint64_t *left_ms)
 	uint64_t *clock_ms = was_paused ? &session->clock.pause_ms : left_ms;
 	bool is_part = session->interrupt.on_tick && *clock_ms > TICK_MS;
 	uint64_t began_ms = clock_now_ms();
+	uint64_t passed_ms;
 	int r;
 
 	session->clock.is_new = false;
 	r = loop_run(session->loop, (int)(is_part ? TICK_MS : *clock_ms));
+	passed_ms = clock_now_ms() - began_ms;
 	/* An event may have set the time of a pause anew. */
 	if (!was_paused || !session->clock.is_new)
-		take_time(clock_ms, clock_now_ms() - began_ms);
+		*clock_ms -= passed_ms < *clock_ms ? passed_ms : *clock_ms;
 	if (r != -ETIME || !(is_part || was_paused))
 		return r;
 	if (is_part)

@@ -9,11 +9,6 @@
 #include "util/assert.h"
 #include "util/share.h"
 
-static struct mcp_session *first_session(const struct mcp_sessions *sessions)
-{
-	return container_of(sessions->list.next, struct mcp_session, link);
-}
-
 int mcp_sessions_init(struct mcp_sessions *sessions, const char *folder)
 {
 	*sessions = (struct mcp_sessions){0};
@@ -32,7 +27,7 @@ static void drop_session(struct mcp_sessions *sessions, struct mcp_session *sess
 void mcp_sessions_deinit(struct mcp_sessions *sessions)
 {
 	while (sessions->n > 0)
-		drop_session(sessions, first_session(sessions));
+		drop_session(sessions, container_of(sessions->list.next, struct mcp_session, link));
 	mcp_ended_close(&sessions->ended);
 }
 

@@ -71,12 +71,6 @@ void guest_set_deinit(struct guest_set *set)
 
 /* ── reading ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* Return whether @package was read with the settings of @config. */
-static bool is_current(const struct config *config, const struct package *package)
-{
-	return package->risk == config->guests.risk && operator_settings_hold(config, package);
-}
-
 /* Read @entry. 0 or a negative errno. */
 static int read_entry(
 	struct manifest_reader *reader, const struct config *config, struct guest_entry *entry)
@@ -114,7 +108,8 @@ int guests_read(struct manifest_reader *reader, const struct config *config, str
 
 	for (size_t i = 0; r == 0 && i < set->n_items; i++) {
 		struct guest_entry *entry = &set->items[i];
-		bool is_good = entry->package && is_current(config, entry->package);
+		bool is_good = entry->package && entry->package->risk == config->guests.risk &&
+			       operator_settings_hold(config, entry->package);
 
 		if (is_good && !entry->is_new)
 			continue;

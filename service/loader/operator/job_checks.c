@@ -8,13 +8,6 @@
 #include "loader/sandbox_max.h"
 #include "loader/tool_settings.h"
 
-/* Whether the configuration gives a sandbox too narrow for the kind to work in. */
-static bool is_too_narrow(const struct package *package)
-{
-	return kind_facts(package->kind)->sandbox == SANDBOX_COMMAND &&
-	       package->sandbox.class < SANDBOX_COMMAND;
-}
-
 bool job_check_sandbox(struct load_job *job)
 {
 	struct sandbox_refusal refusal;
@@ -22,7 +15,8 @@ bool job_check_sandbox(struct load_job *job)
 	/* The sandbox of a toolbox left out is judged when the toolbox is enabled. */
 	if (job->package->is_left_out)
 		return true;
-	if (is_too_narrow(job->package))
+	if (kind_facts(job->package->kind)->sandbox == SANDBOX_COMMAND &&
+		job->package->sandbox.class < SANDBOX_COMMAND)
 		load_job_fail(job, "/sandbox/class",
 			"no program can be started in the sandbox class that the configuration "
 			"gives; expected \"command\" or \"none\"");

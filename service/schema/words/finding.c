@@ -33,13 +33,6 @@ void findings_add(struct findings *findings, uint32_t token, struct buffer *mess
 	findings->count++;
 }
 
-/* Forget all findings but the first @count. */
-static void cut_findings(struct findings *findings, uint32_t count)
-{
-	while (findings->count > count)
-		free(findings->list[--findings->count].message);
-}
-
 /* By place in the instance; what was found at one place stays in its order. */
 static void sort(struct findings *findings)
 {
@@ -76,5 +69,6 @@ int findings_report(struct findings *findings, const struct json_tape *tape, uin
 
 void findings_deinit(struct findings *findings)
 {
-	cut_findings(findings, 0);
+	while (findings->count > 0)
+		free(findings->list[--findings->count].message);
 }
