@@ -73,8 +73,8 @@ static inline bool json_member_is(
 	return json_is_text(tape, json_find(tape, object, key), text);
 }
 
-/* Return the place of the string at @index, a member or an element, in @words, which NULL ends;
- * -1: @words does not have it. */
+/* Return the place in @words (NULL ends them) of the string at @index, a member or an element; -1:
+ * @words does not have it. */
 static inline int json_word_at(
 	const struct json_tape *tape, uint32_t index, const char *const *words)
 {

@@ -95,8 +95,8 @@ struct driver {
 	int (*attend)(void *driver, int wire);
 
 	/* Shut the toolbox down and free the driver, which may be NULL. Libraries stay loaded:
-	 * their threads may still run, and the process exits next. NULL for a driver whose load()
-	 * never returns 0: the host becomes another program. */
+	 * their threads may still run, and the process exits next. NULL: load() never returns
+	 * 0, for the host becomes another program. */
 	void (*free)(void *driver);
 };
 

@@ -112,8 +112,8 @@ struct call *calls_new(struct calls *calls, const struct tool *tool);
 /* Append @text as JSON, cut to SUMMARY_TEXT_BYTES. */
 void call_write_cut_text(const struct buffer *text, struct buffer *out);
 
-/* Keep the number of @progress and its text, written by call_write_cut_text(). A number or text that
- * @progress lacks stays as it was. */
+/* Keep the number of @progress, and the text as call_write_cut_text() writes it. An absent number
+ * or text leaves the last one. */
 void call_keep_progress(const struct json_tape *progress, bool *ret_has_number, double *ret_number,
 	struct buffer *ret_text);
 
