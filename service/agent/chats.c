@@ -511,9 +511,8 @@ void chats_serve_history(struct chats *chats, const struct bus_envelope *envelop
 	cleanup(buffer_deinit) struct buffer data = {0};
 	uint64_t n = HISTORY_LIMIT;
 
-	if (limit != JSON_NONE && (json_type_at(&envelope->data, limit) != JSON_NUMBER ||
-					  json_number_u64(&envelope->data, limit, &n) != 0 ||
-					  n == 0 || n > HISTORY_LIMIT_MAX)) {
+	if (limit != JSON_NONE &&
+		(!json_read_u64(&envelope->data, limit, &n) || n == 0 || n > HISTORY_LIMIT_MAX)) {
 		respond_error(chats, envelope, "bad_request",
 			"ValueError: Bad request: 'limit' must be a number from 1 to 10000");
 		return;

@@ -562,10 +562,9 @@ static int take_replies(struct bus_call *call)
 {
 	uint32_t reply = json_find(&call->tape, 0, "reply");
 	uint32_t collect = json_find(&call->tape, 0, "collect");
-	uint32_t unasked = json_find(&call->tape, 0, "unasked");
 	int r = 0;
 
-	call->is_unasked = unasked != JSON_NONE && json_is_true(&call->tape, unasked);
+	call->is_unasked = json_member_is_true(&call->tape, 0, "unasked");
 	if (call->setting)
 		r = 0;
 	else if (reply == JSON_NONE || json_is_true(&call->tape, reply))
@@ -583,14 +582,13 @@ static int take_replies(struct bus_call *call)
 static int take_pointer(struct bus_call *call, uint32_t key)
 {
 	struct bus_pointer *pointer = &call->results[call->n_results++];
-	uint32_t optional = json_find(&call->tape, key + 1, "optional");
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	write_bytes(&call->tape, key, &text);
 	buffer_append_char(&text, ':');
 	pointer->key = buffer_take(&text, NULL);
 	pointer->scale = json_find(&call->tape, key + 1, "scale");
-	pointer->is_optional = optional != JSON_NONE && json_is_true(&call->tape, optional);
+	pointer->is_optional = json_member_is_true(&call->tape, key + 1, "optional");
 	return pointer->key ? take_member(call, key + 1, "at", &pointer->at) : -ENOMEM;
 }
 
@@ -646,12 +644,10 @@ static int take_required(struct bus_call *call, const struct json_tape *tape, ui
 
 static int take_all(struct bus_call *call)
 {
-	uint32_t listen = json_find(&call->tape, 0, "listen_ms");
 	int r = 0;
 
 	call->listen_ms = BUS_CALL_LISTEN_MS;
-	if (listen != JSON_NONE)
-		json_number_u64(&call->tape, listen, &call->listen_ms);
+	json_read_u64(&call->tape, json_find(&call->tape, 0, "listen_ms"), &call->listen_ms);
 	call->has_own_session = json_member_is(&call->tape, 0, "session", "default");
 	call->destination = json_find(&call->tape, 0, "destination");
 	call->ask = json_find(&call->tape, 0, "ask");

@@ -269,14 +269,12 @@ static const char *const risk_hints[] = {
 static void write_annotations(
 	const struct tool *tool, const struct json_tape *definition, struct buffer *out)
 {
-	uint32_t destructive = json_find(definition, 0, "destructive");
-	uint32_t idempotent = json_find(definition, 0, "idempotent");
-	bool is_idempotent = idempotent != JSON_NONE && json_is_true(definition, idempotent);
+	bool is_idempotent = json_member_is_true(definition, 0, "idempotent");
 	const char *hints = risk_hints[tool->risk];
 
 	/* The key counts for the risk write alone. */
-	if (tool->risk == TOOL_WRITE && destructive != JSON_NONE &&
-		!json_is_true(definition, destructive))
+	if (tool->risk == TOOL_WRITE &&
+		json_find_typed_at(definition, 0, "destructive", JSON_FALSE) != JSON_NONE)
 		hints = ",\"readOnlyHint\":false,\"destructiveHint\":false";
 	if (!*hints && !is_idempotent)
 		return;

@@ -128,14 +128,11 @@ static void take_process(
 {
 	struct other_service_process *process = &rivals->found.process;
 	cleanup(buffer_deinit) struct buffer host = {0};
-	uint32_t pid = json_find(context, mark, "pid");
-	uint32_t name = json_find_typed_at(context, mark, "host", JSON_STRING);
 	uint64_t number;
 
-	if (pid == JSON_NONE || name == JSON_NONE || json_type_at(context, pid) != JSON_NUMBER ||
-		json_number_u64(context, pid, &number) != 0)
+	if (!json_read_u64(context, json_find(context, mark, "pid"), &number) ||
+		!json_read_text(context, json_find(context, mark, "host"), &host))
 		return;
-	json_string_decode(context, name, &host);
 	if (!buffer_terminate(&host) || host.size == 0 || host.size >= OTHER_SERVICES_HOST_BYTES ||
 		strlen(host.data) != host.size)
 		return;

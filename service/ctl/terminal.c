@@ -393,12 +393,9 @@ void terminal_append_tool(struct buffer *out, const struct json_tape *tape, uint
 void terminal_append_member_words(
 	struct buffer *out, const struct json_tape *tape, uint32_t object, const char *key)
 {
-	uint32_t value = json_find(tape, object, key);
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	if (value == JSON_NONE || json_type_at(tape, value) != JSON_STRING)
-		return;
-	json_string_decode(tape, value, &text);
+	json_read_text(tape, json_find(tape, object, key), &text);
 	buffer_fail_with(out, &text);
 	if (text.size > 0)
 		terminal_append_words(out, text.data, text.size);

@@ -97,12 +97,10 @@ static void append_started(struct buffer *line, const struct json_tape *event, b
 
 static void append_progress(struct buffer *line, const struct json_tape *event)
 {
-	uint32_t number = json_find_root(event, "progress");
 	double part;
 
 	buffer_append_string(line, "  running");
-	if (number && json_type_at(event, number) == JSON_NUMBER &&
-		json_number_f64(event, number, &part) == 0)
+	if (json_read_f64(event, json_find(event, 0, "progress"), &part))
 		buffer_printf(line, "  [%.0f %%]", part * PERCENT);
 	append_event_member(line, event, "text", "  ");
 }
@@ -170,11 +168,10 @@ static bool is_watched(
 /* Return whether the call of @event, which is over, was run and not refused. */
 static bool has_run(const struct json_tape *event)
 {
-	uint32_t token = json_find_root(event, "duration_ms");
 	double duration_ms;
 
-	return token != JSON_NONE && json_type_at(event, token) == JSON_NUMBER &&
-	       json_number_f64(event, token, &duration_ms) == 0 && duration_ms > 0;
+	return json_read_f64(event, json_find(event, 0, "duration_ms"), &duration_ms) &&
+	       duration_ms > 0;
 }
 
 /* Learn from @event whether events have arguments, and complain if they have none. Only a call that

@@ -222,9 +222,7 @@ static bool is_note(const struct host *host, const struct wire_frame *frame)
 
 static void take_use(struct host *host)
 {
-	uint32_t value = json_find(&host->tape, 0, "is_in_use");
-
-	host->is_in_use = value != JSON_NONE && json_is_true(&host->tape, value);
+	host->is_in_use = json_member_is_true(&host->tape, 0, "is_in_use");
 	host->handler.used(host->data);
 }
 

@@ -73,8 +73,25 @@ static inline bool json_member_is(
 	return json_is_text(tape, json_find(tape, object, key), text);
 }
 
-/* Return the place in @words (NULL ends them) of the string at @index, a member or an element; -1:
- * @words does not have it. */
+/* Return whether the member @key of @object, which may be the root, is true. */
+static inline bool json_member_is_true(
+	const struct json_tape *tape, uint32_t object, const char *key)
+{
+	return json_find_typed_at(tape, object, key, JSON_TRUE) != JSON_NONE;
+}
+
+/* Append the string at @index, a member, an element or JSON_NONE, to @out without its escapes.
+ * Return whether there is a string. */
+static inline bool json_read_text(const struct json_tape *tape, uint32_t index, struct buffer *out)
+{
+	if (index == JSON_NONE || json_type_at(tape, index) != JSON_STRING)
+		return false;
+	json_string_decode(tape, index, out);
+	return true;
+}
+
+/* Return the place of the string at @index, a member or an element, in @words, which NULL ends;
+ * -1: @words does not have it. */
 static inline int json_word_at(
 	const struct json_tape *tape, uint32_t index, const char *const *words)
 {

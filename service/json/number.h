@@ -45,6 +45,24 @@ bool json_number_write_digits(const struct json_tape *tape, uint32_t index, stru
 int json_number_f64(const struct json_tape *tape, uint32_t index, double *ret);
 int json_number_f32(const struct json_tape *tape, uint32_t index, float *ret);
 
+/* Set *ret to the number at @index, a member, an element or JSON_NONE. Return whether there is a
+ * number that *ret can hold. */
+static inline bool json_read_f64(const struct json_tape *tape, uint32_t index, double *ret)
+{
+	return index != JSON_NONE && json_type_at(tape, index) == JSON_NUMBER &&
+	       json_number_f64(tape, index, ret) == 0;
+}
+static inline bool json_read_u64(const struct json_tape *tape, uint32_t index, uint64_t *ret)
+{
+	return index != JSON_NONE && json_type_at(tape, index) == JSON_NUMBER &&
+	       json_number_u64(tape, index, ret) == 0;
+}
+static inline bool json_read_i64(const struct json_tape *tape, uint32_t index, int64_t *ret)
+{
+	return index != JSON_NONE && json_type_at(tape, index) == JSON_NUMBER &&
+	       json_number_i64(tape, index, ret) == 0;
+}
+
 /* Return -1, 0, 1 as a is less than, equal to or greater than b. */
 int json_number_compare(const char *a, size_t a_size, const char *b, size_t b_size);
 

@@ -91,14 +91,11 @@ bool described_was_legacy(const char *key)
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(buffer_deinit) struct buffer described = {0};
 	uint64_t depends;
-	uint32_t legacy = JSON_NONE;
 
-	if (describe_cache_read(key, &described, &depends) == 0 &&
-		json_tape_read(&tape, described.data, described.size, JSON_DEPTH_DEFAULT, NULL) ==
-			0 &&
-		json_type_at(&tape, 0) == JSON_OBJECT)
-		legacy = json_find(&tape, 0, "legacy");
-	return legacy != JSON_NONE && json_is_true(&tape, legacy);
+	return describe_cache_read(key, &described, &depends) == 0 &&
+	       json_tape_read(&tape, described.data, described.size, JSON_DEPTH_DEFAULT, NULL) ==
+		       0 &&
+	       json_member_is_true(&tape, 0, "legacy");
 }
 
 int described_accept(struct manifest_reader *reader, struct package *package, const char *described,

@@ -159,7 +159,6 @@ int manifest_take_listed(struct manifest_reader *reader, const struct json_tape 
 	const struct mcp_pins *pins, struct package *package, struct diagnostics *problems)
 {
 	uint32_t list = json_find(described, 0, "list");
-	uint32_t legacy = json_find(described, 0, "legacy");
 	cleanup(mcp_server_tools_deinit) struct mcp_server_tools tools = {0};
 	int r;
 
@@ -167,7 +166,7 @@ int manifest_take_listed(struct manifest_reader *reader, const struct json_tape 
 		diagnostics_add(problems, DIAGNOSTIC_ERROR, 0, "", "its host lists no tools");
 		return MANIFEST_E_REFUSED;
 	}
-	package->mcp.is_legacy = legacy != JSON_NONE && json_is_true(described, legacy);
+	package->mcp.is_legacy = json_member_is_true(described, 0, "legacy");
 	r = mcp_list_digest(described, list, &package->mcp.list);
 	r = r ? r : read_server_list(reader, described, list, pins, package, &tools);
 	r = r ? r : note_refusals(package, described, &tools);

@@ -294,31 +294,26 @@ static int read_id(const struct json_tape *tape, const char *path, struct packag
 static uint64_t number_or(
 	const struct json_tape *tape, uint32_t object, const char *key, uint64_t fallback)
 {
-	uint32_t token = json_find(tape, object, key);
 	uint64_t value;
 
 	/* The shape has bounded it: it fits. */
-	if (token == JSON_NONE || json_number_u64(tape, token, &value) != 0)
-		return fallback;
-	return value;
+	return json_read_u64(tape, json_find(tape, object, key), &value) ? value : fallback;
 }
 
 static void read_limits(
 	const struct json_tape *tape, enum toolbox_kind kind, struct toolbox_limits *limits)
 {
 	uint32_t object = json_find(tape, 0, "limits");
-	uint32_t prestart;
 
 	limits->workers = kind_facts(kind)->workers;
 	if (object == JSON_NONE)
 		return;
-	prestart = json_find(tape, object, "prestart");
 	limits->timeout_ms = number_or(tape, object, "timeout_ms", 0);
 	limits->max_ms = number_or(tape, object, "max_ms", 0);
 	limits->workers = (uint32_t)number_or(tape, object, "workers", limits->workers);
 	limits->queue = (uint32_t)number_or(tape, object, "queue", 0);
 	limits->memory_mb = (uint32_t)number_or(tape, object, "memory_mb", 0);
-	limits->prestart = prestart != JSON_NONE && json_is_true(tape, prestart);
+	limits->prestart = json_member_is_true(tape, object, "prestart");
 	limits->has_idle_s = json_find(tape, object, "idle_s") != JSON_NONE;
 	limits->idle_s = number_or(tape, object, "idle_s", 0);
 }
@@ -585,7 +580,6 @@ static int read_config(const struct json_tape *tape, struct package *package)
 /* Read the remaining members; the shape was checked. */
 static void read_flags(const struct json_tape *tape, struct package *package)
 {
-	uint32_t assert_formats = json_find(tape, 0, "assert_formats");
 	uint32_t coerce = json_find(tape, 0, "coerce");
 	uint32_t risk = json_find(tape, 0, "risk");
 
@@ -595,8 +589,7 @@ static void read_flags(const struct json_tape *tape, struct package *package)
 	package->has_content =
 		json_find(tape, 0, "output") != JSON_NONE || package->kind == KIND_MCP;
 	package->has_gate = json_find(tape, 0, "gate") != JSON_NONE;
-	package->asserts_formats =
-		assert_formats != JSON_NONE && json_is_true(tape, assert_formats);
+	package->asserts_formats = json_member_is_true(tape, 0, "assert_formats");
 }
 
 /* Return whether the tools of @package are not read: a host describes them, the package is left out

@@ -264,7 +264,6 @@ int manifest_mcp_read(const struct json_tape *tape, const char *folder, struct p
 	struct diagnostics *problems)
 {
 	uint32_t object = json_find(tape, 0, "mcp");
-	uint32_t resources = json_find(tape, 0, "resources");
 	uint32_t grace = json_find(tape, object, "grace_s");
 	bool has_url = json_find(tape, object, "url") != JSON_NONE;
 
@@ -276,7 +275,7 @@ int manifest_mcp_read(const struct json_tape *tape, const char *folder, struct p
 		has_url ? write_address(tape, object, folder) : write_server(tape, object, folder);
 	package->mcp.origin = write_origin(tape, object);
 	package->mcp.rules = write_rules(tape);
-	package->mcp.has_resources = resources != JSON_NONE && json_is_true(tape, resources);
+	package->mcp.has_resources = json_member_is_true(tape, 0, "resources");
 	package->mcp.pin = manifest_pin_mode(tape, json_find(tape, 0, "pin"));
 	if (!package->mcp.server || !package->mcp.origin || !package->mcp.rules)
 		return -ENOMEM;

@@ -78,30 +78,23 @@ static void read_numbers(const struct manifest_scope *scope, uint32_t object, st
 {
 	const struct json_tape *tape = scope->tape;
 	uint32_t parallel = json_find(tape, object, "parallel");
-	uint32_t timeout = json_find(tape, object, "timeout_ms");
-	uint32_t cooldown = json_find(tape, object, "cooldown_s");
 	uint32_t risk = json_find(tape, object, "risk");
-	uint32_t chars = json_find(tape, object, "result_max_chars");
-	uint32_t experimental = json_find(tape, object, "experimental");
 	uint32_t given = json_find(tape, object, "given");
 	uint64_t max = 0;
 
-	tool->is_experimental = experimental != JSON_NONE && json_is_true(tape, experimental);
+	tool->is_experimental = json_member_is_true(tape, object, "experimental");
 	if (given != JSON_NONE)
 		tool->given = json_is_text(tape, given, "conversation") ? GIVEN_CONVERSATION
 									: GIVEN_STATISTICS;
-	if (chars != JSON_NONE)
-		json_number_u64(tape, chars, &max);
+	json_read_u64(tape, json_find(tape, object, "result_max_chars"), &max);
 	tool->result_max_chars = (uint32_t)max;
 	tool->is_parallel = parallel == JSON_NONE || json_is_true(tape, parallel);
 	tool->risk = risk != JSON_NONE ? tool_risk_at(tape, risk) : scope->toolbox->package->risk;
 	if (tool->risk == TOOL_UNRATED && scope->toolbox->package->kind == KIND_PYTHON)
 		tool->risk = published_risk(scope->published, scope->toolbox->id, tool->name);
-	if (timeout != JSON_NONE)
-		json_number_u64(tape, timeout, &tool->timeout_ms);
+	json_read_u64(tape, json_find(tape, object, "timeout_ms"), &tool->timeout_ms);
 	tool->task = read_task(tape, object);
-	if (cooldown != JSON_NONE)
-		json_number_f64(tape, cooldown, &tool->cooldown_s);
+	json_read_f64(tape, json_find(tape, object, "cooldown_s"), &tool->cooldown_s);
 }
 
 static int read_trigger(const struct manifest_scope *scope, uint32_t token, struct tool *tool)

@@ -11,10 +11,7 @@
 static void append_member(
 	const struct json_tape *tape, uint32_t object, const char *key, struct buffer *text)
 {
-	uint32_t value = json_find_typed_at(tape, object, key, JSON_STRING);
-
-	if (value != JSON_NONE)
-		json_string_decode(tape, value, text);
+	json_read_text(tape, json_find(tape, object, key), text);
 }
 
 /* ── errors ──────────────────────────────────────────────────────────────────────────────────── */

@@ -102,12 +102,10 @@ void mcp_write_task_changed(
 
 int mcp_refuse_task(const struct json_tape *data, struct buffer *text, struct mcp_error *ret_error)
 {
-	uint32_t error = json_find_typed_at(data, 0, "error", JSON_STRING);
 	bool is_unknown = json_member_is(data, 0, "code", "unknown_job");
 
 	mcp_refuse(ret_error, is_unknown ? MCP_INVALID_PARAMS : MCP_INTERNAL_ERROR, 200, "");
-	if (error != JSON_NONE)
-		json_string_decode(data, error, text);
+	json_read_text(data, json_find(data, 0, "error"), text);
 	if (buffer_status(text) == 0)
 		ret_error->message = buffer_view(text);
 	return MCP_E_REFUSED;

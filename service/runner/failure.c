@@ -8,15 +8,6 @@
 
 #define EXIT_BYTES 512
 
-/* Append the member `message` of a failure that a host has reported (core/request/errors.h). */
-static void append_message(const struct json_tape *reported, struct buffer *out)
-{
-	uint32_t message = json_find_typed_at(reported, 0, "message", JSON_STRING);
-
-	if (message != JSON_NONE)
-		json_string_decode(reported, message, out);
-}
-
 /* Append how the host of a call has died, and the last line that it has printed. */
 static void append_crash(const struct host_exit *exit, struct buffer *out)
 {
@@ -43,7 +34,8 @@ void failure_write(const struct call_result *result, struct buffer *out)
 		buffer_append(out, result->text, result->size);
 		break;
 	case CALL_ERROR:
-		append_message(result->tape, out);
+		/* core/request/errors.h has the members of a failure. */
+		json_read_text(result->tape, json_find(result->tape, 0, "message"), out);
 		break;
 	case CALL_CRASHED:
 		append_crash(result->exit, out);

@@ -138,9 +138,7 @@ static int read_sandbox_members(const struct json_tape *tape, struct toolbox_san
 
 static bool wants_guard(const struct json_tape *tape)
 {
-	uint32_t guard = json_find(tape, 0, "guard");
-
-	return guard != JSON_NONE && json_is_true(tape, guard);
+	return json_member_is_true(tape, 0, "guard");
 }
 
 static int refuse_path(struct diagnostics *problems, const struct landlock_failure *failure)

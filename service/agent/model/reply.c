@@ -28,13 +28,12 @@ static int fail_reply(struct reply *reply, const char *reason)
 
 static int take_content(struct reply *reply, const struct json_tape *tape, uint32_t message)
 {
-	uint32_t content = json_find_typed(tape, message, "content", JSON_STRING);
 	int r;
 
-	if (content == JSON_NONE)
-		return 0;
 	reply->text.limit = REPLY_TEXT_BYTES;
-	json_string_decode(tape, content, &reply->text);
+	if (!json_read_text(
+		    tape, json_find_typed(tape, message, "content", JSON_STRING), &reply->text))
+		return 0;
 	r = buffer_status(&reply->text);
 	return r == -EMSGSIZE ? fail_reply(reply, "the answer has more than a MiB of text") : r;
 }
@@ -87,7 +86,7 @@ static struct reply_call *find_call(
 	struct reply_call *call = NULL;
 	int64_t index = -1;
 
-	if (number != JSON_NONE && json_number_i64(tape, number, &index) == 0 && index >= 0)
+	if (json_read_i64(tape, number, &index) && index >= 0)
 		call = find_index(reply, index);
 	else if (json_find_typed(tape, part, "id", JSON_STRING) == JSON_NONE && reply->n_calls > 0)
 		call = &reply->calls[reply->n_calls - 1];
@@ -142,10 +141,7 @@ static int take_calls(struct reply *reply, const struct json_tape *tape, uint32_
 static void take_count(
 	const struct json_tape *tape, uint32_t usage, const char *key, uint64_t *ret_count)
 {
-	uint32_t count = json_find_typed(tape, usage, key, JSON_NUMBER);
-
-	if (count != JSON_NONE)
-		(void)json_number_u64(tape, count, ret_count);
+	(void)json_read_u64(tape, json_find(tape, usage, key), ret_count);
 }
 
 static void take_usage(struct reply *reply, const struct json_tape *tape)

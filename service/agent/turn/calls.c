@@ -113,19 +113,15 @@ static void digest_call(struct turn_call *call, const struct json_tape *args, ui
 static uint32_t unwrap_call(struct turn_call *call, const struct tools *tools,
 	const struct json_tape *args, struct json_tape *inner, struct buffer *inner_text)
 {
-	uint32_t name = json_find_typed_at(args, 0, "name", JSON_STRING);
 	uint32_t value = json_find_root(args, "arguments");
 	cleanup(buffer_deinit) struct buffer decoded = {0};
 
-	if (name != JSON_NONE)
-		json_string_decode(args, name, &decoded);
+	json_read_text(args, json_find(args, 0, "name"), &decoded);
 	set_tool(call, tools, buffer_text(&decoded), decoded.size);
-	if (value != JSON_NONE && json_type_at(args, value) == JSON_STRING)
-		json_string_decode(args, value, inner_text);
-	else if (value != JSON_NONE)
-		json_write_compact(inner_text, args, value);
-	else
+	if (value == JSON_NONE)
 		buffer_append_string(inner_text, "{}");
+	else if (!json_read_text(args, value, inner_text))
+		json_write_compact(inner_text, args, value);
 	return buffer_status(inner_text) == 0 && json_tape_read(inner, buffer_text(inner_text),
 							 inner_text->size, DEPTH, NULL) == 0
 		       ? 0

@@ -261,13 +261,11 @@ static void take_first_found(void *data, const struct json_tape *response)
 /* Keep the error of the tool service as the reason of a turn without tools. */
 static void note_list_error(struct turn *turn, const struct json_tape *response)
 {
-	uint32_t error = json_find_typed_at(response, 0, "error", JSON_STRING);
 	cleanup(buffer_deinit) struct buffer text = {0};
 	cleanup(buffer_deinit) struct buffer words = {0};
 
-	if (error == JSON_NONE)
+	if (!json_read_text(response, json_find(response, 0, "error"), &text))
 		return;
-	json_string_decode(response, error, &text);
 	if (text.size > 0)
 		visible_append(&words, text.data, utf8_cut(text.data, text.size, LIST_ERROR_BYTES));
 	snprintf(turn->reason, sizeof(turn->reason), "the tools cannot be listed: %s",

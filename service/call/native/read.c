@@ -236,8 +236,7 @@ static int read_variadic(struct reading *reading, uint32_t object, struct native
 
 	if (token == JSON_NONE)
 		return 0;
-	if (json_type_at(reading->tape, token) != JSON_NUMBER ||
-		json_number_u64(reading->tape, token, &n_fixed) || n_fixed == 0 ||
+	if (!json_read_u64(reading->tape, token, &n_fixed) || n_fixed == 0 ||
 		n_fixed > function->n_parameters)
 		return reading_refuse(reading, token,
 			"must be the number of fixed parameters, from 1 to the %zu that are listed",

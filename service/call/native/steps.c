@@ -362,8 +362,7 @@ static int read_max(struct program_reading *reading, uint32_t object)
 
 	step->max = ROUNDS_USUAL;
 	if (token != JSON_NONE) {
-		if (json_type_at(reading->reading.tape, token) != JSON_NUMBER ||
-			json_number_u64(reading->reading.tape, token, &most) || most == 0 ||
+		if (!json_read_u64(reading->reading.tape, token, &most) || most == 0 ||
 			most > NATIVE_ROUNDS_MAX)
 			return refuse_step(reading, token, "must be an integer from 1 to 1000000");
 		step->max = (uint32_t)most;

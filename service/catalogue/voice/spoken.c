@@ -168,9 +168,8 @@ static bool write_face(const struct json_tape *faces, uint32_t key, enum spoken_
 	uint32_t value = json_find_typed_at(faces, key + 1, spoken_face_name(face), JSON_STRING);
 	size_t start = out->size;
 
-	if (value == JSON_NONE)
+	if (!json_read_text(faces, value, &text))
 		return false;
-	json_string_decode(faces, value, &text);
 	buffer_fail_with(out, &text);
 	if (buffer_terminate(&text) && fill_face(out, text.data, values))
 		return true;

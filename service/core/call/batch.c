@@ -444,8 +444,7 @@ static void read_timeout(const struct json_tape *data, uint32_t at, struct batch
 
 	if (token == JSON_NONE)
 		return;
-	if (json_type_at(data, token) != JSON_NUMBER ||
-		json_number_u64(data, token, &entry->timeout_ms) != 0 || entry->timeout_ms == 0) {
+	if (!json_read_u64(data, token, &entry->timeout_ms) || entry->timeout_ms == 0) {
 		entry->timeout_ms = 0;
 		copy_member(data, at, "timeout_ms", &entry->rest);
 	}

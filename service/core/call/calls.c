@@ -223,14 +223,12 @@ void call_keep_progress(const struct json_tape *progress, bool *ret_has_number, 
 	struct buffer *ret_text)
 {
 	uint32_t number = json_find_typed_at(progress, 0, "progress", JSON_NUMBER);
-	uint32_t text = json_find_typed_at(progress, 0, "text", JSON_STRING);
 	cleanup(buffer_deinit) struct buffer decoded = {0};
 
 	if (number != JSON_NONE)
 		*ret_has_number = json_number_f64(progress, number, ret_number) == 0;
-	if (text == JSON_NONE)
+	if (!json_read_text(progress, json_find(progress, 0, "text"), &decoded))
 		return;
-	json_string_decode(progress, text, &decoded);
 	buffer_reset(ret_text);
 	call_write_cut_text(&decoded, ret_text);
 }

@@ -79,8 +79,7 @@ static bool read_lease(struct registration *registration, struct answer *answer)
 	registration->lease_s = GUEST_LEASE_S;
 	if (token == JSON_NONE)
 		return true;
-	return (json_type_at(data, token) == JSON_NUMBER &&
-		       json_number_u64(data, token, &registration->lease_s) == 0 &&
+	return (json_read_u64(data, token, &registration->lease_s) &&
 		       registration->lease_s >= GUEST_LEASE_LEAST_S &&
 		       registration->lease_s <= GUEST_LEASE_MOST_S) ||
 	       refuse_field(answer, "lease_s", "an integer of seconds from 5 to 600");

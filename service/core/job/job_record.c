@@ -84,11 +84,7 @@ static void read_value(
 
 static int read_ms(const struct json_tape *tape, const char *key, int64_t *ret_ms)
 {
-	uint32_t token = json_find_typed_at(tape, 0, key, JSON_NUMBER);
-
-	return token != JSON_NONE && json_number_i64(tape, token, ret_ms) == 0 && *ret_ms >= 0
-		       ? 0
-		       : -EINVAL;
+	return json_read_i64(tape, json_find(tape, 0, key), ret_ms) && *ret_ms >= 0 ? 0 : -EINVAL;
 }
 
 /* Return the index of the text at @key among the @n @names, or -1. */
@@ -107,12 +103,10 @@ static void read_head(struct job *job, const struct json_tape *tape)
 	static const char context[] = ", \"context\": ";
 	static const char data[] = ", \"data\": ";
 	struct buffer *head = &job->response.message;
-	uint32_t token = json_find_typed_at(tape, 0, "head", JSON_STRING);
 	const char *at;
 
-	if (token == JSON_NONE)
+	if (!json_read_text(tape, json_find(tape, 0, "head"), head))
 		return;
-	json_string_decode(tape, token, head);
 	/* The error stays for fill_job(). */
 	if (buffer_status(head) < 0)
 		return;

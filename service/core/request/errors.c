@@ -260,11 +260,8 @@ void errors_write_failure(struct answer *answer, const struct tool *tool, const 
 static void read_reported_text(
 	const struct json_tape *reported, const char *key, struct buffer *ret_text)
 {
-	uint32_t token = json_find_typed_at(reported, 0, key, JSON_STRING);
-
 	buffer_reset(ret_text);
-	if (token != JSON_NONE)
-		json_string_decode(reported, token, ret_text);
+	json_read_text(reported, json_find(reported, 0, key), ret_text);
 }
 
 static void write_reported_texts(
@@ -324,9 +321,7 @@ static void read_violations(const struct json_tape *reported, struct schema_repo
 
 static bool read_error_number(const struct json_tape *reported, const char *key, uint64_t *ret)
 {
-	uint32_t token = json_find_typed_at(reported, 0, key, JSON_NUMBER);
-
-	return token != JSON_NONE && json_number_u64(reported, token, ret) == 0;
+	return json_read_u64(reported, json_find(reported, 0, key), ret);
 }
 
 bool errors_read_refusal(const struct json_tape *reported, struct schema_report *ret_report)

@@ -124,9 +124,8 @@ static bool read_since_s(struct request *request)
 
 	if (token == JSON_NONE)
 		return true;
-	request->has_since = json_type_at(request->data, token) == JSON_NUMBER &&
-			     json_number_f64(request->data, token, &request->since_s) == 0 &&
-			     request->since_s >= 0;
+	request->has_since =
+		json_read_f64(request->data, token, &request->since_s) && request->since_s >= 0;
 	return request->has_since ||
 	       refuse_field(request, "since_s", "a number of seconds, at least 0");
 }
@@ -137,9 +136,8 @@ static bool read_limit(struct request *request, uint64_t most, const char *expec
 
 	if (token == JSON_NONE)
 		return true;
-	return (json_type_at(request->data, token) == JSON_NUMBER &&
-		       json_number_u64(request->data, token, &request->limit) == 0 &&
-		       request->limit >= 1 && request->limit <= most) ||
+	return (json_read_u64(request->data, token, &request->limit) && request->limit >= 1 &&
+		       request->limit <= most) ||
 	       refuse_field(request, "limit", expected);
 }
 
@@ -158,9 +156,7 @@ static bool read_after(struct request *request)
 {
 	uint32_t token = json_find_root(request->data, "after");
 
-	return token == JSON_NONE ||
-	       (json_type_at(request->data, token) == JSON_NUMBER &&
-		       json_number_u64(request->data, token, &request->after) == 0) ||
+	return token == JSON_NONE || json_read_u64(request->data, token, &request->after) ||
 	       refuse_field(request, "after", "the integer 'next' of an earlier response");
 }
 
@@ -200,9 +196,8 @@ static bool read_seconds(struct request *request, uint64_t least, const char *ex
 {
 	uint32_t token = json_find_root(request->data, "seconds");
 
-	if (token == JSON_NONE || json_type_at(request->data, token) != JSON_NUMBER ||
-		json_number_u64(request->data, token, &request->seconds) != 0 ||
-		request->seconds < least || request->seconds > REQUEST_SECONDS_MAX)
+	if (!json_read_u64(request->data, token, &request->seconds) || request->seconds < least ||
+		request->seconds > REQUEST_SECONDS_MAX)
 		return refuse_field(request, "seconds", expected);
 	return true;
 }

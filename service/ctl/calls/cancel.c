@@ -8,6 +8,7 @@
 #include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/terminal.h"
+#include "json/member.h"
 
 /*
  * toolboxctl cancel: end calls by their ids or call_ids, or by the beginnings of those.
@@ -29,13 +30,11 @@ struct found {
 static bool has_prefix(const struct ctl_response *response, uint32_t index, const char *key,
 	const char *id, struct buffer *whole, bool *ret_is_whole)
 {
-	uint32_t token = ctl_response_find(response, index, key, JSON_STRING);
 	size_t size = strlen(id);
 
 	buffer_reset(whole);
-	if (token == JSON_NONE)
+	if (!json_read_text(&response->tape, json_find(&response->tape, index, key), whole))
 		return false;
-	json_string_decode(&response->tape, token, whole);
 	*ret_is_whole = whole->size == size;
 	return whole->size >= size && memcmp(whole->data, id, size) == 0;
 }

@@ -17,17 +17,15 @@
 /* Return the number @key of the call, or -1 without one. */
 static double number_of(const struct ctl_response *response, uint32_t index, const char *key)
 {
-	uint32_t token = ctl_response_find(response, index, key, JSON_NUMBER);
-	double value;
+	double value = -1;
 
-	return token != JSON_NONE && json_number_f64(&response->tape, token, &value) == 0 ? value
-											  : -1;
+	json_read_f64(&response->tape, json_find(&response->tape, index, key), &value);
+	return value;
 }
 
 /* Append the time of the beginning by the local clock, with the day unless that is today. */
 static void append_time(const struct ctl_response *response, uint32_t index, struct buffer *out)
 {
-	uint32_t token = ctl_response_find(response, index, "started", JSON_STRING);
 	cleanup(buffer_deinit) struct buffer text = {0};
 	time_t now = time(NULL);
 	struct tm parts = {0};
@@ -35,9 +33,8 @@ static void append_time(const struct ctl_response *response, uint32_t index, str
 	time_t started;
 	char stamp[32];
 
-	if (token == JSON_NONE)
+	if (!json_read_text(&response->tape, json_find(&response->tape, index, "started"), &text))
 		return;
-	json_string_decode(&response->tape, token, &text);
 	if (!buffer_terminate(&text) || !strptime(text.data, "%Y-%m-%dT%H:%M:%S", &parts))
 		return;
 	started = timegm(&parts);

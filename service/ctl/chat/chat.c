@@ -87,13 +87,12 @@ static void end_text(struct chat_turn *turn)
 
 static void show_delta(struct chat_turn *turn, const struct json_tape *event)
 {
-	uint32_t text = json_find_typed_at(event, 0, "text", JSON_STRING);
 	cleanup(buffer_deinit) struct buffer decoded = {0};
 	cleanup(buffer_deinit) struct buffer shown = {0};
 
-	if (!turn->is_shown || text == JSON_NONE || !ctl_session_is_ours(turn->session))
+	if (!turn->is_shown || !ctl_session_is_ours(turn->session) ||
+		!json_read_text(event, json_find(event, 0, "text"), &decoded))
 		return;
-	json_string_decode(event, text, &decoded);
 	visible_append_lines(&shown, buffer_text(&decoded), decoded.size);
 	terminal_print(&shown);
 	fflush(stdout);

@@ -113,14 +113,12 @@ static void answer_own_question(struct waiting *waiting, const struct json_tape 
 static void take_question(struct waiting *waiting, const struct json_tape *event)
 {
 	static const struct approval_key none = {0};
-	uint32_t expires = json_find(event, 0, "expires_s");
 	struct question_mark mark;
 	double seconds = 0;
 
 	if (is_asked(waiting) || !json_member_is(event, 0, "source", CTL_SOURCE) ||
-		!json_member_is(event, 0, "call_id", waiting->call_id) || expires == JSON_NONE ||
-		json_type_at(event, expires) != JSON_NUMBER ||
-		json_number_f64(event, expires, &seconds) != 0 ||
+		!json_member_is(event, 0, "call_id", waiting->call_id) ||
+		!json_read_f64(event, json_find(event, 0, "expires_s"), &seconds) ||
 		!(seconds >= 0 && seconds <= DAY_S))
 		return;
 	if (!questions_read(waiting->key ? waiting->key : &none, event, 0, &mark)) {

@@ -138,11 +138,9 @@ static int write_words(struct given *given, const struct ctl_options *options,
 /* Return the deadline of the tool, or 0. */
 static uint64_t deadline_of(const struct ctl_response *definition)
 {
-	uint32_t token = ctl_response_find(definition, 0, "timeout_ms", JSON_NUMBER);
 	uint64_t ms = 0;
 
-	if (token == JSON_NONE || json_number_u64(&definition->tape, token, &ms) != 0)
-		return 0;
+	json_read_u64(&definition->tape, json_find(&definition->tape, 0, "timeout_ms"), &ms);
 	return ms < DEADLINE_MAX_MS ? ms : DEADLINE_MAX_MS;
 }
 

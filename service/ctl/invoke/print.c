@@ -11,10 +11,11 @@
 #include "ctl/invoke/arguments.h"
 #include "ctl/terminal.h"
 #include "ctl/tool/signature.h"
+#include "json/member.h"
 #include "json/writer.h"
 #include "util/array.h"
-#include "util/text/base64.h"
 #include "util/cleanup.h"
+#include "util/text/base64.h"
 #include "util/text/utf8.h"
 #include "util/text/visible.h"
 
@@ -78,13 +79,10 @@ static void print_lines(const char *title, struct buffer *text)
 /* Print the text that a program has left in the member @key. */
 static void print_printed(const struct ctl_response *response, const char *key)
 {
-	uint32_t token = ctl_response_find(response, 0, key, JSON_STRING);
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	if (token == JSON_NONE)
-		return;
-	json_string_decode(&response->tape, token, &text);
-	print_lines(key, &text);
+	if (json_read_text(&response->tape, json_find(&response->tape, 0, key), &text))
+		print_lines(key, &text);
 }
 
 void print_output(const struct ctl_response *status)

@@ -115,13 +115,11 @@ static void draw(struct progress *progress)
 
 void progress_take(struct progress *progress, const struct json_tape *event)
 {
-	uint32_t number = json_find_typed_at(event, 0, "progress", JSON_NUMBER);
 	double done = -1;
 
 	if (!progress->is_shown)
 		return;
-	if (number != JSON_NONE && json_number_f64(event, number, &done) == 0 && done >= 0 &&
-		done <= 1)
+	if (json_read_f64(event, json_find(event, 0, "progress"), &done) && done >= 0 && done <= 1)
 		progress->done = done;
 	buffer_reset(&progress->text);
 	terminal_append_member(&progress->text, event, 0, "text");

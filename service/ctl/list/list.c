@@ -230,15 +230,12 @@ static void add_row(struct table *table, const char *name, size_t n_tools, size_
 static size_t count_characters(const struct ctl_response *response)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
-	uint32_t string = ctl_response_find(response, 0, "text", JSON_STRING);
 	uint32_t tools = ctl_response_find(response, 0, "tools", JSON_ARRAY);
 	size_t size;
 	const char *list;
 
-	if (string != JSON_NONE) {
-		json_string_decode(&response->tape, string, &text);
+	if (json_read_text(&response->tape, json_find(&response->tape, 0, "text"), &text))
 		return utf8_count(buffer_text(&text), text.size);
-	}
 	if (tools == JSON_NONE)
 		return 0;
 	list = json_value_text(&response->tape, tools, &size);

@@ -165,8 +165,7 @@ static void write_function(struct skill *skill, const struct json_tape *tape, ui
 	struct buffer *out = &skill->manifest;
 
 	json_string_decode(tape, key, &name);
-	if (help != JSON_NONE)
-		json_string_decode(tape, help, &text);
+	json_read_text(tape, help, &text);
 	terminal_append_words(&words, buffer_text(&text), text.size);
 	if (words.size == 0)
 		buffer_printf(&words, "A function of the skill %s.", skill->id);
@@ -266,10 +265,8 @@ static void write_intent(struct skill *skill, const struct json_tape *tape, uint
 	struct variant variants[VARIANTS_MAX] = {0};
 	size_t n_variants = 0;
 
-	if (samples == JSON_NONE || name == JSON_NONE)
-		return;
-	json_string_decode(tape, name, &intent);
-	if (!buffer_terminate(&intent))
+	if (samples == JSON_NONE || !json_read_text(tape, name, &intent) ||
+		!buffer_terminate(&intent))
 		return;
 	json_each(i, tape, samples)
 		if (json_type_at(tape, i) == JSON_STRING)

@@ -285,7 +285,6 @@ static int try_example(struct test *test, uint32_t definition, uint32_t example)
 	struct trial trial = {.expectation = CALLS_ANY};
 	uint32_t args = json_find(tape, example, "args");
 	uint32_t result = json_find(tape, example, "result");
-	uint32_t tolerance = json_find(tape, example, "tolerance");
 	int r = CTL_ERROR;
 
 	append_name(tape, definition, &name);
@@ -298,8 +297,7 @@ static int try_example(struct test *test, uint32_t definition, uint32_t example)
 		trial.expectation = CALLS_RESULT;
 		trial.expected = buffer_terminate(&expected);
 	}
-	if (tolerance != JSON_NONE)
-		json_number_f64(tape, tolerance, &trial.tolerance);
+	json_read_f64(tape, json_find(tape, example, "tolerance"), &trial.tolerance);
 	trial.tool = name.data;
 	if (buffer_status(&name) == 0 && buffer_status(&trial.args) == 0 &&
 		buffer_status(&expected) == 0)

@@ -165,11 +165,9 @@ static struct watched *find_question(const struct watch *watch, const char *id)
 /* Return the moment at which the question @tape expires, which was sent just now. */
 static uint64_t expiry_of(const struct json_tape *tape)
 {
-	uint32_t expires = json_find(tape, 0, "expires_s");
 	double left_s = 0;
 
-	if (expires != JSON_NONE && json_type_at(tape, expires) == JSON_NUMBER)
-		json_number_f64(tape, expires, &left_s);
+	json_read_f64(tape, json_find(tape, 0, "expires_s"), &left_s);
 	return clock_now_ms() +
 	       (left_s > 0 && left_s < EXPIRES_S_MAX ? (uint64_t)(left_s * MS_PER_S) : 0);
 }
@@ -301,13 +299,10 @@ static void take_resolved(struct watch *watch, const struct json_tape *event)
 static void take_attach(struct watch *watch, const struct json_tape *event)
 {
 	uint64_t soon_ms = clock_now_ms() + DETACHED_MS;
-	uint64_t seconds = 1;
-	uint32_t at = json_find(event, 0, "seconds");
+	uint64_t seconds;
 
-	if (at == JSON_NONE || json_type_at(event, at) != JSON_NUMBER ||
-		json_number_u64(event, at, &seconds) != 0 || seconds > 0)
-		return;
-	if (watch->renew_ms > soon_ms)
+	if (json_read_u64(event, json_find(event, 0, "seconds"), &seconds) && seconds == 0 &&
+		watch->renew_ms > soon_ms)
 		watch->renew_ms = soon_ms;
 }
 

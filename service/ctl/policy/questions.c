@@ -20,12 +20,10 @@ static bool is_hex_text(const char *text, size_t size)
 bool questions_read_hex(
 	const struct json_tape *tape, uint32_t object, const char *key, char *ret, size_t size)
 {
-	uint32_t token = json_find_typed_at(tape, object, key, JSON_STRING);
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	if (token == JSON_NONE)
+	if (!json_read_text(tape, json_find(tape, object, key), &text))
 		return false;
-	json_string_decode(tape, token, &text);
 	if (!buffer_terminate(&text) || text.size != size || !is_hex_text(text.data, size))
 		return false;
 	memcpy(ret, text.data, size + 1);

@@ -14,8 +14,7 @@ double status_number_at(const struct json_tape *tape, uint32_t token)
 {
 	double number = 0;
 
-	if (token != JSON_NONE && json_type_at(tape, token) == JSON_NUMBER)
-		json_number_f64(tape, token, &number);
+	json_read_f64(tape, token, &number);
 	return number;
 }
 

@@ -116,10 +116,9 @@ static void append_definition_member(const struct ctl_response *response, const 
 /* Append `Deadline 2.5 s.`, where the definition has it. */
 static void append_deadline(const struct ctl_response *response, struct buffer *out)
 {
-	uint32_t token = ctl_response_find(response, 0, "timeout_ms", JSON_NUMBER);
 	double ms;
 
-	if (token != JSON_NONE && json_number_f64(&response->tape, token, &ms) == 0)
+	if (json_read_f64(&response->tape, json_find(&response->tape, 0, "timeout_ms"), &ms))
 		buffer_printf(out, "Deadline %g s.\n", ms / MS_PER_S);
 }
 

@@ -30,13 +30,10 @@ static bool is_in_target(
 	const struct json_tape *tape, uint32_t schema, struct text_view name, int depth)
 {
 	cleanup(buffer_deinit) struct buffer reference = {0};
-	uint32_t ref = json_find_typed_at(tape, schema, "$ref", JSON_STRING);
 	uint32_t target;
 
-	if (ref == JSON_NONE)
-		return false;
-	json_string_decode(tape, ref, &reference);
-	return buffer_terminate(&reference) && reference.data[0] == '#' &&
+	return json_read_text(tape, json_find(tape, schema, "$ref"), &reference) &&
+	       buffer_terminate(&reference) && reference.data[0] == '#' &&
 	       json_pointer_find(tape, reference.data + 1, NULL, &target) &&
 	       has_property(tape, target, name, depth);
 }

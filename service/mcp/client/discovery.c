@@ -36,7 +36,7 @@ int64_t mcp_discovery_error_code(const struct json_tape *tape)
 	uint32_t code = json_find_typed(tape, json_find_root(tape, "error"), "code", JSON_NUMBER);
 	int64_t number;
 
-	return code != JSON_NONE && json_number_i64(tape, code, &number) == 0 ? number : 0;
+	return json_read_i64(tape, code, &number) ? number : 0;
 }
 
 bool mcp_discovery_names_modern(const struct json_tape *tape)

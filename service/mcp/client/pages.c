@@ -41,10 +41,9 @@ static void add_tools(struct mcp_pages *pages, const struct json_tape *tape, uin
 
 static uint64_t read_ttl(const struct json_tape *tape, uint32_t result)
 {
-	uint32_t token = json_find_typed(tape, result, "ttlMs", JSON_NUMBER);
 	uint64_t ttl_ms;
 
-	if (token == JSON_NONE || json_number_u64(tape, token, &ttl_ms) != 0)
+	if (!json_read_u64(tape, json_find_present(tape, result, "ttlMs"), &ttl_ms))
 		return 0;
 	return ttl_ms < TTL_MAX_MS ? ttl_ms : TTL_MAX_MS;
 }

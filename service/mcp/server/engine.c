@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "json/document.h"
+#include "json/member.h"
 #include "json/number.h"
 #include "json/reader.h"
 #include "mcp/call_result.h"
@@ -273,15 +274,10 @@ static void notify_progress(struct mcp_exchange *exchange, double value, struct 
 void mcp_exchange_report(struct mcp_exchange *exchange, const struct json_tape *event)
 {
 	cleanup(buffer_deinit) struct buffer decoded = {0};
-	uint32_t progress = json_find(event, 0, "progress");
-	uint32_t text = json_find(event, 0, "text");
 	double value = NAN;
 
-	if (progress == JSON_NONE || json_type_at(event, progress) != JSON_NUMBER ||
-		json_number_f64(event, progress, &value) != 0)
-		value = NAN;
-	if (text != JSON_NONE && json_type_at(event, text) == JSON_STRING)
-		json_string_decode(event, text, &decoded);
+	json_read_f64(event, json_find(event, 0, "progress"), &value);
+	json_read_text(event, json_find(event, 0, "text"), &decoded);
 	notify_progress(exchange, value, (struct text_view){decoded.data, decoded.size});
 }
 

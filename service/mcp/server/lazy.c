@@ -196,8 +196,7 @@ static void write_listed_name(const struct json_tape *tape, uint32_t object,
 		json_string_decode(tape, toolbox, &name);
 		buffer_append_string(&name, "__");
 	}
-	if (own != JSON_NONE)
-		json_string_decode(tape, own, &name);
+	json_read_text(tape, own, &name);
 	if (given != JSON_NONE && (names == MCP_NAMES_GIVEN || name.size > MCP_NAME_BYTES)) {
 		buffer_reset(&name);
 		json_string_decode(tape, given, &name);

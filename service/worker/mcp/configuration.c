@@ -7,12 +7,13 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "json/member.h"
 #include "json/number.h"
 #include "util/array.h"
-#include "util/text/base64.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
 #include "util/file/file.h"
+#include "util/text/base64.h"
 
 /* A shorter value is no secret by its name alone. */
 #define NAMED_BYTES 8
@@ -319,15 +320,13 @@ int mcp_configuration_read(const struct driver_load *load,
 {
 	const struct json_tape *tape = load->tape;
 	uint32_t server = json_find(tape, 0, "mcp");
-	uint32_t legacy = json_find(tape, 0, "legacy");
 	uint32_t digest = json_find(tape, 0, "digest");
-	uint32_t resources = json_find(tape, 0, "resources");
 	int r;
 
 	if (server == JSON_NONE)
 		return -EPROTO;
-	ret_configuration->is_legacy = legacy != JSON_NONE && json_is_true(tape, legacy);
-	ret_configuration->has_resources = resources != JSON_NONE && json_is_true(tape, resources);
+	ret_configuration->is_legacy = json_member_is_true(tape, 0, "legacy");
+	ret_configuration->has_resources = json_member_is_true(tape, 0, "resources");
 	if (digest != JSON_NONE && json_number_u64(tape, digest, &ret_configuration->list) != 0)
 		return -EPROTO;
 	if (json_find(tape, server, "url") != JSON_NONE)

@@ -126,8 +126,7 @@ int mcp_client_take_initialize(struct mcp_client *client, uint64_t now_ms)
 	cleanup(buffer_deinit) struct buffer name = {0};
 	const char *known;
 
-	if (version != JSON_NONE)
-		json_string_decode(tape, version, &name);
+	json_read_text(tape, version, &name);
 	if (buffer_status(&name) < 0)
 		return -ENOMEM;
 	known = name.data ? mcp_version_legacy(name.data, name.size) : NULL;

@@ -126,14 +126,12 @@ int mcp_client_end_call(struct mcp_client *client, struct mcp_open_call *call)
  * unknown. */
 static double progress_share(const struct json_tape *tape, uint32_t params)
 {
-	uint32_t progress = json_find_typed(tape, params, "progress", JSON_NUMBER);
-	uint32_t total = json_find_typed(tape, params, "total", JSON_NUMBER);
 	double done;
 	double all;
 
-	if (progress == JSON_NONE || total == JSON_NONE ||
-		json_number_f64(tape, progress, &done) != 0 ||
-		json_number_f64(tape, total, &all) != 0 || all <= 0 || done < 0)
+	if (!json_read_f64(tape, json_find_present(tape, params, "progress"), &done) ||
+		!json_read_f64(tape, json_find_present(tape, params, "total"), &all) || all <= 0 ||
+		done < 0)
 		return -1;
 	return done < all ? done / all : 1;
 }
@@ -142,22 +140,17 @@ int mcp_client_take_progress(struct mcp_client *client)
 {
 	const struct json_tape *tape = &client->message.tape;
 	uint32_t params = client->message.params;
-	uint32_t token = json_find_typed(tape, params, "progressToken", JSON_NUMBER);
-	uint32_t message = json_find_typed(tape, params, "message", JSON_STRING);
 	uint64_t id = 0;
 	struct mcp_open_call *call;
 	struct mcp_action action = {.kind = MCP_ACT_PROGRESS};
 
-	if (token != JSON_NONE && json_number_u64(tape, token, &id) != 0)
-		id = 0;
+	json_read_u64(tape, json_find_present(tape, params, "progressToken"), &id);
 	call = mcp_client_find_request(client, id);
 	if (!call)
 		return 0;
 	buffer_recycle(&client->text, MCP_CLIENT_KEPT_BYTES);
-	if (message != JSON_NONE) {
-		json_string_decode(tape, message, &client->text);
+	if (json_read_text(tape, json_find_present(tape, params, "message"), &client->text))
 		action.text = (struct text_view){client->text.data, client->text.size};
-	}
 	if (buffer_status(&client->text) < 0)
 		return buffer_status(&client->text);
 	action.call = call->name;
