@@ -113,8 +113,7 @@ static const char *const interpreters[] = {"sh", "ash", "bash", "dash", "fish", 
 
 static bool is_interpreter(const char *argument)
 {
-	const char *slash = strrchr(argument, '/');
-	const char *name = slash ? slash + 1 : argument;
+	const char *name = basename(argument);
 
 	for (size_t i = 0; i < ARRAY_SIZE(interpreters); i++) {
 		size_t size = strlen(interpreters[i]);

@@ -19,8 +19,7 @@
 
 const char *manifest_stem(const char *path, size_t *ret_size)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = basename(path);
 	size_t suffix = strlen(".json");
 
 	*ret_size = strlen(name);

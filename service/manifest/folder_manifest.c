@@ -128,13 +128,12 @@ static int look_at(const char *path, enum look *ret_look)
 /* Find the manifest with the name of its folder. Return 0 or a negative errno. */
 static int find_named(const char *folder, const struct entries *entries, char **ret_path)
 {
-	const char *slash = strrchr(folder, '/');
 	cleanup_free char *name = NULL;
 	cleanup_free char *path = NULL;
 	enum look look;
 	int r;
 
-	if (asprintf(&name, "%s" SUFFIX, slash ? slash + 1 : folder) < 0) {
+	if (asprintf(&name, "%s" SUFFIX, basename(folder)) < 0) {
 		name = NULL;
 		return -ENOMEM;
 	}

@@ -93,14 +93,6 @@ static char *write_address(const struct json_tape *tape, uint32_t object, const 
 	return buffer_take(&out, NULL);
 }
 
-/* Return the name of the program @command. */
-static char *find_program(const char *command)
-{
-	const char *slash = strrchr(command, '/');
-
-	return strdup(slash ? slash + 1 : command);
-}
-
 /* Return @url without its path, perhaps a secret, and with a mask for a name and a password. */
 static char *find_origin(const char *url)
 {
@@ -122,7 +114,7 @@ static char *write_origin(const struct json_tape *tape, uint32_t object)
 
 	if (!text)
 		return NULL;
-	return url != JSON_NONE ? find_origin(text) : find_program(text);
+	return url != JSON_NONE ? find_origin(text) : strdup(basename(text));
 }
 
 static char *write_rules(const struct json_tape *tape)

@@ -23,8 +23,7 @@ static const char space[] = " \t";
 /* Return whether the file is named like a shared library: lib.so, lib.so.1.2. */
 static bool is_library_name(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *end = strstr(slash ? slash + 1 : path, ".so");
+	const char *end = strstr(basename(path), ".so");
 
 	if (!end)
 		return false;

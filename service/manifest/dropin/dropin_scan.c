@@ -35,8 +35,7 @@ void dropin_list_deinit(struct dropin_list *list)
 
 const char *dropin_stem(const char *path, size_t *ret_size)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = basename(path);
 	const char *dot = strrchr(name, '.');
 
 	*ret_size = dot && dot > name ? (size_t)(dot - name) : strlen(name);

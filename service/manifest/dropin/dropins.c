@@ -53,8 +53,7 @@ static void folder_deinit(struct folder *folder)
 /* The name of the file or folder at @path, without @suffix. */
 static struct buffer name_of(const char *path, const char *suffix)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = basename(path);
 	size_t size = strlen(name);
 	struct buffer out = {0};
 

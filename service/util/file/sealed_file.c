@@ -32,11 +32,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int make_memfd(const char *path)
 {
 	const unsigned int flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-	const char *slash = strrchr(path, '/');
 	char name[64];
 	int fd;
 
-	snprintf(name, sizeof(name), "%s", slash ? slash + 1 : path);
+	snprintf(name, sizeof(name), "%s", basename(path));
 	fd = memfd_create(name, flags | MFD_EXEC);
 	if (fd < 0 && errno == EINVAL)
 		fd = memfd_create(name, flags);
