@@ -9,21 +9,18 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "core/service.h"
 #include "ctl/command.h"
 #include "ctl/terminal.h"
+#include "policy/hex.h"
 #include "util/log.h"
 #include "util/process/guarded.h"
 
 /* A port that is free, of the host and the path of bus_address_default. */
 #define ANY_PORT "ws://" BUS_DEFAULT_HOST ":0" BUS_DEFAULT_PATH
-
-/* A token: 128 bits in hexadecimal digits, and a NUL. */
-#define TOKEN_BYTES 33
 
 /* The time in which the service takes a port. */
 #define START_MS 10000
@@ -105,16 +102,6 @@ __attribute__((noreturn)) static void become_service(
 
 /* ── its parent ──────────────────────────────────────────────────────────────────────────────── */
 
-static int make_token(char ret_token[TOKEN_BYTES])
-{
-	uint64_t chance[2];
-
-	if (getrandom(chance, sizeof(chance), 0) != (ssize_t)sizeof(chance))
-		return -EIO;
-	snprintf(ret_token, TOKEN_BYTES, "%016" PRIx64 "%016" PRIx64, chance[0], chance[1]);
-	return 0;
-}
-
 /* Read the address. -EPIPE: the service has ended, after a complaint. */
 static int read_address(int in, struct bus_address *ret_address)
 {
@@ -184,11 +171,10 @@ int private_expect_folder(const char *path)
 int private_service_start(const struct config_flags *flags, struct private_service **ret_private)
 {
 	struct config_flags mine = *flags;
-	char token[TOKEN_BYTES];
-	int r = make_token(token);
+	char token[HEX_ID_CHARS + 1];
 
-	if (r < 0) {
-		terminal_complain("cannot make a token: %s", strerror(-r));
+	if (hex_write_id(token) < 0) {
+		terminal_complain("the system has no random bytes");
 		return CTL_ERROR;
 	}
 	mine.bus = ANY_PORT;
@@ -205,12 +191,6 @@ static bool is_here(const struct bus_address *address)
 					   strcmp(address->host, "::1") == 0);
 }
 
-static void ignore_mistake(void *data, const struct diagnostic *mistake)
-{
-	(void)data;
-	(void)mistake;
-}
-
 int private_service_start_open(
 	const struct config_flags *flags, struct private_service **ret_private)
 {
@@ -218,7 +198,7 @@ int private_service_start_open(
 	struct bus_address address;
 
 	/* The service reports the mistakes of the configuration. */
-	if (config_read_bus(flags, ignore_mistake, NULL, &address) != 0 || !is_here(&address))
+	if (config_read_bus(flags, NULL, NULL, &address) != 0 || !is_here(&address))
 		mine.bus = ANY_PORT;
 	mine.log_level = log_level_names[LOG_LEVEL_INFO];
 	return start_or_complain(&mine, true, ret_private);
