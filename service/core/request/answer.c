@@ -269,7 +269,7 @@ static void close_data(struct answer *answer)
 }
 
 /* Send @answer, whose data is closed, to the bus. */
-static int send_on(struct answer *answer, struct bus *bus)
+static void send_on(struct answer *answer, struct bus *bus)
 {
 	const char *text;
 	size_t size;
@@ -279,16 +279,16 @@ static int send_on(struct answer *answer, struct bus *bus)
 	text = bus_message_text(&answer->message, &size);
 	if (size > strlen(TOOLS_BEGIN) && memcmp(text, TOOLS_BEGIN, strlen(TOOLS_BEGIN)) == 0)
 		bus_count_answers(bus, 1);
-	return bus_send(bus, &answer->message, answer->share);
+	bus_send(bus, &answer->message, answer->share);
 }
 
-int answer_send(struct answer *answer, struct bus *bus)
+void answer_send(struct answer *answer, struct bus *bus)
 {
 	close_data(answer);
-	if (!answer->address)
-		return send_on(answer, bus);
-	deliver(answer);
-	return 0;
+	if (answer->address)
+		deliver(answer);
+	else
+		send_on(answer, bus);
 }
 
 void answer_announce(struct answer *message, const struct audience *audience)

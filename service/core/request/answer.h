@@ -147,9 +147,8 @@ bool answer_fits(const struct answer *answer, size_t frame_bytes);
  */
 bool answer_make_fit(struct answer *answer, size_t frame_bytes, const char *hint);
 
-/* Close and send the open @answer. Returns the result of bus_send(), or 0 for an answer to an
- * address. */
-int answer_send(struct answer *answer, struct bus *bus);
+/* Close and send the open @answer. */
+void answer_send(struct answer *answer, struct bus *bus);
 
 /* Close @message, begun aside or as a broadcast, and send it to @audience. */
 void answer_announce(struct answer *message, const struct audience *audience);
