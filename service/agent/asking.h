@@ -18,7 +18,7 @@
  *                                                             │ the context comes back
  *   asking_take ◀─ {"type": TOPIC.response, "context": {…, "toolbox_agent": "KEY-7"}}
  *
- * A request that is not answered in ASKING_PATIENCE_MS is followed by `mycroft.toolboxd.is_alive`;
+ * A request not answered in ASKING_PATIENCE_MS is followed by `mycroft.toolboxd.is_alive`;
  * without an answer to this either, the service is away, and every open request ends without a
  * response. While it is away, new requests have only ASKING_AWAY_MS.
  */

@@ -17,7 +17,7 @@
 /* Bytes of one read. A usual request is smaller. */
 #define READ_BYTES 4096
 
-/* After a refusal: the time and the bytes of further reading. A socket that is closed with unread
+/* After a refusal: the time and the bytes of further reading. A socket closed with unread
  * bytes resets the connection, and the peer may lose the response (RFC 9112 §9.6). */
 #define LINGER_MS    1000
 #define LINGER_BYTES (64u << 10)

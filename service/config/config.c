@@ -101,7 +101,7 @@ static int read_layers(struct config_reader *reader, const struct config_flags *
 {
 	int r = config_stack_read(flags->config, &reader->closing, &reader->stack);
 
-	/* A file that was skipped may name a token. */
+	/* A skipped file may name a token. */
 	reader->is_token_hidden = reader->closing.is_closed;
 	if (r == 0)
 		r = config_environment_read(flags, &reader->closing, &reader->environment);
@@ -336,7 +336,7 @@ static void read_all(struct config_reader *reader, void *target)
 
 /* ── the ways in ─────────────────────────────────────────────────────────────────────────────── */
 
-/* Take the values that are not used out of the merged text. Its tape is not read afterwards. */
+/* Take the unused values out of the merged text. Its tape is not read afterwards. */
 static int keep_used(struct config_reader *reader, struct buffer *merged)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};

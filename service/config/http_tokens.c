@@ -98,7 +98,7 @@ static int read_token_entry(const struct json_tape *tape, uint32_t entry,
 	uint32_t digest = json_find_typed(tape, entry, "token_sha256", JSON_STRING);
 	int r = config_fields_read(tape, entry, token_fields, ARRAY_SIZE(token_fields), &token);
 
-	/* Mistakes that were reported do not count. */
+	/* Reported mistakes do not count. */
 	if (r != 0 || !token.name || (!token.file && digest == JSON_NONE))
 		return r;
 	r = take_digest(tape, entry, digest, &token, ret_mistake);

@@ -30,7 +30,7 @@ struct config_reader {
 	struct json_tape tape;       /* tokens of the merged text */
 	struct config_unused unused; /* the unused tokens of the merged text */
 	bool is_token_hidden;        /* a mistake may hide the token of the embedded bus */
-	bool is_refused;             /* no bus can be served with a value that was reported */
+	bool is_refused;             /* no bus can be served with a reported value */
 	bool is_misused;             /* a flag has a value that cannot be used */
 	int error;                   /* 0 or -ENOMEM: the first failure of any step */
 };

@@ -147,7 +147,7 @@ static inline uint32_t json_next_key(const struct json_tape *tape, uint32_t key)
 	for (uint32_t key = json_first(tape, object); (test) && key < json_end(tape, object);      \
 		key = json_next_key(tape, key))
 
-/* The same for an array or an object that was looked up: JSON_NONE is empty. */
+/* The same for a looked-up array or object: JSON_NONE is empty. */
 #define json_each_found(i, tape, array) json_each_while((array) != JSON_NONE, i, tape, array)
 #define json_each_key_found(key, tape, object)                                                     \
 	json_each_key_while((object) != JSON_NONE, key, tape, object)

@@ -20,5 +20,5 @@ enum folder_manifest_status {
 
 /* Find the manifest in @folder. 0 with *ret_path the caller's, or NULL without a manifest;
  * FOLDER_MANIFEST_E_SEVERAL with the reason in @problems; or a negative errno when memory or
- * descriptors are short. A folder that is closed has no manifest. */
+ * descriptors are short. A closed folder has no manifest. */
 int folder_manifest_find(const char *folder, char **ret_path, struct diagnostics *problems);

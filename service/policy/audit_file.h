@@ -11,7 +11,7 @@
  * The file of the audit log. All of it may block for as long as a disk likes, so only the thread of
  * policy/audit.c uses it.
  *
- *   FILE     the line that is appended ends with the hash of the one before
+ *   FILE     the appended line ends with the hash of the one before
  *   FILE.1   what FILE was before it grew over max_bytes
  *
  * A new file begins with the hash of the last line of the old file. A line written in part, because

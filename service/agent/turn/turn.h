@@ -105,7 +105,7 @@ struct turn {
 	struct turn_calls calls;
 	struct call_counts counts;
 	struct turn_speech speech;
-	struct buffer matched_args;     /* the arguments of the tool that was matched, as JSON */
+	struct buffer matched_args;     /* the arguments of the matched tool, as JSON */
 	bool is_matched;                /* no model is asked */
 	bool is_last;                   /* the present request has no tools: the last word */
 	char prefix[TURN_PREFIX_BYTES]; /* the beginning of call ids */

@@ -8,7 +8,7 @@
 #include "util/buffer.h"
 
 /*
- * The values of a document that are not used, because they are mistakes or count for nothing: their
+ * The unused values of a document, because they are mistakes or count for nothing: their
  * tokens, of values or of keys, and the document without them.
  */
 struct config_unused {

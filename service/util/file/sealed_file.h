@@ -26,7 +26,7 @@ struct sealed_file {
 	struct stamp stamp; /* stamp of the file when it was copied */
 };
 
-/* The largest file that is copied, all copies together, and their number, since each has a
+/* The largest copied file, all copies together, and their number, since each has a
  * descriptor. */
 #define SEALED_FILE_BYTES_MAX  (64u << 20)
 #define SEALED_FILES_BYTES_MAX (256u << 20)

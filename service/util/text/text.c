@@ -13,7 +13,7 @@
 /* Bytes are distinguished by their last six bits, which is enough for names. */
 #define BAGS 64
 
-/* The work of a look at a name, and of a byte that is compared with others. */
+/* The work of a look at a name, and of a byte compared with others. */
 #define LOOK_WORK 20
 #define BYTE_WORK 2
 
