@@ -27,7 +27,7 @@ int dropin_folders_find_other(const char *path, char **ret_given, char **ret_oth
 	cleanup_free char *other = NULL;
 	size_t stem_size;
 	const char *stem;
-	bool is_there;
+	int is_there;
 
 	if (!given)
 		return -ENOMEM;
@@ -40,9 +40,11 @@ int dropin_folders_find_other(const char *path, char **ret_given, char **ret_oth
 		return -ENOMEM;
 	}
 	if (stem[stem_size])
-		is_there = is_folder(other) && dropins_is_overlay(given);
+		is_there = is_folder(other) ? dropins_is_overlay(given) : 0;
 	else
 		is_there = is_folder(given) && access(other, F_OK) == 0;
+	if (is_there < 0)
+		return is_there;
 	*ret_given = take_ptr(given);
 	*ret_other = is_there ? take_ptr(other) : NULL;
 	return 0;
@@ -83,9 +85,10 @@ static int enter_folder(struct load_job *job)
 
 	if (r != 0 || !path)
 		return r < 0 ? r : 0;
-	if (dropins_is_overlay(path)) {
+	r = dropins_is_overlay(path);
+	if (r != 0) {
 		job->overlay = take_ptr(path);
-		return 0;
+		return r < 0 ? r : 0;
 	}
 	job->folder = job->path;
 	job->path = take_ptr(path);
@@ -95,17 +98,19 @@ static int enter_folder(struct load_job *job)
 
 int dropin_folders_enter(struct load_jobs *jobs)
 {
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < jobs->n_items; i++) {
+	for (size_t i = 0; i < jobs->n_items; i++) {
 		struct load_job *job = jobs->items[i];
+		int r = 0;
 
 		if (job->is_folder && !job->beside)
 			r = enter_folder(job);
 		else if (!job->is_folder && job->beside)
-			job->is_overlay = dropins_is_overlay(job->path);
+			r = dropins_is_overlay(job->path);
+		if (r < 0)
+			return r;
+		job->is_overlay = r > 0;
 	}
-	return r;
+	return 0;
 }
 
 int dropin_folders_read(struct load_job *job, struct dropin_toolboxes *toolboxes)

@@ -80,16 +80,18 @@ static bool is_value_text(
 	       json_string_equals(tape, token, text, size);
 }
 
-bool dropins_is_overlay(const char *path)
+int dropins_is_overlay(const char *path)
 {
 	cleanup(buffer_deinit) struct buffer bytes = {0};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(buffer_deinit) struct buffer name = name_of(path, ".json");
 	uint32_t kind;
 	uint32_t id;
+	int r = read_overlay(path, &bytes, &tape);
 
-	if (read_overlay(path, &bytes, &tape) != 0 || json_find(&tape, 0, "tools") != JSON_NONE)
-		return false;
+	r = r ? r : buffer_status(&name);
+	if (r != 0 || json_find(&tape, 0, "tools") != JSON_NONE)
+		return file_error_is_shortage(r) ? r : 0;
 	kind = json_find(&tape, 0, "kind");
 	id = json_find(&tape, 0, "toolbox_id");
 	return kind != JSON_NONE && is_value_text(&tape, kind, "command", strlen("command")) &&

@@ -20,9 +20,10 @@
  * read alone, and a refused tool is skipped with the reason.
  */
 
-/* Return whether the file at @path is a manifest of kind command without tools: it gives limits,
- * risk and the like to the folder of drop-in programs of its name. */
-bool dropins_is_overlay(const char *path);
+/* Return 1 if the file at @path is a manifest of kind command without tools: it gives limits, risk
+ * and the like to the folder of drop-in programs of its name. Return 0 for another file, or a
+ * negative errno when memory or descriptors are short. */
+int dropins_is_overlay(const char *path);
 
 /* A file of Python in such a folder: a toolbox of its own (manifest/dropin/dropin_scan.h). */
 struct dropin_toolbox {

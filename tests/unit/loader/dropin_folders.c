@@ -64,3 +64,22 @@ Test(dropin_folders, finds_the_manifest_of_a_folder_or_reports_that_memory_is_sh
 	expect_manifest("broken", "broken/broken.json");
 	expect_manifest("only", "only/box.json");
 }
+
+/* Without the file beside a folder, the programs there would be offered without its limits. */
+Test(dropin_folders, finds_the_overlay_or_reports_that_memory_is_short)
+{
+	size_t n = 0;
+
+	scratch_write("box/tool", "");
+	scratch_write("box.json", "{\"kind\": \"command\", \"risk\": \"write\"}");
+	for (; scarce_once_after(n); n++) {
+		cleanup_free char *given = NULL;
+		cleanup_free char *other = NULL;
+		int r = dropin_folders_find_other(scratch_path("box.json"), &given, &other);
+
+		cr_expect_eq(r, scarce_has_failed() ? -ENOMEM : 0, "%zu: %d", n, r);
+		if (r == 0)
+			cr_expect_str_eq(other, scratch_path("box"), "%zu", n);
+	}
+	cr_expect_gt(n, 3);
+}
