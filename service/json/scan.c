@@ -148,8 +148,8 @@ static JSON_ALWAYS_INLINE bool has_backslash(const char *at, bool is_one)
 
 	if (!is_one) {
 		found = _mm_or_si128(found, find_backslashes(at + BLOCK_BYTES));
-		found = _mm_or_si128(found, find_backslashes(at + 2 * BLOCK_BYTES));
-		found = _mm_or_si128(found, find_backslashes(at + 3 * BLOCK_BYTES));
+		found = _mm_or_si128(found, find_backslashes(at + 2l * BLOCK_BYTES));
+		found = _mm_or_si128(found, find_backslashes(at + 3l * BLOCK_BYTES));
 	}
 	return json_block_mask(found) != 0;
 }
