@@ -285,6 +285,12 @@ def test_bytes_that_are_no_text_do_not_fail_a_call(device):
         lay(device.root, {"proc/sys/kernel/hostname": DEVICE["proc/sys/kernel/hostname"]})
 
 
+def test_disks_that_cannot_be_listed_are_not_none(device, changed):
+    changed("proc/self/mountinfo", None)
+    assert "/proc/self/mountinfo cannot be read" in device.failure("disk_space")
+    assert device.result("disk_space", path="/")["path"] == "/"
+
+
 def test_a_fifo_in_the_place_of_a_file_holds_no_call_up(device):
     path = device.root / "proc/uptime"
     path.unlink()

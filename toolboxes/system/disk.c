@@ -112,16 +112,18 @@ static bool is_known(const struct mount *mounts, size_t n, const struct mount *m
 }
 
 /* Put the disks of this device. Not all file systems answer: a server may be away, and then
- * statvfs() waits for it, until the call ends by its deadline. */
-static void put_disks(struct toolbox_call call)
+ * statvfs() waits for it, until the call ends by its deadline. Return whether the mounts can be
+ * read. */
+static bool put_disks(struct toolbox_call call)
 {
 	PLACE_TEXT mountinfo = place_read("/proc/self/mountinfo");
 	struct mount *mounts = calloc(MOUNTS_MAX, sizeof(*mounts));
 	struct statvfs status;
+	bool is_readable = mountinfo && mounts;
 	size_t n = 0;
 
 	toolbox_open_array(call, "disks");
-	for (const char *line = mountinfo; mounts && line && n < MOUNTS_MAX;
+	for (const char *line = is_readable ? mountinfo : NULL; line && n < MOUNTS_MAX;
 		line = next_line(line)) {
 		struct mount *mount = &mounts[n];
 
@@ -138,6 +140,7 @@ static void put_disks(struct toolbox_call call)
 	}
 	toolbox_close(call);
 	free(mounts);
+	return is_readable;
 }
 
 void disk_space(struct toolbox_call call, void *data)
@@ -166,7 +169,9 @@ void disk_space(struct toolbox_call call, void *data)
 	}
 	put_lossy(call, "path", path);
 	put_figures(call, &status);
-	if (!has_path)
-		put_disks(call);
-	toolbox_reply(call);
+	if (has_path || put_disks(call))
+		toolbox_reply(call);
+	else
+		fail(call, "the disks cannot be listed: /proc/self/mountinfo cannot be read, or "
+			   "memory is short. With `path`, one file system is looked at");
 }
