@@ -151,6 +151,23 @@ Test(question, shows_that_there_are_more_arguments_than_fit)
 	cr_expect_not(is_whole);
 }
 
+Test(question, has_room_for_the_number_of_arguments_that_it_leaves_out)
+{
+	static const char end[] = "xxx\xE2\x80\xA6 and 5 more";
+	cleanup(buffer_deinit) struct buffer arguments = {0};
+	cleanup_free char *text = NULL;
+
+	schema = "{\"properties\":{\"note\":{\"type\":\"string\"}}}";
+	buffer_append_string(&arguments, "{\"a\":1,\"b\":2,\"c\":3,\"d\":4,\"e\":5,\"note\":\"");
+	for (int i = 0; i < 1000; i++)
+		buffer_append_char(&arguments, 'x');
+	buffer_append_string(&arguments, "\"}");
+	text = ask_about("Do it.", buffer_terminate(&arguments));
+	cr_expect(strlen(text) > sizeof(end));
+	cr_expect_str_eq(text + strlen(text) - strlen(end), end);
+	cr_expect_geq(utf8_count(text, strlen(text)), QUESTION_POINTS - 3u, "%s", text);
+}
+
 /* ── the tool's own words ────────────────────────────────────────────────────────────────────── */
 
 Test(question, is_the_face_confirm_of_the_tool)
