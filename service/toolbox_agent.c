@@ -9,6 +9,7 @@
 
 #include "agent/agent.h"
 #include "config/config.h"
+#include "util/file/file.h"
 #include "util/process/notify.h"
 
 /*
@@ -170,8 +171,10 @@ int main(int argc, char **argv)
 {
 	struct config_flags flags = {0};
 	cleanup(config_agent_deinit) struct config_agent config = {.log_level = LOG_LEVEL_INFO};
-	int r = read_agent_flags(argc, argv, &flags);
+	int r;
 
+	file_hold_standard();
+	r = read_agent_flags(argc, argv, &flags);
 	if (r != 0)
 		return r;
 	hide_key();

@@ -10,6 +10,7 @@
 #include "ctl/help/help.h"
 #include "ctl/terminal.h"
 #include "util/array.h"
+#include "util/file/file.h"
 #include "util/log.h"
 
 /*
@@ -370,6 +371,7 @@ int main(int argc, char **argv)
 	cleanup(buffer_deinit) struct buffer reason = {0};
 	int r;
 
+	file_hold_standard();
 	/* For the widths of characters; numbers stay as they are. */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	signal(SIGPIPE, SIG_IGN);

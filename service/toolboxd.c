@@ -21,6 +21,7 @@
 #include "loader/offline.h"
 #include "loop/loop.h"
 #include "tls/server.h"
+#include "util/file/file.h"
 #include "util/process/guarded.h"
 #include "util/log.h"
 #include "util/text/visible.h"
@@ -380,8 +381,10 @@ int main(int argc, char **argv)
 {
 	struct options options = {.log_level = LOG_LEVEL_INFO};
 	bool is_wanted;
-	int r = read_options(argc, argv, &options);
+	int r;
 
+	file_hold_standard();
+	r = read_options(argc, argv, &options);
 	if (r != 0)
 		return r;
 	/* Else each block that is freed raises the size from which blocks are returned to the

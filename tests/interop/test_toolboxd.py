@@ -9,8 +9,8 @@ import subprocess
 import manifests
 import pytest
 from caller import Caller
-from processes import (BUILD, EVENT_SECONDS, FINDING, TOOLBOXD, environment, is_alive, until,
-                       write_configuration)
+from processes import (BUILD, EVENT_SECONDS, FINDING, TOOLBOXD, environment, free_port, is_alive, listens,
+                       until, write_configuration)
 
 
 def toolboxd(home, *args, env=None):
@@ -75,6 +75,17 @@ def test_an_unusable_port(tmp_path):
         port = taken.getsockname()[1]
         done = toolboxd(tmp_path, "--embedded-bus", "--bus", f"ws://127.0.0.1:{port}/core")
     assert done.returncode == 1 and str(port) in done.stderr
+
+
+def test_a_start_without_standard_files(tmp_path):
+    """The first sockets would get their numbers, and the lines of the log."""
+    port = free_port()
+    words = f"exec {TOOLBOXD} --embedded-bus --bus ws://127.0.0.1:{port}/core <&- >&- 2>&-"
+    with subprocess.Popen(["sh", "-c", words], env=environment(tmp_path), cwd=tmp_path) as process:
+        until(lambda: listens(port), EVENT_SECONDS, "toolboxd")
+        files = [os.readlink(f"/proc/{process.pid}/fd/{number}") for number in range(3)]
+        process.terminate()
+    assert files == ["/dev/null"] * 3
 
 
 def test_check_prints_the_merged_configuration(tmp_path):

@@ -202,3 +202,14 @@ int file_lock(const char *folder, uint32_t wait_ms, int *ret_lock)
 	*ret_lock = take_fd(lock);
 	return 0;
 }
+
+void file_hold_standard(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd < STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}

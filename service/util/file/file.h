@@ -46,6 +46,10 @@ int file_replace(const char *folder, const char *name, const char *bytes, size_t
  */
 int file_lock(const char *folder, uint32_t wait_ms, int *ret_lock);
 
+/* Open /dev/null for reading in the place of each standard file that is closed: a file or
+ * socket opened later would get its number, and all that is printed. */
+void file_hold_standard(void);
+
 /* Return FOLDER/NAME, which the caller frees; NULL without memory. A listing makes a path for each
  * entry, which asprintf() would make twice as expensive. */
 char *file_path(const char *folder, const char *name);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "util/cleanup.h"
@@ -124,4 +125,26 @@ Test(file, errors_of_the_machine_are_told_from_those_of_the_file)
 	cr_expect(file_error_is_shortage(-ENOMEM));
 	cr_expect_not(file_error_is_shortage(-ENOENT));
 	cr_expect_not(file_error_is_shortage(0));
+}
+
+/* Return whether no other file can have the number of a standard file that was closed. */
+static bool are_numbers_held(void)
+{
+	close(STDIN_FILENO);
+	close(STDOUT_FILENO);
+	close(STDERR_FILENO);
+	file_hold_standard();
+	return fcntl(STDIN_FILENO, F_GETFD) == 0 && write(STDOUT_FILENO, "x", 1) < 0 &&
+	       errno == EBADF && open("/dev/null", O_RDONLY) > STDERR_FILENO;
+}
+
+Test(file, holds_the_numbers_of_standard_files_that_are_closed)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(are_numbers_held() ? 0 : 1);
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
