@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "ctl/command.h"
 #include "ctl/session.h"
@@ -195,6 +196,16 @@ static void learn_of_arguments(
 	}
 }
 
+/* End the watch. Always false: there is nothing more to read. */
+static bool end_watch(void *data)
+{
+	struct watch *watch = data;
+
+	watch->is_over = true;
+	ctl_session_wake(watch->session);
+	return false;
+}
+
 static void print_event(void *data, const char *topic, const struct json_tape *event)
 {
 	struct watch *watch = data;
@@ -230,11 +241,9 @@ static void print_event(void *data, const char *topic, const struct json_tape *e
 	} else {
 		terminal_print_paragraph(&line, 0, TIME_COLUMNS);
 	}
-	fflush(stdout);
-	if (watch->n_left > 0 && strcmp(topic, COMPLETED_TOPIC) == 0 && --watch->n_left == 0) {
-		watch->is_over = true;
-		ctl_session_wake(watch->session);
-	}
+	if (fflush(stdout) != 0 ||
+		(watch->n_left > 0 && strcmp(topic, COMPLETED_TOPIC) == 0 && --watch->n_left == 0))
+		end_watch(watch);
 }
 
 /* Read --count. Return 0, or CTL_USAGE after a complaint. */
@@ -283,6 +292,7 @@ int watch_calls(struct ctl_session *session, const struct ctl_options *options, 
 	if (r != 0)
 		return r;
 	ctl_session_listen(session, topics, is_own ? N_TOPICS - 1 : N_TOPICS, print_event, &watch);
+	ctl_session_watch_readers(session, STDOUT_FILENO, end_watch, &watch);
 	r = ask_for_events(session, options);
 	if (!is_own)
 		ctl_session_stay(session);

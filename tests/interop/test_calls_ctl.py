@@ -3,11 +3,14 @@
 import datetime
 import json
 import re
+import select
+import shlex
+import subprocess
 
 import manifests
 import pytest
 from caller import Caller
-from processes import EVENT_SECONDS, toolboxctl, until
+from processes import EVENT_SECONDS, ctl_command, environment, toolboxctl, until
 from test_history import begin, crashy, invoke, running
 from test_plugins import plugged
 from test_toolboxctl import Watch
@@ -210,6 +213,49 @@ def test_watch_says_once_why_it_shows_no_arguments(own, tmp_path):
     with Watch(service.url, tmp_path / "watch") as watch:
         watch.wait_for("  done", lambda: invoke(caller, "absolute", {"value": 1}))
         assert watch.errors() == ""
+
+
+def watching(service, home, stdout, words=("watch",)):
+    home.mkdir()
+    return subprocess.Popen(ctl_command(*words, bus=service.url), env=environment(home), stdin=subprocess.PIPE,
+                            stdout=stdout, stderr=subprocess.PIPE, text=True)
+
+
+def test_watch_ends_with_its_reader(own, tmp_path):
+    """As of `toolboxctl watch | head -1`, also when no call follows."""
+    service, caller = own
+    with watching(service, tmp_path / "watch", subprocess.PIPE) as watch:
+        until(lambda: invoke(caller, "absolute", {"value": 1}) and select.select([watch.stdout], [], [], 0)[0],
+              EVENT_SECONDS, "a line of watch")
+        watch.stdout.close()
+        assert watch.wait(EVENT_SECONDS) == 0 and watch.stderr.read() == ""
+
+
+@pytest.mark.parametrize("words", [["watch"], ["status", "--watch", "--json"]])
+def test_watch_ends_when_nothing_can_be_written(own, tmp_path, words):
+    service, caller = own
+    with open("/dev/full", "w") as full, watching(service, tmp_path / "watch", full, words) as watch:
+        until(lambda: invoke(caller, "absolute", {"value": 1}) and watch.poll() is not None, EVENT_SECONDS, "its end")
+        assert (watch.returncode, watch.stderr.read()) == (1, "toolboxctl: the output cannot be written\n")
+
+
+def test_a_person_who_cannot_read_the_questions_is_not_asked(launch, tmp_path):
+    manifests.answers(tmp_path / "toolbox.d")
+    service = launch({"approval": {"mode": "execute", "timeout_ms": 1000}}, [tmp_path / "toolbox.d"])
+    with Caller(service.url) as caller, open("/dev/full", "w") as full, \
+            watching(service, tmp_path / "watch", full, ["approvals", "--watch"]) as watch:
+        until(lambda: invoke(caller, "risky", {"value": 1}) and watch.poll() is not None, EVENT_SECONDS, "its end")
+        assert watch.returncode == 1 and watch.stderr.read().endswith("toolboxctl: the output cannot be written\n")
+
+
+def test_watch_without_stdout_writes_to_no_other_file(own, tmp_path):
+    """Its first descriptor would get the number 1, and what is printed."""
+    service, caller = own
+    words = shlex.join(ctl_command("watch", bus=service.url))
+    with subprocess.Popen(["sh", "-c", f"exec {words} >&-"], env=environment(tmp_path), stderr=subprocess.PIPE,
+                          text=True) as watch:
+        until(lambda: invoke(caller, "absolute", {"value": 1}) and watch.poll() is not None, EVENT_SECONDS, "its end")
+        assert (watch.returncode, watch.stderr.read()) == (1, "toolboxctl: the output cannot be written\n")
 
 
 def test_watch_of_one_tool_ends_after_so_many_calls(own, tmp_path):

@@ -422,7 +422,7 @@ static int converse(const struct ctl_options *options)
 	int r = CTL_DONE;
 	char *line;
 
-	while (r != CTL_NO_BUS && (line = chat_line_read("> "))) {
+	while (r != CTL_NO_BUS && !ferror(stdout) && (line = chat_line_read("> "))) {
 		cleanup(buffer_deinit) struct buffer data = {0};
 
 		if (line[strspn(line, " \t")]) {

@@ -439,6 +439,9 @@ static int serve_person(struct watch *watch)
 			drop_keys(watch);
 			show_question(watch, question);
 		}
+		/* A person who cannot read the questions is not to be asked. */
+		if (ferror(stdout))
+			break;
 		if (watch->pressed || watch->is_over)
 			r = act_on_key(watch, &leaves);
 		else if (now_ms >= watch->renew_ms)

@@ -119,7 +119,7 @@ int status_watch(struct ctl_session *session, const struct ctl_options *options)
 	ctl_session_stay(session);
 	if (has_screen)
 		enter_screen();
-	while (r == 0) {
+	while (r == 0 && !ferror(stdout)) {
 		if (is_there)
 			r = show(session, options, &response);
 		if (r == 0)
