@@ -27,10 +27,9 @@ static const struct config_field token_fields[] = {
 
 bool http_tokens_is_name(const char *name)
 {
-	static const char letters[] = TEXT_ALPHANUMERIC "_-";
 	size_t size = strlen(name);
 
-	return size > 0 && size <= HTTP_TOKEN_NAME_CHARS && strspn(name, letters) == size;
+	return size > 0 && size <= HTTP_TOKEN_NAME_CHARS && text_span_name(name) == size;
 }
 
 void http_token_digest(

@@ -253,9 +253,7 @@ static void read_kept_file(struct config_reader *reader, const char *folder, con
 
 bool remembered_is_profile_name(const char *name, size_t size)
 {
-	static const char letters[] = TEXT_ALPHANUMERIC "_-";
-
-	return size > 0 && strspn(name, letters) >= size;
+	return size > 0 && text_span_name(name) >= size;
 }
 
 /* Read the profile of @size bytes of @name from the file at @path. */

@@ -30,7 +30,7 @@ const char *manifest_stem(const char *path, size_t *ret_size)
 
 bool manifest_is_id(const char *text)
 {
-	size_t length = strspn(text, TEXT_ALPHANUMERIC "_-");
+	size_t length = text_span_name(text);
 
 	return length > 0 && text[length] == '\0' && length < MANIFEST_ID_BYTES;
 }

@@ -27,7 +27,7 @@ bool manifest_is_tool_name(const char *name, size_t size)
 {
 	if (size == 0 || size > TOOL_NAME_BYTES || strchr("0123456789-", name[0]))
 		return false;
-	return strspn(name, TEXT_ALPHANUMERIC "_-") == size;
+	return text_span_name(name) == size;
 }
 
 static int read_tool_name(const struct manifest_scope *scope, uint32_t object, struct tool *tool)

@@ -244,3 +244,14 @@ char *text_mask_url_dup(const char *url)
 		text_mask_url(url, masked);
 	return masked;
 }
+
+size_t text_span_name(const char *text)
+{
+	size_t size = 0;
+
+	while (text_is_digit(text[size]) ||
+		((text[size] | 0x20) >= 'a' && (text[size] | 0x20) <= 'z') || text[size] == '_' ||
+		text[size] == '-')
+		size++;
+	return size;
+}

@@ -52,6 +52,10 @@ bool text_is_stack_frame(const char *line, size_t size);
 /* The letters and digits of ASCII, for strspn(). */
 #define TEXT_ALPHANUMERIC "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
+/* Return how many bytes at the beginning of @text a name may have: letters and digits of ASCII, '_'
+ * and '-'. For so many characters strspn() makes a table, at each call. */
+size_t text_span_name(const char *text);
+
 /* Return whether @c is a digit of ASCII. */
 static inline bool text_is_digit(char c)
 {

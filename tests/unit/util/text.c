@@ -232,3 +232,13 @@ Test(text, finds_each_value_of_a_query)
 	cr_expect_null(text_next_value("", &size));
 	cr_expect_null(text_next_value("flag&other", &size));
 }
+
+Test(text, knows_the_characters_of_a_name)
+{
+	for (int c = 0; c < 256; c++) {
+		char text[] = {'a', (char)c, '.', '\0'};
+
+		cr_expect_eq(text_span_name(text), strspn(text, TEXT_ALPHANUMERIC "_-"), "%d", c);
+	}
+	cr_expect_eq(text_span_name(""), 0);
+}
