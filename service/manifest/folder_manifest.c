@@ -130,7 +130,7 @@ static int find_named(const char *folder, const struct entries *entries, char **
 {
 	cleanup_free char *name = NULL;
 	cleanup_free char *path = NULL;
-	enum look look;
+	enum look look = LOOK_OTHER;
 	int r;
 
 	if (asprintf(&name, "%s" SUFFIX, basename(folder)) < 0) {
