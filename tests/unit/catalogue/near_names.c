@@ -78,6 +78,8 @@ Test(near_names, finds_a_name_of_the_same_letter_among_very_many)
 	make(100000, 1, "wipe_the_disk");
 	cr_assert_eq(find("Wipe_disk", found), 1);
 	cr_expect_str_eq(found[0], "wipe_the_disk");
+	cr_assert_eq(find("wipe_the_disk_1", found), 1, "a longer one");
+	cr_expect_str_eq(found[0], "wipe_the_disk");
 	names.n_looks = 0;
 	cr_assert_eq(find("wipe_the_disc", found), 1);
 	cr_expect_str_eq(found[0], "wipe_the_disk");
