@@ -39,8 +39,8 @@ Test(model_schema, leaves_out_what_a_root_may_not_have)
 Test(model_schema, has_the_parameters_of_all_alternatives)
 {
 	expect_form("{'anyOf':[{'not':{'type':'null'}},{'not':{'required':['b']},"
-		    "'properties':{'a':{'type':'string'}},'required':['a']}]}",
-		"{'type':'object','properties':{'a':{'type':'string'}},'required':['a']}");
+		    "'properties':{'a':{'type':'string'}}}]}",
+		"{'type':'object','properties':{'a':{'type':'string'}}}");
 	expect_form("{'type':'object','oneOf':[{'type':'object','properties':{'action':{'const':"
 		    "'get'},'id':{'type':'string'}},'required':['action','id']},{'type':'object',"
 		    "'properties':{'action':{'const':'set'},'id':{'type':'string'},'value':{'type':"
